@@ -1,0 +1,73 @@
+// Package atomicfile puts files in place whole or not at all: the bytes are
+// written under another name, synced, and renamed; then the folder is synced,
+// so that after a crash the name stands for all of the bytes or for none.
+package atomicfile
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Write puts data at path with mode 0644. The temporary file is made in
+// tempDir, which must be on path's file system and exist.
+func Write(tempDir, path string, data []byte) error {
+	f, err := os.CreateTemp(tempDir, filepath.Base(path)+".*")
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(data)
+	if err == nil {
+		err = Place(f, path)
+	}
+	if err != nil {
+		Discard(f)
+	}
+	return err
+}
+
+// Place syncs and closes f and renames it to path, replacing what is there.
+// On an error f still has its temporary name; Discard removes it.
+func Place(f *os.File, path string) error {
+	if err := f.Chmod(0o644); err != nil {
+		return err
+	}
+	if err := f.Sync(); err != nil {
+		return err
+	}
+	if err := f.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(f.Name(), path); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// Discard closes and removes a temporary file. It is safe after Place failed.
+func Discard(f *os.File) {
+	f.Close() // it may be closed already; the file is going away
+	os.Remove(f.Name())
+}
+
+// Remove deletes path and syncs its folder. A file that is not there is fine.
+func Remove(path string) error {
+	if err := os.Remove(path); err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// SyncDir makes the names in dir durable. Where folders cannot be synced
+// (Windows), renames are durable enough by themselves and it does nothing.
+func SyncDir(dir string) error {
+	if err := syncDir(dir); err != nil {
+		return fmt.Errorf("sync folder %s: %w", dir, err)
+	}
+	return nil
+}

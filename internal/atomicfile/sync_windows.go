@@ -1,0 +1,3 @@
+package atomicfile
+
+func syncDir(string) error { return nil }

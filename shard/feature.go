@@ -1,0 +1,31 @@
+package shard
+
+// Feature describes one feature of the Examples in a set.
+type Feature struct {
+	Key string `json:"key"`
+	// Kind is the list in the Example: "bytes", "int64" or "float".
+	Kind string `json:"kind"`
+	// Class says what the values mean.
+	Class FeatureClass `json:"class"`
+	// Shape of one sample: none for a scalar, -1 for a size that varies.
+	Shape []int `json:"shape,omitempty"`
+	// DType of an encoded picture or tensor: "uint8" or "float32".
+	DType string `json:"dtype,omitempty"`
+	// Encoding of a picture: "jpeg" or "png".
+	Encoding string `json:"encoding,omitempty"`
+	// Optional says that a record may lack the feature.
+	Optional bool `json:"optional,omitempty"`
+}
+
+// FeatureClass says what a feature's values mean.
+type FeatureClass string
+
+// The classes of features.
+const (
+	ClassScalar FeatureClass = "scalar" // one value of Kind
+	ClassVector FeatureClass = "vector" // values of Kind in Shape
+	ClassImage  FeatureClass = "image"  // an encoded picture of Shape (height, width, channels)
+	ClassTensor FeatureClass = "tensor" // the little-endian bytes of an array of Shape and DType
+	ClassLabel  FeatureClass = "label"  // an id into Manifest.Labels
+	ClassText   FeatureClass = "text"   // one string of bytes
+)

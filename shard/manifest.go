@@ -1,0 +1,164 @@
+package shard
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"unicode/utf8"
+)
+
+// ManifestFormat and ManifestVersion head every manifest of ours.
+const (
+	ManifestFormat  = "tfrec.manifest"
+	ManifestVersion = 1
+)
+
+// maxManifest bounds what ReadManifest takes into memory: some two million
+// shards.
+const maxManifest = 1 << 30
+
+// Manifest describes a finished set. It is the same bytes for the same
+// inputs, options, seed, decoder and encoder: it holds no time, no absolute
+// path and no name of a machine.
+type Manifest struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	// Tool wrote the set, such as "tfrec 0.1.0".
+	Tool string `json:"tool"`
+	Name string `json:"name"`
+	// Options are the effective options that the bytes depend on, by flag name.
+	Options map[string]json.RawMessage `json:"options"`
+	Seed    uint64                     `json:"seed"`
+	// Fingerprint is one hash over those of all shards.
+	Fingerprint string `json:"fingerprint"`
+	// Decoder and Encoder name the JPEG codecs; empty where no picture was.
+	Decoder string `json:"decoder"`
+	Encoder string `json:"encoder"`
+	// Compression of the shards: "none", "gzip", "zlib" or "zstd".
+	Compression string `json:"compression"`
+	// Records is what a record holds: RecordExample, or "" when unknown.
+	Records string `json:"records"`
+	// Features describes the Examples, sorted by key.
+	Features []Feature `json:"features"`
+	// Supervised names the input and the target feature; nil when there are none.
+	Supervised *Supervised `json:"supervised,omitempty"`
+	// Labels are the label names; a label's id is its place in the list.
+	Labels []string `json:"labels"`
+	Splits []Split  `json:"splits"`
+}
+
+// RecordExample is the Manifest.Records of a set of tf.train.Examples.
+const RecordExample = "tf.train.Example"
+
+// Supervised names the features that supervised training takes.
+type Supervised struct {
+	Input  string `json:"input"`
+	Target string `json:"target"`
+}
+
+// Split is a part of a set, such as "train".
+type Split struct {
+	Name    string `json:"name"`
+	Records int64  `json:"records"`
+	Shards  []Info `json:"shards"`
+}
+
+// Info describes one finished shard.
+type Info struct {
+	File    string `json:"file"`
+	Records int64  `json:"records"`
+	// Bytes is the size of the file.
+	Bytes  int64  `json:"bytes"`
+	SHA256 string `json:"sha256"`
+	// Fingerprint tells what made the shard: its ordered keys with their
+	// inputs' identity and the effective options.
+	Fingerprint string `json:"fingerprint"`
+	// Labels counts the records of each label; nil where there are no labels.
+	Labels map[string]int64 `json:"labels,omitempty"`
+}
+
+// Encode returns the bytes of manifest.json: indented, keys in a fixed order,
+// a newline at the end.
+func (m *Manifest) Encode() ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", " ")
+	if err := e.Encode(m); err != nil {
+		return nil, fmt.Errorf("manifest: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// ReadManifest reads the manifest at path. A file that is no manifest, or one
+// of a newer version, is an error that says so; a missing one unwraps to
+// fs.ErrNotExist.
+func ReadManifest(path string) (*Manifest, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(data) > maxManifest {
+		return nil, fmt.Errorf("%s: larger than %d bytes: not a manifest of ours", path, maxManifest)
+	}
+	m := new(Manifest)
+	if err := json.Unmarshal(data, m); err != nil {
+		return nil, fmt.Errorf("%s: not a manifest: %w", path, err)
+	}
+	if m.Format != ManifestFormat {
+		return nil, fmt.Errorf("%s: not a manifest of tfrec: its format is %q, not %q", path, m.Format, ManifestFormat)
+	}
+	if m.Version != ManifestVersion {
+		return nil, fmt.Errorf("%s: manifest version %d: this tfrec reads version %d; use a newer one", path, m.Version, ManifestVersion)
+	}
+	for _, s := range m.Splits {
+		for _, info := range s.Shards {
+			// A manifest may come from anywhere: it must not name files outside its folder.
+			if info.File == "" || filepath.Base(info.File) != info.File || info.File == ".." || info.File == "." {
+				return nil, fmt.Errorf("%s: split %s names a shard %q outside its folder", path, s.Name, info.File)
+			}
+		}
+	}
+	return m, nil
+}
+
+// Files returns every file that the set consists of, relative to its folder:
+// shards, their indexes, the files that TFDS reads, and the manifest last.
+// Those that were never written (indexes of compressed shards) are named too.
+func (m *Manifest) Files() []string {
+	var files []string
+	for _, s := range m.Splits {
+		for _, info := range s.Shards {
+			files = append(files, info.File, filepath.ToSlash(IndexPath(info.File)))
+		}
+	}
+	files = append(files, TFDSFiles(m.Features)...)
+	return append(files, LedgerFile, ManifestFile)
+}
+
+// Readable returns s itself when it is valid UTF-8, and otherwise s with each
+// stray byte written as \xNN: the form that names of any bytes take in JSON.
+func Readable(s string) string {
+	if utf8.ValidString(s) {
+		return s
+	}
+	var b []byte
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		if r == utf8.RuneError && n == 1 {
+			b = fmt.Appendf(b, `\x%02x`, s[0])
+		} else {
+			b = append(b, s[:n]...)
+		}
+		s = s[n:]
+	}
+	return string(b)
+}

@@ -1,0 +1,72 @@
+package shard
+
+import (
+	"fmt"
+	"path/filepath"
+	"regexp"
+	"strconv"
+)
+
+// Names of the files of a set beside its shards.
+const (
+	ManifestFile = "manifest.json"
+	LedgerFile   = "errors.jsonl"
+	IndexDir     = "index"
+	StateDir     = ".tfrec"
+)
+
+// Name is the name of a shard, as TFDS writes it:
+// DATASET-SPLIT.tfrecord-00003-of-00016.
+type Name struct {
+	Dataset string // letters, digits and _, beginning with a letter
+	Split   string // letters, digits and _
+	Index   int    // from 0
+	Count   int    // shards in the split
+}
+
+// String returns the file name.
+func (n Name) String() string {
+	return fmt.Sprintf("%s-%s.tfrecord-%05d-of-%05d", n.Dataset, n.Split, n.Index, n.Count)
+}
+
+var namePattern = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]*)-([A-Za-z0-9_]+)\.tfrecord-(\d{5,})-of-(\d{5,})$`)
+
+// ParseName reads a file name (without a folder) that String wrote. It
+// reports false for any other name, and for an index not below the count.
+func ParseName(file string) (Name, bool) {
+	m := namePattern.FindStringSubmatch(file)
+	if m == nil {
+		return Name{}, false
+	}
+	index, err1 := strconv.Atoi(m[3])
+	count, err2 := strconv.Atoi(m[4])
+	n := Name{Dataset: m[1], Split: m[2], Index: index, Count: count}
+	return n, err1 == nil && err2 == nil && index < count && n.String() == file
+}
+
+var (
+	datasetPattern = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]*$`)
+	splitPattern   = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
+)
+
+// CheckDataset says what is wrong with a dataset name. TFDS accepts the same.
+func CheckDataset(name string) error {
+	if !datasetPattern.MatchString(name) {
+		return fmt.Errorf("dataset name %q: want letters, digits and _, beginning with a letter", name)
+	}
+	return nil
+}
+
+// CheckSplit says what is wrong with the name of a split.
+func CheckSplit(name string) error {
+	if !splitPattern.MatchString(name) {
+		return fmt.Errorf("split name %q: want letters, digits and _", name)
+	}
+	return nil
+}
+
+// IndexPath returns the path of the index of the shard at path: a file of the
+// same name with .idx behind it in the folder index beside the shard.
+func IndexPath(path string) string {
+	return filepath.Join(filepath.Dir(path), IndexDir, filepath.Base(path)+".idx")
+}
