@@ -1,0 +1,112 @@
+# The commands of this repository. `make` or `make help` lists them.
+
+GO       ?= go
+FUZZTIME ?= 10s
+CHECKS   ?= spine
+SHARED   ?= ../shared
+BENCH    ?= .
+
+STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.8.2
+VENV         := .venv
+VENV_STAMP   := $(VENV)/.requirements
+REQUIREMENTS := internal/interop/requirements.txt
+
+.DEFAULT_GOAL := help
+.DELETE_ON_ERROR:
+MAKEFLAGS += --no-builtin-rules
+
+.PHONY: help build demo test check race fuzz bench interop accept clean venv docs
+.PHONY: check-format check-vet check-static check-arrows check-docs check-modules check-platforms check-tags
+
+help: ## list these targets
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## build bin/tfrec, which tells its commit where git is at hand
+	$(GO) build -trimpath -buildvcs=auto -o bin/tfrec ./cmd/tfrec
+
+demo: build ## convert, verify and inspect the photographs and tables of testdata/demo
+	rm -rf demo-out
+	bin/tfrec convert images testdata/demo/photos demo-out/photos --resize 224 --splits train=0.8,val=0.2 --shards 2
+	bin/tfrec convert csv testdata/demo/penguins.csv demo-out/penguins --na-values NA
+	bin/tfrec convert csv testdata/demo/online-retail.csv demo-out/online-retail --shards 2
+	bin/tfrec convert images testdata/demo/photos demo-out/photos --resize 224 --splits train=0.8,val=0.2 --shards 2
+	bin/tfrec verify demo-out/photos demo-out/penguins demo-out/online-retail
+	bin/tfrec inspect demo-out/photos --records 1
+	bin/tfrec inspect demo-out/penguins --records 1
+	bin/tfrec inspect demo-out/online-retail --records 1
+
+test: ## run the tests
+	$(GO) test ./...
+
+check: check-format check-vet check-static check-arrows check-docs check-modules check-platforms check-tags ## formatting, vet, staticcheck, import arrows, generated docs, modules, other platforms and tags
+
+check-format:
+	@files=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' 2>/dev/null || find . -name '*.go')); \
+	if [ -n "$$files" ]; then echo "gofmt -w these:"; echo "$$files"; exit 1; fi
+
+check-vet:
+	$(GO) vet ./...
+	$(GO) vet -tags interop ./internal/interop/
+
+check-static:
+	$(GO) run $(STATICCHECK) ./...
+
+check-arrows:
+	$(GO) test -count=1 ./internal/arrows/
+
+check-docs:
+	$(GO) test -count=1 -run 'TestDocs' ./cmd/tfrec/
+
+check-modules:
+	$(GO) mod tidy -diff
+	$(GO) mod verify
+
+check-platforms:
+	GOOS=windows GOARCH=amd64 $(GO) vet ./...
+	GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	GOOS=linux GOARCH=arm64 $(GO) build ./...
+
+check-tags:
+	$(GO) vet -tags static ./...
+	$(GO) vet -tags noasm ./...
+	CGO_ENABLED=0 $(GO) build -tags static,noasm ./...
+
+docs: ## write docs/cli from the commands
+	$(GO) test -count=1 -run 'TestDocs' ./cmd/tfrec/ -update
+
+race: ## run the tests under the race detector (needs a C compiler)
+	@command -v "$$($(GO) env CC)" >/dev/null 2>&1 || { echo "make race: the race detector needs cgo and a C compiler; '$$($(GO) env CC)' is not installed (on Debian: apt-get install gcc libc6-dev)" >&2; exit 1; }
+	CGO_ENABLED=1 $(GO) test -race ./...
+
+fuzz: ## run every fuzz target for FUZZTIME (10s)
+	@set -e; for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r -n1 dirname | sort -u); do \
+		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+			echo "$$pkg $$target"; \
+			$(GO) test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZTIME) $$pkg; \
+		done; \
+	done
+
+bench: ## run the benchmarks whose name matches BENCH (all)
+	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+venv: $(VENV_STAMP) ## make .venv with TensorFlow and the other judges
+
+$(VENV_STAMP): $(REQUIREMENTS)
+	@python=$(PYTHON); \
+	for p in python3.11 python3.12 python3.10 python3; do \
+		if [ -z "$$python" ] && "$$p" -c 'import sys, venv, ensurepip; sys.exit(not (3, 10) <= sys.version_info < (3, 14))' 2>/dev/null; then python=$$p; fi; \
+	done; \
+	if [ -z "$$python" ]; then echo "make venv: no Python 3.10 to 3.13 with its venv module found: install Python 3.11 (on Debian: apt-get install python3 python3-venv) or give PYTHON=/path/to/python" >&2; exit 1; fi; \
+	set -ex; rm -rf $(VENV); "$$python" -m venv $(VENV); \
+	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $(REQUIREMENTS)
+	@touch $@
+
+interop: build venv ## what we write TensorFlow, TFDS and the tfrecord package read, and the other way round
+	$(GO) test -tags interop -count=1 ./internal/interop/ -python '$(CURDIR)/$(VENV)/bin/python' -tfrec '$(CURDIR)/bin/tfrec'
+
+accept: build venv ## run the acceptance checks whose names begin with CHECKS
+	@test -f $(SHARED)/accept/accept.py || { echo "make accept: no $(SHARED)/accept/accept.py: the checks lie beside the checkout; give SHARED=DIR" >&2; exit 1; }
+	$(VENV)/bin/python $(SHARED)/accept/accept.py --tfrec bin/tfrec $(CHECKS)
+
+clean: ## remove what the other targets made, but for .venv
+	rm -rf bin demo-out dist
