@@ -1,0 +1,136 @@
+package csvscan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Kind is what the values of a column become.
+type Kind uint8
+
+// The kinds, as in a tf.train.Feature.
+const (
+	KindBytes Kind = iota
+	KindInt64
+	KindFloat
+)
+
+// String returns "bytes", "int64" or "float".
+func (k Kind) String() string {
+	switch k {
+	case KindInt64:
+		return "int64"
+	case KindFloat:
+		return "float"
+	}
+	return "bytes"
+}
+
+// ParseKind is the inverse of Kind.String.
+func ParseKind(s string) (Kind, bool) {
+	for _, k := range []Kind{KindBytes, KindInt64, KindFloat} {
+		if s == k.String() {
+			return k, true
+		}
+	}
+	return KindBytes, false
+}
+
+// Value is a field with the place where it stands.
+type Value struct {
+	File string `json:"file"`
+	Line int64  `json:"line"` // of the start of its row, from 1
+	Text string `json:"text"` // cut after 40 bytes
+}
+
+// Column counts what a column holds, over the rows that aren't bad.
+type Column struct {
+	Ints    int64 `json:"ints"`    // integers that int64 holds
+	Floats  int64 `json:"floats"`  // other numbers, NaN and infinities included
+	Texts   int64 `json:"texts"`   // all else, and numbers that are kept as text
+	Missing int64 `json:"missing"` // values that Missing knows
+	Lossy   int64 `json:"lossy"`   // numbers outside float32's range
+
+	// The first value of the Texts, and why a number among them is one: "" when it
+	// is none, or "leading zeros", "a plus sign" or "more than int64 holds".
+	FirstText Value  `json:"first_text"`
+	Reason    string `json:"reason"`
+	// FirstLossy is the first value of the Lossy.
+	FirstLossy Value `json:"first_lossy"`
+}
+
+// Kind returns what the column holds: int64 when all of its values are
+// integers, float when all are numbers, and otherwise bytes. Missing values
+// don't count; a column that has no others is bytes.
+func (c *Column) Kind() Kind {
+	switch {
+	case c.Texts > 0 || c.Ints+c.Floats == 0:
+		return KindBytes
+	case c.Floats > 0:
+		return KindFloat
+	}
+	return KindInt64
+}
+
+// Merge adds the counts of other, whose rows come after those of c.
+func (c *Column) Merge(other *Column) {
+	if c.Texts == 0 {
+		c.FirstText, c.Reason = other.FirstText, other.Reason
+	}
+	if c.Lossy == 0 {
+		c.FirstLossy = other.FirstLossy
+	}
+	c.Ints += other.Ints
+	c.Floats += other.Floats
+	c.Texts += other.Texts
+	c.Missing += other.Missing
+	c.Lossy += other.Lossy
+}
+
+// Notes says in words what about the inferred kind a user should know, with
+// the flag that changes it; none for a column without surprises.
+func (c *Column) Notes(name string) []string {
+	var notes []string
+	at := func(v Value) string { return fmt.Sprintf("%s line %d: %q", v.File, v.Line, v.Text) }
+	switch {
+	case c.Ints+c.Floats+c.Texts == 0 && c.Missing > 0:
+		notes = append(notes, fmt.Sprintf("column %q: all %d values are missing: stored as bytes; --column %s gives another type", name, c.Missing, assign(name, "float")))
+	case c.Texts > 0 && c.Ints+c.Floats > 0:
+		reason := ""
+		if c.Reason != "" {
+			reason = ", a number with " + c.Reason
+		}
+		notes = append(notes, fmt.Sprintf("column %q: not all of one kind (%s), so stored as bytes; the first that is no plain number is at %s%s; --column %s makes rows like it errors",
+			name, c.counts(), at(c.FirstText), reason, assign(name, "float")))
+	case c.Texts > 0 && c.Reason != "":
+		notes = append(notes, fmt.Sprintf("column %q: numbers with %s stay as they are, as bytes; the first is at %s", name, c.Reason, at(c.FirstText)))
+	}
+	if c.Kind() == KindFloat && c.Lossy > 0 {
+		notes = append(notes, fmt.Sprintf("column %q: %d values are outside the range of a 32-bit float, which is all that an Example holds; the first is at %s; --column %s keeps them as they are",
+			name, c.Lossy, at(c.FirstLossy), assign(name, "bytes")))
+	}
+	return notes
+}
+
+// counts lists the kinds of a mixed column.
+func (c *Column) counts() string {
+	var parts []string
+	for _, p := range []struct {
+		n    int64
+		what string
+	}{{c.Ints, "int64"}, {c.Floats, "float"}, {c.Texts, "text"}} {
+		if p.n > 0 {
+			parts = append(parts, strconv.FormatInt(p.n, 10)+" "+p.what)
+		}
+	}
+	return strings.Join(parts, ", ")
+}
+
+// assign spells NAME=KIND for a shell.
+func assign(name, kind string) string {
+	if strings.ContainsAny(name, " \t\n\"'\\$`!*?[](){}<>|&;#~") || name == "" {
+		return strconv.Quote(name + "=" + kind)
+	}
+	return name + "=" + kind
+}

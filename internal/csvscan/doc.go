@@ -1,0 +1,40 @@
+// Package csvscan reads tables of comma-separated values fast enough that
+// turning them into records is the work, not reading them: it cuts a file into
+// chunks of whole rows, tells rows and fields apart without allocating, finds
+// out what each column holds over the whole input, and parses numbers.
+//
+// A table is read twice. The first pass finds the types of the columns and
+// where the rows lie; the second one takes any range of rows, in parallel.
+//
+//	src, err := csvscan.Open("trips.csv.gz", csvscan.Options{})
+//	defer src.Close()
+//	table, err := src.Scan(ctx, csvscan.ScanOptions{Workers: 8})
+//	tok := csvscan.NewTokenizer(src.Dialect(), len(src.Header()))
+//	for _, chunk := range table.Chunks {
+//		data, err = src.ReadChunk(data[:0], chunk)
+//		for tok.Reset(data, chunk.FirstLine); tok.Next(); {
+//			if tok.Bad() {
+//				log.Print(tok.Err())
+//				continue
+//			}
+//			fare, ok := csvscan.ParseFloat64(tok.Field(3))
+//		}
+//	}
+//
+// # Dialect
+//
+// The rules are those of Python's csv module, read strictly. A quote opens a
+// quoted field only as the field's first byte; inside, two quotes stand for
+// one, and delimiters and line ends are text. Anywhere else a quote is an
+// ordinary character. Text between a closing quote and the next delimiter
+// makes the row bad. A row ends with \n, \r\n or a lone \r. A blank line is no
+// row where there are two columns or more, and a row with an empty field where
+// there is one. Bytes are not converted: UTF-8 goes through as it is, a UTF-8
+// byte order mark is skipped, UTF-16 and UTF-32 are refused.
+//
+// # Chunks
+//
+// A chunk holds the rows that begin in [k*ChunkSize, (k+1)*ChunkSize) of the
+// uncompressed stream, so the cut depends on the bytes alone, and an edit that
+// keeps the length changes the chunks that it touches and no other.
+package csvscan

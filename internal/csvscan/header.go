@@ -1,0 +1,123 @@
+package csvscan
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+)
+
+// readHeader reads the first row that isn't blank. It returns the names, and
+// the offset and the line behind it. Lines are counted from line on.
+func readHeader(c *chunker, line int64) (names []string, offset, next int64, err error) {
+	for {
+		row, _, err := c.next(nil)
+		if err != nil {
+			var e *Error
+			switch {
+			case err == io.EOF:
+				err = ErrEmpty
+			case errors.As(err, &e):
+				e.Line += line - 1
+			}
+			return nil, 0, 0, err
+		}
+		t := NewTokenizer(Dialect{c.delim}, 0)
+		t.Reset(row, line)
+		if !t.Next() {
+			line = t.Line()
+			continue
+		}
+		if t.Bad() {
+			return nil, 0, 0, t.Err()
+		}
+		if t.Len() > maxColumns {
+			return nil, 0, 0, &Error{Line: line, Err: fmt.Errorf("%w: %d columns, more than %d", ErrHeader, t.Len(), maxColumns)}
+		}
+		for i := range t.Len() {
+			names = append(names, string(t.Field(i)))
+		}
+		return names, c.offset, t.line, nil
+	}
+}
+
+// checkNames says what is wrong with column names: all of it, with the way out.
+func checkNames(names []string) error {
+	var faults []string
+	at := make(map[string][]int, len(names))
+	for i, name := range names {
+		at[name] = append(at[name], i+1)
+	}
+	for i, name := range names {
+		columns := at[name]
+		if columns[0] != i+1 {
+			continue
+		}
+		switch {
+		case name == "":
+			faults = append(faults, numbered(columns)+" without a name")
+		case len(columns) > 1:
+			faults = append(faults, fmt.Sprintf("%s all named %q", numbered(columns), name))
+		case !utf8.ValidString(name):
+			faults = append(faults, fmt.Sprintf("%s named %q, which is not UTF-8", numbered(columns), name))
+		}
+	}
+	if faults == nil {
+		return nil
+	}
+	if len(faults) > 10 {
+		faults = append(faults[:10], fmt.Sprintf("%d more", len(faults)-10))
+	}
+	return fmt.Errorf("%w: %s; name all %d columns with --columns a,b,...", ErrHeader, strings.Join(faults, "; "), len(names))
+}
+
+// numbered lists column numbers: "column 1" or "columns 1, 3".
+func numbered(columns []int) string {
+	if len(columns) == 1 {
+		return fmt.Sprintf("column %d", columns[0])
+	}
+	s := strings.Trim(fmt.Sprint(columns[:min(len(columns), 10)]), "[]")
+	s = "columns " + strings.ReplaceAll(s, " ", ", ")
+	if len(columns) > 10 {
+		s += ", ..."
+	}
+	return s
+}
+
+// candidates are the delimiters that sniff knows, the likeliest first.
+var candidates = []byte{',', ';', '\t', '|'}
+
+// sniff tells the delimiter from the first bytes of a table. It takes the one
+// that cuts most rows into as many fields as the first row, which must be two
+// or more; among equals the one that cuts it into more. When none does, the
+// table has one column, and the delimiter is a comma. whole says that sample is
+// all there is; otherwise its last row is left out when there are others.
+func sniff(sample []byte, whole bool) byte {
+	best, bestShare, bestColumns := candidates[0], 0.0, 1
+	for _, delim := range candidates {
+		t := NewTokenizer(Dialect{delim}, 0)
+		t.Reset(sample, 1)
+		var rows, same, columns int
+		for t.Next() {
+			if !whole && t.pos == len(sample) && rows > 0 {
+				break
+			}
+			rows++
+			if rows == 1 {
+				columns = t.Len()
+			}
+			if t.Len() == columns && !t.Bad() {
+				same++
+			}
+		}
+		if columns < 2 {
+			continue
+		}
+		share := float64(same) / float64(rows)
+		if bestColumns == 1 || share > bestShare || share == bestShare && columns > bestColumns {
+			best, bestShare, bestColumns = delim, share, columns
+		}
+	}
+	return best
+}

@@ -1,0 +1,107 @@
+package csvscan
+
+// inferrer finds out what columns hold, from some of the chunks of a table in
+// their order. Those of several inferrers merge to the same whatever chunks
+// each of them saw.
+type inferrer struct {
+	missing *Missing
+	columns []columnState
+	chunk   int // the chunk that the rows are of
+}
+
+// columnState is a Column before its places are known as lines of the file.
+type columnState struct {
+	Column
+	texts, lossy place // of the first ones
+}
+
+// place is where a row begins: a line of a chunk, both from 0.
+type place struct {
+	chunk int
+	line  int64
+}
+
+func (p place) before(q place) bool {
+	return p.chunk < q.chunk || p.chunk == q.chunk && p.line < q.line
+}
+
+func newInferrer(columns int, missing *Missing) *inferrer {
+	return &inferrer{missing: missing, columns: make([]columnState, columns)}
+}
+
+// row takes in a row that isn't bad, of a Tokenizer that counts lines from 0
+// at the start of the chunk.
+func (f *inferrer) row(t *Tokenizer) {
+	for i := range f.columns {
+		c := &f.columns[i]
+		field := t.Field(i)
+		if f.missing.Is(field) {
+			c.Missing++
+			continue
+		}
+		switch k := classify(field); k {
+		case classInt:
+			c.Ints++
+		case classFloat:
+			c.Floats++
+		case classWideFloat:
+			c.Floats++
+			if losesFloat32(field) {
+				f.note(&c.Lossy, &c.lossy, &c.FirstLossy, t.Line(), field)
+			}
+		default:
+			if f.note(&c.Texts, &c.texts, &c.FirstText, t.Line(), field) {
+				c.Reason = reasons[k]
+			}
+		}
+	}
+}
+
+// reasons says for a number why it is kept as text.
+var reasons = map[class]string{
+	classLeadingZero: "leading zeros",
+	classPlus:        "a plus sign",
+	classHuge:        "more digits than int64 holds",
+}
+
+// note counts a value and keeps it when it is the first one; it says so.
+func (f *inferrer) note(count *int64, first *place, value *Value, line int64, field []byte) bool {
+	*count++
+	if *count > 1 {
+		return false
+	}
+	*first = place{f.chunk, line}
+	value.Text = string(field[:min(len(field), 40)])
+	return true
+}
+
+// merge adds what another inferrer saw of the same table, and uses that up.
+func (f *inferrer) merge(other *inferrer) {
+	for i := range f.columns {
+		c, o := &f.columns[i], &other.columns[i]
+		if c.Texts > 0 && (o.Texts == 0 || c.texts.before(o.texts)) {
+			o.texts, o.FirstText, o.Reason = c.texts, c.FirstText, c.Reason
+		}
+		if c.Lossy > 0 && (o.Lossy == 0 || c.lossy.before(o.lossy)) {
+			o.lossy, o.FirstLossy = c.lossy, c.FirstLossy
+		}
+		o.Column.Merge(&c.Column)
+		*c = *o
+	}
+}
+
+// result returns the columns with their places as lines of the file.
+func (f *inferrer) result(name string, chunks []Chunk) []Column {
+	columns := make([]Column, len(f.columns))
+	for i := range f.columns {
+		c := &f.columns[i]
+		if c.Texts > 0 {
+			c.FirstText.File, c.FirstText.Line = name, chunks[c.texts.chunk].FirstLine+c.texts.line
+		}
+		if c.Lossy > 0 {
+			c.FirstLossy.File, c.FirstLossy.Line = name, chunks[c.lossy.chunk].FirstLine+c.lossy.line
+		}
+		columns[i] = c.Column
+	}
+	return columns
+}

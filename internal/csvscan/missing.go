@@ -1,0 +1,45 @@
+package csvscan
+
+// DefaultMissing are the spellings of a missing value that are known by
+// default. NaN is none of them: it is a float.
+var DefaultMissing = []string{"", "NA", "N/A", "NULL", "null"}
+
+// Missing tells missing values from others. The zero value knows none. It is
+// safe for concurrent use.
+type Missing struct {
+	tokens []string
+	first  [256]bool // bytes that a token begins with
+	empty  bool
+}
+
+// NewMissing returns a Missing that knows the tokens, spelt exactly; quotes
+// around a field make no difference.
+func NewMissing(tokens []string) *Missing {
+	m := new(Missing)
+	for _, t := range tokens {
+		if t == "" {
+			m.empty = true
+			continue
+		}
+		m.tokens = append(m.tokens, t)
+		m.first[t[0]] = true
+	}
+	return m
+}
+
+// Is says whether the field stands for a missing value.
+func (m *Missing) Is(field []byte) bool {
+	if len(field) == 0 {
+		return m.empty
+	}
+	return m.first[field[0]] && m.match(field)
+}
+
+func (m *Missing) match(field []byte) bool {
+	for _, t := range m.tokens {
+		if string(field) == t {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,135 @@
+package csvscan
+
+import (
+	"math"
+	"strconv"
+	"unsafe"
+)
+
+// ParseInt64 parses a decimal integer of the int64 range: an optional sign
+// and digits, with blanks around them. It reports false for anything else.
+func ParseInt64(field []byte) (int64, bool) {
+	if n := len(field); n > 0 && n <= 18 {
+		i, neg := 0, field[0] == '-'
+		if neg {
+			i = 1
+		}
+		var v int64
+		for ; i < n; i++ {
+			d := field[i] - '0'
+			if d > 9 {
+				break
+			}
+			v = v*10 + int64(d)
+		}
+		if i == n && (!neg || n > 1) {
+			if neg {
+				v = -v
+			}
+			return v, true
+		}
+	}
+	v, err := strconv.ParseInt(text(trimBlanks(field)), 10, 64)
+	return v, err == nil
+}
+
+// Powers of ten that a float64 holds exactly.
+var pow10 = [...]float64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10,
+	1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22}
+
+// ParseFloat64 parses a decimal number, "inf", "infinity" or "nan" (in any
+// case, with an optional sign), with blanks around it, to the nearest float64.
+// A number that is too large becomes an infinity and one that is too small 0,
+// as in Python. It reports false for anything else, hexadecimal included.
+func ParseFloat64(field []byte) (float64, bool) {
+	// The fast path of W. D. Clinger, "How to Read Floating Point Numbers
+	// Accurately" (1990): an integer below 2^53 and a power of ten up to 22
+	// are exact as float64, so that one division rounds correctly.
+	n, i := len(field), 0
+	neg := n > 0 && field[0] == '-'
+	if neg {
+		i = 1
+	}
+	var mant uint64
+	start := i
+	for ; i < n; i++ {
+		d := field[i] - '0'
+		if d > 9 {
+			break
+		}
+		mant = mant*10 + uint64(d)
+	}
+	digits, frac := i-start, 0
+	if i < n && field[i] == '.' {
+		i++
+		start = i
+		for ; i < n; i++ {
+			d := field[i] - '0'
+			if d > 9 {
+				break
+			}
+			mant = mant*10 + uint64(d)
+		}
+		frac = i - start
+		digits += frac
+	}
+	if i == n && digits > 0 && digits <= 19 && mant < 1<<53 {
+		v := float64(mant)
+		if frac > 0 {
+			v /= pow10[frac]
+		}
+		if neg {
+			v = -v
+		}
+		return v, true
+	}
+	return parseFloatSlow(trimBlanks(field))
+}
+
+// parseFloatSlow is the judge of ParseFloat64, and takes what that leaves.
+func parseFloatSlow(field []byte) (float64, bool) {
+	unsigned := field
+	if len(unsigned) > 0 && (unsigned[0] == '-' || unsigned[0] == '+') {
+		unsigned = unsigned[1:]
+	}
+	if len(unsigned) == 0 {
+		return 0, false
+	}
+	for _, c := range unsigned {
+		// strconv takes hexadecimal floats and underscores; a table has none.
+		if c == 'x' || c == 'X' || c == '_' {
+			return 0, false
+		}
+	}
+	if isSpecial(unsigned) && (unsigned[0] == 'n' || unsigned[0] == 'N') {
+		return math.NaN(), true
+	}
+	v, err := strconv.ParseFloat(text(field), 64)
+	if err != nil && !isRange(err) {
+		return 0, false
+	}
+	return v, true
+}
+
+// isRange says that err is strconv's for a number out of range, whose value
+// is an infinity.
+func isRange(err error) bool {
+	e, ok := err.(*strconv.NumError)
+	return ok && e.Err == strconv.ErrRange
+}
+
+// text is field as a string for a call that doesn't keep it.
+func text(field []byte) string {
+	return unsafe.String(unsafe.SliceData(field), len(field))
+}
+
+// trimBlanks drops spaces and tabs around a field.
+func trimBlanks(field []byte) []byte {
+	for len(field) > 0 && (field[0] == ' ' || field[0] == '\t') {
+		field = field[1:]
+	}
+	for n := len(field); n > 0 && (field[n-1] == ' ' || field[n-1] == '\t'); n-- {
+		field = field[:n-1]
+	}
+	return field
+}

@@ -1,0 +1,183 @@
+package csvscan
+
+import (
+	"context"
+	"errors"
+	"io"
+	"runtime"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
+)
+
+// Chunk is a run of whole rows in a table.
+type Chunk struct {
+	Offset    int64    `json:"offset"` // in the uncompressed stream
+	Len       int64    `json:"len"`    // in bytes
+	FirstLine int64    `json:"line"`   // on which it starts, from 1
+	Rows      int64    `json:"rows"`   // bad ones included, blank lines not
+	Hash      [16]byte `json:"hash"`   // xxh3-128 of its bytes
+}
+
+// Table is what Scan finds out about a table.
+type Table struct {
+	Chunks  []Chunk  // all rows, in order
+	Columns []Column // what each column holds
+	Rows    int64    // bad ones included
+	Bad     int64    // rows that a Tokenizer calls Bad
+	Blank   int64    // blank lines skipped
+	Bytes   int64    // size of the uncompressed stream
+}
+
+// ScanOptions say how to scan.
+type ScanOptions struct {
+	// Workers is how many goroutines look at rows; 0 means one a core. The
+	// result is the same for any number. Memory is some ChunkSize for each, or
+	// the length of the longest row if that is more.
+	Workers int
+	// Missing tells missing values; nil means DefaultMissing.
+	Missing *Missing
+	// Progress, when set, is told from one goroutine how many bytes of the
+	// uncompressed stream were read.
+	Progress func(bytes int64)
+}
+
+// job is a chunk on its way to a worker.
+type job struct {
+	index int
+	data  []byte
+}
+
+// scanner is one run of Scan.
+type scanner struct {
+	*Source
+	opts ScanOptions
+	jobs chan job
+	free chan []byte // buffers to use again; nil ones are still to be made
+
+	mu    sync.Mutex // guards the fields below
+	table Table
+	lines []int64 // line ends in each chunk
+	total *inferrer
+}
+
+// Scan reads the whole table once. Bad rows are counted and left out of the
+// columns; a quote that is never closed, a row that is too long and an input
+// that can't be read or decompressed are errors.
+func (s *Source) Scan(ctx context.Context, opts ScanOptions) (*Table, error) {
+	if opts.Workers <= 0 {
+		opts.Workers = runtime.GOMAXPROCS(0)
+	}
+	if opts.Missing == nil {
+		opts.Missing = NewMissing(DefaultMissing)
+	}
+	r := &scanner{
+		Source: s,
+		opts:   opts,
+		jobs:   make(chan job),
+		free:   make(chan []byte, opts.Workers+1),
+		total:  newInferrer(len(s.header), opts.Missing),
+	}
+	for range cap(r.free) {
+		r.free <- nil
+	}
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error {
+		defer close(r.jobs)
+		return r.cut(ctx)
+	})
+	for range opts.Workers {
+		group.Go(func() error {
+			r.work()
+			return nil
+		})
+	}
+	err := group.Wait()
+
+	line := s.startLine
+	for i := range r.table.Chunks {
+		r.table.Chunks[i].FirstLine = line
+		line += r.lines[i]
+	}
+	switch {
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+		return nil, err
+	case err != nil:
+		return nil, s.located(err, line-1)
+	}
+	r.table.Columns = r.total.result(s.name, r.table.Chunks)
+	return &r.table, nil
+}
+
+// cut sends the chunks to the workers.
+func (r *scanner) cut(ctx context.Context) error {
+	in, err := r.newStream()
+	if err != nil {
+		return err
+	}
+	defer in.close()
+	if _, err := io.CopyN(io.Discard, in, r.start); err == io.EOF {
+		return ErrChanged
+	} else if err != nil {
+		return err
+	}
+	c := &chunker{r: in, delim: r.dialect.Delimiter, size: ChunkSize, maxRow: r.maxRow, offset: r.start}
+	for index := 0; ; index++ {
+		var buf []byte
+		select {
+		case buf = <-r.free:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		data, offset, err := c.next(buf)
+		if err == io.EOF {
+			r.table.Bytes = c.offset
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		if r.opts.Progress != nil {
+			r.opts.Progress(c.offset)
+		}
+		r.mu.Lock()
+		r.table.Chunks = append(r.table.Chunks, Chunk{Offset: offset, Len: int64(len(data))})
+		r.lines = append(r.lines, 0)
+		r.mu.Unlock()
+		r.jobs <- job{index, data}
+	}
+}
+
+// work looks at chunks until there are no more.
+func (r *scanner) work() {
+	columns := newInferrer(len(r.header), r.opts.Missing)
+	t := NewTokenizer(r.dialect, len(r.header))
+	var rows, bad, blank int64
+	for j := range r.jobs {
+		hash := xxh3.Hash128(j.data).Bytes()
+		columns.chunk = j.index
+		n := int64(0)
+		for t.Reset(j.data, 0); t.Next(); n++ {
+			if t.Bad() {
+				bad++
+				continue
+			}
+			columns.row(t)
+		}
+		rows += n
+		blank += t.Blank()
+		r.free <- j.data
+		r.mu.Lock()
+		c := &r.table.Chunks[j.index]
+		c.Rows, c.Hash = n, hash
+		r.lines[j.index] = t.Line()
+		r.mu.Unlock()
+	}
+	r.mu.Lock()
+	r.table.Rows += rows
+	r.table.Bad += bad
+	r.table.Blank += blank
+	r.total.merge(columns)
+	r.mu.Unlock()
+}

@@ -1,0 +1,233 @@
+package csvscan
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+)
+
+// Options say how to read a table.
+type Options struct {
+	// Delimiter stands between fields; 0 tells it from the first lines.
+	Delimiter byte
+	// NoHeader says that the first row is a row like all others. Columns must
+	// then be given.
+	NoHeader bool
+	// Columns are the names of all columns. They replace those in the header.
+	Columns []string
+	// MaxRow is the length in bytes of the longest row that is accepted: from
+	// ChunkSize to 1 GiB, by default (0) 64 MiB.
+	MaxRow int64
+}
+
+// DefaultMaxRow is the default of Options.MaxRow.
+const DefaultMaxRow = 64 << 20
+
+// sampleSize is how much of a table's start is looked at for its dialect.
+const sampleSize = 128 << 10
+
+// Source is an open table. Its methods are safe for concurrent use, but see
+// ReadChunk.
+type Source struct {
+	name        string
+	file        *os.File
+	size        int64
+	compression Compression
+	dialect     Dialect
+	header      []string
+	start       int64 // offset of the first row
+	startLine   int64
+	maxRow      int
+
+	mu     sync.Mutex // guards the fields below
+	stream *stream    // of a compressed file; nil before it is needed
+	offset int64      // of stream
+}
+
+// Open opens the table at path: a plain file, or one compressed with gzip or
+// zstd, which its first bytes tell and not its name. Errors name the file;
+// those about its content are an *Error.
+func Open(path string, opts Options) (*Source, error) {
+	d := Dialect{opts.Delimiter}
+	if d.Delimiter != 0 && !d.valid() {
+		return nil, fmt.Errorf("%q can't be a delimiter: it is a quote or ends a row", d.Delimiter)
+	}
+	if opts.MaxRow == 0 {
+		opts.MaxRow = DefaultMaxRow
+	}
+	if opts.MaxRow < ChunkSize || opts.MaxRow > 1<<30 {
+		return nil, fmt.Errorf("longest row of %d bytes: want %d to %d", opts.MaxRow, ChunkSize, 1<<30)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{name: path, file: f, dialect: d, maxRow: int(opts.MaxRow)}
+	if err := s.open(opts); err != nil {
+		f.Close()
+		return nil, s.located(err, 0)
+	}
+	return s, nil
+}
+
+// located puts the name into err, and adds lines to its line.
+func (s *Source) located(err error, lines int64) error {
+	var e *Error
+	if errors.As(err, &e) {
+		return &Error{Name: s.name, Line: e.Line + lines, Err: e.Err}
+	}
+	return &Error{Name: s.name, Err: err}
+}
+
+func (s *Source) open(opts Options) error {
+	info, err := s.file.Stat()
+	if err != nil {
+		return err
+	}
+	if !info.Mode().IsRegular() {
+		return errors.New("not a regular file")
+	}
+	s.size = info.Size()
+	head := make([]byte, 16)
+	n, err := s.file.ReadAt(head, 0)
+	if err != nil && err != io.EOF {
+		return err
+	}
+	if s.compression, err = detect(head[:n]); err != nil {
+		return err
+	}
+	in, err := s.newStream()
+	if err != nil {
+		return err
+	}
+	defer in.close()
+
+	sample := make([]byte, sampleSize)
+	n, err = io.ReadFull(in, sample)
+	whole := err == io.EOF || err == errShort
+	if err != nil && !whole {
+		return err
+	}
+	sample = sample[:n]
+	bom, err := checkEncoding(sample, s.name)
+	if err != nil {
+		return err
+	}
+	if bom == len(sample) {
+		return ErrEmpty
+	}
+	if s.dialect.Delimiter == 0 {
+		s.dialect.Delimiter = sniff(sample[bom:], whole)
+	}
+
+	s.start, s.startLine = int64(bom), 1
+	if opts.NoHeader {
+		if len(opts.Columns) == 0 {
+			return fmt.Errorf("%w: without one, --columns must name the columns", ErrHeader)
+		}
+	} else {
+		rows := &chunker{r: io.MultiReader(bytes.NewReader(sample[bom:]), in), delim: s.dialect.Delimiter, size: 1, maxRow: s.maxRow, offset: s.start}
+		s.header, s.start, s.startLine, err = readHeader(rows, 1)
+		if err != nil {
+			return err
+		}
+	}
+	if opts.Columns != nil {
+		if s.header != nil && len(s.header) != len(opts.Columns) {
+			return fmt.Errorf("%w: %d columns, but --columns names %d", ErrHeader, len(s.header), len(opts.Columns))
+		}
+		s.header = slices.Clone(opts.Columns)
+	}
+	return checkNames(s.header)
+}
+
+// Name is the path that the table was opened by.
+func (s *Source) Name() string { return s.name }
+
+// Size is the size of the file in bytes, as it is stored.
+func (s *Source) Size() int64 { return s.size }
+
+// Compression is what the file is compressed with.
+func (s *Source) Compression() Compression { return s.compression }
+
+// Dialect is the dialect, with the delimiter that was given or found.
+func (s *Source) Dialect() Dialect { return s.dialect }
+
+// Header returns the names of the columns: all different, none empty. The
+// slice is the Source's own.
+func (s *Source) Header() []string { return s.header }
+
+// Close closes the file.
+func (s *Source) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stream != nil {
+		s.stream.close()
+		s.stream = nil
+	}
+	return s.file.Close()
+}
+
+// newStream reads the uncompressed content from its start.
+func (s *Source) newStream() (*stream, error) {
+	return newStream(io.NewSectionReader(s.file, 0, 1<<62), s.compression)
+}
+
+// ReadChunk reads a chunk that Scan found into the capacity of buf, or into a
+// larger buffer, and returns it. It fails with ErrChanged when the bytes aren't
+// those that Scan saw. A plain file can be read by many goroutines at once and
+// in any order; a compressed one is read by one at a time, from its start
+// again for each chunk before the last one read.
+func (s *Source) ReadChunk(buf []byte, c Chunk) ([]byte, error) {
+	if c.Len < 0 || c.Len > int64(ChunkSize+s.maxRow) || c.Offset < 0 {
+		return nil, s.located(ErrChanged, 0)
+	}
+	buf = slices.Grow(buf[:0], int(c.Len))[:c.Len]
+	var err error
+	if s.compression == None {
+		_, err = s.file.ReadAt(buf, c.Offset)
+	} else {
+		err = s.readStream(buf, c.Offset)
+	}
+	switch {
+	case err == io.EOF || err == errShort:
+		err = ErrChanged
+	case err == nil && xxh3.Hash128(buf).Bytes() != c.Hash:
+		err = ErrChanged
+	}
+	if err != nil {
+		return nil, s.located(err, 0)
+	}
+	return buf, nil
+}
+
+// readStream reads from a compressed file.
+func (s *Source) readStream(buf []byte, offset int64) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stream != nil && s.offset > offset {
+		s.stream.close()
+		s.stream = nil
+	}
+	if s.stream == nil {
+		in, err := s.newStream()
+		if err != nil {
+			return err
+		}
+		s.stream, s.offset = in, 0
+	}
+	n, err := io.CopyN(io.Discard, s.stream, offset-s.offset)
+	s.offset += n
+	if err != nil {
+		return err
+	}
+	got, err := io.ReadFull(s.stream, buf)
+	s.offset += int64(got)
+	return err
+}

@@ -1,0 +1,271 @@
+package csvscan
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+)
+
+// Dialect is what differs between tables. The quote is always ".
+type Dialect struct {
+	// Delimiter stands between fields: any byte but ", \n and \r.
+	Delimiter byte
+}
+
+// valid says whether d can be told apart from quotes and row ends.
+func (d Dialect) valid() bool {
+	return d.Delimiter != '"' && d.Delimiter != '\n' && d.Delimiter != '\r' && d.Delimiter != 0
+}
+
+// Tokenizer tells rows and fields apart in a chunk of whole rows. It allocates
+// nothing once it has seen the longest row. The zero value is not usable: see
+// NewTokenizer. It is not safe for concurrent use.
+type Tokenizer struct {
+	delim   byte
+	columns int
+
+	data []byte
+	pos  int
+	line int64 // of pos
+
+	rowLine int64
+	spans   []span // of the row's fields, at most columns of them when that is known
+	fields  int    // in the row, stored or not
+	scratch []byte // quoted fields of the row with their doubled quotes undone
+	fault   fault
+	faultAt int // field of the fault, from 0
+	blank   int64
+}
+
+// span is where a field lies: in the chunk, or in scratch when inScratch is
+// set in from.
+type span struct{ from, to uint32 }
+
+// maxColumns bounds the columns of a table.
+const maxColumns = 1 << 20
+
+// inScratch marks a span of Tokenizer.scratch. Chunks are far below 2 GiB.
+const inScratch = 1 << 31
+
+// fault is what is wrong with a row beyond its number of fields.
+type fault uint8
+
+const (
+	faultNone fault = iota
+	faultAfterQuote
+	faultOpenQuote
+)
+
+// NewTokenizer returns a Tokenizer for rows of the given number of columns. A
+// row with another number of fields is Bad. With 0 columns any number is
+// right, as for a header.
+func NewTokenizer(d Dialect, columns int) *Tokenizer {
+	return &Tokenizer{delim: d.Delimiter, columns: columns, spans: make([]span, columns)}
+}
+
+// Reset begins anew with data, which must start at the start of a row and be
+// shorter than 2 GiB, and whose first line is number line. The Tokenizer reads
+// data and never writes to it.
+func (t *Tokenizer) Reset(data []byte, line int64) {
+	if len(data) >= inScratch {
+		panic("csvscan: a chunk of 2 GiB or more")
+	}
+	t.data, t.pos, t.line, t.blank = data, 0, line, 0
+	t.rowLine, t.fields = line, 0
+}
+
+// Line is the number of the line on which the row begins. After Next has
+// reported false it is the line after the last one.
+func (t *Tokenizer) Line() int64 { return t.rowLine }
+
+// Len is the number of fields that the row really has.
+func (t *Tokenizer) Len() int { return t.fields }
+
+// Blank is the number of blank lines skipped since Reset.
+func (t *Tokenizer) Blank() int64 { return t.blank }
+
+// Field returns field i of the row, unquoted; i must be below the number of
+// columns and below Len. The slice aliases the chunk, or a buffer that the
+// next call of Next overwrites.
+func (t *Tokenizer) Field(i int) []byte {
+	s := t.spans[i]
+	if s.from&inScratch != 0 {
+		return t.scratch[s.from&^inScratch : s.to]
+	}
+	return t.data[s.from:s.to]
+}
+
+// Bad says that the row can't be used; Err says why.
+func (t *Tokenizer) Bad() bool {
+	return t.fault != faultNone || t.columns != 0 && t.fields != t.columns
+}
+
+// Err returns what is wrong with the row: nil, or an *Error with the line that
+// unwraps to ErrRagged, ErrAfterQuote or ErrOpenQuote.
+func (t *Tokenizer) Err() error {
+	var err error
+	switch {
+	case t.fault == faultOpenQuote:
+		err = ErrOpenQuote
+	case t.fault == faultAfterQuote:
+		err = fmt.Errorf("%w in field %d: double the quotes inside a quoted field", ErrAfterQuote, t.faultAt+1)
+	case t.columns != 0 && t.fields < t.columns:
+		err = fmt.Errorf("%w: %d, %d too few", ErrRagged, t.fields, t.columns-t.fields)
+	case t.columns != 0 && t.fields > t.columns:
+		err = fmt.Errorf("%w: %d, %d too many", ErrRagged, t.fields, t.fields-t.columns)
+	default:
+		return nil
+	}
+	return &Error{Line: t.rowLine, Err: err}
+}
+
+// Eight bytes at a time: ones repeats a byte, highs is the top bit of each.
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+)
+
+// Next goes to the next row and reports whether there is one.
+func (t *Tokenizer) Next() bool {
+	t.fault, t.scratch = faultNone, t.scratch[:0]
+	if t.columns != 1 {
+		t.skipBlank()
+	}
+	t.rowLine = t.line
+	if t.pos >= len(t.data) {
+		t.fields = 0
+		return false
+	}
+
+	data, delim, pos, n := t.data, t.delim, t.pos, 0
+	delims := uint64(delim) * ones
+	for {
+		var s span
+		if pos < len(data) && data[pos] == '"' {
+			s, pos = t.quoted(pos, n)
+		} else {
+			from := pos
+			for {
+				if pos+8 > len(data) {
+					for pos < len(data) && data[pos] != delim && data[pos] != '\n' && data[pos] != '\r' {
+						pos++
+					}
+					break
+				}
+				// The lowest mark is exact: a borrow spoils only bytes above one
+				// that was really found. Any control character below 0x0e is
+				// marked with \n and \r; they are rare in text.
+				w := binary.LittleEndian.Uint64(data[pos:])
+				x := w ^ delims
+				m := ((x-ones)&^x | (w-0x0e*ones)&^w) & highs
+				if m == 0 {
+					pos += 8
+					continue
+				}
+				pos += bits.TrailingZeros64(m) >> 3
+				if c := data[pos]; c == delim || c == '\n' || c == '\r' {
+					break
+				}
+				pos++
+			}
+			s = span{uint32(from), uint32(pos)}
+		}
+		if n < len(t.spans) {
+			t.spans[n] = s
+		} else if t.columns == 0 && n < maxColumns {
+			t.spans = append(t.spans, s)
+		}
+		n++
+		if pos >= len(data) {
+			break
+		}
+		c := data[pos]
+		pos++
+		if c == delim {
+			continue
+		}
+		if c == '\r' && pos < len(data) && data[pos] == '\n' {
+			pos++
+		}
+		t.line++
+		break
+	}
+	t.pos, t.fields = pos, n
+	return true
+}
+
+// skipBlank goes past blank lines and counts them.
+func (t *Tokenizer) skipBlank() {
+	for t.pos < len(t.data) {
+		switch t.data[t.pos] {
+		case '\r':
+			if t.pos+1 < len(t.data) && t.data[t.pos+1] == '\n' {
+				t.pos++
+			}
+		case '\n':
+		default:
+			return
+		}
+		t.pos++
+		t.line++
+		t.blank++
+	}
+}
+
+// quoted reads the field n whose opening quote is at pos. It returns the
+// field and the position of the delimiter or row end behind it.
+func (t *Tokenizer) quoted(pos, n int) (span, int) {
+	data := t.data
+	from, start := pos+1, len(t.scratch)
+	for {
+		i := bytes.IndexByte(data[from:], '"')
+		if i < 0 {
+			t.setFault(faultOpenQuote, n)
+			t.line += lineEnds(data[pos:])
+			return span{uint32(pos + 1), uint32(len(data))}, len(data)
+		}
+		to := from + i
+		if to+1 < len(data) && data[to+1] == '"' {
+			t.scratch = append(t.scratch, data[from:to+1]...)
+			from = to + 2
+			continue
+		}
+		t.line += lineEnds(data[pos+1 : to])
+		s := span{uint32(from), uint32(to)}
+		if len(t.scratch) > start {
+			t.scratch = append(t.scratch, data[from:to]...)
+			s = span{uint32(start) | inScratch, uint32(len(t.scratch))}
+		}
+		to++
+		if to < len(data) && data[to] != t.delim && data[to] != '\n' && data[to] != '\r' {
+			t.setFault(faultAfterQuote, n)
+			for to < len(data) && data[to] != t.delim && data[to] != '\n' && data[to] != '\r' {
+				to++
+			}
+		}
+		return s, to
+	}
+}
+
+// setFault notes the first fault of a row.
+func (t *Tokenizer) setFault(f fault, field int) {
+	if t.fault == faultNone {
+		t.fault, t.faultAt = f, field
+	}
+}
+
+// lineEnds counts the line ends in text: \n, \r\n and lone \r are one each.
+func lineEnds(text []byte) int64 {
+	n := bytes.Count(text, []byte{'\n'})
+	for {
+		i := bytes.IndexByte(text, '\r')
+		if i < 0 {
+			return int64(n)
+		}
+		text = text[i+1:]
+		if len(text) == 0 || text[0] != '\n' {
+			n++
+		}
+	}
+}
