@@ -1,0 +1,108 @@
+package augment
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/tfrec/tfrec/internal/jpeg"
+)
+
+// The sentinels that errors about pictures wrap.
+var (
+	// ErrDamaged says that a picture is not whole. All decoders agree on which are.
+	ErrDamaged = jpeg.ErrDamaged
+	// ErrUnsupported says that a picture may be whole, but that no decoder at hand reads its coding.
+	ErrUnsupported = jpeg.ErrUnsupported
+	// ErrTooManyPixels says that a picture announces more pixels than [CodecOptions.MaxPixels].
+	ErrTooManyPixels = errors.New("too many pixels")
+	// ErrNotPicture says that the bytes are of no format that is read.
+	ErrNotPicture = errors.New("not a picture")
+)
+
+// DefaultMaxPixels is the number of pixels above which Pillow refuses a picture: half a
+// gibibyte of them at three bytes each.
+const DefaultMaxPixels = 178_956_970
+
+// CodecOptions says how pictures are read. The zero value is the default.
+type CodecOptions struct {
+	// Decoder is "auto" (also ""), "turbo" or "go". Auto uses libjpeg-turbo when it can be
+	// loaded, unless the environment says TFREC_NO_TURBO=1; turbo insists on it; go never does.
+	Decoder string
+	// MaxPixels is the most that a picture may announce; 0 means DefaultMaxPixels.
+	MaxPixels int64
+	// Background, when not nil, is what pictures with transparency are laid on. Without it
+	// their alpha is dropped and the colours under it show, as Pillow's convert("RGB") does.
+	Background *[3]uint8
+}
+
+// Codec reads and writes pictures. It is safe for concurrent use.
+type Codec struct {
+	jpeg       *jpeg.Set
+	maxPixels  int64
+	background *[3]uint8
+	scratch    sync.Pool // of *Image
+}
+
+// NewCodec finds the decoders. It fails for an unknown decoder, and when libjpeg-turbo was
+// asked for and can't be loaded; the error then says how to install it.
+func NewCodec(o CodecOptions) (*Codec, error) {
+	var choice jpeg.Choice
+	switch o.Decoder {
+	case "", "auto":
+		choice = jpeg.Auto
+	case "turbo":
+		choice = jpeg.Turbo
+	case "go":
+		choice = jpeg.Go
+	default:
+		return nil, fmt.Errorf("decoder %q: give auto, turbo or go", o.Decoder)
+	}
+	if o.MaxPixels < 0 {
+		return nil, fmt.Errorf("a limit of %d pixels: give 0 for the default, or more", o.MaxPixels)
+	}
+	set, err := jpeg.Open(choice)
+	if err != nil {
+		return nil, err
+	}
+	c := &Codec{jpeg: set, maxPixels: o.MaxPixels, background: o.Background}
+	if c.maxPixels == 0 {
+		c.maxPixels = DefaultMaxPixels
+	}
+	c.scratch.New = func() any { return new(Image) }
+	return c, nil
+}
+
+// Decoder names the JPEG decoder that is asked first, with its version, such as
+// "libjpeg-turbo 2.1.5" or "jpegn 0.4.0". Pixels depend on it.
+func (c *Codec) Decoder() string { return c.jpeg.Decoder() }
+
+// Encoder names the JPEG encoder, such as "libjpeg-turbo 2.1.5" or "image/jpeg go1.26".
+func (c *Codec) Encoder() string { return c.jpeg.Encoder() }
+
+// Encodes says with an error whether [Codec.AppendJPEG] knows a subsampling. Without
+// libjpeg-turbo only "420" and "gray" are, and the error says what to do.
+func (c *Codec) Encodes(subsampling string) error {
+	sub, err := jpeg.ParseSubsampling(subsampling)
+	if err != nil {
+		return err
+	}
+	if !c.jpeg.Encodes(sub) {
+		return fmt.Errorf("%s can't write subsampling %s: use 420, or %s", c.Encoder(), subsampling, jpeg.Install)
+	}
+	return nil
+}
+
+// AppendJPEG encodes a picture behind dst. Quality is 1 to 100, subsampling "420", "422",
+// "444", "440" or "gray", which drops the colours; a grayscale picture has none to subsample.
+func (c *Codec) AppendJPEG(dst []byte, im *Image, quality int, subsampling string) ([]byte, error) {
+	sub, err := jpeg.ParseSubsampling(subsampling)
+	if err != nil {
+		return dst, err
+	}
+	p := jpeg.Pixels{Pix: im.Pix, Width: im.Width, Height: im.Height, Stride: im.Stride, Format: jpeg.RGB}
+	if im.Channels == 1 {
+		p.Format, sub = jpeg.Gray, jpeg.SubGray
+	}
+	return c.jpeg.Append(dst, p, quality, sub)
+}

@@ -1,0 +1,175 @@
+package augment
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"image"
+	"image/png"
+
+	"golang.org/x/image/tiff"
+
+	"github.com/tfrec/tfrec/internal/jpeg"
+)
+
+// DecodeOptions says in what form a picture is wanted. The zero value: as stored, full size.
+type DecodeOptions struct {
+	// Channels is 1 for grayscale, 3 for RGB, 0 for whichever the picture is.
+	Channels int
+	// MinWidth and MinHeight, both above 0, let a JPEG be decoded at 1/2, 1/4 or 1/8 of its
+	// size, so long as the result, upright, is no smaller than this on either side.
+	MinWidth, MinHeight int
+}
+
+// Decode decodes a picture into dst, upright, reusing its memory. What it returns is what
+// [Codec.Stat] returns; the size of the result is dst's. After an error dst holds nothing
+// of use. Errors wrap one of the package's sentinels.
+func (c *Codec) Decode(dst *Image, data []byte, o DecodeOptions) (Info, error) {
+	if o.Channels != 0 && o.Channels != 1 && o.Channels != 3 {
+		return Info{}, fmt.Errorf("decoding to %d channels: give 0, 1 or 3", o.Channels)
+	}
+	h, err := c.header(data)
+	if err != nil {
+		return h.Info, err
+	}
+	if c.background != nil && h.alpha {
+		h.Channels = 3 // the background may have a colour
+	}
+	if o.Channels == 0 {
+		o.Channels = h.Channels
+	}
+	if h.Orientation == 1 {
+		return h.Info, c.decode(dst, data, &h, o)
+	}
+	tmp := c.scratch.Get().(*Image)
+	defer c.scratch.Put(tmp)
+	if h.Orientation >= 5 {
+		o.MinWidth, o.MinHeight = o.MinHeight, o.MinWidth
+	}
+	if err := c.decode(tmp, data, &h, o); err != nil {
+		return h.Info, err
+	}
+	orient(dst, tmp, h.Orientation)
+	return h.Info, nil
+}
+
+// Check decodes a picture only as far as it takes to know that it is whole.
+func (c *Codec) Check(data []byte) (Info, error) {
+	h, err := c.header(data)
+	if err != nil {
+		return h.Info, err
+	}
+	if h.Format == JPEG && h.jpeg.Huffman() {
+		if err := c.jpeg.Supports(&h.jpeg); err != nil {
+			return h.Info, err
+		}
+		return h.Info, jpeg.Check(data, &h.jpeg)
+	}
+	tmp := c.scratch.Get().(*Image)
+	defer c.scratch.Put(tmp)
+	return h.Info, c.decode(tmp, data, &h, DecodeOptions{Channels: h.Channels})
+}
+
+// decode decodes as stored, without regard to orientation. Channels is 1 or 3.
+func (c *Codec) decode(dst *Image, data []byte, h *header, o DecodeOptions) (err error) {
+	if h.Format == JPEG {
+		return c.decodeJPEG(dst, data, &h.jpeg, o)
+	}
+	// The decoders below are other people's and have been known to panic on odd input.
+	defer func() {
+		if p := recover(); p != nil {
+			err = damaged(h.Format, "the decoder broke down: %v", p)
+		}
+	}()
+	switch h.Format {
+	case PNG:
+		err = c.decodePNG(dst, data, h, o.Channels)
+	case GIF:
+		err = c.decodeGIF(dst, data, h, o.Channels)
+	case BMP:
+		err = c.decodeBMP(dst, data, h, o.Channels)
+	case WebP:
+		err = c.decodeWebP(dst, data, h, o.Channels)
+	case TIFF:
+		err = c.decodeTIFF(dst, data, h, o.Channels)
+	}
+	return err
+}
+
+func (c *Codec) decodeJPEG(dst *Image, data []byte, h *jpeg.Header, o DecodeOptions) error {
+	if err := c.jpeg.Supports(h); err != nil {
+		return err
+	}
+	if h.Huffman() {
+		if err := jpeg.Check(data, h); err != nil {
+			return err
+		}
+	}
+	r := jpeg.Request{Format: jpeg.RGB, Denom: 1}
+	if o.Channels == 1 {
+		r.Format = jpeg.Gray
+	}
+	if o.MinWidth > 0 && o.MinHeight > 0 {
+		for _, denom := range []int{8, 4, 2} {
+			if w, ht := h.Scaled(denom); w >= o.MinWidth && ht >= o.MinHeight && c.jpeg.Reduces(h, r.Format, denom) {
+				r.Denom = denom
+				break
+			}
+		}
+	}
+	w, ht := h.Scaled(r.Denom)
+	dst.Reset(w, ht, o.Channels)
+	return c.jpeg.Decode(dst.Pix, dst.Stride, data, h, r)
+}
+
+// mostPerByte is how many bytes deflate can make of one.
+const mostPerByte = 1032
+
+func (c *Codec) decodePNG(dst *Image, data []byte, h *header, channels int) error {
+	if int64(h.Width)*int64(h.Height)/8 > mostPerByte*int64(len(data)) {
+		return damaged(PNG, "%d bytes are too few for %dx%d", len(data), h.Width, h.Height)
+	}
+	m, err := png.Decode(bytes.NewReader(data))
+	if err != nil {
+		var u png.UnsupportedError
+		if errors.As(err, &u) {
+			return unsupported(PNG, "%v", err)
+		}
+		return damaged(PNG, "%v", err)
+	}
+	return c.convert(dst, m, h, channels)
+}
+
+func (c *Codec) decodeTIFF(dst *Image, data []byte, h *header, channels int) error {
+	m, err := tiff.Decode(bytes.NewReader(data))
+	var u tiff.UnsupportedError
+	switch {
+	case errors.As(err, &u):
+		return unsupported(TIFF, "%v", err)
+	case err != nil:
+		return damaged(TIFF, "%v", err)
+	}
+	return c.convert(dst, m, h, channels)
+}
+
+// convert writes what a decoder made to dst.
+func (c *Codec) convert(dst *Image, m image.Image, h *header, channels int) error {
+	b := m.Bounds()
+	if b.Dx() != h.Width || b.Dy() != h.Height {
+		return damaged(h.Format, "%dx%d were announced, %dx%d came", h.Width, h.Height, b.Dx(), b.Dy())
+	}
+	read, err := rowReader(m)
+	if err != nil {
+		return unsupported(h.Format, "%v", err)
+	}
+	dst.Reset(h.Width, h.Height, channels)
+	row := make([]byte, 4*h.Width)
+	for y := range h.Height {
+		read(row, y)
+		if c.background != nil {
+			blend(row, *c.background)
+		}
+		pack(dst.Row(y), row, channels)
+	}
+	return nil
+}

@@ -1,0 +1,243 @@
+package augment
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// bmpHeader is what the headers of a BMP file say. The file is decoded here because
+// golang.org/x/image/bmp reads neither run lengths nor 16 bits a pixel, both of which occur.
+type bmpHeader struct {
+	topDown     bool
+	depth       int // bits a pixel
+	compression int
+	pixels      int       // where they begin
+	masks       [4]uint32 // of red, green, blue, alpha in a pixel of 16 or 32 bits
+	palette     []byte    // colours, as stored
+	entry       int       // bytes of one
+}
+
+// Compressions of BMP.
+const (
+	bmpRGB       = 0
+	bmpRLE8      = 1
+	bmpRLE4      = 2
+	bmpBitfields = 3
+	bmpAlpha     = 6
+)
+
+func (h *header) statBMP(data []byte) error {
+	le := binary.LittleEndian
+	if len(data) < 26 {
+		return damaged(BMP, "the file has %d bytes only", len(data))
+	}
+	b := &h.bmp
+	b.pixels = int(le.Uint32(data[10:]))
+	size := int(le.Uint32(data[14:]))
+	b.entry = 4
+	colors := 0
+	switch {
+	case size == 12:
+		h.Width, h.Height = int(le.Uint16(data[18:])), int(le.Uint16(data[20:]))
+		b.depth, b.entry = int(le.Uint16(data[24:])), 3
+	case size >= 40 && size <= 1024 && len(data) >= 14+40:
+		h.Width, h.Height = int(int32(le.Uint32(data[18:]))), int(int32(le.Uint32(data[22:])))
+		b.depth, b.compression = int(le.Uint16(data[28:])), int(le.Uint32(data[30:]))
+		colors = int(le.Uint32(data[46:]))
+	default:
+		return unsupported(BMP, "a header of %d bytes", size)
+	}
+	if h.Height < 0 {
+		h.Height, b.topDown = -h.Height, true
+	}
+	after := 14 + size
+	switch b.depth {
+	case 16:
+		b.masks = [4]uint32{0x7C00, 0x3E0, 0x1F, 0}
+	case 32:
+		b.masks = [4]uint32{0xFF0000, 0xFF00, 0xFF, 0}
+	case 1, 2, 4, 8, 24:
+	default:
+		return unsupported(BMP, "%d bits a pixel", b.depth)
+	}
+	switch {
+	case b.compression == bmpRGB,
+		b.compression == bmpRLE8 && b.depth == 8,
+		b.compression == bmpRLE4 && b.depth == 4:
+	case (b.compression == bmpBitfields || b.compression == bmpAlpha) && (b.depth == 16 || b.depth == 32):
+		n := 3
+		if size >= 56 || b.compression == bmpAlpha {
+			n = 4
+		}
+		if len(data) < 54+4*n {
+			return damaged(BMP, "the colour masks are cut short")
+		}
+		for i := range n {
+			b.masks[i] = le.Uint32(data[54+4*i:])
+		}
+		after = max(after, 54+4*n)
+	default:
+		return unsupported(BMP, "compression %d with %d bits a pixel", b.compression, b.depth)
+	}
+	h.alpha = b.masks[3] != 0
+	if b.depth <= 8 {
+		if colors == 0 {
+			colors = 1 << b.depth
+		}
+		if colors < 0 || colors > 1<<b.depth {
+			return damaged(BMP, "a palette of %d colours for %d bits a pixel", colors, b.depth)
+		}
+		if after+colors*b.entry > len(data) {
+			return damaged(BMP, "the palette is cut short")
+		}
+		b.palette = data[after : after+colors*b.entry]
+	}
+	if b.pixels < after || b.pixels > len(data) {
+		return damaged(BMP, "its pixels begin at byte %d of %d", b.pixels, len(data))
+	}
+	return nil
+}
+
+func (c *Codec) decodeBMP(dst *Image, data []byte, h *header, channels int) error {
+	b := &h.bmp
+	data = data[b.pixels:]
+	var indices []byte // one byte a pixel, for run lengths
+	stride := int64(h.Width*b.depth+31) / 32 * 4
+	if b.compression == bmpRLE4 || b.compression == bmpRLE8 {
+		if int64(h.Width)*int64(h.Height) > 1<<16*int64(len(data)) {
+			return damaged(BMP, "%d bytes are too few for %dx%d", len(data), h.Width, h.Height)
+		}
+		var err error
+		if indices, err = unpackRuns(data, h.Width, h.Height, b.compression == bmpRLE4); err != nil {
+			return err
+		}
+	} else if have, last := int64(len(data)), (int64(h.Width)*int64(b.depth)+7)/8; have < stride*int64(h.Height-1)+last {
+		return damaged(BMP, "%d bytes of pixels are too few for %dx%d", have, h.Width, h.Height)
+	}
+	dst.Reset(h.Width, h.Height, channels)
+	row := make([]byte, 4*h.Width)
+	for y := range h.Height {
+		from := h.Height - 1 - y
+		if b.topDown {
+			from = y
+		}
+		switch {
+		case indices != nil:
+			b.paletted(row, indices[from*h.Width:], 8)
+		case b.depth <= 8:
+			b.paletted(row, data[int64(from)*stride:], b.depth)
+		default:
+			b.direct(row, data[int64(from)*stride:])
+		}
+		if c.background != nil && h.alpha {
+			blend(row, *c.background)
+		}
+		pack(dst.Row(y), row, channels)
+	}
+	return nil
+}
+
+// paletted looks up a row of indices of some bits each. One past the palette is black.
+func (b *bmpHeader) paletted(row, src []byte, depth int) {
+	for x := range len(row) / 4 {
+		bit := x * depth
+		i := int(src[bit/8]>>(8-depth-bit%8)&(1<<depth-1)) * b.entry
+		if i+3 > len(b.palette) {
+			setPixel(row[4*x:], 0, 0, 0, 255)
+			continue
+		}
+		setPixel(row[4*x:], b.palette[i+2], b.palette[i+1], b.palette[i], 255)
+	}
+}
+
+// direct reads a row of pixels that hold colours.
+func (b *bmpHeader) direct(row, src []byte) {
+	if b.depth == 24 {
+		for x := range len(row) / 4 {
+			setPixel(row[4*x:], src[3*x+2], src[3*x+1], src[3*x], 255)
+		}
+		return
+	}
+	for x := range len(row) / 4 {
+		var v uint32
+		if b.depth == 16 {
+			v = uint32(binary.LittleEndian.Uint16(src[2*x:]))
+		} else {
+			v = binary.LittleEndian.Uint32(src[4*x:])
+		}
+		a := byte(255)
+		if b.masks[3] != 0 {
+			a = masked(v, b.masks[3])
+		}
+		setPixel(row[4*x:], masked(v, b.masks[0]), masked(v, b.masks[1]), masked(v, b.masks[2]), a)
+	}
+}
+
+// masked takes a sample out of a pixel and scales it to 8 bits.
+func masked(v, mask uint32) byte {
+	if mask == 0 {
+		return 0
+	}
+	shift := bits.TrailingZeros32(mask)
+	full := uint64(mask >> shift)
+	return byte((uint64(v&mask>>shift)*255 + full/2) / full)
+}
+
+// unpackRuns decodes run lengths of 8 or 4 bits to one byte a pixel, in the file's order of
+// rows. Pixels that are jumped over have index 0.
+func unpackRuns(data []byte, w, h int, nibbles bool) ([]byte, error) {
+	out := make([]byte, w*h)
+	x, y := 0, 0
+	put := func(i, v byte) {
+		if nibbles {
+			v = v >> (4 * (1 - i&1)) & 15
+		}
+		if x < w && y < h {
+			out[y*w+x] = v
+		}
+		x++
+	}
+	for len(data) >= 2 {
+		n, v := data[0], data[1]
+		data = data[2:]
+		switch {
+		case n > 0:
+			for i := range n {
+				put(i, v)
+			}
+		case v == 0: // end of the row
+			x, y = 0, y+1
+		case v == 1: // end of the picture
+			return out, nil
+		case v == 2:
+			if len(data) < 2 {
+				return nil, damaged(BMP, "the run lengths are cut short")
+			}
+			x, y = x+int(data[0]), y+int(data[1])
+			data = data[2:]
+		default: // so many pixels as they are, to a whole number of words
+			size := int(v)
+			if nibbles {
+				size = (size + 1) / 2
+			}
+			if len(data) < size {
+				return nil, damaged(BMP, "the run lengths are cut short")
+			}
+			for i := range v {
+				if nibbles {
+					put(i, data[i/2])
+				} else {
+					put(i, data[i])
+				}
+			}
+			data = data[min(len(data), size+size&1):]
+		}
+		if x > w || y > h {
+			return nil, damaged(BMP, "the run lengths leave the picture")
+		}
+	}
+	if y >= h || y == h-1 && x == w {
+		return out, nil // only the mark of the end is missing
+	}
+	return nil, damaged(BMP, "the run lengths end too early")
+}

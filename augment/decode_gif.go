@@ -1,0 +1,71 @@
+package augment
+
+import (
+	"bytes"
+	"image"
+	"image/color"
+	"image/gif"
+)
+
+// gifControl finds the transparent colour of the first frame: where the flags are that say
+// so (graphic control extension, GIF89a section 23), 0 when nothing is transparent, and its index.
+func gifControl(data []byte) (flags int, index uint8) {
+	pos := 13
+	if data[10]&0x80 != 0 {
+		pos += 3 << (data[10]&7 + 1)
+	}
+	for pos+8 <= len(data) && data[pos] == 0x21 { // extensions come before the frame
+		if data[pos+1] == 0xF9 && data[pos+2] == 4 {
+			flags, index = 0, 0
+			if data[pos+3]&1 != 0 {
+				flags, index = pos+3, data[pos+6]
+			}
+		}
+		pos += 2
+		for pos < len(data) && data[pos] != 0 {
+			pos += 1 + int(data[pos])
+		}
+		pos++
+	}
+	return flags, index
+}
+
+// decodeGIF reads the first frame. image/gif forgets what colour a transparent pixel has, so
+// unless pictures are laid on a background the flag of transparency is cleared in a copy.
+func (c *Codec) decodeGIF(dst *Image, data []byte, h *header, channels int) error {
+	flags, index := gifControl(data)
+	if flags != 0 && c.background == nil {
+		data = bytes.Clone(data)
+		data[flags] &^= 1
+	}
+	m, err := gif.Decode(bytes.NewReader(data))
+	if err != nil {
+		return damaged(GIF, "%v", err)
+	}
+	if p, ok := m.(*image.Paletted); ok {
+		m = onScreen(p, h.Width, h.Height, index)
+	}
+	return c.convert(dst, m, h, channels)
+}
+
+// onScreen puts a frame on the screen that it was made for, on a ground of one colour.
+func onScreen(m *image.Paletted, w, h int, ground uint8) *image.Paletted {
+	screen := image.Rect(0, 0, w, h)
+	if m.Rect == screen {
+		return m
+	}
+	out := image.NewPaletted(screen, m.Palette)
+	if len(out.Palette) == 0 {
+		out.Palette = color.Palette{color.Black}
+	}
+	if ground != 0 {
+		for i := range out.Pix {
+			out.Pix[i] = ground
+		}
+	}
+	r := m.Rect.Intersect(screen)
+	for y := r.Min.Y; y < r.Max.Y; y++ {
+		copy(out.Pix[out.PixOffset(r.Min.X, y):][:r.Dx()], m.Pix[m.PixOffset(r.Min.X, y):])
+	}
+	return out
+}

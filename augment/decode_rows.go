@@ -1,0 +1,162 @@
+package augment
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+
+	"github.com/tfrec/tfrec/internal/jpeg"
+)
+
+// rowReader gives a function that reads row y of a decoded picture as red, green, blue and
+// alpha, a byte each, the colours not multiplied by alpha. Samples of 16 bits give their
+// upper 8, as libpng's and Pillow's readers do.
+func rowReader(m image.Image) (func(row []byte, y int), error) {
+	switch m := m.(type) {
+	case *image.Gray:
+		return func(row []byte, y int) {
+			for x, v := range m.Pix[y*m.Stride:][:len(row)/4] {
+				setPixel(row[4*x:], v, v, v, 255)
+			}
+		}, nil
+	case *image.Gray16:
+		return func(row []byte, y int) {
+			src := m.Pix[y*m.Stride:]
+			for x := range len(row) / 4 {
+				v := src[2*x]
+				setPixel(row[4*x:], v, v, v, 255)
+			}
+		}, nil
+	case *image.NRGBA:
+		return func(row []byte, y int) { copy(row, m.Pix[y*m.Stride:]) }, nil
+	case *image.RGBA:
+		return func(row []byte, y int) {
+			copy(row, m.Pix[y*m.Stride:])
+			unmultiply(row)
+		}, nil
+	case *image.NRGBA64:
+		return func(row []byte, y int) { upper(row, m.Pix[y*m.Stride:]) }, nil
+	case *image.RGBA64:
+		return func(row []byte, y int) {
+			upper(row, m.Pix[y*m.Stride:])
+			unmultiply(row)
+		}, nil
+	case *image.Paletted:
+		return palettedRows(m), nil
+	case *image.CMYK:
+		return func(row []byte, y int) {
+			src := m.Pix[y*m.Stride:]
+			for x := range len(row) / 4 {
+				p := src[4*x : 4*x+4]
+				white := 255 - uint32(p[3])
+				setPixel(row[4*x:], lessInk(white, p[0]), lessInk(white, p[1]), lessInk(white, p[2]), 255)
+			}
+		}, nil
+	case *image.YCbCr:
+		return videoRows(m, nil, 0)
+	case *image.NYCbCrA:
+		return videoRows(&m.YCbCr, m.A, m.AStride)
+	}
+	return nil, fmt.Errorf("its pixels are %T", m)
+}
+
+func setPixel(p []byte, r, g, b, a byte) {
+	p = p[:4]
+	p[0], p[1], p[2], p[3] = r, g, b, a
+}
+
+// lessInk is what ink leaves of white, by Pillow's rounding.
+func lessInk(white uint32, ink byte) byte {
+	t := uint32(ink)*white + 128
+	return byte(white - (t>>8+t)>>8)
+}
+
+// upper takes the upper bytes of 16-bit samples.
+func upper(row, src []byte) {
+	for i := range row {
+		row[i] = src[2*i]
+	}
+}
+
+// unmultiply divides colours by their alpha.
+func unmultiply(row []byte) {
+	for ; len(row) >= 4; row = row[4:] {
+		if a := int(row[3]); a != 255 && a != 0 {
+			for i, v := range row[:3] {
+				row[i] = byte(min(255, int(v)*255/a))
+			}
+		}
+	}
+}
+
+// palettedRows looks colours up. An index past the palette is black.
+func palettedRows(m *image.Paletted) func([]byte, int) {
+	var colors [256][4]byte
+	for i, c := range m.Palette[:min(256, len(m.Palette))] {
+		n, ok := c.(color.NRGBA)
+		if !ok {
+			n = color.NRGBAModel.Convert(c).(color.NRGBA)
+		}
+		colors[i] = [4]byte{n.R, n.G, n.B, n.A}
+	}
+	for i := len(m.Palette); i < 256; i++ {
+		colors[i][3] = 255
+	}
+	return func(row []byte, y int) {
+		for x, v := range m.Pix[y*m.Stride:][:len(row)/4] {
+			*(*[4]byte)(row[4*x:]) = colors[v]
+		}
+	}
+}
+
+// videoRows reads the planes of a lossy WebP: luma from 16 to 235, chroma from 16 to 240
+// (ITU-R BT.601), which image.YCbCr's own conversion would take for the full range.
+func videoRows(m *image.YCbCr, alpha []byte, alphaStride int) (func([]byte, int), error) {
+	rows, err := jpeg.NewUpsampler(m)
+	if err != nil {
+		return nil, err
+	}
+	return func(row []byte, y int) {
+		luma, cb, cr := rows.Row(y)
+		for x, l := range luma {
+			// 16 bits of fraction: 255/219 of the luma, and BT.601's factors times 255/224.
+			v, u, w := 76309*(int32(l)-16)+1<<15, int32(cb[x])-128, int32(cr[x])-128
+			a := byte(255)
+			if alpha != nil {
+				a = alpha[y*alphaStride+x]
+			}
+			setPixel(row[4*x:], shrink(v+104597*w), shrink(v-25675*u-53279*w), shrink(v+132201*u), a)
+		}
+	}, nil
+}
+
+// shrink rounds away 16 bits of fraction and keeps to the range of a byte.
+func shrink(v int32) byte { return byte(min(max(v>>16, 0), 255)) }
+
+// blend lays a row on a background.
+func blend(row []byte, background [3]uint8) {
+	for ; len(row) >= 4; row = row[4:] {
+		a := uint32(row[3])
+		if a == 255 {
+			continue
+		}
+		for i, bg := range background {
+			row[i] = byte((uint32(row[i])*a + uint32(bg)*(255-a) + 127) / 255)
+		}
+	}
+}
+
+// pack writes a row's colours, or their luminance (ITU-R BT.601, as Pillow's convert("L")).
+func pack(dst, row []byte, channels int) {
+	if channels == 3 {
+		for x := range len(row) / 4 {
+			p, q := dst[3*x:3*x+3:3*x+3], row[4*x:4*x+3:4*x+3]
+			p[0], p[1], p[2] = q[0], q[1], q[2]
+		}
+		return
+	}
+	for x := range dst {
+		p := row[4*x : 4*x+3 : 4*x+3]
+		dst[x] = byte((19595*uint32(p[0]) + 38470*uint32(p[1]) + 7471*uint32(p[2]) + 1<<15) >> 16)
+	}
+}

@@ -1,0 +1,161 @@
+package augment
+
+import (
+	"bytes"
+	"encoding/binary"
+	"image"
+
+	"golang.org/x/image/webp"
+)
+
+// webpFile is what a WebP file holds, as far as a still picture needs it (RFC 9649).
+type webpFile struct {
+	animated bool
+	frame    []byte          // the chunks of the first frame, when animated
+	at       image.Rectangle // where it goes on the canvas
+	alpha    bool
+}
+
+// chunks calls f for each chunk of a RIFF list until f returns false. A chunk that the data
+// don't hold is handed over as far as it goes, which whole says.
+func chunks(list []byte, f func(id string, body []byte, whole bool) bool) {
+	for len(list) >= 8 {
+		n := int64(binary.LittleEndian.Uint32(list[4:]))
+		body := list[8:]
+		whole := n <= int64(len(body))
+		if whole {
+			body = body[:n]
+		}
+		if !f(string(list[:4]), body, whole) || !whole {
+			return
+		}
+		list = list[min(int64(len(list)), 8+n+n&1):]
+	}
+}
+
+func uint24(p []byte) int { return int(p[0]) | int(p[1])<<8 | int(p[2])<<16 }
+
+func (h *header) statWebP(data []byte) error {
+	size := int64(binary.LittleEndian.Uint32(data[4:]))
+	if size+8 < int64(len(data)) {
+		data = data[:max(12, size+8)]
+	}
+	var err error
+	found := false
+	chunks(data[12:], func(id string, body []byte, whole bool) bool {
+		switch id {
+		case "VP8X":
+			if len(body) < 10 {
+				err = damaged(WebP, "the header is cut short")
+				return false
+			}
+			found = true
+			h.webp.animated = body[0]&2 != 0
+			h.webp.alpha = body[0]&16 != 0
+			h.Width, h.Height = uint24(body[4:])+1, uint24(body[7:])+1
+		case "ANMF":
+			if h.webp.frame == nil && len(body) >= 16 {
+				x, y := 2*uint24(body), 2*uint24(body[3:])
+				h.webp.at = image.Rect(x, y, x+uint24(body[6:])+1, y+uint24(body[9:])+1)
+				h.webp.frame = body[16:]
+			}
+		case "VP8 ", "VP8L":
+			if w, ht, alpha := webpSize(id, body); !found {
+				h.Width, h.Height, h.webp.alpha, found = w, ht, alpha, w > 0
+			}
+		case "EXIF":
+			h.Orientation = exifOrientation(body)
+		}
+		return true
+	})
+	h.alpha = h.webp.alpha
+	if err == nil && !found {
+		return damaged(WebP, "no picture in it")
+	}
+	return err
+}
+
+// webpSize reads the size from the head of the picture data.
+func webpSize(id string, body []byte) (w, h int, alpha bool) {
+	if id == "VP8 " && len(body) >= 10 {
+		return int(binary.LittleEndian.Uint16(body[6:]) & 0x3FFF), int(binary.LittleEndian.Uint16(body[8:]) & 0x3FFF), false
+	}
+	if id == "VP8L" && len(body) >= 5 {
+		bits := binary.LittleEndian.Uint32(body[1:])
+		return int(bits&0x3FFF) + 1, int(bits>>14&0x3FFF) + 1, bits>>28&1 != 0
+	}
+	return 0, 0, false
+}
+
+func (c *Codec) decodeWebP(dst *Image, data []byte, h *header, channels int) error {
+	if !h.webp.animated {
+		m, err := webp.Decode(bytes.NewReader(data))
+		if err != nil {
+			return damaged(WebP, "%v", err)
+		}
+		return c.convert(dst, m, h, channels)
+	}
+	if h.webp.frame == nil || !h.webp.at.In(image.Rect(0, 0, h.Width, h.Height)) {
+		return damaged(WebP, "an animation without a first frame on its canvas")
+	}
+	m, err := webp.Decode(bytes.NewReader(h.webp.still()))
+	if err != nil {
+		return damaged(WebP, "first frame: %v", err)
+	}
+	if b := m.Bounds(); b.Dx() != h.webp.at.Dx() || b.Dy() != h.webp.at.Dy() {
+		return damaged(WebP, "the first frame is not as large as announced")
+	}
+	canvas, err := c.onCanvas(m, h)
+	if err != nil {
+		return err
+	}
+	return c.convert(dst, canvas, h, channels)
+}
+
+// still makes a file of the first frame alone, which is what the decoder reads.
+func (w *webpFile) still() []byte {
+	var body []byte
+	flags := byte(0)
+	chunks(w.frame, func(id string, chunk []byte, whole bool) bool {
+		if id != "ALPH" && id != "VP8 " && id != "VP8L" {
+			return whole
+		}
+		if id == "ALPH" {
+			flags = 16
+		}
+		body = append(body, id...)
+		body = binary.LittleEndian.AppendUint32(body, uint32(len(chunk)))
+		body = append(body, chunk...)
+		if len(chunk)&1 != 0 {
+			body = append(body, 0)
+		}
+		return whole
+	})
+	file := []byte("RIFF\x00\x00\x00\x00WEBP")
+	if flags != 0 {
+		file = append(file, "VP8X\x0A\x00\x00\x00"...)
+		x, y := uint32(w.at.Dx()-1), uint32(w.at.Dy()-1)
+		file = append(file, flags, 0, 0, 0, byte(x), byte(x>>8), byte(x>>16), byte(y), byte(y>>8), byte(y>>16))
+	}
+	file = append(file, body...)
+	binary.LittleEndian.PutUint32(file[4:], uint32(len(file)-8))
+	return file
+}
+
+// onCanvas puts the first frame on the transparent canvas.
+func (c *Codec) onCanvas(m image.Image, h *header) (image.Image, error) {
+	canvas := image.Rect(0, 0, h.Width, h.Height)
+	if h.webp.at == canvas {
+		return m, nil
+	}
+	read, err := rowReader(m)
+	if err != nil {
+		return nil, unsupported(WebP, "%v", err)
+	}
+	out := image.NewNRGBA(canvas)
+	for y := range h.webp.at.Dy() {
+		at := out.PixOffset(h.webp.at.Min.X, h.webp.at.Min.Y+y)
+		read(out.Pix[at:at+4*h.webp.at.Dx()], y)
+	}
+	return out, nil
+}

@@ -1,0 +1,30 @@
+package augment
+
+// Image is a picture in memory: rows from the top, pixels from the left, one byte a sample.
+// Its zero value is empty and ready for [Image.Reset].
+type Image struct {
+	// Pix holds the samples, interleaved: pixel (x, y) begins at y*Stride + x*Channels.
+	Pix []uint8
+	// Width and Height are in pixels.
+	Width, Height int
+	// Channels is 1 (grayscale) or 3 (RGB).
+	Channels int
+	// Stride is the number of bytes from one row to the next, at least Width*Channels.
+	Stride int
+}
+
+// Reset makes the picture w by h pixels of the given channels with rows close together. It
+// reuses the memory when that is large enough; what the pixels hold then is anyone's guess.
+func (im *Image) Reset(w, h, channels int) {
+	n := w * h * channels
+	if cap(im.Pix) < n {
+		im.Pix = make([]uint8, n)
+	}
+	im.Pix = im.Pix[:n]
+	im.Width, im.Height, im.Channels, im.Stride = w, h, channels, w*channels
+}
+
+// Row is row y, without what may lie between it and the next one. It aliases Pix.
+func (im *Image) Row(y int) []uint8 {
+	return im.Pix[y*im.Stride:][:im.Width*im.Channels]
+}

@@ -1,0 +1,79 @@
+package jpeg
+
+import "fmt"
+
+// Format is how the samples of a decoded picture lie in memory.
+type Format uint8
+
+// The formats. All are interleaved, rows from the top, one byte a sample.
+const (
+	Gray Format = iota // one byte a pixel: the luminance component
+	RGB                // three
+	// cmyk is four bytes a pixel, inverted: 255 is no ink. It is what backends make of
+	// ColorCMYK and ColorYCCK.
+	cmyk
+)
+
+// Bytes is the number of bytes a pixel.
+func (f Format) Bytes() int { return [...]int{1, 3, 4}[f] }
+
+// Request says what Decode shall give.
+type Request struct {
+	Format Format // Gray or RGB
+	Denom  int    // 1, 2, 4 or 8: decode at 1/Denom
+}
+
+// decoder is one backend. The picture has been checked before it sees it: that a decoder
+// forgives damage is no matter, and its own verdict counts only where [Check] has none.
+type decoder interface {
+	// name is the decoder and its version.
+	name() string
+	// supports says, from the header alone, whether the decoder reads such pictures in that
+	// format and reduction.
+	supports(h *Header, r Request) bool
+	// decode writes the picture to dst, rows stride bytes apart. Errors are in plain words;
+	// a decoder may panic instead.
+	decode(dst []byte, stride int, data []byte, h *Header, r Request) error
+}
+
+// encoder is what writes JPEG.
+type encoder interface {
+	name() string
+	encodes(s Subsampling) bool
+	append(dst []byte, p Pixels, quality int, s Subsampling) ([]byte, error)
+}
+
+// Pixels is a picture to encode.
+type Pixels struct {
+	Pix           []byte
+	Width, Height int
+	Stride        int    // bytes from one row to the next
+	Format        Format // Gray or RGB
+}
+
+// Subsampling is how much smaller the chroma planes are.
+type Subsampling uint8
+
+// The subsamplings, by their usual names. SubGray drops the colours.
+const (
+	Sub420 Subsampling = iota
+	Sub422
+	Sub444
+	Sub440
+	SubGray
+)
+
+var subsamplings = [...]string{Sub420: "420", Sub422: "422", Sub444: "444", Sub440: "440", SubGray: "gray"}
+
+// String is the name that [ParseSubsampling] takes.
+func (s Subsampling) String() string { return subsamplings[s] }
+
+// ParseSubsampling takes 420, 422, 444, 440 or gray.
+func ParseSubsampling(name string) (Subsampling, error) {
+	for s, n := range subsamplings {
+		if n == name {
+			return Subsampling(s), nil
+		}
+	}
+	return 0, fmt.Errorf("subsampling %q: give 420, 422, 444, 440 or gray", name)
+}

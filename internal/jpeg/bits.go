@@ -1,0 +1,121 @@
+package jpeg
+
+import "encoding/binary"
+
+// fault is why a walk over entropy-coded data stopped.
+type fault uint8
+
+const (
+	short   fault = iota + 1 // the data ended
+	badCode                  // bits that are no code of the table
+	overrun                  // coefficients past the end of the block or band
+)
+
+// bitReader reads bits, the highest first, from buf, which must have [padding] bytes behind
+// its end. Whoever uses it calls exhausted before each block.
+type bitReader struct {
+	buf []byte
+	pos int    // next byte to load
+	acc uint64 // loaded bits, left-aligned
+	n   uint   // how many of them count
+	end int    // bits of data in buf
+}
+
+// consumed is how many bits were used.
+func (r *bitReader) consumed() int { return r.pos*8 - int(r.n) }
+
+// exhausted says whether more bits were used than there are.
+func (r *bitReader) exhausted() bool { return r.consumed() > r.end }
+
+// refill makes at least 56 bits available. It loads whole words and counts whole bytes: bits
+// past the count are loaded again next time, to the same place.
+func (r *bitReader) refill() {
+	r.acc |= binary.BigEndian.Uint64(r.buf[r.pos:]) >> (r.n & 63)
+	r.pos += int((63 - r.n) >> 3)
+	r.n |= 56
+}
+
+// take reads n bits, at most 32.
+func (r *bitReader) take(n uint) uint32 {
+	if r.n < 32 {
+		r.refill()
+	}
+	v := uint32(r.acc >> 32 >> (32 - n))
+	r.acc <<= n
+	r.n -= n
+	return v
+}
+
+// drop skips n bits, which need not be there.
+func (r *bitReader) drop(n int) {
+	for ; n > 32; n -= 32 {
+		r.take(32)
+	}
+	r.take(uint(n))
+}
+
+// symbol reads one code and returns its entry, zero for a bad one. Only the code itself is
+// consumed, not the bits that belong to it.
+func (r *bitReader) symbol(t *huffTable, ac bool) entry {
+	if r.n < 32 {
+		r.refill()
+	}
+	e := t.one[r.acc>>(64-lookBits)]
+	if e == 0 {
+		if e = t.long(int32(r.acc>>48), ac); e == 0 {
+			return 0
+		}
+	}
+	length := uint(e >> 16 & 0xFF)
+	r.acc <<= length
+	r.n -= length
+	return e
+}
+
+// block walks over one block of a sequential scan. This is where the time goes.
+func (r *bitReader) block(dc, ac *huffTable) fault {
+	if r.exhausted() {
+		return short
+	}
+	buf, pos, acc, n := r.buf, r.pos, r.acc, r.n
+	if n < 32 {
+		acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
+		pos += int((63 - n) >> 3)
+		n |= 56
+	}
+	e := dc.one[acc>>(64-lookBits)]
+	if e == 0 {
+		if e = dc.long(int32(acc>>48), false); e == 0 {
+			return badCode
+		}
+	}
+	acc <<= e & 63
+	n -= uint(e & 63)
+	for k := uint32(1); k < 64; {
+		if n < 32 {
+			acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
+			pos += int((63 - n) >> 3)
+			n |= 56
+		}
+		e = ac.two[acc>>(64-lookBits)]
+		next := k + e>>8&0xFF
+		if e == 0 || next > 64 && next-endOfBlock > 63 {
+			// A long code, or two symbols of which the second may belong to the next block.
+			e = ac.one[acc>>(64-lookBits)]
+			if e == 0 {
+				if e = ac.long(int32(acc>>48), true); e == 0 {
+					return badCode
+				}
+			}
+			next = k + e>>8&0xFF
+			if next > 64 && next < endOfBlock {
+				return overrun
+			}
+		}
+		acc <<= e & 63
+		n -= uint(e & 63)
+		k = next
+	}
+	r.pos, r.acc, r.n = pos, acc, n
+	return 0
+}

@@ -1,0 +1,204 @@
+package jpeg
+
+import (
+	"bytes"
+	"encoding/binary"
+	"sync"
+)
+
+// maxScans is how many scans a picture may have. Ordinary progressive ones have ten; a
+// hostile one can ask for the whole picture to be walked over thousands of times.
+const maxScans = 500
+
+// Check walks over every scan of a Huffman-coded picture ([Header.Huffman]), baseline or
+// progressive, without computing a pixel. It returns an error that wraps [ErrDamaged] when
+// anything does not add up: entropy-coded data missing or left over (a whole byte or more),
+// a code that is in no table, coefficients past the end of a block, a restart marker missing
+// or out of order, scans that are missing or contradict one another, no end of image. Bytes
+// after the end of the image are no damage. Damage that leaves all of this consistent,
+// such as one wrong bit in an amplitude, cannot be seen by any decoder.
+//
+// It takes an eighth of a byte a sample for progressive pictures and the size of a scan for all.
+// It is safe for concurrent use.
+func Check(data []byte, h *Header) error {
+	if !h.Huffman() {
+		return unsupportedf("SOF%d with %d bits is beyond the check", h.SOF-markerSOF0, h.Precision)
+	}
+	c := checkers.Get().(*checker)
+	defer checkers.Put(c)
+	c.reset(data, h)
+	err := c.run()
+	c.data, c.h = nil, nil
+	return err
+}
+
+var checkers = sync.Pool{New: func() any { return new(checker) }}
+
+// checker holds the tables and buffers of one walk, reused by the next.
+type checker struct {
+	data    []byte
+	h       *Header
+	restart int
+	dc, ac  [4]huffTable
+	quant   [4]bool // which quantisation tables are defined
+	scans   int
+	segment []byte // one segment of entropy-coded data without its stuffed bytes, then padding
+	planes  [4]plane
+}
+
+// plane is what is known of one component.
+type plane struct {
+	Component
+	wide, high       int // blocks in a scan of this component alone
+	stride, rows     int // blocks when interleaved, padded to whole MCUs
+	seen             bool
+	nonzero          []uint64 // progressive: for each block, which coefficients are known to be not zero
+	precision        [64]int8 // progressive: the point transform that each coefficient has reached, -1 before its first scan
+	dcTable, acTable *huffTable
+}
+
+// padding is how many bytes are readable after a segment: more than one block can use.
+const padding = 64*4 + 16
+
+func (c *checker) reset(data []byte, h *Header) {
+	c.data, c.h, c.restart, c.scans, c.quant = data, h, 0, 0, [4]bool{}
+	for i := range c.dc {
+		c.dc[i].present, c.ac[i].present = false, false
+	}
+	hmax, vmax := h.maxSampling()
+	for i := range c.planes[:h.N] {
+		p := &c.planes[i]
+		nonzero := p.nonzero
+		*p = plane{Component: h.Components[i], nonzero: nonzero[:0]}
+		p.wide = ceilDiv(ceilDiv(h.Width*p.H, hmax), 8)
+		p.high = ceilDiv(ceilDiv(h.Height*p.V, vmax), 8)
+		p.stride = ceilDiv(h.Width, 8*hmax) * p.H
+		p.rows = ceilDiv(h.Height, 8*vmax) * p.V
+		for k := range p.precision {
+			p.precision[k] = -1
+		}
+	}
+}
+
+func ceilDiv(a, b int) int { return (a + b - 1) / b }
+
+// run reads all segments to the end of the image.
+func (c *checker) run() error {
+	pos := 2
+	for {
+		m, seg, next, err := segment(c.data, pos)
+		if err != nil {
+			return err
+		}
+		switch {
+		case m == markerEOI:
+			return c.complete()
+		case m == markerSOI:
+			return damagef("a second start of image at byte %d", pos)
+		case isSOF(m) && c.scans > 0:
+			return damagef("a frame header at byte %d after the first scan", pos)
+		case m == markerDHT:
+			err = c.huffman(seg, pos)
+		case m == markerDQT:
+			err = c.quantisation(seg, pos)
+		case m == markerDRI:
+			if len(seg) != 2 {
+				return damagef("a restart interval of %d bytes at byte %d", len(seg), pos)
+			}
+			c.restart = int(binary.BigEndian.Uint16(seg))
+		case m == markerSOS:
+			if c.scans++; c.scans > maxScans {
+				return damagef("more than %d scans", maxScans)
+			}
+			next, err = c.scan(seg, pos, next)
+		}
+		if err != nil {
+			return err
+		}
+		pos = next
+	}
+}
+
+// complete says at the end of the image whether all components came.
+func (c *checker) complete() error {
+	for i := range c.planes[:c.h.N] {
+		if p := &c.planes[i]; !p.seen {
+			return damagef("the picture ends without any data of component %d", p.ID)
+		}
+	}
+	return nil
+}
+
+// huffman reads a DHT segment.
+func (c *checker) huffman(seg []byte, pos int) error {
+	for len(seg) > 0 {
+		if len(seg) < 17 {
+			return damagef("the Huffman tables at byte %d are cut short", pos)
+		}
+		class, id := seg[0]>>4, seg[0]&15
+		n := 0
+		for _, count := range seg[1:17] {
+			n += int(count)
+		}
+		if class > 1 || id > 3 || n > 256 || len(seg) < 17+n {
+			return damagef("the Huffman table at byte %d has class %d, number %d and %d codes", pos, class, id, n)
+		}
+		t := &c.dc[id]
+		if class == 1 {
+			t = &c.ac[id]
+		}
+		t.set(seg[1:17], seg[17:17+n])
+		seg = seg[17+n:]
+	}
+	return nil
+}
+
+// quantisation reads a DQT segment, of which only the existence of tables matters.
+func (c *checker) quantisation(seg []byte, pos int) error {
+	for len(seg) > 0 {
+		size := 65
+		if seg[0]>>4 != 0 {
+			size = 129
+		}
+		if seg[0]>>4 > 1 || seg[0]&15 > 3 || len(seg) < size {
+			return damagef("the quantisation table at byte %d is cut short or misnumbered", pos)
+		}
+		c.quant[seg[0]&15] = true
+		seg = seg[size:]
+	}
+	return nil
+}
+
+// table is a Huffman table made ready for a scan; class is 0 for DC and 1 for AC.
+func (c *checker) table(class, id int) (*huffTable, error) {
+	t := &c.dc[id]
+	if class == 1 {
+		t = &c.ac[id]
+	}
+	if !t.present {
+		if !c.h.NoTables || id > 1 {
+			return nil, damagef("a scan uses Huffman table %d, which is not defined", id)
+		}
+		standard := standardTables[id][class]
+		t.set(standard[:16], standard[16:])
+	}
+	return t, t.derive(class == 1)
+}
+
+// nextMarker finds the end of the entropy-coded data that begin at pos: the first FF that
+// is not stuffed. It appends the data, without the stuffing, to buf.
+func nextMarker(buf, data []byte, pos int) ([]byte, int, error) {
+	for {
+		i := bytes.IndexByte(data[pos:], 0xFF)
+		if i < 0 || pos+i+1 >= len(data) {
+			return nil, 0, damagef("the file ends at byte %d inside the data", len(data))
+		}
+		buf = append(buf, data[pos:pos+i]...)
+		pos += i
+		if data[pos+1] != 0 {
+			return buf, pos, nil
+		}
+		buf = append(buf, 0xFF)
+		pos += 2
+	}
+}

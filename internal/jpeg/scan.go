@@ -1,0 +1,174 @@
+package jpeg
+
+// A scan is what one SOS segment announces.
+type scan struct {
+	planes  []*plane
+	ss, se  int // band of coefficients
+	ah, al  int // point transform before and after
+	blocks  int // blocks in an MCU; 1 when not interleaved
+	units   int // MCUs in the scan
+	walk    func(r *bitReader, s *scan, first, n int) fault
+	planes4 [4]*plane
+}
+
+// scan reads a scan header and walks over the entropy-coded data behind it, which begin at
+// pos. It returns where the next marker is.
+func (c *checker) scan(seg []byte, at, pos int) (int, error) {
+	var s scan
+	if err := c.scanHeader(&s, seg, at); err != nil {
+		return 0, err
+	}
+	if c.h.Progressive() {
+		if err := c.progression(&s, at); err != nil {
+			return 0, err
+		}
+	} else if err := c.sequence(&s, at); err != nil {
+		return 0, err
+	}
+	return c.segments(&s, at, pos)
+}
+
+// scanHeader takes the components, their tables, the band and the geometry.
+func (c *checker) scanHeader(s *scan, seg []byte, at int) error {
+	if len(seg) < 1 || seg[0] < 1 || seg[0] > 4 || len(seg) != 4+2*int(seg[0]) {
+		return damagef("scan header of %d bytes at byte %d", len(seg), at)
+	}
+	n := int(seg[0])
+	tail := seg[1+2*n:]
+	s.ss, s.se, s.ah, s.al = int(tail[0]), int(tail[1]), int(tail[2]>>4), int(tail[2]&15)
+	s.planes = s.planes4[:0]
+	after := 0
+	for i := range n {
+		id, tables := seg[1+2*i], seg[2+2*i]
+		for after < c.h.N && c.planes[after].ID != id {
+			after++
+		}
+		if after == c.h.N {
+			return damagef("the scan at byte %d names component %d, which the frame lacks or has in another order", at, id)
+		}
+		p := &c.planes[after]
+		after++
+		if !c.quant[p.Tq] {
+			return damagef("component %d uses quantisation table %d, which is not defined", id, p.Tq)
+		}
+		dc, ac := int(tables>>4), int(tables&15)
+		if dc > 3 || ac > 3 {
+			return damagef("the scan at byte %d uses Huffman tables %d and %d", at, dc, ac)
+		}
+		var err error
+		if !c.h.Progressive() || s.ss == 0 && s.ah == 0 {
+			if p.dcTable, err = c.table(0, dc); err != nil {
+				return err
+			}
+		}
+		if !c.h.Progressive() || s.ss > 0 {
+			if p.acTable, err = c.table(1, ac); err != nil {
+				return err
+			}
+		}
+		s.planes = append(s.planes, p)
+		s.blocks += p.H * p.V
+	}
+	p := s.planes[0]
+	if n == 1 {
+		s.blocks = 1
+		s.units = p.wide * p.high
+	} else {
+		s.units = p.stride / p.H * (p.rows / p.V)
+	}
+	return nil
+}
+
+// sequence prepares a scan of a sequential picture, where each component comes once.
+func (c *checker) sequence(s *scan, at int) error {
+	for _, p := range s.planes {
+		if p.seen {
+			return damagef("the scan at byte %d brings component %d a second time", at, p.ID)
+		}
+		p.seen = true
+		p.acTable.pair()
+	}
+	s.walk = walkSequential
+	return nil
+}
+
+// segments walks over the data between restart markers, and checks the markers.
+func (c *checker) segments(s *scan, at, pos int) (int, error) {
+	interval := s.units
+	if c.restart > 0 {
+		interval = c.restart
+	}
+	for first, number := 0, 0; ; number++ {
+		begin := pos
+		buf, next, err := nextMarker(c.segment[:0], c.data, pos)
+		if err != nil {
+			return 0, err
+		}
+		size := len(buf)
+		var zeros [padding]byte
+		c.segment = append(buf, zeros[:]...)
+		r := bitReader{buf: c.segment, end: size * 8}
+		n := min(interval, s.units-first)
+		f := s.walk(&r, s, first, n)
+		switch left := r.end - r.consumed(); {
+		case left < 0 || f == short:
+			return 0, damagef("data missing at byte %d: the segment from byte %d ends too early", next, begin)
+		case f == badCode:
+			return 0, damagef("a bad Huffman code in the segment from byte %d", begin)
+		case f == overrun:
+			return 0, damagef("coefficients past the end of a block in the segment from byte %d", begin)
+		case left >= 8:
+			return 0, damagef("%d bytes of surplus data before byte %d", left/8, next)
+		}
+		pos = next
+		first += n
+		done := first >= s.units
+		after, is := restartMarker(c.data, pos, number)
+		switch {
+		case done:
+			for c.restart > 0 && is { // some encoders write more of them behind the last block
+				pos, number = after, number+1
+				after, is = restartMarker(c.data, pos, number)
+			}
+			return pos, nil
+		case !is:
+			return 0, damagef("restart marker %d is missing or out of order at byte %d, in the scan at byte %d", number%8, pos, at)
+		}
+		pos = after
+	}
+}
+
+// restartMarker says whether the marker at pos, behind any fill bytes, is the restart marker
+// of that number, and where the data after it begin.
+func restartMarker(data []byte, pos, number int) (int, bool) {
+	for pos < len(data) && data[pos] == 0xFF {
+		pos++
+	}
+	if pos >= len(data) || data[pos] != markerRST0+byte(number%8) {
+		return 0, false
+	}
+	return pos + 1, true
+}
+
+// walkSequential walks over n MCUs of a sequential scan.
+func walkSequential(r *bitReader, s *scan, _, n int) fault {
+	if s.blocks == 1 {
+		dc, ac := s.planes[0].dcTable, s.planes[0].acTable
+		for range n {
+			if f := r.block(dc, ac); f != 0 {
+				return f
+			}
+		}
+		return 0
+	}
+	for range n {
+		for _, p := range s.planes {
+			for range p.H * p.V {
+				if f := r.block(p.dcTable, p.acTable); f != 0 {
+					return f
+				}
+			}
+		}
+	}
+	return 0
+}

@@ -1,0 +1,228 @@
+package jpeg
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+)
+
+// Choice is which backends to use.
+type Choice uint8
+
+// The choices. Auto takes libjpeg-turbo when it can be loaded and TFREC_NO_TURBO is not 1;
+// Turbo insists on it; Go never uses it.
+const (
+	Auto Choice = iota
+	Turbo
+	Go
+)
+
+// Install says how to get libjpeg-turbo.
+const Install = "install libjpeg-turbo: apt install libturbojpeg0 (Debian, Ubuntu: libturbojpeg), dnf install turbojpeg (Fedora), brew install jpeg-turbo (macOS)"
+
+// Set is the backends that were opened, in the order in which they are asked. It is safe
+// for concurrent use.
+type Set struct {
+	decoders []decoder
+	encoder  encoder
+}
+
+// Open finds the backends. It fails only for Turbo, when there is none.
+func Open(choice Choice) (*Set, error) {
+	s := &Set{decoders: []decoder{jpegnDecoder{}, stdCodec{}}, encoder: stdCodec{}}
+	if choice == Go || choice == Auto && os.Getenv("TFREC_NO_TURBO") == "1" {
+		return s, nil
+	}
+	t, err := loadTurbo()
+	if err == nil {
+		s.decoders = append([]decoder{t}, s.decoders...)
+		s.encoder = t
+		return s, nil
+	}
+	if choice == Turbo {
+		return nil, fmt.Errorf("libjpeg-turbo can't be loaded (%w); %s", err, Install)
+	}
+	return s, nil
+}
+
+// Decoder names the first backend and its version: "libjpeg-turbo 2.1.5".
+func (s *Set) Decoder() string { return s.decoders[0].name() }
+
+// Encoder names the encoder and its version.
+func (s *Set) Encoder() string { return s.encoder.name() }
+
+// Encodes says whether the encoder knows a subsampling: image/jpeg has 420 and gray only.
+func (s *Set) Encodes(sub Subsampling) bool { return s.encoder.encodes(sub) }
+
+// Append encodes p behind dst. Quality is 1 to 100.
+func (s *Set) Append(dst []byte, p Pixels, quality int, sub Subsampling) ([]byte, error) {
+	if p.Width < 1 || p.Height < 1 || p.Width > 65500 || p.Height > 65500 {
+		return dst, fmt.Errorf("encoding JPEG: a picture of %dx%d: sides must be 1 to 65500", p.Width, p.Height)
+	}
+	if quality < 1 || quality > 100 {
+		return dst, fmt.Errorf("encoding JPEG: quality %d is not in 1 to 100", quality)
+	}
+	n := p.Width * p.Format.Bytes()
+	if p.Stride < n || len(p.Pix) < p.Stride*(p.Height-1)+n {
+		return dst, fmt.Errorf("encoding JPEG: %d bytes are too few for %dx%d", len(p.Pix), p.Width, p.Height)
+	}
+	if !s.encoder.encodes(sub) {
+		return dst, fmt.Errorf("encoding JPEG: %s can't write subsampling %v: use 420, or %s", s.encoder.name(), sub, Install)
+	}
+	out, err := s.encoder.append(dst, p, quality, sub)
+	if err != nil {
+		return dst, fmt.Errorf("encoding JPEG: %w", err)
+	}
+	return out, nil
+}
+
+// Supports says, from the header alone, whether any backend reads the picture's coding. The
+// error wraps [ErrUnsupported].
+func (s *Set) Supports(h *Header) error {
+	if s.first(h, native(h, Request{Format: RGB, Denom: 1})) == nil {
+		return unsupportedf("%s; none of %s reads it", h.coding(), s.names())
+	}
+	return nil
+}
+
+// Reduces says whether the backend that takes the picture can decode it at 1/denom.
+func (s *Set) Reduces(h *Header, format Format, denom int) bool {
+	r := native(h, Request{Format: format, Denom: 1})
+	d := s.first(h, r)
+	r.Denom = denom
+	return d != nil && d.supports(h, r)
+}
+
+// Decode decodes a picture that has passed [Check] into dst, rows stride bytes apart, at the
+// size that h.Scaled(r.Denom) gives. Pictures whose coding is beyond Check are checked as they
+// are decoded. The luminance of a picture stored as RGB or CMYK is computed from the colours;
+// of a YCbCr picture it is what the file holds. Errors wrap [ErrDamaged] or [ErrUnsupported].
+func (s *Set) Decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
+	w, ht := h.Scaled(r.Denom)
+	if stride < w*r.Format.Bytes() || len(dst) < stride*(ht-1)+w*r.Format.Bytes() {
+		return fmt.Errorf("decoding JPEG: %d bytes are too few for %dx%d", len(dst), w, ht)
+	}
+	if h.NoTables {
+		data = slices.Concat(data[:2], standardDHT, data[2:])
+	}
+	n := native(h, r)
+	if n.Format == r.Format {
+		return s.decode(dst, stride, data, h, n)
+	}
+	b := n.Format.Bytes()
+	buf := buffers.Get().(*[]byte)
+	defer buffers.Put(buf)
+	if cap(*buf) < w*ht*b {
+		*buf = make([]byte, w*ht*b)
+	}
+	tmp := (*buf)[:w*ht*b]
+	if err := s.decode(tmp, w*b, data, h, n); err != nil {
+		return err
+	}
+	for y := range ht {
+		row, out := tmp[y*w*b:][:w*b], dst[y*stride:]
+		switch {
+		case n.Format == Gray:
+			for x, v := range row {
+				out[3*x], out[3*x+1], out[3*x+2] = v, v, v
+			}
+			continue
+		case n.Format == cmyk:
+			row = cmykToRGB(row)
+		}
+		if r.Format == RGB {
+			copy(out, row)
+			continue
+		}
+		for x := range w {
+			out[x] = luminance(row[3*x : 3*x+3 : 3*x+3])
+		}
+	}
+	return nil
+}
+
+var buffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// native is the request that backends get: grayscale gives Gray, untransformed RGB gives RGB,
+// and four components give CMYK.
+func native(h *Header, r Request) Request {
+	switch h.ColorSpace {
+	case ColorGray:
+		r.Format = Gray
+	case ColorCMYK, ColorYCCK:
+		r.Format = cmyk
+	case ColorRGB:
+		r.Format = RGB
+	}
+	return r
+}
+
+// first is the backend that takes the picture.
+func (s *Set) first(h *Header, r Request) decoder {
+	for _, d := range s.decoders {
+		if d.supports(h, r) {
+			return d
+		}
+	}
+	return nil
+}
+
+// decode asks the backends that say they support the picture, one after the other.
+func (s *Set) decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
+	var refusals []error
+	for _, d := range s.decoders {
+		if !d.supports(h, r) {
+			continue
+		}
+		err := guarded(d, dst, stride, data, h, r)
+		if _, warned := err.(warning); err == nil || warned && h.Huffman() {
+			return nil
+		} else if warned {
+			return damagef("%v", err)
+		}
+		refusals = append(refusals, fmt.Errorf("%s: %w", d.name(), err))
+	}
+	switch {
+	case len(refusals) == 0:
+		return unsupportedf("%s; none of %s reads it", h.coding(), s.names())
+	case !h.Huffman(): // nobody has checked it: assume that the coding is not to blame
+		return damagef("%v", errors.Join(refusals...))
+	}
+	return unsupportedf("%v", errors.Join(refusals...))
+}
+
+// guarded makes a decoder's panic an error.
+func guarded(d decoder, dst []byte, stride int, data []byte, h *Header, r Request) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("it broke down: %v", p)
+		}
+	}()
+	return d.decode(dst, stride, data, h, r)
+}
+
+// names lists the backends.
+func (s *Set) names() string {
+	var names []string
+	for _, d := range s.decoders {
+		names = append(names, d.name())
+	}
+	return strings.Join(names, ", ")
+}
+
+// cmykToRGB converts a row of inverted CMYK in place, by Pillow's formula: each colour less
+// ink of what the black leaves.
+func cmykToRGB(row []byte) []byte {
+	n := len(row) / 4
+	for x := range n {
+		k := uint32(row[4*x+3])
+		for i := range 3 {
+			ink := (255-uint32(row[4*x+i]))*k + 128
+			row[3*x+i] = byte(k - (ink>>8+ink)>>8)
+		}
+	}
+	return row[:3*n]
+}

@@ -1,0 +1,262 @@
+//go:build (linux || darwin) && (amd64 || arm64) && !android && !ios && !static
+
+package jpeg
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"unsafe"
+
+	"github.com/ebitengine/purego"
+)
+
+// turbo is libjpeg-turbo through its TurboJPEG API, of which only functions are used that
+// versions 2 and 3 share. tjDecompressHeader3 isn't: it refuses sampling factors that
+// tjDecompress2 decodes, and the header is known by then.
+type turbo struct {
+	version string
+
+	initDecompress, initCompress, destroy uintptr
+	decompress, compress, bufSize         uintptr
+	errorString, errorCode                uintptr
+
+	decompressors, compressors sync.Pool // of *turboHandle
+}
+
+// turboHandle owns a handle of the library, which one goroutine may use at a time.
+type turboHandle struct{ p uintptr }
+
+// Constants of turbojpeg.h.
+const (
+	tjFlagNoRealloc   = 1024
+	tjFlagAccurateDCT = 4096
+	tjErrWarning      = 0
+
+	tjPixelRGB  = 0
+	tjPixelGray = 6
+	tjPixelCMYK = 11
+)
+
+// turboNames are tried in this order: first what the run-time packages install, then what
+// the development packages and other systems do.
+func turboNames() []string {
+	if runtime.GOOS == "darwin" {
+		return []string{"libturbojpeg.dylib", "libturbojpeg.0.dylib",
+			"/opt/homebrew/opt/jpeg-turbo/lib/libturbojpeg.dylib", "/usr/local/opt/jpeg-turbo/lib/libturbojpeg.dylib"}
+	}
+	return []string{"libturbojpeg.so.0", "libturbojpeg.so"}
+}
+
+// loadTurbo loads the library once for the process: it is never unloaded.
+var loadTurbo = sync.OnceValues(func() (*turbo, error) {
+	var failures []string
+	for _, name := range turboNames() {
+		lib, err := purego.Dlopen(name, purego.RTLD_NOW|purego.RTLD_LOCAL)
+		if err != nil {
+			failures = append(failures, err.Error())
+			continue
+		}
+		t, err := bindTurbo(lib)
+		if err != nil {
+			failures = append(failures, fmt.Sprintf("%s: %v", name, err))
+			continue
+		}
+		return t, nil
+	}
+	return nil, errors.New(strings.Join(failures, "; "))
+})
+
+// bindTurbo finds the functions of a loaded library.
+func bindTurbo(lib uintptr) (*turbo, error) {
+	t := new(turbo)
+	for name, at := range map[string]*uintptr{
+		"tjInitDecompress": &t.initDecompress,
+		"tjInitCompress":   &t.initCompress,
+		"tjDestroy":        &t.destroy,
+		"tjDecompress2":    &t.decompress,
+		"tjCompress2":      &t.compress,
+		"tjBufSize":        &t.bufSize,
+		"tjGetErrorStr2":   &t.errorString,
+		"tjGetErrorCode":   &t.errorCode,
+	} {
+		symbol, err := purego.Dlsym(lib, name)
+		if err != nil {
+			return nil, err
+		}
+		*at = symbol
+	}
+	t.version = turboVersion(lib, t.initDecompress)
+	return t, nil
+}
+
+// turboVersion finds the version. The API has no call for it, but the message table of
+// libjpeg, linked into the library, names it: it is looked for in the library's file.
+func turboVersion(lib, symbol uintptr) string {
+	generation := "2"
+	if _, err := purego.Dlsym(lib, "tj3Set"); err == nil {
+		generation = "3"
+	}
+	dladdr, err := purego.Dlsym(purego.RTLD_DEFAULT, "dladdr")
+	if err != nil {
+		return generation
+	}
+	var info struct {
+		file, base, name, addr uintptr
+	}
+	if r, _, _ := purego.SyscallN(dladdr, symbol, uintptr(unsafe.Pointer(&info))); r == 0 || info.file == 0 {
+		return generation
+	}
+	data, err := os.ReadFile(cString(info.file))
+	if err != nil {
+		return generation
+	}
+	_, after, _ := bytes.Cut(data, []byte("libjpeg-turbo version "))
+	n := 0
+	for n < min(len(after), 20) && (after[n] == '.' || after[n] >= '0' && after[n] <= '9') {
+		n++
+	}
+	if n == 0 {
+		return generation
+	}
+	return string(after[:n])
+}
+
+// cString copies a C string, of which 1 KiB at most.
+func cString(p uintptr) string {
+	if p == 0 {
+		return ""
+	}
+	// The pointer came from C as an integer; go vet can't know that it is no Go memory.
+	base := *(*unsafe.Pointer)(unsafe.Pointer(&p))
+	n := 0
+	for n < 1024 && *(*byte)(unsafe.Add(base, n)) != 0 {
+		n++
+	}
+	return string(unsafe.Slice((*byte)(base), n))
+}
+
+func (t *turbo) name() string { return "libjpeg-turbo " + t.version }
+
+// supports: libjpeg wants sampling factors that divide the largest, and at most ten blocks
+// in an MCU. It makes gray of YCbCr by leaving the colours out.
+func (t *turbo) supports(h *Header, r Request) bool {
+	switch h.SOF {
+	case 0xC0, 0xC1, 0xC2, 0xC9, 0xCA:
+	default:
+		return false
+	}
+	if h.Precision != 8 || h.ColorSpace == ColorOther {
+		return false
+	}
+	hmax, vmax := h.maxSampling()
+	blocks := 0
+	for _, c := range h.Components[:h.N] {
+		if hmax%c.H != 0 || vmax%c.V != 0 {
+			return false
+		}
+		blocks += c.H * c.V
+	}
+	return blocks <= 10
+}
+
+// handle takes a handle from a pool, or makes one.
+func (t *turbo) handle(pool *sync.Pool, make uintptr) (*turboHandle, error) {
+	if h, ok := pool.Get().(*turboHandle); ok {
+		return h, nil
+	}
+	p, _, _ := purego.SyscallN(make)
+	if p == 0 {
+		return nil, errors.New(cString(first(purego.SyscallN(t.errorString, 0))))
+	}
+	h := &turboHandle{p: p}
+	destroy := t.destroy
+	runtime.AddCleanup(h, func(p uintptr) { purego.SyscallN(destroy, p) }, p)
+	return h, nil
+}
+
+func first(r, _, _ uintptr) uintptr { return r }
+
+func (t *turbo) decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
+	// A handle keeps the tables of the picture before, which one without tables would use.
+	// Check makes sure that there are some, except where it can't look.
+	pool := &t.decompressors
+	if !h.Huffman() {
+		pool = new(sync.Pool)
+	}
+	hd, err := t.handle(pool, t.initDecompress)
+	if err != nil {
+		return err
+	}
+	w, ht := h.Scaled(r.Denom)
+	format := [...]uintptr{Gray: tjPixelGray, RGB: tjPixelRGB, cmyk: tjPixelCMYK}[r.Format]
+	var pin runtime.Pinner
+	pin.Pin(&data[0])
+	pin.Pin(&dst[0])
+	rc, _, _ := purego.SyscallN(t.decompress, hd.p,
+		uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)),
+		uintptr(unsafe.Pointer(&dst[0])), uintptr(w), uintptr(stride), uintptr(ht),
+		format, tjFlagAccurateDCT)
+	pin.Unpin()
+	if int32(rc) != 0 {
+		err = t.err(hd)
+	}
+	pool.Put(hd)
+	return err
+}
+
+// warning is an error after which libjpeg went on and gave pixels.
+type warning struct{ message string }
+
+func (w warning) Error() string { return w.message }
+
+// err reads the last error of a handle.
+func (t *turbo) err(h *turboHandle) error {
+	message := cString(first(purego.SyscallN(t.errorString, h.p)))
+	if int32(first(purego.SyscallN(t.errorCode, h.p))) == tjErrWarning {
+		return warning{message}
+	}
+	return errors.New(message)
+}
+
+// encodes: all of them.
+func (t *turbo) encodes(Subsampling) bool { return true }
+
+func (t *turbo) append(dst []byte, p Pixels, quality int, s Subsampling) ([]byte, error) {
+	hd, err := t.handle(&t.compressors, t.initCompress)
+	if err != nil {
+		return dst, err
+	}
+	defer t.compressors.Put(hd)
+	format := uintptr(tjPixelRGB)
+	if p.Format == Gray {
+		format, s = tjPixelGray, SubGray
+	}
+	sampling := [...]uintptr{Sub444: 0, Sub422: 1, Sub420: 2, SubGray: 3, Sub440: 4}[s]
+	bound := int(first(purego.SyscallN(t.bufSize, uintptr(p.Width), uintptr(p.Height), sampling)))
+	if bound <= 0 {
+		return dst, fmt.Errorf("a picture of %dx%d is too large", p.Width, p.Height)
+	}
+	dst = slices.Grow(dst, bound)
+	out := dst[len(dst):cap(dst)]
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	pin.Pin(&p.Pix[0])
+	pin.Pin(&out[0])
+	// The library takes the buffer and its size by reference and, told not to allocate, only updates the size.
+	call := &struct{ buf, size uintptr }{uintptr(unsafe.Pointer(&out[0])), uintptr(bound)}
+	pin.Pin(call)
+	rc, _, _ := purego.SyscallN(t.compress, hd.p,
+		uintptr(unsafe.Pointer(&p.Pix[0])), uintptr(p.Width), uintptr(p.Stride), uintptr(p.Height), format,
+		uintptr(unsafe.Pointer(&call.buf)), uintptr(unsafe.Pointer(&call.size)),
+		sampling, uintptr(quality), tjFlagNoRealloc|tjFlagAccurateDCT)
+	if int32(rc) != 0 {
+		return dst, t.err(hd)
+	}
+	return dst[:len(dst)+int(call.size)], nil
+}

@@ -1,0 +1,21 @@
+//go:build !((linux || darwin) && (amd64 || arm64) && !android && !ios && !static)
+
+package jpeg
+
+import "errors"
+
+// turbo is absent from this build.
+type turbo struct{ decoder }
+
+func (*turbo) encodes(Subsampling) bool { return false }
+
+func (*turbo) append(dst []byte, _ Pixels, _ int, _ Subsampling) ([]byte, error) {
+	return dst, errNoTurbo
+}
+
+var errNoTurbo = errors.New("this build of tfrec cannot load libraries")
+
+func loadTurbo() (*turbo, error) { return nil, errNoTurbo }
+
+// warning is an error after which libjpeg went on and gave pixels.
+type warning struct{ error }
