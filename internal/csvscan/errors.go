@@ -21,6 +21,8 @@ var (
 	ErrRowTooLong = errors.New("row too long")
 	// ErrChanged says that a chunk no longer holds the bytes that Scan saw.
 	ErrChanged = errors.New("the file changed while it was being read")
+	// ErrDistinct says that a column has too many different values to list.
+	ErrDistinct = errors.New("too many different values")
 	// ErrRagged says that a row has too few or too many fields.
 	ErrRagged = errors.New("wrong number of fields")
 	// ErrAfterQuote says that text follows a closing quote.

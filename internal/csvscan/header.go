@@ -69,7 +69,7 @@ func checkNames(names []string) error {
 	if len(faults) > 10 {
 		faults = append(faults[:10], fmt.Sprintf("%d more", len(faults)-10))
 	}
-	return fmt.Errorf("%w: %s; name all %d columns with --columns a,b,...", ErrHeader, strings.Join(faults, "; "), len(names))
+	return fmt.Errorf("%w: %s; name all %d columns with --columns NAME,NAME", ErrHeader, strings.Join(faults, "; "), len(names))
 }
 
 // numbered lists column numbers: "column 1" or "columns 1, 3".

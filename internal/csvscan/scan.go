@@ -3,8 +3,11 @@ package csvscan
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
+	"maps"
 	"runtime"
+	"slices"
 	"sync"
 
 	"github.com/zeebo/xxh3"
@@ -28,7 +31,13 @@ type Table struct {
 	Bad     int64    // rows that a Tokenizer calls Bad
 	Blank   int64    // blank lines skipped
 	Bytes   int64    // size of the uncompressed stream
+	// Distinct are the different values of the columns that
+	// ScanOptions.Distinct asks for, sorted, without missing ones.
+	Distinct [][]string
 }
+
+// MaxDistinct is how many different values ScanOptions.Distinct bears.
+const MaxDistinct = 1 << 17
 
 // ScanOptions say how to scan.
 type ScanOptions struct {
@@ -38,6 +47,9 @@ type ScanOptions struct {
 	Workers int
 	// Missing tells missing values; nil means DefaultMissing.
 	Missing *Missing
+	// Distinct are columns, by number, whose different values are wanted. More
+	// than MaxDistinct of them are ErrDistinct.
+	Distinct []int
 	// Progress, when set, is told from one goroutine how many bytes of the
 	// uncompressed stream were read.
 	Progress func(bytes int64)
@@ -60,6 +72,7 @@ type scanner struct {
 	table Table
 	lines []int64 // line ends in each chunk
 	total *inferrer
+	sets  []map[string]struct{} // the values of Distinct
 }
 
 // Scan reads the whole table once. Bad rows are counted and left out of the
@@ -78,6 +91,7 @@ func (s *Source) Scan(ctx context.Context, opts ScanOptions) (*Table, error) {
 		jobs:   make(chan job),
 		free:   make(chan []byte, opts.Workers+1),
 		total:  newInferrer(len(s.header), opts.Missing),
+		sets:   newSets(len(opts.Distinct)),
 	}
 	for range cap(r.free) {
 		r.free <- nil
@@ -88,10 +102,7 @@ func (s *Source) Scan(ctx context.Context, opts ScanOptions) (*Table, error) {
 		return r.cut(ctx)
 	})
 	for range opts.Workers {
-		group.Go(func() error {
-			r.work()
-			return nil
-		})
+		group.Go(r.work)
 	}
 	err := group.Wait()
 
@@ -107,6 +118,9 @@ func (s *Source) Scan(ctx context.Context, opts ScanOptions) (*Table, error) {
 		return nil, s.located(err, line-1)
 	}
 	r.table.Columns = r.total.result(s.name, r.table.Chunks)
+	for _, set := range r.sets {
+		r.table.Distinct = append(r.table.Distinct, slices.Sorted(maps.Keys(set)))
+	}
 	return &r.table, nil
 }
 
@@ -145,13 +159,18 @@ func (r *scanner) cut(ctx context.Context) error {
 		r.table.Chunks = append(r.table.Chunks, Chunk{Offset: offset, Len: int64(len(data))})
 		r.lines = append(r.lines, 0)
 		r.mu.Unlock()
-		r.jobs <- job{index, data}
+		select {
+		case r.jobs <- job{index, data}:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
 }
 
 // work looks at chunks until there are no more.
-func (r *scanner) work() {
+func (r *scanner) work() error {
 	columns := newInferrer(len(r.header), r.opts.Missing)
+	sets := newSets(len(r.opts.Distinct))
 	t := NewTokenizer(r.dialect, len(r.header))
 	var rows, bad, blank int64
 	for j := range r.jobs {
@@ -164,6 +183,11 @@ func (r *scanner) work() {
 				continue
 			}
 			columns.row(t)
+			for i, c := range r.opts.Distinct {
+				if err := r.addDistinct(sets[i], c, t.Field(c)); err != nil {
+					return err
+				}
+			}
 		}
 		rows += n
 		blank += t.Blank()
@@ -175,9 +199,37 @@ func (r *scanner) work() {
 		r.mu.Unlock()
 	}
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	r.table.Rows += rows
 	r.table.Bad += bad
 	r.table.Blank += blank
 	r.total.merge(columns)
-	r.mu.Unlock()
+	for i, set := range sets {
+		for value := range set {
+			if err := r.addDistinct(r.sets[i], r.opts.Distinct[i], []byte(value)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// addDistinct adds a value of a column to a set, unless it is missing.
+func (r *scanner) addDistinct(set map[string]struct{}, column int, value []byte) error {
+	if _, ok := set[string(value)]; ok || r.opts.Missing.Is(value) {
+		return nil
+	}
+	if len(set) == MaxDistinct {
+		return fmt.Errorf("column %q: %w: more than %d", r.header[column], ErrDistinct, MaxDistinct)
+	}
+	set[string(value)] = struct{}{}
+	return nil
+}
+
+func newSets(n int) []map[string]struct{} {
+	sets := make([]map[string]struct{}, n)
+	for i := range sets {
+		sets[i] = map[string]struct{}{}
+	}
+	return sets
 }

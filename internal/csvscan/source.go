@@ -48,6 +48,7 @@ type Source struct {
 	mu     sync.Mutex // guards the fields below
 	stream *stream    // of a compressed file; nil before it is needed
 	offset int64      // of stream
+	last   []byte     // what was read last from stream
 }
 
 // Open opens the table at path: a plain file, or one compressed with gzip or
@@ -182,8 +183,8 @@ func (s *Source) newStream() (*stream, error) {
 // ReadChunk reads a chunk that Scan found into the capacity of buf, or into a
 // larger buffer, and returns it. It fails with ErrChanged when the bytes aren't
 // those that Scan saw. A plain file can be read by many goroutines at once and
-// in any order; a compressed one is read by one at a time, from its start
-// again for each chunk before the last one read.
+// in any order; a compressed one is read by one at a time, and from its start
+// again for a chunk before the last one read.
 func (s *Source) ReadChunk(buf []byte, c Chunk) ([]byte, error) {
 	if c.Len < 0 || c.Len > int64(ChunkSize+s.maxRow) || c.Offset < 0 {
 		return nil, s.located(ErrChanged, 0)
@@ -211,6 +212,11 @@ func (s *Source) ReadChunk(buf []byte, c Chunk) ([]byte, error) {
 func (s *Source) readStream(buf []byte, offset int64) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.stream != nil && offset == s.offset-int64(len(s.last)) && len(buf) == len(s.last) {
+		copy(buf, s.last)
+		return nil
+	}
+	s.last = s.last[:0]
 	if s.stream != nil && s.offset > offset {
 		s.stream.close()
 		s.stream = nil
@@ -229,5 +235,6 @@ func (s *Source) readStream(buf []byte, offset int64) error {
 	}
 	got, err := io.ReadFull(s.stream, buf)
 	s.offset += int64(got)
+	s.last = append(s.last, buf[:got]...)
 	return err
 }

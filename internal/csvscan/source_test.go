@@ -289,6 +289,25 @@ func TestScanIsTheSameForAnyWorkersAndCompression(t *testing.T) {
 	}
 }
 
+func TestDistinct(t *testing.T) {
+	s := open(t, write(t, "t.csv", []byte("a,b\nx,1\ny,2\nbad\nx,NA\n,1\n")), Options{})
+	table, err := s.Scan(t.Context(), ScanOptions{Workers: 2, Distinct: []int{0, 1}})
+	if want := [][]string{{"x", "y"}, {"1", "2"}}; err != nil || !reflect.DeepEqual(table.Distinct, want) {
+		t.Errorf("%v, %v", table, err)
+	}
+	text := []byte("a,b\n")
+	for i := range MaxDistinct + 1 {
+		text = fmt.Appendf(text, "1,%d\n", i)
+	}
+	s = open(t, write(t, "t.csv", text), Options{})
+	for _, workers := range []int{1, 3} {
+		_, err = s.Scan(t.Context(), ScanOptions{Workers: workers, Distinct: []int{1}})
+		if !errors.Is(err, ErrDistinct) || !strings.Contains(err.Error(), `column "b"`) {
+			t.Errorf("%d workers: %v", workers, err)
+		}
+	}
+}
+
 func TestChunksChangeOnlyWhereTheBytesDo(t *testing.T) {
 	text := manyRows()
 	table := func() *Table {
