@@ -1,0 +1,180 @@
+package augment
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+)
+
+// Limits on what pictures are resized to.
+const (
+	// MaxSide is the longest side of a resized picture, in pixels.
+	MaxSide = 65535
+	// maxPixels is how many pixels a resized picture may have, as many as
+	// [Codec] decodes by default.
+	maxPixels = 178956970
+	// maxScaled bounds the sides of the resized picture that a window is
+	// cut from: that one is never in memory.
+	maxScaled = 1 << 31
+)
+
+// Scratch is the memory that resizing needs besides source and result, to be
+// reused from picture to picture. Its zero value is ready. Only one goroutine
+// may use it at a time.
+type Scratch struct {
+	rows []uint8 // a band of rows resized horizontally
+	wide []int16 // the same where bytes would clip what overshoots
+	line []uint8 // the last rows of the source, with room to read beyond
+}
+
+var scratches = sync.Pool{New: func() any { return new(Scratch) }}
+
+// Resize makes dst the picture src resized to w by h pixels. dst gets src's
+// channels and reuses its memory; it must not share memory with src. Pixel
+// centres lie at halves, as in Pillow, TensorFlow 2 and torchvision.
+//
+// With antialias, Bilinear, Bicubic and Lanczos3 give the bytes of Pillow's
+// Image.resize, which rounds and clips to bytes after the horizontal pass.
+// Without it they mean what tf.image.resize means: where the picture gets
+// smaller they look at a few pixels around each place and skip the others.
+// Area and Nearest are tf.image.resize's, and antialias changes nothing for
+// them. All of these are within one level of TensorFlow's floats rounded and
+// clipped to bytes, and Nearest is equal to them. TensorFlow's own antialias
+// differs from Pillow's by that rounding and clipping: by one level for
+// Bilinear, and for Bicubic and Lanczos3 also where the result overshoots
+// between very unlike neighbours.
+//
+// The arithmetic is in integers, with weights that are the same on every
+// architecture: so are the bytes.
+func Resize(dst, src *Image, w, h int, f Filter, antialias bool) error {
+	s := scratches.Get().(*Scratch)
+	defer scratches.Put(s)
+	if err := checkTarget(w, h); err != nil {
+		return err
+	}
+	if err := checkResize(dst, src, f); err != nil {
+		return err
+	}
+	dst.Reset(w, h, src.Channels)
+	s.resize(dst, src, scaling{width: w, height: h, filter: f, antialias: antialias})
+	return nil
+}
+
+// checkTarget refuses sizes that nothing can be resized to.
+func checkTarget(w, h int) error {
+	switch {
+	case w < 1 || h < 1:
+		return fmt.Errorf("resize to %dx%d: each side must be at least 1 pixel", w, h)
+	case w > MaxSide || h > MaxSide:
+		return fmt.Errorf("resize to %dx%d: no side may be over %d pixels", w, h, MaxSide)
+	case int64(w)*int64(h) > maxPixels:
+		return fmt.Errorf("resize to %dx%d: over %d pixels in all", w, h, maxPixels)
+	}
+	return nil
+}
+
+// checkResize refuses sources that are no pictures, and filters that are none.
+func checkResize(dst, src *Image, f Filter) error {
+	if !f.valid() {
+		return fmt.Errorf("resize: unknown filter %v", f)
+	}
+	if dst == src {
+		return errors.New("resize: the result must not be the source itself")
+	}
+	return src.check()
+}
+
+// check refuses a picture whose fields don't fit together.
+func (im *Image) check() error {
+	switch {
+	case im.Channels != 1 && im.Channels != 3:
+		return fmt.Errorf("picture of %d channels: want 1 or 3", im.Channels)
+	case im.Width < 1 || im.Height < 1 || im.Width >= maxScaled || im.Height >= maxScaled:
+		return fmt.Errorf("picture of %dx%d pixels", im.Width, im.Height)
+	case im.Stride/im.Channels < im.Width:
+		return fmt.Errorf("picture %d pixels wide with a stride of %d bytes", im.Width, im.Stride)
+	case len(im.Pix) < im.Width*im.Channels || (len(im.Pix)-im.Width*im.Channels)/im.Stride < im.Height-1:
+		return fmt.Errorf("picture of %dx%d pixels with %d bytes", im.Width, im.Height, len(im.Pix))
+	}
+	return nil
+}
+
+// scaling is the resize of a whole picture to width by height, of which only
+// the window that begins at x, y and is as large as the result is computed.
+type scaling struct {
+	width, height int
+	x, y          int
+	filter        Filter
+	antialias     bool
+}
+
+// resize computes the pixels of dst, whose size is set.
+func (s *Scratch) resize(dst, src *Image, to scaling) {
+	across := axisKey{src.Width, to.width, to.x, to.x + dst.Width, to.filter, to.antialias}
+	down := axisKey{src.Height, to.height, to.y, to.y + dst.Height, to.filter, to.antialias}
+	switch {
+	case across.identity() && down.identity():
+		for y := range dst.Height {
+			copy(dst.Row(y), src.Row(to.y + y)[to.x*src.Channels:])
+		}
+	case to.filter == Nearest:
+		s.nearest(dst, src, across, down)
+	case across.identity():
+		a := axes.get(down)
+		for y := range dst.Height {
+			first, weights := a.of(y)
+			weighRows(dst.Row(y), src.Pix[first*src.Stride+to.x*src.Channels:], src.Stride, weights)
+		}
+	case down.identity():
+		s.weighColumns(axes.get(across), dst.Pix, dst.Stride, src, to.y, dst.Height)
+	case !to.antialias && (to.filter == Bicubic || to.filter == Lanczos3):
+		s.wideBoth(dst, src, axes.get(across), axes.get(down))
+	default:
+		s.both(dst, src, axes.get(across), axes.get(down))
+	}
+}
+
+// both resizes horizontally into a band of rows, and that vertically.
+func (s *Scratch) both(dst, src *Image, across, down *axis) {
+	length := dst.Width * dst.Channels
+	b := band[uint8]{rows: s.rows, length: length}
+	b.reserve(down)
+	s.rows = b.rows
+	for y := range dst.Height {
+		first, weights := down.of(y)
+		if at, n := b.missing(first, len(weights)); n > 0 {
+			s.weighColumns(across, b.room(n), length, src, at, n)
+		}
+		weighRows(dst.Row(y), b.from(first), length, weights)
+	}
+}
+
+// nearest copies one pixel of the source for each of the result.
+func (s *Scratch) nearest(dst, src *Image, across, down axisKey) {
+	at := make([]int32, dst.Width)
+	for x := range at {
+		at[x] = int32(nearestSource(across.lo+x, across.in, across.out) * src.Channels)
+	}
+	last := -1
+	for y := range dst.Height {
+		from := nearestSource(down.lo+y, down.in, down.out)
+		row := dst.Row(y)
+		if from == last {
+			copy(row, dst.Row(y-1))
+			continue
+		}
+		last = from
+		in := src.Row(from)
+		if src.Channels == 1 {
+			for x, i := range at {
+				row[x] = in[i]
+			}
+			continue
+		}
+		for _, i := range at {
+			p := in[i : i+3]
+			row[0], row[1], row[2] = p[0], p[1], p[2]
+			row = row[3:]
+		}
+	}
+}

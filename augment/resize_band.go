@@ -1,0 +1,61 @@
+package augment
+
+import "slices"
+
+// bandExtra is how many rows a band holds beyond those that one row of the
+// result needs, so that the rows it keeps are seldom moved to its front.
+const bandExtra = 16
+
+// band holds the rows, one after another, that have been resized horizontally
+// and that the next rows of the result need: few enough to stay in the cache.
+type band[T uint8 | int16] struct {
+	rows   []T
+	length int // of a row
+	most   int // rows that there is room for
+	lo, n  int // the rows held: source rows lo to lo+n-1
+	end    int // the source row after the last one needed
+	sparse bool
+}
+
+// reserve makes room for what the vertical pass needs.
+func (b *band[T]) reserve(down *axis) {
+	_, b.end = down.span(0, len(down.first))
+	b.most = down.most + bandExtra
+	b.sparse = down.sparse
+	n := b.most * b.length
+	b.rows = slices.Grow(b.rows[:0], n)[:n]
+}
+
+// missing says which source rows must be resized into room before rows first to
+// first+count-1 are all there, and moves the rows held to make that room. Each
+// call's first is no smaller than the one's before.
+func (b *band[T]) missing(first, count int) (at, n int) {
+	end := first + count
+	if end <= b.lo+b.n {
+		return 0, 0
+	}
+	if first >= b.lo+b.n {
+		b.lo, b.n = first, 0
+	} else if end > b.lo+b.most {
+		keep := b.lo + b.n - first
+		copy(b.rows, b.rows[(first-b.lo)*b.length:][:keep*b.length])
+		b.lo, b.n = first, keep
+	}
+	at = b.lo + b.n
+	if !b.sparse {
+		end = min(b.lo+b.most, b.end) // several at a time
+	}
+	return at, end - at
+}
+
+// room is where the next n source rows go.
+func (b *band[T]) room(n int) []T {
+	r := b.rows[b.n*b.length:][:n*b.length]
+	b.n += n
+	return r
+}
+
+// from is the band from source row first on.
+func (b *band[T]) from(first int) []T {
+	return b.rows[(first-b.lo)*b.length : b.n*b.length]
+}

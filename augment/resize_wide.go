@@ -1,0 +1,59 @@
+package augment
+
+// Bicubic and Lanczos3 overshoot between unlike neighbours. Pillow clips that
+// to bytes between its two passes, TensorFlow, which works in floats, does not:
+// without antialias the rows in between are kept in 16 bits.
+
+// wideBits is how many bits of fraction they have. The weights of a pixel sum
+// to less than 2 without their signs, so that 255 times that still fits.
+const wideBits = 6
+
+// wideBoth is both, with rows in 16 bits between the passes.
+func (s *Scratch) wideBoth(dst, src *Image, across, down *axis) {
+	length := dst.Width * dst.Channels
+	b := band[int16]{rows: s.wide, length: length}
+	b.reserve(down)
+	s.wide = b.rows
+	for y := range dst.Height {
+		first, weights := down.of(y)
+		if at, n := b.missing(first, len(weights)); n > 0 {
+			room := b.room(n)
+			for i := range n {
+				across.weighRowWide(room[i*length:][:length], src.Row(at+i), src.Channels)
+			}
+		}
+		weighRowsWide(dst.Row(y), b.from(first), length, weights)
+	}
+}
+
+// weighRowWide makes one row of 16 bits from one of the source.
+func (a *axis) weighRowWide(dst []int16, src []uint8, channels int) {
+	const drop = precision - wideBits
+	for i := range len(a.first) {
+		first, weights := a.of(i)
+		for c := range channels {
+			sum := int32(1 << (drop - 1))
+			at := first*channels + c
+			for _, w := range weights {
+				sum += int32(src[at]) * w
+				at += channels
+			}
+			dst[i*channels+c] = int16(sum >> drop)
+		}
+	}
+}
+
+// weighRowsWide makes one row of the result from len(weights) rows of 16 bits
+// that begin stride apart in src.
+func weighRowsWide(dst []uint8, src []int16, stride int, weights []int32) {
+	const drop = precision + wideBits
+	for x := range dst {
+		sum := int64(1 << (drop - 1))
+		at := x
+		for _, w := range weights {
+			sum += int64(src[at]) * int64(w)
+			at += stride
+		}
+		dst[x] = uint8(min(max(sum>>drop, 0), 255))
+	}
+}
