@@ -1,0 +1,160 @@
+package tfrecord
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+)
+
+// Builder encodes a tf.train.Example straight to the wire, with keys in the
+// order of their bytes, so that equal features give equal bytes whatever order
+// they came in. They are those of a protocol buffer library that is asked for
+// deterministic output.
+//
+// Each feature is a call with its key, which should be UTF-8, and its values,
+// which are copied. Of a key given again the last values count. Calls in the
+// order of the keys are the fastest. A Builder that is Reset and used again
+// allocates nothing. The zero Builder is ready for use.
+type Builder struct {
+	entries []byte // the map's entries, in the order of the calls
+	index   mapIndex
+}
+
+// Reset forgets all features and keeps the memory.
+func (b *Builder) Reset() {
+	b.entries = b.entries[:0]
+	b.index.reset()
+}
+
+// Int64 sets a feature to an Int64List.
+func (b *Builder) Int64(key string, v ...int64) {
+	size := sizeInt64List(v)
+	b.begin(key, size)
+	b.entries = appendInt64List(b.entries, v, size)
+}
+
+// Float sets a feature to a FloatList.
+func (b *Builder) Float(key string, v ...float32) {
+	size := sizeFloatList(v)
+	b.begin(key, size)
+	b.entries = appendFloatList(b.entries, v, size)
+}
+
+// Bytes sets a feature to a BytesList.
+func (b *Builder) Bytes(key string, v ...[]byte) {
+	size := sizeBytesList(v)
+	b.begin(key, size)
+	b.entries = appendBytesList(b.entries, v, size)
+}
+
+// String sets a feature to a BytesList of the strings' bytes.
+func (b *Builder) String(key string, v ...string) {
+	size := sizeBytesList(v)
+	b.begin(key, size)
+	b.entries = appendBytesList(b.entries, v, size)
+}
+
+// Append appends the serialized Example to dst. The Builder keeps its features.
+func (b *Builder) Append(dst []byte) []byte {
+	return b.index.append(dst, tagExampleFeatures, b.entries)
+}
+
+// begin appends an entry up to its Feature's list, whose content is size bytes.
+func (b *Builder) begin(key string, size int) {
+	s := span{begin: len(b.entries)}
+	size = sizeField(size)
+	b.entries = appendEntryHead(b.entries, key, size)
+	s.end = len(b.entries) + size
+	s.keyEnd = len(b.entries) - sizeField(size) + size
+	s.keyBegin = s.keyEnd - len(key)
+	b.index.begin(b.entries, s)
+}
+
+// appendEntryHead appends a map entry up to the content of its value, which is
+// size bytes.
+func appendEntryHead(dst []byte, key string, size int) []byte {
+	entry := sizeField(len(key)) + sizeField(size)
+	if entry < 0x80 { // then all sizes in it are, too
+		dst = append(dst, tagEntry, byte(entry), tagKey, byte(len(key)))
+		dst = append(dst, key...)
+		return append(dst, tagValue, byte(size))
+	}
+	dst = appendVarint(append(dst, tagEntry), uint64(entry))
+	dst = appendVarint(append(dst, tagKey), uint64(len(key)))
+	dst = append(dst, key...)
+	return appendVarint(append(dst, tagValue), uint64(size))
+}
+
+// sizeField returns how long a length-delimited field is with its tag of one
+// byte and its length.
+func sizeField(content int) int {
+	if content < 0x80 {
+		return 2 + content
+	}
+	return 1 + sizeVarint(uint64(content)) + content
+}
+
+// The lists follow: the size of a list's content, and a Feature's content with
+// that list in it.
+
+func sizeInt64List(v []int64) int {
+	if len(v) == 0 {
+		return 0
+	}
+	return sizeField(sizePackedInts(v))
+}
+
+func sizePackedInts(v []int64) (size int) {
+	for _, x := range v {
+		size += sizeVarint(uint64(x))
+	}
+	return size
+}
+
+func appendInt64List(dst []byte, v []int64, size int) []byte {
+	dst = appendVarint(append(dst, tagInt64List), uint64(size))
+	if len(v) == 0 {
+		return dst
+	}
+	dst = appendVarint(append(dst, tagPacked), uint64(sizePackedInts(v)))
+	for _, x := range v {
+		dst = appendVarint(dst, uint64(x))
+	}
+	return dst
+}
+
+func sizeFloatList(v []float32) int {
+	if len(v) == 0 {
+		return 0
+	}
+	return sizeField(4 * len(v))
+}
+
+func appendFloatList(dst []byte, v []float32, size int) []byte {
+	dst = appendVarint(append(dst, tagFloatList), uint64(size))
+	if len(v) == 0 {
+		return dst
+	}
+	dst = appendVarint(append(dst, tagPacked), uint64(4*len(v)))
+	dst = slices.Grow(dst, 4*len(v))
+	for _, x := range v {
+		dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(x))
+	}
+	return dst
+}
+
+func sizeBytesList[T string | []byte](v []T) (size int) {
+	for _, x := range v {
+		size += sizeField(len(x))
+	}
+	return size
+}
+
+func appendBytesList[T string | []byte](dst []byte, v []T, size int) []byte {
+	dst = appendVarint(append(dst, tagBytesList), uint64(size))
+	for _, x := range v {
+		dst = appendVarint(append(dst, tagBytes), uint64(len(x)))
+		dst = append(dst, x...)
+	}
+	return dst
+}

@@ -1,0 +1,44 @@
+package tfrecord
+
+import "hash/crc32"
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// mask rotates and offsets a CRC, so that data which hold CRCs of their own
+// still have a telling one (from the masking in LevelDB's log format).
+func mask(crc uint32) uint32 { return (crc>>15 | crc<<17) + 0xa282ead8 }
+
+// maskedCRC returns the checksum that a frame stores of data.
+func maskedCRC(data []byte) uint32 { return mask(crc32.Checksum(data, castagnoli)) }
+
+// lengthTables[i][b] is what byte i of a length, being b, adds to the CRC of
+// its eight bytes. CRCs are affine: the sum over the bytes, and the CRC of
+// eight zero bytes, is the whole. Byte 0 adds nothing, so that the length of
+// an ordinary record costs two or three lookups.
+var lengthTables, zeroLengthCRC = makeLengthTables()
+
+func makeLengthTables() (tables [8][256]uint32, zero uint32) {
+	var p [8]byte
+	zero = crc32.Checksum(p[:], castagnoli)
+	for i := range tables {
+		for b := range tables[i] {
+			p[i] = byte(b)
+			tables[i][b] = crc32.Checksum(p[:], castagnoli) ^ zero
+		}
+		p[i] = 0
+	}
+	return tables, zero
+}
+
+// maskedLengthCRC returns the checksum that a frame stores of its length.
+func maskedLengthCRC(length uint64) uint32 {
+	crc := zeroLengthCRC ^ lengthTables[0][byte(length)] ^ lengthTables[1][byte(length>>8)]
+	if length >= 1<<16 {
+		crc ^= lengthTables[2][byte(length>>16)] ^ lengthTables[3][byte(length>>24)]
+		if length >= 1<<32 {
+			crc ^= lengthTables[4][byte(length>>32)] ^ lengthTables[5][byte(length>>40)] ^
+				lengthTables[6][byte(length>>48)] ^ lengthTables[7][byte(length>>56)]
+		}
+	}
+	return mask(crc)
+}

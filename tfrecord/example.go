@@ -1,0 +1,33 @@
+package tfrecord
+
+// Example is a parsed tf.train.Example. Parsing again uses its memory again,
+// so one Example serves for any number of records without allocations.
+type Example struct {
+	Features
+}
+
+// Parse reads a serialized tf.train.Example. The features alias data, which
+// must not change while they are in use. All of data is checked, so that no
+// later access can fail.
+//
+// It reads what any protocol buffer library would: packed and unpacked numbers,
+// keys in any order, of a repeated key the last, lists in several pieces, unset
+// features; unknown fields are passed over. Malformed data give an [*Error]
+// of PartParse with the byte at fault, and leave the Example empty;
+// [Reader.Locate] adds the record.
+func (e *Example) Parse(data []byte) error {
+	e.reset()
+	c := cursor{data, 0, len(data)}
+	for c.pos < c.end {
+		tag, m, err := c.field()
+		if err == nil && tag == tagExampleFeatures {
+			err = e.add(m)
+		}
+		if err != nil {
+			e.reset()
+			return err
+		}
+	}
+	e.entries.sort()
+	return nil
+}

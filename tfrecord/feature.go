@@ -1,0 +1,236 @@
+package tfrecord
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+)
+
+// Kind is what a feature's values are.
+type Kind uint8
+
+// The kinds of a tf.train.Feature.
+const (
+	KindNone  Kind = iota // no list is set
+	KindBytes             // [][]byte
+	KindFloat             // []float32
+	KindInt64             // []int64
+)
+
+var kindNames = [...]string{KindNone: "none", KindBytes: "bytes", KindFloat: "float", KindInt64: "int64"}
+
+// String returns none, bytes, float or int64.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// Feature is a view of one feature's values in a parsed message. It aliases
+// the message that was parsed, is valid until the next Parse, and is cheap to
+// copy. The zero Feature has KindNone.
+type Feature struct {
+	kind Kind
+	n    int
+	list []byte // content of the BytesList, FloatList or Int64List, known to be well-formed
+}
+
+// Kind returns what the values are.
+func (f Feature) Kind() Kind { return f.kind }
+
+// Len returns how many values there are.
+func (f Feature) Len() int { return f.n }
+
+// Int64 returns the first value; false when the feature has none, or is of
+// another kind.
+func (f Feature) Int64() (int64, bool) {
+	if f.kind != KindInt64 || f.n == 0 {
+		return 0, false
+	}
+	for it := f.walk(); ; {
+		tag, value := it.next()
+		if tag == tagVarint || tag == tagPacked && len(value) > 0 {
+			v, _ := binary.Uvarint(value)
+			return int64(v), true
+		}
+	}
+}
+
+// Float returns the first value; false when the feature has none, or is of
+// another kind.
+func (f Feature) Float() (float32, bool) {
+	if f.kind != KindFloat || f.n == 0 {
+		return 0, false
+	}
+	for it := f.walk(); ; {
+		tag, value := it.next()
+		if tag == tagFixed32 || tag == tagPacked && len(value) > 0 {
+			return math.Float32frombits(binary.LittleEndian.Uint32(value)), true
+		}
+	}
+}
+
+// Bytes returns the first value, which aliases the message; false when the
+// feature has none, or is of another kind.
+func (f Feature) Bytes() ([]byte, bool) {
+	if f.kind != KindBytes || f.n == 0 {
+		return nil, false
+	}
+	for it := f.walk(); ; {
+		if tag, value := it.next(); tag == tagBytes {
+			return value, true
+		}
+	}
+}
+
+// AppendInt64s appends the values to dst; nothing for another kind.
+func (f Feature) AppendInt64s(dst []int64) []int64 {
+	if f.kind != KindInt64 {
+		return dst
+	}
+	for it := f.walk(); it.more(); {
+		tag, value := it.next()
+		if tag != tagVarint && tag != tagPacked {
+			continue
+		}
+		for len(value) > 0 {
+			if b := value[0]; b < 0x80 {
+				dst, value = append(dst, int64(b)), value[1:]
+				continue
+			}
+			v, n := binary.Uvarint(value)
+			dst, value = append(dst, int64(v)), value[n:]
+		}
+	}
+	return dst
+}
+
+// AppendFloats appends the values to dst; nothing for another kind.
+func (f Feature) AppendFloats(dst []float32) []float32 {
+	if f.kind != KindFloat {
+		return dst
+	}
+	for it := f.walk(); it.more(); {
+		tag, value := it.next()
+		if tag != tagFixed32 && tag != tagPacked {
+			continue
+		}
+		for ; len(value) >= 4; value = value[4:] {
+			dst = append(dst, math.Float32frombits(binary.LittleEndian.Uint32(value)))
+		}
+	}
+	return dst
+}
+
+// AppendBytes appends the values to dst, each aliasing the message; nothing for
+// another kind.
+func (f Feature) AppendBytes(dst [][]byte) [][]byte {
+	if f.kind != KindBytes {
+		return dst
+	}
+	for it := f.walk(); it.more(); {
+		if tag, value := it.next(); tag == tagBytes {
+			dst = append(dst, value)
+		}
+	}
+	return dst
+}
+
+// Value returns a copy of the values: []int64, []float32, [][]byte, or nil for
+// KindNone. It is for people: programs save the allocations with the others.
+func (f Feature) Value() any {
+	switch f.kind {
+	case KindInt64:
+		return f.AppendInt64s(make([]int64, 0, f.n))
+	case KindFloat:
+		return f.AppendFloats(make([]float32, 0, f.n))
+	case KindBytes:
+		values := f.AppendBytes(make([][]byte, 0, f.n))
+		for i, v := range values {
+			values[i] = append([]byte{}, v...)
+		}
+		return values
+	}
+	return nil
+}
+
+// listWalk goes over the fields of a list that parsing found well-formed, which
+// is why it has no errors.
+type listWalk struct{ c cursor }
+
+func (f Feature) walk() listWalk { return listWalk{cursor{f.list, 0, len(f.list)}} }
+
+func (w *listWalk) more() bool { return w.c.pos < w.c.end }
+
+// next returns a field's tag and the bytes of its value, without the length
+// that may precede them. What it skips has a nil value.
+func (w *listWalk) next() (tag uint64, value []byte) {
+	tag, _ = w.c.tag()
+	at := w.c.pos
+	switch tag {
+	case tagPacked: // tagBytes, too
+		m, _ := w.c.delimited()
+		return tag, m.bytes()
+	case tagVarint:
+		w.c.varint()
+	case tagFixed32:
+		w.c.pos += 4
+	default:
+		w.c.skip(tag)
+		return tag, nil
+	}
+	return tag, w.c.data[at:w.c.pos:w.c.pos]
+}
+
+// countList checks the content of a list of a kind, and counts its values.
+func countList(c cursor, kind Kind) (n int, err error) {
+	for c.pos < c.end {
+		tag, err := c.tag()
+		if err != nil {
+			return 0, err
+		}
+		switch {
+		case tag == tagBytes && kind == KindBytes:
+			_, err = c.delimited()
+			n++
+		case tag == tagFixed32 && kind == KindFloat:
+			err = c.skip(tag)
+			n++
+		case tag == tagVarint && kind == KindInt64:
+			_, err = c.varint()
+			n++
+		case tag == tagPacked:
+			var m cursor
+			if m, err = c.delimited(); err != nil {
+				break
+			}
+			var k int
+			k, err = countPacked(m, kind)
+			n += k
+		default:
+			err = c.skip(tag)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+	return n, nil
+}
+
+// countPacked checks packed numbers and counts them.
+func countPacked(c cursor, kind Kind) (n int, err error) {
+	if kind == KindFloat {
+		if size := c.end - c.pos; size%4 != 0 {
+			return 0, malformed(c.pos, "%d bytes of packed floats are no multiple of 4", size)
+		}
+		return (c.end - c.pos) / 4, nil
+	}
+	for c.pos < c.end {
+		if _, err := c.varint(); err != nil {
+			return 0, err
+		}
+		n++
+	}
+	return n, nil
+}

@@ -1,0 +1,128 @@
+package tfrecord
+
+import "slices"
+
+// Features are the named features of a parsed Example, or of the context of a
+// SequenceExample, in the order of their keys' bytes. They alias the message
+// that was parsed and are valid until the next Parse.
+type Features struct {
+	entries keyed[Feature]
+	joined  []byte // lists that a message gave in pieces
+}
+
+// Len returns how many features there are.
+func (f *Features) Len() int { return len(f.entries.list) }
+
+// At returns the i-th feature and its key, which aliases the message.
+func (f *Features) At(i int) (key []byte, value Feature) {
+	e := &f.entries.list[i]
+	return e.key, e.value
+}
+
+// Get returns the feature of that key; false when there is none.
+func (f *Features) Get(key string) (Feature, bool) { return f.entries.get(key) }
+
+// Map returns a copy of all features by key: []int64, []float32, [][]byte, or
+// nil where no list is set.
+func (f *Features) Map() map[string]any {
+	m := make(map[string]any, f.Len())
+	for _, e := range f.entries.list {
+		m[string(e.key)] = e.value.Value()
+	}
+	return m
+}
+
+func (f *Features) reset() {
+	f.entries.reset()
+	f.joined = f.joined[:0]
+}
+
+// add reads a Features message. A second one adds to the first, as protobuf
+// merges them.
+func (f *Features) add(c cursor) error {
+	for c.pos < c.end {
+		tag, m, err := c.field()
+		if err != nil {
+			return err
+		}
+		if tag == tagEntry {
+			if err := f.addEntry(m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (f *Features) addEntry(c cursor) error {
+	var key []byte
+	value := pieces{joined: &f.joined}
+	for c.pos < c.end {
+		tag, m, err := c.field()
+		if err != nil {
+			return err
+		}
+		switch tag {
+		case tagKey:
+			key = m.bytes()
+		case tagValue:
+			if err := value.add(m); err != nil {
+				return err
+			}
+		}
+	}
+	f.entries.add(key, value.feature)
+	return nil
+}
+
+// pieces puts a feature together of all that a message says of it. That is one
+// list as a rule; but as protobuf has it, lists of one kind that follow each
+// other are one list, and one of another kind takes their place.
+type pieces struct {
+	feature  Feature
+	start    int // of the feature's list in joined, when isJoined
+	joined   *[]byte
+	isJoined bool
+}
+
+// add reads a Feature message.
+func (p *pieces) add(c cursor) error {
+	for c.pos < c.end {
+		tag, list, err := c.field()
+		if err != nil {
+			return err
+		}
+		var kind Kind
+		switch tag {
+		case tagBytesList:
+			kind = KindBytes
+		case tagFloatList:
+			kind = KindFloat
+		case tagInt64List:
+			kind = KindInt64
+		default:
+			continue
+		}
+		n, err := countList(list, kind)
+		if err != nil {
+			return err
+		}
+		p.addList(Feature{kind, n, list.bytes()})
+	}
+	return nil
+}
+
+func (p *pieces) addList(f Feature) {
+	if f.kind != p.feature.kind {
+		p.feature, p.isJoined = f, false
+		return
+	}
+	// Two messages, one after the other, are the bytes of their merger.
+	if !p.isJoined {
+		p.isJoined, p.start = true, len(*p.joined)
+		*p.joined = append(*p.joined, p.feature.list...)
+	}
+	*p.joined = append(*p.joined, f.list...)
+	p.feature.list = slices.Clip((*p.joined)[p.start:])
+	p.feature.n += f.n
+}

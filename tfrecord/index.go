@@ -1,0 +1,108 @@
+package tfrecord
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strconv"
+)
+
+// IndexEntry says where a record lies in a plain TFRecord file.
+type IndexEntry struct {
+	Offset int64 // where its frame begins
+	Size   int64 // of the frame: the payload and [Overhead]
+}
+
+// maxIndexLine is the length of the longest line: two int64 and a space.
+const maxIndexLine = 2*19 + 1
+
+// AppendIndex appends the line of e to dst: offset, space, size, newline, in
+// decimal digits. An index file is such a line a record and nothing else, as
+// the tfrecord package for Python and DALI read it.
+func AppendIndex(dst []byte, e IndexEntry) []byte {
+	dst = strconv.AppendInt(dst, e.Offset, 10)
+	dst = append(dst, ' ')
+	dst = strconv.AppendInt(dst, e.Size, 10)
+	return append(dst, '\n')
+}
+
+// ReadIndex reads an index file to its end. Errors carry name, the number of
+// the line from 0 and the byte at which it begins, and PartIndex; a last line
+// without its newline is io.ErrUnexpectedEOF. Whether the entries fit the
+// records is not checked.
+func ReadIndex(r io.Reader, name string) ([]IndexEntry, error) {
+	var entries []IndexEntry
+	in := bufio.NewReader(r)
+	for offset := int64(0); ; {
+		line, err := in.ReadSlice('\n')
+		if err == io.EOF && len(line) == 0 {
+			return entries, nil
+		}
+		var e IndexEntry
+		switch {
+		case err == io.EOF:
+			err = fmt.Errorf("%w: the last line has no end", io.ErrUnexpectedEOF)
+		case err == nil || errors.Is(err, bufio.ErrBufferFull):
+			e, err = parseIndexLine(bytes.TrimSuffix(line, []byte("\n")))
+		}
+		if err != nil {
+			return nil, &Error{Name: name, Record: int64(len(entries)), Offset: offset, Part: PartIndex, Err: err}
+		}
+		entries = append(entries, e)
+		offset += int64(len(line))
+	}
+}
+
+func parseIndexLine(line []byte) (e IndexEntry, err error) {
+	if len(line) > maxIndexLine {
+		return e, fmt.Errorf("%w: a line longer than two numbers", ErrMalformed)
+	}
+	offset, size, ok := bytes.Cut(line, []byte(" "))
+	if ok {
+		e.Offset, ok = parseDecimal(offset)
+	}
+	if ok {
+		e.Size, ok = parseDecimal(size)
+	}
+	switch {
+	case !ok:
+		return e, fmt.Errorf("%w: %q is not an offset, a space and a size", ErrMalformed, line)
+	case e.Size < Overhead:
+		return e, fmt.Errorf("%w: size %d is less than the %d bytes of framing", ErrMalformed, e.Size, Overhead)
+	case e.Offset > math.MaxInt64-e.Size:
+		return e, fmt.Errorf("%w: %q ends past the largest file", ErrMalformed, line)
+	}
+	return e, nil
+}
+
+// parseDecimal takes digits only, unlike strconv.
+func parseDecimal(digits []byte) (v int64, ok bool) {
+	for _, d := range digits {
+		if d < '0' || d > '9' || v > (math.MaxInt64-int64(d-'0'))/10 {
+			return 0, false
+		}
+		v = 10*v + int64(d-'0')
+	}
+	return v, len(digits) > 0
+}
+
+// BuildIndex reads all records of r, which must stand at the beginning, and
+// returns their index. The index of a compressed file is refused, since no one
+// could seek by it.
+func BuildIndex(r *Reader) ([]IndexEntry, error) {
+	var entries []IndexEntry
+	for record, err := range r.All() {
+		if err != nil {
+			return nil, err
+		}
+		if r.Compression() != None {
+			return nil, r.at(r.record, r.offset, PartIndex,
+				fmt.Errorf("a file compressed with %v has no index: write it uncompressed", r.Compression()))
+		}
+		entries = append(entries, IndexEntry{r.Offset(), int64(len(record)) + Overhead})
+	}
+	return entries, nil
+}

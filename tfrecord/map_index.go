@@ -1,0 +1,85 @@
+package tfrecord
+
+import (
+	"bytes"
+	"slices"
+)
+
+// mapIndex knows where the entries of a map on the wire lie in a buffer, and
+// copies them out in the order of their keys, of each key the last.
+type mapIndex struct {
+	spans    []span
+	order    []int // order[i] is the i-th span by key; kept, for the next map's keys mostly come in the same order
+	unsorted bool
+}
+
+// span is where an entry and its key begin and end.
+type span struct{ begin, keyBegin, keyEnd, end int }
+
+func (m *mapIndex) reset() {
+	m.spans, m.unsorted = m.spans[:0], false
+}
+
+// begin notes an entry of buf, of which all up to the key is there.
+func (m *mapIndex) begin(buf []byte, s span) {
+	if n := len(m.spans); n > 0 && !m.unsorted {
+		last := &m.spans[n-1]
+		m.unsorted = bytes.Compare(buf[last.keyBegin:last.keyEnd], buf[s.keyBegin:s.keyEnd]) >= 0
+	}
+	m.spans = append(m.spans, s)
+}
+
+// append appends the field tag with the map of buf's entries to dst.
+func (m *mapIndex) append(dst []byte, tag byte, buf []byte) []byte {
+	dst = append(dst, tag)
+	if !m.unsorted {
+		dst = appendVarint(dst, uint64(len(buf)))
+		return append(dst, buf...)
+	}
+	m.sort(buf)
+	size := 0
+	for _, i := range m.order {
+		size += m.spans[i].end - m.spans[i].begin
+	}
+	dst = appendVarint(dst, uint64(size))
+	for _, i := range m.order {
+		dst = append(dst, buf[m.spans[i].begin:m.spans[i].end]...)
+	}
+	return dst
+}
+
+// sort sets order.
+func (m *mapIndex) sort(buf []byte) {
+	key := func(i int) []byte { return buf[m.spans[i].keyBegin:m.spans[i].keyEnd] }
+	if m.inOrder(buf) {
+		return
+	}
+	m.order = m.order[:0]
+	for i := range m.spans {
+		m.order = append(m.order, i)
+	}
+	slices.SortStableFunc(m.order, func(a, b int) int { return bytes.Compare(key(a), key(b)) })
+	last := m.order[:0]
+	for k, i := range m.order {
+		if k+1 == len(m.order) || !bytes.Equal(key(i), key(m.order[k+1])) {
+			last = append(last, i)
+		}
+	}
+	m.order = last
+}
+
+// inOrder says whether order sorts all spans, with no key twice.
+func (m *mapIndex) inOrder(buf []byte) bool {
+	if len(m.order) != len(m.spans) {
+		return false
+	}
+	var before []byte
+	for k, i := range m.order {
+		key := buf[m.spans[i].keyBegin:m.spans[i].keyEnd]
+		if k > 0 && bytes.Compare(before, key) >= 0 {
+			return false
+		}
+		before = key
+	}
+	return true
+}

@@ -1,0 +1,148 @@
+package tfrecord
+
+import "slices"
+
+// SequenceExample is a parsed tf.train.SequenceExample: features of the whole,
+// and lists of features, one a step. Parsing again uses its memory again.
+type SequenceExample struct {
+	Context Features
+	Lists   FeatureLists
+}
+
+// Parse reads a serialized tf.train.SequenceExample, as [Example.Parse] reads
+// an Example.
+func (s *SequenceExample) Parse(data []byte) error {
+	s.reset()
+	c := cursor{data, 0, len(data)}
+	for c.pos < c.end {
+		tag, m, err := c.field()
+		if err == nil {
+			switch tag {
+			case tagExampleFeatures:
+				err = s.Context.add(m)
+			case tagFeatureLists:
+				err = s.Lists.add(m)
+			}
+		}
+		if err != nil {
+			s.reset()
+			return err
+		}
+	}
+	s.Context.entries.sort()
+	s.Lists.entries.sort()
+	return nil
+}
+
+func (s *SequenceExample) reset() {
+	s.Context.reset()
+	s.Lists.reset()
+}
+
+// FeatureLists are the named feature lists of a parsed SequenceExample, in the
+// order of their keys' bytes. They alias the message that was parsed and are
+// valid until the next Parse.
+type FeatureLists struct {
+	entries keyed[FeatureList]
+	steps   []Feature // of all lists
+	joined  []byte    // values that a message gave in pieces
+}
+
+// FeatureList is a list of features, one a step. They may differ in kind and in
+// number of values.
+type FeatureList struct{ steps []Feature }
+
+// Len returns how many steps there are.
+func (l FeatureList) Len() int { return len(l.steps) }
+
+// At returns the feature of step i.
+func (l FeatureList) At(i int) Feature { return l.steps[i] }
+
+// Len returns how many lists there are.
+func (l *FeatureLists) Len() int { return len(l.entries.list) }
+
+// At returns the i-th list and its key, which aliases the message.
+func (l *FeatureLists) At(i int) (key []byte, list FeatureList) {
+	e := &l.entries.list[i]
+	return e.key, e.value
+}
+
+// Get returns the list of that key; false when there is none.
+func (l *FeatureLists) Get(key string) (FeatureList, bool) { return l.entries.get(key) }
+
+// Map returns a copy of all lists by key, with a value a step as
+// [Features.Map] gives it.
+func (l *FeatureLists) Map() map[string][]any {
+	m := make(map[string][]any, l.Len())
+	for _, e := range l.entries.list {
+		steps := make([]any, e.value.Len())
+		for i := range steps {
+			steps[i] = e.value.At(i).Value()
+		}
+		m[string(e.key)] = steps
+	}
+	return m
+}
+
+func (l *FeatureLists) reset() {
+	l.entries.reset()
+	l.steps = l.steps[:0]
+	l.joined = l.joined[:0]
+}
+
+// add reads a FeatureLists message. A second one adds to the first.
+func (l *FeatureLists) add(c cursor) error {
+	for c.pos < c.end {
+		tag, m, err := c.field()
+		if err != nil {
+			return err
+		}
+		if tag == tagEntry {
+			if err := l.addEntry(m); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (l *FeatureLists) addEntry(c cursor) error {
+	var key []byte
+	start := len(l.steps)
+	for c.pos < c.end {
+		tag, m, err := c.field()
+		if err != nil {
+			return err
+		}
+		switch tag {
+		case tagKey:
+			key = m.bytes()
+		case tagValue:
+			if err := l.addSteps(m); err != nil {
+				return err
+			}
+		}
+	}
+	// A later append may move l.steps; these steps stay where they are.
+	l.entries.add(key, FeatureList{slices.Clip(l.steps[start:])})
+	return nil
+}
+
+// addSteps reads a FeatureList message; a value in two pieces is one list.
+func (l *FeatureLists) addSteps(c cursor) error {
+	for c.pos < c.end {
+		tag, m, err := c.field()
+		if err != nil {
+			return err
+		}
+		if tag != tagStep {
+			continue
+		}
+		value := pieces{joined: &l.joined}
+		if err := value.add(m); err != nil {
+			return err
+		}
+		l.steps = append(l.steps, value.feature)
+	}
+	return nil
+}
