@@ -37,6 +37,9 @@ func (stdCodec) supports(h *Header, r Request) bool {
 		return false
 	}
 	c := &h.Components
+	if h.Restart > 0 && h.N > 1 && (h.Progressive() || h.FirstScan < h.N) && c[0].H*c[0].V > 1 {
+		return false // it counts blocks outside the picture towards the restart interval
+	}
 	switch h.N {
 	case 1:
 		return true
