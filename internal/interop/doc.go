@@ -1,0 +1,11 @@
+// Package interop lets TensorFlow, TFDS and the tfrecord package of PyPI judge
+// what this module writes, and lets them write what it must read.
+//
+// It holds tests only, behind the build tag interop; they need the virtual
+// environment that `make venv` makes and the command that `make build` builds:
+//
+//	make interop
+//
+// judge.py is TensorFlow's side, one process for all tests that is asked with
+// a line of JSON; pypi.py is the side of the tfrecord package.
+package interop

@@ -1,0 +1,316 @@
+//go:build interop
+
+package interop
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+const demo = "../../testdata/demo"
+
+// array is a value that TFDS yields: its elements in the written form, those
+// of uint8 all in one piece.
+type array struct {
+	Shape  []int    `json:"shape"`
+	DType  string   `json:"dtype"`
+	Values []string `json:"values"`
+}
+
+// text is the value of a scalar string.
+func (a array) text(t *testing.T) string {
+	t.Helper()
+	if a.DType != "string" || len(a.Values) != 1 {
+		t.Fatalf("%+v is not a scalar string", a)
+	}
+	b, err := hex.DecodeString(a.Values[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// float32Of reads the digits of a float's bits.
+func float32Of(t *testing.T, digits string) float32 {
+	t.Helper()
+	n, err := strconv.ParseUint(digits, 16, 32)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return math.Float32frombits(uint32(n))
+}
+
+// dataset is what TFDS makes of a folder.
+type dataset struct {
+	Name       string
+	Labels     map[string][]string
+	Supervised []string
+	Splits     map[string]struct {
+		NumExamples  int   `json:"num_examples"`
+		ShardLengths []int `json:"shard_lengths"`
+		Counted      int
+		Examples     []map[string]array
+		Pairs        [][]array
+	}
+}
+
+// summary is what convert says with --json.
+type summary struct {
+	Records int
+	Splits  map[string]struct{ Records, Shards int }
+}
+
+// convert runs `tfrec convert` into a new folder.
+func convert(t *testing.T, args ...string) (out string, s summary) {
+	t.Helper()
+	out = filepath.Join(t.TempDir(), "out")
+	args = append([]string{"convert", args[0], args[1], out, "--json", "--quiet"}, args[2:]...)
+	c := exec.Command(*binary, args...)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	stdout, err := c.Output()
+	if err != nil {
+		t.Fatalf("tfrec %s: %v\n%s", strings.Join(args, " "), err, stderr.Bytes())
+	}
+	if err := json.Unmarshal(stdout, &s); err != nil {
+		t.Fatalf("tfrec %s: %v in %s", strings.Join(args, " "), err, stdout)
+	}
+	return out, s
+}
+
+// load wants TFDS to count what the summary says and returns what it reads.
+func load(t *testing.T, out string, s summary, take int) dataset {
+	t.Helper()
+	var d dataset
+	ask(t, &d, "tfds", map[string]any{"path": out, "take": take})
+	if len(d.Splits) != len(s.Splits) {
+		t.Errorf("TFDS finds %d splits of %d", len(d.Splits), len(s.Splits))
+	}
+	for name, want := range s.Splits {
+		got := d.Splits[name]
+		sum := 0
+		for _, n := range got.ShardLengths {
+			sum += n
+		}
+		if got.NumExamples != want.Records || got.Counted != want.Records || sum != want.Records || len(got.ShardLengths) != want.Shards {
+			t.Errorf("split %s: TFDS says %d examples in shards of %v and reads %d; the summary says %d in %d shards",
+				name, got.NumExamples, got.ShardLengths, got.Counted, want.Records, want.Shards)
+		}
+	}
+	return d
+}
+
+// flowers are the demo's classes.
+var flowers = []string{"daisy", "dandelion", "roses", "sunflowers", "tulips"}
+
+func TestTFDSLoadsPictures(t *testing.T) {
+	photos := filepath.Join(demo, "photos")
+	count, err := filepath.Glob(filepath.Join(photos, "*", "*.jpg"))
+	if err != nil || len(count) == 0 {
+		t.Fatalf("no photographs: %v", err)
+	}
+	for _, c := range []struct {
+		name   string
+		flags  []string
+		labels []string
+		// levels bounds the mean distance of a picture from Pillow's; the
+		// JPEG coding of noise-like petals alone costs a few.
+		levels        float64
+		width, height int
+	}{
+		{"keep", nil, flowers, 1.5, 0, 0},
+		{"png", []string{"--encode", "png", "--resize", "96x64"}, flowers, 1.5, 96, 64},
+		{"jpeg", []string{"--resize", "96x64"}, flowers, 4, 96, 64},
+		{"raw", []string{"--encode", "raw", "--resize", "96x64"}, flowers, 1.5, 96, 64},
+		{"splits", []string{"--encode", "png", "--resize", "96x64", "--splits", "train=0.6,val=0.2,test=0.2", "--shards", "2"}, flowers, 1.5, 96, 64},
+		{"label offset", []string{"--encode", "raw", "--resize", "96x64", "--label-offset", "1"}, append([]string{"background"}, flowers...), 1.5, 96, 64},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out, s := convert(t, append([]string{"images", photos}, c.flags...)...)
+			d := load(t, out, s, 3)
+			if s.Records != len(count) {
+				t.Errorf("%d records of %d pictures", s.Records, len(count))
+			}
+			labels := d.Labels["image/class/label"]
+			if diff := cmp.Diff(c.labels[len(c.labels)-len(flowers):], labels[len(labels)-len(flowers):]); diff != "" || len(labels) != len(c.labels) {
+				t.Errorf("label names %q: %s", labels, diff)
+			}
+			for name, split := range d.Splits {
+				if len(split.Examples) == 0 || len(split.Pairs) != len(split.Examples) {
+					t.Fatalf("split %s: %d examples, %d supervised pairs", name, len(split.Examples), len(split.Pairs))
+				}
+				for i, e := range split.Examples {
+					id, err := strconv.Atoi(e["image/class/label"].Values[0])
+					if err != nil {
+						t.Fatal(err)
+					}
+					if folder, _, _ := strings.Cut(e["image/filename"].text(t), "/"); labels[id] != folder || e["image/class/text"].text(t) != folder {
+						t.Errorf("%s: label %d (%s), text %s", e["image/filename"].text(t), id, labels[id], e["image/class/text"].text(t))
+					}
+					if diff := cmp.Diff([]array{e["image/encoded"], e["image/class/label"]}, split.Pairs[i]); diff != "" {
+						t.Errorf("as_supervised gives another pair:\n%.500s", diff)
+					}
+				}
+			}
+			var p struct {
+				Worst float64
+				Count int
+			}
+			ask(t, &p, "pictures", map[string]any{"path": out, "source": photos, "width": c.width, "height": c.height})
+			if p.Worst > c.levels || p.Count != len(count) {
+				t.Errorf("%d pictures, up to %.2f levels from Pillow's; want %d within %.1f", p.Count, p.Worst, len(count), c.levels)
+			}
+			t.Logf("%d pictures within %.2f levels of Pillow's", p.Count, p.Worst)
+		})
+	}
+}
+
+// float32 is raw, normalised: (v/255 - mean) / std.
+func TestTFDSLoadsNormalisedPictures(t *testing.T) {
+	photos := filepath.Join(demo, "photos")
+	shape := []string{"--resize", "40x30", "--limit", "10", "--seed", "5"}
+	rawOut, rawSummary := convert(t, append([]string{"images", photos, "--encode", "raw"}, shape...)...)
+	raw := load(t, rawOut, rawSummary, 10)
+	out, s := convert(t, append([]string{"images", photos, "--encode", "float32", "--mean", "0.5,0.4,0.3", "--std", "0.2,0.25,0.3"}, shape...)...)
+	d := load(t, out, s, 10)
+	mean, std := []float64{0.5, 0.4, 0.3}, []float64{0.2, 0.25, 0.3}
+	for i, e := range d.Splits["train"].Examples {
+		from := raw.Splits["train"].Examples[i]
+		if e["image/filename"].text(t) != from["image/filename"].text(t) {
+			t.Fatal("the order differs between raw and float32")
+		}
+		pixels, err := hex.DecodeString(from["image/encoded"].Values[0])
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := e["image/encoded"]
+		if diff := cmp.Diff([]int{30, 40, 3}, got.Shape); diff != "" || got.DType != "float32" || len(got.Values) != len(pixels) {
+			t.Fatalf("shape %v of %s", got.Shape, got.DType)
+		}
+		for k, p := range pixels {
+			want := (float64(p)/255 - mean[k%3]) / std[k%3]
+			if v := float64(float32Of(t, got.Values[k])); math.Abs(v-want) > 1e-5 {
+				t.Fatalf("picture %d, value %d: %g, want %g of level %d", i, k, v, want, p)
+			}
+		}
+	}
+}
+
+// readCSV returns the header and the rows of a table.
+func readCSV(t *testing.T, path string) ([]string, [][]string) {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows[0], rows[1:]
+}
+
+// A column with missing values is a sequence of none or one.
+func TestTFDSLoadsTables(t *testing.T) {
+	table := filepath.Join(demo, "penguins.csv")
+	header, rows := readCSV(t, table)
+	out, s := convert(t, "csv", table, "--na-values", "NA", "--shards", "3")
+	got := load(t, out, s, len(rows)).Splits["train"].Examples
+	if len(got) != len(rows) {
+		t.Fatalf("%d examples of %d rows", len(got), len(rows))
+	}
+	for i, row := range rows {
+		for k, key := range header {
+			v, ok := got[i][key]
+			if !ok {
+				t.Fatalf("no feature %s", key)
+			}
+			checkCell(t, fmt.Sprintf("row %d, %s", i+1, key), v, row[k])
+		}
+	}
+}
+
+func checkCell(t *testing.T, where string, v array, cell string) {
+	t.Helper()
+	if cell == "NA" {
+		if diff := cmp.Diff([]int{0}, v.Shape); diff != "" {
+			t.Errorf("%s: %+v for a missing value", where, v)
+		}
+		return
+	}
+	if len(v.Values) != 1 {
+		t.Errorf("%s: %+v for %q", where, v, cell)
+		return
+	}
+	switch v.DType {
+	case "string":
+		if b, err := hex.DecodeString(v.Values[0]); err != nil || string(b) != cell {
+			t.Errorf("%s: %q, want %q", where, b, cell)
+		}
+	case "int64":
+		if v.Values[0] != cell {
+			t.Errorf("%s: %s, want %s", where, v.Values[0], cell)
+		}
+	case "float32":
+		want, err := strconv.ParseFloat(cell, 32)
+		if err != nil || float32(want) != float32Of(t, v.Values[0]) {
+			t.Errorf("%s: %v, want %s", where, float32Of(t, v.Values[0]), cell)
+		}
+	default:
+		t.Errorf("%s: dtype %s", where, v.DType)
+	}
+}
+
+// Vectors, a label with its vocabulary, several splits, defaults for missing
+// values.
+func TestTFDSLoadsVectorsAndLabels(t *testing.T) {
+	table := filepath.Join(demo, "penguins.csv")
+	_, rows := readCSV(t, table)
+	out, s := convert(t, "csv", table, "--na-values", "NA", "--na", "default", "--vector", "bill=bill_length_mm,bill_depth_mm",
+		"--label", "species", "--vocab", filepath.Join(t.TempDir(), "species.txt"), "--splits", "train=0.8,val=0.2")
+	d := load(t, out, s, len(rows))
+	if diff := cmp.Diff(map[string][]string{"species": {"Adelie", "Chinstrap", "Gentoo"}}, d.Labels); diff != "" {
+		t.Error(diff)
+	}
+	want := map[string]int{}
+	for _, r := range rows {
+		want[fmt.Sprint(r[0], bill(r[2]), bill(r[3]))]++
+	}
+	for _, split := range d.Splits {
+		for _, e := range split.Examples {
+			id, err := strconv.Atoi(e["species"].Values[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			v := e["bill"]
+			if diff := cmp.Diff([]int{2}, v.Shape); diff != "" {
+				t.Fatalf("bill has shape %v", v.Shape)
+			}
+			want[fmt.Sprint(d.Labels["species"][id], float32Of(t, v.Values[0]), float32Of(t, v.Values[1]))]--
+		}
+	}
+	for row, n := range want {
+		if n != 0 {
+			t.Errorf("%s: %d times too few in the set", row, n)
+		}
+	}
+}
+
+// bill is a cell as a float, 0 where it is missing.
+func bill(cell string) float32 {
+	v, _ := strconv.ParseFloat(cell, 32)
+	return float32(v)
+}
