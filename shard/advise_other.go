@@ -1,0 +1,7 @@
+//go:build !linux
+
+package shard
+
+import "os"
+
+func adviseSequential(*os.File) {}

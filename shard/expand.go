@@ -1,0 +1,258 @@
+package shard
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// ErrNoRecords says that an input is there but holds no TFRecord file: an
+// empty folder, or a glob that matches nothing.
+var ErrNoRecords = errors.New("no TFRecord files")
+
+// Set is a finished set at rest: a manifest and the folder that it lies in.
+type Set struct {
+	Dir string
+	*Manifest
+}
+
+// Path returns the path of one of the set's files, named relative to its folder.
+func (s *Set) Path(name string) string { return filepath.Join(s.Dir, filepath.FromSlash(name)) }
+
+// shards returns what the manifest names, in its order.
+func (s *Set) shards() []Source {
+	var sources []Source
+	for _, split := range s.Splits {
+		for i := range split.Shards {
+			info := &split.Shards[i]
+			sources = append(sources, Source{Path: s.Path(info.File), Set: s, Split: split.Name, Info: info})
+		}
+	}
+	return sources
+}
+
+// Source is a file of records to read.
+type Source struct {
+	// Path of the file, as a user of the paths given to Expand could open it.
+	Path string
+	// Set that names the file; nil when none does.
+	Set *Set
+	// Split and Info are what Set's manifest says of the file.
+	Split string
+	Info  *Info
+}
+
+// Expand finds the files that paths stand for, in name order. A path is
+//
+//   - a file of records; when the manifest beside it names it, that is its Set,
+//   - a manifest (any name that ends in .json): all shards that it names, there or not,
+//   - a folder with a manifest: the same,
+//   - a folder without one: its *.tfrecord* files or, when there are none, the
+//     files that other writers' habits make shards (see habits); folders in it
+//     are not searched,
+//   - a glob, as of filepath.Match: the files that match, without those that
+//     only describe others (manifests, indexes, TFDS's files); when only
+//     folders match, each of them as above.
+//
+// A path that is not there unwraps to fs.ErrNotExist, one without any record
+// file to ErrNoRecords.
+func Expand(paths []string) ([]Source, error) {
+	var e expander
+	if err := e.add(paths); err != nil {
+		return nil, err
+	}
+	return e.sources, nil
+}
+
+// expander collects what paths stand for.
+type expander struct {
+	sources []Source
+	sets    []*Set // those of which all shards were asked for
+	// badManifest, when not nil, takes the error of a manifest that can not be
+	// used; what lies beside it is then taken as a folder without one.
+	badManifest func(path string, err error)
+
+	beside map[string]map[string]Source // shards by folder and name, of manifests beside lone files
+}
+
+func (e *expander) add(paths []string) error {
+	if len(paths) == 0 {
+		return fmt.Errorf("no input: give a TFRecord file, a glob, a folder of shards or a manifest")
+	}
+	for _, path := range paths {
+		if err := e.addPath(path); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(e.sources, func(a, b Source) int { return cmp.Compare(a.Path, b.Path) })
+	return nil
+}
+
+func (e *expander) addPath(path string) error {
+	st, err := os.Stat(path)
+	switch {
+	case err == nil && st.IsDir():
+		return e.addDir(path)
+	case err == nil && strings.HasSuffix(path, ".json"):
+		return e.addManifest(path)
+	case err == nil:
+		e.addFile(path)
+		return nil
+	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, `*?[`):
+		return e.addGlob(path)
+	default:
+		return err
+	}
+}
+
+func (e *expander) addManifest(path string) error {
+	m, err := ReadManifest(path)
+	if err == nil {
+		return e.addSet(&Set{Dir: filepath.Dir(path), Manifest: m}, path)
+	}
+	if e.badManifest == nil || foreign(path) {
+		return err
+	}
+	e.badManifest(path, err)
+	return e.addLoose(filepath.Dir(path))
+}
+
+func (e *expander) addSet(set *Set, path string) error {
+	shards := set.shards()
+	if len(shards) == 0 {
+		return fmt.Errorf("%s: %w: it names no shards", path, ErrNoRecords)
+	}
+	e.sources = append(e.sources, shards...)
+	e.sets = append(e.sets, set)
+	return nil
+}
+
+func (e *expander) addDir(dir string) error {
+	path := filepath.Join(dir, ManifestFile)
+	if _, err := os.Stat(path); err == nil && !foreign(path) {
+		return e.addManifest(path)
+	}
+	return e.addLoose(dir)
+}
+
+// addLoose adds the record files of a folder that has no manifest.
+func (e *expander) addLoose(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, habit := range []func(string) bool{tfrecordName, otherHabit} {
+		found := false
+		for _, entry := range entries {
+			path := filepath.Join(dir, entry.Name())
+			if !habit(entry.Name()) || describes(entry.Name()) || isDir(path) {
+				continue
+			}
+			found = true
+			e.sources = append(e.sources, Source{Path: path})
+		}
+		if found {
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: %w in this folder, and folders in it are not searched: name the files, or give a glob", dir, ErrNoRecords)
+}
+
+func (e *expander) addGlob(pattern string) error {
+	matches, err := filepath.Glob(pattern)
+	if err != nil {
+		return fmt.Errorf("glob %q: %w", pattern, err)
+	}
+	var files, dirs []string
+	for _, path := range matches {
+		switch {
+		case isDir(path):
+			dirs = append(dirs, path)
+		case !describes(filepath.Base(path)):
+			files = append(files, path)
+		}
+	}
+	for _, path := range files {
+		e.addFile(path)
+	}
+	if len(files) > 0 {
+		return nil
+	}
+	for _, dir := range dirs {
+		if err := e.addDir(dir); err != nil {
+			return err
+		}
+	}
+	if len(dirs) == 0 {
+		return fmt.Errorf("glob %q: %w match: check it, and that the shell leaves it alone (quote it)", pattern, ErrNoRecords)
+	}
+	return nil
+}
+
+// addFile adds one file, with the set that names it.
+func (e *expander) addFile(path string) {
+	dir, file := filepath.Dir(path), filepath.Base(path)
+	shards, known := e.beside[dir]
+	if !known {
+		shards = make(map[string]Source)
+		// Whatever else a manifest.json beside a lone file may be does not matter.
+		if m, err := ReadManifest(filepath.Join(dir, ManifestFile)); err == nil {
+			for _, source := range (&Set{Dir: dir, Manifest: m}).shards() {
+				shards[source.Info.File] = source
+			}
+		}
+		if e.beside == nil {
+			e.beside = make(map[string]map[string]Source)
+		}
+		e.beside[dir] = shards
+	}
+	source := shards[file]
+	source.Path = path
+	e.sources = append(e.sources, source)
+}
+
+// foreign reports whether the file at path is JSON of some other tool, and no
+// damaged manifest of ours.
+func foreign(path string) bool {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return false
+	}
+	var head struct{ Format any }
+	return json.Unmarshal(data, &head) == nil && head.Format != ManifestFormat
+}
+
+// describes reports whether a file of that name only describes others.
+func describes(name string) bool {
+	switch name {
+	case ManifestFile, LedgerFile, TFDSInfoFile, TFDSFeaturesFile:
+		return true
+	}
+	return strings.HasSuffix(name, tfdsLabelsSuffix) || strings.HasSuffix(name, ".idx")
+}
+
+func tfrecordName(name string) bool {
+	return strings.Contains(name, ".tfrecord") && !strings.HasPrefix(name, ".")
+}
+
+// habits are names that writers other than TFDS give to files of records:
+// the Object Detection API (x.record), Kaggle (x.tfrec), TFX and Yggdrasil
+// (data_tfrecord-00000-of-00001.gz), Beam and tensor2tensor
+// (part-00000-of-00003), TensorBoard.
+var habits = regexp.MustCompile(`\.records?(\.gz|-|$)|\.tfrec(\.|$)|[_-]tfrecord|-\d{5,}-of-\d{5,}(\.|$)|^events\.out\.tfevents\.`)
+
+func otherHabit(name string) bool {
+	return habits.MatchString(name) && !strings.HasPrefix(name, ".")
+}
+
+func isDir(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.IsDir()
+}

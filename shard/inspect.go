@@ -1,0 +1,310 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// InspectOptions says how far Inspect looks. Memory is bounded by the limits
+// times the workers, never by the data.
+type InspectOptions struct {
+	// Workers is how many files are read at a time. Default: GOMAXPROCS.
+	Workers int
+	// First is how many records to return, from the beginning of the first
+	// files. Default: none.
+	First int
+	// MaxFeatures is how many features are followed; the occurrences of others
+	// are counted in Summary.FeaturesOmitted. Default: 10,000.
+	MaxFeatures int
+	// MaxLabels is how many values of one label feature are counted apart; past
+	// them, they are counted in LabelCounts.Omitted. Default: 10,000.
+	MaxLabels int
+	// MaxFaults is how many faults of one file are listed. Default: 1000.
+	MaxFaults int
+	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	MaxRecord int64
+}
+
+// Summary is what Inspect saw.
+type Summary struct {
+	Files []FileSummary `json:"files"`
+	// Records in all files, and Bytes of the files as they lie there.
+	Records int64 `json:"records"`
+	Bytes   int64 `json:"bytes"`
+	// RecordBytes are the sizes of the records, uncompressed, without framing.
+	RecordBytes Sizes `json:"record_bytes"`
+	// Compression counts the files of each compression.
+	Compression map[string]int64 `json:"compression"`
+	// Messages counts the records of each message; "unknown" for others.
+	Messages map[string]int64 `json:"messages"`
+	// Features of Examples, and of the contexts of SequenceExamples, by key.
+	Features []FeatureSummary `json:"features"`
+	// FeatureLists of SequenceExamples by key.
+	FeatureLists []FeatureSummary `json:"feature_lists,omitempty"`
+	// FeaturesOmitted counts occurrences of features past MaxFeatures.
+	FeaturesOmitted int64 `json:"features_omitted,omitempty"`
+	// Labels counts the records of each label, for features that are labels:
+	// those that a manifest says to be, and any whose key ends in "label".
+	Labels []LabelCounts `json:"labels"`
+	// Faults in the way. Records behind broken framing are not in the figures.
+	Faults        []Fault `json:"faults"`
+	FaultsOmitted int64   `json:"faults_omitted,omitempty"`
+	// First holds the records that InspectOptions.First asked for.
+	First []FirstRecord `json:"-"`
+}
+
+// FileSummary is what Inspect saw of one file.
+type FileSummary struct {
+	Path string `json:"path"`
+	// Split that the manifest has the file in; empty without one.
+	Split       string `json:"split,omitempty"`
+	Records     int64  `json:"records"`
+	Bytes       int64  `json:"bytes"`
+	Compression string `json:"compression"`
+}
+
+// FirstRecord is a record from the beginning of the input.
+type FirstRecord struct {
+	Path   string
+	Record int64 // its number in the file, from 0
+	Offset int64 // of its frame, uncompressed
+	Data   []byte
+}
+
+// Sizes are the smallest, the mean and the largest of some sizes; 0 of none.
+type Sizes struct {
+	Min  int64   `json:"min"`
+	Mean float64 `json:"mean"`
+	Max  int64   `json:"max"`
+}
+
+// Inspect reads all files that paths stand for (see Expand), and says what is
+// in them. Faults in the data are no error but in the Summary. The Summary is
+// the same for any number of workers.
+func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, error) {
+	if o.MaxFeatures <= 0 {
+		o.MaxFeatures = 10_000
+	}
+	if o.MaxLabels <= 0 {
+		o.MaxLabels = 10_000
+	}
+	if o.MaxFaults <= 0 {
+		o.MaxFaults = defaultMaxFaults
+	}
+	sources, err := Expand(paths)
+	if err != nil {
+		return nil, err
+	}
+	total := newView(&o, newLabelNames(sources))
+	files := make([]*view, len(sources))
+	var errs []error
+	var mu sync.Mutex
+	merged := 0
+	forEach(ctx, len(sources), o.Workers, func(next func() (int, bool)) {
+		r := tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
+		defer r.Close()
+		for i, ok := next(); ok; i, ok = next() {
+			v := newView(&o, total.names)
+			err := v.file(ctx, sources[i], r)
+			mu.Lock()
+			files[i] = v
+			if err != nil {
+				errs = append(errs, err)
+			}
+			// In order, so that limits cut the same for any number of workers.
+			for ; merged < len(files) && files[merged] != nil; merged++ {
+				total.merge(files[merged])
+				files[merged] = nil
+			}
+			mu.Unlock()
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return total.summary(), errors.Join(errs...)
+}
+
+// view is what was seen of one file, or of several merged.
+type view struct {
+	o       *InspectOptions
+	names   *labelNames
+	sum     Summary
+	payload int64
+
+	features, lists featureTable
+	labels          map[string]*labelCount
+
+	example  tfrecord.Example
+	sequence tfrecord.SequenceExample
+}
+
+func newView(o *InspectOptions, names *labelNames) *view {
+	return &view{
+		o: o, names: names,
+		sum: Summary{
+			Files: []FileSummary{}, Faults: []Fault{},
+			Compression: map[string]int64{}, Messages: map[string]int64{},
+		},
+		labels: map[string]*labelCount{},
+	}
+}
+
+// file reads one file. The error is of what could not be read, not of what was.
+func (v *view) file(ctx context.Context, source Source, r *tfrecord.Reader) error {
+	f, err := openSequential(source.Path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := &meter{ctx: ctx, r: f}
+	r.Reset(in, source.Path)
+	for {
+		record, err := r.Next()
+		if err != nil {
+			var fault *tfrecord.Error
+			if err != io.EOF && in.err == nil && errors.As(err, &fault) {
+				v.addFault(source.Path, fault)
+				if fault.Part == tfrecord.PartDataCRC && !errors.Is(err, io.ErrUnexpectedEOF) {
+					continue
+				}
+			}
+			break
+		}
+		v.record(source.Path, r, record)
+	}
+	if in.err != nil {
+		return in.err
+	}
+	file := FileSummary{
+		Path: source.Path, Split: source.Split, Records: v.sum.Records,
+		Bytes: in.size(f), Compression: r.Compression().String(),
+	}
+	v.sum.Files = append(v.sum.Files, file)
+	v.sum.Bytes = file.Bytes
+	v.sum.Compression[file.Compression]++
+	return nil
+}
+
+func (v *view) addFault(path string, fault *tfrecord.Error) {
+	if len(v.sum.Faults) >= v.o.MaxFaults {
+		v.sum.FaultsOmitted++
+		return
+	}
+	v.sum.Faults = append(v.sum.Faults, Fault{
+		Path: path, Record: fault.Record, Offset: fault.Offset,
+		Part: fault.Part, Message: fault.Err.Error(),
+	})
+}
+
+func (v *view) record(path string, r *tfrecord.Reader, record []byte) {
+	s := &v.sum
+	size := int64(len(record))
+	if s.Records == 0 || size < s.RecordBytes.Min {
+		s.RecordBytes.Min = size
+	}
+	s.RecordBytes.Max = max(s.RecordBytes.Max, size)
+	s.Records++
+	v.payload += size
+	if len(s.First) < v.o.First {
+		s.First = append(s.First, FirstRecord{Path: path, Record: r.Record(), Offset: r.Offset(), Data: append([]byte{}, record...)})
+	}
+	message := MessageOf(record)
+	var err error
+	switch message {
+	case MessageExample:
+		if err = v.example.Parse(record); err == nil {
+			v.addFeatures(&v.example.Features)
+		}
+	case MessageSequenceExample:
+		if err = v.sequence.Parse(record); err == nil {
+			v.addFeatures(&v.sequence.Context)
+			v.addLists(&v.sequence.Lists)
+		}
+	case MessageUnknown:
+		message = "unknown"
+	}
+	if err != nil { // MessageOf did not look at numbers
+		message = "unknown"
+	}
+	s.Messages[string(message)]++
+}
+
+func (v *view) addFeatures(features *tfrecord.Features) {
+	for i := range features.Len() {
+		key, value := features.At(i)
+		f := v.features.get(i, key, v.o.MaxFeatures)
+		if f == nil {
+			v.sum.FeaturesOmitted++
+			continue
+		}
+		if f.records == 0 {
+			f.label = v.names.isLabel(f.key)
+		}
+		f.records++
+		f.add(value)
+		if f.label {
+			v.addLabel(f.key, features, value)
+		}
+	}
+}
+
+func (v *view) addLists(lists *tfrecord.FeatureLists) {
+	for i := range lists.Len() {
+		key, list := lists.At(i)
+		f := v.lists.get(i, key, v.o.MaxFeatures)
+		if f == nil {
+			v.sum.FeaturesOmitted++
+			continue
+		}
+		f.records++
+		f.steps.add(int64(list.Len()))
+		for step := range list.Len() {
+			f.add(list.At(step))
+		}
+	}
+}
+
+// merge adds what was seen of the files behind those that v has seen.
+func (v *view) merge(w *view) {
+	s, t := &v.sum, &w.sum
+	s.Files = append(s.Files, t.Files...)
+	if t.Records > 0 && (s.Records == 0 || t.RecordBytes.Min < s.RecordBytes.Min) {
+		s.RecordBytes.Min = t.RecordBytes.Min
+	}
+	s.RecordBytes.Max = max(s.RecordBytes.Max, t.RecordBytes.Max)
+	s.Records += t.Records
+	s.Bytes += t.Bytes
+	v.payload += w.payload
+	addCounts(s.Compression, t.Compression)
+	addCounts(s.Messages, t.Messages)
+	s.Faults = append(s.Faults, t.Faults...)
+	s.FaultsOmitted += t.FaultsOmitted
+	s.First = append(s.First, t.First[:min(len(t.First), v.o.First-len(s.First))]...)
+	s.FeaturesOmitted += t.FeaturesOmitted
+	s.FeaturesOmitted += v.features.merge(&w.features, v.o.MaxFeatures)
+	s.FeaturesOmitted += v.lists.merge(&w.lists, v.o.MaxFeatures)
+	v.mergeLabels(w)
+}
+
+func addCounts(to, from map[string]int64) {
+	for k, n := range from {
+		to[k] += n
+	}
+}
+
+func (v *view) summary() *Summary {
+	s := &v.sum
+	if s.Records > 0 {
+		s.RecordBytes.Mean = float64(v.payload) / float64(s.Records)
+	}
+	parsed := s.Messages[string(MessageExample)] + s.Messages[string(MessageSequenceExample)]
+	s.Features = v.features.summaries(parsed)
+	s.FeatureLists = v.lists.summaries(s.Messages[string(MessageSequenceExample)])
+	s.Labels = v.labelCounts()
+	return s
+}

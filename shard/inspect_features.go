@@ -1,0 +1,289 @@
+package shard
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// FeatureSummary is what Inspect saw of one feature.
+type FeatureSummary struct {
+	Key string `json:"key"`
+	// Records that have the feature, and that lack it.
+	Records int64 `json:"records"`
+	Missing int64 `json:"missing"`
+	// Kinds counts its occurrences of each kind: "bytes", "float", "int64", or
+	// "none" where no list is set.
+	Kinds map[string]int64 `json:"kinds"`
+	// Steps of a feature list; nil for features.
+	Steps *Range `json:"steps,omitempty"`
+	// Values is how many values there are at a time.
+	Values Range `json:"values"`
+	// Int64 is the range of int64 values; nil when there are none.
+	Int64 *Range `json:"int64,omitempty"`
+	// Float is the range of finite float values; nil when there are none.
+	Float *FloatRange `json:"float,omitempty"`
+	// NaNs and Infinities count float values that are none.
+	NaNs       int64 `json:"nans,omitempty"`
+	Infinities int64 `json:"infinities,omitempty"`
+	// Bytes is the range of the lengths of bytes values; nil when there are none.
+	Bytes *Range `json:"bytes,omitempty"`
+	// Text says that all bytes values are UTF-8.
+	Text bool `json:"text,omitempty"`
+	// Formats counts the bytes values that begin as a picture does.
+	Formats map[string]int64 `json:"formats,omitempty"`
+}
+
+// Range is the smallest and the largest of some numbers.
+type Range struct {
+	Min int64 `json:"min"`
+	Max int64 `json:"max"`
+}
+
+// FloatRange is the smallest and the largest of some floats.
+type FloatRange struct {
+	Min float32 `json:"min"`
+	Max float32 `json:"max"`
+}
+
+// span is a Range under construction.
+type span struct {
+	Range
+	any bool
+}
+
+func (s *span) add(n int64) {
+	if !s.any {
+		s.Range, s.any = Range{n, n}, true
+		return
+	}
+	s.Min, s.Max = min(s.Min, n), max(s.Max, n)
+}
+
+func (s *span) merge(t span) {
+	if t.any {
+		s.add(t.Min)
+		s.add(t.Max)
+	}
+}
+
+func (s *span) result() *Range {
+	if !s.any {
+		return nil
+	}
+	return &Range{s.Min, s.Max}
+}
+
+// featureView is a FeatureSummary under construction.
+type featureView struct {
+	key     string
+	label   bool
+	records int64
+	kinds   [tfrecord.KindInt64 + 1]int64
+
+	steps, values, ints, lengths span
+
+	floats           FloatRange
+	anyFloat         bool
+	nans, infinities int64
+	notText          bool
+	formats          map[string]int64
+
+	int64s   []int64 // to use again
+	float32s []float32
+	byteses  [][]byte
+}
+
+// add adds one occurrence of the feature.
+func (f *featureView) add(value tfrecord.Feature) {
+	f.kinds[value.Kind()]++
+	f.values.add(int64(value.Len()))
+	switch value.Kind() {
+	case tfrecord.KindInt64:
+		f.int64s = value.AppendInt64s(f.int64s[:0])
+		for _, x := range f.int64s {
+			f.ints.add(x)
+		}
+	case tfrecord.KindFloat:
+		f.float32s = value.AppendFloats(f.float32s[:0])
+		for _, x := range f.float32s {
+			f.addFloat(x)
+		}
+	case tfrecord.KindBytes:
+		f.byteses = value.AppendBytes(f.byteses[:0])
+		for _, x := range f.byteses {
+			f.addBytes(x)
+		}
+	}
+}
+
+func (f *featureView) addFloat(x float32) {
+	switch {
+	case x != x:
+		f.nans++
+	case math.IsInf(float64(x), 0):
+		f.infinities++
+	case !f.anyFloat:
+		f.floats, f.anyFloat = FloatRange{x, x}, true
+	default:
+		f.floats.Min, f.floats.Max = min(f.floats.Min, x), max(f.floats.Max, x)
+	}
+}
+
+// textBytes is how much of a value is looked at to tell whether it is text.
+const textBytes = 4 << 10
+
+func (f *featureView) addBytes(x []byte) {
+	f.lengths.add(int64(len(x)))
+	if format := pictureFormat(x); format != "" {
+		if f.formats == nil {
+			f.formats = make(map[string]int64)
+		}
+		f.formats[format]++
+	}
+	if !f.notText {
+		f.notText = !isText(x)
+	}
+}
+
+// isText reports whether the beginning of x is UTF-8 without NUL bytes.
+func isText(x []byte) bool {
+	if len(x) > textBytes {
+		x = x[:textBytes]
+		for n := 0; n < utf8.UTFMax && len(x) > 0 && !utf8.RuneStart(x[len(x)-1]); n++ {
+			x = x[:len(x)-1]
+		}
+		x = x[:len(x)-1] // the rune may be cut off
+	}
+	return utf8.Valid(x) && bytes.IndexByte(x, 0) < 0
+}
+
+// pictureFormat tells common pictures by their first bytes.
+func pictureFormat(b []byte) string {
+	switch {
+	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
+		return "jpeg"
+	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
+		return "png"
+	case bytes.HasPrefix(b, []byte("GIF8")):
+		return "gif"
+	case len(b) > 12 && bytes.HasPrefix(b, []byte("RIFF")) && string(b[8:12]) == "WEBP":
+		return "webp"
+	}
+	return ""
+}
+
+func (f *featureView) merge(g *featureView) {
+	f.records += g.records
+	for kind, n := range g.kinds {
+		f.kinds[kind] += n
+	}
+	f.steps.merge(g.steps)
+	f.values.merge(g.values)
+	f.ints.merge(g.ints)
+	f.lengths.merge(g.lengths)
+	if g.anyFloat {
+		f.addFloat(g.floats.Min)
+		f.addFloat(g.floats.Max)
+	}
+	f.nans += g.nans
+	f.infinities += g.infinities
+	f.notText = f.notText || g.notText
+	if f.formats == nil {
+		f.formats = g.formats
+	} else {
+		addCounts(f.formats, g.formats)
+	}
+}
+
+func (f *featureView) summary(records int64) FeatureSummary {
+	s := FeatureSummary{
+		Key: f.key, Records: f.records, Missing: records - f.records,
+		Kinds: map[string]int64{}, Steps: f.steps.result(), Values: f.values.Range,
+		Int64: f.ints.result(), NaNs: f.nans, Infinities: f.infinities,
+		Bytes: f.lengths.result(), Text: f.lengths.any && !f.notText, Formats: f.formats,
+	}
+	for kind, n := range f.kinds {
+		if n > 0 {
+			s.Kinds[tfrecord.Kind(kind).String()] = n
+		}
+	}
+	if f.anyFloat {
+		s.Float = &f.floats
+	}
+	return s
+}
+
+// featureTable holds the features seen, at most so many.
+type featureTable struct {
+	byKey map[string]*featureView
+	// recent is what was found at each place of the record before: most records
+	// have the same keys.
+	recent []*featureView
+}
+
+// get returns the view of a feature, the i-th of its record. It is nil when it
+// is new and there is no room for it.
+func (t *featureTable) get(i int, key []byte, limit int) *featureView {
+	if i < len(t.recent) && t.recent[i].key == string(key) {
+		return t.recent[i]
+	}
+	f := t.byKey[string(key)]
+	if f == nil {
+		if len(t.byKey) >= limit {
+			return nil
+		}
+		f = t.insert(&featureView{key: string(key)})
+	}
+	if i < len(t.recent) {
+		t.recent[i] = f
+	} else if i == len(t.recent) {
+		t.recent = append(t.recent, f)
+	}
+	return f
+}
+
+func (t *featureTable) insert(f *featureView) *featureView {
+	if t.byKey == nil {
+		t.byKey = make(map[string]*featureView)
+	}
+	t.byKey[f.key] = f
+	return f
+}
+
+// merge takes over what another table saw, and returns how many occurrences
+// there was no room for.
+func (t *featureTable) merge(u *featureTable, limit int) (omitted int64) {
+	for _, g := range u.sorted() {
+		if f := t.byKey[g.key]; f != nil {
+			f.merge(g)
+		} else if len(t.byKey) < limit {
+			t.insert(g)
+		} else {
+			omitted += g.records
+		}
+	}
+	return omitted
+}
+
+func (t *featureTable) sorted() []*featureView {
+	features := make([]*featureView, 0, len(t.byKey))
+	for _, f := range t.byKey {
+		features = append(features, f)
+	}
+	slices.SortFunc(features, func(a, b *featureView) int { return strings.Compare(a.key, b.key) })
+	return features
+}
+
+// summaries describes all features, for that many records.
+func (t *featureTable) summaries(records int64) []FeatureSummary {
+	list := []FeatureSummary{}
+	for _, f := range t.sorted() {
+		list = append(list, f.summary(records))
+	}
+	return list
+}

@@ -1,0 +1,196 @@
+package shard
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// LabelCounts is how many records have each label of one feature.
+type LabelCounts struct {
+	Key    string  `json:"key"`
+	Counts []Label `json:"counts"`
+	// Omitted counts records whose labels came after InspectOptions.MaxLabels
+	// others.
+	Omitted int64 `json:"omitted,omitempty"`
+}
+
+// Label is one label.
+type Label struct {
+	// ID of a label that is a number; nil for one that is text.
+	ID *int64 `json:"id,omitempty"`
+	// Name of the label; empty when it is not known.
+	Name    string `json:"name,omitempty"`
+	Records int64  `json:"records"`
+}
+
+// labelCount is a LabelCounts under construction.
+type labelCount struct {
+	ids     map[int64]int64
+	texts   map[string]int64
+	said    map[int64]string // names by the records' own text feature
+	omitted int64
+}
+
+// maxLabelName bounds the text of a label: longer values are no names.
+const maxLabelName = 256
+
+// isLabel reports whether the values of a feature are labels: a manifest says
+// so, or its key ends in "label".
+func (n *labelNames) isLabel(key string) bool {
+	return strings.HasSuffix(key, "label") || n.byKey[key] != nil
+}
+
+// addLabel counts a value of the label feature key. Features with a number of
+// values other than one are no labels of the record.
+func (v *view) addLabel(key string, features *tfrecord.Features, value tfrecord.Feature) {
+	if value.Len() != 1 {
+		return
+	}
+	c := v.labels[key]
+	if c == nil {
+		c = &labelCount{ids: map[int64]int64{}, texts: map[string]int64{}, said: map[int64]string{}}
+		v.labels[key] = c
+	}
+	full := len(c.ids)+len(c.texts) >= v.o.MaxLabels
+	if id, ok := value.Int64(); ok {
+		n, known := c.ids[id]
+		if full && !known {
+			c.omitted++
+			return
+		}
+		c.ids[id] = n + 1
+		if !known {
+			if text, ok := features.Get(strings.TrimSuffix(key, "label") + "text"); ok && text.Len() == 1 {
+				if name, ok := text.Bytes(); ok && len(name) <= maxLabelName {
+					c.said[id] = string(name)
+				}
+			}
+		}
+	} else if text, ok := value.Bytes(); ok && len(text) <= maxLabelName {
+		n, known := c.texts[string(text)]
+		if full && !known {
+			c.omitted++
+			return
+		}
+		c.texts[string(text)] = n + 1
+	}
+}
+
+func (v *view) mergeLabels(w *view) {
+	for key, from := range w.labels {
+		to := v.labels[key]
+		if to == nil {
+			v.labels[key] = from
+			continue
+		}
+		to.omitted += from.omitted
+		for _, id := range sortedKeys(from.ids) {
+			if _, known := to.ids[id]; !known && len(to.ids)+len(to.texts) >= v.o.MaxLabels {
+				to.omitted += from.ids[id]
+				continue
+			}
+			to.ids[id] += from.ids[id]
+			if name, ok := from.said[id]; ok && to.said[id] == "" {
+				to.said[id] = name
+			}
+		}
+		for _, text := range sortedKeys(from.texts) {
+			if _, known := to.texts[text]; !known && len(to.ids)+len(to.texts) >= v.o.MaxLabels {
+				to.omitted += from.texts[text]
+				continue
+			}
+			to.texts[text] += from.texts[text]
+		}
+	}
+}
+
+// labelCounts returns the counts of all label features, by key, then id or text.
+func (v *view) labelCounts() []LabelCounts {
+	list := []LabelCounts{}
+	for _, key := range sortedKeys(v.labels) {
+		c := v.labels[key]
+		if len(c.ids)+len(c.texts) == 0 {
+			continue
+		}
+		counts := LabelCounts{Key: key, Omitted: c.omitted}
+		for _, id := range sortedKeys(c.ids) {
+			name := v.names.name(key, id)
+			if name == "" {
+				name = c.said[id]
+			}
+			counts.Counts = append(counts.Counts, Label{ID: &id, Name: Readable(name), Records: c.ids[id]})
+		}
+		for _, text := range sortedKeys(c.texts) {
+			counts.Counts = append(counts.Counts, Label{Name: Readable(text), Records: c.texts[text]})
+		}
+		list = append(list, counts)
+	}
+	return list
+}
+
+func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
+	keys := make([]K, 0, len(m))
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// labelNames are the names of labels that are known from beside the records.
+type labelNames struct {
+	dirs  []string
+	byKey map[string][]string
+}
+
+// newLabelNames takes the names from the manifests of the sources. Those of
+// folders without one are in the files that TFDS writes; they are read when
+// their key turns up.
+func newLabelNames(sources []Source) *labelNames {
+	n := &labelNames{byKey: make(map[string][]string)}
+	for _, s := range sources {
+		if dir := filepath.Dir(s.Path); len(n.dirs) == 0 || n.dirs[len(n.dirs)-1] != dir {
+			n.dirs = append(n.dirs, dir)
+		}
+		if s.Set == nil {
+			continue
+		}
+		for _, f := range s.Set.Features {
+			if f.Class == ClassLabel && n.byKey[f.Key] == nil {
+				n.byKey[f.Key] = s.Set.Labels
+			}
+		}
+	}
+	return n
+}
+
+// maxLabelsFile bounds a file of label names in bytes.
+const maxLabelsFile = 16 << 20
+
+// name returns the name of a label, or "" when it is not known.
+func (n *labelNames) name(key string, id int64) string {
+	names, known := n.byKey[key]
+	if !known {
+		for _, dir := range n.dirs {
+			path := filepath.Join(dir, tfdsLabelsFile(key))
+			st, err := os.Stat(path)
+			if err != nil || st.Size() > maxLabelsFile {
+				continue
+			}
+			if data, err := os.ReadFile(path); err == nil {
+				names = strings.Split(strings.TrimSpace(string(data)), "\n")
+				break
+			}
+		}
+		n.byKey[key] = names
+	}
+	if id < 0 || id >= int64(len(names)) {
+		return ""
+	}
+	return names[id]
+}

@@ -1,0 +1,42 @@
+package shard
+
+import (
+	"errors"
+	"os"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Reader reads the records of one file.
+type Reader struct {
+	*tfrecord.Reader
+	file *os.File
+}
+
+// Open opens a file of records. The name in errors is o.Name, or path when
+// that is empty. The caller closes the Reader.
+func Open(path string, o tfrecord.ReaderOptions) (*Reader, error) {
+	f, err := openSequential(path)
+	if err != nil {
+		return nil, err
+	}
+	if o.Name == "" {
+		o.Name = path
+	}
+	return &Reader{Reader: tfrecord.NewReader(f, o), file: f}, nil
+}
+
+// Close closes the file and frees what reads it.
+func (r *Reader) Close() error {
+	return errors.Join(r.Reader.Close(), r.file.Close())
+}
+
+// openSequential opens a file that will be read from its start to its end.
+func openSequential(path string) (*os.File, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	adviseSequential(f)
+	return f, nil
+}

@@ -1,0 +1,233 @@
+package shard
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Files that tfds.builder_from_directory reads, besides one list of label
+// names for each label feature.
+const (
+	TFDSInfoFile     = "dataset_info.json"
+	TFDSFeaturesFile = "features.json"
+)
+
+const tfdsLabelsSuffix = ".labels.txt"
+
+// tfdsVersion is the dataset's version in dataset_info.json. Sets of ours have
+// no versions; TFDS wants one.
+const tfdsVersion = "1.0.0"
+
+// TFDSFiles returns the names of the files that TFDS reads of a set with these
+// features, relative to the set's folder. Not every set has all of them: see
+// EncodeTFDS.
+func TFDSFiles(features []Feature) []string {
+	files := []string{TFDSInfoFile, TFDSFeaturesFile}
+	for _, f := range features {
+		if f.Class == ClassLabel {
+			files = append(files, tfdsLabelsFile(f.Key))
+		}
+	}
+	return files
+}
+
+// tfdsLabelsFile is the name that TFDS gives to a label feature's names: the
+// key with dots for slashes.
+func tfdsLabelsFile(key string) string {
+	return strings.ReplaceAll(key, "/", ".") + tfdsLabelsSuffix
+}
+
+// EncodeTFDS returns the content of the files that tfds.builder_from_directory
+// needs, by name: the same bytes for the same manifest. There are none for sets
+// of which TFDS reads nothing: compressed ones, and those whose features are
+// not known.
+func EncodeTFDS(m *Manifest) (map[string][]byte, error) {
+	if m.Compression != tfrecord.None.String() || len(m.Features) == 0 {
+		return nil, nil
+	}
+	files := make(map[string][]byte)
+	var err error
+	if files[TFDSInfoFile], err = encodeTFDS(m.tfdsInfo(), "  "); err != nil {
+		return nil, err
+	}
+	if files[TFDSFeaturesFile], err = encodeTFDS(m.tfdsFeatures(), "    "); err != nil {
+		return nil, err
+	}
+	if names := tfdsLabelNames(m.Labels); names != nil {
+		for _, f := range m.Features {
+			if f.Class == ClassLabel {
+				files[tfdsLabelsFile(f.Key)] = names
+			}
+		}
+	}
+	return files, nil
+}
+
+// object is a JSON object; its keys are written sorted.
+type object = map[string]any
+
+func encodeTFDS(o object, indent string) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	e.SetIndent("", indent)
+	if err := e.Encode(o); err != nil {
+		return nil, fmt.Errorf("TFDS metadata: %w", err)
+	}
+	return b.Bytes(), nil
+}
+
+// tfdsInfo is dataset_info.json: the DatasetInfo message in protobuf's JSON
+// mapping, which writes 64-bit integers as strings.
+func (m *Manifest) tfdsInfo() object {
+	splits := []any{}
+	for _, s := range m.Splits {
+		var size int64
+		lengths := make([]string, len(s.Shards))
+		for i, info := range s.Shards {
+			size += info.Bytes
+			lengths[i] = strconv.FormatInt(info.Records, 10)
+		}
+		splits = append(splits, object{
+			"name":             s.Name,
+			"filepathTemplate": "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}",
+			"numBytes":         strconv.FormatInt(size, 10),
+			"shardLengths":     lengths,
+		})
+	}
+	info := object{"name": m.Name, "version": tfdsVersion, "fileFormat": "tfrecord", "splits": splits}
+	if m.Supervised != nil {
+		// Keys with slashes are one key each: only this form says so.
+		info["supervisedKeys"] = object{"tuple": object{"items": []object{
+			{"featureKey": m.Supervised.Input}, {"featureKey": m.Supervised.Target},
+		}}}
+	}
+	return info
+}
+
+const tfdsPackage = "tensorflow_datasets.core.features."
+
+// tfdsFeatures is features.json: a FeaturesDict in protobuf's JSON mapping.
+func (m *Manifest) tfdsFeatures() object {
+	features := object{}
+	for _, f := range m.Features {
+		one := f.tfds(len(m.Labels))
+		if f.Optional && !(f.Class == ClassVector && f.sizesThatVary() > 0) {
+			// A missing feature is a sequence of none. (A vector whose length
+			// varies is that already.)
+			one = object{
+				"pythonClassName": tfdsPackage + "sequence_feature.Sequence",
+				"sequence":        object{"feature": one, "length": "-1"},
+			}
+		}
+		features[f.Key] = one
+	}
+	return object{
+		"pythonClassName": tfdsPackage + "features_dict.FeaturesDict",
+		"featuresDict":    object{"features": features},
+	}
+}
+
+// tfds describes the feature to TFDS, its being optional aside.
+func (f Feature) tfds(labels int) object {
+	switch f.Class {
+	case ClassLabel:
+		return object{
+			"pythonClassName": tfdsPackage + "class_label_feature.ClassLabel",
+			"classLabel":      object{"numClasses": strconv.Itoa(labels)},
+		}
+	case ClassText:
+		return object{"pythonClassName": tfdsPackage + "text_feature.Text", "text": object{}}
+	case ClassImage:
+		image := object{"dtype": "uint8", "shape": tfdsShape(f.Shape)}
+		if f.Encoding != "" {
+			image["encodingFormat"] = f.Encoding
+		}
+		return object{"pythonClassName": tfdsPackage + "image_feature.Image", "image": image}
+	case ClassTensor:
+		if f.sizesThatVary() <= 1 {
+			return tfdsTensor("tensor_feature.Tensor", f.DType, "bytes", f.Shape)
+		}
+		// TFDS keeps a shape that varies in a feature of its own, under another
+		// name than ours: the bytes are all that it can be given.
+		return tfdsTensor("scalar.Scalar", "string", "none", nil)
+	case ClassVector:
+		shape := f.Shape
+		if f.sizesThatVary() > 1 {
+			shape = []int{-1} // all that TFDS can tell from the values alone
+		}
+		return tfdsTensor("tensor_feature.Tensor", f.tfdsType(), "none", shape)
+	default:
+		return tfdsTensor("scalar.Scalar", f.tfdsType(), "none", nil)
+	}
+}
+
+func (f Feature) sizesThatVary() int {
+	n := 0
+	for _, size := range f.Shape {
+		if size < 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// tfdsType is the element type of a feature that is stored as values.
+func (f Feature) tfdsType() string {
+	switch f.Kind {
+	case "float":
+		return "float32"
+	case "bytes":
+		return "string"
+	default:
+		return "int64"
+	}
+}
+
+func tfdsTensor(class, dtype, encoding string, shape []int) object {
+	return object{
+		"pythonClassName": tfdsPackage + class,
+		"tensor":          object{"dtype": dtype, "encoding": encoding, "shape": tfdsShape(shape)},
+	}
+}
+
+func tfdsShape(shape []int) object {
+	if len(shape) == 0 {
+		return object{}
+	}
+	sizes := make([]string, len(shape))
+	for i, n := range shape {
+		sizes[i] = strconv.Itoa(n)
+	}
+	return object{"dimensions": sizes}
+}
+
+// tfdsLabelNames is a list of label names as TFDS reads it: a name a line,
+// trimmed, blank lines left out. Names that would not come through are quoted.
+// It is nil when the names are not distinct then: TFDS would refuse the set,
+// and without names it shows the ids.
+func tfdsLabelNames(labels []string) []byte {
+	if len(labels) == 0 {
+		return nil
+	}
+	lines := make([]string, len(labels))
+	for i, name := range labels {
+		name = Readable(name)
+		if name == "" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, unicode.IsControl) {
+			name = strconv.Quote(name)
+		}
+		lines[i] = name
+	}
+	sorted := slices.Sorted(slices.Values(lines))
+	if len(slices.Compact(sorted)) != len(lines) {
+		return nil
+	}
+	return []byte(strings.Join(lines, "\n") + "\n")
+}

@@ -1,0 +1,167 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// VerifyOptions says how much Verify does. The zero value checks every
+// record's checksums, and sets against their manifests and indexes.
+type VerifyOptions struct {
+	// Workers is how many files are read at a time. Default: GOMAXPROCS.
+	Workers int
+	// Examples parses every record as a tf.train.Example. Records of sets whose
+	// manifest says that they are Examples are parsed in any case.
+	Examples bool
+	// MaxFaults is how many faults of one file are listed; the others are
+	// counted in FileReport.FaultsOmitted. Default: 1000.
+	MaxFaults int
+	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	MaxRecord int64
+}
+
+const defaultMaxFaults = 1000
+
+// Report is what Verify found. Its JSON form is `tfrec verify --json`.
+type Report struct {
+	// OK says that everything was read and nothing is wrong.
+	OK bool `json:"ok"`
+	// Files that were checked, in name order; those missing from a set too.
+	Files []FileReport `json:"files"`
+	// Records in all files, those with a wrong data CRC included.
+	Records int64 `json:"records"`
+	// Faults of the files in their order, then those of whole sets.
+	Faults []Fault `json:"faults"`
+}
+
+// FileReport is what Verify found of one file.
+type FileReport struct {
+	Path    string `json:"path"`
+	Records int64  `json:"records"`
+	// Bytes is the size of the file, as it lies there.
+	Bytes int64 `json:"bytes"`
+	// Compression as detected: "none", "gzip", "zlib" or "zstd".
+	Compression string `json:"compression"`
+	OK          bool   `json:"ok"`
+	// FaultsOmitted counts faults past VerifyOptions.MaxFaults.
+	FaultsOmitted int64 `json:"faults_omitted,omitempty"`
+}
+
+// Fault is one thing that is wrong, and where.
+type Fault struct {
+	Path string `json:"path"`
+	// Record is its number from 0; -1 when the fault is not of one record.
+	Record int64 `json:"record"`
+	// Offset is where the record's frame begins in the uncompressed stream; -1
+	// when Record is.
+	Offset  int64         `json:"offset"`
+	Part    tfrecord.Part `json:"part"`
+	Message string        `json:"message"`
+}
+
+// Verify reads all files that paths stand for (see Expand) and lists what is
+// wrong with them:
+//
+//   - every record's framing and checksums; behind a record whose data are
+//     wrong it goes on, behind broken framing it cannot,
+//   - the index beside a file, line by line,
+//   - for files that a manifest names: number of records, SHA-256, compression,
+//     an index that should be there, and that Examples parse,
+//   - for whole sets: shards that are missing, files that do not belong to it,
+//     and the manifest's own sums.
+//
+// Faults in the data are not an error; they are in the Report, which is the
+// same for any number of workers. An error says that something could not be
+// checked: the Report then tells the rest, and its OK is false.
+func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, error) {
+	if o.MaxFaults <= 0 {
+		o.MaxFaults = defaultMaxFaults
+	}
+	report := &Report{Files: []FileReport{}, Faults: []Fault{}}
+	e := expander{badManifest: func(path string, err error) {
+		report.Faults = append(report.Faults, setFault(path, tfrecord.PartParse, "%v", err))
+	}}
+	if err := e.add(paths); err != nil {
+		return report, err
+	}
+	sources := distinct(e.sources)
+	checks := make([]*fileCheck, len(sources))
+	forEach(ctx, len(sources), o.Workers, func(next func() (int, bool)) {
+		r := tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
+		defer r.Close()
+		for i, ok := next(); ok; i, ok = next() {
+			checks[i] = checkFile(ctx, sources[i], r, &o)
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return report, err
+	}
+	var errs []error
+	for _, c := range checks {
+		report.Files = append(report.Files, c.report)
+		report.Records += c.report.Records
+		report.Faults = append(report.Faults, c.faults...)
+		if c.err != nil {
+			errs = append(errs, c.err)
+		}
+	}
+	for _, set := range e.sets {
+		faults, err := set.check()
+		report.Faults = append(report.Faults, faults...)
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	report.OK = len(report.Faults) == 0 && len(errs) == 0
+	return report, errors.Join(errs...)
+}
+
+// distinct drops sources that were asked for more than once, keeping those
+// that a manifest says most of.
+func distinct(sources []Source) []Source {
+	var kept []Source
+	for _, s := range sources {
+		if n := len(kept); n > 0 && kept[n-1].Path == s.Path {
+			if kept[n-1].Info == nil {
+				kept[n-1] = s
+			}
+			continue
+		}
+		kept = append(kept, s)
+	}
+	return kept
+}
+
+// forEach runs work in as many goroutines as there are workers (GOMAXPROCS
+// when 0), which together take the numbers below n. It returns when all have
+// ended; after ctx is done no more numbers are given out.
+func forEach(ctx context.Context, n, workers int, work func(next func() (int, bool))) {
+	if workers <= 0 {
+		workers = runtime.GOMAXPROCS(0)
+	}
+	var taken atomic.Int64
+	next := func() (int, bool) {
+		i := int(taken.Add(1)) - 1
+		return i, i < n && ctx.Err() == nil
+	}
+	var wait sync.WaitGroup
+	for range min(workers, n) {
+		wait.Go(func() { work(next) })
+	}
+	wait.Wait()
+}
+
+// setFault is a fault of a file as a whole.
+func setFault(path string, part tfrecord.Part, format string, args ...any) Fault {
+	return Fault{Path: path, Record: -1, Offset: -1, Part: part, Message: fmt.Sprintf(format, args...)}
+}
+
+// notThere reports whether err says that a file is missing.
+func notThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }

@@ -1,0 +1,205 @@
+package shard
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"os"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// fileCheck is the check of one file.
+type fileCheck struct {
+	source Source
+	max    int // faults to list
+	report FileReport
+	faults []Fault
+	err    error // why not all could be checked
+}
+
+// checkFile checks one file with r, a reader to use again.
+func checkFile(ctx context.Context, source Source, r *tfrecord.Reader, o *VerifyOptions) *fileCheck {
+	c := &fileCheck{source: source, max: o.MaxFaults}
+	c.report = FileReport{Path: source.Path, Compression: tfrecord.None.String()}
+	if source.Set != nil {
+		c.report.Compression = source.Set.Compression
+	}
+	f, err := openSequential(source.Path)
+	switch {
+	case err == nil:
+		defer f.Close()
+		c.check(ctx, f, r, o.Examples)
+	case notThere(err) && source.Info != nil:
+		c.add(setFault(source.Path, tfrecord.PartMissing, "the manifest names this shard, but there is no such file"))
+	default:
+		c.err = err
+	}
+	c.report.OK = len(c.faults) == 0 && c.err == nil
+	return c
+}
+
+func (c *fileCheck) check(ctx context.Context, f *os.File, r *tfrecord.Reader, examples bool) {
+	in := &meter{ctx: ctx, r: f}
+	if c.source.Info != nil {
+		in.sum = sha256.New()
+		examples = examples || c.source.Set.Records == RecordExample
+	}
+	index, err := openIndexCheck(c.source.Path)
+	if err != nil {
+		c.err = err
+	}
+	if index != nil {
+		defer index.close()
+	}
+	r.Reset(in, c.source.Path)
+	whole := c.records(r, f, index, examples)
+	if in.err == nil && in.sum != nil {
+		in.drain()
+	}
+	if in.err != nil {
+		c.err = errors.Join(c.err, in.err)
+		return
+	}
+	c.report.Bytes = in.size(f)
+	c.report.Compression = r.Compression().String()
+	if index != nil && whole {
+		c.addAll(index.end(c.report.Records))
+	}
+	if c.source.Info != nil {
+		c.againstManifest(in, whole, index != nil)
+	}
+}
+
+// records reads all records. It reports false when the framing broke, or when
+// the file could not be read on.
+func (c *fileCheck) records(r *tfrecord.Reader, f *os.File, index *indexCheck, examples bool) bool {
+	var example tfrecord.Example
+	for {
+		record, err := r.Next()
+		size := int64(len(record)) + tfrecord.Overhead
+		if err == nil && examples {
+			if err := example.Parse(record); err != nil {
+				c.addError(r.Locate(err), "")
+			}
+		}
+		if err != nil {
+			if err == io.EOF {
+				return true
+			}
+			var fault *tfrecord.Error
+			if !errors.As(err, &fault) || fault.Part != tfrecord.PartDataCRC || errors.Is(err, io.ErrUnexpectedEOF) {
+				c.addError(err, c.unchecked(f, fault, r.Compression()))
+				return false
+			}
+			c.addError(err, "")
+			size = -1
+		}
+		c.report.Records++
+		if index != nil {
+			c.addAll(index.next(r.Record(), r.Offset(), size))
+		}
+	}
+}
+
+// unchecked says how much of the file lies behind broken framing.
+func (c *fileCheck) unchecked(f *os.File, fault *tfrecord.Error, compression tfrecord.Compression) string {
+	if fault == nil || errors.Is(fault, io.ErrUnexpectedEOF) {
+		return "" // nothing lies behind a cut
+	}
+	st, err := f.Stat()
+	if compression != tfrecord.None || err != nil || !st.Mode().IsRegular() {
+		return "; the rest of the file was not checked"
+	}
+	return fmt.Sprintf("; the rest of the file, %d bytes from here on, was not checked", st.Size()-fault.Offset)
+}
+
+// againstManifest compares the file with what the manifest says of it.
+func (c *fileCheck) againstManifest(in *meter, whole, indexed bool) {
+	info, path := c.source.Info, c.source.Path
+	if whole && c.report.Records != info.Records {
+		c.add(setFault(path, tfrecord.PartCount, "%d records, the manifest says %d", c.report.Records, info.Records))
+	}
+	if sum := hex.EncodeToString(in.sum.Sum(nil)); sum != info.SHA256 || in.n != info.Bytes {
+		c.add(setFault(path, tfrecord.PartHash, "SHA-256 %s of %d bytes, the manifest says %s of %d", sum, in.n, info.SHA256, info.Bytes))
+	}
+	want := c.source.Set.Compression
+	if whole && in.n > 0 && want != "" && c.report.Compression != want {
+		c.add(setFault(path, tfrecord.PartCompression, "compression is %s, the manifest says %s", c.report.Compression, want))
+	}
+	if !indexed && want == tfrecord.None.String() {
+		c.add(setFault(IndexPath(path), tfrecord.PartIndex, "the index of an uncompressed shard is missing"))
+	}
+}
+
+func (c *fileCheck) add(f Fault) {
+	if len(c.faults) >= c.max {
+		c.report.FaultsOmitted++
+		return
+	}
+	c.faults = append(c.faults, f)
+}
+
+func (c *fileCheck) addAll(faults []Fault) {
+	for _, f := range faults {
+		c.add(f)
+	}
+}
+
+// addError adds what the reader or the parser of a record says is wrong.
+func (c *fileCheck) addError(err error, rest string) {
+	var fault *tfrecord.Error
+	if !errors.As(err, &fault) {
+		c.err = errors.Join(c.err, err)
+		return
+	}
+	c.add(Fault{
+		Path: c.source.Path, Record: fault.Record, Offset: fault.Offset,
+		Part: fault.Part, Message: fault.Err.Error() + rest,
+	})
+}
+
+// meter is a file that is hashed as it is read, while what was read is still
+// in the cache. It stops when its context does.
+type meter struct {
+	ctx context.Context
+	r   io.Reader
+	sum hash.Hash // nil: not hashed
+	n   int64
+	err error // what ended the reading, but for io.EOF
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	if m.err == nil {
+		m.err = m.ctx.Err()
+	}
+	if m.err != nil {
+		return 0, m.err
+	}
+	n, err := m.r.Read(p)
+	m.n += int64(n)
+	if m.sum != nil {
+		m.sum.Write(p[:n])
+	}
+	if err != nil && err != io.EOF {
+		m.err = err
+	}
+	return n, err
+}
+
+// drain reads what is left, for the hash.
+func (m *meter) drain() {
+	_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{m}, make([]byte, 256<<10)) // Read keeps the error
+}
+
+// size is that of the whole file, be it a pipe.
+func (m *meter) size(f *os.File) int64 {
+	if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+		return st.Size()
+	}
+	return m.n
+}

@@ -1,0 +1,93 @@
+package shard
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// indexCheck holds an index, line by line, to the frames that are there.
+type indexCheck struct {
+	path  string
+	file  *os.File
+	in    *bufio.Reader
+	line  []byte // what the line ought to be
+	broke bool   // no use to go on
+}
+
+// maxIndexLine bounds a line of an index: two numbers of at most 19 digits.
+const maxIndexLine = 4096
+
+// openIndexCheck opens the index of the file at path. It is nil when there is
+// none.
+func openIndexCheck(path string) (*indexCheck, error) {
+	index := IndexPath(path)
+	f, err := os.Open(index)
+	if err != nil {
+		if notThere(err) {
+			err = nil
+		}
+		return nil, err
+	}
+	return &indexCheck{path: index, file: f, in: bufio.NewReaderSize(f, maxIndexLine)}, nil
+}
+
+func (x *indexCheck) close() { x.file.Close() }
+
+// next checks the line of the record whose frame begins at offset and has size
+// bytes; -1 when the size is not known.
+func (x *indexCheck) next(record, offset, size int64) []Fault {
+	if x.broke {
+		return nil
+	}
+	fault := func(format string, args ...any) []Fault {
+		return []Fault{{Path: x.path, Record: record, Offset: offset, Part: tfrecord.PartIndex, Message: fmt.Sprintf(format, args...)}}
+	}
+	line, err := x.in.ReadSlice('\n')
+	switch {
+	case err == io.EOF && len(line) == 0:
+		x.broke = true
+		return fault("the index ends after %d lines", record)
+	case err != nil && err != io.EOF:
+		x.broke = true
+		return fault("line %d: %v; the rest of the index was not checked", record+1, err)
+	}
+	x.line = tfrecord.AppendIndex(x.line[:0], tfrecord.IndexEntry{Offset: offset, Size: size})
+	if bytes.Equal(line, x.line) {
+		return nil
+	}
+	// Others write "offset size" with other white space.
+	entries, err := tfrecord.ReadIndex(bytes.NewReader(line), x.path)
+	switch {
+	case err != nil || len(entries) != 1:
+		return fault("line %d is %q, not an offset and a size", record+1, bytes.TrimSpace(line))
+	case entries[0].Offset != offset || size >= 0 && entries[0].Size != size:
+		return fault("line %d says offset %d size %d, the frame is at %d with %d bytes", record+1, entries[0].Offset, entries[0].Size, offset, max(size, 0))
+	}
+	return nil
+}
+
+// end checks that the index has no lines past the last of the records.
+func (x *indexCheck) end(records int64) []Fault {
+	if x.broke {
+		return nil
+	}
+	var extra int64
+	for {
+		line, err := x.in.ReadSlice('\n')
+		if len(bytes.TrimSpace(line)) > 0 && err != bufio.ErrBufferFull {
+			extra++
+		}
+		if err != nil && err != bufio.ErrBufferFull {
+			break
+		}
+	}
+	if extra == 0 {
+		return nil
+	}
+	return []Fault{setFault(x.path, tfrecord.PartIndex, "%d lines past those of the %d records", extra, records)}
+}

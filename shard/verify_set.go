@@ -1,0 +1,69 @@
+package shard
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// check finds what is wrong with a set as a whole: the manifest's own sums,
+// and files in its folder that look as if they belonged to it.
+func (s *Set) check() ([]Fault, error) {
+	var faults []Fault
+	named := make(map[string]bool)
+	for _, split := range s.Splits {
+		var records int64
+		for _, info := range split.Shards {
+			records += info.Records
+			if named[info.File] {
+				faults = append(faults, setFault(s.Path(ManifestFile), tfrecord.PartExtra, "the manifest names %s twice", info.File))
+			}
+			named[info.File] = true
+		}
+		if records != split.Records {
+			faults = append(faults, setFault(s.Path(ManifestFile), tfrecord.PartCount,
+				"split %s: the manifest says %d records, its shards have %d", split.Name, split.Records, records))
+		}
+	}
+	extra, err := s.extra("", named, func(name string) string {
+		if tfrecordName(name) && !describes(name) {
+			return name
+		}
+		return ""
+	})
+	if err != nil {
+		return faults, err
+	}
+	faults = append(faults, extra...)
+	// The index of a shard that is not of the set misleads whoever globs for it.
+	extra, err = s.extra(IndexDir, named, func(name string) string {
+		shard, ok := strings.CutSuffix(name, ".idx")
+		if n, mine := ParseName(shard); ok && mine && n.Dataset == s.Name {
+			return shard
+		}
+		return ""
+	})
+	if notThere(err) {
+		err = nil
+	}
+	return append(faults, extra...), err
+}
+
+// extra lists the files of a folder of the set that belong to a shard, as
+// shardOf tells by the name, which the manifest does not name.
+func (s *Set) extra(dir string, named map[string]bool, shardOf func(name string) string) ([]Fault, error) {
+	entries, err := os.ReadDir(filepath.Join(s.Dir, dir))
+	if err != nil {
+		return nil, err
+	}
+	var faults []Fault
+	for _, entry := range entries {
+		if shard := shardOf(entry.Name()); shard != "" && !named[shard] && !entry.IsDir() {
+			path := filepath.Join(s.Dir, dir, entry.Name())
+			faults = append(faults, setFault(path, tfrecord.PartExtra, "the manifest does not name %s", shard))
+		}
+	}
+	return faults, nil
+}
