@@ -3,6 +3,7 @@ module github.com/tfrec/tfrec
 go 1.26.0
 
 require (
+	github.com/bmatcuk/doublestar/v4 v4.10.4 // indirect
 	github.com/disintegration/imaging v1.6.2 // indirect
 	github.com/ebitengine/purego v0.11.3 // indirect
 	github.com/gen2brain/jpegn v0.4.0 // indirect

@@ -56,6 +56,7 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
 	root.AddCommand(
+		newConvertCommand(),
 		newVersionCommand(),
 		newCompletionCommand(),
 	)

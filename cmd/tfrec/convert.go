@@ -1,0 +1,208 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func newConvertCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "convert",
+		GroupID: groupConvert,
+		Short:   "Turn pictures or CSV files into sharded TFRecords",
+		Long: `Turn raw data into sharded, CRC-checked TFRecords with indexes, a manifest
+and the metadata that TFDS reads.
+
+The same inputs, options and seed give the same bytes, whatever the number of
+workers. A run that was stopped goes on where it was when the same command is
+given again; a run after a change of the input redoes only what changed.`,
+	}
+	cmd.AddCommand(newConvertImagesCommand())
+	return cmd
+}
+
+// convertFaults is what exit code 3 means for conversions.
+const convertFaults = "more samples were unusable than --max-errors allows"
+
+// convertFlags are the flags that all kinds of input share.
+type convertFlags struct {
+	options convert.Options
+}
+
+func (f *convertFlags) add(fs *pflag.FlagSet) {
+	o := &f.options
+	fs.StringVar(&o.Name, "name", "", "dataset `name`: the first part of every shard's name (default: the source's base name in snake case)")
+	fs.Uint64Var(&o.Seed, "seed", 0, "seed of every random choice: limit, split, shard, order")
+	textVar(fs, "splits", "train=1", "NAME=SHARE,...", "splits by share, such as train=0.9,val=0.1; a sample's split never changes when others come or go", func(s string) (err error) {
+		o.Splits, err = convert.ParseSplits(s)
+		return err
+	})
+	textVar(fs, "shards", "auto", "N|auto", "shards in each split; auto aims at 128 MiB a shard", func(s string) error {
+		o.Shards = 0
+		if s == "auto" {
+			return nil
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			return fmt.Errorf("want a number above 0, or auto")
+		}
+		o.Shards = n
+		return nil
+	})
+	fs.BoolVar(&o.Even, "even", false, "cut shards to even lengths, though an added sample then changes several of them")
+	textVar(fs, "compression", "none", "KIND", "none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)", func(s string) (err error) {
+		o.Compression, err = tfrecord.ParseCompression(s)
+		if err == nil && o.Compression == tfrecord.Auto {
+			err = errors.New("auto is for reading: want none, gzip, zlib or zstd")
+		}
+		return err
+	})
+	textVar(fs, "max-errors", "0", "N|P%", "how many samples may be unusable, as a number or a share of all", func(s string) (err error) {
+		o.MaxErrors, err = convert.ParseTolerance(s)
+		return err
+	})
+	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many samples are made at a time")
+	fs.Int64Var(&o.Limit, "limit", 0, "take only `N` samples: a random choice that is the same everywhere (0: all)")
+	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace a set that was made with other options")
+	fs.BoolVar(&o.HashInputs, "hash-inputs", false, "compare the contents of inputs, not their sizes and times")
+	fs.BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and write nothing")
+}
+
+// run runs a conversion with progress, and prints its summary.
+func (f *convertFlags) run(cmd *cobra.Command, out string, work func(context.Context) (*convert.Summary, error)) error {
+	o := &f.options
+	if cmd.Flags().Changed("workers") && o.Workers < 1 {
+		return usageError("--workers %d: want 1 or more", o.Workers)
+	}
+	quiet := quietFlag(cmd)
+	o.Progress = new(convert.Progress)
+	stderr := cmd.ErrOrStderr()
+	if !quiet {
+		o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+	}
+	stop := showProgress(stderr, o.Progress, quiet)
+	sum, err := work(cmd.Context())
+	stop()
+
+	var bad *convert.BadSamplesError
+	switch {
+	case errors.As(err, &bad):
+		printBad(stderr, bad.Samples)
+		if jsonFlag(cmd) {
+			if err := printJSON(cmd, bad.Summary); err != nil {
+				return err
+			}
+		}
+		return faultError(err)
+	case errors.Is(err, convert.ErrOptions):
+		return usageError("%v", err)
+	case err != nil:
+		return err
+	}
+	if jsonFlag(cmd) {
+		return printJSON(cmd, sum)
+	}
+	return printSummary(cmd.OutOrStdout(), sum, out)
+}
+
+// shownBad is how many unusable samples are named on the terminal; the ledger
+// has all of them.
+const shownBad = 10
+
+func printBad(w io.Writer, bad []shard.BadSample) {
+	for i, b := range bad {
+		if i == shownBad {
+			fmt.Fprintf(w, "... and %d more\n", len(bad)-shownBad)
+			break
+		}
+		where := b.Key
+		if b.Line > 0 {
+			where = fmt.Sprintf("%s:%d", b.Source, b.Line)
+		}
+		fmt.Fprintf(w, "%s: %s: %s\n", where, b.Stage, b.Reason)
+	}
+}
+
+func printSummary(w io.Writer, s *convert.Summary, out string) error {
+	var b strings.Builder
+	switch s.Status {
+	case convert.UpToDate:
+		fmt.Fprintf(&b, "%s is up to date: ", out)
+	case convert.Planned:
+		fmt.Fprintf(&b, "%s would hold %d samples: ", out, s.Samples)
+	default:
+		fmt.Fprintf(&b, "%s %s: ", out, s.Status)
+	}
+	names := make([]string, 0, len(s.Splits))
+	for name := range s.Splits {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		split := s.Splits[name]
+		if s.Status == convert.Planned {
+			fmt.Fprintf(&b, "%s in %s", name, count(int64(split.Shards), "shard"))
+		} else {
+			fmt.Fprintf(&b, "%s %s in %s", name, count(split.Records, "record"), count(int64(split.Shards), "shard"))
+		}
+	}
+	if s.Status != convert.Planned {
+		fmt.Fprintf(&b, ", %s", formatBytes(s.Bytes))
+	}
+	fmt.Fprintf(&b, " (%.2f s", s.Seconds)
+	if s.ShardsWritten > 0 && s.ShardsKept > 0 {
+		fmt.Fprintf(&b, "; %d shards kept, %d written", s.ShardsKept, s.ShardsWritten)
+	}
+	b.WriteString(")\n")
+	for _, line := range []struct {
+		n    int64
+		what string
+	}{
+		{s.Errors, "unusable samples are listed in " + shard.LedgerFile},
+		{s.Filtered, "pictures left out by --min-size or --max-aspect"},
+		{s.SkippedFiles, "other files in the source left alone"},
+	} {
+		if line.n > 0 {
+			fmt.Fprintf(&b, "  %d %s\n", line.n, line.what)
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// text is a flag whose value is parsed by a function.
+type text struct {
+	value, kind string
+	set         func(string) error
+}
+
+// textVar adds a flag that set parses. The default is shown, and not set.
+func textVar(fs *pflag.FlagSet, name, value, kind, usage string, set func(string) error) {
+	fs.Var(&text{value: value, kind: kind, set: set}, name, usage)
+}
+
+func (t *text) String() string { return t.value }
+func (t *text) Type() string   { return t.kind }
+func (t *text) Set(s string) error {
+	if err := t.set(s); err != nil {
+		return err
+	}
+	t.value = s
+	return nil
+}

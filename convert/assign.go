@@ -1,0 +1,126 @@
+package convert
+
+import (
+	"cmp"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+)
+
+// purpose names a random choice. Each has a hash of its own, or the choices
+// would correlate: with one hash for all, a limited set would land in the
+// first shards of the first split.
+type purpose string
+
+const (
+	forLimit purpose = "limit"
+	forSplit purpose = "split"
+	forShard purpose = "shard"
+	forOrder purpose = "order"
+)
+
+// hasher is H(seed, purpose, ·): XXH3-64 of a key, seeded by the XXH3-64 of
+// the purpose, a NUL and the seed's eight bytes, little-endian.
+type hasher uint64
+
+func newHasher(seed uint64, p purpose) hasher {
+	b := binary.LittleEndian.AppendUint64(append([]byte(p), 0), seed)
+	return hasher(xxh3.Hash(b))
+}
+
+func (h hasher) key(key string) uint64 { return xxh3.HashStringSeed(key, uint64(h)) }
+
+// number hashes a sample that is known by its number, such as a CSV row.
+func (h hasher) number(n int64) uint64 {
+	var b [8]byte
+	binary.LittleEndian.PutUint64(b[:], uint64(n))
+	return xxh3.HashSeed(b[:], uint64(h))
+}
+
+// rangeOf returns which of n equal ranges of the hash's values hash lies in.
+func rangeOf(hash uint64, n int) int {
+	hi, _ := bits.Mul64(hash, uint64(n))
+	return int(hi)
+}
+
+// splitOf returns which split a hash falls to: the shares cut the hash's
+// values into ranges, so that another sample never moves this one.
+func splitOf(hash uint64, splits []SplitShare) int {
+	at := float64(hash>>11) / (1 << 53)
+	var end float64
+	for i, s := range splits {
+		end += s.Share
+		if at < end {
+			return i
+		}
+	}
+	return len(splits) - 1
+}
+
+// cut deals samples to n shards and returns the shard of each. A sample goes
+// to the shard whose range its hash falls in, so that an added or removed one
+// changes one shard only. Where that would leave a shard below half or above
+// twice the mean, or when even is set, the samples are cut evenly in the order
+// of their hashes; tie compares two samples of equal hashes.
+func cut(hashes []uint64, n int, even bool, tie func(i, j int) int) []int {
+	shards := make([]int, len(hashes))
+	counts := make([]int, n)
+	for i, h := range hashes {
+		shards[i] = rangeOf(h, n)
+		counts[shards[i]]++
+	}
+	if !even && balanced(counts, len(hashes)) {
+		return shards
+	}
+	for rank, i := range hashOrder(hashes, tie) {
+		shards[i] = rank * n / len(hashes)
+	}
+	return shards
+}
+
+// balanced reports whether no shard is below half or above twice the mean.
+func balanced(counts []int, total int) bool {
+	for _, c := range counts {
+		if 2*c*len(counts) < total || c*len(counts) > 2*total {
+			return false
+		}
+	}
+	return true
+}
+
+// hashOrder returns the samples' numbers in the order of their hashes.
+func hashOrder(hashes []uint64, tie func(i, j int) int) []int {
+	order := make([]int, len(hashes))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int {
+		if c := cmp.Compare(hashes[i], hashes[j]); c != 0 {
+			return c
+		}
+		return tie(i, j)
+	})
+	return order
+}
+
+// Sizes that --shards auto aims at.
+const (
+	autoShardBytes   = 128 << 20
+	autoShardSamples = 64
+	autoMinShards    = 16
+)
+
+// autoShards chooses the number of shards of a split from the estimated size
+// of its records: about 128 MiB a shard, at least min(16, samples/64) and one.
+// The count of an existing set is kept while it is within a factor of two, so
+// that a growing set does not start anew with every file.
+func autoShards(samples, bytes int64, existing int) int {
+	n := max((bytes+autoShardBytes-1)/autoShardBytes, min(autoMinShards, samples/autoShardSamples), 1)
+	n = min(n, maxShards, max(samples, 1))
+	if e := int64(existing); e > 0 && e <= 2*n && n <= 2*e && e <= max(samples, 1) {
+		return existing
+	}
+	return int(n)
+}

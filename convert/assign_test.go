@@ -1,0 +1,168 @@
+package convert
+
+import (
+	"fmt"
+	"math"
+	"testing"
+)
+
+func keyHashes(h hasher, n int) []uint64 {
+	hashes := make([]uint64, n)
+	for i := range hashes {
+		hashes[i] = h.key(fmt.Sprintf("class/%d.jpg", i))
+	}
+	return hashes
+}
+
+func byNumber(i, j int) int { return i - j }
+
+// The hashes decide where every sample of every set in the world lies: these
+// values may never change.
+func TestHashesAreFrozen(t *testing.T) {
+	for _, c := range []struct {
+		seed uint64
+		p    purpose
+		key  string
+		want uint64
+	}{
+		{0, forLimit, "a.jpg", 0x8af9f1c94787919c},
+		{0, forSplit, "a.jpg", 0x89e99c1c12cbba9a},
+		{0, forShard, "a.jpg", 0xee266aa6d79b77a4},
+		{0, forOrder, "a.jpg", 0x2a0dfa1fdcf8ec6e},
+		{7, forOrder, "a.jpg", 0x7a97edcf56eac3c5},
+		{7, forOrder, "", 0xb4a01957c14a59b6},
+	} {
+		if got := newHasher(c.seed, c.p).key(c.key); got != c.want {
+			t.Errorf("H(%d, %s, %q) = %#x, want %#x", c.seed, c.p, c.key, got, c.want)
+		}
+	}
+}
+
+func TestPurposesDoNotCorrelate(t *testing.T) {
+	const n = 20000
+	purposes := []purpose{forLimit, forSplit, forShard, forOrder}
+	for i, p := range purposes {
+		for _, q := range purposes[i+1:] {
+			hp, hq := keyHashes(newHasher(1, p), n), keyHashes(newHasher(1, q), n)
+			both := 0
+			for k := range hp {
+				if hp[k]>>63 == hq[k]>>63 {
+					both++
+				}
+			}
+			// Six standard deviations of a fair coin.
+			if d := math.Abs(float64(both) - n/2); d > 3*math.Sqrt(n) {
+				t.Errorf("%s and %s agree on %d of %d first bits", p, q, both, n)
+			}
+		}
+	}
+}
+
+func TestCutMovesNothingWhenASampleComes(t *testing.T) {
+	h := newHasher(3, forShard)
+	before := keyHashes(h, 500)
+	after := append(keyHashes(h, 500), h.key("another.jpg"))
+	a, b := cut(before, 4, false, byNumber), cut(after, 4, false, byNumber)
+	for i := range a {
+		if a[i] != b[i] {
+			t.Fatalf("sample %d moved from shard %d to %d", i, a[i], b[i])
+		}
+	}
+}
+
+func TestCutIsBalancedOrEven(t *testing.T) {
+	for _, n := range []int{1, 2, 3, 7, 10, 33, 100, 1000} {
+		for _, shards := range []int{1, 2, 5, 16} {
+			if shards > n {
+				continue
+			}
+			for _, even := range []bool{false, true} {
+				counts := make([]int, shards)
+				for _, s := range cut(keyHashes(newHasher(uint64(n), forShard), n), shards, even, byNumber) {
+					counts[s]++
+				}
+				for s, c := range counts {
+					if even && (c < n/shards || c > n/shards+1) {
+						t.Errorf("%d samples, %d shards, even: shard %d has %d", n, shards, s, c)
+					}
+					if 2*c*shards < n-2*shards || c*shards > 2*n+2*shards {
+						t.Errorf("%d samples, %d shards: shard %d has %d", n, shards, s, c)
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestCutIsEvenWhereRangesAreNot(t *testing.T) {
+	hashes := []uint64{1, 2, 3, 4, 5, 6, 7, 8} // all in the first range
+	want := []int{0, 0, 1, 1, 2, 2, 3, 3}
+	got := cut(hashes, 4, false, byNumber)
+	for i := range want {
+		if got[i] != want[i] {
+			t.Fatalf("cut %v, want %v", got, want)
+		}
+	}
+}
+
+func TestSplitsFollowTheirShares(t *testing.T) {
+	shares := []SplitShare{{"train", 0.8}, {"val", 0.15}, {"test", 0.05}}
+	h := newHasher(0, forSplit)
+	const n = 50000
+	counts := make([]float64, len(shares))
+	for _, x := range keyHashes(h, n) {
+		counts[splitOf(x, shares)]++
+	}
+	for i, s := range shares {
+		if math.Abs(counts[i]/n-s.Share) > 0.01 {
+			t.Errorf("%s got %.3f of the samples, want %.2f", s.Name, counts[i]/n, s.Share)
+		}
+	}
+	if got := splitOf(math.MaxUint64, shares); got != 2 {
+		t.Errorf("the largest hash falls to split %d, want the last", got)
+	}
+}
+
+func TestAutoShards(t *testing.T) {
+	const gib = 1 << 30
+	for _, c := range []struct {
+		samples, bytes int64
+		existing, want int
+	}{
+		{1, 100, 0, 1},
+		{100, 1000, 0, 1},
+		{128, 1000, 0, 2},
+		{5000, 1 << 20, 0, 16},
+		{1_281_167, 140 * gib, 0, 1120},
+		{1_281_167, 140 * gib, 600, 600},  // within a factor of two
+		{1_281_167, 140 * gib, 500, 1120}, // not
+		{1_281_167, 140 * gib, 2240, 2240},
+		{3, 10 * gib, 0, 3}, // never more than samples
+		{1 << 40, math.MaxInt64 / 2, 0, maxShards},
+	} {
+		if got := autoShards(c.samples, c.bytes, c.existing); got != c.want {
+			t.Errorf("autoShards(%d samples, %d bytes, %d before) = %d, want %d", c.samples, c.bytes, c.existing, got, c.want)
+		}
+	}
+}
+
+func TestLimitIsTheSameSampleWhateverElseIsThere(t *testing.T) {
+	pictures := make([]picture, 100)
+	for i := range pictures {
+		pictures[i].path = fmt.Sprintf("%03d", i)
+	}
+	h := newHasher(5, forLimit)
+	few, more := limit(pictures, 10, h), limit(pictures, 20, h)
+	chosen := map[string]bool{}
+	for _, p := range more {
+		chosen[p.path] = true
+	}
+	for i, p := range few {
+		if !chosen[p.path] {
+			t.Errorf("%s is among 10 but not among 20", p.path)
+		}
+		if i > 0 && few[i-1].path >= p.path {
+			t.Errorf("not sorted by path: %s, %s", few[i-1].path, p.path)
+		}
+	}
+}

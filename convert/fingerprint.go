@@ -1,0 +1,56 @@
+package convert
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"hash"
+	"slices"
+	"strconv"
+)
+
+// pixelVersion changes when the same picture, options and codecs give other
+// bytes than in an earlier version of tfrec.
+const pixelVersion = 1
+
+// fingerprint hashes a sequence of strings so that no two sequences give the
+// same input to the hash: each is preceded by its length.
+type fingerprint struct{ h hash.Hash }
+
+func newFingerprint() fingerprint { return fingerprint{sha256.New()} }
+
+func (f fingerprint) add(parts ...string) {
+	for _, p := range parts {
+		f.h.Write(binary.AppendUvarint(nil, uint64(len(p))))
+		f.h.Write([]byte(p))
+	}
+}
+
+// String returns the first half of the SHA-256 in hexadecimal.
+func (f fingerprint) String() string { return hex.EncodeToString(f.h.Sum(nil)[:16]) }
+
+// shardFingerprint begins a shard's fingerprint: its name, the codecs and the
+// effective options. The identity of its samples, in order, is written behind.
+func (r *run) shardFingerprint(file string) fingerprint {
+	f := newFingerprint()
+	f.add("tfrec.shard", strconv.Itoa(pixelVersion), file, r.codecs.decoder, r.codecs.encoder, string(optionBytes(r.options)))
+	return f
+}
+
+// optionBytes returns the options that a shard's bytes depend on, in a fixed
+// form. The number of shards is not among them: it is in the shard's name.
+func optionBytes(options map[string]json.RawMessage) []byte {
+	names := make([]string, 0, len(options))
+	for name := range options {
+		if name != optionShards {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	var b []byte
+	for _, name := range names {
+		b = append(append(append(append(b, name...), '='), options[name]...), '\n')
+	}
+	return b
+}

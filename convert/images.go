@@ -1,0 +1,296 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// ImageOptions say how pictures become records. The zero value stores the
+// pictures of class folders as they are.
+type ImageOptions struct {
+	Options
+
+	// LabelFile is a CSV of paths below the source and labels. Default: the
+	// label is the name of the first folder.
+	LabelFile string
+	// Unlabelled pictures get no label.
+	Unlabelled bool
+	// LabelOffset puts that many background names in front of the labels.
+	LabelOffset int
+	// Rename gives features other keys: from the key of interface to the new.
+	Rename map[string]string
+
+	// Include takes only paths that match one of these globs, Exclude leaves
+	// out those that match one. A glob without a slash is for the file's name,
+	// ** stands for any folders.
+	Include, Exclude []string
+	// FollowSymlinks reads what symbolic links lead to.
+	FollowSymlinks bool
+
+	// Resize is how pictures are resized. Default: not at all.
+	Resize augment.ResizeSpec
+	// Channels of the stored picture: 1, 3, or 0 for as many as the source has
+	// (3 for Raw and Float32, whose shape must not vary).
+	Channels int
+	// Encode is how pictures are stored. Default: Keep, or JPEG when an option
+	// changes pixels.
+	Encode Encoding
+	// Quality of JPEG, 1 to 100. Default: 95.
+	Quality int
+	// Subsampling of JPEG's chroma: "420", "422", "440" or "444". Default: "420".
+	Subsampling string
+	// Normalize is what Float32 subtracts and divides by. Default: 0 and 1, so
+	// that values lie in 0..1.
+	Normalize augment.Normalize
+	// MinSize leaves out pictures whose shorter side is below it.
+	MinSize int
+	// MaxAspect leaves out pictures whose longer side is more than so many
+	// times the shorter. 0 is no limit.
+	MaxAspect float64
+
+	// Decoder of JPEG: "auto" (the default), "turbo" or "go".
+	Decoder string
+	// MaxPixels is the largest picture that is decoded. Default: 178,956,970.
+	MaxPixels int64
+	// Background is what transparent pictures are composited on. Default: the
+	// alpha channel is dropped.
+	Background *[3]uint8
+	// ExactPixels decodes at full size even where a reduced decode would do.
+	ExactPixels bool
+	// NoCheck stores pictures under Keep without decoding them to find damage.
+	NoCheck bool
+}
+
+// Encoding is how a picture is stored in a record.
+type Encoding string
+
+// The encodings. Raw is uint8, Float32 is normalised little-endian float32;
+// both are arrays of height x width x channels.
+const (
+	Keep    Encoding = "keep" // RGB and grayscale JPEG and PNG as they are, others as PNG
+	JPEG    Encoding = "jpeg"
+	PNG     Encoding = "png"
+	Raw     Encoding = "raw"
+	Float32 Encoding = "float32"
+)
+
+// Images converts the pictures below the folder src into a set in the folder
+// out. Labels are the names of the class folders, split folders (train, val or
+// validation, test) above them are recognised.
+func Images(ctx context.Context, src, out string, o ImageOptions) (*Summary, error) {
+	began := time.Now()
+	if o.Name == "" {
+		o.Name = nameOf(src)
+	}
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	codec, err := augment.NewCodec(augment.CodecOptions{Decoder: o.Decoder, MaxPixels: o.MaxPixels, Background: o.Background})
+	if err != nil {
+		return nil, err
+	}
+	if o.Encode == JPEG {
+		if err := codec.Encodes(o.Subsampling); err != nil {
+			return nil, optionError("subsampling", "%v", err)
+		}
+	}
+	listing, err := o.list(ctx, src, out)
+	if err != nil {
+		return nil, err
+	}
+	return o.conduct(ctx, out, began, func(before *previous) (*run, error) {
+		s, err := planImages(&o, src, listing, codec, before)
+		if err != nil {
+			return nil, err
+		}
+		r, err := newRun(&o.Options, s, o.effective(s), codecs{codec.Decoder(), o.encoder(codec)})
+		if err == nil {
+			r.skipped = listing.skipped
+		}
+		return r, err
+	})
+}
+
+// nameOf makes a dataset name of a source's path.
+func nameOf(src string) string {
+	abs, err := filepath.Abs(src)
+	if err != nil {
+		abs = src
+	}
+	return SnakeCase(filepath.Base(abs))
+}
+
+// complete fills in defaults and says which options cannot be.
+func (o *ImageOptions) complete() error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	if o.changesPixels() {
+		o.Encode = cmp.Or(o.Encode, JPEG)
+	}
+	o.Encode = cmp.Or(o.Encode, Keep)
+	o.Quality = cmp.Or(o.Quality, 95)
+	o.Subsampling = cmp.Or(o.Subsampling, "420")
+	if len(o.Splits) > 0 {
+		if _, err := ParseSplits(formatSplits(o.Splits)); err != nil {
+			return optionError("splits", "%v", err)
+		}
+	}
+	if o.resizes() {
+		if err := o.Resize.Validate(); err != nil {
+			return optionError("resize", "%v", err)
+		}
+	}
+	switch o.Encode {
+	case Keep:
+		if o.changesPixels() {
+			return optionError("encode", "keep stores pictures as they are, so it cannot go with an option that changes pixels (--resize, --channels, --background)")
+		}
+	case Raw, Float32:
+		o.Channels = cmp.Or(o.Channels, 3)
+	case JPEG, PNG:
+	default:
+		return optionError("encode", "%q: want jpeg, png, raw, float32 or keep", o.Encode)
+	}
+	switch {
+	case o.Quality < 1 || o.Quality > 100:
+		return optionError("quality", "%d is not between 1 and 100", o.Quality)
+	case o.Channels != 0 && o.Channels != 1 && o.Channels != 3:
+		return optionError("channels", "%d: want 1 or 3", o.Channels)
+	case o.Encode != Float32 && o.Normalize != (augment.Normalize{}):
+		return optionError("mean", "--mean and --std are for --encode float32")
+	case o.LabelFile != "" && o.Unlabelled:
+		return optionError("labels", "cannot go with --unlabelled")
+	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
+		return optionError("label-offset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
+	case o.MinSize < 0:
+		return optionError("min-size", "%d is negative", o.MinSize)
+	case o.MaxAspect != 0 && !(o.MaxAspect >= 1):
+		return optionError("max-aspect", "%g is below 1", o.MaxAspect)
+	case o.NoCheck && o.Encode != Keep:
+		return optionError("no-check", "is for --encode keep: any other encoding decodes the picture")
+	}
+	if err := o.checkGlobs(); err != nil {
+		return err
+	}
+	return o.checkRename()
+}
+
+// changesPixels reports whether an option asks for other pixels than the
+// source's.
+func (o *ImageOptions) changesPixels() bool {
+	return o.resizes() || o.Channels != 0 && o.Encode != Raw && o.Encode != Float32 || o.Background != nil
+}
+
+func (o *ImageOptions) resizes() bool { return o.Resize.Width > 0 || o.Resize.Square > 0 }
+
+// encoder names what the stored bytes depend on beside the pixels.
+func (o *ImageOptions) encoder(codec *augment.Codec) string {
+	switch o.Encode {
+	case JPEG:
+		return codec.Encoder()
+	case PNG, Keep:
+		// image/png's compression may change with Go's release.
+		release, _, _ := strings.Cut(strings.TrimPrefix(runtime.Version(), "go"), " ")
+		major, rest, _ := strings.Cut(release, ".")
+		minor, _, _ := strings.Cut(rest, ".")
+		return "png go" + major + "." + minor
+	}
+	return ""
+}
+
+// effective returns the options that the bytes depend on, by flag name.
+func (o *ImageOptions) effective(s *imageSource) map[string]any {
+	shards := map[string]int{}
+	for _, j := range s.planned {
+		shards[j.name.Split] = j.name.Count
+	}
+	m := map[string]any{
+		"source": "images", "splits": s.splitsBy, optionShards: shards, "even": o.Even,
+		"compression": compressionName(o.Compression), "limit": o.Limit,
+		"labels": labelMode(o), "label_offset": o.LabelOffset, "rename": o.Rename,
+		"include": o.Include, "exclude": o.Exclude, "follow_symlinks": o.FollowSymlinks,
+		"encode": o.Encode, "channels": o.Channels, "min_size": o.MinSize, "max_aspect": o.MaxAspect,
+		"max_pixels": o.MaxPixels, "background": o.Background, "no_check": o.NoCheck, "seed": o.Seed,
+	}
+	if o.resizes() {
+		m["resize"], m["filter"] = sizeText(o.Resize), o.Resize.Filter.String()
+		if o.Resize.Square == 0 {
+			m["fit"] = o.Resize.Fit.String()
+		}
+		m["antialias"], m["no_upscale"], m["exact_pixels"] = o.Resize.Antialias, o.Resize.NoUpscale, o.ExactPixels
+	}
+	switch o.Encode {
+	case JPEG:
+		m["quality"], m["subsampling"] = o.Quality, o.Subsampling
+	case Float32:
+		m["mean"], m["std"] = o.Normalize.Mean, o.Normalize.Std
+	}
+	return m
+}
+
+// sizeText is what --resize was given.
+func sizeText(r augment.ResizeSpec) string {
+	if r.Square > 0 {
+		return strconv.Itoa(r.Square)
+	}
+	return fmt.Sprintf("%dx%d", r.Width, r.Height)
+}
+
+func labelMode(o *ImageOptions) string {
+	switch {
+	case o.Unlabelled:
+		return "none"
+	case o.LabelFile != "":
+		return "file"
+	}
+	return "folders"
+}
+
+// conduct opens the output folder, plans with a look at what an earlier run
+// left there, and carries the plan out.
+func (o *Options) conduct(ctx context.Context, out string, began time.Time, plan func(*previous) (*run, error)) (*Summary, error) {
+	if o.DryRun {
+		if _, err := os.Stat(filepath.Join(out, shard.StateDir)); errors.Is(err, fs.ErrNotExist) {
+			r, err := plan(nil)
+			if err != nil {
+				return nil, err
+			}
+			r.began = began
+			return r.summary(Planned, ""), nil
+		}
+	}
+	dir, err := shard.OpenDir(out)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	before, err := readPrevious(dir)
+	if err != nil {
+		return nil, err
+	}
+	r, err := plan(before)
+	if err != nil {
+		return nil, err
+	}
+	r.dir, r.began = dir, began
+	r.source.attach(dir)
+	sum, err := r.execute(ctx, before)
+	if err != nil && ctx.Err() != nil {
+		finished := r.progress.Kept.Load() + r.progress.Finished.Load()
+		return nil, fmt.Errorf("%d of %d shards are finished and kept, the same command goes on from there: %w", finished, len(r.jobs), ctx.Err())
+	}
+	return sum, err
+}

@@ -1,0 +1,77 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// describe implements source.
+func (s *imageSource) describe(m *shard.Manifest) {
+	o := s.o
+	m.Labels = []string{}
+	for _, name := range s.labels {
+		m.Labels = append(m.Labels, shard.Readable(name))
+	}
+	scalar := func(key, kind string) shard.Feature {
+		return shard.Feature{Key: o.key(key), Kind: kind, Class: shard.ClassScalar}
+	}
+	text := func(key string) shard.Feature {
+		return shard.Feature{Key: o.key(key), Kind: "bytes", Class: shard.ClassText}
+	}
+	m.Features = []shard.Feature{
+		scalar(keyChannels, "int64"), text(keyColorspace), s.pictureFeature(), text(keyFilename),
+		text(keyFormat), scalar(keyHeight, "int64"), scalar(keyWidth, "int64"),
+	}
+	if o.Encode == Keep {
+		m.Features = append(m.Features, scalar(keyOrientation, "int64"))
+	}
+	if s.labels != nil {
+		label := scalar(keyLabel, "int64")
+		label.Class = shard.ClassLabel
+		m.Features = append(m.Features, label, text(keyText))
+		m.Supervised = &shard.Supervised{Input: o.key(keyEncoded), Target: o.key(keyLabel)}
+	}
+	slices.SortFunc(m.Features, func(a, b shard.Feature) int { return strings.Compare(a.Key, b.Key) })
+}
+
+// pictureFeature describes how the picture itself is stored.
+func (s *imageSource) pictureFeature() shard.Feature {
+	o := s.o
+	f := shard.Feature{Key: o.key(keyEncoded), Kind: "bytes", Class: shard.ClassImage, DType: "uint8"}
+	channels := 3 // readers give grayscale pictures three channels when asked to
+	if o.Channels != 0 {
+		channels = o.Channels
+	}
+	f.Shape = []int{-1, -1, channels}
+	if w, h, fixed := o.fixedSize(); fixed {
+		f.Shape = []int{h, w, channels}
+	}
+	switch o.Encode {
+	case Raw:
+		f.Class = shard.ClassTensor
+	case Float32:
+		f.Class, f.DType = shard.ClassTensor, "float32"
+	case PNG:
+		f.Encoding = string(PNG)
+	default:
+		f.Encoding = string(JPEG)
+	}
+	return f
+}
+
+// fixedSize returns the size that all pictures have, if there is one.
+func (o *ImageOptions) fixedSize() (w, h int, fixed bool) {
+	r := o.Resize
+	switch {
+	case !o.resizes():
+		return 0, 0, false
+	case r.Square > 0:
+		return r.Square, r.Square, !r.NoUpscale
+	case r.Fit == augment.Pad:
+		return r.Width, r.Height, true
+	}
+	return r.Width, r.Height, !r.NoUpscale && (r.Fit == augment.Stretch || r.Fit == augment.Crop)
+}

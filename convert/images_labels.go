@@ -1,0 +1,144 @@
+package convert
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// labelsFromFile replaces the listing by the pictures that a CSV names: a path
+// below the source and a label in each row, in the columns path and label, or
+// in the first two when there is no such header. Rows that name no usable file
+// become bad samples. Pictures that no row names are skipped files.
+func (l *listing) labelsFromFile(src string, o *ImageOptions) error {
+	f, err := os.Open(o.LabelFile)
+	if err != nil {
+		return fmt.Errorf("--labels: %w", err)
+	}
+	defer f.Close()
+	rows := csv.NewReader(f)
+	rows.FieldsPerRecord = -1
+	rows.ReuseRecord = true
+
+	found := make(map[string]int, len(l.pictures))
+	for i, p := range l.pictures {
+		found[p.path] = i
+	}
+	t := labelTable{src: src, file: filepath.Base(o.LabelFile), pathColumn: 0, labelColumn: 1, lines: map[string]int{}}
+	var pictures []picture
+	named := 0
+	for first := true; ; first = false {
+		row, err := rows.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return fmt.Errorf("--labels %s: %w", o.LabelFile, err)
+		}
+		line, _ := rows.FieldPos(0)
+		if first {
+			row[0] = strings.TrimPrefix(row[0], "\ufeff")
+			if t.header(row) {
+				continue
+			}
+		}
+		p := t.picture(row, line)
+		if p.bad == nil {
+			if i, ok := found[p.path]; ok {
+				p.size, p.modTime = l.pictures[i].size, l.pictures[i].modTime
+				named++
+			} else {
+				t.find(&p, line)
+			}
+		}
+		pictures = append(pictures, p)
+	}
+	if len(pictures) == 0 {
+		return fmt.Errorf("--labels %s: no rows: want a path and a label in each", o.LabelFile)
+	}
+	if n := int64(len(l.pictures) - named); n > 0 {
+		l.skipped += n
+		o.note("%d pictures are not named in %s and were left alone", n, o.LabelFile)
+	}
+	slices.SortStableFunc(pictures, func(a, b picture) int { return strings.Compare(a.path, b.path) })
+	l.pictures = pictures
+	return nil
+}
+
+// labelTable reads the rows of a label file.
+type labelTable struct {
+	src, file               string
+	pathColumn, labelColumn int
+	lines                   map[string]int // where a path was named first
+}
+
+// header reports whether a row is a header, and takes its columns.
+func (t *labelTable) header(row []string) bool {
+	column := func(name string) int {
+		return slices.IndexFunc(row, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
+	}
+	p, l := column("path"), column("label")
+	if p < 0 || l < 0 {
+		return false
+	}
+	t.pathColumn, t.labelColumn = p, l
+	return true
+}
+
+// picture makes a sample of a row. What is wrong with the row is in its bad.
+func (t *labelTable) picture(row []string, line int) picture {
+	p := picture{path: fmt.Sprintf("%s:%d", t.file, line)} // the key of a row without a path
+	bad := func(format string, args ...any) picture {
+		p.bad = &shard.BadSample{
+			Key: shard.Readable(p.path), Source: t.file, Line: int64(line), Stage: "read", Reason: fmt.Sprintf(format, args...),
+		}
+		return p
+	}
+	if len(row) <= max(t.pathColumn, t.labelColumn) {
+		return bad("the row has %d fields: want a path and a label", len(row))
+	}
+	p.label = row[t.labelColumn]
+	name := row[t.pathColumn]
+	if name == "" {
+		return bad("the path is empty")
+	}
+	if p.label == "" {
+		return bad("%s has an empty label", shard.Readable(name))
+	}
+	if !filepath.IsLocal(filepath.FromSlash(name)) {
+		p.path = name
+		return bad("the path leads out of the source folder")
+	}
+	p.path = path.Clean(name)
+	if before, ok := t.lines[p.path]; ok {
+		p.path = fmt.Sprintf("%s:%d", t.file, line)
+		return bad("%s is named twice, first on line %d", shard.Readable(name), before)
+	}
+	t.lines[p.path] = line
+	return p
+}
+
+// find looks for a picture that the listing lacks: one whose name does not
+// look like a picture's is taken all the same, for the row names it.
+func (t *labelTable) find(p *picture, line int) {
+	st, err := os.Stat(filepath.Join(t.src, filepath.FromSlash(p.path)))
+	reason := ""
+	switch {
+	case err != nil:
+		reason = "no such file in the source folder"
+	case !st.Mode().IsRegular():
+		reason = "not a file"
+	default:
+		p.size, p.modTime = st.Size(), st.ModTime().UnixNano()
+		return
+	}
+	p.bad = &shard.BadSample{Key: shard.Readable(p.path), Source: t.file, Line: int64(line), Stage: "read", Reason: reason}
+}

@@ -1,0 +1,254 @@
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// The features of a picture's record, sorted.
+const (
+	keyChannels    = "image/channels"
+	keyLabel       = "image/class/label"
+	keyText        = "image/class/text"
+	keyColorspace  = "image/colorspace"
+	keyEncoded     = "image/encoded"
+	keyFilename    = "image/filename"
+	keyFormat      = "image/format"
+	keyHeight      = "image/height"
+	keyOrientation = "image/orientation"
+	keyWidth       = "image/width"
+)
+
+var imageKeys = []string{keyChannels, keyLabel, keyText, keyColorspace, keyEncoded, keyFilename, keyFormat, keyHeight, keyOrientation, keyWidth}
+
+// maxInput is the largest file that is read as a picture: a record that holds
+// a larger one would be refused by most readers.
+const maxInput = 1 << 30
+
+// settled is how old a file must be for its time to tell a later change. File
+// systems keep times in coarse steps, so of a file that changed a moment ago
+// the time may not move when it changes again.
+const settled = time.Second
+
+// scratch is what a worker needs to make a record, kept for the next one.
+type scratch struct {
+	file    []byte
+	decoded augment.Image
+	resized augment.Image
+	resize  augment.Scratch
+	encoded []byte
+	builder tfrecord.Builder
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// putScratch keeps a scratch for reuse, unless a huge picture has grown it.
+func putScratch(sc *scratch) {
+	if cap(sc.file)+cap(sc.decoded.Pix)+cap(sc.resized.Pix)+cap(sc.encoded) <= 4*keepFrames {
+		scratches.Put(sc)
+	}
+}
+
+// make makes the record of one picture, or says in the piece why there is none.
+func (s *imageSource) make(pic *picture, p *piece) error {
+	p.samples = 1
+	if pic.bad != nil {
+		p.bad = append(p.bad, *pic.bad)
+		p.identity = identityOf(p.identity, pic, unread)
+		return nil
+	}
+	sc := scratches.Get().(*scratch)
+	defer putScratch(sc)
+	data, st, err := sc.read(s.path(pic))
+	if err != nil {
+		p.identity = identityOf(p.identity, pic, unread)
+		p.bad = append(p.bad, pic.unusable("read", withoutPath(err)))
+		return nil
+	}
+	p.bytesIn = int64(len(data))
+	hash := hashHex(data)
+	p.identity = identityOf(p.identity, pic, hash)
+	if time.Since(st.ModTime()) > settled {
+		p.inputs = append(p.inputs, shard.Input{Key: shard.InputKey(pic.path), Size: st.Size(), ModTime: st.ModTime().UnixNano(), Hash: hash})
+	}
+	out, filtered, fault := s.store(sc, data)
+	switch {
+	case fault != nil:
+		p.bad = append(p.bad, pic.unusable(fault.stage, fault.err))
+	case filtered:
+		p.filtered = 1
+	default:
+		s.build(&sc.builder, pic, out)
+		p.frame(&sc.builder)
+		if s.labels != nil {
+			p.labels = append(p.labels, pic.id)
+		}
+	}
+	return nil
+}
+
+// unusable makes a line of the ledger.
+func (p *picture) unusable(stage string, err error) shard.BadSample {
+	name := shard.Readable(p.path)
+	return shard.BadSample{Key: name, Source: name, Stage: stage, Reason: err.Error()}
+}
+
+// withoutPath drops the path from a file error: the ledger names its source
+// relative to the source folder, whatever machine the run was on.
+func withoutPath(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("%s: %w", pe.Op, pe.Err)
+	}
+	return err
+}
+
+// read reads a file into the scratch, and its size and time before that. The
+// bytes are valid until the next read.
+func (sc *scratch) read(path string) ([]byte, os.FileInfo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, nil, errors.New("not a file")
+	}
+	if st.Size() > maxInput {
+		return nil, nil, errSize
+	}
+	n := int(st.Size())
+	if cap(sc.file) <= n {
+		sc.file = make([]byte, n+n/4+512)
+	}
+	// One byte more than there should be tells a file that grows.
+	buf := sc.file[:n+1]
+	got, err := io.ReadFull(f, buf)
+	if err != io.ErrUnexpectedEOF && err != io.EOF && err != nil {
+		return nil, nil, err
+	}
+	if got != n {
+		return nil, nil, fmt.Errorf("the file changed while it was read: %d bytes, then %d", n, got)
+	}
+	return buf[:n], st, nil
+}
+
+// fault is what is wrong with a sample, and at which stage it was found.
+type fault struct {
+	stage string
+	err   error
+}
+
+// stored is a picture as its record holds it.
+type stored struct {
+	data                    []byte // valid as long as the scratch is
+	format                  string
+	width, height, channels int
+	orientation             int // 0: not stored
+}
+
+// store decodes, transforms and encodes a picture as the options say.
+func (s *imageSource) store(sc *scratch, data []byte) (out stored, filtered bool, f *fault) {
+	info, err := s.codec.Stat(data)
+	if err != nil {
+		return stored{}, false, &fault{"decode", err}
+	}
+	w, h := info.Oriented()
+	if s.leavesOut(w, h) {
+		return stored{}, true, nil
+	}
+	if s.o.Encode == Keep && info.Keepable {
+		if !s.o.NoCheck {
+			if info, err = s.codec.Check(data); err != nil {
+				return stored{}, false, &fault{"decode", err}
+			}
+		}
+		return stored{data, string(info.Format), info.Width, info.Height, info.Channels, info.Orientation}, false, nil
+	}
+	opts := augment.DecodeOptions{Channels: s.o.Channels}
+	if s.o.resizes() && !s.o.ExactPixels {
+		opts.MinWidth, opts.MinHeight = s.o.Resize.MinDecode(w, h)
+	}
+	if _, err := s.codec.Decode(&sc.decoded, data, opts); err != nil {
+		return stored{}, false, &fault{"decode", err}
+	}
+	im := &sc.decoded
+	if s.o.resizes() {
+		// The geometry of the full size, so that a reduced decode ends alike.
+		if err := s.o.Resize.Render(&sc.resized, im, s.o.Resize.Geometry(w, h), &sc.resize); err != nil {
+			return stored{}, false, &fault{"transform", err}
+		}
+		im = &sc.resized
+	}
+	out, err = s.encode(sc, im)
+	if err != nil {
+		return stored{}, false, &fault{"encode", err}
+	}
+	return out, false, nil
+}
+
+// leavesOut reports whether an option leaves out pictures of this size.
+func (s *imageSource) leavesOut(w, h int) bool {
+	short, long := min(w, h), max(w, h)
+	return short < s.o.MinSize || s.o.MaxAspect > 0 && float64(long) > s.o.MaxAspect*float64(short)
+}
+
+func (s *imageSource) encode(sc *scratch, im *augment.Image) (stored, error) {
+	var err error
+	out := stored{width: im.Width, height: im.Height, channels: im.Channels}
+	if s.o.Encode == Keep {
+		out.orientation = 1 // decoding turned it upright
+	}
+	switch s.o.Encode {
+	case JPEG:
+		out.format = string(JPEG)
+		sc.encoded, err = s.codec.AppendJPEG(sc.encoded[:0], im, s.o.Quality, s.o.Subsampling)
+	case Raw:
+		out.format = string(Raw)
+		sc.encoded = augment.AppendRaw(sc.encoded[:0], im)
+	case Float32:
+		out.format = string(Float32)
+		sc.encoded = augment.AppendFloat32(sc.encoded[:0], im, s.o.Normalize)
+	default:
+		out.format = string(PNG)
+		sc.encoded, err = augment.AppendPNG(sc.encoded[:0], im)
+	}
+	out.data = sc.encoded
+	return out, err
+}
+
+// build makes the Example. The keys are added in sorted order, which spares
+// the builder a sort unless some were renamed.
+func (s *imageSource) build(b *tfrecord.Builder, pic *picture, out stored) {
+	colorspace := "RGB"
+	if out.channels == 1 {
+		colorspace = "grayscale"
+	}
+	b.Reset()
+	b.Int64(s.o.key(keyChannels), int64(out.channels))
+	if s.labels != nil {
+		b.Int64(s.o.key(keyLabel), int64(pic.id))
+		b.String(s.o.key(keyText), pic.label)
+	}
+	b.String(s.o.key(keyColorspace), colorspace)
+	b.Bytes(s.o.key(keyEncoded), out.data)
+	b.String(s.o.key(keyFilename), pic.path)
+	b.String(s.o.key(keyFormat), out.format)
+	b.Int64(s.o.key(keyHeight), int64(out.height))
+	if out.orientation != 0 {
+		b.Int64(s.o.key(keyOrientation), int64(out.orientation))
+	}
+	b.Int64(s.o.key(keyWidth), int64(out.width))
+}

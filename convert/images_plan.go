@@ -1,0 +1,314 @@
+package convert
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// imageSource is a planned conversion of pictures.
+type imageSource struct {
+	o          *ImageOptions
+	root       string
+	codec      *augment.Codec
+	pictures   []picture
+	labels     []string // names by id, background names included
+	planned    []job
+	samples    [][]int32              // of each job: its pictures, in order
+	remembered map[string]shard.Input // by key, from earlier runs
+}
+
+// planImages deals the listed pictures to splits and shards.
+func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
+	s := &imageSource{o: o, root: src, codec: codec, pictures: l.pictures, labels: labelNames(l.labels, o.LabelOffset)}
+	if o.Limit > 0 {
+		s.pictures = limit(s.pictures, o.Limit, newHasher(o.Seed, forLimit))
+	}
+	splits, of := s.splits(l)
+	for i, split := range splits {
+		var members []int32
+		for p := range s.pictures {
+			if of(p) == i {
+				members = append(members, int32(p))
+			}
+		}
+		if len(members) == 0 {
+			o.note("split %s gets no sample and is left out", split)
+			continue
+		}
+		s.planSplit(split, members, before.existingShards(split))
+	}
+	return s, nil
+}
+
+// limit returns the n pictures of the smallest hashes, sorted by path.
+func limit(pictures []picture, n int64, h hasher) []picture {
+	if n >= int64(len(pictures)) {
+		return pictures
+	}
+	hashes := make([]uint64, len(pictures))
+	for i := range pictures {
+		hashes[i] = h.key(pictures[i].path)
+	}
+	order := hashOrder(hashes, func(i, j int) int { return i - j })[:n]
+	slices.Sort(order)
+	kept := make([]picture, n)
+	for i, p := range order {
+		kept[i] = pictures[p]
+	}
+	return kept
+}
+
+// splits returns the names of the splits, and which one a picture is in.
+func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
+	if len(l.splits) > 0 {
+		s.splitsBy = "folders"
+		return l.splits, func(p int) int { return slices.Index(l.splits, s.pictures[p].split) }
+	}
+	shares := s.o.splits()
+	s.splitsBy = formatSplits(shares)
+	h := newHasher(s.o.Seed, forSplit)
+	for _, share := range shares {
+		names = append(names, share.Name)
+	}
+	return names, func(p int) int { return splitOf(h.key(s.pictures[p].path), shares) }
+}
+
+// planSplit deals the members of a split to its shards.
+func (s *imageSource) planSplit(split string, members []int32, existing int) {
+	o := s.o
+	count := o.Shards
+	if count == 0 {
+		var bytes int64
+		for _, p := range members {
+			bytes += o.estimate(s.pictures[p].size)
+		}
+		count = autoShards(int64(len(members)), bytes, existing)
+	}
+	if count > len(members) {
+		o.note("split %s has %d samples: %d shards, not %d", split, len(members), len(members), count)
+		count = len(members)
+	}
+	byPath := func(i, j int) int { return strings.Compare(s.pictures[members[i]].path, s.pictures[members[j]].path) }
+	hashes := func(p purpose) []uint64 {
+		h := newHasher(o.Seed, p)
+		hashes := make([]uint64, len(members))
+		for i, m := range members {
+			hashes[i] = h.key(s.pictures[m].path)
+		}
+		return hashes
+	}
+	shards := make([][]int32, count)
+	of := cut(hashes(forShard), count, o.Even, byPath)
+	for _, i := range hashOrder(hashes(forOrder), byPath) {
+		shards[of[i]] = append(shards[of[i]], members[i])
+	}
+	for i, samples := range shards {
+		s.planned = append(s.planned, job{
+			name:    shard.Name{Dataset: o.Name, Split: split, Index: i, Count: count},
+			samples: int64(len(samples)),
+		})
+		s.samples = append(s.samples, samples)
+	}
+}
+
+// labelNames puts background names in front of the labels' own.
+func labelNames(names []string, offset int) []string {
+	if len(names) == 0 {
+		return nil
+	}
+	all := make([]string, 0, offset+len(names))
+	for i := range offset {
+		all = append(all, "background_"+strconv.Itoa(i))
+	}
+	return append(all, names...)
+}
+
+func (s *imageSource) jobs() []job { return s.planned }
+
+func (s *imageSource) prepare(context.Context, []int) error { return nil }
+
+func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
+	return func(yield func(task, error) bool) {
+		for _, i := range s.samples[job] {
+			picture := &s.pictures[i]
+			if !yield(func(p *piece) error { return s.make(picture, p) }, nil) {
+				return
+			}
+		}
+	}
+}
+
+// identityOf appends what a picture is known by everywhere: its key, its label
+// and the hash of its content.
+func identityOf(dst []byte, p *picture, hash string) []byte {
+	dst = binary.AppendUvarint(dst, uint64(len(p.path)))
+	dst = append(dst, p.path...)
+	dst = binary.AppendUvarint(dst, uint64(len(p.label)))
+	dst = append(dst, p.label...)
+	dst = binary.AppendVarint(dst, int64(p.id))
+	return append(dst, hash...)
+}
+
+// unread is the hash of a picture that cannot be read. It is never remembered,
+// so the next run tries again.
+const unread = "unread"
+
+// attach implements source: it takes over what earlier runs recorded of inputs.
+func (s *imageSource) attach(dir *shard.Dir) {
+	s.remembered = make(map[string]shard.Input, len(s.pictures))
+	if !s.o.HashInputs {
+		dir.Remembered(func(in shard.Input) { s.remembered[string(in.Key)] = in })
+	}
+}
+
+// known implements source.
+func (s *imageSource) known(ctx context.Context, job int) ([]byte, error) {
+	samples := s.samples[job]
+	hashes := make([]string, len(samples))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(s.o.workers())
+	for i, n := range samples {
+		p := &s.pictures[n]
+		if in, ok := s.remembered[p.path]; ok && in.Size == p.size && in.ModTime == p.modTime {
+			hashes[i] = in.Hash
+			continue
+		}
+		if p.bad != nil {
+			hashes[i] = unread
+			continue
+		}
+		g.Go(func() error {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			hashes[i] = s.hash(p)
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	var identity []byte
+	for i, n := range samples {
+		identity = identityOf(identity, &s.pictures[n], hashes[i])
+	}
+	return identity, nil
+}
+
+// hash reads a picture for its identity alone.
+func (s *imageSource) hash(p *picture) string {
+	sc := scratches.Get().(*scratch)
+	defer putScratch(sc)
+	data, _, err := sc.read(s.path(p))
+	if err != nil {
+		return unread
+	}
+	return hashHex(data)
+}
+
+func hashHex(data []byte) string {
+	sum := xxh3.Hash128(data).Bytes()
+	return hex.EncodeToString(sum[:])
+}
+
+func (s *imageSource) path(p *picture) string {
+	return filepath.Join(s.root, filepath.FromSlash(p.path))
+}
+
+func (s *imageSource) labelCounts(byID map[int32]int64) map[string]int64 {
+	if len(s.labels) == 0 {
+		return nil
+	}
+	counts := make(map[string]int64, len(byID))
+	for id, n := range byID {
+		counts[shard.Readable(s.labels[id])] += n
+	}
+	return counts
+}
+
+// splits returns the splits by ratio that the options ask for.
+func (o *Options) splits() []SplitShare {
+	if len(o.Splits) == 0 {
+		return []SplitShare{{Name: "train", Share: 1}}
+	}
+	return o.Splits
+}
+
+// estimate returns about how many bytes a picture's record takes, from the
+// size of its file and the options alone. The figures per pixel are what
+// photographs take; they only choose a number of shards.
+func (o *ImageOptions) estimate(size int64) int64 {
+	const features = 300 // all but the picture
+	if !o.resizes() && (o.Encode == Keep || o.Encode == JPEG) {
+		return size + features
+	}
+	const wide, high = 500, 375 // an ImageNet picture, for want of a better guess
+	w, h := wide, high
+	if o.resizes() {
+		g := o.Resize.Geometry(wide, high)
+		w, h = g.Width, g.Height
+	}
+	pixels := int64(w) * int64(h)
+	channels := int64(3)
+	if o.Channels == 1 {
+		channels = 1
+	}
+	switch o.Encode {
+	case JPEG:
+		return pixels*channels/6 + features
+	case PNG:
+		return pixels*channels*2/3 + features
+	case Float32:
+		return pixels*channels*4 + features
+	default:
+		return pixels*channels + features
+	}
+}
+
+// checkRename says which renamed key cannot be.
+func (o *ImageOptions) checkRename() error {
+	keys := map[string]bool{}
+	for _, key := range imageKeys {
+		keys[key] = true
+	}
+	for old, name := range o.Rename {
+		if !keys[old] {
+			return optionError("rename", "there is no feature %q; the features are %s", old, strings.Join(imageKeys, " "))
+		}
+		if name == "" {
+			return optionError("rename", "%s: the new name is empty", old)
+		}
+	}
+	seen := map[string]string{}
+	for _, key := range imageKeys {
+		name := o.key(key)
+		if other, ok := seen[name]; ok {
+			return optionError("rename", "%s and %s would both be %s", other, key, name)
+		}
+		seen[name] = key
+	}
+	return nil
+}
+
+// key returns the name under which a feature is stored.
+func (o *ImageOptions) key(name string) string {
+	if renamed, ok := o.Rename[name]; ok {
+		return renamed
+	}
+	return name
+}
+
+var errSize = fmt.Errorf("larger than %d bytes", maxInput)

@@ -1,0 +1,223 @@
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+	"strconv"
+	"strings"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// ErrOptions is what errors about options unwrap to: the caller asked for
+// something that cannot be, whatever the input holds.
+var ErrOptions = errors.New("invalid options")
+
+// optionError returns an error about the option of the given flag name.
+func optionError(flag, format string, args ...any) error {
+	return fmt.Errorf("--%s: %s%w", flag, fmt.Sprintf(format, args...), silent{ErrOptions})
+}
+
+// silent adds an error to a chain without adding to its text.
+type silent struct{ error }
+
+func (silent) Error() string   { return "" }
+func (s silent) Unwrap() error { return s.error }
+
+// Options are what conversions of all kinds of input share. The zero value is
+// a sensible default.
+type Options struct {
+	// Name of the dataset. Default: the source's base name in snake case.
+	Name string
+	// Seed of every choice: limit, split, shard and order. Default: 0.
+	Seed uint64
+	// Splits by ratio. Default: all samples in "train". Folders that name
+	// their splits need none.
+	Splits []SplitShare
+	// Shards in each split. 0 chooses: about 128 MiB a shard, at least
+	// min(16, samples/64) and one.
+	Shards int
+	// Even cuts shards to even lengths. An added sample then moves others,
+	// and more than one shard is redone.
+	Even bool
+	// Compression of the shards. Default: none.
+	Compression tfrecord.Compression
+	// MaxErrors is how many samples may be unusable. Default: none.
+	MaxErrors Tolerance
+	// Workers is how many goroutines make records. Default: one a core.
+	Workers int
+	// Limit keeps the N samples whose seeded hash is smallest. 0 keeps all.
+	Limit int64
+	// Overwrite replaces a set made with other options.
+	Overwrite bool
+	// HashInputs reads inputs whose size and time have not changed, too.
+	HashInputs bool
+	// DryRun plans and compares, and writes nothing.
+	DryRun bool
+
+	// Progress is counted up while the run goes on, if it is not nil.
+	Progress *Progress
+	// Note is called with a sentence for people about a choice that was made
+	// for them, from one goroutine at a time, if it is not nil.
+	Note func(sentence string)
+}
+
+func (o *Options) note(format string, args ...any) {
+	if o.Note != nil {
+		o.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+func (o *Options) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// maxShards is what the five digits of a shard's name hold.
+const maxShards = 99999
+
+// check says which of the shared options cannot be.
+func (o *Options) check() error {
+	if err := shard.CheckDataset(o.Name); err != nil {
+		return optionError("name", "%v", err)
+	}
+	if o.Shards < 0 || o.Shards > maxShards {
+		return optionError("shards", "%d is not between 1 and %d", o.Shards, maxShards)
+	}
+	if o.Workers < 0 {
+		return optionError("workers", "%d is negative", o.Workers)
+	}
+	if o.Limit < 0 {
+		return optionError("limit", "%d is negative", o.Limit)
+	}
+	return nil
+}
+
+// SplitShare is a split's name and its share of the samples.
+type SplitShare struct {
+	Name  string
+	Share float64 // above 0, at most 1; the shares of all splits add up to 1
+}
+
+// ParseSplits reads "train=0.9,val=0.1" or "train=90%,val=10%".
+func ParseSplits(s string) ([]SplitShare, error) {
+	var splits []SplitShare
+	var sum float64
+	seen := map[string]bool{}
+	for _, part := range strings.Split(s, ",") {
+		name, share, ok := strings.Cut(strings.TrimSpace(part), "=")
+		if !ok {
+			return nil, fmt.Errorf("%q: want NAME=SHARE such as train=0.9", part)
+		}
+		if err := shard.CheckSplit(name); err != nil {
+			return nil, err
+		}
+		if seen[name] {
+			return nil, fmt.Errorf("split %s is named twice", name)
+		}
+		seen[name] = true
+		v, err := ParseShare(share)
+		if err != nil {
+			return nil, fmt.Errorf("split %s: %w", name, err)
+		}
+		if v == 0 {
+			return nil, fmt.Errorf("split %s has no share: leave it out", name)
+		}
+		sum += v
+		splits = append(splits, SplitShare{Name: name, Share: v})
+	}
+	if math.Abs(sum-1) > 1e-6 {
+		return nil, fmt.Errorf("the shares add up to %g, want 1", sum)
+	}
+	return splits, nil
+}
+
+// ParseShare reads a share between 0 and 1, as "0.1" or "10%".
+func ParseShare(s string) (float64, error) {
+	number, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return 0, fmt.Errorf("share %q: want a number such as 0.1 or 10%%", s)
+	}
+	if percent {
+		v /= 100
+	}
+	if !(v >= 0 && v <= 1) {
+		return 0, fmt.Errorf("share %q is not between 0 and 1", s)
+	}
+	return v, nil
+}
+
+func formatSplits(splits []SplitShare) string {
+	parts := make([]string, len(splits))
+	for i, s := range splits {
+		parts[i] = s.Name + "=" + strconv.FormatFloat(s.Share, 'g', -1, 64)
+	}
+	return strings.Join(parts, ",")
+}
+
+// Tolerance is how many unusable samples a run bears: a number, or a share of
+// the planned samples. The zero value bears none.
+type Tolerance struct {
+	Count int64
+	Share float64 // used when above 0
+}
+
+// ParseTolerance reads "5" or "2%".
+func ParseTolerance(s string) (Tolerance, error) {
+	if strings.HasSuffix(strings.TrimSpace(s), "%") {
+		v, err := ParseShare(s)
+		return Tolerance{Share: v}, err
+	}
+	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
+	if err != nil || n < 0 {
+		return Tolerance{}, fmt.Errorf("%q: want a number of samples such as 5, or a percentage such as 2%%", s)
+	}
+	return Tolerance{Count: n}, nil
+}
+
+// bears reports whether bad of planned samples are bearable.
+func (t Tolerance) bears(bad, planned int64) bool {
+	if t.Share > 0 {
+		return float64(bad) <= t.Share*float64(planned)
+	}
+	return bad <= t.Count
+}
+
+// SnakeCase makes a dataset name of a file name: lower case, every run of
+// other characters an underscore, a letter in front.
+func SnakeCase(s string) string {
+	var b strings.Builder
+	gap, lower := false, false
+	for _, r := range s {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			gap = gap || lower
+			r += 'a' - 'A'
+			lower = false
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			lower = true
+		default:
+			gap, lower = true, false
+			continue
+		}
+		if gap && b.Len() > 0 {
+			b.WriteByte('_')
+		}
+		gap = false
+		b.WriteRune(r)
+	}
+	name := b.String()
+	switch {
+	case name == "":
+		return "dataset"
+	case name[0] < 'a':
+		return "data_" + name
+	}
+	return name
+}

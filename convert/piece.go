@@ -1,0 +1,87 @@
+package convert
+
+import (
+	"context"
+	"iter"
+	"sync"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// source is what a run needs of a kind of input. A job is one shard to be
+// made; jobs are numbered in the order of the manifest.
+type source interface {
+	// jobs returns the planned shards.
+	jobs() []job
+	// attach is called once, before all that follows, with the folder that the
+	// set is written into.
+	attach(dir *shard.Dir)
+	// known returns the identity of all of a job's samples, in order, as its
+	// pieces would carry it. It reads no more of the input than it has to.
+	known(ctx context.Context, job int) (identity []byte, err error)
+	// prepare is called once before the pieces of the given jobs are asked for.
+	prepare(ctx context.Context, jobs []int) error
+	// tasks yields the work of a job in the order of its records. Tasks run
+	// concurrently, and fill in the piece that they are given.
+	tasks(ctx context.Context, job int) iter.Seq2[task, error]
+	// labelCounts names the labels that were counted by id; nil without labels.
+	labelCounts(byID map[int32]int64) map[string]int64
+	// describe fills in what the manifest says of the records.
+	describe(m *shard.Manifest)
+}
+
+// job is one planned shard.
+type job struct {
+	name    shard.Name
+	samples int64
+}
+
+// task makes a piece. An error ends the run: what is wrong with a sample goes
+// into the piece.
+type task func(p *piece) error
+
+// piece is what one unit of work makes: some records of one shard, framed, and
+// all that the shard has to know of them.
+type piece struct {
+	frames   []byte
+	sizes    []int   // of each frame
+	labels   []int32 // of each record, where there are labels
+	bad      []shard.BadSample
+	samples  int64
+	filtered int64
+	bytesIn  int64
+	inputs   []shard.Input
+	identity []byte // goes into the shard's fingerprint
+}
+
+// frame appends the record that the builder holds.
+func (p *piece) frame(b *tfrecord.Builder) {
+	start := len(p.frames)
+	var mark int
+	p.frames, mark = tfrecord.BeginFrame(p.frames)
+	p.frames = tfrecord.EndFrame(b.Append(p.frames), mark)
+	p.sizes = append(p.sizes, len(p.frames)-start)
+}
+
+func (p *piece) reset() {
+	*p = piece{
+		frames: p.frames[:0], sizes: p.sizes[:0], labels: p.labels[:0],
+		inputs: p.inputs[:0], identity: p.identity[:0],
+	}
+}
+
+// keepFrames is the largest buffer that is kept for reuse: one huge picture
+// should not hold its memory for the rest of the run.
+const keepFrames = 8 << 20
+
+var pieces = sync.Pool{New: func() any { return new(piece) }}
+
+func getPiece() *piece { return pieces.Get().(*piece) }
+
+func putPiece(p *piece) {
+	if cap(p.frames) <= keepFrames {
+		p.reset()
+		pieces.Put(p)
+	}
+}

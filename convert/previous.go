@@ -1,0 +1,217 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// previous is what an earlier run left in the output folder: its manifest, or
+// the state of a run that did not end, or both.
+type previous struct {
+	manifest *shard.Manifest // nil when the run did not end
+	name     string
+	options  map[string]json.RawMessage
+	codecs   codecs
+	files    []string // all that it named, relative to the folder
+}
+
+// readPrevious reads what an earlier run left in a folder. It is nil when
+// there was none.
+func readPrevious(dir *shard.Dir) (*previous, error) {
+	m, err := dir.Manifest()
+	if err != nil {
+		return nil, err
+	}
+	state := dir.Run()
+	if m == nil && state == nil {
+		return nil, nil
+	}
+	p := &previous{manifest: m}
+	if state != nil {
+		p.name, p.options, p.codecs = state.Name, state.Options, codecs{state.Decoder, state.Encoder}
+		p.files = append(append(p.files, state.Files...), state.Stale...)
+	}
+	if m != nil {
+		p.name, p.options, p.codecs = m.Name, m.Options, codecs{m.Decoder, m.Encoder}
+		p.files = append(p.files, m.Files()...)
+	}
+	return p, nil
+}
+
+// existingShards returns how many shards an earlier run planned for a split,
+// 0 when it had none.
+func (p *previous) existingShards(split string) int {
+	if p == nil {
+		return 0
+	}
+	var counts map[string]int
+	if json.Unmarshal(p.options[optionShards], &counts) != nil {
+		return 0
+	}
+	return counts[split]
+}
+
+// optionShards is the one option that a run may differ in: it holds the
+// number of shards of each split, which --shards auto chooses.
+const optionShards = "shards"
+
+// difference names the first thing in which this run differs from an earlier
+// one such that their shards cannot make up one set; empty when there is none.
+func (r *run) difference(p *previous) string {
+	if p.name != r.Name {
+		return fmt.Sprintf("--name was %s, now it is %s", p.name, r.Name)
+	}
+	if p.codecs.decoder != r.codecs.decoder {
+		return codecDifference("decoder", p.codecs.decoder, r.codecs.decoder)
+	}
+	if p.codecs.encoder != r.codecs.encoder {
+		return codecDifference("encoder", p.codecs.encoder, r.codecs.encoder)
+	}
+	names := make([]string, 0, len(r.options))
+	for name := range r.options {
+		names = append(names, name)
+	}
+	for name := range p.options {
+		if _, ok := r.options[name]; !ok {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		if name == optionShards && r.Shards == 0 {
+			continue
+		}
+		was, now := compact(p.options[name]), compact(r.options[name])
+		if was != now {
+			return fmt.Sprintf("--%s was %s, now it is %s", strings.ReplaceAll(name, "_", "-"), was, now)
+		}
+	}
+	return ""
+}
+
+func codecDifference(what, was, now string) string {
+	hint := ""
+	switch {
+	case strings.Contains(was, "turbo"):
+		hint = " (--decoder turbo asks for the former)"
+	case strings.Contains(now, "turbo"):
+		hint = " (--decoder go asks for the former)"
+	}
+	return fmt.Sprintf("the %s was %q, now it is %q%s", what, was, now, hint)
+}
+
+func compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if len(raw) == 0 || json.Compact(&b, raw) != nil {
+		return "not given"
+	}
+	return b.String()
+}
+
+// refuseForeign refuses to replace a file that no earlier run of ours named.
+func (r *run) refuseForeign(p *previous) error {
+	for _, name := range r.files() {
+		if p != nil && slices.Contains(p.files, name) || !r.dir.Exists(name) {
+			continue
+		}
+		return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another folder or --name", filepath.Join(r.dir.Path(), name))
+	}
+	return nil
+}
+
+// files names every file that this run may write, relative to the folder.
+func (r *run) files() []string {
+	var files []string
+	for _, j := range r.jobs {
+		name := j.name.String()
+		files = append(files, name)
+		if r.uncompressed() {
+			files = append(files, filepath.ToSlash(shard.IndexPath(name)))
+		}
+	}
+	if r.uncompressed() {
+		m := new(shard.Manifest)
+		r.source.describe(m)
+		files = append(files, shard.TFDSFiles(m.Features)...)
+	}
+	return append(files, shard.LedgerFile, shard.ManifestFile)
+}
+
+func (r *run) uncompressed() bool {
+	return r.Compression == tfrecord.Auto || r.Compression == tfrecord.None
+}
+
+// removeOld removes exactly the files that an earlier run named, the manifest
+// first, and what is recorded of them.
+func (r *run) removeOld(p *previous) error {
+	if err := r.dir.Remove(shard.ManifestFile); err != nil {
+		return err
+	}
+	if err := r.dir.Remove(p.files...); err != nil {
+		return err
+	}
+	return r.dir.Reset()
+}
+
+// announce writes what this run intends, before it writes anything else.
+func (r *run) announce(p *previous) error {
+	state := &shard.Run{
+		Name: r.Name, Options: r.options,
+		Decoder: r.codecs.decoder, Encoder: r.codecs.encoder, Files: r.files(),
+	}
+	if p != nil {
+		for _, f := range p.files {
+			if !slices.Contains(state.Files, f) && !slices.Contains(state.Stale, f) && r.dir.Exists(f) {
+				state.Stale = append(state.Stale, f)
+			}
+		}
+	}
+	return r.dir.PutRun(state)
+}
+
+// keepWhatIsUpToDate fills in done and kept for the shards in place whose
+// fingerprint is what this run would make.
+func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
+	if p == nil {
+		return nil
+	}
+	listed := map[string]shard.Info{}
+	if p.manifest != nil {
+		for _, s := range p.manifest.Splits {
+			for _, info := range s.Shards {
+				listed[info.File] = info
+			}
+		}
+	}
+	for i, j := range r.jobs {
+		file := j.name.String()
+		info, inManifest := listed[file]
+		done := r.dir.Done(file)
+		// Without its state a shard is known by the manifest, unless it lacks
+		// samples: which those were, only the state says.
+		if done == nil && inManifest && info.Records == j.samples && r.dir.HasContent(info) {
+			done = &shard.Done{Info: info, Samples: j.samples}
+		}
+		if done == nil || r.uncompressed() && !r.dir.Exists(filepath.ToSlash(shard.IndexPath(file))) {
+			continue
+		}
+		identity, err := r.source.known(ctx, i)
+		if err != nil {
+			return err
+		}
+		f := r.shardFingerprint(file)
+		f.h.Write(identity)
+		if f.String() == done.Fingerprint {
+			r.done[i], r.kept[i] = done, true
+		}
+	}
+	return nil
+}

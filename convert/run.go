@@ -1,0 +1,361 @@
+package convert
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// run is one conversion: what was planned, what is kept, what is made.
+type run struct {
+	*Options
+	source   source
+	dir      *shard.Dir
+	options  map[string]json.RawMessage // effective, as in the manifest
+	codecs   codecs
+	skipped  int64
+	jobs     []job
+	done     []*shard.Done // of each job: kept or made
+	kept     []bool
+	began    time.Time
+	progress *Progress
+}
+
+// codecs name the JPEG codecs that the bytes depend on.
+type codecs struct{ decoder, encoder string }
+
+// newRun makes a run of a planned source; execute carries it out.
+func newRun(o *Options, src source, options map[string]any, c codecs) (*run, error) {
+	r := &run{Options: o, source: src, codecs: c, jobs: src.jobs(), progress: o.Progress}
+	if r.progress == nil {
+		r.progress = new(Progress)
+	}
+	r.done, r.kept = make([]*shard.Done, len(r.jobs)), make([]bool, len(r.jobs))
+	r.options = make(map[string]json.RawMessage, len(options))
+	for k, v := range options {
+		b, err := json.Marshal(v)
+		if err != nil {
+			return nil, fmt.Errorf("option %s: %w", k, err)
+		}
+		r.options[k] = b
+	}
+	return r, nil
+}
+
+// execute compares the plan with what an earlier run left, makes what is
+// missing or out of date, and writes the manifest.
+func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
+	if before != nil && r.Overwrite {
+		if diff := r.difference(before); diff != "" {
+			if !r.DryRun {
+				if err := r.removeOld(before); err != nil {
+					return nil, err
+				}
+			}
+			before = nil
+		}
+	}
+	if before != nil {
+		if diff := r.difference(before); diff != "" {
+			return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, another folder, or --overwrite", r.dir.Path(), diff)
+		}
+	}
+	if err := r.refuseForeign(before); err != nil {
+		return nil, err
+	}
+	if err := r.keepWhatIsUpToDate(ctx, before); err != nil {
+		return nil, err
+	}
+	todo := r.todo()
+	if r.DryRun {
+		return r.summary(Planned, r.fingerprint()), nil
+	}
+	if len(todo) > 0 {
+		if err := r.make(ctx, before, todo); err != nil {
+			return nil, err
+		}
+	}
+	return r.finish(before, len(todo) > 0)
+}
+
+// todo returns the jobs that are not kept, and tells the progress.
+func (r *run) todo() []int {
+	var todo []int
+	var samples int64
+	for i := range r.jobs {
+		if !r.kept[i] {
+			todo = append(todo, i)
+			samples += r.jobs[i].samples
+		}
+	}
+	r.progress.Shards.Store(int64(len(r.jobs)))
+	r.progress.Kept.Store(int64(len(r.jobs) - len(todo)))
+	r.progress.Planned.Store(samples)
+	return todo
+}
+
+// make writes the shards of the given jobs.
+func (r *run) make(ctx context.Context, before *previous, todo []int) error {
+	if err := r.dir.Sweep(); err != nil {
+		return err
+	}
+	if err := r.announce(before); err != nil {
+		return err
+	}
+	// From here on the old manifest would describe shards that are replaced.
+	if err := r.dir.Remove(shard.ManifestFile, shard.TFDSInfoFile); err != nil {
+		return err
+	}
+	if err := r.source.prepare(ctx, todo); err != nil {
+		return err
+	}
+	w := newWriters(r)
+	tasks := func(yield func(numbered, error) bool) {
+		for _, j := range todo {
+			if !yield(numbered{job: j}, nil) {
+				return
+			}
+			for t, err := range r.source.tasks(ctx, j) {
+				if !yield(numbered{job: j, run: t}, err) {
+					return
+				}
+			}
+		}
+	}
+	workers := r.workers()
+	err := ordered(ctx, tasks, workers, 2*workers+2, w.add)
+	if err := w.close(err); err != nil {
+		return err
+	}
+	return r.dir.Sweep()
+}
+
+// fingerprint hashes the fingerprints of all shards into the set's. It is
+// empty while a shard has none.
+func (r *run) fingerprint() string {
+	h := newFingerprint()
+	for _, d := range r.done {
+		if d == nil {
+			return ""
+		}
+		h.add(d.File, d.Info.Fingerprint)
+	}
+	return h.String()
+}
+
+// manifest describes the finished set.
+func (r *run) manifest() *shard.Manifest {
+	m := &shard.Manifest{
+		Format: shard.ManifestFormat, Version: shard.ManifestVersion, Tool: build.Tool,
+		Name: r.Name, Options: r.options, Seed: r.Seed, Fingerprint: r.fingerprint(),
+		Decoder: r.codecs.decoder, Encoder: r.codecs.encoder,
+		Compression: compressionName(r.Compression), Records: shard.RecordExample,
+		Labels: []string{},
+	}
+	r.source.describe(m)
+	for i, d := range r.done {
+		split := r.jobs[i].name.Split
+		if len(m.Splits) == 0 || m.Splits[len(m.Splits)-1].Name != split {
+			m.Splits = append(m.Splits, shard.Split{Name: split})
+		}
+		s := &m.Splits[len(m.Splits)-1]
+		s.Records += d.Records
+		s.Shards = append(s.Shards, d.Info)
+	}
+	return m
+}
+
+func compressionName(c tfrecord.Compression) string {
+	if c == tfrecord.Auto {
+		c = tfrecord.None
+	}
+	return c.String()
+}
+
+// finish counts, writes the ledger, the metadata and last the manifest, or
+// says that too many samples were bad.
+func (r *run) finish(before *previous, made bool) (*Summary, error) {
+	m := r.manifest()
+	status := Written
+	switch {
+	case !made && before != nil && before.manifest != nil:
+		status = UpToDate
+	case before != nil && before.manifest != nil:
+		status = Updated
+	case r.progress.Kept.Load() > 0:
+		status = Resumed
+	}
+	sum := r.summary(status, m.Fingerprint)
+	bad := r.bad()
+	ledger, err := encodeLedger(bad)
+	if err != nil {
+		return nil, err
+	}
+	if !r.MaxErrors.bears(sum.Errors, sum.Samples) {
+		sum.Status = Failed
+		if !r.same(shard.LedgerFile, ledger) {
+			if err := r.dir.Put(shard.LedgerFile, ledger); err != nil {
+				return nil, err
+			}
+		}
+		return nil, &BadSamplesError{Summary: sum, Samples: bad, Ledger: filepath.Join(r.dir.Path(), shard.LedgerFile)}
+	}
+	if sum.Records == 0 {
+		return nil, fmt.Errorf("%s: none of %d samples became a record (%d unusable, %d filtered out): nothing to write a manifest for", r.dir.Path(), sum.Samples, sum.Errors, sum.Filtered)
+	}
+	files, err := r.metadata(m, ledger)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := r.place(before, files)
+	if err != nil {
+		return nil, err
+	}
+	if changed && sum.Status == UpToDate {
+		sum.Status = Updated
+	}
+	return sum, nil
+}
+
+// file is one of a set's small files.
+type file struct {
+	name string
+	data []byte // nil: there must be no such file
+}
+
+// metadata returns the small files of the set in the order in which they are
+// written, the manifest last.
+func (r *run) metadata(m *shard.Manifest, ledger []byte) ([]file, error) {
+	files := []file{{shard.LedgerFile, ledger}}
+	if m.Compression == tfrecord.None.String() {
+		tfds, err := shard.EncodeTFDS(m)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range shard.TFDSFiles(m.Features) {
+			files = append(files, file{name, tfds[name]})
+		}
+	} else {
+		r.note("no metadata for TFDS: it cannot read %s shards", m.Compression)
+	}
+	data, err := m.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return append(files, file{shard.ManifestFile, data}), nil
+}
+
+// place puts files where they are not already, after what is stale is gone,
+// and reports whether anything changed.
+func (r *run) place(before *previous, files []file) (changed bool, err error) {
+	var stale []string
+	names := r.files()
+	if before != nil {
+		for _, f := range before.files {
+			if !slices.Contains(names, f) && r.dir.Exists(f) {
+				stale = append(stale, f)
+			}
+		}
+	}
+	for _, f := range files {
+		if f.data == nil && r.dir.Exists(f.name) {
+			stale = append(stale, f.name)
+		}
+	}
+	if len(stale) > 0 {
+		changed = true
+		if err := r.dir.Remove(append([]string{shard.ManifestFile}, stale...)...); err != nil {
+			return changed, err
+		}
+	}
+	for _, f := range files {
+		if f.data == nil || r.same(f.name, f.data) {
+			continue
+		}
+		changed = true
+		if err := r.dir.Put(f.name, f.data); err != nil {
+			return changed, err
+		}
+	}
+	if !changed {
+		return false, nil
+	}
+	shards := make([]string, len(r.jobs))
+	for i, j := range r.jobs {
+		shards[i] = j.name.String()
+	}
+	return true, r.dir.Forget(shards)
+}
+
+// same reports whether a file holds just these bytes.
+func (r *run) same(name string, data []byte) bool {
+	path := filepath.Join(r.dir.Path(), name)
+	if st, err := os.Stat(path); err != nil || st.Size() != int64(len(data)) {
+		return false
+	}
+	have, err := os.ReadFile(path)
+	return err == nil && string(have) == string(data)
+}
+
+// bad returns the ledger: every sample that could not be used, by key.
+func (r *run) bad() []shard.BadSample {
+	var bad []shard.BadSample
+	for _, d := range r.done {
+		bad = append(bad, d.Bad...)
+	}
+	slices.SortStableFunc(bad, func(a, b shard.BadSample) int {
+		if c := strings.Compare(a.Key, b.Key); c != 0 {
+			return c
+		}
+		return int(a.Line - b.Line)
+	})
+	return bad
+}
+
+// encodeLedger returns the bytes of errors.jsonl, nil when nothing is in it.
+func encodeLedger(bad []shard.BadSample) ([]byte, error) {
+	var out []byte
+	for _, b := range bad {
+		line, err := json.Marshal(b)
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		out = append(append(out, line...), '\n')
+	}
+	return out, nil
+}
+
+func (r *run) summary(status Status, fingerprint string) *Summary {
+	s := &Summary{
+		Status: status, Decoder: r.codecs.decoder, Fingerprint: fingerprint, SkippedFiles: r.skipped,
+		Seconds: time.Since(r.began).Seconds(), Splits: map[string]SplitSummary{},
+	}
+	for i, j := range r.jobs {
+		s.Samples += j.samples
+		split := s.Splits[j.name.Split]
+		split.Shards++
+		if d := r.done[i]; d != nil {
+			s.Records += d.Records
+			s.Errors += int64(len(d.Bad))
+			s.Filtered += d.Filtered
+			s.Bytes += d.Bytes
+			split.Records += d.Records
+		}
+		s.Splits[j.name.Split] = split
+		if r.kept[i] {
+			s.ShardsKept++
+		} else if status != Planned {
+			s.ShardsWritten++
+		}
+	}
+	return s
+}

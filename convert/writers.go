@@ -1,0 +1,139 @@
+package convert
+
+import (
+	"sync"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// writers takes pieces in order and puts the shards of a run in place. A
+// finished shard is synced and renamed in the background while the next one is
+// being written.
+type writers struct {
+	run     *run
+	open    *openShard    // nil before the first piece
+	commits chan struct{} // holds a token for each commit under way
+
+	background sync.WaitGroup
+	mu         sync.Mutex
+	err        error // the first of the background's
+}
+
+// openShard is a shard that is being written.
+type openShard struct {
+	job         int
+	w           *shard.Writer
+	done        shard.Done
+	fingerprint fingerprint
+	labels      map[int32]int64
+}
+
+// maxCommits is how many shards may be on their way to disk at a time.
+const maxCommits = 2
+
+func newWriters(r *run) *writers {
+	return &writers{run: r, commits: make(chan struct{}, maxCommits)}
+}
+
+// add takes the next piece. The first piece of another job ends the shard
+// before.
+func (ws *writers) add(job int, p *piece) error {
+	if ws.open != nil && ws.open.job != job {
+		if err := ws.commit(); err != nil {
+			return err
+		}
+	}
+	if ws.open == nil {
+		if err := ws.start(job); err != nil {
+			return err
+		}
+	}
+	o := ws.open
+	if err := o.w.WriteFrames(p.frames, p.sizes); err != nil {
+		return err
+	}
+	for _, l := range p.labels {
+		o.labels[l]++
+	}
+	o.done.Filtered += p.filtered
+	o.done.Bad = append(o.done.Bad, p.bad...)
+	o.done.Inputs = append(o.done.Inputs, p.inputs...)
+	o.fingerprint.h.Write(p.identity)
+
+	progress := ws.run.progress
+	progress.Done.Add(p.samples)
+	progress.Errors.Add(int64(len(p.bad)))
+	progress.BytesIn.Add(p.bytesIn)
+	progress.BytesOut.Add(int64(len(p.frames)))
+	return nil
+}
+
+func (ws *writers) start(job int) error {
+	j := ws.run.jobs[job]
+	w, err := ws.run.dir.Create(j.name.String(), shard.WriterOptions{Compression: ws.run.Compression})
+	if err != nil {
+		return err
+	}
+	ws.open = &openShard{
+		job: job, w: w, done: shard.Done{Samples: j.samples},
+		fingerprint: ws.run.shardFingerprint(j.name.String()), labels: map[int32]int64{},
+	}
+	return nil
+}
+
+// commit sends the open shard on its way, once there is room.
+func (ws *writers) commit() error {
+	o := ws.open
+	ws.open = nil
+	ws.commits <- struct{}{}
+	ws.background.Add(1)
+	go func() {
+		defer ws.background.Done()
+		err := ws.put(o)
+		<-ws.commits
+		if err != nil {
+			ws.mu.Lock()
+			if ws.err == nil {
+				ws.err = err
+			}
+			ws.mu.Unlock()
+		}
+	}()
+	ws.mu.Lock()
+	defer ws.mu.Unlock()
+	return ws.err
+}
+
+// put puts a shard in place and records what it is.
+func (ws *writers) put(o *openShard) error {
+	info, err := o.w.Commit()
+	if err != nil {
+		return err
+	}
+	info.Fingerprint = o.fingerprint.String()
+	info.Labels = ws.run.source.labelCounts(o.labels)
+	o.done.Info = info
+	if err := ws.run.dir.PutDone(&o.done); err != nil {
+		return err
+	}
+	ws.run.done[o.job] = &o.done // each job has its own place
+	ws.run.progress.Finished.Add(1)
+	return nil
+}
+
+// close ends the last shard, or throws it away when the run failed with err,
+// and waits for the background. It returns the first error of all.
+func (ws *writers) close(err error) error {
+	if ws.open != nil {
+		if err == nil {
+			err = ws.commit()
+		} else {
+			ws.open.w.Abort()
+		}
+	}
+	ws.background.Wait()
+	if err == nil {
+		err = ws.err
+	}
+	return err
+}

@@ -1,0 +1,270 @@
+package shard
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func open(t *testing.T) *Dir {
+	t.Helper()
+	d, err := OpenDir(filepath.Join(t.TempDir(), "deep", "out"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+func write(t *testing.T, d *Dir, file string, o WriterOptions, records ...string) Info {
+	t.Helper()
+	w, err := d.Create(file, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range records {
+		if err := w.WriteRecord([]byte(r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	info, err := w.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+// temporary lists what lies in the folder for files without a final name.
+func temporary(t *testing.T, d *Dir) []string {
+	t.Helper()
+	names, err := filepath.Glob(d.join(StateDir + "/tmp/*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return names
+}
+
+func TestOneProcessAtATime(t *testing.T) {
+	d := open(t)
+	if _, err := OpenDir(d.Path()); !errors.Is(err, ErrBusy) {
+		t.Errorf("a second opening: %v, want ErrBusy", err)
+	}
+	d.Close()
+	again, err := OpenDir(d.Path())
+	if err != nil {
+		t.Fatalf("after closing: %v", err)
+	}
+	again.Close()
+}
+
+func TestWriterPutsAShardInPlaceWhole(t *testing.T) {
+	d := open(t)
+	const file = "a-train.tfrecord-00000-of-00001"
+	w, err := d.Create(file, WriterOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range []string{"one", "", "three"} {
+		if err := w.WriteRecord([]byte(r)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	frames := tfrecord.AppendFrame(tfrecord.AppendFrame(nil, []byte("four")), []byte("5"))
+	if err := w.WriteFrames(frames, []int{20, 17}); err != nil {
+		t.Fatal(err)
+	}
+	if d.Exists(file) {
+		t.Error("the shard has its name before Commit")
+	}
+	info, err := w.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, _ := os.ReadFile(d.join(file))
+	if info.Records != 5 || info.Bytes != int64(len(data)) || !d.HasContent(info) {
+		t.Errorf("info %+v of %d bytes", info, len(data))
+	}
+	index, err := os.ReadFile(d.join("index/" + file + ".idx"))
+	if want := "0 19\n19 16\n35 21\n56 20\n76 17\n"; err != nil || string(index) != want {
+		t.Errorf("index %q, %v, want %q", index, err, want)
+	}
+	if left := temporary(t, d); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+	w.Abort() // does nothing now
+	if !d.HasContent(info) {
+		t.Error("Abort after Commit harmed the shard")
+	}
+}
+
+func TestAbortLeavesNothing(t *testing.T) {
+	d := open(t)
+	w, err := d.Create("a-train.tfrecord-00000-of-00001", WriterOptions{Compression: tfrecord.Zstd})
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.WriteRecord([]byte("x"))
+	w.Abort()
+	if left := temporary(t, d); len(left) > 0 || d.Exists("a-train.tfrecord-00000-of-00001") {
+		t.Errorf("left behind: %q", left)
+	}
+}
+
+func TestCompressedShardsHaveNoIndex(t *testing.T) {
+	d := open(t)
+	const file = "a-train.tfrecord-00000-of-00001"
+	write(t, d, file, WriterOptions{}, "plain")
+	for _, c := range []tfrecord.Compression{tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd} {
+		first := write(t, d, file, WriterOptions{Compression: c}, "a", "b")
+		second := write(t, d, file, WriterOptions{Compression: c}, "a", "b")
+		if !cmp.Equal(first, second) {
+			t.Errorf("%s does not repeat: %+v, %+v", c, first, second)
+		}
+		if first.Records != 2 {
+			t.Errorf("%s: %+v", c, first)
+		}
+	}
+}
+
+func TestCreateRefusesPaths(t *testing.T) {
+	d := open(t)
+	for _, name := range []string{"", ".", "..", "a/b", `a\b`, "/abs"} {
+		if _, err := d.Create(name, WriterOptions{}); err == nil {
+			t.Errorf("Create(%q) succeeded", name)
+		}
+	}
+}
+
+func TestRemoveStaysInside(t *testing.T) {
+	d := open(t)
+	outside := filepath.Join(filepath.Dir(d.Path()), "precious")
+	os.WriteFile(outside, []byte("x"), 0o644)
+	for _, name := range []string{"../precious", outside, "index/../../precious"} {
+		if err := d.Remove(name); err == nil {
+			t.Errorf("Remove(%q) succeeded", name)
+		}
+	}
+	if _, err := os.Stat(outside); err != nil {
+		t.Error("a file outside is gone")
+	}
+}
+
+func TestStateOfAShard(t *testing.T) {
+	d := open(t)
+	const file = "a-train.tfrecord-00000-of-00001"
+	info := write(t, d, file, WriterOptions{}, "one")
+	info.Fingerprint = "f"
+	want := &Done{Info: info, Samples: 2, Bad: []BadSample{{Key: "k", Source: "s", Line: 3, Stage: "read", Reason: "r"}},
+		Inputs: []Input{{Key: "a/b.jpg", Size: 1, ModTime: 2, Hash: "h"}, {Key: "\xff\x00", Hash: "i"}, {Key: "\x00x", Hash: "j"}}}
+	if err := d.PutDone(want); err != nil {
+		t.Fatal(err)
+	}
+	if got := d.Done(file); !cmp.Equal(got, want) {
+		t.Errorf("read back: %s", cmp.Diff(want, got))
+	}
+	var keys []InputKey
+	d.Remembered(func(in Input) { keys = append(keys, in.Key) })
+	if !cmp.Equal(keys, []InputKey{"a/b.jpg", "\xff\x00", "\x00x"}) {
+		t.Errorf("remembered %q", keys)
+	}
+
+	later := time.Now().Add(time.Hour)
+	os.Chtimes(d.join(file), later, later)
+	if d.Done(file) == nil {
+		t.Error("another time, the same content: should be known")
+	}
+	data, _ := os.ReadFile(d.join(file))
+	data[13] ^= 1
+	os.WriteFile(d.join(file), data, 0o644)
+	if d.Done(file) != nil {
+		t.Error("another content should not be known")
+	}
+	os.Remove(d.join(file))
+	if d.Done(file) != nil {
+		t.Error("a lost shard should not be known")
+	}
+	if err := d.Forget(nil); err != nil {
+		t.Fatal(err)
+	}
+	d.Remembered(func(in Input) { t.Errorf("still remembered: %v", in) })
+}
+
+func TestUselessStateIsNoError(t *testing.T) {
+	d := open(t)
+	for _, data := range []string{"", "{", "null", `{"format":"tfrec.run","version":99}`, `{"format":"other"}`} {
+		os.WriteFile(d.join(runFile), []byte(data), 0o644)
+		if r := d.Run(); r != nil {
+			t.Errorf("%q was read as %+v", data, r)
+		}
+	}
+}
+
+func TestManifestRoundTrip(t *testing.T) {
+	d := open(t)
+	if m, err := d.Manifest(); m != nil || err != nil {
+		t.Errorf("no manifest: %v, %v", m, err)
+	}
+	want := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Tool: "t", Name: "n", Labels: []string{"a<b", "ü"},
+		Splits: []Split{{Name: "train", Records: 1, Shards: []Info{{File: "n-train.tfrecord-00000-of-00001", Records: 1, Labels: map[string]int64{"a": 1}}}}}}
+	data, err := want.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasSuffix(data, []byte("}\n")) || !bytes.Contains(data, []byte("a<b")) {
+		t.Errorf("encoded %s", data)
+	}
+	if err := d.Put(ManifestFile, data); err != nil {
+		t.Fatal(err)
+	}
+	got, err := d.Manifest()
+	if err != nil || !cmp.Equal(got, want) {
+		t.Errorf("%v %s", err, cmp.Diff(want, got))
+	}
+}
+
+func TestManifestsOfOthersAreRefused(t *testing.T) {
+	for data, want := range map[string]string{
+		"":               "not a manifest",
+		"[]":             "not a manifest",
+		`{"format":"x"}`: "format",
+		`{"format":"tfrec.manifest","version":2}`:                                         "version 2",
+		`{"format":"tfrec.manifest","version":1,"splits":[{"shards":[{"file":"../x"}]}]}`: "outside",
+		`{"format":"tfrec.manifest","version":1,"splits":[{"shards":[{"file":""}]}]}`:     "outside",
+	} {
+		p := filepath.Join(t.TempDir(), ManifestFile)
+		os.WriteFile(p, []byte(data), 0o644)
+		if _, err := ReadManifest(p); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), p) {
+			t.Errorf("%s: %v, want %q", data, err, want)
+		}
+	}
+}
+
+func TestNames(t *testing.T) {
+	n := Name{"birds", "train", 3, 16}
+	if got := n.String(); got != "birds-train.tfrecord-00003-of-00016" {
+		t.Errorf("got %s", got)
+	}
+	if got, ok := ParseName(n.String()); !ok || got != n {
+		t.Errorf("parsed %+v, %v", got, ok)
+	}
+	for _, bad := range []string{"", "x", "birds-train.tfrecord-00016-of-00016", "birds-train.tfrecord-3-of-16", "birds-train.tfrecord-000003-of-00016",
+		"birds.tfrecord-00000-of-00001", "-train.tfrecord-00000-of-00001", "a-b.tfrecord-00000-of-00001.idx", "a-b.tfrecord-00000-of-99999999999999999999"} {
+		if got, ok := ParseName(bad); ok {
+			t.Errorf("ParseName(%q) = %+v", bad, got)
+		}
+	}
+	if got := IndexPath(filepath.Join("out", "s")); got != filepath.Join("out", "index", "s.idx") {
+		t.Errorf("index at %s", got)
+	}
+	if got := Readable("a\xffb\\ü"); got != `a\xffb\ü` {
+		t.Errorf("readable %q", got)
+	}
+}

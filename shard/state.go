@@ -1,0 +1,213 @@
+package shard
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+)
+
+// The state of a run lies under .tfrec in the output folder: run.json names
+// every file that the run will write, shards/FILE.json says what each finished
+// shard is. All of it may be deleted at the cost of time: what the next run
+// then finds in the manifest, it checks by reading.
+
+const (
+	runFormat    = "tfrec.run"
+	stateVersion = 1
+	runFile      = StateDir + "/run.json"
+	shardsDir    = StateDir + "/shards"
+)
+
+// Run is what a run intends. It is written before the first shard is.
+type Run struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	// Name, Options, Decoder and Encoder are the manifest's.
+	Name    string                     `json:"name"`
+	Options map[string]json.RawMessage `json:"options"`
+	Decoder string                     `json:"decoder"`
+	Encoder string                     `json:"encoder"`
+	// Files names every file that the run will write, relative to the folder.
+	Files []string `json:"files"`
+	// Stale names files of earlier runs that are not among Files; they are
+	// removed before the manifest is written.
+	Stale []string `json:"stale,omitempty"`
+}
+
+// Done is what is known of a finished shard beside what the manifest says.
+type Done struct {
+	Info
+	// ModTime of the shard's file in nanoseconds since 1970.
+	ModTime int64 `json:"mod_time"`
+	// Samples planned for the shard; those that are not records are in Bad or
+	// counted in Filtered.
+	Samples  int64       `json:"samples"`
+	Filtered int64       `json:"filtered,omitempty"`
+	Bad      []BadSample `json:"bad,omitempty"`
+	// Inputs are the identities of what the shard was made from, in order.
+	Inputs []Input `json:"inputs,omitempty"`
+}
+
+// BadSample is a line of the ledger: a sample that could not be used.
+type BadSample struct {
+	Key string `json:"key"`
+	// Source is the input file, relative to the source folder.
+	Source string `json:"source"`
+	// Line in a CSV file, from 1.
+	Line int64 `json:"line,omitempty"`
+	// Stage is "read", "decode", "transform", "encode" or "parse".
+	Stage  string `json:"stage"`
+	Reason string `json:"reason"`
+}
+
+// Input is the identity of an input: what it is known by on this machine
+// (Key, Size, ModTime) and everywhere (Hash).
+type Input struct {
+	Key     InputKey `json:"k"`
+	Size    int64    `json:"s"`
+	ModTime int64    `json:"t"` // nanoseconds since 1970
+	// Hash is the 128-bit XXH3 of the content in hexadecimal.
+	Hash string `json:"h"`
+}
+
+// InputKey is a key of any bytes that survives JSON: one that is not UTF-8 is
+// stored as a NUL and its bytes in hexadecimal.
+type InputKey string
+
+// MarshalText implements encoding.TextMarshaler.
+func (k InputKey) MarshalText() ([]byte, error) {
+	if utf8.ValidString(string(k)) && !strings.HasPrefix(string(k), "\x00") {
+		return []byte(k), nil
+	}
+	return []byte("\x00" + hex.EncodeToString([]byte(k))), nil
+}
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (k *InputKey) UnmarshalText(text []byte) error {
+	if len(text) == 0 || text[0] != 0 {
+		*k = InputKey(text)
+		return nil
+	}
+	b, err := hex.DecodeString(string(text[1:]))
+	*k = InputKey(b)
+	return err
+}
+
+// Run reads the state of the last run. It is nil when there is none, and when
+// what is there cannot be used: state is never worth an error.
+func (d *Dir) Run() *Run {
+	r := new(Run)
+	if !d.readState(runFile, r) || r.Format != runFormat || r.Version != stateVersion {
+		return nil
+	}
+	return r
+}
+
+// PutRun writes the state of the run that begins.
+func (d *Dir) PutRun(r *Run) error {
+	r.Format, r.Version = runFormat, stateVersion
+	return d.putState(runFile, r)
+}
+
+// Done reads what is known of a finished shard. It is nil when nothing is, or
+// when the file in place is not the one that was recorded: another size, or
+// another time and another content.
+func (d *Dir) Done(file string) *Done {
+	done := new(Done)
+	if !d.readState(shardsDir+"/"+file+".json", done) || done.File != file {
+		return nil
+	}
+	st, err := os.Stat(d.join(file))
+	if err != nil || !st.Mode().IsRegular() || st.Size() != done.Bytes {
+		return nil
+	}
+	if st.ModTime().UnixNano() != done.ModTime && !d.HasContent(done.Info) {
+		return nil
+	}
+	return done
+}
+
+// Remembered calls yield with every input recorded for any finished shard of
+// the folder, whether or not the shard is still in place.
+func (d *Dir) Remembered(yield func(Input)) {
+	entries, _ := os.ReadDir(d.join(shardsDir))
+	for _, e := range entries {
+		done := new(Done)
+		if d.readState(shardsDir+"/"+e.Name(), done) {
+			for _, in := range done.Inputs {
+				yield(in)
+			}
+		}
+	}
+}
+
+// PutDone records a finished shard. It fills in ModTime.
+func (d *Dir) PutDone(done *Done) error {
+	st, err := os.Stat(d.join(done.File))
+	if err != nil {
+		return err
+	}
+	done.ModTime = st.ModTime().UnixNano()
+	return d.putState(shardsDir+"/"+done.File+".json", done)
+}
+
+// Forget drops what is recorded of shards other than those named.
+func (d *Dir) Forget(keep []string) error {
+	entries, err := os.ReadDir(d.join(shardsDir))
+	if err != nil {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		return err
+	}
+	kept := make(map[string]bool, len(keep))
+	for _, file := range keep {
+		kept[file+".json"] = true
+	}
+	for _, e := range entries {
+		if !kept[e.Name()] {
+			if err := atomicfile.Remove(d.join(shardsDir + "/" + e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Reset forgets everything that is recorded in the folder.
+func (d *Dir) Reset() error {
+	if err := d.Forget(nil); err != nil {
+		return err
+	}
+	return d.Remove(runFile)
+}
+
+func (d *Dir) readState(name string, v any) bool {
+	data, err := os.ReadFile(d.join(name))
+	return err == nil && json.Unmarshal(data, v) == nil
+}
+
+// PutState writes a state file of the caller's own under .tfrec.
+func (d *Dir) PutState(name string, v any) error { return d.putState(StateDir+"/"+name, v) }
+
+// State reads a state file of the caller's own into v. It reports false when
+// there is none that can be used.
+func (d *Dir) State(name string, v any) bool { return d.readState(StateDir+"/"+name, v) }
+
+func (d *Dir) putState(name string, v any) error {
+	data, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("state %s: %w", name, err)
+	}
+	if err := os.MkdirAll(d.join(shardsDir), 0o755); err != nil {
+		return err
+	}
+	return d.Put(name, append(data, '\n'))
+}

@@ -1,0 +1,186 @@
+package shard
+
+import (
+	"bufio"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"os"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// WriterOptions says how a shard is written.
+type WriterOptions struct {
+	// Compression of the whole file. Default: none. Compressed shards have no index.
+	Compression tfrecord.Compression
+	// Level of compression; 0 is the algorithm's default.
+	Level int
+}
+
+// Writer writes one shard. Nothing has the shard's name until Commit, which
+// puts it in place whole; a process that dies before leaves a temporary file
+// that Dir.Sweep removes. Not safe for concurrent use.
+type Writer struct {
+	dir  *Dir
+	file string
+	data *sink
+	out  *tfrecord.Writer
+
+	indexFile *os.File // nil for compressed shards
+	index     *bufio.Writer
+	line      []byte
+}
+
+// Create starts a shard with the given file name in d.
+func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
+	if err := checkName(file); err != nil {
+		return nil, err
+	}
+	temp, err := d.tempDir()
+	if err != nil {
+		return nil, err
+	}
+	w := &Writer{dir: d, file: file, data: &sink{sum: sha256.New()}}
+	if w.data.f, err = os.CreateTemp(temp, file+".*"); err != nil {
+		return nil, err
+	}
+	w.out, err = tfrecord.NewWriter(w.data, tfrecord.WriterOptions{Compression: o.Compression, Level: o.Level})
+	if err == nil && (o.Compression == tfrecord.Auto || o.Compression == tfrecord.None) {
+		w.indexFile, err = os.CreateTemp(temp, file+".idx.*")
+		w.index = bufio.NewWriterSize(w.indexFile, 64<<10)
+	}
+	if err != nil {
+		w.Abort()
+		return nil, err
+	}
+	return w, nil
+}
+
+// WriteRecord appends a record.
+func (w *Writer) WriteRecord(record []byte) error {
+	offset := w.out.Offset()
+	if err := w.out.WriteRecord(record); err != nil {
+		return w.explain(err)
+	}
+	return w.addIndex(offset, int64(len(record))+tfrecord.Overhead)
+}
+
+// WriteFrames appends records that tfrecord.AppendFrame framed, of the given
+// sizes with framing. The frames are trusted to be right; frames may be
+// reused when WriteFrames returns.
+func (w *Writer) WriteFrames(frames []byte, sizes []int) error {
+	offset := w.out.Offset()
+	if err := w.out.WriteFrames(frames, len(sizes)); err != nil {
+		return w.explain(err)
+	}
+	for _, n := range sizes {
+		if err := w.addIndex(offset, int64(n)); err != nil {
+			return err
+		}
+		offset += int64(n)
+	}
+	return nil
+}
+
+// Records returns how many records were written so far.
+func (w *Writer) Records() int64 { return w.out.Records() }
+
+func (w *Writer) addIndex(offset, size int64) error {
+	if w.index == nil {
+		return nil
+	}
+	w.line = tfrecord.AppendIndex(w.line[:0], tfrecord.IndexEntry{Offset: offset, Size: size})
+	if _, err := w.index.Write(w.line); err != nil {
+		return w.explain(err)
+	}
+	return nil
+}
+
+// Commit syncs the shard, puts its index in place, then the shard itself. The
+// Info it returns has no fingerprint and no labels: those are the caller's to
+// fill in. After an error nothing has the shard's name that did not have it
+// before, and the temporary files are gone.
+func (w *Writer) Commit() (Info, error) {
+	info, err := w.commit()
+	if err != nil {
+		w.Abort()
+		return Info{}, w.explain(err)
+	}
+	return info, nil
+}
+
+func (w *Writer) commit() (Info, error) {
+	if err := w.out.Close(); err != nil {
+		return Info{}, err
+	}
+	path := w.dir.join(w.file)
+	// A shard that is replaced goes first: a crash between the two renames
+	// must not leave it beside the new one's index.
+	if err := atomicfile.Remove(path); err != nil {
+		return Info{}, err
+	}
+	if w.index != nil {
+		if err := w.index.Flush(); err != nil {
+			return Info{}, err
+		}
+		if err := os.MkdirAll(filepath.Dir(IndexPath(path)), 0o755); err != nil {
+			return Info{}, err
+		}
+		if err := atomicfile.Place(w.indexFile, IndexPath(path)); err != nil {
+			return Info{}, err
+		}
+	} else if err := atomicfile.Remove(IndexPath(path)); err != nil {
+		return Info{}, err
+	}
+	if err := atomicfile.Place(w.data.f, path); err != nil {
+		return Info{}, err
+	}
+	return Info{
+		File:    w.file,
+		Records: w.out.Records(),
+		Bytes:   w.data.bytes,
+		SHA256:  hex.EncodeToString(w.data.sum.Sum(nil)),
+	}, nil
+}
+
+// Abort throws away what was written. It does nothing to a committed shard.
+func (w *Writer) Abort() {
+	if w.out != nil {
+		w.out.Close() // frees the compressor; its error is of no use here
+	}
+	atomicfile.Discard(w.data.f)
+	if w.indexFile != nil {
+		atomicfile.Discard(w.indexFile)
+	}
+}
+
+func (w *Writer) explain(err error) error {
+	return fmt.Errorf("write shard %s: %w", filepath.Join(w.dir.path, w.file), err)
+}
+
+// sink is the shard's temporary file. It hashes what it writes and has the
+// kernel begin to write back early, so that the sync at the end is short.
+type sink struct {
+	f     *os.File
+	sum   hash.Hash
+	bytes int64
+	begun int64 // bytes whose write-back has been asked for
+}
+
+// writeBack is how much is written between two requests for write-back.
+const writeBack = 8 << 20
+
+func (s *sink) Write(p []byte) (int, error) {
+	n, err := s.f.Write(p)
+	s.sum.Write(p[:n])
+	s.bytes += int64(n)
+	if s.bytes-s.begun >= writeBack {
+		beginWriteBack(s.f, s.begun, s.bytes-s.begun)
+		s.begun = s.bytes
+	}
+	return n, err
+}
