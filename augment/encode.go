@@ -1,0 +1,13 @@
+package augment
+
+import "slices"
+
+// AppendRaw appends the picture's samples to dst, row by row, pixel by pixel,
+// channel by channel (HWC), with nothing between rows.
+func AppendRaw(dst []byte, im *Image) []byte {
+	dst = slices.Grow(dst, im.Width*im.Height*im.Channels)
+	for y := range im.Height {
+		dst = append(dst, im.Row(y)...)
+	}
+	return dst
+}

@@ -1,0 +1,219 @@
+package augment
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Fit is what becomes of a picture whose shape isn't that of the target. The
+// zero value is Stretch.
+type Fit uint8
+
+// The ways to fit a picture of any shape to a target of Width x Height.
+const (
+	// Stretch gives each side its target and loses the picture's shape.
+	Stretch Fit = iota
+	// Crop covers the target and cuts what stands out, as much on both sides.
+	Crop
+	// Pad puts the picture inside the target, in the middle, on PadColor.
+	Pad
+	// Shorter covers the target and cuts nothing: with N x N, the shorter
+	// side becomes N.
+	Shorter
+	// Longer stays inside the target and pads nothing: with N x N, the
+	// longer side becomes N.
+	Longer
+)
+
+var fitNames = [...]string{"stretch", "crop", "pad", "shorter", "longer"}
+
+// String returns the name that [ParseFit] reads.
+func (f Fit) String() string {
+	if int(f) < len(fitNames) {
+		return fitNames[f]
+	}
+	return fmt.Sprintf("Fit(%d)", uint8(f))
+}
+
+// ParseFit returns the fit of a name: stretch, crop, pad, shorter or longer.
+func ParseFit(name string) (Fit, error) {
+	for i, n := range fitNames {
+		if n == name {
+			return Fit(i), nil
+		}
+	}
+	return 0, fmt.Errorf("unknown fit %q: want %s", name, strings.Join(fitNames[:], ", "))
+}
+
+// ResizeSpec says to what size pictures are brought, and how. Either Width and
+// Height or Square is set.
+type ResizeSpec struct {
+	// Width and Height are the target, in pixels, 1 to [MaxSide].
+	Width, Height int
+	// Fit is what becomes of pictures of another shape than the target's.
+	Fit Fit
+	// Square makes the shorter side that long and cuts a square of that side
+	// from the middle, as torchvision's Resize(N) and CenterCrop(N) do. It
+	// takes the place of Width, Height and Fit. 0 is none.
+	Square int
+	// NoUpscale never enlarges. Stretch leaves a side that is shorter than
+	// its target as it is; the others leave a picture that they would have to
+	// enlarge at its own size. Crop and Square then cut from it what the
+	// target holds, so that the result may be smaller; Pad puts it in the
+	// middle of the target all the same.
+	NoUpscale bool
+	// Filter and Antialias are those of [Resize].
+	Filter    Filter
+	Antialias bool
+	// PadColor is what Pad fills with, in RGB; grayscale pictures get its
+	// luminance. The zero value is black.
+	PadColor [3]uint8
+}
+
+// ParseSize reads WxH, as in 224x224, into Width and Height of an otherwise
+// zero spec, or N, as in 224, into its Square.
+func ParseSize(text string) (ResizeSpec, error) {
+	var s ResizeSpec
+	var err error
+	if w, h, both := strings.Cut(text, "x"); both {
+		s.Width, err = parseSide(w)
+		if err == nil {
+			s.Height, err = parseSide(h)
+		}
+	} else {
+		s.Square, err = parseSide(text)
+	}
+	if err == nil {
+		err = s.Validate()
+	}
+	if err != nil {
+		return ResizeSpec{}, fmt.Errorf("size %q: %w", text, err)
+	}
+	return s, nil
+}
+
+func parseSide(text string) (int, error) {
+	if text == "" || strings.Trim(text, "0123456789") != "" {
+		return 0, errors.New("want WxH like 224x224, or N like 224")
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 1 || n > MaxSide {
+		return 0, fmt.Errorf("want sides of 1 to %d pixels", MaxSide)
+	}
+	return n, nil
+}
+
+// Validate refuses a spec whose fields are out of range or at odds.
+func (s ResizeSpec) Validate() error {
+	if !s.Filter.valid() {
+		return fmt.Errorf("resize: unknown filter %v", s.Filter)
+	}
+	if int(s.Fit) >= len(fitNames) {
+		return fmt.Errorf("resize: unknown fit %v", s.Fit)
+	}
+	if s.Square == 0 {
+		return checkTarget(s.Width, s.Height)
+	}
+	if s.Width != 0 || s.Height != 0 || s.Fit != Stretch {
+		return errors.New("resize: Square takes the place of Width, Height and Fit: set it or them")
+	}
+	return checkTarget(s.Square, s.Square)
+}
+
+// Geometry is what a [ResizeSpec] makes of pictures of one size, in pixels: the
+// whole picture is resized to ScaledWidth x ScaledHeight, of which a window is
+// kept and put on a canvas.
+type Geometry struct {
+	// ScaledWidth and ScaledHeight are what the whole picture would be
+	// resized to.
+	ScaledWidth, ScaledHeight int
+	// CropX and CropY are where the window begins in that, WindowWidth and
+	// WindowHeight how large it is.
+	CropX, CropY, WindowWidth, WindowHeight int
+	// Width and Height are the size of the result, PadX and PadY where the
+	// window is put in it.
+	Width, Height, PadX, PadY int
+}
+
+// Geometry says what becomes of a picture of w x h pixels, after orientation; w
+// and h must be at least 1.
+//
+// When the shape is kept, one side becomes exactly what the target says and the
+// other is cut to whole pixels, as torchvision's Resize does, but is never
+// below 1. A crop begins at half of what is too much, halves rounded to the
+// even neighbour, as torchvision's CenterCrop; padding begins at half of what
+// is missing, rounded down.
+func (s ResizeSpec) Geometry(w, h int) Geometry {
+	targetW, targetH, fit := s.Width, s.Height, s.Fit
+	if s.Square > 0 {
+		targetW, targetH, fit = s.Square, s.Square, Crop
+	}
+	var g Geometry
+	switch fit {
+	case Stretch:
+		g.ScaledWidth, g.ScaledHeight = targetW, targetH
+		if s.NoUpscale {
+			g.ScaledWidth, g.ScaledHeight = min(w, targetW), min(h, targetH)
+		}
+	case Crop, Shorter:
+		g.ScaledWidth, g.ScaledHeight = scaled(w, h, targetW, targetH, wider(targetW, targetH, w, h))
+	default:
+		g.ScaledWidth, g.ScaledHeight = scaled(w, h, targetW, targetH, !wider(targetW, targetH, w, h))
+	}
+	if s.NoUpscale && fit != Stretch && (g.ScaledWidth > w || g.ScaledHeight > h) {
+		g.ScaledWidth, g.ScaledHeight = w, h
+	}
+	g.WindowWidth, g.WindowHeight = g.ScaledWidth, g.ScaledHeight
+	g.Width, g.Height = g.ScaledWidth, g.ScaledHeight
+	switch fit {
+	case Crop:
+		g.Width, g.Height = min(targetW, g.ScaledWidth), min(targetH, g.ScaledHeight)
+		g.WindowWidth, g.WindowHeight = g.Width, g.Height
+		g.CropX, g.CropY = cropStart(g.ScaledWidth-g.Width), cropStart(g.ScaledHeight-g.Height)
+	case Pad:
+		g.Width, g.Height = targetW, targetH
+		g.PadX, g.PadY = (targetW-g.ScaledWidth)/2, (targetH-g.ScaledHeight)/2
+	}
+	return g
+}
+
+// wider says whether a shape is wider than another.
+func wider(w, h, thanW, thanH int) bool {
+	return int64(w)*int64(thanH) > int64(thanW)*int64(h)
+}
+
+// scaled resizes w x h without losing its shape until its width, or else its
+// height, is the target's.
+func scaled(w, h, targetW, targetH int, byWidth bool) (int, int) {
+	if byWidth {
+		return targetW, max(1, int(min(int64(targetW)*int64(h)/int64(w), maxScaled)))
+	}
+	return max(1, int(min(int64(targetH)*int64(w)/int64(h), maxScaled))), targetH
+}
+
+// cropStart is where a crop begins that leaves out so many pixels.
+func cropStart(surplus int) int {
+	start := surplus / 2
+	if surplus%2 == 1 && start%2 == 1 {
+		start++
+	}
+	return start
+}
+
+// MinDecode says below which size, after orientation, a picture of w x h pixels
+// must not be decoded, for [DecodeOptions]: no side of it would have to be
+// enlarged that the full picture's wouldn't. It is 0, 0 for full size alone
+// where a reduced picture would not look the same, because without antialias
+// the filter picks out single pixels.
+//
+// The Geometry of the full size goes with the reduced picture, too, in
+// [ResizeSpec.Render]: its own might differ by a rounding.
+func (s ResizeSpec) MinDecode(w, h int) (minW, minH int) {
+	if s.Filter == Nearest || !s.Antialias && s.Filter != Area {
+		return 0, 0
+	}
+	g := s.Geometry(w, h)
+	return g.ScaledWidth, g.ScaledHeight
+}

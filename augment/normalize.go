@@ -1,0 +1,71 @@
+package augment
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+)
+
+// Normalize says how samples become numbers: (x/255 - Mean) / Std for each
+// channel. Its zero value leaves them at x/255, from 0 to 1: a Std of 0 counts
+// as 1. Grayscale pictures use the first of each.
+type Normalize struct {
+	Mean, Std [3]float32
+}
+
+// Validate refuses what isn't a number, and deviations below 0.
+func (n Normalize) Validate() error {
+	for c := range 3 {
+		if m := float64(n.Mean[c]); math.IsNaN(m) || math.IsInf(m, 0) {
+			return fmt.Errorf("normalize: mean %v of channel %d", m, c)
+		}
+		if s := float64(n.Std[c]); math.IsNaN(s) || math.IsInf(s, 0) || s < 0 {
+			return fmt.Errorf("normalize: standard deviation %v of channel %d: want a number over 0, or 0 for 1", s, c)
+		}
+	}
+	return nil
+}
+
+// Of returns what a sample of a channel becomes: x/255 rounded to float32, less
+// the mean, rounded, divided by the deviation, rounded, as NumPy and
+// torchvision compute it.
+func (n Normalize) Of(x uint8, channel int) float32 {
+	v := float32(float32(x)/255) - n.Mean[channel]
+	if n.Std[channel] == 0 {
+		return v
+	}
+	return float32(v) / n.Std[channel]
+}
+
+// AppendFloat32 appends the picture's samples to dst as float32 in little-endian
+// order, row by row, pixel by pixel, channel by channel (HWC), with nothing
+// between rows.
+func AppendFloat32(dst []byte, im *Image, n Normalize) []byte {
+	var table [3][256]uint32
+	for c := range im.Channels {
+		for x := range table[c] {
+			table[c][x] = math.Float32bits(n.Of(uint8(x), c))
+		}
+	}
+	at := len(dst)
+	dst = slices.Grow(dst, 4*im.Width*im.Height*im.Channels)
+	dst = dst[:at+4*im.Width*im.Height*im.Channels]
+	for y := range im.Height {
+		row := im.Row(y)
+		out := dst[at:][:4*len(row)]
+		at += len(out)
+		if im.Channels == 1 {
+			for i, x := range row {
+				binary.LittleEndian.PutUint32(out[4*i:], table[0][x])
+			}
+			continue
+		}
+		for ; len(row) >= 3 && len(out) >= 12; row, out = row[3:], out[12:] {
+			binary.LittleEndian.PutUint32(out, table[0][row[0]])
+			binary.LittleEndian.PutUint32(out[4:], table[1][row[1]])
+			binary.LittleEndian.PutUint32(out[8:], table[2][row[2]])
+		}
+	}
+	return dst
+}

@@ -1,0 +1,285 @@
+package augment
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// plainResize is the slow twin: everything in float64 but the rounding to
+// weights and to bytes, which is what the result is made of; no table, no
+// band, no window.
+func plainResize(src *Image, w, h int, f Filter, antialias bool) *Image {
+	out := new(Image)
+	out.Reset(w, h, src.Channels)
+	wide := !antialias && (f == Bicubic || f == Lanczos3) && w != src.Width && h != src.Height
+	for y := range h {
+		rows := plainWeights(y, src.Height, h, f, antialias)
+		for x := range w {
+			columns := plainWeights(x, src.Width, w, f, antialias)
+			for c := range src.Channels {
+				between := func(row int) float64 {
+					sum := 0.0
+					for column, weight := range columns {
+						sum += weight * float64(src.Row(row)[column*src.Channels+c])
+					}
+					if wide {
+						return math.Floor(sum/(1<<16) + 0.5)
+					}
+					return min(max(math.Floor(sum/(1<<22)+0.5), 0), 255)
+				}
+				sum := 0.0
+				for row, weight := range rows {
+					sum += weight * between(row)
+				}
+				if wide {
+					sum /= 1 << 6
+				}
+				out.Row(y)[x*src.Channels+c] = uint8(min(max(math.Floor(sum/(1<<22)+0.5), 0), 255))
+			}
+		}
+	}
+	return out
+}
+
+// plainWeights are the weights of the source pixels for one of the result, in
+// 1<<22ths, by looking at all of them.
+func plainWeights(i, in, out int, f Filter, antialias bool) map[int]float64 {
+	if in == out {
+		return map[int]float64{i: 1 << 22}
+	}
+	exact := make([]float64, in)
+	center := (float64(i) + 0.5) * (float64(in) / float64(out))
+	stretch := 1.0
+	if antialias {
+		stretch = max(1, float64(in)/float64(out))
+	}
+	switch f {
+	case Nearest:
+		at := min(int((float32(i)+0.5)*(float32(in)/float32(out))), in-1) // float32 decides ties
+		return map[int]float64{at: 1 << 22}
+	case Area:
+		weights, before := map[int]float64{}, 0.0
+		for j := range in {
+			covered := min(max(float64((j+1)*out-i*in), 0), float64(in))
+			sum := math.Floor(covered*(1<<22)/float64(in) + 0.5)
+			weights[j] = sum - before
+			before = sum
+		}
+		return weights
+	case Bicubic:
+		if !antialias {
+			center = math.RoundToEven((center-0.5)*1024)/1024 + 0.5
+		}
+	}
+	sum := 0.0
+	for j := range exact {
+		x := math.Abs(float64(j)+0.5-center) / stretch
+		switch f {
+		case Bilinear:
+			exact[j] = max(0, 1-x)
+		case Bicubic:
+			if x < 1 {
+				exact[j] = 1.5*x*x*x - 2.5*x*x + 1
+			} else if x < 2 {
+				exact[j] = -0.5*x*x*x + 2.5*x*x - 4*x + 2
+			}
+		case Lanczos3:
+			if x == 0 {
+				exact[j] = 1
+			} else if x < 3 {
+				exact[j] = 3 * math.Sin(math.Pi*x) * math.Sin(math.Pi*x/3) / (math.Pi * math.Pi * x * x)
+			}
+		}
+		sum += exact[j]
+	}
+	weights := map[int]float64{}
+	for j, e := range exact {
+		if w := math.Round(e / sum * (1 << 22)); w != 0 {
+			weights[j] = w
+		}
+	}
+	return weights
+}
+
+// spaced is the picture in memory with room between its rows, and none behind
+// the last one.
+func spaced(im *Image, gap int) *Image {
+	out := *im
+	out.Stride += gap
+	out.Pix = make([]uint8, (im.Height-1)*out.Stride+im.Width*im.Channels)
+	for i := range out.Pix {
+		out.Pix[i] = 0xa5
+	}
+	for y := range im.Height {
+		copy(out.Row(y), im.Row(y))
+	}
+	return &out
+}
+
+func TestResizeTwin(t *testing.T) {
+	sizes := [][4]int{
+		{1, 1, 1, 1}, {1, 1, 7, 5}, {1, 9, 4, 3}, {9, 1, 4, 3}, {13, 7, 1, 1}, {2, 3, 3, 2},
+		{31, 17, 16, 8}, {17, 31, 33, 62}, {40, 40, 39, 41}, {64, 3, 5, 3}, {3, 64, 3, 5},
+		{100, 60, 7, 9}, {35, 300, 24, 7}, {300, 35, 13, 24}, {16, 16, 8, 8}, {8, 8, 16, 16}, {5, 5, 50, 3},
+	}
+	for _, s := range sizes {
+		for f := range Filter(len(filterNames)) {
+			for _, antialias := range []bool{true, false} {
+				for _, channels := range []int{1, 3} {
+					src := noise(s[0], s[1], channels)
+					if (s[0]+s[1])%2 == 0 {
+						src = spaced(src, 5)
+					}
+					checkTwin(t, src, s[2], s[3], f, antialias)
+				}
+			}
+		}
+	}
+}
+
+func checkTwin(t *testing.T, src *Image, w, h int, f Filter, antialias bool) {
+	t.Helper()
+	name := fmt.Sprintf("%dx%dx%d to %dx%d %v antialias=%v", src.Width, src.Height, src.Channels, w, h, f, antialias)
+	want := plainResize(src, w, h, f, antialias)
+	var got Image
+	if err := Resize(&got, src, w, h, f, antialias); err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	if got.Width != w || got.Height != h || got.Channels != src.Channels || got.Stride != w*src.Channels {
+		t.Fatalf("%s: result %dx%dx%d, stride %d", name, got.Width, got.Height, got.Channels, got.Stride)
+	}
+	if i := firstDifference(got.Pix, want.Pix); i >= 0 {
+		t.Fatalf("%s: sample %d is %d, by the slow twin %d", name, i, got.Pix[i], want.Pix[i])
+	}
+}
+
+func firstDifference(a, b []uint8) int {
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return -1
+}
+
+func FuzzResize(f *testing.F) {
+	f.Add([]byte{1, 2, 3}, uint8(1), uint8(1), uint8(1), uint8(1), uint8(0), uint8(3), true)
+	f.Add([]byte{0, 255}, uint8(37), uint8(11), uint8(16), uint8(20), uint8(3), uint8(0), true)
+	f.Add([]byte{255, 0, 0, 255, 255}, uint8(60), uint8(60), uint8(7), uint8(7), uint8(4), uint8(1), false)
+	f.Add([]byte{7}, uint8(9), uint8(90), uint8(30), uint8(2), uint8(2), uint8(0), false)
+	f.Fuzz(func(t *testing.T, pattern []byte, w, h, toW, toH, filter, gap uint8, antialias bool) {
+		channels := 1 + 2*int(gap&1)
+		src := new(Image)
+		src.Reset(1+int(w), 1+int(h)%64, channels)
+		r := rand.New(rand.NewPCG(uint64(len(pattern)), 1))
+		for i := range src.Pix {
+			if len(pattern) > 0 {
+				src.Pix[i] = pattern[i%len(pattern)]
+			}
+			if filter&8 != 0 {
+				src.Pix[i] ^= uint8(r.Uint32())
+			}
+		}
+		src = spaced(src, int(gap>>1))
+		checkTwin(t, src, 1+int(toW)%96, 1+int(toH)%64, Filter(int(filter&7)%len(filterNames)), antialias)
+	})
+}
+
+func TestResizeRefuses(t *testing.T) {
+	good := noise(4, 3, 3)
+	for _, c := range []struct {
+		name string
+		src  *Image
+		w, h int
+		f    Filter
+		err  string
+	}{
+		{"no width", good, 0, 3, Bilinear, "at least 1 pixel"},
+		{"negative height", good, 3, -1, Bilinear, "at least 1 pixel"},
+		{"too wide", good, 65536, 1, Bilinear, "no side may be over 65535 pixels"},
+		{"too large", good, 65535, 65535, Bilinear, "over 178956970 pixels in all"},
+		{"no filter", good, 3, 3, 200, "unknown filter Filter(200)"},
+		{"empty", &Image{Channels: 3}, 3, 3, Bilinear, "picture of 0x0 pixels"},
+		{"two channels", &Image{Pix: make([]byte, 8), Width: 2, Height: 2, Channels: 2, Stride: 4}, 3, 3, Bilinear, "picture of 2 channels"},
+		{"short stride", &Image{Pix: make([]byte, 8), Width: 2, Height: 2, Channels: 3, Stride: 4}, 3, 3, Bilinear, "stride of 4 bytes"},
+		{"short of bytes", &Image{Pix: make([]byte, 11), Width: 2, Height: 2, Channels: 3, Stride: 6}, 3, 3, Bilinear, "with 11 bytes"},
+		{"overflow", &Image{Pix: make([]byte, 11), Width: 2, Height: math.MaxInt32, Channels: 3, Stride: math.MaxInt32}, 3, 3, Bilinear, "picture of"},
+	} {
+		dst := Image{Width: 77}
+		err := Resize(&dst, c.src, c.w, c.h, c.f, true)
+		if err == nil || !strings.Contains(err.Error(), c.err) {
+			t.Errorf("%s: error %v, want one that says %q", c.name, err, c.err)
+		}
+		if dst.Width != 77 {
+			t.Errorf("%s: the result was touched", c.name)
+		}
+	}
+	if err := Resize(good, good, 2, 2, Bilinear, true); err == nil {
+		t.Error("resized onto itself")
+	}
+}
+
+// Many sizes at a time from many goroutines: the same bytes, and a cache that
+// keeps its bound.
+func TestResizeConcurrent(t *testing.T) {
+	src := noise(200, 3, 3)
+	want := make([]Image, 60)
+	for i := range want {
+		if err := Resize(&want[i], src, 100+i, 3, Lanczos3, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() {
+			for i := range want {
+				var got Image
+				if err := Resize(&got, src, 100+i, 3, Lanczos3, true); err != nil || !bytes.Equal(got.Pix, want[i].Pix) {
+					t.Errorf("width %d: other bytes, %v", 100+i, err)
+				}
+			}
+		})
+	}
+	group.Wait()
+}
+
+func TestAxisCacheBounded(t *testing.T) {
+	var c axisCache
+	key := func(i int) axisKey { return axisKey{in: 20000 + i, out: 224, hi: 224, antialias: true} }
+	hot := c.get(key(0))
+	for i := range 500 {
+		c.get(key(i))
+		if c.get(key(0)) != hot {
+			t.Fatal("a table in use was made again")
+		}
+		if c.bytes > axisBytes {
+			t.Fatalf("a generation of %d bytes", c.bytes)
+		}
+	}
+	if n := len(c.young) + len(c.old); n == 500 || n < 10 {
+		t.Errorf("%d tables kept", n)
+	}
+	large := axisKey{in: 60000, out: 30000, hi: 30000, filter: Lanczos3, antialias: true}
+	if c.get(large) == c.get(large) {
+		t.Error("a table of more than its share was kept")
+	}
+}
+
+func TestResizeAllocates(t *testing.T) {
+	src := noise(60, 40, 3)
+	var dst Image
+	var s Scratch
+	spec := ResizeSpec{Width: 20, Height: 20, Fit: Pad, Antialias: true}
+	if n := testing.AllocsPerRun(50, func() {
+		if err := spec.Apply(&dst, src, &s); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations a picture", n)
+	}
+}
