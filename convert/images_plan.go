@@ -25,6 +25,7 @@ type imageSource struct {
 	codec      *augment.Codec
 	pictures   []picture
 	labels     []string // names by id, background names included
+	splitsBy   string   // how samples get their split: the shares, or "folders"
 	planned    []job
 	samples    [][]int32              // of each job: its pictures, in order
 	remembered map[string]shard.Input // by key, from earlier runs
