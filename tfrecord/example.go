@@ -17,11 +17,11 @@ type Example struct {
 // [Reader.Locate] adds the record.
 func (e *Example) Parse(data []byte) error {
 	e.reset()
-	c := cursor{data, 0, len(data)}
-	for c.pos < c.end {
-		tag, m, err := c.field()
+	for pos := 0; pos < len(data); {
+		tag, from, to, err := field(data, pos)
+		pos = to
 		if err == nil && tag == tagExampleFeatures {
-			err = e.add(m)
+			err = e.add(data[:to], from)
 		}
 		if err != nil {
 			e.reset()

@@ -157,80 +157,31 @@ func (f Feature) Value() any {
 
 // listWalk goes over the fields of a list that parsing found well-formed, which
 // is why it has no errors.
-type listWalk struct{ c cursor }
+type listWalk struct {
+	list []byte
+	pos  int
+}
 
-func (f Feature) walk() listWalk { return listWalk{cursor{f.list, 0, len(f.list)}} }
+func (f Feature) walk() listWalk { return listWalk{f.list, 0} }
 
-func (w *listWalk) more() bool { return w.c.pos < w.c.end }
+func (w *listWalk) more() bool { return w.pos < len(w.list) }
 
 // next returns a field's tag and the bytes of its value, without the length
 // that may precede them. What it skips has a nil value.
 func (w *listWalk) next() (tag uint64, value []byte) {
-	tag, _ = w.c.tag()
-	at := w.c.pos
+	tag, from, _ := readTag(w.list, w.pos)
+	to := from
 	switch tag {
 	case tagPacked: // tagBytes, too
-		m, _ := w.c.delimited()
-		return tag, m.bytes()
+		from, to, _ = delimited(w.list, from)
 	case tagVarint:
-		w.c.varint()
+		_, to, _ = varint(w.list, from)
 	case tagFixed32:
-		w.c.pos += 4
+		to += 4
 	default:
-		w.c.skip(tag)
+		w.pos, _ = skip(w.list, from, tag)
 		return tag, nil
 	}
-	return tag, w.c.data[at:w.c.pos:w.c.pos]
-}
-
-// countList checks the content of a list of a kind, and counts its values.
-func countList(c cursor, kind Kind) (n int, err error) {
-	for c.pos < c.end {
-		tag, err := c.tag()
-		if err != nil {
-			return 0, err
-		}
-		switch {
-		case tag == tagBytes && kind == KindBytes:
-			_, err = c.delimited()
-			n++
-		case tag == tagFixed32 && kind == KindFloat:
-			err = c.skip(tag)
-			n++
-		case tag == tagVarint && kind == KindInt64:
-			_, err = c.varint()
-			n++
-		case tag == tagPacked:
-			var m cursor
-			if m, err = c.delimited(); err != nil {
-				break
-			}
-			var k int
-			k, err = countPacked(m, kind)
-			n += k
-		default:
-			err = c.skip(tag)
-		}
-		if err != nil {
-			return 0, err
-		}
-	}
-	return n, nil
-}
-
-// countPacked checks packed numbers and counts them.
-func countPacked(c cursor, kind Kind) (n int, err error) {
-	if kind == KindFloat {
-		if size := c.end - c.pos; size%4 != 0 {
-			return 0, malformed(c.pos, "%d bytes of packed floats are no multiple of 4", size)
-		}
-		return (c.end - c.pos) / 4, nil
-	}
-	for c.pos < c.end {
-		if _, err := c.varint(); err != nil {
-			return 0, err
-		}
-		n++
-	}
-	return n, nil
+	w.pos = to
+	return tag, w.list[from:to:to]
 }

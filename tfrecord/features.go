@@ -39,14 +39,15 @@ func (f *Features) reset() {
 
 // add reads a Features message. A second one adds to the first, as protobuf
 // merges them.
-func (f *Features) add(c cursor) error {
-	for c.pos < c.end {
-		tag, m, err := c.field()
+func (f *Features) add(data []byte, pos int) error {
+	for pos < len(data) {
+		tag, from, to, err := field(data, pos)
 		if err != nil {
 			return err
 		}
+		pos = to
 		if tag == tagEntry {
-			if err := f.addEntry(m); err != nil {
+			if err := f.addEntry(data[:to], from); err != nil {
 				return err
 			}
 		}
@@ -54,19 +55,20 @@ func (f *Features) add(c cursor) error {
 	return nil
 }
 
-func (f *Features) addEntry(c cursor) error {
+func (f *Features) addEntry(data []byte, pos int) error {
 	var key []byte
 	value := pieces{joined: &f.joined}
-	for c.pos < c.end {
-		tag, m, err := c.field()
+	for pos < len(data) {
+		tag, from, to, err := field(data, pos)
 		if err != nil {
 			return err
 		}
+		pos = to
 		switch tag {
 		case tagKey:
-			key = m.bytes()
+			key = data[from:to:to]
 		case tagValue:
-			if err := value.add(m); err != nil {
+			if err := value.add(data[:to], from); err != nil {
 				return err
 			}
 		}
@@ -86,12 +88,13 @@ type pieces struct {
 }
 
 // add reads a Feature message.
-func (p *pieces) add(c cursor) error {
-	for c.pos < c.end {
-		tag, list, err := c.field()
+func (p *pieces) add(data []byte, pos int) error {
+	for pos < len(data) {
+		tag, from, to, err := field(data, pos)
 		if err != nil {
 			return err
 		}
+		pos = to
 		var kind Kind
 		switch tag {
 		case tagBytesList:
@@ -103,11 +106,11 @@ func (p *pieces) add(c cursor) error {
 		default:
 			continue
 		}
-		n, err := countList(list, kind)
+		n, err := countList(data[:to], from, kind)
 		if err != nil {
 			return err
 		}
-		p.addList(Feature{kind, n, list.bytes()})
+		p.addList(Feature{kind, n, data[from:to:to]})
 	}
 	return nil
 }

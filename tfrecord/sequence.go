@@ -13,15 +13,15 @@ type SequenceExample struct {
 // an Example.
 func (s *SequenceExample) Parse(data []byte) error {
 	s.reset()
-	c := cursor{data, 0, len(data)}
-	for c.pos < c.end {
-		tag, m, err := c.field()
+	for pos := 0; pos < len(data); {
+		tag, from, to, err := field(data, pos)
+		pos = to
 		if err == nil {
 			switch tag {
 			case tagExampleFeatures:
-				err = s.Context.add(m)
+				err = s.Context.add(data[:to], from)
 			case tagFeatureLists:
-				err = s.Lists.add(m)
+				err = s.Lists.add(data[:to], from)
 			}
 		}
 		if err != nil {
@@ -91,14 +91,15 @@ func (l *FeatureLists) reset() {
 }
 
 // add reads a FeatureLists message. A second one adds to the first.
-func (l *FeatureLists) add(c cursor) error {
-	for c.pos < c.end {
-		tag, m, err := c.field()
+func (l *FeatureLists) add(data []byte, pos int) error {
+	for pos < len(data) {
+		tag, from, to, err := field(data, pos)
 		if err != nil {
 			return err
 		}
+		pos = to
 		if tag == tagEntry {
-			if err := l.addEntry(m); err != nil {
+			if err := l.addEntry(data[:to], from); err != nil {
 				return err
 			}
 		}
@@ -106,19 +107,20 @@ func (l *FeatureLists) add(c cursor) error {
 	return nil
 }
 
-func (l *FeatureLists) addEntry(c cursor) error {
+func (l *FeatureLists) addEntry(data []byte, pos int) error {
 	var key []byte
 	start := len(l.steps)
-	for c.pos < c.end {
-		tag, m, err := c.field()
+	for pos < len(data) {
+		tag, from, to, err := field(data, pos)
 		if err != nil {
 			return err
 		}
+		pos = to
 		switch tag {
 		case tagKey:
-			key = m.bytes()
+			key = data[from:to:to]
 		case tagValue:
-			if err := l.addSteps(m); err != nil {
+			if err := l.addSteps(data[:to], from); err != nil {
 				return err
 			}
 		}
@@ -129,17 +131,18 @@ func (l *FeatureLists) addEntry(c cursor) error {
 }
 
 // addSteps reads a FeatureList message; a value in two pieces is one list.
-func (l *FeatureLists) addSteps(c cursor) error {
-	for c.pos < c.end {
-		tag, m, err := c.field()
+func (l *FeatureLists) addSteps(data []byte, pos int) error {
+	for pos < len(data) {
+		tag, from, to, err := field(data, pos)
 		if err != nil {
 			return err
 		}
+		pos = to
 		if tag != tagStep {
 			continue
 		}
 		value := pieces{joined: &l.joined}
-		if err := value.add(m); err != nil {
+		if err := value.add(data[:to], from); err != nil {
 			return err
 		}
 		l.steps = append(l.steps, value.feature)

@@ -39,14 +39,8 @@ func appendVarint(dst []byte, v uint64) []byte {
 	return append(dst, byte(v))
 }
 
-// cursor walks over the fields of a message that is data[pos:end].
-// Messages in messages are cursors over the same data, so that pos is always the
-// offset in the whole.
-type cursor struct {
-	data []byte
-	pos  int
-	end  int
-}
+// A message is read as data[pos:], where data ends with the message and begins
+// with the outermost one, so that pos is always the offset in the whole.
 
 // malformed is the error for what begins at byte offset of the message.
 func malformed(offset int, format string, args ...any) error {
@@ -54,79 +48,74 @@ func malformed(offset int, format string, args ...any) error {
 		Err: fmt.Errorf("%w: "+format, append([]any{ErrMalformed}, args...)...)}
 }
 
-// varint reads a varint.
-func (c *cursor) varint() (uint64, error) {
-	if c.pos < c.end {
-		if b := c.data[c.pos]; b < 0x80 {
-			c.pos++
-			return uint64(b), nil
+// field reads the field at pos. The messages here have only length-delimited
+// fields, and of those the content is data[from:to]. All else means nothing to
+// them, a known number with another wire type included, and is passed over. In
+// both cases the next field is at to.
+func field(data []byte, pos int) (tag uint64, from, to int, err error) {
+	if pos+1 < len(data) {
+		if t, n := data[pos], int(data[pos+1]); t < 0x80 && t >= 1<<3 && t&7 == byte(protowire.BytesType) &&
+			n < 0x80 && n <= len(data)-pos-2 {
+			return uint64(t), pos + 2, pos + 2 + n, nil
 		}
 	}
-	v, n := binary.Uvarint(c.data[c.pos:c.end])
-	switch {
-	case n == 0:
-		return 0, malformed(c.pos, "a varint is cut off")
-	case n < 0:
-		return 0, malformed(c.pos, "a varint is longer than 64 bits")
-	}
-	c.pos += n
-	return v, nil
-}
-
-// tag reads the tag of the next field.
-func (c *cursor) tag() (uint64, error) {
-	at := c.pos
-	tag, err := c.varint()
-	if err != nil {
-		return 0, err
-	}
-	if n := tag >> 3; n < uint64(protowire.MinValidNumber) || n > uint64(protowire.MaxValidNumber) {
-		return 0, malformed(at, "field number %d is none", n)
-	}
-	return tag, nil
-}
-
-// field reads the next field. The messages here have only length-delimited
-// fields, and of those it returns the content; all else means nothing to them,
-// a known number with another wire type included, and is passed over.
-func (c *cursor) field() (tag uint64, content cursor, err error) {
-	if tag, err = c.tag(); err != nil {
-		return 0, cursor{}, err
+	if tag, pos, err = readTag(data, pos); err != nil {
+		return 0, 0, 0, err
 	}
 	if tag&7 == uint64(protowire.BytesType) {
-		content, err = c.delimited()
+		from, to, err = delimited(data, pos)
 	} else {
-		err = c.skip(tag)
+		to, err = skip(data, pos, tag)
 	}
-	return tag, content, err
+	return tag, from, to, err
 }
 
-// delimited reads a length, and returns a cursor over the bytes that it counts;
-// c stands behind them.
-func (c *cursor) delimited() (cursor, error) {
-	at := c.pos
-	n, err := c.varint()
+// readTag reads the tag at pos and returns what follows it.
+func readTag(data []byte, pos int) (tag uint64, next int, err error) {
+	tag, next, err = varint(data, pos)
 	if err != nil {
-		return cursor{}, err
+		return 0, 0, err
 	}
-	if n > uint64(c.end-c.pos) {
-		return cursor{}, malformed(at, "%d bytes announced, %d are left", n, c.end-c.pos)
+	if n := tag >> 3; n < uint64(protowire.MinValidNumber) || n > uint64(protowire.MaxValidNumber) {
+		return 0, 0, malformed(pos, "no field has number %d", n)
 	}
-	m := cursor{c.data, c.pos, c.pos + int(n)}
-	c.pos = m.end
-	return m, nil
+	return tag, next, nil
 }
 
-// bytes returns what the cursor is over, clipped.
-func (c *cursor) bytes() []byte { return c.data[c.pos:c.end:c.end] }
-
-// skip passes over the value of a field.
-func (c *cursor) skip(tag uint64) error {
-	num, typ := protowire.DecodeTag(tag)
-	n := protowire.ConsumeFieldValue(num, typ, c.data[c.pos:c.end])
-	if n < 0 {
-		return malformed(c.pos, "field %d of wire type %d: %w", num, typ, protowire.ParseError(n))
+// delimited reads the length at pos, and returns where the bytes that it counts
+// begin and end.
+func delimited(data []byte, pos int) (from, to int, err error) {
+	n, from, err := varint(data, pos)
+	if err != nil {
+		return 0, 0, err
 	}
-	c.pos += n
-	return nil
+	if n > uint64(len(data)-from) {
+		return 0, 0, malformed(pos, "%d bytes announced, %d are left", n, len(data)-from)
+	}
+	return from, from + int(n), nil
+}
+
+// varint reads the varint at pos and returns what follows it.
+func varint(data []byte, pos int) (v uint64, next int, err error) {
+	if pos < len(data) && data[pos] < 0x80 {
+		return uint64(data[pos]), pos + 1, nil
+	}
+	v, n := binary.Uvarint(data[pos:])
+	switch {
+	case n == 0:
+		return 0, 0, malformed(pos, "a varint is cut off")
+	case n < 0:
+		return 0, 0, malformed(pos, "a varint is longer than 64 bits")
+	}
+	return v, pos + n, nil
+}
+
+// skip returns what follows the value at pos of a field with that tag.
+func skip(data []byte, pos int, tag uint64) (next int, err error) {
+	num, typ := protowire.DecodeTag(tag)
+	n := protowire.ConsumeFieldValue(num, typ, data[pos:])
+	if n < 0 {
+		return 0, malformed(pos, "field %d of wire type %d: %w", num, typ, protowire.ParseError(n))
+	}
+	return pos + n, nil
 }
