@@ -57,6 +57,9 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 	)
 	root.AddCommand(
 		newConvertCommand(),
+		newInspectCommand(),
+		newVerifyCommand(),
+		newCatCommand(),
 		newVersionCommand(),
 		newCompletionCommand(),
 	)
