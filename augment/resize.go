@@ -3,6 +3,7 @@ package augment
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 )
 
@@ -24,7 +25,6 @@ const (
 type Scratch struct {
 	rows []uint8 // a band of rows resized horizontally
 	wide []int16 // the same where bytes would clip what overshoots
-	line []uint8 // the last rows of the source, with room to read beyond
 }
 
 var scratches = sync.Pool{New: func() any { return new(Scratch) }}
@@ -33,8 +33,8 @@ var scratches = sync.Pool{New: func() any { return new(Scratch) }}
 // channels and reuses its memory; it must not share memory with src. Pixel
 // centres lie at halves, as in Pillow, TensorFlow 2 and torchvision.
 //
-// With antialias, Bilinear, Bicubic and Lanczos3 give the bytes of Pillow's
-// Image.resize, which rounds and clips to bytes after the horizontal pass.
+// With antialias, Bilinear, Bicubic and Lanczos3 give the bytes of Pillow 13's
+// Image.resize, which rounds and clips to bytes between its two passes.
 // Without it they mean what tf.image.resize means: where the picture gets
 // smaller they look at a few pixels around each place and skip the others.
 // Area and Nearest are tf.image.resize's, and antialias changes nothing for
@@ -129,6 +129,8 @@ func (s *Scratch) resize(dst, src *Image, to scaling) {
 		s.weighColumns(axes.get(across), dst.Pix, dst.Stride, src, to.y, dst.Height)
 	case !to.antialias && (to.filter == Bicubic || to.filter == Lanczos3):
 		s.wideBoth(dst, src, axes.get(across), axes.get(down))
+	case downFirst(across, down):
+		s.bothDownFirst(dst, src, axes.get(across), axes.get(down))
 	default:
 		s.both(dst, src, axes.get(across), axes.get(down))
 	}
@@ -146,6 +148,32 @@ func (s *Scratch) both(dst, src *Image, across, down *axis) {
 			s.weighColumns(across, b.room(n), length, src, at, n)
 		}
 		weighRows(dst.Row(y), b.from(first), length, weights)
+	}
+}
+
+// downFirst says whether the vertical pass comes first: by the rule of Pillow
+// from version 13 on, where the height loses more than twice as many pixels as
+// the width does. It is a matter of speed, but which pass rounds first shows.
+func downFirst(across, down axisKey) bool {
+	lost := down.in - down.out
+	return lost > 0 && lost > 2*(across.in-across.out)
+}
+
+// bothDownFirst resizes vertically a few rows at a time, and these horizontally.
+func (s *Scratch) bothDownFirst(dst, src *Image, across, down *axis) {
+	from, end := across.span(0, dst.Width)
+	from, end = from*src.Channels, end*src.Channels
+	rows := Image{Width: src.Width, Height: min(bandExtra, dst.Height), Channels: src.Channels, Stride: src.Width * src.Channels}
+	n := rows.Height * rows.Stride
+	s.rows = slices.Grow(s.rows[:0], n+readBeyond)[:n+readBeyond]
+	rows.Pix = s.rows
+	for y := 0; y < dst.Height; y += rows.Height {
+		n := min(rows.Height, dst.Height-y)
+		for i := range n {
+			first, weights := down.of(y + i)
+			weighRows(rows.Row(i)[from:end], src.Pix[first*src.Stride+from:], src.Stride, weights)
+		}
+		s.weighColumns(across, dst.Pix[y*dst.Stride:], dst.Stride, &rows, 0, n)
 	}
 }
 

@@ -1,5 +1,8 @@
 package augment
 
+// readBeyond is how many bytes behind a row may be read.
+const readBeyond = 0
+
 // pack has nothing to do without assembly.
 func (a *axis) pack() {}
 

@@ -17,27 +17,39 @@ func plainResize(src *Image, w, h int, f Filter, antialias bool) *Image {
 	out := new(Image)
 	out.Reset(w, h, src.Channels)
 	wide := !antialias && (f == Bicubic || f == Lanczos3) && w != src.Width && h != src.Height
+	downFirst := !wide && src.Height > h && src.Height-h > 2*(src.Width-w)
+	between := func(sum float64) float64 {
+		if wide {
+			return math.Floor(sum/(1<<16)+0.5) / (1 << 6)
+		}
+		return min(max(math.Floor(sum/(1<<22)+0.5), 0), 255)
+	}
+	columns := make([]map[int]float64, w)
+	for x := range columns {
+		columns[x] = plainWeights(x, src.Width, w, f, antialias)
+	}
 	for y := range h {
 		rows := plainWeights(y, src.Height, h, f, antialias)
-		for x := range w {
-			columns := plainWeights(x, src.Width, w, f, antialias)
+		for x, columns := range columns {
 			for c := range src.Channels {
-				between := func(row int) float64 {
-					sum := 0.0
-					for column, weight := range columns {
-						sum += weight * float64(src.Row(row)[column*src.Channels+c])
-					}
-					if wide {
-						return math.Floor(sum/(1<<16) + 0.5)
-					}
-					return min(max(math.Floor(sum/(1<<22)+0.5), 0), 255)
-				}
+				at := func(column, row int) float64 { return float64(src.Row(row)[column*src.Channels+c]) }
 				sum := 0.0
-				for row, weight := range rows {
-					sum += weight * between(row)
-				}
-				if wide {
-					sum /= 1 << 6
+				if downFirst {
+					for column, weight := range columns {
+						s := 0.0
+						for row, weight := range rows {
+							s += weight * at(column, row)
+						}
+						sum += weight * between(s)
+					}
+				} else {
+					for row, weight := range rows {
+						s := 0.0
+						for column, weight := range columns {
+							s += weight * at(column, row)
+						}
+						sum += weight * between(s)
+					}
 				}
 				out.Row(y)[x*src.Channels+c] = uint8(min(max(math.Floor(sum/(1<<22)+0.5), 0), 255))
 			}

@@ -26,6 +26,9 @@ SIZES = [
     ((1, 1), (5, 4)),
     ((9, 11), (31, 40)),
     ((9, 40), (23, 13)),
+    ((61, 40), (13, 27)),  # Pillow 13 reduces the height first here
+    ((61, 40), (35, 27)),  # and here, by one pixel, not
+    ((30, 20), (9, 33)),
 ]
 
 noise = np.load("resize_noise_in.npy")
