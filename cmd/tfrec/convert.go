@@ -30,7 +30,7 @@ The same inputs, options and seed give the same bytes, whatever the number of
 workers. A run that was stopped goes on where it was when the same command is
 given again; a run after a change of the input redoes only what changed.`,
 	}
-	cmd.AddCommand(newConvertImagesCommand())
+	cmd.AddCommand(newConvertImagesCommand(), newConvertCSVCommand())
 	return cmd
 }
 

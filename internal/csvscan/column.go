@@ -88,29 +88,36 @@ func (c *Column) Merge(other *Column) {
 	c.Lossy += other.Lossy
 }
 
-// Notes says in words what about the inferred kind a user should know, with
-// the flag that changes it; none for a column without surprises.
-func (c *Column) Notes(name string) []string {
-	var notes []string
-	at := func(v Value) string { return fmt.Sprintf("%s line %d: %q", v.File, v.Line, v.Text) }
+// String says where the value stands, and what it is.
+func (v Value) String() string { return fmt.Sprintf("%s line %d: %q", v.File, v.Line, v.Text) }
+
+// KindNote says in words what about the kind a user should know, with the flag
+// that changes it. It is empty for a column without surprises.
+func (c *Column) KindNote(name string) string {
 	switch {
 	case c.Ints+c.Floats+c.Texts == 0 && c.Missing > 0:
-		notes = append(notes, fmt.Sprintf("column %q: all %d values are missing: stored as bytes; --column %s gives another type", name, c.Missing, assign(name, "float")))
+		return fmt.Sprintf("column %q: all %d values are missing: stored as bytes; --column %s gives another type", name, c.Missing, assign(name, "float"))
 	case c.Texts > 0 && c.Ints+c.Floats > 0:
 		reason := ""
 		if c.Reason != "" {
 			reason = ", a number with " + c.Reason
 		}
-		notes = append(notes, fmt.Sprintf("column %q: not all of one kind (%s), so stored as bytes; the first that is no plain number is at %s%s; --column %s makes rows like it errors",
-			name, c.counts(), at(c.FirstText), reason, assign(name, "float")))
+		return fmt.Sprintf("column %q: not all of one kind (%s), so stored as bytes; the first that is no plain number is at %v%s; --column %s makes rows like it errors",
+			name, c.counts(), c.FirstText, reason, assign(name, "float"))
 	case c.Texts > 0 && c.Reason != "":
-		notes = append(notes, fmt.Sprintf("column %q: numbers with %s stay as they are, as bytes; the first is at %s", name, c.Reason, at(c.FirstText)))
+		return fmt.Sprintf("column %q: numbers with %s stay as they are, as bytes; the first is at %v", name, c.Reason, c.FirstText)
 	}
-	if c.Kind() == KindFloat && c.Lossy > 0 {
-		notes = append(notes, fmt.Sprintf("column %q: %d values are outside the range of a 32-bit float, which is all that an Example holds; the first is at %s; --column %s keeps them as they are",
-			name, c.Lossy, at(c.FirstLossy), assign(name, "bytes")))
+	return ""
+}
+
+// LossNote says how many values a 32-bit float cannot hold, with the flag that
+// keeps them. It is empty when there are none.
+func (c *Column) LossNote(name string) string {
+	if c.Lossy == 0 {
+		return ""
 	}
-	return notes
+	return fmt.Sprintf("column %q: %d values are outside the range of a 32-bit float, which is all that an Example holds; the first is at %v; --column %s keeps them as they are",
+		name, c.Lossy, c.FirstLossy, assign(name, "bytes"))
 }
 
 // counts lists the kinds of a mixed column.

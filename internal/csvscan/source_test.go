@@ -469,7 +469,7 @@ func TestNotes(t *testing.T) {
 		`column "big": 1 values are outside the range of a 32-bit float, which is all that an Example holds; the first is at NAME line 2: "1e300"; --column big=bytes keeps them as they are`,
 		``,
 	} {
-		got := strings.Join(table.Columns[i].Notes(s.Header()[i]), "\n")
+		got := table.Columns[i].KindNote(s.Header()[i]) + table.Columns[i].LossNote(s.Header()[i])
 		if got = strings.ReplaceAll(got, s.Name(), "NAME"); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}

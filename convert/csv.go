@@ -1,0 +1,207 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/csvscan"
+)
+
+// CSVOptions say how tables become records. The zero value takes the names
+// from the header and the types from the values, over the whole input.
+type CSVOptions struct {
+	Options
+
+	// Delimiter between fields. Default: told from each file's first lines.
+	Delimiter byte
+	// NoHeader says that the first row is a row like all others; Columns must
+	// then name the columns.
+	NoHeader bool
+	// Columns names all columns, in place of the header.
+	Columns []string
+	// MaxRow is the longest row in bytes. Default: 64 MiB.
+	MaxRow int64
+
+	// Types of columns by name. Default: int64 when all values of the column
+	// are integers, float when all are numbers, bytes otherwise.
+	Types map[string]ColumnType
+	// Missing says what becomes of missing values. Default: MissingDrop.
+	Missing MissingPolicy
+	// MissingValues are the spellings of a missing value. Default (nil): the
+	// empty field, NA, N/A, NULL and null.
+	MissingValues []string
+
+	// Vectors pack columns into one feature each.
+	Vectors []Vector
+	// Label is the column with the label. Default: none.
+	Label string
+	// Vocab maps the text of the label to ids: the places of the sorted
+	// different values, or of Vocabulary if that is given.
+	Vocab bool
+	// Vocabulary names the labels in the order of their ids.
+	Vocabulary []string
+	// LabelOffset puts that many background names in front of the labels.
+	LabelOffset int
+	// Key is the column that names a row in the ledger. Default: file and line.
+	Key string
+
+	// Shuffle puts the rows of a split into a random order, over all of its
+	// shards. Default: the order of the input.
+	Shuffle bool
+	// Memory in bytes that Shuffle may take; beyond it, it takes disk space in
+	// the output folder. Default: 512 MiB.
+	Memory int64
+}
+
+// ColumnType is what the values of a column become in an Example.
+type ColumnType string
+
+// The types of columns.
+const (
+	TypeInt64 ColumnType = "int64"
+	TypeFloat ColumnType = "float" // 32 bits, as every float of an Example
+	TypeBytes ColumnType = "bytes" // the text as it is
+)
+
+// ParseColumnType reads "int64", "float" or "bytes".
+func ParseColumnType(s string) (ColumnType, error) {
+	if t := ColumnType(s); t == TypeInt64 || t == TypeFloat || t == TypeBytes {
+		return t, nil
+	}
+	return "", fmt.Errorf("type %q: want int64, float or bytes", s)
+}
+
+// MissingPolicy says what becomes of missing values.
+type MissingPolicy string
+
+// The policies for missing values.
+const (
+	// MissingDrop leaves the feature out of the record. A vector with a
+	// missing value is left out as a whole.
+	MissingDrop MissingPolicy = "drop-feature"
+	// MissingDefault stores 0 or the empty string; for a label of a vocabulary -1,
+	// which is TFDS's unknown label.
+	MissingDefault MissingPolicy = "default"
+	// MissingError makes the row a bad sample.
+	MissingError MissingPolicy = "error"
+)
+
+// Vector packs columns into one feature.
+type Vector struct {
+	Name string
+	// Columns names them in order; FIRST..LAST stands for all between the two,
+	// in the order of the input.
+	Columns []string
+}
+
+// ParseVector reads "NAME=FIRST..LAST" or "NAME=A,B,C".
+func ParseVector(s string) (Vector, error) {
+	name, columns, ok := strings.Cut(s, "=")
+	if !ok || name == "" || columns == "" {
+		return Vector{}, fmt.Errorf("%q: want NAME=FIRST..LAST or NAME=A,B,C", s)
+	}
+	return Vector{Name: name, Columns: strings.Split(columns, ",")}, nil
+}
+
+// CSV converts the tables that srcs name, files or globs, into a set in the
+// folder out. They are read in the order given, a glob's in the order of their
+// names, and must have the same columns.
+func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary, error) {
+	began := time.Now()
+	tables, err := openTables(srcs, &o)
+	if err != nil {
+		return nil, err
+	}
+	defer tables.close()
+	if o.Name == "" {
+		o.Name = tables.name()
+	}
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	if err := tables.scan(ctx, &o, out); err != nil {
+		return nil, err
+	}
+	columns, err := o.resolve(tables)
+	if err != nil {
+		return nil, err
+	}
+	var s *csvSource
+	defer func() {
+		if s != nil {
+			s.close()
+		}
+	}()
+	return o.conduct(ctx, out, began, func(before *previous) (*run, error) {
+		s = planCSV(&o, tables, columns, before)
+		return newRun(&o.Options, s, o.effective(s), codecs{})
+	})
+}
+
+// complete fills in defaults and says which options cannot be.
+func (o *CSVOptions) complete() error {
+	if err := o.check(); err != nil {
+		return err
+	}
+	o.Missing = cmp.Or(o.Missing, MissingDrop)
+	o.Memory = cmp.Or(o.Memory, 512<<20)
+	if o.MissingValues == nil {
+		o.MissingValues = csvscan.DefaultMissing
+	}
+	if len(o.Splits) > 0 {
+		if _, err := ParseSplits(formatSplits(o.Splits)); err != nil {
+			return optionError("splits", "%v", err)
+		}
+	}
+	switch {
+	case o.Missing != MissingDrop && o.Missing != MissingDefault && o.Missing != MissingError:
+		return optionError("na", "%q: want drop-feature, default or error", o.Missing)
+	case o.Vocab && o.Label == "":
+		return optionError("vocab", "needs --label: the column to map")
+	case o.LabelOffset != 0 && !o.Vocab:
+		return optionError("label-offset", "needs --label and --vocab")
+	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
+		return optionError("label-offset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
+	case o.Memory < 16<<20:
+		return optionError("memory", "%d bytes: want 16 MiB or more", o.Memory)
+	}
+	seen := map[string]bool{}
+	for _, name := range o.Vocabulary {
+		if seen[name] {
+			return optionError("vocab", "%q is named twice", name)
+		}
+		seen[name] = true
+	}
+	return nil
+}
+
+// effective returns the options that the bytes depend on, by flag name. What
+// follows from the input, such as the types that were inferred, is not among
+// them but in the identity of the rows: an input that changes makes a set out
+// of date, not one with other options.
+func (o *CSVOptions) effective(s *csvSource) map[string]any {
+	shards := map[string]int{}
+	for _, j := range s.planned {
+		shards[j.name.Split] = j.name.Count
+	}
+	delimiter := "auto"
+	if o.Delimiter != 0 {
+		delimiter = string(rune(o.Delimiter))
+	}
+	types := make([]string, 0, len(o.Types))
+	for name, t := range o.Types {
+		types = append(types, name+"="+string(t))
+	}
+	slices.Sort(types)
+	return map[string]any{
+		"source": "csv", "splits": formatSplits(o.Splits), optionShards: shards,
+		"compression": compressionName(o.Compression), "limit": o.Limit, "seed": o.Seed,
+		"delimiter": delimiter, "no_header": o.NoHeader, "columns": o.Columns, "column": types,
+		"na": o.Missing, "na_values": o.MissingValues, "vector": o.Vectors, "label": o.Label, "vocab": o.Vocab,
+		"label_offset": o.LabelOffset, "key": o.Key, "shuffle": o.Shuffle, "even": o.Even && o.Shuffle,
+	}
+}

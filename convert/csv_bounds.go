@@ -1,0 +1,65 @@
+package convert
+
+import (
+	"cmp"
+	"slices"
+)
+
+// bound is a place in the order of rows by their hash, and where those are
+// equal, by their number.
+type bound struct {
+	hash uint64
+	row  int64
+}
+
+// above says whether a row comes before the bound.
+func (b bound) above(hash uint64, row int64) bool {
+	return hash < b.hash || hash == b.hash && row < b.row
+}
+
+// bounds returns the rows that have the given ranks, from 0 and ascending,
+// among count rows in the order of their hashes. It calls each twice, which
+// must call its argument for every row, and takes memory for about count over
+// a million rows for each rank, not for all of them.
+func bounds(each func(yield func(hash uint64, row int64)), count int64, ranks []int64) []bound {
+	bits := 12
+	if count > 1<<16 {
+		bits = 20
+	}
+	shift := 64 - bits
+	sizes := make([]int64, 1<<bits)
+	each(func(hash uint64, _ int64) { sizes[hash>>shift]++ })
+
+	// The ranges of hashes that hold the ranks, and how many rows precede them.
+	type bucket struct {
+		preceding int64
+		rows      []bound
+	}
+	buckets := map[uint64]*bucket{}
+	where := make([]uint64, len(ranks))
+	var preceding int64
+	next := 0
+	for b, size := range sizes {
+		for ; next < len(ranks) && ranks[next] < preceding+size; next++ {
+			where[next] = uint64(b)
+			buckets[uint64(b)] = &bucket{preceding: preceding}
+		}
+		preceding += size
+	}
+	each(func(hash uint64, row int64) {
+		if b := buckets[hash>>shift]; b != nil {
+			b.rows = append(b.rows, bound{hash, row})
+		}
+	})
+	for _, b := range buckets {
+		slices.SortFunc(b.rows, func(x, y bound) int {
+			return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.row, y.row))
+		})
+	}
+	found := make([]bound, len(ranks))
+	for i, rank := range ranks {
+		b := buckets[where[i]]
+		found[i] = b.rows[rank-b.preceding]
+	}
+	return found
+}

@@ -1,0 +1,311 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// csvColumns is what the columns of a table become.
+type csvColumns struct {
+	features []csvFeature // sorted by key
+	types    []ColumnType // of each column
+	labels   []string     // names by id, background names included; nil without a vocabulary
+	ids      map[string]int32
+	key      int // the column that names rows, or -1
+	label    int // the column with the label, or -1
+	digest   [16]byte
+}
+
+// csvFeature is a feature of every record.
+type csvFeature struct {
+	Key      string     `json:"key"`
+	Columns  []int      `json:"columns"` // one, unless it is a vector
+	Type     ColumnType `json:"type"`
+	Vector   bool       `json:"vector"`
+	Label    bool       `json:"label"` // Type is TypeInt64: an id for the column's text
+	optional bool
+}
+
+// columnNumber finds the column that a flag names.
+func columnNumber(flag, name string, header []string) (int, error) {
+	i := slices.Index(header, name)
+	if i >= 0 {
+		return i, nil
+	}
+	shown := header[:min(len(header), 20)]
+	more := ""
+	if len(shown) < len(header) {
+		more = fmt.Sprintf(" and %d more", len(header)-len(shown))
+	}
+	return 0, optionError(flag, "there is no column %q; the columns are %q%s", name, shown, more)
+}
+
+// resolve decides what the columns become.
+func (o *CSVOptions) resolve(t *tables) (*csvColumns, error) {
+	header := t.header()
+	c := &csvColumns{types: make([]ColumnType, len(header)), key: -1, label: -1}
+	for name := range o.Types {
+		if _, err := columnNumber("column", name, header); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	if o.Key != "" {
+		if c.key, err = columnNumber("key", o.Key, header); err != nil {
+			return nil, err
+		}
+	}
+	if o.Label != "" {
+		if c.label, err = columnNumber("label", o.Label, header); err != nil {
+			return nil, err
+		}
+	}
+	for i, name := range header {
+		given, ok := o.Types[name]
+		if c.types[i] = given; !ok {
+			c.types[i] = ColumnType(t.columns[i].Kind().String())
+		}
+	}
+	if o.Vocab {
+		c.vocabulary(o, t)
+	}
+	if err := c.makeFeatures(o, t); err != nil {
+		return nil, err
+	}
+	for i, name := range header {
+		if o.Vocab && i == c.label {
+			continue
+		}
+		if _, given := o.Types[name]; !given {
+			o.noteIf(t.columns[i].KindNote(name))
+		}
+		if c.types[i] == TypeFloat {
+			o.noteIf(t.columns[i].LossNote(name))
+		}
+	}
+	description, err := json.Marshal([]any{c.features, c.labels, c.key})
+	if err != nil {
+		return nil, err
+	}
+	c.digest = xxh3.Hash128(description).Bytes()
+	return c, nil
+}
+
+// noteIf passes on a note that is not empty.
+func (o *CSVOptions) noteIf(sentence string) {
+	if sentence != "" {
+		o.note("%s", sentence)
+	}
+}
+
+// vocabulary numbers the labels.
+func (c *csvColumns) vocabulary(o *CSVOptions, t *tables) {
+	names := o.Vocabulary
+	if names == nil {
+		for _, f := range t.files {
+			names = append(names, f.table.Distinct[0]...)
+		}
+		slices.Sort(names)
+		names = slices.Compact(names)
+	}
+	c.labels = labelNames(names, o.LabelOffset)
+	c.ids = make(map[string]int32, len(names))
+	for i, name := range names {
+		c.ids[name] = int32(i + o.LabelOffset)
+	}
+}
+
+// makeFeatures packs vectors, and makes a feature of each column besides.
+func (c *csvColumns) makeFeatures(o *CSVOptions, t *tables) error {
+	header := t.header()
+	packed := map[int]string{} // columns in vectors
+	for _, v := range o.Vectors {
+		columns, err := v.expand(header)
+		if err != nil {
+			return err
+		}
+		f := csvFeature{Key: v.Name, Columns: columns, Vector: true}
+		for _, i := range columns {
+			if other, ok := packed[i]; ok {
+				return optionError("vector", "column %q is in %s and in %s", header[i], other, v.Name)
+			}
+			if i == c.label {
+				return optionError("vector", "%s: column %q is the label", v.Name, header[i])
+			}
+			packed[i] = v.Name
+			kind := c.types[i]
+			if _, given := o.Types[header[i]]; !given && t.columns[i].Ints+t.columns[i].Floats+t.columns[i].Texts == 0 {
+				kind = TypeFloat // nothing but missing values goes with any
+				c.types[i] = kind
+			}
+			if f.Type, err = commonType(f.Type, kind); err != nil {
+				return optionError("vector", "%s: column %q is %s and others are %s; --column gives it another type, or leave it out", v.Name, header[i], kind, f.Type)
+			}
+		}
+		c.features = append(c.features, f)
+	}
+	for i, name := range header {
+		if _, ok := packed[i]; ok {
+			continue
+		}
+		f := csvFeature{Key: name, Columns: []int{i}, Type: c.types[i]}
+		if o.Vocab && i == c.label {
+			f.Type, f.Label = TypeInt64, true
+		}
+		c.features = append(c.features, f)
+	}
+	slices.SortStableFunc(c.features, func(a, b csvFeature) int { return strings.Compare(a.Key, b.Key) })
+	for i := range c.features {
+		f := &c.features[i]
+		if i > 0 && c.features[i-1].Key == f.Key {
+			return optionError("vector", "two features would be named %q", f.Key)
+		}
+		for _, column := range f.Columns {
+			f.optional = f.optional || o.Missing == MissingDrop && t.columns[column].Missing > 0
+		}
+	}
+	return nil
+}
+
+// commonType is the type of a vector with values of both types; the first may
+// be none yet.
+func commonType(a, b ColumnType) (ColumnType, error) {
+	switch {
+	case a == "" || a == b:
+		return b, nil
+	case a == TypeBytes || b == TypeBytes:
+		return a, fmt.Errorf("no type in common")
+	}
+	return TypeFloat, nil
+}
+
+// expand returns the numbers of a vector's columns.
+func (v Vector) expand(header []string) ([]int, error) {
+	if v.Name == "" {
+		return nil, optionError("vector", "it has no name")
+	}
+	var columns []int
+	for _, name := range v.Columns {
+		first, last, isRange := strings.Cut(name, "..")
+		if !isRange || slices.Contains(header, name) {
+			first, last = name, name
+		}
+		from, err := columnNumber("vector", first, header)
+		if err != nil {
+			return nil, err
+		}
+		to, err := columnNumber("vector", last, header)
+		if err != nil {
+			return nil, err
+		}
+		if to < from {
+			return nil, optionError("vector", "%s: column %q comes after %q", v.Name, first, last)
+		}
+		for i := from; i <= to; i++ {
+			columns = append(columns, i)
+		}
+	}
+	if len(columns) == 0 {
+		return nil, optionError("vector", "%s: no columns", v.Name)
+	}
+	return columns, nil
+}
+
+// describe implements source.
+func (s *csvSource) describe(m *shard.Manifest) {
+	m.Labels = []string{}
+	for _, name := range s.columns.labels {
+		m.Labels = append(m.Labels, shard.Readable(name))
+	}
+	var vectors []string
+	for _, f := range s.columns.features {
+		feature := shard.Feature{Key: f.Key, Kind: string(f.Type), Class: shard.ClassScalar, Optional: f.optional}
+		switch {
+		case f.Vector:
+			feature.Class, feature.Shape = shard.ClassVector, []int{len(f.Columns)}
+			vectors = append(vectors, f.Key)
+		case f.Label:
+			feature.Class = shard.ClassLabel
+		case f.Type == TypeBytes:
+			feature.Class = shard.ClassText
+		}
+		m.Features = append(m.Features, feature)
+	}
+	if s.o.Label != "" && len(vectors) == 1 {
+		m.Supervised = &shard.Supervised{Input: vectors[0], Target: s.o.Label}
+	}
+}
+
+// CSVSchema finds out the types that CSV would give to the columns of tables,
+// and writes nothing.
+func CSVSchema(ctx context.Context, srcs []string, o CSVOptions) (*Schema, error) {
+	t, err := openTables(srcs, &o)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	o.Name = cmp.Or(o.Name, t.name())
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	if err := t.scan(ctx, &o, ""); err != nil {
+		return nil, err
+	}
+	c, err := o.resolve(t)
+	if err != nil {
+		return nil, err
+	}
+	s := new(Schema)
+	for i, name := range t.header() {
+		s.Columns = append(s.Columns, SchemaColumn{name, c.types[i]})
+	}
+	return s, nil
+}
+
+// Schema says what the columns of a table are: the form of a schema file.
+type Schema struct {
+	Columns []SchemaColumn `json:"columns"`
+}
+
+// SchemaColumn is a column of a Schema.
+type SchemaColumn struct {
+	Name string     `json:"name"`
+	Type ColumnType `json:"type"`
+}
+
+// maxSchema bounds a schema file.
+const maxSchema = 64 << 20
+
+// ReadSchema reads a schema file. What it doesn't know in there is an error.
+func ReadSchema(path string) (*Schema, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	d := json.NewDecoder(io.LimitReader(f, maxSchema))
+	d.DisallowUnknownFields()
+	var s struct {
+		Version int `json:"schema_version"` // --print-schema --json adds it
+		Schema
+	}
+	if err := d.Decode(&s); err != nil {
+		return nil, fmt.Errorf("%s: not a schema such as --print-schema writes: %w", path, err)
+	}
+	for _, c := range s.Columns {
+		if _, err := ParseColumnType(string(c.Type)); err != nil {
+			return nil, fmt.Errorf("%s: column %q: %w", path, c.Name, err)
+		}
+	}
+	return &s.Schema, nil
+}

@@ -1,0 +1,248 @@
+package convert
+
+import (
+	"encoding/binary"
+	"iter"
+	"sort"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// csvSource is a planned conversion of tables.
+type csvSource struct {
+	o       *CSVOptions
+	tables  *tables
+	columns *csvColumns
+	chunks  []csvChunk
+	pick    picker
+	planned []job
+	ranges  []rowRange // of each job
+	shuffle *shuffle   // nil when rows keep the order of the input
+	dir     *shard.Dir // that the set is written into
+
+	encoders sync.Pool // of *rowEncoder
+	// preceding[s][c] is how many rows of split s precede chunk c; the last
+	// one is how many there are.
+	preceding [][]int64
+}
+
+// csvChunk is a chunk of one of the files.
+type csvChunk struct {
+	csvscan.Chunk
+	file int
+	row  int64 // number of its first row in the file
+}
+
+// rowRange is the rows of a job: those of a split from one to before another,
+// counted in the order of the input.
+type rowRange struct {
+	split    int
+	from, to int64
+}
+
+// planCSV deals the rows to splits and shards. The plan holds chunks, not rows.
+func planCSV(o *CSVOptions, t *tables, columns *csvColumns, before *previous) *csvSource {
+	s := &csvSource{o: o, tables: t, columns: columns}
+	for i, f := range t.files {
+		row := int64(0)
+		for _, c := range f.table.Chunks {
+			s.chunks = append(s.chunks, csvChunk{c, i, row})
+			row += c.Rows
+		}
+	}
+	s.encoders.New = func() any { return newRowEncoder(s) }
+	s.pick = newPicker(o, t)
+	s.countRows()
+	for i, split := range o.splits() {
+		rows := s.preceding[i][len(s.chunks)]
+		if rows == 0 {
+			o.note("split %s gets no row and is left out", split.Name)
+			continue
+		}
+		s.planSplit(i, split.Name, rows, before.existingShards(split.Name))
+	}
+	if o.Shuffle {
+		s.shuffle = newShuffle(s)
+	}
+	return s
+}
+
+// planSplit cuts the rows of a split into shards of even lengths.
+func (s *csvSource) planSplit(split int, name string, rows int64, existing int) {
+	count := int64(s.o.Shards)
+	if count == 0 {
+		count = int64(autoShards(rows, rows*s.estimate(), existing))
+	}
+	if count > rows {
+		s.o.note("split %s has %d rows: %d shards, not %d", name, rows, rows, count)
+		count = rows
+	}
+	for i := range count {
+		r := rowRange{split, rowCut(i, count, rows), rowCut(i+1, count, rows)}
+		s.ranges = append(s.ranges, r)
+		s.planned = append(s.planned, job{
+			name:    shard.Name{Dataset: s.o.Name, Split: name, Index: int(i), Count: int(count)},
+			samples: r.to - r.from,
+		})
+	}
+}
+
+// rowCut is where part i of count begins when rows are cut evenly.
+func rowCut(i, count, rows int64) int64 {
+	return rows/count*i + min(i, rows%count)
+}
+
+// estimate returns about how many bytes a record takes.
+func (s *csvSource) estimate() int64 {
+	var bytes, rows int64
+	for _, f := range s.tables.files {
+		bytes, rows = bytes+f.table.Bytes, rows+f.table.Rows
+	}
+	size := int64(20)
+	for _, f := range s.columns.features {
+		const wrapping = 12 // the fields around a value
+		size += int64(len(f.Key)) + wrapping
+		for range f.Columns {
+			if f.Type == TypeBytes {
+				size += bytes / rows / int64(len(s.columns.types))
+			} else {
+				size += 4
+			}
+		}
+	}
+	return size
+}
+
+// countRows fills in preceding.
+func (s *csvSource) countRows() {
+	counts := make([][]int64, len(s.o.splits()))
+	for i := range counts {
+		counts[i] = make([]int64, len(s.chunks)+1)
+	}
+	var g errgroup.Group
+	g.SetLimit(s.o.workers())
+	for c := range s.chunks {
+		chunk := &s.chunks[c]
+		if s.pick.all {
+			counts[0][c+1] = chunk.Rows
+			continue
+		}
+		g.Go(func() error {
+			f := s.tables.files[chunk.file]
+			for i := range chunk.Rows {
+				if split := s.pick.split(f, chunk.row+i); split >= 0 {
+					counts[split][c+1]++
+				}
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // nothing in there fails
+	for _, n := range counts {
+		for c := range s.chunks {
+			n[c+1] += n[c]
+		}
+	}
+	s.preceding = counts
+}
+
+// part is the rows of a job in one chunk: those of its split, counted within
+// the chunk, from one to before another.
+type part struct {
+	chunk    int
+	split    int
+	from, to int64
+}
+
+// parts returns where the rows of a range lie.
+func (s *csvSource) parts(r rowRange) iter.Seq[part] {
+	return func(yield func(part) bool) {
+		preceding := s.preceding[r.split]
+		first := sort.Search(len(s.chunks), func(c int) bool { return preceding[c+1] > r.from })
+		for c := first; c < len(s.chunks) && preceding[c] < r.to; c++ {
+			p := part{c, r.split, max(r.from-preceding[c], 0), min(r.to, preceding[c+1]) - preceding[c]}
+			if p.from < p.to && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
+// identityOf appends what a part is known by everywhere: the content of its
+// chunk, which of its rows are meant, what becomes of them, and what the
+// ledger would call them.
+func (s *csvSource) identityOf(dst []byte, p part) []byte {
+	c := &s.chunks[p.chunk]
+	name := s.tables.files[c.file].name
+	dst = append(dst, s.columns.digest[:]...)
+	dst = binary.AppendUvarint(dst, uint64(len(name)))
+	dst = append(dst, name...)
+	for _, n := range []int64{c.FirstLine, c.row, p.from, p.to} {
+		dst = binary.AppendVarint(dst, n)
+	}
+	return append(dst, c.Hash[:]...)
+}
+
+func (s *csvSource) jobs() []job { return s.planned }
+
+// labelCounts implements source.
+func (s *csvSource) labelCounts(byID map[int32]int64) map[string]int64 {
+	if s.columns.labels == nil {
+		return nil
+	}
+	counts := make(map[string]int64, len(byID))
+	for id, n := range byID {
+		counts[shard.Readable(s.columns.labels[id])] += n
+	}
+	return counts
+}
+
+// picker decides which split a row is in, if any.
+type picker struct {
+	all    bool // every row is in the only split
+	shares []SplitShare
+	limit  *bound // rows at it or behind it are left out
+}
+
+// rowHashers hash the rows of one file by their numbers, so that another file
+// moves none of them.
+type rowHashers struct{ limit, split, shard, order hasher }
+
+func newRowHashers(seed uint64, name string) rowHashers {
+	of := func(p purpose) hasher { return hasher(newHasher(seed, p).key(name)) }
+	return rowHashers{of(forLimit), of(forSplit), of(forShard), of(forOrder)}
+}
+
+func newPicker(o *CSVOptions, t *tables) picker {
+	p := picker{shares: o.splits()}
+	limited := o.Limit > 0 && o.Limit < t.rows
+	p.all = !limited && len(p.shares) == 1
+	if limited {
+		p.limit = &bounds(func(yield func(uint64, int64)) {
+			for _, f := range t.files {
+				for i := range f.table.Rows {
+					yield(f.hashers.limit.number(i), f.firstRow+i)
+				}
+			}
+		}, t.rows, []int64{o.Limit})[0]
+	}
+	return p
+}
+
+// split returns the split of a row of a file, or -1 for a row that is left out.
+func (p *picker) split(f *csvFile, row int64) int {
+	if p.all {
+		return 0
+	}
+	if p.limit != nil && !p.limit.above(f.hashers.limit.number(row), f.firstRow+row) {
+		return -1
+	}
+	if len(p.shares) == 1 {
+		return 0
+	}
+	return splitOf(f.hashers.split.number(row), p.shares)
+}

@@ -1,0 +1,158 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"sync"
+
+	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// attach implements source: it remembers what scanning the input found out.
+func (s *csvSource) attach(dir *shard.Dir) {
+	s.dir = dir
+	if !s.o.DryRun && len(s.tables.scanned.Files) > 0 {
+		// Without it the next run takes longer: no reason to fail.
+		_ = dir.PutState(scanFile, s.tables.scanned)
+	}
+}
+
+// known implements source. Scanning has hashed all chunks, so it reads nothing.
+func (s *csvSource) known(_ context.Context, job int) ([]byte, error) {
+	if s.shuffle != nil {
+		return s.shuffle.identity(), nil
+	}
+	var identity []byte
+	for p := range s.parts(s.ranges[job]) {
+		identity = s.identityOf(identity, p)
+	}
+	return identity, nil
+}
+
+// prepare implements source.
+func (s *csvSource) prepare(ctx context.Context, jobs []int) error {
+	if s.shuffle == nil {
+		return nil
+	}
+	return s.shuffle.prepare(ctx, jobs)
+}
+
+// tasks implements source: there is one task for each chunk.
+func (s *csvSource) tasks(_ context.Context, job int) iter.Seq2[task, error] {
+	if s.shuffle != nil {
+		return s.shuffle.tasks(job)
+	}
+	return func(yield func(task, error) bool) {
+		for p := range s.parts(s.ranges[job]) {
+			c := s.chunkOf(p.chunk)
+			if err := c.readAhead(); err != nil {
+				yield(nil, err)
+				return
+			}
+			if !yield(func(out *piece) error { return s.makeRows(c, p, out) }, nil) {
+				return
+			}
+		}
+	}
+}
+
+// close gives back what a run that failed still holds.
+func (s *csvSource) close() {
+	if s.shuffle != nil && s.shuffle.spill != nil {
+		_ = s.shuffle.spill.close() // nobody will read it
+	}
+}
+
+// openChunk is a chunk that is being read.
+type openChunk struct {
+	*csvChunk
+	f      *csvFile
+	buffer *[]byte // nil before it is read
+}
+
+func (s *csvSource) chunkOf(n int) *openChunk {
+	c := &s.chunks[n]
+	return &openChunk{csvChunk: c, f: s.tables.files[c.file]}
+}
+
+// chunkBuffers hold chunks, each as []byte.
+var chunkBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// readAhead reads the chunk of a compressed file, which must be read in its
+// order; those of plain files are left to the workers.
+func (c *openChunk) readAhead() error {
+	if c.f.src.Compression() == csvscan.None {
+		return nil
+	}
+	return c.read()
+}
+
+// read reads the chunk, unless that is done.
+func (c *openChunk) read() error {
+	if c.buffer != nil {
+		return nil
+	}
+	c.buffer = chunkBuffers.Get().(*[]byte)
+	data, err := c.f.src.ReadChunk(*c.buffer, c.Chunk)
+	if errors.Is(err, csvscan.ErrChanged) {
+		return errors.Join(err, errors.New("leave the input alone while it is being converted, and run again"))
+	}
+	if err == nil {
+		*c.buffer = data
+	}
+	return err
+}
+
+// done gives the buffer back, unless a long row has grown it.
+func (c *openChunk) done() {
+	if cap(*c.buffer) <= keepFrames {
+		chunkBuffers.Put(c.buffer)
+	}
+	c.buffer = nil
+}
+
+// makeRows makes the records of the rows of a part.
+func (s *csvSource) makeRows(c *openChunk, part part, out *piece) error {
+	if err := c.read(); err != nil {
+		return err
+	}
+	defer c.done()
+	e := s.encoder(c.f)
+	defer s.encoders.Put(e)
+	out.identity = s.identityOf(out.identity, part)
+	out.bytesIn = c.Len * (part.to - part.from) / c.Rows
+	row, n := c.row-1, int64(0)
+	for e.tok.Reset(*c.buffer, c.FirstLine); n < part.to && e.tok.Next(); {
+		row++
+		if s.pick.split(c.f, row) != part.split {
+			continue
+		}
+		if n++; n <= part.from {
+			continue
+		}
+		out.samples++
+		if reason := e.row(); reason != "" {
+			out.bad = append(out.bad, e.bad(c.f, reason))
+			continue
+		}
+		start := len(out.frames)
+		out.frames = e.appendFrame(out.frames)
+		out.sizes = append(out.sizes, len(out.frames)-start)
+		if e.label != noLabel {
+			out.labels = append(out.labels, e.label)
+		}
+	}
+	return nil
+}
+
+// encoder returns an encoder for the files' common columns, with a tokenizer
+// for the dialect of one of them.
+func (s *csvSource) encoder(f *csvFile) *rowEncoder {
+	e := s.encoders.Get().(*rowEncoder)
+	if d := f.src.Dialect(); e.tok == nil || e.dialect != d {
+		e.tok, e.dialect = csvscan.NewTokenizer(d, len(s.tables.header())), d
+	}
+	return e
+}

@@ -1,0 +1,288 @@
+package convert
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"runtime"
+	"slices"
+	"sort"
+
+	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// shuffle puts the rows of each split into a random order over all of its
+// shards. Two hashes of a row say which shard it is in and where in there.
+// The rows are encoded in the order of the input and dealt to buckets, each a
+// range of the order in one shard and small enough to be sorted in memory;
+// what Options.Memory does not hold of them lies in a file meanwhile.
+type shuffle struct {
+	*csvSource
+	splits  []shuffledSplit // by split
+	buckets []int           // of each job: its first bucket; one more at the end
+	spill   *spill
+}
+
+// shuffledSplit says which job a row of a split is in.
+type shuffledSplit struct {
+	first, count int
+	cuts         []bound // where the second and later jobs begin; nil: by equal ranges of the hash
+}
+
+// newShuffle deals the rows of the planned splits to their shards anew.
+func newShuffle(s *csvSource) *shuffle {
+	sh := &shuffle{csvSource: s, splits: make([]shuffledSplit, len(s.o.splits()))}
+	for i, r := range s.ranges {
+		split := &sh.splits[r.split]
+		if split.count == 0 {
+			split.first = i
+		}
+		split.count++
+	}
+	for i := range sh.splits {
+		sh.planSplit(i)
+	}
+	// Of the memory, one half is for filling the buckets and one for the
+	// pieces in flight, which hold a bucket twice: as it was and sorted.
+	window := int64(2*s.o.workers() + 2)
+	size := max(s.o.Memory/4/window, 1<<20)
+	n := 0
+	for _, j := range s.planned {
+		sh.buckets = append(sh.buckets, n)
+		n += int((j.samples*s.estimate() + size - 1) / size)
+	}
+	sh.buckets = append(sh.buckets, n)
+	return sh
+}
+
+// planSplit counts the rows of each shard of a split. As with pictures, each
+// has an equal range of the hash, unless that leaves one below half or above
+// twice the mean.
+func (sh *shuffle) planSplit(n int) {
+	split := &sh.splits[n]
+	if split.count == 0 {
+		return
+	}
+	each := func(yield func(uint64, int64)) {
+		for _, f := range sh.tables.files {
+			for i := range f.table.Rows {
+				if sh.pick.split(f, i) == n {
+					yield(f.hashers.shard.number(i), f.firstRow+i)
+				}
+			}
+		}
+	}
+	rows := sh.preceding[n][len(sh.chunks)]
+	counts := make([]int, split.count)
+	each(func(hash uint64, _ int64) { counts[rangeOf(hash, split.count)]++ })
+	if sh.o.Even || !balanced(counts, int(rows)) {
+		var ranks []int64
+		for i := 1; i < split.count; i++ {
+			ranks = append(ranks, rowCut(int64(i), int64(split.count), rows))
+		}
+		split.cuts = bounds(each, rows, ranks)
+		for i := range counts {
+			counts[i] = int(rowCut(int64(i)+1, int64(split.count), rows) - rowCut(int64(i), int64(split.count), rows))
+		}
+	}
+	for i, count := range counts {
+		sh.planned[split.first+i].samples = int64(count)
+	}
+}
+
+// job returns the job that a row of a split is in.
+func (s *shuffledSplit) job(hash uint64, row int64) int {
+	if s.cuts == nil {
+		return s.first + rangeOf(hash, s.count)
+	}
+	return s.first + sort.Search(len(s.cuts), func(i int) bool { return s.cuts[i].above(hash, row) })
+}
+
+// identity is what each shard is known by: as any row may be in any shard, all
+// of the input.
+func (sh *shuffle) identity() []byte {
+	h := xxh3.New()
+	for c := range sh.chunks {
+		h.Write(sh.identityOf(nil, part{chunk: c, to: sh.chunks[c].Rows}))
+	}
+	sum := h.Sum128().Bytes()
+	return sum[:]
+}
+
+// prepare encodes the rows of the given jobs and deals them to their buckets.
+func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
+	wanted := make([]bool, len(sh.planned))
+	left := 0
+	for _, j := range jobs {
+		wanted[j] = true
+		left += sh.buckets[j+1] - sh.buckets[j]
+	}
+	sh.spill = newSpill(sh.buckets[len(sh.planned)], left, sh.o.Memory/2, func() (spillFile, error) { return sh.dir.TempFile("shuffle") })
+	workers := min(sh.o.workers(), runtime.GOMAXPROCS(0))
+	chunks := make(chan *openChunk, workers)
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		defer close(chunks)
+		for i := range sh.chunks {
+			c := sh.chunkOf(i)
+			if err := c.readAhead(); err != nil {
+				return err
+			}
+			select {
+			case chunks <- c:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		return nil
+	})
+	for range workers {
+		g.Go(func() error {
+			for c := range chunks {
+				if err := sh.deal(c, wanted); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	return g.Wait()
+}
+
+// deal encodes the rows of a chunk and puts them into their buckets.
+func (sh *shuffle) deal(c *openChunk, wanted []bool) error {
+	if err := c.read(); err != nil {
+		return err
+	}
+	defer c.done()
+	e := sh.encoder(c.f)
+	defer sh.encoders.Put(e)
+	batch := spillBatches.Get().(*spillBatch)
+	defer spillBatches.Put(batch)
+	batch.reset()
+	row := c.row - 1
+	for e.tok.Reset(*c.buffer, c.FirstLine); e.tok.Next(); {
+		row++
+		split := sh.pick.split(c.f, row)
+		if split < 0 {
+			continue
+		}
+		number := c.f.firstRow + row
+		job := sh.splits[split].job(c.f.hashers.shard.number(row), number)
+		if !wanted[job] {
+			continue
+		}
+		order := c.f.hashers.order.number(row)
+		bucket := sh.buckets[job] + rangeOf(order, sh.buckets[job+1]-sh.buckets[job])
+		reason := e.row()
+		entry := spilled{hash: order, row: number, label: e.label}
+		batch.begin()
+		if reason == "" {
+			batch.data = e.appendFrame(batch.data)
+		} else {
+			entry.bad = true
+			line, err := json.Marshal(e.bad(c.f, reason))
+			if err != nil {
+				return fmt.Errorf("ledger: %w", err)
+			}
+			batch.data = append(batch.data, line...)
+		}
+		batch.end(bucket, entry)
+	}
+	return sh.spill.add(batch)
+}
+
+// tasks yields one task for each bucket of a job.
+func (sh *shuffle) tasks(job int) iter.Seq2[task, error] {
+	return func(yield func(task, error) bool) {
+		for b := sh.buckets[job]; b < sh.buckets[job+1]; b++ {
+			t := func(p *piece) error {
+				if b == sh.buckets[job] {
+					p.identity = append(p.identity, sh.identity()...)
+				}
+				return sh.emit(b, p)
+			}
+			if !yield(t, nil) {
+				return
+			}
+		}
+	}
+}
+
+// emit sorts a bucket and puts it into a piece.
+func (sh *shuffle) emit(bucket int, p *piece) error {
+	data, err := sh.spill.take(bucket)
+	if err != nil {
+		return fmt.Errorf("shuffle: %w", err)
+	}
+	var entries []spilled
+	for at := 0; at < len(data); {
+		var entry spilled
+		entry, at = parseSpilled(data, at)
+		entries = append(entries, entry)
+	}
+	slices.SortFunc(entries, func(a, b spilled) int {
+		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.row, b.row))
+	})
+	p.samples = int64(len(entries))
+	for _, entry := range entries {
+		payload := data[entry.from:entry.to]
+		if entry.bad {
+			var bad shard.BadSample
+			if err := json.Unmarshal(payload, &bad); err != nil {
+				return fmt.Errorf("shuffle: %w", err)
+			}
+			p.bad = append(p.bad, bad)
+			continue
+		}
+		p.frames = append(p.frames, payload...)
+		p.sizes = append(p.sizes, len(payload))
+		if entry.label != noLabel {
+			p.labels = append(p.labels, entry.label)
+		}
+	}
+	return nil
+}
+
+// spilled is a row in a bucket: a header, then its frame, or its line of the
+// ledger.
+type spilled struct {
+	hash     uint64
+	row      int64
+	label    int32
+	bad      bool
+	from, to int // of the payload in the bucket
+}
+
+// spilledHeader is the length of a header: hash, row, label, length of the
+// payload and a byte that is 1 for a bad row.
+const spilledHeader = 8 + 8 + 4 + 4 + 1
+
+func (s *spilled) put(header []byte, payload int) {
+	binary.LittleEndian.PutUint64(header, s.hash)
+	binary.LittleEndian.PutUint64(header[8:], uint64(s.row))
+	binary.LittleEndian.PutUint32(header[16:], uint32(s.label))
+	binary.LittleEndian.PutUint32(header[20:], uint32(payload))
+	header[24] = 0
+	if s.bad {
+		header[24] = 1
+	}
+}
+
+// parseSpilled reads the row at a position of a bucket, and returns where the
+// next one begins.
+func parseSpilled(data []byte, at int) (spilled, int) {
+	h := data[at : at+spilledHeader]
+	s := spilled{
+		hash: binary.LittleEndian.Uint64(h), row: int64(binary.LittleEndian.Uint64(h[8:])),
+		label: int32(binary.LittleEndian.Uint32(h[16:])), bad: h[24] == 1, from: at + spilledHeader,
+	}
+	s.to = s.from + int(binary.LittleEndian.Uint32(h[20:]))
+	return s, s.to
+}

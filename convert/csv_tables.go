@@ -1,0 +1,251 @@
+package convert
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// tables are the opened inputs of a conversion, all with the same columns.
+type tables struct {
+	files   []*csvFile
+	missing *csvscan.Missing
+	columns []csvscan.Column // merged over all files
+	rows    int64
+	scanned scanState // what scan found out and is worth remembering
+}
+
+// csvFile is one of them.
+type csvFile struct {
+	src      *csvscan.Source
+	name     string // relative to the folder that all files lie in, with /
+	modTime  time.Time
+	table    *csvscan.Table
+	firstRow int64 // its number among the rows of all files
+	hashers  rowHashers
+}
+
+// openTables opens what the arguments name.
+func openTables(srcs []string, o *CSVOptions) (t *tables, err error) {
+	t = new(tables)
+	defer func() {
+		if err != nil {
+			t.close()
+		}
+	}()
+	paths, err := expandSources(srcs)
+	if err != nil {
+		return nil, err
+	}
+	names, err := relativeNames(paths)
+	if err != nil {
+		return nil, err
+	}
+	for i, path := range paths {
+		st, err := os.Stat(path)
+		if err != nil {
+			return nil, fmt.Errorf("source: %w", err)
+		}
+		if st.IsDir() {
+			return nil, fmt.Errorf("source %s is a folder: give files or a glob such as '%s'", path, filepath.Join(path, "*.csv"))
+		}
+		src, err := csvscan.Open(path, csvscan.Options{Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MaxRow: o.MaxRow})
+		if err != nil {
+			return nil, err
+		}
+		t.files = append(t.files, &csvFile{src: src, name: names[i], modTime: st.ModTime(), hashers: newRowHashers(o.Seed, names[i])})
+		if err := sameHeader(t.files[0].src, src); err != nil {
+			return nil, err
+		}
+	}
+	return t, nil
+}
+
+// expandSources replaces globs by what they match. An argument that names a
+// file is taken as it is, whatever characters it has.
+func expandSources(srcs []string) ([]string, error) {
+	var paths []string
+	for _, src := range srcs {
+		if _, err := os.Stat(src); err == nil || !strings.ContainsAny(src, "*?[") {
+			paths = append(paths, src)
+			continue
+		}
+		matches, err := filepath.Glob(src)
+		if err != nil {
+			return nil, fmt.Errorf("glob %s: %w", src, err)
+		}
+		if len(matches) == 0 {
+			return nil, fmt.Errorf("source %s: no file matches: %w", src, fs.ErrNotExist)
+		}
+		paths = append(paths, matches...) // Glob sorts them
+	}
+	if len(paths) == 0 {
+		return nil, fmt.Errorf("no source is given")
+	}
+	return paths, nil
+}
+
+// relativeNames returns what the files are called on any machine: their paths
+// relative to the folder that all of them lie in.
+func relativeNames(paths []string) ([]string, error) {
+	absolute := make([]string, len(paths))
+	seen := map[string]bool{}
+	for i, path := range paths {
+		abs, err := filepath.Abs(path)
+		if err != nil {
+			return nil, err
+		}
+		if seen[abs] {
+			return nil, fmt.Errorf("source %s is given twice", path)
+		}
+		seen[abs] = true
+		absolute[i] = abs
+	}
+	root := filepath.Dir(absolute[0])
+	inside := func(abs string) bool {
+		return strings.HasPrefix(abs, strings.TrimSuffix(root, string(filepath.Separator))+string(filepath.Separator))
+	}
+	for !allOf(absolute, inside) && root != filepath.Dir(root) {
+		root = filepath.Dir(root)
+	}
+	names := make([]string, len(paths))
+	for i, abs := range absolute {
+		rel, err := filepath.Rel(root, abs)
+		if err != nil {
+			rel = abs // another volume
+		}
+		names[i] = filepath.ToSlash(rel)
+	}
+	return names, nil
+}
+
+func allOf(s []string, f func(string) bool) bool {
+	return !slices.ContainsFunc(s, func(s string) bool { return !f(s) })
+}
+
+// sameHeader says how the columns of two tables differ.
+func sameHeader(a, b *csvscan.Source) error {
+	x, y := a.Header(), b.Header()
+	if slices.Equal(x, y) {
+		return nil
+	}
+	if len(x) != len(y) {
+		return fmt.Errorf("%s has %d columns, %s has %d: all tables of a set need the same", a.Name(), len(x), b.Name(), len(y))
+	}
+	for i := range x {
+		if x[i] != y[i] {
+			return fmt.Errorf("column %d is %q in %s and %q in %s: all tables of a set need the same; --columns gives other names", i+1, x[i], a.Name(), y[i], b.Name())
+		}
+	}
+	return nil
+}
+
+func (t *tables) header() []string { return t.files[0].src.Header() }
+
+// name makes a dataset name of the first file's name.
+func (t *tables) name() string {
+	base := filepath.Base(t.files[0].src.Name())
+	for _, suffix := range []string{".gz", ".zst", ".csv", ".tsv", ".txt"} {
+		if len(base) > len(suffix) && strings.EqualFold(base[len(base)-len(suffix):], suffix) {
+			base = base[:len(base)-len(suffix)]
+		}
+	}
+	return SnakeCase(base)
+}
+
+func (t *tables) close() {
+	for _, f := range t.files {
+		f.src.Close()
+	}
+}
+
+// scanFile is the state file that remembers what scanning found out, so that a
+// run with nothing to do need not read the input.
+const scanFile = "scan.json"
+
+// scanState is what scanFile holds.
+type scanState struct {
+	// Options that the result of a scan depends on.
+	Options string                `json:"options"`
+	Files   map[string]scanResult `json:"files"` // by relative name
+}
+
+// scanResult is what was found out about a file as it was then.
+type scanResult struct {
+	Size    int64          `json:"size"`
+	ModTime int64          `json:"mod_time"` // nanoseconds since 1970
+	Table   *csvscan.Table `json:"table"`
+}
+
+// scan finds the types of the columns and where the rows lie. What an earlier
+// run into the folder out, if one is given, found out about files that have not
+// changed is taken from there.
+func (t *tables) scan(ctx context.Context, o *CSVOptions, out string) error {
+	t.missing = csvscan.NewMissing(o.MissingValues)
+	opts := csvscan.ScanOptions{Workers: o.workers(), Missing: t.missing}
+	if o.Vocab && o.Vocabulary == nil {
+		label, err := columnNumber("label", o.Label, t.header())
+		if err != nil {
+			return err
+		}
+		opts.Distinct = []int{label}
+	}
+	t.scanned = scanState{
+		Options: fmt.Sprintf("1 %q %v %q %d %q %v", o.Delimiter, o.NoHeader, o.Columns, o.MaxRow, o.MissingValues, opts.Distinct),
+		Files:   map[string]scanResult{},
+	}
+	var before scanState
+	if !o.HashInputs && out != "" {
+		before = readScan(out)
+	}
+	t.columns = make([]csvscan.Column, len(t.header()))
+	var blank int64
+	for _, f := range t.files {
+		result := before.Files[f.name]
+		if before.Options != t.scanned.Options || result.Table == nil || result.Size != f.src.Size() || result.ModTime != f.modTime.UnixNano() || len(result.Table.Columns) != len(t.columns) {
+			began := time.Now()
+			table, err := f.src.Scan(ctx, opts)
+			if err != nil {
+				return err
+			}
+			result = scanResult{Size: f.src.Size(), ModTime: f.modTime.UnixNano(), Table: table}
+			if began.Sub(f.modTime) > settled {
+				t.scanned.Files[f.name] = result
+			}
+		} else {
+			t.scanned.Files[f.name] = result
+		}
+		f.table, f.firstRow = result.Table, t.rows
+		t.rows += f.table.Rows
+		blank += f.table.Blank
+		for i := range t.columns {
+			t.columns[i].Merge(&f.table.Columns[i])
+		}
+	}
+	if blank > 0 {
+		o.note("%d blank lines were skipped", blank)
+	}
+	if t.rows == 0 {
+		return fmt.Errorf("%s: a header and no rows: nothing to convert", t.files[0].src.Name())
+	}
+	return nil
+}
+
+// readScan reads the state of earlier scans; state is never worth an error.
+func readScan(out string) scanState {
+	var s scanState
+	data, err := os.ReadFile(filepath.Join(out, shard.StateDir, scanFile))
+	if err != nil || json.Unmarshal(data, &s) != nil {
+		return scanState{}
+	}
+	return s
+}
