@@ -148,8 +148,11 @@ def do_tfds(path, take):
     return out
 
 
-def do_pictures(path, source, width, height):
-    """The largest mean distance, in levels, between the pictures that TFDS decodes and those that Pillow makes of the sources."""
+def do_pictures(path, source, width, height, quality):
+    """The largest mean distance, in levels, between the pictures that TFDS decodes and those that Pillow makes of the sources.
+
+    Pillow's go through JPEG of that quality, too, unless it is 0: what JPEG does to petals is no fault of tfrec's.
+    """
     import tensorflow_datasets as tfds
     from PIL import Image, ImageOps
 
@@ -159,6 +162,10 @@ def do_pictures(path, source, width, height):
             p = ImageOps.exif_transpose(Image.open(os.path.join(source, e["image/filename"].numpy().decode()))).convert("RGB")
             if width:
                 p = p.resize((width, height), Image.BILINEAR)
+            if quality:
+                coded = io.BytesIO()
+                p.save(coded, "JPEG", quality=quality, subsampling="4:2:0")
+                p = Image.open(coded).convert("RGB")
             got, want = e["image/encoded"].numpy().astype(float), np.asarray(p).astype(float)
             if got.shape != want.shape:
                 raise ValueError(f"{e['image/filename'].numpy()}: shape {got.shape}, Pillow's is {want.shape}")

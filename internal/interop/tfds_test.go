@@ -125,17 +125,18 @@ func TestTFDSLoadsPictures(t *testing.T) {
 		name   string
 		flags  []string
 		labels []string
-		// levels bounds the mean distance of a picture from Pillow's; the
-		// JPEG coding of noise-like petals alone costs a few.
-		levels        float64
-		width, height int
+		// levels bounds the mean distance of a picture from Pillow's, which a
+		// reduced decode costs more of.
+		levels                 float64
+		width, height, quality int
 	}{
-		{"keep", nil, flowers, 1.5, 0, 0},
-		{"png", []string{"--encode", "png", "--resize", "96x64"}, flowers, 1.5, 96, 64},
-		{"jpeg", []string{"--resize", "96x64"}, flowers, 4, 96, 64},
-		{"raw", []string{"--encode", "raw", "--resize", "96x64"}, flowers, 1.5, 96, 64},
-		{"splits", []string{"--encode", "png", "--resize", "96x64", "--splits", "train=0.6,val=0.2,test=0.2", "--shards", "2"}, flowers, 1.5, 96, 64},
-		{"label offset", []string{"--encode", "raw", "--resize", "96x64", "--label-offset", "1"}, append([]string{"background"}, flowers...), 1.5, 96, 64},
+		{"keep", nil, flowers, 1.5, 0, 0, 0},
+		{"png", []string{"--encode", "png", "--resize", "96x64", "--exact-pixels"}, flowers, 1.5, 96, 64, 0},
+		{"jpeg", []string{"--resize", "96x64", "--exact-pixels"}, flowers, 3, 96, 64, 95},
+		{"raw", []string{"--encode", "raw", "--resize", "96x64", "--exact-pixels"}, flowers, 1.5, 96, 64, 0},
+		{"reduced decode", []string{"--encode", "png", "--resize", "96x64"}, flowers, 8, 96, 64, 0},
+		{"splits", []string{"--encode", "png", "--resize", "96x64", "--exact-pixels", "--splits", "train=0.6,val=0.2,test=0.2", "--shards", "2"}, flowers, 1.5, 96, 64, 0},
+		{"label offset", []string{"--encode", "raw", "--resize", "96x64", "--exact-pixels", "--label-offset", "1"}, append([]string{"background"}, flowers...), 1.5, 96, 64, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			out, s := convert(t, append([]string{"images", photos}, c.flags...)...)
@@ -168,7 +169,7 @@ func TestTFDSLoadsPictures(t *testing.T) {
 				Worst float64
 				Count int
 			}
-			ask(t, &p, "pictures", map[string]any{"path": out, "source": photos, "width": c.width, "height": c.height})
+			ask(t, &p, "pictures", map[string]any{"path": out, "source": photos, "width": c.width, "height": c.height, "quality": c.quality})
 			if p.Worst > c.levels || p.Count != len(count) {
 				t.Errorf("%d pictures, up to %.2f levels from Pillow's; want %d within %.1f", p.Count, p.Worst, len(count), c.levels)
 			}
