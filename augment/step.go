@@ -1,0 +1,19 @@
+package augment
+
+// Step is one operation with exact parameters: nothing about it is random any
+// more. The exported fields of its type are the parameters; they go through
+// JSON unharmed, so that a record can say what was done to its picture.
+//
+// A step is a pure function of its parameters and the picture: the same bytes
+// on any machine. Its arithmetic is in integers, or every floating-point
+// product is converted explicitly so that no architecture fuses it.
+type Step interface {
+	// Op is the operation's name in JSON and in a policy, such as "hflip".
+	Op() string
+	// Size returns the size of the result for a picture of w x h pixels.
+	Size(w, h int) (int, int)
+	// Apply makes dst the result for src, reusing dst's memory. dst and src
+	// must not share memory. src is not changed. Both have 1 or 3 channels;
+	// dst gets as many as src has. scratch may be nil.
+	Apply(dst, src *Image, scratch *Scratch) error
+}
