@@ -13,7 +13,8 @@ type mapIndex struct {
 	unsorted bool
 }
 
-// span is where an entry and its key begin and end.
+// span is where an entry and its key begin and end. The order is always a
+// permutation of all spans, so that it can be tried on the next map.
 type span struct{ begin, keyBegin, keyEnd, end int }
 
 func (m *mapIndex) reset() {
@@ -48,7 +49,7 @@ func (m *mapIndex) append(dst []byte, tag byte, buf []byte) []byte {
 	return dst
 }
 
-// sort sets order.
+// sort sets order, and empties the spans whose keys come again.
 func (m *mapIndex) sort(buf []byte) {
 	key := func(i int) []byte { return buf[m.spans[i].keyBegin:m.spans[i].keyEnd] }
 	if m.inOrder(buf) {
@@ -59,13 +60,11 @@ func (m *mapIndex) sort(buf []byte) {
 		m.order = append(m.order, i)
 	}
 	slices.SortStableFunc(m.order, func(a, b int) int { return bytes.Compare(key(a), key(b)) })
-	last := m.order[:0]
-	for k, i := range m.order {
-		if k+1 == len(m.order) || !bytes.Equal(key(i), key(m.order[k+1])) {
-			last = append(last, i)
+	for k, i := range m.order[:len(m.order)-1] {
+		if bytes.Equal(key(i), key(m.order[k+1])) {
+			m.spans[i].end = m.spans[i].begin // the later one counts
 		}
 	}
-	m.order = last
 }
 
 // inOrder says whether order sorts all spans, with no key twice.

@@ -27,13 +27,32 @@ type WriterOptions struct {
 // The first error is final: every later call returns it. The bytes of a file
 // depend on its records and the options alone, compressed ones on Flush, too.
 type Writer struct {
-	out     io.Writer // the compressor, or what the Writer was given
+	out     io.Writer // the compressor, or the sink
 	comp    compressor
 	buf     []byte
 	edge    [headerSize]byte // header or footer of a record that doesn't fit in buf
 	records int64
 	offset  int64
 	err     error
+}
+
+// sink is what the Writer was given. After an error it takes no more, and it
+// counts a short write as one, of which compressors would say nothing.
+type sink struct {
+	w   io.Writer
+	err error
+}
+
+func (s *sink) Write(p []byte) (int, error) {
+	if s.err != nil {
+		return 0, s.err
+	}
+	n, err := s.w.Write(p)
+	if err == nil && n < len(p) {
+		err = io.ErrShortWrite
+	}
+	s.err = err
+	return n, err
 }
 
 // compressor is what gzip, zlib and zstd writers have in common.
@@ -48,11 +67,12 @@ func NewWriter(w io.Writer, opts WriterOptions) (*Writer, error) {
 	if opts.BufferSize <= 0 {
 		opts.BufferSize = defaultBuffer
 	}
-	comp, err := newCompressor(w, opts.Compression, opts.Level)
+	out := &sink{w: w}
+	comp, err := newCompressor(out, opts.Compression, opts.Level)
 	if err != nil {
 		return nil, err
 	}
-	t := &Writer{out: w, comp: comp, buf: make([]byte, 0, max(opts.BufferSize, minBuffer))}
+	t := &Writer{out: out, comp: comp, buf: make([]byte, 0, max(opts.BufferSize, minBuffer))}
 	if comp != nil {
 		t.out = comp
 	}
@@ -149,11 +169,7 @@ func (w *Writer) emit(p []byte) {
 	if len(p) == 0 {
 		return
 	}
-	n, err := w.out.Write(p)
-	if err == nil && n < len(p) {
-		err = io.ErrShortWrite
-	}
-	w.err = err
+	_, w.err = w.out.Write(p)
 }
 
 // Offset returns where the next record's frame begins in the uncompressed
