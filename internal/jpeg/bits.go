@@ -54,16 +54,16 @@ func (r *bitReader) drop(n int) {
 	r.take(uint(n))
 }
 
-// symbol reads one code and returns its entry, zero for a bad one. Only the code itself is
+// symbol reads one code and returns its entry, unknown for a bad one. Only the code itself is
 // consumed, not the bits that belong to it.
 func (r *bitReader) symbol(t *huffTable, ac bool) entry {
 	if r.n < 32 {
 		r.refill()
 	}
 	e := t.one[r.acc>>(64-lookBits)]
-	if e == 0 {
-		if e = t.long(int32(r.acc>>48), ac); e == 0 {
-			return 0
+	if e == unknown {
+		if e = t.long(int32(r.acc>>48), ac); e == unknown {
+			return e
 		}
 	}
 	length := uint(e >> 16 & 0xFF)
@@ -72,50 +72,71 @@ func (r *bitReader) symbol(t *huffTable, ac bool) entry {
 	return e
 }
 
-// block walks over one block of a sequential scan. This is where the time goes.
-func (r *bitReader) block(dc, ac *huffTable) fault {
-	if r.exhausted() {
-		return short
-	}
-	buf, pos, acc, n := r.buf, r.pos, r.acc, r.n
-	if n < 32 {
-		acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
-		pos += int((63 - n) >> 3)
-		n |= 56
-	}
-	e := dc.one[acc>>(64-lookBits)]
-	if e == 0 {
-		if e = dc.long(int32(acc>>48), false); e == 0 {
-			return badCode
-		}
-	}
-	acc <<= e & 63
-	n -= uint(e & 63)
-	for k := uint32(1); k < 64; {
-		if n < 32 {
-			acc |= binary.BigEndian.Uint64(buf[pos:]) >> (n & 63)
-			pos += int((63 - n) >> 3)
-			n |= 56
-		}
-		e = ac.two[acc>>(64-lookBits)]
-		next := k + e>>8&0xFF
-		if e == 0 || next > 64 && next-endOfBlock > 63 {
-			// A long code, or two symbols of which the second may belong to the next block.
-			e = ac.one[acc>>(64-lookBits)]
-			if e == 0 {
-				if e = ac.long(int32(acc>>48), true); e == 0 {
+// tablePair is what one block of an MCU is coded with.
+type tablePair struct{ dc, ac *huffTable }
+
+// blocks walks over n MCUs of a sequential scan, each with the blocks given. This is where the
+// time goes: the state is kept in variables, and the loop over coefficients refills once for
+// two lookups, which use 26 bits at most each.
+func (r *bitReader) blocks(mcu []tablePair, n int) fault {
+	buf, pos, acc, have := r.buf, r.pos, r.acc, r.n
+	for range n {
+		for _, t := range mcu {
+			if pos*8-int(have) > r.end {
+				return short
+			}
+			acc |= binary.BigEndian.Uint64(buf[pos:]) >> (have & 63)
+			pos += int((63 - have) >> 3)
+			have |= 56
+			e := t.dc.one[acc>>(64-lookBits)]
+			if e == unknown {
+				if e = t.dc.long(int32(acc>>48), false); e == unknown {
 					return badCode
 				}
 			}
-			next = k + e>>8&0xFF
-			if next > 64 && next < endOfBlock {
-				return overrun
+			acc <<= e & 63
+			have -= uint(e & 63)
+			ac := t.ac
+			for k := uint32(1); k < 64; {
+				acc |= binary.BigEndian.Uint64(buf[pos:]) >> (have & 63)
+				pos += int((63 - have) >> 3)
+				have |= 56
+				e = ac.two[acc>>(64-lookBits)]
+				next := k + e>>8&0xFF
+				if next < 64 {
+					acc <<= e & 63
+					have -= uint(e & 63)
+					k = next
+					e = ac.two[acc>>(64-lookBits)]
+					if next = k + e>>8&0xFF; next < 64 {
+						acc <<= e & 63
+						have -= uint(e & 63)
+						k = next
+						continue
+					}
+				}
+				if next != 64 && next-endOfBlock > 63 {
+					// A long code, or two symbols of which the second may belong to the next block.
+					acc |= binary.BigEndian.Uint64(buf[pos:]) >> (have & 63)
+					pos += int((63 - have) >> 3)
+					have |= 56
+					e = ac.one[acc>>(64-lookBits)]
+					if e == unknown {
+						if e = ac.long(int32(acc>>48), true); e == unknown {
+							return badCode
+						}
+					}
+					next = k + e>>8&0xFF
+					if next > 64 && next < endOfBlock {
+						return overrun
+					}
+				}
+				acc <<= e & 63
+				have -= uint(e & 63)
+				k = next
 			}
 		}
-		acc <<= e & 63
-		n -= uint(e & 63)
-		k = next
 	}
-	r.pos, r.acc, r.n = pos, acc, n
+	r.pos, r.acc, r.n = pos, acc, have
 	return 0
 }

@@ -15,9 +15,11 @@ const lookBits = 11
 //	bits 8-15  how far the coefficient index moves; endOfBlock at an end of block
 //	bits 16-23 length of the (first) code
 //	bits 24-31 its symbol
-//
-// Zero means that the code is longer than lookBits or is none at all.
 type entry = uint32
+
+// unknown is the entry of bits that begin a code longer than lookBits, or none at all. It
+// moves the coefficient index further than any other entry.
+const unknown entry = 0xFF << 8
 
 // endOfBlock is added to the coefficient index at an end of block: more than any index.
 const endOfBlock = 128
@@ -65,7 +67,9 @@ func (t *huffTable) derive(ac bool) error {
 		return nil
 	}
 	t.derived = 0
-	t.one = [1 << lookBits]entry{}
+	for i := range t.one {
+		t.one[i] = unknown
+	}
 	code, k := int32(0), int32(0)
 	for length := 1; length <= 16; length++ {
 		t.offset[length] = k - code
@@ -130,11 +134,11 @@ func (t *huffTable) pair() {
 	for i, e := range t.one {
 		t.two[i] = e
 		skip, advance := e&0xFF, e>>8&0xFF
-		if e == 0 || advance == endOfBlock || skip >= lookBits {
+		if e == unknown || advance == endOfBlock || skip >= lookBits {
 			continue
 		}
 		next := t.one[i<<skip&(1<<lookBits-1)]
-		if next == 0 || skip+(next>>16&0xFF) > lookBits {
+		if next == unknown || skip+(next>>16&0xFF) > lookBits {
 			continue // the second code is not wholly in sight
 		}
 		skip += next & 0xFF
@@ -152,7 +156,7 @@ func (t *huffTable) long(bits int32, ac bool) entry {
 			return makeEntry(length, t.spec[16+code+t.offset[length]], ac)
 		}
 	}
-	return 0
+	return unknown
 }
 
 // standardTables are those of ITU-T T.81, annex K.3, which frames of motion JPEG leave out:

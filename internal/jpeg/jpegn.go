@@ -16,8 +16,9 @@ func (jpegnDecoder) name() string { return "jpegn 0.4.0" }
 
 // supports leaves out what jpegn refuses (other frames, 16-bit tables, tiny chroma planes),
 // what it reads wrongly (sequential pictures of several scans, of which it takes the first;
-// colour spaces that it tells otherwise than libjpeg), four components, which it takes only
-// with an Adobe marker, and reductions.
+// colour spaces that it tells otherwise than libjpeg) and four components, which it takes
+// only with an Adobe marker. It never reduces: reduced pictures came out with a fraction of
+// their contrast.
 func (jpegnDecoder) supports(h *Header, r Request) bool {
 	switch {
 	case h.SOF != markerSOF0 && h.SOF != markerSOF2,
@@ -31,34 +32,36 @@ func (jpegnDecoder) supports(h *Header, r Request) bool {
 	if h.N == 1 {
 		return true
 	}
-	c := &h.Components
+	c := h.Components[:3]
 	rgb := h.Adobe == 0 || c[0].ID == 'R' && c[1].ID == 'G' && c[2].ID == 'B'
 	if rgb != (h.ColorSpace == ColorRGB) {
 		return false
 	}
-	return planar(h)
+	hmax, vmax := h.maxSampling()
+	for _, p := range c {
+		if p.H == 3 || p.V == 3 ||
+			p.H < hmax && ceilDiv(h.Width*p.H, hmax) < 3 || p.V < vmax && ceilDiv(h.Height*p.V, vmax) < 3 {
+			return false
+		}
+	}
+	return true
 }
 
-// planar says whether the components of a picture of three are full size, or smaller by a
-// ratio that image.YCbCr knows and that both colours share.
+// planar says whether jpegn can give the planes of a picture of three components in the
+// ratios that image.YCbCr knows.
 func planar(h *Header) bool {
 	y, cb, cr := h.Components[0], h.Components[1], h.Components[2]
-	if h.ColorSpace == ColorRGB {
-		return y.H*y.V*cb.H*cb.V*cr.H*cr.V == 1
-	}
-	if cb.H != 1 || cb.V != 1 || cr.H != 1 || cr.V != 1 {
+	if h.ColorSpace != ColorYCbCr || cb.H*cb.V*cr.H*cr.V != 1 {
 		return false
 	}
-	switch [2]int{y.H, y.V} {
-	case [2]int{1, 1}, [2]int{2, 1}, [2]int{2, 2}, [2]int{1, 2}, [2]int{4, 1}, [2]int{4, 2}:
-	default:
-		return false
-	}
-	return (y.H == 1 || h.Width > 2*y.H) && (y.V == 1 || h.Height > 2*y.V)
+	return y.V <= 2 && (y.H <= 2 || y.H == 4)
 }
 
+// decode takes the planes and converts them here, as libjpeg would. What has no such planes
+// jpegn converts itself.
 func (jpegnDecoder) decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
-	m, err := jpegn.Decode(bytes.NewReader(data), &jpegn.Options{ScaleDenom: r.Denom})
+	o := &jpegn.Options{ToRGBA: h.N == 3 && !planar(h), UpsampleMethod: jpegn.CatmullRom}
+	m, err := jpegn.Decode(bytes.NewReader(data), o)
 	if err != nil {
 		return err
 	}
@@ -86,15 +89,18 @@ func fromImage(dst []byte, stride int, m image.Image, h *Header, r Request) erro
 			return FromYCbCr(dst, stride, m)
 		}
 	case *image.RGBA:
-		if r.Format == RGB {
-			for y := range ht {
-				src, row := m.Pix[y*m.Stride:], dst[y*stride:]
-				for x := range w {
-					row[3*x], row[3*x+1], row[3*x+2] = src[4*x], src[4*x+1], src[4*x+2]
+		for y := range ht {
+			src, row := m.Pix[y*m.Stride:], dst[y*stride:]
+			for x := range w {
+				p := src[4*x : 4*x+3 : 4*x+3]
+				if r.Format == Gray {
+					row[x] = luminance(p)
+				} else {
+					copy(row[3*x:], p)
 				}
 			}
-			return nil
 		}
+		return nil
 	case *image.CMYK:
 		if r.Format == cmyk {
 			for y := range ht {

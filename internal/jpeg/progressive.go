@@ -61,7 +61,7 @@ func walkFirstDC(r *bitReader, s *scan, _, n int) fault {
 					return short
 				}
 				e := r.symbol(p.dcTable, false)
-				if e == 0 {
+				if e == unknown {
 					return badCode
 				}
 				r.take(uint(e >> 24 & 15))
@@ -90,7 +90,7 @@ func walkFirstAC(r *bitReader, s *scan, first, n int) fault {
 		block := &p.nonzero[i/p.wide*p.stride+i%p.wide]
 		for k := s.ss; k <= s.se; k++ {
 			e := r.symbol(p.acTable, true)
-			if e == 0 {
+			if e == unknown {
 				return badCode
 			}
 			run, size := int(e>>28), uint(e>>24&15)
@@ -125,7 +125,7 @@ func walkMoreAC(r *bitReader, s *scan, first, n int) fault {
 		k := s.ss
 		for ; ended == 0 && k <= s.se; k++ {
 			e := r.symbol(p.acTable, true)
-			if e == 0 {
+			if e == unknown {
 				return badCode
 			}
 			run, size := int(e>>28), uint(e>>24&15)

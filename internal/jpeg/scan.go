@@ -152,23 +152,16 @@ func restartMarker(data []byte, pos, number int) (int, bool) {
 
 // walkSequential walks over n MCUs of a sequential scan.
 func walkSequential(r *bitReader, s *scan, _, n int) fault {
-	if s.blocks == 1 {
-		dc, ac := s.planes[0].dcTable, s.planes[0].acTable
-		for range n {
-			if f := r.block(dc, ac); f != 0 {
-				return f
-			}
+	var tables [4 * 16]tablePair
+	mcu := tables[:0]
+	for _, p := range s.planes {
+		blocks := p.H * p.V
+		if len(s.planes) == 1 {
+			blocks = 1
 		}
-		return 0
-	}
-	for range n {
-		for _, p := range s.planes {
-			for range p.H * p.V {
-				if f := r.block(p.dcTable, p.acTable); f != 0 {
-					return f
-				}
-			}
+		for range blocks {
+			mcu = append(mcu, tablePair{p.dcTable, p.acTable})
 		}
 	}
-	return 0
+	return r.blocks(mcu, n)
 }

@@ -195,14 +195,11 @@ func (t *turbo) decode(dst []byte, stride int, data []byte, h *Header, r Request
 	}
 	w, ht := h.Scaled(r.Denom)
 	format := [...]uintptr{Gray: tjPixelGray, RGB: tjPixelRGB, cmyk: tjPixelCMYK}[r.Format]
-	var pin runtime.Pinner
-	pin.Pin(&data[0])
-	pin.Pin(&dst[0])
+	// SyscallN keeps what its arguments point at alive and in place, Go memory or not.
 	rc, _, _ := purego.SyscallN(t.decompress, hd.p,
 		uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)),
 		uintptr(unsafe.Pointer(&dst[0])), uintptr(w), uintptr(stride), uintptr(ht),
 		format, tjFlagAccurateDCT)
-	pin.Unpin()
 	if int32(rc) != 0 {
 		err = t.err(hd)
 	}
@@ -244,13 +241,11 @@ func (t *turbo) append(dst []byte, p Pixels, quality int, s Subsampling) ([]byte
 	}
 	dst = slices.Grow(dst, bound)
 	out := dst[len(dst):cap(dst)]
+	// The library takes the buffer and its size by reference and, told not to allocate, only updates the size.
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	pin.Pin(&p.Pix[0])
 	pin.Pin(&out[0])
-	// The library takes the buffer and its size by reference and, told not to allocate, only updates the size.
 	call := &struct{ buf, size uintptr }{uintptr(unsafe.Pointer(&out[0])), uintptr(bound)}
-	pin.Pin(call)
 	rc, _, _ := purego.SyscallN(t.compress, hd.p,
 		uintptr(unsafe.Pointer(&p.Pix[0])), uintptr(p.Width), uintptr(p.Stride), uintptr(p.Height), format,
 		uintptr(unsafe.Pointer(&call.buf)), uintptr(unsafe.Pointer(&call.size)),
