@@ -12,8 +12,11 @@ os.environ["TF_CPP_MIN_LOG_LEVEL"] = "3"
 os.environ["CUDA_VISIBLE_DEVICES"] = "-1"
 answers, sys.stdout = sys.stdout, sys.stderr  # libraries print what they like elsewhere
 
+import absl.logging
 import numpy as np
 import tensorflow as tf
+
+absl.logging.set_verbosity(absl.logging.ERROR)
 
 TYPES = {"int64": tf.int64, "float": tf.float32, "bytes": tf.string}
 PATTERNS = ["0", "80000000", "3f800000", "1", "7f7fffff", "ff7fffff", "7f800000", "ff800000", "7fc00000", "3dcccccd"]
@@ -136,14 +139,15 @@ def do_tfds(path, take):
     import tensorflow_datasets as tfds
 
     b = tfds.builder_from_directory(path)
+    ordered = {"shuffle_files": False, "read_config": tfds.ReadConfig(interleave_cycle_length=1)}  # shard after shard
     f = b.info.features
     out = {"name": b.info.name, "labels": {k: list(v.names) for k, v in f.items() if hasattr(v, "names")}, "supervised": list(b.info.supervised_keys or []), "splits": {}}
     for name, split in b.info.splits.items():
-        seen = [{k: plain(v) for k, v in e.items()} for e in b.as_dataset(split=name, shuffle_files=False).take(take)]
+        seen = [{k: plain(v) for k, v in e.items()} for e in b.as_dataset(split=name, **ordered).take(take)]
         n = sum(1 for _ in b.as_dataset(split=name))
         pairs = []
         if out["supervised"]:
-            pairs = [[plain(x), plain(y)] for x, y in b.as_dataset(split=name, shuffle_files=False, as_supervised=True).take(take)]
+            pairs = [[plain(x), plain(y)] for x, y in b.as_dataset(split=name, as_supervised=True, **ordered).take(take)]
         out["splits"][name] = {"num_examples": split.num_examples, "shard_lengths": split.shard_lengths, "counted": n, "examples": seen, "pairs": pairs}
     return out
 

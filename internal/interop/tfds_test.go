@@ -281,7 +281,7 @@ func TestTFDSLoadsVectorsAndLabels(t *testing.T) {
 	table := filepath.Join(demo, "penguins.csv")
 	_, rows := readCSV(t, table)
 	out, s := convert(t, "csv", table, "--na-values", "NA", "--na", "default", "--vector", "bill=bill_length_mm,bill_depth_mm",
-		"--label", "species", "--vocab", filepath.Join(t.TempDir(), "species.txt"), "--splits", "train=0.8,val=0.2")
+		"--label", "species", "--vocab", "--splits", "train=0.8,val=0.2")
 	d := load(t, out, s, len(rows))
 	if diff := cmp.Diff(map[string][]string{"species": {"Adelie", "Chinstrap", "Gentoo"}}, d.Labels); diff != "" {
 		t.Error(diff)
