@@ -288,9 +288,17 @@ func (o *Options) conduct(ctx context.Context, out string, began time.Time, plan
 	r.dir, r.began = dir, began
 	r.source.attach(dir)
 	sum, err := r.execute(ctx, before)
-	if err != nil && ctx.Err() != nil {
-		finished := r.progress.Kept.Load() + r.progress.Finished.Load()
-		return nil, fmt.Errorf("%d of %d shards are finished and kept, the same command goes on from there: %w", finished, len(r.jobs), ctx.Err())
+	var bad *BadSamplesError
+	if err == nil || errors.As(err, &bad) {
+		return sum, err
 	}
-	return sum, err
+	finished := r.progress.Kept.Load() + r.progress.Finished.Load()
+	kept := fmt.Sprintf("%d of %d shards are finished and kept, the same command goes on from there", finished, len(r.jobs))
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("%s: %w", kept, ctx.Err())
+	case r.progress.Finished.Load() > 0:
+		err = fmt.Errorf("%w (%s)", err, kept)
+	}
+	return nil, err
 }

@@ -174,13 +174,15 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 		n    int64
 		what string
 	}{
-		{s.Errors, "unusable samples are listed in " + shard.LedgerFile},
-		{s.Filtered, "pictures left out by --min-size or --max-aspect"},
-		{s.SkippedFiles, "other files in the source left alone"},
+		{s.Errors, "not usable, listed in " + shard.LedgerFile},
+		{s.Filtered, "left out by --min-size or --max-aspect"},
 	} {
 		if line.n > 0 {
-			fmt.Fprintf(&b, "  %d %s\n", line.n, line.what)
+			fmt.Fprintf(&b, "  %s %s\n", count(line.n, "sample"), line.what)
 		}
+	}
+	if s.SkippedFiles > 0 {
+		fmt.Fprintf(&b, "  %s in the source left alone\n", count(s.SkippedFiles, "other file"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

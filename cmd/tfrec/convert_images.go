@@ -81,7 +81,7 @@ them are bearable.`,
 		return err
 	})
 	fs.BoolVar(&o.Resize.Antialias, "antialias", true, "take every source pixel into account when reducing, as Pillow does; false: as tf.image.resize")
-	textVar(fs, "encode", "keep", "HOW", "jpeg, png, raw, float32, or keep: the file's bytes as they are (default: keep, or jpeg when pixels change)", func(s string) error {
+	textVar(fs, "encode", "", "HOW", "jpeg, png, raw, float32, or keep: the file's bytes as they are (default: keep, or jpeg when pixels change)", func(s string) error {
 		o.Encode = convert.Encoding(s)
 		return nil
 	})
