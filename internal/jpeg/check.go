@@ -28,7 +28,7 @@ func Check(data []byte, h *Header) error {
 	defer checkers.Put(c)
 	c.reset(data, h)
 	err := c.run()
-	c.data, c.h = nil, nil
+	c.data, c.h, c.bits.buf = nil, nil, nil
 	return err
 }
 
@@ -44,6 +44,8 @@ type checker struct {
 	scans   int
 	segment []byte // one segment of entropy-coded data without its stuffed bytes, then padding
 	planes  [4]plane
+	scan    scan
+	bits    bitReader
 }
 
 // plane is what is known of one component.
@@ -59,6 +61,8 @@ type plane struct {
 
 // padding is how many bytes are readable after a segment: more than one block can use.
 const padding = 64*4 + 16
+
+var zeros [padding]byte
 
 func (c *checker) reset(data []byte, h *Header) {
 	c.data, c.h, c.restart, c.scans, c.quant = data, h, 0, 0, [4]bool{}
@@ -110,7 +114,7 @@ func (c *checker) run() error {
 			if c.scans++; c.scans > maxScans {
 				return damagef("more than %d scans", maxScans)
 			}
-			next, err = c.scan(seg, pos, next)
+			next, err = c.walk(seg, pos, next)
 		}
 		if err != nil {
 			return err

@@ -11,21 +11,22 @@ type scan struct {
 	planes4 [4]*plane
 }
 
-// scan reads a scan header and walks over the entropy-coded data behind it, which begin at
+// walk reads a scan header and walks over the entropy-coded data behind it, which begin at
 // pos. It returns where the next marker is.
-func (c *checker) scan(seg []byte, at, pos int) (int, error) {
-	var s scan
-	if err := c.scanHeader(&s, seg, at); err != nil {
+func (c *checker) walk(seg []byte, at, pos int) (int, error) {
+	c.scan = scan{}
+	s := &c.scan
+	if err := c.scanHeader(s, seg, at); err != nil {
 		return 0, err
 	}
 	if c.h.Progressive() {
-		if err := c.progression(&s, at); err != nil {
+		if err := c.progression(s, at); err != nil {
 			return 0, err
 		}
-	} else if err := c.sequence(&s, at); err != nil {
+	} else if err := c.sequence(s, at); err != nil {
 		return 0, err
 	}
-	return c.segments(&s, at, pos)
+	return c.segments(s, at, pos)
 }
 
 // scanHeader takes the components, their tables, the band and the geometry.
@@ -105,11 +106,11 @@ func (c *checker) segments(s *scan, at, pos int) (int, error) {
 			return 0, err
 		}
 		size := len(buf)
-		var zeros [padding]byte
 		c.segment = append(buf, zeros[:]...)
-		r := bitReader{buf: c.segment, end: size * 8}
+		c.bits = bitReader{buf: c.segment, end: size * 8}
+		r := &c.bits
 		n := min(interval, s.units-first)
-		f := s.walk(&r, s, first, n)
+		f := s.walk(r, s, first, n)
 		switch left := r.end - r.consumed(); {
 		case left < 0 || f == short:
 			return 0, damagef("data missing at byte %d: the segment from byte %d ends too early", next, begin)
