@@ -54,8 +54,8 @@ func (r *bitReader) drop(n int) {
 	r.take(uint(n))
 }
 
-// symbol reads one code and returns its entry, unknown for a bad one. Only the code itself is
-// consumed, not the bits that belong to it.
+// symbol reads one code and the amplitude bits that belong to it, and returns the code's
+// entry, unknown for a bad one.
 func (r *bitReader) symbol(t *huffTable, ac bool) entry {
 	if r.n < 32 {
 		r.refill()
@@ -66,9 +66,8 @@ func (r *bitReader) symbol(t *huffTable, ac bool) entry {
 			return e
 		}
 	}
-	length := uint(e >> 16 & 0xFF)
-	r.acc <<= length
-	r.n -= length
+	r.acc <<= e & 63
+	r.n -= uint(e & 63)
 	return e
 }
 

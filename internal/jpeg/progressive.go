@@ -60,11 +60,9 @@ func walkFirstDC(r *bitReader, s *scan, _, n int) fault {
 				if r.exhausted() {
 					return short
 				}
-				e := r.symbol(p.dcTable, false)
-				if e == unknown {
+				if r.symbol(p.dcTable, false) == unknown {
 					return badCode
 				}
-				r.take(uint(e >> 24 & 15))
 			}
 		}
 	}
@@ -99,7 +97,6 @@ func walkFirstAC(r *bitReader, s *scan, first, n int) fault {
 				i += 1<<run + int(r.take(uint(run))) - 1
 				break
 			}
-			r.take(size)
 			if k += run; k > s.se {
 				return overrun
 			}
@@ -136,17 +133,17 @@ func walkMoreAC(r *bitReader, s *scan, first, n int) fault {
 				ended = 1<<run + int(r.take(uint(run)))
 				break
 			}
-			r.take(size)
-			for ; k <= s.se; k++ {
-				if *block>>k&1 != 0 {
-					r.take(1)
-				} else if run--; run < 0 {
-					break
-				}
+			// Pass by as many zeros as the run says, to the next; what lies between is refined.
+			zeros := ^*block & band >> k << k
+			for ; run > 0; run-- {
+				zeros &= zeros - 1
 			}
-			if k > s.se {
+			if zeros == 0 {
 				return overrun
 			}
+			next := bits.TrailingZeros64(zeros)
+			r.drop(bits.OnesCount64(*block & (1<<next - 1) >> k))
+			k = next
 			if size != 0 {
 				*block |= 1 << k
 			}
