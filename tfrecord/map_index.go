@@ -13,8 +13,7 @@ type mapIndex struct {
 	unsorted bool
 }
 
-// span is where an entry and its key begin and end. The order is always a
-// permutation of all spans, so that it can be tried on the next map.
+// span is where an entry and its key begin and end.
 type span struct{ begin, keyBegin, keyEnd, end int }
 
 func (m *mapIndex) reset() {
@@ -49,7 +48,8 @@ func (m *mapIndex) append(dst []byte, tag byte, buf []byte) []byte {
 	return dst
 }
 
-// sort sets order, and empties the spans whose keys come again.
+// sort sets order to all spans, so that it can be tried on the next map, and
+// empties those whose keys come again.
 func (m *mapIndex) sort(buf []byte) {
 	key := func(i int) []byte { return buf[m.spans[i].keyBegin:m.spans[i].keyEnd] }
 	if m.inOrder(buf) {

@@ -14,7 +14,7 @@ func TestTheJudgeReadsOurSequenceExamples(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(5, 0))
 	var b SequenceBuilder
 	var s SequenceExample
-	for range 300 {
+	for range 150 {
 		b.Reset()
 		context, lists := map[string]string{}, map[string]string{}
 		for range rnd.IntN(4) {

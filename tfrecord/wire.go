@@ -115,7 +115,7 @@ func skip(data []byte, pos int, tag uint64) (next int, err error) {
 	num, typ := protowire.DecodeTag(tag)
 	n := protowire.ConsumeFieldValue(num, typ, data[pos:])
 	if n < 0 {
-		return 0, malformed(pos, "field %d of wire type %d: %w", num, typ, protowire.ParseError(n))
+		return 0, malformed(pos, "field %d of wire type %d: %v", num, typ, protowire.ParseError(n))
 	}
 	return pos + n, nil
 }
