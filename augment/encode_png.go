@@ -68,7 +68,7 @@ func (e *pngEncoder) encode(dst []byte, im *Image) ([]byte, error) {
 	dst, e.out.bytes = e.out.bytes, nil
 
 	n := len(dst) - at
-	if n >= 1<<31 {
+	if int64(n) >= 1<<31 {
 		return dst[:start], fmt.Errorf("encode as PNG: %dx%d pixels take over 2 GiB", im.Width, im.Height)
 	}
 	dst = endChunk(dst, n)

@@ -14,9 +14,9 @@ const (
 	// maxPixels is how many pixels a resized picture may have, as many as
 	// [Codec] decodes by default.
 	maxPixels = 178956970
-	// maxScaled bounds the sides of the resized picture that a window is
-	// cut from: that one is never in memory.
-	maxScaled = 1 << 31
+	// maxScaled bounds the sides of sources, and of the resized picture that
+	// a window is cut from: that one is never in memory.
+	maxScaled = 1<<31 - 1
 )
 
 // Scratch is the memory that resizing needs besides source and result, to be
@@ -122,11 +122,11 @@ func (s *Scratch) resize(dst, src *Image, to scaling) {
 	case across.identity():
 		a := axes.get(down)
 		for y := range dst.Height {
-			first, weights := a.of(y)
-			weighRows(dst.Row(y), src.Pix[first*src.Stride+to.x*src.Channels:], src.Stride, weights)
+			first := int(a.first[y])
+			a.weighRows(dst.Row(y), src.Pix[first*src.Stride+to.x*src.Channels:], src.Stride, y)
 		}
 	case down.identity():
-		s.weighColumns(axes.get(across), dst.Pix, dst.Stride, src, to.y, dst.Height)
+		axes.get(across).weighColumns(dst.Pix, dst.Stride, src, to.y, dst.Height)
 	case !to.antialias && (to.filter == Bicubic || to.filter == Lanczos3):
 		s.wideBoth(dst, src, axes.get(across), axes.get(down))
 	case downFirst(across, down):
@@ -143,11 +143,11 @@ func (s *Scratch) both(dst, src *Image, across, down *axis) {
 	b.reserve(down)
 	s.rows = b.rows
 	for y := range dst.Height {
-		first, weights := down.of(y)
-		if at, n := b.missing(first, len(weights)); n > 0 {
-			s.weighColumns(across, b.room(n), length, src, at, n)
+		first := int(down.first[y])
+		if at, n := b.missing(first, int(down.count[y])); n > 0 {
+			across.weighColumns(b.room(n), length, src, at, n)
 		}
-		weighRows(dst.Row(y), b.from(first), length, weights)
+		down.weighRows(dst.Row(y), b.from(first), length, y)
 	}
 }
 
@@ -170,10 +170,10 @@ func (s *Scratch) bothDownFirst(dst, src *Image, across, down *axis) {
 	for y := 0; y < dst.Height; y += rows.Height {
 		n := min(rows.Height, dst.Height-y)
 		for i := range n {
-			first, weights := down.of(y + i)
-			weighRows(rows.Row(i)[from:end], src.Pix[first*src.Stride+from:], src.Stride, weights)
+			first := int(down.first[y+i])
+			down.weighRows(rows.Row(i)[from:end], src.Pix[first*src.Stride+from:], src.Stride, y+i)
 		}
-		s.weighColumns(across, dst.Pix[y*dst.Stride:], dst.Stride, &rows, 0, n)
+		across.weighColumns(dst.Pix[y*dst.Stride:], dst.Stride, &rows, 0, n)
 	}
 }
 

@@ -1,22 +1,24 @@
+//go:build !amd64 || noasm
+
 package augment
 
-// readBeyond is how many bytes behind a row may be read.
+// readBeyond is how many bytes behind a row are read.
 const readBeyond = 0
 
-// pack has nothing to do without assembly.
-func (a *axis) pack() {}
+// packed has nothing to hold without assembly.
+type packed struct{}
+
+func (packed) fill(*axis) {}
+func (packed) bytes() int { return 0 }
 
 // weighColumns resizes n rows of src from row y on horizontally, into rows that
 // begin stride apart in dst.
-func (s *Scratch) weighColumns(a *axis, dst []uint8, stride int, src *Image, y, n int) {
-	length := len(a.first) * src.Channels
-	for i := range n {
-		a.weighRowPlain(dst[i*stride:][:length], src.Row(y+i), src.Channels)
-	}
+func (a *axis) weighColumns(dst []uint8, stride int, src *Image, y, n int) {
+	a.weighColumnsPlain(dst, stride, src, y, n)
 }
 
-// weighRows makes one row of the result from len(weights) rows that begin
+// weighRows makes row i of the result from the rows that it needs, which begin
 // stride apart in src.
-func weighRows(dst, src []uint8, stride int, weights []int32) {
-	weighRowsPlain(dst, src, stride, weights)
+func (a *axis) weighRows(dst, src []uint8, stride, i int) {
+	a.weighRowsPlain(dst, src, stride, i)
 }

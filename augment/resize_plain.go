@@ -12,27 +12,42 @@ func clip(sum int32) uint8 {
 	return uint8(v)
 }
 
-// weighRowPlain makes one row of the result from one of the source.
-func (a *axis) weighRowPlain(dst, src []uint8, channels int) {
-	if channels == 1 {
-		for i := range dst {
-			first, weights := a.of(i)
-			sum := int32(half)
-			for j, p := range src[first:][:len(weights)] {
-				sum += int32(p) * weights[j]
-			}
-			dst[i] = clip(sum)
+// weighColumnsPlain resizes n rows of src from row y on horizontally, into rows
+// that begin stride apart in dst.
+func (a *axis) weighColumnsPlain(dst []uint8, stride int, src *Image, y, n int) {
+	length := len(a.first) * src.Channels
+	for i := range n {
+		if src.Channels == 3 {
+			a.weighRGB(dst[i*stride:][:length], src.Row(y+i))
+		} else {
+			a.weighGray(dst[i*stride:][:length], src.Row(y+i))
 		}
-		return
 	}
-	for i := range len(dst) / 3 {
+}
+
+// weighGray makes one row of the result from one of the source.
+func (a *axis) weighGray(dst, src []uint8) {
+	for i := range dst {
+		first, weights := a.of(i)
+		sum := int32(half)
+		for j, p := range src[first:][:len(weights)] {
+			sum += int32(p) * weights[j]
+		}
+		dst[i] = clip(sum)
+	}
+}
+
+// weighRGB is weighGray for three channels.
+func (a *axis) weighRGB(dst, src []uint8) {
+	for i := range len(a.first) {
 		first, weights := a.of(i)
 		in := src[3*first:][:3*len(weights)]
 		r, g, b := int32(half), int32(half), int32(half)
 		for _, w := range weights {
-			r += int32(in[0]) * w
-			g += int32(in[1]) * w
-			b += int32(in[2]) * w
+			p := in[:3:3]
+			r += int32(p[0]) * w
+			g += int32(p[1]) * w
+			b += int32(p[2]) * w
 			in = in[3:]
 		}
 		out := dst[3*i : 3*i+3]
@@ -44,31 +59,32 @@ func (a *axis) weighRowPlain(dst, src []uint8, channels int) {
 // negative or not, adds to both, and what the lower one borrowed is given back
 // when they are parted.
 const (
-	halves   = half | half<<32
-	evenBits = 0x000000ff_000000ff
+	halves    = half | half<<32
+	evenBytes = 0x000000ff_000000ff
 )
 
-// weighRowsPlain makes one row of the result from len(weights) rows that begin
-// stride apart in src.
-func weighRowsPlain(dst, src []uint8, stride int, weights []int32) {
+// weighRowsPlain makes row i of the result from the rows that it needs, which
+// begin stride apart in src.
+func (a *axis) weighRowsPlain(dst, src []uint8, stride, i int) {
+	_, weights := a.of(i)
 	x := 0
 	for ; x+8 <= len(dst); x += 8 {
-		a, b, c, d := uint64(halves), uint64(halves), uint64(halves), uint64(halves)
+		p, q, r, s := uint64(halves), uint64(halves), uint64(halves), uint64(halves)
 		at := x
 		for _, w := range weights {
-			p := binary.LittleEndian.Uint64(src[at:])
+			in := binary.LittleEndian.Uint64(src[at:])
 			k := uint64(int64(w))
-			a += (p & evenBits) * k
-			b += (p >> 8 & evenBits) * k
-			c += (p >> 16 & evenBits) * k
-			d += (p >> 24 & evenBits) * k
+			p += (in & evenBytes) * k
+			q += (in >> 8 & evenBytes) * k
+			r += (in >> 16 & evenBytes) * k
+			s += (in >> 24 & evenBytes) * k
 			at += stride
 		}
 		out := dst[x : x+8]
-		out[0], out[4] = clipBoth(a)
-		out[1], out[5] = clipBoth(b)
-		out[2], out[6] = clipBoth(c)
-		out[3], out[7] = clipBoth(d)
+		out[0], out[4] = clipBoth(p)
+		out[1], out[5] = clipBoth(q)
+		out[2], out[6] = clipBoth(r)
+		out[3], out[7] = clipBoth(s)
 	}
 	for ; x < len(dst); x++ {
 		sum := int32(half)

@@ -277,7 +277,7 @@ func TestAxisCacheBounded(t *testing.T) {
 		t.Errorf("%d tables kept", n)
 	}
 	large := axisKey{in: 60000, out: 30000, hi: 30000, filter: Lanczos3, antialias: true}
-	if c.get(large) == c.get(large) {
+	if first := c.get(large); c.get(large) == first {
 		t.Error("a table of more than its share was kept")
 	}
 }

@@ -22,9 +22,7 @@ type axis struct {
 	first   []int32
 	count   []int32
 	weights []int32
-	// packed are the weights once more, as the assembly wants them; nil
-	// where there is none.
-	packed []int32
+	packed  packed // the weights once more, as assembly wants them
 }
 
 // axisKey is what the weights of an axis follow from: they are those of the
@@ -51,7 +49,7 @@ func makeAxis(k axisKey) *axis {
 		a.most = max(a.most, int(c))
 		a.sparse = a.sparse || i > 0 && a.first[i] > a.first[i-1]+a.count[i-1]
 	}
-	a.pack()
+	a.packed.fill(a)
 	return a
 }
 

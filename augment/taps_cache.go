@@ -57,5 +57,5 @@ func (c *axisCache) keep(k axisKey, a *axis) {
 
 // bytes is about what the table takes, with its place in the map.
 func (a *axis) bytes() int {
-	return 4*(len(a.first)+len(a.count)+len(a.weights)+len(a.packed)) + 256
+	return 4*(len(a.first)+len(a.count)+len(a.weights)) + a.packed.bytes() + 256
 }

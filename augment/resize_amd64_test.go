@@ -1,0 +1,57 @@
+//go:build !noasm
+
+package augment
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"testing"
+)
+
+// withoutAssembly runs f as on a processor that lacks AVX2.
+func withoutAssembly(f func()) {
+	defer func(was bool) { useAVX2 = was }(useAVX2)
+	useAVX2 = false
+	f()
+}
+
+// The assembly and its plain twin make the same bytes of pictures of all
+// shapes, reduced and enlarged, up to the sizes where every loop runs.
+func TestAssemblyTwin(t *testing.T) {
+	if !useAVX2 {
+		t.Skip("this processor has no AVX2")
+	}
+	r := rand.New(rand.NewPCG(1, 2))
+	for range 300 {
+		src := noise(1+r.IntN(400), 1+r.IntN(120), 1+2*r.IntN(2))
+		if r.IntN(2) == 0 {
+			src = spaced(src, r.IntN(9))
+		}
+		if r.IntN(3) == 0 {
+			for i := range src.Pix { // the extremes overshoot most
+				src.Pix[i] = uint8(int8(src.Pix[i]) >> 7)
+			}
+		}
+		w, h, f, antialias := 1+r.IntN(150), 1+r.IntN(150), Filter(r.IntN(len(filterNames))), r.IntN(2) == 0
+		var fast, plain Image
+		if err := Resize(&fast, src, w, h, f, antialias); err != nil {
+			t.Fatal(err)
+		}
+		withoutAssembly(func() {
+			if err := Resize(&plain, src, w, h, f, antialias); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if !bytes.Equal(fast.Pix, plain.Pix) {
+			t.Fatalf("%dx%dx%d, stride %d, to %dx%d %v antialias=%v: other bytes", src.Width, src.Height, src.Channels, src.Stride, w, h, f, antialias)
+		}
+	}
+}
+
+func TestGoldensWithoutAssembly(t *testing.T) {
+	withoutAssembly(func() { TestResizeGoldens(t) })
+}
+
+func BenchmarkResizePlain(b *testing.B) {
+	withoutAssembly(func() { BenchmarkResize(b) })
+}
