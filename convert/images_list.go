@@ -56,10 +56,10 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 	if !st.IsDir() {
 		return nil, fmt.Errorf("source %s is not a folder; give the folder that the pictures lie in", src)
 	}
-	if outStat, err := os.Stat(out); err == nil && os.SameFile(st, outStat) {
+	w := &walker{o: o, ctx: ctx, visited: map[string]bool{}}
+	if w.out, err = os.Stat(out); err == nil && os.SameFile(st, w.out) {
 		return nil, fmt.Errorf("%s is both source and output: choose another output folder", src)
 	}
-	w := &walker{o: o, ctx: ctx, out: out, visited: map[string]bool{}}
 	if err := w.walk(src, ""); err != nil {
 		return nil, err
 	}
@@ -90,7 +90,7 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 type walker struct {
 	o        *ImageOptions
 	ctx      context.Context
-	out      string
+	out      fs.FileInfo // of the output folder; nil when there is none
 	pictures []picture
 	skipped  int64
 	links    int64           // symbolic links not followed
@@ -147,8 +147,8 @@ func (w *walker) walk(dir, below string) error {
 // folder walks into a folder, unless it is the output's or, by way of links,
 // one that it has been in.
 func (w *walker) folder(full, rel string) error {
-	if st, err := os.Stat(full); err == nil {
-		if out, err := os.Stat(w.out); err == nil && os.SameFile(st, out) {
+	if w.out != nil {
+		if st, err := os.Stat(full); err == nil && os.SameFile(st, w.out) {
 			return nil
 		}
 	}

@@ -20,7 +20,7 @@ type previous struct {
 	name     string
 	options  map[string]json.RawMessage
 	codecs   codecs
-	files    []string // all that it named, relative to the folder
+	files    map[string]bool // all that it named, relative to the folder
 }
 
 // readPrevious reads what an earlier run left in a folder. It is nil when
@@ -34,16 +34,43 @@ func readPrevious(dir *shard.Dir) (*previous, error) {
 	if m == nil && state == nil {
 		return nil, nil
 	}
-	p := &previous{manifest: m}
+	p := &previous{manifest: m, files: map[string]bool{}}
 	if state != nil {
 		p.name, p.options, p.codecs = state.Name, state.Options, codecs{state.Decoder, state.Encoder}
-		p.files = append(append(p.files, state.Files...), state.Stale...)
+		p.add(state.Files)
+		p.add(state.Stale)
 	}
 	if m != nil {
 		p.name, p.options, p.codecs = m.Name, m.Options, codecs{m.Decoder, m.Encoder}
-		p.files = append(p.files, m.Files()...)
+		p.add(m.Files())
 	}
 	return p, nil
+}
+
+func (p *previous) add(files []string) {
+	for _, f := range files {
+		p.files[f] = true
+	}
+}
+
+// stale returns what the earlier run named, is in place, and is not among the
+// given files, sorted.
+func (p *previous) stale(dir *shard.Dir, files []string) []string {
+	if p == nil {
+		return nil
+	}
+	wanted := make(map[string]bool, len(files))
+	for _, f := range files {
+		wanted[f] = true
+	}
+	var stale []string
+	for f := range p.files {
+		if !wanted[f] && dir.Exists(f) {
+			stale = append(stale, f)
+		}
+	}
+	slices.Sort(stale)
+	return stale
 }
 
 // existingShards returns how many shards an earlier run planned for a split,
@@ -119,7 +146,7 @@ func compact(raw json.RawMessage) string {
 // refuseForeign refuses to replace a file that no earlier run of ours named.
 func (r *run) refuseForeign(p *previous) error {
 	for _, name := range r.files() {
-		if p != nil && slices.Contains(p.files, name) || !r.dir.Exists(name) {
+		if p != nil && p.files[name] || !r.dir.Exists(name) {
 			continue
 		}
 		return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another folder or --name", filepath.Join(r.dir.Path(), name))
@@ -155,7 +182,7 @@ func (r *run) removeOld(p *previous) error {
 	if err := r.dir.Remove(shard.ManifestFile); err != nil {
 		return err
 	}
-	if err := r.dir.Remove(p.files...); err != nil {
+	if err := r.dir.Remove(p.stale(r.dir, nil)...); err != nil {
 		return err
 	}
 	return r.dir.Reset()
@@ -163,16 +190,10 @@ func (r *run) removeOld(p *previous) error {
 
 // announce writes what this run intends, before it writes anything else.
 func (r *run) announce(p *previous) error {
+	files := r.files()
 	state := &shard.Run{
-		Name: r.Name, Options: r.options,
-		Decoder: r.codecs.decoder, Encoder: r.codecs.encoder, Files: r.files(),
-	}
-	if p != nil {
-		for _, f := range p.files {
-			if !slices.Contains(state.Files, f) && !slices.Contains(state.Stale, f) && r.dir.Exists(f) {
-				state.Stale = append(state.Stale, f)
-			}
-		}
+		Name: r.Name, Options: r.options, Decoder: r.codecs.decoder, Encoder: r.codecs.encoder,
+		Files: files, Stale: p.stale(r.dir, files),
 	}
 	return r.dir.PutRun(state)
 }

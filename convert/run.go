@@ -257,15 +257,7 @@ func (r *run) metadata(m *shard.Manifest, ledger []byte) ([]file, error) {
 // place puts files where they are not already, after what is stale is gone,
 // and reports whether anything changed.
 func (r *run) place(before *previous, files []file) (changed bool, err error) {
-	var stale []string
-	names := r.files()
-	if before != nil {
-		for _, f := range before.files {
-			if !slices.Contains(names, f) && r.dir.Exists(f) {
-				stale = append(stale, f)
-			}
-		}
-	}
+	stale := before.stale(r.dir, r.files())
 	for _, f := range files {
 		if f.data == nil && r.dir.Exists(f.name) {
 			stale = append(stale, f.name)
