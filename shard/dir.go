@@ -74,7 +74,19 @@ func (d *Dir) Remove(names ...string) error {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
 			return fmt.Errorf("refuse to remove %q: it lies outside %s", name, d.path)
 		}
-		if err := atomicfile.Remove(d.join(name)); err != nil {
+	}
+	touched := map[string]bool{}
+	for _, name := range names {
+		path := d.join(name)
+		switch err := os.Remove(path); {
+		case err == nil:
+			touched[filepath.Dir(path)] = true
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+	}
+	for dir := range touched {
+		if err := atomicfile.SyncDir(dir); err != nil {
 			return err
 		}
 	}
