@@ -27,7 +27,7 @@ build: ## build bin/tfrec, which tells its commit where git is at hand
 demo: build ## convert, verify and inspect the photographs and tables of testdata/demo
 	rm -rf demo-out
 	bin/tfrec convert images testdata/demo/photos demo-out/photos --resize 224 --splits train=0.8,val=0.2 --shards 2
-	bin/tfrec convert csv testdata/demo/penguins.csv demo-out/penguins --na-values NA
+	bin/tfrec convert csv testdata/demo/penguins.csv demo-out/penguins
 	bin/tfrec convert csv testdata/demo/online-retail.csv demo-out/online-retail --shards 2
 	bin/tfrec convert images testdata/demo/photos demo-out/photos --resize 224 --splits train=0.8,val=0.2 --shards 2
 	bin/tfrec verify demo-out/photos demo-out/penguins demo-out/online-retail

@@ -228,7 +228,7 @@ func readCSV(t *testing.T, path string) ([]string, [][]string) {
 func TestTFDSLoadsTables(t *testing.T) {
 	table := filepath.Join(demo, "penguins.csv")
 	header, rows := readCSV(t, table)
-	out, s := convert(t, "csv", table, "--na-values", "NA", "--shards", "3")
+	out, s := convert(t, "csv", table, "--shards", "3")
 	got := load(t, out, s, len(rows)).Splits["train"].Examples
 	if len(got) != len(rows) {
 		t.Fatalf("%d examples of %d rows", len(got), len(rows))
@@ -280,7 +280,7 @@ func checkCell(t *testing.T, where string, v array, cell string) {
 func TestTFDSLoadsVectorsAndLabels(t *testing.T) {
 	table := filepath.Join(demo, "penguins.csv")
 	_, rows := readCSV(t, table)
-	out, s := convert(t, "csv", table, "--na-values", "NA", "--na", "default", "--vector", "bill=bill_length_mm,bill_depth_mm",
+	out, s := convert(t, "csv", table, "--na", "default", "--vector", "bill=bill_length_mm,bill_depth_mm",
 		"--label", "species", "--vocab", "--splits", "train=0.8,val=0.2")
 	d := load(t, out, s, len(rows))
 	if diff := cmp.Diff(map[string][]string{"species": {"Adelie", "Chinstrap", "Gentoo"}}, d.Labels); diff != "" {
