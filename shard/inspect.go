@@ -161,7 +161,7 @@ func (v *view) file(ctx context.Context, source Source, r *tfrecord.Reader) erro
 		return err
 	}
 	defer f.Close()
-	in := &meter{ctx: ctx, r: f}
+	in := &meter{ctx: ctx, f: f}
 	r.Reset(in, source.Path)
 	for {
 		record, err := r.Next()
@@ -182,7 +182,7 @@ func (v *view) file(ctx context.Context, source Source, r *tfrecord.Reader) erro
 	}
 	file := FileSummary{
 		Path: source.Path, Split: source.Split, Records: v.sum.Records,
-		Bytes: in.size(f), Compression: r.Compression().String(),
+		Bytes: in.size(), Compression: r.Compression().String(),
 	}
 	v.sum.Files = append(v.sum.Files, file)
 	v.sum.Bytes = file.Bytes

@@ -108,18 +108,21 @@ func isEntry(b []byte, isValue func([]byte) bool) bool {
 }
 
 // isEvent: double wall_time = 1 first, then int64 step = 2 and one of several
-// messages up to field 10.
+// messages up to field 10. The first event of a file, a string file_version = 3,
+// is known without a time, too.
 func isEvent(b []byte) bool {
-	if len(b) < 9 || b[0] != 1<<3|wireFixed64 {
+	if len(b) == 0 || b[0] != 1<<3|wireFixed64 && !bytes.HasPrefix(b, eventVersion) {
 		return false
 	}
 	first := true
 	return eachField(b, func(n int, value []byte) bool {
-		ok := first && n == 1 || !first && n >= 2 && n <= 10 && (n == 2) == (value == nil)
+		ok := n == 1 && first || n >= 2 && n <= 10 && (n == 2) == (value == nil)
 		first = false
 		return ok
 	})
 }
+
+var eventVersion = []byte("\x1a\x0dbrain.Event:")
 
 // Wire types of protocol buffers.
 const (

@@ -33,7 +33,7 @@ func checkFile(ctx context.Context, source Source, r *tfrecord.Reader, o *Verify
 	switch {
 	case err == nil:
 		defer f.Close()
-		c.check(ctx, f, r, o.Examples)
+		c.check(&meter{ctx: ctx, f: f}, r, o.Examples)
 	case notThere(err) && source.Info != nil:
 		c.add(setFault(source.Path, tfrecord.PartMissing, "the manifest names this shard, but there is no such file"))
 	default:
@@ -43,8 +43,7 @@ func checkFile(ctx context.Context, source Source, r *tfrecord.Reader, o *Verify
 	return c
 }
 
-func (c *fileCheck) check(ctx context.Context, f *os.File, r *tfrecord.Reader, examples bool) {
-	in := &meter{ctx: ctx, r: f}
+func (c *fileCheck) check(in *meter, r *tfrecord.Reader, examples bool) {
 	if c.source.Info != nil {
 		in.sum = sha256.New()
 		examples = examples || c.source.Set.Records == RecordExample
@@ -57,7 +56,7 @@ func (c *fileCheck) check(ctx context.Context, f *os.File, r *tfrecord.Reader, e
 		defer index.close()
 	}
 	r.Reset(in, c.source.Path)
-	whole := c.records(r, f, index, examples)
+	whole := c.records(r, in, index, examples)
 	if in.err == nil && in.sum != nil {
 		in.drain()
 	}
@@ -65,7 +64,7 @@ func (c *fileCheck) check(ctx context.Context, f *os.File, r *tfrecord.Reader, e
 		c.err = errors.Join(c.err, in.err)
 		return
 	}
-	c.report.Bytes = in.size(f)
+	c.report.Bytes = in.size()
 	c.report.Compression = r.Compression().String()
 	if index != nil && whole {
 		c.addAll(index.end(c.report.Records))
@@ -77,7 +76,7 @@ func (c *fileCheck) check(ctx context.Context, f *os.File, r *tfrecord.Reader, e
 
 // records reads all records. It reports false when the framing broke, or when
 // the file could not be read on.
-func (c *fileCheck) records(r *tfrecord.Reader, f *os.File, index *indexCheck, examples bool) bool {
+func (c *fileCheck) records(r *tfrecord.Reader, in *meter, index *indexCheck, examples bool) bool {
 	var example tfrecord.Example
 	for {
 		record, err := r.Next()
@@ -91,9 +90,12 @@ func (c *fileCheck) records(r *tfrecord.Reader, f *os.File, index *indexCheck, e
 			if err == io.EOF {
 				return true
 			}
+			if in.err != nil {
+				return false // no fault of the data
+			}
 			var fault *tfrecord.Error
 			if !errors.As(err, &fault) || fault.Part != tfrecord.PartDataCRC || errors.Is(err, io.ErrUnexpectedEOF) {
-				c.addError(err, c.unchecked(f, fault, r.Compression()))
+				c.addError(err, c.unchecked(in.f, fault, r.Compression()))
 				return false
 			}
 			c.addError(err, "")
@@ -167,7 +169,7 @@ func (c *fileCheck) addError(err error, rest string) {
 // in the cache. It stops when its context does.
 type meter struct {
 	ctx context.Context
-	r   io.Reader
+	f   *os.File
 	sum hash.Hash // nil: not hashed
 	n   int64
 	err error // what ended the reading, but for io.EOF
@@ -180,7 +182,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	if m.err != nil {
 		return 0, m.err
 	}
-	n, err := m.r.Read(p)
+	n, err := m.f.Read(p)
 	m.n += int64(n)
 	if m.sum != nil {
 		m.sum.Write(p[:n])
@@ -197,8 +199,8 @@ func (m *meter) drain() {
 }
 
 // size is that of the whole file, be it a pipe.
-func (m *meter) size(f *os.File) int64 {
-	if st, err := f.Stat(); err == nil && st.Mode().IsRegular() {
+func (m *meter) size() int64 {
+	if st, err := m.f.Stat(); err == nil && st.Mode().IsRegular() {
 		return st.Size()
 	}
 	return m.n

@@ -1,0 +1,57 @@
+package shard
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// writeSet writes a set named "t" with one split, train, whose shards all have
+// the records that give yields, and its manifest.
+func writeSet(t testing.TB, path string, shards int, give func(yield func([]byte))) *Manifest {
+	t.Helper()
+	return writeCompressedSet(t, path, shards, tfrecord.None, give)
+}
+
+func writeCompressedSet(t testing.TB, path string, shards int, c tfrecord.Compression, give func(yield func([]byte))) *Manifest {
+	t.Helper()
+	dir, err := OpenDir(path)
+	check(t, err)
+	defer dir.Close()
+	m := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Name: "t", Compression: c.String()}
+	split := Split{Name: "train"}
+	for i := range shards {
+		name := Name{Dataset: m.Name, Split: split.Name, Index: i, Count: shards}
+		w, err := dir.Create(name.String(), WriterOptions{Compression: c})
+		check(t, err)
+		give(func(record []byte) { check(t, w.WriteRecord(record)) })
+		info, err := w.Commit()
+		check(t, err)
+		split.Shards = append(split.Shards, info)
+		split.Records += info.Records
+	}
+	m.Splits = []Split{split}
+	putManifest(t, dir, m)
+	return m
+}
+
+func putManifest(t testing.TB, dir *Dir, m *Manifest) {
+	t.Helper()
+	data, err := m.Encode()
+	check(t, err)
+	check(t, dir.Put(ManifestFile, data))
+}
+
+func removeManifest(t testing.TB, path string) {
+	t.Helper()
+	check(t, os.Remove(filepath.Join(path, ManifestFile)))
+}
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
