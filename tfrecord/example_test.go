@@ -85,6 +85,7 @@ var oddExamples = []struct {
 	{"known numbers of other wire types", bytes.Join([][]byte{
 		varintField(1, 1), m(1, varintField(1, 1), fixed32Field(1, 1), m(1, varintField(1, 1), varintField(2, 1), key("k"), m(2, varintField(3, 1), m(2, varintField(1, 1))))),
 	}, nil), map[string]any{"k": []float32{}}},
+	{"key field of another wire type first", m(1, m(1, varintField(1, 1), key("k"), m(2, ints(5)))), map[string]any{"k": []int64{5}}},
 	{"tag of two bytes", m(1, pair("k", []byte{0x9a, 0x00}, []byte{0x03, 0x0a, 0x01, 0x05})), map[string]any{"k": []int64{5}}},
 }
 
@@ -168,7 +169,7 @@ func randomFeature(rnd *rand.Rand, b interface {
 		v := make([]int64, n)
 		text = "int64"
 		for i := range v {
-			v[i] = rnd.Int64()>>rnd.IntN(64) - rnd.Int64()>>rnd.IntN(64)
+			v[i] = int64(rnd.Uint64()) >> rnd.IntN(64)
 			text += fmt.Sprintf(" %d", v[i])
 		}
 		b.Int64(key, v...)

@@ -23,7 +23,7 @@ const (
 	tagInt64List       = 3<<3 | 2
 	tagPacked          = 1<<3 | 2 // value of FloatList and Int64List, many in one field
 	tagBytes           = 1<<3 | 2 // value of BytesList
-	tagVarint          = 1<<3 | 0 // value of Int64List, alone
+	tagVarint          = 1 << 3   // value of Int64List, alone
 	tagFixed32         = 1<<3 | 5 // value of FloatList, alone
 )
 
