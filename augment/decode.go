@@ -7,8 +7,6 @@ import (
 	"image"
 	"image/png"
 
-	"golang.org/x/image/tiff"
-
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
@@ -140,18 +138,6 @@ func (c *Codec) decodePNG(dst *Image, data []byte, h *header, channels int) erro
 	return c.convert(dst, m, h, channels)
 }
 
-func (c *Codec) decodeTIFF(dst *Image, data []byte, h *header, channels int) error {
-	m, err := tiff.Decode(bytes.NewReader(data))
-	var u tiff.UnsupportedError
-	switch {
-	case errors.As(err, &u):
-		return unsupported(TIFF, "%v", err)
-	case err != nil:
-		return damaged(TIFF, "%v", err)
-	}
-	return c.convert(dst, m, h, channels)
-}
-
 // convert writes what a decoder made to dst.
 func (c *Codec) convert(dst *Image, m image.Image, h *header, channels int) error {
 	b := m.Bounds()
@@ -169,7 +155,7 @@ func (c *Codec) convert(dst *Image, m image.Image, h *header, channels int) erro
 		if c.background != nil {
 			blend(row, *c.background)
 		}
-		pack(dst.Row(y), row, channels)
+		fillRow(dst.Row(y), row, channels)
 	}
 	return nil
 }

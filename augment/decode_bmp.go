@@ -132,7 +132,7 @@ func (c *Codec) decodeBMP(dst *Image, data []byte, h *header, channels int) erro
 		if c.background != nil && h.alpha {
 			blend(row, *c.background)
 		}
-		pack(dst.Row(y), row, channels)
+		fillRow(dst.Row(y), row, channels)
 	}
 	return nil
 }

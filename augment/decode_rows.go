@@ -146,8 +146,8 @@ func blend(row []byte, background [3]uint8) {
 	}
 }
 
-// pack writes a row's colours, or their luminance (ITU-R BT.601, as Pillow's convert("L")).
-func pack(dst, row []byte, channels int) {
+// fillRow writes a row's colours, or their luminance (ITU-R BT.601, as Pillow's convert("L")).
+func fillRow(dst, row []byte, channels int) {
 	if channels == 3 {
 		for x := range len(row) / 4 {
 			p, q := dst[3*x:3*x+3:3*x+3], row[4*x:4*x+3:4*x+3]

@@ -54,15 +54,19 @@ func (h *header) statWebP(data []byte) error {
 			h.webp.alpha = body[0]&16 != 0
 			h.Width, h.Height = uint24(body[4:])+1, uint24(body[7:])+1
 		case "ANMF":
-			if h.webp.frame == nil && len(body) >= 16 {
+			if h.webp.frame == nil && len(body) > 16 {
 				x, y := 2*uint24(body), 2*uint24(body[3:])
 				h.webp.at = image.Rect(x, y, x+uint24(body[6:])+1, y+uint24(body[9:])+1)
 				h.webp.frame = body[16:]
 			}
 		case "VP8 ", "VP8L":
-			if w, ht, alpha := webpSize(id, body); !found {
-				h.Width, h.Height, h.webp.alpha, found = w, ht, alpha, w > 0
+			w, ht, alpha := webpSize(id, body)
+			if found && (w != h.Width || ht != h.Height) {
+				err = damaged(WebP, "a picture of %dx%d for a canvas of %dx%d", w, ht, h.Width, h.Height)
+				return false
 			}
+			h.Width, h.Height, found = w, ht, w > 0
+			h.webp.alpha = h.webp.alpha || alpha
 		case "EXIF":
 			h.Orientation = exifOrientation(body)
 		}
@@ -98,12 +102,13 @@ func (c *Codec) decodeWebP(dst *Image, data []byte, h *header, channels int) err
 	if h.webp.frame == nil || !h.webp.at.In(image.Rect(0, 0, h.Width, h.Height)) {
 		return damaged(WebP, "an animation without a first frame on its canvas")
 	}
-	m, err := webp.Decode(bytes.NewReader(h.webp.still()))
+	file, ok := h.webp.still()
+	if !ok {
+		return damaged(WebP, "the first frame is cut short or not as large as announced")
+	}
+	m, err := webp.Decode(bytes.NewReader(file))
 	if err != nil {
 		return damaged(WebP, "first frame: %v", err)
-	}
-	if b := m.Bounds(); b.Dx() != h.webp.at.Dx() || b.Dy() != h.webp.at.Dy() {
-		return damaged(WebP, "the first frame is not as large as announced")
 	}
 	canvas, err := c.onCanvas(m, h)
 	if err != nil {
@@ -112,16 +117,20 @@ func (c *Codec) decodeWebP(dst *Image, data []byte, h *header, channels int) err
 	return c.convert(dst, canvas, h, channels)
 }
 
-// still makes a file of the first frame alone, which is what the decoder reads.
-func (w *webpFile) still() []byte {
+// still makes a file of the first frame alone, which is what the decoder reads. It fails
+// when the picture in it has another size than the frame.
+func (w *webpFile) still() (file []byte, ok bool) {
 	var body []byte
 	flags := byte(0)
 	chunks(w.frame, func(id string, chunk []byte, whole bool) bool {
-		if id != "ALPH" && id != "VP8 " && id != "VP8L" {
-			return whole
-		}
-		if id == "ALPH" {
+		switch id {
+		case "ALPH":
 			flags = 16
+		case "VP8 ", "VP8L":
+			x, y, _ := webpSize(id, chunk)
+			ok = whole && x == w.at.Dx() && y == w.at.Dy()
+		default:
+			return true
 		}
 		body = append(body, id...)
 		body = binary.LittleEndian.AppendUint32(body, uint32(len(chunk)))
@@ -131,7 +140,7 @@ func (w *webpFile) still() []byte {
 		}
 		return whole
 	})
-	file := []byte("RIFF\x00\x00\x00\x00WEBP")
+	file = []byte("RIFF\x00\x00\x00\x00WEBP")
 	if flags != 0 {
 		file = append(file, "VP8X\x0A\x00\x00\x00"...)
 		x, y := uint32(w.at.Dx()-1), uint32(w.at.Dy()-1)
@@ -139,7 +148,7 @@ func (w *webpFile) still() []byte {
 	}
 	file = append(file, body...)
 	binary.LittleEndian.PutUint32(file[4:], uint32(len(file)-8))
-	return file
+	return file, ok
 }
 
 // onCanvas puts the first frame on the transparent canvas.

@@ -7,6 +7,7 @@ import "encoding/binary"
 type tiffDirectory struct {
 	data    []byte
 	order   binary.ByteOrder
+	at      int    // where the entries begin in data
 	entries []byte // 12 bytes each
 }
 
@@ -15,10 +16,13 @@ const (
 	tagWidth       = 256
 	tagHeight      = 257
 	tagBits        = 258
-	tagCompression = 259
 	tagPhotometric = 262
 	tagOrientation = 274
 	tagSamples     = 277
+	tagPlanar      = 284
+	tagPredictor   = 317
+	tagTileWidth   = 322
+	tagExtra       = 338
 	tagFormat      = 339
 )
 
@@ -41,7 +45,8 @@ func openTIFF(data []byte) (tiffDirectory, bool) {
 		return d, false
 	}
 	n := int(d.order.Uint16(data[at:]))
-	d.entries = data[at+2:]
+	d.at = int(at) + 2
+	d.entries = data[d.at:]
 	if len(d.entries) > 12*n {
 		d.entries = d.entries[:12*n]
 	}

@@ -147,17 +147,3 @@ func (h *header) statGIF(data []byte) error {
 	h.alpha = true
 	return nil
 }
-
-func (h *header) statTIFF(data []byte) error {
-	d, ok := openTIFF(data)
-	if !ok {
-		return damaged(TIFF, "no directory")
-	}
-	h.Width, h.Height = d.number(tagWidth, 0, 0), d.number(tagHeight, 0, 0)
-	h.Orientation = d.orientation()
-	if d.number(tagPhotometric, 0, 2) <= 1 { // white or black is zero
-		h.Channels = 1
-	}
-	h.alpha = true
-	return nil
-}
