@@ -56,14 +56,17 @@ const (
 const maxVarint = 10
 
 func newRowEncoder(s *csvSource) *rowEncoder {
-	header := s.tables.header()
-	e := &rowEncoder{
-		o: s.o, columns: s.columns, missing: s.tables.missing, header: header,
-		features: make([]featureEncoder, len(s.columns.features)),
-	}
+	e := &rowEncoder{o: s.o, columns: s.columns, missing: s.tables.missing, header: s.tables.header()}
+	e.makeFeatures()
+	return e
+}
+
+// makeFeatures makes the constant parts of the features.
+func (e *rowEncoder) makeFeatures() {
+	e.features = make([]featureEncoder, len(e.columns.features))
 	for i := range e.features {
 		f := &e.features[i]
-		f.csvFeature = &s.columns.features[i]
+		f.csvFeature = &e.columns.features[i]
 		f.key = binary.AppendUvarint([]byte{tagFeature}, uint64(len(f.Key)))
 		f.key = append(append(f.key, f.Key...), tagValue)
 		longest := maxVarint
@@ -76,7 +79,6 @@ func newRowEncoder(s *csvSource) *rowEncoder {
 			}
 		}
 	}
-	return e
 }
 
 // begin appends all of a feature of numbers that precedes its n bytes of values.
@@ -255,10 +257,8 @@ func (e *rowEncoder) unparsable(column int, t ColumnType, field []byte) string {
 // appendFrame appends the row that was encoded last as a framed record.
 func (e *rowEncoder) appendFrame(dst []byte) []byte {
 	dst, mark := tfrecord.BeginFrame(dst)
-	if len(e.body) > 0 {
-		dst = binary.AppendUvarint(append(dst, tagFeature), uint64(len(e.body)))
-		dst = append(dst, e.body...)
-	}
+	dst = binary.AppendUvarint(append(dst, tagFeature), uint64(len(e.body)))
+	dst = append(dst, e.body...)
 	return tfrecord.EndFrame(dst, mark)
 }
 

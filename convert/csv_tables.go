@@ -35,39 +35,42 @@ type csvFile struct {
 }
 
 // openTables opens what the arguments name.
-func openTables(srcs []string, o *CSVOptions) (t *tables, err error) {
-	t = new(tables)
-	defer func() {
-		if err != nil {
-			t.close()
-		}
-	}()
+func openTables(srcs []string, o *CSVOptions) (*tables, error) {
+	t := new(tables)
+	if err := t.open(srcs, o); err != nil {
+		t.close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *tables) open(srcs []string, o *CSVOptions) error {
 	paths, err := expandSources(srcs)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	names, err := relativeNames(paths)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i, path := range paths {
 		st, err := os.Stat(path)
 		if err != nil {
-			return nil, fmt.Errorf("source: %w", err)
+			return fmt.Errorf("source: %w", err)
 		}
 		if st.IsDir() {
-			return nil, fmt.Errorf("source %s is a folder: give files or a glob such as '%s'", path, filepath.Join(path, "*.csv"))
+			return fmt.Errorf("source %s is a folder: give files or a glob such as '%s'", path, filepath.Join(path, "*.csv"))
 		}
 		src, err := csvscan.Open(path, csvscan.Options{Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MaxRow: o.MaxRow})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		t.files = append(t.files, &csvFile{src: src, name: names[i], modTime: st.ModTime(), hashers: newRowHashers(o.Seed, names[i])})
 		if err := sameHeader(t.files[0].src, src); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return t, nil
+	return nil
 }
 
 // expandSources replaces globs by what they match. An argument that names a

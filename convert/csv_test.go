@@ -1,0 +1,526 @@
+package convert
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+
+	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// table puts a CSV file into a folder and returns its path.
+func table(t testing.TB, name, text string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), name)
+	rewrite(t, path, text)
+	return path
+}
+
+// rewrite gives a file other content and a time that has settled.
+func rewrite(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	when := old.Add(-1000 * 1000 * 1000 * 60)
+	if st, err := os.Stat(path); err == nil {
+		when = old.Add(-st.ModTime().Sub(old)) // another time for each content
+	}
+	if err := os.Chtimes(path, when, when); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func mustCSV(t testing.TB, srcs []string, out string, o CSVOptions) *Summary {
+	t.Helper()
+	s, err := CSV(t.Context(), srcs, out, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// examples reads the Examples of all shards of a split, in order.
+func examples(t testing.TB, dir, split string) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	paths, _ := filepath.Glob(filepath.Join(dir, "*-"+split+".tfrecord-*"))
+	slices.Sort(paths)
+	for _, p := range paths {
+		f, err := os.Open(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		for record, err := range tfrecord.NewReader(f, tfrecord.ReaderOptions{Name: p}).All() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			var e tfrecord.Example
+			if err := e.Parse(bytes.Clone(record)); err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, e.Map())
+		}
+	}
+	return all
+}
+
+// show writes Examples in a short form, keys sorted.
+func show(all []map[string]any) []string {
+	var lines []string
+	for _, e := range all {
+		var parts []string
+		for k, v := range e {
+			if b, ok := v.([][]byte); ok {
+				v = fmt.Sprintf("%q", b)
+			}
+			parts = append(parts, fmt.Sprintf("%s=%v", k, v))
+		}
+		slices.Sort(parts)
+		lines = append(lines, strings.Join(parts, " "))
+	}
+	return lines
+}
+
+// ledger reads the lines of errors.jsonl as KEY LINE STAGE REASON.
+func ledger(t testing.TB, dir string) []string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, shard.LedgerFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lines []string
+	for line := range strings.Lines(string(data)) {
+		var b shard.BadSample
+		if err := json.Unmarshal([]byte(line), &b); err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, fmt.Sprintf("%s %d %s %s", b.Key, b.Line, b.Stage, b.Reason))
+	}
+	return lines
+}
+
+func TestCSVRows(t *testing.T) {
+	for _, test := range []struct {
+		name, text string
+		o          CSVOptions
+		want       []string
+		ledger     []string
+	}{
+		{"types", "i,f,b,z\n1,1.5,x,007\n-2,3,\"y \"\"z\"\"\n\",08\n", CSVOptions{}, []string{
+			`b=["x"] f=[1.5] i=[1] z=["007"]`, `b=["y \"z\"\n"] f=[3] i=[-2] z=["08"]`}, nil},
+		{"types given", "a,b,c\n1,+5,2\n 2 ,007,x\n", CSVOptions{Types: map[string]ColumnType{"a": TypeFloat, "b": TypeInt64, "c": TypeBytes}}, []string{
+			`a=[1] b=[5] c=["2"]`, `a=[2] b=[7] c=["x"]`}, nil},
+		{"bad rows", "a,b\n1,2\n3\n4,5,6\n7,8\n\"9\"x,1\n", CSVOptions{Options: Options{MaxErrors: Tolerance{Count: 3}}}, []string{`a=[1] b=[2]`, `a=[7] b=[8]`}, []string{
+			"t.csv:000000003 3 parse wrong number of fields: 1, 1 too few",
+			"t.csv:000000004 4 parse wrong number of fields: 3, 1 too many",
+			"t.csv:000000006 6 parse text after a closing quote in field 1: double the quotes inside a quoted field"}},
+		{"unparsable", "id,n\na,1\nb,x\n", CSVOptions{Key: "id", Types: map[string]ColumnType{"n": TypeInt64}, Options: Options{MaxErrors: Tolerance{Count: 1}}}, []string{`id=["a"] n=[1]`}, []string{
+			`b 3 parse column "n": "x" is no int64`}},
+		{"missing dropped", "i,f,b\n1,1.5,x\n,NA,null\n", CSVOptions{}, []string{`b=["x"] f=[1.5] i=[1]`, ``}, nil},
+		{"missing by default", "i,f,b\n1,1.5,x\n,NA,null\n", CSVOptions{Missing: MissingDefault}, []string{`b=["x"] f=[1.5] i=[1]`, `b=[""] f=[0] i=[0]`}, nil},
+		{"missing is an error", "i,f\n1,1.5\n2,NA\n", CSVOptions{Missing: MissingError, Options: Options{MaxErrors: Tolerance{Share: 0.5}}}, []string{`f=[1.5] i=[1]`}, []string{
+			`t.csv:000000003 3 parse column "f": the value is missing`}},
+		{"missing spelt otherwise", "i,b\n-999,\n1,NA\n", CSVOptions{MissingValues: []string{"-999"}}, []string{`b=[""]`, `b=["NA"] i=[1]`}, nil},
+		{"vectors", "V1,V2,V3,n,m,s\n1.5,2,3,4,5,x\nNA,2,3,-4,5,y\n", CSVOptions{Vectors: []Vector{{"v", []string{"V1..V3"}}, {"w", []string{"m", "n"}}}}, []string{
+			`s=["x"] v=[1.5 2 3] w=[5 4]`, `s=["y"] w=[5 -4]`}, nil},
+		{"vectors by default", "a,b,c,d\nNA,2.5,NA,x\n", CSVOptions{Missing: MissingDefault, Vectors: []Vector{{"f", []string{"a", "b"}}, {"s", []string{"c", "d"}}}, Types: map[string]ColumnType{"c": TypeBytes}}, []string{
+			`f=[0 2.5] s=["" "x"]`}, nil},
+		{"labels", "x,y\n1,dog\n2,cat\n3,NA\n4,dog\n", CSVOptions{Label: "y", Vocab: true, LabelOffset: 1}, []string{
+			`x=[1] y=[2]`, `x=[2] y=[1]`, `x=[3]`, `x=[4] y=[2]`}, nil},
+		{"unknown labels", "x,y\n1,dog\n2,NA\n3,cow\n", CSVOptions{Label: "y", Vocab: true, Vocabulary: []string{"dog", "cat"}, Missing: MissingDefault, Options: Options{MaxErrors: Tolerance{Count: 1}}}, []string{
+			`x=[1] y=[0]`, `x=[2] y=[-1]`}, []string{`t.csv:000000004 4 parse column "y": "cow" is not in the vocabulary`}},
+		{"names given", "1|2\n3|4\n", CSVOptions{NoHeader: true, Columns: []string{"a", "b"}}, []string{`a=[1] b=[2]`, `a=[3] b=[4]`}, nil},
+		{"limits of int64", "n\n9223372036854775807\n-9223372036854775808\n", CSVOptions{}, []string{`n=[9223372036854775807]`, `n=[-9223372036854775808]`}, nil},
+		{"floats out of range", "x\n1e300\n-1e300\n1e-300\nnan\n", CSVOptions{}, []string{`x=[+Inf]`, `x=[-Inf]`, `x=[0]`, `x=[NaN]`}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			out := t.TempDir()
+			test.o.Shards = 1
+			s := mustCSV(t, []string{table(t, "t.csv", test.text)}, out, test.o)
+			if got := show(examples(t, out, "train")); !slices.Equal(got, test.want) {
+				t.Errorf("got  %q\nwant %q", got, test.want)
+			}
+			var got []string
+			if s.Errors > 0 {
+				got = ledger(t, out)
+			}
+			if !slices.Equal(got, test.ledger) {
+				t.Errorf("ledger %q\nwant   %q", got, test.ledger)
+			}
+			if s.Samples != s.Records+s.Errors || int(s.Records) != len(test.want) {
+				t.Errorf("summary %+v", s)
+			}
+		})
+	}
+}
+
+func TestCSVDescribesFeatures(t *testing.T) {
+	out := t.TempDir()
+	src := table(t, "My Table.csv.gz", "")
+	var gz bytes.Buffer
+	w := gzip.NewWriter(&gz)
+	w.Write([]byte("V1,V2,name,n,y\n1,2.5,a,NA,dog\n3,4,b,2,cat\n"))
+	w.Close()
+	rewrite(t, src, gz.String())
+	var notes []string
+	mustCSV(t, []string{src}, out, CSVOptions{
+		Vectors: []Vector{{"v", []string{"V1", "V2"}}}, Label: "y", Vocab: true,
+		Options: Options{Note: func(s string) { notes = append(notes, s) }},
+	})
+	m, err := shard.ReadManifest(filepath.Join(out, shard.ManifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []shard.Feature{
+		{Key: "n", Kind: "int64", Class: shard.ClassScalar, Optional: true},
+		{Key: "name", Kind: "bytes", Class: shard.ClassText},
+		{Key: "v", Kind: "float", Class: shard.ClassVector, Shape: []int{2}},
+		{Key: "y", Kind: "int64", Class: shard.ClassLabel},
+	}
+	if !reflect.DeepEqual(m.Features, want) {
+		t.Errorf("features %+v\nwant     %+v", m.Features, want)
+	}
+	if m.Name != "my_table" || !slices.Equal(m.Labels, []string{"cat", "dog"}) || m.Supervised == nil || *m.Supervised != (shard.Supervised{Input: "v", Target: "y"}) {
+		t.Errorf("name %s, labels %v, supervised %v", m.Name, m.Labels, m.Supervised)
+	}
+	if got := m.Splits[0].Shards[0].Labels; !reflect.DeepEqual(got, map[string]int64{"cat": 1, "dog": 1}) {
+		t.Errorf("label counts %v", got)
+	}
+	if notes != nil {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// numberedRows is a table of n rows, some of them bad, that spans several chunks
+// from some 40,000 rows on.
+func numberedRows(n int) string {
+	var b strings.Builder
+	b.WriteString("id,x,note\n")
+	for i := range n {
+		if i%1000 == 999 {
+			fmt.Fprintf(&b, "%d\n", i)
+			continue
+		}
+		fmt.Fprintf(&b, "%d,%d.25,\"note,\n%d\"\n", i, i%50, i)
+	}
+	return b.String()
+}
+
+func ids(all []map[string]any) []int64 {
+	var ids []int64
+	for _, e := range all {
+		ids = append(ids, e["id"].([]int64)[0])
+	}
+	return ids
+}
+
+func TestCSVSameBytes(t *testing.T) {
+	text := numberedRows(60_000)
+	src := table(t, "t.csv", text)
+	for _, test := range []struct {
+		name string
+		o    CSVOptions
+	}{
+		{"in order", CSVOptions{Options: Options{Shards: 3}}},
+		{"splits", CSVOptions{Options: Options{Shards: 3, Splits: []SplitShare{{"train", .8}, {"val", .2}}}}},
+		{"limit", CSVOptions{Options: Options{Shards: 3, Limit: 10_000}}},
+		{"compressed", CSVOptions{Options: Options{Shards: 2, Compression: tfrecord.Gzip, Limit: 20_000}}},
+		{"shuffled", CSVOptions{Options: Options{Shards: 3, Limit: 30_000, Splits: []SplitShare{{"train", .8}, {"val", .2}}}, Shuffle: true}},
+		{"shuffled evenly", CSVOptions{Options: Options{Shards: 3, Even: true}, Shuffle: true}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			var want map[string]string
+			for _, workers := range []int{1, 2, 5} {
+				o := test.o
+				o.Workers, o.MaxErrors = workers, Tolerance{Share: .1}
+				o.Memory = 16 << 20
+				if workers == 2 {
+					o.Memory = 1 << 30 // no spilling
+				}
+				out := t.TempDir()
+				s := mustCSV(t, []string{src}, out, o)
+				if s.Samples != s.Records+s.Errors {
+					t.Fatalf("summary %+v", s)
+				}
+				if got := contents(t, out); want == nil {
+					want = got
+				} else {
+					sameSet(t, got, want)
+				}
+			}
+		})
+	}
+}
+
+func TestCSVKeepsOrderAndSplitsAll(t *testing.T) {
+	src := table(t, "t.csv", numberedRows(45_000))
+	one, split := t.TempDir(), t.TempDir()
+	o := CSVOptions{Options: Options{Shards: 4, MaxErrors: Tolerance{Share: .1}}}
+	mustCSV(t, []string{src}, one, o)
+	all := ids(examples(t, one, "train"))
+	if len(all) != 44_955 || !slices.IsSorted(all) {
+		t.Fatalf("%d rows, sorted: %v", len(all), slices.IsSorted(all))
+	}
+	o.Splits = []SplitShare{{"train", .9}, {"val", .1}}
+	s := mustCSV(t, []string{src}, split, o)
+	train, val := ids(examples(t, split, "train")), ids(examples(t, split, "val"))
+	if !slices.IsSorted(train) || !slices.IsSorted(val) {
+		t.Error("a split is not in order")
+	}
+	both := append(slices.Clone(train), val...)
+	slices.Sort(both)
+	if !slices.Equal(both, all) {
+		t.Error("the splits are not all of the rows")
+	}
+	if n := float64(len(val)) / float64(len(all)); math.Abs(n-.1) > .01 {
+		t.Errorf("val has %v of the rows", n)
+	}
+	for _, split := range []string{"train", "val"} {
+		if s.Splits[split].Shards != 4 {
+			t.Errorf("%s: %+v", split, s.Splits[split])
+		}
+	}
+}
+
+func TestCSVLimitAndNewFilesMoveNothing(t *testing.T) {
+	dir := t.TempDir()
+	a, b := filepath.Join(dir, "a.csv"), filepath.Join(dir, "b.csv")
+	rewrite(t, a, numberedRows(3000))
+
+	rewrite(t, b, "id,x,note\n1000000,1,x\n1000001,2,y\n")
+	o := CSVOptions{Options: Options{Shards: 1, MaxErrors: Tolerance{Share: .1}, Splits: []SplitShare{{"train", .5}, {"val", .5}}}}
+	before, after := t.TempDir(), t.TempDir()
+	mustCSV(t, []string{a}, before, o)
+	mustCSV(t, []string{b, a}, after, o)
+	for _, split := range []string{"train", "val"} {
+		was, is := ids(examples(t, before, split)), ids(examples(t, after, split))
+		is = slices.DeleteFunc(is, func(id int64) bool { return id >= 1_000_000 })
+		if !slices.Equal(was, is) {
+			t.Errorf("%s: another file moved rows", split)
+		}
+	}
+	o.Splits, o.Limit = nil, 500
+	small, large := t.TempDir(), t.TempDir()
+	s := mustCSV(t, []string{a}, small, o)
+	o.Limit = 1000
+	mustCSV(t, []string{a}, large, o)
+	if s.Samples != 500 {
+		t.Errorf("%d samples, want 500", s.Samples)
+	}
+	in := ids(examples(t, large, "train"))
+	for _, id := range ids(examples(t, small, "train")) {
+		if !slices.Contains(in, id) {
+			t.Fatalf("row %d is among 500 and not among 1000", id)
+		}
+	}
+}
+
+func TestCSVShuffle(t *testing.T) {
+	src := table(t, "t.csv", numberedRows(45_000))
+	o := CSVOptions{Options: Options{Shards: 5, MaxErrors: Tolerance{Share: .1}}, Shuffle: true, Memory: 16 << 20}
+	out := t.TempDir()
+	s := mustCSV(t, []string{src}, out, o)
+	got := ids(examples(t, out, "train"))
+	if s.Errors != 45 || len(got) != 44_955 {
+		t.Fatalf("%+v, %d rows", s, len(got))
+	}
+	// In a random order the mean distance of neighbours is a third of all.
+	var sum float64
+	for i := 1; i < len(got); i++ {
+		sum += math.Abs(float64(got[i] - got[i-1]))
+	}
+	if mean := sum / float64(len(got)); math.Abs(mean-15_000) > 500 {
+		t.Errorf("mean distance of neighbours %v, want about 15000", mean)
+	}
+	slices.Sort(got)
+	if len(slices.Compact(got)) != 44_955 {
+		t.Error("rows are lost or doubled")
+	}
+	for _, even := range []bool{true, false} {
+		o.Even = even
+		out := t.TempDir()
+		mustCSV(t, []string{src}, out, o)
+		m, err := shard.ReadManifest(filepath.Join(out, shard.ManifestFile))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var spread int64
+		for _, info := range m.Splits[0].Shards {
+			spread = max(spread, info.Records-8991, 8991-info.Records)
+		}
+		if (spread < 40) != even {
+			t.Errorf("even %v: a shard is %d rows off the mean", even, spread)
+		}
+	}
+	o.Seed = 1
+	other := t.TempDir()
+	mustCSV(t, []string{src}, other, o)
+	if slices.Equal(ids(examples(t, other, "train"))[:100], ids(examples(t, out, "train"))[:100]) {
+		t.Error("another seed gives the same order")
+	}
+}
+
+func TestCSVUpToDateAndUpdated(t *testing.T) {
+	text := numberedRows(60_000)
+	src := table(t, "t.csv", text)
+	out, fresh := t.TempDir(), t.TempDir()
+	o := CSVOptions{Options: Options{Shards: 3, MaxErrors: Tolerance{Share: .1}}}
+	mustCSV(t, []string{src}, out, o)
+	var s *Summary
+	if s = mustCSV(t, []string{src}, out, o); s.Status != UpToDate || s.ShardsKept != 3 {
+		t.Errorf("second run: %+v", s)
+	}
+	o.HashInputs = true
+	if s = mustCSV(t, []string{src}, out, o); s.Status != UpToDate {
+		t.Errorf("with --hash-inputs: %+v", s)
+	}
+	o.HashInputs = false
+	changed := strings.Replace(text, "note,\n50001\"", "NOTE,\n50001\"", 1)
+	rewrite(t, src, changed)
+	if s = mustCSV(t, []string{src}, out, o); s.Status != Updated || s.ShardsKept != 2 || s.ShardsWritten != 1 {
+		t.Errorf("after an edit: %+v", s)
+	}
+	mustCSV(t, []string{src}, fresh, o)
+	sameSet(t, contents(t, out), contents(t, fresh))
+
+	// Another type is a change of the input, too.
+	rewrite(t, src, strings.Replace(changed, "\n7,", "\nx,", 1))
+	if s = mustCSV(t, []string{src}, out, o); s.Status != Updated || s.ShardsWritten != 3 {
+		t.Errorf("after a change of type: %+v", s)
+	}
+	o.Missing = MissingDefault
+	if _, err := CSV(t.Context(), []string{src}, out, o); err == nil || !strings.Contains(err.Error(), `--na was "drop-feature"`) {
+		t.Errorf("other options: %v", err)
+	}
+	o.Overwrite = true
+	mustCSV(t, []string{src}, out, o)
+}
+
+func TestCSVCompressedSourceGivesTheSameRows(t *testing.T) {
+	text := numberedRows(60_000)
+	var gz bytes.Buffer
+	w := gzip.NewWriter(&gz)
+	w.Write([]byte(text))
+	w.Close()
+	o := CSVOptions{Options: Options{Shards: 3, Workers: 3, Name: "t", MaxErrors: Tolerance{Share: .1}, Splits: []SplitShare{{"train", .5}, {"val", .5}}}}
+	plain, packed := t.TempDir(), t.TempDir()
+	mustCSV(t, []string{table(t, "t.csv", text)}, plain, o)
+	mustCSV(t, []string{table(t, "t.csv", gz.String())}, packed, o)
+	got, want := contents(t, packed), contents(t, plain)
+	for _, set := range []map[string]string{got, want} {
+		// The seed of the splits is the file's name, which is the same here.
+		delete(set, shard.ManifestFile)
+	}
+	sameSet(t, got, want)
+}
+
+func TestCSVErrors(t *testing.T) {
+	dir := t.TempDir()
+	put := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		rewrite(t, path, text)
+		return path
+	}
+	good, other := put("good.csv", "a,b\n1,2\n"), put("other.csv", "a,c\n1,2\n")
+	for _, test := range []struct {
+		name    string
+		srcs    []string
+		o       CSVOptions
+		message string
+		usage   bool
+	}{
+		{"no such file", []string{filepath.Join(dir, "none.csv")}, CSVOptions{}, "no such file", false},
+		{"no match", []string{filepath.Join(dir, "*.tsv")}, CSVOptions{}, "no file matches", false},
+		{"a folder", []string{dir}, CSVOptions{}, "is a folder: give files or a glob", false},
+		{"twice", []string{good, good}, CSVOptions{}, "given twice", false},
+		{"other columns", []string{good, other}, CSVOptions{}, `column 2 is "b"`, false},
+		{"fewer columns", []string{good, put("one.csv", "a\n1\n")}, CSVOptions{}, "has 2 columns", false},
+		{"no rows", []string{put("rows.csv", "a,b\n")}, CSVOptions{}, "a header and no rows", false},
+		{"empty", []string{put("empty.csv", "")}, CSVOptions{}, "the file is empty", false},
+		{"all bad", []string{put("bad.csv", "a,b\n1\n2\n")}, CSVOptions{Options: Options{MaxErrors: Tolerance{Share: 1}}}, "none of 2 samples", false},
+		{"type of no column", []string{good}, CSVOptions{Types: map[string]ColumnType{"x": TypeFloat}}, `--column: there is no column "x"`, true},
+		{"label of no column", []string{good}, CSVOptions{Label: "x"}, `--label: there is no column "x"`, true},
+		{"vocabulary of no column", []string{good}, CSVOptions{Label: "x", Vocab: true}, `--label: there is no column "x"`, true},
+		{"key of no column", []string{good}, CSVOptions{Key: "x"}, `--key: there is no column "x"`, true},
+		{"vocabulary of no label", []string{good}, CSVOptions{Vocab: true}, "--vocab: needs --label", true},
+		{"vocabulary with doubles", []string{good}, CSVOptions{Label: "a", Vocab: true, Vocabulary: []string{"x", "x"}}, "named twice", true},
+		{"vector of no column", []string{good}, CSVOptions{Vectors: []Vector{{"v", []string{"a..x"}}}}, `--vector: there is no column "x"`, true},
+		{"vector backwards", []string{good}, CSVOptions{Vectors: []Vector{{"v", []string{"b..a"}}}}, "comes after", true},
+		{"vector twice", []string{good}, CSVOptions{Vectors: []Vector{{"v", []string{"a"}}, {"w", []string{"a"}}}}, `column "a" is in v and in w`, true},
+		{"vector named as a column", []string{good}, CSVOptions{Vectors: []Vector{{"b", []string{"a"}}}}, `two features would be named "b"`, true},
+		{"vector of the label", []string{good}, CSVOptions{Label: "a", Vectors: []Vector{{"v", []string{"a"}}}}, "is the label", true},
+		{"vector of text and numbers", []string{put("text.csv", "a,b\n1,x\n")}, CSVOptions{Vectors: []Vector{{"v", []string{"a", "b"}}}}, `column "b" is bytes and others are int64`, true},
+		{"policy", []string{good}, CSVOptions{Missing: "ignore"}, "--na", true},
+		{"memory", []string{good}, CSVOptions{Memory: 1}, "--memory", true},
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		_, err := CSV(context.Background(), test.srcs, out, test.o)
+		if err == nil || !strings.Contains(err.Error(), test.message) || errors.Is(err, ErrOptions) != test.usage {
+			t.Errorf("%s: %v, want %q (usage %v)", test.name, err, test.message, test.usage)
+		}
+		if _, err := os.Stat(filepath.Join(out, shard.ManifestFile)); err == nil {
+			t.Errorf("%s: it left a manifest", test.name)
+		}
+	}
+}
+
+func TestCSVNoticesChangeWhileReading(t *testing.T) {
+	text := numberedRows(60_000)
+	src := table(t, "t.csv", text)
+	o := CSVOptions{Options: Options{MaxErrors: Tolerance{Share: .1}}}
+	o.Note = func(string) { rewrite(t, src, strings.Replace(text, "0.25", "9.25", 1)) }
+	o.Splits = []SplitShare{{"train", 1 - 1e-9}, {"none", 1e-9}} // an empty split is noted after scanning
+	_, err := CSV(t.Context(), []string{src}, t.TempDir(), o)
+	if !errors.Is(err, csvscan.ErrChanged) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestCSVSchema(t *testing.T) {
+	src := table(t, "t.csv", "a,b,c\n1,2.5,x\n")
+	s, err := CSVSchema(t.Context(), []string{src}, CSVOptions{Types: map[string]ColumnType{"a": TypeBytes}})
+	want := &Schema{[]SchemaColumn{{"a", TypeBytes}, {"b", TypeFloat}, {"c", TypeBytes}}}
+	if err != nil || !reflect.DeepEqual(s, want) {
+		t.Fatalf("%+v, %v", s, err)
+	}
+	data, _ := json.Marshal(s)
+	path := table(t, "schema.json", string(data))
+	if got, err := ReadSchema(path); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%+v, %v", got, err)
+	}
+	for text, message := range map[string]string{
+		`{"columns":[{"name":"a","type":"int"}]}`: `type "int"`,
+		`{"cols":[]}`: "not a schema", `[`: "not a schema",
+	} {
+		if _, err := ReadSchema(table(t, "s.json", text)); err == nil || !strings.Contains(err.Error(), message) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+func TestParseVector(t *testing.T) {
+	v, err := ParseVector("v=V1..V3,x")
+	if err != nil || !reflect.DeepEqual(v, Vector{"v", []string{"V1..V3", "x"}}) {
+		t.Errorf("%+v, %v", v, err)
+	}
+	for _, s := range []string{"", "v", "=a", "v="} {
+		if _, err := ParseVector(s); err == nil {
+			t.Errorf("%q is no error", s)
+		}
+	}
+}
