@@ -25,6 +25,7 @@ const (
 type Scratch struct {
 	rows []uint8 // a band of rows resized horizontally
 	wide []int16 // the same where bytes would clip what overshoots
+	at   []int32 // where in a row of the source each pixel is taken from
 }
 
 var scratches = sync.Pool{New: func() any { return new(Scratch) }}
@@ -110,8 +111,8 @@ type scaling struct {
 
 // resize computes the pixels of dst, whose size is set.
 func (s *Scratch) resize(dst, src *Image, to scaling) {
-	across := axisKey{src.Width, to.width, to.x, to.x + dst.Width, to.filter, to.antialias}
-	down := axisKey{src.Height, to.height, to.y, to.y + dst.Height, to.filter, to.antialias}
+	across := axisKey{src.Width, to.width, to.x, to.x + dst.Width, to.filter, to.antialias, src.Channels}
+	down := axisKey{src.Height, to.height, to.y, to.y + dst.Height, to.filter, to.antialias, 0}
 	switch {
 	case across.identity() && down.identity():
 		for y := range dst.Height {
@@ -179,7 +180,8 @@ func (s *Scratch) bothDownFirst(dst, src *Image, across, down *axis) {
 
 // nearest copies one pixel of the source for each of the result.
 func (s *Scratch) nearest(dst, src *Image, across, down axisKey) {
-	at := make([]int32, dst.Width)
+	s.at = slices.Grow(s.at[:0], dst.Width)[:dst.Width]
+	at := s.at
 	for x := range at {
 		at[x] = int32(nearestSource(across.lo+x, across.in, across.out) * src.Channels)
 	}

@@ -124,9 +124,136 @@ done:
 	VZEROUPPER
 	RET
 
-// func weighColumnsAVX2(dstA *uint8, dstB *uint8, srcA *uint8, srcB *uint8, first *int32, weights *int32, blocks int, n int)
+// func weighGrayAVX2(dstA *uint8, dstB *uint8, srcA *uint8, srcB *uint8, first *int32, weights *int32, blocks int, n int)
 // Requires: AVX, AVX2, CMOV
-TEXT ·weighColumnsAVX2(SB), NOSPLIT, $0-64
+TEXT ·weighGrayAVX2(SB), NOSPLIT, $0-64
+	MOVQ     dstA+0(FP), AX
+	MOVQ     dstB+8(FP), CX
+	MOVQ     srcA+16(FP), DX
+	MOVQ     srcB+24(FP), BX
+	MOVQ     first+32(FP), SI
+	MOVQ     weights+40(FP), DI
+	MOVQ     blocks+48(FP), R8
+	MOVQ     n+56(FP), R9
+	SUBQ     $0x04, R9
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLD   $0x1f, Y0, Y0
+	VPSLLD   $0x15, Y0, Y0
+	XORQ     R10, R10
+
+pixels:
+	MOVQ    R10, R12
+	IMULQ   R8, R12
+	SHLQ    $0x05, R12
+	ADDQ    DI, R12
+	VPXOR   Y1, Y1, Y1
+	VPXOR   Y2, Y2, Y2
+	MOVLQSX (SI)(R10*4), R11
+	MOVQ    R8, R13
+
+block0:
+	VMOVQ          (DX)(R11*1), X3
+	VPINSRQ        $0x01, (BX)(R11*1), X3, X3
+	VPMOVZXBW      X3, Y3
+	VBROADCASTI128 (R12), Y4
+	VPMADDWD       Y3, Y4, Y4
+	VPADDD         Y4, Y1, Y1
+	VBROADCASTI128 16(R12), Y4
+	VPMADDWD       Y3, Y4, Y4
+	VPADDD         Y4, Y2, Y2
+	ADDQ           $0x20, R12
+	ADDQ           $0x08, R11
+	DECQ           R13
+	JNZ            block0
+	VPSLLD         $0x0c, Y2, Y2
+	VPADDD         Y2, Y1, Y1
+	VPXOR          Y2, Y2, Y2
+	VPXOR          Y3, Y3, Y3
+	MOVLQSX        4(SI)(R10*4), R11
+	MOVQ           R8, R13
+
+block1:
+	VMOVQ          (DX)(R11*1), X4
+	VPINSRQ        $0x01, (BX)(R11*1), X4, X4
+	VPMOVZXBW      X4, Y4
+	VBROADCASTI128 (R12), Y5
+	VPMADDWD       Y4, Y5, Y5
+	VPADDD         Y5, Y2, Y2
+	VBROADCASTI128 16(R12), Y5
+	VPMADDWD       Y4, Y5, Y5
+	VPADDD         Y5, Y3, Y3
+	ADDQ           $0x20, R12
+	ADDQ           $0x08, R11
+	DECQ           R13
+	JNZ            block1
+	VPSLLD         $0x0c, Y3, Y3
+	VPADDD         Y3, Y2, Y2
+	VPXOR          Y3, Y3, Y3
+	VPXOR          Y4, Y4, Y4
+	MOVLQSX        8(SI)(R10*4), R11
+	MOVQ           R8, R13
+
+block2:
+	VMOVQ          (DX)(R11*1), X5
+	VPINSRQ        $0x01, (BX)(R11*1), X5, X5
+	VPMOVZXBW      X5, Y5
+	VBROADCASTI128 (R12), Y6
+	VPMADDWD       Y5, Y6, Y6
+	VPADDD         Y6, Y3, Y3
+	VBROADCASTI128 16(R12), Y6
+	VPMADDWD       Y5, Y6, Y6
+	VPADDD         Y6, Y4, Y4
+	ADDQ           $0x20, R12
+	ADDQ           $0x08, R11
+	DECQ           R13
+	JNZ            block2
+	VPSLLD         $0x0c, Y4, Y4
+	VPADDD         Y4, Y3, Y3
+	VPXOR          Y4, Y4, Y4
+	VPXOR          Y5, Y5, Y5
+	MOVLQSX        12(SI)(R10*4), R11
+	MOVQ           R8, R13
+
+block3:
+	VMOVQ          (DX)(R11*1), X6
+	VPINSRQ        $0x01, (BX)(R11*1), X6, X6
+	VPMOVZXBW      X6, Y6
+	VBROADCASTI128 (R12), Y7
+	VPMADDWD       Y6, Y7, Y7
+	VPADDD         Y7, Y4, Y4
+	VBROADCASTI128 16(R12), Y7
+	VPMADDWD       Y6, Y7, Y7
+	VPADDD         Y7, Y5, Y5
+	ADDQ           $0x20, R12
+	ADDQ           $0x08, R11
+	DECQ           R13
+	JNZ            block3
+	VPSLLD         $0x0c, Y5, Y5
+	VPADDD         Y5, Y4, Y4
+	VPHADDD        Y2, Y1, Y1
+	VPHADDD        Y4, Y3, Y3
+	VPHADDD        Y3, Y1, Y1
+	VPADDD         Y0, Y1, Y1
+	VPSRAD         $0x16, Y1, Y1
+	VPACKSSDW      Y1, Y1, Y1
+	VPACKUSWB      Y1, Y1, Y1
+	VEXTRACTI128   $0x01, Y1, X2
+	VMOVD          X1, (AX)(R10*1)
+	VMOVD          X2, (CX)(R10*1)
+	CMPQ           R10, R9
+	JE             done
+	ADDQ           $0x04, R10
+	CMPQ           R10, R9
+	CMOVQGT        R9, R10
+	JMP            pixels
+
+done:
+	VZEROUPPER
+	RET
+
+// func weighRGBAVX2(dstA *uint8, dstB *uint8, srcA *uint8, srcB *uint8, first *int32, weights *int32, blocks int, n int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·weighRGBAVX2(SB), NOSPLIT, $0-64
 	MOVQ     dstA+0(FP), AX
 	MOVQ     dstB+8(FP), CX
 	MOVQ     srcA+16(FP), DX
@@ -135,9 +262,9 @@ TEXT ·weighColumnsAVX2(SB), NOSPLIT, $0-64
 	MOVQ     weights+40(FP), DI
 	MOVQ     n+56(FP), R8
 	SUBQ     $0x04, R8
-	VMOVDQU  weighColumnsAVX2Pair0<>+0(SB), Y0
-	VMOVDQU  weighColumnsAVX2Pair1<>+0(SB), Y1
-	VMOVDQU  weighColumnsAVX2Together<>+0(SB), Y2
+	VMOVDQU  weighRGBAVX2Pair0<>+0(SB), Y0
+	VMOVDQU  weighRGBAVX2Pair1<>+0(SB), Y1
+	VMOVDQU  weighRGBAVX2Together<>+0(SB), Y2
 	VPCMPEQD Y3, Y3, Y3
 	VPSRLD   $0x1f, Y3, Y3
 	VPSLLD   $0x15, Y3, Y3
@@ -155,7 +282,7 @@ pixels:
 	LEAQ    (R10)(R10*2), R10
 	MOVQ    blocks+48(FP), R12
 
-weighColumnsAVX2block0:
+weighRGBAVX2block0:
 	VMOVDQU      (DX)(R10*1), X6
 	VINSERTI128  $0x01, (BX)(R10*1), Y6, Y6
 	VPSHUFB      Y0, Y6, Y7
@@ -175,7 +302,7 @@ weighColumnsAVX2block0:
 	ADDQ         $0x10, R11
 	ADDQ         $0x0c, R10
 	DECQ         R12
-	JNZ          weighColumnsAVX2block0
+	JNZ          weighRGBAVX2block0
 	VPSLLD       $0x0c, Y5, Y5
 	VPADDD       Y5, Y4, Y4
 	VPSRAD       $0x16, Y4, Y4
@@ -185,7 +312,7 @@ weighColumnsAVX2block0:
 	LEAQ         (R10)(R10*2), R10
 	MOVQ         blocks+48(FP), R12
 
-weighColumnsAVX2block1:
+weighRGBAVX2block1:
 	VMOVDQU      (DX)(R10*1), X9
 	VINSERTI128  $0x01, (BX)(R10*1), Y9, Y9
 	VPSHUFB      Y0, Y9, Y8
@@ -205,7 +332,7 @@ weighColumnsAVX2block1:
 	ADDQ         $0x10, R11
 	ADDQ         $0x0c, R10
 	DECQ         R12
-	JNZ          weighColumnsAVX2block1
+	JNZ          weighRGBAVX2block1
 	VPSLLD       $0x0c, Y7, Y7
 	VPADDD       Y7, Y5, Y5
 	VPSRAD       $0x16, Y5, Y5
@@ -215,7 +342,7 @@ weighColumnsAVX2block1:
 	LEAQ         (R10)(R10*2), R10
 	MOVQ         blocks+48(FP), R12
 
-weighColumnsAVX2block2:
+weighRGBAVX2block2:
 	VMOVDQU      (DX)(R10*1), X10
 	VINSERTI128  $0x01, (BX)(R10*1), Y10, Y10
 	VPSHUFB      Y0, Y10, Y12
@@ -235,7 +362,7 @@ weighColumnsAVX2block2:
 	ADDQ         $0x10, R11
 	ADDQ         $0x0c, R10
 	DECQ         R12
-	JNZ          weighColumnsAVX2block2
+	JNZ          weighRGBAVX2block2
 	VPSLLD       $0x0c, Y8, Y8
 	VPADDD       Y8, Y7, Y7
 	VPSRAD       $0x16, Y7, Y7
@@ -245,7 +372,7 @@ weighColumnsAVX2block2:
 	LEAQ         (R10)(R10*2), R10
 	MOVQ         blocks+48(FP), R12
 
-weighColumnsAVX2block3:
+weighRGBAVX2block3:
 	VMOVDQU      (DX)(R10*1), X11
 	VINSERTI128  $0x01, (BX)(R10*1), Y11, Y11
 	VPSHUFB      Y0, Y11, Y13
@@ -265,7 +392,7 @@ weighColumnsAVX2block3:
 	ADDQ         $0x10, R11
 	ADDQ         $0x0c, R10
 	DECQ         R12
-	JNZ          weighColumnsAVX2block3
+	JNZ          weighRGBAVX2block3
 	VPSLLD       $0x0c, Y12, Y12
 	VPADDD       Y12, Y8, Y8
 	VPSRAD       $0x16, Y8, Y8
@@ -290,111 +417,111 @@ done:
 	VZEROUPPER
 	RET
 
-DATA weighColumnsAVX2Pair0<>+0(SB)/1, $0x00
-DATA weighColumnsAVX2Pair0<>+1(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+2(SB)/1, $0x03
-DATA weighColumnsAVX2Pair0<>+3(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+4(SB)/1, $0x01
-DATA weighColumnsAVX2Pair0<>+5(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+6(SB)/1, $0x04
-DATA weighColumnsAVX2Pair0<>+7(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+8(SB)/1, $0x02
-DATA weighColumnsAVX2Pair0<>+9(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+10(SB)/1, $0x05
-DATA weighColumnsAVX2Pair0<>+11(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+12(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+13(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+14(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+15(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+16(SB)/1, $0x00
-DATA weighColumnsAVX2Pair0<>+17(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+18(SB)/1, $0x03
-DATA weighColumnsAVX2Pair0<>+19(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+20(SB)/1, $0x01
-DATA weighColumnsAVX2Pair0<>+21(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+22(SB)/1, $0x04
-DATA weighColumnsAVX2Pair0<>+23(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+24(SB)/1, $0x02
-DATA weighColumnsAVX2Pair0<>+25(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+26(SB)/1, $0x05
-DATA weighColumnsAVX2Pair0<>+27(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+28(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+29(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+30(SB)/1, $0x80
-DATA weighColumnsAVX2Pair0<>+31(SB)/1, $0x80
-GLOBL weighColumnsAVX2Pair0<>(SB), RODATA|NOPTR, $32
+DATA weighRGBAVX2Pair0<>+0(SB)/1, $0x00
+DATA weighRGBAVX2Pair0<>+1(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+2(SB)/1, $0x03
+DATA weighRGBAVX2Pair0<>+3(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+4(SB)/1, $0x01
+DATA weighRGBAVX2Pair0<>+5(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+6(SB)/1, $0x04
+DATA weighRGBAVX2Pair0<>+7(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+8(SB)/1, $0x02
+DATA weighRGBAVX2Pair0<>+9(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+10(SB)/1, $0x05
+DATA weighRGBAVX2Pair0<>+11(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+12(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+13(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+14(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+15(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+16(SB)/1, $0x00
+DATA weighRGBAVX2Pair0<>+17(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+18(SB)/1, $0x03
+DATA weighRGBAVX2Pair0<>+19(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+20(SB)/1, $0x01
+DATA weighRGBAVX2Pair0<>+21(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+22(SB)/1, $0x04
+DATA weighRGBAVX2Pair0<>+23(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+24(SB)/1, $0x02
+DATA weighRGBAVX2Pair0<>+25(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+26(SB)/1, $0x05
+DATA weighRGBAVX2Pair0<>+27(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+28(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+29(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+30(SB)/1, $0x80
+DATA weighRGBAVX2Pair0<>+31(SB)/1, $0x80
+GLOBL weighRGBAVX2Pair0<>(SB), RODATA|NOPTR, $32
 
-DATA weighColumnsAVX2Pair1<>+0(SB)/1, $0x06
-DATA weighColumnsAVX2Pair1<>+1(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+2(SB)/1, $0x09
-DATA weighColumnsAVX2Pair1<>+3(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+4(SB)/1, $0x07
-DATA weighColumnsAVX2Pair1<>+5(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+6(SB)/1, $0x0a
-DATA weighColumnsAVX2Pair1<>+7(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+8(SB)/1, $0x08
-DATA weighColumnsAVX2Pair1<>+9(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+10(SB)/1, $0x0b
-DATA weighColumnsAVX2Pair1<>+11(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+12(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+13(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+14(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+15(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+16(SB)/1, $0x06
-DATA weighColumnsAVX2Pair1<>+17(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+18(SB)/1, $0x09
-DATA weighColumnsAVX2Pair1<>+19(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+20(SB)/1, $0x07
-DATA weighColumnsAVX2Pair1<>+21(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+22(SB)/1, $0x0a
-DATA weighColumnsAVX2Pair1<>+23(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+24(SB)/1, $0x08
-DATA weighColumnsAVX2Pair1<>+25(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+26(SB)/1, $0x0b
-DATA weighColumnsAVX2Pair1<>+27(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+28(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+29(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+30(SB)/1, $0x80
-DATA weighColumnsAVX2Pair1<>+31(SB)/1, $0x80
-GLOBL weighColumnsAVX2Pair1<>(SB), RODATA|NOPTR, $32
+DATA weighRGBAVX2Pair1<>+0(SB)/1, $0x06
+DATA weighRGBAVX2Pair1<>+1(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+2(SB)/1, $0x09
+DATA weighRGBAVX2Pair1<>+3(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+4(SB)/1, $0x07
+DATA weighRGBAVX2Pair1<>+5(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+6(SB)/1, $0x0a
+DATA weighRGBAVX2Pair1<>+7(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+8(SB)/1, $0x08
+DATA weighRGBAVX2Pair1<>+9(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+10(SB)/1, $0x0b
+DATA weighRGBAVX2Pair1<>+11(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+12(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+13(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+14(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+15(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+16(SB)/1, $0x06
+DATA weighRGBAVX2Pair1<>+17(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+18(SB)/1, $0x09
+DATA weighRGBAVX2Pair1<>+19(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+20(SB)/1, $0x07
+DATA weighRGBAVX2Pair1<>+21(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+22(SB)/1, $0x0a
+DATA weighRGBAVX2Pair1<>+23(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+24(SB)/1, $0x08
+DATA weighRGBAVX2Pair1<>+25(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+26(SB)/1, $0x0b
+DATA weighRGBAVX2Pair1<>+27(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+28(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+29(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+30(SB)/1, $0x80
+DATA weighRGBAVX2Pair1<>+31(SB)/1, $0x80
+GLOBL weighRGBAVX2Pair1<>(SB), RODATA|NOPTR, $32
 
-DATA weighColumnsAVX2Together<>+0(SB)/1, $0x00
-DATA weighColumnsAVX2Together<>+1(SB)/1, $0x01
-DATA weighColumnsAVX2Together<>+2(SB)/1, $0x02
-DATA weighColumnsAVX2Together<>+3(SB)/1, $0x04
-DATA weighColumnsAVX2Together<>+4(SB)/1, $0x05
-DATA weighColumnsAVX2Together<>+5(SB)/1, $0x06
-DATA weighColumnsAVX2Together<>+6(SB)/1, $0x08
-DATA weighColumnsAVX2Together<>+7(SB)/1, $0x09
-DATA weighColumnsAVX2Together<>+8(SB)/1, $0x0a
-DATA weighColumnsAVX2Together<>+9(SB)/1, $0x0c
-DATA weighColumnsAVX2Together<>+10(SB)/1, $0x0d
-DATA weighColumnsAVX2Together<>+11(SB)/1, $0x0e
-DATA weighColumnsAVX2Together<>+12(SB)/1, $0x80
-DATA weighColumnsAVX2Together<>+13(SB)/1, $0x80
-DATA weighColumnsAVX2Together<>+14(SB)/1, $0x80
-DATA weighColumnsAVX2Together<>+15(SB)/1, $0x80
-DATA weighColumnsAVX2Together<>+16(SB)/1, $0x00
-DATA weighColumnsAVX2Together<>+17(SB)/1, $0x01
-DATA weighColumnsAVX2Together<>+18(SB)/1, $0x02
-DATA weighColumnsAVX2Together<>+19(SB)/1, $0x04
-DATA weighColumnsAVX2Together<>+20(SB)/1, $0x05
-DATA weighColumnsAVX2Together<>+21(SB)/1, $0x06
-DATA weighColumnsAVX2Together<>+22(SB)/1, $0x08
-DATA weighColumnsAVX2Together<>+23(SB)/1, $0x09
-DATA weighColumnsAVX2Together<>+24(SB)/1, $0x0a
-DATA weighColumnsAVX2Together<>+25(SB)/1, $0x0c
-DATA weighColumnsAVX2Together<>+26(SB)/1, $0x0d
-DATA weighColumnsAVX2Together<>+27(SB)/1, $0x0e
-DATA weighColumnsAVX2Together<>+28(SB)/1, $0x80
-DATA weighColumnsAVX2Together<>+29(SB)/1, $0x80
-DATA weighColumnsAVX2Together<>+30(SB)/1, $0x80
-DATA weighColumnsAVX2Together<>+31(SB)/1, $0x80
-GLOBL weighColumnsAVX2Together<>(SB), RODATA|NOPTR, $32
+DATA weighRGBAVX2Together<>+0(SB)/1, $0x00
+DATA weighRGBAVX2Together<>+1(SB)/1, $0x01
+DATA weighRGBAVX2Together<>+2(SB)/1, $0x02
+DATA weighRGBAVX2Together<>+3(SB)/1, $0x04
+DATA weighRGBAVX2Together<>+4(SB)/1, $0x05
+DATA weighRGBAVX2Together<>+5(SB)/1, $0x06
+DATA weighRGBAVX2Together<>+6(SB)/1, $0x08
+DATA weighRGBAVX2Together<>+7(SB)/1, $0x09
+DATA weighRGBAVX2Together<>+8(SB)/1, $0x0a
+DATA weighRGBAVX2Together<>+9(SB)/1, $0x0c
+DATA weighRGBAVX2Together<>+10(SB)/1, $0x0d
+DATA weighRGBAVX2Together<>+11(SB)/1, $0x0e
+DATA weighRGBAVX2Together<>+12(SB)/1, $0x80
+DATA weighRGBAVX2Together<>+13(SB)/1, $0x80
+DATA weighRGBAVX2Together<>+14(SB)/1, $0x80
+DATA weighRGBAVX2Together<>+15(SB)/1, $0x80
+DATA weighRGBAVX2Together<>+16(SB)/1, $0x00
+DATA weighRGBAVX2Together<>+17(SB)/1, $0x01
+DATA weighRGBAVX2Together<>+18(SB)/1, $0x02
+DATA weighRGBAVX2Together<>+19(SB)/1, $0x04
+DATA weighRGBAVX2Together<>+20(SB)/1, $0x05
+DATA weighRGBAVX2Together<>+21(SB)/1, $0x06
+DATA weighRGBAVX2Together<>+22(SB)/1, $0x08
+DATA weighRGBAVX2Together<>+23(SB)/1, $0x09
+DATA weighRGBAVX2Together<>+24(SB)/1, $0x0a
+DATA weighRGBAVX2Together<>+25(SB)/1, $0x0c
+DATA weighRGBAVX2Together<>+26(SB)/1, $0x0d
+DATA weighRGBAVX2Together<>+27(SB)/1, $0x0e
+DATA weighRGBAVX2Together<>+28(SB)/1, $0x80
+DATA weighRGBAVX2Together<>+29(SB)/1, $0x80
+DATA weighRGBAVX2Together<>+30(SB)/1, $0x80
+DATA weighRGBAVX2Together<>+31(SB)/1, $0x80
+GLOBL weighRGBAVX2Together<>(SB), RODATA|NOPTR, $32
 
-// func weighColumnsFiveAVX2(dstA *uint8, dstB *uint8, srcA *uint8, srcB *uint8, first *int32, weights *int32, n int)
+// func weighRGBFiveAVX2(dstA *uint8, dstB *uint8, srcA *uint8, srcB *uint8, first *int32, weights *int32, n int)
 // Requires: AVX, AVX2, CMOV
-TEXT ·weighColumnsFiveAVX2(SB), NOSPLIT, $0-56
+TEXT ·weighRGBFiveAVX2(SB), NOSPLIT, $0-56
 	MOVQ     dstA+0(FP), AX
 	MOVQ     dstB+8(FP), CX
 	MOVQ     srcA+16(FP), DX
@@ -403,10 +530,10 @@ TEXT ·weighColumnsFiveAVX2(SB), NOSPLIT, $0-56
 	MOVQ     weights+40(FP), DI
 	MOVQ     n+48(FP), R8
 	SUBQ     $0x04, R8
-	VMOVDQU  weighColumnsFiveAVX2Pair0<>+0(SB), Y0
-	VMOVDQU  weighColumnsFiveAVX2Pair1<>+0(SB), Y1
-	VMOVDQU  weighColumnsFiveAVX2Pair2<>+0(SB), Y2
-	VMOVDQU  weighColumnsFiveAVX2Together<>+0(SB), Y3
+	VMOVDQU  weighRGBFiveAVX2Pair0<>+0(SB), Y0
+	VMOVDQU  weighRGBFiveAVX2Pair1<>+0(SB), Y1
+	VMOVDQU  weighRGBFiveAVX2Pair2<>+0(SB), Y2
+	VMOVDQU  weighRGBFiveAVX2Together<>+0(SB), Y3
 	VPCMPEQD Y4, Y4, Y4
 	VPSRLD   $0x1f, Y4, Y4
 	VPSLLD   $0x15, Y4, Y4
@@ -561,138 +688,138 @@ done:
 	VZEROUPPER
 	RET
 
-DATA weighColumnsFiveAVX2Pair0<>+0(SB)/1, $0x00
-DATA weighColumnsFiveAVX2Pair0<>+1(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+2(SB)/1, $0x03
-DATA weighColumnsFiveAVX2Pair0<>+3(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+4(SB)/1, $0x01
-DATA weighColumnsFiveAVX2Pair0<>+5(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+6(SB)/1, $0x04
-DATA weighColumnsFiveAVX2Pair0<>+7(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+8(SB)/1, $0x02
-DATA weighColumnsFiveAVX2Pair0<>+9(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+10(SB)/1, $0x05
-DATA weighColumnsFiveAVX2Pair0<>+11(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+12(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+13(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+14(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+15(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+16(SB)/1, $0x00
-DATA weighColumnsFiveAVX2Pair0<>+17(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+18(SB)/1, $0x03
-DATA weighColumnsFiveAVX2Pair0<>+19(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+20(SB)/1, $0x01
-DATA weighColumnsFiveAVX2Pair0<>+21(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+22(SB)/1, $0x04
-DATA weighColumnsFiveAVX2Pair0<>+23(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+24(SB)/1, $0x02
-DATA weighColumnsFiveAVX2Pair0<>+25(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+26(SB)/1, $0x05
-DATA weighColumnsFiveAVX2Pair0<>+27(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+28(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+29(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+30(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair0<>+31(SB)/1, $0x80
-GLOBL weighColumnsFiveAVX2Pair0<>(SB), RODATA|NOPTR, $32
+DATA weighRGBFiveAVX2Pair0<>+0(SB)/1, $0x00
+DATA weighRGBFiveAVX2Pair0<>+1(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+2(SB)/1, $0x03
+DATA weighRGBFiveAVX2Pair0<>+3(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+4(SB)/1, $0x01
+DATA weighRGBFiveAVX2Pair0<>+5(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+6(SB)/1, $0x04
+DATA weighRGBFiveAVX2Pair0<>+7(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+8(SB)/1, $0x02
+DATA weighRGBFiveAVX2Pair0<>+9(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+10(SB)/1, $0x05
+DATA weighRGBFiveAVX2Pair0<>+11(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+12(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+13(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+14(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+15(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+16(SB)/1, $0x00
+DATA weighRGBFiveAVX2Pair0<>+17(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+18(SB)/1, $0x03
+DATA weighRGBFiveAVX2Pair0<>+19(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+20(SB)/1, $0x01
+DATA weighRGBFiveAVX2Pair0<>+21(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+22(SB)/1, $0x04
+DATA weighRGBFiveAVX2Pair0<>+23(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+24(SB)/1, $0x02
+DATA weighRGBFiveAVX2Pair0<>+25(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+26(SB)/1, $0x05
+DATA weighRGBFiveAVX2Pair0<>+27(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+28(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+29(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+30(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair0<>+31(SB)/1, $0x80
+GLOBL weighRGBFiveAVX2Pair0<>(SB), RODATA|NOPTR, $32
 
-DATA weighColumnsFiveAVX2Pair1<>+0(SB)/1, $0x06
-DATA weighColumnsFiveAVX2Pair1<>+1(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+2(SB)/1, $0x09
-DATA weighColumnsFiveAVX2Pair1<>+3(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+4(SB)/1, $0x07
-DATA weighColumnsFiveAVX2Pair1<>+5(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+6(SB)/1, $0x0a
-DATA weighColumnsFiveAVX2Pair1<>+7(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+8(SB)/1, $0x08
-DATA weighColumnsFiveAVX2Pair1<>+9(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+10(SB)/1, $0x0b
-DATA weighColumnsFiveAVX2Pair1<>+11(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+12(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+13(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+14(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+15(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+16(SB)/1, $0x06
-DATA weighColumnsFiveAVX2Pair1<>+17(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+18(SB)/1, $0x09
-DATA weighColumnsFiveAVX2Pair1<>+19(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+20(SB)/1, $0x07
-DATA weighColumnsFiveAVX2Pair1<>+21(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+22(SB)/1, $0x0a
-DATA weighColumnsFiveAVX2Pair1<>+23(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+24(SB)/1, $0x08
-DATA weighColumnsFiveAVX2Pair1<>+25(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+26(SB)/1, $0x0b
-DATA weighColumnsFiveAVX2Pair1<>+27(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+28(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+29(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+30(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair1<>+31(SB)/1, $0x80
-GLOBL weighColumnsFiveAVX2Pair1<>(SB), RODATA|NOPTR, $32
+DATA weighRGBFiveAVX2Pair1<>+0(SB)/1, $0x06
+DATA weighRGBFiveAVX2Pair1<>+1(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+2(SB)/1, $0x09
+DATA weighRGBFiveAVX2Pair1<>+3(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+4(SB)/1, $0x07
+DATA weighRGBFiveAVX2Pair1<>+5(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+6(SB)/1, $0x0a
+DATA weighRGBFiveAVX2Pair1<>+7(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+8(SB)/1, $0x08
+DATA weighRGBFiveAVX2Pair1<>+9(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+10(SB)/1, $0x0b
+DATA weighRGBFiveAVX2Pair1<>+11(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+12(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+13(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+14(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+15(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+16(SB)/1, $0x06
+DATA weighRGBFiveAVX2Pair1<>+17(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+18(SB)/1, $0x09
+DATA weighRGBFiveAVX2Pair1<>+19(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+20(SB)/1, $0x07
+DATA weighRGBFiveAVX2Pair1<>+21(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+22(SB)/1, $0x0a
+DATA weighRGBFiveAVX2Pair1<>+23(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+24(SB)/1, $0x08
+DATA weighRGBFiveAVX2Pair1<>+25(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+26(SB)/1, $0x0b
+DATA weighRGBFiveAVX2Pair1<>+27(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+28(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+29(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+30(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair1<>+31(SB)/1, $0x80
+GLOBL weighRGBFiveAVX2Pair1<>(SB), RODATA|NOPTR, $32
 
-DATA weighColumnsFiveAVX2Pair2<>+0(SB)/1, $0x0c
-DATA weighColumnsFiveAVX2Pair2<>+1(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+2(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+3(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+4(SB)/1, $0x0d
-DATA weighColumnsFiveAVX2Pair2<>+5(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+6(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+7(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+8(SB)/1, $0x0e
-DATA weighColumnsFiveAVX2Pair2<>+9(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+10(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+11(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+12(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+13(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+14(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+15(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+16(SB)/1, $0x0c
-DATA weighColumnsFiveAVX2Pair2<>+17(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+18(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+19(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+20(SB)/1, $0x0d
-DATA weighColumnsFiveAVX2Pair2<>+21(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+22(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+23(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+24(SB)/1, $0x0e
-DATA weighColumnsFiveAVX2Pair2<>+25(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+26(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+27(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+28(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+29(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+30(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Pair2<>+31(SB)/1, $0x80
-GLOBL weighColumnsFiveAVX2Pair2<>(SB), RODATA|NOPTR, $32
+DATA weighRGBFiveAVX2Pair2<>+0(SB)/1, $0x0c
+DATA weighRGBFiveAVX2Pair2<>+1(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+2(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+3(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+4(SB)/1, $0x0d
+DATA weighRGBFiveAVX2Pair2<>+5(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+6(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+7(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+8(SB)/1, $0x0e
+DATA weighRGBFiveAVX2Pair2<>+9(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+10(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+11(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+12(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+13(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+14(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+15(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+16(SB)/1, $0x0c
+DATA weighRGBFiveAVX2Pair2<>+17(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+18(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+19(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+20(SB)/1, $0x0d
+DATA weighRGBFiveAVX2Pair2<>+21(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+22(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+23(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+24(SB)/1, $0x0e
+DATA weighRGBFiveAVX2Pair2<>+25(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+26(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+27(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+28(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+29(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+30(SB)/1, $0x80
+DATA weighRGBFiveAVX2Pair2<>+31(SB)/1, $0x80
+GLOBL weighRGBFiveAVX2Pair2<>(SB), RODATA|NOPTR, $32
 
-DATA weighColumnsFiveAVX2Together<>+0(SB)/1, $0x00
-DATA weighColumnsFiveAVX2Together<>+1(SB)/1, $0x01
-DATA weighColumnsFiveAVX2Together<>+2(SB)/1, $0x02
-DATA weighColumnsFiveAVX2Together<>+3(SB)/1, $0x04
-DATA weighColumnsFiveAVX2Together<>+4(SB)/1, $0x05
-DATA weighColumnsFiveAVX2Together<>+5(SB)/1, $0x06
-DATA weighColumnsFiveAVX2Together<>+6(SB)/1, $0x08
-DATA weighColumnsFiveAVX2Together<>+7(SB)/1, $0x09
-DATA weighColumnsFiveAVX2Together<>+8(SB)/1, $0x0a
-DATA weighColumnsFiveAVX2Together<>+9(SB)/1, $0x0c
-DATA weighColumnsFiveAVX2Together<>+10(SB)/1, $0x0d
-DATA weighColumnsFiveAVX2Together<>+11(SB)/1, $0x0e
-DATA weighColumnsFiveAVX2Together<>+12(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Together<>+13(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Together<>+14(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Together<>+15(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Together<>+16(SB)/1, $0x00
-DATA weighColumnsFiveAVX2Together<>+17(SB)/1, $0x01
-DATA weighColumnsFiveAVX2Together<>+18(SB)/1, $0x02
-DATA weighColumnsFiveAVX2Together<>+19(SB)/1, $0x04
-DATA weighColumnsFiveAVX2Together<>+20(SB)/1, $0x05
-DATA weighColumnsFiveAVX2Together<>+21(SB)/1, $0x06
-DATA weighColumnsFiveAVX2Together<>+22(SB)/1, $0x08
-DATA weighColumnsFiveAVX2Together<>+23(SB)/1, $0x09
-DATA weighColumnsFiveAVX2Together<>+24(SB)/1, $0x0a
-DATA weighColumnsFiveAVX2Together<>+25(SB)/1, $0x0c
-DATA weighColumnsFiveAVX2Together<>+26(SB)/1, $0x0d
-DATA weighColumnsFiveAVX2Together<>+27(SB)/1, $0x0e
-DATA weighColumnsFiveAVX2Together<>+28(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Together<>+29(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Together<>+30(SB)/1, $0x80
-DATA weighColumnsFiveAVX2Together<>+31(SB)/1, $0x80
-GLOBL weighColumnsFiveAVX2Together<>(SB), RODATA|NOPTR, $32
+DATA weighRGBFiveAVX2Together<>+0(SB)/1, $0x00
+DATA weighRGBFiveAVX2Together<>+1(SB)/1, $0x01
+DATA weighRGBFiveAVX2Together<>+2(SB)/1, $0x02
+DATA weighRGBFiveAVX2Together<>+3(SB)/1, $0x04
+DATA weighRGBFiveAVX2Together<>+4(SB)/1, $0x05
+DATA weighRGBFiveAVX2Together<>+5(SB)/1, $0x06
+DATA weighRGBFiveAVX2Together<>+6(SB)/1, $0x08
+DATA weighRGBFiveAVX2Together<>+7(SB)/1, $0x09
+DATA weighRGBFiveAVX2Together<>+8(SB)/1, $0x0a
+DATA weighRGBFiveAVX2Together<>+9(SB)/1, $0x0c
+DATA weighRGBFiveAVX2Together<>+10(SB)/1, $0x0d
+DATA weighRGBFiveAVX2Together<>+11(SB)/1, $0x0e
+DATA weighRGBFiveAVX2Together<>+12(SB)/1, $0x80
+DATA weighRGBFiveAVX2Together<>+13(SB)/1, $0x80
+DATA weighRGBFiveAVX2Together<>+14(SB)/1, $0x80
+DATA weighRGBFiveAVX2Together<>+15(SB)/1, $0x80
+DATA weighRGBFiveAVX2Together<>+16(SB)/1, $0x00
+DATA weighRGBFiveAVX2Together<>+17(SB)/1, $0x01
+DATA weighRGBFiveAVX2Together<>+18(SB)/1, $0x02
+DATA weighRGBFiveAVX2Together<>+19(SB)/1, $0x04
+DATA weighRGBFiveAVX2Together<>+20(SB)/1, $0x05
+DATA weighRGBFiveAVX2Together<>+21(SB)/1, $0x06
+DATA weighRGBFiveAVX2Together<>+22(SB)/1, $0x08
+DATA weighRGBFiveAVX2Together<>+23(SB)/1, $0x09
+DATA weighRGBFiveAVX2Together<>+24(SB)/1, $0x0a
+DATA weighRGBFiveAVX2Together<>+25(SB)/1, $0x0c
+DATA weighRGBFiveAVX2Together<>+26(SB)/1, $0x0d
+DATA weighRGBFiveAVX2Together<>+27(SB)/1, $0x0e
+DATA weighRGBFiveAVX2Together<>+28(SB)/1, $0x80
+DATA weighRGBFiveAVX2Together<>+29(SB)/1, $0x80
+DATA weighRGBFiveAVX2Together<>+30(SB)/1, $0x80
+DATA weighRGBFiveAVX2Together<>+31(SB)/1, $0x80
+GLOBL weighRGBFiveAVX2Together<>(SB), RODATA|NOPTR, $32

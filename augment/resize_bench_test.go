@@ -43,6 +43,19 @@ func BenchmarkResize(b *testing.B) {
 	}
 }
 
+// A plane of a picture in YCbCr is resized as gray.
+func BenchmarkResizeGray(b *testing.B) {
+	src := noise(500, 375, 1)
+	b.SetBytes(int64(len(src.Pix)))
+	b.ReportAllocs()
+	var dst Image
+	for b.Loop() {
+		if err := Resize(&dst, src, 224, 224, Bilinear, true); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
 // BenchmarkResizeImaging is what others make of the same pictures.
 func BenchmarkResizeImaging(b *testing.B) {
 	for _, size := range [][2]int{{500, 375}, {4000, 3000}} {

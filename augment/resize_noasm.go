@@ -8,8 +8,8 @@ const readBeyond = 0
 // packed has nothing to hold without assembly.
 type packed struct{}
 
-func (packed) fill(*axis) {}
-func (packed) bytes() int { return 0 }
+func (packed) fill(*axis, int) {}
+func (packed) bytes() int      { return 0 }
 
 // weighColumns resizes n rows of src from row y on horizontally, into rows that
 // begin stride apart in dst.

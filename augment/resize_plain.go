@@ -41,14 +41,13 @@ func (a *axis) weighGray(dst, src []uint8) {
 func (a *axis) weighRGB(dst, src []uint8) {
 	for i := range len(a.first) {
 		first, weights := a.of(i)
-		in := src[3*first:][:3*len(weights)]
+		at := uint(3 * first)
 		r, g, b := int32(half), int32(half), int32(half)
 		for _, w := range weights {
-			p := in[:3:3]
-			r += int32(p[0]) * w
-			g += int32(p[1]) * w
-			b += int32(p[2]) * w
-			in = in[3:]
+			b += int32(src[at+2]) * w // the last first: one check of bounds for three
+			g += int32(src[at+1]) * w
+			r += int32(src[at]) * w
+			at += 3
 		}
 		out := dst[3*i : 3*i+3]
 		out[0], out[1], out[2] = clip(r), clip(g), clip(b)

@@ -7,8 +7,11 @@ package augment
 // weighRowsAVX2 makes n samples, at least 32, from count rows.
 func weighRowsAVX2(dst *uint8, src *uint8, stride int, weights *int32, count int, n int)
 
-// weighColumnsAVX2 makes n pixels, at least 4, of each of two rows of RGB from 4 times blocks source pixels each.
-func weighColumnsAVX2(dstA *uint8, dstB *uint8, srcA *uint8, srcB *uint8, first *int32, weights *int32, blocks int, n int)
+// weighGrayAVX2 makes n pixels, at least 4, of each of two gray rows from 8 times blocks source pixels each.
+func weighGrayAVX2(dstA *uint8, dstB *uint8, srcA *uint8, srcB *uint8, first *int32, weights *int32, blocks int, n int)
 
-// weighColumnsFiveAVX2 is weighColumnsAVX2 with five source pixels for each.
-func weighColumnsFiveAVX2(dstA *uint8, dstB *uint8, srcA *uint8, srcB *uint8, first *int32, weights *int32, n int)
+// weighRGBAVX2 makes n pixels, at least 4, of each of two rows of RGB from 4 times blocks source pixels each.
+func weighRGBAVX2(dstA *uint8, dstB *uint8, srcA *uint8, srcB *uint8, first *int32, weights *int32, blocks int, n int)
+
+// weighRGBFiveAVX2 is weighRGBAVX2 with five source pixels for each.
+func weighRGBFiveAVX2(dstA *uint8, dstB *uint8, srcA *uint8, srcB *uint8, first *int32, weights *int32, n int)

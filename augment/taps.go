@@ -31,6 +31,9 @@ type axisKey struct {
 	in, out, lo, hi int
 	filter          Filter
 	antialias       bool
+	// channels are those of a picture along whose rows pixels are weighed,
+	// or 0 where whole rows are.
+	channels int
 }
 
 // identity says that the axis copies each pixel.
@@ -49,7 +52,7 @@ func makeAxis(k axisKey) *axis {
 		a.most = max(a.most, int(c))
 		a.sparse = a.sparse || i > 0 && a.first[i] > a.first[i-1]+a.count[i-1]
 	}
-	a.packed.fill(a)
+	a.packed.fill(a, k.channels)
 	return a
 }
 

@@ -23,8 +23,9 @@ const (
 func main() {
 	ConstraintExpr("!noasm")
 	weighRows()
-	weighColumns("weighColumnsAVX2", "weighColumnsAVX2 makes n pixels, at least 4, of each of two rows of RGB from 4 times blocks source pixels each.", 2)
-	weighColumns("weighColumnsFiveAVX2", "weighColumnsFiveAVX2 is weighColumnsAVX2 with five source pixels for each.", 3)
+	weighGray()
+	weighRGB("weighRGBAVX2", "weighRGBAVX2 makes n pixels, at least 4, of each of two rows of RGB from 4 times blocks source pixels each.", 2)
+	weighRGB("weighRGBFiveAVX2", "weighRGBFiveAVX2 is weighRGBAVX2 with five source pixels for each.", 3)
 	Generate()
 }
 
@@ -147,9 +148,9 @@ func next(i, last Register, step uint64, start string) {
 	Label("done")
 }
 
-// weighColumns weighs two rows at a time, one in each lane, and two source
+// weighRGB weighs two rows at a time, one in each lane, and two source
 // pixels at a time: their three channels lie side by side as words.
-func weighColumns(name, doc string, pairs int) {
+func weighRGB(name, doc string, pairs int) {
 	blocks := ", blocks"
 	if pairs == 3 {
 		blocks = ""
@@ -243,6 +244,75 @@ func weighColumns(name, doc string, pairs int) {
 	VPEXTRD(Imm(2), out[0].AsX(), Mem{Base: dstA, Index: at, Scale: 1, Disp: 8})
 	VMOVQ(upper, Mem{Base: dstB, Index: at, Scale: 1})
 	VPEXTRD(Imm(2), upper, Mem{Base: dstB, Index: at, Scale: 1, Disp: 8})
+
+	next(i, last, 4, "pixels")
+	VZEROUPPER()
+	RET()
+}
+
+// weighGray weighs two rows at a time, one in each lane, and eight source
+// pixels of each at a time.
+func weighGray() {
+	TEXT("weighGrayAVX2", NOSPLIT, "func(dstA, dstB, srcA, srcB *uint8, first, weights *int32, blocks, n int)")
+	Doc("weighGrayAVX2 makes n pixels, at least 4, of each of two gray rows from 8 times blocks source pixels each.")
+	dstA := Load(Param("dstA"), GP64())
+	dstB := Load(Param("dstB"), GP64())
+	srcA := Load(Param("srcA"), GP64())
+	srcB := Load(Param("srcB"), GP64())
+	first := Load(Param("first"), GP64())
+	weights := Load(Param("weights"), GP64())
+	blocks := Load(Param("blocks"), GP64())
+	last := Load(Param("n"), GP64())
+	SUBQ(Imm(4), last)
+	half := rounding()
+
+	i, at, w, left := GP64(), GP64(), GP64(), GP64()
+	XORQ(i, i)
+	Label("pixels")
+	// The weights of a pixel take 32 bytes a block.
+	MOVQ(i, w)
+	IMULQ(blocks, w)
+	SHLQ(Imm(5), w)
+	ADDQ(weights, w)
+
+	var out [4]VecVirtual
+	for p := range out {
+		low, high := YMM(), YMM()
+		VPXOR(low, low, low)
+		VPXOR(high, high, high)
+		out[p] = low
+		MOVLQSX(Mem{Base: first, Index: i, Scale: 4, Disp: 4 * p}, at)
+		MOVQ(blocks, left)
+		block := "block" + string(rune('0'+p))
+		Label(block)
+		both, product := YMM(), YMM()
+		VMOVQ(Mem{Base: srcA, Index: at, Scale: 1}, both.AsX())
+		VPINSRQ(Imm(1), Mem{Base: srcB, Index: at, Scale: 1}, both.AsX(), both.AsX())
+		VPMOVZXBW(both.AsX(), both)
+		VBROADCASTI128(Mem{Base: w}, product)
+		VPMADDWD(both, product, product)
+		VPADDD(product, low, low)
+		VBROADCASTI128(Mem{Base: w, Disp: 16}, product)
+		VPMADDWD(both, product, product)
+		VPADDD(product, high, high)
+		ADDQ(Imm(32), w)
+		ADDQ(Imm(8), at)
+		DECQ(left)
+		JNZ(LabelRef(block))
+		VPSLLD(Imm(lowBits), high, high)
+		VPADDD(high, low, low)
+	}
+	VPHADDD(out[1], out[0], out[0])
+	VPHADDD(out[3], out[2], out[2])
+	VPHADDD(out[2], out[0], out[0])
+	VPADDD(half, out[0], out[0])
+	VPSRAD(Imm(precision), out[0], out[0])
+	VPACKSSDW(out[0], out[0], out[0])
+	VPACKUSWB(out[0], out[0], out[0])
+	upper := XMM()
+	VEXTRACTI128(Imm(1), out[0], upper)
+	VMOVD(out[0].AsX(), Mem{Base: dstA, Index: i, Scale: 1})
+	VMOVD(upper, Mem{Base: dstB, Index: i, Scale: 1})
 
 	next(i, last, 4, "pixels")
 	VZEROUPPER()
