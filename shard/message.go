@@ -40,24 +40,27 @@ func MessageOf(record []byte) Message {
 
 // isExample: Features features = 1.
 func isExample(b []byte) bool {
-	return eachField(b, func(n int, value []byte) bool { return n == 1 && isFeatures(value) })
+	return eachField(b, func(tag uint64, value []byte) bool { return tag == bytes1 && isFeatures(value) })
 }
 
 // isFeatures: map<string, Feature> feature = 1.
 func isFeatures(b []byte) bool {
-	return eachField(b, func(n int, value []byte) bool { return n == 1 && isEntry(value, isFeature) })
+	return eachField(b, func(tag uint64, value []byte) bool { return tag == bytes1 && isEntry(value, isFeature) })
 }
 
-// isFeature: one of BytesList = 1, FloatList = 2, Int64List = 3.
+// isFeature: one of BytesList = 1, FloatList = 2, Int64List = 3, each with its
+// values in field 1, packed or not.
 func isFeature(b []byte) bool {
-	return eachField(b, func(n int, list []byte) bool {
-		switch n {
-		case 1:
-			return eachField(list, func(n int, value []byte) bool { return n == 1 && value != nil })
-		case 2:
-			return eachField(list, func(n int, value []byte) bool { return n == 1 && len(value)%4 == 0 })
-		case 3:
-			return eachField(list, func(n int, _ []byte) bool { return n == 1 })
+	return eachField(b, func(tag uint64, list []byte) bool {
+		switch tag {
+		case bytes1:
+			return eachField(list, func(tag uint64, _ []byte) bool { return tag == bytes1 })
+		case bytes2:
+			return eachField(list, func(tag uint64, value []byte) bool {
+				return tag == fixed32at1 || tag == bytes1 && len(value)%4 == 0
+			})
+		case bytes3:
+			return eachField(list, func(tag uint64, _ []byte) bool { return tag == varint1 || tag == bytes1 })
 		}
 		return false
 	})
@@ -65,26 +68,25 @@ func isFeature(b []byte) bool {
 
 // isSequenceExample: Features context = 1, FeatureLists feature_lists = 2.
 func isSequenceExample(b []byte) bool {
-	return eachField(b, func(n int, value []byte) bool {
-		switch n {
-		case 1:
-			return isFeatures(value)
-		case 2: // map<string, FeatureList> feature_list = 1
-			return eachField(value, func(n int, entry []byte) bool { return n == 1 && isEntry(entry, isFeatureList) })
-		}
-		return false
+	return eachField(b, func(tag uint64, value []byte) bool {
+		return tag == bytes1 && isFeatures(value) || tag == bytes2 && isFeatureLists(value)
 	})
+}
+
+// isFeatureLists: map<string, FeatureList> feature_list = 1.
+func isFeatureLists(b []byte) bool {
+	return eachField(b, func(tag uint64, value []byte) bool { return tag == bytes1 && isEntry(value, isFeatureList) })
 }
 
 // isFeatureList: repeated Feature feature = 1.
 func isFeatureList(b []byte) bool {
-	return eachField(b, func(n int, value []byte) bool { return n == 1 && isFeature(value) })
+	return eachField(b, func(tag uint64, value []byte) bool { return tag == bytes1 && isFeature(value) })
 }
 
 // isListWithContext: repeated bytes examples = 1, bytes context = 2, each an
 // Example.
 func isListWithContext(b []byte) bool {
-	return eachField(b, func(n int, value []byte) bool { return (n == 1 || n == 2) && isExample(value) })
+	return eachField(b, func(tag uint64, value []byte) bool { return (tag == bytes1 || tag == bytes2) && isExample(value) })
 }
 
 // isEntry: string key = 1, and a value = 2. All writers of maps write the key;
@@ -92,15 +94,15 @@ func isListWithContext(b []byte) bool {
 func isEntry(b []byte, isValue func([]byte) bool) bool {
 	keys, values := 0, 0
 	readable := true
-	ok := eachField(b, func(n int, value []byte) bool {
-		switch n {
-		case 1:
+	ok := eachField(b, func(tag uint64, value []byte) bool {
+		switch tag {
+		case bytes1:
 			keys++
 			readable = utf8.Valid(value) && !bytes.ContainsFunc(value, unicode.IsControl)
-			return value != nil
-		case 2:
+			return true
+		case bytes2:
 			values++
-			return value != nil && isValue(value)
+			return isValue(value)
 		}
 		return false
 	})
@@ -111,12 +113,12 @@ func isEntry(b []byte, isValue func([]byte) bool) bool {
 // messages up to field 10. The first event of a file, a string file_version = 3,
 // is known without a time, too.
 func isEvent(b []byte) bool {
-	if len(b) == 0 || b[0] != 1<<3|wireFixed64 && !bytes.HasPrefix(b, eventVersion) {
+	if len(b) == 0 || b[0] != fixed64at1 && !bytes.HasPrefix(b, eventVersion) {
 		return false
 	}
 	first := true
-	return eachField(b, func(n int, value []byte) bool {
-		ok := n == 1 && first || n >= 2 && n <= 10 && (n == 2) == (value == nil)
+	return eachField(b, func(tag uint64, _ []byte) bool {
+		ok := tag == fixed64at1 && first || tag == varint2 || tag&7 == wireBytes && tag>>3 >= 3 && tag>>3 <= 10
 		first = false
 		return ok
 	})
@@ -124,33 +126,39 @@ func isEvent(b []byte) bool {
 
 var eventVersion = []byte("\x1a\x0dbrain.Event:")
 
-// Wire types of protocol buffers.
+// Wire types of protocol buffers, and the tags that are looked for: a field's
+// number and its wire type.
 const (
 	wireVarint  = 0
 	wireFixed64 = 1
 	wireBytes   = 2
 	wireFixed32 = 5
+
+	varint1    = 1<<3 | wireVarint
+	varint2    = 2<<3 | wireVarint
+	fixed64at1 = 1<<3 | wireFixed64
+	fixed32at1 = 1<<3 | wireFixed32
+	bytes1     = 1<<3 | wireBytes
+	bytes2     = 2<<3 | wireBytes
+	bytes3     = 3<<3 | wireBytes
 )
 
-// eachField calls ok with the number of each field of a message, and its value
-// where that has a length or a fixed size; nil for a varint. It reports
-// whether all fields are whole and ok.
-func eachField(b []byte, ok func(number int, value []byte) bool) bool {
+// eachField calls ok with the tag of each field of a message, and its value
+// where that has a length. It reports whether all fields are whole and ok.
+func eachField(b []byte, ok func(tag uint64, value []byte) bool) bool {
 	for len(b) > 0 {
 		tag, n := binary.Uvarint(b)
 		if n <= 0 || tag>>3 == 0 || tag>>3 > 1<<29-1 {
 			return false
 		}
 		b = b[n:]
+		var value []byte
 		size := 0
 		switch tag & 7 {
 		case wireVarint:
-			_, n := binary.Uvarint(b)
-			if n <= 0 || !ok(int(tag>>3), nil) {
+			if _, size = binary.Uvarint(b); size <= 0 {
 				return false
 			}
-			b = b[n:]
-			continue
 		case wireFixed64:
 			size = 8
 		case wireFixed32:
@@ -161,10 +169,11 @@ func eachField(b []byte, ok func(number int, value []byte) bool) bool {
 				return false
 			}
 			b, size = b[n:], int(length)
+			value = b[:size:size]
 		default:
 			return false
 		}
-		if size > len(b) || !ok(int(tag>>3), b[:size:size]) {
+		if size > len(b) || !ok(tag, value) {
 			return false
 		}
 		b = b[size:]
