@@ -37,7 +37,8 @@ type ReaderOptions struct {
 	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
 	MaxRecord int64
 	// BufferSize is how many bytes are read at a time, at least 64. Default:
-	// 256 KiB. Larger records make the buffer grow, as their data come in.
+	// 256 KiB. Larger records make the buffer grow, as their data come in; it
+	// stays as large as the largest needed.
 	BufferSize int
 }
 
