@@ -93,12 +93,12 @@ func isListWithContext(b []byte) bool {
 // one may leave out an empty value, but then the key must read as one.
 func isEntry(b []byte, isValue func([]byte) bool) bool {
 	keys, values := 0, 0
-	readable := true
+	var key []byte
 	ok := eachField(b, func(tag uint64, value []byte) bool {
 		switch tag {
 		case bytes1:
 			keys++
-			readable = utf8.Valid(value) && !bytes.ContainsFunc(value, unicode.IsControl)
+			key = value
 			return true
 		case bytes2:
 			values++
@@ -106,7 +106,11 @@ func isEntry(b []byte, isValue func([]byte) bool) bool {
 		}
 		return false
 	})
-	return ok && keys == 1 && (values == 1 || values == 0 && readable)
+	return ok && keys == 1 && (values == 1 || values == 0 && isReadable(key))
+}
+
+func isReadable(key []byte) bool {
+	return utf8.Valid(key) && !bytes.ContainsFunc(key, unicode.IsControl)
 }
 
 // isEvent: double wall_time = 1 first, then int64 step = 2 and one of several
