@@ -41,9 +41,13 @@ const (
 	markerSOS  = 0xDA
 	markerDQT  = 0xDB
 	markerDRI  = 0xDD
+	markerDHP  = 0xDE
+	markerEXP  = 0xDF
 	markerAPP0 = 0xE0
 	markerAPP1 = 0xE1
 	markerAPPE = 0xEE
+	markerAPPF = 0xEF
+	markerCOM  = 0xFE
 )
 
 // ColorSpace is what the components of a picture mean.
@@ -219,6 +223,8 @@ func segment(data []byte, pos int) (m byte, seg []byte, next int, err error) {
 		return 0, nil, 0, damagef("marker %02X at byte %d, where none such belongs", m, start)
 	case m == markerSOI || m == markerEOI || m == markerTEM:
 		return m, nil, pos, nil
+	case m < markerSOF0, m == markerJPG, m == markerDHP, m == markerEXP, m > markerAPPF && m != markerCOM:
+		return 0, nil, 0, damagef("marker %02X at byte %d, which has no meaning", m, start)
 	}
 	if len(data)-pos < 2 {
 		return 0, nil, 0, damagef("the file ends inside the segment at byte %d", start)

@@ -60,6 +60,8 @@ func TestParseHeaderRefuses(t *testing.T) {
 		{"segment of no length", "\xFF\xD8\xFF\xE0\x00\x00\x00\x00", ErrDamaged, "says that it has 0 bytes"},
 		{"segment past the end", "\xFF\xD8\xFF\xE0\x00\x10....", ErrDamaged, "runs past the end"},
 		{"no marker", "\xFF\xD8\xFF\xE0\x00\x02abc", ErrDamaged, "where a marker should be"},
+		{"reserved marker", "\xFF\xD8" + sof(0x06, "JFIF"), ErrDamaged, "no meaning"},
+		{"extension marker", "\xFF\xD8" + sof(0xF0, "JFIF"), ErrDamaged, "no meaning"},
 		{"scan before frame", "\xFF\xD8" + sof(0xDA, "\x01\x01\x00\x00\x3F\x00"), ErrDamaged, "before any frame"},
 		{"empty frame", "\xFF\xD8" + sof(0xC0, "\x08\x00\x10\x00\x00\x01\x01\x11\x00"), ErrDamaged, "a frame of 0x16"},
 		{"height to come", "\xFF\xD8" + sof(0xC0, "\x08\x00\x00\x00\x10\x01\x01\x11\x00"), ErrUnsupported, "DNL"},
