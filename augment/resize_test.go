@@ -14,44 +14,61 @@ import (
 // weights and to bytes, which is what the result is made of; no table, no
 // band, no window.
 func plainResize(src *Image, w, h int, f Filter, antialias bool) *Image {
+	p := make(plane, src.Height)
+	for y := range p {
+		for _, v := range src.Row(y) {
+			p[y] = append(p[y], float64(v))
+		}
+	}
+	wide := !antialias && (f == Bicubic || f == Lanczos3) && w != src.Width && h != src.Height
+	clipped := func(v float64) float64 { return min(max(math.Floor(v+0.5), 0), 255) }
+	between := clipped
+	if wide {
+		between = func(v float64) float64 { return math.Floor(v*64+0.5) / 64 }
+	}
+	if downFirst := !wide && src.Height > h && src.Height-h > 2*(src.Width-w); downFirst {
+		p = p.turned().across(1, h, f, antialias, between).turned()
+		p = p.across(src.Channels, w, f, antialias, clipped)
+	} else {
+		p = p.across(src.Channels, w, f, antialias, between)
+		p = p.turned().across(1, h, f, antialias, clipped).turned()
+	}
 	out := new(Image)
 	out.Reset(w, h, src.Channels)
-	wide := !antialias && (f == Bicubic || f == Lanczos3) && w != src.Width && h != src.Height
-	downFirst := !wide && src.Height > h && src.Height-h > 2*(src.Width-w)
-	between := func(sum float64) float64 {
-		if wide {
-			return math.Floor(sum/(1<<16)+0.5) / (1 << 6)
+	for y := range p {
+		for i, v := range p[y] {
+			out.Row(y)[i] = uint8(v)
 		}
-		return min(max(math.Floor(sum/(1<<22)+0.5), 0), 255)
 	}
-	columns := make([]map[int]float64, w)
-	for x := range columns {
-		columns[x] = plainWeights(x, src.Width, w, f, antialias)
+	return out
+}
+
+// plane is rows of samples.
+type plane [][]float64
+
+// turned has the columns for rows.
+func (p plane) turned() plane {
+	out := make(plane, len(p[0]))
+	for _, row := range p {
+		for x, v := range row {
+			out[x] = append(out[x], v)
+		}
 	}
-	for y := range h {
-		rows := plainWeights(y, src.Height, h, f, antialias)
-		for x, columns := range columns {
-			for c := range src.Channels {
-				at := func(column, row int) float64 { return float64(src.Row(row)[column*src.Channels+c]) }
+	return out
+}
+
+// across resizes each row, of pixels of so many channels, to w pixels.
+func (p plane) across(channels, w int, f Filter, antialias bool, round func(float64) float64) plane {
+	out := make(plane, len(p))
+	for x := range w {
+		weights := plainWeights(x, len(p[0])/channels, w, f, antialias)
+		for y, row := range p {
+			for c := range channels {
 				sum := 0.0
-				if downFirst {
-					for column, weight := range columns {
-						s := 0.0
-						for row, weight := range rows {
-							s += weight * at(column, row)
-						}
-						sum += weight * between(s)
-					}
-				} else {
-					for row, weight := range rows {
-						s := 0.0
-						for column, weight := range columns {
-							s += weight * at(column, row)
-						}
-						sum += weight * between(s)
-					}
+				for column, weight := range weights {
+					sum += weight * row[column*channels+c]
 				}
-				out.Row(y)[x*src.Channels+c] = uint8(min(max(math.Floor(sum/(1<<22)+0.5), 0), 255))
+				out[y] = append(out[y], round(sum/(1<<22)))
 			}
 		}
 	}
@@ -221,6 +238,7 @@ func TestResizeRefuses(t *testing.T) {
 		{"short stride", &Image{Pix: make([]byte, 8), Width: 2, Height: 2, Channels: 3, Stride: 4}, 3, 3, Bilinear, "stride of 4 bytes"},
 		{"short of bytes", &Image{Pix: make([]byte, 11), Width: 2, Height: 2, Channels: 3, Stride: 6}, 3, 3, Bilinear, "with 11 bytes"},
 		{"overflow", &Image{Pix: make([]byte, 11), Width: 2, Height: math.MaxInt32, Channels: 3, Stride: math.MaxInt32}, 3, 3, Bilinear, "picture of"},
+		{"too long", &Image{Pix: make([]byte, 1<<21), Width: 1, Height: 1 << 21, Channels: 1, Stride: 1}, 3, 3, Bilinear, "no side of the source may be over 1048576 pixels"},
 	} {
 		dst := Image{Width: 77}
 		err := Resize(&dst, c.src, c.w, c.h, c.f, true)
