@@ -66,7 +66,7 @@ func (l *listing) labelsFromFile(src string, o *ImageOptions) error {
 	}
 	if n := int64(len(l.pictures) - named); n > 0 {
 		l.skipped += n
-		o.note("%d pictures are not named in %s and were left alone", n, o.LabelFile)
+		o.note("%s not named in %s were left alone", plural(n, "picture"), o.LabelFile)
 	}
 	slices.SortStableFunc(pictures, func(a, b picture) int { return strings.Compare(a.path, b.path) })
 	l.pictures = pictures
@@ -133,9 +133,9 @@ func (t *labelTable) find(p *picture, line int) {
 	reason := ""
 	switch {
 	case err != nil:
-		reason = "no such file in the source folder"
+		reason = "no such file in the source folder: " + shard.Readable(p.path)
 	case !st.Mode().IsRegular():
-		reason = "not a file"
+		reason = "not a file: " + shard.Readable(p.path)
 	default:
 		p.size, p.modTime = st.Size(), st.ModTime().UnixNano()
 		return

@@ -183,10 +183,10 @@ func (w *walker) wanted(rel string) bool {
 
 func (w *walker) report() {
 	if w.links > 0 {
-		w.o.note("%d symbolic links were not followed (--follow-symlinks follows them)", w.links)
+		w.o.note("%s not followed (--follow-symlinks follows them)", plural(w.links, "symbolic link"))
 	}
 	if w.special > 0 {
-		w.o.note("%d entries are neither files nor folders and were left alone", w.special)
+		w.o.note("%s that are neither files nor folders were left alone", plural(w.special, "name"))
 	}
 }
 

@@ -99,7 +99,7 @@ func (s *imageSource) planSplit(split string, members []int32, existing int) {
 		count = autoShards(int64(len(members)), bytes, existing)
 	}
 	if count > len(members) {
-		o.note("split %s has %d samples: %d shards, not %d", split, len(members), len(members), count)
+		o.note("split %s has only %s, so as many shards, not %d", split, plural(int64(len(members)), "sample"), count)
 		count = len(members)
 	}
 	byPath := func(i, j int) int { return strings.Compare(s.pictures[members[i]].path, s.pictures[members[j]].path) }

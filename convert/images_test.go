@@ -432,7 +432,7 @@ func TestLabelsFromAFile(t *testing.T) {
 			t.Errorf("%s: %v, want label %d", name, r[keyLabel], want)
 		}
 	}
-	if !slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, "not named in") }) {
+	if !slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, "1 picture not named in") }) {
 		t.Errorf("the unlisted picture is not noted: %q", notes)
 	}
 	m, err := shard.ReadManifest(filepath.Join(out, shard.ManifestFile))

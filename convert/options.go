@@ -221,3 +221,11 @@ func SnakeCase(s string) string {
 	}
 	return name
 }
+
+// plural is a number with its noun: "1 picture", "2 pictures".
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.FormatInt(n, 10) + " " + noun + "s"
+}

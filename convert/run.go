@@ -79,6 +79,9 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 	if r.DryRun {
 		return r.summary(Planned, r.fingerprint()), nil
 	}
+	if err := r.dir.Sweep(); err != nil { // what a killed run left
+		return nil, err
+	}
 	if len(todo) > 0 {
 		if err := r.make(ctx, before, todo); err != nil {
 			return nil, err
@@ -105,9 +108,6 @@ func (r *run) todo() []int {
 
 // make writes the shards of the given jobs.
 func (r *run) make(ctx context.Context, before *previous, todo []int) error {
-	if err := r.dir.Sweep(); err != nil {
-		return err
-	}
 	if err := r.announce(before); err != nil {
 		return err
 	}
@@ -133,10 +133,7 @@ func (r *run) make(ctx context.Context, before *previous, todo []int) error {
 	}
 	workers := r.workers()
 	err := ordered(ctx, tasks, workers, 2*workers+2, w.add)
-	if err := w.close(err); err != nil {
-		return err
-	}
-	return r.dir.Sweep()
+	return w.close(err)
 }
 
 // fingerprint hashes the fingerprints of all shards into the set's. It is
@@ -217,6 +214,9 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 		return nil, err
 	}
 	changed, err := r.place(before, files)
+	if err == nil {
+		err = r.dir.Sweep()
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -126,6 +126,9 @@ func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
 			}
 		}
 	}
+	if o.Quality < 1 || o.Quality > 100 {
+		return usageError("--quality %d is not between 1 and 100", o.Quality)
+	}
 	if o.Decoder != "auto" && o.Decoder != "turbo" && o.Decoder != "go" {
 		return usageError("--decoder %q: want auto, turbo or go", o.Decoder)
 	}
