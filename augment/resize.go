@@ -32,6 +32,7 @@ type Scratch struct {
 
 	rows  []uint8 // a band of rows resized horizontally
 	wide  []int16 // the same where bytes would clip what overshoots
+	at    []int32 // where in a row of the source each pixel is taken from
 	steps stepScratch
 }
 
