@@ -17,7 +17,6 @@ import (
 // whatever has a shard's name must verify, and the next run must end with the
 // bytes of one that was left alone.
 func TestKilledAtAnyMoment(t *testing.T) {
-	const moments = 20
 	for name, args := range conversions() {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
