@@ -373,7 +373,7 @@ func TestSteadyState(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	if n > 4 {
+	if n > 15 { // two; more under the race detector, where pools forget
 		t.Errorf("%v allocations a picture", n)
 	}
 }

@@ -1,0 +1,47 @@
+package augment
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// BenchmarkCodecDecode decodes the photographs that the repository ships, the check for damage
+// included: to full size, and to no less than 224 pixels on both sides.
+func BenchmarkCodecDecode(b *testing.B) {
+	files, err := filepath.Glob("../testdata/demo/photos/*/*.jpg")
+	if err != nil || len(files) == 0 {
+		b.Fatal("no photographs", err)
+	}
+	var pictures [][]byte
+	var bytes int64
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			b.Fatal(err)
+		}
+		pictures = append(pictures, data)
+		bytes += int64(len(data))
+	}
+	for _, decoder := range []string{"auto", "go"} {
+		for name, o := range map[string]DecodeOptions{
+			"full": {Channels: 3},
+			"224":  {Channels: 3, MinWidth: 224, MinHeight: 224},
+		} {
+			b.Run(decoder+"/"+name, func(b *testing.B) {
+				c := newCodec(b, CodecOptions{Decoder: decoder})
+				var im Image
+				b.SetBytes(bytes)
+				b.ReportAllocs()
+				for b.Loop() {
+					for _, data := range pictures {
+						if _, err := c.Decode(&im, data, o); err != nil {
+							b.Fatal(err)
+						}
+					}
+				}
+				b.ReportMetric(float64(b.N)*float64(len(pictures))/b.Elapsed().Seconds(), "pictures/s")
+			})
+		}
+	}
+}
