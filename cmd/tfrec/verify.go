@@ -32,6 +32,9 @@ records are the Examples that the manifest promises.`,
 			if o.Workers < 1 {
 				return usageError("--workers %d: want 1 or more", o.Workers)
 			}
+			if o.MaxFaults < 1 {
+				return usageError("--max-faults %d: want 1 or more", o.MaxFaults)
+			}
 			report, err := shard.Verify(cmd.Context(), args, o)
 			if cmd.Context().Err() != nil || err != nil && len(report.Files) == 0 {
 				return err
