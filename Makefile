@@ -5,6 +5,7 @@ FUZZTIME ?= 10s
 CHECKS   ?= spine
 SHARED   ?= ../shared
 BENCH    ?= .
+PHOTOS   ?= testdata/demo/photos
 
 STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VENV         := .venv
@@ -15,7 +16,7 @@ REQUIREMENTS := internal/interop/requirements.txt
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: help build demo test check race fuzz bench interop accept clean venv docs
+.PHONY: help build demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs
 .PHONY: check-format check-vet check-static check-arrows check-docs check-modules check-platforms check-tags
 
 help: ## list these targets
@@ -88,6 +89,15 @@ fuzz: ## run every fuzz target for FUZZTIME (10s)
 
 bench: ## run the benchmarks whose name matches BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
+
+bench-peers: build venv ## time tfrec beside OpenCV, Pillow, tf.data and a Python loop, on PHOTOS (DALI too after make venv-dali)
+	$(VENV)/bin/python internal/peers/peers.py bin/tfrec $(PHOTOS) pictures table
+	@if [ -x $(VENV)-dali/bin/python ]; then set -x; $(VENV)-dali/bin/python internal/peers/peers.py bin/tfrec $(PHOTOS) raw; \
+	else echo "make bench-peers: DALI left out; make venv-dali (0.5 GB) brings it in"; fi
+
+venv-dali: ## make .venv-dali with DALI, for bench-peers
+	python3 -m venv $(VENV)-dali
+	$(VENV)-dali/bin/python -m pip install --quiet --disable-pip-version-check -r internal/peers/requirements-dali.txt
 
 venv: $(VENV_STAMP) ## make .venv with TensorFlow and the other judges
 

@@ -1,0 +1,163 @@
+"""Times tfrec and its peers in turn, on the same data in the same run, and prints ratios.
+
+usage: peers.py TFREC PHOTOS [WORK...]     PHOTOS: a folder of class folders of JPEGs
+
+Each piece of work is done by tfrec (the built command, shards on disk, synced) and by each peer, best of three, one after the other
+in rounds, so that a machine that slows down slows all of them. Machines differ; the ratios are what to read.
+"""
+import concurrent.futures, csv, glob, io, itertools, json, os, random, shutil, subprocess, sys, tempfile, time
+
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
+ROUNDS, THREADS, SIZE = 3, 2, 224
+TFREC, PHOTOS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+TMP = tempfile.mkdtemp(prefix="tfrec-peers-")
+
+
+def tfrec(*args):
+    out = os.path.join(TMP, "out")
+    shutil.rmtree(out, ignore_errors=True)
+    subprocess.run([TFREC, *(out if a is None else str(a) for a in args), "--quiet", "--json"], check=True, stdout=subprocess.DEVNULL)
+
+
+def pool(files, work):
+    """Works on the files in a pool of threads: the libraries let go of the lock."""
+    def run():
+        with concurrent.futures.ThreadPoolExecutor(THREADS) as p:
+            list(p.map(work, files))
+    return run
+
+
+def many(n):
+    """A folder of n photographs in class folders: the same ones again and again."""
+    src, photos = os.path.join(TMP, f"many{n}"), sorted(glob.glob(PHOTOS + "/*/*.jpg"))
+    for i in range(n):
+        d = f"{src}/c{i % 7}"
+        os.makedirs(d, exist_ok=True)
+        shutil.copy(photos[i % len(photos)], f"{d}/{i}.jpg")
+    return src
+
+
+def opencv(flag):
+    import cv2, numpy as np
+    cv2.setNumThreads(1)
+
+    def one(path):
+        im = cv2.imdecode(np.fromfile(path, np.uint8), cv2.IMREAD_COLOR)
+        cv2.imencode(".jpg", cv2.resize(im, (SIZE, SIZE), interpolation=getattr(cv2, flag)), [cv2.IMWRITE_JPEG_QUALITY, 95])
+    return one
+
+
+def pillow(draft):
+    from PIL import Image
+
+    def one(path):
+        im = Image.open(path)
+        if draft:
+            im.draft("RGB", (SIZE, SIZE))
+        im.convert("RGB").resize((SIZE, SIZE), Image.BILINEAR).save(io.BytesIO(), "JPEG", quality=95)
+    return one
+
+
+def tensorflow(files, antialias):
+    import tensorflow as tf
+
+    def one(path):
+        im = tf.image.resize(tf.io.decode_jpeg(tf.io.read_file(path), channels=3), (SIZE, SIZE), antialias=antialias)
+        return tf.io.encode_jpeg(tf.cast(tf.clip_by_value(tf.round(im), 0, 255), tf.uint8), quality=95)
+
+    def run():
+        for _ in tf.data.Dataset.from_tensor_slices(files).map(one, num_parallel_calls=THREADS).prefetch(4):
+            pass
+    return run
+
+
+def dali(files):
+    from nvidia.dali import fn, pipeline_def, types
+
+    @pipeline_def(batch_size=32, num_threads=THREADS, device_id=None)
+    def pipe():
+        data, _ = fn.readers.file(files=files)
+        return fn.resize(fn.decoders.image(data, device="cpu", output_type=types.RGB), resize_x=SIZE, resize_y=SIZE)
+
+    p = pipe()
+    p.build()
+
+    def run():
+        for _ in range((len(files) + 31) // 32):
+            p.run()
+    return run
+
+
+def pictures():
+    """decode, 224x224 antialiased, JPEG q95"""
+    src = many(1500)
+    files = sorted(glob.glob(src + "/*/*.jpg"))
+    args = ["convert", "images", src, None, "--resize", f"{SIZE}x{SIZE}", "--shards", 4, "--workers", THREADS]
+    yield len(files), "tfrec", lambda: tfrec(*args, "--decoder", "auto")
+    yield len(files), "tfrec, built-in decoder", lambda: tfrec(*args, "--decoder", "go")
+    yield len(files), "OpenCV INTER_AREA", pool(files, opencv("INTER_AREA"))
+    yield len(files), "Pillow", pool(files, pillow(False))
+    yield len(files), "Pillow with draft", pool(files, pillow(True))
+    yield len(files), "tf.data, antialiased", tensorflow(files, True)
+
+
+def raw():
+    """decode, 224x224 antialiased, raw bytes"""
+    src = many(1500)
+    files = sorted(glob.glob(src + "/*/*.jpg"))
+    yield len(files), "tfrec", lambda: tfrec("convert", "images", src, None, "--resize", f"{SIZE}x{SIZE}", "--encode", "raw", "--shards", 4, "--workers", THREADS)
+    try:
+        yield len(files), "DALI on the CPU", dali(files)
+    except ImportError:
+        print("raw: no DALI in this Python (pip install nvidia-dali-cuda120): not compared", file=sys.stderr)
+
+
+def table():
+    """a CSV of 32 columns to Examples; the loop is csv.DictReader, tf.train.Example, TFRecordWriter"""
+    rows, loop_rows, path = 300_000, 20_000, os.path.join(TMP, "table.csv")
+    rnd = random.Random(1)
+    with open(path, "w", newline="") as f:
+        w = csv.writer(f)
+        w.writerow(["Time"] + [f"V{i}" for i in range(1, 29)] + ["Amount", "Merchant", "Class"])
+        for i in range(rows):
+            w.writerow([i] + [round(rnd.gauss(0, 1), 6) for _ in range(28)] + [round(rnd.random() * 500, 2), f"merchant {i % 977}", int(i % 600 == 0)])
+
+    def loop():
+        import tensorflow as tf
+        feature = {
+            int: lambda v: tf.train.Feature(int64_list=tf.train.Int64List(value=[int(v)])),
+            float: lambda v: tf.train.Feature(float_list=tf.train.FloatList(value=[float(v)])),
+            bytes: lambda v: tf.train.Feature(bytes_list=tf.train.BytesList(value=[v.encode()])),
+        }
+        kinds = {"Time": int, "Class": int, "Merchant": bytes}
+        with open(path, newline="") as f, tf.io.TFRecordWriter(os.path.join(TMP, "loop.tfrecord")) as w:
+            for row in itertools.islice(csv.DictReader(f), loop_rows):
+                features = {k: feature[kinds.get(k, float)](v) for k, v in row.items()}
+                w.write(tf.train.Example(features=tf.train.Features(feature=features)).SerializeToString())
+
+    yield rows, "tfrec", lambda: tfrec("convert", "csv", path, None, "--shards", 4)
+    yield loop_rows, "Python loop", loop
+
+
+WORK = {"pictures": pictures, "raw": raw, "table": table}
+
+
+def main():
+    try:
+        for name in sys.argv[3:] or WORK:
+            contenders, best = list(WORK[name]()), {}
+            for _ in range(ROUNDS):
+                for amount, who, run in contenders:
+                    begun = time.perf_counter()
+                    run()
+                    best[who] = max(best.get(who, 0), amount / (time.perf_counter() - begun))
+            print(f"\n{name}: {WORK[name].__doc__}")
+            for who, rate in best.items():
+                ratio = "" if who == "tfrec" else f"   tfrec does {best['tfrec'] / rate:.2f} times as many"
+                print(f"  {who:26s}{rate:12,.0f}/s{ratio}", flush=True)
+    finally:
+        shutil.rmtree(TMP, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main()
