@@ -124,7 +124,7 @@ func (c *Codec) decodeJPEG(dst *Image, data []byte, h *jpeg.Header, o DecodeOpti
 const mostPerByte = 1032
 
 func (c *Codec) decodePNG(dst *Image, data []byte, h *header, channels int) error {
-	if int64(h.Width)*int64(h.Height)/8 > mostPerByte*int64(len(data)) {
+	if int64(h.Width)*int64(h.Height)/8*int64(h.png) > mostPerByte*int64(len(data)) {
 		return damaged(PNG, "%d bytes are too few for %dx%d", len(data), h.Width, h.Height)
 	}
 	m, err := png.Decode(bytes.NewReader(data))

@@ -59,7 +59,15 @@ func (d *tiffDirectory) number(tag, i, def int) int {
 		if int(d.order.Uint16(e)) != tag {
 			continue
 		}
-		size := map[uint16]int{1: 1, 3: 2, 4: 4}[d.order.Uint16(e[2:])]
+		size := 0
+		switch d.order.Uint16(e[2:]) {
+		case 1: // BYTE
+			size = 1
+		case 3: // SHORT
+			size = 2
+		case 4: // LONG
+			size = 4
+		}
 		count := int64(d.order.Uint32(e[4:]))
 		if size == 0 || int64(i) >= count {
 			return def

@@ -34,6 +34,7 @@ func (i Info) Oriented() (w, h int) {
 type header struct {
 	Info
 	jpeg jpeg.Header
+	png  int // bits a pixel
 	webp webpFile
 	bmp  bmpHeader
 }
@@ -122,6 +123,15 @@ func (h *header) statPNG(data []byte) error {
 		h.Channels = 1
 	}
 	h.alpha = kind&4 != 0
+	h.png = int(bits)
+	switch kind {
+	case 2:
+		h.png *= 3
+	case 4:
+		h.png *= 2
+	case 6:
+		h.png *= 4
+	}
 	for p = p[8+13+4:]; len(p) >= 12; {
 		n := int64(binary.BigEndian.Uint32(p))
 		if n > int64(len(p)-12) {

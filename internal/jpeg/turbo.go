@@ -67,6 +67,7 @@ var loadTurbo = sync.OnceValues(func() (*turbo, error) {
 			failures = append(failures, fmt.Sprintf("%s: %v", name, err))
 			continue
 		}
+		ignoreEnvironment()
 		return t, nil
 	}
 	return nil, errors.New(strings.Join(failures, "; "))
@@ -93,6 +94,18 @@ func bindTurbo(lib uintptr) (*turbo, error) {
 	}
 	t.version = turboVersion(lib, t.initDecompress)
 	return t, nil
+}
+
+// ignoreEnvironment hides from the library the variables by which version 2 lets anyone
+// change what it writes: bytes depend on options alone.
+func ignoreEnvironment() {
+	unsetenv, err := purego.Dlsym(purego.RTLD_DEFAULT, "unsetenv")
+	if err != nil {
+		return
+	}
+	for _, name := range []string{"TJ_OPTIMIZE\x00", "TJ_ARITHMETIC\x00", "TJ_PROGRESSIVE\x00", "TJ_RESTART\x00"} {
+		purego.SyscallN(unsetenv, uintptr(unsafe.Pointer(unsafe.StringData(name))))
+	}
 }
 
 // turboVersion finds the version. The API has no call for it, but the message table of
