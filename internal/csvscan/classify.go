@@ -13,6 +13,7 @@ const (
 	classLeadingZero // a number with leading zeros, which would be lost
 	classPlus        // a number with a plus sign, which would be lost
 	classHuge        // an integer that int64 doesn't hold
+
 )
 
 // classify tells what a field is by its spelling alone. Numbers have no
@@ -44,7 +45,14 @@ func classify(field []byte) class {
 	}
 	if field[i] == '.' {
 		point := i
-		for i++; i < n && field[i]-'0' <= 9; {
+		i++
+		if frac := n - i; frac <= 8 && cap(field)-i >= 8 {
+			marks, _ := notDigits(field[i:i+8:cap(field)], frac)
+			if marks == 0 {
+				i = n
+			}
+		}
+		for i < n && field[i]-'0' <= 9 {
 			i++
 		}
 		digits += i - point - 1

@@ -1,6 +1,7 @@
 package csvscan
 
 import (
+	"encoding/binary"
 	"math"
 	"strconv"
 	"unsafe"
@@ -46,12 +47,15 @@ func ParseFloat64(field []byte) (float64, bool) {
 	// Accurately" (1990): an integer below 2^53 and a power of ten up to 22
 	// are exact as float64, so that one division rounds correctly.
 	n, i := len(field), 0
-	neg := n > 0 && field[0] == '-'
-	if neg {
-		i = 1
+	if n == 0 {
+		return 0, false
 	}
-	var mant uint64
+	var sign uint64
+	if field[0] == '-' {
+		sign, i = 1<<63, 1
+	}
 	start := i
+	var mant uint64
 	for ; i < n; i++ {
 		d := field[i] - '0'
 		if d > 9 {
@@ -62,28 +66,49 @@ func ParseFloat64(field []byte) (float64, bool) {
 	digits, frac := i-start, 0
 	if i < n && field[i] == '.' {
 		i++
-		start = i
-		for ; i < n; i++ {
-			d := field[i] - '0'
-			if d > 9 {
-				break
+		frac = n - i
+		if frac <= 8 && cap(field)-i >= 8 {
+			word, ok := eightDigits(field[i:i+8:cap(field)], frac)
+			if !ok {
+				return parseFloatSlow(trimBlanks(field))
 			}
-			mant = mant*10 + uint64(d)
+			mant, i = mant*intPow10[frac]+word, n
+		} else {
+			for ; i < n; i++ {
+				d := field[i] - '0'
+				if d > 9 {
+					return parseFloatSlow(trimBlanks(field))
+				}
+				mant = mant*10 + uint64(d)
+			}
 		}
-		frac = i - start
 		digits += frac
 	}
 	if i == n && digits > 0 && digits <= 19 && mant < 1<<53 {
-		v := float64(mant)
-		if frac > 0 {
-			v /= pow10[frac]
-		}
-		if neg {
-			v = -v
-		}
-		return v, true
+		v := float64(mant) / pow10[frac]
+		return math.Float64frombits(math.Float64bits(v) | sign), true
 	}
 	return parseFloatSlow(trimBlanks(field))
+}
+
+// intPow10 are the powers of ten that scale the digits before up to eight more.
+var intPow10 = [...]uint64{1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8}
+
+// notDigits marks with its top bit each of the first n bytes (n up to 8) that
+// is no digit; nibbles are those bytes less '0', the last of them on top.
+func notDigits(eight []byte, n int) (marks, nibbles uint64) {
+	nibbles = (binary.LittleEndian.Uint64(eight) ^ '0'*ones) << (64 - 8*n) // all of it when n is 0
+	return ((nibbles&lows + (0x80-10)*ones) | nibbles) & highs, nibbles
+}
+
+// eightDigits returns the number that the first n of eight bytes spell, and
+// whether they are digits. The sums of neighbours, taken three times, are from
+// D. Lemire, "Quickly parsing eight digits" (2018).
+func eightDigits(eight []byte, n int) (uint64, bool) {
+	marks, v := notDigits(eight, n)
+	v = v*10 + v>>8
+	v = (v&0x000000ff000000ff*(100+1000000<<32) + v>>16&0x000000ff000000ff*(1+10000<<32)) >> 32
+	return v, marks == 0
 }
 
 // parseFloatSlow is the judge of ParseFloat64, and takes what that leaves.

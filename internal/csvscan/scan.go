@@ -142,7 +142,9 @@ func (r *scanner) cut(ctx context.Context) error {
 		select {
 		case buf = <-r.free:
 		case <-ctx.Done():
-			return ctx.Err()
+		}
+		if err := ctx.Err(); err != nil {
+			return err
 		}
 		data, offset, err := c.next(buf)
 		if err == io.EOF {

@@ -29,6 +29,12 @@ type Tokenizer struct {
 	pos  int
 	line int64 // of pos
 
+	// The candidates for delimiters and row ends in data, when it has no quote
+	// and is not too long; see separators.
+	plain bool
+	seps  []uint32
+	sep   int // the first of seps that is not behind pos
+
 	rowLine int64
 	spans   []span // of the row's fields, at most columns of them when that is known
 	fields  int    // in the row, stored or not
@@ -73,6 +79,11 @@ func (t *Tokenizer) Reset(data []byte, line int64) {
 	}
 	t.data, t.pos, t.line, t.blank = data, 0, line, 0
 	t.rowLine, t.fields = line, 0
+	t.plain = len(data) <= maxPlain && bytes.IndexByte(data, '"') < 0
+	t.seps, t.sep = t.seps[:0], 0
+	if t.plain {
+		t.seps = separators(t.seps, data, t.delim)
+	}
 }
 
 // Line is the number of the line on which the row begins. After Next has
@@ -120,12 +131,6 @@ func (t *Tokenizer) Err() error {
 	return &Error{Line: t.rowLine, Err: err}
 }
 
-// Eight bytes at a time: ones repeats a byte, highs is the top bit of each.
-const (
-	ones  = 0x0101010101010101
-	highs = 0x8080808080808080
-)
-
 // Next goes to the next row and reports whether there is one.
 func (t *Tokenizer) Next() bool {
 	t.fault, t.scratch = faultNone, t.scratch[:0]
@@ -138,6 +143,51 @@ func (t *Tokenizer) Next() bool {
 		return false
 	}
 
+	if t.plain {
+		t.nextPlain()
+		return true
+	}
+	t.nextQuoted()
+	return true
+}
+
+// nextPlain reads a row of a chunk without quotes.
+func (t *Tokenizer) nextPlain() {
+	data, delim, seps, spans := t.data, t.delim, t.seps, t.spans
+	from, i, n := t.pos, t.sep, 0
+	for {
+		at := len(data)
+		if i < len(seps) {
+			at = int(seps[i])
+			i++
+			if c := data[at]; c != delim && c != '\n' && c != '\r' {
+				continue // a control character in the text
+			}
+		}
+		if n < len(spans) {
+			spans[n] = span{uint32(from), uint32(at)}
+		} else if t.columns == 0 && n < maxColumns {
+			spans = append(spans, span{uint32(from), uint32(at)})
+		}
+		n++
+		from = at + 1
+		if at < len(data) && data[at] == delim {
+			continue
+		}
+		if at < len(data) {
+			t.line++
+			if data[at] == '\r' && from < len(data) && data[from] == '\n' {
+				from++
+				i++
+			}
+		}
+		break
+	}
+	t.pos, t.sep, t.fields, t.spans = min(from, len(data)), i, n, spans
+}
+
+// nextQuoted reads a row of any chunk.
+func (t *Tokenizer) nextQuoted() {
 	data, delim, pos, n := t.data, t.delim, t.pos, 0
 	delims := uint64(delim) * ones
 	for {
@@ -192,7 +242,6 @@ func (t *Tokenizer) Next() bool {
 		break
 	}
 	t.pos, t.fields = pos, n
-	return true
 }
 
 // skipBlank goes past blank lines and counts them.
@@ -210,6 +259,9 @@ func (t *Tokenizer) skipBlank() {
 		t.pos++
 		t.line++
 		t.blank++
+		for t.sep < len(t.seps) && int(t.seps[t.sep]) < t.pos {
+			t.sep++
+		}
 	}
 }
 

@@ -1,0 +1,61 @@
+package csvscan
+
+import (
+	"encoding/binary"
+	"math/bits"
+	"slices"
+)
+
+// maxPlain is the longest chunk whose separators are listed before its rows
+// are read: a longer one has a row of several megabytes.
+const maxPlain = 4 * ChunkSize
+
+// Eight bytes at a time: ones repeats a byte, highs is the top bit of each and
+// lows all others.
+const (
+	ones  = 0x0101010101010101
+	highs = 0x8080808080808080
+	lows  = 0x7f7f7f7f7f7f7f7f
+)
+
+// separators appends to dst where in data there is a delimiter or a control
+// character below 0x0e. Those are \n and \r, and few others in text: who reads
+// the list must leave them out. Listing all of a chunk before reading its rows
+// takes no branch that depends on the data but for fields below three bytes,
+// where a branch at the end of each field would be mispredicted half the time.
+func separators(dst []uint32, data []byte, delim byte) []uint32 {
+	delims := uint64(delim) * ones
+	at := 0
+	for at+8 <= len(data) {
+		// Room for the worst case of a block, so that stores need no growth.
+		block := min(len(data)-at, 4096) &^ 7
+		n := len(dst)
+		dst = slices.Grow(dst, block+2)
+		out := dst[:cap(dst)]
+		for end := at + block; at < end; at += 8 {
+			w := binary.LittleEndian.Uint64(data[at:])
+			x := w ^ delims
+			m := ^((x&lows + lows) | x) & highs // bytes of x that are 0
+			m |= ^((w&lows + (0x80-0x0e)*ones) | w) & highs
+			count := bits.OnesCount64(m)
+			pair := out[n : n+2]
+			pair[0] = uint32(at + bits.TrailingZeros64(m)>>3)
+			m &= m - 1
+			pair[1] = uint32(at + bits.TrailingZeros64(m)>>3)
+			if count > 2 {
+				for i := n + 2; i < n+count; i++ {
+					m &= m - 1
+					out[i] = uint32(at + bits.TrailingZeros64(m)>>3)
+				}
+			}
+			n += count
+		}
+		dst = out[:n]
+	}
+	for ; at < len(data); at++ {
+		if c := data[at]; c == delim || c < 0x0e {
+			dst = append(dst, uint32(at))
+		}
+	}
+	return dst
+}
