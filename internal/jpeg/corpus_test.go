@@ -51,6 +51,7 @@ func backends(tb testing.TB) map[string]*Set {
 
 // sound are the pictures that the corpus is made of: every way in which entropy-coded data are laid out.
 var sound = []string{
+	"../demo/photos/tulips/17324469461_2b318aff8d_m.jpg",
 	"made-ok-160x88.jpg", "made-ok-progressive.jpg", "made-rst.jpg", "made-rst-rows.jpg", "made-gray.jpg",
 	"made-quality-100.jpg", "made-quality-1.jpg", "made-cmyk-adobe.jpg", "made-ycck-adobe.jpg", "made-adobe-rgb-transform-0.jpg",
 	"go-video-001.q50.410.jpeg", "go-video-001.q50.411.progressive.jpeg", "go-video-001.q50.422.jpeg", "go-video-001.q50.440.jpeg",
