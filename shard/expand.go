@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -75,7 +76,7 @@ func Expand(paths []string) ([]Source, error) {
 type expander struct {
 	sources []Source
 	sets    []*Set // those of which all shards were asked for
-	// badManifest, when not nil, takes the error of a manifest that can not be
+	// badManifest, when not nil, takes the error of a manifest that cannot be
 	// used; what lies beside it is then taken as a folder without one.
 	badManifest func(path string, err error)
 
@@ -114,10 +115,31 @@ func (e *expander) addPath(path string) error {
 
 func (e *expander) addManifest(path string) error {
 	m, err := ReadManifest(path)
-	if err == nil {
+	switch {
+	case err == nil:
 		return e.addSet(&Set{Dir: filepath.Dir(path), Manifest: m}, path)
+	case foreign(path):
+		return err
 	}
-	if e.badManifest == nil || foreign(path) {
+	return e.withoutManifest(path, err)
+}
+
+func (e *expander) addDir(dir string) error {
+	path := filepath.Join(dir, ManifestFile)
+	m, err := ReadManifest(path)
+	switch {
+	case err == nil:
+		return e.addSet(&Set{Dir: dir, Manifest: m}, path)
+	case notThere(err), foreign(path):
+		return e.addLoose(dir)
+	}
+	return e.withoutManifest(path, err)
+}
+
+// withoutManifest goes on with what lies beside a manifest that cannot be
+// used, when that is wanted.
+func (e *expander) withoutManifest(path string, err error) error {
+	if e.badManifest == nil {
 		return err
 	}
 	e.badManifest(path, err)
@@ -132,14 +154,6 @@ func (e *expander) addSet(set *Set, path string) error {
 	e.sources = append(e.sources, shards...)
 	e.sets = append(e.sets, set)
 	return nil
-}
-
-func (e *expander) addDir(dir string) error {
-	path := filepath.Join(dir, ManifestFile)
-	if _, err := os.Stat(path); err == nil && !foreign(path) {
-		return e.addManifest(path)
-	}
-	return e.addLoose(dir)
 }
 
 // addLoose adds the record files of a folder that has no manifest.
@@ -221,7 +235,12 @@ func (e *expander) addFile(path string) {
 // foreign reports whether the file at path is JSON of some other tool, and no
 // damaged manifest of ours.
 func foreign(path string) bool {
-	data, err := os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxManifest))
 	if err != nil {
 		return false
 	}
