@@ -12,6 +12,10 @@ import (
 // tests that need it as a process of its own.
 const actAsTfrec = "TFREC_TEST_MAIN"
 
+// noRaceSleep keeps the race detector from sleeping for a second at the end of
+// each process.
+const noRaceSleep = "GORACE=atexit_sleep_ms=0"
+
 func TestMain(m *testing.M) {
 	if os.Getenv(actAsTfrec) != "" {
 		main()
@@ -36,7 +40,7 @@ func tfrec(t *testing.T, args ...string) *exec.Cmd {
 		t.Fatal(err)
 	}
 	c := exec.Command(self, args...)
-	c.Env = append(os.Environ(), actAsTfrec+"=1")
+	c.Env = append(os.Environ(), actAsTfrec+"=1", noRaceSleep)
 	return c
 }
 

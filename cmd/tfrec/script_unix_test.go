@@ -1,4 +1,4 @@
-//go:build unix
+//go:build unix && scripts
 
 package main
 
@@ -59,6 +59,7 @@ func addTfrec(e *testscript.Env) error {
 	}
 	e.Setenv("PATH", bin+string(os.PathListSeparator)+e.Getenv("PATH"))
 	e.Setenv(actAsTfrec, "1")
+	e.Vars = append(e.Vars, noRaceSleep)
 	return os.Symlink(self, filepath.Join(bin, "tfrec"))
 }
 
