@@ -16,6 +16,9 @@
 //		return err
 //	}
 //	h, err := jpeg.ParseHeader(data)
+//	if err == nil && h.Huffman() {
+//		err = jpeg.Check(data, &h)
+//	}
 //	if err != nil {
 //		return err // wraps ErrDamaged or ErrUnsupported
 //	}

@@ -2,13 +2,14 @@ package jpeg
 
 // A scan is what one SOS segment announces.
 type scan struct {
-	planes  []*plane
-	ss, se  int // band of coefficients
-	ah, al  int // point transform before and after
-	blocks  int // blocks in an MCU; 1 when not interleaved
-	units   int // MCUs in the scan
-	walk    func(r *bitReader, s *scan, first, n int) fault
-	planes4 [4]*plane
+	planes []*plane // those it is of, in room
+	room   [4]*plane
+	ss, se int // band of coefficients
+	ah, al int // point transform before and after
+	blocks int // blocks in an MCU; 1 when not interleaved
+	units  int // MCUs in the scan
+	// walk follows n MCUs from the given one on; each segment is such a walk.
+	walk func(r *bitReader, s *scan, first, n int) fault
 }
 
 // walk reads a scan header and walks over the entropy-coded data behind it, which begin at
@@ -37,7 +38,7 @@ func (c *checker) scanHeader(s *scan, seg []byte, at int) error {
 	n := int(seg[0])
 	tail := seg[1+2*n:]
 	s.ss, s.se, s.ah, s.al = int(tail[0]), int(tail[1]), int(tail[2]>>4), int(tail[2]&15)
-	s.planes = s.planes4[:0]
+	s.planes = s.room[:0]
 	after := 0
 	for i := range n {
 		id, tables := seg[1+2*i], seg[2+2*i]
