@@ -1,0 +1,43 @@
+package augment
+
+// maxFactor bounds the factors of the colour steps: far beyond any use, and
+// within what integers hold.
+const maxFactor = 1e6
+
+// blender mixes two samples a and b into a + factor*(b-a), in the float32
+// arithmetic of Pillow's Image.blend: the product rounded, then the sum, the
+// fraction cut off and the rest clipped. By the difference 255+b-a it holds the
+// product.
+type blender [511]float32
+
+func (t *blender) fill(factor float64) {
+	f := float32(factor)
+	for i := range t {
+		t[i] = float32(f * float32(i-255))
+	}
+}
+
+// mix returns the level between a and b, or beyond b for a factor over 1.
+func (t *blender) mix(a, b uint8) uint8 {
+	v := int32(float32(a) + t[255+int(b)-int(a)])
+	if uint32(v) > 255 {
+		if v < 0 {
+			return 0
+		}
+		return 255
+	}
+	return uint8(v)
+}
+
+// from is mix with one level a for all of b.
+func (t *blender) from(a uint8) (l levels) {
+	for b := range l {
+		l[b] = t.mix(a, uint8(b))
+	}
+	return l
+}
+
+// checkFactor refuses factors that aren't 0 to a million.
+func checkFactor(op string, factor float64) error {
+	return checkRange(op, "factor", factor, 0, maxFactor)
+}

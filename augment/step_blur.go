@@ -1,0 +1,174 @@
+package augment
+
+import (
+	"fmt"
+	"math"
+)
+
+// GaussianBlur weighs the pixels around each by a bell curve, as torchvision's
+// gaussian_blur: the curve is cut at the kernel's edge and its weights made to
+// sum to 1, and beyond its own edge the picture is mirrored, without the edge
+// itself twice. (Where torchvision refuses a kernel that reaches across the
+// whole picture, this mirrors again and again.)
+type GaussianBlur struct {
+	// Kernel is how many pixels are weighed along x and along y, both odd, 1
+	// to 255.
+	Kernel [2]int `json:"kernel"`
+	// Sigma is the curve's standard deviation along x and along y, in pixels,
+	// 0.001 to 1000.
+	Sigma [2]float64 `json:"sigma"`
+}
+
+// Op returns "gaussian_blur".
+func (s GaussianBlur) Op() string { return "gaussian_blur" }
+
+// Size returns w and h.
+func (s GaussianBlur) Size(w, h int) (int, int) { return w, h }
+
+// Validate refuses even kernels and what is out of range.
+func (s GaussianBlur) Validate() error {
+	for i := range 2 {
+		if n := s.Kernel[i]; n < 1 || n > 255 || n%2 == 0 {
+			return fmt.Errorf("%s: a kernel of %d pixels: want an odd number of 1 to 255", s.Op(), n)
+		}
+		if err := checkRange(s.Op(), "sigma", s.Sigma[i], 0.001, 1000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// MarshalJSON writes the step for [UnmarshalStep].
+func (s GaussianBlur) MarshalJSON() ([]byte, error) {
+	type fields GaussianBlur
+	return marshalStep(s.Op(), fields(s))
+}
+
+// Apply is [Step.Apply].
+func (s GaussianBlur) Apply(dst, src *Image, scratch *Scratch) error {
+	if err := begin(s, dst, src); err != nil {
+		return err
+	}
+	scratch, free := scratch.orOwn()
+	defer free()
+	m := &scratch.steps
+	for i := range m.weights {
+		m.weights[i] = appendBell(m.weights[i][:0], s.Kernel[i], s.Sigma[i])
+	}
+	b := blurBand{src: src, weights: m.weights[0], length: src.Width * src.Channels, rows: min(s.Kernel[1], src.Height)}
+	m.bytes = room(m.bytes, b.length+(s.Kernel[0]-1)*src.Channels)
+	m.columns = room(m.columns, b.length*b.rows)
+	m.totals = room(m.totals, b.length)
+	b.padded, b.sums = m.bytes, m.columns
+	reach := s.Kernel[1] / 2
+	for y := range src.Height {
+		for next := min(y+reach, src.Height-1); b.done <= next; b.done++ {
+			b.blurRow(b.done)
+		}
+		b.blurColumns(dst.Row(y), y, m.weights[1], m.totals)
+	}
+	return nil
+}
+
+// bellBits is how many bits of fraction a weight of a blur has: with 8 of a
+// sample a sum fits into 32 bits.
+const bellBits = 24
+
+// appendBell appends the first half of the weights, up to and with the middle
+// one. Doubled but for the middle they sum to 1<<bellBits.
+func appendBell(dst []uint32, size int, sigma float64) []uint32 {
+	half := size / 2
+	weigh := func(i int) float64 {
+		at := float64(i-half) / sigma
+		return exp(-float64(float64(at*at) / 2))
+	}
+	sum := 0.0
+	for i := range size {
+		sum += weigh(i)
+	}
+	middle := uint32(1 << bellBits)
+	for i := range half {
+		w := uint32(math.Round(float64(weigh(i)/sum) * (1 << bellBits)))
+		dst = append(dst, w)
+		middle -= 2 * w
+	}
+	return append(dst, middle)
+}
+
+// blurBand is the last rows that were blurred horizontally, in a ring.
+type blurBand struct {
+	src     *Image
+	weights []uint32
+	length  int // samples of a row
+	rows    int // in the ring
+	done    int // rows blurred so far
+	padded  []uint8
+	sums    []uint32
+}
+
+// row is row y of the ring.
+func (b *blurBand) row(y int) []uint32 {
+	return b.sums[y%b.rows*b.length:][:b.length]
+}
+
+// blurRow blurs row y horizontally.
+func (b *blurBand) blurRow(y int) {
+	channels, half := b.src.Channels, len(b.weights)-1
+	row := b.src.Row(y)
+	copy(b.padded[half*channels:], row)
+	for i := range half {
+		copyPixel(b.padded[i*channels:], row[mirrored(i-half, b.src.Width)*channels:], channels)
+		right := mirrored(b.src.Width+i, b.src.Width)
+		copyPixel(b.padded[(half+b.src.Width+i)*channels:], row[right*channels:], channels)
+	}
+	sums := b.row(y)
+	middle := b.padded[half*channels:][:len(sums)]
+	for i, v := range middle {
+		sums[i] = uint32(v) * b.weights[half]
+	}
+	for i, w := range b.weights[:half] {
+		left := b.padded[i*channels:][:len(sums)]
+		right := b.padded[(2*half-i)*channels:][:len(sums)]
+		for i := range sums {
+			sums[i] += (uint32(left[i]) + uint32(right[i])) * w
+		}
+	}
+}
+
+// blurColumns makes row y of the result from the rows around it.
+func (b *blurBand) blurColumns(dst []uint8, y int, weights []uint32, totals []uint64) {
+	half, height := len(weights)-1, b.src.Height
+	const round = 1 << (2*bellBits - 1)
+	w := uint64(weights[half])
+	for i, v := range b.row(y) {
+		totals[i] = round + uint64(v)*w
+	}
+	for k, w := range weights[:half] {
+		w := uint64(w)
+		above := b.row(mirrored(y+k-half, height))[:len(totals)]
+		below := b.row(mirrored(y-k+half, height))[:len(totals)]
+		for i := range totals {
+			totals[i] += (uint64(above[i]) + uint64(below[i])) * w
+		}
+	}
+	for i := range dst {
+		dst[i] = uint8(totals[i] >> (2 * bellBits))
+	}
+}
+
+// mirrored is the place from 0 to n-1 that a place outside shows: -1 shows 1,
+// and n shows n-2.
+func mirrored(at, n int) int {
+	if uint(at) < uint(n) {
+		return at
+	}
+	if n == 1 {
+		return 0
+	}
+	period := 2 * (n - 1)
+	at %= period
+	if at < 0 {
+		at += period
+	}
+	return min(at, period-at)
+}

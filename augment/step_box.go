@@ -1,0 +1,159 @@
+package augment
+
+import "fmt"
+
+// CropBox cuts a box out of the picture. What of the box lies outside is filled.
+type CropBox struct {
+	// X and Y are the top left corner, in pixels; they may be negative.
+	X int `json:"x"`
+	Y int `json:"y"`
+	// W and H are the size, at least 1 and at most [MaxSide].
+	W int `json:"w"`
+	H int `json:"h"`
+	// Fill is the colour outside, in RGB; grayscale pictures get its luminance.
+	Fill [3]uint8 `json:"fill,omitzero"`
+}
+
+// Op returns "crop".
+func (s CropBox) Op() string { return "crop" }
+
+// Size returns the size of the box.
+func (s CropBox) Size(w, h int) (int, int) { return s.W, s.H }
+
+// Validate refuses a box that isn't one.
+func (s CropBox) Validate() error {
+	if err := checkBox(s.Op(), s.X, s.Y, s.W, s.H); err != nil {
+		return err
+	}
+	return checkResult(s.Op(), s.W, s.H)
+}
+
+// MarshalJSON writes the step for [UnmarshalStep].
+func (s CropBox) MarshalJSON() ([]byte, error) {
+	type fields CropBox
+	return marshalStep(s.Op(), fields(s))
+}
+
+// Apply is [Step.Apply].
+func (s CropBox) Apply(dst, src *Image, scratch *Scratch) error {
+	if err := begin(s, dst, src); err != nil {
+		return err
+	}
+	left, right := max(s.X, 0), min(s.X+s.W, src.Width)
+	top, bottom := max(s.Y, 0), min(s.Y+s.H, src.Height)
+	if right-left < s.W || bottom-top < s.H {
+		fill(dst.Pix, shade(&s.Fill, dst.Channels))
+	}
+	if left >= right {
+		return nil
+	}
+	for y := top; y < bottom; y++ {
+		from := src.Row(y)[left*src.Channels : right*src.Channels]
+		copy(dst.Row(y - s.Y)[(left-s.X)*dst.Channels:], from)
+	}
+	return nil
+}
+
+// ResizedCrop cuts a box out of the picture and resizes it, as torchvision's
+// resized_crop: the filter sees nothing of what is around the box.
+type ResizedCrop struct {
+	// X and Y are the top left corner, in pixels, W and H the size of the box,
+	// which must lie within the picture.
+	X int `json:"x"`
+	Y int `json:"y"`
+	W int `json:"w"`
+	H int `json:"h"`
+	// Width and Height are the size that it gets, 1 to [MaxSide].
+	Width  int `json:"width"`
+	Height int `json:"height"`
+	// Filter and Antialias are those of [Resize].
+	Filter    Filter `json:"filter"`
+	Antialias bool   `json:"antialias"`
+}
+
+// Op returns "resized_crop".
+func (s ResizedCrop) Op() string { return "resized_crop" }
+
+// Size returns Width and Height.
+func (s ResizedCrop) Size(w, h int) (int, int) { return s.Width, s.Height }
+
+// Validate refuses a box that isn't one, and what can't be resized to.
+func (s ResizedCrop) Validate() error {
+	if err := checkBox(s.Op(), s.X, s.Y, s.W, s.H); err != nil {
+		return err
+	}
+	if !s.Filter.valid() {
+		return fmt.Errorf("%s: unknown filter %v", s.Op(), s.Filter)
+	}
+	return checkResult(s.Op(), s.Width, s.Height)
+}
+
+// MarshalJSON writes the step for [UnmarshalStep].
+func (s ResizedCrop) MarshalJSON() ([]byte, error) {
+	type fields ResizedCrop
+	return marshalStep(s.Op(), fields(s))
+}
+
+// Apply is [Step.Apply]. A box that isn't within the picture is an error.
+func (s ResizedCrop) Apply(dst, src *Image, scratch *Scratch) error {
+	if err := begin(s, dst, src); err != nil {
+		return err
+	}
+	if s.X < 0 || s.Y < 0 || s.W > src.Width-s.X || s.H > src.Height-s.Y {
+		return fmt.Errorf("%s: the box %dx%d at %d,%d isn't within the picture of %dx%d", s.Op(), s.W, s.H, s.X, s.Y, src.Width, src.Height)
+	}
+	box := *src
+	box.Pix = src.Pix[s.Y*src.Stride+s.X*src.Channels:]
+	box.Width, box.Height = s.W, s.H
+	if err := checkResize(dst, &box, s.Filter); err != nil {
+		return err
+	}
+	scratch, free := scratch.orOwn()
+	defer free()
+	scratch.resize(dst, &box, scaling{width: s.Width, height: s.Height, filter: s.Filter, antialias: s.Antialias})
+	return nil
+}
+
+// ResizeTo resizes the picture without regard to its shape, by [Resize].
+type ResizeTo struct {
+	// Width and Height are the size that it gets, 1 to [MaxSide].
+	Width  int `json:"width"`
+	Height int `json:"height"`
+	// Filter and Antialias are those of [Resize].
+	Filter    Filter `json:"filter"`
+	Antialias bool   `json:"antialias"`
+}
+
+// Op returns "resize".
+func (s ResizeTo) Op() string { return "resize" }
+
+// Size returns Width and Height.
+func (s ResizeTo) Size(w, h int) (int, int) { return s.Width, s.Height }
+
+// Validate refuses what can't be resized to.
+func (s ResizeTo) Validate() error {
+	if !s.Filter.valid() {
+		return fmt.Errorf("%s: unknown filter %v", s.Op(), s.Filter)
+	}
+	return checkResult(s.Op(), s.Width, s.Height)
+}
+
+// MarshalJSON writes the step for [UnmarshalStep].
+func (s ResizeTo) MarshalJSON() ([]byte, error) {
+	type fields ResizeTo
+	return marshalStep(s.Op(), fields(s))
+}
+
+// Apply is [Step.Apply].
+func (s ResizeTo) Apply(dst, src *Image, scratch *Scratch) error {
+	if err := begin(s, dst, src); err != nil {
+		return err
+	}
+	if err := checkResize(dst, src, s.Filter); err != nil {
+		return err
+	}
+	scratch, free := scratch.orOwn()
+	defer free()
+	scratch.resize(dst, src, scaling{width: s.Width, height: s.Height, filter: s.Filter, antialias: s.Antialias})
+	return nil
+}

@@ -1,0 +1,70 @@
+package augment
+
+// Erase replaces a box by a colour, as torchvision's erase, or by noise.
+type Erase struct {
+	// X and Y are the top left corner of the box, in pixels, W and H its
+	// size, at least 1. What of it lies outside the picture is ignored.
+	X int `json:"x"`
+	Y int `json:"y"`
+	W int `json:"w"`
+	H int `json:"h"`
+	// Value is the colour, in RGB; grayscale pictures get its luminance.
+	Value [3]uint8 `json:"value,omitzero"`
+	// Noise takes random samples in the place of Value, all levels as
+	// probable, that Seed decides. A box that reaches outside gets the noise
+	// of the box inside.
+	Noise bool   `json:"noise,omitzero"`
+	Seed  uint64 `json:"seed,omitzero"`
+}
+
+// Op returns "erase".
+func (s Erase) Op() string { return "erase" }
+
+// Size returns w and h.
+func (s Erase) Size(w, h int) (int, int) { return w, h }
+
+// Validate refuses a box that isn't one.
+func (s Erase) Validate() error { return checkBox(s.Op(), s.X, s.Y, s.W, s.H) }
+
+// MarshalJSON writes the step for [UnmarshalStep].
+func (s Erase) MarshalJSON() ([]byte, error) {
+	type fields Erase
+	return marshalStep(s.Op(), fields(s))
+}
+
+// Apply is [Step.Apply].
+func (s Erase) Apply(dst, src *Image, scratch *Scratch) error {
+	if err := begin(s, dst, src); err != nil {
+		return err
+	}
+	copyRows(dst, src)
+	left, right := max(s.X, 0), min(s.X+s.W, src.Width)
+	top, bottom := max(s.Y, 0), min(s.Y+s.H, src.Height)
+	if left >= right {
+		return nil
+	}
+	random := splitMix(s.Seed)
+	color := shade(&s.Value, dst.Channels)
+	for y := top; y < bottom; y++ {
+		row := dst.Row(y)[left*dst.Channels : right*dst.Channels]
+		if s.Noise {
+			random.fill(row)
+		} else {
+			fill(row, color)
+		}
+	}
+	return nil
+}
+
+// fill writes random bytes, eight for each 64 bits; what the last ones have too
+// much is lost.
+func (s *splitMix) fill(row []uint8) {
+	for len(row) > 0 {
+		bits := s.next()
+		n := min(8, len(row))
+		for i := range n {
+			row[i] = uint8(bits >> (8 * i))
+		}
+		row = row[n:]
+	}
+}

@@ -1,0 +1,130 @@
+package augment
+
+// histogram counts the levels of each channel.
+type histogram [3][256]int
+
+func (h *histogram) count(im *Image) {
+	for y := range im.Height {
+		row := im.Row(y)
+		if im.Channels == 1 {
+			for _, v := range row {
+				h[0][v]++
+			}
+			continue
+		}
+		for ; len(row) >= 3; row = row[3:] {
+			h[0][row[0]]++
+			h[1][row[1]]++
+			h[2][row[2]]++
+		}
+	}
+}
+
+// Equalize spreads the levels of each channel so that all occur about as often,
+// as Pillow's ImageOps.equalize and torchvision's equalize.
+type Equalize struct{}
+
+// Op returns "equalize".
+func (s Equalize) Op() string { return "equalize" }
+
+// Size returns w and h.
+func (s Equalize) Size(w, h int) (int, int) { return w, h }
+
+// Validate returns nil.
+func (s Equalize) Validate() error { return nil }
+
+// MarshalJSON writes the step for [UnmarshalStep].
+func (s Equalize) MarshalJSON() ([]byte, error) { return marshalStep(s.Op(), struct{}{}) }
+
+// Apply is [Step.Apply].
+func (s Equalize) Apply(dst, src *Image, scratch *Scratch) error {
+	if err := begin(s, dst, src); err != nil {
+		return err
+	}
+	var h histogram
+	h.count(src)
+	var t channelLevels
+	for c := range src.Channels {
+		t[c] = equalized(&h[c])
+	}
+	t.apply(dst, src)
+	return nil
+}
+
+// equalized is the table for a channel of which so many samples have each level.
+func equalized(count *[256]int) (t levels) {
+	all, last := 0, 0
+	for _, n := range count {
+		if n > 0 {
+			all, last = all+n, n
+		}
+	}
+	step := (all - last) / 255
+	below := step / 2
+	for v, n := range count {
+		t[v] = uint8(v)
+		if step > 0 {
+			t[v] = uint8(min(below/step, 255))
+		}
+		below += n
+	}
+	return t
+}
+
+// AutoContrast stretches the levels of each channel so that the darkest becomes
+// 0 and the lightest 255, as Pillow's ImageOps.autocontrast and torchvision's
+// autocontrast.
+type AutoContrast struct{}
+
+// Op returns "autocontrast".
+func (s AutoContrast) Op() string { return "autocontrast" }
+
+// Size returns w and h.
+func (s AutoContrast) Size(w, h int) (int, int) { return w, h }
+
+// Validate returns nil.
+func (s AutoContrast) Validate() error { return nil }
+
+// MarshalJSON writes the step for [UnmarshalStep].
+func (s AutoContrast) MarshalJSON() ([]byte, error) { return marshalStep(s.Op(), struct{}{}) }
+
+// Apply is [Step.Apply].
+func (s AutoContrast) Apply(dst, src *Image, scratch *Scratch) error {
+	if err := begin(s, dst, src); err != nil {
+		return err
+	}
+	var h histogram
+	h.count(src)
+	var t channelLevels
+	for c := range src.Channels {
+		t[c] = stretched(&h[c])
+	}
+	t.apply(dst, src)
+	return nil
+}
+
+// stretched is the table for a channel of which so many samples have each level.
+func stretched(count *[256]int) (t levels) {
+	low, high := -1, 0
+	for v, n := range count {
+		if n == 0 {
+			continue
+		}
+		high = v
+		if low < 0 {
+			low = v
+		}
+	}
+	if high <= low {
+		for v := range t {
+			t[v] = uint8(v)
+		}
+		return t
+	}
+	scale := 255 / float64(high-low)
+	offset := float64(float64(-low) * scale)
+	for v := range t {
+		t[v] = uint8(min(max(float64(float64(v)*scale)+offset, 0), 255))
+	}
+	return t
+}

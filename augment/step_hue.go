@@ -1,0 +1,118 @@
+package augment
+
+// Hue turns the colours of the picture on the colour wheel, through Pillow's HSV
+// of 8 bits a channel as torchvision's adjust_hue does with Pillow pictures: the
+// bytes are the same, and so is what the way to HSV and back loses, even with a
+// factor of 0. A grayscale picture stays as it is.
+type Hue struct {
+	// Factor is the part of a full turn, -0.5 to 0.5. Its 255th is what
+	// counts, without the fraction.
+	Factor float64 `json:"factor"`
+}
+
+// Op returns "hue".
+func (s Hue) Op() string { return "hue" }
+
+// Size returns w and h.
+func (s Hue) Size(w, h int) (int, int) { return w, h }
+
+// Validate refuses more than half a turn.
+func (s Hue) Validate() error { return checkRange(s.Op(), "factor", s.Factor, -0.5, 0.5) }
+
+// MarshalJSON writes the step for [UnmarshalStep].
+func (s Hue) MarshalJSON() ([]byte, error) {
+	type fields Hue
+	return marshalStep(s.Op(), fields(s))
+}
+
+// Apply is [Step.Apply].
+func (s Hue) Apply(dst, src *Image, scratch *Scratch) error {
+	if err := begin(s, dst, src); err != nil {
+		return err
+	}
+	if src.Channels == 1 {
+		copyRows(dst, src)
+		return nil
+	}
+	turn := uint8(int(float64(s.Factor * 255)))
+	for y := range src.Height {
+		from, to := src.Row(y), dst.Row(y)
+		for ; len(from) >= 3 && len(to) >= 3; from, to = from[3:], to[3:] {
+			to[0], to[1], to[2] = turnHue(from[0], from[1], from[2], turn)
+		}
+	}
+	return nil
+}
+
+// wheel is, for each hue in 8 bits, the sixth of the colour wheel it lies in and
+// where in that, from 0 to 1.
+var wheel = func() (w [256]struct {
+	sixth uint8
+	at    float32
+}) {
+	for h := range w {
+		place := float64(h) * 6 / 255
+		w[h].sixth = uint8(int(place) % 6)
+		w[h].at = float32(place - float64(int(place)))
+	}
+	return w
+}()
+
+// turnHue converts to HSV, adds turn to the hue, modulo 256, and converts back,
+// in float32 and float64 where Pillow's src/libImaging/Convert.c does.
+func turnHue(r, g, b, turn uint8) (uint8, uint8, uint8) {
+	most, least := max(r, g, b), min(r, g, b)
+	if most == least {
+		return r, g, b
+	}
+	spread := float32(most - least)
+	toGreen := float32(most-g) / spread
+	toBlue := float32(most-b) / spread
+	var hue float32
+	switch toRed := float32(most-r) / spread; most {
+	case r:
+		hue = toBlue - toGreen
+	case g:
+		hue = float32(2 + float64(toRed) - float64(toBlue))
+	default:
+		hue = float32(4 + float64(toGreen) - float64(toRed))
+	}
+	part := float64(hue)/6 + 1
+	if part >= 1 {
+		part--
+	}
+	saturation := uint8(float64(float64(spread/float32(most)) * 255))
+	if saturation == 0 {
+		return most, most, most
+	}
+	turned := uint8(float64(float64(float32(part))*255)) + turn
+
+	w := &wheel[turned]
+	s := float32(saturation) / 255
+	v := float64(most)
+	p := nearest8(float64(v * (1 - float64(s))))
+	q := nearest8(float64(v * (1 - float64(float32(s*w.at)))))
+	t := nearest8(float64(v * (1 - float64(float64(s)*(1-float64(w.at))))))
+	switch w.sixth {
+	case 0:
+		return most, t, p
+	case 1:
+		return q, most, p
+	case 2:
+		return p, most, t
+	case 3:
+		return p, q, most
+	case 4:
+		return t, p, most
+	}
+	return most, p, q
+}
+
+// nearest8 rounds what is between 0 and 255, halves up.
+func nearest8(v float64) uint8 {
+	n := int32(v)
+	if v-float64(n) >= 0.5 {
+		n++
+	}
+	return uint8(n)
+}

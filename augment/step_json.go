@@ -1,0 +1,156 @@
+package augment
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+)
+
+// exactStep is what every type of step in this package is.
+type exactStep interface {
+	Step
+	Validate() error
+}
+
+// stepReaders makes each operation's step from its JSON fields.
+var stepReaders = map[string]func(op string, fields map[string]json.RawMessage) (Step, error){
+	"crop":           readStep[CropBox],
+	"resized_crop":   readStep[ResizedCrop],
+	"resize":         readStep[ResizeTo],
+	"hflip":          readStep[HFlip],
+	"vflip":          readStep[VFlip],
+	"rotate":         readStep[Rotate],
+	"affine":         readStep[Affine],
+	"brightness":     readStep[Brightness],
+	"contrast":       readStep[Contrast],
+	"saturation":     readStep[Saturation],
+	"hue":            readStep[Hue],
+	"gamma":          readStep[Gamma],
+	"grayscale":      readStep[Grayscale],
+	"invert":         readStep[Invert],
+	"posterize":      readStep[Posterize],
+	"solarize":       readStep[Solarize],
+	"equalize":       readStep[Equalize],
+	"autocontrast":   readStep[AutoContrast],
+	"sharpness":      readStep[Sharpness],
+	"gaussian_blur":  readStep[GaussianBlur],
+	"gaussian_noise": readStep[GaussianNoise],
+	"erase":          readStep[Erase],
+	"jpeg":           readStep[JPEGArtefacts],
+}
+
+// UnmarshalStep reads a step from JSON as its type's MarshalJSON writes it:
+// {"op":"rotate","angle":12.5,"filter":"nearest"}. Fields are in lower case and
+// all have to be there, but for those that are left out when they are zero. An
+// operation or field that isn't known is an error, and so is a value out of its
+// range.
+func UnmarshalStep(data []byte) (Step, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(data, &fields); err != nil {
+		return nil, fmt.Errorf("step: %w", err)
+	}
+	raw, ok := fields["op"]
+	if !ok {
+		return nil, errors.New(`step: no "op"`)
+	}
+	var op string
+	if err := readField(raw, reflect.ValueOf(&op).Elem()); err != nil {
+		return nil, fmt.Errorf("step: op: %w", err)
+	}
+	read := stepReaders[op]
+	if read == nil {
+		return nil, fmt.Errorf("step: unknown op %q: want one of %s", op, list(maps.Keys(stepReaders)))
+	}
+	delete(fields, "op")
+	return read(op, fields)
+}
+
+// readStep fills a step of type S from the fields.
+func readStep[S exactStep](op string, fields map[string]json.RawMessage) (Step, error) {
+	var s S
+	v := reflect.ValueOf(&s).Elem()
+	for i := range v.NumField() {
+		name, option, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		raw, ok := fields[name]
+		delete(fields, name)
+		switch {
+		case ok:
+			if err := readField(raw, v.Field(i)); err != nil {
+				return nil, fmt.Errorf("%s: %s: %w", op, name, err)
+			}
+		case option == "":
+			return nil, fmt.Errorf("%s: no %q", op, name)
+		}
+	}
+	if len(fields) > 0 {
+		return nil, fmt.Errorf("%s: unknown field %s", op, list(maps.Keys(fields)))
+	}
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
+// readField reads one field. It refuses the null and the array of another
+// length that package json would let pass.
+func readField(raw json.RawMessage, to reflect.Value) error {
+	if string(raw) == "null" {
+		return errors.New("null is no value")
+	}
+	if to.Kind() == reflect.Array {
+		var elements []json.RawMessage
+		if err := json.Unmarshal(raw, &elements); err != nil {
+			return err
+		}
+		if len(elements) != to.Len() {
+			return fmt.Errorf("%d values: want %d", len(elements), to.Len())
+		}
+		for i, raw := range elements {
+			if err := readField(raw, to.Index(i)); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return json.Unmarshal(raw, to.Addr().Interface())
+}
+
+// list writes names in order.
+func list(names func(yield func(string) bool)) string {
+	return strings.Join(slices.Sorted(names), ", ")
+}
+
+// marshalStep writes the fields of a step behind its op.
+func marshalStep(op string, fields any) ([]byte, error) {
+	data, err := json.Marshal(fields)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op, err)
+	}
+	out := append([]byte(`{"op":"`), op...)
+	out = append(out, '"')
+	if len(data) > len("{}") {
+		out = append(out, ',')
+	}
+	return append(out, data[1:]...), nil
+}
+
+// MarshalText writes the filter's name.
+func (f Filter) MarshalText() ([]byte, error) {
+	if !f.valid() {
+		return nil, fmt.Errorf("unknown filter %v", f)
+	}
+	return []byte(f.String()), nil
+}
+
+// UnmarshalText reads a name as [ParseFilter] does.
+func (f *Filter) UnmarshalText(text []byte) error {
+	parsed, err := ParseFilter(string(text))
+	if err == nil {
+		*f = parsed
+	}
+	return err
+}

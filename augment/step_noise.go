@@ -1,0 +1,115 @@
+package augment
+
+import "sync"
+
+// GaussianNoise adds to each sample a random number of a normal distribution,
+// its fraction cut off, as torchvision's gaussian_noise does to bytes, and clips
+// the sum. The distribution is cut into 65,536 parts of the same probability: no
+// number is further than 4.2 standard deviations from the mean.
+type GaussianNoise struct {
+	// Mean and Sigma are those of the distribution, in parts of the full
+	// range of 255 levels; Mean is -10 to 10, Sigma 0 to 10.
+	Mean  float64 `json:"mean"`
+	Sigma float64 `json:"sigma"`
+	// Seed tells one noise from the next.
+	Seed uint64 `json:"seed"`
+}
+
+// Op returns "gaussian_noise".
+func (s GaussianNoise) Op() string { return "gaussian_noise" }
+
+// Size returns w and h.
+func (s GaussianNoise) Size(w, h int) (int, int) { return w, h }
+
+// Validate refuses numbers out of range.
+func (s GaussianNoise) Validate() error {
+	if err := checkRange(s.Op(), "mean", s.Mean, -10, 10); err != nil {
+		return err
+	}
+	return checkRange(s.Op(), "sigma", s.Sigma, 0, 10)
+}
+
+// MarshalJSON writes the step for [UnmarshalStep].
+func (s GaussianNoise) MarshalJSON() ([]byte, error) {
+	type fields GaussianNoise
+	return marshalStep(s.Op(), fields(s))
+}
+
+// Apply is [Step.Apply].
+func (s GaussianNoise) Apply(dst, src *Image, scratch *Scratch) error {
+	if err := begin(s, dst, src); err != nil {
+		return err
+	}
+	const one = 1 << 16
+	quantiles := normalQuantiles()
+	mean := int64(float64(s.Mean*255) * (one * normalOne))
+	sigma := int64(float64(s.Sigma*255) * one)
+	random := splitMix(s.Seed)
+	bits := uint64(0)
+	i := 0 // samples so far; four share 64 bits, across rows too
+	for y := range src.Height {
+		from := src.Row(y)
+		to := dst.Row(y)[:len(from)]
+		for x, v := range from {
+			if i&3 == 0 {
+				bits = random.next()
+			}
+			i++
+			// The lowest bit is the sign, the others are the quantile.
+			z := int64(quantiles[bits>>1&0x7fff])
+			if bits&1 != 0 {
+				z = -z
+			}
+			bits >>= 16
+			noise := (mean + z*sigma) / (one * normalOne)
+			to[x] = uint8(min(max(int64(v)+noise, 0), 255))
+		}
+	}
+	return nil
+}
+
+// normalOne is a standard deviation in the units of normalQuantiles.
+const normalOne = 1 << 12
+
+// normalQuantiles holds the middles of 32,768 parts of the upper half of the
+// normal distribution that are all as probable.
+var normalQuantiles = sync.OnceValue(func() *[1 << 15]int16 {
+	// The density is summed up from 0 by Simpson's rule.
+	const width = 1.0 / 512
+	density := func(x float64) float64 {
+		const perSqrt2Pi = 0.39894228040143267794
+		return float64(perSqrt2Pi * exp(-float64(float64(x*x)/2)))
+	}
+	z := new([1 << 15]int16)
+	x, below := 0.0, 0.0
+	share := func() float64 {
+		inner := float64(4 * density(x+width/2))
+		return float64((density(x) + inner + density(x+width)) * (width / 6))
+	}
+	next := share()
+	for i := range z {
+		target := (float64(i) + 0.5) / (2 * float64(len(z)))
+		for below+next < target {
+			below += next
+			x += width
+			next = share()
+		}
+		at := x + float64(width*((target-below)/next))
+		z[i] = int16(float64(at*normalOne) + 0.5)
+	}
+	return z
+})
+
+// splitMix makes random bits of a seed: Steele, Lea and Flood, "Fast Splittable
+// Pseudorandom Number Generators" (2014). What it makes is part of what a seed
+// means and never changes.
+type splitMix uint64
+
+// next returns 64 bits.
+func (s *splitMix) next() uint64 {
+	*s += 0x9e3779b97f4a7c15
+	z := uint64(*s)
+	z = (z ^ z>>30) * 0xbf58476d1ce4e5b9
+	z = (z ^ z>>27) * 0x94d049bb133111eb
+	return z ^ z>>31
+}

@@ -1,0 +1,209 @@
+package augment
+
+import (
+	"fmt"
+	"math"
+)
+
+// maxAngle bounds angles, in degrees, to what keeps its precision.
+const maxAngle = 360_000
+
+// Rotate turns the picture around its middle, as Pillow's Image.rotate and
+// torchvision's rotate: with the same bytes.
+type Rotate struct {
+	// Angle is in degrees, counter-clockwise.
+	Angle float64 `json:"angle"`
+	// Expand makes the result as large as it must be to hold the whole turned
+	// picture. Without it the size stays.
+	Expand bool `json:"expand,omitzero"`
+	// Filter is Nearest, Bilinear or Bicubic. The zero value is Bilinear;
+	// torchvision's default is Nearest.
+	Filter Filter `json:"filter"`
+	// Fill is the colour of what comes from outside the picture, in RGB;
+	// grayscale pictures get its luminance.
+	Fill [3]uint8 `json:"fill,omitzero"`
+}
+
+// Op returns "rotate".
+func (s Rotate) Op() string { return "rotate" }
+
+// Size returns w and h, or with Expand the size of the turned picture.
+func (s Rotate) Size(w, h int) (int, int) {
+	switch angle := s.positive(); {
+	case !s.Expand || angle == 0 || angle == 180:
+		return w, h
+	case angle == 90 || angle == 270:
+		return h, w
+	}
+	_, w, h = s.matrix(w, h)
+	return w, h
+}
+
+// Validate refuses angles that aren't numbers and filters that don't apply.
+func (s Rotate) Validate() error {
+	if err := checkRange(s.Op(), "angle", s.Angle, -maxAngle, maxAngle); err != nil {
+		return err
+	}
+	return checkTransformFilter(s.Op(), s.Filter)
+}
+
+// MarshalJSON writes the step for [UnmarshalStep].
+func (s Rotate) MarshalJSON() ([]byte, error) {
+	type fields Rotate
+	return marshalStep(s.Op(), fields(s))
+}
+
+// Apply is [Step.Apply].
+func (s Rotate) Apply(dst, src *Image, scratch *Scratch) error {
+	if err := begin(s, dst, src); err != nil {
+		return err
+	}
+	// The turns that lose nothing. As EXIF orientations they are 8, 3 and 6.
+	turns := s.Expand || src.Width == src.Height
+	switch angle := s.positive(); {
+	case angle == 0:
+		copyRows(dst, src)
+		return nil
+	case angle == 180:
+		orient(dst, src, 3)
+		return nil
+	case angle == 90 && turns:
+		orient(dst, src, 8)
+		return nil
+	case angle == 270 && turns:
+		orient(dst, src, 6)
+		return nil
+	}
+	m, _, _ := s.matrix(src.Width, src.Height)
+	scratch, free := scratch.orOwn()
+	defer free()
+	transform(dst, src, &m, s.Filter, s.Fill, &scratch.steps)
+	return nil
+}
+
+// positive is the angle as Python's angle % 360 has it.
+func (s Rotate) positive() float64 {
+	angle := math.Mod(s.Angle, 360)
+	if angle < 0 {
+		angle += 360
+	}
+	return angle
+}
+
+// matrix says where the pixels of the result come from, and its size, in the
+// steps of Pillow's Image.rotate.
+func (s Rotate) matrix(w, h int) (m matrix, width, height int) {
+	sin, cos := sinCos(-radians(s.positive()))
+	sin, cos = round15(sin), round15(cos)
+	m = matrix{cos, sin, 0, -sin, cos, 0}
+	middleX, middleY := float64(w)/2, float64(h)/2
+	x, y := m.at(-middleX, -middleY)
+	m[2], m[5] = x+middleX, y+middleY
+	if !s.Expand {
+		return m, w, h
+	}
+	var left, top, right, bottom float64
+	for i, corner := range [4][2]int{{0, 0}, {w, 0}, {w, h}, {0, h}} {
+		x, y := m.at(float64(corner[0]), float64(corner[1]))
+		if i == 0 {
+			left, top, right, bottom = x, y, x, y
+		}
+		left, top, right, bottom = min(left, x), min(top, y), max(right, x), max(bottom, y)
+	}
+	width = int(math.Ceil(right)) - int(math.Floor(left))
+	height = int(math.Ceil(bottom)) - int(math.Floor(top))
+	m[2], m[5] = m.at(-float64(width-w)/2, -float64(height-h)/2)
+	return m, width, height
+}
+
+// Affine turns, shears, scales and then moves the picture, which keeps its size:
+// with the bytes of torchvision's affine on Pillow pictures.
+type Affine struct {
+	// Angle is in degrees, clockwise (unlike [Rotate]'s).
+	Angle float64 `json:"angle"`
+	// Translate is how far the picture moves to the right and down, in pixels.
+	Translate [2]int `json:"translate"`
+	// Scale is how much larger the picture gets, 0.0001 to 10000; 1 leaves it.
+	Scale float64 `json:"scale"`
+	// Shear is in degrees, along x and along y, between -90 and 90.
+	Shear [2]float64 `json:"shear"`
+	// Corner makes the top left corner what stays in place under rotation,
+	// scale and shear, as AutoAugment's shears want. Otherwise it is the middle.
+	Corner bool `json:"corner,omitzero"`
+	// Filter is Nearest, Bilinear or Bicubic. The zero value is Bilinear;
+	// torchvision's default is Nearest.
+	Filter Filter `json:"filter"`
+	// Fill is the colour of what comes from outside the picture, in RGB;
+	// grayscale pictures get its luminance.
+	Fill [3]uint8 `json:"fill,omitzero"`
+}
+
+// Op returns "affine".
+func (s Affine) Op() string { return "affine" }
+
+// Size returns w and h.
+func (s Affine) Size(w, h int) (int, int) { return w, h }
+
+// Validate refuses numbers out of range and filters that don't apply.
+func (s Affine) Validate() error {
+	if err := checkRange(s.Op(), "angle", s.Angle, -maxAngle, maxAngle); err != nil {
+		return err
+	}
+	if err := checkRange(s.Op(), "scale", s.Scale, 0.0001, 10000); err != nil {
+		return err
+	}
+	for i, axis := range [2]string{"x", "y"} {
+		if err := checkBox(s.Op(), s.Translate[i], 0, 1, 1); err != nil {
+			return err
+		}
+		if shear := s.Shear[i]; !(math.Abs(shear) < 90) {
+			return fmt.Errorf("%s: shear %v along %s: want more than -90 and less than 90", s.Op(), shear, axis)
+		}
+	}
+	return checkTransformFilter(s.Op(), s.Filter)
+}
+
+// MarshalJSON writes the step for [UnmarshalStep].
+func (s Affine) MarshalJSON() ([]byte, error) {
+	type fields Affine
+	return marshalStep(s.Op(), fields(s))
+}
+
+// Apply is [Step.Apply].
+func (s Affine) Apply(dst, src *Image, scratch *Scratch) error {
+	if err := begin(s, dst, src); err != nil {
+		return err
+	}
+	m := s.matrix(src.Width, src.Height)
+	scratch, free := scratch.orOwn()
+	defer free()
+	transform(dst, src, &m, s.Filter, s.Fill, &scratch.steps)
+	return nil
+}
+
+// matrix is the inverse of moving · centring · rotation · scale · shear along y
+// · shear along x · centring back, in the steps of torchvision's
+// _get_inverse_affine_matrix. The determinant of rotation and shears is 1, so
+// that the inverse of these takes no division.
+func (s Affine) matrix(w, h int) matrix {
+	turn, shearX, shearY := radians(s.Angle), radians(s.Shear[0]), radians(s.Shear[1])
+	sin, cos := sinCos(turn)
+	sinX, cosX := sinCos(shearX)
+	tanX := sinX / cosX
+	_, cosY := sinCos(shearY)
+	sinLess, cosLess := sinCos(turn - shearY)
+
+	a := cosLess / cosY
+	b := float64(-cosLess*tanX)/cosY - sin
+	c := sinLess / cosY
+	d := float64(-sinLess*tanX)/cosY + cos
+	m := matrix{d / s.Scale, -b / s.Scale, 0, -c / s.Scale, a / s.Scale, 0}
+
+	var middleX, middleY float64
+	if !s.Corner {
+		middleX, middleY = float64(float64(w)*0.5), float64(float64(h)*0.5)
+	}
+	x, y := m.at(-middleX-float64(s.Translate[0]), -middleY-float64(s.Translate[1]))
+	m[2], m[5] = x+middleX, y+middleY
+	return m
+}

@@ -1,0 +1,29 @@
+package augment
+
+import "slices"
+
+// stepScratch is what steps keep in a [Scratch] from picture to picture.
+type stepScratch struct {
+	draw    [2]Image // between the steps of a draw
+	sums    []uint16 // a row of sums of three samples
+	columns []uint32 // rows blurred horizontally
+	weights [2][]uint32
+	at      []int32  // where the pixels of a row, or of a column, come from
+	bytes   []byte   // a picture encoded, or a row with what is mirrored at its ends
+	totals  []uint64 // a row blurred both ways
+}
+
+// orOwn returns scratch, or one from the pool and what gives it back when it is
+// nil.
+func (s *Scratch) orOwn() (own *Scratch, free func()) {
+	if s != nil {
+		return s, func() {}
+	}
+	own = scratches.Get().(*Scratch)
+	return own, func() { scratches.Put(own) }
+}
+
+// room returns buf with n elements of any content, grown when it must be.
+func room[T any](buf []T, n int) []T {
+	return slices.Grow(buf[:0], n)[:n]
+}

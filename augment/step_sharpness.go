@@ -1,0 +1,67 @@
+package augment
+
+// Sharpness mixes the picture with a smoothed one, as Pillow's
+// ImageEnhance.Sharpness and torchvision's adjust_sharpness. Pixels at the edge
+// stay as they are, and so do pictures of less than 3 pixels a side.
+type Sharpness struct {
+	// Factor is 0 for the smoothed picture, 1 for the picture as it is, above
+	// for a sharper one.
+	Factor float64 `json:"factor"`
+}
+
+// Op returns "sharpness".
+func (s Sharpness) Op() string { return "sharpness" }
+
+// Size returns w and h.
+func (s Sharpness) Size(w, h int) (int, int) { return w, h }
+
+// Validate refuses factors below 0 or above a million.
+func (s Sharpness) Validate() error { return checkFactor(s.Op(), s.Factor) }
+
+// MarshalJSON writes the step for [UnmarshalStep].
+func (s Sharpness) MarshalJSON() ([]byte, error) {
+	type fields Sharpness
+	return marshalStep(s.Op(), fields(s))
+}
+
+// Apply is [Step.Apply].
+func (s Sharpness) Apply(dst, src *Image, scratch *Scratch) error {
+	if err := begin(s, dst, src); err != nil {
+		return err
+	}
+	if src.Width < 3 || src.Height < 3 {
+		copyRows(dst, src)
+		return nil
+	}
+	var b blender
+	b.fill(s.Factor)
+	scratch, free := scratch.orOwn()
+	defer free()
+	n := src.Width * src.Channels
+	scratch.steps.sums = room(scratch.steps.sums, n)
+	copy(dst.Row(0), src.Row(0))
+	for y := 1; y < src.Height-1; y++ {
+		sharpenRow(dst.Row(y), src.Row(y-1), src.Row(y), src.Row(y+1), scratch.steps.sums, &b, src.Channels)
+	}
+	copy(dst.Row(src.Height-1), src.Row(src.Height-1))
+	return nil
+}
+
+// sharpenRow mixes a row with the smoothed one: each sample five times and its
+// eight neighbours once, over 13. The sums of the columns go to sums.
+func sharpenRow(dst, above, row, below []uint8, sums []uint16, b *blender, channels int) {
+	n := len(row)
+	above, below, sums, dst = above[:n], below[:n], sums[:n], dst[:n]
+	for i, v := range row {
+		sums[i] = uint16(above[i]) + uint16(v) + uint16(below[i])
+	}
+	copy(dst, row[:channels])
+	copy(dst[n-channels:], row[n-channels:])
+	m := n - 2*channels
+	left, here, right := sums[:m], sums[channels:][:m], sums[2*channels:][:m]
+	out := dst[channels:][:m]
+	for i, v := range row[channels:][:m] {
+		sum := uint32(left[i]) + uint32(here[i]) + uint32(right[i]) + 4*uint32(v)
+		out[i] = b.mix(uint8((2*sum+13)/26), v)
+	}
+}

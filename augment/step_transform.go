@@ -1,0 +1,231 @@
+package augment
+
+import (
+	"fmt"
+	"math"
+)
+
+// matrix says where in the source a place of the result comes from, both in
+// pixels from the top left corner:
+//
+//	x' = m[0]*x + m[1]*y + m[2]
+//	y' = m[3]*x + m[4]*y + m[5]
+type matrix [6]float64
+
+// at returns where a place comes from.
+func (m *matrix) at(x, y float64) (float64, float64) {
+	return float64(m[0]*x) + float64(m[1]*y) + m[2], float64(m[3]*x) + float64(m[4]*y) + m[5]
+}
+
+// checkTransformFilter refuses the filters that look at areas.
+func checkTransformFilter(op string, f Filter) error {
+	if f == Nearest || f == Bilinear || f == Bicubic {
+		return nil
+	}
+	return fmt.Errorf("%s: filter %v: want nearest, bilinear or bicubic", op, f)
+}
+
+// transform computes dst, whose size is set, with the arithmetic of Pillow 13's
+// Image.transform (src/libImaging/Geometry.c), so that the bytes are the same.
+// A pixel whose centre comes from outside the source gets the fill colour.
+func transform(dst, src *Image, m *matrix, f Filter, color [3]uint8, s *stepScratch) {
+	fill(dst.Pix, shade(&color, dst.Channels))
+	switch {
+	case f == Bilinear:
+		transformBilinear(dst, src, m)
+	case f == Bicubic:
+		transformBicubic(dst, src, m)
+	case m[1] == 0 && m[3] == 0:
+		transformScale(dst, src, m, s)
+	case m.fixed(dst.Width, dst.Height):
+		transformFixed(dst, src, m)
+	default:
+		transformNearest(dst, src, m)
+	}
+}
+
+// inside says whether a place is in a picture, and what isn't a number isn't.
+func inside(at float64, size int) bool { return at >= 0 && at < float64(size) }
+
+// transformScale takes the nearest pixels where rows stay rows and columns
+// columns. Places are summed up step by step, because Pillow's are.
+func transformScale(dst, src *Image, m *matrix, s *stepScratch) {
+	s.at = room(s.at, dst.Width)
+	first, end := dst.Width, 0
+	at := m[2] + float64(m[0]*0.5)
+	for x := range s.at {
+		if inside(at, src.Width) {
+			first, end = min(first, x), x+1
+			s.at[x] = int32(at)
+		}
+		at += m[0]
+	}
+	at = m[5] + float64(m[4]*0.5)
+	for y := range dst.Height {
+		if inside(at, src.Height) {
+			from, to := src.Row(int(at)), dst.Row(y)
+			for x := first; x < end; x++ {
+				copyPixel(to[x*dst.Channels:], from[int(s.at[x])*src.Channels:], src.Channels)
+			}
+		}
+		at += m[4]
+	}
+}
+
+// fixed says whether all places fit into 16 bits before the point.
+func (m *matrix) fixed(w, h int) bool {
+	const most = 32768
+	for _, corner := range [4][2]int{{0, 0}, {w, h}, {0, h}, {w, 0}} {
+		x, y := m.at(float64(corner[0]), float64(corner[1]))
+		if !(math.Abs(x) < most && math.Abs(y) < most) {
+			return false
+		}
+	}
+	return true
+}
+
+// transformFixed takes the nearest pixels, with places in 16 bits of fraction.
+func transformFixed(dst, src *Image, m *matrix) {
+	fix := func(v float64) int { return int(math.Floor(float64(v*65536) + 0.5)) }
+	center := func(a, b, c float64) int { return fix(c + float64(a*0.5) + float64(b*0.5)) }
+	right, rightY := fix(m[0]), fix(m[3])
+	down, downY := fix(m[1]), fix(m[4])
+	x0, y0 := center(m[0], m[1], m[2]), center(m[3], m[4], m[5])
+	w, h := uint(src.Width), uint(src.Height)
+	for y := range dst.Height {
+		to := dst.Row(y)
+		x, y := x0, y0
+		if dst.Channels == 1 {
+			for i := range to {
+				if uint(x>>16) < w && uint(y>>16) < h {
+					to[i] = src.Pix[(y>>16)*src.Stride+x>>16]
+				}
+				x += right
+				y += rightY
+			}
+		} else {
+			for ; len(to) >= 3; to = to[3:] {
+				if uint(x>>16) < w && uint(y>>16) < h {
+					from := src.Pix[(y>>16)*src.Stride+3*(x>>16):][:3]
+					to[0], to[1], to[2] = from[0], from[1], from[2]
+				}
+				x += right
+				y += rightY
+			}
+		}
+		x0 += down
+		y0 += downY
+	}
+}
+
+// transformNearest takes the nearest pixels where places don't fit into 16 bits.
+func transformNearest(dst, src *Image, m *matrix) {
+	x0 := m[2] + float64(m[1]*0.5) + float64(m[0]*0.5)
+	y0 := m[5] + float64(m[4]*0.5) + float64(m[3]*0.5)
+	for y := range dst.Height {
+		to := dst.Row(y)
+		atX, atY := x0, y0
+		for x := range dst.Width {
+			if inside(atX, src.Width) && inside(atY, src.Height) {
+				copyPixel(to[x*dst.Channels:], src.Row(int(atY))[int(atX)*src.Channels:], src.Channels)
+			}
+			atX += m[0]
+			atY += m[3]
+		}
+		x0 += m[1]
+		y0 += m[4]
+	}
+}
+
+// floor splits a place that isn't below -1 into the pixel before it and the
+// distance from that.
+func floor(at float64) (int, float64) {
+	n := int(at+1) - 1
+	return n, at - float64(n)
+}
+
+// transformBilinear weighs the four pixels around a place and cuts the
+// fraction off.
+func transformBilinear(dst, src *Image, m *matrix) {
+	channels, right, bottom := src.Channels, src.Width-1, src.Height-1
+	for y := range dst.Height {
+		to := dst.Row(y)
+		alongX, alongY := float64(m[1]*(float64(y)+0.5)), float64(m[4]*(float64(y)+0.5))
+		for x := range dst.Width {
+			center := float64(x) + 0.5
+			atX, atY := float64(m[0]*center)+alongX+m[2], float64(m[3]*center)+alongY+m[5]
+			if !inside(atX, src.Width) || !inside(atY, src.Height) {
+				continue
+			}
+			left, dx := floor(atX - 0.5)
+			top, dy := floor(atY - 0.5)
+			above, below := src.Pix[max(top, 0)*src.Stride:], src.Pix[min(top+1, bottom)*src.Stride:]
+			i, j := max(left, 0)*channels, min(left+1, right)*channels
+			out := to[x*channels:][:channels]
+			for c := range out {
+				a := lerp(above[i+c], above[j+c], dx)
+				b := lerp(below[i+c], below[j+c], dx)
+				out[c] = uint8(int32(a + float64((b-a)*dy)))
+			}
+		}
+	}
+}
+
+// lerp is what lies between two samples.
+func lerp(a, b uint8, d float64) float64 {
+	return float64(a) + float64(float64(int(b)-int(a))*d)
+}
+
+// transformBicubic weighs the sixteen pixels around a place by the cubic with
+// a = -1 (not the -0.5 of [Bicubic] in [Resize]), which is Pillow's for
+// transforms, and cuts the fraction off.
+func transformBicubic(dst, src *Image, m *matrix) {
+	channels, right, bottom := src.Channels, src.Width-1, src.Height-1
+	for y := range dst.Height {
+		to := dst.Row(y)
+		alongX, alongY := float64(m[1]*(float64(y)+0.5)), float64(m[4]*(float64(y)+0.5))
+		for x := range dst.Width {
+			center := float64(x) + 0.5
+			atX, atY := float64(m[0]*center)+alongX+m[2], float64(m[3]*center)+alongY+m[5]
+			if !inside(atX, src.Width) || !inside(atY, src.Height) {
+				continue
+			}
+			left, dx := floor(atX - 0.5)
+			top, dy := floor(atY - 0.5)
+			var column [4]int
+			var rows [4][]uint8
+			for i := range column {
+				column[i] = min(max(left-1+i, 0), right) * channels
+				rows[i] = src.Pix[min(max(top-1+i, 0), bottom)*src.Stride:]
+			}
+			out := to[x*channels:][:channels]
+			for c := range out {
+				var v [4]float64
+				for i := range v {
+					row := rows[i][c:]
+					v[i] = cubicBetween(float64(row[column[0]]), float64(row[column[1]]), float64(row[column[2]]), float64(row[column[3]]), dx)
+				}
+				out[c] = uint8(int32(min(max(cubicBetween(v[0], v[1], v[2], v[3], dy), 0), 255)))
+			}
+		}
+	}
+}
+
+// cubicBetween is the cubic through b and c with the slopes of Keys' kernel for
+// a = -1, at distance d from b.
+func cubicBetween(a, b, c, d, at float64) float64 {
+	p2 := c - a
+	p3 := float64(2*(a-b)) + c - d
+	p4 := b - a - c + d
+	return b + float64(at*(p2+float64(at*(p3+float64(at*p4)))))
+}
+
+// copyPixel copies one pixel of 1 or 3 channels.
+func copyPixel(dst, src []uint8, channels int) {
+	if channels == 1 {
+		dst[0] = src[0]
+		return
+	}
+	dst, src = dst[:3], src[:3]
+	dst[0], dst[1], dst[2] = src[0], src[1], src[2]
+}
