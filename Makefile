@@ -17,7 +17,7 @@ REQUIREMENTS := internal/interop/requirements.txt
 MAKEFLAGS += --no-builtin-rules
 
 .PHONY: help build demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs
-.PHONY: check-format check-vet check-static check-arrows check-docs check-modules check-platforms check-tags
+.PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 
 help: ## list these targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,7 +39,7 @@ demo: build ## convert, verify and inspect the photographs and tables of testdat
 test: ## run the tests
 	$(GO) test ./...
 
-check: check-format check-vet check-static check-arrows check-docs check-modules check-platforms check-tags ## formatting, vet, staticcheck, import arrows, generated docs, modules, other platforms and tags
+check: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags ## formatting, vet, staticcheck, import arrows, generated docs and code, modules, other platforms and tags
 
 check-format:
 	@files=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' 2>/dev/null || find . -name '*.go')); \
@@ -57,6 +57,10 @@ check-arrows:
 
 check-docs:
 	$(GO) test -count=1 -run 'TestDocs' ./cmd/tfrec/
+
+check-generated:
+	@before=$$(cat augment/*_amd64.s augment/*_amd64.go | cksum); $(GO) generate ./... || exit 1; \
+	if [ "$$before" != "$$(cat augment/*_amd64.s augment/*_amd64.go | cksum)" ]; then echo "go generate ./... changed files: commit what it wrote"; exit 1; fi
 
 check-modules:
 	$(GO) mod tidy -diff
