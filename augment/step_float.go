@@ -3,8 +3,9 @@ package augment
 import "math"
 
 // What package math computes may differ in the last bit from one architecture
-// to the next, and Go may fuse a product with a sum. The functions here don't
-// and are within a bit or so of the exact result; each product is converted.
+// to the next, and Go may fuse a product with a sum there. The functions here
+// are the same everywhere and within a bit or so of the exact result, mostly the
+// number next to it; each product is converted.
 
 // pi/2 in three parts of 33 bits, so that a product with a small number is exact.
 const (
@@ -13,8 +14,20 @@ const (
 	halfPi3 = 0x1.3198a2e037073p-69
 )
 
-// sinCos returns the sine and cosine of x radians, for x up to some 10,000.
-func sinCos(x float64) (sin, cos float64) {
+// split is a number in two parts, of which high is the sum rounded.
+type split struct{ high, low float64 }
+
+// splitOf returns a+b, for b not larger than a.
+func splitOf(a, b float64) split {
+	sum := a + b
+	return split{sum, b - (sum - a)}
+}
+
+func (s split) negative() split { return split{-s.high, -s.low} }
+
+// sinCosSplit returns the sine and cosine of x radians to more than float64's
+// precision, for x up to some 10,000.
+func sinCosSplit(x float64) (sin, cos split) {
 	n := math.RoundToEven(x / (math.Pi / 2))
 	r := x - float64(n*halfPi1)
 	tail := float64(n * halfPi2)
@@ -26,26 +39,40 @@ func sinCos(x float64) (sin, cos float64) {
 
 	// Taylor's series as far as it matters for r up to pi/4.
 	s, c := 0.0, 0.0
-	for k := 17.0; k >= 3; k -= 2 {
+	for k := 19.0; k >= 3; k -= 2 {
 		s = float64((1+s)*r2) / -(k * (k - 1))
 		c = float64((1+c)*r2) / -((k + 1) * k)
 	}
-	// So far: sin = r*(1+s), cos = 1 - r2/2*(1+c), without the tail.
-	sin = r + (float64(r*s) + float64(tail*(1-float64(0.5*r2))))
+	// sin = r*(1+s) and cos = 1 - r2/2*(1+c), but for the tail and what r2 lost.
 	half := float64(0.5 * r2)
-	square := math.FMA(r, r, -r2) // what r2 lost
-	cos = 1 - half
-	cos += ((1 - cos) - half) - (float64(half*c) + float64(0.5*square) + float64(r*tail))
+	lost := math.FMA(r, r, -r2)
+	sin = splitOf(r, float64(r*s)+float64(tail*(1-half)))
+	cos = splitOf(1, -half)
+	cos = splitOf(cos.high, cos.low-(float64(half*c)+float64(0.5*lost)+float64(r*tail)))
 
 	switch int(n) & 3 {
 	case 1:
-		sin, cos = cos, -sin
+		sin, cos = cos, sin.negative()
 	case 2:
-		sin, cos = -sin, -cos
+		sin, cos = sin.negative(), cos.negative()
 	case 3:
-		sin, cos = -cos, sin
+		sin, cos = cos.negative(), sin
 	}
 	return sin, cos
+}
+
+// sinCos returns the sine and cosine of x radians.
+func sinCos(x float64) (sin, cos float64) {
+	s, c := sinCosSplit(x)
+	return s.high, c.high
+}
+
+// tan returns the tangent of x radians.
+func tan(x float64) float64 {
+	s, c := sinCosSplit(x)
+	t := s.high / c.high
+	rest := math.FMA(-t, c.high, s.high) + (s.low - float64(t*c.low))
+	return t + rest/c.high
 }
 
 // radians converts as Python's math.radians does.

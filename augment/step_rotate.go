@@ -188,8 +188,7 @@ func (s Affine) Apply(dst, src *Image, scratch *Scratch) error {
 func (s Affine) matrix(w, h int) matrix {
 	turn, shearX, shearY := radians(s.Angle), radians(s.Shear[0]), radians(s.Shear[1])
 	sin, cos := sinCos(turn)
-	sinX, cosX := sinCos(shearX)
-	tanX := sinX / cosX
+	tanX := tan(shearX)
 	_, cosY := sinCos(shearY)
 	sinLess, cosLess := sinCos(turn - shearY)
 
