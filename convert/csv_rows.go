@@ -80,6 +80,13 @@ func (s *csvSource) chunkOf(n int) *openChunk {
 // chunkBuffers hold chunks, each as []byte.
 var chunkBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
+// putChunkBuffer keeps a buffer for reuse, unless a long row has grown it.
+func putChunkBuffer(b *[]byte) {
+	if cap(*b) <= keepFrames {
+		chunkBuffers.Put(b)
+	}
+}
+
 // readAhead reads the chunk of a compressed file, which must be read in its
 // order; those of plain files are left to the workers.
 func (c *openChunk) readAhead() error {
@@ -105,11 +112,9 @@ func (c *openChunk) read() error {
 	return err
 }
 
-// done gives the buffer back, unless a long row has grown it.
+// done gives the buffer back.
 func (c *openChunk) done() {
-	if cap(*c.buffer) <= keepFrames {
-		chunkBuffers.Put(c.buffer)
-	}
+	putChunkBuffer(c.buffer)
 	c.buffer = nil
 }
 

@@ -48,10 +48,17 @@ func newShuffle(s *csvSource) *shuffle {
 	for i := range sh.splits {
 		sh.planSplit(i)
 	}
-	// Of the memory, one half is for filling the buckets and one for the
-	// pieces in flight, which hold a bucket twice: as it was and sorted.
-	window := int64(2*s.o.workers() + 2)
-	size := max(s.o.Memory/4/window, 1<<20)
+	// Of the memory, a quarter is for filling the buckets and a quarter for the
+	// pieces in flight, which hold a bucket twice: as it was and sorted. The
+	// garbage collector may let the heap grow to twice of that.
+	size := max(s.o.Memory/8/int64(2*s.o.workers()+2), 1<<20)
+	var total int64
+	for _, j := range s.planned {
+		total += j.samples * s.estimate()
+	}
+	if total < s.o.heldRows() {
+		size = min(size, 2<<20) // nothing will be read back from disk: small ones are sorted faster
+	}
 	n := 0
 	for _, j := range s.planned {
 		sh.buckets = append(sh.buckets, n)
@@ -60,6 +67,10 @@ func newShuffle(s *csvSource) *shuffle {
 	sh.buckets = append(sh.buckets, n)
 	return sh
 }
+
+// heldRows is how many bytes of rows Shuffle keeps in memory before it takes
+// to the disk.
+func (o *CSVOptions) heldRows() int64 { return o.Memory / 4 }
 
 // planSplit counts the rows of each shard of a split. As with pictures, each
 // has an equal range of the hash, unless that leaves one below half or above
@@ -123,7 +134,7 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 		wanted[j] = true
 		left += sh.buckets[j+1] - sh.buckets[j]
 	}
-	sh.spill = newSpill(sh.buckets[len(sh.planned)], left, sh.o.Memory/2, func() (spillFile, error) { return sh.dir.TempFile("shuffle") })
+	sh.spill = newSpill(sh.buckets[len(sh.planned)], left, sh.o.heldRows(), func() (spillFile, error) { return sh.dir.TempFile("shuffle") })
 	workers := min(sh.o.workers(), runtime.GOMAXPROCS(0))
 	chunks := make(chan *openChunk, workers)
 	g, ctx := errgroup.WithContext(ctx)
@@ -217,10 +228,13 @@ func (sh *shuffle) tasks(job int) iter.Seq2[task, error] {
 
 // emit sorts a bucket and puts it into a piece.
 func (sh *shuffle) emit(bucket int, p *piece) error {
-	data, err := sh.spill.take(bucket)
+	buffer := chunkBuffers.Get().(*[]byte)
+	defer putChunkBuffer(buffer)
+	data, err := sh.spill.take(bucket, (*buffer)[:0])
 	if err != nil {
 		return fmt.Errorf("shuffle: %w", err)
 	}
+	*buffer = data
 	var entries []spilled
 	for at := 0; at < len(data); {
 		var entry spilled
@@ -231,6 +245,7 @@ func (sh *shuffle) emit(bucket int, p *piece) error {
 		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.row, b.row))
 	})
 	p.samples = int64(len(entries))
+	p.frames = slices.Grow(p.frames, len(data))
 	for _, entry := range entries {
 		payload := data[entry.from:entry.to]
 		if entry.bad {

@@ -235,7 +235,7 @@ func (t *tables) scan(ctx context.Context, o *CSVOptions, out string) error {
 		}
 	}
 	if blank > 0 {
-		o.note("%d blank lines were skipped", blank)
+		o.note("blank lines skipped: %d", blank)
 	}
 	if t.rows == 0 {
 		return fmt.Errorf("%s: a header and no rows: nothing to convert", t.files[0].src.Name())
