@@ -33,7 +33,7 @@ func encoderFor(columns int, features []csvFeature) *rowEncoder {
 // keys, numbers and texts of many lengths.
 func TestRowEncoderAgainstBuilder(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	for range 300 {
+	for range 100 {
 		var features []csvFeature
 		columns := 0
 		for i := range 1 + rng.IntN(6) {
@@ -49,7 +49,7 @@ func TestRowEncoderAgainstBuilder(t *testing.T) {
 			features = append(features, f)
 		}
 		e := encoderFor(columns, features)
-		for range 20 {
+		for range 10 {
 			checkRow(t, rng, e)
 		}
 	}
