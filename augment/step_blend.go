@@ -19,15 +19,16 @@ func (t *blender) fill(factor float64) {
 
 // mix returns the level between a and b, or beyond b for a factor over 1.
 func (t *blender) mix(a, b uint8) uint8 {
-	v := int32(float32(a) + t[255+int(b)-int(a)])
-	if uint32(v) > 255 {
-		if v < 0 {
-			return 0
-		}
-		return 255
-	}
-	return uint8(v)
+	return uint8(min(max(int32(floats[a]+t[255+int(b)-int(a)]), 0), 255))
 }
+
+// floats are the levels, which are quicker looked up than converted.
+var floats = func() (f [256]float32) {
+	for v := range f {
+		f[v] = float32(v)
+	}
+	return f
+}()
 
 // from is mix with one level a for all of b.
 func (t *blender) from(a uint8) (l levels) {

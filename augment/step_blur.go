@@ -126,9 +126,22 @@ func (b *blurBand) blurRow(y int) {
 	for i, v := range middle {
 		sums[i] = uint32(v) * b.weights[half]
 	}
-	for i, w := range b.weights[:half] {
-		left := b.padded[i*channels:][:len(sums)]
-		right := b.padded[(2*half-i)*channels:][:len(sums)]
+	n := len(sums)
+	k := 0
+	for ; k+1 < half; k += 2 { // two at a time, for fewer loads and stores
+		w0, w1 := b.weights[k], b.weights[k+1]
+		if w1 == 0 {
+			continue // far out of a narrow curve
+		}
+		left0, left1 := b.padded[k*channels:][:n], b.padded[(k+1)*channels:][:n]
+		right0, right1 := b.padded[(2*half-k)*channels:][:n], b.padded[(2*half-k-1)*channels:][:n]
+		for i := range sums {
+			sums[i] += (uint32(left0[i])+uint32(right0[i]))*w0 + (uint32(left1[i])+uint32(right1[i]))*w1
+		}
+	}
+	if k < half {
+		w := b.weights[k]
+		left, right := b.padded[k*channels:][:n], b.padded[(2*half-k)*channels:][:n]
 		for i := range sums {
 			sums[i] += (uint32(left[i]) + uint32(right[i])) * w
 		}
@@ -143,10 +156,22 @@ func (b *blurBand) blurColumns(dst []uint8, y int, weights []uint32, totals []ui
 	for i, v := range b.row(y) {
 		totals[i] = round + uint64(v)*w
 	}
-	for k, w := range weights[:half] {
-		w := uint64(w)
-		above := b.row(mirrored(y+k-half, height))[:len(totals)]
-		below := b.row(mirrored(y-k+half, height))[:len(totals)]
+	n := len(totals)
+	k := 0
+	for ; k+1 < half; k += 2 {
+		w0, w1 := uint64(weights[k]), uint64(weights[k+1])
+		if w1 == 0 {
+			continue
+		}
+		above0, above1 := b.row(mirrored(y-half+k, height))[:n], b.row(mirrored(y-half+k+1, height))[:n]
+		below0, below1 := b.row(mirrored(y+half-k, height))[:n], b.row(mirrored(y+half-k-1, height))[:n]
+		for i := range totals {
+			totals[i] += (uint64(above0[i])+uint64(below0[i]))*w0 + (uint64(above1[i])+uint64(below1[i]))*w1
+		}
+	}
+	if k < half {
+		w := uint64(weights[k])
+		above, below := b.row(mirrored(y-half+k, height))[:n], b.row(mirrored(y+half-k, height))[:n]
 		for i := range totals {
 			totals[i] += (uint64(above[i]) + uint64(below[i])) * w
 		}

@@ -44,15 +44,27 @@ func (s Hue) Apply(dst, src *Image, scratch *Scratch) error {
 	return nil
 }
 
-// wheel is, for each hue in 8 bits, the sixth of the colour wheel it lies in and
-// where in that, from 0 to 1.
-var wheel = func() (w [256]struct {
-	sixth uint8
-	at    float32
-}) {
+// spoke is what HSV in 8 bits says of one hue: how far it is into its sixth of
+// the colour wheel, from 0 to 1, and which of four levels that sixth gives to
+// red, green and blue: 0 the largest, 1 the smallest, 2 one that falls within
+// the sixth, 3 one that rises.
+type spoke struct {
+	at               float32
+	red, green, blue uint8
+}
+
+var wheel = func() (w [256]spoke) {
+	sixths := [6]spoke{
+		{red: 0, green: 3, blue: 1},
+		{red: 2, green: 0, blue: 1},
+		{red: 1, green: 0, blue: 3},
+		{red: 1, green: 2, blue: 0},
+		{red: 3, green: 1, blue: 0},
+		{red: 0, green: 1, blue: 2},
+	}
 	for h := range w {
 		place := float64(h) * 6 / 255
-		w[h].sixth = uint8(int(place) % 6)
+		w[h] = sixths[int(place)%6]
 		w[h].at = float32(place - float64(int(place)))
 	}
 	return w
@@ -90,22 +102,14 @@ func turnHue(r, g, b, turn uint8) (uint8, uint8, uint8) {
 	w := &wheel[turned]
 	s := float32(saturation) / 255
 	v := float64(most)
-	p := nearest8(float64(v * (1 - float64(s))))
-	q := nearest8(float64(v * (1 - float64(float32(s*w.at)))))
-	t := nearest8(float64(v * (1 - float64(float64(s)*(1-float64(w.at))))))
-	switch w.sixth {
-	case 0:
-		return most, t, p
-	case 1:
-		return q, most, p
-	case 2:
-		return p, most, t
-	case 3:
-		return p, q, most
-	case 4:
-		return t, p, most
+	// A table in the place of a switch, which would be mispredicted.
+	levels := [4]uint8{
+		most,
+		nearest8(float64(v * (1 - float64(s)))),
+		nearest8(float64(v * (1 - float64(float32(s*w.at))))),
+		nearest8(float64(v * (1 - float64(float64(s)*(1-float64(w.at)))))),
 	}
-	return most, p, q
+	return levels[w.red&3], levels[w.green&3], levels[w.blue&3]
 }
 
 // nearest8 rounds what is between 0 and 255, halves up.

@@ -55,11 +55,11 @@ func (s GaussianNoise) Apply(dst, src *Image, scratch *Scratch) error {
 				bits = random.next()
 			}
 			i++
-			// The lowest bit is the sign, the others are the quantile.
+			// The lowest bit is the sign, the others are the quantile. A
+			// branch would be mispredicted half of the time.
+			negative := -int64(bits & 1)
 			z := int64(quantiles[bits>>1&0x7fff])
-			if bits&1 != 0 {
-				z = -z
-			}
+			z = (z ^ negative) - negative
 			bits >>= 16
 			noise := (mean + z*sigma) / (one * normalOne)
 			to[x] = uint8(min(max(int64(v)+noise, 0), 255))

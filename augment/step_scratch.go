@@ -13,13 +13,17 @@ type stepScratch struct {
 	totals  []uint64 // a row blurred both ways
 }
 
-// orOwn returns scratch, or one from the pool and what gives it back when it is
-// nil.
-func (s *Scratch) orOwn() (own *Scratch, free func()) {
+// orOwn returns scratch, or one from the pool when it is nil, and what gives it
+// back.
+func (s *Scratch) orOwn() (*Scratch, func()) {
 	if s != nil {
 		return s, func() {}
 	}
-	own = scratches.Get().(*Scratch)
+	return ownScratch() // apart, so that the closure is only made here
+}
+
+func ownScratch() (*Scratch, func()) {
+	own := scratches.Get().(*Scratch)
 	return own, func() { scratches.Put(own) }
 }
 

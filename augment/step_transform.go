@@ -161,19 +161,24 @@ func transformBilinear(dst, src *Image, m *matrix) {
 			top, dy := floor(atY - 0.5)
 			above, below := src.Pix[max(top, 0)*src.Stride:], src.Pix[min(top+1, bottom)*src.Stride:]
 			i, j := max(left, 0)*channels, min(left+1, right)*channels
-			out := to[x*channels:][:channels]
-			for c := range out {
-				a := lerp(above[i+c], above[j+c], dx)
-				b := lerp(below[i+c], below[j+c], dx)
-				out[c] = uint8(int32(a + float64((b-a)*dy)))
+			if channels == 1 {
+				to[x] = between(above[i], above[j], below[i], below[j], dx, dy)
+				continue
 			}
+			a, b, c, d := above[i:i+3], above[j:j+3], below[i:i+3], below[j:j+3]
+			out := to[3*x : 3*x+3]
+			out[0] = between(a[0], b[0], c[0], d[0], dx, dy)
+			out[1] = between(a[1], b[1], c[1], d[1], dx, dy)
+			out[2] = between(a[2], b[2], c[2], d[2], dx, dy)
 		}
 	}
 }
 
-// lerp is what lies between two samples.
-func lerp(a, b uint8, d float64) float64 {
-	return float64(a) + float64(float64(int(b)-int(a))*d)
+// between is what lies between a and b above, and c and d below.
+func between(a, b, c, d uint8, dx, dy float64) uint8 {
+	above := float64(a) + float64(float64(int(b)-int(a))*dx)
+	below := float64(c) + float64(float64(int(d)-int(c))*dx)
+	return uint8(int32(above + float64((below-above)*dy)))
 }
 
 // transformBicubic weighs the sixteen pixels around a place by the cubic with
@@ -193,26 +198,29 @@ func transformBicubic(dst, src *Image, m *matrix) {
 			left, dx := floor(atX - 0.5)
 			top, dy := floor(atY - 0.5)
 			var column [4]int
-			var rows [4][]uint8
 			for i := range column {
 				column[i] = min(max(left-1+i, 0), right) * channels
-				rows[i] = src.Pix[min(max(top-1+i, 0), bottom)*src.Stride:]
+			}
+			var v [3][4]float64
+			for i := range 4 {
+				row := src.Pix[min(max(top-1+i, 0), bottom)*src.Stride:]
+				a, b := row[column[0]:][:channels], row[column[1]:][:channels]
+				c, d := row[column[2]:][:channels], row[column[3]:][:channels]
+				for k := range a {
+					v[k%3][i] = cubicBetween(float64(a[k]), float64(b[k]), float64(c[k]), float64(d[k]), dx)
+				}
 			}
 			out := to[x*channels:][:channels]
-			for c := range out {
-				var v [4]float64
-				for i := range v {
-					row := rows[i][c:]
-					v[i] = cubicBetween(float64(row[column[0]]), float64(row[column[1]]), float64(row[column[2]]), float64(row[column[3]]), dx)
-				}
-				out[c] = uint8(int32(min(max(cubicBetween(v[0], v[1], v[2], v[3], dy), 0), 255)))
+			for k := range out {
+				v := &v[k%3]
+				out[k] = uint8(int32(min(max(cubicBetween(v[0], v[1], v[2], v[3], dy), 0), 255)))
 			}
 		}
 	}
 }
 
 // cubicBetween is the cubic through b and c with the slopes of Keys' kernel for
-// a = -1, at distance d from b.
+// a = -1, at a distance from b.
 func cubicBetween(a, b, c, d, at float64) float64 {
 	p2 := c - a
 	p3 := float64(2*(a-b)) + c - d
