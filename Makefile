@@ -42,7 +42,7 @@ test: ## run the tests
 check: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags ## formatting, vet, staticcheck, import arrows, generated docs and code, modules, other platforms and tags
 
 check-format:
-	@files=$$(gofmt -l $$(git ls-files -co --exclude-standard '*.go' 2>/dev/null || find . -name '*.go')); \
+	@files=$$(find . -name '.venv*' -prune -o -name '*.go' -exec gofmt -l {} +); \
 	if [ -n "$$files" ]; then echo "gofmt -w these:"; echo "$$files"; exit 1; fi
 
 check-vet:
