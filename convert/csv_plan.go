@@ -23,6 +23,7 @@ type csvSource struct {
 	ranges  []rowRange // of each job
 	shuffle *shuffle   // nil when rows keep the order of the input
 	dir     *shard.Dir // that the set is written into
+	reading *csvFile   // the file of the chunk that was asked for last
 
 	encoders sync.Pool // of *rowEncoder
 	// preceding[s][c] is how many rows of split s precede chunk c; the last

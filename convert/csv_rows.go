@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"sync"
 
@@ -46,7 +47,7 @@ func (s *csvSource) tasks(_ context.Context, job int) iter.Seq2[task, error] {
 	}
 	return func(yield func(task, error) bool) {
 		for p := range s.parts(s.ranges[job]) {
-			c := s.chunkOf(p.chunk)
+			c := s.nextChunk(p.chunk)
 			if err := c.readAhead(); err != nil {
 				yield(nil, err)
 				return
@@ -72,9 +73,16 @@ type openChunk struct {
 	buffer *[]byte // nil before it is read
 }
 
-func (s *csvSource) chunkOf(n int) *openChunk {
+// nextChunk returns a chunk, to be read after those that were asked for before.
+// It is called from one goroutine.
+func (s *csvSource) nextChunk(n int) *openChunk {
 	c := &s.chunks[n]
-	return &openChunk{csvChunk: c, f: s.tables.files[c.file]}
+	f := s.tables.files[c.file]
+	if s.reading != nil && s.reading != f {
+		s.reading.src.Close() // its chunks were read, or are of a plain file
+	}
+	s.reading = f
+	return &openChunk{csvChunk: c, f: f}
 }
 
 // chunkBuffers hold chunks, each as []byte.
@@ -104,7 +112,7 @@ func (c *openChunk) read() error {
 	c.buffer = chunkBuffers.Get().(*[]byte)
 	data, err := c.f.src.ReadChunk(*c.buffer, c.Chunk)
 	if errors.Is(err, csvscan.ErrChanged) {
-		return errors.Join(err, errors.New("leave the input alone while it is being converted, and run again"))
+		return fmt.Errorf("%w; leave it alone while it is being converted, and run again", err)
 	}
 	if err == nil {
 		*c.buffer = data

@@ -141,7 +141,7 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 	g.Go(func() error {
 		defer close(chunks)
 		for i := range sh.chunks {
-			c := sh.chunkOf(i)
+			c := sh.nextChunk(i)
 			if err := c.readAhead(); err != nil {
 				return err
 			}

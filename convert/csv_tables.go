@@ -28,7 +28,6 @@ type tables struct {
 type csvFile struct {
 	src      *csvscan.Source
 	name     string // relative to the folder that all files lie in, with /
-	modTime  time.Time
 	table    *csvscan.Table
 	firstRow int64 // its number among the rows of all files
 	hashers  rowHashers
@@ -65,7 +64,7 @@ func (t *tables) open(srcs []string, o *CSVOptions) error {
 		if err != nil {
 			return err
 		}
-		t.files = append(t.files, &csvFile{src: src, name: names[i], modTime: st.ModTime(), hashers: newRowHashers(o.Seed, names[i])})
+		t.files = append(t.files, &csvFile{src: src, name: names[i], hashers: newRowHashers(o.Seed, names[i])})
 		if err := sameHeader(t.files[0].src, src); err != nil {
 			return err
 		}
@@ -214,14 +213,14 @@ func (t *tables) scan(ctx context.Context, o *CSVOptions, out string) error {
 	var blank int64
 	for _, f := range t.files {
 		result := before.Files[f.name]
-		if before.Options != t.scanned.Options || result.Table == nil || result.Size != f.src.Size() || result.ModTime != f.modTime.UnixNano() || len(result.Table.Columns) != len(t.columns) {
+		if before.Options != t.scanned.Options || result.Table == nil || result.Size != f.src.Size() || result.ModTime != f.src.ModTime().UnixNano() || len(result.Table.Columns) != len(t.columns) {
 			began := time.Now()
 			table, err := f.src.Scan(ctx, opts)
 			if err != nil {
 				return err
 			}
-			result = scanResult{Size: f.src.Size(), ModTime: f.modTime.UnixNano(), Table: table}
-			if began.Sub(f.modTime) > settled {
+			result = scanResult{Size: f.src.Size(), ModTime: f.src.ModTime().UnixNano(), Table: table}
+			if began.Sub(f.src.ModTime()) > settled {
 				t.scanned.Files[f.name] = result
 			}
 		} else {

@@ -524,3 +524,39 @@ func TestParseVector(t *testing.T) {
 		}
 	}
 }
+
+func TestCSVManyFiles(t *testing.T) {
+	dir := t.TempDir()
+	var gz bytes.Buffer
+	for i := range 300 {
+		name, text := fmt.Sprintf("part-%03d.csv", i), fmt.Sprintf("a,b\n%d,x\n", i)
+		if i%2 == 1 {
+			gz.Reset()
+			w := gzip.NewWriter(&gz)
+			w.Write([]byte(text))
+			w.Close()
+			text = gz.String()
+		}
+		rewrite(t, filepath.Join(dir, name), text)
+	}
+	out := t.TempDir()
+	s := mustCSV(t, []string{filepath.Join(dir, "*.csv")}, out, CSVOptions{Options: Options{Shards: 2, Splits: []SplitShare{{"train", .5}, {"val", .5}}}})
+	if s.Records != 300 {
+		t.Fatalf("%+v", s)
+	}
+	if open, err := os.ReadDir("/proc/self/fd"); err == nil && len(open) > 100 {
+		t.Errorf("%d files are open", len(open))
+	}
+	var got []int64
+	for _, split := range []string{"train", "val"} {
+		for _, e := range examples(t, out, split) {
+			got = append(got, e["a"].([]int64)[0])
+		}
+	}
+	slices.Sort(got)
+	for i, v := range got {
+		if v != int64(i) {
+			t.Fatalf("row %d is %d", i, v)
+		}
+	}
+}

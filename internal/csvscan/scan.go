@@ -2,6 +2,7 @@ package csvscan
 
 import (
 	"context"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
@@ -16,11 +17,28 @@ import (
 
 // Chunk is a run of whole rows in a table.
 type Chunk struct {
-	Offset    int64    `json:"offset"` // in the uncompressed stream
-	Len       int64    `json:"len"`    // in bytes
-	FirstLine int64    `json:"line"`   // on which it starts, from 1
-	Rows      int64    `json:"rows"`   // bad ones included, blank lines not
-	Hash      [16]byte `json:"hash"`   // xxh3-128 of its bytes
+	Offset    int64 `json:"offset"` // in the uncompressed stream
+	Len       int64 `json:"len"`    // in bytes
+	FirstLine int64 `json:"line"`   // on which it starts, from 1
+	Rows      int64 `json:"rows"`   // bad ones included, blank lines not
+	Hash      Hash  `json:"hash"`   // of its bytes
+}
+
+// Hash is the 128-bit XXH3 of some bytes. Its text is hexadecimal.
+type Hash [16]byte
+
+func hashOf(data []byte) Hash { return xxh3.Hash128(data).Bytes() }
+
+// MarshalText implements encoding.TextMarshaler.
+func (h Hash) MarshalText() ([]byte, error) { return hex.AppendEncode(nil, h[:]), nil }
+
+// UnmarshalText implements encoding.TextUnmarshaler.
+func (h *Hash) UnmarshalText(text []byte) error {
+	if len(text) != hex.EncodedLen(len(h)) {
+		return fmt.Errorf("hash %q: want %d hexadecimal digits", text, hex.EncodedLen(len(h)))
+	}
+	_, err := hex.Decode(h[:], text)
+	return err
 }
 
 // Table is what Scan finds out about a table.
@@ -176,7 +194,7 @@ func (r *scanner) work() error {
 	t := NewTokenizer(r.dialect, len(r.header))
 	var rows, bad, blank int64
 	for j := range r.jobs {
-		hash := xxh3.Hash128(j.data).Bytes()
+		hash := hashOf(j.data)
 		columns.chunk = j.index
 		n := int64(0)
 		for t.Reset(j.data, 0); t.Next(); n++ {

@@ -8,8 +8,7 @@ import (
 	"os"
 	"slices"
 	"sync"
-
-	"github.com/zeebo/xxh3"
+	"time"
 )
 
 // Options say how to read a table.
@@ -32,12 +31,14 @@ const DefaultMaxRow = 64 << 20
 // sampleSize is how much of a table's start is looked at for its dialect.
 const sampleSize = 128 << 10
 
-// Source is an open table. Its methods are safe for concurrent use, but see
+// Source is a table that was opened. It keeps no file open between calls but
+// that of a compressed table that ReadChunk reads, so that any number of
+// Sources can be at hand. Its methods are safe for concurrent use, but see
 // ReadChunk.
 type Source struct {
 	name        string
-	file        *os.File
 	size        int64
+	modTime     time.Time
 	compression Compression
 	dialect     Dialect
 	header      []string
@@ -69,9 +70,9 @@ func Open(path string, opts Options) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Source{name: path, file: f, dialect: d, maxRow: int(opts.MaxRow)}
-	if err := s.open(opts); err != nil {
-		f.Close()
+	defer f.Close()
+	s := &Source{name: path, dialect: d, maxRow: int(opts.MaxRow)}
+	if err := s.open(f, opts); err != nil {
 		return nil, s.located(err, 0)
 	}
 	return s, nil
@@ -86,17 +87,17 @@ func (s *Source) located(err error, lines int64) error {
 	return &Error{Name: s.name, Err: err}
 }
 
-func (s *Source) open(opts Options) error {
-	info, err := s.file.Stat()
+func (s *Source) open(f *os.File, opts Options) error {
+	info, err := f.Stat()
 	if err != nil {
 		return err
 	}
 	if !info.Mode().IsRegular() {
 		return errors.New("not a regular file")
 	}
-	s.size = info.Size()
+	s.size, s.modTime = info.Size(), info.ModTime()
 	head := make([]byte, 16)
-	n, err := s.file.ReadAt(head, 0)
+	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
 		return err
 	}
@@ -154,6 +155,9 @@ func (s *Source) Name() string { return s.name }
 // Size is the size of the file in bytes, as it is stored.
 func (s *Source) Size() int64 { return s.size }
 
+// ModTime is when the file was last changed before it was opened.
+func (s *Source) ModTime() time.Time { return s.modTime }
+
 // Compression is what the file is compressed with.
 func (s *Source) Compression() Compression { return s.compression }
 
@@ -164,20 +168,38 @@ func (s *Source) Dialect() Dialect { return s.dialect }
 // slice is the Source's own.
 func (s *Source) Header() []string { return s.header }
 
-// Close closes the file.
-func (s *Source) Close() error {
+// Close gives back what ReadChunk keeps of a compressed table. The Source can
+// be used on; it then begins anew at the start of the file.
+func (s *Source) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	s.closeStream()
+}
+
+func (s *Source) closeStream() {
 	if s.stream != nil {
 		s.stream.close()
-		s.stream = nil
+		s.stream, s.last = nil, nil
 	}
-	return s.file.Close()
 }
 
 // newStream reads the uncompressed content from its start.
 func (s *Source) newStream() (*stream, error) {
-	return newStream(io.NewSectionReader(s.file, 0, 1<<62), s.compression)
+	f, err := os.Open(s.name)
+	if err != nil {
+		return nil, err
+	}
+	in, err := newStream(f, s.compression)
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	free := in.close
+	in.close = func() {
+		free()
+		f.Close()
+	}
+	return in, nil
 }
 
 // ReadChunk reads a chunk that Scan found into the capacity of buf, or into a
@@ -192,20 +214,31 @@ func (s *Source) ReadChunk(buf []byte, c Chunk) ([]byte, error) {
 	buf = slices.Grow(buf[:0], int(c.Len))[:c.Len]
 	var err error
 	if s.compression == None {
-		_, err = s.file.ReadAt(buf, c.Offset)
+		err = s.readPlain(buf, c.Offset)
 	} else {
 		err = s.readStream(buf, c.Offset)
 	}
 	switch {
 	case err == io.EOF || err == errShort:
 		err = ErrChanged
-	case err == nil && xxh3.Hash128(buf).Bytes() != c.Hash:
+	case err == nil && hashOf(buf) != c.Hash:
 		err = ErrChanged
 	}
 	if err != nil {
 		return nil, s.located(err, 0)
 	}
 	return buf, nil
+}
+
+// readPlain reads from a plain file.
+func (s *Source) readPlain(buf []byte, offset int64) error {
+	f, err := os.Open(s.name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	_, err = f.ReadAt(buf, offset)
+	return err
 }
 
 // readStream reads from a compressed file.
@@ -217,9 +250,8 @@ func (s *Source) readStream(buf []byte, offset int64) error {
 		return nil
 	}
 	s.last = s.last[:0]
-	if s.stream != nil && s.offset > offset {
-		s.stream.close()
-		s.stream = nil
+	if s.offset > offset {
+		s.closeStream()
 	}
 	if s.stream == nil {
 		in, err := s.newStream()
