@@ -36,7 +36,7 @@ var (
 	}
 	pixels = []string{
 		"github.com/disintegration/imaging", "github.com/ebitengine/purego", "github.com/gen2brain/jpegn",
-		"golang.org/x/image", "golang.org/x/sys",
+		"github.com/klauspost/cpuid/v2", "github.com/zeebo/xxh3", "go.yaml.in/yaml/v3", "golang.org/x/image", "golang.org/x/sys",
 	}
 	// files is how sets lie on disk and how work is spread.
 	files  = []string{"github.com/zeebo/xxh3", "github.com/klauspost/cpuid/v2", "golang.org/x/sync", "golang.org/x/sys"}

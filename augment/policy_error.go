@@ -1,0 +1,94 @@
+package augment
+
+import (
+	"fmt"
+	"strings"
+)
+
+// SpecError says what is wrong with a policy's text, and where.
+type SpecError struct {
+	// File is the name of the YAML file; "" for text.
+	File string
+	// Line and Column count from 1; a column is a character.
+	Line, Column int
+	// Word is what stands there; "" at the end.
+	Word string
+	// Reason says what is wrong with it and what is allowed.
+	Reason string
+}
+
+// Error returns one line such as
+//
+//	augment: "hflp" at character 12: unknown operation; did you mean hflip?
+func (e *SpecError) Error() string {
+	word := "the end"
+	if e.Word != "" {
+		word = fmt.Sprintf("%.60q", e.Word)
+	}
+	switch {
+	case e.File != "":
+		return fmt.Sprintf("%s:%d:%d: %s: %s", e.File, e.Line, e.Column, word, e.Reason)
+	case e.Line > 1:
+		return fmt.Sprintf("augment: %s in line %d at character %d: %s", word, e.Line, e.Column, e.Reason)
+	}
+	return fmt.Sprintf("augment: %s at character %d: %s", word, e.Column, e.Reason)
+}
+
+// word is a piece of a policy's text and where it stands.
+type word struct {
+	text         string
+	line, column int
+}
+
+// wrong makes an error that points at the word.
+func (w word) wrong(format string, args ...any) error {
+	return &SpecError{Line: w.line, Column: w.column, Word: w.text, Reason: fmt.Sprintf(format, args...)}
+}
+
+// unknown makes an error about a name that isn't one of the names.
+func (w word) unknown(what string, names []string) error {
+	if near := nearest(w.text, names); near != "" {
+		return w.wrong("unknown %s; did you mean %s?", what, near)
+	}
+	return w.wrong("unknown %s; there are: %s", what, strings.Join(names, ", "))
+}
+
+// nearest returns the name that the text was most likely meant to be, "" when
+// none is near.
+func nearest(text string, names []string) string {
+	const longest = 40
+	if len(text) > longest {
+		return ""
+	}
+	best, least := "", max(1, len(text)/3)+1
+	for _, name := range names {
+		d := distance(strings.ToLower(text), name)
+		if len(text) >= 4 && strings.Contains(name, strings.ToLower(text)) {
+			d = 1
+		}
+		if d < least {
+			best, least = name, d
+		}
+	}
+	return best
+}
+
+// distance is how many bytes must be changed, added or removed to make b of a.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			d := diagonal
+			if a[i] != b[j] {
+				d = 1 + min(diagonal, row[j], row[j+1])
+			}
+			diagonal, row[j+1] = row[j+1], d
+		}
+	}
+	return row[len(b)]
+}

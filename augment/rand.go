@@ -1,0 +1,57 @@
+package augment
+
+import (
+	"encoding/binary"
+	"math"
+	"math/rand/v2"
+
+	"github.com/zeebo/xxh3"
+)
+
+// random makes the numbers of one draw. What it makes of a seed, a key and a
+// copy is part of what a seed means and never changes: a test holds values of it.
+type random struct{ pcg *rand.PCG }
+
+// randomFor seeds PCG-DXSM with XXH3-128 of the seed and the copy, both as 8
+// bytes little-endian, "augment", a zero byte, and the key.
+func randomFor(seed uint64, key string, copy int) random {
+	var h xxh3.Hasher
+	var number [16]byte
+	binary.LittleEndian.PutUint64(number[:8], seed)
+	binary.LittleEndian.PutUint64(number[8:], uint64(copy))
+	h.Write(number[:])
+	h.WriteString("augment\x00")
+	h.WriteString(key)
+	sum := h.Sum128()
+	return random{rand.NewPCG(sum.Hi, sum.Lo)}
+}
+
+// bits returns 64 random bits, which seed what is random in a step.
+func (r random) bits() uint64 { return r.pcg.Uint64() }
+
+// unit returns a number of 0 to 1, 1 excluded.
+func (r random) unit() float64 { return float64(r.pcg.Uint64()>>11) / (1 << 53) }
+
+// chance is true with probability p. It uses up a number whatever p is.
+func (r random) chance(p float64) bool { return r.unit() < p }
+
+// below returns an integer of 0 to n-1, for n of at least 1 and below 2^32. The
+// numbers' probabilities differ by at most n parts in 2^53.
+func (r random) below(n int) int { return int(float64(r.unit() * float64(n))) }
+
+// between returns a number of lo to hi. It is lo where both are the same.
+func (r random) between(lo, hi float64) float64 {
+	return min(lo+float64((hi-lo)*r.unit()), hi)
+}
+
+// betweenLogs returns a number of lo to hi, both over 0, whose logarithm is
+// distributed evenly.
+func (r random) betweenLogs(lo, hi float64) float64 {
+	return min(max(exp(r.between(log(lo), log(hi))), lo), hi)
+}
+
+// integer returns an integer of lo to hi, both included.
+func (r random) integer(lo, hi int) int { return lo + r.below(hi-lo+1) }
+
+// round rounds halves to the even neighbour, as Python does.
+func round(x float64) int { return int(math.RoundToEven(x)) }

@@ -1,0 +1,39 @@
+package augment
+
+// randAugmentChanges are what RandAugment and TrivialAugment choose from.
+var randAugmentChanges = [...]change{
+	changeNothing, changeShearX, changeShearY, changeTranslateX, changeTranslateY, changeRotate,
+	changeBrightness, changeColor, changeContrast, changeSharpness,
+	changePosterize, changeSolarize, changeAutoContrast, changeEqualize,
+}
+
+// randAugment is Cubuk, Zoph, Shlens and Le, "RandAugment: Practical automated
+// data augmentation with a reduced search space" (2019), with torchvision's
+// operations and ranges.
+func randAugment() *definition {
+	return &definition{
+		name: "rand_augment", kind: "policy", torchvision: "RandAugment",
+		about: "n of 14 operations, all with strength m",
+		parameters: []parameter{
+			{name: "n", initial: "2", min: 0, max: 100, integer: true, about: "how many, one after another; the same may come again"},
+			{name: "m", initial: "9", min: 0, max: 999, integer: true, about: "strength, from 0 to bins-1"},
+			binsOf(), transformFilter(), fillColor(), chance("1"),
+		},
+		check: func(s settings, _ int) (string, string) {
+			if s.integer("m") >= s.integer("bins") {
+				return "m", "want less than bins, of which there are " + formatNumber(s.number("bins"))
+			}
+			return "", ""
+		},
+		sampler: func(s settings, _ []*operation) sampler {
+			n, m := s.integer("n"), s.integer("m")
+			c := newChanger(s, usualSpace, s.integer("bins"))
+			return func(d *drawing) {
+				c := c.to(d)
+				for range n {
+					c.add(d, randAugmentChanges[d.random.below(len(randAugmentChanges))], m)
+				}
+			}
+		},
+	}
+}
