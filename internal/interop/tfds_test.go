@@ -178,6 +178,35 @@ func TestTFDSLoadsPictures(t *testing.T) {
 	}
 }
 
+// What keep cannot store as it is becomes PNG, and gray pictures read as RGB.
+func TestTFDSLoadsPicturesOfManyKinds(t *testing.T) {
+	src := t.TempDir()
+	for _, name := range []string{
+		"made-gray.jpg", "go-video-005.gray.q50.2x2.progressive.jpeg", "go-video-001.rgb.jpeg", "go-video-001.interlaced.gif",
+		"goimage-bmp_1bpp.bmp", "goimage-blue-purple-pink.lossless.webp", "made-cmyk-adobe.jpg",
+	} {
+		data, err := os.ReadFile(filepath.Join("../../testdata/pictures", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(src, name), data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, encode := range []string{"keep", "png"} {
+		out, s := convert(t, "images", src, "--unlabelled", "--encode", encode)
+		load(t, out, s, 1)
+		var p struct {
+			Worst float64
+			Count int
+		}
+		ask(t, &p, "pictures", map[string]any{"path": out, "source": src, "width": 0, "height": 0, "quality": 0})
+		if p.Worst > 1 || p.Count != 7 {
+			t.Errorf("%s: %d pictures, up to %.2f levels from Pillow's; want 7 within 1", encode, p.Count, p.Worst)
+		}
+	}
+}
+
 // float32 is raw, normalised: (v/255 - mean) / std.
 func TestTFDSLoadsNormalisedPictures(t *testing.T) {
 	photos := filepath.Join(demo, "photos")
