@@ -112,17 +112,11 @@ func ParseVector(s string) (Vector, error) {
 // names, and must have the same columns.
 func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary, error) {
 	began := time.Now()
-	tables, err := openTables(srcs, &o)
+	tables, err := o.open(srcs)
 	if err != nil {
 		return nil, err
 	}
 	defer tables.close()
-	if o.Name == "" {
-		o.Name = tables.name()
-	}
-	if err := o.complete(); err != nil {
-		return nil, err
-	}
 	if err := tables.scan(ctx, &o, out); err != nil {
 		return nil, err
 	}
@@ -142,13 +136,28 @@ func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary
 	})
 }
 
-// complete fills in defaults and says which options cannot be.
-func (o *CSVOptions) complete() error {
-	if err := o.check(); err != nil {
-		return err
+// open checks the options, fills in defaults and opens the sources.
+func (o *CSVOptions) open(srcs []string) (*tables, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
 	}
+	t, err := openTables(srcs, o)
+	if err != nil {
+		return nil, err
+	}
+	o.Name = cmp.Or(o.Name, t.name())
+	if err := o.check(); err != nil {
+		t.close()
+		return nil, err
+	}
+	return t, nil
+}
+
+// complete fills in defaults and says which of the options for tables cannot be.
+func (o *CSVOptions) complete() error {
 	o.Missing = cmp.Or(o.Missing, MissingDrop)
 	o.Memory = cmp.Or(o.Memory, 512<<20)
+	o.MaxRow = cmp.Or(o.MaxRow, csvscan.DefaultMaxRow)
 	if o.MissingValues == nil {
 		o.MissingValues = csvscan.DefaultMissing
 	}
@@ -166,6 +175,10 @@ func (o *CSVOptions) complete() error {
 		return optionError("label-offset", "needs --label and --vocab")
 	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
 		return optionError("label-offset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
+	case strings.IndexByte("\"\r\n", o.Delimiter) >= 0:
+		return optionError("delimiter", "%q is a quote or ends a row", o.Delimiter)
+	case o.MaxRow < csvscan.ChunkSize || o.MaxRow > 1<<30:
+		return optionError("max-row", "%d bytes: want 1 MiB to 1 GiB", o.MaxRow)
 	case o.Memory < 16<<20:
 		return optionError("memory", "%d bytes: want 16 MiB or more", o.Memory)
 	}

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -249,15 +248,11 @@ func (s *csvSource) describe(m *shard.Manifest) {
 // CSVSchema finds out the types that CSV would give to the columns of tables,
 // and writes nothing.
 func CSVSchema(ctx context.Context, srcs []string, o CSVOptions) (*Schema, error) {
-	t, err := openTables(srcs, &o)
+	t, err := o.open(srcs)
 	if err != nil {
 		return nil, err
 	}
 	defer t.close()
-	o.Name = cmp.Or(o.Name, t.name())
-	if err := o.complete(); err != nil {
-		return nil, err
-	}
 	if err := t.scan(ctx, &o, ""); err != nil {
 		return nil, err
 	}

@@ -466,6 +466,9 @@ func TestCSVErrors(t *testing.T) {
 		{"vector of the label", []string{good}, CSVOptions{Label: "a", Vectors: []Vector{{"v", []string{"a"}}}}, "is the label", true},
 		{"vector of text and numbers", []string{put("text.csv", "a,b\n1,x\n")}, CSVOptions{Vectors: []Vector{{"v", []string{"a", "b"}}}}, `column "b" is bytes and others are int64`, true},
 		{"policy", []string{good}, CSVOptions{Missing: "ignore"}, "--na", true},
+		{"longest row", []string{good}, CSVOptions{MaxRow: 7}, "--max-row", true},
+		{"delimiter", []string{good}, CSVOptions{Delimiter: '"'}, "--delimiter", true},
+		{"name", []string{good}, CSVOptions{Options: Options{Name: "a-b"}}, "--name", true},
 		{"memory", []string{good}, CSVOptions{Memory: 1}, "--memory", true},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
