@@ -39,6 +39,15 @@ type ImageOptions struct {
 	// FollowSymlinks reads what symbolic links lead to.
 	FollowSymlinks bool
 
+	// Augment makes variants of the pictures: Copies of each (default: 1), stored
+	// in place of the original or, with KeepOriginal, beside it. AugmentSplits
+	// get them; default: "train". What the policy draws is done to the decoded
+	// picture, before Resize.
+	Augment       *augment.Policy
+	Copies        int
+	KeepOriginal  bool
+	AugmentSplits []string
+
 	// Resize is how pictures are resized. Default: not at all.
 	Resize augment.ResizeSpec
 	// Channels of the stored picture: 1, 3, or 0 for as many as the source has
@@ -156,7 +165,7 @@ func (o *ImageOptions) complete() error {
 	switch o.Encode {
 	case Keep:
 		if o.changesPixels() {
-			return optionError("encode", "keep stores pictures as they are, so it cannot go with an option that changes pixels (--resize, --channels, --background)")
+			return optionError("encode", "keep stores pictures as they are, so it cannot go with an option that changes pixels (--resize, --augment, --channels, --background)")
 		}
 	case Raw, Float32:
 		o.Channels = cmp.Or(o.Channels, 3)
@@ -185,13 +194,16 @@ func (o *ImageOptions) complete() error {
 	if err := o.checkGlobs(); err != nil {
 		return err
 	}
+	if err := o.checkAugment(); err != nil {
+		return err
+	}
 	return o.checkRename()
 }
 
 // changesPixels reports whether an option asks for other pixels than the
 // source's.
 func (o *ImageOptions) changesPixels() bool {
-	return o.resizes() || o.Channels != 0 && o.Encode != Raw && o.Encode != Float32 || o.Background != nil
+	return o.resizes() || o.Augment != nil || o.Channels != 0 && o.Encode != Raw && o.Encode != Float32 || o.Background != nil
 }
 
 func (o *ImageOptions) resizes() bool { return o.Resize.Width > 0 || o.Resize.Square > 0 }
@@ -231,6 +243,10 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 			m["fit"] = o.Resize.Fit.String()
 		}
 		m["antialias"], m["no_upscale"], m["exact_pixels"] = o.Resize.Antialias, o.Resize.NoUpscale, o.ExactPixels
+	}
+	if o.Augment != nil {
+		m["augment"], m["copies"], m["keep_original"] = o.Augment.String(), o.Copies, o.KeepOriginal
+		m["augment_splits"] = o.augmentSplits()
 	}
 	switch o.Encode {
 	case JPEG:

@@ -25,6 +25,9 @@ func (s *imageSource) describe(m *shard.Manifest) {
 		scalar(keyChannels, "int64"), text(keyColorspace), s.pictureFeature(), text(keyFilename),
 		text(keyFormat), scalar(keyHeight, "int64"), scalar(keyWidth, "int64"),
 	}
+	if o.Augment != nil {
+		m.Features = append(m.Features, scalar(keyCopy, "int64"), text(keyOps))
+	}
 	if o.Encode == Keep {
 		m.Features = append(m.Features, scalar(keyOrientation, "int64"))
 	}

@@ -15,6 +15,8 @@ import (
 
 // The features of a picture's record, sorted.
 const (
+	keyCopy        = "augment/copy"
+	keyOps         = "augment/ops"
 	keyChannels    = "image/channels"
 	keyLabel       = "image/class/label"
 	keyText        = "image/class/text"
@@ -27,7 +29,7 @@ const (
 	keyWidth       = "image/width"
 )
 
-var imageKeys = []string{keyChannels, keyLabel, keyText, keyColorspace, keyEncoded, keyFilename, keyFormat, keyHeight, keyOrientation, keyWidth}
+var imageKeys = []string{keyCopy, keyOps, keyChannels, keyLabel, keyText, keyColorspace, keyEncoded, keyFilename, keyFormat, keyHeight, keyOrientation, keyWidth}
 
 // maxInput is the largest file that is read as a picture: a record that holds
 // a larger one would be refused by most readers.
@@ -40,53 +42,55 @@ const settled = time.Second
 
 // scratch is what a worker needs to make a record, kept for the next one.
 type scratch struct {
-	file    []byte
-	decoded augment.Image
-	resized augment.Image
-	resize  augment.Scratch
-	encoded []byte
-	builder tfrecord.Builder
+	file      []byte
+	decoded   augment.Image
+	augmented augment.Image
+	resized   augment.Image
+	resize    augment.Scratch
+	encoded   []byte
+	builder   tfrecord.Builder
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // putScratch keeps a scratch for reuse, unless a huge picture has grown it.
 func putScratch(sc *scratch) {
-	if cap(sc.file)+cap(sc.decoded.Pix)+cap(sc.resized.Pix)+cap(sc.encoded) <= 4*keepFrames {
+	if cap(sc.file)+cap(sc.decoded.Pix)+cap(sc.augmented.Pix)+cap(sc.resized.Pix)+cap(sc.encoded) <= 4*keepFrames {
 		scratches.Put(sc)
 	}
 }
 
-// make makes the record of one picture, or says in the piece why there is none.
-func (s *imageSource) make(pic *picture, p *piece) error {
+// make makes the record of one sample, or says in the piece why there is none.
+func (s *imageSource) make(sample sample, p *piece) error {
 	p.samples = 1
+	pic := &s.pictures[sample.picture]
 	if pic.bad != nil {
 		p.bad = append(p.bad, *pic.bad)
-		p.identity = identityOf(p.identity, pic, unread)
+		p.identity = s.identity(p.identity, sample, unread)
 		return nil
 	}
 	sc := scratches.Get().(*scratch)
 	defer putScratch(sc)
 	data, st, err := sc.read(s.path(pic))
 	if err != nil {
-		p.identity = identityOf(p.identity, pic, unread)
-		p.bad = append(p.bad, pic.unusable("read", withoutPath(err)))
+		p.identity = s.identity(p.identity, sample, unread)
+		p.bad = append(p.bad, s.unusable(sample, "read", withoutPath(err)))
 		return nil
 	}
 	p.bytesIn = int64(len(data))
 	hash := hashHex(data)
-	p.identity = identityOf(p.identity, pic, hash)
+	p.identity = s.identity(p.identity, sample, hash)
 	if time.Since(st.ModTime()) > settled {
 		p.inputs = append(p.inputs, shard.Input{Key: shard.InputKey(pic.path), Size: st.Size(), ModTime: st.ModTime().UnixNano(), Hash: hash})
 	}
-	out, filtered, fault := s.store(sc, data)
+	out, filtered, fault := s.store(sc, data, sample)
 	switch {
 	case fault != nil:
-		p.bad = append(p.bad, pic.unusable(fault.stage, fault.err))
+		p.bad = append(p.bad, s.unusable(sample, fault.stage, fault.err))
 	case filtered:
 		p.filtered = 1
 	default:
-		s.build(&sc.builder, pic, out)
+		s.build(&sc.builder, sample, out)
 		p.frame(&sc.builder)
 		if s.labels != nil {
 			p.labels = append(p.labels, pic.id)
@@ -96,9 +100,11 @@ func (s *imageSource) make(pic *picture, p *piece) error {
 }
 
 // unusable makes a line of the ledger.
-func (p *picture) unusable(stage string, err error) shard.BadSample {
-	name := shard.Readable(p.path)
-	return shard.BadSample{Key: name, Source: name, Stage: stage, Reason: err.Error()}
+func (s *imageSource) unusable(sample sample, stage string, err error) shard.BadSample {
+	return shard.BadSample{
+		Key: shard.Readable(s.key(sample)), Source: shard.Readable(s.pictures[sample.picture].path),
+		Stage: stage, Reason: err.Error(),
+	}
 }
 
 // withoutPath drops the path from a file error: the ledger names its source
@@ -156,11 +162,12 @@ type stored struct {
 	data                    []byte // valid as long as the scratch is
 	format                  string
 	width, height, channels int
-	orientation             int // 0: not stored
+	orientation             int    // 0: not stored
+	ops                     []byte // what was done to a variant, JSON; nil in sets without variants
 }
 
 // store decodes, transforms and encodes a picture as the options say.
-func (s *imageSource) store(sc *scratch, data []byte) (out stored, filtered bool, f *fault) {
+func (s *imageSource) store(sc *scratch, data []byte, sample sample) (out stored, filtered bool, f *fault) {
 	info, err := s.codec.Stat(data)
 	if err != nil {
 		return stored{}, false, &fault{"decode", err}
@@ -175,16 +182,24 @@ func (s *imageSource) store(sc *scratch, data []byte) (out stored, filtered bool
 				return stored{}, false, &fault{"decode", err}
 			}
 		}
-		return stored{data, string(info.Format), info.Width, info.Height, info.Channels, info.Orientation}, false, nil
+		return stored{data: data, format: string(info.Format), width: info.Width, height: info.Height, channels: info.Channels, orientation: info.Orientation}, false, nil
 	}
 	opts := augment.DecodeOptions{Channels: s.o.Channels}
-	if s.o.resizes() && !s.o.ExactPixels {
+	if s.o.resizes() && !s.o.ExactPixels && s.o.Augment == nil {
 		opts.MinWidth, opts.MinHeight = s.o.Resize.MinDecode(w, h)
 	}
 	if _, err := s.codec.Decode(&sc.decoded, data, opts); err != nil {
 		return stored{}, false, &fault{"decode", err}
 	}
 	im := &sc.decoded
+	var ops []byte
+	if s.o.Augment != nil {
+		if ops, err = s.augment(sc, sample); err != nil {
+			return stored{}, false, &fault{"transform", err}
+		}
+		im = &sc.augmented
+		w, h = im.Width, im.Height
+	}
 	if s.o.resizes() {
 		// The geometry of the full size, so that a reduced decode ends alike.
 		if err := s.o.Resize.Render(&sc.resized, im, s.o.Resize.Geometry(w, h), &sc.resize); err != nil {
@@ -196,6 +211,7 @@ func (s *imageSource) store(sc *scratch, data []byte) (out stored, filtered bool
 	if err != nil {
 		return stored{}, false, &fault{"encode", err}
 	}
+	out.ops = ops
 	return out, false, nil
 }
 
@@ -231,12 +247,17 @@ func (s *imageSource) encode(sc *scratch, im *augment.Image) (stored, error) {
 
 // build makes the Example. The keys are added in sorted order, which spares
 // the builder a sort unless some were renamed.
-func (s *imageSource) build(b *tfrecord.Builder, pic *picture, out stored) {
+func (s *imageSource) build(b *tfrecord.Builder, sample sample, out stored) {
+	pic := &s.pictures[sample.picture]
 	colorspace := "RGB"
 	if out.channels == 1 {
 		colorspace = "grayscale"
 	}
 	b.Reset()
+	if out.ops != nil {
+		b.Int64(s.o.key(keyCopy), int64(sample.copy))
+		b.Bytes(s.o.key(keyOps), out.ops)
+	}
 	b.Int64(s.o.key(keyChannels), int64(out.channels))
 	if s.labels != nil {
 		b.Int64(s.o.key(keyLabel), int64(pic.id))

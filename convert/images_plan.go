@@ -27,8 +27,15 @@ type imageSource struct {
 	labels     []string // names by id, background names included
 	splitsBy   string   // how samples get their split: the shares, or "folders"
 	planned    []job
-	samples    [][]int32              // of each job: its pictures, in order
+	samples    [][]sample             // of each job, in order
 	remembered map[string]shard.Input // by key, from earlier runs
+}
+
+// sample is a record to be: a picture as it is or, in an augmented set, one of
+// its variants.
+type sample struct {
+	picture int32
+	copy    int32 // 0 is the original
 }
 
 // planImages deals the listed pictures to splits and shards.
@@ -38,11 +45,14 @@ func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, b
 		s.pictures = limit(s.pictures, o.Limit, newHasher(o.Seed, forLimit))
 	}
 	splits, of := s.splits(l)
+	if err := o.checkAugmentSplits(splits); err != nil {
+		return nil, err
+	}
 	for i, split := range splits {
-		var members []int32
+		var members []sample
 		for p := range s.pictures {
 			if of(p) == i {
-				members = append(members, int32(p))
+				members = o.variants(members, int32(p), split)
 			}
 		}
 		if len(members) == 0 {
@@ -88,13 +98,13 @@ func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 }
 
 // planSplit deals the members of a split to its shards.
-func (s *imageSource) planSplit(split string, members []int32, existing int) {
+func (s *imageSource) planSplit(split string, members []sample, existing int) {
 	o := s.o
 	count := o.Shards
 	if count == 0 {
 		var bytes int64
-		for _, p := range members {
-			bytes += o.estimate(s.pictures[p].size)
+		for _, m := range members {
+			bytes += o.estimate(s.pictures[m.picture].size)
 		}
 		count = autoShards(int64(len(members)), bytes, existing)
 	}
@@ -102,18 +112,18 @@ func (s *imageSource) planSplit(split string, members []int32, existing int) {
 		o.note("split %s has only %s, so as many shards, not %d", split, plural(int64(len(members)), "sample"), count)
 		count = len(members)
 	}
-	byPath := func(i, j int) int { return strings.Compare(s.pictures[members[i]].path, s.pictures[members[j]].path) }
+	byKey := func(i, j int) int { return strings.Compare(s.key(members[i]), s.key(members[j])) }
 	hashes := func(p purpose) []uint64 {
 		h := newHasher(o.Seed, p)
 		hashes := make([]uint64, len(members))
 		for i, m := range members {
-			hashes[i] = h.key(s.pictures[m].path)
+			hashes[i] = h.key(s.key(m))
 		}
 		return hashes
 	}
-	shards := make([][]int32, count)
-	of := cut(hashes(forShard), count, o.Even, byPath)
-	for _, i := range hashOrder(hashes(forOrder), byPath) {
+	shards := make([][]sample, count)
+	of := cut(hashes(forShard), count, o.Even, byKey)
+	for _, i := range hashOrder(hashes(forOrder), byKey) {
 		shards[of[i]] = append(shards[of[i]], members[i])
 	}
 	for i, samples := range shards {
@@ -143,20 +153,20 @@ func (s *imageSource) prepare(context.Context, []int) error { return nil }
 
 func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
 	return func(yield func(task, error) bool) {
-		for _, i := range s.samples[job] {
-			picture := &s.pictures[i]
-			if !yield(func(p *piece) error { return s.make(picture, p) }, nil) {
+		for _, sample := range s.samples[job] {
+			if !yield(func(p *piece) error { return s.make(sample, p) }, nil) {
 				return
 			}
 		}
 	}
 }
 
-// identityOf appends what a picture is known by everywhere: its key, its label
-// and the hash of its content.
-func identityOf(dst []byte, p *picture, hash string) []byte {
-	dst = binary.AppendUvarint(dst, uint64(len(p.path)))
-	dst = append(dst, p.path...)
+// identity appends what a sample is known by everywhere: its key, its label and
+// the hash of its picture's content.
+func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
+	p, key := &s.pictures[sample.picture], s.key(sample)
+	dst = binary.AppendUvarint(dst, uint64(len(key)))
+	dst = append(dst, key...)
 	dst = binary.AppendUvarint(dst, uint64(len(p.label)))
 	dst = append(dst, p.label...)
 	dst = binary.AppendVarint(dst, int64(p.id))
@@ -181,8 +191,8 @@ func (s *imageSource) known(ctx context.Context, job int) ([]byte, error) {
 	hashes := make([]string, len(samples))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(s.o.workers())
-	for i, n := range samples {
-		p := &s.pictures[n]
+	for i, sample := range samples {
+		p := &s.pictures[sample.picture]
 		if in, ok := s.remembered[p.path]; ok && in.Size == p.size && in.ModTime == p.modTime {
 			hashes[i] = in.Hash
 			continue
@@ -203,8 +213,8 @@ func (s *imageSource) known(ctx context.Context, job int) ([]byte, error) {
 		return nil, err
 	}
 	var identity []byte
-	for i, n := range samples {
-		identity = identityOf(identity, &s.pictures[n], hashes[i])
+	for i, sample := range samples {
+		identity = s.identity(identity, sample, hashes[i])
 	}
 	return identity, nil
 }

@@ -66,6 +66,13 @@ them are bearable.`,
 	fs.StringArrayVar(&o.Include, "include", nil, "take only paths that match this `glob` (repeatable; ** stands for any folders)")
 	fs.StringArrayVar(&o.Exclude, "exclude", nil, "leave out paths that match this `glob` (repeatable)")
 	fs.BoolVar(&o.FollowSymlinks, "follow-symlinks", false, "read what symbolic links lead to")
+	textVar(fs, "augment", "", "SPEC|FILE", "make variants of each picture: a policy such as hflip:0.5|rotate:15, or a YAML file (see tfrec augment list)", func(s string) (err error) {
+		o.Augment, err = augment.LoadPolicy(s)
+		return err
+	})
+	fs.IntVar(&o.Copies, "copies", 0, "variants of each picture (default 1 with --augment)")
+	fs.BoolVar(&o.KeepOriginal, "keep-original", false, "store the original beside its variants")
+	fs.StringSliceVar(&o.AugmentSplits, "augment-splits", nil, "splits that get variants (default train)")
 	textVar(fs, "resize", "", "WxH|N", "resize to width x height, or the shorter side to N and then a centre crop to NxN", func(s string) error {
 		size, err := augment.ParseSize(s)
 		o.Resize.Width, o.Resize.Height, o.Resize.Square = size.Width, size.Height, size.Square
