@@ -1,0 +1,60 @@
+package augment
+
+import (
+	"math"
+	"strconv"
+	"testing"
+)
+
+// near fails when a is further from b than so many of b's last bits.
+func near(t *testing.T, what string, x, a, b, bits float64) {
+	t.Helper()
+	if unit := math.Nextafter(math.Abs(b), math.Inf(1)) - math.Abs(b); !(math.Abs(a-b) <= bits*unit) {
+		t.Errorf("%s(%v) = %v, want %v", what, x, a, b)
+	}
+}
+
+func TestFloatFunctions(t *testing.T) {
+	for i := -20000; i <= 20000; i++ {
+		x := float64(i) * 0.0137
+		sin, cos := sinCos(x)
+		near(t, "sin", x, sin, math.Sin(x), 3)
+		near(t, "cos", x, cos, math.Cos(x), 3)
+		near(t, "tan", x, tan(x), math.Tan(x), 4)
+		if want, _ := strconv.ParseFloat(strconv.FormatFloat(sin, 'f', 15, 64), 64); round15(sin) != want {
+			t.Errorf("round15(%v) = %v, want %v", sin, round15(sin), want)
+		}
+		near(t, "exp", x, exp(x), math.Exp(x), 4)
+		if x > 0 {
+			near(t, "log", x, log(x), math.Log(x), 4)
+			near(t, "pow", x, pow(x/300, 1.7), math.Pow(x/300, 1.7), 64)
+		}
+	}
+	for _, c := range [][2]float64{
+		{exp(-1000), 0}, {exp(1000), math.Inf(1)}, {exp(0), 1}, {exp(-745), math.SmallestNonzeroFloat64},
+		{pow(0, 0), 1}, {pow(0, 2), 0}, {pow(0.3, 0), 1}, {pow(1, 99), 1}, {log(1), 0},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%v, want %v", c[0], c[1])
+		}
+	}
+}
+
+// The bits are the same on every architecture.
+func TestFloatFunctionsFrozen(t *testing.T) {
+	sum := uint64(0)
+	add := func(x float64) { sum = sum*0x9e3779b97f4a7c15 + math.Float64bits(x) }
+	for i := range 2000 {
+		x := float64(i)*0.0137 - 9
+		sin, cos := sinCos(x)
+		add(sin)
+		add(cos)
+		add(tan(x))
+		add(exp(x))
+		add(log(float64(i+1) * 0.003))
+		add(pow(float64(i)/2000, 1.7))
+	}
+	if sum != 0xa742310684bb59d2 {
+		t.Errorf("other bits: %#x", sum)
+	}
+}
