@@ -5,14 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func policy(t *testing.T, spec string) *augment.Policy {
@@ -35,28 +31,11 @@ type variant struct {
 func variantsOf(t *testing.T, dir, split string) []variant {
 	t.Helper()
 	var all []variant
-	paths, _ := filepath.Glob(filepath.Join(dir, "*-"+split+".tfrecord-*"))
-	slices.Sort(paths)
-	for _, p := range paths {
-		f, err := os.Open(p)
-		if err != nil {
-			t.Fatal(err)
+	for _, m := range examples(t, dir, split) {
+		if m[keyCopy] == nil || m[keyOps] == nil {
+			t.Fatalf("a record of an augmented set lacks %s or %s", keyCopy, keyOps)
 		}
-		defer f.Close()
-		for record, err := range tfrecord.NewReader(f, tfrecord.ReaderOptions{Name: p}).All() {
-			if err != nil {
-				t.Fatal(err)
-			}
-			var e tfrecord.Example
-			if err := e.Parse(record); err != nil {
-				t.Fatal(err)
-			}
-			m := e.Map()
-			if m[keyCopy] == nil || m[keyOps] == nil {
-				t.Fatalf("a record of an augmented set lacks %s or %s", keyCopy, keyOps)
-			}
-			all = append(all, variant{string(m[keyFilename].([][]byte)[0]), m[keyCopy].([]int64)[0], string(m[keyOps].([][]byte)[0])})
-		}
+		all = append(all, variant{string(m[keyFilename].([][]byte)[0]), m[keyCopy].([]int64)[0], string(m[keyOps].([][]byte)[0])})
 	}
 	return all
 }

@@ -114,31 +114,40 @@ func sameSet(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// records reads the Examples of all shards of a split by image/filename.
-func records(t *testing.T, dir, split string) map[string]map[string]any {
+// examples reads the Examples of all shards of a split, in their order.
+func examples(t *testing.T, dir, split string) []map[string]any {
 	t.Helper()
-	all := map[string]map[string]any{}
+	var all []map[string]any
 	paths, _ := filepath.Glob(filepath.Join(dir, "*-"+split+".tfrecord-*"))
 	slices.Sort(paths)
 	for _, p := range paths {
-		f, err := os.Open(p)
+		r, err := shard.Open(p, tfrecord.ReaderOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer f.Close()
-		for record, err := range tfrecord.NewReader(f, tfrecord.ReaderOptions{Name: p}).All() {
+		defer r.Close()
+		var e tfrecord.Example
+		for record, err := range r.All() {
+			if err == nil {
+				err = e.Parse(record)
+			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			var e tfrecord.Example
-			if err := e.Parse(bytes.Clone(record)); err != nil {
-				t.Fatal(err)
-			}
-			m := e.Map()
-			all[string(m[keyFilename].([][]byte)[0])] = m
+			all = append(all, e.Map())
 		}
 	}
 	return all
+}
+
+// records gives the Examples of a split by their image/filename.
+func records(t *testing.T, dir, split string) map[string]map[string]any {
+	t.Helper()
+	byName := map[string]map[string]any{}
+	for _, m := range examples(t, dir, split) {
+		byName[string(m[keyFilename].([][]byte)[0])] = m
+	}
+	return byName
 }
 
 func TestImagesKeepsBytesAndLabels(t *testing.T) {
