@@ -114,32 +114,6 @@ func sameSet(t *testing.T, got, want map[string]string) {
 	}
 }
 
-// examples reads the Examples of all shards of a split, in their order.
-func examples(t *testing.T, dir, split string) []map[string]any {
-	t.Helper()
-	var all []map[string]any
-	paths, _ := filepath.Glob(filepath.Join(dir, "*-"+split+".tfrecord-*"))
-	slices.Sort(paths)
-	for _, p := range paths {
-		r, err := shard.Open(p, tfrecord.ReaderOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer r.Close()
-		var e tfrecord.Example
-		for record, err := range r.All() {
-			if err == nil {
-				err = e.Parse(record)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			all = append(all, e.Map())
-		}
-	}
-	return all
-}
-
 // records gives the Examples of a split by their image/filename.
 func records(t *testing.T, dir, split string) map[string]map[string]any {
 	t.Helper()
