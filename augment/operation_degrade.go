@@ -39,7 +39,7 @@ func degradeOperations() []*definition {
 			},
 			sampler: func(s settings, _ []*operation) sampler {
 				return func(d *drawing) {
-					d.add(GaussianNoise{Mean: s.number("mean"), Sigma: d.from(s.span("sigma")), Seed: d.random.bits()})
+					d.add(GaussianNoise{Mean: s.number("mean"), Sigma: d.from(s.span("sigma")), Seed: d.random.seed()})
 				}
 			},
 		},
@@ -82,7 +82,7 @@ func randomErasing(s settings, _ []*operation) sampler {
 		}
 		e := Erase{X: x, Y: y, W: w, H: h, Value: value.color}
 		if value.word != "" {
-			e.Noise, e.Seed = true, d.random.bits()
+			e.Noise, e.Seed = true, d.random.seed()
 		}
 		d.add(e)
 	}

@@ -26,8 +26,9 @@ func randomFor(seed uint64, key string, copy int) random {
 	return random{rand.NewPCG(sum.Hi, sum.Lo)}
 }
 
-// bits returns 64 random bits, which seed what is random in a step.
-func (r random) bits() uint64 { return r.pcg.Uint64() }
+// seed returns what seeds the noise in a step. It has 53 bits, so that readers
+// of JSON that know only floating-point numbers keep it whole.
+func (r random) seed() uint64 { return r.pcg.Uint64() >> 11 }
 
 // unit returns a number of 0 to 1, 1 excluded.
 func (r random) unit() float64 { return float64(r.pcg.Uint64()>>11) / (1 << 53) }
