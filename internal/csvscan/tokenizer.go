@@ -74,7 +74,7 @@ func NewTokenizer(d Dialect, columns int) *Tokenizer {
 // shorter than 2 GiB, and whose first line is number line. The Tokenizer reads
 // data and never writes to it.
 func (t *Tokenizer) Reset(data []byte, line int64) {
-	if len(data) >= inScratch {
+	if uint64(len(data)) >= inScratch {
 		panic("csvscan: a chunk of 2 GiB or more")
 	}
 	t.data, t.pos, t.line, t.blank = data, 0, line, 0
