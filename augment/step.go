@@ -7,6 +7,13 @@ package augment
 // A step is a pure function of its parameters and the picture: the same bytes
 // on any machine. Its arithmetic is in integers, or every floating-point
 // product is converted explicitly so that no architecture fuses it.
+//
+// The bytes are those that torchvision.transforms.v2 makes of Pillow pictures,
+// with Pillow 13, where it has the operation: all of them, but for [GaussianBlur]
+// and [Affine], of whose samples fewer than one in a thousand may be off by one
+// level, and but for what is random ([GaussianNoise], the noise of [Erase]) or the
+// codec's ([JPEGArtefacts]). [ResizeTo] and [ResizedCrop] are as near to Pillow as
+// [Resize] is.
 type Step interface {
 	// Op is the operation's name in JSON and in a policy, such as "hflip".
 	Op() string

@@ -11,8 +11,8 @@ type Erase struct {
 	// Value is the colour, in RGB; grayscale pictures get its luminance.
 	Value [3]uint8 `json:"value,omitzero"`
 	// Noise takes random samples in the place of Value, all levels as
-	// probable, that Seed decides. A box that reaches outside gets the noise
-	// of the box inside.
+	// probable, that Seed decides. (torchvision's are normally distributed,
+	// which is of use only after it has normalized the picture.)
 	Noise bool   `json:"noise,omitzero"`
 	Seed  uint64 `json:"seed,omitzero"`
 }
