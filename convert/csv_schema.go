@@ -1,0 +1,69 @@
+package convert
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+)
+
+// CSVSchema finds out the types that CSV would give to the columns of tables,
+// and writes nothing.
+func CSVSchema(ctx context.Context, srcs []string, o CSVOptions) (*Schema, error) {
+	t, err := o.open(srcs)
+	if err != nil {
+		return nil, err
+	}
+	defer t.close()
+	if err := t.scan(ctx, &o, ""); err != nil {
+		return nil, err
+	}
+	c, err := o.resolve(t)
+	if err != nil {
+		return nil, err
+	}
+	s := new(Schema)
+	for i, name := range t.header() {
+		s.Columns = append(s.Columns, SchemaColumn{name, c.types[i]})
+	}
+	return s, nil
+}
+
+// Schema says what the columns of a table are: the form of a schema file.
+type Schema struct {
+	Columns []SchemaColumn `json:"columns"`
+}
+
+// SchemaColumn is a column of a Schema.
+type SchemaColumn struct {
+	Name string     `json:"name"`
+	Type ColumnType `json:"type"`
+}
+
+// maxSchema bounds a schema file.
+const maxSchema = 64 << 20
+
+// ReadSchema reads a schema file. What it doesn't know in there is an error.
+func ReadSchema(path string) (*Schema, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	d := json.NewDecoder(io.LimitReader(f, maxSchema))
+	d.DisallowUnknownFields()
+	var s struct {
+		Version int `json:"schema_version"` // --print-schema --json adds it
+		Schema
+	}
+	if err := d.Decode(&s); err != nil {
+		return nil, fmt.Errorf("%s: not a schema such as --print-schema writes: %w", path, err)
+	}
+	for _, c := range s.Columns {
+		if _, err := ParseColumnType(string(c.Type)); err != nil {
+			return nil, fmt.Errorf("%s: column %q: %w", path, c.Name, err)
+		}
+	}
+	return &s.Schema, nil
+}
