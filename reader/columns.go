@@ -1,0 +1,141 @@
+package reader
+
+import (
+	"slices"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Columns are the features of a batch of records, each in one piece. Filling
+// them again uses their memory again. The zero Columns are empty and ready for
+// a [ColumnParser].
+type Columns struct {
+	// Rows is how many records there are.
+	Rows int
+	// Columns are those of the schema, in its order.
+	Columns []Column
+}
+
+// Column is one feature of a batch of records. Its slices are the batch's: they
+// are valid as long as the batch is, and a tensor library may take them as they
+// are.
+type Column struct {
+	// Key and Kind are those of the [Field].
+	Key  string
+	Kind tfrecord.Kind
+	// Shape is that of the batch: rows first, then the shape of the field; of
+	// a ragged one {rows, -1}.
+	Shape []int
+	// Int64s are the values of KindInt64, record after record.
+	Int64s []int64
+	// Floats are the values of KindFloat, record after record.
+	Floats []float32
+	// Bytes are the values of KindBytes one after another, with nothing
+	// between them: value i is Bytes[Offsets[i]:Offsets[i+1]].
+	Bytes   []byte
+	Offsets []int64
+	// Splits divide the values of a ragged feature among the records: those of
+	// record r are numbered from Splits[r] to Splits[r+1]. Other features have
+	// none.
+	Splits []int64
+
+	count int // of values of a record; -1: ragged
+}
+
+// Get returns the column of that key; nil when the schema has none.
+func (c *Columns) Get(key string) *Column {
+	for i := range c.Columns {
+		if c.Columns[i].Key == key {
+			return &c.Columns[i]
+		}
+	}
+	return nil
+}
+
+// Len returns how many values there are in all.
+func (c *Column) Len() int {
+	switch c.Kind {
+	case tfrecord.KindInt64:
+		return len(c.Int64s)
+	case tfrecord.KindFloat:
+		return len(c.Floats)
+	default:
+		return len(c.Offsets) - 1
+	}
+}
+
+// Value returns value i of KindBytes, counted over the whole column.
+func (c *Column) Value(i int) []byte {
+	to := c.Offsets[i+1]
+	return c.Bytes[c.Offsets[i]:to:to]
+}
+
+// Row returns where the values of a record begin and end: indexes of Int64s or
+// Floats, or numbers for Value.
+func (c *Column) Row(row int) (from, to int) {
+	if c.count < 0 {
+		return int(c.Splits[row]), int(c.Splits[row+1])
+	}
+	return row * c.count, (row + 1) * c.count
+}
+
+// reset empties the columns and gives them the fields of a schema.
+func (c *Columns) reset(s Schema) {
+	c.Rows = 0
+	c.Columns = slices.Grow(c.Columns[:0], len(s))[:len(s)]
+	for i := range s {
+		col, f := &c.Columns[i], &s[i]
+		col.Key, col.Kind, col.count = f.Key, f.Kind, f.count()
+		if f.Ragged {
+			col.Shape = append(col.Shape[:0], 0, -1)
+		} else {
+			col.Shape = append(append(col.Shape[:0], 0), f.Shape...)
+		}
+		col.Int64s, col.Floats, col.Bytes = col.Int64s[:0], col.Floats[:0], col.Bytes[:0]
+		col.Offsets, col.Splits = col.Offsets[:0], col.Splits[:0]
+		if f.Kind == tfrecord.KindBytes {
+			col.Offsets = append(col.Offsets, 0)
+		}
+		if f.Ragged {
+			col.Splits = append(col.Splits, 0)
+		}
+	}
+}
+
+// closeRow ends the row whose values were appended.
+func (c *Columns) closeRow() {
+	c.Rows++
+	for i := range c.Columns {
+		col := &c.Columns[i]
+		col.Shape[0] = c.Rows
+		if col.count < 0 {
+			col.Splits = append(col.Splits, int64(col.Len()))
+		}
+	}
+}
+
+// dropOpenRow takes back what was appended since the last closeRow.
+func (c *Columns) dropOpenRow() {
+	for i := range c.Columns {
+		col := &c.Columns[i]
+		n := c.Rows * col.count
+		if col.count < 0 {
+			n = int(col.Splits[c.Rows])
+		}
+		switch col.Kind {
+		case tfrecord.KindInt64:
+			col.Int64s = col.Int64s[:min(n, len(col.Int64s))]
+		case tfrecord.KindFloat:
+			col.Floats = col.Floats[:min(n, len(col.Floats))]
+		default:
+			col.Offsets = col.Offsets[:min(n+1, len(col.Offsets))]
+			col.Bytes = col.Bytes[:col.Offsets[len(col.Offsets)-1]]
+		}
+	}
+}
+
+// appendBytes appends one value of KindBytes.
+func (c *Column) appendBytes(v []byte) {
+	c.Bytes = append(c.Bytes, v...)
+	c.Offsets = append(c.Offsets, int64(len(c.Bytes)))
+}

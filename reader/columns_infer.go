@@ -1,0 +1,110 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// SchemaOf returns the schema of features as a manifest describes them. What
+// varies in number, and what a record may lack, becomes ragged, so that nothing
+// has to be made up. An encoded picture or tensor is one value of bytes.
+func SchemaOf(features []shard.Feature) (Schema, error) {
+	var s Schema
+	for _, f := range features {
+		field := Field{Key: f.Key, Kind: kindOf(f.Kind), Ragged: f.Optional}
+		if f.Class == shard.ClassVector {
+			for _, side := range f.Shape {
+				field.Ragged = field.Ragged || side < 1
+			}
+			if !field.Ragged {
+				field.Shape = f.Shape
+			}
+		}
+		s = append(s, field)
+	}
+	return s, s.Validate()
+}
+
+func kindOf(name string) tfrecord.Kind {
+	for _, k := range []tfrecord.Kind{tfrecord.KindBytes, tfrecord.KindFloat, tfrecord.KindInt64} {
+		if k.String() == name {
+			return k
+		}
+	}
+	return tfrecord.KindNone
+}
+
+// InferSchema returns a schema of all features of some records, in the order of
+// their keys' bytes: of fixed length where all of them have as many values, and
+// ragged where they don't. Later records may turn out otherwise; they are then
+// an error of the parser's.
+//
+// A feature that is of two kinds, or in no record has a list, is an error, as
+// is a record that is no tf.train.Example.
+func InferSchema(records [][]byte) (Schema, error) {
+	if len(records) == 0 {
+		return nil, errors.New("schema: no record to take it from")
+	}
+	seen := map[string]*sighting{}
+	var example tfrecord.Example
+	for i, r := range records {
+		if err := example.Parse(r); err != nil {
+			return nil, fmt.Errorf("schema: record %d of %d looked at: %w", i, len(records), err)
+		}
+		for k := range example.Len() {
+			key, f := example.At(k)
+			s := seen[string(key)]
+			if s == nil {
+				s = &sighting{}
+				seen[string(key)] = s
+			}
+			if err := s.add(f); err != nil {
+				return nil, fmt.Errorf("schema: feature %q: %w", key, err)
+			}
+		}
+	}
+	var schema Schema
+	for _, key := range slices.Sorted(maps.Keys(seen)) {
+		s := seen[key]
+		if s.kind == tfrecord.KindNone {
+			return nil, fmt.Errorf("schema: feature %q has no values in the records looked at: of which kind it is, only a given schema can say", key)
+		}
+		f := Field{Key: key, Kind: s.kind}
+		switch {
+		case s.varies || s.records < len(records) || s.values == 0:
+			f.Ragged = true
+		case s.values > 1:
+			f.Shape = []int{s.values}
+		}
+		schema = append(schema, f)
+	}
+	return schema, schema.Validate()
+}
+
+// sighting is what was seen of one feature.
+type sighting struct {
+	kind    tfrecord.Kind
+	records int // that have it
+	values  int // in the first of them
+	varies  bool
+}
+
+func (s *sighting) add(f tfrecord.Feature) error {
+	if f.Kind() == tfrecord.KindNone {
+		return nil
+	}
+	if s.kind == tfrecord.KindNone {
+		s.kind, s.values = f.Kind(), f.Len()
+	}
+	if f.Kind() != s.kind {
+		return fmt.Errorf("some records have %v values, others %v", s.kind, f.Kind())
+	}
+	s.records++
+	s.varies = s.varies || f.Len() != s.values
+	return nil
+}

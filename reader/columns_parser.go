@@ -1,0 +1,201 @@
+package reader
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// ColumnParser parses tf.train.Examples from the wire straight into columns,
+// without an allocation a record. The columns are what tf.io.parse_example
+// makes of the same records. It is not safe for concurrent use.
+//
+//	parser, err := reader.NewColumnParser(schema)
+//	var batch reader.Columns
+//	err = parser.Parse(&batch, records)
+//	label := batch.Get("label").Int64s
+//
+// Of a key that comes twice the last counts; packed and unpacked numbers, and
+// lists in pieces, are read as any protocol buffer library would. Features that
+// the schema does not name are not looked into, so that damage in them may pass.
+type ColumnParser struct {
+	schema   Schema
+	counts   []int     // of values of a record; -1: ragged
+	defaults []*values // nil: none
+	byKey    map[string]int
+	keys     []keyNode
+	spans    []span           // of the record at hand, by field
+	plain    tfrecord.Example // for records that are not of the usual form
+}
+
+// keyNode is a key, and which one came behind it in the last record that had
+// it. Records of a file mostly have the same keys in the same order, and a
+// feature that some lack costs a look-up only where it is missing.
+type keyNode struct {
+	key   []byte
+	field int // -1: not in the schema
+	next  int // in keys
+}
+
+// maxForeign and maxForeignKey bound how many keys outside the schema are
+// remembered, and their lengths. Further ones cost a look-up each time.
+const (
+	maxForeign    = 256
+	maxForeignKey = 256
+)
+
+// span is where the Feature message of a field lies in a record. No feature
+// begins at 0: that says there is none.
+type span struct{ from, to int }
+
+// NewColumnParser returns a parser for a schema, which it keeps.
+func NewColumnParser(s Schema) (*ColumnParser, error) {
+	if err := s.Validate(); err != nil {
+		return nil, err
+	}
+	p := &ColumnParser{
+		schema:   s,
+		counts:   make([]int, len(s)),
+		defaults: make([]*values, len(s)),
+		byKey:    make(map[string]int, len(s)),
+		keys:     make([]keyNode, 1+len(s)), // the first stands for the beginning of a record
+		spans:    make([]span, len(s)),
+	}
+	p.keys[0].field = -1
+	for i := range s {
+		f := &s[i]
+		p.counts[i] = f.count()
+		p.defaults[i], _ = f.defaults() // Validate found it good
+		p.byKey[f.Key] = 1 + i
+		p.keys[1+i] = keyNode{key: []byte(f.Key), field: i}
+		p.keys[i].next = 1 + i
+	}
+	return p, nil
+}
+
+// Schema returns the schema that the parser was made for.
+func (p *ColumnParser) Schema() Schema { return p.schema }
+
+// Parse makes dst the columns of the records. A record that does not suit the
+// schema gives a *[RowError] and leaves the rows before it.
+func (p *ColumnParser) Parse(dst *Columns, records [][]byte) error {
+	p.Reset(dst)
+	for i, r := range records {
+		if err := p.Append(dst, r); err != nil {
+			return &RowError{i, err}
+		}
+	}
+	return nil
+}
+
+// RowError is what is wrong with one record of a batch.
+type RowError struct {
+	// Row is the number of the record in the batch, from 0.
+	Row int
+	Err error
+}
+
+// Error gives both fields.
+func (e *RowError) Error() string { return fmt.Sprintf("row %d of the batch: %v", e.Row, e.Err) }
+
+// Unwrap returns Err.
+func (e *RowError) Unwrap() error { return e.Err }
+
+// Reset makes dst columns of the schema without rows.
+func (p *ColumnParser) Reset(dst *Columns) { dst.reset(p.schema) }
+
+// Append appends a record to columns that Reset began. The columns copy what
+// they need of it. After an error they are as before.
+//
+// An error is a [*tfrecord.Error] of PartParse that names the feature and, of a
+// malformed record, the byte; who knows the record's file adds that.
+func (p *ColumnParser) Append(dst *Columns, record []byte) error {
+	if p.scan(record) && p.appendScanned(dst, record) {
+		dst.closeRow()
+		return nil
+	}
+	dst.dropOpenRow()
+	if err := p.appendPlain(dst, record); err != nil {
+		dst.dropOpenRow()
+		return err
+	}
+	dst.closeRow()
+	return nil
+}
+
+// find returns the node of the key that came behind node prev, when it is not
+// the one expected, and expects it from now on.
+func (p *ColumnParser) find(prev int, key []byte) int {
+	at, ok := p.byKey[string(key)]
+	if !ok {
+		if len(p.keys)-len(p.schema) > maxForeign || len(key) > maxForeignKey {
+			return 0
+		}
+		at = len(p.keys)
+		p.keys = append(p.keys, keyNode{key: bytes.Clone(key), field: -1})
+		p.byKey[string(key)] = at
+	}
+	p.keys[prev].next = at
+	return at
+}
+
+// appendPlain is the slow twin of scan and appendScanned: it reads whatever is
+// an Example, and finds words for what is wrong.
+func (p *ColumnParser) appendPlain(dst *Columns, record []byte) error {
+	if err := p.plain.Parse(record); err != nil {
+		return err
+	}
+	for i := range p.schema {
+		f, _ := p.plain.Get(p.schema[i].Key)
+		if err := p.appendFeature(&dst.Columns[i], i, f); err != nil {
+			return &tfrecord.Error{Record: -1, Part: tfrecord.PartParse,
+				Err: fmt.Errorf("feature %q: %w", p.schema[i].Key, err)}
+		}
+	}
+	return nil
+}
+
+func (p *ColumnParser) appendFeature(dst *Column, field int, f tfrecord.Feature) error {
+	want := p.counts[field]
+	switch f.Kind() {
+	case tfrecord.KindNone:
+		if want >= 0 && p.defaults[field] == nil {
+			return errors.New("missing, and the schema has no default for it")
+		}
+		p.appendDefault(dst, field)
+		return nil
+	case dst.Kind:
+	default:
+		return fmt.Errorf("its values are %v; the schema wants %v", f.Kind(), dst.Kind)
+	}
+	if n := f.Len(); want >= 0 && n != want {
+		return fmt.Errorf("%d values; the schema wants %d of shape %v, and Ragged lets them vary", n, want, p.schema[field].Shape)
+	}
+	switch dst.Kind {
+	case tfrecord.KindInt64:
+		dst.Int64s = f.AppendInt64s(dst.Int64s)
+	case tfrecord.KindFloat:
+		dst.Floats = f.AppendFloats(dst.Floats)
+	default:
+		for _, v := range f.AppendBytes(nil) {
+			dst.appendBytes(v)
+		}
+	}
+	return nil
+}
+
+// appendDefault appends what stands for a missing feature: nothing to a ragged
+// column.
+func (p *ColumnParser) appendDefault(dst *Column, field int) {
+	d := p.defaults[field]
+	if d == nil {
+		return
+	}
+	dst.Int64s = append(dst.Int64s, d.int64s...)
+	dst.Floats = append(dst.Floats, d.floats...)
+	for _, v := range d.bytes {
+		dst.appendBytes(v)
+	}
+}

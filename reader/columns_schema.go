@@ -1,0 +1,155 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// maxValues is the most values of one feature that a record of fixed length
+// may have.
+const maxValues = 1 << 28
+
+// Field says what becomes of one feature of the Examples: a column of values
+// of one kind.
+type Field struct {
+	// Key of the feature.
+	Key string
+	// Kind of its values: tfrecord.KindInt64, KindFloat or KindBytes.
+	Kind tfrecord.Kind
+	// Shape of one record's values, each side 1 or more; none for one value.
+	// It is tf.io.FixedLenFeature: a record with another number of values is
+	// an error. Ragged fields have none.
+	Shape []int
+	// Ragged lets records have any number of values, as tf.io.RaggedFeature
+	// and VarLenFeature do; a record without the feature has none.
+	Ragged bool
+	// Default stands for the values of records that lack the feature: a value
+	// or a slice of int64, float32, string or []byte, as the kind wants. One
+	// value stands for all of a larger Shape. Without a default such a record
+	// is an error. Ragged fields have none.
+	Default any
+}
+
+// Schema says which features become columns, in that order. Features that it
+// does not name are passed over.
+type Schema []Field
+
+// Validate refuses fields without a kind or with a default that does not suit
+// them, and keys that come twice.
+func (s Schema) Validate() error {
+	if len(s) == 0 {
+		return errors.New("schema: no field")
+	}
+	seen := make(map[string]bool, len(s))
+	for i := range s {
+		f := &s[i]
+		if seen[f.Key] {
+			return fmt.Errorf("schema: feature %q comes twice", f.Key)
+		}
+		seen[f.Key] = true
+		if err := f.validate(); err != nil {
+			return fmt.Errorf("schema: feature %q: %w", f.Key, err)
+		}
+	}
+	return nil
+}
+
+func (f *Field) validate() error {
+	switch f.Kind {
+	case tfrecord.KindInt64, tfrecord.KindFloat, tfrecord.KindBytes:
+	default:
+		return fmt.Errorf("its kind is %v; want int64, float or bytes", f.Kind)
+	}
+	if f.Ragged && (f.Shape != nil || f.Default != nil) {
+		return errors.New("a ragged feature has neither shape nor default")
+	}
+	n := 1
+	for _, side := range f.Shape {
+		if side < 1 || side > maxValues/n {
+			return fmt.Errorf("its shape is %v; want sides of 1 or more, %d values at most", f.Shape, maxValues)
+		}
+		n *= side
+	}
+	_, err := f.defaults()
+	return err
+}
+
+// count returns how many values a record has; -1 when that varies.
+func (f *Field) count() int {
+	if f.Ragged {
+		return -1
+	}
+	n := 1
+	for _, side := range f.Shape {
+		n *= side
+	}
+	return n
+}
+
+// values are some values of one kind.
+type values struct {
+	int64s []int64
+	floats []float32
+	bytes  [][]byte
+}
+
+func (v *values) len() int { return len(v.int64s) + len(v.floats) + len(v.bytes) }
+
+// defaults returns the default, as many values as a record has; nil without.
+func (f *Field) defaults() (*values, error) {
+	if f.Default == nil {
+		return nil, nil
+	}
+	var v values
+	kind := tfrecord.KindNone
+	switch d := f.Default.(type) {
+	case int:
+		kind, v.int64s = tfrecord.KindInt64, []int64{int64(d)}
+	case int64:
+		kind, v.int64s = tfrecord.KindInt64, []int64{d}
+	case []int64:
+		kind, v.int64s = tfrecord.KindInt64, d
+	case float32:
+		kind, v.floats = tfrecord.KindFloat, []float32{d}
+	case float64:
+		kind, v.floats = tfrecord.KindFloat, []float32{float32(d)}
+	case []float32:
+		kind, v.floats = tfrecord.KindFloat, d
+	case string:
+		kind, v.bytes = tfrecord.KindBytes, [][]byte{[]byte(d)}
+	case []byte:
+		kind, v.bytes = tfrecord.KindBytes, [][]byte{d}
+	case []string:
+		kind = tfrecord.KindBytes
+		for _, s := range d {
+			v.bytes = append(v.bytes, []byte(s))
+		}
+	case [][]byte:
+		kind, v.bytes = tfrecord.KindBytes, d
+	}
+	if kind != f.Kind {
+		return nil, fmt.Errorf("its default is of type %T, its kind %v", f.Default, f.Kind)
+	}
+	n := f.count()
+	switch {
+	case v.len() == 1:
+		v.int64s, v.floats, v.bytes = repeat(v.int64s, n), repeat(v.floats, n), repeat(v.bytes, n)
+	case v.len() != n:
+		return nil, fmt.Errorf("its default has %d values, its shape %v", v.len(), f.Shape)
+	}
+	return &v, nil
+}
+
+// repeat returns n times the only element of one; nil of none.
+func repeat[V any](one []V, n int) []V {
+	if len(one) == 0 || n == 1 {
+		return one
+	}
+	all := make([]V, n)
+	for i := range all {
+		all[i] = one[0]
+	}
+	return all
+}
