@@ -73,7 +73,9 @@ func (o *CSVOptions) resolve(t *tables) (*csvColumns, error) {
 		}
 	}
 	if o.Vocab {
-		c.vocabulary(o, t)
+		if err := c.vocabulary(o, t); err != nil {
+			return nil, err
+		}
 	}
 	if err := c.makeFeatures(o, t); err != nil {
 		return nil, err
@@ -82,18 +84,19 @@ func (o *CSVOptions) resolve(t *tables) (*csvColumns, error) {
 		if o.Vocab && i == c.label {
 			continue
 		}
-		if _, given := o.Types[name]; !given {
+		if _, given := o.Types[name]; !given && c.types[i] == TypeBytes {
 			o.noteIf(t.columns[i].KindNote(name))
 		}
 		if c.types[i] == TypeFloat {
 			o.noteIf(t.columns[i].LossNote(name))
 		}
 	}
-	description, err := json.Marshal([]any{c.features, c.labels, c.key})
+	description, err := json.Marshal(c.features)
 	if err != nil {
 		return nil, err
 	}
-	c.digest = xxh3.Hash128(description).Bytes()
+	// Labels may be of any bytes, which JSON does not keep.
+	c.digest = xxh3.Hash128(fmt.Appendf(description, "%q %d", c.labels, c.key)).Bytes()
 	return c, nil
 }
 
@@ -105,7 +108,7 @@ func (o *CSVOptions) noteIf(sentence string) {
 }
 
 // vocabulary numbers the labels.
-func (c *csvColumns) vocabulary(o *CSVOptions, t *tables) {
+func (c *csvColumns) vocabulary(o *CSVOptions, t *tables) error {
 	names := o.Vocabulary
 	if names == nil {
 		for _, f := range t.files {
@@ -114,11 +117,15 @@ func (c *csvColumns) vocabulary(o *CSVOptions, t *tables) {
 		slices.Sort(names)
 		names = slices.Compact(names)
 	}
+	if len(names) == 0 {
+		return fmt.Errorf("column %q has no values: there are no labels to number", o.Label)
+	}
 	c.labels = labelNames(names, o.LabelOffset)
 	c.ids = make(map[string]int32, len(names))
 	for i, name := range names {
 		c.ids[name] = int32(i + o.LabelOffset)
 	}
+	return nil
 }
 
 // makeFeatures packs vectors, and makes a feature of each column besides.

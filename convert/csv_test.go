@@ -458,6 +458,7 @@ func TestCSVErrors(t *testing.T) {
 		{"vocabulary of no column", []string{good}, CSVOptions{Label: "x", Vocab: true}, `--label: there is no column "x"`, true},
 		{"key of no column", []string{good}, CSVOptions{Key: "x"}, `--key: there is no column "x"`, true},
 		{"vocabulary of no label", []string{good}, CSVOptions{Vocab: true}, "--vocab: needs --label", true},
+		{"vocabulary of nothing", []string{put("nothing.csv", "a,b\n1,\n2,NA\n")}, CSVOptions{Label: "b", Vocab: true}, "no labels to number", false},
 		{"vocabulary with doubles", []string{good}, CSVOptions{Label: "a", Vocab: true, Vocabulary: []string{"x", "x"}}, "named twice", true},
 		{"vector of no column", []string{good}, CSVOptions{Vectors: []Vector{{"v", []string{"a..x"}}}}, `--vector: there is no column "x"`, true},
 		{"vector backwards", []string{good}, CSVOptions{Vectors: []Vector{{"v", []string{"b..a"}}}}, "comes after", true},
