@@ -201,22 +201,37 @@ func transformBicubic(dst, src *Image, m *matrix) {
 			for i := range column {
 				column[i] = min(max(left-1+i, 0), right) * channels
 			}
-			var v [3][4]float64
+			var red, green, blue [4]float64 // red alone in grayscale
 			for i := range 4 {
 				row := src.Pix[min(max(top-1+i, 0), bottom)*src.Stride:]
-				a, b := row[column[0]:][:channels], row[column[1]:][:channels]
-				c, d := row[column[2]:][:channels], row[column[3]:][:channels]
-				for k := range a {
-					v[k%3][i] = cubicBetween(float64(a[k]), float64(b[k]), float64(c[k]), float64(d[k]), dx)
+				if channels == 1 {
+					red[i] = cubicBytes(row[column[0]], row[column[1]], row[column[2]], row[column[3]], dx)
+					continue
 				}
+				a, b := (*[3]uint8)(row[column[0]:]), (*[3]uint8)(row[column[1]:])
+				c, d := (*[3]uint8)(row[column[2]:]), (*[3]uint8)(row[column[3]:])
+				red[i] = cubicBytes(a[0], b[0], c[0], d[0], dx)
+				green[i] = cubicBytes(a[1], b[1], c[1], d[1], dx)
+				blue[i] = cubicBytes(a[2], b[2], c[2], d[2], dx)
 			}
-			out := to[x*channels:][:channels]
-			for k := range out {
-				v := &v[k%3]
-				out[k] = uint8(int32(min(max(cubicBetween(v[0], v[1], v[2], v[3], dy), 0), 255)))
+			if channels == 1 {
+				to[x] = cubicColumn(&red, dy)
+				continue
 			}
+			out := (*[3]uint8)(to[3*x:])
+			out[0], out[1], out[2] = cubicColumn(&red, dy), cubicColumn(&green, dy), cubicColumn(&blue, dy)
 		}
 	}
+}
+
+// cubicBytes is cubicBetween for samples.
+func cubicBytes(a, b, c, d uint8, at float64) float64 {
+	return cubicBetween(float64(a), float64(b), float64(c), float64(d), at)
+}
+
+// cubicColumn is cubicBetween as a sample, clipped and its fraction cut off.
+func cubicColumn(v *[4]float64, at float64) uint8 {
+	return uint8(min(max(int32(cubicBetween(v[0], v[1], v[2], v[3], at)), 0), 255))
 }
 
 // cubicBetween is the cubic through b and c with the slopes of Keys' kernel for
