@@ -56,14 +56,16 @@ func (w word) unknown(what string, names []string) error {
 // nearest returns the name that the text was most likely meant to be, "" when
 // none is near.
 func nearest(text string, names []string) string {
-	const longest = 40
+	const longest = 40 // than any name by far
 	if len(text) > longest {
 		return ""
 	}
+	text = strings.ToLower(text)
+	const part = 4 // so many letters tell something
 	best, least := "", max(1, len(text)/3)+1
 	for _, name := range names {
-		d := distance(strings.ToLower(text), name)
-		if len(text) >= 4 && strings.Contains(name, strings.ToLower(text)) {
+		d := distance(text, name)
+		if len(text) >= part && (strings.Contains(name, text) || strings.HasPrefix(name, text[:max(part, len(text)-2)])) {
 			d = 1
 		}
 		if d < least {

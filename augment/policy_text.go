@@ -42,14 +42,14 @@ type textReader struct {
 func readText(text string, line, column int) ([]call, error) {
 	r := &textReader{text: text, line: line, column: column}
 	if len(text) > maxSpec {
-		return nil, r.here("").wrong("the text is longer than %d bytes", maxSpec)
+		return nil, r.found().wrong("the text is longer than %d bytes", maxSpec)
 	}
 	calls, err := r.calls(0)
 	if err != nil {
 		return nil, err
 	}
 	if r.at < len(text) {
-		return nil, r.here(r.peek()).wrong("no ( is open that this could close")
+		return nil, r.found().wrong("no ( is open that this could close")
 	}
 	return calls, nil
 }
@@ -57,7 +57,7 @@ func readText(text string, line, column int) ([]call, error) {
 // calls reads operations with | between them, up to the end or a ).
 func (r *textReader) calls(depth int) ([]call, error) {
 	if depth > maxDepth {
-		return nil, r.here(r.peek()).wrong("groups are nested more than %d deep", maxDepth)
+		return nil, r.found().wrong("groups are nested more than %d deep", maxDepth)
 	}
 	var calls []call
 	for {
@@ -77,7 +77,7 @@ func (r *textReader) calls(depth int) ([]call, error) {
 func (r *textReader) call(depth int) (call, error) {
 	c := call{name: r.word()}
 	if c.name.text == "" {
-		return c, r.here(r.peek()).wrong("want the name of an operation here")
+		return c, r.found().wrong("want the name of an operation here")
 	}
 	if r.count++; r.count > maxOperations {
 		return c, c.name.wrong("more than %d operations", maxOperations)
@@ -94,7 +94,7 @@ func (r *textReader) call(depth int) (call, error) {
 				}
 			}
 			if a.value.text == "" {
-				return c, r.here(r.peek()).wrong("want a value here")
+				return c, r.found().wrong("want a value here")
 			}
 			c.arguments = append(c.arguments, a)
 		}
@@ -106,18 +106,18 @@ func (r *textReader) call(depth int) (call, error) {
 			return c, err
 		}
 		if r.peek() != ")" {
-			return c, r.here(r.peek()).wrong("want | and another operation, or ) to close %s", c.name.text)
+			return c, r.found().wrong("want | and another operation, or ) to close %s", c.name.text)
 		}
 		r.skip()
 		c.group = true
 	}
-	switch next := r.peek(); next {
+	switch r.peek() {
 	case "", "|", ")":
 		return c, nil
 	case ",", "=", ":", "(":
-		return c, r.here(next).wrong("unexpected here; operations are written name:value,name=value with | between them")
+		return c, r.found().wrong("unexpected here; operations are written name:value,name=value with | between them")
 	default:
-		return c, r.here(r.rest()).wrong("unexpected behind an operation; want | and another one")
+		return c, r.found().wrong("unexpected behind an operation; want | and another one")
 	}
 }
 
@@ -167,3 +167,12 @@ func (r *textReader) forward(n int) {
 
 // here is a word that stands at this place.
 func (r *textReader) here(text string) word { return word{text, r.line, r.column} }
+
+// found is what stands here, for an error: a word or else a delimiter.
+func (r *textReader) found() word {
+	next := r.peek()
+	if w := r.here(r.rest()); w.text != "" {
+		return w
+	}
+	return r.here(next)
+}
