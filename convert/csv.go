@@ -131,7 +131,9 @@ func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary
 		}
 	}()
 	return o.conduct(ctx, out, began, func(before *previous) (*run, error) {
-		s = planCSV(&o, tables, columns, before)
+		if s, err = planCSV(ctx, &o, tables, columns, before); err != nil {
+			return nil, err
+		}
 		return newRun(&o.Options, s, o.effective(s), codecs{})
 	})
 }

@@ -20,15 +20,17 @@ func (b bound) above(hash uint64, row int64) bool {
 // bounds returns the rows that have the given ranks, from 0 and ascending,
 // among count rows in the order of their hashes. It calls each twice, which
 // must call its argument for every row, and takes memory for about count over
-// a million rows for each rank, not for all of them.
-func bounds(each func(yield func(hash uint64, row int64)), count int64, ranks []int64) []bound {
+// a million rows for each rank, not for all of them. An error of each ends it.
+func bounds(each func(yield func(hash uint64, row int64)) error, count int64, ranks []int64) ([]bound, error) {
 	bits := 12
 	if count > 1<<16 {
 		bits = 20
 	}
 	shift := 64 - bits
 	sizes := make([]int64, 1<<bits)
-	each(func(hash uint64, _ int64) { sizes[hash>>shift]++ })
+	if err := each(func(hash uint64, _ int64) { sizes[hash>>shift]++ }); err != nil {
+		return nil, err
+	}
 
 	// The ranges of hashes that hold the ranks, and how many rows precede them.
 	type bucket struct {
@@ -46,11 +48,14 @@ func bounds(each func(yield func(hash uint64, row int64)), count int64, ranks []
 		}
 		preceding += size
 	}
-	each(func(hash uint64, row int64) {
+	err := each(func(hash uint64, row int64) {
 		if b := buckets[hash>>shift]; b != nil {
 			b.rows = append(b.rows, bound{hash, row})
 		}
 	})
+	if err != nil {
+		return nil, err
+	}
 	for _, b := range buckets {
 		slices.SortFunc(b.rows, func(x, y bound) int {
 			return cmp.Or(cmp.Compare(x.hash, y.hash), cmp.Compare(x.row, y.row))
@@ -61,5 +66,5 @@ func bounds(each func(yield func(hash uint64, row int64)), count int64, ranks []
 		b := buckets[where[i]]
 		found[i] = b.rows[rank-b.preceding]
 	}
-	return found
+	return found, nil
 }

@@ -127,10 +127,11 @@ func TestBounds(t *testing.T) {
 				rows[i].hash = rows[i-1].hash // equal hashes go by number
 			}
 		}
-		each := func(yield func(uint64, int64)) {
+		each := func(yield func(uint64, int64)) error {
 			for _, r := range rows {
 				yield(r.hash, r.row)
 			}
+			return nil
 		}
 		ranks := []int64{0, int64(n / 3), int64(n / 2), int64(n/2) + 1, int64(n - 1)}
 		ranks = slices.DeleteFunc(ranks, func(r int64) bool { return r >= int64(n) })
@@ -138,7 +139,11 @@ func TestBounds(t *testing.T) {
 			return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.row, b.row))
 		})
 		slices.Sort(ranks)
-		for i, got := range bounds(each, int64(n), ranks) {
+		found, err := bounds(each, int64(n), ranks)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, got := range found {
 			if got != sorted[ranks[i]] {
 				t.Errorf("%d rows: rank %d is %v, want %v", n, ranks[i], got, sorted[ranks[i]])
 			}

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"encoding/binary"
 	"iter"
 	"sort"
@@ -46,7 +47,7 @@ type rowRange struct {
 }
 
 // planCSV deals the rows to splits and shards. The plan holds chunks, not rows.
-func planCSV(o *CSVOptions, t *tables, columns *csvColumns, before *previous) *csvSource {
+func planCSV(ctx context.Context, o *CSVOptions, t *tables, columns *csvColumns, before *previous) (*csvSource, error) {
 	s := &csvSource{o: o, tables: t, columns: columns}
 	for i, f := range t.files {
 		row := int64(0)
@@ -56,8 +57,12 @@ func planCSV(o *CSVOptions, t *tables, columns *csvColumns, before *previous) *c
 		}
 	}
 	s.encoders.New = func() any { return newRowEncoder(s) }
-	s.pick = newPicker(o, t)
-	s.countRows()
+	if err := s.makePicker(ctx); err != nil {
+		return nil, err
+	}
+	if err := s.countRows(ctx); err != nil {
+		return nil, err
+	}
 	for i, split := range o.splits() {
 		rows := s.preceding[i][len(s.chunks)]
 		if rows == 0 {
@@ -67,9 +72,12 @@ func planCSV(o *CSVOptions, t *tables, columns *csvColumns, before *previous) *c
 		s.planSplit(i, split.Name, rows, before.existingShards(split.Name))
 	}
 	if o.Shuffle {
-		s.shuffle = newShuffle(s)
+		var err error
+		if s.shuffle, err = newShuffle(ctx, s); err != nil {
+			return nil, err
+		}
 	}
-	return s
+	return s, nil
 }
 
 // planSplit cuts the rows of a split into shards of even lengths.
@@ -119,7 +127,7 @@ func (s *csvSource) estimate() int64 {
 }
 
 // countRows fills in preceding.
-func (s *csvSource) countRows() {
+func (s *csvSource) countRows(ctx context.Context) error {
 	counts := make([][]int64, len(s.o.splits()))
 	for i := range counts {
 		counts[i] = make([]int64, len(s.chunks)+1)
@@ -139,16 +147,35 @@ func (s *csvSource) countRows() {
 					counts[split][c+1]++
 				}
 			}
-			return nil
+			return ctx.Err()
 		})
 	}
-	_ = g.Wait() // nothing in there fails
+	if err := g.Wait(); err != nil {
+		return err
+	}
 	for _, n := range counts {
 		for c := range s.chunks {
 			n[c+1] += n[c]
 		}
 	}
 	s.preceding = counts
+	return nil
+}
+
+// eachRow calls yield for every row with its file and its number in there,
+// until the context ends.
+func (s *csvSource) eachRow(ctx context.Context, yield func(f *csvFile, row int64)) error {
+	for i := range s.chunks {
+		c := &s.chunks[i]
+		f := s.tables.files[c.file]
+		for row := c.row; row < c.row+c.Rows; row++ {
+			yield(f, row)
+		}
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // part is the rows of a job in one chunk: those of its split, counted within
@@ -218,20 +245,22 @@ func newRowHashers(seed uint64, name string) rowHashers {
 	return rowHashers{of(forLimit), of(forSplit), of(forShard), of(forOrder)}
 }
 
-func newPicker(o *CSVOptions, t *tables) picker {
-	p := picker{shares: o.splits()}
-	limited := o.Limit > 0 && o.Limit < t.rows
-	p.all = !limited && len(p.shares) == 1
-	if limited {
-		p.limit = &bounds(func(yield func(uint64, int64)) {
-			for _, f := range t.files {
-				for i := range f.table.Rows {
-					yield(f.hashers.limit.number(i), f.firstRow+i)
-				}
-			}
-		}, t.rows, []int64{o.Limit})[0]
+// makePicker finds out which rows the limit leaves out.
+func (s *csvSource) makePicker(ctx context.Context) error {
+	s.pick = picker{shares: s.o.splits()}
+	limited := s.o.Limit > 0 && s.o.Limit < s.tables.rows
+	s.pick.all = !limited && len(s.pick.shares) == 1
+	if !limited {
+		return nil
 	}
-	return p
+	found, err := bounds(func(yield func(uint64, int64)) error {
+		return s.eachRow(ctx, func(f *csvFile, row int64) { yield(f.hashers.limit.number(row), f.firstRow+row) })
+	}, s.tables.rows, []int64{s.o.Limit})
+	if err != nil {
+		return err
+	}
+	s.pick.limit = &found[0]
+	return nil
 }
 
 // split returns the split of a row of a file, or -1 for a row that is left out.

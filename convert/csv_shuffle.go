@@ -36,7 +36,7 @@ type shuffledSplit struct {
 }
 
 // newShuffle deals the rows of the planned splits to their shards anew.
-func newShuffle(s *csvSource) *shuffle {
+func newShuffle(ctx context.Context, s *csvSource) (*shuffle, error) {
 	sh := &shuffle{csvSource: s, splits: make([]shuffledSplit, len(s.o.splits()))}
 	for i, r := range s.ranges {
 		split := &sh.splits[r.split]
@@ -46,7 +46,9 @@ func newShuffle(s *csvSource) *shuffle {
 		split.count++
 	}
 	for i := range sh.splits {
-		sh.planSplit(i)
+		if err := sh.planSplit(ctx, i); err != nil {
+			return nil, err
+		}
 	}
 	// Of the memory, a quarter is for filling the buckets and a quarter for the
 	// pieces in flight, which hold a bucket twice: as it was and sorted. The
@@ -65,7 +67,7 @@ func newShuffle(s *csvSource) *shuffle {
 		n += int((j.samples*s.estimate() + size - 1) / size)
 	}
 	sh.buckets = append(sh.buckets, n)
-	return sh
+	return sh, nil
 }
 
 // heldRows is how many bytes of rows Shuffle keeps in memory before it takes
@@ -75,29 +77,32 @@ func (o *CSVOptions) heldRows() int64 { return o.Memory / 4 }
 // planSplit counts the rows of each shard of a split. As with pictures, each
 // has an equal range of the hash, unless that leaves one below half or above
 // twice the mean.
-func (sh *shuffle) planSplit(n int) {
+func (sh *shuffle) planSplit(ctx context.Context, n int) error {
 	split := &sh.splits[n]
 	if split.count == 0 {
-		return
+		return nil
 	}
-	each := func(yield func(uint64, int64)) {
-		for _, f := range sh.tables.files {
-			for i := range f.table.Rows {
-				if sh.pick.split(f, i) == n {
-					yield(f.hashers.shard.number(i), f.firstRow+i)
-				}
+	each := func(yield func(uint64, int64)) error {
+		return sh.eachRow(ctx, func(f *csvFile, row int64) {
+			if sh.pick.split(f, row) == n {
+				yield(f.hashers.shard.number(row), f.firstRow+row)
 			}
-		}
+		})
+	}
+	counts := make([]int, split.count)
+	if err := each(func(hash uint64, _ int64) { counts[rangeOf(hash, split.count)]++ }); err != nil {
+		return err
 	}
 	rows := sh.preceding[n][len(sh.chunks)]
-	counts := make([]int, split.count)
-	each(func(hash uint64, _ int64) { counts[rangeOf(hash, split.count)]++ })
 	if sh.o.Even || !balanced(counts, int(rows)) {
 		var ranks []int64
 		for i := 1; i < split.count; i++ {
 			ranks = append(ranks, rowCut(int64(i), int64(split.count), rows))
 		}
-		split.cuts = bounds(each, rows, ranks)
+		var err error
+		if split.cuts, err = bounds(each, rows, ranks); err != nil {
+			return err
+		}
 		for i := range counts {
 			counts[i] = int(rowCut(int64(i)+1, int64(split.count), rows) - rowCut(int64(i), int64(split.count), rows))
 		}
@@ -105,6 +110,7 @@ func (sh *shuffle) planSplit(n int) {
 	for i, count := range counts {
 		sh.planned[split.first+i].samples = int64(count)
 	}
+	return nil
 }
 
 // job returns the job that a row of a split is in.

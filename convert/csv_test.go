@@ -564,3 +564,30 @@ func TestCSVManyFiles(t *testing.T) {
 		}
 	}
 }
+
+func TestCSVStopsWhenCancelled(t *testing.T) {
+	src := table(t, "t.csv", numberedRows(3000))
+	cancelled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := CSV(cancelled, []string{src}, t.TempDir(), CSVOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("scanning: %v", err)
+	}
+	for name, o := range map[string]CSVOptions{
+		"limit": {Options: Options{Limit: 5}}, "splits": {Options: Options{Splits: []SplitShare{{"a", .5}, {"b", .5}}}}, "shuffle": {Shuffle: true},
+	} {
+		tables, err := o.open([]string{src})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := tables.scan(t.Context(), &o, ""); err != nil {
+			t.Fatal(err)
+		}
+		columns, err := o.resolve(tables)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := planCSV(cancelled, &o, tables, columns, nil); !errors.Is(err, context.Canceled) {
+			t.Errorf("planning %s: %v", name, err)
+		}
+	}
+}
