@@ -3,4 +3,4 @@
 package main
 
 // moments is at how many moments of a run it is killed.
-const moments = 20
+const moments = 16
