@@ -103,21 +103,26 @@ func (c *Codec) decodeJPEG(dst *Image, data []byte, h *jpeg.Header, o DecodeOpti
 			return err
 		}
 	}
-	r := jpeg.Request{Format: jpeg.RGB, Denom: 1}
+	r := jpeg.Request{Format: jpeg.RGB}
 	if o.Channels == 1 {
 		r.Format = jpeg.Gray
 	}
-	if o.MinWidth > 0 && o.MinHeight > 0 {
-		for _, denom := range []int{8, 4, 2} {
-			if w, ht := h.Scaled(denom); w >= o.MinWidth && ht >= o.MinHeight && c.jpeg.Reduces(h, r.Format, denom) {
-				r.Denom = denom
-				break
-			}
-		}
-	}
+	r.Denom = c.reduction(h, r.Format, o)
 	w, ht := h.Scaled(r.Denom)
 	dst.Reset(w, ht, o.Channels)
 	return c.jpeg.Decode(dst.Pix, dst.Stride, data, h, r)
+}
+
+// reduction is the part of its size, as 1/1, 1/2, 1/4 or 1/8, at which a JPEG is decoded.
+func (c *Codec) reduction(h *jpeg.Header, format jpeg.Format, o DecodeOptions) (denom int) {
+	if o.MinWidth > 0 && o.MinHeight > 0 {
+		for denom := 8; denom > 1; denom /= 2 {
+			if w, ht := h.Scaled(denom); w >= o.MinWidth && ht >= o.MinHeight && c.jpeg.Reduces(h, format, denom) {
+				return denom
+			}
+		}
+	}
+	return 1
 }
 
 // mostPerByte is how many bytes deflate can make of one.

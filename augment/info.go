@@ -19,7 +19,8 @@ type Info struct {
 	// and no transparency, in a coding that every decoder reads: its bytes may be stored as they are.
 	Keepable bool
 
-	alpha bool // some pixels may be transparent
+	alpha  bool // some pixels may be transparent
+	planar bool // a JPEG whose planes the decoder gives as they are
 }
 
 // Oriented is the size that decoding gives: Width and Height, exchanged for a picture on its side.
@@ -52,6 +53,9 @@ func (c *Codec) header(data []byte) (header, error) {
 	switch h.Format {
 	case JPEG:
 		err = h.statJPEG(data)
+		if err == nil {
+			_, h.planar = c.jpeg.Planes(&h.jpeg)
+		}
 	case PNG:
 		err = h.statPNG(data)
 	case GIF:

@@ -129,24 +129,30 @@ type scaling struct {
 
 // resize computes the pixels of dst, whose size is set.
 func (s *Scratch) resize(dst, src *Image, to scaling) {
-	across := axisKey{src.Width, to.width, to.x, to.x + dst.Width, to.filter, to.antialias, src.Channels}
-	down := axisKey{src.Height, to.height, to.y, to.y + dst.Height, to.filter, to.antialias, 0}
+	across := axisKey{in: src.Width, out: to.width, lo: to.x, hi: to.x + dst.Width, filter: to.filter, antialias: to.antialias, channels: src.Channels}
+	down := axisKey{in: src.Height, out: to.height, lo: to.y, hi: to.y + dst.Height, filter: to.filter, antialias: to.antialias}
+	s.resizeAlong(dst, src, across, down)
+}
+
+// resizeAlong computes the pixels of dst, whose size is that of the windows of
+// the two axes.
+func (s *Scratch) resizeAlong(dst, src *Image, across, down axisKey) {
 	switch {
 	case across.identity() && down.identity():
 		for y := range dst.Height {
-			copy(dst.Row(y), src.Row(to.y + y)[to.x*src.Channels:])
+			copy(dst.Row(y), src.Row(down.lo + y)[across.lo*src.Channels:])
 		}
-	case to.filter == Nearest:
+	case across.filter == Nearest:
 		s.nearest(dst, src, across, down)
 	case across.identity():
 		a := axes.get(down)
 		for y := range dst.Height {
 			first := int(a.first[y])
-			a.weighRows(dst.Row(y), src.Pix[first*src.Stride+to.x*src.Channels:], src.Stride, y)
+			a.weighRows(dst.Row(y), src.Pix[first*src.Stride+across.lo*src.Channels:], src.Stride, y)
 		}
 	case down.identity():
-		axes.get(across).weighColumns(dst.Pix, dst.Stride, src, to.y, dst.Height)
-	case !to.antialias && (to.filter == Bicubic || to.filter == Lanczos3):
+		axes.get(across).weighColumns(dst.Pix, dst.Stride, src, down.lo, dst.Height)
+	case !across.antialias && (across.filter == Bicubic || across.filter == Lanczos3):
 		s.wideBoth(dst, src, axes.get(across), axes.get(down))
 	case downFirst(across, down):
 		s.bothDownFirst(dst, src, axes.get(across), axes.get(down))
@@ -174,8 +180,8 @@ func (s *Scratch) both(dst, src *Image, across, down *axis) {
 // from version 13 on, where the height loses more than twice as many pixels as
 // the width does. It is a matter of speed, but which pass rounds first shows.
 func downFirst(across, down axisKey) bool {
-	lost := down.in - down.out
-	return lost > 0 && lost > 2*(across.in-across.out)
+	lost := down.in - down.out/down.placed().step
+	return lost > 0 && lost > 2*(across.in-across.out/across.placed().step)
 }
 
 // bothDownFirst resizes vertically a few rows at a time, and these horizontally.

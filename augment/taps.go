@@ -34,20 +34,57 @@ type axisKey struct {
 	// channels are those of a picture along whose rows pixels are weighed,
 	// or 0 where whole rows are.
 	channels int
+	// grid is the zero value where the samples on both sides are the pixels of
+	// whole pictures.
+	grid grid
+}
+
+// grid says how the samples of two planes lie on the pixels of a picture where
+// they aren't these pixels: those of chroma, or of a plane decoded at a part of
+// its size.
+type grid struct {
+	// The source is size/per samples long: per of the picture's pixels make
+	// one, of which the last may have fewer.
+	size, per int
+	// step of the out pixels make a sample of the result, their mean. The
+	// first of these have no part in the window: as many as lead.
+	step, lead int
+}
+
+// placed is the grid of the key, written out.
+func (k axisKey) placed() grid {
+	if k.grid == (grid{}) {
+		return grid{size: k.in, per: 1, step: 1}
+	}
+	return k.grid
+}
+
+// samples is how many the result has.
+func (k axisKey) samples() int {
+	g := k.placed()
+	return (g.lead + k.hi - k.lo + g.step - 1) / g.step
+}
+
+// pixels are those of the out pixels, from lo to hi-1, whose mean is sample i.
+func (k axisKey) pixels(i int) (lo, hi int) {
+	g := k.placed()
+	lo = k.lo - g.lead + i*g.step
+	return max(lo, k.lo), min(lo+g.step, k.hi)
 }
 
 // identity says that the axis copies each pixel.
-func (k axisKey) identity() bool { return k.in == k.out }
+func (k axisKey) identity() bool { return k.in == k.out && k.grid == (grid{}) }
 
 // makeAxis computes the weights for every filter but Nearest.
 func makeAxis(k axisKey) *axis {
-	n := k.hi - k.lo
+	n := k.samples()
 	a := &axis{in: k.in, first: make([]int32, n), count: make([]int32, n)}
 	if k.filter == Area {
 		a.fillArea(k)
 	} else {
 		a.fillKernel(k)
 	}
+	a.order()
 	for i, c := range a.count {
 		a.most = max(a.most, int(c))
 		a.sparse = a.sparse || i > 0 && a.first[i] > a.first[i-1]+a.count[i-1]
@@ -62,39 +99,61 @@ func makeAxis(k axisKey) *axis {
 // antialias off it isn't stretched, which is what tf.image.resize does.
 func (a *axis) fillKernel(k axisKey) {
 	weigh, reach := k.filter.kernel()
-	scale := float64(k.in) / float64(k.out)
+	g := k.placed()
+	scale := float64(g.size) / float64(float64(k.out)*float64(g.per))
 	stretch := 1.0
 	if k.antialias {
 		stretch = max(scale, 1)
 	}
 	reach = float64(reach * stretch)
 	shrink := 1 / stretch
-	a.width = int(math.Ceil(reach))*2 + 1
-	a.width = min(a.width, k.in)
+	each := int(math.Ceil(reach))*2 + 1 // of a pixel
+	a.width = min(each+int(math.Ceil(float64(scale*float64(g.step-1)))), k.in)
 	a.weights = make([]int32, a.width*len(a.first))
-	exact := make([]float64, a.width)
+	exact, sums := make([]float64, min(each, k.in)), make([]float64, a.width)
 	for i := range a.first {
-		center := float64((float64(k.lo+i) + 0.5) * scale)
-		if k.filter == Bicubic && !k.antialias {
-			center = snap(center)
-		}
-		first := max(0, int(center-reach+0.5))
-		end := min(k.in, int(center+reach+0.5))
-		first = min(first, k.in-1)
-		exact := exact[:max(1, min(end-first, a.width))]
-		sum := 0.0
-		for j := range exact {
-			exact[j] = weigh(float64((float64(first+j) - center + 0.5) * shrink))
-			sum += exact[j]
+		lo, hi := k.pixels(i)
+		clear(sums)
+		begin, end := 0, 0
+		for p := lo; p < hi; p++ {
+			center := float64((float64(p) + 0.5) * scale)
+			if k.filter == Bicubic && !k.antialias {
+				center = snap(center)
+			}
+			first := min(max(0, int(center-reach+0.5)), k.in-1)
+			after := min(k.in, int(center+reach+0.5))
+			exact := exact[:max(1, min(after-first, len(exact)))]
+			weighAround(exact, center-float64(first), shrink, weigh)
+			if p == lo {
+				begin = first
+			}
+			for j, w := range exact {
+				sums[first-begin+j] += w
+			}
+			end = max(end, first+len(exact))
 		}
 		weights := a.weights[i*a.width:]
-		for j, w := range exact {
-			if sum != 0 {
-				w /= sum
-			}
+		for j, w := range sums[:end-begin] {
+			w /= float64(hi - lo)
 			weights[j] = int32(math.Round(float64(w * (1 << precision))))
 		}
-		a.trim(i, first, len(exact))
+		a.trim(i, begin, end-begin)
+	}
+}
+
+// weighAround computes the weights, which sum to 1, of pixels around a center
+// that lies so far from the beginning of the first of them.
+func weighAround(weights []float64, center, shrink float64, weigh func(float64) float64) {
+	sum := 0.0
+	for j := range weights {
+		weights[j] = weigh(float64((float64(j) - center + 0.5) * shrink))
+		sum += weights[j]
+	}
+	if sum == 0 {
+		return
+	}
+	for j := range weights {
+		weights[j] /= sum
 	}
 }
 
@@ -107,20 +166,23 @@ func snap(center float64) float64 {
 
 // fillArea weighs each source pixel by the share of the rectangle that it
 // covers, in whole numbers: in units of 1/out of a pixel, pixel i of the result
-// covers i*in to (i+1)*in. What is rounded is the running sum, so that the
+// covers i*in to (i+1)*in, with a grid accordingly. What is rounded is the running sum, so that the
 // weights sum to 1 exactly however many they are.
 func (a *axis) fillArea(k axisKey) {
-	in, out := int64(k.in), int64(k.out)
-	a.width = int(min((in+out-1)/out+1, in))
+	g := k.placed()
+	size, unit := int64(g.size), int64(k.out)*int64(g.per)
+	a.width = int(min((size*int64(g.step)+unit-1)/unit+1, int64(k.in)))
 	a.weights = make([]int32, a.width*len(a.first))
 	for i := range a.first {
-		from := int64(k.lo+i) * in
-		first := from / out
-		last := (from + in - 1) / out
+		lo, hi := k.pixels(i)
+		from, end := int64(lo)*size, int64(hi)*size
+		in := end - from
+		first := from / unit
+		last := (end - 1) / unit
 		weights := a.weights[i*a.width:]
 		before := int64(0)
 		for j := first; j <= last; j++ {
-			covered := min((j+1)*out, from+in) - from
+			covered := min((j+1)*unit, end) - from
 			sum := (covered<<(precision+1) + in) / (2 * in)
 			weights[j-first] = int32(sum - before)
 			before = sum
@@ -145,6 +207,22 @@ func (a *axis) trim(i, first, n int) {
 		clear(weights[n-skip : n])
 	}
 	a.first[i], a.count[i] = int32(first+skip), int32(n-skip)
+}
+
+// order sees to it that no pixel needs source pixels before those that the pixel
+// before it needs, which trim may have brought about: it takes zeros back.
+func (a *axis) order() {
+	for i := len(a.first) - 2; i >= 0; i-- {
+		back := int(a.first[i] - a.first[i+1])
+		if back <= 0 {
+			continue
+		}
+		weights := a.weights[i*a.width:][:int(a.count[i])+back]
+		copy(weights[back:], weights)
+		clear(weights[:back])
+		a.first[i] -= int32(back)
+		a.count[i] += int32(back)
+	}
 }
 
 // of returns the weights of pixel i and the first source pixel they weigh.

@@ -24,6 +24,7 @@ type turbo struct {
 
 	initDecompress, initCompress, destroy uintptr
 	decompress, compress, bufSize         uintptr
+	decompressPlanes, compressPlanes      uintptr
 	errorString, errorCode                uintptr
 
 	decompressors, compressors sync.Pool // of *turboHandle
@@ -42,6 +43,8 @@ const (
 	tjPixelGray = 6
 	tjPixelCMYK = 11
 )
+
+var tjSampling = [...]uintptr{Sub444: 0, Sub422: 1, Sub420: 2, SubGray: 3, Sub440: 4}
 
 // turboNames are tried in this order: first what the run-time packages install, then what
 // the development packages and other systems do.
@@ -77,14 +80,16 @@ var loadTurbo = sync.OnceValues(func() (*turbo, error) {
 func bindTurbo(lib uintptr) (*turbo, error) {
 	t := new(turbo)
 	for name, at := range map[string]*uintptr{
-		"tjInitDecompress": &t.initDecompress,
-		"tjInitCompress":   &t.initCompress,
-		"tjDestroy":        &t.destroy,
-		"tjDecompress2":    &t.decompress,
-		"tjCompress2":      &t.compress,
-		"tjBufSize":        &t.bufSize,
-		"tjGetErrorStr2":   &t.errorString,
-		"tjGetErrorCode":   &t.errorCode,
+		"tjInitDecompress":        &t.initDecompress,
+		"tjInitCompress":          &t.initCompress,
+		"tjDestroy":               &t.destroy,
+		"tjDecompress2":           &t.decompress,
+		"tjDecompressToYUVPlanes": &t.decompressPlanes,
+		"tjCompress2":             &t.compress,
+		"tjCompressFromYUVPlanes": &t.compressPlanes,
+		"tjBufSize":               &t.bufSize,
+		"tjGetErrorStr2":          &t.errorString,
+		"tjGetErrorCode":          &t.errorCode,
 	} {
 		symbol, err := purego.Dlsym(lib, name)
 		if err != nil {
@@ -247,7 +252,7 @@ func (t *turbo) append(dst []byte, p Pixels, quality int, s Subsampling) ([]byte
 	if p.Format == Gray {
 		format, s = tjPixelGray, SubGray
 	}
-	sampling := [...]uintptr{Sub444: 0, Sub422: 1, Sub420: 2, SubGray: 3, Sub440: 4}[s]
+	sampling := tjSampling[s]
 	bound := int(first(purego.SyscallN(t.bufSize, uintptr(p.Width), uintptr(p.Height), sampling)))
 	if bound <= 0 {
 		return dst, fmt.Errorf("a picture of %dx%d is too large", p.Width, p.Height)

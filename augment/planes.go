@@ -1,0 +1,120 @@
+package augment
+
+import (
+	"errors"
+	"fmt"
+	"image"
+
+	"github.com/tfrec/tfrec/internal/jpeg"
+)
+
+// Planes is a colour picture as JPEG stores it, in YCbCr: BT.601 over the full range. A picture
+// that goes from JPEG to JPEG, and is only resized, cropped or padded on the way, needs no
+// RGB: that spares enlarging the chroma, two conversions and half of the resizing.
+//
+//	if info, err := codec.Stat(data); err == nil && codec.TakesPlanes(info) && spec.TakesPlanes() {
+//		var o DecodeOptions
+//		o.MinWidth, o.MinHeight = spec.MinDecode(info.Width, info.Height)
+//		_, err = codec.DecodePlanes(&src, data, o)
+//		…
+//		err = spec.RenderPlanes(&dst, &src, spec.Geometry(info.Width, info.Height), "420", &scratch)
+//		…
+//		out, err = codec.AppendJPEGPlanes(out[:0], &dst, 95)
+//	}
+//
+// Its zero value is empty and ready to be decoded or rendered into.
+type Planes struct {
+	// Y is the luma, Cb and Cr are the chroma, each a picture of one channel.
+	Y, Cb, Cr Image
+	// Subsampling is "420", "422", "440" or "444": a chroma sample lies in the middle of the
+	// two by two, two by one, one by two pixels, or of the one, that it stands for. At the
+	// right and lower edge it may stand for fewer.
+	Subsampling string
+	// Width and Height are the picture's size in pixels, and Denom is 1, 2, 4 or 8: a sample
+	// of Y stands for Denom x Denom of these, at the right and lower edge for fewer.
+	Width, Height, Denom int
+}
+
+// images are the three planes.
+func (p *Planes) images() [3]*Image { return [3]*Image{&p.Y, &p.Cb, &p.Cr} }
+
+// sampling reads Subsampling.
+func (p *Planes) sampling() (jpeg.Subsampling, error) { return parseSampling(p.Subsampling) }
+
+// parseSampling reads the name of a subsampling that planes can have.
+func parseSampling(name string) (jpeg.Subsampling, error) {
+	sub, err := jpeg.ParseSubsampling(name)
+	if err == nil && sub == jpeg.SubGray {
+		err = errors.New("gray has no chroma planes: give 420, 422, 444 or 440")
+	}
+	return sub, err
+}
+
+// reset makes the planes those of a picture of w by h pixels.
+func (p *Planes) reset(w, h int, sub jpeg.Subsampling) {
+	p.Subsampling, p.Width, p.Height, p.Denom = sub.String(), w, h, 1
+	p.Y.Reset(w, h, 1)
+	cw, ch := sub.ChromaSize(w, h)
+	p.Cb.Reset(cw, ch, 1)
+	p.Cr.Reset(cw, ch, 1)
+}
+
+// check refuses planes whose fields don't fit together.
+func (p *Planes) check() error {
+	sub, err := p.sampling()
+	if err != nil {
+		return err
+	}
+	switch p.Denom {
+	case 1, 2, 4, 8:
+	default:
+		return fmt.Errorf("planes at 1/%d of their size: want 1, 2, 4 or 8", p.Denom)
+	}
+	for _, im := range p.images() {
+		if err := im.check(); err != nil {
+			return err
+		}
+		if im.Channels != 1 {
+			return fmt.Errorf("a plane of %d channels: want 1", im.Channels)
+		}
+	}
+	if p.Y.Width != (p.Width+p.Denom-1)/p.Denom || p.Y.Height != (p.Height+p.Denom-1)/p.Denom {
+		return fmt.Errorf("luma of %dx%d for a picture of %dx%d at 1/%d", p.Y.Width, p.Y.Height, p.Width, p.Height, p.Denom)
+	}
+	cw, ch := sub.ChromaSize(p.Y.Width, p.Y.Height)
+	for _, im := range []*Image{&p.Cb, &p.Cr} {
+		if im.Width != cw || im.Height != ch {
+			return fmt.Errorf("chroma of %dx%d for luma of %dx%d and subsampling %s", im.Width, im.Height, p.Y.Width, p.Y.Height, p.Subsampling)
+		}
+	}
+	return nil
+}
+
+// planar lends the planes to the JPEG codec.
+func (p *Planes) planar(sub jpeg.Subsampling) jpeg.Planar {
+	return jpeg.Planar{
+		Width: p.Y.Width, Height: p.Y.Height, Sampling: sub,
+		Pix:    [3][]byte{p.Y.Pix, p.Cb.Pix, p.Cr.Pix},
+		Stride: [3]int{p.Y.Stride, p.Cb.Stride, p.Cr.Stride},
+	}
+}
+
+// RGB makes dst the picture in RGB, of Y's size: the chroma enlarged and the colours converted
+// as libjpeg does it. dst reuses its memory and must not share it with p.
+func (p *Planes) RGB(dst *Image) error {
+	if err := p.check(); err != nil {
+		return fmt.Errorf("planes to RGB: %w", err)
+	}
+	if p.Cb.Stride != p.Cr.Stride {
+		return fmt.Errorf("planes to RGB: chroma planes with strides of %d and %d bytes", p.Cb.Stride, p.Cr.Stride)
+	}
+	ratio := map[string]image.YCbCrSubsampleRatio{
+		"420": image.YCbCrSubsampleRatio420, "422": image.YCbCrSubsampleRatio422,
+		"440": image.YCbCrSubsampleRatio440, "444": image.YCbCrSubsampleRatio444,
+	}[p.Subsampling]
+	dst.Reset(p.Y.Width, p.Y.Height, 3)
+	return jpeg.FromYCbCr(dst.Pix, dst.Stride, &image.YCbCr{
+		Y: p.Y.Pix, Cb: p.Cb.Pix, Cr: p.Cr.Pix, YStride: p.Y.Stride, CStride: p.Cb.Stride,
+		SubsampleRatio: ratio, Rect: image.Rect(0, 0, p.Y.Width, p.Y.Height),
+	})
+}

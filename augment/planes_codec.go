@@ -1,0 +1,60 @@
+package augment
+
+import (
+	"fmt"
+
+	"github.com/tfrec/tfrec/internal/jpeg"
+)
+
+// TakesPlanes says whether [Codec.DecodePlanes] reads a picture, which follows from its header
+// and the codec's options alone: an upright JPEG in YCbCr with Huffman coding and subsampling
+// 420, 422, 440 or 444. Info is what [Codec.Stat] of the same codec returned.
+func (c *Codec) TakesPlanes(info Info) bool {
+	return info.planar && info.Orientation == 1
+}
+
+// DecodePlanes is [Codec.Decode] for pictures that TakesPlanes, without conversion to RGB. It
+// has the same verdicts on damage and the same rule for decoding at a part of the size. The
+// memory of dst is reused or replaced by the decoder's own. o.Channels must be 0 or 3.
+func (c *Codec) DecodePlanes(dst *Planes, data []byte, o DecodeOptions) (Info, error) {
+	if o.Channels != 0 && o.Channels != 3 {
+		return Info{}, fmt.Errorf("decoding planes to %d channels: give 0 or 3", o.Channels)
+	}
+	h, err := c.header(data)
+	if err != nil {
+		return h.Info, err
+	}
+	if !c.TakesPlanes(h.Info) {
+		return h.Info, unsupported(h.Format, "it has no planes of use")
+	}
+	if err := jpeg.Check(data, &h.jpeg); err != nil {
+		return h.Info, err
+	}
+	p := dst.planar(0)
+	denom := c.reduction(&h.jpeg, jpeg.RGB, o)
+	if err := c.jpeg.DecodePlanes(&p, data, &h.jpeg, denom); err != nil {
+		return h.Info, err
+	}
+	cw, ch := p.Sampling.ChromaSize(p.Width, p.Height)
+	*dst = Planes{
+		Y:           Image{Pix: p.Pix[0], Width: p.Width, Height: p.Height, Channels: 1, Stride: p.Stride[0]},
+		Cb:          Image{Pix: p.Pix[1], Width: cw, Height: ch, Channels: 1, Stride: p.Stride[1]},
+		Cr:          Image{Pix: p.Pix[2], Width: cw, Height: ch, Channels: 1, Stride: p.Stride[2]},
+		Subsampling: p.Sampling.String(), Width: h.Width, Height: h.Height, Denom: denom,
+	}
+	return h.Info, nil
+}
+
+// AppendJPEGPlanes encodes a picture behind dst, with the subsampling that its planes have.
+// Quality is 1 to 100. Without libjpeg-turbo only "420" can be written.
+func (c *Codec) AppendJPEGPlanes(dst []byte, p *Planes, quality int) ([]byte, error) {
+	if err := p.check(); err != nil {
+		return dst, fmt.Errorf("encoding JPEG: %w", err)
+	}
+	sub, err := p.sampling()
+	if err != nil {
+		return dst, err
+	}
+	planar := p.planar(sub)
+	return c.jpeg.AppendPlanes(dst, &planar, quality)
+}

@@ -1,0 +1,138 @@
+package augment
+
+import (
+	"errors"
+	"fmt"
+)
+
+// TakesPlanes says whether [ResizeSpec.RenderPlanes] does what the spec says: not for Nearest,
+// which picks pixels and must not pick luma and chroma of different ones.
+func (s ResizeSpec) TakesPlanes() bool { return s.Filter != Nearest }
+
+// RenderPlanes is [ResizeSpec.Render] for planes. The luma is resized as a gray picture is.
+// The chroma goes from the grid that it has in src straight to the one that subsampling gives
+// it in dst, sample centres where JPEG has them. Where a crop or padding falls between two
+// pixels of a chroma sample, it is halved there, as it would be in RGB.
+//
+// g is what [ResizeSpec.Geometry] says of src.Width and src.Height.
+func (s ResizeSpec) RenderPlanes(dst, src *Planes, g Geometry, subsampling string, scratch *Scratch) error {
+	if dst == src {
+		return errors.New("resize: the result must not be the source itself")
+	}
+	if !s.Filter.valid() || !s.TakesPlanes() {
+		return fmt.Errorf("resize: filter %v has no way with planes", s.Filter)
+	}
+	if err := src.check(); err != nil {
+		return fmt.Errorf("resize: %w", err)
+	}
+	if src.Width > maxSource || src.Height > maxSource {
+		return fmt.Errorf("resize of %dx%d: no side of the source may be over %d pixels", src.Width, src.Height, maxSource)
+	}
+	if err := g.check(); err != nil {
+		return err
+	}
+	to, err := parseSampling(subsampling)
+	if err != nil {
+		return fmt.Errorf("resize: %w", err)
+	}
+	if scratch == nil {
+		scratch = scratches.Get().(*Scratch)
+		defer scratches.Put(scratch)
+	}
+	dst.reset(g.Width, g.Height, to)
+	from, _ := src.sampling()
+	color := planesColor(s.PadColor)
+	in := src.images()
+	for i, out := range dst.images() {
+		fx, fy, tx, ty := 1, 1, 1, 1
+		if i > 0 {
+			fx, fy = from.Factors()
+			tx, ty = to.Factors()
+		}
+		across := planeAxis{in: in[i].Width, size: src.Width, per: src.Denom * fx, step: tx,
+			scaled: g.ScaledWidth, crop: g.CropX, pad: g.PadX, window: g.WindowWidth, total: g.Width}
+		down := planeAxis{in: in[i].Height, size: src.Height, per: src.Denom * fy, step: ty,
+			scaled: g.ScaledHeight, crop: g.CropY, pad: g.PadY, window: g.WindowHeight, total: g.Height}
+		s.renderPlane(out, in[i], across, down, color[i], scratch)
+	}
+	return nil
+}
+
+// renderPlane makes one plane, whose size is set.
+func (s ResizeSpec) renderPlane(dst, src *Image, across, down planeAxis, color uint8, scratch *Scratch) {
+	window := *dst
+	x, w := across.span()
+	y, h := down.span()
+	if w != dst.Width || h != dst.Height {
+		fill(dst.Pix, []uint8{color})
+		window.Width, window.Height = w, h
+		window.Pix = dst.Pix[y*dst.Stride+x:]
+	}
+	scratch.resizeAlong(&window, src, across.key(s, 1), down.key(s, 0))
+	first, last := across.halves()
+	for y := range h {
+		row := window.Row(y)
+		if first {
+			row[0] = mean(row[0], color)
+		}
+		if last {
+			row[w-1] = mean(row[w-1], color)
+		}
+	}
+	blend := func(row []uint8) {
+		for x, v := range row {
+			row[x] = mean(v, color)
+		}
+	}
+	first, last = down.halves()
+	if first {
+		blend(window.Row(0))
+	}
+	if last {
+		blend(window.Row(h - 1))
+	}
+}
+
+func mean(a, b uint8) uint8 { return uint8((uint32(a) + uint32(b) + 1) / 2) }
+
+// planeAxis is one direction of the resize of a plane: how its samples lie on the pixels of
+// the picture, before and after.
+type planeAxis struct {
+	in        int // samples of the source
+	size, per int // the picture's pixels at full size, and how many of them a sample of the source stands for
+	step      int // pixels that a sample of the result stands for
+	// What [Geometry] says, in pixels: what the picture is resized to, where its window begins
+	// in that and in the result, the window's size and the result's.
+	scaled, crop, pad, window, total int
+}
+
+// span is which samples of the result the window has a part in.
+func (a planeAxis) span() (at, n int) {
+	at = a.pad / a.step
+	return at, (a.pad+a.window+a.step-1)/a.step - at
+}
+
+// halves says whether the first and the last of these stand for padding, too.
+func (a planeAxis) halves() (first, last bool) {
+	end := a.pad + a.window
+	return a.pad%a.step != 0, end%a.step != 0 && end < a.total
+}
+
+// key is what the weights follow from; channels are those of [axisKey].
+func (a planeAxis) key(s ResizeSpec, channels int) axisKey {
+	k := axisKey{in: a.in, out: a.scaled, lo: a.crop, hi: a.crop + a.window, filter: s.Filter, antialias: s.Antialias, channels: channels}
+	if a.step > 1 || a.size != a.in*a.per {
+		k.grid = grid{size: a.size, per: a.per, step: a.step, lead: a.pad % a.step}
+	}
+	return k
+}
+
+// planesColor converts RGB as libjpeg does (jccolor.c), in 16 bits of fraction.
+func planesColor(rgb [3]uint8) [3]uint8 {
+	r, g, b := int32(rgb[0]), int32(rgb[1]), int32(rgb[2])
+	return [3]uint8{
+		luminance(rgb[0], rgb[1], rgb[2]),
+		uint8((-11059*r - 21709*g + 32768*b + 128<<16 + 1<<15 - 1) >> 16),
+		uint8((32768*r - 27439*g - 5329*b + 128<<16 + 1<<15 - 1) >> 16),
+	}
+}

@@ -1,0 +1,79 @@
+package jpeg
+
+import "fmt"
+
+// Planar is a picture in YCbCr as JPEG stores it: a plane of luma and two of chroma, which may
+// have fewer samples. A chroma sample lies in the middle of the pixels that it stands for.
+type Planar struct {
+	Width, Height int         // of the luma plane
+	Sampling      Subsampling // any but SubGray
+	Pix           [3][]byte   // Y, Cb, Cr: rows from the top, one byte a sample
+	Stride        [3]int      // bytes from one row to the next
+}
+
+// Factors says how many pixels a chroma sample stands for, across and down.
+func (s Subsampling) Factors() (across, down int) {
+	f := [...][2]int{Sub420: {2, 2}, Sub422: {2, 1}, Sub444: {1, 1}, Sub440: {1, 2}, SubGray: {1, 1}}[s]
+	return f[0], f[1]
+}
+
+// ChromaSize is the size of the chroma planes of a picture of w by h pixels: halves are
+// rounded up.
+func (s Subsampling) ChromaSize(w, h int) (cw, ch int) {
+	across, down := s.Factors()
+	return ceilDiv(w, across), ceilDiv(h, down)
+}
+
+// reset sets the size, with rows close together, and reuses the memory when it is large enough.
+func (p *Planar) reset(w, h int, s Subsampling) {
+	p.Width, p.Height, p.Sampling = w, h, s
+	for i := range p.Pix {
+		pw, ph := p.size(i)
+		if cap(p.Pix[i]) < pw*ph {
+			p.Pix[i] = make([]byte, pw*ph)
+		}
+		p.Pix[i], p.Stride[i] = p.Pix[i][:pw*ph], pw
+	}
+}
+
+// size is the size of plane i.
+func (p *Planar) size(i int) (w, h int) {
+	if i == 0 {
+		return p.Width, p.Height
+	}
+	return p.Sampling.ChromaSize(p.Width, p.Height)
+}
+
+// check refuses planes that are too small.
+func (p *Planar) check() error {
+	if p.Width < 1 || p.Height < 1 || p.Width > 65500 || p.Height > 65500 {
+		return fmt.Errorf("a picture of %dx%d: sides must be 1 to 65500", p.Width, p.Height)
+	}
+	if p.Sampling >= SubGray {
+		return fmt.Errorf("planes with subsampling %d", p.Sampling)
+	}
+	for i := range p.Pix {
+		if w, h := p.size(i); p.Stride[i] < w || len(p.Pix[i]) < p.Stride[i]*(h-1)+w {
+			return fmt.Errorf("%d bytes are too few for plane %d of %dx%d", len(p.Pix[i]), i, w, h)
+		}
+	}
+	return nil
+}
+
+// sampling is how much smaller the chroma planes are in a picture whose planes are of use as
+// they are: YCbCr in Huffman coding, with sampling factors that are written in the usual way.
+func (h *Header) sampling() (Subsampling, bool) {
+	if h.ColorSpace != ColorYCbCr || !h.Huffman() {
+		return 0, false
+	}
+	y, cb, cr := h.Components[0], h.Components[1], h.Components[2]
+	if cb.H*cb.V*cr.H*cr.V != 1 {
+		return 0, false
+	}
+	for s := range SubGray {
+		if across, down := s.Factors(); y.H == across && y.V == down {
+			return s, true
+		}
+	}
+	return 0, false
+}

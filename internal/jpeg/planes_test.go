@@ -1,0 +1,242 @@
+package jpeg
+
+import (
+	"bytes"
+	"errors"
+	"image"
+	"strings"
+	"testing"
+)
+
+var planarPictures = map[string]Subsampling{
+	"../demo/photos/tulips/17324469461_2b318aff8d_m.jpg": Sub444,
+	"made-ok-160x88.jpg": Sub420, "made-ok-progressive.jpg": Sub420, "made-rst.jpg": Sub420,
+	"made-1x1.jpg": Sub420, "made-2x3.jpg": Sub420, "made-7x9.jpg": Sub420, "made-15x33.jpg": Sub420, "made-17x16.jpg": Sub420,
+	"go-video-001.q50.422.jpeg": Sub422, "go-video-001.q50.440.jpeg": Sub440, "go-video-001.q50.444.progressive.jpeg": Sub444,
+	"made-dht-missing.jpg": Sub420,
+}
+
+// planesWith decodes the planes of a sound picture.
+func planesWith(tb testing.TB, s *Set, data []byte, denom int) *Planar {
+	tb.Helper()
+	p := new(Planar)
+	if err := s.DecodePlanes(p, data, header(tb, data), denom); err != nil {
+		tb.Fatal(err)
+	}
+	if err := p.check(); err != nil {
+		tb.Fatal(err)
+	}
+	return p
+}
+
+// rgb converts planes as Decode does.
+func (p *Planar) rgb(tb testing.TB) []byte {
+	tb.Helper()
+	ratios := [...]image.YCbCrSubsampleRatio{
+		Sub420: image.YCbCrSubsampleRatio420, Sub422: image.YCbCrSubsampleRatio422,
+		Sub444: image.YCbCrSubsampleRatio444, Sub440: image.YCbCrSubsampleRatio440,
+	}
+	pix := make([]byte, p.Width*p.Height*3)
+	m := &image.YCbCr{
+		Y: p.Pix[0], Cb: p.Pix[1], Cr: p.Pix[2], YStride: p.Stride[0], CStride: p.Stride[1],
+		SubsampleRatio: ratios[p.Sampling], Rect: image.Rect(0, 0, p.Width, p.Height),
+	}
+	if err := FromYCbCr(pix, p.Width*3, m); err != nil {
+		tb.Fatal(err)
+	}
+	return pix
+}
+
+// TestPlanes compares the planes, converted, with what the same backend decodes to RGB.
+func TestPlanes(t *testing.T) {
+	for backend, s := range backends(t) {
+		for name, sub := range planarPictures {
+			data := picture(t, name)
+			h := header(t, data)
+			if s.Supports(h) != nil {
+				continue
+			}
+			if got, ok := s.Planes(h); !ok || got != sub {
+				t.Errorf("%s, %s: planes %v, %v", backend, name, got, ok)
+				continue
+			}
+			p := planesWith(t, s, data, 1)
+			if p.Width != h.Width || p.Height != h.Height || p.Sampling != sub {
+				t.Errorf("%s, %s: %dx%d, %v", backend, name, p.Width, p.Height, p.Sampling)
+			}
+			want := decodeWith(t, s, data, Request{Format: RGB, Denom: 1})
+			if largest, rms := distance(p.rgb(t), want); rms > 0.5 && h.Width*h.Height > 100 || largest > 12 {
+				t.Errorf("%s, %s: %.2f off on average, %d at most", backend, name, rms, largest)
+			}
+		}
+	}
+}
+
+func TestPlanesRefused(t *testing.T) {
+	for backend, s := range backends(t) {
+		for _, name := range []string{
+			"made-gray.jpg", "made-cmyk-adobe.jpg", "made-ycck-adobe.jpg", "made-adobe-rgb-transform-0.jpg", "made-component-ids-rgb.jpg",
+			"go-video-001.q50.410.jpeg", "go-video-001.221212.jpeg", "zune-weird_sampling_2.jpeg", "ljt-testimgari.jpg",
+		} {
+			data := picture(t, name)
+			h := header(t, data)
+			if sub, ok := s.Planes(h); ok {
+				t.Errorf("%s, %s: has planes, %v", backend, name, sub)
+			}
+			if err := s.DecodePlanes(new(Planar), data, h, 1); err == nil {
+				t.Errorf("%s, %s: planes came", backend, name)
+			}
+		}
+	}
+}
+
+// TestPlanesReduced compares planes decoded at 1/2, 1/4 and 1/8 with the means of those at full size.
+func TestPlanesReduced(t *testing.T) {
+	s := backends(t)["turbo"]
+	if s == nil {
+		t.Skip("only libjpeg-turbo reduces")
+	}
+	for name := range planarPictures {
+		data := picture(t, name)
+		h := header(t, data)
+		full := planesWith(t, s, data, 1)
+		for _, denom := range []int{2, 4, 8} {
+			small := planesWith(t, s, data, denom)
+			if w, ht := h.Scaled(denom); small.Width != w || small.Height != ht {
+				t.Fatalf("%s at 1/%d: %dx%d", name, denom, small.Width, small.Height)
+			}
+			for i := range small.Pix {
+				w, ht := small.size(i)
+				fw, fh := full.size(i)
+				var got, want []byte
+				for y := range fh / denom { // whole squares only
+					for x := range fw / denom {
+						sum := denom * denom / 2
+						for j := range denom {
+							for k := range denom {
+								sum += int(full.Pix[i][(y*denom+j)*full.Stride[i]+x*denom+k])
+							}
+						}
+						want = append(want, byte(sum/(denom*denom)))
+						got = append(got, small.Pix[i][y*small.Stride[i]+x])
+					}
+				}
+				if len(got) == 0 {
+					continue
+				}
+				if _, rms := distance(got, want); rms > 7 {
+					t.Errorf("%s at 1/%d: plane %d of %dx%d is %.1f off", name, denom, i, w, ht, rms)
+				}
+			}
+		}
+	}
+}
+
+// brokenPlanes is a decoder that breaks down over planes.
+type brokenPlanes struct{ stdCodec }
+
+func (brokenPlanes) decodePlanes(*Planar, []byte, *Header, int) error { panic("no") }
+
+func TestPlanesNextBackendAsked(t *testing.T) {
+	data := picture(t, "made-ok-160x88.jpg")
+	want := planesWith(t, &Set{decoders: []decoder{stdCodec{}}}, data, 1)
+	got := planesWith(t, &Set{decoders: []decoder{brokenPlanes{}, stdCodec{}}}, data, 1)
+	if !bytes.Equal(got.rgb(t), want.rgb(t)) {
+		t.Error("another picture came")
+	}
+	err := (&Set{decoders: []decoder{brokenPlanes{}}}).DecodePlanes(got, data, header(t, data), 1)
+	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "broke down") {
+		t.Errorf("%v", err)
+	}
+	// A picture without quantisation tables must not be read with those of the picture before it.
+	table := bytes.Index(data, []byte{0xFF, markerDQT})
+	n := 2 + int(data[table+2])<<8 + int(data[table+3])
+	bare := append(bytes.Clone(data[:table]), data[table+n:]...)
+	if Check(bare, header(t, bare)) == nil {
+		t.Error("a picture without quantisation tables passed the check")
+	}
+}
+
+// TestAppendPlanes encodes part of a picture, of odd size, and reads it back.
+func TestAppendPlanes(t *testing.T) {
+	data := picture(t, "go-video-001.q50.444.progressive.jpeg")
+	for backend, s := range backends(t) {
+		full := planesWith(t, s, data, 1)
+		for sub := range SubGray {
+			p := *full
+			p.Width, p.Height, p.Sampling = 101, 77, sub
+			for i := range p.Pix { // what chroma it has does not matter
+				p.Pix[i] = full.Pix[i][3:]
+			}
+			out, err := s.AppendPlanes([]byte("before"), &p, 95)
+			if !s.Encodes(sub) {
+				if err == nil || !strings.Contains(err.Error(), "libturbojpeg0") {
+					t.Errorf("%s, %v: %v", backend, sub, err)
+				}
+				continue
+			}
+			if err != nil || !bytes.HasPrefix(out, []byte("before")) {
+				t.Fatalf("%s, %v: %v", backend, sub, err)
+			}
+			out = out[len("before"):]
+			h := header(t, out)
+			if err := Check(out, h); err != nil {
+				t.Fatal(err)
+			}
+			back := planesWith(t, s, out, 1)
+			if back.Width != 101 || back.Height != 77 || back.Sampling != sub {
+				t.Fatalf("%s, %v: %dx%d, %v came back", backend, sub, back.Width, back.Height, back.Sampling)
+			}
+			for i := range p.Pix {
+				w, ht := p.size(i)
+				var got, want []byte
+				for y := range ht {
+					got = append(got, back.Pix[i][y*back.Stride[i]:][:w]...)
+					want = append(want, p.Pix[i][y*p.Stride[i]:][:w]...)
+				}
+				if _, rms := distance(got, want); rms > 2 {
+					t.Errorf("%s, %v: plane %d is %.1f off", backend, sub, i, rms)
+				}
+			}
+		}
+	}
+}
+
+func TestAppendPlanesRefuses(t *testing.T) {
+	data := picture(t, "made-ok-160x88.jpg")
+	for backend, s := range backends(t) {
+		for name, spoil := range map[string]func(p *Planar) int{
+			"quality":     func(*Planar) int { return 101 },
+			"few bytes":   func(p *Planar) int { p.Pix[2] = p.Pix[2][:10]; return 90 },
+			"stride":      func(p *Planar) int { p.Stride[1] = 3; return 90 },
+			"size":        func(p *Planar) int { p.Width = 0; return 90 },
+			"long":        func(p *Planar) int { p.Width = 65501; return 90 },
+			"subsampling": func(p *Planar) int { p.Sampling = SubGray; return 90 },
+		} {
+			p := planesWith(t, s, data, 1)
+			quality := spoil(p)
+			if out, err := s.AppendPlanes(nil, p, quality); err == nil || out != nil {
+				t.Errorf("%s: with wrong %s it came to %d bytes", backend, name, len(out))
+			}
+		}
+	}
+}
+
+// BenchmarkDecodePlanes is BenchmarkDecode without RGB.
+func BenchmarkDecodePlanes(b *testing.B) {
+	list, headers, n := photographs(b)
+	for name, s := range backends(b) {
+		b.Run(name, func(b *testing.B) {
+			var p Planar
+			b.SetBytes(n)
+			b.ReportAllocs()
+			for b.Loop() {
+				for i, data := range list {
+					if err := s.DecodePlanes(&p, data, headers[i], 1); err != nil {
+						b.Fatal(err)
+					}
+				}
+			}
+		})
+	}
+}
