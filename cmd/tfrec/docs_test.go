@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-var update = flag.Bool("update", false, "write docs/cli instead of comparing with it")
+var update = flag.Bool("update", false, "write the generated docs instead of comparing with them")
 
 // TestDocsAreGenerated compares docs/cli with the commands' help; with -update
 // (make docs) it writes it.
