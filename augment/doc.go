@@ -1,6 +1,5 @@
 // Package augment does pixels: it reads pictures of the common formats into rows of bytes,
-// resizes them and writes them again. Crops, flips, colours and policies come to it later: a
-// random choice becomes a Draw of exact parameters first, and only then touches pixels.
+// resizes and augments them, and writes them again.
 //
 //	codec, err := augment.NewCodec(augment.CodecOptions{})
 //	if err != nil {
@@ -16,4 +15,15 @@
 // What a picture is, its content says, not its name: JPEG, PNG, GIF (the first frame), BMP,
 // WebP (likewise) and TIFF (the first page) are read. Orientation from EXIF is applied
 // whenever pixels are.
+//
+// Augmentation is drawn before it is done. A [Policy], from text or YAML, makes of a seed, a
+// picture's key and the number of the copy a [Draw] of steps with exact parameters, the same
+// on any machine; only that touches pixels, and records keep it:
+//
+//	policy, err := augment.ParsePolicy("random_resized_crop:224,scale=0.3-1|hflip|rotate:15")
+//	if err != nil {
+//		return err // points at the word that is wrong
+//	}
+//	draw := policy.Draw(seed, "daisy/1.jpg", 2, im.Width, im.Height)
+//	err = draw.Apply(&variant, &im, &scratch)
 package augment
