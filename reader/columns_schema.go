@@ -135,15 +135,15 @@ func (f *Field) defaults() (*values, error) {
 	n := f.count()
 	switch {
 	case v.len() == 1:
-		v.int64s, v.floats, v.bytes = repeat(v.int64s, n), repeat(v.floats, n), repeat(v.bytes, n)
+		v.int64s, v.floats, v.bytes = broadcast(v.int64s, n), broadcast(v.floats, n), broadcast(v.bytes, n)
 	case v.len() != n:
 		return nil, fmt.Errorf("its default has %d values, its shape %v", v.len(), f.Shape)
 	}
 	return &v, nil
 }
 
-// repeat returns n times the only element of one; nil of none.
-func repeat[V any](one []V, n int) []V {
+// broadcast returns n times the only element of one; nil of none.
+func broadcast[V any](one []V, n int) []V {
 	if len(one) == 0 || n == 1 {
 		return one
 	}

@@ -1,0 +1,288 @@
+//go:build interop
+
+package interop
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/tfrec/tfrec/reader"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// field is a field of a schema as columns.py takes it.
+type field struct {
+	Key     string  `json:"key"`
+	Kind    string  `json:"kind"`
+	Shape   []int   `json:"shape"`
+	Ragged  bool    `json:"ragged"`
+	Default feature `json:"default"`
+}
+
+// column is what columns.py answers.
+type column struct {
+	Shape  []int    `json:"shape"`
+	Values []string `json:"values"`
+	Splits []int64  `json:"splits"`
+}
+
+// randomValues draws n values of a kind.
+func randomValues(rnd *rand.Rand, kind tfrecord.Kind, n int) any {
+	switch kind {
+	case tfrecord.KindInt64:
+		v := make([]int64, n)
+		for i := range v {
+			v[i] = int64(rnd.Uint64()) >> rnd.IntN(64)
+		}
+		return v
+	case tfrecord.KindFloat:
+		v := make([]float32, n)
+		for i := range v {
+			v[i] = float32(rnd.NormFloat64())
+		}
+		return v
+	default:
+		v := make([][]byte, n)
+		for i := range v {
+			v[i] = make([]byte, []int{0, 1, 9, 127, 128, 300}[rnd.IntN(6)])
+			for k := range v[i] {
+				v[i][k] = byte(rnd.Uint32())
+			}
+		}
+		return v
+	}
+}
+
+// wire writes a Feature with those values; numbers one by one when not packed.
+func wire(v any, packed bool) []byte {
+	var list, number []byte
+	var n protowire.Number
+	switch v := v.(type) {
+	case [][]byte:
+		n = 1
+		for _, x := range v {
+			list = protowire.AppendBytes(protowire.AppendTag(list, 1, protowire.BytesType), x)
+		}
+	case []float32:
+		n = 2
+		for _, x := range v {
+			bits := math.Float32bits(x)
+			number = protowire.AppendFixed32(number, bits)
+			if !packed {
+				list = protowire.AppendFixed32(protowire.AppendTag(list, 1, protowire.Fixed32Type), bits)
+			}
+		}
+	case []int64:
+		n = 3
+		for _, x := range v {
+			number = protowire.AppendVarint(number, uint64(x))
+			if !packed {
+				list = protowire.AppendVarint(protowire.AppendTag(list, 1, protowire.VarintType), uint64(x))
+			}
+		}
+	default:
+		return nil // no list is set
+	}
+	if packed && n != 1 {
+		list = protowire.AppendBytes(protowire.AppendTag(list, 1, protowire.BytesType), number)
+	}
+	return protowire.AppendBytes(protowire.AppendTag(nil, n, protowire.BytesType), list)
+}
+
+// randomSchema draws fields of all kinds.
+func randomSchema(rnd *rand.Rand) (reader.Schema, []field) {
+	kinds := []tfrecord.Kind{tfrecord.KindInt64, tfrecord.KindFloat, tfrecord.KindBytes}
+	shapes := [][]int{{}, {}, {1}, {3}, {2, 2}}
+	var schema reader.Schema
+	var fields []field
+	for i := range 1 + rnd.IntN(6) {
+		f := reader.Field{Key: fmt.Sprintf("%c/%s", 'a'+i, randomKey(rnd)), Kind: kinds[rnd.IntN(3)]}
+		w := field{Key: f.Key, Kind: f.Kind.String(), Shape: []int{}}
+		if rnd.IntN(3) == 0 {
+			f.Ragged, w.Ragged = true, true
+		} else {
+			w.Shape = shapes[rnd.IntN(len(shapes))]
+			f.Shape = w.Shape
+			if rnd.IntN(3) > 0 {
+				f.Default = randomValues(rnd, f.Kind, size(w.Shape))
+				w.Default = written(f.Default)[1:]
+			}
+		}
+		schema, fields = append(schema, f), append(fields, w)
+	}
+	return schema, fields
+}
+
+func size(shape []int) int {
+	n := 1
+	for _, side := range shape {
+		n *= side
+	}
+	return n
+}
+
+// randomRecord draws a record of a schema: keys in any order, some missing,
+// twice, or not in the schema, and now and then one that does not suit it.
+func randomRecord(rnd *rand.Rand, s reader.Schema, oddity float64) []byte {
+	var features []byte
+	add := func(key string, feature []byte) {
+		entry := protowire.AppendString(protowire.AppendTag(nil, 1, protowire.BytesType), key)
+		entry = protowire.AppendBytes(protowire.AppendTag(entry, 2, protowire.BytesType), feature)
+		features = protowire.AppendBytes(protowire.AppendTag(features, 1, protowire.BytesType), entry)
+	}
+	for _, i := range rnd.Perm(len(s)) {
+		f := s[i]
+		if (f.Ragged || f.Default != nil) && rnd.IntN(4) == 0 {
+			if rnd.IntN(2) == 0 {
+				add(f.Key, nil)
+			}
+			continue
+		}
+		n := size(f.Shape)
+		if f.Ragged {
+			n = []int{0, 0, 1, 2, 5, 40}[rnd.IntN(6)]
+		}
+		kind := f.Kind
+		if rnd.Float64() < oddity {
+			switch rnd.IntN(3) {
+			case 0:
+				kind = 1 + (kind % 3)
+			case 1:
+				n++
+			default:
+				continue
+			}
+		}
+		if rnd.IntN(8) == 0 {
+			add(f.Key, wire(randomValues(rnd, f.Kind, n+rnd.IntN(2)), true))
+		}
+		add(f.Key, wire(randomValues(rnd, kind, n), rnd.IntN(4) > 0))
+		if rnd.IntN(4) == 0 {
+			add("not asked for", wire(randomValues(rnd, kind, 3), true))
+		}
+	}
+	return protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), features)
+}
+
+// columnsJudge is columns.py.
+type columnsJudge struct {
+	in  io.WriteCloser
+	out *bufio.Reader
+}
+
+func startColumns(t *testing.T) *columnsJudge {
+	t.Helper()
+	c := exec.Command(*python, "columns.py")
+	c.Stderr = os.Stderr
+	in, err := c.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := c.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatalf("starting %s columns.py: %v (make venv makes its environment)", *python, err)
+	}
+	t.Cleanup(func() { in.Close(); c.Wait() })
+	return &columnsJudge{in, bufio.NewReaderSize(out, 1<<20)}
+}
+
+// parse returns tf.io.parse_example's columns of all records of a file, or what
+// is wrong with them.
+func (j *columnsJudge) parse(t *testing.T, path string, fields []field) (columns []column, says string) {
+	t.Helper()
+	line, err := json.Marshal(map[string]any{"path": path, "fields": fields})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := j.in.Write(append(line, '\n')); err != nil {
+		t.Fatalf("columns.py: %v", err)
+	}
+	if line, err = j.out.ReadBytes('\n'); err != nil {
+		t.Fatalf("columns.py gave no answer: %v", err)
+	}
+	var answer struct {
+		Columns []column
+		Error   string
+	}
+	if err := json.Unmarshal(line, &answer); err != nil {
+		t.Fatalf("columns.py: %v in %.200s", err, line)
+	}
+	return answer.Columns, answer.Error
+}
+
+// writtenColumns returns columns as columns.py does.
+func writtenColumns(c *reader.Columns) []column {
+	var out []column
+	for i := range c.Columns {
+		col := &c.Columns[i]
+		w := column{Shape: col.Shape, Splits: col.Splits}
+		switch col.Kind {
+		case tfrecord.KindInt64:
+			w.Values = written(col.Int64s)[1:]
+		case tfrecord.KindFloat:
+			w.Values = written(col.Floats)[1:]
+		default:
+			values := [][]byte{}
+			for k := range col.Len() {
+				values = append(values, col.Value(k))
+			}
+			w.Values = written(values)[1:]
+		}
+		if len(w.Splits) == 0 {
+			w.Splits = nil
+		}
+		out = append(out, w)
+	}
+	return out
+}
+
+func TestColumnsAreParseExamples(t *testing.T) {
+	j := startColumns(t)
+	refused := 0
+	for seed := range uint64(150) {
+		rnd := rand.New(rand.NewPCG(seed, 7))
+		schema, fields := randomSchema(rnd)
+		oddity := 0.0
+		if seed%3 == 2 {
+			oddity = 0.02
+		}
+		var records [][]byte
+		for range 1 + rnd.IntN(20) {
+			records = append(records, randomRecord(rnd, schema, oddity))
+		}
+		want, says := j.parse(t, writeFile(t, tfrecord.None, records), fields)
+		p, err := reader.NewColumnParser(schema)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got reader.Columns
+		err = p.Parse(&got, records)
+		if (err != nil) != (says != "") {
+			t.Errorf("seed %d: we say %v, TensorFlow %q", seed, err, says)
+			continue
+		}
+		if err != nil {
+			refused++
+			continue
+		}
+		if diff := cmp.Diff(want, writtenColumns(&got)); diff != "" {
+			t.Errorf("seed %d: columns differ (-TensorFlow +ours):\n%.2000s", seed, diff)
+		}
+	}
+	if refused == 0 || refused > 75 {
+		t.Errorf("%d of 150 batches were refused", refused)
+	}
+}
