@@ -1,6 +1,26 @@
-// Package reader will stream datasets into Go training jobs: tf.data's
-// interleave, shuffle, map, batch, cache, prefetch, repeat and shard over
-// TFRecord files, parsing into columns and decoding into tensors.
+// Package reader is a dataset in motion: TFRecord files, in tf.data's orders
+// and words, for training jobs in Go. It reads ahead in parallel within a bound,
+// checks everything, survives damage when asked to, divides a set among workers
+// without losing or repeating a record, and resumes exactly where it was.
 //
-// Nothing lives here yet. To read records today, use package tfrecord.
+//	set, err := reader.Open("out", reader.Options{Split: "train", Worker: rank, Workers: world, Seed: 42})
+//	if err != nil { … }
+//	pipe := set.Interleave(16, 1).Shuffle(10_000).Repeat(-1) // or set.ShuffleAll(…).Repeat(-1)
+//	stream, err := pipe.Start(ctx) // or pipe.Resume(ctx, state)
+//	if err != nil { … }
+//	defer stream.Close() // stops and waits for all that runs
+//	for {
+//		record, err := stream.Next() // valid until the next call
+//		if err != nil { … } // io.EOF, or what, in which file, at which offset
+//		step(record.Data)
+//		save(stream.State()) // some hundred bytes of JSON
+//	}
+//
+// For a loop without a state there is [Pipe.All], and for speed
+// [Stream.NextBlock], which gives hundreds of records at a time.
+//
+// A [Set] is files and options, a [Pipe] a description, a [Stream] what runs.
+// Stages hand over a [Block] at a time, whose records alias the buffers that
+// were read, so that no record costs an allocation, a lock or, but for
+// shuffling, a copy.
 package reader

@@ -3,27 +3,26 @@ package main
 import (
 	"bufio"
 	"context"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"io"
 	"io/fs"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/tfrecord"
 )
-
-// catFormats are the values of cat's --format.
-var catFormats = []string{"text", "json", "proto", "hex"}
 
 // catOptions are the flags of cat.
 type catOptions struct {
 	format string
-	take   int64
 	framed bool // --json: an object around each record
+	read   readFlags
+
+	skip, take        int64 // take below 0: all
+	saveState, resume string
+	quiet             bool
 }
 
 func newCatCommand() *cobra.Command {
@@ -43,132 +42,144 @@ first one that is damaged.
   hex    the bytes of a record a line
 
 --json prints the json format with the record's file, number and offset around
-it.`,
+it.
+
+The records can come in the orders of a training job. The flags act in this
+order: --shard, --cycle and --block (tf.data's interleave), --shuffle,
+--repeat, --skip, --take. With --save-state, what was printed is noted in a
+file; the same flags with --resume go on behind it. What --skip left out then
+is not left out again, and --take counts anew.`,
 		Example: `  tfrec cat --take 3 out/
   tfrec cat --format json out/ | jq .label
-  tfrec cat --format hex x.tfrecord | head -1 | xxd -r -p | protoc --decode_raw`,
-		Annotations: map[string]string{faultsMean: "the data have faults; the records before the first were printed"},
+  tfrec cat --format hex x.tfrecord | head -1 | xxd -r -p | protoc --decode_raw
+  tfrec cat --cycle 16 --shuffle 1000 --seed 7 --take 5 --save-state at.json out/
+  tfrec cat --cycle 16 --shuffle 1000 --seed 7 --take 5 --resume at.json out/
+  tfrec cat --shuffle global --shard 0/4 --repeat 2 out/`,
+		Annotations: map[string]string{faultsMean: "the data have faults; the records before the first, or before the first that --skip-bad does not allow, were printed"},
 		Args:        minArgs("PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if jsonFlag(cmd) {
-				if cmd.Flags().Changed("format") && o.format != "json" {
-					return usageError("--json beside --format %s: want one of them", o.format)
-				}
-				o.format, o.framed = "json", true
-			}
-			if !cmd.Flags().Changed("take") {
-				o.take = -1
-			} else if o.take < 0 {
-				return usageError("--take %d: want 0 or more", o.take)
+			if err := o.complete(cmd); err != nil {
+				return err
 			}
 			c, err := newCat(cmd.OutOrStdout(), o)
 			if err != nil {
 				return err
 			}
-			return c.all(cmd.Context(), args)
+			return c.all(cmd.Context(), cmd.ErrOrStderr(), args)
 		},
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.format, "format", "text", "text, json, proto or hex")
+	o.read.add(fs)
+	fs.Int64Var(&o.skip, "skip", 0, "leave out the first `N` records")
 	fs.Int64Var(&o.take, "take", 0, "stop after `N` records (default: all)")
+	fs.StringVar(&o.saveState, "save-state", "", "when done, write to `FILE` what was printed")
+	fs.StringVar(&o.resume, "resume", "", "begin behind what `FILE` of --save-state says")
 	completeWords(cmd, "format", catFormats...)
 	return cmd
 }
 
+func (o *catOptions) complete(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
+	if jsonFlag(cmd) {
+		if changed("format") && o.format != "json" {
+			return usageError("--json beside --format %s: want one of them", o.format)
+		}
+		o.format, o.framed = "json", true
+	}
+	switch {
+	case !changed("take"):
+		o.take = -1
+	case o.take < 0:
+		return usageError("--take %d: want 0 or more", o.take)
+	}
+	if o.skip < 0 {
+		return usageError("--skip %d: want 0 or more", o.skip)
+	}
+	o.quiet = quietFlag(cmd)
+	return o.read.complete(cmd.Flags())
+}
+
 // cat prints records.
 type cat struct {
+	options  catOptions
 	out      *bufio.Writer
-	take     int64 // records to go; below 0: all
+	set      *reader.Set
 	line     []byte
-	printOne func(r *shard.Reader, path string, record []byte) error
+	printOne func(r reader.Record) error
 }
 
 func newCat(w io.Writer, o catOptions) (*cat, error) {
-	c := &cat{out: bufio.NewWriterSize(w, 64<<10), take: o.take}
-	var readable readableFormat
-	var proto protoFormat
-	formats := map[string]func(r *shard.Reader, path string, record []byte) error{
-		"text": func(r *shard.Reader, path string, record []byte) error {
-			c.line = readable.text(c.line, shard.Readable(path), r.Record(), r.Offset(), record)
-			return nil
-		},
-		"json": func(r *shard.Reader, path string, record []byte) error {
-			if o.framed {
-				c.line = append(c.line, `{"schema_version":`...)
-				c.line = strconv.AppendInt(c.line, schemaVersion, 10)
-				c.line = appendString(append(c.line, `,"path":`...), shard.Readable(path))
-				c.line = strconv.AppendInt(append(c.line, `,"record":`...), r.Record(), 10)
-				c.line = strconv.AppendInt(append(c.line, `,"offset":`...), r.Offset(), 10)
-				c.line = strconv.AppendInt(append(c.line, `,"size":`...), int64(len(record)), 10)
-				c.line = append(readable.object(append(c.line, `,"value":`...), record), '}')
-			} else {
-				c.line = readable.object(c.line, record)
-			}
-			c.line = append(c.line, '\n')
-			return nil
-		},
-		"proto": func(r *shard.Reader, _ string, record []byte) (err error) {
-			if c.line, err = proto.object(c.line, record); err != nil {
-				return r.Locate(err)
-			}
-			c.line = append(c.line, '\n')
-			return nil
-		},
-		"hex": func(_ *shard.Reader, _ string, record []byte) error {
-			c.line = append(hex.AppendEncode(c.line, record), '\n')
-			return nil
-		},
-	}
-	c.printOne = formats[o.format]
-	if c.printOne == nil {
-		return nil, usageError("--format %q: want %s", o.format, strings.Join(catFormats, ", "))
-	}
-	return c, nil
+	c := &cat{options: o, out: bufio.NewWriterSize(w, 64<<10)}
+	return c, c.setFormat()
 }
 
-// all prints the records of all files that paths stand for. What was read
-// before an error is printed.
-func (c *cat) all(ctx context.Context, paths []string) error {
-	sources, err := shard.Expand(paths)
-	if err != nil {
+// all prints the records that the options ask for. What was read before an
+// error is printed, and counts in the state that is saved.
+func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
+	o := c.options
+	opts := o.read.options()
+	opts.OnSkip = func(s reader.Skipped) { fmt.Fprintf(notes, "tfrec cat: %v\n", s) }
+	var err error
+	if c.set, err = reader.OpenAll(paths, opts); err != nil {
 		return err
 	}
-	for _, s := range sources {
-		if err = c.file(ctx, s.Path); err != nil || c.take == 0 {
-			break
-		}
+	if opts.Workers > 1 && !o.quiet {
+		fmt.Fprintf(notes, "tfrec cat: %s\n", c.set.Sharding())
 	}
+	stream, err := c.start(ctx, o.read.pipe(c.set))
+	if err != nil {
+		return damage(err)
+	}
+	defer stream.Close()
+	err = c.records(stream)
 	if flushed := c.out.Flush(); flushed != nil {
 		return flushed
+	}
+	if o.saveState != "" {
+		err = errors.Join(err, saveState(o.saveState, stream.State()))
 	}
 	return err
 }
 
-func (c *cat) file(ctx context.Context, path string) error {
-	if c.take == 0 {
-		return nil
+// start starts the pipeline where the options say.
+func (c *cat) start(ctx context.Context, pipe reader.Pipe) (*reader.Stream, error) {
+	if c.options.resume == "" {
+		return pipe.Start(ctx)
 	}
-	r, err := shard.Open(path, tfrecord.ReaderOptions{})
+	state, err := loadState(c.options.resume)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer r.Close()
-	for record, err := range r.All() {
-		if err == nil {
-			err = ctx.Err()
-		}
-		if err == nil {
-			c.line = c.line[:0]
-			err = c.printOne(r, path, record)
+	return pipe.Resume(ctx, state)
+}
+
+func (c *cat) records(stream *reader.Stream) error {
+	skip := c.options.skip
+	if c.options.resume != "" {
+		skip = 0
+	}
+	for left := c.options.take; left != 0; {
+		record, err := stream.Next()
+		if err == io.EOF {
+			return nil
 		}
 		if err != nil {
 			return damage(err)
 		}
+		if skip > 0 {
+			skip--
+			continue
+		}
+		c.line = c.line[:0]
+		if err := c.printOne(record); err != nil {
+			return damage(c.set.Locate(record, err))
+		}
 		if _, err := c.out.Write(c.line); err != nil {
 			return err
 		}
-		if c.take--; c.take == 0 {
-			return nil
+		if left > 0 {
+			left--
 		}
 	}
 	return nil

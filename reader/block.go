@@ -1,0 +1,143 @@
+package reader
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// Record is one record as it was read, and where.
+type Record struct {
+	// Data is the payload. It aliases a buffer of its Block: valid until the
+	// Block is released, and not to be changed.
+	Data []byte
+	// Offset is where the record's frame begins, in the uncompressed stream.
+	Offset int64
+	// Number of the record in its file, from 0. A stretch of broken framing
+	// that was skipped counts as one record.
+	Number int64
+	// File is the place of the record's file in [Set.Sources].
+	File int32
+	// Epoch is how often the set was read before, from 0.
+	Epoch int32
+	// Pad says that the record is given once more, to fill up an uneven end
+	// (see [PadEnds]).
+	Pad bool
+}
+
+// blockRecords is how many records a stage puts into a block that it makes:
+// enough to make the cost of handing over a block small for each of them, few
+// enough to stay in the cache.
+const blockRecords = 512
+
+// Block is some records in a row. Stages hand over blocks, so that no record
+// costs a lock, a channel or an allocation. A Block is used by one goroutine at
+// a time, but for Retain, Release and State, which any may call.
+type Block struct {
+	// Records, one at least. The slice is the Block's, as the data are.
+	Records []Record
+
+	run     *run
+	store   []Record // the memory of Records, which may begin later
+	buf     []byte   // what Records alias, when it is the block's own
+	parents []*Block // blocks whose buffers Records alias
+	at      position // where the stage stood, before elements ahead of Records
+	before  int64
+	refs    atomic.Int32
+
+	// Of blocks that a feed made: what follows them, and what was skipped.
+	end    cursor
+	faults []fault
+}
+
+// Retain keeps the Block for one more Release.
+func (b *Block) Retain() { b.refs.Add(1) }
+
+// Release gives the memory of the Block back, its Records with it. A Block that
+// is never released is left to the garbage collector.
+func (b *Block) Release() {
+	switch left := b.refs.Add(-1); {
+	case left > 0:
+		return
+	case left < 0:
+		panic("reader: Block released more often than retained")
+	}
+	for _, p := range b.parents {
+		p.Release()
+	}
+	b.run.blocks.put(b)
+}
+
+// State returns the state of a consumer that has received the first n of the
+// Records, and all blocks before.
+func (b *Block) State(n int) State { return b.run.state(b.at, b.before+int64(n)) }
+
+// behind takes the first n of the Records off.
+func (b *Block) behind(n int) *Block {
+	b.Records, b.before = b.Records[n:], b.before+int64(n)
+	return b
+}
+
+// adopt keeps parent until b is released.
+func (b *Block) adopt(parent *Block) {
+	parent.Retain()
+	b.parents = append(b.parents, parent)
+}
+
+// bytes is the size of the payloads.
+func (b *Block) bytes() int64 {
+	var n int64
+	for i := range b.Records {
+		n += int64(len(b.Records[i].Data))
+	}
+	return n
+}
+
+// blockPool keeps released blocks, with their memory, for use again.
+type blockPool struct {
+	mu   sync.Mutex
+	free []*Block
+}
+
+// maxFree bounds how many blocks, and freeBuffer how large ones, are kept.
+const (
+	maxFree    = 1024
+	freeBuffer = 8 << 20
+)
+
+func (p *blockPool) put(b *Block) {
+	if cap(b.Records) >= cap(b.store) {
+		b.store = b.Records[:0]
+	}
+	clear(b.store[:cap(b.store)]) // they may alias the buffers of others
+	clear(b.parents)
+	clear(b.faults)
+	b.Records, b.parents, b.at, b.faults = nil, b.parents[:0], b.at[:0], b.faults[:0]
+	b.before = 0
+	if cap(b.buf) > freeBuffer {
+		b.buf = nil
+	}
+	p.mu.Lock()
+	if len(p.free) < maxFree {
+		p.free = append(p.free, b)
+	}
+	p.mu.Unlock()
+}
+
+// newBlock returns an empty block with one reference. Its buf has any length
+// and content.
+func (r *run) newBlock() *Block {
+	p := &r.blocks
+	p.mu.Lock()
+	var b *Block
+	if n := len(p.free); n > 0 {
+		b, p.free[n-1] = p.free[n-1], nil
+		p.free = p.free[:n-1]
+	}
+	p.mu.Unlock()
+	if b == nil {
+		b = &Block{run: r}
+	}
+	b.Records = b.store[:0]
+	b.refs.Store(1)
+	return b
+}

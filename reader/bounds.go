@@ -1,0 +1,101 @@
+package reader
+
+import (
+	"fmt"
+	"io"
+)
+
+// Skip leaves out the first n elements.
+func (p Pipe) Skip(n int64) Pipe {
+	name := fmt.Sprintf("skip(%d)", max(n, 0))
+	return p.then(name, func(r *run, up stage) (stage, error) {
+		return &skipStage{up: up, name: name, n: n}, nil
+	})
+}
+
+type skipStage struct {
+	up   stage
+	name string
+	n    int64
+	seen int64 // elements of up, those left out included
+}
+
+func (x *skipStage) start(epoch int64, at position) error {
+	own, before := at.pop()
+	if at != nil && len(own) != 1 {
+		return errPosition(x.name)
+	}
+	x.seen = 0
+	if at != nil {
+		x.seen = own[0]
+	}
+	return x.up.start(epoch, before)
+}
+
+func (x *skipStage) next() (*Block, error) {
+	for {
+		b, err := x.up.next()
+		if err != nil {
+			return nil, err
+		}
+		b.at = b.at.push(x.seen)
+		left := x.n - x.seen
+		x.seen += int64(len(b.Records))
+		switch {
+		case left <= 0:
+			return b, nil
+		case left < int64(len(b.Records)):
+			b.Records = b.Records[left:]
+			return b, nil
+		}
+		b.Release()
+	}
+}
+
+func (x *skipStage) stop() { x.up.stop() }
+
+// Take ends after n elements.
+func (p Pipe) Take(n int64) Pipe {
+	name := fmt.Sprintf("take(%d)", max(n, 0))
+	return p.then(name, func(r *run, up stage) (stage, error) {
+		return &takeStage{up: up, name: name, n: n}, nil
+	})
+}
+
+type takeStage struct {
+	up   stage
+	name string
+	n    int64
+	seen int64
+}
+
+func (x *takeStage) start(epoch int64, at position) error {
+	own, before := at.pop()
+	if at != nil && len(own) != 1 {
+		return errPosition(x.name)
+	}
+	x.seen = 0
+	if at != nil {
+		x.seen = own[0]
+	}
+	return x.up.start(epoch, before)
+}
+
+func (x *takeStage) next() (*Block, error) {
+	if x.seen >= x.n {
+		x.up.stop() // nothing more is wanted: no reading ahead
+		return nil, io.EOF
+	}
+	b, err := x.up.next()
+	if err != nil {
+		return nil, err
+	}
+	b.at = b.at.push(x.seen)
+	if left := x.n - x.seen; left < int64(len(b.Records)) {
+		b.Records = b.Records[:left]
+	}
+	x.seen += int64(len(b.Records))
+	return b, nil
+}
+
+func (x *takeStage) stop() { x.up.stop() }

@@ -1,0 +1,208 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// blockSource gives the blocks of a stretch of a file.
+type blockSource interface {
+	// read returns the next block, io.EOF behind the last one.
+	read(*stopwatch) (*Block, error)
+}
+
+// feedDepth is how many blocks of a file may wait; one more is being read.
+const feedDepth = 1
+
+// feed reads a piece ahead, in a goroutine of its own.
+type feed struct {
+	piece  piece
+	blocks chan *Block // closed at the end
+	err    error       // why it ended, for who sees blocks closed
+}
+
+// feeder starts feeds and ends them together.
+type feeder struct {
+	run   *run
+	stats *stageStats
+	chunk int
+	ready chan struct{} // not nil: gets a token when any feed has something
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	live   map[*feed]chan struct{} // closed when the goroutine has ended
+}
+
+// begin makes the feeder ready for an epoch.
+func (f *feeder) begin() {
+	f.ctx, f.cancel = context.WithCancel(f.run.ctx)
+	f.live = make(map[*feed]chan struct{})
+}
+
+// start reads p from a place in it on.
+func (f *feeder) start(p piece, from cursor, epoch int32) *feed {
+	p.from = from
+	d := &feed{piece: p, blocks: make(chan *Block, feedDepth)}
+	done := make(chan struct{})
+	f.live[d] = done
+	go func() {
+		defer close(done)
+		defer close(d.blocks)
+		d.err = f.read(d, epoch)
+		f.wake()
+	}()
+	return d
+}
+
+// ended forgets a feed whose blocks are closed.
+func (f *feeder) ended(d *feed) { delete(f.live, d) }
+
+// stop ends all feeds, and waits for them.
+func (f *feeder) stop() {
+	if f.cancel == nil {
+		return
+	}
+	f.cancel()
+	for d, done := range f.live {
+		<-done
+		for b := range d.blocks {
+			f.stats.queue.Add(-1)
+			b.Release()
+		}
+	}
+	f.live, f.cancel = nil, nil
+}
+
+func (f *feeder) wake() {
+	if f.ready != nil {
+		select {
+		case f.ready <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// read sends the blocks of d's piece.
+func (f *feeder) read(d *feed, epoch int32) error {
+	if !f.run.acquire(f.ctx) {
+		return f.ctx.Err()
+	}
+	watch := f.stats.watch()
+	source, file, err := openPiece(f.ctx, f.run, d.piece, f.chunk)
+	watch.waited()
+	f.run.release()
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	for {
+		watch.lap()
+		if !f.run.acquire(f.ctx) {
+			return f.ctx.Err()
+		}
+		watch.blocked()
+		b, err := source.read(&watch)
+		f.run.release()
+		if err != nil {
+			if err == io.EOF {
+				err = nil
+			}
+			return err
+		}
+		for i := range b.Records {
+			r := &b.Records[i]
+			r.File, r.Epoch, r.Pad = d.piece.file, epoch, d.piece.pad
+		}
+		for i := range b.faults {
+			b.faults[i].file = d.piece.file
+		}
+		f.stats.gave(b)
+		watch.busy()
+		select {
+		case d.blocks <- b:
+			f.stats.queue.Add(1)
+			f.wake()
+		case <-f.ctx.Done():
+			b.Release()
+			return f.ctx.Err()
+		}
+		watch.blocked()
+	}
+}
+
+// openPiece opens a piece's file at the piece's beginning.
+func openPiece(ctx context.Context, r *run, p piece, chunk int) (blockSource, io.Closer, error) {
+	path := r.set.sources[p.file].Path
+	o := r.set.opts.readerOptions(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	plain, size, err := isPlain(f, o)
+	if err != nil {
+		f.Close()
+		return nil, nil, err
+	}
+	if plain {
+		chunk = int(min(int64(chunk), max(size, minChunk)))
+		return &plainFile{run: r, file: f, name: path, limit: r.set.opts.limits(), chunk: chunk, at: p.from, end: p.end}, f, nil
+	}
+	f.Close()
+	in, err := shard.Open(path, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	s := &streamFile{run: r, in: in.Reader, chunk: chunk, at: p.from, end: p.end}
+	if err := s.skipTo(ctx); err != nil {
+		in.Close()
+		return nil, nil, err
+	}
+	return s, in, nil
+}
+
+// isPlain reports whether a file can be read from any place on: it is a regular
+// file and not compressed. What is neither framed nor compressed counts as
+// plain, as in package tfrecord.
+func isPlain(f *os.File, o tfrecord.ReaderOptions) (plain bool, size int64, err error) {
+	st, err := f.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		return false, 0, err
+	}
+	if o.Compression != tfrecord.Auto {
+		return o.Compression == tfrecord.None, st.Size(), nil
+	}
+	var header [frameHeader]byte
+	n, err := f.ReadAt(header[:], 0)
+	if err != nil && err != io.EOF {
+		return false, 0, err
+	}
+	if n == 0 || n == frameHeader && crcHolds(header[8:], header[:8]) {
+		return true, st.Size(), nil
+	}
+	r := tfrecord.NewReader(io.NewSectionReader(f, 0, 1<<62), o)
+	defer r.Close()
+	_, err = r.Next()
+	if located := new(tfrecord.Error); errors.As(err, &located) && !inData(err) {
+		return false, 0, err
+	}
+	return r.Compression() == tfrecord.None, st.Size(), nil
+}
+
+// isDataCRC reports whether err is about the data of one record, behind which
+// a tfrecord.Reader goes on.
+func isDataCRC(err error) bool {
+	var located *tfrecord.Error
+	return errors.As(err, &located) && located.Part == tfrecord.PartDataCRC && errors.Is(err, tfrecord.ErrChecksum)
+}
+
+// minChunk is the least that is read at a time, maxChunk the most for ordinary
+// records: what stays in a core's cache from reading to checking.
+const (
+	minChunk = 16 << 10
+	maxChunk = 256 << 10
+)

@@ -1,0 +1,297 @@
+package reader
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// indexMemory bounds what the places of all records of a set take. Larger sets
+// have the place of every second record only, or every fourth, and so on.
+const indexMemory = 64 << 20
+
+// fileIndex tells where the records of a file are.
+type fileIndex struct {
+	records int64
+	stride  int64   // a power of two
+	offsets []int64 // of the frames of records 0, stride, 2·stride …; none for a file that is only read in order
+	size    int64   // where the last record ends
+	plain   bool
+}
+
+// add notes the next record.
+func (x *fileIndex) add(offset int64, most int) {
+	if x.records%x.stride == 0 {
+		if len(x.offsets) >= most {
+			for i := range x.offsets[:(len(x.offsets)+1)/2] {
+				x.offsets[i] = x.offsets[2*i]
+			}
+			x.offsets = x.offsets[:(len(x.offsets)+1)/2]
+			x.stride *= 2
+		}
+		if x.records%x.stride == 0 {
+			x.offsets = append(x.offsets, offset)
+		}
+	}
+	x.records++
+}
+
+// span returns where to look for record n: its frame lies in the bytes from
+// begin to end, behind skip others.
+func (x *fileIndex) span(n int64) (begin, end, skip int64) {
+	i := n / x.stride
+	end = x.size
+	if int(i)+1 < len(x.offsets) {
+		end = x.offsets[i+1]
+	}
+	return x.offsets[i], end, n % x.stride
+}
+
+// index returns the index of source i, made when it is first needed: from the
+// .idx file of an uncompressed file when that fits it, else by reading the
+// headers.
+func (s *Set) index(ctx context.Context, i int) (*fileIndex, error) {
+	s.mu.Lock()
+	x := s.indexes[i]
+	s.mu.Unlock()
+	if x != nil {
+		return x, nil
+	}
+	x, err := s.makeIndex(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.indexes[i] = x
+	s.mu.Unlock()
+	return x, nil
+}
+
+// allIndexes makes sure that all files have one.
+func (s *Set) allIndexes(ctx context.Context) ([]*fileIndex, error) {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(s.opts.Parallelism)
+	all := make([]*fileIndex, len(s.sources))
+	for i := range s.sources {
+		g.Go(func() (err error) {
+			all[i], err = s.index(ctx, i)
+			return err
+		})
+	}
+	return all, g.Wait()
+}
+
+func (s *Set) makeIndex(ctx context.Context, i int) (*fileIndex, error) {
+	source := s.sources[i]
+	o := s.opts.readerOptions(source.Path)
+	f, err := os.Open(source.Path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	plain, size, err := isPlain(f, o)
+	if err != nil {
+		return nil, err
+	}
+	if !plain {
+		if source.Info != nil && source.Info.Bytes == size {
+			return &fileIndex{records: source.Info.Records}, nil
+		}
+		return s.countPacked(ctx, f, o)
+	}
+	most := max(1024, indexMemory/8/len(s.sources))
+	if x := readIndexFile(shard.IndexPath(source.Path), size, most); x != nil {
+		return x, nil
+	}
+	x := &fileIndex{stride: 1, plain: true}
+	scan := s.scan(f, source.Path, size, cursor{})
+	for scan.at.offset < size {
+		if x.records%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		x.add(scan.at.offset, most)
+		if err := scan.next(); err != nil {
+			return nil, err
+		}
+	}
+	x.size = scan.at.offset
+	return x, nil
+}
+
+// countPacked counts the records of a file that is only read in order.
+func (s *Set) countPacked(ctx context.Context, f *os.File, o tfrecord.ReaderOptions) (*fileIndex, error) {
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s: to count its records would use them up: it is no regular file", o.Name)
+	}
+	o.Checksum = min(max(o.Checksum, tfrecord.ChecksumLength), tfrecord.ChecksumOff)
+	r := tfrecord.NewReader(f, o)
+	defer r.Close()
+	for n := int64(0); ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		_, err := r.Next()
+		switch {
+		case err == io.EOF, err != nil && s.opts.SkipBad.asked() && inData(err):
+			return &fileIndex{records: n}, nil
+		case err != nil:
+			return nil, err
+		}
+	}
+}
+
+// readIndexFile reads an index file that describes a file of size bytes. It is
+// nil when there is none, or one that does not fit: the headers are as good.
+func readIndexFile(path string, size int64, most int) *fileIndex {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	x := &fileIndex{stride: 1, plain: true}
+	lines := bufio.NewScanner(f)
+	for lines.Scan() {
+		first, second, ok := strings.Cut(lines.Text(), " ")
+		offset, err1 := strconv.ParseInt(first, 10, 64)
+		length, err2 := strconv.ParseInt(second, 10, 64)
+		if !ok || err1 != nil || err2 != nil || offset != x.size || length < tfrecord.Overhead || length > size-offset {
+			return nil
+		}
+		x.add(offset, most)
+		x.size = offset + length
+	}
+	if lines.Err() != nil || x.size != size {
+		return nil
+	}
+	return x
+}
+
+// scan goes over the frames of a plain file by their headers. It sees the same
+// records, and the same stretches of damage, as a plainFile does, but for wrong
+// data in a whole frame.
+type scan struct {
+	set    *Set
+	file   io.ReaderAt
+	name   string
+	size   int64
+	at     cursor
+	window []byte // from base on
+	base   int64
+}
+
+// scanWindow is how much is read at a time; records larger than it are passed
+// over without being read.
+const scanWindow = 64 << 10
+
+func (s *Set) scan(file io.ReaderAt, name string, size int64, at cursor) *scan {
+	return &scan{set: s, file: file, name: name, size: size, at: at, window: make([]byte, 0, scanWindow)}
+}
+
+// next passes over one record.
+func (c *scan) next() error {
+	limit := c.set.opts.limits()
+	header, err := c.header(c.at.offset)
+	if err != nil {
+		return err
+	}
+	n, v := limit.frame(header)
+	bad := v == frameBroken || len(header) < frameHeader
+	end := c.at.offset + int64(n)
+	if !bad && end > c.size {
+		bad = true
+	}
+	if bad && !c.set.opts.SkipBad.asked() {
+		return explain(c.file, c.set.opts.readerOptions(c.name), c.at)
+	}
+	if !bad && c.set.opts.SkipBad.asked() && end < c.size {
+		// Where no frame follows, this one may not be what it says.
+		if header, err = c.header(end); err != nil {
+			return err
+		}
+		if _, after := limit.frame(header); after == frameBroken || len(header) < frameHeader {
+			if v, err = frameFrom(c.file, c.at.offset, n, limit); err != nil {
+				return c.fail(err)
+			}
+			bad = v != frameGood
+		}
+	}
+	if bad {
+		if end, err = damageEnd(c.file, c.name, c.at.offset, n, frameBroken, limit); err != nil {
+			return err
+		}
+	}
+	c.at = cursor{c.at.number + 1, end}
+	return nil
+}
+
+// header returns the header at offset; less at the end of the file.
+func (c *scan) header(offset int64) ([]byte, error) {
+	if i := offset - c.base; i >= 0 && i+frameHeader <= int64(len(c.window)) {
+		return c.window[i : i+frameHeader], nil
+	}
+	n, err := c.file.ReadAt(c.window[:scanWindow], offset)
+	if err != nil && err != io.EOF {
+		return nil, c.fail(err)
+	}
+	c.window, c.base = c.window[:n], offset
+	return c.window[:min(n, frameHeader)], nil
+}
+
+func (c *scan) fail(err error) error {
+	return &tfrecord.Error{Name: c.name, Record: c.at.number, Offset: c.at.offset, Part: tfrecord.PartLength, Err: err}
+}
+
+// place returns the cursor of record n of source i, 0 ≤ n ≤ records.
+func (s *Set) place(i int, x *fileIndex, n int64) (cursor, error) {
+	switch {
+	case !x.plain:
+		return cursor{number: n}, nil
+	case n == x.records:
+		return cursor{n, x.size}, nil
+	}
+	begin, _, skip := x.span(n)
+	if skip == 0 {
+		return cursor{n, begin}, nil
+	}
+	f, err := os.Open(s.sources[i].Path)
+	if err != nil {
+		return cursor{}, err
+	}
+	defer f.Close()
+	c := s.scan(f, s.sources[i].Path, x.size, cursor{n - skip, begin})
+	for range skip {
+		if err := c.next(); err != nil {
+			return cursor{}, err
+		}
+	}
+	return c.at, nil
+}
+
+// frameLength returns the size of a frame whose header is known to be good.
+func frameLength(header []byte) int64 {
+	return int64(binary.LittleEndian.Uint64(header)) + tfrecord.Overhead
+}
+
+// Len returns how many records the whole set has, those of other workers
+// included. Files without an index are counted when that is first needed.
+func (s *Set) Len(ctx context.Context) (int64, error) {
+	all, err := s.allIndexes(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n := int64(0)
+	for _, x := range all {
+		n += x.records
+	}
+	return n, nil
+}

@@ -1,0 +1,392 @@
+package reader
+
+import (
+	"fmt"
+	"io"
+)
+
+// Records returns the records of one file after another, in the order of the
+// files.
+func (s *Set) Records() Pipe { return s.Interleave(1, 1) }
+
+// Interleave returns the records of cycle files in turn, block of each at a
+// time, in tf.data's order: that of Dataset.interleave with cycle_length and
+// block_length, whatever the parallelism. A file that ends makes room for the
+// next one when its turn comes again.
+//
+// The files of a cycle, and as many of those that follow as there are
+// goroutines, are read ahead within [Options.Memory].
+func (s *Set) Interleave(cycle, block int) Pipe {
+	name := fmt.Sprintf("interleave(cycle=%d,block=%d%s)", cycle, block, s.settings())
+	return Pipe{set: s}.then(name, func(r *run, _ stage) (stage, error) {
+		if cycle < 1 || block < 1 {
+			return nil, fmt.Errorf("reader: Interleave(%d, %d): want 1 or more of each", cycle, block)
+		}
+		// One goroutine's worth of files is read ahead of the cycle.
+		ahead := r.set.opts.Parallelism
+		x := &interleave{run: r, name: name, block: block, slots: make([]slot, cycle), ahead: ahead}
+		x.feeder = feeder{run: r, stats: r.stats("read"), chunk: chunkFor(r.set.opts.Memory, cycle+ahead)}
+		x.feeder.stats.workers.Store(int32(r.set.opts.Parallelism))
+		x.feeder.stats.queueSpace.Store(int32((cycle + ahead) * feedDepth))
+		x.stats = r.stats(name)
+		if s.opts.Sloppy {
+			x.feeder.ready = make(chan struct{}, 1)
+		}
+		return x, nil
+	})
+}
+
+// settings tells, for the name of a source, the options that the order of
+// records depends on.
+func (s *Set) settings() string {
+	o := s.opts
+	text := ""
+	if o.Workers > 1 {
+		text = fmt.Sprintf(",shard=%d,ends=%d", o.ShardBy, o.Ends)
+	}
+	if o.ShuffleFiles {
+		text += fmt.Sprintf(",files=%d", o.Seed)
+	}
+	if o.SkipBad.asked() {
+		text += ",skip_bad"
+	}
+	return text
+}
+
+// chunkFor returns how much to read at a time, that of files with feedDepth
+// blocks waiting, one being read, one in use and one in the hands of the
+// consumer all fit into memory.
+func chunkFor(memory int64, files int) int {
+	return int(min(max(memory/int64(files*(feedDepth+3)), minChunk), maxChunk))
+}
+
+// interleave gives the records of several feeds in turn.
+type interleave struct {
+	run   *run
+	stats *stageStats
+	name  string
+	block int
+	ahead int
+
+	feeder feeder
+	epoch  int32
+	order  []piece // in the epoch's order
+	began  int     // pieces that have a feed, or had one
+	ready  []*feed // of pieces after those of the slots, in order
+	bad    tolerance
+
+	slots  []slot
+	turn   int   // whose turn it is
+	taken  int   // elements of the turn
+	coming int   // piece that the next free slot gets
+	open   int   // slots in use
+	call   int64 // of next, from 1
+	err    error
+}
+
+// slot is a place in the cycle.
+type slot struct {
+	feed   *feed // nil when free
+	place  int   // of the piece in the epoch's order
+	at     cursor
+	blk    *Block // nil when another one is to be fetched
+	i      int    // records of blk that were given
+	faults int    // faults of blk that were reported
+	held   int64  // call of next whose block adopted blk last
+}
+
+func (x *interleave) start(epoch int64, at position) error {
+	x.stop()
+	pieces, err := x.run.set.pieces(x.run.ctx)
+	if err != nil {
+		return err
+	}
+	x.epoch = int32(epoch)
+	x.order = append(x.order[:0], pieces...)
+	if o := x.run.set.opts; o.ShuffleFiles {
+		d := draws(key(o.Seed, forFiles, uint64(epoch)))
+		for i := len(x.order) - 1; i > 0; i-- {
+			j := d.below(int64(i), i+1)
+			x.order[i], x.order[j] = x.order[j], x.order[i]
+		}
+	}
+	if x.bad, err = x.run.set.tolerance(x.run.ctx, epoch, pieces); err != nil {
+		return err
+	}
+	x.feeder.begin()
+	x.turn, x.taken, x.coming, x.began, x.open, x.err = 0, 0, 0, 0, 0, nil
+	clear(x.slots)
+	if at != nil {
+		err = x.resume(at)
+	}
+	x.startAhead()
+	return err
+}
+
+// slotWords is how many numbers of the position a slot takes.
+const slotWords = 3
+
+// appendAt appends the stage's section of the position.
+func (x *interleave) appendAt(dst position) position {
+	begin := len(dst)
+	dst = append(dst, int64(x.coming), int64(x.turn), int64(x.taken), x.bad.seen)
+	for i := range x.slots {
+		s := &x.slots[i]
+		if s.feed == nil {
+			dst = append(dst, -1, 0, 0)
+			continue
+		}
+		at := s.where()
+		dst = append(dst, int64(s.place), at.number, at.offset)
+	}
+	return append(dst, int64(len(dst)-begin))
+}
+
+// where returns what the slot gives next: a record, or damage to report.
+func (s *slot) where() cursor {
+	switch {
+	case s.blk == nil:
+		return s.at
+	case s.faults < len(s.blk.faults) && s.blk.faults[s.faults].before <= s.i:
+		f := &s.blk.faults[s.faults]
+		return cursor{f.number, f.offset}
+	case s.i < len(s.blk.Records):
+		r := &s.blk.Records[s.i]
+		return cursor{r.Number, r.Offset}
+	}
+	return s.blk.end
+}
+
+func (x *interleave) resume(at position) error {
+	own, _ := at.pop()
+	if len(own) != 4+slotWords*len(x.slots) {
+		return errPosition(x.name)
+	}
+	x.coming, x.turn, x.taken, x.bad.seen = int(own[0]), int(own[1]), int(own[2]), own[3]
+	if x.coming < 0 || x.coming > len(x.order) || x.turn < 0 || x.turn >= len(x.slots) || x.taken < 0 || x.taken >= x.block {
+		return errPosition(x.name)
+	}
+	x.began = x.coming
+	for i := range x.slots {
+		w := own[4+slotWords*i:]
+		place, from := int(w[0]), cursor{w[1], w[2]}
+		if place < 0 {
+			continue
+		}
+		if place >= x.coming || from.number < 0 || from.offset < 0 {
+			return errPosition(x.name)
+		}
+		x.slots[i] = slot{feed: x.feeder.start(x.order[place], from, x.epoch), place: place, at: from}
+		x.open++
+	}
+	return nil
+}
+
+// startAhead starts feeds for the files that come next.
+func (x *interleave) startAhead() {
+	for x.began < len(x.order) && x.open+len(x.ready) < len(x.slots)+x.ahead {
+		p := x.order[x.began]
+		x.ready = append(x.ready, x.feeder.start(p, p.from, x.epoch))
+		x.began++
+	}
+}
+
+func (x *interleave) stop() {
+	for i := range x.slots {
+		if b := x.slots[i].blk; b != nil {
+			b.Release()
+		}
+		x.slots[i] = slot{}
+	}
+	x.feeder.stop()
+	x.ready = x.ready[:0]
+}
+
+func (x *interleave) next() (*Block, error) {
+	if x.err != nil {
+		return nil, x.err
+	}
+	x.call++
+	watch := x.stats.watch()
+	out := x.run.newBlock()
+	out.at = x.appendAt(out.at)
+	for len(out.Records) < blockRecords {
+		s := &x.slots[x.turn]
+		if s.feed == nil {
+			if x.coming < len(x.order) {
+				x.fill(s)
+				continue
+			}
+			if x.open == 0 {
+				x.err = io.EOF
+				break
+			}
+			x.advance()
+			continue
+		}
+		if s.blk == nil {
+			if x.fetch(s, len(out.Records) == 0, &watch) {
+				continue
+			}
+			break // of an error, or of what there is for now
+		}
+		if err := x.report(s); err != nil {
+			x.err = err
+			break
+		}
+		if whole := x.pass(s, out); whole != nil {
+			out.Release()
+			out = whole
+			break
+		}
+		x.take(s, out)
+	}
+	if len(out.Records) == 0 {
+		out.Release()
+		watch.busy()
+		return nil, x.err
+	}
+	x.stats.gave(out)
+	watch.busy()
+	return out, nil
+}
+
+// fill gives a free slot the next file.
+func (x *interleave) fill(s *slot) {
+	d := x.ready[0]
+	x.ready = append(x.ready[:0], x.ready[1:]...)
+	*s = slot{feed: d, place: x.coming, at: d.piece.from}
+	x.coming++
+	x.open++
+	x.startAhead()
+}
+
+func (x *interleave) advance() {
+	x.taken = 0
+	if x.turn++; x.turn == len(x.slots) {
+		x.turn = 0
+	}
+}
+
+// report passes the damage on that lies before the next record of a slot.
+func (x *interleave) report(s *slot) error {
+	for s.faults < len(s.blk.faults) && s.blk.faults[s.faults].before <= s.i {
+		f := &s.blk.faults[s.faults]
+		s.faults++
+		if err := x.bad.skip(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// pass returns the block of a feed itself, when all of it comes next.
+func (x *interleave) pass(s *slot, out *Block) *Block {
+	b := s.blk
+	if len(x.slots) > 1 || len(out.Records) > 0 || s.i > 0 || len(b.faults) > 0 || len(b.Records) == 0 {
+		return nil
+	}
+	b.at = append(b.at[:0], out.at...)
+	s.at, s.blk = b.end, nil
+	return b
+}
+
+// take gives records of a slot, as many as it is its turn for.
+func (x *interleave) take(s *slot, out *Block) {
+	b := s.blk
+	n := min(len(b.Records)-s.i, blockRecords-len(out.Records))
+	if len(x.slots) > 1 {
+		n = min(n, x.block-x.taken)
+	}
+	if s.faults < len(b.faults) {
+		n = min(n, b.faults[s.faults].before-s.i)
+	}
+	if n > 0 {
+		if s.held != x.call {
+			out.adopt(b)
+			s.held = x.call
+		}
+		out.Records = append(out.Records, b.Records[s.i:s.i+n]...)
+		s.i += n
+		if len(x.slots) > 1 {
+			if x.taken += n; x.taken == x.block {
+				x.advance()
+			}
+		}
+	}
+	if s.i == len(b.Records) && s.faults == len(b.faults) {
+		s.at, s.blk = b.end, nil
+		b.Release()
+	}
+}
+
+// fetch gets a slot its next block, or frees the slot when there is none; it
+// waits only when asked to. false says that next has to return.
+func (x *interleave) fetch(s *slot, wait bool, watch *stopwatch) bool {
+	if x.feeder.ready != nil {
+		return x.fetchAny(wait, watch)
+	}
+	select {
+	case b, more := <-s.feed.blocks:
+		return x.fetched(s, b, more)
+	default:
+	}
+	if !wait {
+		return false
+	}
+	watch.busy()
+	b, more := <-s.feed.blocks // closed when the context ends
+	watch.waited()
+	return x.fetched(s, b, more)
+}
+
+func (x *interleave) fetched(s *slot, b *Block, more bool) bool {
+	if more {
+		x.feeder.stats.queue.Add(-1)
+		s.blk, s.i, s.faults, s.held = b, 0, 0, 0
+		return true
+	}
+	if err := s.feed.err; err != nil {
+		x.err = err
+		return false
+	}
+	x.feeder.ended(s.feed)
+	*s = slot{}
+	x.open--
+	x.startAhead()
+	x.advance()
+	return true
+}
+
+// fetchAny goes to the next slot that has a block ready, or may get a file.
+func (x *interleave) fetchAny(wait bool, watch *stopwatch) bool {
+	for {
+		for range x.slots {
+			s := &x.slots[x.turn]
+			if s.blk != nil || s.feed == nil && x.coming < len(x.order) {
+				return true
+			}
+			if s.feed != nil {
+				select {
+				case b, more := <-s.feed.blocks:
+					return x.fetched(s, b, more)
+				default:
+				}
+			}
+			x.advance()
+		}
+		if !wait {
+			return false
+		}
+		watch.busy()
+		select {
+		case <-x.feeder.ready:
+		case <-x.feeder.ctx.Done():
+			x.err = x.feeder.ctx.Err()
+		}
+		watch.waited()
+		if x.err != nil {
+			return false
+		}
+	}
+}

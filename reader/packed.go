@@ -1,0 +1,120 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// streamFile reads records from the beginning of a file that can only be read
+// in order: a compressed one, or a pipe. Records are copied into blocks, which
+// costs little beside decompression.
+type streamFile struct {
+	run     *run
+	in      *tfrecord.Reader
+	chunk   int
+	at      cursor
+	end     cursor
+	pending []byte // of in: the record at `at`, which had no room in the last block
+	loaded  bool
+	failed  error
+}
+
+// skipTo passes over the records before p.at.number.
+func (p *streamFile) skipTo(ctx context.Context) error {
+	for n := 0; p.in.Record()+1 < p.at.number; n++ {
+		if n%blockRecords == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if _, err := p.in.Next(); err != nil && !p.passable(err) {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// passable reports whether the record alone is damaged, and may be skipped.
+func (p *streamFile) passable(err error) bool {
+	return p.run.set.opts.SkipBad.asked() && isDataCRC(err)
+}
+
+func (p *streamFile) read(watch *stopwatch) (*Block, error) {
+	b := p.run.newBlock()
+	if cap(b.buf) < p.chunk {
+		b.buf = make([]byte, p.chunk)
+	}
+	b.buf = b.buf[:0]
+	for {
+		if !p.loaded && !p.load(b) || !p.take(b) {
+			break
+		}
+	}
+	watch.busy()
+	b.end = p.at
+	if len(b.Records)+len(b.faults) > 0 {
+		return b, nil
+	}
+	b.Release()
+	return nil, p.failed
+}
+
+// load gets the next record, or notes what is wrong; false at the end.
+func (p *streamFile) load(b *Block) bool {
+	for p.failed == nil {
+		if p.at.number >= p.end.number {
+			p.failed = io.EOF
+			break
+		}
+		record, err := p.in.Next()
+		switch {
+		case err == nil:
+			p.at = cursor{p.in.Record(), p.in.Offset()}
+			if n := len(b.faults); n > 0 && b.faults[n-1].number == p.at.number-1 {
+				b.faults[n-1].bytes = p.at.offset - b.faults[n-1].offset
+			}
+			p.pending, p.loaded = record, true
+			return true
+		case p.passable(err):
+			p.fault(b, err)
+			p.at.number = p.in.Record() + 1
+		case err != io.EOF && p.run.set.opts.SkipBad.asked() && inData(err):
+			p.fault(b, err)
+			p.failed = io.EOF
+		default:
+			p.failed = err
+		}
+	}
+	return false
+}
+
+// fault notes damage. How far it goes shows where the next record begins.
+func (p *streamFile) fault(b *Block, err error) {
+	at := p.at
+	var located *tfrecord.Error
+	if errors.As(err, &located) {
+		at = cursor{located.Record, located.Offset}
+	}
+	b.faults = append(b.faults, fault{before: len(b.Records), number: at.number, offset: at.offset, bytes: -1, err: err})
+}
+
+// take copies the pending record into b; false when b is full.
+func (p *streamFile) take(b *Block) bool {
+	n := len(p.pending)
+	if len(b.Records) == 0 && n > cap(b.buf) {
+		b.buf = make([]byte, 0, n)
+	}
+	have := len(b.buf)
+	if have+n > cap(b.buf) {
+		return false
+	}
+	b.buf = append(b.buf, p.pending...)
+	b.Records = append(b.Records, Record{Data: b.buf[have : have+n : have+n], Offset: p.at.offset, Number: p.at.number})
+	p.at = cursor{p.at.number + 1, p.at.offset + int64(n) + tfrecord.Overhead}
+	p.pending, p.loaded = nil, false
+	return true
+}

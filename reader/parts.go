@@ -1,0 +1,220 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+)
+
+// ShardBy says how a set is divided among workers.
+type ShardBy uint8
+
+const (
+	// ByBest divides by file when each worker gets one at least and the ends may
+	// be uneven, else by record.
+	ByBest ShardBy = iota
+	// ByFile gives worker i files i, i + workers, … of the set. Nothing is counted.
+	ByFile
+	// ByRecord gives each worker a run of records, all runs of the same length
+	// or one record longer. Compressed files are read from their beginning to
+	// where a run begins.
+	ByRecord
+)
+
+// Ends says what is done about workers that have fewer records than others.
+type Ends uint8
+
+const (
+	// KeepEnds leaves it so: each record comes once.
+	KeepEnds Ends = iota
+	// DropEnds leaves records out of the longer parts, so that all have the same
+	// number.
+	DropEnds
+	// PadEnds gives records of the shorter parts once more (see [Record.Pad]).
+	PadEnds
+)
+
+// byFile says whether the set is divided by file.
+func (s *Set) byFile() bool {
+	switch s.opts.ShardBy {
+	case ByFile:
+		return true
+	case ByRecord:
+		return false
+	}
+	return s.opts.Ends == KeepEnds && len(s.sources) >= s.opts.Workers
+}
+
+// Sharding says in a line what this worker reads.
+func (s *Set) Sharding() string {
+	switch files := len(s.sources); {
+	case s.opts.Workers == 1:
+		return fmt.Sprintf("all of %d files", files)
+	case s.byFile():
+		return fmt.Sprintf("by file: %d of %d files", len(s.filesOf(s.opts.Worker)), files)
+	default:
+		return fmt.Sprintf("by record: part %d of %d of the records in %d files", s.opts.Worker+1, s.opts.Workers, files)
+	}
+}
+
+func (s *Set) filesOf(worker int) []int {
+	var files []int
+	for i := worker; i < len(s.sources); i += s.opts.Workers {
+		files = append(files, i)
+	}
+	return files
+}
+
+// stretch is a run of records of a file, by number.
+type stretch struct {
+	file     int
+	from, to int64
+	pad      bool
+}
+
+// pieces returns what this worker reads, in order.
+func (s *Set) pieces(ctx context.Context) ([]piece, error) {
+	s.mu.Lock()
+	parts := s.parts
+	s.mu.Unlock()
+	if parts != nil {
+		return parts, nil
+	}
+	parts, err := s.makePieces(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	s.parts = parts
+	s.mu.Unlock()
+	return parts, nil
+}
+
+func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
+	parts := []piece{}
+	if s.byFile() && (s.opts.Ends == KeepEnds || s.opts.Workers == 1) {
+		for _, i := range s.filesOf(s.opts.Worker) {
+			parts = append(parts, piece{file: int32(i), end: noEnd})
+		}
+		return parts, nil
+	}
+	all, err := s.allIndexes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	counts := make([]int64, len(all))
+	for i, x := range all {
+		counts[i] = x.records
+	}
+	var stretches []stretch
+	if s.byFile() {
+		stretches = divideFiles(counts, s.opts.Worker, s.opts.Workers, s.opts.Ends)
+	} else {
+		stretches = divideRecords(counts, s.opts.Worker, s.opts.Workers, s.opts.Ends)
+	}
+	for _, t := range stretches {
+		p := piece{file: int32(t.file), pad: t.pad, end: noEnd}
+		if p.from, err = s.place(t.file, all[t.file], t.from); err != nil {
+			return nil, err
+		}
+		if t.to < counts[t.file] {
+			if p.end, err = s.place(t.file, all[t.file], t.to); err != nil {
+				return nil, err
+			}
+			if !all[t.file].plain {
+				p.end.offset = noEnd.offset
+			}
+		}
+		parts = append(parts, p)
+	}
+	return parts, nil
+}
+
+// share returns the run of records, of total, that a worker reads, and how many
+// it is to be given once more.
+func share(total int64, worker, workers int, ends Ends) (from, to, pad int64) {
+	i, n := int64(worker), int64(workers)
+	each, more := total/n, total%n
+	from = each*i + min(i, more)
+	to = from + each
+	if i < more {
+		to++
+	}
+	switch {
+	case ends == DropEnds:
+		to = from + each
+	case ends == PadEnds && more > 0 && i >= more:
+		pad = 1
+	}
+	return from, to, pad
+}
+
+// divideRecords cuts the records of all files, one behind another, into runs.
+func divideRecords(counts []int64, worker, workers int, ends Ends) []stretch {
+	total := int64(0)
+	for _, n := range counts {
+		total += n
+	}
+	from, to, pad := share(total, worker, workers, ends)
+	stretches := cut(nil, counts, from, to, false)
+	if pad > 0 {
+		at := to % total
+		stretches = cut(stretches, counts, at, at+1, true)
+	}
+	return stretches
+}
+
+// cut appends the stretches of the records from..to of all files.
+func cut(dst []stretch, counts []int64, from, to int64, pad bool) []stretch {
+	for i, n := range counts {
+		if a, b := max(from, 0), min(to, n); a < b {
+			dst = append(dst, stretch{i, a, b, pad})
+		}
+		from, to = from-n, to-n
+	}
+	return dst
+}
+
+// divideFiles gives whole files to workers, and then makes the parts as long as
+// the shortest, or the longest.
+func divideFiles(counts []int64, worker, workers int, ends Ends) []stretch {
+	lengths := make([]int64, workers)
+	var own, all []stretch
+	for i, n := range counts {
+		lengths[i%workers] += n
+		t := stretch{file: i, to: n}
+		all = append(all, t)
+		if i%workers == worker {
+			own = append(own, t)
+		}
+	}
+	want := lengths[0]
+	for _, n := range lengths {
+		if ends == DropEnds {
+			want = min(want, n)
+		} else {
+			want = max(want, n)
+		}
+	}
+	parts := upTo(nil, own, min(want, lengths[worker]), false)
+	again := own
+	if lengths[worker] == 0 {
+		again = all
+	}
+	return upTo(parts, again, want-min(want, lengths[worker]), true)
+}
+
+// upTo appends the first n records of stretches, from the beginning again when
+// they are fewer.
+func upTo(dst, stretches []stretch, n int64, pad bool) []stretch {
+	for n > 0 {
+		for _, t := range stretches {
+			t.to = t.from + min(t.to-t.from, n)
+			t.pad = pad
+			if t.to > t.from {
+				dst = append(dst, t)
+				n -= t.to - t.from
+			}
+		}
+	}
+	return dst
+}

@@ -1,0 +1,146 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"sync"
+)
+
+// Pipe describes a pipeline: a [Set] in some order, and stages on top. Pipes
+// are values: each method returns a new one, and nothing is read before Start,
+// Resume or All. A mistake in a setting is an error there.
+type Pipe struct {
+	set  *Set
+	last *link
+}
+
+// link is a stage in the description of a pipeline.
+type link struct {
+	name string // with its settings: what a State is held to
+	open func(r *run, up stage) (stage, error)
+	prev *link
+}
+
+// stage is a running stage. One goroutine at a time calls it.
+type stage interface {
+	// start begins an epoch: at its beginning when at is nil, else where a block
+	// with that position begins. It may be called again at any time, and keeps
+	// the memory that it has.
+	start(epoch int64, at position) error
+	// next returns the next block, which is the caller's to release; io.EOF at
+	// the end of the epoch. Other errors are final.
+	next() (*Block, error)
+	// stop ends all goroutines of this stage and of those before it, and closes
+	// their files. A start may follow.
+	stop()
+}
+
+// then returns a pipe with one more stage. Its name tells the settings that
+// the order of the records depends on.
+func (p Pipe) then(name string, open func(r *run, up stage) (stage, error)) Pipe {
+	return Pipe{p.set, &link{name, open, p.last}}
+}
+
+// run is what the stages of a running pipeline share.
+type run struct {
+	ctx    context.Context
+	set    *Set
+	names  []string // of the stages, source first
+	blocks blockPool
+	tokens chan struct{} // one for each goroutine that may work at the same time
+
+	mu     sync.Mutex
+	stages []*stageStats
+}
+
+// stats registers the counters of a stage.
+func (r *run) stats(name string) *stageStats {
+	s := &stageStats{name: name}
+	s.workers.Store(1)
+	r.mu.Lock()
+	r.stages = append(r.stages, s)
+	r.mu.Unlock()
+	return s
+}
+
+// acquire waits for the right to work; false when ctx ends first.
+func (r *run) acquire(ctx context.Context) bool {
+	select {
+	case r.tokens <- struct{}{}:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (r *run) release() { <-r.tokens }
+
+// Start starts the pipeline at its beginning. The caller closes the Stream;
+// when ctx ends, the Stream returns its error.
+func (p Pipe) Start(ctx context.Context) (*Stream, error) { return p.start(ctx, nil) }
+
+// Resume starts the pipeline behind what state says was received. A state of
+// another dataset or of other stages is refused with [ErrState].
+//
+// The state of a global order ([Set.ShuffleAll]) may be resumed by other
+// workers than before, when nothing but Repeat follows it: all at the same
+// step, all from the state of any one of them. What is left of the epoch is
+// divided among the new workers.
+func (p Pipe) Resume(ctx context.Context, state State) (*Stream, error) { return p.start(ctx, &state) }
+
+func (p Pipe) start(ctx context.Context, state *State) (*Stream, error) {
+	if p.set == nil {
+		return nil, fmt.Errorf("reader: a Pipe without a Set: begin with Open")
+	}
+	if err := p.set.identify(); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	r := &run{ctx: ctx, set: p.set, tokens: make(chan struct{}, p.set.opts.Parallelism)}
+	top, err := p.last.build(r)
+	if err != nil {
+		cancel(nil)
+		return nil, err
+	}
+	s := &Stream{run: r, top: top, cancel: cancel}
+	if err := s.begin(state); err != nil {
+		s.Close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// build opens the stage and all before it.
+func (l *link) build(r *run) (stage, error) {
+	var up stage
+	if l.prev != nil {
+		var err error
+		if up, err = l.prev.build(r); err != nil {
+			return nil, err
+		}
+	}
+	r.names = append(r.names, l.name)
+	return l.open(r, up)
+}
+
+// All returns the records of the pipeline, each valid until the next turn of
+// the loop. An error comes with an empty Record and ends the loop. Breaking
+// out of the loop stops everything.
+func (p Pipe) All(ctx context.Context) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		s, err := p.Start(ctx)
+		if err != nil {
+			yield(Record{}, err)
+			return
+		}
+		defer s.Close()
+		for {
+			record, err := s.Next()
+			if err == io.EOF || !yield(record, err) || err != nil {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,209 @@
+package reader
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// plainFile reads a stretch of an uncompressed file, a buffer at a time: each
+// block owns the buffer that its records lie in.
+type plainFile struct {
+	run   *run
+	file  *os.File
+	name  string
+	limit limits
+	chunk int    // bytes to read at a time
+	at    cursor // what was not given yet begins here
+	end   cursor
+	next  *Block // have bytes from at on lie in its buf
+	have  int
+}
+
+// read returns the next block, which may hold nothing but faults; io.EOF
+// behind the last one.
+func (p *plainFile) read(watch *stopwatch) (*Block, error) {
+	b := p.next
+	p.next = nil
+	if b == nil {
+		b, p.have = p.run.newBlock(), 0
+	}
+	want := p.chunk
+	for {
+		more, err := p.fill(b, want)
+		watch.waited()
+		if err != nil {
+			b.Release()
+			return nil, err
+		}
+		need, err := p.parse(b, !more)
+		watch.busy()
+		if err != nil {
+			// The records ahead of it count: the error is found again.
+			if len(b.Records)+len(b.faults) > 0 {
+				p.have = 0
+				b.end = p.at
+				return b, nil
+			}
+			b.Release()
+			return nil, err
+		}
+		if len(b.Records)+len(b.faults) > 0 {
+			b.end = p.at
+			return b, nil
+		}
+		if need == 0 {
+			b.Release()
+			return nil, io.EOF
+		}
+		want = need
+	}
+}
+
+// fill makes want bytes of b's buffer valid, less at the end of the stretch
+// or of the file: then more is false.
+func (p *plainFile) fill(b *Block, want int) (more bool, err error) {
+	want = int(min(int64(want), p.end.offset-p.at.offset))
+	if want <= p.have {
+		return p.at.offset+int64(p.have) < p.end.offset, nil
+	}
+	b.buf = b.buf[:cap(b.buf)]
+	if len(b.buf) < want {
+		buf := make([]byte, want)
+		copy(buf, b.buf[:p.have])
+		b.buf = buf
+	}
+	n, err := p.file.ReadAt(b.buf[p.have:want], p.at.offset+int64(p.have))
+	p.have += n
+	switch {
+	case errors.Is(err, io.EOF):
+		return false, nil
+	case err != nil:
+		return false, &tfrecord.Error{Name: p.name, Record: p.at.number, Offset: p.at.offset, Part: tfrecord.PartData, Err: err}
+	}
+	return p.at.offset+int64(p.have) < p.end.offset, nil
+}
+
+// parse makes Records of the whole frames in b's buffer, and moves what is
+// behind them to the next block. Without any it returns how many bytes are
+// needed for one; 0 at the end. last says that nothing follows the buffer.
+func (p *plainFile) parse(b *Block, last bool) (need int, err error) {
+	pos, size := 0, 0
+	if expect := p.have / max(p.chunk/blockRecords, 64); cap(b.Records) < expect {
+		b.Records = slices.Grow(b.Records, expect)
+	}
+	for pos < p.have {
+		n, v := p.limit.frame(b.buf[pos:p.have])
+		if v == frameShort && !last {
+			if pos == 0 {
+				return p.needed(n)
+			}
+			break
+		}
+		if v != frameGood {
+			bad := v
+			if n, err = p.skip(b, bad, n); err != nil {
+				return 0, err
+			}
+			if pos += n; pos >= p.have {
+				p.have = 0
+				return 0, nil
+			}
+			continue
+		}
+		data := b.buf[pos+frameHeader : pos+n-frameFooter : pos+n-frameFooter]
+		b.Records = append(b.Records, Record{Data: data, Offset: p.at.offset, Number: p.at.number})
+		p.at.number++
+		p.at.offset += int64(n)
+		pos, size = pos+n, n
+	}
+	if len(b.Records) == 0 && len(b.faults) == 0 {
+		return 0, nil
+	}
+	p.carry(b.buf[pos:p.have], size)
+	return 0, nil
+}
+
+// carry puts the beginning of a frame that is not all there into the next
+// block. size is that of the frame before: large frames get a larger buffer,
+// so that not half of each is moved.
+func (p *plainFile) carry(left []byte, size int) {
+	p.have = 0
+	if len(left) == 0 {
+		return
+	}
+	p.next = p.run.newBlock()
+	if want := max(len(left), min(8*size, 4*p.chunk), p.chunk); cap(p.next.buf) < want {
+		p.next.buf = make([]byte, want)
+	}
+	p.have = copy(p.next.buf[:cap(p.next.buf)], left)
+}
+
+// needed checks that a frame of n bytes can be there before memory is taken
+// for it.
+func (p *plainFile) needed(n int) (int, error) {
+	if n <= p.chunk {
+		return n, nil
+	}
+	st, err := p.file.Stat()
+	if err != nil {
+		return 0, err
+	}
+	// A little more, for the header that follows.
+	return int(min(int64(n)+int64(p.chunk), max(st.Size()-p.at.offset, int64(p.have)+1))), nil
+}
+
+// skip passes over damage at p.at, when that is allowed, and returns how many
+// bytes. n is the size of a frame whose data alone are wrong.
+func (p *plainFile) skip(b *Block, v verdict, n int) (int, error) {
+	found := p.explain()
+	if !p.run.set.opts.SkipBad.asked() || !inData(found) {
+		return 0, found
+	}
+	next, err := damageEnd(p.file, p.name, p.at.offset, n, v, p.limit)
+	if err != nil {
+		return 0, err
+	}
+	lost := next - p.at.offset
+	b.faults = append(b.faults, fault{
+		before: len(b.Records), number: p.at.number, offset: p.at.offset, bytes: lost, err: found,
+	})
+	p.at.number++
+	p.at.offset = next
+	return int(lost), nil
+}
+
+// explain lets tfrecord.Reader find the words for what is wrong at p.at.
+func (p *plainFile) explain() error {
+	return explain(p.file, p.run.set.opts.readerOptions(p.name), p.at)
+}
+
+func explain(file io.ReaderAt, o tfrecord.ReaderOptions, at cursor) error {
+	o.Compression = tfrecord.None
+	o.BufferSize = 4 << 10
+	var in io.Reader = io.NewSectionReader(file, at.offset, 1<<62)
+	before := int64(0)
+	if at.offset > 0 {
+		// The Reader is to know that it is not at the beginning of the file.
+		frame := tfrecord.AppendFrame(nil, nil)
+		in = io.MultiReader(bytes.NewReader(frame), in)
+		before = 1
+	}
+	r := tfrecord.NewReader(in, o)
+	defer r.Close()
+	var err error
+	for i := int64(0); i <= before && err == nil; i++ {
+		_, err = r.Next()
+	}
+	var located *tfrecord.Error
+	if errors.As(err, &located) {
+		located.Record += at.number - before
+		located.Offset += at.offset - before*tfrecord.Overhead
+		return located
+	}
+	return &tfrecord.Error{Name: o.Name, Record: at.number, Offset: at.offset, Part: tfrecord.PartData, Err: errChanged}
+}

@@ -1,0 +1,68 @@
+package reader
+
+import (
+	"fmt"
+	"io"
+)
+
+// Repeat returns the elements n times, for ever when n is below 0. What comes
+// before it begins a new epoch each time (see [Record.Epoch]): shuffles before
+// it are drained first, so that epochs never mix, and take another order. An
+// epoch without elements ends it.
+func (p Pipe) Repeat(n int) Pipe {
+	name := fmt.Sprintf("repeat(%d)", max(n, -1))
+	return p.then(name, func(r *run, up stage) (stage, error) {
+		return &repeatStage{up: up, name: name, times: int64(n)}, nil
+	})
+}
+
+type repeatStage struct {
+	up    stage
+	name  string
+	times int64 // below 0: for ever
+
+	base  int64 // epoch of the first time
+	done  int64
+	empty bool // nothing came of this epoch yet
+}
+
+func (x *repeatStage) start(epoch int64, at position) error {
+	x.base, x.done, x.empty = epoch*max(x.times, 1), 0, at == nil
+	own, before := at.pop()
+	if at != nil {
+		if len(own) != 1 || own[0] < 0 || x.times >= 0 && own[0] >= x.times {
+			return errPosition(x.name)
+		}
+		x.done = own[0]
+	}
+	if x.times == 0 {
+		return nil
+	}
+	return x.up.start(x.base+x.done, before)
+}
+
+func (x *repeatStage) next() (*Block, error) {
+	for {
+		if x.done == x.times {
+			return nil, io.EOF
+		}
+		b, err := x.up.next()
+		if err == nil {
+			x.empty = false
+			b.at = b.at.push(x.done)
+			return b, nil
+		}
+		if err != io.EOF || x.empty {
+			return nil, err
+		}
+		if x.done++; x.done == x.times {
+			return nil, io.EOF
+		}
+		x.empty = true
+		if err := x.up.start(x.base+x.done, nil); err != nil {
+			return nil, err
+		}
+	}
+}
+
+func (x *repeatStage) stop() { x.up.stop() }

@@ -1,0 +1,160 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Options say what of a set is read and how. The zero value reads all of it,
+// checks all of it, and fails on the first damaged record.
+type Options struct {
+	// Split takes only that split of sets that have a manifest. Files that no
+	// manifest names belong to no split. Default: everything.
+	Split string
+
+	// Worker of Workers reads only its part of the set (see [Set.Sharding]).
+	// Workers 0 is 1; Worker counts from 0.
+	Worker, Workers int
+	// ShardBy says how the parts are cut.
+	ShardBy ShardBy
+	// Ends says what is done about parts that are not equally long.
+	Ends Ends
+
+	// Seed of all that is random: the order of files, [Pipe.Shuffle] and
+	// [Set.ShuffleAll].
+	Seed uint64
+	// ShuffleFiles takes the files in another order in each epoch.
+	ShuffleFiles bool
+
+	// Parallelism is how many goroutines read and check at the same time.
+	// Default: GOMAXPROCS.
+	Parallelism int
+	// Memory bounds the buffers for reading ahead, in bytes; a single record
+	// that is larger is read all the same. Default: 64 MiB.
+	Memory int64
+	// Sloppy gives what is ready and waits for no slow file. The order is then
+	// another one each time; the records are the same.
+	Sloppy bool
+
+	// Compression of the files. Default: told from each file.
+	Compression tfrecord.Compression
+	// Checksum says what is checked. Default: everything.
+	Checksum tfrecord.Checksum
+	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	MaxRecord int64
+	// SkipBad says how much damage is passed over. Default: none.
+	SkipBad SkipBad
+	// OnSkip, when not nil, is told of each damage that is passed over, in the
+	// order of the records around it, from the goroutine that asks for records.
+	OnSkip func(Skipped)
+}
+
+// defaultMemory is for reading ahead; the rest of a laptop is for the user's
+// own buffers.
+const defaultMemory = 64 << 20
+
+// defaultMaxRecord is tfrecord's.
+const defaultMaxRecord = 1 << 30
+
+func (o *Options) complete() error {
+	if o.Workers == 0 {
+		o.Workers = 1
+	}
+	if o.Workers < 0 || o.Worker < 0 || o.Worker >= o.Workers {
+		return fmt.Errorf("worker %d of %d: want a number from 0 and below the number of workers", o.Worker, o.Workers)
+	}
+	if o.ShardBy > ByRecord || o.Ends > PadEnds {
+		return fmt.Errorf("ShardBy %d, Ends %d: want one of the constants", o.ShardBy, o.Ends)
+	}
+	if o.Parallelism <= 0 {
+		o.Parallelism = runtime.GOMAXPROCS(0)
+	}
+	if o.Memory <= 0 {
+		o.Memory = defaultMemory
+	}
+	if o.MaxRecord <= 0 {
+		o.MaxRecord = defaultMaxRecord
+	}
+	return o.SkipBad.check()
+}
+
+func (o *Options) limits() limits { return limits{o.Checksum, uint64(o.MaxRecord)} }
+
+func (o *Options) readerOptions(name string) tfrecord.ReaderOptions {
+	return tfrecord.ReaderOptions{Name: name, Compression: o.Compression, Checksum: o.Checksum, MaxRecord: o.MaxRecord}
+}
+
+// Set is the files of a dataset, and which part of them is read. It is safe
+// for concurrent use.
+type Set struct {
+	opts    Options
+	sources []shard.Source
+
+	identity    sync.Once
+	fingerprint string
+	identityErr error
+
+	mu      sync.Mutex
+	indexes []*fileIndex // by source; nil until needed
+	parts   []piece      // this worker's; nil until needed
+}
+
+// Open opens what path stands for: a file, a glob, a folder of shards or a
+// manifest (see [shard.Expand]). An empty match is an error that unwraps to
+// [shard.ErrNoRecords].
+func Open(path string, o Options) (*Set, error) { return OpenAll([]string{path}, o) }
+
+// OpenAll opens what all paths stand for, in the order of the files' names.
+func OpenAll(paths []string, o Options) (*Set, error) {
+	if err := o.complete(); err != nil {
+		return nil, fmt.Errorf("reader: %w", err)
+	}
+	sources, err := shard.Expand(paths)
+	if err != nil {
+		return nil, err
+	}
+	if o.Split != "" {
+		all := sources
+		sources = slices.DeleteFunc(slices.Clone(sources), func(s shard.Source) bool { return s.Split != o.Split })
+		if len(sources) == 0 {
+			return nil, fmt.Errorf("%s: %w in a split %q; there are: %v", paths[0], shard.ErrNoRecords, o.Split, splitsOf(all))
+		}
+	}
+	return &Set{opts: o, sources: sources, indexes: make([]*fileIndex, len(sources))}, nil
+}
+
+func splitsOf(sources []shard.Source) []string {
+	var names []string
+	for _, s := range sources {
+		if s.Split != "" && !slices.Contains(names, s.Split) {
+			names = append(names, s.Split)
+		}
+	}
+	return names
+}
+
+// Sources returns the files, in the order of their names, those of other
+// workers included. The slice is the Set's.
+func (s *Set) Sources() []shard.Source { return s.sources }
+
+// Path returns the path of the file that a record is of.
+func (s *Set) Path(r Record) string { return s.sources[r.File].Path }
+
+// Locate adds file, record and offset to an error that parsing the record gave,
+// as [tfrecord.Example.Parse] does. Other errors it returns as they are.
+func (s *Set) Locate(r Record, err error) error {
+	var e *tfrecord.Error
+	if !errors.As(err, &e) || e.Record >= 0 {
+		return err
+	}
+	return &tfrecord.Error{
+		Name: s.Path(r), Record: r.Number, Offset: r.Offset, Part: e.Part,
+		Err: fmt.Errorf("byte %d of the record: %w", e.Offset, e.Err),
+	}
+}

@@ -1,0 +1,152 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// ErrState says that a [State] does not belong to the pipeline that it was
+// given to: to another dataset, other stages or other settings.
+var ErrState = errors.New("state of another pipeline")
+
+// StateFormat and StateVersion are those of a [State].
+const (
+	StateFormat  = "tfrec.reader.state"
+	StateVersion = 1
+)
+
+// State says which records a consumer has received: the next one, after
+// [Pipe.Resume], is the one that follows. It is small (places in files, never
+// data), plain JSON, and holds for the same dataset, wherever it lies, and the
+// same stages only.
+//
+// Resuming costs the reading of a block again. Past a [Pipe.Shuffle] of n
+// elements it costs about n·(ln n + 1) elements, which are read again to fill
+// the buffer; in compressed files also what lies before the place in each of
+// the open ones.
+type State struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	// Dataset is the fingerprint of the files (see [Set.Fingerprint]).
+	Dataset string `json:"dataset"`
+	// Worker of Workers, as in [Options]. A global order may be resumed with
+	// other Workers: see [Pipe.Resume].
+	Worker  int `json:"worker"`
+	Workers int `json:"workers"`
+	// Skip is how many elements came after Stages.
+	Skip int64 `json:"skip"`
+	// Stages, source first, is where each stage stood. At is the stage's own
+	// business, nil at the beginning.
+	Stages []StagePosition `json:"stages"`
+}
+
+// StagePosition is where a stage stood, in numbers of its own.
+type StagePosition struct {
+	Name string  `json:"name"`
+	At   []int64 `json:"at"`
+}
+
+// position is where the stages of a pipeline stand: a section for each, source
+// first, with its length behind it. nil is the beginning.
+type position []int64
+
+// push appends the section of the next stage.
+func (p position) push(words ...int64) position {
+	return append(append(p, words...), int64(len(words)))
+}
+
+// pop takes the last section off. Both are nil for the beginning.
+func (p position) pop() (own []int64, before position) {
+	if len(p) == 0 {
+		return nil, nil
+	}
+	last := len(p) - 1
+	n := int(p[last])
+	return p[last-n : last], p[:last-n]
+}
+
+// state makes the State of a position, and n elements after it.
+func (r *run) state(at position, n int64) State {
+	s := State{
+		Format: StateFormat, Version: StateVersion, Dataset: r.set.fingerprint,
+		Worker: r.set.opts.Worker, Workers: r.set.opts.Workers, Skip: n,
+		Stages: make([]StagePosition, len(r.names)),
+	}
+	for i, name := range slices.Backward(r.names) {
+		var own []int64
+		own, at = at.pop()
+		s.Stages[i] = StagePosition{Name: name, At: slices.Clone(own)}
+	}
+	return s
+}
+
+// position turns a State back, when it is one of this pipeline.
+func (r *run) position(s State) (position, error) {
+	refuse := func(format string, args ...any) (position, error) {
+		return nil, fmt.Errorf("resume: %w: "+format, append([]any{ErrState}, args...)...)
+	}
+	switch {
+	case s.Format != StateFormat:
+		return refuse("its format is %q, not %q", s.Format, StateFormat)
+	case s.Version != StateVersion:
+		return refuse("its version is %d, not %d", s.Version, StateVersion)
+	case s.Dataset != r.set.fingerprint:
+		return refuse("it is of the dataset %s, this is %s", s.Dataset, r.set.fingerprint)
+	case len(s.Stages) != len(r.names):
+		return refuse("it has %d stages, this has %d", len(s.Stages), len(r.names))
+	case s.Skip < 0:
+		return refuse("skip is %d", s.Skip)
+	}
+	if err := r.movedTo(&s); err != nil {
+		return refuse("%v", err)
+	}
+	var at position
+	begun := false
+	for i, stage := range s.Stages {
+		if stage.Name != r.names[i] {
+			return refuse("its stage %d is %s, here it is %s", i, stage.Name, r.names[i])
+		}
+		begun = begun || stage.At != nil
+		at = at.push(stage.At...)
+	}
+	if !begun {
+		at = nil
+	}
+	return at, nil
+}
+
+// movedTo makes a state of another worker this one's, where the order of the
+// records is the same for all of them.
+func (r *run) movedTo(s *State) error {
+	o := r.set.opts
+	if s.Worker == o.Worker && s.Workers == o.Workers {
+		return nil
+	}
+	global := strings.HasPrefix(r.names[0], "shuffle_all(")
+	for _, name := range r.names[1:] {
+		global = global && strings.HasPrefix(name, "repeat(")
+	}
+	source := slices.Clone(s.Stages[0].At)
+	switch {
+	case !global:
+		return fmt.Errorf("it is of worker %d of %d, this is %d of %d; only a global order and Repeat can be divided anew",
+			s.Worker, s.Workers, o.Worker, o.Workers)
+	case s.Workers < 1 || source != nil && len(source) != globalWords:
+		return errPosition(r.names[0])
+	case source == nil && s.Skip > 0:
+		source = make([]int64, globalWords)
+	}
+	if source != nil {
+		source[0] += s.Skip * int64(s.Workers)
+	}
+	s.Stages = slices.Clone(s.Stages)
+	s.Stages[0].At, s.Skip = source, 0
+	return nil
+}
+
+// errPosition is the error for a section that no stage of this kind wrote.
+func errPosition(name string) error {
+	return fmt.Errorf("resume: %w: the place of %s makes no sense", ErrState, name)
+}
