@@ -213,7 +213,7 @@ func (o *CSVOptions) effective(s *csvSource) map[string]any {
 	}
 	slices.Sort(types)
 	return map[string]any{
-		"source": "csv", "splits": formatSplits(o.Splits), optionShards: shards,
+		"source": "csv", "splits": formatSplits(o.splits()), optionShards: shards, optionAuto: o.Shards == 0,
 		"compression": compressionName(o.Compression), "limit": o.Limit, "seed": o.Seed,
 		"delimiter": delimiter, "no_header": o.NoHeader, "columns": o.Columns, "column": types,
 		"na": o.Missing, "na_values": o.MissingValues, "vector": o.Vectors, "label": o.Label, "vocab": o.Vocab,

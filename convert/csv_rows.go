@@ -11,26 +11,33 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// attach implements source: it remembers what scanning the input found out.
-func (s *csvSource) attach(dir *shard.Dir) {
-	s.dir = dir
-	if !s.o.DryRun && len(s.tables.scanned.Files) > 0 {
+// attach implements source.
+func (s *csvSource) attach(dir *shard.Dir) { s.dir = dir }
+
+// remember implements source: it keeps what scanning the input found out.
+func (s *csvSource) remember() {
+	if len(s.tables.scanned.Files) > 0 {
 		// Without it the next run takes longer: no reason to fail.
-		_ = dir.PutState(scanFile, s.tables.scanned)
+		_ = s.dir.PutState(scanFile, s.tables.scanned)
 	}
 }
 
+// place implements source. What is remembered of tables has their paths.
+func (s *csvSource) place() string { return "" }
+
 // known implements source. Scanning has hashed all chunks, so it reads nothing.
-func (s *csvSource) known(_ context.Context, job int) ([]byte, error) {
+func (s *csvSource) known(_ context.Context, job int) (identity []byte, read bool, err error) {
 	if s.shuffle != nil {
-		return s.shuffle.identity(), nil
+		return s.shuffle.identity(), false, nil
 	}
-	var identity []byte
 	for p := range s.parts(s.ranges[job]) {
 		identity = s.identityOf(identity, p)
 	}
-	return identity, nil
+	return identity, false, nil
 }
+
+// inputs implements source: of tables, remember keeps what is known.
+func (s *csvSource) inputs(int) []shard.Input { return nil }
 
 // prepare implements source.
 func (s *csvSource) prepare(ctx context.Context, jobs []int) error {

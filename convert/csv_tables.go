@@ -178,7 +178,7 @@ const scanFile = "scan.json"
 type scanState struct {
 	// Options that the result of a scan depends on.
 	Options string                `json:"options"`
-	Files   map[string]scanResult `json:"files"` // by relative name
+	Files   map[string]scanResult `json:"files"` // by absolute path
 }
 
 // scanResult is what was found out about a file as it was then.
@@ -212,7 +212,8 @@ func (t *tables) scan(ctx context.Context, o *CSVOptions, out string) error {
 	t.columns = make([]csvscan.Column, len(t.header()))
 	var blank int64
 	for _, f := range t.files {
-		result := before.Files[f.name]
+		path := f.path()
+		result := before.Files[path]
 		if before.Options != t.scanned.Options || result.Table == nil || result.Size != f.src.Size() || result.ModTime != f.src.ModTime().UnixNano() || len(result.Table.Columns) != len(t.columns) {
 			began := time.Now()
 			table, err := f.src.Scan(ctx, opts)
@@ -221,10 +222,10 @@ func (t *tables) scan(ctx context.Context, o *CSVOptions, out string) error {
 			}
 			result = scanResult{Size: f.src.Size(), ModTime: f.src.ModTime().UnixNano(), Table: table}
 			if began.Sub(f.src.ModTime()) > settled {
-				t.scanned.Files[f.name] = result
+				t.scanned.Files[path] = result
 			}
 		} else {
-			t.scanned.Files[f.name] = result
+			t.scanned.Files[path] = result
 		}
 		f.table, f.firstRow = result.Table, t.rows
 		t.rows += f.table.Rows
@@ -240,6 +241,15 @@ func (t *tables) scan(ctx context.Context, o *CSVOptions, out string) error {
 		return fmt.Errorf("%s: a header and no rows: nothing to convert", t.files[0].src.Name())
 	}
 	return nil
+}
+
+// path is where the file lies on this machine.
+func (f *csvFile) path() string {
+	abs, err := filepath.Abs(f.src.Name())
+	if err != nil {
+		return f.src.Name()
+	}
+	return abs
 }
 
 // readScan reads the state of earlier scans; state is never worth an error.

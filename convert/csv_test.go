@@ -452,7 +452,7 @@ func TestCSVErrors(t *testing.T) {
 		{"fewer columns", []string{good, put("one.csv", "a\n1\n")}, CSVOptions{}, "has 2 columns", false},
 		{"no rows", []string{put("rows.csv", "a,b\n")}, CSVOptions{}, "a header and no rows", false},
 		{"empty", []string{put("empty.csv", "")}, CSVOptions{}, "the file is empty", false},
-		{"all bad", []string{put("bad.csv", "a,b\n1\n2\n")}, CSVOptions{Options: Options{MaxErrors: Tolerance{Share: 1}}}, "none of 2 samples", false},
+		{"all bad", []string{put("bad.csv", "a,b\n1\n2\n")}, CSVOptions{Options: Options{MaxErrors: Tolerance{Share: 1}}}, "no record is left", false},
 		{"type of no column", []string{good}, CSVOptions{Types: map[string]ColumnType{"x": TypeFloat}}, `--column: there is no column "x"`, true},
 		{"label of no column", []string{good}, CSVOptions{Label: "x"}, `--label: there is no column "x"`, true},
 		{"vocabulary of no column", []string{good}, CSVOptions{Label: "x", Vocab: true}, `--label: there is no column "x"`, true},

@@ -5,10 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -150,6 +149,9 @@ func (o *ImageOptions) complete() error {
 		o.Encode = cmp.Or(o.Encode, JPEG)
 	}
 	o.Encode = cmp.Or(o.Encode, Keep)
+	if o.Encode != JPEG && (o.Quality != 0 || o.Subsampling != "") {
+		return optionError("quality", "--quality and --subsampling are for --encode jpeg, not for %s", o.Encode)
+	}
 	o.Quality = cmp.Or(o.Quality, 95)
 	o.Subsampling = cmp.Or(o.Subsampling, "420")
 	if len(o.Splits) > 0 {
@@ -180,6 +182,12 @@ func (o *ImageOptions) complete() error {
 		return optionError("channels", "%d: want 1 or 3", o.Channels)
 	case o.Encode != Float32 && o.Normalize != (augment.Normalize{}):
 		return optionError("mean", "--mean and --std are for --encode float32")
+	case o.Encode == Float32 && o.Normalize.Validate() != nil:
+		return optionError("std", "%v", o.Normalize.Validate())
+	case o.ExactPixels && !o.resizes():
+		return optionError("exact-pixels", "is for --resize: without it pictures are always decoded at full size")
+	case o.Unlabelled && o.LabelOffset != 0:
+		return optionError("label-offset", "cannot go with --unlabelled")
 	case o.LabelFile != "" && o.Unlabelled:
 		return optionError("labels", "cannot go with --unlabelled")
 	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
@@ -230,10 +238,10 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 		shards[j.name.Split] = j.name.Count
 	}
 	m := map[string]any{
-		"source": "images", "splits": s.splitsBy, optionShards: shards, "even": o.Even,
+		"source": "images", "splits": s.splitsBy, optionShards: shards, optionAuto: o.Shards == 0, "even": o.Even,
 		"compression": compressionName(o.Compression), "limit": o.Limit,
 		"labels": labelMode(o), "label_offset": o.LabelOffset, "rename": o.Rename,
-		"include": o.Include, "exclude": o.Exclude, "follow_symlinks": o.FollowSymlinks,
+		"include": sorted(o.Include), "exclude": sorted(o.Exclude), "follow_symlinks": o.FollowSymlinks,
 		"encode": o.Encode, "channels": o.Channels, "min_size": o.MinSize, "max_aspect": o.MaxAspect,
 		"max_pixels": o.MaxPixels, "background": o.Background, "no_check": o.NoCheck, "seed": o.Seed,
 	}
@@ -257,6 +265,13 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 	return m
 }
 
+// sorted returns globs in an order that does not hang on how they were given.
+func sorted(globs []string) []string {
+	globs = slices.Clone(globs)
+	slices.Sort(globs)
+	return globs
+}
+
 // sizeText is what --resize was given.
 func sizeText(r augment.ResizeSpec) string {
 	if r.Square > 0 {
@@ -278,19 +293,11 @@ func labelMode(o *ImageOptions) string {
 // conduct opens the output folder, plans with a look at what an earlier run
 // left there, and carries the plan out.
 func (o *Options) conduct(ctx context.Context, out string, began time.Time, plan func(*previous) (*run, error)) (*Summary, error) {
-	if o.DryRun {
-		if _, err := os.Stat(filepath.Join(out, shard.StateDir)); errors.Is(err, fs.ErrNotExist) {
-			r, err := plan(nil)
-			if err != nil {
-				return nil, err
-			}
-			r.began = began
-			return r.summary(Planned, ""), nil
+	dir, err := shard.ViewDir(out), error(nil)
+	if !o.DryRun {
+		if dir, err = shard.OpenDir(out); err != nil {
+			return nil, err
 		}
-	}
-	dir, err := shard.OpenDir(out)
-	if err != nil {
-		return nil, err
 	}
 	defer dir.Close()
 	before, err := readPrevious(dir)

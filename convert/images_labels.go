@@ -32,9 +32,10 @@ func (l *listing) labelsFromFile(src string, o *ImageOptions) error {
 	for i, p := range l.pictures {
 		found[p.path] = i
 	}
-	t := labelTable{src: src, file: filepath.Base(o.LabelFile), pathColumn: 0, labelColumn: 1, lines: map[string]int{}}
+	t := labelTable{src: src, follow: o.FollowSymlinks, file: filepath.Base(o.LabelFile), labelColumn: 1, lines: map[string]int{}}
+	w := &walker{o: o}
 	var pictures []picture
-	named := 0
+	named, left := 0, int64(0)
 	for first := true; ; first = false {
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
@@ -51,18 +52,25 @@ func (l *listing) labelsFromFile(src string, o *ImageOptions) error {
 			}
 		}
 		p := t.picture(row, line)
+		if p.bad == nil && !w.wanted(p.path) {
+			left++
+			continue
+		}
 		if p.bad == nil {
 			if i, ok := found[p.path]; ok {
 				p.size, p.modTime = l.pictures[i].size, l.pictures[i].modTime
 				named++
-			} else {
-				t.find(&p, line)
+			} else if t.find(&p, line); p.bad == nil {
+				l.skipped-- // the walk took it for some other file
 			}
 		}
 		pictures = append(pictures, p)
 	}
+	if left > 0 {
+		o.note("%s of %s left out by --include and --exclude", plural(left, "row"), o.LabelFile)
+	}
 	if len(pictures) == 0 {
-		return fmt.Errorf("--labels %s: no rows: want a path and a label in each", o.LabelFile)
+		return fmt.Errorf("--labels %s: no rows to use: want a path and a label in each", o.LabelFile)
 	}
 	if n := int64(len(l.pictures) - named); n > 0 {
 		l.skipped += n
@@ -76,6 +84,7 @@ func (l *listing) labelsFromFile(src string, o *ImageOptions) error {
 // labelTable reads the rows of a label file.
 type labelTable struct {
 	src, file               string
+	follow                  bool // symbolic links
 	pathColumn, labelColumn int
 	lines                   map[string]int // where a path was named first
 }
@@ -129,9 +138,12 @@ func (t *labelTable) picture(row []string, line int) picture {
 // find looks for a picture that the listing lacks: one whose name does not
 // look like a picture's is taken all the same, for the row names it.
 func (t *labelTable) find(p *picture, line int) {
-	st, err := os.Stat(filepath.Join(t.src, filepath.FromSlash(p.path)))
+	full := filepath.Join(t.src, filepath.FromSlash(p.path))
+	st, err := os.Stat(full)
 	reason := ""
 	switch {
+	case err == nil && !t.follow && t.linked(p.path):
+		reason = "reached by a symbolic link (--follow-symlinks follows it): " + shard.Readable(p.path)
 	case err != nil:
 		reason = "no such file in the source folder: " + shard.Readable(p.path)
 	case !st.Mode().IsRegular():
@@ -141,4 +153,15 @@ func (t *labelTable) find(p *picture, line int) {
 		return
 	}
 	p.bad = &shard.BadSample{Key: shard.Readable(p.path), Source: t.file, Line: int64(line), Stage: "read", Reason: reason}
+}
+
+// linked reports whether a path below the source leads through a symbolic link.
+func (t *labelTable) linked(rel string) bool {
+	for dir := rel; dir != "."; dir = path.Dir(dir) {
+		st, err := os.Lstat(filepath.Join(t.src, filepath.FromSlash(dir)))
+		if err != nil || st.Mode()&os.ModeSymlink != 0 {
+			return true
+		}
+	}
+	return false
 }

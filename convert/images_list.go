@@ -118,7 +118,13 @@ func (w *walker) walk(dir, below string) error {
 			}
 			st, err := os.Stat(full)
 			if err != nil {
-				return fmt.Errorf("follow link: %w", err)
+				// It leads nowhere: a picture that cannot be read, if it is one.
+				if isPicture(e.Name()) && w.wanted(rel) {
+					w.pictures = append(w.pictures, picture{path: rel})
+				} else {
+					w.skipped++
+				}
+				continue
 			}
 			mode = st.Mode().Type()
 		}
@@ -208,20 +214,40 @@ func (o *ImageOptions) checkGlobs() error {
 // splitsFromFolders takes the first folders as splits when all of them are
 // named like one.
 func (l *listing) splitsFromFolders(o *ImageOptions) error {
-	for _, p := range l.pictures {
+	var named []string // split folders that hold pictures
+	stray := ""        // a picture outside of them
+	for i := range l.pictures {
+		p := &l.pictures[i]
+		if p.bad != nil {
+			continue // its path says nothing
+		}
 		first, _, ok := strings.Cut(p.path, "/")
-		if !ok || !slices.Contains(splitFolders, first) {
-			return nil
+		switch {
+		case !ok || !slices.Contains(splitFolders, first):
+			stray = p.path
+		case !slices.Contains(named, first):
+			named = append(named, first)
 		}
 	}
+	slices.Sort(named)
+	switch {
+	case len(named) == 0:
+		return nil
+	case stray != "" && len(named) > 1:
+		// Taken as classes, what was held out for testing would be trained on.
+		return fmt.Errorf("%s are split folders, but %s lies in none of them: move it, or leave it out with --exclude", strings.Join(named, ", "), shard.Readable(stray))
+	case stray != "":
+		o.note("the folder %s is taken as a class, not as a split: there are pictures outside of it, such as %s", named[0], shard.Readable(stray))
+		return nil
+	}
+	l.splits = named
 	for i := range l.pictures {
 		p := &l.pictures[i]
 		p.split, _, _ = strings.Cut(p.path, "/")
-		if !slices.Contains(l.splits, p.split) {
-			l.splits = append(l.splits, p.split)
+		if !slices.Contains(named, p.split) {
+			p.split = named[0] // a bad sample that tells no better
 		}
 	}
-	slices.Sort(l.splits)
 	if len(o.Splits) > 0 {
 		return fmt.Errorf("the source has split folders (%s), which --splits would cut anew: leave it out", strings.Join(l.splits, ", "))
 	}

@@ -35,6 +35,10 @@ var imageKeys = []string{keyCopy, keyOps, keyChannels, keyLabel, keyText, keyCol
 // a larger one would be refused by most readers.
 const maxInput = 1 << 30
 
+// maxStored is the largest picture that is stored: it leaves room for the
+// other features of a record.
+const maxStored = maxInput - 1<<20
+
 // settled is how old a file must be for its time to tell a later change. File
 // systems keep times in coarse steps, so of a file that changed a moment ago
 // the time may not move when it changes again.
@@ -66,22 +70,22 @@ func (s *imageSource) make(sample sample, p *piece) error {
 	pic := &s.pictures[sample.picture]
 	if pic.bad != nil {
 		p.bad = append(p.bad, *pic.bad)
-		p.identity = s.identity(p.identity, sample, unread)
+		p.identity = s.identity(p.identity, sample, unusedHash(pic.bad))
 		return nil
 	}
 	sc := scratches.Get().(*scratch)
 	defer putScratch(sc)
 	data, st, err := sc.read(s.path(pic))
 	if err != nil {
-		p.identity = s.identity(p.identity, sample, unread)
+		p.identity = s.identity(p.identity, sample, unreadHash(err))
 		p.bad = append(p.bad, s.unusable(sample, "read", withoutPath(err)))
 		return nil
 	}
 	p.bytesIn = int64(len(data))
-	hash := hashHex(data)
+	hash, input := pic.input(data, st)
 	p.identity = s.identity(p.identity, sample, hash)
-	if time.Since(st.ModTime()) > settled {
-		p.inputs = append(p.inputs, shard.Input{Key: shard.InputKey(pic.path), Size: st.Size(), ModTime: st.ModTime().UnixNano(), Hash: hash})
+	if input.Key != "" {
+		p.inputs = append(p.inputs, input)
 	}
 	out, filtered, fault := s.store(sc, data, sample)
 	switch {
@@ -132,7 +136,7 @@ func (sc *scratch) read(path string) ([]byte, os.FileInfo, error) {
 	if !st.Mode().IsRegular() {
 		return nil, nil, errors.New("not a file")
 	}
-	if st.Size() > maxInput {
+	if st.Size() > maxStored {
 		return nil, nil, errSize
 	}
 	n := int(st.Size())
@@ -223,6 +227,13 @@ func (s *imageSource) leavesOut(w, h int) bool {
 
 func (s *imageSource) encode(sc *scratch, im *augment.Image) (stored, error) {
 	var err error
+	size := int64(im.Width) * int64(im.Height) * int64(im.Channels)
+	if s.o.Encode == Float32 {
+		size *= 4
+	}
+	if (s.o.Encode == Raw || s.o.Encode == Float32) && size > maxStored {
+		return stored{}, fmt.Errorf("%d bytes as %s: readers take records up to %d; resize it, or store it as jpeg or png", size, s.o.Encode, maxInput)
+	}
 	out := stored{width: im.Width, height: im.Height, channels: im.Channels}
 	if s.o.Encode == Keep {
 		out.orientation = 1 // decoding turned it upright
@@ -240,6 +251,9 @@ func (s *imageSource) encode(sc *scratch, im *augment.Image) (stored, error) {
 	default:
 		out.format = string(PNG)
 		sc.encoded, err = augment.AppendPNG(sc.encoded[:0], im)
+	}
+	if err == nil && len(sc.encoded) > maxStored {
+		err = fmt.Errorf("%d bytes as %s: readers take records up to %d", len(sc.encoded), out.format, maxInput)
 	}
 	out.data = sc.encoded
 	return out, err

@@ -2,17 +2,12 @@ package convert
 
 import (
 	"context"
-	"encoding/binary"
-	"encoding/hex"
 	"fmt"
 	"iter"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/zeebo/xxh3"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/shard"
@@ -43,6 +38,12 @@ func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, b
 	s := &imageSource{o: o, root: src, codec: codec, pictures: l.pictures, labels: labelNames(l.labels, o.LabelOffset)}
 	if o.Limit > 0 {
 		s.pictures = limit(s.pictures, o.Limit, newHasher(o.Seed, forLimit))
+	}
+	if i := slices.Index(l.labels, backgroundName(0)); o.LabelOffset > 0 && i >= 0 {
+		return nil, fmt.Errorf("a class is called %s, which is what --label-offset names a background: rename its folder", l.labels[i])
+	}
+	if _, _, fixed := o.fixedSize(); !fixed && (o.Encode == Raw || o.Encode == Float32) {
+		o.note("the pictures' sizes vary, so TFDS will give %s as bytes; --resize WxH would make them tensors", o.Encode)
 	}
 	splits, of := s.splits(l)
 	if err := o.checkAugmentSplits(splits); err != nil {
@@ -142,10 +143,12 @@ func labelNames(names []string, offset int) []string {
 	}
 	all := make([]string, 0, offset+len(names))
 	for i := range offset {
-		all = append(all, "background_"+strconv.Itoa(i))
+		all = append(all, backgroundName(i))
 	}
 	return append(all, names...)
 }
+
+func backgroundName(i int) string { return "background_" + strconv.Itoa(i) }
 
 func (s *imageSource) jobs() []job { return s.planned }
 
@@ -159,80 +162,6 @@ func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error]
 			}
 		}
 	}
-}
-
-// identity appends what a sample is known by everywhere: its key, its label and
-// the hash of its picture's content.
-func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
-	p, key := &s.pictures[sample.picture], s.key(sample)
-	dst = binary.AppendUvarint(dst, uint64(len(key)))
-	dst = append(dst, key...)
-	dst = binary.AppendUvarint(dst, uint64(len(p.label)))
-	dst = append(dst, p.label...)
-	dst = binary.AppendVarint(dst, int64(p.id))
-	return append(dst, hash...)
-}
-
-// unread is the hash of a picture that cannot be read. It is never remembered,
-// so the next run tries again.
-const unread = "unread"
-
-// attach implements source: it takes over what earlier runs recorded of inputs.
-func (s *imageSource) attach(dir *shard.Dir) {
-	s.remembered = make(map[string]shard.Input, len(s.pictures))
-	if !s.o.HashInputs {
-		dir.Remembered(func(in shard.Input) { s.remembered[string(in.Key)] = in })
-	}
-}
-
-// known implements source.
-func (s *imageSource) known(ctx context.Context, job int) ([]byte, error) {
-	samples := s.samples[job]
-	hashes := make([]string, len(samples))
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(s.o.workers())
-	for i, sample := range samples {
-		p := &s.pictures[sample.picture]
-		if in, ok := s.remembered[p.path]; ok && in.Size == p.size && in.ModTime == p.modTime {
-			hashes[i] = in.Hash
-			continue
-		}
-		if p.bad != nil {
-			hashes[i] = unread
-			continue
-		}
-		g.Go(func() error {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
-			hashes[i] = s.hash(p)
-			return nil
-		})
-	}
-	if err := g.Wait(); err != nil {
-		return nil, err
-	}
-	var identity []byte
-	for i, sample := range samples {
-		identity = s.identity(identity, sample, hashes[i])
-	}
-	return identity, nil
-}
-
-// hash reads a picture for its identity alone.
-func (s *imageSource) hash(p *picture) string {
-	sc := scratches.Get().(*scratch)
-	defer putScratch(sc)
-	data, _, err := sc.read(s.path(p))
-	if err != nil {
-		return unread
-	}
-	return hashHex(data)
-}
-
-func hashHex(data []byte) string {
-	sum := xxh3.Hash128(data).Bytes()
-	return hex.EncodeToString(sum[:])
 }
 
 func (s *imageSource) path(p *picture) string {
@@ -322,4 +251,4 @@ func (o *ImageOptions) key(name string) string {
 	return name
 }
 
-var errSize = fmt.Errorf("larger than %d bytes", maxInput)
+var errSize = fmt.Errorf("larger than %d bytes", maxStored)

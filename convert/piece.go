@@ -17,9 +17,17 @@ type source interface {
 	// attach is called once, before all that follows, with the folder that the
 	// set is written into.
 	attach(dir *shard.Dir)
+	// place is where the inputs lie on this machine.
+	place() string
+	// remember writes down what planning found out that the next run need not
+	// find out again. It is called once the run is sure to be carried out.
+	remember()
 	// known returns the identity of all of a job's samples, in order, as its
-	// pieces would carry it. It reads no more of the input than it has to.
-	known(ctx context.Context, job int) (identity []byte, err error)
+	// pieces would carry it. It reads no more of the input than it has to, and
+	// says whether it had to.
+	known(ctx context.Context, job int) (identity []byte, read bool, err error)
+	// inputs returns what is remembered of a job's inputs after known.
+	inputs(job int) []shard.Input
 	// prepare is called once before the pieces of the given jobs are asked for.
 	prepare(ctx context.Context, jobs []int) error
 	// tasks yields the work of a job in the order of its records. Tasks run
@@ -63,6 +71,9 @@ func (p *piece) frame(b *tfrecord.Builder) {
 	p.frames = tfrecord.EndFrame(b.Append(p.frames), mark)
 	p.sizes = append(p.sizes, len(p.frames)-start)
 }
+
+// size is about how much memory the piece holds.
+func (p *piece) size() int64 { return int64(cap(p.frames)) }
 
 func (p *piece) reset() {
 	*p = piece{

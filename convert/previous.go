@@ -86,21 +86,19 @@ func (p *previous) existingShards(split string) int {
 	return counts[split]
 }
 
-// optionShards is the one option that a run may differ in: it holds the
-// number of shards of each split, which --shards auto chooses.
-const optionShards = "shards"
+// The options that runs into one folder may differ in: the number of shards of
+// each split where --shards auto chose it both times, and whether it did where
+// the number is given now and is the same.
+const (
+	optionShards = "shards"
+	optionAuto   = "shards_auto"
+)
 
 // difference names the first thing in which this run differs from an earlier
 // one such that their shards cannot make up one set; empty when there is none.
 func (r *run) difference(p *previous) string {
 	if p.name != r.Name {
 		return fmt.Sprintf("--name was %s, now it is %s", p.name, r.Name)
-	}
-	if p.codecs.decoder != r.codecs.decoder {
-		return codecDifference("decoder", p.codecs.decoder, r.codecs.decoder)
-	}
-	if p.codecs.encoder != r.codecs.encoder {
-		return codecDifference("encoder", p.codecs.encoder, r.codecs.encoder)
 	}
 	names := make([]string, 0, len(r.options))
 	for name := range r.options {
@@ -113,7 +111,7 @@ func (r *run) difference(p *previous) string {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if name == optionShards && r.Shards == 0 {
+		if r.Shards == 0 && compact(p.options[optionAuto]) == "true" && name == optionShards || r.Shards > 0 && name == optionAuto {
 			continue
 		}
 		was, now := compact(p.options[name]), compact(r.options[name])
@@ -121,18 +119,15 @@ func (r *run) difference(p *previous) string {
 			return fmt.Sprintf("--%s was %s, now it is %s", strings.ReplaceAll(name, "_", "-"), was, now)
 		}
 	}
-	return ""
-}
-
-func codecDifference(what, was, now string) string {
-	hint := ""
 	switch {
-	case strings.Contains(was, "turbo"):
-		hint = " (--decoder turbo asks for the former)"
-	case strings.Contains(now, "turbo"):
-		hint = " (--decoder go asks for the former)"
+	case p.codecs == r.codecs:
+		return ""
+	case p.codecs.decoder == r.codecs.decoder:
+		return fmt.Sprintf("the encoder was %q, now it is %q", p.codecs.encoder, r.codecs.encoder)
+	case strings.Contains(p.codecs.decoder, "turbo"):
+		return fmt.Sprintf("the decoder was %q, now it is %q (--decoder turbo asks for the former)", p.codecs.decoder, r.codecs.decoder)
 	}
-	return fmt.Sprintf("the %s was %q, now it is %q%s", what, was, now, hint)
+	return fmt.Sprintf("the decoder was %q, now it is %q (--decoder go asks for the former)", p.codecs.decoder, r.codecs.decoder)
 }
 
 func compact(raw json.RawMessage) string {
@@ -169,7 +164,22 @@ func (r *run) files() []string {
 		r.source.describe(m)
 		files = append(files, shard.TFDSFiles(m.Features)...)
 	}
-	return append(files, shard.LedgerFile, shard.ManifestFile)
+	return append(files, shard.ManifestFile)
+}
+
+// maxName is the longest file name that file systems take, less what a
+// temporary file has behind it.
+const maxName = 255 - 12
+
+// checkNames refuses file names that no file system would take, before
+// anything is made: those of label files hold a feature's key.
+func (r *run) checkNames() error {
+	for _, name := range r.files() {
+		if base := filepath.Base(name); len(base) > maxName {
+			return fmt.Errorf("the file %s... would have a name of %d bytes, and no more than %d will do: shorten --name, or the names of features", base[:40], len(base), maxName)
+		}
+	}
+	return nil
 }
 
 func (r *run) uncompressed() bool {
@@ -179,6 +189,11 @@ func (r *run) uncompressed() bool {
 // removeOld removes exactly the files that an earlier run named, the manifest
 // first, and what is recorded of them.
 func (r *run) removeOld(p *previous) error {
+	// Named first, so that a run that is killed here leaves nothing that the
+	// next one does not know.
+	if err := r.dir.PutRun(&shard.Run{Name: p.name, Options: p.options, Decoder: p.codecs.decoder, Encoder: p.codecs.encoder, Stale: p.stale(r.dir, nil)}); err != nil {
+		return err
+	}
 	if err := r.dir.Remove(shard.ManifestFile); err != nil {
 		return err
 	}
@@ -188,9 +203,13 @@ func (r *run) removeOld(p *previous) error {
 	return r.dir.Reset()
 }
 
-// announce writes what this run intends, before it writes anything else.
-func (r *run) announce(p *previous) error {
+// announce writes what this run intends, before it writes anything else: with
+// ledger set, a ledger too.
+func (r *run) announce(p *previous, ledger bool) error {
 	files := r.files()
+	if ledger {
+		files = append(files, shard.LedgerFile)
+	}
 	state := &shard.Run{
 		Name: r.Name, Options: r.options, Decoder: r.codecs.decoder, Encoder: r.codecs.encoder,
 		Files: files, Stale: p.stale(r.dir, files),
@@ -215,16 +234,17 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 	for i, j := range r.jobs {
 		file := j.name.String()
 		info, inManifest := listed[file]
-		done := r.dir.Done(file)
+		done := r.dir.Done(file, r.HashInputs)
 		// Without its state a shard is known by the manifest, unless it lacks
 		// samples: which those were, only the state says.
-		if done == nil && inManifest && info.Records == j.samples && r.dir.HasContent(info) {
+		stateless := done == nil
+		if stateless && inManifest && info.Records == j.samples && r.dir.HasContent(info) && (!r.uncompressed() || r.dir.HasIndex(file)) {
 			done = &shard.Done{Info: info, Samples: j.samples}
 		}
-		if done == nil || r.uncompressed() && !r.dir.Exists(filepath.ToSlash(shard.IndexPath(file))) {
+		if done == nil {
 			continue
 		}
-		identity, err := r.source.known(ctx, i)
+		identity, read, err := r.source.known(ctx, i)
 		if err != nil {
 			return err
 		}
@@ -232,6 +252,13 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 		f.h.Write(identity)
 		if f.String() == done.Fingerprint {
 			r.done[i], r.kept[i] = done, true
+			if (read || stateless) && !r.DryRun {
+				// So that the next run need not read it all again.
+				done.Source, done.Inputs = r.source.place(), r.source.inputs(i)
+				if err := r.dir.PutDone(done); err != nil {
+					return err
+				}
+			}
 		}
 	}
 	return nil

@@ -54,19 +54,20 @@ func newRun(o *Options, src source, options map[string]any, c codecs) (*run, err
 // execute compares the plan with what an earlier run left, makes what is
 // missing or out of date, and writes the manifest.
 func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
-	if before != nil && r.Overwrite {
+	if err := r.checkNames(); err != nil {
+		return nil, err
+	}
+	if before != nil {
 		if diff := r.difference(before); diff != "" {
+			if !r.Overwrite {
+				return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, another folder, or --overwrite", r.dir.Path(), diff)
+			}
 			if !r.DryRun {
 				if err := r.removeOld(before); err != nil {
 					return nil, err
 				}
 			}
 			before = nil
-		}
-	}
-	if before != nil {
-		if diff := r.difference(before); diff != "" {
-			return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, another folder, or --overwrite", r.dir.Path(), diff)
 		}
 	}
 	if err := r.refuseForeign(before); err != nil {
@@ -79,6 +80,7 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 	if r.DryRun {
 		return r.summary(Planned, r.fingerprint()), nil
 	}
+	r.source.remember()
 	if err := r.dir.Sweep(); err != nil { // what a killed run left
 		return nil, err
 	}
@@ -108,11 +110,15 @@ func (r *run) todo() []int {
 
 // make writes the shards of the given jobs.
 func (r *run) make(ctx context.Context, before *previous, todo []int) error {
-	if err := r.announce(before); err != nil {
+	if err := r.announce(before, false); err != nil {
 		return err
 	}
 	// From here on the old manifest would describe shards that are replaced.
-	if err := r.dir.Remove(shard.ManifestFile, shard.TFDSInfoFile); err != nil {
+	describing := []string{shard.ManifestFile}
+	if before != nil && before.files[shard.TFDSInfoFile] {
+		describing = append(describing, shard.TFDSInfoFile)
+	}
+	if err := r.dir.Remove(describing...); err != nil {
 		return err
 	}
 	if err := r.source.prepare(ctx, todo); err != nil {
@@ -132,7 +138,7 @@ func (r *run) make(ctx context.Context, before *previous, todo []int) error {
 		}
 	}
 	workers := r.workers()
-	err := ordered(ctx, tasks, workers, 2*workers+2, w.add)
+	err := ordered(ctx, tasks, workers, 2*workers+2, heldBytes, w.add)
 	return w.close(err)
 }
 
@@ -159,6 +165,9 @@ func (r *run) manifest() *shard.Manifest {
 		Labels: []string{},
 	}
 	r.source.describe(m)
+	for _, d := range r.done {
+		m.Errors += int64(len(d.Bad))
+	}
 	for i, d := range r.done {
 		split := r.jobs[i].name.Split
 		if len(m.Splits) == 0 || m.Splits[len(m.Splits)-1].Name != split {
@@ -197,7 +206,12 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !r.MaxErrors.bears(sum.Errors, sum.Samples) {
+	if ledger != nil && !r.same(shard.LedgerFile, ledger) {
+		if err := r.announce(before, true); err != nil {
+			return nil, err
+		}
+	}
+	if !r.MaxErrors.bears(sum.Errors, sum.Samples) || sum.Records == 0 && sum.Errors > 0 {
 		sum.Status = Failed
 		if !r.same(shard.LedgerFile, ledger) {
 			if err := r.dir.Put(shard.LedgerFile, ledger); err != nil {
@@ -207,7 +221,7 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 		return nil, &BadSamplesError{Summary: sum, Samples: bad, Ledger: filepath.Join(r.dir.Path(), shard.LedgerFile)}
 	}
 	if sum.Records == 0 {
-		return nil, fmt.Errorf("%s: none of %d samples became a record (%d unusable, %d filtered out): nothing to write a manifest for", r.dir.Path(), sum.Samples, sum.Errors, sum.Filtered)
+		return nil, fmt.Errorf("%s: options leave out all of %d samples: nothing to write a manifest for", r.dir.Path(), sum.Samples)
 	}
 	files, err := r.metadata(m, ledger)
 	if err != nil {
@@ -257,14 +271,18 @@ func (r *run) metadata(m *shard.Manifest, ledger []byte) ([]file, error) {
 // place puts files where they are not already, after what is stale is gone,
 // and reports whether anything changed.
 func (r *run) place(before *previous, files []file) (changed bool, err error) {
-	stale := before.stale(r.dir, r.files())
+	names := r.files()
 	for _, f := range files {
-		if f.data == nil && r.dir.Exists(f.name) {
-			stale = append(stale, f.name)
+		if f.data != nil {
+			names = append(names, f.name)
 		}
 	}
+	stale := before.stale(r.dir, names)
 	if len(stale) > 0 {
 		changed = true
+		if err := r.announce(before, false); err != nil {
+			return changed, err
+		}
 		if err := r.dir.Remove(append([]string{shard.ManifestFile}, stale...)...); err != nil {
 			return changed, err
 		}

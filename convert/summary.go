@@ -61,7 +61,7 @@ type Progress struct {
 }
 
 // BadSamplesError says that more samples could not be used than
-// Options.MaxErrors bears. Finished shards are kept, so that a run after the
+// Options.MaxErrors bears, or that none is left. Finished shards are kept, so that a run after the
 // input is mended costs only the shards of these samples.
 type BadSamplesError struct {
 	// Summary of the run, with status Failed.
@@ -78,6 +78,10 @@ func (e *BadSamplesError) Error() string {
 	if first.Line > 0 {
 		where = fmt.Sprintf("%s, line %d", first.Source, first.Line)
 	}
-	return fmt.Sprintf("%d of %d samples could not be used, more than --max-errors allows; the first: %s: %s: %s (all of them: %s)",
-		e.Summary.Errors, e.Summary.Samples, where, first.Stage, first.Reason, e.Ledger)
+	verdict := "more than --max-errors allows"
+	if e.Summary.Records == 0 {
+		verdict = "and no record is left"
+	}
+	return fmt.Sprintf("%d of %d samples could not be used, %s; the first: %s: %s: %s (all of them: %s)",
+		e.Summary.Errors, e.Summary.Samples, verdict, where, first.Stage, first.Reason, e.Ledger)
 }

@@ -1,11 +1,34 @@
 package shard
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
 	"os"
+
+	"github.com/tfrec/tfrec/tfrecord"
 )
+
+// HasIndex reports whether the index in place is, byte for byte, that of the
+// uncompressed shard in place. It reads both.
+func (d *Dir) HasIndex(file string) bool {
+	r, err := Open(d.join(file), tfrecord.ReaderOptions{Checksum: tfrecord.ChecksumLength})
+	if err != nil {
+		return false
+	}
+	defer r.Close()
+	entries, err := tfrecord.BuildIndex(r.Reader)
+	if err != nil {
+		return false
+	}
+	var want []byte
+	for _, e := range entries {
+		want = tfrecord.AppendIndex(want, e)
+	}
+	got, err := os.ReadFile(d.join(IndexPath(file)))
+	return err == nil && bytes.Equal(got, want)
+}
 
 // HasContent reports whether the file in place is, byte for byte, the shard
 // that info describes. It reads the file.

@@ -17,35 +17,81 @@ var ErrBusy = errors.New("another tfrec is writing into this folder; wait for it
 // Dir is a folder that a set is written into. One process at a time has it:
 // the lock goes with the process, so a dead one leaves none behind.
 type Dir struct {
-	path string
-	lock *os.File
+	path    string
+	lock    *os.File // nil: only looked at
+	created []string // folders that OpenDir made, the outermost first
 }
 
 // OpenDir makes the folder at path with what leads to it, and locks it.
 // It returns an error that unwraps to ErrBusy when another process has it.
 func OpenDir(path string) (*Dir, error) {
-	if err := os.MkdirAll(filepath.Join(path, StateDir), 0o755); err != nil {
+	d := &Dir{path: path}
+	state := filepath.Join(path, StateDir)
+	for dir := state; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		d.created = append([]string{dir}, d.created...)
+	}
+	if err := os.MkdirAll(state, 0o755); err != nil {
 		return nil, fmt.Errorf("make the output folder: %w", err)
 	}
-	lock, err := os.OpenFile(filepath.Join(path, StateDir, "lock"), os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, fmt.Errorf("lock the output folder: %w", err)
+	if err := d.take(); err != nil {
+		return nil, err
 	}
-	if err := atomicfile.Lock(lock); err != nil {
-		lock.Close()
-		if errors.Is(err, atomicfile.ErrLocked) {
-			err = ErrBusy
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	return &Dir{path: path, lock: lock}, nil
+	return d, nil
 }
+
+// take locks the lock file. The file may go, with a process that leaves no
+// trace, between being opened and being locked: then it begins anew.
+func (d *Dir) take() error {
+	path := d.join(lockFile)
+	for {
+		lock, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			return fmt.Errorf("lock the output folder: %w", err)
+		}
+		if err := atomicfile.Lock(lock); err != nil {
+			lock.Close()
+			if errors.Is(err, atomicfile.ErrLocked) {
+				err = ErrBusy
+			}
+			return fmt.Errorf("%s: %w", d.path, err)
+		}
+		locked, err1 := lock.Stat()
+		named, err2 := os.Stat(path)
+		if err1 == nil && err2 == nil && os.SameFile(locked, named) {
+			d.lock = lock
+			return nil
+		}
+		lock.Close()
+	}
+}
+
+// ViewDir is for looking at a folder, which need not be there: it takes no
+// lock, and nothing must be written through it.
+func ViewDir(path string) *Dir { return &Dir{path: path} }
+
+const lockFile = StateDir + "/lock"
 
 // Path returns the folder as OpenDir was given it.
 func (d *Dir) Path() string { return d.path }
 
-// Close gives the folder back.
-func (d *Dir) Close() error { return d.lock.Close() }
+// Close gives the folder back. Folders that OpenDir made go, when nothing but
+// its lock was put into them.
+func (d *Dir) Close() error {
+	if d.lock == nil {
+		return nil
+	}
+	if len(d.created) > 0 {
+		if entries, err := os.ReadDir(d.join(StateDir)); err == nil && len(entries) == 1 {
+			os.Remove(d.join(lockFile)) // best effort: a lock file left behind does no harm
+			for i := len(d.created) - 1; i >= 0 && os.Remove(d.created[i]) == nil; i-- {
+			}
+		}
+	}
+	return d.lock.Close()
+}
 
 // Manifest reads the folder's manifest. It is nil when there is none.
 func (d *Dir) Manifest() (*Manifest, error) {

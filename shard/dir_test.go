@@ -162,39 +162,39 @@ func TestStateOfAShard(t *testing.T) {
 	const file = "a-train.tfrecord-00000-of-00001"
 	info := write(t, d, file, WriterOptions{}, "one")
 	info.Fingerprint = "f"
-	want := &Done{Info: info, Samples: 2, Bad: []BadSample{{Key: "k", Source: "s", Line: 3, Stage: "read", Reason: "r"}},
+	want := &Done{Info: info, Source: "/src", Samples: 2, Bad: []BadSample{{Key: "k", Source: "s", Line: 3, Stage: "read", Reason: "r"}},
 		Inputs: []Input{{Key: "a/b.jpg", Size: 1, ModTime: 2, Hash: "h"}, {Key: "\xff\x00", Hash: "i"}, {Key: "\x00x", Hash: "j"}}}
 	if err := d.PutDone(want); err != nil {
 		t.Fatal(err)
 	}
-	if got := d.Done(file); !cmp.Equal(got, want) {
+	if got := d.Done(file, false); !cmp.Equal(got, want) {
 		t.Errorf("read back: %s", cmp.Diff(want, got))
 	}
 	var keys []InputKey
-	d.Remembered(func(in Input) { keys = append(keys, in.Key) })
+	d.Remembered("/src", func(in Input) { keys = append(keys, in.Key) })
 	if !cmp.Equal(keys, []InputKey{"a/b.jpg", "\xff\x00", "\x00x"}) {
 		t.Errorf("remembered %q", keys)
 	}
 
 	later := time.Now().Add(time.Hour)
 	os.Chtimes(d.join(file), later, later)
-	if d.Done(file) == nil {
+	if d.Done(file, false) == nil {
 		t.Error("another time, the same content: should be known")
 	}
 	data, _ := os.ReadFile(d.join(file))
 	data[13] ^= 1
 	os.WriteFile(d.join(file), data, 0o644)
-	if d.Done(file) != nil {
+	if d.Done(file, false) != nil {
 		t.Error("another content should not be known")
 	}
 	os.Remove(d.join(file))
-	if d.Done(file) != nil {
+	if d.Done(file, false) != nil {
 		t.Error("a lost shard should not be known")
 	}
 	if err := d.Forget(nil); err != nil {
 		t.Fatal(err)
 	}
-	d.Remembered(func(in Input) { t.Errorf("still remembered: %v", in) })
+	d.Remembered("/src", func(in Input) { t.Errorf("still remembered: %v", in) })
 }
 
 func TestUselessStateIsNoError(t *testing.T) {

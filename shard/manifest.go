@@ -45,6 +45,8 @@ type Manifest struct {
 	Features []Feature `json:"features"`
 	// Supervised names the input and the target feature; nil when there are none.
 	Supervised *Supervised `json:"supervised,omitempty"`
+	// Errors counts the samples that could not be used; the ledger lists them.
+	Errors int64 `json:"errors"`
 	// Labels are the label names; a label's id is its place in the list.
 	Labels []string `json:"labels"`
 	Splits []Split  `json:"splits"`
@@ -131,17 +133,26 @@ func ReadManifest(path string) (*Manifest, error) {
 }
 
 // Files returns every file that the set consists of, relative to its folder:
-// shards, their indexes, the files that TFDS reads, and the manifest last.
-// Those that were never written (indexes of compressed shards) are named too.
+// shards and their indexes, the files that TFDS reads, the ledger, and the
+// manifest last. Compressed sets have neither indexes nor files for TFDS.
 func (m *Manifest) Files() []string {
 	var files []string
+	plain := m.Compression == "none"
 	for _, s := range m.Splits {
 		for _, info := range s.Shards {
-			files = append(files, info.File, filepath.ToSlash(IndexPath(info.File)))
+			files = append(files, info.File)
+			if plain {
+				files = append(files, filepath.ToSlash(IndexPath(info.File)))
+			}
 		}
 	}
-	files = append(files, TFDSFiles(m.Features)...)
-	return append(files, LedgerFile, ManifestFile)
+	if plain {
+		files = append(files, TFDSFiles(m.Features)...)
+	}
+	if m.Errors > 0 {
+		files = append(files, LedgerFile)
+	}
+	return append(files, ManifestFile)
 }
 
 // Readable returns s itself when it is valid UTF-8, and otherwise s with each

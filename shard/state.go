@@ -46,6 +46,12 @@ type Done struct {
 	Info
 	// ModTime of the shard's file in nanoseconds since 1970.
 	ModTime int64 `json:"mod_time"`
+	// IndexBytes and IndexModTime are those of its index; 0 without one.
+	IndexBytes   int64 `json:"index_bytes,omitempty"`
+	IndexModTime int64 `json:"index_mod_time,omitempty"`
+	// Source is where the inputs lay on this machine: other files of the same
+	// names and times are other inputs.
+	Source string `json:"source,omitempty"`
 	// Samples planned for the shard; those that are not records are in Bad or
 	// counted in Filtered.
 	Samples  int64       `json:"samples"`
@@ -117,9 +123,10 @@ func (d *Dir) PutRun(r *Run) error {
 }
 
 // Done reads what is known of a finished shard. It is nil when nothing is, or
-// when the file in place is not the one that was recorded: another size, or
-// another time and another content.
-func (d *Dir) Done(file string) *Done {
+// when the shard or its index in place is not the one that was recorded:
+// another size, or another time and, for the shard, another content. With
+// content set the shard is read whatever its time.
+func (d *Dir) Done(file string, content bool) *Done {
 	done := new(Done)
 	if !d.readState(shardsDir+"/"+file+".json", done) || done.File != file {
 		return nil
@@ -128,19 +135,31 @@ func (d *Dir) Done(file string) *Done {
 	if err != nil || !st.Mode().IsRegular() || st.Size() != done.Bytes {
 		return nil
 	}
-	if st.ModTime().UnixNano() != done.ModTime && !d.HasContent(done.Info) {
+	if (content || st.ModTime().UnixNano() != done.ModTime) && !d.HasContent(done.Info) {
+		return nil
+	}
+	if bytes, modTime := d.stampOfIndex(file); bytes != done.IndexBytes || modTime != done.IndexModTime {
 		return nil
 	}
 	return done
 }
 
-// Remembered calls yield with every input recorded for any finished shard of
-// the folder, whether or not the shard is still in place.
-func (d *Dir) Remembered(yield func(Input)) {
+// stampOfIndex returns size and time of the index of a shard; 0 without one.
+func (d *Dir) stampOfIndex(file string) (bytes, modTime int64) {
+	st, err := os.Stat(d.join(IndexPath(file)))
+	if err != nil {
+		return 0, 0
+	}
+	return st.Size(), st.ModTime().UnixNano()
+}
+
+// Remembered calls yield with every input recorded for any shard of the folder
+// that was made from source, whether or not the shard is still in place.
+func (d *Dir) Remembered(source string, yield func(Input)) {
 	entries, _ := os.ReadDir(d.join(shardsDir))
 	for _, e := range entries {
 		done := new(Done)
-		if d.readState(shardsDir+"/"+e.Name(), done) {
+		if d.readState(shardsDir+"/"+e.Name(), done) && done.Source == source {
 			for _, in := range done.Inputs {
 				yield(in)
 			}
@@ -148,13 +167,14 @@ func (d *Dir) Remembered(yield func(Input)) {
 	}
 }
 
-// PutDone records a finished shard. It fills in ModTime.
+// PutDone records a finished shard. It fills in the times.
 func (d *Dir) PutDone(done *Done) error {
 	st, err := os.Stat(d.join(done.File))
 	if err != nil {
 		return err
 	}
 	done.ModTime = st.ModTime().UnixNano()
+	done.IndexBytes, done.IndexModTime = d.stampOfIndex(done.File)
 	return d.putState(shardsDir+"/"+done.File+".json", done)
 }
 

@@ -59,6 +59,9 @@ them are bearable.`,
 			if !ok {
 				return fmt.Errorf("%q: want OLD=NEW", pair)
 			}
+			if before, ok := o.Rename[old]; ok {
+				return fmt.Errorf("%s is given two names, %s and %s", old, before, name)
+			}
 			o.Rename[old] = name
 		}
 		return nil
@@ -92,8 +95,8 @@ them are bearable.`,
 		o.Encode = convert.Encoding(s)
 		return nil
 	})
-	fs.IntVar(&o.Quality, "quality", 95, "JPEG quality, 1 to 100")
-	fs.StringVar(&o.Subsampling, "subsampling", "420", "JPEG chroma `subsampling`: 420, 422, 440 or 444")
+	fs.IntVar(&o.Quality, "quality", 0, "JPEG quality, 1 to 100 (default 95)")
+	fs.StringVar(&o.Subsampling, "subsampling", "", "JPEG chroma `subsampling`: 420, 422, 440 or 444 (default 420)")
 	fs.IntVar(&o.Channels, "channels", 0, "channels to store: 1 or 3 (default: as many as the picture has; 3 for raw and float32)")
 	textVar(fs, "mean", "0,0,0", "R,G,B", "mean that float32 subtracts, for pixels in 0..1", func(s string) (err error) {
 		o.Normalize.Mean, err = parseTriple(s)
@@ -133,14 +136,14 @@ func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
 			}
 		}
 	}
-	if o.Quality < 1 || o.Quality > 100 {
+	if changed("quality") && (o.Quality < 1 || o.Quality > 100) {
 		return usageError("--quality %d is not between 1 and 100", o.Quality)
 	}
 	if o.Decoder != "auto" && o.Decoder != "turbo" && o.Decoder != "go" {
 		return usageError("--decoder %q: want auto, turbo or go", o.Decoder)
 	}
 	switch o.Subsampling {
-	case "420", "422", "440", "444":
+	case "", "420", "422", "440", "444":
 	default:
 		return usageError("--subsampling %q: want 420, 422, 440 or 444", o.Subsampling)
 	}

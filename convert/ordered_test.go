@@ -1,0 +1,118 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// numbers yields n tasks; each makes a piece of the given size that says its
+// number.
+func numbers(n int, size int, inside func(i int) error) func(yield func(numbered, error) bool) {
+	return func(yield func(numbered, error) bool) {
+		for i := range n {
+			run := func(p *piece) error {
+				if size > 0 {
+					p.frames = make([]byte, size)
+				}
+				p.samples = int64(i)
+				return inside(i)
+			}
+			if !yield(numbered{job: i / 10, run: run}, nil) {
+				return
+			}
+		}
+	}
+}
+
+func TestOrderedKeepsTheOrder(t *testing.T) {
+	for _, workers := range []int{1, 2, 7} {
+		for _, bytes := range []int64{1, 1 << 10, 1 << 30} {
+			next := 0
+			err := ordered(context.Background(), numbers(200, 300, func(int) error {
+				time.Sleep(time.Duration(rand.IntN(50)) * time.Microsecond)
+				return nil
+			}), workers, 2*workers+2, bytes, func(job int, p *piece) error {
+				if int(p.samples) != next || job != next/10 {
+					t.Fatalf("piece %d of job %d comes in place %d", p.samples, job, next)
+				}
+				next++
+				return nil
+			})
+			if err != nil || next != 200 {
+				t.Errorf("%d workers, %d bytes: %d pieces, %v", workers, bytes, next, err)
+			}
+		}
+	}
+}
+
+func TestOrderedHoldsFewBytes(t *testing.T) {
+	const size, workers, limit = 1 << 20, 4, 3 << 20
+	var held, most atomic.Int64
+	err := ordered(context.Background(), numbers(60, size, func(int) error {
+		if n := held.Add(size); n > most.Load() {
+			most.Store(n)
+		}
+		return nil
+	}), workers, 50, limit, func(int, *piece) error {
+		time.Sleep(time.Millisecond) // slower than the workers
+		held.Add(-size)
+		return nil
+	})
+	// Over the limit by what the workers had begun when it was reached.
+	if want := int64(limit + (workers+1)*size); err != nil || most.Load() > want {
+		t.Errorf("held %d bytes, want at most %d; %v", most.Load(), want, err)
+	}
+}
+
+func TestOrderedStops(t *testing.T) {
+	before := runtime.NumGoroutine()
+	broken := errors.New("broken")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	for name, run := range map[string]func() error{
+		"task": func() error {
+			return ordered(ctx, numbers(1000, 10, func(i int) error {
+				if i == 50 {
+					return broken
+				}
+				return nil
+			}), 3, 8, 1, func(int, *piece) error { return nil })
+		},
+		"consumer": func() error {
+			return ordered(ctx, numbers(1000, 10, func(int) error { return nil }), 3, 8, 1, func(_ int, p *piece) error {
+				if p.samples == 50 {
+					return broken
+				}
+				return nil
+			})
+		},
+		"source": func() error {
+			return ordered(ctx, func(yield func(numbered, error) bool) { yield(numbered{}, broken) }, 3, 8, 1, func(int, *piece) error { return nil })
+		},
+	} {
+		if err := run(); !errors.Is(err, broken) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	err := ordered(ctx, numbers(1000, 10, func(i int) error {
+		if i == 50 {
+			cancel()
+		}
+		return nil
+	}), 3, 8, 1, func(int, *piece) error { return nil })
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	for range 100 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}
