@@ -61,6 +61,7 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 		newInspectCommand(),
 		newVerifyCommand(),
 		newCatCommand(),
+		newBenchCommand(),
 		newVersionCommand(),
 		newCompletionCommand(),
 	)

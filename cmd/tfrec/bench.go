@@ -1,0 +1,109 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"runtime"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/reader"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func newBenchCommand() *cobra.Command {
+	var o reader.BenchOptions
+	var size string
+	var seconds float64
+	cmd := &cobra.Command{
+		Use:     "bench PATH...",
+		GroupID: groupRead,
+		Short:   "Measure how fast files of records can be read",
+		Long: `Measure how fast package reader gives batches of what is in files: of records as
+they are, of columns (--parse), or of decoded pictures (--decode). All is read
+once at least, with full checksums, and again until --seconds are over; from the
+second time on the operating system may have the files in memory.
+
+Files are interleaved, 16 at a time, in whichever order they are ready. For each
+stage there are the elements that it gave, and the seconds that its workers
+worked, waited for input, and were blocked by what comes after it; and a
+sentence names the stage that holds the others back.`,
+		Example: `  tfrec bench out/
+  tfrec bench --parse --shuffle 10000 --batch 1024 'data/*.tfrecord'
+  tfrec bench --decode --resize 224x224 --batch 32 photos/`,
+		Annotations: map[string]string{faultsMean: "the data have faults"},
+		Args:        minArgs("PATH"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := benchFlags(cmd, &o, size, seconds); err != nil {
+				return err
+			}
+			res, err := reader.Bench(cmd.Context(), args, o)
+			if err != nil {
+				var located *tfrecord.Error
+				if errors.As(err, &located) {
+					return damage(err)
+				}
+				return err
+			}
+			if jsonFlag(cmd) {
+				return printJSON(cmd, res)
+			}
+			printBench(cmd.OutOrStdout(), res)
+			return nil
+		},
+	}
+	fs := cmd.Flags()
+	fs.BoolVar(&o.Parse, "parse", false, "parse the records into columns")
+	fs.BoolVar(&o.Decode, "decode", false, "decode the pictures in the records, to float32; wants --resize")
+	fs.StringVar(&size, "resize", "", "`WxH` of the decoded pictures, or N for the middle square")
+	fs.IntVar(&o.Batch, "batch", 1, "records in a batch")
+	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many goroutines work at the same time")
+	fs.IntVar(&o.Shuffle, "shuffle", 0, "shuffle with a buffer of `N` records (default: none)")
+	fs.Float64Var(&seconds, "seconds", 2, "go on for so long, in seconds; 0 reads all once")
+	return cmd
+}
+
+// benchFlags checks the flags and fills in the options that are not a flag's
+// own.
+func benchFlags(cmd *cobra.Command, o *reader.BenchOptions, size string, seconds float64) error {
+	switch {
+	case o.Parse && o.Decode:
+		return usageError("--parse beside --decode: want one of them")
+	case o.Decode != cmd.Flags().Changed("resize"):
+		return usageError("--decode and --resize go together: a batch has pictures of one size")
+	case o.Batch < 1:
+		return usageError("--batch %d: want 1 or more", o.Batch)
+	case o.Workers < 1:
+		return usageError("--workers %d: want 1 or more", o.Workers)
+	case o.Shuffle < 0:
+		return usageError("--shuffle %d: want 0 or more", o.Shuffle)
+	case !(seconds >= 0 && seconds <= math.MaxInt32):
+		return usageError("--seconds %v: want 0 or more", seconds)
+	}
+	o.For = time.Duration(seconds * float64(time.Second))
+	if o.Decode {
+		spec, err := augment.ParseSize(size)
+		if err != nil {
+			return usageError("--resize: %w", err)
+		}
+		spec.Antialias = true
+		o.Resize = spec
+	}
+	return nil
+}
+
+func printBench(w io.Writer, r *reader.BenchResult) {
+	fmt.Fprintf(w, "%s in %.2f s: %.0f records/s, %.1f MB/s\n\n", count(r.Records, "record"), r.Seconds, r.RecordsPerSec, r.MBPerSec)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "stage\telements\tbusy s\twaiting for input s\tblocked by output s\tworkers\t")
+	for _, s := range r.Stages {
+		fmt.Fprintf(table, "%s\t%d\t%.2f\t%.2f\t%.2f\t%d\t\n", s.Name, s.Elements, s.Busy, s.WaitInput, s.BlockedOutput, s.Workers)
+	}
+	table.Flush() // resultWriter keeps the error
+	fmt.Fprintf(w, "\nbottleneck: %s\n", r.Bottleneck)
+}

@@ -1,0 +1,91 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+)
+
+// RecordBatch is some records in a row, as they were read. They and their data
+// are valid until the next batch is asked for.
+type RecordBatch struct {
+	Records []Record
+
+	mark mark
+}
+
+// State returns the state of a consumer that has received this batch and all
+// before.
+func (b *RecordBatch) State() State { return b.mark.state() }
+
+// Batch describes batches of n records. The last one may be smaller, and is
+// left out with dropRemainder. Nothing is copied: this is as fast as records
+// are read.
+func (p Pipe) Batch(n int, dropRemainder bool) Flow[*RecordBatch] {
+	return Flow[*RecordBatch]{func(ctx context.Context, at *State) (source[*RecordBatch], error) {
+		if err := checkBatch(n); err != nil {
+			return nil, err
+		}
+		stream, err := p.start(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		return &batches{stream: stream, cut: cutter{stream: stream, size: n, drop: dropRemainder},
+			start: stream.State(), counts: stream.run.stats("batch")}, nil
+	}}
+}
+
+// maxBatch bounds the elements of a batch.
+const maxBatch = 1 << 24
+
+func checkBatch(n int) error {
+	if n < 1 || n > maxBatch {
+		return fmt.Errorf("reader: a batch of %d: want 1 to %d elements", n, maxBatch)
+	}
+	return nil
+}
+
+// batches cuts a stream.
+type batches struct {
+	stream *Stream
+	cut    cutter
+	start  State
+	counts *stageStats
+	idle   idle[*batchTask]
+}
+
+// batchTask is a batch with its memory.
+type batchTask struct {
+	element[*RecordBatch]
+	portion
+}
+
+func (s *batches) next() (*element[*RecordBatch], error) {
+	t, ok := s.idle.take()
+	if !ok {
+		t = &batchTask{}
+		t.value = &RecordBatch{}
+		t.element.free = func() {
+			t.portion.drop()
+			s.idle.put(t)
+		}
+	}
+	watch := s.counts.watch()
+	err := s.cut.cut(&t.portion)
+	watch.waited()
+	if err != nil {
+		return nil, err
+	}
+	t.marks = append(t.marks, t.portion.mark())
+	t.value.Records, t.value.mark = t.records, t.marks[0]
+	s.counts.elements.Add(int64(len(t.records)))
+	s.counts.bytes.Add(payload(t.records))
+	return &t.element, nil
+}
+
+func (s *batches) state() State        { return s.start }
+func (s *batches) stats() []StageStats { return s.stream.Stats() }
+
+func (s *batches) close() {
+	s.cut.close()
+	s.stream.Close()
+}

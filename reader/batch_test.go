@@ -1,0 +1,128 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+func TestBatchSizes(t *testing.T) {
+	cases := []struct {
+		records, n int
+		drop       bool
+		want       []int
+	}{
+		{10, 4, false, []int{4, 4, 2}},
+		{10, 4, true, []int{4, 4}},
+		{8, 4, false, []int{4, 4}},
+		{8, 4, true, []int{4, 4}},
+		{3, 4, false, []int{3}},
+		{3, 4, true, nil},
+		{0, 4, false, nil},
+		{2000, 1500, false, []int{1500, 500}},
+		{3, 1, false, []int{1, 1, 1}},
+	}
+	for _, c := range cases {
+		t.Run(fmt.Sprintf("%d by %d drop %v", c.records, c.n, c.drop), func(t *testing.T) {
+			p := writeSet(t, Options{}, c.records, 0).Records()
+			var ofRecords, ofFlow []int
+			next := 0
+			for b, err := range p.Batch(c.n, c.drop).All(context.Background()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				ofRecords = append(ofRecords, len(b.Records))
+				for _, r := range b.Records {
+					if want := fmt.Sprintf("0/%d", next); string(r.Data) != want {
+						t.Fatalf("%q; want %q", r.Data, want)
+					}
+					next++
+				}
+			}
+			for b, err := range Batch(Map(p, textOf, MapOptions{}), c.n, c.drop).All(context.Background()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				ofFlow = append(ofFlow, len(b))
+			}
+			if !slices.Equal(ofRecords, c.want) || !slices.Equal(ofFlow, c.want) {
+				t.Errorf("batches of %v records and of %v elements; want %v", ofRecords, ofFlow, c.want)
+			}
+		})
+	}
+}
+
+func TestBatchRefuses(t *testing.T) {
+	p := writeSet(t, Options{}, 1).Records()
+	for _, n := range []int{0, -1, maxBatch + 1} {
+		if _, err := p.Batch(n, false).Start(context.Background()); err == nil {
+			t.Errorf("a batch of %d", n)
+		}
+		if _, err := Batch(Map(p, textOf, MapOptions{}), n, false).Start(context.Background()); err == nil {
+			t.Errorf("a flow's batch of %d", n)
+		}
+		if _, err := p.Batch(1, false).Prefetch(-n).Start(context.Background()); n >= 0 && err == nil {
+			t.Errorf("prefetch of %d", -n)
+		}
+	}
+}
+
+func TestUnbatch(t *testing.T) {
+	p := writeSet(t, Options{}, 5).Records()
+	words := Map(p, func(r Record) ([]string, error) {
+		if r.Number == 2 {
+			return nil, nil
+		}
+		return strings.Split(string(r.Data), "/"), nil
+	}, MapOptions{})
+	want := []string{"0", "0", "0", "1", "0", "3", "0", "4"}
+	if diff := cmp.Diff(want, drain(t, Unbatch(words))); diff != "" {
+		t.Error(diff)
+	}
+	// A State within a slice is that before it: its elements come again.
+	r, err := Unbatch(words).Start(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	for range 3 {
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := Unbatch(words).Resume(context.Background(), r.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if v, err := again.Next(); v != "0" || err != nil {
+		t.Errorf("%q, %v", v, err)
+	}
+	if v, err := again.Next(); v != "1" || err != nil {
+		t.Errorf("%q, %v; want the second word of the second record", v, err)
+	}
+}
+
+func TestRecordBatchesAllocateNothing(t *testing.T) {
+	p := writeSet(t, Options{}, 3000).Records().Repeat(-1)
+	r, err := p.Batch(1000, false).Start(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	next := func() {
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 50 {
+		next()
+	}
+	if n := testing.AllocsPerRun(100, next); n > 20 {
+		t.Errorf("%v allocations for 1000 records", n)
+	}
+}

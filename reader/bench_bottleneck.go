@@ -1,0 +1,58 @@
+package reader
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// movedBy says which setting moves a stage that holds the others back, by the
+// first word of its name.
+var movedBy = map[string]string{
+	"read":     "Parallelism (--workers), faster storage, or larger records",
+	"shuffle":  "a smaller buffer (--shuffle), which the processor's caches hold, or the global order, which has none",
+	"filter":   "a cheaper function, or filtering once with tfrec filter",
+	"map":      "Workers of the Map (--workers), or a cheaper function",
+	"parse":    "Workers (--workers), or a Schema of fewer features",
+	"pictures": "Workers (--workers), a smaller size (--resize), or converting to that size once with tfrec convert images --resize",
+	"batch":    "a larger batch (--batch)",
+}
+
+// Bottleneck says in a sentence which of the stages of a pipeline that ran for
+// some time on some cores holds the others back, and which setting would move
+// it.
+func Bottleneck(stats []StageStats, elapsed time.Duration, cores int) string {
+	if len(stats) == 0 || elapsed <= 0 {
+		return "nothing ran yet"
+	}
+	var all time.Duration
+	top, load := 0, -1.0
+	for i, s := range stats {
+		all += s.Busy
+		if l := float64(s.Busy) / float64(max(s.Workers, 1)); l > load {
+			top, load = i, l
+		}
+	}
+	used := float64(all) / float64(elapsed) / float64(max(cores, 1))
+	share := float64(stats[top].Busy) / float64(max(all, 1))
+	name := stats[top].Name
+	word, _, _ := strings.Cut(name, "(")
+	setting := movedBy[word]
+	if setting == "" {
+		setting = "its own settings"
+	}
+	switch {
+	case used >= 0.8:
+		return fmt.Sprintf("processors: %.0f%% of %d are at work, %.0f%% of that in %s; it would take more of them, or %s",
+			100*min(used, 1), cores, 100*share, name, setting)
+	case load >= 0.7*float64(elapsed):
+		return fmt.Sprintf("%s: its workers (%d) are at work %.0f%% of the time, and others wait for them; what would move it: %s",
+			name, stats[top].Workers, 100*min(load/float64(elapsed), 1), setting)
+	case stats[0].WaitInput > elapsed/2:
+		return fmt.Sprintf("storage: %s waits for files %.0f%% of the time; what would move it: %s",
+			stats[0].Name, 100*min(float64(stats[0].WaitInput)/float64(elapsed)/float64(max(stats[0].Workers, 1)), 1), movedBy["read"])
+	default:
+		return fmt.Sprintf("the consumer: processors are at work %.0f%% of the time, and most of that in %s; a cheaper step there, or %s",
+			100*used, name, "a larger batch (--batch)")
+	}
+}

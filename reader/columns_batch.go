@@ -1,0 +1,123 @@
+package reader
+
+import (
+	"context"
+	"io"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// ColumnSpec says how records become columns.
+type ColumnSpec struct {
+	// Schema of the columns. Default: that of the manifest, of those that have
+	// one, else what [InferSchema] makes of the first 100 records of the first
+	// file that has any.
+	Schema Schema
+	// Batch is how many records a batch has. Default: 1.
+	Batch int
+	// DropRemainder leaves out a last batch that is smaller.
+	DropRemainder bool
+	// Workers is how many batches are parsed at a time. Default: the
+	// Parallelism of the set.
+	Workers int
+}
+
+// ColumnBatch is a batch of records as columns. They are valid until the next
+// batch is asked for; its memory is then used again.
+type ColumnBatch struct {
+	Columns
+
+	mark mark
+}
+
+// State returns the state of a consumer that has received this batch and all
+// before.
+func (b *ColumnBatch) State() State { return b.mark.state() }
+
+// ParseColumns describes batches of records as columns, parsed ahead and in
+// order. A record that does not suit the schema ends the flow, with its file,
+// number and offset, and the feature.
+func ParseColumns(p Pipe, spec ColumnSpec) Flow[*ColumnBatch] {
+	return Flow[*ColumnBatch]{func(ctx context.Context, at *State) (source[*ColumnBatch], error) {
+		spec := spec
+		if spec.Batch == 0 {
+			spec.Batch = 1
+		}
+		if err := checkBatch(spec.Batch); err != nil {
+			return nil, err
+		}
+		return openWorkers(ctx, p, at, func(r *run) (works[*ColumnBatch], error) { return columnWorks(r, spec) })
+	}}
+}
+
+func columnWorks(r *run, spec ColumnSpec) (works[*ColumnBatch], error) {
+	schema := spec.Schema
+	if schema == nil {
+		var err error
+		if schema, err = r.set.Schema(); err != nil {
+			return works[*ColumnBatch]{}, err
+		}
+	}
+	if _, err := NewColumnParser(schema); err != nil {
+		return works[*ColumnBatch]{}, err
+	}
+	return works[*ColumnBatch]{
+		name:    "parse",
+		cut:     cutter{size: spec.Batch, drop: spec.DropRemainder},
+		workers: spec.Workers,
+		make:    func() *ColumnBatch { return &ColumnBatch{} },
+		mark:    func(b *ColumnBatch, m mark) { b.mark = m },
+		work: func() func(*ColumnBatch, []Record, int, int) (int, error) {
+			parser, _ := NewColumnParser(schema) // it was good above
+			return func(b *ColumnBatch, records []Record, _, _ int) (int, error) {
+				parser.Reset(&b.Columns)
+				for i := range records {
+					if err := parser.Append(&b.Columns, records[i].Data); err != nil {
+						return i, err
+					}
+				}
+				return 0, nil
+			}
+		},
+	}, nil
+}
+
+// inferred is how many records Schema looks at.
+const inferred = 100
+
+// Schema returns the schema of the set's manifest, or infers it from its first
+// records, as [ColumnSpec] says.
+func (s *Set) Schema() (Schema, error) {
+	sources := s.Sources()
+	if set := sources[0].Set; set != nil && set.Records == shard.RecordExample && len(set.Features) > 0 {
+		return SchemaOf(set.Features)
+	}
+	var records [][]byte
+	for _, source := range sources {
+		err := func() error {
+			r, err := shard.Open(source.Path, s.opts.readerOptions(source.Path))
+			if err != nil {
+				return err
+			}
+			defer r.Close()
+			for len(records) < inferred {
+				record, err := r.Next()
+				if err == io.EOF {
+					return nil
+				}
+				if err != nil {
+					return err
+				}
+				records = append(records, append([]byte(nil), record...))
+			}
+			return nil
+		}()
+		if err != nil {
+			return nil, err
+		}
+		if len(records) > 0 {
+			break
+		}
+	}
+	return InferSchema(records)
+}

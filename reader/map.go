@@ -1,0 +1,116 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+)
+
+// MapOptions are options of [Map]; the zero value keeps the order.
+type MapOptions struct {
+	// Workers is how many goroutines call the function. Default: the
+	// Parallelism of the set.
+	Workers int
+	// Unordered gives results as they are ready, at most a few dozen for each
+	// worker early. A State then stands for the order that the records had:
+	// continuing from it may repeat, or leave out, those few.
+	Unordered bool
+}
+
+// mapPortion is how many records at most Map's workers share at a time.
+const mapPortion = 32
+
+// Map describes the elements that f makes of the records of a pipe, in the
+// order of the records unless told otherwise. Several goroutines call f; what
+// it returns may alias the record, whose data stay as long as the element does.
+// An error of f ends the flow, with the record's file, number and offset.
+func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
+	return Flow[T]{func(ctx context.Context, at *State) (source[T], error) {
+		if f == nil || o.Workers < 0 {
+			return nil, errors.New("reader: Map wants a function, and 0 or more Workers")
+		}
+		in, err := openWorkers(ctx, p, at, func(*run) (works[*mapped[T]], error) {
+			return works[*mapped[T]]{
+				name:      "map",
+				cut:       cutter{size: mapPortion, within: true},
+				workers:   o.Workers,
+				unordered: o.Unordered,
+				part:      1,
+				make:      func() *mapped[T] { return &mapped[T]{} },
+				begin:     (*mapped[T]).begin,
+				work: func() func(*mapped[T], []Record, int, int) (int, error) {
+					return func(m *mapped[T], records []Record, from, to int) (int, error) {
+						for i := from; i < to; i++ {
+							v, err := f(records[i])
+							if err != nil {
+								return i, err
+							}
+							m.elements[i].value = v
+						}
+						return 0, nil
+					}
+				},
+			}, nil
+		})
+		if err != nil {
+			return nil, err
+		}
+		return &mapSource[T]{in: in}, nil
+	}}
+}
+
+// mapped is what Map made of a portion.
+type mapped[T any] struct {
+	elements []element[T]
+	left     atomic.Int32 // elements that were not dropped
+	whole    *element[*mapped[T]]
+	free     func()
+}
+
+func (m *mapped[T]) begin(records []Record) {
+	if m.free == nil {
+		m.free = func() {
+			if m.left.Add(-1) == 0 {
+				m.whole.drop()
+			}
+		}
+	}
+	if cap(m.elements) < len(records) {
+		m.elements = make([]element[T], len(records), mapPortion)
+	}
+	m.elements = m.elements[:len(records)]
+	m.left.Store(int32(len(records)))
+}
+
+// mapSource gives the elements of mapped portions one by one.
+type mapSource[T any] struct {
+	in    source[*mapped[T]]
+	now   *element[*mapped[T]]
+	given int // elements of it
+}
+
+func (s *mapSource[T]) next() (*element[T], error) {
+	if s.now == nil {
+		e, err := s.in.next()
+		if err != nil {
+			return nil, err
+		}
+		s.now, s.given, e.value.whole = e, 0, e
+	}
+	m := s.now.value
+	e := &m.elements[s.given]
+	s.given++
+	// A portion lies in one block, and its mark is behind all of it.
+	end := s.now.marks[0]
+	end.block.Retain()
+	e.free = m.free
+	e.marks = append(e.marks, mark{end.block, end.n - len(m.elements) + s.given})
+	if s.given == len(m.elements) {
+		s.now = nil
+	}
+	return e, nil
+}
+
+func (s *mapSource[T]) state() State        { return s.in.state() }
+func (s *mapSource[T]) stats() []StageStats { return s.in.stats() }
+func (s *mapSource[T]) close()              { s.in.close() }

@@ -1,0 +1,98 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// portion is some records in a row, of one block or several, which it retains.
+type portion struct {
+	records []Record
+	blocks  []*Block
+	last    int // records of the last block that are received with it
+}
+
+// mark returns where the pipe stands behind the portion. The caller owns it.
+func (p *portion) mark() mark {
+	b := p.blocks[len(p.blocks)-1]
+	b.Retain()
+	return mark{b, p.last}
+}
+
+func (p *portion) drop() {
+	for _, b := range p.blocks {
+		b.Release()
+	}
+	clear(p.blocks)
+	p.records, p.blocks, p.last = p.records[:0], p.blocks[:0], 0
+}
+
+// cutter cuts the blocks of a stream into portions.
+type cutter struct {
+	stream *Stream
+	size   int  // records in a portion
+	drop   bool // the last one when it is smaller
+	within bool // blocks: a portion is of one block, and may always be smaller
+	block  *Block
+	pos    int
+}
+
+// cut fills an empty portion; io.EOF when nothing is left.
+func (c *cutter) cut(p *portion) error {
+	for len(p.records) < c.size && !(c.within && len(p.records) > 0) {
+		if c.block == nil {
+			b, err := c.stream.NextBlock()
+			if err == io.EOF && len(p.records) > 0 && !c.drop {
+				return nil // the stream says so again
+			}
+			if err != nil {
+				p.drop()
+				return err
+			}
+			c.block, c.pos = b, 0
+		}
+		n := min(c.size-len(p.records), len(c.block.Records)-c.pos)
+		p.records = append(p.records, c.block.Records[c.pos:c.pos+n]...)
+		p.blocks = append(p.blocks, c.block)
+		c.pos += n
+		p.last = c.pos
+		if c.pos == len(c.block.Records) {
+			c.block = nil // the portion has its reference now
+		} else {
+			c.block.Retain()
+		}
+	}
+	return nil
+}
+
+func (c *cutter) close() {
+	if c.block != nil {
+		c.block.Release()
+		c.block = nil
+	}
+}
+
+// locate adds file, record and offset to what is wrong with a record.
+func (r *run) locate(record Record, err error) error {
+	e := tfrecord.Error{Name: r.set.Path(record), Record: record.Number, Offset: record.Offset, Part: tfrecord.PartParse, Err: err}
+	var inner *tfrecord.Error
+	if errors.As(err, &inner) && inner.Record < 0 {
+		e.Part, e.Err = inner.Part, inner.Err
+		if errors.Is(err, tfrecord.ErrMalformed) {
+			e.Err = fmt.Errorf("byte %d of the record: %w", inner.Offset, inner.Err)
+		}
+	}
+	return &e
+}
+
+// payload is the size of the data of some records.
+func payload(records []Record) int64 {
+	var n int64
+	for i := range records {
+		n += int64(len(records[i].Data))
+	}
+	return n
+}

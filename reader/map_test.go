@@ -1,0 +1,293 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// writeSet writes files of numbered records, as many in each as counts say, and
+// opens them. The records' text is "file/number".
+func writeSet(t testing.TB, o Options, counts ...int) *Set {
+	t.Helper()
+	return writeRecords(t, o, len(counts), func(file int) (records [][]byte) {
+		for i := range counts[file] {
+			records = append(records, fmt.Appendf(nil, "%d/%d", file, i))
+		}
+		return records
+	})
+}
+
+func writeRecords(t testing.TB, o Options, files int, records func(file int) [][]byte) *Set {
+	t.Helper()
+	dir := t.TempDir()
+	for file := range files {
+		var frames []byte
+		for _, r := range records(file) {
+			frames = tfrecord.AppendFrame(frames, r)
+		}
+		if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%02d.tfrecord", file)), frames, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, err := Open(dir, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return set
+}
+
+// textOf is a Map function.
+func textOf(r Record) (string, error) { return string(r.Data), nil }
+
+// drain reads a flow to its end.
+func drain[T any](t testing.TB, f Flow[T]) []T {
+	t.Helper()
+	var all []T
+	for v, err := range f.All(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, v)
+	}
+	return all
+}
+
+// texts are the records of a pipe.
+func texts(t testing.TB, p Pipe) []string {
+	t.Helper()
+	var all []string
+	for r, err := range p.All(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, string(r.Data))
+	}
+	return all
+}
+
+// settled waits until there are no more goroutines than before.
+func settled(t testing.TB, before int) {
+	t.Helper()
+	for range 200 {
+		if runtime.NumGoroutine() <= before {
+			return
+		}
+		time.Sleep(5 * time.Millisecond)
+	}
+	t.Errorf("%d goroutines are left of %d", runtime.NumGoroutine(), before)
+}
+
+func TestMapKeepsTheOrder(t *testing.T) {
+	p := writeSet(t, Options{}, 700, 3, 0, 90).Interleave(3, 2)
+	want := texts(t, p)
+	for _, workers := range []int{1, 2, 7} {
+		slow := Map(p, func(r Record) (string, error) {
+			if r.Number%97 == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			return string(r.Data), nil
+		}, MapOptions{Workers: workers})
+		if diff := cmp.Diff(want, drain(t, slow)); diff != "" {
+			t.Errorf("%d workers:\n%.500s", workers, diff)
+		}
+	}
+	got := drain(t, Map(p, textOf, MapOptions{Workers: 4, Unordered: true}))
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(want, got) {
+		t.Errorf("unordered: %d elements, not the same as %d", len(got), len(want))
+	}
+}
+
+func TestMapErrors(t *testing.T) {
+	before := runtime.NumGoroutine()
+	set := writeSet(t, Options{}, 100)
+	boom := errors.New("boom")
+	f := Map(set.Records(), func(r Record) (string, error) {
+		if r.Number >= 41 {
+			return "", boom
+		}
+		return textOf(r)
+	}, MapOptions{Workers: 3})
+	r, err := f.Start(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	n := 0
+	for ; ; n++ {
+		if _, err = r.Next(); err != nil {
+			break
+		}
+	}
+	var located *tfrecord.Error
+	if !errors.Is(err, boom) || !errors.As(err, &located) || located.Record != 41 || located.Name != set.Sources()[0].Path || located.Offset == 0 {
+		t.Errorf("%d elements, then %v", n, err)
+	}
+	if _, again := r.Next(); again != err {
+		t.Errorf("then %v", again)
+	}
+	r.Close()
+	settled(t, before)
+}
+
+func TestBreakingOutLeavesNothing(t *testing.T) {
+	set := writeSet(t, Options{}, 500, 500)
+	p := set.Interleave(2, 1).Repeat(-1)
+	before := runtime.NumGoroutine()
+	for n := range 4 {
+		for range Map(p, textOf, MapOptions{Workers: 3}).All(context.Background()) {
+			break
+		}
+		for range Map(p, textOf, MapOptions{Workers: 3, Unordered: true}).Prefetch(2).All(context.Background()) {
+			break
+		}
+		for range Batch(Map(p, textOf, MapOptions{}), 10, false).Prefetch(1 + n).All(context.Background()) {
+			break
+		}
+		for range p.Batch(10, false).Prefetch(3).All(context.Background()) {
+			break
+		}
+	}
+	settled(t, before)
+}
+
+func TestCancelledFlowsEnd(t *testing.T) {
+	set := writeSet(t, Options{}, 500, 500)
+	before := runtime.NumGoroutine()
+	for _, f := range []Flow[string]{
+		Map(set.Records().Repeat(-1), textOf, MapOptions{}),
+		Map(set.Records().Repeat(-1), textOf, MapOptions{Unordered: true}),
+		Map(set.Records().Repeat(-1), textOf, MapOptions{}).Prefetch(4),
+	} {
+		ctx, cancel := context.WithCancel(context.Background())
+		r, err := f.Start(ctx)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; ; i++ {
+			if i == 100 {
+				cancel()
+			}
+			if _, err = r.Next(); err != nil {
+				break
+			}
+		}
+		if !errors.Is(err, context.Canceled) {
+			t.Errorf("%v", err)
+		}
+		r.Close()
+		cancel()
+	}
+	settled(t, before)
+}
+
+func TestFilter(t *testing.T) {
+	p := writeSet(t, Options{}, 1000, 30).Records()
+	odd := p.Filter("odd", func(r Record) (bool, error) { return r.Number%2 == 1 && r.File == 0, nil })
+	var want []string
+	for i := 1; i < 1000; i += 2 {
+		want = append(want, fmt.Sprintf("0/%d", i))
+	}
+	if diff := cmp.Diff(want, texts(t, odd)); diff != "" {
+		t.Errorf("%.500s", diff)
+	}
+	boom := errors.New("boom")
+	s, err := p.Filter("bad", func(r Record) (bool, error) { return false, boom }).Start(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Next(); !errors.Is(err, boom) || !strings.Contains(err.Error(), "record 0 at byte 0") {
+		t.Error(err)
+	}
+}
+
+// checkResume stops a flow behind each element in turn, and wants what resuming
+// from its State gives to be the rest.
+func checkResume[T any](t *testing.T, f Flow[T], text func(T) string) {
+	t.Helper()
+	ctx := context.Background()
+	var all []string
+	var states []State
+	r, err := f.Start(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	states = append(states, r.State())
+	for {
+		v, err := r.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, text(v))
+		states = append(states, r.State())
+	}
+	if diff := cmp.Diff(states[len(states)-1], r.State()); diff != "" {
+		t.Errorf("the state at the end is not that behind the last element:\n%s", diff)
+	}
+	r.Close()
+	for i, s := range states {
+		r, err := f.Resume(ctx, s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var rest []string
+		for {
+			v, err := r.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			rest = append(rest, text(v))
+		}
+		r.Close()
+		if !slices.Equal(rest, all[i:]) {
+			t.Fatalf("resumed behind %d elements: %q; want %q", i, rest, all[i:])
+		}
+	}
+}
+
+func TestResume(t *testing.T) {
+	same := func(s string) string { return s }
+	join := func(s []string) string { return strings.Join(s, " ") }
+	p := writeSet(t, Options{Seed: 3}, 20, 7, 12).Interleave(2, 2)
+	pipes := map[string]Pipe{
+		"interleave":         p,
+		"filter":             p.Filter("odd", func(r Record) (bool, error) { return r.Number%2 == 1, nil }),
+		"shuffle and repeat": p.Shuffle(5).Repeat(2),
+	}
+	for name, p := range pipes {
+		t.Run(name, func(t *testing.T) {
+			checkResume(t, Map(p, textOf, MapOptions{Workers: 2}), same)
+			checkResume(t, Map(p, textOf, MapOptions{Workers: 2}).Prefetch(3), same)
+			checkResume(t, Batch(Map(p, textOf, MapOptions{}), 4, false), join)
+			checkResume(t, Unbatch(Batch(Map(p, textOf, MapOptions{}), 4, false)), same)
+			checkResume(t, p.Batch(5, false), func(b *RecordBatch) string {
+				var s []string
+				for _, r := range b.Records {
+					s = append(s, string(r.Data))
+				}
+				return join(s)
+			})
+		})
+	}
+}

@@ -1,0 +1,234 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/tfrec/tfrec/augment"
+)
+
+// DType is what the samples of a picture become.
+type DType uint8
+
+// The types of samples.
+const (
+	Uint8   DType = iota // 0 to 255, as decoded
+	Float32              // normalised, see PictureSpec.Normalize
+)
+
+// String returns uint8 or float32.
+func (d DType) String() string {
+	switch d {
+	case Uint8:
+		return "uint8"
+	case Float32:
+		return "float32"
+	}
+	return fmt.Sprintf("DType(%d)", uint8(d))
+}
+
+// Keys of pictures and labels, as `tfrec convert images` and TFDS name them.
+const (
+	DefaultPictureKey = "image/encoded"
+	DefaultLabelKey   = "image/class/label"
+)
+
+// PictureSpec says how records become batches of pictures.
+type PictureSpec struct {
+	// Size of the pictures, in pixels: the shorter side becomes Size, and of
+	// the longer the middle is kept. Resize takes its place where that is not
+	// what is wanted.
+	Size int
+	// Resize brings all pictures to one size; Antialias is up to it. Its Fit
+	// is Stretch, Crop or Pad, or Square is set, all without NoUpscale.
+	// Default: Square of Size, bilinear, with antialias.
+	Resize augment.ResizeSpec
+	// Channels is 3 for RGB or 1 for grayscale. Default: 3.
+	Channels int
+	// DType of the samples. Default: Uint8.
+	DType DType
+	// Normalize makes Float32 of samples: (x/255 - Mean) / Std, and x/255 for
+	// its zero value.
+	Normalize augment.Normalize
+	// NCHW puts the channels before height and width. Default: after, NHWC.
+	NCHW bool
+	// Batch is how many pictures a batch has. Default: 1.
+	Batch int
+	// DropRemainder leaves out a last batch that is smaller.
+	DropRemainder bool
+	// Policy, when not nil, draws random steps for each picture, before it is
+	// resized. They depend on the seed of the set, on the epoch and on the
+	// record's file name and number alone, so that resuming repeats them.
+	Policy *augment.Policy
+	// PictureKey is the feature that holds the encoded picture, or its raw
+	// pixels where "image/format" says "raw" or "float32"; LabelKey that of
+	// the label. Default: DefaultPictureKey and DefaultLabelKey.
+	PictureKey, LabelKey string
+	// NoLabels leaves labels out. Otherwise a record without is an error.
+	NoLabels bool
+	// Codec decodes. Default: augment's own default.
+	Codec *augment.Codec
+	// Workers is how many pictures are decoded at a time. Default: the
+	// Parallelism of the set.
+	Workers int
+}
+
+// PictureBatch is a batch of pictures as one tensor. It is valid until the next
+// batch is asked for; its memory is then used again.
+type PictureBatch struct {
+	// Shape is {n, height, width, channels}, or {n, channels, height, width}
+	// with NCHW.
+	Shape []int
+	// Pixels are the samples of a Float32 batch, Bytes those of a Uint8 one,
+	// in the order of Shape with nothing between them.
+	Pixels []float32
+	Bytes  []uint8
+	// Labels are those of the pictures.
+	Labels []int64
+
+	mark mark
+}
+
+// State returns the state of a consumer that has received this batch and all
+// before.
+func (b *PictureBatch) State() State { return b.mark.state() }
+
+// Pictures describes batches of pictures, decoded ahead and in order, each
+// straight into its place in the tensor. What can't be decoded ends the flow,
+// with the record's file, number and offset.
+func Pictures(p Pipe, spec PictureSpec) Flow[*PictureBatch] {
+	return Flow[*PictureBatch]{func(ctx context.Context, at *State) (source[*PictureBatch], error) {
+		w, err := spec.works()
+		if err != nil {
+			return nil, err
+		}
+		return openWorkers(ctx, p, at, func(r *run) (works[*PictureBatch], error) { return w(r), nil })
+	}}
+}
+
+// normal fills in the defaults and checks what was given.
+func (s PictureSpec) normal() (PictureSpec, error) {
+	if s.Batch == 0 {
+		s.Batch = 1
+	}
+	if s.Channels == 0 {
+		s.Channels = 3
+	}
+	if s.PictureKey == "" {
+		s.PictureKey = DefaultPictureKey
+	}
+	if s.LabelKey == "" {
+		s.LabelKey = DefaultLabelKey
+	}
+	if s.Resize == (augment.ResizeSpec{}) {
+		s.Resize = augment.ResizeSpec{Square: s.Size, Antialias: true}
+	} else if s.Size != 0 {
+		return s, errors.New("pictures: Size and Resize are both given")
+	}
+	switch {
+	case s.Channels != 1 && s.Channels != 3:
+		return s, fmt.Errorf("pictures: %d channels: want 1 or 3", s.Channels)
+	case s.DType > Float32:
+		return s, fmt.Errorf("pictures: %v: want uint8 or float32", s.DType)
+	case s.Resize.NoUpscale || s.Resize.Fit == augment.Shorter || s.Resize.Fit == augment.Longer:
+		return s, errors.New("pictures: their sizes would differ: want Fit Stretch, Crop or Pad, without NoUpscale")
+	case s.Resize.Square == 0 && s.Resize.Width == 0:
+		return s, errors.New("pictures: want a Size, since all pictures of a batch have the same")
+	case s.Workers < 0:
+		return s, fmt.Errorf("pictures: %d workers: want 0 or more", s.Workers)
+	}
+	if err := checkBatch(s.Batch); err != nil {
+		return s, err
+	}
+	if err := s.Normalize.Validate(); err != nil {
+		return s, fmt.Errorf("pictures: %w", err)
+	}
+	if err := s.Resize.Validate(); err != nil {
+		return s, fmt.Errorf("pictures: %w", err)
+	}
+	if s.Codec == nil {
+		codec, err := augment.NewCodec(augment.CodecOptions{})
+		if err != nil {
+			return s, err
+		}
+		s.Codec = codec
+	}
+	return s, nil
+}
+
+// works returns the stage that makes the batches.
+func (s PictureSpec) works() (func(r *run) works[*PictureBatch], error) {
+	s, err := s.normal()
+	if err != nil {
+		return nil, err
+	}
+	side := s.Resize.Square
+	width, height := max(s.Resize.Width, side), max(s.Resize.Height, side)
+	if int64(width)*int64(height)*int64(s.Channels)*int64(s.Batch) > maxSamples {
+		return nil, fmt.Errorf("pictures: %d of %dx%dx%d: want %d samples a batch at most", s.Batch, width, height, s.Channels, maxSamples)
+	}
+	table := s.table()
+	return func(r *run) works[*PictureBatch] {
+		return works[*PictureBatch]{
+			name:    "pictures",
+			cut:     cutter{size: s.Batch, drop: s.DropRemainder},
+			workers: s.Workers,
+			part:    1,
+			make:    func() *PictureBatch { return &PictureBatch{} },
+			mark:    func(b *PictureBatch, m mark) { b.mark = m },
+			begin:   func(b *PictureBatch, records []Record) { b.begin(&s, len(records), width, height) },
+			work: func() func(*PictureBatch, []Record, int, int) (int, error) {
+				d := &developer{spec: &s, run: r, table: table, width: width, height: height}
+				return func(b *PictureBatch, records []Record, from, to int) (int, error) {
+					for i := from; i < to; i++ {
+						if err := d.develop(b, i, records[i]); err != nil {
+							return i, err
+						}
+					}
+					return 0, nil
+				}
+			},
+		}
+	}, nil
+}
+
+// maxSamples bounds the samples of a batch.
+const maxSamples = 1 << 32
+
+// table holds what each sample becomes, by channel.
+func (s *PictureSpec) table() *[3][256]float32 {
+	var t [3][256]float32
+	for c := range t {
+		for x := range t[c] {
+			t[c][x] = s.Normalize.Of(uint8(x), c)
+		}
+	}
+	return &t
+}
+
+// begin makes room for n pictures.
+func (b *PictureBatch) begin(s *PictureSpec, n, width, height int) {
+	if s.NCHW {
+		b.Shape = append(b.Shape[:0], n, s.Channels, height, width)
+	} else {
+		b.Shape = append(b.Shape[:0], n, height, width, s.Channels)
+	}
+	samples := n * width * height * s.Channels
+	if s.DType == Float32 {
+		b.Pixels = resized(b.Pixels, samples)
+	} else {
+		b.Bytes = resized(b.Bytes, samples)
+	}
+	if !s.NoLabels {
+		b.Labels = resized(b.Labels, n)
+	}
+}
+
+// resized returns s with n elements of any value.
+func resized[V any](s []V, n int) []V {
+	if n <= cap(s) {
+		return s[:n]
+	}
+	return make([]V, n)
+}

@@ -1,0 +1,208 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// developer makes pictures of records. Each worker has one.
+type developer struct {
+	spec          *PictureSpec
+	run           *run
+	table         *[3][256]float32
+	width, height int
+
+	example tfrecord.Example
+	decoded augment.Image
+	drawn   augment.Image
+	resized augment.Image
+	scratch augment.Scratch
+}
+
+// develop puts the picture and the label of a record into row i of a batch.
+func (d *developer) develop(b *PictureBatch, i int, record Record) error {
+	if err := d.example.Parse(record.Data); err != nil {
+		return err
+	}
+	if !d.spec.NoLabels {
+		f, _ := d.example.Get(d.spec.LabelKey)
+		label, ok := f.Int64()
+		if !ok || f.Len() != 1 {
+			return fmt.Errorf("feature %q: want one int64 for a label; it has %d values of kind %v", d.spec.LabelKey, f.Len(), f.Kind())
+		}
+		b.Labels[i] = label
+	}
+	f, _ := d.example.Get(d.spec.PictureKey)
+	data, ok := f.Bytes()
+	if !ok || f.Len() != 1 {
+		return fmt.Errorf("feature %q: want a picture; it has %d values of kind %v", d.spec.PictureKey, f.Len(), f.Kind())
+	}
+	if err := d.picture(b, i, data, record); err != nil {
+		return fmt.Errorf("feature %q: %w", d.spec.PictureKey, err)
+	}
+	return nil
+}
+
+// picture decodes, draws, resizes and puts into place.
+func (d *developer) picture(b *PictureBatch, i int, data []byte, record Record) error {
+	s := d.spec
+	geometry, err := d.decode(data)
+	if err != nil {
+		return err
+	}
+	im := &d.decoded
+	if s.Policy != nil {
+		key := fmt.Sprintf("%s#%d", filepath.Base(d.run.set.Path(record)), record.Number)
+		draw := s.Policy.Draw(d.run.set.opts.Seed, key, int(record.Epoch), im.Width, im.Height)
+		if len(draw.Steps) > 0 {
+			d.scratch.Codec = s.Codec
+			if err := draw.Apply(&d.drawn, im, &d.scratch); err != nil {
+				return err
+			}
+			im = &d.drawn
+			geometry = s.Resize.Geometry(im.Width, im.Height)
+		}
+	}
+	n := d.width * d.height * s.Channels
+	target := &d.resized
+	if s.DType == Uint8 && !s.NCHW {
+		// Straight into the tensor: the memory is just large enough, and the
+		// capacity keeps the picture out of its neighbour's.
+		target = &augment.Image{Pix: b.Bytes[i*n : (i+1)*n : (i+1)*n]}
+	}
+	if err := s.Resize.Render(target, im, geometry, &d.scratch); err != nil {
+		return err
+	}
+	if target.Width != d.width || target.Height != d.height || target.Channels != s.Channels {
+		return fmt.Errorf("%dx%dx%d pixels; want %dx%dx%d", target.Width, target.Height, target.Channels, d.width, d.height, s.Channels)
+	}
+	switch {
+	case s.DType == Float32 && s.NCHW:
+		d.planes(b.Pixels[i*n:(i+1)*n], target)
+	case s.DType == Float32:
+		d.pixels(b.Pixels[i*n:(i+1)*n], target)
+	case s.NCHW:
+		bytePlanes(b.Bytes[i*n:(i+1)*n], target)
+	case target.Stride != d.width*s.Channels || &target.Pix[0] != &b.Bytes[i*n]:
+		for y := range d.height {
+			copy(b.Bytes[i*n+y*d.width*s.Channels:], target.Row(y))
+		}
+	}
+	return nil
+}
+
+// decode reads the picture, and says what is to become of it.
+func (d *developer) decode(data []byte) (augment.Geometry, error) {
+	s := d.spec
+	format := ""
+	if f, ok := d.example.Get("image/format"); ok {
+		b, _ := f.Bytes()
+		format = string(b)
+	}
+	switch format {
+	case "raw":
+		if err := d.raw(data); err != nil {
+			return augment.Geometry{}, err
+		}
+		return s.Resize.Geometry(d.decoded.Width, d.decoded.Height), nil
+	case "float32":
+		return augment.Geometry{}, errors.New("its pixels are float32, not a picture to decode: take them with ParseColumns")
+	}
+	info, err := s.Codec.Stat(data)
+	if err != nil {
+		return augment.Geometry{}, err
+	}
+	o := augment.DecodeOptions{Channels: s.Channels}
+	if s.Policy == nil { // what is drawn is of the full size
+		o.MinWidth, o.MinHeight = s.Resize.MinDecode(info.Oriented())
+	}
+	geometry := s.Resize.Geometry(info.Oriented())
+	_, err = s.Codec.Decode(&d.decoded, data, o)
+	return geometry, err
+}
+
+// raw takes stored pixels as a picture.
+func (d *developer) raw(data []byte) error {
+	var size [3]int64
+	for i, key := range []string{"image/height", "image/width", "image/channels"} {
+		f, _ := d.example.Get(key)
+		n, ok := f.Int64()
+		if !ok || n < 1 || n > augment.MaxSide {
+			return fmt.Errorf("raw pixels without a sensible %q", key)
+		}
+		size[i] = n
+	}
+	h, w, c := int(size[0]), int(size[1]), int(size[2])
+	if c != 1 && c != 3 || len(data)/w/c != h || len(data) != h*w*c {
+		return fmt.Errorf("%d bytes of raw pixels are not %dx%dx%d", len(data), h, w, c)
+	}
+	im := augment.Image{Pix: data, Width: w, Height: h, Channels: c, Stride: w * c}
+	switch {
+	case c == d.spec.Channels:
+		d.decoded.Reset(w, h, c)
+		copy(d.decoded.Pix, data)
+		return nil
+	case c == 1:
+		return augment.ToRGB(&d.decoded, &im)
+	default:
+		return augment.ToGray(&d.decoded, &im)
+	}
+}
+
+// pixels writes normalised samples, channels last.
+func (d *developer) pixels(dst []float32, im *augment.Image) {
+	t := d.table
+	for y := range im.Height {
+		row := im.Row(y)
+		out := dst[y*len(row):][:len(row)]
+		if im.Channels == 1 {
+			for i, x := range row {
+				out[i] = t[0][x]
+			}
+			continue
+		}
+		// Four pixels at a time, in arrays: no bounds to check.
+		for ; len(row) >= 12 && len(out) >= 12; row, out = row[12:], out[12:] {
+			r, o := (*[12]uint8)(row), (*[12]float32)(out)
+			o[0], o[1], o[2] = t[0][r[0]], t[1][r[1]], t[2][r[2]]
+			o[3], o[4], o[5] = t[0][r[3]], t[1][r[4]], t[2][r[5]]
+			o[6], o[7], o[8] = t[0][r[6]], t[1][r[7]], t[2][r[8]]
+			o[9], o[10], o[11] = t[0][r[9]], t[1][r[10]], t[2][r[11]]
+		}
+		for ; len(row) >= 3 && len(out) >= 3; row, out = row[3:], out[3:] {
+			out[0], out[1], out[2] = t[0][row[0]], t[1][row[1]], t[2][row[2]]
+		}
+	}
+}
+
+// planes writes normalised samples, channels first.
+func (d *developer) planes(dst []float32, im *augment.Image) {
+	size := im.Width * im.Height
+	for c := range im.Channels {
+		t, plane := &d.table[c], dst[c*size:][:size]
+		for y := range im.Height {
+			row, out := im.Row(y), plane[y*im.Width:][:im.Width]
+			for x := range out {
+				out[x] = t[row[x*im.Channels+c]]
+			}
+		}
+	}
+}
+
+// bytePlanes writes samples, channels first.
+func bytePlanes(dst []uint8, im *augment.Image) {
+	size := im.Width * im.Height
+	for c := range im.Channels {
+		plane := dst[c*size:][:size]
+		for y := range im.Height {
+			row, out := im.Row(y), plane[y*im.Width:][:im.Width]
+			for x := range out {
+				out[x] = row[x*im.Channels+c]
+			}
+		}
+	}
+}
