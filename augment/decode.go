@@ -17,6 +17,10 @@ type DecodeOptions struct {
 	// MinWidth and MinHeight, both above 0, let a JPEG be decoded at 1/2, 1/4 or 1/8 of its
 	// size, so long as the result, upright, is no smaller than this on either side.
 	MinWidth, MinHeight int
+
+	// mirrored says that the last column or row of the picture won't be the last one of the
+	// upright picture, so that it must not stand for fewer pixels than the others.
+	mirrored bool
 }
 
 // Decode decodes a picture into dst, upright, reusing its memory. What it returns is what
@@ -44,6 +48,7 @@ func (c *Codec) Decode(dst *Image, data []byte, o DecodeOptions) (Info, error) {
 	if h.Orientation >= 5 {
 		o.MinWidth, o.MinHeight = o.MinHeight, o.MinWidth
 	}
+	o.mirrored = h.Orientation != 5
 	if err := c.decode(tmp, data, &h, o); err != nil {
 		return h.Info, err
 	}
@@ -117,6 +122,9 @@ func (c *Codec) decodeJPEG(dst *Image, data []byte, h *jpeg.Header, o DecodeOpti
 func (c *Codec) reduction(h *jpeg.Header, format jpeg.Format, o DecodeOptions) (denom int) {
 	if o.MinWidth > 0 && o.MinHeight > 0 {
 		for denom := 8; denom > 1; denom /= 2 {
+			if o.mirrored && (h.Width%denom != 0 || h.Height%denom != 0) {
+				continue
+			}
 			if w, ht := h.Scaled(denom); w >= o.MinWidth && ht >= o.MinHeight && c.jpeg.Reduces(h, format, denom) {
 				return denom
 			}

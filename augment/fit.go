@@ -135,6 +135,11 @@ type Geometry struct {
 	// Width and Height are the size of the result, PadX and PadY where the
 	// window is put in it.
 	Width, Height, PadX, PadY int
+	// SourceWidth and SourceHeight are the picture's. One that was decoded at
+	// 1/2, 1/4 or 1/8 of this size is known by it: its last pixels may stand
+	// for less than the others, and what it is resized to is not shifted by
+	// them. 0, 0 takes every picture for a whole one.
+	SourceWidth, SourceHeight int
 }
 
 // Geometry says what becomes of a picture of w x h pixels, after orientation; w
@@ -150,7 +155,7 @@ func (s ResizeSpec) Geometry(w, h int) Geometry {
 	if s.Square > 0 {
 		targetW, targetH, fit = s.Square, s.Square, Crop
 	}
-	var g Geometry
+	g := Geometry{SourceWidth: w, SourceHeight: h}
 	switch fit {
 	case Stretch:
 		g.ScaledWidth, g.ScaledHeight = targetW, targetH
@@ -203,17 +208,36 @@ func cropStart(surplus int) int {
 }
 
 // MinDecode says below which size, after orientation, a picture of w x h pixels
-// must not be decoded, for [DecodeOptions]: no side of it would have to be
-// enlarged that the full picture's wouldn't. It is 0, 0 for full size alone
-// where a reduced picture would not look the same, because without antialias
-// the filter picks out single pixels.
+// must not be decoded, for [DecodeOptions]: one and a half times what it is
+// resized to, two and a half times for Area, whose hard edges show sooner where
+// a pixel was reduced before. It is 0, 0 for full size alone where a reduced
+// picture would not look the same, because without antialias the filter picks
+// out single pixels.
 //
 // The Geometry of the full size goes with the reduced picture, too, in
-// [ResizeSpec.Render]: its own might differ by a rounding.
+// [ResizeSpec.Render], which otherwise couldn't tell how much the last pixels
+// of the reduced picture stand for.
+//
+// Against the result of a full decode (13 photographs of 1280 to 5760 pixels,
+// libjpeg-turbo's 1/2, 1/4 and 1/8, at the worst of the three the least PSNR of a
+// photograph and the mean over them), Bilinear gives
+//
+//	1.00 times    36.8 dB, 40.6     1.50 times    43.0 dB, 46.4
+//	1.10 times    38.5 dB, 42.0     1.75 times    43.7 dB, 47.0
+//	1.25 times    40.2 dB, 43.7     2.00 times    45.9 dB, 48.3
+//
+// Bicubic and Lanczos3 are like it, and Area gives 36.9 dB, 40.1 at 1.5 times and
+// 43.3 dB, 46.2 at 2.6. So 41 dB may be relied on for photographs of 1280 pixels
+// or more; those of 320, reduced as much, keep 33. At one and a half times 5120 x
+// 2880 for 224 is still decoded at 1/8, and 2560 x 1600 at 1/4.
 func (s ResizeSpec) MinDecode(w, h int) (minW, minH int) {
 	if s.Filter == Nearest || !s.Antialias && s.Filter != Area {
 		return 0, 0
 	}
 	g := s.Geometry(w, h)
-	return g.ScaledWidth, g.ScaledHeight
+	halves := 3
+	if s.Filter == Area {
+		halves = 5
+	}
+	return (halves*g.ScaledWidth + 1) / 2, (halves*g.ScaledHeight + 1) / 2
 }

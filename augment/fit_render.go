@@ -39,8 +39,20 @@ func (s ResizeSpec) Render(dst, src *Image, g Geometry, scratch *Scratch) error 
 		width: g.ScaledWidth, height: g.ScaledHeight,
 		x: g.CropX, y: g.CropY,
 		filter: s.Filter, antialias: s.Antialias,
+		whole: g.wholeOf(src),
 	})
 	return nil
+}
+
+// wholeOf is what a reduced picture is a part of. It is the zero value for one
+// that isn't reduced, or not in a way that decoding does it.
+func (g Geometry) wholeOf(src *Image) wholePicture {
+	for denom := 2; denom <= 8; denom *= 2 {
+		if src.Width == (g.SourceWidth+denom-1)/denom && src.Height == (g.SourceHeight+denom-1)/denom {
+			return wholePicture{g.SourceWidth, g.SourceHeight, denom}
+		}
+	}
+	return wholePicture{}
 }
 
 // check refuses a geometry whose numbers don't fit together.

@@ -129,6 +129,7 @@ func TestGeometry(t *testing.T) {
 		{ResizeSpec{Width: 224, Height: 224, Fit: Longer}, 3000, 2, at(224, 1, 0, 0, 224, 1)},
 		{ResizeSpec{Width: 224, Height: 224, Fit: Longer, NoUpscale: true}, 100, 50, at(100, 50, 0, 0, 100, 50)},
 	} {
+		c.want.SourceWidth, c.want.SourceHeight = c.w, c.h
 		if got := c.spec.Geometry(c.w, c.h); got != c.want {
 			t.Errorf("%+v of %dx%d:\n got %+v\nwant %+v", c.spec, c.w, c.h, got, c.want)
 		}
@@ -140,12 +141,13 @@ func TestMinDecode(t *testing.T) {
 		spec         ResizeSpec
 		wantW, wantH int
 	}{
-		{ResizeSpec{Width: 224, Height: 160, Antialias: true}, 224, 160},
-		{ResizeSpec{Square: 224, Antialias: true}, 298, 224},
-		{ResizeSpec{Width: 224, Height: 224, Fit: Pad, Antialias: true}, 224, 168},
+		{ResizeSpec{Width: 224, Height: 160, Antialias: true}, 336, 240},
+		{ResizeSpec{Square: 224, Antialias: true}, 447, 336},
+		{ResizeSpec{Width: 224, Height: 224, Fit: Pad, Antialias: true}, 336, 252},
+		{ResizeSpec{Width: 223, Height: 3, Antialias: true}, 335, 5},
 		{ResizeSpec{Width: 224, Height: 160}, 0, 0},
 		{ResizeSpec{Width: 224, Height: 160, Filter: Nearest, Antialias: true}, 0, 0},
-		{ResizeSpec{Width: 224, Height: 160, Filter: Area}, 224, 160},
+		{ResizeSpec{Width: 224, Height: 160, Filter: Area}, 560, 400},
 	} {
 		if w, h := c.spec.MinDecode(4000, 3000); w != c.wantW || h != c.wantH {
 			t.Errorf("%+v: %dx%d, want %dx%d", c.spec, w, h, c.wantW, c.wantH)

@@ -125,12 +125,21 @@ type scaling struct {
 	x, y          int
 	filter        Filter
 	antialias     bool
+	whole         wholePicture
 }
+
+// wholePicture is the picture of which the source was decoded at 1/denom: of so many
+// pixels. Its zero value is the source itself.
+type wholePicture struct{ width, height, denom int }
 
 // resize computes the pixels of dst, whose size is set.
 func (s *Scratch) resize(dst, src *Image, to scaling) {
 	across := axisKey{in: src.Width, out: to.width, lo: to.x, hi: to.x + dst.Width, filter: to.filter, antialias: to.antialias, channels: src.Channels}
 	down := axisKey{in: src.Height, out: to.height, lo: to.y, hi: to.y + dst.Height, filter: to.filter, antialias: to.antialias}
+	if to.whole.denom > 1 {
+		across.reduced(to.whole.width, to.whole.denom)
+		down.reduced(to.whole.height, to.whole.denom)
+	}
 	s.resizeAlong(dst, src, across, down)
 }
 

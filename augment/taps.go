@@ -59,6 +59,13 @@ func (k axisKey) placed() grid {
 	return k.grid
 }
 
+// reduced says that per of the picture's size pixels make one of the source.
+func (k *axisKey) reduced(size, per int) {
+	if size != k.in*per {
+		k.grid = grid{size: size, per: per, step: 1}
+	}
+}
+
 // samples is how many the result has.
 func (k axisKey) samples() int {
 	g := k.placed()

@@ -24,18 +24,6 @@ func (s Subsampling) ChromaSize(w, h int) (cw, ch int) {
 	return ceilDiv(w, across), ceilDiv(h, down)
 }
 
-// reset sets the size, with rows close together, and reuses the memory when it is large enough.
-func (p *Planar) reset(w, h int, s Subsampling) {
-	p.Width, p.Height, p.Sampling = w, h, s
-	for i := range p.Pix {
-		pw, ph := p.size(i)
-		if cap(p.Pix[i]) < pw*ph {
-			p.Pix[i] = make([]byte, pw*ph)
-		}
-		p.Pix[i], p.Stride[i] = p.Pix[i][:pw*ph], pw
-	}
-}
-
 // size is the size of plane i.
 func (p *Planar) size(i int) (w, h int) {
 	if i == 0 {

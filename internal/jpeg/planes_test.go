@@ -64,10 +64,23 @@ func TestPlanes(t *testing.T) {
 			if p.Width != h.Width || p.Height != h.Height || p.Sampling != sub {
 				t.Errorf("%s, %s: %dx%d, %v", backend, name, p.Width, p.Height, p.Sampling)
 			}
+			p.mustHoldLuma(t, s, data, 1)
 			want := decodeWith(t, s, data, Request{Format: RGB, Denom: 1})
 			if largest, rms := distance(p.rgb(t), want); rms > 0.5 && h.Width*h.Height > 100 || largest > 12 {
 				t.Errorf("%s, %s: %.2f off on average, %d at most", backend, name, rms, largest)
 			}
+		}
+	}
+}
+
+// mustHoldLuma: the luma is what the same backend decodes to grayscale, to the edge.
+func (p *Planar) mustHoldLuma(t *testing.T, s *Set, data []byte, denom int) {
+	t.Helper()
+	want := decodeWith(t, s, data, Request{Format: Gray, Denom: denom})
+	for y := range p.Height {
+		if !bytes.Equal(p.Pix[0][y*p.Stride[0]:][:p.Width], want[y*p.Width:][:p.Width]) {
+			t.Errorf("%dx%d at 1/%d: row %d of the luma is another than in grayscale", p.Width, p.Height, denom, y)
+			return
 		}
 	}
 }
@@ -105,6 +118,7 @@ func TestPlanesReduced(t *testing.T) {
 			if w, ht := h.Scaled(denom); small.Width != w || small.Height != ht {
 				t.Fatalf("%s at 1/%d: %dx%d", name, denom, small.Width, small.Height)
 			}
+			small.mustHoldLuma(t, s, data, denom)
 			for i := range small.Pix {
 				w, ht := small.size(i)
 				fw, fh := full.size(i)
@@ -196,6 +210,77 @@ func TestAppendPlanes(t *testing.T) {
 				}
 				if _, rms := distance(got, want); rms > 2 {
 					t.Errorf("%s, %v: plane %d is %.1f off", backend, sub, i, rms)
+				}
+			}
+		}
+	}
+}
+
+// TestAppendPlanesEdge: what lies behind the rows doesn't get into the picture.
+func TestAppendPlanesEdge(t *testing.T) {
+	for backend, s := range backends(t) {
+		for sub := range SubGray {
+			if !s.Encodes(sub) {
+				continue
+			}
+			p := &Planar{Width: 23, Height: 17, Sampling: sub}
+			for i := range p.Pix {
+				w, ht := p.size(i)
+				p.Stride[i] = 30
+				p.Pix[i] = bytes.Repeat([]byte{255}, 30*(ht+3))
+				for y := range ht {
+					copy(p.Pix[i][30*y:], bytes.Repeat([]byte{20}, w))
+				}
+			}
+			out, err := s.AppendPlanes(nil, p, 50)
+			if err != nil {
+				t.Fatal(err)
+			}
+			back := planesWith(t, s, out, 1)
+			for y := range back.Height {
+				for x, v := range back.Pix[0][y*back.Stride[0]:][:back.Width] {
+					if v < 16 || v > 24 {
+						t.Fatalf("%s, %v: %d at %d,%d", backend, sub, v, x, y)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestPlanesOddSizes: a library that thinks luma planes even must find room for that.
+func TestPlanesOddSizes(t *testing.T) {
+	data := picture(t, "go-video-001.q50.444.progressive.jpeg")
+	for backend, s := range backends(t) {
+		full := planesWith(t, s, data, 1)
+		for _, size := range [][2]int{{31, 31}, {47, 16}, {16, 47}, {95, 63}, {1, 99}, {99, 1}} {
+			p := *full
+			p.Width, p.Height, p.Sampling = size[0], size[1], Sub420
+			out, err := s.AppendPlanes(nil, &p, 95)
+			if err != nil {
+				t.Fatal(err)
+			}
+			h := header(t, out)
+			for _, denom := range []int{1, 2, 4, 8} {
+				if !s.Reduces(h, RGB, denom) {
+					continue
+				}
+				const guard = 170
+				w, ht := h.Scaled(denom)
+				even := (w + 1) / 2 * 2 * ((ht + 1) / 2 * 2)
+				var back Planar
+				for i := range back.Pix {
+					back.Pix[i] = bytes.Repeat([]byte{guard}, even+200)[:0]
+				}
+				room := back.Pix
+				if err := s.DecodePlanes(&back, out, h, denom); err != nil {
+					t.Fatalf("%s, %v: %v", backend, size, err)
+				}
+				back.mustHoldLuma(t, s, out, denom)
+				for i := range room {
+					if bytes.Trim(room[i][len(room[i]):cap(room[i])][even:even+200], string([]byte{guard})) != nil {
+						t.Errorf("%s, %v at 1/%d: more than plane %d was written", backend, size, denom, i)
+					}
 				}
 			}
 		}

@@ -19,6 +19,7 @@ type planeCall struct {
 	strides [3]int32
 	out     unsafe.Pointer
 	size    uintptr
+	luma    []byte // a padded plane
 	args    [10]uintptr
 }
 
@@ -42,6 +43,46 @@ func (c *planeCall) do(function uintptr, n int) int32 {
 func (c *planeCall) release() {
 	c.planes, c.out = [3]unsafe.Pointer{}, nil
 	planeCalls.Put(c)
+}
+
+// The library takes the luma plane for as large as its chroma planes make it: in 4:2:0 each side
+// of it is even. It writes and reads the column or row that a picture of odd size lacks.
+
+// padded is the size of plane i as the library sees it.
+func (p *Planar) padded(i int) (w, h int) {
+	w, h = p.size(i)
+	if i == 0 {
+		across, down := p.Sampling.Factors()
+		w, h = ceilDiv(w, across)*across, ceilDiv(h, down)*down
+	}
+	return w, h
+}
+
+// reset sets the size, with room for what the library writes, and reuses the memory when it is
+// large enough.
+func (p *Planar) reset(w, h int, s Subsampling) {
+	p.Width, p.Height, p.Sampling = w, h, s
+	for i := range p.Pix {
+		pw, ph := p.padded(i)
+		if cap(p.Pix[i]) < pw*ph {
+			p.Pix[i] = make([]byte, pw*ph)
+		}
+		p.Pix[i], p.Stride[i] = p.Pix[i][:pw*ph], pw
+	}
+}
+
+// pad makes buf the luma plane as the library reads it, the edge repeated, and returns it.
+func (p *Planar) pad(buf []byte) []byte {
+	w, h := p.padded(0)
+	buf = slices.Grow(buf[:0], w*h)[:w*h]
+	for y := range h {
+		row := buf[y*w:][:w]
+		n := copy(row, p.Pix[0][min(y, p.Height-1)*p.Stride[0]:][:p.Width])
+		for x := n; x < w; x++ {
+			row[x] = row[n-1]
+		}
+	}
+	return buf
 }
 
 // decodePlanes: reduced, the library makes chroma planes of the same reduction, though
@@ -82,6 +123,10 @@ func (t *turbo) appendPlanes(dst []byte, p *Planar, quality int) ([]byte, error)
 	c := planeCalls.Get().(*planeCall)
 	defer c.release()
 	c.set(p)
+	if w, ht := p.padded(0); w != p.Width || ht != p.Height {
+		c.luma = p.pad(c.luma)
+		c.planes[0], c.strides[0] = unsafe.Pointer(&c.luma[0]), int32(w)
+	}
 	c.out, c.size = unsafe.Pointer(&dst[len(dst):cap(dst)][0]), uintptr(bound)
 	c.args = [10]uintptr{hd.p, uintptr(unsafe.Pointer(&c.planes)), uintptr(p.Width), uintptr(unsafe.Pointer(&c.strides)), uintptr(p.Height),
 		sampling, uintptr(unsafe.Pointer(&c.out)), uintptr(unsafe.Pointer(&c.size)), uintptr(quality), tjFlagNoRealloc | tjFlagAccurateDCT}
