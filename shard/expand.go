@@ -166,7 +166,7 @@ func (e *expander) addLoose(dir string) error {
 		found := false
 		for _, entry := range entries {
 			path := filepath.Join(dir, entry.Name())
-			if !habit(entry.Name()) || describes(entry.Name()) || isDir(path) {
+			if !habit(entry.Name()) || describes(entry.Name()) || !isFile(path) {
 				continue
 			}
 			found = true
@@ -189,7 +189,7 @@ func (e *expander) addGlob(pattern string) error {
 		switch {
 		case isDir(path):
 			dirs = append(dirs, path)
-		case !describes(filepath.Base(path)):
+		case !describes(filepath.Base(path)) && isFile(path):
 			files = append(files, path)
 		}
 	}
@@ -269,6 +269,13 @@ var habits = regexp.MustCompile(`\.records?(\.gz|-|$)|\.tfrec(\.|$)|[_-]tfrecord
 
 func otherHabit(name string) bool {
 	return habits.MatchString(name) && !strings.HasPrefix(name, ".")
+}
+
+// isFile reports whether path is a file, or a link to one: what a folder or a
+// glob gives is never a pipe that nobody writes to.
+func isFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular()
 }
 
 func isDir(path string) bool {

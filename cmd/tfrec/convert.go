@@ -45,7 +45,12 @@ type convertFlags struct {
 func (f *convertFlags) add(fs *pflag.FlagSet) {
 	o := &f.options
 	fs.StringVar(&o.Name, "name", "", "dataset `name`: the first part of every shard's name (default: the source's base name in snake case)")
-	fs.Uint64Var(&o.Seed, "seed", 0, "seed of every random choice: limit, split, shard, order")
+	textVar(fs, "seed", "0", "N", "seed of every random choice: limit, split, shard, order", func(s string) (err error) {
+		if o.Seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			err = errors.New("want a whole number from 0 on")
+		}
+		return err
+	})
 	textVar(fs, "splits", "train=1", "NAME=SHARE,...", "splits by share, such as train=0.9,val=0.1; a sample's split never changes when others come or go", func(s string) (err error) {
 		o.Splits, err = convert.ParseSplits(s)
 		return err

@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
-	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -121,13 +120,20 @@ func (f *readableFormat) feature(dst []byte, value tfrecord.Feature) []byte {
 // otherwise its size.
 func (f *readableFormat) bytes(dst, value []byte) []byte {
 	if isShown(value) {
-		return appendString(dst, string(value))
+		return appendString(dst, shard.Readable(string(value)))
 	}
 	return append(strconv.AppendInt(append(dst, `{"size":`...), int64(len(value)), 10), '}')
 }
 
+// isShown reports whether a value is text of bearable length. A few stray bytes
+// do not make a file's name binary.
 func isShown(value []byte) bool {
-	return len(value) <= maxShownText && utf8.Valid(value) && !strings.ContainsFunc(string(value), isBinary)
+	if len(value) > maxShownText {
+		return false
+	}
+	text := shard.Readable(string(value))
+	stray := (len(text) - len(value)) / len(`xff`)
+	return 4*stray <= len(value) && !strings.ContainsFunc(text, isBinary)
 }
 
 // isBinary reports whether a character does not occur in texts.

@@ -102,8 +102,12 @@ func (c *Column) KindNote(name string) string {
 		if c.Reason != "" {
 			reason = ", a number with " + c.Reason
 		}
-		return fmt.Sprintf("column %q: not all of one kind (%s), so stored as bytes; the first that is no plain number is at %v%s; --column %s makes rows like it errors",
-			name, c.counts(), c.FirstText, reason, assign(name, "float"))
+		way := "makes rows whose values are no numbers errors"
+		if reason != "" {
+			way = "reads it as a number"
+		}
+		return fmt.Sprintf("column %q: not all of one kind (%s), so stored as bytes; the first that is no plain number is at %v%s; --column %s %s",
+			name, c.counts(), c.FirstText, reason, assign(name, "float"), way)
 	case c.Texts > 0 && c.Reason != "":
 		return fmt.Sprintf("column %q: numbers with %s stay as they are, as bytes; the first is at %v", name, c.Reason, c.FirstText)
 	}
@@ -116,7 +120,7 @@ func (c *Column) LossNote(name string) string {
 	if c.Lossy == 0 {
 		return ""
 	}
-	return fmt.Sprintf("column %q: %d values are outside the range of a 32-bit float, which is all that an Example holds; the first is at %v; --column %s keeps them as they are",
+	return fmt.Sprintf("column %q: values outside the range of a 32-bit float, which is all that an Example holds: %d; the first is at %v; --column %s keeps them as they are",
 		name, c.Lossy, c.FirstLossy, assign(name, "bytes"))
 }
 
