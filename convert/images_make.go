@@ -46,20 +46,22 @@ const settled = time.Second
 
 // scratch is what a worker needs to make a record, kept for the next one.
 type scratch struct {
-	file      []byte
-	decoded   augment.Image
-	augmented augment.Image
-	resized   augment.Image
-	resize    augment.Scratch
-	encoded   []byte
-	builder   tfrecord.Builder
+	file                  []byte
+	planes, resizedPlanes augment.Planes
+	decoded               augment.Image
+	augmented             augment.Image
+	resized               augment.Image
+	resize                augment.Scratch
+	encoded               []byte
+	builder               tfrecord.Builder
 }
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
 // putScratch keeps a scratch for reuse, unless a huge picture has grown it.
 func putScratch(sc *scratch) {
-	if cap(sc.file)+cap(sc.decoded.Pix)+cap(sc.augmented.Pix)+cap(sc.resized.Pix)+cap(sc.encoded) <= 4*keepFrames {
+	planes := cap(sc.planes.Y.Pix) + cap(sc.resizedPlanes.Y.Pix)
+	if planes+cap(sc.file)+cap(sc.decoded.Pix)+cap(sc.augmented.Pix)+cap(sc.resized.Pix)+cap(sc.encoded) <= 4*keepFrames {
 		scratches.Put(sc)
 	}
 }
@@ -188,6 +190,9 @@ func (s *imageSource) store(sc *scratch, data []byte, sample sample) (out stored
 		}
 		return stored{data: data, format: string(info.Format), width: info.Width, height: info.Height, channels: info.Channels, orientation: info.Orientation}, false, nil
 	}
+	if s.takesPlanes(info) {
+		return s.storePlanes(sc, data, w, h)
+	}
 	opts := augment.DecodeOptions{Channels: s.o.Channels}
 	if s.o.resizes() && !s.o.ExactPixels && s.o.Augment == nil {
 		opts.MinWidth, opts.MinHeight = s.o.Resize.MinDecode(w, h)
@@ -217,6 +222,32 @@ func (s *imageSource) store(sc *scratch, data []byte, sample sample) (out stored
 	}
 	out.ops = ops
 	return out, false, nil
+}
+
+// takesPlanes reports whether a picture goes from JPEG to JPEG without a turn
+// through RGB, as its header and the options say: when it is only resized.
+func (s *imageSource) takesPlanes(info augment.Info) bool {
+	o := s.o
+	return o.Encode == JPEG && o.resizes() && !o.ExactPixels && o.Augment == nil && o.Channels != 1 &&
+		o.Resize.TakesPlanes() && s.codec.TakesPlanes(info)
+}
+
+// storePlanes is store for pictures that take planes.
+func (s *imageSource) storePlanes(sc *scratch, data []byte, w, h int) (out stored, filtered bool, f *fault) {
+	var opts augment.DecodeOptions
+	opts.MinWidth, opts.MinHeight = s.o.Resize.MinDecode(w, h)
+	if _, err := s.codec.DecodePlanes(&sc.planes, data, opts); err != nil {
+		return stored{}, false, &fault{"decode", err}
+	}
+	g := s.o.Resize.Geometry(w, h)
+	if err := s.o.Resize.RenderPlanes(&sc.resizedPlanes, &sc.planes, g, s.o.Subsampling, &sc.resize); err != nil {
+		return stored{}, false, &fault{"transform", err}
+	}
+	var err error
+	if sc.encoded, err = s.codec.AppendJPEGPlanes(sc.encoded[:0], &sc.resizedPlanes, s.o.Quality); err != nil {
+		return stored{}, false, &fault{"encode", err}
+	}
+	return stored{data: sc.encoded, format: string(JPEG), width: g.Width, height: g.Height, channels: 3}, false, nil
 }
 
 // leavesOut reports whether an option leaves out pictures of this size.
