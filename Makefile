@@ -9,6 +9,7 @@ PHOTOS   ?= testdata/demo/photos
 
 STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VENV         := .venv
+STEP_GOLDENS := $(CURDIR)/bin/step-goldens
 VENV_STAMP   := $(VENV)/.requirements
 REQUIREMENTS := internal/interop/requirements.txt
 
@@ -115,8 +116,11 @@ $(VENV_STAMP): $(REQUIREMENTS)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $(REQUIREMENTS)
 	@touch $@
 
-interop: build venv ## what we write TensorFlow, TFDS and the tfrecord package read, and the other way round
+interop: build venv ## hold us to TensorFlow, TFDS, the tfrecord package and Pillow, both ways
 	$(GO) test -tags interop -count=1 ./internal/interop/ -python '$(CURDIR)/$(VENV)/bin/python' -tfrec '$(CURDIR)/bin/tfrec'
+	rm -rf $(STEP_GOLDENS)
+	$(VENV)/bin/python testdata/augment/make_goldens.py --random 5000 $(STEP_GOLDENS)
+	TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -run StepGoldens ./augment
 
 accept: build venv ## run the acceptance checks whose names begin with CHECKS
 	@test -f $(SHARED)/accept/accept.py || { echo "make accept: no $(SHARED)/accept/accept.py: the checks lie beside the checkout; give SHARED=DIR" >&2; exit 1; }
