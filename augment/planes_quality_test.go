@@ -37,7 +37,7 @@ func photographs(t *testing.T, c *Codec) map[string][]byte {
 		some[filepath.Base(file)+" at 420"] = half
 	}
 	shared, _ := filepath.Glob("../../shared/data/cc0/*.jpg")
-	for i := 0; i < len(shared); i += 8 {
+	for i := 0; i < len(shared); i += 16 {
 		data, err := os.ReadFile(shared[i])
 		if err != nil {
 			t.Fatal(err)

