@@ -163,11 +163,9 @@ func TestRenderPlanesSiting(t *testing.T) {
 			t.Fatal(err)
 		}
 		sub, _ := dst.sampling()
-		tx, ty := sub.Factors()
 		for i, im := range dst.images() {
-			if i == 0 {
-				tx, ty = 1, 1
-			} else {
+			tx, ty := 1, 1
+			if i > 0 {
 				tx, ty = sub.Factors()
 			}
 			for y := range im.Height {
@@ -280,6 +278,38 @@ func TestDecodePlanes(t *testing.T) {
 	}
 	if _, err := c.DecodePlanes(new(Planes), picture(t, "made-rgba.png"), DecodeOptions{}); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("a PNG: %v", err)
+	}
+}
+
+func TestPlanesAllocate(t *testing.T) {
+	src := noisyPlanes(61, 41, 2, "420", 3)
+	var dst Planes
+	var s Scratch
+	spec := ResizeSpec{Width: 20, Height: 20, Fit: Pad, Antialias: true}
+	g := spec.Geometry(src.Width, src.Height)
+	if n := testing.AllocsPerRun(50, func() {
+		if err := spec.RenderPlanes(&dst, src, g, "420", &s); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 0 {
+		t.Errorf("%v allocations a picture", n)
+	}
+	c := newCodec(t, CodecOptions{})
+	if !strings.HasPrefix(c.Decoder(), "libjpeg-turbo") {
+		t.Skip("decoders in Go allocate their planes")
+	}
+	data := picture(t, "made-15x33.jpg")
+	var out []byte
+	if n := testing.AllocsPerRun(50, func() {
+		if _, err := c.DecodePlanes(src, data, DecodeOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		var err error
+		if out, err = c.AppendJPEGPlanes(out[:0], src, 90); err != nil {
+			t.Fatal(err)
+		}
+	}); n > 30 { // five; more under the race detector, where pools forget
+		t.Errorf("%v allocations a picture", n)
 	}
 }
 
