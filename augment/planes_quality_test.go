@@ -18,7 +18,7 @@ func photographs(t *testing.T, c *Codec) map[string][]byte {
 	}
 	some := map[string][]byte{}
 	for i, file := range files {
-		if i%3 != 0 {
+		if i%6 != 0 {
 			continue
 		}
 		data, err := os.ReadFile(file)
@@ -37,7 +37,7 @@ func photographs(t *testing.T, c *Codec) map[string][]byte {
 		some[filepath.Base(file)+" at 420"] = half
 	}
 	shared, _ := filepath.Glob("../../shared/data/cc0/*.jpg")
-	for i := 0; i < len(shared); i += 16 {
+	for i := 0; i < len(shared); i += 25 {
 		data, err := os.ReadFile(shared[i])
 		if err != nil {
 			t.Fatal(err)
@@ -90,6 +90,9 @@ func TestPlanesQuality(t *testing.T) {
 			{ResizeSpec{Width: 150, Height: 150, Antialias: true, Filter: Lanczos3}, 36, 41, 34, 45},
 		} {
 			s := test.ResizeSpec
+			if decoder == "go" && s.Square == 0 {
+				continue // what comes behind the decoder is the same
+			}
 			var final, pixels quality
 			for name, data := range pictures {
 				info, err := c.Stat(data)
