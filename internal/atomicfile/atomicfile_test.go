@@ -1,0 +1,94 @@
+package atomicfile
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func entries(t *testing.T, dir string) []string {
+	t.Helper()
+	list, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, e := range list {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+func TestWriteReplacesWhole(t *testing.T) {
+	temp, dir := t.TempDir(), t.TempDir()
+	path := filepath.Join(dir, "f")
+	for _, data := range []string{"first", "", "third, and longer"} {
+		if err := Write(temp, path, []byte(data)); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != data {
+			t.Errorf("read %q, %v, want %q", got, err, data)
+		}
+	}
+	if st, _ := os.Stat(path); st.Mode().Perm() != 0o644 {
+		t.Errorf("mode %v", st.Mode())
+	}
+	if left := entries(t, temp); len(left) > 0 {
+		t.Errorf("left in the temporary folder: %q", left)
+	}
+}
+
+func TestFailuresLeaveNothing(t *testing.T) {
+	temp, dir := t.TempDir(), t.TempDir()
+	os.Mkdir(filepath.Join(dir, "taken"), 0o755)
+	os.WriteFile(filepath.Join(dir, "taken", "x"), nil, 0o644)
+	for _, path := range []string{filepath.Join(dir, "no", "such", "folder"), filepath.Join(dir, "taken")} {
+		if err := Write(temp, path, []byte("x")); err == nil {
+			t.Errorf("Write to %s succeeded", path)
+		}
+	}
+	if left := entries(t, temp); len(left) > 0 {
+		t.Errorf("left in the temporary folder: %q", left)
+	}
+	if got := entries(t, dir); len(got) != 1 {
+		t.Errorf("the folder holds %q", got)
+	}
+}
+
+func TestRemoveOfNothingIsFine(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "f")
+	if err := Remove(path); err != nil {
+		t.Error(err)
+	}
+	os.WriteFile(path, nil, 0o644)
+	if err := Remove(path); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(path); err == nil {
+		t.Error("the file is still there")
+	}
+}
+
+func TestLockIsExclusive(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	first, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer second.Close()
+	if err := Lock(first); err != nil {
+		t.Fatal(err)
+	}
+	if err := Lock(second); !errors.Is(err, ErrLocked) {
+		t.Errorf("a second lock: %v, want ErrLocked", err)
+	}
+	first.Close()
+	if err := Lock(second); err != nil {
+		t.Errorf("after the first is closed: %v", err)
+	}
+}
