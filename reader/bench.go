@@ -10,8 +10,9 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
-// BenchOptions say which pipeline [Bench] runs: an interleave of 16 files at a
-// time that gives what is ready, a shuffle when asked for, and batches.
+// BenchOptions say which pipeline [Bench] runs: an interleave of 16 files, or of
+// as many as there are, record by record in tf.data's order, a shuffle when asked
+// for, and batches.
 type BenchOptions struct {
 	// Parse makes columns of the records, see [ColumnSpec].
 	Parse bool
@@ -60,7 +61,7 @@ func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, e
 	if o.Parse && o.Decode {
 		return nil, errors.New("bench: parsing into columns and decoding pictures are two pipelines; want one of them")
 	}
-	set, err := OpenAll(paths, Options{Sloppy: true, Parallelism: o.Workers})
+	set, err := OpenAll(paths, Options{Parallelism: o.Workers})
 	if err != nil {
 		return nil, err
 	}

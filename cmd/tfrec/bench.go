@@ -29,8 +29,8 @@ they are, of columns (--parse), or of decoded pictures (--decode). All is read
 once at least, with full checksums, and again until --seconds are over; from the
 second time on the operating system may have the files in memory.
 
-Files are interleaved, 16 at a time, in whichever order they are ready. For each
-stage there are the elements that it gave, and the seconds that its workers
+Files are interleaved record by record, 16 at a time, in tf.data's order. For
+each stage there are the elements that it gave, and the seconds that its workers
 worked, waited for input, and were blocked by what comes after it; and a
 sentence names the stage that holds the others back.`,
 		Example: `  tfrec bench out/

@@ -1,0 +1,104 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func TestBench(t *testing.T) {
+	records := table(300)
+	rows := writeRecords(t, Options{}, 3, func(int) [][]byte { return records })
+	pictures := pictureSet(t, 5, nil)
+	cases := map[string]struct {
+		set    *Set
+		o      BenchOptions
+		least  int64
+		stages string
+	}{
+		"raw":     {rows, BenchOptions{Batch: 64}, 900, "read interleave batch"},
+		"parse":   {rows, BenchOptions{Batch: 64, Parse: true}, 900, "read interleave parse"},
+		"shuffle": {rows, BenchOptions{Parse: true, Shuffle: 100}, 900, "read interleave shuffle parse"},
+		"decode":  {pictures, BenchOptions{Batch: 3, Decode: true, Resize: augment.ResizeSpec{Width: 8, Height: 8}}, 10, "read interleave pictures"},
+		"longer":  {rows, BenchOptions{Batch: 64, For: 30 * time.Millisecond}, 900, "read interleave batch"},
+	}
+	for name, c := range cases {
+		t.Run(name, func(t *testing.T) {
+			var paths []string
+			for _, s := range c.set.Sources() {
+				paths = append(paths, s.Path)
+			}
+			r, err := Bench(context.Background(), paths, c.o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var stages []string
+			for _, s := range r.Stages {
+				word, _, _ := strings.Cut(s.Name, "(")
+				stages = append(stages, word)
+				if s.Elements < c.least || s.Workers < 1 {
+					t.Errorf("%+v; want at least %d elements", s, c.least)
+				}
+			}
+			if got := strings.Join(stages, " "); got != c.stages {
+				t.Errorf("stages %s; want %s", got, c.stages)
+			}
+			if r.Records < c.least || r.Seconds < c.o.For.Seconds() || r.RecordsPerSec <= 0 || r.MBPerSec <= 0 || r.Bottleneck == "" {
+				t.Errorf("%+v", r)
+			}
+		})
+	}
+}
+
+func TestBenchErrors(t *testing.T) {
+	ctx := context.Background()
+	if _, err := Bench(ctx, []string{t.TempDir()}, BenchOptions{}); !errors.Is(err, shard.ErrNoRecords) {
+		t.Error(err)
+	}
+	empty := writeSet(t, Options{}, 0).Sources()[0].Path
+	if _, err := Bench(ctx, []string{empty}, BenchOptions{}); err == nil || !strings.Contains(err.Error(), "no record") {
+		t.Error(err)
+	}
+	words := writeSet(t, Options{}, 5).Sources()[0].Path
+	if _, err := Bench(ctx, []string{words}, BenchOptions{Parse: true}); !errors.Is(err, tfrecord.ErrMalformed) {
+		t.Error(err)
+	}
+	if _, err := Bench(ctx, []string{words}, BenchOptions{Parse: true, Decode: true}); err == nil {
+		t.Error("two pipelines")
+	}
+}
+
+func TestBottleneck(t *testing.T) {
+	second := func(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+	stages := func(read, waited, shuffle, parse float64) []StageStats {
+		return []StageStats{
+			{Name: "read", Busy: second(read), WaitInput: second(waited), Workers: 4},
+			{Name: "shuffle(buffer=9,seed=0)", Busy: second(shuffle), Workers: 1},
+			{Name: "parse", Busy: second(parse), Workers: 4},
+		}
+	}
+	cases := map[string]struct {
+		stats []StageStats
+		says  []string
+	}{
+		"processors": {stages(8, 1, 4, 27), []string{"processors: ", "in parse", "--workers"}},
+		"one worker": {stages(1, 1, 9, 2), []string{"shuffle(buffer=9,seed=0): ", "--shuffle"}},
+		"storage":    {stages(1, 30, 1, 1), []string{"storage: read waits for files 75%", "--workers"}},
+		"consumer":   {stages(1, 1, 1, 1), []string{"the consumer: "}},
+		"nothing":    {nil, []string{"nothing ran yet"}},
+	}
+	for name, c := range cases {
+		got := Bottleneck(c.stats, second(10), 4)
+		for _, says := range c.says {
+			if !strings.Contains(got, says) {
+				t.Errorf("%s: %q; want %q in it", name, got, says)
+			}
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func TestParseColumnsFlow(t *testing.T) {
+	set := writeRecords(t, Options{}, 2, func(file int) (records [][]byte) {
+		for i := range 50 {
+			records = append(records, example(func(b *tfrecord.Builder) {
+				b.Int64("id", int64(100*file+i))
+				b.Float("v", float32(i), float32(file))
+				b.String("words", strings.Fields(strings.Repeat("w ", i%3))...)
+			}))
+		}
+		return records
+	})
+	p := set.Interleave(2, 1)
+	var want []int64
+	for r, err := range p.All(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, 100*int64(r.File)+r.Number)
+	}
+	for _, workers := range []int{1, 3} {
+		var got []int64
+		var rows []int
+		for b, err := range ParseColumns(p, ColumnSpec{Batch: 16, Workers: workers}).All(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			got = append(got, b.Get("id").Int64s...)
+			rows = append(rows, b.Rows)
+			if v := b.Get("v"); !cmp.Equal(v.Shape, []int{b.Rows, 2}) || len(v.Floats) != 2*b.Rows || b.Get("words").Splits == nil {
+				t.Errorf("inferred otherwise: %v, %v", v.Shape, b.Get("words").Splits)
+			}
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%d workers:\n%s", workers, diff)
+		}
+		if diff := cmp.Diff([]int{16, 16, 16, 16, 16, 16, 4}, rows); diff != "" {
+			t.Errorf("%d workers:\n%s", workers, diff)
+		}
+	}
+	f := ParseColumns(p, ColumnSpec{Batch: 16, DropRemainder: true})
+	if n := len(drain(t, f)); n != 6 {
+		t.Errorf("%d batches without the remainder; want 6", n)
+	}
+	checkResume(t, f, func(b *ColumnBatch) string { return fmt.Sprint(b.Get("id").Int64s) })
+	checkResume(t, f.Prefetch(2), func(b *ColumnBatch) string { return fmt.Sprint(b.Get("id").Int64s) })
+}
+
+func TestParseColumnsFlowErrors(t *testing.T) {
+	set := writeRecords(t, Options{}, 1, func(int) (records [][]byte) {
+		for i := range 30 {
+			records = append(records, example(func(b *tfrecord.Builder) {
+				if i == 23 {
+					b.Float("id", 1)
+				} else {
+					b.Int64("id", 1)
+				}
+			}))
+		}
+		return append(records, []byte("no Example"))
+	})
+	schema := Schema{{Key: "id", Kind: tfrecord.KindInt64}}
+	says := func(f Flow[*ColumnBatch]) (err error) {
+		for _, err = range f.All(context.Background()) {
+		}
+		return err
+	}
+	err := says(ParseColumns(set.Records(), ColumnSpec{Schema: schema, Batch: 10}))
+	var located *tfrecord.Error
+	if !errors.As(err, &located) || located.Record != 23 || located.Name != set.Sources()[0].Path || !strings.Contains(err.Error(), `parse: feature "id": its values are float`) {
+		t.Error(err)
+	}
+	err = says(ParseColumns(set.Records().Skip(30), ColumnSpec{Schema: schema, Batch: 10}))
+	if !errors.As(err, &located) || located.Record != 30 || !strings.Contains(err.Error(), "of the record: malformed") {
+		t.Error(err)
+	}
+	if err := says(ParseColumns(set.Records(), ColumnSpec{Batch: 10})); err == nil || !strings.Contains(err.Error(), `feature "id": some records have int64 values, others float`) {
+		t.Error(err)
+	}
+	if err := says(ParseColumns(set.Records(), ColumnSpec{Schema: Schema{}, Batch: -1})); err == nil {
+		t.Error("a batch of -1")
+	}
+	if err := says(ParseColumns(set.Records(), ColumnSpec{Schema: Schema{}})); err == nil {
+		t.Error("a schema without fields")
+	}
+}
+
+func TestColumnBatchesAllocateLittle(t *testing.T) {
+	records := table(2000)
+	set := writeRecords(t, Options{}, 1, func(int) [][]byte { return records })
+	r, err := ParseColumns(set.Records().Repeat(-1), ColumnSpec{Batch: 500}).Start(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	next := func() {
+		if _, err := r.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 50 {
+		next()
+	}
+	if n := testing.AllocsPerRun(50, next); n > 30 {
+		t.Errorf("%v allocations for 500 records", n)
+	}
+}

@@ -1,0 +1,235 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// pictureSet writes n pictures of various sizes, the label of each its number,
+// with the record of one of them changed by damage.
+func pictureSet(t testing.TB, n int, damage func(i int, data []byte) []byte) *Set {
+	t.Helper()
+	rnd := rand.New(rand.NewPCG(1, 1))
+	return writeRecords(t, Options{Seed: 5}, 2, func(file int) (records [][]byte) {
+		for i := range n {
+			im := randomImage(rnd, 20+rnd.IntN(30), 20+rnd.IntN(30), 3)
+			data, err := augment.AppendPNG(nil, im)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if damage != nil {
+				data = damage(i, data)
+			}
+			records = append(records, example(func(b *tfrecord.Builder) {
+				b.Bytes(DefaultPictureKey, data)
+				b.Int64(DefaultLabelKey, int64(100*file+i))
+			}))
+		}
+		return records
+	})
+}
+
+func randomImage(rnd *rand.Rand, w, h, channels int) *augment.Image {
+	im := &augment.Image{}
+	im.Reset(w, h, channels)
+	for i := range im.Pix {
+		im.Pix[i] = uint8(rnd.Uint32())
+	}
+	return im
+}
+
+// expected are the pictures of a pipe, decoded and resized one by one.
+func expected(t *testing.T, p Pipe, spec augment.ResizeSpec, channels int) (images []augment.Image, labels []int64) {
+	t.Helper()
+	codec, err := augment.NewCodec(augment.CodecOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e tfrecord.Example
+	for r, err := range p.All(context.Background()) {
+		if err == nil {
+			err = e.Parse(r.Data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		f, _ := e.Get(DefaultPictureKey)
+		data, _ := f.Bytes()
+		f, _ = e.Get(DefaultLabelKey)
+		label, _ := f.Int64()
+		var im, small augment.Image
+		if _, err := codec.Decode(&im, data, augment.DecodeOptions{Channels: channels}); err != nil {
+			t.Fatal(err)
+		}
+		if err := spec.Apply(&small, &im, nil); err != nil {
+			t.Fatal(err)
+		}
+		images, labels = append(images, small), append(labels, label)
+	}
+	return images, labels
+}
+
+func TestPictures(t *testing.T) {
+	p := pictureSet(t, 9, nil).Interleave(2, 1)
+	resize := augment.ResizeSpec{Width: 12, Height: 8, Antialias: true}
+	normalize := augment.Normalize{Mean: [3]float32{0.4, 0.5, 0.6}, Std: [3]float32{0.2, 0.3, 0.4}}
+	for _, channels := range []int{1, 3} {
+		images, labels := expected(t, p, resize, channels)
+		for _, dtype := range []DType{Uint8, Float32} {
+			for _, nchw := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%d %v nchw %v", channels, dtype, nchw), func(t *testing.T) {
+					spec := PictureSpec{Resize: resize, Channels: channels, DType: dtype, Normalize: normalize, NCHW: nchw, Batch: 4, Workers: 3}
+					at := 0
+					for b, err := range Pictures(p, spec).All(context.Background()) {
+						if err != nil {
+							t.Fatal(err)
+						}
+						n := min(4, len(images)-at)
+						shape := []int{n, 8, 12, channels}
+						if nchw {
+							shape = []int{n, channels, 8, 12}
+						}
+						if !slices.Equal(b.Shape, shape) || !slices.Equal(b.Labels, labels[at:at+n]) {
+							t.Fatalf("shape %v, labels %v; want %v, %v", b.Shape, b.Labels, shape, labels[at:at+n])
+						}
+						for i := range n {
+							checkPicture(t, b, i, &images[at+i], spec)
+						}
+						at += n
+					}
+					if at != len(images) {
+						t.Errorf("%d pictures of %d", at, len(images))
+					}
+				})
+			}
+		}
+	}
+}
+
+// checkPicture compares picture i of a batch, sample by sample.
+func checkPicture(t *testing.T, b *PictureBatch, i int, im *augment.Image, spec PictureSpec) {
+	t.Helper()
+	for y := range im.Height {
+		for x := range im.Width {
+			for c := range im.Channels {
+				at := ((i*im.Height+y)*im.Width+x)*im.Channels + c
+				if spec.NCHW {
+					at = ((i*im.Channels+c)*im.Height+y)*im.Width + x
+				}
+				sample := im.Row(y)[x*im.Channels+c]
+				if spec.DType == Uint8 && b.Bytes[at] != sample {
+					t.Fatalf("picture %d, sample (%d,%d,%d) is %d; want %d", i, x, y, c, b.Bytes[at], sample)
+				}
+				if spec.DType == Float32 && b.Pixels[at] != spec.Normalize.Of(sample, c) {
+					t.Fatalf("picture %d, sample (%d,%d,%d) is %v; want %v", i, x, y, c, b.Pixels[at], spec.Normalize.Of(sample, c))
+				}
+			}
+		}
+	}
+}
+
+func TestPicturesRaw(t *testing.T) {
+	im := randomImage(rand.New(rand.NewPCG(2, 2)), 10, 6, 1)
+	write := func(height int64) *Set {
+		return writeRecords(t, Options{}, 1, func(int) [][]byte {
+			return [][]byte{example(func(b *tfrecord.Builder) {
+				b.Bytes(DefaultPictureKey, im.Pix)
+				b.String("image/format", "raw")
+				b.Int64("image/height", height)
+				b.Int64("image/width", 10)
+				b.Int64("image/channels", 1)
+			})}
+		})
+	}
+	spec := PictureSpec{Resize: augment.ResizeSpec{Width: 10, Height: 6}, Channels: 1, NoLabels: true}
+	for b, err := range Pictures(write(6).Records(), spec).All(context.Background()) {
+		if err != nil || !slices.Equal(b.Bytes, im.Pix) {
+			t.Errorf("%v, %v", err, b)
+		}
+	}
+	for _, err := range Pictures(write(7).Records(), spec).All(context.Background()) {
+		if err == nil {
+			t.Error("7 rows of 6")
+		}
+	}
+}
+
+func TestPicturesResumeTheirDraws(t *testing.T) {
+	policy, err := augment.ParsePolicy("hflip | rotate:20")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := pictureSet(t, 4, nil).Interleave(2, 1).Repeat(2)
+	spec := PictureSpec{Size: 8, Batch: 3, Policy: policy, NoLabels: true}
+	text := func(b *PictureBatch) string { return fmt.Sprintf("%x", b.Bytes) }
+	checkResume(t, Pictures(p, spec), text)
+	all := drain(t, Map(p, func(r Record) (int32, error) { return r.Epoch, nil }, MapOptions{}))
+	if !slices.Contains(all, 1) {
+		t.Fatal("one epoch")
+	}
+	spec.Batch = 8
+	var epochs []string
+	for b, err := range Pictures(p, spec).All(context.Background()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		epochs = append(epochs, text(b))
+	}
+	if len(epochs) != 2 || epochs[0] == epochs[1] {
+		t.Errorf("%d epochs, drawn alike", len(epochs))
+	}
+}
+
+func TestPicturesSayWhichIsBad(t *testing.T) {
+	set := pictureSet(t, 6, func(i int, data []byte) []byte {
+		if i == 4 {
+			return data[:len(data)/2]
+		}
+		return data
+	})
+	var err error
+	for _, err = range Pictures(set.Records(), PictureSpec{Size: 8, Batch: 3, Workers: 2}).All(context.Background()) {
+	}
+	var located *tfrecord.Error
+	if !errors.As(err, &located) || located.Record != 4 || located.Name != set.Sources()[0].Path || !errors.Is(err, augment.ErrDamaged) {
+		t.Error(err)
+	}
+	for _, err = range Pictures(set.Records(), PictureSpec{Size: 8, LabelKey: "other"}).All(context.Background()) {
+	}
+	if !errors.As(err, &located) || located.Record != 0 {
+		t.Error(err)
+	}
+}
+
+func TestPictureSpecsRefused(t *testing.T) {
+	p := pictureSet(t, 1, nil).Records()
+	for name, spec := range map[string]PictureSpec{
+		"no size":    {},
+		"two sizes":  {Size: 8, Resize: augment.ResizeSpec{Square: 9}},
+		"channels":   {Size: 8, Channels: 4},
+		"dtype":      {Size: 8, DType: 9},
+		"fit":        {Resize: augment.ResizeSpec{Width: 8, Height: 8, Fit: augment.Shorter}},
+		"no upscale": {Resize: augment.ResizeSpec{Square: 8, NoUpscale: true}},
+		"negative":   {Size: -8},
+		"workers":    {Size: 8, Workers: -1},
+		"batch":      {Size: 8, Batch: -1},
+		"too large":  {Size: 60000, Batch: 1000},
+		"normalize":  {Size: 8, Normalize: augment.Normalize{Std: [3]float32{-1}}},
+	} {
+		if _, err := Pictures(p, spec).Start(context.Background()); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
+	if diff := cmp.Diff([]string{"uint8", "float32", "DType(7)"}, []string{Uint8.String(), Float32.String(), DType(7).String()}); diff != "" {
+		t.Error(diff)
+	}
+}
