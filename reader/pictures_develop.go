@@ -1,8 +1,9 @@
 package reader
 
 import (
-	"errors"
+	"encoding/binary"
 	"fmt"
+	"math"
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/augment"
@@ -41,7 +42,13 @@ func (d *developer) develop(b *PictureBatch, i int, record Record) error {
 	if !ok || f.Len() != 1 {
 		return fmt.Errorf("feature %q: want a picture; it has %d values of kind %v", d.spec.PictureKey, f.Len(), f.Kind())
 	}
-	if err := d.picture(b, i, data, record); err != nil {
+	var err error
+	if f, _ := d.example.Get("image/format"); isFloats(f) {
+		err = d.floats(b, i, data)
+	} else {
+		err = d.picture(b, i, data, record)
+	}
+	if err != nil {
 		return fmt.Errorf("feature %q: %w", d.spec.PictureKey, err)
 	}
 	return nil
@@ -109,8 +116,6 @@ func (d *developer) decode(data []byte) (augment.Geometry, error) {
 			return augment.Geometry{}, err
 		}
 		return s.Resize.Geometry(d.decoded.Width, d.decoded.Height), nil
-	case "float32":
-		return augment.Geometry{}, errors.New("its pixels are float32, not a picture to decode: take them with ParseColumns")
 	}
 	info, err := s.Codec.Stat(data)
 	if err != nil {
@@ -125,20 +130,40 @@ func (d *developer) decode(data []byte) (augment.Geometry, error) {
 	return geometry, err
 }
 
+// isFloats says whether an image/format is that of normalised samples.
+func isFloats(f tfrecord.Feature) bool {
+	format, _ := f.Bytes()
+	return string(format) == "float32"
+}
+
+// floats puts samples that were normalised when they were stored into place, as
+// they are. They are no picture any more that could be resized.
+func (d *developer) floats(b *PictureBatch, i int, data []byte) error {
+	h, w, c, err := d.stored(len(data) / 4)
+	if err != nil {
+		return err
+	}
+	s := d.spec
+	if s.DType != Float32 || s.Policy != nil || h != d.height || w != d.width || c != s.Channels || len(data) != 4*h*w*c {
+		return fmt.Errorf("its samples are float32, %dx%dx%d: they can only be had as such, without a policy", h, w, c)
+	}
+	dst := b.Pixels[i*h*w*c:][:h*w*c]
+	for at := range dst {
+		x := math.Float32frombits(binary.LittleEndian.Uint32(data[4*at:]))
+		if s.NCHW {
+			dst[at%c*h*w+at/c] = x
+		} else {
+			dst[at] = x
+		}
+	}
+	return nil
+}
+
 // raw takes stored pixels as a picture.
 func (d *developer) raw(data []byte) error {
-	var size [3]int64
-	for i, key := range []string{"image/height", "image/width", "image/channels"} {
-		f, _ := d.example.Get(key)
-		n, ok := f.Int64()
-		if !ok || n < 1 || n > augment.MaxSide {
-			return fmt.Errorf("raw pixels without a sensible %q", key)
-		}
-		size[i] = n
-	}
-	h, w, c := int(size[0]), int(size[1]), int(size[2])
-	if c != 1 && c != 3 || len(data)/w/c != h || len(data) != h*w*c {
-		return fmt.Errorf("%d bytes of raw pixels are not %dx%dx%d", len(data), h, w, c)
+	h, w, c, err := d.stored(len(data))
+	if err != nil {
+		return err
 	}
 	im := augment.Image{Pix: data, Width: w, Height: h, Channels: c, Stride: w * c}
 	switch {
@@ -151,6 +176,24 @@ func (d *developer) raw(data []byte) error {
 	default:
 		return augment.ToGray(&d.decoded, &im)
 	}
+}
+
+// stored returns the size that a record gives for so many stored samples.
+func (d *developer) stored(samples int) (h, w, c int, err error) {
+	var size [3]int64
+	for i, key := range []string{"image/height", "image/width", "image/channels"} {
+		f, _ := d.example.Get(key)
+		n, ok := f.Int64()
+		if !ok || n < 1 || n > augment.MaxSide {
+			return 0, 0, 0, fmt.Errorf("stored samples without a sensible %q", key)
+		}
+		size[i] = n
+	}
+	h, w, c = int(size[0]), int(size[1]), int(size[2])
+	if c != 1 && c != 3 || samples/w/c != h || samples != h*w*c {
+		return 0, 0, 0, fmt.Errorf("%d stored samples are not %dx%dx%d", samples, h, w, c)
+	}
+	return h, w, c, nil
 }
 
 // pixels writes normalised samples, channels last.

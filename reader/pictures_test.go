@@ -163,6 +163,39 @@ func TestPicturesRaw(t *testing.T) {
 	}
 }
 
+func TestPicturesOfFloats(t *testing.T) {
+	im := randomImage(rand.New(rand.NewPCG(3, 3)), 5, 4, 3)
+	normalize := augment.Normalize{Mean: [3]float32{0.1, 0.2, 0.3}}
+	set := writeRecords(t, Options{}, 1, func(int) [][]byte {
+		return [][]byte{example(func(b *tfrecord.Builder) {
+			b.Bytes(DefaultPictureKey, augment.AppendFloat32(nil, im, normalize))
+			b.String("image/format", "float32")
+			b.Int64("image/height", 4)
+			b.Int64("image/width", 5)
+			b.Int64("image/channels", 3)
+		})}
+	})
+	for _, nchw := range []bool{false, true} {
+		spec := PictureSpec{Resize: augment.ResizeSpec{Width: 5, Height: 4}, DType: Float32, NCHW: nchw, NoLabels: true, Normalize: normalize}
+		for b, err := range Pictures(set.Records(), spec).All(context.Background()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			checkPicture(t, b, 0, im, spec)
+		}
+	}
+	for name, spec := range map[string]PictureSpec{
+		"other size": {Size: 5, DType: Float32, NoLabels: true},
+		"as uint8":   {Resize: augment.ResizeSpec{Width: 5, Height: 4}, NoLabels: true},
+	} {
+		for _, err := range Pictures(set.Records(), spec).All(context.Background()) {
+			if err == nil {
+				t.Errorf("%s: no error", name)
+			}
+		}
+	}
+}
+
 func TestPicturesResumeTheirDraws(t *testing.T) {
 	policy, err := augment.ParsePolicy("hflip | rotate:20")
 	if err != nil {
