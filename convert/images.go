@@ -248,7 +248,7 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 	if o.resizes() {
 		m["resize"], m["filter"] = sizeText(o.Resize), o.Resize.Filter.String()
 		if o.Resize.Square == 0 {
-			m["fit"] = o.Resize.Fit.String()
+			m["fit"], m["pad_color"] = o.Resize.Fit.String(), o.Resize.PadColor
 		}
 		m["antialias"], m["no_upscale"], m["exact_pixels"] = o.Resize.Antialias, o.Resize.NoUpscale, o.ExactPixels
 	}

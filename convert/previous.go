@@ -28,7 +28,7 @@ type previous struct {
 func readPrevious(dir *shard.Dir) (*previous, error) {
 	m, err := dir.Manifest()
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; move it away to begin anew: shards that are finished and known are kept", err)
 	}
 	state := dir.Run()
 	if m == nil && state == nil {

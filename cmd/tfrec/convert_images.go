@@ -85,6 +85,10 @@ them are bearable.`,
 		o.Resize.Fit, err = augment.ParseFit(s)
 		return err
 	})
+	textVar(fs, "pad-color", "", "RRGGBB", "what --fit pad fills with (default 000000)", func(s string) (err error) {
+		o.Resize.PadColor, err = parseColor(s)
+		return err
+	})
 	fs.BoolVar(&o.Resize.NoUpscale, "no-upscale", false, "never make a picture larger")
 	textVar(fs, "filter", "bilinear", "NAME", "bilinear, lanczos3, bicubic, area or nearest", func(s string) (err error) {
 		o.Resize.Filter, err = augment.ParseFilter(s)
@@ -111,12 +115,9 @@ them are bearable.`,
 	fs.StringVar(&o.Decoder, "decoder", "auto", "JPEG `decoder`: auto, turbo (libjpeg-turbo) or go (built in)")
 	fs.Int64Var(&o.MaxPixels, "max-pixels", 178956970, "refuse pictures with more pixels")
 	textVar(fs, "background", "", "RRGGBB", "composite transparent pictures on this colour (default: drop the alpha channel)", func(s string) error {
-		b, err := hex.DecodeString(strings.TrimPrefix(s, "#"))
-		if err != nil || len(b) != 3 {
-			return fmt.Errorf("want six hexadecimal digits such as ffffff")
-		}
-		o.Background = (*[3]uint8)(b)
-		return nil
+		c, err := parseColor(s)
+		o.Background = &c
+		return err
 	})
 	fs.BoolVar(&o.ExactPixels, "exact-pixels", false, "decode at full size before resizing, even where a reduced decode would do")
 	fs.BoolVar(&o.NoCheck, "no-check", false, "under --encode keep, do not decode pictures to find damage")
@@ -129,8 +130,11 @@ func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
 	if o.Resize.Square > 0 && changed("fit") {
 		return usageError("--fit: --resize N crops to a square; --fit is for --resize WxH")
 	}
+	if changed("pad-color") && o.Resize.Fit != augment.Pad {
+		return usageError("--pad-color: is for --fit pad")
+	}
 	if !changed("resize") {
-		for _, name := range []string{"fit", "no-upscale", "filter", "antialias"} {
+		for _, name := range []string{"fit", "pad-color", "no-upscale", "filter", "antialias"} {
 			if changed(name) {
 				return usageError("--%s: there is no --resize for it to act on", name)
 			}
@@ -148,6 +152,15 @@ func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
 		return usageError("--subsampling %q: want 420, 422, 440 or 444", o.Subsampling)
 	}
 	return nil
+}
+
+// parseColor reads RRGGBB.
+func parseColor(s string) (c [3]uint8, err error) {
+	b, err := hex.DecodeString(strings.TrimPrefix(s, "#"))
+	if err != nil || len(b) != 3 {
+		return c, fmt.Errorf("want six hexadecimal digits such as ffffff")
+	}
+	return [3]uint8(b), nil
 }
 
 // parseTriple reads one number for all channels, or three.
