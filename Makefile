@@ -2,7 +2,7 @@
 
 GO       ?= go
 FUZZTIME ?= 10s
-CHECKS   ?= spine
+CHECKS   ?= spine pixels reader
 SHARED   ?= ../shared
 BENCH    ?= .
 PHOTOS   ?= testdata/demo/photos
