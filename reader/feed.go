@@ -5,8 +5,8 @@ import (
 	"errors"
 	"io"
 	"os"
+	"time"
 
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -152,17 +152,27 @@ func openPiece(ctx context.Context, r *run, p piece, chunk int) (blockSource, io
 		chunk = int(min(int64(chunk), max(size, minChunk)))
 		return &plainFile{run: r, file: f, name: path, limit: r.set.opts.limits(), chunk: chunk, at: p.from, end: p.end}, f, nil
 	}
-	f.Close()
-	in, err := shard.Open(path, o)
-	if err != nil {
-		return nil, nil, err
-	}
+	in := &openStream{file: f, Reader: tfrecord.NewReader(f, o)}
+	// A pipe may keep a read waiting for ever.
+	in.unwatch = context.AfterFunc(ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })
 	s := &streamFile{run: r, in: in.Reader, chunk: chunk, at: p.from, end: p.end}
 	if err := s.skipTo(ctx); err != nil {
 		in.Close()
 		return nil, nil, err
 	}
 	return s, in, nil
+}
+
+// openStream is a file that is read in order, and what reads it.
+type openStream struct {
+	*tfrecord.Reader
+	file    *os.File
+	unwatch func() bool
+}
+
+func (s *openStream) Close() error {
+	s.unwatch()
+	return errors.Join(s.Reader.Close(), s.file.Close())
 }
 
 // isPlain reports whether a file can be read from any place on: it is a regular

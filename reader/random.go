@@ -62,7 +62,7 @@ type permutation struct {
 
 // leastBits makes small permutations walk over a larger domain, for there are
 // few networks of a few bits.
-const leastBits = 12
+const leastBits = 8
 
 func newPermutation(n int64, seed uint64) permutation {
 	width := uint(max(bits.Len64(uint64(max(n, 1)-1)), leastBits))

@@ -304,11 +304,10 @@ func (x *shuffleStage) refill(first, given, total int64) error {
 		x.i++
 		x.came++
 	}
-	if len(order) > 0 {
+	if len(order) > 0 || total >= 0 && x.arrive(&watch) {
 		return errPosition(x.name)
 	}
-	x.total = total
-	return nil
+	return x.err
 }
 
 // held returns which element of the epoch each slot holds.

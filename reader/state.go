@@ -82,8 +82,9 @@ func (r *run) state(at position, n int64) State {
 	return s
 }
 
-// position turns a State back, when it is one of this pipeline.
-func (r *run) position(s State) (position, error) {
+// position turns a State back, when it is one of this pipeline. One of another
+// worker it makes this one's.
+func (r *run) position(s *State) (position, error) {
 	refuse := func(format string, args ...any) (position, error) {
 		return nil, fmt.Errorf("resume: %w: "+format, append([]any{ErrState}, args...)...)
 	}
@@ -99,7 +100,7 @@ func (r *run) position(s State) (position, error) {
 	case s.Skip < 0:
 		return refuse("skip is %d", s.Skip)
 	}
-	if err := r.movedTo(&s); err != nil {
+	if err := r.movedTo(s); err != nil {
 		return refuse("%v", err)
 	}
 	var at position

@@ -29,7 +29,7 @@ func (s *Stream) begin(state *State) error {
 	if state == nil {
 		return s.top.start(0, nil)
 	}
-	at, err := s.run.position(*state)
+	at, err := s.run.position(state)
 	if err != nil {
 		return err
 	}

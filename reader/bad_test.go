@@ -1,0 +1,457 @@
+package reader
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// offsets returns where the frames of a plain file begin, and where it ends.
+func offsets(t testing.TB, path string) []int64 {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []int64
+	at := 0
+	for at < len(data) {
+		all = append(all, int64(at))
+		at += int(binary.LittleEndian.Uint64(data[at:])) + tfrecord.Overhead
+	}
+	return append(all, int64(at))
+}
+
+// change lets f change the bytes of a file.
+func change(t testing.TB, path string, f func([]byte) []byte) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, f(data), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func flip(t testing.TB, path string, at int64) {
+	change(t, path, func(data []byte) []byte {
+		data[at] ^= 0x20
+		return data
+	})
+}
+
+// damages are ways to damage file 1 of three, with 30 records each.
+var damages = []struct {
+	name   string
+	damage func(t testing.TB, path string, at []int64)
+	first  int // record of the error
+	part   tfrecord.Part
+	lost   []int   // records that are gone
+	bytes  []int64 // of each skip, counted in records
+}{
+	{"data", func(t testing.TB, path string, at []int64) { flip(t, path, at[7]+13) }, 7, tfrecord.PartDataCRC, []int{7}, []int64{1}},
+	{"data CRC", func(t testing.TB, path string, at []int64) { flip(t, path, at[8]-1) }, 7, tfrecord.PartDataCRC, []int{7}, []int64{1}},
+	{"length", func(t testing.TB, path string, at []int64) { flip(t, path, at[20]+3) }, 20, tfrecord.PartLengthCRC, []int{20}, []int64{1}},
+	{"length CRC", func(t testing.TB, path string, at []int64) { flip(t, path, at[0]+9) }, 0, tfrecord.PartLengthCRC, []int{0}, []int64{1}},
+	{"three in a row", func(t testing.TB, path string, at []int64) {
+		for i := at[4]; i < at[7]; i++ {
+			flip(t, path, i)
+		}
+	}, 4, tfrecord.PartLengthCRC, []int{4, 5, 6}, []int64{3}},
+	{"two apart", func(t testing.TB, path string, at []int64) {
+		flip(t, path, at[3])
+		flip(t, path, at[29]+12)
+	}, 3, tfrecord.PartLengthCRC, []int{3, 29}, []int64{1, 1}},
+	{"the last length", func(t testing.TB, path string, at []int64) { flip(t, path, at[29]) }, 29, tfrecord.PartLengthCRC, []int{29}, []int64{1}},
+	{"cut off", func(t testing.TB, path string, at []int64) {
+		change(t, path, func(data []byte) []byte { return data[:at[29]+15] })
+	}, 29, tfrecord.PartData, []int{29}, nil},
+	{"cut in the middle", func(t testing.TB, path string, at []int64) {
+		change(t, path, func(data []byte) []byte { return slices.Delete(data, int(at[10]+14), int(at[13]+2)) })
+	}, 10, tfrecord.PartDataCRC, []int{10, 11, 12, 13}, nil},
+}
+
+// damaged writes three files and damages the second. It returns what is left.
+func damaged(t testing.TB, i int) (dir string, at []int64, left []int) {
+	dir = writeShards(t, tfrecord.None, 30, 30, 30)
+	at = offsets(t, shardPath(dir, 1))
+	damages[i].damage(t, shardPath(dir, 1), at)
+	for _, id := range inOrder(30, 30, 30) {
+		if !slices.Contains(damages[i].lost, id-1000) {
+			left = append(left, id)
+		}
+	}
+	return dir, at, left
+}
+
+func TestDamageFails(t *testing.T) {
+	for i, d := range damages {
+		dir, at, _ := damaged(t, i)
+		for name, p := range map[string]Pipe{
+			"records":    open(t, dir, Options{}).Records(),
+			"interleave": open(t, dir, Options{Memory: 1}).Interleave(2, 3),
+			"by record":  open(t, dir, Options{ShardBy: ByRecord}).Records(),
+			"all":        open(t, dir, Options{}).ShuffleAll(ShuffleAllOptions{}),
+		} {
+			var err error
+			var ids []int
+			for r, e := range p.All(t.Context()) {
+				if err = e; err == nil {
+					ids = append(ids, idOf(r))
+				}
+			}
+			var located *tfrecord.Error
+			if !errors.As(err, &located) {
+				t.Errorf("%s, %s: error %v", d.name, name, err)
+				continue
+			}
+			if located.Name != shardPath(dir, 1) {
+				t.Errorf("%s, %s: the error is of %s", d.name, name, located.Name)
+			}
+			if name == "all" || name == "by record" && d.part == tfrecord.PartDataCRC {
+				continue // the first in another order; counting sees headers alone
+			}
+			if located.Record != int64(d.first) || located.Offset != at[d.first] || located.Part != d.part {
+				t.Errorf("%s, %s: %v, want record %d at %d, %s", d.name, name, err, d.first, at[d.first], d.part)
+			}
+			if name == "records" && len(ids) != 30+d.first {
+				t.Errorf("%s: %d records before it, want %d", d.name, len(ids), 30+d.first)
+			}
+		}
+	}
+}
+
+func TestDamageIsSkipped(t *testing.T) {
+	for i, d := range damages {
+		dir, at, left := damaged(t, i)
+		for _, memory := range []int64{1, 0} {
+			for name, build := range map[string]func(*Set) Pipe{
+				"records":    (*Set).Records,
+				"interleave": func(s *Set) Pipe { return s.Interleave(2, 3) },
+				"shuffle":    func(s *Set) Pipe { return s.Records().Shuffle(20) },
+				"all":        func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}) },
+				"all, runs":  func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{Block: 4, Window: 3}) },
+			} {
+				for _, workers := range []int{1, 2, 4} {
+					var got []int
+					var skipped []Skipped
+					for w := range workers {
+						set := open(t, dir, Options{
+							Memory: memory, Worker: w, Workers: workers, SkipBad: SkipBad{Count: 2}, ShardBy: ByRecord,
+							OnSkip: func(s Skipped) { skipped = append(skipped, s) },
+						})
+						got = append(got, idsOf(t, build(set))...)
+					}
+					slices.Sort(got)
+					if !slices.Equal(got, left) {
+						t.Errorf("%s, %s, %d workers: got %v", d.name, name, workers, got)
+					}
+					slices.SortFunc(skipped, func(a, b Skipped) int { return int(a.Offset - b.Offset) })
+					checkSkipped(t, d.name+", "+name, skipped, shardPath(dir, 1), at, d.lost, d.bytes)
+				}
+			}
+		}
+	}
+}
+
+// checkSkipped checks that each skip is reported where it is.
+func checkSkipped(t *testing.T, name string, skipped []Skipped, path string, at []int64, lost []int, bytes []int64) {
+	t.Helper()
+	if len(skipped) == 0 || skipped[0].Path != path || skipped[0].Offset != at[lost[0]] || skipped[0].Err == nil {
+		t.Errorf("%s: skipped %v", name, skipped)
+		return
+	}
+	if bytes == nil {
+		return
+	}
+	if len(skipped) != len(bytes) {
+		t.Errorf("%s: skipped %v", name, skipped)
+		return
+	}
+	for i, s := range skipped {
+		first := lost[i]
+		if want := at[first+int(bytes[i])] - at[first]; s.Bytes != want || s.Offset != at[first] {
+			t.Errorf("%s: skipped %d bytes at %d, want %d at %d", name, s.Bytes, s.Offset, want, at[first])
+		}
+	}
+}
+
+func TestSkipBadHasALimit(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 100, 100)
+	at := offsets(t, shardPath(dir, 0))
+	for _, i := range []int{5, 50, 70} {
+		flip(t, shardPath(dir, 0), at[i]+12)
+	}
+	for _, c := range []struct {
+		bad SkipBad
+		ok  bool
+	}{
+		{SkipBad{Count: 2}, false},
+		{SkipBad{Count: 3}, true},
+		{SkipBad{Share: 0.01}, false},
+		{SkipBad{Share: 0.015}, true},
+		{SkipBad{Count: 1, Share: 0.015}, true},
+	} {
+		for name, build := range map[string]func(*Set) Pipe{
+			"interleave": func(s *Set) Pipe { return s.Interleave(2, 1).Repeat(3) }, // each epoch anew
+			"all":        func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Repeat(3) },
+		} {
+			n := 0
+			var err error
+			for _, e := range build(open(t, dir, Options{SkipBad: c.bad})).All(t.Context()) {
+				if err = e; err == nil {
+					n++
+				}
+			}
+			switch {
+			case c.ok && (err != nil || n != 3*197):
+				t.Errorf("%+v, %s: %d records, error %v", c.bad, name, n, err)
+			case !c.ok && (!errors.Is(err, ErrTooManyBad) || !errors.Is(err, tfrecord.ErrChecksum)):
+				t.Errorf("%+v, %s: error %v, want ErrTooManyBad", c.bad, name, err)
+			}
+		}
+	}
+}
+
+// The count of what was skipped goes with the state, and the continuation is
+// the same at every element.
+func TestResumeAcrossDamage(t *testing.T) {
+	for i, d := range damages {
+		dir, _, _ := damaged(t, i)
+		for name, build := range map[string]func(*Set) Pipe{
+			"interleave": func(s *Set) Pipe { return s.Interleave(2, 1).Repeat(2) },
+			"shuffle":    func(s *Set) Pipe { return s.Records().Shuffle(8) },
+			"all":        func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Repeat(2) },
+		} {
+			o := Options{SkipBad: SkipBad{Count: 2}, Seed: 2}
+			whole := idsOf(t, build(open(t, dir, o)))
+			s, err := build(open(t, dir, o)).Start(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := range whole {
+				if _, err := s.Next(); err != nil {
+					t.Fatal(err)
+				}
+				if k%5 > 0 {
+					continue
+				}
+				again, err := build(open(t, dir, o)).Resume(t.Context(), s.State())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := rest(t, again); !slices.Equal(got, whole[k+1:]) {
+					t.Fatalf("%s, %s, after %d: got %v, want %v", d.name, name, k+1, got, whole[k+1:])
+				}
+				again.Close()
+			}
+			s.Close()
+		}
+	}
+}
+
+func TestDamageInCompressedFiles(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 2 {
+		// Damage before the file was compressed: the stream is whole.
+		var frames []byte
+		var at []int
+		for k := range 30 {
+			at = append(at, len(frames))
+			frames = tfrecord.AppendFrame(frames, numbered(i, k))
+		}
+		if i == 0 {
+			frames[at[7]+13] ^= 1
+			frames[at[20]+3] ^= 1
+		}
+		writeCompressed(t, shardPath(dir, i), frames)
+	}
+	set := open(t, dir, Options{})
+	_, err := idsUntil(set.Records())
+	if want := shardPath(dir, 0) + ": record 7 at byte"; err == nil || err.Error()[:len(want)] != want {
+		t.Errorf("error %v", err)
+	}
+	var skipped []Skipped
+	set = open(t, dir, Options{SkipBad: SkipBad{Count: 2}, OnSkip: func(s Skipped) { skipped = append(skipped, s) }})
+	got, err := idsUntil(set.Records())
+	want := slices.DeleteFunc(inOrder(20, 0), func(id int) bool { return id == 7 })
+	for k := range 30 {
+		want = append(want, 1000+k)
+	}
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("got %v, %v", got, err)
+	}
+	if len(skipped) != 2 || skipped[0].Record != 7 || skipped[0].Bytes != int64(len(numbered(0, 7)))+tfrecord.Overhead ||
+		skipped[1].Record != 20 || skipped[1].Bytes != -1 {
+		t.Errorf("skipped %v", skipped)
+	}
+}
+
+// writeCompressed writes a gzip file.
+func writeCompressed(t testing.TB, path string, frames []byte) {
+	t.Helper()
+	var b bytes.Buffer
+	w := gzip.NewWriter(&b)
+	w.Write(frames)
+	w.Close()
+	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// idsUntil reads a pipe up to an error.
+func idsUntil(p Pipe) (ids []int, err error) {
+	for r, err := range p.All(context.Background()) {
+		if err != nil {
+			return ids, err
+		}
+		ids = append(ids, idOf(r))
+	}
+	return ids, nil
+}
+
+func TestFilesThatCannotBeRead(t *testing.T) {
+	lengths := []int{600, 600, 600}
+	for name, spoil := range map[string]func(path string) error{
+		"gone":      os.Remove,
+		"forbidden": func(path string) error { return os.Chmod(path, 0) },
+	} {
+		if name == "forbidden" && os.Geteuid() == 0 {
+			continue // root may read anything
+		}
+		dir := writeShards(t, tfrecord.None, lengths...)
+		set := open(t, dir, Options{Parallelism: 1, SkipBad: SkipBad{Count: 100}})
+		s, err := set.Records().Repeat(2).Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		n := 0
+		for err = nil; err == nil; n++ {
+			if n == 1000 {
+				if err := spoil(shardPath(dir, 1)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			_, err = s.Next()
+		}
+		var system *fs.PathError
+		if !errors.As(err, &system) || system.Path != shardPath(dir, 1) {
+			t.Errorf("%s: error %v after %d", name, err, n)
+		}
+		if n < 1800 || n > 2500 {
+			t.Errorf("%s: it ends after %d", name, n)
+		}
+		if _, again := s.Next(); again != err {
+			t.Errorf("%s: then %v", name, again)
+		}
+		s.Close()
+	}
+}
+
+// A plainFile gives what a tfrecord.Reader gives, to the record and the error.
+func FuzzPlainIsTheReaders(f *testing.F) {
+	var frames []byte
+	for i := range 20 {
+		frames = tfrecord.AppendFrame(frames, numbered(0, i))
+	}
+	f.Add(frames, uint16(16))
+	f.Add(frames[:len(frames)-3], uint16(40))
+	f.Add(frames[1:], uint16(1))
+	f.Add([]byte{}, uint16(0))
+	broken := slices.Clone(frames)
+	broken[100] ^= 1
+	broken[500] ^= 1
+	f.Add(broken, uint16(100))
+	path := f.TempDir() + "/f.tfrecord"
+	f.Fuzz(func(t *testing.T, data []byte, chunk uint16) {
+		if err := os.WriteFile(path, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Compression: tfrecord.None, MaxRecord: 1 << 20}
+		type one struct {
+			data   string
+			offset int64
+			number int64
+		}
+		var want, got []one
+		file, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer file.Close()
+		r := tfrecord.NewReader(file, tfrecord.ReaderOptions{Name: path, Compression: tfrecord.None, MaxRecord: 1 << 20})
+		var wantErr, gotErr error
+		for {
+			data, err := r.Next()
+			if err != nil {
+				wantErr = err
+				break
+			}
+			want = append(want, one{string(data), r.Offset(), r.Record()})
+		}
+		set, err := Open(path, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := &plainFile{run: &run{set: set}, file: file, name: path, limit: set.opts.limits(), chunk: int(chunk), end: noEnd}
+		watch := new(stageStats).watch()
+		for {
+			b, err := p.read(&watch)
+			if err != nil {
+				gotErr = err
+				break
+			}
+			for _, r := range b.Records {
+				got = append(got, one{string(r.Data), r.Offset, r.Number})
+			}
+			b.Release()
+		}
+		if !slices.Equal(got, want) {
+			t.Fatalf("%d records, want %d", len(got), len(want))
+		}
+		if gotErr != io.EOF && wantErr != io.EOF {
+			if gotErr.Error() != wantErr.Error() {
+				t.Fatalf("error %v, want %v", gotErr, wantErr)
+			}
+		} else if gotErr != wantErr {
+			t.Fatalf("error %v, want %v", gotErr, wantErr)
+		}
+		// With skipping, all of that comes, and perhaps more; in any order of all
+		// it is the same.
+		skip := Options{MaxRecord: 1 << 20, Compression: tfrecord.None, SkipBad: SkipBad{Count: 1 << 40}}
+		read := func(p Pipe) (all []string) {
+			for r, err := range p.All(t.Context()) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				all = append(all, fmt.Sprint(r.Offset, " ", string(r.Data)))
+			}
+			return all
+		}
+		set, err = Open(path, skip)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rescued := read(set.Records())
+		if len(rescued) < len(want) {
+			t.Fatalf("%d records with skipping, %d without", len(rescued), len(want))
+		}
+		all := read(set.ShuffleAll(ShuffleAllOptions{}))
+		slices.Sort(all)
+		slices.Sort(rescued)
+		if !slices.Equal(all, rescued) {
+			t.Fatalf("%d records in one order, %d in the other", len(all), len(rescued))
+		}
+	})
+}

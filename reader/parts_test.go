@@ -1,0 +1,179 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// grid gives file lengths of many shapes.
+func grid(yield func(lengths []int) bool) {
+	for files := range 7 {
+		for records := range 9 {
+			for shape := range 3 {
+				lengths := make([]int, files+1)
+				for i := range lengths {
+					switch shape {
+					case 0:
+						lengths[i] = records
+					case 1:
+						lengths[i] = records * i % 5
+					case 2:
+						lengths[i] = max(0, records-3*i)
+					}
+				}
+				if !yield(lengths) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Whatever the files, the workers and the way, the parts are a partition, and
+// with the ends evened all are equally long and miss, or repeat, no more than
+// needed.
+func TestPartsAreAPartition(t *testing.T) {
+	for lengths := range grid {
+		counts := make([]int64, len(lengths))
+		total := 0
+		for i, n := range lengths {
+			counts[i] = int64(n)
+			total += n
+		}
+		for workers := 1; workers <= 6; workers++ {
+			for _, byFile := range []bool{false, true} {
+				for ends := KeepEnds; ends <= PadEnds; ends++ {
+					name := fmt.Sprintf("%v, %d workers, by file %v, ends %d", lengths, workers, byFile, ends)
+					checkParts(t, name, counts, total, workers, byFile, ends)
+				}
+			}
+		}
+	}
+}
+
+func checkParts(t *testing.T, name string, counts []int64, total, workers int, byFile bool, ends Ends) {
+	seen := map[[2]int64]int{}
+	var sizes []int
+	padded := 0
+	for w := range workers {
+		parts := divideRecords(counts, w, workers, ends)
+		if byFile {
+			parts = divideFiles(counts, w, workers, ends)
+			if ends == KeepEnds { // Set.makePieces needs no counts for it
+				parts = nil
+				for i := w; i < len(counts); i += workers {
+					parts = append(parts, stretch{file: i, to: counts[i]})
+				}
+			}
+		}
+		size := 0
+		for _, p := range parts {
+			if p.from < 0 || p.to > counts[p.file] || p.from > p.to {
+				t.Fatalf("%s: a stretch %+v", name, p)
+			}
+			size += int(p.to - p.from)
+			for n := p.from; n < p.to; n++ {
+				if p.pad {
+					padded++
+				} else {
+					seen[[2]int64{int64(p.file), n}]++
+				}
+			}
+		}
+		sizes = append(sizes, size)
+	}
+	for at, n := range seen {
+		if n != 1 {
+			t.Fatalf("%s: record %v comes %d times", name, at, n)
+		}
+	}
+	least, most := slices.Min(sizes), slices.Max(sizes)
+	switch {
+	case ends != DropEnds && len(seen) != total:
+		t.Errorf("%s: %d of %d records", name, len(seen), total)
+	case ends != KeepEnds && least != most:
+		t.Errorf("%s: parts of %v records", name, sizes)
+	case ends == KeepEnds && padded > 0:
+		t.Errorf("%s: padded", name)
+	case !byFile && most-least > 1:
+		t.Errorf("%s: parts of %v records", name, sizes)
+	case !byFile && ends == DropEnds && total-len(seen) >= workers:
+		t.Errorf("%s: only %d of %d records", name, len(seen), total)
+	case !byFile && ends == PadEnds && padded >= workers:
+		t.Errorf("%s: %d records twice", name, padded)
+	}
+}
+
+// The same, of what is read.
+func TestWorkersReadEachRecordOnce(t *testing.T) {
+	pipes := map[string]func(*Set) Pipe{
+		"records":    (*Set).Records,
+		"interleave": func(s *Set) Pipe { return s.Interleave(2, 1) },
+		"shuffle":    func(s *Set) Pipe { return s.Interleave(2, 1).Shuffle(3) },
+		"global":     func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}) },
+		"blocked":    func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{Block: 3, Window: 2}) },
+	}
+	for _, lengths := range [][]int{{7, 3, 9, 1, 5}, {20}, {4, 4}, {0, 1}, {0}} {
+		for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+			dir := writeShards(t, c, lengths...)
+			want := inOrder(lengths...)
+			for name, pipe := range pipes {
+				if c != tfrecord.None && (name == "global" || name == "blocked") {
+					continue
+				}
+				for _, workers := range []int{1, 2, 3, 7} {
+					for ends := KeepEnds; ends <= PadEnds; ends++ {
+						var all []int
+						var sizes []int
+						for w := range workers {
+							set := open(t, dir, Options{Worker: w, Workers: workers, Ends: ends})
+							n, padded := 0, 0
+							for r, err := range pipe(set).All(context.Background()) {
+								if err != nil {
+									t.Fatal(err)
+								}
+								n++
+								if r.Pad {
+									padded++
+								} else {
+									all = append(all, idOf(r))
+								}
+							}
+							if padded > 0 && ends != PadEnds {
+								t.Errorf("%v, %s: padded", lengths, name)
+							}
+							sizes = append(sizes, n)
+						}
+						slices.Sort(all)
+						switch {
+						case ends == DropEnds && len(all) != len(want)/workers*workers, ends != DropEnds && !slices.Equal(all, want):
+							t.Errorf("%v, %v, %s, %d workers, ends %d: got %v", lengths, c, name, workers, ends, all)
+						case ends != KeepEnds && slices.Min(sizes) != slices.Max(sizes):
+							t.Errorf("%v, %v, %s, %d workers, ends %d: sizes %v", lengths, c, name, workers, ends, sizes)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func TestShardingIsStated(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 1, 1, 1, 1, 1)
+	for want, o := range map[string]Options{
+		"all of 5 files":                                   {},
+		"by file: 2 of 5 files":                            {Worker: 1, Workers: 3},
+		"by file: 1 of 5 files":                            {Worker: 2, Workers: 3},
+		"by file: 0 of 5 files":                            {Worker: 6, Workers: 8, ShardBy: ByFile},
+		"by record: part 7 of 8 of the records in 5 files": {Worker: 6, Workers: 8},
+		"by record: part 1 of 2 of the records in 5 files": {Workers: 2, Ends: DropEnds},
+	} {
+		if got := open(t, dir, o).Sharding(); got != want {
+			t.Errorf("%+v: %q, want %q", o, got, want)
+		}
+	}
+}

@@ -1,0 +1,81 @@
+package reader
+
+import (
+	"bytes"
+	"io"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// benchmarkPipe reads a set again and again; an operation is a record.
+func benchmarkPipe(b *testing.B, files, records, size int, c tfrecord.Compression, build func(*Set) Pipe) {
+	dir := b.TempDir()
+	all := make([][]byte, records)
+	for i := range all {
+		all[i] = bytes.Repeat([]byte{byte(i), byte(i >> 8), 7, 77}, size/4)
+	}
+	for i := range files {
+		writeFile(b, shardPath(dir, i), c, all...)
+	}
+	s, err := build(open(b, dir, Options{})).Repeat(-1).Start(b.Context())
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer s.Close()
+	b.SetBytes(int64(size))
+	b.ReportAllocs()
+	left := 0
+	for b.Loop() {
+		if left--; left >= 0 {
+			continue
+		}
+		block, err := s.NextBlock()
+		if err != nil {
+			b.Fatal(err)
+		}
+		left = len(block.Records) - 1
+		block.Release()
+	}
+}
+
+func BenchmarkInterleave(b *testing.B) {
+	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe { return s.Interleave(16, 1) })
+}
+
+func BenchmarkSequential(b *testing.B) {
+	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, (*Set).Records)
+}
+
+func BenchmarkInterleaveGzip(b *testing.B) {
+	benchmarkPipe(b, 16, 5_000, 184, tfrecord.Gzip, func(s *Set) Pipe { return s.Interleave(16, 1) })
+}
+
+func BenchmarkInterleaveLarge(b *testing.B) {
+	benchmarkPipe(b, 16, 200, 110_000, tfrecord.None, func(s *Set) Pipe { return s.Interleave(16, 1) })
+}
+
+func BenchmarkShuffle(b *testing.B) {
+	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe { return s.Interleave(16, 1).Shuffle(10_000) })
+}
+
+func BenchmarkShuffleAll(b *testing.B) {
+	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}) })
+}
+
+// BenchmarkTake1 is what it costs to start and stop.
+func BenchmarkTake1(b *testing.B) {
+	dir := writeShards(b, tfrecord.None, make([]int, 16)...)
+	writeFile(b, shardPath(dir, 16), tfrecord.None, []byte("record"))
+	p := open(b, dir, Options{}).Interleave(16, 1)
+	for b.Loop() {
+		s, err := p.Start(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if _, err := s.Next(); err != nil && err != io.EOF {
+			b.Fatal(err)
+		}
+		s.Close()
+	}
+}

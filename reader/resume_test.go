@@ -1,0 +1,342 @@
+package reader
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// pipelines are deterministic ones, of all kinds of stages.
+var pipelines = map[string]func(*Set) Pipe{
+	"records":             (*Set).Records,
+	"interleave":          func(s *Set) Pipe { return s.Interleave(3, 2) },
+	"wide interleave":     func(s *Set) Pipe { return s.Interleave(9, 1) },
+	"shuffle":             func(s *Set) Pipe { return s.Interleave(2, 1).Shuffle(5) },
+	"shuffle all of it":   func(s *Set) Pipe { return s.Records().Shuffle(100) },
+	"shuffle twice":       func(s *Set) Pipe { return s.Records().Shuffle(4).Shuffle(6) },
+	"repeat":              func(s *Set) Pipe { return s.Interleave(2, 2).Repeat(3) },
+	"shuffle, repeat":     func(s *Set) Pipe { return s.Interleave(2, 1).Shuffle(5).Repeat(3) },
+	"repeat, shuffle":     func(s *Set) Pipe { return s.Records().Repeat(2).Shuffle(7) },
+	"repeat twice":        func(s *Set) Pipe { return s.Records().Repeat(2).Shuffle(3).Repeat(2) },
+	"skip, take":          func(s *Set) Pipe { return s.Interleave(2, 1).Repeat(2).Skip(9).Take(30) },
+	"take, shuffle, skip": func(s *Set) Pipe { return s.Records().Take(20).Shuffle(8).Skip(3).Repeat(2) },
+	"all":                 func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}) },
+	"all, repeat":         func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Repeat(3) },
+	"all in runs, repeat": func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{Block: 3, Window: 2}).Repeat(2) },
+	"all, shuffle":        func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Shuffle(4).Repeat(2) },
+}
+
+// through is a state as it is after it was written and read.
+func through(t *testing.T, s State) State {
+	t.Helper()
+	data, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(data) > 5000 {
+		t.Errorf("a state of %d bytes: %s", len(data), data)
+	}
+	var back State
+	if err := json.Unmarshal(data, &back); err != nil {
+		t.Fatal(err)
+	}
+	return back
+}
+
+// After each element, the state leads to just the elements that follow.
+func TestResumeAtEveryElement(t *testing.T) {
+	lengths := []int{11, 3, 0, 8, 6}
+	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+		dir := writeShards(t, c, lengths...)
+		for name, build := range pipelines {
+			if c != tfrecord.None && strings.HasPrefix(name, "all") {
+				continue
+			}
+			o := Options{Seed: 4, ShuffleFiles: true}
+			whole := idsOf(t, build(open(t, dir, o)))
+			s, err := build(open(t, dir, o)).Start(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for k := 0; ; k++ {
+				state := through(t, s.State())
+				again, err := build(open(t, dir, o)).Resume(t.Context(), state)
+				if err != nil {
+					t.Fatalf("%s, after %d: %v", name, k, err)
+				}
+				if k%3 == 0 { // a state of what was resumed is as good
+					state = through(t, again.State())
+					again.Close()
+					if again, err = build(open(t, dir, o)).Resume(t.Context(), state); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if got := rest(t, again); !slices.Equal(got, whole[k:]) {
+					t.Fatalf("%s, %v, after %d:\n got %v\nwant %v\nstate %+v", name, c, k, got, whole[k:], state)
+				}
+				again.Close()
+				if k == len(whole) {
+					break
+				}
+				if _, err := s.Next(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			s.Close()
+		}
+	}
+}
+
+// The states of blocks lead on as well, any number of elements into them.
+func TestResumeInBlocks(t *testing.T) {
+	lengths := []int{900, 30, 2000, 700}
+	dir := writeShards(t, tfrecord.None, lengths...)
+	random := rand.New(rand.NewPCG(1, 2))
+	for name, build := range pipelines {
+		o := Options{Seed: 9, Memory: 1}
+		whole := idsOf(t, build(open(t, dir, o)))
+		s, err := build(open(t, dir, o)).Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		for at := 0; at < len(whole); {
+			b, err := s.NextBlock()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if random.IntN(1+len(whole)/2000) == 0 {
+				n := random.IntN(len(b.Records) + 1)
+				again, err := build(open(t, dir, o)).Resume(t.Context(), through(t, b.State(n)))
+				if err != nil {
+					t.Fatal(err)
+				}
+				if got := rest(t, again); !slices.Equal(got, whole[at+n:]) {
+					t.Fatalf("%s: after %d: another continuation", name, at+n)
+				}
+				again.Close()
+			}
+			at += len(b.Records)
+			b.Release()
+		}
+		s.Close()
+	}
+}
+
+// A shuffle does not read again from the beginning.
+func TestShuffleResumesWithLittleReading(t *testing.T) {
+	lengths := []int{999, 999, 999, 999, 999, 999}
+	dir := writeShards(t, tfrecord.None, lengths...)
+	build := func() Pipe { return open(t, dir, Options{Memory: 1}).Records().Shuffle(100) }
+	s, err := build().Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range 5500 {
+		if _, err := s.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	again, err := build().Resume(t.Context(), s.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if !slices.Equal(rest(t, s), rest(t, again)) {
+		t.Error("another continuation")
+	}
+	// 494 are left; the buffer needs some 100·(ln 100 + 1) = 560 before, and a
+	// block or two.
+	if n := again.Stats()[1].Elements; n > 494+560+1500 {
+		t.Errorf("%d elements were read to resume near the end of 5994", n)
+	}
+}
+
+// The rest of a global order is divided among any number of workers, with the
+// state of any of them.
+func TestResumeWithOtherWorkers(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 17, 30, 6)
+	workers := func(n int) []*Set {
+		var sets []*Set
+		for i := range n {
+			sets = append(sets, open(t, dir, Options{Worker: i, Workers: n, Seed: 8}))
+		}
+		return sets
+	}
+	build := func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Repeat(2) }
+	want := slices.Concat(inOrder(17, 30, 6), inOrder(17, 30, 6))
+	slices.Sort(want)
+	for _, before := range []int{1, 2, 5} {
+		for _, after := range []int{1, 3, 5} {
+			for _, steps := range []int{0, 1, 7, 10} {
+				var all []int
+				var states []State
+				for _, set := range workers(before) {
+					s, err := build(set).Start(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					for range steps {
+						r, err := s.Next()
+						if err != nil {
+							t.Fatal(err)
+						}
+						all = append(all, idOf(r))
+					}
+					states = append(states, through(t, s.State()))
+					s.Close()
+				}
+				for _, set := range workers(after) {
+					s, err := build(set).Resume(t.Context(), states[steps%before])
+					if err != nil {
+						t.Fatal(err)
+					}
+					all = append(all, rest(t, s)...)
+					s.Close()
+				}
+				slices.Sort(all)
+				if !slices.Equal(all, want) {
+					t.Errorf("%d workers, %d steps, %d workers: got %v", before, steps, after, all)
+				}
+			}
+		}
+	}
+}
+
+func TestStateIsRefused(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 5, 5)
+	state := func(p Pipe) State {
+		s, err := p.Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		if _, err := s.Next(); err != nil {
+			t.Fatal(err)
+		}
+		return s.State()
+	}
+	build := func(s *Set) Pipe { return s.Interleave(2, 1).Shuffle(3).Repeat(2) }
+	good := state(build(open(t, dir, Options{})))
+	other := writeShards(t, tfrecord.None, 5, 6)
+	bad := good
+	bad.Stages = slices.Clone(good.Stages)
+	for _, c := range []struct {
+		name  string
+		p     Pipe
+		state State
+	}{
+		{"another dataset", build(open(t, other, Options{})), good},
+		{"another stage", open(t, dir, Options{}).Interleave(2, 1).Repeat(2), good},
+		{"another cycle", open(t, dir, Options{}).Interleave(3, 1).Shuffle(3).Repeat(2), good},
+		{"another seed", build(open(t, dir, Options{Seed: 1})), good},
+		{"another order of files", build(open(t, dir, Options{ShuffleFiles: true})), good},
+		{"another worker", build(open(t, dir, Options{Worker: 1, Workers: 2})), good},
+		{"skipping", build(open(t, dir, Options{SkipBad: SkipBad{Count: 1}})), good},
+		{"nothing", build(open(t, dir, Options{})), State{}},
+		{"another version", build(open(t, dir, Options{})), State{Format: StateFormat, Version: 99}},
+	} {
+		s, err := c.p.Resume(t.Context(), c.state)
+		if err == nil {
+			s.Close()
+		}
+		if !errors.Is(err, ErrState) {
+			t.Errorf("%s: error %v, want ErrState", c.name, err)
+		}
+	}
+	// Numbers that make no sense are an error, never a panic.
+	for i := range good.Stages {
+		for _, at := range [][]int64{{}, {-1}, {1 << 62}, {1, 2, 3}, {-5, -5, -5, -5, -5, -5, -5, -5, -5, -5},
+			slices.Repeat([]int64{1 << 40}, len(good.Stages[i].At)), slices.Repeat([]int64{-9}, len(good.Stages[i].At))} {
+			bad.Stages = slices.Clone(good.Stages)
+			bad.Stages[i].At = at
+			if s, err := build(open(t, dir, Options{})).Resume(t.Context(), bad); err == nil {
+				s.Close()
+				t.Errorf("stage %d at %v: no error", i, at)
+			}
+		}
+	}
+}
+
+// Where the files lie does not matter, nor how they were named.
+func TestStateMovesWithTheFiles(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 5, 5)
+	s, err := open(t, dir, Options{}).Records().Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 7 {
+		if _, err := s.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := s.State()
+	s.Close()
+	elsewhere := t.TempDir() + "/moved"
+	if err := os.Rename(dir, elsewhere); err != nil {
+		t.Fatal(err)
+	}
+	again, err := open(t, elsewhere+"/*", Options{}).Records().Resume(t.Context(), state)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	if got := rest(t, again); !slices.Equal(got, []int{1002, 1003, 1004}) {
+		t.Errorf("got %v", got)
+	}
+}
+
+// The variables tell a process of TestResumeInANewProcess what to read.
+const (
+	resumeDir   = "TFREC_TEST_RESUME_DIR"
+	resumeState = "TFREC_TEST_RESUME_STATE"
+)
+
+func resumedPipe(t *testing.T, dir string) Pipe {
+	return open(t, dir, Options{Seed: 3}).Interleave(2, 1).Shuffle(9).Repeat(2)
+}
+
+func TestResumeInANewProcess(t *testing.T) {
+	if dir := os.Getenv(resumeDir); dir != "" {
+		var state State
+		if err := json.Unmarshal([]byte(os.Getenv(resumeState)), &state); err != nil {
+			t.Fatal(err)
+		}
+		s, err := resumedPipe(t, dir).Resume(t.Context(), state)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		fmt.Println("got", rest(t, s))
+		return
+	}
+	dir := writeShards(t, tfrecord.None, 30, 40)
+	s, err := resumedPipe(t, dir).Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range 95 {
+		if _, err := s.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state, err := json.Marshal(s.State())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := exec.Command(os.Args[0], "-test.run=^TestResumeInANewProcess$")
+	c.Env = append(os.Environ(), resumeDir+"="+dir, resumeState+"="+string(state))
+	out, err := c.CombinedOutput()
+	if want := fmt.Sprint("got ", rest(t, s)); err != nil || !strings.Contains(string(out), want) {
+		t.Errorf("%v: %s\nwant %s", err, out, want)
+	}
+}

@@ -1,0 +1,149 @@
+package reader
+
+import (
+	"bytes"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func TestShuffle(t *testing.T) {
+	lengths := []int{300, 700, 1, 0, 999}
+	dir := writeShards(t, tfrecord.None, lengths...)
+	want := inOrder(lengths...)
+	place := map[int]int{}
+	for i, id := range want {
+		place[id] = i
+	}
+	for _, buffer := range []int{1, 2, 16, 512, 1000, 1999, 2000, 2001, 50_000} {
+		set := open(t, dir, Options{Seed: 5})
+		a, b := idsOf(t, set.Records().Shuffle(buffer)), idsOf(t, set.Records().Shuffle(buffer))
+		if !slices.Equal(a, b) {
+			t.Errorf("buffer %d: the order changes", buffer)
+		}
+		if !slices.Equal(slices.Sorted(slices.Values(a)), want) {
+			t.Errorf("buffer %d: other records come out", buffer)
+		}
+		if slices.Equal(a, want) != (buffer == 1) {
+			t.Errorf("buffer %d: in order %v", buffer, slices.Equal(a, want))
+		}
+		for i, id := range a {
+			if place[id] >= i+buffer {
+				t.Fatalf("buffer %d: element %d comes at %d", buffer, place[id], i)
+			}
+		}
+		seed := uint64(6)
+		if c := idsOf(t, set.Records().ShuffleWith(ShuffleOptions{Buffer: buffer, Seed: &seed})); buffer > 1 && slices.Equal(a, c) {
+			t.Errorf("buffer %d: another seed gives the same order", buffer)
+		}
+	}
+}
+
+func TestShuffleAndEpochs(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 40, 30)
+	set := open(t, dir, Options{})
+	want := inOrder(40, 30)
+	got := idsOf(t, set.Records().Shuffle(50).Repeat(3))
+	for i := range 3 {
+		if epoch := slices.Clone(got[70*i : 70*i+70]); !slices.Equal(slices.Sorted(slices.Values(epoch)), want) {
+			t.Errorf("epoch %d has other records: %v", i, epoch)
+		}
+	}
+	if slices.Equal(got[:70], got[70:140]) || slices.Equal(got[70:140], got[140:]) {
+		t.Error("two epochs have the same order")
+	}
+	got = idsOf(t, set.Records().ShuffleWith(ShuffleOptions{Buffer: 50, SameEachEpoch: true}).Repeat(2))
+	if !slices.Equal(got[:70], got[70:]) {
+		t.Error("SameEachEpoch: two epochs differ")
+	}
+	// Behind a Repeat, epochs do mix: tf.data's do, too.
+	got = idsOf(t, set.Records().Repeat(2).Shuffle(50))
+	if slices.Equal(slices.Sorted(slices.Values(got[:70])), want) {
+		t.Error("a shuffle behind Repeat keeps epochs apart")
+	}
+	// Two in a row draw different numbers.
+	once, twice := idsOf(t, set.Records().Shuffle(70)), idsOf(t, set.Records().Shuffle(70).Shuffle(70))
+	if slices.Equal(once, twice) {
+		t.Error("a second shuffle does nothing")
+	}
+}
+
+// With a buffer for all of them, each element is about as likely at each place.
+func TestShuffleIsEven(t *testing.T) {
+	const n, rounds = 12, 1200
+	dir := writeShards(t, tfrecord.None, n)
+	var at [n][n]int
+	got := idsOf(t, open(t, dir, Options{Seed: 3}).Records().Shuffle(n).Repeat(rounds))
+	for i, id := range got {
+		at[id][i%n]++
+	}
+	const want = rounds / n
+	for id, places := range at {
+		for place, k := range places {
+			if math.Abs(float64(k-want)) > 6*math.Sqrt(want) {
+				t.Errorf("%d is at place %d in %d of %d epochs, want about %d", id, place, k, rounds, want)
+			}
+		}
+	}
+}
+
+// Large records are held by reference, small ones copied: their bytes are the
+// same behind the buffer.
+func TestShuffleKeepsBytes(t *testing.T) {
+	dir := t.TempDir()
+	var records [][]byte
+	for i := range 60 {
+		records = append(records, bytes.Repeat([]byte{byte(i)}, 1+i*i*37%(3*largeRecord)))
+	}
+	writeFile(t, shardPath(dir, 0), tfrecord.None, records...)
+	n := 0
+	for r, err := range open(t, dir, Options{Memory: 1}).Records().Shuffle(7).Repeat(4).All(t.Context()) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(r.Data, records[r.Number]) {
+			t.Fatalf("record %d has other bytes", r.Number)
+		}
+		n++
+	}
+	if n != 240 {
+		t.Errorf("%d records, want 240", n)
+	}
+}
+
+// What held says follows from what the draws do, step by step.
+func TestShuffleHeld(t *testing.T) {
+	for _, size := range []int{1, 2, 5, 30} {
+		for _, total := range []int64{0, 1, 4, 5, 6, 40} {
+			x := &shuffleStage{size: size, draws: draws(key(uint64(size), uint64(total)))}
+			var buffer []int64
+			came := int64(0)
+			for len(buffer) < size && came < total {
+				buffer = append(buffer, came)
+				came++
+			}
+			for given := int64(0); given <= total; given++ {
+				ended := int64(-1)
+				if came == total {
+					ended = total
+				}
+				if got := x.held(given, ended); !slices.Equal(got, buffer) && (ended >= 0 || len(buffer) == size) {
+					t.Fatalf("buffer %d, %d of %d given: held %v, want %v", size, given, total, got, buffer)
+				}
+				if len(buffer) == 0 {
+					break
+				}
+				i := x.draws.below(given, len(buffer))
+				if came < total {
+					buffer[i] = came
+					came++
+				} else {
+					buffer[i] = buffer[len(buffer)-1]
+					buffer = buffer[:len(buffer)-1]
+				}
+			}
+		}
+	}
+}
