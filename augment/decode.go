@@ -17,6 +17,10 @@ type DecodeOptions struct {
 	// MinWidth and MinHeight, both above 0, let a JPEG be decoded at 1/2, 1/4 or 1/8 of its
 	// size, so long as the result, upright, is no smaller than this on either side.
 	MinWidth, MinHeight int
+	// Trusted says that the bytes are known to be those that were once found whole, as a
+	// record's checksum says. Where libjpeg-turbo decodes, a JPEG is then not searched for
+	// damage first; what libjpeg-turbo warns of is an error all the same.
+	Trusted bool
 
 	// mirrored says that the last column or row of the picture won't be the last one of the
 	// upright picture, so that it must not stand for fewer pixels than the others.
@@ -103,14 +107,15 @@ func (c *Codec) decodeJPEG(dst *Image, data []byte, h *jpeg.Header, o DecodeOpti
 	if err := c.jpeg.Supports(h); err != nil {
 		return err
 	}
-	if h.Huffman() {
-		if err := jpeg.Check(data, h); err != nil {
-			return err
-		}
-	}
 	r := jpeg.Request{Format: jpeg.RGB}
 	if o.Channels == 1 {
 		r.Format = jpeg.Gray
+	}
+	r.Unchecked = o.Trusted && c.jpeg.Warns(h, r.Format)
+	if h.Huffman() && !r.Unchecked {
+		if err := jpeg.Check(data, h); err != nil {
+			return err
+		}
 	}
 	r.Denom = c.reduction(h, r.Format, o)
 	w, ht := h.Scaled(r.Denom)

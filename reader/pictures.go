@@ -69,6 +69,11 @@ type PictureSpec struct {
 	NoLabels bool
 	// Codec decodes. Default: augment's own default.
 	Codec *augment.Codec
+	// Check searches every JPEG for damage before it is decoded. Default: not
+	// where libjpeg-turbo decodes, which notices most damage itself: the
+	// checksum of the record says that the bytes are those that were stored,
+	// and convert had searched them.
+	Check bool
 	// Workers is how many pictures are decoded at a time. Default: the
 	// Parallelism of the set.
 	Workers int

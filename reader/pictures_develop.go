@@ -121,7 +121,7 @@ func (d *developer) decode(data []byte) (augment.Geometry, error) {
 	if err != nil {
 		return augment.Geometry{}, err
 	}
-	o := augment.DecodeOptions{Channels: s.Channels}
+	o := augment.DecodeOptions{Channels: s.Channels, Trusted: !s.Check}
 	if s.Policy == nil { // what is drawn is of the full size
 		o.MinWidth, o.MinHeight = s.Resize.MinDecode(info.Oriented())
 	}

@@ -21,7 +21,13 @@ func (f Format) Bytes() int { return [...]int{1, 3, 4}[f] }
 type Request struct {
 	Format Format // Gray or RGB
 	Denom  int    // 1, 2, 4 or 8: decode at 1/Denom
+	// Unchecked says that the picture has not passed Check: what the backend warns of is
+	// damage then.
+	Unchecked bool
 }
+
+// warner is a decoder that warns of most damage.
+type warner interface{ warns() }
 
 // decoder is one backend. The picture has been checked before it sees it: that a decoder
 // forgives damage is no matter, and its own verdict counts only where [Check] has none.

@@ -96,7 +96,15 @@ func (s *Set) Reduces(h *Header, format Format, denom int) bool {
 	return d != nil && d.supports(h, r)
 }
 
-// Decode decodes a picture that has passed [Check] into dst, rows stride bytes apart, at the
+// Warns says whether the backend that takes the picture warns of most damage by itself:
+// missing data, bad codes, restart markers out of order, but not of coefficients past the end
+// of a block or of a few surplus bytes, which [Check] finds.
+func (s *Set) Warns(h *Header, format Format) bool {
+	_, ok := s.first(h, native(h, Request{Format: format, Denom: 1})).(warner)
+	return ok
+}
+
+// Decode decodes a picture that has passed [Check], or is Unchecked, into dst, rows stride bytes apart, at the
 // size that h.Scaled(r.Denom) gives. Pictures whose coding is beyond Check are checked as they
 // are decoded. The luminance of a picture stored as RGB or CMYK is computed from the colours;
 // of a YCbCr picture it is what the file holds. Errors wrap [ErrDamaged] or [ErrUnsupported].
@@ -178,12 +186,19 @@ func (s *Set) decode(dst []byte, stride int, data []byte, h *Header, r Request) 
 			continue
 		}
 		err := guarded(d, dst, stride, data, h, r)
-		if _, warned := err.(warning); err == nil || warned && h.Huffman() {
+		if _, warned := err.(warning); err == nil || warned && h.Huffman() && !r.Unchecked {
 			return nil
 		} else if warned {
 			return damagef("%v", err)
 		}
 		refusals = append(refusals, fmt.Errorf("%s: %w", d.name(), err))
+		if r.Unchecked {
+			// The others do not notice damage: search for it before they are asked.
+			if err := Check(data, h); err != nil {
+				return err
+			}
+			r.Unchecked = false
+		}
 	}
 	switch {
 	case len(refusals) == 0:

@@ -163,6 +163,9 @@ func (t *turbo) name() string { return "libjpeg-turbo " + t.version }
 
 // supports: libjpeg wants sampling factors that divide the largest, and at most ten blocks
 // in an MCU. It makes gray of YCbCr by leaving the colours out.
+// warns implements warner.
+func (t *turbo) warns() {}
+
 func (t *turbo) supports(h *Header, r Request) bool {
 	switch h.SOF {
 	case 0xC0, 0xC1, 0xC2, 0xC9, 0xCA:
