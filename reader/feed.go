@@ -52,8 +52,8 @@ func (f *feeder) start(p piece, from cursor, epoch int32) *feed {
 	f.live[d] = done
 	go func() {
 		defer close(done)
-		defer close(d.blocks)
 		d.err = f.read(d, epoch)
+		close(d.blocks) // before the call to look: who finds it open sleeps again
 		f.wake()
 	}()
 	return d

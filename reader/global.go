@@ -1,16 +1,9 @@
 package reader
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
-	"os"
-	"slices"
-	"sort"
-	"sync"
-
-	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // ShuffleAllOptions are those of [Set.ShuffleAll].
@@ -83,6 +76,7 @@ type global struct {
 	order  *order
 	coming int64     // place, of all workers together, where the next errand begins
 	sent   []*errand // under way, in order
+	idle   []*errand // for use again
 	bad    tolerance
 
 	now    *errand
@@ -126,7 +120,7 @@ func (g *global) start(epoch int64, at position) error {
 func (g *global) send() {
 	o, total := g.run.set.opts, g.total()
 	for len(g.sent) <= o.Parallelism {
-		e := &errand{global: g, place: g.coming, done: make(chan struct{})}
+		e := g.errand()
 		for len(e.wants) < g.steps {
 			place, pad := g.coming+int64(o.Worker), false
 			if place >= total {
@@ -144,11 +138,23 @@ func (g *global) send() {
 			g.coming += int64(o.Workers)
 		}
 		if len(e.wants) == 0 {
+			g.idle = append(g.idle, e)
 			return
 		}
 		g.sent = append(g.sent, e)
 		go e.run(g.ctx)
 	}
+}
+
+// errand returns one that begins at the coming place, with the memory of one
+// that is done.
+func (g *global) errand() *errand {
+	e := &errand{global: g}
+	if n := len(g.idle); n > 0 {
+		e, g.idle = g.idle[n-1], g.idle[:n-1]
+	}
+	*e = errand{global: g, place: g.coming, wants: e.wants[:0], done: make(chan struct{}), got: e.got, scratch: e.scratch}
+	return e
 }
 
 func (g *global) stop() {
@@ -190,6 +196,7 @@ func (g *global) next() (*Block, error) {
 		if g.i == len(e.block.Records) {
 			g.err = e.err
 			e.block.Release()
+			g.idle = append(g.idle, e)
 			g.now, g.i, g.faults = nil, 0, 0
 			continue
 		}
@@ -226,257 +233,5 @@ func (g *global) receive() error {
 	}
 	g.now = e
 	g.send()
-	return nil
-}
-
-// finder knows where the records of a set are.
-type finder struct {
-	set     *Set
-	indexes []*fileIndex
-	starts  []int64 // number, in the set, of the first record of each file; the total last
-	mu      sync.Mutex
-	open    []*os.File
-}
-
-// keptOpen is up to how many files are kept open; of larger sets, each is
-// opened when it is read from.
-const keptOpen = 256
-
-// find makes the finder ready.
-func (f *finder) find(ctx context.Context, set *Set) error {
-	if f.set != nil {
-		return nil
-	}
-	indexes, err := set.allIndexes(ctx)
-	if err != nil {
-		return err
-	}
-	starts := make([]int64, 1, len(indexes)+1)
-	for i, x := range indexes {
-		if !x.plain {
-			return fmt.Errorf("%s: it can only be read from its beginning, and records in the order of numbers need any place at any time: write it uncompressed, or shuffle with a buffer", set.sources[i].Path)
-		}
-		starts = append(starts, starts[i]+x.records)
-	}
-	f.set, f.indexes, f.starts = set, indexes, starts
-	f.open = make([]*os.File, len(indexes))
-	return nil
-}
-
-func (f *finder) total() int64 { return f.starts[len(f.starts)-1] }
-
-// bytes returns the size of all records, with framing.
-func (f *finder) bytes() (n int64) {
-	for _, x := range f.indexes {
-		n += x.size
-	}
-	return n
-}
-
-// locate returns where record n of the set is.
-func (f *finder) locate(n int64) want {
-	i := sort.Search(len(f.starts), func(i int) bool { return f.starts[i] > n }) - 1
-	w := want{file: int32(i), number: n - f.starts[i]}
-	w.begin, w.end, w.skip = f.indexes[i].span(w.number)
-	return w
-}
-
-// file opens file i. done is to be called when it is not needed any more.
-func (f *finder) file(i int32) (file *os.File, done func() error, err error) {
-	path := f.set.sources[i].Path
-	if len(f.open) > keptOpen {
-		file, err = os.Open(path)
-		if err != nil {
-			return nil, nil, err
-		}
-		return file, file.Close, nil
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.open[i] == nil {
-		if f.open[i], err = os.Open(path); err != nil {
-			f.open[i] = nil
-			return nil, nil, err
-		}
-	}
-	return f.open[i], func() error { return nil }, nil
-}
-
-func (f *finder) close() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i, file := range f.open {
-		if file != nil {
-			file.Close()
-			f.open[i] = nil
-		}
-	}
-}
-
-// want is a record to read.
-type want struct {
-	step       int // of the errand
-	file       int32
-	pad        bool
-	number     int64
-	begin, end int64 // where to look
-	skip       int64 // behind so many others
-}
-
-// errand reads some records, wherever they are.
-type errand struct {
-	global *global
-	place  int64 // of the first, of all workers together
-	wants  []want
-	done   chan struct{} // closed when the rest is there
-	block  *Block        // nil when nothing could be read
-	err    error         // that comes behind the records of block
-}
-
-// Records that are no further apart than nearBytes are read together, with what
-// is between them; that costs no more than another call. Up to runBytes are.
-const (
-	nearBytes = 8 << 10
-	runBytes  = 1 << 20
-)
-
-func (e *errand) run(ctx context.Context) {
-	g := e.global
-	defer close(e.done)
-	if !g.run.acquire(ctx) {
-		e.err = ctx.Err()
-		return
-	}
-	defer g.run.release()
-	defer g.stats.queue.Add(1)
-	watch := g.stats.watch()
-	b := g.run.newBlock()
-	b.buf = b.buf[:0]
-	got := make([]found, len(e.wants))
-	slices.SortFunc(e.wants, func(a, b want) int {
-		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.begin, b.begin))
-	})
-	var scratch []byte
-	for rest := e.wants; len(rest) > 0 && ctx.Err() == nil; {
-		n, end := together(rest)
-		scratch = e.read(b, rest[:n], end, scratch, got, &watch)
-		rest = rest[n:]
-	}
-	if e.err = ctx.Err(); e.err == nil {
-		e.err = e.collect(b, got)
-	}
-	e.block = b
-	g.stats.gave(b)
-	watch.busy()
-}
-
-// together returns how many wants are read at once, and up to where.
-func together(wants []want) (n int, end int64) {
-	first := wants[0]
-	end = first.end
-	for n = 1; n < len(wants); n++ {
-		w := wants[n]
-		if w.file != first.file || w.begin > end+nearBytes || max(end, w.end)-first.begin > runBytes {
-			break
-		}
-		end = max(end, w.end)
-	}
-	return n, end
-}
-
-// found is what an errand has of a step.
-type found struct {
-	record Record
-	err    error
-	at     cursor
-	bytes  int64
-}
-
-// read reads wants of one file, which lie in the bytes up to end.
-func (e *errand) read(b *Block, wants []want, end int64, scratch []byte, got []found, watch *stopwatch) []byte {
-	g := e.global
-	fail := func(err error) []byte {
-		for _, w := range wants {
-			got[w.step] = found{err: err, record: Record{File: w.file}}
-		}
-		return scratch
-	}
-	file, done, err := g.file(wants[0].file)
-	if err != nil {
-		return fail(err)
-	}
-	defer done()
-	begin := wants[0].begin
-	if cap(scratch) < int(end-begin) {
-		scratch = make([]byte, end-begin)
-	}
-	watch.busy()
-	n, err := file.ReadAt(scratch[:end-begin], begin)
-	watch.waited()
-	if err != nil && err != io.EOF {
-		return fail(&tfrecord.Error{Name: file.Name(), Record: wants[0].number, Offset: begin, Part: tfrecord.PartData, Err: err})
-	}
-	p := scratch[:n]
-	for _, w := range wants {
-		got[w.step] = e.pick(b, w, p, begin, file)
-	}
-	return scratch
-}
-
-// pick copies the record w out of p, which begins at offset base of its file.
-func (e *errand) pick(b *Block, w want, p []byte, base int64, file *os.File) found {
-	set := e.global.run.set
-	limit := set.opts.limits()
-	at := cursor{w.number, w.begin}
-	if w.skip > 0 {
-		scan := set.scan(file, file.Name(), w.end, cursor{w.number - w.skip, w.begin})
-		for range w.skip {
-			if err := scan.next(); err != nil {
-				return found{err: err, at: at, record: Record{File: w.file}}
-			}
-		}
-		at = scan.at
-	}
-	p = p[min(at.offset-base, int64(len(p))):]
-	n, v := limit.frame(p)
-	if v != frameGood {
-		return found{
-			err: explain(file, set.opts.readerOptions(file.Name()), at), at: at,
-			bytes: w.end - at.offset, record: Record{File: w.file},
-		}
-	}
-	data := p[frameHeader : n-frameFooter]
-	if cap(b.buf)-len(b.buf) < len(data) {
-		// Records before alias the old buffer, which lives on through them.
-		b.buf = make([]byte, 0, max(len(data), minRoom))
-	}
-	from := len(b.buf)
-	b.buf = append(b.buf, data...)
-	return found{record: Record{
-		Data: b.buf[from:len(b.buf):len(b.buf)], Offset: at.offset, Number: w.number,
-		File: w.file, Epoch: e.global.epoch, Pad: w.pad,
-	}}
-}
-
-// minRoom is the least memory that is taken for records.
-const minRoom = 256 << 10
-
-// collect puts what was found into b, in the order of the steps, up to the
-// first error.
-func (e *errand) collect(b *Block, got []found) error {
-	tolerant := e.global.run.set.opts.SkipBad.asked()
-	for i := range got {
-		f := &got[i]
-		if f.err == nil {
-			b.Records = append(b.Records, f.record)
-			continue
-		}
-		if !tolerant || !inData(f.err) {
-			return f.err
-		}
-		b.faults = append(b.faults, fault{
-			file: f.record.File, before: len(b.Records), number: f.at.number, offset: f.at.offset, bytes: f.bytes, err: f.err,
-		})
-	}
 	return nil
 }

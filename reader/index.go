@@ -3,7 +3,6 @@ package reader
 import (
 	"bufio"
 	"context"
-	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -133,7 +132,7 @@ func (s *Set) countPacked(ctx context.Context, f *os.File, o tfrecord.ReaderOpti
 	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
 		return nil, fmt.Errorf("%s: to count its records would use them up: it is no regular file", o.Name)
 	}
-	o.Checksum = min(max(o.Checksum, tfrecord.ChecksumLength), tfrecord.ChecksumOff)
+	o.Checksum = max(o.Checksum, tfrecord.ChecksumLength)
 	r := tfrecord.NewReader(f, o)
 	defer r.Close()
 	for n := int64(0); ; n++ {
@@ -275,23 +274,4 @@ func (s *Set) place(i int, x *fileIndex, n int64) (cursor, error) {
 		}
 	}
 	return c.at, nil
-}
-
-// frameLength returns the size of a frame whose header is known to be good.
-func frameLength(header []byte) int64 {
-	return int64(binary.LittleEndian.Uint64(header)) + tfrecord.Overhead
-}
-
-// Len returns how many records the whole set has, those of other workers
-// included. Files without an index are counted when that is first needed.
-func (s *Set) Len(ctx context.Context) (int64, error) {
-	all, err := s.allIndexes(ctx)
-	if err != nil {
-		return 0, err
-	}
-	n := int64(0)
-	for _, x := range all {
-		n += x.records
-	}
-	return n, nil
 }

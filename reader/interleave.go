@@ -104,11 +104,7 @@ func (x *interleave) start(epoch int64, at position) error {
 	x.epoch = int32(epoch)
 	x.order = append(x.order[:0], pieces...)
 	if o := x.run.set.opts; o.ShuffleFiles {
-		d := draws(key(o.Seed, forFiles, uint64(epoch)))
-		for i := len(x.order) - 1; i > 0; i-- {
-			j := d.below(int64(i), i+1)
-			x.order[i], x.order[j] = x.order[j], x.order[i]
-		}
+		permute(x.order, draws(key(o.Seed, forFiles, uint64(epoch))))
 	}
 	if x.bad, err = x.run.set.tolerance(x.run.ctx, epoch, pieces); err != nil {
 		return err

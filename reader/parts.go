@@ -44,7 +44,8 @@ func (s *Set) byFile() bool {
 	return s.opts.Ends == KeepEnds && len(s.sources) >= s.opts.Workers
 }
 
-// Sharding says in a line what this worker reads.
+// Sharding says in a line what this worker reads, and how the set was divided.
+// It does not hold for [Set.ShuffleAll], which has a way of its own.
 func (s *Set) Sharding() string {
 	switch files := len(s.sources); {
 	case s.opts.Workers == 1:

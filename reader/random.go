@@ -42,8 +42,8 @@ func (d draws) below(i int64, n int) int {
 	return int(hi)
 }
 
-// permuteInts puts s into a seeded order (Fisher and Yates).
-func permuteInts(s []int, d draws) {
+// permute puts s into a random order (Fisher and Yates).
+func permute[T any](s []T, d draws) {
 	for i := len(s) - 1; i > 0; i-- {
 		j := d.below(int64(i), i+1)
 		s[i], s[j] = s[j], s[i]

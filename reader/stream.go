@@ -124,7 +124,9 @@ func (s *Stream) drop() {
 func (s *Stream) State() State { return s.run.state(s.at, s.past) }
 
 // Stats returns what the stages did so far, source first. It may be called at
-// any time, from any goroutine.
+// any time, from any goroutine, so that it can be published:
+//
+//	expvar.Publish("reader", expvar.Func(func() any { return stream.Stats() }))
 func (s *Stream) Stats() []StageStats {
 	s.run.mu.Lock()
 	defer s.run.mu.Unlock()

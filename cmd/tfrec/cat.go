@@ -125,7 +125,7 @@ func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 		return err
 	}
 	if opts.Workers > 1 && !o.quiet {
-		fmt.Fprintf(notes, "tfrec cat: %s\n", c.set.Sharding())
+		fmt.Fprintf(notes, "tfrec cat: %s\n", o.read.sharding(c.set))
 	}
 	stream, err := c.start(ctx, o.read.pipe(c.set))
 	if err != nil {

@@ -119,6 +119,14 @@ func (f *readFlags) pipe(set *reader.Set) reader.Pipe {
 	return pipe
 }
 
+// sharding says which part of the set --shard gives.
+func (f *readFlags) sharding(set *reader.Set) string {
+	if f.global {
+		return fmt.Sprintf("by place in the global order: part %d of %d", f.worker+1, f.workers)
+	}
+	return set.Sharding()
+}
+
 // maxState bounds what is read as a state.
 const maxState = 64 << 20
 

@@ -1,0 +1,62 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Len returns how many records the whole set has, those of other workers
+// included. Files without an index are counted when that is first needed.
+func (s *Set) Len(ctx context.Context) (int64, error) {
+	all, err := s.allIndexes(ctx)
+	if err != nil {
+		return 0, err
+	}
+	n := int64(0)
+	for _, x := range all {
+		n += x.records
+	}
+	return n, nil
+}
+
+// At reads record n of the whole set, from 0 to Len - 1 in the order of
+// [Set.Records]. Its data are appended to dst. The files must be uncompressed.
+// It opens the file for each record: many are read faster in an order.
+func (s *Set) At(ctx context.Context, dst []byte, n int64) (Record, error) {
+	var f finder
+	if err := f.find(ctx, s); err != nil {
+		return Record{}, err
+	}
+	defer f.close()
+	if n < 0 || n >= f.total() {
+		return Record{}, fmt.Errorf("record %d: want 0 or more, and below the %d that there are", n, f.total())
+	}
+	w := f.locate(n)
+	file, done, err := f.file(w.file)
+	if err != nil {
+		return Record{}, err
+	}
+	defer done()
+	at := cursor{w.number - w.skip, w.begin}
+	scan := s.scan(file, file.Name(), w.end, at)
+	for range w.skip {
+		if err := scan.next(); err != nil {
+			return Record{}, err
+		}
+	}
+	p := make([]byte, w.end-scan.at.offset)
+	k, err := file.ReadAt(p, scan.at.offset)
+	if err != nil && err != io.EOF {
+		return Record{}, &tfrecord.Error{Name: file.Name(), Record: w.number, Offset: scan.at.offset, Part: tfrecord.PartData, Err: err}
+	}
+	size, v := s.opts.limits().frame(p[:k])
+	if v != frameGood {
+		return Record{}, explain(file, s.opts.readerOptions(file.Name()), scan.at)
+	}
+	begin := len(dst)
+	dst = append(dst, p[frameHeader:size-frameFooter]...)
+	return Record{Data: dst[begin:], Offset: scan.at.offset, Number: w.number, File: w.file}, nil
+}

@@ -1,0 +1,180 @@
+package reader
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"os"
+	"slices"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// want is a record to read.
+type want struct {
+	step       int // of the errand
+	file       int32
+	pad        bool
+	number     int64
+	begin, end int64 // where to look
+	skip       int64 // behind so many others
+}
+
+// errand reads some records, wherever they are.
+type errand struct {
+	global *global
+	place  int64 // of the first, of all workers together
+	wants  []want
+	done   chan struct{} // closed when the rest is there
+	block  *Block        // nil when nothing could be read
+	err    error         // that comes behind the records of block
+
+	got     []found // by step
+	scratch []byte
+}
+
+// Records that are no further apart than nearBytes are read together, with what
+// is between them; that costs no more than another call. Up to runBytes are.
+const (
+	nearBytes = 8 << 10
+	runBytes  = 1 << 20
+)
+
+func (e *errand) run(ctx context.Context) {
+	g := e.global
+	defer close(e.done)
+	if !g.run.acquire(ctx) {
+		e.err = ctx.Err()
+		return
+	}
+	defer g.run.release()
+	defer g.stats.queue.Add(1)
+	watch := g.stats.watch()
+	b := g.run.newBlock()
+	b.buf = b.buf[:0]
+	e.got = slices.Grow(e.got[:0], len(e.wants))[:len(e.wants)]
+	clear(e.got)
+	slices.SortFunc(e.wants, func(a, b want) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.begin, b.begin))
+	})
+	for rest := e.wants; len(rest) > 0 && ctx.Err() == nil; {
+		n, end := together(rest)
+		e.read(b, rest[:n], end, &watch)
+		rest = rest[n:]
+	}
+	if e.err = ctx.Err(); e.err == nil {
+		e.err = e.collect(b)
+	}
+	e.block = b
+	g.stats.gave(b)
+	watch.busy()
+}
+
+// together returns how many wants are read at once, and up to where.
+func together(wants []want) (n int, end int64) {
+	first := wants[0]
+	end = first.end
+	for n = 1; n < len(wants); n++ {
+		w := wants[n]
+		if w.file != first.file || w.begin > end+nearBytes || max(end, w.end)-first.begin > runBytes {
+			break
+		}
+		end = max(end, w.end)
+	}
+	return n, end
+}
+
+// found is what an errand has of a step.
+type found struct {
+	record Record
+	err    error
+	at     cursor
+	bytes  int64
+}
+
+// read reads wants of one file, which lie in the bytes up to end.
+func (e *errand) read(b *Block, wants []want, end int64, watch *stopwatch) {
+	fail := func(err error) {
+		for _, w := range wants {
+			e.got[w.step] = found{err: err, record: Record{File: w.file}}
+		}
+	}
+	file, done, err := e.global.file(wants[0].file)
+	if err != nil {
+		fail(err)
+		return
+	}
+	defer done()
+	begin := wants[0].begin
+	if cap(e.scratch) < int(end-begin) {
+		e.scratch = make([]byte, max(end-begin, minRoom))
+	}
+	watch.busy()
+	n, err := file.ReadAt(e.scratch[:end-begin], begin)
+	watch.waited()
+	if err != nil && err != io.EOF {
+		fail(&tfrecord.Error{Name: file.Name(), Record: wants[0].number, Offset: begin, Part: tfrecord.PartData, Err: err})
+		return
+	}
+	for _, w := range wants {
+		e.got[w.step] = e.pick(b, w, e.scratch[:n], begin, file)
+	}
+}
+
+// pick copies the record w out of p, which begins at offset base of its file.
+func (e *errand) pick(b *Block, w want, p []byte, base int64, file *os.File) found {
+	set := e.global.run.set
+	limit := set.opts.limits()
+	at := cursor{w.number, w.begin}
+	if w.skip > 0 {
+		scan := set.scan(file, file.Name(), w.end, cursor{w.number - w.skip, w.begin})
+		for range w.skip {
+			if err := scan.next(); err != nil {
+				return found{err: err, at: at, record: Record{File: w.file}}
+			}
+		}
+		at = scan.at
+	}
+	p = p[min(at.offset-base, int64(len(p))):]
+	n, v := limit.frame(p)
+	if v != frameGood {
+		return found{
+			err: explain(file, set.opts.readerOptions(file.Name()), at), at: at,
+			bytes: w.end - at.offset, record: Record{File: w.file},
+		}
+	}
+	data := p[frameHeader : n-frameFooter]
+	if cap(b.buf)-len(b.buf) < len(data) {
+		// Records before alias the old buffer, which lives on through them.
+		b.buf = make([]byte, 0, max(len(data), minRoom))
+	}
+	from := len(b.buf)
+	b.buf = append(b.buf, data...)
+	return found{record: Record{
+		Data: b.buf[from:len(b.buf):len(b.buf)], Offset: at.offset, Number: w.number,
+		File: w.file, Epoch: e.global.epoch, Pad: w.pad,
+	}}
+}
+
+// minRoom is the least memory that is taken for records.
+const minRoom = 256 << 10
+
+// collect puts what was found into b, in the order of the steps, up to the
+// first error.
+func (e *errand) collect(b *Block) error {
+	tolerant := e.global.run.set.opts.SkipBad.asked()
+	for i := range e.got {
+		f := &e.got[i]
+		if f.err == nil {
+			b.Records = append(b.Records, f.record)
+			continue
+		}
+		if !tolerant || !inData(f.err) {
+			return f.err
+		}
+		b.faults = append(b.faults, fault{
+			file: f.record.File, before: len(b.Records), number: f.at.number, offset: f.at.offset, bytes: f.bytes, err: f.err,
+		})
+	}
+	return nil
+}

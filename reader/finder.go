@@ -1,0 +1,93 @@
+package reader
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sort"
+	"sync"
+)
+
+// finder knows where the records of a set are.
+type finder struct {
+	set     *Set
+	indexes []*fileIndex
+	starts  []int64 // number, in the set, of the first record of each file; the total last
+	mu      sync.Mutex
+	open    []*os.File
+}
+
+// keptOpen is up to how many files are kept open; of larger sets, each is
+// opened when it is read from.
+const keptOpen = 256
+
+// find makes the finder ready.
+func (f *finder) find(ctx context.Context, set *Set) error {
+	if f.set != nil {
+		return nil
+	}
+	indexes, err := set.allIndexes(ctx)
+	if err != nil {
+		return err
+	}
+	starts := make([]int64, 1, len(indexes)+1)
+	for i, x := range indexes {
+		if !x.plain {
+			return fmt.Errorf("%s: it can only be read from its beginning, and records in the order of numbers need any place at any time: write it uncompressed, or shuffle with a buffer", set.sources[i].Path)
+		}
+		starts = append(starts, starts[i]+x.records)
+	}
+	f.set, f.indexes, f.starts = set, indexes, starts
+	f.open = make([]*os.File, len(indexes))
+	return nil
+}
+
+func (f *finder) total() int64 { return f.starts[len(f.starts)-1] }
+
+// bytes returns the size of all records, with framing.
+func (f *finder) bytes() (n int64) {
+	for _, x := range f.indexes {
+		n += x.size
+	}
+	return n
+}
+
+// locate returns where record n of the set is.
+func (f *finder) locate(n int64) want {
+	i := sort.Search(len(f.starts), func(i int) bool { return f.starts[i] > n }) - 1
+	w := want{file: int32(i), number: n - f.starts[i]}
+	w.begin, w.end, w.skip = f.indexes[i].span(w.number)
+	return w
+}
+
+// file opens file i. done is to be called when it is not needed any more.
+func (f *finder) file(i int32) (file *os.File, done func() error, err error) {
+	path := f.set.sources[i].Path
+	if len(f.open) > keptOpen {
+		file, err = os.Open(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		return file, file.Close, nil
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.open[i] == nil {
+		if f.open[i], err = os.Open(path); err != nil {
+			f.open[i] = nil
+			return nil, nil, err
+		}
+	}
+	return f.open[i], func() error { return nil }, nil
+}
+
+func (f *finder) close() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i, file := range f.open {
+		if file != nil {
+			file.Close()
+			f.open[i] = nil
+		}
+	}
+}

@@ -1,0 +1,134 @@
+package reader
+
+import (
+	"bytes"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// writeIndex writes the index file of a plain file.
+func writeIndex(t testing.TB, path string, entries ...tfrecord.IndexEntry) {
+	t.Helper()
+	var b []byte
+	for _, e := range entries {
+		b = tfrecord.AppendIndex(b, e)
+	}
+	index := shard.IndexPath(path)
+	if err := os.MkdirAll(filepath.Dir(index), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(index, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestLenAndAt(t *testing.T) {
+	lengths := []int{40, 0, 7, 1}
+	want := inOrder(lengths...)
+	for _, index := range []string{"none", "good", "of another file", "cut off"} {
+		dir := writeShards(t, tfrecord.None, lengths...)
+		for i := range lengths {
+			at := offsets(t, shardPath(dir, i))
+			var entries []tfrecord.IndexEntry
+			for k := range lengths[i] {
+				entries = append(entries, tfrecord.IndexEntry{Offset: at[k], Size: at[k+1] - at[k]})
+			}
+			switch {
+			case index == "good":
+			case index == "of another file" && len(entries) > 2:
+				entries[1].Size++
+			case index == "cut off" && len(entries) > 1:
+				entries = entries[:len(entries)-1]
+			default:
+				continue
+			}
+			writeIndex(t, shardPath(dir, i), entries...)
+		}
+		set := open(t, dir, Options{Worker: 1, Workers: 2})
+		n, err := set.Len(t.Context())
+		if err != nil || n != int64(len(want)) {
+			t.Errorf("index %s: Len() = %d, %v", index, n, err)
+		}
+		buf := []byte("kept")
+		for i, id := range want {
+			r, err := set.At(t.Context(), buf, int64(i))
+			if err != nil || idOf(r) != id || !bytes.Equal(r.Data, numbered(id/1000, id%1000)) {
+				t.Fatalf("index %s: At(%d) = %+v, %v", index, i, r, err)
+			}
+			if r.Number != int64(id%1000) || int(r.File) != id/1000 {
+				t.Errorf("index %s: At(%d) is record %d of file %d", index, i, r.Number, r.File)
+			}
+		}
+		for _, n := range []int64{-1, int64(len(want))} {
+			if _, err := set.At(t.Context(), nil, n); err == nil {
+				t.Errorf("At(%d): no error", n)
+			}
+		}
+	}
+}
+
+func TestCompressedFilesHaveNoPlaces(t *testing.T) {
+	dir := writeShards(t, tfrecord.Gzip, 5, 6)
+	set := open(t, dir, Options{})
+	if n, err := set.Len(t.Context()); err != nil || n != 11 {
+		t.Errorf("Len() = %d, %v", n, err)
+	}
+	if _, err := set.At(t.Context(), nil, 0); err == nil {
+		t.Error("At: no error")
+	}
+	if _, err := idsUntil(set.ShuffleAll(ShuffleAllOptions{})); err == nil {
+		t.Error("ShuffleAll: no error")
+	}
+}
+
+// With more records than the index may hold, some places are found by reading
+// on from others.
+func TestSparseIndex(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 900)
+	at := offsets(t, shardPath(dir, 0))
+	for _, most := range []int{1, 2, 3, 10, 899, 900} {
+		x := &fileIndex{stride: 1, plain: true, size: at[900]}
+		for _, offset := range at[:900] {
+			x.add(offset, most)
+		}
+		if len(x.offsets) > most || x.records != 900 {
+			t.Fatalf("%d offsets of %d records, want %d at most", len(x.offsets), x.records, most)
+		}
+		set := open(t, dir, Options{})
+		set.indexes[0] = x
+		for n := int64(0); n <= 900; n += 37 {
+			c, err := set.place(0, x, n)
+			if err != nil || c != (cursor{n, at[n]}) {
+				t.Errorf("of %d offsets: record %d is at %+v, %v; want %d", most, n, c, err, at[n])
+			}
+		}
+		ids := map[int]bool{}
+		for _, id := range idsOf(t, set.ShuffleAll(ShuffleAllOptions{})) {
+			ids[id] = true
+		}
+		if r, err := set.At(t.Context(), nil, 777); err != nil || idOf(r) != 777 || len(ids) != 900 {
+			t.Errorf("of %d offsets: At(777) = %+v, %v; %d records in all", most, r, err, len(ids))
+		}
+	}
+}
+
+// An index that does not fit its file is an error with its place, in the file
+// that was read, and no wrong record.
+func TestFileThatChangedAfterItsIndex(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 20)
+	set := open(t, dir, Options{})
+	if _, err := set.Len(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	change(t, shardPath(dir, 0), func(data []byte) []byte { return data[:offsets(t, shardPath(dir, 0))[15]+4] })
+	_, err := set.At(t.Context(), nil, 15)
+	var located *tfrecord.Error
+	if !errors.As(err, &located) || located.Record != 15 {
+		t.Errorf("error %v", err)
+	}
+}
