@@ -68,6 +68,12 @@ sentence names the stage that holds the others back.`,
 	return cmd
 }
 
+// Bounds of flags, beyond which a bench would measure its own memory.
+const (
+	maxBatch   = 1 << 16
+	maxWorkers = 1 << 10
+)
+
 // benchFlags checks the flags and fills in the options that are not a flag's
 // own.
 func benchFlags(cmd *cobra.Command, o *reader.BenchOptions, size string, seconds float64) error {
@@ -76,10 +82,10 @@ func benchFlags(cmd *cobra.Command, o *reader.BenchOptions, size string, seconds
 		return usageError("--parse beside --decode: want one of them")
 	case o.Decode != cmd.Flags().Changed("resize"):
 		return usageError("--decode and --resize go together: a batch has pictures of one size")
-	case o.Batch < 1:
-		return usageError("--batch %d: want 1 or more", o.Batch)
-	case o.Workers < 1:
-		return usageError("--workers %d: want 1 or more", o.Workers)
+	case o.Batch < 1 || o.Batch > maxBatch:
+		return usageError("--batch %d: want 1 to %d", o.Batch, maxBatch)
+	case o.Workers < 1 || o.Workers > maxWorkers:
+		return usageError("--workers %d: want 1 to %d", o.Workers, maxWorkers)
 	case o.Shuffle < 0:
 		return usageError("--shuffle %d: want 0 or more", o.Shuffle)
 	case !(seconds >= 0 && seconds <= math.MaxInt32):

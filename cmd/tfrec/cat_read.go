@@ -15,6 +15,10 @@ import (
 	"github.com/tfrec/tfrec/reader"
 )
 
+// maxCycle bounds --cycle: each file of the cycle is open, and has its place in
+// every state that is saved.
+const maxCycle = 1024
+
 // readFlags are the flags that say in which order records are read.
 type readFlags struct {
 	shard, shuffle, skipBad string
@@ -42,8 +46,8 @@ func (f *readFlags) add(fs *pflag.FlagSet) {
 // complete checks the flags and reads those that are words.
 func (f *readFlags) complete(fs *pflag.FlagSet) error {
 	switch {
-	case f.cycle < 1:
-		return usageError("--cycle %d: want 1 or more", f.cycle)
+	case f.cycle < 1 || f.cycle > maxCycle:
+		return usageError("--cycle %d: want 1 to %d", f.cycle, maxCycle)
 	case f.block < 1:
 		return usageError("--block %d: want 1 or more", f.block)
 	case f.repeat < -1 || f.repeat == 0:

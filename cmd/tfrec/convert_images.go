@@ -140,6 +140,9 @@ func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
 			}
 		}
 	}
+	if changed("copies") && o.Copies < 1 {
+		return usageError("--copies %d: want 1 or more", o.Copies)
+	}
 	if changed("quality") && (o.Quality < 1 || o.Quality > 100) {
 		return usageError("--quality %d is not between 1 and 100", o.Quality)
 	}
