@@ -30,7 +30,8 @@ type feed struct {
 type feeder struct {
 	run   *run
 	stats *stageStats
-	chunk int
+	chunk int           // bytes to read at a time, of ordinary records
+	most  int           // of large ones
 	ready chan struct{} // not nil: gets a token when any feed has something
 
 	ctx    context.Context
@@ -93,7 +94,7 @@ func (f *feeder) read(d *feed, epoch int32) error {
 		return f.ctx.Err()
 	}
 	watch := f.stats.watch()
-	source, file, err := openPiece(f.ctx, f.run, d.piece, f.chunk)
+	source, file, err := f.open(d.piece)
 	watch.waited()
 	f.run.release()
 	if err != nil {
@@ -135,8 +136,9 @@ func (f *feeder) read(d *feed, epoch int32) error {
 	}
 }
 
-// openPiece opens a piece's file at the piece's beginning.
-func openPiece(ctx context.Context, r *run, p piece, chunk int) (blockSource, io.Closer, error) {
+// open opens a piece's file at the piece's beginning.
+func (fd *feeder) open(p piece) (blockSource, io.Closer, error) {
+	r := fd.run
 	path := r.set.sources[p.file].Path
 	o := r.set.opts.readerOptions(path)
 	f, err := os.Open(path)
@@ -149,14 +151,16 @@ func openPiece(ctx context.Context, r *run, p piece, chunk int) (blockSource, io
 		return nil, nil, err
 	}
 	if plain {
-		chunk = int(min(int64(chunk), max(size, minChunk)))
-		return &plainFile{run: r, file: f, name: path, limit: r.set.opts.limits(), chunk: chunk, at: p.from, end: p.end}, f, nil
+		chunk := int(min(int64(fd.chunk), max(size, minChunk)))
+		return &plainFile{
+			run: r, file: f, name: path, limit: r.set.opts.limits(), chunk: chunk, most: fd.most, at: p.from, end: p.end,
+		}, f, nil
 	}
 	in := &openStream{file: f, Reader: tfrecord.NewReader(f, o)}
 	// A pipe may keep a read waiting for ever.
-	in.unwatch = context.AfterFunc(ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })
-	s := &streamFile{run: r, in: in.Reader, chunk: chunk, at: p.from, end: p.end}
-	if err := s.skipTo(ctx); err != nil {
+	in.unwatch = context.AfterFunc(fd.ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })
+	s := &streamFile{run: r, in: in.Reader, chunk: fd.chunk, at: p.from, end: p.end}
+	if err := s.skipTo(fd.ctx); err != nil {
 		in.Close()
 		return nil, nil, err
 	}
@@ -210,9 +214,11 @@ func isDataCRC(err error) bool {
 	return errors.As(err, &located) && located.Part == tfrecord.PartDataCRC && errors.Is(err, tfrecord.ErrChecksum)
 }
 
-// minChunk is the least that is read at a time, maxChunk the most for ordinary
-// records: what stays in a core's cache from reading to checking.
+// minChunk is the least that is read at a time. maxChunk is the most for
+// ordinary records, what stays in a core's cache from reading to checking, and
+// largeChunk for large ones.
 const (
-	minChunk = 16 << 10
-	maxChunk = 256 << 10
+	minChunk   = 16 << 10
+	maxChunk   = 256 << 10
+	largeChunk = 1 << 20
 )

@@ -21,6 +21,10 @@ type ShuffleAllOptions struct {
 
 const defaultWindow = 64
 
+// maxSteps is how many records are looked up together, at most: the more, the
+// more of them lie near each other, and the later comes the first.
+const maxSteps = 1 << 14
+
 // globalWords is how long the section of a position is: a place in the order,
 // and the damage that the epoch had so far.
 const globalWords = 2
@@ -30,7 +34,7 @@ const globalWords = 2
 // places i, i + n, i + 2n … of it. The files must be uncompressed; those without
 // an index file are gone over once, header by header, before the first record.
 //
-// Records are read some thousand at a time, in the order in which they lie.
+// Records are read thousands at a time, in the order in which they lie.
 func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe {
 	if o.Block == 0 {
 		o.Block = 1
@@ -111,7 +115,7 @@ func (g *global) start(epoch int64, at position) error {
 	// Half of the memory is for errands under way, half for what they read around
 	// their records.
 	share := o.Memory / 2 / int64(o.Parallelism+2)
-	g.steps = int(min(max(share/max(g.bytes()/total, 1), 16), 4096))
+	g.steps = int(min(max(share/max(g.bytes()/total, 1), 16), maxSteps))
 	g.send()
 	return nil
 }

@@ -25,7 +25,8 @@ func (s *Set) Interleave(cycle, block int) Pipe {
 		// One goroutine's worth of files is read ahead of the cycle.
 		ahead := r.set.opts.Parallelism
 		x := &interleave{run: r, name: name, block: block, slots: make([]slot, cycle), ahead: ahead}
-		x.feeder = feeder{run: r, stats: r.stats("read"), chunk: chunkFor(r.set.opts.Memory, cycle+ahead)}
+		x.feeder = feeder{run: r, stats: r.stats("read")}
+		x.feeder.chunk, x.feeder.most = chunksFor(r.set.opts.Memory, cycle+ahead)
 		x.feeder.stats.workers.Store(int32(r.set.opts.Parallelism))
 		x.feeder.stats.queueSpace.Store(int32((cycle + ahead) * feedDepth))
 		x.stats = r.stats(name)
@@ -53,11 +54,13 @@ func (s *Set) settings() string {
 	return text
 }
 
-// chunkFor returns how much to read at a time, that of files with feedDepth
-// blocks waiting, one being read, one in use and one in the hands of the
-// consumer all fit into memory.
-func chunkFor(memory int64, files int) int {
-	return int(min(max(memory/int64(files*(feedDepth+3)), minChunk), maxChunk))
+// chunksFor returns how much to read at a time, of ordinary records and of large
+// ones, so that of each file feedDepth blocks that wait, one being read, one in
+// use and one in the hands of the consumer all fit into memory.
+func chunksFor(memory int64, files int) (chunk, most int) {
+	share := memory / int64(files*(feedDepth+3))
+	chunk = int(min(max(share, minChunk), maxChunk))
+	return chunk, int(min(max(share, int64(chunk)), largeChunk))
 }
 
 // interleave gives the records of several feeds in turn.

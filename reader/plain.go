@@ -17,7 +17,9 @@ type plainFile struct {
 	file  *os.File
 	name  string
 	limit limits
-	chunk int    // bytes to read at a time
+	chunk int    // bytes to read at a time,
+	most  int    // or up to so many, of large records
+	want  int    // the next time
 	at    cursor // what was not given yet begins here
 	end   cursor
 	next  *Block // have bytes from at on lie in its buf
@@ -32,7 +34,7 @@ func (p *plainFile) read(watch *stopwatch) (*Block, error) {
 	if b == nil {
 		b, p.have = p.run.newBlock(), 0
 	}
-	want := p.chunk
+	want := max(p.want, p.chunk)
 	for {
 		more, err := p.fill(b, want)
 		watch.waited()
@@ -129,16 +131,16 @@ func (p *plainFile) parse(b *Block, last bool) (need int, err error) {
 }
 
 // carry puts the beginning of a frame that is not all there into the next
-// block. size is that of the frame before: large frames get a larger buffer,
-// so that not half of each is moved.
+// block. size is that of the frame before: of large ones several are read at a
+// time, so that not half of each is moved.
 func (p *plainFile) carry(left []byte, size int) {
-	p.have = 0
+	p.have, p.want = 0, min(8*size, p.most)
 	if len(left) == 0 {
 		return
 	}
 	p.next = p.run.newBlock()
-	if want := max(len(left), min(8*size, 4*p.chunk), p.chunk); cap(p.next.buf) < want {
-		p.next.buf = make([]byte, want)
+	if room := max(len(left), p.want, p.chunk); cap(p.next.buf) < room {
+		p.next.buf = make([]byte, room)
 	}
 	p.have = copy(p.next.buf[:cap(p.next.buf)], left)
 }
