@@ -1,0 +1,46 @@
+//go:build unix
+
+package reader
+
+import (
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// A file that gives nothing yet holds up neither sloppy reading nor its end.
+func TestSloppyWaitsForNoSlowFile(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 50, 0, 50)
+	slow := shardPath(dir, 1)
+	if err := os.Remove(slow); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(slow, 0o644); err != nil {
+		t.Skipf("no pipes here: %v", err)
+	}
+	set, err := OpenAll([]string{shardPath(dir, 0), slow, shardPath(dir, 2)}, Options{Sloppy: true, Parallelism: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := set.Interleave(3, 1).Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for range 100 {
+		if _, err := s.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Only now something comes through the pipe.
+	frame := tfrecord.AppendFrame(nil, numbered(1, 7))
+	if err := os.WriteFile(slow, frame, 0); err != nil {
+		t.Fatal(err)
+	}
+	if ids := rest(t, s); !slices.Equal(ids, []int{1007}) {
+		t.Errorf("the slow file gave %v", ids)
+	}
+}
