@@ -92,6 +92,10 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	if cmd.Flags().Changed("workers") && o.Workers < 1 {
 		return usageError("--workers %d: want 1 or more", o.Workers)
 	}
+	// While libjpeg-turbo works, its caller holds on to what Go schedules by, and
+	// those who read and write would wait: give them some of their own.
+	cores := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(cores + max(1, cores/2))
 	quiet := quietFlag(cmd)
 	o.Progress = new(convert.Progress)
 	stderr := cmd.ErrOrStderr()
