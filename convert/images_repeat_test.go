@@ -183,6 +183,10 @@ func TestBackgroundNamesAreTaken(t *testing.T) {
 func TestDryRunsSeeTheManifest(t *testing.T) {
 	src, out := folders(t, 5), t.TempDir()
 	mustImages(t, src, out, ImageOptions{})
+	o := ImageOptions{Encode: PNG, Options: Options{DryRun: true, Overwrite: true}}
+	if s := mustImages(t, src, out, o); s.Status != Planned || s.ShardsKept != 0 {
+		t.Errorf("a dry run that would overwrite: %+v", s)
+	}
 	os.RemoveAll(filepath.Join(out, shard.StateDir))
 	_, err := Images(context.Background(), src, out, ImageOptions{Encode: PNG, Options: Options{DryRun: true}})
 	if err == nil || !strings.Contains(err.Error(), "--encode") {

@@ -57,6 +57,7 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 	if err := r.checkNames(); err != nil {
 		return nil, err
 	}
+	known := before // to us: their files are not foreign
 	if before != nil {
 		if diff := r.difference(before); diff != "" {
 			if !r.Overwrite {
@@ -70,7 +71,7 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 			before = nil
 		}
 	}
-	if err := r.refuseForeign(before); err != nil {
+	if err := r.refuseForeign(known); err != nil {
 		return nil, err
 	}
 	if err := r.keepWhatIsUpToDate(ctx, before); err != nil {
@@ -247,7 +248,7 @@ type file struct {
 }
 
 // metadata returns the small files of the set in the order in which they are
-// written, the manifest last.
+// written, the ledger first and the manifest last.
 func (r *run) metadata(m *shard.Manifest, ledger []byte) ([]file, error) {
 	files := []file{{shard.LedgerFile, ledger}}
 	if m.Compression == tfrecord.None.String() {
@@ -280,7 +281,8 @@ func (r *run) place(before *previous, files []file) (changed bool, err error) {
 	stale := before.stale(r.dir, names)
 	if len(stale) > 0 {
 		changed = true
-		if err := r.announce(before, false); err != nil {
+		ledger := files[0].data != nil // metadata puts it first
+		if err := r.announce(before, ledger); err != nil {
 			return changed, err
 		}
 		if err := r.dir.Remove(append([]string{shard.ManifestFile}, stale...)...); err != nil {
