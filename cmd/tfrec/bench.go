@@ -45,10 +45,15 @@ sentence names the stage that holds the others back.`,
 			res, err := reader.Bench(cmd.Context(), args, o)
 			if err != nil {
 				var located *tfrecord.Error
-				if errors.As(err, &located) {
-					return damage(err)
+				if !errors.As(err, &located) {
+					return err
 				}
-				return err
+				if jsonFlag(cmd) {
+					if err := printJSON(cmd, benchFailure{Error: err.Error()}); err != nil {
+						return err
+					}
+				}
+				return damage(err)
 			}
 			if jsonFlag(cmd) {
 				return printJSON(cmd, res)
@@ -66,6 +71,11 @@ sentence names the stage that holds the others back.`,
 	fs.IntVar(&o.Shuffle, "shuffle", 0, "shuffle with a buffer of `N` records (default: none)")
 	fs.Float64Var(&seconds, "seconds", 2, "go on for so long, in seconds; 0 reads all once")
 	return cmd
+}
+
+// benchFailure is what --json prints of damaged data.
+type benchFailure struct {
+	Error string `json:"error"`
 }
 
 // Bounds of flags, beyond which a bench would measure its own memory.
