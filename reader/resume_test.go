@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -338,5 +339,32 @@ func TestResumeInANewProcess(t *testing.T) {
 	out, err := c.CombinedOutput()
 	if want := fmt.Sprint("got ", rest(t, s)); err != nil || !strings.Contains(string(out), want) {
 		t.Errorf("%v: %s\nwant %s", err, out, want)
+	}
+}
+
+// TestImpossibleStates refuses states that no stream can have given.
+func TestImpossibleStates(t *testing.T) {
+	set := open(t, writeShards(t, tfrecord.None, 7, 3), Options{})
+	pipe := set.Interleave(2, 1).Shuffle(4)
+	stream, err := pipe.Start(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if _, err := stream.Next(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	state := stream.State()
+	stream.Close()
+	for _, skip := range []int64{-1, 11, 1 << 30, 9e18} {
+		state.Skip = skip
+		s, err := pipe.Resume(context.Background(), state)
+		if err == nil {
+			s.Close()
+		}
+		if !errors.Is(err, ErrState) {
+			t.Errorf("skip %d: %v, want ErrState", skip, err)
+		}
 	}
 }

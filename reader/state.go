@@ -82,6 +82,9 @@ func (r *run) state(at position, n int64) State {
 	return s
 }
 
+// maxSkip is more records than any state is past its place.
+const maxSkip = 1 << 40
+
 // position turns a State back, when it is one of this pipeline. One of another
 // worker it makes this one's.
 func (r *run) position(s *State) (position, error) {
@@ -97,7 +100,7 @@ func (r *run) position(s *State) (position, error) {
 		return refuse("it is of the dataset %s, this is %s", s.Dataset, r.set.fingerprint)
 	case len(s.Stages) != len(r.names):
 		return refuse("it has %d stages, this has %d", len(s.Stages), len(r.names))
-	case s.Skip < 0:
+	case s.Skip < 0 || s.Skip > maxSkip:
 		return refuse("skip is %d", s.Skip)
 	}
 	if err := r.movedTo(s); err != nil {

@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 )
 
@@ -40,9 +41,7 @@ func (s *Stream) begin(state *State) error {
 	for s.past < state.Skip {
 		b, err := s.top.next()
 		if err == io.EOF {
-			s.err = io.EOF
-			s.past = state.Skip
-			return nil
+			return fmt.Errorf("resume: %w: it is %d records past a place with only %d behind it", ErrState, state.Skip, s.past)
 		}
 		if err != nil {
 			return err
