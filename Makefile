@@ -84,7 +84,7 @@ race: ## run the tests under the race detector (needs a C compiler)
 	@command -v "$$($(GO) env CC)" >/dev/null 2>&1 || { echo "make race: the race detector needs cgo and a C compiler; '$$($(GO) env CC)' is not installed (on Debian: apt-get install gcc libc6-dev)" >&2; exit 1; }
 	CGO_ENABLED=1 $(GO) test -race ./...
 
-fuzz: ## run every fuzz target for FUZZTIME (10s)
+fuzz: ## run every fuzz target for FUZZTIME (10s, or a number of runs such as 5000x)
 	@set -e; for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r -n1 dirname | sort -u); do \
 		for target in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
 			echo "$$pkg $$target"; \
