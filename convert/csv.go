@@ -163,11 +163,6 @@ func (o *CSVOptions) complete() error {
 	if o.MissingValues == nil {
 		o.MissingValues = csvscan.DefaultMissing
 	}
-	if len(o.Splits) > 0 {
-		if _, err := ParseSplits(formatSplits(o.Splits)); err != nil {
-			return optionError("splits", "%v", err)
-		}
-	}
 	switch {
 	case o.Missing != MissingDrop && o.Missing != MissingDefault && o.Missing != MissingError:
 		return optionError("na", "%q: want drop-feature, default or error", o.Missing)

@@ -154,11 +154,6 @@ func (o *ImageOptions) complete() error {
 	}
 	o.Quality = cmp.Or(o.Quality, 95)
 	o.Subsampling = cmp.Or(o.Subsampling, "420")
-	if len(o.Splits) > 0 {
-		if _, err := ParseSplits(formatSplits(o.Splits)); err != nil {
-			return optionError("splits", "%v", err)
-		}
-	}
 	if o.resizes() {
 		if err := o.Resize.Validate(); err != nil {
 			return optionError("resize", "%v", err)

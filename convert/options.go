@@ -95,6 +95,11 @@ func (o *Options) check() error {
 	if o.Limit < 0 {
 		return optionError("limit", "%d is negative", o.Limit)
 	}
+	if len(o.Splits) > 0 {
+		if _, err := ParseSplits(formatSplits(o.Splits)); err != nil {
+			return optionError("splits", "%v", err)
+		}
+	}
 	return nil
 }
 

@@ -9,18 +9,20 @@ import (
 func (p Pipe) Skip(n int64) Pipe {
 	name := fmt.Sprintf("skip(%d)", max(n, 0))
 	return p.then(name, func(r *run, up stage) (stage, error) {
-		return &skipStage{up: up, name: name, n: n}, nil
+		return &skipStage{counted{up: up, name: name, n: n}}, nil
 	})
 }
 
-type skipStage struct {
+// counted is what stages that count the elements above them share. Its place is
+// the count.
+type counted struct {
 	up   stage
 	name string
 	n    int64
 	seen int64 // elements of up, those left out included
 }
 
-func (x *skipStage) start(epoch int64, at position) error {
+func (x *counted) start(epoch int64, at position) error {
 	own, before := at.pop()
 	if at != nil && len(own) != 1 {
 		return errPosition(x.name)
@@ -31,6 +33,10 @@ func (x *skipStage) start(epoch int64, at position) error {
 	}
 	return x.up.start(epoch, before)
 }
+
+func (x *counted) stop() { x.up.stop() }
+
+type skipStage struct{ counted }
 
 func (x *skipStage) next() (*Block, error) {
 	for {
@@ -52,34 +58,15 @@ func (x *skipStage) next() (*Block, error) {
 	}
 }
 
-func (x *skipStage) stop() { x.up.stop() }
-
 // Take ends after n elements.
 func (p Pipe) Take(n int64) Pipe {
 	name := fmt.Sprintf("take(%d)", max(n, 0))
 	return p.then(name, func(r *run, up stage) (stage, error) {
-		return &takeStage{up: up, name: name, n: n}, nil
+		return &takeStage{counted{up: up, name: name, n: n}}, nil
 	})
 }
 
-type takeStage struct {
-	up   stage
-	name string
-	n    int64
-	seen int64
-}
-
-func (x *takeStage) start(epoch int64, at position) error {
-	own, before := at.pop()
-	if at != nil && len(own) != 1 {
-		return errPosition(x.name)
-	}
-	x.seen = 0
-	if at != nil {
-		x.seen = own[0]
-	}
-	return x.up.start(epoch, before)
-}
+type takeStage struct{ counted }
 
 func (x *takeStage) next() (*Block, error) {
 	if x.seen >= x.n {
@@ -97,5 +84,3 @@ func (x *takeStage) next() (*Block, error) {
 	x.seen += int64(len(b.Records))
 	return b, nil
 }
-
-func (x *takeStage) stop() { x.up.stop() }
