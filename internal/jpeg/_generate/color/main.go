@@ -1,0 +1,277 @@
+// Command color writes the assembly of package jpeg that enlarges chroma and converts
+// colours. In the folder above this one, which is a module of its own so that what generates
+// is no dependency of the package:
+//
+//	go run ./color -out ../color_amd64.s -stubs ../color_stubs_amd64.go -pkg jpeg
+package main
+
+import (
+	"encoding/binary"
+
+	. "github.com/mmcloughlin/avo/build"
+	. "github.com/mmcloughlin/avo/operand"
+	. "github.com/mmcloughlin/avo/reg"
+)
+
+func main() {
+	ConstraintExpr("!noasm")
+	convertRow()
+	doubleBoth()
+	doubleAcross()
+	doubleDown()
+	Generate()
+}
+
+// words puts a word, or a few in turn, all over 32 bytes of read-only memory.
+func words(name string, pattern ...int16) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	for i := range 16 {
+		DATA(2*i, U16(uint16(pattern[i%len(pattern)])))
+	}
+	return m
+}
+
+// bytes puts a table of 16 bytes, repeated for both lanes, into read-only memory.
+func bytes(name string, table [16]uint8) Mem {
+	m := GLOBL(name, RODATA|NOPTR)
+	for i := 0; i < 32; i += 8 {
+		DATA(i, U64(binary.LittleEndian.Uint64(table[i%16:])))
+	}
+	return m
+}
+
+// last is the register of where the last step of so many samples begins.
+func last(step uint64) GPVirtual {
+	r := GP64()
+	Load(Param("n"), r)
+	SUBQ(Imm(step), r)
+	return r
+}
+
+// next goes on at start with x advanced by step: at last when that is less, so that the last
+// step overlaps the one before, and not at all after last.
+func next(x, last Register, step uint64, start string) {
+	CMPQ(x, last)
+	JE(LabelRef("done"))
+	ADDQ(Imm(step), x)
+	CMPQ(x, last)
+	CMOVQGT(last, x)
+	JMP(LabelRef(start))
+	Label("done")
+	VZEROUPPER()
+	RET()
+}
+
+// convertRow converts 32 pixels at a time. Of the factors, which have 16 bits of fraction, words
+// hold what whole multiples of the chroma leave:
+//
+//	R = Y + Cr + 26345/65536 Cr
+//	G = Y - Cr - 22554/65536 Cb + 18734/65536 Cr
+//	B = Y + 2 Cb - 14942/65536 Cb
+//
+// Even ones are halved and go with 15 bits; the rounding stays the same.
+func convertRow() {
+	TEXT("convertRowAVX2", NOSPLIT, "func(dst, luma, cb, cr *uint8, n int)")
+	Doc("convertRowAVX2 converts n pixels, at least 32, to RGB.")
+	dst, luma := Load(Param("dst"), GP64()), Load(Param("luma"), GP64())
+	cb, cr := Load(Param("cb"), GP64()), Load(Param("cr"), GP64())
+	end := last(32)
+
+	red, blue := words("convertRed", 26345), words("convertBlue", -7471)
+	green := words("convertGreen", -11277, 9367)
+	middle, one, half := words("convertMiddle", 128), words("convertOne", 1), words("convertHalf", 1<<14, 0)
+	zero := YMM()
+	VPXOR(zero, zero, zero)
+
+	x, to := GP64(), GP64()
+	XORQ(x, x)
+	Label("pixels")
+	y, u, v := YMM(), YMM(), YMM()
+	VMOVDQU(Mem{Base: luma, Index: x, Scale: 1}, y)
+	VMOVDQU(Mem{Base: cb, Index: x, Scale: 1}, u)
+	VMOVDQU(Mem{Base: cr, Index: x, Scale: 1}, v)
+	var r, g, b [2]VecVirtual
+	for i, unpack := range []func(...Op){
+		func(o ...Op) { VPUNPCKLBW(o[0], o[1], o[2]) },
+		func(o ...Op) { VPUNPCKHBW(o[0], o[1], o[2]) },
+	} {
+		ys, us, vs, t := YMM(), YMM(), YMM(), YMM()
+		r[i], g[i], b[i] = YMM(), YMM(), YMM()
+		unpack(zero, y, ys)
+		unpack(zero, u, us)
+		unpack(zero, v, vs)
+		VPSUBW(middle, us, us)
+		VPSUBW(middle, vs, vs)
+
+		VPADDW(vs, vs, t)
+		VPMULHW(red, t, t)
+		VPADDW(one, t, t)
+		VPSRAW(Imm(1), t, t)
+		VPADDW(vs, ys, r[i])
+		VPADDW(t, r[i], r[i])
+
+		VPMULHRSW(blue, us, t)
+		VPADDW(us, us, b[i])
+		VPADDW(t, b[i], b[i])
+		VPADDW(ys, b[i], b[i])
+
+		low, high := YMM(), YMM()
+		VPUNPCKLWD(vs, us, low)
+		VPUNPCKHWD(vs, us, high)
+		for _, sum := range []VecVirtual{low, high} {
+			VPMADDWD(green, sum, sum)
+			VPADDD(half, sum, sum)
+			VPSRAD(Imm(15), sum, sum)
+		}
+		VPACKSSDW(high, low, g[i])
+		VPSUBW(vs, g[i], g[i])
+		VPADDW(ys, g[i], g[i])
+	}
+	colors := [3]VecVirtual{}
+	for c, p := range [][2]VecVirtual{r, g, b} {
+		VPACKUSWB(p[1], p[0], p[0])
+		colors[c] = p[0]
+	}
+
+	LEAQ(Mem{Base: x, Index: x, Scale: 2}, to)
+	ADDQ(dst, to)
+	for part := range 3 {
+		var mixed VecVirtual
+		for c, from := range colors {
+			var table [16]uint8
+			for i := range table {
+				table[i] = 0x80
+				if at := 16*part + i; at%3 == c {
+					table[i] = uint8(at / 3)
+				}
+			}
+			some := YMM()
+			VPSHUFB(bytes("interleave"+string("RGB"[c])+string(rune('0'+part)), table), from, some)
+			if c == 0 {
+				mixed = some
+			} else {
+				VPOR(some, mixed, mixed)
+			}
+		}
+		VMOVDQU(mixed.AsX(), Mem{Base: to, Disp: 16 * part})
+		VEXTRACTI128(Imm(1), mixed, Mem{Base: to, Disp: 48 + 16*part})
+	}
+	next(x, end, 32, "pixels")
+}
+
+// weigh makes words of bytes of two registers: three of near and one of far.
+func weigh(near, far VecVirtual, threeOne Mem) (low, high VecVirtual) {
+	low, high = YMM(), YMM()
+	VPUNPCKLBW(far, near, low)
+	VPUNPCKHBW(far, near, high)
+	VPMADDUBSW(threeOne, low, low)
+	VPMADDUBSW(threeOne, high, high)
+	return low, high
+}
+
+// store writes 64 samples, of which even holds the words of every other one and odd those in
+// between: in each lane those of the first 16 of its 32, then of the others.
+func store(even, odd [2]VecVirtual, dst Mem) {
+	for i := range even {
+		VPSLLW(Imm(8), odd[i], odd[i])
+		VPOR(odd[i], even[i], even[i])
+	}
+	front, back := YMM(), YMM()
+	VPERM2I128(Imm(0x20), even[1], even[0], front)
+	VPERM2I128(Imm(0x31), even[1], even[0], back)
+	VMOVDQU(front, dst)
+	VMOVDQU(back, dst.Offset(32))
+}
+
+// doubleBoth weighs rows first, for the samples to the left, in the middle and to the right.
+func doubleBoth() {
+	TEXT("doubleBothAVX2", NOSPLIT, "func(dst, near, far *uint8, n int)")
+	Doc("doubleBothAVX2 makes 2n samples of n, at least 32, in between two rows; it reads one to each side.")
+	dst, near, far := Load(Param("dst"), GP64()), Load(Param("near"), GP64()), Load(Param("far"), GP64())
+	end := last(32)
+	threeOne := GLOBL("threeOne", RODATA|NOPTR)
+	for i := 0; i < 32; i += 2 {
+		DATA(i, U16(1<<8|3))
+	}
+	seven, eight := words("seven", 7), words("eight", 8)
+
+	x := GP64()
+	XORQ(x, x)
+	Label("samples")
+	var sums [3][2]VecVirtual
+	for i := range sums {
+		n, f := YMM(), YMM()
+		VMOVDQU(Mem{Base: near, Index: x, Scale: 1, Disp: i - 1}, n)
+		VMOVDQU(Mem{Base: far, Index: x, Scale: 1, Disp: i - 1}, f)
+		sums[i][0], sums[i][1] = weigh(n, f, threeOne)
+	}
+	for i := range 2 {
+		before, here, after := sums[0][i], sums[1][i], sums[2][i]
+		three := YMM()
+		VPADDW(here, here, three)
+		VPADDW(here, three, three)
+		VPADDW(three, before, before)
+		VPADDW(eight, before, before)
+		VPSRLW(Imm(4), before, before)
+		VPADDW(three, after, after)
+		VPADDW(seven, after, after)
+		VPSRLW(Imm(4), after, after)
+	}
+	store(sums[0], sums[2], Mem{Base: dst, Index: x, Scale: 2})
+	next(x, end, 32, "samples")
+}
+
+func doubleAcross() {
+	TEXT("doubleAcrossAVX2", NOSPLIT, "func(dst, src *uint8, n int)")
+	Doc("doubleAcrossAVX2 makes 2n samples of n, at least 32; it reads one to each side.")
+	dst, src := Load(Param("dst"), GP64()), Load(Param("src"), GP64())
+	end := last(32)
+	threeOne := Mem{Symbol: Symbol{Name: "threeOne", Static: true}, Base: StaticBase}
+	one, two := words("acrossOne", 1), words("acrossTwo", 2)
+
+	x := GP64()
+	XORQ(x, x)
+	Label("samples")
+	before, here, after := YMM(), YMM(), YMM()
+	VMOVDQU(Mem{Base: src, Index: x, Scale: 1, Disp: -1}, before)
+	VMOVDQU(Mem{Base: src, Index: x, Scale: 1}, here)
+	VMOVDQU(Mem{Base: src, Index: x, Scale: 1, Disp: 1}, after)
+	var even, odd [2]VecVirtual
+	even[0], even[1] = weigh(here, before, threeOne)
+	odd[0], odd[1] = weigh(here, after, threeOne)
+	for i := range 2 {
+		VPADDW(one, even[i], even[i])
+		VPSRLW(Imm(2), even[i], even[i])
+		VPADDW(two, odd[i], odd[i])
+		VPSRLW(Imm(2), odd[i], odd[i])
+	}
+	store(even, odd, Mem{Base: dst, Index: x, Scale: 2})
+	next(x, end, 32, "samples")
+}
+
+func doubleDown() {
+	TEXT("doubleDownAVX2", NOSPLIT, "func(dst, near, far *uint8, bias, n int)")
+	Doc("doubleDownAVX2 makes n samples, at least 32, in between two rows.")
+	dst, near, far := Load(Param("dst"), GP64()), Load(Param("near"), GP64()), Load(Param("far"), GP64())
+	bias := YMM()
+	b := Load(Param("bias"), GP64())
+	VMOVD(b.(GPVirtual).As32(), bias.AsX())
+	VPBROADCASTW(bias.AsX(), bias)
+	end := last(32)
+	threeOne := Mem{Symbol: Symbol{Name: "threeOne", Static: true}, Base: StaticBase}
+
+	x := GP64()
+	XORQ(x, x)
+	Label("samples")
+	n, f := YMM(), YMM()
+	VMOVDQU(Mem{Base: near, Index: x, Scale: 1}, n)
+	VMOVDQU(Mem{Base: far, Index: x, Scale: 1}, f)
+	low, high := weigh(n, f, threeOne)
+	for _, sum := range []VecVirtual{low, high} {
+		VPADDW(bias, sum, sum)
+		VPSRLW(Imm(2), sum, sum)
+	}
+	VPACKUSWB(high, low, low)
+	VMOVDQU(low, Mem{Base: dst, Index: x, Scale: 1})
+	next(x, end, 32, "samples")
+}

@@ -1,0 +1,71 @@
+package jpeg
+
+import "image"
+
+// Tables of the conversion from YCbCr (JFIF, ITU-R BT.601 over the full range), in 16 bits of
+// fraction, rounded as libjpeg rounds (jdcolor.c), so that pixels agree between backends.
+var (
+	crToR, cbToB, crToG, cbToG [256]int32
+)
+
+func init() {
+	for i := range 256 {
+		x := int32(i) - 128
+		crToR[i] = (91881*x + 1<<15) >> 16
+		cbToB[i] = (116130*x + 1<<15) >> 16
+		crToG[i] = -46802 * x
+		cbToG[i] = -22554*x + 1<<15
+	}
+}
+
+// clamp brings v to the range of a byte.
+func clamp(v int32) byte {
+	if uint32(v) > 255 {
+		return byte(^(v >> 31))
+	}
+	return byte(v)
+}
+
+// RGB writes the picture as RGB, rows stride bytes apart, its chroma enlarged as libjpeg does
+// it. p must be as a decoder makes it.
+func (p *Planar) RGB(dst []byte, stride int) {
+	across, down := p.Sampling.Factors()
+	e := enlargers.Get().(*[2]enlarger)
+	defer enlargers.Put(e)
+	for i := range e {
+		w, h := p.size(i + 1)
+		e[i].reset(p.Pix[i+1], p.Stride[i+1], w, h, across, down, true)
+	}
+	for y := range p.Height {
+		luma := p.Pix[0][y*p.Stride[0]:][:p.Width]
+		convertRow(dst[y*stride:][:3*p.Width], luma, e[0].row(y), e[1].row(y))
+	}
+	e[0].plane, e[1].plane = nil, nil
+}
+
+// FromYCbCr is [Planar.RGB] for a picture of package image. It fails for ratios that
+// image.YCbCr does not name.
+func FromYCbCr(dst []byte, stride int, m *image.YCbCr) error {
+	u, err := NewUpsampler(m)
+	if err != nil {
+		return err
+	}
+	for y := range m.Rect.Dy() {
+		luma, cb, cr := u.Row(y)
+		convertRow(dst[y*stride:][:3*len(luma)], luma, cb, cr)
+	}
+	return nil
+}
+
+// convertRowPlain converts a row of full planes.
+func convertRowPlain(dst, luma, cb, cr []byte) {
+	cb, cr = cb[:len(luma)], cr[:len(luma)]
+	dst = dst[:3*len(luma)]
+	for x, v := range luma {
+		y, u, w := int32(v), cb[x], cr[x]
+		p := dst[3*x : 3*x+3 : 3*x+3]
+		p[0] = clamp(y + crToR[w])
+		p[1] = clamp(y + (cbToG[u]+crToG[w])>>16)
+		p[2] = clamp(y + cbToB[u])
+	}
+}

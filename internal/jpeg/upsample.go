@@ -1,0 +1,149 @@
+package jpeg
+
+import (
+	"fmt"
+	"image"
+	"slices"
+	"sync"
+)
+
+// enlarger reads a plane row by row, each sample enlarged to fx by fy pixels.
+type enlarger struct {
+	plane  []byte
+	stride int
+	w, h   int // of the plane
+	fx, fy int
+	smooth bool
+	buf    []byte
+}
+
+// enlargers are those of the chroma of pictures, kept for their memory.
+var enlargers = sync.Pool{New: func() any { return new([2]enlarger) }}
+
+// reset sets the plane, of w by h samples with rows stride bytes apart, and how much it is
+// enlarged. With smooth, samples are interpolated by libjpeg's triangle filter where it has one
+// (jdsample.c): for twice the height, and for twice the width of more than two samples, with or
+// without twice the height. Otherwise they are repeated.
+func (e *enlarger) reset(plane []byte, stride, w, h, fx, fy int, smooth bool) {
+	e.plane, e.stride, e.w, e.h, e.fx, e.fy = plane, stride, w, h, fx, fy
+	e.smooth = smooth && (fx == 1 && fy == 2 || fx == 2 && fy <= 2 && w > 2)
+	if fx*fy > 1 {
+		e.buf = slices.Grow(e.buf[:0], w*fx)[:w*fx]
+	}
+}
+
+// row is row y of the enlarged plane: w*fx samples, valid until the next call.
+func (e *enlarger) row(y int) []byte {
+	cy := y / e.fy
+	near := e.plane[cy*e.stride:][:e.w]
+	if e.fx*e.fy == 1 {
+		return near
+	}
+	far := near
+	if e.smooth && e.fy == 2 {
+		if y&1 == 0 {
+			far = e.plane[max(cy-1, 0)*e.stride:][:e.w]
+		} else {
+			far = e.plane[min(cy+1, e.h-1)*e.stride:][:e.w]
+		}
+	}
+	switch {
+	case e.smooth && e.fx == 2 && e.fy == 2:
+		doubleBoth(e.buf, near, far)
+	case e.smooth && e.fx == 2:
+		doubleAcross(e.buf, near)
+	case e.smooth:
+		doubleDown(e.buf, near, far, 1+y&1)
+	case e.fx == 1:
+		return near
+	default:
+		repeat(e.buf, near, e.fx)
+	}
+	return e.buf
+}
+
+// repeat writes each sample n times.
+func repeat(dst, src []byte, n int) {
+	for x, v := range src {
+		out := dst[x*n:][:n]
+		for i := range out {
+			out[i] = v
+		}
+	}
+}
+
+// doubleAcrossPlain doubles the width of two samples or more: three parts of the nearer sample
+// and one of the other.
+func doubleAcrossPlain(dst, src []byte) {
+	last := len(src) - 1
+	for i, v := range src {
+		before, after := src[max(i-1, 0)], src[min(i+1, last)]
+		dst[2*i] = byte((3*int(v) + int(before) + 1) >> 2)
+		dst[2*i+1] = byte((3*int(v) + int(after) + 2) >> 2)
+	}
+}
+
+// doubleDownPlain makes a row in between two. The bias, 1 for the upper row and 2 for the lower
+// one, makes halves go either way.
+func doubleDownPlain(dst, near, far []byte, bias int) {
+	far, dst = far[:len(near)], dst[:len(near)]
+	for x, v := range near {
+		dst[x] = byte((3*int(v) + int(far[x]) + bias) >> 2)
+	}
+}
+
+// doubleBothPlain doubles the width of a row in between two.
+func doubleBothPlain(dst, near, far []byte) {
+	far, dst = far[:len(near)], dst[:2*len(near)]
+	here := 3*int(near[0]) + int(far[0])
+	before := here
+	for i := range near {
+		after := here
+		if i+1 < len(near) {
+			after = 3*int(near[i+1]) + int(far[i+1])
+		}
+		dst[2*i] = byte((3*here + before + 8) >> 4)
+		dst[2*i+1] = byte((3*here + after + 7) >> 4)
+		before, here = here, after
+	}
+}
+
+// Upsampler reads a planar picture row by row, the chroma enlarged to the size of the luma:
+// planes of half the width, height or both are interpolated by libjpeg's triangle filter, others
+// are repeated.
+type Upsampler struct {
+	m      *image.YCbCr
+	cb, cr enlarger
+}
+
+// NewUpsampler fails for ratios that image.YCbCr does not name.
+func NewUpsampler(m *image.YCbCr) (*Upsampler, error) {
+	fx, fy := 1, 1
+	switch m.SubsampleRatio {
+	case image.YCbCrSubsampleRatio444:
+	case image.YCbCrSubsampleRatio422:
+		fx = 2
+	case image.YCbCrSubsampleRatio420:
+		fx, fy = 2, 2
+	case image.YCbCrSubsampleRatio440:
+		fy = 2
+	case image.YCbCrSubsampleRatio411:
+		fx = 4
+	case image.YCbCrSubsampleRatio410:
+		fx, fy = 4, 2
+	default:
+		return nil, fmt.Errorf("planes in the ratio %v", m.SubsampleRatio)
+	}
+	u := &Upsampler{m: m}
+	w, h := ceilDiv(m.Rect.Dx(), fx), ceilDiv(m.Rect.Dy(), fy)
+	u.cb.reset(m.Cb, m.CStride, w, h, fx, fy, true)
+	u.cr.reset(m.Cr, m.CStride, w, h, fx, fy, true)
+	return u, nil
+}
+
+// Row gives row y of the three planes, valid until the next call.
+func (u *Upsampler) Row(y int) (luma, cb, cr []byte) {
+	w := u.m.Rect.Dx()
+	luma = u.m.Y[y*u.m.YStride:][:w]
+	return luma, u.cb.row(y)[:w], u.cr.row(y)[:w]
+}
