@@ -37,6 +37,9 @@ func TestTrustedPictures(t *testing.T) {
 				if _, err := c.Decode(&got, damaged, DecodeOptions{Trusted: trusted}); !errors.Is(err, ErrDamaged) {
 					t.Errorf("%s, %s, trusted %v: %v, want damage", decoder, name, trusted, err)
 				}
+				if _, err := c.DecodePlanes(new(Planes), damaged, DecodeOptions{Trusted: trusted}); !errors.Is(err, ErrDamaged) {
+					t.Errorf("%s, %s, trusted %v, planes: %v, want damage", decoder, name, trusted, err)
+				}
 			}
 		}
 	}

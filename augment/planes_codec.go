@@ -27,12 +27,14 @@ func (c *Codec) DecodePlanes(dst *Planes, data []byte, o DecodeOptions) (Info, e
 	if !c.TakesPlanes(h.Info) {
 		return h.Info, unsupported(h.Format, "it has no planes of use")
 	}
-	if err := jpeg.Check(data, &h.jpeg); err != nil {
-		return h.Info, err
+	r := jpeg.Request{Denom: c.reduction(&h.jpeg, jpeg.RGB, o), Unchecked: o.Trusted && c.jpeg.Warns(&h.jpeg, jpeg.RGB)}
+	if !r.Unchecked {
+		if err := jpeg.Check(data, &h.jpeg); err != nil {
+			return h.Info, err
+		}
 	}
 	p := dst.planar(0)
-	denom := c.reduction(&h.jpeg, jpeg.RGB, o)
-	if err := c.jpeg.DecodePlanes(&p, data, &h.jpeg, denom); err != nil {
+	if err := c.jpeg.DecodePlanes(&p, data, &h.jpeg, r); err != nil {
 		return h.Info, err
 	}
 	cw, ch := p.Sampling.ChromaSize(p.Width, p.Height)
@@ -40,7 +42,7 @@ func (c *Codec) DecodePlanes(dst *Planes, data []byte, o DecodeOptions) (Info, e
 		Y:           Image{Pix: p.Pix[0], Width: p.Width, Height: p.Height, Channels: 1, Stride: p.Stride[0]},
 		Cb:          Image{Pix: p.Pix[1], Width: cw, Height: ch, Channels: 1, Stride: p.Stride[1]},
 		Cr:          Image{Pix: p.Pix[2], Width: cw, Height: ch, Channels: 1, Stride: p.Stride[2]},
-		Subsampling: p.Sampling.String(), Width: h.Width, Height: h.Height, Denom: denom,
+		Subsampling: p.Sampling.String(), Width: h.Width, Height: h.Height, Denom: r.Denom,
 	}
 	return h.Info, nil
 }

@@ -30,10 +30,10 @@ func (s *Set) Planes(h *Header) (Subsampling, bool) {
 }
 
 // DecodePlanes is Decode without enlarging the chroma and without converting to RGB, for
-// pictures of which Planes says that it is possible. It reduces when [Set.Reduces] says so for
-// RGB. What it makes of dst's memory is up to the backend: one fills it when it is large
-// enough, others come with memory of their own.
-func (s *Set) DecodePlanes(dst *Planar, data []byte, h *Header, denom int) error {
+// pictures of which Planes says that it is possible; r.Format is of no matter. It reduces when
+// [Set.Reduces] says so for RGB. What it makes of dst's memory is up to the backend: one fills
+// it when it is large enough, others come with memory of their own.
+func (s *Set) DecodePlanes(dst *Planar, data []byte, h *Header, r Request) error {
 	sub, ok := h.sampling()
 	if !ok {
 		return fmt.Errorf("decoding JPEG to planes: %s has none of use", h.coding())
@@ -41,15 +41,18 @@ func (s *Set) DecodePlanes(dst *Planar, data []byte, h *Header, denom int) error
 	if h.NoTables {
 		data = slices.Concat(data[:2], standardDHT, data[2:])
 	}
-	w, ht := h.Scaled(denom)
+	w, ht := h.Scaled(r.Denom)
 	var refusals []error
 	for _, d := range s.decoders {
 		p, ok := d.(planeDecoder)
-		if !ok || !d.supports(h, Request{Format: RGB, Denom: denom}) {
+		if !ok || !d.supports(h, Request{Format: RGB, Denom: r.Denom}) {
 			continue
 		}
-		err := guardedPlanes(p, dst, data, h, denom)
+		err := guardedPlanes(p, dst, data, h, r.Denom)
 		if _, warned := err.(warning); warned {
+			if r.Unchecked {
+				return damagef("%v", err)
+			}
 			err = nil // Check has seen no damage
 		}
 		if err == nil && (dst.Width != w || dst.Height != ht || dst.Sampling != sub) {
@@ -59,6 +62,13 @@ func (s *Set) DecodePlanes(dst *Planar, data []byte, h *Header, denom int) error
 			return nil
 		}
 		refusals = append(refusals, fmt.Errorf("%s: %w", d.name(), err))
+		if r.Unchecked {
+			// The others do not notice damage: search for it before they are asked.
+			if err := Check(data, h); err != nil {
+				return err
+			}
+			r.Unchecked = false
+		}
 	}
 	if len(refusals) == 0 {
 		return unsupportedf("%s; none of %s gives its planes", h.coding(), s.names())

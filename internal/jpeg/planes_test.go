@@ -3,7 +3,6 @@ package jpeg
 import (
 	"bytes"
 	"errors"
-	"image"
 	"strings"
 	"testing"
 )
@@ -20,7 +19,7 @@ var planarPictures = map[string]Subsampling{
 func planesWith(tb testing.TB, s *Set, data []byte, denom int) *Planar {
 	tb.Helper()
 	p := new(Planar)
-	if err := s.DecodePlanes(p, data, header(tb, data), denom); err != nil {
+	if err := s.DecodePlanes(p, data, header(tb, data), Request{Denom: denom}); err != nil {
 		tb.Fatal(err)
 	}
 	if err := p.check(); err != nil {
@@ -30,20 +29,9 @@ func planesWith(tb testing.TB, s *Set, data []byte, denom int) *Planar {
 }
 
 // rgb converts planes as Decode does.
-func (p *Planar) rgb(tb testing.TB) []byte {
-	tb.Helper()
-	ratios := [...]image.YCbCrSubsampleRatio{
-		Sub420: image.YCbCrSubsampleRatio420, Sub422: image.YCbCrSubsampleRatio422,
-		Sub444: image.YCbCrSubsampleRatio444, Sub440: image.YCbCrSubsampleRatio440,
-	}
+func (p *Planar) rgb() []byte {
 	pix := make([]byte, p.Width*p.Height*3)
-	m := &image.YCbCr{
-		Y: p.Pix[0], Cb: p.Pix[1], Cr: p.Pix[2], YStride: p.Stride[0], CStride: p.Stride[1],
-		SubsampleRatio: ratios[p.Sampling], Rect: image.Rect(0, 0, p.Width, p.Height),
-	}
-	if err := FromYCbCr(pix, p.Width*3, m); err != nil {
-		tb.Fatal(err)
-	}
+	p.RGB(pix, p.Width*3)
 	return pix
 }
 
@@ -66,7 +54,7 @@ func TestPlanes(t *testing.T) {
 			}
 			p.mustHoldLuma(t, s, data, 1)
 			want := decodeWith(t, s, data, Request{Format: RGB, Denom: 1})
-			if largest, rms := distance(p.rgb(t), want); rms > 0.5 && h.Width*h.Height > 100 || largest > 12 {
+			if largest, rms := distance(p.rgb(), want); rms > 0.5 && h.Width*h.Height > 100 || largest > 12 {
 				t.Errorf("%s, %s: %.2f off on average, %d at most", backend, name, rms, largest)
 			}
 		}
@@ -96,7 +84,7 @@ func TestPlanesRefused(t *testing.T) {
 			if sub, ok := s.Planes(h); ok {
 				t.Errorf("%s, %s: has planes, %v", backend, name, sub)
 			}
-			if err := s.DecodePlanes(new(Planar), data, h, 1); err == nil {
+			if err := s.DecodePlanes(new(Planar), data, h, Request{Denom: 1}); err == nil {
 				t.Errorf("%s, %s: planes came", backend, name)
 			}
 		}
@@ -155,10 +143,10 @@ func TestPlanesNextBackendAsked(t *testing.T) {
 	data := picture(t, "made-ok-160x88.jpg")
 	want := planesWith(t, &Set{decoders: []decoder{stdCodec{}}}, data, 1)
 	got := planesWith(t, &Set{decoders: []decoder{brokenPlanes{}, stdCodec{}}}, data, 1)
-	if !bytes.Equal(got.rgb(t), want.rgb(t)) {
+	if !bytes.Equal(got.rgb(), want.rgb()) {
 		t.Error("another picture came")
 	}
-	err := (&Set{decoders: []decoder{brokenPlanes{}}}).DecodePlanes(got, data, header(t, data), 1)
+	err := (&Set{decoders: []decoder{brokenPlanes{}}}).DecodePlanes(got, data, header(t, data), Request{Denom: 1})
 	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "broke down") {
 		t.Errorf("%v", err)
 	}
@@ -273,7 +261,7 @@ func TestPlanesOddSizes(t *testing.T) {
 					back.Pix[i] = bytes.Repeat([]byte{guard}, even+200)[:0]
 				}
 				room := back.Pix
-				if err := s.DecodePlanes(&back, out, h, denom); err != nil {
+				if err := s.DecodePlanes(&back, out, h, Request{Denom: denom}); err != nil {
 					t.Fatalf("%s, %v: %v", backend, size, err)
 				}
 				back.mustHoldLuma(t, s, out, denom)
@@ -317,7 +305,7 @@ func BenchmarkDecodePlanes(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				for i, data := range list {
-					if err := s.DecodePlanes(&p, data, headers[i], 1); err != nil {
+					if err := s.DecodePlanes(&p, data, headers[i], Request{Denom: 1}); err != nil {
 						b.Fatal(err)
 					}
 				}
