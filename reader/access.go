@@ -52,11 +52,11 @@ func (s *Set) At(ctx context.Context, dst []byte, n int64) (Record, error) {
 	if err != nil && err != io.EOF {
 		return Record{}, &tfrecord.Error{Name: file.Name(), Record: w.number, Offset: scan.at.offset, Part: tfrecord.PartData, Err: err}
 	}
-	size, v := s.opts.limits().frame(p[:k])
-	if v != frameGood {
+	size, v := s.opts.framing().Check(p[:k])
+	if v != tfrecord.FrameWhole {
 		return Record{}, explain(file, s.opts.readerOptions(file.Name()), scan.at)
 	}
 	begin := len(dst)
-	dst = append(dst, p[frameHeader:size-frameFooter]...)
+	dst = append(dst, p[tfrecord.HeaderSize:size-tfrecord.FooterSize]...)
 	return Record{Data: dst[begin:], Offset: scan.at.offset, Number: w.number, File: w.file}, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"math"
 
@@ -106,6 +107,19 @@ func (t *tolerance) skip(f *fault) error {
 		})
 	}
 	return nil
+}
+
+// errChanged is for data that are good when they are read a second time.
+var errChanged = errors.New("the file changed while it was read")
+
+// explain returns the words of tfrecord.Reader for what is wrong at a place.
+func explain(file io.ReaderAt, o tfrecord.ReaderOptions, at cursor) error {
+	o.BufferSize = 4 << 10
+	err := tfrecord.NewSalvager(file, o).Fault(at.number, at.offset)
+	if located := new(tfrecord.Error); errors.As(err, &located) {
+		return located
+	}
+	return &tfrecord.Error{Name: o.Name, Record: at.number, Offset: at.offset, Part: tfrecord.PartData, Err: errChanged}
 }
 
 // inData reports whether err is damage in the data, and not the operating

@@ -124,7 +124,6 @@ func (e *errand) read(b *Block, wants []want, end int64, watch *stopwatch) {
 // pick copies the record w out of p, which begins at offset base of its file.
 func (e *errand) pick(b *Block, w want, p []byte, base int64, file *os.File) found {
 	set := e.global.run.set
-	limit := set.opts.limits()
 	at := cursor{w.number, w.begin}
 	if w.skip > 0 {
 		scan := set.scan(file, file.Name(), w.end, cursor{w.number - w.skip, w.begin})
@@ -136,14 +135,14 @@ func (e *errand) pick(b *Block, w want, p []byte, base int64, file *os.File) fou
 		at = scan.at
 	}
 	p = p[min(at.offset-base, int64(len(p))):]
-	n, v := limit.frame(p)
-	if v != frameGood {
+	n, v := set.opts.framing().Check(p)
+	if v != tfrecord.FrameWhole {
 		return found{
 			err: explain(file, set.opts.readerOptions(file.Name()), at), at: at,
 			bytes: w.end - at.offset, record: Record{File: w.file},
 		}
 	}
-	data := p[frameHeader : n-frameFooter]
+	data := p[tfrecord.HeaderSize : n-tfrecord.FooterSize]
 	if cap(b.buf)-len(b.buf) < len(data) {
 		// Records before alias the old buffer, which lives on through them.
 		b.buf = make([]byte, 0, max(len(data), minRoom))

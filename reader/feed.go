@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"time"
 
@@ -153,7 +154,7 @@ func (fd *feeder) open(p piece) (blockSource, io.Closer, error) {
 	if plain {
 		chunk := int(min(int64(fd.chunk), max(size, minChunk)))
 		return &plainFile{
-			run: r, file: f, name: path, limit: r.set.opts.limits(), chunk: chunk, most: fd.most, at: p.from, end: p.end,
+			run: r, file: f, name: path, framing: r.set.opts.framing(), chunk: chunk, most: fd.most, at: p.from, end: p.end,
 		}, f, nil
 	}
 	in := &openStream{file: f, Reader: tfrecord.NewReader(f, o)}
@@ -190,12 +191,13 @@ func isPlain(f *os.File, o tfrecord.ReaderOptions) (plain bool, size int64, err 
 	if o.Compression != tfrecord.Auto {
 		return o.Compression == tfrecord.None, st.Size(), nil
 	}
-	var header [frameHeader]byte
+	var header [tfrecord.HeaderSize]byte
 	n, err := f.ReadAt(header[:], 0)
 	if err != nil && err != io.EOF {
 		return false, 0, err
 	}
-	if n == 0 || n == frameHeader && crcHolds(header[8:], header[:8]) {
+	anyLength := tfrecord.Framing{Checksum: tfrecord.ChecksumLength, MaxRecord: math.MaxInt64}
+	if _, v := anyLength.Check(header[:n]); n == 0 || n == len(header) && v != tfrecord.FrameBroken {
 		return true, st.Size(), nil
 	}
 	r := tfrecord.NewReader(io.NewSectionReader(f, 0, 1<<62), o)

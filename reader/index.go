@@ -198,13 +198,13 @@ func (s *Set) scan(file io.ReaderAt, name string, size int64, at cursor) *scan {
 
 // next passes over one record.
 func (c *scan) next() error {
-	limit := c.set.opts.limits()
+	framing := c.set.opts.framing()
 	header, err := c.header(c.at.offset)
 	if err != nil {
 		return err
 	}
-	n, v := limit.frame(header)
-	bad := v == frameBroken || len(header) < frameHeader
+	n, v := framing.Check(header)
+	bad := v == tfrecord.FrameBroken || len(header) < tfrecord.HeaderSize
 	end := c.at.offset + int64(n)
 	if !bad && end > c.size {
 		bad = true
@@ -217,15 +217,15 @@ func (c *scan) next() error {
 		if header, err = c.header(end); err != nil {
 			return err
 		}
-		if _, after := limit.frame(header); after == frameBroken || len(header) < frameHeader {
-			if v, err = frameFrom(c.file, c.at.offset, n, limit); err != nil {
+		if _, after := framing.Check(header); after == tfrecord.FrameBroken || len(header) < tfrecord.HeaderSize {
+			if v, err = framing.CheckAt(c.file, c.at.offset); err != nil {
 				return c.fail(err)
 			}
-			bad = v != frameGood
+			bad = v != tfrecord.FrameWhole
 		}
 	}
 	if bad {
-		if end, err = damageEnd(c.file, c.name, c.at.offset, n, frameBroken, limit); err != nil {
+		if end, err = framing.Resync(c.file, c.at.offset+1); err != nil {
 			return err
 		}
 	}
@@ -235,15 +235,15 @@ func (c *scan) next() error {
 
 // header returns the header at offset; less at the end of the file.
 func (c *scan) header(offset int64) ([]byte, error) {
-	if i := offset - c.base; i >= 0 && i+frameHeader <= int64(len(c.window)) {
-		return c.window[i : i+frameHeader], nil
+	if i := offset - c.base; i >= 0 && i+tfrecord.HeaderSize <= int64(len(c.window)) {
+		return c.window[i : i+tfrecord.HeaderSize], nil
 	}
 	n, err := c.file.ReadAt(c.window[:scanWindow], offset)
 	if err != nil && err != io.EOF {
 		return nil, c.fail(err)
 	}
 	c.window, c.base = c.window[:n], offset
-	return c.window[:min(n, frameHeader)], nil
+	return c.window[:min(n, tfrecord.HeaderSize)], nil
 }
 
 func (c *scan) fail(err error) error {

@@ -1,7 +1,6 @@
 package reader
 
 import (
-	"bytes"
 	"errors"
 	"io"
 	"os"
@@ -13,17 +12,17 @@ import (
 // plainFile reads a stretch of an uncompressed file, a buffer at a time: each
 // block owns the buffer that its records lie in.
 type plainFile struct {
-	run   *run
-	file  *os.File
-	name  string
-	limit limits
-	chunk int    // bytes to read at a time,
-	most  int    // or up to so many, of large records
-	want  int    // the next time
-	at    cursor // what was not given yet begins here
-	end   cursor
-	next  *Block // have bytes from at on lie in its buf
-	have  int
+	run     *run
+	file    *os.File
+	name    string
+	framing tfrecord.Framing
+	chunk   int    // bytes to read at a time,
+	most    int    // or up to so many, of large records
+	want    int    // the next time
+	at      cursor // what was not given yet begins here
+	end     cursor
+	next    *Block // have bytes from at on lie in its buf
+	have    int
 }
 
 // read returns the next block, which may hold nothing but faults; io.EOF
@@ -99,16 +98,15 @@ func (p *plainFile) parse(b *Block, last bool) (need int, err error) {
 		b.Records = slices.Grow(b.Records, expect)
 	}
 	for pos < p.have {
-		n, v := p.limit.frame(b.buf[pos:p.have])
-		if v == frameShort && !last {
+		n, v := p.framing.Check(b.buf[pos:p.have])
+		if v == tfrecord.FrameShort && !last {
 			if pos == 0 {
 				return p.needed(n)
 			}
 			break
 		}
-		if v != frameGood {
-			bad := v
-			if n, err = p.skip(b, bad, n); err != nil {
+		if v != tfrecord.FrameWhole {
+			if n, err = p.skip(b); err != nil {
 				return 0, err
 			}
 			if pos += n; pos >= p.have {
@@ -117,7 +115,7 @@ func (p *plainFile) parse(b *Block, last bool) (need int, err error) {
 			}
 			continue
 		}
-		data := b.buf[pos+frameHeader : pos+n-frameFooter : pos+n-frameFooter]
+		data := b.buf[pos+tfrecord.HeaderSize : pos+n-tfrecord.FooterSize : pos+n-tfrecord.FooterSize]
 		b.Records = append(b.Records, Record{Data: data, Offset: p.at.offset, Number: p.at.number})
 		p.at.number++
 		p.at.offset += int64(n)
@@ -160,13 +158,13 @@ func (p *plainFile) needed(n int) (int, error) {
 }
 
 // skip passes over damage at p.at, when that is allowed, and returns how many
-// bytes. n is the size of a frame whose data alone are wrong.
-func (p *plainFile) skip(b *Block, v verdict, n int) (int, error) {
-	found := p.explain()
+// bytes.
+func (p *plainFile) skip(b *Block) (int, error) {
+	found := explain(p.file, p.run.set.opts.readerOptions(p.name), p.at)
 	if !p.run.set.opts.SkipBad.asked() || !inData(found) {
 		return 0, found
 	}
-	next, err := damageEnd(p.file, p.name, p.at.offset, n, v, p.limit)
+	next, err := p.framing.Behind(p.file, p.at.offset)
 	if err != nil {
 		return 0, err
 	}
@@ -177,35 +175,4 @@ func (p *plainFile) skip(b *Block, v verdict, n int) (int, error) {
 	p.at.number++
 	p.at.offset = next
 	return int(lost), nil
-}
-
-// explain lets tfrecord.Reader find the words for what is wrong at p.at.
-func (p *plainFile) explain() error {
-	return explain(p.file, p.run.set.opts.readerOptions(p.name), p.at)
-}
-
-func explain(file io.ReaderAt, o tfrecord.ReaderOptions, at cursor) error {
-	o.Compression = tfrecord.None
-	o.BufferSize = 4 << 10
-	var in io.Reader = io.NewSectionReader(file, at.offset, 1<<62)
-	before := int64(0)
-	if at.offset > 0 {
-		// The Reader is to know that it is not at the beginning of the file.
-		frame := tfrecord.AppendFrame(nil, nil)
-		in = io.MultiReader(bytes.NewReader(frame), in)
-		before = 1
-	}
-	r := tfrecord.NewReader(in, o)
-	defer r.Close()
-	var err error
-	for i := int64(0); i <= before && err == nil; i++ {
-		_, err = r.Next()
-	}
-	var located *tfrecord.Error
-	if errors.As(err, &located) {
-		located.Record += at.number - before
-		located.Offset += at.offset - before*tfrecord.Overhead
-		return located
-	}
-	return &tfrecord.Error{Name: o.Name, Record: at.number, Offset: at.offset, Part: tfrecord.PartData, Err: errChanged}
 }

@@ -55,7 +55,7 @@ func FuzzPlainIsTheReaders(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &plainFile{run: &run{set: set}, file: file, name: path, limit: set.opts.limits(), chunk: int(chunk) + 1, most: 4 * int(chunk), end: noEnd}
+		p := &plainFile{run: &run{set: set}, file: file, name: path, framing: set.opts.framing(), chunk: int(chunk) + 1, most: 4 * int(chunk), end: noEnd}
 		watch := new(stageStats).watch()
 		for {
 			b, err := p.read(&watch)

@@ -84,7 +84,7 @@ func (o *Options) complete() error {
 	return o.SkipBad.check()
 }
 
-func (o *Options) limits() limits { return limits{o.Checksum, uint64(o.MaxRecord)} }
+func (o *Options) framing() tfrecord.Framing { return o.readerOptions("").Framing() }
 
 func (o *Options) readerOptions(name string) tfrecord.ReaderOptions {
 	return tfrecord.ReaderOptions{Name: name, Compression: o.Compression, Checksum: o.Checksum, MaxRecord: o.MaxRecord}

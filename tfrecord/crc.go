@@ -11,6 +11,16 @@ func mask(crc uint32) uint32 { return (crc>>15 | crc<<17) + 0xa282ead8 }
 // maskedCRC returns the checksum that a frame stores of data.
 func maskedCRC(data []byte) uint32 { return mask(crc32.Checksum(data, castagnoli)) }
 
+// runningCRC is the checksum of what is written to it.
+type runningCRC uint32
+
+func (c *runningCRC) Write(p []byte) (int, error) {
+	*c = runningCRC(crc32.Update(uint32(*c), castagnoli, p))
+	return len(p), nil
+}
+
+func (c *runningCRC) masked() uint32 { return mask(uint32(*c)) }
+
 // lengthTables[i][b] is what byte i of a length, being b, adds to the CRC of
 // its eight bytes. CRCs are affine: the sum over the bytes, and the CRC of
 // eight zero bytes, is the whole. Byte 0 adds nothing, so that the length of

@@ -1,0 +1,206 @@
+package tfrecord
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"math"
+)
+
+// HeaderSize and FooterSize are how many bytes a frame has before and behind
+// its payload.
+const (
+	HeaderSize = headerSize
+	FooterSize = footerSize
+)
+
+// Verdict is what [Framing.Check] knows of a frame.
+type Verdict uint8
+
+const (
+	// FrameWhole: all of it is there, and both checksums hold.
+	FrameWhole Verdict = iota
+	// FrameShort: there are fewer bytes than a header, or than the length says.
+	FrameShort
+	// FrameBroken: the length cannot be believed, or is over the limit. Where
+	// the next frame begins is not known.
+	FrameBroken
+	// FrameDamaged: the length holds, the payload does not.
+	FrameDamaged
+)
+
+// Framing is what frames in memory, or in a file that can be read anywhere, are
+// held to. A [Reader] gives one record at a time and the words for what is
+// wrong; this is for those who go through many frames of a buffer of their own,
+// and for those who look for what is left behind damage. The zero value checks
+// all, and takes records of up to 1 GiB.
+type Framing struct {
+	// Checksum says what is checked. Default: ChecksumFull.
+	Checksum Checksum
+	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	MaxRecord int64
+}
+
+// Framing returns what the options say of frames.
+func (o ReaderOptions) Framing() Framing { return Framing{o.Checksum, o.MaxRecord} }
+
+// Check looks at the frame at the beginning of p, and allocates nothing. size
+// is that of the whole frame, whose payload is p[HeaderSize : size-FooterSize]; for a
+// short one how many bytes are needed to tell more; 0 for a broken one.
+func (f Framing) Check(p []byte) (size int, v Verdict) {
+	if len(p) < headerSize {
+		return headerSize, FrameShort
+	}
+	length := binary.LittleEndian.Uint64(p)
+	if length > f.largest() || f.Checksum != ChecksumOff && maskedLengthCRC(length) != binary.LittleEndian.Uint32(p[8:]) {
+		return 0, FrameBroken
+	}
+	size = Overhead + int(length)
+	if len(p) < size {
+		return size, FrameShort
+	}
+	if f.Checksum == ChecksumFull && maskedCRC(p[headerSize:size-footerSize]) != binary.LittleEndian.Uint32(p[size-footerSize:]) {
+		return size, FrameDamaged
+	}
+	return size, FrameWhole
+}
+
+// largest is MaxRecord, or less where an int is too small for its frame.
+func (f Framing) largest() uint64 {
+	if f.MaxRecord <= 0 {
+		return defaultMaxRecord
+	}
+	return min(uint64(f.MaxRecord), math.MaxInt-Overhead)
+}
+
+// resyncWindow is how many bytes are searched at a time.
+const resyncWindow = 256 << 10
+
+// Resync finds the first frame at or behind offset whose length and payload
+// both have their checksum, whatever Checksum says, and returns where it
+// begins; where the file ends when there is none. The error is that of r.
+//
+// The checksum of its own rules out all but one in 2³² of what may look like a
+// length; only then a payload is read, a buffer at a time. A file made to
+// deceive, full of headers without records, takes up to MaxRecord bytes of
+// reading for each of them.
+func (f Framing) Resync(r io.ReaderAt, offset int64) (int64, error) {
+	window := make([]byte, resyncWindow)
+	check := Framing{ChecksumFull, f.MaxRecord}
+	largest := check.largest()
+	for {
+		n, err := r.ReadAt(window, offset)
+		if err != nil && err != io.EOF {
+			return 0, err
+		}
+		for i := 0; i+headerSize <= n; i++ {
+			// The upper bytes of nearly any length are zero.
+			if binary.LittleEndian.Uint64(window[i:]) > largest {
+				continue
+			}
+			_, v := check.Check(window[i:n])
+			if v == FrameShort {
+				var err error
+				if v, err = check.CheckAt(r, offset+int64(i)); err != nil {
+					return 0, err
+				}
+			}
+			if v == FrameWhole {
+				return offset + int64(i), nil
+			}
+		}
+		if err == io.EOF {
+			return offset + int64(n), nil
+		}
+		offset += int64(n - headerSize + 1)
+	}
+}
+
+// CheckAt looks at the frame at offset of a file, without memory for all of it.
+// A frame that reaches past the end is short. The error is that of r.
+func (f Framing) CheckAt(r io.ReaderAt, offset int64) (Verdict, error) {
+	var header [headerSize]byte
+	n, err := r.ReadAt(header[:], offset)
+	if err != nil && err != io.EOF {
+		return FrameShort, err
+	}
+	size, v := f.Check(header[:n])
+	if v != FrameShort || n < headerSize {
+		return v, nil
+	}
+	// Its last byte shows whether the file is long enough.
+	var last [1]byte
+	if n, err := r.ReadAt(last[:], offset+int64(size)-1); n == 0 {
+		if err == io.EOF {
+			err = nil
+		}
+		return FrameShort, err
+	}
+	if f.Checksum != ChecksumFull {
+		return FrameWhole, nil
+	}
+	return checkPayloadAt(r, offset+headerSize, int64(size-Overhead))
+}
+
+// checkPayloadAt compares length bytes at offset with the checksum behind them.
+func checkPayloadAt(r io.ReaderAt, offset, length int64) (Verdict, error) {
+	in := io.NewSectionReader(r, offset, length+footerSize)
+	var crc runningCRC
+	if _, err := io.CopyN(&crc, in, length); err != nil {
+		return shortOr(err)
+	}
+	var stored [footerSize]byte
+	if _, err := io.ReadFull(in, stored[:]); err != nil {
+		return shortOr(err)
+	}
+	if crc.masked() != binary.LittleEndian.Uint32(stored[:]) {
+		return FrameDamaged, nil
+	}
+	return FrameWhole, nil
+}
+
+// shortOr is FrameShort for a file that became shorter, else an error.
+func shortOr(err error) (Verdict, error) {
+	if err == io.EOF || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return FrameShort, err
+}
+
+// Behind returns where reading may go on behind the frame at offset that is not
+// whole: behind that frame when its payload alone is damaged and the file ends
+// there or another header follows, else where [Framing.Resync] finds a frame.
+// It is offset+1 at least. The error is that of r.
+func (f Framing) Behind(r io.ReaderAt, offset int64) (int64, error) {
+	var header [headerSize]byte
+	n, err := r.ReadAt(header[:], offset)
+	if err != nil && err != io.EOF {
+		return 0, err
+	}
+	if size, v := f.Check(header[:n]); v == FrameShort && n == headerSize {
+		next := offset + int64(size)
+		follows, err := f.headerAt(r, next)
+		if err != nil || follows {
+			return next, err
+		}
+	}
+	return f.Resync(r, offset+1)
+}
+
+// headerAt reports whether the file ends at offset, or a header begins there.
+func (f Framing) headerAt(r io.ReaderAt, offset int64) (bool, error) {
+	// One byte more shows a file that ends before.
+	var p [1 + headerSize]byte
+	n, err := r.ReadAt(p[:], offset-1)
+	if err != nil && err != io.EOF {
+		return false, err
+	}
+	if n == 1 {
+		return true, nil
+	}
+	if n < len(p) {
+		return false, nil
+	}
+	_, v := f.Check(p[1:])
+	return v != FrameBroken, nil
+}
