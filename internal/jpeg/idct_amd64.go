@@ -1,0 +1,36 @@
+//go:build !noasm
+
+package jpeg
+
+//go:generate sh -c "cd _generate && go run ./dct -out ../dct_amd64.s -stubs ../dct_stubs_amd64.go -pkg jpeg"
+
+// idct8 makes blocks that lie side by side at full size: 8 rows of 8 samples a
+// block.
+func idct8(dst []byte, stride int, coefs [][64]int16, quant *[64]uint16) {
+	if !hasAVX2 || len(coefs) == 0 {
+		idct8Plain(dst, stride, coefs, quant)
+		return
+	}
+	_ = dst[7*stride+8*len(coefs)-1]
+	idct8AVX2(&dst[0], stride, &coefs[0], quant, len(coefs))
+}
+
+// idct4 is idct8 at half the size: 4 rows of 4 samples a block.
+func idct4(dst []byte, stride int, coefs [][64]int16, quant *[64]uint16) {
+	if !hasAVX2 || len(coefs) == 0 {
+		idct4Plain(dst, stride, coefs, quant)
+		return
+	}
+	_ = dst[3*stride+4*len(coefs)-1]
+	idct4AVX2(&dst[0], stride, &coefs[0], quant, len(coefs))
+}
+
+// idct2 is idct8 at a quarter of the size: 2 rows of 2 samples a block.
+func idct2(dst []byte, stride int, coefs [][64]int16, quant *[64]uint16) {
+	if !hasAVX2 || len(coefs) == 0 {
+		idct2Plain(dst, stride, coefs, quant)
+		return
+	}
+	_ = dst[stride+2*len(coefs)-1]
+	idct2AVX2(&dst[0], stride, &coefs[0], quant, len(coefs))
+}
