@@ -34,6 +34,12 @@ func (d Draw) Apply(dst, src *Image, scratch *Scratch) error {
 	}
 	scratch, free := scratch.orOwn()
 	defer free()
+	return d.apply(dst, src, 0, scratch)
+}
+
+// apply does the steps, which are counted from first in errors. src may be what scratch keeps
+// between steps, the second of the two.
+func (d Draw) apply(dst, src *Image, first int, scratch *Scratch) error {
 	from := src
 	for i, s := range d.Steps {
 		to := &scratch.steps.draw[i&1]
@@ -41,7 +47,7 @@ func (d Draw) Apply(dst, src *Image, scratch *Scratch) error {
 			to = dst
 		}
 		if err := s.Apply(to, from, scratch); err != nil {
-			return fmt.Errorf("step %d: %w", i, err)
+			return fmt.Errorf("step %d: %w", first+i, err)
 		}
 		from = to
 	}

@@ -72,9 +72,9 @@ func (q *quality) check(t *testing.T, what string, least, mean float64) {
 	}
 }
 
-// TestPlanesQuality compares what comes out at the end of the way through planes, a JPEG of
-// quality 95 decoded again, with the way through RGB: the floors are those that the
-// documentation of Planes states.
+// TestPlanesQuality compares what comes out at the end of the ways through planes, a JPEG of
+// quality 95 decoded again or RGB, with the way through RGB from the first: the floors are those
+// that the documentation of Planes states.
 func TestPlanesQuality(t *testing.T) {
 	for _, decoder := range []string{"auto", "go"} {
 		c := newCodec(t, CodecOptions{Decoder: decoder})
@@ -107,18 +107,15 @@ func TestPlanesQuality(t *testing.T) {
 				if err := s.Render(&a, &im, g, nil); err != nil {
 					t.Fatal(err)
 				}
-				var p, q, whole Planes
+				var p, q Planes
 				if _, err := c.DecodePlanes(&p, data, DecodeOptions{}); err != nil {
 					t.Fatal(err)
 				}
 				if err := s.RenderPlanes(&q, &p, g, "420", nil); err != nil {
 					t.Fatal(err)
 				}
-				if err := s.RenderPlanes(&whole, &p, g, "444", nil); err != nil {
-					t.Fatal(err)
-				}
 				var b Image
-				if err := whole.RGB(&b); err != nil {
+				if err := s.RenderRGB(&b, &p, g, nil); err != nil {
 					t.Fatal(err)
 				}
 				pixels.add(name, &a, &b)
@@ -140,7 +137,7 @@ func TestPlanesQuality(t *testing.T) {
 			}
 			what := fmt.Sprintf("%s, %dx%d %v %v", decoder, s.Width+s.Square, s.Height+s.Square, s.Fit, s.Filter)
 			final.check(t, what, test.least, test.mean)
-			pixels.check(t, what+", 444", test.rgbLeast, test.rgbMean)
+			pixels.check(t, what+", to RGB", test.rgbLeast, test.rgbMean)
 		}
 	}
 }
@@ -211,4 +208,36 @@ func TestReducedQuality(t *testing.T) {
 			planes.check(t, fmt.Sprintf("1/%d %v in planes", denom, f), 33, 38)
 		}
 	}
+}
+
+// TestDrawPlanesQuality compares what a draw that begins with a resized crop makes of planes with
+// what it makes of RGB.
+func TestDrawPlanesQuality(t *testing.T) {
+	c := newCodec(t, CodecOptions{})
+	policy, err := ParsePolicy("random_resized_crop:224|hflip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var q quality
+	for name, data := range photographs(t, c) {
+		var p Planes
+		var im, a, b Image
+		if _, err := c.DecodePlanes(&p, data, DecodeOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Decode(&im, data, DecodeOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		for copy := range 3 {
+			draw := policy.Draw(1, name, copy, im.Width, im.Height)
+			if err := draw.Apply(&a, &im, nil); err != nil {
+				t.Fatal(err)
+			}
+			if err := draw.ApplyPlanes(&b, &p, nil); err != nil {
+				t.Fatal(err)
+			}
+			q.add(name, &a, &b)
+		}
+	}
+	q.check(t, policy.String(), 37, 46)
 }

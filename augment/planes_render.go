@@ -3,6 +3,8 @@ package augment
 import (
 	"errors"
 	"fmt"
+
+	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
 // TakesPlanes says whether [ResizeSpec.RenderPlanes] does what the spec says: not for Nearest,
@@ -22,6 +24,44 @@ func (s ResizeSpec) RenderPlanes(dst, src *Planes, g Geometry, subsampling strin
 	if dst == src {
 		return errors.New("resize: the result must not be the source itself")
 	}
+	if err := s.checkPlanes(src, g); err != nil {
+		return err
+	}
+	to, err := parseSampling(subsampling)
+	if err != nil {
+		return fmt.Errorf("resize: %w", err)
+	}
+	scratch, free := scratch.orOwn()
+	defer free()
+	s.renderPlanes(dst, src, g, to, scratch)
+	return nil
+}
+
+// RenderRGB makes dst what the spec says of src, in RGB: all three planes are brought to the
+// size of the window, as [ResizeSpec.RenderPlanes] does for subsampling "444", and only then
+// converted. Padding has exactly its colour. dst reuses its memory; scratch may be nil.
+func (s ResizeSpec) RenderRGB(dst *Image, src *Planes, g Geometry, scratch *Scratch) error {
+	if err := s.checkPlanes(src, g); err != nil {
+		return err
+	}
+	scratch, free := scratch.orOwn()
+	defer free()
+	dst.Reset(g.Width, g.Height, 3)
+	window := dst.Pix
+	if g.WindowWidth != g.Width || g.WindowHeight != g.Height {
+		s.pad(dst)
+		window = dst.Pix[g.PadY*dst.Stride+3*g.PadX:]
+		g.Width, g.Height, g.PadX, g.PadY = g.WindowWidth, g.WindowHeight, 0, 0
+	}
+	planes := &scratch.planes
+	s.renderPlanes(planes, src, g, jpeg.Sub444, scratch)
+	planar := planes.planar(jpeg.Sub444)
+	planar.RGB(window, dst.Stride)
+	return nil
+}
+
+// checkPlanes refuses what can't be rendered.
+func (s ResizeSpec) checkPlanes(src *Planes, g Geometry) error {
 	if !s.Filter.valid() || !s.TakesPlanes() {
 		return fmt.Errorf("resize: filter %v has no way with planes", s.Filter)
 	}
@@ -31,17 +71,11 @@ func (s ResizeSpec) RenderPlanes(dst, src *Planes, g Geometry, subsampling strin
 	if src.Width > maxSource || src.Height > maxSource {
 		return fmt.Errorf("resize of %dx%d: no side of the source may be over %d pixels", src.Width, src.Height, maxSource)
 	}
-	if err := g.check(); err != nil {
-		return err
-	}
-	to, err := parseSampling(subsampling)
-	if err != nil {
-		return fmt.Errorf("resize: %w", err)
-	}
-	if scratch == nil {
-		scratch = scratches.Get().(*Scratch)
-		defer scratches.Put(scratch)
-	}
+	return g.check()
+}
+
+// renderPlanes makes dst planes of a subsampling.
+func (s ResizeSpec) renderPlanes(dst, src *Planes, g Geometry, to jpeg.Subsampling, scratch *Scratch) {
 	dst.reset(g.Width, g.Height, to)
 	from, _ := src.sampling()
 	color := planesColor(s.PadColor)
@@ -58,7 +92,6 @@ func (s ResizeSpec) RenderPlanes(dst, src *Planes, g Geometry, subsampling strin
 			scaled: g.ScaledHeight, crop: g.CropY, pad: g.PadY, window: g.WindowHeight, total: g.Height}
 		s.renderPlane(out, in[i], across, down, color[i], scratch)
 	}
-	return nil
 }
 
 // renderPlane makes one plane, whose size is set.

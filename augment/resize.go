@@ -30,10 +30,11 @@ type Scratch struct {
 	// needs one. Pictures depend on it.
 	Codec *Codec
 
-	rows  []uint8 // a band of rows resized horizontally
-	wide  []int16 // the same where bytes would clip what overshoots
-	at    []int32 // where in a row of the source each pixel is taken from
-	steps stepScratch
+	rows   []uint8 // a band of rows resized horizontally
+	wide   []int16 // the same where bytes would clip what overshoots
+	at     []int32 // where in a row of the source each pixel is taken from
+	planes Planes  // resized, before they are converted
+	steps  stepScratch
 }
 
 var scratches = sync.Pool{New: func() any { return new(Scratch) }}

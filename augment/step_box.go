@@ -99,8 +99,8 @@ func (s ResizedCrop) Apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}
-	if s.X < 0 || s.Y < 0 || s.W > src.Width-s.X || s.H > src.Height-s.Y {
-		return fmt.Errorf("%s: the box %dx%d at %d,%d isn't within the picture of %dx%d", s.Op(), s.W, s.H, s.X, s.Y, src.Width, src.Height)
+	if err := s.within(src.Width, src.Height); err != nil {
+		return err
 	}
 	box := *src
 	box.Pix = src.Pix[s.Y*src.Stride+s.X*src.Channels:]
@@ -111,6 +111,14 @@ func (s ResizedCrop) Apply(dst, src *Image, scratch *Scratch) error {
 	scratch, free := scratch.orOwn()
 	defer free()
 	scratch.resize(dst, &box, scaling{width: s.Width, height: s.Height, filter: s.Filter, antialias: s.Antialias})
+	return nil
+}
+
+// within refuses a box that sticks out of a picture of w x h pixels.
+func (s ResizedCrop) within(w, h int) error {
+	if s.X < 0 || s.Y < 0 || s.W > w-s.X || s.H > h-s.Y {
+		return fmt.Errorf("%s: the box %dx%d at %d,%d isn't within the picture of %dx%d", s.Op(), s.W, s.H, s.X, s.Y, w, h)
+	}
 	return nil
 }
 

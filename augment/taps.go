@@ -43,9 +43,10 @@ type axisKey struct {
 // they aren't these pixels: those of chroma, or of a plane decoded at a part of
 // its size.
 type grid struct {
-	// The source is size/per samples long: per of the picture's pixels make
-	// one, of which the last may have fewer.
-	size, per int
+	// The source is size pixels long: per of the picture's pixels make a
+	// sample, of which the last may have fewer. So may the first, which
+	// begins as many pixels before the source as skip.
+	size, per, skip int
 	// step of the out pixels make a sample of the result, their mean. The
 	// first of these have no part in the window: as many as lead.
 	step, lead int
@@ -108,6 +109,7 @@ func (a *axis) fillKernel(k axisKey) {
 	weigh, reach := k.filter.kernel()
 	g := k.placed()
 	scale := float64(g.size) / float64(float64(k.out)*float64(g.per))
+	skip := float64(g.skip) / float64(g.per)
 	stretch := 1.0
 	if k.antialias {
 		stretch = max(scale, 1)
@@ -123,7 +125,7 @@ func (a *axis) fillKernel(k axisKey) {
 		clear(sums)
 		begin, end := 0, 0
 		for p := lo; p < hi; p++ {
-			center := float64((float64(p) + 0.5) * scale)
+			center := float64((float64(p)+0.5)*scale) + skip
 			if k.filter == Bicubic && !k.antialias {
 				center = snap(center)
 			}
@@ -173,16 +175,16 @@ func snap(center float64) float64 {
 
 // fillArea weighs each source pixel by the share of the rectangle that it
 // covers, in whole numbers: in units of 1/out of a pixel, pixel i of the result
-// covers i*in to (i+1)*in, with a grid accordingly. What is rounded is the running sum, so that the
-// weights sum to 1 exactly however many they are.
+// covers i*in to (i+1)*in, with a grid accordingly. What is rounded is the running
+// sum, so that the weights sum to 1 exactly however many they are.
 func (a *axis) fillArea(k axisKey) {
 	g := k.placed()
-	size, unit := int64(g.size), int64(k.out)*int64(g.per)
+	size, unit, skip := int64(g.size), int64(k.out)*int64(g.per), int64(k.out)*int64(g.skip)
 	a.width = int(min((size*int64(g.step)+unit-1)/unit+1, int64(k.in)))
 	a.weights = make([]int32, a.width*len(a.first))
 	for i := range a.first {
 		lo, hi := k.pixels(i)
-		from, end := int64(lo)*size, int64(hi)*size
+		from, end := int64(lo)*size+skip, int64(hi)*size+skip
 		in := end - from
 		first := from / unit
 		last := (end - 1) / unit

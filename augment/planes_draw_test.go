@@ -1,0 +1,198 @@
+package augment
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+)
+
+// anyBox is a crop of a picture of w by h pixels that planes can follow.
+func anyBox(r *rand.Rand, w, h int) ResizedCrop {
+	s := ResizedCrop{W: 1 + r.IntN(w), H: 1 + r.IntN(h), Width: 1 + r.IntN(90), Height: 1 + r.IntN(90),
+		Filter: [...]Filter{Bilinear, Area, Bicubic, Lanczos3}[r.IntN(4)], Antialias: r.IntN(4) > 0}
+	s.X, s.Y = r.IntN(w-s.W+1), r.IntN(h-s.H+1)
+	return s
+}
+
+// TestDrawPlanesWhole: a box that is the whole picture is what a resize to the same size makes of
+// it, whatever the subsampling and the reduction.
+func TestDrawPlanesWhole(t *testing.T) {
+	r := rand.New(rand.NewPCG(41, 42))
+	for range 200 {
+		src := noisyPlanes(1+r.IntN(120), 1+r.IntN(120), 1<<r.IntN(4), subsamplings[r.IntN(4)], r.IntN(5))
+		box := anyBox(r, src.Width, src.Height)
+		spec := ResizeSpec{Width: box.Width, Height: box.Height, Filter: box.Filter, Antialias: box.Antialias}
+		var got, want Image
+		if err := (Draw{[]Step{ResizeTo{box.Width, box.Height, box.Filter, box.Antialias}}}).ApplyPlanes(&got, src, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := spec.RenderRGB(&want, src, spec.Geometry(src.Width, src.Height), nil); err != nil {
+			t.Fatal(err)
+		}
+		if !samePixels(&got, &want) {
+			t.Fatalf("%+v of %dx%d %s at 1/%d: other pixels than resized", box, src.Width, src.Height, src.Subsampling, src.Denom)
+		}
+	}
+}
+
+// samePixels says whether two pictures are alike.
+func samePixels(a, b *Image) bool {
+	if a.Width != b.Width || a.Height != b.Height || a.Channels != b.Channels {
+		return false
+	}
+	for y := range a.Height {
+		if string(a.Row(y)) != string(b.Row(y)) {
+			return false
+		}
+	}
+	return true
+}
+
+// TestDrawPlanesBox: from planes that all have the picture's size a box comes as it does from a
+// gray picture, but for a level or two where the passes come in another order.
+func TestDrawPlanesBox(t *testing.T) {
+	r := rand.New(rand.NewPCG(43, 44))
+	var scratch Scratch
+	for range 200 {
+		src := noisyPlanes(1+r.IntN(120), 1+r.IntN(120), 1, "444", r.IntN(5))
+		for _, im := range src.images() {
+			for i, v := range im.Pix {
+				im.Pix[i] = 96 + v/4 // what doesn't overshoot isn't clipped between the passes
+			}
+		}
+		box := anyBox(r, src.Width, src.Height)
+		if err := box.applyPlanes(new(Image), src, &scratch); err != nil {
+			t.Fatal(err)
+		}
+		for i, im := range scratch.planes.images() {
+			var want Image
+			if err := box.Apply(&want, src.images()[i], nil); err != nil {
+				t.Fatal(err)
+			}
+			for j, v := range im.Pix {
+				if d := int(v) - int(want.Pix[j]); max(d, -d) > 2 {
+					t.Fatalf("%+v of %dx%d: plane %d differs by %d", box, src.Width, src.Height, i, d)
+				}
+			}
+		}
+	}
+}
+
+// TestDrawPlanesSiting: wherever a box begins and ends within the samples of chroma or of a
+// reduced picture, these stay where they belong.
+func TestDrawPlanesSiting(t *testing.T) {
+	r := rand.New(rand.NewPCG(45, 46))
+	const slope = 0.5
+	var scratch Scratch
+	checked := 0
+	for range 300 {
+		w, h := 150+r.IntN(330), 150+r.IntN(330)
+		src := noisyPlanes(w, h, 1<<r.IntN(3), subsamplings[r.IntN(4)], 0)
+		from, _ := src.sampling()
+		fx, fy := from.Factors()
+		for i, im := range src.images() {
+			per := float64(src.Denom)
+			if i > 0 {
+				per *= float64([]int{0, fx, fy}[i])
+			}
+			for y := range im.Height {
+				for x := range im.Width {
+					at := float64(x)
+					if i == 2 {
+						at = float64(y)
+					}
+					im.Row(y)[x] = uint8(min((at+0.5)*per*slope+0.5, 255))
+				}
+			}
+		}
+		box := anyBox(r, w, h)
+		if box.Filter == Area {
+			box.Filter = Bilinear // where Area enlarges there are steps
+		}
+		if err := box.applyPlanes(new(Image), src, &scratch); err != nil {
+			t.Fatal(err)
+		}
+		scaleX, scaleY := float64(box.W)/float64(box.Width), float64(box.H)/float64(box.Height)
+		margin := 16 + 6*(max(scaleX, scaleY)+1) // the filter is cut at the edge
+		for i, im := range scratch.planes.images() {
+			for y := range im.Height {
+				for x := range im.Width {
+					px, py := (float64(x)+0.5)*scaleX, (float64(y)+0.5)*scaleY
+					if px < margin || px > float64(box.W)-margin || py < margin || py > float64(box.H)-margin {
+						continue
+					}
+					want := px + float64(box.X)
+					if i == 2 {
+						want = py + float64(box.Y)
+					}
+					checked++
+					if v := float64(im.Row(y)[x]); math.Abs(v-want*slope) > 1.5 {
+						t.Fatalf("%+v of %dx%d %s at 1/%d: plane %d at %d,%d holds %.0f, want %.1f", box, w, h, src.Subsampling, src.Denom, i, x, y, v, want*slope)
+					}
+				}
+			}
+		}
+	}
+	if checked < 10000 {
+		t.Errorf("only %d samples were looked at", checked)
+	}
+}
+
+// TestDrawPlanesSteps: the steps behind the first are done to what it makes.
+func TestDrawPlanesSteps(t *testing.T) {
+	src := noisyPlanes(101, 77, 1, "420", 3)
+	first := ResizedCrop{X: 3, Y: 5, W: 50, H: 40, Width: 30, Height: 20, Antialias: true}
+	rest := []Step{HFlip{}, Invert{}, Posterize{3}, VFlip{}}
+	for n := range len(rest) + 1 {
+		draw := Draw{append([]Step{first}, rest[:n]...)}
+		if !draw.TakesPlanes() {
+			t.Fatal("it takes no planes")
+		}
+		var got, small, want Image
+		var scratch Scratch
+		if err := draw.ApplyPlanes(&got, src, &scratch); err != nil {
+			t.Fatal(err)
+		}
+		if err := first.applyPlanes(&small, src, &scratch); err != nil {
+			t.Fatal(err)
+		}
+		if err := (Draw{rest[:n]}).Apply(&want, &small, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !samePixels(&got, &want) {
+			t.Errorf("%d steps behind: other pixels", n)
+		}
+	}
+	for _, draw := range []Draw{{}, {[]Step{HFlip{}, first}}, {[]Step{ResizeTo{Width: 3, Height: 3, Filter: Nearest}}}} {
+		if draw.TakesPlanes() {
+			t.Errorf("%v takes planes", draw)
+		}
+		if err := draw.ApplyPlanes(new(Image), src, nil); err == nil {
+			t.Errorf("%v was done to planes", draw)
+		}
+	}
+	first.X = 60
+	if err := (Draw{[]Step{first}}).ApplyPlanes(new(Image), src, nil); err == nil || !strings.Contains(err.Error(), "isn't within") {
+		t.Errorf("a box beyond the edge: %v", err)
+	}
+	if err := (Draw{[]Step{ResizeTo{Width: 9, Height: 9}, CropBox{}}}).ApplyPlanes(new(Image), src, nil); err == nil || !strings.Contains(err.Error(), "step 1") {
+		t.Errorf("a second step without sense: %v", err)
+	}
+}
+
+func TestDrawMinDecode(t *testing.T) {
+	for _, test := range []struct {
+		step Step
+		w, h int
+	}{
+		{ResizedCrop{W: 500, H: 250, Width: 100, Height: 50, Antialias: true}, 300, 300},
+		{ResizedCrop{W: 500, H: 250, Width: 100, Height: 50}, 0, 0},
+		{ResizeTo{Width: 100, Height: 50, Antialias: true}, 150, 75},
+		{HFlip{}, 0, 0},
+	} {
+		if w, h := (Draw{[]Step{test.step}}).MinDecode(1000, 1000); w != test.w || h != test.h {
+			t.Errorf("%+v: %dx%d, want %dx%d", test.step, w, h, test.w, test.h)
+		}
+	}
+}
