@@ -48,6 +48,8 @@ var (
 	}
 	judges  = []string{"github.com/google/go-cmp", "google.golang.org/protobuf"}
 	scripts = []string{"github.com/rogpeppe/go-internal"}
+	// conditions is the language of filter --where.
+	conditions = []string{"github.com/expr-lang/expr"}
 )
 
 // rooms by the first element of their path, or the first two below internal
@@ -66,10 +68,11 @@ var rooms = map[string]room{
 	},
 	"gpu": {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},
 	"cmd": {
-		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal"},
-		theirs: slices.Concat(wire, files, globs, pixels, prompt), judges: slices.Concat(judges, scripts),
+		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where"},
+		theirs: slices.Concat(wire, files, globs, pixels, prompt, conditions), judges: slices.Concat(judges, scripts),
 	},
-	"internal": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels), judges: judges},
+	"internal":       {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels), judges: judges},
+	"internal/where": {ours: []string{"tfrecord"}, theirs: slices.Concat(wire, conditions), judges: judges},
 	// Only tests, which drive a room and the built command from outside.
 	"internal/interop": {ours: []string{"tfrecord", "reader", "internal"}, judges: judges},
 }

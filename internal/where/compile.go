@@ -1,0 +1,255 @@
+package where
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/expr-lang/expr"
+	"github.com/expr-lang/expr/ast"
+	"github.com/expr-lang/expr/file"
+	"github.com/expr-lang/expr/vm"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Expression is a compiled condition. It is safe for concurrent use.
+type Expression struct {
+	program  *vm.Program
+	features []Feature // those that it names
+	machines sync.Pool
+}
+
+// Error is what is wrong with an expression, and where.
+type Error struct {
+	Expression string
+	Column     int // of the word at fault, in runes from 1
+	Message    string
+}
+
+// Error gives the message, and the expression with a mark under the word.
+func (e *Error) Error() string {
+	return fmt.Sprintf("column %d: %s\n  %s\n  %*s", e.Column, e.Message, e.Expression, e.Column, "^")
+}
+
+// allowed are the built-in functions: those that give the same result for the
+// same record. len is ours, since that of expr counts the runes of a string.
+var allowed = []string{
+	"all", "any", "none", "one", "count", "filter", "map", "sum", "min", "max", "mean", "median",
+	"abs", "ceil", "floor", "round", "int", "float", "string", "trim", "lower", "upper",
+	"hasPrefix", "hasSuffix", "indexOf", "first", "last", "bitand", "bitor", "bitxor", "bitnot", "bitshl", "bitshr",
+}
+
+// Words with a meaning of ours, and the functions that names of features
+// become, which nobody can write.
+const (
+	index       = "f"
+	hasFunction = "has"
+	lenFunction = "len"
+
+	hasFeature    = "has feature"
+	intFeature    = "int feature"
+	floatFeature  = "float feature"
+	stringFeature = "string feature"
+	listOf        = "s" // behind the three above
+)
+
+// Compile checks an expression against the features that records have. What is
+// wrong with it is an [*Error].
+func Compile(expression string, features []Feature) (*Expression, error) {
+	// Errors are told in one line.
+	expression = strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\r' || r == '\t' {
+			return ' '
+		}
+		return r
+	}, expression)
+	x := new(Expression)
+	declared := declarations{}
+	r := &resolver{names: newNames(features), declared: declared, slots: map[int]int{}, indexed: map[ast.Node]bool{}}
+	options := []expr.Option{
+		expr.Env(new(record)), expr.AsBool(), expr.Patch(declared), expr.Patch(r), expr.DisableAllBuiltins(),
+		expr.Function(lenFunction, length, new(func(string) int), new(func([]int64) int), new(func([]float64) int), new(func([]string) int), new(func([]any) int)),
+		expr.Function(hasFeature, hasValue, new(func(*record, int) bool)),
+		expr.Function(intFeature, intValue, new(func(*record, int) int64)),
+		expr.Function(floatFeature, floatValue, new(func(*record, int) float64)),
+		expr.Function(stringFeature, stringValue, new(func(*record, int) string)),
+		expr.Function(intFeature+listOf, intValues, new(func(*record, int) []int64)),
+		expr.Function(floatFeature+listOf, floatValues, new(func(*record, int) []float64)),
+		expr.Function(stringFeature+listOf, stringValues, new(func(*record, int) []string)),
+	}
+	for _, name := range allowed {
+		options = append(options, expr.EnableBuiltin(name))
+	}
+	program, err := expr.Compile(expression, options...)
+	switch {
+	case r.err != nil: // before it came to types
+		r.err.Expression = expression
+		return nil, r.err
+	case err != nil:
+		return nil, explain(expression, err)
+	}
+	x.program, x.features = program, r.named
+	x.machines.New = func() any {
+		return &machine{record: record{features: x.features, values: make([]tfrecord.Feature, len(x.features))}}
+	}
+	return x, nil
+}
+
+// explain turns an error of expr into one of ours.
+func explain(expression string, err error) error {
+	var at *file.Error
+	if !errors.As(err, &at) {
+		return &Error{expression, 1, err.Error()}
+	}
+	message := at.Message
+	if strings.HasPrefix(message, "unexpected token EOF") {
+		message = "the expression ends too early"
+	}
+	return &Error{expression, at.Column + 1, message}
+}
+
+// Keys returns the keys of the features that the expression names.
+func (x *Expression) Keys() []string {
+	keys := make([]string, len(x.features))
+	for i, f := range x.features {
+		keys[i] = f.Key
+	}
+	return keys
+}
+
+// declarations are the names that an expression itself gives (let x = ...).
+type declarations map[string]bool
+
+// Visit implements ast.Visitor.
+func (d declarations) Visit(node *ast.Node) {
+	if n, ok := (*node).(*ast.VariableDeclaratorNode); ok {
+		d[n.Name] = true
+	}
+}
+
+// resolver puts calls in the place of names of features.
+type resolver struct {
+	*names
+	declared declarations
+	named    []Feature
+	slots    map[int]int       // places in named by places in features
+	indexed  map[ast.Node]bool // what stands for the name f, which may be about to be indexed
+	err      *Error            // the first
+}
+
+// Visit implements ast.Visitor. The parts of a node come before the node.
+func (r *resolver) Visit(node *ast.Node) {
+	switch n := (*node).(type) {
+	case *ast.IdentifierNode:
+		r.identifier(node, n)
+	case *ast.MemberNode:
+		// f["key"], also when there is a feature f.
+		key, ok := n.Property.(*ast.StringNode)
+		if ok && (r.indexed[n.Node]) {
+			r.put(node, key.Value, key)
+		}
+	case *ast.CallNode:
+		callee, _ := n.Callee.(*ast.IdentifierNode)
+		switch {
+		case callee == nil:
+		case callee.Value == hasFunction:
+			r.has(node, n)
+		case callee.Value == lenFunction:
+			// Its type was settled while its argument was a mere name: begin anew.
+			ast.Patch(node, &ast.CallNode{Callee: callee, Arguments: n.Arguments})
+		}
+	}
+}
+
+func (r *resolver) identifier(node *ast.Node, n *ast.IdentifierNode) {
+	switch n.Value {
+	case hasFunction, lenFunction:
+		return
+	case index:
+		if _, err := r.find(index); err != nil {
+			r.indexed[n] = true
+			return // for f["key"]; expr refuses it alone
+		}
+	case "$env":
+		r.fail(n, "no feature %q", n.Value)
+		return
+	}
+	if !r.declared[n.Value] {
+		r.put(node, n.Value, n)
+		r.indexed[*node] = n.Value == index
+	}
+}
+
+// put replaces a node by the call that gives the feature's values.
+func (r *resolver) put(node *ast.Node, name string, word ast.Node) {
+	place, err := r.find(name)
+	if err != nil {
+		r.fail(word, "%v", err)
+		return
+	}
+	f := r.features[place]
+	var function string
+	switch f.Kind {
+	case tfrecord.KindInt64:
+		function = intFeature
+	case tfrecord.KindFloat:
+		function = floatFeature
+	case tfrecord.KindBytes:
+		function = stringFeature
+	default:
+		r.fail(word, "feature %q has values of more than one kind, or of none: only has(%q) can be asked", f.Key, f.Key)
+		return
+	}
+	if f.List {
+		function += listOf
+	}
+	ast.Patch(node, r.call(function, place))
+}
+
+// has replaces has("key") and has(name), of which the argument was a name and
+// is a call by now.
+func (r *resolver) has(node *ast.Node, n *ast.CallNode) {
+	if len(n.Arguments) != 1 {
+		r.fail(n, "has wants one key, as in has(\"image/width\")")
+		return
+	}
+	switch argument := n.Arguments[0].(type) {
+	case *ast.StringNode:
+		place, err := r.find(argument.Value)
+		if err != nil {
+			r.fail(argument, "%v", err)
+			return
+		}
+		ast.Patch(node, r.call(hasFeature, place))
+	case *ast.CallNode:
+		if callee, ok := argument.Callee.(*ast.IdentifierNode); ok && strings.Contains(callee.Value, " feature") {
+			ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: hasFeature}, Arguments: argument.Arguments})
+			return
+		}
+		r.fail(argument, "has wants a key, as in has(\"image/width\")")
+	default:
+		r.fail(argument, "has wants a key, as in has(\"image/width\")")
+	}
+}
+
+// call is a call of a function for the feature at a place.
+func (r *resolver) call(function string, place int) *ast.CallNode {
+	slot, known := r.slots[place]
+	if !known {
+		slot = len(r.named)
+		r.slots[place] = slot
+		r.named = append(r.named, r.features[place])
+	}
+	return &ast.CallNode{
+		Callee:    &ast.IdentifierNode{Value: function},
+		Arguments: []ast.Node{&ast.IdentifierNode{Value: "$env"}, &ast.IntegerNode{Value: slot}},
+	}
+}
+
+func (r *resolver) fail(word ast.Node, format string, args ...any) {
+	if r.err == nil {
+		r.err = &Error{Column: word.Location().From + 1, Message: fmt.Sprintf(format, args...)}
+	}
+}

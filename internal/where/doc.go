@@ -1,0 +1,33 @@
+// Package where is the expression of `tfrec filter --where`: a condition on
+// the features of an Example, with types that are checked before the first
+// record is read.
+//
+//	x, err := where.Compile(`label == 3 && width > 200`, []where.Feature{
+//		{Key: "image/class/label", Kind: tfrecord.KindInt64},
+//		{Key: "image/width", Kind: tfrecord.KindInt64},
+//	})
+//	for record := range records {
+//		if err := example.Parse(record); err != nil { ... }
+//		keep, err := x.Match(&example.Features)
+//	}
+//
+// The language is that of github.com/expr-lang/expr: comparisons, && || !,
+// arithmetic, in, matches, any(list, # > 0), and so on, without what would make
+// a result depend on the time. It has no loops, so that it always ends.
+//
+// A feature is named by its key, by what stands behind the key's last slash
+// when no other key ends the same, or as f["any/key"]. Its type is
+//
+//   - int, float or string when a record has one value of it; the string of a
+//     bytes feature is its bytes, whatever they are,
+//   - a list of these when a record may have any number; a list that a record
+//     lacks is empty.
+//
+// A record that lacks a single value which the expression comes to does not
+// match: that is [ErrMissing], for the caller to count. has("key") asks first:
+// !has("width") || width > 200. && and || look at their right side only when
+// the left one leaves it open.
+//
+// Floats are float32 in a record and are compared as float64, exactly: 0.1 as
+// written here is no float32, so score == 0.1 is never true. Use < and >.
+package where

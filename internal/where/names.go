@@ -1,0 +1,129 @@
+package where
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Feature is a feature that an expression may name.
+type Feature struct {
+	Key string
+	// Kind of the values. With KindNone, of which nobody knows the kind, or
+	// which differs from record to record, only has(key) can be asked.
+	Kind tfrecord.Kind
+	// List says that a record may have any number of values, not just one.
+	List bool
+}
+
+// names finds features by what an expression calls them.
+type names struct {
+	features []Feature
+	byKey    map[string]int
+	byLast   map[string][]int // by what stands behind the last slash
+}
+
+func newNames(features []Feature) *names {
+	n := &names{features: features, byKey: map[string]int{}, byLast: map[string][]int{}}
+	for i, f := range features {
+		n.byKey[f.Key] = i
+		last := f.Key[strings.LastIndexByte(f.Key, '/')+1:]
+		n.byLast[last] = append(n.byLast[last], i)
+	}
+	return n
+}
+
+// find returns the place of the feature in the list, or what is wrong with the
+// name.
+func (n *names) find(name string) (int, error) {
+	if i, ok := n.byKey[name]; ok {
+		return i, nil
+	}
+	switch found := n.byLast[name]; len(found) {
+	case 0:
+		return 0, fmt.Errorf("no feature %q%s", name, n.suggest(name))
+	case 1:
+		return found[0], nil
+	default:
+		return 0, fmt.Errorf("%q may be any of %s: write the whole key", name, n.quoted(found))
+	}
+}
+
+// maxListed is how many keys an error lists.
+const maxListed = 12
+
+// suggest says which names there are: those like name, else the first ones.
+func (n *names) suggest(name string) string {
+	var near, all []int
+	for i, f := range n.features {
+		all = append(all, i)
+		last := f.Key[strings.LastIndexByte(f.Key, '/')+1:]
+		if distance(name, last) <= 2 || distance(name, f.Key) <= 2 {
+			near = append(near, i)
+		}
+	}
+	switch {
+	case len(all) == 0:
+		return "; the records have no features"
+	case len(near) > 0:
+		return "; did you mean " + n.quoted(near) + "?"
+	}
+	return "; there are " + n.quoted(all)
+}
+
+// quoted lists keys as an expression can name them.
+func (n *names) quoted(places []int) string {
+	keys := make([]string, 0, len(places))
+	for _, i := range places {
+		keys = append(keys, written(n.features[i].Key))
+	}
+	slices.Sort(keys)
+	more := ""
+	if len(keys) > maxListed {
+		more = fmt.Sprintf(" and %d more", len(keys)-maxListed)
+		keys = keys[:maxListed]
+	}
+	return strings.Join(keys, ", ") + more
+}
+
+// written is a key as it can be written in an expression: bare, when it reads
+// as a name.
+func written(key string) string {
+	for i, r := range key {
+		letter := r == '_' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z'
+		if !letter && (i == 0 || r < '0' || r > '9') {
+			return fmt.Sprintf("%s[%q]", index, key)
+		}
+	}
+	return key
+}
+
+// maxDistance bounds the words that are compared: longer ones are no slips.
+const maxDistance = 64
+
+// distance is how many letters must be put in, left out or changed to make b
+// of a (V. I. Levenshtein, 1965).
+func distance(a, b string) int {
+	if len(a) > maxDistance || len(b) > maxDistance {
+		return maxDistance
+	}
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		before := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			change := before
+			if a[i] != b[j] {
+				change++
+			}
+			before = row[j+1]
+			row[j+1] = min(change, before+1, row[j]+1)
+		}
+	}
+	return row[len(b)]
+}
