@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"fmt"
 	"io"
 )
@@ -22,7 +23,7 @@ type counted struct {
 	seen int64 // elements of up, those left out included
 }
 
-func (x *counted) start(epoch int64, at position) error {
+func (x *counted) start(ctx context.Context, epoch int64, at position) error {
 	own, before := at.pop()
 	if at != nil && len(own) != 1 {
 		return errPosition(x.name)
@@ -31,7 +32,7 @@ func (x *counted) start(epoch int64, at position) error {
 	if at != nil {
 		x.seen = own[0]
 	}
-	return x.up.start(epoch, before)
+	return x.up.start(ctx, epoch, before)
 }
 
 func (x *counted) stop() { x.up.stop() }

@@ -41,8 +41,8 @@ type feeder struct {
 }
 
 // begin makes the feeder ready for an epoch.
-func (f *feeder) begin() {
-	f.ctx, f.cancel = context.WithCancel(f.run.ctx)
+func (f *feeder) begin(ctx context.Context) {
+	f.ctx, f.cancel = context.WithCancel(ctx)
 	f.live = make(map[*feed]chan struct{})
 }
 

@@ -89,9 +89,9 @@ type global struct {
 	err    error
 }
 
-func (g *global) start(epoch int64, at position) error {
+func (g *global) start(ctx context.Context, epoch int64, at position) error {
 	g.stop()
-	g.ctx, g.cancel = context.WithCancel(g.run.ctx)
+	g.ctx, g.cancel = context.WithCancel(ctx)
 	if err := g.find(g.ctx, g.run.set); err != nil {
 		return err
 	}

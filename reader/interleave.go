@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"fmt"
 	"io"
 )
@@ -98,9 +99,9 @@ type slot struct {
 	held   int64  // call of next whose block adopted blk last
 }
 
-func (x *interleave) start(epoch int64, at position) error {
+func (x *interleave) start(ctx context.Context, epoch int64, at position) error {
 	x.stop()
-	pieces, err := x.run.set.pieces(x.run.ctx)
+	pieces, err := x.run.set.pieces(ctx)
 	if err != nil {
 		return err
 	}
@@ -109,10 +110,10 @@ func (x *interleave) start(epoch int64, at position) error {
 	if o := x.run.set.opts; o.ShuffleFiles {
 		permute(x.order, draws(key(o.Seed, forFiles, uint64(epoch))))
 	}
-	if x.bad, err = x.run.set.tolerance(x.run.ctx, epoch, pieces); err != nil {
+	if x.bad, err = x.run.set.tolerance(ctx, epoch, pieces); err != nil {
 		return err
 	}
-	x.feeder.begin()
+	x.feeder.begin(ctx)
 	x.turn, x.taken, x.coming, x.began, x.open, x.err = 0, 0, 0, 0, 0, nil
 	clear(x.slots)
 	if at != nil {

@@ -1,6 +1,9 @@
 package reader
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 // Filter returns a pipe of the records that keep says to keep. Its name stands
 // for it in a [State]: another name makes another pipeline. An error of keep
@@ -22,9 +25,9 @@ type filter struct {
 	counts *stageStats
 }
 
-func (f *filter) start(epoch int64, at position) error {
+func (f *filter) start(ctx context.Context, epoch int64, at position) error {
 	_, up := at.pop()
-	return f.stage.start(epoch, up)
+	return f.stage.start(ctx, epoch, up)
 }
 
 func (f *filter) next() (*Block, error) {

@@ -27,8 +27,8 @@ type link struct {
 type stage interface {
 	// start begins an epoch: at its beginning when at is nil, else where a block
 	// with that position begins. It may be called again at any time, and keeps
-	// the memory that it has.
-	start(epoch int64, at position) error
+	// the memory that it has. When ctx ends, next returns an error soon.
+	start(ctx context.Context, epoch int64, at position) error
 	// next returns the next block, which is the caller's to release; io.EOF at
 	// the end of the epoch. Other errors are final.
 	next() (*Block, error)

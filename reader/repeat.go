@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"fmt"
 	"io"
 )
@@ -21,12 +22,14 @@ type repeatStage struct {
 	name  string
 	times int64 // below 0: for ever
 
+	ctx   context.Context
 	base  int64 // epoch of the first time
 	done  int64
 	empty bool // nothing came of this epoch yet
 }
 
-func (x *repeatStage) start(epoch int64, at position) error {
+func (x *repeatStage) start(ctx context.Context, epoch int64, at position) error {
+	x.ctx = ctx
 	x.base, x.done, x.empty = epoch*max(x.times, 1), 0, at == nil
 	own, before := at.pop()
 	if at != nil {
@@ -38,7 +41,7 @@ func (x *repeatStage) start(epoch int64, at position) error {
 	if x.times == 0 {
 		return nil
 	}
-	return x.up.start(x.base+x.done, before)
+	return x.up.start(ctx, x.base+x.done, before)
 }
 
 func (x *repeatStage) next() (*Block, error) {
@@ -59,7 +62,7 @@ func (x *repeatStage) next() (*Block, error) {
 			return nil, io.EOF
 		}
 		x.empty = true
-		if err := x.up.start(x.base+x.done, nil); err != nil {
+		if err := x.up.start(x.ctx, x.base+x.done, nil); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"slices"
@@ -95,14 +96,14 @@ type shuffleMark struct {
 	live  int      // elements in the buffer that came between this mark and the next
 }
 
-func (x *shuffleStage) start(epoch int64, at position) error {
+func (x *shuffleStage) start(ctx context.Context, epoch int64, at position) error {
 	x.clear()
 	if x.same {
 		epoch = 0
 	}
 	x.draws = draws(key(x.key, uint64(epoch)))
 	own, before := at.pop()
-	if err := x.up.start(epoch, before); err != nil || at == nil {
+	if err := x.up.start(ctx, epoch, before); err != nil || at == nil {
 		return err
 	}
 	if len(own) != 3 {

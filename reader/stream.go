@@ -28,13 +28,13 @@ type Stream struct {
 // begin starts the stages where the state says.
 func (s *Stream) begin(state *State) error {
 	if state == nil {
-		return s.top.start(0, nil)
+		return s.top.start(s.run.ctx, 0, nil)
 	}
 	at, err := s.run.position(state)
 	if err != nil {
 		return err
 	}
-	if err := s.top.start(0, at); err != nil {
+	if err := s.top.start(s.run.ctx, 0, at); err != nil {
 		return err
 	}
 	s.at, s.past = at, 0
