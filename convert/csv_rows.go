@@ -36,6 +36,26 @@ func (s *csvSource) known(_ context.Context, job int) (identity []byte, read boo
 	return identity, false, nil
 }
 
+// keys implements source.
+func (s *csvSource) keys(int) []string { return nil }
+
+// files implements source.
+func (s *csvSource) files() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, f := range s.tables.files {
+			if !yield(f.src.Name()) {
+				return
+			}
+		}
+	}
+}
+
+// outline implements source: planning knows the content of tables.
+func (s *csvSource) outline(job int) []byte {
+	identity, _, _ := s.known(context.Background(), job) // it reads nothing, so it cannot fail
+	return identity
+}
+
 // inputs implements source: of tables, remember keeps what is known.
 func (s *csvSource) inputs(int) []shard.Input { return nil }
 

@@ -75,7 +75,8 @@ type ImageOptions struct {
 	// Background is what transparent pictures are composited on. Default: the
 	// alpha channel is dropped.
 	Background *[3]uint8
-	// ExactPixels decodes at full size even where a reduced decode would do.
+	// ExactPixels resizes pictures that were decoded at full size and to RGB, even where
+	// planes, or a reduced decode, would do.
 	ExactPixels bool
 	// NoCheck stores pictures under Keep without decoding them to find damage.
 	NoCheck bool
@@ -179,8 +180,8 @@ func (o *ImageOptions) complete() error {
 		return optionError("mean", "--mean and --std are for --encode float32")
 	case o.Encode == Float32 && o.Normalize.Validate() != nil:
 		return optionError("std", "%v", o.Normalize.Validate())
-	case o.ExactPixels && !o.resizes():
-		return optionError("exact-pixels", "is for --resize: without it pictures are always decoded at full size")
+	case o.ExactPixels && !o.resizes() && o.Augment == nil:
+		return optionError("exact-pixels", "is for --resize and --augment: without them pixels are always exact")
 	case o.Unlabelled && o.LabelOffset != 0:
 		return optionError("label-offset", "cannot go with --unlabelled")
 	case o.LabelFile != "" && o.Unlabelled:
@@ -245,7 +246,10 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 		if o.Resize.Square == 0 {
 			m["fit"], m["pad_color"] = o.Resize.Fit.String(), o.Resize.PadColor
 		}
-		m["antialias"], m["no_upscale"], m["exact_pixels"] = o.Resize.Antialias, o.Resize.NoUpscale, o.ExactPixels
+		m["antialias"], m["no_upscale"] = o.Resize.Antialias, o.Resize.NoUpscale
+	}
+	if o.resizes() || o.Augment != nil {
+		m["exact_pixels"] = o.ExactPixels
 	}
 	if o.Augment != nil {
 		m["augment"], m["copies"], m["keep_original"] = o.Augment.String(), o.Copies, o.KeepOriginal
@@ -290,7 +294,11 @@ func labelMode(o *ImageOptions) string {
 func (o *Options) conduct(ctx context.Context, out string, began time.Time, plan func(*previous) (*run, error)) (*Summary, error) {
 	dir, err := shard.ViewDir(out), error(nil)
 	if !o.DryRun {
-		if dir, err = shard.OpenDir(out); err != nil {
+		open := shard.OpenDir
+		if o.Task != nil {
+			open = shard.JoinDir
+		}
+		if dir, err = open(out); err != nil {
 			return nil, err
 		}
 	}

@@ -27,6 +27,16 @@ func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
 	return append(dst, hash...)
 }
 
+// outline implements source: keys, labels and the sizes of files.
+func (s *imageSource) outline(job int) []byte {
+	var b []byte
+	for _, sample := range s.samples[job] {
+		b = s.identity(b, sample, "")
+		b = binary.AppendVarint(b, s.pictures[sample.picture].size)
+	}
+	return b
+}
+
 // unreadHash stands for the content of a picture that cannot be read. It is
 // never remembered, so the next run tries again.
 func unreadHash(err error) string { return "unread: " + withoutPath(err).Error() }

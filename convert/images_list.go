@@ -33,6 +33,7 @@ type listing struct {
 	skipped  int64     // other files
 	labels   []string  // names in the order of their ids, without the offset
 	splits   []string  // of split folders, sorted; empty where there are none
+	folders  []string  // that were looked into, below the source
 }
 
 // pictureExtensions are the names that make a file a picture, in any case.
@@ -64,7 +65,7 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 		return nil, err
 	}
 	w.report()
-	l := &listing{pictures: w.pictures, skipped: w.skipped}
+	l := &listing{pictures: w.pictures, skipped: w.skipped, folders: w.folders}
 	slices.SortFunc(l.pictures, func(a, b picture) int { return strings.Compare(a.path, b.path) })
 	if o.LabelFile != "" {
 		if err := l.labelsFromFile(src, o); err != nil {
@@ -92,6 +93,7 @@ type walker struct {
 	ctx      context.Context
 	out      fs.FileInfo // of the output folder; nil when there is none
 	pictures []picture
+	folders  []string
 	skipped  int64
 	links    int64           // symbolic links not followed
 	special  int64           // neither files nor folders
@@ -106,6 +108,7 @@ func (w *walker) walk(dir, below string) error {
 	if err != nil {
 		return fmt.Errorf("list source: %w", err)
 	}
+	w.folders = append(w.folders, below)
 	for _, e := range entries {
 		rel := path.Join(below, e.Name())
 		full := filepath.Join(dir, e.Name())

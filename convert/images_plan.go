@@ -19,6 +19,7 @@ type imageSource struct {
 	root       string
 	codec      *augment.Codec
 	pictures   []picture
+	folders    []string // that were listed, below root
 	labels     []string // names by id, background names included
 	splitsBy   string   // how samples get their split: the shares, or "folders"
 	planned    []job
@@ -35,7 +36,7 @@ type sample struct {
 
 // planImages deals the listed pictures to splits and shards.
 func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
-	s := &imageSource{o: o, root: src, codec: codec, pictures: l.pictures, labels: labelNames(l.labels, o.LabelOffset)}
+	s := &imageSource{o: o, root: src, codec: codec, pictures: l.pictures, folders: l.folders, labels: labelNames(l.labels, o.LabelOffset)}
 	if o.Limit > 0 {
 		s.pictures = limit(s.pictures, o.Limit, newHasher(o.Seed, forLimit))
 	}
@@ -151,6 +152,32 @@ func labelNames(names []string, offset int) []string {
 func backgroundName(i int) string { return "background_" + strconv.Itoa(i) }
 
 func (s *imageSource) jobs() []job { return s.planned }
+
+func (s *imageSource) keys(job int) []string {
+	keys := make([]string, len(s.samples[job]))
+	for i, sample := range s.samples[job] {
+		keys[i] = shard.Readable(s.key(sample))
+	}
+	return keys
+}
+
+func (s *imageSource) files() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, folder := range s.folders {
+			if !yield(filepath.Join(s.root, filepath.FromSlash(folder))) {
+				return
+			}
+		}
+		for i := range s.pictures {
+			if p := &s.pictures[i]; p.bad == nil && !yield(s.path(p)) {
+				return
+			}
+		}
+		if s.o.LabelFile != "" {
+			yield(s.o.LabelFile)
+		}
+	}
+}
 
 func (s *imageSource) prepare(context.Context, []int) error { return nil }
 

@@ -57,6 +57,21 @@ type Options struct {
 	HashInputs bool
 	// DryRun plans and compares, and writes nothing.
 	DryRun bool
+	// Estimate has a DryRun reckon bytes and time from some samples.
+	Estimate bool
+	// Depfile is where to write, for make and ninja, what the set was made from.
+	// It is written after a run that ended well. Default: nowhere.
+	Depfile string
+	// AlsoReads are further files that the options were read from, for Depfile.
+	AlsoReads []string
+	// Task makes this run one of an array job: it makes its share of the shards,
+	// beside others that make theirs, and Finalize makes a set of them.
+	Task *Task
+	// Replan lets a task give up an array job's plan that was not finalized, and
+	// begin another: after the input was mended, say.
+	Replan bool
+	// Retries is how often shards that failed are tried again. Default: not.
+	Retries int
 
 	// Progress is counted up while the run goes on, if it is not nil.
 	Progress *Progress
@@ -94,6 +109,19 @@ func (o *Options) check() error {
 	}
 	if o.Limit < 0 {
 		return optionError("limit", "%d is negative", o.Limit)
+	}
+	if o.Retries < 0 {
+		return optionError("retries", "%d is negative", o.Retries)
+	}
+	if o.Task != nil {
+		if err := o.Task.check(); err != nil {
+			return err
+		}
+		if o.Overwrite {
+			return optionError("overwrite", "a task cannot replace a set that others may be working on: remove the set first")
+		}
+	} else if o.Replan {
+		return optionError("replan", "is for the tasks of an array job (--task)")
 	}
 	if len(o.Splits) > 0 {
 		if _, err := ParseSplits(formatSplits(o.Splits)); err != nil {

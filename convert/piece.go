@@ -22,6 +22,15 @@ type source interface {
 	// remember writes down what planning found out that the next run need not
 	// find out again. It is called once the run is sure to be carried out.
 	remember()
+	// keys returns the keys of a job's samples, in order, nil where there are
+	// too many of them to keep.
+	keys(job int) []string
+	// files yields the paths of all that the set is made from, as the caller
+	// named them: files, and folders whose entries count.
+	files() iter.Seq[string]
+	// outline is what a job is planned from, in a form that is the same on every
+	// machine: as much of its samples' identity as planning knows.
+	outline(job int) []byte
 	// known returns the identity of all of a job's samples, in order, as its
 	// pieces would carry it. It reads no more of the input than it has to, and
 	// says whether it had to.

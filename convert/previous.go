@@ -126,8 +126,10 @@ func (r *run) difference(p *previous) string {
 		return fmt.Sprintf("the encoder was %q, now it is %q", p.codecs.encoder, r.codecs.encoder)
 	case strings.Contains(p.codecs.decoder, "turbo"):
 		return fmt.Sprintf("the decoder was %q, now it is %q (--decoder turbo asks for the former)", p.codecs.decoder, r.codecs.decoder)
+	case strings.Contains(r.codecs.decoder, "turbo"):
+		return fmt.Sprintf("the decoder was %q, now it is %q (--decoder go asks for the former)", p.codecs.decoder, r.codecs.decoder)
 	}
-	return fmt.Sprintf("the decoder was %q, now it is %q (--decoder go asks for the former)", p.codecs.decoder, r.codecs.decoder)
+	return fmt.Sprintf("the decoder was %q, now it is %q, which gives other pixels", p.codecs.decoder, r.codecs.decoder)
 }
 
 func compact(raw json.RawMessage) string {
@@ -160,9 +162,7 @@ func (r *run) files() []string {
 		}
 	}
 	if r.uncompressed() {
-		m := new(shard.Manifest)
-		r.source.describe(m)
-		files = append(files, shard.TFDSFiles(m.Features)...)
+		files = append(files, shard.TFDSFiles(r.described.Features)...)
 	}
 	return append(files, shard.ManifestFile)
 }
@@ -232,6 +232,9 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 		}
 	}
 	for i, j := range r.jobs {
+		if !r.mine(i) {
+			continue
+		}
 		file := j.name.String()
 		info, inManifest := listed[file]
 		done := r.dir.Done(file, r.HashInputs)
@@ -252,9 +255,10 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 		f.h.Write(identity)
 		if f.String() == done.Fingerprint {
 			r.done[i], r.kept[i] = done, true
-			if (read || stateless) && !r.DryRun {
+			restamped := done.Plan != r.plan.id()
+			if (read || stateless || restamped) && !r.DryRun {
 				// So that the next run need not read it all again.
-				done.Source, done.Inputs = r.source.place(), r.source.inputs(i)
+				done.Source, done.Inputs, done.Plan = r.source.place(), r.source.inputs(i), r.plan.id()
 				if err := r.dir.PutDone(done); err != nil {
 					return err
 				}

@@ -18,16 +18,18 @@ import (
 // run is one conversion: what was planned, what is kept, what is made.
 type run struct {
 	*Options
-	source   source
-	dir      *shard.Dir
-	options  map[string]json.RawMessage // effective, as in the manifest
-	codecs   codecs
-	skipped  int64
-	jobs     []job
-	done     []*shard.Done // of each job: kept or made
-	kept     []bool
-	began    time.Time
-	progress *Progress
+	source    source // nil for a run that only finalizes
+	described shard.Manifest
+	dir       *shard.Dir
+	options   map[string]json.RawMessage // effective, as in the manifest
+	codecs    codecs
+	skipped   int64
+	jobs      []job
+	done      []*shard.Done // of each job: kept or made
+	kept      []bool
+	plan      *arrayPlan // of a task of an array job
+	began     time.Time
+	progress  *Progress
 }
 
 // codecs name the JPEG codecs that the bytes depend on.
@@ -35,20 +37,29 @@ type codecs struct{ decoder, encoder string }
 
 // newRun makes a run of a planned source; execute carries it out.
 func newRun(o *Options, src source, options map[string]any, c codecs) (*run, error) {
-	r := &run{Options: o, source: src, codecs: c, jobs: src.jobs(), progress: o.Progress}
-	if r.progress == nil {
-		r.progress = new(Progress)
-	}
-	r.done, r.kept = make([]*shard.Done, len(r.jobs)), make([]bool, len(r.jobs))
-	r.options = make(map[string]json.RawMessage, len(options))
+	encoded := make(map[string]json.RawMessage, len(options))
 	for k, v := range options {
 		b, err := json.Marshal(v)
 		if err != nil {
 			return nil, fmt.Errorf("option %s: %w", k, err)
 		}
-		r.options[k] = b
+		encoded[k] = b
 	}
+	described := shard.Manifest{Labels: []string{}}
+	src.describe(&described)
+	r := emptyRun(o, src.jobs(), described, encoded, c)
+	r.source = src
 	return r, nil
+}
+
+// emptyRun makes a run of which nothing is done yet.
+func emptyRun(o *Options, jobs []job, described shard.Manifest, options map[string]json.RawMessage, c codecs) *run {
+	r := &run{Options: o, described: described, options: options, codecs: c, jobs: jobs, progress: o.Progress}
+	if r.progress == nil {
+		r.progress = new(Progress)
+	}
+	r.done, r.kept = make([]*shard.Done, len(jobs)), make([]bool, len(jobs))
+	return r
 }
 
 // execute compares the plan with what an earlier run left, makes what is
@@ -56,6 +67,9 @@ func newRun(o *Options, src source, options map[string]any, c codecs) (*run, err
 func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 	if err := r.checkNames(); err != nil {
 		return nil, err
+	}
+	if r.Task != nil && !r.DryRun {
+		return r.executeTask(ctx, before)
 	}
 	known := before // to us: their files are not foreign
 	if before != nil {
@@ -79,49 +93,85 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 	}
 	todo := r.todo()
 	if r.DryRun {
-		return r.summary(Planned, r.fingerprint()), nil
+		return r.preview(ctx)
 	}
 	r.source.remember()
 	if err := r.dir.Sweep(); err != nil { // what a killed run left
 		return nil, err
 	}
 	if len(todo) > 0 {
-		if err := r.make(ctx, before, todo); err != nil {
+		if err := r.announce(before, false); err != nil {
+			return nil, err
+		}
+		if err := r.removeManifest(before); err != nil {
+			return nil, err
+		}
+		if err := r.make(ctx, todo); err != nil {
 			return nil, err
 		}
 	}
-	return r.finish(before, len(todo) > 0)
+	sum, err := r.finish(before, len(todo) > 0)
+	if err == nil {
+		err = r.putDepfile(sum.Status)
+	}
+	return sum, err
 }
 
-// todo returns the jobs that are not kept, and tells the progress.
+// todo returns the jobs that this run has to make and does not keep, and tells
+// the progress.
 func (r *run) todo() []int {
 	var todo []int
 	var samples int64
+	shards := 0
 	for i := range r.jobs {
+		if !r.mine(i) {
+			continue
+		}
+		shards++
 		if !r.kept[i] {
 			todo = append(todo, i)
 			samples += r.jobs[i].samples
 		}
 	}
-	r.progress.Shards.Store(int64(len(r.jobs)))
-	r.progress.Kept.Store(int64(len(r.jobs) - len(todo)))
+	r.progress.Shards.Store(int64(shards))
+	r.progress.Kept.Store(int64(shards - len(todo)))
 	r.progress.Planned.Store(samples)
 	return todo
 }
 
-// make writes the shards of the given jobs.
-func (r *run) make(ctx context.Context, before *previous, todo []int) error {
-	if err := r.announce(before, false); err != nil {
-		return err
-	}
-	// From here on the old manifest would describe shards that are replaced.
+// removeManifest removes what would describe shards that are replaced.
+func (r *run) removeManifest(before *previous) error {
 	describing := []string{shard.ManifestFile}
 	if before != nil && before.files[shard.TFDSInfoFile] {
 		describing = append(describing, shard.TFDSInfoFile)
 	}
-	if err := r.dir.Remove(describing...); err != nil {
-		return err
+	return r.dir.Remove(describing...)
+}
+
+// make writes the shards of the given jobs. Those that fail are tried again as
+// often as Retries says.
+func (r *run) make(ctx context.Context, todo []int) error {
+	for attempt := 1; ; attempt++ {
+		err := r.tryToMake(ctx, todo)
+		if err == nil || ctx.Err() != nil || attempt > r.Retries {
+			return err
+		}
+		todo = slices.DeleteFunc(slices.Clone(todo), func(j int) bool { return r.done[j] != nil })
+		pause := retryPause << min(attempt-1, 5)
+		r.note("%v; trying %s again in %v (%d of %d)", err, plural(int64(len(todo)), "shard"), pause, attempt, r.Retries)
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(pause):
+		}
 	}
+}
+
+// retryPause is the time before the first repetition; each further one takes
+// twice as long, up to 32 times.
+const retryPause = time.Second / 2
+
+func (r *run) tryToMake(ctx context.Context, todo []int) error {
 	if err := r.source.prepare(ctx, todo); err != nil {
 		return err
 	}
@@ -158,14 +208,12 @@ func (r *run) fingerprint() string {
 
 // manifest describes the finished set.
 func (r *run) manifest() *shard.Manifest {
-	m := &shard.Manifest{
-		Format: shard.ManifestFormat, Version: shard.ManifestVersion, Tool: build.Tool,
-		Name: r.Name, Options: r.options, Seed: r.Seed, Fingerprint: r.fingerprint(),
-		Decoder: r.codecs.decoder, Encoder: r.codecs.encoder,
-		Compression: compressionName(r.Compression), Records: shard.RecordExample,
-		Labels: []string{},
-	}
-	r.source.describe(m)
+	described := r.described
+	m := &described
+	m.Format, m.Version, m.Tool = shard.ManifestFormat, shard.ManifestVersion, build.Tool
+	m.Name, m.Options, m.Seed, m.Fingerprint = r.Name, r.options, r.Seed, r.fingerprint()
+	m.Decoder, m.Encoder = r.codecs.decoder, r.codecs.encoder
+	m.Compression, m.Records = compressionName(r.Compression), shard.RecordExample
 	for _, d := range r.done {
 		m.Errors += int64(len(d.Bad))
 	}
@@ -229,6 +277,9 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 		return nil, err
 	}
 	changed, err := r.place(before, files)
+	if err == nil {
+		err = r.dir.Remove(planFile) // of an array job: there is nothing left of it to do
+	}
 	if err == nil {
 		err = r.dir.Sweep()
 	}
@@ -349,9 +400,12 @@ func encodeLedger(bad []shard.BadSample) ([]byte, error) {
 func (r *run) summary(status Status, fingerprint string) *Summary {
 	s := &Summary{
 		Status: status, Decoder: r.codecs.decoder, Fingerprint: fingerprint, SkippedFiles: r.skipped,
-		Seconds: time.Since(r.began).Seconds(), Splits: map[string]SplitSummary{},
+		Seconds: time.Since(r.began).Seconds(), Splits: map[string]SplitSummary{}, Task: r.Task,
 	}
 	for i, j := range r.jobs {
+		if !r.mine(i) {
+			continue
+		}
 		s.Samples += j.samples
 		split := s.Splits[j.name.Split]
 		split.Shards++

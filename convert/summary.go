@@ -39,6 +39,10 @@ type Summary struct {
 	Splits        map[string]SplitSummary `json:"splits"`
 	Decoder       string                  `json:"decoder"`
 	Fingerprint   string                  `json:"fingerprint"`
+	// Task is set for a task of an array job: all counts are then of its share.
+	Task *Task `json:"task,omitempty"`
+	// Plan is what would be done; only with Options.DryRun.
+	Plan *Plan `json:"-"`
 }
 
 // SplitSummary is a split's part of a Summary.

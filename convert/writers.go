@@ -75,7 +75,7 @@ func (ws *writers) start(job int) error {
 		return err
 	}
 	ws.open = &openShard{
-		job: job, w: w, done: shard.Done{Samples: j.samples, Source: ws.run.source.place()},
+		job: job, w: w, done: shard.Done{Samples: j.samples, Source: ws.run.source.place(), Plan: ws.run.plan.id()},
 		fingerprint: ws.run.shardFingerprint(j.name.String()), labels: map[int32]int64{},
 	}
 	return nil

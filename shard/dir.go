@@ -1,12 +1,14 @@
 package shard
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 )
@@ -14,17 +16,26 @@ import (
 // ErrBusy says that another process is writing into the folder.
 var ErrBusy = errors.New("another tfrec is writing into this folder; wait for it to end, or choose another one")
 
-// Dir is a folder that a set is written into. One process at a time has it:
-// the lock goes with the process, so a dead one leaves none behind.
+// Dir is a folder that a set is written into. One process at a time has it, or
+// several that join in making one set: the lock goes with the process, so a
+// dead one leaves none behind.
 type Dir struct {
 	path    string
 	lock    *os.File // nil: only looked at
-	created []string // folders that OpenDir made, the outermost first
+	created []string // folders that opening it made, the outermost first
 }
 
 // OpenDir makes the folder at path with what leads to it, and locks it.
 // It returns an error that unwraps to ErrBusy when another process has it.
-func OpenDir(path string) (*Dir, error) {
+func OpenDir(path string) (*Dir, error) { return openDir(path, atomicfile.Lock) }
+
+// JoinDir is OpenDir for one of several processes that make shards of the same
+// set at the same time, such as the tasks of an array job: they share the
+// folder, and keep out those that want it for themselves. None of them may
+// sweep it.
+func JoinDir(path string) (*Dir, error) { return openDir(path, atomicfile.LockShared) }
+
+func openDir(path string, lock func(*os.File) error) (*Dir, error) {
 	d := &Dir{path: path}
 	state := filepath.Join(path, StateDir)
 	for dir := state; ; dir = filepath.Dir(dir) {
@@ -36,35 +47,58 @@ func OpenDir(path string) (*Dir, error) {
 	if err := os.MkdirAll(state, 0o755); err != nil {
 		return nil, fmt.Errorf("make the output folder: %w", err)
 	}
-	if err := d.take(); err != nil {
-		return nil, err
+	f, err := take(d.join(lockFile), lock)
+	if err != nil {
+		if errors.Is(err, atomicfile.ErrLocked) {
+			err = ErrBusy
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
+	d.lock = f
 	return d, nil
 }
 
-// take locks the lock file. The file may go, with a process that leaves no
-// trace, between being opened and being locked: then it begins anew.
-func (d *Dir) take() error {
-	path := d.join(lockFile)
+// take opens and locks a file. It may go, with a process that leaves no trace,
+// between being opened and being locked: then it begins anew.
+func take(path string, lock func(*os.File) error) (*os.File, error) {
 	for {
-		lock, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 		if err != nil {
-			return fmt.Errorf("lock the output folder: %w", err)
+			return nil, fmt.Errorf("lock the output folder: %w", err)
 		}
-		if err := atomicfile.Lock(lock); err != nil {
-			lock.Close()
-			if errors.Is(err, atomicfile.ErrLocked) {
-				err = ErrBusy
-			}
-			return fmt.Errorf("%s: %w", d.path, err)
+		if err := lock(f); err != nil {
+			f.Close()
+			return nil, err
 		}
-		locked, err1 := lock.Stat()
+		locked, err1 := f.Stat()
 		named, err2 := os.Stat(path)
 		if err1 == nil && err2 == nil && os.SameFile(locked, named) {
-			d.lock = lock
-			return nil
+			return f, nil
 		}
-		lock.Close()
+		f.Close()
+	}
+}
+
+// togetherLock orders what processes that joined do one after another.
+const togetherLock = StateDir + "/together.lock"
+
+// Alone calls f while no other process that joined is in Alone. It waits for
+// them, as long as ctx is not done.
+func (d *Dir) Alone(ctx context.Context, f func() error) error {
+	for {
+		lock, err := take(d.join(togetherLock), atomicfile.Lock)
+		if err == nil {
+			defer lock.Close()
+			return f()
+		}
+		if !errors.Is(err, atomicfile.ErrLocked) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
 	}
 }
 
@@ -77,20 +111,30 @@ const lockFile = StateDir + "/lock"
 // Path returns the folder as OpenDir was given it.
 func (d *Dir) Path() string { return d.path }
 
-// Close gives the folder back. Folders that OpenDir made go, when nothing but
-// its lock was put into them.
+// Close gives the folder back. Folders that opening it made go, when nothing
+// but its lock was put into them and nobody else has joined.
 func (d *Dir) Close() error {
 	if d.lock == nil {
 		return nil
 	}
-	if len(d.created) > 0 {
-		if entries, err := os.ReadDir(d.join(StateDir)); err == nil && len(entries) == 1 {
-			os.Remove(d.join(lockFile)) // best effort: a lock file left behind does no harm
+	if len(d.created) > 0 && atomicfile.Lock(d.lock) == nil {
+		if entries, err := os.ReadDir(d.join(StateDir)); err == nil && onlyLocks(entries) {
+			os.Remove(d.join(togetherLock)) // best effort: a lock file left behind does no harm
+			os.Remove(d.join(lockFile))
 			for i := len(d.created) - 1; i >= 0 && os.Remove(d.created[i]) == nil; i-- {
 			}
 		}
 	}
 	return d.lock.Close()
+}
+
+func onlyLocks(entries []fs.DirEntry) bool {
+	for _, e := range entries {
+		if name := StateDir + "/" + e.Name(); name != lockFile && name != togetherLock {
+			return false
+		}
+	}
+	return true
 }
 
 // Manifest reads the folder's manifest. It is nil when there is none.

@@ -52,6 +52,9 @@ type Done struct {
 	// Source is where the inputs lay on this machine: other files of the same
 	// names and times are other inputs.
 	Source string `json:"source,omitempty"`
+	// Plan names the array job's plan that the shard was last found to be of;
+	// empty for shards that no task of one has made or seen.
+	Plan string `json:"plan,omitempty"`
 	// Samples planned for the shard; those that are not records are in Bad or
 	// counted in Filtered.
 	Samples  int64       `json:"samples"`

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"runtime"
 	"slices"
 	"strconv"
@@ -40,6 +41,12 @@ const convertFaults = "more samples were unusable than --max-errors allows"
 // convertFlags are the flags that all kinds of input share.
 type convertFlags struct {
 	options convert.Options
+
+	task     string // a number or auto
+	tasks    int
+	planOnly string
+	print    bool // the outputs, one a line
+	print0   bool // with NULs between them
 }
 
 func (f *convertFlags) add(fs *pflag.FlagSet) {
@@ -84,14 +91,67 @@ func (f *convertFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace a set that was made with other options")
 	fs.BoolVar(&o.HashInputs, "hash-inputs", false, "compare the contents of inputs, not their sizes and times")
 	fs.BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and write nothing")
+	fs.StringVar(&f.planOnly, "plan-only", "", "write the plan as JSON to `FILE`, and nothing else")
+	fs.BoolVar(&o.Estimate, "estimate", false, "with --plan-only: make some samples, and reckon bytes and time from them")
+	fs.BoolVar(&f.print, "print-outputs", false, "print the path of every file that the set would have, one a line, and write nothing")
+	fs.BoolVar(&f.print0, "print0", false, "--print-outputs with a NUL behind each path")
+	fs.StringVar(&o.Depfile, "depfile", "", "write to `FILE` what the set was made from, as a rule for make and ninja")
+	fs.StringVar(&f.task, "task", "", "make only the share of task `I|auto` of an array job, from 0; auto asks the scheduler's environment. Ends with tfrec finalize")
+	fs.IntVar(&f.tasks, "tasks", 0, "how many `N` tasks the array job has")
+	fs.BoolVar(&o.Replan, "replan", false, "with --task: give up an array job with another plan that was not finalized")
+	fs.IntVar(&o.Retries, "retries", 0, "how often shards that failed are tried again (default 2 with --task)")
+}
+
+// complete brings the flags into the form that package convert takes.
+func (f *convertFlags) complete(cmd *cobra.Command) error {
+	o := &f.options
+	changed := cmd.Flags().Changed
+	if changed("workers") && o.Workers < 1 {
+		return usageError("--workers %d: want 1 or more", o.Workers)
+	}
+	if changed("estimate") && f.planOnly == "" {
+		return usageError("--estimate: is for --plan-only")
+	}
+	if f.planOnly != "" && (f.print || f.print0) {
+		return usageError("--plan-only and --print-outputs: give one of them")
+	}
+	if f.planOnly != "" || f.print || f.print0 {
+		o.DryRun = true
+	}
+	if changed("task") != changed("tasks") {
+		return usageError("--task and --tasks go together: --task I --tasks N")
+	}
+	if !changed("task") {
+		return nil
+	}
+	if !changed("retries") {
+		o.Retries = 2
+	}
+	if f.task != "auto" {
+		index, err := strconv.Atoi(f.task)
+		if err != nil {
+			return usageError("--task %q: want a number from 0 to %d, or auto", f.task, f.tasks-1)
+		}
+		o.Task = &convert.Task{Index: index, Count: f.tasks}
+		return nil
+	}
+	task, from, err := convert.TaskOf(f.tasks, os.LookupEnv)
+	if err != nil {
+		return usageError("%v", err)
+	}
+	o.Task = &task
+	if !quietFlag(cmd) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: task %d of %d, from %s\n", task.Index, task.Count, from)
+	}
+	return nil
 }
 
 // run runs a conversion with progress, and prints its summary.
 func (f *convertFlags) run(cmd *cobra.Command, out string, work func(context.Context) (*convert.Summary, error)) error {
-	o := &f.options
-	if cmd.Flags().Changed("workers") && o.Workers < 1 {
-		return usageError("--workers %d: want 1 or more", o.Workers)
+	if err := f.complete(cmd); err != nil {
+		return err
 	}
+	o := &f.options
 	// While libjpeg-turbo works, its caller holds on to what Go schedules by, and
 	// those who read and write would wait: give them some of their own.
 	cores := runtime.GOMAXPROCS(0)
@@ -121,7 +181,12 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	case err != nil:
 		return err
 	}
-	if jsonFlag(cmd) {
+	switch {
+	case f.print || f.print0:
+		return printOutputs(cmd.OutOrStdout(), out, sum.Plan.Outputs, f.print0)
+	case f.planOnly != "":
+		return writePlan(cmd, f.planOnly, sum.Plan)
+	case jsonFlag(cmd):
 		return printJSON(cmd, sum)
 	}
 	return printSummary(cmd.OutOrStdout(), sum, out)
@@ -154,6 +219,9 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 		fmt.Fprintf(&b, "%s would hold %d samples: ", out, s.Samples)
 	default:
 		fmt.Fprintf(&b, "%s %s: ", out, s.Status)
+	}
+	if s.Task != nil {
+		fmt.Fprintf(&b, "task %d of %d: ", s.Task.Index, s.Task.Count)
 	}
 	names := make([]string, 0, len(s.Splits))
 	for name := range s.Splits {

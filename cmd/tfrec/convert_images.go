@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"fmt"
+	"path/filepath"
 	"strconv"
 	"strings"
 
@@ -41,6 +42,9 @@ them are bearable.`,
 					return nil, err
 				}
 				o.Options = f.options
+				if policy := cmd.Flag("augment").Value.String(); isYAML(policy) {
+					o.AlsoReads = append(o.AlsoReads, policy)
+				}
 				return convert.Images(ctx, args[0], args[1], o)
 			})
 		},
@@ -112,16 +116,22 @@ them are bearable.`,
 	})
 	fs.IntVar(&o.MinSize, "min-size", 0, "leave out pictures whose shorter side is below `N` pixels")
 	fs.Float64Var(&o.MaxAspect, "max-aspect", 0, "leave out pictures whose longer side is more than `R` times the shorter")
-	fs.StringVar(&o.Decoder, "decoder", "auto", "JPEG `decoder`: auto, turbo (libjpeg-turbo) or go (built in)")
+	fs.StringVar(&o.Decoder, "decoder", "auto", "JPEG `decoder`: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)")
 	fs.Int64Var(&o.MaxPixels, "max-pixels", 178956970, "refuse pictures with more pixels")
 	textVar(fs, "background", "", "RRGGBB", "composite transparent pictures on this colour (default: drop the alpha channel)", func(s string) error {
 		c, err := parseColor(s)
 		o.Background = &c
 		return err
 	})
-	fs.BoolVar(&o.ExactPixels, "exact-pixels", false, "decode at full size before resizing, even where a reduced decode would do")
+	fs.BoolVar(&o.ExactPixels, "exact-pixels", false, "resize in RGB and from the full size, even where planes or a reduced decode would do")
 	fs.BoolVar(&o.NoCheck, "no-check", false, "under --encode keep, do not decode pictures to find damage")
 	return cmd
+}
+
+// isYAML reports whether --augment names a file.
+func isYAML(policy string) bool {
+	ext := strings.ToLower(filepath.Ext(policy))
+	return ext == ".yaml" || ext == ".yml"
 }
 
 // checkImageFlags refuses flags that mean nothing without others.

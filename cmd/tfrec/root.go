@@ -57,6 +57,7 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 	)
 	root.AddCommand(
 		newConvertCommand(),
+		newFinalizeCommand(),
 		newAugmentCommand(),
 		newInspectCommand(),
 		newVerifyCommand(),

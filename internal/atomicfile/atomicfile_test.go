@@ -92,3 +92,33 @@ func TestLockIsExclusive(t *testing.T) {
 		t.Errorf("after the first is closed: %v", err)
 	}
 }
+
+func TestSharedLocksGoTogether(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "lock")
+	open := func() *os.File {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { f.Close() })
+		return f
+	}
+	first, second, third := open(), open(), open()
+	if err := LockShared(first); err != nil {
+		t.Fatal(err)
+	}
+	if err := LockShared(second); err != nil {
+		t.Errorf("a second shared lock: %v", err)
+	}
+	if err := Lock(third); !errors.Is(err, ErrLocked) {
+		t.Errorf("an exclusive lock beside shared ones: %v, want ErrLocked", err)
+	}
+	first.Close()
+	second.Close()
+	if err := Lock(third); err != nil {
+		t.Errorf("an exclusive lock after the shared ones: %v", err)
+	}
+	if err := LockShared(open()); !errors.Is(err, ErrLocked) {
+		t.Errorf("a shared lock beside an exclusive one: %v, want ErrLocked", err)
+	}
+}

@@ -1,0 +1,241 @@
+package convert
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// Task is one of Count tasks of an array job. Each makes the shards whose
+// number in the plan is Index modulo Count; Finalize makes a set of what all of
+// them made. Tasks need the same input, options and output folder, and nothing
+// else of each other: they may run in any order, at once, again, on other
+// machines, and in other numbers than before.
+type Task struct {
+	Index int `json:"index"` // from 0
+	Count int `json:"count"`
+}
+
+func (t *Task) check() error {
+	if t.Count < 1 {
+		return optionError("tasks", "%d is below 1", t.Count)
+	}
+	if t.Index < 0 || t.Index >= t.Count {
+		return optionError("task", "%d is not between 0 and %d, with %s", t.Index, t.Count-1, plural(int64(t.Count), "task"))
+	}
+	return nil
+}
+
+// mine reports whether a job is for this run to make.
+func (r *run) mine(job int) bool { return r.Task == nil || job%r.Task.Count == r.Task.Index }
+
+// planFile is where the plan of an array job lies until it is finalized.
+const planFile = shard.StateDir + "/plan.json"
+
+// arrayPlan is what tasks of one array job must agree on, and all that Finalize
+// has to know. Its bytes are the same for each of them.
+type arrayPlan struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	Tool    string `json:"tool"`
+	// Name, Options, Seed, Decoder and Encoder are the manifest's.
+	Name    string                     `json:"name"`
+	Options map[string]json.RawMessage `json:"options"`
+	Seed    uint64                     `json:"seed"`
+	Decoder string                     `json:"decoder"`
+	Encoder string                     `json:"encoder"`
+	// MaxErrors is what Finalize bears.
+	MaxErrors Tolerance `json:"max_errors"`
+	Skipped   int64     `json:"skipped_files"`
+	// Records says what a record holds.
+	Labels     []string          `json:"labels"`
+	Features   []shard.Feature   `json:"features"`
+	Supervised *shard.Supervised `json:"supervised,omitempty"`
+	// Shards in the order of the manifest.
+	Shards []plannedShard `json:"shards"`
+}
+
+// plannedShard is one shard of an arrayPlan.
+type plannedShard struct {
+	File    string `json:"file"`
+	Samples int64  `json:"samples"`
+	// Outline is a hash of the source's outline.
+	Outline string `json:"outline"`
+}
+
+const (
+	planFormat  = "tfrec.plan"
+	planVersion = 1
+)
+
+// id names a plan; empty for no plan.
+func (p *arrayPlan) id() string {
+	if p == nil {
+		return ""
+	}
+	data, err := json.Marshal(p)
+	if err != nil {
+		panic(fmt.Sprintf("convert: a plan that was decoded or made of marshalled parts does not marshal: %v", err))
+	}
+	f := newFingerprint()
+	f.add(string(data))
+	return f.String()
+}
+
+// makePlan describes what this run would make if it were the only one.
+func (r *run) makePlan() *arrayPlan {
+	p := &arrayPlan{
+		Format: planFormat, Version: planVersion, Tool: build.Tool, Name: r.Name, Options: r.options, Seed: r.Seed,
+		Decoder: r.codecs.decoder, Encoder: r.codecs.encoder, MaxErrors: r.MaxErrors, Skipped: r.skipped,
+		Labels: r.described.Labels, Features: r.described.Features, Supervised: r.described.Supervised,
+	}
+	for i, j := range r.jobs {
+		f := newFingerprint()
+		f.add(string(r.source.outline(i)))
+		p.Shards = append(p.Shards, plannedShard{File: j.name.String(), Samples: j.samples, Outline: f.String()})
+	}
+	return p
+}
+
+// readPlan reads the plan of the array job under way in a folder. It is nil
+// when there is none.
+func readPlan(dir *shard.Dir) (*arrayPlan, error) {
+	path := filepath.Join(dir.Path(), filepath.FromSlash(planFile))
+	data, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	p := new(arrayPlan)
+	if err := json.Unmarshal(data, p); err != nil || p.Format != planFormat || p.Version != planVersion {
+		return nil, fmt.Errorf("%s is no plan of this version of tfrec: remove it, and run all tasks again (finished shards are kept)", path)
+	}
+	return p, nil
+}
+
+// executeTask is execute for a task of an array job: it makes sure that the
+// folder's plan is its own, and makes its share of the shards.
+func (r *run) executeTask(ctx context.Context, before *previous) (*Summary, error) {
+	r.plan = r.makePlan()
+	if _, err := r.underWay(); err != nil {
+		return nil, err
+	}
+	if before != nil {
+		if diff := r.difference(before); diff != "" {
+			return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, or another folder", r.dir.Path(), diff)
+		}
+	}
+	if err := r.refuseForeign(before); err != nil {
+		return nil, err
+	}
+	if err := r.keepWhatIsUpToDate(ctx, before); err != nil {
+		return nil, err
+	}
+	todo := r.todo()
+	if err := r.dir.Alone(ctx, func() error { return r.begin(before, len(todo) > 0) }); err != nil {
+		return nil, err
+	}
+	r.source.remember()
+	status := Written
+	switch {
+	case len(todo) == 0:
+		status = UpToDate
+	case r.progress.Kept.Load() > 0:
+		status = Resumed
+	}
+	if len(todo) > 0 {
+		if err := r.make(ctx, todo); err != nil {
+			return nil, err
+		}
+	}
+	return r.summary(status, r.plan.id()), nil
+}
+
+// underWay reports whether the folder's plan is this run's. It returns an error
+// when it is another one, which is not to be given up.
+func (r *run) underWay() (bool, error) {
+	p, err := readPlan(r.dir)
+	if err != nil || p == nil {
+		return false, err
+	}
+	if p.id() == r.plan.id() {
+		return true, nil
+	}
+	if r.Replan {
+		return false, nil
+	}
+	return false, fmt.Errorf("%s: tasks of another plan are under way: %s; give the same input and options, another folder, or --replan to give that plan up",
+		r.dir.Path(), r.plan.difference(p))
+}
+
+// begin writes this run's plan unless that was done already, and removes the
+// manifest of a finished set when shards are to be made.
+func (r *run) begin(before *previous, makes bool) error {
+	planned, err := r.underWay()
+	if err != nil {
+		return err
+	}
+	if !planned {
+		if !makes && before != nil && before.manifest != nil {
+			return nil // the finished set has this task's shards already
+		}
+		if err := r.announce(before, true); err != nil {
+			return err
+		}
+		data, err := json.Marshal(r.plan)
+		if err != nil {
+			return fmt.Errorf("plan: %w", err)
+		}
+		if err := r.dir.Put(planFile, append(data, '\n')); err != nil {
+			return err
+		}
+	}
+	return r.removeManifest(before)
+}
+
+// difference names the first thing in which p differs from the plan under way.
+func (p *arrayPlan) difference(was *arrayPlan) string {
+	if p.Tool != was.Tool {
+		return fmt.Sprintf("it is of %s, this is %s", was.Tool, p.Tool)
+	}
+	r := &run{Options: &Options{Name: p.Name, Shards: 1}, options: p.Options, codecs: codecs{p.Decoder, p.Encoder}}
+	if d := r.difference(&previous{name: was.Name, options: was.Options, codecs: codecs{was.Decoder, was.Encoder}}); d != "" {
+		return d
+	}
+	if p.MaxErrors != was.MaxErrors {
+		return fmt.Sprintf("--max-errors was %s, now it is %s", was.MaxErrors, p.MaxErrors)
+	}
+	var samples, before int64
+	for _, s := range p.Shards {
+		samples += s.Samples
+	}
+	for _, s := range was.Shards {
+		before += s.Samples
+	}
+	if samples != before {
+		return fmt.Sprintf("its input has %s, now there are %d", plural(before, "sample"), samples)
+	}
+	for i, s := range p.Shards {
+		if i < len(was.Shards) && s != was.Shards[i] {
+			return fmt.Sprintf("its input differs: other keys, labels or sizes of files, first in %s", s.File)
+		}
+	}
+	return "its input has other labels or features"
+}
+
+// String is what ParseTolerance reads.
+func (t Tolerance) String() string {
+	if t.Share > 0 {
+		return strings.TrimRight(strings.TrimRight(fmt.Sprintf("%.6f", 100*t.Share), "0"), ".") + "%"
+	}
+	return fmt.Sprint(t.Count)
+}

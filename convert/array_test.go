@@ -1,0 +1,417 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"iter"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/shard"
+)
+
+func mustFinalize(t *testing.T, out string) *Summary {
+	t.Helper()
+	s, err := Finalize(context.Background(), out, FinalizeOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// task returns options for one of n tasks.
+func (o ImageOptions) task(i, n int) ImageOptions {
+	o.Task = &Task{Index: i, Count: n}
+	return o
+}
+
+func TestArrayJobsMakeOneMachinesBytes(t *testing.T) {
+	src, ref := folders(t, 70), t.TempDir()
+	put(t, src, "c0/bad.png", []byte("no picture"))
+	splits, _ := ParseSplits("train=0.8,val=0.2")
+	o := ImageOptions{Options: Options{Splits: splits, Shards: 5, MaxErrors: Tolerance{Count: 1}, Workers: 2}}
+	mustImages(t, src, ref, o)
+	want := contents(t, ref)
+
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{1, 3, 10, 17} {
+		out := t.TempDir()
+		runs := append(rng.Perm(n), rng.IntN(n), rng.IntN(n)) // each, and some of them again
+		for _, i := range runs {
+			s := mustImages(t, src, out, o.task(i, n))
+			if s.Task == nil || s.Task.Index != i {
+				t.Fatalf("task %d of %d: %+v", i, n, s)
+			}
+			if _, err := os.Stat(filepath.Join(out, shard.ManifestFile)); err == nil {
+				t.Fatal("a task left a manifest")
+			}
+		}
+		s := mustFinalize(t, out)
+		if s.Status != Written || s.Samples != 71 || s.Records != 70 || s.Errors != 1 {
+			t.Errorf("%d tasks: %+v", n, s)
+		}
+		sameSet(t, contents(t, out), want)
+		if s := mustFinalize(t, out); s.Status != UpToDate || s.Records != 70 {
+			t.Errorf("finalized again: %+v", s)
+		}
+		if s := mustImages(t, src, out, o); s.Status != UpToDate {
+			t.Errorf("one machine after %d tasks: %+v", n, s)
+		}
+		// A straggler of the same plan does no harm, either.
+		if s := mustImages(t, src, out, o.task(0, n)); s.Status != UpToDate {
+			t.Errorf("a task after all: %+v", s)
+		}
+		sameSet(t, contents(t, out), want)
+	}
+}
+
+func TestArrayJobsOfTables(t *testing.T) {
+	src := table(t, "n.csv", numberedRows(3000))
+	for _, shuffled := range []bool{false, true} {
+		o := CSVOptions{Options: Options{Shards: 4, MaxErrors: Tolerance{Count: 3}}, Shuffle: shuffled}
+		ref, out := t.TempDir(), t.TempDir()
+		mustCSV(t, []string{src}, ref, o)
+		for _, i := range []int{2, 0, 1, 2} {
+			o := o
+			o.Task = &Task{Index: i, Count: 3}
+			mustCSV(t, []string{src}, out, o)
+		}
+		mustFinalize(t, out)
+		sameSet(t, contents(t, out), contents(t, ref))
+	}
+}
+
+// TestTasksAtOnce runs every task twice, all at the same time, some of them
+// stopped on their way.
+func TestTasksAtOnce(t *testing.T) {
+	src, ref, out := folders(t, 60), t.TempDir(), t.TempDir()
+	o := ImageOptions{Options: Options{Shards: 8, Workers: 1}}
+	mustImages(t, src, ref, o)
+	const tasks = 4
+	run := func(ctx context.Context, i int) error {
+		_, err := Images(ctx, src, out, o.task(i, tasks))
+		return err
+	}
+	var wait sync.WaitGroup
+	for i := range 2 * tasks {
+		wait.Go(func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			if i%3 == 0 {
+				go func() {
+					time.Sleep(time.Duration(i) * 2 * time.Millisecond)
+					cancel()
+				}()
+			}
+			if err := run(ctx, i%tasks); err != nil && !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+		})
+	}
+	wait.Wait()
+	for i := range tasks { // what was stopped is made by the next
+		if err := run(context.Background(), i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	mustFinalize(t, out)
+	sameSet(t, contents(t, out), contents(t, ref))
+}
+
+func TestFinalizeNamesWhatIsMissing(t *testing.T) {
+	src, out := folders(t, 40), t.TempDir()
+	o := ImageOptions{Options: Options{Shards: 6}}
+	if _, err := Finalize(context.Background(), out, FinalizeOptions{}); err == nil || !strings.Contains(err.Error(), "no array job") {
+		t.Errorf("an empty folder: %v", err)
+	}
+	if _, err := Finalize(context.Background(), filepath.Join(out, "none"), FinalizeOptions{}); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("no folder: %v", err)
+	}
+	mustImages(t, src, out, o.task(0, 3))
+	mustImages(t, src, out, o.task(2, 3))
+	var missing *MissingShardsError
+	if _, err := Finalize(context.Background(), out, FinalizeOptions{}); !errors.As(err, &missing) {
+		t.Fatal(err)
+	}
+	want := []string{"pets-train.tfrecord-00001-of-00006", "pets-train.tfrecord-00004-of-00006"}
+	if !slices.Equal(missing.Missing, want) || missing.Planned != 6 {
+		t.Errorf("missing %q of %d", missing.Missing, missing.Planned)
+	}
+	// A shard that is damaged after it was made is missing, too.
+	mustImages(t, src, out, o.task(1, 3))
+	if err := os.Truncate(filepath.Join(out, want[0]), 100); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Finalize(context.Background(), out, FinalizeOptions{}); !errors.As(err, &missing) || len(missing.Missing) != 1 {
+		t.Errorf("a cut shard: %v", err)
+	}
+	mustImages(t, src, out, o.task(1, 3))
+	mustFinalize(t, out)
+}
+
+func TestTasksOfAnotherPlanAreRefused(t *testing.T) {
+	src := folders(t, 40)
+	base := ImageOptions{Options: Options{Shards: 4}}
+	for name, c := range map[string]struct {
+		change func(src string, o *ImageOptions)
+		says   string
+	}{
+		"options":    {func(_ string, o *ImageOptions) { o.Seed = 7 }, "--seed was 0, now it is 7"},
+		"name":       {func(_ string, o *ImageOptions) { o.Name = "dogs" }, "--name was pets, now it is dogs"},
+		"max errors": {func(_ string, o *ImageOptions) { o.MaxErrors.Share = 0.5 }, "--max-errors was 0, now it is 50%"},
+		"a new file": {func(src string, _ *ImageOptions) { put(t, src, "c1/new.png", pngOf(99)) }, "its input has 40 samples, now there are 41"},
+		"a changed file": {func(src string, _ *ImageOptions) { put(t, src, "c1/001.png", pngOf(2000)[:40]) },
+			"its input differs: other keys, labels or sizes of files"},
+		"a renamed label": {func(src string, _ *ImageOptions) { os.Rename(filepath.Join(src, "c1"), filepath.Join(src, "c9")) }, "its input "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			src, out := copyOf(t, src), t.TempDir()
+			mustImages(t, src, out, base.task(0, 2))
+			o := base
+			c.change(src, &o)
+			_, err := Images(context.Background(), src, out, o.task(1, 2))
+			if err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("got %v, want %q", err, c.says)
+			}
+		})
+	}
+}
+
+func copyOf(t *testing.T, dir string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), filepath.Base(dir))
+	for name, data := range contents(t, dir) {
+		put(t, to, name, []byte(data))
+	}
+	return to
+}
+
+// TestTasksNeverStopForBadSamples has finalize count them, and a mended input
+// given a new plan that keeps what it can.
+func TestTasksNeverStopForBadSamples(t *testing.T) {
+	src, out, ref := folders(t, 40), t.TempDir(), t.TempDir()
+	put(t, src, "c2/002.png", []byte("no picture"))
+	o := ImageOptions{Options: Options{Shards: 4}}
+	for i := range 2 {
+		mustImages(t, src, out, o.task(i, 2))
+	}
+	var bad *BadSamplesError
+	if _, err := Finalize(context.Background(), out, FinalizeOptions{}); !errors.As(err, &bad) || bad.Summary.Errors != 1 {
+		t.Fatalf("finalized in spite of a bad sample: %v", err)
+	}
+	put(t, src, "c2/002.png", pngOf(2))
+	if _, err := Images(context.Background(), src, out, o.task(0, 2)); err == nil {
+		t.Error("another input went into the plan under way")
+	}
+	kept := 0
+	for i := range 2 {
+		o := o.task(i, 2)
+		o.Replan = true
+		kept += mustImages(t, src, out, o).ShardsKept
+	}
+	if kept != 3 {
+		t.Errorf("%d shards kept, want 3 of 4", kept)
+	}
+	if s := mustFinalize(t, out); s.Errors != 0 || s.Records != 40 {
+		t.Errorf("finalized: %+v", s)
+	}
+	mustImages(t, src, ref, o)
+	sameSet(t, contents(t, out), contents(t, ref))
+
+	allowed := Tolerance{Count: 1}
+	put(t, src, "c2/002.png", []byte("no picture"))
+	for i := range 2 {
+		mustImages(t, src, out, o.task(i, 2))
+	}
+	if s, err := Finalize(context.Background(), out, FinalizeOptions{MaxErrors: &allowed}); err != nil || s.Errors != 1 {
+		t.Errorf("with one bad sample allowed: %+v, %v", s, err)
+	}
+}
+
+func TestOneMachineFinishesAnArrayJob(t *testing.T) {
+	src, out, ref := folders(t, 40), t.TempDir(), t.TempDir()
+	o := ImageOptions{Options: Options{Shards: 4}}
+	mustImages(t, src, ref, o)
+	mustImages(t, src, out, o.task(1, 2))
+	if s := mustImages(t, src, out, o); s.Status != Resumed || s.ShardsKept != 2 {
+		t.Errorf("%+v", s)
+	}
+	sameSet(t, contents(t, out), contents(t, ref))
+	if s := mustFinalize(t, out); s.Status != UpToDate {
+		t.Errorf("finalized: %+v", s)
+	}
+}
+
+func TestTasksAndOthersKeepOut(t *testing.T) {
+	src, out := folders(t, 20), t.TempDir()
+	joined, err := shard.JoinDir(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := ImageOptions{Options: Options{Shards: 2}}
+	if _, err := Images(context.Background(), src, out, o); !errors.Is(err, shard.ErrBusy) {
+		t.Errorf("a run beside tasks: %v", err)
+	}
+	if _, err := Finalize(context.Background(), out, FinalizeOptions{}); !errors.Is(err, shard.ErrBusy) {
+		t.Errorf("finalize beside tasks: %v", err)
+	}
+	mustImages(t, src, out, o.task(0, 2))
+	joined.Close()
+	alone, err := shard.OpenDir(out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer alone.Close()
+	if _, err := Images(context.Background(), src, out, o.task(1, 2)); !errors.Is(err, shard.ErrBusy) {
+		t.Errorf("a task beside a run: %v", err)
+	}
+}
+
+// flaky is a source of which job 1 cannot be read the first times.
+type flaky struct {
+	source
+	fails int
+}
+
+func (f *flaky) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
+	if job == 1 && f.fails > 0 {
+		f.fails--
+		return func(yield func(task, error) bool) { yield(nil, errors.New("the disk is away")) }
+	}
+	return f.source.tasks(ctx, job)
+}
+
+func TestShardsAreTriedAgain(t *testing.T) {
+	src, ref := folders(t, 30), t.TempDir()
+	o := ImageOptions{Options: Options{Shards: 3, Retries: 1, Workers: 1, Name: "pets"}}
+	mustImages(t, src, ref, o)
+	for fails, well := range []bool{true, true, false} {
+		out := t.TempDir()
+		notes := 0
+		o := o
+		o.Note = func(string) { notes++ }
+		if err := o.complete(); err != nil {
+			t.Fatal(err)
+		}
+		codec, err := augment.NewCodec(augment.CodecOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := o.list(context.Background(), src, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = o.conduct(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
+			s, err := planImages(&o, src, l, codec, before)
+			if err != nil {
+				return nil, err
+			}
+			return newRun(&o.Options, &flaky{s, fails}, o.effective(s), codecs{codec.Decoder(), o.encoder(codec)})
+		})
+		if well != (err == nil) || notes != min(fails, 1) {
+			t.Errorf("failing %d times: %v, with %d notes", fails, err, notes)
+		}
+		if well {
+			sameSet(t, contents(t, out), contents(t, ref))
+		} else if !strings.Contains(err.Error(), "the disk is away") {
+			t.Error(err)
+		}
+	}
+}
+
+func TestTaskOf(t *testing.T) {
+	for _, c := range []struct {
+		env   string
+		count int
+		want  int // -1: refused
+		says  string
+	}{
+		{"SLURM_ARRAY_TASK_ID=3", 4, 3, ""},
+		{"SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=4", 4, 2, ""},
+		{"SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_STEP=4 SLURM_ARRAY_TASK_COUNT=2", 10, -1, "says that there are 2 tasks, --tasks says 10"},
+		{"SLURM_ARRAY_TASK_ID=4", 4, -1, "only 4 tasks"},
+		{"SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_STEP=2", 4, -1, "not among the indices"},
+		{"SLURM_ARRAY_TASK_ID=x", 4, -1, "no number"},
+		{"JOB_COMPLETION_INDEX=0", 1, 0, ""},
+		{"AWS_BATCH_JOB_ARRAY_INDEX=9 AWS_BATCH_JOB_ARRAY_SIZE=10", 10, 9, ""},
+		{"AWS_BATCH_JOB_ARRAY_INDEX=9 AWS_BATCH_JOB_ARRAY_SIZE=12", 10, -1, "AWS Batch says that there are 12"},
+		{"CLOUD_RUN_TASK_INDEX=1 CLOUD_RUN_TASK_COUNT=2", 2, 1, ""},
+		{"BATCH_TASK_INDEX=1 BATCH_TASK_COUNT=2", 2, 1, ""},
+		{"PBS_ARRAY_INDEX=0", 2, 0, ""},
+		{"LSB_JOBINDEX=2", 2, 1, ""},
+		{"LSB_JOBINDEX=0", 2, -1, "finds no array job"},
+		{"SGE_TASK_ID=undefined SGE_TASK_FIRST=undefined", 2, -1, "finds no array job"},
+		{"SGE_TASK_ID=4 SGE_TASK_FIRST=2 SGE_TASK_LAST=6 SGE_TASK_STEPSIZE=2", 3, 1, ""},
+		{"SGE_TASK_ID=4 SGE_TASK_FIRST=2 SGE_TASK_LAST=4 SGE_TASK_STEPSIZE=2", 3, -1, "says that there are 2 tasks"},
+		{"JOB_COMPLETION_INDEX=1 SLURM_ARRAY_TASK_ID=1", 2, 1, ""},
+		{"JOB_COMPLETION_INDEX=0 SLURM_ARRAY_TASK_ID=1", 2, -1, "disagree"},
+		{"", 2, -1, "finds no array job"},
+	} {
+		env := map[string]string{}
+		for _, pair := range strings.Fields(c.env) {
+			name, value, _ := strings.Cut(pair, "=")
+			env[name] = value
+		}
+		task, from, err := TaskOf(c.count, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
+		switch {
+		case c.want < 0:
+			if err == nil || !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s: task %+v, %v, want an error that says %q", c.env, task, err, c.says)
+			}
+		case err != nil || task != (Task{c.want, c.count}) || !strings.Contains(c.env, from):
+			t.Errorf("%s: %+v from %q, %v; want %d", c.env, task, from, err, c.want)
+		}
+	}
+}
+
+func TestPlansAreShownAndEstimated(t *testing.T) {
+	src, out := folders(t, 50), filepath.Join(t.TempDir(), "out")
+	o := ImageOptions{Options: Options{Shards: 4, DryRun: true, Estimate: true}}
+	p := mustImages(t, src, out, o.task(0, 3)).Plan
+	if len(p.Shards) != 4 || p.Shards[3].Task != 0 || p.Shards[2].Task != 2 {
+		t.Fatalf("%+v", p)
+	}
+	keys := 0
+	for _, s := range p.Shards {
+		keys += len(s.Keys)
+		if int64(len(s.Keys)) != s.Samples || s.Kept {
+			t.Errorf("%+v", s)
+		}
+	}
+	if keys != 50 {
+		t.Errorf("%d keys", keys)
+	}
+	if _, err := os.Stat(out); err == nil {
+		t.Error("a plan made the folder")
+	}
+	o.DryRun, o.Estimate = false, false
+	s := mustImages(t, src, out, o)
+	if e := p.Estimate; e.Tried != 50 || e.Bytes != s.Bytes {
+		t.Errorf("estimated %+v, and made %d bytes", e, s.Bytes)
+	}
+	var outputs []string
+	for name := range contents(t, out) {
+		outputs = append(outputs, name)
+	}
+	slices.Sort(outputs)
+	slices.Sort(p.Outputs)
+	if !slices.Equal(outputs, p.Outputs) {
+		t.Errorf("said %q, made %q", p.Outputs, outputs)
+	}
+}
+
+func TestTolerancesAreWrittenAsTheyAreRead(t *testing.T) {
+	for _, text := range []string{"0", "12", "12.5%", "0.1%", "100%"} {
+		v, err := ParseTolerance(text)
+		if err != nil || v.String() != text {
+			t.Errorf("%s is written as %s (%v)", text, v, err)
+		}
+	}
+}

@@ -1,0 +1,161 @@
+package convert
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestEscapeDepfile(t *testing.T) {
+	for path, want := range map[string]string{
+		"a/b.png":      "a/b.png",
+		"two words":    `two\ words`,
+		`back\ slash`:  `back\\\ slash`,
+		`back\slash`:   `back\slash`,
+		"price $1 #2":  `price\ $$1\ \#2`,
+		"10:30":        `10\:30`,
+		"tab\there":    "tab\\\there",
+		"per%cent":     "per%cent",
+		"line\nbreak":  "",
+		"null\x00byte": "",
+	} {
+		got, ok := escapeDepfile(path)
+		if got != want || ok != (want != "") {
+			t.Errorf("%q: %q %v, want %q", path, got, ok, want)
+		}
+	}
+}
+
+// oddNames are what make and ninja must read back from a depfile.
+var oddNames = []string{"c0/a b.png", "c0/$x.png", "c1/#1.png", "c1/50%.png", "c2/10:30.png", "c2/é.png"}
+
+func TestDepfileNamesEveryInput(t *testing.T) {
+	src := filepath.Join(t.TempDir(), "s")
+	for i, name := range oddNames {
+		put(t, src, name, pngOf(i))
+	}
+	put(t, src, "c0/broken\nline.png", pngOf(9))
+	out, dep := t.TempDir(), filepath.Join(t.TempDir(), "out.d")
+	var notes []string
+	o := ImageOptions{Options: Options{Depfile: dep, AlsoReads: []string{"policy.yaml"}, Note: func(s string) { notes = append(notes, s) }}}
+	mustImages(t, src, out, o)
+	data, err := os.ReadFile(dep)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(data)
+	for _, name := range append([]string{"", "c0", "c1", "c2"}, oddNames...) {
+		path, _ := escapeDepfile(filepath.Join(src, name))
+		if !strings.Contains(text, " \\\n  "+path) || !strings.Contains(text, "\n"+strings.ReplaceAll(path, "%", `\%`)+":\n") {
+			t.Errorf("%q is not in\n%s", path, text)
+		}
+	}
+	if !strings.Contains(text, "policy.yaml:\n") || !strings.HasPrefix(text, filepath.Join(out, "manifest.json")+":") {
+		t.Errorf("got\n%s", text)
+	}
+	if !strings.Contains(strings.Join(notes, " "), "1 input with a line break") {
+		t.Errorf("notes %q", notes)
+	}
+}
+
+// TestBuildToolsReadDepfiles has make and ninja say whether a set is to be made
+// again.
+func TestBuildToolsReadDepfiles(t *testing.T) {
+	for _, tool := range []string{"make", "ninja"} {
+		t.Run(tool, func(t *testing.T) {
+			if _, err := exec.LookPath(tool); err != nil {
+				t.Skip("no " + tool)
+			}
+			dir := t.TempDir()
+			src, out, dep := filepath.Join(dir, "src"), filepath.Join(dir, "out"), filepath.Join(dir, "out.d")
+			for i, name := range oddNames {
+				put(t, src, name, pngOf(i))
+			}
+			age(t, src)
+			manifest := filepath.Join(out, "manifest.json")
+			put(t, dir, "Makefile", []byte(fmt.Sprintf("%s:\n\t@echo made; touch $@\n-include %s\n", manifest, dep)))
+			put(t, dir, "build.ninja", []byte(fmt.Sprintf("rule convert\n  command = cp out.d.kept out.d && touch $out && echo made\n  depfile = out.d\n  deps = gcc\nbuild %s: convert\n", manifest)))
+			// The tools only look: what they would run, the test does.
+			convert := func() Status {
+				s := mustImages(t, src, out, ImageOptions{Options: Options{Depfile: dep}})
+				if data, err := os.ReadFile(dep); err == nil { // ninja takes the file away
+					os.WriteFile(dep+".kept", data, 0o644)
+				}
+				return s.Status
+			}
+			runs := func() bool {
+				cmd := exec.Command(tool, manifest)
+				if tool == "make" {
+					cmd.Args = append(cmd.Args, "MAKEFLAGS=")
+				}
+				cmd.Dir = dir
+				got, err := cmd.CombinedOutput()
+				if err != nil {
+					t.Fatalf("%s: %v\n%s", tool, err, got)
+				}
+				return strings.Contains(string(got), "made")
+			}
+			convert()
+			if tool == "ninja" {
+				runs() // it must have run the rule itself to know the depfile
+			}
+			if runs() {
+				t.Fatal("runs with nothing to do")
+			}
+			for _, c := range []struct {
+				what   string
+				change func()
+				then   Status
+			}{
+				{"touched", func() { touch(t, filepath.Join(src, oddNames[0])) }, UpToDate},
+				{"changed", func() { os.WriteFile(filepath.Join(src, oddNames[1]), pngOf(77), 0o644) }, Updated},
+				{"deleted", func() { os.Remove(filepath.Join(src, oddNames[2])) }, Updated},
+				{"new", func() { os.WriteFile(filepath.Join(src, "c1", "new.png"), pngOf(78), 0o644) }, Updated},
+			} {
+				time.Sleep(20 * time.Millisecond) // file systems keep times in steps
+				c.change()
+				if !runs() {
+					t.Errorf("%s: does not run", c.what)
+				}
+				if got := convert(); got != c.then {
+					t.Errorf("%s: %s, want %s", c.what, got, c.then)
+				}
+				if tool == "ninja" {
+					runs()
+				}
+				if runs() {
+					t.Errorf("%s: runs again", c.what)
+				}
+			}
+		})
+	}
+}
+
+// age gives a folder and those in it an old time.
+func age(t *testing.T, dir string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range entries {
+		if e.IsDir() {
+			age(t, filepath.Join(dir, e.Name()))
+		}
+	}
+	if err := os.Chtimes(dir, old, old); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func touch(t *testing.T, path string) {
+	t.Helper()
+	now := time.Now()
+	if err := os.Chtimes(path, now, now); err != nil {
+		t.Fatal(err)
+	}
+}

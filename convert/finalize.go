@@ -1,0 +1,136 @@
+package convert
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// FinalizeOptions say how Finalize ends an array job.
+type FinalizeOptions struct {
+	// MaxErrors is how many samples may be unusable. Default: what the tasks
+	// were given.
+	MaxErrors *Tolerance
+	// Note is called with a sentence for people, if it is not nil.
+	Note func(sentence string)
+}
+
+// MissingShardsError says that an array job is not complete.
+type MissingShardsError struct {
+	Dir     string
+	Missing []string // names of shards
+	Planned int
+}
+
+func (e *MissingShardsError) Error() string {
+	const shown = 5
+	names := strings.Join(e.Missing[:min(shown, len(e.Missing))], ", ")
+	if n := len(e.Missing) - shown; n > 0 {
+		names += fmt.Sprintf(" and %d more", n)
+	}
+	return fmt.Sprintf("%s: %d of %s missing or not of this plan: %s; run the tasks that make them (all of them, if in doubt: what is there is kept)",
+		e.Dir, len(e.Missing), plural(int64(e.Planned), "shard"), names)
+}
+
+// Finalize makes a set of the shards that the tasks of an array job have made
+// in the folder out: it checks that all of them are there and of one plan, and
+// writes the ledger, TFDS's files and the manifest, the same bytes as of a run
+// without tasks. It returns a *MissingShardsError when shards are missing, a
+// *BadSamplesError when too many samples were unusable, and an error that
+// unwraps to shard.ErrBusy while tasks are at work. A set that was finalized
+// before is up to date.
+func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, error) {
+	if st, err := os.Stat(out); err != nil {
+		return nil, err
+	} else if !st.IsDir() {
+		return nil, fmt.Errorf("%s is not a folder: want the OUT of an array job", out)
+	}
+	dir, err := shard.OpenDir(out)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	before, err := readPrevious(dir)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := readPlan(dir)
+	if err != nil {
+		return nil, err
+	}
+	if plan == nil {
+		if before != nil && before.manifest != nil {
+			return finalized(before.manifest), nil
+		}
+		return nil, fmt.Errorf("%s holds no array job to finalize: run its tasks first (convert ... %s --task I --tasks N)", out, out)
+	}
+	r, err := plan.run(dir, o)
+	if err != nil {
+		return nil, err
+	}
+	var missing []string
+	for i, s := range plan.Shards {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		done := dir.Done(s.File, false)
+		if done == nil || done.Plan != plan.id() {
+			missing = append(missing, s.File)
+			continue
+		}
+		r.done[i] = done
+	}
+	if missing != nil {
+		return nil, &MissingShardsError{Dir: out, Missing: missing, Planned: len(plan.Shards)}
+	}
+	return r.finish(before, true)
+}
+
+// run makes the run that ends the plan's array job.
+func (p *arrayPlan) run(dir *shard.Dir, o FinalizeOptions) (*run, error) {
+	options := &Options{Name: p.Name, Seed: p.Seed, MaxErrors: p.MaxErrors, Note: o.Note}
+	if o.MaxErrors != nil {
+		options.MaxErrors = *o.MaxErrors
+	}
+	var compression string
+	err := json.Unmarshal(p.Options["compression"], &compression)
+	if err == nil {
+		options.Compression, err = tfrecord.ParseCompression(compression)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the plan in %s: compression: %w", dir.Path(), err)
+	}
+	jobs := make([]job, len(p.Shards))
+	for i, s := range p.Shards {
+		name, ok := shard.ParseName(s.File)
+		if !ok {
+			return nil, fmt.Errorf("the plan in %s names %q, which is no shard's name", dir.Path(), s.File)
+		}
+		jobs[i] = job{name: name, samples: s.Samples}
+	}
+	described := shard.Manifest{Labels: p.Labels, Features: p.Features, Supervised: p.Supervised}
+	r := emptyRun(options, jobs, described, p.Options, codecs{p.Decoder, p.Encoder})
+	r.dir, r.skipped, r.began = dir, p.Skipped, time.Now()
+	return r, nil
+}
+
+// finalized sums up a set that was finalized before.
+func finalized(m *shard.Manifest) *Summary {
+	s := &Summary{Status: UpToDate, Errors: m.Errors, Decoder: m.Decoder, Fingerprint: m.Fingerprint, Splits: map[string]SplitSummary{}}
+	for _, split := range m.Splits {
+		s.Records += split.Records
+		s.ShardsKept += len(split.Shards)
+		s.Splits[split.Name] = SplitSummary{Records: split.Records, Shards: len(split.Shards)}
+		for _, info := range split.Shards {
+			s.Bytes += info.Bytes
+		}
+	}
+	s.Samples = s.Records + s.Errors
+	return s
+}

@@ -1,0 +1,116 @@
+package convert
+
+import (
+	"context"
+	"time"
+)
+
+// Plan is what a run would do, as Options.DryRun finds out.
+type Plan struct {
+	Name   string      `json:"name"`
+	Seed   uint64      `json:"seed"`
+	Shards []PlanShard `json:"shards"`
+	// Outputs are all files that the run would write, relative to the folder.
+	Outputs []string `json:"outputs"`
+	// Estimate is made from a sample; only with Options.Estimate.
+	Estimate *Estimate `json:"estimate,omitempty"`
+}
+
+// PlanShard is one shard of a Plan.
+type PlanShard struct {
+	File    string `json:"file"`
+	Split   string `json:"split"`
+	Samples int64  `json:"samples"`
+	// Kept is set for shards that are finished and up to date.
+	Kept bool `json:"kept"`
+	// Task is which of Options.Task.Count tasks makes it; 0 without tasks.
+	Task int `json:"task"`
+	// Keys of the samples, in order; of tables none, whose rows are many.
+	Keys []string `json:"keys,omitempty"`
+}
+
+// Estimate is what a run would take, reckoned from some of its samples.
+type Estimate struct {
+	// Tried is how many samples were made for it, and thrown away.
+	Tried int64 `json:"tried"`
+	// Errors of those could not be used.
+	Errors int64 `json:"errors"`
+	// Bytes of all shards before compression.
+	Bytes int64 `json:"bytes"`
+	// Seconds with Workers at work.
+	Seconds float64 `json:"seconds"`
+	Workers int     `json:"workers"`
+}
+
+// preview sums up a run that writes nothing.
+func (r *run) preview(ctx context.Context) (*Summary, error) {
+	p := &Plan{Name: r.Name, Seed: r.Seed, Outputs: r.files()}
+	tasks := 1
+	if r.Task != nil {
+		tasks = r.Task.Count
+	}
+	for i, j := range r.jobs {
+		p.Shards = append(p.Shards, PlanShard{
+			File: j.name.String(), Split: j.name.Split, Samples: j.samples,
+			Kept: r.kept[i], Task: i % tasks, Keys: r.source.keys(i),
+		})
+	}
+	if r.Estimate {
+		var err error
+		if p.Estimate, err = r.estimate(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s := r.summary(Planned, r.fingerprint())
+	s.Plan = p
+	return s, nil
+}
+
+// How much is tried for an estimate: at most so many samples or so long,
+// whichever comes first, and one piece of work at least.
+const (
+	estimateSamples = 256
+	estimateTime    = 2 * time.Second
+)
+
+// estimate makes some samples of shards all over the plan, one after the other,
+// and throws them away.
+func (r *run) estimate(ctx context.Context) (*Estimate, error) {
+	if err := r.source.prepare(ctx, nil); err != nil {
+		return nil, err
+	}
+	e := &Estimate{Workers: r.workers()}
+	var planned, bytes int64
+	for _, j := range r.jobs {
+		planned += j.samples
+	}
+	p := getPiece()
+	defer putPiece(p)
+	began := time.Now()
+	each := max(1, estimateSamples/len(r.jobs))
+	step := max(1, len(r.jobs)/estimateSamples)
+	for j := 0; j < len(r.jobs) && e.Tried < estimateSamples && time.Since(began) < estimateTime; j += step {
+		tried := 0
+		for task, err := range r.source.tasks(ctx, j) {
+			if err == nil {
+				p.reset()
+				err = task(p)
+			}
+			if err != nil {
+				return nil, err
+			}
+			e.Tried += p.samples
+			e.Errors += int64(len(p.bad))
+			bytes += int64(len(p.frames))
+			if tried += int(p.samples); tried >= each || time.Since(began) > estimateTime {
+				break
+			}
+		}
+	}
+	if e.Tried > 0 {
+		share := float64(planned) / float64(e.Tried)
+		e.Bytes = int64(float64(bytes) * share)
+		e.Seconds = time.Since(began).Seconds() * share / float64(e.Workers)
+	}
+	return e, nil
+}

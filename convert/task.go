@@ -1,0 +1,119 @@
+package convert
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// scheduler says how an array job's index is told to its tasks.
+type scheduler struct {
+	name  string
+	index string // the variable that holds it
+	none  string // its value outside of array jobs
+	// first and step are what indices begin at and go by: a variable, and the
+	// value without it.
+	first, step               string
+	firstDefault, stepDefault int
+	count                     string // the variable that holds how many tasks there are
+	last                      string // the one that holds the last index
+}
+
+// schedulers as their manuals describe them: sbatch(1) of Slurm, Kubernetes'
+// Indexed Jobs, AWS Batch's and Google Batch's job environment, Cloud Run jobs'
+// container contract, qsub(1) of PBS and of Grid Engine, LSF's job arrays.
+var schedulers = []scheduler{
+	{name: "Slurm", index: "SLURM_ARRAY_TASK_ID", first: "SLURM_ARRAY_TASK_MIN", step: "SLURM_ARRAY_TASK_STEP", stepDefault: 1, count: "SLURM_ARRAY_TASK_COUNT"},
+	{name: "a Kubernetes Indexed Job", index: "JOB_COMPLETION_INDEX", stepDefault: 1},
+	{name: "AWS Batch", index: "AWS_BATCH_JOB_ARRAY_INDEX", stepDefault: 1, count: "AWS_BATCH_JOB_ARRAY_SIZE"},
+	{name: "Cloud Run jobs", index: "CLOUD_RUN_TASK_INDEX", stepDefault: 1, count: "CLOUD_RUN_TASK_COUNT"},
+	{name: "Google Batch", index: "BATCH_TASK_INDEX", stepDefault: 1, count: "BATCH_TASK_COUNT"},
+	{name: "PBS", index: "PBS_ARRAY_INDEX", stepDefault: 1},
+	{name: "LSF", index: "LSB_JOBINDEX", none: "0", firstDefault: 1, step: "LSB_JOBINDEX_STEP", stepDefault: 1},
+	{name: "Grid Engine", index: "SGE_TASK_ID", none: "undefined", first: "SGE_TASK_FIRST", firstDefault: 1, step: "SGE_TASK_STEPSIZE", stepDefault: 1, last: "SGE_TASK_LAST"},
+}
+
+// TaskOf tells which of count tasks this process is, from the variables that a
+// scheduler of array jobs sets, and says what it went by. How many tasks there
+// are is always the caller's: a scheduler that says otherwise is contradicted,
+// because a job that resubmits a few of its tasks has other counts, and would
+// deal the shards anew. It is an error when no scheduler is found, or more than
+// one that disagree.
+func TaskOf(count int, lookup func(string) (string, bool)) (task Task, from string, err error) {
+	found := -1
+	for i := range schedulers {
+		s := &schedulers[i]
+		value, ok := lookup(s.index)
+		if !ok || value == "" || value == s.none {
+			continue
+		}
+		t, how, err := s.task(count, value, lookup)
+		if err != nil {
+			return Task{}, "", err
+		}
+		if found >= 0 && t != task {
+			return Task{}, "", optionError("task", "auto finds two array jobs that disagree: %s by %s, and task %d by %s; give --task a number", from, schedulers[found].name, t.Index, s.name)
+		}
+		if found < 0 {
+			found, task, from = i, t, how
+		}
+	}
+	if found < 0 {
+		var names []string
+		for _, s := range schedulers {
+			names = append(names, s.index)
+		}
+		return Task{}, "", optionError("task", "auto finds no array job: none of %s is set; give --task a number", strings.Join(names, ", "))
+	}
+	return task, from, nil
+}
+
+// task reckons the index from 0.
+func (s *scheduler) task(count int, value string, lookup func(string) (string, bool)) (Task, string, error) {
+	number := func(name string, otherwise int) (int, error) {
+		v, ok := lookup(name)
+		if name == "" || !ok || v == "" || v == s.none {
+			return otherwise, nil
+		}
+		n, err := strconv.Atoi(v)
+		if err != nil {
+			return 0, optionError("task", "auto: %s is %q, which is no number", name, v)
+		}
+		return n, nil
+	}
+	index, err := number(s.index, 0)
+	if err != nil {
+		return Task{}, "", err
+	}
+	first, err := number(s.first, s.firstDefault)
+	if err != nil {
+		return Task{}, "", err
+	}
+	step, err := number(s.step, s.stepDefault)
+	if err != nil {
+		return Task{}, "", err
+	}
+	said, err := number(s.count, count)
+	if err != nil {
+		return Task{}, "", err
+	}
+	if s.last != "" {
+		last, err := number(s.last, first+(count-1)*step)
+		if err != nil {
+			return Task{}, "", err
+		}
+		said = (last-first)/max(step, 1) + 1
+	}
+	from := fmt.Sprintf("%s=%s", s.index, value)
+	if said != count {
+		return Task{}, "", optionError("task", "auto: %s says that there are %d tasks, --tasks says %d; when only some tasks are run again, give their numbers (--task N, from 0) in place of auto", s.name, said, count)
+	}
+	if step < 1 || index < first || (index-first)%step != 0 {
+		return Task{}, "", optionError("task", "auto: %s is not among the indices that begin at %d in steps of %d", from, first, step)
+	}
+	t := Task{Index: (index - first) / step, Count: count}
+	if t.Index >= count {
+		return Task{}, "", optionError("task", "auto: %s is task %d, and there are only %s (from 0); have the array's indices begin at %d", from, t.Index, plural(int64(count), "task"), first)
+	}
+	return t, from, nil
+}
