@@ -1130,3 +1130,1664 @@ DATA dwords524288<>+20(SB)/4, $0x00080000
 DATA dwords524288<>+24(SB)/4, $0x00080000
 DATA dwords524288<>+28(SB)/4, $0x00080000
 GLOBL dwords524288<>(SB), RODATA|NOPTR, $32
+
+// func fdctAVX2(coefs *[64]int16, nonzero *uint64, between int, step int, src *uint8, stride int, divisors *uint16, n int)
+// Requires: AVX, AVX2
+TEXT ·fdctAVX2(SB), NOSPLIT, $0-64
+	MOVQ coefs+0(FP), AX
+	MOVQ nonzero+8(FP), CX
+	MOVQ between+16(FP), DX
+	MOVQ src+32(FP), BX
+	MOVQ stride+40(FP), SI
+	MOVQ divisors+48(FP), DI
+	MOVQ n+56(FP), R8
+	CMPQ R8, $0x02
+	JGE  blocks
+
+last:
+	XORQ DX, DX
+
+blocks:
+	MOVQ         BX, R9
+	VPMOVZXBW    (R9), Y0
+	VPMOVZXBW    (R9)(SI*1), Y1
+	LEAQ         (R9)(SI*2), R9
+	VPMOVZXBW    (R9), Y2
+	VPMOVZXBW    (R9)(SI*1), Y3
+	LEAQ         (R9)(SI*2), R9
+	VPMOVZXBW    (R9), Y4
+	VPMOVZXBW    (R9)(SI*1), Y5
+	LEAQ         (R9)(SI*2), R9
+	VPMOVZXBW    (R9), Y6
+	VPMOVZXBW    (R9)(SI*1), Y7
+	VPUNPCKLWD   Y1, Y0, Y8
+	VPUNPCKHWD   Y1, Y0, Y0
+	VPUNPCKLWD   Y3, Y2, Y1
+	VPUNPCKHWD   Y3, Y2, Y2
+	VPUNPCKLWD   Y5, Y4, Y3
+	VPUNPCKHWD   Y5, Y4, Y4
+	VPUNPCKLWD   Y7, Y6, Y5
+	VPUNPCKHWD   Y7, Y6, Y6
+	VPUNPCKLDQ   Y1, Y8, Y7
+	VPUNPCKHDQ   Y1, Y8, Y1
+	VPUNPCKLDQ   Y2, Y0, Y8
+	VPUNPCKHDQ   Y2, Y0, Y0
+	VPUNPCKLDQ   Y5, Y3, Y2
+	VPUNPCKHDQ   Y5, Y3, Y3
+	VPUNPCKLDQ   Y6, Y4, Y5
+	VPUNPCKHDQ   Y6, Y4, Y4
+	VPUNPCKLQDQ  Y2, Y7, Y6
+	VPUNPCKHQDQ  Y2, Y7, Y2
+	VPUNPCKLQDQ  Y3, Y1, Y7
+	VPUNPCKHQDQ  Y3, Y1, Y1
+	VPUNPCKLQDQ  Y5, Y8, Y3
+	VPUNPCKHQDQ  Y5, Y8, Y5
+	VPUNPCKLQDQ  Y4, Y0, Y8
+	VPUNPCKHQDQ  Y4, Y0, Y0
+	VPADDW       Y0, Y6, Y4
+	VPSUBW       Y0, Y6, Y0
+	VPADDW       Y8, Y2, Y6
+	VPSUBW       Y8, Y2, Y2
+	VPADDW       Y5, Y7, Y8
+	VPSUBW       Y5, Y7, Y5
+	VPADDW       Y3, Y1, Y7
+	VPSUBW       Y3, Y1, Y1
+	VPADDW       Y7, Y4, Y3
+	VPSUBW       Y7, Y4, Y7
+	VPADDW       Y8, Y6, Y4
+	VPSUBW       Y8, Y6, Y6
+	VPADDW       Y4, Y3, Y8
+	VPSUBW       Y4, Y3, Y3
+	VPSLLW       $0x02, Y8, Y8
+	VPSLLW       $0x02, Y3, Y3
+	VPUNPCKLWD   Y6, Y7, Y4
+	VPUNPCKHWD   Y6, Y7, Y6
+	VPMADDWD     factors10703and4433<>+0(SB), Y4, Y7
+	VPMADDWD     factors10703and4433<>+0(SB), Y6, Y9
+	VPADDD       dwords1024<>+0(SB), Y7, Y7
+	VPADDD       dwords1024<>+0(SB), Y9, Y9
+	VPSRAD       $0x0b, Y7, Y7
+	VPSRAD       $0x0b, Y9, Y9
+	VPACKSSDW    Y9, Y7, Y7
+	VPMADDWD     factors4433andm10704<>+0(SB), Y4, Y4
+	VPMADDWD     factors4433andm10704<>+0(SB), Y6, Y6
+	VPADDD       dwords1024<>+0(SB), Y4, Y4
+	VPADDD       dwords1024<>+0(SB), Y6, Y6
+	VPSRAD       $0x0b, Y4, Y4
+	VPSRAD       $0x0b, Y6, Y6
+	VPACKSSDW    Y6, Y4, Y4
+	VPADDW       Y2, Y1, Y6
+	VPADDW       Y0, Y5, Y9
+	VPUNPCKLWD   Y9, Y6, Y10
+	VPUNPCKHWD   Y9, Y6, Y6
+	VPMADDWD     factorsm6436and9633<>+0(SB), Y10, Y9
+	VPMADDWD     factorsm6436and9633<>+0(SB), Y6, Y11
+	VPADDD       dwords1024<>+0(SB), Y9, Y9
+	VPADDD       dwords1024<>+0(SB), Y11, Y11
+	VPMADDWD     factors9633and6437<>+0(SB), Y10, Y10
+	VPMADDWD     factors9633and6437<>+0(SB), Y6, Y6
+	VPADDD       dwords1024<>+0(SB), Y10, Y10
+	VPADDD       dwords1024<>+0(SB), Y6, Y6
+	VPUNPCKLWD   Y0, Y1, Y12
+	VPUNPCKHWD   Y0, Y1, Y0
+	VPMADDWD     factorsm4927andm7373<>+0(SB), Y12, Y1
+	VPMADDWD     factorsm4927andm7373<>+0(SB), Y0, Y13
+	VPADDD       Y9, Y1, Y1
+	VPADDD       Y11, Y13, Y13
+	VPSRAD       $0x0b, Y1, Y1
+	VPSRAD       $0x0b, Y13, Y13
+	VPACKSSDW    Y13, Y1, Y1
+	VPMADDWD     factorsm7373and4926<>+0(SB), Y12, Y12
+	VPMADDWD     factorsm7373and4926<>+0(SB), Y0, Y0
+	VPADDD       Y10, Y12, Y12
+	VPADDD       Y6, Y0, Y0
+	VPSRAD       $0x0b, Y12, Y12
+	VPSRAD       $0x0b, Y0, Y0
+	VPACKSSDW    Y0, Y12, Y0
+	VPUNPCKLWD   Y2, Y5, Y12
+	VPUNPCKHWD   Y2, Y5, Y2
+	VPMADDWD     factorsm4176andm20995<>+0(SB), Y12, Y5
+	VPMADDWD     factorsm4176andm20995<>+0(SB), Y2, Y13
+	VPADDD       Y10, Y5, Y5
+	VPADDD       Y6, Y13, Y13
+	VPSRAD       $0x0b, Y5, Y5
+	VPSRAD       $0x0b, Y13, Y13
+	VPACKSSDW    Y13, Y5, Y5
+	VPMADDWD     factorsm20995and4177<>+0(SB), Y12, Y6
+	VPMADDWD     factorsm20995and4177<>+0(SB), Y2, Y2
+	VPADDD       Y9, Y6, Y6
+	VPADDD       Y11, Y2, Y2
+	VPSRAD       $0x0b, Y6, Y6
+	VPSRAD       $0x0b, Y2, Y2
+	VPACKSSDW    Y2, Y6, Y2
+	VPSUBW       center<>+0(SB), Y8, Y8
+	VPUNPCKLWD   Y0, Y8, Y6
+	VPUNPCKHWD   Y0, Y8, Y0
+	VPUNPCKLWD   Y2, Y7, Y8
+	VPUNPCKHWD   Y2, Y7, Y2
+	VPUNPCKLWD   Y5, Y3, Y7
+	VPUNPCKHWD   Y5, Y3, Y3
+	VPUNPCKLWD   Y1, Y4, Y5
+	VPUNPCKHWD   Y1, Y4, Y1
+	VPUNPCKLDQ   Y8, Y6, Y4
+	VPUNPCKHDQ   Y8, Y6, Y6
+	VPUNPCKLDQ   Y2, Y0, Y8
+	VPUNPCKHDQ   Y2, Y0, Y0
+	VPUNPCKLDQ   Y5, Y7, Y2
+	VPUNPCKHDQ   Y5, Y7, Y5
+	VPUNPCKLDQ   Y1, Y3, Y7
+	VPUNPCKHDQ   Y1, Y3, Y1
+	VPUNPCKLQDQ  Y2, Y4, Y3
+	VPUNPCKHQDQ  Y2, Y4, Y2
+	VPUNPCKLQDQ  Y5, Y6, Y4
+	VPUNPCKHQDQ  Y5, Y6, Y5
+	VPUNPCKLQDQ  Y7, Y8, Y6
+	VPUNPCKHQDQ  Y7, Y8, Y7
+	VPUNPCKLQDQ  Y1, Y0, Y8
+	VPUNPCKHQDQ  Y1, Y0, Y0
+	VPADDW       Y0, Y3, Y1
+	VPSUBW       Y0, Y3, Y0
+	VPADDW       Y8, Y2, Y3
+	VPSUBW       Y8, Y2, Y2
+	VPADDW       Y7, Y4, Y8
+	VPSUBW       Y7, Y4, Y4
+	VPADDW       Y6, Y5, Y7
+	VPSUBW       Y6, Y5, Y5
+	VPADDW       Y7, Y1, Y6
+	VPSUBW       Y7, Y1, Y7
+	VPADDW       Y8, Y3, Y1
+	VPSUBW       Y8, Y3, Y3
+	VPADDW       Y1, Y6, Y8
+	VPSUBW       Y1, Y6, Y1
+	VPADDW       rounding<>+0(SB), Y8, Y8
+	VPSRAW       $0x02, Y8, Y8
+	VPADDW       rounding<>+0(SB), Y1, Y1
+	VPSRAW       $0x02, Y1, Y1
+	VPUNPCKLWD   Y3, Y7, Y6
+	VPUNPCKHWD   Y3, Y7, Y3
+	VPMADDWD     factors10703and4433<>+0(SB), Y6, Y7
+	VPMADDWD     factors10703and4433<>+0(SB), Y3, Y9
+	VPADDD       dwords16384<>+0(SB), Y7, Y7
+	VPADDD       dwords16384<>+0(SB), Y9, Y9
+	VPSRAD       $0x0f, Y7, Y7
+	VPSRAD       $0x0f, Y9, Y9
+	VPACKSSDW    Y9, Y7, Y7
+	VPMADDWD     factors4433andm10704<>+0(SB), Y6, Y6
+	VPMADDWD     factors4433andm10704<>+0(SB), Y3, Y3
+	VPADDD       dwords16384<>+0(SB), Y6, Y6
+	VPADDD       dwords16384<>+0(SB), Y3, Y3
+	VPSRAD       $0x0f, Y6, Y6
+	VPSRAD       $0x0f, Y3, Y3
+	VPACKSSDW    Y3, Y6, Y3
+	VPADDW       Y2, Y5, Y6
+	VPADDW       Y0, Y4, Y9
+	VPUNPCKLWD   Y9, Y6, Y10
+	VPUNPCKHWD   Y9, Y6, Y6
+	VPMADDWD     factorsm6436and9633<>+0(SB), Y10, Y9
+	VPMADDWD     factorsm6436and9633<>+0(SB), Y6, Y11
+	VPADDD       dwords16384<>+0(SB), Y9, Y9
+	VPADDD       dwords16384<>+0(SB), Y11, Y11
+	VPMADDWD     factors9633and6437<>+0(SB), Y10, Y10
+	VPMADDWD     factors9633and6437<>+0(SB), Y6, Y6
+	VPADDD       dwords16384<>+0(SB), Y10, Y10
+	VPADDD       dwords16384<>+0(SB), Y6, Y6
+	VPUNPCKLWD   Y0, Y5, Y12
+	VPUNPCKHWD   Y0, Y5, Y0
+	VPMADDWD     factorsm4927andm7373<>+0(SB), Y12, Y5
+	VPMADDWD     factorsm4927andm7373<>+0(SB), Y0, Y13
+	VPADDD       Y9, Y5, Y5
+	VPADDD       Y11, Y13, Y13
+	VPSRAD       $0x0f, Y5, Y5
+	VPSRAD       $0x0f, Y13, Y13
+	VPACKSSDW    Y13, Y5, Y5
+	VPMADDWD     factorsm7373and4926<>+0(SB), Y12, Y12
+	VPMADDWD     factorsm7373and4926<>+0(SB), Y0, Y0
+	VPADDD       Y10, Y12, Y12
+	VPADDD       Y6, Y0, Y0
+	VPSRAD       $0x0f, Y12, Y12
+	VPSRAD       $0x0f, Y0, Y0
+	VPACKSSDW    Y0, Y12, Y0
+	VPUNPCKLWD   Y2, Y4, Y12
+	VPUNPCKHWD   Y2, Y4, Y2
+	VPMADDWD     factorsm4176andm20995<>+0(SB), Y12, Y4
+	VPMADDWD     factorsm4176andm20995<>+0(SB), Y2, Y13
+	VPADDD       Y10, Y4, Y4
+	VPADDD       Y6, Y13, Y13
+	VPSRAD       $0x0f, Y4, Y4
+	VPSRAD       $0x0f, Y13, Y13
+	VPACKSSDW    Y13, Y4, Y4
+	VPMADDWD     factorsm20995and4177<>+0(SB), Y12, Y6
+	VPMADDWD     factorsm20995and4177<>+0(SB), Y2, Y2
+	VPADDD       Y9, Y6, Y6
+	VPADDD       Y11, Y2, Y2
+	VPSRAD       $0x0f, Y6, Y6
+	VPSRAD       $0x0f, Y2, Y2
+	VPACKSSDW    Y2, Y6, Y2
+	VPABSW       Y8, Y6
+	VPADDW       (DI), Y6, Y6
+	VPMULHUW     256(DI), Y6, Y6
+	VPMULHUW     512(DI), Y6, Y6
+	VPSIGNW      Y8, Y6, Y6
+	VPABSW       Y0, Y8
+	VPADDW       32(DI), Y8, Y8
+	VPMULHUW     288(DI), Y8, Y8
+	VPMULHUW     544(DI), Y8, Y8
+	VPSIGNW      Y0, Y8, Y8
+	VPABSW       Y7, Y0
+	VPADDW       64(DI), Y0, Y0
+	VPMULHUW     320(DI), Y0, Y0
+	VPMULHUW     576(DI), Y0, Y0
+	VPSIGNW      Y7, Y0, Y0
+	VPABSW       Y2, Y7
+	VPADDW       96(DI), Y7, Y7
+	VPMULHUW     352(DI), Y7, Y7
+	VPMULHUW     608(DI), Y7, Y7
+	VPSIGNW      Y2, Y7, Y7
+	VPABSW       Y1, Y2
+	VPADDW       128(DI), Y2, Y2
+	VPMULHUW     384(DI), Y2, Y2
+	VPMULHUW     640(DI), Y2, Y2
+	VPSIGNW      Y1, Y2, Y2
+	VPABSW       Y4, Y1
+	VPADDW       160(DI), Y1, Y1
+	VPMULHUW     416(DI), Y1, Y1
+	VPMULHUW     672(DI), Y1, Y1
+	VPSIGNW      Y4, Y1, Y1
+	VPABSW       Y3, Y4
+	VPADDW       192(DI), Y4, Y4
+	VPMULHUW     448(DI), Y4, Y4
+	VPMULHUW     704(DI), Y4, Y4
+	VPSIGNW      Y3, Y4, Y4
+	VPABSW       Y5, Y3
+	VPADDW       224(DI), Y3, Y3
+	VPMULHUW     480(DI), Y3, Y3
+	VPMULHUW     736(DI), Y3, Y3
+	VPSIGNW      Y5, Y3, Y3
+	MOVQ         DX, R9
+	SHLQ         $0x07, R9
+	VPSHUFB      zigzag0of0<>+0(SB), Y6, Y5
+	VPSHUFB      zigzag0of1<>+0(SB), Y8, Y9
+	VPOR         Y9, Y5, Y5
+	VPSHUFB      zigzag0of2<>+0(SB), Y0, Y9
+	VPOR         Y9, Y5, Y5
+	VEXTRACTI128 $0x01, Y5, (AX)(R9*1)
+	VPSHUFB      zigzag1of0<>+0(SB), Y6, Y9
+	VPSHUFB      zigzag1of1<>+0(SB), Y8, Y10
+	VPOR         Y10, Y9, Y9
+	VPSHUFB      zigzag1of2<>+0(SB), Y0, Y10
+	VPOR         Y10, Y9, Y9
+	VPSHUFB      zigzag1of3<>+0(SB), Y7, Y10
+	VPOR         Y10, Y9, Y9
+	VPSHUFB      zigzag1of4<>+0(SB), Y2, Y10
+	VPOR         Y10, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, 16(AX)(R9*1)
+	VMOVDQU      X5, (AX)
+	VMOVDQU      X9, 16(AX)
+	VPACKSSWB    Y9, Y5, Y5
+	VPSHUFB      zigzag2of1<>+0(SB), Y8, Y9
+	VPSHUFB      zigzag2of2<>+0(SB), Y0, Y10
+	VPOR         Y10, Y9, Y9
+	VPSHUFB      zigzag2of3<>+0(SB), Y7, Y10
+	VPOR         Y10, Y9, Y9
+	VPSHUFB      zigzag2of4<>+0(SB), Y2, Y10
+	VPOR         Y10, Y9, Y9
+	VPSHUFB      zigzag2of5<>+0(SB), Y1, Y10
+	VPOR         Y10, Y9, Y9
+	VPSHUFB      zigzag2of6<>+0(SB), Y4, Y10
+	VPOR         Y10, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, 32(AX)(R9*1)
+	VPSHUFB      zigzag3of0<>+0(SB), Y6, Y6
+	VPSHUFB      zigzag3of1<>+0(SB), Y8, Y10
+	VPOR         Y10, Y6, Y6
+	VPSHUFB      zigzag3of2<>+0(SB), Y0, Y10
+	VPOR         Y10, Y6, Y6
+	VPSHUFB      zigzag3of3<>+0(SB), Y7, Y10
+	VPOR         Y10, Y6, Y6
+	VEXTRACTI128 $0x01, Y6, 48(AX)(R9*1)
+	VMOVDQU      X9, 32(AX)
+	VMOVDQU      X6, 48(AX)
+	VPACKSSWB    Y6, Y9, Y6
+	VPSHUFB      zigzag4of4<>+0(SB), Y2, Y9
+	VPSHUFB      zigzag4of5<>+0(SB), Y1, Y10
+	VPOR         Y10, Y9, Y9
+	VPSHUFB      zigzag4of6<>+0(SB), Y4, Y10
+	VPOR         Y10, Y9, Y9
+	VPSHUFB      zigzag4of7<>+0(SB), Y3, Y10
+	VPOR         Y10, Y9, Y9
+	VEXTRACTI128 $0x01, Y9, 64(AX)(R9*1)
+	VPSHUFB      zigzag5of1<>+0(SB), Y8, Y8
+	VPSHUFB      zigzag5of2<>+0(SB), Y0, Y0
+	VPOR         Y0, Y8, Y8
+	VPSHUFB      zigzag5of3<>+0(SB), Y7, Y0
+	VPOR         Y0, Y8, Y8
+	VPSHUFB      zigzag5of4<>+0(SB), Y2, Y0
+	VPOR         Y0, Y8, Y8
+	VPSHUFB      zigzag5of5<>+0(SB), Y1, Y0
+	VPOR         Y0, Y8, Y8
+	VPSHUFB      zigzag5of6<>+0(SB), Y4, Y0
+	VPOR         Y0, Y8, Y8
+	VEXTRACTI128 $0x01, Y8, 80(AX)(R9*1)
+	VMOVDQU      X9, 64(AX)
+	VMOVDQU      X8, 80(AX)
+	VPACKSSWB    Y8, Y9, Y0
+	VPSHUFB      zigzag6of3<>+0(SB), Y7, Y7
+	VPSHUFB      zigzag6of4<>+0(SB), Y2, Y2
+	VPOR         Y2, Y7, Y7
+	VPSHUFB      zigzag6of5<>+0(SB), Y1, Y2
+	VPOR         Y2, Y7, Y7
+	VPSHUFB      zigzag6of6<>+0(SB), Y4, Y2
+	VPOR         Y2, Y7, Y7
+	VPSHUFB      zigzag6of7<>+0(SB), Y3, Y2
+	VPOR         Y2, Y7, Y7
+	VEXTRACTI128 $0x01, Y7, 96(AX)(R9*1)
+	VPSHUFB      zigzag7of5<>+0(SB), Y1, Y1
+	VPSHUFB      zigzag7of6<>+0(SB), Y4, Y2
+	VPOR         Y2, Y1, Y1
+	VPSHUFB      zigzag7of7<>+0(SB), Y3, Y2
+	VPOR         Y2, Y1, Y1
+	VEXTRACTI128 $0x01, Y1, 112(AX)(R9*1)
+	VMOVDQU      X7, 96(AX)
+	VMOVDQU      X1, 112(AX)
+	VPACKSSWB    Y1, Y7, Y1
+	VPXOR        Y2, Y2, Y2
+	VPERM2I128   $0x31, Y6, Y5, Y3
+	VPCMPEQB     Y2, Y3, Y3
+	VPMOVMSKB    Y3, R9
+	VPERM2I128   $0x31, Y1, Y0, Y3
+	VPCMPEQB     Y2, Y3, Y3
+	VPMOVMSKB    Y3, R10
+	SHLQ         $0x20, R10
+	ORQ          R10, R9
+	NOTQ         R9
+	MOVQ         R9, (CX)(DX*8)
+	VPERM2I128   $0x20, Y6, Y5, Y3
+	VPCMPEQB     Y2, Y3, Y3
+	VPMOVMSKB    Y3, R9
+	VPERM2I128   $0x20, Y1, Y0, Y0
+	VPCMPEQB     Y2, Y0, Y0
+	VPMOVMSKB    Y0, R10
+	SHLQ         $0x20, R10
+	ORQ          R10, R9
+	NOTQ         R9
+	MOVQ         R9, (CX)
+	MOVQ         step+24(FP), R9
+	LEAQ         (CX)(R9*8), CX
+	SHLQ         $0x07, R9
+	ADDQ         R9, AX
+	ADDQ         $0x10, BX
+	SUBQ         $0x02, R8
+	CMPQ         R8, $0x01
+	JG           blocks
+	JE           last
+	VZEROUPPER
+	RET
+
+DATA center<>+0(SB)/2, $0x1000
+DATA center<>+2(SB)/2, $0x1000
+DATA center<>+4(SB)/2, $0x1000
+DATA center<>+6(SB)/2, $0x1000
+DATA center<>+8(SB)/2, $0x1000
+DATA center<>+10(SB)/2, $0x1000
+DATA center<>+12(SB)/2, $0x1000
+DATA center<>+14(SB)/2, $0x1000
+DATA center<>+16(SB)/2, $0x1000
+DATA center<>+18(SB)/2, $0x1000
+DATA center<>+20(SB)/2, $0x1000
+DATA center<>+22(SB)/2, $0x1000
+DATA center<>+24(SB)/2, $0x1000
+DATA center<>+26(SB)/2, $0x1000
+DATA center<>+28(SB)/2, $0x1000
+DATA center<>+30(SB)/2, $0x1000
+GLOBL center<>(SB), RODATA|NOPTR, $32
+
+DATA rounding<>+0(SB)/2, $0x0002
+DATA rounding<>+2(SB)/2, $0x0002
+DATA rounding<>+4(SB)/2, $0x0002
+DATA rounding<>+6(SB)/2, $0x0002
+DATA rounding<>+8(SB)/2, $0x0002
+DATA rounding<>+10(SB)/2, $0x0002
+DATA rounding<>+12(SB)/2, $0x0002
+DATA rounding<>+14(SB)/2, $0x0002
+DATA rounding<>+16(SB)/2, $0x0002
+DATA rounding<>+18(SB)/2, $0x0002
+DATA rounding<>+20(SB)/2, $0x0002
+DATA rounding<>+22(SB)/2, $0x0002
+DATA rounding<>+24(SB)/2, $0x0002
+DATA rounding<>+26(SB)/2, $0x0002
+DATA rounding<>+28(SB)/2, $0x0002
+DATA rounding<>+30(SB)/2, $0x0002
+GLOBL rounding<>(SB), RODATA|NOPTR, $32
+
+DATA dwords16384<>+0(SB)/4, $0x00004000
+DATA dwords16384<>+4(SB)/4, $0x00004000
+DATA dwords16384<>+8(SB)/4, $0x00004000
+DATA dwords16384<>+12(SB)/4, $0x00004000
+DATA dwords16384<>+16(SB)/4, $0x00004000
+DATA dwords16384<>+20(SB)/4, $0x00004000
+DATA dwords16384<>+24(SB)/4, $0x00004000
+DATA dwords16384<>+28(SB)/4, $0x00004000
+GLOBL dwords16384<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag0of0<>+0(SB)/1, $0x00
+DATA zigzag0of0<>+1(SB)/1, $0x01
+DATA zigzag0of0<>+2(SB)/1, $0x02
+DATA zigzag0of0<>+3(SB)/1, $0x03
+DATA zigzag0of0<>+4(SB)/1, $0x80
+DATA zigzag0of0<>+5(SB)/1, $0x80
+DATA zigzag0of0<>+6(SB)/1, $0x80
+DATA zigzag0of0<>+7(SB)/1, $0x80
+DATA zigzag0of0<>+8(SB)/1, $0x80
+DATA zigzag0of0<>+9(SB)/1, $0x80
+DATA zigzag0of0<>+10(SB)/1, $0x04
+DATA zigzag0of0<>+11(SB)/1, $0x05
+DATA zigzag0of0<>+12(SB)/1, $0x06
+DATA zigzag0of0<>+13(SB)/1, $0x07
+DATA zigzag0of0<>+14(SB)/1, $0x80
+DATA zigzag0of0<>+15(SB)/1, $0x80
+DATA zigzag0of0<>+16(SB)/1, $0x00
+DATA zigzag0of0<>+17(SB)/1, $0x01
+DATA zigzag0of0<>+18(SB)/1, $0x02
+DATA zigzag0of0<>+19(SB)/1, $0x03
+DATA zigzag0of0<>+20(SB)/1, $0x80
+DATA zigzag0of0<>+21(SB)/1, $0x80
+DATA zigzag0of0<>+22(SB)/1, $0x80
+DATA zigzag0of0<>+23(SB)/1, $0x80
+DATA zigzag0of0<>+24(SB)/1, $0x80
+DATA zigzag0of0<>+25(SB)/1, $0x80
+DATA zigzag0of0<>+26(SB)/1, $0x04
+DATA zigzag0of0<>+27(SB)/1, $0x05
+DATA zigzag0of0<>+28(SB)/1, $0x06
+DATA zigzag0of0<>+29(SB)/1, $0x07
+DATA zigzag0of0<>+30(SB)/1, $0x80
+DATA zigzag0of0<>+31(SB)/1, $0x80
+GLOBL zigzag0of0<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag0of1<>+0(SB)/1, $0x80
+DATA zigzag0of1<>+1(SB)/1, $0x80
+DATA zigzag0of1<>+2(SB)/1, $0x80
+DATA zigzag0of1<>+3(SB)/1, $0x80
+DATA zigzag0of1<>+4(SB)/1, $0x00
+DATA zigzag0of1<>+5(SB)/1, $0x01
+DATA zigzag0of1<>+6(SB)/1, $0x80
+DATA zigzag0of1<>+7(SB)/1, $0x80
+DATA zigzag0of1<>+8(SB)/1, $0x02
+DATA zigzag0of1<>+9(SB)/1, $0x03
+DATA zigzag0of1<>+10(SB)/1, $0x80
+DATA zigzag0of1<>+11(SB)/1, $0x80
+DATA zigzag0of1<>+12(SB)/1, $0x80
+DATA zigzag0of1<>+13(SB)/1, $0x80
+DATA zigzag0of1<>+14(SB)/1, $0x04
+DATA zigzag0of1<>+15(SB)/1, $0x05
+DATA zigzag0of1<>+16(SB)/1, $0x80
+DATA zigzag0of1<>+17(SB)/1, $0x80
+DATA zigzag0of1<>+18(SB)/1, $0x80
+DATA zigzag0of1<>+19(SB)/1, $0x80
+DATA zigzag0of1<>+20(SB)/1, $0x00
+DATA zigzag0of1<>+21(SB)/1, $0x01
+DATA zigzag0of1<>+22(SB)/1, $0x80
+DATA zigzag0of1<>+23(SB)/1, $0x80
+DATA zigzag0of1<>+24(SB)/1, $0x02
+DATA zigzag0of1<>+25(SB)/1, $0x03
+DATA zigzag0of1<>+26(SB)/1, $0x80
+DATA zigzag0of1<>+27(SB)/1, $0x80
+DATA zigzag0of1<>+28(SB)/1, $0x80
+DATA zigzag0of1<>+29(SB)/1, $0x80
+DATA zigzag0of1<>+30(SB)/1, $0x04
+DATA zigzag0of1<>+31(SB)/1, $0x05
+GLOBL zigzag0of1<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag0of2<>+0(SB)/1, $0x80
+DATA zigzag0of2<>+1(SB)/1, $0x80
+DATA zigzag0of2<>+2(SB)/1, $0x80
+DATA zigzag0of2<>+3(SB)/1, $0x80
+DATA zigzag0of2<>+4(SB)/1, $0x80
+DATA zigzag0of2<>+5(SB)/1, $0x80
+DATA zigzag0of2<>+6(SB)/1, $0x00
+DATA zigzag0of2<>+7(SB)/1, $0x01
+DATA zigzag0of2<>+8(SB)/1, $0x80
+DATA zigzag0of2<>+9(SB)/1, $0x80
+DATA zigzag0of2<>+10(SB)/1, $0x80
+DATA zigzag0of2<>+11(SB)/1, $0x80
+DATA zigzag0of2<>+12(SB)/1, $0x80
+DATA zigzag0of2<>+13(SB)/1, $0x80
+DATA zigzag0of2<>+14(SB)/1, $0x80
+DATA zigzag0of2<>+15(SB)/1, $0x80
+DATA zigzag0of2<>+16(SB)/1, $0x80
+DATA zigzag0of2<>+17(SB)/1, $0x80
+DATA zigzag0of2<>+18(SB)/1, $0x80
+DATA zigzag0of2<>+19(SB)/1, $0x80
+DATA zigzag0of2<>+20(SB)/1, $0x80
+DATA zigzag0of2<>+21(SB)/1, $0x80
+DATA zigzag0of2<>+22(SB)/1, $0x00
+DATA zigzag0of2<>+23(SB)/1, $0x01
+DATA zigzag0of2<>+24(SB)/1, $0x80
+DATA zigzag0of2<>+25(SB)/1, $0x80
+DATA zigzag0of2<>+26(SB)/1, $0x80
+DATA zigzag0of2<>+27(SB)/1, $0x80
+DATA zigzag0of2<>+28(SB)/1, $0x80
+DATA zigzag0of2<>+29(SB)/1, $0x80
+DATA zigzag0of2<>+30(SB)/1, $0x80
+DATA zigzag0of2<>+31(SB)/1, $0x80
+GLOBL zigzag0of2<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag1of0<>+0(SB)/1, $0x80
+DATA zigzag1of0<>+1(SB)/1, $0x80
+DATA zigzag1of0<>+2(SB)/1, $0x80
+DATA zigzag1of0<>+3(SB)/1, $0x80
+DATA zigzag1of0<>+4(SB)/1, $0x80
+DATA zigzag1of0<>+5(SB)/1, $0x80
+DATA zigzag1of0<>+6(SB)/1, $0x80
+DATA zigzag1of0<>+7(SB)/1, $0x80
+DATA zigzag1of0<>+8(SB)/1, $0x80
+DATA zigzag1of0<>+9(SB)/1, $0x80
+DATA zigzag1of0<>+10(SB)/1, $0x80
+DATA zigzag1of0<>+11(SB)/1, $0x80
+DATA zigzag1of0<>+12(SB)/1, $0x08
+DATA zigzag1of0<>+13(SB)/1, $0x09
+DATA zigzag1of0<>+14(SB)/1, $0x0a
+DATA zigzag1of0<>+15(SB)/1, $0x0b
+DATA zigzag1of0<>+16(SB)/1, $0x80
+DATA zigzag1of0<>+17(SB)/1, $0x80
+DATA zigzag1of0<>+18(SB)/1, $0x80
+DATA zigzag1of0<>+19(SB)/1, $0x80
+DATA zigzag1of0<>+20(SB)/1, $0x80
+DATA zigzag1of0<>+21(SB)/1, $0x80
+DATA zigzag1of0<>+22(SB)/1, $0x80
+DATA zigzag1of0<>+23(SB)/1, $0x80
+DATA zigzag1of0<>+24(SB)/1, $0x80
+DATA zigzag1of0<>+25(SB)/1, $0x80
+DATA zigzag1of0<>+26(SB)/1, $0x80
+DATA zigzag1of0<>+27(SB)/1, $0x80
+DATA zigzag1of0<>+28(SB)/1, $0x08
+DATA zigzag1of0<>+29(SB)/1, $0x09
+DATA zigzag1of0<>+30(SB)/1, $0x0a
+DATA zigzag1of0<>+31(SB)/1, $0x0b
+GLOBL zigzag1of0<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag1of1<>+0(SB)/1, $0x80
+DATA zigzag1of1<>+1(SB)/1, $0x80
+DATA zigzag1of1<>+2(SB)/1, $0x80
+DATA zigzag1of1<>+3(SB)/1, $0x80
+DATA zigzag1of1<>+4(SB)/1, $0x80
+DATA zigzag1of1<>+5(SB)/1, $0x80
+DATA zigzag1of1<>+6(SB)/1, $0x80
+DATA zigzag1of1<>+7(SB)/1, $0x80
+DATA zigzag1of1<>+8(SB)/1, $0x80
+DATA zigzag1of1<>+9(SB)/1, $0x80
+DATA zigzag1of1<>+10(SB)/1, $0x06
+DATA zigzag1of1<>+11(SB)/1, $0x07
+DATA zigzag1of1<>+12(SB)/1, $0x80
+DATA zigzag1of1<>+13(SB)/1, $0x80
+DATA zigzag1of1<>+14(SB)/1, $0x80
+DATA zigzag1of1<>+15(SB)/1, $0x80
+DATA zigzag1of1<>+16(SB)/1, $0x80
+DATA zigzag1of1<>+17(SB)/1, $0x80
+DATA zigzag1of1<>+18(SB)/1, $0x80
+DATA zigzag1of1<>+19(SB)/1, $0x80
+DATA zigzag1of1<>+20(SB)/1, $0x80
+DATA zigzag1of1<>+21(SB)/1, $0x80
+DATA zigzag1of1<>+22(SB)/1, $0x80
+DATA zigzag1of1<>+23(SB)/1, $0x80
+DATA zigzag1of1<>+24(SB)/1, $0x80
+DATA zigzag1of1<>+25(SB)/1, $0x80
+DATA zigzag1of1<>+26(SB)/1, $0x06
+DATA zigzag1of1<>+27(SB)/1, $0x07
+DATA zigzag1of1<>+28(SB)/1, $0x80
+DATA zigzag1of1<>+29(SB)/1, $0x80
+DATA zigzag1of1<>+30(SB)/1, $0x80
+DATA zigzag1of1<>+31(SB)/1, $0x80
+GLOBL zigzag1of1<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag1of2<>+0(SB)/1, $0x02
+DATA zigzag1of2<>+1(SB)/1, $0x03
+DATA zigzag1of2<>+2(SB)/1, $0x80
+DATA zigzag1of2<>+3(SB)/1, $0x80
+DATA zigzag1of2<>+4(SB)/1, $0x80
+DATA zigzag1of2<>+5(SB)/1, $0x80
+DATA zigzag1of2<>+6(SB)/1, $0x80
+DATA zigzag1of2<>+7(SB)/1, $0x80
+DATA zigzag1of2<>+8(SB)/1, $0x04
+DATA zigzag1of2<>+9(SB)/1, $0x05
+DATA zigzag1of2<>+10(SB)/1, $0x80
+DATA zigzag1of2<>+11(SB)/1, $0x80
+DATA zigzag1of2<>+12(SB)/1, $0x80
+DATA zigzag1of2<>+13(SB)/1, $0x80
+DATA zigzag1of2<>+14(SB)/1, $0x80
+DATA zigzag1of2<>+15(SB)/1, $0x80
+DATA zigzag1of2<>+16(SB)/1, $0x02
+DATA zigzag1of2<>+17(SB)/1, $0x03
+DATA zigzag1of2<>+18(SB)/1, $0x80
+DATA zigzag1of2<>+19(SB)/1, $0x80
+DATA zigzag1of2<>+20(SB)/1, $0x80
+DATA zigzag1of2<>+21(SB)/1, $0x80
+DATA zigzag1of2<>+22(SB)/1, $0x80
+DATA zigzag1of2<>+23(SB)/1, $0x80
+DATA zigzag1of2<>+24(SB)/1, $0x04
+DATA zigzag1of2<>+25(SB)/1, $0x05
+DATA zigzag1of2<>+26(SB)/1, $0x80
+DATA zigzag1of2<>+27(SB)/1, $0x80
+DATA zigzag1of2<>+28(SB)/1, $0x80
+DATA zigzag1of2<>+29(SB)/1, $0x80
+DATA zigzag1of2<>+30(SB)/1, $0x80
+DATA zigzag1of2<>+31(SB)/1, $0x80
+GLOBL zigzag1of2<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag1of3<>+0(SB)/1, $0x80
+DATA zigzag1of3<>+1(SB)/1, $0x80
+DATA zigzag1of3<>+2(SB)/1, $0x00
+DATA zigzag1of3<>+3(SB)/1, $0x01
+DATA zigzag1of3<>+4(SB)/1, $0x80
+DATA zigzag1of3<>+5(SB)/1, $0x80
+DATA zigzag1of3<>+6(SB)/1, $0x02
+DATA zigzag1of3<>+7(SB)/1, $0x03
+DATA zigzag1of3<>+8(SB)/1, $0x80
+DATA zigzag1of3<>+9(SB)/1, $0x80
+DATA zigzag1of3<>+10(SB)/1, $0x80
+DATA zigzag1of3<>+11(SB)/1, $0x80
+DATA zigzag1of3<>+12(SB)/1, $0x80
+DATA zigzag1of3<>+13(SB)/1, $0x80
+DATA zigzag1of3<>+14(SB)/1, $0x80
+DATA zigzag1of3<>+15(SB)/1, $0x80
+DATA zigzag1of3<>+16(SB)/1, $0x80
+DATA zigzag1of3<>+17(SB)/1, $0x80
+DATA zigzag1of3<>+18(SB)/1, $0x00
+DATA zigzag1of3<>+19(SB)/1, $0x01
+DATA zigzag1of3<>+20(SB)/1, $0x80
+DATA zigzag1of3<>+21(SB)/1, $0x80
+DATA zigzag1of3<>+22(SB)/1, $0x02
+DATA zigzag1of3<>+23(SB)/1, $0x03
+DATA zigzag1of3<>+24(SB)/1, $0x80
+DATA zigzag1of3<>+25(SB)/1, $0x80
+DATA zigzag1of3<>+26(SB)/1, $0x80
+DATA zigzag1of3<>+27(SB)/1, $0x80
+DATA zigzag1of3<>+28(SB)/1, $0x80
+DATA zigzag1of3<>+29(SB)/1, $0x80
+DATA zigzag1of3<>+30(SB)/1, $0x80
+DATA zigzag1of3<>+31(SB)/1, $0x80
+GLOBL zigzag1of3<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag1of4<>+0(SB)/1, $0x80
+DATA zigzag1of4<>+1(SB)/1, $0x80
+DATA zigzag1of4<>+2(SB)/1, $0x80
+DATA zigzag1of4<>+3(SB)/1, $0x80
+DATA zigzag1of4<>+4(SB)/1, $0x00
+DATA zigzag1of4<>+5(SB)/1, $0x01
+DATA zigzag1of4<>+6(SB)/1, $0x80
+DATA zigzag1of4<>+7(SB)/1, $0x80
+DATA zigzag1of4<>+8(SB)/1, $0x80
+DATA zigzag1of4<>+9(SB)/1, $0x80
+DATA zigzag1of4<>+10(SB)/1, $0x80
+DATA zigzag1of4<>+11(SB)/1, $0x80
+DATA zigzag1of4<>+12(SB)/1, $0x80
+DATA zigzag1of4<>+13(SB)/1, $0x80
+DATA zigzag1of4<>+14(SB)/1, $0x80
+DATA zigzag1of4<>+15(SB)/1, $0x80
+DATA zigzag1of4<>+16(SB)/1, $0x80
+DATA zigzag1of4<>+17(SB)/1, $0x80
+DATA zigzag1of4<>+18(SB)/1, $0x80
+DATA zigzag1of4<>+19(SB)/1, $0x80
+DATA zigzag1of4<>+20(SB)/1, $0x00
+DATA zigzag1of4<>+21(SB)/1, $0x01
+DATA zigzag1of4<>+22(SB)/1, $0x80
+DATA zigzag1of4<>+23(SB)/1, $0x80
+DATA zigzag1of4<>+24(SB)/1, $0x80
+DATA zigzag1of4<>+25(SB)/1, $0x80
+DATA zigzag1of4<>+26(SB)/1, $0x80
+DATA zigzag1of4<>+27(SB)/1, $0x80
+DATA zigzag1of4<>+28(SB)/1, $0x80
+DATA zigzag1of4<>+29(SB)/1, $0x80
+DATA zigzag1of4<>+30(SB)/1, $0x80
+DATA zigzag1of4<>+31(SB)/1, $0x80
+GLOBL zigzag1of4<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag2of1<>+0(SB)/1, $0x08
+DATA zigzag2of1<>+1(SB)/1, $0x09
+DATA zigzag2of1<>+2(SB)/1, $0x80
+DATA zigzag2of1<>+3(SB)/1, $0x80
+DATA zigzag2of1<>+4(SB)/1, $0x80
+DATA zigzag2of1<>+5(SB)/1, $0x80
+DATA zigzag2of1<>+6(SB)/1, $0x80
+DATA zigzag2of1<>+7(SB)/1, $0x80
+DATA zigzag2of1<>+8(SB)/1, $0x80
+DATA zigzag2of1<>+9(SB)/1, $0x80
+DATA zigzag2of1<>+10(SB)/1, $0x80
+DATA zigzag2of1<>+11(SB)/1, $0x80
+DATA zigzag2of1<>+12(SB)/1, $0x80
+DATA zigzag2of1<>+13(SB)/1, $0x80
+DATA zigzag2of1<>+14(SB)/1, $0x80
+DATA zigzag2of1<>+15(SB)/1, $0x80
+DATA zigzag2of1<>+16(SB)/1, $0x08
+DATA zigzag2of1<>+17(SB)/1, $0x09
+DATA zigzag2of1<>+18(SB)/1, $0x80
+DATA zigzag2of1<>+19(SB)/1, $0x80
+DATA zigzag2of1<>+20(SB)/1, $0x80
+DATA zigzag2of1<>+21(SB)/1, $0x80
+DATA zigzag2of1<>+22(SB)/1, $0x80
+DATA zigzag2of1<>+23(SB)/1, $0x80
+DATA zigzag2of1<>+24(SB)/1, $0x80
+DATA zigzag2of1<>+25(SB)/1, $0x80
+DATA zigzag2of1<>+26(SB)/1, $0x80
+DATA zigzag2of1<>+27(SB)/1, $0x80
+DATA zigzag2of1<>+28(SB)/1, $0x80
+DATA zigzag2of1<>+29(SB)/1, $0x80
+DATA zigzag2of1<>+30(SB)/1, $0x80
+DATA zigzag2of1<>+31(SB)/1, $0x80
+GLOBL zigzag2of1<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag2of2<>+0(SB)/1, $0x80
+DATA zigzag2of2<>+1(SB)/1, $0x80
+DATA zigzag2of2<>+2(SB)/1, $0x06
+DATA zigzag2of2<>+3(SB)/1, $0x07
+DATA zigzag2of2<>+4(SB)/1, $0x80
+DATA zigzag2of2<>+5(SB)/1, $0x80
+DATA zigzag2of2<>+6(SB)/1, $0x80
+DATA zigzag2of2<>+7(SB)/1, $0x80
+DATA zigzag2of2<>+8(SB)/1, $0x80
+DATA zigzag2of2<>+9(SB)/1, $0x80
+DATA zigzag2of2<>+10(SB)/1, $0x80
+DATA zigzag2of2<>+11(SB)/1, $0x80
+DATA zigzag2of2<>+12(SB)/1, $0x80
+DATA zigzag2of2<>+13(SB)/1, $0x80
+DATA zigzag2of2<>+14(SB)/1, $0x80
+DATA zigzag2of2<>+15(SB)/1, $0x80
+DATA zigzag2of2<>+16(SB)/1, $0x80
+DATA zigzag2of2<>+17(SB)/1, $0x80
+DATA zigzag2of2<>+18(SB)/1, $0x06
+DATA zigzag2of2<>+19(SB)/1, $0x07
+DATA zigzag2of2<>+20(SB)/1, $0x80
+DATA zigzag2of2<>+21(SB)/1, $0x80
+DATA zigzag2of2<>+22(SB)/1, $0x80
+DATA zigzag2of2<>+23(SB)/1, $0x80
+DATA zigzag2of2<>+24(SB)/1, $0x80
+DATA zigzag2of2<>+25(SB)/1, $0x80
+DATA zigzag2of2<>+26(SB)/1, $0x80
+DATA zigzag2of2<>+27(SB)/1, $0x80
+DATA zigzag2of2<>+28(SB)/1, $0x80
+DATA zigzag2of2<>+29(SB)/1, $0x80
+DATA zigzag2of2<>+30(SB)/1, $0x80
+DATA zigzag2of2<>+31(SB)/1, $0x80
+GLOBL zigzag2of2<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag2of3<>+0(SB)/1, $0x80
+DATA zigzag2of3<>+1(SB)/1, $0x80
+DATA zigzag2of3<>+2(SB)/1, $0x80
+DATA zigzag2of3<>+3(SB)/1, $0x80
+DATA zigzag2of3<>+4(SB)/1, $0x04
+DATA zigzag2of3<>+5(SB)/1, $0x05
+DATA zigzag2of3<>+6(SB)/1, $0x80
+DATA zigzag2of3<>+7(SB)/1, $0x80
+DATA zigzag2of3<>+8(SB)/1, $0x80
+DATA zigzag2of3<>+9(SB)/1, $0x80
+DATA zigzag2of3<>+10(SB)/1, $0x80
+DATA zigzag2of3<>+11(SB)/1, $0x80
+DATA zigzag2of3<>+12(SB)/1, $0x80
+DATA zigzag2of3<>+13(SB)/1, $0x80
+DATA zigzag2of3<>+14(SB)/1, $0x80
+DATA zigzag2of3<>+15(SB)/1, $0x80
+DATA zigzag2of3<>+16(SB)/1, $0x80
+DATA zigzag2of3<>+17(SB)/1, $0x80
+DATA zigzag2of3<>+18(SB)/1, $0x80
+DATA zigzag2of3<>+19(SB)/1, $0x80
+DATA zigzag2of3<>+20(SB)/1, $0x04
+DATA zigzag2of3<>+21(SB)/1, $0x05
+DATA zigzag2of3<>+22(SB)/1, $0x80
+DATA zigzag2of3<>+23(SB)/1, $0x80
+DATA zigzag2of3<>+24(SB)/1, $0x80
+DATA zigzag2of3<>+25(SB)/1, $0x80
+DATA zigzag2of3<>+26(SB)/1, $0x80
+DATA zigzag2of3<>+27(SB)/1, $0x80
+DATA zigzag2of3<>+28(SB)/1, $0x80
+DATA zigzag2of3<>+29(SB)/1, $0x80
+DATA zigzag2of3<>+30(SB)/1, $0x80
+DATA zigzag2of3<>+31(SB)/1, $0x80
+GLOBL zigzag2of3<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag2of4<>+0(SB)/1, $0x80
+DATA zigzag2of4<>+1(SB)/1, $0x80
+DATA zigzag2of4<>+2(SB)/1, $0x80
+DATA zigzag2of4<>+3(SB)/1, $0x80
+DATA zigzag2of4<>+4(SB)/1, $0x80
+DATA zigzag2of4<>+5(SB)/1, $0x80
+DATA zigzag2of4<>+6(SB)/1, $0x02
+DATA zigzag2of4<>+7(SB)/1, $0x03
+DATA zigzag2of4<>+8(SB)/1, $0x80
+DATA zigzag2of4<>+9(SB)/1, $0x80
+DATA zigzag2of4<>+10(SB)/1, $0x80
+DATA zigzag2of4<>+11(SB)/1, $0x80
+DATA zigzag2of4<>+12(SB)/1, $0x80
+DATA zigzag2of4<>+13(SB)/1, $0x80
+DATA zigzag2of4<>+14(SB)/1, $0x04
+DATA zigzag2of4<>+15(SB)/1, $0x05
+DATA zigzag2of4<>+16(SB)/1, $0x80
+DATA zigzag2of4<>+17(SB)/1, $0x80
+DATA zigzag2of4<>+18(SB)/1, $0x80
+DATA zigzag2of4<>+19(SB)/1, $0x80
+DATA zigzag2of4<>+20(SB)/1, $0x80
+DATA zigzag2of4<>+21(SB)/1, $0x80
+DATA zigzag2of4<>+22(SB)/1, $0x02
+DATA zigzag2of4<>+23(SB)/1, $0x03
+DATA zigzag2of4<>+24(SB)/1, $0x80
+DATA zigzag2of4<>+25(SB)/1, $0x80
+DATA zigzag2of4<>+26(SB)/1, $0x80
+DATA zigzag2of4<>+27(SB)/1, $0x80
+DATA zigzag2of4<>+28(SB)/1, $0x80
+DATA zigzag2of4<>+29(SB)/1, $0x80
+DATA zigzag2of4<>+30(SB)/1, $0x04
+DATA zigzag2of4<>+31(SB)/1, $0x05
+GLOBL zigzag2of4<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag2of5<>+0(SB)/1, $0x80
+DATA zigzag2of5<>+1(SB)/1, $0x80
+DATA zigzag2of5<>+2(SB)/1, $0x80
+DATA zigzag2of5<>+3(SB)/1, $0x80
+DATA zigzag2of5<>+4(SB)/1, $0x80
+DATA zigzag2of5<>+5(SB)/1, $0x80
+DATA zigzag2of5<>+6(SB)/1, $0x80
+DATA zigzag2of5<>+7(SB)/1, $0x80
+DATA zigzag2of5<>+8(SB)/1, $0x00
+DATA zigzag2of5<>+9(SB)/1, $0x01
+DATA zigzag2of5<>+10(SB)/1, $0x80
+DATA zigzag2of5<>+11(SB)/1, $0x80
+DATA zigzag2of5<>+12(SB)/1, $0x02
+DATA zigzag2of5<>+13(SB)/1, $0x03
+DATA zigzag2of5<>+14(SB)/1, $0x80
+DATA zigzag2of5<>+15(SB)/1, $0x80
+DATA zigzag2of5<>+16(SB)/1, $0x80
+DATA zigzag2of5<>+17(SB)/1, $0x80
+DATA zigzag2of5<>+18(SB)/1, $0x80
+DATA zigzag2of5<>+19(SB)/1, $0x80
+DATA zigzag2of5<>+20(SB)/1, $0x80
+DATA zigzag2of5<>+21(SB)/1, $0x80
+DATA zigzag2of5<>+22(SB)/1, $0x80
+DATA zigzag2of5<>+23(SB)/1, $0x80
+DATA zigzag2of5<>+24(SB)/1, $0x00
+DATA zigzag2of5<>+25(SB)/1, $0x01
+DATA zigzag2of5<>+26(SB)/1, $0x80
+DATA zigzag2of5<>+27(SB)/1, $0x80
+DATA zigzag2of5<>+28(SB)/1, $0x02
+DATA zigzag2of5<>+29(SB)/1, $0x03
+DATA zigzag2of5<>+30(SB)/1, $0x80
+DATA zigzag2of5<>+31(SB)/1, $0x80
+GLOBL zigzag2of5<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag2of6<>+0(SB)/1, $0x80
+DATA zigzag2of6<>+1(SB)/1, $0x80
+DATA zigzag2of6<>+2(SB)/1, $0x80
+DATA zigzag2of6<>+3(SB)/1, $0x80
+DATA zigzag2of6<>+4(SB)/1, $0x80
+DATA zigzag2of6<>+5(SB)/1, $0x80
+DATA zigzag2of6<>+6(SB)/1, $0x80
+DATA zigzag2of6<>+7(SB)/1, $0x80
+DATA zigzag2of6<>+8(SB)/1, $0x80
+DATA zigzag2of6<>+9(SB)/1, $0x80
+DATA zigzag2of6<>+10(SB)/1, $0x00
+DATA zigzag2of6<>+11(SB)/1, $0x01
+DATA zigzag2of6<>+12(SB)/1, $0x80
+DATA zigzag2of6<>+13(SB)/1, $0x80
+DATA zigzag2of6<>+14(SB)/1, $0x80
+DATA zigzag2of6<>+15(SB)/1, $0x80
+DATA zigzag2of6<>+16(SB)/1, $0x80
+DATA zigzag2of6<>+17(SB)/1, $0x80
+DATA zigzag2of6<>+18(SB)/1, $0x80
+DATA zigzag2of6<>+19(SB)/1, $0x80
+DATA zigzag2of6<>+20(SB)/1, $0x80
+DATA zigzag2of6<>+21(SB)/1, $0x80
+DATA zigzag2of6<>+22(SB)/1, $0x80
+DATA zigzag2of6<>+23(SB)/1, $0x80
+DATA zigzag2of6<>+24(SB)/1, $0x80
+DATA zigzag2of6<>+25(SB)/1, $0x80
+DATA zigzag2of6<>+26(SB)/1, $0x00
+DATA zigzag2of6<>+27(SB)/1, $0x01
+DATA zigzag2of6<>+28(SB)/1, $0x80
+DATA zigzag2of6<>+29(SB)/1, $0x80
+DATA zigzag2of6<>+30(SB)/1, $0x80
+DATA zigzag2of6<>+31(SB)/1, $0x80
+GLOBL zigzag2of6<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag3of0<>+0(SB)/1, $0x80
+DATA zigzag3of0<>+1(SB)/1, $0x80
+DATA zigzag3of0<>+2(SB)/1, $0x80
+DATA zigzag3of0<>+3(SB)/1, $0x80
+DATA zigzag3of0<>+4(SB)/1, $0x80
+DATA zigzag3of0<>+5(SB)/1, $0x80
+DATA zigzag3of0<>+6(SB)/1, $0x0c
+DATA zigzag3of0<>+7(SB)/1, $0x0d
+DATA zigzag3of0<>+8(SB)/1, $0x0e
+DATA zigzag3of0<>+9(SB)/1, $0x0f
+DATA zigzag3of0<>+10(SB)/1, $0x80
+DATA zigzag3of0<>+11(SB)/1, $0x80
+DATA zigzag3of0<>+12(SB)/1, $0x80
+DATA zigzag3of0<>+13(SB)/1, $0x80
+DATA zigzag3of0<>+14(SB)/1, $0x80
+DATA zigzag3of0<>+15(SB)/1, $0x80
+DATA zigzag3of0<>+16(SB)/1, $0x80
+DATA zigzag3of0<>+17(SB)/1, $0x80
+DATA zigzag3of0<>+18(SB)/1, $0x80
+DATA zigzag3of0<>+19(SB)/1, $0x80
+DATA zigzag3of0<>+20(SB)/1, $0x80
+DATA zigzag3of0<>+21(SB)/1, $0x80
+DATA zigzag3of0<>+22(SB)/1, $0x0c
+DATA zigzag3of0<>+23(SB)/1, $0x0d
+DATA zigzag3of0<>+24(SB)/1, $0x0e
+DATA zigzag3of0<>+25(SB)/1, $0x0f
+DATA zigzag3of0<>+26(SB)/1, $0x80
+DATA zigzag3of0<>+27(SB)/1, $0x80
+DATA zigzag3of0<>+28(SB)/1, $0x80
+DATA zigzag3of0<>+29(SB)/1, $0x80
+DATA zigzag3of0<>+30(SB)/1, $0x80
+DATA zigzag3of0<>+31(SB)/1, $0x80
+GLOBL zigzag3of0<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag3of1<>+0(SB)/1, $0x80
+DATA zigzag3of1<>+1(SB)/1, $0x80
+DATA zigzag3of1<>+2(SB)/1, $0x80
+DATA zigzag3of1<>+3(SB)/1, $0x80
+DATA zigzag3of1<>+4(SB)/1, $0x0a
+DATA zigzag3of1<>+5(SB)/1, $0x0b
+DATA zigzag3of1<>+6(SB)/1, $0x80
+DATA zigzag3of1<>+7(SB)/1, $0x80
+DATA zigzag3of1<>+8(SB)/1, $0x80
+DATA zigzag3of1<>+9(SB)/1, $0x80
+DATA zigzag3of1<>+10(SB)/1, $0x0c
+DATA zigzag3of1<>+11(SB)/1, $0x0d
+DATA zigzag3of1<>+12(SB)/1, $0x80
+DATA zigzag3of1<>+13(SB)/1, $0x80
+DATA zigzag3of1<>+14(SB)/1, $0x80
+DATA zigzag3of1<>+15(SB)/1, $0x80
+DATA zigzag3of1<>+16(SB)/1, $0x80
+DATA zigzag3of1<>+17(SB)/1, $0x80
+DATA zigzag3of1<>+18(SB)/1, $0x80
+DATA zigzag3of1<>+19(SB)/1, $0x80
+DATA zigzag3of1<>+20(SB)/1, $0x0a
+DATA zigzag3of1<>+21(SB)/1, $0x0b
+DATA zigzag3of1<>+22(SB)/1, $0x80
+DATA zigzag3of1<>+23(SB)/1, $0x80
+DATA zigzag3of1<>+24(SB)/1, $0x80
+DATA zigzag3of1<>+25(SB)/1, $0x80
+DATA zigzag3of1<>+26(SB)/1, $0x0c
+DATA zigzag3of1<>+27(SB)/1, $0x0d
+DATA zigzag3of1<>+28(SB)/1, $0x80
+DATA zigzag3of1<>+29(SB)/1, $0x80
+DATA zigzag3of1<>+30(SB)/1, $0x80
+DATA zigzag3of1<>+31(SB)/1, $0x80
+GLOBL zigzag3of1<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag3of2<>+0(SB)/1, $0x80
+DATA zigzag3of2<>+1(SB)/1, $0x80
+DATA zigzag3of2<>+2(SB)/1, $0x08
+DATA zigzag3of2<>+3(SB)/1, $0x09
+DATA zigzag3of2<>+4(SB)/1, $0x80
+DATA zigzag3of2<>+5(SB)/1, $0x80
+DATA zigzag3of2<>+6(SB)/1, $0x80
+DATA zigzag3of2<>+7(SB)/1, $0x80
+DATA zigzag3of2<>+8(SB)/1, $0x80
+DATA zigzag3of2<>+9(SB)/1, $0x80
+DATA zigzag3of2<>+10(SB)/1, $0x80
+DATA zigzag3of2<>+11(SB)/1, $0x80
+DATA zigzag3of2<>+12(SB)/1, $0x0a
+DATA zigzag3of2<>+13(SB)/1, $0x0b
+DATA zigzag3of2<>+14(SB)/1, $0x80
+DATA zigzag3of2<>+15(SB)/1, $0x80
+DATA zigzag3of2<>+16(SB)/1, $0x80
+DATA zigzag3of2<>+17(SB)/1, $0x80
+DATA zigzag3of2<>+18(SB)/1, $0x08
+DATA zigzag3of2<>+19(SB)/1, $0x09
+DATA zigzag3of2<>+20(SB)/1, $0x80
+DATA zigzag3of2<>+21(SB)/1, $0x80
+DATA zigzag3of2<>+22(SB)/1, $0x80
+DATA zigzag3of2<>+23(SB)/1, $0x80
+DATA zigzag3of2<>+24(SB)/1, $0x80
+DATA zigzag3of2<>+25(SB)/1, $0x80
+DATA zigzag3of2<>+26(SB)/1, $0x80
+DATA zigzag3of2<>+27(SB)/1, $0x80
+DATA zigzag3of2<>+28(SB)/1, $0x0a
+DATA zigzag3of2<>+29(SB)/1, $0x0b
+DATA zigzag3of2<>+30(SB)/1, $0x80
+DATA zigzag3of2<>+31(SB)/1, $0x80
+GLOBL zigzag3of2<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag3of3<>+0(SB)/1, $0x06
+DATA zigzag3of3<>+1(SB)/1, $0x07
+DATA zigzag3of3<>+2(SB)/1, $0x80
+DATA zigzag3of3<>+3(SB)/1, $0x80
+DATA zigzag3of3<>+4(SB)/1, $0x80
+DATA zigzag3of3<>+5(SB)/1, $0x80
+DATA zigzag3of3<>+6(SB)/1, $0x80
+DATA zigzag3of3<>+7(SB)/1, $0x80
+DATA zigzag3of3<>+8(SB)/1, $0x80
+DATA zigzag3of3<>+9(SB)/1, $0x80
+DATA zigzag3of3<>+10(SB)/1, $0x80
+DATA zigzag3of3<>+11(SB)/1, $0x80
+DATA zigzag3of3<>+12(SB)/1, $0x80
+DATA zigzag3of3<>+13(SB)/1, $0x80
+DATA zigzag3of3<>+14(SB)/1, $0x08
+DATA zigzag3of3<>+15(SB)/1, $0x09
+DATA zigzag3of3<>+16(SB)/1, $0x06
+DATA zigzag3of3<>+17(SB)/1, $0x07
+DATA zigzag3of3<>+18(SB)/1, $0x80
+DATA zigzag3of3<>+19(SB)/1, $0x80
+DATA zigzag3of3<>+20(SB)/1, $0x80
+DATA zigzag3of3<>+21(SB)/1, $0x80
+DATA zigzag3of3<>+22(SB)/1, $0x80
+DATA zigzag3of3<>+23(SB)/1, $0x80
+DATA zigzag3of3<>+24(SB)/1, $0x80
+DATA zigzag3of3<>+25(SB)/1, $0x80
+DATA zigzag3of3<>+26(SB)/1, $0x80
+DATA zigzag3of3<>+27(SB)/1, $0x80
+DATA zigzag3of3<>+28(SB)/1, $0x80
+DATA zigzag3of3<>+29(SB)/1, $0x80
+DATA zigzag3of3<>+30(SB)/1, $0x08
+DATA zigzag3of3<>+31(SB)/1, $0x09
+GLOBL zigzag3of3<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag4of4<>+0(SB)/1, $0x06
+DATA zigzag4of4<>+1(SB)/1, $0x07
+DATA zigzag4of4<>+2(SB)/1, $0x80
+DATA zigzag4of4<>+3(SB)/1, $0x80
+DATA zigzag4of4<>+4(SB)/1, $0x80
+DATA zigzag4of4<>+5(SB)/1, $0x80
+DATA zigzag4of4<>+6(SB)/1, $0x80
+DATA zigzag4of4<>+7(SB)/1, $0x80
+DATA zigzag4of4<>+8(SB)/1, $0x80
+DATA zigzag4of4<>+9(SB)/1, $0x80
+DATA zigzag4of4<>+10(SB)/1, $0x80
+DATA zigzag4of4<>+11(SB)/1, $0x80
+DATA zigzag4of4<>+12(SB)/1, $0x80
+DATA zigzag4of4<>+13(SB)/1, $0x80
+DATA zigzag4of4<>+14(SB)/1, $0x08
+DATA zigzag4of4<>+15(SB)/1, $0x09
+DATA zigzag4of4<>+16(SB)/1, $0x06
+DATA zigzag4of4<>+17(SB)/1, $0x07
+DATA zigzag4of4<>+18(SB)/1, $0x80
+DATA zigzag4of4<>+19(SB)/1, $0x80
+DATA zigzag4of4<>+20(SB)/1, $0x80
+DATA zigzag4of4<>+21(SB)/1, $0x80
+DATA zigzag4of4<>+22(SB)/1, $0x80
+DATA zigzag4of4<>+23(SB)/1, $0x80
+DATA zigzag4of4<>+24(SB)/1, $0x80
+DATA zigzag4of4<>+25(SB)/1, $0x80
+DATA zigzag4of4<>+26(SB)/1, $0x80
+DATA zigzag4of4<>+27(SB)/1, $0x80
+DATA zigzag4of4<>+28(SB)/1, $0x80
+DATA zigzag4of4<>+29(SB)/1, $0x80
+DATA zigzag4of4<>+30(SB)/1, $0x08
+DATA zigzag4of4<>+31(SB)/1, $0x09
+GLOBL zigzag4of4<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag4of5<>+0(SB)/1, $0x80
+DATA zigzag4of5<>+1(SB)/1, $0x80
+DATA zigzag4of5<>+2(SB)/1, $0x04
+DATA zigzag4of5<>+3(SB)/1, $0x05
+DATA zigzag4of5<>+4(SB)/1, $0x80
+DATA zigzag4of5<>+5(SB)/1, $0x80
+DATA zigzag4of5<>+6(SB)/1, $0x80
+DATA zigzag4of5<>+7(SB)/1, $0x80
+DATA zigzag4of5<>+8(SB)/1, $0x80
+DATA zigzag4of5<>+9(SB)/1, $0x80
+DATA zigzag4of5<>+10(SB)/1, $0x80
+DATA zigzag4of5<>+11(SB)/1, $0x80
+DATA zigzag4of5<>+12(SB)/1, $0x06
+DATA zigzag4of5<>+13(SB)/1, $0x07
+DATA zigzag4of5<>+14(SB)/1, $0x80
+DATA zigzag4of5<>+15(SB)/1, $0x80
+DATA zigzag4of5<>+16(SB)/1, $0x80
+DATA zigzag4of5<>+17(SB)/1, $0x80
+DATA zigzag4of5<>+18(SB)/1, $0x04
+DATA zigzag4of5<>+19(SB)/1, $0x05
+DATA zigzag4of5<>+20(SB)/1, $0x80
+DATA zigzag4of5<>+21(SB)/1, $0x80
+DATA zigzag4of5<>+22(SB)/1, $0x80
+DATA zigzag4of5<>+23(SB)/1, $0x80
+DATA zigzag4of5<>+24(SB)/1, $0x80
+DATA zigzag4of5<>+25(SB)/1, $0x80
+DATA zigzag4of5<>+26(SB)/1, $0x80
+DATA zigzag4of5<>+27(SB)/1, $0x80
+DATA zigzag4of5<>+28(SB)/1, $0x06
+DATA zigzag4of5<>+29(SB)/1, $0x07
+DATA zigzag4of5<>+30(SB)/1, $0x80
+DATA zigzag4of5<>+31(SB)/1, $0x80
+GLOBL zigzag4of5<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag4of6<>+0(SB)/1, $0x80
+DATA zigzag4of6<>+1(SB)/1, $0x80
+DATA zigzag4of6<>+2(SB)/1, $0x80
+DATA zigzag4of6<>+3(SB)/1, $0x80
+DATA zigzag4of6<>+4(SB)/1, $0x02
+DATA zigzag4of6<>+5(SB)/1, $0x03
+DATA zigzag4of6<>+6(SB)/1, $0x80
+DATA zigzag4of6<>+7(SB)/1, $0x80
+DATA zigzag4of6<>+8(SB)/1, $0x80
+DATA zigzag4of6<>+9(SB)/1, $0x80
+DATA zigzag4of6<>+10(SB)/1, $0x04
+DATA zigzag4of6<>+11(SB)/1, $0x05
+DATA zigzag4of6<>+12(SB)/1, $0x80
+DATA zigzag4of6<>+13(SB)/1, $0x80
+DATA zigzag4of6<>+14(SB)/1, $0x80
+DATA zigzag4of6<>+15(SB)/1, $0x80
+DATA zigzag4of6<>+16(SB)/1, $0x80
+DATA zigzag4of6<>+17(SB)/1, $0x80
+DATA zigzag4of6<>+18(SB)/1, $0x80
+DATA zigzag4of6<>+19(SB)/1, $0x80
+DATA zigzag4of6<>+20(SB)/1, $0x02
+DATA zigzag4of6<>+21(SB)/1, $0x03
+DATA zigzag4of6<>+22(SB)/1, $0x80
+DATA zigzag4of6<>+23(SB)/1, $0x80
+DATA zigzag4of6<>+24(SB)/1, $0x80
+DATA zigzag4of6<>+25(SB)/1, $0x80
+DATA zigzag4of6<>+26(SB)/1, $0x04
+DATA zigzag4of6<>+27(SB)/1, $0x05
+DATA zigzag4of6<>+28(SB)/1, $0x80
+DATA zigzag4of6<>+29(SB)/1, $0x80
+DATA zigzag4of6<>+30(SB)/1, $0x80
+DATA zigzag4of6<>+31(SB)/1, $0x80
+GLOBL zigzag4of6<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag4of7<>+0(SB)/1, $0x80
+DATA zigzag4of7<>+1(SB)/1, $0x80
+DATA zigzag4of7<>+2(SB)/1, $0x80
+DATA zigzag4of7<>+3(SB)/1, $0x80
+DATA zigzag4of7<>+4(SB)/1, $0x80
+DATA zigzag4of7<>+5(SB)/1, $0x80
+DATA zigzag4of7<>+6(SB)/1, $0x00
+DATA zigzag4of7<>+7(SB)/1, $0x01
+DATA zigzag4of7<>+8(SB)/1, $0x02
+DATA zigzag4of7<>+9(SB)/1, $0x03
+DATA zigzag4of7<>+10(SB)/1, $0x80
+DATA zigzag4of7<>+11(SB)/1, $0x80
+DATA zigzag4of7<>+12(SB)/1, $0x80
+DATA zigzag4of7<>+13(SB)/1, $0x80
+DATA zigzag4of7<>+14(SB)/1, $0x80
+DATA zigzag4of7<>+15(SB)/1, $0x80
+DATA zigzag4of7<>+16(SB)/1, $0x80
+DATA zigzag4of7<>+17(SB)/1, $0x80
+DATA zigzag4of7<>+18(SB)/1, $0x80
+DATA zigzag4of7<>+19(SB)/1, $0x80
+DATA zigzag4of7<>+20(SB)/1, $0x80
+DATA zigzag4of7<>+21(SB)/1, $0x80
+DATA zigzag4of7<>+22(SB)/1, $0x00
+DATA zigzag4of7<>+23(SB)/1, $0x01
+DATA zigzag4of7<>+24(SB)/1, $0x02
+DATA zigzag4of7<>+25(SB)/1, $0x03
+DATA zigzag4of7<>+26(SB)/1, $0x80
+DATA zigzag4of7<>+27(SB)/1, $0x80
+DATA zigzag4of7<>+28(SB)/1, $0x80
+DATA zigzag4of7<>+29(SB)/1, $0x80
+DATA zigzag4of7<>+30(SB)/1, $0x80
+DATA zigzag4of7<>+31(SB)/1, $0x80
+GLOBL zigzag4of7<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag5of1<>+0(SB)/1, $0x80
+DATA zigzag5of1<>+1(SB)/1, $0x80
+DATA zigzag5of1<>+2(SB)/1, $0x80
+DATA zigzag5of1<>+3(SB)/1, $0x80
+DATA zigzag5of1<>+4(SB)/1, $0x0e
+DATA zigzag5of1<>+5(SB)/1, $0x0f
+DATA zigzag5of1<>+6(SB)/1, $0x80
+DATA zigzag5of1<>+7(SB)/1, $0x80
+DATA zigzag5of1<>+8(SB)/1, $0x80
+DATA zigzag5of1<>+9(SB)/1, $0x80
+DATA zigzag5of1<>+10(SB)/1, $0x80
+DATA zigzag5of1<>+11(SB)/1, $0x80
+DATA zigzag5of1<>+12(SB)/1, $0x80
+DATA zigzag5of1<>+13(SB)/1, $0x80
+DATA zigzag5of1<>+14(SB)/1, $0x80
+DATA zigzag5of1<>+15(SB)/1, $0x80
+DATA zigzag5of1<>+16(SB)/1, $0x80
+DATA zigzag5of1<>+17(SB)/1, $0x80
+DATA zigzag5of1<>+18(SB)/1, $0x80
+DATA zigzag5of1<>+19(SB)/1, $0x80
+DATA zigzag5of1<>+20(SB)/1, $0x0e
+DATA zigzag5of1<>+21(SB)/1, $0x0f
+DATA zigzag5of1<>+22(SB)/1, $0x80
+DATA zigzag5of1<>+23(SB)/1, $0x80
+DATA zigzag5of1<>+24(SB)/1, $0x80
+DATA zigzag5of1<>+25(SB)/1, $0x80
+DATA zigzag5of1<>+26(SB)/1, $0x80
+DATA zigzag5of1<>+27(SB)/1, $0x80
+DATA zigzag5of1<>+28(SB)/1, $0x80
+DATA zigzag5of1<>+29(SB)/1, $0x80
+DATA zigzag5of1<>+30(SB)/1, $0x80
+DATA zigzag5of1<>+31(SB)/1, $0x80
+GLOBL zigzag5of1<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag5of2<>+0(SB)/1, $0x80
+DATA zigzag5of2<>+1(SB)/1, $0x80
+DATA zigzag5of2<>+2(SB)/1, $0x0c
+DATA zigzag5of2<>+3(SB)/1, $0x0d
+DATA zigzag5of2<>+4(SB)/1, $0x80
+DATA zigzag5of2<>+5(SB)/1, $0x80
+DATA zigzag5of2<>+6(SB)/1, $0x0e
+DATA zigzag5of2<>+7(SB)/1, $0x0f
+DATA zigzag5of2<>+8(SB)/1, $0x80
+DATA zigzag5of2<>+9(SB)/1, $0x80
+DATA zigzag5of2<>+10(SB)/1, $0x80
+DATA zigzag5of2<>+11(SB)/1, $0x80
+DATA zigzag5of2<>+12(SB)/1, $0x80
+DATA zigzag5of2<>+13(SB)/1, $0x80
+DATA zigzag5of2<>+14(SB)/1, $0x80
+DATA zigzag5of2<>+15(SB)/1, $0x80
+DATA zigzag5of2<>+16(SB)/1, $0x80
+DATA zigzag5of2<>+17(SB)/1, $0x80
+DATA zigzag5of2<>+18(SB)/1, $0x0c
+DATA zigzag5of2<>+19(SB)/1, $0x0d
+DATA zigzag5of2<>+20(SB)/1, $0x80
+DATA zigzag5of2<>+21(SB)/1, $0x80
+DATA zigzag5of2<>+22(SB)/1, $0x0e
+DATA zigzag5of2<>+23(SB)/1, $0x0f
+DATA zigzag5of2<>+24(SB)/1, $0x80
+DATA zigzag5of2<>+25(SB)/1, $0x80
+DATA zigzag5of2<>+26(SB)/1, $0x80
+DATA zigzag5of2<>+27(SB)/1, $0x80
+DATA zigzag5of2<>+28(SB)/1, $0x80
+DATA zigzag5of2<>+29(SB)/1, $0x80
+DATA zigzag5of2<>+30(SB)/1, $0x80
+DATA zigzag5of2<>+31(SB)/1, $0x80
+GLOBL zigzag5of2<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag5of3<>+0(SB)/1, $0x0a
+DATA zigzag5of3<>+1(SB)/1, $0x0b
+DATA zigzag5of3<>+2(SB)/1, $0x80
+DATA zigzag5of3<>+3(SB)/1, $0x80
+DATA zigzag5of3<>+4(SB)/1, $0x80
+DATA zigzag5of3<>+5(SB)/1, $0x80
+DATA zigzag5of3<>+6(SB)/1, $0x80
+DATA zigzag5of3<>+7(SB)/1, $0x80
+DATA zigzag5of3<>+8(SB)/1, $0x0c
+DATA zigzag5of3<>+9(SB)/1, $0x0d
+DATA zigzag5of3<>+10(SB)/1, $0x80
+DATA zigzag5of3<>+11(SB)/1, $0x80
+DATA zigzag5of3<>+12(SB)/1, $0x80
+DATA zigzag5of3<>+13(SB)/1, $0x80
+DATA zigzag5of3<>+14(SB)/1, $0x80
+DATA zigzag5of3<>+15(SB)/1, $0x80
+DATA zigzag5of3<>+16(SB)/1, $0x0a
+DATA zigzag5of3<>+17(SB)/1, $0x0b
+DATA zigzag5of3<>+18(SB)/1, $0x80
+DATA zigzag5of3<>+19(SB)/1, $0x80
+DATA zigzag5of3<>+20(SB)/1, $0x80
+DATA zigzag5of3<>+21(SB)/1, $0x80
+DATA zigzag5of3<>+22(SB)/1, $0x80
+DATA zigzag5of3<>+23(SB)/1, $0x80
+DATA zigzag5of3<>+24(SB)/1, $0x0c
+DATA zigzag5of3<>+25(SB)/1, $0x0d
+DATA zigzag5of3<>+26(SB)/1, $0x80
+DATA zigzag5of3<>+27(SB)/1, $0x80
+DATA zigzag5of3<>+28(SB)/1, $0x80
+DATA zigzag5of3<>+29(SB)/1, $0x80
+DATA zigzag5of3<>+30(SB)/1, $0x80
+DATA zigzag5of3<>+31(SB)/1, $0x80
+GLOBL zigzag5of3<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag5of4<>+0(SB)/1, $0x80
+DATA zigzag5of4<>+1(SB)/1, $0x80
+DATA zigzag5of4<>+2(SB)/1, $0x80
+DATA zigzag5of4<>+3(SB)/1, $0x80
+DATA zigzag5of4<>+4(SB)/1, $0x80
+DATA zigzag5of4<>+5(SB)/1, $0x80
+DATA zigzag5of4<>+6(SB)/1, $0x80
+DATA zigzag5of4<>+7(SB)/1, $0x80
+DATA zigzag5of4<>+8(SB)/1, $0x80
+DATA zigzag5of4<>+9(SB)/1, $0x80
+DATA zigzag5of4<>+10(SB)/1, $0x0a
+DATA zigzag5of4<>+11(SB)/1, $0x0b
+DATA zigzag5of4<>+12(SB)/1, $0x80
+DATA zigzag5of4<>+13(SB)/1, $0x80
+DATA zigzag5of4<>+14(SB)/1, $0x80
+DATA zigzag5of4<>+15(SB)/1, $0x80
+DATA zigzag5of4<>+16(SB)/1, $0x80
+DATA zigzag5of4<>+17(SB)/1, $0x80
+DATA zigzag5of4<>+18(SB)/1, $0x80
+DATA zigzag5of4<>+19(SB)/1, $0x80
+DATA zigzag5of4<>+20(SB)/1, $0x80
+DATA zigzag5of4<>+21(SB)/1, $0x80
+DATA zigzag5of4<>+22(SB)/1, $0x80
+DATA zigzag5of4<>+23(SB)/1, $0x80
+DATA zigzag5of4<>+24(SB)/1, $0x80
+DATA zigzag5of4<>+25(SB)/1, $0x80
+DATA zigzag5of4<>+26(SB)/1, $0x0a
+DATA zigzag5of4<>+27(SB)/1, $0x0b
+DATA zigzag5of4<>+28(SB)/1, $0x80
+DATA zigzag5of4<>+29(SB)/1, $0x80
+DATA zigzag5of4<>+30(SB)/1, $0x80
+DATA zigzag5of4<>+31(SB)/1, $0x80
+GLOBL zigzag5of4<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag5of5<>+0(SB)/1, $0x80
+DATA zigzag5of5<>+1(SB)/1, $0x80
+DATA zigzag5of5<>+2(SB)/1, $0x80
+DATA zigzag5of5<>+3(SB)/1, $0x80
+DATA zigzag5of5<>+4(SB)/1, $0x80
+DATA zigzag5of5<>+5(SB)/1, $0x80
+DATA zigzag5of5<>+6(SB)/1, $0x80
+DATA zigzag5of5<>+7(SB)/1, $0x80
+DATA zigzag5of5<>+8(SB)/1, $0x80
+DATA zigzag5of5<>+9(SB)/1, $0x80
+DATA zigzag5of5<>+10(SB)/1, $0x80
+DATA zigzag5of5<>+11(SB)/1, $0x80
+DATA zigzag5of5<>+12(SB)/1, $0x08
+DATA zigzag5of5<>+13(SB)/1, $0x09
+DATA zigzag5of5<>+14(SB)/1, $0x80
+DATA zigzag5of5<>+15(SB)/1, $0x80
+DATA zigzag5of5<>+16(SB)/1, $0x80
+DATA zigzag5of5<>+17(SB)/1, $0x80
+DATA zigzag5of5<>+18(SB)/1, $0x80
+DATA zigzag5of5<>+19(SB)/1, $0x80
+DATA zigzag5of5<>+20(SB)/1, $0x80
+DATA zigzag5of5<>+21(SB)/1, $0x80
+DATA zigzag5of5<>+22(SB)/1, $0x80
+DATA zigzag5of5<>+23(SB)/1, $0x80
+DATA zigzag5of5<>+24(SB)/1, $0x80
+DATA zigzag5of5<>+25(SB)/1, $0x80
+DATA zigzag5of5<>+26(SB)/1, $0x80
+DATA zigzag5of5<>+27(SB)/1, $0x80
+DATA zigzag5of5<>+28(SB)/1, $0x08
+DATA zigzag5of5<>+29(SB)/1, $0x09
+DATA zigzag5of5<>+30(SB)/1, $0x80
+DATA zigzag5of5<>+31(SB)/1, $0x80
+GLOBL zigzag5of5<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag5of6<>+0(SB)/1, $0x80
+DATA zigzag5of6<>+1(SB)/1, $0x80
+DATA zigzag5of6<>+2(SB)/1, $0x80
+DATA zigzag5of6<>+3(SB)/1, $0x80
+DATA zigzag5of6<>+4(SB)/1, $0x80
+DATA zigzag5of6<>+5(SB)/1, $0x80
+DATA zigzag5of6<>+6(SB)/1, $0x80
+DATA zigzag5of6<>+7(SB)/1, $0x80
+DATA zigzag5of6<>+8(SB)/1, $0x80
+DATA zigzag5of6<>+9(SB)/1, $0x80
+DATA zigzag5of6<>+10(SB)/1, $0x80
+DATA zigzag5of6<>+11(SB)/1, $0x80
+DATA zigzag5of6<>+12(SB)/1, $0x80
+DATA zigzag5of6<>+13(SB)/1, $0x80
+DATA zigzag5of6<>+14(SB)/1, $0x06
+DATA zigzag5of6<>+15(SB)/1, $0x07
+DATA zigzag5of6<>+16(SB)/1, $0x80
+DATA zigzag5of6<>+17(SB)/1, $0x80
+DATA zigzag5of6<>+18(SB)/1, $0x80
+DATA zigzag5of6<>+19(SB)/1, $0x80
+DATA zigzag5of6<>+20(SB)/1, $0x80
+DATA zigzag5of6<>+21(SB)/1, $0x80
+DATA zigzag5of6<>+22(SB)/1, $0x80
+DATA zigzag5of6<>+23(SB)/1, $0x80
+DATA zigzag5of6<>+24(SB)/1, $0x80
+DATA zigzag5of6<>+25(SB)/1, $0x80
+DATA zigzag5of6<>+26(SB)/1, $0x80
+DATA zigzag5of6<>+27(SB)/1, $0x80
+DATA zigzag5of6<>+28(SB)/1, $0x80
+DATA zigzag5of6<>+29(SB)/1, $0x80
+DATA zigzag5of6<>+30(SB)/1, $0x06
+DATA zigzag5of6<>+31(SB)/1, $0x07
+GLOBL zigzag5of6<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag6of3<>+0(SB)/1, $0x80
+DATA zigzag6of3<>+1(SB)/1, $0x80
+DATA zigzag6of3<>+2(SB)/1, $0x80
+DATA zigzag6of3<>+3(SB)/1, $0x80
+DATA zigzag6of3<>+4(SB)/1, $0x80
+DATA zigzag6of3<>+5(SB)/1, $0x80
+DATA zigzag6of3<>+6(SB)/1, $0x80
+DATA zigzag6of3<>+7(SB)/1, $0x80
+DATA zigzag6of3<>+8(SB)/1, $0x80
+DATA zigzag6of3<>+9(SB)/1, $0x80
+DATA zigzag6of3<>+10(SB)/1, $0x0e
+DATA zigzag6of3<>+11(SB)/1, $0x0f
+DATA zigzag6of3<>+12(SB)/1, $0x80
+DATA zigzag6of3<>+13(SB)/1, $0x80
+DATA zigzag6of3<>+14(SB)/1, $0x80
+DATA zigzag6of3<>+15(SB)/1, $0x80
+DATA zigzag6of3<>+16(SB)/1, $0x80
+DATA zigzag6of3<>+17(SB)/1, $0x80
+DATA zigzag6of3<>+18(SB)/1, $0x80
+DATA zigzag6of3<>+19(SB)/1, $0x80
+DATA zigzag6of3<>+20(SB)/1, $0x80
+DATA zigzag6of3<>+21(SB)/1, $0x80
+DATA zigzag6of3<>+22(SB)/1, $0x80
+DATA zigzag6of3<>+23(SB)/1, $0x80
+DATA zigzag6of3<>+24(SB)/1, $0x80
+DATA zigzag6of3<>+25(SB)/1, $0x80
+DATA zigzag6of3<>+26(SB)/1, $0x0e
+DATA zigzag6of3<>+27(SB)/1, $0x0f
+DATA zigzag6of3<>+28(SB)/1, $0x80
+DATA zigzag6of3<>+29(SB)/1, $0x80
+DATA zigzag6of3<>+30(SB)/1, $0x80
+DATA zigzag6of3<>+31(SB)/1, $0x80
+GLOBL zigzag6of3<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag6of4<>+0(SB)/1, $0x80
+DATA zigzag6of4<>+1(SB)/1, $0x80
+DATA zigzag6of4<>+2(SB)/1, $0x80
+DATA zigzag6of4<>+3(SB)/1, $0x80
+DATA zigzag6of4<>+4(SB)/1, $0x80
+DATA zigzag6of4<>+5(SB)/1, $0x80
+DATA zigzag6of4<>+6(SB)/1, $0x80
+DATA zigzag6of4<>+7(SB)/1, $0x80
+DATA zigzag6of4<>+8(SB)/1, $0x0c
+DATA zigzag6of4<>+9(SB)/1, $0x0d
+DATA zigzag6of4<>+10(SB)/1, $0x80
+DATA zigzag6of4<>+11(SB)/1, $0x80
+DATA zigzag6of4<>+12(SB)/1, $0x0e
+DATA zigzag6of4<>+13(SB)/1, $0x0f
+DATA zigzag6of4<>+14(SB)/1, $0x80
+DATA zigzag6of4<>+15(SB)/1, $0x80
+DATA zigzag6of4<>+16(SB)/1, $0x80
+DATA zigzag6of4<>+17(SB)/1, $0x80
+DATA zigzag6of4<>+18(SB)/1, $0x80
+DATA zigzag6of4<>+19(SB)/1, $0x80
+DATA zigzag6of4<>+20(SB)/1, $0x80
+DATA zigzag6of4<>+21(SB)/1, $0x80
+DATA zigzag6of4<>+22(SB)/1, $0x80
+DATA zigzag6of4<>+23(SB)/1, $0x80
+DATA zigzag6of4<>+24(SB)/1, $0x0c
+DATA zigzag6of4<>+25(SB)/1, $0x0d
+DATA zigzag6of4<>+26(SB)/1, $0x80
+DATA zigzag6of4<>+27(SB)/1, $0x80
+DATA zigzag6of4<>+28(SB)/1, $0x0e
+DATA zigzag6of4<>+29(SB)/1, $0x0f
+DATA zigzag6of4<>+30(SB)/1, $0x80
+DATA zigzag6of4<>+31(SB)/1, $0x80
+GLOBL zigzag6of4<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag6of5<>+0(SB)/1, $0x80
+DATA zigzag6of5<>+1(SB)/1, $0x80
+DATA zigzag6of5<>+2(SB)/1, $0x80
+DATA zigzag6of5<>+3(SB)/1, $0x80
+DATA zigzag6of5<>+4(SB)/1, $0x80
+DATA zigzag6of5<>+5(SB)/1, $0x80
+DATA zigzag6of5<>+6(SB)/1, $0x0a
+DATA zigzag6of5<>+7(SB)/1, $0x0b
+DATA zigzag6of5<>+8(SB)/1, $0x80
+DATA zigzag6of5<>+9(SB)/1, $0x80
+DATA zigzag6of5<>+10(SB)/1, $0x80
+DATA zigzag6of5<>+11(SB)/1, $0x80
+DATA zigzag6of5<>+12(SB)/1, $0x80
+DATA zigzag6of5<>+13(SB)/1, $0x80
+DATA zigzag6of5<>+14(SB)/1, $0x0c
+DATA zigzag6of5<>+15(SB)/1, $0x0d
+DATA zigzag6of5<>+16(SB)/1, $0x80
+DATA zigzag6of5<>+17(SB)/1, $0x80
+DATA zigzag6of5<>+18(SB)/1, $0x80
+DATA zigzag6of5<>+19(SB)/1, $0x80
+DATA zigzag6of5<>+20(SB)/1, $0x80
+DATA zigzag6of5<>+21(SB)/1, $0x80
+DATA zigzag6of5<>+22(SB)/1, $0x0a
+DATA zigzag6of5<>+23(SB)/1, $0x0b
+DATA zigzag6of5<>+24(SB)/1, $0x80
+DATA zigzag6of5<>+25(SB)/1, $0x80
+DATA zigzag6of5<>+26(SB)/1, $0x80
+DATA zigzag6of5<>+27(SB)/1, $0x80
+DATA zigzag6of5<>+28(SB)/1, $0x80
+DATA zigzag6of5<>+29(SB)/1, $0x80
+DATA zigzag6of5<>+30(SB)/1, $0x0c
+DATA zigzag6of5<>+31(SB)/1, $0x0d
+GLOBL zigzag6of5<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag6of6<>+0(SB)/1, $0x80
+DATA zigzag6of6<>+1(SB)/1, $0x80
+DATA zigzag6of6<>+2(SB)/1, $0x80
+DATA zigzag6of6<>+3(SB)/1, $0x80
+DATA zigzag6of6<>+4(SB)/1, $0x08
+DATA zigzag6of6<>+5(SB)/1, $0x09
+DATA zigzag6of6<>+6(SB)/1, $0x80
+DATA zigzag6of6<>+7(SB)/1, $0x80
+DATA zigzag6of6<>+8(SB)/1, $0x80
+DATA zigzag6of6<>+9(SB)/1, $0x80
+DATA zigzag6of6<>+10(SB)/1, $0x80
+DATA zigzag6of6<>+11(SB)/1, $0x80
+DATA zigzag6of6<>+12(SB)/1, $0x80
+DATA zigzag6of6<>+13(SB)/1, $0x80
+DATA zigzag6of6<>+14(SB)/1, $0x80
+DATA zigzag6of6<>+15(SB)/1, $0x80
+DATA zigzag6of6<>+16(SB)/1, $0x80
+DATA zigzag6of6<>+17(SB)/1, $0x80
+DATA zigzag6of6<>+18(SB)/1, $0x80
+DATA zigzag6of6<>+19(SB)/1, $0x80
+DATA zigzag6of6<>+20(SB)/1, $0x08
+DATA zigzag6of6<>+21(SB)/1, $0x09
+DATA zigzag6of6<>+22(SB)/1, $0x80
+DATA zigzag6of6<>+23(SB)/1, $0x80
+DATA zigzag6of6<>+24(SB)/1, $0x80
+DATA zigzag6of6<>+25(SB)/1, $0x80
+DATA zigzag6of6<>+26(SB)/1, $0x80
+DATA zigzag6of6<>+27(SB)/1, $0x80
+DATA zigzag6of6<>+28(SB)/1, $0x80
+DATA zigzag6of6<>+29(SB)/1, $0x80
+DATA zigzag6of6<>+30(SB)/1, $0x80
+DATA zigzag6of6<>+31(SB)/1, $0x80
+GLOBL zigzag6of6<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag6of7<>+0(SB)/1, $0x04
+DATA zigzag6of7<>+1(SB)/1, $0x05
+DATA zigzag6of7<>+2(SB)/1, $0x06
+DATA zigzag6of7<>+3(SB)/1, $0x07
+DATA zigzag6of7<>+4(SB)/1, $0x80
+DATA zigzag6of7<>+5(SB)/1, $0x80
+DATA zigzag6of7<>+6(SB)/1, $0x80
+DATA zigzag6of7<>+7(SB)/1, $0x80
+DATA zigzag6of7<>+8(SB)/1, $0x80
+DATA zigzag6of7<>+9(SB)/1, $0x80
+DATA zigzag6of7<>+10(SB)/1, $0x80
+DATA zigzag6of7<>+11(SB)/1, $0x80
+DATA zigzag6of7<>+12(SB)/1, $0x80
+DATA zigzag6of7<>+13(SB)/1, $0x80
+DATA zigzag6of7<>+14(SB)/1, $0x80
+DATA zigzag6of7<>+15(SB)/1, $0x80
+DATA zigzag6of7<>+16(SB)/1, $0x04
+DATA zigzag6of7<>+17(SB)/1, $0x05
+DATA zigzag6of7<>+18(SB)/1, $0x06
+DATA zigzag6of7<>+19(SB)/1, $0x07
+DATA zigzag6of7<>+20(SB)/1, $0x80
+DATA zigzag6of7<>+21(SB)/1, $0x80
+DATA zigzag6of7<>+22(SB)/1, $0x80
+DATA zigzag6of7<>+23(SB)/1, $0x80
+DATA zigzag6of7<>+24(SB)/1, $0x80
+DATA zigzag6of7<>+25(SB)/1, $0x80
+DATA zigzag6of7<>+26(SB)/1, $0x80
+DATA zigzag6of7<>+27(SB)/1, $0x80
+DATA zigzag6of7<>+28(SB)/1, $0x80
+DATA zigzag6of7<>+29(SB)/1, $0x80
+DATA zigzag6of7<>+30(SB)/1, $0x80
+DATA zigzag6of7<>+31(SB)/1, $0x80
+GLOBL zigzag6of7<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag7of5<>+0(SB)/1, $0x80
+DATA zigzag7of5<>+1(SB)/1, $0x80
+DATA zigzag7of5<>+2(SB)/1, $0x80
+DATA zigzag7of5<>+3(SB)/1, $0x80
+DATA zigzag7of5<>+4(SB)/1, $0x80
+DATA zigzag7of5<>+5(SB)/1, $0x80
+DATA zigzag7of5<>+6(SB)/1, $0x80
+DATA zigzag7of5<>+7(SB)/1, $0x80
+DATA zigzag7of5<>+8(SB)/1, $0x0e
+DATA zigzag7of5<>+9(SB)/1, $0x0f
+DATA zigzag7of5<>+10(SB)/1, $0x80
+DATA zigzag7of5<>+11(SB)/1, $0x80
+DATA zigzag7of5<>+12(SB)/1, $0x80
+DATA zigzag7of5<>+13(SB)/1, $0x80
+DATA zigzag7of5<>+14(SB)/1, $0x80
+DATA zigzag7of5<>+15(SB)/1, $0x80
+DATA zigzag7of5<>+16(SB)/1, $0x80
+DATA zigzag7of5<>+17(SB)/1, $0x80
+DATA zigzag7of5<>+18(SB)/1, $0x80
+DATA zigzag7of5<>+19(SB)/1, $0x80
+DATA zigzag7of5<>+20(SB)/1, $0x80
+DATA zigzag7of5<>+21(SB)/1, $0x80
+DATA zigzag7of5<>+22(SB)/1, $0x80
+DATA zigzag7of5<>+23(SB)/1, $0x80
+DATA zigzag7of5<>+24(SB)/1, $0x0e
+DATA zigzag7of5<>+25(SB)/1, $0x0f
+DATA zigzag7of5<>+26(SB)/1, $0x80
+DATA zigzag7of5<>+27(SB)/1, $0x80
+DATA zigzag7of5<>+28(SB)/1, $0x80
+DATA zigzag7of5<>+29(SB)/1, $0x80
+DATA zigzag7of5<>+30(SB)/1, $0x80
+DATA zigzag7of5<>+31(SB)/1, $0x80
+GLOBL zigzag7of5<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag7of6<>+0(SB)/1, $0x0a
+DATA zigzag7of6<>+1(SB)/1, $0x0b
+DATA zigzag7of6<>+2(SB)/1, $0x80
+DATA zigzag7of6<>+3(SB)/1, $0x80
+DATA zigzag7of6<>+4(SB)/1, $0x80
+DATA zigzag7of6<>+5(SB)/1, $0x80
+DATA zigzag7of6<>+6(SB)/1, $0x0c
+DATA zigzag7of6<>+7(SB)/1, $0x0d
+DATA zigzag7of6<>+8(SB)/1, $0x80
+DATA zigzag7of6<>+9(SB)/1, $0x80
+DATA zigzag7of6<>+10(SB)/1, $0x0e
+DATA zigzag7of6<>+11(SB)/1, $0x0f
+DATA zigzag7of6<>+12(SB)/1, $0x80
+DATA zigzag7of6<>+13(SB)/1, $0x80
+DATA zigzag7of6<>+14(SB)/1, $0x80
+DATA zigzag7of6<>+15(SB)/1, $0x80
+DATA zigzag7of6<>+16(SB)/1, $0x0a
+DATA zigzag7of6<>+17(SB)/1, $0x0b
+DATA zigzag7of6<>+18(SB)/1, $0x80
+DATA zigzag7of6<>+19(SB)/1, $0x80
+DATA zigzag7of6<>+20(SB)/1, $0x80
+DATA zigzag7of6<>+21(SB)/1, $0x80
+DATA zigzag7of6<>+22(SB)/1, $0x0c
+DATA zigzag7of6<>+23(SB)/1, $0x0d
+DATA zigzag7of6<>+24(SB)/1, $0x80
+DATA zigzag7of6<>+25(SB)/1, $0x80
+DATA zigzag7of6<>+26(SB)/1, $0x0e
+DATA zigzag7of6<>+27(SB)/1, $0x0f
+DATA zigzag7of6<>+28(SB)/1, $0x80
+DATA zigzag7of6<>+29(SB)/1, $0x80
+DATA zigzag7of6<>+30(SB)/1, $0x80
+DATA zigzag7of6<>+31(SB)/1, $0x80
+GLOBL zigzag7of6<>(SB), RODATA|NOPTR, $32
+
+DATA zigzag7of7<>+0(SB)/1, $0x80
+DATA zigzag7of7<>+1(SB)/1, $0x80
+DATA zigzag7of7<>+2(SB)/1, $0x08
+DATA zigzag7of7<>+3(SB)/1, $0x09
+DATA zigzag7of7<>+4(SB)/1, $0x0a
+DATA zigzag7of7<>+5(SB)/1, $0x0b
+DATA zigzag7of7<>+6(SB)/1, $0x80
+DATA zigzag7of7<>+7(SB)/1, $0x80
+DATA zigzag7of7<>+8(SB)/1, $0x80
+DATA zigzag7of7<>+9(SB)/1, $0x80
+DATA zigzag7of7<>+10(SB)/1, $0x80
+DATA zigzag7of7<>+11(SB)/1, $0x80
+DATA zigzag7of7<>+12(SB)/1, $0x0c
+DATA zigzag7of7<>+13(SB)/1, $0x0d
+DATA zigzag7of7<>+14(SB)/1, $0x0e
+DATA zigzag7of7<>+15(SB)/1, $0x0f
+DATA zigzag7of7<>+16(SB)/1, $0x80
+DATA zigzag7of7<>+17(SB)/1, $0x80
+DATA zigzag7of7<>+18(SB)/1, $0x08
+DATA zigzag7of7<>+19(SB)/1, $0x09
+DATA zigzag7of7<>+20(SB)/1, $0x0a
+DATA zigzag7of7<>+21(SB)/1, $0x0b
+DATA zigzag7of7<>+22(SB)/1, $0x80
+DATA zigzag7of7<>+23(SB)/1, $0x80
+DATA zigzag7of7<>+24(SB)/1, $0x80
+DATA zigzag7of7<>+25(SB)/1, $0x80
+DATA zigzag7of7<>+26(SB)/1, $0x80
+DATA zigzag7of7<>+27(SB)/1, $0x80
+DATA zigzag7of7<>+28(SB)/1, $0x0c
+DATA zigzag7of7<>+29(SB)/1, $0x0d
+DATA zigzag7of7<>+30(SB)/1, $0x0e
+DATA zigzag7of7<>+31(SB)/1, $0x0f
+GLOBL zigzag7of7<>(SB), RODATA|NOPTR, $32

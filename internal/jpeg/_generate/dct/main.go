@@ -11,5 +11,6 @@ func main() {
 	idct8()
 	idct4()
 	idct2()
+	fdct()
 	Generate()
 }
