@@ -150,37 +150,59 @@ const (
 // eachField calls ok with the tag of each field of a message, and its value
 // where that has a length. It reports whether all fields are whole and ok.
 func eachField(b []byte, ok func(tag uint64, value []byte) bool) bool {
-	for len(b) > 0 {
-		tag, n := binary.Uvarint(b)
-		if n <= 0 || tag>>3 == 0 || tag>>3 > 1<<29-1 {
+	for at := 0; at < len(b); {
+		f, whole := fieldAt(b, at)
+		if !whole {
 			return false
 		}
-		b = b[n:]
 		var value []byte
-		size := 0
-		switch tag & 7 {
-		case wireVarint:
-			if _, size = binary.Uvarint(b); size <= 0 {
-				return false
-			}
-		case wireFixed64:
-			size = 8
-		case wireFixed32:
-			size = 4
-		case wireBytes:
-			length, n := binary.Uvarint(b)
-			if n <= 0 || length > uint64(len(b)-n) {
-				return false
-			}
-			b, size = b[n:], int(length)
-			value = b[:size:size]
-		default:
+		if f.tag&7 == wireBytes {
+			value = b[f.from:f.to:f.to]
+		}
+		if !ok(f.tag, value) {
 			return false
 		}
-		if size > len(b) || !ok(tag, value) {
-			return false
-		}
-		b = b[size:]
+		at = f.to
 	}
 	return true
+}
+
+// wireField is a field of a message: its tag, and where its content begins and
+// it ends.
+type wireField struct {
+	tag      uint64
+	from, to int
+}
+
+// fieldAt reads the field at a place of a message. It reports false when it is
+// not whole, or of a wire type that protocol buffers no longer have.
+func fieldAt(b []byte, at int) (f wireField, ok bool) {
+	tag, n := binary.Uvarint(b[at:])
+	if n <= 0 || tag>>3 == 0 || tag>>3 > 1<<29-1 {
+		return f, false
+	}
+	f.tag, f.from = tag, at+n
+	left := len(b) - f.from
+	switch tag & 7 {
+	case wireVarint:
+		_, n = binary.Uvarint(b[f.from:])
+		if n <= 0 {
+			return f, false
+		}
+	case wireFixed64:
+		n = 8
+	case wireFixed32:
+		n = 4
+	case wireBytes:
+		length, skip := binary.Uvarint(b[f.from:])
+		if skip <= 0 || length > uint64(left-skip) {
+			return f, false
+		}
+		f.from += skip
+		n, left = int(length), left-skip
+	default:
+		return f, false
+	}
+	f.to = f.from + n
+	return f, n <= left
 }

@@ -1,0 +1,201 @@
+package shard
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// splicer takes features out of serialized Examples, and gives them other
+// keys, without touching the bytes of the others: values, and what a later
+// version of the message may add, stay as their writer wrote them. Where keys
+// were in the order of their bytes, as Builder and protocol buffers' own
+// deterministic encoding have them, they still are. It is not safe for
+// concurrent use.
+type splicer struct {
+	// fate says whether a feature is kept, and its key from then on.
+	fate func(key string) (to string, keep bool)
+
+	fates   map[string]fate // by key: records mostly have the same ones
+	body    []byte          // entries of the map at work
+	entries []splicedEntry  // of the record, those kept
+	sorted  []byte
+}
+
+type fate struct {
+	to            string
+	keep, renamed bool
+}
+
+// splicedEntry is an entry of the map of features on its way out.
+type splicedEntry struct {
+	key      string
+	renamed  bool
+	from, to int // in body
+}
+
+// maxFates bounds the keys that are remembered; data may have any number.
+const maxFates = 10_000
+
+func newSplicer(rule func(key string) (to string, keep bool)) *splicer {
+	return &splicer{fate: rule, fates: map[string]fate{}}
+}
+
+// append appends the record with its features changed to dst. A record that is
+// no Example is an error, as is one in which two features would get one key.
+func (s *splicer) append(dst, record []byte) ([]byte, error) {
+	s.entries = s.entries[:0]
+	for at := 0; at < len(record); {
+		f, ok := fieldAt(record, at)
+		if !ok {
+			return dst, notExample(at)
+		}
+		if f.tag != bytes1 {
+			dst = append(dst, record[at:f.to]...)
+		} else {
+			var err error
+			if dst, err = s.features(dst, record[:f.to], f.from); err != nil {
+				return dst, err
+			}
+		}
+		at = f.to
+	}
+	return dst, s.checkKeys()
+}
+
+func notExample(at int) error {
+	return &tfrecord.Error{Record: -1, Offset: int64(at), Part: tfrecord.PartParse, Err: fmt.Errorf("%w: not a tf.train.Example", tfrecord.ErrMalformed)}
+}
+
+// features appends a Features message, which is data[at:], as a field of the
+// Example.
+func (s *splicer) features(dst, data []byte, at int) ([]byte, error) {
+	s.body = s.body[:0]
+	first, ordered, renamed := len(s.entries), true, false
+	var before []byte
+	for at < len(data) {
+		f, ok := fieldAt(data, at)
+		if !ok {
+			return dst, notExample(at)
+		}
+		raw := data[at:f.to]
+		at = f.to
+		if f.tag != bytes1 {
+			s.body = append(s.body, raw...)
+			ordered = false // it has no place among sorted entries
+			continue
+		}
+		key, err := entryKey(data[:f.to], f.from)
+		if err != nil {
+			return dst, err
+		}
+		ordered = ordered && (before == nil || bytes.Compare(before, key) < 0)
+		before = key
+		e := splicedEntry{from: len(s.body)}
+		fate := s.fateOf(key)
+		switch {
+		case !fate.keep:
+			continue
+		case fate.renamed:
+			s.body = appendRenamed(s.body, data[f.from:f.to], fate.to)
+			e.renamed, renamed = true, true
+		default:
+			s.body = append(s.body, raw...)
+		}
+		e.key, e.to = fate.to, len(s.body)
+		s.entries = append(s.entries, e)
+	}
+	body := s.body
+	if ordered && renamed {
+		body = s.inOrder(s.entries[first:])
+	}
+	dst = binary.AppendUvarint(append(dst, bytes1), uint64(len(body)))
+	return append(dst, body...), nil
+}
+
+// inOrder returns the entries of body in the order of their keys.
+func (s *splicer) inOrder(entries []splicedEntry) []byte {
+	slices.SortStableFunc(entries, func(a, b splicedEntry) int { return strings.Compare(a.key, b.key) })
+	s.sorted = s.sorted[:0]
+	for _, e := range entries {
+		s.sorted = append(s.sorted, s.body[e.from:e.to]...)
+	}
+	return s.sorted
+}
+
+// checkKeys refuses a record in which a new key is that of another feature.
+func (s *splicer) checkKeys() error {
+	for i, e := range s.entries {
+		for j, other := range s.entries {
+			if e.renamed && i != j && e.key == other.key {
+				return fmt.Errorf("two features would be named %q", e.key)
+			}
+		}
+	}
+	return nil
+}
+
+func (s *splicer) fateOf(key []byte) fate {
+	f, known := s.fates[string(key)]
+	if !known {
+		name := string(key)
+		f.to, f.keep = s.fate(name)
+		f.renamed = f.keep && f.to != name
+		if len(s.fates) < maxFates {
+			s.fates[name] = f
+		}
+	}
+	return f
+}
+
+// entryKey returns the key of the map entry data[at:]: the last one that it
+// gives, as a protocol buffer library would take, and none without any.
+func entryKey(data []byte, at int) ([]byte, error) {
+	var key []byte
+	for at < len(data) {
+		f, ok := fieldAt(data, at)
+		if !ok {
+			return nil, notExample(at)
+		}
+		if f.tag == bytes1 {
+			key = data[f.from:f.to]
+		}
+		at = f.to
+	}
+	return key, nil
+}
+
+// appendRenamed appends a map entry, which is whole, with another key.
+func appendRenamed(dst, entry []byte, key string) []byte {
+	size := 1 + sizeUvarint(len(key)) + len(key)
+	for at := 0; at < len(entry); {
+		f, _ := fieldAt(entry, at)
+		if f.tag != bytes1 {
+			size += f.to - at
+		}
+		at = f.to
+	}
+	dst = binary.AppendUvarint(append(dst, bytes1), uint64(size))
+	dst = binary.AppendUvarint(append(dst, bytes1), uint64(len(key)))
+	dst = append(dst, key...)
+	for at := 0; at < len(entry); {
+		f, _ := fieldAt(entry, at)
+		if f.tag != bytes1 {
+			dst = append(dst, entry[at:f.to]...)
+		}
+		at = f.to
+	}
+	return dst
+}
+
+func sizeUvarint(n int) int {
+	size := 1
+	for ; n >= 0x80; n >>= 7 {
+		size++
+	}
+	return size
+}
