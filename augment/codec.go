@@ -26,8 +26,10 @@ const DefaultMaxPixels = 178_956_970
 
 // CodecOptions says how pictures are read. The zero value is the default.
 type CodecOptions struct {
-	// Decoder is "auto" (also ""), "turbo" or "go". Auto uses libjpeg-turbo when it can be
-	// loaded, unless the environment says TFREC_NO_TURBO=1; turbo insists on it; go never does.
+	// Decoder is "auto" (also ""), "turbo" or "go". Auto decodes with the built-in decoder where
+	// its assembly runs (amd64 with AVX2) and asks libjpeg-turbo for what that doesn't read;
+	// elsewhere with libjpeg-turbo. It does without libjpeg-turbo where that can't be loaded or
+	// the environment says TFREC_NO_TURBO=1. Turbo insists on it; go never uses it.
 	Decoder string
 	// MaxPixels is the most that a picture may announce; 0 means DefaultMaxPixels.
 	MaxPixels int64
@@ -74,7 +76,7 @@ func NewCodec(o CodecOptions) (*Codec, error) {
 }
 
 // Decoder names the JPEG decoder that is asked first, with its version, such as
-// "libjpeg-turbo 2.1.5" or "jpegn 0.4.0". Pixels depend on it.
+// "libjpeg-turbo 2.1.5" or "tfrec 1". Pixels depend on it.
 func (c *Codec) Decoder() string { return c.jpeg.Decoder() }
 
 // Encoder names the JPEG encoder, such as "libjpeg-turbo 2.1.5" or "image/jpeg go1.26".

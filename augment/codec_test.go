@@ -153,9 +153,6 @@ func TestOrientation(t *testing.T) {
 
 func TestMinSize(t *testing.T) {
 	c := newCodec(t, CodecOptions{})
-	if !strings.HasPrefix(c.Decoder(), "libjpeg-turbo") {
-		t.Skip("only libjpeg-turbo reduces")
-	}
 	var im Image
 	for _, test := range []struct {
 		file             string
@@ -301,7 +298,7 @@ func TestNewCodec(t *testing.T) {
 		}
 	}
 	c := newCodec(t, CodecOptions{Decoder: "go"})
-	if c.Decoder() != "jpegn 0.4.0" || !strings.HasPrefix(c.Encoder(), "image/jpeg go") {
+	if c.Decoder() != "tfrec 1" || !strings.HasPrefix(c.Encoder(), "image/jpeg go") {
 		t.Errorf("%s, %s", c.Decoder(), c.Encoder())
 	}
 	if err := c.Encodes("444"); err == nil || !strings.Contains(err.Error(), "libturbojpeg0") {
@@ -363,9 +360,6 @@ func TestConcurrentDecode(t *testing.T) {
 // TestSteadyState makes sure that decoding photographs into the same Image takes no memory.
 func TestSteadyState(t *testing.T) {
 	c := newCodec(t, CodecOptions{})
-	if !strings.HasPrefix(c.Decoder(), "libjpeg-turbo") {
-		t.Skip("decoders in Go allocate their planes")
-	}
 	data := picture(t, "made-orientation-6-big-endian.jpg")
 	var im Image
 	n := testing.AllocsPerRun(50, func() {

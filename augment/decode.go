@@ -19,7 +19,8 @@ type DecodeOptions struct {
 	MinWidth, MinHeight int
 	// Trusted says that the bytes are known to be those that were once found whole, as a
 	// record's checksum says. Where libjpeg-turbo decodes, a JPEG is then not searched for
-	// damage first; what libjpeg-turbo warns of is an error all the same.
+	// damage first; what libjpeg-turbo warns of is an error all the same. The built-in decoder
+	// finds damage as it decodes, in any case.
 	Trusted bool
 
 	// mirrored says that the last column or row of the picture won't be the last one of the
@@ -107,15 +108,12 @@ func (c *Codec) decodeJPEG(dst *Image, data []byte, h *jpeg.Header, o DecodeOpti
 	if err := c.jpeg.Supports(h); err != nil {
 		return err
 	}
-	r := jpeg.Request{Format: jpeg.RGB}
+	if h.Huffman() && !h.Plausible(len(data)) {
+		return jpeg.Check(data, h) // says what is missing, before memory is taken
+	}
+	r := jpeg.Request{Format: jpeg.RGB, Trusted: o.Trusted}
 	if o.Channels == 1 {
 		r.Format = jpeg.Gray
-	}
-	r.Unchecked = o.Trusted && c.jpeg.Warns(h, r.Format)
-	if h.Huffman() && !r.Unchecked {
-		if err := jpeg.Check(data, h); err != nil {
-			return err
-		}
 	}
 	r.Denom = c.reduction(h, r.Format, o)
 	w, ht := h.Scaled(r.Denom)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
@@ -146,9 +145,6 @@ func TestPlanesQuality(t *testing.T) {
 // each resized to the largest size for which MinDecode allows the reduction, through RGB and through planes.
 func TestReducedQuality(t *testing.T) {
 	c := newCodec(t, CodecOptions{})
-	if !strings.HasPrefix(c.Decoder(), "libjpeg-turbo") {
-		t.Skip("only libjpeg-turbo reduces")
-	}
 	pictures := photographs(t, c)
 	for _, denom := range []int{2, 4, 8} {
 		for f, halves := range map[Filter]int{Bilinear: 3, Lanczos3: 3, Area: 5} {

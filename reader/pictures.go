@@ -72,7 +72,8 @@ type PictureSpec struct {
 	// Check searches every JPEG for damage before it is decoded. Default: not
 	// where libjpeg-turbo decodes, which notices most damage itself: the
 	// checksum of the record says that the bytes are those that were stored,
-	// and convert had searched them.
+	// and convert had searched them. It makes no difference where the built-in
+	// decoder decodes, which finds damage as it goes.
 	Check bool
 	// Workers is how many pictures are decoded at a time. Default: the
 	// Parallelism of the set.

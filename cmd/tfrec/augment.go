@@ -197,7 +197,7 @@ picture of that key. What was drawn for each is printed.`,
 	fs.IntVar(&o.cell, "cell", 192, "side of each small picture, in pixels")
 	fs.Uint64Var(&o.seed, "seed", 0, "seed, as that of convert")
 	fs.StringVar(&o.key, "key", "", "the picture's `key` in convert: its path below SRC (default: the file's name)")
-	fs.StringVar(&o.decoder, "decoder", "auto", "JPEG `decoder`: auto, turbo (libjpeg-turbo) or go (built in)")
+	fs.StringVar(&o.decoder, "decoder", "auto", "JPEG `decoder`: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)")
 	return cmd
 }
 

@@ -18,7 +18,7 @@ type versionResult struct {
 	Platform string `json:"platform"`
 	Decoder  string `json:"decoder"`
 	Encoder  string `json:"encoder"`
-	// Faster says how to get the faster decoder; "" when it is in use.
+	// Faster says how to get libjpeg-turbo; "" when it is in use.
 	Faster string `json:"faster,omitempty"`
 }
 
@@ -70,8 +70,8 @@ func version() (versionResult, error) {
 	switch fast, err := augment.NewCodec(augment.CodecOptions{Decoder: "turbo"}); {
 	case err != nil:
 		v.Faster = err.Error()
-	case fast.Decoder() != v.Decoder:
-		v.Faster = fast.Decoder() + " is at hand, but not used since TFREC_NO_TURBO is 1"
+	case fast.Encoder() != v.Encoder:
+		v.Faster = fast.Encoder() + " is at hand, but not used since TFREC_NO_TURBO is 1"
 	}
 	return v, nil
 }

@@ -35,7 +35,7 @@ var (
 		"google.golang.org/protobuf/encoding/protowire", "google.golang.org/protobuf/internal",
 	}
 	pixels = []string{
-		"github.com/disintegration/imaging", "github.com/ebitengine/purego", "github.com/gen2brain/jpegn",
+		"github.com/disintegration/imaging", "github.com/ebitengine/purego",
 		"github.com/klauspost/cpuid/v2", "github.com/zeebo/xxh3", "go.yaml.in/yaml/v3", "golang.org/x/image", "golang.org/x/sys",
 	}
 	// files is how sets lie on disk and how work is spread.

@@ -21,16 +21,21 @@ func (f Format) Bytes() int { return [...]int{1, 3, 4}[f] }
 type Request struct {
 	Format Format // Gray or RGB
 	Denom  int    // 1, 2, 4 or 8: decode at 1/Denom
-	// Unchecked says that the picture has not passed Check: what the backend warns of is
-	// damage then.
-	Unchecked bool
+	// Trusted says that the bytes are known to be those of a picture that was once found whole.
+	// A backend that warns of most damage, as libjpeg-turbo does (missing data, bad codes,
+	// restart markers out of order, but not coefficients past the end of a block or a few
+	// surplus bytes), is then asked without a search for damage, and its warnings are damage.
+	Trusted bool
 }
 
-// warner is a decoder that warns of most damage.
+// thorough is a decoder whose verdict on damage is that of [Check], which is not asked then.
+type thorough interface{ checks() }
+
+// warner is a decoder that warns of most damage: what is trusted needs no check before it.
 type warner interface{ warns() }
 
-// decoder is one backend. The picture has been checked before it sees it: that a decoder
-// forgives damage is no matter, and its own verdict counts only where [Check] has none.
+// decoder is one backend. One that isn't thorough sees only pictures that have been checked:
+// that it forgives damage is no matter, and its own verdict counts only where [Check] has none.
 type decoder interface {
 	// name is the decoder and its version.
 	name() string

@@ -71,6 +71,20 @@ func (r *bitReader) symbol(t *huffTable, ac bool) entry {
 	return e
 }
 
+// value is symbol with the amplitude.
+func (r *bitReader) value(t *huffTable, ac bool) (entry, int16) {
+	if r.n < 32 {
+		r.refill()
+	}
+	bits := r.acc
+	e := r.symbol(t, ac)
+	size := uint(e >> 24)
+	if ac {
+		size &= 15
+	}
+	return e, amplitude(bits<<(e>>16&63), size)
+}
+
 // tablePair is what one block of an MCU is coded with.
 type tablePair struct{ dc, ac *huffTable }
 

@@ -24,15 +24,40 @@ func Check(data []byte, h *Header) error {
 	if !h.Huffman() {
 		return unsupportedf("SOF%d with %d bits is beyond the check", h.SOF-markerSOF0, h.Precision)
 	}
-	c := checkers.Get().(*checker)
-	defer checkers.Put(c)
-	c.reset(data, h)
-	err := c.run()
-	c.data, c.h, c.bits.buf = nil, nil, nil
-	return err
+	c := newChecker(data, h)
+	defer c.release()
+	return c.run()
 }
 
 var checkers = sync.Pool{New: func() any { return new(checker) }}
+
+// newChecker takes one from the pool, made ready for a picture.
+func newChecker(data []byte, h *Header) *checker {
+	c := checkers.Get().(*checker)
+	c.reset(data, h)
+	return c
+}
+
+// kept is how many bytes of coefficients or samples of one component wait in the pool for the
+// next picture.
+const kept = 64 << 20
+
+// release gives the checker back without what belongs to others.
+func (c *checker) release() {
+	c.data, c.h, c.bits.buf = nil, nil, nil
+	for i := range c.planes {
+		p := &c.planes[i]
+		p.pix = nil
+		c.enlargers[i].plane = nil
+		if cap(p.coefs) > kept/128 {
+			p.coefs, p.nonzero = nil, nil
+		}
+		if cap(c.pix[i]) > kept {
+			c.pix[i] = nil
+		}
+	}
+	checkers.Put(c)
+}
 
 // checker holds the tables and buffers of one walk, reused by the next.
 type checker struct {
@@ -40,12 +65,24 @@ type checker struct {
 	h       *Header
 	restart int
 	dc, ac  [4]huffTable
-	quant   [4]bool // which quantisation tables are defined
+	quant   [4]quantTable
 	scans   int
 	segment []byte // one segment of entropy-coded data without its stuffed bytes, then padding
 	planes  [4]plane
 	scan    scan
 	bits    bitReader
+
+	decoding  bool      // the planes have targets
+	coefs     []block   // room for a run of MCUs
+	pix       [4][]byte // planes that are converted to pixels
+	enlargers [4]enlarger
+	line      []byte // a row of pixels
+}
+
+// quantTable is a quantisation table as a DQT segment gives it.
+type quantTable struct {
+	present bool
+	steps   [64]uint16 // in natural order
 }
 
 // plane is what is known of one component.
@@ -57,6 +94,7 @@ type plane struct {
 	nonzero          []uint64 // progressive: for each block, which coefficients are known to be not zero
 	precision        [64]int8 // progressive: the point transform that each coefficient has reached, -1 before its first scan
 	dcTable, acTable *huffTable
+	target
 }
 
 // padding is how many bytes are readable after a segment: more than one block can use.
@@ -65,15 +103,14 @@ const padding = 64*4 + 16
 var zeros [padding]byte
 
 func (c *checker) reset(data []byte, h *Header) {
-	c.data, c.h, c.restart, c.scans, c.quant = data, h, 0, 0, [4]bool{}
+	c.data, c.h, c.restart, c.scans, c.decoding = data, h, 0, 0, false
 	for i := range c.dc {
-		c.dc[i].present, c.ac[i].present = false, false
+		c.dc[i].present, c.ac[i].present, c.quant[i].present = false, false, false
 	}
 	hmax, vmax := h.maxSampling()
 	for i := range c.planes[:h.N] {
 		p := &c.planes[i]
-		nonzero := p.nonzero
-		*p = plane{Component: h.Components[i], nonzero: nonzero[:0]}
+		*p = plane{Component: h.Components[i], nonzero: p.nonzero[:0], target: target{coefs: p.coefs[:0]}}
 		p.wide = ceilDiv(ceilDiv(h.Width*p.H, hmax), 8)
 		p.high = ceilDiv(ceilDiv(h.Height*p.V, vmax), 8)
 		p.stride = ceilDiv(h.Width, 8*hmax) * p.H
@@ -130,6 +167,11 @@ func (c *checker) complete() error {
 			return damagef("the picture ends without any data of component %d", p.ID)
 		}
 	}
+	if c.decoding && c.h.Progressive() {
+		for i := range c.planes[:c.h.N] {
+			c.planes[i].finish()
+		}
+	}
 	return nil
 }
 
@@ -157,7 +199,7 @@ func (c *checker) huffman(seg []byte, pos int) error {
 	return nil
 }
 
-// quantisation reads a DQT segment, of which only the existence of tables matters.
+// quantisation reads a DQT segment.
 func (c *checker) quantisation(seg []byte, pos int) error {
 	for len(seg) > 0 {
 		size := 65
@@ -167,7 +209,15 @@ func (c *checker) quantisation(seg []byte, pos int) error {
 		if seg[0]>>4 > 1 || seg[0]&15 > 3 || len(seg) < size {
 			return damagef("the quantisation table at byte %d is cut short or misnumbered", pos)
 		}
-		c.quant[seg[0]&15] = true
+		t := &c.quant[seg[0]&15]
+		t.present = true
+		for k := range t.steps {
+			if size == 65 {
+				t.steps[naturalOrder[k]] = uint16(seg[1+k])
+			} else {
+				t.steps[naturalOrder[k]] = binary.BigEndian.Uint16(seg[1+2*k:])
+			}
+		}
 		seg = seg[size:]
 	}
 	return nil

@@ -102,6 +102,19 @@ func (h *Header) Channels() int {
 	return 3
 }
 
+// Plausible says whether n bytes can hold the picture in Huffman coding, where the first
+// coefficient of each block takes a bit at least. If not, [Check] finds what is missing, and no
+// memory need be taken for pixels.
+func (h *Header) Plausible(n int) bool {
+	hmax, vmax := h.maxSampling()
+	for _, c := range h.Components[:h.N] {
+		if ceilDiv(ceilDiv(h.Width*c.H, hmax), 8)*ceilDiv(ceilDiv(h.Height*c.V, vmax), 8) > 8*n {
+			return false
+		}
+	}
+	return true
+}
+
 // Scaled is the size of the picture when it is decoded at 1/denom: each side rounded up.
 func (h *Header) Scaled(denom int) (w, ht int) {
 	return (h.Width + denom - 1) / denom, (h.Height + denom - 1) / denom

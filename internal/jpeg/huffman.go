@@ -36,12 +36,17 @@ type huffTable struct {
 	offset  [17]int32
 	one     [1 << lookBits]entry // one symbol an entry
 	two     [1 << lookBits]entry // up to two symbols an entry, AC of sequential scans only
+
+	// With values, for decoding: what is not wholly in sight has to be looked up in one.
+	values [1 << lookBits]uint32 // DC: bits to skip, from bit 16 on the value; zero when not in sight
+	pairs  [1 << lookBits]uint64 // AC: up to two coefficients an entry, see pairValues
 }
 
 const (
 	madeDC = 1 << iota
 	madeAC
 	madePairs
+	madeValues
 )
 
 // set takes counts and symbols. A table equal to the one already there keeps what was derived.
@@ -146,6 +151,54 @@ func (t *huffTable) pair() {
 		t.two[i] = e&0xFFFF0000 | advance<<8 | skip
 	}
 	t.derived |= madePairs
+}
+
+// valueDC makes the table of DC differences from the table of one symbol an entry.
+func (t *huffTable) valueDC() {
+	if t.derived&madeValues != 0 {
+		return
+	}
+	for i, e := range t.one {
+		t.values[i] = 0
+		if skip := e & 0xFF; e != unknown && skip <= lookBits {
+			v := amplitude(uint64(i)<<(64-lookBits)<<(e>>16&63), uint(e>>24))
+			t.values[i] = uint32(v)<<16 | skip
+		}
+	}
+	t.derived |= madeValues
+}
+
+// valueAC makes the table of AC coefficients, two an entry where both are wholly in sight:
+//
+//	bits 0-7   bits to skip
+//	bits 8-15  how far the coefficient index moves, as in one
+//	bits 16-23 where the first coefficient is, from the index on
+//	bits 32-47 the first coefficient
+//	bits 48-63 the last, which is before where the index moves to; a single one is there twice
+func (t *huffTable) valueAC() {
+	if t.derived&madeValues != 0 {
+		return
+	}
+	for i, e := range t.one {
+		t.pairs[i] = uint64(unknown)
+		skip, advance := uint64(e&0xFF), uint64(e>>8&0xFF)
+		if e == unknown || skip > lookBits {
+			continue
+		}
+		v := uint64(uint16(amplitude(uint64(i)<<(64-lookBits)<<(e>>16&63), uint(e>>24&15))))
+		t.pairs[i] = skip | advance<<8 | (advance-1)<<16 | v<<32 | v<<48
+		if advance == endOfBlock || skip == lookBits {
+			continue
+		}
+		rest := i << skip & (1<<lookBits - 1)
+		next := t.one[rest]
+		if next == unknown || skip+uint64(next&0xFF) > lookBits {
+			continue // the second is not wholly in sight
+		}
+		w := uint64(uint16(amplitude(uint64(rest)<<(64-lookBits)<<(next>>16&63), uint(next>>24&15))))
+		t.pairs[i] = skip + uint64(next&0xFF) | (advance+uint64(next>>8&0xFF))<<8 | (advance-1)<<16 | v<<32 | w<<48
+	}
+	t.derived |= madeValues
 }
 
 // long finds a code that is longer than lookBits in the 16 bits given and returns its entry,

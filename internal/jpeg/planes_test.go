@@ -93,10 +93,7 @@ func TestPlanesRefused(t *testing.T) {
 
 // TestPlanesReduced compares planes decoded at 1/2, 1/4 and 1/8 with the means of those at full size.
 func TestPlanesReduced(t *testing.T) {
-	s := backends(t)["turbo"]
-	if s == nil {
-		t.Skip("only libjpeg-turbo reduces")
-	}
+	s := ownSet
 	for name := range planarPictures {
 		data := picture(t, name)
 		h := header(t, data)
@@ -135,14 +132,14 @@ func TestPlanesReduced(t *testing.T) {
 }
 
 // brokenPlanes is a decoder that breaks down over planes.
-type brokenPlanes struct{ stdCodec }
+type brokenPlanes struct{ stdDecoder }
 
 func (brokenPlanes) decodePlanes(*Planar, []byte, *Header, int) error { panic("no") }
 
 func TestPlanesNextBackendAsked(t *testing.T) {
 	data := picture(t, "made-ok-160x88.jpg")
-	want := planesWith(t, &Set{decoders: []decoder{stdCodec{}}}, data, 1)
-	got := planesWith(t, &Set{decoders: []decoder{brokenPlanes{}, stdCodec{}}}, data, 1)
+	want := planesWith(t, &Set{decoders: []decoder{stdDecoder{}}}, data, 1)
+	got := planesWith(t, &Set{decoders: []decoder{brokenPlanes{}, stdDecoder{}}}, data, 1)
 	if !bytes.Equal(got.rgb(), want.rgb()) {
 		t.Error("another picture came")
 	}
@@ -265,8 +262,11 @@ func TestPlanesOddSizes(t *testing.T) {
 					t.Fatalf("%s, %v: %v", backend, size, err)
 				}
 				back.mustHoldLuma(t, s, out, denom)
-				for i := range room {
-					if bytes.Trim(room[i][len(room[i]):cap(room[i])][even:even+200], string([]byte{guard})) != nil {
+				for i, pix := range back.Pix {
+					if &pix[0] != &room[i][:1][0] {
+						continue // it needed more
+					}
+					if bytes.Trim(pix[len(pix):cap(pix)], string([]byte{guard})) != nil {
 						t.Errorf("%s, %v at 1/%d: more than plane %d was written", backend, size, denom, i)
 					}
 				}

@@ -26,16 +26,11 @@ func (c *checker) progression(s *scan, at int) error {
 		}
 		p.seen = true
 	}
-	switch {
-	case s.ss == 0 && s.ah == 0:
-		s.walk = walkFirstDC
-	case s.ss == 0:
-		s.walk = walkMoreDC
-	case s.ah == 0:
-		s.walk = walkFirstAC
-	default:
-		s.walk = walkMoreAC
+	walks := [2][2]func(*bitReader, *scan, int, int) fault{{walkFirstDC, walkMoreDC}, {walkFirstAC, walkMoreAC}}
+	if c.decoding {
+		walks = [2][2]func(*bitReader, *scan, int, int) fault{{decodeFirstDC, decodeMoreDC}, {decodeFirstAC, decodeMoreAC}}
 	}
+	s.walk = walks[min(s.ss, 1)][min(s.ah, 1)]
 	if p := s.planes[0]; s.ss > 0 && len(p.nonzero) == 0 {
 		// No larger than the data: each block's mean took a bit at least.
 		if n := p.stride * p.rows; cap(p.nonzero) < n {
@@ -43,6 +38,11 @@ func (c *checker) progression(s *scan, at int) error {
 		} else {
 			p.nonzero = p.nonzero[:n]
 			clear(p.nonzero)
+		}
+	}
+	if c.decoding && s.ss == 0 && s.ah == 0 {
+		for _, p := range s.planes {
+			p.coefs = zeroed(p.coefs, p.stride*p.rows)
 		}
 	}
 	return nil

@@ -4,10 +4,12 @@ package jpeg
 type scan struct {
 	planes []*plane // those it is of, in room
 	room   [4]*plane
-	ss, se int // band of coefficients
-	ah, al int // point transform before and after
-	blocks int // blocks in an MCU; 1 when not interleaved
-	units  int // MCUs in the scan
+	ss, se int     // band of coefficients
+	ah, al int     // point transform before and after
+	blocks int     // blocks in an MCU; 1 when not interleaved
+	units  int     // MCUs in the scan
+	across int     // MCUs in a row
+	coefs  []block // room for those of a run of MCUs
 	// walk follows n MCUs from the given one on; each segment is such a walk.
 	walk func(r *bitReader, s *scan, first, n int) fault
 }
@@ -50,8 +52,11 @@ func (c *checker) scanHeader(s *scan, seg []byte, at int) error {
 		}
 		p := &c.planes[after]
 		after++
-		if !c.quant[p.Tq] {
+		if !c.quant[p.Tq].present {
 			return damagef("component %d uses quantisation table %d, which is not defined", id, p.Tq)
+		}
+		if !p.seen { // what a later table says is for components that come later
+			p.steps = c.quant[p.Tq].steps
 		}
 		dc, ac := int(tables>>4), int(tables&15)
 		if dc > 3 || ac > 3 {
@@ -74,9 +79,10 @@ func (c *checker) scanHeader(s *scan, seg []byte, at int) error {
 	p := s.planes[0]
 	if n == 1 {
 		s.blocks = 1
-		s.units = p.wide * p.high
+		s.across, s.units = p.wide, p.wide*p.high
 	} else {
-		s.units = p.stride / p.H * (p.rows / p.V)
+		s.across = p.stride / p.H
+		s.units = s.across * (p.rows / p.V)
 	}
 	return nil
 }
@@ -88,9 +94,17 @@ func (c *checker) sequence(s *scan, at int) error {
 			return damagef("the scan at byte %d brings component %d a second time", at, p.ID)
 		}
 		p.seen = true
-		p.acTable.pair()
+		if c.decoding {
+			p.dcTable.valueDC()
+			p.acTable.valueAC()
+		} else {
+			p.acTable.pair()
+		}
 	}
 	s.walk = walkSequential
+	if c.decoding {
+		s.walk, s.coefs = decodeSequential, c.slab()
+	}
 	return nil
 }
 

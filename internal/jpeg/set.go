@@ -12,8 +12,10 @@ import (
 // Choice is which backends to use.
 type Choice uint8
 
-// The choices. Auto takes libjpeg-turbo when it can be loaded and TFREC_NO_TURBO is not 1;
-// Turbo insists on it; Go never uses it.
+// The choices. Auto takes the decoder of this package where its assembly runs and
+// libjpeg-turbo elsewhere; for what the first doesn't read the other is asked. libjpeg-turbo
+// is used when it can be loaded and TFREC_NO_TURBO is not 1. Turbo insists on it and asks it
+// first; Go never uses it.
 const (
 	Auto Choice = iota
 	Turbo
@@ -32,14 +34,18 @@ type Set struct {
 
 // Open finds the backends. It fails only for Turbo, when there is none.
 func Open(choice Choice) (*Set, error) {
-	s := &Set{decoders: []decoder{jpegnDecoder{}, stdCodec{}}, encoder: stdCodec{}}
+	s := &Set{decoders: []decoder{own{}}, encoder: stdCodec{}}
 	if choice == Go || choice == Auto && os.Getenv("TFREC_NO_TURBO") == "1" {
 		return s, nil
 	}
 	t, err := loadTurbo()
 	if err == nil {
-		s.decoders = append([]decoder{t}, s.decoders...)
 		s.encoder = t
+		if choice == Auto && assembled() {
+			s.decoders = []decoder{own{}, t}
+		} else {
+			s.decoders = []decoder{t, own{}}
+		}
 		return s, nil
 	}
 	if choice == Turbo {
@@ -96,25 +102,14 @@ func (s *Set) Reduces(h *Header, format Format, denom int) bool {
 	return d != nil && d.supports(h, r)
 }
 
-// Warns says whether the backend that takes the picture warns of most damage by itself:
-// missing data, bad codes, restart markers out of order, but not of coefficients past the end
-// of a block or of a few surplus bytes, which [Check] finds.
-func (s *Set) Warns(h *Header, format Format) bool {
-	_, ok := s.first(h, native(h, Request{Format: format, Denom: 1})).(warner)
-	return ok
-}
-
-// Decode decodes a picture that has passed [Check], or is Unchecked, into dst, rows stride bytes apart, at the
-// size that h.Scaled(r.Denom) gives. Pictures whose coding is beyond Check are checked as they
-// are decoded. The luminance of a picture stored as RGB or CMYK is computed from the colours;
+// Decode decodes a picture into dst, rows stride bytes apart, at the size that
+// h.Scaled(r.Denom) gives. Damage is an error, the same for all backends ([Check]); in pictures
+// whose coding is beyond Check it is what the backend finds. The luminance of a picture stored as RGB or CMYK is computed from the colours;
 // of a YCbCr picture it is what the file holds. Errors wrap [ErrDamaged] or [ErrUnsupported].
 func (s *Set) Decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
 	w, ht := h.Scaled(r.Denom)
 	if stride < w*r.Format.Bytes() || len(dst) < stride*(ht-1)+w*r.Format.Bytes() {
 		return fmt.Errorf("decoding JPEG: %d bytes are too few for %dx%d", len(dst), w, ht)
-	}
-	if h.NoTables {
-		data = slices.Concat(data[:2], standardDHT, data[2:])
 	}
 	n := native(h, r)
 	if n.Format == r.Format {
@@ -178,27 +173,38 @@ func (s *Set) first(h *Header, r Request) decoder {
 	return nil
 }
 
-// decode asks the backends that say they support the picture, one after the other.
+// decode asks the backends for pixels.
 func (s *Set) decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
+	return s.ask(data, h, r, func(d decoder, data []byte) error { return d.decode(dst, stride, data, h, r) })
+}
+
+// ask has the picture decoded by the backends that say they support it, one after the other
+// until one succeeds, and sees to it that damage is found.
+func (s *Set) ask(data []byte, h *Header, r Request, decode func(decoder, []byte) error) error {
 	var refusals []error
+	checked := !h.Huffman() // or beyond the check
 	for _, d := range s.decoders {
 		if !d.supports(h, r) {
 			continue
 		}
-		err := guarded(d, dst, stride, data, h, r)
-		if _, warned := err.(warning); err == nil || warned && h.Huffman() && !r.Unchecked {
-			return nil
-		} else if warned {
-			return damagef("%v", err)
-		}
-		refusals = append(refusals, fmt.Errorf("%s: %w", d.name(), err))
-		if r.Unchecked {
-			// The others do not notice damage: search for it before they are asked.
+		_, finds := d.(thorough)
+		_, warns := d.(warner)
+		if !checked && !finds && !(warns && r.Trusted) {
 			if err := Check(data, h); err != nil {
 				return err
 			}
-			r.Unchecked = false
+			checked = true
 		}
+		err := guarded(d, data, h, decode)
+		switch _, warned := err.(warning); {
+		case err == nil, warned && checked && h.Huffman():
+			return nil
+		case warned:
+			return damagef("%v", err)
+		case finds && (errors.Is(err, ErrDamaged) || errors.Is(err, ErrUnsupported)):
+			return err
+		}
+		refusals = append(refusals, fmt.Errorf("%s: %w", d.name(), err))
 	}
 	switch {
 	case len(refusals) == 0:
@@ -210,13 +216,16 @@ func (s *Set) decode(dst []byte, stride int, data []byte, h *Header, r Request) 
 }
 
 // guarded makes a decoder's panic an error.
-func guarded(d decoder, dst []byte, stride int, data []byte, h *Header, r Request) (err error) {
+func guarded(d decoder, data []byte, h *Header, decode func(decoder, []byte) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
 			err = fmt.Errorf("it broke down: %v", p)
 		}
 	}()
-	return d.decode(dst, stride, data, h, r)
+	if _, finds := d.(thorough); h.NoTables && !finds {
+		data = slices.Concat(data[:2], standardDHT, data[2:])
+	}
+	return decode(d, data)
 }
 
 // names lists the backends.

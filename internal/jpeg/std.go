@@ -6,10 +6,9 @@ import (
 	"image"
 	stdjpeg "image/jpeg"
 	"runtime"
-	"slices"
 )
 
-// stdCodec is the standard library's image/jpeg.
+// stdCodec is the encoder of the standard library's image/jpeg.
 type stdCodec struct{}
 
 func (stdCodec) name() string { return "image/jpeg " + goVersion() }
@@ -28,53 +27,6 @@ func goVersion() string {
 		}
 	}
 	return v
-}
-
-// supports leaves out the sampling factors that image/jpeg refuses, colour spaces that it
-// tells otherwise than libjpeg, and reductions.
-func (stdCodec) supports(h *Header, r Request) bool {
-	if h.SOF > markerSOF2 || h.Precision != 8 || r.Denom != 1 {
-		return false
-	}
-	c := &h.Components
-	if h.Restart > 0 && h.N > 1 && (h.Progressive() || h.FirstScan < h.N) && c[0].H*c[0].V > 1 {
-		return false // it counts blocks outside the picture towards the restart interval
-	}
-	switch h.N {
-	case 1:
-		return true
-	case 3:
-		if h.ColorSpace == ColorYCbCr && !h.JFIF && c[0].ID == 'R' && c[1].ID == 'G' && c[2].ID == 'B' {
-			return false
-		}
-		for _, p := range c[:3] {
-			if p.H == 3 || p.V == 3 {
-				return false
-			}
-		}
-		if c[1].H != c[2].H || c[1].V != c[2].V || c[0].V == 4 || c[0].H%c[1].H != 0 || c[0].V%c[1].V != 0 {
-			return false
-		}
-		return h.ColorSpace == ColorYCbCr || c[0].H == c[1].H && c[0].V == c[1].V || c[1].H*c[1].V == 1
-	case 4:
-		full := c[0].H == c[0].V && c[0].H <= 2 && c[0].H == c[3].H && c[0].V == c[3].V
-		return full && c[1].H*c[1].V*c[2].H*c[2].V == 1
-	}
-	return false
-}
-
-// adobe is an APP14 segment without a transform. image/jpeg insists on one for CMYK.
-var adobe = []byte("\xFF\xEE\x00\x0EAdobe\x00\x64\x00\x00\x00\x00\x00")
-
-func (stdCodec) decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
-	if h.N == 4 && h.Adobe < 0 {
-		data = slices.Concat(data[:2], adobe, data[2:])
-	}
-	m, err := stdjpeg.Decode(bytes.NewReader(data))
-	if err != nil {
-		return err
-	}
-	return fromImage(dst, stride, m, h, r)
 }
 
 // append writes 4:2:0 or gray, the only kinds that image/jpeg knows.

@@ -1,0 +1,123 @@
+package jpeg
+
+import "slices"
+
+// own is the decoder of this package. It walks over the entropy-coded data as [Check] does,
+// with the same verdict, and makes the samples as it goes: damage does not have to be searched
+// for beforehand. Its samples are those of libjpeg-turbo 2.1, bit by bit, for every picture
+// that an encoder makes: the accurate integer transform (jidctint.c) and the reduced ones
+// (jidctred.c), smooth enlarging of the chroma (jdsample.c), colours as in jdcolor.c.
+// It differs where a progressive picture ends before all its scans have come, which libjpeg
+// smoothes (jdcoefct.c).
+type own struct{}
+
+// name has a number that changes whenever the pixels of some picture do: it is part of a
+// data set's fingerprint.
+func (own) name() string { return "tfrec 1" }
+
+// checks implements thorough.
+func (own) checks() {}
+
+// supports: as libjpeg, sampling factors that divide the largest.
+func (own) supports(h *Header, _ Request) bool {
+	if !h.Huffman() || h.ColorSpace == ColorOther {
+		return false
+	}
+	hmax, vmax := h.maxSampling()
+	for _, c := range h.Components[:h.N] {
+		if hmax%c.H != 0 || vmax%c.V != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+func (own) decodePlanes(dst *Planar, data []byte, h *Header, denom int) error {
+	c := newChecker(data, h)
+	defer c.release()
+	dst.Width, dst.Height = h.Scaled(denom)
+	dst.Sampling, _ = h.sampling()
+	if c.decoding = h.Plausible(len(data)); c.decoding {
+		for i := range dst.Pix {
+			p := &c.planes[i]
+			p.aim(dst.Pix[i], 8/denom)
+			dst.Pix[i], dst.Stride[i] = p.pix, p.pitch
+		}
+	}
+	return c.run()
+}
+
+func (own) decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
+	c := newChecker(data, h)
+	defer c.release()
+	if c.decoding = h.Plausible(len(data)); c.decoding {
+		wanted := h.N
+		if r.Format == Gray {
+			wanted = 1
+		}
+		for i := range c.planes[:wanted] {
+			c.planes[i].aim(c.pix[i], c.side(i, r.Denom))
+			c.pix[i] = c.planes[i].pix
+		}
+	}
+	if err := c.run(); err != nil {
+		return err
+	}
+	c.pixels(dst, stride, r)
+	return nil
+}
+
+// side is what a block of component i becomes at 1/denom. libjpeg (jdmaster.c) rather makes
+// chroma blocks larger than enlarges their samples.
+func (c *checker) side(i, denom int) int {
+	hmax, vmax := c.h.maxSampling()
+	p, least := &c.planes[i], 8/denom
+	side := least
+	for side < 8 && hmax*least%(p.H*side*2) == 0 && vmax*least%(p.V*side*2) == 0 {
+		side *= 2
+	}
+	return side
+}
+
+// pixels makes of the planes what was asked for.
+func (c *checker) pixels(dst []byte, stride int, r Request) {
+	hmax, vmax := c.h.maxSampling()
+	w, ht := c.h.Scaled(r.Denom)
+	least := 8 / r.Denom
+	n := c.h.N
+	if r.Format == Gray {
+		n = 1
+	}
+	for i := range c.planes[:n] {
+		p := &c.planes[i]
+		pw, ph := ceilDiv(c.h.Width*p.H*p.side, 8*hmax), ceilDiv(c.h.Height*p.V*p.side, 8*vmax)
+		fx, fy := hmax*least/(p.H*p.side), vmax*least/(p.V*p.side)
+		// libjpeg has no rows around the current one when a block is one sample.
+		c.enlargers[i].reset(p.pix, p.pitch, pw, ph, fx, fy, least > 1)
+	}
+	var rows [4][]byte
+	for y := range ht {
+		for i := range n {
+			rows[i] = c.enlargers[i].row(y)[:w]
+		}
+		out := dst[y*stride:][:w*r.Format.Bytes()]
+		switch {
+		case n == 1:
+			copy(out, rows[0])
+		case c.h.ColorSpace == ColorYCbCr:
+			convertRow(out, rows[0], rows[1], rows[2])
+		case c.h.ColorSpace == ColorYCCK:
+			c.line = slices.Grow(c.line[:0], 3*w)[:3*w]
+			convertRow(c.line, rows[0], rows[1], rows[2])
+			for x, k := range rows[3] {
+				out[4*x], out[4*x+1], out[4*x+2], out[4*x+3] = ^c.line[3*x], ^c.line[3*x+1], ^c.line[3*x+2], k
+			}
+		default: // RGB and CMYK, as stored
+			for i, row := range rows[:n] {
+				for x, v := range row {
+					out[n*x+i] = v
+				}
+			}
+		}
+	}
+}

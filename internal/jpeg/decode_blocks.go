@@ -1,0 +1,142 @@
+package jpeg
+
+import "encoding/binary"
+
+// block is the coefficients of 8x8 samples, in natural order: rows from the top.
+type block = [64]int16
+
+// naturalOrder gives for an index in zigzag order the place in a block. Behind the 64 there is
+// room for what runs past a block's end, which ends up in its last place: such a block is
+// refused, or it is the zero that entries of an end of block carry.
+var naturalOrder = func() (t [256]uint8) {
+	for i := range t {
+		t[i] = 63
+	}
+	x, y := 0, 0
+	for k := range 64 {
+		t[k] = uint8(8*y + x)
+		switch {
+		case (x+y)&1 == 0 && x == 7:
+			y++
+		case (x+y)&1 == 0 && y == 0:
+			x++
+		case (x+y)&1 == 0:
+			x, y = x+1, y-1
+		case y == 7:
+			x++
+		case x == 0:
+			y++
+		default:
+			x, y = x-1, y+1
+		}
+	}
+	return t
+}()
+
+// blockCode is one block of an MCU: what it is coded with, and where it goes.
+type blockCode struct {
+	dc, ac    *huffTable
+	component int
+	at, step  int // place of the next one among the blocks given, and from there to the one after
+}
+
+// decodeBlocks decodes n MCUs of a sequential scan, each with the blocks given, into coefs,
+// which must be zero. means are the DC coefficients before, for each component. It is
+// [bitReader.blocks] with values: the same data are damaged for both.
+func (r *bitReader) decodeBlocks(coefs []block, mcu []blockCode, means *[4]int32, n int) fault {
+	buf, pos, acc, have := r.buf, r.pos, r.acc, r.n
+	for range n {
+		for j := range mcu {
+			code := &mcu[j]
+			if pos*8-int(have) > r.end {
+				return short
+			}
+			b := &coefs[code.at]
+			code.at += code.step
+			acc |= binary.BigEndian.Uint64(buf[pos:]) >> (have & 63)
+			pos += int((63 - have) >> 3)
+			have |= 56
+			d := code.dc.values[acc>>(64-lookBits)]
+			if d == 0 {
+				e := code.dc.one[acc>>(64-lookBits)]
+				if e == unknown {
+					if e = code.dc.long(int32(acc>>48), false); e == unknown {
+						return badCode
+					}
+				}
+				d = uint32(amplitude(acc<<(e>>16&63), uint(e>>24)))<<16 | e&0xFF
+			}
+			acc <<= d & 63
+			have -= uint(d & 63)
+			mean := means[code.component&3] + int32(d)>>16
+			means[code.component&3] = mean
+			b[0] = int16(mean)
+
+			ac := code.ac
+			k := uint64(1)
+			var next uint64
+			for {
+				acc |= binary.BigEndian.Uint64(buf[pos:]) >> (have & 63)
+				pos += int((63 - have) >> 3)
+				have |= 56
+				e := ac.pairs[acc>>(64-lookBits)]
+				if next = k + e>>8&0xFF; next < 64 {
+					acc <<= e & 63
+					have -= uint(e & 63)
+					b[naturalOrder[uint8(k+e>>16)]&63] = int16(e >> 32)
+					b[naturalOrder[uint8(next-1)]&63] = int16(e >> 48)
+					k = next
+					e = ac.pairs[acc>>(64-lookBits)]
+					if next = k + e>>8&0xFF; next < 64 {
+						acc <<= e & 63
+						have -= uint(e & 63)
+						b[naturalOrder[uint8(k+e>>16)]&63] = int16(e >> 32)
+						b[naturalOrder[uint8(next-1)]&63] = int16(e >> 48)
+						k = next
+						continue
+					}
+				}
+				if next == 64 || next-endOfBlock <= 63 {
+					acc <<= e & 63
+					have -= uint(e & 63)
+					b[naturalOrder[uint8(k+e>>16)]&63] = int16(e >> 32)
+					b[naturalOrder[uint8(next-1)]&63] = int16(e >> 48)
+					break
+				}
+				// A value that is not wholly in sight, or two symbols of which the second may
+				// belong to the next block.
+				acc |= binary.BigEndian.Uint64(buf[pos:]) >> (have & 63)
+				pos += int((63 - have) >> 3)
+				have |= 56
+				s := ac.one[acc>>(64-lookBits)]
+				if s == unknown {
+					if s = ac.long(int32(acc>>48), true); s == unknown {
+						return badCode
+					}
+				}
+				next = k + uint64(s>>8&0xFF)
+				if next > 64 && next < endOfBlock {
+					return overrun
+				}
+				b[naturalOrder[uint8(next-1)]&63] = amplitude(acc<<(s>>16&63), uint(s>>24&15))
+				acc <<= s & 63
+				have -= uint(s & 63)
+				if k = next; k >= 64 {
+					break
+				}
+			}
+		}
+	}
+	r.pos, r.acc, r.n = pos, acc, have
+	return 0
+}
+
+// amplitude reads the signed value of a number of bits that stands at the top of bits
+// (ITU-T T.81, F.12): a leading zero says that it is negative.
+func amplitude(bits uint64, size uint) int16 {
+	v := int32(bits >> 1 >> (63 - size&63))
+	if int64(bits) >= 0 {
+		v += -1<<size + 1
+	}
+	return int16(v)
+}

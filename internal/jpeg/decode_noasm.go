@@ -1,0 +1,7 @@
+//go:build !amd64 || noasm
+
+package jpeg
+
+// assembled says whether the assembly that makes the decoder of this package the fastest runs
+// here.
+func assembled() bool { return false }

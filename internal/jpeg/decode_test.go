@@ -1,0 +1,151 @@
+package jpeg
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+var update = flag.Bool("update", false, "write the golden hashes of decoded pictures with libjpeg-turbo")
+
+// ownSet is the decoder of this package alone.
+var ownSet = &Set{decoders: []decoder{own{}}, encoder: stdCodec{}}
+
+// pictureFiles are the files of the repository's own pictures and photographs.
+func pictureFiles(tb testing.TB) []string {
+	var files []string
+	for _, glob := range []string{"../../testdata/pictures/*.j*", "../../testdata/demo/photos/*/*.jpg"} {
+		found, err := filepath.Glob(glob)
+		if err != nil || len(found) == 0 {
+			tb.Fatal("no pictures", err)
+		}
+		files = append(files, found...)
+	}
+	return files
+}
+
+// comparable says whether a file is a sound picture of which libjpeg-turbo makes what the own
+// decoder does: not one that is progressive and lacks its last scans, which libjpeg smoothes.
+func comparable(turbo *Set, file string, data []byte) (*Header, bool) {
+	h, err := ParseHeader(data)
+	if err != nil || !h.Huffman() || turbo.Supports(&h) != nil || Check(data, &h) != nil {
+		return nil, false
+	}
+	return &h, !strings.Contains(file, "missing-ac") && !strings.Contains(file, "progressive.truncated")
+}
+
+// eachForm calls f for every form in which a picture can be decoded to pixels.
+func eachForm(h *Header, f func(r Request)) {
+	for _, denom := range []int{1, 2, 4, 8} {
+		if w, ht := h.Scaled(denom); denom > 1 && w*ht == 1 {
+			continue // libjpeg-turbo takes the largest scale that gives a size, not the one asked for
+		}
+		for _, format := range []Format{Gray, RGB} {
+			f(Request{Format: format, Denom: denom})
+		}
+	}
+}
+
+// golden holds a line for each picture and form with the hash of what libjpeg-turbo 2.1.5 made
+// of it.
+const golden = "../../testdata/jpeg/decoded.txt"
+
+// goldenLine decodes a picture.
+func goldenLine(t *testing.T, s *Set, file string, r Request) string {
+	sum := sha256.Sum256(decodeWith(t, s, read(t, file), r))
+	return fmt.Sprintf("%s 1/%d %s %x", strings.TrimPrefix(filepath.ToSlash(file), "../../testdata/"), r.Denom, [...]string{"gray", "rgb"}[r.Format], sum[:6])
+}
+
+// TestGolden compares with the hashes of what libjpeg-turbo made.
+func TestGolden(t *testing.T) {
+	if *update {
+		writeGolden(t)
+	}
+	lines := strings.Split(strings.TrimSpace(string(read(t, golden))), "\n")
+	for _, line := range lines {
+		var file, format, hash string
+		var r Request
+		if _, err := fmt.Sscanf(line, "%s 1/%d %s %s", &file, &r.Denom, &format, &hash); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		if format == "rgb" {
+			r.Format = RGB
+		}
+		if got := goldenLine(t, ownSet, "../../testdata/"+file, r); got != line {
+			t.Errorf("decoded %s, libjpeg-turbo's is %s", got, hash)
+		}
+	}
+	if len(lines) < 500 {
+		t.Errorf("%d lines: too few to prove anything", len(lines))
+	}
+}
+
+// writeGolden asks libjpeg-turbo.
+func writeGolden(t *testing.T) {
+	turbo := backends(t)["turbo"]
+	if turbo == nil {
+		t.Fatal("the hashes are libjpeg-turbo's")
+	}
+	var text strings.Builder
+	for _, file := range pictureFiles(t) {
+		if h, ok := comparable(turbo, file, read(t, file)); ok {
+			eachForm(h, func(r Request) { fmt.Fprintln(&text, goldenLine(t, turbo, file, r)) })
+		}
+	}
+	if err := os.WriteFile(golden, []byte(text.String()), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestOwnEqualsTurbo decodes what both read to the same bytes, in planes as in pixels.
+func TestOwnEqualsTurbo(t *testing.T) {
+	turbo := backends(t)["turbo"]
+	if turbo == nil {
+		t.Skip("without libjpeg-turbo")
+	}
+	files := pictureFiles(t)
+	for _, glob := range []string{"../../../shared/data/photos/*/*1.jpg", "../../../shared/data/odd/*.j*"} { // where they lie beside the checkout
+		found, err := filepath.Glob(glob)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, found...)
+	}
+	compared := 0
+	for _, file := range files {
+		data := read(t, file)
+		h, ok := comparable(turbo, file, data)
+		if !ok || h.Width*h.Height > 1<<20 {
+			continue
+		}
+		eachForm(h, func(r Request) {
+			if got, want := decodeWith(t, ownSet, data, r), decodeWith(t, turbo, data, r); !bytes.Equal(got, want) {
+				largest, rms := distance(got, want)
+				t.Errorf("%s in format %d at 1/%d: %.2f off, %d at most; %s", filepath.Base(file), r.Format, r.Denom, rms, largest, h.coding())
+			}
+			compared++
+			if _, ok := turbo.Planes(h); !ok || r.Format != RGB {
+				return
+			}
+			got, want := planesWith(t, ownSet, data, r.Denom), planesWith(t, turbo, data, r.Denom)
+			for i := range got.Pix {
+				w, ht := got.size(i)
+				for y := range ht {
+					if !bytes.Equal(got.Pix[i][y*got.Stride[i]:][:w], want.Pix[i][y*want.Stride[i]:][:w]) {
+						t.Errorf("%s at 1/%d: row %d of plane %d", filepath.Base(file), r.Denom, y, i)
+						break
+					}
+				}
+			}
+		})
+	}
+	t.Logf("%d pictures and forms compared", compared)
+	if compared < 300 {
+		t.Errorf("%d pictures and forms compared: too few to prove anything", compared)
+	}
+}
