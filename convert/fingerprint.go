@@ -12,7 +12,7 @@ import (
 
 // pixelVersion changes when the same picture, options and codecs give other
 // bytes than in an earlier version of tfrec.
-const pixelVersion = 1
+const pixelVersion = 2
 
 // fingerprint hashes a sequence of strings so that no two sequences give the
 // same input to the hash: each is preceded by its length.

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -74,17 +73,10 @@ func (s *imageSource) key(sample sample) string {
 	return path + "#" + strconv.Itoa(int(sample.copy))
 }
 
-// augment draws what is done to a sample and does it to the decoded picture.
-// It returns what was done, as JSON: an empty list for an original.
-func (s *imageSource) augment(sc *scratch, sample sample) ([]byte, error) {
-	im := &sc.decoded
-	sc.resize.Codec = s.codec // JPEG artefacts need one
-	var draw augment.Draw
-	if sample.copy > 0 {
-		draw = s.o.Augment.Draw(s.o.Seed, s.pictures[sample.picture].path, int(sample.copy), im.Width, im.Height)
+// draw decides what is done to a sample of w by h pixels: nothing to an original.
+func (s *imageSource) draw(sample sample, w, h int) augment.Draw {
+	if sample.copy == 0 {
+		return augment.Draw{}
 	}
-	if err := draw.Apply(&sc.augmented, im, &sc.resize); err != nil {
-		return nil, err
-	}
-	return json.Marshal(draw)
+	return s.o.Augment.Draw(s.o.Seed, s.pictures[sample.picture].path, int(sample.copy), w, h)
 }

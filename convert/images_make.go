@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -190,64 +191,21 @@ func (s *imageSource) store(sc *scratch, data []byte, sample sample) (out stored
 		}
 		return stored{data: data, format: string(info.Format), width: info.Width, height: info.Height, channels: info.Channels, orientation: info.Orientation}, false, nil
 	}
-	if s.takesPlanes(info) {
-		return s.storePlanes(sc, data, w, h)
-	}
-	opts := augment.DecodeOptions{Channels: s.o.Channels}
-	if s.o.resizes() && !s.o.ExactPixels && s.o.Augment == nil {
-		opts.MinWidth, opts.MinHeight = s.o.Resize.MinDecode(w, h)
-	}
-	if _, err := s.codec.Decode(&sc.decoded, data, opts); err != nil {
-		return stored{}, false, &fault{"decode", err}
-	}
-	im := &sc.decoded
+	draw := s.draw(sample, w, h)
 	var ops []byte
 	if s.o.Augment != nil {
-		if ops, err = s.augment(sc, sample); err != nil {
+		if ops, err = json.Marshal(draw); err != nil {
 			return stored{}, false, &fault{"transform", err}
 		}
-		im = &sc.augmented
-		w, h = im.Width, im.Height
 	}
-	if s.o.resizes() {
-		// The geometry of the full size, so that a reduced decode ends alike.
-		if err := s.o.Resize.Render(&sc.resized, im, s.o.Resize.Geometry(w, h), &sc.resize); err != nil {
-			return stored{}, false, &fault{"transform", err}
-		}
-		im = &sc.resized
-	}
-	out, err = s.encode(sc, im)
-	if err != nil {
-		return stored{}, false, &fault{"encode", err}
+	planar := s.takesPlanes(info)
+	if planar && len(draw.Steps) == 0 && s.o.Encode == JPEG && s.resizesPlanes() {
+		out, f = s.storePlanes(sc, data, w, h)
+	} else {
+		out, f = s.storePixels(sc, data, draw, planar, w, h)
 	}
 	out.ops = ops
-	return out, false, nil
-}
-
-// takesPlanes reports whether a picture goes from JPEG to JPEG without a turn
-// through RGB, as its header and the options say: when it is only resized.
-func (s *imageSource) takesPlanes(info augment.Info) bool {
-	o := s.o
-	return o.Encode == JPEG && o.resizes() && !o.ExactPixels && o.Augment == nil && o.Channels != 1 &&
-		o.Resize.TakesPlanes() && s.codec.TakesPlanes(info)
-}
-
-// storePlanes is store for pictures that take planes.
-func (s *imageSource) storePlanes(sc *scratch, data []byte, w, h int) (out stored, filtered bool, f *fault) {
-	var opts augment.DecodeOptions
-	opts.MinWidth, opts.MinHeight = s.o.Resize.MinDecode(w, h)
-	if _, err := s.codec.DecodePlanes(&sc.planes, data, opts); err != nil {
-		return stored{}, false, &fault{"decode", err}
-	}
-	g := s.o.Resize.Geometry(w, h)
-	if err := s.o.Resize.RenderPlanes(&sc.resizedPlanes, &sc.planes, g, s.o.Subsampling, &sc.resize); err != nil {
-		return stored{}, false, &fault{"transform", err}
-	}
-	var err error
-	if sc.encoded, err = s.codec.AppendJPEGPlanes(sc.encoded[:0], &sc.resizedPlanes, s.o.Quality); err != nil {
-		return stored{}, false, &fault{"encode", err}
-	}
-	return stored{data: sc.encoded, format: string(JPEG), width: g.Width, height: g.Height, channels: 3}, false, nil
+	return out, false, f
 }
 
 // leavesOut reports whether an option leaves out pictures of this size.
