@@ -1,9 +1,6 @@
 package reader
 
-import (
-	"sync"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // Record is one record as it was read, and where.
 type Record struct {
@@ -43,6 +40,8 @@ type Block struct {
 	at      position // where the stage stood, before elements ahead of Records
 	before  int64
 	refs    atomic.Int32
+	charged int64 // bytes of buf in the run's budget,
+	reading bool  // as read ahead
 
 	// Of blocks that a feed made: what follows them, and what was skipped.
 	end    cursor
@@ -83,6 +82,16 @@ func (b *Block) adopt(parent *Block) {
 	b.parents = append(b.parents, parent)
 }
 
+// disown takes the block's memory, and that of its parents, out of the budget:
+// it is kept for longer than what is in flight. The caller has a reference.
+func (b *Block) disown() {
+	b.handOver()
+	b.charge(-b.charged)
+	for _, p := range b.parents {
+		p.disown()
+	}
+}
+
 // bytes is the size of the payloads.
 func (b *Block) bytes() int64 {
 	var n int64
@@ -92,52 +101,25 @@ func (b *Block) bytes() int64 {
 	return n
 }
 
-// blockPool keeps released blocks, with their memory, for use again.
-type blockPool struct {
-	mu   sync.Mutex
-	free []*Block
+// setBuf gives a block that newBuffer made another buffer.
+func (b *Block) setBuf(buf []byte) {
+	b.buf = buf
+	b.charge(int64(cap(buf)) - b.charged)
 }
 
-// maxFree bounds how many blocks, and freeBuffer how large ones, are kept.
-const (
-	maxFree    = 1024
-	freeBuffer = 8 << 20
-)
-
-func (p *blockPool) put(b *Block) {
-	if cap(b.Records) >= cap(b.store) {
-		b.store = b.Records[:0]
+func (b *Block) charge(n int64) {
+	b.charged += n
+	if b.reading {
+		b.run.budget.add(n, n)
+	} else {
+		b.run.budget.add(n, 0)
 	}
-	clear(b.store[:cap(b.store)]) // they may alias the buffers of others
-	clear(b.parents)
-	clear(b.faults)
-	b.Records, b.parents, b.at, b.faults = nil, b.parents[:0], b.at[:0], b.faults[:0]
-	b.before = 0
-	if cap(b.buf) > freeBuffer {
-		b.buf = nil
-	}
-	p.mu.Lock()
-	if len(p.free) < maxFree {
-		p.free = append(p.free, b)
-	}
-	p.mu.Unlock()
 }
 
-// newBlock returns an empty block with one reference. Its buf has any length
-// and content.
-func (r *run) newBlock() *Block {
-	p := &r.blocks
-	p.mu.Lock()
-	var b *Block
-	if n := len(p.free); n > 0 {
-		b, p.free[n-1] = p.free[n-1], nil
-		p.free = p.free[:n-1]
+// handOver says that the block has left the hands of what reads ahead.
+func (b *Block) handOver() {
+	if b.reading {
+		b.reading = false
+		b.run.budget.add(0, -b.charged)
 	}
-	p.mu.Unlock()
-	if b == nil {
-		b = &Block{run: r}
-	}
-	b.Records = b.store[:0]
-	b.refs.Store(1)
-	return b
 }

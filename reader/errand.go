@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -31,7 +33,12 @@ type errand struct {
 
 	got     []found // by step
 	scratch []byte
+	needed  atomic.Bool // somebody waits for it
+	slow    bool        // the last read took long
 }
+
+// slowRead is from when on a read lets others work meanwhile.
+const slowRead = 100 * time.Microsecond
 
 // Records that are no further apart than nearBytes are read together, with what
 // is between them; that costs no more than another call. Up to runBytes are.
@@ -43,20 +50,28 @@ const (
 func (e *errand) run(ctx context.Context) {
 	g := e.global
 	defer close(e.done)
+	defer g.stats.queue.Add(1)
+	slices.SortFunc(e.wants, func(a, b want) int {
+		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.begin, b.begin))
+	})
+	watch := g.stats.watch()
+	b := g.run.newBuffer(true)
+	b.buf = b.buf[:0]
+	if !e.reserve(ctx, b) || !g.readers.enter(ctx) {
+		b.Release()
+		e.err = ctx.Err()
+		return
+	}
+	defer g.readers.leave()
 	if !g.run.acquire(ctx) {
+		b.Release()
 		e.err = ctx.Err()
 		return
 	}
 	defer g.run.release()
-	defer g.stats.queue.Add(1)
-	watch := g.stats.watch()
-	b := g.run.newBlock()
-	b.buf = b.buf[:0]
+	watch.blocked()
 	e.got = slices.Grow(e.got[:0], len(e.wants))[:len(e.wants)]
 	clear(e.got)
-	slices.SortFunc(e.wants, func(a, b want) int {
-		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.begin, b.begin))
-	})
 	for rest := e.wants; len(rest) > 0 && ctx.Err() == nil; {
 		n, end := together(rest)
 		e.read(b, rest[:n], end, &watch)
@@ -68,6 +83,33 @@ func (e *errand) run(ctx context.Context) {
 	e.block = b
 	g.stats.gave(b)
 	watch.busy()
+}
+
+// reserve waits for the memory that the errand takes: for its records, which
+// become b's, and for what is read around them; false when ctx ends first.
+func (e *errand) reserve(ctx context.Context, b *Block) bool {
+	var records, around int64
+	for rest := e.wants; len(rest) > 0; {
+		n, end := together(rest)
+		around = max(around, end-rest[0].begin)
+		for _, w := range rest[:n] {
+			records += w.end - w.begin
+		}
+		rest = rest[n:]
+	}
+	budget := e.global.run.budget
+	have := int64(cap(e.scratch))
+	around = max(around, minRoom, have)
+	records = max(records+minRoom-b.charged, 0)
+	if !budget.read(ctx, records+around-have, true, e.needed.Load) {
+		return false
+	}
+	budget.add(0, have-around) // the errand keeps this part of it
+	b.charged += records
+	if have < around {
+		e.scratch = make([]byte, around)
+	}
+	return true
 }
 
 // together returns how many wants are read at once, and up to where.
@@ -106,12 +148,17 @@ func (e *errand) read(b *Block, wants []want, end int64, watch *stopwatch) {
 	}
 	defer done()
 	begin := wants[0].begin
-	if cap(e.scratch) < int(end-begin) {
-		e.scratch = make([]byte, max(end-begin, minRoom))
-	}
 	watch.busy()
+	slow := e.slow
+	if slow {
+		e.global.run.release()
+	}
 	n, err := file.ReadAt(e.scratch[:end-begin], begin)
-	watch.waited()
+	e.slow = watch.waited() > slowRead
+	if slow {
+		e.global.run.tokens <- struct{}{} // there are others to give it back
+		watch.blocked()
+	}
 	if err != nil && err != io.EOF {
 		fail(&tfrecord.Error{Name: file.Name(), Record: wants[0].number, Offset: begin, Part: tfrecord.PartData, Err: err})
 		return

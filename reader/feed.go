@@ -6,6 +6,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"sync/atomic"
 	"time"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -25,6 +26,7 @@ type feed struct {
 	piece  piece
 	blocks chan *Block // closed at the end
 	err    error       // why it ended, for who sees blocks closed
+	needed atomic.Bool // somebody waits for a block
 }
 
 // feeder starts feeds and ends them together.
@@ -35,6 +37,10 @@ type feeder struct {
 	most  int           // of large ones
 	ready chan struct{} // not nil: gets a token when any feed has something
 
+	readers *gate
+	anyOne  atomic.Bool  // somebody waits for a block of any feed
+	largest atomic.Int64 // record of the compressed files so far, in bytes
+
 	ctx    context.Context
 	cancel context.CancelFunc
 	live   map[*feed]chan struct{} // closed when the goroutine has ended
@@ -44,6 +50,23 @@ type feeder struct {
 func (f *feeder) begin(ctx context.Context) {
 	f.ctx, f.cancel = context.WithCancel(ctx)
 	f.live = make(map[*feed]chan struct{})
+	context.AfterFunc(f.ctx, func() {
+		f.readers.poke()
+		f.run.budget.poke()
+	})
+}
+
+// waitFor says that somebody is going to wait for a block of d, or of any feed
+// when d is nil. With false, the wait is over.
+func (f *feeder) waitFor(d *feed, waits bool) {
+	if d == nil {
+		f.anyOne.Store(waits)
+	} else {
+		d.needed.Store(waits)
+	}
+	if waits {
+		f.run.budget.poke()
+	}
 }
 
 // start reads p from a place in it on.
@@ -91,25 +114,23 @@ func (f *feeder) wake() {
 
 // read sends the blocks of d's piece.
 func (f *feeder) read(d *feed, epoch int32) error {
-	if !f.run.acquire(f.ctx) {
+	watch := f.stats.watch()
+	if !f.readers.enter(f.ctx) {
 		return f.ctx.Err()
 	}
-	watch := f.stats.watch()
-	source, file, err := f.open(d.piece)
+	watch.blocked()
+	in := &intake{ctx: f.ctx, run: f.run, readers: f.readers, needed: func() bool {
+		return d.needed.Load() || f.anyOne.CompareAndSwap(true, false)
+	}}
+	source, file, err := f.open(d.piece, in)
+	f.readers.leave()
 	watch.waited()
-	f.run.release()
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	for {
-		watch.lap()
-		if !f.run.acquire(f.ctx) {
-			return f.ctx.Err()
-		}
-		watch.blocked()
 		b, err := source.read(&watch)
-		f.run.release()
 		if err != nil {
 			if err == io.EOF {
 				err = nil
@@ -138,7 +159,7 @@ func (f *feeder) read(d *feed, epoch int32) error {
 }
 
 // open opens a piece's file at the piece's beginning.
-func (fd *feeder) open(p piece) (blockSource, io.Closer, error) {
+func (fd *feeder) open(p piece, in *intake) (blockSource, io.Closer, error) {
 	r := fd.run
 	path := r.set.sources[p.file].Path
 	o := r.set.opts.readerOptions(path)
@@ -153,30 +174,33 @@ func (fd *feeder) open(p piece) (blockSource, io.Closer, error) {
 	}
 	if plain {
 		chunk := int(min(int64(fd.chunk), max(size, minChunk)))
-		return &plainFile{
-			run: r, file: f, name: path, framing: r.set.opts.framing(), chunk: chunk, most: fd.most, at: p.from, end: p.end,
-		}, f, nil
+		source := &plainFile{
+			run: r, in: in, file: f, name: path, framing: r.set.opts.framing(), chunk: chunk, most: fd.most, at: p.from, end: p.end,
+		}
+		return source, source, nil
 	}
-	in := &openStream{file: f, Reader: tfrecord.NewReader(f, o)}
+	open := &openStream{file: f, Reader: tfrecord.NewReader(f, o)}
 	// A pipe may keep a read waiting for ever.
-	in.unwatch = context.AfterFunc(fd.ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })
-	s := &streamFile{run: r, in: in.Reader, chunk: fd.chunk, at: p.from, end: p.end}
-	if err := s.skipTo(fd.ctx); err != nil {
-		in.Close()
+	open.unwatch = context.AfterFunc(fd.ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })
+	open.streamFile = &streamFile{run: r, in: open.Reader, intake: in, largest: &fd.largest, chunk: fd.chunk, at: p.from, end: p.end}
+	if err := open.streamFile.skipTo(fd.ctx); err != nil {
+		open.Close()
 		return nil, nil, err
 	}
-	return s, in, nil
+	return open.streamFile, open, nil
 }
 
 // openStream is a file that is read in order, and what reads it.
 type openStream struct {
 	*tfrecord.Reader
-	file    *os.File
-	unwatch func() bool
+	streamFile *streamFile
+	file       *os.File
+	unwatch    func() bool
 }
 
 func (s *openStream) Close() error {
 	s.unwatch()
+	s.streamFile.forget()
 	return errors.Join(s.Reader.Close(), s.file.Close())
 }
 

@@ -25,6 +25,9 @@ const defaultWindow = 64
 // more of them lie near each other, and the later comes the first.
 const maxSteps = 1 << 14
 
+// maxErrand is how many bytes of records are looked up together, at most.
+const maxErrand = 16 << 20
+
 // globalWords is how long the section of a position is: a place in the order,
 // and the damage that the epoch had so far.
 const globalWords = 2
@@ -59,8 +62,7 @@ func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe {
 			return nil, fmt.Errorf("reader: ShuffleAll with Block %d, Window %d: want 1 or more of each", o.Block, o.Window)
 		}
 		g := &global{run: r, name: name, opts: o, stats: r.stats(name)}
-		g.stats.workers.Store(int32(s.opts.Parallelism))
-		g.stats.queueSpace.Store(int32(s.opts.Parallelism + 1))
+		g.readers = r.readers(g.stats, maxReaders)
 		return g, nil
 	})
 }
@@ -72,7 +74,8 @@ type global struct {
 	name  string
 	opts  ShuffleAllOptions
 	finder
-	steps int // of an errand
+	readers *gate
+	steps   int // of an errand
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -92,6 +95,10 @@ type global struct {
 func (g *global) start(ctx context.Context, epoch int64, at position) error {
 	g.stop()
 	g.ctx, g.cancel = context.WithCancel(ctx)
+	context.AfterFunc(g.ctx, func() {
+		g.readers.poke()
+		g.run.budget.poke()
+	})
 	if err := g.find(g.ctx, g.run.set); err != nil {
 		return err
 	}
@@ -112,9 +119,9 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 		epoch = 0
 	}
 	g.order = newOrder(total, int64(g.opts.Block), int64(g.opts.Window), key(o.Seed, forOrder, uint64(epoch)))
-	// Half of the memory is for errands under way, half for what they read around
-	// their records.
-	share := o.Memory / 2 / int64(o.Parallelism+2)
+	// Half of what may be read ahead is for errands under way, half for what they
+	// read around their records.
+	share := min(o.Memory/4/int64(o.Parallelism+2), maxErrand)
 	g.steps = int(min(max(share/max(g.bytes()/total, 1), 16), maxSteps))
 	g.send()
 	return nil
@@ -123,7 +130,7 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 // send starts errands, as many as may be under way.
 func (g *global) send() {
 	o, total := g.run.set.opts, g.total()
-	for len(g.sent) <= o.Parallelism {
+	for len(g.sent) <= g.readers.size() {
 		e := g.errand()
 		for len(e.wants) < g.steps {
 			place, pad := g.coming+int64(o.Worker), false
@@ -157,7 +164,8 @@ func (g *global) errand() *errand {
 	if n := len(g.idle); n > 0 {
 		e, g.idle = g.idle[n-1], g.idle[:n-1]
 	}
-	*e = errand{global: g, place: g.coming, wants: e.wants[:0], done: make(chan struct{}), got: e.got, scratch: e.scratch}
+	e.place, e.wants, e.done, e.block, e.err = g.coming, e.wants[:0], make(chan struct{}), nil, nil
+	e.needed.Store(false)
 	return e
 }
 
@@ -169,15 +177,22 @@ func (g *global) stop() {
 	g.cancel = nil
 	for _, e := range g.sent {
 		<-e.done
+		g.stats.queue.Add(-1)
 		if e.block != nil {
 			e.block.Release()
 		}
+		g.idle = append(g.idle, e)
 	}
 	if g.now != nil {
 		g.now.block.Release()
+		g.idle = append(g.idle, g.now)
 		g.now = nil
 	}
-	g.sent = g.sent[:0]
+	for _, e := range g.idle {
+		g.run.budget.add(-int64(cap(e.scratch)), 0)
+	}
+	clear(g.sent)
+	g.sent, g.idle = g.sent[:0], nil
 	g.close()
 }
 
@@ -227,14 +242,22 @@ func (g *global) receive() error {
 		return io.EOF
 	}
 	e := g.sent[0]
-	watch := g.stats.watch()
-	<-e.done
-	watch.lap()
+	select {
+	case <-e.done:
+	default:
+		watch := g.stats.watch()
+		e.needed.Store(true)
+		g.run.budget.poke()
+		<-e.done
+		g.stats.awaited(watch.lap())
+	}
 	g.stats.queue.Add(-1)
 	g.sent = append(g.sent[:0], g.sent[1:]...)
 	if e.block == nil {
+		g.idle = append(g.idle, e)
 		return e.err
 	}
+	e.block.handOver()
 	g.now = e
 	g.send()
 	return nil

@@ -28,7 +28,7 @@ func (s *Set) Interleave(cycle, block int) Pipe {
 		x := &interleave{run: r, name: name, block: block, slots: make([]slot, cycle), ahead: ahead}
 		x.feeder = feeder{run: r, stats: r.stats("read")}
 		x.feeder.chunk, x.feeder.most = chunksFor(r.set.opts.Memory, cycle+ahead)
-		x.feeder.stats.workers.Store(int32(r.set.opts.Parallelism))
+		x.feeder.readers = r.readers(x.feeder.stats, cycle+ahead)
 		x.feeder.stats.queueSpace.Store(int32((cycle + ahead) * feedDepth))
 		x.stats = r.stats(name)
 		if s.opts.Sloppy {
@@ -335,14 +335,17 @@ func (x *interleave) fetch(s *slot, wait bool, watch *stopwatch) bool {
 		return false
 	}
 	watch.busy()
+	x.feeder.waitFor(s.feed, true)
 	b, more := <-s.feed.blocks // closed when the context ends
-	watch.waited()
+	x.feeder.waitFor(s.feed, false)
+	x.feeder.stats.awaited(watch.waited())
 	return x.fetched(s, b, more)
 }
 
 func (x *interleave) fetched(s *slot, b *Block, more bool) bool {
 	if more {
 		x.feeder.stats.queue.Add(-1)
+		b.handOver()
 		s.blk, s.i, s.faults, s.held = b, 0, 0, 0
 		return true
 	}
@@ -379,12 +382,14 @@ func (x *interleave) fetchAny(wait bool, watch *stopwatch) bool {
 			return false
 		}
 		watch.busy()
+		x.feeder.waitFor(nil, true)
 		select {
 		case <-x.feeder.ready:
 		case <-x.feeder.ctx.Done():
 			x.err = x.feeder.ctx.Err()
 		}
-		watch.waited()
+		x.feeder.waitFor(nil, false)
+		x.feeder.stats.awaited(watch.waited())
 		if x.err != nil {
 			return false
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync/atomic"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -14,6 +15,9 @@ import (
 type streamFile struct {
 	run     *run
 	in      *tfrecord.Reader
+	intake  *intake
+	largest *atomic.Int64 // record of all files so far
+	held    int64         // bytes of in's own buffer that are accounted for
 	chunk   int
 	at      cursor
 	end     cursor
@@ -38,29 +42,78 @@ func (p *streamFile) skipTo(ctx context.Context) error {
 	return nil
 }
 
+// raise makes v n at least.
+func raise(v *atomic.Int64, n int64) {
+	for {
+		if old := v.Load(); n <= old || v.CompareAndSwap(old, n) {
+			return
+		}
+	}
+}
+
 // passable reports whether the record alone is damaged, and may be skipped.
 func (p *streamFile) passable(err error) bool {
 	return p.run.set.opts.SkipBad.asked() && isDataCRC(err)
 }
 
 func (p *streamFile) read(watch *stopwatch) (*Block, error) {
-	b := p.run.newBlock()
-	if cap(b.buf) < p.chunk {
-		b.buf = make([]byte, p.chunk)
-	}
+	b := p.run.newBuffer(true)
+	p.intake.tryGrow(b, p.chunk, p.chunk)
 	b.buf = b.buf[:0]
-	for {
-		if !p.loaded && !p.load(b) || !p.take(b) {
-			break
+	for more := true; more; {
+		if err := p.makeRoom(b); err != nil {
+			b.Release()
+			return nil, err
 		}
+		if !p.run.acquire(p.intake.ctx) {
+			b.Release()
+			return nil, p.intake.ctx.Err()
+		}
+		watch.blocked()
+		more = p.fill(b)
+		p.run.release()
+		watch.busy()
 	}
-	watch.busy()
 	b.end = p.at
 	if len(b.Records)+len(b.faults) > 0 {
 		return b, nil
 	}
 	b.Release()
 	return nil, p.failed
+}
+
+// makeRoom waits for the memory that a large record takes: in's, of one as
+// large as any so far, and the block's, of one that waits.
+func (p *streamFile) makeRoom(b *Block) error {
+	if n := p.largest.Load(); n > max(p.held, int64(p.chunk)) {
+		if !p.run.budget.read(p.intake.ctx, n-p.held, true, p.intake.needed) {
+			return p.intake.ctx.Err()
+		}
+		p.held = n
+	}
+	if !p.loaded {
+		return nil
+	}
+	err := p.intake.grow(b, 0, len(p.pending), p.chunk)
+	b.buf = b.buf[:0]
+	return err
+}
+
+// forget gives the memory that is accounted for in's buffer back.
+func (p *streamFile) forget() {
+	p.run.budget.add(-p.held, -p.held)
+	p.held = 0
+}
+
+// fill puts records into b. true: there is one that it has no room for, and it
+// has no other.
+func (p *streamFile) fill(b *Block) bool {
+	for p.loaded || p.load(b) {
+		if !p.take(b) {
+			return len(b.Records) == 0
+		}
+	}
+	return false
 }
 
 // load gets the next record, or notes what is wrong; false at the end.
@@ -78,6 +131,7 @@ func (p *streamFile) load(b *Block) bool {
 				b.faults[n-1].bytes = p.at.offset - b.faults[n-1].offset
 			}
 			p.pending, p.loaded = record, true
+			raise(p.largest, int64(len(record)))
 			return true
 		case p.passable(err):
 			p.fault(b, err)
@@ -105,9 +159,6 @@ func (p *streamFile) fault(b *Block, err error) {
 // take copies the pending record into b; false when b is full.
 func (p *streamFile) take(b *Block) bool {
 	n := len(p.pending)
-	if len(b.Records) == 0 && n > cap(b.buf) {
-		b.buf = make([]byte, 0, n)
-	}
 	have := len(b.buf)
 	if have+n > cap(b.buf) {
 		return false

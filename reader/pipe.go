@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"sync"
+	"time"
 )
 
 // Pipe describes a pipeline: a [Set] in some order, and stages on top. Pipes
@@ -50,9 +51,18 @@ type run struct {
 	names  []string // of the stages, source first
 	blocks blockPool
 	tokens chan struct{} // one for each goroutine that may work at the same time
+	budget *budget
+	tuner  tuner
 
 	mu     sync.Mutex
 	stages []*stageStats
+}
+
+func newRun(ctx context.Context, set *Set) *run {
+	r := &run{ctx: ctx, set: set, tokens: make(chan struct{}, set.opts.Parallelism)}
+	r.budget = newBudget(set.opts.Memory, r.blocks.trim)
+	r.tuner.clock = time.Now
+	return r
 }
 
 // stats registers the counters of a stage.
@@ -98,7 +108,7 @@ func (p Pipe) start(ctx context.Context, state *State) (*Stream, error) {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
-	r := &run{ctx: ctx, set: p.set, tokens: make(chan struct{}, p.set.opts.Parallelism)}
+	r := newRun(ctx, p.set)
 	top, err := p.last.build(r)
 	if err != nil {
 		cancel(nil)

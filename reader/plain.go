@@ -13,6 +13,7 @@ import (
 // block owns the buffer that its records lie in.
 type plainFile struct {
 	run     *run
+	in      *intake
 	file    *os.File
 	name    string
 	framing tfrecord.Framing
@@ -31,17 +32,22 @@ func (p *plainFile) read(watch *stopwatch) (*Block, error) {
 	b := p.next
 	p.next = nil
 	if b == nil {
-		b, p.have = p.run.newBlock(), 0
+		b, p.have = p.run.newBuffer(true), 0
 	}
 	want := max(p.want, p.chunk)
 	for {
-		more, err := p.fill(b, want)
-		watch.waited()
+		more, err := p.fill(b, want, watch)
 		if err != nil {
 			b.Release()
 			return nil, err
 		}
+		if !p.run.acquire(p.in.ctx) {
+			b.Release()
+			return nil, p.in.ctx.Err()
+		}
+		watch.blocked()
 		need, err := p.parse(b, !more)
+		p.run.release()
 		watch.busy()
 		if err != nil {
 			// The records ahead of it count: the error is found again.
@@ -65,20 +71,33 @@ func (p *plainFile) read(watch *stopwatch) (*Block, error) {
 	}
 }
 
+// Close closes the file.
+func (p *plainFile) Close() error {
+	if p.next != nil {
+		p.next.Release()
+		p.next = nil
+	}
+	return p.file.Close()
+}
+
 // fill makes want bytes of b's buffer valid, less at the end of the stretch
 // or of the file: then more is false.
-func (p *plainFile) fill(b *Block, want int) (more bool, err error) {
+func (p *plainFile) fill(b *Block, want int, watch *stopwatch) (more bool, err error) {
 	want = int(min(int64(want), p.end.offset-p.at.offset))
 	if want <= p.have {
 		return p.at.offset+int64(p.have) < p.end.offset, nil
 	}
-	b.buf = b.buf[:cap(b.buf)]
-	if len(b.buf) < want {
-		buf := make([]byte, want)
-		copy(buf, b.buf[:p.have])
-		b.buf = buf
+	if err := p.in.grow(b, p.have, want, p.chunk); err != nil {
+		return false, err
 	}
+	b.buf = b.buf[:cap(b.buf)]
+	if !p.in.readers.enter(p.in.ctx) {
+		return false, p.in.ctx.Err()
+	}
+	watch.blocked()
 	n, err := p.file.ReadAt(b.buf[p.have:want], p.at.offset+int64(p.have))
+	p.in.readers.leave()
+	watch.waited()
 	p.have += n
 	switch {
 	case errors.Is(err, io.EOF):
@@ -136,9 +155,15 @@ func (p *plainFile) carry(left []byte, size int) {
 	if len(left) == 0 {
 		return
 	}
-	p.next = p.run.newBlock()
-	if room := max(len(left), p.want, p.chunk); cap(p.next.buf) < room {
-		p.next.buf = make([]byte, room)
+	p.next = p.run.newBuffer(true)
+	if !p.in.tryGrow(p.next, max(len(left), p.want, p.chunk), p.chunk) {
+		p.want = 0
+		if len(left) > p.chunk { // it is read again when there is room for it
+			p.next.Release()
+			p.next = nil
+			return
+		}
+		p.in.tryGrow(p.next, p.chunk, p.chunk)
 	}
 	p.have = copy(p.next.buf[:cap(p.next.buf)], left)
 }

@@ -55,7 +55,9 @@ func FuzzPlainIsTheReaders(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := &plainFile{run: &run{set: set}, file: file, name: path, framing: set.opts.framing(), chunk: int(chunk) + 1, most: 4 * int(chunk), end: noEnd}
+		run := newRun(t.Context(), set)
+		in := &intake{ctx: t.Context(), run: run, readers: newGate(1), needed: func() bool { return true }}
+		p := &plainFile{run: run, in: in, file: file, name: path, framing: set.opts.framing(), chunk: int(chunk) + 1, most: 4 * int(chunk), end: noEnd}
 		watch := new(stageStats).watch()
 		for {
 			b, err := p.read(&watch)

@@ -32,11 +32,20 @@ type Options struct {
 	// ShuffleFiles takes the files in another order in each epoch.
 	ShuffleFiles bool
 
-	// Parallelism is how many goroutines read and check at the same time.
-	// Default: GOMAXPROCS.
+	// Parallelism is the budget of processors: how many goroutines of all
+	// stages together work at the same time. Stages whose own number of workers
+	// is not given begin with as many as there are cores, and change that
+	// within this budget with what they see. Default: GOMAXPROCS.
 	Parallelism int
-	// Memory bounds the buffers for reading ahead, in bytes; a single record
-	// that is larger is read all the same. Default: 64 MiB.
+	// Readers is how many reads of files may be under way at the same time.
+	// Default: as many as there are cores, and up to four times as many, or 16,
+	// while that brings more of a slow storage.
+	Readers int
+	// Memory bounds what is in flight, in bytes: read ahead, decoded, in queues
+	// and in the hands of the consumer (see [MemoryStats]). An element that is
+	// waited for and needs more than a quarter of it is made all the same, and
+	// of each open file 64 KiB are always there. Default: a quarter of the
+	// memory that this process may use, 1 GiB at most.
 	Memory int64
 	// Sloppy gives what is ready and waits for no slow file. The order is then
 	// another one each time; the records are the same.
@@ -55,9 +64,11 @@ type Options struct {
 	OnSkip func(Skipped)
 }
 
-// defaultMemory is for reading ahead; the rest of a laptop is for the user's
-// own buffers.
-const defaultMemory = 64 << 20
+// maxParallelism bounds Options.Parallelism.
+const maxParallelism = 1 << 12
+
+// mostMemory bounds the default of Options.Memory: more of it brings no speed.
+const mostMemory = 1 << 30
 
 // defaultMaxRecord is tfrecord's.
 const defaultMaxRecord = 1 << 30
@@ -75,8 +86,14 @@ func (o *Options) complete() error {
 	if o.Parallelism <= 0 {
 		o.Parallelism = runtime.GOMAXPROCS(0)
 	}
+	if o.Parallelism > maxParallelism {
+		return fmt.Errorf("parallelism of %d: want %d at most", o.Parallelism, maxParallelism)
+	}
+	if o.Readers < 0 || o.Readers > maxReaders {
+		return fmt.Errorf("%d Readers: want 0 to %d", o.Readers, maxReaders)
+	}
 	if o.Memory <= 0 {
-		o.Memory = defaultMemory
+		o.Memory = min(memoryLimit()/4, mostMemory)
 	}
 	if o.MaxRecord <= 0 {
 		o.MaxRecord = defaultMaxRecord

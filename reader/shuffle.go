@@ -149,6 +149,7 @@ func (x *shuffleStage) take(s *shuffleSlot, watch *stopwatch) bool {
 	} else {
 		s.parent = x.in
 		x.in.Retain()
+		x.in.disown()
 	}
 	s.mark = x.marks[len(x.marks)-1]
 	s.mark.live++
@@ -216,11 +217,11 @@ func (x *shuffleStage) next() (*Block, error) {
 	if len(x.slots) == 0 {
 		return nil, io.EOF
 	}
-	out := x.run.newBlock()
+	out := x.run.newBuffer(false)
 	m := x.oldest()
 	out.at = append(out.at, m.at...).push(m.first, x.given, x.total)
 	if cap(out.buf) < shuffleBuffer {
-		out.buf = make([]byte, 0, shuffleBuffer)
+		out.setBuf(make([]byte, shuffleBuffer))
 	}
 	out.buf = out.buf[:0]
 	for len(out.Records) < blockRecords && len(x.slots) > 0 {

@@ -96,6 +96,7 @@ func (s *Stream) NextBlock() (*Block, error) {
 // load gets the next block.
 func (s *Stream) load() error {
 	s.drop()
+	s.run.tuner.tick()
 	if s.err == nil {
 		if s.err = s.run.ctx.Err(); s.err != nil {
 			return s.err

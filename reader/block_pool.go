@@ -1,0 +1,102 @@
+package reader
+
+import "sync"
+
+// blockPool keeps released blocks, with their memory, for use again.
+type blockPool struct {
+	mu   sync.Mutex
+	free []*Block // with a buffer
+	bare []*Block // without
+}
+
+// maxFree bounds how many blocks, and freeBuffer how large ones, are kept.
+const (
+	maxFree    = 1024
+	freeBuffer = 8 << 20
+)
+
+// trim gives up all buffers.
+func (p *blockPool) trim() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for i, b := range p.free {
+		b.buf = nil
+		p.free[i] = nil
+		if len(p.bare) < maxFree {
+			p.bare = append(p.bare, b)
+		}
+	}
+	p.free = p.free[:0]
+}
+
+func (p *blockPool) put(b *Block) {
+	if cap(b.Records) >= cap(b.store) {
+		b.store = b.Records[:0]
+	}
+	clear(b.store[:cap(b.store)]) // they may alias the buffers of others
+	clear(b.parents)
+	clear(b.faults)
+	b.Records, b.parents, b.at, b.faults = nil, b.parents[:0], b.at[:0], b.faults[:0]
+	b.before = 0
+	list := &p.bare
+	if b.buf != nil {
+		b.charge(-b.charged)
+		b.reading = false
+		if size := cap(b.buf); size <= freeBuffer && b.run.budget.keep(int64(size)) {
+			list = &p.free
+		} else {
+			b.buf = nil
+		}
+	}
+	p.mu.Lock()
+	if len(*list) < maxFree {
+		*list = append(*list, b)
+	}
+	p.mu.Unlock()
+}
+
+// take takes a block off a list; nil when there is none.
+func (p *blockPool) take(list *[]*Block) (b *Block) {
+	p.mu.Lock()
+	if n := len(*list); n > 0 {
+		b, (*list)[n-1] = (*list)[n-1], nil
+		*list = (*list)[:n-1]
+	}
+	p.mu.Unlock()
+	return b
+}
+
+// newBlock returns an empty block with one reference, for records that lie
+// elsewhere.
+func (r *run) newBlock() *Block { return r.ready(r.blocks.take(&r.blocks.bare)) }
+
+// newBuffer returns an empty block with one reference, for records that lie in
+// its buf, which is of any length and content: setBuf gives it another. reading
+// says that it is for reading ahead.
+func (r *run) newBuffer(reading bool) *Block {
+	b := r.blocks.take(&r.blocks.free)
+	if b == nil {
+		b = r.newBlock()
+	} else {
+		r.ready(b)
+	}
+	b.reading = reading
+	if n := int64(cap(b.buf)); n > 0 {
+		b.charged = n
+		if reading {
+			r.budget.reuse(n, n)
+		} else {
+			r.budget.reuse(n, 0)
+		}
+	}
+	return b
+}
+
+func (r *run) ready(b *Block) *Block {
+	if b == nil {
+		b = &Block{run: r}
+	}
+	b.Records = b.store[:0]
+	b.refs.Store(1)
+	return b
+}

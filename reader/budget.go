@@ -1,0 +1,144 @@
+package reader
+
+import (
+	"context"
+	"sync"
+)
+
+// MemoryStats is the memory that a running pipeline has in flight: the buffers
+// of what is read ahead, of batches on their way, in queues and in the hands of
+// the consumer. The buffer of a [Pipe.Shuffle] is not in it, since its size was
+// given, nor is what a [Map] function makes.
+type MemoryStats struct {
+	// Limit is Options.Memory, InFlight what is used of it, and Peak the most
+	// that ever was, all in bytes.
+	Limit    int64 `json:"limit"`
+	InFlight int64 `json:"in_flight"`
+	Peak     int64 `json:"peak"`
+}
+
+// budget accounts for the memory of MemoryStats.
+//
+// Nothing is read or made ahead beyond three quarters of the limit, and what is
+// read ahead takes half of it at most. What somebody waits for is made all the
+// same, so that there is always progress; the last quarter is for that. Only an
+// element that alone needs more than the last quarter can go over the limit.
+//
+// Waiters are woken when memory comes back, and by poke: whoever makes their
+// needed true, or ends their context, pokes.
+type budget struct {
+	limit int64
+	trim  func() // gives up buffers that are kept for use again
+
+	mu      sync.Mutex
+	changed sync.Cond
+	waiting int
+	reading int64 // of used: what is read ahead
+	used    int64
+	peak    int64
+	kept    int64 // besides, in buffers for use again
+}
+
+func newBudget(limit int64, trim func()) *budget {
+	b := &budget{limit: limit, trim: trim}
+	b.changed.L = &b.mu
+	return b
+}
+
+// ahead is how much there may be of what nobody waits for yet.
+func (b *budget) ahead() int64 { return b.limit - b.limit/4 }
+
+// add takes n bytes, reading of which are for reading ahead. Negative numbers
+// give back. It never waits.
+func (b *budget) add(n, reading int64) {
+	b.mu.Lock()
+	b.take(n, reading)
+	b.mu.Unlock()
+}
+
+func (b *budget) take(n, reading int64) {
+	b.makeRoom(n)
+	b.used += n
+	b.reading += reading
+	b.peak = max(b.peak, b.used)
+	if b.waiting > 0 && (n < 0 || reading < 0) {
+		b.changed.Broadcast()
+	}
+}
+
+// makeRoom gives up kept buffers where n more bytes need their place.
+func (b *budget) makeRoom(n int64) {
+	if n > 0 && b.kept > 0 && b.used+b.kept+n > b.ahead() {
+		b.trim()
+		b.kept = 0
+	}
+}
+
+// keep reports whether a buffer of n bytes may be kept for use again.
+func (b *budget) keep(n int64) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.used+b.kept+n > b.ahead() {
+		return false
+	}
+	b.kept += n
+	return true
+}
+
+// reuse takes n bytes of a kept buffer.
+func (b *budget) reuse(n, reading int64) {
+	b.mu.Lock()
+	b.kept = max(b.kept-n, 0)
+	b.take(n, reading)
+	b.mu.Unlock()
+}
+
+// read takes n bytes for reading ahead, when there is room for them or needed
+// says that somebody waits for them. Until then it waits, if told to, or until
+// ctx ends. It reports whether it took them.
+func (b *budget) read(ctx context.Context, n int64, wait bool, needed func() bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	fits := func() bool { return b.reading+n <= b.limit/2 && b.used+n <= b.ahead() || needed() }
+	if !fits() && !(wait && b.wait(ctx, fits)) {
+		return false
+	}
+	b.take(n, n)
+	return true
+}
+
+// await waits until there is room for an element of n bytes to be made ahead,
+// or needed says that somebody waits for it; false when ctx ends first. It takes
+// nothing.
+func (b *budget) await(ctx context.Context, n int64, needed func() bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.wait(ctx, func() bool { return b.used+n <= b.ahead() || needed() })
+}
+
+func (b *budget) wait(ctx context.Context, ok func() bool) bool {
+	for !ok() {
+		if ctx.Err() != nil {
+			return false
+		}
+		b.waiting++
+		b.changed.Wait()
+		b.waiting--
+	}
+	return true
+}
+
+// poke lets those who wait look again.
+func (b *budget) poke() {
+	b.mu.Lock()
+	if b.waiting > 0 {
+		b.changed.Broadcast()
+	}
+	b.mu.Unlock()
+}
+
+func (b *budget) snapshot() MemoryStats {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return MemoryStats{b.limit, b.used, b.peak}
+}

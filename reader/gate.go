@@ -1,0 +1,63 @@
+package reader
+
+import (
+	"context"
+	"sync"
+)
+
+// gate lets in so many at a time, a number that may change.
+type gate struct {
+	mu      sync.Mutex
+	changed sync.Cond
+	limit   int
+	inside  int
+}
+
+func newGate(limit int) *gate {
+	g := &gate{limit: limit}
+	g.changed.L = &g.mu
+	return g
+}
+
+// enter waits to be let in; false when ctx ends first. Whoever ends ctx pokes.
+func (g *gate) enter(ctx context.Context) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for g.inside >= g.limit {
+		if ctx.Err() != nil {
+			return false
+		}
+		g.changed.Wait()
+	}
+	g.inside++
+	return true
+}
+
+func (g *gate) leave() {
+	g.mu.Lock()
+	g.inside--
+	g.changed.Signal()
+	g.mu.Unlock()
+}
+
+// set changes how many are let in. Those who are inside stay.
+func (g *gate) set(limit int) {
+	g.mu.Lock()
+	g.limit = limit
+	g.changed.Broadcast()
+	g.mu.Unlock()
+}
+
+// size returns how many are let in.
+func (g *gate) size() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.limit
+}
+
+// poke lets those who wait look again.
+func (g *gate) poke() {
+	g.mu.Lock()
+	g.changed.Broadcast()
+	g.mu.Unlock()
+}

@@ -1,0 +1,140 @@
+package reader
+
+import (
+	"sync"
+	"time"
+)
+
+// tuner looks at the stages of a running pipeline from time to time and changes
+// what the user left to it. Who asks a stage for elements calls tick now and
+// then, so that it needs no goroutine. Nothing that it changes changes the order
+// of the elements.
+type tuner struct {
+	clock func() time.Time
+
+	mu    sync.Mutex
+	last  time.Time
+	knobs []*knob
+}
+
+// A knob is looked at lookEvery at the earliest, and when each of its workers
+// has finished lookUnits units of work, or after lookAnyway.
+const (
+	lookEvery  = 100 * time.Millisecond
+	lookAnyway = 3 * time.Second
+	lookUnits  = 2
+)
+
+// knob is a stage with something to choose.
+type knob struct {
+	stats *stageStats
+	pace  *pace  // nil: the number of workers was given
+	depth *depth // nil: the length of the queue was given
+	apply func(workers, depth int)
+	// reads says that the stage reads files: its workers are busy while they
+	// wait for files, and more of them only help then.
+	reads bool
+
+	since time.Time
+	seen  counts // up to since
+}
+
+// counts are the counters of a stage that a knob looks at.
+type counts struct{ elements, units, busy, wait, awaited, blocked int64 }
+
+func (s *stageStats) counts() counts {
+	return counts{
+		s.elements.Load(), s.units.Load(), s.busyNS.Load(), s.waitNS.Load(), s.awaitedNS.Load(), s.blockedNS.Load(),
+	}
+}
+
+// add registers a knob.
+func (t *tuner) add(k *knob) {
+	t.mu.Lock()
+	k.since = t.clock()
+	k.stats.auto.Store(true)
+	t.knobs = append(t.knobs, k)
+	t.mu.Unlock()
+}
+
+// tick looks at the stages when it is time to.
+func (t *tuner) tick() {
+	if !t.mu.TryLock() {
+		return // somebody else is at it
+	}
+	defer t.mu.Unlock()
+	if len(t.knobs) == 0 {
+		return
+	}
+	now := t.clock()
+	if now.Sub(t.last) < lookEvery {
+		return
+	}
+	t.last = now
+	for _, k := range t.knobs {
+		k.look(now)
+	}
+}
+
+func (k *knob) look(now time.Time) {
+	passed := now.Sub(k.since)
+	is := k.stats.counts()
+	workers := int(k.stats.workers.Load())
+	enough := is.units-k.seen.units >= int64(lookUnits*workers)
+	if passed < lookEvery || !enough && passed < lookAnyway || is.units == k.seen.units {
+		return
+	}
+	was := k.seen
+	k.seen, k.since = is, now
+	share := func(is, was int64) float64 { return float64(is-was) / float64(passed) }
+	l := look{
+		seconds:  passed.Seconds(),
+		elements: float64(is.elements - was.elements),
+		busy:     share(is.busy, was.busy),
+		awaited:  share(is.awaited, was.awaited),
+	}
+	if k.reads {
+		waits := share(is.wait, was.wait)
+		l.noMore = waits < l.busy
+		l.busy += waits
+	}
+	queue := int(k.stats.queueSpace.Load())
+	if k.pace != nil {
+		workers = k.pace.step(l)
+	}
+	if k.depth != nil {
+		queue = k.depth.step(queueLook{l.awaited, share(is.blocked, was.blocked), k.stats.fewestSeen()})
+	}
+	if workers != int(k.stats.workers.Load()) || k.depth != nil && queue != int(k.stats.queueSpace.Load()) {
+		k.stats.workers.Store(int32(workers))
+		if k.depth != nil {
+			k.stats.queueSpace.Store(int32(queue))
+		}
+		k.stats.changes.Add(1)
+		k.apply(workers, queue)
+	}
+}
+
+// maxReaders bounds Options.Readers, and autoReaders what is chosen for them, or
+// four times the Parallelism where that is more: waiting for a storage takes no
+// processor.
+const (
+	maxReaders  = 1 << 12
+	autoReaders = 16
+)
+
+// readers returns the gate for a stage that reads up to so many files at a time.
+func (r *run) readers(s *stageStats, files int) *gate {
+	o := r.set.opts
+	n := o.Readers
+	if n == 0 {
+		n = min(o.Parallelism, files)
+	}
+	g := newGate(n)
+	s.workers.Store(int32(n))
+	if o.Readers == 0 {
+		most := min(max(4*o.Parallelism, autoReaders), files)
+		r.tuner.add(&knob{stats: s, pace: newPace(n, 1, most), reads: true, apply: func(n, _ int) { g.set(n) }})
+	}
+	return g
+}
