@@ -75,7 +75,7 @@ func fdctPlain(coefs []block, nonzero []uint64, at place, src []byte, stride int
 			q := uint32(v^sign-sign) + uint32(d[0][j/8][j%8])
 			q = q * uint32(d[1][j/8][j%8]) >> 16
 			q = q * uint32(d[2][j/8][j%8]) >> 16
-			b[k] = int16(int32(q)^sign - sign)
+			b[k] = int16(int32(q) ^ sign - sign)
 			if q != 0 {
 				mask |= 1 << k
 			}
