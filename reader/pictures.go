@@ -69,6 +69,12 @@ type PictureSpec struct {
 	NoLabels bool
 	// Codec decodes. Default: augment's own default.
 	Codec *augment.Codec
+	// ExactPixels decodes at full size and to RGB before anything else is
+	// done. Default: pictures are resized as they are stored, in YCbCr, and
+	// converted when they are small, and large ones are decoded at a part of
+	// their size; package augment says by how little the pixels differ. Which
+	// way a picture takes follows from its header and this spec alone.
+	ExactPixels bool
 	// Check searches every JPEG for damage before it is decoded. Default: not
 	// where libjpeg-turbo decodes, which notices most damage itself: the
 	// checksum of the record says that the bytes are those that were stored,

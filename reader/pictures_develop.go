@@ -18,6 +18,7 @@ type developer struct {
 	width, height int
 
 	example tfrecord.Example
+	planar  augment.Planes
 	decoded augment.Image
 	drawn   augment.Image
 	resized augment.Image
@@ -57,23 +58,6 @@ func (d *developer) develop(b *PictureBatch, i int, record Record) error {
 // picture decodes, draws, resizes and puts into place.
 func (d *developer) picture(b *PictureBatch, i int, data []byte, record Record) error {
 	s := d.spec
-	geometry, err := d.decode(data)
-	if err != nil {
-		return err
-	}
-	im := &d.decoded
-	if s.Policy != nil {
-		key := fmt.Sprintf("%s#%d", filepath.Base(d.run.set.Path(record)), record.Number)
-		draw := s.Policy.Draw(d.run.set.opts.Seed, key, int(record.Epoch), im.Width, im.Height)
-		if len(draw.Steps) > 0 {
-			d.scratch.Codec = s.Codec
-			if err := draw.Apply(&d.drawn, im, &d.scratch); err != nil {
-				return err
-			}
-			im = &d.drawn
-			geometry = s.Resize.Geometry(im.Width, im.Height)
-		}
-	}
 	n := d.width * d.height * s.Channels
 	target := &d.resized
 	if s.DType == Uint8 && !s.NCHW {
@@ -81,7 +65,7 @@ func (d *developer) picture(b *PictureBatch, i int, data []byte, record Record) 
 		// capacity keeps the picture out of its neighbour's.
 		target = &augment.Image{Pix: b.Bytes[i*n : (i+1)*n : (i+1)*n]}
 	}
-	if err := s.Resize.Render(target, im, geometry, &d.scratch); err != nil {
+	if err := d.render(target, data, record); err != nil {
 		return err
 	}
 	if target.Width != d.width || target.Height != d.height || target.Channels != s.Channels {
@@ -102,32 +86,76 @@ func (d *developer) picture(b *PictureBatch, i int, data []byte, record Record) 
 	return nil
 }
 
-// decode reads the picture, and says what is to become of it.
-func (d *developer) decode(data []byte) (augment.Geometry, error) {
-	s := d.spec
-	format := ""
+// render makes target what is to become of a picture: in planes up to where it has the size that
+// it keeps, if they lead there.
+func (d *developer) render(target *augment.Image, data []byte, record Record) error {
 	if f, ok := d.example.Get("image/format"); ok {
-		b, _ := f.Bytes()
-		format = string(b)
-	}
-	switch format {
-	case "raw":
-		if err := d.raw(data); err != nil {
-			return augment.Geometry{}, err
+		if format, _ := f.Bytes(); string(format) == "raw" {
+			if err := d.raw(data); err != nil {
+				return err
+			}
+			im := &d.decoded
+			return d.finish(target, im, d.draw(record, im.Width, im.Height), im.Width, im.Height)
 		}
-		return s.Resize.Geometry(d.decoded.Width, d.decoded.Height), nil
 	}
+	s := d.spec
 	info, err := s.Codec.Stat(data)
 	if err != nil {
-		return augment.Geometry{}, err
+		return err
 	}
+	w, h := info.Oriented()
+	draw := d.draw(record, w, h)
+	drawn := len(draw.Steps) > 0
 	o := augment.DecodeOptions{Channels: s.Channels, Trusted: !s.Check}
-	if s.Policy == nil { // what is drawn is of the full size
-		o.MinWidth, o.MinHeight = s.Resize.MinDecode(info.Oriented())
+	planar := !s.ExactPixels && s.Channels == 3 && s.Codec.TakesPlanes(info)
+	switch {
+	case planar && draw.TakesPlanes():
+		o.MinWidth, o.MinHeight = draw.MinDecode(w, h)
+		if _, err := s.Codec.DecodePlanes(&d.planar, data, o); err != nil {
+			return err
+		}
+		d.scratch.Codec = s.Codec
+		if err := draw.ApplyPlanes(&d.drawn, &d.planar, &d.scratch); err != nil {
+			return err
+		}
+		return s.Resize.Apply(target, &d.drawn, &d.scratch)
+	case planar && !drawn && s.Resize.TakesPlanes():
+		o.MinWidth, o.MinHeight = s.Resize.MinDecode(w, h)
+		if _, err := s.Codec.DecodePlanes(&d.planar, data, o); err != nil {
+			return err
+		}
+		return s.Resize.RenderRGB(target, &d.planar, s.Resize.Geometry(w, h), &d.scratch)
 	}
-	geometry := s.Resize.Geometry(info.Oriented())
-	_, err = s.Codec.Decode(&d.decoded, data, o)
-	return geometry, err
+	if !drawn && !s.ExactPixels { // what is drawn is of the full size
+		o.MinWidth, o.MinHeight = s.Resize.MinDecode(w, h)
+	}
+	if _, err := s.Codec.Decode(&d.decoded, data, o); err != nil {
+		return err
+	}
+	return d.finish(target, &d.decoded, draw, w, h)
+}
+
+// draw decides what is done to the picture of a record, of w by h pixels.
+func (d *developer) draw(record Record, w, h int) augment.Draw {
+	if d.spec.Policy == nil {
+		return augment.Draw{}
+	}
+	key := fmt.Sprintf("%s#%d", filepath.Base(d.run.set.Path(record)), record.Number)
+	return d.spec.Policy.Draw(d.run.set.opts.Seed, key, int(record.Epoch), w, h)
+}
+
+// finish does what was drawn to a picture of w by h pixels, which may have been decoded at a part
+// of its size when nothing was, and resizes it.
+func (d *developer) finish(target, im *augment.Image, draw augment.Draw, w, h int) error {
+	if len(draw.Steps) > 0 {
+		d.scratch.Codec = d.spec.Codec
+		if err := draw.Apply(&d.drawn, im, &d.scratch); err != nil {
+			return err
+		}
+		im = &d.drawn
+		w, h = im.Width, im.Height
+	}
+	return d.spec.Resize.Render(target, im, d.spec.Resize.Geometry(w, h), &d.scratch)
 }
 
 // isFloats says whether an image/format is that of normalised samples.
