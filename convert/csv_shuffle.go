@@ -3,7 +3,6 @@ package convert
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"fmt"
 	"iter"
@@ -14,6 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/spill"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -26,7 +26,7 @@ type shuffle struct {
 	*csvSource
 	splits  []shuffledSplit // by split
 	buckets []int           // of each job: its first bucket; one more at the end
-	spill   *spill
+	spill   *spill.Spill
 }
 
 // shuffledSplit says which job a row of a split is in.
@@ -140,7 +140,7 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 		wanted[j] = true
 		left += sh.buckets[j+1] - sh.buckets[j]
 	}
-	sh.spill = newSpill(sh.buckets[len(sh.planned)], left, sh.o.heldRows(), func() (spillFile, error) { return sh.dir.TempFile("shuffle") })
+	sh.spill = spill.New(sh.buckets[len(sh.planned)], left, sh.o.heldRows(), func() (spill.File, error) { return sh.dir.TempFile("shuffle") })
 	workers := min(sh.o.workers(), runtime.GOMAXPROCS(0))
 	chunks := make(chan *openChunk, workers)
 	g, ctx := errgroup.WithContext(ctx)
@@ -180,9 +180,8 @@ func (sh *shuffle) deal(c *openChunk, wanted []bool) error {
 	defer c.done()
 	e := sh.encoder(c.f)
 	defer sh.encoders.Put(e)
-	batch := spillBatches.Get().(*spillBatch)
-	defer spillBatches.Put(batch)
-	batch.reset()
+	batch := spill.GetBatch()
+	defer batch.Free()
 	row := c.row - 1
 	for e.tok.Reset(*c.buffer, c.FirstLine); e.tok.Next(); {
 		row++
@@ -198,21 +197,24 @@ func (sh *shuffle) deal(c *openChunk, wanted []bool) error {
 		order := c.f.hashers.order.number(row)
 		bucket := sh.buckets[job] + rangeOf(order, sh.buckets[job+1]-sh.buckets[job])
 		reason := e.row()
-		entry := spilled{hash: order, row: number, label: e.label}
-		batch.begin()
+		entry := spill.Row{Key: order, Number: number, Tag: int64(e.label)}
+		batch.Begin()
 		if reason == "" {
-			batch.data = e.appendFrame(batch.data)
+			batch.Data = e.appendFrame(batch.Data)
 		} else {
-			entry.bad = true
+			entry.Flag = true // a line of the ledger
 			line, err := json.Marshal(e.bad(c.f, reason))
 			if err != nil {
 				return fmt.Errorf("ledger: %w", err)
 			}
-			batch.data = append(batch.data, line...)
+			batch.Data = append(batch.Data, line...)
 		}
-		batch.end(bucket, entry)
+		batch.End(bucket, entry)
 	}
-	return sh.spill.add(batch)
+	if err := sh.spill.Add(batch); err != nil {
+		return fmt.Errorf("shuffle: %w", err)
+	}
+	return nil
 }
 
 // tasks yields one task for each bucket of a job.
@@ -236,25 +238,25 @@ func (sh *shuffle) tasks(job int) iter.Seq2[task, error] {
 func (sh *shuffle) emit(bucket int, p *piece) error {
 	buffer := chunkBuffers.Get().(*[]byte)
 	defer putChunkBuffer(buffer)
-	data, err := sh.spill.take(bucket, (*buffer)[:0])
+	data, err := sh.spill.Take(bucket, (*buffer)[:0])
 	if err != nil {
 		return fmt.Errorf("shuffle: %w", err)
 	}
 	*buffer = data
-	var entries []spilled
+	var entries []spill.Row
 	for at := 0; at < len(data); {
-		var entry spilled
-		entry, at = parseSpilled(data, at)
+		var entry spill.Row
+		entry, at = spill.Parse(data, at)
 		entries = append(entries, entry)
 	}
-	slices.SortFunc(entries, func(a, b spilled) int {
-		return cmp.Or(cmp.Compare(a.hash, b.hash), cmp.Compare(a.row, b.row))
+	slices.SortFunc(entries, func(a, b spill.Row) int {
+		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Number, b.Number))
 	})
 	p.samples = int64(len(entries))
 	p.frames = slices.Grow(p.frames, len(data))
 	for _, entry := range entries {
-		payload := data[entry.from:entry.to]
-		if entry.bad {
+		payload := data[entry.From:entry.To]
+		if entry.Flag {
 			var bad shard.BadSample
 			if err := json.Unmarshal(payload, &bad); err != nil {
 				return fmt.Errorf("shuffle: %w", err)
@@ -264,46 +266,9 @@ func (sh *shuffle) emit(bucket int, p *piece) error {
 		}
 		p.frames = append(p.frames, payload...)
 		p.sizes = append(p.sizes, len(payload))
-		if entry.label != noLabel {
-			p.labels = append(p.labels, entry.label)
+		if label := int32(entry.Tag); label != noLabel {
+			p.labels = append(p.labels, label)
 		}
 	}
 	return nil
-}
-
-// spilled is a row in a bucket: a header, then its frame, or its line of the
-// ledger.
-type spilled struct {
-	hash     uint64
-	row      int64
-	label    int32
-	bad      bool
-	from, to int // of the payload in the bucket
-}
-
-// spilledHeader is the length of a header: hash, row, label, length of the
-// payload and a byte that is 1 for a bad row.
-const spilledHeader = 8 + 8 + 4 + 4 + 1
-
-func (s *spilled) put(header []byte, payload int) {
-	binary.LittleEndian.PutUint64(header, s.hash)
-	binary.LittleEndian.PutUint64(header[8:], uint64(s.row))
-	binary.LittleEndian.PutUint32(header[16:], uint32(s.label))
-	binary.LittleEndian.PutUint32(header[20:], uint32(payload))
-	header[24] = 0
-	if s.bad {
-		header[24] = 1
-	}
-}
-
-// parseSpilled reads the row at a position of a bucket, and returns where the
-// next one begins.
-func parseSpilled(data []byte, at int) (spilled, int) {
-	h := data[at : at+spilledHeader]
-	s := spilled{
-		hash: binary.LittleEndian.Uint64(h), row: int64(binary.LittleEndian.Uint64(h[8:])),
-		label: int32(binary.LittleEndian.Uint32(h[16:])), bad: h[24] == 1, from: at + spilledHeader,
-	}
-	s.to = s.from + int(binary.LittleEndian.Uint32(h[20:]))
-	return s, s.to
 }

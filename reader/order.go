@@ -1,5 +1,7 @@
 package reader
 
+import "github.com/tfrec/tfrec/internal/random"
+
 // order is a seeded order of all records of a set, in which any place can be
 // looked up without a list. With blocks, runs of records stay near each other:
 // the runs are put into a random order, and the records of each window of runs
@@ -9,22 +11,22 @@ type order struct {
 	block  int64 // records in a run
 	window int64 // runs in a window
 	seed   uint64
-	runs   permutation
+	runs   random.Permutation
 	short  int64 // place of the last run of the set
 	lacks  int64 // how many records that has less than the others
 
 	current int64 // window that mixed is of; -1 for none
-	mixed   permutation
+	mixed   random.Permutation
 }
 
 // newOrder returns an order of total records, 1 or more.
 func newOrder(total, block, window int64, seed uint64) *order {
 	o := &order{total: total, block: block, window: window, seed: seed, current: -1}
 	n := (total + block - 1) / block
-	o.runs = newPermutation(n, key(seed, forOrder))
+	o.runs = random.NewPermutation(n, key(seed, forOrder))
 	o.lacks = n*block - total
 	if block > 1 {
-		for o.runs.at(o.short) != n-1 {
+		for o.runs.At(o.short) != n-1 {
 			o.short++
 		}
 	}
@@ -34,7 +36,7 @@ func newOrder(total, block, window int64, seed uint64) *order {
 // at returns the number of the record at a place.
 func (o *order) at(place int64) int64 {
 	if o.block == 1 {
-		return o.runs.at(place)
+		return o.runs.At(place)
 	}
 	// Windows behind the one with the short run begin that much earlier.
 	full := o.window * o.block
@@ -45,15 +47,15 @@ func (o *order) at(place int64) int64 {
 	w := place / full
 	if w != o.current {
 		o.current = w
-		size := min(o.window, int64(o.runs.n)-w*o.window) * o.block
+		size := min(o.window, o.runs.Len()-w*o.window) * o.block
 		if w == shortWindow {
 			size -= o.lacks
 		}
-		o.mixed = newPermutation(size, key(o.seed, forWindow, uint64(w)))
+		o.mixed = random.NewPermutation(size, key(o.seed, forWindow, uint64(w)))
 	}
-	i := o.mixed.at(place % full)
+	i := o.mixed.At(place % full)
 	if w == shortWindow && i >= (o.short%o.window+1)*o.block-o.lacks {
 		i += o.lacks
 	}
-	return o.runs.at(w*o.window+i/o.block)*o.block + i%o.block
+	return o.runs.At(w*o.window+i/o.block)*o.block + i%o.block
 }

@@ -5,24 +5,25 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/random"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func TestPermutation(t *testing.T) {
 	for _, n := range []int64{1, 2, 3, 5, 64, 100, 1000, 1023, 1024, 1025, 4096, 4097, 10_000} {
 		seen := make([]bool, n)
-		p := newPermutation(n, 9)
+		p := random.NewPermutation(n, 9)
 		for i := range n {
-			v := p.at(i)
+			v := p.At(i)
 			if v < 0 || v >= n || seen[v] {
 				t.Fatalf("of %d: %d comes to %d", n, i, v)
 			}
 			seen[v] = true
 		}
 	}
-	p := newPermutation(1<<40+7, 9)
+	p := random.NewPermutation(1<<40+7, 9)
 	for i := range int64(1000) {
-		if v := p.at(i << 30); v < 0 || v > 1<<40+6 {
+		if v := p.At(i << 30); v < 0 || v > 1<<40+6 {
 			t.Fatalf("%d comes to %d", i<<30, v)
 		}
 	}
@@ -36,10 +37,10 @@ func TestPermutationIsEven(t *testing.T) {
 		at := make([]int, n*n)
 		firsts := 0
 		for seed := range uint64(rounds) {
-			p := newPermutation(n, seed)
+			p := random.NewPermutation(n, seed)
 			place := make([]int64, n)
 			for i := range n {
-				v := p.at(i)
+				v := p.At(i)
 				at[v*n+i]++
 				place[v] = i
 			}

@@ -1,38 +1,39 @@
-package convert
+// Package spill deals rows to buckets: they are kept in memory up to a limit,
+// beyond that in one file, until each bucket is taken as a whole. It is what
+// sorting and shuffling more than memory holds are made of.
+package spill
 
 import (
 	"bufio"
-	"fmt"
 	"io"
 	"slices"
 	"sync"
 )
 
-// spillFile is where a spill puts what memory does not hold.
-type spillFile interface {
+// File is where a Spill puts what memory does not hold.
+type File interface {
 	io.ReaderAt
 	io.Writer
 	io.Closer
 }
 
-// spill keeps the rows of buckets until they are taken: in memory up to a
-// limit, beyond that in one file.
-type spill struct {
-	create func() (spillFile, error)
+// Spill keeps the rows of buckets until they are taken. Its methods may be
+// called by many goroutines at a time.
+type Spill struct {
+	create func() (File, error)
 
 	mu      sync.Mutex
-	buckets []spillBucket
+	buckets []bucket
 	block   int      // size of the blocks that memory is taken in
 	free    [][]byte // blocks that hold nothing
 	spare   int      // blocks that may still be made
-	file    spillFile
+	file    File
 	size    int64 // of file
 	left    int   // buckets not taken yet
 }
 
-// spillBucket is one bucket: parts of the file, then blocks in memory, all but
-// the last one full.
-type spillBucket struct {
+// bucket is parts of the file, then blocks in memory, all but the last one full.
+type bucket struct {
 	extents []extent
 	blocks  [][]byte
 	size    int // of all
@@ -43,51 +44,26 @@ type extent struct{ offset, size int64 }
 // Sizes of blocks. A block for each bucket is never more than a quarter of the
 // memory, until they would be too small to be worth it.
 const (
-	maxSpillBlock = 64 << 10
-	minSpillBlock = 1 << 10
+	maxBlock = 64 << 10
+	minBlock = 1 << 10
 )
 
-// newSpill makes a spill of so many buckets, of which left will be taken, that
-// takes about limit bytes of memory.
-func newSpill(buckets, left int, limit int64, create func() (spillFile, error)) *spill {
-	block := min(max(int(limit)/4/max(buckets, 1), minSpillBlock), maxSpillBlock)
-	return &spill{
-		create: create, buckets: make([]spillBucket, buckets), left: left,
+// New makes a Spill of so many buckets, of which left will be taken, that takes
+// about limit bytes of memory. create is called once, when that is too little.
+func New(buckets, left int, limit int64, create func() (File, error)) *Spill {
+	block := min(max(int(limit)/4/max(buckets, 1), minBlock), maxBlock)
+	return &Spill{
+		create: create, buckets: make([]bucket, buckets), left: left,
 		block: block, spare: max(int(limit)/block, 1),
 	}
 }
 
-// spillBatch collects rows for several buckets.
-type spillBatch struct {
-	data []byte
-	rows []batchRow
-}
-
-type batchRow struct{ bucket, from, to int }
-
-var spillBatches = sync.Pool{New: func() any { return new(spillBatch) }}
-
-func (b *spillBatch) reset() { b.data, b.rows = b.data[:0], b.rows[:0] }
-
-// begin starts a row: its payload is to be appended to data.
-func (b *spillBatch) begin() {
-	b.rows = append(b.rows, batchRow{from: len(b.data)})
-	b.data = append(b.data, make([]byte, spilledHeader)...)
-}
-
-// end ends the row.
-func (b *spillBatch) end(bucket int, s spilled) {
-	r := &b.rows[len(b.rows)-1]
-	r.bucket, r.to = bucket, len(b.data)
-	s.put(b.data[r.from:], r.to-r.from-spilledHeader)
-}
-
-// add puts the rows of a batch into their buckets.
-func (s *spill) add(batch *spillBatch) error {
+// Add puts the rows of a batch into their buckets.
+func (s *Spill) Add(batch *Batch) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, r := range batch.rows {
-		if err := s.put(&s.buckets[r.bucket], batch.data[r.from:r.to]); err != nil {
+		if err := s.put(&s.buckets[r.bucket], batch.Data[r.from:r.to]); err != nil {
 			return err
 		}
 	}
@@ -95,7 +71,7 @@ func (s *spill) add(batch *spillBatch) error {
 }
 
 // put appends a row to a bucket.
-func (s *spill) put(b *spillBucket, row []byte) error {
+func (s *Spill) put(b *bucket, row []byte) error {
 	b.size += len(row)
 	for len(row) > 0 {
 		last := len(b.blocks) - 1
@@ -116,10 +92,10 @@ func (s *spill) put(b *spillBucket, row []byte) error {
 }
 
 // newBlock returns an empty block, after a flush when there is none left.
-func (s *spill) newBlock() ([]byte, error) {
+func (s *Spill) newBlock() ([]byte, error) {
 	if len(s.free) == 0 && s.spare == 0 {
 		if err := s.flush(); err != nil {
-			return nil, fmt.Errorf("shuffle: %w", err)
+			return nil, err
 		}
 	}
 	if n := len(s.free); n > 0 {
@@ -132,7 +108,7 @@ func (s *spill) newBlock() ([]byte, error) {
 }
 
 // release gives the blocks of a bucket back.
-func (s *spill) release(b *spillBucket) {
+func (s *Spill) release(b *bucket) {
 	for _, block := range b.blocks {
 		s.free = append(s.free, block[:0])
 	}
@@ -140,7 +116,7 @@ func (s *spill) release(b *spillBucket) {
 }
 
 // flush moves all that is in memory to the file.
-func (s *spill) flush() error {
+func (s *Spill) flush() error {
 	if s.file == nil {
 		f, err := s.create()
 		if err != nil {
@@ -167,12 +143,19 @@ func (s *spill) flush() error {
 	return w.Flush()
 }
 
-// take appends the rows of a bucket to dst, and forgets them. The last one that
-// is taken closes the file.
-func (s *spill) take(bucket int, dst []byte) ([]byte, error) {
+// Size returns how many bytes Take of a bucket would give.
+func (s *Spill) Size(bucket int) int {
 	s.mu.Lock()
-	b := s.buckets[bucket]
-	s.buckets[bucket] = spillBucket{}
+	defer s.mu.Unlock()
+	return s.buckets[bucket].size
+}
+
+// Take appends the rows of a bucket to dst, and forgets them. [Parse] tells them
+// apart. The last bucket that is taken closes the file.
+func (s *Spill) Take(number int, dst []byte) ([]byte, error) {
+	s.mu.Lock()
+	b := s.buckets[number]
+	s.buckets[number] = bucket{}
 	file := s.file
 	s.mu.Unlock()
 
@@ -197,8 +180,14 @@ func (s *spill) take(bucket int, dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// close closes the file, if there is one.
-func (s *spill) close() error {
+// Close closes the file, if there is one: for those who do not take all.
+func (s *Spill) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.close()
+}
+
+func (s *Spill) close() error {
 	if s.file == nil {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package convert
+package spill
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ func TestSpill(t *testing.T) {
 			rng := rand.New(rand.NewPCG(7, 8))
 			const buckets = 7
 			var file *os.File
-			s := newSpill(buckets, buckets, limit, func() (spillFile, error) {
+			s := New(buckets, buckets, limit, func() (File, error) {
 				if file != nil {
 					t.Fatal("a second file")
 				}
@@ -28,19 +28,19 @@ func TestSpill(t *testing.T) {
 				return file, err
 			})
 			want := make([][]string, buckets)
-			var batch spillBatch
+			var batch Batch
 			for range 50 {
-				batch.reset()
+				batch.Reset()
 				for range rng.IntN(20) {
 					bucket := rng.IntN(buckets - 1) // the last one stays empty
 					payload := bytes.Repeat([]byte{byte('a' + rng.IntN(26))}, rng.IntN(3000))
-					row := spilled{hash: rng.Uint64(), row: rng.Int64(), label: int32(rng.IntN(9)) - 1, bad: rng.IntN(2) == 0}
-					want[bucket] = append(want[bucket], fmt.Sprintf("%x %d %d %v %s", row.hash, row.row, row.label, row.bad, payload))
-					batch.begin()
-					batch.data = append(batch.data, payload...)
-					batch.end(bucket, row)
+					row := Row{Key: rng.Uint64(), Number: rng.Int64(), Tag: rng.Int64() - 1<<62, Flag: rng.IntN(2) == 0}
+					want[bucket] = append(want[bucket], fmt.Sprintf("%x %d %d %v %s", row.Key, row.Number, row.Tag, row.Flag, payload))
+					batch.Begin()
+					batch.Data = append(batch.Data, payload...)
+					batch.End(bucket, row)
 				}
-				if err := s.add(&batch); err != nil {
+				if err := s.Add(&batch); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -48,7 +48,7 @@ func TestSpill(t *testing.T) {
 				t.Errorf("limit %d: file %v", limit, file)
 			}
 			for bucket := range buckets {
-				data, err := s.take(bucket, []byte("before"))
+				data, err := s.Take(bucket, []byte("before"))
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -57,9 +57,9 @@ func TestSpill(t *testing.T) {
 				}
 				var got []string
 				for at := len("before"); at < len(data); {
-					var row spilled
-					row, at = parseSpilled(data, at)
-					got = append(got, fmt.Sprintf("%x %d %d %v %s", row.hash, row.row, row.label, row.bad, data[row.from:row.to]))
+					var row Row
+					row, at = Parse(data, at)
+					got = append(got, fmt.Sprintf("%x %d %d %v %s", row.Key, row.Number, row.Tag, row.Flag, data[row.From:row.To]))
 				}
 				if strings.Join(got, "\n") != strings.Join(want[bucket], "\n") {
 					t.Fatalf("bucket %d: %d rows, want %d", bucket, len(got), len(want[bucket]))
@@ -76,12 +76,12 @@ func TestSpill(t *testing.T) {
 
 func TestSpillSaysWhatFails(t *testing.T) {
 	full := errors.New("disk full")
-	s := newSpill(1, 1, 0, func() (spillFile, error) { return nil, full })
-	var batch spillBatch
-	batch.begin()
-	batch.data = append(batch.data, make([]byte, 1<<20)...)
-	batch.end(0, spilled{})
-	if err := s.add(&batch); !errors.Is(err, full) {
+	s := New(1, 1, 0, func() (File, error) { return nil, full })
+	var batch Batch
+	batch.Begin()
+	batch.Data = append(batch.Data, make([]byte, 1<<20)...)
+	batch.End(0, Row{})
+	if err := s.Add(&batch); !errors.Is(err, full) {
 		t.Errorf("%v", err)
 	}
 }
