@@ -27,6 +27,7 @@ type packed struct {
 	first  []int32
 	blocks int  // that the weights of a pixel are made of, of four or, for gray, eight source pixels
 	five   bool // they are of five source pixels of RGB
+	nearby nearby
 }
 
 // fill packs the weights of a for pictures of so many channels, or, for 0, for
@@ -41,6 +42,9 @@ func (p *packed) fill(a *axis, channels int) {
 			pack(p.weights[i*p.length:], weights, 0, 1)
 		}
 	case channels == 1:
+		if p.nearby.fill(a) {
+			return
+		}
 		p.blocks = (a.most + 7) / 8
 		p.pad(a, 8*p.blocks, 8*p.blocks, 4)
 	case a.most == 5:
@@ -81,7 +85,9 @@ func pack(dst, weights []int32, zeros, pairs int) {
 }
 
 // bytes is the memory it takes.
-func (p *packed) bytes() int { return 4 * (len(p.weights) + len(p.first)) }
+func (p *packed) bytes() int {
+	return 4*(len(p.weights)+len(p.first)+len(p.nearby.starts)) + len(p.nearby.tables)
+}
 
 // weighColumns resizes n rows of src from row y on horizontally, into rows that
 // begin stride apart in dst.
@@ -89,6 +95,13 @@ func (a *axis) weighColumns(dst []uint8, stride int, src *Image, y, n int) {
 	p := &a.packed
 	width := len(a.first)
 	length := width * src.Channels
+	if useAVX2 && p.nearby.pairs > 0 {
+		for i := range n {
+			to, from := dst[i*stride:][:length], src.Row(y + i)[:a.in]
+			weighGrayNearAVX2(&to[0], &from[0], &p.nearby.starts[0], &p.nearby.tables[0], p.nearby.pairs, width)
+		}
+		return
+	}
 	fast := 0 // rows behind which there is enough to read
 	if useAVX2 && width >= 4 && p.first != nil {
 		if room := len(src.Pix) - readBeyond - src.Width*src.Channels; room >= 0 {

@@ -251,6 +251,59 @@ done:
 	VZEROUPPER
 	RET
 
+// func weighGrayNearAVX2(dst *uint8, src *uint8, starts *int32, tables *uint8, pairs int, n int)
+// Requires: AVX, AVX2, CMOV
+TEXT ·weighGrayNearAVX2(SB), NOSPLIT, $0-48
+	MOVQ     dst+0(FP), AX
+	MOVQ     src+8(FP), CX
+	MOVQ     starts+16(FP), DX
+	MOVQ     tables+24(FP), BX
+	MOVQ     pairs+32(FP), SI
+	MOVQ     n+40(FP), DI
+	SUBQ     $0x08, DI
+	VPCMPEQD Y0, Y0, Y0
+	VPSRLD   $0x1f, Y0, Y0
+	VPSLLD   $0x15, Y0, Y0
+	XORQ     R8, R8
+
+pixels:
+	MOVLQSX     (DX), R9
+	VMOVDQU     (CX)(R9*1), X1
+	MOVLQSX     4(DX), R9
+	VINSERTI128 $0x01, (CX)(R9*1), Y1, Y1
+	ADDQ        $0x08, DX
+	VMOVDQA     Y0, Y2
+	VPXOR       Y3, Y3, Y3
+	MOVQ        SI, R9
+
+pair:
+	VPSHUFB      (BX), Y1, Y4
+	VPMADDWD     32(BX), Y4, Y5
+	VPADDD       Y5, Y2, Y2
+	VPMADDWD     64(BX), Y4, Y5
+	VPADDD       Y5, Y3, Y3
+	ADDQ         $0x60, BX
+	DECQ         R9
+	JNZ          pair
+	VPSLLD       $0x0c, Y3, Y3
+	VPADDD       Y3, Y2, Y2
+	VPSRAD       $0x16, Y2, Y2
+	VPACKSSDW    Y2, Y2, Y2
+	VPACKUSWB    Y2, Y2, Y2
+	VEXTRACTI128 $0x01, Y2, X1
+	VMOVD        X2, (AX)(R8*1)
+	VMOVD        X1, 4(AX)(R8*1)
+	CMPQ         R8, DI
+	JE           done
+	ADDQ         $0x08, R8
+	CMPQ         R8, DI
+	CMOVQGT      DI, R8
+	JMP          pixels
+
+done:
+	VZEROUPPER
+	RET
+
 // func weighRGBAVX2(dstA *uint8, dstB *uint8, srcA *uint8, srcB *uint8, first *int32, weights *int32, blocks int, n int)
 // Requires: AVX, AVX2, CMOV
 TEXT ·weighRGBAVX2(SB), NOSPLIT, $0-64
