@@ -89,7 +89,7 @@ func (s *csvSource) tasks(_ context.Context, job int) iter.Seq2[task, error] {
 // close gives back what a run that failed still holds.
 func (s *csvSource) close() {
 	if s.shuffle != nil && s.shuffle.spill != nil {
-		_ = s.shuffle.spill.close() // nobody will read it
+		_ = s.shuffle.spill.Close() // nobody will read it
 	}
 }
 
