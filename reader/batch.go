@@ -82,8 +82,8 @@ func (s *batches) next() (*element[*RecordBatch], error) {
 	return &t.element, nil
 }
 
-func (s *batches) state() State        { return s.start }
-func (s *batches) stats() []StageStats { return s.stream.Stats() }
+func (s *batches) state() State  { return s.start }
+func (s *batches) running() *run { return s.stream.run }
 
 func (s *batches) close() {
 	s.cut.close()

@@ -80,9 +80,9 @@ func (s *flowBatches[T]) batch() *flowBatch[T] {
 	return b
 }
 
-func (s *flowBatches[T]) state() State        { return s.in.state() }
-func (s *flowBatches[T]) stats() []StageStats { return s.in.stats() }
-func (s *flowBatches[T]) close()              { s.in.close() }
+func (s *flowBatches[T]) state() State  { return s.in.state() }
+func (s *flowBatches[T]) running() *run { return s.in.running() }
+func (s *flowBatches[T]) close()        { s.in.close() }
 
 // Unbatch describes the elements of a flow of slices, one by one. When [Batch]
 // made the slices, a State is that behind its element; else a State within a
@@ -169,6 +169,6 @@ func (s *unbatched[T]) take(whole *element[[]T]) *loose[T] {
 	return l
 }
 
-func (s *unbatched[T]) state() State        { return s.in.state() }
-func (s *unbatched[T]) stats() []StageStats { return s.in.stats() }
-func (s *unbatched[T]) close()              { s.in.close() }
+func (s *unbatched[T]) state() State  { return s.in.state() }
+func (s *unbatched[T]) running() *run { return s.in.running() }
+func (s *unbatched[T]) close()        { s.in.close() }

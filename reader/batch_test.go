@@ -65,7 +65,7 @@ func TestBatchRefuses(t *testing.T) {
 		if _, err := Batch(Map(p, textOf, MapOptions{}), n, false).Start(context.Background()); err == nil {
 			t.Errorf("a flow's batch of %d", n)
 		}
-		if _, err := p.Batch(1, false).Prefetch(-n).Start(context.Background()); n >= 0 && err == nil {
+		if _, err := p.Batch(1, false).Prefetch(-n).Start(context.Background()); n > 0 && err == nil {
 			t.Errorf("prefetch of %d", -n)
 		}
 	}

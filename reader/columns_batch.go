@@ -67,6 +67,7 @@ func columnWorks(r *run, spec ColumnSpec) (works[*ColumnBatch], error) {
 		workers: spec.Workers,
 		make:    func() *ColumnBatch { return &ColumnBatch{} },
 		mark:    func(b *ColumnBatch, m mark) { b.mark = m },
+		bytes:   (*ColumnBatch).memory,
 		work: func() func(*ColumnBatch, []Record, int, int) (int, error) {
 			parser, _ := NewColumnParser(schema) // it was good above
 			return func(b *ColumnBatch, records []Record, _, _ int) (int, error) {
@@ -80,6 +81,15 @@ func columnWorks(r *run, spec ColumnSpec) (works[*ColumnBatch], error) {
 			}
 		},
 	}, nil
+}
+
+// memory is how many bytes the columns have.
+func (b *ColumnBatch) memory() (n int64) {
+	for i := range b.Columns.Columns {
+		c := &b.Columns.Columns[i]
+		n += int64(8*cap(c.Int64s) + 4*cap(c.Floats) + cap(c.Bytes) + 8*cap(c.Offsets) + 8*cap(c.Splits))
+	}
+	return n
 }
 
 // inferred is how many records Schema looks at.

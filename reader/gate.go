@@ -55,6 +55,13 @@ func (g *gate) size() int {
 	return g.limit
 }
 
+// occupied returns how many are inside.
+func (g *gate) occupied() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.inside
+}
+
 // poke lets those who wait look again.
 func (g *gate) poke() {
 	g.mu.Lock()

@@ -111,6 +111,6 @@ func (s *mapSource[T]) next() (*element[T], error) {
 	return e, nil
 }
 
-func (s *mapSource[T]) state() State        { return s.in.state() }
-func (s *mapSource[T]) stats() []StageStats { return s.in.stats() }
-func (s *mapSource[T]) close()              { s.in.close() }
+func (s *mapSource[T]) state() State  { return s.in.state() }
+func (s *mapSource[T]) running() *run { return s.in.running() }
+func (s *mapSource[T]) close()        { s.in.close() }

@@ -13,13 +13,14 @@ type Flow[T any] struct {
 	open func(ctx context.Context, at *State) (source[T], error)
 }
 
-// source is a running flow. One goroutine at a time calls it, but for stats.
+// source is a running flow. One goroutine at a time calls it.
 type source[T any] interface {
 	// next returns the next element, which the caller drops; io.EOF at the end.
 	next() (*element[T], error)
 	// state is that before the first element.
 	state() State
-	stats() []StageStats
+	// running is what the stages of the pipe share.
+	running() *run
 	// close stops all goroutines and closes all files. Elements stay valid.
 	close()
 }
@@ -144,10 +145,6 @@ func (r *Running[T]) State() State {
 		return r.src.state()
 	}
 }
-
-// Stats returns what the stages did so far, sources of records first. It may be
-// called at any time, from any goroutine.
-func (r *Running[T]) Stats() []StageStats { return r.src.stats() }
 
 // Close stops everything, waits for the goroutines and closes the files. It may
 // be called again.

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"context"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -22,14 +23,17 @@ type works[T any] struct {
 	work  func() func(v T, records []Record, from, to int) (bad int, err error)
 	// mark tells a value where the pipe stands behind it; nil: not wanted.
 	mark func(v T, m mark)
+	// bytes returns how much memory a value has; nil: not known.
+	bytes func(v T) int64
 }
 
 // task is a portion on its way to becoming a value.
 type task[T any] struct {
 	element[T]
 	portion
-	left atomic.Int32 // parts that are not done
-	done chan struct{}
+	left    atomic.Int32 // parts that are not done
+	done    chan struct{}
+	charged int64 // bytes of the value in the budget
 
 	mu  sync.Mutex
 	err error
@@ -61,12 +65,24 @@ type workers[T any] struct {
 	start  State
 	counts *stageStats
 
-	room  chan struct{} // one for each portion under way
+	gate  *gate // workers
+	room  *gate // portions under way
 	parts chan part[T]
 	ready chan *task[T] // in order, done or not; or as they are done
 	wait  sync.WaitGroup
 	ended error // of the cutter; set before ready is closed
 	idle  idle[*task[T]]
+
+	payload int64        // of the last portion, in bytes
+	largest atomic.Int64 // value so far, in bytes
+}
+
+// underway returns how many portions n workers have in hand.
+func (s *works[T]) underway(n int) int {
+	if s.part == 0 {
+		return n
+	}
+	return n * s.part / s.cut.size
 }
 
 // openWorkers starts a pipe and what workers make of it.
@@ -83,23 +99,40 @@ func openWorkers[T any](ctx context.Context, p Pipe, at *State, plan func(*run) 
 		stream.Close()
 		return nil, err
 	}
-	if spec.workers <= 0 {
-		spec.workers = cap(stream.run.tokens)
+	n, most := spec.workers, spec.workers
+	auto := n <= 0
+	if auto {
+		most = cap(stream.run.tokens)
+		n = min(most, runtime.GOMAXPROCS(0))
 	}
-	// Portions under way: what keeps all workers at work, and one that is ready.
-	n := 1 + spec.workers
+	depth := 1
 	if spec.part > 0 {
-		n = 2 + spec.workers*spec.part/spec.cut.size
+		depth = 2
 	}
 	w := &workers[T]{
 		works: spec, stream: stream, ctx: ctx, cancel: cancel, start: stream.State(), counts: stream.run.stats(spec.name),
-		room: make(chan struct{}, n), ready: make(chan *task[T], n), parts: make(chan part[T], n),
+		gate: newGate(n), room: newGate(spec.underway(n) + depth),
+		ready: make(chan *task[T], spec.underway(most)+mostDepth), parts: make(chan part[T], most),
 	}
 	w.works.cut.stream = stream
-	w.counts.workers.Store(int32(spec.workers))
-	w.counts.queueSpace.Store(int32(n))
+	w.counts.workers.Store(int32(n))
+	w.counts.queueSpace.Store(int32(depth))
+	if auto {
+		stream.run.tuner.add(&knob{
+			stats: w.counts, pace: newPace(n, 1, most), depth: newDepth(depth, 1, mostDepth),
+			apply: func(n, depth int) {
+				w.gate.set(n)
+				w.room.set(w.underway(n) + depth)
+			},
+		})
+	}
+	context.AfterFunc(ctx, func() {
+		w.gate.poke()
+		w.room.poke()
+		stream.run.budget.poke()
+	})
 	var done sync.WaitGroup
-	for range spec.workers {
+	for range most {
 		done.Add(1)
 		w.wait.Go(func() { defer done.Done(); w.labour() })
 	}
@@ -119,9 +152,8 @@ func (w *workers[T]) feed() {
 	defer w.works.cut.close()
 	for {
 		watch := w.counts.watch()
-		select {
-		case w.room <- struct{}{}:
-		case <-w.ctx.Done():
+		w.stream.run.tuner.tick()
+		if !w.room.enter(w.ctx) || !w.admit() {
 			w.ended = w.ctx.Err()
 			return
 		}
@@ -138,6 +170,8 @@ func (w *workers[T]) feed() {
 		if w.begin != nil {
 			w.begin(t.value, t.records)
 		}
+		w.payload = payload(t.records)
+		w.account(t)
 		n := len(t.records)
 		size := w.part
 		if size == 0 {
@@ -158,11 +192,34 @@ func (w *workers[T]) feed() {
 	}
 }
 
+// admit waits until there is memory for another portion, or until nothing else
+// is under way.
+func (w *workers[T]) admit() bool {
+	n := w.payload
+	if w.idle.len() == 0 {
+		n += w.largest.Load()
+	}
+	return w.stream.run.budget.await(w.ctx, n, func() bool { return w.room.occupied() == 1 })
+}
+
+// account brings what the budget knows of a value up to date.
+func (w *workers[T]) account(t *task[T]) {
+	if w.bytes == nil {
+		return
+	}
+	n := w.bytes(t.value)
+	w.stream.run.budget.add(n-t.charged, 0)
+	t.charged = n
+	raise(&w.largest, n)
+}
+
 // labour is what a worker does.
 func (w *workers[T]) labour() {
 	work := w.work()
-	for p := range w.parts {
-		if !w.stream.run.acquire(w.ctx) {
+	for w.gate.enter(w.ctx) {
+		p, more := <-w.parts
+		if !more || !w.stream.run.acquire(w.ctx) {
+			w.gate.leave()
 			return
 		}
 		began := time.Now()
@@ -172,10 +229,13 @@ func (w *workers[T]) labour() {
 		w.counts.busy(time.Since(began))
 		w.counts.elements.Add(int64(p.to - p.from))
 		w.counts.bytes.Add(payload(p.records[p.from:p.to]))
+		w.counts.units.Add(1)
 		w.stream.run.release()
+		w.gate.leave()
 		if p.left.Add(-1) > 0 {
 			continue
 		}
+		w.account(p.task)
 		w.counts.queue.Add(1)
 		if w.unordered {
 			w.ready <- p.task // there is room
@@ -186,29 +246,60 @@ func (w *workers[T]) labour() {
 }
 
 func (w *workers[T]) next() (*element[T], error) {
-	var t *task[T]
-	var ok bool
-	select {
-	case t, ok = <-w.ready:
-	case <-w.ctx.Done():
-		return nil, w.ctx.Err()
+	t, err := w.receive()
+	if err != nil {
+		return nil, err
 	}
-	if !ok {
+	w.counts.took()
+	w.room.leave()
+	w.stream.run.budget.poke()
+	if t.err != nil {
+		return nil, w.stream.run.locate(t.records[t.bad], t.err)
+	}
+	return &t.element, nil
+}
+
+// receive waits for the next task that is done, and counts how long.
+func (w *workers[T]) receive() (t *task[T], err error) {
+	var began time.Time
+	waits := func() {
+		if began.IsZero() {
+			began = time.Now()
+		}
+	}
+	defer func() {
+		if !began.IsZero() {
+			w.counts.awaited(time.Since(began))
+		}
+	}()
+	var more bool
+	select {
+	case t, more = <-w.ready:
+	default:
+		waits()
+		select {
+		case t, more = <-w.ready:
+		case <-w.ctx.Done():
+			return nil, w.ctx.Err()
+		}
+	}
+	if !more {
 		return nil, w.ended
 	}
-	if !w.unordered {
+	if w.unordered {
+		return t, nil
+	}
+	select {
+	case <-t.done:
+	default:
+		waits()
 		select {
 		case <-t.done:
 		case <-w.ctx.Done():
 			return nil, w.ctx.Err()
 		}
 	}
-	<-w.room
-	w.counts.queue.Add(-1)
-	if t.err != nil {
-		return nil, w.stream.run.locate(t.records[t.bad], t.err)
-	}
-	return &t.element, nil
+	return t, nil
 }
 
 // task returns an idle task.
@@ -220,14 +311,21 @@ func (w *workers[T]) task() *task[T] {
 	t.value = w.make()
 	t.element.free = func() {
 		t.portion.drop()
+		if t.charged > 0 && w.idle.len() >= maxIdle {
+			w.stream.run.budget.add(-t.charged, 0)
+			return // the garbage collector's
+		}
 		w.idle.put(t)
 	}
 	return t
 }
 
+// maxIdle is how many values with memory of their own are kept for use again.
+const maxIdle = 2
+
 func (w *workers[T]) state() State { return w.start }
 
-func (w *workers[T]) stats() []StageStats { return w.stream.Stats() }
+func (w *workers[T]) running() *run { return w.stream.run }
 
 func (w *workers[T]) close() {
 	w.cancel()
@@ -256,4 +354,10 @@ func (l *idle[T]) take() (v T, ok bool) {
 	}
 	v, l.list = l.list[n-1], l.list[:n-1]
 	return v, true
+}
+
+func (l *idle[T]) len() int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return len(l.list)
 }

@@ -189,6 +189,7 @@ func (s PictureSpec) works() (func(r *run) works[*PictureBatch], error) {
 			part:    1,
 			make:    func() *PictureBatch { return &PictureBatch{} },
 			mark:    func(b *PictureBatch, m mark) { b.mark = m },
+			bytes:   (*PictureBatch).memory,
 			begin:   func(b *PictureBatch, records []Record) { b.begin(&s, len(records), width, height) },
 			work: func() func(*PictureBatch, []Record, int, int) (int, error) {
 				d := &developer{spec: &s, run: r, table: table, width: width, height: height}
@@ -217,6 +218,11 @@ func (s *PictureSpec) table() *[3][256]float32 {
 		}
 	}
 	return &t
+}
+
+// memory is how many bytes the batch has.
+func (b *PictureBatch) memory() int64 {
+	return int64(4*cap(b.Pixels) + cap(b.Bytes) + 8*cap(b.Labels))
 }
 
 // begin makes room for n pictures.

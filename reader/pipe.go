@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -54,12 +55,15 @@ type run struct {
 	budget *budget
 	tuner  tuner
 
-	mu     sync.Mutex
-	stages []*stageStats
+	began time.Time
+	ended atomic.Pointer[time.Time] // nil while it runs
+
+	mu       sync.Mutex
+	counters []*stageStats
 }
 
 func newRun(ctx context.Context, set *Set) *run {
-	r := &run{ctx: ctx, set: set, tokens: make(chan struct{}, set.opts.Parallelism)}
+	r := &run{ctx: ctx, set: set, began: time.Now(), tokens: make(chan struct{}, set.opts.Parallelism)}
 	r.budget = newBudget(set.opts.Memory, r.blocks.trim)
 	r.tuner.clock = time.Now
 	return r
@@ -70,7 +74,7 @@ func (r *run) stats(name string) *stageStats {
 	s := &stageStats{name: name}
 	s.workers.Store(1)
 	r.mu.Lock()
-	r.stages = append(r.stages, s)
+	r.counters = append(r.counters, s)
 	r.mu.Unlock()
 	return s
 }

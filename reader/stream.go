@@ -123,26 +123,13 @@ func (s *Stream) drop() {
 // State returns the state behind the record, or the block, that was given last.
 func (s *Stream) State() State { return s.run.state(s.at, s.past) }
 
-// Stats returns what the stages did so far, source first. It may be called at
-// any time, from any goroutine, so that it can be published:
-//
-//	expvar.Publish("reader", expvar.Func(func() any { return stream.Stats() }))
-func (s *Stream) Stats() []StageStats {
-	s.run.mu.Lock()
-	defer s.run.mu.Unlock()
-	stats := make([]StageStats, len(s.run.stages))
-	for i, stage := range s.run.stages {
-		stats[i] = stage.snapshot()
-	}
-	return stats
-}
-
 // Close stops the pipeline, waits for its goroutines and closes its files.
 // Blocks that were not released stay valid. It may be called again.
 func (s *Stream) Close() error {
 	s.cancel(errClosed)
 	s.top.stop()
 	s.drop()
+	s.run.finish()
 	s.err = errClosed
 	return nil
 }
