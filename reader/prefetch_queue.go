@@ -1,0 +1,123 @@
+package reader
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// Bounds of a queue whose length is chosen.
+const (
+	startDepth = 2
+	mostDepth  = 64
+)
+
+// queue holds elements that were made ahead. One goroutine makes and puts them,
+// one takes them:
+//
+//	for q.room(ctx) {
+//		v, err := …
+//		if err != nil { q.end(err); return }
+//		q.put(v)
+//	}
+//	q.end(ctx.Err())
+type queue[T any] struct {
+	run   *run
+	stats *stageStats
+
+	mu      sync.Mutex
+	changed sync.Cond
+	limit   int
+	list    []T
+	head    int   // of list: the next to take
+	err     error // why no more come
+}
+
+// newQueue returns a queue of n elements at most; its length is chosen when n is
+// 0. poke is to be called when a context ends that room was called with.
+func newQueue[T any](r *run, name string, n int) *queue[T] {
+	q := &queue[T]{run: r, stats: r.stats(name), limit: n}
+	q.changed.L = &q.mu
+	if n == 0 {
+		q.limit = startDepth
+		r.tuner.add(&knob{stats: q.stats, depth: newDepth(startDepth, 1, mostDepth), apply: func(_, n int) { q.setLimit(n) }})
+	}
+	q.stats.queueSpace.Store(int32(q.limit))
+	return q
+}
+
+func (q *queue[T]) setLimit(n int) {
+	q.mu.Lock()
+	q.limit = n
+	q.changed.Broadcast()
+	q.mu.Unlock()
+}
+
+// room waits until another element may be made: the queue has room for it, and
+// so has the memory, or else the queue is empty; false when ctx ends first.
+func (q *queue[T]) room(ctx context.Context) bool {
+	watch := q.stats.watch()
+	defer func() { watch.blocked() }()
+	q.mu.Lock()
+	for len(q.list)-q.head >= q.limit && ctx.Err() == nil {
+		q.changed.Wait()
+	}
+	q.mu.Unlock()
+	return q.run.budget.await(ctx, 0, func() bool { return q.stats.queue.Load() == 0 }) && ctx.Err() == nil
+}
+
+// put adds an element.
+func (q *queue[T]) put(v T) {
+	q.mu.Lock()
+	if q.head > 0 && len(q.list) == cap(q.list) {
+		n := copy(q.list, q.list[q.head:])
+		clear(q.list[n:])
+		q.list, q.head = q.list[:n], 0
+	}
+	q.list = append(q.list, v)
+	q.stats.queue.Add(1)
+	q.stats.units.Add(1)
+	q.changed.Broadcast()
+	q.mu.Unlock()
+}
+
+// end says that no more come, and why.
+func (q *queue[T]) end(err error) {
+	q.mu.Lock()
+	q.err = err
+	q.changed.Broadcast()
+	q.mu.Unlock()
+}
+
+// take returns the next element; behind the last one, why there are no more.
+func (q *queue[T]) take() (v T, err error) {
+	q.mu.Lock()
+	if q.head == len(q.list) && q.err == nil {
+		began := time.Now()
+		for q.head == len(q.list) && q.err == nil {
+			q.changed.Wait()
+		}
+		q.stats.awaited(time.Since(began))
+	}
+	if q.head == len(q.list) {
+		err = q.err
+		q.mu.Unlock()
+		return v, err
+	}
+	var none T
+	v, q.list[q.head] = q.list[q.head], none
+	q.head++
+	q.stats.took()
+	q.changed.Broadcast()
+	q.mu.Unlock()
+	q.run.budget.poke()
+	return v, nil
+}
+
+// poke lets those who wait look at their contexts.
+func (q *queue[T]) poke() {
+	q.mu.Lock()
+	q.changed.Broadcast()
+	q.mu.Unlock()
+	q.run.budget.poke()
+}
