@@ -298,14 +298,13 @@ func TestNewCodec(t *testing.T) {
 		}
 	}
 	c := newCodec(t, CodecOptions{Decoder: "go"})
-	if c.Decoder() != "tfrec 1" || !strings.HasPrefix(c.Encoder(), "image/jpeg go") {
+	if c.Decoder() != "tfrec 1" || c.Encoder() != "tfrec 1" {
 		t.Errorf("%s, %s", c.Decoder(), c.Encoder())
 	}
-	if err := c.Encodes("444"); err == nil || !strings.Contains(err.Error(), "libturbojpeg0") {
-		t.Errorf("%v", err)
-	}
-	if err := c.Encodes("420"); err != nil {
-		t.Error(err)
+	for _, subsampling := range subsamplings {
+		if err := c.Encodes(subsampling); err != nil {
+			t.Error(err)
+		}
 	}
 	if err := c.Encodes("411"); err == nil {
 		t.Error("411 was taken")

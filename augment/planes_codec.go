@@ -43,7 +43,7 @@ func (c *Codec) DecodePlanes(dst *Planes, data []byte, o DecodeOptions) (Info, e
 }
 
 // AppendJPEGPlanes encodes a picture behind dst, with the subsampling that its planes have.
-// Quality is 1 to 100. Without libjpeg-turbo only "420" can be written.
+// Quality is 1 to 100.
 func (c *Codec) AppendJPEGPlanes(dst []byte, p *Planes, quality int) ([]byte, error) {
 	if err := p.check(); err != nil {
 		return dst, fmt.Errorf("encoding JPEG: %w", err)

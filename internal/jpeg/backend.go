@@ -47,11 +47,13 @@ type decoder interface {
 	decode(dst []byte, stride int, data []byte, h *Header, r Request) error
 }
 
-// encoder is what writes JPEG.
+// encoder is what writes JPEG: each the same bytes.
 type encoder interface {
+	// name is the encoder and its version.
 	name() string
-	encodes(s Subsampling) bool
 	append(dst []byte, p Pixels, quality int, s Subsampling) ([]byte, error)
+	// appendPlanes writes planes that have been checked.
+	appendPlanes(dst []byte, p *Planar, quality int) ([]byte, error)
 }
 
 // Pixels is a picture to encode.

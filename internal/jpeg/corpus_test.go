@@ -39,7 +39,7 @@ func header(tb testing.TB, data []byte) *Header {
 func backends(tb testing.TB) map[string]*Set {
 	sets := map[string]*Set{
 		"own": ownSet,
-		"std": {decoders: []decoder{stdDecoder{}}, encoder: stdCodec{}},
+		"std": {decoders: []decoder{stdDecoder{}}, encoder: ownEncoder{}},
 	}
 	if s, err := Open(Turbo); err == nil {
 		sets["turbo"] = &Set{decoders: s.decoders[:1], encoder: s.encoder}

@@ -14,7 +14,7 @@ import (
 var update = flag.Bool("update", false, "write the golden hashes of decoded pictures with libjpeg-turbo")
 
 // ownSet is the decoder of this package alone.
-var ownSet = &Set{decoders: []decoder{own{}}, encoder: stdCodec{}}
+var ownSet = &Set{decoders: []decoder{own{}}, encoder: ownEncoder{}}
 
 // pictureFiles are the files of the repository's own pictures and photographs.
 func pictureFiles(tb testing.TB) []string {

@@ -11,9 +11,6 @@ type ownEncoder struct{}
 
 func (ownEncoder) name() string { return "tfrec 1" }
 
-// encodes: all of them.
-func (ownEncoder) encodes(Subsampling) bool { return true }
-
 func (ownEncoder) append(dst []byte, p Pixels, quality int, sub Subsampling) ([]byte, error) {
 	e := encodings.Get().(*encoding)
 	defer encodings.Put(e)

@@ -75,13 +75,18 @@ func (s *strips) row(e *encoding, p *Pixels, y int) {
 	}
 }
 
+// luminance is 0.299 R + 0.587 G + 0.114 B, rounded.
+func luminance(p []byte) byte {
+	return byte((19595*uint32(p[0]) + 38470*uint32(p[1]) + 7471*uint32(p[2]) + 1<<15) >> 16)
+}
+
 // fromRGBPlain is [fromRGB] without assembly.
 func fromRGBPlain(luma, cb, cr, rgb []byte, n int) {
 	luma, cb, cr, rgb = luma[:n], cb[:n], cr[:n], rgb[:3*n]
 	for x := range luma {
 		p := rgb[3*x : 3*x+3 : 3*x+3]
 		r, g, b := int32(p[0]), int32(p[1]), int32(p[2])
-		luma[x] = byte((19595*r + 38470*g + 7471*b + 1<<15) >> 16)
+		luma[x] = luminance(p)
 		cb[x] = byte((-11059*r - 21709*g + 32768*b + 128<<16 + 1<<15 - 1) >> 16)
 		cr[x] = byte((32768*r - 27439*g - 5329*b + 128<<16 + 1<<15 - 1) >> 16)
 	}

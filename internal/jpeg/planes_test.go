@@ -168,12 +168,6 @@ func TestAppendPlanes(t *testing.T) {
 				p.Pix[i] = full.Pix[i][3:]
 			}
 			out, err := s.AppendPlanes([]byte("before"), &p, 95)
-			if !s.Encodes(sub) {
-				if err == nil || !strings.Contains(err.Error(), "libturbojpeg0") {
-					t.Errorf("%s, %v: %v", backend, sub, err)
-				}
-				continue
-			}
 			if err != nil || !bytes.HasPrefix(out, []byte("before")) {
 				t.Fatalf("%s, %v: %v", backend, sub, err)
 			}
@@ -205,9 +199,6 @@ func TestAppendPlanes(t *testing.T) {
 func TestAppendPlanesEdge(t *testing.T) {
 	for backend, s := range backends(t) {
 		for sub := range SubGray {
-			if !s.Encodes(sub) {
-				continue
-			}
 			p := &Planar{Width: 23, Height: 17, Sampling: sub}
 			for i := range p.Pix {
 				w, ht := p.size(i)

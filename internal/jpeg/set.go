@@ -15,7 +15,8 @@ type Choice uint8
 // The choices. Auto takes the decoder of this package where its assembly runs and
 // libjpeg-turbo elsewhere; for what the first doesn't read the other is asked. libjpeg-turbo
 // is used when it can be loaded and TFREC_NO_TURBO is not 1. Turbo insists on it and asks it
-// first; Go never uses it.
+// first; Go never uses it. The encoder is that of this package, which makes the same bytes
+// faster, but libjpeg-turbo's where it is used and no assembly runs.
 const (
 	Auto Choice = iota
 	Turbo
@@ -34,13 +35,15 @@ type Set struct {
 
 // Open finds the backends. It fails only for Turbo, when there is none.
 func Open(choice Choice) (*Set, error) {
-	s := &Set{decoders: []decoder{own{}}, encoder: stdCodec{}}
+	s := &Set{decoders: []decoder{own{}}, encoder: ownEncoder{}}
 	if choice == Go || choice == Auto && os.Getenv("TFREC_NO_TURBO") == "1" {
 		return s, nil
 	}
 	t, err := loadTurbo()
 	if err == nil {
-		s.encoder = t
+		if !encodesFaster() {
+			s.encoder = t
+		}
 		if choice == Auto && assembled() {
 			s.decoders = []decoder{own{}, t}
 		} else {
@@ -60,9 +63,6 @@ func (s *Set) Decoder() string { return s.decoders[0].name() }
 // Encoder names the encoder and its version.
 func (s *Set) Encoder() string { return s.encoder.name() }
 
-// Encodes says whether the encoder knows a subsampling: image/jpeg has 420 and gray only.
-func (s *Set) Encodes(sub Subsampling) bool { return s.encoder.encodes(sub) }
-
 // Append encodes p behind dst. Quality is 1 to 100.
 func (s *Set) Append(dst []byte, p Pixels, quality int, sub Subsampling) ([]byte, error) {
 	if p.Width < 1 || p.Height < 1 || p.Width > 65500 || p.Height > 65500 {
@@ -74,9 +74,6 @@ func (s *Set) Append(dst []byte, p Pixels, quality int, sub Subsampling) ([]byte
 	n := p.Width * p.Format.Bytes()
 	if p.Stride < n || len(p.Pix) < p.Stride*(p.Height-1)+n {
 		return dst, fmt.Errorf("encoding JPEG: %d bytes are too few for %dx%d", len(p.Pix), p.Width, p.Height)
-	}
-	if !s.encoder.encodes(sub) {
-		return dst, fmt.Errorf("encoding JPEG: %s can't write subsampling %v: use 420, or %s", s.encoder.name(), sub, Install)
 	}
 	out, err := s.encoder.append(dst, p, quality, sub)
 	if err != nil {

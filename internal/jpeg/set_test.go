@@ -235,12 +235,6 @@ func TestAppend(t *testing.T) {
 		}
 		for sub, c := range map[Subsampling][2]int{Sub420: {2, 2}, Sub422: {2, 1}, Sub444: {1, 1}, Sub440: {1, 2}, SubGray: {1, 1}} {
 			out, err := s.Append([]byte("before"), p, 95, sub)
-			if !s.Encodes(sub) {
-				if err == nil || !strings.Contains(err.Error(), "libturbojpeg0") {
-					t.Errorf("%s, %v: %v", backend, sub, err)
-				}
-				continue
-			}
 			if err != nil || !bytes.HasPrefix(out, []byte("before")) {
 				t.Fatalf("%s, %v: %v", backend, sub, err)
 			}
@@ -285,11 +279,15 @@ func TestAppendRefuses(t *testing.T) {
 func TestOpen(t *testing.T) {
 	t.Setenv("TFREC_NO_TURBO", "1")
 	set, err := Open(Auto)
-	if err != nil || set.Decoder() != "tfrec 1" || !strings.HasPrefix(set.Encoder(), "image/jpeg go1.") {
+	if err != nil || set.Decoder() != "tfrec 1" || set.Encoder() != "tfrec 1" {
 		t.Errorf("%v, %s, %s", err, set.Decoder(), set.Encoder())
 	}
 	if set, err := Open(Turbo); err == nil {
-		if !strings.HasPrefix(set.Decoder(), "libjpeg-turbo ") || set.Encoder() != set.Decoder() {
+		want := set.Decoder()
+		if encodesFaster() {
+			want = "tfrec 1"
+		}
+		if !strings.HasPrefix(set.Decoder(), "libjpeg-turbo ") || set.Encoder() != want {
 			t.Errorf("%s, %s", set.Decoder(), set.Encoder())
 		}
 	} else if !strings.Contains(err.Error(), "libturbojpeg0") {

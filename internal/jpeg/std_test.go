@@ -11,7 +11,7 @@ import (
 // stdDecoder is the standard library's image/jpeg, a judge that knows nothing of ours.
 type stdDecoder struct{}
 
-func (stdDecoder) name() string { return "image/jpeg " + goVersion() }
+func (stdDecoder) name() string { return "image/jpeg" }
 
 // supports leaves out the sampling factors that image/jpeg refuses, colour spaces that it
 // tells otherwise than libjpeg, and reductions.

@@ -242,9 +242,6 @@ func (t *turbo) err(h *turboHandle) error {
 	return errors.New(message)
 }
 
-// encodes: all of them.
-func (t *turbo) encodes(Subsampling) bool { return true }
-
 func (t *turbo) append(dst []byte, p Pixels, quality int, s Subsampling) ([]byte, error) {
 	hd, err := t.handle(&t.compressors, t.initCompress)
 	if err != nil {

@@ -7,11 +7,11 @@ import "errors"
 // turbo is absent from this build.
 type turbo struct{ decoder }
 
-func (*turbo) encodes(Subsampling) bool { return false }
-
 func (*turbo) append(dst []byte, _ Pixels, _ int, _ Subsampling) ([]byte, error) {
 	return dst, errNoTurbo
 }
+
+func (*turbo) appendPlanes(dst []byte, _ *Planar, _ int) ([]byte, error) { return dst, errNoTurbo }
 
 var errNoTurbo = errors.New("this build of tfrec cannot load libraries")
 
