@@ -254,7 +254,7 @@ func describes(name string) bool {
 	case ManifestFile, LedgerFile, TFDSInfoFile, TFDSFeaturesFile:
 		return true
 	}
-	return strings.HasSuffix(name, tfdsLabelsSuffix) || strings.HasSuffix(name, ".idx")
+	return strings.HasSuffix(name, tfdsLabelsSuffix) || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, QuarantineSuffix)
 }
 
 func tfrecordName(name string) bool {

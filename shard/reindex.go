@@ -1,0 +1,286 @@
+package shard
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// IndexOptions says what Index does. The zero value builds what is missing.
+type IndexOptions struct {
+	// Force builds every index anew, whether or not there is one.
+	Force bool
+	// Check writes nothing, and compares every index with its file.
+	Check bool
+	// Workers is how many files are read at a time. Default: GOMAXPROCS.
+	Workers int
+	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	MaxRecord int64
+}
+
+// IndexStatus is what Index found or did.
+type IndexStatus string
+
+// What becomes of the index of a file.
+const (
+	IndexBuilt   IndexStatus = "built"   // there was none, or another one
+	IndexKept    IndexStatus = "kept"    // there was one, which was not looked at
+	IndexCurrent IndexStatus = "current" // it is as it should be
+	IndexMissing IndexStatus = "missing" // for Check: there is none
+	IndexWrong   IndexStatus = "wrong"   // for Check: it is not that of the file
+	IndexNone    IndexStatus = "none"    // the file is compressed, and has none
+	IndexDamaged IndexStatus = "damaged" // the file is: nothing was written
+)
+
+// IndexReport is what Index did. Its JSON form is `tfrec index --json`.
+type IndexReport struct {
+	// OK says that every file is whole and, where it can have one, has an index.
+	OK    bool        `json:"ok"`
+	Built int64       `json:"built"`
+	Files []FileIndex `json:"files"`
+	// Faults of files that are damaged, and of indexes that Check found wrong.
+	Faults []Fault `json:"faults"`
+}
+
+// FileIndex is a file and its index.
+type FileIndex struct {
+	Path   string      `json:"path"`
+	Index  string      `json:"index"`
+	Status IndexStatus `json:"status"`
+	// Records of the file; 0 where it was not read.
+	Records int64 `json:"records"`
+}
+
+// Index builds the indexes of the files that paths stand for (see Expand), each
+// put in place whole. Faults in the data are no error but in the report. An
+// error says that something could not be read or written; the report then tells
+// the rest.
+func Index(ctx context.Context, paths []string, o IndexOptions) (*IndexReport, error) {
+	sources, err := Expand(paths)
+	if err != nil {
+		return nil, err
+	}
+	sources = distinct(sources)
+	type result struct {
+		file   FileIndex
+		faults []Fault
+		err    error
+	}
+	results := make([]result, len(sources))
+	forEach(ctx, len(sources), o.Workers, func(next func() (int, bool)) {
+		r := tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
+		defer r.Close()
+		for i, ok := next(); ok; i, ok = next() {
+			x := indexing{ctx: ctx, o: &o, r: r, path: sources[i].Path}
+			x.file = FileIndex{Path: x.path, Index: IndexPath(x.path)}
+			err := x.run()
+			results[i] = result{x.file, x.faults, err}
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	report := &IndexReport{Files: []FileIndex{}, Faults: []Fault{}}
+	var errs []error
+	for _, r := range results {
+		report.Files = append(report.Files, r.file)
+		report.Faults = append(report.Faults, r.faults...)
+		if r.file.Status == IndexBuilt {
+			report.Built++
+		}
+		errs = append(errs, r.err)
+	}
+	err = errors.Join(errs...)
+	report.OK = err == nil && len(report.Faults) == 0
+	return report, err
+}
+
+// indexing is the making of one index.
+type indexing struct {
+	ctx    context.Context
+	o      *IndexOptions
+	r      *tfrecord.Reader
+	path   string
+	file   FileIndex
+	faults []Fault
+}
+
+func (x *indexing) run() error {
+	_, err := os.Stat(x.file.Index)
+	missing := notThere(err)
+	if err != nil && !missing {
+		return err
+	}
+	switch {
+	case x.o.Check:
+		return x.check(missing)
+	case !missing && !x.o.Force:
+		x.file.Status = IndexKept
+		return nil
+	}
+	_, err = os.Stat(filepath.Dir(x.file.Index))
+	made := notThere(err)
+	f, err := indexFile(x.path)
+	if err != nil {
+		return err
+	}
+	if err = x.lines(f); err == nil && x.file.Status == "" {
+		x.file.Status = IndexBuilt
+		if err = atomicfile.Place(f, x.file.Index); err == nil {
+			return nil
+		}
+	}
+	atomicfile.Discard(f)
+	if made {
+		os.Remove(filepath.Dir(x.file.Index)) // fails, as it should, when it holds others' by now
+	}
+	return err
+}
+
+// check compares the index in place with what it should be.
+func (x *indexing) check(missing bool) error {
+	var same comparison
+	if !missing {
+		f, err := os.Open(x.file.Index)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		same.in = bufio.NewReaderSize(f, 64<<10)
+	}
+	if err := x.lines(&same); err != nil || x.file.Status != "" {
+		return err
+	}
+	switch {
+	case missing:
+		x.file.Status = IndexMissing
+		x.faults = append(x.faults, setFault(x.file.Index, tfrecord.PartIndex, "the index of %s is missing", x.path))
+	case !same.ends():
+		x.file.Status = IndexWrong
+		x.faults = append(x.faults, setFault(x.file.Index, tfrecord.PartIndex, "the index is not that of %s", x.path))
+	default:
+		x.file.Status = IndexCurrent
+	}
+	return nil
+}
+
+// lines writes what the index of the file is to w. Status is set when the file
+// has none.
+func (x *indexing) lines(w io.Writer) error {
+	f, err := openSequential(x.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := &meter{ctx: x.ctx, f: f}
+	x.r.Reset(in, x.path)
+	err = indexLines(x.r, w, &x.file.Records)
+	var fault *tfrecord.Error
+	switch {
+	case in.err != nil:
+		return in.err
+	case errors.Is(err, errCompressed):
+		x.file.Status, x.file.Records = IndexNone, 0
+		return nil
+	case errors.As(err, &fault):
+		x.file.Status = IndexDamaged
+		x.faults = append(x.faults, Fault{
+			Path: x.path, Record: fault.Record, Offset: fault.Offset, Part: fault.Part,
+			Message: fmt.Sprintf("%v; no index was made (tfrec repair saves the records that survive)", fault.Err),
+		})
+		return nil
+	}
+	return err
+}
+
+// errCompressed says that a file has no index.
+var errCompressed = errors.New("a compressed file has no index")
+
+// indexLines writes the index of what r reads, and counts the records.
+func indexLines(r *tfrecord.Reader, w io.Writer, records *int64) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	var line []byte
+	for {
+		record, err := r.Next()
+		if r.Compression() != tfrecord.None && r.Compression() != tfrecord.Auto {
+			return errCompressed
+		}
+		if err == io.EOF {
+			return out.Flush()
+		}
+		if err != nil {
+			return err
+		}
+		*records++
+		line = tfrecord.AppendIndex(line[:0], tfrecord.IndexEntry{Offset: r.Offset(), Size: int64(len(record)) + tfrecord.Overhead})
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+	}
+}
+
+// indexFile makes a file for what will be the index of the file at path, and
+// the folder for it.
+func indexFile(path string) (*os.File, error) {
+	index := IndexPath(path)
+	if err := os.MkdirAll(filepath.Dir(index), 0o755); err != nil {
+		return nil, err
+	}
+	return workFile(index)
+}
+
+// writeIndex puts the index of the plain file from, which will be at path, in
+// place. The file is known to be whole.
+func writeIndex(from, path string) error {
+	r, err := Open(from, tfrecord.ReaderOptions{Checksum: tfrecord.ChecksumLength, Compression: tfrecord.None})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	f, err := indexFile(path)
+	if err != nil {
+		return err
+	}
+	var records int64
+	if err = indexLines(r.Reader, f, &records); err == nil {
+		err = atomicfile.Place(f, IndexPath(path))
+	}
+	if err != nil {
+		atomicfile.Discard(f)
+		return fmt.Errorf("write %s: %w", IndexPath(path), err)
+	}
+	return nil
+}
+
+// comparison is a writer that holds what is written to what there is.
+type comparison struct {
+	in   *bufio.Reader // nil: there is nothing
+	buf  []byte
+	diff bool
+}
+
+func (c *comparison) Write(p []byte) (int, error) {
+	if c.in == nil || c.diff {
+		return len(p), nil
+	}
+	if len(c.buf) < len(p) {
+		c.buf = make([]byte, len(p))
+	}
+	n, _ := io.ReadFull(c.in, c.buf[:len(p)])
+	c.diff = !bytes.Equal(c.buf[:n], p)
+	return len(p), nil
+}
+
+// ends reports whether all was equal, and nothing is left.
+func (c *comparison) ends() bool {
+	_, err := c.in.ReadByte()
+	return !c.diff && err == io.EOF
+}

@@ -1,0 +1,190 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// ErrNothingSaved says that a file has no whole record left: it may be no
+// TFRecord file at all.
+var ErrNothingSaved = errors.New("no whole record was found, so nothing was written: it may be no TFRecord file")
+
+// RepairOptions says how Repair goes about it. The zero value tells
+// compressions by itself.
+type RepairOptions struct {
+	// InPlace puts what is saved in the place of the input. The original is
+	// kept in the folder damaged beside it, under its name or, when that is
+	// taken, with a number behind it.
+	InPlace bool
+	// Compression of the input. Default: Auto, what the manifest says, the
+	// file's first bytes and its name's ending, in this order.
+	Compression tfrecord.Compression
+	// MaxDamage is how many stretches of damage of one file are listed; the
+	// others are counted in RepairReport.DamageOmitted. Default: 1000.
+	MaxDamage int
+	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	MaxRecord int64
+}
+
+// RepairReport is what Repair saved, and what was lost. Its JSON form is
+// `tfrec repair --json`.
+type RepairReport struct {
+	// Status is "clean" when nothing was wrong, else "repaired".
+	Status string `json:"status"`
+	// RecordsSaved are all that the output has.
+	RecordsSaved int64 `json:"records_saved"`
+	// RecordsLost is how many records are lost, as far as can be known: at least
+	// so many where RecordsLostExact is false.
+	RecordsLost      int64 `json:"records_lost"`
+	RecordsLostExact bool  `json:"records_lost_exact"`
+	// BytesLost is the sum of the damage's.
+	BytesLost int64          `json:"bytes_lost"`
+	Files     []RepairedFile `json:"files"`
+	// Damage in the order of the files, then of the places.
+	Damage []Damage `json:"damage"`
+	// DamageOmitted counts stretches past RepairOptions.MaxDamage.
+	DamageOmitted int64 `json:"damage_omitted,omitempty"`
+	// Quarantine is the file of what was lost, for a repair into a new place;
+	// empty when nothing was. See RepairedFile.Quarantine for one in place.
+	Quarantine string `json:"quarantine,omitempty"`
+}
+
+// RepairedFile is what Repair did with one file.
+type RepairedFile struct {
+	Path string `json:"path"`
+	// Out is the file that was written; Path itself for a repair in place.
+	Out              string `json:"out"`
+	OK               bool   `json:"ok"` // nothing was wrong
+	RecordsSaved     int64  `json:"records_saved"`
+	RecordsLost      int64  `json:"records_lost"`
+	RecordsLostExact bool   `json:"records_lost_exact"`
+	BytesLost        int64  `json:"bytes_lost"`
+	// Original and Quarantine are where a repair in place keeps the file as it
+	// was, and what was lost of it.
+	Original   string `json:"original,omitempty"`
+	Quarantine string `json:"quarantine,omitempty"`
+	// Note says what makes the result doubtful; empty as a rule.
+	Note string `json:"note,omitempty"`
+}
+
+// Damage is a stretch of a file of which nothing could be saved.
+type Damage struct {
+	Path string `json:"path"`
+	// Offset and Bytes are where it lies, in the uncompressed stream as far as
+	// that could be read. Bytes is 0 where an index or a manifest knows of
+	// records of which nothing is there.
+	Offset int64 `json:"offset"`
+	Bytes  int64 `json:"bytes"`
+	// Reason says what is wrong, beginning with the part as a Fault has it.
+	Reason string `json:"reason"`
+	// Records that are lost here: at least so many where Exact is false. (A
+	// stretch that only has bytes too many counts as one record, for without an
+	// index nobody can tell.)
+	Records int64 `json:"records"`
+	Exact   bool  `json:"records_exact"`
+	// Compressed says that Offset and Bytes are of the compressed file: bytes
+	// that could not be decompressed.
+	Compressed bool `json:"compressed,omitempty"`
+}
+
+// Repair saves every record that is whole out of damaged files: those with both
+// checksums right. Behind damage it goes on with the next frame that has them.
+//
+// in is a file, and out a new file, or in is a folder or a manifest, and out a
+// new folder, which gets every shard under its own name: those without damage
+// byte for byte, the others without what was lost; and with them indexes, the
+// manifest and TFDS's files, brought up to date. With InPlace out is "".
+//
+// What was lost goes into the file out.quarantine (see [ReadQuarantine]). A file
+// in or beside the index that the damaged one has, or a manifest, tells how many
+// records were lost, and which frames inside a damaged record are no records
+// but its payload. Without them, frames inside a record whose own header is
+// damaged cannot be told from others; they are taken for records.
+//
+// Of a compressed file all is used that can be decompressed before a fault and,
+// when it consists of several streams, from the next one on. The output has the
+// input's compression.
+//
+// Damage is no error, but in the report. An error says that nothing was written,
+// but that a repair of a folder in place may have some files behind it:
+// repairing again goes on. It unwraps to ErrNothingSaved when a single file has
+// no record to save; the report then says why.
+func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport, error) {
+	if o.MaxDamage <= 0 {
+		o.MaxDamage = defaultMaxFaults
+	}
+	if o.InPlace != (out == "") {
+		return nil, errors.New("repair either in place or into another file or folder")
+	}
+	r := &repair{ctx: ctx, o: &o, report: &RepairReport{
+		Status: "clean", RecordsLostExact: true, Files: []RepairedFile{}, Damage: []Damage{},
+	}}
+	st, err := os.Stat(in)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case st.IsDir() || isManifest(in):
+		if o.InPlace {
+			err = r.folderInPlace(in)
+		} else {
+			err = r.folder(in, out)
+		}
+	case !st.Mode().IsRegular():
+		return nil, fmt.Errorf("%s is no file that can be read anywhere: copy it into one first", in)
+	default:
+		source, expandErr := Expand([]string{in})
+		if expandErr != nil {
+			return nil, expandErr
+		}
+		if o.InPlace {
+			err = r.fileInPlace(source[0])
+		} else {
+			err = r.file(source[0], out)
+		}
+	}
+	if err != nil && !errors.Is(err, ErrNothingSaved) {
+		return nil, err
+	}
+	return r.report, err
+}
+
+// repair is a run of Repair.
+type repair struct {
+	ctx    context.Context
+	o      *RepairOptions
+	report *RepairReport
+}
+
+// add takes over what is known of a file.
+func (r *repair) add(s *salvage) {
+	f, t := &s.file, r.report
+	f.OK = len(s.damage) == 0
+	if !f.OK {
+		t.Status = "repaired"
+	}
+	t.Files = append(t.Files, *f)
+	t.RecordsSaved += f.RecordsSaved
+	t.RecordsLost += f.RecordsLost
+	t.RecordsLostExact = t.RecordsLostExact && f.RecordsLostExact
+	t.BytesLost += f.BytesLost
+	t.Damage = append(t.Damage, s.damage...)
+	t.DamageOmitted += s.omitted
+}
+
+// mustBeFree refuses a path where something is.
+func mustBeFree(path string) error {
+	_, err := os.Lstat(path)
+	switch {
+	case err == nil:
+		return fmt.Errorf("%s is there already: choose another name, or remove it: %w", path, fs.ErrExist)
+	case !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	return nil
+}

@@ -1,0 +1,330 @@
+package shard
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// sourcesOf returns the files of a folder or of a manifest, and the set that
+// they are, if there is one.
+func sourcesOf(path string) ([]Source, *Set, error) {
+	sources, err := Expand([]string{path})
+	if err != nil {
+		return nil, nil, err
+	}
+	return sources, sources[0].Set, nil
+}
+
+// folder repairs a folder or a set into a new folder.
+func (r *repair) folder(in, out string) error {
+	sources, set, err := sourcesOf(in)
+	if err != nil {
+		return err
+	}
+	from := filepath.Dir(sources[0].Path)
+	if err := apart(from, out); err != nil {
+		return err
+	}
+	dir, again, err := openNew(out)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	q := &quarantine{path: filepath.Clean(out) + QuarantineSuffix}
+	if !again {
+		if err := mustBeFree(q.path); err != nil {
+			return err
+		}
+	}
+	defer q.abort()
+	names, err := described(from)
+	if err != nil {
+		return err
+	}
+	for _, source := range sources {
+		name := filepath.Base(source.Path)
+		names = append(names, name, filepath.ToSlash(IndexPath(name)))
+	}
+	if set != nil {
+		names = append(names, set.Files()...)
+	}
+	err = dir.PutRun(&Run{Options: map[string]json.RawMessage{"verb": json.RawMessage(repairVerb)}, Files: names})
+	if err == nil {
+		err = r.intoFolder(sources, set, dir, q)
+	}
+	if err != nil {
+		err = errors.Join(err, dir.Remove(names...))
+	}
+	return errors.Join(err, dir.Reset(), dir.Sweep())
+}
+
+// repairVerb is what the state of a repair under way says that it is, in JSON.
+const repairVerb = `"repair"`
+
+// intoFolder repairs the files into dir.
+func (r *repair) intoFolder(sources []Source, set *Set, dir *Dir, q *quarantine) error {
+	infos := make(map[string]Info)
+	for _, source := range sources {
+		name := filepath.Base(source.Path)
+		path := dir.join(name)
+		m, err := r.mend(source, path, q)
+		if err != nil {
+			return err
+		}
+		_, err = os.Stat(IndexPath(source.Path))
+		err = m.place(path, err == nil || set != nil)
+		m.abort()
+		if err != nil {
+			return err
+		}
+		r.add(m.salvage)
+		infos[name] = m.info
+	}
+	if err := copyDescriptions(filepath.Dir(sources[0].Path), dir); err != nil {
+		return err
+	}
+	if err := q.commit(); err != nil {
+		return err
+	}
+	if q.spans > 0 {
+		r.report.Quarantine = q.path
+	}
+	if set == nil {
+		return nil
+	}
+	m, _, err := renewed(set, dir, infos)
+	if err != nil {
+		return err
+	}
+	return dir.PutSet(m)
+}
+
+// described returns the names of what describes the shards of a folder beside
+// them, but for manifest and indexes, which are made anew.
+func described(dir string) ([]string, error) {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		made := name == ManifestFile || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, QuarantineSuffix)
+		if describes(name) && !made && isFile(filepath.Join(dir, name)) {
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// copyDescriptions copies what describes the shards of a folder into dir.
+func copyDescriptions(from string, dir *Dir) error {
+	names, err := described(from)
+	for _, name := range names {
+		data, err := os.ReadFile(filepath.Join(from, name))
+		if err == nil {
+			err = dir.Put(name, data)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return err
+}
+
+// folderInPlace repairs what is damaged in a folder or a set.
+func (r *repair) folderInPlace(in string) error {
+	sources, set, err := sourcesOf(in)
+	if err != nil {
+		return err
+	}
+	dir, err := OpenDir(filepath.Dir(sources[0].Path))
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	return r.inPlace(sources, set, dir)
+}
+
+// inPlace repairs files of a folder, and brings the manifest of the set that
+// they are of up to date.
+func (r *repair) inPlace(sources []Source, set *Set, dir *Dir) error {
+	infos := make(map[string]Info)
+	for _, source := range sources {
+		m, err := r.mendInPlace(source)
+		if err != nil {
+			return err
+		}
+		r.add(m.salvage)
+		infos[m.info.File] = m.info
+	}
+	if set == nil {
+		return nil
+	}
+	m, changed, err := renewed(set, dir, infos)
+	if err != nil || !changed {
+		return err
+	}
+	return dir.PutSet(m)
+}
+
+// renewed is the manifest of a set of which some shards are others now, that
+// lie in dir.
+func renewed(set *Set, dir *Dir, infos map[string]Info) (m *Manifest, changed bool, err error) {
+	one := *set.Manifest
+	m = &one
+	m.Splits = make([]Split, len(set.Splits))
+	sum := sha256.New()
+	for i, split := range set.Splits {
+		m.Splits[i] = Split{Name: split.Name, Shards: append([]Info(nil), split.Shards...)}
+		s := &m.Splits[i]
+		for j := range s.Shards {
+			info := &s.Shards[j]
+			now, known := infos[info.File]
+			if known && (now.SHA256 != info.SHA256 || now.Records != info.Records || now.Bytes != info.Bytes) {
+				changed = true
+				now.Fingerprint = repairedFingerprint(now)
+				if info.Labels != nil {
+					if now.Labels, err = countLabels(dir.join(info.File), m); err != nil {
+						return nil, false, err
+					}
+				}
+				*info = now
+			}
+			s.Records += info.Records
+			fmt.Fprintf(sum, "%s\x00%s\x00", info.File, info.Fingerprint)
+		}
+		changed = changed || s.Records != split.Records
+	}
+	if changed {
+		m.Fingerprint = hex.EncodeToString(sum.Sum(nil)[:16])
+	}
+	return m, changed, nil
+}
+
+// repairedFingerprint is that of a shard which no plan would give: of what it is.
+func repairedFingerprint(info Info) string {
+	sum := sha256.Sum256([]byte("repaired\x00" + info.File + "\x00" + info.SHA256))
+	return hex.EncodeToString(sum[:16])
+}
+
+// countLabels counts the labels in a shard of the set that m describes.
+func countLabels(path string, m *Manifest) (map[string]int64, error) {
+	key := ""
+	for _, f := range m.Features {
+		if f.Class == ClassLabel && f.Kind == tfrecord.KindInt64.String() {
+			key = f.Key
+			break
+		}
+	}
+	r, err := Open(path, tfrecord.ReaderOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	counts := make(map[string]int64)
+	var example tfrecord.Example
+	for record, err := range r.All() {
+		if err != nil {
+			return nil, err
+		}
+		if example.Parse(record) != nil {
+			continue // verify names it
+		}
+		if f, ok := example.Get(key); ok && f.Len() == 1 {
+			if id, ok := f.Int64(); ok && id >= 0 && id < int64(len(m.Labels)) {
+				counts[m.Labels[id]]++
+			}
+		}
+	}
+	return counts, nil
+}
+
+// openNew opens a folder to write into, which is not there, or empty but for
+// what a killed repair left: that goes, and again says so.
+func openNew(path string) (dir *Dir, again bool, err error) {
+	if err := mustBeEmpty(path); err != nil && ViewDir(path).Run() == nil {
+		return nil, false, err
+	}
+	if dir, err = OpenDir(path); err != nil {
+		return nil, false, err
+	}
+	if run := dir.Run(); run != nil && string(run.Options["verb"]) == repairVerb {
+		again = true
+		err = errors.Join(dir.Remove(run.Files...), dir.Sweep())
+	}
+	if err == nil {
+		err = mustBeEmpty(path)
+	}
+	if err != nil {
+		dir.Close()
+		return nil, false, err
+	}
+	return dir, again, nil
+}
+
+// mustBeEmpty refuses a folder that holds more than state.
+func mustBeEmpty(path string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	for _, e := range entries {
+		if e.Name() != StateDir {
+			return fmt.Errorf("%s holds %s already: choose a new folder, or remove this one: %w", path, e.Name(), fs.ErrExist)
+		}
+	}
+	return nil
+}
+
+// apart refuses a folder to write into that is, lies in, or holds the one to
+// read from, symbolic links followed.
+func apart(in, out string) error {
+	from, err := resolved(in)
+	if err != nil {
+		return err
+	}
+	to, err := resolved(out)
+	if err != nil {
+		return err
+	}
+	switch {
+	case from == to:
+		return fmt.Errorf("%s is the input: choose another folder", out)
+	case within(from, to):
+		return fmt.Errorf("%s lies inside of the input %s: choose a folder outside", out, in)
+	case within(to, from):
+		return fmt.Errorf("%s holds the input %s: choose a folder beside it", out, in)
+	}
+	return nil
+}
+
+// within reports whether path lies below dir; both are resolved.
+func within(dir, path string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != "." && filepath.IsLocal(rel)
+}
+
+// resolved returns an absolute path without symbolic links, of a file that need
+// not be there.
+func resolved(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	real, err := filepath.EvalSymlinks(path)
+	if err == nil || !notThere(err) || path == filepath.Dir(path) {
+		return real, err
+	}
+	parent, err := resolved(filepath.Dir(path))
+	return filepath.Join(parent, filepath.Base(path)), err
+}

@@ -1,0 +1,458 @@
+package shard
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// frame is where a record of a file under test lies.
+type frame struct{ offset, size int }
+
+// framed returns a file of records of these sizes, with bytes that no header
+// is among.
+func framed(sizes ...int) (data []byte, frames []frame) {
+	draw := rand.New(rand.NewPCG(1, 2))
+	for i, size := range sizes {
+		record := make([]byte, size)
+		for j := range record {
+			record[j] = byte(1 + draw.IntN(255))
+		}
+		if size > 8 {
+			binary.LittleEndian.PutUint64(record, uint64(1e18)+uint64(i)) // no two are equal
+		}
+		at := len(data)
+		data = tfrecord.AppendFrame(data, record)
+		frames = append(frames, frame{at, len(data) - at})
+	}
+	return data, frames
+}
+
+// payloads returns the records of frames, of which data holds the original.
+func payloads(data []byte, frames []frame) [][]byte {
+	var list [][]byte
+	for _, f := range frames {
+		list = append(list, data[f.offset+tfrecord.HeaderSize:f.offset+f.size-tfrecord.FooterSize])
+	}
+	return list
+}
+
+// recordsOf reads a file that must be whole.
+func recordsOf(t testing.TB, path string) [][]byte {
+	t.Helper()
+	r, err := Open(path, tfrecord.ReaderOptions{})
+	check(t, err)
+	defer r.Close()
+	var list [][]byte
+	for record, err := range r.All() {
+		check(t, err)
+		list = append(list, bytes.Clone(record))
+	}
+	return list
+}
+
+func putFile(t testing.TB, path string, data []byte) {
+	t.Helper()
+	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	check(t, os.WriteFile(path, data, 0o644))
+}
+
+func putIndex(t testing.TB, path string, frames []frame) {
+	t.Helper()
+	var index []byte
+	for _, f := range frames {
+		index = tfrecord.AppendIndex(index, tfrecord.IndexEntry{Offset: int64(f.offset), Size: int64(f.size)})
+	}
+	putFile(t, IndexPath(path), index)
+}
+
+// hurt is data with damage, and the frames that it leaves whole.
+type hurt struct {
+	name string
+	data []byte
+	left []frame
+}
+
+// untouched are the frames outside of [from, to).
+func untouched(frames []frame, from, to int) []frame {
+	var left []frame
+	for _, f := range frames {
+		if f.offset+f.size <= from || f.offset >= to {
+			left = append(left, f)
+		}
+	}
+	return left
+}
+
+func overwrite(name string, data []byte, frames []frame, from, to int, how func(byte) byte) hurt {
+	b := bytes.Clone(data)
+	for i := from; i < to; i++ {
+		b[i] = how(b[i])
+	}
+	return hurt{name, b, equal(data, b, frames)}
+}
+
+// equal are the frames that have the same bytes in both.
+func equal(a, b []byte, frames []frame) []frame {
+	return slices.DeleteFunc(slices.Clone(frames), func(f frame) bool {
+		return !bytes.Equal(a[f.offset:f.offset+f.size], b[f.offset:f.offset+f.size])
+	})
+}
+
+func flipped(b byte) byte { return b ^ 0x5a }
+func zeroed(byte) byte    { return 0 }
+
+// everyDamage injects every kind of damage at every structure of a file.
+func everyDamage(data []byte, frames []frame) []hurt {
+	var all []hurt
+	end := len(data)
+	for r, f := range frames {
+		for i := range tfrecord.HeaderSize {
+			all = append(all, overwrite(fmt.Sprintf("header byte %d of %d", i, r), data, frames, f.offset+i, f.offset+i+1, flipped))
+		}
+		for i := 1; i <= tfrecord.FooterSize; i++ {
+			all = append(all, overwrite(fmt.Sprintf("CRC byte -%d of %d", i, r), data, frames, f.offset+f.size-i, f.offset+f.size-i+1, flipped))
+		}
+		payload, behind := f.offset+tfrecord.HeaderSize, f.offset+f.size
+		if f.size > tfrecord.Overhead {
+			all = append(all,
+				overwrite(fmt.Sprintf("first byte of payload %d", r), data, frames, payload, payload+1, flipped),
+				overwrite(fmt.Sprintf("last byte of payload %d", r), data, frames, behind-5, behind-4, flipped))
+		}
+		// Over the borders, to both sides.
+		for _, span := range [][2]int{{behind - 2, behind + 2}, {f.offset, behind}, {f.offset + 3, behind + 13}, {payload, behind + 40}} {
+			from, to := span[0], min(span[1], end)
+			all = append(all,
+				overwrite(fmt.Sprintf("zeros from %d to %d", from, to), data, frames, from, to, zeroed),
+				overwrite(fmt.Sprintf("flips from %d to %d", from, to), data, frames, from, to, flipped))
+		}
+		for _, at := range []int{f.offset, f.offset + 4, f.offset + 8, payload, f.offset + f.size/2, behind - 4} {
+			all = append(all,
+				hurt{fmt.Sprintf("cut at %d", at), data[:at], untouched(frames, at, end)},
+				hurt{fmt.Sprintf("bytes inserted at %d", at), slices.Insert(bytes.Clone(data), at, []byte("surplus")...), untouched(frames, at, at)},
+				hurt{fmt.Sprintf("bytes missing at %d", at), slices.Delete(bytes.Clone(data), at, min(at+5, end)), untouched(frames, at, at+5)})
+		}
+	}
+	return all
+}
+
+// twice adds a second damage, elsewhere.
+func twice(data []byte, frames []frame, one hurt, draw *rand.Rand) hurt {
+	if len(one.data) != len(data) {
+		return one // its frames are not where they were
+	}
+	from := draw.IntN(len(data))
+	to := min(len(data), from+1+draw.IntN(60))
+	two := overwrite(one.name+fmt.Sprintf(" and flips from %d to %d", from, to), one.data, frames, from, to, flipped)
+	two.left = equal(data, two.data, frames)
+	return two
+}
+
+func TestRepairSavesAllThatIsLeft(t *testing.T) {
+	data, frames := framed(10, 0, 300, 1, 77, 77, 40, 5000, 12, 0, 33)
+	damage := everyDamage(data, frames)
+	draw := rand.New(rand.NewPCG(3, 4))
+	for _, one := range slices.Clone(damage) {
+		damage = append(damage, twice(data, frames, one, draw))
+	}
+	for _, c := range damage {
+		salvageAll(t, c, data, frames, nil)
+		salvageAll(t, c, data, frames, newGuide(entriesOf(frames)))
+	}
+}
+
+func entriesOf(frames []frame) (entries []tfrecord.IndexEntry) {
+	for _, f := range frames {
+		entries = append(entries, tfrecord.IndexEntry{Offset: int64(f.offset), Size: int64(f.size)})
+	}
+	return entries
+}
+
+// salvageAll salvages damaged data, and holds everything that comes of it to
+// what there was.
+func salvageAll(t *testing.T, c hurt, data []byte, frames []frame, g *guide) {
+	t.Helper()
+	name := fmt.Sprintf("%s (index: %v)", c.name, g != nil)
+	var got [][]byte
+	end := int64(0)
+	s := &salvage{o: &RepairOptions{MaxDamage: 1000}, want: -1, guide: g, file: RepairedFile{RecordsLostExact: true}}
+	s.give = func(record []byte) error {
+		got = append(got, bytes.Clone(record))
+		return nil
+	}
+	s.lose = func(d Damage, _ io.ReaderAt) error {
+		if d.Bytes > 0 && d.Offset < end {
+			t.Errorf("%s: damage at %d, and before it up to %d", name, d.Offset, end)
+		}
+		end = d.Offset + d.Bytes
+		return nil
+	}
+	check(t, s.frames(bytes.NewReader(c.data)))
+	check(t, s.settle())
+	want := payloads(data, c.left)
+	if !slices.EqualFunc(got, want, bytes.Equal) || s.file.RecordsSaved != int64(len(got)) {
+		t.Errorf("%s: %d records (%d reported), want %d", name, len(got), s.file.RecordsSaved, len(want))
+	}
+	lost := int64(len(frames) - len(want))
+	if g != nil && (s.file.RecordsLost != lost || !s.file.RecordsLostExact || s.file.Note != "") {
+		t.Errorf("%s: %d records lost (exact: %v, %s), want %d", name, s.file.RecordsLost, s.file.RecordsLostExact, s.file.Note, lost)
+	}
+	if g == nil && s.file.RecordsLostExact && s.file.RecordsLost != lost && len(c.data) == len(data) {
+		t.Errorf("%s: exactly %d records lost, want %d", name, s.file.RecordsLost, lost)
+	}
+	// What was saved and what was not are the file.
+	saved := 0
+	for _, f := range c.left {
+		saved += f.size
+	}
+	if int(s.file.BytesLost)+saved != len(c.data) || (len(s.damage) == 0) != (lost == 0 && len(c.data) == len(data)) && g != nil {
+		t.Errorf("%s: %d bytes lost and %d saved of %d; %d stretches", name, s.file.BytesLost, saved, len(c.data), len(s.damage))
+	}
+}
+
+func TestRepairIntoAFile(t *testing.T) {
+	data, frames := framed(10, 0, 300, 1, 77, 3_000_000, 12)
+	last := frames[len(frames)-2]
+	for _, c := range []hurt{
+		overwrite("a header and a payload", data, frames, 20, 40, flipped),
+		overwrite("a large record", data, frames, last.offset+1, last.offset+last.size, zeroed),
+		{"cut", data[:last.offset+2_500_000], frames[:len(frames)-2]},
+	} {
+		dir := t.TempDir()
+		in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
+		putFile(t, in, c.data)
+		putIndex(t, in, frames)
+		report, err := Repair(context.Background(), in, out, RepairOptions{})
+		check(t, err)
+		if got, want := recordsOf(t, out), payloads(data, c.left); !slices.EqualFunc(got, want, bytes.Equal) {
+			t.Errorf("%s: %d records, want %d", c.name, len(got), len(want))
+		}
+		if report.Status != "repaired" || report.RecordsSaved != int64(len(c.left)) || report.RecordsLost != int64(len(frames)-len(c.left)) {
+			t.Errorf("%s: %+v", c.name, report)
+		}
+		checkQuarantine(t, c.name, report, c.data)
+		check2, err := Index(context.Background(), []string{out}, IndexOptions{Check: true})
+		if err != nil || !check2.OK {
+			t.Errorf("%s: the index of the output: %+v, %v", c.name, check2, err)
+		}
+	}
+}
+
+// checkQuarantine wants a file's damage in its quarantine, byte for byte.
+func checkQuarantine(t *testing.T, name string, report *RepairReport, data []byte) {
+	t.Helper()
+	if report.BytesLost == 0 {
+		if report.Quarantine != "" {
+			t.Errorf("%s: a quarantine of nothing", name)
+		}
+		return
+	}
+	var spans [][]byte
+	var at []int64
+	for q, err := range ReadQuarantine(report.Quarantine) {
+		check(t, err)
+		if int(q.Span) == len(spans) {
+			spans = append(spans, nil)
+			at = append(at, q.Offset)
+		}
+		spans[q.Span] = append(spans[q.Span], q.Data...)
+	}
+	i := 0
+	for _, d := range report.Damage {
+		if d.Bytes == 0 {
+			continue
+		}
+		if i >= len(spans) || at[i] != d.Offset || !bytes.Equal(spans[i], data[d.Offset:d.Offset+d.Bytes]) {
+			t.Fatalf("%s: the quarantine does not hold the %d bytes at %d", name, d.Bytes, d.Offset)
+		}
+		i++
+	}
+}
+
+func TestRepairOfAWholeFile(t *testing.T) {
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
+	data, _ := framed(5, 600, 0)
+	for _, content := range [][]byte{data, nil} {
+		putFile(t, in, content)
+		os.Remove(out)
+		report, err := Repair(context.Background(), in, out, RepairOptions{})
+		check(t, err)
+		if report.Status != "clean" || len(report.Damage) != 0 || !report.RecordsLostExact {
+			t.Errorf("%+v", report)
+		}
+		if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, content) {
+			t.Errorf("%d bytes, %v, want the %d of the input", len(got), err, len(content))
+		}
+	}
+	if list, _ := os.ReadDir(dir); len(list) != 2 {
+		t.Errorf("the folder holds %v", list)
+	}
+}
+
+// nested is a file whose second record holds frames itself.
+func nested() (data []byte, frames []frame) {
+	inner, _ := framed(50, 60, 70)
+	for _, record := range [][]byte{[]byte("first"), inner, []byte("third, and longer"), []byte("fourth")} {
+		at := len(data)
+		data = tfrecord.AppendFrame(data, record)
+		frames = append(frames, frame{at, len(data) - at})
+	}
+	return data, frames
+}
+
+func TestRepairOfNestedRecords(t *testing.T) {
+	data, frames := nested()
+	outer := frames[1]
+	inside := outer.offset + tfrecord.HeaderSize
+	for _, c := range []struct {
+		name           string
+		at             int
+		indexed        bool
+		inner          int // frames of the damaged record that are taken
+		guessed, saved int
+	}{
+		{"whole outside", frames[0].offset, false, 0, 0, 3},
+		{"the payload", inside + 20, false, 0, 0, 3},
+		{"the header, and nothing to tell by", outer.offset + 1, false, 3, 0, 6},
+		{"the header, with an index", outer.offset + 1, true, 0, 0, 3},
+		{"the length's CRC, with an index", outer.offset + 9, true, 0, 0, 3},
+	} {
+		dir := t.TempDir()
+		in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
+		putFile(t, in, overwrite("", data, frames, c.at, c.at+1, flipped).data)
+		if c.indexed {
+			putIndex(t, in, frames)
+		}
+		report, err := Repair(context.Background(), in, out, RepairOptions{})
+		check(t, err)
+		if got := recordsOf(t, out); len(got) != c.saved || report.RecordsSaved != int64(c.saved) {
+			t.Errorf("%s: %d records (%d reported), want %d", c.name, len(got), report.RecordsSaved, c.saved)
+		}
+		if c.indexed && (report.RecordsLost != 1 || !report.RecordsLostExact) {
+			t.Errorf("%s: %d lost, exact %v", c.name, report.RecordsLost, report.RecordsLostExact)
+		}
+	}
+
+	// Bytes that were inserted move what follows; the sizes of frames tell which
+	// they are.
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
+	putFile(t, in, slices.Insert(bytes.Clone(data), outer.offset+2, 'x', 'y', 'z'))
+	putIndex(t, in, frames)
+	_, err := Repair(context.Background(), in, out, RepairOptions{})
+	check(t, err)
+	if got, want := recordsOf(t, out), payloads(data, untouched(frames, outer.offset, outer.offset+1)); !slices.EqualFunc(got, want, bytes.Equal) {
+		t.Errorf("after an insertion: %q, want %q", got, want)
+	}
+}
+
+func TestRepairIgnoresTheIndexOfAnotherFile(t *testing.T) {
+	data, frames := framed(10, 20, 30, 40)
+	_, others := framed(10, 25, 30, 40, 50)
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
+	c := overwrite("", data, frames, frames[2].offset+12, frames[2].offset+13, flipped)
+	putFile(t, in, c.data)
+	putIndex(t, in, others)
+	report, err := Repair(context.Background(), in, out, RepairOptions{})
+	check(t, err)
+	if report.RecordsSaved != 3 || report.Files[0].Note == "" {
+		t.Errorf("%+v", report)
+	}
+}
+
+func TestRepairNeverBelievesALength(t *testing.T) {
+	data, frames := framed(10, 20)
+	// A length of 2^62 bytes, and its right checksum.
+	header := binary.LittleEndian.AppendUint64(nil, 1<<62)
+	crc := crc32.Checksum(header, crc32.MakeTable(crc32.Castagnoli))
+	header = binary.LittleEndian.AppendUint32(header, (crc>>15|crc<<17)+0xa282ead8)
+	dir := t.TempDir()
+	in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
+	putFile(t, in, append(append(bytes.Clone(data), header...), "and some more"...))
+	report, err := Repair(context.Background(), in, out, RepairOptions{})
+	check(t, err)
+	if report.RecordsSaved != int64(len(frames)) || report.BytesLost != 25 {
+		t.Errorf("%+v", report)
+	}
+}
+
+func TestRepairRefusals(t *testing.T) {
+	data, frames := framed(10, 20)
+	dir := t.TempDir()
+	in := filepath.Join(dir, "a.tfrecord")
+	putFile(t, in, overwrite("", data, frames, 3, 4, flipped).data)
+	putFile(t, filepath.Join(dir, "there"), []byte("precious"))
+	putFile(t, filepath.Join(dir, "c.quarantine"), []byte("precious"))
+	putFile(t, filepath.Join(dir, "no.tfrecord"), []byte("This is no TFRecord file, but text of some length."))
+	for _, c := range []struct {
+		name, in, out string
+		want          error
+	}{
+		{"onto itself", in, in, fs.ErrExist},
+		{"onto a file", in, filepath.Join(dir, "there"), fs.ErrExist},
+		{"onto a quarantine", in, filepath.Join(dir, "c"), fs.ErrExist},
+		{"of nothing", filepath.Join(dir, "nowhere"), filepath.Join(dir, "b"), fs.ErrNotExist},
+		{"into no folder", in, filepath.Join(dir, "no", "b"), fs.ErrNotExist},
+		{"of no TFRecord", filepath.Join(dir, "no.tfrecord"), filepath.Join(dir, "b"), ErrNothingSaved},
+	} {
+		before, _ := os.ReadDir(dir)
+		if _, err := Repair(context.Background(), c.in, c.out, RepairOptions{}); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", c.name, err, c.want)
+		}
+		if after, _ := os.ReadDir(dir); len(after) != len(before) {
+			t.Errorf("%s: the folder holds %v, before %v", c.name, after, before)
+		}
+	}
+	stopped, stop := context.WithCancel(context.Background())
+	stop()
+	if _, err := Repair(stopped, in, filepath.Join(dir, "b"), RepairOptions{}); !errors.Is(err, context.Canceled) {
+		t.Errorf("cancelled: %v", err)
+	}
+	if _, err := os.Stat(filepath.Join(dir, "b")); err == nil {
+		t.Error("a cancelled repair left its output")
+	}
+}
+
+func TestRepairInPlace(t *testing.T) {
+	data, frames := framed(10, 20, 30)
+	dir := t.TempDir()
+	in := filepath.Join(dir, "a.tfrecord")
+	for round := 1; round <= 2; round++ {
+		c := overwrite("", data, frames, frames[1].offset, frames[1].offset+1, flipped)
+		putFile(t, in, c.data)
+		report, err := Repair(context.Background(), in, "", RepairOptions{InPlace: true})
+		check(t, err)
+		if got := recordsOf(t, in); len(got) != 2 {
+			t.Errorf("%d records", len(got))
+		}
+		f := report.Files[0]
+		if kept, err := os.ReadFile(f.Original); err != nil || !bytes.Equal(kept, c.data) {
+			t.Errorf("round %d: the original at %s: %v", round, f.Original, err)
+		}
+		if _, err := os.Stat(f.Quarantine); err != nil {
+			t.Error(err)
+		}
+	}
+	if kept, _ := os.ReadDir(filepath.Join(dir, damagedDir)); len(kept) != 4 {
+		t.Errorf("kept: %v", kept)
+	}
+	// Nothing is wrong with it now.
+	report, err := Repair(context.Background(), in, "", RepairOptions{InPlace: true})
+	if err != nil || report.Status != "clean" || report.Files[0].Original != "" {
+		t.Errorf("%+v, %v", report, err)
+	}
+}

@@ -1,0 +1,51 @@
+package shard
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+)
+
+// workFile makes a file for what will be at path, in the same folder. Its name
+// follows from path, so that the next run takes the place of a killed one's,
+// and it is locked: two runs never write the same file.
+func workFile(path string) (*os.File, error) {
+	sum := sha256.Sum256([]byte(filepath.Base(path)))
+	f, err := take(filepath.Join(filepath.Dir(path), fmt.Sprintf(".tfrec-work-%x", sum[:6])), atomicfile.Lock)
+	if errors.Is(err, atomicfile.ErrLocked) {
+		return nil, fmt.Errorf("%s: another tfrec is writing it; wait for it to end", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := f.Truncate(0); err != nil {
+		atomicfile.Discard(f)
+		return nil, err
+	}
+	return f, nil
+}
+
+// heldFile is a file that can be read anywhere, until its context is done.
+type heldFile struct {
+	ctx context.Context
+	f   *os.File
+}
+
+func (h heldFile) ReadAt(p []byte, offset int64) (int, error) {
+	if err := h.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return h.f.ReadAt(p, offset)
+}
+
+// from returns a reader of what lies at offset and behind it.
+func (h heldFile) from(offset int64) io.Reader { return io.NewSectionReader(h, offset, 1<<62) }
+
+// isManifest reports whether path is a manifest and no file of records.
+func isManifest(path string) bool { return filepath.Ext(path) == ".json" }
