@@ -23,6 +23,8 @@ type link struct {
 	name string // with its settings: what a State is held to
 	open func(r *run, up stage) (stage, error)
 	prev *link
+	// passes is how many epochs of the set one epoch of the stage takes.
+	passes int64
 }
 
 // stage is a running stage. One goroutine at a time calls it.
@@ -42,7 +44,11 @@ type stage interface {
 // then returns a pipe with one more stage. Its name tells the settings that
 // the order of the records depends on.
 func (p Pipe) then(name string, open func(r *run, up stage) (stage, error)) Pipe {
-	return Pipe{p.set, &link{name, open, p.last}}
+	next := &link{name: name, open: open, prev: p.last, passes: 1}
+	if p.last != nil {
+		next.passes = p.last.passes
+	}
+	return Pipe{p.set, next}
 }
 
 // run is what the stages of a running pipeline share.

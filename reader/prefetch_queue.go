@@ -81,7 +81,7 @@ func (q *queue[T]) put(v T) {
 	q.mu.Unlock()
 }
 
-// end says that no more come, and why.
+// end says that no more come, and why; nil that more come after all.
 func (q *queue[T]) end(err error) {
 	q.mu.Lock()
 	q.err = err

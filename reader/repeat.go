@@ -12,9 +12,11 @@ import (
 // epoch without elements ends it.
 func (p Pipe) Repeat(n int) Pipe {
 	name := fmt.Sprintf("repeat(%d)", max(n, -1))
-	return p.then(name, func(r *run, up stage) (stage, error) {
+	next := p.then(name, func(r *run, up stage) (stage, error) {
 		return &repeatStage{up: up, name: name, times: int64(n)}, nil
 	})
+	next.last.passes *= int64(max(n, 1))
+	return next
 }
 
 type repeatStage struct {

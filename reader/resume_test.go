@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -21,7 +22,7 @@ var pipelines = map[string]func(*Set) Pipe{
 	"interleave":          func(s *Set) Pipe { return s.Interleave(3, 2) },
 	"wide interleave":     func(s *Set) Pipe { return s.Interleave(9, 1) },
 	"shuffle":             func(s *Set) Pipe { return s.Interleave(2, 1).Shuffle(5) },
-	"shuffle all of it":   func(s *Set) Pipe { return s.Records().Shuffle(100) },
+	"shuffle the whole":   func(s *Set) Pipe { return s.Records().Shuffle(100) },
 	"shuffle twice":       func(s *Set) Pipe { return s.Records().Shuffle(4).Shuffle(6) },
 	"repeat":              func(s *Set) Pipe { return s.Interleave(2, 2).Repeat(3) },
 	"shuffle, repeat":     func(s *Set) Pipe { return s.Interleave(2, 1).Shuffle(5).Repeat(3) },
@@ -33,6 +34,29 @@ var pipelines = map[string]func(*Set) Pipe{
 	"all, repeat":         func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Repeat(3) },
 	"all in runs, repeat": func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{Block: 3, Window: 2}).Repeat(2) },
 	"all, shuffle":        func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Shuffle(4).Repeat(2) },
+
+	"cache":                    func(s *Set) Pipe { return s.Interleave(2, 1).Cache(CacheOptions{}) },
+	"shuffle, cache, repeat":   func(s *Set) Pipe { return s.Records().Shuffle(5).Cache(CacheOptions{}).Repeat(3) },
+	"cache, shuffle, repeat":   func(s *Set) Pipe { return s.Interleave(2, 1).Cache(CacheOptions{}).Shuffle(5).Repeat(3) },
+	"repeat, cache, repeat":    func(s *Set) Pipe { return s.Records().Repeat(2).Cache(CacheOptions{}).Repeat(2) },
+	"cache twice, repeat":      func(s *Set) Pipe { return s.Records().Cache(CacheOptions{}).Skip(3).Cache(CacheOptions{}).Repeat(2) },
+	"cache, take, repeat":      func(s *Set) Pipe { return s.Records().Shuffle(4).Cache(CacheOptions{}).Take(9).Repeat(2) },
+	"partial cache":            func(s *Set) Pipe { return s.Records().Shuffle(3).Cache(partialCache).Repeat(2) },
+	"nothing fits, repeat":     func(s *Set) Pipe { return s.Records().Cache(CacheOptions{Limit: 1, Partial: true}).Repeat(2) },
+	"prefetch":                 func(s *Set) Pipe { return s.Interleave(2, 1).Prefetch(3) },
+	"prefetch between":         func(s *Set) Pipe { return s.Records().Prefetch(1).Shuffle(6).Prefetch(0).Repeat(2).Prefetch(9) },
+	"cache, prefetch, repeat":  func(s *Set) Pipe { return s.Records().Cache(CacheOptions{}).Prefetch(2).Shuffle(4).Repeat(2) },
+	"filter, cache, shuffle":   func(s *Set) Pipe { return odd(s.Interleave(2, 1)).Cache(CacheOptions{}).Shuffle(4).Repeat(2) },
+	"all, cache, repeat":       func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Cache(CacheOptions{}).Repeat(2) },
+	"all, prefetch and repeat": func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Prefetch(5).Repeat(2) },
+}
+
+// partialCache has room for some of the records of the small sets.
+var partialCache = CacheOptions{Limit: 900, Partial: true}
+
+// odd keeps the records with odd numbers.
+func odd(p Pipe) Pipe {
+	return p.Filter("odd", func(r Record) (bool, error) { return idOf(r)%2 == 1, nil })
 }
 
 // through is a state as it is after it was written and read.
@@ -58,8 +82,8 @@ func TestResumeAtEveryElement(t *testing.T) {
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
 		dir := writeShards(t, c, lengths...)
 		for name, build := range pipelines {
-			if c != tfrecord.None && strings.HasPrefix(name, "all") {
-				continue
+			if c != tfrecord.None && (strings.Contains(name, "all") || strings.Contains(name, "cache") || strings.Contains(name, "prefetch")) {
+				continue // what cannot be, and what makes no difference there
 			}
 			o := Options{Seed: 4, ShuffleFiles: true}
 			whole := idsOf(t, build(open(t, dir, o)))
@@ -67,16 +91,17 @@ func TestResumeAtEveryElement(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
+			other := open(t, dir, o)
 			for k := 0; ; k++ {
 				state := through(t, s.State())
-				again, err := build(open(t, dir, o)).Resume(t.Context(), state)
+				again, err := build(other).Resume(t.Context(), state)
 				if err != nil {
 					t.Fatalf("%s, after %d: %v", name, k, err)
 				}
 				if k%3 == 0 { // a state of what was resumed is as good
 					state = through(t, again.State())
 					again.Close()
-					if again, err = build(open(t, dir, o)).Resume(t.Context(), state); err != nil {
+					if again, err = build(other).Resume(t.Context(), state); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -113,7 +138,7 @@ func TestResumeInBlocks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if random.IntN(1+len(whole)/1500) == 0 {
+			if blocks := len(whole) / len(b.Records); random.IntN(1+blocks/16) == 0 {
 				n := random.IntN(len(b.Records) + 1)
 				again, err := build(open(t, dir, o)).Resume(t.Context(), through(t, b.State(n)))
 				if err != nil {
@@ -302,7 +327,8 @@ const (
 )
 
 func resumedPipe(t *testing.T, dir string) Pipe {
-	return open(t, dir, Options{Seed: 3}).Interleave(2, 1).Shuffle(9).Repeat(2)
+	cache := CacheOptions{Dir: filepath.Join(dir, "cache")}
+	return open(t, dir, Options{Seed: 3}).Interleave(2, 1).Shuffle(9).Prefetch(4).Cache(cache).Shuffle(5).Repeat(2)
 }
 
 func TestResumeInANewProcess(t *testing.T) {
@@ -320,25 +346,33 @@ func TestResumeInANewProcess(t *testing.T) {
 		return
 	}
 	dir := writeShards(t, tfrecord.None, 30, 40)
-	s, err := resumedPipe(t, dir).Start(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.Close()
-	for range 95 {
-		if _, err := s.Next(); err != nil {
-			t.Fatal(err)
+	whole := idsOf(t, resumedPipe(t, dir))
+	for _, k := range []int{20, 95} {
+		for _, cached := range []bool{true, false} {
+			s, err := resumedPipe(t, dir).Start(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			for range k {
+				if _, err := s.Next(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			state, err := json.Marshal(s.State())
+			s.Close()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !cached {
+				os.RemoveAll(filepath.Join(dir, "cache"))
+			}
+			c := exec.Command(os.Args[0], "-test.run=^TestResumeInANewProcess$")
+			c.Env = append(os.Environ(), resumeDir+"="+dir, resumeState+"="+string(state))
+			out, err := c.CombinedOutput()
+			if want := fmt.Sprint("got ", whole[k:]); err != nil || !strings.Contains(string(out), want) {
+				t.Errorf("after %d, with a whole cache %v: %v: %s\nwant %s", k, cached, err, out, want)
+			}
 		}
-	}
-	state, err := json.Marshal(s.State())
-	if err != nil {
-		t.Fatal(err)
-	}
-	c := exec.Command(os.Args[0], "-test.run=^TestResumeInANewProcess$")
-	c.Env = append(os.Environ(), resumeDir+"="+dir, resumeState+"="+string(state))
-	out, err := c.CombinedOutput()
-	if want := fmt.Sprint("got ", rest(t, s)); err != nil || !strings.Contains(string(out), want) {
-		t.Errorf("%v: %s\nwant %s", err, out, want)
 	}
 }
 

@@ -1,0 +1,280 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// diskCache keeps records in a folder:
+//
+//	NAME.json           what the cache is of, and what it has: written last
+//	NAME-ID.tfrecord    the records, each behind its place in the dataset
+//	NAME.lock           while the cache is filled
+//
+// NAME is the worker's, as in cache-00000-of-00001, and ID a hash of what the
+// cache is of. Before NAME.json is there, there is no cache; the lock is held
+// by who fills it, and goes with the process.
+type diskCache struct {
+	run     *run
+	of      cacheHeader // what the cache is of
+	dir     string
+	name    string
+	limit   int64
+	replace bool
+	sources int
+
+	lock  *os.File // held while filling,
+	out   *os.File // into this file
+	w     *tfrecord.Writer
+	index fileIndex
+	frame []byte
+
+	content *cacheHeader // of
+	file    *os.File
+	in      *tfrecord.Salvager
+	at      int64 // element that is read next
+	failed  error // why it can't be
+}
+
+func newDiskCache(r *run, o CacheOptions) *diskCache {
+	if o.Limit == 0 {
+		o.Limit = defaultDiskCache
+	}
+	opts := r.set.opts
+	return &diskCache{
+		run: r,
+		of: cacheHeader{
+			Format: cacheFormat, FormatVersion: cacheVersion, Dataset: r.set.fingerprint, Worker: opts.Worker, Workers: opts.Workers,
+			Stages: r.names[: len(r.names)-1 : len(r.names)-1], Version: o.Version,
+		},
+		dir: o.Dir, name: fmt.Sprintf("cache-%05d-of-%05d", opts.Worker, opts.Workers),
+		limit: o.Limit, replace: o.Replace, sources: len(r.set.sources),
+	}
+}
+
+func (d *diskCache) path(suffix string) string { return filepath.Join(d.dir, d.name+suffix) }
+
+func (d *diskCache) open() (cacheContent, error) {
+	content, err := d.find()
+	if err != nil || content.whole {
+		return content, err
+	}
+	if err := os.MkdirAll(d.dir, 0o755); err != nil {
+		return cacheContent{}, err
+	}
+	d.lock, err = lockFile(d.path(".lock"))
+	if errors.Is(err, atomicfile.ErrLocked) {
+		return cacheContent{}, nil
+	}
+	if err != nil {
+		return cacheContent{}, err
+	}
+	// Somebody may have finished just before.
+	if content, err = d.find(); err == nil && !content.whole {
+		content.fill = true
+		err = d.create()
+	}
+	if err != nil || content.whole {
+		d.unlock()
+	}
+	return content, err
+}
+
+// find opens the cache that is there.
+func (d *diskCache) find() (cacheContent, error) {
+	header, err := readCacheHeader(d.path(".json"))
+	if errors.Is(err, fs.ErrNotExist) {
+		return cacheContent{}, nil
+	}
+	if err == nil {
+		err = d.of.same(header)
+	}
+	if err != nil {
+		if d.replace {
+			return cacheContent{}, nil
+		}
+		return cacheContent{}, fmt.Errorf("reader: %s: %w; delete it, set Replace, or cache in another folder", d.path(".json"), err)
+	}
+	f, err := os.Open(d.data())
+	if err != nil {
+		return cacheContent{}, d.damaged(err)
+	}
+	if st, err := f.Stat(); err != nil || st.Size() != header.Bytes {
+		f.Close()
+		return cacheContent{}, d.damaged(errors.Join(err, fmt.Errorf("%s has not the %d bytes that it had", d.data(), header.Bytes)))
+	}
+	d.content, d.file = header, f
+	d.in = tfrecord.NewSalvager(f, tfrecord.ReaderOptions{Name: f.Name(), MaxRecord: math.MaxInt64})
+	return cacheContent{whole: true, records: header.Records}, nil
+}
+
+func (d *diskCache) damaged(err error) error {
+	return fmt.Errorf("reader: the cache %s is damaged (delete it to fill it anew): %w", d.path(".json"), err)
+}
+
+// data is the path of the records.
+func (d *diskCache) data() string { return d.path("-" + d.of.id() + ".tfrecord") }
+
+// create begins to fill the cache, after whatever was there of it is removed:
+// the header first, for it says that the rest is whole.
+func (d *diskCache) create() error {
+	if err := atomicfile.Remove(d.path(".json")); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(d.dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		data, header := strings.HasPrefix(e.Name(), d.name+"-"), strings.HasPrefix(e.Name(), d.name+".json.")
+		if data || header {
+			if err := os.Remove(filepath.Join(d.dir, e.Name())); err != nil {
+				return err
+			}
+		}
+	}
+	if d.out, err = os.Create(d.data() + ".partial"); err != nil {
+		return err
+	}
+	d.index = fileIndex{stride: 1}
+	d.w, err = tfrecord.NewWriter(d.out, tfrecord.WriterOptions{})
+	return err
+}
+
+// cachePlaces is how many places in the records the header has at most.
+const cachePlaces = 1 << 12
+
+func (d *diskCache) add(records []Record) (int, error) {
+	for i := range records {
+		frame, mark := tfrecord.BeginFrame(d.frame[:0])
+		frame = append(appendPlace(frame, &records[i]), records[i].Data...)
+		d.frame = tfrecord.EndFrame(frame, mark)
+		if int64(len(d.frame)) > d.limit-d.w.Offset() {
+			return i, nil
+		}
+		d.index.add(d.w.Offset(), cachePlaces)
+		if err := d.w.WriteFrames(d.frame, 1); err != nil {
+			return i, fmt.Errorf("reader: write the cache: %w", err)
+		}
+	}
+	return len(records), nil
+}
+
+func (d *diskCache) finish(rest cacheRest) error {
+	defer d.close()
+	header := d.of
+	header.Records, header.Bytes, header.Rest = d.index.records, d.w.Offset(), rest
+	header.Stride, header.Places = d.index.stride, d.index.offsets
+	err := d.w.Close()
+	if err == nil {
+		err = atomicfile.Place(d.out, d.data())
+	}
+	if err == nil {
+		d.out = nil
+		err = header.write(d.dir, d.path(".json"))
+	}
+	if err != nil {
+		return fmt.Errorf("reader: write the cache: %w", err)
+	}
+	return nil
+}
+
+func (d *diskCache) seek(n int64) error {
+	d.at, d.failed = n, nil
+	if n == d.content.Records {
+		return nil
+	}
+	d.at = n - n%d.content.Stride
+	d.in.MoveTo(d.at, d.content.Places[n/d.content.Stride])
+	for d.at < n {
+		if _, _, err := d.record(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (d *diskCache) rest() cacheRest { return d.content.Rest }
+
+// record reads the next one. Its data are valid until the next call.
+func (d *diskCache) record() (Record, []byte, error) {
+	p, err := d.in.Next()
+	if err == io.EOF {
+		err = fmt.Errorf("%w: %d of %d records", io.ErrUnexpectedEOF, d.at, d.content.Records)
+	}
+	var r Record
+	var data []byte
+	if err == nil {
+		r, data, err = cutPlace(p, d.sources)
+	}
+	if err != nil {
+		return Record{}, nil, d.damaged(err)
+	}
+	d.at++
+	return r, data, nil
+}
+
+// cacheRead is how many bytes of records a block gets, or one record.
+const cacheRead = 256 << 10
+
+func (d *diskCache) read() (*Block, error) {
+	if d.failed != nil {
+		return nil, d.failed
+	}
+	if d.at == d.content.Records {
+		return nil, io.EOF
+	}
+	b := d.run.newBuffer(false)
+	if cap(b.buf) < cacheRead {
+		b.setBuf(make([]byte, 0, cacheRead))
+	}
+	b.buf = b.buf[:0]
+	for d.at < d.content.Records && len(b.Records) < blockRecords && len(b.buf) < cacheRead {
+		r, data, err := d.record()
+		if err != nil {
+			d.failed = err // the records ahead of it count
+			break
+		}
+		if len(data) > cap(b.buf)-len(b.buf) {
+			// Records before alias the old buffer, which lives on through them.
+			b.setBuf(make([]byte, 0, max(len(data), cacheRead)))
+		}
+		begin := len(b.buf)
+		b.buf = append(b.buf, data...)
+		r.Data = b.buf[begin:len(b.buf):len(b.buf)]
+		b.Records = append(b.Records, r)
+	}
+	if len(b.Records) == 0 {
+		b.Release()
+		return nil, d.failed
+	}
+	return b, nil
+}
+
+func (d *diskCache) close() {
+	if d.file != nil {
+		d.file.Close()
+		d.file, d.in, d.content = nil, nil, nil
+	}
+	if d.out != nil {
+		atomicfile.Discard(d.out)
+	}
+	d.out, d.w = nil, nil
+	d.unlock()
+}
+
+func (d *diskCache) unlock() {
+	if d.lock != nil {
+		unlockFile(d.lock)
+		d.lock = nil
+	}
+}

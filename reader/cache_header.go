@@ -1,0 +1,151 @@
+package reader
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+)
+
+const (
+	cacheFormat  = "tfrec.reader.cache"
+	cacheVersion = 1
+)
+
+// cacheHeader is the file that says that a cache on disk is whole. The fields
+// up to Version say what it is of.
+type cacheHeader struct {
+	Format        string   `json:"format"`
+	FormatVersion int      `json:"format_version"`
+	Dataset       string   `json:"dataset"` // see Set.Fingerprint
+	Worker        int      `json:"worker"`
+	Workers       int      `json:"workers"`
+	Stages        []string `json:"stages"` // before the cache
+	Version       string   `json:"version"`
+
+	Records int64     `json:"records"`
+	Bytes   int64     `json:"bytes"`  // of the file with them
+	Stride  int64     `json:"stride"` // records between the Places
+	Places  []int64   `json:"places"` // offsets of records 0, Stride, 2·Stride …
+	Rest    cacheRest `json:"rest"`
+}
+
+// id is a hash of what the cache is of.
+func (h cacheHeader) id() string {
+	of, err := json.Marshal(cacheHeader{
+		Format: h.Format, FormatVersion: h.FormatVersion, Dataset: h.Dataset,
+		Worker: h.Worker, Workers: h.Workers, Stages: h.Stages, Version: h.Version,
+	})
+	if err != nil {
+		panic(err) // strings and numbers
+	}
+	sum := xxh3.Hash128(of).Bytes()
+	return hex.EncodeToString(sum[:8])
+}
+
+// same returns how another header is of something else.
+func (h *cacheHeader) same(other *cacheHeader) error {
+	what := ""
+	switch {
+	case other.Format != h.Format || other.FormatVersion != h.FormatVersion:
+		what = fmt.Sprintf("it has the format %q, version %d", other.Format, other.FormatVersion)
+	case other.Dataset != h.Dataset:
+		what = fmt.Sprintf("it is of the dataset %s, this is %s", other.Dataset, h.Dataset)
+	case other.Worker != h.Worker || other.Workers != h.Workers:
+		what = fmt.Sprintf("it is of worker %d of %d", other.Worker, other.Workers)
+	case !slices.Equal(other.Stages, h.Stages):
+		what = fmt.Sprintf("its stages are %s, here they are %s", strings.Join(other.Stages, " "), strings.Join(h.Stages, " "))
+	case other.Version != h.Version:
+		what = fmt.Sprintf("its version is %q, this is %q", other.Version, h.Version)
+	default:
+		return other.check()
+	}
+	return fmt.Errorf("%w: %s", ErrOtherCache, what)
+}
+
+// check looks at the numbers, with which memory is taken and files are read.
+func (h *cacheHeader) check() error {
+	ok := h.Records >= 0 && h.Bytes >= 0 && h.Stride > 0 && h.Rest.Skip >= 0 && h.Rest.Skip <= h.Records
+	ok = ok && int64(len(h.Places)) == (h.Records+h.Stride-1)/h.Stride
+	for _, at := range h.Places {
+		ok = ok && at >= 0 && at < h.Bytes
+	}
+	// Sections, each with its length behind it, as pop takes them.
+	for rest := h.Rest.At; len(rest) > 0 && ok; {
+		last := int64(len(rest) - 1)
+		if ok = rest[last] >= 0 && rest[last] <= last; ok {
+			rest = rest[:last-rest[last]]
+		}
+	}
+	if !ok {
+		return errors.New("its numbers make no sense")
+	}
+	return nil
+}
+
+// maxHeader is more than any header has bytes.
+const maxHeader = 1 << 20
+
+func readCacheHeader(path string) (*cacheHeader, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxHeader))
+	if err != nil {
+		return nil, err
+	}
+	h := new(cacheHeader)
+	if err := json.Unmarshal(data, h); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrOtherCache, err)
+	}
+	return h, nil
+}
+
+func (h *cacheHeader) write(dir, path string) error {
+	data, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(dir, path, append(data, '\n'))
+}
+
+// appendPlace appends where a record comes from.
+func appendPlace(dst []byte, r *Record) []byte {
+	dst = binary.AppendUvarint(dst, uint64(r.File))
+	dst = binary.AppendUvarint(dst, uint64(r.Number))
+	dst = binary.AppendUvarint(dst, uint64(r.Offset))
+	dst = binary.AppendUvarint(dst, uint64(uint32(r.Epoch)))
+	if r.Pad {
+		return append(dst, 1)
+	}
+	return append(dst, 0)
+}
+
+var errPlace = errors.New("a record without its place")
+
+// cutPlace takes off what appendPlace appended. files is how many there are.
+func cutPlace(p []byte, files int) (Record, []byte, error) {
+	var v [4]uint64
+	for i := range v {
+		n := 0
+		if v[i], n = binary.Uvarint(p); n <= 0 {
+			return Record{}, nil, errPlace
+		}
+		p = p[n:]
+	}
+	if len(p) == 0 || p[0] > 1 || v[0] >= uint64(files) {
+		return Record{}, nil, errPlace
+	}
+	return Record{File: int32(v[0]), Number: int64(v[1]), Offset: int64(v[2]), Epoch: int32(v[3]), Pad: p[0] == 1}, p[1:], nil
+}

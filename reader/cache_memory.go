@@ -1,0 +1,102 @@
+package reader
+
+import (
+	"io"
+	"unsafe"
+)
+
+// memoryCache keeps records in memory, in runs of blocks' size and large pieces
+// of memory: none of it is an allocation for each record.
+type memoryCache struct {
+	run   *run
+	limit int64
+	whole bool
+	end   cacheRest
+	bytes int64
+	runs  [][]Record // of blockRecords each, but for the last
+	count int64
+	room  []byte // where the next record goes
+	grain int    // bytes taken at a time
+
+	at int64 // element that is read next
+}
+
+const (
+	leastGrain = 64 << 10
+	mostGrain  = 1 << 20
+)
+
+func newMemoryCache(r *run, limit int64) *memoryCache {
+	if limit == 0 {
+		limit = defaultMemoryCache
+	}
+	return &memoryCache{run: r, limit: limit}
+}
+
+func (m *memoryCache) open() (cacheContent, error) {
+	m.at = 0
+	return cacheContent{whole: m.whole, records: m.count, fill: !m.whole}, nil
+}
+
+func (m *memoryCache) add(records []Record) (int, error) {
+	for i, r := range records {
+		size := int64(len(r.Data)) + int64(unsafe.Sizeof(r))
+		if size > m.limit-m.bytes {
+			return i, nil
+		}
+		m.bytes += size
+		m.count++
+		r.Data = m.keep(r.Data)
+		last := len(m.runs) - 1
+		if last < 0 || len(m.runs[last]) == blockRecords {
+			m.runs = append(m.runs, make([]Record, 0, blockRecords))
+			last++
+		}
+		m.runs[last] = append(m.runs[last], r)
+	}
+	return len(records), nil
+}
+
+// keep copies data. Large ones have memory of their own, so that little of what
+// was taken at a time is lost to those that don't fit.
+func (m *memoryCache) keep(data []byte) []byte {
+	n := len(data)
+	if n > mostGrain/8 {
+		return append(make([]byte, 0, n), data...)
+	}
+	if n > cap(m.room)-len(m.room) {
+		m.grain = min(max(2*m.grain, leastGrain, 8*n), mostGrain)
+		m.room = make([]byte, 0, m.grain)
+	}
+	begin := len(m.room)
+	m.room = append(m.room, data...)
+	return m.room[begin:len(m.room):len(m.room)]
+}
+
+func (m *memoryCache) finish(rest cacheRest) error {
+	m.whole, m.end, m.room = true, rest, nil
+	return nil
+}
+
+func (m *memoryCache) seek(n int64) error {
+	m.at = n
+	return nil
+}
+
+func (m *memoryCache) rest() cacheRest { return m.end }
+
+func (m *memoryCache) read() (*Block, error) {
+	if m.at == m.count {
+		return nil, io.EOF
+	}
+	b := m.run.newBlock()
+	b.Records = append(b.Records, m.runs[m.at/blockRecords][m.at%blockRecords:]...)
+	m.at += int64(len(b.Records))
+	return b, nil
+}
+
+func (m *memoryCache) close() {
+	if !m.whole {
+		*m = memoryCache{run: m.run, limit: m.limit}
+	}
+}
