@@ -2,6 +2,49 @@
 
 package jpeg
 
+import (
+	"unsafe"
+
+	"golang.org/x/sys/cpu"
+)
+
+//go:generate sh -c "cd _generate && go run ./huffman -out ../decode_amd64.s -stubs ../decode_stubs_amd64.go -pkg jpeg"
+
+// hasBMI2 says that the processor shifts by any register.
+var hasBMI2 = cpu.X86.HasBMI2
+
 // assembled says whether the assembly that makes the decoder of this package the fastest runs
 // here.
-func assembled() bool { return hasAVX2 }
+func assembled() bool { return hasAVX2 && hasBMI2 }
+
+// The assembly knows where these are.
+var (
+	_ = [1]struct{}{}[unsafe.Offsetof(bitReader{}.buf)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(bitReader{}.pos)-24]
+	_ = [1]struct{}{}[unsafe.Offsetof(bitReader{}.acc)-32]
+	_ = [1]struct{}{}[unsafe.Offsetof(bitReader{}.n)-40]
+	_ = [1]struct{}{}[unsafe.Offsetof(bitReader{}.end)-48]
+	_ = [1]struct{}{}[unsafe.Offsetof(blockCode{}.dc)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(blockCode{}.ac)-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(blockCode{}.component)-16]
+	_ = [1]struct{}{}[unsafe.Offsetof(blockCode{}.at)-24]
+	_ = [1]struct{}{}[unsafe.Offsetof(blockCode{}.step)-32]
+	_ = [1]struct{}{}[unsafe.Sizeof(blockCode{})-40]
+	_ = [1]struct{}{}[unsafe.Offsetof(huffTable{}.pairs)-0]
+	_ = [1]struct{}{}[unsafe.Offsetof(huffTable{}.one)-16384]
+	_ = [1]struct{}{}[unsafe.Offsetof(huffTable{}.maxCode)-24576]
+	_ = [1]struct{}{}[unsafe.Offsetof(huffTable{}.offset)-24644]
+	_ = [1]struct{}{}[unsafe.Offsetof(huffTable{}.spec)-24712]
+)
+
+// decodeBlocks decodes n MCUs of a sequential scan, as decodeBlocksPlain does.
+func (r *bitReader) decodeBlocks(coefs []block, codes []blockCode, means *[4]int32, n int) fault {
+	if !hasBMI2 || n < 1 {
+		return r.decodeBlocksPlain(coefs, codes, means, n)
+	}
+	for i := range codes {
+		_ = coefs[codes[i].at+(n-1)*codes[i].step]
+		codes[i].component &= 3
+	}
+	return fault(decodeBlocksBMI2((*uint64)(unsafe.Pointer(r)), &coefs[0], (*uint64)(unsafe.Pointer(&codes[0])), len(codes), &means[0], n, &naturalOrder[0]))
+}

@@ -40,14 +40,17 @@ type blockCode struct {
 	at, step  int // place of the next one among the blocks given, and from there to the one after
 }
 
-// decodeBlocks decodes n MCUs of a sequential scan, each with the blocks given, into coefs,
-// which must be zero. means are the DC coefficients before, for each component. It is
-// [bitReader.blocks] with values: the same data are damaged for both.
-func (r *bitReader) decodeBlocks(coefs []block, mcu []blockCode, means *[4]int32, n int) fault {
+// decodeBlocksPlain decodes n MCUs of a sequential scan, each with the blocks given, into
+// coefs, which must be zero where samples are to be made of them. means are the DC coefficients
+// before, for each component.
+//
+// This is where the time goes: the state is kept in variables, and the loop over coefficients
+// refills once for two lookups.
+func (r *bitReader) decodeBlocksPlain(coefs []block, codes []blockCode, means *[4]int32, n int) fault {
 	buf, pos, acc, have := r.buf, r.pos, r.acc, r.n
 	for range n {
-		for j := range mcu {
-			code := &mcu[j]
+		for j := range codes {
+			code := &codes[j]
 			if pos*8-int(have) > r.end {
 				return short
 			}
@@ -56,42 +59,37 @@ func (r *bitReader) decodeBlocks(coefs []block, mcu []blockCode, means *[4]int32
 			acc |= binary.BigEndian.Uint64(buf[pos:]) >> (have & 63)
 			pos += int((63 - have) >> 3)
 			have |= 56
-			d := code.dc.values[acc>>(64-lookBits)]
-			if d == 0 {
-				e := code.dc.one[acc>>(64-lookBits)]
-				if e == unknown {
-					if e = code.dc.long(int32(acc>>48), false); e == unknown {
-						return badCode
-					}
+			s := code.dc.one[acc>>(64-lookBits)]
+			if s == unknown {
+				if s = code.dc.long(int32(acc>>48), false); s == unknown {
+					return badCode
 				}
-				d = uint32(amplitude(acc<<(e>>16&63), uint(e>>24)))<<16 | e&0xFF
 			}
-			acc <<= d & 63
-			have -= uint(d & 63)
-			mean := means[code.component&3] + int32(d)>>16
+			mean := means[code.component&3] + int32(amplitude(acc<<(s>>16&63), uint(s>>24)))
 			means[code.component&3] = mean
 			b[0] = int16(mean)
+			acc <<= s & 63
+			have -= uint(s & 63)
 
 			ac := code.ac
-			k := uint64(1)
-			var next uint64
-			for {
+			for k := uint64(1); k < 64; {
 				acc |= binary.BigEndian.Uint64(buf[pos:]) >> (have & 63)
 				pos += int((63 - have) >> 3)
 				have |= 56
 				e := ac.pairs[acc>>(64-lookBits)]
-				if next = k + e>>8&0xFF; next < 64 {
+				next := k + e>>8&0xFF
+				if next < 64 {
 					acc <<= e & 63
 					have -= uint(e & 63)
-					b[naturalOrder[uint8(k+e>>16)]&63] = int16(e >> 32)
-					b[naturalOrder[uint8(next-1)]&63] = int16(e >> 48)
+					b[naturalOrder[uint8(k+e>>48)]&63] = int16(e >> 16)
+					b[naturalOrder[uint8(next-1)]&63] = int16(e >> 32)
 					k = next
 					e = ac.pairs[acc>>(64-lookBits)]
 					if next = k + e>>8&0xFF; next < 64 {
 						acc <<= e & 63
 						have -= uint(e & 63)
-						b[naturalOrder[uint8(k+e>>16)]&63] = int16(e >> 32)
-						b[naturalOrder[uint8(next-1)]&63] = int16(e >> 48)
+						b[naturalOrder[uint8(k+e>>48)]&63] = int16(e >> 16)
+						b[naturalOrder[uint8(next-1)]&63] = int16(e >> 32)
 						k = next
 						continue
 					}
@@ -99,8 +97,8 @@ func (r *bitReader) decodeBlocks(coefs []block, mcu []blockCode, means *[4]int32
 				if next == 64 || next-endOfBlock <= 63 {
 					acc <<= e & 63
 					have -= uint(e & 63)
-					b[naturalOrder[uint8(k+e>>16)]&63] = int16(e >> 32)
-					b[naturalOrder[uint8(next-1)]&63] = int16(e >> 48)
+					b[naturalOrder[uint8(k+e>>48)]&63] = int16(e >> 16)
+					b[naturalOrder[uint8(next-1)]&63] = int16(e >> 32)
 					break
 				}
 				// A value that is not wholly in sight, or two symbols of which the second may
@@ -114,16 +112,12 @@ func (r *bitReader) decodeBlocks(coefs []block, mcu []blockCode, means *[4]int32
 						return badCode
 					}
 				}
-				next = k + uint64(s>>8&0xFF)
-				if next > 64 && next < endOfBlock {
+				if k += uint64(s >> 8 & 0xFF); k > 64 && k < endOfBlock {
 					return overrun
 				}
-				b[naturalOrder[uint8(next-1)]&63] = amplitude(acc<<(s>>16&63), uint(s>>24&15))
+				b[naturalOrder[uint8(k-1)]&63] = amplitude(acc<<(s>>16&63), uint(s>>24&15))
 				acc <<= s & 63
 				have -= uint(s & 63)
-				if k = next; k >= 64 {
-					break
-				}
 			}
 		}
 	}

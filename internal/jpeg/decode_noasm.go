@@ -5,3 +5,8 @@ package jpeg
 // assembled says whether the assembly that makes the decoder of this package the fastest runs
 // here.
 func assembled() bool { return false }
+
+// decodeBlocks decodes n MCUs of a sequential scan, as decodeBlocksPlain does.
+func (r *bitReader) decodeBlocks(coefs []block, codes []blockCode, means *[4]int32, n int) fault {
+	return r.decodeBlocksPlain(coefs, codes, means, n)
+}

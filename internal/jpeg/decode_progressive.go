@@ -2,9 +2,6 @@ package jpeg
 
 import "math/bits"
 
-// The four kinds of scans of a progressive picture, decoded. Each is the twin of a walk in
-// progressive.go, with the same verdict on damage.
-
 // eachBlock calls f for the blocks of n MCUs from the given one on, in the order of the scan,
 // until one returns a fault.
 func (s *scan) eachBlock(first, n int, f func(i int, p *plane, b *block) fault) fault {
@@ -14,7 +11,7 @@ func (s *scan) eachBlock(first, n int, f func(i int, p *plane, b *block) fault) 
 			h, v := s.factors(p)
 			for y := range v {
 				for x := range h {
-					if err := f(i, p, &p.coefs[(row*v+y)*p.stride+column*h+x]); err != 0 {
+					if err := f(i, p, p.block((row*v+y)*p.stride+column*h+x)); err != 0 {
 						return err
 					}
 				}
@@ -24,7 +21,8 @@ func (s *scan) eachBlock(first, n int, f func(i int, p *plane, b *block) fault) 
 	return 0
 }
 
-func decodeFirstDC(r *bitReader, s *scan, first, n int) fault {
+// firstDC reads n MCUs of the first scan of DC coefficients.
+func firstDC(r *bitReader, s *scan, first, n int) fault {
 	var means [4]int32
 	return s.eachBlock(first, n, func(i int, p *plane, b *block) fault {
 		if r.exhausted() {
@@ -40,7 +38,8 @@ func decodeFirstDC(r *bitReader, s *scan, first, n int) fault {
 	})
 }
 
-func decodeMoreDC(r *bitReader, s *scan, first, n int) fault {
+// moreDC reads n MCUs of a scan that refines DC coefficients: a bit for each block.
+func moreDC(r *bitReader, s *scan, first, n int) fault {
 	if n*s.blocks > r.end {
 		return short
 	}
@@ -50,14 +49,15 @@ func decodeMoreDC(r *bitReader, s *scan, first, n int) fault {
 	})
 }
 
-func decodeFirstAC(r *bitReader, s *scan, first, n int) fault {
+// firstAC reads n blocks of the first scan of a band of AC coefficients.
+func firstAC(r *bitReader, s *scan, first, n int) fault {
 	p := s.planes[0]
 	for i := first; i < first+n; i++ {
 		if r.exhausted() {
 			return short
 		}
 		at := i/p.wide*p.stride + i%p.wide
-		known, b := p.nonzero[at], &p.coefs[at]
+		known, b := p.nonzero[at], p.block(at)
 		for k := s.ss; k <= s.se; k++ {
 			e, v := r.value(p.acTable, true)
 			if e == unknown {
@@ -82,7 +82,9 @@ func decodeFirstAC(r *bitReader, s *scan, first, n int) fault {
 	return 0
 }
 
-func decodeMoreAC(r *bitReader, s *scan, first, n int) fault {
+// moreAC reads n blocks of a scan that refines a band of AC coefficients: a bit for each
+// coefficient that is known not to be zero, and the places of those that become so.
+func moreAC(r *bitReader, s *scan, first, n int) fault {
 	p := s.planes[0]
 	band := ^uint64(0) << s.ss & (^uint64(0) >> (63 - s.se))
 	bit := int16(1) << s.al
@@ -92,7 +94,7 @@ func decodeMoreAC(r *bitReader, s *scan, first, n int) fault {
 			return short
 		}
 		at := i/p.wide*p.stride + i%p.wide
-		known, b := p.nonzero[at], &p.coefs[at]
+		known, b := p.nonzero[at], p.block(at)
 		k := s.ss
 		for ; ended == 0 && k <= s.se; k++ {
 			e, sign := r.value(p.acTable, true)

@@ -4,11 +4,20 @@ import "slices"
 
 // target is where the samples of a component go when a picture is decoded.
 type target struct {
-	side  int        // samples that a block becomes across and down: 8, 4, 2, 1, or 0 for a component that isn't wanted
-	pix   []byte     // the plane, of whole blocks: rows of pitch bytes
-	pitch int        //
+	side  int    // samples that a block becomes across and down: 8, 4, 2, 1, or 0 for a component that isn't wanted
+	pix   []byte // the plane, of whole blocks: rows of pitch bytes
+	pitch int
 	steps [64]uint16 // quantisation, in natural order
-	coefs []block    // progressive: all blocks, rows of stride
+	coefs []block    // progressive: all blocks, rows of stride; none when only the verdict is wanted
+	waste block
+}
+
+// block is block i of a progressive picture.
+func (t *target) block(i int) *block {
+	if len(t.coefs) == 0 {
+		return &t.waste
+	}
+	return &t.coefs[i]
 }
 
 // inverse writes a row of blocks as samples.
@@ -62,19 +71,10 @@ func decodeSequential(r *bitReader, s *scan, first, n int) fault {
 	for n > 0 {
 		row, column := first/s.across, first%s.across
 		run := min(n, s.across-column, max(1, runBlocks/s.blocks))
-		mcu, at := room[:0], 0
-		for i, p := range s.planes {
-			h, v := s.factors(p)
-			for range v {
-				for x := range h {
-					mcu = append(mcu, blockCode{p.dcTable, p.acTable, i, at + x, h})
-				}
-				at += h * run
-			}
-		}
-		coefs := s.coefs[:at]
+		codes := s.codes(room[:0], run)
+		coefs := s.coefs[:run*s.blocks]
 		clear(coefs)
-		if f := r.decodeBlocks(coefs, mcu, &means, run); f != 0 {
+		if f := r.decodeBlocks(coefs, codes, &means, run); f != 0 {
 			return f
 		}
 		for _, p := range s.planes {
@@ -90,6 +90,22 @@ func decodeSequential(r *bitReader, s *scan, first, n int) fault {
 		n -= run
 	}
 	return 0
+}
+
+// codes appends the blocks of an MCU. In a run of so many MCUs, the blocks of a component that
+// lie side by side follow one another: row by row, one component behind the other.
+func (s *scan) codes(to []blockCode, run int) []blockCode {
+	at := 0
+	for i, p := range s.planes {
+		h, v := s.factors(p)
+		for range v {
+			for x := range h {
+				to = append(to, blockCode{p.dcTable, p.acTable, i, at + x, h})
+			}
+			at += h * run
+		}
+	}
+	return to
 }
 
 // factors says how many blocks of a component an MCU has across and down.

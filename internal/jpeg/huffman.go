@@ -9,11 +9,11 @@ import (
 // codes that occur, and keeps the tables of two components in the first-level cache.
 const lookBits = 11
 
-// An entry of a lookup table packs what the walk needs to know:
+// An entry of a lookup table packs what reading one symbol takes:
 //
-//	bits 0-7   bits to skip: the codes and the amplitude bits that follow them
+//	bits 0-7   bits to skip: the code and the amplitude bits that follow it
 //	bits 8-15  how far the coefficient index moves; endOfBlock at an end of block
-//	bits 16-23 length of the (first) code
+//	bits 16-23 length of the code
 //	bits 24-31 its symbol
 type entry = uint32
 
@@ -27,26 +27,29 @@ const endOfBlock = 128
 // huffTable is one Huffman table as a DHT segment gives it, and what is derived from it.
 // The derived parts are made when a scan first needs them.
 type huffTable struct {
+	// pairs is for the AC coefficients of sequential scans, up to two an entry, their values
+	// with them if wholly in sight; if not even one is, the entry is that of unknown:
+	//
+	//	bits 0-7   bits to skip
+	//	bits 8-15  how far the coefficient index moves, as in one
+	//	bits 16-31 the first value
+	//	bits 32-47 the last value, which goes before where the index moves to; a single one is there twice
+	//	bits 48-63 where the first value goes, from the index on
+	pairs [1 << lookBits]uint64
+	one   [1 << lookBits]entry // one symbol an entry
+
+	maxCode [17]int32
+	offset  [17]int32
 	spec    [16 + 256]byte // counts of each length, then symbols
 	n       int            // number of symbols
 	present bool           // spec holds a table
-
-	derived uint8 // which of the tables below are made from spec: madeDC, madeAC, madePairs
-	maxCode [17]int32
-	offset  [17]int32
-	one     [1 << lookBits]entry // one symbol an entry
-	two     [1 << lookBits]entry // up to two symbols an entry, AC of sequential scans only
-
-	// With values, for decoding: what is not wholly in sight has to be looked up in one.
-	values [1 << lookBits]uint32 // DC: bits to skip, from bit 16 on the value; zero when not in sight
-	pairs  [1 << lookBits]uint64 // AC: up to two coefficients an entry, see pairValues
+	derived uint8          // which of the tables above are made from spec: madeDC, madeAC, madePairs
 }
 
 const (
 	madeDC = 1 << iota
 	madeAC
 	madePairs
-	madeValues
 )
 
 // set takes counts and symbols. A table equal to the one already there keeps what was derived.
@@ -131,74 +134,37 @@ func makeEntry(length int, symbol byte, ac bool) entry {
 	return entry(skip) | entry(advance)<<8 | entry(length)<<16 | entry(symbol)<<24
 }
 
-// pair makes the table of up to two symbols an entry from the table of one.
+// pair makes the pairs from the table of one symbol an entry.
 func (t *huffTable) pair() {
 	if t.derived&madePairs != 0 {
 		return
 	}
+	// Each symbol with its value as the second of two: what it adds to the entry. Out of sight
+	// it skips more than there is room for.
+	var second [1 << lookBits]uint64
 	for i, e := range t.one {
-		t.two[i] = e
-		skip, advance := e&0xFF, e>>8&0xFF
-		if e == unknown || advance == endOfBlock || skip >= lookBits {
+		second[i] = lookBits + 1
+		if skip := e & 0xFF; e != unknown && skip <= lookBits {
+			v := amplitude(uint64(i)<<(64-lookBits)<<(e>>16&63), uint(e>>24&15))
+			second[i] = uint64(e&0xFFFF) | uint64(uint16(v))<<32
+		}
+	}
+	for i := range t.pairs {
+		s := second[i]
+		skip, advance, v := s&0xFF, s>>8&0xFF, s>>32
+		switch {
+		case skip > lookBits:
+			t.pairs[i] = uint64(unknown)
 			continue
+		case advance != endOfBlock:
+			if s := second[i<<skip&(1<<lookBits-1)]; skip+s&0xFF <= lookBits {
+				t.pairs[i] = (skip | advance<<8 | v<<16 | (advance-1)<<48) + s
+				continue
+			}
 		}
-		next := t.one[i<<skip&(1<<lookBits-1)]
-		if next == unknown || skip+(next>>16&0xFF) > lookBits {
-			continue // the second code is not wholly in sight
-		}
-		skip += next & 0xFF
-		advance += next >> 8 & 0xFF
-		t.two[i] = e&0xFFFF0000 | advance<<8 | skip
+		t.pairs[i] = s | v<<16 | (advance-1)<<48
 	}
 	t.derived |= madePairs
-}
-
-// valueDC makes the table of DC differences from the table of one symbol an entry.
-func (t *huffTable) valueDC() {
-	if t.derived&madeValues != 0 {
-		return
-	}
-	for i, e := range t.one {
-		t.values[i] = 0
-		if skip := e & 0xFF; e != unknown && skip <= lookBits {
-			v := amplitude(uint64(i)<<(64-lookBits)<<(e>>16&63), uint(e>>24))
-			t.values[i] = uint32(v)<<16 | skip
-		}
-	}
-	t.derived |= madeValues
-}
-
-// valueAC makes the table of AC coefficients, two an entry where both are wholly in sight:
-//
-//	bits 0-7   bits to skip
-//	bits 8-15  how far the coefficient index moves, as in one
-//	bits 16-23 where the first coefficient is, from the index on
-//	bits 32-47 the first coefficient
-//	bits 48-63 the last, which is before where the index moves to; a single one is there twice
-func (t *huffTable) valueAC() {
-	if t.derived&madeValues != 0 {
-		return
-	}
-	for i, e := range t.one {
-		t.pairs[i] = uint64(unknown)
-		skip, advance := uint64(e&0xFF), uint64(e>>8&0xFF)
-		if e == unknown || skip > lookBits {
-			continue
-		}
-		v := uint64(uint16(amplitude(uint64(i)<<(64-lookBits)<<(e>>16&63), uint(e>>24&15))))
-		t.pairs[i] = skip | advance<<8 | (advance-1)<<16 | v<<32 | v<<48
-		if advance == endOfBlock || skip == lookBits {
-			continue
-		}
-		rest := i << skip & (1<<lookBits - 1)
-		next := t.one[rest]
-		if next == unknown || skip+uint64(next&0xFF) > lookBits {
-			continue // the second is not wholly in sight
-		}
-		w := uint64(uint16(amplitude(uint64(rest)<<(64-lookBits)<<(next>>16&63), uint(next>>24&15))))
-		t.pairs[i] = skip + uint64(next&0xFF) | (advance+uint64(next>>8&0xFF))<<8 | (advance-1)<<16 | v<<32 | w<<48
-	}
-	t.derived |= madeValues
 }
 
 // long finds a code that is longer than lookBits in the 16 bits given and returns its entry,

@@ -94,17 +94,9 @@ func (c *checker) sequence(s *scan, at int) error {
 			return damagef("the scan at byte %d brings component %d a second time", at, p.ID)
 		}
 		p.seen = true
-		if c.decoding {
-			p.dcTable.valueDC()
-			p.acTable.valueAC()
-		} else {
-			p.acTable.pair()
-		}
+		p.acTable.pair()
 	}
-	s.walk = walkSequential
-	if c.decoding {
-		s.walk, s.coefs = decodeSequential, c.slab()
-	}
+	s.walk, s.coefs = decodeSequential, c.slab()
 	return nil
 }
 
@@ -164,20 +156,4 @@ func restartMarker(data []byte, pos, number int) (int, bool) {
 		return 0, false
 	}
 	return pos + 1, true
-}
-
-// walkSequential walks over n MCUs of a sequential scan.
-func walkSequential(r *bitReader, s *scan, _, n int) fault {
-	var tables [4 * 16]tablePair
-	mcu := tables[:0]
-	for _, p := range s.planes {
-		blocks := p.H * p.V
-		if len(s.planes) == 1 {
-			blocks = 1
-		}
-		for range blocks {
-			mcu = append(mcu, tablePair{p.dcTable, p.acTable})
-		}
-	}
-	return r.blocks(mcu, n)
 }
