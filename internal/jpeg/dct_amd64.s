@@ -996,32 +996,30 @@ blocks:
 	VPACKSSDW      Y0, Y1, Y0
 	VPSRAD         $0x0d, Y4, Y4
 	VPSRAD         $0x0d, Y3, Y3
-	VPACKSSDW      Y3, Y4, Y1
-	VPMADDWD       across<>+0(SB), Y0, Y2
-	VPSHUFD        $0x4e, Y2, Y3
-	VPADDD         Y3, Y2, Y2
-	VPSHUFD        $0xb1, Y2, Y3
-	VPADDD         Y3, Y2, Y2
-	VPSIGND        signs<>+0(SB), Y2, Y2
-	VPSLLD         $0x10, Y0, Y0
-	VPSRAD         $0x01, Y0, Y0
-	VPSHUFD        $0x00, Y0, Y0
-	VPADDD         dwords524288<>+0(SB), Y0, Y0
-	VPADDD         Y0, Y2, Y2
-	VPSRAD         $0x14, Y2, Y2
-	VPMADDWD       across<>+0(SB), Y1, Y0
+	VPACKSSDW      Y3, Y4, Y2
+	VPMADDWD       across<>+0(SB), Y0, Y0
 	VPSHUFD        $0x4e, Y0, Y3
 	VPADDD         Y3, Y0, Y0
 	VPSHUFD        $0xb1, Y0, Y3
 	VPADDD         Y3, Y0, Y0
 	VPSIGND        signs<>+0(SB), Y0, Y0
-	VPSLLD         $0x10, Y1, Y1
-	VPSRAD         $0x01, Y1, Y1
+	VPSLLD         $0x0f, Y1, Y1
 	VPSHUFD        $0x00, Y1, Y1
 	VPADDD         dwords524288<>+0(SB), Y1, Y1
 	VPADDD         Y1, Y0, Y0
 	VPSRAD         $0x14, Y0, Y0
-	VPUNPCKLQDQ    Y0, Y2, Y0
+	VPMADDWD       across<>+0(SB), Y2, Y1
+	VPSHUFD        $0x4e, Y1, Y2
+	VPADDD         Y2, Y1, Y1
+	VPSHUFD        $0xb1, Y1, Y2
+	VPADDD         Y2, Y1, Y1
+	VPSIGND        signs<>+0(SB), Y1, Y1
+	VPSLLD         $0x0f, Y4, Y2
+	VPSHUFD        $0x00, Y2, Y2
+	VPADDD         dwords524288<>+0(SB), Y2, Y2
+	VPADDD         Y2, Y1, Y1
+	VPSRAD         $0x14, Y1, Y1
+	VPUNPCKLQDQ    Y1, Y0, Y0
 	VPACKSSDW      Y0, Y0, Y0
 	VPACKSSWB      Y0, Y0, Y0
 	VPXOR          middle<>+0(SB), Y0, Y0

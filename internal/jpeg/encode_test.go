@@ -2,10 +2,13 @@ package jpeg
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"fmt"
 	"image"
 	stdjpeg "image/jpeg"
 	"math/rand/v2"
+	"os"
+	"strings"
 	"testing"
 )
 
@@ -48,17 +51,86 @@ func mustEncodeAlike(t *testing.T, judge *turbo, pix []byte, w, h, quality int, 
 	if sub == SubGray {
 		return
 	}
+	p := planesOf(t, pix, w, h, sub)
+	got, err := ownEncoder{}.appendPlanes([]byte("before"), p, quality)
+	want, err2 := judge.appendPlanes([]byte("before"), p, quality)
+	compare("planes", got, want, err, err2)
+}
+
+// planesOf takes the bytes of w by h pixels of RGB for planes, with strides of their own.
+func planesOf(t *testing.T, pix []byte, w, h int, sub Subsampling) *Planar {
+	t.Helper()
 	p := &Planar{Width: w, Height: h, Sampling: sub, Pix: [3][]byte{pix, pix[len(pix)/7:], pix[len(pix)/5:]}}
 	for i := range p.Pix {
 		p.Stride[i], _ = p.size(i)
 		p.Stride[i] += i
 	}
-	if p.check() != nil {
-		t.Fatal(p.check())
+	if err := p.check(); err != nil {
+		t.Fatal(err)
 	}
-	got, err := ownEncoder{}.appendPlanes([]byte("before"), p, quality)
-	want, err2 := judge.appendPlanes([]byte("before"), p, quality)
-	compare("planes", got, want, err, err2)
+	return p
+}
+
+// goldenEncoded holds a line for each way to encode a part of a photograph with the hash of
+// the file that libjpeg-turbo 2.1.5 wrote.
+const goldenEncoded = "../../testdata/jpeg/encoded.txt"
+
+// TestGoldenEncoded compares with the hashes of what libjpeg-turbo wrote. Without assembly,
+// too, the bytes are the same.
+func TestGoldenEncoded(t *testing.T) {
+	if *update {
+		text := strings.Join(encodedLines(t, theirs(t)), "\n") + "\n"
+		if err := os.WriteFile(goldenEncoded, []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	lines := strings.Split(strings.TrimSpace(string(read(t, goldenEncoded))), "\n")
+	compare := func(how string) {
+		got := encodedLines(t, ownEncoder{})
+		if len(got) != len(lines) {
+			t.Fatalf("%d lines, want %d", len(lines), len(got))
+		}
+		for i, line := range got {
+			if line != lines[i] {
+				t.Errorf("%s: %s, libjpeg-turbo's is %s", how, line, lines[i])
+			}
+		}
+	}
+	compare("as it is")
+	withoutAssembly(func() { compare("without assembly") })
+}
+
+// encodedLines encodes parts of a photograph in many ways.
+func encodedLines(t *testing.T, e encoder) (lines []string) {
+	data := picture(t, "../demo/photos/tulips/17324469461_2b318aff8d_m.jpg")
+	pix := decodeWith(t, ownSet, data, Request{Format: RGB, Denom: 1})
+	stride := header(t, data).Width * 3
+	for _, size := range [][2]int{{1, 1}, {7, 9}, {16, 16}, {17, 31}, {47, 24}, {160, 128}} {
+		w, h := size[0], size[1]
+		for _, quality := range []int{1, 40, 75, 95, 100} {
+			for sub := range SubGray + 1 {
+				note := func(form string, out []byte, err error) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					sum := sha256.Sum256(out)
+					lines = append(lines, fmt.Sprintf("%dx%d q%d %v %s %x", w, h, quality, sub, form, sum[:6]))
+				}
+				p := Pixels{Pix: pix, Width: w, Height: h, Stride: stride, Format: RGB}
+				out, err := e.append(nil, p, quality, sub)
+				note("rgb", out, err)
+				if sub < SubGray {
+					out, err = e.appendPlanes(nil, planesOf(t, pix, w, h, sub), quality)
+					note("planes", out, err)
+					continue
+				}
+				p.Format = Gray
+				out, err = e.append(nil, p, quality, sub)
+				note("gray", out, err)
+			}
+		}
+	}
+	return lines
 }
 
 // The own encoder writes what libjpeg-turbo does: of pictures of all shapes and
@@ -73,6 +145,20 @@ func TestEncodeAlike(t *testing.T) {
 		randomSamples(r, pix)
 		mustEncodeAlike(t, judge, pix, w, h, 1+r.IntN(100), Subsampling(i%5))
 	}
+}
+
+func FuzzEncodeAlike(f *testing.F) {
+	f.Add([]byte("some of a row of pixels"), uint8(16), uint8(16), uint8(95), uint8(0))
+	f.Add([]byte{0, 255, 255, 0, 128}, uint8(31), uint8(7), uint8(100), uint8(3))
+	f.Fuzz(func(t *testing.T, some []byte, w, h, quality, sub uint8) {
+		judge := theirs(t)
+		if len(some) == 0 || w == 0 || h == 0 {
+			return
+		}
+		pix := bytes.Repeat(some, 3*int(w)*int(h)/len(some)+1)
+		pix = pix[:3*int(w)*int(h)]
+		mustEncodeAlike(t, judge, pix, int(w), int(h), 1+int(quality)%100, Subsampling(sub%5))
+	})
 }
 
 // BenchmarkAppendPlanes encodes 224x224 pixels at quality 95, 4:2:0, from planes.

@@ -6,7 +6,9 @@ package jpeg
 // (jidctred.c). The samples are those of libjpeg-turbo, which computes them with
 // vectors of 16 bits, for all coefficients, even those that no picture has:
 // sums of two coefficients wrap, what goes from the first pass to the second
-// saturates, and so do samples.
+// saturates, and so do samples. The exception are blocks with nothing below the first
+// row, dequantised, and something in it that takes more than 14 bits, for which
+// libjpeg-turbo has a short cut that wraps.
 //
 // All take coefficients in natural order, row by row, and the quantisation
 // table in the same order.
@@ -177,7 +179,10 @@ func idct2Plain(dst []byte, stride int, coefs [][64]int16, quant *[64]uint16) {
 		for _, x := range [...]int{0, 1, 3, 5, 7} {
 			c := w[x : x+57]
 			a, b := points2(c[0], c[8], c[24], c[40], c[56], 1<<(dctBits-passBits+1))
-			c[0], c[8] = saturate(a>>(dctBits-passBits+2)), saturate(b>>(dctBits-passBits+2))
+			c[0], c[8] = a>>(dctBits-passBits+2), b>>(dctBits-passBits+2)
+			if x > 0 {
+				c[0], c[8] = saturate(c[0]), saturate(c[8])
+			}
 		}
 		for y := range 2 {
 			c := w[8*y : 8*y+8]
@@ -196,9 +201,11 @@ func points2(x0, x1, x3, x5, x7, half int32) (a, b int32) {
 	return dc + odd, dc - odd
 }
 
-// idct1 makes one sample of each block: its mean.
+// idct1 makes one sample of each block: its mean. It wraps where it has more than 10 bits, as
+// libjpeg's does.
 func idct1(dst []byte, _ int, coefs [][64]int16, quant *[64]uint16) {
 	for i := range coefs {
-		dst[i] = sample((int32(coefs[i][0])*int32(quant[0]) + 4) >> 3)
+		mean := (int32(coefs[i][0])*int32(quant[0]) + 4) >> 3
+		dst[i] = sample(mean << 22 >> 22)
 	}
 }

@@ -32,23 +32,6 @@ func mustTwin(t *testing.T, coefs [][64]int16, quant *[64]uint16) {
 	}
 }
 
-// randomBlocks makes blocks whose coefficients have up to so many bits, of
-// which some are flat and most are sparse.
-func randomBlocks(r *rand.Rand, n int, bits uint) [][64]int16 {
-	coefs := make([][64]int16, n)
-	for i := range coefs {
-		count := []int{1, 1, 3, 10, 64}[r.IntN(5)]
-		for range count {
-			at := 0
-			if count > 1 {
-				at = r.IntN(64)
-			}
-			coefs[i][at] = int16(r.Uint32()) >> (16 - bits)
-		}
-	}
-	return coefs
-}
-
 // The assembly and its plain twin make the same samples of all coefficients and
 // tables, those that no picture has among them.
 func TestIDCTTwin(t *testing.T) {

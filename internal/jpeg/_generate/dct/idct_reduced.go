@@ -113,6 +113,7 @@ func idct2() {
 	bits := constBits - passBits + 2
 	sum := add(weigh(interleave(x[7], x[5]), weights[0], weights[1]), weigh(interleave(x[3], x[1]), weights[2], weights[3]))
 	top, bottom := butterfly(t.lift(x[0], interleave, constBits+2, bits), sum)
+	sides := [2]wide{top, bottom} // the first column of which isn't saturated
 	rows := [2]VecVirtual{descale(top, bits), descale(bottom, bits)}
 
 	// Each row is weighed as a whole: column 0, lifted, apart from the odd
@@ -130,8 +131,7 @@ func idct2() {
 		// In the first 32 bits the sum, in the second the difference.
 		VPSIGND(table("signs", 4, 1, -1&0xffffffff), odd, odd)
 		dc := YMM()
-		VPSLLD(Imm(16), r, dc)
-		VPSRAD(Imm(16-constBits-2), dc, dc)
+		VPSLLD(Imm(constBits+2), sides[i][0], dc)
 		VPSHUFD(Imm(0), dc, dc)
 		VPADDD(dwords(1<<(bits-1)), dc, dc)
 		VPADDD(dc, odd, odd)
