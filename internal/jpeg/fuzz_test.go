@@ -2,6 +2,7 @@ package jpeg
 
 import (
 	"errors"
+	"fmt"
 	"testing"
 )
 
@@ -32,5 +33,48 @@ func FuzzCheck(f *testing.F) {
 		if err := turbo.Decode(pix, h.Width*3, data, &h, Request{Format: RGB, Denom: 1}); err != nil {
 			t.Errorf("the check passed what libjpeg refuses: %v", err)
 		}
+	})
+}
+
+// FuzzDecode decodes anything: the verdict is that of the check, nothing panics, and what is
+// sound comes out as libjpeg-turbo's, where that is installed, and close to image/jpeg's.
+func FuzzDecode(f *testing.F) {
+	for _, file := range pictureFiles(f) {
+		if data := read(f, file); len(data) < 4<<10 {
+			f.Add(data)
+		}
+	}
+	sets := backends(f)
+	turbo := sets["turbo"]
+	f.Fuzz(func(t *testing.T, data []byte) {
+		h, err := ParseHeader(data)
+		if err != nil || ownSet.Supports(&h) != nil || h.Width*h.Height > 1<<18 {
+			return
+		}
+		verdict := Check(data, &h)
+		eachForm(&h, func(r Request) {
+			w, ht := h.Scaled(r.Denom)
+			n := w * r.Format.Bytes()
+			got, want := make([]byte, n*ht), make([]byte, n*ht)
+			err := ownSet.Decode(got, n, data, &h, r)
+			if fmt.Sprint(err) != fmt.Sprint(verdict) {
+				t.Fatalf("the check says %v, the decoder %v", verdict, err)
+			}
+			if err != nil {
+				return
+			}
+			if turbo == nil {
+				return
+			}
+			if _, ok := comparable(turbo, data); !ok {
+				return
+			}
+			if err := turbo.Decode(want, n, data, &h, r); err != nil {
+				t.Fatalf("libjpeg-turbo says %v", err)
+			}
+			if largest, rms := distance(got, want); largest > 0 {
+				t.Errorf("format %d at 1/%d: %.2f from libjpeg-turbo, %d at most", r.Format, r.Denom, rms, largest)
+			}
+		})
 	})
 }
