@@ -3,14 +3,14 @@ package shard
 import (
 	"bufio"
 	"bytes"
+	"compress/flate"
+	"compress/gzip"
+	"compress/zlib"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 
-	"github.com/klauspost/compress/flate"
-	"github.com/klauspost/compress/gzip"
-	"github.com/klauspost/compress/zlib"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -26,7 +26,8 @@ type unread struct {
 
 // inflater decompresses what can be of a file, which may consist of several
 // streams: gzip members, zlib streams, zstd frames. Records have checksums of
-// their own, so what comes before a fault is worth having.
+// their own, so what comes before a fault is worth having. gzip and zlib are the
+// standard library's, which give all that is before the bit with the fault.
 type inflater struct {
 	in    heldFile
 	size  int64
@@ -45,7 +46,9 @@ func (x *inflater) close() {
 // file or of writing.
 func (x *inflater) inflate(out io.Writer) (lost []unread, err error) {
 	w := &stickyWriter{w: out}
+	before := int64(0) // where the stream before begins
 	for at := int64(0); at < x.size; {
+		begin := at
 		s, fault := x.open(at)
 		if s == nil {
 			if s = x.headerless(at); s != nil {
@@ -64,12 +67,17 @@ func (x *inflater) inflate(out io.Writer) (lost []unread, err error) {
 			if checksum {
 				lost = append(lost, unread{end - x.trailer(), x.trailer(), fault, true})
 			}
-			at = end
+			before, at = begin, end
 			continue
 		}
-		if at, err = x.search(at + 1); err != nil {
+		if s == nil && x.c == tfrecord.Zstd {
+			// Sizes alone say where the frame before it ends: they may be wrong.
+			begin = before
+		}
+		if at, err = x.search(begin + 1); err != nil {
 			return nil, err
 		}
+		before = at
 		lost = append(lost, unread{offset: min(end, at), bytes: at - min(end, at), err: fault})
 	}
 	return lost, nil
@@ -186,6 +194,12 @@ func (x *inflater) open(offset int64) (*openStream, error) {
 }
 
 func (x *inflater) openZstd(s *openStream) (*openStream, error) {
+	// The decoder would say so when it reads.
+	var head [zstd.HeaderMaxSize]byte
+	n, _ := x.in.ReadAt(head[:], s.base)
+	if err := new(zstd.Header).Decode(head[:n]); err != nil {
+		return nil, err
+	}
 	var err error
 	if x.zstd == nil {
 		x.zstd, err = zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(128<<20),

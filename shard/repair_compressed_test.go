@@ -1,0 +1,206 @@
+package shard
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// compressed returns data as one stream.
+func compressed(t testing.TB, c tfrecord.Compression, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var w io.WriteCloser
+	var err error
+	switch c {
+	case tfrecord.Gzip:
+		w = gzip.NewWriter(&b)
+	case tfrecord.Zlib:
+		w = zlib.NewWriter(&b)
+	default:
+		w, err = zstd.NewWriter(&b)
+	}
+	check(t, err)
+	_, err = w.Write(data)
+	check(t, err)
+	check(t, w.Close())
+	return b.Bytes()
+}
+
+// readable returns what other readers get out of a stream before its fault.
+func readable(c tfrecord.Compression, data []byte) []byte {
+	var r io.Reader
+	var err error
+	switch c {
+	case tfrecord.Gzip:
+		r, err = gzip.NewReader(bytes.NewReader(data))
+	case tfrecord.Zlib:
+		r, err = zlib.NewReader(bytes.NewReader(data))
+	default:
+		r, err = zstd.NewReader(bytes.NewReader(data), zstd.WithDecoderConcurrency(1))
+	}
+	if err != nil {
+		return nil
+	}
+	got, _ := io.ReadAll(r)
+	return got
+}
+
+var allCompressions = []tfrecord.Compression{tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd}
+
+// half is data that compresses to about half.
+func half(data []byte) []byte {
+	b := bytes.Clone(data)
+	for i := range b {
+		b[i] &= 0x0f
+	}
+	return b
+}
+
+// framedText is a file of records that can be compressed.
+func framedText(sizes ...int) (data []byte, frames []frame) {
+	plain, frames := framed(sizes...)
+	for i, record := range payloads(plain, frames) {
+		frames[i].offset = len(data)
+		data = tfrecord.AppendFrame(data, half(record))
+	}
+	return data, frames
+}
+
+func TestRepairOfCompressedFilesThatWereCut(t *testing.T) {
+	data, frames := framedText(100, 200_000, 30, 300_000, 4000, 50)
+	for _, c := range allCompressions {
+		whole := compressed(t, c, data)
+		for _, cut := range []int{len(whole) - 1, len(whole) - 9, len(whole) / 2, len(whole) / 5, 100} {
+			dir := t.TempDir()
+			in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
+			putFile(t, in, whole[:cut])
+			got := readable(c, whole[:cut])
+			want := slices.DeleteFunc(slices.Clone(frames), func(f frame) bool { return f.offset+f.size > len(got) })
+			report, err := Repair(context.Background(), in, out, RepairOptions{})
+			if len(want) == 0 {
+				continue
+			}
+			if err != nil {
+				t.Errorf("%v cut at %d: %v", c, cut, err)
+				continue
+			}
+			if saved := recordsOf(t, out); !slices.EqualFunc(saved, payloads(data, want), bytes.Equal) {
+				t.Errorf("%v cut at %d: %d records, want %d", c, cut, len(saved), len(want))
+			}
+			if report.Status != "repaired" || len(report.Damage) == 0 || report.RecordsLostExact {
+				t.Errorf("%v cut at %d: %+v", c, cut, report)
+			}
+		}
+	}
+}
+
+func TestRepairGoesOnInTheNextStream(t *testing.T) {
+	one, frames1 := framedText(100, 50_000, 30)
+	two, frames2 := framedText(77, 60_000, 5)
+	for _, c := range allCompressions {
+		first := compressed(t, c, one)
+		all := append(bytes.Clone(first), compressed(t, c, two)...)
+		for name, damage := range map[string]func([]byte) []byte{
+			"first header":           func(b []byte) []byte { b[1] ^= 0x5a; return b },
+			"middle of the first":    func(b []byte) []byte { clear(b[len(first)/2 : len(first)/2+40]); return b },
+			"end of the first":       func(b []byte) []byte { clear(b[len(first)-12 : len(first)]); return b },
+			"without part of it":     func(b []byte) []byte { return slices.Delete(b, len(first)/2, len(first)/2+7) },
+			"the second's beginning": func(b []byte) []byte { b[len(first)] ^= 0x5a; return b },
+		} {
+			dir := t.TempDir()
+			in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
+			putFile(t, in, damage(bytes.Clone(all)))
+			report, err := Repair(context.Background(), in, out, RepairOptions{Compression: c})
+			if err != nil {
+				t.Errorf("%v, %s: %v", c, name, err)
+				continue
+			}
+			saved := recordsOf(t, out)
+			part := payloads(two, frames2)
+			if name == "the second's beginning" {
+				part = payloads(one, frames1)
+			}
+			if i := slices.IndexFunc(saved, func(r []byte) bool { return bytes.Equal(r, part[0]) }); i < 0 || len(saved) < i+3 || !slices.EqualFunc(saved[i:i+3], part, bytes.Equal) {
+				t.Errorf("%v, %s: %d records, want those of the other stream", c, name, len(saved))
+			}
+			if report.Status != "repaired" {
+				t.Errorf("%v, %s: %+v", c, name, report)
+			}
+		}
+	}
+}
+
+func TestRepairOfACompressedFilesEveryByte(t *testing.T) {
+	data, frames := framedText(100, 700, 30, 5)
+	dir := t.TempDir()
+	for _, c := range allCompressions {
+		whole := compressed(t, c, data)
+		for i := range whole {
+			if i > 40 && i < len(whole)-12 && i%16 != 0 {
+				continue
+			}
+			b := bytes.Clone(whole)
+			b[i] ^= 0x20
+			path := filepath.Join(dir, fmt.Sprintf("%v%d.tfrecord", c, i))
+			check(t, os.WriteFile(path, b, 0o644))
+			got := salvageFile(t, path, c)
+			readable := readable(c, b)
+			for _, f := range frames {
+				// What others can read of it, whole, has to be there.
+				if f.offset+f.size <= len(readable) && bytes.Equal(readable[f.offset:f.offset+f.size], data[f.offset:f.offset+f.size]) {
+					record := data[f.offset+tfrecord.HeaderSize : f.offset+f.size-tfrecord.FooterSize]
+					if !slices.ContainsFunc(got, func(r []byte) bool { return bytes.Equal(r, record) }) {
+						t.Errorf("%v, byte %d: the record at %d is not saved", c, i, f.offset)
+					}
+				}
+			}
+			for _, r := range got {
+				if !slices.ContainsFunc(payloads(data, frames), func(p []byte) bool { return bytes.Equal(r, p) }) {
+					t.Errorf("%v, byte %d: a record that never was", c, i)
+				}
+			}
+		}
+	}
+}
+
+// salvageFile salvages a compressed file, and wants a fault of it to be told.
+func salvageFile(t *testing.T, path string, c tfrecord.Compression) (got [][]byte) {
+	t.Helper()
+	f, err := os.Open(path)
+	check(t, err)
+	defer f.Close()
+	in := heldFile{context.Background(), f}
+	o := &RepairOptions{MaxDamage: 1000}
+	_, _, fault, err := isWhole(in, c, o)
+	check(t, err)
+	if fault == nil { // bits that say nothing, such as the time in a gzip header
+		return recordsOf(t, path)
+	}
+	s := &salvage{o: o, want: -1, lose: func(Damage, io.ReaderAt) error { return nil }}
+	s.give = func(record []byte) error {
+		got = append(got, bytes.Clone(record))
+		return nil
+	}
+	temp, err := os.CreateTemp(t.TempDir(), "")
+	check(t, err)
+	defer temp.Close()
+	st, err := f.Stat()
+	check(t, err)
+	check(t, s.compressed(in, st.Size(), c, fault, temp))
+	if len(s.damage) == 0 {
+		t.Errorf("%s: nothing is said of %v", path, fault)
+	}
+	return got
+}

@@ -1,0 +1,199 @@
+package shard
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// labelled writes a set of three shards with labels and TFDS's files.
+func labelled(t testing.TB, path string, c tfrecord.Compression) *Manifest {
+	t.Helper()
+	var b tfrecord.Builder
+	m := writeCompressedSet(t, path, 3, c, func(yield func([]byte)) {
+		for id := range int64(12) {
+			b.Reset()
+			b.Int64("label", id%3)
+			b.Bytes("data", bytes.Repeat([]byte{byte(id)}, 400))
+			yield(b.Append(nil))
+		}
+	})
+	m.Records, m.Labels = RecordExample, []string{"ant", "bee", "cat"}
+	m.Features = []Feature{
+		{Key: "data", Kind: "bytes", Class: ClassText},
+		{Key: "label", Kind: "int64", Class: ClassLabel},
+	}
+	for i := range m.Splits[0].Shards {
+		m.Splits[0].Shards[i].Labels = map[string]int64{"ant": 4, "bee": 4, "cat": 4}
+	}
+	dir, err := OpenDir(path)
+	check(t, err)
+	defer dir.Close()
+	check(t, dir.PutSet(m))
+	return m
+}
+
+func flipIn(t testing.TB, path string, offset int) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	check(t, err)
+	data[offset] ^= 0x5a
+	check(t, os.WriteFile(path, data, 0o644))
+}
+
+// verified wants a set to have no faults.
+func verified(t testing.TB, path string) {
+	t.Helper()
+	report, err := Verify(context.Background(), []string{path}, VerifyOptions{})
+	if err != nil || !report.OK {
+		t.Errorf("verify %s: %v %+v", path, err, report.Faults)
+	}
+}
+
+func TestRepairOfASet(t *testing.T) {
+	for _, inPlace := range []bool{false, true} {
+		for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+			in := filepath.Join(t.TempDir(), "in")
+			out := filepath.Join(t.TempDir(), "out")
+			m := labelled(t, in, c)
+			shards := m.Splits[0].Shards
+			first, err := os.ReadFile(filepath.Join(in, shards[0].File))
+			check(t, err)
+			// The payload of the second record of the second shard; all of the third.
+			second := filepath.Join(in, shards[1].File)
+			size := len(tfrecord.AppendFrame(nil, recordsOf(t, second)[0]))
+			lost := int64(1 + 12)
+			if c == tfrecord.None {
+				flipIn(t, second, size+20)
+			} else {
+				data, err := os.ReadFile(second)
+				check(t, err)
+				check(t, os.WriteFile(second, data[:len(data)/2], 0o644))
+				lost = 0 // not known yet
+			}
+			check(t, os.Remove(filepath.Join(in, shards[2].File)))
+			to, o := out, RepairOptions{}
+			if inPlace {
+				to, o.InPlace, out = "", true, in
+			}
+			report, err := Repair(context.Background(), in, to, o)
+			check(t, err)
+			verified(t, out)
+			if lost == 0 {
+				lost = 36 - report.RecordsSaved
+			}
+			if report.RecordsSaved+report.RecordsLost != 36 || report.RecordsLost != lost || !report.RecordsLostExact || len(report.Files) != 3 {
+				t.Errorf("in place %v, %v: %+v", inPlace, c, report)
+			}
+			if got, _ := os.ReadFile(filepath.Join(out, shards[0].File)); !bytes.Equal(got, first) {
+				t.Error("the shard without damage is another one")
+			}
+			now, err := ReadManifest(filepath.Join(out, ManifestFile))
+			check(t, err)
+			if c == tfrecord.None {
+				if want := map[string]int64{"ant": 4, "bee": 3, "cat": 4}; !cmp.Equal(now.Splits[0].Shards[1].Labels, want) {
+					t.Errorf("labels %v", now.Splits[0].Shards[1].Labels)
+				}
+				var info struct{ Splits []struct{ ShardLengths []string } }
+				data, err := os.ReadFile(filepath.Join(out, TFDSInfoFile))
+				check(t, err)
+				check(t, json.Unmarshal(data, &info))
+				if !slices.Equal(info.Splits[0].ShardLengths, []string{"12", "11", "0"}) {
+					t.Errorf("TFDS's lengths: %v", info.Splits[0].ShardLengths)
+				}
+			}
+			if now.Splits[0].Shards[0].Fingerprint != shards[0].Fingerprint || now.Splits[0].Shards[1].Fingerprint == shards[1].Fingerprint {
+				t.Error("the fingerprints do not tell which shards are others")
+			}
+			// Again: nothing is wrong any more.
+			again, err := Repair(context.Background(), out, filepath.Join(t.TempDir(), "again"), RepairOptions{})
+			check(t, err)
+			if again.Status != "clean" {
+				t.Errorf("again: %+v", again)
+			}
+		}
+	}
+}
+
+func TestRepairOfAFolderWithoutAManifest(t *testing.T) {
+	in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "deep", "out")
+	data, frames := framed(10, 20, 30)
+	putFile(t, filepath.Join(in, "a.tfrecord"), data)
+	putFile(t, filepath.Join(in, "b.tfrecord"), overwrite("", data, frames, 30, 31, flipped).data)
+	putFile(t, filepath.Join(in, "c.tfrecord"), compressed(t, tfrecord.Gzip, data))
+	putFile(t, filepath.Join(in, "notes.txt"), []byte("not ours"))
+	report, err := Repair(context.Background(), in, out, RepairOptions{})
+	check(t, err)
+	if report.RecordsSaved != 8 || report.Quarantine != out+QuarantineSuffix {
+		t.Errorf("%+v", report)
+	}
+	for _, name := range []string{"a.tfrecord", "c.tfrecord"} {
+		was, _ := os.ReadFile(filepath.Join(in, name))
+		is, err := os.ReadFile(filepath.Join(out, name))
+		if err != nil || !bytes.Equal(was, is) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, name := range []string{"notes.txt", ManifestFile, IndexDir} {
+		if _, err := os.Lstat(filepath.Join(out, name)); err == nil {
+			t.Errorf("%s is in the output", name)
+		}
+	}
+}
+
+func TestRepairRefusesFolders(t *testing.T) {
+	base := t.TempDir()
+	in := filepath.Join(base, "in")
+	data, _ := framed(10, 20)
+	putFile(t, filepath.Join(in, "a.tfrecord"), data)
+	putFile(t, filepath.Join(base, "full", "precious"), nil)
+	check(t, os.Symlink(in, filepath.Join(base, "link")))
+	for name, out := range map[string]string{
+		"the input": in, "a link to it": filepath.Join(base, "link"), "inside": filepath.Join(in, "out"),
+		"inside by a link": filepath.Join(base, "link", "x"), "around": base, "not empty": filepath.Join(base, "full"),
+	} {
+		before, err := os.ReadDir(base)
+		check(t, err)
+		if _, err := Repair(context.Background(), in, out, RepairOptions{}); err == nil {
+			t.Errorf("%s: not refused", name)
+		}
+		after, err := os.ReadDir(base)
+		check(t, err)
+		inside, err := os.ReadDir(in)
+		check(t, err)
+		if len(before) != len(after) || len(inside) != 1 {
+			t.Errorf("%s: left behind: %v, %v", name, after, inside)
+		}
+	}
+}
+
+func TestRepairSweepsWhatAKilledOneLeft(t *testing.T) {
+	in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
+	m := labelled(t, in, tfrecord.None)
+	flipIn(t, filepath.Join(in, m.Splits[0].Shards[1].File), 100)
+	// As a run that was killed before its manifest leaves it.
+	dir, err := OpenDir(out)
+	check(t, err)
+	check(t, dir.PutRun(&Run{Options: map[string]json.RawMessage{"verb": json.RawMessage(repairVerb)}, Files: m.Files()}))
+	putFile(t, filepath.Join(out, m.Splits[0].Shards[0].File), []byte("half"))
+	check(t, dir.Close())
+	putFile(t, out+QuarantineSuffix, []byte("of the killed run"))
+	_, err = Repair(context.Background(), in, out, RepairOptions{})
+	check(t, err)
+	verified(t, out)
+	// A finished one is not touched again.
+	if _, err := Repair(context.Background(), in, out, RepairOptions{}); !errors.Is(err, fs.ErrExist) {
+		t.Errorf("into a finished set: %v", err)
+	}
+	verified(t, out)
+}
