@@ -155,8 +155,8 @@ func FuzzEncodeAlike(f *testing.F) {
 		if len(some) == 0 || w == 0 || h == 0 {
 			return
 		}
-		pix := bytes.Repeat(some, 3*int(w)*int(h)/len(some)+1)
-		pix = pix[:3*int(w)*int(h)]
+		size := (3*int(w) + 10) * int(h)
+		pix := bytes.Repeat(some, size/len(some)+1)[:size]
 		mustEncodeAlike(t, judge, pix, int(w), int(h), 1+int(quality)%100, Subsampling(sub%5))
 	})
 }
