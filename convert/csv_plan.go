@@ -69,7 +69,7 @@ func planCSV(ctx context.Context, o *CSVOptions, t *tables, columns *csvColumns,
 			o.note("split %s gets no row and is left out", split.Name)
 			continue
 		}
-		s.planSplit(i, split.Name, rows, before.existingShards(split.Name))
+		s.planSplit(i, split.Name, rows, o.existingShards(before, split.Name))
 	}
 	if o.Shuffle {
 		var err error

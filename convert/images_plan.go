@@ -61,7 +61,7 @@ func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, b
 			o.note("split %s gets no sample and is left out", split)
 			continue
 		}
-		s.planSplit(split, members, before.existingShards(split))
+		s.planSplit(split, members, o.existingShards(before, split))
 	}
 	return s, nil
 }

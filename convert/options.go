@@ -40,6 +40,9 @@ type Options struct {
 	// Shards in each split. 0 chooses: about 128 MiB a shard, at least
 	// min(16, samples/64) and one.
 	Shards int
+	// ShardsLike are the numbers of shards of another set, by split, which are
+	// kept where Shards chooses and they are within a factor of two.
+	ShardsLike map[string]int
 	// Even cuts shards to even lengths. An added sample then moves others,
 	// and more than one shard is redone.
 	Even bool
@@ -224,36 +227,7 @@ func (t Tolerance) bears(bad, planned int64) bool {
 
 // SnakeCase makes a dataset name of a file name: lower case, every run of
 // other characters an underscore, a letter in front.
-func SnakeCase(s string) string {
-	var b strings.Builder
-	gap, lower := false, false
-	for _, r := range s {
-		switch {
-		case r >= 'A' && r <= 'Z':
-			gap = gap || lower
-			r += 'a' - 'A'
-			lower = false
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			lower = true
-		default:
-			gap, lower = true, false
-			continue
-		}
-		if gap && b.Len() > 0 {
-			b.WriteByte('_')
-		}
-		gap = false
-		b.WriteRune(r)
-	}
-	name := b.String()
-	switch {
-	case name == "":
-		return "dataset"
-	case name[0] < 'a':
-		return "data_" + name
-	}
-	return name
-}
+func SnakeCase(s string) string { return shard.SnakeCase(s) }
 
 // plural is a number with its noun: "1 picture", "2 pictures".
 func plural(n int64, noun string) string {

@@ -73,11 +73,11 @@ func (p *previous) stale(dir *shard.Dir, files []string) []string {
 	return stale
 }
 
-// existingShards returns how many shards an earlier run planned for a split,
-// 0 when it had none.
-func (p *previous) existingShards(split string) int {
+// existingShards returns how many shards an earlier run planned for a split, or
+// the set that this one is to be like has; 0 when there is neither.
+func (o *Options) existingShards(p *previous, split string) int {
 	if p == nil {
-		return 0
+		return o.ShardsLike[split]
 	}
 	var counts map[string]int
 	if json.Unmarshal(p.options[optionShards], &counts) != nil {

@@ -5,6 +5,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 )
 
 // Names of the files of a set beside its shards.
@@ -69,4 +70,37 @@ func CheckSplit(name string) error {
 // same name with .idx behind it in the folder index beside the shard.
 func IndexPath(path string) string {
 	return filepath.Join(filepath.Dir(path), IndexDir, filepath.Base(path)+".idx")
+}
+
+// SnakeCase makes a dataset name of a file name: lower case, every run of
+// other characters an underscore, a letter in front.
+func SnakeCase(s string) string {
+	var b strings.Builder
+	gap, lower := false, false
+	for _, r := range s {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			gap = gap || lower
+			r += 'a' - 'A'
+			lower = false
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			lower = true
+		default:
+			gap, lower = true, false
+			continue
+		}
+		if gap && b.Len() > 0 {
+			b.WriteByte('_')
+		}
+		gap = false
+		b.WriteRune(r)
+	}
+	name := b.String()
+	switch {
+	case name == "":
+		return "dataset"
+	case name[0] < 'a':
+		return "data_" + name
+	}
+	return name
 }

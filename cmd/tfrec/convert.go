@@ -29,9 +29,18 @@ and the metadata that TFDS reads.
 
 The same inputs, options and seed give the same bytes, whatever the number of
 workers. A run that was stopped goes on where it was when the same command is
-given again; a run after a change of the input redoes only what changed.`,
+given again; a run after a change of the input redoes only what changed.
+
+With --config or --from-manifest, what is converted need not be named: the file
+says it. All other flags are those of the verb in question.`,
+		Example: `  tfrec convert --config convert.yaml
+  tfrec convert --from-manifest out/manifest.json photos out2`,
+		DisableFlagParsing: true, // the flags are those of images or csv: which, the file says
 	}
+	cmd.Flags().String("config", "", "take all there is to say from a YAML `file` (see tfrec config)")
+	cmd.Flags().String("from-manifest", "", "take the options of the set that this `manifest` describes")
 	cmd.AddCommand(newConvertImagesCommand(), newConvertCSVCommand())
+	cmd.RunE = runConfigured
 	return cmd
 }
 
@@ -42,6 +51,9 @@ const convertFaults = "more samples were unusable than --max-errors allows"
 type convertFlags struct {
 	options convert.Options
 
+	config   string // a file with flags
+	from     string // a manifest whose options are taken over
+	like     *shard.Manifest
 	task     string // a number or auto
 	tasks    int
 	planOnly string
@@ -51,6 +63,8 @@ type convertFlags struct {
 
 func (f *convertFlags) add(fs *pflag.FlagSet) {
 	o := &f.options
+	fs.StringVar(&f.config, "config", "", "take flags, and SRC and OUT unless they are given, from a YAML `file`; flags given here win (see tfrec config)")
+	fs.StringVar(&f.from, "from-manifest", "", "take the options of the set that this `manifest` describes, so that the same is done to SRC; flags given here win")
 	fs.StringVar(&o.Name, "name", "", "dataset `name`: the first part of every shard's name (default: the source's base name in snake case)")
 	textVar(fs, "seed", "0", "N", "seed of every random choice: limit, split, shard, order", func(s string) (err error) {
 		if o.Seed, err = strconv.ParseUint(s, 10, 64); err != nil {

@@ -45,7 +45,7 @@ OUT/errors.jsonl with file and line; --max-errors says how many are bearable.`,
   tfrec convert csv card.csv out/ --vector v=V1..V28 --label Class --column Amount=float
   tfrec convert csv trips.csv --print-schema > schema.json`,
 		Annotations: map[string]string{faultsMean: convertFaults},
-		Args: func(cmd *cobra.Command, args []string) error {
+		Args: f.args(func(cmd *cobra.Command, args []string) error {
 			switch {
 			case f.printSchema && len(args) < 1:
 				return usageError("want SRC... with --print-schema")
@@ -53,8 +53,12 @@ OUT/errors.jsonl with file and line; --max-errors says how many are bearable.`,
 				return usageError("want SRC... OUT: the CSV files and the folder to write to")
 			}
 			return nil
-		},
+		}),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := f.configure(cmd, "csv", args)
+			if err != nil {
+				return err
+			}
 			if f.printSchema {
 				return f.runPrintSchema(cmd, args)
 			}
@@ -134,6 +138,8 @@ func (f *csvFlags) complete(cmd *cobra.Command) error {
 	}
 	if f.vocab != "" {
 		o.Vocab = true
+	} else if f.like != nil && string(f.like.Options["vocab"]) == "true" {
+		o.Vocab, o.Vocabulary = true, f.like.Labels[min(o.LabelOffset, len(f.like.Labels)):]
 	}
 	if f.vocab != "" && f.vocab != vocabFromData {
 		names, err := readLines(f.vocab)

@@ -34,9 +34,13 @@ them are bearable.`,
 		Example: `  tfrec convert images photos/ out/
   tfrec convert images photos/ out/ --resize 224 --splits train=0.9,val=0.1
   tfrec convert images photos/ out/ --resize 299x299 --fit pad --encode png --shards 16`,
-		Args:        exactArgs("SRC", "OUT"),
+		Args:        f.args(exactArgs("SRC", "OUT")),
 		Annotations: map[string]string{faultsMean: convertFaults},
 		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := f.configure(cmd, "images", args)
+			if err != nil {
+				return err
+			}
 			return f.run(cmd, args[1], func(ctx context.Context) (*convert.Summary, error) {
 				if err := checkImageFlags(cmd, &o); err != nil {
 					return nil, err

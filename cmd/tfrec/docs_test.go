@@ -42,6 +42,25 @@ func TestDocsAreGenerated(t *testing.T) {
 	}
 }
 
+// TestDocsHaveTheSchema compares docs/convert.schema.json with what tfrec config
+// schema prints; with -update it writes it.
+func TestDocsHaveTheSchema(t *testing.T) {
+	const file = "../../docs/convert.schema.json"
+	want, err := configSchema()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(file, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if have, err := os.ReadFile(file); err != nil || string(have) != string(want) {
+		t.Errorf("%s is not what tfrec config schema prints (make docs writes it): %v", file, err)
+	}
+}
+
 func pageName(cmd *cobra.Command) string {
 	return strings.ReplaceAll(cmd.CommandPath(), " ", "_") + ".md"
 }

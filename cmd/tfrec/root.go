@@ -63,6 +63,7 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 		newVerifyCommand(),
 		newCatCommand(),
 		newBenchCommand(),
+		newConfigCommand(),
 		newVersionCommand(),
 		newCompletionCommand(),
 	)

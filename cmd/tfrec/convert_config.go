@@ -1,0 +1,344 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/tfrec/tfrec/augment"
+)
+
+// configured is what a configuration file or a manifest asks a conversion for.
+type configured struct {
+	kind     string   // "images" or "csv"
+	src      []string // empty when not given
+	out      string
+	settings []setting
+	sparing  bool // settings that are the default are left alone
+}
+
+// setting is the value of a flag, and where it was given.
+type setting struct {
+	flag   string
+	values []string // to be set one after the other
+	where  string   // such as "convert.yaml:7"
+}
+
+// The names in a configuration file that are no flags.
+const (
+	configKind = "kind"
+	configSrc  = "src"
+	configOut  = "out"
+)
+
+// notConfigured are flags about one run, not about the set: they are given on
+// the command line only.
+var notConfigured = []string{"config", "from-manifest", "help", "dry-run", "plan-only", "estimate", "print-outputs", "print0", "print-schema", "task", "tasks", "replan", "overwrite", "json", "quiet"}
+
+// maxConfig is the longest configuration file in bytes.
+const maxConfig = 1 << 20
+
+// readConfig reads a configuration file: a mapping from the names of flags to
+// their values, beside kind, src and out.
+func readConfig(path string) (*configured, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxConfig {
+		return nil, fmt.Errorf("%s: longer than %d bytes", path, maxConfig)
+	}
+	var document yaml.Node
+	if err := yaml.Unmarshal(data, &document); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if document.Kind != yaml.DocumentNode || len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("%s: want names of flags with their values, such as resize: 224 (tfrec config init writes an example)", path)
+	}
+	c := new(configured)
+	pairs := document.Content[0].Content
+	seen := map[string]int{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		key, value := pairs[i], pairs[i+1]
+		where := fmt.Sprintf("%s:%d", path, key.Line)
+		if line, ok := seen[key.Value]; ok {
+			return nil, fmt.Errorf("%s: %s was given in line %d already", where, key.Value, line)
+		}
+		seen[key.Value] = key.Line
+		values, err := configValues(key.Value, value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", where, key.Value, err)
+		}
+		switch key.Value {
+		case configKind:
+			c.kind = strings.Join(values, ",")
+			if c.kind != "images" && c.kind != "csv" {
+				return nil, fmt.Errorf("%s: kind: want images or csv", where)
+			}
+		case configSrc:
+			c.src = values
+		case configOut:
+			c.out = strings.Join(values, ",")
+		default:
+			c.settings = append(c.settings, setting{flag: key.Value, values: values, where: where})
+		}
+	}
+	return c, nil
+}
+
+// configValues returns what a flag is to be set to. A mapping is written as
+// NAME=VALUE,..., a list as one value after the other.
+func configValues(name string, n *yaml.Node) ([]string, error) {
+	scalar := func(n *yaml.Node) (string, error) {
+		if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
+			return "", fmt.Errorf("line %d: want a value", n.Line)
+		}
+		return n.Value, nil
+	}
+	switch {
+	case name == "augment" && n.Kind == yaml.SequenceNode:
+		policy, err := inlinePolicy(n)
+		return []string{policy}, err
+	case n.Kind == yaml.SequenceNode:
+		var values []string
+		for _, item := range n.Content {
+			v, err := scalar(item)
+			if err != nil {
+				return nil, err
+			}
+			values = append(values, v)
+		}
+		return values, nil
+	case n.Kind == yaml.MappingNode:
+		var parts []string
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			k, err := scalar(n.Content[i])
+			if err != nil {
+				return nil, err
+			}
+			v, err := scalar(n.Content[i+1])
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, k+"="+v)
+		}
+		return []string{strings.Join(parts, ",")}, nil
+	}
+	v, err := scalar(n)
+	return []string{v}, err
+}
+
+// inlinePolicy reads a policy that stands in the configuration itself.
+func inlinePolicy(n *yaml.Node) (string, error) {
+	text, err := yaml.Marshal(n)
+	if err != nil {
+		return "", err
+	}
+	p, err := augment.ParsePolicyYAML(text, "the policy")
+	if err != nil {
+		return "", err
+	}
+	return p.String(), nil
+}
+
+// listed are the flags of which a list is joined with commas: their value is
+// one text, or they take only the last.
+var listed = []string{"splits", "rename", "mean", "std", "na-values"}
+
+// runConfigured runs tfrec convert without a verb below it: the configuration
+// or the manifest says which one is meant.
+func runConfigured(cmd *cobra.Command, args []string) error {
+	var config, from string
+	for i, arg := range args {
+		if arg == "-h" || arg == "--help" {
+			return cmd.Help()
+		}
+		name, value, joined := strings.Cut(arg, "=")
+		if !joined && i+1 < len(args) {
+			value = args[i+1]
+		}
+		switch name {
+		case "--config":
+			config = value
+		case "--from-manifest":
+			from = value
+		}
+	}
+	var c *configured
+	var err error
+	switch {
+	case config != "":
+		c, err = readConfig(config)
+	case from != "":
+		c, _, err = readSettings(from)
+	case len(args) > 0 && strings.HasPrefix(args[0], "-"):
+		return usageError("want one of: %s; or --config FILE, or --from-manifest FILE", strings.Join(verbs(cmd), ", "))
+	case len(args) > 0:
+		return unknownVerb(cmd, args[0])
+	default:
+		return usageError("want one of: %s; or --config FILE, or --from-manifest FILE", strings.Join(verbs(cmd), ", "))
+	}
+	if err != nil {
+		return err
+	}
+	if c.kind == "" {
+		return usageError("%s: does not say what to convert: add kind: images or kind: csv, or call tfrec convert images or csv", config)
+	}
+	verb := childNamed(cmd, c.kind)
+	verb.SetContext(cmd.Context())
+	if err := verb.ParseFlags(args); err != nil {
+		return usageError("%w", err)
+	}
+	rest := verb.Flags().Args()
+	if err := verb.ValidateArgs(rest); err != nil {
+		return err
+	}
+	return verb.RunE(verb, rest)
+}
+
+// args checks the arguments of a conversion, unless a configuration may hold
+// them.
+func (f *convertFlags) args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if f.config != "" && len(args) == 0 {
+			return nil
+		}
+		return check(cmd, args)
+	}
+}
+
+// configure applies the configuration or manifest that a conversion of the
+// given kind is to follow, and returns its arguments, SRC... and OUT.
+func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string) ([]string, error) {
+	if f.config == "" && f.from == "" {
+		return args, nil
+	}
+	var c *configured
+	var err error
+	switch {
+	case f.config != "" && f.from != "":
+		return nil, usageError("--config and --from-manifest: give one of them")
+	case f.config != "":
+		c, err = readConfig(f.config)
+		f.options.AlsoReads = append(f.options.AlsoReads, f.config)
+	default:
+		c, f.like, err = readSettings(f.from)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.kind != "" && c.kind != kind {
+		return nil, usageError("%s%s is for convert %s", f.config, f.from, c.kind)
+	}
+	if err := c.apply(cmd); err != nil {
+		return nil, err
+	}
+	if f.like != nil {
+		f.options.ShardsLike = map[string]int{}
+		for _, split := range f.like.Splits {
+			f.options.ShardsLike[split.Name] = len(split.Shards)
+		}
+		if string(f.like.Options["labels"]) == `"file"` && !cmd.Flags().Changed("labels") {
+			return nil, usageError("%s: its labels came from a file: give one with --labels", f.from)
+		}
+	}
+	if len(args) > 0 {
+		return args, nil
+	}
+	if len(c.src) == 0 || c.out == "" {
+		return nil, usageError("%s: has no src and out, and the command line names none", f.config)
+	}
+	if kind == "images" && len(c.src) != 1 {
+		return nil, usageError("%s: src: want one folder", f.config)
+	}
+	return append(c.src, c.out), nil
+}
+
+// apply sets the flags that the command line has not set.
+func (c *configured) apply(cmd *cobra.Command) error {
+	fs := cmd.Flags()
+	given := map[string]bool{}
+	fs.Visit(func(f *pflag.Flag) { given[f.Name] = true })
+	for _, s := range c.settings {
+		f := fs.Lookup(s.flag)
+		switch {
+		case slices.Contains(notConfigured, s.flag):
+			return usageError("%s: %s is for the command line: it is about one run", s.where, s.flag)
+		case f == nil:
+			return usageError("%s: unknown name %q%s", s.where, s.flag, nearFlag(fs, s.flag))
+		case given[s.flag], c.sparing && len(s.values) == 1 && s.values[0] == f.DefValue:
+			continue
+		}
+		values := s.values
+		if slices.Contains(listed, s.flag) {
+			values = []string{strings.Join(values, ",")}
+		}
+		if list, ok := f.Value.(pflag.SliceValue); ok { // as they are, whatever characters are in them
+			if err := list.Replace(values); err != nil {
+				return usageError("%s: %s: %w", s.where, s.flag, err)
+			}
+			f.Changed = true
+			continue
+		}
+		if len(values) > 1 && s.flag != "column" && s.flag != "vector" {
+			return usageError("%s: %s takes one value", s.where, s.flag)
+		}
+		for _, v := range values {
+			if s.flag == "vocab" && v == "true" {
+				v = f.NoOptDefVal
+			}
+			if err := fs.Set(s.flag, v); err != nil {
+				return usageError("%s: %s: %w", s.where, s.flag, errors.Unwrap(err))
+			}
+		}
+	}
+	return nil
+}
+
+// nearFlag suggests a flag for a misspelt name.
+func nearFlag(fs *pflag.FlagSet, name string) string {
+	best, least := "", 3
+	fs.VisitAll(func(f *pflag.Flag) {
+		if d := distance(f.Name, name); d < least && !slices.Contains(notConfigured, f.Name) {
+			best, least = f.Name, d
+		}
+	})
+	if best == "" {
+		return " (names are those of the flags; tfrec config init lists them)"
+	}
+	return fmt.Sprintf("; did you mean %s?", best)
+}
+
+// distance is how many letters must be added, removed or replaced to make one
+// word of the other.
+func distance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		corner := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			replaced := corner
+			if a[i] != b[j] {
+				replaced++
+			}
+			corner = row[j+1]
+			row[j+1] = min(replaced, row[j]+1, corner+1)
+		}
+	}
+	return row[len(b)]
+}
