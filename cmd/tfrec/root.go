@@ -14,6 +14,7 @@ import (
 const (
 	groupConvert = "convert"
 	groupLook    = "look"
+	groupReshape = "reshape"
 	groupRead    = "read"
 	groupOther   = "other"
 )
@@ -52,6 +53,7 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 	root.AddGroup(
 		&cobra.Group{ID: groupConvert, Title: "Convert:"},
 		&cobra.Group{ID: groupLook, Title: "Look:"},
+		&cobra.Group{ID: groupReshape, Title: "Reshape:"},
 		&cobra.Group{ID: groupRead, Title: "Read:"},
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
@@ -61,6 +63,8 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 		newAugmentCommand(),
 		newInspectCommand(),
 		newVerifyCommand(),
+		newIndexCommand(),
+		newRepairCommand(),
 		newCatCommand(),
 		newBenchCommand(),
 		newConfigCommand(),
