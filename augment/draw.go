@@ -37,21 +37,38 @@ func (d Draw) Apply(dst, src *Image, scratch *Scratch) error {
 	return d.apply(dst, src, 0, scratch)
 }
 
-// apply does the steps, which are counted from first in errors. src may be what scratch keeps
-// between steps, the second of the two.
+// apply does the steps, which are counted from first in errors, colour steps that come one after
+// another together. src may be what scratch keeps between steps, the second of the two.
 func (d Draw) apply(dst, src *Image, first int, scratch *Scratch) error {
 	from := src
-	for i, s := range d.Steps {
-		to := &scratch.steps.draw[i&1]
-		if i == len(d.Steps)-1 {
+	for i, turn := 0, 0; i < len(d.Steps); turn++ {
+		colors := i
+		for colors < len(d.Steps) && isColor(d.Steps[colors]) {
+			colors++
+		}
+		next := max(colors, i+1)
+		to := &scratch.steps.draw[turn&1]
+		if next == len(d.Steps) {
 			to = dst
 		}
-		if err := s.Apply(to, from, scratch); err != nil {
-			return fmt.Errorf("step %d: %w", first+i, err)
+		var failed int
+		var err error
+		if colors > i {
+			failed, err = scratch.recolor(to, from, d.Steps[i:colors])
+		} else {
+			err = d.Steps[i].Apply(to, from, scratch)
 		}
-		from = to
+		if err != nil {
+			return fmt.Errorf("step %d: %w", first+i+failed, err)
+		}
+		from, i = to, next
 	}
 	return nil
+}
+
+func isColor(s Step) bool {
+	_, ok := s.(colorStep)
+	return ok
 }
 
 // MarshalJSON writes an array of the steps: never null.

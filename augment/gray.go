@@ -28,10 +28,7 @@ func ToGray(dst, src *Image) error {
 			copy(to, from)
 			continue
 		}
-		for x := range to {
-			p := from[3*x : 3*x+3]
-			to[x] = luminance(p[0], p[1], p[2])
-		}
+		luminanceRow(to, from)
 	}
 	return nil
 }

@@ -5,25 +5,26 @@ import (
 	"testing"
 )
 
-// BenchmarkStep runs each step on a photograph as large as networks want it.
-func BenchmarkStep(b *testing.B) {
-	codec, err := NewCodec(CodecOptions{Decoder: "go"})
-	if err != nil {
-		b.Fatal(err)
-	}
+// photo224 is a photograph as large as networks want it.
+func photo224(b *testing.B) *Image {
 	data, err := os.ReadFile("../testdata/demo/photos/daisy/14354051035_1037b30421_n.jpg")
 	if err != nil {
 		b.Fatal(err)
 	}
 	var photo, resized Image
-	if _, err := codec.Decode(&photo, data, DecodeOptions{Channels: 3}); err != nil {
+	if _, err := newCodec(b, CodecOptions{Decoder: "go"}).Decode(&photo, data, DecodeOptions{Channels: 3}); err != nil {
 		b.Fatal(err)
 	}
 	if err := Resize(&resized, &photo, 224, 224, Bilinear, true); err != nil {
 		b.Fatal(err)
 	}
-	src := &resized
-	scratch := Scratch{Codec: codec}
+	return &resized
+}
+
+// BenchmarkStep runs each step on a photograph as large as networks want it.
+func BenchmarkStep(b *testing.B) {
+	src := photo224(b)
+	scratch := Scratch{Codec: newCodec(b, CodecOptions{Decoder: "go"})}
 	for _, c := range stepSamples {
 		b.Run(c.name, func(b *testing.B) {
 			var dst Image

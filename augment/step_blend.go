@@ -17,6 +17,9 @@ func (t *blender) fill(factor float64) {
 	}
 }
 
+// factor is what it was filled with.
+func (t *blender) factor() float32 { return t[256] }
+
 // mix returns the level between a and b, or beyond b for a factor over 1.
 func (t *blender) mix(a, b uint8) uint8 {
 	return uint8(min(max(int32(floats[a]+t[255+int(b)-int(a)]), 0), 255))

@@ -24,14 +24,14 @@ func (s Brightness) MarshalJSON() ([]byte, error) {
 
 // Apply is [Step.Apply].
 func (s Brightness) Apply(dst, src *Image, scratch *Scratch) error {
-	if err := begin(s, dst, src); err != nil {
-		return err
-	}
+	return applyColor(s, dst, src, scratch)
+}
+
+func (s Brightness) recolor(r *recoloring) {
 	var b blender
 	b.fill(s.Factor)
 	t := b.from(0)
-	t.apply(dst, src)
-	return nil
+	r.look(&t)
 }
 
 // Contrast mixes the picture with the mean of its luminance, as Pillow's
@@ -59,32 +59,27 @@ func (s Contrast) MarshalJSON() ([]byte, error) {
 
 // Apply is [Step.Apply].
 func (s Contrast) Apply(dst, src *Image, scratch *Scratch) error {
-	if err := begin(s, dst, src); err != nil {
-		return err
-	}
+	return applyColor(s, dst, src, scratch)
+}
+
+func (s Contrast) recolor(r *recoloring) {
 	var b blender
 	b.fill(s.Factor)
-	t := b.from(meanLuminance(src))
-	t.apply(dst, src)
-	return nil
+	t := b.from(r.meanLuminance())
+	r.look(&t)
 }
 
 // meanLuminance is the mean level of the picture in grayscale, rounded.
-func meanLuminance(im *Image) uint8 {
+func (r *recoloring) meanLuminance() uint8 {
 	sum := uint64(0)
-	for y := range im.Height {
-		row := im.Row(y)
-		if im.Channels == 1 {
-			for _, v := range row {
-				sum += uint64(v)
-			}
-			continue
+	r.rows(func(row []uint8) {
+		if r.from.Channels == 3 {
+			luminanceRow(r.gray, row)
+			row = r.gray
 		}
-		for ; len(row) >= 3; row = row[3:] {
-			sum += uint64(luminance(row[0], row[1], row[2]))
-		}
-	}
-	n := uint64(im.Width) * uint64(im.Height)
+		sum += sumOf(row)
+	})
+	n := uint64(r.from.Width) * uint64(r.from.Height)
 	return uint8((2*sum + n) / (2 * n))
 }
 
@@ -114,24 +109,13 @@ func (s Saturation) MarshalJSON() ([]byte, error) {
 
 // Apply is [Step.Apply].
 func (s Saturation) Apply(dst, src *Image, scratch *Scratch) error {
-	if err := begin(s, dst, src); err != nil {
-		return err
+	return applyColor(s, dst, src, scratch)
+}
+
+func (s Saturation) recolor(r *recoloring) {
+	if r.from.Channels == 3 {
+		r.pixels(colorMix).mix.fill(s.Factor)
 	}
-	if src.Channels == 1 {
-		copyRows(dst, src)
-		return nil
-	}
-	var b blender
-	b.fill(s.Factor)
-	for y := range src.Height {
-		from, to := src.Row(y), dst.Row(y)
-		for ; len(from) >= 3 && len(to) >= 3; from, to = from[3:], to[3:] {
-			red, green, blue := from[0], from[1], from[2]
-			gray := luminance(red, green, blue)
-			to[0], to[1], to[2] = b.mix(gray, red), b.mix(gray, green), b.mix(gray, blue)
-		}
-	}
-	return nil
 }
 
 // Grayscale gives each pixel its luminance, by the weights of [ToGray], in as
@@ -152,19 +136,11 @@ func (s Grayscale) MarshalJSON() ([]byte, error) { return marshalStep(s.Op(), st
 
 // Apply is [Step.Apply].
 func (s Grayscale) Apply(dst, src *Image, scratch *Scratch) error {
-	if err := begin(s, dst, src); err != nil {
-		return err
+	return applyColor(s, dst, src, scratch)
+}
+
+func (s Grayscale) recolor(r *recoloring) {
+	if r.from.Channels == 3 {
+		r.pixels(colorGray)
 	}
-	if src.Channels == 1 {
-		copyRows(dst, src)
-		return nil
-	}
-	for y := range src.Height {
-		from, to := src.Row(y), dst.Row(y)
-		for ; len(from) >= 3 && len(to) >= 3; from, to = from[3:], to[3:] {
-			gray := luminance(from[0], from[1], from[2])
-			to[0], to[1], to[2] = gray, gray, gray
-		}
-	}
-	return nil
 }

@@ -3,21 +3,21 @@ package augment
 // histogram counts the levels of each channel.
 type histogram [3][256]int
 
-func (h *histogram) count(im *Image) {
-	for y := range im.Height {
-		row := im.Row(y)
-		if im.Channels == 1 {
+// of counts those of a picture as far as it is done.
+func (h *histogram) of(r *recoloring) {
+	r.rows(func(row []uint8) {
+		if r.from.Channels == 1 {
 			for _, v := range row {
 				h[0][v]++
 			}
-			continue
+			return
 		}
 		for ; len(row) >= 3; row = row[3:] {
 			h[0][row[0]]++
 			h[1][row[1]]++
 			h[2][row[2]]++
 		}
-	}
+	})
 }
 
 // Equalize spreads the levels of each channel so that all occur about as often,
@@ -38,17 +38,17 @@ func (s Equalize) MarshalJSON() ([]byte, error) { return marshalStep(s.Op(), str
 
 // Apply is [Step.Apply].
 func (s Equalize) Apply(dst, src *Image, scratch *Scratch) error {
-	if err := begin(s, dst, src); err != nil {
-		return err
-	}
+	return applyColor(s, dst, src, scratch)
+}
+
+func (s Equalize) recolor(r *recoloring) {
 	var h histogram
-	h.count(src)
+	h.of(r)
 	var t channelLevels
-	for c := range src.Channels {
+	for c := range r.from.Channels {
 		t[c] = equalized(&h[c])
 	}
-	t.apply(dst, src)
-	return nil
+	r.lookEach(&t)
 }
 
 // equalized is the table for a channel of which so many samples have each level.
@@ -90,17 +90,17 @@ func (s AutoContrast) MarshalJSON() ([]byte, error) { return marshalStep(s.Op(),
 
 // Apply is [Step.Apply].
 func (s AutoContrast) Apply(dst, src *Image, scratch *Scratch) error {
-	if err := begin(s, dst, src); err != nil {
-		return err
-	}
+	return applyColor(s, dst, src, scratch)
+}
+
+func (s AutoContrast) recolor(r *recoloring) {
 	var h histogram
-	h.count(src)
+	h.of(r)
 	var t channelLevels
-	for c := range src.Channels {
+	for c := range r.from.Channels {
 		t[c] = stretched(&h[c])
 	}
-	t.apply(dst, src)
-	return nil
+	r.lookEach(&t)
 }
 
 // stretched is the table for a channel of which so many samples have each level.

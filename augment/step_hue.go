@@ -27,21 +27,13 @@ func (s Hue) MarshalJSON() ([]byte, error) {
 
 // Apply is [Step.Apply].
 func (s Hue) Apply(dst, src *Image, scratch *Scratch) error {
-	if err := begin(s, dst, src); err != nil {
-		return err
+	return applyColor(s, dst, src, scratch)
+}
+
+func (s Hue) recolor(r *recoloring) {
+	if r.from.Channels == 3 {
+		r.pixels(colorTurn).turn = uint8(int(float64(s.Factor * 255)))
 	}
-	if src.Channels == 1 {
-		copyRows(dst, src)
-		return nil
-	}
-	turn := uint8(int(float64(s.Factor * 255)))
-	for y := range src.Height {
-		from, to := src.Row(y), dst.Row(y)
-		for ; len(from) >= 3 && len(to) >= 3; from, to = from[3:], to[3:] {
-			to[0], to[1], to[2] = turnHue(from[0], from[1], from[2], turn)
-		}
-	}
-	return nil
 }
 
 // spoke is what HSV in 8 bits says of one hue: how far it is into its sixth of
@@ -71,17 +63,33 @@ var wheel = func() (w [256]spoke) {
 }()
 
 // turnHue converts to HSV, adds turn to the hue, modulo 256, and converts back,
-// in float32 and float64 where Pillow's src/libImaging/Convert.c does.
+// in float32 and float64 where Pillow's src/libImaging/Convert.c does. It says what
+// turnRow does.
 func turnHue(r, g, b, turn uint8) (uint8, uint8, uint8) {
 	most, least := max(r, g, b), min(r, g, b)
-	if most == least {
-		return r, g, b
+	saturation := saturationOf(most, least)
+	if saturation == 0 {
+		return most, most, most
 	}
+	w := &wheel[placeOf(r, g, b)+turn]
+	s := float32(saturation) / 255
+	v := float64(most)
+	levels := [4]uint8{
+		most,
+		nearest8(float64(v * (1 - float64(s)))),
+		nearest8(float64(v * (1 - float64(float32(s*w.at))))),
+		nearest8(float64(v * (1 - float64(float64(s)*(1-float64(w.at)))))),
+	}
+	return levels[w.red], levels[w.green], levels[w.blue]
+}
+
+// placeOf is the hue of a colour that isn't gray, in 256ths of the wheel.
+func placeOf(r, g, b uint8) uint8 {
+	most, least := max(r, g, b), min(r, g, b)
 	spread := float32(most - least)
-	toGreen := float32(most-g) / spread
-	toBlue := float32(most-b) / spread
+	toRed, toGreen, toBlue := float32(most-r)/spread, float32(most-g)/spread, float32(most-b)/spread
 	var hue float32
-	switch toRed := float32(most-r) / spread; most {
+	switch most {
 	case r:
 		hue = toBlue - toGreen
 	case g:
@@ -93,30 +101,20 @@ func turnHue(r, g, b, turn uint8) (uint8, uint8, uint8) {
 	if part >= 1 {
 		part--
 	}
-	saturation := uint8(float64(float64(spread/float32(most)) * 255))
-	if saturation == 0 {
-		return most, most, most
-	}
-	turned := uint8(float64(float64(float32(part))*255)) + turn
-
-	w := &wheel[turned]
-	s := float32(saturation) / 255
-	v := float64(most)
-	// A table in the place of a switch, which would be mispredicted.
-	levels := [4]uint8{
-		most,
-		nearest8(float64(v * (1 - float64(s)))),
-		nearest8(float64(v * (1 - float64(float32(s*w.at))))),
-		nearest8(float64(v * (1 - float64(float64(s)*(1-float64(w.at)))))),
-	}
-	return levels[w.red&3], levels[w.green&3], levels[w.blue&3]
+	return uint8(float64(float64(float32(part)) * 255))
 }
 
-// nearest8 rounds what is between 0 and 255, halves up.
+// saturationOf is the saturation of a colour by its levels.
+func saturationOf(most, least uint8) uint8 {
+	if most == least {
+		return 0
+	}
+	return uint8(float64(float64(float32(most-least)/float32(most)) * 255))
+}
+
+// nearest8 rounds what is between 0 and 255, halves up, without a branch that would be
+// mispredicted.
 func nearest8(v float64) uint8 {
 	n := int32(v)
-	if v-float64(n) >= 0.5 {
-		n++
-	}
-	return uint8(n)
+	return uint8(n + int32(float64((v-float64(n))*2)))
 }

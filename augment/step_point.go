@@ -5,33 +5,15 @@ import "fmt"
 // levels is what each of the 256 levels becomes.
 type levels [256]uint8
 
-// apply looks up every sample, whatever its channel.
-func (t *levels) apply(dst, src *Image) {
-	for y := range src.Height {
-		from := src.Row(y)
-		to := dst.Row(y)[:len(from)]
-		for i, v := range from {
-			to[i] = t[v]
-		}
+// andThen makes each level what another table makes of it.
+func (t *levels) andThen(next *levels) {
+	for v, to := range t {
+		t[v] = next[to]
 	}
 }
 
 // channelLevels is a table for each channel.
 type channelLevels [3]levels
-
-// apply looks up every sample in its channel's table.
-func (t *channelLevels) apply(dst, src *Image) {
-	if src.Channels == 1 {
-		t[0].apply(dst, src)
-		return
-	}
-	for y := range src.Height {
-		from, to := src.Row(y), dst.Row(y)
-		for ; len(from) >= 3 && len(to) >= 3; from, to = from[3:], to[3:] {
-			to[0], to[1], to[2] = t[0][from[0]], t[1][from[1]], t[2][from[2]]
-		}
-	}
-}
 
 // Invert makes each level v 255-v.
 type Invert struct{}
@@ -50,15 +32,15 @@ func (s Invert) MarshalJSON() ([]byte, error) { return marshalStep(s.Op(), struc
 
 // Apply is [Step.Apply].
 func (s Invert) Apply(dst, src *Image, scratch *Scratch) error {
-	if err := begin(s, dst, src); err != nil {
-		return err
-	}
+	return applyColor(s, dst, src, scratch)
+}
+
+func (s Invert) recolor(r *recoloring) {
 	var t levels
 	for v := range t {
 		t[v] = uint8(255 - v)
 	}
-	t.apply(dst, src)
-	return nil
+	r.look(&t)
 }
 
 // Posterize keeps the highest bits of each level and clears the others, as
@@ -90,15 +72,15 @@ func (s Posterize) MarshalJSON() ([]byte, error) {
 
 // Apply is [Step.Apply].
 func (s Posterize) Apply(dst, src *Image, scratch *Scratch) error {
-	if err := begin(s, dst, src); err != nil {
-		return err
-	}
+	return applyColor(s, dst, src, scratch)
+}
+
+func (s Posterize) recolor(r *recoloring) {
 	var t levels
 	for v := range t {
 		t[v] = uint8(v >> (8 - s.Bits) << (8 - s.Bits))
 	}
-	t.apply(dst, src)
-	return nil
+	r.look(&t)
 }
 
 // Solarize inverts the levels that aren't below a threshold, as Pillow's
@@ -125,9 +107,10 @@ func (s Solarize) MarshalJSON() ([]byte, error) {
 
 // Apply is [Step.Apply].
 func (s Solarize) Apply(dst, src *Image, scratch *Scratch) error {
-	if err := begin(s, dst, src); err != nil {
-		return err
-	}
+	return applyColor(s, dst, src, scratch)
+}
+
+func (s Solarize) recolor(r *recoloring) {
 	var t levels
 	for v := range t {
 		t[v] = uint8(v)
@@ -135,8 +118,7 @@ func (s Solarize) Apply(dst, src *Image, scratch *Scratch) error {
 			t[v] = uint8(255 - v)
 		}
 	}
-	t.apply(dst, src)
-	return nil
+	r.look(&t)
 }
 
 // Gamma makes each level v, from 0 to 1, Gain times v to the power of Gamma, as
@@ -170,14 +152,14 @@ func (s Gamma) MarshalJSON() ([]byte, error) {
 
 // Apply is [Step.Apply].
 func (s Gamma) Apply(dst, src *Image, scratch *Scratch) error {
-	if err := begin(s, dst, src); err != nil {
-		return err
-	}
+	return applyColor(s, dst, src, scratch)
+}
+
+func (s Gamma) recolor(r *recoloring) {
 	var t levels
 	for v := range t {
 		// The 0.999 lets only what is a whole 1 become 255, and the fraction be cut off.
 		t[v] = uint8(min(float64(float64(255.999*s.Gain)*pow(float64(v)/255, s.Gamma)), 255))
 	}
-	t.apply(dst, src)
-	return nil
+	r.look(&t)
 }

@@ -11,6 +11,8 @@ type stepScratch struct {
 	at      []int32  // where the pixels of a row, or of a column, come from
 	bytes   []byte   // a picture encoded, or a row with what is mirrored at its ends
 	totals  []uint64 // a row blurred both ways
+
+	recoloring recoloring
 }
 
 // orOwn returns scratch, or one from the pool when it is nil, and what gives it

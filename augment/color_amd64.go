@@ -1,0 +1,29 @@
+//go:build !noasm
+
+package augment
+
+//go:generate sh -c "cd _generate && go run ./color -out ../color_amd64.s -stubs ../color_stubs_amd64.go -pkg augment"
+
+// luminanceRow makes a row of gray of one of RGB. dst may be the beginning of src, or before it.
+func luminanceRow(dst, src []uint8) {
+	whole := len(dst) / 16 * 16
+	if !useAVX2 || whole == 0 {
+		luminanceRowPlain(dst, src)
+		return
+	}
+	_ = src[3*len(dst)-1]
+	luminanceRowAVX2(&dst[0], &src[0], whole)
+	luminanceRowPlain(dst[whole:], src[3*whole:])
+}
+
+// saturateRow mixes the pixels of a row with their luminance. dst may be src.
+func saturateRow(dst, src []uint8, b *blender) {
+	whole := len(src) / 24 * 24 // bytes of eight pixels at a time
+	if !useAVX2 || whole == 0 {
+		saturateRowPlain(dst, src, b)
+		return
+	}
+	_ = dst[len(src)-1]
+	saturateRowAVX2(&dst[0], &src[0], b.factor(), whole/3)
+	saturateRowPlain(dst[whole:], src[whole:], b)
+}

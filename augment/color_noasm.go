@@ -1,0 +1,9 @@
+//go:build !amd64 || noasm
+
+package augment
+
+// luminanceRow makes a row of gray of one of RGB. dst may be the beginning of src, or before it.
+func luminanceRow(dst, src []uint8) { luminanceRowPlain(dst, src) }
+
+// saturateRow mixes the pixels of a row with their luminance. dst may be src.
+func saturateRow(dst, src []uint8, b *blender) { saturateRowPlain(dst, src, b) }

@@ -1,0 +1,83 @@
+package augment
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// TestTurnRow: a row is turned as its pixels are, one by one.
+func TestTurnRow(t *testing.T) {
+	row, got := make([]uint8, 3*256), make([]uint8, 3*256)
+	for r := 0; r < 256; r += 3 {
+		for g := range 256 {
+			for b := range 256 {
+				row[3*b], row[3*b+1], row[3*b+2] = uint8(r), uint8(g), uint8(b)
+			}
+			turn := uint8(7*r + 13*g)
+			turnRow(got, row, turn)
+			for b := range 256 {
+				wr, wg, wb := turnHue(uint8(r), uint8(g), uint8(b), turn)
+				if p := got[3*b:]; p[0] != wr || p[1] != wg || p[2] != wb {
+					t.Fatalf("%d,%d,%d turned by %d is %v, want %d,%d,%d", r, g, b, turn, p[:3], wr, wg, wb)
+				}
+			}
+		}
+	}
+}
+
+// TestColorRowTwins: rows of all lengths come out alike from the assembly and its plain twins, in
+// place, too, and nothing behind them is written.
+func TestColorRowTwins(t *testing.T) {
+	r := rand.New(rand.NewPCG(51, 52))
+	for n := 1; n < 200; n++ {
+		src := noise(n, 1, 3).Pix
+		if n%3 == 0 {
+			for i := range src {
+				src[i] = uint8(int8(src[i]) >> 7)
+			}
+		}
+		var b blender
+		b.fill([...]float64{0, 1, maxFactor, 3 * r.Float64(), r.Float64()}[r.IntN(5)])
+		fast, plain := bytes.Repeat([]uint8{9}, 3*n+40), bytes.Repeat([]uint8{9}, 3*n+40)
+		saturateRow(fast[:3*n], src, &b)
+		saturateRowPlain(plain[:3*n], src, &b)
+		if !bytes.Equal(fast, plain) {
+			t.Fatalf("%d pixels mixed with factor %v: other bytes", n, b.factor())
+		}
+		inPlace := slices.Clone(src)
+		saturateRow(inPlace, inPlace, &b)
+		if !bytes.Equal(inPlace, plain[:3*n]) {
+			t.Fatalf("%d pixels mixed in place: other bytes", n)
+		}
+		luminanceRow(fast[:n], src)
+		luminanceRowPlain(plain[:n], src)
+		if !bytes.Equal(fast[:n], plain[:n]) || fast[n] != plain[n] {
+			t.Fatalf("%d levels of gray: other bytes", n)
+		}
+		inPlace = slices.Clone(src)
+		luminanceRow(inPlace[:n], inPlace)
+		if !bytes.Equal(inPlace[:n], plain[:n]) {
+			t.Fatalf("%d levels of gray in place: other bytes", n)
+		}
+	}
+}
+
+// TestLuminanceRow: every colour has the level of gray that luminance says.
+func TestLuminanceRow(t *testing.T) {
+	row, got := make([]uint8, 3*256), make([]uint8, 256)
+	for r := 0; r < 256; r++ {
+		for g := r % 3; g < 256; g += 3 {
+			for b := range 256 {
+				row[3*b], row[3*b+1], row[3*b+2] = uint8(r), uint8(g), uint8(b)
+			}
+			luminanceRow(got, row)
+			for b, v := range got {
+				if want := luminance(uint8(r), uint8(g), uint8(b)); v != want {
+					t.Fatalf("%d,%d,%d is %d, want %d", r, g, b, v, want)
+				}
+			}
+		}
+	}
+}
