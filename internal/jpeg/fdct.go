@@ -50,22 +50,18 @@ func fdctPlain(coefs []block, nonzero []uint64, at place, src []byte, stride int
 	for i := range n {
 		for y := range 8 {
 			s := src[y*stride+8*i:][:8]
-			r := forward8(int32(s[0]), int32(s[1]), int32(s[2]), int32(s[3]), int32(s[4]), int32(s[5]), int32(s[6]), int32(s[7]), dctBits-passBits)
+			c := w[8*y : 8*y+8]
+			c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7] = forward8(int32(s[0]), int32(s[1]), int32(s[2]), int32(s[3]),
+				int32(s[4]), int32(s[5]), int32(s[6]), int32(s[7]), dctBits-passBits)
 			// The samples have not been centred around zero: that shows in the sums alone.
-			w[8*y] = (r[0] - 8*128) << passBits
-			w[8*y+4] = r[4] << passBits
-			for _, x := range [...]int{1, 2, 3, 5, 6, 7} {
-				w[8*y+x] = r[x]
-			}
+			c[0] = (c[0] - 8*128) << passBits
+			c[4] <<= passBits
 		}
 		for x := range 8 {
 			c := w[x : x+57]
-			r := forward8(c[0], c[8], c[16], c[24], c[32], c[40], c[48], c[56], dctBits+passBits)
-			c[0] = (r[0] + 1<<(passBits-1)) >> passBits
-			c[32] = (r[4] + 1<<(passBits-1)) >> passBits
-			for _, y := range [...]int{1, 2, 3, 5, 6, 7} {
-				c[8*y] = r[y]
-			}
+			c[0], c[8], c[16], c[24], c[32], c[40], c[48], c[56] = forward8(c[0], c[8], c[16], c[24], c[32], c[40], c[48], c[56], dctBits+passBits)
+			c[0] = (c[0] + 1<<(passBits-1)) >> passBits
+			c[32] = (c[32] + 1<<(passBits-1)) >> passBits
 		}
 		b, mask := &coefs[at.of(i)], uint64(0)
 		for k := range b {
@@ -86,7 +82,7 @@ func fdctPlain(coefs []block, nonzero []uint64, at place, src []byte, stride int
 
 // forward8 is the 8-point transform in one direction, scaled by the square root of
 // 8, so many bits dropped from all but the sums, 0 and 4, which have no fraction.
-func forward8(x0, x1, x2, x3, x4, x5, x6, x7 int32, bits uint) [8]int32 {
+func forward8(x0, x1, x2, x3, x4, x5, x6, x7 int32, bits uint) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
 	t0, t1, t2, t3 := x0+x7, x1+x6, x2+x5, x3+x4
 	t7, t6, t5, t4 := x0-x7, x1-x6, x2-x5, x3-x4
 	t10, t11, t12, t13 := t0+t3, t1+t2, t1-t2, t0-t3
@@ -94,14 +90,12 @@ func forward8(x0, x1, x2, x3, x4, x5, x6, x7 int32, bits uint) [8]int32 {
 	z3, z4 := t4+t6, t5+t7
 	a := z3*(fix1_175-fix1_961) + z4*fix1_175 + half
 	b := z3*fix1_175 + z4*(fix1_175-fix0_390) + half
-	return [8]int32{
-		t10 + t11,
-		(t7*(fix1_501-fix0_899) - t4*fix0_899 + b) >> bits,
-		(t13*(fix0_541+fix0_765) + t12*fix0_541 + half) >> bits,
-		(t6*(fix3_072-fix2_562) - t5*fix2_562 + a) >> bits,
-		t10 - t11,
-		(t5*(fix2_053-fix2_562) - t6*fix2_562 + b) >> bits,
-		(t13*fix0_541 + t12*(fix0_541-fix1_847) + half) >> bits,
-		(t4*(fix0_298-fix0_899) - t7*fix0_899 + a) >> bits,
-	}
+	y0, y4 = t10+t11, t10-t11
+	y1 = (t7*(fix1_501-fix0_899) - t4*fix0_899 + b) >> bits
+	y2 = (t13*(fix0_541+fix0_765) + t12*fix0_541 + half) >> bits
+	y3 = (t6*(fix3_072-fix2_562) - t5*fix2_562 + a) >> bits
+	y5 = (t5*(fix2_053-fix2_562) - t6*fix2_562 + b) >> bits
+	y6 = (t13*fix0_541 + t12*(fix0_541-fix1_847) + half) >> bits
+	y7 = (t4*(fix0_298-fix0_899) - t7*fix0_899 + a) >> bits
+	return
 }

@@ -53,7 +53,7 @@ func wrap(v int32) int32 { return int32(int16(v)) }
 func saturate(v int32) int32 { return max(-1<<15, min(v, 1<<15-1)) }
 
 // sample makes a byte of a value around zero.
-func sample(v int32) byte { return byte(max(-128, min(v, 127)) + 128) }
+func sample(v int32) byte { return clamp(v + 128) }
 
 // dequantise multiplies a block by its table.
 func dequantise(dst *[64]int32, coefs *[64]int16, quant *[64]uint16) {
@@ -86,18 +86,20 @@ func idct8Plain(dst []byte, stride int, coefs [][64]int16, quant *[64]uint16) {
 				c[0] = v
 				continue
 			}
-			r := points8(c[0], c[8], c[16], c[24], c[32], c[40], c[48], c[56], 1<<(dctBits-passBits-1))
-			for y, v := range r {
-				c[8*y] = saturate(v >> (dctBits - passBits))
-			}
+			y0, y1, y2, y3, y4, y5, y6, y7 := points8(c[0], c[8], c[16], c[24], c[32], c[40], c[48], c[56], 1<<(dctBits-passBits-1))
+			c[0], c[8] = saturate(y0>>(dctBits-passBits)), saturate(y1>>(dctBits-passBits))
+			c[16], c[24] = saturate(y2>>(dctBits-passBits)), saturate(y3>>(dctBits-passBits))
+			c[32], c[40] = saturate(y4>>(dctBits-passBits)), saturate(y5>>(dctBits-passBits))
+			c[48], c[56] = saturate(y6>>(dctBits-passBits)), saturate(y7>>(dctBits-passBits))
 		}
 		for y := range 8 {
 			c := w[8*y : 8*y+8]
 			row := out[y*stride:][:8]
-			r := points8(c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], 1<<(dctBits+passBits+2))
-			for x, v := range r {
-				row[x] = sample(v >> (dctBits + passBits + 3))
-			}
+			x0, x1, x2, x3, x4, x5, x6, x7 := points8(c[0], c[1], c[2], c[3], c[4], c[5], c[6], c[7], 1<<(dctBits+passBits+2))
+			row[0], row[1] = sample(x0>>(dctBits+passBits+3)), sample(x1>>(dctBits+passBits+3))
+			row[2], row[3] = sample(x2>>(dctBits+passBits+3)), sample(x3>>(dctBits+passBits+3))
+			row[4], row[5] = sample(x4>>(dctBits+passBits+3)), sample(x5>>(dctBits+passBits+3))
+			row[6], row[7] = sample(x6>>(dctBits+passBits+3)), sample(x7>>(dctBits+passBits+3))
 		}
 	}
 }
@@ -118,7 +120,7 @@ func flat(dc int16) byte {
 
 // points8 is the 8-point transform in one direction, scaled by 1<<dctBits times
 // the square root of 8, with half added for rounding.
-func points8(x0, x1, x2, x3, x4, x5, x6, x7, half int32) [8]int32 {
+func points8(x0, x1, x2, x3, x4, x5, x6, x7, half int32) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
 	z3, z4 := wrap(x7+x3), wrap(x5+x1)
 	a := z3*(fix1_175-fix1_961) + z4*fix1_175
 	b := z3*fix1_175 + z4*(fix1_175-fix0_390)
@@ -131,7 +133,7 @@ func points8(x0, x1, x2, x3, x4, x5, x6, x7, half int32) [8]int32 {
 	d := x2*(fix0_541+fix0_765) + x6*fix0_541
 	sum, difference := wrap(x0+x4)<<dctBits+half, wrap(x0-x4)<<dctBits+half
 	e0, e1, e2, e3 := sum+d, difference+c, difference-c, sum-d
-	return [8]int32{e0 + o0, e1 + o1, e2 + o2, e3 + o3, e3 - o3, e2 - o2, e1 - o1, e0 - o0}
+	return e0 + o0, e1 + o1, e2 + o2, e3 + o3, e3 - o3, e2 - o2, e1 - o1, e0 - o0
 }
 
 // idct4Plain is idct4 without assembly.
@@ -144,31 +146,29 @@ func idct4Plain(dst []byte, stride int, coefs [][64]int16, quant *[64]uint16) {
 				continue // the second pass takes no part of it
 			}
 			c := w[x : x+57]
-			r := points4(c[0], c[8], c[16], c[24], c[40], c[48], c[56], 1<<(dctBits-passBits))
-			for y, v := range r {
-				c[8*y] = saturate(v >> (dctBits - passBits + 1))
-			}
+			y0, y1, y2, y3 := points4(c[0], c[8], c[16], c[24], c[40], c[48], c[56], 1<<(dctBits-passBits))
+			c[0], c[8] = saturate(y0>>(dctBits-passBits+1)), saturate(y1>>(dctBits-passBits+1))
+			c[16], c[24] = saturate(y2>>(dctBits-passBits+1)), saturate(y3>>(dctBits-passBits+1))
 		}
 		for y := range 4 {
 			c := w[8*y : 8*y+8]
 			row := dst[y*stride+4*i:][:4]
-			r := points4(c[0], c[1], c[2], c[3], c[5], c[6], c[7], 1<<(dctBits+passBits+3))
-			for x, v := range r {
-				row[x] = sample(v >> (dctBits + passBits + 4))
-			}
+			x0, x1, x2, x3 := points4(c[0], c[1], c[2], c[3], c[5], c[6], c[7], 1<<(dctBits+passBits+3))
+			row[0], row[1] = sample(x0>>(dctBits+passBits+4)), sample(x1>>(dctBits+passBits+4))
+			row[2], row[3] = sample(x2>>(dctBits+passBits+4)), sample(x3>>(dctBits+passBits+4))
 		}
 	}
 }
 
 // points4 leaves 4 of the samples of 8 coefficients, of which the fifth has no
 // part.
-func points4(x0, x1, x2, x3, x5, x6, x7, half int32) [4]int32 {
+func points4(x0, x1, x2, x3, x5, x6, x7, half int32) (y0, y1, y2, y3 int32) {
 	a := -x7*fix0_211 + x5*fix1_451 - x3*fix2_172 + x1*fix1_061
 	b := -x7*fix0_509 - x5*fix0_601 + x3*fix0_899 + x1*fix2_562
 	c := x2*fix1_847 - x6*fix0_765
 	dc := x0<<(dctBits+1) + half
 	e0, e1 := dc+c, dc-c
-	return [4]int32{e0 + b, e1 + a, e1 - a, e0 - b}
+	return e0 + b, e1 + a, e1 - a, e0 - b
 }
 
 // idct2Plain is idct2 without assembly.
