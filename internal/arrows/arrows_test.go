@@ -71,6 +71,11 @@ var rooms = map[string]room{
 		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where"},
 		theirs: slices.Concat(wire, files, globs, pixels, prompt, conditions), judges: slices.Concat(judges, scripts),
 	},
+	// Programs of users, which see what users see.
+	"examples": {
+		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert"},
+		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
+	},
 	"internal":       {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels), judges: judges},
 	"internal/where": {ours: []string{"tfrecord"}, theirs: slices.Concat(wire, conditions), judges: judges},
 	// Only tests, which drive a room and the built command from outside.
