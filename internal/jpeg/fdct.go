@@ -44,6 +44,14 @@ type place struct{ between, step int }
 // of is the place of block i.
 func (p place) of(i int) int { return i/2*p.step + i%2*p.between }
 
+// zigzagOrder gives for a place in a block the index in zigzag order.
+var zigzagOrder = func() (t [64]uint8) {
+	for k := range t {
+		t[naturalOrder[k]] = uint8(k)
+	}
+	return t
+}()
+
 // fdctPlain is [fdct] without assembly.
 func fdctPlain(coefs []block, nonzero []uint64, at place, src []byte, stride int, d *divisors, n int) {
 	var w [64]int32
@@ -64,16 +72,14 @@ func fdctPlain(coefs []block, nonzero []uint64, at place, src []byte, stride int
 			c[32] = (c[32] + 1<<(passBits-1)) >> passBits
 		}
 		b, mask := &coefs[at.of(i)], uint64(0)
-		for k := range b {
-			j := naturalOrder[k] & 63
-			v := w[j]
-			sign := v >> 31
-			q := uint32(v^sign-sign) + uint32(d[0][j/8][j%8])
-			q = q * uint32(d[1][j/8][j%8]) >> 16
-			q = q * uint32(d[2][j/8][j%8]) >> 16
-			b[k] = int16(int32(q) ^ sign - sign)
-			if q != 0 {
-				mask |= 1 << k
+		for y := range 8 {
+			add, reciprocal, scale := &d[0][y], &d[1][y], &d[2][y]
+			for x, v := range w[8*y : 8*y+8] {
+				sign := v >> 31
+				q := (uint32(v^sign-sign) + uint32(add[x&7])) * uint32(reciprocal[x&7]) >> 16 * uint32(scale[x&7]) >> 16
+				k := zigzagOrder[8*y+x] & 63
+				b[k] = int16(int32(q)^sign - sign)
+				mask |= uint64(-q>>31) << k
 			}
 		}
 		nonzero[at.of(i)] = mask
