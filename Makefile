@@ -6,6 +6,7 @@ CHECKS   ?= spine pixels reader
 SHARED   ?= ../shared
 BENCH    ?= .
 PHOTOS   ?= testdata/demo/photos
+LARGE    ?= $(SHARED)/data/cc0/large
 
 STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VENV         := .venv
@@ -95,8 +96,8 @@ fuzz: ## run every fuzz target for FUZZTIME (10s, or a number of runs such as 50
 bench: ## run the benchmarks whose name matches BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
-bench-peers: build venv ## time tfrec beside OpenCV, Pillow, tf.data and a Python loop, on PHOTOS (DALI too after make venv-dali)
-	$(VENV)/bin/python internal/peers/peers.py bin/tfrec $(PHOTOS) pictures table
+bench-peers: build venv ## time tfrec beside OpenCV, Pillow, tf.data, Go and a Python loop, on PHOTOS and LARGE (DALI too after make venv-dali)
+	$(VENV)/bin/python internal/peers/peers.py --large '$(LARGE)' bin/tfrec $(PHOTOS) pictures builtin photographs workers table
 	@if [ -x $(VENV)-dali/bin/python ]; then set -x; $(VENV)-dali/bin/python internal/peers/peers.py bin/tfrec $(PHOTOS) raw; \
 	else echo "make bench-peers: DALI left out; make venv-dali (0.5 GB) brings it in"; fi
 

@@ -1,15 +1,21 @@
 """Times tfrec and its peers in turn, on the same data in the same run, and prints ratios.
 
-usage: peers.py TFREC PHOTOS [WORK...]     PHOTOS: a folder of class folders of JPEGs
+usage: peers.py [--large DIR] TFREC PHOTOS [WORK...]     PHOTOS: a folder of class folders of JPEGs; DIR: real photographs of many megapixels
 
 Each piece of work is done by tfrec (the built command, shards on disk, synced) and by each peer, best of three, one after the other
 in rounds, so that a machine that slows down slows all of them. Machines differ; the ratios are what to read.
 """
-import concurrent.futures, csv, glob, io, itertools, json, os, random, shutil, subprocess, sys, tempfile, time
+import argparse, concurrent.futures, csv, ctypes.util, glob, io, itertools, json, os, random, shutil, subprocess, sys, tempfile, time
 
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "3")
 ROUNDS, THREADS, SIZE = 3, 2, 224
-TFREC, PHOTOS = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+ARGS = argparse.ArgumentParser()
+ARGS.add_argument("--large", default="")
+ARGS.add_argument("tfrec", type=os.path.abspath)
+ARGS.add_argument("photos", type=os.path.abspath)
+ARGS.add_argument("work", nargs="*")
+ARGS = ARGS.parse_args()
+TFREC, PHOTOS, REPOSITORY = ARGS.tfrec, ARGS.photos, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 TMP = tempfile.mkdtemp(prefix="tfrec-peers-")
 
 
@@ -35,6 +41,33 @@ def many(n):
         os.makedirs(d, exist_ok=True)
         shutil.copy(photos[i % len(photos)], f"{d}/{i}.jpg")
     return src
+
+
+def large(n):
+    """A folder of n photographs of 4 to 15 megapixels: real ones of at least that size, cut to shape and reduced; without any, PHOTOS' own enlarged."""
+    from PIL import Image, ImageOps
+    src, made = os.path.join(TMP, "large"), []
+    real = sorted(glob.glob(ARGS.large + "/*.jpg")) if ARGS.large else []
+    print(f"large: {len(real)} real photographs, reduced" if real else "large: no real photographs (--large DIR): small ones enlarged, which decode faster", file=sys.stderr)
+    for path in real or sorted(glob.glob(PHOTOS + "/*/*.jpg"))[:3]:
+        im = Image.open(path).convert("RGB")
+        for size in (2560, 1600), (2880, 1800), (3840, 2160), (5120, 2880):
+            if not real or im.width >= size[0] and im.height >= size[1]:
+                buf = io.BytesIO()
+                ImageOps.fit(im, size, Image.LANCZOS).save(buf, "JPEG", quality=90)
+                made.append(buf.getvalue())
+    for i in range(n):
+        os.makedirs(f"{src}/c{i % 7}", exist_ok=True)
+        with open(f"{src}/c{i % 7}/{i}.jpg", "wb") as f:
+            f.write(made[i % len(made)])
+    return src
+
+
+def imaging(src):
+    """The Go program of this folder, with image/jpeg and disintegration/imaging."""
+    built = os.path.join(TMP, "imaging")
+    subprocess.run(["go", "build", "-o", built, "./internal/peers/imaging"], cwd=REPOSITORY, check=True)
+    return lambda: subprocess.run([built, src, str(THREADS)], check=True)
 
 
 def opencv(flag):
@@ -94,11 +127,37 @@ def pictures():
     files = sorted(glob.glob(src + "/*/*.jpg"))
     args = ["convert", "images", src, None, "--resize", f"{SIZE}x{SIZE}", "--shards", 4, "--workers", THREADS]
     yield len(files), "tfrec", lambda: tfrec(*args, "--decoder", "auto")
-    yield len(files), "tfrec, built-in decoder", lambda: tfrec(*args, "--decoder", "go")
+    if ctypes.util.find_library("turbojpeg"):
+        yield len(files), "tfrec, by libjpeg-turbo", lambda: tfrec(*args, "--decoder", "turbo")
     yield len(files), "OpenCV INTER_AREA", pool(files, opencv("INTER_AREA"))
     yield len(files), "Pillow", pool(files, pillow(False))
     yield len(files), "Pillow with draft", pool(files, pillow(True))
     yield len(files), "tf.data, antialiased", tensorflow(files, True)
+
+
+def builtin():
+    """decode, 224x224 antialiased, JPEG q95, without libjpeg-turbo"""
+    src = many(1500)
+    files = len(glob.glob(src + "/*/*.jpg"))
+    yield files, "tfrec", lambda: tfrec("convert", "images", src, None, "--resize", f"{SIZE}x{SIZE}", "--shards", 4, "--workers", THREADS, "--decoder", "go")
+    yield files, "image/jpeg and imaging, Go", imaging(src)
+
+
+def photographs():
+    """decode photographs of 4 to 15 megapixels, 224x224 antialiased, JPEG q95"""
+    src = large(54)
+    files = sorted(glob.glob(src + "/*/*.jpg"))
+    yield len(files), "tfrec", lambda: tfrec("convert", "images", src, None, "--resize", f"{SIZE}x{SIZE}", "--shards", 4, "--workers", THREADS)
+    yield len(files), "Pillow with draft", pool(files, pillow(True))
+    yield len(files), "OpenCV INTER_LINEAR", pool(files, opencv("INTER_LINEAR"))
+
+
+def workers():
+    """decode, 224x224 antialiased, JPEG q95, by two workers and by one"""
+    src = many(3000)
+    files = len(glob.glob(src + "/*/*.jpg"))
+    for n, name in (2, "tfrec"), (1, "tfrec, one worker"):
+        yield files, name, lambda n=n: tfrec("convert", "images", src, None, "--resize", f"{SIZE}x{SIZE}", "--shards", 4, "--workers", n)
 
 
 def raw():
@@ -139,12 +198,12 @@ def table():
     yield loop_rows, "Python loop", loop
 
 
-WORK = {"pictures": pictures, "raw": raw, "table": table}
+WORK = {"pictures": pictures, "builtin": builtin, "photographs": photographs, "workers": workers, "raw": raw, "table": table}
 
 
 def main():
     try:
-        for name in sys.argv[3:] or WORK:
+        for name in ARGS.work or WORK:
             contenders, best = list(WORK[name]()), {}
             for _ in range(ROUNDS):
                 for amount, who, run in contenders:
