@@ -10,6 +10,9 @@
 // nothing. Here damage is found by one walk over the entropy-coded data: the decoder of this
 // package decodes as it walks, and for the other one [Check] walks before it sees the picture.
 //
+// The encoder of this package writes the bytes that libjpeg-turbo does, so that it does not
+// matter which of the two is at work: where the assembly runs this one, for it is faster.
+//
 //	set, err := jpeg.Open(jpeg.Auto)
 //	if err != nil {
 //		return err
@@ -21,4 +24,6 @@
 //	w, ht := h.Scaled(2)
 //	pix := make([]byte, w*ht*3)
 //	err = set.Decode(pix, w*3, data, &h, jpeg.Request{Format: jpeg.RGB, Denom: 2})
+//	...
+//	out, err := set.Append(nil, jpeg.Pixels{Pix: pix, Width: w, Height: ht, Stride: w * 3, Format: jpeg.RGB}, 95, jpeg.Sub420)
 package jpeg
