@@ -2,7 +2,6 @@ package shard
 
 import (
 	"cmp"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -177,13 +176,7 @@ func (n *labelNames) name(key string, id int64) string {
 	names, known := n.byKey[key]
 	if !known {
 		for _, dir := range n.dirs {
-			path := filepath.Join(dir, tfdsLabelsFile(key))
-			st, err := os.Stat(path)
-			if err != nil || st.Size() > maxLabelsFile {
-				continue
-			}
-			if data, err := os.ReadFile(path); err == nil {
-				names = strings.Split(strings.TrimSpace(string(data)), "\n")
+			if names = labelsBeside(dir, key); names != nil {
 				break
 			}
 		}

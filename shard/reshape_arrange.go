@@ -1,0 +1,321 @@
+package shard
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"math/bits"
+	"slices"
+	"sort"
+
+	"github.com/tfrec/tfrec/internal/random"
+	"github.com/tfrec/tfrec/internal/spill"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// ordering is an order of the records in each target.
+type ordering interface {
+	// begin is called when it is known how many records each target has, before
+	// the other methods, which many goroutines may call at a time.
+	begin(ctx context.Context, r *reshaping, buckets int) error
+	// place returns where record number n of a target goes there, for an order
+	// that goes by numbers alone.
+	place(target int, n int64) int64
+	// appendKey appends what a record is sorted by to dst, for one that does not:
+	// records are in the order of the keys' bytes, then that of their numbers.
+	appendKey(dst []byte, r *record) ([]byte, error)
+	// cuts are the points before which all but the last bucket end: nil for an
+	// order by numbers.
+	cuts() []cutPoint
+}
+
+// cutPoint is a point in the order of sorted records.
+type cutPoint struct {
+	key    []byte // with the target in front
+	number int64
+}
+
+// shuffled is a random order.
+type shuffled struct {
+	seed  uint64
+	perms []random.Permutation
+}
+
+func (s *shuffled) begin(_ context.Context, r *reshaping, _ int) error {
+	for i, t := range r.targets {
+		s.perms = append(s.perms, random.NewPermutation(t.records, random.Key(s.seed, uint64(i))))
+	}
+	return nil
+}
+
+func (s *shuffled) place(target int, n int64) int64                 { return s.perms[target].At(n) }
+func (s *shuffled) appendKey(dst []byte, _ *record) ([]byte, error) { return dst, nil }
+func (s *shuffled) cuts() []cutPoint                                { return nil }
+
+// unchanged is the order that records are in already: for targets that are too
+// many to write at a time.
+type unchanged struct{}
+
+func (unchanged) begin(context.Context, *reshaping, int) error    { return nil }
+func (unchanged) place(_ int, n int64) int64                      { return n }
+func (unchanged) appendKey(dst []byte, _ *record) ([]byte, error) { return dst, nil }
+func (unchanged) cuts() []cutPoint                                { return nil }
+
+// arrangement deals the records to buckets, each a stretch of the new order that
+// is small enough to be sorted in memory, and writes one bucket after another.
+// What memory does not hold of them lies in a file meanwhile.
+type arrangement struct {
+	*reshaping
+	order  ordering
+	cuts   []cutPoint
+	spill  *spill.Spill
+	number int     // of buckets
+	base   []int64 // place of the first record of each target; one more at the end
+}
+
+// leastBucket is the least that a bucket is made for.
+const leastBucket = 64 << 10
+
+// arrange writes the shards with their records in another order.
+func (r *reshaping) arrange(ctx context.Context) error {
+	a := &arrangement{reshaping: r, order: r.verb.order, base: make([]int64, len(r.targets)+1)}
+	if a.order == nil {
+		a.order = unchanged{}
+	}
+	for i, t := range r.targets {
+		a.base[i+1] = a.base[i] + t.records
+	}
+	// Of the memory a quarter is for filling the buckets, an eighth for each of the
+	// two that are on their way out at a time, and what is left for all the rest.
+	memory := r.o.memory()
+	var size int64
+	for _, f := range r.in.files {
+		size += f.size
+	}
+	bucket := max(memory/8, leastBucket)
+	a.number = int(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, a.base[len(r.targets)]))
+	if err := a.order.begin(ctx, r, a.number); err != nil {
+		return err
+	}
+	if a.cuts = a.order.cuts(); a.cuts != nil {
+		a.number = len(a.cuts) + 1
+	}
+	a.spill = spill.New(a.number, a.number, memory/4, func() (spill.File, error) { return r.dir.TempFile("order") })
+	defer a.spill.Close()
+	if err := a.fill(ctx); err != nil {
+		return err
+	}
+	return a.empty(ctx, bucket)
+}
+
+// fill deals all records to the buckets.
+func (a *arrangement) fill(ctx context.Context) error {
+	workers := a.o.workers()
+	s := a.in.stream()
+	a.in.plan()
+	seen := make([]int64, len(a.targets)) // records of each target so far
+	number := func(b *block) {
+		for i := range b.sizes {
+			t := b.target(i)
+			if t == drop {
+				b.places = append(b.places, 0)
+				continue
+			}
+			b.places = append(b.places, seen[t])
+			seen[t]++
+		}
+	}
+	return inOrder(ctx, workers, 2*workers+2,
+		func(ctx context.Context, give func(*block) error) error { return a.deal(ctx, s, number, give) },
+		func(_ context.Context, b *block) error {
+			if err := a.work(b); err != nil {
+				return err
+			}
+			return a.spread(b)
+		},
+		func(b *block) error {
+			a.in.done(b)
+			s.put(b)
+			return nil
+		})
+}
+
+// spread puts the records of a block into their buckets.
+func (a *arrangement) spread(b *block) error {
+	batch := spill.GetBatch()
+	defer batch.Free()
+	rec := recordPool.Get().(*record)
+	defer recordPool.Put(rec)
+	var key []byte
+	err := b.eachRecord(rec, func(i int, rec *record) error {
+		t := b.target(i)
+		row := spill.Row{Number: rec.number, Tag: noLabel}
+		if len(b.labels) > 0 {
+			row.Tag = b.labels[i]
+		}
+		var bucket int
+		batch.Begin()
+		if a.cuts == nil {
+			place := a.base[t] + a.order.place(t, b.places[i])
+			row.Key = uint64(place)
+			bucket = int(mulDiv(place, int64(a.number), a.base[len(a.targets)]))
+		} else {
+			var err error
+			if key, err = a.order.appendKey(appendTarget(key[:0], t), rec); err != nil {
+				return err
+			}
+			row.Key = prefix(key)
+			bucket = bucketOf(a.cuts, key, rec.number)
+			batch.Data = append(binary.AppendUvarint(batch.Data, uint64(len(key))), key...)
+		}
+		batch.Data = tfrecord.AppendFrame(batch.Data, rec.data)
+		batch.End(bucket, row)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return a.spill.Add(batch)
+}
+
+// target returns where the i-th record of the block goes.
+func (b *block) target(i int) int {
+	if len(b.targets) == 0 {
+		return b.file.split
+	}
+	return b.targets[i]
+}
+
+// appendTarget appends the target, which sorted keys begin with.
+func appendTarget(dst []byte, target int) []byte {
+	return binary.BigEndian.AppendUint16(dst, uint16(target))
+}
+
+// prefix is the beginning of a key as a number of the same order.
+func prefix(key []byte) uint64 {
+	var b [8]byte
+	copy(b[:], key)
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// bucketOf returns the bucket between the cuts that a record lies in.
+func bucketOf(cuts []cutPoint, key []byte, number int64) int {
+	return sort.Search(len(cuts), func(i int) bool {
+		return cmp.Or(bytes.Compare(key, cuts[i].key), cmp.Compare(number, cuts[i].number)) < 0
+	})
+}
+
+// mulDiv returns a*b/c, for a below c.
+func mulDiv(a, b, c int64) int64 {
+	hi, lo := bits.Mul64(uint64(a), uint64(b))
+	q, _ := bits.Div64(hi, lo, uint64(c))
+	return int64(q)
+}
+
+// loaded is a bucket on its way out.
+type loaded struct {
+	bucket int
+	data   []byte
+	rows   []sortedRow
+}
+
+// sortedRow is where a row of a bucket begins.
+type sortedRow struct {
+	key uint64
+	at  int
+}
+
+// empty writes the buckets.
+func (a *arrangement) empty(ctx context.Context, size int64) error {
+	out := newShardWriters(a.reshaping)
+	free := make(chan *loaded, 3)
+	err := inOrder(ctx, 1, 1,
+		func(_ context.Context, give func(*loaded) error) error {
+			for bucket := range a.number {
+				l := new(loaded)
+				select {
+				case l = <-free:
+				default:
+				}
+				l.bucket = bucket
+				if err := give(l); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		func(_ context.Context, l *loaded) error { return a.load(l) },
+		func(l *loaded) error {
+			err := a.put(out, l)
+			if int64(cap(l.data)) <= 2*size {
+				free <- l
+			}
+			return err
+		})
+	return out.close(err)
+}
+
+// load takes a bucket and sorts it.
+func (a *arrangement) load(l *loaded) error {
+	data, err := a.spill.Take(l.bucket, l.data[:0])
+	if err != nil {
+		return err
+	}
+	l.data, l.rows = data, l.rows[:0]
+	for at := 0; at < len(data); {
+		row, next := spill.Parse(data, at)
+		l.rows = append(l.rows, sortedRow{row.Key, at})
+		at = next
+	}
+	if a.cuts == nil {
+		slices.SortFunc(l.rows, func(x, y sortedRow) int { return cmp.Compare(x.key, y.key) })
+		return nil
+	}
+	slices.SortFunc(l.rows, func(x, y sortedRow) int {
+		if c := cmp.Compare(x.key, y.key); c != 0 {
+			return c
+		}
+		r, _ := spill.Parse(data, x.at)
+		s, _ := spill.Parse(data, y.at)
+		k, _ := cutKey(data[r.From:r.To])
+		m, _ := cutKey(data[s.From:s.To])
+		return cmp.Or(bytes.Compare(k, m), cmp.Compare(r.Number, s.Number))
+	})
+	return nil
+}
+
+// cutKey returns the key and the frame of a row of sorted records.
+func cutKey(row []byte) (key, frame []byte) {
+	n, skip := binary.Uvarint(row)
+	return row[skip : skip+int(n)], row[skip+int(n):]
+}
+
+// put writes the records of a bucket.
+func (a *arrangement) put(out *shardWriters, l *loaded) error {
+	target := 0
+	for _, s := range l.rows {
+		row, _ := spill.Parse(l.data, s.at)
+		frame := l.data[row.From:row.To]
+		if a.cuts == nil {
+			for int64(s.key) >= a.base[target+1] {
+				target++
+			}
+		} else {
+			var key []byte
+			key, frame = cutKey(frame)
+			target = int(binary.BigEndian.Uint16(key))
+		}
+		o, err := out.ready(target)
+		if err != nil {
+			return err
+		}
+		if err := out.frames(o, frame, []int{len(frame)}); err != nil {
+			return err
+		}
+		if row.Tag != noLabel {
+			o.labels[row.Tag]++
+		}
+	}
+	return nil
+}

@@ -1,0 +1,319 @@
+package shard
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// featureScan finds out what features Examples have by looking at each of them.
+// It is not safe for concurrent use: goroutines have one each, and what they saw
+// is merged, in any order.
+type featureScan struct {
+	records int64 // looked at
+	others  int64 // of them, those that are no Examples
+	byKey   map[string]*seenFeature
+	// recent is what was found at each place of the record before: most records
+	// have the same keys.
+	recent  []*seenFeature
+	example tfrecord.Example
+}
+
+// seenFeature is what was seen of one feature.
+type seenFeature struct {
+	key     string
+	records int64 // that have values of it
+	kinds   [tfrecord.KindInt64 + 1]bool
+	values  span
+	notText bool
+	formats [3]bool // of bytes values: see the constants
+}
+
+const (
+	formatJPEG = iota
+	formatPNG
+	formatOther
+)
+
+// maxScanned is how many features are followed: records of more than that have
+// keys that are data, and no schema.
+const maxScanned = 10_000
+
+func newFeatureScan() *featureScan {
+	return &featureScan{byKey: map[string]*seenFeature{}}
+}
+
+// add looks at a record.
+func (s *featureScan) add(record []byte) {
+	err := s.example.Parse(record)
+	s.addParsed(record, &s.example, err)
+}
+
+// addParsed is add for a record of which parsing gave an Example or an error.
+func (s *featureScan) addParsed(record []byte, parsed *tfrecord.Example, err error) {
+	s.records++
+	if err != nil || !isExample(record) {
+		s.others++
+		return
+	}
+	for i := range parsed.Len() {
+		key, value := parsed.At(i)
+		var f *seenFeature
+		if i < len(s.recent) && s.recent[i].key == string(key) {
+			f = s.recent[i]
+		} else {
+			f = s.byKey[string(key)]
+			if f == nil {
+				if len(s.byKey) == maxScanned {
+					s.others++
+					return
+				}
+				f = &seenFeature{key: string(key)}
+				s.byKey[f.key] = f
+			}
+			if i < len(s.recent) {
+				s.recent[i] = f
+			} else if i == len(s.recent) {
+				s.recent = append(s.recent, f)
+			}
+		}
+		f.add(value)
+	}
+}
+
+func (f *seenFeature) add(value tfrecord.Feature) {
+	kind := value.Kind()
+	if kind == tfrecord.KindNone {
+		return // as good as missing
+	}
+	f.records++
+	f.kinds[kind] = true
+	f.values.add(int64(value.Len()))
+	if kind != tfrecord.KindBytes {
+		return
+	}
+	if v, ok := value.Bytes(); ok {
+		switch pictureFormat(v) {
+		case "jpeg":
+			f.formats[formatJPEG] = true
+		case "png":
+			f.formats[formatPNG] = true
+		default:
+			f.formats[formatOther] = true
+		}
+		f.notText = f.notText || !isText(v)
+	}
+}
+
+// merge adds what another scan saw.
+func (s *featureScan) merge(t *featureScan) {
+	s.records += t.records
+	s.others += t.others
+	for key, g := range t.byKey {
+		f := s.byKey[key]
+		if f == nil {
+			s.byKey[key] = g
+			continue
+		}
+		f.records += g.records
+		f.values.merge(g.values)
+		f.notText = f.notText || g.notText
+		for i, on := range g.kinds {
+			f.kinds[i] = f.kinds[i] || on
+		}
+		for i, on := range g.formats {
+			f.formats[i] = f.formats[i] || on
+		}
+	}
+}
+
+// describe returns what the records hold, for Manifest.Records, and their
+// features by key: none when they are no Examples. Features of which nothing
+// can be said, because they have no values or those of several kinds, are left
+// out and named in odd.
+func (s *featureScan) describe() (records string, features []Feature, odd []string) {
+	if s.others > 0 || s.records == 0 {
+		return "", nil, nil
+	}
+	for _, key := range sortedKeys(s.byKey) {
+		if f, ok := s.byKey[key].feature(s.records); ok {
+			features = append(features, f)
+		} else {
+			odd = append(odd, key)
+		}
+	}
+	return RecordExample, features, odd
+}
+
+func (f *seenFeature) feature(records int64) (Feature, bool) {
+	d := Feature{Key: f.key, Class: ClassScalar, Optional: f.records < records}
+	for kind := tfrecord.KindBytes; kind <= tfrecord.KindInt64; kind++ {
+		if f.kinds[kind] {
+			if d.Kind != "" {
+				return d, false
+			}
+			d.Kind = kind.String()
+		}
+	}
+	one := f.values.Min == 1 && f.values.Max == 1
+	switch {
+	case d.Kind == "":
+		return d, false
+	case !one && f.values.Min == f.values.Max:
+		d.Class, d.Shape = ClassVector, []int{int(f.values.Min)}
+	case !one:
+		d.Class, d.Shape = ClassVector, []int{-1}
+	case d.Kind == "bytes" && !f.formats[formatOther]:
+		d.Class, d.DType, d.Shape = ClassImage, "uint8", []int{-1, -1, 3}
+		switch {
+		case !f.formats[formatPNG]:
+			d.Encoding = "jpeg"
+		case !f.formats[formatJPEG]:
+			d.Encoding = "png"
+		}
+	case d.Kind == "bytes" && !f.notText:
+		d.Class = ClassText
+	}
+	return d, true
+}
+
+// mergeFeatures merges the descriptions of two lots of records, each sorted by
+// key. What only one has becomes optional. Two kinds of one feature are refused.
+func mergeFeatures(a, b []Feature) ([]Feature, error) {
+	var merged []Feature
+	for len(a) > 0 || len(b) > 0 {
+		order := 0
+		switch {
+		case len(a) == 0:
+			order = 1
+		case len(b) == 0:
+			order = -1
+		default:
+			order = strings.Compare(a[0].Key, b[0].Key)
+		}
+		switch {
+		case order < 0:
+			merged = append(merged, a[0])
+			merged[len(merged)-1].Optional = true
+			a = a[1:]
+		case order > 0:
+			merged = append(merged, b[0])
+			merged[len(merged)-1].Optional = true
+			b = b[1:]
+		default:
+			f, err := mergeFeature(a[0], b[0])
+			if err != nil {
+				return nil, err
+			}
+			merged = append(merged, f)
+			a, b = a[1:], b[1:]
+		}
+	}
+	return merged, nil
+}
+
+func mergeFeature(a, b Feature) (Feature, error) {
+	if a.Kind != b.Kind {
+		return a, mixedKinds(a.Key, a.Kind, b.Kind)
+	}
+	m := a
+	m.Optional = a.Optional || b.Optional
+	if a.Encoding != b.Encoding {
+		m.Encoding = ""
+	}
+	if a.Class == ClassLabel && b.Class == ClassScalar || a.Class == ClassScalar && b.Class == ClassLabel {
+		m.Class = ClassLabel
+		return m, nil
+	}
+	if a.Class == b.Class && a.DType == b.DType && slices.Equal(a.Shape, b.Shape) {
+		return m, nil
+	}
+	if a.Class == b.Class && a.DType == b.DType && len(a.Shape) == len(b.Shape) {
+		m.Shape = slices.Clone(a.Shape)
+		for i, n := range b.Shape {
+			if m.Shape[i] != n {
+				m.Shape[i] = -1
+			}
+		}
+		return m, nil
+	}
+	// One value is all that they have in common, or not even that.
+	m.Shape, m.DType, m.Encoding, m.Class = nil, "", "", ClassScalar
+	if a.Class == ClassVector || b.Class == ClassVector {
+		m.Class, m.Shape = ClassVector, []int{-1}
+	}
+	return m, nil
+}
+
+// byKey sorts features as a manifest has them.
+func byKey(features []Feature) []Feature {
+	sorted := slices.Clone(features)
+	slices.SortFunc(sorted, func(a, b Feature) int { return strings.Compare(a.Key, b.Key) })
+	return sorted
+}
+
+// refineFeatures completes what some manifests say of features by what was seen
+// of all records.
+func refineFeatures(said, seen []Feature) ([]Feature, error) {
+	known := map[string]Feature{}
+	for _, f := range said {
+		known[f.Key] = f
+	}
+	refined := slices.Clone(seen)
+	for i, f := range seen {
+		k, ok := known[f.Key]
+		if !ok {
+			continue
+		}
+		if k.Kind != f.Kind {
+			return nil, mixedKinds(f.Key, k.Kind, f.Kind)
+		}
+		if k.Class != ClassScalar && k.Class != ClassVector {
+			refined[i] = k
+			refined[i].Optional = f.Optional
+		}
+	}
+	return refined, nil
+}
+
+func mixedKinds(key, a, b string) error {
+	return fmt.Errorf("feature %q is %s in some inputs and %s in others: drop or rename it first (tfrec features)", key, a, b)
+}
+
+// scanners lends featureScans to goroutines.
+type scanners struct {
+	mu   sync.Mutex
+	free []*featureScan
+	all  []*featureScan
+}
+
+func (s *scanners) get() *featureScan {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if n := len(s.free); n > 0 {
+		scan := s.free[n-1]
+		s.free = s.free[:n-1]
+		return scan
+	}
+	scan := newFeatureScan()
+	s.all = append(s.all, scan)
+	return scan
+}
+
+func (s *scanners) put(scan *featureScan) {
+	s.mu.Lock()
+	s.free = append(s.free, scan)
+	s.mu.Unlock()
+}
+
+// total returns what all of them saw. They must not be used any more.
+func (s *scanners) total() *featureScan {
+	total := newFeatureScan()
+	for _, scan := range s.all {
+		total.merge(scan)
+	}
+	return total
+}

@@ -1,0 +1,289 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// inputs are the files that a run reads, in the order in which it does.
+type inputs struct {
+	files  []*input
+	splits []string // of the files
+	// described is what the manifests say of the records, merged. Features is nil
+	// when some files have no manifest, or one that does not say.
+	described Manifest
+	known     bool    // described has the features of all files
+	bareLabel string  // key of the label feature of files without a manifest; empty when not known
+	remaps    bool    // some files need other label ids
+	bySplit   []int64 // records of each split, once they are counted
+
+	o *ReshapeOptions
+}
+
+// input is one file of records to reshape.
+type input struct {
+	Source
+	split       int // of inputs.splits
+	size        int64
+	compression tfrecord.Compression
+	records     int64 // in the file, once counted
+	first       int64 // number of its first record among all
+	labels      []string
+	remap       *remap // of its label ids; nil when they stay
+}
+
+// records returns how many records all files hold.
+func (in *inputs) records() int64 {
+	var n int64
+	for _, r := range in.bySplit {
+		n += r
+	}
+	return n
+}
+
+// openInputs finds the files that paths stand for: in the order of the paths,
+// and those of one path in the order of their names.
+func openInputs(paths []string, o *ReshapeOptions) (*inputs, error) {
+	if len(paths) == 0 {
+		_, err := Expand(paths)
+		return nil, err
+	}
+	in := &inputs{o: o}
+	sets := map[string]*Set{} // one for each folder
+	for _, path := range paths {
+		sources, err := Expand([]string{path})
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range sources {
+			if s.Set != nil {
+				if known := sets[s.Set.Dir]; known != nil {
+					s.Set = known
+				}
+				sets[s.Set.Dir] = s.Set
+				in.addSplits(s.Set)
+			}
+			if err := in.add(s); err != nil {
+				return nil, err
+			}
+		}
+	}
+	in.dropUnusedSplits()
+	in.bySplit = make([]int64, len(in.splits))
+	return in, nil
+}
+
+// addSplits has the splits of a set in the order of its manifest.
+func (in *inputs) addSplits(s *Set) {
+	for _, split := range s.Splits {
+		in.splitNamed(split.Name)
+	}
+}
+
+func (in *inputs) splitNamed(name string) int {
+	i := slices.Index(in.splits, name)
+	if i < 0 {
+		i = len(in.splits)
+		in.splits = append(in.splits, name)
+	}
+	return i
+}
+
+// dropUnusedSplits drops splits of sets of which no file was asked for.
+func (in *inputs) dropUnusedSplits() {
+	used := make([]bool, len(in.splits))
+	for _, f := range in.files {
+		used[f.split] = true
+	}
+	names := in.splits
+	in.splits = nil
+	for i, name := range names {
+		if used[i] {
+			in.splits = append(in.splits, name)
+		}
+	}
+	for _, f := range in.files {
+		f.split = slices.Index(in.splits, names[f.split])
+	}
+}
+
+func (in *inputs) add(s Source) error {
+	split := s.Split
+	if split == "" {
+		split = "train"
+		if name, ok := ParseName(filepath.Base(s.Path)); ok {
+			split = name.Split
+		}
+	}
+	if err := CheckSplit(split); err != nil {
+		return fmt.Errorf("%s: %w", s.Path, err)
+	}
+	st, err := os.Stat(s.Path)
+	if err != nil {
+		return err
+	}
+	if !st.Mode().IsRegular() {
+		return fmt.Errorf("%s is no regular file: what is reshaped is read more than once; copy it to a file first", s.Path)
+	}
+	in.files = append(in.files, &input{Source: s, split: in.splitNamed(split), size: st.Size()})
+	return nil
+}
+
+// count finds out how many records each file holds: from its manifest, which is
+// held to it when the file is read, or else from the headers of its frames.
+func (in *inputs) count(ctx context.Context) error {
+	g, counting := errgroup.WithContext(ctx)
+	g.SetLimit(in.o.workers())
+	for _, f := range in.files {
+		g.Go(func() error {
+			if err := counting.Err(); err != nil {
+				return err
+			}
+			return f.count(counting, in.o.MaxRecord)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	var first int64
+	for _, f := range in.files {
+		f.first = first
+		first += f.records
+		in.bySplit[f.split] += f.records
+	}
+	return nil
+}
+
+// count fills in the file's compression and the number of its records.
+func (f *input) count(ctx context.Context, maxRecord int64) error {
+	file, err := os.Open(f.Path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: maxRecord, Checksum: tfrecord.ChecksumLength}
+	r := tfrecord.NewReader(file, o)
+	defer r.Close()
+	_, err = r.Next() // tells the compression
+	f.compression = r.Compression()
+	switch {
+	case err == io.EOF:
+		f.records = 0
+		return f.checkCount()
+	case err != nil:
+		return damaged(err)
+	case f.Info != nil && f.Info.Bytes == f.size:
+		f.records = f.Info.Records
+		return nil
+	case f.compression == tfrecord.None:
+		f.records, err = countFrames(ctx, file, f.size, o)
+	default:
+		f.records = 1
+		for {
+			if _, err = r.Next(); err != nil {
+				break
+			}
+			if f.records++; f.records&1023 == 0 && ctx.Err() != nil {
+				return ctx.Err()
+			}
+		}
+		if err == io.EOF {
+			err = nil
+		}
+	}
+	if err != nil {
+		return damaged(err)
+	}
+	return f.checkCount()
+}
+
+// checkCount holds the number of records to the manifest's.
+func (f *input) checkCount() error {
+	if f.Info == nil || f.Info.Records == f.records {
+		return nil
+	}
+	return &DamagedError{&tfrecord.Error{
+		Name: f.Path, Record: -1, Offset: f.size, Part: tfrecord.PartCount,
+		Err: fmt.Errorf("%d records, the manifest says %d", f.records, f.Info.Records),
+	}}
+}
+
+// damaged makes a DamagedError of an error about the data, and leaves others.
+func damaged(err error) error {
+	var fault *tfrecord.Error
+	var known *DamagedError
+	if errors.As(err, &fault) && !errors.As(err, &known) && isDamage(err) {
+		return &DamagedError{err}
+	}
+	return err
+}
+
+// isDamage tells damage from a file that could not be read, which a Reader
+// reports with the same words in front.
+func isDamage(err error) bool {
+	var path *os.PathError
+	return !errors.As(err, &path)
+}
+
+// Sizes of what countFrames reads at a time: much where records are small, so
+// that there is one of them after another in it, and little where most of it
+// would be payload.
+const (
+	countWindow = 256 << 10
+	countHeader = 4 << 10
+	largeFrame  = 16 << 10
+)
+
+// countFrames goes over the headers of a plain file.
+func countFrames(ctx context.Context, f *os.File, size int64, o tfrecord.ReaderOptions) (int64, error) {
+	framing := o.Framing()
+	window := make([]byte, countWindow)
+	var records, pos int64
+	next := countWindow
+	for pos < size {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		n, err := f.ReadAt(window[:next], pos)
+		if err != nil && err != io.EOF {
+			return 0, err
+		}
+		if pos+int64(n) < size && n < next {
+			return 0, fmt.Errorf("%s became shorter while it was read", o.Name)
+		}
+		next = countWindow
+		for at := 0; ; {
+			frame, v := framing.Check(window[at:n])
+			end := pos + int64(at) + int64(frame)
+			switch {
+			case v == tfrecord.FrameWhole:
+				records++
+				at += frame
+				continue
+			case v == tfrecord.FrameShort && n-at >= tfrecord.HeaderSize && end <= size:
+				records++
+				pos = end
+				if frame >= largeFrame {
+					next = countHeader
+				}
+			case v == tfrecord.FrameShort && n-at < tfrecord.HeaderSize && pos+int64(n) < size:
+				pos += int64(at)
+			case at == n:
+				pos += int64(n)
+			default:
+				return 0, tfrecord.NewSalvager(f, o).Fault(records, pos+int64(at))
+			}
+			break
+		}
+	}
+	return records, nil
+}

@@ -1,0 +1,312 @@
+package shard
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// remap changes label ids to those of another list of names.
+type remap struct {
+	keys []string // of the label features
+	ids  []int64  // the new id of each old one
+}
+
+// mergeManifests merges what the manifests of the files say, into described, and
+// finds out which files need other label ids.
+func (in *inputs) mergeManifests() error {
+	m := &in.described
+	m.Labels = []string{}
+	var sets []*Set
+	bare := ""
+	for _, f := range in.files {
+		switch {
+		case f.Set == nil:
+			bare = f.Path
+		case !slices.Contains(sets, f.Set):
+			sets = append(sets, f.Set)
+		}
+	}
+	if len(sets) == 0 {
+		return in.bareLabels()
+	}
+	first := sets[0].Manifest
+	m.Name, m.Decoder, m.Encoder, m.Records = first.Name, first.Decoder, first.Encoder, first.Records
+	m.Supervised, m.Features, m.Labels = first.Supervised, byKey(first.Features), first.Labels
+	known := len(m.Features) > 0 || m.Records == ""
+	for _, s := range sets[1:] {
+		if s.Name != m.Name {
+			m.Name = ""
+		}
+		if s.Decoder != m.Decoder {
+			m.Decoder = ""
+		}
+		if s.Encoder != m.Encoder {
+			m.Encoder = ""
+		}
+		if s.Records != m.Records {
+			m.Records = ""
+		}
+		if m.Supervised == nil || s.Supervised == nil || *m.Supervised != *s.Supervised {
+			m.Supervised = nil
+		}
+		known = known && len(s.Features) > 0
+		var err error
+		if m.Features, err = mergeFeatures(m.Features, byKey(s.Features)); err != nil {
+			return fmt.Errorf("%s and %s do not fit together: %w", sets[0].Dir, s.Dir, err)
+		}
+	}
+	if bare != "" {
+		m.Name, m.Decoder, m.Encoder = "", "", ""
+	}
+	in.known = known && bare == "" && (m.Records == RecordExample || m.Records == "")
+	if m.Records == "" && in.known {
+		m.Features, m.Supervised = nil, nil
+	}
+	return in.mergeLabels(sets, bare)
+}
+
+// mergeLabels makes one list of the sets' label names. Where they differ it is
+// their union in the order of the names' bytes, and ids are changed to fit.
+func (in *inputs) mergeLabels(sets []*Set, bare string) error {
+	m := &in.described
+	var named, unnamed *Set
+	differ := false
+	for _, s := range sets {
+		if labelKeys(s.Features) == nil {
+			continue
+		}
+		if len(s.Labels) == 0 {
+			unnamed = s
+			continue
+		}
+		if named == nil {
+			named = s
+		}
+		differ = differ || !slices.Equal(s.Labels, named.Labels)
+	}
+	if named == nil {
+		m.Labels = []string{}
+		return nil
+	}
+	m.Labels = named.Labels
+	if unnamed != nil {
+		return fmt.Errorf("%s has label ids without names and %s has names: give it names first (tfrec adopt --labels), or leave one out", unnamed.Dir, named.Dir)
+	}
+	if bare != "" {
+		// Its ids can only be held to the names when it lies beside them.
+		return fmt.Errorf("%s has no manifest to say what its label ids mean, and %s has one: make it one first (tfrec adopt)", bare, named.Dir)
+	}
+	if !differ {
+		return nil
+	}
+	var union []string
+	for _, s := range sets {
+		if labelKeys(s.Features) == nil {
+			continue
+		}
+		if sorted := slices.Sorted(slices.Values(s.Labels)); len(slices.Compact(sorted)) != len(s.Labels) {
+			return fmt.Errorf("%s has two labels of one name: its ids cannot be matched with those of other sets", s.Dir)
+		}
+		union = append(union, s.Labels...)
+	}
+	slices.Sort(union)
+	m.Labels = slices.Compact(union)
+	remaps := map[*Set]*remap{}
+	for _, s := range sets {
+		r := &remap{keys: labelKeys(s.Features)}
+		same := true
+		for id, name := range s.Labels {
+			now, _ := slices.BinarySearch(m.Labels, name)
+			r.ids = append(r.ids, int64(now))
+			same = same && now == id
+		}
+		if !same && r.keys != nil {
+			remaps[s] = r
+		}
+	}
+	for _, f := range in.files {
+		f.remap = remaps[f.Set]
+		in.remaps = in.remaps || f.remap != nil
+	}
+	return nil
+}
+
+// labelKeys returns the keys of the features that are labels, nil when there are none.
+func labelKeys(features []Feature) []string {
+	var keys []string
+	for _, f := range features {
+		if f.Class == ClassLabel {
+			keys = append(keys, f.Key)
+		}
+	}
+	return keys
+}
+
+// bareLabels takes the label names from the files that TFDS writes beside
+// records, when all inputs have the same; in.bareLabel is then the key.
+func (in *inputs) bareLabels() error {
+	var dirs []string
+	for _, f := range in.files {
+		if dir := filepath.Dir(f.Path); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	key, err := in.firstLabelKey(dirs[0])
+	if key == "" || err != nil {
+		return err
+	}
+	for i, dir := range dirs {
+		names := labelsBeside(dir, key)
+		if names == nil || i > 0 && !slices.Equal(names, in.described.Labels) {
+			return fmt.Errorf("%s does not name the same labels in %s as in %s, and which ids mean what is not known: make each folder a set first (tfrec adopt)", tfdsLabelsFile(key), dirs[0], dir)
+		}
+		in.described.Labels = names
+	}
+	in.bareLabel = key
+	return nil
+}
+
+// firstLabelKey returns the key of the feature of the first record that a file
+// in the folder has label names for; "" when there is none.
+func (in *inputs) firstLabelKey(dir string) (string, error) {
+	r, err := Open(in.files[0].Path, tfrecord.ReaderOptions{MaxRecord: in.o.MaxRecord})
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	record, err := r.Next()
+	if err != nil {
+		return "", nil // it will be found out with better words
+	}
+	var e tfrecord.Example
+	if e.Parse(record) != nil {
+		return "", nil
+	}
+	for i := range e.Len() {
+		key, value := e.At(i)
+		if value.Kind() == tfrecord.KindInt64 && value.Len() == 1 && labelsBeside(dir, string(key)) != nil {
+			return string(key), nil
+		}
+	}
+	return "", nil
+}
+
+// labelsBeside reads the file in which TFDS keeps the label names of a feature,
+// a name a line; nil when there is none.
+func labelsBeside(dir, key string) []string {
+	path := filepath.Join(dir, tfdsLabelsFile(key))
+	st, err := os.Stat(path)
+	if err != nil || st.Size() > maxLabelsFile {
+		return nil
+	}
+	data, err := os.ReadFile(path)
+	if err != nil || len(strings.TrimSpace(string(data))) == 0 {
+		return nil
+	}
+	return strings.Split(strings.TrimSpace(string(data)), "\n")
+}
+
+// append appends what becomes of a record: the ids of its labels change, and
+// every other byte stays.
+func (m *remap) append(dst []byte, r *record) ([]byte, error) {
+	e, err := r.example()
+	if err != nil {
+		return dst, err
+	}
+	values := map[string][]int64{}
+	for _, key := range m.keys {
+		f, ok := e.Get(key)
+		if !ok || f.Kind() != tfrecord.KindInt64 {
+			continue
+		}
+		ids := f.AppendInt64s(nil)
+		for i, id := range ids {
+			if id < 0 || id >= int64(len(m.ids)) {
+				return dst, &DamagedError{r.locate(fmt.Errorf("feature %q: no label has id %d: there are %d", key, id, len(m.ids)))}
+			}
+			ids[i] = m.ids[id]
+		}
+		values[key] = ids
+	}
+	for at := 0; at < len(r.data); {
+		f, ok := fieldAt(r.data, at)
+		if !ok {
+			return dst, r.locate(notExample(at))
+		}
+		if f.tag != bytes1 {
+			dst = append(dst, r.data[at:f.to]...)
+		} else {
+			body, err := replaceInts(nil, r.data[:f.to], f.from, values)
+			if err != nil {
+				return dst, r.locate(err)
+			}
+			dst = append(binary.AppendUvarint(append(dst, bytes1), uint64(len(body))), body...)
+		}
+		at = f.to
+	}
+	return dst, nil
+}
+
+// replaceInts appends the Features message data[at:] with other values for some
+// features, each of which is an Int64List.
+func replaceInts(dst, data []byte, at int, values map[string][]int64) ([]byte, error) {
+	for at < len(data) {
+		f, ok := fieldAt(data, at)
+		if !ok {
+			return dst, notExample(at)
+		}
+		var ids []int64
+		changed := false
+		if f.tag == bytes1 {
+			key, err := entryKey(data[:f.to], f.from)
+			if err != nil {
+				return dst, err
+			}
+			if ids, changed = values[string(key)]; changed {
+				dst = appendInts(dst, string(key), ids)
+			}
+		}
+		if !changed {
+			dst = append(dst, data[at:f.to]...)
+		}
+		at = f.to
+	}
+	return dst, nil
+}
+
+// appendInts appends the map entry of a feature with an Int64List, packed.
+func appendInts(dst []byte, key string, ids []int64) []byte {
+	var packed []byte
+	for _, id := range ids {
+		packed = binary.AppendUvarint(packed, uint64(id))
+	}
+	message := func(tag byte, body []byte) []byte {
+		return append(binary.AppendUvarint([]byte{tag}, uint64(len(body))), body...)
+	}
+	feature := message(bytes3, message(bytes1, packed))
+	entry := append(message(bytes1, []byte(key)), message(bytes2, feature)...)
+	return append(dst, message(bytes1, entry)...)
+}
+
+// labelCounts names the labels that were counted by id; nil when none were.
+func labelCounts(byID map[int64]int64, names []string) map[string]int64 {
+	if len(byID) == 0 {
+		return nil
+	}
+	counts := make(map[string]int64, len(byID))
+	for id, n := range byID {
+		name := strconv.FormatInt(id, 10)
+		if id >= 0 && id < int64(len(names)) {
+			name = Readable(names[id])
+		}
+		counts[name] += n
+	}
+	return counts
+}

@@ -1,0 +1,160 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// ErrReshapeOptions says that the options of a reshaping cannot be.
+var ErrReshapeOptions = errors.New("wrong options")
+
+// reshapeOptionError is an ErrReshapeOptions that reads well.
+type reshapeOptionError struct{ text string }
+
+func (e *reshapeOptionError) Error() string        { return e.text }
+func (e *reshapeOptionError) Is(target error) bool { return target == ErrReshapeOptions }
+
+// reshapeOption says what is wrong with the option of that flag. The error
+// unwraps to ErrReshapeOptions.
+func reshapeOption(flag, format string, args ...any) error {
+	return &reshapeOptionError{"--" + flag + ": " + fmt.Sprintf(format, args...)}
+}
+
+const (
+	// leastMemory is what Memory may be at least.
+	leastMemory   = 1e6
+	defaultMemory = 256 << 20
+	// maxShards is what the five digits of a shard's name hold.
+	maxShards = 99999
+)
+
+func (o *ReshapeOptions) check() error {
+	if o.Name != "" {
+		if err := CheckDataset(o.Name); err != nil {
+			return reshapeOption("name", "%v", err)
+		}
+	}
+	given := ""
+	for _, way := range []struct {
+		flag  string
+		value int64
+		most  int64
+	}{{"shards", int64(o.Shards), maxShards}, {"shard-size", o.ShardSize, 1 << 62}, {"records-per-shard", o.RecordsPerShard, 1 << 62}} {
+		switch {
+		case way.value == 0:
+		case way.value < 0 || way.value > way.most:
+			return reshapeOption(way.flag, "%d is not between 1 and %d", way.value, way.most)
+		case given != "":
+			return reshapeOption(way.flag, "it excludes --%s", given)
+		default:
+			given = way.flag
+		}
+	}
+	if o.Memory != 0 && o.Memory < leastMemory {
+		return reshapeOption("memory", "%d bytes are too few: want 1MB or more", o.Memory)
+	}
+	if o.Workers < 0 {
+		return reshapeOption("workers", "%d is negative", o.Workers)
+	}
+	if o.MaxRecord < 0 {
+		return reshapeOption("max-record", "%d is negative", o.MaxRecord)
+	}
+	return nil
+}
+
+func (o *ReshapeOptions) memory() int64 {
+	if o.Memory > 0 {
+		return o.Memory
+	}
+	return defaultMemory
+}
+
+func (o *ReshapeOptions) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+func (o *ReshapeOptions) compression() tfrecord.Compression {
+	if o.Compression == tfrecord.Auto {
+		return tfrecord.None
+	}
+	return o.Compression
+}
+
+// datasetName is the name of the new set.
+func (o *ReshapeOptions) datasetName(in *inputs, out string) (string, error) {
+	if o.Name != "" {
+		return o.Name, nil
+	}
+	shared := ""
+	for i, f := range in.files {
+		name := ""
+		if f.Set != nil {
+			name = f.Set.Name
+		} else if parsed, ok := ParseName(filepath.Base(f.Path)); ok {
+			name = parsed.Dataset
+		}
+		if i == 0 {
+			shared = name
+		}
+		if name != shared {
+			shared = ""
+		}
+	}
+	if shared != "" {
+		return shared, nil
+	}
+	abs, err := filepath.Abs(out)
+	if err != nil {
+		return "", err
+	}
+	return SnakeCase(filepath.Base(abs)), nil
+}
+
+// Sizes that the default number of shards aims at, as conversions do.
+const (
+	autoShardBytes   = 128 << 20
+	autoShardRecords = 64
+	autoMinShards    = 16
+)
+
+// cut says how so many records of about so many bytes are cut into shards.
+func (o *ReshapeOptions) cut(records, bytes int64) (layout, error) {
+	l := layout{records: records, shards: int64(o.Shards)}
+	switch {
+	case o.RecordsPerShard > 0:
+		l.each = o.RecordsPerShard
+		l.shards = (records + l.each - 1) / l.each
+	case o.ShardSize > 0:
+		l.shards = min((bytes+o.ShardSize-1)/o.ShardSize, records)
+	case o.Shards == 0:
+		l.shards = max((bytes+autoShardBytes-1)/autoShardBytes, min(autoMinShards, records/autoShardRecords), 1)
+		l.shards = min(l.shards, maxShards, records)
+	}
+	l.shards = max(l.shards, 1)
+	if l.shards > maxShards {
+		return l, fmt.Errorf("%d shards in a split are more than the %d that their names can count: make them larger", l.shards, maxShards)
+	}
+	return l, nil
+}
+
+// layout says which of a split's records are in which shard.
+type layout struct {
+	records, shards int64
+	each            int64 // records in each shard but the last; 0: as many in each, within one
+}
+
+// start returns the first record of a shard; that behind the last is records.
+func (l layout) start(shard int64) int64 {
+	if l.each > 0 {
+		return min(shard*l.each, l.records)
+	}
+	q, r := l.records/l.shards, l.records%l.shards
+	return shard*q + shard*r/l.shards
+}

@@ -1,0 +1,171 @@
+package shard
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// optionVerb is the option in a manifest, and in the state of a run, that says
+// which verb reshaped the set.
+const optionVerb = "verb"
+
+// refuseOverlap refuses an output folder that is, holds or lies in one of the
+// inputs: what is read must not change, and no set must hold another.
+func refuseOverlap(paths []string, in *inputs, out string) error {
+	to, err := resolve(out)
+	if err != nil {
+		return err
+	}
+	for _, f := range in.files {
+		from, err := resolve(f.Path)
+		if err != nil {
+			return err
+		}
+		if liesIn(from, to) {
+			return fmt.Errorf("%s is the input %s or holds it: give a folder elsewhere", out, f.Path)
+		}
+	}
+	for _, path := range paths {
+		if strings.HasSuffix(path, ".json") {
+			path = filepath.Dir(path)
+		}
+		if !isDir(path) {
+			continue
+		}
+		if dir, err := resolve(path); err == nil && liesIn(to, dir) {
+			return fmt.Errorf("%s lies in the input %s: give a folder elsewhere", out, path)
+		}
+	}
+	return nil
+}
+
+// resolve returns the absolute path without symbolic links of something that
+// need not be there yet.
+func resolve(path string) (string, error) {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	for rest := ""; ; {
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		parent := filepath.Dir(path)
+		if !errors.Is(err, fs.ErrNotExist) || parent == path {
+			return "", err
+		}
+		rest = filepath.Join(filepath.Base(path), rest)
+		path = parent
+	}
+}
+
+// liesIn reports whether path is dir or lies in it; both are resolved.
+func liesIn(path, dir string) bool {
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// openOut makes and locks the output folder, which must be empty but for what
+// a run of the same verb left that was killed; that goes.
+func openOut(out, verb string) (*Dir, error) {
+	if err := mustBeNew(out, verb); err != nil {
+		return nil, err
+	}
+	dir, err := OpenDir(out)
+	if err != nil {
+		return nil, err
+	}
+	if run := dir.Run(); run != nil {
+		if err := discard(dir, run.Files); err != nil {
+			dir.Close()
+			return nil, err
+		}
+	}
+	// A folder that was locked may have been filled before it was.
+	if err := mustBeNew(out, verb); err != nil {
+		dir.Close()
+		return nil, err
+	}
+	if err := dir.Sweep(); err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
+// mustBeNew refuses a folder with anything in it but what a killed run of the
+// same verb named.
+func mustBeNew(out, verb string) error {
+	entries, err := os.ReadDir(out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	}
+	dir := ViewDir(out)
+	ours := map[string]bool{StateDir: true}
+	if run := dir.Run(); run != nil {
+		var by string
+		if json.Unmarshal(run.Options[optionVerb], &by) != nil || by != verb {
+			return fmt.Errorf("%s holds what another run of tfrec left unfinished: finish that, remove the folder, or give another", out)
+		}
+		for _, file := range run.Files {
+			first, _, _ := strings.Cut(file, "/")
+			ours[first] = true
+		}
+	}
+	for _, e := range entries {
+		if !ours[e.Name()] || e.Name() == ManifestFile {
+			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new folder, or remove it", out, e.Name())
+		}
+	}
+	return nil
+}
+
+// discard removes the files that a run named, and what is recorded of it.
+func discard(dir *Dir, files []string) error {
+	subs := map[string]bool{}
+	for _, file := range files {
+		if sub := filepath.Dir(filepath.FromSlash(file)); sub != "." && sub != IndexDir {
+			subs[strings.TrimSuffix(sub, string(filepath.Separator)+IndexDir)] = true
+		}
+	}
+	if err := dir.Remove(files...); err != nil {
+		return err
+	}
+	for sub := range subs {
+		if !filepath.IsLocal(sub) {
+			continue
+		}
+		if err := forgetSub(&Dir{path: dir.join(sub)}); err != nil {
+			return err
+		}
+		os.Remove(dir.join(filepath.Join(sub, IndexDir)))
+		os.Remove(dir.join(sub)) // fails, as it should, when it holds what is not ours
+	}
+	return forget(dir)
+}
+
+// forgetSub removes the temporary files in the folder of a group, which lies in
+// the output folder and goes by its lock.
+func forgetSub(dir *Dir) error { return os.RemoveAll(dir.join(StateDir)) }
+
+// forget removes all that is recorded of a run, so that a folder whose run has
+// ended holds the set and nothing else.
+func forget(dir *Dir) error {
+	if err := dir.Sweep(); err != nil {
+		return err
+	}
+	if err := dir.Reset(); err != nil {
+		return err
+	}
+	os.Remove(dir.join(shardsDir)) // empty by now, or not there
+	return nil
+}

@@ -1,0 +1,371 @@
+package shard
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// reshape makes a new set in the folder out of the records that in stand for.
+//
+// The records go through up to three times: to be counted, where no manifest
+// says how many there are, by their headers alone; to be chosen from, when that
+// takes more than their numbers; and to be written. When all shards are in
+// place the manifest is put there. A run that fails takes away what it wrote.
+func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v *verb) (*ReshapeReport, error) {
+	began := time.Now()
+	if err := o.check(); err != nil {
+		return nil, err
+	}
+	inputs, err := openInputs(in, o)
+	if err != nil {
+		return nil, err
+	}
+	if err := inputs.mergeManifests(); err != nil {
+		return nil, err
+	}
+	if err := refuseOverlap(in, inputs, out); err != nil {
+		return nil, err
+	}
+	name, err := o.datasetName(inputs, out)
+	if err != nil {
+		return nil, err
+	}
+	dir, err := openOut(out, v.name)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	r := &reshaping{o: o, verb: v, in: inputs, dir: dir, name: name, report: ReshapeReport{Status: "written", Splits: map[string]SplitSummary{}}}
+	if err := r.run(ctx); err != nil {
+		return nil, errors.Join(err, discard(dir, r.files))
+	}
+	r.report.Seconds = time.Since(began).Seconds()
+	return &r.report, nil
+}
+
+// reshaping is one run of a verb.
+type reshaping struct {
+	o       *ReshapeOptions
+	verb    *verb
+	in      *inputs
+	dir     *Dir
+	name    string // of the dataset
+	options map[string]json.RawMessage
+	targets []target
+	log     *targetLog // nil: each record goes to its split
+	files   []string   // that may be written, relative to the folder
+	label   string     // key of the feature that labels are counted by; empty without one
+	scans   scanners
+	report  ReshapeReport
+}
+
+// target is a split of a set to be made.
+type target struct {
+	dir   *Dir
+	sub   string // of dir in the output folder, with / behind it; empty for that itself
+	split string
+	layout
+	infos []Info // of its finished shards
+}
+
+func (t *target) shardName(dataset string, shard int64) string {
+	return Name{Dataset: dataset, Split: t.split, Index: int(shard), Count: int(t.shards)}.String()
+}
+
+func (r *reshaping) note(format string, args ...any) {
+	sentence := fmt.Sprintf(format, args...)
+	r.report.Notes = append(r.report.Notes, sentence)
+	if r.o.Note != nil {
+		r.o.Note(sentence)
+	}
+}
+
+func (r *reshaping) run(ctx context.Context) error {
+	if err := r.in.count(ctx); err != nil {
+		return err
+	}
+	r.report.RecordsIn = r.in.records()
+	if r.report.RecordsIn == 0 {
+		return fmt.Errorf("%w: the inputs hold no record", ErrNoRecords)
+	}
+	if r.verb.prepare != nil {
+		if err := r.verb.prepare(ctx, r.in, r.dir); err != nil {
+			return err
+		}
+	}
+	defer func() {
+		if r.log != nil {
+			r.log.close()
+		}
+	}()
+	if err := r.plan(ctx); err != nil {
+		return err
+	}
+	if err := r.announce(); err != nil {
+		return err
+	}
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	return r.finish(ctx)
+}
+
+// plan finds out which records go where, and how many shards that makes.
+func (r *reshaping) plan(ctx context.Context) error {
+	splits := r.verb.splits
+	if splits == nil {
+		splits = r.in.splits
+	}
+	groups := r.verb.groups
+	if groups == nil {
+		groups = []string{""}
+	}
+	for _, sub := range groups {
+		dir := r.dir
+		if sub != "" {
+			dir, sub = &Dir{path: r.dir.join(sub)}, sub+"/"
+		}
+		for _, split := range splits {
+			r.targets = append(r.targets, target{dir: dir, sub: sub, split: split})
+		}
+	}
+	records, bytes := r.in.bySplit, make([]int64, len(r.targets))
+	if r.verb.chooser != nil {
+		var err error
+		if r.log, records, bytes, err = r.in.choose(ctx, r.verb.chooser, len(r.targets), r.dir); err != nil {
+			return err
+		}
+	} else {
+		for _, f := range r.in.files {
+			bytes[f.split] += f.size
+		}
+	}
+	var total int64
+	for i := range r.targets {
+		t := &r.targets[i]
+		total += records[i]
+		if records[i] == 0 {
+			if t.sub == "" {
+				r.note("split %s would be empty: it is left out", t.split)
+			}
+			continue
+		}
+		var err error
+		if t.layout, err = r.o.cut(records[i], bytes[i]); err != nil {
+			return err
+		}
+	}
+	if total == 0 {
+		return errors.New("no record is left: nothing to make a set of")
+	}
+	return r.nameFiles()
+}
+
+// nameFiles lists every file that the run may write.
+func (r *reshaping) nameFiles() error {
+	plain := r.o.compression() == tfrecord.None
+	subs := map[string]bool{}
+	for i := range r.targets {
+		t := &r.targets[i]
+		subs[t.sub] = true
+		for n := range t.shards {
+			file := t.shardName(r.name, n)
+			r.files = append(r.files, t.sub+file)
+			if plain {
+				r.files = append(r.files, t.sub+filepath.ToSlash(IndexPath(file)))
+			}
+		}
+	}
+	for sub := range subs {
+		r.files = append(r.files, sub+ManifestFile, sub+TFDSInfoFile, sub+TFDSFeaturesFile)
+	}
+	slices.Sort(r.files)
+	for _, file := range r.files {
+		if base := filepath.Base(file); len(base) > maxFileName {
+			return fmt.Errorf("the file %s... would have a name of %d bytes, and no more than %d will do: give a shorter --name", base[:40], len(base), maxFileName)
+		}
+	}
+	return nil
+}
+
+// maxFileName is the longest file name that file systems take, less what a
+// temporary file and an index have behind it.
+const maxFileName = 255 - 20
+
+// announce writes what the run intends before it writes anything else, so that
+// the next one can take away what a killed one left.
+func (r *reshaping) announce() error {
+	options := map[string]any{optionVerb: r.verb.name, "compression": r.o.compression().String()}
+	switch {
+	case r.o.Shards > 0:
+		options["shards"] = r.o.Shards
+	case r.o.ShardSize > 0:
+		options["shard-size"] = r.o.ShardSize
+	case r.o.RecordsPerShard > 0:
+		options["records-per-shard"] = r.o.RecordsPerShard
+	default:
+		options["shards"] = "auto"
+	}
+	for name, value := range r.verb.options {
+		options[name] = value
+	}
+	r.options = map[string]json.RawMessage{}
+	for name, value := range options {
+		raw, err := json.Marshal(value)
+		if err != nil {
+			return fmt.Errorf("option %s: %w", name, err)
+		}
+		r.options[name] = raw
+	}
+	return r.dir.PutRun(&Run{Name: r.name, Options: r.options, Files: r.files})
+}
+
+// finish writes what describes the shards, the manifest last.
+func (r *reshaping) finish(ctx context.Context) error {
+	described, err := r.describe()
+	if err != nil {
+		return err
+	}
+	if r.in.remaps {
+		r.report.LabelsRemapped = true
+		r.note("the inputs' lists of label names differ: label ids were changed to those of all %d names in sorted order", len(described.Labels))
+	}
+	for first := 0; first < len(r.targets); {
+		behind := first + 1
+		for behind < len(r.targets) && r.targets[behind].sub == r.targets[first].sub {
+			behind++
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if err := r.finishSet(*described, r.targets[first:behind]); err != nil {
+			return err
+		}
+		first = behind
+	}
+	return forget(r.dir)
+}
+
+// finishSet writes what describes one set.
+func (r *reshaping) finishSet(m Manifest, targets []target) error {
+	all := newDigest("tfrec.set")
+	for _, t := range targets {
+		split := Split{Name: t.split, Shards: t.infos}
+		for i := range split.Shards {
+			info := &split.Shards[i]
+			info.Fingerprint = newDigest("tfrec.reshape", info.File, r.verb.name, info.SHA256).String()
+			all.add(info.File, info.Fingerprint)
+			split.Records += info.Records
+			r.report.Bytes += info.Bytes
+			r.report.Shards++
+		}
+		if len(split.Shards) == 0 {
+			continue
+		}
+		m.Splits = append(m.Splits, split)
+		sum := r.report.Splits[t.split]
+		r.report.Splits[t.split] = SplitSummary{sum.Records + split.Records, sum.Shards + len(split.Shards)}
+		r.report.Records += split.Records
+	}
+	m.Fingerprint = all.String()
+	dir := targets[0].dir
+	if len(m.Splits) == 0 {
+		return nil
+	}
+	for _, file := range TFDSFiles(m.Features) {
+		r.files = append(r.files, targets[0].sub+file) // to be taken away if this fails
+	}
+	if err := dir.PutSet(&m); err != nil {
+		return err
+	}
+	if dir != r.dir {
+		return forgetSub(dir)
+	}
+	return nil
+}
+
+// describe says what the records are.
+func (r *reshaping) describe() (*Manifest, error) {
+	m := r.in.described
+	if !r.in.known {
+		records, features, odd := r.scans.total().describe()
+		if records != RecordExample {
+			m.Records, m.Features, m.Supervised = "", nil, nil
+		} else {
+			for i, f := range features {
+				if f.Key == r.in.bareLabel && f.Class == ClassScalar && f.Kind == "int64" {
+					features[i].Class = ClassLabel
+				}
+			}
+			if len(m.Features) > 0 {
+				var err error
+				if features, err = refineFeatures(m.Features, features); err != nil {
+					return nil, err
+				}
+			}
+			m.Records, m.Features = records, features
+			if len(odd) > 0 {
+				r.note("features %s have values of several kinds, or none: the manifest does not describe them", strings.Join(quoted(odd), ", "))
+			}
+		}
+	}
+	m.Format, m.Version, m.Tool = ManifestFormat, ManifestVersion, build.Tool
+	m.Name, m.Options, m.Seed = r.name, r.options, r.o.Seed
+	m.Compression = r.o.compression().String()
+	if m.Features == nil {
+		m.Features = []Feature{}
+	}
+	if r.verb.describe != nil {
+		if err := r.verb.describe(&m); err != nil {
+			return nil, err
+		}
+	}
+	if labelKeys(m.Features) == nil || m.Labels == nil {
+		m.Labels = []string{}
+	}
+	if m.Compression != tfrecord.None.String() && m.Records == RecordExample {
+		r.note("no metadata for TFDS: it cannot read %s shards", m.Compression)
+	}
+	return &m, nil
+}
+
+func quoted(names []string) []string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = fmt.Sprintf("%q", name)
+	}
+	return list
+}
+
+// digest hashes a sequence of strings so that no two sequences give the
+// same input to the hash: each is preceded by its length.
+type digest struct{ parts []byte }
+
+func newDigest(parts ...string) *digest {
+	f := new(digest)
+	f.add(parts...)
+	return f
+}
+
+func (f *digest) add(parts ...string) {
+	for _, p := range parts {
+		f.parts = fmt.Appendf(f.parts, "%d:%s", len(p), p)
+	}
+}
+
+// String returns the first half of the SHA-256 in hexadecimal.
+func (f *digest) String() string {
+	sum := sha256.Sum256(f.parts)
+	return hex.EncodeToString(sum[:16])
+}

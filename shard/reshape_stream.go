@@ -1,0 +1,266 @@
+package shard
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// block is a stretch of whole frames of one file, on its way from the input.
+type block struct {
+	file   *input
+	first  int64 // number in the file of its first record
+	offset int64 // of its first frame, uncompressed
+	data   []byte
+	sizes  []int // of the frames in data
+
+	targets []int   // of each record; nil: the target is file.split for all
+	places  []int64 // of each record in its target; only for an order
+
+	marks  []mark  // of each record, when it was looked at
+	labels []int64 // of each record, when labels are counted
+	buffer []byte  // that data lies in
+	charge int64   // to the budget
+}
+
+// noLabel is in block.labels for a record without a label.
+const noLabel = -1 << 63
+
+// Blocks are as large as keeps the cost of each small, and all of those under
+// way in a cache of the processor.
+const blockSize = 512 << 10
+
+// heldBlocks bounds the bytes of blocks under way; one larger record goes alone.
+const heldBlocks = 64 << 20
+
+// stream reads blocks, one after another.
+type stream struct {
+	*inputs
+	budget *budget
+	free   chan *block
+}
+
+func (in *inputs) stream() *stream {
+	return &stream{inputs: in, budget: newBudget(heldBlocks), free: make(chan *block, 64)}
+}
+
+// get returns an empty block with a buffer of at least n bytes.
+func (s *stream) get(ctx context.Context, n int) (*block, error) {
+	charge := int64(max(n, blockSize))
+	if err := s.budget.take(ctx, charge); err != nil {
+		return nil, err
+	}
+	b := new(block)
+	select {
+	case b = <-s.free:
+	default:
+	}
+	if cap(b.buffer) < n {
+		b.buffer = make([]byte, max(n, blockSize))
+	}
+	*b = block{
+		buffer: b.buffer[:cap(b.buffer)], sizes: b.sizes[:0], charge: charge,
+		targets: b.targets[:0], places: b.places[:0], marks: b.marks[:0], labels: b.labels[:0],
+	}
+	return b, nil
+}
+
+// put takes a block back.
+func (s *stream) put(b *block) {
+	s.budget.give(b.charge)
+	if cap(b.buffer) > 2*blockSize {
+		b.buffer = nil // one large record should not hold its memory for the rest of the run
+	}
+	select {
+	case s.free <- b:
+	default:
+	}
+}
+
+// each gives the blocks of all files in order. Frames are found by their
+// lengths, which have their checksums; payloads are for check to check.
+// skip says of each file whether it may be left out; it may be nil.
+func (s *stream) each(ctx context.Context, skip func(f *input) bool, give func(*block) error) error {
+	for _, f := range s.files {
+		if skip != nil && skip(f) {
+			continue
+		}
+		if err := s.file(ctx, f, give); err != nil {
+			return damaged(err)
+		}
+	}
+	return nil
+}
+
+func (s *stream) file(ctx context.Context, f *input, give func(*block) error) error {
+	file, err := openSequential(f.Path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: s.o.MaxRecord, Compression: f.compression}
+	var records int64
+	if f.compression == tfrecord.None {
+		records, err = s.plain(ctx, f, file, o, give)
+	} else {
+		records, err = s.compressed(ctx, f, tfrecord.NewReader(file, o), give)
+	}
+	if err != nil {
+		return err
+	}
+	if records == f.records {
+		return nil
+	}
+	if f.Info != nil && f.Info.Records == f.records {
+		f.records = records
+		return f.checkCount()
+	}
+	return fmt.Errorf("%s changed while it was read: it has %d records, and had %d", f.Path, records, f.records)
+}
+
+// plain reads blocks of an uncompressed file. What is left of a block behind
+// its last whole frame is read again with the next one: that is half a frame on
+// average.
+func (s *stream) plain(ctx context.Context, f *input, file *os.File, o tfrecord.ReaderOptions, give func(*block) error) (records int64, err error) {
+	framing := tfrecord.Framing{Checksum: tfrecord.ChecksumLength, MaxRecord: o.MaxRecord}
+	want := int64(blockSize)
+	for pos := int64(0); pos < f.size; {
+		b, err := s.get(ctx, int(min(want, f.size-pos)))
+		if err != nil {
+			return 0, err
+		}
+		want = blockSize
+		n, err := file.ReadAt(b.buffer[:min(int64(len(b.buffer)), f.size-pos)], pos)
+		if err != nil && err != io.EOF {
+			return 0, err
+		}
+		at, frame, v := 0, 0, tfrecord.FrameWhole
+		for at < n {
+			if frame, v = framing.Check(b.buffer[at:n]); v != tfrecord.FrameWhole {
+				break
+			}
+			b.sizes = append(b.sizes, frame)
+			at += frame
+		}
+		if at == 0 {
+			s.put(b)
+			if v != tfrecord.FrameShort || pos+int64(frame) > f.size || frame <= n {
+				return 0, tfrecord.NewSalvager(file, o).Fault(records, pos)
+			}
+			want = int64(frame)
+			continue
+		}
+		b.file, b.first, b.offset, b.data = f, records, pos, b.buffer[:at]
+		records += int64(len(b.sizes))
+		pos += int64(at)
+		if err := give(b); err != nil {
+			return 0, err
+		}
+	}
+	return records, nil
+}
+
+// compressed reads blocks of the uncompressed stream of a file.
+func (s *stream) compressed(ctx context.Context, f *input, r *tfrecord.Reader, give func(*block) error) (records int64, err error) {
+	defer r.Close()
+	var b *block
+	flush := func() error {
+		if b == nil {
+			return nil
+		}
+		full := b
+		b = nil
+		return give(full)
+	}
+	for {
+		record, err := r.Next()
+		if err == io.EOF {
+			return records, flush()
+		}
+		if err != nil {
+			return 0, err
+		}
+		size := len(record) + tfrecord.Overhead
+		if b != nil && len(b.data)+size > len(b.buffer) {
+			if err := flush(); err != nil {
+				return 0, err
+			}
+		}
+		if b == nil {
+			if b, err = s.get(ctx, size); err != nil {
+				return 0, err
+			}
+			b.file, b.first, b.offset, b.data = f, records, r.Offset(), b.buffer[:0]
+		}
+		b.data = tfrecord.AppendFrame(b.data, record)
+		b.sizes = append(b.sizes, size)
+		records++
+	}
+}
+
+// check checks the payloads of a block against their checksums, which its
+// other methods and users take for granted.
+func (b *block) check(maxRecord int64) error {
+	if b.file.compression != tfrecord.None {
+		return nil // its Reader did
+	}
+	framing := tfrecord.Framing{MaxRecord: maxRecord}
+	at := 0
+	for i, size := range b.sizes {
+		if _, v := framing.Check(b.data[at : at+size]); v != tfrecord.FrameWhole {
+			file, err := os.Open(b.file.Path)
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			o := tfrecord.ReaderOptions{Name: b.file.Path, MaxRecord: maxRecord}
+			err = tfrecord.NewSalvager(file, o).Fault(b.first+int64(i), b.offset+int64(at))
+			if err == nil {
+				err = fmt.Errorf("%s changed while it was read", b.file.Path)
+			}
+			return damaged(err)
+		}
+		at += size
+	}
+	return nil
+}
+
+// eachRecord calls f with every record of the block that goes on: with all of
+// them where no targets were chosen. r is one that may be used again.
+func (b *block) eachRecord(r *record, f func(i int, r *record) error) error {
+	at := 0
+	for i, size := range b.sizes {
+		frame := b.data[at : at+size]
+		if len(b.targets) == 0 || b.targets[i] != drop {
+			r.begin(b, i, int64(at), frame[tfrecord.HeaderSize:size-tfrecord.FooterSize:size-tfrecord.FooterSize])
+			if err := f(i, r); err != nil {
+				return err
+			}
+		}
+		at += size
+	}
+	return nil
+}
+
+// begin makes r the i-th record of a block.
+func (r *record) begin(b *block, i int, at int64, data []byte) {
+	r.data, r.parsed = data, false
+	r.file, r.split = b.file, b.file.split
+	r.inFile, r.offset = b.first+int64(i), b.offset+at
+	r.number = b.file.first + r.inFile
+}
+
+// locate adds file, record and offset to what is wrong with a record.
+func (r *record) locate(err error) error {
+	part, at := tfrecord.PartParse, err
+	if fault, ok := err.(*tfrecord.Error); ok {
+		if fault.Record >= 0 {
+			return err
+		}
+		part, at = fault.Part, fmt.Errorf("byte %d of the record: %w", fault.Offset, fault.Err)
+	}
+	return &tfrecord.Error{Name: r.file.Path, Record: r.inFile, Offset: r.offset, Part: part, Err: at}
+}

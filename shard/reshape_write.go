@@ -1,0 +1,298 @@
+package shard
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// write reads the inputs once more and writes the shards.
+func (r *reshaping) write(ctx context.Context) error {
+	for i := range r.targets {
+		t := &r.targets[i]
+		t.infos = make([]Info, t.shards)
+	}
+	r.label = r.in.bareLabel
+	if labels := labelKeys(r.in.described.Features); len(labels) > 0 {
+		r.label = labels[0]
+	}
+	if r.verb.order != nil || len(r.targets) > maxOpenShards {
+		return r.arrange(ctx)
+	}
+	out := newShardWriters(r)
+	workers := r.o.workers()
+	s := r.in.stream()
+	r.in.plan()
+	err := inOrder(ctx, workers, 2*workers+2,
+		func(ctx context.Context, give func(*block) error) error { return r.deal(ctx, s, nil, give) },
+		func(_ context.Context, b *block) error { return r.work(b) },
+		func(b *block) error {
+			err := out.block(b)
+			r.in.done(b)
+			s.put(b)
+			return err
+		})
+	return out.close(err)
+}
+
+// maxOpenShards is how many targets have a shard open at a time. Records for
+// more of them are put in order first.
+const maxOpenShards = 64
+
+// deal gives the blocks of the inputs with the targets of their records.
+func (r *reshaping) deal(ctx context.Context, s *stream, each func(*block), give func(*block) error) error {
+	return s.each(ctx, nil, func(b *block) error {
+		if r.log != nil {
+			var err error
+			if b.targets, err = r.log.next(b.targets, int64(len(b.sizes))); err != nil {
+				return err
+			}
+		}
+		if each != nil {
+			each(b)
+		}
+		return give(b)
+	})
+}
+
+// work does what must be done to a block before it is written: its payloads are
+// checked, looked at and changed.
+func (r *reshaping) work(b *block) error {
+	if err := b.check(r.o.MaxRecord); err != nil {
+		return err
+	}
+	rewrites := b.file.remap != nil || r.verb.rewrite != nil
+	if r.in.known && r.label == "" && !rewrites {
+		return nil
+	}
+	rec := recordPool.Get().(*record)
+	defer recordPool.Put(rec)
+	var scan *featureScan
+	if !r.in.known {
+		scan = r.scans.get()
+		defer r.scans.put(scan)
+	}
+	if r.label != "" {
+		b.labels = slices.Grow(b.labels, len(b.sizes))[:len(b.sizes)]
+	}
+	var changed rewriting
+	if rewrites {
+		changed.frames = changed.frames[:0]
+		changed.sizes = make([]int, len(b.sizes))
+	}
+	err := b.eachRecord(rec, func(i int, rec *record) error {
+		if b.file.remap != nil {
+			var err error
+			if changed.mapped, err = b.file.remap.append(changed.mapped[:0], rec); err != nil {
+				return err
+			}
+			rec.data, rec.parsed = changed.mapped, false
+		}
+		if scan != nil {
+			rec.parse()
+			scan.addParsed(rec.data, &rec.message, rec.err)
+		}
+		if r.label != "" {
+			rec.parse()
+			b.labels[i] = rec.label(r.label)
+		}
+		if !rewrites {
+			return nil
+		}
+		return changed.add(i, rec, r.verb.rewrite)
+	})
+	if err != nil || !rewrites {
+		return err
+	}
+	b.data, b.sizes = changed.frames, changed.sizes
+	return nil
+}
+
+// rewriting is what becomes of the records of a block.
+type rewriting struct {
+	frames []byte
+	sizes  []int
+	mapped []byte
+}
+
+func (w *rewriting) add(i int, r *record, rewrite rewriter) error {
+	start := len(w.frames)
+	frames, mark := tfrecord.BeginFrame(w.frames)
+	if rewrite == nil {
+		frames = append(frames, r.data...)
+	} else {
+		var err error
+		if frames, err = rewrite(frames, r); err != nil {
+			return err
+		}
+	}
+	w.frames = tfrecord.EndFrame(frames, mark)
+	w.sizes[i] = len(w.frames) - start
+	return nil
+}
+
+// label returns the id of the record's label, or noLabel.
+func (r *record) label(key string) int64 {
+	if r.err == nil {
+		if f, ok := r.message.Get(key); ok && f.Len() == 1 {
+			if id, ok := f.Int64(); ok {
+				return id
+			}
+		}
+	}
+	return noLabel
+}
+
+// shardWriters write the shards of all targets, one of each at a time. A
+// finished shard is synced and renamed in the background while the next one is
+// being written.
+type shardWriters struct {
+	r       *reshaping
+	open    []openTarget
+	commits chan struct{} // holds a token for each commit under way
+
+	background sync.WaitGroup
+	mu         sync.Mutex
+	err        error // the first of the background's
+}
+
+// openTarget is where a target is.
+type openTarget struct {
+	w      *Writer // nil before the first record of a shard
+	shard  int64
+	placed int64 // records in its shards so far
+	behind int64 // the first record that is not for this shard
+	labels map[int64]int64
+}
+
+// maxCommits is how many shards may be on their way to disk at a time.
+const maxCommits = 2
+
+func newShardWriters(r *reshaping) *shardWriters {
+	w := &shardWriters{r: r, open: make([]openTarget, len(r.targets)), commits: make(chan struct{}, maxCommits)}
+	for i := range w.open {
+		w.open[i].behind = r.targets[i].start(1)
+	}
+	return w
+}
+
+// block writes the records of a block, as many at a time as go together.
+func (w *shardWriters) block(b *block) error {
+	target := func(i int) int {
+		if len(b.targets) == 0 {
+			return b.file.split
+		}
+		return b.targets[i]
+	}
+	at := 0
+	for i := 0; i < len(b.sizes); {
+		t := target(i)
+		if t == drop {
+			at += b.sizes[i]
+			i++
+			continue
+		}
+		o, err := w.ready(t)
+		if err != nil {
+			return err
+		}
+		first, start := i, at
+		for i < len(b.sizes) && int64(i-first) < o.behind-o.placed && target(i) == t {
+			at += b.sizes[i]
+			i++
+		}
+		if err := w.frames(o, b.data[start:at], b.sizes[first:i]); err != nil {
+			return err
+		}
+		if len(b.labels) > 0 {
+			o.count(b.labels[first:i])
+		}
+	}
+	return nil
+}
+
+// ready returns a target with room for a record in its open shard.
+func (w *shardWriters) ready(t int) (*openTarget, error) {
+	o := &w.open[t]
+	for o.placed == o.behind {
+		if err := w.next(t); err != nil {
+			return nil, err
+		}
+	}
+	if o.w == nil {
+		return o, w.start(t)
+	}
+	return o, nil
+}
+
+func (w *shardWriters) frames(o *openTarget, frames []byte, sizes []int) error {
+	o.placed += int64(len(sizes))
+	return o.w.WriteFrames(frames, sizes)
+}
+
+func (o *openTarget) count(labels []int64) {
+	for _, id := range labels {
+		if id != noLabel {
+			o.labels[id]++
+		}
+	}
+}
+
+func (w *shardWriters) start(t int) error {
+	o, target := &w.open[t], &w.r.targets[t]
+	var err error
+	o.labels = map[int64]int64{}
+	o.w, err = target.dir.Create(target.shardName(w.r.name, o.shard), WriterOptions{Compression: w.r.o.compression()})
+	return err
+}
+
+// next ends the open shard of a target and goes on to the one behind it.
+func (w *shardWriters) next(t int) error {
+	o, target := &w.open[t], &w.r.targets[t]
+	if o.w == nil {
+		if err := w.start(t); err != nil { // one without a record
+			return err
+		}
+	}
+	writer, labels, info := o.w, o.labels, &target.infos[o.shard]
+	o.w = nil
+	o.shard++
+	o.behind = target.start(o.shard + 1)
+	w.commits <- struct{}{}
+	w.background.Go(func() {
+		done, err := writer.Commit()
+		<-w.commits
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		done.Labels = labelCounts(labels, w.r.in.described.Labels)
+		*info = done
+		if w.err == nil {
+			w.err = err
+		}
+	})
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.err
+}
+
+// close ends the last shards, or throws away what is open when the run failed
+// with err, and waits for the background. It returns the first error of all.
+func (w *shardWriters) close(err error) error {
+	for t := range w.open {
+		o := &w.open[t]
+		for err == nil && o.shard < w.r.targets[t].shards {
+			err = w.next(t)
+		}
+		if o.w != nil {
+			o.w.Abort()
+			o.w = nil
+		}
+	}
+	w.background.Wait()
+	if err == nil {
+		err = w.err
+	}
+	return err
+}

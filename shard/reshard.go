@@ -1,0 +1,38 @@
+package shard
+
+import "context"
+
+// ReshardOptions says how Reshard puts records into shards. At most one of
+// Shuffle, SortBy and GroupBy is given.
+type ReshardOptions struct {
+	ReshapeOptions
+	// Shuffle puts the records of each split into a random order over all of its
+	// shards, which Seed tells.
+	Shuffle bool
+	// SortBy is the key of a feature that the records of each split are sorted by:
+	// by its first value, numbers by their size and bytes as bytes. Records of
+	// equal values keep their order; those without a value come last.
+	SortBy string
+	// GroupBy is the key of a feature: a set is made of the records of each of its
+	// values, in a folder of that name in OUT.
+	GroupBy string
+}
+
+// Reshard makes a new set in the folder out of all records of the inputs, with
+// other shards. Splits stay what they are.
+func Reshard(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshapeReport, error) {
+	v := &verb{name: "reshard", options: map[string]any{}}
+	if o.Shuffle {
+		v.options["shuffle"] = true
+		v.order = &shuffled{seed: o.Seed}
+	}
+	return reshape(ctx, in, out, &o.ReshapeOptions, v)
+}
+
+// Merge makes one set in the folder out of several: their splits of one name
+// become one, in the order of the inputs. Lists of label names that differ
+// become one, and the ids in the records are changed to fit; features of one
+// key must be of one kind.
+func Merge(ctx context.Context, in []string, out string, o ReshapeOptions) (*ReshapeReport, error) {
+	return reshape(ctx, in, out, &o, &verb{name: "merge"})
+}
