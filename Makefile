@@ -18,7 +18,7 @@ REQUIREMENTS := internal/interop/requirements.txt
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: help build demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs
+.PHONY: help build demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist man
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 
 help: ## list these targets
@@ -80,6 +80,15 @@ check-tags:
 
 docs: ## write docs/cli from the commands
 	$(GO) test -count=1 -run 'TestDocs' ./cmd/tfrec/ -update
+
+dist: ## build static binaries for all platforms, Python wheels and checksums into dist
+	$(GO) run ./internal/dist -out dist
+
+check-dist: ## build for this platform twice and compare; install the wheel with pip
+	$(GO) test -count=1 -tags dist ./internal/dist
+
+man: ## write the manual pages to man
+	$(GO) test -count=1 -run TestManualPages ./cmd/tfrec -man $(CURDIR)/man
 
 race: ## run the tests under the race detector (needs a C compiler)
 	@command -v "$$($(GO) env CC)" >/dev/null 2>&1 || { echo "make race: the race detector needs cgo and a C compiler; '$$($(GO) env CC)' is not installed (on Debian: apt-get install gcc libc6-dev)" >&2; exit 1; }

@@ -48,6 +48,8 @@ var (
 	}
 	judges  = []string{"github.com/google/go-cmp", "google.golang.org/protobuf"}
 	scripts = []string{"github.com/rogpeppe/go-internal"}
+	// manuals is what cobra makes manual pages with.
+	manuals = []string{"github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2"}
 	// conditions is the language of filter --where.
 	conditions = []string{"github.com/expr-lang/expr"}
 )
@@ -69,7 +71,7 @@ var rooms = map[string]room{
 	"gpu": {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},
 	"cmd": {
 		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where"},
-		theirs: slices.Concat(wire, files, globs, pixels, prompt, conditions), judges: slices.Concat(judges, scripts),
+		theirs: slices.Concat(wire, files, globs, pixels, prompt, conditions), judges: slices.Concat(judges, scripts, manuals),
 	},
 	// Programs of users, which see what users see.
 	"examples": {
