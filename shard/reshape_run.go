@@ -264,6 +264,9 @@ func (r *reshaping) finishSet(m Manifest, targets []target) error {
 		split := Split{Name: t.split, Shards: t.infos}
 		for i := range split.Shards {
 			info := &split.Shards[i]
+			if labelKeys(m.Features) == nil {
+				info.Labels = nil // they were counted before rewriting
+			}
 			info.Fingerprint = newDigest("tfrec.reshape", info.File, r.verb.name, info.SHA256).String()
 			all.add(info.File, info.Fingerprint)
 			split.Records += info.Records

@@ -3,9 +3,11 @@ package shard
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -198,4 +200,25 @@ func sizeUvarint(n int) int {
 		size++
 	}
 	return size
+}
+
+// splicers are splicers of one rule for many goroutines.
+type splicers struct{ pool sync.Pool }
+
+func newSplicers(rule func(key string) (to string, keep bool)) *splicers {
+	return &splicers{sync.Pool{New: func() any { return newSplicer(rule) }}}
+}
+
+// rewrite implements rewriter.
+func (s *splicers) rewrite(dst []byte, r *record) ([]byte, error) {
+	one := s.pool.Get().(*splicer)
+	defer s.pool.Put(one)
+	dst, err := one.append(dst, r.data)
+	switch {
+	case errors.Is(err, tfrecord.ErrMalformed):
+		err = &DamagedError{r.locate(err)}
+	case err != nil:
+		err = r.locate(err)
+	}
+	return dst, err
 }

@@ -1,0 +1,258 @@
+package shard
+
+import (
+	"context"
+
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// AppendOptions says how records are appended to a set. Name, Compression and
+// the order of labels are those of the set.
+type AppendOptions struct {
+	ReshapeOptions
+	// Split that all records go to. Default: those of the inputs.
+	Split string
+	// NewLabels takes label names that the set does not have, behind those that
+	// it has. Otherwise they are an error.
+	NewLabels bool
+}
+
+// AppendReport says what Append did. Records, Bytes, Shards and Splits are of
+// the whole set. Status is "written"; "resumed" when the append that was asked
+// for had been interrupted, and was finished; "up_to_date" when there was
+// nothing to do.
+type AppendReport struct {
+	ReshapeReport
+	// Appended is how many records came to the set.
+	Appended int64 `json:"appended"`
+	// ShardsWritten and ShardsRenamed are how many came, and how many got another
+	// name for that.
+	ShardsWritten int `json:"shards_written"`
+	ShardsRenamed int `json:"shards_renamed"`
+	// LabelsAdded are the label names that the set did not have.
+	LabelsAdded []string `json:"labels_added,omitempty"`
+}
+
+// Append adds the records that in stand for to the set in a folder, in shards
+// of their own behind those of their split. Shards that are there keep their
+// bytes and get names with the new total; the manifest is renewed last. Features
+// must be of the kinds that the set has; label ids are changed to those of the
+// set's list of names.
+//
+// An Append that fails or is killed leaves the set as it was or, once it had
+// begun to rename, for the next one to finish: that is what one without inputs
+// does. Nothing may read the set while an Append is at work.
+func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*AppendReport, error) {
+	began := time.Now()
+	if o.Name != "" || o.Compression != tfrecord.Auto {
+		return nil, reshapeOption("name", "name and compression are those of the set that is appended to")
+	}
+	if o.Split != "" {
+		if err := CheckSplit(o.Split); err != nil {
+			return nil, reshapeOption("split", "%v", err)
+		}
+	}
+	request, err := appendRequest(dir, in, &o)
+	if err != nil {
+		return nil, err
+	}
+	if !ViewDir(dir).Exists(ManifestFile) {
+		return nil, fmt.Errorf("%s has no %s: tfrec adopt makes one for shards that others wrote; tfrec merge makes a new set", dir, ManifestFile)
+	}
+	d, err := OpenDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	a := &appending{dir: d, o: &o}
+	report, err := a.run(ctx, in, request)
+	if err != nil {
+		return nil, err
+	}
+	report.Seconds = time.Since(began).Seconds()
+	return report, nil
+}
+
+// appendRequest identifies what is asked for, by the inputs' paths, sizes and
+// times. It refuses inputs that are no records, or of the set itself.
+func appendRequest(dir string, in []string, o *AppendOptions) (string, error) {
+	h := xxh3.New()
+	fmt.Fprintf(h, "%q %v %d %d %d\n", o.Split, o.NewLabels, o.Shards, o.ShardSize, o.RecordsPerShard)
+	if len(in) == 0 {
+		return "", nil
+	}
+	sources, err := Expand(in)
+	if err != nil {
+		return "", notRecords(in, err)
+	}
+	set, err := resolve(dir)
+	if err != nil {
+		return "", err
+	}
+	for _, s := range sources {
+		path, err := resolve(s.Path)
+		if err != nil {
+			return "", err
+		}
+		if within(path, set) {
+			return "", fmt.Errorf("%s is of the set that is appended to: merge it with itself into a new folder instead", s.Path)
+		}
+		st, err := os.Stat(path)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%q %d %d\n", path, st.Size(), st.ModTime().UnixNano())
+		if raw(path) {
+			return "", notRecords(in, ErrNoRecords)
+		}
+	}
+	return fmt.Sprintf("%016x", h.Sum64()), nil
+}
+
+// notRecords says what to do with an input that is no file of records.
+func notRecords(in []string, err error) error {
+	if errors.Is(err, ErrNoRecords) {
+		return fmt.Errorf("%w; pictures and tables are converted first, with the options of the set (tfrec convert), and the result is appended", err)
+	}
+	return err
+}
+
+// raw reports whether a file's name is that of a table or a picture.
+func raw(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv", ".tsv", ".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff":
+		return true
+	}
+	return false
+}
+
+// appending is one Append.
+type appending struct {
+	dir *Dir
+	o   *AppendOptions
+	set *Manifest // as it is
+}
+
+func (a *appending) run(ctx context.Context, in []string, request string) (*AppendReport, error) {
+	interrupted, err := a.dir.appendJournal()
+	if err != nil {
+		return nil, err
+	}
+	if interrupted != nil {
+		if err := a.dir.finishAppend(interrupted); err != nil {
+			return nil, fmt.Errorf("finish the append that was interrupted: %w", err)
+		}
+		if request == "" || request == interrupted.Request {
+			interrupted.Report.Status = "resumed"
+			return &interrupted.Report, nil
+		}
+		if a.o.Note != nil {
+			a.o.Note(fmt.Sprintf("finished an append of %d records that was interrupted", interrupted.Report.Appended))
+		}
+	}
+	if a.set, err = ReadManifest(a.dir.join(ManifestFile)); err != nil {
+		return nil, err
+	}
+	if request == "" {
+		report := a.report(a.set)
+		report.Status = "up_to_date"
+		return report, nil
+	}
+	if err := a.checkSet(); err != nil {
+		return nil, err
+	}
+	if err := a.dir.clearStage(); err != nil {
+		return nil, err
+	}
+	j, err := a.stage(ctx, in)
+	if err == nil {
+		j.Request = request
+		err = a.dir.beginAppend(j)
+	}
+	if err != nil {
+		return nil, errors.Join(err, a.dir.clearStage())
+	}
+	if err := a.dir.finishAppend(j); err != nil {
+		return nil, fmt.Errorf("%w; the set is half changed: tfrec append %s finishes it", err, a.dir.Path())
+	}
+	return &j.Report, nil
+}
+
+// checkSet wants all files of the set to be there before any is renamed.
+func (a *appending) checkSet() error {
+	for _, split := range a.set.Splits {
+		for _, info := range split.Shards {
+			st, err := os.Stat(a.dir.join(info.File))
+			switch {
+			case errors.Is(err, fs.ErrNotExist):
+				return fmt.Errorf("%s: %s is missing: see tfrec verify", a.dir.Path(), info.File)
+			case err != nil:
+				return err
+			case st.Size() != info.Bytes:
+				return fmt.Errorf("%s: %s has %d bytes, the manifest says %d: see tfrec verify", a.dir.Path(), info.File, st.Size(), info.Bytes)
+			}
+		}
+	}
+	return nil
+}
+
+// stage writes all that is new below .tfrec, and returns what puts it in place.
+func (a *appending) stage(ctx context.Context, in []string) (*journal, error) {
+	o := a.o.ReshapeOptions
+	o.Name, o.Note = a.set.Name, nil // what it notes is of a set of its own
+	compression, err := tfrecord.ParseCompression(a.set.Compression)
+	if err != nil {
+		return nil, err
+	}
+	o.Compression = compression
+	v := &verb{name: "append"}
+	var added []string
+	v.prepare = func(_ context.Context, in *inputs, _ *Dir) (err error) {
+		if a.o.Split != "" {
+			v.splits, v.chooser = []string{a.o.Split}, intoOne{}
+		}
+		added, err = a.adaptLabels(in)
+		return err
+	}
+	report, err := reshape(ctx, in, a.dir.join(stageDir), &o, v)
+	if err != nil {
+		return nil, err
+	}
+	staged, err := ReadManifest(a.dir.join(stageDir + "/" + ManifestFile))
+	if err != nil {
+		return nil, err
+	}
+	set, moves, err := a.join(staged, added)
+	if err != nil {
+		return nil, err
+	}
+	j := &journal{Moves: moves, Report: *a.report(set)}
+	j.Report.Status, j.Report.RecordsIn, j.Report.Appended = "written", report.RecordsIn, report.Records
+	j.Report.LabelsAdded, j.Report.LabelsRemapped = added, report.LabelsRemapped
+	for _, s := range staged.Splits {
+		j.Report.ShardsWritten += len(s.Shards)
+	}
+	for _, m := range moves {
+		if filepath.Dir(m.From) == "." {
+			j.Report.ShardsRenamed++
+		}
+	}
+	return j, a.describe(set, j)
+}
+
+// intoOne chooses the first split for all.
+type intoOne struct{}
+
+func (intoOne) look(*record) (mark, error)           { return mark{}, nil }
+func (intoOne) begin(int64) error                    { return nil }
+func (intoOne) choose(int64, int, mark) (int, error) { return 0, nil }

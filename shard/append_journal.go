@@ -1,0 +1,146 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+)
+
+// An append first writes all that is new into a folder of its own below .tfrec:
+// shards, indexes, metadata and the manifest, whole and synced. Then a journal
+// says which files get which names. From there on the set changes, by renames
+// alone, the manifest last; whoever comes after a crash finishes the list.
+// Until then the old manifest names files that are gone, so that nobody takes a
+// part of the set for the whole of it.
+
+const (
+	stageDir    = StateDir + "/append"
+	journalFile = StateDir + "/append.json"
+
+	journalFormat  = "tfrec.append"
+	journalVersion = 1
+)
+
+// journal is what an append will do to a set.
+type journal struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	// Request tells the same append from others.
+	Request string `json:"request"`
+	// Moves are carried out in their order; the last one is the manifest's.
+	Moves []move `json:"moves"`
+	// Remove names files that the new set no longer has.
+	Remove []string `json:"remove,omitempty"`
+	// Report is what the append says when it is done.
+	Report AppendReport `json:"report"`
+}
+
+// move is a rename of a file, both names relative to the folder of the set.
+type move struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// appendJournal reads the journal of an append that was interrupted; nil when
+// there is none. One that cannot be used is an error: the set is half changed.
+func (d *Dir) appendJournal() (*journal, error) {
+	if !d.Exists(journalFile) {
+		return nil, nil
+	}
+	j := new(journal)
+	if !d.readState(journalFile, j) || j.Format != journalFormat || j.Version != journalVersion || len(j.Moves) == 0 {
+		return nil, fmt.Errorf("%s: not the journal of an append that this tfrec can finish: use the one that began it", d.join(journalFile))
+	}
+	for _, m := range j.Moves {
+		if !filepath.IsLocal(filepath.FromSlash(m.From)) || !filepath.IsLocal(filepath.FromSlash(m.To)) {
+			return nil, fmt.Errorf("%s: it moves %q to %q, outside of the folder", d.join(journalFile), m.From, m.To)
+		}
+	}
+	return j, nil
+}
+
+// beginAppend writes the journal. With it, the append is decided.
+func (d *Dir) beginAppend(j *journal) error {
+	j.Format, j.Version = journalFormat, journalVersion
+	for _, m := range j.Moves {
+		if isMetadata(m.To) {
+			continue // replaced
+		}
+		if d.Exists(m.To) {
+			return fmt.Errorf("%s is in the way, and the manifest does not name it: move it", d.join(m.To))
+		}
+	}
+	return d.putState(journalFile, j)
+}
+
+// isMetadata reports whether a set has a file of that name whatever its shards
+// are called.
+func isMetadata(name string) bool { return filepath.Dir(name) == "." && describes(name) }
+
+// finishAppend does what is left of a journal. Each part of it may have been done
+// before; the journal goes when all is.
+func (d *Dir) finishAppend(j *journal) error {
+	for i, m := range j.Moves {
+		if i == len(j.Moves)-1 {
+			// The manifest names files, which must be there before it.
+			if err := d.syncSet(); err != nil {
+				return err
+			}
+		}
+		if err := d.move(m); err != nil {
+			return err
+		}
+	}
+	if err := d.syncSet(); err != nil {
+		return err
+	}
+	if err := d.Remove(j.Remove...); err != nil {
+		return err
+	}
+	// What convert knew of its shards is of those of other names.
+	if err := d.Reset(); err != nil {
+		return err
+	}
+	if err := atomicfile.Remove(d.join(journalFile)); err != nil {
+		return err
+	}
+	return d.clearStage()
+}
+
+// move renames a file, if it has not been yet.
+func (d *Dir) move(m move) error {
+	if beforeMove != nil {
+		if err := beforeMove(m); err != nil {
+			return err
+		}
+	}
+	to := d.join(m.To)
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	err := os.Rename(d.join(m.From), to)
+	if errors.Is(err, fs.ErrNotExist) && d.Exists(m.To) {
+		return nil // done before
+	}
+	return err
+}
+
+// beforeMove is for tests to end an append at any step.
+var beforeMove func(m move) error
+
+// syncSet makes the names in the folders of the set durable.
+func (d *Dir) syncSet() error {
+	if d.Exists(IndexDir) {
+		if err := atomicfile.SyncDir(d.join(IndexDir)); err != nil {
+			return err
+		}
+	}
+	return atomicfile.SyncDir(d.path)
+}
+
+// clearStage removes what an append wrote that was not decided on.
+func (d *Dir) clearStage() error { return os.RemoveAll(d.join(stageDir)) }

@@ -1,0 +1,136 @@
+package shard
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+)
+
+// join returns the manifest of the set with what was staged, and the renames
+// that make it so.
+func (a *appending) join(staged *Manifest, added []string) (*Manifest, []move, error) {
+	set := *a.set
+	set.Labels = append(slices.Clip(set.Labels), added...)
+	if set.Decoder != staged.Decoder {
+		set.Decoder = ""
+	}
+	if set.Encoder != staged.Encoder {
+		set.Encoder = ""
+	}
+	if err := mergeRecords(&set, staged); err != nil {
+		return nil, nil, err
+	}
+	set.Splits = slices.Clone(set.Splits)
+	var moves []move
+	for _, s := range staged.Splits {
+		i := slices.IndexFunc(set.Splits, func(t Split) bool { return t.Name == s.Name })
+		if i < 0 {
+			i = len(set.Splits)
+			set.Splits = append(set.Splits, Split{Name: s.Name})
+		}
+		split := &set.Splits[i]
+		old := len(split.Shards)
+		split.Shards = append(slices.Clone(split.Shards), s.Shards...)
+		split.Records += s.Records
+		for k := range split.Shards {
+			info := &split.Shards[k]
+			from := info.File
+			info.File = Name{set.Name, s.Name, k, len(split.Shards)}.String()
+			if k < old {
+				moves = append(moves, a.moves(from, info.File, "")...)
+			} else {
+				moves = append(moves, a.moves(from, info.File, stageDir+"/")...)
+			}
+		}
+	}
+	set.Options = appendedOptions(&set, staged)
+	all := newDigest("tfrec.set")
+	for _, split := range set.Splits {
+		for _, info := range split.Shards {
+			all.add(info.File, info.Fingerprint)
+		}
+	}
+	set.Fingerprint = all.String()
+	return &set, moves, nil
+}
+
+// moves renames a shard and its index, the index first.
+func (a *appending) moves(from, to, folder string) []move {
+	if folder == "" && from == to {
+		return nil
+	}
+	var moves []move
+	if index := filepath.ToSlash(IndexPath(from)); a.dir.Exists(folder + index) {
+		moves = append(moves, move{folder + index, filepath.ToSlash(IndexPath(to))})
+	}
+	return append(moves, move{folder + from, to})
+}
+
+// appendedOptions are the options of a set with one append more. That they
+// differ keeps convert from taking the set for its own unchanged work.
+func appendedOptions(set, staged *Manifest) map[string]json.RawMessage {
+	options := make(map[string]json.RawMessage, len(set.Options)+1)
+	for k, v := range set.Options {
+		options[k] = v
+	}
+	var appended []string
+	json.Unmarshal(options[optionAppended], &appended) // whatever else is there is replaced
+	list, _ := json.Marshal(append(appended, staged.Fingerprint))
+	options[optionAppended] = list
+	return options
+}
+
+// optionAppended lists the fingerprints of what was appended to a set.
+const optionAppended = "appended"
+
+// report counts a set.
+func (a *appending) report(m *Manifest) *AppendReport {
+	r := new(AppendReport)
+	r.Splits = map[string]SplitSummary{}
+	for _, s := range m.Splits {
+		r.Records += s.Records
+		r.Shards += len(s.Shards)
+		r.Splits[s.Name] = SplitSummary{s.Records, len(s.Shards)}
+		for _, info := range s.Shards {
+			r.Bytes += info.Bytes
+		}
+	}
+	return r
+}
+
+// describe writes the set's manifest, and what TFDS reads, below .tfrec, and
+// adds to the journal how they get in place: the manifest last.
+func (a *appending) describe(set *Manifest, j *journal) error {
+	files, err := EncodeTFDS(set)
+	if err != nil {
+		return err
+	}
+	if files == nil {
+		files = map[string][]byte{}
+	}
+	for _, name := range TFDSFiles(a.set.Features) {
+		if files[name] == nil && a.dir.Exists(name) {
+			j.Remove = append(j.Remove, name)
+		}
+	}
+	names := slices.Sorted(maps.Keys(files))
+	if files[ManifestFile], err = set.Encode(); err != nil {
+		return err
+	}
+	temp, err := a.dir.tempDir()
+	if err != nil {
+		return err
+	}
+	for _, name := range append(names, ManifestFile) {
+		from := stageDir + "/set-" + name
+		if err := atomicfile.Write(temp, a.dir.join(from), files[name]); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		j.Moves = append(j.Moves, move{from, name})
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sort"
+)
+
+// place returns where the record of a number lies.
+func (in *inputs) place(n int64) Place {
+	i := sort.Search(len(in.files), func(i int) bool { return in.files[i].first+in.files[i].records > n })
+	f := in.files[i]
+	return Place{f.Path, n - f.first}
+}
+
+// checkFeature refuses a key that, as the inputs' manifests say, no record has.
+func (in *inputs) checkFeature(option, key string) error {
+	features := in.described.Features
+	if !in.known || slices.ContainsFunc(features, func(f Feature) bool { return f.Key == key }) {
+		return nil
+	}
+	return unknownFeature(option, key, features)
+}
+
+// features returns what features the records have, sorted by key; those that
+// are not of one kind in all records have none. Where the manifests do not say,
+// all records are read.
+func (in *inputs) features(ctx context.Context) ([]Feature, error) {
+	if in.known && in.described.Records == RecordExample {
+		return in.described.Features, nil
+	}
+	workers := in.o.workers()
+	scans := make(chan *featureScan, workers)
+	for range workers {
+		scans <- newFeatureScan()
+	}
+	look := func(r *record) (mark, error) {
+		scan := <-scans
+		scan.add(r.data)
+		scans <- scan
+		return mark{}, nil
+	}
+	if err := in.eachRecord(ctx, workers, look, func(int64, int, mark) error { return nil }); err != nil {
+		return nil, err
+	}
+	total := <-scans
+	for range workers - 1 {
+		total.merge(<-scans)
+	}
+	records, features, odd := total.describe()
+	if records != RecordExample {
+		return nil, errors.New("not all records are tf.train.Examples, of which alone features are known")
+	}
+	for _, key := range odd {
+		features = append(features, Feature{Key: key})
+	}
+	return byKey(features), nil
+}

@@ -1,0 +1,73 @@
+package shard
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// SplitShare is a split's name and its share of the samples.
+type SplitShare struct {
+	Name  string
+	Share float64 // above 0, at most 1; the shares of all splits add up to 1
+}
+
+// ParseSplits reads "train=0.9,val=0.1" or "train=90%,val=10%".
+func ParseSplits(s string) ([]SplitShare, error) {
+	var splits []SplitShare
+	for part := range strings.SplitSeq(s, ",") {
+		name, share, ok := strings.Cut(strings.TrimSpace(part), "=")
+		if !ok {
+			return nil, fmt.Errorf("%q: want NAME=SHARE such as train=0.9", part)
+		}
+		v, err := ParseShare(share)
+		if err != nil {
+			return nil, fmt.Errorf("split %s: %w", name, err)
+		}
+		splits = append(splits, SplitShare{Name: name, Share: v})
+	}
+	return splits, checkSplits(splits)
+}
+
+// checkSplits says what is wrong with splits.
+func checkSplits(splits []SplitShare) error {
+	var sum float64
+	seen := map[string]bool{}
+	for _, s := range splits {
+		if err := CheckSplit(s.Name); err != nil {
+			return err
+		}
+		if seen[s.Name] {
+			return fmt.Errorf("split %s is named twice", s.Name)
+		}
+		seen[s.Name] = true
+		if s.Share == 0 {
+			return fmt.Errorf("split %s has no share: leave it out", s.Name)
+		}
+		if !(s.Share > 0 && s.Share <= 1) {
+			return fmt.Errorf("split %s: its share %g is not between 0 and 1", s.Name, s.Share)
+		}
+		sum += s.Share
+	}
+	if math.Abs(sum-1) > 1e-6 {
+		return fmt.Errorf("the shares add up to %g, want 1", sum)
+	}
+	return nil
+}
+
+// ParseShare reads a share between 0 and 1, as "0.1" or "10%".
+func ParseShare(s string) (float64, error) {
+	number, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
+	v, err := strconv.ParseFloat(number, 64)
+	if err != nil {
+		return 0, fmt.Errorf("share %q: want a number such as 0.1 or 10%%", s)
+	}
+	if percent {
+		v /= 100
+	}
+	if !(v >= 0 && v <= 1) {
+		return 0, fmt.Errorf("share %q is not between 0 and 1", s)
+	}
+	return v, nil
+}
