@@ -1,23 +1,28 @@
 package reader
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"math"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// SkipBad says how much damage in the files an epoch may pass over before it
-// fails. One record with wrong data, one stretch of broken framing and one
-// compressed file that cannot be read to its end count as one each.
+// SkipBad says how much damage an epoch may pass over before it fails. One
+// record with wrong data, one stretch of broken framing, one compressed file
+// that cannot be read to its end, and one record that cannot be parsed or
+// decoded, or that a function of [Map], [Pipe.Map] or [Pipe.Filter] has an error
+// for, count as one each, all against the same limit.
 //
 // Behind broken framing, reading goes on at the next header whose length and
-// data both have their CRC. What is left of a compressed file whose stream is
-// broken is lost.
+// data both have their CRC. In a compressed file, where no place can be looked
+// up, only records with wrong data are passed over: behind broken framing, or a
+// broken stream, what is left of the file is lost.
+//
+// Batches of columns and of pictures are smaller by the records that are left
+// out of them, with DropRemainder, too; a batch of nothing else is not given.
+// An error of the operating system is never passed over.
 type SkipBad struct {
 	// Count is how many.
 	Count int64
@@ -73,40 +78,11 @@ type fault struct {
 	err            error
 }
 
-// tolerance counts damage against what is allowed in an epoch.
-type tolerance struct {
-	set   *Set
-	epoch int32
-	limit int64
-	seen  int64
-}
-
-// newTolerance returns the tolerance of an epoch of records records; -1 when
-// they were not counted, which only a share needs.
-func newTolerance(set *Set, epoch, records int64) tolerance {
-	bad := set.opts.SkipBad
-	t := tolerance{set: set, epoch: int32(epoch), limit: bad.Count}
-	if records > 0 {
-		t.limit = max(t.limit, int64(math.Floor(bad.Share*float64(records))))
+// skipped tells of the fault.
+func (f *fault) skipped(set *Set, epoch int32) Skipped {
+	return Skipped{
+		Path: set.sources[f.file].Path, Record: f.number, Offset: f.offset, Bytes: f.bytes, Epoch: epoch, Err: f.err,
 	}
-	return t
-}
-
-// skip counts f and reports it; an error when it is one too many.
-func (t *tolerance) skip(f *fault) error {
-	t.seen++
-	if t.seen > t.limit {
-		if t.limit == 0 {
-			return f.err
-		}
-		return fmt.Errorf("%w (%w): it is the %dth", f.err, ErrTooManyBad, t.seen)
-	}
-	if t.set.opts.OnSkip != nil {
-		t.set.opts.OnSkip(Skipped{
-			Path: t.set.sources[f.file].Path, Record: f.number, Offset: f.offset, Bytes: f.bytes, Epoch: t.epoch, Err: f.err,
-		})
-	}
-	return nil
 }
 
 // errChanged is for data that are good when they are read a second time.
@@ -128,19 +104,4 @@ func inData(err error) bool {
 	var located *tfrecord.Error
 	var system *fs.PathError
 	return errors.As(err, &located) && !errors.As(err, &system)
-}
-
-// tolerance returns that of an epoch of pieces.
-func (s *Set) tolerance(ctx context.Context, epoch int64, pieces []piece) (tolerance, error) {
-	records := int64(0)
-	if s.opts.SkipBad.Share > 0 {
-		all, err := s.allIndexes(ctx)
-		if err != nil {
-			return tolerance{}, err
-		}
-		for _, p := range pieces {
-			records += min(p.end.number, all[p.file].records) - p.from.number
-		}
-	}
-	return newTolerance(s, epoch, records), nil
 }

@@ -36,7 +36,8 @@ func (b *ColumnBatch) State() State { return b.mark.state() }
 
 // ParseColumns describes batches of records as columns, parsed ahead and in
 // order. A record that does not suit the schema ends the flow, with its file,
-// number and offset, and the feature.
+// number and offset, and the feature, unless [SkipBad] lets it pass over the
+// record.
 func ParseColumns(p Pipe, spec ColumnSpec) Flow[*ColumnBatch] {
 	return Flow[*ColumnBatch]{func(ctx context.Context, at *State) (source[*ColumnBatch], error) {
 		spec := spec
@@ -68,16 +69,16 @@ func columnWorks(r *run, spec ColumnSpec) (works[*ColumnBatch], error) {
 		make:    func() *ColumnBatch { return &ColumnBatch{} },
 		mark:    func(b *ColumnBatch, m mark) { b.mark = m },
 		bytes:   (*ColumnBatch).memory,
-		work: func() func(*ColumnBatch, []Record, int, int) (int, error) {
+		without: func(b *ColumnBatch, _ []workFault, _ tally) int { return b.Rows },
+		work: func() func(*ColumnBatch, []Record, int, int, func(int, error) bool) {
 			parser, _ := NewColumnParser(schema) // it was good above
-			return func(b *ColumnBatch, records []Record, _, _ int) (int, error) {
+			return func(b *ColumnBatch, records []Record, _, _ int, fail func(int, error) bool) {
 				parser.Reset(&b.Columns)
 				for i := range records {
-					if err := parser.Append(&b.Columns, records[i].Data); err != nil {
-						return i, err
+					if err := parser.Append(&b.Columns, records[i].Data); err != nil && !fail(i, err) {
+						return
 					}
 				}
-				return 0, nil
 			}
 		},
 	}, nil

@@ -63,6 +63,7 @@ func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe {
 		}
 		g := &global{run: r, name: name, opts: o, stats: r.stats(name)}
 		g.readers = r.readers(g.stats, maxReaders)
+		r.tally(&g.bad)
 		return g, nil
 	})
 }
@@ -84,7 +85,7 @@ type global struct {
 	coming int64     // place, of all workers together, where the next errand begins
 	sent   []*errand // under way, in order
 	idle   []*errand // for use again
-	bad    tolerance
+	bad    tally
 
 	now    *errand
 	i      int // records of now that were given
@@ -105,13 +106,15 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 	o := g.run.set.opts
 	g.epoch, g.coming, g.i, g.faults, g.err = int32(epoch), 0, 0, 0, nil
 	total := g.total()
-	g.bad = newTolerance(g.run.set, epoch, total/int64(o.Workers))
+	g.run.allow(total / int64(o.Workers))
+	bad := int64(0)
 	if own, _ := at.pop(); at != nil {
-		if len(own) != globalWords || own[0] < 0 {
+		if len(own) != globalWords || own[0] < 0 || own[1] < 0 || own[1] > maxSkip {
 			return errPosition(g.name)
 		}
-		g.coming, g.bad.seen = own[0], own[1]
+		g.coming, bad = own[0], own[1]
 	}
+	g.run.beginTally(&g.bad, g.epoch, bad)
 	if total == 0 {
 		return nil
 	}
@@ -207,7 +210,7 @@ func (g *global) next() (*Block, error) {
 		if g.faults < len(e.block.faults) && e.block.faults[g.faults].before <= g.i {
 			f := &e.block.faults[g.faults]
 			g.faults++
-			if g.err = g.bad.skip(f); g.err != nil {
+			if g.err = g.run.skip(&g.bad, f.skipped(g.run.set, g.epoch)); g.err != nil {
 				break
 			}
 			continue
@@ -229,7 +232,7 @@ func (g *global) next() (*Block, error) {
 		out.adopt(e.block)
 		out.Records = append(out.Records, e.block.Records[g.i:end]...)
 		place := e.place + int64(g.i+g.faults)*int64(g.run.set.opts.Workers)
-		out.at = out.at.push(place, g.bad.seen)
+		out.at = out.at.push(place, g.bad.of(g.epoch))
 		g.i = end
 		return out, nil
 	}

@@ -34,6 +34,7 @@ func (s *Set) Interleave(cycle, block int) Pipe {
 		if s.opts.Sloppy {
 			x.feeder.ready = make(chan struct{}, 1)
 		}
+		r.tally(&x.bad)
 		return x, nil
 	})
 }
@@ -77,7 +78,7 @@ type interleave struct {
 	order  []piece // in the epoch's order
 	began  int     // pieces that have a feed, or had one
 	ready  []*feed // of pieces after those of the slots, in order
-	bad    tolerance
+	bad    tally
 
 	slots  []slot
 	turn   int   // whose turn it is
@@ -110,9 +111,10 @@ func (x *interleave) start(ctx context.Context, epoch int64, at position) error 
 	if o := x.run.set.opts; o.ShuffleFiles {
 		permute(x.order, draws(key(o.Seed, forFiles, uint64(epoch))))
 	}
-	if x.bad, err = x.run.set.tolerance(ctx, epoch, pieces); err != nil {
+	if err := x.run.allowPieces(ctx, pieces); err != nil {
 		return err
 	}
+	x.run.beginTally(&x.bad, x.epoch, 0)
 	x.feeder.begin(ctx)
 	x.turn, x.taken, x.coming, x.began, x.open, x.err = 0, 0, 0, 0, 0, nil
 	clear(x.slots)
@@ -129,7 +131,7 @@ const slotWords = 3
 // appendAt appends the stage's section of the position.
 func (x *interleave) appendAt(dst position) position {
 	begin := len(dst)
-	dst = append(dst, int64(x.coming), int64(x.turn), int64(x.taken), x.bad.seen)
+	dst = append(dst, int64(x.coming), int64(x.turn), int64(x.taken), x.bad.of(x.epoch))
 	for i := range x.slots {
 		s := &x.slots[i]
 		if s.feed == nil {
@@ -162,10 +164,11 @@ func (x *interleave) resume(at position) error {
 	if len(own) != 4+slotWords*len(x.slots) {
 		return errPosition(x.name)
 	}
-	x.coming, x.turn, x.taken, x.bad.seen = int(own[0]), int(own[1]), int(own[2]), own[3]
-	if x.coming < 0 || x.coming > len(x.order) || x.turn < 0 || x.turn >= len(x.slots) || x.taken < 0 || x.taken >= x.block {
+	x.coming, x.turn, x.taken = int(own[0]), int(own[1]), int(own[2])
+	if x.coming < 0 || x.coming > len(x.order) || x.turn < 0 || x.turn >= len(x.slots) || x.taken < 0 || x.taken >= x.block || own[3] < 0 || own[3] > maxSkip {
 		return errPosition(x.name)
 	}
+	x.run.beginTally(&x.bad, x.epoch, own[3])
 	x.began = x.coming
 	for i := range x.slots {
 		w := own[4+slotWords*i:]
@@ -273,7 +276,7 @@ func (x *interleave) report(s *slot) error {
 	for s.faults < len(s.blk.faults) && s.blk.faults[s.faults].before <= s.i {
 		f := &s.blk.faults[s.faults]
 		s.faults++
-		if err := x.bad.skip(f); err != nil {
+		if err := x.run.skip(&x.bad, f.skipped(x.run.set, x.epoch)); err != nil {
 			return err
 		}
 	}

@@ -23,7 +23,8 @@ const mapPortion = 32
 // Map describes the elements that f makes of the records of a pipe, in the
 // order of the records unless told otherwise. Several goroutines call f; what
 // it returns may alias the record, whose data stay as long as the element does.
-// An error of f ends the flow, with the record's file, number and offset.
+// An error of f ends the flow, with the record's file, number and offset, unless
+// [SkipBad] lets it pass over the record.
 func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
 	return Flow[T]{func(ctx context.Context, at *State) (source[T], error) {
 		if f == nil || o.Workers < 0 {
@@ -38,16 +39,16 @@ func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
 				part:      1,
 				make:      func() *mapped[T] { return &mapped[T]{} },
 				begin:     (*mapped[T]).begin,
-				work: func() func(*mapped[T], []Record, int, int) (int, error) {
-					return func(m *mapped[T], records []Record, from, to int) (int, error) {
+				without:   (*mapped[T]).without,
+				work: func() func(*mapped[T], []Record, int, int, func(int, error) bool) {
+					return func(m *mapped[T], records []Record, from, to int, fail func(int, error) bool) {
 						for i := from; i < to; i++ {
 							v, err := f(records[i])
-							if err != nil {
-								return i, err
+							if err != nil && !fail(i, err) {
+								return
 							}
 							m.elements[i].value = v
 						}
-						return 0, nil
 					}
 				},
 			}, nil
@@ -62,6 +63,8 @@ func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
 // mapped is what Map made of a portion.
 type mapped[T any] struct {
 	elements []element[T]
+	faults   []workFault  // of elements that are none
+	before   tally        // of what was passed over
 	left     atomic.Int32 // elements that were not dropped
 	whole    *element[*mapped[T]]
 	free     func()
@@ -80,13 +83,23 @@ func (m *mapped[T]) begin(records []Record) {
 	}
 	m.elements = m.elements[:len(records)]
 	m.left.Store(int32(len(records)))
+	m.faults = nil
+}
+
+func (m *mapped[T]) without(faults []workFault, before tally) (left int) {
+	m.faults, m.before = faults, before
+	left = len(m.elements) - len(faults)
+	m.left.Store(int32(left))
+	return left
 }
 
 // mapSource gives the elements of mapped portions one by one.
 type mapSource[T any] struct {
-	in    source[*mapped[T]]
-	now   *element[*mapped[T]]
-	given int // elements of it
+	in     source[*mapped[T]]
+	now    *element[*mapped[T]]
+	given  int   // elements of it,
+	faults int   // and of its faults
+	bad    tally // what was passed over until there
 }
 
 func (s *mapSource[T]) next() (*element[T], error) {
@@ -95,20 +108,34 @@ func (s *mapSource[T]) next() (*element[T], error) {
 		if err != nil {
 			return nil, err
 		}
-		s.now, s.given, e.value.whole = e, 0, e
+		s.now, s.given, s.faults, e.value.whole = e, 0, 0, e
+		s.bad = e.marks[0].bad
+		if len(e.value.faults) > 0 {
+			s.bad = e.value.before
+		}
 	}
 	m := s.now.value
+	s.pass(m)
 	e := &m.elements[s.given]
 	s.given++
 	// A portion lies in one block, and its mark is behind all of it.
 	end := s.now.marks[0]
 	end.block.Retain()
 	e.free = m.free
-	e.marks = append(e.marks, mark{end.block, end.n - len(m.elements) + s.given})
-	if s.given == len(m.elements) {
+	e.marks = append(e.marks, mark{end.block, end.n - len(m.elements) + s.given, s.bad})
+	if s.pass(m); s.given == len(m.elements) {
 		s.now = nil
 	}
 	return e, nil
+}
+
+// pass goes past elements that are none.
+func (s *mapSource[T]) pass(m *mapped[T]) {
+	for s.faults < len(m.faults) && m.faults[s.faults].record == s.given {
+		s.bad = m.faults[s.faults].count
+		s.faults++
+		s.given++
+	}
 }
 
 func (s *mapSource[T]) state() State  { return s.in.state() }

@@ -19,7 +19,7 @@ type portion struct {
 func (p *portion) mark() mark {
 	b := p.blocks[len(p.blocks)-1]
 	b.Retain()
-	return mark{b, p.last}
+	return mark{block: b, n: p.last}
 }
 
 func (p *portion) drop() {

@@ -7,26 +7,41 @@ import (
 
 // Filter returns a pipe of the records that keep says to keep. Its name stands
 // for it in a [State]: another name makes another pipeline. An error of keep
-// ends the pipe, with the record's file, number and offset.
+// ends the pipe, with the record's file, number and offset, unless [SkipBad]
+// lets it pass over the record.
 func (p Pipe) Filter(name string, keep func(Record) (bool, error)) Pipe {
-	return p.then(fmt.Sprintf("filter(%s)", name), func(r *run, up stage) (stage, error) {
+	name = fmt.Sprintf("filter(%s)", name)
+	return p.then(name, func(r *run, up stage) (stage, error) {
 		if keep == nil {
-			return nil, fmt.Errorf("reader: Filter %q without a function", name)
+			return nil, fmt.Errorf("reader: %s without a function", name)
 		}
-		return &filter{stage: up, run: r, keep: keep, counts: r.stats("filter")}, nil
+		x := &filter{stage: up, run: r, name: name, keep: keep, counts: r.stats("filter")}
+		r.tally(&x.bad)
+		return x, nil
 	})
 }
 
 // filter drops records within the blocks that pass it, which keep their places.
+// Its own is what it had passed over.
 type filter struct {
 	stage
 	run    *run
+	name   string
+	bad    tally
 	keep   func(Record) (bool, error)
 	counts *stageStats
 }
 
 func (f *filter) start(ctx context.Context, epoch int64, at position) error {
-	_, up := at.pop()
+	own, up := at.pop()
+	bad := tally{}
+	if at != nil {
+		var ok bool
+		if bad, ok = tallyOf(own); !ok {
+			return errPosition(f.name)
+		}
+	}
+	f.run.setTally(&f.bad, bad)
 	return f.stage.start(ctx, epoch, up)
 }
 
@@ -38,12 +53,17 @@ func (f *filter) next() (*Block, error) {
 		if err != nil {
 			return nil, err
 		}
-		n := 0
+		n, bad := 0, f.bad.words()
 		for _, record := range b.Records {
 			keep, err := f.keep(record)
+			if err != nil && f.run.passable(err) {
+				keep, err = false, f.run.skipRecord(&f.bad, record, err)
+			} else if err != nil {
+				err = f.run.locate(record, err)
+			}
 			if err != nil {
 				b.Release()
-				return nil, f.run.locate(record, err)
+				return nil, err
 			}
 			if keep {
 				b.Records[n] = record
@@ -51,7 +71,7 @@ func (f *filter) next() (*Block, error) {
 			}
 		}
 		b.Records = b.Records[:n]
-		b.at = b.at.push()
+		b.at = b.at.push(bad[:]...)
 		watch.busy()
 		if n > 0 {
 			f.counts.gave(b)

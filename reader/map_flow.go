@@ -37,9 +37,14 @@ type element[T any] struct {
 type mark struct {
 	block *Block
 	n     int
+	bad   tally // what was passed over until there
 }
 
-func (m mark) state() State { return m.block.State(m.n) }
+func (m mark) state() State {
+	s := m.block.State(m.n)
+	s.setTally(m.bad)
+	return s
+}
 
 func (e *element[T]) state() State { return e.marks[len(e.marks)-1].state() }
 

@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -15,12 +16,18 @@ type works[T any] struct {
 	workers   int    // 0: as many as the set's Parallelism
 	unordered bool   // values come as they are ready
 	part      int    // records that one worker takes at a time; 0: the portion
-	// make returns an empty value, and a worker's function to fill it with the
-	// records from (included) to to of a portion. Before that begin is told of
-	// the portion.
+	// make returns an empty value, and work a worker's function to fill it with
+	// the records from (included) to to of a portion. It tells fail of each that
+	// nothing can be made of, and goes on if that says so. Before that begin is
+	// told of the portion.
 	make  func() T
 	begin func(v T, records []Record)
-	work  func() func(v T, records []Record, from, to int) (bad int, err error)
+	work  func() func(v T, records []Record, from, to int, fail func(record int, err error) bool)
+	// without is told, before a value is given, of the records that nothing was
+	// made of, one at least, and of the count of them: before the first, and
+	// behind each. It takes what stands for them out of the value, and returns
+	// how many records are left in it.
+	without func(v T, faults []workFault, before tally) (left int)
 	// mark tells a value where the pipe stands behind it; nil: not wanted.
 	mark func(v T, m mark)
 	// bytes returns how much memory a value has; nil: not known.
@@ -35,18 +42,16 @@ type task[T any] struct {
 	done    chan struct{}
 	charged int64 // bytes of the value in the budget
 
-	mu  sync.Mutex
-	err error
-	bad int // the record that err is about
+	mu     sync.Mutex
+	faults []workFault
+	fails  func(record int, err error) bool
 }
 
-// fail keeps the error of the first bad record.
-func (t *task[T]) fail(bad int, err error) {
-	t.mu.Lock()
-	if t.err == nil || bad < t.bad {
-		t.bad, t.err = bad, err
-	}
-	t.mu.Unlock()
+// workFault is a record of a portion that nothing could be made of.
+type workFault struct {
+	record int
+	err    error
+	count  tally // with it
 }
 
 // part is what one worker does of a task.
@@ -71,6 +76,7 @@ type workers[T any] struct {
 	ready chan *task[T] // in order, done or not; or as they are done
 	wait  sync.WaitGroup
 	ended error // of the cutter; set before ready is closed
+	bad   tally // what was passed over of the values that were given
 	idle  idle[*task[T]]
 
 	payload int64        // of the last portion, in bytes
@@ -115,6 +121,11 @@ func openWorkers[T any](ctx context.Context, p Pipe, at *State, plan func(*run) 
 		ready: make(chan *task[T], spec.underway(most)+mostDepth), parts: make(chan part[T], most),
 	}
 	w.works.cut.stream = stream
+	if at != nil {
+		w.bad = at.tally()
+		w.start.setTally(w.bad)
+	}
+	stream.run.tally(&w.bad)
 	w.counts.workers.Store(int32(n))
 	w.counts.queueSpace.Store(int32(depth))
 	if auto {
@@ -164,9 +175,6 @@ func (w *workers[T]) feed() {
 		}
 		watch.waited()
 		t.marks = append(t.marks, t.portion.mark())
-		if w.mark != nil {
-			w.mark(t.value, t.marks[0])
-		}
 		if w.begin != nil {
 			w.begin(t.value, t.records)
 		}
@@ -223,9 +231,7 @@ func (w *workers[T]) labour() {
 			return
 		}
 		began := time.Now()
-		if bad, err := work(p.value, p.records, p.from, p.to); err != nil {
-			p.fail(bad, err)
-		}
+		work(p.value, p.records, p.from, p.to, p.fails)
 		w.counts.busy(time.Since(began))
 		w.counts.elements.Add(int64(p.to - p.from))
 		w.counts.bytes.Add(payload(p.records[p.from:p.to]))
@@ -246,17 +252,50 @@ func (w *workers[T]) labour() {
 }
 
 func (w *workers[T]) next() (*element[T], error) {
-	t, err := w.receive()
-	if err != nil {
-		return nil, err
+	for {
+		t, err := w.receive()
+		if err != nil {
+			return nil, err
+		}
+		w.counts.took()
+		w.room.leave()
+		w.stream.run.budget.poke()
+		left, err := w.settle(t)
+		if err != nil {
+			return nil, err
+		}
+		if left > 0 {
+			return &t.element, nil
+		}
+		t.element.drop()
 	}
-	w.counts.took()
-	w.room.leave()
-	w.stream.run.budget.poke()
-	if t.err != nil {
-		return nil, w.stream.run.locate(t.records[t.bad], t.err)
+}
+
+// settle takes out of a value what nothing could be made of, where that may be
+// passed over, and returns how many records are left in it.
+func (w *workers[T]) settle(t *task[T]) (left int, err error) {
+	left = len(t.records)
+	if len(t.faults) > 0 {
+		slices.SortFunc(t.faults, func(a, b workFault) int { return a.record - b.record })
+		before := w.bad
+		for i := range t.faults {
+			f := &t.faults[i]
+			record := t.records[f.record]
+			if !w.stream.run.passable(f.err) {
+				return 0, w.stream.run.locate(record, f.err)
+			}
+			if err := w.stream.run.skipRecord(&w.bad, record, f.err); err != nil {
+				return 0, err
+			}
+			f.count = w.bad
+		}
+		left = w.without(t.value, t.faults, before)
 	}
-	return &t.element, nil
+	t.marks[0].bad = w.bad
+	if w.mark != nil {
+		w.mark(t.value, t.marks[0])
+	}
+	return left, nil
 }
 
 // receive waits for the next task that is done, and counts how long.
@@ -309,8 +348,16 @@ func (w *workers[T]) task() *task[T] {
 	}
 	t := &task[T]{done: make(chan struct{}, 1)}
 	t.value = w.make()
+	t.fails = func(record int, err error) bool {
+		t.mu.Lock()
+		t.faults = append(t.faults, workFault{record: record, err: err})
+		t.mu.Unlock()
+		return w.stream.run.passable(err)
+	}
 	t.element.free = func() {
 		t.portion.drop()
+		clear(t.faults)
+		t.faults = t.faults[:0]
 		if t.charged > 0 && w.idle.len() >= maxIdle {
 			w.stream.run.budget.add(-t.charged, 0)
 			return // the garbage collector's

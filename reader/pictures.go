@@ -108,7 +108,8 @@ func (b *PictureBatch) State() State { return b.mark.state() }
 
 // Pictures describes batches of pictures, decoded ahead and in order, each
 // straight into its place in the tensor. What can't be decoded ends the flow,
-// with the record's file, number and offset.
+// with the record's file, number and offset, unless [SkipBad] lets it pass over
+// the record.
 func Pictures(p Pipe, spec PictureSpec) Flow[*PictureBatch] {
 	return Flow[*PictureBatch]{func(ctx context.Context, at *State) (source[*PictureBatch], error) {
 		w, err := spec.works()
@@ -191,15 +192,15 @@ func (s PictureSpec) works() (func(r *run) works[*PictureBatch], error) {
 			mark:    func(b *PictureBatch, m mark) { b.mark = m },
 			bytes:   (*PictureBatch).memory,
 			begin:   func(b *PictureBatch, records []Record) { b.begin(&s, len(records), width, height) },
-			work: func() func(*PictureBatch, []Record, int, int) (int, error) {
+			without: (*PictureBatch).without,
+			work: func() func(*PictureBatch, []Record, int, int, func(int, error) bool) {
 				d := &developer{spec: &s, run: r, table: table, width: width, height: height}
-				return func(b *PictureBatch, records []Record, from, to int) (int, error) {
+				return func(b *PictureBatch, records []Record, from, to int, fail func(int, error) bool) {
 					for i := from; i < to; i++ {
-						if err := d.develop(b, i, records[i]); err != nil {
-							return i, err
+						if err := d.develop(b, i, records[i]); err != nil && !fail(i, err) {
+							return
 						}
 					}
-					return 0, nil
 				}
 			},
 		}
@@ -241,6 +242,31 @@ func (b *PictureBatch) begin(s *PictureSpec, n, width, height int) {
 	if !s.NoLabels {
 		b.Labels = resized(b.Labels, n)
 	}
+}
+
+// without takes pictures out of the batch.
+func (b *PictureBatch) without(faults []workFault, _ tally) (left int) {
+	n := b.Shape[0]
+	left = n - len(faults)
+	b.Pixels = withoutRows(b.Pixels, n, faults)
+	b.Bytes = withoutRows(b.Bytes, n, faults)
+	b.Labels = withoutRows(b.Labels, n, faults)
+	b.Shape[0] = left
+	return left
+}
+
+// withoutRows moves the rows of s, n in all, together over those that are bad.
+func withoutRows[V any](s []V, n int, faults []workFault) []V {
+	size := len(s) / n
+	to := faults[0].record * size
+	for i, f := range faults {
+		end := n
+		if i+1 < len(faults) {
+			end = faults[i+1].record
+		}
+		to += copy(s[to:], s[(f.record+1)*size:end*size])
+	}
+	return s[:to]
 }
 
 // resized returns s with n elements of any value.

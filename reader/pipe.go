@@ -66,6 +66,8 @@ type run struct {
 
 	mu       sync.Mutex
 	counters []*stageStats
+	bad      tallies
+	telling  sync.Mutex // held around calls of OnSkip
 }
 
 func newRun(ctx context.Context, set *Set) *run {

@@ -47,6 +47,8 @@ var pipelines = map[string]func(*Set) Pipe{
 	"prefetch between":         func(s *Set) Pipe { return s.Records().Prefetch(1).Shuffle(6).Prefetch(0).Repeat(2).Prefetch(9) },
 	"cache, prefetch, repeat":  func(s *Set) Pipe { return s.Records().Cache(CacheOptions{}).Prefetch(2).Shuffle(4).Repeat(2) },
 	"filter, cache, shuffle":   func(s *Set) Pipe { return odd(s.Interleave(2, 1)).Cache(CacheOptions{}).Shuffle(4).Repeat(2) },
+	"map, cache, repeat":       func(s *Set) Pipe { return again(s.Interleave(2, 1)).Cache(CacheOptions{}).Repeat(2) },
+	"shuffle, map, filter":     func(s *Set) Pipe { return odd(again(s.Records().Shuffle(4)).Repeat(2)) },
 	"all, cache, repeat":       func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Cache(CacheOptions{}).Repeat(2) },
 	"all, prefetch and repeat": func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Prefetch(5).Repeat(2) },
 }
@@ -57,6 +59,11 @@ var partialCache = CacheOptions{Limit: 900, Partial: true}
 // odd keeps the records with odd numbers.
 func odd(p Pipe) Pipe {
 	return p.Filter("odd", func(r Record) (bool, error) { return idOf(r)%2 == 1, nil })
+}
+
+// again makes records the same once more.
+func again(p Pipe) Pipe {
+	return p.Map("again", func(dst []byte, r Record) ([]byte, error) { return append(dst, r.Data...), nil }, MapOptions{Workers: 3})
 }
 
 // through is a state as it is after it was written and read.

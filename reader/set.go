@@ -59,8 +59,9 @@ type Options struct {
 	MaxRecord int64
 	// SkipBad says how much damage is passed over. Default: none.
 	SkipBad SkipBad
-	// OnSkip, when not nil, is told of each damage that is passed over, in the
-	// order of the records around it, from the goroutine that asks for records.
+	// OnSkip, when not nil, is told of all that is passed over, one call at a
+	// time: of each stage in the order of the records around it, and from any
+	// goroutine of the pipeline.
 	OnSkip func(Skipped)
 }
 

@@ -40,6 +40,28 @@ type State struct {
 	// Stages, source first, is where each stage stood. At is the stage's own
 	// business, nil at the beginning.
 	Stages []StagePosition `json:"stages"`
+	// Skipped is how many records nothing could be made of, in the epochs under
+	// way, where [SkipBad] lets such pass: epoch and number, twice at most.
+	Skipped [][2]int64 `json:"skipped,omitempty"`
+}
+
+// setTally notes what a flow had passed over.
+func (s *State) setTally(t tally) {
+	s.Skipped = nil
+	for i, n := range t.seen {
+		if n > 0 {
+			s.Skipped = append(s.Skipped, [2]int64{int64(t.epochs[i]), n})
+		}
+	}
+}
+
+// tally turns Skipped back.
+func (s *State) tally() (t tally) {
+	for i, counted := range s.Skipped {
+		slot := i + 2 - len(s.Skipped)
+		t.epochs[slot], t.seen[slot] = int32(counted[0]), counted[1]
+	}
+	return t
 }
 
 // StagePosition is where a stage stood, in numbers of its own.
@@ -102,9 +124,16 @@ func (r *run) position(s *State) (position, error) {
 		return refuse("it has %d stages, this has %d", len(s.Stages), len(r.names))
 	case s.Skip < 0 || s.Skip > maxSkip:
 		return refuse("skip is %d", s.Skip)
+	case len(s.Skipped) > 2:
+		return refuse("skipped has %d entries", len(s.Skipped))
 	}
 	if err := r.movedTo(s); err != nil {
 		return refuse("%v", err)
+	}
+	for _, counted := range s.Skipped {
+		if counted[0] != int64(int32(counted[0])) || counted[1] < 0 || counted[1] > maxSkip {
+			return refuse("skipped is %v", s.Skipped)
+		}
 	}
 	var at position
 	begun := false

@@ -1,0 +1,200 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// MapFlow describes what into makes of the elements of a flow, in their order.
+// Several goroutines call into; what it returns may alias the element, which stays
+// as long. An error of into ends the flow, with the place of the last record that
+// the element was made of. Of the options, Unordered is refused.
+func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U] {
+	return Flow[U]{func(ctx context.Context, at *State) (source[U], error) {
+		if into == nil || o.Workers < 0 || o.Unordered {
+			return nil, errors.New("reader: MapFlow wants a function, 0 or more Workers, and the order kept")
+		}
+		ctx, cancel := context.WithCancel(ctx)
+		in, err := f.open(ctx, at)
+		if err != nil {
+			cancel()
+			return nil, err
+		}
+		workers := o.Workers
+		if workers == 0 {
+			workers = in.running().set.opts.Parallelism
+		}
+		m := &elementMapper[T, U]{
+			in: in, into: into, ctx: ctx, cancel: cancel, start: in.state(),
+			queue: newQueue[*made[T, U]](in.running(), "map", workers+1),
+		}
+		m.queue.stats.workers.Store(int32(workers))
+		context.AfterFunc(ctx, m.queue.poke)
+		parts := make(chan *made[T, U], workers)
+		for range workers {
+			m.wait.Go(func() { m.labour(parts) })
+		}
+		m.wait.Go(func() {
+			err := m.feed(parts)
+			close(parts)
+			m.queue.end(err)
+		})
+		return m, nil
+	}}
+}
+
+// elementMapper is a running flow of what workers make of elements.
+type elementMapper[T, U any] struct {
+	in     source[T]
+	into   func(T) (U, error)
+	ctx    context.Context
+	cancel context.CancelFunc
+	start  State
+	queue  *queue[*made[T, U]]
+	wait   sync.WaitGroup
+	err    error // final
+}
+
+// made is an element on its way to becoming another.
+type made[T, U any] struct {
+	element[U]
+	of   *element[T]
+	err  error
+	done chan struct{} // closed
+}
+
+// feed hands elements out until there is an error.
+func (m *elementMapper[T, U]) feed(parts chan<- *made[T, U]) error {
+	for m.queue.room(m.ctx) {
+		of, err := m.in.next()
+		if err != nil {
+			return err
+		}
+		e := &made[T, U]{of: of, done: make(chan struct{})}
+		for _, mark := range of.marks {
+			mark.block.Retain()
+			e.marks = append(e.marks, mark)
+		}
+		e.free = of.drop
+		m.queue.put(e)
+		parts <- e // a worker takes it, when all is to end, too
+	}
+	return m.ctx.Err()
+}
+
+// labour is what a worker does.
+func (m *elementMapper[T, U]) labour(parts <-chan *made[T, U]) {
+	r := m.in.running()
+	for e := range parts {
+		if r.acquire(m.ctx) {
+			watch := m.queue.stats.watch()
+			e.value, e.err = m.into(e.of.value)
+			watch.busy()
+			r.release()
+		} else {
+			e.err = m.ctx.Err()
+		}
+		close(e.done)
+	}
+}
+
+func (m *elementMapper[T, U]) next() (*element[U], error) {
+	if m.err != nil {
+		return nil, m.err
+	}
+	e, err := m.queue.take()
+	if err != nil {
+		return nil, err
+	}
+	<-e.done // workers end when the context does
+	if e.err != nil {
+		if m.err = m.ctx.Err(); m.err == nil {
+			m.err = locateElement(m.in.running(), e.marks, e.err)
+		}
+		e.drop()
+		return nil, m.err
+	}
+	m.queue.stats.elements.Add(1)
+	return &e.element, nil
+}
+
+// locateElement adds the place of the last record of an element to what is
+// wrong with it.
+func locateElement(r *run, marks []mark, err error) error {
+	if len(marks) == 0 {
+		return err
+	}
+	last := marks[len(marks)-1]
+	record := last.block.Records[last.n-1]
+	return &tfrecord.Error{
+		Name: r.set.Path(record), Record: record.Number, Offset: record.Offset, Part: tfrecord.PartParse,
+		Err: fmt.Errorf("the element that ends with it: %w", err),
+	}
+}
+
+func (m *elementMapper[T, U]) state() State  { return m.start }
+func (m *elementMapper[T, U]) running() *run { return m.in.running() }
+
+func (m *elementMapper[T, U]) close() {
+	m.cancel()
+	m.wait.Wait()
+	for {
+		e, err := m.queue.take()
+		if err != nil {
+			break
+		}
+		e.drop()
+	}
+	m.in.close()
+}
+
+// Filter describes the elements that keep says to keep. An error of keep ends
+// the flow, as one of [MapFlow] does. A State is that behind the last element
+// that was given: those after it that were not kept are looked at again.
+func (f Flow[T]) Filter(keep func(T) (bool, error)) Flow[T] {
+	return Flow[T]{func(ctx context.Context, at *State) (source[T], error) {
+		if keep == nil {
+			return nil, errors.New("reader: Filter wants a function")
+		}
+		in, err := f.open(ctx, at)
+		if err != nil {
+			return nil, err
+		}
+		return &elementFilter[T]{source: in, keep: keep, stats: in.running().stats("filter")}, nil
+	}}
+}
+
+// elementFilter is a running flow of some of the elements of another.
+type elementFilter[T any] struct {
+	source[T]
+	keep  func(T) (bool, error)
+	stats *stageStats
+}
+
+func (f *elementFilter[T]) next() (*element[T], error) {
+	for {
+		watch := f.stats.watch()
+		e, err := f.source.next()
+		watch.waited()
+		if err != nil {
+			return nil, err
+		}
+		keep, err := f.keep(e.value)
+		watch.busy()
+		if err != nil {
+			err = locateElement(f.running(), e.marks, err)
+		}
+		if keep && err == nil {
+			f.stats.elements.Add(1)
+			return e, nil
+		}
+		e.drop()
+		if err != nil {
+			return nil, err
+		}
+	}
+}

@@ -1,0 +1,259 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+)
+
+// Map returns a pipe of the same records with other data: f appends to dst what
+// it makes of a record, and returns that, as append does. Several goroutines
+// call f; the order of the records stays. What comes behind it sees records
+// like any others, so this is the place for work that a [Pipe.Cache] is to
+// save. Its name stands for f in a [State]: another name makes another
+// pipeline. An error of f ends the pipe, with the record's file, number and
+// offset, unless [SkipBad] lets it pass over the record. Of the options,
+// Unordered is refused.
+func (p Pipe) Map(name string, f func(dst []byte, r Record) ([]byte, error), o MapOptions) Pipe {
+	name = fmt.Sprintf("map(%s)", name)
+	return p.then(name, func(r *run, up stage) (stage, error) {
+		if f == nil || o.Workers < 0 || o.Unordered {
+			return nil, fmt.Errorf("reader: %s wants a function, 0 or more Workers, and the order kept", name)
+		}
+		workers := o.Workers
+		if workers == 0 {
+			workers = r.set.opts.Parallelism
+		}
+		// Portions under way: what keeps all workers at work, and two that are done.
+		x := &mapStage{run: r, up: up, name: name, f: f, workers: workers, queue: newQueue[*remade](r, name, workers+2)}
+		x.queue.stats.workers.Store(int32(workers))
+		r.tally(&x.bad)
+		return x, nil
+	})
+}
+
+// mapStage makes portions of records anew. Its own is how many elements of the
+// stage before lie between its place and that of a block, and what it had
+// passed over.
+type mapStage struct {
+	run     *run
+	up      stage
+	name    string
+	f       func(dst []byte, r Record) ([]byte, error)
+	workers int
+	queue   *queue[*remade]
+	bad     tally
+	largest atomic.Int64 // portion so far, in bytes
+
+	ctx    context.Context
+	cancel context.CancelFunc // not nil while goroutines run, or ran
+	wait   sync.WaitGroup
+	err    error // final
+}
+
+// remade is a portion of a block of the stage before, and what becomes of it.
+type remade struct {
+	in     *Block
+	from   int // in its records
+	to     int
+	out    *Block
+	faults []workFault
+	err    error
+	done   chan struct{} // closed
+}
+
+func (m *remade) drop() {
+	m.in.Release()
+	if m.out != nil {
+		m.out.Release()
+	}
+}
+
+// maxLead is more than any block has records.
+const maxLead = 1 << 32
+
+func (x *mapStage) start(ctx context.Context, epoch int64, at position) error {
+	x.stop()
+	own, before := at.pop()
+	lead, bad := int64(0), tally{}
+	if at != nil {
+		var ok bool
+		if len(own) != 1+tallyWords || own[0] < 0 || own[0] > maxLead {
+			return errPosition(x.name)
+		}
+		if bad, ok = tallyOf(own[1:]); !ok {
+			return errPosition(x.name)
+		}
+		lead = own[0]
+	}
+	x.run.setTally(&x.bad, bad)
+	x.err = nil
+	ctx, cancel := context.WithCancel(ctx)
+	if err := x.up.start(ctx, epoch, before); err != nil {
+		cancel()
+		return err
+	}
+	x.ctx, x.cancel = ctx, cancel
+	x.queue.end(nil)
+	context.AfterFunc(ctx, x.queue.poke)
+	parts := make(chan *remade, x.workers)
+	for range x.workers {
+		x.wait.Go(func() { x.labour(parts) })
+	}
+	x.wait.Go(func() {
+		err := x.feed(parts, lead)
+		close(parts)
+		x.queue.end(err)
+	})
+	return nil
+}
+
+// portionBytes is up to how many bytes of records a worker gets at a time.
+const portionBytes = 256 << 10
+
+// feed cuts blocks into portions until there is an error. It leaves out the
+// first records.
+func (x *mapStage) feed(parts chan<- *remade, lead int64) error {
+	for {
+		b, err := x.up.next()
+		if err != nil {
+			return err
+		}
+		from := int(min(lead, int64(len(b.Records))))
+		lead -= int64(from)
+		for from < len(b.Records) {
+			to, size := from, 0
+			for to < len(b.Records) && to-from < mapPortion && size < portionBytes {
+				size += len(b.Records[to].Data)
+				to++
+			}
+			if !x.queue.room(x.ctx) {
+				b.Release()
+				return x.ctx.Err()
+			}
+			b.Retain()
+			m := &remade{in: b, from: from, to: to, done: make(chan struct{})}
+			x.queue.put(m)
+			parts <- m // a worker takes it, when all is to end, too
+			from = to
+		}
+		b.Release()
+	}
+}
+
+// labour is what a worker does.
+func (x *mapStage) labour(parts <-chan *remade) {
+	for m := range parts {
+		if x.run.acquire(x.ctx) {
+			watch := x.queue.stats.watch()
+			m.err = x.remake(m)
+			watch.busy()
+			x.run.release()
+		} else {
+			m.err = x.ctx.Err()
+		}
+		close(m.done)
+	}
+}
+
+var errShorter = errors.New("the function gave less than it was given to append to")
+
+// remake makes the records of a portion anew.
+func (x *mapStage) remake(m *remade) error {
+	out := x.run.newBuffer(false)
+	m.out = out
+	if n := int(x.largest.Load()); cap(out.buf) < n {
+		out.setBuf(make([]byte, n))
+	}
+	buf := out.buf[:0]
+	total := 0
+	for i := m.from; i < m.to; i++ {
+		r := m.in.Records[i]
+		begin := len(buf)
+		all, err := x.f(buf, r)
+		if err == nil && len(all) < begin {
+			err = errShorter
+		}
+		if err != nil {
+			m.faults = append(m.faults, workFault{record: i, err: err})
+			if !x.run.passable(err) {
+				break
+			}
+			continue
+		}
+		// When append took other memory, records before alias what it was.
+		buf = all
+		r.Data = all[begin:len(all):len(all)]
+		total += len(r.Data)
+		out.Records = append(out.Records, r)
+	}
+	if cap(buf) != cap(out.buf) {
+		out.setBuf(buf)
+	}
+	raise(&x.largest, int64(total))
+	return nil
+}
+
+func (x *mapStage) next() (*Block, error) {
+	for x.err == nil {
+		m, err := x.queue.take()
+		if err != nil {
+			x.err = err
+			break
+		}
+		<-m.done // workers end when the context does
+		b, err := x.settle(m)
+		if err != nil {
+			x.err = err
+			break
+		}
+		if b != nil {
+			x.queue.stats.gave(b)
+			return b, nil
+		}
+	}
+	return nil, x.err
+}
+
+// settle returns what was made of a portion; nil when that is nothing.
+func (x *mapStage) settle(m *remade) (*Block, error) {
+	defer m.drop()
+	if m.err != nil {
+		return nil, m.err
+	}
+	bad := x.bad.words()
+	for _, f := range m.faults {
+		record := m.in.Records[f.record]
+		if !x.run.passable(f.err) {
+			return nil, x.run.locate(record, f.err)
+		}
+		if err := x.run.skipRecord(&x.bad, record, f.err); err != nil {
+			return nil, err
+		}
+	}
+	if len(m.out.Records) == 0 {
+		return nil, nil
+	}
+	b := m.out
+	m.out = nil
+	b.at = append(b.at[:0], m.in.at...).push(append([]int64{int64(m.from)}, bad[:]...)...)
+	return b, nil
+}
+
+func (x *mapStage) stop() {
+	if x.cancel != nil {
+		x.cancel()
+		x.wait.Wait()
+		for {
+			m, err := x.queue.take()
+			if err != nil {
+				break
+			}
+			m.drop()
+		}
+		x.cancel = nil
+	}
+	x.up.stop()
+}

@@ -1,0 +1,157 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// tally counts what was passed over in the two newest epochs; what is older
+// counts as of the elder of them.
+type tally struct {
+	epochs [2]int32
+	seen   [2]int64
+}
+
+// tallyWords is how many numbers of a position a tally takes.
+const tallyWords = 4
+
+func (t *tally) add(epoch int32) {
+	if epoch > t.epochs[1] {
+		t.epochs[0], t.seen[0] = t.epochs[1], t.seen[1]
+		t.epochs[1], t.seen[1] = epoch, 0
+	}
+	if epoch == t.epochs[1] {
+		t.seen[1]++
+	} else {
+		t.seen[0]++
+	}
+}
+
+// of returns how many it counted of an epoch.
+func (t *tally) of(epoch int32) int64 {
+	switch epoch {
+	case t.epochs[1]:
+		return t.seen[1]
+	case t.epochs[0]:
+		return t.seen[0]
+	}
+	return 0
+}
+
+func (t *tally) words() [tallyWords]int64 {
+	return [tallyWords]int64{int64(t.epochs[0]), t.seen[0], int64(t.epochs[1]), t.seen[1]}
+}
+
+// tallyOf turns words back; false when they are none.
+func tallyOf(w []int64) (tally, bool) {
+	if len(w) != tallyWords || w[1] < 0 || w[3] < 0 || w[1] > maxSkip || w[3] > maxSkip || w[0] != int64(int32(w[0])) || w[2] != int64(int32(w[2])) {
+		return tally{}, false
+	}
+	return tally{[2]int32{int32(w[0]), int32(w[2])}, [2]int64{w[1], w[3]}}, true
+}
+
+// tallies are those of all stages, which share what is allowed in an epoch.
+type tallies struct {
+	all     []*tally
+	allowed int64
+}
+
+// tally registers that of a stage.
+func (r *run) tally(t *tally) {
+	r.mu.Lock()
+	r.bad.all = append(r.bad.all, t)
+	r.mu.Unlock()
+}
+
+// setTally gives a stage that starts what it had counted.
+func (r *run) setTally(t *tally, to tally) {
+	r.mu.Lock()
+	*t = to
+	r.mu.Unlock()
+}
+
+// beginTally is setTally for a source, which begins one epoch after another.
+func (r *run) beginTally(t *tally, epoch int32, seen int64) {
+	to := *t
+	if epoch != to.epochs[1] {
+		to.epochs[0], to.seen[0] = to.epochs[1], to.seen[1]
+	}
+	to.epochs[1], to.seen[1] = epoch, seen
+	r.setTally(t, to)
+}
+
+// allow sets how many of records records may be passed over in an epoch;
+// records is -1 when they were not counted, which only a share needs.
+func (r *run) allow(records int64) {
+	bad := r.set.opts.SkipBad
+	most := bad.Count
+	if records > 0 {
+		most = max(most, int64(math.Floor(bad.Share*float64(records))))
+	}
+	r.mu.Lock()
+	r.bad.allowed = most
+	r.mu.Unlock()
+}
+
+// allowPieces is allow for an epoch of pieces.
+func (r *run) allowPieces(ctx context.Context, pieces []piece) error {
+	records := int64(-1)
+	if r.set.opts.SkipBad.Share > 0 {
+		all, err := r.set.allIndexes(ctx)
+		if err != nil {
+			return err
+		}
+		records = 0
+		for _, p := range pieces {
+			records += min(p.end.number, all[p.file].records) - p.from.number
+		}
+	}
+	r.allow(records)
+	return nil
+}
+
+// skip counts what is passed over and reports it; an error when it is one too
+// many.
+func (r *run) skip(t *tally, s Skipped) error {
+	r.mu.Lock()
+	t.add(s.Epoch)
+	total := int64(0)
+	for _, t := range r.bad.all {
+		total += t.of(s.Epoch)
+	}
+	allowed := r.bad.allowed
+	r.mu.Unlock()
+	if total > allowed {
+		if allowed == 0 {
+			return s.Err
+		}
+		return fmt.Errorf("%w (%w): it is the %dth", s.Err, ErrTooManyBad, total)
+	}
+	if tell := r.set.opts.OnSkip; tell != nil {
+		r.telling.Lock()
+		defer r.telling.Unlock()
+		tell(s)
+	}
+	return nil
+}
+
+// skipRecord is skip for a record that nothing can be made of.
+func (r *run) skipRecord(t *tally, record Record, err error) error {
+	return r.skip(t, Skipped{
+		Path: r.set.Path(record), Record: record.Number, Offset: record.Offset,
+		Bytes: int64(len(record.Data)) + tfrecord.Overhead, Epoch: record.Epoch, Err: r.locate(record, err),
+	})
+}
+
+// passable reports whether a record that gave err may be passed over: not when
+// the operating system refused something, nor when all is to end.
+func (r *run) passable(err error) bool {
+	var system *fs.PathError
+	return r.set.opts.SkipBad.asked() && !errors.As(err, &system) &&
+		!errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded)
+}
