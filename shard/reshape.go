@@ -63,6 +63,9 @@ type ReshapeReport struct {
 	Seconds float64                 `json:"seconds"`
 	Shards  int                     `json:"shards"`
 	Splits  map[string]SplitSummary `json:"splits"`
+	// Groups are how many records each of the sets has that ReshardOptions.GroupBy
+	// makes, by folder.
+	Groups map[string]int64 `json:"groups,omitempty"`
 	// LabelsRemapped says that the inputs' lists of label names differed, and
 	// the ids in the records were changed to those of the new list.
 	LabelsRemapped bool `json:"labels_remapped,omitempty"`

@@ -25,6 +25,8 @@ type ordering interface {
 	// appendKey appends what a record is sorted by to dst, for one that does not:
 	// records are in the order of the keys' bytes, then that of their numbers.
 	appendKey(dst []byte, r *record) ([]byte, error)
+	// filled is called when all records went through appendKey or place.
+	filled() error
 	// cuts are the points before which all but the last bucket end: nil for an
 	// order by numbers.
 	cuts() []cutPoint
@@ -51,6 +53,7 @@ func (s *shuffled) begin(_ context.Context, r *reshaping, _ int) error {
 
 func (s *shuffled) place(target int, n int64) int64                 { return s.perms[target].At(n) }
 func (s *shuffled) appendKey(dst []byte, _ *record) ([]byte, error) { return dst, nil }
+func (s *shuffled) filled() error                                   { return nil }
 func (s *shuffled) cuts() []cutPoint                                { return nil }
 
 // unchanged is the order that records are in already: for targets that are too
@@ -60,6 +63,7 @@ type unchanged struct{}
 func (unchanged) begin(context.Context, *reshaping, int) error    { return nil }
 func (unchanged) place(_ int, n int64) int64                      { return n }
 func (unchanged) appendKey(dst []byte, _ *record) ([]byte, error) { return dst, nil }
+func (unchanged) filled() error                                   { return nil }
 func (unchanged) cuts() []cutPoint                                { return nil }
 
 // arrangement deals the records to buckets, each a stretch of the new order that
@@ -104,6 +108,9 @@ func (r *reshaping) arrange(ctx context.Context) error {
 	a.spill = spill.New(a.number, a.number, memory/4, func() (spill.File, error) { return r.dir.TempFile("order") })
 	defer a.spill.Close()
 	if err := a.fill(ctx); err != nil {
+		return err
+	}
+	if err := a.order.filled(); err != nil {
 		return err
 	}
 	return a.empty(ctx, bucket)

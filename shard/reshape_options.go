@@ -152,6 +152,9 @@ type layout struct {
 
 // start returns the first record of a shard; that behind the last is records.
 func (l layout) start(shard int64) int64 {
+	if l.shards == 0 {
+		return 0
+	}
 	if l.each > 0 {
 		return min(shard*l.each, l.records)
 	}

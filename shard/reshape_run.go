@@ -211,9 +211,9 @@ func (r *reshaping) announce() error {
 	case r.o.Shards > 0:
 		options["shards"] = r.o.Shards
 	case r.o.ShardSize > 0:
-		options["shard-size"] = r.o.ShardSize
+		options["shard_size"] = r.o.ShardSize
 	case r.o.RecordsPerShard > 0:
-		options["records-per-shard"] = r.o.RecordsPerShard
+		options["records_per_shard"] = r.o.RecordsPerShard
 	default:
 		options["shards"] = "auto"
 	}
@@ -281,10 +281,18 @@ func (r *reshaping) finishSet(m Manifest, targets []target) error {
 		r.report.Splits[t.split] = SplitSummary{sum.Records + split.Records, sum.Shards + len(split.Shards)}
 		r.report.Records += split.Records
 	}
-	m.Fingerprint = all.String()
-	dir := targets[0].dir
 	if len(m.Splits) == 0 {
 		return nil
+	}
+	m.Fingerprint = all.String()
+	dir := targets[0].dir
+	if group, ok := strings.CutSuffix(targets[0].sub, "/"); ok {
+		if r.report.Groups == nil {
+			r.report.Groups = map[string]int64{}
+		}
+		for _, s := range m.Splits {
+			r.report.Groups[group] += s.Records
+		}
 	}
 	for _, file := range TFDSFiles(m.Features) {
 		r.files = append(r.files, targets[0].sub+file) // to be taken away if this fails

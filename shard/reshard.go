@@ -2,8 +2,8 @@ package shard
 
 import "context"
 
-// ReshardOptions says how Reshard puts records into shards. At most one of
-// Shuffle, SortBy and GroupBy is given.
+// ReshardOptions says how Reshard puts records into shards. SortBy excludes
+// Shuffle and GroupBy.
 type ReshardOptions struct {
 	ReshapeOptions
 	// Shuffle puts the records of each split into a random order over all of its
@@ -22,9 +22,25 @@ type ReshardOptions struct {
 // other shards. Splits stay what they are.
 func Reshard(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshapeReport, error) {
 	v := &verb{name: "reshard", options: map[string]any{}}
+	switch {
+	case o.SortBy != "" && o.Shuffle:
+		return nil, reshapeOption("sort-by", "it excludes --shuffle")
+	case o.SortBy != "" && o.GroupBy != "":
+		return nil, reshapeOption("sort-by", "it excludes --group-by: sort the set first, for groups keep its order")
+	case o.SortBy != "":
+		v.options["sort_by"] = o.SortBy
+		v.order = &sorted{key: o.SortBy}
+		v.prepare = func(_ context.Context, in *inputs, _ *Dir) error { return in.checkFeature("sort-by", o.SortBy) }
+	}
 	if o.Shuffle {
 		v.options["shuffle"] = true
 		v.order = &shuffled{seed: o.Seed}
+	}
+	if o.GroupBy != "" {
+		v.options["group_by"] = o.GroupBy
+		g := &grouper{key: o.GroupBy}
+		v.chooser = g
+		v.prepare = func(ctx context.Context, in *inputs, _ *Dir) error { return g.prepare(ctx, in, v) }
 	}
 	return reshape(ctx, in, out, &o.ReshapeOptions, v)
 }

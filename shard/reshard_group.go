@@ -1,0 +1,116 @@
+package shard
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// grouper has each record go to the group of its value.
+type grouper struct {
+	key    string
+	splits int
+	ids    map[mark]int // of the groups, once they are known
+
+	mu     sync.Mutex
+	values map[mark]string // folders by the hash of the value
+}
+
+// maxGroups is how many sets --group-by makes at most, and maxGroup how long the
+// name of their folders may be.
+const (
+	maxGroups = 10_000
+	maxGroup  = 200
+)
+
+// prepare finds out which values there are.
+func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
+	if err := in.checkFeature("group-by", g.key); err != nil {
+		return err
+	}
+	g.splits = len(in.splits)
+	g.values = map[mark]string{}
+	err := in.eachRecord(ctx, in.o.workers(), g.look, func(int64, int, mark) error { return nil })
+	if err != nil {
+		return err
+	}
+	for _, folder := range g.values {
+		v.groups = append(v.groups, folder)
+	}
+	slices.Sort(v.groups)
+	if len(v.groups)*g.splits > droppedTarget {
+		return reshapeOption("group-by", "%d values in %d splits are too many", len(v.groups), g.splits)
+	}
+	g.ids = map[mark]int{}
+	for m, folder := range g.values {
+		g.ids[m], _ = slices.BinarySearch(v.groups, folder)
+	}
+	return nil
+}
+
+func (g *grouper) look(r *record) (mark, error) {
+	e, err := r.example()
+	if err != nil {
+		return mark{}, err
+	}
+	f, _ := e.Get(g.key)
+	if f.Len() != 1 || f.Kind() == tfrecord.KindFloat {
+		return mark{}, fmt.Errorf("--group-by: %w", r.locate(fmt.Errorf("feature %q has %d values of kind %v: want one integer, or text, in each record (tfrec filter leaves others out)", g.key, f.Len(), f.Kind())))
+	}
+	m := hashOfValue(f)
+	if g.ids != nil {
+		return m, nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, known := g.values[m]; known {
+		return m, nil
+	}
+	if len(g.values) == maxGroups {
+		return m, reshapeOption("group-by", "feature %q has more than %d values: a set of each would be too many", g.key, maxGroups)
+	}
+	folder := ""
+	if id, ok := f.Int64(); ok {
+		folder = strconv.FormatInt(id, 10)
+	} else {
+		text, _ := f.Bytes()
+		folder = folderName(string(text))
+	}
+	if len(folder) > maxGroup {
+		return m, fmt.Errorf("--group-by: %w", r.locate(fmt.Errorf("the value of %q is too long for the name of a folder: %.40q...", g.key, folder)))
+	}
+	g.values[m] = folder
+	return m, nil
+}
+
+func (g *grouper) choose(_ int64, split int, m mark) (int, error) {
+	return g.ids[m]*g.splits + split, nil
+}
+
+// folderName is the name of a folder for a value: letters, digits and some
+// signs stay, all else becomes %XX as in URLs. Values that differ have names
+// that do.
+func folderName(value string) string {
+	var b strings.Builder
+	for i := range len(value) {
+		c := value[i]
+		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-.", c) >= 0
+		if i == 0 && (c == '.' || value == IndexDir || value == ManifestFile) {
+			plain = false // nobody's folder but ours, and none that is hidden
+		}
+		if plain {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	if b.Len() == 0 {
+		return "%" // of an empty value
+	}
+	return b.String()
+}
