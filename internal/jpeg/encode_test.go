@@ -23,8 +23,8 @@ func theirs(tb testing.TB) *turbo {
 }
 
 // mustEncodeAlike encodes a picture of RGB, and as planes, of which it makes some of
-// its bytes, by the own encoder and by libjpeg-turbo.
-func mustEncodeAlike(t *testing.T, judge *turbo, pix []byte, w, h, quality int, sub Subsampling) {
+// its bytes, by the own encoder and by another one.
+func mustEncodeAlike(t *testing.T, judge encoder, pix []byte, w, h, quality int, sub Subsampling) {
 	t.Helper()
 	compare := func(what string, got, want []byte, errs ...error) {
 		t.Helper()
@@ -85,8 +85,8 @@ func TestGoldenEncoded(t *testing.T) {
 		}
 	}
 	lines := strings.Split(strings.TrimSpace(string(read(t, goldenEncoded))), "\n")
-	compare := func(how string) {
-		got := encodedLines(t, ownEncoder{})
+	for how, e := range map[string]encoder{"as it is": ownEncoder{}, "without assembly": plainEncoder{}} {
+		got := encodedLines(t, e)
 		if len(got) != len(lines) {
 			t.Fatalf("%d lines, want %d", len(lines), len(got))
 		}
@@ -96,8 +96,6 @@ func TestGoldenEncoded(t *testing.T) {
 			}
 		}
 	}
-	compare("as it is")
-	withoutAssembly(func() { compare("without assembly") })
 }
 
 // encodedLines encodes parts of a photograph in many ways.
@@ -147,17 +145,35 @@ func TestEncodeAlike(t *testing.T) {
 	}
 }
 
+// plainEncoder is the own encoder without assembly.
+type plainEncoder struct{ ownEncoder }
+
+func (e plainEncoder) append(dst []byte, p Pixels, quality int, sub Subsampling) (out []byte, err error) {
+	withoutAssembly(func() { out, err = e.ownEncoder.append(dst, p, quality, sub) })
+	return out, err
+}
+
+func (e plainEncoder) appendPlanes(dst []byte, p *Planar, quality int) (out []byte, err error) {
+	withoutAssembly(func() { out, err = e.ownEncoder.appendPlanes(dst, p, quality) })
+	return out, err
+}
+
+// The own encoder writes the same bytes with and without assembly, and those of
+// libjpeg-turbo.
 func FuzzEncodeAlike(f *testing.F) {
 	f.Add([]byte("some of a row of pixels"), uint8(16), uint8(16), uint8(95), uint8(0))
 	f.Add([]byte{0, 255, 255, 0, 128}, uint8(31), uint8(7), uint8(100), uint8(3))
+	judges := encoders()
+	judges["own"] = plainEncoder{}
 	f.Fuzz(func(t *testing.T, some []byte, w, h, quality, sub uint8) {
-		judge := theirs(t)
 		if len(some) == 0 || w == 0 || h == 0 {
 			return
 		}
 		size := (3*int(w) + 10) * int(h)
 		pix := bytes.Repeat(some, size/len(some)+1)[:size]
-		mustEncodeAlike(t, judge, pix, int(w), int(h), 1+int(quality)%100, Subsampling(sub%5))
+		for _, judge := range judges {
+			mustEncodeAlike(t, judge, pix, int(w), int(h), 1+int(quality)%100, Subsampling(sub%5))
+		}
 	})
 }
 

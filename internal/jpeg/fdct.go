@@ -78,7 +78,7 @@ func fdctPlain(coefs []block, nonzero []uint64, at place, src []byte, stride int
 				sign := v >> 31
 				q := (uint32(v^sign-sign) + uint32(add[x&7])) * uint32(reciprocal[x&7]) >> 16 * uint32(scale[x&7]) >> 16
 				k := zigzagOrder[8*y+x] & 63
-				b[k] = int16(int32(q)^sign - sign)
+				b[k] = int16(int32(q) ^ sign - sign)
 				mask |= uint64(-q>>31) << k
 			}
 		}
