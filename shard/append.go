@@ -104,7 +104,7 @@ func appendRequest(dir string, in []string, o *AppendOptions) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if within(path, set) {
+		if within(set, path) {
 			return "", fmt.Errorf("%s is of the set that is appended to: merge it with itself into a new folder instead", s.Path)
 		}
 		st, err := os.Stat(path)

@@ -102,7 +102,7 @@ func (d *Dir) finishAppend(j *journal) error {
 		return err
 	}
 	// What convert knew of its shards is of those of other names.
-	if err := d.Reset(); err != nil {
+	if err := forget(d); err != nil {
 		return err
 	}
 	if err := atomicfile.Remove(d.join(journalFile)); err != nil {

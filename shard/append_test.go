@@ -1,0 +1,250 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// from builds records with numbers and labels from a number on.
+func from(first int) func(i int, b *tfrecord.Builder) {
+	return func(i int, b *tfrecord.Builder) {
+		b.Int64("id", int64(first+i))
+		b.Int64("label", int64(i%2))
+	}
+}
+
+// copyOf copies a set to a folder of the test's.
+func copyOf(t testing.TB, set string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "set")
+	check(t, os.CopyFS(to, os.DirFS(set)))
+	return to
+}
+
+func TestAppend(t *testing.T) {
+	ctx := context.Background()
+	set := madeSet(t, 40, 3, []string{"cat", "dog"}, from(0))
+	before := filesOf(t, set)
+	more := madeSet(t, 10, 2, []string{"dog", "eel"}, from(100))
+
+	if _, err := Append(ctx, set, []string{more}, AppendOptions{}); err == nil || !strings.Contains(err.Error(), `no label "eel": --new-labels`) {
+		t.Errorf("a label that the set does not have: %v", err)
+	}
+	if !sameFiles(before, filesOf(t, set)) {
+		t.Error("a refused append changed the set")
+	}
+	report, err := Append(ctx, set, []string{more}, AppendOptions{NewLabels: true})
+	check(t, err)
+	if report.Status != "written" || report.Records != 50 || report.Appended != 10 || report.RecordsIn != 10 || report.Shards != 4 ||
+		report.ShardsWritten != 1 || report.ShardsRenamed != 3 || !slices.Equal(report.LabelsAdded, []string{"eel"}) || !report.LabelsRemapped {
+		t.Errorf("%+v", report)
+	}
+	verified(t, set)
+	m := manifestOf(t, set)
+	if !slices.Equal(m.Labels, []string{"cat", "dog", "eel"}) {
+		t.Errorf("labels %q", m.Labels)
+	}
+	after := filesOf(t, set)
+	for i := range 3 {
+		was, is := fmt.Sprintf("made-train.tfrecord-%05d-of-00003", i), fmt.Sprintf("made-train.tfrecord-%05d-of-00004", i)
+		if before[was] != after[is] || before["index/"+was+".idx"] != after["index/"+is+".idx"] || after[was] != "" {
+			t.Errorf("%s is not %s under another name", is, was)
+		}
+	}
+	labels := idsOf(t, set, "train", "label")
+	ids := idsOf(t, set, "train", "id")
+	for i, id := range ids {
+		want := id % 2 // of the first
+		if id >= 100 {
+			want++ // dog, eel
+		}
+		if labels[i] != want {
+			t.Errorf("record %d has label %d, want %d", id, labels[i], want)
+		}
+	}
+	last := m.Splits[0].Shards[3]
+	if last.Labels["dog"] != 5 || last.Labels["eel"] != 5 {
+		t.Errorf("label counts %v", last.Labels)
+	}
+	if !strings.Contains(after[TFDSInfoFile], `"10"`) || after["label.labels.txt"] != "cat\ndog\neel\n" {
+		t.Errorf("what TFDS reads was not renewed: %s, %q", after[TFDSInfoFile], after["label.labels.txt"])
+	}
+	if left, err := os.ReadDir(filepath.Join(set, StateDir)); err == nil && len(left) > 1 {
+		t.Errorf("left below %s: %v", StateDir, left)
+	}
+
+	// Another split, and one that grows by more; the first keeps its names.
+	report, err = Append(ctx, set, []string{more}, AppendOptions{Split: "extra", ReshapeOptions: ReshapeOptions{Shards: 2}})
+	check(t, err)
+	if report.Splits["extra"] != (SplitSummary{10, 2}) || report.Splits["train"] != (SplitSummary{50, 4}) || report.ShardsRenamed != 0 {
+		t.Errorf("%+v", report)
+	}
+	verified(t, set)
+	if got := string(manifestOf(t, set).Options["appended"]); strings.Count(got, ",") != 1 {
+		t.Errorf("options: appended is %s, want two fingerprints", got)
+	}
+	if again, err := Append(ctx, set, nil, AppendOptions{}); err != nil || again.Status != "up_to_date" || again.Records != 60 {
+		t.Errorf("%+v, %v", again, err)
+	}
+}
+
+func TestAppendRefuses(t *testing.T) {
+	ctx := context.Background()
+	set := madeSet(t, 10, 1, []string{"cat", "dog"}, from(0))
+	before := filesOf(t, set)
+	file := func(name string, build func(i int, b *tfrecord.Builder)) string {
+		return exampleFile(t, filepath.Join(t.TempDir(), name), 4, build)
+	}
+	csv := filepath.Join(t.TempDir(), "table.csv")
+	putFile(t, csv, []byte("a,b\n1,2\n"))
+	pictures := t.TempDir()
+	putFile(t, filepath.Join(pictures, "a.jpg"), []byte("\xff\xd8\xff"))
+	damagedSet := madeSet(t, 4, 1, []string{"cat", "dog"}, from(0))
+	flipIn(t, filepath.Join(damagedSet, "made-train.tfrecord-00000-of-00001"), 20)
+	for _, c := range []struct {
+		in, want string
+		o        AppendOptions
+	}{
+		{madeSet(t, 4, 1, []string{"cat", "dog"}, func(i int, b *tfrecord.Builder) { b.Int64("id", 1) }), `all records of the set have the feature "label"`, AppendOptions{}},
+		{madeSet(t, 4, 1, []string{"cat", "dog"}, func(i int, b *tfrecord.Builder) { from(0)(i, b); b.Int64("new", 1) }), `a feature "new", those of the set do not`, AppendOptions{}},
+		{madeSet(t, 4, 1, []string{"cat", "dog"}, func(i int, b *tfrecord.Builder) { b.Int64("label", 1); b.String("id", "x") }), `feature "id" is`, AppendOptions{}},
+		{file("x.tfrecord", from(0)), "have no names to match", AppendOptions{}},
+		{madeSet(t, 4, 1, nil, from(0)), "have no names to match", AppendOptions{}},
+		{csv, "converted first", AppendOptions{}},
+		{pictures, "converted first", AppendOptions{}},
+		{damagedSet, "tfrec repair", AppendOptions{}},
+		{set, "is of the set that is appended to", AppendOptions{}},
+		{filepath.Join(set, "made-train.tfrecord-00000-of-00001"), "is of the set that is appended to", AppendOptions{}},
+		{"nowhere", "no such file", AppendOptions{}},
+		{file("y.tfrecord", from(0)), "--split", AppendOptions{Split: "a/b"}},
+		{file("y.tfrecord", from(0)), "--name", AppendOptions{ReshapeOptions: ReshapeOptions{Name: "x"}}},
+	} {
+		if _, err := Append(ctx, set, []string{c.in}, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%v; want %q", err, c.want)
+		}
+		if !sameFiles(before, filesOf(t, set)) {
+			t.Fatalf("%s: a refused append changed the set", c.want)
+		}
+		if left, _ := os.ReadDir(filepath.Join(set, StateDir)); len(left) > 1 {
+			t.Errorf("%s: left below %s: %v", c.want, StateDir, left)
+		}
+	}
+	empty := t.TempDir()
+	if _, err := Append(ctx, empty, []string{set}, AppendOptions{}); err == nil || !strings.Contains(err.Error(), "tfrec adopt") {
+		t.Errorf("a folder without a manifest: %v", err)
+	}
+	if _, err := Append(ctx, filepath.Join(empty, "new"), []string{set}, AppendOptions{}); err == nil {
+		t.Error("a folder that is not there was appended to")
+	}
+	nothingAt(t, filepath.Join(empty, "new"))
+	// A file of somebody else's under a name that a shard would get.
+	putFile(t, filepath.Join(set, "made-train.tfrecord-00000-of-00002"), []byte("mine"))
+	more := madeSet(t, 4, 1, []string{"cat", "dog"}, from(50))
+	if _, err := Append(ctx, set, []string{more}, AppendOptions{}); err == nil || !strings.Contains(err.Error(), "is in the way") {
+		t.Errorf("a foreign file: %v", err)
+	}
+}
+
+// TestAppendStoppedAtAnyStep ends the process, as it were, before each of the
+// renames, and sometimes the one that mends it, too. The next append finishes
+// what was begun, with the bytes of one that nobody stopped.
+func TestAppendStoppedAtAnyStep(t *testing.T) {
+	ctx := context.Background()
+	set := madeSet(t, 40, 2, []string{"cat", "dog"}, from(0))
+	more := madeSet(t, 10, 1, []string{"cat", "dog"}, from(100))
+	whole := copyOf(t, set)
+	steps := 0
+	beforeMove = func(move) error { steps++; return nil }
+	defer func() { beforeMove = nil }()
+	report, err := Append(ctx, whole, []string{more}, AppendOptions{})
+	check(t, err)
+	want := filesOf(t, whole)
+	if steps < 10 {
+		t.Fatalf("%d renames", steps)
+	}
+	stopped := errors.New("stopped")
+	for step := range steps {
+		at := copyOf(t, set)
+		stopAt := func(step int) {
+			n := 0
+			beforeMove = func(move) error {
+				if n++; n > step {
+					return stopped
+				}
+				return nil
+			}
+		}
+		stopAt(step)
+		if _, err := Append(ctx, at, []string{more}, AppendOptions{}); !errors.Is(err, stopped) || !strings.Contains(err.Error(), "half changed") {
+			t.Fatalf("step %d: %v", step, err)
+		}
+		if _, err := os.Stat(filepath.Join(at, ManifestFile)); err != nil {
+			t.Errorf("step %d: the old manifest is gone before there is a new one", step)
+		}
+		if step%3 == 0 { // stopped again while it is mended
+			stopAt(step / 2)
+			if _, err := Append(ctx, at, nil, AppendOptions{}); !errors.Is(err, stopped) {
+				t.Fatalf("step %d, mended: %v", step, err)
+			}
+		}
+		beforeMove = nil
+		in := []string{more}
+		if step%2 == 0 {
+			in = nil
+		}
+		again, err := Append(ctx, at, in, AppendOptions{})
+		check(t, err)
+		if again.Status != "resumed" || again.Records != report.Records || again.Appended != 10 {
+			t.Errorf("step %d: %+v", step, again)
+		}
+		if got := filesOf(t, at); !sameFiles(want, got) {
+			t.Errorf("step %d: the set differs from that of an append that was not stopped", step)
+		}
+		verified(t, at)
+		if left, _ := os.ReadDir(filepath.Join(at, StateDir)); len(left) > 1 {
+			t.Errorf("step %d: left below %s: %v", step, StateDir, left)
+		}
+	}
+	// Other records behind an append that was stopped: both.
+	at := copyOf(t, set)
+	beforeMove = func(move) error { return stopped }
+	if _, err := Append(ctx, at, []string{more}, AppendOptions{}); !errors.Is(err, stopped) {
+		t.Fatal(err)
+	}
+	beforeMove = nil
+	other := madeSet(t, 7, 1, []string{"cat", "dog"}, from(200))
+	both, err := Append(ctx, at, []string{other}, AppendOptions{})
+	check(t, err)
+	if both.Records != 57 || both.Appended != 7 {
+		t.Errorf("%+v", both)
+	}
+	verified(t, at)
+}
+
+// A journal may come from anywhere: it must not move files outside its folder.
+func TestAppendJournalStaysInside(t *testing.T) {
+	set := madeSet(t, 4, 1, nil, from(0))
+	before := filesOf(t, set)
+	for _, text := range []string{
+		`{"format":"tfrec.append","version":1,"moves":[{"from":"../x","to":"y"}]}`,
+		`{"format":"tfrec.append","version":1,"moves":[{"from":"x","to":"/tmp/y"}]}`,
+		`{"format":"tfrec.append","version":2,"moves":[{"from":"x","to":"y"}]}`,
+		`{"format":"tfrec.append","version":1,"moves":[]}`, `{`, ``,
+	} {
+		putFile(t, filepath.Join(set, journalFile), []byte(text))
+		if _, err := Append(context.Background(), set, nil, AppendOptions{}); err == nil {
+			t.Errorf("%s: taken", text)
+		}
+		if !sameFiles(before, filesOf(t, set)) {
+			t.Errorf("%s: changed the set", text)
+		}
+	}
+}
