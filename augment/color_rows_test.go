@@ -27,8 +27,7 @@ func TestTurnRow(t *testing.T) {
 	}
 }
 
-// TestColorRowTwins: rows of all lengths come out alike from the assembly and its plain twins, in
-// place, too, and nothing behind them is written.
+// TestColorRowTwins: rows of all lengths come out alike from the assembly and its plain twins.
 func TestColorRowTwins(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
 	for n := 1; n < 200; n++ {
@@ -38,29 +37,48 @@ func TestColorRowTwins(t *testing.T) {
 				src[i] = uint8(int8(src[i]) >> 7)
 			}
 		}
-		var b blender
-		b.fill([...]float64{0, 1, maxFactor, 3 * r.Float64(), r.Float64()}[r.IntN(5)])
-		fast, plain := bytes.Repeat([]uint8{9}, 3*n+40), bytes.Repeat([]uint8{9}, 3*n+40)
-		saturateRow(fast[:3*n], src, &b)
-		saturateRowPlain(plain[:3*n], src, &b)
-		if !bytes.Equal(fast, plain) {
-			t.Fatalf("%d pixels mixed with factor %v: other bytes", n, b.factor())
+		checkColorRowTwins(t, src, [...]float64{0, 1, maxFactor, 3 * r.Float64(), r.Float64()}[r.IntN(5)])
+	}
+}
+
+// FuzzColorRowTwins is TestColorRowTwins for any rows.
+func FuzzColorRowTwins(f *testing.F) {
+	for _, n := range []int{1, 7, 8, 9, 15, 16, 17, 33} {
+		f.Add(noise(n, 1, 3).Pix, 1.3)
+	}
+	f.Fuzz(func(t *testing.T, src []byte, factor float64) {
+		if len(src) >= 3 && checkFactor("", factor) == nil {
+			checkColorRowTwins(t, src[:len(src)/3*3], factor)
 		}
-		inPlace := slices.Clone(src)
-		saturateRow(inPlace, inPlace, &b)
-		if !bytes.Equal(inPlace, plain[:3*n]) {
-			t.Fatalf("%d pixels mixed in place: other bytes", n)
-		}
-		luminanceRow(fast[:n], src)
-		luminanceRowPlain(plain[:n], src)
-		if !bytes.Equal(fast[:n], plain[:n]) || fast[n] != plain[n] {
-			t.Fatalf("%d levels of gray: other bytes", n)
-		}
-		inPlace = slices.Clone(src)
-		luminanceRow(inPlace[:n], inPlace)
-		if !bytes.Equal(inPlace[:n], plain[:n]) {
-			t.Fatalf("%d levels of gray in place: other bytes", n)
-		}
+	})
+}
+
+// checkColorRowTwins takes a row of RGB, in place, too. Nothing behind the results may be written.
+func checkColorRowTwins(t *testing.T, src []uint8, factor float64) {
+	t.Helper()
+	n := len(src) / 3
+	var b blender
+	b.fill(factor)
+	fast, plain := bytes.Repeat([]uint8{9}, 3*n+40), bytes.Repeat([]uint8{9}, 3*n+40)
+	saturateRow(fast[:3*n], src, &b)
+	saturateRowPlain(plain[:3*n], src, &b)
+	if !bytes.Equal(fast, plain) {
+		t.Fatalf("%d pixels mixed with factor %v: other bytes", n, factor)
+	}
+	inPlace := slices.Clone(src)
+	saturateRow(inPlace, inPlace, &b)
+	if !bytes.Equal(inPlace, plain[:3*n]) {
+		t.Fatalf("%d pixels mixed in place with factor %v: other bytes", n, factor)
+	}
+	luminanceRow(fast[:n], src)
+	luminanceRowPlain(plain[:n], src)
+	if !bytes.Equal(fast[:n], plain[:n]) || fast[n] != plain[n] {
+		t.Fatalf("%d levels of gray: other bytes", n)
+	}
+	inPlace = slices.Clone(src)
+	luminanceRow(inPlace[:n], inPlace)
+	if !bytes.Equal(inPlace[:n], plain[:n]) {
+		t.Fatalf("%d levels of gray in place: other bytes", n)
 	}
 }
 

@@ -113,27 +113,46 @@ func TestConvertRow(t *testing.T) {
 	}
 }
 
-// TestRowTwins: rows of all lengths come out alike from the assembly and its plain twins, and
-// nothing behind them is written.
+// TestRowTwins: rows of all lengths come out alike from the assembly and its plain twins.
 func TestRowTwins(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	for n := 1; n < 300; n++ {
-		near, far, third := noiseOf(r, n), noiseOf(r, n), noiseOf(r, n)
-		for name, f := range map[string]struct {
-			fast, plain func(dst []byte)
-			n           int
-		}{
-			"convertRow":   {func(d []byte) { convertRow(d, near, far, third) }, func(d []byte) { convertRowPlain(d, near, far, third) }, 3 * n},
-			"doubleAcross": {func(d []byte) { doubleAcross(d, near) }, func(d []byte) { doubleAcrossPlain(d, near) }, 2 * n},
-			"doubleBoth":   {func(d []byte) { doubleBoth(d, near, far) }, func(d []byte) { doubleBothPlain(d, near, far) }, 2 * n},
-			"doubleDown":   {func(d []byte) { doubleDown(d, near, far, 1+n&1) }, func(d []byte) { doubleDownPlain(d, near, far, 1+n&1) }, n},
-		} {
-			fast, plain := bytes.Repeat([]byte{99}, f.n+64), bytes.Repeat([]byte{99}, f.n+64)
-			f.fast(fast[:f.n])
-			f.plain(plain[:f.n])
-			if at := differ(fast, plain); at >= 0 {
-				t.Errorf("%s of %d: %d for %d at %d", name, n, fast[at], plain[at], at)
-			}
+		checkRowTwins(t, noiseOf(r, n), noiseOf(r, n), noiseOf(r, n))
+	}
+}
+
+// FuzzRowTwins is TestRowTwins for any rows.
+func FuzzRowTwins(f *testing.F) {
+	r := rand.New(rand.NewPCG(29, 30))
+	for _, n := range []int{1, 2, 31, 32, 33, 34, 63, 65, 66, 67, 98, 130} {
+		f.Add(noiseOf(r, 3*n))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if n := len(data) / 3; n > 0 {
+			checkRowTwins(t, data[:n], data[n:2*n], data[2*n:3*n])
+		}
+	})
+}
+
+// checkRowTwins takes three rows of one length for luma and chroma, or for chroma. Nothing behind
+// the results may be written.
+func checkRowTwins(t *testing.T, near, far, third []byte) {
+	t.Helper()
+	n := len(near)
+	for name, f := range map[string]struct {
+		fast, plain func(dst []byte)
+		n           int
+	}{
+		"convertRow":   {func(d []byte) { convertRow(d, near, far, third) }, func(d []byte) { convertRowPlain(d, near, far, third) }, 3 * n},
+		"doubleAcross": {func(d []byte) { doubleAcross(d, near) }, func(d []byte) { doubleAcrossPlain(d, near) }, 2 * n},
+		"doubleBoth":   {func(d []byte) { doubleBoth(d, near, far) }, func(d []byte) { doubleBothPlain(d, near, far) }, 2 * n},
+		"doubleDown":   {func(d []byte) { doubleDown(d, near, far, 1+n&1) }, func(d []byte) { doubleDownPlain(d, near, far, 1+n&1) }, n},
+	} {
+		fast, plain := bytes.Repeat([]byte{99}, f.n+64), bytes.Repeat([]byte{99}, f.n+64)
+		f.fast(fast[:f.n])
+		f.plain(plain[:f.n])
+		if at := differ(fast, plain); at >= 0 {
+			t.Errorf("%s of %d: %d for %d at %d", name, n, fast[at], plain[at], at)
 		}
 	}
 }
