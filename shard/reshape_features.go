@@ -55,33 +55,57 @@ func (s *featureScan) add(record []byte) {
 // addParsed is add for a record of which parsing gave an Example or an error.
 func (s *featureScan) addParsed(record []byte, parsed *tfrecord.Example, err error) {
 	s.records++
-	if err != nil || !isExample(record) {
+	if err != nil {
 		s.others++
 		return
 	}
-	for i := range parsed.Len() {
-		key, value := parsed.At(i)
-		var f *seenFeature
-		if i < len(s.recent) && s.recent[i].key == string(key) {
-			f = s.recent[i]
-		} else {
-			f = s.byKey[string(key)]
-			if f == nil {
-				if len(s.byKey) == maxScanned {
-					s.others++
-					return
-				}
-				f = &seenFeature{key: string(key)}
-				s.byKey[f.key] = f
-			}
-			if i < len(s.recent) {
-				s.recent[i] = f
-			} else if i == len(s.recent) {
-				s.recent = append(s.recent, f)
-			}
+	// A record with the features of the one before is what that was, if it has
+	// nothing beside them: the strict look is for the others.
+	strict := parsed.Len() != len(s.recent) || !onlyFeatures(record)
+	for i := 0; i < parsed.Len() && !strict; i++ {
+		key, _ := parsed.At(i)
+		strict = s.recent[i].key != string(key)
+	}
+	if strict {
+		if !isExample(record) || !s.follow(parsed) {
+			s.others++
+			return
 		}
+	}
+	for i, f := range s.recent {
+		_, value := parsed.At(i)
 		f.add(value)
 	}
+}
+
+// onlyFeatures reports whether a message is nothing but one field 1, which an
+// Example's Features are.
+func onlyFeatures(record []byte) bool {
+	if len(record) == 0 {
+		return false
+	}
+	f, ok := fieldAt(record, 0)
+	return ok && f.tag == bytes1 && f.to == len(record)
+}
+
+// follow makes the features of an Example the recent ones. It reports false
+// when there are too many to follow.
+func (s *featureScan) follow(parsed *tfrecord.Example) bool {
+	s.recent = s.recent[:0]
+	for i := range parsed.Len() {
+		key, _ := parsed.At(i)
+		f := s.byKey[string(key)]
+		if f == nil {
+			if len(s.byKey) == maxScanned {
+				s.recent = s.recent[:0]
+				return false
+			}
+			f = &seenFeature{key: string(key)}
+			s.byKey[f.key] = f
+		}
+		s.recent = append(s.recent, f)
+	}
+	return true
 }
 
 func (f *seenFeature) add(value tfrecord.Feature) {

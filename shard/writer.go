@@ -174,9 +174,25 @@ type sink struct {
 // writeBack is how much is written between two requests for write-back.
 const writeBack = 8 << 20
 
+// hashAside is how much is worth hashing in another goroutine while it is
+// written: hashing takes longer than a write that only goes to memory.
+const hashAside = 64 << 10
+
 func (s *sink) Write(p []byte) (int, error) {
-	n, err := s.f.Write(p)
-	s.sum.Write(p[:n])
+	var n int
+	var err error
+	if len(p) < hashAside {
+		n, err = s.f.Write(p)
+		s.sum.Write(p)
+	} else {
+		hashed := make(chan struct{})
+		go func() {
+			s.sum.Write(p)
+			close(hashed)
+		}()
+		n, err = s.f.Write(p)
+		<-hashed
+	}
 	s.bytes += int64(n)
 	if s.bytes-s.begun >= writeBack {
 		beginWriteBack(s.f, s.begun, s.bytes-s.begun)
