@@ -176,7 +176,7 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	if !quiet {
 		o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
 	}
-	stop := showProgress(stderr, o.Progress, quiet)
+	stop := showProgress(stderr, convertGauge(o.Progress), quiet)
 	sum, err := work(cmd.Context())
 	stop()
 

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/shard"
 )
 
 // Times between two looks at the progress: on a terminal often, elsewhere only
@@ -20,17 +21,41 @@ const (
 	logEvery      = 10 * time.Second
 )
 
+// progress is how far a run is.
+type progress struct {
+	planned, done int64 // planned is 0 until it is known
+	bytes, errors int64
+}
+
+// gauge tells the progress of a run while it goes on.
+type gauge struct {
+	noun string // of what is counted
+	read func() progress
+}
+
+func convertGauge(p *convert.Progress) gauge {
+	return gauge{"sample", func() progress {
+		return progress{p.Planned.Load(), p.Done.Load(), p.BytesIn.Load(), p.Errors.Load()}
+	}}
+}
+
+func reshapeGauge(p *shard.ReshapeProgress) gauge {
+	return gauge{"record", func() progress {
+		return progress{planned: p.Planned.Load(), done: p.Done.Load(), bytes: p.Bytes.Load()}
+	}}
+}
+
 // showProgress shows a run's progress on stderr until the function that it
 // returns is called: a bar on a terminal, a plain line now and then elsewhere,
 // nothing when quiet.
-func showProgress(stderr io.Writer, p *convert.Progress, quiet bool) (stop func()) {
+func showProgress(stderr io.Writer, g gauge, quiet bool) (stop func()) {
 	if quiet {
 		return func() {}
 	}
 	began := time.Now()
-	show, finish, every := logLine(stderr, p, began), func() {}, logEvery
+	show, finish, every := logLine(stderr, g, began), func() {}, logEvery
 	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		show, finish = bar(f, p, began)
+		show, finish = bar(f, g, began)
 		every = terminalEvery
 	}
 	done := make(chan struct{})
@@ -55,48 +80,48 @@ func showProgress(stderr io.Writer, p *convert.Progress, quiet bool) (stop func(
 }
 
 // describe is what both forms say.
-func describe(p *convert.Progress, began time.Time) string {
+func (g gauge) describe(p progress, began time.Time) string {
 	s := time.Since(began).Seconds()
-	done := p.Done.Load()
-	line := fmt.Sprintf("%.0f samples/s, %.1f MB/s", float64(done)/s, float64(p.BytesIn.Load())/1e6/s)
-	if n := p.Errors.Load(); n > 0 {
-		line += fmt.Sprintf(", %s", count(n, "error"))
+	line := fmt.Sprintf("%.0f %ss/s, %.1f MB/s", float64(p.done)/s, g.noun, float64(p.bytes)/1e6/s)
+	if p.errors > 0 {
+		line += fmt.Sprintf(", %s", count(p.errors, "error"))
 	}
 	return line
 }
 
-func logLine(w io.Writer, p *convert.Progress, began time.Time) func() {
+func logLine(w io.Writer, g gauge, began time.Time) func() {
 	return func() {
-		planned, done := p.Planned.Load(), p.Done.Load()
-		if planned == 0 {
+		p := g.read()
+		if p.planned == 0 {
 			fmt.Fprintln(w, "listing the input")
 			return
 		}
 		eta := ""
-		if done > 0 {
-			left := time.Duration(float64(time.Since(began)) / float64(done) * float64(planned-done))
+		if p.done > 0 {
+			left := time.Duration(float64(time.Since(began)) / float64(p.done) * float64(p.planned-p.done))
 			eta = ", " + left.Round(time.Second).String() + " left"
 		}
-		fmt.Fprintf(w, "%d of %d samples, %s%s\n", done, planned, describe(p, began), eta)
+		fmt.Fprintf(w, "%d of %s, %s%s\n", p.done, count(p.planned, g.noun), g.describe(p, began), eta)
 	}
 }
 
-func bar(f *os.File, p *convert.Progress, began time.Time) (show, finish func()) {
+func bar(f *os.File, g gauge, began time.Time) (show, finish func()) {
 	b := progressbar.NewOptions64(-1,
 		progressbar.OptionSetWriter(f), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(),
 		progressbar.OptionSetPredictTime(true), progressbar.OptionSetWidth(24),
 		progressbar.OptionThrottle(terminalEvery), progressbar.OptionEnableColorCodes(false))
-	known := false
+	var planned int64
 	show = func() {
-		if planned := p.Planned.Load(); planned > 0 && !known {
-			known = true
+		p := g.read()
+		if p.planned > planned { // it grows with each pass over the input
+			planned = p.planned
 			b.ChangeMax64(planned)
 		}
-		if !known {
+		if planned == 0 {
 			return
 		}
-		b.Describe(describe(p, began))
-		_ = b.Set64(p.Done.Load()) // a bar that cannot be drawn is no reason to stop
+		b.Describe(g.describe(p, began))
+		_ = b.Set64(p.done) // a bar that cannot be drawn is no reason to stop
 	}
 	return show, func() { _ = b.Clear() }
 }
