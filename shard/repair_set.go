@@ -1,14 +1,12 @@
 package shard
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -34,7 +32,8 @@ func (r *repair) folder(in, out string) error {
 	if err := apart(from, out); err != nil {
 		return err
 	}
-	dir, again, err := openNew(out)
+	again := ViewDir(out).Run() != nil // of a repair that was killed, or openOut refuses
+	dir, err := openOut(out, repairVerb)
 	if err != nil {
 		return err
 	}
@@ -57,18 +56,18 @@ func (r *repair) folder(in, out string) error {
 	if set != nil {
 		names = append(names, set.Files()...)
 	}
-	err = dir.PutRun(&Run{Options: map[string]json.RawMessage{"verb": json.RawMessage(repairVerb)}, Files: names})
+	err = dir.PutRun(&Run{Options: map[string]json.RawMessage{optionVerb: json.RawMessage(strconv.Quote(repairVerb))}, Files: names})
 	if err == nil {
 		err = r.intoFolder(sources, set, dir, q)
 	}
 	if err != nil {
 		err = errors.Join(err, dir.Remove(names...))
 	}
-	return errors.Join(err, dir.Reset(), dir.Sweep())
+	return errors.Join(err, forget(dir))
 }
 
-// repairVerb is what the state of a repair under way says that it is, in JSON.
-const repairVerb = `"repair"`
+// repairVerb is what the state of a repair under way says that it is.
+const repairVerb = "repair"
 
 // intoFolder repairs the files into dir.
 func (r *repair) intoFolder(sources []Source, set *Set, dir *Dir, q *quarantine) error {
@@ -183,7 +182,6 @@ func renewed(set *Set, dir *Dir, infos map[string]Info) (m *Manifest, changed bo
 	one := *set.Manifest
 	m = &one
 	m.Splits = make([]Split, len(set.Splits))
-	sum := sha256.New()
 	for i, split := range set.Splits {
 		m.Splits[i] = Split{Name: split.Name, Shards: append([]Info(nil), split.Shards...)}
 		s := &m.Splits[i]
@@ -192,7 +190,7 @@ func renewed(set *Set, dir *Dir, infos map[string]Info) (m *Manifest, changed bo
 			now, known := infos[info.File]
 			if known && (now.SHA256 != info.SHA256 || now.Records != info.Records || now.Bytes != info.Bytes) {
 				changed = true
-				now.Fingerprint = repairedFingerprint(now)
+				now.Fingerprint = contentFingerprint(now)
 				if info.Labels != nil {
 					if now.Labels, err = countLabels(dir.join(info.File), m); err != nil {
 						return nil, false, err
@@ -201,20 +199,13 @@ func renewed(set *Set, dir *Dir, infos map[string]Info) (m *Manifest, changed bo
 				*info = now
 			}
 			s.Records += info.Records
-			fmt.Fprintf(sum, "%s\x00%s\x00", info.File, info.Fingerprint)
 		}
 		changed = changed || s.Records != split.Records
 	}
 	if changed {
-		m.Fingerprint = hex.EncodeToString(sum.Sum(nil)[:16])
+		m.Fingerprint = setFingerprint(m)
 	}
 	return m, changed, nil
-}
-
-// repairedFingerprint is that of a shard which no plan would give: of what it is.
-func repairedFingerprint(info Info) string {
-	sum := sha256.Sum256([]byte("repaired\x00" + info.File + "\x00" + info.SHA256))
-	return hex.EncodeToString(sum[:16])
 }
 
 // countLabels counts the labels in a shard of the set that m describes.
@@ -249,82 +240,27 @@ func countLabels(path string, m *Manifest) (map[string]int64, error) {
 	return counts, nil
 }
 
-// openNew opens a folder to write into, which is not there, or empty but for
-// what a killed repair left: that goes, and again says so.
-func openNew(path string) (dir *Dir, again bool, err error) {
-	if err := mustBeEmpty(path); err != nil && ViewDir(path).Run() == nil {
-		return nil, false, err
-	}
-	if dir, err = OpenDir(path); err != nil {
-		return nil, false, err
-	}
-	if run := dir.Run(); run != nil && string(run.Options["verb"]) == repairVerb {
-		again = true
-		err = errors.Join(dir.Remove(run.Files...), dir.Sweep())
-	}
-	if err == nil {
-		err = mustBeEmpty(path)
-	}
-	if err != nil {
-		dir.Close()
-		return nil, false, err
-	}
-	return dir, again, nil
-}
-
-// mustBeEmpty refuses a folder that holds more than state.
-func mustBeEmpty(path string) error {
-	entries, err := os.ReadDir(path)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	for _, e := range entries {
-		if e.Name() != StateDir {
-			return fmt.Errorf("%s holds %s already: choose a new folder, or remove this one: %w", path, e.Name(), fs.ErrExist)
-		}
-	}
-	return nil
-}
-
 // apart refuses a folder to write into that is, lies in, or holds the one to
 // read from, symbolic links followed.
 func apart(in, out string) error {
-	from, err := resolved(in)
+	from, err := resolve(in)
 	if err != nil {
 		return err
 	}
-	to, err := resolved(out)
+	to, err := resolve(out)
 	if err != nil {
 		return err
 	}
 	switch {
 	case from == to:
-		return fmt.Errorf("%s is the input: choose another folder", out)
+		return fmt.Errorf("%s is the input: give another folder, or repair in place", out)
 	case within(from, to):
-		return fmt.Errorf("%s lies inside of the input %s: choose a folder outside", out, in)
+		return fmt.Errorf("%s lies in the input %s: give a folder elsewhere", out, in)
 	case within(to, from):
-		return fmt.Errorf("%s holds the input %s: choose a folder beside it", out, in)
+		return fmt.Errorf("%s holds the input %s: give a folder elsewhere", out, in)
 	}
 	return nil
 }
 
 // within reports whether path lies below dir; both are resolved.
-func within(dir, path string) bool {
-	rel, err := filepath.Rel(dir, path)
-	return err == nil && rel != "." && filepath.IsLocal(rel)
-}
-
-// resolved returns an absolute path without symbolic links, of a file that need
-// not be there.
-func resolved(path string) (string, error) {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return "", err
-	}
-	real, err := filepath.EvalSymlinks(path)
-	if err == nil || !notThere(err) || path == filepath.Dir(path) {
-		return real, err
-	}
-	parent, err := resolved(filepath.Dir(path))
-	return filepath.Join(parent, filepath.Base(path)), err
-}
+func within(dir, path string) bool { return path != dir && liesIn(path, dir) }

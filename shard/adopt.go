@@ -1,0 +1,204 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// AdoptOptions says how Adopt goes about it. The zero value finds out all by
+// itself.
+type AdoptOptions struct {
+	// Name of the dataset. Default: what a manifest or TFDS's files say, what the
+	// names of the shards begin with, else the folder's name in snake case.
+	Name string
+	// Label is the key of the feature with the label's id. Default: what TFDS's
+	// files say, else an int64 feature of one value whose key ends in "label".
+	Label string
+	// Labels are the names of the labels; an id is a place in the list. Default:
+	// those that are found: in a manifest, in a file of TFDS's or a labels.txt, or
+	// in the feature of texts beside the label's (image/class/text for
+	// image/class/label).
+	Labels []string
+	// Rename gives the shards the names that TFDS and ours have, when they have
+	// others. Without it names are never changed.
+	Rename bool
+	// Check writes nothing, and says what would be.
+	Check bool
+	// Workers is how many files are read at a time. Default: GOMAXPROCS.
+	Workers int
+	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	MaxRecord int64
+}
+
+// AdoptReport is what Adopt found and wrote. Its JSON form is
+// `tfrec adopt --json`.
+type AdoptReport struct {
+	// Status is "written", "up_to_date" when all was right before, "differs" for
+	// Check when it was not, or "damaged" when nothing was done because of faults.
+	Status  string                  `json:"status"`
+	Name    string                  `json:"name"`
+	Records int64                   `json:"records"`
+	Bytes   int64                   `json:"bytes"`
+	Splits  map[string]SplitSummary `json:"splits"`
+	// Label is the key of the label feature, "" where none was found.
+	Label  string   `json:"label"`
+	Labels []string `json:"labels"`
+	// TFDS says that tfds.builder_from_directory can load the set.
+	TFDS bool `json:"tfds"`
+	// Changes are the files that were or would be written, renamed or removed, by
+	// their names in the folder.
+	Changes []Change `json:"changes"`
+	// Faults of the data, which keep it from being adopted.
+	Faults []Fault `json:"faults"`
+	// Notes are sentences for people about what was found or decided.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Change is a file that Adopt writes or would write.
+type Change struct {
+	File string `json:"file"`
+	// Was is "missing", "other" when the file had another content, or the name
+	// that it had before.
+	Was string `json:"was"`
+}
+
+// Adopt makes a set of the files of records in a folder that somebody else
+// wrote: a manifest, the indexes and the files that TFDS reads, so that
+// tfds.builder_from_directory loads it. All records are read. The shards' bytes
+// stay as they are, and so do their names, but for Rename.
+//
+// Features are inferred from all records. Which split a file is of is told by
+// TFDS's files, by its name (birds-train.tfrecord-00000-of-00002, a word such as
+// train, test or val in it), and is train otherwise. TFDS's files that are there
+// already are kept but for the numbers of records and bytes in
+// dataset_info.json. A manifest of ours is brought up to date.
+//
+// Faults in the data and missing shards are no error but in the report, and
+// nothing is written then. An error leaves the folder as it was, but that a
+// renaming may be half done, which the next Adopt with Rename finishes.
+func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, error) {
+	a := &adoption{ctx: ctx, o: &o, report: &AdoptReport{
+		Splits: map[string]SplitSummary{}, Labels: []string{}, Changes: []Change{}, Faults: []Fault{},
+	}}
+	if o.Name != "" {
+		if err := CheckDataset(o.Name); err != nil {
+			return nil, err
+		}
+	}
+	if !isDir(path) {
+		if _, err := os.Stat(path); err != nil {
+			return nil, err
+		}
+		return nil, fmt.Errorf("%s is no folder: adopt takes the folder that the shards lie in", path)
+	}
+	var err error
+	if o.Check {
+		a.dir = ViewDir(path)
+	} else {
+		if a.dir, err = OpenDir(path); err != nil {
+			return nil, err
+		}
+		defer a.dir.Close()
+		if err := errors.Join(a.dir.Sweep(), finishRenames(a.dir)); err != nil {
+			return nil, err
+		}
+		defer a.dir.Sweep() // what is left is the next run's to sweep
+	}
+	if err := a.run(path); err != nil {
+		return nil, err
+	}
+	return a.report, nil
+}
+
+// adoption is a run of Adopt.
+type adoption struct {
+	ctx    context.Context
+	o      *AdoptOptions
+	dir    *Dir
+	report *AdoptReport
+
+	before *Manifest // nil without one
+	tfds   *tfdsFound
+	lots   []lot
+	files  []*adopted // in the order of the lots
+	set    *Manifest
+}
+
+func (a *adoption) run(path string) error {
+	if err := a.find(path); err != nil {
+		return err
+	}
+	if err := a.look(); err != nil {
+		return err
+	}
+	if len(a.report.Faults) > 0 {
+		a.report.Status = "damaged"
+		return nil
+	}
+	if err := a.describe(); err != nil {
+		return err
+	}
+	renames, err := a.renames()
+	if err != nil {
+		return err
+	}
+	files, err := a.metadata()
+	if err != nil {
+		return err
+	}
+	if err := a.compare(renames, files); err != nil {
+		return err
+	}
+	switch {
+	case len(a.report.Changes) == 0:
+		a.report.Status = "up_to_date"
+	case a.o.Check:
+		a.report.Status = "differs"
+	default:
+		a.report.Status = "written"
+		return a.write(renames, files)
+	}
+	return nil
+}
+
+// find lists the files, and reads what describes them so far.
+func (a *adoption) find(path string) error {
+	var e expander
+	if err := e.addLoose(path); err != nil {
+		return err
+	}
+	manifest := filepath.Join(path, ManifestFile)
+	var err error
+	a.before, err = ReadManifest(manifest)
+	switch {
+	case err == nil, notThere(err):
+	case foreign(manifest):
+		return fmt.Errorf("%s is of another tool: move it elsewhere, since the set's manifest needs its name", manifest)
+	default:
+		a.note("the manifest cannot be used, and is made anew: %v", err)
+	}
+	if a.tfds, err = findTFDS(path); err != nil {
+		return err
+	}
+	names := make([]string, len(e.sources))
+	for i, s := range e.sources {
+		names[i] = filepath.Base(s.Path)
+	}
+	var missing []string
+	a.lots, missing = intoLots(names, a.before, a.tfds)
+	for _, name := range missing {
+		a.fault(setFault(filepath.Join(path, name), tfrecord.PartMissing, "the others' names say that there is such a shard"))
+	}
+	return nil
+}
+
+func (a *adoption) note(format string, args ...any) {
+	a.report.Notes = append(a.report.Notes, fmt.Sprintf(format, args...))
+}
+
+func (a *adoption) fault(f Fault) { a.report.Faults = append(a.report.Faults, f) }

@@ -1,0 +1,289 @@
+package shard
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// labelSeen is what was seen of an int64 feature that may be the label.
+type labelSeen struct {
+	ids  map[int64]int64  // records of each id
+	said map[int64]string // names by the text feature beside it
+	// odd says why it is no label; empty as long as it may be.
+	odd string
+	// differ says that an id has several texts.
+	differ bool
+}
+
+// maxLabelIDs is how many labels there can be; a feature of more values is none.
+const maxLabelIDs = 100_000
+
+// addLabels looks at the features of a record that may be labels: those whose
+// keys end in "label", or the one that was asked for.
+func (f *adopted) addLabels(features *tfrecord.Features, asked string) {
+	for i := range features.Len() {
+		key, value := features.At(i)
+		if asked != "" && string(key) != asked || asked == "" && !strings.HasSuffix(string(key), "label") {
+			continue
+		}
+		s := f.seen[string(key)]
+		if s == nil {
+			s = &labelSeen{ids: map[int64]int64{}, said: map[int64]string{}}
+			f.seen[string(key)] = s
+		}
+		s.add(string(key), features, value)
+	}
+}
+
+func (s *labelSeen) add(key string, features *tfrecord.Features, value tfrecord.Feature) {
+	id, ok := value.Int64()
+	switch {
+	case s.odd != "":
+		return
+	case !ok || value.Len() != 1:
+		s.odd = "it has not one int64 value in every record"
+		return
+	case id < 0:
+		s.odd = fmt.Sprintf("it is %d in some", id)
+		return
+	}
+	s.ids[id]++
+	if len(s.ids) > maxLabelIDs {
+		s.odd = fmt.Sprintf("it has more than %d values", maxLabelIDs)
+		return
+	}
+	text, ok := features.Get(strings.TrimSuffix(key, "label") + "text")
+	if !ok || text.Len() != 1 {
+		return
+	}
+	name, ok := text.Bytes()
+	if !ok || len(name) > maxLabelName {
+		return
+	}
+	if known, ok := s.said[id]; ok && known != string(name) {
+		s.differ = true
+	} else if !ok {
+		s.said[id] = string(name)
+	}
+}
+
+func (s *labelSeen) merge(t *labelSeen) {
+	if s.odd == "" {
+		s.odd = t.odd
+	}
+	s.differ = s.differ || t.differ
+	for id, n := range t.ids {
+		s.ids[id] += n
+	}
+	for id, name := range t.said {
+		if known, ok := s.said[id]; ok && known != name {
+			s.differ = true
+		}
+		s.said[id] = name
+	}
+	if s.odd == "" && len(s.ids) > maxLabelIDs {
+		s.odd = fmt.Sprintf("it has more than %d values", maxLabelIDs)
+	}
+}
+
+// most returns the largest id.
+func (s *labelSeen) most() int64 {
+	var most int64
+	for id := range s.ids {
+		most = max(most, id)
+	}
+	return most
+}
+
+// texts are the names that the records themselves say; nil when they don't say
+// all, or different ones.
+func (s *labelSeen) texts() []string {
+	if s.differ || len(s.said) != len(s.ids) || s.most() >= maxLabelIDs {
+		return nil
+	}
+	names := make([]string, s.most()+1)
+	for id := range names {
+		name, ok := s.said[int64(id)]
+		if !ok {
+			name = fmt.Sprintf("unseen_%d", id) // of which there is no record
+		}
+		names[id] = Readable(name)
+	}
+	if distinct := slices.Compact(slices.Sorted(slices.Values(names))); len(distinct) != len(names) {
+		return nil
+	}
+	return names
+}
+
+// label finds the label feature among those that were seen, and the names.
+func (a *adoption) label(features []Feature) (key string, names []string, err error) {
+	seen := map[string]*labelSeen{}
+	for _, f := range a.files {
+		for key, s := range f.seen {
+			if seen[key] == nil {
+				seen[key] = &labelSeen{ids: map[int64]int64{}, said: map[int64]string{}}
+			}
+			seen[key].merge(s)
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(seen)) {
+		i := slices.IndexFunc(features, func(f Feature) bool { return f.Key == key })
+		s := seen[key]
+		if i < 0 || features[i].Kind != tfrecord.KindInt64.String() || features[i].Class != ClassScalar {
+			s.odd = "it has not one int64 value in every record"
+		}
+	}
+	if key = a.o.Label; key != "" {
+		if s := seen[key]; s == nil {
+			return "", nil, fmt.Errorf("no record has the feature %q that is to be the label", key)
+		} else if s.odd != "" {
+			return "", nil, fmt.Errorf("the feature %q cannot be the label: %s", key, s.odd)
+		}
+		names, err = a.labelNames(key, seen[key])
+		return key, names, err
+	}
+	for _, candidate := range a.labelOrder(seen) {
+		if seen[candidate].odd != "" {
+			continue
+		}
+		found, err := a.labelNames(candidate, seen[candidate])
+		if err != nil {
+			return "", nil, err
+		}
+		if found != nil {
+			return candidate, found, nil
+		}
+		if key == "" {
+			key = candidate
+		}
+	}
+	if a.o.Labels != nil && key == "" {
+		return "", nil, fmt.Errorf("there are names of labels, but no feature that is one: say which")
+	}
+	return key, nil, nil
+}
+
+// labelOrder are the keys of what may be the label, the likeliest first.
+func (a *adoption) labelOrder(seen map[string]*labelSeen) []string {
+	keys := slices.Sorted(maps.Keys(seen))
+	rank := func(key string) int {
+		_, class := a.tfds.classes[key]
+		switch {
+		case a.before != nil && slices.Contains(labelFeatures(a.before.Features), key):
+			return 0
+		case class:
+			return 1
+		case key == "label":
+			return 2
+		case key == "image/class/label":
+			return 3
+		}
+		return 4
+	}
+	slices.SortStableFunc(keys, func(x, y string) int { return rank(x) - rank(y) })
+	return keys
+}
+
+// labelFeatures are the keys of the label features.
+func labelFeatures(features []Feature) []string {
+	var keys []string
+	for _, f := range features {
+		if f.Class == ClassLabel {
+			keys = append(keys, f.Key)
+		}
+	}
+	return keys
+}
+
+// labelNames finds the names of the ids of a feature; nil when nobody says them.
+func (a *adoption) labelNames(key string, s *labelSeen) ([]string, error) {
+	names, from := a.o.Labels, "those given"
+	if names == nil && a.before != nil && slices.Contains(labelFeatures(a.before.Features), key) {
+		names, from = a.before.Labels, ManifestFile
+	}
+	for _, file := range []string{tfdsLabelsFile(key), "labels.txt"} {
+		if names != nil {
+			break
+		}
+		var err error
+		if names, err = ReadLabels(a.dir.join(file)); err != nil && !notThere(err) {
+			return nil, err
+		}
+		from = file
+	}
+	if names == nil {
+		if names, from = s.texts(), "the records' texts"; names == nil {
+			return nil, nil
+		}
+	}
+	if most := s.most(); most >= int64(len(names)) {
+		return nil, fmt.Errorf("feature %q is %d in some records, but there are %d names of labels (%s), for ids from 0: give the right list, with a name in front for 0 if ids begin at 1",
+			key, most, len(names), from)
+	}
+	if n, known := a.tfds.classes[key]; known && n != len(names) && !a.ownTFDS() {
+		return nil, fmt.Errorf("%s says that %q has %d classes, but there are %d names of labels (%s)", TFDSFeaturesFile, key, n, len(names), from)
+	}
+	a.note("labels: %d names of %q, from %s", len(names), key, from)
+	return names, nil
+}
+
+// numberedLabel matches a line of a labels.txt that says the id: "3:roses".
+var numberedLabel = regexp.MustCompile(`^(\d+)[:\t ]\s*(\S.*)$`)
+
+// ReadLabels reads names of labels from a file: a name a line, in the order of
+// the ids from 0, or all lines with the id in front, as in "3:roses". Blank lines
+// at the end are left out.
+func ReadLabels(path string) ([]string, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if st.Size() > maxLabelsFile {
+		return nil, fmt.Errorf("%s: %d bytes are too many for names of labels", path, st.Size())
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	text := strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
+	if text == "" {
+		return nil, fmt.Errorf("%s: no names of labels in it", path)
+	}
+	lines := strings.Split(text, "\n")
+	names := make([]string, len(lines))
+	for _, line := range lines {
+		m := numberedLabel.FindStringSubmatch(line)
+		if m == nil {
+			return checkLabels(path, lines)
+		}
+		id, err := strconv.Atoi(m[1])
+		if err != nil || id >= len(lines) || names[id] != "" {
+			return checkLabels(path, lines)
+		}
+		names[id] = m[2]
+	}
+	return checkLabels(path, names)
+}
+
+// checkLabels wants names, and no two of them alike.
+func checkLabels(path string, names []string) ([]string, error) {
+	line := make(map[string]int, len(names))
+	for i, name := range names {
+		if strings.TrimSpace(name) == "" {
+			return nil, fmt.Errorf("%s: line %d is no name of a label", filepath.Base(path), i+1)
+		}
+		if first, twice := line[name]; twice {
+			return nil, fmt.Errorf("%s: lines %d and %d are both %q", filepath.Base(path), first, i+1, name)
+		}
+		line[name] = i + 1
+	}
+	return names, nil
+}

@@ -1,0 +1,93 @@
+package shard
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+)
+
+// rename is a shard that gets another name.
+type rename struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+// renamesFile holds the renames of a run, so that the next one can finish them.
+const renamesFile = "renames.json"
+
+// renames says which shards get which names. It sets every file's final name.
+func (a *adoption) renames() ([]rename, error) {
+	var list []rename
+	at := 0
+	for i := range a.set.Splits {
+		split := &a.set.Splits[i]
+		for j := range split.Shards {
+			f := a.files[at]
+			at++
+			f.finalName = f.info.File
+			name := Name{Dataset: a.set.Name, Split: split.Name, Index: j, Count: len(split.Shards)}.String()
+			if !a.o.Rename || name == f.info.File {
+				continue
+			}
+			if err := CheckSplit(split.Name); err != nil {
+				return nil, err
+			}
+			list = append(list, rename{f.info.File, name})
+			f.wasMoved, f.finalName = f.info.File, name
+			split.Shards[j].File = name
+		}
+	}
+	moving := map[string]bool{}
+	for _, r := range list {
+		moving[r.From] = true
+	}
+	for _, r := range list {
+		if moving[r.To] || a.dir.Exists(r.To) {
+			return nil, fmt.Errorf("%s cannot become %s, which is there: %w", r.From, r.To, fs.ErrExist)
+		}
+	}
+	if len(list) > 0 {
+		a.set.Fingerprint = setFingerprint(a.set)
+	}
+	return list, nil
+}
+
+// doRenames renames shards, having written down what it is about to do. Indexes
+// of the old names go.
+func doRenames(dir *Dir, list []rename) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if err := dir.PutState(renamesFile, list); err != nil {
+		return err
+	}
+	return finishRenames(dir)
+}
+
+// finishRenames does what is left of the renames that were begun.
+func finishRenames(dir *Dir) error {
+	var list []rename
+	if !dir.State(renamesFile, &list) {
+		return nil
+	}
+	for _, r := range list {
+		if checkName(r.From) != nil || checkName(r.To) != nil {
+			return fmt.Errorf("%s: %q to %q are no names of shards: remove the file", dir.join(StateDir+"/"+renamesFile), r.From, r.To)
+		}
+		if !dir.Exists(r.To) { // not done before
+			if err := os.Rename(dir.join(r.From), dir.join(r.To)); err != nil {
+				return err
+			}
+		}
+		if err := atomicfile.Remove(IndexPath(dir.join(r.From))); err != nil && !notThere(err) {
+			return err
+		}
+	}
+	if err := atomicfile.SyncDir(filepath.Clean(dir.path)); err != nil {
+		return err
+	}
+	return dir.Remove(StateDir + "/" + renamesFile)
+}

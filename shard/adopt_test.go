@@ -1,0 +1,279 @@
+package shard
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// photo is an Example as people write them, without its pixels.
+func photo(id int64, text string) []byte {
+	var b tfrecord.Builder
+	b.Bytes("image/encoded", []byte("\xff\xd8\xff\xe0 no real picture"))
+	b.Int64("image/class/label", id)
+	if text != "" {
+		b.String("image/class/text", text)
+	}
+	b.Float("bbox", 1, 2, 3, 4)
+	return b.Append(nil)
+}
+
+func fileOf(records ...[]byte) []byte {
+	var data []byte
+	for _, r := range records {
+		data = tfrecord.AppendFrame(data, r)
+	}
+	return data
+}
+
+func adopt(t *testing.T, dir string, o AdoptOptions) *AdoptReport {
+	t.Helper()
+	report, err := Adopt(context.Background(), dir, o)
+	check(t, err)
+	return report
+}
+
+func splitNames(r *AdoptReport) string {
+	var names []string
+	for _, name := range sortedKeys(r.Splits) {
+		names = append(names, fmt.Sprintf("%s:%d/%d", name, r.Splits[name].Records, r.Splits[name].Shards))
+	}
+	return strings.Join(names, " ")
+}
+
+func TestAdoptTellsSplitsAndNames(t *testing.T) {
+	one := fileOf(photo(0, "ant"))
+	for _, c := range []struct {
+		files, splits, name string
+		tfds                bool
+	}{
+		{"birds-train.tfrecord-00000-of-00002 birds-train.tfrecord-00001-of-00002 birds-val.tfrecord-00000-of-00001", "train:2/2 val:1/1", "birds", true},
+		{"train-00000-of-00002 train-00001-of-00002 validation-00000-of-00001", "train:2/2 validation:1/1", "shards", true},
+		{"part-00000-of-00002.tfrecords part-00001-of-00002.tfrecords", "train:2/2", "shards", true},
+		{"a.tfrecord b.tfrecord", "train:2/2", "shards", false},
+		{"flowers_train.tfrecord flowers_test.tfrecord", "test:1/1 train:1/1", "shards", true},
+		{"train00-2071.tfrec train01-2071.tfrec val00-9.tfrec", "train:2/2 val:1/1", "shards", false},
+	} {
+		dir := filepath.Join(t.TempDir(), "shards")
+		for _, file := range strings.Fields(c.files) {
+			putFile(t, filepath.Join(dir, file), one)
+		}
+		report := adopt(t, dir, AdoptOptions{})
+		if got := splitNames(report); got != c.splits || report.Name != c.name || report.TFDS != c.tfds || report.Status != "written" {
+			t.Errorf("%s: %s, name %s, TFDS %v, %s", c.files, got, report.Name, report.TFDS, report.Status)
+		}
+		_, err := os.Stat(filepath.Join(dir, TFDSInfoFile))
+		if (err == nil) != c.tfds {
+			t.Errorf("%s: %s: %v", c.files, TFDSInfoFile, err)
+		}
+		for _, file := range strings.Fields(c.files) {
+			if got, err := os.ReadFile(filepath.Join(dir, file)); err != nil || !bytes.Equal(got, one) {
+				t.Errorf("%s is another file: %v", file, err)
+			}
+		}
+		verified(t, dir)
+		if again := adopt(t, dir, AdoptOptions{}); again.Status != "up_to_date" || len(again.Changes) > 0 {
+			t.Errorf("again: %+v", again)
+		}
+		if again := adopt(t, dir, AdoptOptions{Check: true}); again.Status != "up_to_date" {
+			t.Errorf("a check: %+v", again)
+		}
+	}
+}
+
+func TestAdoptInfersFeatures(t *testing.T) {
+	dir := t.TempDir()
+	putFile(t, filepath.Join(dir, "x-train.tfrecord-00000-of-00001"), fileOf(photo(2, "cat"), photo(0, "ant")))
+	report := adopt(t, dir, AdoptOptions{})
+	m, err := ReadManifest(filepath.Join(dir, ManifestFile))
+	check(t, err)
+	want := []Feature{
+		{Key: "bbox", Kind: "float", Class: ClassVector, Shape: []int{4}},
+		{Key: "image/class/label", Kind: "int64", Class: ClassLabel},
+		{Key: "image/class/text", Kind: "bytes", Class: ClassText},
+		{Key: "image/encoded", Kind: "bytes", Class: ClassImage, Shape: []int{-1, -1, 3}, DType: "uint8", Encoding: "jpeg"},
+	}
+	if diff := cmp.Diff(want, m.Features); diff != "" {
+		t.Error(diff)
+	}
+	if want := []string{"ant", "unseen_1", "cat"}; !slices.Equal(m.Labels, want) || report.Label != "image/class/label" {
+		t.Errorf("labels %q of %s", m.Labels, report.Label)
+	}
+	if got := m.Splits[0].Shards[0].Labels; !cmp.Equal(got, map[string]int64{"ant": 1, "cat": 1}) {
+		t.Errorf("counts %v", got)
+	}
+}
+
+func TestAdoptFindsLabels(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		files  map[string]string
+		o      AdoptOptions
+		texts  bool
+		labels string // or what the error says
+	}{
+		{"given", nil, AdoptOptions{Labels: []string{"a", "b"}}, true, "a b"},
+		{"too few given", nil, AdoptOptions{Labels: []string{"a"}}, true, "is 1 in some records, but there are 1 names"},
+		{"labels.txt", map[string]string{"labels.txt": "x\ny\nz\n"}, AdoptOptions{}, false, "x y z"},
+		{"labels.txt with ids", map[string]string{"labels.txt": "1:y\n0:x\n"}, AdoptOptions{}, false, "x y"},
+		{"TFDS's", map[string]string{"image.class.label.labels.txt": "p\nq\n", "labels.txt": "x\ny\n"}, AdoptOptions{}, true, "p q"},
+		{"texts", nil, AdoptOptions{}, true, "bee ant"},
+		{"nobody", nil, AdoptOptions{}, false, ""},
+		{"another feature", nil, AdoptOptions{Label: "bbox"}, false, "cannot be the label"},
+		{"no feature", nil, AdoptOptions{Label: "kind"}, false, "no record has the feature"},
+		{"names twice", map[string]string{"labels.txt": "x\nx\n"}, AdoptOptions{}, false, "lines 1 and 2 are both"},
+	} {
+		dir := t.TempDir()
+		texts := []string{"bee", "ant"}
+		if !c.texts {
+			texts = []string{"", ""}
+		}
+		putFile(t, filepath.Join(dir, "x-train.tfrecord-00000-of-00001"), fileOf(photo(0, texts[0]), photo(1, texts[1])))
+		for name, text := range c.files {
+			putFile(t, filepath.Join(dir, name), []byte(text))
+		}
+		report, err := Adopt(context.Background(), dir, c.o)
+		got := ""
+		if err != nil {
+			if got = err.Error(); strings.Contains(got, c.labels) && c.labels != "" {
+				continue
+			}
+		} else {
+			got = strings.Join(report.Labels, " ")
+		}
+		if got != c.labels {
+			t.Errorf("%s: %s, want %s", c.name, got, c.labels)
+		}
+	}
+}
+
+func TestAdoptChecksBeforeItWrites(t *testing.T) {
+	good := fileOf(photo(0, "ant"), photo(1, "bee"))
+	for name, files := range map[string]map[string][]byte{
+		"damage":          {"a-train.tfrecord-00000-of-00001": slices.Concat(good[:30], []byte{1}, good[31:])},
+		"a missing shard": {"a-train.tfrecord-00000-of-00002": good},
+	} {
+		dir := t.TempDir()
+		for file, data := range files {
+			putFile(t, filepath.Join(dir, file), data)
+		}
+		report := adopt(t, dir, AdoptOptions{})
+		if report.Status != "damaged" || len(report.Faults) != 1 {
+			t.Errorf("%s: %+v", name, report)
+		}
+		if list, _ := os.ReadDir(dir); len(list) != 1 {
+			t.Errorf("%s: left behind: %v", name, list)
+		}
+	}
+	dir := t.TempDir()
+	putFile(t, filepath.Join(dir, "a-train.tfrecord-00000-of-00001"), good)
+	if report := adopt(t, dir, AdoptOptions{Check: true}); report.Status != "differs" || len(report.Changes) != 5 {
+		t.Errorf("a check: %+v", report)
+	}
+	if list, _ := os.ReadDir(dir); len(list) != 1 {
+		t.Errorf("a check left behind: %v", list)
+	}
+	putFile(t, filepath.Join(dir, ManifestFile), []byte(`{"format": "of another tool"}`))
+	if _, err := Adopt(context.Background(), dir, AdoptOptions{}); err == nil || !strings.Contains(err.Error(), "another tool") {
+		t.Errorf("a manifest of another tool: %v", err)
+	}
+}
+
+func TestAdoptKeepsWhatTFDSWrote(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{TFDSInfoFile, TFDSFeaturesFile, "image.class.label.labels.txt"} {
+		data, err := os.ReadFile(filepath.Join("../testdata/tfds", name))
+		check(t, err)
+		putFile(t, filepath.Join(dir, name), data)
+	}
+	one, two := photo(0, "cat"), photo(1, "dog")
+	// dataset_info.json says that there are 6 and 2.
+	putFile(t, filepath.Join(dir, "bf-train.tfrecord-00000-of-00001"), fileOf(one, two, one, two, one))
+	putFile(t, filepath.Join(dir, "bf-val.tfrecord-00000-of-00001"), fileOf(one, two))
+	features, err := os.ReadFile(filepath.Join(dir, TFDSFeaturesFile))
+	check(t, err)
+	report := adopt(t, dir, AdoptOptions{})
+	if !report.TFDS || report.Name != "bf" || splitNames(report) != "train:5/1 val:2/1" || report.Label != "image/class/label" {
+		t.Errorf("%+v", report)
+	}
+	if now, err := os.ReadFile(filepath.Join(dir, TFDSFeaturesFile)); err != nil || !bytes.Equal(now, features) {
+		t.Error("features.json is another one")
+	}
+	data, err := os.ReadFile(filepath.Join(dir, TFDSInfoFile))
+	check(t, err)
+	var info struct {
+		ModuleName string
+		Splits     []struct{ ShardLengths []string }
+	}
+	check(t, json.Unmarshal(data, &info))
+	if info.ModuleName != "__main__" || !slices.Equal(info.Splits[0].ShardLengths, []string{"5"}) {
+		t.Errorf("%s", data)
+	}
+	verified(t, dir)
+	if again := adopt(t, dir, AdoptOptions{}); again.Status != "up_to_date" {
+		t.Errorf("again: %+v", again)
+	}
+}
+
+func TestAdoptRenames(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "My Birds")
+	first, second := fileOf(photo(0, "ant")), fileOf(photo(1, "bee"), photo(0, "ant"))
+	putFile(t, filepath.Join(dir, "a.tfrecord"), first)
+	putFile(t, filepath.Join(dir, "b.tfrecord"), second)
+	_, err := Index(context.Background(), []string{dir}, IndexOptions{})
+	check(t, err)
+	report := adopt(t, dir, AdoptOptions{Rename: true, Check: true})
+	if report.Status != "differs" || report.Changes[0] != (Change{"my_birds-train.tfrecord-00000-of-00002", "a.tfrecord"}) {
+		t.Errorf("%+v", report)
+	}
+	// As a run that was killed between two renames leaves it.
+	d, err := OpenDir(dir)
+	check(t, err)
+	check(t, d.PutState(renamesFile, []rename{{"a.tfrecord", "my_birds-train.tfrecord-00000-of-00002"}, {"b.tfrecord", "my_birds-train.tfrecord-00001-of-00002"}}))
+	check(t, os.Rename(filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "my_birds-train.tfrecord-00000-of-00002")))
+	check(t, d.Close())
+	report = adopt(t, dir, AdoptOptions{Rename: true})
+	if !report.TFDS || report.Status != "written" {
+		t.Errorf("%+v", report)
+	}
+	for file, want := range map[string][]byte{"my_birds-train.tfrecord-00000-of-00002": first, "my_birds-train.tfrecord-00001-of-00002": second} {
+		if got, err := os.ReadFile(filepath.Join(dir, file)); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("%s: %v", file, err)
+		}
+	}
+	verified(t, dir)
+	if list, _ := os.ReadDir(filepath.Join(dir, IndexDir)); len(list) != 2 {
+		t.Errorf("indexes: %v", list)
+	}
+	if again := adopt(t, dir, AdoptOptions{Rename: true}); again.Status != "up_to_date" {
+		t.Errorf("again: %+v", again)
+	}
+}
+
+func TestAdoptRenewsOurOwn(t *testing.T) {
+	dir := t.TempDir()
+	before := labelled(t, dir, tfrecord.None)
+	if report := adopt(t, dir, AdoptOptions{}); report.Status != "up_to_date" {
+		t.Errorf("%+v", report)
+	}
+	shard := before.Splits[0].Shards[1].File
+	records := recordsOf(t, filepath.Join(dir, shard))
+	putFile(t, filepath.Join(dir, shard), fileOf(records[:5]...))
+	adopt(t, dir, AdoptOptions{})
+	verified(t, dir)
+	m, err := ReadManifest(filepath.Join(dir, ManifestFile))
+	check(t, err)
+	if m.Splits[0].Records != 29 || !slices.Equal(m.Labels, before.Labels) || m.Splits[0].Shards[0].Fingerprint != before.Splits[0].Shards[0].Fingerprint {
+		t.Errorf("%+v", m)
+	}
+}
