@@ -180,7 +180,10 @@ func (d *Dir) Remove(names ...string) error {
 			return err
 		}
 	}
-	os.Remove(d.join(IndexDir)) // fails, as it should, when it still holds an index
+	// Not without need: one who joined may have made it for an index to come.
+	if indexes := d.join(IndexDir); touched[indexes] {
+		os.Remove(indexes) // fails, as it should, when it still holds an index
+	}
 	return nil
 }
 
