@@ -25,7 +25,7 @@ type counted struct {
 
 func (x *counted) start(ctx context.Context, epoch int64, at position) error {
 	own, before := at.pop()
-	if at != nil && len(own) != 1 {
+	if at != nil && (len(own) != 1 || own[0] < 0 || own[0] > maxSkip) {
 		return errPosition(x.name)
 	}
 	x.seen = 0

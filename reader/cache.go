@@ -137,7 +137,7 @@ type cacheStage struct {
 func (x *cacheStage) start(ctx context.Context, epoch int64, at position) error {
 	x.close()
 	own, _ := at.pop()
-	if at != nil && (len(own) != 1 || own[0] < 0) {
+	if at != nil && (len(own) != 1 || own[0] < 0 || own[0] > maxSkip) {
 		return errPosition(x.name)
 	}
 	x.ctx, x.epochs, x.err = ctx, int32(epoch*x.passes), nil

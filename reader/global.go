@@ -21,6 +21,9 @@ type ShuffleAllOptions struct {
 
 const defaultWindow = 64
 
+// maxRuns bounds Block and Window, so that no product of them is too large.
+const maxRuns = 1 << 30
+
 // maxSteps is how many records are looked up together, at most: the more, the
 // more of them lie near each other, and the later comes the first.
 const maxSteps = 1 << 14
@@ -58,8 +61,8 @@ func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe {
 	}
 	name += ")"
 	return Pipe{set: s}.then(name, func(r *run, _ stage) (stage, error) {
-		if o.Block < 1 || o.Window < 1 {
-			return nil, fmt.Errorf("reader: ShuffleAll with Block %d, Window %d: want 1 or more of each", o.Block, o.Window)
+		if o.Block < 1 || o.Block > maxRuns || o.Window < 1 || o.Window > maxRuns {
+			return nil, fmt.Errorf("reader: ShuffleAll with Block %d, Window %d: want 1 to %d of each", o.Block, o.Window, maxRuns)
 		}
 		g := &global{run: r, name: name, opts: o, stats: r.stats(name)}
 		g.readers = r.readers(g.stats, maxReaders)
@@ -109,7 +112,7 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 	g.run.allow(total / int64(o.Workers))
 	bad := int64(0)
 	if own, _ := at.pop(); at != nil {
-		if len(own) != globalWords || own[0] < 0 || own[1] < 0 || own[1] > maxSkip {
+		if len(own) != globalWords || own[0] < 0 || own[0] > total+maxParts || own[1] < 0 || own[1] > maxSkip {
 			return errPosition(g.name)
 		}
 		g.coming, bad = own[0], own[1]

@@ -103,7 +103,7 @@ func (s *Set) makeIndex(ctx context.Context, i int) (*fileIndex, error) {
 		return nil, err
 	}
 	if !plain {
-		if source.Info != nil && source.Info.Bytes == size {
+		if source.Info != nil && source.Info.Bytes == size && source.Info.Records >= 0 && source.Info.Records < maxSkip/int64(len(s.sources)) {
 			return &fileIndex{records: source.Info.Records}, nil
 		}
 		return s.countPacked(ctx, f, o)

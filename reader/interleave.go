@@ -20,8 +20,8 @@ func (s *Set) Records() Pipe { return s.Interleave(1, 1) }
 func (s *Set) Interleave(cycle, block int) Pipe {
 	name := fmt.Sprintf("interleave(cycle=%d,block=%d%s)", cycle, block, s.settings())
 	return Pipe{set: s}.then(name, func(r *run, _ stage) (stage, error) {
-		if cycle < 1 || block < 1 {
-			return nil, fmt.Errorf("reader: Interleave(%d, %d): want 1 or more of each", cycle, block)
+		if cycle < 1 || cycle > maxCycle || block < 1 {
+			return nil, fmt.Errorf("reader: Interleave(%d, %d): want 1 or more of each, and a cycle of %d at most", cycle, block, maxCycle)
 		}
 		// One goroutine's worth of files is read ahead of the cycle.
 		ahead := r.set.opts.Parallelism
@@ -38,6 +38,9 @@ func (s *Set) Interleave(cycle, block int) Pipe {
 		return x, nil
 	})
 }
+
+// maxCycle bounds the files that are open at the same time.
+const maxCycle = 1 << 16
 
 // settings tells, for the name of a source, the options that the order of
 // records depends on.

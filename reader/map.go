@@ -27,8 +27,8 @@ const mapPortion = 32
 // [SkipBad] lets it pass over the record.
 func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
 	return Flow[T]{func(ctx context.Context, at *State) (source[T], error) {
-		if f == nil || o.Workers < 0 {
-			return nil, errors.New("reader: Map wants a function, and 0 or more Workers")
+		if f == nil {
+			return nil, errors.New("reader: Map without a function")
 		}
 		in, err := openWorkers(ctx, p, at, func(*run) (works[*mapped[T]], error) {
 			return works[*mapped[T]]{

@@ -15,8 +15,11 @@ import (
 // the element was made of. Of the options, Unordered is refused.
 func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U] {
 	return Flow[U]{func(ctx context.Context, at *State) (source[U], error) {
-		if into == nil || o.Workers < 0 || o.Unordered {
-			return nil, errors.New("reader: MapFlow wants a function, 0 or more Workers, and the order kept")
+		if into == nil || o.Unordered {
+			return nil, errors.New("reader: MapFlow wants a function, and keeps the order")
+		}
+		if err := checkWorkers(o.Workers); err != nil {
+			return nil, err
 		}
 		ctx, cancel := context.WithCancel(ctx)
 		in, err := f.open(ctx, at)

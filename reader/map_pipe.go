@@ -19,8 +19,11 @@ import (
 func (p Pipe) Map(name string, f func(dst []byte, r Record) ([]byte, error), o MapOptions) Pipe {
 	name = fmt.Sprintf("map(%s)", name)
 	return p.then(name, func(r *run, up stage) (stage, error) {
-		if f == nil || o.Workers < 0 || o.Unordered {
-			return nil, fmt.Errorf("reader: %s wants a function, 0 or more Workers, and the order kept", name)
+		if f == nil || o.Unordered {
+			return nil, fmt.Errorf("reader: %s wants a function, and keeps the order", name)
+		}
+		if err := checkWorkers(o.Workers); err != nil {
+			return nil, err
 		}
 		workers := o.Workers
 		if workers == 0 {

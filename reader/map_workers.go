@@ -2,6 +2,7 @@ package reader
 
 import (
 	"context"
+	"fmt"
 	"runtime"
 	"slices"
 	"sync"
@@ -105,6 +106,11 @@ func openWorkers[T any](ctx context.Context, p Pipe, at *State, plan func(*run) 
 		stream.Close()
 		return nil, err
 	}
+	if err := checkWorkers(spec.workers); err != nil {
+		cancel()
+		stream.Close()
+		return nil, err
+	}
 	n, most := spec.workers, spec.workers
 	auto := n <= 0
 	if auto {
@@ -156,6 +162,13 @@ func openWorkers[T any](ctx context.Context, p Pipe, at *State, plan func(*run) 
 		close(w.ready)
 	})
 	return w, nil
+}
+
+func checkWorkers(n int) error {
+	if n < 0 || n > maxWorkers {
+		return fmt.Errorf("reader: %d workers: want 1 to %d, or 0 to let it be chosen", n, maxWorkers)
+	}
+	return nil
 }
 
 // feed cuts portions until the stream ends.

@@ -33,6 +33,12 @@ const (
 	PadEnds
 )
 
+// Bounds of numbers that are given: of workers of a job, and of goroutines.
+const (
+	maxParts   = 1 << 20
+	maxWorkers = 1 << 16
+)
+
 // byFile says whether the set is divided by file.
 func (s *Set) byFile() bool {
 	switch s.opts.ShardBy {
@@ -108,7 +114,9 @@ func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
 	}
 	var stretches []stretch
 	if s.byFile() {
-		stretches = divideFiles(counts, s.opts.Worker, s.opts.Workers, s.opts.Ends)
+		if stretches, err = divideFiles(counts, s.opts.Worker, s.opts.Workers, s.opts.Ends); err != nil {
+			return nil, err
+		}
 	} else {
 		stretches = divideRecords(counts, s.opts.Worker, s.opts.Workers, s.opts.Ends)
 	}
@@ -177,7 +185,7 @@ func cut(dst []stretch, counts []int64, from, to int64, pad bool) []stretch {
 
 // divideFiles gives whole files to workers, and then makes the parts as long as
 // the shortest, or the longest.
-func divideFiles(counts []int64, worker, workers int, ends Ends) []stretch {
+func divideFiles(counts []int64, worker, workers int, ends Ends) ([]stretch, error) {
 	lengths := make([]int64, workers)
 	var own, all []stretch
 	for i, n := range counts {
@@ -201,8 +209,18 @@ func divideFiles(counts []int64, worker, workers int, ends Ends) []stretch {
 	if lengths[worker] == 0 {
 		again = all
 	}
-	return upTo(parts, again, want-min(want, lengths[worker]), true)
+	pad, have := want-min(want, lengths[worker]), int64(0)
+	for _, t := range again {
+		have += t.to
+	}
+	if have > 0 && pad/have > maxRounds {
+		return nil, fmt.Errorf("worker %d has %d records, another one %d: too few to fill up with, divide by record", worker, lengths[worker], want)
+	}
+	return upTo(parts, again, pad, true), nil
 }
+
+// maxRounds is how often a part is read again at most, to be as long as others.
+const maxRounds = 1 << 16
 
 // upTo appends the first n records of stretches, from the beginning again when
 // they are fewer.

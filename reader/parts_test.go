@@ -62,7 +62,7 @@ func checkParts(t *testing.T, name string, counts []int64, total, workers int, b
 	for w := range workers {
 		parts := divideRecords(counts, w, workers, ends)
 		if byFile {
-			parts = divideFiles(counts, w, workers, ends)
+			parts, _ = divideFiles(counts, w, workers, ends)
 			if ends == KeepEnds { // Set.makePieces needs no counts for it
 				parts = nil
 				for i := w; i < len(counts); i += workers {

@@ -148,8 +148,6 @@ func (s PictureSpec) normal() (PictureSpec, error) {
 		return s, errors.New("pictures: their sizes would differ: want Fit Stretch, Crop or Pad, without NoUpscale")
 	case s.Resize.Square == 0 && s.Resize.Width == 0:
 		return s, errors.New("pictures: want a Size, since all pictures of a batch have the same")
-	case s.Workers < 0:
-		return s, fmt.Errorf("pictures: %d workers: want 0 or more", s.Workers)
 	}
 	if err := checkBatch(s.Batch); err != nil {
 		return s, err

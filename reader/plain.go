@@ -179,7 +179,8 @@ func (p *plainFile) needed(n int) (int, error) {
 		return 0, err
 	}
 	// A little more, for the header that follows.
-	return int(min(int64(n)+int64(p.chunk), max(st.Size()-p.at.offset, int64(p.have)+1))), nil
+	there := max(st.Size()-p.at.offset, int64(p.have)+1)
+	return int(min(min(int64(n), there)+int64(p.chunk), there)), nil
 }
 
 // skip passes over damage at p.at, when that is allowed, and returns how many

@@ -35,7 +35,7 @@ func (x *repeatStage) start(ctx context.Context, epoch int64, at position) error
 	x.base, x.done, x.empty = epoch*max(x.times, 1), 0, at == nil
 	own, before := at.pop()
 	if at != nil {
-		if len(own) != 1 || own[0] < 0 || x.times >= 0 && own[0] >= x.times {
+		if len(own) != 1 || own[0] < 0 || own[0] > maxSkip || x.times >= 0 && own[0] >= x.times {
 			return errPosition(x.name)
 		}
 		x.done = own[0]

@@ -78,8 +78,11 @@ func (o *Options) complete() error {
 	if o.Workers == 0 {
 		o.Workers = 1
 	}
-	if o.Workers < 0 || o.Worker < 0 || o.Worker >= o.Workers {
-		return fmt.Errorf("worker %d of %d: want a number from 0 and below the number of workers", o.Worker, o.Workers)
+	if o.Worker < 0 || o.Worker >= o.Workers || o.Workers > maxParts {
+		return fmt.Errorf("worker %d of %d: want a number from 0 and below the number of workers, %d at most", o.Worker, o.Workers, maxParts)
+	}
+	if o.Parallelism > maxWorkers {
+		return fmt.Errorf("a Parallelism of %d: want %d at most", o.Parallelism, maxWorkers)
 	}
 	if o.ShardBy > ByRecord || o.Ends > PadEnds {
 		return fmt.Errorf("ShardBy %d, Ends %d: want one of the constants", o.ShardBy, o.Ends)

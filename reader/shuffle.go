@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -42,14 +43,17 @@ func (p Pipe) ShuffleWith(o ShuffleOptions) Pipe {
 	}
 	name += ")"
 	return p.then(name, func(r *run, up stage) (stage, error) {
-		if o.Buffer < 1 {
-			return nil, fmt.Errorf("reader: Shuffle(%d): want a buffer of 1 or more", o.Buffer)
+		if o.Buffer < 1 || o.Buffer > maxShuffle {
+			return nil, fmt.Errorf("reader: Shuffle(%d): want a buffer of 1 to %d", o.Buffer, maxShuffle)
 		}
 		// Two shuffles in a row are not to draw the same numbers.
 		k := key(seed, forShuffle, uint64(len(r.names)))
 		return &shuffleStage{run: r, up: up, stats: r.stats(name), name: name, size: o.Buffer, key: k, same: o.SameEachEpoch}, nil
 	})
 }
+
+// maxShuffle bounds a buffer: to resume takes 8 bytes of memory for each place.
+const maxShuffle = 1 << 31
 
 // largeRecord is from which size on the buffer holds on to the memory that a
 // record came in. Below, that would hold many times what the record needs.
@@ -273,7 +277,7 @@ func (x *shuffleStage) oldest() *shuffleMark {
 // refill reads again what was in the buffer when given elements had been
 // given, from element first on.
 func (x *shuffleStage) refill(first, given, total int64) error {
-	if first < 0 || given < 0 || total >= 0 && given > total {
+	if first < 0 || given < 0 || max(first, given, total) > maxSkip || total >= 0 && given > total {
 		return errPosition(x.name)
 	}
 	held := x.held(given, total)
@@ -281,7 +285,7 @@ func (x *shuffleStage) refill(first, given, total int64) error {
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return int(held[a] - held[b]) })
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(held[a], held[b]) })
 	x.came, x.given = first, given
 	for range held {
 		x.grow()

@@ -166,7 +166,7 @@ func (r *run) movedTo(s *State) error {
 	case !global:
 		return fmt.Errorf("it is of worker %d of %d, this is %d of %d; only a global order and Repeat can be divided anew",
 			s.Worker, s.Workers, o.Worker, o.Workers)
-	case s.Workers < 1 || source != nil && len(source) != globalWords:
+	case s.Workers < 1 || s.Workers > maxParts || source != nil && len(source) != globalWords:
 		return errPosition(r.names[0])
 	case source == nil && s.Skip > 0:
 		source = make([]int64, globalWords)

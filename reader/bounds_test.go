@@ -1,0 +1,117 @@
+package reader
+
+import (
+	"errors"
+	"io"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// readSome reads a little of a pipe, and returns the error that ends it.
+func readSome(t *testing.T, p Pipe, at *State) error {
+	s, err := p.start(t.Context(), at)
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	for range 60 {
+		if _, err := s.Next(); err != nil {
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// TestHugeNumbers gives numbers that sums and products of overflow. They are
+// refused, or mean what they say.
+func TestHugeNumbers(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 5, 7)
+	for _, c := range []struct {
+		name string
+		o    Options
+		p    func(*Set) Pipe
+		ok   bool
+	}{
+		{"memory", Options{Memory: math.MaxInt64}, func(s *Set) Pipe { return s.Interleave(2, 1) }, true},
+		{"record", Options{MaxRecord: math.MaxInt64}, (*Set).Records, true},
+		{"skip bad", Options{SkipBad: SkipBad{Count: math.MaxInt64}}, (*Set).Records, true},
+		{"block", Options{}, func(s *Set) Pipe { return s.Interleave(2, math.MaxInt) }, true},
+		{"cycle", Options{}, func(s *Set) Pipe { return s.Interleave(math.MaxInt, 1) }, false},
+		{"shuffle", Options{}, func(s *Set) Pipe { return s.Records().Shuffle(math.MaxInt) }, false},
+		{"large shuffle", Options{}, func(s *Set) Pipe { return s.Records().Shuffle(maxShuffle) }, true},
+		{"repeat", Options{}, func(s *Set) Pipe { return s.Records().Repeat(math.MaxInt).Repeat(math.MaxInt).Cache(CacheOptions{}) }, true},
+		{"skip", Options{}, func(s *Set) Pipe { return s.Records().Skip(math.MaxInt64) }, true},
+		{"take", Options{}, func(s *Set) Pipe { return s.Records().Take(math.MaxInt64) }, true},
+		{"prefetch", Options{}, func(s *Set) Pipe { return s.Records().Prefetch(math.MaxInt) }, false},
+		{"cache", Options{}, func(s *Set) Pipe { return s.Records().Cache(CacheOptions{Limit: math.MaxInt64}).Repeat(2) }, true},
+		{"map workers", Options{}, func(s *Set) Pipe {
+			return s.Records().Map("m", func(dst []byte, r Record) ([]byte, error) { return dst, nil }, MapOptions{Workers: math.MaxInt})
+		}, false},
+		{"runs", Options{}, func(s *Set) Pipe {
+			return s.ShuffleAll(ShuffleAllOptions{Block: math.MaxInt, Window: math.MaxInt})
+		}, false},
+		{"large runs", Options{}, func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{Block: maxRuns, Window: maxRuns}) }, true},
+	} {
+		if err := readSome(t, c.p(open(t, dir, c.o)), nil); (err == nil) != c.ok {
+			t.Errorf("%s: %v", c.name, err)
+		}
+	}
+	for _, o := range []Options{{Workers: math.MaxInt}, {Parallelism: math.MaxInt}, {Workers: -1}, {Worker: math.MaxInt, Workers: 2}} {
+		if _, err := Open(dir, o); err == nil {
+			t.Errorf("%+v is taken", o)
+		}
+	}
+	f := Map(open(t, dir, Options{}).Records(), func(Record) (int, error) { return 0, nil }, MapOptions{Workers: math.MaxInt})
+	if _, err := f.Start(t.Context()); err == nil {
+		t.Error("that many workers are taken")
+	}
+}
+
+// TestHugeStates puts huge numbers into states, each in turn.
+func TestHugeStates(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 5, 7)
+	o := Options{SkipBad: SkipBad{Count: 3}}
+	for name, build := range pipelines {
+		p := build(open(t, dir, o))
+		s := started(t, p)
+		for range 9 {
+			s.Next()
+		}
+		good := s.State()
+		s.Close()
+		for i, stage := range good.Stages {
+			for k := range stage.At {
+				for _, v := range []int64{math.MaxInt64, math.MinInt64, math.MaxInt64 - 1, 1 << 62, 1<<40 + 1} {
+					bad := good
+					bad.Stages = slices.Clone(good.Stages)
+					bad.Stages[i].At = slices.Clone(stage.At)
+					bad.Stages[i].At[k] = v
+					// What cannot be told from a true number is no error.
+					readSome(t, p, &bad)
+				}
+			}
+		}
+		bad := good
+		bad.Workers = math.MaxInt64
+		if err := readSome(t, p, &bad); !errors.Is(err, ErrState) {
+			t.Errorf("%s: workers: %v", name, err)
+		}
+	}
+}
+
+// TestPaddingHasABound has one worker read a record for ever.
+func TestPaddingHasABound(t *testing.T) {
+	counts := []int64{1 << 40, 1}
+	if parts, err := divideFiles(counts, 1, 2, PadEnds); err == nil {
+		t.Errorf("%d stretches", len(parts))
+	}
+	if parts, err := divideFiles([]int64{1000, 1}, 1, 2, PadEnds); err != nil || len(parts) != 1000 {
+		t.Errorf("%d stretches, %v", len(parts), err)
+	}
+}
