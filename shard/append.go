@@ -62,12 +62,12 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 			return nil, reshapeOption("split", "%v", err)
 		}
 	}
+	if !ViewDir(dir).Exists(ManifestFile) {
+		return nil, fmt.Errorf("%s has no %s: tfrec adopt makes one for shards that others wrote; tfrec merge makes a new set", dir, ManifestFile)
+	}
 	request, err := appendRequest(dir, in, &o)
 	if err != nil {
 		return nil, err
-	}
-	if !ViewDir(dir).Exists(ManifestFile) {
-		return nil, fmt.Errorf("%s has no %s: tfrec adopt makes one for shards that others wrote; tfrec merge makes a new set", dir, ManifestFile)
 	}
 	d, err := OpenDir(dir)
 	if err != nil {
@@ -93,7 +93,7 @@ func appendRequest(dir string, in []string, o *AppendOptions) (string, error) {
 	}
 	sources, err := Expand(in)
 	if err != nil {
-		return "", notRecords(in, err)
+		return "", notRecords(err)
 	}
 	set, err := resolve(dir)
 	if err != nil {
@@ -104,7 +104,7 @@ func appendRequest(dir string, in []string, o *AppendOptions) (string, error) {
 		if err != nil {
 			return "", err
 		}
-		if within(set, path) {
+		if liesIn(path, set) {
 			return "", fmt.Errorf("%s is of the set that is appended to: merge it with itself into a new folder instead", s.Path)
 		}
 		st, err := os.Stat(path)
@@ -113,14 +113,14 @@ func appendRequest(dir string, in []string, o *AppendOptions) (string, error) {
 		}
 		fmt.Fprintf(h, "%q %d %d\n", path, st.Size(), st.ModTime().UnixNano())
 		if raw(path) {
-			return "", notRecords(in, ErrNoRecords)
+			return "", notRecords(fmt.Errorf("%s: %w", s.Path, ErrNoRecords))
 		}
 	}
 	return fmt.Sprintf("%016x", h.Sum64()), nil
 }
 
 // notRecords says what to do with an input that is no file of records.
-func notRecords(in []string, err error) error {
+func notRecords(err error) error {
 	if errors.Is(err, ErrNoRecords) {
 		return fmt.Errorf("%w; pictures and tables are converted first, with the options of the set (tfrec convert), and the result is appended", err)
 	}

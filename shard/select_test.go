@@ -114,13 +114,13 @@ func TestReshapeFeatures(t *testing.T) {
 	}
 	for want, work := range map[string]work{
 		`--keys: no feature "nope"; there are ["image/encoded" "image/width" "label" "text"]`: selecting("label", "nope"),
-		`no feature "img/*"`:       dropping("img/*"),
-		`no feature would be left`: dropping("*"),
-		`want keys of features`:    selecting(),
+		`no feature "img/*"`:                                     dropping("img/*"),
+		`no feature would be left`:                               dropping("*"),
+		`want keys of features`:                                  selecting(),
 		`features "label" and "text" would both be named "text"`: renamingTo("label=text"),
-		`want no * on both sides`:  renamingTo("image/*=z"),
-		`no feature "x"`:           renamingTo("x=y"),
-		`both be named "same"`:     renamingTo("label=same", "text=same"),
+		`want no * on both sides`:                                renamingTo("image/*=z"),
+		`no feature "x"`:                                         renamingTo("x=y"),
+		`both be named "same"`:                                   renamingTo("label=same", "text=same"),
 	} {
 		for _, in := range []string{set, exampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 9, pictured)} {
 			out := filepath.Join(t.TempDir(), "out")
