@@ -44,14 +44,14 @@ type extent struct{ offset, size int64 }
 // Sizes of blocks. A block for each bucket is never more than a quarter of the
 // memory, until they would be too small to be worth it.
 const (
-	maxBlock = 64 << 10
-	minBlock = 1 << 10
+	maxBlock   = 64 << 10
+	LeastBlock = 1 << 10
 )
 
 // New makes a Spill of so many buckets, of which left will be taken, that takes
 // about limit bytes of memory. create is called once, when that is too little.
 func New(buckets, left int, limit int64, create func() (File, error)) *Spill {
-	block := min(max(int(limit)/4/max(buckets, 1), minBlock), maxBlock)
+	block := min(max(int(limit)/4/max(buckets, 1), LeastBlock), maxBlock)
 	return &Spill{
 		create: create, buckets: make([]bucket, buckets), left: left,
 		block: block, spare: max(int(limit)/block, 1),
