@@ -1,0 +1,267 @@
+package shard
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// ordered compares record by record.
+func (d *difference) ordered(ctx context.Context) error {
+	splits := []string{""}
+	if d.sameSplits() {
+		splits = d.sides[0].splits
+	}
+	var pair [2]*walk
+	for i := range pair {
+		pair[i] = &walk{ctx: ctx, r: tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: d.o.MaxRecord})}
+		defer pair[i].close()
+	}
+	for _, split := range splits {
+		for i, w := range pair {
+			w.files = nil
+			for _, f := range d.sides[i].files {
+				if split == "" || d.sides[i].splits[f.split] == split {
+					w.files = append(w.files, f.Path)
+				}
+			}
+		}
+		if err := d.split(split, pair[0], pair[1]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// split compares what two walks come by.
+func (d *difference) split(name string, a, b *walk) error {
+	r := d.report
+	var examples [2]tfrecord.Example
+	for {
+		x, err1 := a.next()
+		y, err2 := b.next()
+		for _, err := range []error{err1, err2} {
+			if err != nil && err != io.EOF {
+				return err
+			}
+		}
+		switch {
+		case err1 == io.EOF && err2 == io.EOF:
+			return nil
+		case err2 == io.EOF:
+			r.RecordsA++
+			r.OnlyA++
+			d.list(Difference{Split: name, A: a.place(), Reason: "b has no such record"})
+		case err1 == io.EOF:
+			r.RecordsB++
+			r.OnlyB++
+			d.list(Difference{Split: name, B: b.place(), Reason: "a has no such record"})
+		default:
+			r.RecordsA++
+			r.RecordsB++
+			if bytes.Equal(x, y) {
+				continue
+			}
+			r.Differing++
+			one := Difference{Split: name, A: a.place(), B: b.place()}
+			if examples[0].Parse(x) != nil || examples[1].Parse(y) != nil {
+				one.Reason = fmt.Sprintf("%d and %d bytes, not both of an Example", len(x), len(y))
+			} else {
+				one.Features = d.features(&examples[0], &examples[1])
+				if len(one.Features) == 0 {
+					one.Reason = "the same features, encoded in another way"
+				}
+			}
+			d.list(one)
+		}
+	}
+}
+
+// maxDiffering is how many keys are counted: data that has more has no schema.
+const maxDiffering = 10_000
+
+// features compares two Examples, and counts what differs.
+func (d *difference) features(a, b *tfrecord.Example) (list []FeatureDifference) {
+	add := func(key []byte, x, y string) {
+		k := Readable(string(key))
+		if _, known := d.report.Features[k]; known || len(d.report.Features) < maxDiffering {
+			d.report.Features[k]++
+		}
+		if len(d.report.Differences) < d.o.MaxListed {
+			list = append(list, FeatureDifference{k, x, y})
+		} else if list == nil {
+			list = []FeatureDifference{{Key: k}} // not listed, but not none
+		}
+	}
+	for i, j := 0, 0; i < a.Len() || j < b.Len(); {
+		order := 0
+		var key, other []byte
+		var x, y tfrecord.Feature
+		if i < a.Len() {
+			key, x = a.At(i)
+		}
+		if j < b.Len() {
+			other, y = b.At(j)
+		}
+		switch {
+		case i == a.Len():
+			order = 1
+		case j == b.Len():
+			order = -1
+		default:
+			order = bytes.Compare(key, other)
+		}
+		switch {
+		case order < 0:
+			add(key, inShort(x, 0), "")
+			i++
+		case order > 0:
+			add(other, "", inShort(y, 0))
+			j++
+		default:
+			if at := firstOther(x, y); at >= 0 {
+				add(key, inShort(x, at), inShort(y, at))
+			}
+			i++
+			j++
+		}
+	}
+	return list
+}
+
+// firstOther returns the place of the first value that differs; -1 when none
+// does.
+func firstOther(a, b tfrecord.Feature) int {
+	if a.Kind() != b.Kind() {
+		return 0
+	}
+	switch a.Kind() {
+	case tfrecord.KindInt64:
+		return mismatchAt(a.AppendInt64s(nil), b.AppendInt64s(nil), func(x, y int64) bool { return x == y })
+	case tfrecord.KindFloat:
+		// NaNs are equal when they look the same.
+		return mismatchAt(a.AppendFloats(nil), b.AppendFloats(nil), func(x, y float32) bool { return x == y || x != x && y != y })
+	case tfrecord.KindBytes:
+		return mismatchAt(a.AppendBytes(nil), b.AppendBytes(nil), func(x, y []byte) bool { return bytes.Equal(x, y) })
+	}
+	return -1
+}
+
+func mismatchAt[T any](a, b []T, equal func(x, y T) bool) int {
+	for i := range min(len(a), len(b)) {
+		if !equal(a[i], b[i]) {
+			return i
+		}
+	}
+	if len(a) == len(b) {
+		return -1
+	}
+	return min(len(a), len(b))
+}
+
+// inShort tells a feature's values: the only one, or how many there are and
+// the one at a place.
+func inShort(f tfrecord.Feature, at int) string {
+	var value string
+	switch f.Kind() {
+	case tfrecord.KindNone:
+		return "no list"
+	case tfrecord.KindInt64:
+		if v := f.AppendInt64s(nil); at < len(v) {
+			value = strconv.FormatInt(v[at], 10)
+		}
+	case tfrecord.KindFloat:
+		if v := f.AppendFloats(nil); at < len(v) {
+			value = strconv.FormatFloat(float64(v[at]), 'g', -1, 32)
+		}
+	case tfrecord.KindBytes:
+		if v := f.AppendBytes(nil); at < len(v) {
+			value = bytesInShort(v[at])
+		}
+	}
+	switch {
+	case f.Len() == 1 && at == 0:
+		return value
+	case value == "":
+		return fmt.Sprintf("%d values", f.Len())
+	}
+	return fmt.Sprintf("%d values, [%d] is %s", f.Len(), at, value)
+}
+
+// bytesInShort is short text itself, and of other bytes how many there are.
+func bytesInShort(b []byte) string {
+	const short = 60
+	if len(b) <= short && utf8.Valid(b) && !bytes.ContainsFunc(b, unicode.IsControl) {
+		return strconv.Quote(string(b))
+	}
+	return fmt.Sprintf("%d bytes (XXH3 %016x)", len(b), hashOf(b).lo)
+}
+
+// walk goes through the records of several files.
+type walk struct {
+	ctx   context.Context
+	files []string // that were not begun
+	r     *tfrecord.Reader
+	in    *meter // nil between files
+	path  string
+}
+
+// next returns the next record, valid until the next call; io.EOF behind the
+// last. Damage is a DamagedError.
+func (w *walk) next() ([]byte, error) {
+	for {
+		if w.in == nil {
+			if len(w.files) == 0 {
+				return nil, io.EOF
+			}
+			w.path, w.files = w.files[0], w.files[1:]
+			f, err := openSequential(w.path)
+			if err != nil {
+				return nil, err
+			}
+			w.in = &meter{ctx: w.ctx, f: f}
+			w.r.Reset(w.in, w.path)
+		}
+		record, err := w.r.Next()
+		if err == nil {
+			return record, nil
+		}
+		cause := w.in.err
+		w.close()
+		if err != io.EOF {
+			return nil, errors.Join(cause, damagedUnless(cause, err))
+		}
+	}
+}
+
+// damagedUnless is a DamagedError of err, unless the file could not be read.
+func damagedUnless(cause, err error) error {
+	if cause != nil {
+		return nil
+	}
+	return &DamagedError{err}
+}
+
+// place is where the record that next returned last lies.
+func (w *walk) place() *RecordPlace { return &RecordPlace{w.path, w.r.Record()} }
+
+// close closes the file at hand.
+func (w *walk) close() {
+	if w.in != nil {
+		w.in.f.Close()
+		w.in = nil
+	}
+}
+
+// unlinked is a temporary file that goes when it is closed.
+type unlinked struct{ *os.File }
+
+func (u unlinked) Close() error { return errors.Join(u.File.Close(), os.Remove(u.Name())) }
