@@ -48,13 +48,7 @@ func (a *appending) join(staged *Manifest, added []string) (*Manifest, []move, e
 		}
 	}
 	set.Options = appendedOptions(&set, staged)
-	all := newDigest("tfrec.set")
-	for _, split := range set.Splits {
-		for _, info := range split.Shards {
-			all.add(info.File, info.Fingerprint)
-		}
-	}
-	set.Fingerprint = all.String()
+	set.Fingerprint = setFingerprint(&set)
 	return &set, moves, nil
 }
 

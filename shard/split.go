@@ -77,7 +77,7 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 		switch how.name {
 		case "":
 			v.chooser = &contentSplit{o.Splits, o.Seed}
-		case "by-hash":
+		case "by_hash":
 			v.chooser = &hashSplit{by, o.Splits, o.Seed}
 		case "stratify":
 			v.chooser, err = newStratifiedSplit(ctx, in, by, &o)
@@ -93,14 +93,17 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 
 // splitting is the way that was chosen.
 type splitting struct {
-	name, flag string // by-hash, --by-hash
-	key        string // of the feature
+	name string // of the option in the manifest
+	flag string // that the feature's key comes from
+	key  string
 }
+
+func (s splitting) option() string { return strings.ReplaceAll(s.name, "_", "-") }
 
 // check finds the way that is asked for.
 func (o *ResplitOptions) check() (splitting, error) {
 	var ways []splitting
-	for _, w := range []splitting{{"by-hash", "by-hash", o.ByHash}, {"stratify", "stratify", o.Stratify}, {"together", "together", o.Together}} {
+	for _, w := range []splitting{{"by_hash", "by-hash", o.ByHash}, {"stratify", "stratify", o.Stratify}, {"together", "together", o.Together}} {
 		if w.key != "" {
 			ways = append(ways, w)
 		}
@@ -116,7 +119,7 @@ func (o *ResplitOptions) check() (splitting, error) {
 	}
 	switch {
 	case len(ways) > 1:
-		return splitting{}, reshapeOption(ways[0].name, "it excludes --%s", ways[1].name)
+		return splitting{}, reshapeOption(ways[0].option(), "it excludes --%s", ways[1].option())
 	case o.List != nil && len(o.Splits) > 0:
 		return splitting{}, reshapeOption("splits", "the list says which splits there are")
 	case o.List != nil:
