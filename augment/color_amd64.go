@@ -27,3 +27,16 @@ func saturateRow(dst, src []uint8, b *blender) {
 	saturateRowAVX2(&dst[0], &src[0], b.factor(), whole/3)
 	saturateRowPlain(dst[whole:], src[whole:], b)
 }
+
+// turnRow turns the hues of a row. dst may be src.
+func turnRow(dst, src []uint8, turn uint8) {
+	t := hueTables()
+	whole := len(src) / 24 * 24
+	if !useAVX2 || whole == 0 {
+		t.turnRowPlain(dst, src, turn)
+		return
+	}
+	_ = dst[len(src)-1]
+	turnRowAVX2(&dst[0], &src[0], &t.place[0][0][0], &t.saturation[0][0], &t.at[0], &t.spokes[0], uint32(turn), whole/3)
+	t.turnRowPlain(dst[whole:], src[whole:], turn)
+}

@@ -46,6 +46,36 @@ DATA luminanceHalf<>+24(SB)/4, $0x00008000
 DATA luminanceHalf<>+28(SB)/4, $0x00008000
 GLOBL luminanceHalf<>(SB), RODATA|NOPTR, $32
 
+DATA channelR<>+0(SB)/8, $0x8080800380808000
+DATA channelR<>+8(SB)/8, $0x8080800980808006
+DATA channelR<>+16(SB)/8, $0x8080800780808004
+DATA channelR<>+24(SB)/8, $0x8080800d8080800a
+GLOBL channelR<>(SB), RODATA|NOPTR, $32
+
+DATA channelG<>+0(SB)/8, $0x8080800480808001
+DATA channelG<>+8(SB)/8, $0x8080800a80808007
+DATA channelG<>+16(SB)/8, $0x8080800880808005
+DATA channelG<>+24(SB)/8, $0x8080800e8080800b
+GLOBL channelG<>(SB), RODATA|NOPTR, $32
+
+DATA channelB<>+0(SB)/8, $0x8080800580808002
+DATA channelB<>+8(SB)/8, $0x8080800b80808008
+DATA channelB<>+16(SB)/8, $0x8080800980808006
+DATA channelB<>+24(SB)/8, $0x8080800f8080800c
+GLOBL channelB<>(SB), RODATA|NOPTR, $32
+
+DATA fromPlanes<>+0(SB)/8, $0x0602090501080400
+DATA fromPlanes<>+8(SB)/8, $0x808080800b07030a
+DATA fromPlanes<>+16(SB)/8, $0x0602090501080400
+DATA fromPlanes<>+24(SB)/8, $0x808080800b07030a
+GLOBL fromPlanes<>(SB), RODATA|NOPTR, $32
+
+DATA fromWords<>+0(SB)/8, $0x0908060504020100
+DATA fromWords<>+8(SB)/8, $0x808080800e0d0c0a
+DATA fromWords<>+16(SB)/8, $0x0908060504020100
+DATA fromWords<>+24(SB)/8, $0x808080800e0d0c0a
+GLOBL fromWords<>(SB), RODATA|NOPTR, $32
+
 // func luminanceRowAVX2(dst *uint8, src *uint8, n int)
 // Requires: AVX, AVX2
 TEXT ·luminanceRowAVX2(SB), NOSPLIT, $0-24
@@ -126,7 +156,7 @@ pixels:
 	VPACKSSDW    Y5, Y4, Y4
 	VPACKSSDW    Y2, Y6, Y6
 	VPACKUSWB    Y6, Y4, Y4
-	VPSHUFB      interleave<>+0(SB), Y4, Y4
+	VPSHUFB      fromPlanes<>+0(SB), Y4, Y4
 	VEXTRACTI128 $0x01, Y4, X1
 	VMOVQ        X4, (AX)(BX*1)
 	VPEXTRD      $0x02, X4, 8(AX)(BX*1)
@@ -138,26 +168,218 @@ pixels:
 	VZEROUPPER
 	RET
 
-DATA channelR<>+0(SB)/8, $0x8080800380808000
-DATA channelR<>+8(SB)/8, $0x8080800980808006
-DATA channelR<>+16(SB)/8, $0x8080800780808004
-DATA channelR<>+24(SB)/8, $0x8080800d8080800a
-GLOBL channelR<>(SB), RODATA|NOPTR, $32
+// func turnRowAVX2(dst *uint8, src *uint8, place *uint8, saturation *uint8, at *float32, spokes *uint32, turn uint32, n int)
+// Requires: AVX, AVX2
+TEXT ·turnRowAVX2(SB), NOSPLIT, $0-64
+	MOVQ         dst+0(FP), AX
+	MOVQ         src+8(FP), CX
+	MOVQ         place+16(FP), DX
+	MOVQ         saturation+24(FP), BX
+	MOVQ         at+32(FP), SI
+	MOVQ         spokes+40(FP), DI
+	MOVL         turn+48(FP), R8
+	VMOVD        R8, X0
+	VPBROADCASTD X0, Y0
+	MOVQ         n+56(FP), R8
 
-DATA channelG<>+0(SB)/8, $0x8080800480808001
-DATA channelG<>+8(SB)/8, $0x8080800a80808007
-DATA channelG<>+16(SB)/8, $0x8080800880808005
-DATA channelG<>+24(SB)/8, $0x8080800e8080800b
-GLOBL channelG<>(SB), RODATA|NOPTR, $32
+pixels:
+	VMOVDQU      (CX), X1
+	VINSERTI128  $0x01, 8(CX), Y1, Y1
+	VPSHUFB      channelR<>+0(SB), Y1, Y2
+	VPSHUFB      channelG<>+0(SB), Y1, Y3
+	VPSHUFB      channelB<>+0(SB), Y1, Y4
+	VPCMPGTD     Y2, Y3, Y5
+	VPAND        one<>+0(SB), Y5, Y5
+	VPCMPGTD     Y3, Y4, Y6
+	VPAND        two<>+0(SB), Y6, Y6
+	VPOR         Y6, Y5, Y5
+	VPCMPGTD     Y2, Y4, Y6
+	VPAND        four<>+0(SB), Y6, Y6
+	VPOR         Y6, Y5, Y5
+	VPERMD       sixths<>+0(SB), Y5, Y5
+	VPMAXSD      Y3, Y2, Y7
+	VPMAXSD      Y4, Y7, Y7
+	VPMINSD      Y3, Y2, Y6
+	VPMINSD      Y4, Y6, Y6
+	VPSUBD       Y6, Y7, Y8
+	VPADDD       Y7, Y7, Y9
+	VPADDD       Y6, Y9, Y9
+	VPSUBD       Y2, Y9, Y9
+	VPSUBD       Y3, Y9, Y9
+	VPSUBD       Y4, Y9, Y9
+	VPSLLD       $0x10, Y5, Y5
+	VPSLLD       $0x08, Y8, Y6
+	VPOR         Y6, Y5, Y5
+	VPOR         Y9, Y5, Y5
+	VPCMPEQD     Y2, Y2, Y2
+	VPGATHERDD   Y2, (DX)(Y5*1), Y10
+	VPADDD       Y0, Y10, Y10
+	VPAND        low<>+0(SB), Y10, Y10
+	VPSLLD       $0x08, Y7, Y6
+	VPOR         Y8, Y6, Y6
+	VPCMPEQD     Y2, Y2, Y2
+	VPGATHERDD   Y2, (BX)(Y6*1), Y11
+	VPAND        low<>+0(SB), Y11, Y11
+	VCVTDQ2PS    Y11, Y11
+	VDIVPS       levels<>+0(SB), Y11, Y11
+	VPCMPEQD     Y2, Y2, Y2
+	VPGATHERDD   Y2, (SI)(Y10*4), Y12
+	VPCMPEQD     Y2, Y2, Y2
+	VPGATHERDD   Y2, (DI)(Y10*4), Y13
+	VPADDD       lanes<>+0(SB), Y13, Y13
+	VMULPS       Y12, Y11, Y2
+	VCVTDQ2PD    X7, Y3
+	VEXTRACTI128 $0x01, Y7, X1
+	VCVTDQ2PD    X1, Y4
+	VCVTPS2PD    X11, Y5
+	VMOVUPD      unit<>+0(SB), Y6
+	VSUBPD       Y5, Y6, Y5
+	VMULPD       Y5, Y3, Y5
+	VADDPD       half<>+0(SB), Y5, Y5
+	VCVTTPD2DQY  Y5, X14
+	VEXTRACTI128 $0x01, Y11, X1
+	VCVTPS2PD    X1, Y5
+	VMOVUPD      unit<>+0(SB), Y6
+	VSUBPD       Y5, Y6, Y5
+	VMULPD       Y5, Y4, Y5
+	VADDPD       half<>+0(SB), Y5, Y5
+	VCVTTPD2DQY  Y5, X1
+	VINSERTI128  $0x01, X1, Y14, Y5
+	VPSLLD       $0x08, Y5, Y5
+	VPOR         Y5, Y7, Y7
+	VCVTPS2PD    X2, Y5
+	VMOVUPD      unit<>+0(SB), Y6
+	VSUBPD       Y5, Y6, Y5
+	VMULPD       Y5, Y3, Y5
+	VADDPD       half<>+0(SB), Y5, Y5
+	VCVTTPD2DQY  Y5, X14
+	VEXTRACTI128 $0x01, Y2, X1
+	VCVTPS2PD    X1, Y2
+	VMOVUPD      unit<>+0(SB), Y5
+	VSUBPD       Y2, Y5, Y2
+	VMULPD       Y2, Y4, Y2
+	VADDPD       half<>+0(SB), Y2, Y2
+	VCVTTPD2DQY  Y2, X1
+	VINSERTI128  $0x01, X1, Y14, Y2
+	VPSLLD       $0x10, Y2, Y2
+	VPOR         Y2, Y7, Y7
+	VCVTPS2PD    X12, Y2
+	VMOVUPD      unit<>+0(SB), Y5
+	VSUBPD       Y2, Y5, Y2
+	VCVTPS2PD    X11, Y5
+	VMULPD       Y5, Y2, Y2
+	VMOVUPD      unit<>+0(SB), Y5
+	VSUBPD       Y2, Y5, Y2
+	VMULPD       Y2, Y3, Y2
+	VADDPD       half<>+0(SB), Y2, Y2
+	VCVTTPD2DQY  Y2, X14
+	VEXTRACTI128 $0x01, Y12, X1
+	VCVTPS2PD    X1, Y2
+	VMOVUPD      unit<>+0(SB), Y3
+	VSUBPD       Y2, Y3, Y2
+	VEXTRACTI128 $0x01, Y11, X1
+	VCVTPS2PD    X1, Y3
+	VMULPD       Y3, Y2, Y2
+	VMOVUPD      unit<>+0(SB), Y3
+	VSUBPD       Y2, Y3, Y2
+	VMULPD       Y2, Y4, Y2
+	VADDPD       half<>+0(SB), Y2, Y2
+	VCVTTPD2DQY  Y2, X1
+	VINSERTI128  $0x01, X1, Y14, Y2
+	VPSLLD       $0x18, Y2, Y2
+	VPOR         Y2, Y7, Y7
+	VPSHUFB      Y13, Y7, Y7
+	VPSHUFB      fromWords<>+0(SB), Y7, Y7
+	VEXTRACTI128 $0x01, Y7, X1
+	VMOVQ        X7, (AX)
+	VPEXTRD      $0x02, X7, 8(AX)
+	VMOVQ        X1, 12(AX)
+	VPEXTRD      $0x02, X1, 20(AX)
+	ADDQ         $0x18, CX
+	ADDQ         $0x18, AX
+	SUBQ         $0x08, R8
+	JNZ          pixels
+	VZEROUPPER
+	RET
 
-DATA channelB<>+0(SB)/8, $0x8080800580808002
-DATA channelB<>+8(SB)/8, $0x8080800b80808008
-DATA channelB<>+16(SB)/8, $0x8080800980808006
-DATA channelB<>+24(SB)/8, $0x8080800f8080800c
-GLOBL channelB<>(SB), RODATA|NOPTR, $32
+DATA sixths<>+0(SB)/4, $0x00000000
+DATA sixths<>+4(SB)/4, $0x00000002
+DATA sixths<>+8(SB)/4, $0x00000001
+DATA sixths<>+12(SB)/4, $0x00000000
+DATA sixths<>+16(SB)/4, $0x00000000
+DATA sixths<>+20(SB)/4, $0x00000003
+DATA sixths<>+24(SB)/4, $0x00000004
+DATA sixths<>+28(SB)/4, $0x00000005
+GLOBL sixths<>(SB), RODATA|NOPTR, $32
 
-DATA interleave<>+0(SB)/8, $0x0602090501080400
-DATA interleave<>+8(SB)/8, $0x808080800b07030a
-DATA interleave<>+16(SB)/8, $0x0602090501080400
-DATA interleave<>+24(SB)/8, $0x808080800b07030a
-GLOBL interleave<>(SB), RODATA|NOPTR, $32
+DATA lanes<>+0(SB)/4, $0x00000000
+DATA lanes<>+4(SB)/4, $0x00040404
+DATA lanes<>+8(SB)/4, $0x00080808
+DATA lanes<>+12(SB)/4, $0x000c0c0c
+DATA lanes<>+16(SB)/4, $0x00000000
+DATA lanes<>+20(SB)/4, $0x00040404
+DATA lanes<>+24(SB)/4, $0x00080808
+DATA lanes<>+28(SB)/4, $0x000c0c0c
+GLOBL lanes<>(SB), RODATA|NOPTR, $32
+
+DATA one<>+0(SB)/4, $0x00000001
+DATA one<>+4(SB)/4, $0x00000001
+DATA one<>+8(SB)/4, $0x00000001
+DATA one<>+12(SB)/4, $0x00000001
+DATA one<>+16(SB)/4, $0x00000001
+DATA one<>+20(SB)/4, $0x00000001
+DATA one<>+24(SB)/4, $0x00000001
+DATA one<>+28(SB)/4, $0x00000001
+GLOBL one<>(SB), RODATA|NOPTR, $32
+
+DATA two<>+0(SB)/4, $0x00000002
+DATA two<>+4(SB)/4, $0x00000002
+DATA two<>+8(SB)/4, $0x00000002
+DATA two<>+12(SB)/4, $0x00000002
+DATA two<>+16(SB)/4, $0x00000002
+DATA two<>+20(SB)/4, $0x00000002
+DATA two<>+24(SB)/4, $0x00000002
+DATA two<>+28(SB)/4, $0x00000002
+GLOBL two<>(SB), RODATA|NOPTR, $32
+
+DATA four<>+0(SB)/4, $0x00000004
+DATA four<>+4(SB)/4, $0x00000004
+DATA four<>+8(SB)/4, $0x00000004
+DATA four<>+12(SB)/4, $0x00000004
+DATA four<>+16(SB)/4, $0x00000004
+DATA four<>+20(SB)/4, $0x00000004
+DATA four<>+24(SB)/4, $0x00000004
+DATA four<>+28(SB)/4, $0x00000004
+GLOBL four<>(SB), RODATA|NOPTR, $32
+
+DATA low<>+0(SB)/4, $0x000000ff
+DATA low<>+4(SB)/4, $0x000000ff
+DATA low<>+8(SB)/4, $0x000000ff
+DATA low<>+12(SB)/4, $0x000000ff
+DATA low<>+16(SB)/4, $0x000000ff
+DATA low<>+20(SB)/4, $0x000000ff
+DATA low<>+24(SB)/4, $0x000000ff
+DATA low<>+28(SB)/4, $0x000000ff
+GLOBL low<>(SB), RODATA|NOPTR, $32
+
+DATA levels<>+0(SB)/4, $0x437f0000
+DATA levels<>+4(SB)/4, $0x437f0000
+DATA levels<>+8(SB)/4, $0x437f0000
+DATA levels<>+12(SB)/4, $0x437f0000
+DATA levels<>+16(SB)/4, $0x437f0000
+DATA levels<>+20(SB)/4, $0x437f0000
+DATA levels<>+24(SB)/4, $0x437f0000
+DATA levels<>+28(SB)/4, $0x437f0000
+GLOBL levels<>(SB), RODATA|NOPTR, $32
+
+DATA unit<>+0(SB)/8, $(1.0)
+DATA unit<>+8(SB)/8, $(1.0)
+DATA unit<>+16(SB)/8, $(1.0)
+DATA unit<>+24(SB)/8, $(1.0)
+GLOBL unit<>(SB), RODATA|NOPTR, $32
+
+DATA half<>+0(SB)/8, $(0.5)
+DATA half<>+8(SB)/8, $(0.5)
+DATA half<>+16(SB)/8, $(0.5)
+DATA half<>+24(SB)/8, $(0.5)
+GLOBL half<>(SB), RODATA|NOPTR, $32

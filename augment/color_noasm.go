@@ -7,3 +7,6 @@ func luminanceRow(dst, src []uint8) { luminanceRowPlain(dst, src) }
 
 // saturateRow mixes the pixels of a row with their luminance. dst may be src.
 func saturateRow(dst, src []uint8, b *blender) { saturateRowPlain(dst, src, b) }
+
+// turnRow turns the hues of a row. dst may be src.
+func turnRow(dst, src []uint8, turn uint8) { hueTables().turnRowPlain(dst, src, turn) }

@@ -27,6 +27,32 @@ func TestTurnRow(t *testing.T) {
 	}
 }
 
+// TestTurnRowRounds: adding a half rounds as nearest8 does whatever levels there may be between
+// the largest and the smallest, which the assembly relies on.
+func TestTurnRowRounds(t *testing.T) {
+	into := map[float32]bool{}
+	for _, w := range wheel {
+		into[w.at] = true
+	}
+	tables := hueTables()
+	check := func(v float64) {
+		if got := uint8(v + 0.5); got != nearest8(v) {
+			t.Fatalf("%v is rounded to %d and to %d", v, got, nearest8(v))
+		}
+	}
+	for _, s := range tables.part {
+		for most := range 256 {
+			check(float64(float64(most) * (1 - float64(s))))
+		}
+		for at := range into {
+			for most := range 256 {
+				check(float64(float64(most) * (1 - float64(float32(s*at)))))
+				check(float64(float64(most) * (1 - float64(float64(s)*(1-float64(at))))))
+			}
+		}
+	}
+}
+
 // TestColorRowTwins: rows of all lengths come out alike from the assembly and its plain twins.
 func TestColorRowTwins(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
@@ -69,6 +95,17 @@ func checkColorRowTwins(t *testing.T, src []uint8, factor float64) {
 	saturateRow(inPlace, inPlace, &b)
 	if !bytes.Equal(inPlace, plain[:3*n]) {
 		t.Fatalf("%d pixels mixed in place with factor %v: other bytes", n, factor)
+	}
+	turn := uint8(int(factor*100) + n)
+	turnRow(fast[:3*n], src, turn)
+	hueTables().turnRowPlain(plain[:3*n], src, turn)
+	if !bytes.Equal(fast, plain) {
+		t.Fatalf("%d pixels turned by %d: other bytes", n, turn)
+	}
+	inPlace = slices.Clone(src)
+	turnRow(inPlace, inPlace, turn)
+	if !bytes.Equal(inPlace, plain[:3*n]) {
+		t.Fatalf("%d pixels turned in place by %d: other bytes", n, turn)
 	}
 	luminanceRow(fast[:n], src)
 	luminanceRowPlain(plain[:n], src)

@@ -9,3 +9,6 @@ func luminanceRowAVX2(dst *uint8, src *uint8, n int)
 
 // saturateRowAVX2 mixes n pixels of RGB, a multiple of 8, with their luminance. dst may be src.
 func saturateRowAVX2(dst *uint8, src *uint8, factor float32, n int)
+
+// turnRowAVX2 turns the hues of n pixels of RGB, a multiple of 8. dst may be src.
+func turnRowAVX2(dst *uint8, src *uint8, place *uint8, saturation *uint8, at *float32, spokes *uint32, turn uint32, n int)

@@ -15,6 +15,10 @@ type hues struct {
 	least [256][256]uint8
 	// part is the saturation from 0 to 1.
 	part [256]float32
+	// at and spokes are the wheel: how far a hue is into its sixth, and of which of four
+	// levels red, green and blue are, a byte each.
+	at     [256]float32
+	spokes [256]uint32
 }
 
 var hueTables = sync.OnceValue(func() *hues {
@@ -35,6 +39,10 @@ var hueTables = sync.OnceValue(func() *hues {
 			t.place[5][spread][below] = placeOf(least, mid, most)
 		}
 	}
+	for h, w := range wheel {
+		t.at[h] = w.at
+		t.spokes[h] = uint32(w.red) | uint32(w.green)<<8 | uint32(w.blue)<<16
+	}
 	for s := range 256 {
 		t.part[s] = float32(s) / 255
 		for most := range 256 {
@@ -48,9 +56,8 @@ var hueTables = sync.OnceValue(func() *hues {
 // blue, red than blue. Of equal levels the first counts as the larger.
 var sixths = [8]uint8{0: 0, 2: 1, 1: 2, 5: 3, 6: 4, 7: 5}
 
-// turnRow turns the hues of a row. dst may be src.
-func turnRow(dst, src []uint8, turn uint8) {
-	t := hueTables()
+// turnRowPlain turns the hues of a row. dst may be src.
+func (t *hues) turnRowPlain(dst, src []uint8, turn uint8) {
 	for ; len(src) >= 3 && len(dst) >= 3; src, dst = src[3:], dst[3:] {
 		r, g, b := src[0], src[1], src[2]
 		most, least := max(r, g, b), min(r, g, b)
