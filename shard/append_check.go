@@ -57,7 +57,7 @@ func (in *inputs) remapTo(f *input, ids []int64) *remap {
 		if keys == nil {
 			return nil
 		}
-		return &remap{keys, ids}
+		return &remap{keys: keys, ids: ids}
 	}
 	r := &remap{keys: f.remap.keys, ids: make([]int64, len(f.remap.ids))}
 	for i, id := range f.remap.ids {

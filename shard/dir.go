@@ -79,14 +79,22 @@ func take(path string, lock func(*os.File) error) (*os.File, error) {
 	}
 }
 
-// togetherLock orders what processes that joined do one after another.
-const togetherLock = StateDir + "/together.lock"
+// togetherDir has a lock for each thing that processes that joined do one after
+// another.
+const togetherDir = StateDir + "/together"
 
-// Alone calls f while no other process that joined is in Alone. It waits for
-// them, as long as ctx is not done.
-func (d *Dir) Alone(ctx context.Context, f func() error) error {
+// Alone calls f while no other process that joined is in Alone for the same
+// thing, which is a plain file name. It waits for them, as long as ctx is not
+// done.
+func (d *Dir) Alone(ctx context.Context, thing string, f func() error) error {
+	if err := checkName(thing); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(d.join(togetherDir), 0o755); err != nil {
+		return err
+	}
 	for {
-		lock, err := take(d.join(togetherLock), atomicfile.Lock)
+		lock, err := take(d.join(togetherDir+"/"+thing), atomicfile.Lock)
 		if err == nil {
 			defer lock.Close()
 			return f()
@@ -119,7 +127,7 @@ func (d *Dir) Close() error {
 	}
 	if len(d.created) > 0 && atomicfile.Lock(d.lock) == nil {
 		if entries, err := os.ReadDir(d.join(StateDir)); err == nil && onlyLocks(entries) {
-			os.Remove(d.join(togetherLock)) // best effort: a lock file left behind does no harm
+			os.RemoveAll(d.join(togetherDir)) // best effort: a lock file left behind does no harm
 			os.Remove(d.join(lockFile))
 			for i := len(d.created) - 1; i >= 0 && os.Remove(d.created[i]) == nil; i-- {
 			}
@@ -130,7 +138,7 @@ func (d *Dir) Close() error {
 
 func onlyLocks(entries []fs.DirEntry) bool {
 	for _, e := range entries {
-		if name := StateDir + "/" + e.Name(); name != lockFile && name != togetherLock {
+		if name := StateDir + "/" + e.Name(); name != lockFile && name != togetherDir {
 			return false
 		}
 	}
@@ -149,6 +157,9 @@ func (d *Dir) Manifest() (*Manifest, error) {
 // Put writes a file of the set, such as the manifest, whole or not at all.
 // The name is relative to the folder.
 func (d *Dir) Put(name string, data []byte) error {
+	if err := attempted("put"); err != nil {
+		return err
+	}
 	temp, err := d.tempDir()
 	if err != nil {
 		return err
@@ -193,10 +204,13 @@ func (d *Dir) Exists(name string) bool {
 	return err == nil
 }
 
-// Sweep removes what a killed run left half written.
+// Sweep removes what a killed run left half written, and locks that only
+// processes that joined have a use for.
 func (d *Dir) Sweep() error {
-	if err := os.RemoveAll(d.join(StateDir + "/tmp")); err != nil {
-		return fmt.Errorf("sweep temporary files: %w", err)
+	for _, dir := range []string{StateDir + "/tmp", togetherDir} {
+		if err := os.RemoveAll(d.join(dir)); err != nil {
+			return fmt.Errorf("sweep temporary files: %w", err)
+		}
 	}
 	return nil
 }

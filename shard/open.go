@@ -33,6 +33,9 @@ func (r *Reader) Close() error {
 
 // openSequential opens a file that will be read from its start to its end.
 func openSequential(path string) (*os.File, error) {
+	if err := attempted("open"); err != nil {
+		return nil, err
+	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

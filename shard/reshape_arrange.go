@@ -105,7 +105,10 @@ func (r *reshaping) arrange(ctx context.Context) error {
 	if a.cuts = a.order.cuts(); a.cuts != nil {
 		a.number = len(a.cuts) + 1
 	}
-	a.spill = spill.New(a.number, a.number, memory/4, func() (spill.File, error) { return r.dir.TempFile("order") })
+	a.spill = spill.New(a.number, a.number, memory/4, func() (spill.File, error) {
+		f, err := r.dir.TempFile("order")
+		return trialFile{f}, err
+	})
 	defer a.spill.Close()
 	if err := a.fill(ctx); err != nil {
 		return err

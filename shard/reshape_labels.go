@@ -16,6 +16,7 @@ import (
 type remap struct {
 	keys []string // of the label features
 	ids  []int64  // the new id of each old one
+	same bool     // each is what it was: ids are only held to the names
 }
 
 // mergeManifests merges what the manifests of the files say, into described, and
@@ -120,20 +121,19 @@ func (in *inputs) mergeLabels(sets []*Set, bare string) error {
 	m.Labels = slices.Compact(union)
 	remaps := map[*Set]*remap{}
 	for _, s := range sets {
-		r := &remap{keys: labelKeys(s.Features)}
-		same := true
+		r := &remap{keys: labelKeys(s.Features), same: true}
 		for id, name := range s.Labels {
 			now, _ := slices.BinarySearch(m.Labels, name)
 			r.ids = append(r.ids, int64(now))
-			same = same && now == id
+			r.same = r.same && now == id
 		}
-		if !same && r.keys != nil {
-			remaps[s] = r
+		if r.keys != nil {
+			remaps[s] = r // of the same ids, too: one without a name must not get another's
+			in.remaps = in.remaps || !r.same
 		}
 	}
 	for _, f := range in.files {
 		f.remap = remaps[f.Set]
-		in.remaps = in.remaps || f.remap != nil
 	}
 	return nil
 }
@@ -234,6 +234,9 @@ func (m *remap) append(dst []byte, r *record) ([]byte, error) {
 			ids[i] = m.ids[id]
 		}
 		values[key] = ids
+	}
+	if m.same {
+		return append(dst, r.data...), nil
 	}
 	for at := 0; at < len(r.data); {
 		f, ok := fieldAt(r.data, at)

@@ -133,7 +133,7 @@ func (s *stream) plain(ctx context.Context, f *input, file *os.File, o tfrecord.
 			return 0, err
 		}
 		want = blockSize
-		n, err := file.ReadAt(b.buffer[:min(int64(len(b.buffer)), f.size-pos)], pos)
+		n, err := trialFile{file}.ReadAt(b.buffer[:min(int64(len(b.buffer)), f.size-pos)], pos)
 		if err != nil && err != io.EOF {
 			return 0, err
 		}

@@ -1,86 +1,286 @@
-package shard_test
+package shard
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
 	"testing"
+	"time"
 
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// writeSet writes records as bare files, so many a file, and returns their paths.
-func writeFiles(t testing.TB, dir string, c tfrecord.Compression, records [][]byte, per int) []string {
-	t.Helper()
-	var paths []string
-	for first := 0; first == 0 || first < len(records); first += per {
-		path := filepath.Join(dir, fmt.Sprintf("part-%05d.tfrecord", first/per))
-		f, err := os.Create(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w, err := tfrecord.NewWriter(f, tfrecord.WriterOptions{Compression: c})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, r := range records[first:min(first+per, len(records))] {
-			if err := w.WriteRecord(r); err != nil {
-				t.Fatal(err)
+// reshapers are runs of verbs of all shapes, by name.
+var reshapers = map[string]func(ctx context.Context, in []string, out string, o ReshapeOptions) error{
+	"reshard": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
+		_, err := Reshard(ctx, in, out, ReshardOptions{ReshapeOptions: o})
+		return err
+	},
+	"shuffle": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
+		_, err := Reshard(ctx, in, out, ReshardOptions{ReshapeOptions: o, Shuffle: true})
+		return err
+	},
+	"sort": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
+		_, err := Reshard(ctx, in, out, ReshardOptions{ReshapeOptions: o, SortBy: "id"})
+		return err
+	},
+	"group": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
+		_, err := Reshard(ctx, in, out, ReshardOptions{ReshapeOptions: o, GroupBy: "group"})
+		return err
+	},
+	"merge": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
+		_, err := Merge(ctx, in, out, o)
+		return err
+	},
+	"sample": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
+		_, err := Sample(ctx, in, out, SampleOptions{ReshapeOptions: o, Share: 0.5})
+		return err
+	},
+	"take": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
+		_, err := Take(ctx, in, out, TakeOptions{ReshapeOptions: o, Skip: 1})
+		return err
+	},
+}
+
+// forReshapers builds records for all of reshapers.
+func forReshapers(i int, b *tfrecord.Builder) {
+	b.String("group", string(rune('a'+i%3)))
+	b.Int64("id", int64(i*7919%100))
+	b.Bytes("noise", make([]byte, i%50*40))
+}
+
+func TestDamagedInputsLeaveNothing(t *testing.T) {
+	for name, run := range reshapers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			path := exampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 60, forReshapers)
+			whole, err := os.ReadFile(path)
+			check(t, err)
+			entries := indexOf(t, path)
+			hit := entries[41]
+			for _, c := range []struct {
+				name   string
+				damage func(data []byte) []byte
+				part   tfrecord.Part
+				record int64
+				offset int64
+			}{
+				{"data", func(d []byte) []byte { d[hit.Offset+13] ^= 1; return d }, tfrecord.PartDataCRC, 41, hit.Offset},
+				{"length", func(d []byte) []byte { d[hit.Offset] ^= 1; return d }, tfrecord.PartLengthCRC, 41, hit.Offset},
+				{"cut in the data", func(d []byte) []byte { return d[:hit.Offset+20] }, tfrecord.PartData, 41, hit.Offset},
+				{"cut in the header", func(d []byte) []byte { return d[:hit.Offset+5] }, tfrecord.PartLength, 41, hit.Offset},
+			} {
+				check(t, os.WriteFile(path, c.damage(slices.Clone(whole)), 0o644))
+				out := filepath.Join(t.TempDir(), "out")
+				err := run(context.Background(), []string{path}, out, ReshapeOptions{Shards: 3})
+				var damaged *DamagedError
+				var fault *tfrecord.Error
+				if !errors.As(err, &damaged) || !errors.As(err, &fault) {
+					t.Errorf("%s: %v, want a DamagedError", c.name, err)
+				} else if fault.Part != c.part || fault.Record != c.record || fault.Offset != c.offset || fault.Name != path {
+					t.Errorf("%s: %v, want %s of record %d at byte %d", c.name, err, c.part, c.record, c.offset)
+				}
+				nothingAt(t, out)
 			}
-		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
-		if err := f.Close(); err != nil {
-			t.Fatal(err)
-		}
-		paths = append(paths, path)
+		})
 	}
-	return paths
 }
 
-func benchmarkReshard(b *testing.B, size int, o shard.ReshardOptions) {
-	var builder tfrecord.Builder
-	n := min(512<<20/size, 2_000_000)
-	var records [][]byte
-	picture := make([]byte, size-100)
-	for i := range picture {
-		picture[i] = byte(i * i >> 3)
-	}
-	for i := range n {
-		builder.Reset()
-		builder.Int64("height", int64(i))
-		builder.Int64("label", int64(i%10))
-		builder.Bytes("picture", picture)
-		builder.String("text", "some text")
-		records = append(records, builder.Append(nil))
-		if size > 1000 && i > 100 {
-			records[i] = records[i%100]
-		}
-	}
-	dir, err := os.MkdirTemp("/dev/shm", "reshard")
-	if err != nil {
-		b.Skip(err)
-	}
-	defer os.RemoveAll(dir)
-	paths := writeFiles(b, dir, tfrecord.None, records, (n+3)/4)
-	b.SetBytes(int64(n * len(records[0])))
-	b.ReportAllocs()
-	for b.Loop() {
-		out := filepath.Join(dir, "out")
-		if _, err := shard.Reshard(context.Background(), paths, out, o); err != nil {
-			b.Fatal(err)
-		}
-		os.RemoveAll(out)
-	}
-	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+func indexOf(t testing.TB, path string) []tfrecord.IndexEntry {
+	t.Helper()
+	r, err := Open(path, tfrecord.ReaderOptions{})
+	check(t, err)
+	defer r.Close()
+	entries, err := tfrecord.BuildIndex(r.Reader)
+	check(t, err)
+	return entries
 }
 
-func BenchmarkReshard(b *testing.B) {
-	for _, size := range []int{184, 100_000} {
-		b.Run(fmt.Sprint(size), func(b *testing.B) { benchmarkReshard(b, size, shard.ReshardOptions{}) })
-		b.Run(fmt.Sprint("shuffle-", size), func(b *testing.B) { benchmarkReshard(b, size, shard.ReshardOptions{Shuffle: true}) })
+// TestEveryOperationMayFail has the first operation on files fail, then the
+// second, and so on: nothing may be left, and no goroutine; and when none fails
+// the set is what it always is.
+func TestEveryOperationMayFail(t *testing.T) {
+	paths := []string{
+		exampleFile(t, filepath.Join(t.TempDir(), "x-train.tfrecord-00000-of-00001"), 40, forReshapers),
+		exampleFile(t, filepath.Join(t.TempDir(), "x-val.tfrecord-00000-of-00001"), 20, forReshapers),
 	}
+	defer func() { attempt = nil }()
+	for name, run := range reshapers {
+		t.Run(name, func(t *testing.T) {
+			o := ReshapeOptions{Shards: 2, Memory: leastMemory, Workers: 1}
+			attempt = nil
+			whole := filepath.Join(t.TempDir(), "whole")
+			check(t, run(context.Background(), paths, whole, o))
+			goroutines := runtime.NumGoroutine()
+			for n := 1; ; n++ {
+				if n > 1000 {
+					t.Fatal("it fails for ever")
+				}
+				failed := make(chan string, 1)
+				count := make(chan int, 1)
+				count <- 0
+				attempt = func(operation string) error {
+					at := <-count + 1
+					count <- at
+					if at != n {
+						return nil
+					}
+					failed <- operation
+					return fmt.Errorf("%s: %w", operation, syscall.EIO)
+				}
+				out := filepath.Join(t.TempDir(), "out")
+				err := run(context.Background(), paths, out, o)
+				if len(failed) == 0 {
+					check(t, err)
+					if !sameFiles(filesOf(t, whole), filesOf(t, out)) {
+						t.Error("a run in which nothing fails gives another set")
+					}
+					if n < 10 {
+						t.Errorf("only %d operations are attempted", n-1)
+					}
+					break
+				}
+				operation := <-failed
+				if !errors.Is(err, syscall.EIO) {
+					t.Errorf("operation %d, %s, failed, and the run said %v", n, operation, err)
+				}
+				var damaged *DamagedError
+				if errors.As(err, &damaged) {
+					t.Errorf("operation %d, %s, failed, and the run took it for damage: %v", n, operation, err)
+				}
+				nothingAt(t, out)
+			}
+			for range 100 {
+				if runtime.NumGoroutine() <= goroutines {
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), goroutines)
+		})
+	}
+}
+
+// TestCancelledRunsLeaveNothing cancels runs after some operations.
+func TestCancelledRunsLeaveNothing(t *testing.T) {
+	path := exampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 60, forReshapers)
+	defer func() { attempt = nil }()
+	for name, run := range reshapers {
+		for n := 1; n < 12; n += 2 {
+			ctx, cancel := context.WithCancel(context.Background())
+			count := make(chan int, 1)
+			count <- 0
+			attempt = func(string) error {
+				at := <-count + 1
+				count <- at
+				if at == n {
+					cancel()
+				}
+				return nil
+			}
+			out := filepath.Join(t.TempDir(), "out")
+			if err := run(ctx, []string{path}, out, ReshapeOptions{Shards: 2}); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s, cancelled at operation %d: %v", name, n, err)
+			}
+			nothingAt(t, out)
+			cancel()
+		}
+	}
+}
+
+func TestRefusedOutputs(t *testing.T) {
+	base := t.TempDir()
+	set := filepath.Join(base, "set")
+	file := exampleFile(t, filepath.Join(base, "files", "x.tfrecord"), 5, numbers)
+	check(t, reshapers["reshard"](context.Background(), []string{file}, set, ReshapeOptions{}))
+	link := filepath.Join(t.TempDir(), "link")
+	check(t, os.Symlink(set, link))
+	check(t, os.MkdirAll(filepath.Join(base, "full"), 0o755))
+	check(t, os.WriteFile(filepath.Join(base, "full", "mine.txt"), nil, 0o644))
+	check(t, os.MkdirAll(filepath.Join(base, "empty"), 0o755))
+	before := filesOf(t, base)
+	for _, c := range []struct{ in, out, want string }{
+		{set, set, "is the input"},
+		{set, link, "is the input"},
+		{link, set, "is the input"},
+		{set, filepath.Join(set, "inside"), "lies in the input"},
+		{filepath.Join(set, "manifest.json"), filepath.Join(set, "inside"), "lies in the input"},
+		{set, filepath.Join(link, "inside"), "lies in the input"},
+		{filepath.Join(base, "files"), filepath.Join(base, "files", "in", "side"), "lies in the input"},
+		{set, base, "holds it"},
+		{file, filepath.Join(base, "files"), "holds it"},
+		{file, file, "is the input"},
+		{set, filepath.Join(base, "full"), "not empty"},
+		{set, filepath.Join(base, "full", "mine.txt"), "not a directory"},
+	} {
+		err := reshapers["reshard"](context.Background(), []string{c.in}, c.out, ReshapeOptions{})
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s to %s: %v, want %q", c.in, c.out, err, c.want)
+		}
+	}
+	if !sameFiles(before, filesOf(t, base)) {
+		t.Error("a refused run changed something")
+	}
+	// Beside an input that is a file is fine, and so is an empty folder.
+	check(t, reshapers["reshard"](context.Background(), []string{file}, filepath.Join(base, "files", "out"), ReshapeOptions{}))
+	check(t, reshapers["reshard"](context.Background(), []string{file}, filepath.Join(base, "empty"), ReshapeOptions{}))
+	if err := reshapers["reshard"](context.Background(), []string{file}, filepath.Join(base, "empty"), ReshapeOptions{}); err == nil {
+		t.Error("a finished set is written over")
+	}
+}
+
+func TestRefusedOptions(t *testing.T) {
+	path := exampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 30, forReshapers)
+	reshard := func(o ReshardOptions) func(string) error {
+		return func(out string) error {
+			_, err := Reshard(context.Background(), []string{path}, out, o)
+			return err
+		}
+	}
+	common := func(o ReshapeOptions) func(string) error { return reshard(ReshardOptions{ReshapeOptions: o}) }
+	sample := func(o SampleOptions) func(string) error {
+		return func(out string) error {
+			_, err := Sample(context.Background(), []string{path}, out, o)
+			return err
+		}
+	}
+	for name, c := range map[string]struct {
+		run   func(out string) error
+		usage bool
+		want  string
+	}{
+		"two ways to cut":    {common(ReshapeOptions{Shards: 2, ShardSize: 100}), true, "--shard-size: it excludes --shards"},
+		"negative":           {common(ReshapeOptions{Shards: -1}), true, "--shards"},
+		"little memory":      {common(ReshapeOptions{Memory: 100}), true, "--memory"},
+		"bad name":           {common(ReshapeOptions{Name: "a-b"}), true, "--name"},
+		"sort and shuffle":   {reshard(ReshardOptions{SortBy: "id", Shuffle: true}), true, "excludes"},
+		"sort by nothing":    {reshard(ReshardOptions{SortBy: "what"}), true, `no record has a value of feature "what"`},
+		"group by nothing":   {reshard(ReshardOptions{GroupBy: "what"}), false, "record 0"},
+		"sample of all more": {sample(SampleOptions{Count: 31}), false, "only 30 records"},
+		"sample of what":     {sample(SampleOptions{}), true, "--count"},
+		"sample twice":       {sample(SampleOptions{Count: 1, Share: 1}), true, "excludes"},
+		"sample of none":     {sample(SampleOptions{Share: 0.001}), false, "no record is left"},
+		"take behind the end": {func(out string) error {
+			_, err := Take(context.Background(), []string{path}, out, TakeOptions{Skip: 30})
+			return err
+		}, false, "no record is left"},
+	} {
+		out := filepath.Join(t.TempDir(), "out")
+		err := c.run(out)
+		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrReshapeOptions) != c.usage {
+			t.Errorf("%s: %v, want %q, wrong usage: %v", name, err, c.want, c.usage)
+		}
+		nothingAt(t, out)
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	if err := reshapers["reshard"](context.Background(), []string{exampleFile(t, filepath.Join(t.TempDir(), "x"), 0, nil)}, out, ReshapeOptions{}); !errors.Is(err, ErrNoRecords) {
+		t.Errorf("an empty input: %v, want ErrNoRecords", err)
+	}
+	nothingAt(t, out)
 }

@@ -21,7 +21,7 @@ type SampleOptions struct {
 // all splits, in their order. Seed tells which: any other sample of that size
 // would be as likely.
 func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*ReshapeReport, error) {
-	v := &verb{name: "sample", chooser: &sampler{o: &o, draws: random.Draws(random.Key(o.Seed, forSample))}}
+	v := &verb{name: "sample", chooser: newSampler(&o)}
 	switch {
 	case o.Count < 0:
 		return nil, reshapeOption("count", "%d is negative", o.Count)
@@ -49,6 +49,10 @@ type sampler struct {
 	o            *SampleOptions
 	draws        random.Draws
 	left, wanted int64
+}
+
+func newSampler(o *SampleOptions) *sampler {
+	return &sampler{o: o, draws: random.Draws(random.Key(o.Seed, forSample))}
 }
 
 func (s *sampler) begin(total int64) error {

@@ -40,6 +40,9 @@ func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
 	if err := checkName(file); err != nil {
 		return nil, err
 	}
+	if err := attempted("create"); err != nil {
+		return nil, err
+	}
 	temp, err := d.tempDir()
 	if err != nil {
 		return nil, err
@@ -130,13 +133,13 @@ func (w *Writer) commit() (Info, error) {
 		if err := os.MkdirAll(filepath.Dir(IndexPath(path)), 0o755); err != nil {
 			return Info{}, err
 		}
-		if err := atomicfile.Place(w.indexFile, IndexPath(path)); err != nil {
+		if err := place(w.indexFile, IndexPath(path)); err != nil {
 			return Info{}, err
 		}
 	} else if err := atomicfile.Remove(IndexPath(path)); err != nil {
 		return Info{}, err
 	}
-	if err := atomicfile.Place(w.data.f, path); err != nil {
+	if err := place(w.data.f, path); err != nil {
 		return Info{}, err
 	}
 	return Info{
@@ -145,6 +148,13 @@ func (w *Writer) commit() (Info, error) {
 		Bytes:   w.data.bytes,
 		SHA256:  hex.EncodeToString(w.data.sum.Sum(nil)),
 	}, nil
+}
+
+func place(f *os.File, path string) error {
+	if err := attempted("place"); err != nil {
+		return err
+	}
+	return atomicfile.Place(f, path)
 }
 
 // Abort throws away what was written. It does nothing to a committed shard.
@@ -182,7 +192,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	var n int
 	var err error
 	if len(p) < hashAside {
-		n, err = s.f.Write(p)
+		n, err = trialFile{s.f}.Write(p)
 		s.sum.Write(p)
 	} else {
 		hashed := make(chan struct{})
@@ -190,7 +200,7 @@ func (s *sink) Write(p []byte) (int, error) {
 			s.sum.Write(p)
 			close(hashed)
 		}()
-		n, err = s.f.Write(p)
+		n, err = trialFile{s.f}.Write(p)
 		<-hashed
 	}
 	s.bytes += int64(n)

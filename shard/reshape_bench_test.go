@@ -1,0 +1,89 @@
+package shard
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// benchRecords makes files of records of about so many bytes, in memory where
+// the system has a file system there.
+func benchRecords(b *testing.B, size int) (dir string, paths []string, records, total int64) {
+	b.Helper()
+	dir, err := os.MkdirTemp("/dev/shm", "reshape")
+	if err != nil {
+		dir = b.TempDir()
+	}
+	b.Cleanup(func() { os.RemoveAll(dir) })
+	n := 256 << 20 / size
+	picture := make([]byte, max(size-90, 1))
+	for i := range 4 {
+		path := exampleFile(b, filepath.Join(dir, fmt.Sprintf("part-%d.tfrecord", i)), n/4, func(i int, builder *tfrecord.Builder) {
+			builder.Int64("height", int64(i))
+			builder.Int64("label", int64(i%10))
+			builder.Bytes("picture", picture)
+			builder.String("text", "some text")
+		})
+		st, err := os.Stat(path)
+		check(b, err)
+		total += st.Size()
+		paths = append(paths, path)
+	}
+	return dir, paths, int64(n / 4 * 4), total
+}
+
+// BenchmarkReshard reshapes 256 MiB, and copies them for comparison.
+func BenchmarkReshard(b *testing.B) {
+	for _, size := range []int{184, 100_000} {
+		dir, paths, records, total := benchRecords(b, size)
+		run := func(name string, work func(out string) error) {
+			b.Run(fmt.Sprintf("%s-%d", name, size), func(b *testing.B) {
+				b.SetBytes(total)
+				b.ReportAllocs()
+				for b.Loop() {
+					out := filepath.Join(dir, "out")
+					check(b, work(out))
+					check(b, os.RemoveAll(out))
+				}
+				b.ReportMetric(float64(records)*float64(b.N)/b.Elapsed().Seconds(), "records/s")
+			})
+		}
+		reshard := func(o ReshardOptions) func(string) error {
+			return func(out string) error {
+				_, err := Reshard(context.Background(), paths, out, o)
+				return err
+			}
+		}
+		run("copy", func(out string) error { return copyFiles(paths, out) })
+		run("reshard", reshard(ReshardOptions{}))
+		run("shuffle", reshard(ReshardOptions{Shuffle: true}))
+		run("sort", reshard(ReshardOptions{SortBy: "height"}))
+	}
+}
+
+func copyFiles(paths []string, out string) error {
+	if err := os.Mkdir(out, 0o755); err != nil {
+		return err
+	}
+	for _, path := range paths {
+		from, err := os.Open(path)
+		if err != nil {
+			return err
+		}
+		to, err := os.Create(filepath.Join(out, filepath.Base(path)))
+		if err == nil {
+			_, err = io.CopyBuffer(struct{ io.Writer }{to}, struct{ io.Reader }{from}, make([]byte, 256<<10))
+			to.Close()
+		}
+		from.Close()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
