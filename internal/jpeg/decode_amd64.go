@@ -31,10 +31,10 @@ var (
 	_ = [1]struct{}{}[unsafe.Offsetof(blockCode{}.step)-32]
 	_ = [1]struct{}{}[unsafe.Sizeof(blockCode{})-40]
 	_ = [1]struct{}{}[unsafe.Offsetof(huffTable{}.pairs)-0]
-	_ = [1]struct{}{}[unsafe.Offsetof(huffTable{}.one)-16384]
-	_ = [1]struct{}{}[unsafe.Offsetof(huffTable{}.maxCode)-24576]
-	_ = [1]struct{}{}[unsafe.Offsetof(huffTable{}.offset)-24644]
-	_ = [1]struct{}{}[unsafe.Offsetof(huffTable{}.spec)-24712]
+	_ = [1]struct{}{}[unsafe.Offsetof(huffTable{}.one)-8192]
+	_ = [1]struct{}{}[unsafe.Offsetof(huffTable{}.maxCode)-12288]
+	_ = [1]struct{}{}[unsafe.Offsetof(huffTable{}.offset)-12356]
+	_ = [1]struct{}{}[unsafe.Offsetof(huffTable{}.spec)-12424]
 )
 
 // decodeBlocks decodes n MCUs of a sequential scan, as decodeBlocksPlain does.

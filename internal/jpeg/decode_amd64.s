@@ -8,22 +8,32 @@
 // Requires: BMI2
 TEXT ·decodeBlocksBMI2(SB), NOSPLIT, $24-64
 	// Take up where the reader is.
-	MOVQ   r+0(FP), R13
-	MOVQ   (R13), SI
-	MOVQ   48(R13), CX
-	LEAQ   (CX)(SI*8), CX
-	MOVQ   CX, (SP)
-	ADDQ   24(R13), SI
-	MOVQ   32(R13), AX
-	MOVQ   40(R13), DX
-	MOVQ   natural+48(FP), R10
-	MOVQ   n+40(FP), CX
-	MOVQ   CX, 16(SP)
-	MOVQ   kinds+24(FP), CX
-	IMUL3Q $0x28, CX, CX
-	MOVQ   codes+16(FP), R15
-	ADDQ   R15, CX
-	MOVQ   CX, 8(SP)
+	MOVQ    r+0(FP), R13
+	MOVQ    (R13), SI
+	MOVQ    48(R13), CX
+	LEAQ    (CX)(SI*8), CX
+	MOVQ    CX, (SP)
+	ADDQ    24(R13), SI
+	MOVQ    32(R13), AX
+	MOVQ    40(R13), DX
+	MOVQ    natural+48(FP), R10
+	MOVQ    n+40(FP), CX
+	MOVQ    CX, 16(SP)
+	MOVQ    kinds+24(FP), CX
+	IMUL3Q  $0x28, CX, CX
+	MOVQ    codes+16(FP), R15
+	ADDQ    R15, CX
+	MOVQ    CX, 8(SP)
+	MOVBLZX DL, DX
+	MOVQ    (SI), CX
+	BSWAPQ  CX
+	SHRXQ   DX, CX, CX
+	ORQ     CX, AX
+	MOVL    DX, CX
+	XORL    $0x3f, CX
+	SHRL    $0x03, CX
+	ADDQ    CX, SI
+	ORL     $0x38, DX
 
 unit:
 	MOVQ codes+16(FP), R15
@@ -43,8 +53,11 @@ block:
 	MOVQ coefs+8(FP), CX
 	ADDQ CX, DI
 
-	// The difference of the DC coefficient.
+	// The difference of the DC coefficient. What is left of the block before is enough for the lookup.
 	MOVQ    (R15), R9
+	MOVQ    AX, CX
+	SHRQ    $0x36, CX
+	MOVL    8192(R9)(CX*4), BX
 	MOVBLZX DL, DX
 	MOVQ    (SI), CX
 	BSWAPQ  CX
@@ -55,13 +68,8 @@ block:
 	SHRL    $0x03, CX
 	ADDQ    CX, SI
 	ORL     $0x38, DX
-	MOVQ    AX, CX
-	SHRQ    $0x35, CX
-	MOVL    16384(R9)(CX*4), BX
 	CMPL    BX, $0x0000ff00
 	JEQ     dcLong
-
-dc:
 	MOVL    BX, CX
 	SHRL    $0x10, CX
 	MOVBLZX CL, CX
@@ -80,15 +88,62 @@ dc:
 	SHLXQ   BX, AX, AX
 	MOVBLZX BL, CX
 	SUBQ    CX, DX
+	MOVQ    8(R15), R9
 	MOVQ    16(R15), R12
 	MOVQ    means+32(FP), R14
 	ADDL    (R14)(R12*4), R13
 	MOVL    R13, (R14)(R12*4)
 	MOVW    R13, (DI)
-	MOVQ    8(R15), R9
 	MOVL    $0x00000001, R11
 
+	// From here to the end of the block 46 bits at most are used before bits are added.
 coefficients:
+	MOVQ    AX, CX
+	SHRQ    $0x36, CX
+	MOVQ    (R9)(CX*8), BX
+	MOVBLZX BH, CX
+	LEAQ    (R11)(CX*1), R12
+	TESTQ   BX, BX
+	JMI     slow
+	CMPQ    R12, $0x40
+	JCC     special
+	SHLXQ   BX, AX, R8
+	SUBQ    BX, DX
+	MOVQ    BX, R13
+	SHRQ    $0x30, R13
+	ADDQ    R11, R13
+	MOVBLZX R13, R13
+	MOVBLZX (R10)(R13*1), R13
+	RORXQ   $0x10, BX, R14
+	MOVW    R14, (DI)(R13*2)
+	MOVBLZX -1(R10)(R12*1), R13
+	RORXQ   $0x20, BX, R14
+	MOVW    R14, (DI)(R13*2)
+	MOVQ    R12, R11
+	MOVQ    R8, CX
+	SHRQ    $0x36, CX
+	MOVQ    (R9)(CX*8), BX
+	MOVBLZX BH, CX
+	LEAQ    (R11)(CX*1), R12
+	TESTQ   BX, BX
+	JMI     slowOther
+	CMPQ    R12, $0x40
+	JCC     specialOther
+	SHLXQ   BX, R8, AX
+	SUBQ    BX, DX
+	MOVQ    BX, R13
+	SHRQ    $0x30, R13
+	ADDQ    R11, R13
+	MOVBLZX R13, R13
+	MOVBLZX (R10)(R13*1), R13
+	RORXQ   $0x10, BX, R14
+	MOVW    R14, (DI)(R13*2)
+	MOVBLZX -1(R10)(R12*1), R13
+	RORXQ   $0x20, BX, R14
+	MOVW    R14, (DI)(R13*2)
+	MOVQ    R12, R11
+
+refilled:
 	MOVBLZX DL, DX
 	MOVQ    (SI), CX
 	BSWAPQ  CX
@@ -100,12 +155,14 @@ coefficients:
 	ADDQ    CX, SI
 	ORL     $0x38, DX
 	MOVQ    AX, CX
-	SHRQ    $0x35, CX
+	SHRQ    $0x36, CX
 	MOVQ    (R9)(CX*8), BX
 	MOVBLZX BH, CX
 	LEAQ    (R11)(CX*1), R12
+	TESTQ   BX, BX
+	JMI     slow
 	CMPQ    R12, $0x40
-	JAE     special
+	JCC     special
 	SHLXQ   BX, AX, R8
 	SUBQ    BX, DX
 	MOVQ    BX, R13
@@ -120,12 +177,14 @@ coefficients:
 	MOVW    R14, (DI)(R13*2)
 	MOVQ    R12, R11
 	MOVQ    R8, CX
-	SHRQ    $0x35, CX
+	SHRQ    $0x36, CX
 	MOVQ    (R9)(CX*8), BX
 	MOVBLZX BH, CX
 	LEAQ    (R11)(CX*1), R12
+	TESTQ   BX, BX
+	JMI     slowOther
 	CMPQ    R12, $0x40
-	JAE     specialOther
+	JCC     specialOther
 	SHLXQ   BX, R8, AX
 	SUBQ    BX, DX
 	MOVQ    BX, R13
@@ -139,67 +198,6 @@ coefficients:
 	RORXQ   $0x20, BX, R14
 	MOVW    R14, (DI)(R13*2)
 	MOVQ    R12, R11
-	MOVQ    AX, CX
-	SHRQ    $0x35, CX
-	MOVQ    (R9)(CX*8), BX
-	MOVBLZX BH, CX
-	LEAQ    (R11)(CX*1), R12
-	CMPQ    R12, $0x40
-	JAE     special
-	SHLXQ   BX, AX, R8
-	SUBQ    BX, DX
-	MOVQ    BX, R13
-	SHRQ    $0x30, R13
-	ADDQ    R11, R13
-	MOVBLZX R13, R13
-	MOVBLZX (R10)(R13*1), R13
-	RORXQ   $0x10, BX, R14
-	MOVW    R14, (DI)(R13*2)
-	MOVBLZX -1(R10)(R12*1), R13
-	RORXQ   $0x20, BX, R14
-	MOVW    R14, (DI)(R13*2)
-	MOVQ    R12, R11
-	MOVQ    R8, CX
-	SHRQ    $0x35, CX
-	MOVQ    (R9)(CX*8), BX
-	MOVBLZX BH, CX
-	LEAQ    (R11)(CX*1), R12
-	CMPQ    R12, $0x40
-	JAE     specialOther
-	SHLXQ   BX, R8, AX
-	SUBQ    BX, DX
-	MOVQ    BX, R13
-	SHRQ    $0x30, R13
-	ADDQ    R11, R13
-	MOVBLZX R13, R13
-	MOVBLZX (R10)(R13*1), R13
-	RORXQ   $0x10, BX, R14
-	MOVW    R14, (DI)(R13*2)
-	MOVBLZX -1(R10)(R12*1), R13
-	RORXQ   $0x20, BX, R14
-	MOVW    R14, (DI)(R13*2)
-	MOVQ    R12, R11
-	MOVQ    AX, CX
-	SHRQ    $0x35, CX
-	MOVQ    (R9)(CX*8), BX
-	MOVBLZX BH, CX
-	LEAQ    (R11)(CX*1), R12
-	CMPQ    R12, $0x40
-	JAE     special
-	SHLXQ   BX, AX, R8
-	SUBQ    BX, DX
-	MOVQ    BX, R13
-	SHRQ    $0x30, R13
-	ADDQ    R11, R13
-	MOVBLZX R13, R13
-	MOVBLZX (R10)(R13*1), R13
-	RORXQ   $0x10, BX, R14
-	MOVW    R14, (DI)(R13*2)
-	MOVBLZX -1(R10)(R12*1), R13
-	RORXQ   $0x20, BX, R14
-	MOVW    R14, (DI)(R13*2)
-	MOVQ    R12, R11
-	MOVQ    R8, AX
 	JMP     coefficients
 
 specialOther:
@@ -211,7 +209,7 @@ special:
 	JE      fits
 	LEAQ    -128(R12), CX
 	CMPQ    CX, $0x3f
-	JHI     slow
+	JHI     beyond
 
 fits:
 	// The entry ends the block.
@@ -230,8 +228,32 @@ fits:
 	MOVW    R14, (DI)(R13*2)
 	JMP     done
 
+beyond:
+	// Two symbols of which the second may belong to the next block, or a long code.
+	CMPQ R12, $0x000000ff
+	JCC  acLong
+	MOVQ AX, CX
+	SHRQ $0x36, CX
+	MOVL 8192(R9)(CX*4), BX
+
+one:
+	MOVBLZX BH, CX
+	LEAQ    (R11)(CX*1), R12
+	CMPQ    R12, $0x80
+	JCC     ended
+	JMP     slow
+
+ended:
+	SHLXQ   BX, AX, AX
+	MOVBLZX BL, CX
+	SUBQ    CX, DX
+	JMP     done
+
+slowOther:
+	MOVQ R8, AX
+
 slow:
-	// A value that is not wholly in sight, or two symbols of which the second may belong to the next block.
+	// A value that is not wholly in sight.
 	MOVBLZX DL, DX
 	MOVQ    (SI), CX
 	BSWAPQ  CX
@@ -242,18 +264,8 @@ slow:
 	SHRL    $0x03, CX
 	ADDQ    CX, SI
 	ORL     $0x38, DX
-	MOVQ    AX, CX
-	SHRQ    $0x35, CX
-	MOVL    16384(R9)(CX*4), BX
-	CMPL    BX, $0x0000ff00
-	JEQ     acLong
-
-ac:
-	MOVBLZX BH, CX
-	LEAQ    (R11)(CX*1), R12
-	LEAQ    -65(R12), CX
-	CMPQ    CX, $0x3f
-	JCS     overrun
+	CMPQ    R12, $0x40
+	JHI     overrun
 	MOVQ    R12, R11
 	MOVL    BX, CX
 	SHRL    $0x10, CX
@@ -276,7 +288,7 @@ ac:
 	MOVBLZX -1(R10)(R11*1), CX
 	MOVW    R13, (DI)(CX*2)
 	CMPQ    R11, $0x40
-	JCS     coefficients
+	JCS     refilled
 
 done:
 	ADDQ $0x28, R15
@@ -296,13 +308,13 @@ return:
 	RET
 
 dcLong:
-	MOVL $0x0000000c, R13
+	MOVL $0x0000000b, R13
 
 dcLonger:
 	MOVL  $0x00000040, CX
 	SUBL  R13, CX
 	SHRXQ CX, AX, R14
-	CMPL  R14, 24576(R9)(R13*4)
+	CMPL  R14, 12288(R9)(R13*4)
 	JLE   dcFound
 	INCL  R13
 	CMPL  R13, $0x11
@@ -310,28 +322,53 @@ dcLonger:
 	JMP   bad
 
 dcFound:
-	ADDL    24644(R9)(R13*4), R14
-	MOVBLZX 24728(R9)(R14*1), R14
+	ADDL    12356(R9)(R13*4), R14
+	MOVBLZX 12440(R9)(R14*1), R14
 
 	// The symbol, the length and their sum with the amplitude.
-	MOVL R14, BX
-	SHLL $0x08, BX
-	ORL  R13, BX
-	SHLL $0x10, BX
-	MOVL R14, CX
-	ANDL $0x0f, CX
-	ADDL R13, CX
-	ORL  CX, BX
-	JMP  dc
+	MOVL    R14, BX
+	SHLL    $0x08, BX
+	ORL     R13, BX
+	SHLL    $0x10, BX
+	MOVL    R14, CX
+	ANDL    $0x0f, CX
+	ADDL    R13, CX
+	ORL     CX, BX
+	MOVL    BX, CX
+	SHRL    $0x10, CX
+	MOVBLZX CL, CX
+	SHLXQ   CX, AX, R13
+	MOVL    BX, R8
+	SHRL    $0x18, R8
+	ANDL    $0x0f, R8
+	MOVQ    R13, R14
+	SARQ    $0x3f, R14
+	NOTQ    R14
+	BZHIQ   R8, R14, R14
+	SHRQ    $0x01, R13
+	XORL    $0x3f, R8
+	SHRXQ   R8, R13, R13
+	SUBL    R14, R13
+	SHLXQ   BX, AX, AX
+	MOVBLZX BL, CX
+	SUBQ    CX, DX
+	MOVQ    8(R15), R9
+	MOVQ    16(R15), R12
+	MOVQ    means+32(FP), R14
+	ADDL    (R14)(R12*4), R13
+	MOVL    R13, (R14)(R12*4)
+	MOVW    R13, (DI)
+	MOVL    $0x00000001, R11
+	JMP     refilled
 
 acLong:
-	MOVL $0x0000000c, R13
+	MOVL $0x0000000b, R13
 
 acLonger:
 	MOVL  $0x00000040, CX
 	SUBL  R13, CX
 	SHRXQ CX, AX, R14
-	CMPL  R14, 24576(R9)(R13*4)
+	CMPL  R14, 12288(R9)(R13*4)
 	JLE   acFound
 	INCL  R13
 	CMPL  R13, $0x11
@@ -339,8 +376,8 @@ acLonger:
 	JMP   bad
 
 acFound:
-	ADDL    24644(R9)(R13*4), R14
-	MOVBLZX 24728(R9)(R14*1), R14
+	ADDL    12356(R9)(R13*4), R14
+	MOVBLZX 12440(R9)(R14*1), R14
 
 	// The symbol, the length and their sum with the amplitude.
 	MOVL R14, BX
@@ -367,7 +404,7 @@ acRun:
 acMoved:
 	SHLL $0x08, CX
 	ORL  CX, BX
-	JMP  ac
+	JMP  one
 
 short:
 	MOVL $0x00000001, CX

@@ -78,14 +78,14 @@ func (r *bitReader) decodeBlocksPlain(coefs []block, codes []blockCode, means *[
 				have |= 56
 				e := ac.pairs[acc>>(64-lookBits)]
 				next := k + e>>8&0xFF
-				if next < 64 {
+				if next < 64 && int64(e) >= 0 {
 					acc <<= e & 63
 					have -= uint(e & 63)
 					b[naturalOrder[uint8(k+e>>48)]&63] = int16(e >> 16)
 					b[naturalOrder[uint8(next-1)]&63] = int16(e >> 32)
 					k = next
 					e = ac.pairs[acc>>(64-lookBits)]
-					if next = k + e>>8&0xFF; next < 64 {
+					if next = k + e>>8&0xFF; next < 64 && int64(e) >= 0 {
 						acc <<= e & 63
 						have -= uint(e & 63)
 						b[naturalOrder[uint8(k+e>>48)]&63] = int16(e >> 16)
@@ -94,15 +94,15 @@ func (r *bitReader) decodeBlocksPlain(coefs []block, codes []blockCode, means *[
 						continue
 					}
 				}
-				if next == 64 || next-endOfBlock <= 63 {
+				if int64(e) >= 0 && (next == 64 || next-endOfBlock <= 63) {
 					acc <<= e & 63
 					have -= uint(e & 63)
 					b[naturalOrder[uint8(k+e>>48)]&63] = int16(e >> 16)
 					b[naturalOrder[uint8(next-1)]&63] = int16(e >> 32)
 					break
 				}
-				// A value that is not wholly in sight, or two symbols of which the second may
-				// belong to the next block.
+				// A value that is not wholly in sight, two symbols of which the second may
+				// belong to the next block, or a long code.
 				acc |= binary.BigEndian.Uint64(buf[pos:]) >> (have & 63)
 				pos += int((63 - have) >> 3)
 				have |= 56

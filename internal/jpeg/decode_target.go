@@ -43,7 +43,7 @@ func (p *plane) aim(buf []byte, side int) {
 
 // runBlocks is how many blocks are decoded at a time, before their samples are made: as many
 // as stay in the first-level cache beside the lookup tables.
-const runBlocks = 256
+const runBlocks = 128
 
 // slab gives room for a run of MCUs.
 func (c *checker) slab() []block {

@@ -73,3 +73,47 @@ func TestDecodeTwin(t *testing.T) {
 		t.Errorf("%d segments, %d with faults: too few to prove anything", segments, faults)
 	}
 }
+
+// BenchmarkDecodeBlocks decodes the coefficients of the photographs, by the assembly where it
+// runs and by its twin.
+func BenchmarkDecodeBlocks(b *testing.B) {
+	list, headers, n := photographs(b)
+	for _, bench := range []struct {
+		name   string
+		decode func(r *bitReader, coefs []block, codes []blockCode, means *[4]int32, n int) fault
+	}{{"fast", (*bitReader).decodeBlocks}, {"plain", (*bitReader).decodeBlocksPlain}} {
+		b.Run(bench.name, func(b *testing.B) {
+			type segment struct {
+				c     *checker
+				codes []blockCode
+			}
+			var segments []segment
+			coefs := make([]block, 1)
+			for i, data := range list {
+				c := newChecker(data, headers[i])
+				if err := c.run(); err != nil {
+					b.Fatal(err)
+				}
+				if headers[i].Restart > 0 || headers[i].Progressive() || c.scan.blocks == 1 {
+					continue // not all in one segment
+				}
+				codes := c.scan.codes(nil, 1)
+				for j := range codes {
+					codes[j].at, codes[j].step = 0, 0
+				}
+				segments = append(segments, segment{c, codes})
+			}
+			b.SetBytes(n)
+			b.ReportAllocs()
+			for b.Loop() {
+				for _, s := range segments {
+					var means [4]int32
+					r := bitReader{buf: s.c.segment, end: 8 * (len(s.c.segment) - padding)}
+					if f := bench.decode(&r, coefs, s.codes, &means, s.c.scan.units); f != 0 {
+						b.Fatal("fault", f)
+					}
+				}
+			}
+		})
+	}
+}

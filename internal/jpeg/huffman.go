@@ -7,7 +7,7 @@ import (
 
 // lookBits is how many bits of the stream one table lookup sees. Eleven covers nearly all
 // codes that occur, and keeps the tables of two components in the first-level cache.
-const lookBits = 11
+const lookBits = 10
 
 // An entry of a lookup table packs what reading one symbol takes:
 //
@@ -24,17 +24,22 @@ const unknown entry = 0xFF << 8
 // endOfBlock is added to the coefficient index at an end of block: more than any index.
 const endOfBlock = 128
 
+// outOfSight marks an entry of pairs.
+const outOfSight = 1 << 63
+
 // huffTable is one Huffman table as a DHT segment gives it, and what is derived from it.
 // The derived parts are made when a scan first needs them.
 type huffTable struct {
-	// pairs is for the AC coefficients of sequential scans, up to two an entry, their values
-	// with them if wholly in sight; if not even one is, the entry is that of unknown:
+	// pairs is for the AC coefficients of sequential scans, up to two an entry, with their
+	// values:
 	//
 	//	bits 0-7   bits to skip
 	//	bits 8-15  how far the coefficient index moves, as in one
 	//	bits 16-31 the first value
 	//	bits 32-47 the last value, which goes before where the index moves to; a single one is there twice
 	//	bits 48-63 where the first value goes, from the index on
+	//
+	// If even one value is not wholly in sight, it is the entry of one symbol and outOfSight.
 	pairs [1 << lookBits]uint64
 	one   [1 << lookBits]entry // one symbol an entry
 
@@ -154,7 +159,9 @@ func (t *huffTable) pair() {
 		skip, advance, v := s&0xFF, s>>8&0xFF, s>>32
 		switch {
 		case skip > lookBits:
-			t.pairs[i] = uint64(unknown)
+			if t.pairs[i] = uint64(t.one[i]); t.one[i] != unknown {
+				t.pairs[i] |= outOfSight
+			}
 			continue
 		case advance != endOfBlock:
 			if s := second[i<<skip&(1<<lookBits-1)]; skip+s&0xFF <= lookBits {

@@ -17,9 +17,9 @@ const (
 
 	codeDC, codeAC, codeComponent, codeAt, codeStep, codeSize = 0, 8, 16, 24, 32, 40
 
-	tablePairs, tableOne, tableMaxCode, tableOffset, tableSpec = 0, 16384, 24576, 24644, 24712
+	tablePairs, tableOne, tableMaxCode, tableOffset, tableSpec = 0, 8192, 12288, 12356, 12424
 
-	lookBits   = 11
+	lookBits   = 10
 	unknown    = 0xFF << 8
 	endOfBlock = 128
 
@@ -68,6 +68,8 @@ func main() {
 	ADDQ(code, t)
 	MOVQ(t, last)
 
+	refill()
+
 	Label("unit")
 	Load(Param("codes"), code)
 
@@ -86,33 +88,29 @@ func main() {
 	Load(Param("coefs"), t)
 	ADDQ(t, block)
 
-	Comment("The difference of the DC coefficient.")
+	Comment("The difference of the DC coefficient. What is left of the block before is enough for the lookup.")
 	MOVQ(Mem{Base: code, Disp: codeDC}, table)
+	MOVQ(acc, t)
+	SHRQ(Imm(64-lookBits), t)
+	MOVL(Mem{Base: table, Index: t, Scale: 4, Disp: tableOne}, entry.As32())
 	refill()
-	single("dc")
+	CMPL(entry.As32(), U32(unknown))
+	JEQ(LabelRef("dcLong"))
 	value()
-	MOVQ(Mem{Base: code, Disp: codeComponent}, next)
-	Load(Param("means"), t2)
-	ADDL(Mem{Base: t2, Index: next, Scale: 4}, t1.As32())
-	MOVL(t1.As32(), Mem{Base: t2, Index: next, Scale: 4})
-	MOVW(t1.As16(), Mem{Base: block})
+	difference()
 
-	MOVQ(Mem{Base: code, Disp: codeAC}, table)
-	MOVL(U32(1), k.As32())
-
+	Comment("From here to the end of the block 46 bits at most are used before bits are added.")
 	Label("coefficients")
+	lookup(acc, "")
+	consume(acc, other)
+	lookup(other, "Other")
+	consume(other, acc)
+	Label("refilled")
 	refill()
-	a, b := acc, other
-	for range 5 { // of 11 bits at most
-		lookup(a)
-		JAE(LabelRef("special" + map[Register]string{acc: "", other: "Other"}[a]))
-		SHLXQ(entry, a, b)
-		SUBQ(entry, have)
-		store()
-		MOVQ(next, k)
-		a, b = b, a
-	}
-	MOVQ(a, acc)
+	lookup(acc, "")
+	consume(acc, other)
+	lookup(other, "Other")
+	consume(other, acc)
 	JMP(LabelRef("coefficients"))
 
 	Label("specialOther")
@@ -123,7 +121,7 @@ func main() {
 	JE(LabelRef("fits"))
 	LEAQ(Mem{Base: next, Disp: -endOfBlock}, t)
 	CMPQ(t, Imm(63))
-	JHI(LabelRef("slow"))
+	JHI(LabelRef("beyond"))
 
 	Label("fits")
 	Comment("The entry ends the block.")
@@ -133,21 +131,38 @@ func main() {
 	store()
 	JMP(LabelRef("done"))
 
-	Label("slow")
-	Comment("A value that is not wholly in sight, or two symbols of which the second may belong to the next block.")
-	refill()
-	single("ac")
+	Label("beyond")
+	Comment("Two symbols of which the second may belong to the next block, or a long code.")
+	CMPQ(next, U32(unknown>>8))
+	JCC(LabelRef("acLong"))
+	MOVQ(acc, t)
+	SHRQ(Imm(64-lookBits), t)
+	MOVL(Mem{Base: table, Index: t, Scale: 4, Disp: tableOne}, entry.As32())
+	Label("one")
 	MOVBLZX(BH, t.As32())
 	LEAQ(Mem{Base: k, Index: t, Scale: 1}, next)
-	LEAQ(Mem{Base: next, Disp: -65}, t)
-	CMPQ(t, Imm(endOfBlock-65))
-	JCS(LabelRef("overrun"))
+	CMPQ(next, Imm(endOfBlock))
+	JCC(LabelRef("ended"))
+	JMP(LabelRef("slow"))
+	Label("ended")
+	SHLXQ(entry, acc, acc)
+	MOVBLZX(entry.As8(), t.As32())
+	SUBQ(t, have)
+	JMP(LabelRef("done"))
+
+	Label("slowOther")
+	MOVQ(other, acc)
+	Label("slow")
+	Comment("A value that is not wholly in sight.")
+	refill()
+	CMPQ(next, Imm(64))
+	JHI(LabelRef("overrun"))
 	MOVQ(next, k)
 	value()
 	MOVBLZX(Mem{Base: natural, Index: k, Scale: 1, Disp: -1}, t.As32())
 	MOVW(t1.As16(), Mem{Base: block, Index: t, Scale: 2})
 	CMPQ(k, Imm(64))
-	JCS(LabelRef("coefficients"))
+	JCS(LabelRef("refilled"))
 
 	Label("done")
 	ADDQ(Imm(codeSize), code)
@@ -167,7 +182,11 @@ func main() {
 	RET()
 
 	long("dc", false)
+	value()
+	difference()
+	JMP(LabelRef("refilled"))
 	long("ac", true)
+	JMP(LabelRef("one"))
 	fail("short", short)
 	fail("bad", badCode)
 	fail("overrun", overrun)
@@ -195,15 +214,37 @@ func refill() {
 	ORL(Imm(56), have.As32())
 }
 
-// lookup takes the entry of the pairs for the bits in a, and where the index moves to, and
-// compares that with the end.
-func lookup(a Register) {
+// lookup takes the entry of the pairs for the bits in a, and where the index moves to. It goes
+// elsewhere for a value out of sight, and when that is not inside the block.
+func lookup(a Register, name string) {
 	MOVQ(a, t)
 	SHRQ(Imm(64-lookBits), t)
 	MOVQ(Mem{Base: table, Index: t, Scale: 8, Disp: tablePairs}, entry)
 	MOVBLZX(BH, t.As32())
 	LEAQ(Mem{Base: k, Index: t, Scale: 1}, next)
+	TESTQ(entry, entry)
+	JMI(LabelRef("slow" + name))
 	CMPQ(next, Imm(64))
+	JCC(LabelRef("special" + name))
+}
+
+// consume takes an entry of the pairs, with the bits from a; the rest is in b then.
+func consume(a, b Register) {
+	SHLXQ(entry, a, b)
+	SUBQ(entry, have)
+	store()
+	MOVQ(next, k)
+}
+
+// difference adds the value to the mean of the component, and turns to the AC coefficients.
+func difference() {
+	MOVQ(Mem{Base: code, Disp: codeAC}, table)
+	MOVQ(Mem{Base: code, Disp: codeComponent}, next)
+	Load(Param("means"), t2)
+	ADDL(Mem{Base: t2, Index: next, Scale: 4}, t1.As32())
+	MOVL(t1.As32(), Mem{Base: t2, Index: next, Scale: 4})
+	MOVW(t1.As16(), Mem{Base: block})
+	MOVL(U32(1), k.As32())
 }
 
 // store puts the values of an entry of the pairs into the block.
@@ -218,16 +259,6 @@ func store() {
 	MOVBLZX(Mem{Base: natural, Index: next, Scale: 1, Disp: -1}, t1.As32())
 	RORXQ(Imm(32), entry, t2)
 	MOVW(t2.As16(), Mem{Base: block, Index: t1, Scale: 2})
-}
-
-// single takes the entry of one symbol.
-func single(name string) {
-	MOVQ(acc, t)
-	SHRQ(Imm(64-lookBits), t)
-	MOVL(Mem{Base: table, Index: t, Scale: 4, Disp: tableOne}, entry.As32())
-	CMPL(entry.As32(), U32(unknown))
-	JEQ(LabelRef(name + "Long"))
-	Label(name)
 }
 
 // value consumes the code and the amplitude of an entry of one symbol; the value is in t1
@@ -296,5 +327,4 @@ func long(name string, ac bool) {
 		SHLL(Imm(8), t.As32())
 		ORL(t.As32(), entry.As32())
 	}
-	JMP(LabelRef(name))
 }
