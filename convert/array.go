@@ -141,7 +141,7 @@ func (r *run) executeTask(ctx context.Context, before *previous) (*Summary, erro
 		return nil, err
 	}
 	todo := r.todo()
-	if err := r.dir.Alone(ctx, func() error { return r.begin(before, len(todo) > 0) }); err != nil {
+	if err := r.dir.Alone(ctx, "plan", func() error { return r.begin(before, len(todo) > 0) }); err != nil {
 		return nil, err
 	}
 	r.source.remember()

@@ -175,7 +175,7 @@ func (r *run) tryToMake(ctx context.Context, todo []int) error {
 	if err := r.source.prepare(ctx, todo); err != nil {
 		return err
 	}
-	w := newWriters(r)
+	w := newWriters(ctx, r)
 	tasks := func(yield func(numbered, error) bool) {
 		for _, j := range todo {
 			if !yield(numbered{job: j}, nil) {

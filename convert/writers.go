@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"sync"
 
 	"github.com/tfrec/tfrec/shard"
@@ -10,7 +11,10 @@ import (
 // finished shard is synced and renamed in the background while the next one is
 // being written.
 type writers struct {
-	run     *run
+	run *run
+	// inTurn calls a function that puts a shard in place: at once, or for a
+	// task of an array job when no twin of it does the same.
+	inTurn  func(file string, put func() error) error
 	open    *openShard    // nil before the first piece
 	commits chan struct{} // holds a token for each commit under way
 
@@ -31,8 +35,12 @@ type openShard struct {
 // maxCommits is how many shards may be on their way to disk at a time.
 const maxCommits = 2
 
-func newWriters(r *run) *writers {
-	return &writers{run: r, commits: make(chan struct{}, maxCommits)}
+func newWriters(ctx context.Context, r *run) *writers {
+	ws := &writers{run: r, commits: make(chan struct{}, maxCommits), inTurn: func(_ string, put func() error) error { return put() }}
+	if r.plan != nil {
+		ws.inTurn = func(file string, put func() error) error { return r.dir.Alone(ctx, file, put) }
+	}
+	return ws
 }
 
 // add takes the next piece. The first piece of another job ends the shard
@@ -106,14 +114,23 @@ func (ws *writers) commit() error {
 
 // put puts a shard in place and records what it is.
 func (ws *writers) put(o *openShard) error {
-	info, err := o.w.Commit()
+	name := ws.run.jobs[o.job].name.String()
+	err := ws.inTurn(name, func() error {
+		if done := ws.run.dir.Done(name, false); ws.run.plan != nil && done != nil && done.Plan == ws.run.plan.id() && done.Fingerprint == o.fingerprint.String() {
+			o.w.Abort() // a twin of this task was faster
+			o.done = *done
+			return nil
+		}
+		info, err := o.w.Commit()
+		if err != nil {
+			return err
+		}
+		info.Fingerprint = o.fingerprint.String()
+		info.Labels = ws.run.source.labelCounts(o.labels)
+		o.done.Info = info
+		return ws.run.dir.PutDone(&o.done)
+	})
 	if err != nil {
-		return err
-	}
-	info.Fingerprint = o.fingerprint.String()
-	info.Labels = ws.run.source.labelCounts(o.labels)
-	o.done.Info = info
-	if err := ws.run.dir.PutDone(&o.done); err != nil {
 		return err
 	}
 	ws.run.done[o.job] = &o.done // each job has its own place
