@@ -26,6 +26,10 @@ type Record struct {
 // enough to stay in the cache.
 const blockRecords = 512
 
+// blockBytes is from how many bytes on a block takes no more records: those of
+// large ones are not to be held together.
+const blockBytes = 1 << 20
+
 // Block is some records in a row. Stages hand over blocks, so that no record
 // costs a lock, a channel or an allocation. A Block is used by one goroutine at
 // a time, but for Retain, Release and State, which any may call.
@@ -40,7 +44,7 @@ type Block struct {
 	at      position // where the stage stood, before elements ahead of Records
 	before  int64
 	refs    atomic.Int32
-	charged int64 // bytes of buf in the run's budget,
+	charged int64 // bytes in the run's budget,
 	reading bool  // as read ahead
 
 	// Of blocks that a feed made: what follows them, and what was skipped.
@@ -101,17 +105,30 @@ func (b *Block) bytes() int64 {
 	return n
 }
 
+// recordSize is about what a Record takes, its data aside.
+const recordSize = 64
+
+// size is how much memory a block has that newBuffer made.
+func (b *Block) size() int64 {
+	return int64(cap(b.buf)) + recordSize*int64(max(cap(b.store), cap(b.Records)))
+}
+
 // setBuf gives a block that newBuffer made another buffer.
 func (b *Block) setBuf(buf []byte) {
 	b.buf = buf
-	b.charge(int64(cap(buf)) - b.charged)
+	b.settle()
 }
+
+// settle brings what the budget knows of a block up to date.
+func (b *Block) settle() { b.charge(b.size() - b.charged) }
 
 func (b *Block) charge(n int64) {
 	b.charged += n
-	if b.reading {
+	switch {
+	case n == 0:
+	case b.reading:
 		b.run.budget.add(n, n)
-	} else {
+	default:
 		b.run.budget.add(n, 0)
 	}
 }

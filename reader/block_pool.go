@@ -20,13 +20,21 @@ func (p *blockPool) trim() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i, b := range p.free {
-		b.buf = nil
+		b.strip()
 		p.free[i] = nil
 		if len(p.bare) < maxFree {
 			p.bare = append(p.bare, b)
 		}
 	}
 	p.free = p.free[:0]
+}
+
+// strip takes a block its buffer, and what is there for its many records.
+func (b *Block) strip() {
+	b.buf = nil
+	if cap(b.store) > 2*blockRecords {
+		b.store = nil
+	}
 }
 
 func (p *blockPool) put(b *Block) {
@@ -38,15 +46,12 @@ func (p *blockPool) put(b *Block) {
 	clear(b.faults)
 	b.Records, b.parents, b.at, b.faults = nil, b.parents[:0], b.at[:0], b.faults[:0]
 	b.before = 0
-	list := &p.bare
-	if b.buf != nil {
-		b.charge(-b.charged)
-		b.reading = false
-		if size := cap(b.buf); size <= freeBuffer && b.run.budget.keep(int64(size)) {
-			list = &p.free
-		} else {
-			b.buf = nil
-		}
+	b.charge(-b.charged)
+	b.reading = false
+	list := &p.free
+	if b.buf == nil || cap(b.buf) > freeBuffer || !b.run.budget.keep(b.size()) {
+		list = &p.bare
+		b.strip()
 	}
 	p.mu.Lock()
 	if len(*list) < maxFree {
@@ -73,21 +78,17 @@ func (r *run) newBlock() *Block { return r.ready(r.blocks.take(&r.blocks.bare)) 
 // newBuffer returns an empty block with one reference, for records that lie in
 // its buf, which is of any length and content: setBuf gives it another. reading
 // says that it is for reading ahead.
-func (r *run) newBuffer(reading bool) *Block {
-	b := r.blocks.take(&r.blocks.free)
-	if b == nil {
-		b = r.newBlock()
-	} else {
-		r.ready(b)
-	}
+func (r *run) newBuffer(reading bool) *Block { return r.buffer(reading, 0) }
+
+// buffer is newBuffer for who has taken so many bytes from the budget for it.
+func (r *run) buffer(reading bool, paid int64) *Block {
+	b := r.ready(r.blocks.take(&r.blocks.free))
 	b.reading = reading
-	if n := int64(cap(b.buf)); n > 0 {
-		b.charged = n
-		if reading {
-			r.budget.reuse(n, n)
-		} else {
-			r.budget.reuse(n, 0)
-		}
+	b.charged = b.size()
+	if reading {
+		r.budget.reuse(b.charged, b.charged-paid, b.charged-paid)
+	} else {
+		r.budget.reuse(b.charged, b.charged-paid, 0)
 	}
 	return b
 }

@@ -21,8 +21,9 @@ type MemoryStats struct {
 //
 // Nothing is read or made ahead beyond three quarters of the limit, and what is
 // read ahead takes half of it at most. What somebody waits for is made all the
-// same, so that there is always progress; the last quarter is for that. Only an
-// element that alone needs more than the last quarter can go over the limit.
+// same, so that there is always progress; the last quarter is for that. There are
+// two such elements at most, one that is waited for and one in the making, so
+// that only such as need more than an eighth of the limit can go over it.
 //
 // Waiters are woken when memory comes back, and by poke: whoever makes their
 // needed true, or ends their context, pokes.
@@ -85,35 +86,53 @@ func (b *budget) keep(n int64) bool {
 	return true
 }
 
-// reuse takes n bytes of a kept buffer.
-func (b *budget) reuse(n, reading int64) {
+// reuse takes a kept buffer out, and n bytes, as add does.
+func (b *budget) reuse(kept, n, reading int64) {
 	b.mu.Lock()
-	b.kept = max(b.kept-n, 0)
+	b.kept = max(b.kept-kept, 0)
 	b.take(n, reading)
 	b.mu.Unlock()
 }
 
-// read takes n bytes for reading ahead, when there is room for them or needed
-// says that somebody waits for them. Until then it waits, if told to, or until
-// ctx ends. It reports whether it took them.
-func (b *budget) read(ctx context.Context, n int64, wait bool, needed func() bool) bool {
+// tryRead takes n bytes for reading ahead, when there is room for them.
+func (b *budget) tryRead(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	fits := func() bool { return b.reading+n <= b.limit/2 && b.used+n <= b.ahead() || needed() }
-	if !fits() && !(wait && b.wait(ctx, fits)) {
+	if !b.readable(n) {
 		return false
 	}
 	b.take(n, n)
 	return true
 }
 
-// await waits until there is room for an element of n bytes to be made ahead,
-// or needed says that somebody waits for it; false when ctx ends first. It takes
-// nothing.
-func (b *budget) await(ctx context.Context, n int64, needed func() bool) bool {
+func (b *budget) readable(n int64) bool {
+	return b.reading+n <= b.limit/2 && b.used+n <= b.ahead()
+}
+
+// read takes n bytes for reading ahead, as soon as there is room for them, or
+// needed says that somebody waits for them; false when ctx ends first.
+func (b *budget) read(ctx context.Context, n int64, needed func() bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return b.wait(ctx, func() bool { return b.used+n <= b.ahead() || needed() })
+	if !b.readable(n) && !b.wait(ctx, func() bool { return b.readable(n) || needed() }) {
+		return false
+	}
+	b.take(n, n)
+	return true
+}
+
+// make takes n bytes for an element that is made ahead, as soon as there is room
+// for it and for more bytes, or needed says that somebody waits for it; false
+// when ctx ends first.
+func (b *budget) make(ctx context.Context, n, more int64, needed func() bool) bool {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	fits := func() bool { return b.used+n+more <= b.ahead() || needed() }
+	if !b.wait(ctx, fits) {
+		return false
+	}
+	b.take(n, 0)
+	return true
 }
 
 func (b *budget) wait(ctx context.Context, ok func() bool) bool {

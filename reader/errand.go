@@ -55,9 +55,12 @@ func (e *errand) run(ctx context.Context) {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.begin, b.begin))
 	})
 	watch := g.stats.watch()
-	b := g.run.newBuffer(true)
-	b.buf = b.buf[:0]
-	if !e.reserve(ctx, b) || !g.readers.enter(ctx) {
+	b := e.reserve(ctx)
+	if b == nil {
+		e.err = ctx.Err()
+		return
+	}
+	if !g.readers.enter(ctx) {
 		b.Release()
 		e.err = ctx.Err()
 		return
@@ -80,15 +83,21 @@ func (e *errand) run(ctx context.Context) {
 	if e.err = ctx.Err(); e.err == nil {
 		e.err = e.collect(b)
 	}
+	clear(e.got)
+	if n := int64(cap(e.scratch)); n > minRoom {
+		g.run.budget.add(-n, 0)
+		e.scratch = nil
+	}
 	e.block = b
 	g.stats.gave(b)
 	watch.busy()
 }
 
-// reserve waits for the memory that the errand takes: for its records, which
-// become b's, and for what is read around them; false when ctx ends first.
-func (e *errand) reserve(ctx context.Context, b *Block) bool {
-	var records, around int64
+// reserve waits for the memory that the errand takes: for its records, in a
+// block, and for what is read around them. nil: ctx has ended.
+func (e *errand) reserve(ctx context.Context) *Block {
+	records := minRoom + recordSize*int64(len(e.wants))
+	var around int64
 	for rest := e.wants; len(rest) > 0; {
 		n, end := together(rest)
 		around = max(around, end-rest[0].begin)
@@ -97,19 +106,20 @@ func (e *errand) reserve(ctx context.Context, b *Block) bool {
 		}
 		rest = rest[n:]
 	}
-	budget := e.global.run.budget
+	run := e.global.run
 	have := int64(cap(e.scratch))
 	around = max(around, minRoom, have)
-	records = max(records+minRoom-b.charged, 0)
-	if !budget.read(ctx, records+around-have, true, e.needed.Load) {
-		return false
+	if !run.budget.read(ctx, records+around-have, e.needed.Load) {
+		return nil
 	}
-	budget.add(0, have-around) // the errand keeps this part of it
-	b.charged += records
+	run.budget.add(0, have-around) // the errand keeps this part of it
 	if have < around {
 		e.scratch = make([]byte, around)
 	}
-	return true
+	b := run.buffer(true, records)
+	b.buf = b.buf[:0]
+	b.charge(max(records-b.charged, 0))
+	return b
 }
 
 // together returns how many wants are read at once, and up to where.
@@ -192,7 +202,7 @@ func (e *errand) pick(b *Block, w want, p []byte, base int64, file *os.File) fou
 	data := p[tfrecord.HeaderSize : n-tfrecord.FooterSize]
 	if cap(b.buf)-len(b.buf) < len(data) {
 		// Records before alias the old buffer, which lives on through them.
-		b.buf = make([]byte, 0, max(len(data), minRoom))
+		b.buf = make([]byte, 0, max(len(data), int(minRoom)))
 	}
 	from := len(b.buf)
 	b.buf = append(b.buf, data...)
@@ -203,7 +213,7 @@ func (e *errand) pick(b *Block, w want, p []byte, base int64, file *os.File) fou
 }
 
 // minRoom is the least memory that is taken for records.
-const minRoom = 256 << 10
+const minRoom int64 = 256 << 10
 
 // collect puts what was found into b, in the order of the steps, up to the
 // first error.

@@ -27,6 +27,7 @@ type feed struct {
 	blocks chan *Block // closed at the end
 	err    error       // why it ended, for who sees blocks closed
 	needed atomic.Bool // somebody waits for a block
+	onTurn atomic.Bool // its blocks are taken as they come, and not only later
 }
 
 // feeder starts feeds and ends them together.
@@ -38,7 +39,7 @@ type feeder struct {
 	ready chan struct{} // not nil: gets a token when any feed has something
 
 	readers *gate
-	anyOne  atomic.Bool  // somebody waits for a block of any feed
+	anyOne  atomic.Bool  // somebody waits for a block of any feed on turn
 	largest atomic.Int64 // record of the compressed files so far, in bytes
 
 	ctx    context.Context
@@ -57,7 +58,7 @@ func (f *feeder) begin(ctx context.Context) {
 }
 
 // waitFor says that somebody is going to wait for a block of d, or of any feed
-// when d is nil. With false, the wait is over.
+// on turn when d is nil. With false, the wait is over.
 func (f *feeder) waitFor(d *feed, waits bool) {
 	if d == nil {
 		f.anyOne.Store(waits)
@@ -120,7 +121,10 @@ func (f *feeder) read(d *feed, epoch int32) error {
 	}
 	watch.blocked()
 	in := &intake{ctx: f.ctx, run: f.run, readers: f.readers, needed: func() bool {
-		return d.needed.Load() || f.anyOne.CompareAndSwap(true, false)
+		if d.onTurn.Load() && f.anyOne.CompareAndSwap(true, false) {
+			d.needed.Store(true)
+		}
+		return d.needed.Load()
 	}}
 	source, file, err := f.open(d.piece, in)
 	f.readers.leave()
@@ -144,7 +148,9 @@ func (f *feeder) read(d *feed, epoch int32) error {
 		for i := range b.faults {
 			b.faults[i].file = d.piece.file
 		}
+		b.settle()
 		f.stats.gave(b)
+		d.needed.Store(false)
 		watch.busy()
 		select {
 		case d.blocks <- b:

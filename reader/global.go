@@ -28,6 +28,9 @@ const maxRuns = 1 << 30
 // more of them lie near each other, and the later comes the first.
 const maxSteps = 1 << 14
 
+// leastSteps is how many are, however little memory there is.
+const leastSteps = 16
+
 // maxErrand is how many bytes of records are looked up together, at most.
 const maxErrand = 16 << 20
 
@@ -128,7 +131,8 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 	// Half of what may be read ahead is for errands under way, half for what they
 	// read around their records.
 	share := min(o.Memory/4/int64(o.Parallelism+2), maxErrand)
-	g.steps = int(min(max(share/max(g.bytes()/total, 1), 16), maxSteps))
+	size := max(g.bytes()/total, 1)
+	g.steps = int(min(max(share/size, min(minRoom/size, leastSteps), 1), maxSteps))
 	g.send()
 	return nil
 }
@@ -186,6 +190,7 @@ func (g *global) stop() {
 		g.stats.queue.Add(-1)
 		if e.block != nil {
 			e.block.Release()
+			e.block = nil
 		}
 		g.idle = append(g.idle, e)
 	}
@@ -221,6 +226,7 @@ func (g *global) next() (*Block, error) {
 		if g.i == len(e.block.Records) {
 			g.err = e.err
 			e.block.Release()
+			e.block = nil
 			g.idle = append(g.idle, e)
 			g.now, g.i, g.faults = nil, 0, 0
 			continue

@@ -10,37 +10,44 @@ type intake struct {
 	needed  func() bool // somebody waits for this file
 }
 
-// grow makes b's buffer n bytes large at least, and keeps the first of them.
-// Above ordinary bytes, for which there is always room, it waits until there is
-// room to read ahead, or until somebody waits for it.
-func (in *intake) grow(b *Block, keep, n, ordinary int) error {
-	if cap(b.buf) >= n {
+// block returns an empty block whose buffer has n bytes at least. It waits until
+// there is room to read ahead, or until somebody waits for the file.
+func (in *intake) block(n int) (*Block, error) {
+	if !in.run.budget.read(in.ctx, int64(n), in.needed) {
+		return nil, in.ctx.Err()
+	}
+	return in.paid(n), nil
+}
+
+// tryBlock is block that does not wait: nil when there is no room.
+func (in *intake) tryBlock(n int) *Block {
+	if !in.run.budget.tryRead(int64(n)) {
 		return nil
 	}
-	old := b.buf
-	if !in.make(b, n, ordinary, true) {
+	return in.paid(n)
+}
+
+func (in *intake) paid(n int) *Block {
+	b := in.run.buffer(true, int64(n))
+	if cap(b.buf) < n {
+		b.setBuf(make([]byte, n))
+	}
+	return b
+}
+
+// grow makes b's buffer n bytes large at least, and keeps the first of them. It
+// waits as block does.
+func (in *intake) grow(b *Block, keep, n int) error {
+	more := int64(n - cap(b.buf))
+	if more <= 0 {
+		return nil
+	}
+	if !in.run.budget.read(in.ctx, more, in.needed) {
 		return in.ctx.Err()
 	}
-	copy(b.buf, old[:keep])
-	return nil
-}
-
-// tryGrow is grow that keeps nothing and does not wait. It reports whether there
-// was room.
-func (in *intake) tryGrow(b *Block, n, ordinary int) bool {
-	return cap(b.buf) >= n || in.make(b, n, ordinary, false)
-}
-
-func (in *intake) make(b *Block, n, ordinary int, wait bool) bool {
-	if n <= ordinary {
-		b.setBuf(make([]byte, n))
-		return true
-	}
-	more := int64(n - cap(b.buf))
-	if !in.run.budget.read(in.ctx, more, wait, in.needed) {
-		return false
-	}
 	b.charged += more
-	b.buf = make([]byte, n)
-	return true
+	buf := make([]byte, n)
+	copy(buf, b.buf[:keep])
+	b.buf = buf
+	return nil
 }

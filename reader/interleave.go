@@ -27,7 +27,7 @@ func (s *Set) Interleave(cycle, block int) Pipe {
 		ahead := r.set.opts.Parallelism
 		x := &interleave{run: r, name: name, block: block, slots: make([]slot, cycle), ahead: ahead}
 		x.feeder = feeder{run: r, stats: r.stats("read")}
-		x.feeder.chunk, x.feeder.most = chunksFor(r.set.opts.Memory, cycle+ahead)
+		x.feeder.chunk, x.feeder.most = chunksFor(r.set.opts.Memory/2, cycle+ahead)
 		x.feeder.readers = r.readers(x.feeder.stats, cycle+ahead)
 		x.feeder.stats.queueSpace.Store(int32((cycle + ahead) * feedDepth))
 		x.stats = r.stats(name)
@@ -83,13 +83,14 @@ type interleave struct {
 	ready  []*feed // of pieces after those of the slots, in order
 	bad    tally
 
-	slots  []slot
-	turn   int   // whose turn it is
-	taken  int   // elements of the turn
-	coming int   // piece that the next free slot gets
-	open   int   // slots in use
-	call   int64 // of next, from 1
-	err    error
+	slots    []slot
+	turn     int   // whose turn it is
+	taken    int   // elements of the turn
+	coming   int   // piece that the next free slot gets
+	open     int   // slots in use
+	call     int64 // of next, from 1
+	gathered int   // bytes of records in its block, about
+	err      error
 }
 
 // slot is a place in the cycle.
@@ -182,7 +183,9 @@ func (x *interleave) resume(at position) error {
 		if place >= x.coming || from.number < 0 || from.offset < 0 {
 			return errPosition(x.name)
 		}
-		x.slots[i] = slot{feed: x.feeder.start(x.order[place], from, x.epoch), place: place, at: from}
+		d := x.feeder.start(x.order[place], from, x.epoch)
+		d.onTurn.Store(true)
+		x.slots[i] = slot{feed: d, place: place, at: from}
 		x.open++
 	}
 	return nil
@@ -216,7 +219,8 @@ func (x *interleave) next() (*Block, error) {
 	watch := x.stats.watch()
 	out := x.run.newBlock()
 	out.at = x.appendAt(out.at)
-	for len(out.Records) < blockRecords {
+	x.gathered = 0
+	for len(out.Records) < blockRecords && x.gathered < blockBytes {
 		s := &x.slots[x.turn]
 		if s.feed == nil {
 			if x.coming < len(x.order) {
@@ -261,6 +265,7 @@ func (x *interleave) next() (*Block, error) {
 func (x *interleave) fill(s *slot) {
 	d := x.ready[0]
 	x.ready = append(x.ready[:0], x.ready[1:]...)
+	d.onTurn.Store(true)
 	*s = slot{feed: d, place: x.coming, at: d.piece.from}
 	x.coming++
 	x.open++
@@ -313,6 +318,7 @@ func (x *interleave) take(s *slot, out *Block) {
 			s.held = x.call
 		}
 		out.Records = append(out.Records, b.Records[s.i:s.i+n]...)
+		x.gathered += n * (len(b.buf) / len(b.Records))
 		s.i += n
 		if len(x.slots) > 1 {
 			if x.taken += n; x.taken == x.block {

@@ -27,6 +27,7 @@ func (p *portion) drop() {
 		b.Release()
 	}
 	clear(p.blocks)
+	clear(p.records) // they may alias buffers that nobody keeps
 	p.records, p.blocks, p.last = p.records[:0], p.blocks[:0], 0
 }
 

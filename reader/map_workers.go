@@ -80,6 +80,7 @@ type workers[T any] struct {
 	bad   tally // what was passed over of the values that were given
 	idle  idle[*task[T]]
 
+	alone   func() bool  // nothing but what feed has in hand is under way
 	payload int64        // of the last portion, in bytes
 	largest atomic.Int64 // value so far, in bytes
 }
@@ -132,14 +133,16 @@ func openWorkers[T any](ctx context.Context, p Pipe, at *State, plan func(*run) 
 		w.start.setTally(w.bad)
 	}
 	stream.run.tally(&w.bad)
+	w.alone = func() bool { return w.room.occupied() == 1 }
 	w.counts.workers.Store(int32(n))
-	w.counts.queueSpace.Store(int32(depth))
+	w.counts.queueSpace.Store(int32(w.room.size()))
 	if auto {
 		stream.run.tuner.add(&knob{
 			stats: w.counts, pace: newPace(n, 1, most), depth: newDepth(depth, 1, mostDepth),
 			apply: func(n, depth int) {
 				w.gate.set(n)
 				w.room.set(w.underway(n) + depth)
+				w.counts.queueSpace.Store(int32(w.room.size()))
 			},
 		})
 	}
@@ -177,13 +180,17 @@ func (w *workers[T]) feed() {
 	for {
 		watch := w.counts.watch()
 		w.stream.run.tuner.tick()
-		if !w.room.enter(w.ctx) || !w.admit() {
+		var t *task[T]
+		if w.room.enter(w.ctx) {
+			t = w.task()
+		}
+		if t == nil {
 			w.ended = w.ctx.Err()
 			return
 		}
 		watch.blocked()
-		t := w.task()
 		if w.ended = w.works.cut.cut(&t.portion); w.ended != nil {
+			w.idle.put(t)
 			return
 		}
 		watch.waited()
@@ -211,16 +218,6 @@ func (w *workers[T]) feed() {
 			}
 		}
 	}
-}
-
-// admit waits until there is memory for another portion, or until nothing else
-// is under way.
-func (w *workers[T]) admit() bool {
-	n := w.payload
-	if w.idle.len() == 0 {
-		n += w.largest.Load()
-	}
-	return w.stream.run.budget.await(w.ctx, n, func() bool { return w.room.occupied() == 1 })
 }
 
 // account brings what the budget knows of a value up to date.
@@ -354,12 +351,22 @@ func (w *workers[T]) receive() (t *task[T], err error) {
 	return t, nil
 }
 
-// task returns an idle task.
+// task returns an idle task, as soon as there is memory for it and another
+// portion, or nothing else is under way; nil when the context ends first.
 func (w *workers[T]) task() *task[T] {
+	budget := w.stream.run.budget
 	if t, ok := w.idle.take(); ok {
+		if !budget.make(w.ctx, 0, w.payload, w.alone) {
+			w.idle.put(t)
+			return nil
+		}
 		return t
 	}
-	t := &task[T]{done: make(chan struct{}, 1)}
+	n := w.largest.Load()
+	if !budget.make(w.ctx, n, w.payload, w.alone) {
+		return nil
+	}
+	t := &task[T]{done: make(chan struct{}, 1), charged: n}
 	t.value = w.make()
 	t.fails = func(record int, err error) bool {
 		t.mu.Lock()
@@ -371,7 +378,7 @@ func (w *workers[T]) task() *task[T] {
 		t.portion.drop()
 		clear(t.faults)
 		t.faults = t.faults[:0]
-		if t.charged > 0 && w.idle.len() >= maxIdle {
+		if t.charged > 0 && w.idle.len() >= w.room.size() {
 			w.stream.run.budget.add(-t.charged, 0)
 			return // the garbage collector's
 		}
@@ -380,9 +387,6 @@ func (w *workers[T]) task() *task[T] {
 	return t
 }
 
-// maxIdle is how many values with memory of their own are kept for use again.
-const maxIdle = 2
-
 func (w *workers[T]) state() State { return w.start }
 
 func (w *workers[T]) running() *run { return w.stream.run }
@@ -390,6 +394,13 @@ func (w *workers[T]) running() *run { return w.stream.run }
 func (w *workers[T]) close() {
 	w.cancel()
 	w.wait.Wait()
+	for {
+		t, ok := w.idle.take()
+		if !ok {
+			break
+		}
+		w.stream.run.budget.add(-t.charged, 0)
+	}
 	w.stream.Close()
 }
 

@@ -57,8 +57,10 @@ func (p *streamFile) passable(err error) bool {
 }
 
 func (p *streamFile) read(watch *stopwatch) (*Block, error) {
-	b := p.run.newBuffer(true)
-	p.intake.tryGrow(b, p.chunk, p.chunk)
+	b, err := p.intake.block(p.chunk)
+	if err != nil {
+		return nil, err
+	}
 	b.buf = b.buf[:0]
 	for more := true; more; {
 		if err := p.makeRoom(b); err != nil {
@@ -86,7 +88,7 @@ func (p *streamFile) read(watch *stopwatch) (*Block, error) {
 // large as any so far, and the block's, of one that waits.
 func (p *streamFile) makeRoom(b *Block) error {
 	if n := p.largest.Load(); n > max(p.held, int64(p.chunk)) {
-		if !p.run.budget.read(p.intake.ctx, n-p.held, true, p.intake.needed) {
+		if !p.run.budget.read(p.intake.ctx, n-p.held, p.intake.needed) {
 			return p.intake.ctx.Err()
 		}
 		p.held = n
@@ -94,7 +96,7 @@ func (p *streamFile) makeRoom(b *Block) error {
 	if !p.loaded {
 		return nil
 	}
-	err := p.intake.grow(b, 0, len(p.pending), p.chunk)
+	err := p.intake.grow(b, 0, len(p.pending))
 	b.buf = b.buf[:0]
 	return err
 }

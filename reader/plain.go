@@ -20,6 +20,7 @@ type plainFile struct {
 	chunk   int    // bytes to read at a time,
 	most    int    // or up to so many, of large records
 	want    int    // the next time
+	frame   int    // bytes of the frame before
 	at      cursor // what was not given yet begins here
 	end     cursor
 	next    *Block // have bytes from at on lie in its buf
@@ -29,12 +30,16 @@ type plainFile struct {
 // read returns the next block, which may hold nothing but faults; io.EOF
 // behind the last one.
 func (p *plainFile) read(watch *stopwatch) (*Block, error) {
+	want := max(p.want, p.chunk)
 	b := p.next
 	p.next = nil
 	if b == nil {
-		b, p.have = p.run.newBuffer(true), 0
+		var err error
+		if b, err = p.in.block(p.chunk); err != nil {
+			return nil, err
+		}
+		p.have = 0
 	}
-	want := max(p.want, p.chunk)
 	for {
 		more, err := p.fill(b, want, watch)
 		if err != nil {
@@ -87,7 +92,7 @@ func (p *plainFile) fill(b *Block, want int, watch *stopwatch) (more bool, err e
 	if want <= p.have {
 		return p.at.offset+int64(p.have) < p.end.offset, nil
 	}
-	if err := p.in.grow(b, p.have, want, p.chunk); err != nil {
+	if err := p.in.grow(b, p.have, want); err != nil {
 		return false, err
 	}
 	b.buf = b.buf[:cap(b.buf)]
@@ -113,7 +118,7 @@ func (p *plainFile) fill(b *Block, want int, watch *stopwatch) (more bool, err e
 // needed for one; 0 at the end. last says that nothing follows the buffer.
 func (p *plainFile) parse(b *Block, last bool) (need int, err error) {
 	pos, size := 0, 0
-	if expect := p.have / max(p.chunk/blockRecords, 64); cap(b.Records) < expect {
+	if expect := p.have / max(p.frame, p.chunk/blockRecords, 64); cap(b.Records) < expect {
 		b.Records = slices.Grow(b.Records, expect)
 	}
 	for pos < p.have {
@@ -143,27 +148,22 @@ func (p *plainFile) parse(b *Block, last bool) (need int, err error) {
 	if len(b.Records) == 0 && len(b.faults) == 0 {
 		return 0, nil
 	}
-	p.carry(b.buf[pos:p.have], size)
+	p.frame = size
+	p.carry(b.buf[pos:p.have])
 	return 0, nil
 }
 
 // carry puts the beginning of a frame that is not all there into the next
-// block. size is that of the frame before: of large ones several are read at a
-// time, so that not half of each is moved.
-func (p *plainFile) carry(left []byte, size int) {
-	p.have, p.want = 0, min(8*size, p.most)
+// block. Of large frames several are read at a time, so that not half of each is
+// moved.
+func (p *plainFile) carry(left []byte) {
+	p.have, p.want = 0, min(8*p.frame, p.most)
 	if len(left) == 0 {
 		return
 	}
-	p.next = p.run.newBuffer(true)
-	if !p.in.tryGrow(p.next, max(len(left), p.want, p.chunk), p.chunk) {
-		p.want = 0
-		if len(left) > p.chunk { // it is read again when there is room for it
-			p.next.Release()
-			p.next = nil
-			return
-		}
-		p.in.tryGrow(p.next, p.chunk, p.chunk)
+	if p.next = p.in.tryBlock(max(len(left), p.want, p.chunk)); p.next == nil {
+		p.want = 0 // it is read again when there is room for it
+		return
 	}
 	p.have = copy(p.next.buf[:cap(p.next.buf)], left)
 }

@@ -24,6 +24,7 @@ const (
 type queue[T any] struct {
 	run   *run
 	stats *stageStats
+	empty func() bool
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -37,6 +38,7 @@ type queue[T any] struct {
 // 0. poke is to be called when a context ends that room was called with.
 func newQueue[T any](r *run, name string, n int) *queue[T] {
 	q := &queue[T]{run: r, stats: r.stats(name), limit: n}
+	q.empty = func() bool { return q.stats.queue.Load() == 0 }
 	q.changed.L = &q.mu
 	if n == 0 {
 		q.limit = startDepth
@@ -51,6 +53,7 @@ func (q *queue[T]) setLimit(n int) {
 	q.limit = n
 	q.changed.Broadcast()
 	q.mu.Unlock()
+	q.stats.queueSpace.Store(int32(n))
 }
 
 // room waits until another element may be made: the queue has room for it, and
@@ -63,7 +66,7 @@ func (q *queue[T]) room(ctx context.Context) bool {
 		q.changed.Wait()
 	}
 	q.mu.Unlock()
-	return q.run.budget.await(ctx, 0, func() bool { return q.stats.queue.Load() == 0 }) && ctx.Err() == nil
+	return q.run.budget.make(ctx, 0, 0, q.empty) && ctx.Err() == nil
 }
 
 // put adds an element.

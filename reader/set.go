@@ -42,10 +42,11 @@ type Options struct {
 	// while that brings more of a slow storage.
 	Readers int
 	// Memory bounds what is in flight, in bytes: read ahead, decoded, in queues
-	// and in the hands of the consumer (see [MemoryStats]). An element that is
-	// waited for and needs more than a quarter of it is made all the same, and
-	// of each open file 64 KiB are always there. Default: a quarter of the
-	// memory that this process may use, 1 GiB at most.
+	// and in the hands of the consumer (see [MemoryStats]). Nothing is read or
+	// made ahead beyond it. What is waited for comes all the same, so that
+	// elements which alone need more than an eighth of it, with their records,
+	// may go over it. Default: a quarter of the memory that this process may
+	// use, 1 GiB at most.
 	Memory int64
 	// Sloppy gives what is ready and waits for no slow file. The order is then
 	// another one each time; the records are the same.

@@ -5,9 +5,10 @@ import "math"
 // pace chooses how many workers a stage has. It looks at what happened since it
 // looked last, and changes the number only for a reason that it can see: more
 // when what comes after waits and all workers are busy, fewer when nobody waits
-// and workers are idle. More are on trial until the next look: what brings no
-// more elements is taken back, and not tried again for a while, which doubles
-// each time. So it settles.
+// and workers are idle. A change is on trial for some looks: more workers have
+// to bring a share of what they promise, and fewer must be enough. What fails is
+// taken back, and not tried again for a while, which doubles each time. So it
+// settles.
 //
 // (tf.data's AUTOTUNE climbs a modelled hill, see model.cc in TensorFlow; this
 // climbs the real one.)
@@ -15,8 +16,11 @@ type pace struct {
 	least, most int
 	now         int
 
+	mean     float64 // elements a second with so many workers, lately
 	from     int     // workers before a change that is on trial; 0: none is
-	rate     float64 // elements a second before it
+	before   float64 // mean then
+	looks    int     // of the trial
+	careful  bool    // one more at a time, since a larger step failed
 	hold     int     // looks to wait before the next change
 	patience int     // looks that the last failure cost
 	floor    int     // fewer were not enough, as long as
@@ -38,8 +42,9 @@ const (
 	calm     = 0.02 // of the time, and nobody waits
 	atWork   = 0.80 // of the workers: all of them
 	headroom = 1.25 // workers for one that is busy, when there are too many
-	gain     = 1.05 // elements a second that a trial has to bring
+	promised = 0.25 // of what more workers could bring at best, that they have to
 
+	trialLooks    = 3
 	leastPatience = 2
 	mostPatience  = 256
 )
@@ -51,44 +56,66 @@ func newPace(start, least, most int) *pace {
 // step takes a look and returns how many workers there are to be.
 func (p *pace) step(l look) int {
 	rate := l.elements / l.seconds
-	before := p.from
-	p.from = 0
-	switch {
-	case before > 0 && before < p.now && rate < p.rate*gain && l.awaited > calm:
-		p.failed(before) // more brought nothing
-		return p.now
-	case before > p.now && l.awaited > starved:
-		p.failed(before) // fewer were too few
-		p.floor, p.floorFor = before, p.patience
-		return p.now
+	if p.mean == 0 {
+		p.mean = rate
 	}
+	p.mean += (rate - p.mean) / trialLooks
 	if p.floorFor > 0 {
 		p.floorFor--
 	}
-	if p.hold > 0 {
-		p.hold--
-		return p.now
-	}
-	to := p.now
 	switch {
+	case p.from > 0:
+		p.judge(l)
+	case p.hold > 0:
+		p.hold--
 	case l.awaited > starved && l.busy >= atWork*float64(p.now) && !l.noMore:
-		to = min(p.now+max(p.now/2, 1), p.most)
+		more := max(p.now/2, 1)
+		if p.careful {
+			more = 1
+		}
+		p.change(min(p.now+more, p.most))
 	case l.awaited < calm:
-		to = max(int(math.Ceil(l.busy*headroom)), p.now/2, p.least)
+		to := max(int(math.Ceil(l.busy*headroom)), p.now/2, p.least)
 		if p.floorFor > 0 {
 			to = max(to, p.floor)
 		}
-		to = min(to, p.now)
-	}
-	if to != p.now {
-		p.from, p.rate, p.now = p.now, rate, to
+		p.change(min(to, p.now))
 	}
 	return p.now
 }
 
+// change puts another number on trial.
+func (p *pace) change(to int) {
+	if to != p.now {
+		p.from, p.before, p.now, p.mean, p.looks = p.now, p.mean, to, 0, 0
+	}
+}
+
+// judge ends a trial, some time.
+func (p *pace) judge(l look) {
+	from := p.from
+	if p.now < from {
+		p.from = 0
+		if l.awaited > starved { // fewer were too few
+			p.failed(from)
+			p.floor, p.floorFor = from, p.patience
+		}
+		return
+	}
+	if p.looks++; p.looks < trialLooks {
+		return
+	}
+	p.from = 0
+	best := float64(p.now) / float64(from)
+	p.careful = l.awaited > calm && p.mean < p.before*(1+promised*(best-1))
+	if p.careful { // more brought nothing, or little
+		p.failed(from)
+	}
+}
+
 // failed takes a change back.
 func (p *pace) failed(before int) {
-	p.now = before
+	p.now, p.mean = before, 0
 	p.patience = min(max(2*p.patience, leastPatience), mostPatience)
 	p.hold = p.patience
 }

@@ -31,6 +31,7 @@ type knob struct {
 	pace  *pace  // nil: the number of workers was given
 	depth *depth // nil: the length of the queue was given
 	apply func(workers, depth int)
+	queue int // what depth chose last
 	// reads says that the stage reads files: its workers are busy while they
 	// wait for files, and more of them only help then.
 	reads bool
@@ -53,6 +54,9 @@ func (t *tuner) add(k *knob) {
 	t.mu.Lock()
 	k.since = t.clock()
 	k.stats.auto.Store(true)
+	if k.depth != nil {
+		k.queue = k.depth.now
+	}
 	t.knobs = append(t.knobs, k)
 	t.mu.Unlock()
 }
@@ -98,18 +102,16 @@ func (k *knob) look(now time.Time) {
 		l.noMore = waits < l.busy
 		l.busy += waits
 	}
-	queue := int(k.stats.queueSpace.Load())
+	queue := 0
 	if k.pace != nil {
 		workers = k.pace.step(l)
 	}
 	if k.depth != nil {
 		queue = k.depth.step(queueLook{l.awaited, share(is.blocked, was.blocked), k.stats.fewestSeen()})
 	}
-	if workers != int(k.stats.workers.Load()) || k.depth != nil && queue != int(k.stats.queueSpace.Load()) {
+	if workers != int(k.stats.workers.Load()) || queue != k.queue {
+		k.queue = queue
 		k.stats.workers.Store(int32(workers))
-		if k.depth != nil {
-			k.stats.queueSpace.Store(int32(queue))
-		}
 		k.stats.changes.Add(1)
 		k.apply(workers, queue)
 	}

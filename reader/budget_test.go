@@ -1,0 +1,223 @@
+package reader
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"runtime"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func TestBudget(t *testing.T) {
+	b := newBudget(1000, func() {})
+	ctx, cancel := context.WithCancel(t.Context())
+	never := func() bool { return false }
+	if !b.tryRead(400) || b.tryRead(200) {
+		t.Error("what is read ahead may take 500 of 1000")
+	}
+	b.add(300, 0)
+	if b.tryRead(100) {
+		t.Error("800 of 1000 are ahead of what is waited for; want 750 at most")
+	}
+	if !b.read(ctx, 5000, func() bool { return true }) {
+		t.Error("what is waited for has to wait")
+	}
+	b.add(-5000, -5000)
+	admitted := make(chan bool)
+	go func() { admitted <- b.read(ctx, 100, never) }()
+	select {
+	case <-admitted:
+		t.Fatal("it did not wait")
+	case <-time.After(5 * time.Millisecond):
+	}
+	b.add(-300, 0)
+	if !<-admitted {
+		t.Error("memory came back, and it still waits")
+	}
+	go func() { admitted <- b.make(ctx, 400, 0, never) }()
+	time.Sleep(time.Millisecond)
+	cancel()
+	b.poke()
+	if <-admitted {
+		t.Error("admitted after the end")
+	}
+	if got := b.snapshot(); got != (MemoryStats{1000, 500, 5700}) {
+		t.Errorf("%+v", got)
+	}
+}
+
+// What one pipeline leaves in its budget, when all was given back, is nothing.
+func TestNothingStaysInTheBudget(t *testing.T) {
+	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+		dir := writeShards(t, c, 900, 0, 900, 10, 900)
+		for name, build := range pipelines {
+			if c != tfrecord.None && name[:3] == "all" {
+				continue
+			}
+			for _, n := range []int{0, 1, 700, 1 << 30} {
+				s, err := build(open(t, dir, Options{Memory: 1 << 16})).Start(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				for range n {
+					if _, err := s.Next(); err != nil {
+						break
+					}
+				}
+				s.Close()
+				if m := s.Report().Memory; m.InFlight != 0 || s.run.budget.reading != 0 {
+					t.Errorf("%s, %v, after %d records: %+v, %d for reading", name, c, n, m, s.run.budget.reading)
+				}
+			}
+		}
+	}
+}
+
+// consume takes all of a flow, and closes it; an element is used before the
+// next is asked for.
+func consume[T any](t *testing.T, f Flow[T], use func(*Running[T])) MemoryStats {
+	t.Helper()
+	r, err := f.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for err = nil; err == nil; {
+		if _, err = r.Next(); err == nil {
+			use(r)
+		}
+	}
+	if err != io.EOF {
+		t.Error(err)
+	}
+	r.Close()
+	m := r.Report().Memory
+	if m.InFlight != 0 {
+		t.Errorf("%d bytes are left", m.InFlight)
+	}
+	return m
+}
+
+// largeExamples writes files of Examples with so many bytes in each.
+func largeExamples(t *testing.T, c tfrecord.Compression, files, records, size int) string {
+	dir := t.TempDir()
+	for i := range files {
+		var all [][]byte
+		for k := range records {
+			all = append(all, example(func(b *tfrecord.Builder) {
+				b.Bytes("x", bytes.Repeat([]byte{byte(i), byte(k)}, size/2))
+			}))
+		}
+		writeFile(t, shardPath(dir, i), c, all...)
+	}
+	return dir
+}
+
+// However slow the consumer and however large the records, no memory is used
+// beyond the budget, neither by the accounts nor by the heap.
+func TestMemoryIsBounded(t *testing.T) {
+	const limit, size = 24 << 20, 1 << 20
+	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+		dir := largeExamples(t, c, 8, 6, size)
+		o := Options{Memory: limit, Parallelism: 8}
+		flows := map[string]func(*testing.T, *Set, func(int64)) MemoryStats{
+			"batches": func(t *testing.T, s *Set, slow func(int64)) MemoryStats {
+				return consume(t, s.Interleave(6, 1).Batch(1, false).Prefetch(0), func(r *Running[*RecordBatch]) { slow(0) })
+			},
+			"mapped": func(t *testing.T, s *Set, slow func(int64)) MemoryStats {
+				return consume(t, Batch(Map(s.Interleave(6, 1), func(r Record) (byte, error) { return r.Data[9], nil }, MapOptions{}), 2, false).Prefetch(20),
+					func(r *Running[[]byte]) { slow(0) })
+			},
+			"columns": func(t *testing.T, s *Set, slow func(int64)) MemoryStats {
+				return consume(t, ParseColumns(s.Records(), ColumnSpec{}).Prefetch(0), func(r *Running[*ColumnBatch]) { slow(0) })
+			},
+			"all": func(t *testing.T, s *Set, slow func(int64)) MemoryStats {
+				if c != tfrecord.None {
+					t.Skip("compressed files have no order of numbers")
+				}
+				return consume(t, s.ShuffleAll(ShuffleAllOptions{}).Batch(1, false), func(r *Running[*RecordBatch]) { slow(0) })
+			},
+		}
+		for name, run := range flows {
+			t.Run(name+" "+c.String(), func(t *testing.T) {
+				set := open(t, dir, o)
+				if _, err := set.Fingerprint(); err != nil {
+					t.Fatal(err)
+				}
+				var before, now runtime.MemStats
+				defer debug.SetGCPercent(debug.SetGCPercent(50))
+				runtime.GC()
+				runtime.ReadMemStats(&before)
+				most := int64(0)
+				m := run(t, set, func(int64) {
+					time.Sleep(2 * time.Millisecond) // what can be read ahead, is
+					runtime.GC()
+					runtime.ReadMemStats(&now)
+					most = max(most, int64(now.HeapAlloc)-int64(before.HeapAlloc))
+				})
+				slack := int64(2 << 20) // goroutines, files, decompressors
+				if c != tfrecord.None {
+					slack += 6 * size // the first large record of each file
+				}
+				if m.Peak > limit || m.Limit != limit || most > limit+slack {
+					t.Errorf("%+v accounted, %d bytes of heap; want %d at most", m, most, limit)
+				}
+				if m.Peak < limit/4 {
+					t.Errorf("only %d of %d were ever used", m.Peak, limit)
+				}
+			})
+		}
+	}
+}
+
+// Elements that alone are larger than the budget come all the same, one at a
+// time.
+func TestMoreThanTheBudget(t *testing.T) {
+	const size = 1 << 20
+	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Zstd} {
+		dir := largeExamples(t, c, 4, 3, size)
+		o := Options{Memory: size / 2}
+		for name, pipe := range map[string]Pipe{
+			"interleave": open(t, dir, o).Interleave(4, 1),
+			"shuffle":    open(t, dir, o).Interleave(2, 1).Shuffle(3),
+			"all":        open(t, dir, o).ShuffleAll(ShuffleAllOptions{}),
+		} {
+			if name == "all" && c != tfrecord.None {
+				continue
+			}
+			n := 0
+			m := consume(t, ParseColumns(pipe, ColumnSpec{Batch: 1}).Prefetch(0), func(r *Running[*ColumnBatch]) { n++ })
+			// The consumer has two for a moment, one is ready and one is made, all
+			// with their records; one or two are read, and decompressors hold one
+			// each.
+			limit := int64(12 * size)
+			if c != tfrecord.None {
+				limit += 4 * size
+			}
+			if n != 12 || m.Peak > limit {
+				t.Errorf("%s, %v: %d batches, %d bytes at most; want %d", name, c, n, m.Peak, limit)
+			}
+		}
+	}
+}
+
+func TestOptionsOfBudgets(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 3)
+	for _, o := range []Options{{Parallelism: 1 << 20}, {Readers: -1}, {Readers: 1 << 20}} {
+		if _, err := Open(dir, o); err == nil {
+			t.Errorf("%+v: no error", o)
+		}
+	}
+	set := open(t, dir, Options{})
+	if m := set.opts.Memory; m > mostMemory || m > memoryLimit()/4 || m < 16<<20 {
+		t.Errorf("a default of %d bytes, of %d", m, memoryLimit())
+	}
+	old := debug.SetMemoryLimit(256 << 20)
+	defer debug.SetMemoryLimit(old)
+	if m := memoryLimit(); m > 256<<20 {
+		t.Errorf("%d bytes, and GOMEMLIMIT is less", m)
+	}
+}
