@@ -13,7 +13,7 @@ import (
 )
 
 func newDiffCommand() *cobra.Command {
-	var o shard.DiffOptions
+	o := shard.DiffOptions{Memory: 256 << 20}
 	cmd := &cobra.Command{
 		Use:     "diff A B",
 		GroupID: groupLook,
