@@ -63,6 +63,14 @@ func (d *Dir) appendJournal() (*journal, error) {
 	return j, nil
 }
 
+// checkAppended refuses a set that an append was changing when it was stopped.
+func (d *Dir) checkAppended() error {
+	if d.Exists(journalFile) {
+		return fmt.Errorf("%s was being appended to when that was stopped, or is now: tfrec append %[1]s finishes it", d.path)
+	}
+	return nil
+}
+
 // beginAppend writes the journal. With it, the append is decided.
 func (d *Dir) beginAppend(j *journal) error {
 	j.Format, j.Version = journalFormat, journalVersion

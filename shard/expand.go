@@ -63,7 +63,7 @@ type Source struct {
 //     folders match, each of them as above.
 //
 // A path that is not there unwraps to fs.ErrNotExist, one without any record
-// file to ErrNoRecords.
+// file to ErrNoRecords. A set that an Append has begun to change is an error.
 func Expand(paths []string) ([]Source, error) {
 	var e expander
 	if err := e.add(paths); err != nil {
@@ -150,6 +150,9 @@ func (e *expander) addSet(set *Set, path string) error {
 	shards := set.shards()
 	if len(shards) == 0 {
 		return fmt.Errorf("%s: %w: it names no shards", path, ErrNoRecords)
+	}
+	if err := ViewDir(set.Dir).checkAppended(); err != nil {
+		return err
 	}
 	e.sources = append(e.sources, shards...)
 	e.sets = append(e.sets, set)
