@@ -2,13 +2,17 @@ package reader
 
 import (
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
+	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -347,6 +351,92 @@ func TestCacheWithoutTheLock(t *testing.T) {
 	idsOf(t, build())
 	if names := namesIn(cache); len(names) != 2 {
 		t.Errorf("then the folder holds %q", names)
+	}
+}
+
+// TestCacheByManyAtOnce has runs with nothing in common but the folder.
+func TestCacheByManyAtOnce(t *testing.T) {
+	dir, cache := writeShards(t, tfrecord.None, 300, 40), filepath.Join(t.TempDir(), "cache")
+	want := slices.Repeat(inOrder(300, 40), 3)
+	var wait sync.WaitGroup
+	for range 6 {
+		wait.Go(func() {
+			for range 3 {
+				set, err := Open(dir, Options{})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				got, err := idsUntil(set.Records().Cache(CacheOptions{Dir: cache}).Repeat(3))
+				if err != nil || !slices.Equal(got, want) {
+					t.Errorf("%d records, %v", len(got), err)
+				}
+			}
+		})
+	}
+	wait.Wait()
+	if names := namesIn(cache); len(names) != 2 {
+		t.Errorf("the folder holds %q", names)
+	}
+}
+
+// TestCacheBehindMap decodes pictures once, and trains on what was kept.
+func TestCacheBehindMap(t *testing.T) {
+	set := pictureSet(t, 6, nil)
+	codec, err := augment.NewCodec(augment.CodecOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var calls atomic.Int64
+	square := augment.ResizeSpec{Square: 8, Antialias: true}
+	small := func(dst []byte, r Record) ([]byte, error) {
+		calls.Add(1)
+		var e tfrecord.Example
+		if err := e.Parse(r.Data); err != nil {
+			return nil, err
+		}
+		picture, _ := e.Get(DefaultPictureKey)
+		data, _ := picture.Bytes()
+		f, _ := e.Get(DefaultLabelKey)
+		n, _ := f.Int64()
+		var large, im augment.Image
+		if _, err := codec.Decode(&large, data, augment.DecodeOptions{Channels: 3}); err != nil {
+			return nil, err
+		}
+		if err := square.Apply(&im, &large, nil); err != nil {
+			return nil, err
+		}
+		var b tfrecord.Builder
+		b.Bytes(DefaultPictureKey, im.Pix)
+		b.Bytes("image/format", []byte("raw"))
+		b.Int64("image/height", 8)
+		b.Int64("image/width", 8)
+		b.Int64("image/channels", 3)
+		b.Int64(DefaultLabelKey, n)
+		return b.Append(dst), nil
+	}
+	text := func(b *PictureBatch) string { return fmt.Sprint(b.Labels, b.Bytes) }
+	spec := PictureSpec{Resize: square, Batch: 5}
+	collect := func(p Pipe) (all []string) {
+		for b, err := range Pictures(p, spec).All(t.Context()) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			all = append(all, text(b))
+		}
+		return all
+	}
+	want := collect(set.Records().Repeat(3))
+	for name, o := range caches(t) {
+		calls.Store(0)
+		p := set.Records().Map("small", small, MapOptions{}).Cache(o).Repeat(3)
+		if got := collect(p); !slices.Equal(got, want) || calls.Load() != 12 {
+			t.Errorf("%s: other pictures, or %d calls for 12", name, calls.Load())
+		}
+		checkResume(t, Pictures(p, spec), text)
+		if o.Dir != "" && calls.Load() != 12 {
+			t.Errorf("%s: %d calls for 12, resumed with a whole cache", name, calls.Load())
+		}
 	}
 }
 

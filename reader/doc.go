@@ -19,6 +19,17 @@
 // For a loop without a state there is [Pipe.All], and for speed
 // [Stream.NextBlock], which gives hundreds of records at a time.
 //
+// What is costly need not be done in each epoch: [Pipe.Map] makes other records
+// of records, say small pictures of large ones, and [Pipe.Cache] keeps them, in
+// memory or on disk:
+//
+//	pipe := set.Interleave(16, 1).Map("small", shrink, reader.MapOptions{}).
+//		Cache(reader.CacheOptions{Dir: "cache"}).Shuffle(10_000).Repeat(-1)
+//
+// At the end of a pipe stands what makes elements of its records, a [Flow]:
+// [Pictures], [ParseColumns], [Map] and [Pipe.Batch], and behind them [MapFlow],
+// [Batch], [Unbatch], [Flow.Filter] and [Flow.Prefetch].
+//
 // A [Set] is files and options, a [Pipe] a description, a [Stream] what runs.
 // Stages hand over a [Block] at a time, whose records alias the buffers that
 // were read, so that no record costs an allocation, a lock or, but for

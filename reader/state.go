@@ -25,7 +25,8 @@ const (
 // Resuming costs the reading of a block again. Past a [Pipe.Shuffle] of n
 // elements it costs about n·(ln n + 1) elements, which are read again to fill
 // the buffer; in compressed files also what lies before the place in each of
-// the open ones.
+// the open ones. A [Pipe.Cache] that is not whole on disk reads its epoch again
+// from the beginning.
 type State struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`

@@ -1,0 +1,113 @@
+package reader
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// epochRecords is how many records an epoch of the endless flows has.
+const epochRecords = 400
+
+// endless are flows that read records for ever, ten at a time. Their numbers of
+// workers are given: those that are chosen go on moving, and memory with them.
+func endless(t testing.TB) map[string]Flow[[]int64] {
+	set := writeRecords(t, Options{Memory: 1 << 20, Seed: 1}, 4, func(file int) (records [][]byte) {
+		for i := range epochRecords / 4 {
+			records = append(records, example(func(b *tfrecord.Builder) {
+				b.Bytes("text", make([]byte, i%100))
+				b.Int64(DefaultLabelKey, int64(1000*file+i))
+			}))
+		}
+		return records
+	})
+	schema := Schema{{Key: DefaultLabelKey, Kind: tfrecord.KindInt64}, {Key: "text", Kind: tfrecord.KindBytes, Ragged: true}}
+	columns := func(p Pipe) Flow[[]int64] {
+		f := ParseColumns(p.Repeat(-1), ColumnSpec{Schema: schema, Batch: 10, Workers: 2})
+		return MapFlow(f, func(b *ColumnBatch) ([]int64, error) { return b.Get(DefaultLabelKey).Int64s, nil }, MapOptions{Workers: 2}).Prefetch(2)
+	}
+	return map[string]Flow[[]int64]{
+		"interleave":     columns(set.Interleave(3, 2)),
+		"shuffle":        columns(set.Interleave(3, 2).Shuffle(300)),
+		"all":            columns(set.ShuffleAll(ShuffleAllOptions{})),
+		"cache":          columns(set.Interleave(3, 2).Cache(CacheOptions{}).Shuffle(300)),
+		"cache on disk":  columns(set.Interleave(3, 2).Cache(CacheOptions{Dir: t.TempDir()}).Shuffle(300)),
+		"partial cache":  columns(set.Interleave(3, 2).Cache(CacheOptions{Limit: 20_000, Partial: true})),
+		"cut off cache":  columns(set.Interleave(3, 2).Cache(CacheOptions{Dir: t.TempDir()}).Take(epochRecords)),
+		"map, prefetch":  columns(again(set.Interleave(3, 2)).Prefetch(4)),
+		"map, then list": Batch(Map(set.Interleave(3, 2).Repeat(-1), label, MapOptions{Workers: 2}), 10, false),
+	}
+}
+
+// usage is what a process holds.
+type usage struct {
+	heap              int64 // bytes in use, after collecting garbage
+	goroutines, files int
+}
+
+func (u usage) String() string {
+	return fmt.Sprintf("%d KiB, %d goroutines, %d files", u.heap>>10, u.goroutines, u.files)
+}
+
+func usageNow() usage {
+	var m runtime.MemStats
+	runtime.GC() // twice: finalizers
+	runtime.GC()
+	runtime.ReadMemStats(&m)
+	return usage{int64(m.HeapAlloc), runtime.NumGoroutine(), openFiles()}
+}
+
+// epochsOf runs a flow of tens of records, and returns what is in use behind
+// each of the epochs.
+func epochsOf(t testing.TB, f Flow[[]int64], epochs ...int) (all []usage) {
+	t.Helper()
+	r, err := f.Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	done := 0
+	for _, epoch := range epochs {
+		for ; done < epoch*epochRecords; done += 10 {
+			if _, err := r.Next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		all = append(all, usageNow())
+	}
+	return all
+}
+
+// TestSteadyOverEpochs compares the 5th of a hundred epochs with the last.
+func TestSteadyOverEpochs(t *testing.T) {
+	for name, f := range endless(t) {
+		u := epochsOf(t, f, 5, 100)
+		// A block lost in each epoch would be more than 2 MiB. Less is a queue that
+		// is fuller than it was.
+		if u[1].heap > u[0].heap+1<<20 || u[1].goroutines > u[0].goroutines+3 || u[1].files > u[0].files+4 {
+			t.Errorf("%s: %v after 5 epochs, %v after 100", name, u[0], u[1])
+		}
+		t.Logf("%s: %v after 5 epochs, %v after 100", name, u[0], u[1])
+	}
+}
+
+// BenchmarkHundredEpochs reports what is in use after the first epoch, and
+// after a hundred:
+//
+//	go test ./reader -run '^$' -bench HundredEpochs -benchtime 1x
+func BenchmarkHundredEpochs(b *testing.B) {
+	for name, f := range endless(b) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				u := epochsOf(b, f, 1, 100)
+				b.ReportMetric(float64(u[0].heap), "heap-1-B")
+				b.ReportMetric(float64(u[1].heap), "heap-100-B")
+				b.ReportMetric(float64(u[1].goroutines-u[0].goroutines), "goroutines-more")
+				b.ReportMetric(float64(u[1].files-u[0].files), "files-more")
+			}
+		})
+	}
+}
