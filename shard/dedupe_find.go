@@ -24,18 +24,21 @@ type duplicates struct {
 // duplicate is the number of a record and that of the first one like it.
 type duplicate struct{ number, first int64 }
 
-// rowBytes is about what a record takes while a bucket is sorted.
-const rowBytes = 128
+// rowBytes is about what a record takes while a bucket is sorted: its row as it
+// was dealt, and as it is parsed.
+const rowBytes = 80
 
 // findDuplicates reads all records.
 func findDuplicates(ctx context.Context, in *inputs, dir *Dir, o *DedupeOptions) (*duplicates, error) {
 	total := in.records()
-	// Of the memory, a half fills buckets and a quarter sorts one.
-	buckets := int(max(total*rowBytes/max(o.memory()/4, 1), 0)) + 1
+	// The garbage collector lets the heap grow to twice of what is held: a half
+	// of the memory that is for buckets, and for one of them that is sorted.
+	held := o.memory() / 2
+	buckets := int(total*rowBytes/(held/8)) + 1
 	create := func() (spill.File, error) { return dir.TempFile("dedupe") }
-	hashes := spill.New(buckets, buckets, o.memory()/4, create)
+	hashes := spill.New(buckets, buckets, held/2, create)
 	defer hashes.Close()
-	d := &duplicates{total: total, buckets: buckets, at: -1, found: spill.New(buckets, buckets, o.memory()/4, create)}
+	d := &duplicates{total: total, buckets: buckets, at: -1, found: spill.New(buckets, buckets, held/4, create)}
 	err := d.deal(ctx, in, hashes, o)
 	for b := 0; b < buckets && err == nil; b++ {
 		if err = ctx.Err(); err == nil {
@@ -114,9 +117,12 @@ func takeRows(s *spill.Spill, bucket int) ([]spill.Row, error) {
 	}
 	var rows []spill.Row
 	for at := 0; at < len(data); {
-		var row spill.Row
-		row, at = spill.Parse(data, at)
+		row, next := spill.Parse(data, at)
+		if at == 0 {
+			rows = make([]spill.Row, 0, len(data)/next) // they are of one size
+		}
 		rows = append(rows, row)
+		at = next
 	}
 	return rows, nil
 }
