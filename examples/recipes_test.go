@@ -1,0 +1,113 @@
+package examples
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// recipe is a section of docs/recipes.md.
+type recipe struct {
+	title   string
+	script  string
+	line    int
+	hasCode bool
+}
+
+func recipes(t *testing.T) []recipe {
+	t.Helper()
+	data, err := os.ReadFile("../docs/recipes.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []recipe
+	inside := false
+	for i, line := range strings.Split(string(data), "\n") {
+		title, isTitle := strings.CutPrefix(line, "## ")
+		switch {
+		case isTitle:
+			all = append(all, recipe{title: title, line: i + 1})
+		case line == "```sh" && len(all) > 0:
+			inside, all[len(all)-1].hasCode = true, true
+		case line == "```":
+			inside = false
+		case inside:
+			all[len(all)-1].script += line + "\n"
+		}
+	}
+	return all
+}
+
+// kitchen makes the folder that the recipes are for.
+func kitchen(t *testing.T) string {
+	t.Helper()
+	dir := project(t, "build")
+	photos, err := filepath.Glob(filepath.Join(dir, "photos", "*", "*.jpg"))
+	if err != nil || len(photos) == 0 {
+		t.Fatal("no photographs", err)
+	}
+	for i, photo := range photos {
+		if i%5 == 0 {
+			class, name := filepath.Base(filepath.Dir(photo)), filepath.Base(photo)
+			place(t, photo, filepath.Join(dir, "new", class, "new-"+name))
+		}
+	}
+	place(t, "../testdata/demo/penguins.csv", filepath.Join(dir, "penguins.csv"))
+	run(t, dir, nil, "tfrec", "convert", "images", "photos", "flowers", "--resize", "64", "--splits", "train=0.8,val=0.2", "--shards", "4", "--quiet")
+	shards, err := filepath.Glob(filepath.Join(dir, "flowers", "*-train.tfrecord-*"))
+	if err != nil || len(shards) != 4 {
+		t.Fatal(shards, err)
+	}
+	for i, shard := range shards[:2] {
+		place(t, shard, filepath.Join(dir, "others", fmt.Sprintf("part-%d.tfrecord", i)))
+	}
+	broken := filepath.Join(dir, "broken.tfrecord")
+	place(t, shards[2], broken)
+	data, err := os.ReadFile(broken)
+	if err == nil {
+		copy(data[len(data)/2:], "damage")
+		err = os.WriteFile(broken, data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// place copies a file, with the folders that lead to it.
+func place(t *testing.T, from, to string) {
+	t.Helper()
+	data, err := os.ReadFile(from)
+	if err == nil {
+		err = os.MkdirAll(filepath.Dir(to), 0o755)
+	}
+	if err == nil {
+		err = os.WriteFile(to, data, 0o644)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestRecipes(t *testing.T) {
+	need(t, "sh", "grep")
+	all := recipes(t)
+	if len(all) < 20 {
+		t.Fatalf("%d recipes", len(all))
+	}
+	template := kitchen(t)
+	for _, r := range all {
+		t.Run(r.title, func(t *testing.T) {
+			if !r.hasCode {
+				t.Fatal("no commands")
+			}
+			dir := t.TempDir()
+			if err := os.CopyFS(dir, os.DirFS(template)); err != nil {
+				t.Fatal(err)
+			}
+			run(t, dir, nil, "sh", "-euc", r.script)
+		})
+	}
+}
