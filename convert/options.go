@@ -3,7 +3,6 @@ package convert
 import (
 	"errors"
 	"fmt"
-	"math"
 	"runtime"
 	"strconv"
 	"strings"
@@ -135,59 +134,13 @@ func (o *Options) check() error {
 }
 
 // SplitShare is a split's name and its share of the samples.
-type SplitShare struct {
-	Name  string
-	Share float64 // above 0, at most 1; the shares of all splits add up to 1
-}
+type SplitShare = shard.SplitShare
 
 // ParseSplits reads "train=0.9,val=0.1" or "train=90%,val=10%".
-func ParseSplits(s string) ([]SplitShare, error) {
-	var splits []SplitShare
-	var sum float64
-	seen := map[string]bool{}
-	for _, part := range strings.Split(s, ",") {
-		name, share, ok := strings.Cut(strings.TrimSpace(part), "=")
-		if !ok {
-			return nil, fmt.Errorf("%q: want NAME=SHARE such as train=0.9", part)
-		}
-		if err := shard.CheckSplit(name); err != nil {
-			return nil, err
-		}
-		if seen[name] {
-			return nil, fmt.Errorf("split %s is named twice", name)
-		}
-		seen[name] = true
-		v, err := ParseShare(share)
-		if err != nil {
-			return nil, fmt.Errorf("split %s: %w", name, err)
-		}
-		if v == 0 {
-			return nil, fmt.Errorf("split %s has no share: leave it out", name)
-		}
-		sum += v
-		splits = append(splits, SplitShare{Name: name, Share: v})
-	}
-	if math.Abs(sum-1) > 1e-6 {
-		return nil, fmt.Errorf("the shares add up to %g, want 1", sum)
-	}
-	return splits, nil
-}
+func ParseSplits(s string) ([]SplitShare, error) { return shard.ParseSplits(s) }
 
 // ParseShare reads a share between 0 and 1, as "0.1" or "10%".
-func ParseShare(s string) (float64, error) {
-	number, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
-	v, err := strconv.ParseFloat(number, 64)
-	if err != nil {
-		return 0, fmt.Errorf("share %q: want a number such as 0.1 or 10%%", s)
-	}
-	if percent {
-		v /= 100
-	}
-	if !(v >= 0 && v <= 1) {
-		return 0, fmt.Errorf("share %q is not between 0 and 1", s)
-	}
-	return v, nil
-}
+func ParseShare(s string) (float64, error) { return shard.ParseShare(s) }
 
 func formatSplits(splits []SplitShare) string {
 	parts := make([]string, len(splits))
