@@ -23,6 +23,9 @@ type labelSeen struct {
 	differ bool
 }
 
+// unlabelled is the id that TFDS's sets give to records without a label.
+const unlabelled = -1
+
 // maxLabelIDs is how many labels there can be; a feature of more values is none.
 const maxLabelIDs = 100_000
 
@@ -51,11 +54,14 @@ func (s *labelSeen) add(key string, features *tfrecord.Features, value tfrecord.
 	case !ok || value.Len() != 1:
 		s.odd = "it has not one int64 value in every record"
 		return
-	case id < 0:
+	case id < unlabelled:
 		s.odd = fmt.Sprintf("it is %d in some", id)
 		return
 	}
 	s.ids[id]++
+	if id == unlabelled {
+		return
+	}
 	if len(s.ids) > maxLabelIDs {
 		s.odd = fmt.Sprintf("it has more than %d values", maxLabelIDs)
 		return
@@ -106,7 +112,11 @@ func (s *labelSeen) most() int64 {
 // texts are the names that the records themselves say; nil when they don't say
 // all, or different ones.
 func (s *labelSeen) texts() []string {
-	if s.differ || len(s.said) != len(s.ids) || s.most() >= maxLabelIDs {
+	named := len(s.ids)
+	if s.ids[unlabelled] > 0 {
+		named--
+	}
+	if s.differ || named == 0 || len(s.said) != named || s.most() >= maxLabelIDs {
 		return nil
 	}
 	names := make([]string, s.most()+1)
@@ -177,7 +187,7 @@ func (a *adoption) labelOrder(seen map[string]*labelSeen) []string {
 	rank := func(key string) int {
 		_, class := a.tfds.classes[key]
 		switch {
-		case a.before != nil && slices.Contains(labelFeatures(a.before.Features), key):
+		case a.before != nil && slices.Contains(labelKeys(a.before.Features), key):
 			return 0
 		case class:
 			return 1
@@ -192,21 +202,10 @@ func (a *adoption) labelOrder(seen map[string]*labelSeen) []string {
 	return keys
 }
 
-// labelFeatures are the keys of the label features.
-func labelFeatures(features []Feature) []string {
-	var keys []string
-	for _, f := range features {
-		if f.Class == ClassLabel {
-			keys = append(keys, f.Key)
-		}
-	}
-	return keys
-}
-
 // labelNames finds the names of the ids of a feature; nil when nobody says them.
 func (a *adoption) labelNames(key string, s *labelSeen) ([]string, error) {
 	names, from := a.o.Labels, "those given"
-	if names == nil && a.before != nil && slices.Contains(labelFeatures(a.before.Features), key) {
+	if names == nil && a.before != nil && slices.Contains(labelKeys(a.before.Features), key) {
 		names, from = a.before.Labels, ManifestFile
 	}
 	for _, file := range []string{tfdsLabelsFile(key), "labels.txt"} {

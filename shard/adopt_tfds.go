@@ -36,9 +36,7 @@ func findTFDS(dir string) (*tfdsFound, error) {
 		return nil, err
 	}
 	t.features = features != nil
-	dict, _ := features["featuresDict"].(object)
-	list, _ := dict["features"].(object)
-	for key, v := range list {
+	for key, v := range featuresOf(features) {
 		feature, _ := v.(object)
 		if label, ok := feature["classLabel"].(object); ok {
 			t.classes[key] = int(number(label["numClasses"]))

@@ -116,13 +116,8 @@ func (a *adoption) splits(label string) {
 		if was, ok := known[f.info.File]; ok && was.SHA256 == f.info.SHA256 {
 			f.info.Fingerprint = was.Fingerprint
 		}
-		if seen := f.seen[label]; label != "" {
-			f.info.Labels = map[string]int64{}
-			if seen != nil {
-				for id, n := range seen.ids {
-					f.info.Labels[m.Labels[id]] = n
-				}
-			}
+		if seen := f.seen[label]; seen != nil {
+			f.info.Labels = labelCounts(seen.ids, m.Labels)
 		}
 		s.Records += f.info.Records
 		s.Shards = append(s.Shards, f.info)

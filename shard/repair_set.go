@@ -208,36 +208,25 @@ func renewed(set *Set, dir *Dir, infos map[string]Info) (m *Manifest, changed bo
 	return m, changed, nil
 }
 
-// countLabels counts the labels in a shard of the set that m describes.
+// countLabels counts the labels in a shard of the set that m describes. Records
+// that are no Examples have none; verify names them.
 func countLabels(path string, m *Manifest) (map[string]int64, error) {
-	key := ""
-	for _, f := range m.Features {
-		if f.Class == ClassLabel && f.Kind == tfrecord.KindInt64.String() {
-			key = f.Key
-			break
-		}
-	}
 	r, err := Open(path, tfrecord.ReaderOptions{})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	counts := make(map[string]int64)
+	labels := m.labelCounter()
 	var example tfrecord.Example
 	for record, err := range r.All() {
 		if err != nil {
 			return nil, err
 		}
-		if example.Parse(record) != nil {
-			continue // verify names it
-		}
-		if f, ok := example.Get(key); ok && f.Len() == 1 {
-			if id, ok := f.Int64(); ok && id >= 0 && id < int64(len(m.Labels)) {
-				counts[m.Labels[id]]++
-			}
+		if example.Parse(record) == nil {
+			labels.add(&example)
 		}
 	}
-	return counts, nil
+	return labelCounts(labels.byID, m.Labels), nil
 }
 
 // apart refuses a folder to write into that is, lies in, or holds the one to

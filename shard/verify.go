@@ -39,6 +39,9 @@ type Report struct {
 	Records int64 `json:"records"`
 	// Faults of the files in their order, then those of whole sets.
 	Faults []Fault `json:"faults"`
+	// Errors say what could not be checked, and why. They are no faults of the
+	// data: Verify returns them, too.
+	Errors []string `json:"errors,omitempty"`
 }
 
 // FileReport is what Verify found of one file.
@@ -74,8 +77,10 @@ type Fault struct {
 //   - the index beside a file, line by line,
 //   - for files that a manifest names: number of records, SHA-256, compression,
 //     an index that should be there, and that Examples parse,
+//   - for shards whose manifest counts labels: those numbers, and that every
+//     label has a name,
 //   - for whole sets: shards that are missing, files that do not belong to it,
-//     and the manifest's own sums.
+//     the manifest's own sums, and TFDS's files.
 //
 // Faults in the data are not an error; they are in the Report, which is the
 // same for any number of workers. An error says that something could not be
@@ -118,6 +123,14 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 		if err != nil {
 			errs = append(errs, err)
 		}
+		faults, err = set.checkTFDS()
+		report.Faults = append(report.Faults, faults...)
+		if err != nil {
+			errs = append(errs, err)
+		}
+	}
+	for _, err := range errs {
+		report.Errors = append(report.Errors, Readable(err.Error()))
 	}
 	report.OK = len(report.Faults) == 0 && len(errs) == 0
 	return report, errors.Join(errs...)

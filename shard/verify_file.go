@@ -20,6 +20,8 @@ type fileCheck struct {
 	report FileReport
 	faults []Fault
 	err    error // why not all could be checked
+
+	labels labelCounter // for a shard whose manifest counts them
 }
 
 // checkFile checks one file with r, a reader to use again.
@@ -47,6 +49,9 @@ func (c *fileCheck) check(in *meter, r *tfrecord.Reader, examples bool) {
 	if c.source.Info != nil {
 		in.sum = sha256.New()
 		examples = examples || c.source.Set.Records == RecordExample
+		if examples {
+			c.labels = c.source.Set.labelCounter()
+		}
 	}
 	index, err := openIndexCheck(c.source.Path)
 	if err != nil {
@@ -84,6 +89,8 @@ func (c *fileCheck) records(r *tfrecord.Reader, in *meter, index *indexCheck, ex
 		if err == nil && examples {
 			if err := example.Parse(record); err != nil {
 				c.addError(r.Locate(err), "")
+			} else {
+				c.checkLabel(r, c.labels.add(&example))
 			}
 		}
 		if err != nil {
@@ -128,6 +135,9 @@ func (c *fileCheck) againstManifest(in *meter, whole, indexed bool) {
 	}
 	if sum := hex.EncodeToString(in.sum.Sum(nil)); sum != info.SHA256 || in.n != info.Bytes {
 		c.add(setFault(path, tfrecord.PartHash, "SHA-256 %s of %d bytes, the manifest says %s of %d", sum, in.n, info.SHA256, info.Bytes))
+	}
+	if whole {
+		c.checkLabels()
 	}
 	want := c.source.Set.Compression
 	if whole && in.n > 0 && want != "" && c.report.Compression != want {

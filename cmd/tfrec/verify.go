@@ -21,8 +21,9 @@ func newVerifyCommand() *cobra.Command {
 number and offset. It works on any TFRecord file, event files included.
 
 A set with a manifest is held to it: number of records and SHA-256 of each
-shard, the indexes, shards that are missing, files that do not belong, and that
-records are the Examples that the manifest promises.`,
+shard, the indexes, shards that are missing, files that do not belong, that
+records are the Examples that the manifest promises, the numbers of records of
+each label, and what TFDS's files say.`,
 		Example: `  tfrec verify out/
   tfrec verify --examples 'data/*.tfrecord'
   tfrec verify --json out/ | jq '.faults[]'`,

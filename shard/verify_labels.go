@@ -1,0 +1,44 @@
+package shard
+
+import (
+	"fmt"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// checkLabel checks that the label of the record last read has a name.
+func (c *fileCheck) checkLabel(r *tfrecord.Reader, id int64) {
+	if id < int64(len(c.names())) {
+		return
+	}
+	c.add(Fault{
+		Path: c.source.Path, Record: r.Record(), Offset: r.Offset(), Part: tfrecord.PartParse,
+		Message: fmt.Sprintf("feature %q is %d, but there are %d names of labels", c.labels.key, id, len(c.names())),
+	})
+}
+
+func (c *fileCheck) names() []string {
+	if c.source.Set == nil {
+		return nil
+	}
+	return c.source.Set.Labels
+}
+
+// checkLabels compares the numbers of records of each label with the manifest's.
+func (c *fileCheck) checkLabels() {
+	want := c.source.Info.Labels
+	if c.labels.byID == nil || want == nil {
+		return
+	}
+	got := labelCounts(c.labels.byID, c.names())
+	for _, name := range sortedKeys(got) {
+		if n := want[name]; n != got[name] {
+			c.add(setFault(c.source.Path, tfrecord.PartCount, "%d records with the label %q, the manifest says %d", got[name], name, n))
+		}
+	}
+	for _, name := range sortedKeys(want) {
+		if _, any := got[name]; !any && want[name] != 0 {
+			c.add(setFault(c.source.Path, tfrecord.PartCount, "no records with the label %q, the manifest says %d", name, want[name]))
+		}
+	}
+}

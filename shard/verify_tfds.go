@@ -1,0 +1,122 @@
+package shard
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// checkTFDS holds the files that TFDS reads to the manifest: those that a set
+// of its kind has must be there, with its splits, numbers of records, features
+// and names of labels. What else they say is anybody's.
+func (s *Set) checkTFDS() (faults []Fault, err error) {
+	want, err := EncodeTFDS(s.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	fault := func(name string, part tfrecord.Part, format string, args ...any) {
+		faults = append(faults, setFault(s.Path(name), part, format, args...))
+	}
+	if string(s.Options["tfds"]) == `"found"` {
+		// Somebody else's features are described in their own way.
+		delete(want, TFDSFeaturesFile)
+	}
+	found := &tfdsFound{}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		path := s.Path(name)
+		if _, err := os.Stat(path); notThere(err) {
+			fault(name, tfrecord.PartMissing, "TFDS needs this file, but there is none (tfrec adopt makes it)")
+			continue
+		} else if err != nil {
+			return faults, err
+		}
+		if strings.HasSuffix(name, tfdsLabelsSuffix) {
+			data, err := os.ReadFile(path)
+			if err != nil {
+				return faults, err
+			}
+			if got, want := strings.TrimSpace(string(data)), strings.TrimSpace(string(want[name])); got != want {
+				fault(name, tfrecord.PartHeader, "its names of labels are not the manifest's")
+			}
+			continue
+		}
+		got, err := readObject(path)
+		if err != nil {
+			fault(name, tfrecord.PartParse, "%v", err)
+			continue
+		}
+		switch name {
+		case TFDSInfoFile:
+			found.info = got
+			for _, text := range found.contradicts(s.Manifest) {
+				fault(name, tfrecord.PartCount, "%s", text)
+			}
+		case TFDSFeaturesFile:
+			var ours object
+			if err := json.Unmarshal(want[name], &ours); err != nil {
+				return faults, err
+			}
+			if key := onlyIn(featuresOf(got), featuresOf(ours)); key != "" {
+				fault(name, tfrecord.PartHeader, "feature %q is not in the manifest", key)
+			}
+			if key := onlyIn(featuresOf(ours), featuresOf(got)); key != "" {
+				fault(name, tfrecord.PartHeader, "feature %q of the manifest is missing", key)
+			}
+		}
+	}
+	return faults, nil
+}
+
+// contradicts says in what dataset_info.json and the manifest differ.
+func (t *tfdsFound) contradicts(m *Manifest) (texts []string) {
+	if t.name() != m.Name {
+		texts = append(texts, fmt.Sprintf("the dataset's name is %q, the manifest says %q", t.name(), m.Name))
+	}
+	splits := map[string]object{}
+	for _, s := range t.splits() {
+		name, _ := s["name"].(string)
+		splits[name] = s
+	}
+	for _, split := range m.Splits {
+		s := splits[split.Name]
+		delete(splits, split.Name)
+		lengths := make([]string, len(split.Shards))
+		for i, info := range split.Shards {
+			lengths[i] = fmt.Sprint(info.Records)
+		}
+		switch template, _ := s["filepathTemplate"].(string); {
+		case s == nil:
+			texts = append(texts, fmt.Sprintf("split %s is missing", split.Name))
+		case !sameLengths(s["shardLengths"], lengths):
+			texts = append(texts, fmt.Sprintf("split %s: the shards' numbers of records are not the manifest's", split.Name))
+		case !t.makes(template, split.Name, m):
+			texts = append(texts, fmt.Sprintf("split %s: the template %q does not make the shards' names", split.Name, template))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(splits)) {
+		texts = append(texts, fmt.Sprintf("split %s is not in the manifest", name))
+	}
+	return texts
+}
+
+// featuresOf are the features of a FeaturesDict by key.
+func featuresOf(o object) object {
+	dict, _ := o["featuresDict"].(object)
+	features, _ := dict["features"].(object)
+	return features
+}
+
+// onlyIn is the first key of a that b does not have; "" when it has all.
+func onlyIn(a, b object) string {
+	for _, key := range slices.Sorted(maps.Keys(a)) {
+		if _, both := b[key]; !both {
+			return key
+		}
+	}
+	return ""
+}
