@@ -24,23 +24,30 @@ type BenchOptions struct {
 	Batch int
 	// Shuffle is the size of the shuffle buffer, in records. Default: none.
 	Shuffle int
-	// Workers is how many goroutines work at the same time. Default:
-	// GOMAXPROCS.
+	// Workers is how many goroutines work at the same time, in each stage and
+	// together. Default: what is chosen, within GOMAXPROCS together.
 	Workers int
+	// Memory is that of [Options].
+	Memory int64
 	// For is how long to go on. All is read once at least, and then again and
-	// again. Default: once.
+	// again until the time is over. Default: once.
 	For time.Duration
 }
 
 // BenchResult is what [Bench] measured. Its JSON form is `tfrec bench --json`.
 type BenchResult struct {
+	// Records is how many came, in whole Passes over all that there is, and in
+	// Partial of them in one more, which the end of the time cut off.
 	Records       int64   `json:"records"`
+	Passes        int64   `json:"passes"`
+	Partial       int64   `json:"partial"`
 	Seconds       float64 `json:"seconds"`
 	RecordsPerSec float64 `json:"records_per_s"`
 	// MBPerSec is of the records' data, uncompressed, in millions of bytes.
 	MBPerSec float64 `json:"mb_per_s"`
 	// Bottleneck is what [Bottleneck] says.
 	Bottleneck string       `json:"bottleneck"`
+	Memory     MemoryStats  `json:"memory"`
 	Stages     []BenchStage `json:"stages"`
 }
 
@@ -52,6 +59,10 @@ type BenchStage struct {
 	WaitInput     float64 `json:"wait_input_s"`
 	BlockedOutput float64 `json:"blocked_output_s"`
 	Workers       int     `json:"workers"`
+	Awaited       float64 `json:"awaited_s"`
+	QueueSize     int     `json:"queue_size"`
+	Auto          bool    `json:"auto"`
+	Changes       int64   `json:"changes"`
 }
 
 // Bench reads what paths stand for as fast as it can, and says how fast that
@@ -61,7 +72,7 @@ func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, e
 	if o.Parse && o.Decode {
 		return nil, errors.New("bench: parsing into columns and decoding pictures are two pipelines; want one of them")
 	}
-	set, err := OpenAll(paths, Options{Parallelism: o.Workers})
+	set, err := OpenAll(paths, Options{Parallelism: o.Workers, Readers: o.Workers, Memory: o.Memory, perPass: true})
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +80,9 @@ func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, e
 	if o.Shuffle > 0 {
 		pipe = pipe.Shuffle(o.Shuffle)
 	}
-	pipe = pipe.Repeat(-1)
+	if o.For > 0 {
+		pipe = pipe.Repeat(-1)
+	}
 	o.Batch = max(o.Batch, 1)
 	switch {
 	case o.Parse:
@@ -85,7 +98,7 @@ func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, e
 }
 
 // bench runs a flow over a pipe that repeats until all was read and the time is
-// over.
+// over. Its batches end with a pass.
 func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (records int, at mark)) (*BenchResult, error) {
 	began := time.Now()
 	r, err := f.Start(ctx)
@@ -95,21 +108,38 @@ func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (
 	defer r.Close()
 	var res BenchResult
 	for {
+		over := time.Since(began) >= o.For
+		if over && res.Passes > 0 {
+			break
+		}
 		v, err := r.Next()
 		if err == io.EOF {
-			return nil, errors.New("bench: no record in the files")
+			if res.Records == 0 {
+				return nil, errors.New("bench: no record in the files")
+			}
+			res.Passes, res.Partial = res.Passes+1, 0
+			break
 		}
 		if err != nil {
 			return nil, err
 		}
 		n, at := look(v)
-		res.Records += int64(n)
-		if last := at.block.Records[at.n-1]; last.Epoch > 0 && time.Since(began) >= o.For {
-			break
+		if epoch := int64(at.block.Records[at.n-1].Epoch); epoch > res.Passes {
+			res.Passes, res.Partial = epoch, 0
+			if over {
+				break // this batch belongs to the next pass
+			}
 		}
+		res.Records += int64(n)
+		res.Partial += int64(n)
 	}
 	elapsed := time.Since(began)
-	stats := r.Stats()
+	if pass := res.Records - res.Partial; res.Partial > 0 && res.Partial == pass/res.Passes {
+		res.Passes, res.Partial = res.Passes+1, 0
+	}
+	report := r.Report()
+	stats := report.Stages
+	res.Memory = report.Memory
 	res.Seconds = elapsed.Seconds()
 	res.RecordsPerSec = float64(res.Records) / res.Seconds
 	if end := stats[len(stats)-1]; end.Elements > 0 {
@@ -117,7 +147,10 @@ func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (
 	}
 	res.Bottleneck = Bottleneck(stats, elapsed, runtime.GOMAXPROCS(0))
 	for _, s := range stats {
-		res.Stages = append(res.Stages, BenchStage{s.Name, s.Elements, s.Busy.Seconds(), s.WaitInput.Seconds(), s.BlockedOutput.Seconds(), s.Workers})
+		res.Stages = append(res.Stages, BenchStage{
+			s.Name, s.Elements, s.Busy.Seconds(), s.WaitInput.Seconds(), s.BlockedOutput.Seconds(),
+			s.Workers, s.Awaited.Seconds(), s.QueueSize, s.Auto, s.Changes,
+		})
 	}
 	return &res, nil
 }

@@ -27,6 +27,8 @@ func TestBench(t *testing.T) {
 		"shuffle": {rows, BenchOptions{Parse: true, Shuffle: 100}, 900, "read interleave shuffle parse"},
 		"decode":  {pictures, BenchOptions{Batch: 3, Decode: true, Resize: augment.ResizeSpec{Width: 8, Height: 8}}, 10, "read interleave pictures"},
 		"longer":  {rows, BenchOptions{Batch: 64, For: 30 * time.Millisecond}, 900, "read interleave batch"},
+		"parse longer": {rows, BenchOptions{Parse: true, Batch: 64, Shuffle: 50, Workers: 3, For: 30 * time.Millisecond}, 900,
+			"read interleave shuffle parse"},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -48,6 +50,14 @@ func TestBench(t *testing.T) {
 			}
 			if got := strings.Join(stages, " "); got != c.stages {
 				t.Errorf("stages %s; want %s", got, c.stages)
+			}
+			// Whole passes, and what is stated of one more.
+			if r.Passes < 1 || r.Partial < 0 || r.Partial >= c.least || r.Records != r.Passes*c.least+r.Partial ||
+				c.o.For == 0 && r.Records != c.least {
+				t.Errorf("%d records in %d passes over %d, and %d", r.Records, r.Passes, c.least, r.Partial)
+			}
+			if r.Memory.Peak <= 0 || r.Memory.Peak > r.Memory.Limit {
+				t.Errorf("memory: %+v", r.Memory)
 			}
 			if r.Records < c.least || r.Seconds < c.o.For.Seconds() || r.RecordsPerSec <= 0 || r.MBPerSec <= 0 || r.Bottleneck == "" {
 				t.Errorf("%+v", r)

@@ -55,6 +55,9 @@ func (c *cutter) cut(p *portion) error {
 			}
 			c.block, c.pos = b, 0
 		}
+		if c.stream.run.set.opts.perPass && len(p.records) > 0 && p.records[0].Epoch != c.block.Records[c.pos].Epoch {
+			return nil
+		}
 		n := min(c.size-len(p.records), len(c.block.Records)-c.pos)
 		p.records = append(p.records, c.block.Records[c.pos:c.pos+n]...)
 		p.blocks = append(p.blocks, c.block)

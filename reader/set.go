@@ -64,6 +64,9 @@ type Options struct {
 	// time: of each stage in the order of the records around it, and from any
 	// goroutine of the pipeline.
 	OnSkip func(Skipped)
+
+	// perPass ends a batch with its epoch: so that Bench can count passes.
+	perPass bool
 }
 
 // maxParallelism bounds Options.Parallelism.

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"runtime"
 	"text/tabwriter"
 	"time"
 
@@ -30,9 +29,12 @@ once at least, with full checksums, and again until --seconds are over; from the
 second time on the operating system may have the files in memory.
 
 Files are interleaved record by record, 16 at a time, in tf.data's order. For
-each stage there are the elements that it gave, and the seconds that its workers
-worked, waited for input, and were blocked by what comes after it; and a
-sentence names the stage that holds the others back.`,
+each stage there are the elements that it gave, the seconds that its workers
+worked, waited for input, and were blocked by what comes after it, and those that
+what comes after it waited for it; how many workers it has and how long its queue
+is, as they were chosen in the end; and a sentence names the stage that holds the
+others back. Records are counted in whole passes over the data, and what the end
+of the time cut off of the last one.`,
 		Example: `  tfrec bench out/
   tfrec bench --parse --shuffle 10000 --batch 1024 'data/*.tfrecord'
   tfrec bench --decode --resize 224x224 --batch 32 photos/`,
@@ -67,7 +69,7 @@ sentence names the stage that holds the others back.`,
 	fs.BoolVar(&o.Decode, "decode", false, "decode the pictures in the records, to float32; wants --resize")
 	fs.StringVar(&size, "resize", "", "`WxH` of the decoded pictures, or N for the middle square")
 	fs.IntVar(&o.Batch, "batch", 1, "records in a batch")
-	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many goroutines work at the same time")
+	fs.IntVar(&o.Workers, "workers", 0, "how many goroutines work at the same time; without it that is chosen as it runs")
 	fs.IntVar(&o.Shuffle, "shuffle", 0, "shuffle with a buffer of `N` records (default: none)")
 	fs.Float64Var(&seconds, "seconds", 2, "go on for so long, in seconds; 0 reads all once")
 	return cmd
@@ -94,7 +96,7 @@ func benchFlags(cmd *cobra.Command, o *reader.BenchOptions, size string, seconds
 		return usageError("--decode and --resize go together: a batch has pictures of one size")
 	case o.Batch < 1 || o.Batch > maxBatch:
 		return usageError("--batch %d: want 1 to %d", o.Batch, maxBatch)
-	case o.Workers < 1 || o.Workers > maxWorkers:
+	case (o.Workers != 0 || cmd.Flags().Changed("workers")) && (o.Workers < 1 || o.Workers > maxWorkers):
 		return usageError("--workers %d: want 1 to %d", o.Workers, maxWorkers)
 	case o.Shuffle < 0:
 		return usageError("--shuffle %d: want 0 or more", o.Shuffle)
@@ -114,12 +116,33 @@ func benchFlags(cmd *cobra.Command, o *reader.BenchOptions, size string, seconds
 }
 
 func printBench(w io.Writer, r *reader.BenchResult) {
-	fmt.Fprintf(w, "%s in %.2f s: %.0f records/s, %.1f MB/s\n\n", count(r.Records, "record"), r.Seconds, r.RecordsPerSec, r.MBPerSec)
+	passes := "1 pass"
+	if r.Passes != 1 {
+		passes = fmt.Sprintf("%d passes", r.Passes)
+	}
+	if r.Partial > 0 {
+		passes += " and " + count(r.Partial, "record")
+	}
+	fmt.Fprintf(w, "%s in %.2f s (%s): %.0f records/s, %.1f MB/s\n\n", count(r.Records, "record"), r.Seconds, passes, r.RecordsPerSec, r.MBPerSec)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(table, "stage\telements\tbusy s\twaiting for input s\tblocked by output s\tworkers\t")
+	fmt.Fprintln(table, "stage\telements\tbusy s\twaiting for input s\tblocked by output s\twaited for s\tworkers\tqueue\t")
+	chosen := 0
 	for _, s := range r.Stages {
-		fmt.Fprintf(table, "%s\t%d\t%.2f\t%.2f\t%.2f\t%d\t\n", s.Name, s.Elements, s.Busy, s.WaitInput, s.BlockedOutput, s.Workers)
+		workers, queue := fmt.Sprint(s.Workers), "-"
+		if s.QueueSize > 0 {
+			queue = fmt.Sprint(s.QueueSize)
+		}
+		if s.Auto {
+			workers += "*"
+			chosen++
+		}
+		fmt.Fprintf(table, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%s\t%s\t\n",
+			s.Name, s.Elements, s.Busy, s.WaitInput, s.BlockedOutput, s.Awaited, workers, queue)
 	}
 	table.Flush() // resultWriter keeps the error
+	if chosen > 0 {
+		fmt.Fprintln(w, "* chosen as it ran; --workers gives a number")
+	}
+	fmt.Fprintf(w, "memory: at most %.1f MB in flight, of %.1f MB\n", float64(r.Memory.Peak)/1e6, float64(r.Memory.Limit)/1e6)
 	fmt.Fprintf(w, "\nbottleneck: %s\n", r.Bottleneck)
 }
