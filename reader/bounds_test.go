@@ -1,8 +1,10 @@
 package reader
 
 import (
+	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -114,4 +116,34 @@ func TestPaddingHasABound(t *testing.T) {
 	if parts, err := divideFiles([]int64{1000, 1}, 1, 2, PadEnds); err != nil || len(parts) != 1000 {
 		t.Errorf("%d stretches, %v", len(parts), err)
 	}
+}
+
+// FuzzState resumes from anything.
+func FuzzState(f *testing.F) {
+	dir := writeShards(f, tfrecord.None, 5, 7)
+	set := open(f, dir, Options{SkipBad: SkipBad{Count: 3}})
+	names := slices.Sorted(maps.Keys(pipelines))
+	for i, name := range names {
+		s, err := pipelines[name](set).Start(f.Context())
+		if err != nil {
+			f.Fatal(err)
+		}
+		for range 7 {
+			s.Next()
+		}
+		state, err := json.Marshal(s.State())
+		s.Close()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(uint8(i), state)
+	}
+	f.Fuzz(func(t *testing.T, i uint8, data []byte) {
+		var state State
+		if json.Unmarshal(data, &state) != nil {
+			return
+		}
+		state.Dataset, _ = set.Fingerprint() // what a fuzzer cannot guess
+		readSome(t, pipelines[names[int(i)%len(names)]](set), &state)
+	})
 }

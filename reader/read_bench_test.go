@@ -63,6 +63,24 @@ func BenchmarkShuffleAll(b *testing.B) {
 	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}) })
 }
 
+func BenchmarkCacheMemory(b *testing.B) {
+	benchmarkPipe(b, 16, 5_000, 184, tfrecord.Gzip, func(s *Set) Pipe { return s.Interleave(16, 1).Cache(CacheOptions{}) })
+}
+
+func BenchmarkCacheDisk(b *testing.B) {
+	dir := b.TempDir()
+	benchmarkPipe(b, 16, 5_000, 184, tfrecord.Gzip, func(s *Set) Pipe { return s.Interleave(16, 1).Cache(CacheOptions{Dir: dir}) })
+}
+
+func BenchmarkCacheDiskLarge(b *testing.B) {
+	dir := b.TempDir()
+	benchmarkPipe(b, 4, 100, 110_000, tfrecord.None, func(s *Set) Pipe { return s.Interleave(16, 1).Cache(CacheOptions{Dir: dir}) })
+}
+
+func BenchmarkMapRecords(b *testing.B) {
+	benchmarkPipe(b, 16, 20_000, 184, tfrecord.None, func(s *Set) Pipe { return again(s.Interleave(16, 1)) })
+}
+
 // BenchmarkTake1 is what it costs to start and stop.
 func BenchmarkTake1(b *testing.B) {
 	dir := writeShards(b, tfrecord.None, make([]int, 16)...)
