@@ -22,6 +22,10 @@ type DecodeOptions struct {
 	// damage first; what libjpeg-turbo warns of is an error all the same. The built-in decoder
 	// finds damage as it decodes, in any case.
 	Trusted bool
+	// Part, unless empty, is the part of the picture, in pixels at full size, of which
+	// [Codec.DecodePlanes] has to give samples. Others may be anything then, and in a picture
+	// that is Trusted damage behind the part may go unnoticed. [Codec.Decode] does not regard it.
+	Part image.Rectangle
 
 	// mirrored says that the last column or row of the picture won't be the last one of the
 	// upright picture, so that it must not stand for fewer pixels than the others.

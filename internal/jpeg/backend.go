@@ -1,6 +1,9 @@
 package jpeg
 
-import "fmt"
+import (
+	"fmt"
+	"image"
+)
 
 // Format is how the samples of a decoded picture lie in memory.
 type Format uint8
@@ -26,6 +29,10 @@ type Request struct {
 	// restart markers out of order, but not coefficients past the end of a block or a few
 	// surplus bytes), is then asked without a search for damage, and its warnings are damage.
 	Trusted bool
+	// Part is what is wanted of the picture, in pixels at full size; empty for all. Planes may
+	// hold anything elsewhere, pixels are made in any case. Of a picture that is trusted too,
+	// what comes behind the part may not be looked at.
+	Part image.Rectangle
 }
 
 // thorough is a decoder whose verdict on damage is that of [Check], which is not asked then.

@@ -9,6 +9,7 @@ const (
 	short   fault = iota + 1 // the data ended
 	badCode                  // bits that are no code of the table
 	overrun                  // coefficients past the end of the block or band
+	enough                   // none: what is left is not wanted
 )
 
 // bitReader reads bits, the highest first, from buf, which must have [padding] bytes behind

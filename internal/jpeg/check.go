@@ -73,6 +73,7 @@ type checker struct {
 	bits    bitReader
 
 	decoding  bool      // the planes have targets
+	partly    bool      // when what is wanted of the planes is there, the rest does not matter
 	coefs     []block   // room for a run of MCUs
 	pix       [4][]byte // planes that are converted to pixels
 	enlargers [4]enlarger
@@ -103,7 +104,7 @@ const padding = 64*4 + 16
 var zeros [padding]byte
 
 func (c *checker) reset(data []byte, h *Header) {
-	c.data, c.h, c.restart, c.scans, c.decoding = data, h, 0, 0, false
+	c.data, c.h, c.restart, c.scans, c.decoding, c.partly = data, h, 0, 0, false, false
 	for i := range c.dc {
 		c.dc[i].present, c.ac[i].present, c.quant[i].present = false, false, false
 	}
@@ -152,6 +153,9 @@ func (c *checker) run() error {
 				return damagef("more than %d scans", maxScans)
 			}
 			next, err = c.walk(seg, pos, next)
+			if err == errEnough {
+				return nil
+			}
 		}
 		if err != nil {
 			return err

@@ -28,17 +28,21 @@ func clamp(v int32) byte {
 
 // RGB writes the picture as RGB, rows stride bytes apart, its chroma enlarged as libjpeg does
 // it. p must be as a decoder makes it.
-func (p *Planar) RGB(dst []byte, stride int) {
+func (p *Planar) RGB(dst []byte, stride int) { p.RGBOf(dst, stride, 0, 0, p.Width, p.Height) }
+
+// RGBOf is RGB of the w by h pixels from x, y on, which must lie within the picture: the same
+// pixels as if all were converted.
+func (p *Planar) RGBOf(dst []byte, stride, x, y, w, h int) {
 	across, down := p.Sampling.Factors()
 	e := enlargers.Get().(*[2]enlarger)
 	defer enlargers.Put(e)
 	for i := range e {
-		w, h := p.size(i + 1)
-		e[i].reset(p.Pix[i+1], p.Stride[i+1], w, h, across, down, true)
+		cw, ch := p.size(i + 1)
+		e[i].reset(p.Pix[i+1], p.Stride[i+1], cw, ch, across, down, true)
 	}
-	for y := range p.Height {
-		luma := p.Pix[0][y*p.Stride[0]:][:p.Width]
-		convertRow(dst[y*stride:][:3*p.Width], luma, e[0].row(y), e[1].row(y))
+	for i := range h {
+		luma := p.Pix[0][(y+i)*p.Stride[0]+x:][:w]
+		convertRow(dst[i*stride:][:3*w], luma, e[0].row(y + i)[x:], e[1].row(y + i)[x:])
 	}
 	e[0].plane, e[1].plane = nil, nil
 }

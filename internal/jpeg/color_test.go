@@ -62,6 +62,26 @@ func TestPlanarRGB(t *testing.T) {
 	}
 }
 
+// TestPlanarRGBOf: a part of a picture has the pixels that it has in the whole.
+func TestPlanarRGBOf(t *testing.T) {
+	r := rand.New(rand.NewPCG(31, 32))
+	for sub := range SubGray {
+		for range 40 {
+			p := randomPlanes(r, 1+r.IntN(150), 1+r.IntN(20), sub)
+			w, h := 1+r.IntN(p.Width), 1+r.IntN(p.Height)
+			x, y := r.IntN(p.Width-w+1), r.IntN(p.Height-h+1)
+			all, part := make([]byte, 3*p.Width*p.Height), make([]byte, 3*w*h)
+			p.RGB(all, 3*p.Width)
+			p.RGBOf(part, 3*w, x, y, w, h)
+			for i := range h {
+				if !bytes.Equal(part[3*w*i:][:3*w], all[3*(p.Width*(y+i)+x):][:3*w]) {
+					t.Fatalf("%dx%d at %d,%d of %dx%d, %v: other pixels in row %d", w, h, x, y, p.Width, p.Height, sub, i)
+				}
+			}
+		}
+	}
+}
+
 // differ is where a and b, of one length, differ first, or -1.
 func differ(a, b []byte) int {
 	for i := range a {

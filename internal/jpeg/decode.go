@@ -32,15 +32,20 @@ func (own) supports(h *Header, _ Request) bool {
 	return true
 }
 
-func (own) decodePlanes(dst *Planar, data []byte, h *Header, denom int) error {
+func (own) decodePlanes(dst *Planar, data []byte, h *Header, r Request) error {
 	c := newChecker(data, h)
 	defer c.release()
-	dst.Width, dst.Height = h.Scaled(denom)
+	dst.Width, dst.Height = h.Scaled(r.Denom)
 	dst.Sampling, _ = h.sampling()
 	if c.decoding = h.Plausible(len(data)); c.decoding {
+		hmax, vmax := h.maxSampling()
+		c.partly = r.Trusted && !r.Part.Empty() && !h.Progressive()
 		for i := range dst.Pix {
 			p := &c.planes[i]
-			p.aim(dst.Pix[i], 8/denom)
+			p.aim(dst.Pix[i], 8/r.Denom)
+			if !r.Part.Empty() {
+				p.restrict(r.Part, 8*hmax/p.H, 8*vmax/p.V)
+			}
 			dst.Pix[i], dst.Stride[i] = p.pix, p.pitch
 		}
 	}

@@ -1,15 +1,21 @@
 package jpeg
 
-import "slices"
+import (
+	"image"
+	"slices"
+)
 
 // target is where the samples of a component go when a picture is decoded.
 type target struct {
-	side  int    // samples that a block becomes across and down: 8, 4, 2, 1, or 0 for a component that isn't wanted
+	side  int    // samples that a block becomes across and down: 8, 4, 2 or 1
 	pix   []byte // the plane, of whole blocks: rows of pitch bytes
 	pitch int
 	steps [64]uint16 // quantisation, in natural order
 	coefs []block    // progressive: all blocks, rows of stride; none when only the verdict is wanted
-	waste block
+	waste block      // stands for all of them then
+
+	// The blocks of which samples are wanted, from 0 to before 1: none when only the verdict is.
+	rows0, rows1, columns0, columns1 int
 }
 
 // block is block i of a progressive picture.
@@ -20,8 +26,15 @@ func (t *target) block(i int) *block {
 	return &t.coefs[i]
 }
 
-// inverse writes a row of blocks as samples.
-func (t *target) inverse(dst []byte, coefs []block) {
+// inverse writes blocks that lie side by side as samples, as far as they are wanted: from the
+// given row and column of blocks on.
+func (t *target) inverse(row, column int, coefs []block) {
+	lo, hi := max(t.columns0-column, 0), min(t.columns1-column, len(coefs))
+	if row < t.rows0 || row >= t.rows1 || lo >= hi {
+		return
+	}
+	coefs = coefs[lo:hi]
+	dst := t.pix[(row*t.pitch+column+lo)*t.side:]
 	switch t.side {
 	case 8:
 		idct8(dst, t.pitch, coefs, &t.steps)
@@ -39,6 +52,14 @@ func (p *plane) aim(buf []byte, side int) {
 	p.side, p.pitch = side, p.stride*side
 	n := p.pitch * p.rows * side
 	p.pix = slices.Grow(buf[:0], n)[:n]
+	p.rows1, p.columns1 = p.rows, p.stride
+}
+
+// restrict leaves out blocks, of the given size in pixels, in which a part of the picture has
+// none.
+func (p *plane) restrict(part image.Rectangle, width, height int) {
+	p.columns0, p.columns1 = max(part.Min.X, 0)/width, min(ceilDiv(part.Max.X, width), p.stride)
+	p.rows0, p.rows1 = max(part.Min.Y, 0)/height, min(ceilDiv(part.Max.Y, height), p.rows)
 }
 
 // runBlocks is how many blocks are decoded at a time, before their samples are made: as many
@@ -80,14 +101,15 @@ func decodeSequential(r *bitReader, s *scan, first, n int) fault {
 		for _, p := range s.planes {
 			h, v := s.factors(p)
 			for y := range v {
-				if p.side > 0 {
-					p.inverse(p.pix[((row*v+y)*p.pitch+column*h)*p.side:], coefs[:h*run])
-				}
+				p.inverse(row*v+y, column*h, coefs[:h*run])
 				coefs = coefs[h*run:]
 			}
 		}
 		first += run
 		n -= run
+		if first >= s.until && s.until < s.units {
+			return enough
+		}
 	}
 	return 0
 }
@@ -119,6 +141,6 @@ func (s *scan) factors(p *plane) (h, v int) {
 // finish makes the samples of a progressive picture, whose coefficients are complete only now.
 func (p *plane) finish() {
 	for y := range p.rows {
-		p.inverse(p.pix[y*p.side*p.pitch:], p.coefs[y*p.stride:][:p.stride])
+		p.inverse(y, 0, p.coefs[y*p.stride:][:p.stride])
 	}
 }

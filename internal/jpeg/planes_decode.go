@@ -10,7 +10,7 @@ type planeDecoder interface {
 	decoder
 	// decodePlanes makes dst, whose memory it may reuse or replace, the planes of a picture
 	// that supports accepts and that has a [Header.sampling].
-	decodePlanes(dst *Planar, data []byte, h *Header, denom int) error
+	decodePlanes(dst *Planar, data []byte, h *Header, r Request) error
 }
 
 // Planes says, from the header alone, whether DecodePlanes gives the picture's planes, and how
@@ -39,7 +39,7 @@ func (s *Set) DecodePlanes(dst *Planar, data []byte, h *Header, r Request) error
 		if !ok {
 			return errors.New("it gives no planes")
 		}
-		err := p.decodePlanes(dst, data, h, r.Denom)
+		err := p.decodePlanes(dst, data, h, r)
 		if err == nil && (dst.Width != w || dst.Height != ht || dst.Sampling != sub) {
 			err = fmt.Errorf("planes of %dx%d, %v, came out as %dx%d, %v", w, ht, sub, dst.Width, dst.Height, dst.Sampling)
 		}

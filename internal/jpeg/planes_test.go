@@ -134,7 +134,7 @@ func TestPlanesReduced(t *testing.T) {
 // brokenPlanes is a decoder that breaks down over planes.
 type brokenPlanes struct{ stdDecoder }
 
-func (brokenPlanes) decodePlanes(*Planar, []byte, *Header, int) error { panic("no") }
+func (brokenPlanes) decodePlanes(*Planar, []byte, *Header, Request) error { panic("no") }
 
 func TestPlanesNextBackendAsked(t *testing.T) {
 	data := picture(t, "made-ok-160x88.jpg")

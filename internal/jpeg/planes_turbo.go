@@ -87,14 +87,14 @@ func (p *Planar) pad(buf []byte) []byte {
 
 // decodePlanes: reduced, the library makes chroma planes of the same reduction, though
 // it could make larger ones.
-func (t *turbo) decodePlanes(dst *Planar, data []byte, h *Header, denom int) error {
+func (t *turbo) decodePlanes(dst *Planar, data []byte, h *Header, r Request) error {
 	hd, err := t.handle(&t.decompressors, t.initDecompress)
 	if err != nil {
 		return err
 	}
 	defer t.decompressors.Put(hd)
 	sub, _ := h.sampling()
-	w, ht := h.Scaled(denom)
+	w, ht := h.Scaled(r.Denom)
 	dst.reset(w, ht, sub)
 	c := planeCalls.Get().(*planeCall)
 	defer c.release()

@@ -1,5 +1,7 @@
 package jpeg
 
+import "errors"
+
 // A scan is what one SOS segment announces.
 type scan struct {
 	planes []*plane // those it is of, in room
@@ -10,6 +12,7 @@ type scan struct {
 	units  int     // MCUs in the scan
 	across int     // MCUs in a row
 	coefs  []block // room for those of a run of MCUs
+	until  int     // the first MCU that is not wanted any more, units if all are
 	// walk follows n MCUs from the given one on; each segment is such a walk.
 	walk func(r *bitReader, s *scan, first, n int) fault
 }
@@ -97,8 +100,17 @@ func (c *checker) sequence(s *scan, at int) error {
 		p.acTable.pair()
 	}
 	s.walk, s.coefs = decodeSequential, c.slab()
+	s.until = s.units
+	if c.partly && len(s.planes) == c.h.N {
+		p := s.planes[0]
+		_, v := s.factors(p)
+		s.until = min(s.units, ceilDiv(p.rows1, v)*s.across)
+	}
 	return nil
 }
+
+// errEnough ends a walk whose remainder does not matter.
+var errEnough = errors.New("enough")
 
 // segments walks over the data between restart markers, and checks the markers.
 func (c *checker) segments(s *scan, at, pos int) (int, error) {
@@ -119,6 +131,8 @@ func (c *checker) segments(s *scan, at, pos int) (int, error) {
 		n := min(interval, s.units-first)
 		f := s.walk(r, s, first, n)
 		switch left := r.end - r.consumed(); {
+		case f == enough && left >= 0:
+			return 0, errEnough
 		case left < 0 || f == short:
 			return 0, damagef("data missing at byte %d: the segment from byte %d ends too early", next, begin)
 		case f == badCode:

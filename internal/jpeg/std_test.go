@@ -60,7 +60,7 @@ func (stdDecoder) decode(dst []byte, stride int, data []byte, h *Header, r Reque
 	return fromImage(dst, stride, m, h, r)
 }
 
-func (stdDecoder) decodePlanes(dst *Planar, data []byte, _ *Header, _ int) error {
+func (stdDecoder) decodePlanes(dst *Planar, data []byte, _ *Header, _ Request) error {
 	m, err := stdjpeg.Decode(bytes.NewReader(data))
 	if err != nil {
 		return err
