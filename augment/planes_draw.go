@@ -3,77 +3,113 @@ package augment
 import (
 	"errors"
 	"fmt"
+	"image"
 	"math"
 
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// TakesPlanes says whether [Draw.ApplyPlanes] does what was drawn: where the first step resizes
-// the picture or a part of it, by any filter but Nearest. The steps behind it are done in RGB, to
-// what has its size by then.
-func (d Draw) TakesPlanes() bool {
-	_, ok := d.firstBox(1, 1)
-	return ok
+// planeStep is a step that can be the first one done to a picture, while it is in planes.
+type planeStep interface {
+	// takesPlanes says whether it can be with its parameters.
+	takesPlanes() bool
+	// minDecode is [ResizeSpec.MinDecode] for a picture of w x h pixels.
+	minDecode(w, h int) (minW, minH int)
+	// part is which pixels of the picture, of w x h, it looks at.
+	part(w, h int) image.Rectangle
+	// applyPlanes is Apply for planes, to RGB.
+	applyPlanes(dst *Image, src *Planes, scratch *Scratch) error
 }
+
+// first is the first step if it is one for planes, or nil.
+func (d Draw) first() planeStep {
+	if len(d.Steps) > 0 {
+		if s, ok := d.Steps[0].(planeStep); ok && s.takesPlanes() {
+			return s
+		}
+	}
+	return nil
+}
+
+// TakesPlanes says whether [Draw.ApplyPlanes] does what was drawn: where the first step cuts a
+// part out of the picture or resizes it or a part, by any filter but Nearest. The steps behind it
+// are done in RGB, to what has its size by then.
+func (d Draw) TakesPlanes() bool { return d.first() != nil }
 
 // MinDecode is [ResizeSpec.MinDecode] for a draw that takes planes, of a picture of w x h pixels.
 func (d Draw) MinDecode(w, h int) (minW, minH int) {
-	box, ok := d.firstBox(w, h)
-	if !ok || box.W < 1 || box.H < 1 {
+	if s := d.first(); s != nil {
+		return s.minDecode(w, h)
+	}
+	return 0, 0
+}
+
+// Part is [DecodeOptions.Part] for a draw that takes planes, of a picture of w x h pixels: those
+// that its first step looks at.
+func (d Draw) Part(w, h int) image.Rectangle {
+	if s := d.first(); s != nil {
+		return s.part(w, h).Intersect(image.Rect(0, 0, w, h))
+	}
+	return image.Rectangle{}
+}
+
+// ApplyPlanes is [Draw.Apply] for planes, to RGB. The first step is done to the planes, and to
+// RGB then what is left of them. A crop has the pixels that Apply makes of the picture in RGB;
+// what is resized differs from them as [Planes] says.
+func (d Draw) ApplyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
+	s := d.first()
+	if s == nil {
+		return errors.New("the first step has no way with planes")
+	}
+	scratch, free := scratch.orOwn()
+	defer free()
+	to := dst
+	rest := Draw{d.Steps[1:]}
+	if len(rest.Steps) > 0 {
+		to = &scratch.steps.draw[1] // where apply doesn't write first
+	}
+	if err := s.applyPlanes(to, src, scratch); err != nil {
+		return fmt.Errorf("step 0: %w", err)
+	}
+	if to == dst {
+		return nil
+	}
+	return rest.apply(dst, to, 1, scratch)
+}
+
+func (s ResizeTo) takesPlanes() bool { return s.Filter != Nearest }
+
+func (s ResizeTo) minDecode(w, h int) (minW, minH int) { return s.box(w, h).minDecode(w, h) }
+
+func (s ResizeTo) part(w, h int) image.Rectangle { return image.Rect(0, 0, w, h) }
+
+func (s ResizeTo) applyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
+	return s.box(src.Width, src.Height).applyPlanes(dst, src, scratch)
+}
+
+// box is the step as a crop of a whole picture.
+func (s ResizeTo) box(w, h int) ResizedCrop {
+	return ResizedCrop{W: w, H: h, Width: s.Width, Height: s.Height, Filter: s.Filter, Antialias: s.Antialias}
+}
+
+func (s ResizedCrop) takesPlanes() bool { return s.Filter != Nearest }
+
+func (s ResizedCrop) minDecode(w, h int) (minW, minH int) {
+	if s.W < 1 || s.H < 1 {
 		return 0, 0
 	}
-	minW, minH = ResizeSpec{Width: box.Width, Height: box.Height, Filter: box.Filter, Antialias: box.Antialias}.MinDecode(box.W, box.H)
-	return ofWhole(minW, w, box.W), ofWhole(minH, h, box.H)
+	minW, minH = ResizeSpec{Width: s.Width, Height: s.Height, Filter: s.Filter, Antialias: s.Antialias}.MinDecode(s.W, s.H)
+	return ofWhole(minW, w, s.W), ofWhole(minH, h, s.H)
 }
+
+func (s ResizedCrop) part(w, h int) image.Rectangle { return image.Rect(s.X, s.Y, s.X+s.W, s.Y+s.H) }
 
 // ofWhole is how many pixels there must be of the whole for so many of a part of it.
 func ofWhole(n, whole, part int) int {
 	return int(min((int64(n)*int64(whole)+int64(part)-1)/int64(part), math.MaxInt32))
 }
 
-// ApplyPlanes is [Draw.Apply] for planes, to RGB. The first step is done to the planes, and to
-// RGB then what is left of them: it differs from what Apply makes of the picture in RGB as
-// [Planes] says.
-func (d Draw) ApplyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
-	box, ok := d.firstBox(src.Width, src.Height)
-	if !ok {
-		return errors.New("the first step has no way with planes")
-	}
-	scratch, free := scratch.orOwn()
-	defer free()
-	first := dst
-	rest := Draw{d.Steps[1:]}
-	if len(rest.Steps) > 0 {
-		first = &scratch.steps.draw[1] // where Apply doesn't write first
-	}
-	if err := box.applyPlanes(first, src, scratch); err != nil {
-		return fmt.Errorf("step 0: %w", err)
-	}
-	if first == dst {
-		return nil
-	}
-	return rest.apply(dst, first, 1, scratch)
-}
-
-// firstBox is the first step as the crop that it is, for a picture of w x h pixels.
-func (d Draw) firstBox(w, h int) (ResizedCrop, bool) {
-	if len(d.Steps) == 0 {
-		return ResizedCrop{}, false
-	}
-	var box ResizedCrop
-	switch s := d.Steps[0].(type) {
-	case ResizedCrop:
-		box = s
-	case ResizeTo:
-		box = ResizedCrop{W: w, H: h, Width: s.Width, Height: s.Height, Filter: s.Filter, Antialias: s.Antialias}
-	default:
-		return ResizedCrop{}, false
-	}
-	return box, box.Filter != Nearest
-}
-
-// applyPlanes is Apply for planes: all of them go straight to the size of the result, and what
-// comes of it to RGB.
+// applyPlanes brings all planes straight to the size of the result, and what comes of it to RGB.
 func (s ResizedCrop) applyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
 	if err := s.Validate(); err != nil {
 		return err
@@ -119,4 +155,40 @@ func (s ResizedCrop) boxAxis(x, n, per, to, channels int) (first int, k axisKey)
 		k.grid = grid{size: n, per: per, skip: skip, step: 1}
 	}
 	return first, k
+}
+
+func (s CropBox) takesPlanes() bool { return true }
+
+// minDecode is 0, 0: the box is of the full size.
+func (s CropBox) minDecode(w, h int) (minW, minH int) { return 0, 0 }
+
+// part has the samples of chroma around the box, which those in it are interpolated with.
+func (s CropBox) part(w, h int) image.Rectangle {
+	return image.Rect(s.X-2, s.Y-2, s.X+s.W+2, s.Y+s.H+2)
+}
+
+// applyPlanes converts what of the picture lies in the box.
+func (s CropBox) applyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
+	if err := s.Validate(); err != nil {
+		return err
+	}
+	if err := src.check(); err != nil {
+		return fmt.Errorf("%s: %w", s.Op(), err)
+	}
+	if src.Denom != 1 {
+		return fmt.Errorf("%s: planes at 1/%d of their size: want all of it", s.Op(), src.Denom)
+	}
+	dst.Reset(s.W, s.H, 3)
+	left, right := max(s.X, 0), min(s.X+s.W, src.Width)
+	top, bottom := max(s.Y, 0), min(s.Y+s.H, src.Height)
+	if right-left < s.W || bottom-top < s.H {
+		fill(dst.Pix, s.Fill[:])
+	}
+	if left >= right || top >= bottom {
+		return nil
+	}
+	sub, _ := src.sampling()
+	planar := src.planar(sub)
+	planar.RGBOf(dst.Pix[(top-s.Y)*dst.Stride+3*(left-s.X):], dst.Stride, left, top, right-left, bottom-top)
+	return nil
 }
