@@ -176,8 +176,38 @@ func TestDrawPlanesSteps(t *testing.T) {
 	if err := (Draw{[]Step{first}}).ApplyPlanes(new(Image), src, nil); err == nil || !strings.Contains(err.Error(), "isn't within") {
 		t.Errorf("a box beyond the edge: %v", err)
 	}
+	if err := (Draw{[]Step{CropBox{}}}).ApplyPlanes(new(Image), src, nil); err == nil {
+		t.Error("a box without size")
+	}
 	if err := (Draw{[]Step{ResizeTo{Width: 9, Height: 9}, CropBox{}}}).ApplyPlanes(new(Image), src, nil); err == nil || !strings.Contains(err.Error(), "step 1") {
 		t.Errorf("a second step without sense: %v", err)
+	}
+}
+
+// TestDrawPlanesCrop: a crop of planes has the pixels of the crop in RGB, wherever it lies.
+func TestDrawPlanesCrop(t *testing.T) {
+	r := rand.New(rand.NewPCG(47, 48))
+	for range 200 {
+		src := noisyPlanes(1+r.IntN(120), 1+r.IntN(60), 1, subsamplings[r.IntN(4)], r.IntN(5))
+		crop := CropBox{X: r.IntN(160) - 40, Y: r.IntN(80) - 20, W: 1 + r.IntN(100), H: 1 + r.IntN(60), Fill: [3]uint8{1, 2, 3}}
+		draw := Draw{[]Step{crop, HFlip{}}}
+		var rgb, got, want Image
+		if err := src.RGB(&rgb); err != nil {
+			t.Fatal(err)
+		}
+		if err := draw.ApplyPlanes(&got, src, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := draw.Apply(&want, &rgb, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !samePixels(&got, &want) {
+			t.Fatalf("%+v of %dx%d %s: other pixels than in RGB", crop, src.Width, src.Height, src.Subsampling)
+		}
+	}
+	small := noisyPlanes(20, 20, 2, "420", 0)
+	if err := (Draw{[]Step{CropBox{W: 5, H: 5}}}).ApplyPlanes(new(Image), small, nil); err == nil {
+		t.Error("a crop of half of the picture")
 	}
 }
 
@@ -189,10 +219,50 @@ func TestDrawMinDecode(t *testing.T) {
 		{ResizedCrop{W: 500, H: 250, Width: 100, Height: 50, Antialias: true}, 300, 300},
 		{ResizedCrop{W: 500, H: 250, Width: 100, Height: 50}, 0, 0},
 		{ResizeTo{Width: 100, Height: 50, Antialias: true}, 150, 75},
+		{CropBox{W: 10, H: 10}, 0, 0},
 		{HFlip{}, 0, 0},
 	} {
 		if w, h := (Draw{[]Step{test.step}}).MinDecode(1000, 1000); w != test.w || h != test.h {
 			t.Errorf("%+v: %dx%d, want %dx%d", test.step, w, h, test.w, test.h)
+		}
+	}
+}
+
+// TestDrawPart: of a picture decoded in part comes what comes of the whole, whatever else lies in
+// its planes.
+func TestDrawPart(t *testing.T) {
+	c := newCodec(t, CodecOptions{Decoder: "go"})
+	data := picture(t, "made-ok-160x88.jpg")
+	r := rand.New(rand.NewPCG(45, 46))
+	var whole, part Planes
+	for range 100 {
+		draw := Draw{[]Step{anyBox(r, 160, 88)}}
+		if r.IntN(3) == 0 {
+			draw.Steps[0] = CropBox{X: r.IntN(180) - 20, Y: r.IntN(100) - 10, W: 1 + r.IntN(90), H: 1 + r.IntN(50)}
+		}
+		o := DecodeOptions{}
+		o.MinWidth, o.MinHeight = draw.MinDecode(160, 88)
+		if _, err := c.DecodePlanes(&whole, data, o); err != nil {
+			t.Fatal(err)
+		}
+		for _, im := range part.images() {
+			for i := range im.Pix {
+				im.Pix[i] = byte(r.IntN(256))
+			}
+		}
+		o.Part, o.Trusted = draw.Part(160, 88), r.IntN(2) > 0
+		if _, err := c.DecodePlanes(&part, data, o); err != nil {
+			t.Fatal(err)
+		}
+		var got, want Image
+		if err := draw.ApplyPlanes(&got, &part, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := draw.ApplyPlanes(&want, &whole, nil); err != nil {
+			t.Fatal(err)
+		}
+		if !samePixels(&got, &want) {
+			t.Fatalf("%+v at 1/%d: other pixels than of the whole", draw.Steps[0], part.Denom)
 		}
 	}
 }
