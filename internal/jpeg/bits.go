@@ -47,14 +47,6 @@ func (r *bitReader) take(n uint) uint32 {
 	return v
 }
 
-// drop skips n bits, which need not be there.
-func (r *bitReader) drop(n int) {
-	for ; n > 32; n -= 32 {
-		r.take(32)
-	}
-	r.take(uint(n))
-}
-
 // symbol reads one code and the amplitude bits that belong to it, and returns the code's
 // entry, unknown for a bad one.
 func (r *bitReader) symbol(t *huffTable, ac bool) entry {

@@ -62,18 +62,6 @@ func (p *plane) restrict(part image.Rectangle, width, height int) {
 	p.rows0, p.rows1 = max(part.Min.Y, 0)/height, min(ceilDiv(part.Max.Y, height), p.rows)
 }
 
-// runBlocks is how many blocks are decoded at a time, before their samples are made: as many
-// as stay in the first-level cache beside the lookup tables.
-const runBlocks = 128
-
-// slab gives room for a run of MCUs.
-func (c *checker) slab() []block {
-	if c.coefs == nil {
-		c.coefs = make([]block, runBlocks)
-	}
-	return c.coefs
-}
-
 // zeroed gives n blocks of zeros, in the memory of room if it is large enough.
 func zeroed(room []block, n int) []block {
 	if cap(room) < n {
@@ -82,60 +70,6 @@ func zeroed(room []block, n int) []block {
 	room = room[:n]
 	clear(room)
 	return room
-}
-
-// decodeSequential decodes n MCUs of a sequential scan, from the given one on, which stand
-// behind a restart marker or begin the scan.
-func decodeSequential(r *bitReader, s *scan, first, n int) fault {
-	var room [4 * 16]blockCode
-	var means [4]int32
-	for n > 0 {
-		row, column := first/s.across, first%s.across
-		run := min(n, s.across-column, max(1, runBlocks/s.blocks))
-		codes := s.codes(room[:0], run)
-		coefs := s.coefs[:run*s.blocks]
-		clear(coefs)
-		if f := r.decodeBlocks(coefs, codes, &means, run); f != 0 {
-			return f
-		}
-		for _, p := range s.planes {
-			h, v := s.factors(p)
-			for y := range v {
-				p.inverse(row*v+y, column*h, coefs[:h*run])
-				coefs = coefs[h*run:]
-			}
-		}
-		first += run
-		n -= run
-		if first >= s.until && s.until < s.units {
-			return enough
-		}
-	}
-	return 0
-}
-
-// codes appends the blocks of an MCU. In a run of so many MCUs, the blocks of a component that
-// lie side by side follow one another: row by row, one component behind the other.
-func (s *scan) codes(to []blockCode, run int) []blockCode {
-	at := 0
-	for i, p := range s.planes {
-		h, v := s.factors(p)
-		for range v {
-			for x := range h {
-				to = append(to, blockCode{p.dcTable, p.acTable, i, at + x, h})
-			}
-			at += h * run
-		}
-	}
-	return to
-}
-
-// factors says how many blocks of a component an MCU has across and down.
-func (s *scan) factors(p *plane) (h, v int) {
-	if len(s.planes) == 1 {
-		return 1, 1
-	}
-	return p.H, p.V
 }
 
 // finish makes the samples of a progressive picture, whose coefficients are complete only now.

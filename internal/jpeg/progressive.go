@@ -1,5 +1,7 @@
 package jpeg
 
+import "math/bits"
+
 // progression prepares a scan of a progressive picture. The rules are those of ITU-T T.81,
 // G.1.1.1: DC and AC in scans of their own, a component's DC before its AC, each refinement
 // by one bit of what the scan before it left.
@@ -41,4 +43,155 @@ func (c *checker) progression(s *scan, at int) error {
 		}
 	}
 	return nil
+}
+
+// eachBlock calls f for the blocks of n MCUs from the given one on, in the order of the scan,
+// until one returns a fault.
+func (s *scan) eachBlock(first, n int, f func(i int, p *plane, b *block) fault) fault {
+	for unit := first; unit < first+n; unit++ {
+		row, column := unit/s.across, unit%s.across
+		for i, p := range s.planes {
+			h, v := s.factors(p)
+			for y := range v {
+				for x := range h {
+					if err := f(i, p, p.block((row*v+y)*p.stride+column*h+x)); err != 0 {
+						return err
+					}
+				}
+			}
+		}
+	}
+	return 0
+}
+
+// firstDC reads n MCUs of the first scan of DC coefficients.
+func firstDC(r *bitReader, s *scan, first, n int) fault {
+	var means [4]int32
+	return s.eachBlock(first, n, func(i int, p *plane, b *block) fault {
+		if r.exhausted() {
+			return short
+		}
+		e, v := r.value(p.dcTable, false)
+		if e == unknown {
+			return badCode
+		}
+		means[i] += int32(v)
+		b[0] = int16(means[i] << s.al)
+		return 0
+	})
+}
+
+// moreDC reads n MCUs of a scan that refines DC coefficients: a bit for each block.
+func moreDC(r *bitReader, s *scan, first, n int) fault {
+	if n*s.blocks > r.end {
+		return short
+	}
+	return s.eachBlock(first, n, func(_ int, _ *plane, b *block) fault {
+		b[0] |= int16(r.take(1) << s.al)
+		return 0
+	})
+}
+
+// firstAC reads n blocks of the first scan of a band of AC coefficients.
+func firstAC(r *bitReader, s *scan, first, n int) fault {
+	p := s.planes[0]
+	for i := first; i < first+n; i++ {
+		if r.exhausted() {
+			return short
+		}
+		at := i/p.wide*p.stride + i%p.wide
+		known, b := p.nonzero[at], p.block(at)
+		for k := s.ss; k <= s.se; k++ {
+			e, v := r.value(p.acTable, true)
+			if e == unknown {
+				return badCode
+			}
+			run, size := int(e>>28), uint(e>>24&15)
+			if size == 0 && run < 15 {
+				// This block and a number of others have no more in this band.
+				i += 1<<run + int(r.take(uint(run))) - 1
+				break
+			}
+			if k += run; k > s.se {
+				return overrun
+			}
+			if size != 0 {
+				known |= 1 << k
+				b[naturalOrder[k]] = v << s.al
+			}
+		}
+		p.nonzero[at] = known
+	}
+	return 0
+}
+
+// moreAC reads n blocks of a scan that refines a band of AC coefficients: a bit for each
+// coefficient that is known not to be zero, and the places of those that become so.
+func moreAC(r *bitReader, s *scan, first, n int) fault {
+	p := s.planes[0]
+	band := ^uint64(0) << s.ss & (^uint64(0) >> (63 - s.se))
+	bit := int16(1) << s.al
+	ended := 0 // blocks, this one included, that have no new coefficients any more
+	for i := first; i < first+n; i++ {
+		if r.exhausted() {
+			return short
+		}
+		at := i/p.wide*p.stride + i%p.wide
+		known, b := p.nonzero[at], p.block(at)
+		k := s.ss
+		for ; ended == 0 && k <= s.se; k++ {
+			e, sign := r.value(p.acTable, true)
+			if e == unknown {
+				return badCode
+			}
+			run, size := int(e>>28), uint(e>>24&15)
+			if size > 1 {
+				return badCode
+			}
+			if size == 0 && run < 15 {
+				ended = 1<<run + int(r.take(uint(run)))
+				break
+			}
+			// Pass by as many zeros as the run says, to the next; what lies between is refined.
+			zeros := ^known & band >> k << k
+			for ; run > 0; run-- {
+				zeros &= zeros - 1
+			}
+			if zeros == 0 {
+				return overrun
+			}
+			next := bits.TrailingZeros64(zeros)
+			r.refine(b, known&(1<<next-1)>>k<<k, bit)
+			k = next
+			if size != 0 {
+				known |= 1 << k
+				b[naturalOrder[k]] = sign << s.al
+			}
+		}
+		if ended > 0 {
+			ended--
+			if k <= s.se {
+				r.refine(b, known&band>>k<<k, bit)
+			}
+		}
+		p.nonzero[at] = known
+	}
+	return 0
+}
+
+// refine reads a bit for each of the coefficients in the set, which are not zero: whether it
+// is larger, away from zero, by the given amount.
+func (r *bitReader) refine(b *block, set uint64, bit int16) {
+	for ; set != 0; set &= set - 1 {
+		if r.take(1) == 0 {
+			continue
+		}
+		switch v := &b[naturalOrder[bits.TrailingZeros64(set)]&63]; {
+		case *v&bit != 0: // as libjpeg: only damage says it twice
+		case *v >= 0:
+			*v += bit
+		default:
+			*v -= bit
+		}
+	}
 }
