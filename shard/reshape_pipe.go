@@ -60,8 +60,9 @@ func inOrder[T any](ctx context.Context, workers, window int, produce func(ctx c
 	}
 	g.Go(func() error {
 		for s := range queue {
-			<-s.ready
-			if err := ctx.Err(); err != nil {
+			select {
+			case <-s.ready:
+			case <-ctx.Done(): // a slot may have come without going to a worker
 				return context.Cause(ctx)
 			}
 			if s.err != nil {
