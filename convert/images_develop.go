@@ -13,8 +13,8 @@ func (s *imageSource) resizesPlanes() bool { return s.o.resizes() && s.o.Resize.
 
 // storePlanes is store for pictures that go from JPEG to JPEG without a turn through RGB.
 func (s *imageSource) storePlanes(sc *scratch, data []byte, w, h int) (out stored, f *fault) {
-	if f := s.decodePlanes(sc, data, s.o.Resize, w, h); f != nil {
-		return stored{}, f
+	if err := s.decodePlanes(sc, data, w, h); err != nil {
+		return stored{}, &fault{"decode", err}
 	}
 	g := s.o.Resize.Geometry(w, h)
 	if err := s.o.Resize.RenderPlanes(&sc.resizedPlanes, &sc.planes, g, s.o.Subsampling, &sc.resize); err != nil {
@@ -50,8 +50,10 @@ func (s *imageSource) develop(sc *scratch, data []byte, draw augment.Draw, plana
 	var im *augment.Image
 	switch {
 	case planar && draw.TakesPlanes():
-		if f := s.decodePlanes(sc, data, draw, w, h); f != nil {
-			return nil, f
+		opts := augment.DecodeOptions{Part: draw.Part(w, h)}
+		opts.MinWidth, opts.MinHeight = draw.MinDecode(w, h)
+		if _, err := s.codec.DecodePlanes(&sc.planes, data, opts); err != nil {
+			return nil, &fault{"decode", err}
 		}
 		im = &sc.augmented
 		if err := draw.ApplyPlanes(im, &sc.planes, &sc.resize); err != nil {
@@ -59,8 +61,8 @@ func (s *imageSource) develop(sc *scratch, data []byte, draw augment.Draw, plana
 		}
 		w, h = im.Width, im.Height
 	case planar && !drawn && s.resizesPlanes():
-		if f := s.decodePlanes(sc, data, s.o.Resize, w, h); f != nil {
-			return nil, f
+		if err := s.decodePlanes(sc, data, w, h); err != nil {
+			return nil, &fault{"decode", err}
 		}
 		im = &sc.resized
 		if err := s.o.Resize.RenderRGB(im, &sc.planes, s.o.Resize.Geometry(w, h), &sc.resize); err != nil {
@@ -94,13 +96,10 @@ func (s *imageSource) develop(sc *scratch, data []byte, draw augment.Draw, plana
 	return im, nil
 }
 
-// decodePlanes decodes a picture to the scratch's planes, no smaller than what comes next wants
-// it.
-func (s *imageSource) decodePlanes(sc *scratch, data []byte, next interface{ MinDecode(w, h int) (int, int) }, w, h int) *fault {
+// decodePlanes decodes a picture to the scratch's planes, no smaller than resizing it wants it.
+func (s *imageSource) decodePlanes(sc *scratch, data []byte, w, h int) error {
 	var opts augment.DecodeOptions
-	opts.MinWidth, opts.MinHeight = next.MinDecode(w, h)
-	if _, err := s.codec.DecodePlanes(&sc.planes, data, opts); err != nil {
-		return &fault{"decode", err}
-	}
-	return nil
+	opts.MinWidth, opts.MinHeight = s.o.Resize.MinDecode(w, h)
+	_, err := s.codec.DecodePlanes(&sc.planes, data, opts)
+	return err
 }

@@ -111,6 +111,7 @@ func (d *developer) render(target *augment.Image, data []byte, record Record) er
 	switch {
 	case planar && draw.TakesPlanes():
 		o.MinWidth, o.MinHeight = draw.MinDecode(w, h)
+		o.Part = draw.Part(w, h)
 		if _, err := s.Codec.DecodePlanes(&d.planar, data, o); err != nil {
 			return err
 		}
