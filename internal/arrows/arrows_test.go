@@ -50,6 +50,13 @@ var (
 	scripts = []string{"github.com/rogpeppe/go-internal"}
 	// manuals is what cobra makes manual pages with.
 	manuals = []string{"github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2"}
+	// estimates is what statistics count and rank values with where they are too
+	// many to keep: DDSketch for quantiles, whose protobuf form brings in the
+	// runtime, and HyperLogLog for distinct values.
+	estimates = []string{
+		"github.com/DataDog/sketches-go", "google.golang.org/protobuf",
+		"github.com/axiomhq/hyperloglog", "github.com/dgryski/go-metro", "github.com/kamstrup/intmap",
+	}
 	// conditions is the language of filter --where.
 	conditions = []string{"github.com/expr-lang/expr"}
 )
@@ -59,24 +66,24 @@ var (
 var rooms = map[string]room{
 	"tfrecord": {theirs: wire, judges: judges},
 	"augment":  {ours: []string{"internal"}, theirs: pixels, judges: judges},
-	"shard":    {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), judges: judges},
+	"shard":    {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
 	"reader": {
 		ours:   []string{"shard", "tfrecord", "augment", "internal"},
-		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
 	"convert": {
 		ours:   []string{"shard", "tfrecord", "augment", "internal"},
-		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
 	"gpu": {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},
 	"cmd": {
 		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where"},
-		theirs: slices.Concat(wire, files, globs, pixels, prompt, conditions), judges: slices.Concat(judges, scripts, manuals),
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, prompt, conditions), judges: slices.Concat(judges, scripts, manuals),
 	},
 	// Programs of users, which see what users see.
 	"examples": {
 		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert"},
-		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
 	"internal":       {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels), judges: judges},
 	"internal/where": {ours: []string{"tfrecord"}, theirs: slices.Concat(wire, conditions), judges: judges},

@@ -1,0 +1,316 @@
+package shard
+
+import (
+	"encoding/binary"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// FeatureStats is what Measure saw of one feature.
+type FeatureStats struct {
+	Key string `json:"key"`
+	// Records that have the feature, and that lack it.
+	Records int64 `json:"records"`
+	Missing int64 `json:"missing"`
+	// Kinds counts its occurrences of each kind: "bytes", "float", "int64", or
+	// "none" where no list is set.
+	Kinds map[string]int64 `json:"kinds"`
+	// Steps of a feature list; nil for features.
+	Steps *Sizes `json:"steps,omitempty"`
+	// Values is how many values there are at a time.
+	Values Sizes `json:"values"`
+	// Int64 and Float are how its numbers lie; nil when there are none.
+	Int64 *Numbers `json:"int64,omitempty"`
+	Float *Numbers `json:"float,omitempty"`
+	// NaNs and Infinities count float values that are none; they are in no other
+	// figure.
+	NaNs       int64 `json:"nans"`
+	Infinities int64 `json:"infinities"`
+	// Lengths are those of bytes values; nil when there are none.
+	Lengths *Numbers `json:"lengths,omitempty"`
+	// Text says that all bytes values are UTF-8.
+	Text bool `json:"text,omitempty"`
+	// Texts says which bytes values there are; nil when there are none.
+	Texts *Texts `json:"texts,omitempty"`
+	// Pictures is about the bytes values that are pictures; nil when none is.
+	Pictures *PictureStats `json:"pictures,omitempty"`
+}
+
+// Numbers returns how the values lie that say most of a feature: its floats, its
+// int64s or the lengths of its bytes, whichever there are, in this order; nil
+// when there are none.
+func (f *FeatureStats) Numbers() *Numbers {
+	for _, n := range []*Numbers{f.Float, f.Int64, f.Lengths} {
+		if n != nil {
+			return n
+		}
+	}
+	return nil
+}
+
+// sizes is Sizes under construction.
+type sizes struct {
+	span
+	n, total int64
+}
+
+func (s *sizes) add(n int64) {
+	s.span.add(n)
+	s.n++
+	s.total += n
+}
+
+func (s *sizes) merge(t sizes) {
+	s.span.merge(t.span)
+	s.n += t.n
+	s.total += t.total
+}
+
+func (s *sizes) sizes() Sizes {
+	if s.n == 0 {
+		return Sizes{}
+	}
+	return Sizes{Min: s.Min, Mean: float64(s.total) / float64(s.n), Max: s.Max}
+}
+
+// featureStat is FeatureStats under construction.
+type featureStat struct {
+	key   string
+	label bool
+	next  *featureStat // which came behind it in the record before
+	seen  int64        // number of the record in which it was found last, from 1
+
+	records          int64
+	kinds            [tfrecord.KindInt64 + 1]int64
+	steps, values    sizes
+	ints, floats     *spread
+	nans, infinities int64
+	lengths          *spread
+	notText          bool
+	texts            *texts
+	pictures         *pictureStat
+}
+
+// add adds the values of one occurrence.
+func (f *featureStat) add(c *occurrence, p *picturesLook) {
+	f.kinds[c.kind]++
+	f.values.add(int64(c.values))
+	if c.values == 0 {
+		return
+	}
+	switch c.kind {
+	case tfrecord.KindInt64:
+		f.addInt64s(c)
+	case tfrecord.KindFloat:
+		f.addFloats(c)
+	case tfrecord.KindBytes:
+		f.addByteses(c, p)
+	}
+}
+
+func (f *featureStat) addInt64s(c *occurrence) {
+	if f.ints == nil {
+		f.ints = new(spread)
+	}
+	if !c.usual {
+		for _, x := range c.value.AppendInt64s(nil) {
+			f.ints.addInt(x)
+		}
+		return
+	}
+	for at := 0; at < len(c.packed); {
+		x, n := binary.Uvarint(c.packed[at:])
+		f.ints.addInt(int64(x))
+		at += n
+	}
+}
+
+func (f *featureStat) addFloats(c *occurrence) {
+	if f.floats == nil {
+		f.floats = &spread{float: true}
+	}
+	if !c.usual {
+		for _, x := range c.value.AppendFloats(nil) {
+			f.addFloat(x)
+		}
+		return
+	}
+	for list := c.packed; len(list) >= 4; list = list[4:] {
+		f.addFloat(math.Float32frombits(binary.LittleEndian.Uint32(list)))
+	}
+}
+
+func (f *featureStat) addFloat(x float32) {
+	switch {
+	case x != x:
+		f.nans++
+	case math.IsInf(float64(x), 0):
+		f.infinities++
+	default:
+		f.floats.addFloat(x)
+	}
+}
+
+func (f *featureStat) addByteses(c *occurrence, p *picturesLook) {
+	if f.lengths == nil {
+		f.lengths, f.texts = new(spread), new(texts)
+	}
+	if !c.usual {
+		for _, x := range c.value.AppendBytes(nil) {
+			f.addBytes(x, p)
+		}
+		return
+	}
+	for at := 0; at < len(c.packed); {
+		value, _ := fieldAt(c.packed, at)
+		f.addBytes(c.packed[value.from:value.to:value.to], p)
+		at = value.to
+	}
+}
+
+func (f *featureStat) addBytes(x []byte, p *picturesLook) {
+	f.lengths.addInt(int64(len(x)))
+	f.texts.add(x)
+	if !f.notText {
+		f.notText = !isText(x)
+	}
+	if format := pictureFormat(x); format != "" {
+		if f.pictures == nil {
+			f.pictures = newPictureStat(p, f.key)
+		}
+		f.pictures.add(x, format, p)
+	}
+}
+
+func (f *featureStat) merge(g *featureStat) {
+	f.records += g.records
+	for kind, n := range g.kinds {
+		f.kinds[kind] += n
+	}
+	f.steps.merge(g.steps)
+	f.values.merge(g.values)
+	mergeSpreads(&f.ints, g.ints)
+	mergeSpreads(&f.floats, g.floats)
+	mergeSpreads(&f.lengths, g.lengths)
+	f.nans += g.nans
+	f.infinities += g.infinities
+	f.notText = f.notText || g.notText
+	switch {
+	case f.texts == nil:
+		f.texts = g.texts
+	case g.texts != nil:
+		f.texts.merge(g.texts)
+	}
+	switch {
+	case f.pictures == nil:
+		f.pictures = g.pictures
+	case g.pictures != nil:
+		f.pictures.merge(g.pictures)
+	}
+}
+
+func mergeSpreads(to **spread, from *spread) {
+	switch {
+	case *to == nil:
+		*to = from
+	case from != nil:
+		(*to).merge(from)
+	}
+}
+
+// stats describes the feature, which that many records could have.
+func (f *featureStat) stats(records int64, o *StatsOptions) FeatureStats {
+	s := FeatureStats{
+		Key: f.key, Records: f.records, Missing: records - f.records,
+		Kinds: map[string]int64{}, Values: f.values.sizes(),
+		Int64: f.ints.numbers(o.Top), Float: f.floats.numbers(o.Top),
+		NaNs: f.nans, Infinities: f.infinities,
+		Lengths: f.lengths.numbers(0), Text: f.lengths != nil && !f.notText,
+		Texts: f.texts.texts(o.Top), Pictures: f.pictures.stats(o.Top),
+	}
+	for kind, n := range f.kinds {
+		if n > 0 {
+			s.Kinds[tfrecord.Kind(kind).String()] = n
+		}
+	}
+	if f.steps.n > 0 {
+		steps := f.steps.sizes()
+		s.Steps = &steps
+	}
+	return s
+}
+
+// statTable holds the features seen, as many as there is room for.
+type statTable struct {
+	byKey map[string]*featureStat
+	first *featureStat // of the record before
+	room  *int         // for more of them; several tables share it
+}
+
+// find returns the entry of a key that came behind the entry prev, nil at the
+// beginning of a record. Most records have the same keys in the same order, and
+// cost no look-up. It is nil when it is new and there is no room for it.
+func (t *statTable) find(prev *featureStat, key []byte) *featureStat {
+	expected := &t.first
+	if prev != nil {
+		expected = &prev.next
+	}
+	if f := *expected; f != nil && f.key == string(key) {
+		return f
+	}
+	f := t.byKey[string(key)]
+	if f == nil {
+		if *t.room <= 0 {
+			return nil
+		}
+		f = t.insert(&featureStat{key: string(key)})
+	}
+	*expected = f
+	return f
+}
+
+func (t *statTable) insert(f *featureStat) *featureStat {
+	if t.byKey == nil {
+		t.byKey = make(map[string]*featureStat)
+	}
+	t.byKey[f.key] = f
+	*t.room--
+	return f
+}
+
+// merge takes over what another table saw, and returns how many occurrences
+// there was no room for.
+func (t *statTable) merge(u *statTable) (omitted int64) {
+	for _, g := range u.sorted() {
+		if f := t.byKey[g.key]; f != nil {
+			f.merge(g)
+		} else if *t.room > 0 {
+			g.next = nil
+			t.insert(g)
+		} else {
+			omitted += g.records
+		}
+	}
+	return omitted
+}
+
+func (t *statTable) sorted() []*featureStat {
+	features := make([]*featureStat, 0, len(t.byKey))
+	for _, f := range t.byKey {
+		features = append(features, f)
+	}
+	slices.SortFunc(features, func(a, b *featureStat) int { return strings.Compare(a.key, b.key) })
+	return features
+}
+
+// stats describes all features, for that many records.
+func (t *statTable) stats(records int64, o *StatsOptions) []FeatureStats {
+	list := []FeatureStats{}
+	for _, f := range t.sorted() {
+		list = append(list, f.stats(records, o))
+	}
+	return list
+}

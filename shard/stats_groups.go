@@ -1,0 +1,111 @@
+package shard
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// groupValue is a value by which records are told apart.
+type groupValue struct {
+	kind  tfrecord.Kind
+	id    int64   // of an int64
+	share float32 // of a float
+	text  string  // of bytes
+}
+
+// String returns the value for people.
+func (v groupValue) String() string {
+	switch v.kind {
+	case tfrecord.KindInt64:
+		return strconv.FormatInt(v.id, 10)
+	case tfrecord.KindFloat:
+		return strconv.FormatFloat(float64(v.share), 'g', -1, 32)
+	}
+	return Readable(v.text)
+}
+
+// group returns the figures of the group that the record of the list belongs
+// to; nil when there is none.
+func (s *fileStats) group() *figures {
+	if s.m.o.By == "" {
+		return nil
+	}
+	for i := range s.list {
+		c := &s.list[i]
+		if string(c.key) != s.m.o.By {
+			continue
+		}
+		id, number, text, ok := c.one()
+		if !ok || len(text) > maxTopText || c.kind == tfrecord.KindFloat && math.IsNaN(float64(number)) {
+			break
+		}
+		if g := s.groupOf(groupValue{c.kind, id, number, string(text)}); g != nil {
+			return g
+		}
+		break
+	}
+	s.ungrouped++
+	return nil
+}
+
+// groupOf returns the figures of a group, which are new unless there are
+// already too many.
+func (s *fileStats) groupOf(v groupValue) *figures {
+	g := s.groups[v]
+	if g == nil && len(s.groups) < s.m.o.MaxGroups {
+		g = s.m.newFigures(&s.room[1])
+		g.name = fmt.Sprintf("%d:%v", v.kind, v)
+		if s.groups == nil {
+			s.groups = make(map[groupValue]*figures)
+		}
+		s.groups[v] = g
+		s.order = append(s.order, v)
+	}
+	return g
+}
+
+func (s *fileStats) mergeGroups(t *fileStats) {
+	s.ungrouped += t.ungrouped
+	for _, v := range t.order {
+		if g := s.groupOf(v); g != nil {
+			g.merge(t.groups[v])
+		} else {
+			s.ungrouped += t.groups[v].base.sum.Records
+		}
+	}
+}
+
+func (s *fileStats) groupStats() []GroupStats {
+	order := slices.Clone(s.order)
+	slices.SortFunc(order, func(a, b groupValue) int {
+		return cmp.Or(-cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id), cmp.Compare(a.share, b.share), cmp.Compare(a.text, b.text))
+	})
+	var list []GroupStats
+	for _, v := range order {
+		group := GroupStats{Value: v.String(), Figures: s.groups[v].figures(s.m.o)}
+		if v.kind == tfrecord.KindInt64 {
+			group.Name = s.groupName(v.id)
+		}
+		list = append(list, group)
+	}
+	return list
+}
+
+// groupName returns the name of a label.
+func (s *fileStats) groupName(id int64) string {
+	if !s.m.names.isLabel(s.m.o.By) {
+		return ""
+	}
+	if name := s.m.names.name(s.m.o.By, id); name != "" {
+		return Readable(name)
+	}
+	if labels := s.all.base.labels[s.m.o.By]; labels != nil {
+		return Readable(labels.said[id])
+	}
+	return ""
+}

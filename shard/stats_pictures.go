@@ -1,0 +1,131 @@
+package shard
+
+import (
+	"fmt"
+	"strconv"
+)
+
+// PictureHeader is what a picture says of itself.
+type PictureHeader struct {
+	Width, Height int // upright, in pixels
+	Channels      int
+}
+
+// PictureStats is what Measure saw of the pictures in one feature: of values
+// that begin as JPEG, PNG, GIF or WebP do.
+type PictureStats struct {
+	Count int64 `json:"count"`
+	// Formats counts them by format.
+	Formats map[string]int64 `json:"formats"`
+	// Unreadable counts those whose header can't be read. They and, without
+	// StatsOptions.Header, all are in none of the figures below.
+	Unreadable int64 `json:"unreadable"`
+	// Channels counts pictures by their number of channels.
+	Channels map[string]int64 `json:"channels,omitempty"`
+	Width    *Numbers         `json:"width,omitempty"`
+	Height   *Numbers         `json:"height,omitempty"`
+	// Sizes are the most frequent sizes, as "WIDTHxHEIGHT", as Numbers.Top has
+	// numbers.
+	Sizes      []Top[string] `json:"sizes,omitempty"`
+	SizesError int64         `json:"sizes_error,omitempty"`
+	// Pixels is nil when no picture was decoded.
+	Pixels *PixelStats `json:"pixels,omitempty"`
+}
+
+// pictureStat is PictureStats under construction.
+type pictureStat struct {
+	count, unreadable int64
+	formats, channels map[string]int64
+	width, height     spread
+	sizes             tally[uint64] // width<<32 | height
+	pixels            pixelTotals   // when all are decoded
+	sample            *pixelSample  // when some are; it is shared by all files
+}
+
+// picturesLook is how one goroutine looks at pictures.
+type picturesLook struct {
+	o       *StatsOptions
+	samples *pixelSamples
+	group   string // in which the samples are, "" for all records
+	// The picture decoded last, which several groups may ask for.
+	last     []byte
+	lastSums PixelSums
+	lastErr  error
+}
+
+func newPictureStat(p *picturesLook, key string) *pictureStat {
+	s := &pictureStat{formats: map[string]int64{}, channels: map[string]int64{}}
+	if p.o.Pixels != nil && p.o.SamplePixels > 0 {
+		s.sample = p.samples.of(p.group, key)
+	}
+	return s
+}
+
+func (s *pictureStat) add(x []byte, format string, p *picturesLook) {
+	s.count++
+	s.formats[format]++
+	if p.o.Header == nil {
+		return
+	}
+	h, err := p.o.Header(x)
+	if err != nil || h.Width <= 0 || h.Height <= 0 {
+		s.unreadable++
+		return
+	}
+	s.channels[strconv.Itoa(h.Channels)]++
+	s.width.addInt(int64(h.Width))
+	s.height.addInt(int64(h.Height))
+	s.addSize(uint64(h.Width)<<32 | uint64(uint32(h.Height)))
+	switch {
+	case p.o.Pixels == nil:
+	case s.sample != nil:
+		s.sample.offer(x, p)
+	default:
+		s.pixels.add(p.pixels(x))
+	}
+}
+
+func (s *pictureStat) addSize(size uint64) {
+	if i, known := s.sizes.index[size]; known {
+		s.sizes.counts[i].n++
+		return
+	}
+	if s.sizes.full() {
+		s.sizes.purge()
+	}
+	s.sizes.insert(size, 1)
+}
+
+func (s *pictureStat) merge(t *pictureStat) {
+	s.count += t.count
+	s.unreadable += t.unreadable
+	addCounts(s.formats, t.formats)
+	addCounts(s.channels, t.channels)
+	s.width.merge(&t.width)
+	s.height.merge(&t.height)
+	s.sizes.merge(&t.sizes)
+	s.pixels.merge(&t.pixels)
+	if s.sample == nil {
+		s.sample = t.sample
+	}
+}
+
+func (s *pictureStat) stats(top int) *PictureStats {
+	if s == nil {
+		return nil
+	}
+	p := &PictureStats{Count: s.count, Formats: s.formats, Unreadable: s.unreadable}
+	if s.width.moments.n > 0 {
+		p.Channels = s.channels
+		p.Width, p.Height = s.width.numbers(top), s.height.numbers(top)
+		for _, c := range s.sizes.most(top) {
+			p.Sizes = append(p.Sizes, Top[string]{fmt.Sprintf("%dx%d", c.key>>32, uint32(c.key)), c.n})
+		}
+		p.SizesError = s.sizes.taken
+	}
+	if s.sample != nil {
+		s.pixels = s.sample.totals()
+	}
+	p.Pixels = s.pixels.stats()
+	return p
+}

@@ -1,0 +1,203 @@
+package shard
+
+import (
+	"container/heap"
+	"math"
+	"slices"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+)
+
+// PixelSums are sums over the pixels of one picture as RGB of 8 bits.
+type PixelSums struct {
+	Pixels  int64
+	Sum     [3]uint64 // of the samples of each channel
+	Squares [3]uint64 // of their squares
+}
+
+// PixelStats are the mean and the standard deviation of each channel, for
+// samples in 0..1: what `convert --mean --std` takes. Each picture counts the
+// same, whatever its size, as it does when all are resized to one.
+type PixelStats struct {
+	// Pictures is how many were looked at; Damaged are those among them that
+	// can't be decoded, which are in no figure.
+	Pictures int64 `json:"pictures"`
+	Damaged  int64 `json:"damaged"`
+	// Sampled says that not all pictures were looked at.
+	Sampled bool       `json:"sampled"`
+	Mean    [3]float64 `json:"mean"` // red, green, blue
+	Std     [3]float64 `json:"std"`
+}
+
+// pixelTotals is PixelStats under construction.
+type pixelTotals struct {
+	pictures, damaged int64
+	sampled           bool
+	mean, square      [3]float64 // sums over the pictures
+}
+
+func (t *pixelTotals) add(sums PixelSums, err error) { t.addTimes(sums, err, 1) }
+
+func (t *pixelTotals) addTimes(sums PixelSums, err error, times int64) {
+	t.pictures += times
+	if err != nil || sums.Pixels <= 0 {
+		t.damaged += times
+		return
+	}
+	n := float64(sums.Pixels)
+	for c := range t.mean {
+		t.mean[c] += float64(float64(times) * (float64(sums.Sum[c]) / n / 255))
+		t.square[c] += float64(float64(times) * (float64(sums.Squares[c]) / n / (255 * 255)))
+	}
+}
+
+func (t *pixelTotals) merge(u *pixelTotals) {
+	t.pictures += u.pictures
+	t.damaged += u.damaged
+	for c := range t.mean {
+		t.mean[c] += u.mean[c]
+		t.square[c] += u.square[c]
+	}
+}
+
+func (t *pixelTotals) stats() *PixelStats {
+	if t.pictures == 0 {
+		return nil
+	}
+	s := &PixelStats{Pictures: t.pictures, Damaged: t.damaged, Sampled: t.sampled}
+	n := float64(t.pictures - t.damaged)
+	for c := range s.Mean {
+		if n > 0 {
+			s.Mean[c] = t.mean[c] / n
+			s.Std[c] = math.Sqrt(max(0, t.square[c]/n-float64(s.Mean[c]*s.Mean[c])))
+		}
+	}
+	return s
+}
+
+// pixels decodes a picture, or says again what it said of it.
+func (p *picturesLook) pixels(x []byte) (PixelSums, error) {
+	if len(p.last) != len(x) || &p.last[0] != &x[0] {
+		p.last = x
+		p.lastSums, p.lastErr = p.o.Pixels(x)
+	}
+	return p.lastSums, p.lastErr
+}
+
+// pixelSamples are the samples of all features, which all files share.
+type pixelSamples struct {
+	mu   sync.Mutex
+	o    *StatsOptions
+	list map[[2]string]*pixelSample
+}
+
+// of returns the sample of a feature in a group.
+func (s *pixelSamples) of(group, key string) *pixelSample {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	name := [2]string{group, key}
+	if s.list[name] == nil {
+		if s.list == nil {
+			s.list = make(map[[2]string]*pixelSample)
+		}
+		s.list[name] = &pixelSample{size: s.o.SamplePixels, seed: s.o.Seed, byHash: make(map[uint64]*sampledPicture)}
+	}
+	return s.list[name]
+}
+
+// pixelSample holds the sums of the pictures whose seeded hash of their bytes is
+// smallest: a random sample, the same for any order in which they are offered
+// and however they are spread over files. Pictures that come more than once
+// count as often, but fill one place.
+type pixelSample struct {
+	mu      sync.Mutex
+	size    int
+	seed    uint64
+	list    sampleHeap
+	byHash  map[uint64]*sampledPicture
+	dropped bool
+}
+
+// sampledPicture is a picture of a sample.
+type sampledPicture struct {
+	hash  uint64
+	times int64
+	sums  PixelSums
+	err   error
+}
+
+// offer takes a picture into the sample if it belongs there, and decodes it
+// only then.
+func (s *pixelSample) offer(x []byte, p *picturesLook) {
+	hash := xxh3.HashSeed(x, s.seed)
+	if s.counted(hash) {
+		return
+	}
+	sums, err := p.pixels(x)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.byHash[hash]; known != nil { // by another goroutine, meanwhile
+		known.times++
+		return
+	}
+	picture := &sampledPicture{hash, 1, sums, err}
+	s.byHash[hash] = picture
+	heap.Push(&s.list, picture)
+	if len(s.list) > s.size {
+		last := heap.Pop(&s.list).(*sampledPicture)
+		delete(s.byHash, last.hash)
+		s.dropped = true
+	}
+}
+
+// counted reports whether the picture of that hash needs no look: it is in the
+// sample already, or does not belong there.
+func (s *pixelSample) counted(hash uint64) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if known := s.byHash[hash]; known != nil {
+		known.times++
+		return true
+	}
+	if len(s.list) >= s.size && hash > s.list[0].hash {
+		s.dropped = true
+		return true
+	}
+	return false
+}
+
+// totals adds the pictures up, in an order that depends on them alone.
+func (s *pixelSample) totals() pixelTotals {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := slices.Clone(s.list)
+	slices.SortFunc(list, func(a, b *sampledPicture) int {
+		if a.hash < b.hash {
+			return -1
+		}
+		return 1
+	})
+	t := pixelTotals{sampled: s.dropped}
+	for _, picture := range list {
+		t.addTimes(picture.sums, picture.err, picture.times)
+	}
+	return t
+}
+
+// sampleHeap has the picture with the largest hash first.
+type sampleHeap []*sampledPicture
+
+func (h sampleHeap) Len() int           { return len(h) }
+func (h sampleHeap) Less(i, j int) bool { return h[i].hash > h[j].hash }
+func (h sampleHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
+
+// Push appends a picture; it is for package heap.
+func (h *sampleHeap) Push(x any) { *h = append(*h, x.(*sampledPicture)) }
+
+// Pop removes the last; it is for package heap.
+func (h *sampleHeap) Pop() any {
+	last := (*h)[len(*h)-1]
+	*h = (*h)[:len(*h)-1]
+	return last
+}

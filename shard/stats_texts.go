@@ -1,0 +1,94 @@
+package shard
+
+import (
+	"github.com/axiomhq/hyperloglog"
+	"github.com/zeebo/xxh3"
+)
+
+// maxTopText bounds the values that are counted apart, in bytes.
+const maxTopText = 128
+
+// Texts says which bytes values there are.
+type Texts struct {
+	// Exact says that Distinct and the counts are exact, which is so for up to
+	// 1024 distinct values of up to 128 bytes.
+	Exact bool `json:"exact"`
+	// Distinct is how many distinct values there are; see DistinctError.
+	Distinct int64 `json:"distinct"`
+	// Top are the values that come most often, as Numbers.Top has them. What is
+	// not text is written as Readable does.
+	Top      []Top[string] `json:"top"`
+	TopError int64         `json:"top_error"`
+	// Long counts values of more than 128 bytes, which are not in Top.
+	Long int64 `json:"long,omitempty"`
+}
+
+// texts is Texts under construction.
+type texts struct {
+	known    tally[string]
+	distinct *hyperloglog.Sketch // nil while known has all values
+	long     int64
+}
+
+// add adds a value and returns its hash when it is long.
+func (t *texts) add(x []byte) {
+	if t.distinct != nil {
+		t.distinct.InsertHash(xxh3.Hash(x))
+	}
+	if len(x) > maxTopText {
+		t.long++
+		if t.distinct == nil {
+			t.startEstimate()
+			t.distinct.InsertHash(xxh3.Hash(x))
+		}
+		return
+	}
+	if i, known := t.known.index[string(x)]; known {
+		t.known.counts[i].n++
+		return
+	}
+	if t.known.full() {
+		if t.distinct == nil {
+			t.startEstimate()
+			t.distinct.InsertHash(xxh3.Hash(x))
+		}
+		t.known.purge()
+	}
+	t.known.insert(string(x), 1)
+}
+
+func (t *texts) startEstimate() {
+	t.distinct = hyperloglog.NewNoSparse()
+	for _, c := range t.known.counts {
+		t.distinct.InsertHash(xxh3.HashString(c.key))
+	}
+}
+
+// merge adds what another has, and takes it over.
+func (t *texts) merge(u *texts) {
+	t.long += u.long
+	if t.distinct != nil || u.distinct != nil || t.known.together(&u.known) > tallySize {
+		if t.distinct == nil {
+			t.startEstimate()
+		}
+		if u.distinct == nil {
+			u.startEstimate()
+		}
+		_ = t.distinct.Merge(u.distinct) // they are made alike
+	}
+	t.known.merge(&u.known)
+}
+
+func (t *texts) texts(top int) *Texts {
+	if t == nil {
+		return nil
+	}
+	s := &Texts{Exact: t.distinct == nil, Distinct: int64(len(t.known.counts)), Top: []Top[string]{}, TopError: t.known.taken, Long: t.long}
+	if t.distinct != nil {
+		s.Distinct = int64(t.distinct.Estimate())
+	}
+	for _, c := range t.known.most(top) {
+		s.Top = append(s.Top, Top[string]{Readable(c.key), c.n})
+	}
+	return s
+}
