@@ -26,9 +26,17 @@
 //	pipe := set.Interleave(16, 1).Map("small", shrink, reader.MapOptions{}).
 //		Cache(reader.CacheOptions{Dir: "cache"}).Shuffle(10_000).Repeat(-1)
 //
+// How many files are read at once, how many goroutines parse, decode or map, and
+// how much is made ahead is chosen as a pipeline runs, unless it is given: within
+// a budget of processors and one of memory, both in the [Options]. Stats and
+// Report show what was chosen, and what holds the pipeline back; the order of the
+// elements never depends on it.
+//
 // At the end of a pipe stands what makes elements of its records, a [Flow]:
 // [Pictures], [ParseColumns], [Map] and [Pipe.Batch], and behind them [MapFlow],
-// [Batch], [Unbatch], [Flow.Filter] and [Flow.Prefetch].
+// [Batch], [Unbatch], [Flow.Filter] and [Flow.Prefetch]. What they give are plain
+// slices, one for all of a batch, with a shape: tensor libraries take them
+// without a copy. The program in examples/train learns from them.
 //
 // A [Set] is files and options, a [Pipe] a description, a [Stream] what runs.
 // Stages hand over a [Block] at a time, whose records alias the buffers that

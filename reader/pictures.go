@@ -92,8 +92,10 @@ type PictureBatch struct {
 	// Shape is {n, height, width, channels}, or {n, channels, height, width}
 	// with NCHW.
 	Shape []int
-	// Pixels are the samples of a Float32 batch, Bytes those of a Uint8 one,
-	// in the order of Shape with nothing between them.
+	// DType says which of the two has the samples: Pixels those of Float32,
+	// Bytes those of Uint8, in the order of Shape with nothing between them. A
+	// tensor library may take the slice as it is.
+	DType  DType
 	Pixels []float32
 	Bytes  []uint8
 	// Labels are those of the pictures.
@@ -231,6 +233,7 @@ func (b *PictureBatch) begin(s *PictureSpec, n, width, height int) {
 	} else {
 		b.Shape = append(b.Shape[:0], n, height, width, s.Channels)
 	}
+	b.DType = s.DType
 	samples := n * width * height * s.Channels
 	if s.DType == Float32 {
 		b.Pixels = resized(b.Pixels, samples)

@@ -51,7 +51,7 @@ func main() {
 	j := job{out: os.Stdout}
 	flag.StringVar(&j.data, "data", "demo-out/photos", "`folder` of a set of pictures")
 	flag.StringVar(&j.split, "split", "train", "split to train on")
-	flag.StringVar(&j.checkpoint, "checkpoint", "train-checkpoint.json", "`file` to resume from, if it is there, and to write")
+	flag.StringVar(&j.checkpoint, "checkpoint", "demo-out/train.json", "`file` to resume from, if it is there, and to write")
 	flag.IntVar(&j.every, "every", 20, "batches between two checkpoints")
 	flag.IntVar(&j.passes, "passes", 30, "how often to go over the data")
 	flag.IntVar(&j.batch, "batch", 8, "pictures in a batch")

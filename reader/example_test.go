@@ -1,0 +1,267 @@
+package reader_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"image"
+	"image/color"
+	"image/png"
+	"io"
+	"log"
+	"os"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/reader"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// written writes a file of n Examples into a new folder, and returns the folder
+// and what removes it.
+func written(n int, example func(b *tfrecord.Builder, i int)) (dir string, remove func()) {
+	dir, err := os.MkdirTemp("", "reader-example")
+	if err != nil {
+		log.Fatal(err)
+	}
+	file, err := os.Create(filepath.Join(dir, "data.tfrecord"))
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer file.Close()
+	w, err := tfrecord.NewWriter(file, tfrecord.WriterOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	for i := range n {
+		var b tfrecord.Builder
+		example(&b, i)
+		if err := w.WriteRecord(b.Append(nil)); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		log.Fatal(err)
+	}
+	return dir, func() { os.RemoveAll(dir) }
+}
+
+// flowers are Examples with an id, some sizes and a name.
+func flowers(b *tfrecord.Builder, i int) {
+	b.Int64("id", int64(i))
+	b.Float("size", float32(i), float32(i)/2)
+	b.String("name", []string{"rose", "tulip"}[i%2])
+}
+
+func Example() {
+	dir, remove := written(10, flowers)
+	defer remove()
+
+	set, err := reader.Open(dir, reader.Options{Seed: 7})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var e tfrecord.Example
+	for batch, err := range set.Interleave(16, 1).Batch(4, false).All(context.Background()) {
+		if err != nil {
+			log.Fatal(err) // it says in which file, and where
+		}
+		var ids []int64
+		for _, record := range batch.Records {
+			if err := e.Parse(record.Data); err != nil {
+				log.Fatal(set.Locate(record, err))
+			}
+			id, _ := e.Get("id")
+			value, _ := id.Int64()
+			ids = append(ids, value)
+		}
+		fmt.Println(ids)
+	}
+	// Output:
+	// [0 1 2 3]
+	// [4 5 6 7]
+	// [8 9]
+}
+
+func ExampleParseColumns() {
+	dir, remove := written(5, flowers)
+	defer remove()
+
+	set, err := reader.Open(dir, reader.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	batches := reader.ParseColumns(set.Records(), reader.ColumnSpec{
+		Schema: reader.Schema{
+			{Key: "id", Kind: tfrecord.KindInt64},
+			{Key: "size", Kind: tfrecord.KindFloat, Shape: []int{2}},
+			{Key: "name", Kind: tfrecord.KindBytes},
+		},
+		Batch: 3,
+	})
+	for batch, err := range batches.All(context.Background()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		size, name := batch.Get("size"), batch.Get("name")
+		fmt.Println(batch.Get("id").Int64s, size.Shape, size.Floats, string(name.Value(0)))
+	}
+	// Output:
+	// [0 1 2] [3 2] [0 0 1 0.5 2 1] rose
+	// [3 4] [2 2] [3 1.5 4 2] tulip
+}
+
+// A batch is slices and a shape, which is what tensor libraries take: Gorgonia and
+// ONNX Runtime's binding as they are, without a copy, GoMLX to move them to where
+// it computes.
+//
+//	tensor.New(tensor.WithShape(c.Shape...), tensor.WithBacking(c.Floats)) // Gorgonia
+//	ort.NewTensor(ort.NewShape(rows, columns), c.Floats)                    // ONNX Runtime
+//	tensors.FromFlatDataAndDimensions(c.Floats, c.Shape...)                 // GoMLX
+//
+// What is taken without a copy is valid until the next batch is asked for.
+func ExampleColumn() {
+	dir, remove := written(4, flowers)
+	defer remove()
+
+	set, err := reader.Open(dir, reader.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// What a binding gets: values in one piece, row after row, and the shape.
+	give := func(shape []int, values []float32) { fmt.Println(shape, len(values), values[2:4]) }
+
+	for batch, err := range reader.ParseColumns(set.Records(), reader.ColumnSpec{Batch: 4}).All(context.Background()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		size := batch.Get("size")
+		give(size.Shape, size.Floats)
+	}
+	// Output:
+	// [4 2] 8 [1 0.5]
+}
+
+func ExamplePictures() {
+	// Pictures of one colour, each lighter than the one before.
+	dir, remove := written(4, func(b *tfrecord.Builder, i int) {
+		im := image.NewGray(image.Rect(0, 0, 20, 10))
+		for k := range im.Pix {
+			im.Pix[k] = color.Gray{Y: uint8(51 * i)}.Y
+		}
+		var data bytes.Buffer
+		if err := png.Encode(&data, im); err != nil {
+			log.Fatal(err)
+		}
+		b.Bytes(reader.DefaultPictureKey, data.Bytes())
+		b.Int64(reader.DefaultLabelKey, int64(i%2))
+	})
+	defer remove()
+
+	set, err := reader.Open(dir, reader.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	pictures := reader.Pictures(set.Records(), reader.PictureSpec{
+		Size: 8, Batch: 2, DType: reader.Float32, NCHW: true,
+	})
+	for batch, err := range pictures.Prefetch(0).All(context.Background()) { // 0: as many ahead as it takes
+		if err != nil {
+			log.Fatal(err)
+		}
+		last := batch.Pixels[len(batch.Pixels)-1]
+		fmt.Println(batch.Shape, batch.DType, len(batch.Pixels), last, batch.Labels)
+	}
+	// Output:
+	// [2 3 8 8] float32 384 0.2 [0 1]
+	// [2 3 8 8] float32 384 0.6 [0 1]
+}
+
+func ExampleMap() {
+	dir, remove := written(5, flowers)
+	defer remove()
+
+	set, err := reader.Open(dir, reader.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Several goroutines call the function; the order stays.
+	names := reader.Map(set.Records(), func(r reader.Record) (string, error) {
+		var e tfrecord.Example
+		if err := e.Parse(r.Data); err != nil {
+			return "", err
+		}
+		f, _ := e.Get("name")
+		name, _ := f.Bytes()
+		return fmt.Sprintf("%s %d", name, r.Number), nil
+	}, reader.MapOptions{})
+	for some, err := range reader.Batch(names, 3, false).All(context.Background()) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(some)
+	}
+	// Output:
+	// [rose 0 tulip 1 rose 2]
+	// [tulip 3 rose 4]
+}
+
+func ExamplePipe_Resume() {
+	dir, remove := written(8, flowers)
+	defer remove()
+
+	set, err := reader.Open(dir, reader.Options{Seed: 3})
+	if err != nil {
+		log.Fatal(err)
+	}
+	pipe := set.Records().Shuffle(4).Repeat(2)
+	numbers := func(s *reader.Stream, n int) (list []int64) {
+		for range n {
+			r, err := s.Next()
+			if err == io.EOF {
+				break
+			}
+			if err != nil {
+				log.Fatal(err)
+			}
+			list = append(list, r.Number)
+		}
+		return list
+	}
+
+	// The whole, to compare with.
+	whole, err := pipe.Start(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer whole.Close()
+	want := numbers(whole, 16)
+
+	// A part, and where it ends: JSON, a few hundred bytes.
+	part, err := pipe.Start(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	got := numbers(part, 11)
+	saved, err := json.Marshal(part.State())
+	if err != nil {
+		log.Fatal(err)
+	}
+	part.Close()
+
+	// Later, in another process: the rest.
+	var state reader.State
+	if err := json.Unmarshal(saved, &state); err != nil {
+		log.Fatal(err)
+	}
+	rest, err := pipe.Resume(context.Background(), state)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer rest.Close()
+	got = append(got, numbers(rest, 16)...)
+
+	fmt.Println(len(got), fmt.Sprint(got) == fmt.Sprint(want))
+	// Output:
+	// 16 true
+}
