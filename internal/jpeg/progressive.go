@@ -1,6 +1,9 @@
 package jpeg
 
-import "math/bits"
+import (
+	"encoding/binary"
+	"math/bits"
+)
 
 // progression prepares a scan of a progressive picture. The rules are those of ITU-T T.81,
 // G.1.1.1: DC and AC in scans of their own, a component's DC before its AC, each refinement
@@ -95,21 +98,33 @@ func moreDC(r *bitReader, s *scan, first, n int) fault {
 // firstAC reads n blocks of the first scan of a band of AC coefficients.
 func firstAC(r *bitReader, s *scan, first, n int) fault {
 	p := s.planes[0]
+	table := p.acTable
+	buf, pos, acc, have := r.buf, r.pos, r.acc, r.n
 	for i := first; i < first+n; i++ {
-		if r.exhausted() {
+		if pos*8-int(have) > r.end {
 			return short
 		}
 		at := i/p.wide*p.stride + i%p.wide
 		known, b := p.nonzero[at], p.block(at)
 		for k := s.ss; k <= s.se; k++ {
-			e, v := r.value(p.acTable, true)
+			acc |= binary.BigEndian.Uint64(buf[pos:]) >> (have & 63)
+			pos += int((63 - have) >> 3)
+			have |= 56
+			e := table.one[acc>>(64-lookBits)]
 			if e == unknown {
-				return badCode
+				if e = table.long(int32(acc>>48), true); e == unknown {
+					return badCode
+				}
 			}
 			run, size := int(e>>28), uint(e>>24&15)
+			v := amplitude(acc<<(e>>16&63), size)
+			acc <<= e & 63
+			have -= uint(e & 63)
 			if size == 0 && run < 15 {
 				// This block and a number of others have no more in this band.
-				i += 1<<run + int(r.take(uint(run))) - 1
+				i += 1<<run + int(acc>>1>>(63-run)) - 1
+				acc <<= run
+				have -= uint(run)
 				break
 			}
 			if k += run; k > s.se {
@@ -117,81 +132,93 @@ func firstAC(r *bitReader, s *scan, first, n int) fault {
 			}
 			if size != 0 {
 				known |= 1 << k
-				b[naturalOrder[k]] = v << s.al
+				b[naturalOrder[k]&63] = v << s.al
 			}
 		}
 		p.nonzero[at] = known
 	}
+	r.pos, r.acc, r.n = pos, acc, have
 	return 0
 }
 
 // moreAC reads n blocks of a scan that refines a band of AC coefficients: a bit for each
-// coefficient that is known not to be zero, and the places of those that become so.
+// coefficient that is known not to be zero, which makes it larger or not, and the places of
+// those that become so.
 func moreAC(r *bitReader, s *scan, first, n int) fault {
 	p := s.planes[0]
+	table := p.acTable
 	band := ^uint64(0) << s.ss & (^uint64(0) >> (63 - s.se))
-	bit := int16(1) << s.al
+	step := int16(1) << s.al
 	ended := 0 // blocks, this one included, that have no new coefficients any more
+	buf, pos, acc, have := r.buf, r.pos, r.acc, r.n
 	for i := first; i < first+n; i++ {
-		if r.exhausted() {
+		if pos*8-int(have) > r.end {
 			return short
 		}
 		at := i/p.wide*p.stride + i%p.wide
 		known, b := p.nonzero[at], p.block(at)
-		k := s.ss
-		for ; ended == 0 && k <= s.se; k++ {
-			e, sign := r.value(p.acTable, true)
-			if e == unknown {
-				return badCode
+		for k := s.ss; k <= s.se; {
+			next, fresh := 64, int16(0) // the place and the value of the next new coefficient
+			if ended == 0 {
+				acc |= binary.BigEndian.Uint64(buf[pos:]) >> (have & 63)
+				pos += int((63 - have) >> 3)
+				have |= 56
+				e := table.one[acc>>(64-lookBits)]
+				if e == unknown {
+					if e = table.long(int32(acc>>48), true); e == unknown {
+						return badCode
+					}
+				}
+				run, size := int(e>>28), uint(e>>24&15)
+				if size > 1 {
+					return badCode
+				}
+				fresh = amplitude(acc<<(e>>16&63), size) << s.al
+				acc <<= e & 63
+				have -= uint(e & 63)
+				if size == 0 && run < 15 {
+					ended = 1<<run + int(acc>>1>>(63-run))
+					acc <<= run
+					have -= uint(run)
+				} else {
+					// Pass by as many zeros as the run says, to the next; what lies between is refined.
+					zeros := ^known & band >> k << k
+					for ; run > 0; run-- {
+						zeros &= zeros - 1
+					}
+					if zeros == 0 {
+						return overrun
+					}
+					next = bits.TrailingZeros64(zeros)
+				}
 			}
-			run, size := int(e>>28), uint(e>>24&15)
-			if size > 1 {
-				return badCode
+			// Nothing is known of the place itself.
+			refined := known & band & (1<<next - 1) >> k << k
+			for left := bits.OnesCount64(refined); left > 0; {
+				acc |= binary.BigEndian.Uint64(buf[pos:]) >> (have & 63)
+				pos += int((63 - have) >> 3)
+				have |= 56
+				now := min(left, 56)
+				left -= now
+				have -= uint(now)
+				for ; now > 0; now-- {
+					c := &b[naturalOrder[uint8(bits.TrailingZeros64(refined))]&63]
+					refined &= refined - 1
+					sign := *c >> 15
+					*c += (step ^ sign - sign) & int16(int64(acc)>>63)
+					acc <<= 1
+				}
 			}
-			if size == 0 && run < 15 {
-				ended = 1<<run + int(r.take(uint(run)))
-				break
-			}
-			// Pass by as many zeros as the run says, to the next; what lies between is refined.
-			zeros := ^known & band >> k << k
-			for ; run > 0; run-- {
-				zeros &= zeros - 1
-			}
-			if zeros == 0 {
-				return overrun
-			}
-			next := bits.TrailingZeros64(zeros)
-			r.refine(b, known&(1<<next-1)>>k<<k, bit)
-			k = next
-			if size != 0 {
-				known |= 1 << k
-				b[naturalOrder[k]] = sign << s.al
+			if k = next + 1; fresh != 0 {
+				known |= 1 << next
+				b[naturalOrder[uint8(next)]&63] = fresh
 			}
 		}
 		if ended > 0 {
 			ended--
-			if k <= s.se {
-				r.refine(b, known&band>>k<<k, bit)
-			}
 		}
 		p.nonzero[at] = known
 	}
+	r.pos, r.acc, r.n = pos, acc, have
 	return 0
-}
-
-// refine reads a bit for each of the coefficients in the set, which are not zero: whether it
-// is larger, away from zero, by the given amount.
-func (r *bitReader) refine(b *block, set uint64, bit int16) {
-	for ; set != 0; set &= set - 1 {
-		if r.take(1) == 0 {
-			continue
-		}
-		switch v := &b[naturalOrder[bits.TrailingZeros64(set)]&63]; {
-		case *v&bit != 0: // as libjpeg: only damage says it twice
-		case *v >= 0:
-			*v += bit
-		default:
-			*v -= bit
-		}
-	}
 }
