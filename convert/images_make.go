@@ -233,6 +233,10 @@ func (s *imageSource) encode(sc *scratch, im *augment.Image) (stored, error) {
 		sc.encoded, err = s.codec.AppendJPEG(sc.encoded[:0], im, s.o.Quality, s.o.Subsampling)
 	case Raw:
 		out.format = string(Raw)
+		if im.Stride == im.Width*im.Channels { // as it is
+			out.data = im.Pix[:size]
+			return out, nil
+		}
 		sc.encoded = augment.AppendRaw(sc.encoded[:0], im)
 	case Float32:
 		out.format = string(Float32)
