@@ -82,13 +82,19 @@ func (r *run) newBuffer(reading bool) *Block { return r.buffer(reading, 0) }
 
 // buffer is newBuffer for who has taken so many bytes from the budget for it.
 func (r *run) buffer(reading bool, paid int64) *Block {
-	b := r.ready(r.blocks.take(&r.blocks.free))
+	b, kept := r.blocks.take(&r.blocks.free), int64(0)
+	if b != nil {
+		kept = b.size()
+	} else {
+		b = r.blocks.take(&r.blocks.bare)
+	}
+	b = r.ready(b)
 	b.reading = reading
 	b.charged = b.size()
 	if reading {
-		r.budget.reuse(b.charged, b.charged-paid, b.charged-paid)
+		r.budget.reuse(kept, b.charged-paid, b.charged-paid)
 	} else {
-		r.budget.reuse(b.charged, b.charged-paid, 0)
+		r.budget.reuse(kept, b.charged-paid, 0)
 	}
 	return b
 }
