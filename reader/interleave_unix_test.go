@@ -5,8 +5,10 @@ package reader
 import (
 	"os"
 	"slices"
+	"sync"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -42,5 +44,47 @@ func TestSloppyWaitsForNoSlowFile(t *testing.T) {
 	}
 	if ids := rest(t, s); !slices.Equal(ids, []int{1007}) {
 		t.Errorf("the slow file gave %v", ids)
+	}
+}
+
+// A slow file holds the others up and changes nothing about the order; what comes
+// after it is read meanwhile.
+func TestSlowFileKeepsTheOrder(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 20, 20, 20)
+	want := idsOf(t, open(t, dir, Options{}).Interleave(3, 2))
+	slow := shardPath(dir, 1)
+	frames, err := os.ReadFile(slow)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(slow); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mkfifo(slow, 0o644); err != nil {
+		t.Skipf("no pipes here: %v", err)
+	}
+	var wait sync.WaitGroup
+	defer wait.Wait()
+	wait.Go(func() {
+		f, err := os.OpenFile(slow, os.O_WRONLY, 0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer f.Close()
+		for part := range slices.Chunk(frames, len(frames)/5) {
+			time.Sleep(2 * time.Millisecond)
+			if _, err := f.Write(part); err != nil {
+				t.Error(err)
+				return
+			}
+		}
+	})
+	set, err := OpenAll([]string{shardPath(dir, 0), slow, shardPath(dir, 2)}, Options{Parallelism: 4})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := idsOf(t, set.Interleave(3, 2)); !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
 	}
 }
