@@ -150,6 +150,8 @@ func discard(dir *Dir, files []string) error {
 		os.Remove(dir.join(filepath.Join(sub, IndexDir)))
 		os.Remove(dir.join(sub)) // fails, as it should, when it holds what is not ours
 	}
+	os.Remove(dir.join(IndexDir))
+	os.Remove(dir.join(IndexDir)) // it may have been made for an index to come
 	return forget(dir)
 }
 

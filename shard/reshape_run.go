@@ -188,7 +188,7 @@ func (r *reshaping) nameFiles() error {
 		}
 	}
 	for sub := range subs {
-		r.files = append(r.files, sub+ManifestFile, sub+TFDSInfoFile, sub+TFDSFeaturesFile)
+		r.files = append(r.files, sub+ManifestFile)
 	}
 	slices.Sort(r.files)
 	for _, file := range r.files {
@@ -197,6 +197,19 @@ func (r *reshaping) nameFiles() error {
 		}
 	}
 	return nil
+}
+
+// nameDescribing adds the files to the list that TFDS reads, of which there are
+// some for features.
+func (r *reshaping) nameDescribing(m *Manifest) error {
+	for i := range r.targets {
+		if sub := r.targets[i].sub; i == 0 || sub != r.targets[i-1].sub {
+			for _, file := range TFDSFiles(m.Features) {
+				r.files = append(r.files, sub+file)
+			}
+		}
+	}
+	return r.putRun()
 }
 
 // maxFileName is the longest file name that file systems take, less what a
@@ -228,6 +241,10 @@ func (r *reshaping) announce() error {
 		}
 		r.options[name] = raw
 	}
+	return r.putRun()
+}
+
+func (r *reshaping) putRun() error {
 	return r.dir.PutRun(&Run{Name: r.name, Options: r.options, Files: r.files})
 }
 
@@ -240,6 +257,9 @@ func (r *reshaping) finish(ctx context.Context) error {
 	if r.in.remaps {
 		r.report.LabelsRemapped = true
 		r.note("the inputs' lists of label names differ: label ids were changed to those of all %d names in sorted order", len(described.Labels))
+	}
+	if err := r.nameDescribing(described); err != nil {
+		return err
 	}
 	for first := 0; first < len(r.targets); {
 		behind := first + 1
@@ -293,9 +313,6 @@ func (r *reshaping) finishSet(m Manifest, targets []target) error {
 		for _, s := range m.Splits {
 			r.report.Groups[group] += s.Records
 		}
-	}
-	for _, file := range TFDSFiles(m.Features) {
-		r.files = append(r.files, targets[0].sub+file) // to be taken away if this fails
 	}
 	if err := dir.PutSet(&m); err != nil {
 		return err
