@@ -78,8 +78,9 @@ type PictureSpec struct {
 	// Check searches every JPEG for damage before it is decoded. Default: not
 	// where libjpeg-turbo decodes, which notices most damage itself: the
 	// checksum of the record says that the bytes are those that were stored,
-	// and convert had searched them. It makes no difference where the built-in
-	// decoder decodes, which finds damage as it goes.
+	// and convert had searched them. Where the built-in decoder decodes, which
+	// finds damage as it goes, it makes a difference only behind the part of a
+	// picture that the first step of a Policy cuts out.
 	Check bool
 	// Workers is how many pictures are decoded at a time. Default: the
 	// Parallelism of the set.
