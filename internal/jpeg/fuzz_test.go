@@ -1,8 +1,10 @@
 package jpeg
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 )
 
@@ -37,15 +39,14 @@ func FuzzCheck(f *testing.F) {
 }
 
 // FuzzDecode decodes anything: the verdict is that of the check, nothing panics, and what is
-// sound comes out as libjpeg-turbo's, where that is installed, and close to image/jpeg's.
+// sound comes out as libjpeg-turbo's, where that is installed.
 func FuzzDecode(f *testing.F) {
 	for _, file := range pictureFiles(f) {
 		if data := read(f, file); len(data) < 4<<10 {
 			f.Add(data)
 		}
 	}
-	sets := backends(f)
-	turbo := sets["turbo"]
+	turbo := backends(f)["turbo"]
 	f.Fuzz(func(t *testing.T, data []byte) {
 		h, err := ParseHeader(data)
 		if err != nil || ownSet.Supports(&h) != nil || h.Width*h.Height > 1<<18 {
@@ -60,7 +61,7 @@ func FuzzDecode(f *testing.F) {
 			if fmt.Sprint(err) != fmt.Sprint(verdict) {
 				t.Fatalf("the check says %v, the decoder %v", verdict, err)
 			}
-			if err != nil {
+			if err != nil || wild(data, &h) {
 				return
 			}
 			if turbo == nil {
@@ -77,4 +78,31 @@ func FuzzDecode(f *testing.F) {
 			}
 		})
 	})
+}
+
+// wild says whether a sound picture has a block that may be the one exception that idct.go
+// names: all of whose rows are alike, with samples at the end of their range.
+func wild(data []byte, h *Header) bool {
+	c := newChecker(data, h)
+	defer c.release()
+	c.decoding = true
+	for i := range c.planes[:h.N] {
+		c.planes[i].aim(nil, 8)
+	}
+	_ = c.run()
+	for _, p := range c.planes[:h.N] {
+		for at := 0; at < len(p.pix); at += 8 {
+			if at/p.pitch%8 != 0 {
+				continue
+			}
+			first, alike := p.pix[at:][:8], true
+			for y := 1; y < 8; y++ {
+				alike = alike && bytes.Equal(first, p.pix[at+y*p.pitch:][:8])
+			}
+			if alike && (slices.Contains(first, 0) || slices.Contains(first, 255)) {
+				return true
+			}
+		}
+	}
+	return false
 }
