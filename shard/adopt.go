@@ -185,6 +185,10 @@ func (a *adoption) find(path string) error {
 	if a.tfds, err = findTFDS(path); err != nil {
 		return err
 	}
+	var killed adopting
+	if a.before == nil && a.dir.State(adoptingFile, &killed) && killed.Made {
+		a.tfds = &tfdsFound{} // files that a killed run made say nothing new
+	}
 	names := make([]string, len(e.sources))
 	for i, s := range e.sources {
 		names[i] = filepath.Base(s.Path)

@@ -38,6 +38,7 @@ func (a *adoption) renames() ([]rename, error) {
 			list = append(list, rename{f.info.File, name})
 			f.wasMoved, f.finalName = f.info.File, name
 			split.Shards[j].File = name
+			split.Shards[j].Fingerprint = contentFingerprint(split.Shards[j])
 		}
 	}
 	moving := map[string]bool{}

@@ -222,6 +222,10 @@ func (a *adoption) change(file, was string) {
 
 // write does what was found to be done, the manifest last.
 func (a *adoption) write(renames []rename, files map[string][]byte) error {
+	// Should the run be killed, the next one has to know whose files TFDS's are.
+	if err := a.dir.PutState(adoptingFile, adopting{!a.tfds.features && a.tfds.info == nil || a.ownTFDS()}); err != nil {
+		return err
+	}
 	if err := doRenames(a.dir, renames); err != nil {
 		return err
 	}
@@ -241,10 +245,21 @@ func (a *adoption) write(renames []rename, files map[string][]byte) error {
 		}
 	}
 	if data := files[ManifestFile]; data != nil {
-		return a.dir.Put(ManifestFile, data)
+		if err := a.dir.Put(ManifestFile, data); err != nil {
+			return err
+		}
 	}
-	return nil
+	err := a.dir.Remove(StateDir + "/" + adoptingFile)
+	os.Remove(a.dir.join(shardsDir)) // fails, as it should, when it holds what is known of shards
+	return err
 }
+
+// adopting is the state of an adoption that writes.
+type adopting struct {
+	Made bool `json:"made"` // TFDS's files are made by it
+}
+
+const adoptingFile = "adopt.json"
 
 // placeOrDiscard puts a temporary file in place, or removes it.
 func placeOrDiscard(f *os.File, path string) error {

@@ -84,6 +84,7 @@ func quarantined(e *tfrecord.Example) Quarantined {
 type quarantine struct {
 	path  string
 	mkdir bool // make the folder that it lies in
+	work  func(path string) (*os.File, error)
 	f     *os.File
 	out   *tfrecord.Writer
 	spans int64
@@ -104,7 +105,7 @@ func (q *quarantine) put(d Damage, in io.ReaderAt) error {
 			}
 		}
 		var err error
-		if q.f, err = workFile(q.path); err != nil {
+		if q.f, err = q.work(q.path); err != nil {
 			return err
 		}
 		if q.out, err = tfrecord.NewWriter(q.f, tfrecord.WriterOptions{}); err != nil {

@@ -128,7 +128,7 @@ func (x *indexing) run() error {
 	}
 	_, err = os.Stat(filepath.Dir(x.file.Index))
 	made := notThere(err)
-	f, err := indexFile(x.path)
+	f, err := indexFile(x.path, workFile)
 	if err != nil {
 		return err
 	}
@@ -227,25 +227,25 @@ func indexLines(r *tfrecord.Reader, w io.Writer, records *int64) error {
 	}
 }
 
-// indexFile makes a file for what will be the index of the file at path, and
-// the folder for it.
-func indexFile(path string) (*os.File, error) {
+// indexFile makes the folder for the index of the file at path and, with work, a
+// file for the index.
+func indexFile(path string, work func(path string) (*os.File, error)) (*os.File, error) {
 	index := IndexPath(path)
 	if err := os.MkdirAll(filepath.Dir(index), 0o755); err != nil {
 		return nil, err
 	}
-	return workFile(index)
+	return work(index)
 }
 
 // writeIndex puts the index of the plain file from, which will be at path, in
 // place. The file is known to be whole.
-func writeIndex(from, path string) error {
+func writeIndex(from, path string, work func(path string) (*os.File, error)) error {
 	r, err := Open(from, tfrecord.ReaderOptions{Checksum: tfrecord.ChecksumLength, Compression: tfrecord.None})
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	f, err := indexFile(path)
+	f, err := indexFile(path, work)
 	if err != nil {
 		return err
 	}

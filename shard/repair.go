@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path/filepath"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -159,6 +160,15 @@ type repair struct {
 	ctx    context.Context
 	o      *RepairOptions
 	report *RepairReport
+	dir    *Dir // that is written into; nil for a single file
+}
+
+// work makes a file for what will be at path.
+func (r *repair) work(path string) (*os.File, error) {
+	if r.dir != nil {
+		return r.dir.TempFile(filepath.Base(path))
+	}
+	return workFile(path)
 }
 
 // add takes over what is known of a file.

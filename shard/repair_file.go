@@ -19,22 +19,27 @@ import (
 type mended struct {
 	*salvage
 	f    *os.File // holds it
+	work func(path string) (*os.File, error)
 	c    tfrecord.Compression
 	info Info
+	// indexed says that the damaged file has an index.
+	indexed bool
 }
 
-// place puts the file where it belongs, behind its index when there is to be
-// one. It takes what had the name before.
+// place puts the file where it belongs, in the place of what is there, with an
+// index when there is to be one. There is never an index of another file beside
+// it: one misleads whoever repairs again after a crash.
 func (m *mended) place(path string, indexed bool) error {
-	if indexed && m.c == tfrecord.None {
-		if err := writeIndex(m.f.Name(), path); err != nil {
-			return err
-		}
+	if err := atomicfile.Remove(IndexPath(path)); err != nil {
+		return err
 	}
 	if err := atomicfile.Place(m.f, path); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	m.f = nil
+	if indexed && m.c == tfrecord.None {
+		return writeIndex(path, path, m.work)
+	}
 	return nil
 }
 
@@ -48,15 +53,16 @@ func (m *mended) abort() {
 // mend saves what there is of a file into one beside out, and puts what is lost
 // into q.
 func (r *repair) mend(source Source, out string, q *quarantine) (*mended, error) {
-	m := &mended{salvage: &salvage{
+	m := &mended{work: r.work, salvage: &salvage{
 		o: r.o, want: -1, lose: q.put,
 		file: RepairedFile{Path: source.Path, Out: out, RecordsLostExact: true},
 	}}
 	if source.Info != nil {
 		m.want = source.Info.Records
 	}
-	var err error
-	if m.f, err = workFile(out); err != nil {
+	_, err := os.Stat(IndexPath(source.Path))
+	m.indexed = err == nil
+	if m.f, err = r.work(out); err != nil {
 		return nil, err
 	}
 	to := &sink{f: m.f, sum: sha256.New()}
@@ -102,8 +108,14 @@ func (r *repair) fill(m *mended, source Source, to *sink) error {
 			}
 			return m.settle()
 		}
-	} else if m.guide, err = readGuide(source.Path); err != nil {
-		return err
+	} else {
+		size, err := f.Seek(0, io.SeekEnd)
+		if err != nil {
+			return err
+		}
+		if m.guide, err = readGuide(source.Path, size); err != nil {
+			return err
+		}
 	}
 	w, err := tfrecord.NewWriter(to, tfrecord.WriterOptions{Compression: m.c})
 	if err != nil {
@@ -123,7 +135,7 @@ func (r *repair) fill(m *mended, source Source, to *sink) error {
 
 // inflated goes through a damaged compressed file by way of a temporary one.
 func (m *mended) inflated(in heldFile, fault error) error {
-	temp, err := workFile(m.file.Out + " uncompressed")
+	temp, err := m.work(m.file.Out + " uncompressed")
 	if err != nil {
 		return err
 	}
@@ -137,7 +149,7 @@ func (m *mended) inflated(in heldFile, fault error) error {
 
 // file repairs a single file into another.
 func (r *repair) file(source Source, out string) error {
-	q := &quarantine{path: out + QuarantineSuffix}
+	q := &quarantine{path: out + QuarantineSuffix, work: r.work}
 	for _, path := range []string{out, q.path} {
 		if err := mustBeFree(path); err != nil {
 			return err
@@ -152,11 +164,10 @@ func (r *repair) file(source Source, out string) error {
 	if m.nothing() {
 		return r.hopeless(m)
 	}
-	_, err = os.Stat(IndexPath(source.Path))
 	if err := q.commit(); err != nil {
 		return err
 	}
-	if err := m.place(out, err == nil); err != nil {
+	if err := m.place(out, m.indexed); err != nil {
 		return err
 	}
 	if m.file.BytesLost > 0 {
@@ -182,14 +193,15 @@ const damagedDir = "damaged"
 // fileInPlace repairs a single file in its place, and the manifest that names it.
 func (r *repair) fileInPlace(source Source) error {
 	if source.Set == nil {
-		return r.inPlace([]Source{source}, nil, nil)
+		return r.inPlace([]Source{source}, nil)
 	}
 	dir, err := OpenDir(source.Set.Dir)
 	if err != nil {
 		return err
 	}
 	defer dir.Close()
-	return r.inPlace([]Source{source}, source.Set, dir)
+	r.dir = dir
+	return r.inPlace([]Source{source}, source.Set)
 }
 
 // mendInPlace repairs a file in its place, and leaves one alone that nothing is
@@ -200,7 +212,7 @@ func (r *repair) mendInPlace(source Source) (*mended, error) {
 	if err != nil {
 		return nil, err
 	}
-	q := &quarantine{path: original + QuarantineSuffix, mkdir: true}
+	q := &quarantine{path: original + QuarantineSuffix, mkdir: true, work: r.work}
 	defer q.abort()
 	m, err := r.mend(source, path, q)
 	if err != nil {
@@ -230,8 +242,7 @@ func (r *repair) mendInPlace(source Source) (*mended, error) {
 		}
 		m.file.Original = original
 	}
-	_, err = os.Stat(IndexPath(path))
-	return m, m.place(path, err == nil || source.Set != nil)
+	return m, m.place(path, m.indexed || source.Set != nil)
 }
 
 // freeName returns the path of a file of that name in dir, with a number behind

@@ -20,11 +20,12 @@ type guide struct {
 	next   int   // the first entry of which nothing is known yet
 	shift  int64 // how much further behind the frames are than the index says
 	moved  bool  // the shift was found by size
+	fits   bool  // it ends where the file does
 }
 
-// readGuide makes one of the index of the file at path. It is nil when there
-// is none, or none of a file without gaps.
-func readGuide(path string) (*guide, error) {
+// readGuide makes one of the index of the file at path, which is so large. It is
+// nil when there is none, or none of a file without gaps.
+func readGuide(path string, size int64) (*guide, error) {
 	f, err := os.Open(IndexPath(path))
 	if err != nil {
 		if notThere(err) {
@@ -37,10 +38,10 @@ func readGuide(path string) (*guide, error) {
 	if err != nil {
 		return nil, nil // it is damaged itself
 	}
-	return newGuide(entries), nil
+	return newGuide(entries, size), nil
 }
 
-func newGuide(entries []tfrecord.IndexEntry) *guide {
+func newGuide(entries []tfrecord.IndexEntry, size int64) *guide {
 	g := &guide{entries: entries, lastOf: make(map[int64]int)}
 	var end int64
 	for i, e := range entries {
@@ -50,8 +51,12 @@ func newGuide(entries []tfrecord.IndexEntry) *guide {
 		end += e.Size
 		g.lastOf[e.Size] = i
 	}
+	g.fits = end == size
 	return g
 }
+
+// doubtful reports whether nothing yet shows that the index is of this file.
+func (g *guide) doubtful() bool { return g != nil && !g.fits && g.next == 0 }
 
 // at returns the number of the entry whose frame begins at offset, or of the
 // first one behind it.

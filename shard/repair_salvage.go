@@ -40,6 +40,9 @@ func (s *salvage) frames(in io.ReaderAt) error {
 			if err := s.put(open, in, s.guide.upTo(s.bytes)); err != nil {
 				return err
 			}
+			if s.guide.doubtful() {
+				s.distrust()
+			}
 			open, s.bytes = found, found.Offset+found.Bytes
 			next, err := s.guide.behind(in, o.Framing(), found.Offset, s.bytes)
 			if err != nil {
@@ -66,9 +69,7 @@ func (s *salvage) frames(in io.ReaderAt) error {
 				continue
 			}
 			if !ours {
-				s.guide = nil
-				s.file.RecordsLostExact = len(s.damage) == 0
-				s.file.Note = "the index does not describe this file, so it was not used"
+				s.distrust()
 			}
 			if open == nil && passed > 0 { // equal sizes misled the guide so far
 				s.file.RecordsLost += passed
@@ -83,6 +84,13 @@ func (s *salvage) frames(in io.ReaderAt) error {
 			}
 		}
 	}
+}
+
+// distrust goes on without the index.
+func (s *salvage) distrust() {
+	s.guide = nil
+	s.file.RecordsLostExact = len(s.damage) == 0
+	s.file.Note = "the index does not describe this file, or nothing shows that it does: it was not used"
 }
 
 // put reports a stretch that will not become longer, if any. records is what

@@ -38,7 +38,9 @@ func (r *repair) folder(in, out string) error {
 		return err
 	}
 	defer dir.Close()
-	q := &quarantine{path: filepath.Clean(out) + QuarantineSuffix}
+	r.dir = dir
+	// It lies beside the folder, so that its work file does, too.
+	q := &quarantine{path: filepath.Clean(out) + QuarantineSuffix, work: workFile}
 	if !again {
 		if err := mustBeFree(q.path); err != nil {
 			return err
@@ -58,7 +60,7 @@ func (r *repair) folder(in, out string) error {
 	}
 	err = dir.PutRun(&Run{Options: map[string]json.RawMessage{optionVerb: json.RawMessage(strconv.Quote(repairVerb))}, Files: names})
 	if err == nil {
-		err = r.intoFolder(sources, set, dir, q)
+		err = r.intoFolder(sources, set, q)
 	}
 	if err != nil {
 		err = errors.Join(err, dir.Remove(names...))
@@ -69,8 +71,9 @@ func (r *repair) folder(in, out string) error {
 // repairVerb is what the state of a repair under way says that it is.
 const repairVerb = "repair"
 
-// intoFolder repairs the files into dir.
-func (r *repair) intoFolder(sources []Source, set *Set, dir *Dir, q *quarantine) error {
+// intoFolder repairs the files into the folder.
+func (r *repair) intoFolder(sources []Source, set *Set, q *quarantine) error {
+	dir := r.dir
 	infos := make(map[string]Info)
 	for _, source := range sources {
 		name := filepath.Base(source.Path)
@@ -79,8 +82,7 @@ func (r *repair) intoFolder(sources []Source, set *Set, dir *Dir, q *quarantine)
 		if err != nil {
 			return err
 		}
-		_, err = os.Stat(IndexPath(source.Path))
-		err = m.place(path, err == nil || set != nil)
+		err = m.place(path, m.indexed || set != nil)
 		m.abort()
 		if err != nil {
 			return err
@@ -151,12 +153,19 @@ func (r *repair) folderInPlace(in string) error {
 		return err
 	}
 	defer dir.Close()
-	return r.inPlace(sources, set, dir)
+	r.dir = dir
+	return r.inPlace(sources, set)
 }
 
 // inPlace repairs files of a folder, and brings the manifest of the set that
 // they are of up to date.
-func (r *repair) inPlace(sources []Source, set *Set, dir *Dir) error {
+func (r *repair) inPlace(sources []Source, set *Set) (err error) {
+	if r.dir != nil {
+		if err := r.dir.Sweep(); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.dir.Sweep()) }()
+	}
 	infos := make(map[string]Info)
 	for _, source := range sources {
 		m, err := r.mendInPlace(source)
@@ -169,11 +178,11 @@ func (r *repair) inPlace(sources []Source, set *Set, dir *Dir) error {
 	if set == nil {
 		return nil
 	}
-	m, changed, err := renewed(set, dir, infos)
+	m, changed, err := renewed(set, r.dir, infos)
 	if err != nil || !changed {
 		return err
 	}
-	return dir.PutSet(m)
+	return r.dir.PutSet(m)
 }
 
 // renewed is the manifest of a set of which some shards are others now, that
