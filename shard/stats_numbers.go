@@ -64,7 +64,8 @@ type Quantile struct {
 }
 
 // Bucket counts numbers at or above From and below To; the last one of a
-// histogram has those at To, too.
+// histogram has those at To, too. Whole numbers of a small range get a bucket
+// each.
 type Bucket struct {
 	From  float64 `json:"from"`
 	To    float64 `json:"to"`
@@ -83,14 +84,20 @@ type bin struct {
 	n  int64
 }
 
+// numbersIn returns how many numbers are in the bins.
+func numbersIn(bins []bin) int64 {
+	var n int64
+	for _, b := range bins {
+		n += b.n
+	}
+	return n
+}
+
 // quantile returns the least number that at least a share of those in the bins
 // does not exceed. There must be one.
 func quantile(bins []bin, share float64) float64 {
-	var total, seen int64
-	for _, b := range bins {
-		total += b.n
-	}
-	rank := int64(math.Ceil(float64(share * float64(total))))
+	var seen int64
+	rank := int64(math.Ceil(float64(share * float64(numbersIn(bins)))))
 	for _, b := range bins {
 		if seen += b.n; seen >= rank {
 			return b.at

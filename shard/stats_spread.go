@@ -146,26 +146,27 @@ func (s *spread) merge(t *spread) {
 
 // bins returns where the numbers lie, in order.
 func (s *spread) bins() []bin {
-	var list []bin
-	if s.sketch == nil {
-		for _, c := range s.known.counts {
-			list = append(list, bin{s.number(c.key), c.n})
-		}
-	} else {
-		low, high := s.ends()
-		list = sketchBins(s.sketch, low, high)
+	if s.sketch != nil {
+		return sketchBins(s.sketch)
 	}
-	slices.SortFunc(list, func(a, b bin) int { return cmp.Compare(a.at, b.at) })
+	var list []bin
+	for _, c := range s.known.counts {
+		list = append(list, bin{s.number(c.key), c.n})
+	}
+	slices.SortFunc(list, compareBins)
 	return list
 }
 
-// sketchBins returns what a sketch of numbers from low to high has.
-func sketchBins(sketch *ddsketch.DDSketch, low, high float64) []bin {
+func compareBins(a, b bin) int { return cmp.Compare(a.at, b.at) }
+
+// sketchBins returns what a sketch has, in order.
+func sketchBins(sketch *ddsketch.DDSketch) []bin {
 	var list []bin
 	sketch.ForEach(func(at, n float64) bool {
-		list = append(list, bin{min(max(at, low), high), int64(n)})
+		list = append(list, bin{at, int64(n)})
 		return false
 	})
+	slices.SortFunc(list, compareBins)
 	return list
 }
 
@@ -196,10 +197,10 @@ func (s *spread) numbers(top int) *Numbers {
 		n.Distinct = int64(s.distinct.Estimate())
 	}
 	n.bins = s.bins()
-	for _, share := range quantileRanks {
-		n.Quantiles = append(n.Quantiles, Quantile{share, quantile(n.bins, share)})
-	}
 	low, high := s.ends()
+	for _, share := range quantileRanks {
+		n.Quantiles = append(n.Quantiles, Quantile{share, min(max(quantile(n.bins, share), low), high)})
+	}
 	n.Histogram = histogram(n.bins, low, high, !s.float)
 	for _, c := range s.known.most(top) {
 		n.Top = append(n.Top, Top[json.Number]{s.decimal(c.key, s.number(c.key)), c.n})

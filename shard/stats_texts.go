@@ -21,17 +21,22 @@ type Texts struct {
 	TopError int64         `json:"top_error"`
 	// Long counts values of more than 128 bytes, which are not in Top.
 	Long int64 `json:"long,omitempty"`
+
+	count  int64
+	counts []counted[string]
 }
 
 // texts is Texts under construction.
 type texts struct {
+	count    int64
 	known    tally[string]
 	distinct *hyperloglog.Sketch // nil while known has all values
 	long     int64
 }
 
-// add adds a value and returns its hash when it is long.
+// add adds a value.
 func (t *texts) add(x []byte) {
+	t.count++
 	if t.distinct != nil {
 		t.distinct.InsertHash(xxh3.Hash(x))
 	}
@@ -66,6 +71,7 @@ func (t *texts) startEstimate() {
 
 // merge adds what another has, and takes it over.
 func (t *texts) merge(u *texts) {
+	t.count += u.count
 	t.long += u.long
 	if t.distinct != nil || u.distinct != nil || t.known.together(&u.known) > tallySize {
 		if t.distinct == nil {
@@ -83,11 +89,14 @@ func (t *texts) texts(top int) *Texts {
 	if t == nil {
 		return nil
 	}
-	s := &Texts{Exact: t.distinct == nil, Distinct: int64(len(t.known.counts)), Top: []Top[string]{}, TopError: t.known.taken, Long: t.long}
+	s := &Texts{
+		Exact: t.distinct == nil, Distinct: int64(len(t.known.counts)), Top: []Top[string]{},
+		TopError: t.known.taken, Long: t.long, count: t.count, counts: t.known.most(tallySize),
+	}
 	if t.distinct != nil {
 		s.Distinct = int64(t.distinct.Estimate())
 	}
-	for _, c := range t.known.most(top) {
+	for _, c := range s.counts[:min(top, len(s.counts))] {
 		s.Top = append(s.Top, Top[string]{Readable(c.key), c.n})
 	}
 	return s
