@@ -27,16 +27,15 @@ func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U]
 			cancel()
 			return nil, err
 		}
-		workers := o.Workers
-		if workers == 0 {
-			workers = in.running().set.opts.Parallelism
-		}
-		m := &elementMapper[T, U]{
-			in: in, into: into, ctx: ctx, cancel: cancel, start: in.state(),
-			queue: newQueue[*made[T, U]](in.running(), "map", workers+1),
-		}
-		m.queue.stats.workers.Store(int32(workers))
-		context.AfterFunc(ctx, m.queue.poke)
+		m := &elementMapper[T, U]{in: in, into: into, ctx: ctx, cancel: cancel, start: in.state()}
+		// Elements under way: what keeps all workers at work, and one that is done.
+		m.queue = newQueue[*made[T, U]](in.running(), "map", max(o.Workers, in.running().set.opts.Parallelism)+1)
+		var workers int
+		m.gate, workers = in.running().workers(m.queue.stats, o.Workers)
+		context.AfterFunc(ctx, func() {
+			m.gate.poke()
+			m.queue.poke()
+		})
 		parts := make(chan *made[T, U], workers)
 		for range workers {
 			m.wait.Go(func() { m.labour(parts) })
@@ -58,6 +57,7 @@ type elementMapper[T, U any] struct {
 	cancel context.CancelFunc
 	start  State
 	queue  *queue[*made[T, U]]
+	gate   *gate // workers
 	wait   sync.WaitGroup
 	err    error // final
 }
@@ -92,7 +92,15 @@ func (m *elementMapper[T, U]) feed(parts chan<- *made[T, U]) error {
 // labour is what a worker does.
 func (m *elementMapper[T, U]) labour(parts <-chan *made[T, U]) {
 	r := m.in.running()
-	for e := range parts {
+	for {
+		admitted := m.gate.enter(m.ctx)
+		e, more := <-parts
+		if !more {
+			if admitted {
+				m.gate.leave()
+			}
+			return
+		}
 		if r.acquire(m.ctx) {
 			watch := m.queue.stats.watch()
 			e.value, e.err = m.into(e.of.value)
@@ -102,6 +110,9 @@ func (m *elementMapper[T, U]) labour(parts <-chan *made[T, U]) {
 			e.err = m.ctx.Err()
 		}
 		close(e.done)
+		if admitted {
+			m.gate.leave()
+		}
 	}
 }
 
@@ -113,7 +124,7 @@ func (m *elementMapper[T, U]) next() (*element[U], error) {
 	if err != nil {
 		return nil, err
 	}
-	<-e.done // workers end when the context does
+	m.queue.stats.await(e.done) // workers end when the context does
 	if e.err != nil {
 		if m.err = m.ctx.Err(); m.err == nil {
 			m.err = locateElement(m.in.running(), e.marks, e.err)

@@ -25,13 +25,10 @@ func (p Pipe) Map(name string, f func(dst []byte, r Record) ([]byte, error), o M
 		if err := checkWorkers(o.Workers); err != nil {
 			return nil, err
 		}
-		workers := o.Workers
-		if workers == 0 {
-			workers = r.set.opts.Parallelism
-		}
+		x := &mapStage{run: r, up: up, name: name, f: f}
 		// Portions under way: what keeps all workers at work, and two that are done.
-		x := &mapStage{run: r, up: up, name: name, f: f, workers: workers, queue: newQueue[*remade](r, name, workers+2)}
-		x.queue.stats.workers.Store(int32(workers))
+		x.queue = newQueue[*remade](r, name, max(o.Workers, r.set.opts.Parallelism)+2)
+		x.gate, x.workers = r.workers(x.queue.stats, o.Workers)
 		r.tally(&x.bad)
 		return x, nil
 	})
@@ -45,7 +42,8 @@ type mapStage struct {
 	up      stage
 	name    string
 	f       func(dst []byte, r Record) ([]byte, error)
-	workers int
+	workers int   // at most,
+	gate    *gate // and now
 	queue   *queue[*remade]
 	bad     tally
 	largest atomic.Int64 // portion so far, in bytes
@@ -100,7 +98,10 @@ func (x *mapStage) start(ctx context.Context, epoch int64, at position) error {
 	}
 	x.ctx, x.cancel = ctx, cancel
 	x.queue.end(nil)
-	context.AfterFunc(ctx, x.queue.poke)
+	context.AfterFunc(ctx, func() {
+		x.gate.poke()
+		x.queue.poke()
+	})
 	parts := make(chan *remade, x.workers)
 	for range x.workers {
 		x.wait.Go(func() { x.labour(parts) })
@@ -148,7 +149,15 @@ func (x *mapStage) feed(parts chan<- *remade, lead int64) error {
 
 // labour is what a worker does.
 func (x *mapStage) labour(parts <-chan *remade) {
-	for m := range parts {
+	for {
+		admitted := x.gate.enter(x.ctx)
+		m, more := <-parts
+		if !more {
+			if admitted {
+				x.gate.leave()
+			}
+			return
+		}
 		if x.run.acquire(x.ctx) {
 			watch := x.queue.stats.watch()
 			m.err = x.remake(m)
@@ -158,6 +167,9 @@ func (x *mapStage) labour(parts <-chan *remade) {
 			m.err = x.ctx.Err()
 		}
 		close(m.done)
+		if admitted {
+			x.gate.leave()
+		}
 	}
 }
 
@@ -206,7 +218,7 @@ func (x *mapStage) next() (*Block, error) {
 			x.err = err
 			break
 		}
-		<-m.done // workers end when the context does
+		x.queue.stats.await(m.done) // workers end when the context does
 		b, err := x.settle(m)
 		if err != nil {
 			x.err = err

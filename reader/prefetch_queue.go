@@ -59,6 +59,7 @@ func (q *queue[T]) setLimit(n int) {
 // room waits until another element may be made: the queue has room for it, and
 // so has the memory, or else the queue is empty; false when ctx ends first.
 func (q *queue[T]) room(ctx context.Context) bool {
+	q.run.tuner.tick()
 	watch := q.stats.watch()
 	defer func() { watch.blocked() }()
 	q.mu.Lock()

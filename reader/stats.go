@@ -72,6 +72,17 @@ func (s *stageStats) blocked(d time.Duration) { s.blockedNS.Add(int64(d)) }
 
 func (s *stageStats) awaited(d time.Duration) { s.awaitedNS.Add(int64(d)) }
 
+// await waits until done is closed, and counts how long.
+func (s *stageStats) await(done <-chan struct{}) {
+	select {
+	case <-done:
+	default:
+		began := time.Now()
+		<-done
+		s.awaited(time.Since(began))
+	}
+}
+
 func (s *stageStats) snapshot() StageStats {
 	return StageStats{
 		Name:          s.name,

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"runtime"
 	"sync"
 	"time"
 )
@@ -139,4 +140,20 @@ func (r *run) readers(s *stageStats, files int) *gate {
 		r.tuner.add(&knob{stats: s, pace: newPace(n, 1, most), reads: true, apply: func(n, _ int) { g.set(n) }})
 	}
 	return g
+}
+
+// workers returns the gate for the workers of a stage, and how many there can be
+// at most: as many as were given, or as are chosen within the budget.
+func (r *run) workers(s *stageStats, given int) (g *gate, most int) {
+	n, most := given, given
+	if given == 0 {
+		most = r.set.opts.Parallelism
+		n = min(most, runtime.GOMAXPROCS(0))
+	}
+	g = newGate(n)
+	s.workers.Store(int32(n))
+	if given == 0 {
+		r.tuner.add(&knob{stats: s, pace: newPace(n, 1, most), apply: func(n, _ int) { g.set(n) }})
+	}
+	return g, most
 }
