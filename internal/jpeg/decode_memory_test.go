@@ -1,0 +1,53 @@
+package jpeg
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"runtime"
+	"testing"
+)
+
+// TestDecodeSteadyState: decoding pictures one after another takes no memory, whatever their
+// coding.
+func TestDecodeSteadyState(t *testing.T) {
+	for _, name := range []string{"made-ok-160x88.jpg", "made-ok-progressive.jpg", "zune-non_interleaved_420_64x64.jpg"} {
+		data := picture(t, name)
+		h := header(t, data)
+		var p Planar
+		pix := make([]byte, h.Width*h.Height*3)
+		n := testing.AllocsPerRun(50, func() {
+			if err := ownSet.DecodePlanes(&p, data, h, Request{Denom: 1}); err != nil {
+				t.Fatal(err)
+			}
+			if err := ownSet.Decode(pix, h.Width*3, data, h, Request{Format: RGB, Denom: 1}); err != nil {
+				t.Fatal(err)
+			}
+		})
+		if n > 15 { // four; more under the race detector, where pools forget
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+}
+
+// TestDecodeClaims: a small file that claims to be a large picture is found out before memory is
+// taken for that.
+func TestDecodeClaims(t *testing.T) {
+	for _, name := range []string{"made-ok-160x88.jpg", "made-ok-progressive.jpg"} {
+		data := bytes.Clone(picture(t, name))
+		frame := bytes.Index(data, []byte{0xFF, header(t, data).SOF})
+		binary.BigEndian.PutUint16(data[frame+5:], 60000)
+		binary.BigEndian.PutUint16(data[frame+7:], 60000)
+		h := header(t, data)
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		err := ownSet.DecodePlanes(new(Planar), data, h, Request{Denom: 1})
+		runtime.ReadMemStats(&after)
+		if !errors.Is(err, ErrDamaged) {
+			t.Errorf("%s of 60000x60000: %v", name, err)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 8<<20 {
+			t.Errorf("%s of 60000x60000 took %d bytes", name, n)
+		}
+	}
+}
