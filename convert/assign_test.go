@@ -106,7 +106,7 @@ func TestCutIsEvenWhereRangesAreNot(t *testing.T) {
 }
 
 func TestSplitsFollowTheirShares(t *testing.T) {
-	shares := []SplitShare{{"train", 0.8}, {"val", 0.15}, {"test", 0.05}}
+	shares := []SplitShare{{Name: "train", Share: 0.8}, {Name: "val", Share: 0.15}, {Name: "test", Share: 0.05}}
 	h := newHasher(0, forSplit)
 	const n = 50000
 	counts := make([]float64, len(shares))

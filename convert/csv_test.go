@@ -237,10 +237,10 @@ func TestCSVSameBytes(t *testing.T) {
 		o    CSVOptions
 	}{
 		{"in order", CSVOptions{Options: Options{Shards: 3}}},
-		{"splits", CSVOptions{Options: Options{Shards: 3, Splits: []SplitShare{{"train", .8}, {"val", .2}}}}},
+		{"splits", CSVOptions{Options: Options{Shards: 3, Splits: []SplitShare{{Name: "train", Share: .8}, {Name: "val", Share: .2}}}}},
 		{"limit", CSVOptions{Options: Options{Shards: 3, Limit: 10_000}}},
 		{"compressed", CSVOptions{Options: Options{Shards: 2, Compression: tfrecord.Gzip, Limit: 20_000}}},
-		{"shuffled", CSVOptions{Options: Options{Shards: 3, Limit: 30_000, Splits: []SplitShare{{"train", .8}, {"val", .2}}}, Shuffle: true}},
+		{"shuffled", CSVOptions{Options: Options{Shards: 3, Limit: 30_000, Splits: []SplitShare{{Name: "train", Share: .8}, {Name: "val", Share: .2}}}, Shuffle: true}},
 		{"shuffled evenly", CSVOptions{Options: Options{Shards: 3, Even: true}, Shuffle: true}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -276,7 +276,7 @@ func TestCSVKeepsOrderAndSplitsAll(t *testing.T) {
 	if len(all) != 44_955 || !slices.IsSorted(all) {
 		t.Fatalf("%d rows, sorted: %v", len(all), slices.IsSorted(all))
 	}
-	o.Splits = []SplitShare{{"train", .9}, {"val", .1}}
+	o.Splits = []SplitShare{{Name: "train", Share: .9}, {Name: "val", Share: .1}}
 	s := mustCSV(t, []string{src}, split, o)
 	train, val := ids(examples(t, split, "train")), ids(examples(t, split, "val"))
 	if !slices.IsSorted(train) || !slices.IsSorted(val) {
@@ -303,7 +303,7 @@ func TestCSVLimitAndNewFilesMoveNothing(t *testing.T) {
 	rewrite(t, a, numberedRows(3000))
 
 	rewrite(t, b, "id,x,note\n1000000,1,x\n1000001,2,y\n")
-	o := CSVOptions{Options: Options{Shards: 1, MaxErrors: Tolerance{Share: .1}, Splits: []SplitShare{{"train", .5}, {"val", .5}}}}
+	o := CSVOptions{Options: Options{Shards: 1, MaxErrors: Tolerance{Share: .1}, Splits: []SplitShare{{Name: "train", Share: .5}, {Name: "val", Share: .5}}}}
 	before, after := t.TempDir(), t.TempDir()
 	mustCSV(t, []string{a}, before, o)
 	mustCSV(t, []string{b, a}, after, o)
@@ -417,7 +417,7 @@ func TestCSVCompressedSourceGivesTheSameRows(t *testing.T) {
 	w := gzip.NewWriter(&gz)
 	w.Write([]byte(text))
 	w.Close()
-	o := CSVOptions{Options: Options{Shards: 3, Workers: 3, Name: "t", MaxErrors: Tolerance{Share: .1}, Splits: []SplitShare{{"train", .5}, {"val", .5}}}}
+	o := CSVOptions{Options: Options{Shards: 3, Workers: 3, Name: "t", MaxErrors: Tolerance{Share: .1}, Splits: []SplitShare{{Name: "train", Share: .5}, {Name: "val", Share: .5}}}}
 	plain, packed := t.TempDir(), t.TempDir()
 	mustCSV(t, []string{table(t, "t.csv", text)}, plain, o)
 	mustCSV(t, []string{table(t, "t.csv", gz.String())}, packed, o)
@@ -488,7 +488,7 @@ func TestCSVNoticesChangeWhileReading(t *testing.T) {
 	src := table(t, "t.csv", text)
 	o := CSVOptions{Options: Options{MaxErrors: Tolerance{Share: .1}}}
 	o.Note = func(string) { rewrite(t, src, strings.Replace(text, "0.25", "9.25", 1)) }
-	o.Splits = []SplitShare{{"train", 1 - 1e-9}, {"none", 1e-9}} // an empty split is noted after scanning
+	o.Splits = []SplitShare{{Name: "train", Share: 1 - 1e-9}, {Name: "none", Share: 1e-9}} // an empty split is noted after scanning
 	_, err := CSV(t.Context(), []string{src}, t.TempDir(), o)
 	if !errors.Is(err, csvscan.ErrChanged) {
 		t.Errorf("%v", err)
@@ -544,7 +544,7 @@ func TestCSVManyFiles(t *testing.T) {
 		rewrite(t, filepath.Join(dir, name), text)
 	}
 	out := t.TempDir()
-	s := mustCSV(t, []string{filepath.Join(dir, "*.csv")}, out, CSVOptions{Options: Options{Shards: 2, Splits: []SplitShare{{"train", .5}, {"val", .5}}}})
+	s := mustCSV(t, []string{filepath.Join(dir, "*.csv")}, out, CSVOptions{Options: Options{Shards: 2, Splits: []SplitShare{{Name: "train", Share: .5}, {Name: "val", Share: .5}}}})
 	if s.Records != 300 {
 		t.Fatalf("%+v", s)
 	}
@@ -573,7 +573,7 @@ func TestCSVStopsWhenCancelled(t *testing.T) {
 		t.Errorf("scanning: %v", err)
 	}
 	for name, o := range map[string]CSVOptions{
-		"limit": {Options: Options{Limit: 5}}, "splits": {Options: Options{Splits: []SplitShare{{"a", .5}, {"b", .5}}}}, "shuffle": {Shuffle: true},
+		"limit": {Options: Options{Limit: 5}}, "splits": {Options: Options{Splits: []SplitShare{{Name: "a", Share: .5}, {Name: "b", Share: .5}}}}, "shuffle": {Shuffle: true},
 	} {
 		tables, err := o.open([]string{src})
 		if err != nil {

@@ -43,7 +43,7 @@ func variantsOf(t *testing.T, dir, split string) []variant {
 func TestVariantsOfTheTrainSplit(t *testing.T) {
 	src := folders(t, 40)
 	o := ImageOptions{
-		Options: Options{Shards: 3, Seed: 5, Splits: []SplitShare{{"train", 0.7}, {"val", 0.3}}},
+		Options: Options{Shards: 3, Seed: 5, Splits: []SplitShare{{Name: "train", Share: 0.7}, {Name: "val", Share: 0.3}}},
 		Augment: policy(t, "hflip:0.5|color_jitter:0.4,0.4,0.4,0.1"), Copies: 3, KeepOriginal: true, Encode: PNG,
 	}
 	var want map[string]string

@@ -160,7 +160,7 @@ func TestImagesKeepsBytesAndLabels(t *testing.T) {
 func TestSameBytesForAnyWorkers(t *testing.T) {
 	src := folders(t, 60)
 	for _, o := range []ImageOptions{
-		{Options: Options{Shards: 4, Seed: 9, Splits: []SplitShare{{"train", 0.7}, {"val", 0.3}}}},
+		{Options: Options{Shards: 4, Seed: 9, Splits: []SplitShare{{Name: "train", Share: 0.7}, {Name: "val", Share: 0.3}}}},
 		{Options: Options{Shards: 2, Compression: tfrecord.Gzip}, Encode: Raw, Resize: augment.ResizeSpec{Width: 8, Height: 8, Antialias: true}},
 		{Options: Options{Shards: 2}, Encode: JPEG},
 	} {
@@ -389,7 +389,7 @@ func TestSplitFoldersAreRecognised(t *testing.T) {
 			}
 		}
 	}
-	_, err := Images(context.Background(), src, t.TempDir(), ImageOptions{Options: Options{Splits: []SplitShare{{"a", 1}}}})
+	_, err := Images(context.Background(), src, t.TempDir(), ImageOptions{Options: Options{Splits: []SplitShare{{Name: "a", Share: 1}}}})
 	if err == nil || !strings.Contains(err.Error(), "--splits") {
 		t.Errorf("--splits over split folders: %v", err)
 	}

@@ -19,7 +19,7 @@ func TestSnakeCase(t *testing.T) {
 
 func TestParseSplits(t *testing.T) {
 	got, err := ParseSplits("train=90%, val=0.1")
-	if err != nil || len(got) != 2 || got[0] != (SplitShare{"train", 0.9}) || got[1] != (SplitShare{"val", 0.1}) {
+	if err != nil || len(got) != 2 || got[0] != (SplitShare{Name: "train", Share: 0.9}) || got[1] != (SplitShare{Name: "val", Share: 0.1}) {
 		t.Errorf("got %v, %v", got, err)
 	}
 	for in, want := range map[string]string{
