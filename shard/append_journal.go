@@ -121,10 +121,8 @@ func (d *Dir) finishAppend(j *journal) error {
 
 // move renames a file, if it has not been yet.
 func (d *Dir) move(m move) error {
-	if beforeMove != nil {
-		if err := beforeMove(m); err != nil {
-			return err
-		}
+	if err := attempted("rename"); err != nil {
+		return err
 	}
 	to := d.join(m.To)
 	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
@@ -137,9 +135,6 @@ func (d *Dir) move(m move) error {
 	return err
 }
 
-// beforeMove is for tests to end an append at any step.
-var beforeMove func(m move) error
-
 // syncSet makes the names in the folders of the set durable.
 func (d *Dir) syncSet() error {
 	if d.Exists(IndexDir) {
@@ -151,4 +146,10 @@ func (d *Dir) syncSet() error {
 }
 
 // clearStage removes what an append wrote that was not decided on.
-func (d *Dir) clearStage() error { return os.RemoveAll(d.join(stageDir)) }
+func (d *Dir) clearStage() error {
+	if err := os.RemoveAll(d.join(stageDir)); err != nil {
+		return err
+	}
+	os.Remove(d.join(shardsDir)) // fails, as it should, when something is known of shards
+	return d.Sweep()
+}

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -162,8 +164,16 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 	more := madeSet(t, 10, 1, []string{"cat", "dog"}, from(100))
 	whole := copyOf(t, set)
 	steps := 0
-	beforeMove = func(move) error { steps++; return nil }
-	defer func() { beforeMove = nil }()
+	renames := func(f func() error) {
+		attempt = func(operation string) error {
+			if operation != "rename" {
+				return nil
+			}
+			return f()
+		}
+	}
+	renames(func() error { steps++; return nil })
+	defer func() { attempt = nil }()
 	report, err := Append(ctx, whole, []string{more}, AppendOptions{})
 	check(t, err)
 	want := filesOf(t, whole)
@@ -175,12 +185,12 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 		at := copyOf(t, set)
 		stopAt := func(step int) {
 			n := 0
-			beforeMove = func(move) error {
+			renames(func() error {
 				if n++; n > step {
 					return stopped
 				}
 				return nil
-			}
+			})
 		}
 		stopAt(step)
 		if _, err := Append(ctx, at, []string{more}, AppendOptions{}); !errors.Is(err, stopped) || !strings.Contains(err.Error(), "half changed") {
@@ -198,7 +208,7 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 				t.Fatalf("step %d, mended: %v", step, err)
 			}
 		}
-		beforeMove = nil
+		attempt = nil
 		in := []string{more}
 		if step%2 == 0 {
 			in = nil
@@ -218,11 +228,11 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 	}
 	// Other records behind an append that was stopped: both.
 	at := copyOf(t, set)
-	beforeMove = func(move) error { return stopped }
+	renames(func() error { return stopped })
 	if _, err := Append(ctx, at, []string{more}, AppendOptions{}); !errors.Is(err, stopped) {
 		t.Fatal(err)
 	}
-	beforeMove = nil
+	attempt = nil
 	other := madeSet(t, 7, 1, []string{"cat", "dog"}, from(200))
 	both, err := Append(ctx, at, []string{other}, AppendOptions{})
 	check(t, err)
@@ -230,6 +240,58 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 		t.Errorf("%+v", both)
 	}
 	verified(t, at)
+}
+
+// TestAppendMayFailAnywhere has the first operation on files fail, then the
+// second, and so on: the set is what it was, or the next append finishes it.
+func TestAppendMayFailAnywhere(t *testing.T) {
+	ctx := context.Background()
+	set := madeSet(t, 20, 1, []string{"cat", "dog"}, from(0))
+	more := madeSet(t, 10, 1, []string{"dog", "cat"}, from(100))
+	before := filesOf(t, set)
+	whole := copyOf(t, set)
+	_, err := Append(ctx, whole, []string{more}, AppendOptions{})
+	check(t, err)
+	want := filesOf(t, whole)
+	defer func() { attempt = nil }()
+	finished := 0
+	for fail := int64(1); ; fail++ {
+		var n atomic.Int64
+		attempt = func(operation string) error {
+			if n.Add(1) == fail {
+				return fmt.Errorf("%s: %w", operation, syscall.EIO)
+			}
+			return nil
+		}
+		at := copyOf(t, set)
+		_, err := Append(ctx, at, []string{more}, AppendOptions{})
+		attempt = nil
+		if n.Load() < fail {
+			check(t, err)
+			break
+		}
+		if !errors.Is(err, syscall.EIO) {
+			t.Errorf("operation %d failed, and the append said %v", fail, err)
+		}
+		if _, err := os.Stat(filepath.Join(at, journalFile)); err != nil {
+			if !sameFiles(before, filesOf(t, at)) {
+				t.Errorf("operation %d failed: the set is changed without a journal", fail)
+			}
+			if left, _ := os.ReadDir(filepath.Join(at, StateDir)); len(left) > 1 {
+				t.Errorf("operation %d failed: left below %s: %v", fail, StateDir, left)
+			}
+		} else {
+			finished++
+		}
+		_, err = Append(ctx, at, []string{more}, AppendOptions{})
+		check(t, err)
+		if !sameFiles(want, filesOf(t, at)) {
+			t.Errorf("operation %d failed: the next append makes another set", fail)
+		}
+	}
+	if finished < 5 {
+		t.Errorf("only %d failures met an append that had begun to rename", finished)
+	}
 }
 
 // A journal may come from anywhere: it must not move files outside its folder.

@@ -12,7 +12,30 @@ import (
 	"testing"
 )
 
-func init() { maps.Copy(modelVerbs, choosingVerbs) }
+func init() {
+	maps.Copy(modelVerbs, choosingVerbs)
+	maps.Copy(reshapers, choosers)
+}
+
+// choosers are runs of the verbs that choose and change records.
+var choosers = map[string]func(ctx context.Context, in []string, out string, o ReshapeOptions) error{
+	"filter": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
+		_, err := Filter(ctx, in, out, FilterOptions{ReshapeOptions: o, Keep: idKeep(func(id int64) bool { return id%2 == 0 })})
+		return err
+	},
+	"stratify": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
+		_, err := Resplit(ctx, in, out, ResplitOptions{ReshapeOptions: o, Splits: seventyThirty, Stratify: "group"})
+		return err
+	},
+	"dedupe": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
+		_, err := Dedupe(ctx, in, out, DedupeOptions{ReshapeOptions: o, By: "noise"})
+		return err
+	},
+	"features": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
+		_, err := DropFeatures(ctx, in, out, []string{"noise"}, o)
+		return err
+	},
+}
 
 // only returns the records that ok says yes to, in their splits. ok is called
 // in the order of all.
