@@ -90,14 +90,15 @@ func (r *reshaping) arrange(ctx context.Context) error {
 	for i, t := range r.targets {
 		a.base[i+1] = a.base[i] + t.records
 	}
-	// Of the memory a quarter is for filling the buckets, an eighth for each of the
-	// two that are on their way out at a time, and what is left for all the rest.
+	// Of the memory a quarter is for filling the buckets, and a sixteenth for what
+	// a bucket should have; three of them, of up to half as much again, are on
+	// their way out at a time. The rest is for all else, and the collector's slack.
 	memory := r.o.memory()
 	var size int64
 	for _, f := range r.in.files {
 		size += f.size
 	}
-	bucket := max(memory/8, leastBucket)
+	bucket := max(memory/16, leastBucket)
 	a.number = int(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, a.base[len(r.targets)]))
 	if err := a.order.begin(ctx, r, a.number); err != nil {
 		return err
@@ -175,7 +176,7 @@ func (a *arrangement) spread(b *block) error {
 			if key, err = a.order.appendKey(appendTarget(key[:0], t), rec); err != nil {
 				return err
 			}
-			row.Key = prefix(key)
+			row.Key = prefix(key[min(len(key), groupSize):])
 			bucket = bucketOf(a.cuts, key, rec.number)
 			batch.Data = append(binary.AppendUvarint(batch.Data, uint64(len(key))), key...)
 		}
@@ -230,11 +231,17 @@ type loaded struct {
 	rows   []sortedRow
 }
 
-// sortedRow is where a row of a bucket begins.
+// sortedRow is where a row of a bucket begins, and what it is sorted by: for
+// sorted records the first bytes of their keys as numbers.
 type sortedRow struct {
-	key uint64
-	at  int
+	group uint32
+	key   uint64
+	at    int
 }
+
+// groupSize is how many bytes of a key are its group: the target, and whether
+// there is a value.
+const groupSize = 3
 
 // empty writes the buckets.
 func (a *arrangement) empty(ctx context.Context, size int64) error {
@@ -247,6 +254,9 @@ func (a *arrangement) empty(ctx context.Context, size int64) error {
 				select {
 				case l = <-free:
 				default:
+				}
+				if l.data == nil {
+					l.data = make([]byte, 0, size+size/2)
 				}
 				l.bucket = bucket
 				if err := give(l); err != nil {
@@ -275,7 +285,12 @@ func (a *arrangement) load(l *loaded) error {
 	l.data, l.rows = data, l.rows[:0]
 	for at := 0; at < len(data); {
 		row, next := spill.Parse(data, at)
-		l.rows = append(l.rows, sortedRow{row.Key, at})
+		s := sortedRow{key: row.Key, at: at}
+		if a.cuts != nil {
+			key, _ := cutKey(data[row.From:row.To])
+			s.group = uint32(key[0])<<16 | uint32(key[1])<<8 | uint32(key[2])
+		}
+		l.rows = append(l.rows, s)
 		at = next
 	}
 	if a.cuts == nil {
@@ -283,8 +298,11 @@ func (a *arrangement) load(l *loaded) error {
 		return nil
 	}
 	slices.SortFunc(l.rows, func(x, y sortedRow) int {
-		if c := cmp.Compare(x.key, y.key); c != 0 {
-			return c
+		if x.group != y.group {
+			return cmp.Compare(x.group, y.group)
+		}
+		if x.key != y.key {
+			return cmp.Compare(x.key, y.key)
 		}
 		r, _ := spill.Parse(data, x.at)
 		s, _ := spill.Parse(data, y.at)
