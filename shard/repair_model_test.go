@@ -1,0 +1,80 @@
+package shard
+
+import (
+	"context"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func init() { maps.Copy(modelVerbs, mendingVerbs) }
+
+// mendingVerbs undo what happened to a set.
+var mendingVerbs = map[string]modelVerb{
+	// A record is damaged in one of the shards, and repair loses it alone.
+	"repair": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
+		broken := filepath.Join(t.TempDir(), "broken")
+		_, err := Reshard(context.Background(), []string{path}, broken, ReshardOptions{ReshapeOptions: o})
+		check(t, err)
+		sources, err := Expand([]string{broken})
+		check(t, err)
+		s := sources[rnd.IntN(len(sources))]
+		before := 0 // records of the split in the shards before s
+		for _, other := range sources {
+			if other.Split == s.Split && other.Path < s.Path {
+				before += int(other.Info.Records)
+			}
+		}
+		want := m
+		// A lost record is none of so many that each shard has to have.
+		if plain := o.Compression <= tfrecord.None; plain && o.RecordsPerShard == 0 && s.Info.Records > 0 && len(m[s.Split]) > 1 {
+			f, err := os.Open(IndexPath(s.Path))
+			check(t, err)
+			entries, err := tfrecord.ReadIndex(f, s.Path)
+			check(t, err)
+			check(t, f.Close())
+			n := rnd.IntN(len(entries))
+			flipIn(t, s.Path, int(entries[n].Offset)+rnd.IntN(int(entries[n].Size)))
+			want = maps.Clone(m)
+			want[s.Split] = slices.Delete(slices.Clone(m[s.Split]), before+n, before+n+1)
+		}
+		report, err := Repair(context.Background(), broken, out, RepairOptions{})
+		check(t, err)
+		if lost := int64(len(m.all()) - len(want.all())); report.RecordsLost != lost || !report.RecordsLostExact {
+			t.Errorf("%d lost, want %d: %+v", report.RecordsLost, lost, report.Damage)
+		}
+		unlike, err := Diff(context.Background(), path, out, DiffOptions{Unordered: true, Memory: leastMemory})
+		check(t, err)
+		if unlike.OnlyB != 0 || unlike.OnlyA != report.RecordsLost {
+			t.Errorf("the difference is %d and %d, want %d and none", unlike.OnlyA, unlike.OnlyB, report.RecordsLost)
+		}
+		return want, false
+	},
+	// All that describes the shards goes, and adopt makes it anew.
+	"adopt": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
+		_, err := Reshard(context.Background(), []string{path}, out, ReshardOptions{ReshapeOptions: o})
+		check(t, err)
+		was, err := ReadManifest(filepath.Join(out, ManifestFile))
+		check(t, err)
+		check(t, os.RemoveAll(filepath.Join(out, IndexDir)))
+		for _, name := range append(TFDSFiles(was.Features), ManifestFile) {
+			if err := os.Remove(filepath.Join(out, name)); err != nil && !notThere(err) {
+				t.Fatal(err)
+			}
+		}
+		report := adopt(t, out, AdoptOptions{})
+		if report.Status != "written" || report.Name != was.Name || report.Records != int64(len(m.all())) {
+			t.Errorf("%+v", report)
+		}
+		same := diff(t, path, out, DiffOptions{})
+		if same.Differing+same.OnlyA+same.OnlyB != 0 {
+			t.Errorf("%+v", same.Differences)
+		}
+		return m, false
+	},
+}
