@@ -25,6 +25,10 @@ func TestReshapingKilledAtAnyMoment(t *testing.T) {
 		"group":   {"reshard", in, "OUT", "--group-by", "image/class/text"},
 		"merge":   {"merge", in, in, "OUT", "--shards", "3"},
 		"sample":  {"sample", in, "OUT", "--share", "0.7", "--shards", "4"},
+		"filter":  {"filter", in, in, "OUT", "--shards", "4", "--where", "label != 2"},
+		"split":   {"split", in, "OUT", "--shards", "3", "--splits", "a=0.6,b=0.4", "--stratify", "image/class/label"},
+		"dedupe":  {"dedupe", in, in, "OUT", "--shards", "4", "--memory", "1MB"},
+		"drop":    {"features", "drop", in, "OUT", "--shards", "4", "--keys", "image/class/text"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole := filepath.Join(t.TempDir(), "whole")
