@@ -9,13 +9,16 @@ import (
 // movedBy says which setting moves a stage that holds the others back, by the
 // first word of its name.
 var movedBy = map[string]string{
-	"read":     "Parallelism (--workers), faster storage, or larger records",
-	"shuffle":  "a smaller buffer (--shuffle), which the processor's caches hold, or the global order, which has none",
-	"filter":   "a cheaper function, or filtering once with tfrec filter",
-	"map":      "Workers of the Map (--workers), or a cheaper function",
-	"parse":    "Workers (--workers), or a Schema of fewer features",
-	"pictures": "Workers (--workers), a smaller size (--resize), or converting to that size once with tfrec convert images --resize",
-	"batch":    "a larger batch (--batch)",
+	"read":        "Parallelism (--workers), faster storage, or larger records",
+	"interleave":  "a longer block length",
+	"shuffle_all": "more Readers, a larger Block of the order, or faster storage",
+	"cache":       "more memory for it, or faster storage",
+	"shuffle":     "a smaller buffer (--shuffle), which the processor's caches hold, or the global order, which has none",
+	"filter":      "a cheaper function, or filtering once with tfrec filter",
+	"map":         "Workers of the Map (--workers), or a cheaper function",
+	"parse":       "Workers (--workers), or a Schema of fewer features",
+	"pictures":    "Workers (--workers), a smaller size (--resize), or converting to that size once with tfrec convert images --resize",
+	"batch":       "a larger batch (--batch)",
 }
 
 // Bottleneck says in a sentence which of the stages of a pipeline that ran for

@@ -17,8 +17,8 @@ type ColumnSpec struct {
 	Batch int
 	// DropRemainder leaves out a last batch that is smaller.
 	DropRemainder bool
-	// Workers is how many batches are parsed at a time. Default: the
-	// Parallelism of the set.
+	// Workers is how many batches are parsed at a time. Default: chosen as it
+	// runs, up to the Parallelism of the set.
 	Workers int
 }
 

@@ -230,6 +230,7 @@ func isPlain(f *os.File, o tfrecord.ReaderOptions) (plain bool, size int64, err 
 	if _, v := anyLength.Check(header[:n]); n == 0 || n == len(header) && v != tfrecord.FrameBroken {
 		return true, st.Size(), nil
 	}
+	o.BufferSize = minChunk // for a look at the first record
 	r := tfrecord.NewReader(io.NewSectionReader(f, 0, 1<<62), o)
 	defer r.Close()
 	_, err = r.Next()

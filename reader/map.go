@@ -8,8 +8,8 @@ import (
 
 // MapOptions are options of [Map]; the zero value keeps the order.
 type MapOptions struct {
-	// Workers is how many goroutines call the function. Default: the
-	// Parallelism of the set.
+	// Workers is how many goroutines call the function. Default: chosen as it
+	// runs, up to the Parallelism of the set.
 	Workers int
 	// Unordered gives results as they are ready, at most a few dozen for each
 	// worker early. A State then stands for the order that the records had:

@@ -82,8 +82,8 @@ type PictureSpec struct {
 	// finds damage as it goes, it makes a difference only behind the part of a
 	// picture that the first step of a Policy cuts out.
 	Check bool
-	// Workers is how many pictures are decoded at a time. Default: the
-	// Parallelism of the set.
+	// Workers is how many pictures are decoded at a time. Default: chosen as it
+	// runs, up to the Parallelism of the set.
 	Workers int
 }
 
