@@ -96,7 +96,8 @@ block:
 	MOVW    R13, (DI)
 	MOVL    $0x00000001, R11
 
-	// From here to the end of the block 46 bits at most are used before bits are added.
+	// Of the 64 bits that there are after a refill 51 at most are used before the next: 25 by the DC coefficient,
+	// 10 by a lookup, 16 by a long code for the end of the block. That leaves enough for the lookup after that.
 coefficients:
 	MOVQ    AX, CX
 	SHRQ    $0x36, CX

@@ -117,3 +117,83 @@ func BenchmarkDecodeBlocks(b *testing.B) {
 		})
 	}
 }
+
+// randomTable makes a Huffman table of random shape, with codes of up to 16 bits. The symbols come
+// in random order, so that any of them may have a long code.
+func randomTable(r *rand.Rand, symbols []byte) *huffTable {
+	leaves := []int{0}
+	for len(leaves) <= len(symbols) {
+		i := r.IntN(len(leaves))
+		if r.IntN(3) == 0 {
+			i = len(leaves) - 1 // deep ones, too
+		}
+		if leaves[i] == 16 {
+			continue
+		}
+		leaves[i]++
+		leaves = append(leaves, leaves[i])
+	}
+	slices.Sort(leaves)
+	counts := make([]byte, 16)
+	for _, length := range leaves[:len(symbols)] { // without the code of all ones
+		counts[length-1]++
+	}
+	symbols = slices.Clone(symbols)
+	r.Shuffle(len(symbols), func(i, j int) { symbols[i], symbols[j] = symbols[j], symbols[i] })
+	t := new(huffTable)
+	t.set(counts, symbols)
+	return t
+}
+
+// TestDecodeTwinTables decodes random bits by random tables: codes and values of any length
+// follow one another in any order.
+func TestDecodeTwinTables(t *testing.T) {
+	if !assembled() {
+		t.Skip("no assembly here")
+	}
+	r := rand.New(rand.NewPCG(5, 6))
+	blocks, faults := 0, [5]int{}
+	for round := range 3000 {
+		dc := []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}[:1+r.IntN(16)]
+		ac := []byte{0x00, 0x01, 0x02, 0x03, 0x11, 0x04, 0x12, 0x21, 0x05, 0x31, 0x41, 0x0A, 0x0F, 0xF0, 0x1F, 0x10, 0xE1, 0x06, 0x07, 0x08, 0x09}[:1+r.IntN(21)]
+		var codes []blockCode
+		for i := range 1 + r.IntN(3) {
+			code := blockCode{dc: randomTable(r, dc), ac: randomTable(r, ac), component: i}
+			if code.dc.derive(false) != nil || code.ac.derive(true) != nil {
+				t.Fatal("a table is refused")
+			}
+			code.ac.pair()
+			codes = append(codes, code)
+		}
+		n := 1 + r.IntN(60)
+		for i := range codes {
+			codes[i].at, codes[i].step = i*n, 1
+		}
+		data := append(randomBytes(r, 1+r.IntN(1500)), zeros[:]...)
+		var readers [2]bitReader
+		var results [2]fault
+		var coefs [2][]block
+		var means [2][4]int32
+		for k := range 2 {
+			readers[k] = bitReader{buf: data, end: 8 * (len(data) - padding)}
+			coefs[k] = make([]block, n*len(codes))
+			decode := (*bitReader).decodeBlocks
+			if k == 1 {
+				decode = (*bitReader).decodeBlocksPlain
+			}
+			results[k] = decode(&readers[k], coefs[k], slices.Clone(codes), &means[k], n)
+		}
+		faults[results[1]]++
+		if results[1] == 0 {
+			blocks += n * len(codes)
+		}
+		if results[0] != results[1] || !slices.Equal(coefs[0], coefs[1]) || means[0] != means[1] ||
+			results[0] == 0 && readers[0].consumed() != readers[1].consumed() {
+			t.Fatalf("round %d: fault %d, the twin's %d", round, results[0], results[1])
+		}
+	}
+	t.Logf("%d blocks without faults; faults %v", blocks, faults)
+	if blocks < 1000 || faults[short] == 0 || faults[badCode] == 0 || faults[overrun] == 0 {
+		t.Error("too few to prove anything")
+	}
+}

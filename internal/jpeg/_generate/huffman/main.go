@@ -99,7 +99,8 @@ func main() {
 	value()
 	difference()
 
-	Comment("From here to the end of the block 46 bits at most are used before bits are added.")
+	Comment("Of the 64 bits that there are after a refill 51 at most are used before the next: 25 by the DC coefficient,",
+		"10 by a lookup, 16 by a long code for the end of the block. That leaves enough for the lookup after that.")
 	Label("coefficients")
 	lookup(acc, "")
 	consume(acc, other)
