@@ -54,7 +54,7 @@ var pipelines = map[string]func(*Set) Pipe{
 }
 
 // partialCache has room for some of the records of the small sets.
-var partialCache = CacheOptions{Limit: 900, Partial: true}
+var partialCache = CacheOptions{Limit: 700, Partial: true}
 
 // odd keeps the records with odd numbers.
 func odd(p Pipe) Pipe {
@@ -85,7 +85,7 @@ func through(t *testing.T, s State) State {
 
 // After each element, the state leads to just the elements that follow.
 func TestResumeAtEveryElement(t *testing.T) {
-	lengths := []int{9, 2, 0, 7, 4}
+	lengths := []int{6, 2, 0, 5, 2}
 	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
 		dir := writeShards(t, c, lengths...)
 		for name, build := range pipelines {
@@ -105,7 +105,7 @@ func TestResumeAtEveryElement(t *testing.T) {
 				if err != nil {
 					t.Fatalf("%s, after %d: %v", name, k, err)
 				}
-				if k%3 == 0 { // a state of what was resumed is as good
+				if k%4 == 0 { // a state of what was resumed is as good
 					state = through(t, again.State())
 					again.Close()
 					if again, err = build(other).Resume(t.Context(), state); err != nil {
@@ -145,7 +145,7 @@ func TestResumeInBlocks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if blocks := len(whole) / len(b.Records); random.IntN(1+blocks/16) == 0 {
+			if blocks := len(whole) / len(b.Records); random.IntN(1+blocks/6) == 0 {
 				n := random.IntN(len(b.Records) + 1)
 				again, err := build(open(t, dir, o)).Resume(t.Context(), through(t, b.State(n)))
 				if err != nil {

@@ -17,15 +17,15 @@ import (
 
 // unusable are the records of unusableSet that nothing can be made of, in each
 // of their files.
-var unusable = [][]int64{{}, {3, 4, 5}, {0, 19}, {7}}
+var unusable = [][]int64{{}, {3, 4, 5}, {0, 11}, {7}}
 
-// unusableSet writes 20 records into each of four files: a picture and its
+// unusableSet writes 12 records into each of four files: a picture and its
 // number, and some that are whole frames without an Example in them.
 func unusableSet(t *testing.T, o Options) *Set {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(5, 1))
 	return writeRecords(t, o, len(unusable), func(file int) (records [][]byte) {
-		for i := range 20 {
+		for i := range 12 {
 			if slices.Contains(unusable[file], int64(i)) {
 				records = append(records, bytes.Repeat([]byte{0xff}, 20+i))
 				continue
@@ -96,7 +96,7 @@ func TestUnusableRecords(t *testing.T) {
 	bad := 0
 	for file := range unusable {
 		bad += len(unusable[file])
-		for i := range int64(20) {
+		for i := range int64(12) {
 			if !slices.Contains(unusable[file], i) {
 				want = append(want, int64(100*file)+i)
 			}
@@ -143,7 +143,7 @@ func TestUnusableRecords(t *testing.T) {
 			for _, c := range []struct {
 				bad SkipBad
 				ok  bool
-			}{{SkipBad{Count: int64(bad) - 1}, false}, {SkipBad{Share: 0.05}, false}, {SkipBad{Share: 0.08}, true}} {
+			}{{SkipBad{Count: int64(bad) - 1}, false}, {SkipBad{Share: 0.1}, false}, {SkipBad{Share: 0.13}, true}} {
 				if _, err := read(Options{SkipBad: c.bad}, 2); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrTooManyBad) {
 					t.Errorf("%+v: %v", c.bad, err)
 				}
@@ -200,7 +200,7 @@ func TestUnusableAndDamaged(t *testing.T) {
 				for v, e := range build(p).All(t.Context()) {
 					n, err = n+len(v), e
 				}
-				if most == 8 && (err != nil || n != 2*(80-8)) || most == 7 && !errors.Is(err, ErrTooManyBad) {
+				if most == 8 && (err != nil || n != 2*(48-8)) || most == 7 && !errors.Is(err, ErrTooManyBad) {
 					t.Errorf("%s, %d allowed: %d labels, %v", name, most, n, err)
 				}
 			}
