@@ -145,6 +145,42 @@ func randomTable(r *rand.Rand, symbols []byte) *huffTable {
 	return t
 }
 
+// mustAgree decodes bits by random tables, with the assembly and with its twin, and gives how
+// many blocks there were and the fault.
+func mustAgree(t *testing.T, r *rand.Rand, bits []byte) (blocks int, f fault) {
+	t.Helper()
+	dc := []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}[:1+r.IntN(16)]
+	ac := []byte{0x00, 0x01, 0x02, 0x03, 0x11, 0x04, 0x12, 0x21, 0x05, 0x31, 0x41, 0x0A, 0x0F, 0xF0, 0x1F, 0x10, 0xE1, 0x06, 0x07, 0x08, 0x09}[:1+r.IntN(21)]
+	n := 1 + r.IntN(60)
+	var codes []blockCode
+	for i := range 1 + r.IntN(3) {
+		code := blockCode{dc: randomTable(r, dc), ac: randomTable(r, ac), component: i, at: i * n, step: 1}
+		if code.dc.derive(false) != nil || code.ac.derive(true) != nil {
+			t.Fatal("a table is refused")
+		}
+		code.ac.pair()
+		codes = append(codes, code)
+	}
+	var readers [2]bitReader
+	var results [2]fault
+	var coefs [2][]block
+	var means [2][4]int32
+	for k := range 2 {
+		readers[k] = bitReader{buf: slices.Concat(bits, zeros[:]), end: 8 * len(bits)}
+		coefs[k] = make([]block, n*len(codes))
+		decode := (*bitReader).decodeBlocks
+		if k == 1 {
+			decode = (*bitReader).decodeBlocksPlain
+		}
+		results[k] = decode(&readers[k], coefs[k], slices.Clone(codes), &means[k], n)
+	}
+	if results[0] != results[1] || !slices.Equal(coefs[0], coefs[1]) || means[0] != means[1] ||
+		results[0] == 0 && readers[0].consumed() != readers[1].consumed() {
+		t.Fatalf("fault %d, the twin's %d", results[0], results[1])
+	}
+	return n * len(codes), results[0]
+}
+
 // TestDecodeTwinTables decodes random bits by random tables: codes and values of any length
 // follow one another in any order.
 func TestDecodeTwinTables(t *testing.T) {
@@ -152,48 +188,26 @@ func TestDecodeTwinTables(t *testing.T) {
 		t.Skip("no assembly here")
 	}
 	r := rand.New(rand.NewPCG(5, 6))
-	blocks, faults := 0, [5]int{}
-	for round := range 3000 {
-		dc := []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}[:1+r.IntN(16)]
-		ac := []byte{0x00, 0x01, 0x02, 0x03, 0x11, 0x04, 0x12, 0x21, 0x05, 0x31, 0x41, 0x0A, 0x0F, 0xF0, 0x1F, 0x10, 0xE1, 0x06, 0x07, 0x08, 0x09}[:1+r.IntN(21)]
-		var codes []blockCode
-		for i := range 1 + r.IntN(3) {
-			code := blockCode{dc: randomTable(r, dc), ac: randomTable(r, ac), component: i}
-			if code.dc.derive(false) != nil || code.ac.derive(true) != nil {
-				t.Fatal("a table is refused")
-			}
-			code.ac.pair()
-			codes = append(codes, code)
-		}
-		n := 1 + r.IntN(60)
-		for i := range codes {
-			codes[i].at, codes[i].step = i*n, 1
-		}
-		data := append(randomBytes(r, 1+r.IntN(1500)), zeros[:]...)
-		var readers [2]bitReader
-		var results [2]fault
-		var coefs [2][]block
-		var means [2][4]int32
-		for k := range 2 {
-			readers[k] = bitReader{buf: data, end: 8 * (len(data) - padding)}
-			coefs[k] = make([]block, n*len(codes))
-			decode := (*bitReader).decodeBlocks
-			if k == 1 {
-				decode = (*bitReader).decodeBlocksPlain
-			}
-			results[k] = decode(&readers[k], coefs[k], slices.Clone(codes), &means[k], n)
-		}
-		faults[results[1]]++
-		if results[1] == 0 {
-			blocks += n * len(codes)
-		}
-		if results[0] != results[1] || !slices.Equal(coefs[0], coefs[1]) || means[0] != means[1] ||
-			results[0] == 0 && readers[0].consumed() != readers[1].consumed() {
-			t.Fatalf("round %d: fault %d, the twin's %d", round, results[0], results[1])
+	sound, faults := 0, [5]int{}
+	for range 3000 {
+		n, f := mustAgree(t, r, randomBytes(r, 1+r.IntN(1500)))
+		if faults[f]++; f == 0 {
+			sound += n
 		}
 	}
-	t.Logf("%d blocks without faults; faults %v", blocks, faults)
-	if blocks < 1000 || faults[short] == 0 || faults[badCode] == 0 || faults[overrun] == 0 {
+	t.Logf("%d blocks without faults; faults %v", sound, faults)
+	if sound < 1000 || faults[short] == 0 || faults[badCode] == 0 || faults[overrun] == 0 {
 		t.Error("too few to prove anything")
 	}
+}
+
+// FuzzDecodeTwin is TestDecodeTwinTables of any bits.
+func FuzzDecodeTwin(f *testing.F) {
+	f.Add(uint64(1), []byte{0})
+	f.Add(uint64(2), []byte("some bits, of which there are more than one block can use"))
+	f.Fuzz(func(t *testing.T, seed uint64, bits []byte) {
+		if len(bits) < 1<<14 {
+			mustAgree(t, rand.New(rand.NewPCG(seed, 7)), bits)
+		}
+	})
 }
