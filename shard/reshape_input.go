@@ -35,9 +35,8 @@ type input struct {
 	split       int // of inputs.splits
 	size        int64
 	compression tfrecord.Compression
-	records     int64 // in the file, once counted
-	first       int64 // number of its first record among all
-	labels      []string
+	records     int64  // in the file, once counted
+	first       int64  // number of its first record among all
 	remap       *remap // of its label ids; nil when they stay
 }
 

@@ -82,7 +82,7 @@ func (g *grouper) look(r *record) (mark, error) {
 		folder = folderName(string(text))
 	}
 	if len(folder) > maxGroup {
-		return m, fmt.Errorf("--group-by: %w", r.locate(fmt.Errorf("the value of %q is too long for the name of a folder: %.40q...", g.key, folder)))
+		return m, fmt.Errorf("--group-by: %w", r.locate(fmt.Errorf("the value of %q is too long for the name of a folder; it begins with %.40q", g.key, folder)))
 	}
 	g.values[m] = folder
 	return m, nil
