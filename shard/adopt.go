@@ -79,8 +79,8 @@ type Change struct {
 // dataset_info.json. A manifest of ours is brought up to date.
 //
 // Faults in the data and missing shards are no error but in the report, and
-// nothing is written then. An error leaves the folder as it was, but that a
-// renaming may be half done, which the next Adopt with Rename finishes.
+// nothing is written then. After an error no file is there that was not before,
+// but a renaming may be half done, which the next Adopt finishes.
 func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, error) {
 	a := &adoption{ctx: ctx, o: &o, report: &AdoptReport{
 		Splits: map[string]SplitSummary{}, Labels: []string{}, Changes: []Change{}, Faults: []Fault{},
@@ -161,9 +161,28 @@ func (a *adoption) run(path string) error {
 		a.report.Status = "differs"
 	default:
 		a.report.Status = "written"
-		return a.write(renames, files)
+		if err := a.write(renames, files); err != nil {
+			return errors.Join(err, a.undo(len(renames) > 0))
+		}
 	}
 	return nil
+}
+
+// undo removes the files that were not there before the run that failed. What a
+// renaming has begun stays for the next run.
+func (a *adoption) undo(renaming bool) error {
+	var made []string
+	for _, c := range a.report.Changes {
+		if c.Was == "missing" {
+			made = append(made, c.File)
+		}
+	}
+	if !renaming {
+		made = append(made, StateDir+"/"+adoptingFile)
+	}
+	err := a.dir.Remove(made...)
+	os.Remove(a.dir.join(shardsDir)) // fails, as it should, when it holds what is known of shards
+	return err
 }
 
 // find lists the files, and reads what describes them so far.
