@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -180,5 +181,36 @@ func TestFeaturesOfBareFiles(t *testing.T) {
 	check(t, err)
 	if m := manifestOf(t, raw); m.Records != "" || len(m.Features) != 0 {
 		t.Errorf("records that are no Examples are called %q with features %v", m.Records, m.Features)
+	}
+}
+
+// TestReshardFilesOfOthers reshards what other tools wrote, one file at a time:
+// all of its records come through, in their order.
+func TestReshardFilesOfOthers(t *testing.T) {
+	root := filepath.Join("..", "..", "shared", "data", "tfrecords")
+	if _, err := os.Stat(root); err != nil {
+		t.Skip("no files of others beside the repository")
+	}
+	files := 0
+	check(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || describes(d.Name()) || slices.Contains([]string{".tsv", ".json", ".txt", ".md"}, filepath.Ext(path)) {
+			return err
+		}
+		if report, err := Verify(context.Background(), []string{path}, VerifyOptions{}); err != nil || !report.OK || report.Records == 0 {
+			return err // no TFRecord file, or an empty one
+		}
+		files++
+		out := filepath.Join(t.TempDir(), "out")
+		_, err = Reshard(context.Background(), []string{path}, out, ReshardOptions{ReshapeOptions: ReshapeOptions{Name: "x", Shards: 2}})
+		check(t, err)
+		report, err := Verify(context.Background(), []string{out}, VerifyOptions{})
+		check(t, err)
+		if !report.OK || !slices.EqualFunc(payloadsOf(t, out), payloadsOf(t, path), slices.Equal) {
+			t.Errorf("%s: not what it was: %v", path, report.Faults)
+		}
+		return nil
+	}))
+	if files < 10 {
+		t.Errorf("only %d files", files)
 	}
 }

@@ -278,7 +278,11 @@ func TestVerbsAgreeWithAModel(t *testing.T) {
 				}
 				out := filepath.Join(t.TempDir(), "out")
 				t.Logf("step %d: %s of %d records", step, name, len(m.all()))
+				before := filesOf(t, path)
 				want, anyOrder := modelVerbs[name](t, rnd, m, path, out, o)
+				if !sameFiles(before, filesOf(t, path)) {
+					t.Fatal("the input was changed")
+				}
 				got := readModel(t, out)
 				sameModel(t, got, want, anyOrder)
 				checkLayout(t, out, &o)
