@@ -33,6 +33,8 @@ type AdoptOptions struct {
 	Workers int
 	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
 	MaxRecord int64
+	// Progress is counted up while the run goes on, if it is not nil.
+	Progress *ReadProgress
 }
 
 // AdoptReport is what Adopt found and wrote. Its JSON form is
@@ -211,6 +213,7 @@ func (a *adoption) find(path string) error {
 	names := make([]string, len(e.sources))
 	for i, s := range e.sources {
 		names[i] = filepath.Base(s.Path)
+		a.o.Progress.plan(s.Path)
 	}
 	var missing []string
 	a.lots, missing = intoLots(names, a.before, a.tfds)

@@ -83,7 +83,7 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 		index = io.MultiWriter(&same, temp)
 	}
 	lines := bufio.NewWriterSize(index, 64<<10)
-	in := &meter{ctx: a.ctx, f: file, sum: sha256.New()}
+	in := &meter{ctx: a.ctx, f: file, sum: sha256.New(), progress: a.o.Progress}
 	r.Reset(in, path)
 	if err := f.records(r, lines, a.o); err != nil {
 		if in.err != nil {

@@ -29,6 +29,9 @@ type DiffOptions struct {
 	Workers int
 	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
 	MaxRecord int64
+	// Progress is counted up while the run goes on, if it is not nil. Of
+	// compressed files compared without order it counts what is in them.
+	Progress *ReadProgress
 }
 
 // DiffReport is how two inputs, a and b, differ. Its JSON form is
@@ -118,6 +121,11 @@ func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) 
 	}
 	if err != nil {
 		return nil, err
+	}
+	for _, side := range d.sides {
+		for _, f := range side.files {
+			o.Progress.plan(f.Path)
+		}
 	}
 	d.describe(d.sides[0].files[0].Set, d.sides[1].files[0].Set)
 	if o.Unordered {

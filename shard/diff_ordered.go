@@ -22,7 +22,7 @@ func (d *difference) ordered(ctx context.Context) error {
 	}
 	var pair [2]*walk
 	for i := range pair {
-		pair[i] = &walk{ctx: ctx, r: tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: d.o.MaxRecord})}
+		pair[i] = &walk{ctx: ctx, r: tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: d.o.MaxRecord}), progress: d.o.Progress}
 		defer pair[i].close()
 	}
 	for _, split := range splits {
@@ -212,6 +212,8 @@ type walk struct {
 	r     *tfrecord.Reader
 	in    *meter // nil between files
 	path  string
+
+	progress *ReadProgress
 }
 
 // next returns the next record, valid until the next call; io.EOF behind the
@@ -227,7 +229,7 @@ func (w *walk) next() ([]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			w.in = &meter{ctx: w.ctx, f: f}
+			w.in = &meter{ctx: w.ctx, f: f, progress: w.progress}
 			w.r.Reset(w.in, w.path)
 		}
 		record, err := w.r.Next()

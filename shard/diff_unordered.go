@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/spill"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // unordered compares what records there are, by their hashes: they are dealt to
@@ -83,7 +84,11 @@ func (d *difference) deal(ctx context.Context, i, buckets int, hashes *spill.Spi
 	batch := spill.GetBatch()
 	defer batch.Free()
 	rows := 0
-	err := side.eachRecord(ctx, side.o.workers(), func(r *record) (mark, error) { return hashOf(r.data), nil },
+	look := func(r *record) (mark, error) {
+		d.o.Progress.add(len(r.data) + tfrecord.Overhead)
+		return hashOf(r.data), nil
+	}
+	err := side.eachRecord(ctx, side.o.workers(), look,
 		func(n int64, split int, m mark) error {
 			batch.Begin()
 			batch.End(int(m.hi%uint64(buckets)), spill.Row{Key: m.hi, Number: n, Tag: int64(m.lo ^ salts[split]), Flag: i == 1})

@@ -24,6 +24,8 @@ type IndexOptions struct {
 	Workers int
 	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
 	MaxRecord int64
+	// Progress is counted up while the run goes on, if it is not nil.
+	Progress *ReadProgress
 }
 
 // IndexStatus is what Index found or did.
@@ -69,6 +71,9 @@ func Index(ctx context.Context, paths []string, o IndexOptions) (*IndexReport, e
 		return nil, err
 	}
 	sources = distinct(sources)
+	for _, s := range sources {
+		o.Progress.plan(s.Path)
+	}
 	type result struct {
 		file   FileIndex
 		faults []Fault
@@ -180,7 +185,7 @@ func (x *indexing) lines(w io.Writer) error {
 		return err
 	}
 	defer f.Close()
-	in := &meter{ctx: x.ctx, f: f}
+	in := &meter{ctx: x.ctx, f: f, progress: x.o.Progress}
 	x.r.Reset(in, x.path)
 	err = indexLines(x.r, w, &x.file.Records)
 	var fault *tfrecord.Error

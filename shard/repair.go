@@ -30,6 +30,8 @@ type RepairOptions struct {
 	MaxDamage int
 	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
 	MaxRecord int64
+	// Progress is counted up while the run goes on, if it is not nil.
+	Progress *ReadProgress
 }
 
 // RepairReport is what Repair saved, and what was lost. Its JSON form is
@@ -143,6 +145,7 @@ func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport
 		if expandErr != nil {
 			return nil, expandErr
 		}
+		o.Progress.plan(source[0].Path)
 		if o.InPlace {
 			err = r.fileInPlace(source[0])
 		} else {

@@ -80,7 +80,7 @@ func (s *salvage) compressed(in heldFile, size int64, c tfrecord.Compression, fa
 	if err != nil {
 		return err
 	}
-	if err := s.frames(heldFile{in.ctx, temp}); err != nil {
+	if err := s.frames(heldFile{in.ctx, temp, nil}); err != nil {
 		return err
 	}
 	found := len(s.damage)

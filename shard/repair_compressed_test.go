@@ -181,7 +181,7 @@ func salvageFile(t *testing.T, path string, c tfrecord.Compression) (got [][]byt
 	f, err := os.Open(path)
 	check(t, err)
 	defer f.Close()
-	in := heldFile{context.Background(), f}
+	in := heldFile{context.Background(), f, nil}
 	o := &RepairOptions{MaxDamage: 1000}
 	_, _, fault, err := isWhole(in, c, o)
 	check(t, err)

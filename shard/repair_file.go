@@ -93,7 +93,7 @@ func (r *repair) fill(m *mended, source Source, to *sink) error {
 		}, nil)
 	}
 	defer f.Close()
-	in := heldFile{r.ctx, f}
+	in := heldFile{r.ctx, f, r.o.Progress}
 	if m.c, err = compressionOf(in, source, r.o); err != nil {
 		return err
 	}

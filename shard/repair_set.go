@@ -28,6 +28,9 @@ func (r *repair) folder(in, out string) error {
 	if err != nil {
 		return err
 	}
+	for _, source := range sources {
+		r.o.Progress.plan(source.Path)
+	}
 	from := filepath.Dir(sources[0].Path)
 	if err := apart(from, out); err != nil {
 		return err
@@ -147,6 +150,9 @@ func (r *repair) folderInPlace(in string) error {
 	sources, set, err := sourcesOf(in)
 	if err != nil {
 		return err
+	}
+	for _, source := range sources {
+		r.o.Progress.plan(source.Path)
 	}
 	dir, err := OpenDir(filepath.Dir(sources[0].Path))
 	if err != nil {

@@ -33,15 +33,18 @@ func workFile(path string) (*os.File, error) {
 
 // heldFile is a file that can be read anywhere, until its context is done.
 type heldFile struct {
-	ctx context.Context
-	f   *os.File
+	ctx      context.Context
+	f        *os.File
+	progress *ReadProgress
 }
 
 func (h heldFile) ReadAt(p []byte, offset int64) (int, error) {
 	if err := h.ctx.Err(); err != nil {
 		return 0, err
 	}
-	return h.f.ReadAt(p, offset)
+	n, err := h.f.ReadAt(p, offset)
+	h.progress.add(n)
+	return n, err
 }
 
 // from returns a reader of what lies at offset and behind it.

@@ -183,6 +183,8 @@ type meter struct {
 	sum hash.Hash // nil: not hashed
 	n   int64
 	err error // what ended the reading, but for io.EOF
+
+	progress *ReadProgress // nil: nobody wants to know
 }
 
 func (m *meter) Read(p []byte) (int, error) {
@@ -194,6 +196,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	}
 	n, err := m.f.Read(p)
 	m.n += int64(n)
+	m.progress.add(n)
 	if m.sum != nil {
 		m.sum.Write(p[:n])
 	}

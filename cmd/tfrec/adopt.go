@@ -55,7 +55,10 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 			if o.Labels, err = labelNames(labels); err != nil {
 				return err
 			}
+			o.Progress = new(shard.ReadProgress)
+			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
 			report, err := shard.Adopt(cmd.Context(), args[0], o)
+			stop()
 			if err != nil {
 				return err
 			}

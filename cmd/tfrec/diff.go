@@ -41,7 +41,10 @@ shown where they differ, but do not make the sets differ.`,
 			if o.MaxListed < 1 {
 				return usageError("--max %d: want 1 or more", o.MaxListed)
 			}
+			o.Progress = new(shard.ReadProgress)
+			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
 			report, err := shard.Diff(cmd.Context(), args[0], args[1], o)
+			stop()
 			if err != nil {
 				return err
 			}

@@ -35,7 +35,10 @@ get no index.`,
 			if o.Force && o.Check {
 				return usageError("--force writes and --check does not: give one of them")
 			}
+			o.Progress = new(shard.ReadProgress)
+			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
 			report, err := shard.Index(cmd.Context(), args, o)
+			stop()
 			if report == nil {
 				return err
 			}

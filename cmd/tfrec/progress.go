@@ -45,6 +45,13 @@ func reshapeGauge(p *shard.ReshapeProgress) gauge {
 	}}
 }
 
+func readGauge(p *shard.ReadProgress) gauge {
+	return gauge{"kilobyte", func() progress {
+		done := p.Done.Load()
+		return progress{planned: p.Planned.Load() / 1000, done: min(done, p.Planned.Load()) / 1000, bytes: done}
+	}}
+}
+
 // showProgress shows a run's progress on stderr until the function that it
 // returns is called: a bar on a terminal, a plain line now and then elsewhere,
 // nothing when quiet.

@@ -58,7 +58,10 @@ file has several.`,
 			if !o.InPlace {
 				out = args[1]
 			}
+			o.Progress = new(shard.ReadProgress)
+			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
 			report, err := shard.Repair(cmd.Context(), args[0], out, o)
+			stop()
 			if err != nil && report == nil {
 				return err
 			}

@@ -1,0 +1,35 @@
+package shard
+
+import (
+	"os"
+	"sync/atomic"
+)
+
+// ReadProgress counts what a run has read so far, in bytes of the files. Its
+// fields may be read while the run goes on.
+type ReadProgress struct {
+	// Planned is how much there is to read; 0 until that is known.
+	Planned atomic.Int64
+	// Done is how much was read. It may end beyond Planned, for what is damaged
+	// is searched, too.
+	Done atomic.Int64
+}
+
+// plan tells the sizes of the files to come.
+func (p *ReadProgress) plan(paths ...string) {
+	if p == nil {
+		return
+	}
+	for _, path := range paths {
+		if st, err := os.Stat(path); err == nil {
+			p.Planned.Add(st.Size())
+		}
+	}
+}
+
+// add tells that n bytes were read. A nil p takes no notice.
+func (p *ReadProgress) add(n int) {
+	if p != nil {
+		p.Done.Add(int64(n))
+	}
+}
