@@ -38,10 +38,11 @@ their order and splits.
 A condition compares features: label == 3 && width > 200. A feature is named by
 its key, by what is behind the key's last slash when no other key ends the same,
 or as f["image/class/label"]. A feature with one value in each record is an int,
-a float or a string (its bytes); others are lists of these. There are && || !
-and, or, not, == != < <= > >=, + - * / %, in, matches (a regular expression),
-contains, startsWith, endsWith, ?:, and functions such as len, any, all, count,
-sum, min, max, lower: any(score, # > 0.5), "dog" in name, len(encoded) < 100000.
+a float or a string (its bytes); others are lists of these, and list("key") is
+one whatever the records have. There are && || ! and, or, not, == != < <= > >=,
++ - * / %, in, matches (a regular expression), contains, startsWith, endsWith,
+?:, and functions such as len, any, all, count, sum, min, max, lower:
+any(score, # > 0.5), "dog" in name, len(encoded) < 100000.
 
 A name that no feature has, and a comparison that cannot be, are errors before
 anything is written. A record that lacks a value which the condition comes to
@@ -49,7 +50,7 @@ is dropped, and counted apart; has("width") asks first: !has("width") ||
 width > 200. A list that a record lacks is empty. Floats are compared as
 float64, so that score == 0.1 is never true of a float32.`,
 		Example: `  tfrec filter out/ wide/ --where 'width > 200 && label in [3, 4]'
-  tfrec filter 'coco-*' dogs/ --where 'any(f["image/object/class/text"], # == "dog")'`,
+  tfrec filter 'coco-*' dogs/ --where '"dog" in list("image/object/class/text")'`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
 		Args:        minArgs("IN", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {

@@ -44,9 +44,10 @@ var allowed = []string{
 // Words with a meaning of ours, and the functions that names of features
 // become, which nobody can write.
 const (
-	index       = "f"
-	hasFunction = "has"
-	lenFunction = "len"
+	index        = "f"
+	hasFunction  = "has"
+	lenFunction  = "len"
+	listFunction = "list"
 
 	hasFeature    = "has feature"
 	intFeature    = "int feature"
@@ -67,7 +68,7 @@ func Compile(expression string, features []Feature) (*Expression, error) {
 	}, expression)
 	x := new(Expression)
 	declared := declarations{}
-	r := &resolver{names: newNames(features), declared: declared, slots: map[int]int{}, indexed: map[ast.Node]bool{}}
+	r := &resolver{names: newNames(features), declared: declared, slots: map[int]int{}, calls: map[*ast.CallNode]int{}, indexed: map[ast.Node]bool{}}
 	options := []expr.Option{
 		expr.Env(new(record)), expr.AsBool(), expr.Patch(declared), expr.Patch(r), expr.DisableAllBuiltins(),
 		expr.Function(lenFunction, length, new(func(string) int), new(func([]int64) int), new(func([]float64) int), new(func([]string) int), new(func([]any) int)),
@@ -134,9 +135,10 @@ type resolver struct {
 	*names
 	declared declarations
 	named    []Feature
-	slots    map[int]int       // places in named by places in features
-	indexed  map[ast.Node]bool // what stands for the name f, which may be about to be indexed
-	err      *Error            // the first
+	slots    map[int]int           // places in named by places in features
+	calls    map[*ast.CallNode]int // what stands for names, and the features' places
+	indexed  map[ast.Node]bool     // what stands for the name f, which may be about to be indexed
+	err      *Error                // the first
 }
 
 // Visit implements ast.Visitor. The parts of a node come before the node.
@@ -156,6 +158,8 @@ func (r *resolver) Visit(node *ast.Node) {
 		case callee == nil:
 		case callee.Value == hasFunction:
 			r.has(node, n)
+		case callee.Value == listFunction:
+			r.list(node, n)
 		case callee.Value == lenFunction:
 			// Its type was settled while its argument was a mere name: begin anew.
 			ast.Patch(node, &ast.CallNode{Callee: callee, Arguments: n.Arguments})
@@ -165,7 +169,7 @@ func (r *resolver) Visit(node *ast.Node) {
 
 func (r *resolver) identifier(node *ast.Node, n *ast.IdentifierNode) {
 	switch n.Value {
-	case hasFunction, lenFunction:
+	case hasFunction, lenFunction, listFunction:
 		return
 	case index:
 		if _, err := r.find(index); err != nil {
@@ -189,6 +193,12 @@ func (r *resolver) put(node *ast.Node, name string, word ast.Node) {
 		r.fail(word, "%v", err)
 		return
 	}
+	r.putValues(node, place, r.features[place].List, word)
+}
+
+// putValues replaces a node by the call that gives the value of a feature, or
+// the list of them.
+func (r *resolver) putValues(node *ast.Node, place int, list bool, word ast.Node) {
 	f := r.features[place]
 	var function string
 	switch f.Kind {
@@ -202,36 +212,48 @@ func (r *resolver) put(node *ast.Node, name string, word ast.Node) {
 		r.fail(word, "feature %q has values of more than one kind, or of none: only has(%q) can be asked", f.Key, f.Key)
 		return
 	}
-	if f.List {
+	if list {
 		function += listOf
 	}
 	ast.Patch(node, r.call(function, place))
 }
 
-// has replaces has("key") and has(name), of which the argument was a name and
-// is a call by now.
+// has replaces has("key") and has(name).
 func (r *resolver) has(node *ast.Node, n *ast.CallNode) {
+	if place, ok := r.argument(n); ok {
+		ast.Patch(node, r.call(hasFeature, place))
+	}
+}
+
+// list replaces list("key") and list(name).
+func (r *resolver) list(node *ast.Node, n *ast.CallNode) {
+	if place, ok := r.argument(n); ok {
+		r.putValues(node, place, true, n)
+	}
+}
+
+// argument returns the feature that is the one argument of a call: a key, or a
+// name, which has become a call by now.
+func (r *resolver) argument(n *ast.CallNode) (place int, ok bool) {
+	function := n.Callee.(*ast.IdentifierNode).Value
 	if len(n.Arguments) != 1 {
-		r.fail(n, "has wants one key, as in has(\"image/width\")")
-		return
+		r.fail(n, "%s wants one key, as in %[1]s(\"image/width\")", function)
+		return 0, false
 	}
 	switch argument := n.Arguments[0].(type) {
 	case *ast.StringNode:
 		place, err := r.find(argument.Value)
 		if err != nil {
 			r.fail(argument, "%v", err)
-			return
 		}
-		ast.Patch(node, r.call(hasFeature, place))
+		return place, err == nil
 	case *ast.CallNode:
-		if callee, ok := argument.Callee.(*ast.IdentifierNode); ok && strings.Contains(callee.Value, " feature") {
-			ast.Patch(node, &ast.CallNode{Callee: &ast.IdentifierNode{Value: hasFeature}, Arguments: argument.Arguments})
-			return
+		if place, ok := r.calls[argument]; ok {
+			return place, true
 		}
-		r.fail(argument, "has wants a key, as in has(\"image/width\")")
-	default:
-		r.fail(argument, "has wants a key, as in has(\"image/width\")")
 	}
+	r.fail(n.Arguments[0], "%s wants a key, as in %[1]s(\"image/width\")", function)
+	return 0, false
 }
 
 // call is a call of a function for the feature at a place.
@@ -242,10 +264,12 @@ func (r *resolver) call(function string, place int) *ast.CallNode {
 		r.slots[place] = slot
 		r.named = append(r.named, r.features[place])
 	}
-	return &ast.CallNode{
+	call := &ast.CallNode{
 		Callee:    &ast.IdentifierNode{Value: function},
 		Arguments: []ast.Node{&ast.IdentifierNode{Value: "$env"}, &ast.IntegerNode{Value: slot}},
 	}
+	r.calls[call] = place
+	return call
 }
 
 func (r *resolver) fail(word ast.Node, format string, args ...any) {

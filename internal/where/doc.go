@@ -21,7 +21,7 @@
 //   - int, float or string when a record has one value of it; the string of a
 //     bytes feature is its bytes, whatever they are,
 //   - a list of these when a record may have any number; a list that a record
-//     lacks is empty.
+//     lacks is empty. list("key") is one whatever the records have.
 //
 // A record that lacks a single value which the expression comes to does not
 // match: that is [ErrMissing], for the caller to count. has("key") asks first:
