@@ -113,10 +113,10 @@ func (v *view) labelCounts() []LabelCounts {
 	list := []LabelCounts{}
 	for _, key := range sortedKeys(v.labels) {
 		c := v.labels[key]
-		if len(c.ids)+len(c.texts) == 0 {
+		if len(c.ids)+len(c.texts) == 0 && c.omitted == 0 {
 			continue
 		}
-		counts := LabelCounts{Key: key, Omitted: c.omitted}
+		counts := LabelCounts{Key: key, Counts: []Label{}, Omitted: c.omitted}
 		for _, id := range sortedKeys(c.ids) {
 			name := v.names.name(key, id)
 			if name == "" {

@@ -261,6 +261,11 @@ func (s *fileStats) record(record []byte) {
 		s.add(int64(len(record)), MessageExample, nil)
 		return
 	}
+	s.parsed(record)
+}
+
+// parsed looks at a record whatever its form. It is the slow twin of record.
+func (s *fileStats) parsed(record []byte) {
 	s.list = s.list[:0]
 	message := MessageOf(record)
 	var features *tfrecord.Features
@@ -303,7 +308,17 @@ func (s *fileStats) add(size int64, message Message, lists *tfrecord.FeatureList
 			g.addFeature(i, s.list, &s.look)
 		}
 	}
+	if len(s.list) > manyFeatures {
+		s.list = nil
+		s.example, s.sequence = tfrecord.Example{}, tfrecord.SequenceExample{}
+		for _, g := range figures[:n] {
+			g.found = nil
+		}
+	}
 }
+
+// manyFeatures is how many features of a record there is memory kept for.
+const manyFeatures = 1 << 16
 
 // merge adds what was seen of the files behind those that s has seen.
 func (s *fileStats) merge(t *fileStats) {

@@ -243,6 +243,9 @@ func (f *featureStat) stats(records int64, o *StatsOptions) FeatureStats {
 	return s
 }
 
+// maxStatKey bounds the keys of features that are followed, in bytes.
+const maxStatKey = 4096
+
 // statTable holds the features seen, as many as there is room for.
 type statTable struct {
 	byKey map[string]*featureStat
@@ -263,7 +266,7 @@ func (t *statTable) find(prev *featureStat, key []byte) *featureStat {
 	}
 	f := t.byKey[string(key)]
 	if f == nil {
-		if *t.room <= 0 {
+		if *t.room <= 0 || len(key) > maxStatKey {
 			return nil
 		}
 		f = t.insert(&featureStat{key: string(key)})
@@ -292,6 +295,7 @@ func (t *statTable) merge(u *statTable) (omitted int64) {
 			t.insert(g)
 		} else {
 			omitted += g.records
+			g.pictures.forget()
 		}
 	}
 	return omitted

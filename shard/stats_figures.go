@@ -1,10 +1,6 @@
 package shard
 
-import (
-	"strings"
-
-	"github.com/tfrec/tfrec/tfrecord"
-)
+import "github.com/tfrec/tfrec/tfrecord"
 
 // figures is Figures under construction.
 type figures struct {
@@ -12,6 +8,8 @@ type figures struct {
 	base            *view  // for the files, the faults, the messages and the labels
 	sizes           spread // of the records
 	features, lists statTable
+
+	labelValues int // of all label features together
 
 	found []*featureStat // what resolve found
 	turn  int64          // the number of resolve's calls
@@ -70,7 +68,8 @@ func (g *figures) addLists(lists *tfrecord.FeatureLists, look *picturesLook) {
 	if lists == nil {
 		return
 	}
-	look.group = g.name
+	look.group, look.isList = g.name, true
+	defer func() { look.isList = false }()
 	var prev *featureStat
 	for i := range lists.Len() {
 		key, list := lists.At(i)
@@ -89,55 +88,13 @@ func (g *figures) addLists(lists *tfrecord.FeatureLists, look *picturesLook) {
 	}
 }
 
-// addLabel counts a label, as view.addLabel does.
-func (g *figures) addLabel(key string, c *occurrence, list []occurrence) {
-	id, _, text, ok := c.one()
-	if !ok || c.kind == tfrecord.KindFloat || len(text) > maxLabelName {
-		return
-	}
-	labels := g.base.labels[key]
-	if labels == nil {
-		labels = &labelCount{ids: map[int64]int64{}, texts: map[string]int64{}, said: map[int64]string{}}
-		g.base.labels[key] = labels
-	}
-	full := len(labels.ids)+len(labels.texts) >= g.base.o.MaxLabels
-	if c.kind == tfrecord.KindBytes {
-		n, known := labels.texts[string(text)]
-		if full && !known {
-			labels.omitted++
-			return
-		}
-		labels.texts[string(text)] = n + 1
-		return
-	}
-	n, known := labels.ids[id]
-	if full && !known {
-		labels.omitted++
-		return
-	}
-	labels.ids[id] = n + 1
-	if !known {
-		if name, ok := textOf(list, strings.TrimSuffix(key, "label")+"text"); ok {
-			labels.said[id] = name
-		}
-	}
-}
-
-// textOf returns the one text of a feature of a record.
-func textOf(list []occurrence, key string) (string, bool) {
-	for i := range list {
-		if c := &list[i]; c.kind == tfrecord.KindBytes && string(c.key) == key {
-			_, _, text, ok := c.one()
-			return string(text), ok && len(text) <= maxLabelName
-		}
-	}
-	return "", false
-}
-
 // merge adds what others saw of the records behind those that g has seen.
 func (g *figures) merge(h *figures) {
 	g.sizes.merge(&h.sizes)
+	labels := h.base.labels
+	h.base.labels = nil
 	g.base.merge(h.base)
+	g.mergeLabels(labels)
 	g.base.sum.FeaturesOmitted += g.features.merge(&h.features) + g.lists.merge(&h.lists)
 }
 

@@ -76,6 +76,12 @@ func (s *fileStats) mergeGroups(t *fileStats) {
 			g.merge(t.groups[v])
 		} else {
 			s.ungrouped += t.groups[v].base.sum.Records
+			for _, f := range t.groups[v].features.byKey {
+				f.pictures.forget()
+			}
+			for _, f := range t.groups[v].lists.byKey {
+				f.pictures.forget()
+			}
 		}
 	}
 }

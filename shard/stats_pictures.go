@@ -47,6 +47,7 @@ type picturesLook struct {
 	o       *StatsOptions
 	samples *pixelSamples
 	group   string // in which the samples are, "" for all records
+	isList  bool   // whether feature lists are looked at
 	// The picture decoded last, which several groups may ask for.
 	last     []byte
 	lastSums PixelSums
@@ -56,7 +57,7 @@ type picturesLook struct {
 func newPictureStat(p *picturesLook, key string) *pictureStat {
 	s := &pictureStat{formats: map[string]int64{}, channels: map[string]int64{}}
 	if p.o.Pixels != nil && p.o.SamplePixels > 0 {
-		s.sample = p.samples.of(p.group, key)
+		s.sample = p.samples.of(sampleName{p.group, key, p.isList})
 	}
 	return s
 }
@@ -107,6 +108,13 @@ func (s *pictureStat) merge(t *pictureStat) {
 	s.pixels.merge(&t.pixels)
 	if s.sample == nil {
 		s.sample = t.sample
+	}
+}
+
+// forget drops the sample of pictures that are in no figure; nil has none.
+func (s *pictureStat) forget() {
+	if s != nil && s.sample != nil {
+		s.sample.forget()
 	}
 }
 

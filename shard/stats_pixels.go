@@ -89,21 +89,34 @@ func (p *picturesLook) pixels(x []byte) (PixelSums, error) {
 type pixelSamples struct {
 	mu   sync.Mutex
 	o    *StatsOptions
-	list map[[2]string]*pixelSample
+	list map[sampleName]*pixelSample
 }
 
-// of returns the sample of a feature in a group.
-func (s *pixelSamples) of(group, key string) *pixelSample {
+// sampleName says of what a sample is: of a feature, or a feature list, in a
+// group.
+type sampleName struct {
+	group, key string
+	isList     bool
+}
+
+// of returns the sample of that name.
+func (s *pixelSamples) of(name sampleName) *pixelSample {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	name := [2]string{group, key}
 	if s.list[name] == nil {
 		if s.list == nil {
-			s.list = make(map[[2]string]*pixelSample)
+			s.list = make(map[sampleName]*pixelSample)
 		}
-		s.list[name] = &pixelSample{size: s.o.SamplePixels, seed: s.o.Seed, byHash: make(map[uint64]*sampledPicture)}
+		s.list[name] = &pixelSample{all: s, name: name, size: s.o.SamplePixels, seed: s.o.Seed, byHash: make(map[uint64]*sampledPicture)}
 	}
 	return s.list[name]
+}
+
+// forget lets go of a sample: files read from now on begin it anew, in vain.
+func (s *pixelSample) forget() {
+	s.all.mu.Lock()
+	defer s.all.mu.Unlock()
+	delete(s.all.list, s.name)
 }
 
 // pixelSample holds the sums of the pictures whose seeded hash of their bytes is
@@ -111,6 +124,8 @@ func (s *pixelSamples) of(group, key string) *pixelSample {
 // and however they are spread over files. Pictures that come more than once
 // count as often, but fill one place.
 type pixelSample struct {
+	all     *pixelSamples
+	name    sampleName // its name there
 	mu      sync.Mutex
 	size    int
 	seed    uint64

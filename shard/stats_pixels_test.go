@@ -1,0 +1,123 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func TestPixelTotals(t *testing.T) {
+	var dark, light PixelSums
+	dark.Pixels, light.Pixels = 100, 1 // a large picture counts no more than a small one
+	light.Sum, light.Squares = [3]uint64{255, 255, 0}, [3]uint64{255 * 255, 255 * 255, 0}
+	var a, b pixelTotals
+	a.add(dark, nil)
+	b.add(light, nil)
+	b.add(PixelSums{}, errors.New("damaged"))
+	a.merge(&b)
+	want := PixelStats{Pictures: 3, Damaged: 1, Mean: [3]float64{0.5, 0.5, 0}, Std: [3]float64{0.5, 0.5, 0}}
+	if got := a.stats(); *got != want {
+		t.Errorf("%+v, want %+v", *got, want)
+	}
+	if got := new(pixelTotals).stats(); got != nil {
+		t.Errorf("of nothing: %+v", got)
+	}
+}
+
+// TestPixelSampleDependsOnThePicturesAlone offers pictures in several orders
+// and from several files.
+func TestPixelSampleDependsOnThePicturesAlone(t *testing.T) {
+	var pictures [][]byte
+	for i := range 300 {
+		pictures = append(pictures, fakePicture(byte(i), 1+i/256))
+	}
+	pictures = append(pictures, pictures[:100]...) // some come twice
+	o := StatsOptions{Header: fakeHeader, Pixels: fakePixels, SamplePixels: 40}
+	sampled := func(step int) PixelStats {
+		files := []*fileStats{newTestFile(o), nil}
+		files[1] = files[0].m.newFile()
+		for i := range pictures {
+			var b tfrecord.Builder
+			b.Bytes("p", pictures[(i*step)%len(pictures)])
+			files[i%2].record(b.Append(nil))
+		}
+		files[0].merge(files[1])
+		return *files[0].stats().Feature("p").Pictures.Pixels
+	}
+	want := sampled(1)
+	if !want.Sampled || want.Pictures <= 40 || want.Pictures > 80 {
+		t.Errorf("%+v", want)
+	}
+	for _, step := range []int{3, 7, 399} {
+		if got := sampled(step); got != want {
+			t.Errorf("in steps of %d: %+v, want %+v", step, got, want)
+		}
+	}
+	o.SamplePixels = -1
+	all := sampled(1)
+	mean := 0.0
+	for _, p := range pictures {
+		if p[3] != 255 {
+			mean += float64(p[3]) / 255
+		}
+	}
+	mean /= float64(all.Pictures - all.Damaged)
+	if all.Sampled || all.Pictures != 400 || all.Damaged != 1 || math.Abs(all.Mean[0]-mean) > 1e-12 {
+		t.Errorf("all: %+v, want a mean of %v", all, mean)
+	}
+	// The sample is near to all, and not one that is biased by the order.
+	if math.Abs(want.Mean[0]-mean) > 0.15 {
+		t.Errorf("the sample's mean is %v, that of all %v", want.Mean[0], mean)
+	}
+}
+
+func TestMeasurePictures(t *testing.T) {
+	var examples []func(b *tfrecord.Builder)
+	for i := range 6 {
+		examples = append(examples, func(b *tfrecord.Builder) {
+			b.Bytes("p", fakePicture(10, i)) // the first has no header that can be read
+			b.Bytes("other", []byte("no picture"))
+		})
+	}
+	path := writeExamples(t, filepath.Join(t.TempDir(), "x.tfrecord"), examples...)
+	st := measureFiles(t, StatsOptions{Header: fakeHeader, Pixels: fakePixels}, path)
+	p := st.Feature("p").Pictures
+	if p.Count != 6 || p.Formats["jpeg"] != 6 || p.Unreadable != 1 || p.Width.Max != "5" || p.Width.Count != 5 || p.Channels["3"] != 5 {
+		t.Errorf("%+v", p)
+	}
+	if len(p.Sizes) != 5 || p.Sizes[0] != (Top[string]{"1x2", 1}) || p.SizesError != 0 {
+		t.Errorf("sizes %+v", p.Sizes)
+	}
+	if p.Pixels == nil || p.Pixels.Pictures != 5 || p.Pixels.Sampled {
+		t.Errorf("pixels %+v", p.Pixels)
+	}
+	if p := st.Feature("other").Pictures; p != nil {
+		t.Errorf("text: %+v", p)
+	}
+	if p := measureFiles(t, StatsOptions{}, path).Feature("p").Pictures; p.Count != 6 || p.Width != nil || p.Pixels != nil {
+		t.Errorf("without a look at them: %+v", p)
+	}
+}
+
+// TestSamplesOfNoFiguresAreForgotten: groups and features without room leave
+// nothing behind.
+func TestSamplesOfNoFiguresAreForgotten(t *testing.T) {
+	o := StatsOptions{By: "g", MaxGroups: 2, MaxFeatures: 4, Header: fakeHeader, Pixels: fakePixels}
+	total := newTestFile(o)
+	for i := range 20 {
+		file := total.m.newFile()
+		var b tfrecord.Builder
+		b.Int64("g", int64(i))
+		b.Bytes(fmt.Sprint("p", i), fakePicture(byte(i), 1))
+		file.record(b.Append(nil))
+		total.merge(file)
+	}
+	// 3 features beside g of all records, and one in each of two groups.
+	if n := len(total.m.samples.list); n != 5 {
+		t.Errorf("%d samples", n)
+	}
+}
