@@ -180,7 +180,7 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 		err = a.dir.beginAppend(j)
 	}
 	if err != nil {
-		return nil, errors.Join(err, a.dir.clearStage())
+		return nil, errors.Join(err, a.dir.abandonAppend())
 	}
 	if err := a.dir.finishAppend(j); err != nil {
 		return nil, fmt.Errorf("%w; the set is half changed: tfrec append %s finishes it", err, a.dir.Path())

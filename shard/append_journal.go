@@ -89,6 +89,15 @@ func (d *Dir) beginAppend(j *journal) error {
 // are called.
 func isMetadata(name string) bool { return filepath.Dir(name) == "." && describes(name) }
 
+// abandonAppend takes back what was not decided on. A journal may be there
+// although writing it failed at the very end: it goes before what it names.
+func (d *Dir) abandonAppend() error {
+	if err := atomicfile.Remove(d.join(journalFile)); err != nil {
+		return err
+	}
+	return d.clearStage()
+}
+
 // finishAppend does what is left of a journal. Each part of it may have been done
 // before; the journal goes when all is.
 func (d *Dir) finishAppend(j *journal) error {

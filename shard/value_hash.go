@@ -9,8 +9,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// hashOf is the 128-bit XXH3 of a record, or of what stands for it. Two that
-// differ have one hash with a probability of 2⁻⁶⁴ among four billion.
+// hashOf is the 128-bit XXH3 of a record, or of what stands for it. That any two
+// of four billion that differ have the same has a probability of 2⁻⁶⁵.
 func hashOf(b []byte) mark {
 	sum := xxh3.Hash128(b)
 	return mark{sum.Hi, sum.Lo}
