@@ -25,4 +25,11 @@
 //
 //	report, err := shard.Verify(ctx, []string{"out"}, shard.VerifyOptions{})
 //	for _, fault := range report.Faults { ... }
+//
+// Shards of others, and broken ones:
+//
+//	shard.Adopt(ctx, "theirs", shard.AdoptOptions{})                    // manifest, indexes, TFDS's files
+//	shard.Repair(ctx, "broken.tfrecord", "saved.tfrecord", shard.RepairOptions{})
+//	shard.Index(ctx, []string{"theirs"}, shard.IndexOptions{Check: true})
+//	shard.Diff(ctx, "old", "new", shard.DiffOptions{Unordered: true})
 package shard
