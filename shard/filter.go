@@ -45,9 +45,14 @@ func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*Fil
 				return err
 			}
 			keep, err := o.Prepare(features)
+			if err == nil && keep == nil {
+				err = errNoCondition
+			}
 			v.chooser = keeper(keep)
 			return err
 		}
+	} else if o.Keep == nil {
+		return nil, errNoCondition
 	}
 	report, err := reshape(ctx, in, out, &o.ReshapeOptions, v)
 	if err != nil {
@@ -55,6 +60,8 @@ func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*Fil
 	}
 	return &FilterReport{*report, report.RecordsIn - report.Records}, nil
 }
+
+var errNoCondition = reshapeOption("where", "want a condition that says which records to keep")
 
 // keeper chooses the records that it returns true for.
 type keeper Keep

@@ -94,6 +94,12 @@ func TestFilterErrors(t *testing.T) {
 		t.Errorf("nothing kept: %v", err)
 	}
 	nothingAt(t, out)
+	for _, o := range []FilterOptions{{}, {Prepare: func([]Feature) (Keep, error) { return nil, nil }}} {
+		if _, err := Filter(context.Background(), []string{set}, out, o); !errors.Is(err, ErrReshapeOptions) {
+			t.Errorf("no condition: %v", err)
+		}
+		nothingAt(t, out)
+	}
 	failing := errors.New("cannot say")
 	_, err := Filter(context.Background(), []string{set}, out, FilterOptions{Keep: func(e *tfrecord.Example) (bool, error) {
 		if f, _ := e.Get("id"); f.Len() == 1 {
