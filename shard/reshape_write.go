@@ -38,8 +38,8 @@ func (r *reshaping) write(ctx context.Context) error {
 }
 
 // maxOpenShards is how many targets have a shard open at a time. Records for
-// more of them are put in order first.
-const maxOpenShards = 64
+// more of them are put in order first. Tests change it.
+var maxOpenShards = 64
 
 // deal gives the blocks of the inputs with the targets of their records.
 func (r *reshaping) deal(ctx context.Context, s *stream, each func(*block), give func(*block) error) error {
