@@ -69,18 +69,18 @@ func TestReportAndPublish(t *testing.T) {
 }
 
 // With a slow function and a fast consumer there come to be as many workers as
-// keep it fed, and with a slow consumer few; the order is the same.
+// keep it fed, and with a slow consumer few; the order is the same. How many that
+// is follows from the times that sleeping really took.
 func TestTunerSettles(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 900, 900, 900)
 	set := open(t, dir, Options{Parallelism: 24})
 	want := idsOf(t, set.Interleave(3, 1).Repeat(-1).Take(4000))
 	for _, c := range []struct {
 		work, consumer time.Duration
-		least, most    int
-		seconds        float64
+		settling       time.Duration
 	}{
-		{work: 8 * time.Millisecond, consumer: time.Millisecond, least: 5, most: 14, seconds: 1.6},
-		{work: 100 * time.Microsecond, consumer: 4 * time.Millisecond, least: 1, most: 2, seconds: 0.8},
+		{work: 8 * time.Millisecond, consumer: time.Millisecond, settling: 1500 * time.Millisecond},
+		{work: 100 * time.Microsecond, consumer: 4 * time.Millisecond, settling: 600 * time.Millisecond},
 	} {
 		r, err := Map(set.Interleave(3, 1).Repeat(-1), func(r Record) (int, error) {
 			time.Sleep(c.work)
@@ -90,19 +90,30 @@ func TestTunerSettles(t *testing.T) {
 			t.Fatal(err)
 		}
 		n := 0
-		for began := time.Now(); time.Since(began).Seconds() < c.seconds; n++ {
-			id, err := r.Next()
-			if err != nil {
-				t.Fatal(err)
+		pass := func(d time.Duration) StageStats {
+			for began := time.Now(); time.Since(began) < d; n++ {
+				id, err := r.Next()
+				if err != nil {
+					t.Fatal(err)
+				}
+				if id != want[n] {
+					t.Fatalf("element %d is %d, want %d", n, id, want[n])
+				}
+				time.Sleep(c.consumer)
 			}
-			if id != want[n] {
-				t.Fatalf("element %d is %d, want %d", n, id, want[n])
-			}
-			time.Sleep(c.consumer)
+			stages := r.Stats()
+			return stages[len(stages)-1]
 		}
-		stages := r.Stats()
-		if s := stages[len(stages)-1]; s.Workers < c.least || s.Workers > c.most || !s.Auto || s.Changes > 12 {
-			t.Errorf("%v of work, %v of the consumer: %+v, want %d to %d workers", c.work, c.consumer, s, c.least, c.most)
+		before := pass(c.settling)
+		began := time.Now()
+		after := pass(400 * time.Millisecond)
+		passed := time.Since(began)
+		busy := float64(after.Busy-before.Busy) / float64(passed)
+		awaited := float64(after.Awaited-before.Awaited) / float64(passed)
+		workers := float64(max(before.Workers, after.Workers))
+		if awaited > 0.4 || workers > 2.5*busy+1.5 || !after.Auto || after.Changes > 16 {
+			t.Errorf("%v of work, %v of the consumer: %.1f workers are busy, the consumer waits %.0f%% of the time: %+v",
+				c.work, c.consumer, busy, 100*awaited, after)
 		}
 		r.Close()
 	}

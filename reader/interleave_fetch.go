@@ -1,0 +1,77 @@
+package reader
+
+// fetch gets a slot its next block, or frees the slot when there is none; it
+// waits only when asked to. false says that next has to return.
+func (x *interleave) fetch(s *slot, wait bool, watch *stopwatch) bool {
+	if x.feeder.ready != nil {
+		return x.fetchAny(wait, watch)
+	}
+	select {
+	case b, more := <-s.feed.blocks:
+		return x.fetched(s, b, more)
+	default:
+	}
+	if !wait {
+		return false
+	}
+	watch.busy()
+	x.feeder.waitFor(s.feed, true)
+	b, more := <-s.feed.blocks // closed when the context ends
+	x.feeder.waitFor(s.feed, false)
+	x.feeder.stats.awaited(watch.waited())
+	return x.fetched(s, b, more)
+}
+
+func (x *interleave) fetched(s *slot, b *Block, more bool) bool {
+	if more {
+		x.feeder.stats.queue.Add(-1)
+		b.handOver()
+		s.blk, s.i, s.faults, s.held = b, 0, 0, 0
+		return true
+	}
+	if err := s.feed.err; err != nil {
+		x.err = err
+		return false
+	}
+	x.feeder.ended(s.feed)
+	*s = slot{}
+	x.open--
+	x.startAhead()
+	x.advance()
+	return true
+}
+
+// fetchAny goes to the next slot that has a block ready, or may get a file.
+func (x *interleave) fetchAny(wait bool, watch *stopwatch) bool {
+	for {
+		for range x.slots {
+			s := &x.slots[x.turn]
+			if s.blk != nil || s.feed == nil && x.coming < len(x.order) {
+				return true
+			}
+			if s.feed != nil {
+				select {
+				case b, more := <-s.feed.blocks:
+					return x.fetched(s, b, more)
+				default:
+				}
+			}
+			x.advance()
+		}
+		if !wait {
+			return false
+		}
+		watch.busy()
+		x.feeder.waitFor(nil, true)
+		select {
+		case <-x.feeder.ready:
+		case <-x.feeder.ctx.Done():
+			x.err = x.feeder.ctx.Err()
+		}
+		x.feeder.waitFor(nil, false)
+		x.feeder.stats.awaited(watch.waited())
+		if x.err != nil {
+			return false
+		}
+	}
+}
