@@ -2,7 +2,7 @@
 
 GO       ?= go
 FUZZTIME ?= 10s
-CHECKS   ?= spine pixels reader
+CHECKS   ?= spine pixels reader shards.repair shards.reshaping shards.array
 SHARED   ?= ../shared
 BENCH    ?= .
 PHOTOS   ?= testdata/demo/photos
@@ -137,4 +137,4 @@ accept: build venv ## run the acceptance checks whose names begin with CHECKS
 	$(VENV)/bin/python $(SHARED)/accept/accept.py --tfrec bin/tfrec $(CHECKS)
 
 clean: ## remove what the other targets made, but for .venv
-	rm -rf bin demo-out dist
+	rm -rf bin demo-out dist man
