@@ -16,6 +16,9 @@ import (
 // follows from path, so that the next run takes the place of a killed one's,
 // and it is locked: two runs never write the same file.
 func workFile(path string) (*os.File, error) {
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
 	sum := sha256.Sum256([]byte(filepath.Base(path)))
 	f, err := take(filepath.Join(filepath.Dir(path), fmt.Sprintf(".tfrec-work-%x", sum[:6])), atomicfile.Lock)
 	if errors.Is(err, atomicfile.ErrLocked) {
