@@ -90,15 +90,16 @@ func (r *reshaping) arrange(ctx context.Context) error {
 	for i, t := range r.targets {
 		a.base[i+1] = a.base[i] + t.records
 	}
-	// Of the memory a quarter is for filling the buckets, and a sixteenth for what
-	// a bucket should have; three of them, of up to half as much again, are on
-	// their way out at a time. The rest is for all else, and the collector's slack.
+	// Of the memory a quarter is for filling the buckets, and a thirty-second for
+	// what a bucket should have; four of them, of up to half as much again, are on
+	// their way out at a time, each as it was and sorted. The rest is for all else,
+	// and the collector's slack.
 	memory := r.o.memory()
 	var size int64
 	for _, f := range r.in.files {
 		size += f.size
 	}
-	bucket := max(memory/16, leastBucket)
+	bucket := max(memory/32, leastBucket)
 	a.number = int(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, a.base[len(r.targets)]))
 	if err := a.order.begin(ctx, r, a.number); err != nil {
 		return err
@@ -229,6 +230,7 @@ type loaded struct {
 	bucket int
 	data   []byte
 	rows   []sortedRow
+	block  // the sorted records
 }
 
 // sortedRow is where a row of a bucket begins, and what it is sorted by: for
@@ -246,8 +248,8 @@ const groupSize = 3
 // empty writes the buckets.
 func (a *arrangement) empty(ctx context.Context, size int64) error {
 	out := newShardWriters(a.reshaping)
-	free := make(chan *loaded, 3)
-	err := inOrder(ctx, 1, 1,
+	free := make(chan *loaded, 4)
+	err := inOrder(ctx, min(a.o.workers(), 2), 2,
 		func(_ context.Context, give func(*loaded) error) error {
 			for bucket := range a.number {
 				l := new(loaded)
@@ -256,7 +258,7 @@ func (a *arrangement) empty(ctx context.Context, size int64) error {
 				default:
 				}
 				if l.data == nil {
-					l.data = make([]byte, 0, size+size/2)
+					l.data, l.block.data = make([]byte, 0, size+size/2), make([]byte, 0, size+size/2)
 				}
 				l.bucket = bucket
 				if err := give(l); err != nil {
@@ -267,9 +269,12 @@ func (a *arrangement) empty(ctx context.Context, size int64) error {
 		},
 		func(_ context.Context, l *loaded) error { return a.load(l) },
 		func(l *loaded) error {
-			err := a.put(out, l)
+			err := out.block(&l.block)
 			if int64(cap(l.data)) <= 2*size {
-				free <- l
+				select {
+				case free <- l:
+				default:
+				}
 			}
 			return err
 		})
@@ -295,6 +300,7 @@ func (a *arrangement) load(l *loaded) error {
 	}
 	if a.cuts == nil {
 		slices.SortFunc(l.rows, func(x, y sortedRow) int { return cmp.Compare(x.key, y.key) })
+		a.gather(l)
 		return nil
 	}
 	slices.SortFunc(l.rows, func(x, y sortedRow) int {
@@ -310,6 +316,7 @@ func (a *arrangement) load(l *loaded) error {
 		m, _ := cutKey(data[s.From:s.To])
 		return cmp.Or(bytes.Compare(k, m), cmp.Compare(r.Number, s.Number))
 	})
+	a.gather(l)
 	return nil
 }
 
@@ -319,8 +326,10 @@ func cutKey(row []byte) (key, frame []byte) {
 	return row[skip : skip+int(n)], row[skip+int(n):]
 }
 
-// put writes the records of a bucket.
-func (a *arrangement) put(out *shardWriters, l *loaded) error {
+// gather puts the records of a sorted bucket into its block.
+func (a *arrangement) gather(l *loaded) {
+	b := &l.block
+	b.data, b.sizes, b.targets, b.labels = b.data[:0], b.sizes[:0], b.targets[:0], b.labels[:0]
 	target := 0
 	for _, s := range l.rows {
 		row, _ := spill.Parse(l.data, s.at)
@@ -330,20 +339,12 @@ func (a *arrangement) put(out *shardWriters, l *loaded) error {
 				target++
 			}
 		} else {
-			var key []byte
-			key, frame = cutKey(frame)
-			target = int(binary.BigEndian.Uint16(key))
+			_, frame = cutKey(frame)
+			target = int(s.group >> 8)
 		}
-		o, err := out.ready(target)
-		if err != nil {
-			return err
-		}
-		if err := out.frames(o, frame, []int{len(frame)}); err != nil {
-			return err
-		}
-		if row.Tag != noLabel {
-			o.labels[row.Tag]++
-		}
+		b.data = append(b.data, frame...)
+		b.sizes = append(b.sizes, len(frame))
+		b.targets = append(b.targets, target)
+		b.labels = append(b.labels, row.Tag)
 	}
-	return nil
 }
