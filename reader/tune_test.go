@@ -172,3 +172,36 @@ func TestTunerOnAClock(t *testing.T) {
 		t.Errorf("%+v became %+v while nothing happened", before, after)
 	}
 }
+
+// Readers of a slow storage become more; where reading is work for processors
+// they don't.
+func TestTunerOfReaders(t *testing.T) {
+	for name, c := range map[string]struct {
+		waits, works time.Duration // of a reader, for a unit
+		least, most  int
+	}{
+		"slow storage": {9 * time.Millisecond, time.Millisecond, 9, 16}, // 10 would feed the consumer; up to a tenth of waiting is borne
+		"fast storage": {time.Millisecond, 9 * time.Millisecond, 2, 2},
+	} {
+		now := time.Unix(0, 0)
+		tuner := tuner{clock: func() time.Time { return now }}
+		s := &stageStats{name: "read"}
+		s.workers.Store(2)
+		g := newGate(2)
+		tuner.add(&knob{stats: s, pace: newPace(2, 1, 16), reads: true, apply: func(n, _ int) { g.set(n) }})
+		for range 300 {
+			now = now.Add(lookEvery)
+			n := float64(s.workers.Load()) * float64(lookEvery) / float64(c.waits+c.works)
+			n = min(n, float64(lookEvery/time.Millisecond)) // what the consumer takes
+			s.elements.Add(int64(n))
+			s.units.Add(int64(n))
+			s.waited(time.Duration(n * float64(c.waits)))
+			s.busy(time.Duration(n * float64(c.works)))
+			s.awaited(lookEvery - time.Duration(n*float64(time.Millisecond)))
+			tuner.tick()
+		}
+		if n := g.size(); n < c.least || n > c.most {
+			t.Errorf("%s: %d readers, want %d to %d", name, n, c.least, c.most)
+		}
+	}
+}
