@@ -101,7 +101,7 @@ func (t *turbo) decodePlanes(dst *Planar, data []byte, h *Header, r Request) err
 	c.set(dst)
 	c.out = unsafe.Pointer(&data[0]) // to keep it
 	c.args = [10]uintptr{hd.p, uintptr(c.out), uintptr(len(data)),
-		uintptr(unsafe.Pointer(&c.planes)), uintptr(w), uintptr(unsafe.Pointer(&c.strides)), uintptr(ht), tjFlagAccurateDCT}
+		uintptr(unsafe.Pointer(&c.planes)), uintptr(w), uintptr(unsafe.Pointer(&c.strides)), uintptr(ht), tjFlagAccurateDCT | tjFlagLimitScans}
 	if c.do(t.decompressPlanes, 8) != 0 {
 		return t.err(hd)
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -157,6 +158,26 @@ func TestArithmetic(t *testing.T) {
 	bare := append(bytes.Clone(data[:table]), data[table+n:]...)
 	if err := set.Decode(pix, h.Width*3, bare, header(t, bare), Request{Format: RGB, Denom: 1}); err == nil {
 		t.Error("a picture without quantisation tables was read")
+	}
+}
+
+// TestArithmeticScans: no check sees arithmetic coding, so libjpeg-turbo itself must stop at a file
+// that has a large picture gone over again and again.
+func TestArithmeticScans(t *testing.T) {
+	set := backends(t)["turbo"]
+	if set == nil {
+		t.Skip("without libjpeg-turbo")
+	}
+	start := slices.Concat([]byte{0xFF, markerSOI, 0xFF, markerDQT, 0, 67, 0}, bytes.Repeat([]byte{16}, 64),
+		[]byte("\xFF\xCA\x00\x0B\x08\x00\x10\x00\x10\x01\x01\x11\x00"),
+		[]byte("\xFF\xDA\x00\x08\x01\x01\x00\x00\x00\x00\x00\x00"))
+	details := []byte("\xFF\xDA\x00\x08\x01\x01\x00\x01\x3F\x00\x00\x00")
+	for scans, want := range map[int]error{10: nil, 2 * maxScans: ErrDamaged} {
+		data := slices.Concat(start, bytes.Repeat(details, scans), []byte{0xFF, markerEOI})
+		err := set.Decode(make([]byte, 16*16), 16, data, header(t, data), Request{Format: Gray, Denom: 1})
+		if !errors.Is(err, want) {
+			t.Errorf("%d scans: %v", scans, err)
+		}
 	}
 }
 

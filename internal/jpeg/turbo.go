@@ -37,6 +37,7 @@ type turboHandle struct{ p uintptr }
 const (
 	tjFlagNoRealloc   = 1024
 	tjFlagAccurateDCT = 4096
+	tjFlagLimitScans  = 32768 // to 500, as maxScans: for arithmetic coding, which nobody has checked
 	tjErrWarning      = 0
 
 	tjPixelRGB  = 0
@@ -220,7 +221,7 @@ func (t *turbo) decode(dst []byte, stride int, data []byte, h *Header, r Request
 	rc, _, _ := purego.SyscallN(t.decompress, hd.p,
 		uintptr(unsafe.Pointer(&data[0])), uintptr(len(data)),
 		uintptr(unsafe.Pointer(&dst[0])), uintptr(w), uintptr(stride), uintptr(ht),
-		format, tjFlagAccurateDCT)
+		format, tjFlagAccurateDCT|tjFlagLimitScans)
 	if int32(rc) != 0 {
 		err = t.err(hd)
 	}
