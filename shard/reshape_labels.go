@@ -241,14 +241,14 @@ func (m *remap) append(dst []byte, r *record) ([]byte, error) {
 	for at := 0; at < len(r.data); {
 		f, ok := fieldAt(r.data, at)
 		if !ok {
-			return dst, r.locate(notExample(at))
+			return dst, &DamagedError{r.locate(notExample(at))}
 		}
 		if f.tag != bytes1 {
 			dst = append(dst, r.data[at:f.to]...)
 		} else {
 			body, err := replaceInts(nil, r.data[:f.to], f.from, values)
 			if err != nil {
-				return dst, r.locate(err)
+				return dst, &DamagedError{r.locate(err)}
 			}
 			dst = append(binary.AppendUvarint(append(dst, bytes1), uint64(len(body))), body...)
 		}

@@ -30,18 +30,32 @@ func refuseOverlap(paths []string, in *inputs, out string) error {
 			return fmt.Errorf("%s is the input %s or holds it: give a folder elsewhere", out, f.Path)
 		}
 	}
-	for _, path := range paths {
-		if strings.HasSuffix(path, ".json") {
-			path = filepath.Dir(path)
-		}
-		if !isDir(path) {
-			continue
-		}
+	for _, path := range folders(paths) {
 		if dir, err := resolve(path); err == nil && liesIn(to, dir) {
 			return fmt.Errorf("%s lies in the input %s: give a folder elsewhere", out, path)
 		}
 	}
 	return nil
+}
+
+// folders returns the folders that paths stand for as wholes.
+func folders(paths []string) []string {
+	var dirs []string
+	for _, path := range paths {
+		matches := []string{path}
+		if _, err := os.Stat(path); err != nil {
+			matches, _ = filepath.Glob(path)
+		}
+		for _, match := range matches {
+			if strings.HasSuffix(match, ".json") {
+				match = filepath.Dir(match)
+			}
+			if isDir(match) {
+				dirs = append(dirs, match)
+			}
+		}
+	}
+	return dirs
 }
 
 // resolve returns the absolute path without symbolic links of something that

@@ -212,6 +212,7 @@ func TestRefusedOutputs(t *testing.T) {
 		{set, filepath.Join(set, "inside"), "lies in the input"},
 		{filepath.Join(set, "manifest.json"), filepath.Join(set, "inside"), "lies in the input"},
 		{set, filepath.Join(link, "inside"), "lies in the input"},
+		{filepath.Join(base, "s?t"), filepath.Join(set, "inside"), "lies in the input"},
 		{filepath.Join(base, "files"), filepath.Join(base, "files", "in", "side"), "lies in the input"},
 		{set, base, "holds it"},
 		{file, filepath.Join(base, "files"), "holds it"},
