@@ -290,11 +290,12 @@ func (h *Header) frame(m byte, seg []byte, pos int) error {
 	return nil
 }
 
-// application reads what matters of the APP0, APP1 and APP14 segments.
+// application reads what matters of the APP0, APP1 and APP14 segments, and as libjpeg does
+// (jdmarker.c) takes no notice of a JFIF or Adobe segment that is cut short.
 func (h *Header) application(m byte, seg []byte) {
 	switch m {
 	case markerAPP0:
-		h.JFIF = h.JFIF || bytes.HasPrefix(seg, []byte("JFIF\x00"))
+		h.JFIF = h.JFIF || bytes.HasPrefix(seg, []byte("JFIF\x00")) && len(seg) >= 14
 	case markerAPP1:
 		if h.Exif == nil && bytes.HasPrefix(seg, []byte("Exif\x00")) && len(seg) > 6 {
 			h.Exif = seg[6:]

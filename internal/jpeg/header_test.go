@@ -1,7 +1,9 @@
 package jpeg
 
 import (
+	"bytes"
 	"errors"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -38,6 +40,26 @@ func TestParseHeader(t *testing.T) {
 		h := header(t, picture(t, test.file))
 		if h.Width != test.w || h.Height != test.h || h.ColorSpace != test.color || test.check != nil && !test.check(h) {
 			t.Errorf("%s: %+v", test.file, h)
+		}
+	}
+}
+
+// TestShortJFIF: a JFIF segment that is cut short does not make colours YCbCr, as it doesn't for
+// libjpeg.
+func TestShortJFIF(t *testing.T) {
+	const jfif = "JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00"
+	turbo := backends(t)["turbo"]
+	for _, name := range []string{"made-component-ids-rgb.jpg", "made-adobe-rgb-transform-0.jpg"} {
+		data := picture(t, name)
+		for n, want := range map[int]ColorSpace{5: ColorRGB, 13: ColorRGB, 14: ColorYCbCr} {
+			other := slices.Concat(data[:2], []byte{0xFF, markerAPP0, 0, byte(2 + n)}, []byte(jfif[:n]), data[2:])
+			if got := header(t, other).ColorSpace; got != want {
+				t.Errorf("%s with %d bytes of JFIF: colour space %d, want %d", name, n, got, want)
+			}
+			r := Request{Format: RGB, Denom: 1}
+			if turbo != nil && !bytes.Equal(decodeWith(t, ownSet, other, r), decodeWith(t, turbo, other, r)) {
+				t.Errorf("%s with %d bytes of JFIF: other pixels than libjpeg-turbo's", name, n)
+			}
 		}
 	}
 }
