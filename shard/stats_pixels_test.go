@@ -121,3 +121,19 @@ func TestSamplesOfNoFiguresAreForgotten(t *testing.T) {
 		t.Errorf("%d samples", n)
 	}
 }
+
+// TestPixelsOfABufferUsedAgain: a reader gives the next record in the memory of
+// the last one.
+func TestPixelsOfABufferUsedAgain(t *testing.T) {
+	file := newTestFile(StatsOptions{Header: fakeHeader, Pixels: fakePixels, SamplePixels: -1})
+	var record []byte
+	for _, gray := range []byte{0, 51} {
+		var b tfrecord.Builder
+		b.Bytes("p", fakePicture(gray, 4))
+		record = b.Append(record[:0])
+		file.record(record)
+	}
+	if p := file.stats().Feature("p").Pictures.Pixels; math.Abs(p.Mean[0]-0.1) > 1e-12 {
+		t.Errorf("%+v", p)
+	}
+}

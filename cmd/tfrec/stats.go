@@ -38,8 +38,9 @@ that surely come more often than the error that is given with them. Counts,
 ranges, means and standard deviations are exact always. NaNs and infinities are
 counted apart and are in no other figure.
 
-Mean and standard deviation of the pixels are given as the flags that convert
---encode float32 takes. They are those of a random sample of the pictures, the
+Pictures are values that begin as JPEG, PNG, GIF or WebP do. Mean and standard
+deviation of their pixels are given as the flags that convert --encode float32
+takes. They are those of a random sample of the pictures, the
 same for the same --seed, in which each picture counts the same; --pixels says
 how large it is.
 

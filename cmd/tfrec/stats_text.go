@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -288,7 +289,7 @@ func printBalance(w io.Writer, l shard.LabelCounts) {
 		total += c.Records
 	}
 	counts := slices.Clone(l.Counts)
-	slices.SortStableFunc(counts, func(a, b shard.Label) int { return int(min(max(b.Records-a.Records, -1), 1)) })
+	slices.SortStableFunc(counts, func(a, b shard.Label) int { return cmp.Compare(b.Records, a.Records) })
 	fmt.Fprintf(w, "\n%s, by %s:\n", count(int64(len(counts)), "label"), printable(l.Key))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, c := range counts {
