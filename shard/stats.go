@@ -10,7 +10,7 @@ import (
 )
 
 // StatsOptions says what Measure looks at, and how far. Memory is bounded by the
-// limits times twice the workers, and a small multiple of the largest record,
+// limits times twice the workers, and up to 20 times the largest record,
 // never by the data.
 type StatsOptions struct {
 	// Workers is how many files are read at a time. Default: GOMAXPROCS.
