@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -22,21 +23,18 @@ func (r *run) putDepfile(status Status) error {
 		return nil
 	}
 	manifest := filepath.Join(r.dir.Path(), shard.ManifestFile)
-	var rule, empty bytes.Buffer
 	target, ok := escapeDepfile(manifest)
 	if !ok {
 		return fmt.Errorf("--depfile: %q has characters that make cannot read", manifest)
 	}
-	rule.WriteString(target + ":")
 	left := 0
+	var inputs []string
 	add := func(path string) {
-		name, ok := escapeDepfile(path)
-		if !ok {
+		if name, ok := escapeDepfile(path); ok {
+			inputs = append(inputs, name)
+		} else {
 			left++
-			return
 		}
-		rule.WriteString(" \\\n  " + name)
-		empty.WriteString("\n" + strings.ReplaceAll(name, "%", `\%`) + ":\n")
 	}
 	for path := range r.source.files() {
 		add(path)
@@ -45,38 +43,86 @@ func (r *run) putDepfile(status Status) error {
 		add(path)
 	}
 	if left > 0 {
-		r.note("%s with a line break in the name, which make cannot read: left out of %s", plural(int64(left), "input"), r.Depfile)
+		r.note("%s with a line break, a semicolon or a bar in the name, or a blank at its end, which make cannot read: left out of %s", plural(int64(left), "input"), r.Depfile)
 	}
-	rule.WriteByte('\n')
-	rule.Write(empty.Bytes())
+	if !slices.ContainsFunc(inputs, plainName) {
+		// Older than the manifest, whatever happens to it.
+		if name, ok := escapeDepfile(filepath.Join(r.dir.Path(), r.jobs[0].name.String())); ok {
+			inputs = append(inputs, name)
+		}
+	}
+	rules := depfileRules(target, inputs)
 	if status == UpToDate {
 		now := time.Now()
 		if err := os.Chtimes(manifest, now, now); err != nil {
 			return err
 		}
 	}
-	return atomicfile.Write(filepath.Dir(r.Depfile), r.Depfile, rule.Bytes())
+	return atomicfile.Write(filepath.Dir(r.Depfile), r.Depfile, rules)
+}
+
+// plainName reports whether an escaped name may come first in a rule of make's,
+// or first behind its colon. What has an equals sign would set a variable there,
+// and with != run a command.
+func plainName(name string) bool { return !strings.Contains(name, "=") }
+
+// depfileRules writes the rules for escaped names. Those with an equals sign get
+// no rule of their own, since make has no way to write one.
+func depfileRules(target string, inputs []string) []byte {
+	if first := slices.IndexFunc(inputs, plainName); first > 0 {
+		inputs[0], inputs[first] = inputs[first], inputs[0]
+	}
+	var rule, empty bytes.Buffer
+	rule.WriteString(target + ":")
+	for _, name := range inputs {
+		rule.WriteString(" \\\n  " + name)
+		if !plainName(name) {
+			continue
+		}
+		empty.WriteString("\n" + strings.ReplaceAll(name, "%", `\%`))
+		if strings.HasSuffix(name, "&") || strings.HasSuffix(name, `\`) {
+			empty.WriteByte(' ') // &: and \: are other things to make
+		}
+		empty.WriteString(":\n")
+	}
+	if n := len(inputs); n > 0 && strings.HasSuffix(inputs[n-1], `\`) {
+		rule.WriteByte(' ')
+	}
+	rule.WriteByte('\n')
+	rule.Write(empty.Bytes())
+	return rule.Bytes()
 }
 
 // escapeDepfile writes a path as make and ninja read it in a rule; not ok for
-// one with a line break, which neither can. Make's manual has the rules under
-// "What Makefiles Contain" and "Automatic Prerequisites".
+// one with a line break, a semicolon or a bar, or a blank at its end, which make
+// has no form for. Make's manual has the rules under "What Makefiles Contain"
+// and "Automatic Prerequisites"; ninja's are in its depfile_parser.in.cc.
 func escapeDepfile(path string) (escaped string, ok bool) {
+	if path != "" && strings.Contains(") \t", path[len(path)-1:]) {
+		// Make takes a(b) for a member of an archive, and drops blanks at an end.
+		if st, err := os.Stat(path); err == nil && st.IsDir() {
+			path += "/"
+		} else if path[len(path)-1] != ')' {
+			return "", false
+		}
+	}
+	volume := filepath.VolumeName(path)
 	var b strings.Builder
+	if strings.HasPrefix(path, "~") || strings.HasPrefix(path, "=") || !strings.ContainsAny(path, "/"+string(filepath.Separator)) {
+		b.WriteString("./") // no user's home, no assignment, and none of make's words, such as export
+	}
 	slashes := 0
 	for i := range len(path) {
 		c := path[i]
 		switch c {
-		case '\n', '\r', 0:
+		case '\n', '\r', 0, ';', '|':
 			return "", false
-		case ' ', '\t', '#':
-			// Backslashes in front of a blank count double.
-			b.WriteString(strings.Repeat(`\`, slashes))
-			b.WriteByte('\\')
-		case ':':
-			if filepath.VolumeName(path) == "" || i != 1 {
-				b.WriteByte('\\')
+		case ':', ' ', '\t', '#', '*', '?':
+			if c == ':' && i < len(volume) {
+				break
 			}
+			// Backslashes in front of these count double.
+			b.WriteString(strings.Repeat(`\`, slashes) + `\`)
 		case '$':
 			b.WriteByte('$')
 		}
@@ -87,5 +133,6 @@ func escapeDepfile(path string) (escaped string, ok bool) {
 			slashes = 0
 		}
 	}
+	b.WriteString(strings.Repeat(`\`, slashes)) // a blank or a colon comes behind
 	return b.String(), true
 }

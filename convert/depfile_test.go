@@ -12,16 +12,25 @@ import (
 
 func TestEscapeDepfile(t *testing.T) {
 	for path, want := range map[string]string{
-		"a/b.png":      "a/b.png",
-		"two words":    `two\ words`,
-		`back\ slash`:  `back\\\ slash`,
-		`back\slash`:   `back\slash`,
-		"price $1 #2":  `price\ $$1\ \#2`,
-		"10:30":        `10\:30`,
-		"tab\there":    "tab\\\there",
-		"per%cent":     "per%cent",
-		"line\nbreak":  "",
-		"null\x00byte": "",
+		"a/b.png":        "a/b.png",
+		"a/two words":    `a/two\ words`,
+		`a/back\ slash`:  `a/back\\\ slash`,
+		`a/back\slash`:   `a/back\slash`,
+		`a/back\:`:       `a/back\\\:`,
+		`a/back\`:        `a/back\\`,
+		"a/price $1 #2":  `a/price\ $$1\ \#2`,
+		"a/10:30":        `a/10\:30`,
+		"a/tab\there":    "a/tab\\\there",
+		"a/per%cent":     "a/per%cent",
+		"a/*?":           `a/\*\?`,
+		"export":         "./export",
+		"~root/a":        "./~root/a",
+		"=/a":            "./=/a",
+		"a/line\nbreak":  "",
+		"a/null\x00byte": "",
+		"a/b;rm c":       "",
+		"a/b|c":          "",
+		"a/blank ":       "",
 	} {
 		got, ok := escapeDepfile(path)
 		if got != want || ok != (want != "") {
@@ -54,7 +63,7 @@ func TestDepfileNamesEveryInput(t *testing.T) {
 			t.Errorf("%q is not in\n%s", path, text)
 		}
 	}
-	if !strings.Contains(text, "policy.yaml:\n") || !strings.HasPrefix(text, filepath.Join(out, "manifest.json")+":") {
+	if !strings.Contains(text, "./policy.yaml:\n") || !strings.HasPrefix(text, filepath.Join(out, "manifest.json")+":") {
 		t.Errorf("got\n%s", text)
 	}
 	if !strings.Contains(strings.Join(notes, " "), "1 input with a line break") {
@@ -130,6 +139,42 @@ func TestBuildToolsReadDepfiles(t *testing.T) {
 				if runs() {
 					t.Errorf("%s: runs again", c.what)
 				}
+			}
+		})
+	}
+}
+
+// TestNamesThatMakeWouldRun has make read names that would set variables, run
+// commands or stand for members of archives.
+func TestNamesThatMakeWouldRun(t *testing.T) {
+	if _, err := exec.LookPath("make"); err != nil {
+		t.Skip("no make")
+	}
+	for _, folder := range []string{"a!=touch ran", "k=v", "a;touch ran;b", "$(shell touch ran)", "a(1)", "a&", `a\`, "export"} {
+		t.Run(folder, func(t *testing.T) {
+			t.Chdir(t.TempDir())
+			for i, name := range []string{"c/1.png", "c/x!=touch ran.png", "c/y;touch ran;.png"} {
+				put(t, folder, name, pngOf(i))
+			}
+			put(t, ".", "Makefile", []byte("out/manifest.json:\n\t@echo made\n-include out.d\n"))
+			mustImages(t, folder, "out", ImageOptions{Options: Options{Name: "n", Depfile: "out.d"}})
+			makes := func() bool {
+				got, err := exec.Command("make", "MAKEFLAGS=", "out/manifest.json").CombinedOutput()
+				if err != nil {
+					t.Fatalf("%v\n%s", err, got)
+				}
+				if _, err := os.Stat("ran"); err == nil {
+					t.Fatal("make ran what was a name")
+				}
+				return strings.Contains(string(got), "made")
+			}
+			if makes() {
+				t.Error("runs with nothing to do")
+			}
+			future := time.Now().Add(time.Hour)
+			os.Chtimes(filepath.Join(folder, "c", "1.png"), future, future)
+			if changed := makes(); changed == strings.Contains(folder, ";") { // those are left out, with a note
+				t.Errorf("after a change: runs %v", changed)
 			}
 		})
 	}

@@ -119,6 +119,9 @@ func (o *Options) check() error {
 		if err := o.Task.check(); err != nil {
 			return err
 		}
+		if o.Depfile != "" {
+			return optionError("depfile", "a task has no manifest for a rule to name")
+		}
 		if o.Overwrite {
 			return optionError("overwrite", "a task cannot replace a set that others may be working on: remove the set first")
 		}
