@@ -77,7 +77,7 @@ var rooms = map[string]room{
 	},
 	"gpu": {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},
 	"cmd": {
-		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where"},
+		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where", "internal/export"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, prompt, conditions), judges: slices.Concat(judges, scripts, manuals),
 	},
 	// Programs of users, which see what users see.
@@ -85,7 +85,11 @@ var rooms = map[string]room{
 		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
-	"internal":       {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels), judges: judges},
+	"internal": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels), judges: judges},
+	"internal/export": {
+		ours:   []string{"shard", "tfrecord", "augment", "internal"},
+		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
+	},
 	"internal/where": {ours: []string{"tfrecord"}, theirs: slices.Concat(wire, conditions), judges: judges},
 	// Only tests, which drive a room and the built command from outside.
 	"internal/interop": {ours: []string{"tfrecord", "reader", "internal"}, judges: judges},

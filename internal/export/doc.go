@@ -1,0 +1,13 @@
+// Package export writes the records of a set as files that other programs
+// read: pictures in class folders, and CSV, JSON lines, Parquet or NumPy's .npz
+// for any features.
+//
+//	report, err := export.Export(ctx, []string{"out"}, "photos", export.Options{Format: export.Folders})
+//
+// Everything is made beside OUT under a name that begins with a dot, and takes
+// its place in one step when it is complete: a failed run leaves nothing.
+//
+// Names in records are text of strangers. What they become is a name that
+// every system takes, below OUT (see [SafeName]); besides, all files are made
+// through an [os.Root], by which the system itself refuses to leave the folder.
+package export

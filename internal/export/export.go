@@ -1,0 +1,197 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// Format is what the records become.
+type Format string
+
+// The formats.
+const (
+	Folders Format = "folders" // pictures, in a folder for each label
+	CSV     Format = "csv"     // RFC 4180, with a header
+	JSONL   Format = "jsonl"   // a JSON object a line
+	Parquet Format = "parquet" // Apache Parquet
+	NPZ     Format = "npz"     // NumPy arrays, a zip of .npy files
+)
+
+// formats has them in the order of the help.
+var formats = []Format{Folders, CSV, JSONL, Parquet, NPZ}
+
+// ParseFormat returns the format of that name.
+func ParseFormat(name string) (Format, error) {
+	if f := Format(name); slices.Contains(formats, f) {
+		return f, nil
+	}
+	return "", fmt.Errorf("%q: want folders, csv, jsonl, parquet or npz", name)
+}
+
+// Collision says what to do with a picture whose name is taken.
+type Collision string
+
+// The ways out of a collision.
+const (
+	Refuse Collision = "error"  // end with a *CollisionError
+	Number Collision = "number" // put ~2, ~3, ... into the later name
+)
+
+// ParseCollision returns the way out of that name.
+func ParseCollision(name string) (Collision, error) {
+	switch c := Collision(name); c {
+	case Refuse, Number:
+		return c, nil
+	}
+	return "", fmt.Errorf("%q: want error or number", name)
+}
+
+// Keys of features, as `tfrec convert images` names them.
+const (
+	DefaultPicture  = "image/encoded"
+	DefaultFormat   = "image/format"
+	DefaultFilename = "image/filename"
+	DefaultText     = "image/class/text"
+	DefaultLabel    = "image/class/label"
+	keyHeight       = "image/height"
+	keyWidth        = "image/width"
+	keyChannels     = "image/channels"
+	keyCopy         = "augment/copy"
+)
+
+// Options say what is exported, and how. Format is needed; the zero value of
+// all else is the default.
+type Options struct {
+	Format Format
+	// OnCollision is for Folders. Default: Refuse.
+	OnCollision Collision
+	// Picture, Label and Filename are for Folders: the keys of the features with
+	// the encoded picture, with its label (a text, or an id that the set's
+	// manifest names), and with its path. Defaults: DefaultPicture; DefaultText
+	// or, in records without, DefaultLabel; DefaultFilename.
+	Picture, Label, Filename string
+	// Progress, if not nil, is told how far it is. The formats but Folders read
+	// everything twice.
+	Progress *shard.ReadProgress
+	// Note, if not nil, takes sentences for people.
+	Note func(string)
+}
+
+func (o *Options) note(format string, args ...any) {
+	if o.Note != nil {
+		o.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// Report says what was exported.
+type Report struct {
+	Status  string `json:"status"` // "written"
+	Format  Format `json:"format"`
+	Records int64  `json:"records"`
+	// Files and Bytes are of OUT.
+	Files int64 `json:"files"`
+	Bytes int64 `json:"bytes"`
+	// Renamed counts the pictures whose path in the record no file could have
+	// as it is; Numbered those whose name was taken, of any.
+	Renamed  int64 `json:"renamed"`
+	Numbered int64 `json:"numbered"`
+	// Encoded counts the pictures that were stored as raw samples and became PNG.
+	Encoded int64   `json:"encoded"`
+	Seconds float64 `json:"seconds"`
+}
+
+// CollisionError says that two pictures would have the same name, on some
+// system at least: where case does not count, Ab.jpg and aB.jpg are the same.
+type CollisionError struct {
+	Name string // below OUT
+	// Taken is the name of the other, when that is known and not the same.
+	Taken string
+}
+
+func (e *CollisionError) Error() string {
+	other := "another record, or differs from it in case alone"
+	if e.Taken != "" {
+		other = e.Taken + " where case does not count"
+	}
+	return fmt.Sprintf("%s is the name of %s: --on-collision number gives the later ones other names, and tfrec dedupe removes copies", e.Name, other)
+}
+
+// Export writes the records that paths stand for (see [shard.Expand]) to out:
+// for Folders a folder, which may be there when it is empty, else a file, which
+// may not. The folder that out lies in must be there.
+//
+// A damaged record, and one that is no tf.train.Example, is an error that
+// unwraps to a *tfrecord.Error; no record at all is one that unwraps to
+// shard.ErrNoRecords. After any error, and when ctx ends, out is as it was.
+func Export(ctx context.Context, paths []string, out string, o Options) (*Report, error) {
+	began := time.Now()
+	o.Picture = orDefault(o.Picture, DefaultPicture)
+	o.Filename = orDefault(o.Filename, DefaultFilename)
+	if o.OnCollision == "" {
+		o.OnCollision = Refuse
+	}
+	in, err := openInputs(paths)
+	if err != nil {
+		return nil, err
+	}
+	report := &Report{Status: "written", Format: o.Format}
+	if o.Format == Folders {
+		err = exportFolders(ctx, in, out, &o, report)
+	} else {
+		err = exportTable(ctx, in, out, &o, report)
+	}
+	if err != nil {
+		return nil, err
+	}
+	report.Seconds = time.Since(began).Seconds()
+	return report, nil
+}
+
+func orDefault(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+// checkFree says what is in the way of out. An empty folder is not, where a
+// folder is wanted.
+func checkFree(out string, folder bool) error {
+	st, err := os.Lstat(out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		st, err := os.Stat(filepath.Dir(out))
+		if err == nil && !st.IsDir() {
+			err = fmt.Errorf("%s is no folder", filepath.Dir(out))
+		}
+		if err != nil {
+			return fmt.Errorf("the folder for the output: %w", err)
+		}
+		return nil
+	case err != nil:
+		return err
+	case !folder || !st.IsDir():
+		return fmt.Errorf("%s is there already: remove it, or choose another name", out)
+	}
+	entries, err := os.ReadDir(out)
+	if err == nil && len(entries) > 0 {
+		err = fmt.Errorf("the folder %s is not empty: choose a new one", out)
+	}
+	return err
+}
+
+// tempPattern is the pattern, for os.MkdirTemp, of the name of work in progress
+// for out.
+func tempPattern(out string) string {
+	base := []rune(strings.ReplaceAll(filepath.Base(out), "*", ""))
+	return "." + string(base[:min(len(base), 40)]) + ".exporting-*"
+}

@@ -1,0 +1,226 @@
+package export
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	pathpkg "path"
+	"path/filepath"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+)
+
+// splitFolders are the splits that `tfrec convert images` knows as folders.
+var splitFolders = []string{"train", "val", "validation", "test"}
+
+// exportFolders writes each picture as a file below a folder beside out, which
+// then gets out's name.
+func exportFolders(ctx context.Context, in *inputs, out string, o *Options, report *Report) (err error) {
+	if err := checkFree(out, true); err != nil {
+		return err
+	}
+	if o.Progress != nil {
+		o.Progress.Planned.Add(in.size)
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(out), tempPattern(out))
+	if err != nil {
+		return fmt.Errorf("make a folder beside the output: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, os.RemoveAll(temp))
+		}
+	}()
+	if err := writeFolders(ctx, in, temp, o, report); err != nil {
+		return err
+	}
+	if err := os.Chmod(temp, 0o755); err != nil {
+		return err
+	}
+	return placeFolder(temp, out)
+}
+
+// placeFolder gives a finished folder its name. An empty folder of that name
+// makes way; anything else makes it fail.
+func placeFolder(temp, out string) error {
+	if err := checkFree(out, true); err != nil {
+		return err
+	}
+	err := os.Remove(out)
+	existed := err == nil
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Rename(temp, out); err != nil {
+		if existed {
+			err = errors.Join(err, os.Mkdir(out, 0o755))
+		}
+		return err
+	}
+	return atomicfile.SyncDir(filepath.Dir(out))
+}
+
+func writeFolders(ctx context.Context, in *inputs, temp string, o *Options, report *Report) (err error) {
+	root, err := os.OpenRoot(temp)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, root.Close()) }()
+	f := &folders{
+		root: root, o: o, report: report, pictures: pictures{key: o.Picture},
+		several: len(in.splits) > 1, next: map[xxh3.Uint128]int{}, taken: map[xxh3.Uint128]struct{}{}, given: map[string]string{}, names: map[xxh3.Uint128]string{},
+	}
+	if f.several {
+		for _, split := range in.splits {
+			if !slices.Contains(splitFolders, split) {
+				o.note("convert images takes the folder %s for a class, not for a split: its splits are %v", split, splitFolders)
+			}
+		}
+	}
+	if report.Records, err = in.each(ctx, o.Progress, f.add); err != nil {
+		return err
+	}
+	if report.Renamed > 0 {
+		o.note("%d pictures have another name than their records say, which no file can have everywhere", report.Renamed)
+	}
+	if f.unknown > 0 {
+		o.note("%d pictures are in no known format: their names end in %s", f.unknown, unknownExtension)
+	}
+	return syncTree(root, temp)
+}
+
+// folders writes pictures below a root. It remembers what names are taken, some
+// 40 bytes a picture, and the names of all folders.
+type folders struct {
+	root     *os.Root
+	o        *Options
+	report   *Report
+	pictures pictures
+	several  bool  // splits
+	unknown  int64 // pictures of no known format
+
+	next  map[xxh3.Uint128]int      // number to try for a name that is taken
+	taken map[xxh3.Uint128]struct{} // hashes of the folded paths of files
+	given map[string]string         // path that each folder wanted, and has got
+	names map[xxh3.Uint128]string   // folders by the hash of their folded path
+}
+
+func (f *folders) add(r *row) error {
+	pic, err := f.pictures.take(r)
+	if err != nil {
+		return err
+	}
+	split := ""
+	if f.several {
+		split = r.split
+	}
+	p, err := f.o.pathOf(r, split, pic.format)
+	if err != nil {
+		return err
+	}
+	dir, numberedFolder, err := f.folder(p.folders)
+	if err != nil {
+		return err
+	}
+	numberedFile, err := f.write(dir, p.file, pic.data)
+	if err != nil {
+		return err
+	}
+	f.report.Files++
+	f.report.Bytes += int64(len(pic.data))
+	for _, c := range []struct {
+		is bool
+		n  *int64
+	}{{p.renamed, &f.report.Renamed}, {numberedFolder || numberedFile, &f.report.Numbered}, {pic.encoded, &f.report.Encoded}, {pic.format == "", &f.unknown}} {
+		if c.is {
+			*c.n++
+		}
+	}
+	return nil
+}
+
+// folder makes the folders of a path, and returns the path that they got.
+func (f *folders) folder(names []string) (dir string, other bool, err error) {
+	for _, name := range names {
+		wanted := pathpkg.Join(dir, name)
+		got, known := f.given[wanted]
+		if !known {
+			if got, err = f.makeFolder(dir, name); err != nil {
+				return "", false, err
+			}
+			f.given[wanted] = got
+		}
+		other = other || got != wanted
+		dir = got
+	}
+	return dir, other, nil
+}
+
+func (f *folders) makeFolder(dir, name string) (string, error) {
+	for n := 1; ; n++ {
+		try := pathpkg.Join(dir, name)
+		if n > 1 {
+			try = pathpkg.Join(dir, numbered(name, n))
+		}
+		key := xxh3.HashString128(folded(try))
+		before, taken := f.names[key]
+		if before == try {
+			before = ""
+		}
+		if !taken {
+			err := f.root.Mkdir(filepath.FromSlash(try), 0o755)
+			if err == nil {
+				f.names[key] = try
+				return try, nil
+			}
+			// The file system takes more names for the same than we do.
+			if !errors.Is(err, fs.ErrExist) {
+				return "", err
+			}
+		}
+		if f.o.OnCollision == Refuse {
+			return "", &CollisionError{Name: try, Taken: before}
+		}
+	}
+}
+
+// write makes a file that is not there, under the first name that is free.
+func (f *folders) write(dir, file string, data []byte) (other bool, err error) {
+	first := xxh3.HashString128(folded(pathpkg.Join(dir, file)))
+	for n := 1; ; n++ {
+		try, key := pathpkg.Join(dir, file), first
+		if n > 1 {
+			n = max(n, f.next[first])
+			f.next[first] = n + 1
+			try = pathpkg.Join(dir, numbered(file, n))
+			key = xxh3.HashString128(folded(try))
+		}
+		if _, taken := f.taken[key]; !taken {
+			err := f.create(filepath.FromSlash(try), data)
+			if err == nil {
+				f.taken[key] = struct{}{}
+				return n > 1, nil
+			}
+			if !errors.Is(err, fs.ErrExist) {
+				return false, err
+			}
+		}
+		if f.o.OnCollision == Refuse {
+			return false, &CollisionError{Name: try}
+		}
+	}
+}
+
+func (f *folders) create(name string, data []byte) error {
+	w, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(data)
+	return errors.Join(err, w.Close())
+}

@@ -1,0 +1,149 @@
+package export
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// unknownExtension is that of pictures whose format cannot be told.
+const unknownExtension = ".bin"
+
+// extensions are the names that files of a format have; the first is given to
+// those that have none of them.
+var extensions = map[augment.Format][]string{
+	augment.JPEG: {".jpg", ".jpeg", ".jpe", ".jfif"},
+	augment.PNG:  {".png"},
+	augment.GIF:  {".gif"},
+	augment.BMP:  {".bmp"},
+	augment.WebP: {".webp"},
+	augment.TIFF: {".tif", ".tiff"},
+	"":           {unknownExtension},
+}
+
+// path is where a picture goes below OUT.
+type path struct {
+	folders []string
+	file    string
+	renamed bool // the record's own path would not do
+}
+
+// String returns the path with slashes.
+func (p path) String() string { return strings.Join(append(slices.Clone(p.folders), p.file), "/") }
+
+// pathOf gives a picture its place: in the folder of its split, when there are
+// several, in that in the folder of its label, when it has one, and there where
+// its path in the record says; what that begins with of split and label is not
+// said twice. The number of a variant and an extension that fits are added.
+func (o *Options) pathOf(r *row, split string, format augment.Format) (path, error) {
+	label, err := o.label(r)
+	if err != nil {
+		return path{}, err
+	}
+	name, err := text(r, o.Filename)
+	if err != nil {
+		return path{}, err
+	}
+	rest, _ := strings.CutPrefix(name, r.split+"/")
+	if label != "" {
+		if below, ok := strings.CutPrefix(rest, label+"/"); ok {
+			rest = below
+		} else if below, ok := strings.CutPrefix(name, label+"/"); ok {
+			rest = below
+		} else {
+			rest = name
+		}
+	}
+	if rest == "" {
+		rest = strconv.FormatInt(r.number, 10)
+	}
+	parts := strings.Split(rest, "/")
+	if len(parts) > maxFolders || len(rest) > maxPath {
+		parts = []string{rest} // one name, which is cut
+	}
+	var p path
+	add := func(folder string) {
+		safe := safeFolder(folder)
+		p.renamed = p.renamed || safe != folder
+		p.folders = append(p.folders, safe)
+	}
+	if split != "" {
+		add(split)
+	}
+	if label != "" {
+		add(label)
+	}
+	for _, folder := range parts[:len(parts)-1] {
+		add(folder)
+	}
+	file := parts[len(parts)-1]
+	if f, ok := r.Get(keyCopy); ok {
+		if n, ok := f.Int64(); ok && n != 0 {
+			file = variant(file, n)
+		}
+	}
+	p.file = SafeName(file)
+	p.renamed = p.renamed || p.file != file
+	if _, ext := cutExtension(p.file); !slices.Contains(extensions[format], strings.ToLower(ext)) {
+		p.file += extensions[format][0]
+	}
+	return p, nil
+}
+
+// variant is the name of a variant, as PATH#COPY, but with the extension at the
+// end.
+func variant(file string, n int64) string {
+	stem, ext := cutExtension(file)
+	return stem + "#" + strconv.FormatInt(n, 10) + ext
+}
+
+// safeFolder is SafeName for a folder, whose extension is none that a file may
+// get: so no file is where a folder must be.
+func safeFolder(name string) string {
+	safe := SafeName(name)
+	stem, ext := cutExtension(safe)
+	for _, taken := range extensions {
+		if slices.Contains(taken, strings.ToLower(ext)) {
+			return stem + "%2E" + ext[1:]
+		}
+	}
+	return safe
+}
+
+// label returns the name of the record's label, "" when it has none.
+func (o *Options) label(r *row) (string, error) {
+	keys := []string{o.Label}
+	if o.Label == "" {
+		keys = []string{DefaultText, DefaultLabel}
+	}
+	for _, key := range keys {
+		f, ok := r.Get(key)
+		if !ok || f.Len() == 0 {
+			continue
+		}
+		if id, ok := f.Int64(); ok {
+			if id >= 0 && id < int64(len(r.labels)) && r.labels[id] != "" {
+				return r.labels[id], nil
+			}
+			return strconv.FormatInt(id, 10), nil
+		}
+		return text(r, key)
+	}
+	return "", nil
+}
+
+// text returns the one text of a feature, "" when the record lacks it.
+func text(r *row, key string) (string, error) {
+	f, ok := r.Get(key)
+	if !ok || f.Len() == 0 {
+		return "", nil
+	}
+	if f.Kind() != tfrecord.KindBytes || f.Len() != 1 {
+		return "", wrongFeature(key, f, "one text")
+	}
+	b, _ := f.Bytes()
+	return string(b), nil
+}

@@ -1,0 +1,79 @@
+package export
+
+import (
+	"fmt"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Formats of pictures that are stored without encoding.
+const (
+	formatRaw     = "raw"
+	formatFloat32 = "float32"
+)
+
+// picture is what a record holds, as the bytes of a file.
+type picture struct {
+	data    []byte // aliases the record, or scratch
+	format  augment.Format
+	encoded bool // was raw
+}
+
+// pictures takes pictures from records, and reuses its memory.
+type pictures struct {
+	key     string
+	scratch []byte
+}
+
+// take returns the picture of a record, valid until the next one is taken.
+func (p *pictures) take(r *row) (picture, error) {
+	f, ok := r.Get(p.key)
+	if !ok || f.Len() == 0 {
+		return picture{}, fmt.Errorf("it has no feature %s with a picture: --picture KEY names another, and other formats than folders take any records", p.key)
+	}
+	if f.Kind() != tfrecord.KindBytes || f.Len() != 1 {
+		return picture{}, wrongFeature(p.key, f, "one encoded picture")
+	}
+	data, _ := f.Bytes()
+	format, err := text(r, DefaultFormat)
+	switch {
+	case err != nil:
+		return picture{}, err
+	case format == formatFloat32:
+		return picture{}, fmt.Errorf("its picture is stored as float32, from which no file of a picture can be made without loss: export it as npz or parquet, or convert the pictures again without --encode float32")
+	case format == formatRaw:
+		return p.encode(r, data)
+	}
+	return picture{data: data, format: augment.Sniff(data)}, nil
+}
+
+// encode makes a PNG of raw samples.
+func (p *pictures) encode(r *row, data []byte) (picture, error) {
+	var sides [3]int64
+	for i, key := range []string{keyHeight, keyWidth, keyChannels} {
+		f, _ := r.Get(key)
+		n, ok := f.Int64()
+		if !ok || n < 1 || n > int64(len(data)) {
+			return picture{}, fmt.Errorf("its picture is stored raw, in %d bytes, and %s is %v: want a number that fits", len(data), key, f.Value())
+		}
+		sides[i] = n
+	}
+	h, w, channels := sides[0], sides[1], sides[2]
+	// Each is at most len(data), which is below 2³⁰: w*channels does not overflow.
+	if (channels != 1 && channels != 3) || int64(len(data))%(w*channels) != 0 || int64(len(data))/(w*channels) != h {
+		return picture{}, fmt.Errorf("its picture is stored raw, in %d bytes, which %d x %d pixels of %d channels do not take", len(data), w, h, channels)
+	}
+	im := augment.Image{Pix: data, Width: int(w), Height: int(h), Channels: int(channels), Stride: int(w * channels)}
+	out, err := augment.AppendPNG(p.scratch[:0], &im)
+	if err != nil {
+		return picture{}, fmt.Errorf("make a PNG of it: %w", err)
+	}
+	p.scratch = out
+	return picture{data: out, format: augment.PNG, encoded: true}, nil
+}
+
+// wrongFeature says that a feature holds something else than is wanted.
+func wrongFeature(key string, f tfrecord.Feature, want string) error {
+	return fmt.Errorf("its feature %s holds %d of kind %s: want %s", key, f.Len(), f.Kind(), want)
+}
