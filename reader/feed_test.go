@@ -2,6 +2,8 @@ package reader
 
 import (
 	"context"
+	"io"
+	"os"
 	"testing"
 	"time"
 
@@ -23,5 +25,52 @@ func TestSloppyReadersWakeAtTheEnd(t *testing.T) {
 	}
 	if want := 9 * 20000; records != want {
 		t.Errorf("%d records, want %d", records, want)
+	}
+}
+
+// What is lost of a compressed file is told once: by who reads up to there, or
+// begins behind it, and not by who goes on from there.
+func TestALostRestIsToldOnce(t *testing.T) {
+	dir := writeShards(t, tfrecord.Gzip, 3, 900)
+	whole, err := os.ReadFile(shardPath(dir, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(shardPath(dir, 1), whole[:len(whole)/2], 0o644); err != nil {
+		t.Fatal(err)
+	}
+	set := open(t, dir, Options{SkipBad: SkipBad{Count: 1}})
+	s, err := set.Interleave(2, 1).Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	feeder := &s.top.(*interleave).feeder
+	// read returns how many faults there are from a place on, and where it ends.
+	read := func(from cursor) (faults int, end cursor) {
+		f := feeder.start(piece{file: 1, end: noEnd}, from, 0)
+		for b := range f.blocks {
+			faults += len(b.faults)
+			end = b.end
+			b.Release()
+		}
+		if f.err != nil && f.err != io.EOF {
+			t.Fatalf("from %d: %v", from.number, f.err)
+		}
+		return faults, end
+	}
+	faults, end := read(cursor{})
+	if faults != 1 {
+		t.Fatalf("%d faults from the beginning, want 1", faults)
+	}
+	if faults, _ := read(end); faults != 0 {
+		t.Errorf("%d faults behind record %d, where it ended", faults, end.number)
+	}
+	faults, behind := read(cursor{number: end.number + 50})
+	if faults != 1 {
+		t.Errorf("%d faults of a part behind it, want 1", faults)
+	}
+	if faults, _ := read(behind); faults != 0 {
+		t.Errorf("%d faults behind that part", faults)
 	}
 }

@@ -32,10 +32,17 @@ func (p *streamFile) skipTo(ctx context.Context) error {
 		if n%blockRecords == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if _, err := p.in.Next(); err != nil && !p.passable(err) {
-			if err == io.EOF {
-				return nil
+		_, err := p.in.Next()
+		switch {
+		case err == nil, p.passable(err):
+		case err == io.EOF:
+			return nil
+		case p.lost(err):
+			if p.at.number == behind(err) {
+				p.failed = io.EOF // as was said when it was read up to here
 			}
+			return nil // or will be, when it is read from here
+		default:
 			return err
 		}
 	}
@@ -54,6 +61,20 @@ func raise(v *atomic.Int64, n int64) {
 // passable reports whether the record alone is damaged, and may be skipped.
 func (p *streamFile) passable(err error) bool {
 	return p.run.set.opts.SkipBad.asked() && isDataCRC(err)
+}
+
+// lost reports whether what is left of the file is, and may be passed over.
+func (p *streamFile) lost(err error) bool {
+	return err != io.EOF && p.run.set.opts.SkipBad.asked() && inData(err)
+}
+
+// behind is the number that follows that of the record at which a file is lost.
+func behind(err error) int64 {
+	var located *tfrecord.Error
+	if errors.As(err, &located) {
+		return located.Record + 1
+	}
+	return 0
 }
 
 func (p *streamFile) read(watch *stopwatch) (*Block, error) {
@@ -138,8 +159,9 @@ func (p *streamFile) load(b *Block) bool {
 		case p.passable(err):
 			p.fault(b, err)
 			p.at.number = p.in.Record() + 1
-		case err != io.EOF && p.run.set.opts.SkipBad.asked() && inData(err):
+		case p.lost(err):
 			p.fault(b, err)
+			p.at.number = behind(err)
 			p.failed = io.EOF
 		default:
 			p.failed = err
@@ -153,7 +175,7 @@ func (p *streamFile) fault(b *Block, err error) {
 	at := p.at
 	var located *tfrecord.Error
 	if errors.As(err, &located) {
-		at = cursor{located.Record, located.Offset}
+		at = cursor{max(located.Record, at.number), located.Offset}
 	}
 	b.faults = append(b.faults, fault{before: len(b.Records), number: at.number, offset: at.offset, bytes: -1, err: err})
 }
