@@ -84,6 +84,9 @@ func (s ResizeTo) minDecode(w, h int) (minW, minH int) { return s.box(w, h).minD
 func (s ResizeTo) part(w, h int) image.Rectangle { return image.Rect(0, 0, w, h) }
 
 func (s ResizeTo) applyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
+	if err := s.Validate(); err != nil { // by its own name
+		return err
+	}
 	return s.box(src.Width, src.Height).applyPlanes(dst, src, scratch)
 }
 

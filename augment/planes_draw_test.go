@@ -36,6 +36,28 @@ func TestDrawPlanesWhole(t *testing.T) {
 	}
 }
 
+// TestDrawPlanesErrors: what is wrong with a step is said in the same words whichever way a
+// picture takes.
+func TestDrawPlanesErrors(t *testing.T) {
+	src := noisyPlanes(40, 30, 1, "420", 0)
+	var rgb, dst Image
+	if err := src.RGB(&rgb); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []Step{
+		ResizeTo{Width: 33, Height: 2161500},
+		ResizedCrop{W: 40, H: 30, Width: 33, Height: 2161500},
+		ResizedCrop{X: 1, W: 40, H: 30, Width: 9, Height: 9},
+		CropBox{W: 33, H: 2161500},
+	} {
+		d := Draw{[]Step{step}}
+		got, want := d.ApplyPlanes(&dst, src, nil), d.Apply(&dst, &rgb, nil)
+		if got == nil || want == nil || got.Error() != want.Error() {
+			t.Errorf("%+v: in planes %v, in RGB %v", step, got, want)
+		}
+	}
+}
+
 // samePixels says whether two pictures are alike.
 func samePixels(a, b *Image) bool {
 	if a.Width != b.Width || a.Height != b.Height || a.Channels != b.Channels {
