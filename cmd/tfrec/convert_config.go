@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -60,8 +61,14 @@ func readConfig(path string) (*configured, error) {
 	if len(data) > maxConfig {
 		return nil, fmt.Errorf("%s: longer than %d bytes", path, maxConfig)
 	}
-	var document yaml.Node
-	if err := yaml.Unmarshal(data, &document); err != nil {
+	var document, another yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&document); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := d.Decode(&another); err == nil {
+		return nil, fmt.Errorf("%s:%d: a second document: a configuration is one", path, another.Line)
+	} else if err != io.EOF {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if document.Kind != yaml.DocumentNode || len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
@@ -77,8 +84,17 @@ func readConfig(path string) (*configured, error) {
 			return nil, fmt.Errorf("%s: %s was given in line %d already", where, key.Value, line)
 		}
 		seen[key.Value] = key.Line
-		values, err := configValues(key.Value, value)
-		if err != nil {
+		var values []string
+		if key.Value == "augment" && value.Kind == yaml.SequenceNode {
+			var end *yaml.Node
+			if i+2 < len(pairs) {
+				end = pairs[i+2]
+			}
+			values, err = inlinePolicy(path, data, value, end)
+			if err != nil {
+				return nil, err
+			}
+		} else if values, err = configValues(key.Value, value); err != nil {
 			return nil, fmt.Errorf("%s: %s: %w", where, key.Value, err)
 		}
 		switch key.Value {
@@ -99,59 +115,108 @@ func readConfig(path string) (*configured, error) {
 }
 
 // configValues returns what a flag is to be set to. A mapping is written as
-// NAME=VALUE,..., a list as one value after the other.
+// NAME=VALUE,..., or as one value after the other for flags that are repeated;
+// a list as one value after the other.
 func configValues(name string, n *yaml.Node) ([]string, error) {
-	scalar := func(n *yaml.Node) (string, error) {
-		if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
-			return "", fmt.Errorf("line %d: want a value", n.Line)
-		}
-		return n.Value, nil
-	}
-	switch {
-	case name == "augment" && n.Kind == yaml.SequenceNode:
-		policy, err := inlinePolicy(n)
-		return []string{policy}, err
-	case n.Kind == yaml.SequenceNode:
-		var values []string
-		for _, item := range n.Content {
-			v, err := scalar(item)
-			if err != nil {
-				return nil, err
-			}
-			values = append(values, v)
-		}
-		return values, nil
-	case n.Kind == yaml.MappingNode:
+	n = anchored(n)
+	switch n.Kind {
+	case yaml.SequenceNode:
+		return configScalars(n)
+	case yaml.MappingNode:
 		var parts []string
 		for i := 0; i+1 < len(n.Content); i += 2 {
-			k, err := scalar(n.Content[i])
+			k, err := configScalar(n.Content[i])
 			if err != nil {
 				return nil, err
 			}
-			v, err := scalar(n.Content[i+1])
+			v := []string{""}
+			if item := anchored(n.Content[i+1]); name == "vector" && item.Kind == yaml.SequenceNode {
+				v, err = configScalars(item)
+			} else {
+				v[0], err = configScalar(item)
+			}
 			if err != nil {
 				return nil, err
 			}
-			parts = append(parts, k+"="+v)
+			parts = append(parts, k+"="+strings.Join(v, ","))
+		}
+		if slices.Contains(repeated, name) {
+			return parts, nil
 		}
 		return []string{strings.Join(parts, ",")}, nil
 	}
-	v, err := scalar(n)
+	v, err := configScalar(n)
 	return []string{v}, err
 }
 
-// inlinePolicy reads a policy that stands in the configuration itself.
-func inlinePolicy(n *yaml.Node) (string, error) {
+// anchored returns what an alias stands for.
+func anchored(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+func configScalar(n *yaml.Node) (string, error) {
+	v := anchored(n)
+	if v.Kind != yaml.ScalarNode || v.Tag == "!!null" {
+		return "", fmt.Errorf("line %d: want a value", n.Line)
+	}
+	return v.Value, nil
+}
+
+func configScalars(list *yaml.Node) ([]string, error) {
+	var values []string
+	for _, item := range list.Content {
+		v, err := configScalar(item)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+// inlinePolicy reads a policy that stands in the configuration itself, before
+// the node end if there is one.
+func inlinePolicy(path string, data []byte, n, end *yaml.Node) ([]string, error) {
 	text, err := yaml.Marshal(n)
 	if err != nil {
-		return "", err
+		return nil, err
 	}
 	p, err := augment.ParsePolicyYAML(text, "the policy")
-	if err != nil {
-		return "", err
+	if err == nil {
+		return []string{p.String()}, nil
 	}
-	return p.String(), nil
+	// Once more, where it stands: for the line and column of what is wrong.
+	if text := alone(data, n, end); text != nil {
+		if _, placed := augment.ParsePolicyYAML(text, path); placed != nil {
+			return nil, placed
+		}
+	}
+	return nil, fmt.Errorf("%s:%d: augment: %w", path, n.Line, err)
 }
+
+// alone returns the text of a node at its line and column with nothing around
+// it: the lines from its own to before that of the node end. It is nil when
+// others are in the same line, and wrong where lines end with no newline.
+func alone(data []byte, n, end *yaml.Node) []byte {
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	until := len(lines)
+	if end != nil {
+		until = min(until, end.Line-1)
+	}
+	if n.Line > until || n.Column > len(lines[n.Line-1]) {
+		return nil
+	}
+	var text []byte
+	text = append(text, strings.Repeat("\n", n.Line-1)+strings.Repeat(" ", n.Column-1)...)
+	text = append(text, lines[n.Line-1][n.Column-1:]...)
+	return append(text, bytes.Join(lines[n.Line:until], nil)...)
+}
+
+// repeated are the flags that are given once for each of their names.
+var repeated = []string{"column", "vector"}
 
 // listed are the flags of which a list is joined with commas: their value is
 // one text, or they take only the last.
@@ -292,12 +357,14 @@ func (c *configured) apply(cmd *cobra.Command) error {
 			f.Changed = true
 			continue
 		}
-		if len(values) > 1 && s.flag != "column" && s.flag != "vector" {
+		if len(values) > 1 && !slices.Contains(repeated, s.flag) {
 			return usageError("%s: %s takes one value", s.where, s.flag)
 		}
 		for _, v := range values {
 			if s.flag == "vocab" && v == "true" {
 				v = f.NoOptDefVal
+			} else if s.flag == "vocab" && v == "false" {
+				continue
 			}
 			if err := fs.Set(s.flag, v); err != nil {
 				return usageError("%s: %s: %w", s.where, s.flag, errors.Unwrap(err))
