@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -194,5 +195,45 @@ func TestResumeBatchesWithOtherWorkers(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// A file that is cut off between two records shows no damage, but that records
+// are missing which the manifest promises, or which were there when it was
+// divided.
+func TestRecordsThatAreMissingAtTheEnd(t *testing.T) {
+	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+		for name, build := range map[string]func(*Set) Pipe{
+			"interleave": func(s *Set) Pipe { return s.Interleave(2, 1) },
+			"all":        func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}) },
+		} {
+			if name == "all" && c != tfrecord.None {
+				continue
+			}
+			for _, want := range []int64{19, 20, 21} {
+				set := open(t, writeShards(t, c, 30, 20), Options{})
+				set.Sources()[1].Info = &shard.Info{Records: want, Bytes: -1}
+				err := readSome(t, build(set), nil)
+				missing := new(tfrecord.Error)
+				if got := errors.As(err, &missing) && missing.Part == tfrecord.PartCount && missing.Record == 20; got != (want > 20) {
+					t.Errorf("%s, %v, a manifest with %d of 20 records: %v", name, c, want, err)
+				}
+			}
+		}
+	}
+	dir := writeShards(t, tfrecord.None, 10)
+	set := open(t, dir, Options{Workers: 2})
+	if _, err := set.Len(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	x, err := set.index(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Truncate(shardPath(dir, 0), x.offsets[3]); err != nil {
+		t.Fatal(err)
+	}
+	if err := readSome(t, set.Records(), nil); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Errorf("3 of 5 records: %v", err)
 	}
 }

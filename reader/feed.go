@@ -16,6 +16,8 @@ import (
 type blockSource interface {
 	// read returns the next block, io.EOF behind the last one.
 	read(*stopwatch) (*Block, error)
+	// stands returns the place behind what was read.
+	stands() cursor
 }
 
 // feedDepth is how many blocks of a file may wait; one more is being read.
@@ -137,7 +139,7 @@ func (f *feeder) read(d *feed, epoch int32) error {
 		b, err := source.read(&watch)
 		if err != nil {
 			if err == io.EOF {
-				err = nil
+				err = f.run.set.allThere(d.piece, source.stands())
 			}
 			return err
 		}

@@ -70,6 +70,9 @@ func (s *Set) index(ctx context.Context, i int) (*fileIndex, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := s.allThere(piece{file: int32(i), end: noEnd}, cursor{x.records, x.size}); err != nil {
+		return nil, err
+	}
 	s.mu.Lock()
 	s.indexes[i] = x
 	s.mu.Unlock()

@@ -77,6 +77,8 @@ func behind(err error) int64 {
 	return 0
 }
 
+func (p *streamFile) stands() cursor { return p.at }
+
 func (p *streamFile) read(watch *stopwatch) (*Block, error) {
 	b, err := p.intake.block(p.chunk)
 	if err != nil {

@@ -76,6 +76,8 @@ func (p *plainFile) read(watch *stopwatch) (*Block, error) {
 	}
 }
 
+func (p *plainFile) stands() cursor { return p.at }
+
 // Close closes the file.
 func (p *plainFile) Close() error {
 	if p.next != nil {

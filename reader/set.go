@@ -132,7 +132,8 @@ type Set struct {
 
 // Open opens what path stands for: a file, a glob, a folder of shards or a
 // manifest (see [shard.Expand]). An empty match is an error that unwraps to
-// [shard.ErrNoRecords].
+// [shard.ErrNoRecords]. A file that turns out to have fewer records than its
+// manifest says is an error where they end, without SkipBad.
 func Open(path string, o Options) (*Set, error) { return OpenAll([]string{path}, o) }
 
 // OpenAll opens what all paths stand for, in the order of the files' names.
