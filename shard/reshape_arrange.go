@@ -249,6 +249,11 @@ const groupSize = 3
 func (a *arrangement) empty(ctx context.Context, size int64) error {
 	out := newShardWriters(a.reshaping)
 	free := make(chan *loaded, 4)
+	var largest int
+	for bucket := range a.number {
+		largest = max(largest, a.spill.Size(bucket))
+	}
+	room := min(size+size/2, int64(largest))
 	err := inOrder(ctx, min(a.o.workers(), 2), 2,
 		func(_ context.Context, give func(*loaded) error) error {
 			for bucket := range a.number {
@@ -258,7 +263,7 @@ func (a *arrangement) empty(ctx context.Context, size int64) error {
 				default:
 				}
 				if l.data == nil {
-					l.data, l.block.data = make([]byte, 0, size+size/2), make([]byte, 0, size+size/2)
+					l.data, l.block.data = make([]byte, 0, room), make([]byte, 0, room)
 				}
 				l.bucket = bucket
 				if err := give(l); err != nil {

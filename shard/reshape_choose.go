@@ -35,13 +35,16 @@ func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record)
 	in.plan()
 	return inOrder(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*block) error) error { return s.each(ctx, nil, give) },
-		func(_ context.Context, b *block) error {
+		func(ctx context.Context, b *block) error {
 			if err := b.check(in.o.MaxRecord); err != nil {
 				return err
 			}
 			r := recordPool.Get().(*record)
 			defer recordPool.Put(r)
 			return b.eachRecord(r, func(_ int, r *record) error {
+				if ctx.Err() != nil { // a condition may take its time
+					return context.Cause(ctx)
+				}
 				m, err := look(r)
 				b.marks = append(b.marks, m)
 				return err

@@ -180,7 +180,7 @@ func (f *input) count(ctx context.Context, maxRecord int64) error {
 		return f.checkCount()
 	case err != nil:
 		return damaged(err)
-	case f.Info != nil && f.Info.Bytes == f.size:
+	case f.Info != nil && f.Info.Bytes == f.size && f.mayHold(f.Info.Records):
 		f.records = f.Info.Records
 		return nil
 	case f.compression == tfrecord.None:
@@ -203,6 +203,20 @@ func (f *input) count(ctx context.Context, maxRecord int64) error {
 		return damaged(err)
 	}
 	return f.checkCount()
+}
+
+// mostCompressed is more than how often a file can be larger uncompressed.
+const mostCompressed = 1 << 16
+
+// mayHold reports whether a file that has a record may have so many. What a manifest
+// says is only known to be wrong when the file was read, and a number that no
+// file can have must not make a run go on for ever before that.
+func (f *input) mayHold(records int64) bool {
+	most := f.size / tfrecord.Overhead
+	if f.compression != tfrecord.None {
+		most = f.size * (mostCompressed / tfrecord.Overhead)
+	}
+	return 0 < records && records <= most
 }
 
 // checkCount holds the number of records to the manifest's.

@@ -102,11 +102,18 @@ func (s *stream) file(ctx context.Context, f *input, give func(*block) error) er
 	}
 	defer file.Close()
 	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: s.o.MaxRecord, Compression: f.compression}
+	counted := func(b *block) error {
+		if b.first+int64(len(b.sizes)) > f.records {
+			s.put(b) // nothing has room for them: they are counted for the error below
+			return context.Cause(ctx)
+		}
+		return give(b)
+	}
 	var records int64
 	if f.compression == tfrecord.None {
-		records, err = s.plain(ctx, f, file, o, give)
+		records, err = s.plain(ctx, f, file, o, counted)
 	} else {
-		records, err = s.compressed(ctx, f, tfrecord.NewReader(file, o), give)
+		records, err = s.compressed(ctx, f, tfrecord.NewReader(file, o), counted)
 	}
 	if err != nil {
 		return err

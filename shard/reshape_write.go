@@ -209,6 +209,12 @@ func (w *shardWriters) block(b *block) error {
 		if len(b.labels) > 0 {
 			o.count(b.labels[first:i])
 		}
+		// A full shard does not wait open for the next record: targets may be many.
+		if o.placed == o.behind {
+			if err := w.next(t); err != nil {
+				return err
+			}
+		}
 	}
 	return nil
 }
