@@ -13,7 +13,7 @@ func Batch[T any](f Flow[T], n int, dropRemainder bool) Flow[[]T] {
 		if err := checkBatch(n); err != nil {
 			return nil, err
 		}
-		in, err := f.open(ctx, at)
+		in, err := f.begin(ctx, at)
 		if err != nil {
 			return nil, err
 		}
@@ -89,7 +89,7 @@ func (s *flowBatches[T]) close()        { s.in.close() }
 // slice is that before the slice, whose elements then come again.
 func Unbatch[T any](f Flow[[]T]) Flow[T] {
 	return Flow[T]{func(ctx context.Context, at *State) (source[T], error) {
-		in, err := f.open(ctx, at)
+		in, err := f.begin(ctx, at)
 		if err != nil {
 			return nil, err
 		}

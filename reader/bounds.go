@@ -8,8 +8,11 @@ import (
 
 // Skip leaves out the first n elements.
 func (p Pipe) Skip(n int64) Pipe {
-	name := fmt.Sprintf("skip(%d)", max(n, 0))
+	name := fmt.Sprintf("skip(%d)", n)
 	return p.then(name, func(r *run, up stage) (stage, error) {
+		if n < 0 {
+			return nil, fmt.Errorf("reader: Skip(%d): want 0 or more", n)
+		}
 		return &skipStage{counted{up: up, name: name, n: n}}, nil
 	})
 }
@@ -61,8 +64,11 @@ func (x *skipStage) next() (*Block, error) {
 
 // Take ends after n elements.
 func (p Pipe) Take(n int64) Pipe {
-	name := fmt.Sprintf("take(%d)", max(n, 0))
+	name := fmt.Sprintf("take(%d)", n)
 	return p.then(name, func(r *run, up stage) (stage, error) {
+		if n < 0 {
+			return nil, fmt.Errorf("reader: Take(%d): want 0 or more; all come without it", n)
+		}
 		return &takeStage{counted{up: up, name: name, n: n}}, nil
 	})
 }

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -146,4 +147,25 @@ func FuzzState(f *testing.F) {
 		state.Dataset, _ = set.Fingerprint() // what a fuzzer cannot guess
 		readSome(t, pipelines[names[int(i)%len(names)]](set), &state)
 	})
+}
+
+// What a caller forgot is an error, and no panic.
+func TestNothingToBeginWith(t *testing.T) {
+	set := open(t, writeShards(t, tfrecord.None, 3), Options{})
+	var none context.Context
+	for name, begin := range map[string]func() error{
+		"a pipe without a context": func() error { _, err := set.Records().Start(none); return err },
+		"a flow without a context": func() error { _, err := ParseColumns(set.Records(), ColumnSpec{}).Start(none); return err },
+		"counting without":         func() error { _, err := set.Len(none); return err },
+		"one record without":       func() error { _, err := set.At(none, nil, 1); return err },
+		"a pipe of nothing":        func() error { _, err := Pipe{}.Shuffle(3).Start(t.Context()); return err },
+		"a flow of nothing":        func() error { _, err := Flow[int]{}.Start(t.Context()); return err },
+		"batches of nothing":       func() error { _, err := Batch(Flow[int]{}, 3, false).Start(t.Context()); return err },
+		"to take less than none":   func() error { return readSome(t, set.Records().Take(-1), nil) },
+		"to skip less than none":   func() error { return readSome(t, set.Records().Skip(-1), nil) },
+	} {
+		if err := begin(); err == nil {
+			t.Errorf("%s: no error", name)
+		}
+	}
 }

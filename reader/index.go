@@ -81,6 +81,9 @@ func (s *Set) index(ctx context.Context, i int) (*fileIndex, error) {
 
 // allIndexes makes sure that all files have one.
 func (s *Set) allIndexes(ctx context.Context) ([]*fileIndex, error) {
+	if ctx == nil {
+		return nil, errNoContext
+	}
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(s.opts.Parallelism)
 	all := make([]*fileIndex, len(s.sources))

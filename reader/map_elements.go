@@ -22,7 +22,7 @@ func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U]
 			return nil, err
 		}
 		ctx, cancel := context.WithCancel(ctx)
-		in, err := f.open(ctx, at)
+		in, err := f.begin(ctx, at)
 		if err != nil {
 			cancel()
 			return nil, err
@@ -174,7 +174,7 @@ func (f Flow[T]) Filter(keep func(T) (bool, error)) Flow[T] {
 		if keep == nil {
 			return nil, errors.New("reader: Filter wants a function")
 		}
-		in, err := f.open(ctx, at)
+		in, err := f.begin(ctx, at)
 		if err != nil {
 			return nil, err
 		}

@@ -2,6 +2,7 @@ package reader
 
 import (
 	"context"
+	"errors"
 	"io"
 	"iter"
 )
@@ -11,6 +12,17 @@ import (
 // [Pipe] is: nothing is read before Start, Resume or All.
 type Flow[T any] struct {
 	open func(ctx context.Context, at *State) (source[T], error)
+}
+
+// begin opens the flow, when there is one.
+func (f Flow[T]) begin(ctx context.Context, at *State) (source[T], error) {
+	switch {
+	case f.open == nil:
+		return nil, errors.New("reader: a Flow of nothing: begin with Open")
+	case ctx == nil:
+		return nil, errNoContext
+	}
+	return f.open(ctx, at)
 }
 
 // source is a running flow. One goroutine at a time calls it.
@@ -79,7 +91,7 @@ func (f Flow[T]) Resume(ctx context.Context, state State) (*Running[T], error) {
 }
 
 func (f Flow[T]) start(ctx context.Context, at *State) (*Running[T], error) {
-	src, err := f.open(ctx, at)
+	src, err := f.begin(ctx, at)
 	if err != nil {
 		return nil, err
 	}

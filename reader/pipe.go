@@ -2,6 +2,7 @@ package reader
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"iter"
@@ -112,9 +113,15 @@ func (p Pipe) Start(ctx context.Context) (*Stream, error) { return p.start(ctx, 
 // divided among the new workers.
 func (p Pipe) Resume(ctx context.Context, state State) (*Stream, error) { return p.start(ctx, &state) }
 
+// errNoContext is for a caller who has none.
+var errNoContext = errors.New("reader: a nil Context: want context.Background() at least")
+
 func (p Pipe) start(ctx context.Context, state *State) (*Stream, error) {
 	if p.set == nil {
 		return nil, fmt.Errorf("reader: a Pipe without a Set: begin with Open")
+	}
+	if ctx == nil {
+		return nil, errNoContext
 	}
 	if err := p.set.identify(); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ func (f Flow[T]) Prefetch(n int) Flow[T] {
 			return nil, err
 		}
 		ctx, cancel := context.WithCancel(ctx)
-		in, err := f.open(ctx, at)
+		in, err := f.begin(ctx, at)
 		if err != nil {
 			cancel()
 			return nil, err
