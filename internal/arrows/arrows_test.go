@@ -57,6 +57,12 @@ var (
 		"github.com/DataDog/sketches-go", "google.golang.org/protobuf",
 		"github.com/axiomhq/hyperloglog", "github.com/dgryski/go-metro", "github.com/kamstrup/intmap",
 	}
+	// tables is what writes Parquet: the format, and the codecs and types that it
+	// knows, of which we use Snappy alone.
+	tables = []string{
+		"github.com/parquet-go", "github.com/andybalholm/brotli", "github.com/google/uuid",
+		"github.com/pierrec/lz4/v4", "github.com/twpayne/go-geom", "google.golang.org/protobuf",
+	}
 	// conditions is the language of filter --where.
 	conditions = []string{"github.com/expr-lang/expr"}
 )
@@ -78,7 +84,7 @@ var rooms = map[string]room{
 	"gpu": {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},
 	"cmd": {
 		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where", "internal/export"},
-		theirs: slices.Concat(wire, files, globs, pixels, estimates, prompt, conditions), judges: slices.Concat(judges, scripts, manuals),
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions), judges: slices.Concat(judges, scripts, manuals),
 	},
 	// Programs of users, which see what users see.
 	"examples": {
@@ -88,7 +94,7 @@ var rooms = map[string]room{
 	"internal": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels), judges: judges},
 	"internal/export": {
 		ours:   []string{"shard", "tfrecord", "augment", "internal"},
-		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables), judges: judges,
 	},
 	"internal/where": {ours: []string{"tfrecord"}, theirs: slices.Concat(wire, conditions), judges: judges},
 	// Only tests, which drive a room and the built command from outside.

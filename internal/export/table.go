@@ -1,11 +1,102 @@
 package export
 
 import (
+	"bufio"
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// exportTable writes the formats that hold any features.
-func exportTable(_ context.Context, _ *inputs, _ string, o *Options, _ *Report) error {
-	return fmt.Errorf("--format %s is not supported by this build: want folders", o.Format)
+// table writes records as rows of a survey's columns.
+type table interface {
+	// row adds a record: a feature for each column, of KindNone where it has none.
+	row(cells []tfrecord.Feature) error
+	// close writes what is left. It is called once, and not after an error.
+	close() error
+}
+
+// exportTable writes the records to a file in a folder beside out, and then
+// gives it out's name.
+func exportTable(ctx context.Context, in *inputs, out string, o *Options, report *Report) (err error) {
+	if err := checkFree(out, false); err != nil {
+		return err
+	}
+	if o.Progress != nil {
+		o.Progress.Planned.Add(2 * in.size)
+	}
+	s, err := surveyOf(ctx, in, o)
+	if err != nil {
+		return err
+	}
+	if len(in.splits) > 1 {
+		o.note("the splits %v come one after another into one file, which does not tell them apart; give a glob to export one", in.splits)
+	}
+	temp, err := os.MkdirTemp(filepath.Dir(out), tempPattern(out))
+	if err != nil {
+		return fmt.Errorf("make a folder beside the output: %w", err)
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	f, err := os.Create(filepath.Join(temp, "table"))
+	if err != nil {
+		return err
+	}
+	defer f.Close() // Place has closed it when all went well
+	if err := writeTable(ctx, in, f, temp, s, o); err != nil {
+		return err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	if err := checkFree(out, false); err != nil {
+		return err
+	}
+	report.Records, report.Files, report.Bytes = s.records, 1, st.Size()
+	return atomicfile.Place(f, out)
+}
+
+func writeTable(ctx context.Context, in *inputs, f *os.File, temp string, s *survey, o *Options) error {
+	w := bufio.NewWriterSize(f, 1<<18)
+	t, err := newTable(w, temp, s, o.Format)
+	if err != nil {
+		return err
+	}
+	var cells []tfrecord.Feature
+	records, err := in.each(ctx, o.Progress, func(r *row) error {
+		var err error
+		if cells, err = s.cells(cells, r); err != nil {
+			return err
+		}
+		return t.row(cells)
+	})
+	if err != nil {
+		return err
+	}
+	if records != s.records {
+		return errChanged
+	}
+	if err := t.close(); err != nil {
+		return err
+	}
+	return w.Flush()
+}
+
+func newTable(w io.Writer, temp string, s *survey, format Format) (table, error) {
+	switch format {
+	case CSV:
+		return newCSV(w, s)
+	case JSONL:
+		return newJSONL(w, s)
+	case Parquet:
+		return newParquet(w, s)
+	case NPZ:
+		return newNPZ(w, temp, s)
+	}
+	return nil, fmt.Errorf("unknown format %q", format)
 }

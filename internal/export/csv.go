@@ -1,0 +1,106 @@
+package export
+
+import (
+	"bytes"
+	"encoding/base64"
+	"io"
+	"strconv"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// csvTable writes RFC 4180 with lines that end in a newline. A cell is empty
+// where the record lacks the feature. Where records have several values of a
+// feature, or where an empty text could not be told from none, all of its cells
+// are JSON arrays.
+type csvTable struct {
+	w     io.Writer
+	s     *survey
+	lists []bool // by column
+	value jsonValue
+	cell  []byte
+	line  []byte
+}
+
+func newCSV(w io.Writer, s *survey) (*csvTable, error) {
+	names, err := textNames(s)
+	if err != nil {
+		return nil, err
+	}
+	t := &csvTable{w: w, s: s}
+	for i, c := range s.columns {
+		ambiguous := c.records < s.records && c.kind == tfrecord.KindBytes && c.shortest == 0
+		t.lists = append(t.lists, !c.single() || ambiguous)
+		t.addCell(i, []byte(names[i]))
+	}
+	return t, t.endLine()
+}
+
+func (t *csvTable) row(cells []tfrecord.Feature) error {
+	for i, f := range cells {
+		var err error
+		t.cell, err = t.appendCell(t.cell[:0], i, f)
+		if err != nil {
+			return err
+		}
+		t.addCell(i, t.cell)
+	}
+	return t.endLine()
+}
+
+func (t *csvTable) close() error { return nil }
+
+// appendCell appends the text of a cell, without quotes.
+func (t *csvTable) appendCell(b []byte, i int, f tfrecord.Feature) ([]byte, error) {
+	if f.Kind() == tfrecord.KindNone {
+		return b, nil
+	}
+	if t.lists[i] {
+		return t.value.append(b, f, t.s.columns[i].text, true)
+	}
+	switch f.Kind() {
+	case tfrecord.KindInt64:
+		n, _ := f.Int64()
+		b = strconv.AppendInt(b, n, 10)
+	case tfrecord.KindFloat:
+		x, _ := f.Float()
+		if special := specialFloat(x); special != "" {
+			return append(b, special...), nil
+		}
+		b = appendFloat(b, x)
+	default:
+		s, _ := f.Bytes()
+		if t.s.columns[i].text {
+			return append(b, s...), nil
+		}
+		b = base64.StdEncoding.AppendEncode(b, s)
+	}
+	return b, nil
+}
+
+// addCell adds a cell to the line, in quotes where it needs them: a line of one
+// empty cell would be taken for no line at all.
+func (t *csvTable) addCell(i int, cell []byte) {
+	if i > 0 {
+		t.line = append(t.line, ',')
+	}
+	alone := len(cell) == 0 && len(t.s.columns) == 1
+	if !alone && !bytes.ContainsAny(cell, ",\"\r\n") && !bytes.HasPrefix(cell, []byte(" ")) && !bytes.HasPrefix(cell, []byte("\ufeff")) {
+		t.line = append(t.line, cell...)
+		return
+	}
+	t.line = append(t.line, '"')
+	for _, c := range cell {
+		if c == '"' {
+			t.line = append(t.line, '"')
+		}
+		t.line = append(t.line, c)
+	}
+	t.line = append(t.line, '"')
+}
+
+func (t *csvTable) endLine() error {
+	_, err := t.w.Write(append(t.line, '\n'))
+	t.line = t.line[:0]
+	return err
+}

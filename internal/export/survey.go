@@ -1,0 +1,155 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// maxColumns bounds the features of a table, and so what is kept for each.
+const maxColumns = 4096
+
+// column is a feature, and what is true of it in all records.
+type column struct {
+	key  string
+	kind tfrecord.Kind
+
+	records           int64 // that have it
+	values            int64 // in all of them
+	fewest, most      int   // values of a record
+	size              int64 // bytes of all values, for those of bytes
+	shortest, longest int   // bytes of a value
+	runes             int   // of the longest text
+	text              bool  // all values are UTF-8
+	zeros             bool  // some value has a NUL
+}
+
+// single reports whether every record that has the feature has one value.
+func (c *column) single() bool { return c.fewest == 1 && c.most == 1 }
+
+// add takes notice of a record's values.
+func (c *column) add(f tfrecord.Feature, scratch [][]byte) [][]byte {
+	n := f.Len()
+	if c.records == 0 {
+		c.fewest = n
+	}
+	c.fewest, c.most = min(c.fewest, n), max(c.most, n)
+	c.records++
+	if f.Kind() != tfrecord.KindBytes {
+		c.values += int64(n)
+		return scratch
+	}
+	scratch = f.AppendBytes(scratch[:0])
+	for _, v := range scratch {
+		if c.values == 0 {
+			c.shortest = len(v)
+		}
+		c.values++
+		c.size += int64(len(v))
+		c.shortest, c.longest = min(c.shortest, len(v)), max(c.longest, len(v))
+		if c.text = c.text && utf8.Valid(v); c.text {
+			c.runes = max(c.runes, utf8.RuneCount(v))
+			c.zeros = c.zeros || bytes.IndexByte(v, 0) >= 0
+		}
+	}
+	return scratch
+}
+
+// survey is what a first pass over all records finds.
+type survey struct {
+	records int64
+	columns []*column // sorted by key
+}
+
+// surveyOf reads everything once.
+func surveyOf(ctx context.Context, in *inputs, o *Options) (*survey, error) {
+	known := map[string]*column{}
+	unset := map[string]bool{}
+	var scratch [][]byte
+	s := new(survey)
+	var err error
+	s.records, err = in.each(ctx, o.Progress, func(r *row) error {
+		for i := range r.Len() {
+			key, f := r.At(i)
+			c := known[string(key)]
+			switch {
+			case c == nil && f.Kind() == tfrecord.KindNone:
+				unset[string(key)] = true
+				continue
+			case f.Kind() == tfrecord.KindNone:
+				continue // as good as missing
+			case c == nil && len(known) == maxColumns:
+				return fmt.Errorf("there are more than %d features: tfrec features select keeps those that are wanted", maxColumns)
+			case c == nil && !utf8.Valid(key):
+				return fmt.Errorf("the feature %s has a key that is no UTF-8: tfrec features drop leaves it out", shard.Readable(string(key)))
+			case c == nil:
+				c = &column{key: string(key), kind: f.Kind(), text: f.Kind() == tfrecord.KindBytes}
+				known[c.key] = c
+			case c.kind != f.Kind():
+				return fmt.Errorf("its feature %s is of kind %s, and in records before of kind %s: a column can hold only one", key, f.Kind(), c.kind)
+			}
+			scratch = c.add(f, scratch)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	for key, c := range known {
+		delete(unset, key)
+		s.columns = append(s.columns, c)
+	}
+	if len(unset) > 0 {
+		o.note("%d features have no values in any record and are left out", len(unset))
+	}
+	if len(s.columns) == 0 {
+		return nil, fmt.Errorf("no record has a feature with values: there is nothing to export")
+	}
+	slices.SortFunc(s.columns, func(a, b *column) int { return strings.Compare(a.key, b.key) })
+	return s, nil
+}
+
+// errChanged says that the second pass read something else than the first.
+var errChanged = errors.New("the input changed while it was read: run it again when nothing writes to it")
+
+// cells puts the features of a record in the order of the columns; those that
+// it lacks have KindNone. They are valid as long as the row.
+func (s *survey) cells(cells []tfrecord.Feature, r *row) ([]tfrecord.Feature, error) {
+	cells = cells[:0]
+	at := 0
+	for _, c := range s.columns {
+		var found tfrecord.Feature
+		for at < r.Len() {
+			key, f := r.At(at)
+			order := strings.Compare(string(key), c.key)
+			if order > 0 {
+				break
+			}
+			at++
+			if order == 0 {
+				found = f
+				break
+			}
+			if f.Kind() != tfrecord.KindNone {
+				return nil, errChanged
+			}
+		}
+		if kind := found.Kind(); kind != tfrecord.KindNone && (kind != c.kind || found.Len() < c.fewest || found.Len() > c.most) {
+			return nil, errChanged
+		}
+		cells = append(cells, found)
+	}
+	for ; at < r.Len(); at++ {
+		if _, f := r.At(at); f.Kind() != tfrecord.KindNone {
+			return nil, errChanged
+		}
+	}
+	return cells, nil
+}
