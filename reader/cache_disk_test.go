@@ -184,6 +184,10 @@ func TestDamagedCacheIsFound(t *testing.T) {
 		"places": {func(d, h []byte) ([]byte, []byte) {
 			return d, []byte(strings.Replace(string(h), `"places":[0,`, `"places":[`, 1))
 		}, 0},
+		"none": {func(d, h []byte) ([]byte, []byte) {
+			head, tail, _ := strings.Cut(strings.Replace(string(h), `"records":600`, `"records":0`, 1), `"places":[0,`)
+			return d, []byte(head + `"places":[]` + tail[strings.Index(tail, "]")+1:])
+		}, 0},
 	} {
 		cache := t.TempDir()
 		idsOf(t, build(cache))
@@ -195,6 +199,9 @@ func TestDamagedCacheIsFound(t *testing.T) {
 		ids, err := idsUntil(build(cache))
 		if err == nil || !strings.Contains(err.Error(), cache) || !strings.Contains(err.Error(), "delete") {
 			t.Errorf("%s: error %v", name, err)
+		}
+		if numbers := name == "numbers" || name == "rest" || name == "places"; numbers && !strings.Contains(err.Error(), "no sense") {
+			t.Errorf("%s: it is not the numbers: %v", name, err)
 		}
 		if len(ids) < c.least || !slices.Equal(ids, inOrder(300, 300)[:len(ids)]) {
 			t.Errorf("%s: %d records before it", name, len(ids))

@@ -37,19 +37,32 @@ type cacheHeader struct {
 	Stride  int64     `json:"stride"` // records between the Places
 	Places  []int64   `json:"places"` // offsets of records 0, Stride, 2·Stride …
 	Rest    cacheRest `json:"rest"`
+
+	Sum string `json:"sum"` // of all the others
+}
+
+// sum is the hash that Sum is to be.
+func (h cacheHeader) sum() string {
+	h.Sum = ""
+	return h.hash()
+}
+
+// hash is a hash of all fields.
+func (h cacheHeader) hash() string {
+	all, err := json.Marshal(h)
+	if err != nil {
+		panic(err) // strings and numbers
+	}
+	sum := xxh3.Hash128(all).Bytes()
+	return hex.EncodeToString(sum[:8])
 }
 
 // id is a hash of what the cache is of.
 func (h cacheHeader) id() string {
-	of, err := json.Marshal(cacheHeader{
+	return cacheHeader{
 		Format: h.Format, FormatVersion: h.FormatVersion, Dataset: h.Dataset,
 		Worker: h.Worker, Workers: h.Workers, Stages: h.Stages, Version: h.Version,
-	})
-	if err != nil {
-		panic(err) // strings and numbers
-	}
-	sum := xxh3.Hash128(of).Bytes()
-	return hex.EncodeToString(sum[:8])
+	}.hash()
 }
 
 // same returns how another header is of something else.
@@ -86,8 +99,11 @@ func (h *cacheHeader) check() error {
 			rest = rest[:last-rest[last]]
 		}
 	}
-	if !ok {
+	switch {
+	case !ok:
 		return errors.New("its numbers make no sense")
+	case h.Sum != h.sum():
+		return errors.New("it was changed: its checksum does not match")
 	}
 	return nil
 }
@@ -113,6 +129,7 @@ func readCacheHeader(path string) (*cacheHeader, error) {
 }
 
 func (h *cacheHeader) write(dir, path string) error {
+	h.Sum = h.sum()
 	data, err := json.Marshal(h)
 	if err != nil {
 		return err
