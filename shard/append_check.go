@@ -82,7 +82,7 @@ func (in *inputs) hasFeature(keys []string) bool {
 	if !in.known {
 		return len(keys) > 0
 	}
-	return slices.ContainsFunc(in.described.Features, func(f Feature) bool { return slices.Contains(keys, f.Key) })
+	return hasAny(in.described.Features, keys)
 }
 
 // mergeRecords makes what a manifest says of its records true of those that

@@ -97,6 +97,16 @@ func (in *inputs) mergeLabels(sets []*Set, bare string) error {
 		return nil
 	}
 	m.Labels = named.Labels
+	var keys []string
+	for _, s := range sets {
+		keys = append(keys, labelKeys(s.Features)...)
+	}
+	for _, s := range sets {
+		// Ids that a set does not know for such have no names either.
+		if labelKeys(s.Features) == nil && hasAny(s.Features, keys) {
+			unnamed = s
+		}
+	}
 	if unnamed != nil {
 		return fmt.Errorf("%s has label ids without names and %s has names: give it names first (tfrec adopt --labels), or leave one out", unnamed.Dir, named.Dir)
 	}
@@ -147,6 +157,11 @@ func labelKeys(features []Feature) []string {
 		}
 	}
 	return keys
+}
+
+// hasAny reports whether one of the keys is that of a feature.
+func hasAny(features []Feature, keys []string) bool {
+	return slices.ContainsFunc(features, func(f Feature) bool { return slices.Contains(keys, f.Key) })
 }
 
 // bareLabels takes the label names from the files that TFDS writes beside

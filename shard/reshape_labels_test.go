@@ -99,6 +99,8 @@ func TestMergeRefusesWhatDoesNotFit(t *testing.T) {
 	named := labelledSet(t, 4, "cat", "dog")
 	bare := exampleFile(t, filepath.Join(t.TempDir(), "bare.tfrecord"), 4, func(i int, b *tfrecord.Builder) { b.Int64("label", 1) })
 	unnamed := madeSet(t, 4, 1, []string{}, func(i int, b *tfrecord.Builder) { b.Int64("label", 1) })
+	unknown := madeSet(t, 4, 1, nil, func(i int, b *tfrecord.Builder) { b.Int64("label", 1) })
+	several := madeSet(t, 4, 1, nil, func(i int, b *tfrecord.Builder) { b.Int64("label", 1, 0) })
 	float := madeSet(t, 4, 1, nil, func(i int, b *tfrecord.Builder) { b.Float("label", 1) })
 	twice := labelledSet(t, 4, "cat", "cat")
 	far := madeSet(t, 4, 1, []string{"ant", "cat"}, func(i int, b *tfrecord.Builder) { b.Int64("label", 7) })
@@ -106,11 +108,13 @@ func TestMergeRefusesWhatDoesNotFit(t *testing.T) {
 		in   []string
 		want string
 	}{
-		"a file":         {[]string{named, bare}, "no manifest to say what its label ids mean"},
-		"no names":       {[]string{named, unnamed}, "label ids without names"},
-		"another kind":   {[]string{unnamed, float}, `feature "label" is int64 in some inputs and float in others`},
-		"names repeated": {[]string{named, twice}, "two labels of one name"},
-		"no such id":     {[]string{named, far}, "no label has id 7"},
+		"a file":               {[]string{named, bare}, "no manifest to say what its label ids mean"},
+		"no names":             {[]string{named, unnamed}, "label ids without names"},
+		"not known for labels": {[]string{named, unknown}, "label ids without names"},
+		"several labels":       {[]string{several, named}, "label ids without names"},
+		"another kind":         {[]string{unnamed, float}, `feature "label" is int64 in some inputs and float in others`},
+		"names repeated":       {[]string{named, twice}, "two labels of one name"},
+		"no such id":           {[]string{named, far}, "no label has id 7"},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		if _, err := Merge(context.Background(), c.in, out, ReshapeOptions{}); err == nil || !strings.Contains(err.Error(), c.want) {
