@@ -20,8 +20,8 @@ import (
 const maxSplitList = 1 << 30
 
 // ReadSplitList reads a list of keys and their splits for ResplitOptions.List:
-// a key, a tab and a split a line. Empty lines mean nothing. Errors name the
-// line.
+// a key, a tab and a split a line. Empty lines, and a byte order mark in front,
+// mean nothing. Errors name the line.
 func ReadSplitList(r io.Reader) (map[string]string, error) {
 	list := map[string]string{}
 	in := bufio.NewScanner(io.LimitReader(r, maxSplitList))
@@ -31,6 +31,9 @@ func ReadSplitList(r io.Reader) (map[string]string, error) {
 		line++
 		text := in.Text()
 		read += len(text) + 1
+		if line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
 		if text = strings.TrimSuffix(text, "\r"); text == "" {
 			continue
 		}

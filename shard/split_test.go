@@ -211,7 +211,7 @@ func TestSplitByList(t *testing.T) {
 }
 
 func TestReadSplitList(t *testing.T) {
-	list, err := ReadSplitList(strings.NewReader("a b\ttrain\r\n\nc\td\tval\nlast\ttrain"))
+	list, err := ReadSplitList(strings.NewReader("\ufeffa b\ttrain\r\n\nc\td\tval\nlast\ttrain"))
 	if err != nil || !maps.Equal(list, map[string]string{"a b": "train", "c\td": "val", "last": "train"}) {
 		t.Errorf("%q, %v", list, err)
 	}
