@@ -46,6 +46,9 @@ them lies in OUT meanwhile.`,
 					report, err := shard.Dedupe(ctx, in, out, o)
 					return dedupeResult{report}, err
 				}
+				if err := keepInputs(list, in); err != nil {
+					return nil, err
+				}
 				w, err := newLinesFile(list)
 				if err != nil {
 					return nil, fmt.Errorf("--report: %w", err)
@@ -69,6 +72,30 @@ them lies in OUT meanwhile.`,
 	f.add(fs)
 	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
 	return cmd
+}
+
+// keepInputs refuses a list that would take the place of a file of the inputs.
+func keepInputs(list string, in []string) error {
+	there, err := os.Stat(list)
+	if err != nil {
+		return nil // a new file
+	}
+	sources, err := shard.Expand(in)
+	if err != nil {
+		return err
+	}
+	for _, s := range sources {
+		files := []string{s.Path}
+		if s.Set != nil {
+			files = append(files, filepath.Join(s.Set.Dir, shard.ManifestFile))
+		}
+		for _, file := range files {
+			if st, err := os.Stat(file); err == nil && os.SameFile(st, there) {
+				return fmt.Errorf("--report: %s is of the inputs: give another file", list)
+			}
+		}
+	}
+	return nil
 }
 
 // linesFile is a file of JSON lines that is put in place whole.
