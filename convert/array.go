@@ -124,17 +124,26 @@ func readPlan(dir *shard.Dir) (*arrayPlan, error) {
 
 // executeTask is execute for a task of an array job: it makes sure that the
 // folder's plan is its own, and makes its share of the shards.
-func (r *run) executeTask(ctx context.Context, before *previous) (*Summary, error) {
+func (r *run) executeTask(ctx context.Context) (*Summary, error) {
+	var before *previous
 	r.plan = r.makePlan()
-	if _, err := r.underWay(); err != nil {
-		return nil, err
-	}
-	if before != nil {
-		if diff := r.difference(before); diff != "" {
-			return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, or another folder", r.dir.Path(), diff)
+	// Others may have begun since the folder was looked at, and nobody begins
+	// while it is looked at again: their shards are not foreign.
+	err := r.dir.Alone(ctx, "plan", func() (err error) {
+		if before, err = readPrevious(r.dir); err != nil {
+			return err
 		}
-	}
-	if err := r.refuseForeign(before); err != nil {
+		if _, err := r.underWay(); err != nil {
+			return err
+		}
+		if before != nil {
+			if diff := r.difference(before); diff != "" {
+				return fmt.Errorf("%s holds a set made with other options: %s; give the same, or another folder", r.dir.Path(), diff)
+			}
+		}
+		return r.refuseForeign(before)
+	})
+	if err != nil {
 		return nil, err
 	}
 	if err := r.keepWhatIsUpToDate(ctx, before); err != nil {

@@ -58,8 +58,14 @@ func TestArrayJobsMakeOneMachinesBytes(t *testing.T) {
 			t.Errorf("%d tasks: %+v", n, s)
 		}
 		sameSet(t, contents(t, out), want)
+		// One that was killed between the manifest and sweeping.
+		left := filepath.Join(out, shard.StateDir, "tmp", "left")
+		put(t, out, shard.StateDir+"/tmp/left", nil)
 		if s := mustFinalize(t, out); s.Status != UpToDate || s.Records != 70 {
 			t.Errorf("finalized again: %+v", s)
+		}
+		if _, err := os.Stat(left); err == nil {
+			t.Error("finalize left what a killed one did")
 		}
 		if s := mustImages(t, src, out, o); s.Status != UpToDate {
 			t.Errorf("one machine after %d tasks: %+v", n, s)
@@ -413,5 +419,49 @@ func TestTolerancesAreWrittenAsTheyAreRead(t *testing.T) {
 		if err != nil || v.String() != text {
 			t.Errorf("%s is written as %s (%v)", text, v, err)
 		}
+	}
+}
+
+// TestTasksOvertake has other tasks of the job come to an end
+// while one still plans.
+func TestTasksOvertake(t *testing.T) {
+	src, ref := folders(t, 40), t.TempDir()
+	o := ImageOptions{Options: Options{Shards: 4, Name: "pets"}}
+	mustImages(t, src, ref, o)
+	for name, meanwhile := range map[string]func(out string){
+		"another task": func(out string) { mustImages(t, src, out, o.task(1, 2)) },
+		"a twin":       func(out string) { mustImages(t, src, out, o.task(0, 2)) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			out := t.TempDir()
+			slow := o.task(0, 2)
+			if err := slow.complete(); err != nil {
+				t.Fatal(err)
+			}
+			codec, err := augment.NewCodec(augment.CodecOptions{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			l, err := slow.list(context.Background(), src, out)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_, err = slow.conduct(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
+				meanwhile(out)
+				s, err := planImages(&slow, src, l, codec, before)
+				if err != nil {
+					return nil, err
+				}
+				return newRun(&slow.Options, s, slow.effective(s), codecs{codec.Decoder(), slow.encoder(codec)})
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range 2 {
+				mustImages(t, src, out, o.task(i, 2))
+			}
+			mustFinalize(t, out)
+			sameSet(t, contents(t, out), contents(t, ref))
+		})
 	}
 }

@@ -66,7 +66,7 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 	}
 	if plan == nil {
 		if before != nil && before.manifest != nil {
-			return finalized(before.manifest), nil
+			return finalized(before.manifest), dir.Sweep() // what one that was killed left
 		}
 		return nil, fmt.Errorf("%s holds no array job to finalize: run its tasks first (convert ... %s --task I --tasks N)", out, out)
 	}

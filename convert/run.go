@@ -69,7 +69,7 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 		return nil, err
 	}
 	if r.Task != nil && !r.DryRun {
-		return r.executeTask(ctx, before)
+		return r.executeTask(ctx)
 	}
 	known := before // to us: their files are not foreign
 	if before != nil {
