@@ -34,6 +34,9 @@ func readSettings(path string) (*configured, *shard.Manifest, error) {
 	if m.Decoder != "" {
 		add("decoder", decoderFlag(m.Decoder))
 	}
+	if m.Errors > 0 { // no option of the set: as many are borne as were
+		add("max-errors", strconv.FormatInt(m.Errors, 10))
+	}
 	names := make([]string, 0, len(m.Options))
 	for name := range m.Options {
 		names = append(names, name)
