@@ -71,10 +71,7 @@ func writeFolders(ctx context.Context, in *inputs, temp string, o *Options, repo
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	f := &folders{
-		root: root, o: o, report: report, pictures: pictures{key: o.Picture},
-		several: len(in.splits) > 1, next: map[xxh3.Uint128]int{}, taken: map[xxh3.Uint128]struct{}{}, given: map[string]string{}, names: map[xxh3.Uint128]string{},
-	}
+	f := newFolders(root, len(in.splits) > 1, o, report)
 	if f.several {
 		for _, split := range in.splits {
 			if !slices.Contains(splitFolders, split) {
@@ -108,6 +105,13 @@ type folders struct {
 	taken map[xxh3.Uint128]struct{} // hashes of the folded paths of files
 	given map[string]string         // path that each folder wanted, and has got
 	names map[xxh3.Uint128]string   // folders by the hash of their folded path
+}
+
+func newFolders(root *os.Root, several bool, o *Options, report *Report) *folders {
+	return &folders{
+		root: root, o: o, report: report, pictures: pictures{key: o.Picture}, several: several,
+		next: map[xxh3.Uint128]int{}, taken: map[xxh3.Uint128]struct{}{}, given: map[string]string{}, names: map[xxh3.Uint128]string{},
+	}
 }
 
 func (f *folders) add(r *row) error {
