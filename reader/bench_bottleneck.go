@@ -45,6 +45,9 @@ func Bottleneck(stats []StageStats, elapsed time.Duration, cores int) string {
 		setting = "its own settings"
 	}
 	switch {
+	case !waitedFor(stats, elapsed):
+		return fmt.Sprintf("the consumer: it waits for %s only %.0f%% of the time; what would move it: a cheaper step there, or a larger batch (--batch)",
+			stats[lastQueue(stats)].Name, 100*float64(stats[lastQueue(stats)].Awaited)/float64(elapsed))
 	case used >= 0.8:
 		return fmt.Sprintf("processors: %.0f%% of %d are at work, %.0f%% of that in %s; it would take more of them, or %s",
 			100*min(used, 1), cores, 100*share, name, setting)
@@ -58,4 +61,27 @@ func Bottleneck(stats []StageStats, elapsed time.Duration, cores int) string {
 		return fmt.Sprintf("the consumer: processors are at work %.0f%% of the time, and most of that in %s; a cheaper step there, or %s",
 			100*used, name, "a larger batch (--batch)")
 	}
+}
+
+// lastQueue returns the last stage that has elements ready; -1 when none has.
+func lastQueue(stats []StageStats) int {
+	i := len(stats) - 1
+	for i >= 0 && stats[i].QueueSize == 0 {
+		i--
+	}
+	return i
+}
+
+// waitedFor reports whether somebody waits for the pipeline, or that can't be
+// told: there is no queue, or stages behind the last one take time themselves.
+func waitedFor(stats []StageStats, elapsed time.Duration) bool {
+	last := lastQueue(stats)
+	if last < 0 || stats[last].Elements == 0 || stats[last].Awaited > elapsed/20 {
+		return true
+	}
+	var behind time.Duration
+	for _, s := range stats[last+1:] {
+		behind += s.Busy
+	}
+	return behind > elapsed/4
 }
