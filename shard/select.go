@@ -93,6 +93,9 @@ func ruledFeatures(features []Feature, rule func(string) (string, bool)) ([]Feat
 		if !keep {
 			continue
 		}
+		if to == "" {
+			return nil, reshapeOption("keys", "feature %q would have no name", f.Key)
+		}
 		if other, taken := from[to]; taken {
 			return nil, reshapeOption("keys", "features %q and %q would both be named %q", other, f.Key, to)
 		}
