@@ -154,9 +154,14 @@ func (q *quarantine) commit() error {
 	return nil
 }
 
-// abort throws it away. It does nothing after commit.
+// abort throws it away, with the folder that it lies in when nothing else does.
+// It does nothing after commit.
 func (q *quarantine) abort() {
-	if q.f != nil {
-		atomicfile.Discard(q.f)
+	if q.f == nil {
+		return
+	}
+	atomicfile.Discard(q.f)
+	if q.mkdir {
+		os.Remove(filepath.Dir(q.path)) // fails, as it should, when something is in it
 	}
 }

@@ -225,7 +225,11 @@ func (r *repair) mendInPlace(source Source) (*mended, error) {
 	if source.Set == nil && m.nothing() {
 		return nil, r.hopeless(m)
 	}
-	_, err = os.Lstat(path)
+	st, err := os.Lstat(path)
+	if err == nil && st.Mode().Type() == fs.ModeSymlink {
+		// To keep the link would keep nothing: it may lead elsewhere from there.
+		return nil, fmt.Errorf("%s is damaged, and a symbolic link: repair what it leads to in its place, or into a new file", path)
+	}
 	missing := notThere(err)
 	if m.file.BytesLost > 0 {
 		m.file.Quarantine = q.path

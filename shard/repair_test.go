@@ -13,6 +13,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -459,5 +460,41 @@ func TestRepairInPlace(t *testing.T) {
 	report, err := Repair(context.Background(), in, "", RepairOptions{InPlace: true})
 	if err != nil || report.Status != "clean" || report.Files[0].Original != "" {
 		t.Errorf("%+v, %v", report, err)
+	}
+}
+
+// What cannot be repaired in its place is left, and nothing comes beside it.
+func TestRepairNothingInPlace(t *testing.T) {
+	dir := t.TempDir()
+	in := filepath.Join(dir, "a.tfrecord")
+	putFile(t, in, []byte("no file of records at all"))
+	if _, err := Repair(context.Background(), in, "", RepairOptions{InPlace: true}); !errors.Is(err, ErrNothingSaved) {
+		t.Errorf("%v, want ErrNothingSaved", err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("it left %v, %v", left, err)
+	}
+}
+
+// A link is not replaced: what it leads to would stay damaged.
+func TestRepairLinkInPlace(t *testing.T) {
+	data, frames := framed(10, 20, 30)
+	dir := t.TempDir()
+	c := overwrite("", data, frames, frames[1].offset, frames[1].offset+1, flipped)
+	in, link := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "link.tfrecord")
+	putFile(t, in, c.data)
+	if err := os.Symlink("a.tfrecord", link); err != nil {
+		t.Skip(err)
+	}
+	if _, err := Repair(context.Background(), link, "", RepairOptions{InPlace: true}); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+		t.Errorf("%v, want an error about the link", err)
+	}
+	left, err := os.ReadDir(dir)
+	check(t, err)
+	if len(left) != 2 {
+		t.Errorf("it left %v", left)
+	}
+	if to, err := os.Readlink(link); err != nil || to != "a.tfrecord" {
+		t.Errorf("the link leads to %q, %v", to, err)
 	}
 }
