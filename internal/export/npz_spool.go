@@ -14,7 +14,7 @@ import (
 )
 
 // spoolMemory is how many bytes of arrays are kept before they go to disk.
-const spoolMemory = 64 << 20
+const spoolMemory = 16 << 20
 
 // spool collects arrays that grow together, for a file that holds them one
 // after another: in memory, and beyond a limit each in a file of its own.

@@ -10,7 +10,12 @@ import (
 
 // rowGroup is about how many bytes of values a row group has: it is collected
 // in memory, since its columns lie one after another.
-const rowGroup = 64 << 20
+const rowGroup = 32 << 20
+
+// maxBound is the longest value, in bytes, up to which the smallest and the
+// largest of each page are told with it. Whole pictures there would double the
+// file.
+const maxBound = 256
 
 // parquetTable writes Apache Parquet, compressed with Snappy. Columns are INT64,
 // FLOAT, and BYTE_ARRAY, which is a STRING where all of its values are UTF-8; a
@@ -28,6 +33,7 @@ type parquetTable struct {
 
 func newParquet(w io.Writer, s *survey) (*parquetTable, error) {
 	group := parquet.Group{} // in the order of the names, as the survey
+	options := []parquet.WriterOption{parquet.Compression(&parquet.Snappy)}
 	for _, c := range s.columns {
 		var node parquet.Node
 		switch {
@@ -40,16 +46,21 @@ func newParquet(w io.Writer, s *survey) (*parquetTable, error) {
 		default:
 			node = parquet.Leaf(parquet.ByteArrayType)
 		}
+		path := []string{c.key}
 		if !c.single() {
 			node = parquet.List(node)
+			path = append(path, "list", "element")
+		}
+		if c.longest > maxBound {
+			options = append(options, parquet.SkipPageBounds(path...), parquet.SkipPageStatistics(path...))
 		}
 		if c.records < s.records {
 			node = parquet.Optional(node)
 		}
 		group[c.key] = node
 	}
-	schema := parquet.NewSchema("examples", group)
-	return &parquetTable{w: parquet.NewGenericWriter[any](w, schema, parquet.Compression(&parquet.Snappy)), s: s}, nil
+	options = append(options, parquet.NewSchema("examples", group))
+	return &parquetTable{w: parquet.NewGenericWriter[any](w, options...), s: s}, nil
 }
 
 func (t *parquetTable) row(cells []tfrecord.Feature) error {

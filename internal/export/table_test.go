@@ -3,9 +3,11 @@ package export
 import (
 	"archive/zip"
 	"encoding/csv"
+	"encoding/hex"
 	"errors"
 	"io"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -108,6 +110,26 @@ func TestParquetIsReadBack(t *testing.T) {
 	}
 	if len(c.Blob) != 0 || len(c.List) != 1 || c.Maybe == nil || *c.Maybe != "m" || !math.IsInf(float64(c.X), -1) {
 		t.Errorf("%+v", c)
+	}
+}
+
+// TestParquetHoldsBlobsOnce: bounds of pages would hold them several times over.
+func TestParquetHoldsBlobsOnce(t *testing.T) {
+	random := rand.NewChaCha8([32]byte{})
+	var records []build
+	size := 0
+	for range 100 {
+		blob := make([]byte, 20_000)
+		random.Read(blob)
+		size += 3 * len(blob)
+		records = append(records, func(b *tfrecord.Builder) {
+			b.Bytes("one", blob)
+			b.Bytes("two", blob[:10_000], blob[10_000:])
+			b.String("text", hex.EncodeToString(blob[:10_000])) // Snappy does not make it shorter
+		})
+	}
+	if got := len(exported(t, Parquet, write(t, "x", records...))); got > size*102/100 {
+		t.Errorf("%d bytes of values became a file of %d", size, got)
 	}
 }
 
