@@ -187,15 +187,30 @@ func (fd *feeder) open(p piece, in *intake) (blockSource, io.Closer, error) {
 		}
 		return source, source, nil
 	}
-	open := &openStream{file: f, Reader: tfrecord.NewReader(f, o)}
+	waits := new(atomic.Int64)
+	open := &openStream{file: f, Reader: tfrecord.NewReader(timedReader{f, waits}, o)}
 	// A pipe may keep a read waiting for ever.
 	open.unwatch = context.AfterFunc(fd.ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })
-	open.streamFile = &streamFile{run: r, in: open.Reader, intake: in, largest: &fd.largest, chunk: fd.chunk, at: p.from, end: p.end}
+	open.streamFile = &streamFile{run: r, in: open.Reader, waits: waits, intake: in, largest: &fd.largest, chunk: fd.chunk, at: p.from, end: p.end}
 	if err := open.streamFile.skipTo(fd.ctx); err != nil {
 		open.Close()
 		return nil, nil, err
 	}
+	waits.Store(0) // to open the file is a wait in any case
 	return open.streamFile, open, nil
+}
+
+// timedReader adds up how long reads took, in nanoseconds.
+type timedReader struct {
+	io.Reader
+	took *atomic.Int64
+}
+
+func (t timedReader) Read(p []byte) (int, error) {
+	began := time.Now()
+	n, err := t.Reader.Read(p)
+	t.took.Add(int64(time.Since(began)))
+	return n, err
 }
 
 // openStream is a file that is read in order, and what reads it.

@@ -88,3 +88,42 @@ func TestSlowFileKeepsTheOrder(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
+
+// To wait for a file that is read in order is no work.
+func TestWaitingForAPipeIsNoWork(t *testing.T) {
+	path := shardPath(t.TempDir(), 0)
+	if err := syscall.Mkfifo(path, 0o644); err != nil {
+		t.Skipf("no pipes here: %v", err)
+	}
+	var frames []byte
+	for k := range 10 {
+		frames = tfrecord.AppendFrame(frames, numbered(0, k))
+	}
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		f, err := os.OpenFile(path, os.O_WRONLY, 0)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer f.Close()
+		for _, half := range [][]byte{frames[:99], frames[99:]} {
+			if _, err := f.Write(half); err != nil {
+				t.Error(err)
+			}
+			time.Sleep(100 * time.Millisecond)
+		}
+	})
+	s, err := open(t, path, Options{}).Records().Start(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if ids := rest(t, s); !slices.Equal(ids, inOrder(10)) {
+		t.Errorf("got %v", ids)
+	}
+	wait.Wait()
+	if read := s.Stats()[0]; read.WaitInput < 150*time.Millisecond || read.Busy > read.WaitInput/2 {
+		t.Errorf("%v of work, %v of waiting", read.Busy, read.WaitInput)
+	}
+}

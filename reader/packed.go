@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"sync/atomic"
+	"time"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -15,6 +16,7 @@ import (
 type streamFile struct {
 	run     *run
 	in      *tfrecord.Reader
+	waits   *atomic.Int64 // nanoseconds that in waited for the file
 	intake  *intake
 	largest *atomic.Int64 // record of all files so far
 	held    int64         // bytes of in's own buffer that are accounted for
@@ -97,7 +99,7 @@ func (p *streamFile) read(watch *stopwatch) (*Block, error) {
 		watch.blocked()
 		more = p.fill(b)
 		p.run.release()
-		watch.busy()
+		watch.parted(time.Duration(p.waits.Swap(0)))
 	}
 	b.end = p.at
 	if len(b.Records)+len(b.faults) > 0 {

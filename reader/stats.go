@@ -123,3 +123,11 @@ func (w *stopwatch) waited() time.Duration {
 	w.stats.waited(d)
 	return d
 }
+
+// parted counts the time as busy, but for a wait for input in it.
+func (w *stopwatch) parted(wait time.Duration) {
+	d := w.lap()
+	wait = min(wait, d)
+	w.stats.waited(wait)
+	w.stats.busy(d - wait)
+}
