@@ -2,7 +2,7 @@
 
 GO       ?= go
 FUZZTIME ?= 10s
-CHECKS   ?= spine pixels reader shards.repair shards.reshaping shards.array
+CHECKS   ?= spine pixels reader shards.repair shards.reshaping shards.array shards.export
 SHARED   ?= ../shared
 BENCH    ?= .
 PHOTOS   ?= testdata/demo/photos
