@@ -3,6 +3,8 @@ package augment
 import (
 	"fmt"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/spelling"
 )
 
 // SpecError says what is wrong with a policy's text, and where.
@@ -64,7 +66,7 @@ func nearest(text string, names []string) string {
 	const part = 4 // so many letters tell something
 	best, least := "", max(1, len(text)/3)+1
 	for _, name := range names {
-		d := distance(text, name)
+		d := spelling.Distance(text, name)
 		if len(text) >= part && (strings.Contains(name, text) || strings.HasPrefix(name, text[:max(part, len(text)-2)])) {
 			d = 1
 		}
@@ -73,24 +75,4 @@ func nearest(text string, names []string) string {
 		}
 	}
 	return best
-}
-
-// distance is how many bytes must be changed, added or removed to make b of a.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d = 1 + min(diagonal, row[j], row[j+1])
-			}
-			diagonal, row[j+1] = row[j+1], d
-		}
-	}
-	return row[len(b)]
 }

@@ -14,6 +14,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/spelling"
 )
 
 // configured is what a configuration file or a manifest asks a conversion for.
@@ -378,7 +379,7 @@ func (c *configured) apply(cmd *cobra.Command) error {
 func nearFlag(fs *pflag.FlagSet, name string) string {
 	best, least := "", 3
 	fs.VisitAll(func(f *pflag.Flag) {
-		if d := distance(f.Name, name); d < least && !slices.Contains(notConfigured, f.Name) {
+		if d := spelling.Distance(f.Name, name); d < least && !slices.Contains(notConfigured, f.Name) {
 			best, least = f.Name, d
 		}
 	})
@@ -386,26 +387,4 @@ func nearFlag(fs *pflag.FlagSet, name string) string {
 		return " (names are those of the flags; tfrec config init lists them)"
 	}
 	return fmt.Sprintf("; did you mean %s?", best)
-}
-
-// distance is how many letters must be added, removed or replaced to make one
-// word of the other.
-func distance(a, b string) int {
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		corner := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			replaced := corner
-			if a[i] != b[j] {
-				replaced++
-			}
-			corner = row[j+1]
-			row[j+1] = min(replaced, row[j]+1, corner+1)
-		}
-	}
-	return row[len(b)]
 }

@@ -96,7 +96,7 @@ var rooms = map[string]room{
 		ours:   []string{"shard", "tfrecord", "augment", "internal"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables), judges: judges,
 	},
-	"internal/where": {ours: []string{"tfrecord"}, theirs: slices.Concat(wire, conditions), judges: judges},
+	"internal/where": {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, conditions), judges: judges},
 	// Only tests, which drive a room and the built command from outside.
 	"internal/interop": {ours: []string{"tfrecord", "reader", "internal"}, judges: judges},
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/spelling"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -60,7 +61,7 @@ func (n *names) suggest(name string) string {
 	for i, f := range n.features {
 		all = append(all, i)
 		last := f.Key[strings.LastIndexByte(f.Key, '/')+1:]
-		if distance(name, last) <= 2 || distance(name, f.Key) <= 2 {
+		if spelling.Distance(name, last) <= 2 || spelling.Distance(name, f.Key) <= 2 {
 			near = append(near, i)
 		}
 	}
@@ -98,32 +99,4 @@ func written(key string) string {
 		}
 	}
 	return key
-}
-
-// maxDistance bounds the words that are compared: longer ones are no slips.
-const maxDistance = 64
-
-// distance is how many letters must be put in, left out or changed to make b
-// of a (V. I. Levenshtein, 1965).
-func distance(a, b string) int {
-	if len(a) > maxDistance || len(b) > maxDistance {
-		return maxDistance
-	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
-	}
-	for i := range len(a) {
-		before := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			change := before
-			if a[i] != b[j] {
-				change++
-			}
-			before = row[j+1]
-			row[j+1] = min(change, before+1, row[j]+1)
-		}
-	}
-	return row[len(b)]
 }
