@@ -60,6 +60,8 @@ type arrayPlan struct {
 	Supervised *shard.Supervised `json:"supervised,omitempty"`
 	// Shards in the order of the manifest.
 	Shards []plannedShard `json:"shards"`
+
+	hash string // see named
 }
 
 // plannedShard is one shard of an arrayPlan.
@@ -80,13 +82,20 @@ func (p *arrayPlan) id() string {
 	if p == nil {
 		return ""
 	}
+	return p.hash
+}
+
+// named gives a plan that is complete its name. Each shard is stamped with it, so
+// it is worked out once.
+func (p *arrayPlan) named() *arrayPlan {
 	data, err := json.Marshal(p)
 	if err != nil {
 		panic(fmt.Sprintf("convert: a plan that was decoded or made of marshalled parts does not marshal: %v", err))
 	}
 	f := newFingerprint()
 	f.add(string(data))
-	return f.String()
+	p.hash = f.String()
+	return p
 }
 
 // makePlan describes what this run would make if it were the only one.
@@ -101,7 +110,7 @@ func (r *run) makePlan() *arrayPlan {
 		f.add(string(r.source.outline(i)))
 		p.Shards = append(p.Shards, plannedShard{File: j.name.String(), Samples: j.samples, Outline: f.String()})
 	}
-	return p
+	return p.named()
 }
 
 // readPlan reads the plan of the array job under way in a folder. It is nil
@@ -119,7 +128,7 @@ func readPlan(dir *shard.Dir) (*arrayPlan, error) {
 	if err := json.Unmarshal(data, p); err != nil || p.Format != planFormat || p.Version != planVersion {
 		return nil, fmt.Errorf("%s is no plan of this version of tfrec: remove it, and run all tasks again (finished shards are kept)", path)
 	}
-	return p, nil
+	return p.named(), nil
 }
 
 // executeTask is execute for a task of an array job: it makes sure that the

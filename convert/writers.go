@@ -116,8 +116,8 @@ func (ws *writers) commit() error {
 func (ws *writers) put(o *openShard) error {
 	name := ws.run.jobs[o.job].name.String()
 	err := ws.inTurn(name, func() error {
-		if done := ws.run.dir.Done(name, false); ws.run.plan != nil && done != nil && done.Plan == ws.run.plan.id() && done.Fingerprint == o.fingerprint.String() {
-			o.w.Abort() // a twin of this task was faster
+		if done := ws.twins(name, o); done != nil {
+			o.w.Abort()
 			o.done = *done
 			return nil
 		}
@@ -136,6 +136,19 @@ func (ws *writers) put(o *openShard) error {
 	ws.run.done[o.job] = &o.done // each job has its own place
 	ws.run.progress.Finished.Add(1)
 	return nil
+}
+
+// twins returns what a twin of this task, that was faster, has put in place of an
+// open shard; nil when there is no such twin.
+func (ws *writers) twins(name string, o *openShard) *shard.Done {
+	if ws.run.plan == nil {
+		return nil
+	}
+	done := ws.run.dir.Done(name, false)
+	if done == nil || done.Plan != ws.run.plan.id() || done.Fingerprint != o.fingerprint.String() {
+		return nil
+	}
+	return done
 }
 
 // close ends the last shard, or throws it away when the run failed with err,
