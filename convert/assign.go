@@ -45,20 +45,6 @@ func rangeOf(hash uint64, n int) int {
 	return int(hi)
 }
 
-// splitOf returns which split a hash falls to: the shares cut the hash's
-// values into ranges, so that another sample never moves this one.
-func splitOf(hash uint64, splits []SplitShare) int {
-	at := float64(hash>>11) / (1 << 53)
-	var end float64
-	for i, s := range splits {
-		end += s.Share
-		if at < end {
-			return i
-		}
-	}
-	return len(splits) - 1
-}
-
 // cut deals samples to n shards and returns the shard of each. A sample goes
 // to the shard whose range its hash falls in, so that an added or removed one
 // changes one shard only. Where that would leave a shard below half or above

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/tfrec/tfrec/shard"
 )
 
 func keyHashes(h hasher, n int) []uint64 {
@@ -111,14 +113,14 @@ func TestSplitsFollowTheirShares(t *testing.T) {
 	const n = 50000
 	counts := make([]float64, len(shares))
 	for _, x := range keyHashes(h, n) {
-		counts[splitOf(x, shares)]++
+		counts[shard.ShareOf(x, shares)]++
 	}
 	for i, s := range shares {
 		if math.Abs(counts[i]/n-s.Share) > 0.01 {
 			t.Errorf("%s got %.3f of the samples, want %.2f", s.Name, counts[i]/n, s.Share)
 		}
 	}
-	if got := splitOf(math.MaxUint64, shares); got != 2 {
+	if got := shard.ShareOf(math.MaxUint64, shares); got != 2 {
 		t.Errorf("the largest hash falls to split %d, want the last", got)
 	}
 }

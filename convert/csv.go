@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/shard"
 )
 
 // CSVOptions say how tables become records. The zero value takes the names
@@ -208,7 +209,7 @@ func (o *CSVOptions) effective(s *csvSource) map[string]any {
 	}
 	slices.Sort(types)
 	return map[string]any{
-		"source": "csv", "splits": formatSplits(o.splits()), optionShards: shards, optionAuto: o.Shards == 0,
+		"source": "csv", "splits": shard.FormatSplits(o.splits()), optionShards: shards, optionAuto: o.Shards == 0,
 		"compression": compressionName(o.Compression), "limit": o.Limit, "seed": o.Seed,
 		"delimiter": delimiter, "no_header": o.NoHeader, "columns": o.Columns, "column": types,
 		"na": o.Missing, "na_values": o.MissingValues, "vector": o.Vectors, "label": o.Label, "vocab": o.Vocab,

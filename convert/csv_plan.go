@@ -274,5 +274,5 @@ func (p *picker) split(f *csvFile, row int64) int {
 	if len(p.shares) == 1 {
 		return 0
 	}
-	return splitOf(f.hashers.split.number(row), p.shares)
+	return shard.ShareOf(f.hashers.split.number(row), p.shares)
 }

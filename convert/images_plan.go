@@ -91,12 +91,12 @@ func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 		return l.splits, func(p int) int { return slices.Index(l.splits, s.pictures[p].split) }
 	}
 	shares := s.o.splits()
-	s.splitsBy = formatSplits(shares)
+	s.splitsBy = shard.FormatSplits(shares)
 	h := newHasher(s.o.Seed, forSplit)
 	for _, share := range shares {
 		names = append(names, share.Name)
 	}
-	return names, func(p int) int { return splitOf(h.key(s.pictures[p].path), shares) }
+	return names, func(p int) int { return shard.ShareOf(h.key(s.pictures[p].path), shares) }
 }
 
 // planSplit deals the members of a split to its shards.

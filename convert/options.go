@@ -129,7 +129,7 @@ func (o *Options) check() error {
 		return optionError("replan", "is for the tasks of an array job (--task)")
 	}
 	if len(o.Splits) > 0 {
-		if _, err := ParseSplits(formatSplits(o.Splits)); err != nil {
+		if _, err := ParseSplits(shard.FormatSplits(o.Splits)); err != nil {
 			return optionError("splits", "%v", err)
 		}
 	}
@@ -144,14 +144,6 @@ func ParseSplits(s string) ([]SplitShare, error) { return shard.ParseSplits(s) }
 
 // ParseShare reads a share between 0 and 1, as "0.1" or "10%".
 func ParseShare(s string) (float64, error) { return shard.ParseShare(s) }
-
-func formatSplits(splits []SplitShare) string {
-	parts := make([]string, len(splits))
-	for i, s := range splits {
-		parts[i] = s.Name + "=" + strconv.FormatFloat(s.Share, 'g', -1, 64)
-	}
-	return strings.Join(parts, ",")
-}
 
 // Tolerance is how many unusable samples a run bears: a number, or a share of
 // the planned samples. The zero value bears none.

@@ -58,7 +58,7 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 		v.splits = slices.Compact(slices.Sorted(maps.Values(o.List)))
 		v.options = map[string]any{"list": hashOfList(o.List), "key": how.key}
 	default:
-		v.options = map[string]any{"splits": formatSplits(o.Splits)}
+		v.options = map[string]any{"splits": FormatSplits(o.Splits)}
 		for _, s := range o.Splits {
 			v.splits = append(v.splits, s.Name)
 		}
@@ -150,15 +150,15 @@ func (s *contentSplit) look(r *record) (mark, error) {
 }
 
 func (s *contentSplit) choose(_ int64, _ int, m mark) (int, error) {
-	return shareOf(m.lo, s.splits), nil
+	return ShareOf(m.lo, s.splits), nil
 }
 
 // forSplit is the purpose of the hashes here.
 const forSplit = "split"
 
-// shareOf returns which split a hash falls to: the shares cut the hash's
+// ShareOf returns which of the splits a hash falls to: the shares cut the hash's
 // values into ranges, so that another record never moves this one.
-func shareOf(hash uint64, splits []SplitShare) int {
+func ShareOf(hash uint64, splits []SplitShare) int {
 	at := unit(hash)
 	var end float64
 	for i, s := range splits {
@@ -213,11 +213,11 @@ func (s *hashSplit) choose(n int64, _ int, m mark) (int, error) {
 			return drop, err
 		}
 	}
-	return shareOf(m.seeded(s.seed, forSplit), s.splits), nil
+	return ShareOf(m.seeded(s.seed, forSplit), s.splits), nil
 }
 
-// formatSplits writes splits as ParseSplits reads them.
-func formatSplits(splits []SplitShare) string {
+// FormatSplits writes splits as ParseSplits reads them.
+func FormatSplits(splits []SplitShare) string {
 	parts := make([]string, len(splits))
 	for i, s := range splits {
 		parts[i] = fmt.Sprintf("%s=%g", s.Name, s.Share)

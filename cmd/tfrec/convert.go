@@ -180,10 +180,21 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	sum, err := work(cmd.Context())
 	stop()
 
+	switch {
+	case err == nil && (f.print || f.print0):
+		return printOutputs(cmd.OutOrStdout(), out, sum.Plan.Outputs, f.print0)
+	case err == nil && f.planOnly != "":
+		return writePlan(cmd, f.planOnly, sum.Plan)
+	}
+	return printOutcome(cmd, sum, err, out)
+}
+
+// printOutcome says how a conversion into out, or its end, went.
+func printOutcome(cmd *cobra.Command, sum *convert.Summary, err error, out string) error {
 	var bad *convert.BadSamplesError
 	switch {
 	case errors.As(err, &bad):
-		printBad(stderr, bad.Samples)
+		printBad(cmd.ErrOrStderr(), bad.Samples)
 		if jsonFlag(cmd) {
 			if err := printJSON(cmd, bad.Summary); err != nil {
 				return err
@@ -194,12 +205,6 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, work func(context.Con
 		return usageError("%v", err)
 	case err != nil:
 		return err
-	}
-	switch {
-	case f.print || f.print0:
-		return printOutputs(cmd.OutOrStdout(), out, sum.Plan.Outputs, f.print0)
-	case f.planOnly != "":
-		return writePlan(cmd, f.planOnly, sum.Plan)
 	case jsonFlag(cmd):
 		return printJSON(cmd, sum)
 	}

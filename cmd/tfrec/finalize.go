@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/spf13/cobra"
@@ -37,23 +36,7 @@ samples, which never stop a task, are counted here.`,
 			o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
 		}
 		sum, err := convert.Finalize(cmd.Context(), args[0], o)
-		var bad *convert.BadSamplesError
-		if errors.As(err, &bad) {
-			printBad(stderr, bad.Samples)
-			if jsonFlag(cmd) {
-				if err := printJSON(cmd, bad.Summary); err != nil {
-					return err
-				}
-			}
-			return faultError(err)
-		}
-		if err != nil {
-			return err
-		}
-		if jsonFlag(cmd) {
-			return printJSON(cmd, sum)
-		}
-		return printSummary(cmd.OutOrStdout(), sum, args[0])
+		return printOutcome(cmd, sum, err, args[0])
 	}
 	return cmd
 }

@@ -1,7 +1,5 @@
 package jpeg
 
-import "image"
-
 // Tables of the conversion from YCbCr (JFIF, ITU-R BT.601 over the full range), in 16 bits of
 // fraction, rounded as libjpeg rounds (jdcolor.c), so that pixels agree between backends.
 var (
@@ -45,20 +43,6 @@ func (p *Planar) RGBOf(dst []byte, stride, x, y, w, h int) {
 		convertRow(dst[i*stride:][:3*w], luma, e[0].row(y + i)[x:], e[1].row(y + i)[x:])
 	}
 	e[0].plane, e[1].plane = nil, nil
-}
-
-// FromYCbCr is [Planar.RGB] for a picture of package image. It fails for ratios that
-// image.YCbCr does not name.
-func FromYCbCr(dst []byte, stride int, m *image.YCbCr) error {
-	u, err := NewUpsampler(m)
-	if err != nil {
-		return err
-	}
-	for y := range m.Rect.Dy() {
-		luma, cb, cr := u.Row(y)
-		convertRow(dst[y*stride:][:3*len(luma)], luma, cb, cr)
-	}
-	return nil
 }
 
 // convertRowPlain converts a row of full planes.

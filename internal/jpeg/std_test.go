@@ -111,7 +111,7 @@ func fromImage(dst []byte, stride int, m image.Image, h *Header, r Request) erro
 			return nil
 		}
 		if r.Format == RGB {
-			return FromYCbCr(dst, stride, m)
+			return fromYCbCr(dst, stride, m)
 		}
 	case *image.RGBA:
 		for y := range ht {
@@ -145,4 +145,17 @@ func copyRows(dst []byte, stride int, src []byte, srcStride, n, rows int) {
 	for y := range rows {
 		copy(dst[y*stride:y*stride+n], src[y*srcStride:])
 	}
+}
+
+// fromYCbCr is Planar.RGB for a picture of package image.
+func fromYCbCr(dst []byte, stride int, m *image.YCbCr) error {
+	u, err := NewUpsampler(m)
+	if err != nil {
+		return err
+	}
+	for y := range m.Rect.Dy() {
+		luma, cb, cr := u.Row(y)
+		convertRow(dst[y*stride:][:3*len(luma)], luma, cb, cr)
+	}
+	return nil
 }
