@@ -110,8 +110,8 @@ func (f *convertFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.print, "print-outputs", false, "print the path of every file that the set would have, one a line, and write nothing")
 	fs.BoolVar(&f.print0, "print0", false, "--print-outputs with a NUL behind each path")
 	fs.StringVar(&o.Depfile, "depfile", "", "write to `FILE` what the set was made from, as a rule for make and ninja")
-	fs.StringVar(&f.task, "task", "", "make only the share of task `I|auto` of an array job, from 0; auto asks the scheduler's environment. Ends with tfrec finalize")
-	fs.IntVar(&f.tasks, "tasks", 0, "how many `N` tasks the array job has")
+	fs.StringVar(&f.task, "task", "", "make only task `I|auto`'s share of the shards, I from 0; auto asks the scheduler's environment (tfrec finalize then ends the array job)")
+	fs.IntVar(&f.tasks, "tasks", 0, "how many tasks the array job has")
 	fs.BoolVar(&o.Replan, "replan", false, "with --task: give up an array job with another plan that was not finalized")
 	fs.IntVar(&o.Retries, "retries", 0, "how often shards that failed are tried again (default 2 with --task)")
 }
