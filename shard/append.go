@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -25,12 +26,15 @@ type AppendOptions struct {
 	// NewLabels takes label names that the set does not have, behind those that
 	// it has. Otherwise they are an error.
 	NewLabels bool
+	// Again adds records that were appended before, in the same shards, once more.
+	// Otherwise the set is up to date.
+	Again bool
 }
 
 // AppendReport says what Append did. Records, Bytes, Shards and Splits are of
 // the whole set. Status is "written"; "resumed" when the append that was asked
 // for had been interrupted, and was finished; "up_to_date" when there was
-// nothing to do.
+// nothing to do, or the same records were appended before.
 type AppendReport struct {
 	ReshapeReport
 	// Appended is how many records came to the set.
@@ -175,6 +179,14 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 		return nil, err
 	}
 	j, err := a.stage(ctx, in)
+	if errors.Is(err, errAppended) {
+		report := a.report(a.set)
+		report.Status = "up_to_date"
+		if a.o.Note != nil {
+			a.o.Note("the same records were appended before, so none were now: --again adds them once more")
+		}
+		return report, a.dir.clearStage()
+	}
 	if err == nil {
 		j.Request = request
 		err = a.dir.beginAppend(j)
@@ -232,6 +244,9 @@ func (a *appending) stage(ctx context.Context, in []string) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
+	if !a.o.Again && slices.Contains(appendedBefore(a.set), staged.Fingerprint) {
+		return nil, errAppended
+	}
 	set, moves, err := a.join(staged, added)
 	if err != nil {
 		return nil, err
@@ -249,6 +264,9 @@ func (a *appending) stage(ctx context.Context, in []string) (*journal, error) {
 	}
 	return j, a.describe(set, j)
 }
+
+// errAppended says that the set has the records that are to be appended.
+var errAppended = errors.New("appended before")
 
 // intoOne chooses the first split for all.
 type intoOne struct{}

@@ -31,6 +31,8 @@ type journal struct {
 	Version int    `json:"version"`
 	// Request tells the same append from others.
 	Request string `json:"request"`
+	// Replaces says that a whole set takes the place of another.
+	Replaces bool `json:"replaces,omitempty"`
 	// Moves are carried out in their order; the last one is the manifest's.
 	Moves []move `json:"moves"`
 	// Remove names files that the new set no longer has.
@@ -66,14 +68,13 @@ func (d *Dir) appendJournal() (*journal, error) {
 // checkAppended refuses a set that an append was changing when it was stopped.
 func (d *Dir) checkAppended() error {
 	if d.Exists(journalFile) {
-		return fmt.Errorf("%s was being appended to when that was stopped, or is now: tfrec append %[1]s finishes it", d.path)
+		return fmt.Errorf("%s was being appended to, or replaced, when that was stopped, or is now: tfrec append %[1]s finishes it", d.path)
 	}
 	return nil
 }
 
 // beginAppend writes the journal. With it, the append is decided.
 func (d *Dir) beginAppend(j *journal) error {
-	j.Format, j.Version = journalFormat, journalVersion
 	for _, m := range j.Moves {
 		if isMetadata(m.To) {
 			continue // replaced
@@ -82,6 +83,12 @@ func (d *Dir) beginAppend(j *journal) error {
 			return fmt.Errorf("%s is in the way, and the manifest does not name it: move it", d.join(m.To))
 		}
 	}
+	return d.putJournal(j)
+}
+
+// putJournal writes a journal.
+func (d *Dir) putJournal(j *journal) error {
+	j.Format, j.Version = journalFormat, journalVersion
 	return d.putState(journalFile, j)
 }
 
@@ -104,7 +111,7 @@ func (d *Dir) finishAppend(j *journal) error {
 	for i, m := range j.Moves {
 		if i == len(j.Moves)-1 {
 			// The manifest names files, which must be there before it.
-			if err := d.syncSet(); err != nil {
+			if err := d.syncFolders(j.Moves); err != nil {
 				return err
 			}
 		}
@@ -112,7 +119,7 @@ func (d *Dir) finishAppend(j *journal) error {
 			return err
 		}
 	}
-	if err := d.syncSet(); err != nil {
+	if err := d.syncFolders(j.Moves); err != nil {
 		return err
 	}
 	if err := d.Remove(j.Remove...); err != nil {
@@ -144,14 +151,20 @@ func (d *Dir) move(m move) error {
 	return err
 }
 
-// syncSet makes the names in the folders of the set durable.
-func (d *Dir) syncSet() error {
-	if d.Exists(IndexDir) {
-		if err := atomicfile.SyncDir(d.join(IndexDir)); err != nil {
+// syncFolders makes the names in the folders that files were moved to durable.
+func (d *Dir) syncFolders(moves []move) error {
+	done := map[string]bool{}
+	for _, m := range moves {
+		dir := filepath.Dir(d.join(m.To))
+		if done[dir] {
+			continue
+		}
+		done[dir] = true
+		if err := atomicfile.SyncDir(dir); err != nil && !notThere(err) {
 			return err
 		}
 	}
-	return atomicfile.SyncDir(d.path)
+	return nil
 }
 
 // clearStage removes what an append wrote that was not decided on.

@@ -71,11 +71,18 @@ func appendedOptions(set, staged *Manifest) map[string]json.RawMessage {
 	for k, v := range set.Options {
 		options[k] = v
 	}
-	var appended []string
-	json.Unmarshal(options[optionAppended], &appended) // whatever else is there is replaced
-	list, _ := json.Marshal(append(appended, staged.Fingerprint))
+	list, _ := json.Marshal(append(appendedBefore(set), staged.Fingerprint))
 	options[optionAppended] = list
 	return options
+}
+
+// appendedBefore returns the fingerprints of what was appended to the set.
+func appendedBefore(set *Manifest) []string {
+	var list []string
+	if json.Unmarshal(set.Options[optionAppended], &list) != nil {
+		return nil // whatever else is there is replaced
+	}
+	return list
 }
 
 // optionAppended lists the fingerprints of what was appended to a set.
@@ -111,6 +118,7 @@ func (a *appending) describe(set *Manifest, j *journal) error {
 			j.Remove = append(j.Remove, name)
 		}
 	}
+	j.Remove = append(j.Remove, StateDir+"/"+finishedFile) // another set than was made
 	names := slices.Sorted(maps.Keys(files))
 	if files[ManifestFile], err = set.Encode(); err != nil {
 		return err

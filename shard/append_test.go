@@ -31,6 +31,18 @@ func copyOf(t testing.TB, set string) string {
 	return to
 }
 
+// leftInState names what is below .tfrec beside the lock and the state of the
+// run that made the set.
+func leftInState(set string) (names []string) {
+	entries, _ := os.ReadDir(filepath.Join(set, StateDir))
+	for _, e := range entries {
+		if name := StateDir + "/" + e.Name(); name != lockFile && e.Name() != finishedFile {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
 func TestAppend(t *testing.T) {
 	ctx := context.Background()
 	set := madeSet(t, 40, 3, []string{"cat", "dog"}, from(0))
@@ -93,6 +105,24 @@ func TestAppend(t *testing.T) {
 	if got := string(manifestOf(t, set).Options["appended"]); strings.Count(got, ",") != 1 {
 		t.Errorf("options: appended is %s, want two fingerprints", got)
 	}
+	// The same once more, as by one who does not know that it was done.
+	asked := AppendOptions{Split: "extra", ReshapeOptions: ReshapeOptions{Shards: 2}}
+	for range 2 {
+		before := filesOf(t, set)
+		again, err := Append(ctx, set, []string{more}, asked)
+		check(t, err)
+		if again.Status != "up_to_date" || again.Appended != 0 || again.Records != 60 || !sameFiles(before, filesOf(t, set)) {
+			t.Errorf("the same records again: %+v", again)
+		}
+		if left := leftInState(set); len(left) > 0 {
+			t.Errorf("the same records again: left %v", left)
+		}
+	}
+	twice := copyOf(t, set)
+	asked.Again = true
+	if again, err := Append(ctx, twice, []string{more}, asked); err != nil || again.Appended != 10 || again.Records != 70 {
+		t.Errorf("%+v, %v", again, err)
+	}
 	if again, err := Append(ctx, set, nil, AppendOptions{}); err != nil || again.Status != "up_to_date" || again.Records != 60 {
 		t.Errorf("%+v, %v", again, err)
 	}
@@ -135,7 +165,7 @@ func TestAppendRefuses(t *testing.T) {
 		if !sameFiles(before, filesOf(t, set)) {
 			t.Fatalf("%s: a refused append changed the set", c.want)
 		}
-		if left, _ := os.ReadDir(filepath.Join(set, StateDir)); len(left) > 1 {
+		if left := leftInState(set); len(left) > 0 {
 			t.Errorf("%s: left below %s: %v", c.want, StateDir, left)
 		}
 	}
@@ -277,7 +307,7 @@ func TestAppendMayFailAnywhere(t *testing.T) {
 			if !sameFiles(before, filesOf(t, at)) {
 				t.Errorf("operation %d failed: the set is changed without a journal", fail)
 			}
-			if left, _ := os.ReadDir(filepath.Join(at, StateDir)); len(left) > 1 {
+			if left := leftInState(at); len(left) > 0 {
 				t.Errorf("operation %d failed: left below %s: %v", fail, StateDir, left)
 			}
 		} else {

@@ -41,7 +41,7 @@ type DedupeReport struct {
 // of the inputs, whatever splits they are in. Records are told apart by hashes
 // of 128 bits. What Memory does not hold of those lies in OUT meanwhile.
 func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*DedupeReport, error) {
-	v := &verb{name: "dedupe"}
+	v := &verb{name: "dedupe", unknown: o.Dropped != nil}
 	if o.By != "" {
 		v.options = map[string]any{"by": o.By}
 	}

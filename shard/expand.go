@@ -59,8 +59,9 @@ type Source struct {
 //     files that other writers' habits make shards (see habits); folders in it
 //     are not searched,
 //   - a glob, as of filepath.Match: the files that match, without those that
-//     only describe others (manifests, indexes, TFDS's files); when only
-//     folders match, each of them as above.
+//     only describe others (manifests, indexes, TFDS's files) and, as in a shell,
+//     those that begin with a dot where the glob does not; when only folders
+//     match, each of them as above.
 //
 // A path that is not there unwraps to fs.ErrNotExist, one without any record
 // file to ErrNoRecords. A set that an Append has begun to change is an error.
@@ -188,8 +189,10 @@ func (e *expander) addGlob(pattern string) error {
 		return fmt.Errorf("glob %q: %w", pattern, err)
 	}
 	var files, dirs []string
+	dots := strings.HasPrefix(filepath.Base(pattern), ".")
 	for _, path := range matches {
 		switch {
+		case !dots && strings.HasPrefix(filepath.Base(path), "."):
 		case isDir(path):
 			dirs = append(dirs, path)
 		case !describes(filepath.Base(path)) && isFile(path):

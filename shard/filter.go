@@ -19,7 +19,8 @@ type FilterOptions struct {
 	// before anything is written, for conditions that are checked against them.
 	// With it, inputs whose manifests do not say are read once more.
 	Prepare func(features []Feature) (Keep, error)
-	// Where is the condition in words, for the manifest. Default: none.
+	// Where is the condition in words, for the manifest, and to know the same
+	// condition by. Default: none.
 	Where string
 }
 
@@ -34,7 +35,7 @@ type FilterReport struct {
 // keeps, in their order and splits. All records must be tf.train.Examples.
 // That no record is kept is an error.
 func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*FilterReport, error) {
-	v := &verb{name: "filter", chooser: keeper(o.Keep)}
+	v := &verb{name: "filter", chooser: keeper(o.Keep), unknown: o.Where == ""}
 	if o.Where != "" {
 		v.options = map[string]any{"where": o.Where}
 	}

@@ -34,6 +34,12 @@ type ReshapeOptions struct {
 	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
 	MaxRecord int64
 
+	// Overwrite makes the set anew when one is in the folder, whatever it was made
+	// of, and takes away the old one's files, as its manifest names them, when the
+	// new one is whole. Default: the same set as before is up to date, and others
+	// are refused.
+	Overwrite bool
+
 	// Progress is counted up while the run goes on, if it is not nil.
 	Progress *ReshapeProgress
 	// Note is called with a sentence for people about a choice that was made
@@ -53,7 +59,9 @@ type ReshapeProgress struct {
 
 // ReshapeReport says what a run did.
 type ReshapeReport struct {
-	Status string `json:"status"` // "written"
+	// Status is "written", or "up_to_date" when an earlier run had made the set
+	// of the same inputs with the same options; all else is of that run then.
+	Status string `json:"status"`
 	// RecordsIn is how many records the inputs hold, Records how many the new
 	// set does.
 	RecordsIn int64 `json:"records_in"`
@@ -119,6 +127,9 @@ type verb struct {
 	// describe has the last word on the manifest, whose features are those of the
 	// records before rewrite. It may be nil.
 	describe func(m *Manifest) error
+	// unknown says that a function of the caller's has a part in what comes of the
+	// run, so that no other can be known to be the same.
+	unknown bool
 }
 
 // chooser says what becomes of each record.

@@ -106,7 +106,11 @@ func openOut(out, verb string) (*Dir, error) {
 		dir.Close()
 		return nil, err
 	}
-	if err := dir.Sweep(); err != nil {
+	err = dir.Remove(StateDir + "/" + finishedFile) // of a set that was removed
+	if err == nil {
+		err = dir.Sweep()
+	}
+	if err != nil {
 		dir.Close()
 		return nil, err
 	}
@@ -137,10 +141,18 @@ func mustBeNew(out, verb string) error {
 	}
 	for _, e := range entries {
 		if !ours[e.Name()] || e.Name() == ManifestFile {
-			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new folder, or remove it", out, e.Name())
+			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new folder, or remove it%s", out, e.Name(), orOverwrite(dir, verb))
 		}
 	}
 	return nil
+}
+
+// orOverwrite says what else to do where a set is in the way.
+func orOverwrite(dir *Dir, verb string) string {
+	if verb != repairVerb && dir.Exists(ManifestFile) {
+		return "; --overwrite replaces the set that is there"
+	}
+	return ""
 }
 
 // discard removes the files that a run named, and what is recorded of it.
@@ -151,7 +163,7 @@ func discard(dir *Dir, files []string) error {
 			subs[strings.TrimSuffix(sub, string(filepath.Separator)+IndexDir)] = true
 		}
 	}
-	if err := dir.Remove(files...); err != nil {
+	if err := dir.Remove(append(files, StateDir+"/"+finishedFile)...); err != nil {
 		return err
 	}
 	for sub := range subs {
@@ -164,7 +176,6 @@ func discard(dir *Dir, files []string) error {
 		os.Remove(dir.join(filepath.Join(sub, IndexDir)))
 		os.Remove(dir.join(sub)) // fails, as it should, when it holds what is not ours
 	}
-	os.Remove(dir.join(IndexDir))
 	os.Remove(dir.join(IndexDir)) // it may have been made for an index to come
 	return forget(dir)
 }

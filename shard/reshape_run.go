@@ -41,12 +41,33 @@ func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v 
 	if err != nil {
 		return nil, err
 	}
+	asked, err := inputs.request(o, v, name)
+	if err != nil {
+		return nil, err
+	}
+	if err := finishInterrupted(out); err != nil {
+		return nil, err
+	}
+	if o.Overwrite {
+		old, err := ViewDir(out).oldFiles()
+		if err != nil {
+			return nil, err
+		}
+		if old != nil {
+			return replaceSet(ctx, in, out, name, old, o, v)
+		}
+	} else if report, err := again(out, &asked); err != nil {
+		return nil, err
+	} else if report != nil {
+		report.Seconds = time.Since(began).Seconds()
+		return report, nil
+	}
 	dir, err := openOut(out, v.name)
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	r := &reshaping{o: o, verb: v, in: inputs, dir: dir, name: name, report: ReshapeReport{Status: "written", Splits: map[string]SplitSummary{}}}
+	r := &reshaping{o: o, verb: v, in: inputs, dir: dir, name: name, request: asked, report: ReshapeReport{Status: "written", Splits: map[string]SplitSummary{}}}
 	if err := r.run(ctx); err != nil {
 		return nil, errors.Join(err, discard(dir, r.files))
 	}
@@ -61,6 +82,8 @@ type reshaping struct {
 	in      *inputs
 	dir     *Dir
 	name    string // of the dataset
+	request request
+	sets    []finishedSet // that are finished, or about to be
 	options map[string]json.RawMessage
 	targets []target
 	log     *targetLog // nil: each record goes to its split
@@ -219,27 +242,9 @@ const maxFileName = 255 - 20
 // announce writes what the run intends before it writes anything else, so that
 // the next one can take away what a killed one left.
 func (r *reshaping) announce() error {
-	options := map[string]any{optionVerb: r.verb.name, "compression": r.o.compression().String()}
-	switch {
-	case r.o.Shards > 0:
-		options["shards"] = r.o.Shards
-	case r.o.ShardSize > 0:
-		options["shard_size"] = r.o.ShardSize
-	case r.o.RecordsPerShard > 0:
-		options["records_per_shard"] = r.o.RecordsPerShard
-	default:
-		options["shards"] = "auto"
-	}
-	for name, value := range r.verb.options {
-		options[name] = value
-	}
-	r.options = map[string]json.RawMessage{}
-	for name, value := range options {
-		raw, err := json.Marshal(value)
-		if err != nil {
-			return fmt.Errorf("option %s: %w", name, err)
-		}
-		r.options[name] = raw
+	var err error
+	if r.options, err = rawOptions(r.o.effective(r.verb)); err != nil {
+		return err
 	}
 	return r.putRun()
 }
@@ -269,7 +274,7 @@ func (r *reshaping) finish(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		if err := r.finishSet(*described, r.targets[first:behind]); err != nil {
+		if err := r.finishSet(*described, r.targets[first:behind], behind == len(r.targets)); err != nil {
 			return err
 		}
 		first = behind
@@ -277,8 +282,8 @@ func (r *reshaping) finish(ctx context.Context) error {
 	return forget(r.dir)
 }
 
-// finishSet writes what describes one set.
-func (r *reshaping) finishSet(m Manifest, targets []target) error {
+// finishSet writes what describes one set, and is told whether it is the last.
+func (r *reshaping) finishSet(m Manifest, targets []target, last bool) error {
 	all := newDigest("tfrec.set")
 	for _, t := range targets {
 		split := Split{Name: t.split, Shards: t.infos}
@@ -302,6 +307,9 @@ func (r *reshaping) finishSet(m Manifest, targets []target) error {
 		r.report.Records += split.Records
 	}
 	if len(m.Splits) == 0 {
+		if last {
+			return r.putFinished()
+		}
 		return nil
 	}
 	m.Fingerprint = all.String()
@@ -312,6 +320,14 @@ func (r *reshaping) finishSet(m Manifest, targets []target) error {
 		}
 		for _, s := range m.Splits {
 			r.report.Groups[group] += s.Records
+		}
+	}
+	if err := r.record(&m, targets[0].sub, dir); err != nil {
+		return err
+	}
+	if last {
+		if err := r.putFinished(); err != nil {
+			return err
 		}
 	}
 	if err := dir.PutSet(&m); err != nil {

@@ -231,7 +231,7 @@ func TestRefusedOutputs(t *testing.T) {
 	// Beside an input that is a file is fine, and so is an empty folder.
 	check(t, reshapers["reshard"](context.Background(), []string{file}, filepath.Join(base, "files", "out"), ReshapeOptions{}))
 	check(t, reshapers["reshard"](context.Background(), []string{file}, filepath.Join(base, "empty"), ReshapeOptions{}))
-	if err := reshapers["reshard"](context.Background(), []string{file}, filepath.Join(base, "empty"), ReshapeOptions{}); err == nil {
+	if err := reshapers["reshard"](context.Background(), []string{set}, filepath.Join(base, "empty"), ReshapeOptions{}); err == nil {
 		t.Error("a finished set is written over")
 	}
 }

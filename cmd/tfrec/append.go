@@ -32,8 +32,8 @@ of names; names that it does not have are refused without --new-labels. IN are
 TFRecords: pictures and tables are converted first (tfrec convert).
 
 A run that is stopped leaves the set as it was or, when it had begun to rename,
-for the next append to finish: the same command again does not add the records
-twice, and tfrec append DIR only finishes what was begun.`,
+for the next append to finish. The same command again does not add the records
+twice, without --again; tfrec append DIR only finishes what was begun.`,
 		Example: `  tfrec append out/ more/
   tfrec append out/ 'new-*.tfrecord' --split train --shards 2
   tfrec append out/`,
@@ -50,6 +50,7 @@ twice, and tfrec append DIR only finishes what was begun.`,
 	fs := cmd.Flags()
 	fs.StringVar(&o.Split, "split", "", "put all records into the split `name` (default: the splits of IN)")
 	fs.BoolVar(&o.NewLabels, "new-labels", false, "take label names that the set does not have, behind those that it has")
+	fs.BoolVar(&o.Again, "again", false, "add records that were appended before, in the same shards, once more")
 	f.addShards(fs)
 	return cmd
 }

@@ -17,8 +17,8 @@ import (
 type filterResult struct {
 	*shard.FilterReport
 	// Missing counts the records that were dropped for lack of a value that the
-	// condition needs.
-	Missing int64 `json:"missing"`
+	// condition needs; nil when none was looked at, for the set was there already.
+	Missing *int64 `json:"missing,omitempty"`
 }
 
 func (r *filterResult) detail() string {
@@ -67,9 +67,12 @@ float64, so that score == 0.1 is never true of a float32.`,
 				if err != nil {
 					return nil, err
 				}
-				result := &filterResult{report, missing.Load()}
-				if result.Missing > 0 {
-					f.note("%s dropped for lack of a value that the condition needs; has(\"key\") asks whether there is one", count(result.Missing, "record"))
+				result := &filterResult{FilterReport: report}
+				if n := missing.Load(); report.Status != "up_to_date" {
+					result.Missing = &n
+					if n > 0 {
+						f.note("%s dropped for lack of a value that the condition needs; has(\"key\") asks whether there is one", count(n, "record"))
+					}
 				}
 				return result, nil
 			})

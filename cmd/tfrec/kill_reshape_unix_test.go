@@ -4,7 +4,6 @@ package main
 
 import (
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -58,11 +57,7 @@ func TestReshapingKilledAtAnyMoment(t *testing.T) {
 					for _, manifest := range append(sets, more...) {
 						must(t, "verify", manifest)
 					}
-					if got, err := readSet(out); err == nil && difference(want, got) == "" {
-						if err := os.RemoveAll(out); err != nil { // it was killed at its last breath
-							t.Fatal(err)
-						}
-					} else if len(sets) > 0 {
+					if got, err := readSet(out); (err != nil || difference(want, got) != "") && len(sets) > 0 {
 						t.Errorf("killed at moment %d, it left a manifest of less than the set", i)
 					}
 					verifyShards(t, out)

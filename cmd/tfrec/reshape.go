@@ -37,6 +37,7 @@ func (f *reshapeFlags) add(fs *pflag.FlagSet) {
 		return err
 	})
 	f.addShards(fs)
+	fs.BoolVar(&o.Overwrite, "overwrite", false, "make the set again, in the place of the one in OUT, whatever that was made of")
 }
 
 // addShards adds those that do not say what the set as a whole is.

@@ -1,0 +1,307 @@
+package shard
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A finished run leaves a file of state that says what was asked for and what
+// came of it. The same run again then has nothing to do, and another one is
+// told what differs.
+
+const (
+	finishedFile   = "finished.json"
+	finishedFormat = "tfrec.finished"
+)
+
+// finished is the state of a finished run. It is put in place before the last
+// manifest, so that no finished set is without it.
+type finished struct {
+	Format  string  `json:"format"`
+	Version int     `json:"version"`
+	Request request `json:"request"`
+	// Sets are those that were made: one, or one for each group.
+	Sets []finishedSet `json:"sets"`
+	// Report of the run.
+	Report ReshapeReport `json:"report"`
+}
+
+// finishedSet is a set as it was made.
+type finishedSet struct {
+	// Sub is its folder in the output folder, with / behind it; empty for that itself.
+	Sub string `json:"sub,omitempty"`
+	// Manifest is the hash of its manifest's bytes.
+	Manifest string `json:"manifest"`
+	// Times are when its shards were written, in nanoseconds since 1970, in the
+	// manifest's order.
+	Times []int64 `json:"times"`
+}
+
+// request is all that the bytes of a new set depend on.
+type request struct {
+	// Options are the effective ones by flag name, with name and seed.
+	Options map[string]json.RawMessage `json:"options"`
+	// Inputs are the files in their order.
+	Inputs []requestedInput `json:"inputs"`
+	// Labels is a hash of what is known of the inputs' labels beside manifests.
+	Labels string `json:"labels"`
+	// Unknown says that not all is known: a function of the caller's has a part in it.
+	Unknown bool `json:"unknown,omitempty"`
+}
+
+// requestedInput is a file, known as this machine knows it.
+type requestedInput struct {
+	Path    string `json:"path"`
+	Size    int64  `json:"size"`
+	ModTime int64  `json:"mod_time"` // in nanoseconds since 1970
+	// Manifest is the hash of the one that names the file; empty without one.
+	Manifest string `json:"manifest,omitempty"`
+}
+
+// request is what the run is asked for.
+func (in *inputs) request(o *ReshapeOptions, v *verb, name string) (request, error) {
+	options := o.effective(v)
+	options["name"], options["seed"] = name, o.Seed
+	q := request{Unknown: v.unknown}
+	var err error
+	if q.Options, err = rawOptions(options); err != nil {
+		return q, err
+	}
+	manifests := map[*Set]string{}
+	for _, f := range in.files {
+		path, err := resolve(f.Path)
+		if err != nil {
+			return q, err
+		}
+		st, err := os.Stat(path)
+		if err != nil {
+			return q, err
+		}
+		one := requestedInput{Path: Readable(path), Size: st.Size(), ModTime: st.ModTime().UnixNano()}
+		if f.Set != nil {
+			if manifests[f.Set] == "" {
+				data, err := f.Set.Encode()
+				if err != nil {
+					return q, err
+				}
+				manifests[f.Set] = hashText(data)
+			}
+			one.Manifest = manifests[f.Set]
+		}
+		q.Inputs = append(q.Inputs, one)
+	}
+	q.Labels = newDigest(append([]string{in.bareLabel}, in.described.Labels...)...).String()
+	return q, nil
+}
+
+// effective are the options of a run by flag name, without seed and name.
+func (o *ReshapeOptions) effective(v *verb) map[string]any {
+	options := map[string]any{optionVerb: v.name, "compression": o.compression().String()}
+	switch {
+	case o.Shards > 0:
+		options["shards"] = o.Shards
+	case o.ShardSize > 0:
+		options["shard_size"] = o.ShardSize
+	case o.RecordsPerShard > 0:
+		options["records_per_shard"] = o.RecordsPerShard
+	default:
+		options["shards"] = "auto"
+	}
+	maps.Copy(options, v.options)
+	return options
+}
+
+func rawOptions(options map[string]any) (map[string]json.RawMessage, error) {
+	raw := make(map[string]json.RawMessage, len(options))
+	for name, value := range options {
+		data, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("option %s: %w", name, err)
+		}
+		raw[name] = data
+	}
+	return raw, nil
+}
+
+func hashText(data []byte) string {
+	h := hashOf(data)
+	return fmt.Sprintf("%016x%016x", h.hi, h.lo)
+}
+
+// differs says in words what is asked for that was not before; empty when it is
+// all the same.
+func (q *request) differs(before *request) string {
+	keys := slices.Concat(slices.Collect(maps.Keys(q.Options)), slices.Collect(maps.Keys(before.Options)))
+	slices.Sort(keys)
+	if was, is := before.Options[optionVerb], q.Options[optionVerb]; !bytes.Equal(was, is) {
+		return fmt.Sprintf("the verb was %s", inWords(was))
+	}
+	for _, key := range slices.Compact(keys) {
+		was, is := before.Options[key], q.Options[key]
+		flag := "--" + strings.ReplaceAll(key, "_", "-")
+		switch {
+		case bytes.Equal(was, is):
+		case was == nil:
+			return fmt.Sprintf("there was no %s", flag)
+		case is == nil:
+			return fmt.Sprintf("%s was %s, and is not given now", flag, inWords(was))
+		default:
+			return fmt.Sprintf("%s was %s, and is %s now", flag, inWords(was), inWords(is))
+		}
+	}
+	for i, is := range q.Inputs {
+		if i == len(before.Inputs) {
+			return fmt.Sprintf("%s was no input", is.Path)
+		}
+		was := before.Inputs[i]
+		switch {
+		case was.Path != is.Path:
+			return fmt.Sprintf("input %d was %s, and is %s now", i+1, was.Path, is.Path)
+		case was.Size != is.Size || was.ModTime != is.ModTime:
+			return fmt.Sprintf("the input %s has changed since", is.Path)
+		case was.Manifest != is.Manifest:
+			return fmt.Sprintf("the manifest of %s has changed since", is.Path)
+		}
+	}
+	switch {
+	case len(q.Inputs) < len(before.Inputs):
+		return fmt.Sprintf("%s was an input, too", before.Inputs[len(q.Inputs)].Path)
+	case q.Labels != before.Labels:
+		return "the names of the inputs' labels have changed since"
+	case q.Unknown || before.Unknown:
+		return "whether it would be the same set cannot be told"
+	}
+	return ""
+}
+
+// inWords is an option's value as people write it.
+func inWords(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) != nil {
+		return string(value)
+	}
+	return text
+}
+
+// finished reads what is known of the finished run that filled the folder; nil when
+// nothing is.
+func (d *Dir) finished() *finished {
+	m := new(finished)
+	if !d.State(finishedFile, m) || m.Format != finishedFormat || m.Version != stateVersion || len(m.Sets) == 0 {
+		return nil
+	}
+	return m
+}
+
+// changed names a file of the sets that is not as it was made; empty when all
+// are. Shards are read only where their time is another.
+func (m *finished) changed(d *Dir) string {
+	for _, s := range m.Sets {
+		if !filepath.IsLocal(filepath.FromSlash(s.Sub + ManifestFile)) {
+			return s.Sub
+		}
+		set := ViewDir(d.join(s.Sub))
+		if file := s.changed(set); file != "" {
+			return set.join(file)
+		}
+	}
+	return ""
+}
+
+func (s *finishedSet) changed(set *Dir) string {
+	data, err := os.ReadFile(set.join(ManifestFile))
+	if err != nil || hashText(data) != s.Manifest {
+		return ManifestFile
+	}
+	m, err := ReadManifest(set.join(ManifestFile))
+	if err != nil {
+		return ManifestFile
+	}
+	at := 0
+	for _, split := range m.Splits {
+		for _, info := range split.Shards {
+			st, err := os.Stat(set.join(info.File))
+			if err != nil || st.Size() != info.Bytes || at >= len(s.Times) ||
+				st.ModTime().UnixNano() != s.Times[at] && !set.HasContent(info) {
+				return info.File
+			}
+			at++
+		}
+	}
+	tfds, err := EncodeTFDS(m)
+	if err != nil {
+		return ManifestFile
+	}
+	for _, file := range m.Files() {
+		want, described := tfds[file]
+		switch got, err := os.ReadFile(set.join(file)); {
+		case !described && strings.HasPrefix(file, IndexDir+"/"):
+			if err != nil {
+				return file
+			}
+		case described && (err != nil || !bytes.Equal(got, want)):
+			return file
+		}
+	}
+	return ""
+}
+
+// again looks whether the set that is asked for is in the folder already, and
+// returns the report of the run that made it. An error says that another one is.
+func again(out string, q *request) (*ReshapeReport, error) {
+	dir := ViewDir(out)
+	m := dir.finished()
+	if m == nil {
+		return nil, nil
+	}
+	file := m.changed(dir)
+	if dir.Run() != nil && file != "" {
+		return nil, nil // a run that was killed after it had written the state: it begins anew
+	}
+	if !slices.ContainsFunc(m.Sets, func(s finishedSet) bool { return dir.Exists(s.Sub + ManifestFile) }) {
+		return nil, nil // the set was removed
+	}
+	diff := q.differs(&m.Request)
+	switch {
+	case diff != "":
+		return nil, fmt.Errorf("%s holds a set that was made in another way: %s; give the same, another folder, or --overwrite", out, diff)
+	case file != "":
+		return nil, fmt.Errorf("%s holds the set that was asked for, but %s has changed since, or is gone: --overwrite makes it again", out, file)
+	}
+	report := m.Report
+	report.Status = "up_to_date"
+	return &report, nil
+}
+
+// record notes a set that is about to be finished.
+func (r *reshaping) record(m *Manifest, sub string, dir *Dir) error {
+	data, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	s := finishedSet{Sub: sub, Manifest: hashText(data)}
+	for _, split := range m.Splits {
+		for _, info := range split.Shards {
+			st, err := os.Stat(dir.join(info.File))
+			if err != nil {
+				return err
+			}
+			s.Times = append(s.Times, st.ModTime().UnixNano())
+		}
+	}
+	r.sets = append(r.sets, s)
+	return nil
+}
+
+// putFinished writes the state of the run, all of whose sets are recorded.
+func (r *reshaping) putFinished() error {
+	return r.dir.PutState(finishedFile, &finished{
+		Format: finishedFormat, Version: stateVersion, Request: r.request, Sets: r.sets, Report: r.report,
+	})
+}

@@ -1,0 +1,253 @@
+package shard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// TestFinishedRunsAreUpToDate runs every verb twice: the second run has nothing
+// to do, says what the first did, and changes no byte and no time.
+func TestFinishedRunsAreUpToDate(t *testing.T) {
+	ctx := context.Background()
+	path := exampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 60, forReshapers)
+	known := map[string]bool{"filter": false, "dedupe": true}
+	for name, run := range reshapers {
+		if repeats, said := known[name]; said && !repeats {
+			continue // its condition is a function
+		}
+		t.Run(name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out")
+			o := ReshapeOptions{Shards: 2, Seed: 3}
+			check(t, run(ctx, []string{path}, out, o))
+			files, times := filesOf(t, out), timesOf(t, out)
+			n := 0
+			attempt = func(operation string) error {
+				if operation != "open" {
+					n++
+				}
+				return nil
+			}
+			defer func() { attempt = nil }()
+			o.Workers, o.Memory = 1, leastMemory // which change no byte
+			check(t, run(ctx, []string{path}, out, o))
+			if n > 0 || !sameFiles(files, filesOf(t, out)) || !maps.Equal(times, timesOf(t, out)) {
+				t.Errorf("a run that has nothing to do did %d things", n)
+			}
+			o.Seed = 4
+			if err := run(ctx, []string{path}, out, o); err == nil || !strings.Contains(err.Error(), "--seed was 3, and is 4 now") || !strings.Contains(err.Error(), "--overwrite") {
+				t.Errorf("another seed: %v", err)
+			}
+			o.Seed, o.Overwrite, o.Shards = 3, true, 1
+			check(t, run(ctx, []string{path}, out, o))
+			whole := filepath.Join(t.TempDir(), "out")
+			o.Overwrite = false
+			check(t, run(ctx, []string{path}, whole, o))
+			if !sameFiles(filesOf(t, whole), filesOf(t, out)) {
+				t.Errorf("overwritten, it holds\n%v, want\n%v", slices.Sorted(maps.Keys(filesOf(t, out))), slices.Sorted(maps.Keys(filesOf(t, whole))))
+			}
+			if left := leftInState(out); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+			check(t, run(ctx, []string{path}, out, o)) // up to date
+		})
+	}
+}
+
+// timesOf are the times of all files below a folder but the lock.
+func timesOf(t *testing.T, dir string) map[string]time.Time {
+	t.Helper()
+	times := map[string]time.Time{}
+	for name := range filesOf(t, dir) {
+		st, err := os.Stat(filepath.Join(dir, name))
+		check(t, err)
+		times[name] = st.ModTime()
+	}
+	return times
+}
+
+// TestOtherRunsAreRefused names the first difference, and leaves the set.
+func TestOtherRunsAreRefused(t *testing.T) {
+	ctx := context.Background()
+	file := exampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 30, numbers)
+	out := filepath.Join(t.TempDir(), "out")
+	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 2}, Shuffle: true}
+	report, err := Reshard(ctx, []string{file}, out, o)
+	check(t, err)
+	again, err := Reshard(ctx, []string{file}, out, o)
+	check(t, err)
+	report.Status, report.Seconds, again.Seconds = "up_to_date", 0, 0
+	if a, b := mustJSON(t, report), mustJSON(t, again); a != b {
+		t.Errorf("the second run says %s, the first %s", b, a)
+	}
+	before := filesOf(t, out)
+	refused := func(want string, run func() error) {
+		t.Helper()
+		if err := run(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--overwrite") {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if !sameFiles(before, filesOf(t, out)) {
+			t.Fatalf("%s: a refused run changed the set", want)
+		}
+	}
+	reshard := func(in []string, o ReshardOptions) func() error {
+		return func() error {
+			_, err := Reshard(ctx, in, out, o)
+			return err
+		}
+	}
+	other := exampleFile(t, filepath.Join(t.TempDir(), "y.tfrecord"), 30, numbers)
+	refused("input 1 was", reshard([]string{other}, o))
+	refused("was no input", reshard([]string{file, other}, o))
+	with := func(change func(o *ReshardOptions)) ReshardOptions {
+		other := o
+		change(&other)
+		return other
+	}
+	refused("--shards was 2, and is 3 now", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shards = 3 })))
+	refused("--shuffle was true, and is not given now", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shuffle = false })))
+	refused("there was no --group-by", reshard([]string{file}, with(func(o *ReshardOptions) { o.GroupBy = "id" })))
+	refused(`--compression was none, and is gzip now`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Compression = tfrecord.Gzip })))
+	refused(`--name was out, and is other now`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Name = "other" })))
+	refused(`the verb was reshard`, func() error {
+		_, err := Merge(ctx, []string{file}, out, ReshapeOptions{Shards: 2})
+		return err
+	})
+	check(t, os.Chtimes(file, time.Time{}, time.Now().Add(time.Hour)))
+	refused("has changed since", reshard([]string{file}, o))
+
+	// What is there is not what was made.
+	file = exampleFile(t, file, 30, numbers)
+	o.Overwrite = true
+	_, err = Reshard(ctx, []string{file}, out, o)
+	check(t, err)
+	o.Overwrite = false
+	for _, name := range []string{"out-train.tfrecord-00001-of-00002", "index/out-train.tfrecord-00000-of-00002.idx", TFDSInfoFile, ManifestFile} {
+		path := filepath.Join(out, name)
+		was, err := os.ReadFile(path)
+		check(t, err)
+		st, err := os.Stat(path)
+		check(t, err)
+		check(t, os.Remove(path))
+		before = filesOf(t, out)
+		if name == ManifestFile {
+			if err := reshard([]string{file}, o)(); err == nil || !strings.Contains(err.Error(), "not empty") {
+				t.Errorf("without a manifest: %v", err)
+			}
+		} else {
+			refused(name, reshard([]string{file}, o))
+		}
+		putFile(t, path, was)
+		check(t, os.Chtimes(path, time.Time{}, st.ModTime()))
+	}
+	// A shard of another time is read, and is the same; one of another content is not.
+	shard := filepath.Join(out, "out-train.tfrecord-00001-of-00002")
+	check(t, os.Chtimes(shard, time.Time{}, time.Now().Add(time.Hour)))
+	check(t, reshard([]string{file}, o)())
+	flipIn(t, shard, 30)
+	before = filesOf(t, out)
+	refused(shard, reshard([]string{file}, o))
+	// Without the state nobody knows.
+	check(t, os.RemoveAll(filepath.Join(out, StateDir)))
+	refused("not empty", reshard([]string{file}, o))
+}
+
+func mustJSON(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	check(t, err)
+	return string(b)
+}
+
+// TestOverwriteLeavesTheOldSet has an overwriting run fail, or stop at every
+// step: the old set is there, or the next run makes the new one; files of others
+// stay.
+func TestOverwriteLeavesTheOldSet(t *testing.T) {
+	ctx := context.Background()
+	file := exampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 30, forReshapers)
+	old := filepath.Join(t.TempDir(), "old")
+	_, err := Reshard(ctx, []string{file}, old, ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 3, Name: "x"}})
+	check(t, err)
+	putFile(t, filepath.Join(old, "notes.txt"), []byte("mine"))
+	before := filesOf(t, old)
+	defer func() { attempt = nil }()
+	for kind, o := range map[string]ReshardOptions{
+		"shuffled": {ReshapeOptions: ReshapeOptions{Shards: 2, Name: "x", Overwrite: true}, Shuffle: true},
+		"grouped":  {ReshapeOptions: ReshapeOptions{Shards: 1, Name: "x", Overwrite: true}, GroupBy: "group"},
+	} {
+		total := int64(0)
+		attempt = func(string) error { atomic.AddInt64(&total, 1); return nil }
+		whole := copyOf(t, old)
+		_, err = Reshard(ctx, []string{file}, whole, o)
+		attempt = nil
+		check(t, err)
+		want := filesOf(t, whole)
+		if want["notes.txt"] != "mine" || want["x-train.tfrecord-00002-of-00003"] != "" {
+			t.Fatalf("%s: it holds %v", kind, slices.Sorted(maps.Keys(want)))
+		}
+		half := 0
+		for fail := int64(1); fail <= total; fail++ {
+			if fail > 4 && fail < total-6 && fail%23 > 0 {
+				continue // those are like others
+			}
+			at := copyOf(t, old)
+			var n atomic.Int64
+			attempt = func(operation string) error {
+				if n.Add(1) == fail {
+					return fmt.Errorf("%s: %w", operation, syscall.EIO)
+				}
+				return nil
+			}
+			_, err := Reshard(ctx, []string{file}, at, o)
+			attempt = nil
+			if !errors.Is(err, syscall.EIO) {
+				t.Errorf("%s: operation %d failed, and the run said %v", kind, fail, err)
+			}
+			if ViewDir(at).Exists(journalFile) {
+				half++
+				if _, err := Expand([]string{at}); err == nil && ViewDir(at).Exists(ManifestFile) {
+					t.Errorf("%s: operation %d failed, and half a set can be read", kind, fail)
+				}
+			} else if !sameFiles(before, filesOf(t, at)) || len(leftInState(at)) > 0 {
+				t.Errorf("%s: operation %d failed: not the old set: %v, %v", kind, fail, slices.Sorted(maps.Keys(filesOf(t, at))), leftInState(at))
+			}
+			_, err = Reshard(ctx, []string{file}, at, o)
+			check(t, err)
+			if !sameFiles(want, filesOf(t, at)) || len(leftInState(at)) > 0 {
+				t.Errorf("%s: operation %d failed: the next run makes another set: %v", kind, fail, leftInState(at))
+			}
+		}
+		if half < 2 {
+			t.Errorf("%s: %d failures met a set half replaced", kind, half)
+		}
+	}
+	// Damage that is found late, and a file in the way.
+	flipIn(t, file, 900)
+	o := ReshapeOptions{Shards: 2, Overwrite: true}
+	var damaged *DamagedError
+	if _, err := Merge(ctx, []string{file}, old, o); !errors.As(err, &damaged) || !sameFiles(before, filesOf(t, old)) {
+		t.Errorf("a damaged input: %v", err)
+	}
+	flipIn(t, file, 900)
+	putFile(t, filepath.Join(old, "x-train.tfrecord-00000-of-00002"), []byte("mine"))
+	before = filesOf(t, old)
+	o.Name = "x"
+	if _, err := Merge(ctx, []string{file}, old, o); err == nil || !strings.Contains(err.Error(), "in the way") || !sameFiles(before, filesOf(t, old)) {
+		t.Errorf("a file in the way: %v", err)
+	}
+	if left := leftInState(old); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}

@@ -1,0 +1,140 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// A set that takes the place of another is made below .tfrec first, whole. Then
+// a journal, as that of an append, says which files go where and which go away,
+// so that a run that fails before leaves the old set, and one that is killed
+// behind that is finished by the next.
+
+// oldFiles are the files of the sets that lie in the folder, relative to it, as
+// their manifests name them. It is nil when there is none.
+func (d *Dir) oldFiles() ([]string, error) {
+	subs := []string{""}
+	if f := d.finished(); f != nil {
+		for _, s := range f.Sets {
+			if s.Sub != "" && filepath.IsLocal(filepath.FromSlash(s.Sub)) {
+				subs = append(subs, s.Sub)
+			}
+		}
+	}
+	var files []string
+	for _, sub := range subs {
+		m, err := ReadManifest(d.join(sub + ManifestFile))
+		if notThere(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range m.Files() {
+			files = append(files, sub+file)
+		}
+	}
+	return files, nil
+}
+
+// replaceSet makes a set in the place of the one whose files are old.
+func replaceSet(ctx context.Context, in []string, out, name string, old []string, o *ReshapeOptions, v *verb) (*ReshapeReport, error) {
+	dir, err := OpenDir(out)
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	if err := dir.clearStage(); err != nil {
+		return nil, err
+	}
+	stage := *o
+	stage.Overwrite, stage.Name = false, name
+	report, err := reshape(ctx, in, dir.join(stageDir), &stage, v)
+	var j *journal
+	if err == nil {
+		j, err = dir.replacing(old)
+	}
+	if err == nil {
+		j.Report.ReshapeReport = *report
+		err = dir.putJournal(j)
+	}
+	if err != nil {
+		return nil, errors.Join(err, dir.abandonAppend())
+	}
+	if err := dir.finishAppend(j); err != nil {
+		return nil, fmt.Errorf("%w; the set is half replaced: the same command finishes it", err)
+	}
+	return report, nil
+}
+
+// replacing is the journal that puts what is staged in the place of the old
+// files: manifests behind what they name, that of the folder itself last.
+func (d *Dir) replacing(old []string) (*journal, error) {
+	stage := d.join(stageDir)
+	var files, manifests []string
+	err := filepath.WalkDir(stage, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == StateDir:
+			return filepath.SkipDir
+		case entry.IsDir():
+			return nil
+		}
+		name, err := filepath.Rel(stage, path)
+		name = filepath.ToSlash(name)
+		if filepath.Base(path) == ManifestFile {
+			manifests = append(manifests, name)
+		} else {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(manifests, func(a, b string) int { return strings.Count(b, "/") - strings.Count(a, "/") })
+	state := StateDir + "/" + finishedFile
+	j := &journal{Replaces: true}
+	for _, name := range slices.Concat(files, []string{state}, manifests) {
+		if name != state && !slices.Contains(old, name) && d.Exists(name) {
+			return nil, fmt.Errorf("%s is in the way, and the manifest does not name it: move it", d.join(name))
+		}
+		j.Moves = append(j.Moves, move{stageDir + "/" + name, name})
+	}
+	for _, name := range old {
+		if !slices.Contains(files, name) && !slices.Contains(manifests, name) {
+			j.Remove = append(j.Remove, name)
+		}
+	}
+	return j, nil
+}
+
+// finishInterrupted replaces the rest of a set, if a run that was to replace it
+// was interrupted.
+func finishInterrupted(out string) error {
+	if !ViewDir(out).Exists(journalFile) {
+		return nil
+	}
+	dir, err := OpenDir(out)
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	j, err := dir.appendJournal()
+	if err != nil || j == nil {
+		return err
+	}
+	if !j.Replaces {
+		return dir.checkAppended()
+	}
+	if err := dir.finishAppend(j); err != nil {
+		return fmt.Errorf("finish the change of %s that was interrupted: %w", out, err)
+	}
+	return nil
+}
