@@ -34,6 +34,7 @@ type Scratch struct {
 	wide   []int16 // the same where bytes would clip what overshoots
 	at     []int32 // where in a row of the source each pixel is taken from
 	planes Planes  // resized, before they are converted
+	drawn  Image   // what a draw made, before it is resized
 	steps  stepScratch
 }
 
@@ -135,13 +136,19 @@ type wholePicture struct{ width, height, denom int }
 
 // resize computes the pixels of dst, whose size is set.
 func (s *Scratch) resize(dst, src *Image, to scaling) {
-	across := axisKey{in: src.Width, out: to.width, lo: to.x, hi: to.x + dst.Width, filter: to.filter, antialias: to.antialias, channels: src.Channels}
-	down := axisKey{in: src.Height, out: to.height, lo: to.y, hi: to.y + dst.Height, filter: to.filter, antialias: to.antialias}
+	across, down := to.axes(src.Width, src.Height, dst.Width, dst.Height, src.Channels)
+	s.resizeAlong(dst, src, across, down)
+}
+
+// axes are what the weights of a source of some size follow from, for a window of w by h pixels.
+func (to scaling) axes(width, height, w, h, channels int) (across, down axisKey) {
+	across = axisKey{in: width, out: to.width, lo: to.x, hi: to.x + w, filter: to.filter, antialias: to.antialias, channels: channels}
+	down = axisKey{in: height, out: to.height, lo: to.y, hi: to.y + h, filter: to.filter, antialias: to.antialias}
 	if to.whole.denom > 1 {
 		across.reduced(to.whole.width, to.whole.denom)
 		down.reduced(to.whole.height, to.whole.denom)
 	}
-	s.resizeAlong(dst, src, across, down)
+	return across, down
 }
 
 // resizeAlong computes the pixels of dst, whose size is that of the windows of
@@ -162,7 +169,7 @@ func (s *Scratch) resizeAlong(dst, src *Image, across, down axisKey) {
 		}
 	case down.identity():
 		axes.get(across).weighColumns(dst.Pix, dst.Stride, src, down.lo, dst.Height)
-	case !across.antialias && (across.filter == Bicubic || across.filter == Lanczos3):
+	case across.wide():
 		s.wideBoth(dst, src, axes.get(across), axes.get(down))
 	case downFirst(across, down):
 		s.bothDownFirst(dst, src, axes.get(across), axes.get(down))

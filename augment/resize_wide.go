@@ -8,6 +8,9 @@ package augment
 // to less than 2 without their signs, so that 255 times that still fits.
 const wideBits = 6
 
+// wide says whether they are.
+func (k axisKey) wide() bool { return !k.antialias && (k.filter == Bicubic || k.filter == Lanczos3) }
+
 // wideBoth is both, with rows in 16 bits between the passes.
 func (s *Scratch) wideBoth(dst, src *Image, across, down *axis) {
 	length := dst.Width * dst.Channels

@@ -40,10 +40,8 @@ func (s GaussianNoise) Apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}
-	const one = 1 << 16
 	quantiles := normalQuantiles()
-	mean := int64(float64(s.Mean*255) * (one * normalOne))
-	sigma := int64(float64(s.Sigma*255) * one)
+	mean, sigma := s.fixed()
 	random := splitMix(s.Seed)
 	bits := uint64(0)
 	i := 0 // samples so far; four share 64 bits, across rows too
@@ -61,11 +59,19 @@ func (s GaussianNoise) Apply(dst, src *Image, scratch *Scratch) error {
 			z := int64(quantiles[bits>>1&0x7fff])
 			z = (z ^ negative) - negative
 			bits >>= 16
-			noise := (mean + z*sigma) / (one * normalOne)
+			noise := (mean + z*sigma) / (noiseOne * normalOne)
 			to[x] = uint8(min(max(int64(v)+noise, 0), 255))
 		}
 	}
 	return nil
+}
+
+// noiseOne is 1 in what mean and sigma are multiplied with.
+const noiseOne = 1 << 16
+
+// fixed is mean and sigma, in levels, in the fractions that they are added up in.
+func (s GaussianNoise) fixed() (mean, sigma int64) {
+	return int64(float64(s.Mean*255) * (noiseOne * normalOne)), int64(float64(s.Sigma*255) * noiseOne)
 }
 
 // normalOne is a standard deviation in the units of normalQuantiles.

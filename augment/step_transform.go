@@ -84,13 +84,22 @@ func (m *matrix) fixed(w, h int) bool {
 	return true
 }
 
-// transformFixed takes the nearest pixels, with places in 16 bits of fraction.
-func transformFixed(dst, src *Image, m *matrix) {
+// fixedSteps is the matrix in 16 bits of fraction: along a row, down a column and the
+// first centre, for x and then for y.
+func (m *matrix) fixedSteps() [6]int {
 	fix := func(v float64) int { return int(math.Floor(float64(v*65536) + 0.5)) }
 	center := func(a, b, c float64) int { return fix(c + float64(a*0.5) + float64(b*0.5)) }
-	right, rightY := fix(m[0]), fix(m[3])
-	down, downY := fix(m[1]), fix(m[4])
-	x0, y0 := center(m[0], m[1], m[2]), center(m[3], m[4], m[5])
+	return [6]int{
+		fix(m[0]), fix(m[1]), center(m[0], m[1], m[2]),
+		fix(m[3]), fix(m[4]), center(m[3], m[4], m[5]),
+	}
+}
+
+// transformFixed takes the nearest pixels, with places in 16 bits of fraction.
+func transformFixed(dst, src *Image, m *matrix) {
+	steps := m.fixedSteps()
+	right, down, x0 := steps[0], steps[1], steps[2]
+	rightY, downY, y0 := steps[3], steps[4], steps[5]
 	w, h := uint(src.Width), uint(src.Height)
 	for y := range dst.Height {
 		to := dst.Row(y)

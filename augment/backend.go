@@ -1,0 +1,206 @@
+package augment
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Form is what a [Task] makes of a picture. The zero value is Pixels.
+type Form uint8
+
+// The forms.
+const (
+	// Pixels are bytes, channels last, in Task.Pixels.
+	Pixels Form = iota
+	// YCbCr is planes with Task.Subsampling, in Task.YCbCr, for
+	// [Codec.AppendJPEGPlanes]. Only tasks without draw that resize planes have it.
+	YCbCr
+	// Floats are normalised samples, channels last (HWC), in Task.Floats.
+	Floats
+	// FloatPlanes are normalised samples, channels first (CHW), in Task.Floats.
+	FloatPlanes
+)
+
+// Task is a decoded picture and what is to be made of it: a draw is applied, what
+// comes of it resized, and that brought into a form. A task that was done may be
+// changed and done again; it reuses the memory of its result.
+type Task struct {
+	// Image or Planes is the picture; the other one is nil. Neither is changed.
+	Image  *Image
+	Planes *Planes
+	// Width and Height are the size of the whole picture where Image was decoded
+	// at a part of it, as [Geometry] says. 0, 0: the size of Image.
+	Width, Height int
+	// Draw is done first, by [Draw.Apply] or, to planes, [Draw.ApplyPlanes].
+	Draw Draw
+	// Resize is done to what comes of that; nil leaves it at its size. Planes
+	// that nothing was drawn for go to pixels by [ResizeSpec.RenderRGB], or
+	// without resize by [Planes.RGB].
+	Resize *ResizeSpec
+	// Form is what the result is, Subsampling that of YCbCr, and Normalize what
+	// floats are made with.
+	Form        Form
+	Subsampling string
+	Normalize   Normalize
+	// Scratch is used where the CPU does the task. It may be nil, but for steps
+	// that need a codec.
+	Scratch *Scratch
+
+	// Pixels, YCbCr or Floats is the result. Pixels is what floats were made of only
+	// by chance.
+	Pixels Image
+	YCbCr  Planes
+	Floats []float32
+	// Size of the result, in pixels, and its channels: set with Floats too.
+	ResultWidth, ResultHeight, Channels int
+	// Err says why there is no result.
+	Err error
+}
+
+// Backend does tasks. All backends make the same bytes.
+type Backend interface {
+	// Render does tasks, in any order, and returns when all are done: each has its
+	// result or its Err. An error of Render itself says that the backend is no
+	// longer of use; results are then not to be relied on. Many goroutines may
+	// call it, with tasks of their own.
+	Render(tasks []*Task) error
+	// Batch is how many tasks a call should have for the backend to be at its
+	// best.
+	Batch() int
+}
+
+// CPU is the backend of this package: it does the tasks one after the other,
+// on the goroutine that asks. Its zero value is ready.
+type CPU struct{}
+
+// Render is [Backend.Render]. It always returns nil.
+func (CPU) Render(tasks []*Task) error {
+	for _, t := range tasks {
+		t.Err = t.render()
+	}
+	return nil
+}
+
+// Batch is [Backend.Batch]: 1.
+func (CPU) Batch() int { return 1 }
+
+// render does the task.
+func (t *Task) render() error {
+	if err := t.check(); err != nil {
+		return err
+	}
+	scratch, free := t.Scratch.orOwn()
+	defer free()
+	if t.Form == YCbCr {
+		g := t.Resize.Geometry(t.Planes.Width, t.Planes.Height)
+		if err := t.Resize.RenderPlanes(&t.YCbCr, t.Planes, g, t.Subsampling, scratch); err != nil {
+			return err
+		}
+		t.ResultWidth, t.ResultHeight, t.Channels = g.Width, g.Height, 3
+		return nil
+	}
+	if err := t.pixels(scratch); err != nil {
+		return err
+	}
+	im := &t.Pixels
+	t.ResultWidth, t.ResultHeight, t.Channels = im.Width, im.Height, im.Channels
+	switch t.Form {
+	case Floats:
+		t.Floats = im.floats(room(t.Floats, im.Width*im.Height*im.Channels), &t.Normalize, false)
+	case FloatPlanes:
+		t.Floats = im.floats(room(t.Floats, im.Width*im.Height*im.Channels), &t.Normalize, true)
+	}
+	return nil
+}
+
+// check refuses what makes no sense, before anything is computed.
+func (t *Task) check() error {
+	switch {
+	case (t.Image == nil) == (t.Planes == nil):
+		return errors.New("task: give Image or Planes")
+	case t.Form > FloatPlanes:
+		return fmt.Errorf("task: unknown form %d", t.Form)
+	case t.Form == YCbCr && (t.Planes == nil || len(t.Draw.Steps) > 0 || t.Resize == nil):
+		return errors.New("task: only planes that are resized, with nothing drawn, become planes")
+	}
+	if t.Resize != nil {
+		if err := t.Resize.Validate(); err != nil {
+			return err
+		}
+	}
+	return t.Normalize.Validate()
+}
+
+// pixels makes the pixels of the result.
+func (t *Task) pixels(scratch *Scratch) error {
+	im, w, h := t.Image, t.Width, t.Height
+	switch {
+	case t.Planes != nil && len(t.Draw.Steps) > 0:
+		to := t.drawn(scratch)
+		if err := t.Draw.ApplyPlanes(to, t.Planes, scratch); err != nil {
+			return err
+		}
+		im, w, h = to, to.Width, to.Height
+	case t.Planes != nil && t.Resize != nil:
+		return t.Resize.RenderRGB(&t.Pixels, t.Planes, t.Resize.Geometry(t.Planes.Width, t.Planes.Height), scratch)
+	case t.Planes != nil:
+		return t.Planes.RGB(&t.Pixels)
+	case len(t.Draw.Steps) > 0:
+		to := t.drawn(scratch)
+		if err := t.Draw.Apply(to, im, scratch); err != nil {
+			return err
+		}
+		im, w, h = to, to.Width, to.Height
+	case w < 1 || h < 1:
+		w, h = im.Width, im.Height
+	}
+	switch {
+	case t.Resize != nil:
+		if w < 1 || h < 1 {
+			return im.check()
+		}
+		return t.Resize.Render(&t.Pixels, im, t.Resize.Geometry(w, h), scratch)
+	case im == t.Image: // nothing was drawn: a copy
+		return t.Draw.Apply(&t.Pixels, im, scratch)
+	}
+	return nil
+}
+
+// drawn is where the draw's result goes: to the task's own, or to memory of the
+// scratch where that is resized.
+func (t *Task) drawn(scratch *Scratch) *Image {
+	if t.Resize == nil {
+		return &t.Pixels
+	}
+	return &scratch.drawn
+}
+
+// floats writes normalised samples to dst, which has their number.
+func (im *Image) floats(dst []float32, n *Normalize, channelsFirst bool) []float32 {
+	table := n.table()
+	size := im.Width * im.Height
+	for y := range im.Height {
+		row := im.Row(y)
+		for c := range im.Channels {
+			to, step := dst[y*len(row)+c:], im.Channels
+			if channelsFirst {
+				to, step = dst[c*size+y*im.Width:], 1
+			}
+			for x := range im.Width {
+				to[x*step] = table[c][row[x*im.Channels+c]]
+			}
+		}
+	}
+	return dst
+}
+
+// table is what each level of each channel becomes.
+func (n *Normalize) table() *[3][256]float32 {
+	t := new([3][256]float32)
+	for c := range t {
+		for x := range t[c] {
+			t[c][x] = n.Of(uint8(x), c)
+		}
+	}
+	return t
+}

@@ -1,0 +1,236 @@
+package augment
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tfrec/tfrec/internal/raster"
+)
+
+// Lower writes the task as a program of elementary operations, for backends of
+// this module. What it cannot say is an error that wraps [ErrNotLowered], and a
+// task that is wrong is such an error, too: the CPU tells what is wrong. The
+// program reads and writes the task's pictures; it sets the size and the
+// memory of the result.
+func (t *Task) Lower(p *raster.Program) error {
+	p.Reset()
+	if err := t.check(); err != nil {
+		return lacking("a task that is wrong")
+	}
+	l := lowering{p: p}
+	if err := l.lower(t); err != nil {
+		return err
+	}
+	if !p.Fits() {
+		return lacking("a draw of so many steps")
+	}
+	for i := range p.Ops {
+		if o := &p.Ops[i]; int64(o.Width)*int64(o.Height) > maxThreads {
+			return lacking("a picture of that size")
+		}
+	}
+	return nil
+}
+
+// ErrNotLowered says that a task is only done by the CPU.
+var ErrNotLowered = errors.New("only the CPU does it")
+
+// maxThreads bounds what one operation does.
+const maxThreads = 1 << 30
+
+// NotLoweredError is an [ErrNotLowered] that names what there is no operation for.
+type NotLoweredError struct {
+	// What is a step's Op, or a word for what is unusual about the picture.
+	What string
+}
+
+// Error says what it is.
+func (e *NotLoweredError) Error() string { return fmt.Sprintf("%s: %v", e.What, ErrNotLowered) }
+
+// Unwrap returns ErrNotLowered.
+func (e *NotLoweredError) Unwrap() error { return ErrNotLowered }
+
+func lacking(what string) error { return &NotLoweredError{what} }
+
+// lowering is a program while it is written, and the picture that it has made so
+// far.
+type lowering struct {
+	p     *raster.Program
+	stage int32
+
+	// The picture: a view of memory, or, before anything was done, a part of one that is
+	// still to be sent.
+	view          raster.View
+	width, height int
+	channels      int
+	source        *Image
+	x, y          int
+	// wrote is the operation that alone made all of the picture, to be changed
+	// where a flip follows; or -1.
+	wrote int
+	// whole says that the picture is all of a buffer, in the order of an Image.
+	whole bool
+}
+
+// lower writes the program of a task that was checked.
+func (l *lowering) lower(t *Task) error {
+	if t.Form == YCbCr {
+		return l.toPlanes(t)
+	}
+	if err := l.pixels(t); err != nil {
+		return err
+	}
+	t.ResultWidth, t.ResultHeight, t.Channels = l.width, l.height, l.channels
+	n := l.width * l.height * l.channels
+	if t.Form == Pixels {
+		t.Pixels.Reset(l.width, l.height, l.channels)
+		if !l.whole {
+			src := l.read()
+			l.begin(l.width, l.height, l.channels)
+			l.emit(raster.Op{Kind: raster.Pick, Src: [3]raster.View{src}, Dst: l.view})
+		}
+		l.result(l.view, t.Pixels.Pix[:n], l.width*l.channels, l.height)
+		return nil
+	}
+	t.Floats = room(t.Floats, n)
+	src := l.read()
+	at := l.p.Add(raster.Buffer{Region: raster.Result, Size: 4 * int64(n), Floats: t.Floats})
+	o := raster.Op{Kind: raster.Normalize, Src: [3]raster.View{src}, Dst: raster.View{At: at}}
+	o.Table[0] = l.p.Table(normalizeTable{t.Normalize})
+	if t.Form == FloatPlanes {
+		o.Arg[0] = 1
+	}
+	l.emit(o)
+	return nil
+}
+
+// result makes the buffer that a view is all of one that is fetched.
+func (l *lowering) result(v raster.View, to []byte, row, rows int) {
+	_, i, _ := v.At.Split()
+	b := &l.p.Buffers[i]
+	b.Region, b.Pix, b.Row, b.Rows, b.Stride = raster.Result, to, row, rows, row
+}
+
+// pixels writes what makes the picture in pixels.
+func (l *lowering) pixels(t *Task) error {
+	steps := t.Draw.Steps
+	switch {
+	case t.Planes != nil && len(steps) > 0:
+		if err := t.Planes.check(); err != nil || !t.Draw.TakesPlanes() {
+			return lacking("planes that are wrong")
+		}
+		if err := l.planesStep(steps[0], t.Planes); err != nil {
+			return err
+		}
+		if err := l.steps(steps[1:]); err != nil {
+			return err
+		}
+	case t.Planes != nil && t.Resize != nil:
+		return l.renderRGB(t.Resize, t.Planes)
+	case t.Planes != nil:
+		if t.Planes.check() != nil {
+			return lacking("planes that are wrong")
+		}
+		l.convertBox(t.Planes, 0, 0, t.Planes.Y.Width, t.Planes.Y.Height)
+		return nil
+	default:
+		if t.Image.check() != nil {
+			return lacking("a picture that is wrong")
+		}
+		l.open(t.Image)
+		if err := l.steps(steps); err != nil {
+			return err
+		}
+	}
+	if t.Resize == nil {
+		return nil
+	}
+	w, h := l.width, l.height
+	if len(steps) == 0 && t.Width > 0 && t.Height > 0 {
+		w, h = t.Width, t.Height
+	}
+	return l.render(t.Resize, t.Resize.Geometry(w, h))
+}
+
+// open begins with a picture.
+func (l *lowering) open(im *Image) {
+	l.source, l.x, l.y = im, 0, 0
+	l.width, l.height, l.channels = im.Width, im.Height, im.Channels
+	l.wrote, l.whole = -1, false
+}
+
+// crop keeps a part of the picture.
+func (l *lowering) crop(x, y, w, h int) {
+	if x == 0 && y == 0 && w == l.width && h == l.height {
+		return
+	}
+	l.width, l.height = w, h
+	l.wrote, l.whole = -1, false
+	if l.source != nil {
+		l.x, l.y = l.x+x, l.y+y
+		return
+	}
+	l.view = l.view.Move(x, y)
+}
+
+// read is the picture as an operation reads it.
+func (l *lowering) read() raster.View {
+	if l.source != nil {
+		l.view = l.send(l.source, l.x, l.y, l.width, l.height)
+		l.source, l.wrote, l.whole = nil, -1, false
+	}
+	return l.view
+}
+
+// send has a part of a picture sent.
+func (l *lowering) send(im *Image, x, y, w, h int) raster.View {
+	n := w * im.Channels
+	at := l.p.Add(raster.Buffer{
+		Region: raster.Input, Size: int64(n) * int64(h),
+		Pix: im.Pix[y*im.Stride+x*im.Channels:], Row: n, Rows: h, Stride: im.Stride,
+	})
+	return raster.View{At: at, Stride: int32(n), Step: int32(im.Channels)}
+}
+
+// work is a new buffer for w by h pixels, bytes a sample.
+func (l *lowering) work(w, h, channels, bytes int) raster.View {
+	step := channels * bytes
+	at := l.p.Add(raster.Buffer{Size: int64(w) * int64(h) * int64(step)})
+	return raster.View{At: at, Stride: int32(w * step), Step: int32(step)}
+}
+
+// begin makes the picture a new one, of so many pixels, which the next operation
+// makes all of.
+func (l *lowering) begin(w, h, channels int) {
+	l.view = l.work(w, h, channels, 1)
+	l.width, l.height, l.channels = w, h, channels
+	l.source, l.whole = nil, true
+	l.wrote = len(l.p.Ops)
+}
+
+// emit appends an operation on the whole picture, and begins a new stage.
+func (l *lowering) emit(o raster.Op) {
+	o.Width, o.Height = int32(l.width), int32(l.height)
+	l.append(o, 0)
+	l.stage++
+}
+
+// append appends an operation to the stage that comes so many after the present
+// one.
+func (l *lowering) append(o raster.Op, after int32) {
+	if o.Channels == 0 {
+		o.Channels = int32(l.channels)
+	}
+	l.p.Ops = append(l.p.Ops, o)
+	l.p.Stages = append(l.p.Stages, l.stage+after)
+}
+
+// paint colours a part of the picture.
+func (l *lowering) paint(v raster.View, w, h int, mode int64, color []uint8, after int32) {
+	o := raster.Op{Kind: raster.Paint, Dst: v, Width: int32(w), Height: int32(h), Channels: int32(len(color))}
+	o.Arg[0] = mode
+	for c, v := range color {
+		o.Arg[1+c] = int64(v)
+	}
+	l.append(o, after)
+}

@@ -1,0 +1,132 @@
+package augment
+
+import "github.com/tfrec/tfrec/internal/raster"
+
+// recolor writes colour steps. Tables that follow from parameters alone are made
+// as the CPU makes them; those that follow from the picture are made where it is.
+func (l *lowering) recolor(steps []Step) error {
+	r := recoloring{from: &Image{Channels: l.channels}}
+	var made raster.Place // a table behind those of r, made of the picture
+	each := false         // whether it has one for each channel
+	flush := func() {
+		l.recolorParts(r.parts, made, each)
+		r.parts, made = r.parts[:0], 0
+	}
+	for _, step := range steps {
+		s := step.(colorStep)
+		if s.Validate() != nil {
+			return lacking(s.Op())
+		}
+		mode, of := -1, raster.Count
+		o := raster.Op{Kind: raster.Levels}
+		switch s := step.(type) {
+		case Contrast:
+			mode, of = raster.Contrast, raster.Sum
+			o.Real[0] = float64(float32(s.Factor))
+			o.Arg[1] = int64(l.width) * int64(l.height)
+		case Equalize:
+			mode = raster.Equalize
+		case AutoContrast:
+			mode = raster.Stretch
+		}
+		if mode < 0 {
+			if made != 0 && (looksUp(step) || len(r.parts) > 0 && r.parts[0].then != colorNone) {
+				flush()
+			}
+			s.recolor(&r)
+			continue
+		}
+		if made != 0 || len(r.parts) > 1 || len(r.parts) == 1 && r.parts[0].then != colorNone {
+			flush()
+		}
+		o.Arg[0] = int64(mode)
+		made, each = l.levels(o, of, r.parts), of == raster.Count
+	}
+	flush()
+	return nil
+}
+
+// looksUp says whether a colour step that follows from parameters alone is a table.
+func looksUp(s Step) bool {
+	switch s.(type) {
+	case Saturation, Hue, Grayscale:
+		return false
+	}
+	return true
+}
+
+// levels writes what makes a table of the picture, its samples looked up first as parts say: at
+// most one, without operation.
+func (l *lowering) levels(o raster.Op, of raster.Kind, parts []colorPart) raster.Place {
+	n := 8
+	tables := 1
+	if of == raster.Count {
+		n, tables = 4*3*256, l.channels
+	}
+	src := l.read()
+	sums := raster.View{At: l.p.Add(raster.Buffer{Region: raster.Input, Size: int64(n)})}
+	table := l.p.Add(raster.Buffer{Size: 3 * 256})
+	look := raster.Op{Kind: of, Src: [3]raster.View{src}, Dst: sums}
+	if len(parts) > 0 {
+		var each bool
+		look.Table[0], each = l.lookUp(&parts[0])
+		look.Arg[1] = flag(each)
+	}
+	look.Arg[0] = int64(l.width)
+	look.Width, look.Height = int32((l.width+raster.Run-1)/raster.Run), int32(l.height)
+	l.append(look, 0)
+	o.Src[0], o.Dst = sums, raster.View{At: table}
+	o.Width, o.Height = int32(tables), 1
+	l.append(o, 1)
+	l.stage += 2
+	return table
+}
+
+// recolorParts writes what is to be done to each pixel. The table that was made
+// comes behind that of the only part, or alone.
+func (l *lowering) recolorParts(parts []colorPart, made raster.Place, each bool) {
+	if len(parts) == 0 && made == 0 {
+		return
+	}
+	for i := 0; i == 0 || i < len(parts); i++ {
+		src := l.read()
+		l.begin(l.width, l.height, l.channels)
+		o := raster.Op{Kind: raster.Recolor, Src: [3]raster.View{src}, Dst: l.view}
+		if i < len(parts) {
+			p := &parts[i]
+			var all bool
+			o.Table[0], all = l.lookUp(p)
+			o.Arg[1] = flag(all)
+			switch p.then {
+			case colorMix:
+				o.Arg[0], o.Real[0] = raster.Mix, float64(p.mix.factor())
+			case colorGray:
+				o.Arg[0] = raster.Gray
+			case colorTurn:
+				o.Arg[0], o.Arg[3] = raster.Wheel, int64(p.turn)
+			}
+		}
+		o.Table[1] = made
+		o.Arg[2] = flag(each)
+		l.emit(o)
+	}
+}
+
+// lookUp is the table of a part, and whether it has one for each channel. There
+// may be none.
+func (l *lowering) lookUp(p *colorPart) (at raster.Place, each bool) {
+	switch {
+	case !p.lookUp:
+		return 0, false
+	case p.same || l.channels == 1:
+		return l.p.Table(levelsTable{p.tables[0]}), false
+	}
+	return l.p.Table(channelsTable{p.tables}), true
+}
+
+func flag(is bool) int64 {
+	if is {
+		return 1
+	}
+	return 0
+}

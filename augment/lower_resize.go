@@ -1,0 +1,289 @@
+package augment
+
+import (
+	"github.com/tfrec/tfrec/internal/jpeg"
+	"github.com/tfrec/tfrec/internal/raster"
+)
+
+// passes is how many stages a resize has.
+const passes = 2
+
+// render is [ResizeSpec.Render] of the picture.
+func (l *lowering) render(s *ResizeSpec, g Geometry) error {
+	im := Image{Width: l.width, Height: l.height}
+	if !s.Filter.valid() || im.Width > maxSource || im.Height > maxSource || g.check() != nil {
+		return lacking("a resize that is wrong")
+	}
+	across, down := scaling{
+		width: g.ScaledWidth, height: g.ScaledHeight, x: g.CropX, y: g.CropY,
+		filter: s.Filter, antialias: s.Antialias, whole: g.wholeOf(&im),
+	}.axes(im.Width, im.Height, g.WindowWidth, g.WindowHeight, l.channels)
+	padded := g.WindowWidth != g.Width || g.WindowHeight != g.Height
+	if !padded && across.identity() && down.identity() {
+		l.crop(across.lo, down.lo, g.WindowWidth, g.WindowHeight)
+		return nil
+	}
+	src := l.read()
+	l.begin(g.Width, g.Height, l.channels)
+	window := l.view
+	if padded {
+		color := s.PadColor
+		l.paint(l.view, g.Width, g.Height, raster.Fill, shade(&color, l.channels), 0)
+		l.stage++
+		window = window.Move(g.PadX, g.PadY)
+	}
+	l.weigh(window, src, l.channels, g.WindowWidth, g.WindowHeight, across, down, false)
+	l.stage += passes
+	l.wrote = -1
+	if !padded {
+		l.wrote = len(l.p.Ops) - 1
+	}
+	return nil
+}
+
+// resized is a resize of the picture, all of it, without a window.
+func (l *lowering) resized(w, h int, f Filter, antialias bool) {
+	across, down := scaling{width: w, height: h, filter: f, antialias: antialias}.axes(l.width, l.height, w, h, l.channels)
+	if across.identity() && down.identity() {
+		return
+	}
+	src := l.read()
+	l.begin(w, h, l.channels)
+	l.weigh(l.view, src, l.channels, w, h, across, down, false)
+	l.stage += passes
+	l.wrote = len(l.p.Ops) - 1
+}
+
+// weigh is Scratch.resizeAlong, or resizePlane, to w by h pixels of dst.
+func (l *lowering) weigh(dst, src raster.View, channels, w, h int, across, down axisKey, plane bool) {
+	emit := func(o raster.Op, width, height, after int) {
+		o.Width, o.Height, o.Channels = int32(width), int32(height), int32(channels)
+		l.append(o, int32(after))
+	}
+	along := func(dst, src raster.View, a *axis, origin, precision int64) raster.Op {
+		o := raster.Op{Kind: raster.Weigh, Dst: dst, Src: [3]raster.View{src}}
+		o.Table[0] = l.p.Table(tapsTable{a})
+		o.Arg = [13]int64{int64(len(a.first)), 0, origin, precision}
+		return o
+	}
+	up := func(dst, src raster.View, a *axis, origin, precision int64) raster.Op {
+		o := along(dst, src, a, origin, precision)
+		o.Arg[1] = 1
+		return o
+	}
+	switch {
+	case across.identity() && down.identity():
+		emit(raster.Op{Kind: raster.Pick, Dst: dst, Src: [3]raster.View{src.Move(across.lo, down.lo)}}, w, h, 0)
+	case across.filter == Nearest:
+		o := raster.Op{Kind: raster.Pick, Dst: dst, Src: [3]raster.View{src}}
+		o.Table[0] = l.p.Table(nearestTable{across.lo, w, across.in, across.out})
+		o.Table[1] = l.p.Table(nearestTable{down.lo, h, down.in, down.out})
+		emit(o, w, h, 0)
+	case across.identity():
+		emit(up(dst, src.Move(across.lo, 0), axes.get(down), 0, raster.Bytes), w*channels, h, 0)
+	case down.identity():
+		emit(along(dst, src.Move(0, down.lo), axes.get(across), 0, raster.Bytes), w*channels, h, 0)
+	case plane && across.antialias && down.in > h || !across.wide() && downFirst(across, down):
+		a, d := axes.get(across), axes.get(down)
+		from, end := a.span(0, w)
+		between := l.work(end-from, h, channels, 1)
+		emit(up(between, src.Move(from, 0), d, 0, raster.Bytes), (end-from)*channels, h, 0)
+		emit(along(dst, between, a, int64(from), raster.Bytes), w*channels, h, 1)
+	default:
+		a, d := axes.get(across), axes.get(down)
+		from, end := d.span(0, h)
+		first, then, bytes := raster.Bytes, raster.Bytes, 1
+		if across.wide() {
+			first, then, bytes = raster.ToWide, raster.FromWide, 2
+		}
+		between := l.work(w, end-from, channels, bytes)
+		emit(along(between, src.Move(0, from), a, 0, int64(first)), w*channels, end-from, 0)
+		emit(up(dst, between, d, int64(from), int64(then)), w*channels, h, 1)
+	}
+}
+
+// toPlanes is [ResizeSpec.RenderPlanes].
+func (l *lowering) toPlanes(t *Task) error {
+	g := t.Resize.Geometry(t.Planes.Width, t.Planes.Height)
+	to, err := parseSampling(t.Subsampling)
+	if err != nil || t.Resize.checkPlanes(t.Planes, g) != nil {
+		return lacking("a resize of planes that is wrong")
+	}
+	t.YCbCr.reset(g.Width, g.Height, to)
+	t.ResultWidth, t.ResultHeight, t.Channels = g.Width, g.Height, 3
+	views := l.renderPlanes(t.Resize, t.Planes, g, &t.YCbCr, to)
+	for i, out := range t.YCbCr.images() {
+		l.result(views[i], out.Pix, out.Width, out.Height)
+	}
+	return nil
+}
+
+// renderRGB is [ResizeSpec.RenderRGB].
+func (l *lowering) renderRGB(s *ResizeSpec, src *Planes) error {
+	g := s.Geometry(src.Width, src.Height)
+	if s.checkPlanes(src, g) != nil {
+		return lacking("a resize of planes that is wrong")
+	}
+	inner := g
+	inner.Width, inner.Height, inner.PadX, inner.PadY = g.WindowWidth, g.WindowHeight, 0, 0
+	var size Planes
+	for _, plane := range size.images() {
+		plane.Width, plane.Height = inner.Width, inner.Height
+	}
+	planes := l.renderPlanes(s, src, inner, &size, jpeg.Sub444)
+	l.begin(g.Width, g.Height, 3)
+	window := l.view
+	if inner.Width != g.Width || inner.Height != g.Height {
+		l.paint(l.view, g.Width, g.Height, raster.Fill, s.PadColor[:], 0)
+		l.stage++
+		window = window.Move(g.PadX, g.PadY)
+		l.wrote = -1
+	}
+	l.convert(window, planes, inner.Width, inner.Height)
+	return nil
+}
+
+// convert writes pixels of planes of the same size.
+func (l *lowering) convert(dst raster.View, planes [3]raster.View, w, h int) {
+	o := raster.Op{Kind: raster.Convert, Src: planes, Dst: dst, Width: int32(w), Height: int32(h)}
+	o.Arg = [13]int64{1, 1, 0, 0, 0, int64(w), int64(h), 0, 0}
+	l.append(o, 0)
+	l.stage++
+}
+
+// renderPlanes is ResizeSpec.renderPlanes: the planes of a size that is set in
+// dst.
+func (l *lowering) renderPlanes(s *ResizeSpec, src *Planes, g Geometry, dst *Planes, to jpeg.Subsampling) (views [3]raster.View) {
+	from, _ := src.sampling()
+	color := planesColor(s.PadColor)
+	in := src.images()
+	for i, out := range dst.images() {
+		fx, fy, tx, ty := 1, 1, 1, 1
+		if i > 0 {
+			fx, fy = from.Factors()
+			tx, ty = to.Factors()
+		}
+		across := planeAxis{in: in[i].Width, size: src.Width, per: src.Denom * fx, step: tx,
+			scaled: g.ScaledWidth, crop: g.CropX, pad: g.PadX, window: g.WindowWidth, total: g.Width}
+		down := planeAxis{in: in[i].Height, size: src.Height, per: src.Denom * fy, step: ty,
+			scaled: g.ScaledHeight, crop: g.CropY, pad: g.PadY, window: g.WindowHeight, total: g.Height}
+		views[i] = l.renderPlane(s, out.Width, out.Height, in[i], across, down, color[i])
+	}
+	l.stage += 1 + passes + 4
+	return views
+}
+
+// renderPlane is ResizeSpec.renderPlane: padding is painted in the first stage, the
+// window resized in the next ones, and then mixed with the padding at its
+// edges, one after the other.
+func (l *lowering) renderPlane(s *ResizeSpec, width, height int, src *Image, across, down planeAxis, color uint8) raster.View {
+	dst := l.work(width, height, 1, 1)
+	x, w := across.span()
+	y, h := down.span()
+	if w != width || h != height {
+		l.paint(dst, width, height, raster.Fill, []uint8{color}, 0)
+	}
+	window := dst.Move(x, y)
+	l.stage++
+	l.weigh(window, l.send(src, 0, 0, src.Width, src.Height), 1, w, h, across.key(*s, 1), down.key(*s, 0), true)
+	l.stage--
+	left, right := across.halves()
+	top, bottom := down.halves()
+	for i, edge := range []struct {
+		is         bool
+		x, y, w, h int
+	}{{left, 0, 0, 1, h}, {right, w - 1, 0, 1, h}, {top, 0, 0, w, 1}, {bottom, 0, h - 1, w, 1}} {
+		if edge.is {
+			l.paint(window.Move(edge.x, edge.y), edge.w, edge.h, raster.Mean, []uint8{color}, int32(1+passes+i))
+		}
+	}
+	return dst
+}
+
+// planesStep is the first step, done to planes.
+func (l *lowering) planesStep(step Step, src *Planes) error {
+	switch s := step.(type) {
+	case ResizeTo:
+		if s.Validate() != nil {
+			return lacking(s.Op())
+		}
+		return l.planesBox(s.box(src.Width, src.Height), src)
+	case ResizedCrop:
+		return l.planesBox(s, src)
+	case CropBox:
+		return l.planesCrop(s, src)
+	}
+	return lacking(step.Op())
+}
+
+// planesBox is ResizedCrop.applyPlanes.
+func (l *lowering) planesBox(s ResizedCrop, src *Planes) error {
+	if s.Validate() != nil || s.within(src.Width, src.Height) != nil || src.Width > maxSource || src.Height > maxSource {
+		return lacking(s.Op())
+	}
+	from, _ := src.sampling()
+	var planes [3]raster.View
+	for i, in := range src.images() {
+		fx, fy := src.Denom, src.Denom
+		if i > 0 {
+			across, down := from.Factors()
+			fx, fy = fx*across, fy*down
+		}
+		x, across := s.boxAxis(s.X, s.W, fx, s.Width, 1)
+		y, down := s.boxAxis(s.Y, s.H, fy, s.Height, 0)
+		planes[i] = l.work(s.Width, s.Height, 1, 1)
+		l.weigh(planes[i], l.send(in, x, y, across.in, down.in), 1, s.Width, s.Height, across, down, true)
+	}
+	l.stage += passes
+	l.begin(s.Width, s.Height, 3)
+	l.convert(l.view, planes, s.Width, s.Height)
+	return nil
+}
+
+// planesCrop is CropBox.applyPlanes.
+func (l *lowering) planesCrop(s CropBox, src *Planes) error {
+	if s.Validate() != nil || src.Denom != 1 {
+		return lacking(s.Op())
+	}
+	left, right := max(s.X, 0), min(s.X+s.W, src.Width)
+	top, bottom := max(s.Y, 0), min(s.Y+s.H, src.Height)
+	if right-left == s.W && bottom-top == s.H {
+		l.convertBox(src, left, top, s.W, s.H)
+		return nil
+	}
+	l.begin(s.W, s.H, 3)
+	l.wrote = -1
+	l.paint(l.view, s.W, s.H, raster.Fill, s.Fill[:], 0)
+	l.stage++
+	if left < right && top < bottom {
+		l.convertPart(l.view.Move(left-s.X, top-s.Y), src, left, top, right-left, bottom-top)
+	}
+	return nil
+}
+
+// convertBox makes the picture a part of one in planes.
+func (l *lowering) convertBox(src *Planes, x, y, w, h int) {
+	l.begin(w, h, 3)
+	l.convertPart(l.view, src, x, y, w, h)
+}
+
+// convertPart converts a part of a picture in planes: jpeg.Planar.RGBOf. Of the chroma it
+// sends what the part is interpolated with, too.
+func (l *lowering) convertPart(dst raster.View, src *Planes, x, y, w, h int) {
+	sub, _ := src.sampling()
+	fx, fy := sub.Factors()
+	cw, ch := src.Cb.Width, src.Cb.Height
+	cx, cy := max(x/fx-1, 0), max(y/fy-1, 0)
+	endX, endY := min((x+w-1)/fx+2, cw), min((y+h-1)/fy+2, ch)
+	smooth := int64(0)
+	if fx == 1 && fy == 2 || fx == 2 && cw > 2 {
+		smooth = 1
+	}
+	o := raster.Op{Kind: raster.Convert, Dst: dst, Width: int32(w), Height: int32(h)}
+	o.Src[0] = l.send(&src.Y, x, y, w, h)
+	o.Src[1] = l.send(&src.Cb, cx, cy, endX-cx, endY-cy)
+	o.Src[2] = l.send(&src.Cr, cx, cy, endX-cx, endY-cy)
+	o.Arg = [13]int64{int64(fx), int64(fy), smooth, int64(x), int64(y), int64(cw), int64(ch), int64(cx), int64(cy)}
+	l.append(o, 0)
+	l.stage++
+}

@@ -1,0 +1,114 @@
+package augment
+
+import (
+	"encoding/binary"
+	"math"
+
+	"github.com/tfrec/tfrec/internal/raster"
+)
+
+// What programs have as tables. Those that follow from few numbers are compared
+// by these.
+
+func appendInts(dst []byte, values []int32) []byte {
+	for _, v := range values {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(v))
+	}
+	return dst
+}
+
+// tapsTable is the weights of an axis. Tables that the cache of axes keeps are
+// one and the same.
+type tapsTable struct{ *axis }
+
+func (t tapsTable) AppendTo(dst []byte) []byte {
+	dst = appendInts(appendInts(dst, t.first), t.count)
+	for j := range t.most {
+		for i := range t.first {
+			dst = binary.LittleEndian.AppendUint32(dst, uint32(t.weights[i*t.width+j]))
+		}
+	}
+	return dst
+}
+
+// nearestTable is which pixels Nearest takes.
+type nearestTable struct{ lo, n, in, out int }
+
+func (t nearestTable) AppendTo(dst []byte) []byte {
+	for i := range t.n {
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(nearestSource(t.lo+i, t.in, t.out)))
+	}
+	return dst
+}
+
+// placesTable is which pixels of so many a place that grows step by step falls on,
+// -1 for none.
+type placesTable struct {
+	at, step float64
+	n, size  int
+}
+
+func (t placesTable) AppendTo(dst []byte) []byte {
+	at := t.at
+	for range t.n {
+		v := int32(-1)
+		if inside(at, t.size) {
+			v = int32(at)
+		}
+		dst = binary.LittleEndian.AppendUint32(dst, uint32(v))
+		at += t.step
+	}
+	return dst
+}
+
+// levelsTable is a table for all channels.
+type levelsTable struct{ levels }
+
+func (t levelsTable) AppendTo(dst []byte) []byte { return append(dst, t.levels[:]...) }
+
+// channelsTable is a table for each channel.
+type channelsTable struct{ channelLevels }
+
+func (t channelsTable) AppendTo(dst []byte) []byte {
+	for c := range t.channelLevels {
+		dst = append(dst, t.channelLevels[c][:]...)
+	}
+	return dst
+}
+
+// bellTable is half a bell curve.
+type bellTable struct {
+	size  int
+	sigma float64
+}
+
+func (t bellTable) AppendTo(dst []byte) []byte {
+	for _, w := range appendBell(nil, t.size, t.sigma) {
+		dst = binary.LittleEndian.AppendUint32(dst, w)
+	}
+	return dst
+}
+
+// quantilesTable is the normal distribution.
+type quantilesTable struct{}
+
+func (t quantilesTable) AppendTo(dst []byte) []byte {
+	for _, v := range normalQuantiles() {
+		dst = binary.LittleEndian.AppendUint16(dst, uint16(v))
+	}
+	return dst
+}
+
+// normalizeTable is the numbers that samples become.
+type normalizeTable struct{ Normalize }
+
+func (t normalizeTable) AppendTo(dst []byte) []byte {
+	for _, channel := range t.table() {
+		for _, v := range channel {
+			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
+		}
+	}
+	return dst
+}
+
+var _ = []raster.Blob{tapsTable{}, nearestTable{}, placesTable{}, levelsTable{}, channelsTable{}, bellTable{}, quantilesTable{}, normalizeTable{}}

@@ -1,0 +1,97 @@
+package augment
+
+import (
+	"errors"
+	"math"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/raster"
+)
+
+// ramp is a picture in which all rows and columns differ.
+func ramp(w, h, channels int) *Image {
+	im := new(Image)
+	im.Reset(w, h, channels)
+	for i := range im.Pix {
+		im.Pix[i] = uint8(7*i + i/w)
+	}
+	return im
+}
+
+// TestLoweredPrograms holds programs to what they cost: flips, crops and quarter
+// turns have no operation of their own.
+func TestLoweredPrograms(t *testing.T) {
+	t.Parallel()
+	resized := ResizedCrop{X: 3, Y: 5, W: 40, H: 30, Width: 16, Height: 16, Antialias: true}
+	planes := func() *Planes {
+		return &Planes{Y: *ramp(64, 48, 1), Cb: *ramp(32, 24, 1), Cr: *ramp(32, 24, 1), Subsampling: "420", Width: 64, Height: 48, Denom: 1}
+	}
+	const (
+		weigh, pick, convert = raster.Weigh, raster.Pick, raster.Convert
+	)
+	for _, c := range []struct {
+		name   string
+		task   Task
+		want   []raster.Kind
+		stages int
+		sent   int64 // bytes of pixels
+	}{
+		{"crop, resize and flip", Task{Image: ramp(64, 48, 3), Draw: Draw{[]Step{resized, HFlip{}, VFlip{}}}}, []raster.Kind{weigh, weigh}, 2, 40 * 30 * 3},
+		{"flip and resize", Task{Image: ramp(64, 48, 3), Draw: Draw{[]Step{HFlip{}, ResizeTo{Width: 9, Height: 9}}}}, []raster.Kind{weigh, weigh}, 2, 64 * 48 * 3},
+		{"crop of planes, resize and flip", Task{Planes: planes(), Draw: Draw{[]Step{resized, HFlip{}}}},
+			[]raster.Kind{weigh, weigh, weigh, weigh, weigh, weigh, convert}, 3, 40*30 + 2*21*16},
+		{"planes to JPEG", Task{Planes: planes(), Resize: &ResizeSpec{Width: 16, Height: 12, Antialias: true}, Form: YCbCr, Subsampling: "420"},
+			[]raster.Kind{weigh, weigh, weigh, weigh, weigh, weigh}, 2, 64 * 48 * 3 / 2},
+		{"turn, crop and flip", Task{Image: ramp(64, 48, 3), Draw: Draw{[]Step{Rotate{Angle: 90, Expand: true}, CropBox{X: 1, Y: 1, W: 20, H: 20}, HFlip{}}}}, []raster.Kind{pick}, 1, 64 * 48 * 3},
+		{"floats of a crop", Task{Image: ramp(64, 48, 1), Draw: Draw{[]Step{CropBox{X: 1, Y: 1, W: 20, H: 20}}}, Form: Floats}, []raster.Kind{raster.Normalize}, 1, 400},
+		{"colours", Task{Image: ramp(64, 48, 3), Draw: Draw{[]Step{Brightness{0.7}, Contrast{1.3}, Saturation{0.5}, Hue{0.1}}}},
+			[]raster.Kind{raster.Sum, raster.Levels, raster.Recolor, raster.Recolor}, 4, 64 * 48 * 3},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var p raster.Program
+			if err := c.task.Lower(&p); err != nil {
+				t.Fatal(err)
+			}
+			stages := map[int32]bool{}
+			for i, o := range p.Ops {
+				stages[p.Stages[i]] = true
+				if i >= len(c.want) || o.Kind != c.want[i] {
+					t.Errorf("operation %d is %v; want %v", i, o.Kind, c.want)
+				}
+			}
+			sent := int64(0)
+			for _, b := range p.Buffers {
+				if b.Pix != nil && b.Region == raster.Input {
+					sent += b.Size
+				}
+			}
+			if len(p.Ops) != len(c.want) || len(stages) != c.stages || sent != c.sent {
+				t.Errorf("%d operations in %d stages on %d bytes; want %d in %d on %d", len(p.Ops), len(stages), sent, len(c.want), c.stages, c.sent)
+			}
+		})
+	}
+}
+
+func TestNotLowered(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name string
+		task Task
+		what string
+	}{
+		{"artefacts", Task{Image: ramp(8, 8, 3), Draw: Draw{[]Step{HFlip{}, JPEGArtefacts{50}}}}, "jpeg"},
+		{"places too far away", Task{Image: ramp(8, 8, 3), Draw: Draw{[]Step{Affine{Angle: 30, Scale: 0.0001, Filter: Nearest}}}}, "affine"},
+		{"a wrong step", Task{Image: ramp(8, 8, 3), Draw: Draw{[]Step{Gamma{math.NaN(), 1}}}}, "gamma"},
+		{"a box outside", Task{Image: ramp(8, 8, 3), Draw: Draw{[]Step{ResizedCrop{X: 4, W: 5, H: 5, Width: 5, Height: 5}}}}, "resized_crop"},
+		{"no picture", Task{}, "a task that is wrong"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var p raster.Program
+			var lacks *NotLoweredError
+			err := c.task.Lower(&p)
+			if !errors.As(err, &lacks) || !errors.Is(err, ErrNotLowered) || lacks.What != c.what {
+				t.Errorf("error %v; want one about %s", err, c.what)
+			}
+		})
+	}
+}

@@ -1,0 +1,124 @@
+package raster
+
+// Region is where a buffer lies, seen from the processor that carries a
+// program out.
+type Region uint8
+
+// The regions.
+const (
+	Work   Region = iota // made and used by operations; anyone's guess at first
+	Input                // what is sent to the processor
+	Result               // what is fetched from it
+)
+
+// Buffer is a piece of memory of a program.
+type Buffer struct {
+	Region Region
+	Size   int64 // in bytes
+
+	// Of an input, the bytes come from Rows rows of Row bytes that begin Stride
+	// apart in Pix; they are put close together. An input without Pix is zeros.
+	// Of a result, they go there in the same way, or, where Floats is set, as
+	// float32 in the processor's byte order into that.
+	Pix               []byte
+	Row, Rows, Stride int
+	Floats            []float32
+}
+
+// Blob is a table, such as weights or levels. Blobs that are equal (==) have the
+// same bytes, so that those that many pictures share are sent once.
+type Blob interface {
+	// AppendTo appends the bytes, numbers in little-endian order.
+	AppendTo(dst []byte) []byte
+}
+
+// Program is what is to be done for one picture. Its slices are reused by
+// [Program.Reset].
+type Program struct {
+	Buffers []Buffer
+	Blobs   []Blob
+	Ops     []Op
+	// Stages has a number for each operation, which never gets smaller.
+	// Those of the same stage don't depend on each other.
+	Stages []int32
+}
+
+// Reset empties the program.
+func (p *Program) Reset() {
+	clear(p.Buffers) // lets the pictures go
+	clear(p.Blobs)
+	p.Buffers, p.Blobs, p.Ops, p.Stages = p.Buffers[:0], p.Blobs[:0], p.Ops[:0], p.Stages[:0]
+}
+
+// Add appends a buffer and returns its place.
+func (p *Program) Add(b Buffer) Place {
+	p.Buffers = append(p.Buffers, b)
+	return Place(len(p.Buffers)) << placeBits
+}
+
+// Table appends a blob, or finds it, and returns its place.
+func (p *Program) Table(b Blob) Place {
+	for i, have := range p.Blobs {
+		if have == b {
+			return blobPlace | Place(i+1)<<placeBits
+		}
+	}
+	p.Blobs = append(p.Blobs, b)
+	return blobPlace | Place(len(p.Blobs))<<placeBits
+}
+
+// Place is an address in a program: a byte of a buffer or of a blob. Before an
+// operation is carried out the number becomes what the processor takes for an
+// address. The zero value is none.
+type Place uint64
+
+const (
+	placeBits = 48
+	blobPlace = Place(1) << 63
+	// most is how many buffers, or blobs, a program can have.
+	most = 1<<(63-placeBits) - 1
+)
+
+// Split returns the index of the buffer or of the blob, and the byte in it. The
+// place must not be none.
+func (p Place) Split() (blob bool, index int, offset int64) {
+	return p&blobPlace != 0, int(p&^blobPlace>>placeBits) - 1, int64(p & (1<<placeBits - 1))
+}
+
+// Fits says whether the program has no more buffers and blobs than there are
+// places for.
+func (p *Program) Fits() bool { return len(p.Buffers) <= most && len(p.Blobs) <= most }
+
+// View is how the samples of a picture lie in memory: pixel (x, y) begins at
+// At + y*Stride + x*Step.
+type View struct {
+	At           Place
+	Stride, Step int32 // in bytes; either may be negative
+}
+
+// Move returns the view whose first pixel is (x, y).
+func (v View) Move(x, y int) View {
+	v.At += Place(int64(y)*int64(v.Stride) + int64(x)*int64(v.Step))
+	return v
+}
+
+// Mirror returns the view of a picture w pixels wide with left and right
+// swapped.
+func (v View) Mirror(w int) View {
+	v = v.Move(w-1, 0)
+	v.Step = -v.Step
+	return v
+}
+
+// Flip returns the view of a picture h pixels high with top and bottom swapped.
+func (v View) Flip(h int) View {
+	v = v.Move(0, h-1)
+	v.Stride = -v.Stride
+	return v
+}
+
+// Transpose returns the view with x and y swapped.
+func (v View) Transpose() View {
+	v.Stride, v.Step = v.Step, v.Stride
+	return v
+}
