@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -35,9 +36,10 @@ type input struct {
 	split       int // of inputs.splits
 	size        int64
 	compression tfrecord.Compression
-	records     int64  // in the file, once counted
-	first       int64  // number of its first record among all
-	remap       *remap // of its label ids; nil when they stay
+	records     int64       // in the file, once counted
+	first       int64       // number of its first record among all
+	marks       []frameMark // places in it, when its frames were counted
+	remap       *remap      // of its label ids; nil when they stay
 }
 
 // records returns how many records all files hold.
@@ -177,14 +179,16 @@ func (f *input) count(ctx context.Context, maxRecord int64) error {
 	switch {
 	case err == io.EOF:
 		f.records = 0
-		return f.checkCount()
+		return f.checkCount(0)
 	case err != nil:
 		return damaged(err)
 	case f.Info != nil && f.Info.Bytes == f.size && f.mayHold(f.Info.Records):
 		f.records = f.Info.Records
 		return nil
 	case f.compression == tfrecord.None:
-		f.records, err = countFrames(ctx, file, f.size, o)
+		w := frameWalk{file: file, size: f.size, o: o, every: max(f.size/mostMarks, leastMarked)}
+		err = w.to(ctx, math.MaxInt64)
+		f.records, f.marks = w.at.record, w.marks
 	default:
 		f.records = 1
 		for {
@@ -202,7 +206,7 @@ func (f *input) count(ctx context.Context, maxRecord int64) error {
 	if err != nil {
 		return damaged(err)
 	}
-	return f.checkCount()
+	return f.checkCount(f.records)
 }
 
 // mostCompressed is more than how often a file can be larger uncompressed.
@@ -219,15 +223,27 @@ func (f *input) mayHold(records int64) bool {
 	return 0 < records && records <= most
 }
 
-// checkCount holds the number of records to the manifest's.
-func (f *input) checkCount() error {
-	if f.Info == nil || f.Info.Records == f.records {
+// checkCount holds the number of records in the file to the manifest's.
+func (f *input) checkCount(records int64) error {
+	if f.Info == nil || f.Info.Records == records {
 		return nil
 	}
 	return &DamagedError{&tfrecord.Error{
 		Name: f.Path, Record: -1, Offset: f.size, Part: tfrecord.PartCount,
-		Err: fmt.Errorf("%d records, the manifest says %d", f.records, f.Info.Records),
+		Err: fmt.Errorf("%d records, the manifest says %d", records, f.Info.Records),
 	}}
+}
+
+// checkRead holds the number of records that were read to the one that was
+// counted, or that the manifest says.
+func (f *input) checkRead(records int64) error {
+	if records == f.records {
+		return nil
+	}
+	if f.Info != nil && f.Info.Records == f.records {
+		return f.checkCount(records)
+	}
+	return fmt.Errorf("%s changed while it was read: it has %d records, and had %d", f.Path, records, f.records)
 }
 
 // damaged makes a DamagedError of an error about the data, and leaves others.
@@ -245,58 +261,4 @@ func damaged(err error) error {
 func isDamage(err error) bool {
 	var path *os.PathError
 	return !errors.As(err, &path)
-}
-
-// Sizes of what countFrames reads at a time: much where records are small, so
-// that there is one of them after another in it, and little where most of it
-// would be payload.
-const (
-	countWindow = 256 << 10
-	countHeader = 4 << 10
-	largeFrame  = 16 << 10
-)
-
-// countFrames goes over the headers of a plain file.
-func countFrames(ctx context.Context, f *os.File, size int64, o tfrecord.ReaderOptions) (int64, error) {
-	framing := o.Framing()
-	window := make([]byte, countWindow)
-	var records, pos int64
-	next := countWindow
-	for pos < size {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		n, err := f.ReadAt(window[:next], pos)
-		if err != nil && err != io.EOF {
-			return 0, err
-		}
-		if pos+int64(n) < size && n < next {
-			return 0, fmt.Errorf("%s became shorter while it was read", o.Name)
-		}
-		next = countWindow
-		for at := 0; ; {
-			frame, v := framing.Check(window[at:n])
-			end := pos + int64(at) + int64(frame)
-			switch {
-			case v == tfrecord.FrameWhole:
-				records++
-				at += frame
-				continue
-			case v == tfrecord.FrameShort && n-at >= tfrecord.HeaderSize && end <= size:
-				records++
-				pos = end
-				if frame >= largeFrame {
-					next = countHeader
-				}
-			case v == tfrecord.FrameShort && n-at < tfrecord.HeaderSize && pos+int64(n) < size:
-				pos += int64(at)
-			case at == n:
-				pos += int64(n)
-			default:
-				return 0, tfrecord.NewSalvager(f, o).Fault(records, pos+int64(at))
-			}
-			break
-		}
-	}
-	return records, nil
 }

@@ -322,6 +322,9 @@ func (r *reshaping) finishSet(m Manifest, targets []target, last bool) error {
 			r.report.Groups[group] += s.Records
 		}
 	}
+	if err := dir.syncNames(); err != nil {
+		return err
+	}
 	if err := r.record(&m, targets[0].sub, dir); err != nil {
 		return err
 	}

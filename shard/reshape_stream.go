@@ -17,6 +17,7 @@ type block struct {
 	data   []byte
 	sizes  []int // of the frames in data
 
+	checked bool    // the payloads have their checksums
 	targets []int   // of each record; nil: the target is file.split for all
 	places  []int64 // of each record in its target; only for an order
 
@@ -41,6 +42,7 @@ type stream struct {
 	*inputs
 	budget *budget
 	free   chan *block
+	checks bool // payloads, too, as they are read
 }
 
 func (in *inputs) stream() *stream {
@@ -111,37 +113,42 @@ func (s *stream) file(ctx context.Context, f *input, give func(*block) error) er
 	}
 	var records int64
 	if f.compression == tfrecord.None {
-		records, err = s.plain(ctx, f, file, o, counted)
+		records, err = s.plain(ctx, stretch{file: f, to: f.size}, file, counted)
 	} else {
 		records, err = s.compressed(ctx, f, tfrecord.NewReader(file, o), counted)
 	}
 	if err != nil {
 		return err
 	}
-	if records == f.records {
-		return nil
-	}
-	if f.Info != nil && f.Info.Records == f.records {
-		f.records = records
-		return f.checkCount()
-	}
-	return fmt.Errorf("%s changed while it was read: it has %d records, and had %d", f.Path, records, f.records)
+	return f.checkRead(records)
 }
 
-// plain reads blocks of an uncompressed file. What is left of a block behind
-// its last whole frame is read again with the next one: that is half a frame on
+// plain reads blocks of a stretch of an uncompressed file, and says how many
+// records it has, whatever it should have. What is left of a block behind its
+// last whole frame is read again with the next one: that is half a frame on
 // average.
-func (s *stream) plain(ctx context.Context, f *input, file *os.File, o tfrecord.ReaderOptions, give func(*block) error) (records int64, err error) {
-	framing := tfrecord.Framing{Checksum: tfrecord.ChecksumLength, MaxRecord: o.MaxRecord}
+func (s *stream) plain(ctx context.Context, in stretch, file *os.File, give func(*block) error) (records int64, err error) {
+	f := in.file
+	framing := tfrecord.Framing{Checksum: tfrecord.ChecksumLength, MaxRecord: s.o.MaxRecord}
+	if s.checks {
+		framing.Checksum = tfrecord.ChecksumFull
+	}
 	want := int64(blockSize)
-	for pos := int64(0); pos < f.size; {
-		b, err := s.get(ctx, int(min(want, f.size-pos)))
+	for pos := in.from; pos < in.to; {
+		b, err := s.get(ctx, int(min(want, in.to-pos)))
 		if err != nil {
 			return 0, err
 		}
 		want = blockSize
-		n, err := trialFile{file}.ReadAt(b.buffer[:min(int64(len(b.buffer)), f.size-pos)], pos)
-		if err != nil && err != io.EOF {
+		part := b.buffer[:min(int64(len(b.buffer)), in.to-pos)]
+		n, err := trialFile{file}.ReadAt(part, pos)
+		if err == nil || err == io.EOF && n == len(part) {
+			err = nil
+		} else if err == io.EOF {
+			err = fmt.Errorf("%s became shorter while it was read", f.Path)
+		}
+		if err != nil {
+			s.put(b)
 			return 0, err
 		}
 		at, frame, v := 0, 0, tfrecord.FrameWhole
@@ -154,13 +161,13 @@ func (s *stream) plain(ctx context.Context, f *input, file *os.File, o tfrecord.
 		}
 		if at == 0 {
 			s.put(b)
-			if v != tfrecord.FrameShort || pos+int64(frame) > f.size || frame <= n {
-				return 0, tfrecord.NewSalvager(file, o).Fault(records, pos)
+			if v != tfrecord.FrameShort || pos+int64(frame) > in.to || frame <= n {
+				return 0, f.fault(file, in.first+records, pos, s.o.MaxRecord)
 			}
 			want = int64(frame)
 			continue
 		}
-		b.file, b.first, b.offset, b.data = f, records, pos, b.buffer[:at]
+		b.file, b.first, b.offset, b.data, b.checked = f, in.first+records, pos, b.buffer[:at], s.checks
 		records += int64(len(b.sizes))
 		pos += int64(at)
 		if err := give(b); err != nil {
@@ -168,6 +175,16 @@ func (s *stream) plain(ctx context.Context, f *input, file *os.File, o tfrecord.
 		}
 	}
 	return records, nil
+}
+
+// fault says what is wrong with a frame of an uncompressed file, in which
+// something is, or was.
+func (f *input) fault(file *os.File, record, offset, maxRecord int64) error {
+	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: maxRecord, Compression: f.compression}
+	if err := tfrecord.NewSalvager(file, o).Fault(record, offset); err != nil {
+		return damaged(err)
+	}
+	return fmt.Errorf("%s changed while it was read", f.Path)
 }
 
 // compressed reads blocks of the uncompressed stream of a file.
@@ -200,7 +217,7 @@ func (s *stream) compressed(ctx context.Context, f *input, r *tfrecord.Reader, g
 			if b, err = s.get(ctx, size); err != nil {
 				return 0, err
 			}
-			b.file, b.first, b.offset, b.data = f, records, r.Offset(), b.buffer[:0]
+			b.file, b.first, b.offset, b.data, b.checked = f, records, r.Offset(), b.buffer[:0], true
 		}
 		b.data = tfrecord.AppendFrame(b.data, record)
 		b.sizes = append(b.sizes, size)
@@ -211,8 +228,8 @@ func (s *stream) compressed(ctx context.Context, f *input, r *tfrecord.Reader, g
 // check checks the payloads of a block against their checksums, which its
 // other methods and users take for granted.
 func (b *block) check(maxRecord int64) error {
-	if b.file.compression != tfrecord.None {
-		return nil // its Reader did
+	if b.checked {
+		return nil
 	}
 	framing := tfrecord.Framing{MaxRecord: maxRecord}
 	at := 0
@@ -223,12 +240,7 @@ func (b *block) check(maxRecord int64) error {
 				return err
 			}
 			defer file.Close()
-			o := tfrecord.ReaderOptions{Name: b.file.Path, MaxRecord: maxRecord}
-			err = tfrecord.NewSalvager(file, o).Fault(b.first+int64(i), b.offset+int64(at))
-			if err == nil {
-				err = fmt.Errorf("%s changed while it was read", b.file.Path)
-			}
-			return damaged(err)
+			return b.file.fault(file, b.first+int64(i), b.offset+int64(at), maxRecord)
 		}
 		at += size
 	}

@@ -3,7 +3,6 @@ package shard
 import (
 	"context"
 	"slices"
-	"sync"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -18,7 +17,10 @@ func (r *reshaping) write(ctx context.Context) error {
 	if labels := labelKeys(r.in.described.Features); len(labels) > 0 {
 		r.label = labels[0]
 	}
-	if r.verb.order != nil || len(r.targets) > maxOpenShards {
+	switch {
+	case r.contiguous():
+		return r.copySpans(ctx)
+	case r.verb.order != nil || len(r.targets) > maxOpenShards:
 		return r.arrange(ctx)
 	}
 	out := newShardWriters(r)
@@ -146,32 +148,24 @@ func (r *record) label(key string) int64 {
 }
 
 // shardWriters write the shards of all targets, one of each at a time. A
-// finished shard is synced and renamed in the background while the next one is
-// being written.
+// finished shard is put in place in the background while the next one is being
+// written.
 type shardWriters struct {
 	r       *reshaping
 	open    []openTarget
-	commits chan struct{} // holds a token for each commit under way
-
-	background sync.WaitGroup
-	mu         sync.Mutex
-	err        error // the first of the background's
+	commits *commits
 }
 
 // openTarget is where a target is.
 type openTarget struct {
-	w      *Writer // nil before the first record of a shard
+	w      *openShard // nil before the first record of a shard
 	shard  int64
 	placed int64 // records in its shards so far
 	behind int64 // the first record that is not for this shard
-	labels map[int64]int64
 }
 
-// maxCommits is how many shards may be on their way to disk at a time.
-const maxCommits = 2
-
 func newShardWriters(r *reshaping) *shardWriters {
-	w := &shardWriters{r: r, open: make([]openTarget, len(r.targets)), commits: make(chan struct{}, maxCommits)}
+	w := &shardWriters{r: r, open: make([]openTarget, len(r.targets)), commits: newCommits()}
 	for i := range w.open {
 		w.open[i].behind = r.targets[i].start(1)
 	}
@@ -180,15 +174,9 @@ func newShardWriters(r *reshaping) *shardWriters {
 
 // block writes the records of a block, as many at a time as go together.
 func (w *shardWriters) block(b *block) error {
-	target := func(i int) int {
-		if len(b.targets) == 0 {
-			return b.file.split
-		}
-		return b.targets[i]
-	}
 	at := 0
 	for i := 0; i < len(b.sizes); {
-		t := target(i)
+		t := b.target(i)
 		if t == drop {
 			at += b.sizes[i]
 			i++
@@ -199,15 +187,13 @@ func (w *shardWriters) block(b *block) error {
 			return err
 		}
 		first, start := i, at
-		for i < len(b.sizes) && int64(i-first) < o.behind-o.placed && target(i) == t {
+		for i < len(b.sizes) && int64(i-first) < o.behind-o.placed && b.target(i) == t {
 			at += b.sizes[i]
 			i++
 		}
-		if err := w.frames(o, b.data[start:at], b.sizes[first:i]); err != nil {
+		o.placed += int64(i - first)
+		if err := o.w.add(b, first, i, b.data[start:at]); err != nil {
 			return err
-		}
-		if len(b.labels) > 0 {
-			o.count(b.labels[first:i])
 		}
 		// A full shard does not wait open for the next record: targets may be many.
 		if o.placed == o.behind {
@@ -233,54 +219,28 @@ func (w *shardWriters) ready(t int) (*openTarget, error) {
 	return o, nil
 }
 
-func (w *shardWriters) frames(o *openTarget, frames []byte, sizes []int) error {
-	o.placed += int64(len(sizes))
-	return o.w.WriteFrames(frames, sizes)
-}
-
-func (o *openTarget) count(labels []int64) {
-	for _, id := range labels {
-		if id != noLabel {
-			o.labels[id]++
-		}
+func (w *shardWriters) start(t int) (err error) {
+	o := &w.open[t]
+	o.w, err = w.r.openShard(t, o.shard)
+	if err == nil {
+		o.w.data.aside = true // one at a time, mostly: others have no use for the processors
 	}
-}
-
-func (w *shardWriters) start(t int) error {
-	o, target := &w.open[t], &w.r.targets[t]
-	var err error
-	o.labels = map[int64]int64{}
-	o.w, err = target.dir.Create(target.shardName(w.r.name, o.shard), WriterOptions{Compression: w.r.o.compression()})
 	return err
 }
 
 // next ends the open shard of a target and goes on to the one behind it.
 func (w *shardWriters) next(t int) error {
-	o, target := &w.open[t], &w.r.targets[t]
+	o := &w.open[t]
 	if o.w == nil {
 		if err := w.start(t); err != nil { // one without a record
 			return err
 		}
 	}
-	writer, labels, info := o.w, o.labels, &target.infos[o.shard]
+	full := o.w
 	o.w = nil
 	o.shard++
-	o.behind = target.start(o.shard + 1)
-	w.commits <- struct{}{}
-	w.background.Go(func() {
-		done, err := writer.Commit()
-		<-w.commits
-		w.mu.Lock()
-		defer w.mu.Unlock()
-		done.Labels = labelCounts(labels, w.r.in.described.Labels)
-		*info = done
-		if w.err == nil {
-			w.err = err
-		}
-	})
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.err
+	o.behind = w.r.targets[t].start(o.shard + 1)
+	return w.commits.add(context.Background(), full)
 }
 
 // close ends the last shards, or throws away what is open when the run failed
@@ -296,9 +256,5 @@ func (w *shardWriters) close(err error) error {
 			o.w = nil
 		}
 	}
-	w.background.Wait()
-	if err == nil {
-		err = w.err
-	}
-	return err
+	return w.commits.wait(err)
 }

@@ -1,11 +1,12 @@
 package shard
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"hash"
+	"io/fs"
 	"os"
 	"path/filepath"
 
@@ -31,12 +32,45 @@ type Writer struct {
 	out  *tfrecord.Writer
 
 	indexFile *os.File // nil for compressed shards
-	index     *bufio.Writer
-	line      []byte
+	index     []byte   // that is not in indexFile yet
+	part      bool     // of a set whose folders its maker syncs
 }
+
+// indexBuffer is how much of an index is written at a time.
+const indexBuffer = 64 << 10
 
 // Create starts a shard with the given file name in d.
 func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
+	w, err := d.create(file, o)
+	if err != nil {
+		return nil, err
+	}
+	w.data.aside = true
+	return w, nil
+}
+
+// createPart is Create for one shard of many that are made at a time: it hashes
+// where it is written, and its Commit leaves the names in the folders to
+// be synced by syncNames, once for all.
+func (d *Dir) createPart(file string, o WriterOptions) (*Writer, error) {
+	w, err := d.create(file, o)
+	if err != nil {
+		return nil, err
+	}
+	w.part = true
+	return w, nil
+}
+
+// syncNames makes the names of the shards and indexes in the folder last.
+func (d *Dir) syncNames() error {
+	err := atomicfile.SyncDir(d.join(IndexDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return atomicfile.SyncDir(d.path)
+}
+
+func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
 	if err := checkName(file); err != nil {
 		return nil, err
 	}
@@ -54,7 +88,6 @@ func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
 	w.out, err = tfrecord.NewWriter(w.data, tfrecord.WriterOptions{Compression: o.Compression, Level: o.Level})
 	if err == nil && (o.Compression == tfrecord.Auto || o.Compression == tfrecord.None) {
 		w.indexFile, err = os.CreateTemp(temp, file+".idx.*")
-		w.index = bufio.NewWriterSize(w.indexFile, 64<<10)
 	}
 	if err != nil {
 		w.Abort()
@@ -69,7 +102,11 @@ func (w *Writer) WriteRecord(record []byte) error {
 	if err := w.out.WriteRecord(record); err != nil {
 		return w.explain(err)
 	}
-	return w.addIndex(offset, int64(len(record))+tfrecord.Overhead)
+	if w.indexFile == nil {
+		return nil
+	}
+	w.addIndex(offset, int64(len(record))+tfrecord.Overhead)
+	return w.writeIndex(indexBuffer)
 }
 
 // WriteFrames appends records that tfrecord.AppendFrame framed, of the given
@@ -80,26 +117,32 @@ func (w *Writer) WriteFrames(frames []byte, sizes []int) error {
 	if err := w.out.WriteFrames(frames, len(sizes)); err != nil {
 		return w.explain(err)
 	}
+	if w.indexFile == nil {
+		return nil
+	}
 	for _, n := range sizes {
-		if err := w.addIndex(offset, int64(n)); err != nil {
-			return err
-		}
+		w.addIndex(offset, int64(n))
 		offset += int64(n)
 	}
-	return nil
+	return w.writeIndex(indexBuffer)
 }
 
 // Records returns how many records were written so far.
 func (w *Writer) Records() int64 { return w.out.Records() }
 
-func (w *Writer) addIndex(offset, size int64) error {
-	if w.index == nil {
+func (w *Writer) addIndex(offset, size int64) {
+	w.index = tfrecord.AppendIndex(w.index, tfrecord.IndexEntry{Offset: offset, Size: size})
+}
+
+// writeIndex writes what there is of the index, if that is as much as least.
+func (w *Writer) writeIndex(least int) error {
+	if len(w.index) < least || len(w.index) == 0 {
 		return nil
 	}
-	w.line = tfrecord.AppendIndex(w.line[:0], tfrecord.IndexEntry{Offset: offset, Size: size})
-	if _, err := w.index.Write(w.line); err != nil {
+	if _, err := w.indexFile.Write(w.index); err != nil {
 		return w.explain(err)
 	}
+	w.index = w.index[:0]
 	return nil
 }
 
@@ -126,20 +169,20 @@ func (w *Writer) commit() (Info, error) {
 	if err := atomicfile.Remove(path); err != nil {
 		return Info{}, err
 	}
-	if w.index != nil {
-		if err := w.index.Flush(); err != nil {
+	if w.indexFile != nil {
+		if err := w.writeIndex(0); err != nil {
 			return Info{}, err
 		}
 		if err := os.MkdirAll(filepath.Dir(IndexPath(path)), 0o755); err != nil {
 			return Info{}, err
 		}
-		if err := place(w.indexFile, IndexPath(path)); err != nil {
+		if err := w.place(w.indexFile, IndexPath(path)); err != nil {
 			return Info{}, err
 		}
 	} else if err := atomicfile.Remove(IndexPath(path)); err != nil {
 		return Info{}, err
 	}
-	if err := place(w.data.f, path); err != nil {
+	if err := w.place(w.data.f, path); err != nil {
 		return Info{}, err
 	}
 	return Info{
@@ -148,6 +191,16 @@ func (w *Writer) commit() (Info, error) {
 		Bytes:   w.data.bytes,
 		SHA256:  hex.EncodeToString(w.data.sum.Sum(nil)),
 	}, nil
+}
+
+func (w *Writer) place(f *os.File, path string) error {
+	if !w.part {
+		return place(f, path)
+	}
+	if err := attempted("place"); err != nil {
+		return err
+	}
+	return atomicfile.Rename(f, path)
 }
 
 func place(f *os.File, path string) error {
@@ -179,6 +232,7 @@ type sink struct {
 	sum   hash.Hash
 	bytes int64
 	begun int64 // bytes whose write-back has been asked for
+	aside bool  // whether to hash in another goroutine
 }
 
 // writeBack is how much is written between two requests for write-back.
@@ -191,7 +245,7 @@ const hashAside = 64 << 10
 func (s *sink) Write(p []byte) (int, error) {
 	var n int
 	var err error
-	if len(p) < hashAside {
+	if !s.aside || len(p) < hashAside {
 		n, err = trialFile{s.f}.Write(p)
 		s.sum.Write(p)
 	} else {

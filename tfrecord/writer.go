@@ -29,7 +29,8 @@ type WriterOptions struct {
 type Writer struct {
 	out     io.Writer // the compressor, or the sink
 	comp    compressor
-	buf     []byte
+	size    int              // of what is written at a time
+	buf     []byte           // grows up to size: many files are smaller
 	edge    [headerSize]byte // header or footer of a record that doesn't fit in buf
 	records int64
 	offset  int64
@@ -72,7 +73,7 @@ func NewWriter(w io.Writer, opts WriterOptions) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	t := &Writer{out: out, comp: comp, buf: make([]byte, 0, max(opts.BufferSize, minBuffer))}
+	t := &Writer{out: out, comp: comp, size: max(opts.BufferSize, minBuffer)}
 	if comp != nil {
 		t.out = comp
 	}
@@ -119,7 +120,7 @@ func newCompressor(w io.Writer, c Compression, level int) (compressor, error) {
 // WriteRecord writes p as one record.
 func (w *Writer) WriteRecord(p []byte) error {
 	size := len(p) + Overhead
-	if w.err == nil && size <= cap(w.buf)-len(w.buf) {
+	if w.err == nil && size <= w.size-len(w.buf) {
 		w.buf = AppendFrame(w.buf, p)
 	} else {
 		w.write(appendHeader(w.edge[:0], uint64(len(p))))
@@ -148,12 +149,12 @@ func (w *Writer) wrote(size, records int) error {
 // write fills the buffer to the brim before each flush, so that a compressor
 // sees the same pieces however its input was cut into records or frames.
 func (w *Writer) write(p []byte) {
-	for w.err == nil && len(p) > cap(w.buf)-len(w.buf) {
+	for w.err == nil && len(p) > w.size-len(w.buf) {
 		if len(w.buf) == 0 && w.comp == nil {
 			w.emit(p)
 			return
 		}
-		n := cap(w.buf) - len(w.buf)
+		n := w.size - len(w.buf)
 		w.buf = append(w.buf, p[:n]...)
 		p = p[n:]
 		w.emit(w.buf)

@@ -31,6 +31,15 @@ func Write(tempDir, path string, data []byte) error {
 // Place syncs and closes f and renames it to path, replacing what is there.
 // On an error f still has its temporary name; Discard removes it.
 func Place(f *os.File, path string) error {
+	if err := Rename(f, path); err != nil {
+		return err
+	}
+	return SyncDir(filepath.Dir(path))
+}
+
+// Rename is Place for one of many files: its folder is left to be synced once
+// for all of them, by SyncDir, before anything else says that they are there.
+func Rename(f *os.File, path string) error {
 	if err := f.Chmod(0o644); err != nil {
 		return err
 	}
@@ -40,10 +49,7 @@ func Place(f *os.File, path string) error {
 	if err := f.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return err
-	}
-	return SyncDir(filepath.Dir(path))
+	return os.Rename(f.Name(), path)
 }
 
 // Discard closes and removes a temporary file. It is safe after Place failed.
