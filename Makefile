@@ -10,6 +10,11 @@ LARGE    ?= $(SHARED)/data/cc0/large
 
 STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VENV         := .venv
+CUDA         := .cuda
+FAKECUDA     := bin/fakecuda
+CUDA_SOURCES := gpu/kernels/kernels.cu gpu/internal/gputest/probe.cu
+# What go wants for the tag cuda: NVIDIA's headers, for gorgonia.org/cu.
+CUDA_GO      := CGO_ENABLED=1 CGO_CFLAGS="-g -O2 -I$(CURDIR)/$(CUDA)/headers/nvidia/cuda_runtime/include" $(GO)
 STEP_GOLDENS := $(CURDIR)/bin/step-goldens
 VENV_STAMP   := $(VENV)/.requirements
 REQUIREMENTS := internal/interop/requirements.txt
@@ -19,6 +24,7 @@ REQUIREMENTS := internal/interop/requirements.txt
 MAKEFLAGS += --no-builtin-rules
 
 .PHONY: help build demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist man
+.PHONY: gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 
 help: ## list these targets
@@ -93,6 +99,35 @@ man: ## write the manual pages to man
 race: ## run the tests under the race detector (needs a C compiler)
 	@command -v "$$($(GO) env CC)" >/dev/null 2>&1 || { echo "make race: the race detector needs cgo and a C compiler; '$$($(GO) env CC)' is not installed (on Debian: apt-get install gcc libc6-dev)" >&2; exit 1; }
 	CGO_ENABLED=1 $(GO) test -race ./...
+
+gpu: cuda-headers ## build bin/tfrec-cuda, which uses an NVIDIA GPU where there is one (Linux on amd64, needs gcc)
+	$(CUDA_GO) build -trimpath -buildvcs=auto -tags cuda -o bin/tfrec-cuda ./cmd/tfrec
+
+gpu-test: cuda-headers fakecuda ## test what runs on a GPU on a fake driver (needs gcc and g++)
+	$(CUDA_GO) vet -tags cuda ./gpu/... ./cmd/tfrec
+	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -race -tags cuda ./gpu/internal/... -require-gpu
+	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -tags cuda ./gpu -require-gpu
+
+gpu-device-test: cuda-headers ## build bin/gpu.test, to be run on a machine with a GPU: ./gpu.test -require-gpu
+	$(CUDA_GO) test -c -trimpath -ldflags='-s -w' -tags cuda -o bin/gpu.test ./gpu
+
+gpu-env: cuda-headers fakecuda ## print what the shell wants for go test -tags cuda: eval "$$(make -s gpu-env)"
+	@echo 'export CGO_ENABLED=1 CGO_CFLAGS="-g -O2 -I$(CURDIR)/$(CUDA)/headers/nvidia/cuda_runtime/include" LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA)'
+
+fakecuda: cuda-headers
+	@$(MAKE) --no-print-directory -s -C gpu/internal/fakecuda/lib OUT=$(CURDIR)/$(FAKECUDA) HEADERS=$(CURDIR)/$(CUDA)/headers/nvidia/cuda_runtime/include
+
+ptx: $(CUDA)/nvrtc ## compile the kernels to PTX, which is committed
+	$(GO) run ./gpu/toolkit $(CUDA_SOURCES)
+
+check-ptx: $(CUDA)/nvrtc ## compile the kernels and compare with the PTX that is committed
+	$(GO) run ./gpu/toolkit -check $(CUDA_SOURCES)
+
+cuda-headers: $(CUDA)/headers
+
+$(CUDA)/%: gpu/toolkit/%.txt
+	gpu/toolkit/fetch.sh $< $@
+	@touch $@
 
 fuzz: ## run every fuzz target for FUZZTIME (10s, or a number of runs such as 5000x)
 	@set -e; for pkg in $$(grep -rl --include='*_test.go' '^func Fuzz' . | xargs -r -n1 dirname | sort -u); do \

@@ -63,6 +63,8 @@ var (
 		"github.com/parquet-go", "github.com/andybalholm/brotli", "github.com/google/uuid",
 		"github.com/pierrec/lz4/v4", "github.com/twpayne/go-geom", "google.golang.org/protobuf",
 	}
+	// driver is NVIDIA's, and comes in with the tag cuda alone.
+	driver = []string{"gorgonia.org/cu", "github.com/google/uuid", "github.com/pkg/errors"}
 	// conditions is the language of filter --where.
 	conditions = []string{"github.com/expr-lang/expr"}
 )
@@ -81,10 +83,10 @@ var rooms = map[string]room{
 		ours:   []string{"shard", "tfrecord", "augment", "internal"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
-	"gpu": {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},
+	"gpu": {ours: []string{"augment", "internal"}, theirs: slices.Concat(pixels, driver), judges: judges},
 	"cmd": {
-		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where", "internal/export"},
-		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions), judges: slices.Concat(judges, scripts, manuals),
+		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where", "internal/export", "internal/emit"},
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver), judges: slices.Concat(judges, scripts, manuals),
 	},
 	// Programs of users, which see what users see.
 	"examples": {
@@ -96,6 +98,7 @@ var rooms = map[string]room{
 		ours:   []string{"shard", "tfrecord", "augment", "internal"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables), judges: judges,
 	},
+	"internal/emit":  {ours: []string{"shard", "tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
 	"internal/where": {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, conditions), judges: judges},
 	// Only tests, which drive a room and the built command from outside.
 	"internal/interop": {ours: []string{"tfrecord", "reader", "internal"}, judges: judges},
@@ -220,6 +223,7 @@ func TestArrowsPointOneWay(t *testing.T) {
 		{"static", []string{"GOOS=linux", "GOARCH=amd64"}, []string{"-tags=static"}},
 		{"noasm", []string{"GOOS=linux", "GOARCH=amd64"}, []string{"-tags=noasm"}},
 		{"interop", []string{"GOOS=linux", "GOARCH=amd64"}, []string{"-tags=interop"}},
+		{"cuda", []string{"GOOS=linux", "GOARCH=amd64", "CGO_ENABLED=1"}, []string{"-tags=cuda"}},
 	} {
 		t.Run(build.name, func(t *testing.T) {
 			t.Parallel()

@@ -1,0 +1,97 @@
+package cuda
+
+import (
+	"fmt"
+	"unsafe"
+)
+
+// Buffer is memory of a GPU.
+type Buffer struct {
+	stream  *Stream
+	address uintptr
+	size    int
+}
+
+// Alloc allocates n bytes, at least 1, of the GPU's memory. What is in there is
+// undefined; it begins at a multiple of 16, on a real GPU of 256. It takes long, next
+// to a kernel: keep buffers. Errors wrap ErrOutOfMemory where there is no room.
+func (s *Stream) Alloc(n int) (*Buffer, error) {
+	if err := s.usable(n); err != nil {
+		return nil, err
+	}
+	address, err := s.device.context.alloc(n)
+	if err != nil {
+		return nil, s.device.explain(err, fmt.Sprintf("allocate %d bytes", n))
+	}
+	b := &Buffer{stream: s, address: address, size: n}
+	s.buffers[b] = struct{}{}
+	return b, nil
+}
+
+// Size returns how many bytes the buffer has, 0 after Free.
+func (b *Buffer) Size() int { return b.size }
+
+// Address is where on the GPU a byte of the buffer lies, for what lies in its memory
+// itself and points there.
+func (b *Buffer) Address(offset int) uint64 {
+	if offset < 0 || offset > b.size {
+		panic(fmt.Sprintf("cuda: offset %d in a buffer of %d bytes", offset, b.size))
+	}
+	return uint64(b.address) + uint64(offset)
+}
+
+// At is the address of a byte of the buffer as a parameter.
+func (b *Buffer) At(offset int) Param { return Param(b.Address(offset)) }
+
+// Free gives the memory back. Nothing that is queued may need it any longer.
+// Freeing again does nothing.
+func (b *Buffer) Free() error {
+	if b.size == 0 {
+		return nil
+	}
+	delete(b.stream.buffers, b)
+	b.size = 0
+	return b.stream.device.cleanup(b.stream.device.context.free(b.address))
+}
+
+// HostBuffer is pinned memory of the host, which the GPU copies from and to by
+// itself.
+type HostBuffer struct {
+	stream *Stream
+	data   []byte
+}
+
+// AllocHost allocates n bytes, at least 1, of pinned memory, which the whole machine
+// then has less of. What is in there is undefined. It takes longer than Alloc. Errors
+// wrap ErrOutOfMemory where there is no room.
+func (s *Stream) AllocHost(n int) (*HostBuffer, error) {
+	if err := s.usable(n); err != nil {
+		return nil, err
+	}
+	p, err := s.device.context.allocHost(n)
+	if err != nil {
+		return nil, s.device.explain(err, fmt.Sprintf("allocate %d bytes of pinned memory", n))
+	}
+	b := &HostBuffer{stream: s, data: unsafe.Slice((*byte)(p), n)}
+	s.hosts[b] = struct{}{}
+	return b, nil
+}
+
+// Bytes is the memory itself, nil after Free. It is gone, not only from here, once
+// the buffer is freed or its stream closed.
+func (b *HostBuffer) Bytes() []byte { return b.data }
+
+// Size returns how many bytes there are, 0 after Free.
+func (b *HostBuffer) Size() int { return len(b.data) }
+
+// Free gives the memory back. No copy that is queued may need it any longer. Freeing
+// again does nothing.
+func (b *HostBuffer) Free() error {
+	if b.data == nil {
+		return nil
+	}
+	delete(b.stream.hosts, b)
+	p := unsafe.Pointer(unsafe.SliceData(b.data))
+	b.data = nil
+	return b.stream.device.cleanup(b.stream.device.context.freeHost(p))
+}

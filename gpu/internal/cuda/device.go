@@ -1,0 +1,210 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+)
+
+// The oldest GPUs that kernels are compiled for: Volta.
+const (
+	leastMajor = 7
+	leastMinor = 0
+)
+
+// Info describes a GPU.
+type Info struct {
+	// Index is what [Open] wants, from 0.
+	Index int
+	// Name is such as "NVIDIA H200".
+	Name string
+	// UUID is as nvidia-smi prints it.
+	UUID string
+	// Memory is all that it has, in bytes.
+	Memory int64
+	// Major and Minor are its compute capability.
+	Major, Minor int
+	// Multiprocessors run kernels, CopyEngines copies: with 2 of the latter it
+	// copies both ways while kernels run.
+	Multiprocessors, CopyEngines int
+}
+
+// Refusal says why the GPU can't be used, with an error that wraps ErrNoDevice, or
+// is nil where it can.
+func (i Info) Refusal() error {
+	if i.Major > leastMajor || i.Major == leastMajor && i.Minor >= leastMinor {
+		return nil
+	}
+	return fault(ErrNoDevice, 0, "GPU %d (%s) has compute capability %d.%d; %d.%d (Volta) or later is needed", i.Index, i.Name, i.Major, i.Minor, leastMajor, leastMinor)
+}
+
+// Driver is what [Survey] found.
+type Driver struct {
+	// Version is the CUDA version that the driver is for, such as "12.2".
+	Version string
+	// Devices are all its GPUs.
+	Devices []Info
+}
+
+// Survey loads the driver and describes it and its GPUs, without taking any of
+// their memory. Its errors wrap ErrNotBuilt, ErrNoDriver, ErrOldDriver or
+// ErrNoDevice.
+func Survey() (Driver, error) {
+	d, err := openDriver()
+	if err != nil {
+		return Driver{}, err
+	}
+	v, err := d.version()
+	if err != nil {
+		return Driver{}, err
+	}
+	found := Driver{Version: versionText(v)}
+	n, err := d.count()
+	if err != nil {
+		return Driver{}, err
+	}
+	if n == 0 {
+		return Driver{}, fault(ErrNoDevice, codeNoDevice, "the NVIDIA driver finds no GPU")
+	}
+	for i := range n {
+		info, err := d.info(i)
+		if err != nil {
+			return Driver{}, err
+		}
+		found.Devices = append(found.Devices, info)
+	}
+	return found, nil
+}
+
+func versionText(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }
+
+// Device is a GPU that was opened: its primary context. It is safe for concurrent
+// use.
+type Device struct {
+	info    Info
+	version int
+	context context
+	lost    atomic.Bool
+
+	mu      sync.Mutex
+	streams int // that are open
+	modules []module
+	closed  bool
+}
+
+// Open opens a GPU by its number, from 0. It may be opened more than once. Errors
+// wrap ErrNotBuilt, ErrNoDriver, ErrOldDriver, ErrNoDevice or ErrOutOfMemory.
+func Open(index int) (*Device, error) {
+	d, err := openDriver()
+	if err != nil {
+		return nil, err
+	}
+	version, err := d.version()
+	if err != nil {
+		return nil, err
+	}
+	n, err := d.count()
+	if err != nil {
+		return nil, err
+	}
+	if index < 0 || index >= n {
+		return nil, fault(ErrNoDevice, 0, "there is no GPU %d: the NVIDIA driver finds %d", index, n)
+	}
+	info, err := d.info(index)
+	if err != nil {
+		return nil, err
+	}
+	if err := info.Refusal(); err != nil {
+		return nil, err
+	}
+	c, err := d.retain(index)
+	if err != nil {
+		var call *callError
+		if errors.As(err, &call) && call.code == codeOutOfMemory {
+			return nil, fault(ErrOutOfMemory, call.code, "GPU %d (%s) has no memory left to be opened: %s", index, info.Name, call)
+		}
+		return nil, fmt.Errorf("open GPU %d (%s): %w", index, info.Name, err)
+	}
+	return &Device{info: info, version: version, context: c}, nil
+}
+
+// Info describes the GPU.
+func (d *Device) Info() Info { return d.info }
+
+// Lost says whether a kernel, or the GPU itself, failed in a way after which every
+// call on this device fails. Close what is open then, and do without it.
+func (d *Device) Lost() bool { return d.lost.Load() }
+
+// Memory returns how much of the GPU's memory nobody has, and all of it, in bytes.
+func (d *Device) Memory() (free, total int64, err error) {
+	err = d.do(func() error {
+		free, total, err = d.context.memory()
+		return err
+	})
+	return free, total, d.explain(err, "look at memory")
+}
+
+// Close unloads the modules and lets go of the GPU. It refuses while streams are
+// open. Closing again does nothing. Nothing else of the device may be called from
+// then on.
+func (d *Device) Close() error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.closed {
+		return nil
+	}
+	if d.streams > 0 {
+		return fault(nil, 0, "GPU %d can't be closed: %d of its streams are open", d.info.Index, d.streams)
+	}
+	d.closed = true
+	err := d.do(func() error {
+		var errs []error
+		for _, m := range d.modules {
+			errs = append(errs, d.cleanup(m.unload()))
+		}
+		return errors.Join(append(errs, d.cleanup(d.context.release()))...)
+	})
+	d.modules = nil
+	return err
+}
+
+// do calls f on a thread that has the device's context.
+func (d *Device) do(f func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	if err := d.context.enter(); err != nil {
+		return err
+	}
+	return f()
+}
+
+// cleanup explains an error of freeing something. There is none where the context is
+// lost: all is gone with it, and its loss was told.
+func (d *Device) cleanup(err error) error {
+	var call *callError
+	if d.Lost() && errors.As(err, &call) && losesContext(call.code) {
+		return nil
+	}
+	return d.explain(err, "close")
+}
+
+// explain makes of an error of the driver's one for the caller, and notes the loss
+// of the context.
+func (d *Device) explain(err error, what string) error {
+	var call *callError
+	if !errors.As(err, &call) {
+		return err
+	}
+	switch {
+	case losesContext(call.code):
+		d.lost.Store(true)
+		return fault(ErrLaunch, call.code, "GPU %d (%s) failed: %s; it is of no use any longer to this process", d.info.Index, d.info.Name, call)
+	case call.code == codeOutOfMemory:
+		return fault(ErrOutOfMemory, call.code, "%s: no memory left on GPU %d (%s): %s", what, d.info.Index, d.info.Name, call)
+	case call.code == codeOutOfResources:
+		return fault(ErrLaunch, call.code, "%s: GPU %d (%s) refuses: %s", what, d.info.Index, d.info.Name, call)
+	}
+	return fault(nil, call.code, "%s: GPU %d (%s): %s", what, d.info.Index, d.info.Name, call)
+}

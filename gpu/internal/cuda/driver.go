@@ -1,0 +1,62 @@
+package cuda
+
+import "unsafe"
+
+// driver is what the two builds differ in: with the tag cuda it is cu, without it
+// there is none. It adds nothing to the driver's calls but the call's name to
+// errors, which are *callError, but for those of opening it.
+type driver interface {
+	// version is 1000 times CUDA's major version and 10 times its minor.
+	version() (int, error)
+	count() (int, error)
+	info(index int) (Info, error)
+	retain(index int) (context, error)
+}
+
+// context is the primary context of a GPU. All but enter and release want that it
+// is the calling thread's current one.
+type context interface {
+	enter() error
+	release() error
+	memory() (free, total int64, err error)
+	load(ptx []byte) (module, error)
+	newStream() (stream, error)
+	newEvent() (event, error)
+	alloc(bytes int) (uintptr, error)
+	free(address uintptr) error
+	allocHost(bytes int) (unsafe.Pointer, error)
+	freeHost(p unsafe.Pointer) error
+}
+
+type module interface {
+	function(name string) (function, error)
+	unload() error
+}
+
+// function is a driver's own; only its stream looks into it.
+type function any
+
+type stream interface {
+	upload(to uintptr, from unsafe.Pointer, bytes int) error
+	download(to unsafe.Pointer, from uintptr, bytes int) error
+	// launch gets pointers to eight bytes for each parameter.
+	launch(f function, grid, block Dim, params []unsafe.Pointer) error
+	record(e event) error
+	synchronize() error
+	destroy() error
+}
+
+type event interface {
+	query() error
+	synchronize() error
+	destroy() error
+}
+
+// callError is a call that the driver answered with an error.
+type callError struct {
+	call string
+	code int
+	name string
+}
+
+func (e *callError) Error() string { return e.call + " answers " + e.name }

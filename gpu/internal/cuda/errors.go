@@ -1,0 +1,85 @@
+package cuda
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What errors of this package wrap, for errors.Is. Errors that wrap none of them
+// are mistakes of the caller, or of the driver.
+var (
+	// ErrNotBuilt says that the program has no CUDA in it.
+	ErrNotBuilt = errors.New("this binary was built without CUDA")
+	// ErrNoDriver says that there is no driver, or none that starts.
+	ErrNoDriver = errors.New("no NVIDIA driver")
+	// ErrNoDevice says that the driver finds no GPU, or none with that number that
+	// can be used.
+	ErrNoDevice = errors.New("no usable NVIDIA GPU")
+	// ErrOldDriver says that the driver doesn't know what is asked of it: kernels of
+	// this version, or a function.
+	ErrOldDriver = errors.New("the NVIDIA driver is too old")
+	// ErrOutOfMemory says that the GPU, or pinned memory, has no room for an
+	// allocation. All else goes on: one may free something, or ask for less.
+	ErrOutOfMemory = errors.New("out of memory")
+	// ErrLaunch says that a kernel could not be launched, or failed as it ran, which
+	// whatever waits for it tells. See [Device.Lost].
+	ErrLaunch = errors.New("the GPU failed")
+)
+
+// Error is an error of this package, as one sentence.
+type Error struct {
+	// Kind is one of the errors above, or nil.
+	Kind error
+	// Code is what the driver answered, a CUresult; 0 where it wasn't asked.
+	Code int
+
+	message string
+}
+
+// Error returns the sentence.
+func (e *Error) Error() string { return e.message }
+
+// Unwrap returns Kind.
+func (e *Error) Unwrap() error { return e.Kind }
+
+func fault(kind error, code int, format string, args ...any) *Error {
+	return &Error{Kind: kind, Code: code, message: fmt.Sprintf(format, args...)}
+}
+
+// updateDriver is what to do about a driver that is too old. Kernels are in PTX 8.2,
+// which came with CUDA 12.2 and its drivers 535.
+const updateDriver = "update it to version 535 or later"
+
+// Of the driver's answers, those that mean something here.
+const (
+	codeOutOfMemory        = 2
+	codeNoDevice           = 100
+	codeNoBinary           = 209
+	codeECC                = 214
+	codeInvalidPTX         = 218
+	codeNVLink             = 220
+	codeUnsupportedPTX     = 222
+	codeNotReady           = 600
+	codeIllegalAddress     = 700
+	codeOutOfResources     = 701
+	codeLaunchTimeout      = 702
+	codeContextDestroyed   = 709
+	codeAssert             = 710
+	codeHardwareStack      = 714
+	codeIllegalInstruction = 715
+	codeMisaligned         = 716
+	codeAddressSpace       = 717
+	codeInvalidPC          = 718
+	codeLaunchFailed       = 719
+)
+
+// losesContext says whether an answer is one after which every call on the context
+// gets it again.
+func losesContext(code int) bool {
+	switch code {
+	case codeECC, codeNVLink, codeIllegalAddress, codeLaunchTimeout, codeContextDestroyed, codeAssert, codeHardwareStack,
+		codeIllegalInstruction, codeMisaligned, codeAddressSpace, codeInvalidPC, codeLaunchFailed:
+		return true
+	}
+	return false
+}

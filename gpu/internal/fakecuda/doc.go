@@ -1,0 +1,23 @@
+// Package fakecuda is for tests: it tells whether the NVIDIA driver of this process
+// is the fake one in lib, asks it for faults and counts what is alive in it.
+//
+// The fake is a libcuda.so.1 that the loader finds where LD_LIBRARY_PATH names its
+// folder; `make gpu-test` builds it and does that. Its GPU is the processor, which runs
+// the very kernels, compiled by g++, one thread after another. It is stricter than
+// any GPU, so that what would go wrong now and then there always does here:
+//
+//   - nothing that is queued happens before somebody waits for it;
+//   - copies that don't wait want pinned memory;
+//   - fresh memory holds 0xA5, and ends where a page begins that can't be touched;
+//   - a thread without the context can't do a thing, and a failed kernel ends the context.
+//
+// Variables of the environment, read at each call, make it fail:
+//
+//	FAKECUDA_DEVICES     how many GPUs there are: 1
+//	FAKECUDA_MEMORY      the bytes of each: 1 GiB
+//	FAKECUDA_DRIVER      the driver's version: 12020; PTX of later ones is refused
+//	FAKECUDA_CAPABILITY  the compute capability, times ten: 90
+//	FAKECUDA_FAIL        FUNCTION:N:CODE, more of them behind commas: from when that was set, the
+//	                     N-th call (with N+ that and all later ones) answers CODE. The function kernel is
+//	                     a kernel that runs, rather than its launch.
+package fakecuda

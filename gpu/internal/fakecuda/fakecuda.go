@@ -1,0 +1,69 @@
+//go:build cuda && linux && amd64 && cgo
+
+package fakecuda
+
+/*
+#cgo LDFLAGS: -ldl
+#include <dlfcn.h>
+#include <stdint.h>
+
+static void (*find(void))(int64_t *) {
+	void *library = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+	return library == NULL ? NULL : (void (*)(int64_t *))dlsym(library, "fakecuda_counts");
+}
+
+static int counts(int64_t *to) {
+	void (*f)(int64_t *) = find();
+	if (f == NULL)
+		return 0;
+	f(to);
+	return 1;
+}
+*/
+import "C"
+
+import "testing"
+
+// Counts is what is alive in the fake driver.
+type Counts struct {
+	Buffers, Pinned, Streams, Events, Modules, Contexts int64
+	// Leaked is how many of these ended with their context, since the process began.
+	Leaked int64
+	// Kernels is how many have run, since the process began.
+	Kernels int64
+}
+
+// Now counts. ok is false where the driver is not the fake one.
+func Now() (c Counts, ok bool) {
+	var n [8]C.int64_t
+	if C.counts(&n[0]) == 0 {
+		return c, false
+	}
+	return Counts{
+		Buffers: int64(n[0]), Pinned: int64(n[1]), Streams: int64(n[2]), Events: int64(n[3]), Modules: int64(n[4]),
+		Contexts: int64(n[5]), Leaked: int64(n[6]), Kernels: int64(n[7]),
+	}, true
+}
+
+// Use skips the test where the driver is not the fake one. When the test ends, as
+// much must be alive as when Use was called.
+func Use(t testing.TB) {
+	t.Helper()
+	before, ok := Now()
+	if !ok {
+		t.Skip("not on the fake driver: make gpu-test")
+	}
+	t.Cleanup(func() {
+		after, _ := Now()
+		after.Kernels = before.Kernels
+		if after != before {
+			t.Errorf("alive in the driver: %+v; before the test it was %+v", after, before)
+		}
+	})
+}
+
+// Set sets a variable of the fake, such as "FAIL", until the test ends.
+func Set(t testing.TB, name, value string) {
+	t.Helper()
+	t.Setenv("FAKECUDA_"+name, value)
+}

@@ -1,0 +1,132 @@
+#include "fake.h"
+
+#include <deque>
+#include <map>
+#include <memory>
+
+// A stream does nothing until somebody waits: a copy that is looked at too early
+// is garbage, every time.
+struct Stream {
+	std::deque<Work> waiting;
+	uint64_t done = 0;
+	uint64_t queued() const { return done + waiting.size(); }
+};
+
+// An event is reached when its stream has done so much.
+struct Event {
+	std::weak_ptr<Stream> stream;
+	uint64_t target = 0;
+};
+
+static std::map<CUstream, std::shared_ptr<Stream>> living_streams;
+static std::map<CUevent, Event> living_events;
+static uintptr_t next_handle = 0x1000;
+
+static CUresult step(Stream &s) {
+	Work work = std::move(s.waiting.front());
+	s.waiting.pop_front();
+	s.done++;
+	CUresult answer = work();
+	return answer == CUDA_SUCCESS ? answer : lose(answer);
+}
+
+static CUresult drain(Stream &s, uint64_t target) {
+	while (s.done < target && !s.waiting.empty())
+		if (CUresult answer = step(s); answer != CUDA_SUCCESS)
+			return answer;
+	return CUDA_SUCCESS;
+}
+
+CUresult enqueue(CUstream stream, Work work) {
+	auto found = living_streams.find(stream);
+	if (found == living_streams.end())
+		return CUDA_ERROR_INVALID_HANDLE;
+	found->second->waiting.push_back(std::move(work));
+	return CUDA_SUCCESS;
+}
+
+CUresult drain_all() {
+	for (auto &one : living_streams)
+		if (CUresult answer = drain(*one.second, one.second->queued()); answer != CUDA_SUCCESS)
+			return answer;
+	return CUDA_SUCCESS;
+}
+
+size_t streams() { return living_streams.size(); }
+size_t events() { return living_events.size(); }
+
+void forget_streams() {
+	living_streams.clear();
+	living_events.clear();
+}
+
+EXPORT CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+	ENTER_CONTEXT(cuStreamCreate);
+	(void)flags;
+	*stream = (CUstream)(next_handle += 16);
+	living_streams[*stream] = std::make_shared<Stream>();
+	return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuStreamSynchronize(CUstream stream) {
+	ENTER_CONTEXT(cuStreamSynchronize);
+	auto found = living_streams.find(stream);
+	if (found == living_streams.end())
+		return CUDA_ERROR_INVALID_HANDLE;
+	return drain(*found->second, found->second->queued());
+}
+
+EXPORT CUresult cuStreamDestroy(CUstream stream) {
+	ENTER_CONTEXT(cuStreamDestroy);
+	auto found = living_streams.find(stream);
+	if (found == living_streams.end())
+		return CUDA_ERROR_INVALID_HANDLE;
+	CUresult answer = drain(*found->second, found->second->queued());
+	living_streams.erase(stream);
+	return answer;
+}
+
+EXPORT CUresult cuEventCreate(CUevent *event, unsigned flags) {
+	ENTER_CONTEXT(cuEventCreate);
+	(void)flags;
+	*event = (CUevent)(next_handle += 16);
+	living_events[*event] = Event();
+	return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuEventDestroy(CUevent event) {
+	ENTER_CONTEXT(cuEventDestroy);
+	return living_events.erase(event) == 1 ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+}
+
+EXPORT CUresult cuEventRecord(CUevent event, CUstream stream) {
+	ENTER_CONTEXT(cuEventRecord);
+	auto e = living_events.find(event);
+	auto s = living_streams.find(stream);
+	if (e == living_events.end() || s == living_streams.end())
+		return CUDA_ERROR_INVALID_HANDLE;
+	e->second = Event{s->second, s->second->queued()};
+	return CUDA_SUCCESS;
+}
+
+EXPORT CUresult cuEventSynchronize(CUevent event) {
+	ENTER_CONTEXT(cuEventSynchronize);
+	auto e = living_events.find(event);
+	if (e == living_events.end())
+		return CUDA_ERROR_INVALID_HANDLE;
+	auto s = e->second.stream.lock();
+	return s ? drain(*s, e->second.target) : CUDA_SUCCESS;
+}
+
+// Each question lets the stream do one thing more.
+EXPORT CUresult cuEventQuery(CUevent event) {
+	ENTER_CONTEXT(cuEventQuery);
+	auto e = living_events.find(event);
+	if (e == living_events.end())
+		return CUDA_ERROR_INVALID_HANDLE;
+	auto s = e->second.stream.lock();
+	if (!s || s->done >= e->second.target)
+		return CUDA_SUCCESS;
+	CUresult answer = step(*s);
+	return answer == CUDA_SUCCESS ? CUDA_ERROR_NOT_READY : answer;
+}

@@ -1,0 +1,66 @@
+//go:build linux && amd64 && !static
+
+// Toolkit compiles kernels to PTX with NVRTC, which needs no GPU:
+//
+//	go run ./gpu/toolkit [-check] [-nvrtc FILE] [-include DIR] FILE.cu...
+//
+// For each FILE.cu it writes FILE.ptx beside it, or with -check compares that file
+// with what it would write. One version of NVRTC makes of one source the same
+// bytes every time.
+package main
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// options are what decides the PTX beside the source. compute_70 is the oldest
+// architecture that its kernels run on; the driver compiles for the one that is
+// there. Without fmad a product and a sum are rounded one by one, as on the CPU.
+var options = []string{"--gpu-architecture=compute_70", "--fmad=false"}
+
+func main() {
+	library := flag.String("nvrtc", ".cuda/nvrtc/nvidia/cuda_nvrtc/lib/libnvrtc.so.12", "the compiler's library")
+	include := flag.String("include", "gpu/kernels", "where kernels find what they include")
+	check := flag.Bool("check", false, "write nothing; fail where a file differs from what would be written")
+	flag.Parse()
+	if err := run(*library, *include, *check, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(library, include string, check bool, sources []string) error {
+	compiler, err := openCompiler(library)
+	if err != nil {
+		return err
+	}
+	for _, source := range sources {
+		text, err := os.ReadFile(source)
+		if err != nil {
+			return err
+		}
+		ptx, err := compiler.compile(filepath.Base(source), text, append(options, "--include-path="+include))
+		if err != nil {
+			return fmt.Errorf("%s: %w", source, err)
+		}
+		target := strings.TrimSuffix(source, filepath.Ext(source)) + ".ptx"
+		if !check {
+			if err := os.WriteFile(target, ptx, 0o644); err != nil {
+				return err
+			}
+			continue
+		}
+		switch there, err := os.ReadFile(target); {
+		case err != nil:
+			return err
+		case !bytes.Equal(there, ptx):
+			return fmt.Errorf("%s is not what %s compiles to: run `make ptx` and commit what it wrote", target, source)
+		}
+	}
+	return nil
+}
