@@ -11,14 +11,18 @@ import (
 
 // SkipBad says how much damage an epoch may pass over before it fails. One
 // record with wrong data, one stretch of broken framing, one compressed file
-// that cannot be read to its end, and one record that cannot be parsed or
+// that cannot be decompressed to its end, and one record that cannot be parsed or
 // decoded, or that a function of [Map], [Pipe.Map] or [Pipe.Filter] has an error
-// for, count as one each, all against the same limit.
+// for, count as one each, all against the same limit. So does each record that a
+// file has too few at its end, by its manifest or, without one, its index file: a
+// file that was cut off between two records, or lost several in one stretch, shows
+// that in no other way. Without manifest and index such a file is whole for all
+// that can be known.
 //
 // Behind broken framing, reading goes on at the next header whose length and
-// data both have their CRC. In a compressed file, where no place can be looked
-// up, only records with wrong data are passed over: behind broken framing, or a
-// broken stream, what is left of the file is lost.
+// data both have their CRC, in compressed files, too, which are decompressed once
+// more for that. Where a stream cannot be decompressed, and behind broken framing
+// in a pipe, what is left of the file is lost.
 //
 // Batches of columns and of pictures are smaller by the records that are left
 // out of them, with DropRemainder, too; a batch of nothing else is not given.
@@ -48,6 +52,10 @@ type Skipped struct {
 	// Record is the number of the record that is missing, Offset where its
 	// frame begins, in the uncompressed stream.
 	Record, Offset int64
+	// Records that are lost, as far as is known: 1 for a record with wrong data,
+	// and for a stretch of broken framing, which may have held more. Where manifest
+	// or index file tell how many the file had, the others are told at its end.
+	Records int64
 	// Bytes that are lost, uncompressed and with framing; -1 when that is not
 	// known: at the end of a compressed file.
 	Bytes int64
@@ -62,6 +70,9 @@ func (s Skipped) String() string {
 	if s.Bytes >= 0 {
 		lost = fmt.Sprintf("%d bytes", s.Bytes)
 	}
+	if s.Records > 1 {
+		lost = fmt.Sprintf("%d records, %s", s.Records, lost)
+	}
 	return fmt.Sprintf("skipped %s: %v", lost, s.Err)
 }
 
@@ -75,13 +86,15 @@ type fault struct {
 	before         int
 	number, offset int64
 	bytes          int64
+	records        int64 // 0 stands for 1
 	err            error
 }
 
 // skipped tells of the fault.
 func (f *fault) skipped(set *Set, epoch int32) Skipped {
 	return Skipped{
-		Path: set.sources[f.file].Path, Record: f.number, Offset: f.offset, Bytes: f.bytes, Epoch: epoch, Err: f.err,
+		Path: set.sources[f.file].Path, Record: f.number, Offset: f.offset,
+		Records: max(f.records, 1), Bytes: f.bytes, Epoch: epoch, Err: f.err,
 	}
 }
 

@@ -221,19 +221,4 @@ func TestRecordsThatAreMissingAtTheEnd(t *testing.T) {
 			}
 		}
 	}
-	dir := writeShards(t, tfrecord.None, 10)
-	set := open(t, dir, Options{Workers: 2})
-	if _, err := set.Len(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	x, err := set.index(t.Context(), 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(shardPath(dir, 0), x.offsets[3]); err != nil {
-		t.Fatal(err)
-	}
-	if err := readSome(t, set.Records(), nil); !errors.Is(err, io.ErrUnexpectedEOF) {
-		t.Errorf("3 of 5 records: %v", err)
-	}
 }

@@ -18,6 +18,8 @@ type blockSource interface {
 	read(*stopwatch) (*Block, error)
 	// stands returns the place behind what was read.
 	stands() cursor
+	// Close closes the file.
+	Close() error
 }
 
 // feedDepth is how many blocks of a file may wait; one more is being read.
@@ -134,12 +136,19 @@ func (f *feeder) read(d *feed, epoch int32) error {
 	if err != nil {
 		return err
 	}
-	defer file.Close()
+	defer source.Close()
+	ended := false
 	for {
 		b, err := source.read(&watch)
+		if err == io.EOF {
+			b, err = f.finish(d, source.stands(), &ended)
+		}
 		if err != nil {
+			if changed := f.run.set.unchanged(int(d.piece.file), file); changed != nil {
+				return changed // which explains whatever was found
+			}
 			if err == io.EOF {
-				err = f.run.set.allThere(d.piece, source.stands())
+				return nil
 			}
 			return err
 		}
@@ -166,12 +175,30 @@ func (f *feeder) read(d *feed, epoch int32) error {
 	}
 }
 
+// finish looks whether all of d's piece came, which ended at a place. What is
+// missing is an error or, where it may be passed over, a block that says so; else
+// it is io.EOF.
+func (f *feeder) finish(d *feed, at cursor, ended *bool) (*Block, error) {
+	short := f.run.set.shortage(d.piece, at)
+	switch {
+	case short == nil || *ended:
+		return nil, io.EOF
+	case !f.run.set.opts.SkipBad.asked():
+		return nil, short.err
+	}
+	*ended = true
+	b := f.run.newBlock()
+	b.faults = append(b.faults, *short)
+	b.end = cursor{short.number + short.records, at.offset}
+	return b, nil
+}
+
 // open opens a piece's file at the piece's beginning.
-func (fd *feeder) open(p piece, in *intake) (blockSource, io.Closer, error) {
+func (fd *feeder) open(p piece, in *intake) (blockSource, *os.File, error) {
 	r := fd.run
 	path := r.set.sources[p.file].Path
 	o := r.set.opts.readerOptions(path)
-	f, err := os.Open(path)
+	f, err := r.set.openFile(int(p.file))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -185,46 +212,49 @@ func (fd *feeder) open(p piece, in *intake) (blockSource, io.Closer, error) {
 		source := &plainFile{
 			run: r, in: in, file: f, name: path, framing: r.set.opts.framing(), chunk: chunk, most: fd.most, at: p.from, end: p.end,
 		}
-		return source, source, nil
+		return source, f, nil
 	}
-	waits := new(atomic.Int64)
-	open := &openStream{file: f, Reader: tfrecord.NewReader(timedReader{f, waits}, o)}
+	pipe := !r.set.regular(int(p.file))
+	from := &politeReader{Reader: reading(f, r.set.stamps[p.file].info.Mode()), run: r, pipe: pipe, slow: pipe}
+	source := &streamFile{
+		run: r, in: r.set.records(int(p.file), f, from, o), from: from, file: f, intake: in, largest: &fd.largest, chunk: fd.chunk, piece: p, at: p.from,
+	}
 	// A pipe may keep a read waiting for ever.
-	open.unwatch = context.AfterFunc(fd.ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })
-	open.streamFile = &streamFile{run: r, in: open.Reader, waits: waits, intake: in, largest: &fd.largest, chunk: fd.chunk, at: p.from, end: p.end}
-	if err := open.streamFile.skipTo(fd.ctx); err != nil {
-		open.Close()
+	source.unwatch = context.AfterFunc(fd.ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })
+	if err := source.skipTo(fd.ctx); err != nil {
+		source.Close()
 		return nil, nil, err
 	}
-	waits.Store(0) // to open the file is a wait in any case
-	return open.streamFile, open, nil
+	from.took = 0 // to open the file is a wait in any case
+	return source, f, nil
 }
 
-// timedReader adds up how long reads took, in nanoseconds.
-type timedReader struct {
+// politeReader reads a file in the middle of work, as a decompressor does, and
+// lets others work while a read takes long: any of a pipe, and one that follows
+// a slow one.
+type politeReader struct {
 	io.Reader
-	took *atomic.Int64
+	run     *run
+	pipe    bool
+	working bool          // whoever reads has a token
+	slow    bool          // the next read may take long
+	took    time.Duration // reads, in all
 }
 
-func (t timedReader) Read(p []byte) (int, error) {
+func (p *politeReader) Read(b []byte) (int, error) {
 	began := time.Now()
-	n, err := t.Reader.Read(p)
-	t.took.Add(int64(time.Since(began)))
+	rests := p.slow && p.working
+	if rests {
+		p.run.release()
+	}
+	n, err := p.Reader.Read(b)
+	read := time.Since(began)
+	if rests {
+		p.run.tokens <- struct{}{} // there are others to give it back
+	}
+	p.took += time.Since(began)
+	p.slow = p.pipe || read > slowRead
 	return n, err
-}
-
-// openStream is a file that is read in order, and what reads it.
-type openStream struct {
-	*tfrecord.Reader
-	streamFile *streamFile
-	file       *os.File
-	unwatch    func() bool
-}
-
-func (s *openStream) Close() error {
-	s.unwatch()
-	s.streamFile.forget()
-	return errors.Join(s.Reader.Close(), s.file.Close())
 }
 
 // isPlain reports whether a file can be read from any place on: it is a regular

@@ -62,9 +62,8 @@ func (f *finder) locate(n int64) want {
 
 // file opens file i. done is to be called when it is not needed any more.
 func (f *finder) file(i int32) (file *os.File, done func() error, err error) {
-	path := f.set.sources[i].Path
 	if len(f.open) > keptOpen {
-		file, err = os.Open(path)
+		file, err = f.set.openFile(int(i))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -73,7 +72,7 @@ func (f *finder) file(i int32) (file *os.File, done func() error, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open[i] == nil {
-		if f.open[i], err = os.Open(path); err != nil {
+		if f.open[i], err = f.set.openFile(int(i)); err != nil {
 			f.open[i] = nil
 			return nil, nil, err
 		}

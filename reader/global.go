@@ -121,6 +121,11 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 		g.coming, bad = own[0], own[1]
 	}
 	g.run.beginTally(&g.bad, g.epoch, bad)
+	if at == nil {
+		if err := g.tellMissing(); err != nil {
+			return err
+		}
+	}
 	if total == 0 {
 		return nil
 	}
@@ -134,6 +139,21 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 	size := max(g.bytes()/total, 1)
 	g.steps = int(min(max(share/size, min(minRoom/size, leastSteps), 1), maxSteps))
 	g.send()
+	return nil
+}
+
+// tellMissing tells of the records that files lack at their ends, which have no
+// place in the order: each worker of the files that are its by their number.
+func (g *global) tellMissing() error {
+	for i, x := range g.indexes {
+		short := g.run.set.shortage(wholeFile(i), cursor{x.records, x.size})
+		if short == nil || i%g.run.set.opts.Workers != g.run.set.opts.Worker {
+			continue
+		}
+		if err := g.run.skip(&g.bad, short.skipped(g.run.set, g.epoch)); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

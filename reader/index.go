@@ -3,11 +3,10 @@ package reader
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strconv"
-	"strings"
 
 	"golang.org/x/sync/errgroup"
 
@@ -70,8 +69,8 @@ func (s *Set) index(ctx context.Context, i int) (*fileIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.allThere(piece{file: int32(i), end: noEnd}, cursor{x.records, x.size}); err != nil {
-		return nil, err
+	if short := s.shortage(wholeFile(i), cursor{x.records, x.size}); short != nil && !s.opts.SkipBad.asked() {
+		return nil, short.err
 	}
 	s.mu.Lock()
 	s.indexes[i] = x
@@ -99,7 +98,7 @@ func (s *Set) allIndexes(ctx context.Context) ([]*fileIndex, error) {
 func (s *Set) makeIndex(ctx context.Context, i int) (*fileIndex, error) {
 	source := s.sources[i]
 	o := s.opts.readerOptions(source.Path)
-	f, err := os.Open(source.Path)
+	f, err := s.openFile(i)
 	if err != nil {
 		return nil, err
 	}
@@ -112,7 +111,7 @@ func (s *Set) makeIndex(ctx context.Context, i int) (*fileIndex, error) {
 		if source.Info != nil && source.Info.Bytes == size && source.Info.Records >= 0 && source.Info.Records < maxSkip/int64(len(s.sources)) {
 			return &fileIndex{records: source.Info.Records}, nil
 		}
-		return s.countPacked(ctx, f, o)
+		return s.countPacked(ctx, i, f, o)
 	}
 	most := max(1024, indexMemory/8/len(s.sources))
 	if x := readIndexFile(shard.IndexPath(source.Path), size, most); x != nil {
@@ -134,22 +133,27 @@ func (s *Set) makeIndex(ctx context.Context, i int) (*fileIndex, error) {
 }
 
 // countPacked counts the records of a file that is only read in order.
-func (s *Set) countPacked(ctx context.Context, f *os.File, o tfrecord.ReaderOptions) (*fileIndex, error) {
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() {
+func (s *Set) countPacked(ctx context.Context, i int, f *os.File, o tfrecord.ReaderOptions) (*fileIndex, error) {
+	if !s.regular(i) {
 		return nil, fmt.Errorf("%s: to count its records would use them up: it is no regular file", o.Name)
 	}
-	o.Checksum = max(o.Checksum, tfrecord.ChecksumLength)
-	r := tfrecord.NewReader(f, o)
-	defer r.Close()
-	for n := int64(0); ; n++ {
+	if !s.opts.SkipBad.asked() {
+		o.Checksum = max(o.Checksum, tfrecord.ChecksumLength) // data are looked at when they are read
+	}
+	r := s.records(i, f, f, o)
+	defer r.close()
+	var damage *tfrecord.Damage
+	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		_, err := r.Next()
+		before := r.number
+		_, _, err := r.next()
 		switch {
-		case err == io.EOF, err != nil && s.opts.SkipBad.asked() && inData(err):
-			return &fileIndex{records: n}, nil
-		case err != nil:
+		case err == nil, errors.As(err, &damage):
+		case err == io.EOF, s.opts.SkipBad.asked() && inData(err):
+			return &fileIndex{records: before}, nil
+		default:
 			return nil, err
 		}
 	}
@@ -166,14 +170,12 @@ func readIndexFile(path string, size int64, most int) *fileIndex {
 	x := &fileIndex{stride: 1, plain: true}
 	lines := bufio.NewScanner(f)
 	for lines.Scan() {
-		first, second, ok := strings.Cut(lines.Text(), " ")
-		offset, err1 := strconv.ParseInt(first, 10, 64)
-		length, err2 := strconv.ParseInt(second, 10, 64)
-		if !ok || err1 != nil || err2 != nil || offset != x.size || length < tfrecord.Overhead || length > size-offset {
+		begin, end, ok := parseIndexLine(lines.Text())
+		if !ok || begin != x.size || end > size {
 			return nil
 		}
-		x.add(offset, most)
-		x.size = offset + length
+		x.add(begin, most)
+		x.size = end
 	}
 	if lines.Err() != nil || x.size != size {
 		return nil
@@ -268,7 +270,7 @@ func (s *Set) place(i int, x *fileIndex, n int64) (cursor, error) {
 	if skip == 0 {
 		return cursor{n, begin}, nil
 	}
-	f, err := os.Open(s.sources[i].Path)
+	f, err := s.openFile(i)
 	if err != nil {
 		return cursor{}, err
 	}

@@ -4,8 +4,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
 	"sync/atomic"
-	"time"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -15,14 +15,16 @@ import (
 // costs little beside decompression.
 type streamFile struct {
 	run     *run
-	in      *tfrecord.Reader
-	waits   *atomic.Int64 // nanoseconds that in waited for the file
+	in      *packedRecords
+	from    *politeReader // what in reads,
+	file    *os.File      // from here
+	unwatch func() bool
 	intake  *intake
 	largest *atomic.Int64 // record of all files so far
 	held    int64         // bytes of in's own buffer that are accounted for
 	chunk   int
+	piece   piece
 	at      cursor
-	end     cursor
 	pending []byte // of in: the record at `at`, which had no room in the last block
 	loaded  bool
 	failed  error
@@ -30,17 +32,18 @@ type streamFile struct {
 
 // skipTo passes over the records before p.at.number.
 func (p *streamFile) skipTo(ctx context.Context) error {
-	for n := 0; p.in.Record()+1 < p.at.number; n++ {
+	var damage *tfrecord.Damage
+	for n := 0; p.in.number < p.at.number; n++ {
 		if n%blockRecords == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		_, err := p.in.Next()
+		_, _, err := p.in.next()
 		switch {
-		case err == nil, p.passable(err):
+		case err == nil, errors.As(err, &damage):
 		case err == io.EOF:
 			return nil
 		case p.lost(err):
-			if p.at.number == behind(err) {
+			if p.at.number == p.in.number || p.at.number >= p.run.set.wanted(p.piece, p.at).records {
 				p.failed = io.EOF // as was said when it was read up to here
 			}
 			return nil // or will be, when it is read from here
@@ -60,23 +63,16 @@ func raise(v *atomic.Int64, n int64) {
 	}
 }
 
-// passable reports whether the record alone is damaged, and may be skipped.
-func (p *streamFile) passable(err error) bool {
-	return p.run.set.opts.SkipBad.asked() && isDataCRC(err)
-}
-
 // lost reports whether what is left of the file is, and may be passed over.
 func (p *streamFile) lost(err error) bool {
 	return err != io.EOF && p.run.set.opts.SkipBad.asked() && inData(err)
 }
 
-// behind is the number that follows that of the record at which a file is lost.
-func behind(err error) int64 {
-	var located *tfrecord.Error
-	if errors.As(err, &located) {
-		return located.Record + 1
-	}
-	return 0
+// Close closes the file.
+func (p *streamFile) Close() error {
+	p.unwatch()
+	p.forget()
+	return errors.Join(p.in.close(), p.file.Close())
 }
 
 func (p *streamFile) stands() cursor { return p.at }
@@ -97,9 +93,12 @@ func (p *streamFile) read(watch *stopwatch) (*Block, error) {
 			return nil, p.intake.ctx.Err()
 		}
 		watch.blocked()
+		p.from.working = true
 		more = p.fill(b)
+		p.from.working = false
 		p.run.release()
-		watch.parted(time.Duration(p.waits.Swap(0)))
+		watch.parted(p.from.took)
+		p.from.took = 0
 	}
 	b.end = p.at
 	if len(b.Records)+len(b.faults) > 0 {
@@ -146,26 +145,26 @@ func (p *streamFile) fill(b *Block) bool {
 // load gets the next record, or notes what is wrong; false at the end.
 func (p *streamFile) load(b *Block) bool {
 	for p.failed == nil {
-		if p.at.number >= p.end.number {
+		if p.at.number >= p.piece.end.number {
 			p.failed = io.EOF
 			break
 		}
-		record, err := p.in.Next()
+		record, at, err := p.in.next()
+		var damage *tfrecord.Damage
 		switch {
 		case err == nil:
-			p.at = cursor{p.in.Record(), p.in.Offset()}
-			if n := len(b.faults); n > 0 && b.faults[n-1].number == p.at.number-1 {
-				b.faults[n-1].bytes = p.at.offset - b.faults[n-1].offset
-			}
-			p.pending, p.loaded = record, true
+			p.at, p.pending, p.loaded = at, record, true
 			raise(p.largest, int64(len(record)))
 			return true
-		case p.passable(err):
-			p.fault(b, err)
-			p.at.number = p.in.Record() + 1
+		case errors.As(err, &damage):
+			p.fault(b, cursor{damage.Record, damage.Offset}, damage.Bytes, damage.Err)
 		case p.lost(err):
-			p.fault(b, err)
-			p.at.number = behind(err)
+			at := p.at
+			if located := new(tfrecord.Error); errors.As(err, &located) {
+				at = cursor{max(located.Record, at.number), located.Offset}
+			}
+			p.fault(b, at, -1, err)
+			p.at.number = p.in.number
 			p.failed = io.EOF
 		default:
 			p.failed = err
@@ -174,14 +173,10 @@ func (p *streamFile) load(b *Block) bool {
 	return false
 }
 
-// fault notes damage. How far it goes shows where the next record begins.
-func (p *streamFile) fault(b *Block, err error) {
-	at := p.at
-	var located *tfrecord.Error
-	if errors.As(err, &located) {
-		at = cursor{max(located.Record, at.number), located.Offset}
-	}
-	b.faults = append(b.faults, fault{before: len(b.Records), number: at.number, offset: at.offset, bytes: -1, err: err})
+// fault notes damage.
+func (p *streamFile) fault(b *Block, at cursor, bytes int64, err error) {
+	b.faults = append(b.faults, fault{before: len(b.Records), number: at.number, offset: at.offset, bytes: bytes, err: err})
+	p.at = cursor{at.number + 1, at.offset + max(bytes, 0)}
 }
 
 // take copies the pending record into b; false when b is full.

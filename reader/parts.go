@@ -100,7 +100,7 @@ func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
 	parts := []piece{}
 	if s.byFile() && (s.opts.Ends == KeepEnds || s.opts.Workers == 1) {
 		for _, i := range s.filesOf(s.opts.Worker) {
-			parts = append(parts, piece{file: int32(i), end: noEnd})
+			parts = append(parts, wholeFile(i))
 		}
 		return parts, nil
 	}
@@ -134,6 +134,13 @@ func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
 			}
 		}
 		parts = append(parts, p)
+	}
+	for i, x := range all {
+		// Nobody reads a file without records. That it should have some is told by
+		// one worker.
+		if x.records == 0 && i%s.opts.Workers == s.opts.Worker && s.shortage(wholeFile(i), cursor{}) != nil {
+			parts = append(parts, wholeFile(i))
+		}
 	}
 	return parts, nil
 }

@@ -1,9 +1,15 @@
 package reader
 
 import (
+	"bufio"
 	"fmt"
 	"io"
+	"math"
+	"os"
+	"strconv"
+	"strings"
 
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -24,20 +30,97 @@ type piece struct {
 // noEnd is past the end of any file.
 var noEnd = cursor{1<<63 - 1, 1<<63 - 1}
 
-// allThere returns an error when a piece ended before all of its records came:
-// those that there were when it was cut, or that the manifest promises. A file
-// that was cut off between two records shows no other damage. What SkipBad lets
-// pass makes numbers differ.
-func (s *Set) allThere(p piece, at cursor) error {
-	want := p.end.number
-	if info := s.sources[p.file].Info; p.end == noEnd && info != nil {
-		want = info.Records
-	}
-	if want == noEnd.number || at.number >= want || s.opts.SkipBad.asked() {
+// wholeFile is all of file i.
+func wholeFile(i int) piece { return piece{file: int32(i), end: noEnd} }
+
+// shortage returns what a piece lacks that ended at a place, of the records that
+// there were when it was cut, or that the manifest promises, or an index file; nil
+// when that is nothing. A file that was cut off between two records shows no other
+// damage, and a stretch of broken framing does not show how many it held.
+func (s *Set) shortage(p piece, at cursor) *fault {
+	want := s.wanted(p, at)
+	if want.records == noEnd.number || at.number >= want.records {
 		return nil
 	}
-	return &tfrecord.Error{
-		Name: s.sources[p.file].Path, Record: at.number, Offset: at.offset, Part: tfrecord.PartCount,
-		Err: fmt.Errorf("%w: the file ends here, and it had %d records; tfrec verify looks at all of the set", io.ErrUnexpectedEOF, want),
+	at.number = max(at.number, p.from.number) // what is ahead of the piece is another's
+	f := &fault{file: p.file, number: at.number, offset: at.offset, records: want.records - at.number, bytes: -1}
+	if want.end != noEnd.offset {
+		f.bytes = max(want.end-at.offset, 0)
 	}
+	f.err = &tfrecord.Error{
+		Name: s.sources[p.file].Path, Record: at.number, Offset: at.offset, Part: tfrecord.PartCount,
+		Err: fmt.Errorf("%w: the file ends here, and it had %d records %s; tfrec verify looks at all of the set", io.ErrUnexpectedEOF, want.records, want.by),
+	}
+	return f
+}
+
+// wanted returns where a piece is to end that ended at a place.
+func (s *Set) wanted(p piece, at cursor) promise {
+	if p.end == noEnd {
+		return s.promised(int(p.file), at)
+	}
+	return promise{p.end.number, p.end.offset, "when the set was divided"}
+}
+
+// promise is how many records a file is to have.
+type promise struct {
+	records int64
+	end     int64  // where they end, in the uncompressed stream; noEnd.offset: not known
+	by      string // who says so
+}
+
+// promised returns what is known of source i, which ended at a place.
+func (s *Set) promised(i int, at cursor) promise {
+	none := promise{noEnd.number, noEnd.offset, ""}
+	if info := s.sources[i].Info; info != nil {
+		return promise{info.Records, noEnd.offset, "by its manifest"}
+	}
+	if !s.regular(i) {
+		return none
+	}
+	path := shard.IndexPath(s.sources[i].Path)
+	f, err := os.Open(path)
+	if err != nil {
+		return none
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return none
+	}
+	// Nearly always the last line says that all is there.
+	tail := make([]byte, min(st.Size(), indexLine))
+	if _, err := f.ReadAt(tail, st.Size()-int64(len(tail))); err != nil {
+		return none
+	}
+	lines := strings.Split(strings.TrimSuffix(string(tail), "\n"), "\n")
+	if _, end, ok := parseIndexLine(lines[len(lines)-1]); !ok || end <= at.offset {
+		return none
+	}
+	// It is of this file when the file ends where a record began.
+	want, here := promise{0, 0, "by the index " + path}, false
+	for all := bufio.NewScanner(f); all.Scan(); {
+		begin, end, ok := parseIndexLine(all.Text())
+		if !ok || begin != want.end {
+			return none
+		}
+		here = here || begin == at.offset
+		want.records, want.end = want.records+1, end
+	}
+	if !here {
+		return none
+	}
+	return want
+}
+
+// indexLine is more than a line of an index file has.
+const indexLine = 64
+
+// parseIndexLine returns where the record of a line begins and ends.
+func parseIndexLine(line string) (begin, end int64, ok bool) {
+	first, second, ok := strings.Cut(line, " ")
+	begin, err1 := strconv.ParseInt(first, 10, 64)
+	size, err2 := strconv.ParseInt(second, 10, 64)
+	ok = ok && err1 == nil && err2 == nil && begin >= 0 && size >= tfrecord.Overhead && size <= math.MaxInt64-begin
+	return begin, begin + size, ok
 }

@@ -126,6 +126,7 @@ type Set struct {
 	identityErr error
 
 	mu      sync.Mutex
+	stamps  []stamp      // by source
 	indexes []*fileIndex // by source; nil until needed
 	parts   []piece      // this worker's; nil until needed
 }
@@ -152,7 +153,11 @@ func OpenAll(paths []string, o Options) (*Set, error) {
 			return nil, fmt.Errorf("%s: %w in a split %q; there are: %v", paths[0], shard.ErrNoRecords, o.Split, splitsOf(all))
 		}
 	}
-	return &Set{opts: o, sources: sources, indexes: make([]*fileIndex, len(sources))}, nil
+	s := &Set{opts: o, sources: sources, indexes: make([]*fileIndex, len(sources))}
+	if err := s.stampFiles(); err != nil {
+		return nil, err
+	}
+	return s, nil
 }
 
 func splitsOf(sources []shard.Source) []string {

@@ -20,15 +20,15 @@ type tally struct {
 // tallyWords is how many numbers of a position a tally takes.
 const tallyWords = 4
 
-func (t *tally) add(epoch int32) {
+func (t *tally) add(epoch int32, n int64) {
 	if epoch > t.epochs[1] {
 		t.epochs[0], t.seen[0] = t.epochs[1], t.seen[1]
 		t.epochs[1], t.seen[1] = epoch, 0
 	}
 	if epoch == t.epochs[1] {
-		t.seen[1]++
+		t.seen[1] += n
 	} else {
-		t.seen[0]++
+		t.seen[0] += n
 	}
 }
 
@@ -119,7 +119,7 @@ func (r *run) allowPieces(ctx context.Context, pieces []piece) error {
 // many.
 func (r *run) skip(t *tally, s Skipped) error {
 	r.mu.Lock()
-	t.add(s.Epoch)
+	t.add(s.Epoch, s.Records)
 	total := int64(0)
 	for _, t := range r.bad.all {
 		total += t.of(s.Epoch)
@@ -130,7 +130,7 @@ func (r *run) skip(t *tally, s Skipped) error {
 		if allowed == 0 {
 			return s.Err
 		}
-		return fmt.Errorf("%w (%w): it is the %dth", s.Err, ErrTooManyBad, total)
+		return fmt.Errorf("%w (%w): %d in this epoch, of %d", s.Err, ErrTooManyBad, total, allowed)
 	}
 	if tell := r.set.opts.OnSkip; tell != nil {
 		r.telling.Lock()
@@ -144,7 +144,7 @@ func (r *run) skip(t *tally, s Skipped) error {
 func (r *run) skipRecord(t *tally, record Record, err error) error {
 	return r.skip(t, Skipped{
 		Path: r.set.Path(record), Record: record.Number, Offset: record.Offset,
-		Bytes: int64(len(record.Data)) + tfrecord.Overhead, Epoch: record.Epoch, Err: r.locate(record, err),
+		Records: 1, Bytes: int64(len(record.Data)) + tfrecord.Overhead, Epoch: record.Epoch, Err: r.locate(record, err),
 	})
 }
 

@@ -193,6 +193,7 @@ func TestUnusableAndDamaged(t *testing.T) {
 			path := set.sources[file].Path
 			flip(t, path, offsets(t, path)[9]+14)
 		}
+		set = open(t, filepath.Dir(set.sources[0].Path), set.opts)
 		for name, build := range usable {
 			for _, p := range []Pipe{set.Records().Repeat(2), set.Interleave(4, 2).Prefetch(1).Repeat(2), set.ShuffleAll(ShuffleAllOptions{}).Repeat(2)} {
 				n := 0
@@ -211,7 +212,7 @@ func TestUnusableAndDamaged(t *testing.T) {
 func TestTally(t *testing.T) {
 	var c tally
 	for _, epoch := range []int32{0, 0, 1, 0, 2, 1, 2, 0} {
-		c.add(epoch)
+		c.add(epoch, 1)
 	}
 	if c.of(1) != 3 || c.of(2) != 2 || c.of(3) != 0 { // the last 0 counts as 1
 		t.Errorf("%+v", c)

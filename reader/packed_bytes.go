@@ -1,0 +1,157 @@
+package reader
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zlib"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// unpacked lets any place of a compressed file be read, as long as the places
+// come more or less in order: it keeps a window of what was decompressed last, and
+// begins anew for what lies before that.
+type unpacked struct {
+	file        io.Seeker
+	from        io.Reader // the file
+	compression tfrecord.Compression
+
+	in      io.Reader
+	free    func()
+	window  []byte // from base on
+	base    int64
+	err     error // behind the window
+	rewinds int
+}
+
+// The window is keptBytes of what came before, and stepBytes more.
+const (
+	keptBytes = 512 << 10
+	stepBytes = 128 << 10
+)
+
+// maxRewinds is how often a file is decompressed from its beginning at most. A
+// record that is larger than the window takes two; a file that is made to deceive
+// could ask for any number.
+const maxRewinds = 64
+
+// zstdWindow is what package tfrecord takes.
+const zstdWindow = 128 << 20
+
+var errRewinds = errors.New("what looks like long records, and is none, comes too often to search on")
+
+func newUnpacked(file io.Seeker, from io.Reader, c tfrecord.Compression) (*unpacked, error) {
+	u := &unpacked{file: file, from: from, compression: c, window: make([]byte, 0, keptBytes+stepBytes)}
+	return u, u.begin()
+}
+
+// begin goes to the beginning.
+func (u *unpacked) begin() error {
+	u.close()
+	if _, err := u.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	u.window, u.base, u.err = u.window[:0], 0, nil
+	in := bufio.NewReaderSize(u.from, stepBytes)
+	switch u.compression {
+	case tfrecord.Gzip:
+		r, err := gzip.NewReader(in)
+		u.in, u.free = r, func() {}
+		return err
+	case tfrecord.Zlib:
+		r, err := zlib.NewReader(in)
+		u.in, u.free = &zlibStreams{in: in, out: r}, func() {}
+		return err
+	case tfrecord.Zstd:
+		// One worker decodes in the caller's goroutine: nothing is left behind.
+		r, err := zstd.NewReader(in, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxWindow(zstdWindow))
+		if err != nil {
+			return err
+		}
+		u.in, u.free = r, r.Close
+		return nil
+	}
+	return fmt.Errorf("%w %v", tfrecord.ErrUnknownCompression, u.compression)
+}
+
+// ReadAt reads at a place of the decompressed stream.
+func (u *unpacked) ReadAt(p []byte, offset int64) (n int, err error) {
+	if offset < u.base {
+		if u.rewinds++; u.rewinds > maxRewinds {
+			return 0, errRewinds
+		}
+		if err := u.begin(); err != nil {
+			return 0, err
+		}
+	}
+	for n < len(p) {
+		at := offset + int64(n) - u.base
+		if at < int64(len(u.window)) {
+			n += copy(p[n:], u.window[at:])
+			continue
+		}
+		if u.err != nil {
+			return n, u.err
+		}
+		u.step()
+	}
+	return n, nil
+}
+
+// step moves the window on.
+func (u *unpacked) step() {
+	if more := len(u.window) - keptBytes; more > 0 {
+		u.base += int64(more)
+		u.window = u.window[:copy(u.window, u.window[more:])]
+	}
+	for u.err == nil && len(u.window) < cap(u.window) {
+		have := len(u.window)
+		var n int
+		n, u.err = u.in.Read(u.window[have:cap(u.window)])
+		u.window = u.window[:have+n]
+	}
+}
+
+// bad returns what is wrong with the stream, if that was found.
+func (u *unpacked) bad() error {
+	if u.err == io.EOF {
+		return nil
+	}
+	return u.err
+}
+
+// end is where the window ends.
+func (u *unpacked) end() int64 { return u.base + int64(len(u.window)) }
+
+func (u *unpacked) close() {
+	if u.free != nil {
+		u.free()
+		u.free = nil
+	}
+}
+
+// zlibStreams reads one zlib stream behind another.
+type zlibStreams struct {
+	in  *bufio.Reader
+	out io.Reader
+}
+
+func (z *zlibStreams) Read(p []byte) (int, error) {
+	n, err := z.out.Read(p)
+	if err != io.EOF {
+		return n, err
+	}
+	if _, more := z.in.Peek(1); more != nil {
+		return n, more
+	}
+	err = z.out.(zlib.Resetter).Reset(z.in, nil)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return n, err
+}

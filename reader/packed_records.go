@@ -1,0 +1,135 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// packedRecords gives the records of a file that is only read in order, and what
+// lies between them. As long as nothing is damaged a tfrecord.Reader does;
+// behind lost framing the file is decompressed again, and searched as one is that
+// is not compressed, by a Salvager, with the same outcome.
+type packedRecords struct {
+	in       *tfrecord.Reader
+	rest     *tfrecord.Salvager // behind lost framing; nil before
+	unpacked *unpacked          // what it reads
+	tolerant bool
+	again    func() (*unpacked, error) // nil: the file can be read once
+	options  tfrecord.ReaderOptions
+
+	number int64 // of what comes next: a record, or a stretch of damage
+	ahead  bool  // in was asked for one more:
+	record []byte
+	err    error
+}
+
+// next returns the next record, valid until the next call, and where it is. Of
+// damage that may be passed over the error is a *tfrecord.Damage, of -1 Bytes
+// when they are not known. All other errors are final.
+func (p *packedRecords) next() (record []byte, at cursor, err error) {
+	if p.rest != nil {
+		return p.found()
+	}
+	record, err = p.read()
+	if err == nil {
+		at = cursor{p.in.Record(), p.in.Offset()}
+		p.number = at.number + 1
+		return record, at, nil
+	}
+	located := new(tfrecord.Error)
+	if !p.tolerant || !errors.As(err, &located) {
+		return nil, cursor{}, err
+	}
+	if !isDataCRC(err) {
+		return p.salvage(located)
+	}
+	// The length of a record with wrong data is right when something follows.
+	p.record, p.err = p.in.Next()
+	p.ahead = true
+	d := &tfrecord.Damage{Record: located.Record, Offset: located.Offset, Bytes: -1, Err: located}
+	var behind *tfrecord.Error
+	switch {
+	case p.err == nil:
+		d.Bytes = p.in.Offset() - d.Offset
+	case errors.As(p.err, &behind):
+		if p.again != nil && isFraming(p.err) {
+			p.ahead = false
+			return p.salvage(located)
+		}
+		d.Bytes = behind.Offset - d.Offset
+	}
+	p.number = d.Record + 1
+	return nil, cursor{}, d
+}
+
+func (p *packedRecords) read() ([]byte, error) {
+	if p.ahead {
+		p.ahead = false
+		return p.record, p.err
+	}
+	return p.in.Next()
+}
+
+// isFraming reports whether err is about a frame in a stream that goes on.
+func isFraming(err error) bool {
+	located := new(tfrecord.Error)
+	return errors.As(err, &located) && located.Part != tfrecord.PartCompression && inData(err)
+}
+
+// salvage looks for what follows the damage.
+func (p *packedRecords) salvage(found *tfrecord.Error) ([]byte, cursor, error) {
+	if p.again == nil || !isFraming(found) {
+		p.number = found.Record + 1
+		return nil, cursor{}, found
+	}
+	var err error
+	if p.unpacked, err = p.again(); err != nil {
+		return nil, cursor{}, err
+	}
+	p.rest = tfrecord.NewSalvager(p.unpacked, p.options)
+	p.rest.MoveTo(found.Record, found.Offset)
+	return p.found()
+}
+
+// found returns what the Salvager finds.
+func (p *packedRecords) found() ([]byte, cursor, error) {
+	record, err := p.rest.Next()
+	if err == nil {
+		at := cursor{p.rest.Record(), p.rest.Offset()}
+		p.number = at.number + 1
+		return record, at, nil
+	}
+	var damage *tfrecord.Damage
+	if errors.As(err, &damage) {
+		p.number = damage.Record + 1
+		return nil, cursor{}, err
+	}
+	if bad := p.unpacked.bad(); bad != nil {
+		err = &tfrecord.Error{
+			Name: p.options.Name, Record: p.number, Offset: p.unpacked.end(), Part: tfrecord.PartCompression,
+			Err: fmt.Errorf("%v: %w", p.in.Compression(), bad),
+		}
+		p.number++
+	}
+	return nil, cursor{}, err
+}
+
+func (p *packedRecords) close() error {
+	if p.unpacked != nil {
+		p.unpacked.close()
+	}
+	return p.in.Close()
+}
+
+// records returns the records of an open source that is only read in order, as
+// from reads it.
+func (s *Set) records(i int, f io.Seeker, from io.Reader, o tfrecord.ReaderOptions) *packedRecords {
+	p := &packedRecords{in: tfrecord.NewReader(from, o), tolerant: s.opts.SkipBad.asked(), options: o}
+	if s.regular(i) {
+		p.again = func() (*unpacked, error) { return newUnpacked(f, from, p.in.Compression()) }
+	}
+	return p
+}

@@ -1,0 +1,125 @@
+package reader
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/zeebo/xxh3"
+)
+
+// ErrChanged says that a file is no longer the one that it was when its [Set]
+// was opened. The error that unwraps to it is an [*fs.PathError].
+var ErrChanged = errors.New("the file was changed while it was in use")
+
+// stamp is what a source is known by as long as its Set is in use.
+type stamp struct {
+	info os.FileInfo
+	ends uint64 // hash of the beginning and the end,
+	seen bool   // when they were read
+}
+
+// stampFiles looks at all sources, without opening any.
+func (s *Set) stampFiles() error {
+	s.stamps = make([]stamp, len(s.sources))
+	for i := range s.sources {
+		info, err := os.Stat(s.sources[i].Path)
+		if err != nil {
+			return err
+		}
+		s.stamps[i].info = info
+	}
+	return nil
+}
+
+// regular reports whether source i is a file that stays, and no pipe.
+func (s *Set) regular(i int) bool { return s.stamps[i].info.Mode().IsRegular() }
+
+// openFile opens source i, if it is what it was.
+func (s *Set) openFile(i int) (*os.File, error) {
+	f, err := openSource(s.sources[i].Path, s.stamps[i].info.Mode())
+	if err != nil {
+		return nil, err
+	}
+	if err := s.unchanged(i, f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// unchanged returns how an open file is not what source i was, in an error. A
+// file that says of itself that it is the same, and lies elsewhere, is told by
+// its two ends: there are file systems that number their files anew.
+func (s *Set) unchanged(i int, f *os.File) error {
+	was := s.stamps[i].info
+	if !was.Mode().IsRegular() {
+		return nil
+	}
+	now, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	what := ""
+	switch {
+	case !now.Mode().IsRegular():
+		what = "it is no regular file any more"
+	case now.Size() != was.Size():
+		what = fmt.Sprintf("it had %d bytes, and has %d", was.Size(), now.Size())
+	case !now.ModTime().Equal(was.ModTime()):
+		what = fmt.Sprintf("it was last written at %s, and now at %s", stampTime(was.ModTime()), stampTime(now.ModTime()))
+	default:
+		same, err := s.sameEnds(i, f, os.SameFile(was, now))
+		if err != nil || same {
+			return err
+		}
+		what = "another file of the same size and time has taken its place"
+	}
+	return &fs.PathError{Op: "read", Path: s.sources[i].Path, Err: fmt.Errorf(
+		"%w: %s; leave files alone while they are read, open the set anew, and start at its beginning", ErrChanged, what)}
+}
+
+func stampTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999999999Z") }
+
+// sameEnds compares the ends of source i with what they were. They are looked
+// at once, and again where the file is another one.
+func (s *Set) sameEnds(i int, f *os.File, file bool) (bool, error) {
+	s.mu.Lock()
+	was := s.stamps[i]
+	s.mu.Unlock()
+	if file && was.seen {
+		return true, nil
+	}
+	ends, err := appendEnds(nil, f, was.info.Size())
+	if err != nil {
+		return false, err
+	}
+	sum := xxh3.Hash(ends)
+	if was.seen {
+		return sum == was.ends, nil
+	}
+	s.mu.Lock()
+	s.stamps[i].ends, s.stamps[i].seen = sum, true
+	s.mu.Unlock()
+	return true, nil
+}
+
+// endsSize is how much of the beginning, and of the end, of a file stands for
+// the rest.
+const endsSize = 4 << 10
+
+// appendEnds appends the beginning and the end of a file of size bytes.
+func appendEnds(dst []byte, f *os.File, size int64) ([]byte, error) {
+	var ends [endsSize]byte
+	for _, offset := range []int64{0, max(0, size-endsSize)} {
+		n, err := f.ReadAt(ends[:], offset)
+		if err != nil && err != io.EOF {
+			return nil, err
+		}
+		dst = append(dst, ends[:n]...)
+	}
+	return dst, nil
+}
