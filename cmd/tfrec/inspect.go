@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/emit"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -21,6 +22,7 @@ const shownLabels = 20
 
 func newInspectCommand() *cobra.Command {
 	var o shard.InspectOptions
+	var program emit.Target
 	cmd := &cobra.Command{
 		Use:     "inspect PATH...",
 		GroupID: groupLook,
@@ -30,10 +32,15 @@ message they hold, the features with kinds, shapes and ranges, the labels, and
 the first records. Everything is read; memory stays bounded.
 
 Records that are neither Examples nor SequenceExamples are counted and shown as
-bytes. Features that more than 10,000 others came before are counted only.`,
+bytes. Features that more than 10,000 others came before are counted only.
+
+--emit prints a program that reads exactly these features, with the files of each
+split, their compression and the names of labels: a module to import, which shows
+what a batch looks like when it is run.`,
 		Example: `  tfrec inspect out/
   tfrec inspect --records 1 'data/*.tfrecord'
-  tfrec inspect --json out/ | jq '.features[].key'`,
+  tfrec inspect --json out/ | jq '.features[].key'
+  tfrec inspect --emit tf out/ > birds.py`,
 		Annotations: map[string]string{faultsMean: "the data have faults; what could be read is shown"},
 		Args:        minArgs("PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -43,17 +50,22 @@ bytes. Features that more than 10,000 others came before are counted only.`,
 			if o.First < 0 {
 				return usageError("--records %d: want 0 or more", o.First)
 			}
+			if program != "" && cmd.Flags().Changed("records") {
+				return usageError("--records has no meaning with --emit, which prints a program: leave one of them out")
+			}
 			sum, err := shard.Inspect(cmd.Context(), args, o)
 			if sum == nil {
 				return err
 			}
-			if jsonFlag(cmd) {
+			if program != "" {
+				err = errors.Join(err, printProgram(cmd, program, args, sum))
+			} else if jsonFlag(cmd) {
 				err = errors.Join(err, printJSON(cmd, inspectJSON(sum)))
 			} else {
 				printInspection(cmd.OutOrStdout(), sum)
 			}
 			if err == nil && len(sum.Faults) > 0 {
-				if !jsonFlag(cmd) {
+				if program != "" || !jsonFlag(cmd) {
 					printFaults(cmd.ErrOrStderr(), sum.Faults)
 				}
 				err = faultError(fmt.Errorf("%s in the data; the figures are of what could be read",
@@ -65,6 +77,7 @@ bytes. Features that more than 10,000 others came before are counted only.`,
 	fs := cmd.Flags()
 	fs.IntVar(&o.First, "records", 3, "show the first `N` records")
 	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
+	addEmitFlag(cmd, &program)
 	return cmd
 }
 

@@ -99,6 +99,10 @@ var rooms = map[string]room{
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables), judges: judges,
 	},
 	"internal/emit":  {ours: []string{"shard", "tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
+	"internal/preview": {
+		ours:   []string{"shard", "tfrecord", "augment", "internal"},
+		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
+	},
 	"internal/where": {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, conditions), judges: judges},
 	// Only tests, which drive a room and the built command from outside.
 	"internal/interop": {ours: []string{"tfrecord", "reader", "internal"}, judges: judges},

@@ -1,0 +1,226 @@
+package emit
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// Dataset is what a program must know of a set.
+type Dataset struct {
+	// Dir is the folder that the files lie in or below, as it was given.
+	Dir string
+	// Splits hold the files, in the manifest's order.
+	Splits []Split
+	// Compression of the files: "none", "gzip", "zlib", "zstd", or "mixed".
+	Compression string
+	// Sequences says that the records are SequenceExamples.
+	Sequences bool
+	// Features by key: those of Examples, or of SequenceExamples' contexts.
+	Features []Feature
+	// Lists are the feature lists of SequenceExamples by key.
+	Lists []Feature
+	// Left are features that no program parses.
+	Left []Left
+	// Whole says that the files are all of the set whose manifest is in Dir.
+	Whole bool
+	// TFDS says that tfds.builder_from_directory(Dir) loads the set.
+	TFDS bool
+}
+
+const mixedCompression = "mixed"
+
+// Left is a feature that is left out, and why.
+type Left struct{ Key, Why string }
+
+// Describe says what a program must know of the files that paths stand for,
+// from what Inspect saw of them. Records of other messages than one of Example
+// and SequenceExample are an error.
+func Describe(paths []string, sum *shard.Summary) (*Dataset, error) {
+	sources, err := shard.Expand(paths)
+	if err != nil {
+		return nil, err
+	}
+	d := &Dataset{Compression: mixedCompression}
+	if d.Sequences, err = sequences(sum); err != nil {
+		return nil, err
+	}
+	if len(sum.Compression) == 1 {
+		for name := range sum.Compression {
+			d.Compression = name
+		}
+	}
+	d.addFiles(sum)
+	d.lookAround(sources)
+	declared := declarations(sources)
+	for i := range sum.Features {
+		d.add(&d.Features, &sum.Features[i], declared)
+	}
+	for i := range sum.FeatureLists {
+		d.add(&d.Lists, &sum.FeatureLists[i], nil)
+	}
+	d.sizePictures(sum)
+	d.nameLabels(sources, sum)
+	return d, nil
+}
+
+// sequences tells SequenceExamples from Examples.
+func sequences(sum *shard.Summary) (bool, error) {
+	examples, sequences := sum.Messages[shard.RecordExample], sum.Messages[string(shard.MessageSequenceExample)]
+	switch {
+	case sum.Records == 0:
+		return false, fmt.Errorf("no records to write a program for")
+	case examples+sequences < sum.Records:
+		return false, fmt.Errorf("%d of %d records are no tf.train.Example: there is no program for them", sum.Records-examples-sequences, sum.Records)
+	case examples > 0 && sequences > 0:
+		return false, fmt.Errorf("%d records are tf.train.Examples and %d SequenceExamples: give files of one of the two", examples, sequences)
+	}
+	return sequences > 0, nil
+}
+
+// addFiles puts the files into their splits, named relative to one folder.
+func (d *Dataset) addFiles(sum *shard.Summary) {
+	d.Dir = filepath.Dir(sum.Files[0].Path)
+	for _, f := range sum.Files {
+		for !below(d.Dir, f.Path) {
+			d.Dir = filepath.Dir(d.Dir)
+		}
+	}
+	for _, f := range sum.Files {
+		name := splitOf(f)
+		i := slices.IndexFunc(d.Splits, func(s Split) bool { return s.Name == name })
+		if i < 0 {
+			i = len(d.Splits)
+			d.Splits = append(d.Splits, Split{Name: name})
+		}
+		file := f.Path
+		if rel, err := filepath.Rel(d.Dir, f.Path); err == nil {
+			file = filepath.ToSlash(rel)
+		}
+		d.Splits[i].Files = append(d.Splits[i].Files, file)
+		d.Splits[i].Records += f.Records
+	}
+}
+
+// splitOf tells the split of a file: as its manifest says, else as its name does.
+func splitOf(f shard.FileSummary) string {
+	if f.Split != "" {
+		return f.Split
+	}
+	if name, ok := shard.ParseName(filepath.Base(f.Path)); ok {
+		return name.Split
+	}
+	return "all"
+}
+
+// below reports whether path is in dir or a folder below it. The parent of "."
+// and of a root is itself: below these is everything.
+func below(dir, path string) bool {
+	if dir == filepath.Dir(dir) {
+		return true
+	}
+	rel, err := filepath.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// lookAround finds the manifest and TFDS's files that describe all of the set.
+func (d *Dataset) lookAround(sources []shard.Source) {
+	set := sources[0].Set
+	shards := 0
+	if set != nil && filepath.Clean(set.Dir) == d.Dir {
+		for _, s := range set.Splits {
+			shards += len(s.Shards)
+		}
+		d.Whole = isFile(set.Path(shard.ManifestFile))
+		for _, s := range sources {
+			d.Whole = d.Whole && s.Set != nil && s.Set.Dir == set.Dir
+		}
+		d.Whole = d.Whole && shards == len(sources)
+	}
+	if d.Whole {
+		order := func(name string) int {
+			return slices.IndexFunc(set.Splits, func(s shard.Split) bool { return s.Name == name })
+		}
+		slices.SortStableFunc(d.Splits, func(a, b Split) int { return order(a.Name) - order(b.Name) })
+	}
+	if d.Whole || set == nil {
+		d.TFDS = isFile(filepath.Join(d.Dir, shard.TFDSInfoFile)) && isFile(filepath.Join(d.Dir, shard.TFDSFeaturesFile))
+	}
+}
+
+func isFile(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode().IsRegular()
+}
+
+// declarations are what the manifests of the sources say of features, by key.
+func declarations(sources []shard.Source) map[string]shard.Feature {
+	declared := make(map[string]shard.Feature)
+	var last *shard.Set
+	for _, s := range sources {
+		if s.Set == nil || s.Set == last {
+			continue
+		}
+		last = s.Set
+		for _, f := range s.Set.Features {
+			if _, known := declared[f.Key]; !known {
+				declared[f.Key] = f
+			}
+		}
+	}
+	return declared
+}
+
+// add adds a feature, or says why it is left out.
+func (d *Dataset) add(list *[]Feature, seen *shard.FeatureSummary, declared map[string]shard.Feature) {
+	f, why := newFeature(seen, declared)
+	if why != "" {
+		d.Left = append(d.Left, Left{seen.Key, why})
+		return
+	}
+	f.Stray = !utf8.ValidString(f.Key)
+	*list = append(*list, f)
+}
+
+// nameLabels finds the names of labels: those of the manifest, else those that
+// records or TFDS's files gave.
+func (d *Dataset) nameLabels(sources []shard.Source, sum *shard.Summary) {
+	names := map[string][]string{}
+	for _, s := range sources {
+		if s.Set == nil {
+			continue
+		}
+		for _, f := range s.Set.Features {
+			if f.Class == shard.ClassLabel && names[f.Key] == nil {
+				names[f.Key] = s.Set.Labels
+			}
+		}
+	}
+	for _, l := range sum.Labels {
+		if names[l.Key] == nil {
+			names[l.Key] = listed(l)
+		}
+	}
+	for i := range d.Features {
+		if f := &d.Features[i]; f.Kind == "int64" && f.One() {
+			f.Names = names[f.Key]
+		}
+	}
+}
+
+// listed returns the names of ids 0, 1, 2 …, nil when one of them is not known.
+func listed(l shard.LabelCounts) []string {
+	names := make([]string, len(l.Counts))
+	for _, c := range l.Counts {
+		if c.ID == nil || c.Name == "" || *c.ID < 0 || *c.ID >= int64(len(names)) {
+			return nil
+		}
+		names[*c.ID] = c.Name
+	}
+	return names
+}

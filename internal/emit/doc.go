@@ -1,0 +1,13 @@
+// Package emit writes programs that read a set of TFRecord files: for exactly
+// the features that are in it, with the shards of its splits, its compression
+// and the names of its labels.
+//
+//	sum, err := shard.Inspect(ctx, []string{"out"}, shard.InspectOptions{})
+//	d, err := emit.Describe([]string{"out"}, sum)
+//	program, err := emit.Program(emit.TF, d)
+//
+// Names of features, labels, splits and files are text of strangers. In a
+// program they are string literals or, in comments, text quoted like one, and
+// the names of fields made of them have letters and digits only: nothing in
+// them is ever code.
+package emit

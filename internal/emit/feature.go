@@ -1,0 +1,192 @@
+package emit
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// Feature is one feature, as a program parses it.
+type Feature struct {
+	Key string
+	// Stray says that the key is no UTF-8.
+	Stray bool
+	// Kind of its values: "bytes", "float" or "int64".
+	Kind string
+	// Shape of a record's values (of a step's, of a feature list): none for one value.
+	Shape []int
+	// Ragged values may be of any number, none among them.
+	Ragged bool
+	// Values is how many there were at a time.
+	Values shard.Range
+	// Missing is how many records lack the feature. Unless it is ragged,
+	// Default stands for it: of an int64 Int, of a float NaN, and no bytes.
+	Missing int64
+	Int     int64
+	// Text says that bytes are UTF-8.
+	Text bool
+	// Picture is the format of an encoded picture: "jpeg", "png", "gif", "webp"
+	// or "mixed"; empty for what is none.
+	Picture string
+	// DType is that of an array whose bytes these are: "uint8" or "float32".
+	DType string
+	// Size is the shape of the picture or array: height, width and channels, -1
+	// for what varies.
+	Size []int
+	// Names are those of a label, by its id.
+	Names []string
+}
+
+// One reports whether each record has one value, or a default.
+func (f *Feature) One() bool { return !f.Ragged && len(f.Shape) == 0 }
+
+// Varies reports whether pictures differ in size.
+func (f *Feature) Varies() bool { return f.Picture != "" && slices.Contains(f.Size, -1) }
+
+// Says describes the values in a few words, for a comment.
+func (f *Feature) Says() string {
+	switch {
+	case f.Picture == mixedFormat:
+		return "pictures of several formats"
+	case f.Picture != "":
+		return f.Picture + " pictures"
+	case f.Ragged && f.Values.Min == f.Values.Max && f.Missing > 0:
+		return fmt.Sprintf("%d values, missing in %s", f.Values.Max, records(f.Missing))
+	case f.Ragged:
+		return fmt.Sprintf("%d to %d values", f.Values.Min, f.Values.Max)
+	case f.Missing > 0:
+		return "missing in " + records(f.Missing)
+	}
+	return ""
+}
+
+func records(n int64) string {
+	if n == 1 {
+		return "1 record"
+	}
+	return fmt.Sprintf("%d records", n)
+}
+
+const mixedFormat = "mixed"
+
+// newFeature returns what was seen of a feature, with what a manifest declares
+// as far as it is so, or why a program cannot parse it.
+func newFeature(seen *shard.FeatureSummary, declared map[string]shard.Feature) (f Feature, why string) {
+	f = Feature{Key: seen.Key, Values: seen.Values, Missing: seen.Missing, Text: seen.Text}
+	for _, kind := range []string{"bytes", "float", "int64"} {
+		if seen.Kinds[kind] == 0 {
+			continue
+		}
+		if f.Kind != "" {
+			return f, fmt.Sprintf("some records have %s values, others %s", f.Kind, kind)
+		}
+		f.Kind = kind
+	}
+	if f.Kind == "" {
+		return f, "it has no values in any record"
+	}
+	switch n := f.Values; {
+	case n.Min != n.Max, n.Max < 1, n.Max > math.MaxInt32, n.Max > 1 && f.Missing > 0:
+		f.Ragged = true
+	case n.Max > 1:
+		f.Shape = []int{int(n.Max)}
+	}
+	f.Int = -1
+	if seen.Int64 != nil && seen.Int64.Min < 0 {
+		f.Int = math.MinInt64
+	}
+	f.declare(declared[f.Key])
+	if f.One() && f.Missing == 0 && seen.Steps == nil && f.Kind == "bytes" && f.DType == "" {
+		f.Picture = pictureFormat(seen)
+	}
+	if f.Picture != "" {
+		if f.Size == nil {
+			f.Size = []int{-1, -1, 3}
+		}
+		f.Size = f.channels(f.Size)
+	}
+	return f, ""
+}
+
+// channels returns the size of pictures with a number of channels that all
+// decoders can be asked for: else 3, RGB.
+func (f *Feature) channels(size []int) []int {
+	if c := size[2]; c == 1 || c == 3 || c == 4 && f.Picture == "png" {
+		return size
+	}
+	return []int{size[0], size[1], 3}
+}
+
+// declare takes over what a manifest says and the records do not contradict.
+func (f *Feature) declare(as shard.Feature) {
+	if as.Kind != f.Kind || f.Ragged {
+		return
+	}
+	switch as.Class {
+	case shard.ClassVector:
+		if product(as.Shape) == f.Values.Max {
+			f.Shape = as.Shape
+		}
+	case shard.ClassImage:
+		if len(as.Shape) == 3 {
+			f.Size = as.Shape
+		}
+	case shard.ClassTensor:
+		if f.One() && f.Missing == 0 && (as.DType == "uint8" || as.DType == "float32") && len(as.Shape) > 0 {
+			f.DType, f.Size = as.DType, as.Shape
+		}
+	}
+}
+
+// product is the number of values in a shape; -1 where a side varies.
+func product(shape []int) int64 {
+	n := int64(1)
+	for _, side := range shape {
+		if side < 1 || n > math.MaxInt32 {
+			return -1
+		}
+		n *= int64(side)
+	}
+	return n
+}
+
+// pictureFormat returns the format of a feature of which every value begins as
+// a picture does.
+func pictureFormat(seen *shard.FeatureSummary) string {
+	format, n := "", int64(0)
+	for name, count := range seen.Formats {
+		n += count
+		if format != "" {
+			name = mixedFormat
+		}
+		format = name
+	}
+	if n != seen.Records {
+		return ""
+	}
+	return format
+}
+
+// sizePictures finds the size of a set's pictures where no manifest says it:
+// by the features that tell it, when these are the same in all records.
+func (d *Dataset) sizePictures(sum *shard.Summary) {
+	const encoded = "image/encoded"
+	i := slices.IndexFunc(d.Features, func(f Feature) bool { return f.Key == encoded && f.Picture != "" })
+	if i < 0 {
+		return
+	}
+	size := slices.Clone(d.Features[i].Size)
+	for side, key := range []string{"image/height", "image/width", "image/channels"} {
+		k := slices.IndexFunc(sum.Features, func(f shard.FeatureSummary) bool { return f.Key == key })
+		if k < 0 {
+			continue
+		}
+		f := &sum.Features[k]
+		if f.Missing == 0 && f.Int64 != nil && f.Int64.Min == f.Int64.Max && f.Int64.Min > 0 && f.Int64.Min <= math.MaxInt32 {
+			size[side] = int(f.Int64.Min)
+		}
+	}
+	d.Features[i].Size = d.Features[i].channels(size)
+}

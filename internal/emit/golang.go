@@ -1,0 +1,182 @@
+package emit
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+)
+
+// goView is a Dataset for the template of the program in Go.
+type goView struct {
+	*Dataset
+	Fields []goField
+}
+
+// goField is a feature and its field in the program's Batch.
+type goField struct {
+	Feature
+	Name string
+}
+
+func newGoView(d *Dataset) goView {
+	v := goView{Dataset: d}
+	taken := map[string]bool{"Rows": true}
+	for _, f := range d.Features {
+		v.Fields = append(v.Fields, goField{f, identifier(f.Key, taken)})
+	}
+	return v
+}
+
+// maxIdentifier bounds the names of fields, in characters.
+const maxIdentifier = 40
+
+// identifier makes an exported identifier of a key: its letters and digits,
+// each word with a capital, and a number behind it when it is taken.
+func identifier(key string, taken map[string]bool) string {
+	var name []rune
+	begin := true
+	for _, r := range key {
+		switch {
+		case len(name) == maxIdentifier:
+		case !unicode.IsLetter(r) && !unicode.IsDigit(r):
+			begin = true
+		case begin:
+			name, begin = append(name, unicode.ToUpper(r)), false
+		default:
+			name = append(name, r)
+		}
+	}
+	if len(name) == 0 || !unicode.IsUpper(name[0]) {
+		name = append([]rune("F"), name...)
+	}
+	unique := string(name)
+	for n := 2; taken[unique]; n++ {
+		unique = string(name) + "_" + strconv.Itoa(n)
+	}
+	taken[unique] = true
+	return unique
+}
+
+// Columnar reports whether the field is a column and no slice.
+func (f goField) Columnar() bool { return !f.One() || f.Kind == "bytes" }
+
+// Type is the type of the field.
+func (f goField) Type() string {
+	switch {
+	case f.Columnar():
+		return "*reader.Column"
+	case f.Kind == "float":
+		return "[]float32"
+	}
+	return "[]int64"
+}
+
+// From is the part of the reader's column that becomes the field.
+func (f goField) From() string {
+	switch {
+	case f.Columnar():
+		return ""
+	case f.Kind == "float":
+		return ".Floats"
+	}
+	return ".Int64s"
+}
+
+// Field is the feature in a reader.Schema.
+func (f goField) Field() string {
+	var b strings.Builder
+	kinds := map[string]string{"bytes": "KindBytes", "float": "KindFloat", "int64": "KindInt64"}
+	fmt.Fprintf(&b, "{Key: %s, Kind: tfrecord.%s", goString(f.Key), kinds[f.Kind])
+	switch {
+	case f.Ragged:
+		b.WriteString(", Ragged: true")
+	case len(f.Shape) > 0:
+		fmt.Fprintf(&b, ", Shape: []int{%s}", strings.Trim(brackets(f.Shape), "[]"))
+	case f.Missing > 0:
+		fmt.Fprintf(&b, ", Default: %s", f.goDefault())
+	}
+	b.WriteString("}")
+	return b.String()
+}
+
+// goDefault is the value of a feature that a record lacks, in Go.
+func (f goField) goDefault() string {
+	switch {
+	case f.Kind == "float":
+		return "float32(math.NaN())"
+	case f.Kind == "bytes":
+		return `""`
+	case f.Int == -1:
+		return "int64(-1)"
+	}
+	return "int64(math.MinInt64)"
+}
+
+// Math reports whether a default needs package math.
+func (v goView) Math() bool {
+	return slices.ContainsFunc(v.Fields, func(f goField) bool {
+		return f.One() && f.Missing > 0 && strings.Contains(f.goDefault(), "math.")
+	})
+}
+
+// pattern is what stands before and behind a number.
+type pattern struct{ Head, Tail string }
+
+// Numbered returns what stands before and behind the numbers in the names of a
+// split's files, nil where they have none.
+func (v goView) Numbered(s Split) *pattern {
+	if head, tail, ok := s.Pattern(); ok {
+		return &pattern{head, tail}
+	}
+	return nil
+}
+
+// AnyNumbered reports whether a split's files have numbers.
+func (v goView) AnyNumbered() bool {
+	return slices.ContainsFunc(v.Splits, func(s Split) bool { return v.Numbered(s) != nil })
+}
+
+// Picture is the feature with the pictures of reader.Pictures; nil when there
+// is none.
+func (v goView) Picture() *goField {
+	for i := range v.Fields {
+		f := &v.Fields[i]
+		if f.Picture != "" || f.DType != "" && f.Key == "image/encoded" && slices.ContainsFunc(v.Fields, func(g goField) bool { return g.Key == "image/format" }) {
+			return f
+		}
+	}
+	return nil
+}
+
+// Label is the feature with the label: one that has names, else one whose key
+// says so; nil when there is none.
+func (v goView) Label() *goField {
+	var label *goField
+	for i := range v.Fields {
+		f := &v.Fields[i]
+		if f.Kind != "int64" || !f.One() || f.Missing > 0 {
+			continue
+		}
+		if len(f.Names) > 0 {
+			return f
+		}
+		if label == nil && strings.HasSuffix(f.Key, "label") {
+			label = f
+		}
+	}
+	return label
+}
+
+// Size of the pictures where all have the same, else what they are brought to.
+func (v goView) Size() (size struct{ Width, Height int }) {
+	size.Width, size.Height = 224, 224
+	if p := v.Picture(); p.varyingSides() == 0 {
+		size.Height, size.Width = p.Size[0], p.Size[1]
+	}
+	return size
+}
+
+// Named are the labels whose names are known.
+func (v goView) Named() []Feature { return pythonView{v.Dataset}.Named() }

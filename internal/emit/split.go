@@ -1,0 +1,35 @@
+package emit
+
+import (
+	"fmt"
+	"regexp"
+)
+
+// Split is a part of a set.
+type Split struct {
+	Name string
+	// Files relative to the Dataset's folder, with slashes.
+	Files   []string
+	Records int64
+}
+
+// shardOf matches the part of a name that says which of how many it is.
+var shardOf = regexp.MustCompile(`\d{5}-of-\d{5}`)
+
+// Pattern returns what stands before and behind the five digits that number
+// the files from 0 on, when their names differ in nothing else.
+func (s *Split) Pattern() (head, tail string, ok bool) {
+	first := s.Files[0]
+	places := shardOf.FindAllStringIndex(first, -1)
+	if len(places) == 0 {
+		return "", "", false
+	}
+	at := places[len(places)-1][0]
+	head, tail = first[:at], first[at+len("00000"):]
+	for i, file := range s.Files {
+		if file != fmt.Sprintf("%s%05d%s", head, i, tail) {
+			return "", "", false
+		}
+	}
+	return head, tail, len(s.Files) > 1
+}

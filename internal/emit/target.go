@@ -1,0 +1,90 @@
+package emit
+
+import (
+	"bytes"
+	"embed"
+	"errors"
+	"fmt"
+	"go/format"
+	"strings"
+	"text/template"
+)
+
+// Target is what a program reads with.
+type Target string
+
+// The targets.
+const (
+	TF    Target = "tf"    // TensorFlow: tf.data
+	TFDS  Target = "tfds"  // TensorFlow Datasets
+	Torch Target = "torch" // PyTorch and NumPy, without TensorFlow
+	Go    Target = "go"    // package reader of this module
+)
+
+// ParseTarget reads the name of a target.
+func ParseTarget(s string) (Target, error) {
+	switch t := Target(s); t {
+	case TF, TFDS, Torch, Go:
+		return t, nil
+	}
+	return "", fmt.Errorf("want tf, tfds, torch or go")
+}
+
+// ErrCannot says that no program for this target can read such a set.
+var ErrCannot = errors.New("no such program can read it")
+
+//go:embed templates
+var templates embed.FS
+
+var parsed = template.Must(template.New("").Funcs(template.FuncMap{
+	"py": pythonString, "go": goString, "tuple": pythonTuple, "lines": func(s string) []string { return strings.Split(s, "\n") },
+}).ParseFS(templates, "templates/*.tmpl"))
+
+// Program returns the program for a target: the text of a file, the same for
+// the same Dataset. Where the target cannot read such a set the error unwraps
+// to ErrCannot and says what to do.
+func Program(t Target, d *Dataset) ([]byte, error) {
+	if err := d.readable(t); err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	var err error
+	switch t {
+	case Go:
+		if err = parsed.ExecuteTemplate(&b, "main.go.tmpl", newGoView(d)); err == nil {
+			return format.Source(b.Bytes())
+		}
+	default:
+		err = parsed.ExecuteTemplate(&b, string(t)+".py.tmpl", newPythonView(d))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("emit %s: %w", t, err)
+	}
+	return b.Bytes(), nil
+}
+
+// readable refuses what a target cannot read.
+func (d *Dataset) readable(t Target) error {
+	cannot := func(format string, args ...any) error {
+		return fmt.Errorf("%s: %w: %s", t, ErrCannot, fmt.Sprintf(format, args...))
+	}
+	switch {
+	case t != Go && d.Compression == "zstd":
+		return cannot("zstd is tfrec's own; `tfrec reshard IN OUT --compression gzip` makes a set that others read")
+	case t != Go && d.Compression == mixedCompression:
+		return cannot("some files are compressed otherwise than others; `tfrec reshard IN OUT --compression none` makes one set of them")
+	case t != TF && d.Sequences:
+		return cannot("the records are tf.train.SequenceExamples; --emit tf can")
+	case len(d.Features)+len(d.Lists) == 0:
+		return cannot("its records have no features with values")
+	case t != Go:
+		for _, list := range [][]Feature{d.Features, d.Lists} {
+			for _, f := range list {
+				if f.Stray {
+					return cannot("the key %q is not UTF-8; `tfrec features rename` gives it another, or --emit go", f.Key)
+				}
+			}
+		}
+	}
+	return nil
+}
