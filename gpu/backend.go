@@ -1,0 +1,271 @@
+package gpu
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"sync"
+	"sync/atomic"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/gpu/internal/cuda"
+	"github.com/tfrec/tfrec/internal/raster"
+)
+
+// What Open answers, for errors.Is.
+var (
+	// ErrNotBuilt says that the program was built without the tag cuda.
+	ErrNotBuilt = cuda.ErrNotBuilt
+	// ErrNoDriver says that there is no NVIDIA driver, or none that starts.
+	ErrNoDriver = cuda.ErrNoDriver
+	// ErrNoDevice says that the driver finds no GPU, or none with that number that
+	// can be used.
+	ErrNoDevice = cuda.ErrNoDevice
+	// ErrOldDriver says that the driver doesn't know what is asked of it.
+	ErrOldDriver = cuda.ErrOldDriver
+	// ErrOutOfMemory says that the GPU, or pinned memory, has no room.
+	ErrOutOfMemory = cuda.ErrOutOfMemory
+	// ErrFailed says that the GPU failed in the middle of its work.
+	ErrFailed = cuda.ErrLaunch
+)
+
+// Options say how a GPU is used. The zero value uses the first one, and the CPU
+// where that fails.
+type Options struct {
+	// Device is the GPU's number, from 0.
+	Device int
+	// Streams is how many batches are in flight: while one is computed others
+	// are copied to the GPU and back. Default: 3, at most 16.
+	Streams int
+	// Batch is how many pictures [Backend.Batch] asks for. Default: 32.
+	Batch int
+	// Memory is how much of the GPU's memory a batch may take, in bytes; larger
+	// ones are halved. Default: a share of what is free, at most 1 GiB.
+	Memory int64
+	// Required has [Backend.Render] fail where the GPU does. Otherwise the CPU goes
+	// on, and nothing is lost.
+	Required bool
+	// Note is told, once, that the CPU goes on and why. It may be nil.
+	Note func(sentence string)
+}
+
+// Backend does tasks on a GPU, with the bytes of [augment.CPU]. What the GPU has
+// no kernel for, a picture at a time, and what it has no room for is done on the CPU.
+// It may be used by many goroutines.
+type Backend struct {
+	options Options
+	device  *cuda.Device
+	kernels [raster.Kinds]*cuda.Function
+	jobs    chan *job
+	streams sync.WaitGroup
+	free    sync.Pool // of jobs
+
+	mu      sync.Mutex
+	stats   Stats
+	failure atomic.Pointer[error] // what ended the use of the GPU
+}
+
+// Stats says what a backend did so far.
+type Stats struct {
+	// GPU and CPU are the pictures done on each.
+	GPU, CPU int64
+	// Lacking are those on the CPU by what the GPU has no kernel for: the name
+	// of a step, or a word for what is unusual about the picture.
+	Lacking map[string]int64
+	// NoRoom are those on the CPU that the GPU had no memory for, Halved the
+	// batches that were halved for lack of it.
+	NoRoom, Halved int64
+	// Failure is what ended the use of the GPU; nil while it works.
+	Failure error
+}
+
+// job is tasks for the GPU, and what became of them.
+type job struct {
+	tasks    []*augment.Task
+	programs []*raster.Program
+	cpu      []*augment.Task
+	noRoom   []int // of the tasks
+	err      error
+	done     chan struct{}
+}
+
+// Open opens a GPU. Errors wrap ErrNotBuilt, ErrNoDriver, ErrNoDevice,
+// ErrOldDriver or ErrOutOfMemory, and are a clear sentence each.
+func Open(o Options) (*Backend, error) {
+	if o.Streams == 0 {
+		o.Streams = 3
+	}
+	if o.Batch == 0 {
+		o.Batch = 32
+	}
+	if o.Streams < 1 || o.Streams > 16 || o.Batch < 1 || o.Memory < 0 || o.Device < 0 {
+		return nil, fmt.Errorf("gpu: device %d, %d streams, batches of %d, %d bytes: want 1 to 16 streams, 1 or more in a batch and nothing negative", o.Device, o.Streams, o.Batch, o.Memory)
+	}
+	device, err := cuda.Open(o.Device)
+	if err != nil {
+		return nil, err
+	}
+	b := &Backend{options: o, device: device, jobs: make(chan *job)}
+	b.stats.Lacking = map[string]int64{}
+	if err := b.start(); err != nil {
+		return nil, errors.Join(err, b.Close())
+	}
+	return b, nil
+}
+
+// start loads the kernels and begins to serve.
+func (b *Backend) start() error {
+	if b.options.Memory == 0 {
+		free, _, err := b.device.Memory()
+		if err != nil {
+			return err
+		}
+		b.options.Memory = min(free/int64(2*b.options.Streams), 1<<30)
+	}
+	module, err := b.device.Load(ptx)
+	if err != nil {
+		return err
+	}
+	for k := range raster.Kinds {
+		if b.kernels[k], err = module.Function("tfrec_" + k.String()); err != nil {
+			return err
+		}
+	}
+	opened := make(chan error)
+	for range b.options.Streams {
+		b.streams.Go(func() { b.serve(opened) })
+		if err := <-opened; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Close lets the GPU go. It is called once, after the last Render.
+func (b *Backend) Close() error {
+	close(b.jobs)
+	b.streams.Wait()
+	return b.device.Close()
+}
+
+// Device describes the GPU.
+func (b *Backend) Device() Info { return b.device.Info() }
+
+// Batch is [augment.Backend.Batch].
+func (b *Backend) Batch() int { return b.options.Batch }
+
+// Stats says what was done so far.
+func (b *Backend) Stats() Stats {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	s := b.stats
+	s.Lacking = maps.Clone(s.Lacking)
+	if err := b.failure.Load(); err != nil {
+		s.Failure = *err
+	}
+	return s
+}
+
+// Render is [augment.Backend.Render]. It fails only with [Options.Required], where
+// the GPU failed; the tasks are not done then.
+func (b *Backend) Render(tasks []*augment.Task) error {
+	j := b.job()
+	defer b.putJob(j)
+	if b.failure.Load() == nil {
+		b.lower(j, tasks)
+	} else {
+		j.cpu = append(j.cpu, tasks...)
+	}
+	if len(j.tasks) > 0 {
+		b.jobs <- j
+	}
+	if err := b.usable(); err != nil {
+		if len(j.tasks) > 0 {
+			<-j.done
+		}
+		return err
+	}
+	early := len(j.cpu)
+	if err := (augment.CPU{}).Render(j.cpu); err != nil {
+		return err
+	}
+	if len(j.tasks) > 0 {
+		<-j.done
+	}
+	if j.err != nil {
+		b.fail(j.err)
+		if err := b.usable(); err != nil {
+			return err
+		}
+		j.cpu = append(j.cpu, j.tasks...)
+		j.noRoom = j.noRoom[:0]
+	}
+	for _, i := range j.noRoom {
+		j.cpu = append(j.cpu, j.tasks[i])
+	}
+	b.mu.Lock()
+	b.stats.CPU += int64(len(j.cpu))
+	b.stats.GPU += int64(len(tasks) - len(j.cpu))
+	b.stats.NoRoom += int64(len(j.noRoom))
+	b.mu.Unlock()
+	return augment.CPU{}.Render(j.cpu[early:])
+}
+
+// lower sorts out which tasks are for the GPU.
+func (b *Backend) lower(j *job, tasks []*augment.Task) {
+	for _, t := range tasks {
+		n := len(j.programs)
+		if n == cap(j.programs) {
+			j.programs = append(j.programs, new(raster.Program))
+		} else if j.programs = j.programs[:n+1]; j.programs[n] == nil {
+			j.programs[n] = new(raster.Program)
+		}
+		err := t.Lower(j.programs[n])
+		if err == nil {
+			t.Err = nil
+			j.tasks = append(j.tasks, t)
+			continue
+		}
+		j.programs = j.programs[:n]
+		j.cpu = append(j.cpu, t)
+		var lacks *augment.NotLoweredError
+		if errors.As(err, &lacks) {
+			b.mu.Lock()
+			b.stats.Lacking[lacks.What]++
+			b.mu.Unlock()
+		}
+	}
+}
+
+// usable is the failure of a GPU that is required.
+func (b *Backend) usable() error {
+	if err := b.failure.Load(); err != nil && b.options.Required {
+		return *err
+	}
+	return nil
+}
+
+// fail ends the use of the GPU.
+func (b *Backend) fail(err error) {
+	if b.failure.CompareAndSwap(nil, &err) && !b.options.Required && b.options.Note != nil {
+		b.options.Note(fmt.Sprintf("%v: going on on the CPU", err))
+	}
+}
+
+func (b *Backend) job() *job {
+	if j, ok := b.free.Get().(*job); ok {
+		return j
+	}
+	return &job{done: make(chan struct{}, 1)}
+}
+
+// putJob keeps a job for its memory, without the pictures.
+func (b *Backend) putJob(j *job) {
+	for _, p := range j.programs {
+		p.Reset()
+	}
+	clear(j.tasks)
+	clear(j.cpu)
+	j.tasks, j.programs, j.cpu, j.noRoom, j.err = j.tasks[:0], j.programs[:0], j.cpu[:0], j.noRoom[:0], nil
+	b.free.Put(j)
+}

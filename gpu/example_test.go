@@ -1,0 +1,45 @@
+package gpu_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/gpu"
+)
+
+// A program renders batches on a GPU where there is one, and on the CPU otherwise.
+func Example() {
+	var backend augment.Backend = augment.CPU{}
+	if onGPU, err := gpu.Open(gpu.Options{}); err == nil {
+		defer onGPU.Close()
+		backend = onGPU
+	} else {
+		log.Printf("on the CPU: %v", err)
+	}
+
+	policy, err := augment.ParsePolicy("random_resized_crop:224|hflip|color_jitter:0.4,0.4,0.4,0.1")
+	if err != nil {
+		log.Fatal(err)
+	}
+	batch := make([]*augment.Task, backend.Batch())
+	for i := range batch {
+		im := new(augment.Image) // decoded, by an augment.Codec
+		im.Reset(500, 375, 3)
+		batch[i] = &augment.Task{
+			Image:     im,
+			Draw:      policy.Draw(42, fmt.Sprint("picture", i), 1, im.Width, im.Height),
+			Form:      augment.FloatPlanes,
+			Normalize: augment.Normalize{Mean: [3]float32{0.485, 0.456, 0.406}, Std: [3]float32{0.229, 0.224, 0.225}},
+		}
+	}
+	if err := backend.Render(batch); err != nil {
+		log.Fatal(err)
+	}
+	for _, task := range batch {
+		if task.Err != nil {
+			log.Fatal(task.Err)
+		}
+		fmt.Println(task.Channels, task.ResultHeight, task.ResultWidth, len(task.Floats))
+	}
+}

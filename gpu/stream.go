@@ -1,0 +1,139 @@
+package gpu
+
+import (
+	"errors"
+
+	"github.com/tfrec/tfrec/gpu/internal/cuda"
+)
+
+// stream does one job after the other, on a goroutine with a thread of its own.
+// Its buffers are kept from batch to batch.
+type stream struct {
+	backend  *Backend
+	cuda     *cuda.Stream
+	reached  *cuda.Event
+	memory   kept[*cuda.Buffer]
+	up, down kept[*cuda.HostBuffer]
+	batch    batch
+	limit    int64 // of a batch's memory, less once it was too much
+}
+
+// serve does jobs until there are no more. It first says whether it can.
+func (b *Backend) serve(opened chan<- error) {
+	s := stream{backend: b, limit: b.options.Memory}
+	var err error
+	if s.cuda, err = b.device.NewStream(); err != nil {
+		opened <- err
+		return
+	}
+	defer s.cuda.Close() // what went wrong was told by a job
+	s.reached, err = s.cuda.NewEvent()
+	opened <- err
+	if err != nil {
+		return
+	}
+	for j := range b.jobs {
+		j.err = s.do(j, 0, len(j.programs))
+		j.done <- struct{}{}
+	}
+}
+
+// do does the programs first to end-1 of a job, in halves where they are too
+// many for the memory there is.
+func (s *stream) do(j *job, first, end int) error {
+	s.batch.layOut(j.programs[first:end])
+	many := end-first > 1
+	if !many || s.batch.size <= s.limit {
+		err := s.carryOut()
+		if !errors.Is(err, cuda.ErrOutOfMemory) {
+			return err
+		}
+		if !many {
+			j.noRoom = append(j.noRoom, first)
+			return nil
+		}
+		s.limit = min(s.limit, s.batch.size/2)
+	}
+	s.backend.mu.Lock()
+	s.backend.stats.Halved++
+	s.backend.mu.Unlock()
+	middle := (first + end) / 2
+	if err := s.do(j, first, middle); err != nil {
+		return err
+	}
+	return s.do(j, middle, end)
+}
+
+// carryOut does the batch that was laid out.
+func (s *stream) carryOut() error {
+	b := &s.batch
+	if err := s.reserve(); err != nil {
+		return err
+	}
+	memory, up, down := s.memory.buffer, s.up.buffer, s.down.buffer
+	b.write(up.Bytes()[:b.up], memory.Address(0))
+	if err := s.cuda.Upload(memory, 0, up, 0, int(b.up)); err != nil {
+		return err
+	}
+	for _, l := range b.launches {
+		kernel := s.backend.kernels[l.kind]
+		ops := memory.At(l.first * int(opBytes))
+		err := s.cuda.Launch(kernel, cuda.Dim{X: int(l.blocks)}, cuda.Dim{X: threads}, ops, cuda.Uint64(uint64(l.count)))
+		if err != nil {
+			return err
+		}
+	}
+	if err := s.cuda.Download(down, 0, memory, int(b.size-b.down), int(b.down)); err != nil {
+		return err
+	}
+	if err := s.cuda.Record(s.reached); err != nil {
+		return err
+	}
+	if err := s.reached.Wait(); err != nil {
+		return err
+	}
+	b.read(down.Bytes()[:b.down])
+	return nil
+}
+
+// reserve sees to it that the buffers hold the batch.
+func (s *stream) reserve() error {
+	err := s.memory.reserve(s.cuda.Alloc, s.batch.size)
+	if err == nil {
+		err = s.up.reserve(s.cuda.AllocHost, s.batch.up)
+	}
+	if err == nil {
+		err = s.down.reserve(s.cuda.AllocHost, s.batch.down)
+	}
+	return err
+}
+
+// kept is memory, of either kind, that is kept from batch to batch.
+type kept[M interface{ Free() error }] struct {
+	buffer M
+	size   int64 // 0: there is none
+}
+
+// reserve replaces the memory by some of n bytes or more where it is too small. What
+// grew by half does for a while.
+func (k *kept[M]) reserve(alloc func(int) (M, error), n int64) error {
+	if k.size >= n {
+		return nil
+	}
+	if k.size > 0 {
+		k.size = 0
+		if err := k.buffer.Free(); err != nil {
+			return err
+		}
+	}
+	size := n + n/2
+	buffer, err := alloc(int(size))
+	if errors.Is(err, cuda.ErrOutOfMemory) {
+		size = n
+		buffer, err = alloc(int(size))
+	}
+	if err == nil {
+		k.buffer, k.size = buffer, size
+	}
+	return err
+}
