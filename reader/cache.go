@@ -18,16 +18,22 @@ type CacheOptions struct {
 	// Default: 1 GiB in memory, 16 GiB on disk.
 	Limit int64
 	// Partial caches what fits, from the beginning on, and reads the rest from
-	// where it comes from in each epoch. Default: what does not fit is an error,
-	// [ErrCacheFull].
+	// where it comes from in each epoch. Where the disk is full before the limit is
+	// reached, the run goes on without a cache (see OnDiscard). Default: what does
+	// not fit is an error, [ErrCacheFull].
 	Partial bool
 	// Version stands for what the stages before do and their names do not tell,
 	// such as the code of a function: a cache on disk of another version is not
 	// used.
 	Version string
-	// Replace removes a cache on disk of something else. Default: it is refused,
-	// with [ErrOtherCache].
+	// Replace removes a cache on disk of something else, or a damaged one, and
+	// fills it anew; where damage shows in the middle, the epoch goes on from what
+	// the cache was made of. Default: the one is refused, with [ErrOtherCache], and
+	// the other an error.
 	Replace bool
+	// OnDiscard, when not nil, is told why a cache on disk was removed for Replace,
+	// or given up for Partial.
+	OnDiscard func(why error)
 }
 
 // Limits of a cache that has none given.
@@ -36,7 +42,8 @@ const (
 	defaultDiskCache   = 16 << 30
 )
 
-// ErrCacheFull says that there is more to cache than [CacheOptions] allow.
+// ErrCacheFull says that there is more to cache than [CacheOptions] allow, or
+// than the disk has room for.
 var ErrCacheFull = errors.New("cache is full")
 
 // ErrOtherCache says that the cache in a folder is one of another dataset, of
@@ -52,8 +59,10 @@ var ErrOtherCache = errors.New("cache of something else")
 // An epoch that is broken off leaves no cache, and the next one fills it anew.
 // In memory, each run has a cache of its own. On disk, a whole cache of the
 // same dataset, stages and Version is used at once; while one process fills it,
-// others read what it is made of. Each worker of a job has a cache of its own
-// in the folder. A cache that is no longer wanted is removed by deleting it.
+// others wait for nothing, and read what it is made of in that epoch. Who wants to
+// cache something else in the folder is refused at Start, while it is being filled,
+// too, and then even with Replace. Each worker of a job has a cache of its own in
+// the folder. A cache that is no longer wanted is removed by deleting it.
 //
 // A [State] says how many elements of the epoch were received. Resuming from it
 // costs nothing with a whole cache on disk. Otherwise the epoch's elements are
@@ -97,6 +106,11 @@ type cacheStore interface {
 	read() (*Block, error)
 	// close discards what was not finished, and closes files. The content stays.
 	close()
+	// spoiled reports whether err of the content is damage that open will replace.
+	spoiled(err error) bool
+	// giveUp ends filling for good, when err of add or finish says that there is no
+	// room; false when it does not.
+	giveUp(err error) bool
 }
 
 // cacheRest is where what is not in a cache begins: Skip elements behind a
@@ -145,16 +159,28 @@ func (x *cacheStage) start(ctx context.Context, epoch int64, at position) error 
 	if at != nil {
 		x.want = own[0]
 	}
+	return x.open()
+}
+
+// open begins the epoch, before the first element that is wanted.
+func (x *cacheStage) open() error {
 	content, err := x.store.open()
 	if err != nil {
 		return err
 	}
 	x.reading, x.filling = content.whole, content.fill
 	if !content.whole {
-		return x.up.start(ctx, 0, nil)
+		x.seen = 0
+		return x.up.start(x.ctx, 0, nil)
 	}
 	x.seen = min(x.want, content.records)
-	return x.store.seek(x.seen)
+	if err := x.store.seek(x.seen); err != nil {
+		if x.store.spoiled(err) {
+			return x.open()
+		}
+		return err
+	}
+	return nil
 }
 
 // close ends the epoch.
@@ -206,6 +232,10 @@ func (x *cacheStage) read() (*Block, error) {
 		return nil, err
 	}
 	b, err := x.store.read()
+	if err != nil && err != io.EOF && x.store.spoiled(err) {
+		x.want = max(x.want, x.seen)
+		return nil, x.open()
+	}
 	if rest := x.store.rest(); err == io.EOF && rest.At != nil {
 		x.reading = false
 		x.want = max(x.want, x.seen)
@@ -220,8 +250,7 @@ func (x *cacheStage) pass(watch *stopwatch) (*Block, error) {
 	b, err := x.up.next()
 	watch.waited()
 	if err == io.EOF && x.filling {
-		x.filling = false
-		if err := x.store.finish(cacheRest{}); err != nil {
+		if err := x.kept(x.store.finish(cacheRest{})); err != nil {
 			return nil, err
 		}
 	}
@@ -232,10 +261,12 @@ func (x *cacheStage) pass(watch *stopwatch) (*Block, error) {
 		return b, nil
 	}
 	n, err := x.store.add(b.Records)
-	if err == nil && n < len(b.Records) {
-		x.filling = false
+	switch {
+	case err != nil:
+		err = x.kept(err)
+	case n < len(b.Records):
 		if x.partial {
-			err = x.store.finish(cacheRest{slices.Clone(b.at), int64(n)})
+			err = x.kept(x.store.finish(cacheRest{slices.Clone(b.at), int64(n)}))
 		} else {
 			err = fmt.Errorf("reader: %w: more than the limit behind %d records; raise CacheOptions.Limit, or set Partial", ErrCacheFull, x.seen+int64(n))
 		}
@@ -245,4 +276,14 @@ func (x *cacheStage) pass(watch *stopwatch) (*Block, error) {
 		return nil, err
 	}
 	return b, nil
+}
+
+// kept ends filling with what the store said of it: that it is full is no error
+// where that may be.
+func (x *cacheStage) kept(err error) error {
+	x.filling = false
+	if err != nil && x.partial && x.store.giveUp(err) {
+		return nil
+	}
+	return err
 }

@@ -30,7 +30,12 @@ type diskCache struct {
 	name    string
 	limit   int64
 	replace bool
+	tell    func(why error)
 	sources int
+
+	bad    os.FileInfo // file that was found to be damaged in the middle,
+	badErr error       // and how
+	gaveUp bool        // the disk is full
 
 	lock  *os.File // held while filling,
 	out   *os.File // into this file
@@ -57,7 +62,7 @@ func newDiskCache(r *run, o CacheOptions) *diskCache {
 			Stages: r.names[: len(r.names)-1 : len(r.names)-1], Version: o.Version,
 		},
 		dir: o.Dir, name: fmt.Sprintf("cache-%05d-of-%05d", opts.Worker, opts.Workers),
-		limit: o.Limit, replace: o.Replace, sources: len(r.set.sources),
+		limit: o.Limit, replace: o.Replace, tell: o.OnDiscard, sources: len(r.set.sources),
 	}
 }
 
@@ -65,28 +70,72 @@ func (d *diskCache) path(suffix string) string { return filepath.Join(d.dir, d.n
 
 func (d *diskCache) open() (cacheContent, error) {
 	content, err := d.find()
-	if err != nil || content.whole {
-		return content, err
+	if err != nil && !d.replaces(err) {
+		return cacheContent{}, err
+	}
+	if content.whole || d.gaveUp {
+		return content, nil
 	}
 	if err := os.MkdirAll(d.dir, 0o755); err != nil {
 		return cacheContent{}, err
 	}
-	d.lock, err = lockFile(d.path(".lock"))
+	d.lock, err = d.of.lock(d.path(".lock"))
 	if errors.Is(err, atomicfile.ErrLocked) {
-		return cacheContent{}, nil
+		return cacheContent{}, d.of.beingFilled(d.path(".lock"))
 	}
 	if err != nil {
 		return cacheContent{}, err
 	}
 	// Somebody may have finished just before.
-	if content, err = d.find(); err == nil && !content.whole {
+	content, why := d.find()
+	if why != nil && !d.replaces(why) {
+		err = why
+	} else if !content.whole {
 		content.fill = true
 		err = d.create()
 	}
 	if err != nil || content.whole {
 		d.unlock()
+	} else if why != nil {
+		d.discarded(why)
 	}
 	return content, err
+}
+
+// replaces reports whether a cache that is not to be used for err makes way.
+func (d *diskCache) replaces(err error) bool {
+	return d.replace && (errors.Is(err, ErrOtherCache) || errors.Is(err, errCacheDamaged))
+}
+
+// discarded tells why a cache is gone.
+func (d *diskCache) discarded(why error) {
+	d.bad, d.badErr = nil, nil
+	if d.tell != nil {
+		d.tell(why)
+	}
+}
+
+func (d *diskCache) spoiled(err error) bool {
+	if !d.replaces(err) || d.file == nil {
+		return false
+	}
+	st, failed := d.file.Stat()
+	if failed != nil {
+		return false
+	}
+	d.bad, d.badErr = st, err
+	d.close()
+	return true
+}
+
+func (d *diskCache) giveUp(err error) bool {
+	if !errors.Is(err, ErrCacheFull) {
+		return false
+	}
+	d.close()
+	d.gaveUp = true
+	d.discarded(err)
+	return true
 }
 
 // find opens the cache that is there.
@@ -99,26 +148,41 @@ func (d *diskCache) find() (cacheContent, error) {
 		err = d.of.same(header)
 	}
 	if err != nil {
-		if d.replace {
-			return cacheContent{}, nil
-		}
 		return cacheContent{}, fmt.Errorf("reader: %s: %w; delete it, set Replace, or cache in another folder", d.path(".json"), err)
 	}
 	f, err := os.Open(d.data())
 	if err != nil {
 		return cacheContent{}, d.damaged(err)
 	}
-	if st, err := f.Stat(); err != nil || st.Size() != header.Bytes {
+	st, err := f.Stat()
+	switch {
+	case err != nil || st.Size() != header.Bytes:
+		err = d.damaged(errors.Join(err, fmt.Errorf("%s has not the %d bytes that it had", d.data(), header.Bytes)))
+	case d.bad != nil && os.SameFile(st, d.bad):
+		err = d.badErr
+	}
+	if err != nil {
 		f.Close()
-		return cacheContent{}, d.damaged(errors.Join(err, fmt.Errorf("%s has not the %d bytes that it had", d.data(), header.Bytes)))
+		return cacheContent{}, err
 	}
 	d.content, d.file = header, f
 	d.in = tfrecord.NewSalvager(f, tfrecord.ReaderOptions{Name: f.Name(), MaxRecord: math.MaxInt64})
 	return cacheContent{whole: true, records: header.Records}, nil
 }
 
+// errCacheDamaged is for a cache on disk that is not what it was.
+var errCacheDamaged = errors.New("damaged")
+
 func (d *diskCache) damaged(err error) error {
-	return fmt.Errorf("reader: the cache %s is damaged (delete it to fill it anew): %w", d.path(".json"), err)
+	return fmt.Errorf("reader: the cache %s is %w (delete it, or set Replace, to fill it anew): %w", d.path(".json"), errCacheDamaged, err)
+}
+
+// unwritten is what is wrong when writing the cache fails.
+func (d *diskCache) unwritten(err error) error {
+	if isFull(err) {
+		return fmt.Errorf("reader: %w: there is no room for it in %s (make some, lower CacheOptions.Limit, or set Partial to go on without it): %w", ErrCacheFull, d.dir, err)
+	}
+	return fmt.Errorf("reader: write the cache: %w", err)
 }
 
 // data is the path of the records.
@@ -163,7 +227,7 @@ func (d *diskCache) add(records []Record) (int, error) {
 		}
 		d.index.add(d.w.Offset(), cachePlaces)
 		if err := d.w.WriteFrames(d.frame, 1); err != nil {
-			return i, fmt.Errorf("reader: write the cache: %w", err)
+			return i, d.unwritten(err)
 		}
 	}
 	return len(records), nil
@@ -183,7 +247,7 @@ func (d *diskCache) finish(rest cacheRest) error {
 		err = header.write(d.dir, d.path(".json"))
 	}
 	if err != nil {
-		return fmt.Errorf("reader: write the cache: %w", err)
+		return d.unwritten(err)
 	}
 	return nil
 }

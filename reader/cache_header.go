@@ -65,8 +65,16 @@ func (h cacheHeader) id() string {
 	}.hash()
 }
 
-// same returns how another header is of something else.
+// same returns how another header is of something else, or damaged.
 func (h *cacheHeader) same(other *cacheHeader) error {
+	if err := h.alike(other); err != nil {
+		return err
+	}
+	return other.check()
+}
+
+// alike returns how another header is of something else.
+func (h *cacheHeader) alike(other *cacheHeader) error {
 	what := ""
 	switch {
 	case other.Format != h.Format || other.FormatVersion != h.FormatVersion:
@@ -80,7 +88,7 @@ func (h *cacheHeader) same(other *cacheHeader) error {
 	case other.Version != h.Version:
 		what = fmt.Sprintf("its version is %q, this is %q", other.Version, h.Version)
 	default:
-		return other.check()
+		return nil
 	}
 	return fmt.Errorf("%w: %s", ErrOtherCache, what)
 }
@@ -101,9 +109,9 @@ func (h *cacheHeader) check() error {
 	}
 	switch {
 	case !ok:
-		return errors.New("its numbers make no sense")
+		return fmt.Errorf("it is %w: its numbers make no sense", errCacheDamaged)
 	case h.Sum != h.sum():
-		return errors.New("it was changed: its checksum does not match")
+		return fmt.Errorf("it is %w: its checksum does not match", errCacheDamaged)
 	}
 	return nil
 }

@@ -1,9 +1,12 @@
 package reader
 
 import (
+	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 )
@@ -41,4 +44,56 @@ func lockFile(path string) (*os.File, error) {
 func unlockFile(f *os.File) {
 	os.Remove(f.Name())
 	f.Close()
+}
+
+// lock makes and locks a file that says what is being filled.
+func (h *cacheHeader) lock(path string) (*os.File, error) {
+	f, err := lockFile(path)
+	if err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(h)
+	if err == nil {
+		err = f.Truncate(0) // of a process that was killed
+	}
+	if err == nil {
+		_, err = f.WriteAt(text, 0)
+	}
+	if err != nil && !isFull(err) {
+		unlockFile(f)
+		return nil, fmt.Errorf("reader: write the cache: %w", err)
+	}
+	return f, nil // on a full disk without a text, which is found out soon enough
+}
+
+// How long who comes second waits for the text of who locked a file just now.
+const (
+	lockTextTries = 10
+	lockTextWait  = 5 * time.Millisecond
+)
+
+// beingFilled returns an error when what somebody else fills just now is something
+// else, as the file says that he locked. Without a text nothing is known.
+func (h *cacheHeader) beingFilled(path string) (err error) {
+	for range lockTextTries {
+		other := new(cacheHeader)
+		text, failed := os.ReadFile(path)
+		if errors.Is(failed, fs.ErrNotExist) {
+			return nil // he has finished
+		}
+		if failed == nil {
+			failed = json.Unmarshal(text, other)
+		}
+		if failed == nil {
+			// What a killed process left may stand there for a moment.
+			if err = h.alike(other); err == nil {
+				return nil
+			}
+		}
+		time.Sleep(lockTextWait)
+	}
+	if err != nil {
+		err = fmt.Errorf("reader: %s: another process fills it just now: %w; cache in another folder", path, err)
+	}
+	return err
 }

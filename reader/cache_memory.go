@@ -100,3 +100,6 @@ func (m *memoryCache) close() {
 		*m = memoryCache{run: m.run, limit: m.limit}
 	}
 }
+
+func (m *memoryCache) spoiled(error) bool { return false }
+func (m *memoryCache) giveUp(error) bool  { return false }

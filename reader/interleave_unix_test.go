@@ -127,3 +127,35 @@ func TestWaitingForAPipeIsNoWork(t *testing.T) {
 		t.Errorf("%v of work, %v of waiting", read.Busy, read.WaitInput)
 	}
 }
+
+// A pipe that gives nothing, whether somebody has it open or not, takes no
+// processor from others, and is left at once.
+func TestSilentPipesHoldNothing(t *testing.T) {
+	dir := writeShards(t, tfrecord.None, 2000, 0, 0)
+	for i := 1; i < 3; i++ {
+		if err := os.Remove(shardPath(dir, i)); err != nil {
+			t.Fatal(err)
+		}
+		if err := syscall.Mkfifo(shardPath(dir, i), 0o644); err != nil {
+			t.Skipf("no pipes here: %v", err)
+		}
+	}
+	for range 3 {
+		set := open(t, dir, Options{Sloppy: true, Parallelism: 1, Memory: 1 << 20})
+		s, err := Map(set.Interleave(3, 1), idFrom, MapOptions{}).Start(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		mute, err := os.OpenFile(shardPath(dir, 1), os.O_RDWR, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for range 2000 {
+			if _, err := s.Next(); err != nil {
+				t.Fatal(err)
+			}
+		}
+		s.Close()
+		mute.Close()
+	}
+}
