@@ -80,7 +80,7 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 			return err
 		}
 		defer temp.Close()
-		index = io.MultiWriter(&same, temp)
+		index = io.MultiWriter(&same, trialFile{temp})
 	}
 	lines := bufio.NewWriterSize(index, 64<<10)
 	in := &meter{ctx: a.ctx, f: file, sum: sha256.New(), progress: a.o.Progress}
@@ -152,7 +152,7 @@ func (a *adoption) placeIndex(f *adopted) error {
 		return err
 	}
 	path := IndexPath(a.dir.join(f.finalName))
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+	if err := makeFolder(filepath.Dir(path)); err != nil {
 		temp.Close()
 		return err
 	}

@@ -79,11 +79,15 @@ func finishRenames(dir *Dir) error {
 			return fmt.Errorf("%s: %q to %q are no names of shards: remove the file", dir.join(StateDir+"/"+renamesFile), r.From, r.To)
 		}
 		if !dir.Exists(r.To) { // not done before
-			if err := os.Rename(dir.join(r.From), dir.join(r.To)); err != nil {
+			err := attempted("rename", dir.join(r.To))
+			if err == nil {
+				err = os.Rename(dir.join(r.From), dir.join(r.To))
+			}
+			if err != nil {
 				return err
 			}
 		}
-		if err := atomicfile.Remove(IndexPath(dir.join(r.From))); err != nil && !notThere(err) {
+		if err := remove(IndexPath(dir.join(r.From))); err != nil && !notThere(err) {
 			return err
 		}
 	}

@@ -201,7 +201,7 @@ func (a *adoption) compare(renames []rename, files map[string][]byte) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		was, err := os.ReadFile(a.dir.join(name))
+		was, err := readFile(a.dir.join(name))
 		switch {
 		case notThere(err):
 			a.change(name, "missing")
@@ -263,7 +263,7 @@ const adoptingFile = "adopt.json"
 
 // placeOrDiscard puts a temporary file in place, or removes it.
 func placeOrDiscard(f *os.File, path string) error {
-	err := atomicfile.Place(f, path)
+	err := place(f, path)
 	if err != nil {
 		atomicfile.Discard(f)
 	}

@@ -137,7 +137,7 @@ func (d *Dir) finishAppend(j *journal) error {
 
 // move renames a file, if it has not been yet.
 func (d *Dir) move(m move) error {
-	if err := attempted("rename"); err != nil {
+	if err := attempted("rename", d.join(m.To)); err != nil {
 		return err
 	}
 	to := d.join(m.To)

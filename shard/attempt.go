@@ -1,32 +1,74 @@
 package shard
 
-import "os"
+import (
+	"io/fs"
+	"os"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+)
 
 // attempt is asked before each operation on the files of a set that is made, and
 // on those that it is made from. Tests have it fail to see what is left then; it
 // is nil otherwise.
 var attempt func(operation string) error
 
-func attempted(operation string) error {
+// attempted is the error that an operation on the file at path is to fail with,
+// as the system has it: with both.
+func attempted(operation, path string) error {
 	if attempt == nil {
 		return nil
 	}
-	return attempt(operation)
+	if err := attempt(operation); err != nil {
+		return &fs.PathError{Op: operation, Path: path, Err: err}
+	}
+	return nil
 }
 
 // trialFile is a file whose operations are attempted.
 type trialFile struct{ *os.File }
 
 func (f trialFile) ReadAt(p []byte, offset int64) (int, error) {
-	if err := attempted("read"); err != nil {
+	if err := attempted("read", f.Name()); err != nil {
 		return 0, err
 	}
 	return f.File.ReadAt(p, offset)
 }
 
 func (f trialFile) Write(p []byte) (int, error) {
-	if err := attempted("write"); err != nil {
+	if err := attempted("write", f.Name()); err != nil {
 		return 0, err
 	}
 	return f.File.Write(p)
+}
+
+// place puts a temporary file in place, whole.
+func place(f *os.File, path string) error {
+	if err := attempted("place", path); err != nil {
+		return err
+	}
+	return atomicfile.Place(f, path)
+}
+
+// remove removes a file, if it is there.
+func remove(path string) error {
+	if err := attempted("remove", path); err != nil {
+		return err
+	}
+	return atomicfile.Remove(path)
+}
+
+// makeFolder makes a folder with those that it lies in.
+func makeFolder(path string) error {
+	if err := attempted("mkdir", path); err != nil {
+		return err
+	}
+	return os.MkdirAll(path, 0o755)
+}
+
+// readFile reads a small file.
+func readFile(path string) ([]byte, error) {
+	if err := attempted("read", path); err != nil {
+		return nil, err
+	}
+	return os.ReadFile(path)
 }

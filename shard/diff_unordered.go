@@ -3,7 +3,6 @@ package shard
 import (
 	"cmp"
 	"context"
-	"os"
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/spill"
@@ -28,10 +27,7 @@ func (d *difference) unordered(ctx context.Context) error {
 	}
 	o := d.sides[0].o
 	buckets := int(total*rowBytes/max(o.memory()/4, 1)) + 1
-	hashes := spill.New(buckets, buckets, o.memory()/4, func() (spill.File, error) {
-		f, err := os.CreateTemp("", "tfrec-diff-*")
-		return unlinked{f}, err
-	})
+	hashes := spill.New(buckets, buckets, o.memory()/4, newUnlinked)
 	defer hashes.Close()
 	for i := range d.sides {
 		if err := d.deal(ctx, i, buckets, hashes); err != nil {

@@ -157,7 +157,7 @@ func (d *Dir) Manifest() (*Manifest, error) {
 // Put writes a file of the set, such as the manifest, whole or not at all.
 // The name is relative to the folder.
 func (d *Dir) Put(name string, data []byte) error {
-	if err := attempted("put"); err != nil {
+	if err := attempted("put", d.join(name)); err != nil {
 		return err
 	}
 	temp, err := d.tempDir()
@@ -179,7 +179,11 @@ func (d *Dir) Remove(names ...string) error {
 	touched := map[string]bool{}
 	for _, name := range names {
 		path := d.join(name)
-		switch err := os.Remove(path); {
+		err := attempted("remove", path)
+		if err == nil {
+			err = os.Remove(path)
+		}
+		switch {
 		case err == nil:
 			touched[filepath.Dir(path)] = true
 		case !errors.Is(err, fs.ErrNotExist):

@@ -33,7 +33,7 @@ func (r *Reader) Close() error {
 
 // openSequential opens a file that will be read from its start to its end.
 func openSequential(path string) (*os.File, error) {
-	if err := attempted("open"); err != nil {
+	if err := attempted("open", path); err != nil {
 		return nil, err
 	}
 	f, err := os.Open(path)

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"bufio"
 	"fmt"
 	"io"
 	"iter"
@@ -82,15 +83,16 @@ func quarantined(e *tfrecord.Example) Quarantined {
 
 // quarantine writes what is lost. Its file begins with the first stretch.
 type quarantine struct {
-	path  string
-	mkdir bool // make the folder that it lies in
-	work  func(path string) (*os.File, error)
-	f     *os.File
-	out   *tfrecord.Writer
-	spans int64
-	chunk []byte
-	built tfrecord.Builder
-	frame []byte
+	path   string
+	mkdir  bool // make the folder that it lies in
+	work   func(path string) (*os.File, error)
+	f      *os.File
+	out    *tfrecord.Writer
+	spans  int64
+	placed bool // by commit
+	chunk  []byte
+	built  tfrecord.Builder
+	frame  []byte
 }
 
 // put adds a stretch of damage, whose bytes are those of in.
@@ -100,7 +102,7 @@ func (q *quarantine) put(d Damage, in io.ReaderAt) error {
 	}
 	if q.f == nil {
 		if q.mkdir {
-			if err := os.MkdirAll(filepath.Dir(q.path), 0o755); err != nil {
+			if err := makeFolder(filepath.Dir(q.path)); err != nil {
 				return err
 			}
 		}
@@ -108,7 +110,7 @@ func (q *quarantine) put(d Damage, in io.ReaderAt) error {
 		if q.f, err = q.work(q.path); err != nil {
 			return err
 		}
-		if q.out, err = tfrecord.NewWriter(q.f, tfrecord.WriterOptions{}); err != nil {
+		if q.out, err = tfrecord.NewWriter(trialFile{q.f}, tfrecord.WriterOptions{}); err != nil {
 			return err
 		}
 		q.chunk = make([]byte, quarantineChunk)
@@ -147,11 +149,59 @@ func (q *quarantine) commit() error {
 	if err := q.out.Close(); err != nil {
 		return fmt.Errorf("write %s: %w", q.path, err)
 	}
-	if err := atomicfile.Place(q.f, q.path); err != nil {
+	if err := place(q.f, q.path); err != nil {
 		return err
 	}
-	q.f = nil
+	q.f, q.placed = nil, true
 	return nil
+}
+
+// takeBack removes what was committed.
+func (q *quarantine) takeBack() error {
+	if !q.placed {
+		return nil
+	}
+	q.placed = false
+	return atomicfile.Remove(q.path)
+}
+
+// commitNew is commit where nothing must be at the path but the same, which a
+// repair leaves that is killed in between.
+func (q *quarantine) commitNew() error {
+	if _, err := os.Lstat(q.path); err == nil {
+		same := false
+		if q.f != nil {
+			if same, err = sameContent(q.f.Name(), q.path); err != nil {
+				return err
+			}
+		}
+		if !same {
+			return mustBeFree(q.path)
+		}
+		q.abort()
+		q.f = nil
+		return nil
+	}
+	return q.commit()
+}
+
+// sameContent compares two files.
+func sameContent(a, b string) (bool, error) {
+	f, err := os.Open(a)
+	if err != nil {
+		return false, err
+	}
+	defer f.Close()
+	g, err := os.Open(b)
+	if err != nil {
+		return false, err
+	}
+	defer g.Close()
+	same := comparison{in: bufio.NewReader(g)}
+	if _, err := io.Copy(&same, f); err != nil {
+		return false, err
+	}
+	return same.ends(), nil
 }
 
 // abort throws it away, with the folder that it lies in when nothing else does.

@@ -137,9 +137,9 @@ func (x *indexing) run() error {
 	if err != nil {
 		return err
 	}
-	if err = x.lines(f); err == nil && x.file.Status == "" {
+	if err = x.lines(trialFile{f}); err == nil && x.file.Status == "" {
 		x.file.Status = IndexBuilt
-		if err = atomicfile.Place(f, x.file.Index); err == nil {
+		if err = place(f, x.file.Index); err == nil {
 			return nil
 		}
 	}
@@ -236,7 +236,7 @@ func indexLines(r *tfrecord.Reader, w io.Writer, records *int64) error {
 // file for the index.
 func indexFile(path string, work func(path string) (*os.File, error)) (*os.File, error) {
 	index := IndexPath(path)
-	if err := os.MkdirAll(filepath.Dir(index), 0o755); err != nil {
+	if err := makeFolder(filepath.Dir(index)); err != nil {
 		return nil, err
 	}
 	return work(index)
@@ -255,8 +255,8 @@ func writeIndex(from, path string, work func(path string) (*os.File, error)) err
 		return err
 	}
 	var records int64
-	if err = indexLines(r.Reader, f, &records); err == nil {
-		err = atomicfile.Place(f, IndexPath(path))
+	if err = indexLines(r.Reader, trialFile{f}, &records); err == nil {
+		err = place(f, IndexPath(path))
 	}
 	if err != nil {
 		atomicfile.Discard(f)

@@ -35,9 +35,13 @@ func compressionOf(in heldFile, source Source, o *RepairOptions) (tfrecord.Compr
 			return c, nil
 		}
 	}
-	r := tfrecord.NewReader(in.from(0), tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
+	src := &countedFile{r: in.from(0)}
+	r := tfrecord.NewReader(src, tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
 	defer r.Close()
 	r.Next() // what is wrong with the first record is found again
+	if src.err != nil {
+		return 0, src.err
+	}
 	if c := r.Compression(); c != tfrecord.None && c != tfrecord.Auto {
 		return c, nil
 	}

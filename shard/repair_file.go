@@ -30,15 +30,39 @@ type mended struct {
 // index when there is to be one. There is never an index of another file beside
 // it: one misleads whoever repairs again after a crash.
 func (m *mended) place(path string, indexed bool) error {
-	if err := atomicfile.Remove(IndexPath(path)); err != nil {
-		return err
-	}
-	if err := atomicfile.Place(m.f, path); err != nil {
+	if err := m.replace(path); err != nil {
 		return fmt.Errorf("write %s: %w", path, err)
 	}
 	m.f = nil
 	if indexed && m.c == tfrecord.None {
 		return writeIndex(path, path, m.work)
+	}
+	return nil
+}
+
+// replace puts the file in the place of one that may have an index. Where it
+// cannot, that stays.
+func (m *mended) replace(path string) error {
+	index := IndexPath(path)
+	if _, err := os.Lstat(index); notThere(err) {
+		return place(m.f, path)
+	}
+	aside, err := m.work(index)
+	if err != nil {
+		return err
+	}
+	defer atomicfile.Discard(aside)
+	if err := aside.Close(); err != nil {
+		return err
+	}
+	if err := os.Rename(index, aside.Name()); err != nil {
+		return err
+	}
+	if err := atomicfile.SyncDir(filepath.Dir(index)); err != nil {
+		return err
+	}
+	if err := place(m.f, path); err != nil {
+		return errors.Join(err, os.Rename(aside.Name(), index))
 	}
 	return nil
 }
@@ -150,10 +174,8 @@ func (m *mended) inflated(in heldFile, fault error) error {
 // file repairs a single file into another.
 func (r *repair) file(source Source, out string) error {
 	q := &quarantine{path: out + QuarantineSuffix, work: r.work}
-	for _, path := range []string{out, q.path} {
-		if err := mustBeFree(path); err != nil {
-			return err
-		}
+	if err := mustBeFree(out); err != nil {
+		return err
 	}
 	defer q.abort()
 	m, err := r.mend(source, out, q)
@@ -164,11 +186,12 @@ func (r *repair) file(source Source, out string) error {
 	if m.nothing() {
 		return r.hopeless(m)
 	}
-	if err := q.commit(); err != nil {
+	if err := q.commitNew(); err != nil {
 		return err
 	}
 	if err := m.place(out, m.indexed); err != nil {
-		return err
+		os.Remove(filepath.Dir(IndexPath(out))) // fails, as it should, when it holds others'
+		return errors.Join(err, atomicfile.Remove(out), q.takeBack())
 	}
 	if m.file.BytesLost > 0 {
 		r.report.Quarantine = q.path
@@ -220,7 +243,7 @@ func (r *repair) mendInPlace(source Source) (*mended, error) {
 	}
 	defer m.abort()
 	if len(m.damage) == 0 {
-		return m, nil
+		return m, r.addIndex(m)
 	}
 	if source.Set == nil && m.nothing() {
 		return nil, r.hopeless(m)
@@ -238,7 +261,7 @@ func (r *repair) mendInPlace(source Source) (*mended, error) {
 		return nil, err
 	}
 	if !missing {
-		if err := os.MkdirAll(filepath.Dir(original), 0o755); err != nil {
+		if err := makeFolder(filepath.Dir(original)); err != nil {
 			return nil, err
 		}
 		if err := keepAs(path, original); err != nil {
@@ -247,6 +270,15 @@ func (r *repair) mendInPlace(source Source) (*mended, error) {
 		m.file.Original = original
 	}
 	return m, m.place(path, m.indexed || source.Set != nil)
+}
+
+// addIndex makes the index of a file that nothing is wrong with, when it has
+// none where others have: a repair that was stopped may have taken it away.
+func (r *repair) addIndex(m *mended) error {
+	if m.indexed || m.c != tfrecord.None || !isDir(filepath.Dir(IndexPath(m.file.Path))) {
+		return nil
+	}
+	return writeIndex(m.file.Path, m.file.Path, r.work)
 }
 
 // freeName returns the path of a file of that name in dir, with a number behind
@@ -271,6 +303,9 @@ func freeName(dir, name string) (string, error) {
 // keepAs gives the file at path another name, which nothing must have. Where
 // files can have two names it keeps the first until something else takes it.
 func keepAs(path, other string) error {
+	if err := attempted("link", other); err != nil {
+		return err
+	}
 	err := os.Link(path, other)
 	if err == nil || errors.Is(err, fs.ErrExist) {
 		return err

@@ -34,7 +34,18 @@ type inflater struct {
 	c     tfrecord.Compression
 	limit tfrecord.Framing
 	zstd  *zstd.Decoder // made when first needed
+	err   error         // of reading the file
 }
+
+func (x *inflater) ReadAt(p []byte, offset int64) (int, error) {
+	n, err := x.in.ReadAt(p, offset)
+	if err != nil && err != io.EOF && x.err == nil {
+		x.err = err
+	}
+	return n, err
+}
+
+func (x *inflater) from(offset int64) io.Reader { return io.NewSectionReader(x, offset, 1<<62) }
 
 func (x *inflater) close() {
 	if x.zstd != nil {
@@ -58,10 +69,10 @@ func (x *inflater) inflate(out io.Writer) (lost []unread, err error) {
 		end := at
 		if s != nil {
 			_, fault = io.Copy(w, struct{ io.Reader }{s})
-			if err := errors.Join(w.err, s.src.err); err != nil {
-				return nil, err
-			}
 			end = s.end()
+		}
+		if err := errors.Join(w.err, x.err); err != nil {
+			return nil, err
 		}
 		if checksum := errors.Is(fault, gzip.ErrChecksum) || errors.Is(fault, zlib.ErrChecksum); fault == nil || checksum {
 			if checksum {
@@ -97,7 +108,7 @@ func (x *inflater) search(offset int64) (int64, error) {
 	const window = 64 << 10
 	p := make([]byte, window)
 	for offset < x.size {
-		n, err := x.in.ReadAt(p, offset)
+		n, err := x.ReadAt(p, offset)
 		if err != nil && err != io.EOF {
 			return 0, err
 		}
@@ -133,7 +144,7 @@ func (x *inflater) magic(p []byte) bool {
 func (x *inflater) trial(offset int64) (good bool, err error) {
 	s, _ := x.open(offset)
 	if s == nil {
-		return false, nil
+		return false, x.err
 	}
 	var head [tfrecord.HeaderSize]byte
 	_, fault := io.ReadFull(s, head[:])
@@ -143,8 +154,8 @@ func (x *inflater) trial(offset int64) (good bool, err error) {
 		}
 		_, fault = io.Copy(io.Discard, struct{ io.Reader }{s})
 	}
-	if s.src.err != nil {
-		return false, s.src.err
+	if x.err != nil {
+		return false, x.err
 	}
 	return fault == nil || fault == io.EOF, nil
 }
@@ -169,7 +180,7 @@ func (s *openStream) end() int64 {
 // open begins the stream at offset. It is nil, with what is wrong, where none
 // begins.
 func (x *inflater) open(offset int64) (*openStream, error) {
-	s := &openStream{src: &countedFile{r: x.in.from(offset)}, base: offset}
+	s := &openStream{src: &countedFile{r: x.from(offset)}, base: offset}
 	if x.c == tfrecord.Zstd {
 		return x.openZstd(s)
 	}
@@ -196,7 +207,7 @@ func (x *inflater) open(offset int64) (*openStream, error) {
 func (x *inflater) openZstd(s *openStream) (*openStream, error) {
 	// The decoder would say so when it reads.
 	var head [zstd.HeaderMaxSize]byte
-	n, _ := x.in.ReadAt(head[:], s.base)
+	n, _ := x.ReadAt(head[:], s.base)
 	if err := new(zstd.Header).Decode(head[:n]); err != nil {
 		return nil, err
 	}
@@ -224,7 +235,7 @@ func (x *inflater) openZstd(s *openStream) (*openStream, error) {
 // blocks have it; 0 when they cannot be followed.
 func (x *inflater) zstdFrame(offset int64) int64 {
 	var head [zstd.HeaderMaxSize]byte
-	n, _ := x.in.ReadAt(head[:], offset)
+	n, _ := x.ReadAt(head[:], offset)
 	var h zstd.Header
 	if h.Decode(head[:n]) != nil {
 		return 0
@@ -235,7 +246,7 @@ func (x *inflater) zstdFrame(offset int64) int64 {
 	end := offset + int64(h.HeaderSize)
 	for last := false; !last; {
 		var b [4]byte
-		if n, _ := x.in.ReadAt(b[:3], end); n < 3 {
+		if n, _ := x.ReadAt(b[:3], end); n < 3 {
 			return 0
 		}
 		block := binary.LittleEndian.Uint32(b[:])
@@ -302,7 +313,7 @@ func (x *inflater) headerless(offset int64) *openStream {
 		return nil
 	}
 	begin := func() *openStream {
-		s := &openStream{src: &countedFile{r: x.in.from(offset + head)}, base: offset + head, skip: x.trailer()}
+		s := &openStream{src: &countedFile{r: x.from(offset + head)}, base: offset + head, skip: x.trailer()}
 		s.in = bufio.NewReaderSize(s.src, 64<<10)
 		s.Reader = flate.NewReader(s.in)
 		return s

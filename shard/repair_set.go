@@ -65,10 +65,15 @@ func (r *repair) folder(in, out string) error {
 	if err == nil {
 		err = r.intoFolder(sources, set, q)
 	}
-	if err != nil {
-		err = errors.Join(err, dir.Remove(names...))
+	if err == nil {
+		err = forget(dir)
 	}
-	return errors.Join(err, forget(dir))
+	if err != nil {
+		err = errors.Join(err, q.takeBack(), dir.Remove(names...))
+		os.Remove(dir.join(IndexDir)) // it may have been made for an index to come
+		return errors.Join(err, forget(dir))
+	}
+	return nil
 }
 
 // repairVerb is what the state of a repair under way says that it is.
@@ -134,7 +139,7 @@ func described(dir string) ([]string, error) {
 func copyDescriptions(from string, dir *Dir) error {
 	names, err := described(from)
 	for _, name := range names {
-		data, err := os.ReadFile(filepath.Join(from, name))
+		data, err := readFile(filepath.Join(from, name))
 		if err == nil {
 			err = dir.Put(name, data)
 		}

@@ -19,6 +19,9 @@ func workFile(path string) (*os.File, error) {
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
+	if err := attempted("create", path); err != nil {
+		return nil, err
+	}
 	sum := sha256.Sum256([]byte(filepath.Base(path)))
 	f, err := take(filepath.Join(filepath.Dir(path), fmt.Sprintf(".tfrec-work-%x", sum[:6])), atomicfile.Lock)
 	if errors.Is(err, atomicfile.ErrLocked) {
@@ -45,7 +48,7 @@ func (h heldFile) ReadAt(p []byte, offset int64) (int, error) {
 	if err := h.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := h.f.ReadAt(p, offset)
+	n, err := trialFile{h.f}.ReadAt(p, offset)
 	h.progress.add(n)
 	return n, err
 }

@@ -25,6 +25,17 @@ type VerifyOptions struct {
 	MaxFaults int
 	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
 	MaxRecord int64
+	// Deep looks into the records as well: see DeepOptions. Default: nil, not.
+	Deep *DeepOptions
+	// Against is the path of a manifest, or of the folder that has it: the one
+	// path that Verify is given is then the folder of a copy, all of which is held
+	// to that manifest. Default: none.
+	Against string
+	// LimitRate is how many bytes a second are read, over all workers. Default:
+	// 0, no limit.
+	LimitRate int64
+	// Sample has only some records looked at. Default: the zero Sample, all.
+	Sample Sampling
 }
 
 const defaultMaxFaults = 1000
@@ -39,6 +50,10 @@ type Report struct {
 	Records int64 `json:"records"`
 	// Faults of the files in their order, then those of whole sets.
 	Faults []Fault `json:"faults"`
+	// Deep is what was found in the records; nil when that was not asked for.
+	Deep *DeepReport `json:"deep,omitempty"`
+	// Sample says what was looked at, and what was not, where that is not all.
+	Sample *SampleReport `json:"sample,omitempty"`
 	// Errors say what could not be checked, and why. They are no faults of the
 	// data: Verify returns them, too.
 	Errors []string `json:"errors,omitempty"`
@@ -80,7 +95,9 @@ type Fault struct {
 //   - for shards whose manifest counts labels: those numbers, and that every
 //     label has a name,
 //   - for whole sets: shards that are missing, files that do not belong to it,
-//     the manifest's own sums, and TFDS's files.
+//     the manifest's own sums, and TFDS's files,
+//   - with VerifyOptions.Deep what is in the records: pictures, labels, schema,
+//     duplicates. It is done in the same pass, by all workers even in one file.
 //
 // Faults in the data are not an error; they are in the Report, which is the
 // same for any number of workers. An error says that something could not be
@@ -93,35 +110,74 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 	e := expander{badManifest: func(path string, err error) {
 		report.Faults = append(report.Faults, setFault(path, tfrecord.PartParse, "%v", err))
 	}}
-	if err := e.add(paths); err != nil {
+	original, err := o.expand(&e, paths)
+	if err != nil {
 		return report, err
 	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
 	sources := distinct(e.sources)
+	v := &verification{o: &o, rate: newRateLimit(o.LimitRate)}
+	if o.Deep != nil {
+		v.deep = newDeepRun(o.Deep, sources, o.Workers, o.MaxFaults)
+		defer v.deep.close()
+	}
+	if o.Sample.some() {
+		if v.sample, err = newRecordSample(ctx, sources, &o, v.rate); err != nil {
+			return report, err
+		}
+	}
+	running, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
 	checks := make([]*fileCheck, len(sources))
-	forEach(ctx, len(sources), o.Workers, func(next func() (int, bool)) {
+	forEach(running, len(sources), o.Workers, func(next func() (int, bool)) {
 		r := tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
 		defer r.Close()
 		for i, ok := next(); ok; i, ok = next() {
-			checks[i] = checkFile(ctx, sources[i], r, &o)
+			checks[i] = v.checkFile(running, i, sources[i], r)
+			if checks[i].broke != nil {
+				stop(checks[i].broke)
+			}
 		}
 	})
 	if err := ctx.Err(); err != nil {
 		return report, err
 	}
+	if err := context.Cause(running); err != nil {
+		return report, err
+	}
 	var errs []error
+	var found []deepFindings
 	for _, c := range checks {
 		report.Files = append(report.Files, c.report)
 		report.Records += c.report.Records
 		report.Faults = append(report.Faults, c.faults...)
+		found = append(found, c.found)
 		if c.err != nil {
 			errs = append(errs, c.err)
 		}
+	}
+	if v.deep != nil {
+		if report.Deep, err = v.deep.report(ctx, found); err != nil {
+			return report, err
+		}
+	}
+	if v.sample != nil {
+		report.Sample = v.sample.report(report)
 	}
 	for _, set := range e.sets {
 		faults, err := set.check()
 		report.Faults = append(report.Faults, faults...)
 		if err != nil {
 			errs = append(errs, err)
+		}
+		if original != "" {
+			faults, err = set.checkCopy(original)
+			report.Faults = append(report.Faults, faults...)
+			if err != nil {
+				errs = append(errs, err)
+			}
 		}
 		faults, err = set.checkTFDS()
 		report.Faults = append(report.Faults, faults...)
@@ -132,8 +188,16 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 	for _, err := range errs {
 		report.Errors = append(report.Errors, Readable(err.Error()))
 	}
-	report.OK = len(report.Faults) == 0 && len(errs) == 0
+	report.OK = len(report.Faults) == 0 && len(errs) == 0 && (report.Deep == nil || !report.Deep.bad)
 	return report, errors.Join(errs...)
+}
+
+// verification is what the checks of all files have in common.
+type verification struct {
+	o      *VerifyOptions
+	rate   *rateLimit    // nil without a limit
+	deep   *deepRun      // nil when records are not looked into
+	sample *recordSample // nil when all are read
 }
 
 // distinct drops sources that were asked for more than once, keeping those

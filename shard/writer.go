@@ -74,7 +74,7 @@ func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
 	if err := checkName(file); err != nil {
 		return nil, err
 	}
-	if err := attempted("create"); err != nil {
+	if err := attempted("create", d.join(file)); err != nil {
 		return nil, err
 	}
 	temp, err := d.tempDir()
@@ -197,17 +197,10 @@ func (w *Writer) place(f *os.File, path string) error {
 	if !w.part {
 		return place(f, path)
 	}
-	if err := attempted("place"); err != nil {
+	if err := attempted("place", path); err != nil {
 		return err
 	}
 	return atomicfile.Rename(f, path)
-}
-
-func place(f *os.File, path string) error {
-	if err := attempted("place"); err != nil {
-		return err
-	}
-	return atomicfile.Place(f, path)
 }
 
 // Abort throws away what was written. It does nothing to a committed shard.
