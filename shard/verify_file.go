@@ -20,13 +20,18 @@ type fileCheck struct {
 	report FileReport
 	faults []Fault
 	err    error // why not all could be checked
+	broke  error // what ends the whole run
 
 	labels labelCounter // for a shard whose manifest counts them
+	found  deepFindings
+	// give hands each record that is whole to those who look into it; nil when
+	// nobody does. Its error ends the reading.
+	give func(record []byte, number, offset int64) error
 }
 
-// checkFile checks one file with r, a reader to use again.
-func checkFile(ctx context.Context, source Source, r *tfrecord.Reader, o *VerifyOptions) *fileCheck {
-	c := &fileCheck{source: source, max: o.MaxFaults}
+// checkFile checks the file of a number with r, a reader to use again.
+func (v *verification) checkFile(ctx context.Context, number int, source Source, r *tfrecord.Reader) *fileCheck {
+	c := &fileCheck{source: source, max: v.o.MaxFaults}
 	c.report = FileReport{Path: source.Path, Compression: tfrecord.None.String()}
 	if source.Set != nil {
 		c.report.Compression = source.Set.Compression
@@ -35,14 +40,36 @@ func checkFile(ctx context.Context, source Source, r *tfrecord.Reader, o *Verify
 	switch {
 	case err == nil:
 		defer f.Close()
-		c.check(&meter{ctx: ctx, f: f}, r, o.Examples)
+		read := func() { c.check(&meter{ctx: ctx, f: f, rate: v.rate}, r, v.o.Examples) }
+		if v.sample != nil {
+			read = func() { c.checkSample(ctx, v, number, f, r) }
+		}
+		c.broke = v.through(ctx, number, c, read)
 	case notThere(err) && source.Info != nil:
 		c.add(setFault(source.Path, tfrecord.PartMissing, "the manifest names this shard, but there is no such file"))
 	default:
 		c.err = err
 	}
-	c.report.OK = len(c.faults) == 0 && c.err == nil
+	c.report.OK = len(c.faults) == 0 && c.err == nil && !c.found.bad
 	return c
+}
+
+// through has the records of a file looked into while it is read.
+func (v *verification) through(ctx context.Context, number int, c *fileCheck, read func()) (err error) {
+	if v.deep == nil {
+		read()
+		return nil
+	}
+	c.found, err = v.deep.look(ctx, number, func(give func(record []byte, number, offset int64) error) error {
+		var stopped error
+		c.give = func(record []byte, number, offset int64) error {
+			stopped = give(record, number, offset)
+			return stopped
+		}
+		read()
+		return stopped
+	})
+	return err
 }
 
 func (c *fileCheck) check(in *meter, r *tfrecord.Reader, examples bool) {
@@ -89,9 +116,12 @@ func (c *fileCheck) records(r *tfrecord.Reader, in *meter, index *indexCheck, ex
 		if err == nil && examples {
 			if err := example.Parse(record); err != nil {
 				c.addError(r.Locate(err), "")
-			} else {
-				c.checkLabel(r, c.labels.add(&example))
+			} else if id := c.labels.add(&example); c.give == nil {
+				c.checkLabel(r, id)
 			}
+		}
+		if err == nil && c.give != nil && c.give(record, r.Record(), r.Offset()) != nil {
+			return false
 		}
 		if err != nil {
 			if err == io.EOF {
@@ -185,6 +215,7 @@ type meter struct {
 	err error // what ended the reading, but for io.EOF
 
 	progress *ReadProgress // nil: nobody wants to know
+	rate     *rateLimit    // nil: as fast as can be
 }
 
 func (m *meter) Read(p []byte) (int, error) {
@@ -194,7 +225,10 @@ func (m *meter) Read(p []byte) (int, error) {
 	if m.err != nil {
 		return 0, m.err
 	}
-	n, err := m.f.Read(p)
+	n, err := m.f.Read(m.rate.part(p))
+	if m.err = m.rate.wait(m.ctx, n); m.err != nil {
+		return n, m.err
+	}
 	m.n += int64(n)
 	m.progress.add(n)
 	if m.sum != nil {

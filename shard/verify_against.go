@@ -1,0 +1,57 @@
+package shard
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// expand finds the files to verify, and the manifest that they are held to where
+// that is another one than theirs.
+func (o *VerifyOptions) expand(e *expander, paths []string) (original string, err error) {
+	if o.Against == "" {
+		return "", e.add(paths)
+	}
+	if len(paths) != 1 || !isDir(paths[0]) {
+		return "", fmt.Errorf("against a manifest one folder is verified, that of the copy: %q", paths)
+	}
+	path := o.Against
+	if isDir(path) {
+		path = filepath.Join(path, ManifestFile)
+	}
+	m, err := ReadManifest(path)
+	if err != nil {
+		return "", err
+	}
+	return path, e.addSet(&Set{Dir: paths[0], Manifest: m}, path)
+}
+
+// checkCopy finds which files of the set other than shards the folder lacks,
+// and whether its manifest is that of the original.
+func (s *Set) checkCopy(original string) ([]Fault, error) {
+	var faults []Fault
+	want, err := os.ReadFile(original)
+	if err != nil {
+		return nil, err
+	}
+	got, err := os.ReadFile(s.Path(ManifestFile))
+	switch {
+	case notThere(err):
+		faults = append(faults, setFault(s.Path(ManifestFile), tfrecord.PartMissing, "the original has this file, the copy does not"))
+	case err != nil:
+		return nil, err
+	case !bytes.Equal(got, want):
+		faults = append(faults, setFault(s.Path(ManifestFile), tfrecord.PartHash, "not the manifest of the original, %s", original))
+	}
+	if s.Errors > 0 {
+		if _, err := os.Stat(s.Path(LedgerFile)); notThere(err) {
+			faults = append(faults, setFault(s.Path(LedgerFile), tfrecord.PartMissing, "the original has this file, the copy does not"))
+		} else if err != nil {
+			return faults, err
+		}
+	}
+	return faults, nil
+}

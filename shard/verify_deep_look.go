@@ -1,0 +1,277 @@
+package shard
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// looker looks at one record at a time. What it counts is merged with what
+// others did; the findings of single records go into the batch.
+type looker struct {
+	d       *deepRun
+	tables  []deepTable // by group
+	records int64
+	counts  map[FindingKind]int64
+	bad     bool
+
+	pictures, decoded int64
+
+	example  tfrecord.Example
+	sequence tfrecord.SequenceExample
+	values   [][]byte
+	int64s   []int64
+	floats   []float32
+	texts    [][]byte
+	thumb    Thumb
+	twins    twinBatch
+	alike    alikeBatch
+
+	// Of the record that is looked at:
+	batch   *deepBatch
+	at      spot
+	group   *deepGroup
+	table   *deepTable
+	key     string
+	payload xxh3.Hasher
+	any     bool // the payload has a picture
+	label   uint32
+	variant bool
+	hashed  []nearHash // of its pictures
+}
+
+func newLooker(d *deepRun) *looker {
+	l := &looker{d: d, counts: map[FindingKind]int64{}, tables: make([]deepTable, len(d.groups))}
+	for i := range l.tables {
+		l.tables[i] = newDeepTable()
+	}
+	return l
+}
+
+// lookAt looks at all records of a batch. The error is of a temporary file.
+func (l *looker) lookAt(ctx context.Context, file int, b *deepBatch) error {
+	f := &l.d.files[file]
+	l.batch, l.group, l.table = b, l.d.groups[f.group], &l.tables[f.group]
+	from := 0
+	for i, end := range b.ends {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		l.at = spot{file: file, record: b.numbers[i], offset: b.offsets[i]}
+		l.record(b.data[from:end:end])
+		from = end
+	}
+	if err := l.d.twins.add(&l.twins); err != nil {
+		return err
+	}
+	if l.d.alike != nil {
+		return l.d.alike.add(&l.alike)
+	}
+	return nil
+}
+
+func (l *looker) record(data []byte) {
+	l.records++
+	l.payload.Reset()
+	l.any, l.label, l.variant, l.hashed = false, 0, false, l.hashed[:0]
+	message := MessageOf(data)
+	var features *tfrecord.Features
+	var lists *tfrecord.FeatureLists
+	switch {
+	case message == MessageExample && l.example.Parse(data) == nil:
+		features = &l.example.Features
+	case message == MessageSequenceExample && l.sequence.Parse(data) == nil:
+		features, lists = &l.sequence.Context, &l.sequence.Lists
+	case message == MessageExample || message == MessageSequenceExample:
+		message = MessageUnknown // numbers in it are malformed
+	}
+	if features != nil {
+		l.at.key = recordKey(features)
+	}
+	tallyIn(l.table.messages, message, l.at)
+	if features != nil {
+		l.features(features)
+	}
+	if lists != nil {
+		l.lists(lists)
+	}
+	hash := hashOf(data)
+	if l.any {
+		sum := l.payload.Sum128()
+		hash = mark{sum.Hi, sum.Lo}
+	}
+	l.twins.add(twin{hash: hash, at: l.at, split: l.d.files[l.at.file].split, label: l.label, variant: l.variant})
+	for _, h := range l.hashed {
+		l.alike.add(h, twin{hash: hash, at: l.at, split: l.d.files[l.at.file].split, label: l.label, variant: l.variant})
+	}
+	if l.example.Len() > manyFeatures || l.sequence.Context.Len() > manyFeatures {
+		l.example, l.sequence = tfrecord.Example{}, tfrecord.SequenceExample{}
+	}
+}
+
+// find lists a finding of the record that is looked at.
+func (l *looker) find(kind FindingKind, severity Severity, feature, format string, args ...any) {
+	l.counts[kind]++
+	l.bad = l.bad || severity == SeverityFault
+	l.batch.findings = append(l.batch.findings, l.d.finding(kind, severity, l.at, feature, fmt.Sprintf(format, args...)))
+}
+
+// features looks at the features of an Example, or of a context.
+func (l *looker) features(features *tfrecord.Features) {
+	shape := &l.table.features
+	shape.begin()
+	for i := range features.Len() {
+		key, value := features.At(i)
+		f := shape.add(key, value, l.at, l.group)
+		switch value.Kind() {
+		case tfrecord.KindBytes:
+			l.pictureFeature(f, key, value, features)
+		case tfrecord.KindInt64:
+			l.variant = l.variant || string(key) == "augment/copy"
+		}
+		if f != nil && f.label || f == nil && l.group.isLabel(string(key)) {
+			l.labels(string(key), value, features)
+		}
+	}
+	shape.end(l.at)
+}
+
+// lists looks at the feature lists of a SequenceExample: the kinds of their
+// steps, and pictures in them.
+func (l *looker) lists(lists *tfrecord.FeatureLists) {
+	for i := range lists.Len() {
+		key, list := lists.At(i)
+		for step := range list.Len() {
+			value := list.At(step)
+			f := l.table.features.addStep(key, value, l.at)
+			if value.Kind() == tfrecord.KindBytes {
+				l.pictureFeature(f, key, value, nil)
+			}
+		}
+	}
+}
+
+// merge adds what another looker saw.
+func (l *looker) merge(m *looker) {
+	l.records += m.records
+	l.pictures += m.pictures
+	l.decoded += m.decoded
+	l.bad = l.bad || m.bad
+	for kind, n := range m.counts {
+		l.counts[kind] += n
+	}
+	for i := range l.tables {
+		l.tables[i].merge(&m.tables[i])
+	}
+}
+
+// maxRecordKey bounds the keys of records in reports, in bytes.
+const maxRecordKey = 256
+
+// keyNames are the last parts of the keys of features by which records call
+// themselves, the likeliest first.
+var keyNames = []string{"filename", "file_name", "source_id", "key", "id", "name"}
+
+// recordKey returns what a record calls itself; "" when it does not.
+func recordKey(features *tfrecord.Features) string {
+	best, found := len(keyNames), ""
+	for i := range features.Len() {
+		key, value := features.At(i)
+		if value.Len() != 1 || value.Kind() == tfrecord.KindFloat {
+			continue
+		}
+		name := key
+		if slash := strings.LastIndexByte(string(key), '/'); slash >= 0 {
+			name = key[slash+1:]
+		}
+		rank := slices.Index(keyNames, string(name))
+		if rank < 0 || rank >= best {
+			continue
+		}
+		best = rank
+		if id, ok := value.Int64(); ok {
+			found = strconv.FormatInt(id, 10)
+		} else if text, ok := value.Bytes(); ok {
+			found = string(text[:min(len(text), maxRecordKey)])
+		}
+	}
+	return found
+}
+
+// labels holds the labels in a feature to the vocabulary, and to the texts
+// beside them.
+func (l *looker) labels(key string, value tfrecord.Feature, features *tfrecord.Features) {
+	seen := l.table.label(key)
+	v := l.group.vocabularyOf(key)
+	l.label = uint32(hashOfValue(value).lo) | 1
+	switch value.Kind() {
+	case tfrecord.KindFloat:
+		l.floats = value.AppendFloats(l.floats[:0])
+		for _, x := range l.floats {
+			if x != x || math.IsInf(float64(x), 0) {
+				l.find(FindingLabel, SeverityFault, key, "the label is %v", x)
+				return
+			}
+			if v != nil && len(l.floats) == 1 && (x != float32(math.Trunc(float64(x))) || x < unlabelled || x >= float32(v.classes)) {
+				l.find(FindingLabel, SeverityFault, key, "the label is %v, but there are %d names of labels", x, v.classes)
+				return
+			}
+		}
+	case tfrecord.KindBytes:
+		if v == nil || v.ids == nil {
+			return
+		}
+		l.texts = value.AppendBytes(l.texts[:0])
+		for _, text := range l.texts {
+			if _, known := v.ids[Readable(string(text))]; !known {
+				l.find(FindingLabel, SeverityFault, key, "the label %.60q is none of the %d names of labels", text, v.classes)
+				return
+			}
+		}
+	case tfrecord.KindInt64:
+		l.int64s = value.AppendInt64s(l.int64s[:0])
+		for _, id := range l.int64s {
+			if v != nil && (id < unlabelled || id >= int64(v.classes)) {
+				l.find(FindingLabel, SeverityFault, key, "the label is %d, but there are %d names of labels, for ids from 0", id, v.classes)
+				return
+			}
+		}
+		l.labelTexts(key, v, seen, features)
+	}
+}
+
+// labelTexts compares labels, which lie in int64s, with their texts.
+func (l *looker) labelTexts(key string, v *vocabulary, seen *labelTally, features *tfrecord.Features) {
+	beside := textKey(key)
+	if beside == "" {
+		return
+	}
+	text, ok := features.Get(beside)
+	if !ok || text.Kind() != tfrecord.KindBytes {
+		return
+	}
+	if text.Len() != len(l.int64s) {
+		l.find(FindingLabelText, SeverityFault, key, "%d labels, but %d texts in %q", len(l.int64s), text.Len(), Readable(beside))
+		return
+	}
+	seen.texts = true
+	l.texts = text.AppendBytes(l.texts[:0])
+	for i, id := range l.int64s {
+		said := l.texts[i]
+		switch {
+		case v == nil:
+			seen.add(id, said, l.at)
+		case id == unlabelled || v.names == nil:
+		case Readable(string(said)) != strings.TrimSuffix(v.names[id], "\r"):
+			l.find(FindingLabelText, SeverityFault, key, "the label %d is %.60q, but %q says %.60q", id, v.names[id], Readable(beside), said)
+			return
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package shard
+
+import (
+	"bytes"
+	"errors"
+	"math/bits"
+	"strings"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// pictureFeature looks at the pictures among the values of a bytes feature of the
+// record. Features are those beside it; nil in a feature list.
+func (l *looker) pictureFeature(f *featureTally, key []byte, value tfrecord.Feature, features *tfrecord.Features) {
+	l.values = value.AppendBytes(l.values[:0])
+	var facts PictureFacts
+	seen, decoded, others := 0, 0, 0
+	expected := f != nil && l.group.pictures[f.key]
+	for _, data := range l.values {
+		if pictureFormat(data) == "" && !expected {
+			others++
+			continue
+		}
+		seen++
+		l.pictures++
+		l.any = true
+		l.payload.Write(data)
+		if got, ok := l.picture(string(key), data); ok {
+			facts = got
+			decoded++
+		}
+	}
+	if f != nil && seen > 0 {
+		f.pictures++
+	}
+	if f != nil && others > 0 {
+		f.others.add(l.at)
+	}
+	switch {
+	case features == nil || len(l.values) != 1:
+	case decoded == 1:
+		l.declared(string(key), facts, features)
+	case seen == 0:
+		l.rawPicture(string(key), l.values[0], features)
+	}
+}
+
+// picture decodes one picture.
+func (l *looker) picture(key string, data []byte) (facts PictureFacts, ok bool) {
+	if l.d.o.Picture == nil {
+		if pictureFormat(data) == "" {
+			l.find(FindingNotPicture, SeverityFault, key, "%d bytes that are no picture", len(data))
+		}
+		return facts, false
+	}
+	var thumb *Thumb
+	if l.d.alike != nil {
+		thumb = &l.thumb
+	}
+	facts, err := l.d.o.Picture(data, thumb)
+	switch {
+	case err == nil:
+		l.decoded++
+		if thumb != nil {
+			l.hashed = append(l.hashed, hashThumb(thumb))
+		}
+		return facts, true
+	case errors.Is(err, ErrNoPicture):
+		l.find(FindingNotPicture, SeverityFault, key, "%d bytes that are no picture: %v", len(data), err)
+	case errors.Is(err, ErrPictureTooLarge):
+		l.find(FindingTooLarge, SeverityFault, key, "the picture was not decoded: %v", err)
+	case errors.Is(err, ErrPictureUnsupported):
+		l.find(FindingUnsupported, SeverityWarning, key, "the picture was not decoded: %v", err)
+	default:
+		l.find(FindingPicture, SeverityFault, key, "the picture does not decode: %v", err)
+	}
+	return facts, false
+}
+
+// beside returns a feature that says something of the picture in key: of the
+// same folder of keys, as image/height beside image/encoded.
+func beside(features *tfrecord.Features, key, name string) (string, tfrecord.Feature, bool) {
+	sibling := key[:strings.LastIndexByte(key, '/')+1] + name
+	f, ok := features.Get(sibling)
+	return sibling, f, ok && f.Len() == 1
+}
+
+func intBeside(features *tfrecord.Features, key string, names ...string) (sibling string, n int64, ok bool) {
+	for _, name := range names {
+		sibling, f, found := beside(features, key, name)
+		if n, ok := f.Int64(); found && ok {
+			return sibling, n, true
+		}
+	}
+	return "", 0, false
+}
+
+// declared holds what is said of a picture to what it is.
+func (l *looker) declared(key string, facts PictureFacts, features *tfrecord.Features) {
+	side := func(kind FindingKind, name string, stored, upright int) {
+		sibling, n, ok := intBeside(features, key, name)
+		switch {
+		case !ok || n == int64(stored):
+		case n == int64(upright):
+			l.find(kind, SeverityWarning, sibling, "%s %d is that of the upright picture, which has %d as it is stored", name, n, stored)
+		default:
+			l.find(kind, SeverityFault, sibling, "%s %d is declared, the picture's is %d", name, n, stored)
+		}
+	}
+	side(FindingHeight, "height", facts.Height, facts.UprightHeight)
+	side(FindingWidth, "width", facts.Width, facts.UprightWidth)
+	// 2 and 4 count an alpha channel, or the inks of a CMYK picture.
+	if sibling, n, ok := intBeside(features, key, "channels", "depth"); ok && n != int64(facts.Channels) && n != 2 && n != 4 {
+		l.find(FindingChannels, SeverityFault, sibling, "%d channels are declared, the picture has %d", n, facts.Channels)
+	}
+	if sibling, f, ok := beside(features, key, "format"); ok {
+		if format, isText := f.Bytes(); isText && formatName(format) != facts.Format {
+			l.find(FindingFormat, SeverityFault, sibling, "the format %.20q is declared, the picture is a %s", format, facts.Format)
+		}
+	}
+}
+
+// formatName is the name of a format in the form of PictureFacts.
+func formatName(format []byte) string {
+	name := strings.TrimPrefix(string(bytes.ToLower(format[:min(len(format), 20)])), "image/")
+	switch name = strings.TrimPrefix(name, "."); name {
+	case "jpg", "jpe", "jfif":
+		return "jpeg"
+	case "tif":
+		return "tiff"
+	}
+	return name
+}
+
+// rawPicture holds pixels that are stored as they are to their declared size.
+func (l *looker) rawPicture(key string, data []byte, features *tfrecord.Features) {
+	sibling, f, ok := beside(features, key, "format")
+	format, _ := f.Bytes()
+	size := uint64(1)
+	switch name := string(format); {
+	case !ok || key == sibling || name != "raw" && name != "float32":
+		return
+	case name == "float32":
+		size = 4
+	}
+	l.any = true
+	l.payload.Write(data)
+	for _, name := range []string{"height", "width", "channels"} {
+		_, n, ok := intBeside(features, key, name)
+		if !ok {
+			return
+		}
+		hi, lo := bits.Mul64(size, uint64(n))
+		if n < 0 || hi != 0 {
+			l.find(FindingSize, SeverityFault, key, "%s %d is declared", name, n)
+			return
+		}
+		size = lo
+	}
+	if size != uint64(len(data)) {
+		l.find(FindingSize, SeverityFault, key, "%d bytes, but the declared height, width and channels make %d", len(data), size)
+	}
+}

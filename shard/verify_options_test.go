@@ -1,0 +1,242 @@
+package shard
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func TestVerifyAgainstTheOriginal(t *testing.T) {
+	shardFile := func(i int) string { return Name{"t", "train", i, 3}.String() }
+	tests := []struct {
+		name string
+		harm func(t *testing.T, dir string)
+		want []string
+	}{
+		{"nothing", func(*testing.T, string) {}, []string{}},
+		{"shard not copied", func(t *testing.T, dir string) {
+			check(t, os.Remove(filepath.Join(dir, shardFile(1))))
+		}, []string{"missing " + shardFile(1)}},
+		{"shard cut at a record", func(t *testing.T, dir string) {
+			check(t, os.Truncate(filepath.Join(dir, shardFile(1)), 26))
+			check(t, os.Remove(filepath.Join(dir, IndexDir, shardFile(1)+".idx")))
+		}, []string{"count " + shardFile(1), "hash " + shardFile(1), "index index/" + shardFile(1) + ".idx"}},
+		{"another shard, as whole", func(t *testing.T, dir string) {
+			edit(t, filepath.Join(dir, shardFile(0)), func(b []byte) []byte {
+				return tfrecord.AppendFrame(b[:len(b)-26], []byte("0123456789"))
+			})
+		}, []string{"hash " + shardFile(0)}},
+		{"one too many", func(t *testing.T, dir string) {
+			putFile(t, filepath.Join(dir, "t-train.tfrecord-00003-of-00004"), nil)
+		}, []string{"extra t-train.tfrecord-00003-of-00004"}},
+		{"manifest not copied", func(t *testing.T, dir string) { removeManifest(t, dir) }, []string{"missing " + ManifestFile}},
+		{"manifest and shard changed", func(t *testing.T, dir string) {
+			data, err := os.ReadFile(filepath.Join(dir, shardFile(0)))
+			check(t, err)
+			putFile(t, filepath.Join(dir, shardFile(0)), data[26:])
+			edit(t, filepath.Join(dir, ManifestFile), func(b []byte) []byte { return append(b, '\n') })
+			check(t, os.Remove(filepath.Join(dir, IndexDir, shardFile(0)+".idx")))
+		}, []string{"count " + shardFile(0), "hash " + shardFile(0), "index index/" + shardFile(0) + ".idx", "hash " + ManifestFile}},
+	}
+	original := filepath.Join(t.TempDir(), "out")
+	writeSet(t, original, 3, some(4, 10))
+	for _, test := range tests {
+		dir := filepath.Join(t.TempDir(), "copy")
+		check(t, os.CopyFS(dir, os.DirFS(original)))
+		test.harm(t, dir)
+		for _, against := range []string{original, filepath.Join(original, ManifestFile)} {
+			got := []string{}
+			for _, f := range verify(t, VerifyOptions{Against: against}, dir).Faults {
+				file, err := filepath.Rel(dir, f.Path)
+				check(t, err)
+				got = append(got, string(f.Part)+" "+filepath.ToSlash(file))
+			}
+			if diff := cmp.Diff(test.want, got); diff != "" {
+				t.Errorf("%s: %s", test.name, diff)
+			}
+		}
+	}
+	for _, paths := range [][]string{{original, original}, {filepath.Join(original, shardFile(0))}} {
+		if _, err := Verify(context.Background(), paths, VerifyOptions{Against: original}); err == nil {
+			t.Errorf("%q is taken for a copy", paths)
+		}
+	}
+	if _, err := Verify(context.Background(), []string{original}, VerifyOptions{Against: t.TempDir()}); !notThere(err) {
+		t.Errorf("without a manifest: %v", err)
+	}
+}
+
+// TestRateLimit has several readers share a rate, in time that is made.
+func TestRateLimit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		const rate = 1_000_000
+		l := newRateLimit(rate)
+		began := time.Now()
+		var wait sync.WaitGroup
+		for range 4 {
+			wait.Go(func() {
+				for left := 2_500_000; left > 0; {
+					n := len(l.part(make([]byte, left)))
+					if n > rate/readsASecond {
+						t.Errorf("a read of %d bytes", n)
+					}
+					check(t, l.wait(context.Background(), n))
+					left -= n
+				}
+			})
+		}
+		wait.Wait()
+		if took := time.Since(began); took < 10*time.Second-time.Millisecond || took > 10*time.Second+time.Millisecond {
+			t.Errorf("10 MB at 1 MB/s took %v", took)
+		}
+		time.Sleep(time.Hour) // which is not made up for
+		began = time.Now()
+		check(t, l.wait(context.Background(), rate))
+		if took := time.Since(began); took < time.Second-time.Millisecond {
+			t.Errorf("after a pause 1 MB took %v", took)
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		if err := l.wait(ctx, 60*rate); err != context.DeadlineExceeded {
+			t.Errorf("%v", err)
+		}
+	})
+	if l := newRateLimit(0); l.wait(context.Background(), 1<<40) != nil || len(l.part(make([]byte, 1<<20))) != 1<<20 {
+		t.Error("no rate limits")
+	}
+}
+
+// TestVerifyReadsNoFasterThanTheRate does so in real time.
+func TestVerifyReadsNoFasterThanTheRate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	m := writeSet(t, dir, 4, some(10, 5000))
+	size := 4 * m.Splits[0].Shards[0].Bytes
+	began := time.Now()
+	if report := verify(t, VerifyOptions{LimitRate: 4 * size, Workers: 4}, dir); !report.OK {
+		t.Error(report.Faults)
+	}
+	if took := time.Since(began); took < 240*time.Millisecond {
+		t.Errorf("a quarter of a second's bytes took %v", took)
+	}
+}
+
+// TestVerifySamples looks at some records of files of all kinds, and finds the
+// faults in those and in no others.
+func TestVerifySamples(t *testing.T) {
+	for _, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip} {
+		for _, kind := range []string{"set", "index", "bare"} {
+			dir := filepath.Join(t.TempDir(), "out")
+			m := writeCompressedSet(t, dir, 3, c, some(40, 100))
+			if kind != "set" {
+				removeManifest(t, dir)
+			}
+			if kind == "bare" {
+				check(t, os.RemoveAll(filepath.Join(dir, IndexDir)))
+			}
+			for _, sample := range []Sampling{{Records: 30}, {Share: 0.25}, {Records: 30, Seed: 7}} {
+				report := verify(t, VerifyOptions{Sample: sample}, dir)
+				name := fmt.Sprint(c, kind, sample)
+				if !report.OK || report.Records != 30 || report.Sample.Records != 30 || report.Sample.Of != 120 || len(report.Sample.NotChecked) == 0 {
+					t.Errorf("%s: %+v %+v", name, report, report.Sample)
+				}
+				for _, f := range report.Files {
+					if f.Records != 10 || f.Compression != c.String() {
+						t.Errorf("%s: %+v", name, f)
+					}
+				}
+			}
+			if c != tfrecord.None {
+				continue
+			}
+			// Of damaged records those in the sample are found.
+			path := filepath.Join(dir, m.Splits[0].Shards[1].File)
+			edit(t, path, func(b []byte) []byte {
+				for i := range 20 {
+					b[i*116+50] ^= 1
+				}
+				return b
+			})
+			report := verify(t, VerifyOptions{Sample: Sampling{Records: 60}}, dir)
+			if n := len(report.Faults); report.OK || n < 3 || n > 18 {
+				t.Errorf("%s: %d of some 10 faults", kind, n)
+			}
+			for _, f := range report.Faults {
+				if f.Path == path && (f.Part != tfrecord.PartDataCRC || f.Offset != f.Record*116 || f.Record >= 20) {
+					t.Errorf("%s: %+v", kind, f)
+				}
+			}
+		}
+	}
+}
+
+// TestVerifySamplesDeep has findings of the sample name the right records.
+func TestVerifySamplesDeep(t *testing.T) {
+	dir := deepSet(t, func(r []*sampleRecord) {
+		for i, r := range r {
+			if i%2 == 0 {
+				r.ints["image/height"][0] = int64(1000 + i)
+			}
+		}
+	})
+	for seed := range uint64(4) {
+		report := verifyDeep(t, VerifyOptions{Sample: Sampling{Records: 8, Seed: seed}}, dir)
+		if report.Deep.Records != 8 || report.Deep.Pictures != 8 || len(report.Deep.Findings) != int(report.Deep.Counts[FindingHeight]) {
+			t.Errorf("%+v", report.Deep)
+		}
+		for _, f := range report.Deep.Findings {
+			number := f.Record
+			if f.Split == "test" {
+				number += 12
+			}
+			if !strings.Contains(f.Message, fmt.Sprint(1000+number)) || !strings.HasSuffix(f.Key, fmt.Sprintf("%02d.png", number)) {
+				t.Errorf("%+v", f)
+			}
+		}
+	}
+}
+
+// TestVerifySamplesOfDamagedFiles ends, and says what it could not look at.
+func TestVerifySamplesOfDamagedFiles(t *testing.T) {
+	dir := t.TempDir()
+	path := exampleFile(t, filepath.Join(dir, "x.tfrecord"), 50, numbers)
+	edit(t, path, func(b []byte) []byte { b[len(b)/2] ^= 0xff; return b[:len(b)-3] })
+	report := verify(t, VerifyOptions{Sample: Sampling{Records: 40}}, path)
+	if report.OK || !strings.Contains(fmt.Sprint(report.Faults), "no record of this file was looked at") {
+		t.Errorf("%+v", report)
+	}
+	putFile(t, filepath.Join(dir, "empty.tfrecord"), nil)
+	if report := verify(t, VerifyOptions{Sample: Sampling{Share: 1}}, filepath.Join(dir, "empty.tfrecord")); !report.OK || report.Records != 0 {
+		t.Errorf("%+v", report)
+	}
+	for _, bad := range []Sampling{{Records: -1, Share: 0.5}, {Share: 1.5}} {
+		if _, err := Verify(context.Background(), []string{path}, VerifyOptions{Sample: bad}); err == nil {
+			t.Errorf("%+v is taken", bad)
+		}
+	}
+}
+
+// TestVerifySampleAgainstAWrongIndex has offsets lead nowhere.
+func TestVerifySampleAgainstAWrongIndex(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "out")
+	m := writeSet(t, dir, 1, some(10, 10))
+	path := filepath.Join(dir, m.Splits[0].Shards[0].File)
+	var index []byte
+	for i := range int64(10) {
+		index = tfrecord.AppendIndex(index, tfrecord.IndexEntry{Offset: 26*i + 5, Size: 26})
+	}
+	putFile(t, IndexPath(path), index)
+	report := verify(t, VerifyOptions{Sample: Sampling{Records: 3}}, dir)
+	if report.OK || report.Faults[0].Part != tfrecord.PartIndex {
+		t.Errorf("%+v", report.Faults)
+	}
+}
