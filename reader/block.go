@@ -86,16 +86,6 @@ func (b *Block) adopt(parent *Block) {
 	b.parents = append(b.parents, parent)
 }
 
-// disown takes the block's memory, and that of its parents, out of the budget:
-// it is kept for longer than what is in flight. The caller has a reference.
-func (b *Block) disown() {
-	b.handOver()
-	b.charge(-b.charged)
-	for _, p := range b.parents {
-		p.disown()
-	}
-}
-
 // bytes is the size of the payloads.
 func (b *Block) bytes() int64 {
 	var n int64

@@ -7,14 +7,17 @@ import (
 
 // MemoryStats is the memory that a running pipeline has in flight: the buffers
 // of what is read ahead, of batches on their way, in queues and in the hands of
-// the consumer. The buffer of a [Pipe.Shuffle] is not in it, since its size was
-// given, nor is what a [Map] function makes.
+// the consumer, and, where MapOptions.Size tells, of what a [Map] function made.
+// A [Pipe.Cache] in memory is not in it: it has a limit of its own.
 type MemoryStats struct {
 	// Limit is Options.Memory, InFlight what is used of it, and Peak the most
 	// that ever was, all in bytes.
 	Limit    int64 `json:"limit"`
 	InFlight int64 `json:"in_flight"`
 	Peak     int64 `json:"peak"`
+	// Held is what the buffers of [Pipe.Shuffle] hold, in bytes: part of InFlight
+	// where Options.Memory was given, else besides.
+	Held int64 `json:"held"`
 }
 
 // budget accounts for the memory of MemoryStats.
@@ -25,11 +28,17 @@ type MemoryStats struct {
 // two such elements at most, one that is waited for and one in the making, so
 // that only such as need more than an eighth of the limit can go over it.
 //
+// What shuffles hold was asked for by its number. It counts like anything else, so
+// that less is read ahead, but never less than an eighth of the limit: only a
+// buffer that holds more than five eighths goes over it. With a limit that nobody
+// gave it comes besides.
+//
 // Waiters are woken when memory comes back, and by poke: whoever makes their
 // needed true, or ends their context, pokes.
 type budget struct {
-	limit int64
-	trim  func() // gives up buffers that are kept for use again
+	limit  int64
+	trim   func() // gives up buffers that are kept for use again
+	beside bool   // what is held is not part of used
 
 	mu      sync.Mutex
 	changed sync.Cond
@@ -38,6 +47,7 @@ type budget struct {
 	used    int64
 	peak    int64
 	kept    int64 // besides, in buffers for use again
+	held    int64 // in the buffers of shuffles
 }
 
 func newBudget(limit int64, trim func()) *budget {
@@ -47,7 +57,23 @@ func newBudget(limit int64, trim func()) *budget {
 }
 
 // ahead is how much there may be of what nobody waits for yet.
-func (b *budget) ahead() int64 { return b.limit - b.limit/4 }
+func (b *budget) ahead() int64 {
+	most := b.limit - b.limit/4
+	if !b.beside {
+		most = max(most, b.held+b.limit/8)
+	}
+	return most
+}
+
+// addHeld takes n bytes that a shuffle holds.
+func (b *budget) addHeld(n int64) {
+	b.mu.Lock()
+	b.held += n
+	if !b.beside {
+		b.take(n, 0)
+	}
+	b.mu.Unlock()
+}
 
 // add takes n bytes, reading of which are for reading ahead. Negative numbers
 // give back. It never waits.
@@ -159,5 +185,5 @@ func (b *budget) poke() {
 func (b *budget) snapshot() MemoryStats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return MemoryStats{b.limit, b.used, b.peak}
+	return MemoryStats{b.limit, b.used, b.peak, b.held}
 }

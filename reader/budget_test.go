@@ -45,7 +45,7 @@ func TestBudget(t *testing.T) {
 	if <-admitted {
 		t.Error("admitted after the end")
 	}
-	if got := b.snapshot(); got != (MemoryStats{1000, 500, 5700}) {
+	if got := b.snapshot(); got != (MemoryStats{Limit: 1000, InFlight: 500, Peak: 5700}) {
 		t.Errorf("%+v", got)
 	}
 }
@@ -170,6 +170,62 @@ func TestMemoryIsBounded(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestHeldMemoryIsBounded has shuffles and Map functions hold much: what is read
+// and made ahead makes room for that, by the accounts and by the heap.
+func TestHeldMemoryIsBounded(t *testing.T) {
+	const limit, size = 24 << 20, 1 << 20
+	dir := largeExamples(t, tfrecord.None, 8, 6, size)
+	tiny := writeShards(t, tfrecord.None, 60)
+	large := func(n int) MapOptions {
+		return MapOptions{Workers: n, Size: func(v any) int64 { return int64(cap(v.([]byte))) }}
+	}
+	grown := func(r Record) ([]byte, error) { return make([]byte, size), nil }
+	again := func(p []byte) ([]byte, error) { return make([]byte, len(p)), nil }
+	for name, c := range map[string]struct {
+		flow func(o Options) Flow[[]byte]
+		held int64 // at least, at some time
+	}{
+		"shuffle": {func(o Options) Flow[[]byte] {
+			return Map(open(t, dir, o).Interleave(6, 1).Shuffle(8), func(r Record) ([]byte, error) { return r.Data, nil }, MapOptions{Workers: 2}).Prefetch(20)
+		}, 8 * size},
+		"shuffle of small ones": {func(o Options) Flow[[]byte] {
+			return Map(open(t, tiny, o).Records().Shuffle(50), func(r Record) ([]byte, error) { return r.Data, nil }, MapOptions{Workers: 2}).Prefetch(20)
+		}, 50 * 100},
+		"map": {func(o Options) Flow[[]byte] {
+			return Map(open(t, tiny, o).Records().Take(64), grown, large(4)).Prefetch(50)
+		}, 0},
+		"map twice": {func(o Options) Flow[[]byte] {
+			return MapFlow(Map(open(t, tiny, o).Records(), func(r Record) ([]byte, error) { return make([]byte, size/32), nil }, large(2)), again, large(2)).Prefetch(50)
+		}, 0},
+		"map of a flow": {func(o Options) Flow[[]byte] {
+			f := Map(open(t, tiny, o).Records(), func(r Record) ([]byte, error) { return r.Data, nil }, MapOptions{Workers: 2})
+			return MapFlow(f, func([]byte) ([]byte, error) { return make([]byte, size), nil }, large(4)).Prefetch(50)
+		}, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			f := c.flow(Options{Memory: limit, Parallelism: 4})
+			var before, now runtime.MemStats
+			defer debug.SetGCPercent(debug.SetGCPercent(50))
+			runtime.GC()
+			runtime.ReadMemStats(&before)
+			most, held := int64(0), int64(0)
+			m := consume(t, f, func(r *Running[[]byte]) {
+				time.Sleep(time.Millisecond)
+				held = max(held, r.Report().Memory.Held)
+				runtime.GC()
+				runtime.ReadMemStats(&now)
+				most = max(most, int64(now.HeapAlloc)-int64(before.HeapAlloc))
+			})
+			if m.Peak > limit || most > limit+2<<20 {
+				t.Errorf("%+v accounted, %d bytes of heap; want %d at most", m, most, limit)
+			}
+			if held < c.held || m.Held != 0 {
+				t.Errorf("%d bytes were held, %d in the end; want %d at least, and none", held, m.Held, c.held)
+			}
+		})
 	}
 }
 

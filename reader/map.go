@@ -15,10 +15,25 @@ type MapOptions struct {
 	// worker early. A State then stands for the order that the records had:
 	// continuing from it may repeat, or leave out, those few.
 	Unordered bool
+	// Size returns about how many bytes of memory a result takes, its record
+	// aside. With it results count as what is in flight (see [Options]), and no
+	// more are made ahead than there is room for. Default: they don't count, and
+	// some dozens for each worker, and those that a Prefetch was asked for, is all
+	// that bounds them. [Pipe.Map] needs none: its records count as any others.
+	Size func(result any) int64
 }
 
 // mapPortion is how many records at most Map's workers share at a time.
 const mapPortion = 32
+
+// portionOf returns how many records Map's workers share at a time: one where
+// results are large enough to be measured.
+func portionOf(o MapOptions) int {
+	if o.Size != nil {
+		return 1
+	}
+	return mapPortion
+}
 
 // Map describes the elements that f makes of the records of a pipe, in the
 // order of the records unless told otherwise. Several goroutines call f; what
@@ -33,13 +48,15 @@ func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
 		in, err := openWorkers(ctx, p, at, func(*run) (works[*mapped[T]], error) {
 			return works[*mapped[T]]{
 				name:      "map",
-				cut:       cutter{size: mapPortion, within: true},
+				cut:       cutter{size: portionOf(o), within: true},
 				workers:   o.Workers,
 				unordered: o.Unordered,
 				part:      1,
 				make:      func() *mapped[T] { return &mapped[T]{} },
 				begin:     (*mapped[T]).begin,
 				without:   (*mapped[T]).without,
+				clear:     (*mapped[T]).clear,
+				bytes:     func(m *mapped[T]) int64 { return m.bytes.Load() },
 				work: func() func(*mapped[T], []Record, int, int, func(int, error) bool) {
 					return func(m *mapped[T], records []Record, from, to int, fail func(int, error) bool) {
 						for i := from; i < to; i++ {
@@ -48,6 +65,9 @@ func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
 								return
 							}
 							m.elements[i].value = v
+							if err == nil && o.Size != nil {
+								m.bytes.Add(max(o.Size(v), 0))
+							}
 						}
 					}
 				},
@@ -66,6 +86,7 @@ type mapped[T any] struct {
 	faults   []workFault  // of elements that are none
 	before   tally        // of what was passed over
 	left     atomic.Int32 // elements that were not dropped
+	bytes    atomic.Int64 // of the elements, as far as is known
 	whole    *element[*mapped[T]]
 	free     func()
 }
@@ -79,11 +100,20 @@ func (m *mapped[T]) begin(records []Record) {
 		}
 	}
 	if cap(m.elements) < len(records) {
-		m.elements = make([]element[T], len(records), mapPortion)
+		m.elements = make([]element[T], len(records))
 	}
 	m.elements = m.elements[:len(records)]
 	m.left.Store(int32(len(records)))
 	m.faults = nil
+}
+
+// clear forgets the values, which may be large.
+func (m *mapped[T]) clear() {
+	var none T
+	for i := range m.elements {
+		m.elements[i].value = none
+	}
+	m.bytes.Store(0)
 }
 
 func (m *mapped[T]) without(faults []workFault, before tally) (left int) {

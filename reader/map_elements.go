@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -27,7 +28,7 @@ func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U]
 			cancel()
 			return nil, err
 		}
-		m := &elementMapper[T, U]{in: in, into: into, ctx: ctx, cancel: cancel, start: in.state()}
+		m := &elementMapper[T, U]{in: in, into: into, size: o.Size, ctx: ctx, cancel: cancel, start: in.state()}
 		// Elements under way: what keeps all workers at work, and one that is done.
 		m.queue = newQueue[*made[T, U]](in.running(), "map", max(o.Workers, in.running().set.opts.Parallelism)+1)
 		var workers int
@@ -53,6 +54,7 @@ func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U]
 type elementMapper[T, U any] struct {
 	in     source[T]
 	into   func(T) (U, error)
+	size   func(any) int64 // nil: not known
 	ctx    context.Context
 	cancel context.CancelFunc
 	start  State
@@ -60,29 +62,41 @@ type elementMapper[T, U any] struct {
 	gate   *gate // workers
 	wait   sync.WaitGroup
 	err    error // final
+
+	largest atomic.Int64 // element so far, in bytes
 }
 
 // made is an element on its way to becoming another.
 type made[T, U any] struct {
 	element[U]
-	of   *element[T]
-	err  error
-	done chan struct{} // closed
+	of      *element[T]
+	err     error
+	done    chan struct{} // closed
+	charged int64         // bytes in the budget
 }
 
 // feed hands elements out until there is an error.
 func (m *elementMapper[T, U]) feed(parts chan<- *made[T, U]) error {
+	budget := m.in.running().budget
 	for m.queue.room(m.ctx) {
+		room := m.largest.Load()
+		if room > 0 && !budget.make(m.ctx, room, 0, m.queue.empty) {
+			break
+		}
 		of, err := m.in.next()
 		if err != nil {
+			budget.add(-room, 0)
 			return err
 		}
-		e := &made[T, U]{of: of, done: make(chan struct{})}
+		e := &made[T, U]{of: of, done: make(chan struct{}), charged: room}
 		for _, mark := range of.marks {
 			mark.block.Retain()
 			e.marks = append(e.marks, mark)
 		}
-		e.free = of.drop
+		e.free = func() {
+			budget.add(-e.charged, 0)
+			of.drop()
+		}
 		m.queue.put(e)
 		parts <- e // a worker takes it, when all is to end, too
 	}
@@ -106,6 +120,7 @@ func (m *elementMapper[T, U]) labour(parts <-chan *made[T, U]) {
 			e.value, e.err = m.into(e.of.value)
 			watch.busy()
 			r.release()
+			m.account(e)
 		} else {
 			e.err = m.ctx.Err()
 		}
@@ -114,6 +129,17 @@ func (m *elementMapper[T, U]) labour(parts <-chan *made[T, U]) {
 			m.gate.leave()
 		}
 	}
+}
+
+// account tells the budget how large an element became.
+func (m *elementMapper[T, U]) account(e *made[T, U]) {
+	if m.size == nil || e.err != nil {
+		return
+	}
+	n := max(m.size(e.value), 0)
+	m.in.running().budget.add(n-e.charged, 0)
+	e.charged = n
+	raise(&m.largest, n)
 }
 
 func (m *elementMapper[T, U]) next() (*element[U], error) {

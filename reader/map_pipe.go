@@ -15,12 +15,12 @@ import (
 // save. Its name stands for f in a [State]: another name makes another
 // pipeline. An error of f ends the pipe, with the record's file, number and
 // offset, unless [SkipBad] lets it pass over the record. Of the options,
-// Unordered is refused.
+// Unordered and Size are refused.
 func (p Pipe) Map(name string, f func(dst []byte, r Record) ([]byte, error), o MapOptions) Pipe {
 	name = fmt.Sprintf("map(%s)", name)
 	return p.then(name, func(r *run, up stage) (stage, error) {
-		if f == nil || o.Unordered {
-			return nil, fmt.Errorf("reader: %s wants a function, and keeps the order", name)
+		if f == nil || o.Unordered || o.Size != nil {
+			return nil, fmt.Errorf("reader: %s wants a function, keeps the order, and knows the size of records: no Unordered, no Size", name)
 		}
 		if err := checkWorkers(o.Workers); err != nil {
 			return nil, err

@@ -148,7 +148,7 @@ func (w *workers[T]) feed() {
 			w.begin(t.value, t.records)
 		}
 		w.payload = payload(t.records)
-		w.account(t)
+		w.account(t, false)
 		n := len(t.records)
 		size := w.part
 		if size == 0 {
@@ -169,12 +169,16 @@ func (w *workers[T]) feed() {
 	}
 }
 
-// account brings what the budget knows of a value up to date.
-func (w *workers[T]) account(t *task[T]) {
+// account brings what the budget knows of a value up to date; one that is not
+// done may still become what there is room for.
+func (w *workers[T]) account(t *task[T], done bool) {
 	if w.bytes == nil {
 		return
 	}
 	n := w.bytes(t.value)
+	if !done {
+		n = max(n, t.charged)
+	}
 	w.stream.run.budget.add(n-t.charged, 0)
 	t.charged = n
 	raise(&w.largest, n)
@@ -200,7 +204,7 @@ func (w *workers[T]) labour() {
 		if p.left.Add(-1) > 0 {
 			continue
 		}
-		w.account(p.task)
+		w.account(p.task, true)
 		w.counts.queue.Add(1)
 		if w.unordered {
 			w.ready <- p.task // there is room
@@ -305,10 +309,12 @@ func (w *workers[T]) receive() (t *task[T], err error) {
 func (w *workers[T]) task() *task[T] {
 	budget := w.stream.run.budget
 	if t, ok := w.idle.take(); ok {
-		if !budget.make(w.ctx, 0, w.payload, w.alone) {
+		more := max(w.largest.Load()-t.charged, 0)
+		if !budget.make(w.ctx, more, w.payload, w.alone) {
 			w.idle.put(t)
 			return nil
 		}
+		t.charged += more
 		return t
 	}
 	n := w.largest.Load()
@@ -327,6 +333,10 @@ func (w *workers[T]) task() *task[T] {
 		t.portion.drop()
 		clear(t.faults)
 		t.faults = t.faults[:0]
+		if w.clear != nil {
+			w.clear(t.value)
+			w.account(t, true)
+		}
 		if t.charged > 0 && w.idle.len() >= w.room.size() {
 			w.stream.run.budget.add(-t.charged, 0)
 			return // the garbage collector's

@@ -24,6 +24,8 @@ type works[T any] struct {
 	// behind each. It takes what stands for them out of the value, and returns
 	// how many records are left in it.
 	without func(v T, faults []workFault, before tally) (left int)
+	// clear, when not nil, makes a value forget what it holds, when it is dropped.
+	clear func(v T)
 	// mark tells a value where the pipe stands behind it; nil: not wanted.
 	mark func(v T, m mark)
 	// bytes returns how much memory a value has; nil: not known.

@@ -74,6 +74,7 @@ type run struct {
 func newRun(ctx context.Context, set *Set) *run {
 	r := &run{ctx: ctx, set: set, began: time.Now(), tokens: make(chan struct{}, set.opts.Parallelism)}
 	r.budget = newBudget(set.opts.Memory, r.blocks.trim)
+	r.budget.beside = !set.opts.memoryGiven
 	r.tuner.clock = time.Now
 	return r
 }

@@ -41,12 +41,13 @@ type Options struct {
 	// Default: as many as there are cores, and up to four times as many, or 16,
 	// while that brings more of a slow storage.
 	Readers int
-	// Memory bounds what is in flight, in bytes: read ahead, decoded, in queues
-	// and in the hands of the consumer (see [MemoryStats]). Nothing is read or
-	// made ahead beyond it. What is waited for comes all the same, so that
-	// elements which alone need more than an eighth of it, with their records,
-	// may go over it. Default: a quarter of the memory that this process may
-	// use, 1 GiB at most.
+	// Memory bounds what is in flight, in bytes: read ahead, decoded, in queues,
+	// in the buffers of [Pipe.Shuffle] and in the hands of the consumer (see
+	// [MemoryStats]). Nothing is read or made ahead beyond it. What is waited for
+	// comes all the same, so that elements which alone need more than an eighth
+	// of it, with their records, may go over it, and so may Shuffle buffers that
+	// need more than five eighths. Default: a quarter of the memory that this
+	// process may use, 1 GiB at most, and Shuffle buffers besides.
 	Memory int64
 	// Sloppy gives what is ready and waits for no slow file. The order is then
 	// another one each time; the records are the same.
@@ -67,6 +68,8 @@ type Options struct {
 
 	// perPass ends a batch with its epoch: so that Bench can count passes.
 	perPass bool
+	// memoryGiven says that Memory is no default.
+	memoryGiven bool
 }
 
 // maxParallelism bounds Options.Parallelism.
@@ -100,7 +103,7 @@ func (o *Options) complete() error {
 	if o.Readers < 0 || o.Readers > maxReaders {
 		return fmt.Errorf("%d Readers: want 0 to %d", o.Readers, maxReaders)
 	}
-	if o.Memory <= 0 {
+	if o.memoryGiven = o.Memory > 0; !o.memoryGiven {
 		o.Memory = min(memoryLimit()/4, mostMemory)
 	}
 	if o.MaxRecord <= 0 {

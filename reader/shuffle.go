@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"unsafe"
 )
 
 // ShuffleOptions are those of [Pipe.ShuffleWith].
@@ -24,8 +25,8 @@ type ShuffleOptions struct {
 // So none comes more than buffer - 1 places early, and any may come late. Each
 // epoch of a Repeat behind it has another order.
 //
-// The buffer holds copies of small records, and keeps the memory around large
-// ones. To resume in the middle, about buffer·(ln buffer + 1) elements are read
+// The buffer holds copies of the records; Report shows how much that is, as Held. To
+// resume in the middle, about buffer·(ln buffer + 1) elements are read
 // again.
 func (p Pipe) Shuffle(buffer int) Pipe { return p.ShuffleWith(ShuffleOptions{Buffer: buffer}) }
 
@@ -55,8 +56,9 @@ func (p Pipe) ShuffleWith(o ShuffleOptions) Pipe {
 // maxShuffle bounds a buffer: to resume takes 8 bytes of memory for each place.
 const maxShuffle = 1 << 31
 
-// largeRecord is from which size on the buffer holds on to the memory that a
-// record came in. Below, that would hold many times what the record needs.
+// largeRecord is from which size on a record has memory of its own, which goes on
+// with it. Smaller ones are copied once more, and their memory is used again. To
+// hold on to the memory that they came in would keep several times as much.
 const largeRecord = 16 << 10
 
 // shuffleBuffer is how many bytes of small records a block may have.
@@ -83,13 +85,15 @@ type shuffleStage struct {
 	total int64 // elements of the epoch; -1 before its end was seen
 	marks []*shuffleMark
 	err   error
+
+	owned   int64 // bytes of slots and their memory,
+	charged int64 // and what the budget knows of
 }
 
 // shuffleSlot holds an element of the buffer.
 type shuffleSlot struct {
 	record Record
-	memory []byte // for a small record
-	parent *Block // of a large record
+	memory []byte // for the record's data
 	mark   *shuffleMark
 }
 
@@ -130,15 +134,22 @@ func (x *shuffleStage) clear() {
 
 func (x *shuffleStage) stop() {
 	x.clear()
+	x.slots, x.owned = nil, 0
+	x.account()
 	x.up.stop()
+}
+
+// account brings what the budget knows of the slots up to date.
+func (x *shuffleStage) account() {
+	if x.owned != x.charged {
+		x.run.budget.addHeld(x.owned - x.charged)
+		x.charged = x.owned
+	}
 }
 
 // free lets go of what the slot holds, its own memory aside.
 func (s *shuffleSlot) free() {
-	if s.parent != nil {
-		s.parent.Release()
-	}
-	s.record, s.parent, s.mark = Record{}, nil, nil
+	s.record, s.mark = Record{}, nil
 }
 
 // take puts the next element into s; false at the end, or at an error.
@@ -147,14 +158,10 @@ func (x *shuffleStage) take(s *shuffleSlot, watch *stopwatch) bool {
 		return false
 	}
 	s.record = x.in.Records[x.i]
-	if data := s.record.Data; len(data) < largeRecord {
-		s.memory = append(s.memory[:0], data...)
-		s.record.Data = s.memory
-	} else {
-		s.parent = x.in
-		x.in.Retain()
-		x.in.disown()
-	}
+	had := cap(s.memory)
+	s.memory = append(s.memory[:0], s.record.Data...)
+	s.record.Data = s.memory
+	x.owned += int64(cap(s.memory) - had)
 	s.mark = x.marks[len(x.marks)-1]
 	s.mark.live++
 	x.i++
@@ -200,13 +207,17 @@ func (x *shuffleStage) grow() *shuffleSlot {
 		x.slots = x.slots[:n+1] // with the memory that it had
 	} else {
 		x.slots = append(x.slots, shuffleSlot{})
+		x.owned += int64(cap(x.slots)-n) * int64(unsafe.Sizeof(shuffleSlot{}))
 	}
 	return &x.slots[n]
 }
 
 func (x *shuffleStage) next() (*Block, error) {
 	watch := x.stats.watch()
-	defer func() { watch.busy() }()
+	defer func() {
+		x.account()
+		watch.busy()
+	}()
 	for len(x.slots) < x.size && x.total < 0 {
 		if !x.take(x.grow(), &watch) {
 			x.slots = x.slots[:len(x.slots)-1]
@@ -231,7 +242,7 @@ func (x *shuffleStage) next() (*Block, error) {
 	for len(out.Records) < blockRecords && len(x.slots) > 0 {
 		i := x.draws.below(x.given, len(x.slots))
 		s := &x.slots[i]
-		if s.parent == nil && len(s.memory) > cap(out.buf)-len(out.buf) {
+		if n := len(s.memory); n < largeRecord && n > cap(out.buf)-len(out.buf) || out.charged > blockBytes {
 			break // there is always room for one
 		}
 		x.give(s, out)
@@ -252,8 +263,10 @@ func (x *shuffleStage) next() (*Block, error) {
 // give moves the element of a slot to out.
 func (x *shuffleStage) give(s *shuffleSlot, out *Block) {
 	r := s.record
-	if s.parent != nil {
-		out.parents = append(out.parents, s.parent)
+	if n := int64(cap(s.memory)); len(s.memory) >= largeRecord {
+		x.owned -= n
+		out.charge(n)
+		s.memory = nil
 	} else {
 		begin := len(out.buf)
 		out.buf = append(out.buf, s.memory...)
@@ -261,7 +274,7 @@ func (x *shuffleStage) give(s *shuffleSlot, out *Block) {
 	}
 	out.Records = append(out.Records, r)
 	s.mark.live--
-	s.record, s.parent, s.mark = Record{}, nil, nil
+	s.free()
 }
 
 // oldest returns the last mark ahead of everything in the buffer.
@@ -290,6 +303,7 @@ func (x *shuffleStage) refill(first, given, total int64) error {
 	for range held {
 		x.grow()
 	}
+	defer x.account()
 	until := given + int64(x.size)
 	if total >= 0 {
 		until = total
