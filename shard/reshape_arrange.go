@@ -5,13 +5,11 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"math/bits"
 	"slices"
 	"sort"
 
 	"github.com/tfrec/tfrec/internal/random"
 	"github.com/tfrec/tfrec/internal/spill"
-	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // ordering is an order of the records in each target.
@@ -67,12 +65,13 @@ func (unchanged) filled() error                                   { return nil }
 func (unchanged) cuts() []cutPoint                                { return nil }
 
 // arrangement deals the records to buckets, each a stretch of the new order that
-// is small enough to be sorted in memory, and writes one bucket after another.
-// What memory does not hold of them lies in a file meanwhile.
+// is small enough to be put in order in memory, and writes one bucket after
+// another. What memory does not hold of them lies in a file meanwhile.
 type arrangement struct {
 	*reshaping
 	order  ordering
-	cuts   []cutPoint
+	cuts   []cutPoint // nil for an order by numbers
+	places *placing   // of an order by numbers
 	spill  *spill.Spill
 	number int     // of buckets
 	base   []int64 // place of the first record of each target; one more at the end
@@ -90,24 +89,28 @@ func (r *reshaping) arrange(ctx context.Context) error {
 	for i, t := range r.targets {
 		a.base[i+1] = a.base[i] + t.records
 	}
-	// Of the memory a quarter is for filling the buckets, and a thirty-second for
-	// what a bucket should have; four of them, of up to half as much again, are on
-	// their way out at a time, each as it was and sorted. The rest is for all else,
-	// and the collector's slack.
+	// Of the memory a quarter or more is for filling the buckets, and a
+	// thirty-second for what a bucket should have; several of them are on their
+	// way out at a time. The rest is for all else, and the collector's slack.
 	memory := r.o.memory()
-	var size int64
-	for _, f := range r.in.files {
-		size += f.size
-	}
+	size := r.in.unpacked()
 	bucket := max(memory/32, leastBucket)
 	a.number = int(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, a.base[len(r.targets)]))
 	if err := a.order.begin(ctx, r, a.number); err != nil {
 		return err
 	}
+	held := memory / 4
 	if a.cuts = a.order.cuts(); a.cuts != nil {
 		a.number = len(a.cuts) + 1
+	} else {
+		if s, ok := a.order.(*shuffled); ok && a.fetchable(size) {
+			return a.fetch(ctx, s)
+		}
+		a.places = a.newPlacing()
+		a.number = a.places.buckets()
+		held = memory * 3 / 8
 	}
-	a.spill = spill.New(a.number, a.number, memory/4, func() (spill.File, error) {
+	a.spill = spill.New(a.number, a.number, held, func() (spill.File, error) {
 		f, err := r.dir.TempFile("order")
 		return trialFile{f}, err
 	})
@@ -117,6 +120,9 @@ func (r *reshaping) arrange(ctx context.Context) error {
 	}
 	if err := a.order.filled(); err != nil {
 		return err
+	}
+	if a.places != nil {
+		return a.writePlaced(ctx)
 	}
 	return a.empty(ctx, bucket)
 }
@@ -171,7 +177,7 @@ func (a *arrangement) spread(b *block) error {
 		if a.cuts == nil {
 			place := a.base[t] + a.order.place(t, b.places[i])
 			row.Key = uint64(place)
-			bucket = int(mulDiv(place, int64(a.number), a.base[len(a.targets)]))
+			bucket = a.places.bucket(place)
 		} else {
 			var err error
 			if key, err = a.order.appendKey(appendTarget(key[:0], t), rec); err != nil {
@@ -181,7 +187,7 @@ func (a *arrangement) spread(b *block) error {
 			bucket = bucketOf(a.cuts, key, rec.number)
 			batch.Data = append(binary.AppendUvarint(batch.Data, uint64(len(key))), key...)
 		}
-		batch.Data = tfrecord.AppendFrame(batch.Data, rec.data)
+		batch.Data = append(batch.Data, b.frame(rec)...)
 		batch.End(bucket, row)
 		return nil
 	})
@@ -218,13 +224,6 @@ func bucketOf(cuts []cutPoint, key []byte, number int64) int {
 	})
 }
 
-// mulDiv returns a*b/c, for a below c.
-func mulDiv(a, b, c int64) int64 {
-	hi, lo := bits.Mul64(uint64(a), uint64(b))
-	q, _ := bits.Div64(hi, lo, uint64(c))
-	return int64(q)
-}
-
 // loaded is a bucket on its way out.
 type loaded struct {
 	bucket int
@@ -233,8 +232,8 @@ type loaded struct {
 	block  // the sorted records
 }
 
-// sortedRow is where a row of a bucket begins, and what it is sorted by: for
-// sorted records the first bytes of their keys as numbers.
+// sortedRow is where a row of a bucket begins, and the first bytes of what it is
+// sorted by as numbers.
 type sortedRow struct {
 	group uint32
 	key   uint64
@@ -245,7 +244,7 @@ type sortedRow struct {
 // there is a value.
 const groupSize = 3
 
-// empty writes the buckets.
+// empty writes the buckets of sorted records.
 func (a *arrangement) empty(ctx context.Context, size int64) error {
 	out := newShardWriters(a.reshaping)
 	free := make(chan *loaded, 4)
@@ -296,17 +295,10 @@ func (a *arrangement) load(l *loaded) error {
 	for at := 0; at < len(data); {
 		row, next := spill.Parse(data, at)
 		s := sortedRow{key: row.Key, at: at}
-		if a.cuts != nil {
-			key, _ := cutKey(data[row.From:row.To])
-			s.group = uint32(key[0])<<16 | uint32(key[1])<<8 | uint32(key[2])
-		}
+		key, _ := cutKey(data[row.From:row.To])
+		s.group = uint32(key[0])<<16 | uint32(key[1])<<8 | uint32(key[2])
 		l.rows = append(l.rows, s)
 		at = next
-	}
-	if a.cuts == nil {
-		slices.SortFunc(l.rows, func(x, y sortedRow) int { return cmp.Compare(x.key, y.key) })
-		a.gather(l)
-		return nil
 	}
 	slices.SortFunc(l.rows, func(x, y sortedRow) int {
 		if x.group != y.group {
@@ -335,21 +327,12 @@ func cutKey(row []byte) (key, frame []byte) {
 func (a *arrangement) gather(l *loaded) {
 	b := &l.block
 	b.data, b.sizes, b.targets, b.labels = b.data[:0], b.sizes[:0], b.targets[:0], b.labels[:0]
-	target := 0
 	for _, s := range l.rows {
 		row, _ := spill.Parse(l.data, s.at)
-		frame := l.data[row.From:row.To]
-		if a.cuts == nil {
-			for int64(s.key) >= a.base[target+1] {
-				target++
-			}
-		} else {
-			_, frame = cutKey(frame)
-			target = int(s.group >> 8)
-		}
+		_, frame := cutKey(l.data[row.From:row.To])
 		b.data = append(b.data, frame...)
 		b.sizes = append(b.sizes, len(frame))
-		b.targets = append(b.targets, target)
+		b.targets = append(b.targets, int(s.group>>8))
 		b.labels = append(b.labels, row.Tag)
 	}
 }

@@ -38,6 +38,7 @@ type input struct {
 	compression tfrecord.Compression
 	records     int64       // in the file, once counted
 	first       int64       // number of its first record among all
+	frames      int64       // bytes of them, uncompressed, if the file was read to count them
 	marks       []frameMark // places in it, when its frames were counted
 	remap       *remap      // of its label ids; nil when they stay
 }
@@ -50,6 +51,25 @@ func (in *inputs) records() int64 {
 	}
 	return n
 }
+
+// unpacked returns about how many bytes the frames of all files have.
+func (in *inputs) unpacked() int64 {
+	var n int64
+	for _, f := range in.files {
+		switch {
+		case f.compression == tfrecord.None:
+			n += f.size
+		case f.frames > 0:
+			n += f.frames
+		default:
+			n += f.size * guessedRatio
+		}
+	}
+	return n
+}
+
+// guessedRatio is how much a compressed file is thought to unpack to.
+const guessedRatio = 3
 
 // openInputs finds the files that paths stand for: in the order of the paths,
 // and those of one path in the order of their names.
@@ -192,9 +212,11 @@ func (f *input) count(ctx context.Context, maxRecord int64) error {
 	default:
 		f.records = 1
 		for {
-			if _, err = r.Next(); err != nil {
+			var record []byte
+			if record, err = r.Next(); err != nil {
 				break
 			}
+			f.frames = r.Offset() + int64(len(record)) + tfrecord.Overhead
 			if f.records++; f.records&1023 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}

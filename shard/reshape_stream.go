@@ -272,6 +272,12 @@ func (r *record) begin(b *block, i int, at int64, data []byte) {
 	r.number = b.file.first + r.inFile
 }
 
+// frame is that of a record of the block, as eachRecord gave it.
+func (b *block) frame(r *record) []byte {
+	at := r.offset - b.offset
+	return b.data[at : at+int64(len(r.data))+tfrecord.Overhead]
+}
+
 // locate adds file, record and offset to what is wrong with a record.
 func (r *record) locate(err error) error {
 	part, at := tfrecord.PartParse, err

@@ -94,3 +94,19 @@ func (p *Permutation) At(i int64) int64 {
 		}
 	}
 }
+
+// Find returns the place of a number: At of it is x, which is at least 0 and
+// below n.
+func (p *Permutation) Find(x int64) int64 {
+	i := uint64(x)
+	for {
+		l, r := i>>p.right, i&(1<<p.right-1)
+		for round := len(p.keys) - 2; round >= 0; round -= 2 {
+			r ^= mix(l^p.keys[round+1]) >> (64 - p.right)
+			l ^= mix(r^p.keys[round]) >> (64 - p.left)
+		}
+		if i = l<<p.right | r; i < p.n {
+			return int64(i)
+		}
+	}
+}

@@ -47,3 +47,14 @@ func TestNumbersStay(t *testing.T) {
 		t.Errorf("got %d, want %d", got, want)
 	}
 }
+
+func TestFindUndoesAt(t *testing.T) {
+	for _, n := range []int64{1, 2, 3, 255, 256, 257, 1000, 1025, 70_000} {
+		p := NewPermutation(n, 9)
+		for i := range n {
+			if got := p.Find(p.At(i)); got != i {
+				t.Fatalf("of %d, number %d is at place %d, not %d", n, p.At(i), got, i)
+			}
+		}
+	}
+}

@@ -5,6 +5,7 @@ package spill
 
 import (
 	"bufio"
+	"errors"
 	"io"
 	"slices"
 	"sync"
@@ -46,6 +47,8 @@ type extent struct{ offset, size int64 }
 const (
 	maxBlock   = 64 << 10
 	LeastBlock = 1 << 10
+	// worthWriting is a block that is worth a write of its own.
+	worthWriting = 32 << 10
 )
 
 // New makes a Spill of so many buckets, of which left will be taken, that takes
@@ -116,7 +119,7 @@ func (s *Spill) release(b *bucket) {
 }
 
 // flush moves all that is in memory to the file.
-func (s *Spill) flush() error {
+func (s *Spill) flush() (err error) {
 	if s.file == nil {
 		f, err := s.create()
 		if err != nil {
@@ -124,7 +127,12 @@ func (s *Spill) flush() error {
 		}
 		s.file = f
 	}
-	w := bufio.NewWriterSize(s.file, 1<<20)
+	var w io.Writer = s.file
+	if s.block < worthWriting {
+		buffered := bufio.NewWriterSize(s.file, 256<<10)
+		defer func() { err = errors.Join(err, buffered.Flush()) }()
+		w = buffered
+	}
 	for i := range s.buckets {
 		b := &s.buckets[i]
 		var size int64
@@ -140,7 +148,7 @@ func (s *Spill) flush() error {
 			s.release(b)
 		}
 	}
-	return w.Flush()
+	return nil
 }
 
 // Size returns how many bytes Take of a bucket would give.
