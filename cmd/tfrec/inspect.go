@@ -23,6 +23,7 @@ const shownLabels = 20
 func newInspectCommand() *cobra.Command {
 	var o shard.InspectOptions
 	var program emit.Target
+	var sheet string
 	cmd := &cobra.Command{
 		Use:     "inspect PATH...",
 		GroupID: groupLook,
@@ -36,7 +37,10 @@ bytes. Features that more than 10,000 others came before are counted only.
 
 --emit prints a program that reads exactly these features, with the files of each
 split, their compression and the names of labels: a module to import, which shows
-what a batch looks like when it is run.`,
+what a batch looks like when it is run.
+
+--sheet writes a contact sheet: a random sample of the pictures, always the same,
+with label and key beneath. tfrec preview makes a page of them.`,
 		Example: `  tfrec inspect out/
   tfrec inspect --records 1 'data/*.tfrecord'
   tfrec inspect --json out/ | jq '.features[].key'
@@ -56,6 +60,11 @@ what a batch looks like when it is run.`,
 			sum, err := shard.Inspect(cmd.Context(), args, o)
 			if sum == nil {
 				return err
+			}
+			if err == nil && sheet != "" {
+				if err := writeSheet(cmd, sheet, sum, o.Workers); err != nil {
+					return err
+				}
 			}
 			if program != "" {
 				err = errors.Join(err, printProgram(cmd, program, args, sum))
@@ -78,6 +87,7 @@ what a batch looks like when it is run.`,
 	fs.IntVar(&o.First, "records", 3, "show the first `N` records")
 	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
 	addEmitFlag(cmd, &program)
+	sheetVar(cmd, &sheet)
 	return cmd
 }
 

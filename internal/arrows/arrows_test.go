@@ -85,7 +85,7 @@ var rooms = map[string]room{
 	},
 	"gpu": {ours: []string{"augment", "internal"}, theirs: slices.Concat(pixels, driver), judges: judges},
 	"cmd": {
-		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where", "internal/export", "internal/emit"},
+		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where", "internal/export", "internal/emit", "internal/preview"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver), judges: slices.Concat(judges, scripts, manuals),
 	},
 	// Programs of users, which see what users see.

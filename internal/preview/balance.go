@@ -1,0 +1,183 @@
+package preview
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// maxLabels is how many labels the balance shows.
+const maxLabels = 50
+
+// balance is how many records each label has.
+type balance struct {
+	Key    string
+	Splits []string // as segments of the bars; none when they are not known
+	Rows   []balanceRow
+	// More is what is not shown, About what there is to say of it all.
+	More, About string
+}
+
+type balanceRow struct {
+	Name, Count, Share string
+	Segments           []segment
+}
+
+// segment is a part of a bar of 100 units.
+type segment struct{ X, W, Class, About string }
+
+// labelled is a label and its records.
+type labelled struct {
+	name    string
+	records int64
+	bySplit []int64 // nil when it is not known
+}
+
+// balanceOf counts the labels; nil when there are none.
+func (s *survey) balanceOf() *balance {
+	labels, omitted := s.labels()
+	if len(labels) == 0 {
+		return nil
+	}
+	splits := s.splitLabels(labels)
+	slices.SortStableFunc(labels, func(a, b labelled) int { return cmp.Compare(b.records, a.records) })
+	total := omitted
+	for _, l := range labels {
+		total += l.records
+	}
+	b := &balance{Key: shown(s.label, maxKeyText)}
+	for _, split := range splits {
+		b.Splits = append(b.Splits, shown(split, maxKeyText))
+	}
+	most := labels[0].records
+	for _, l := range labels[:min(len(labels), maxLabels)] {
+		b.Rows = append(b.Rows, newBalanceRow(l, splits, most, total))
+	}
+	b.About = count(int64(len(labels)), "label")
+	if least := labels[len(labels)-1].records; len(labels) > 1 && omitted == 0 && least > 0 && most != least {
+		b.About += fmt.Sprintf("; the most frequent has %s times the records of the least", figure(float64(most)/float64(least)))
+	} else if len(labels) > 1 && omitted == 0 && most == least {
+		b.About += ", all with the same number of records"
+	}
+	if rest := labels[len(b.Rows):]; len(rest) > 0 || omitted > 0 {
+		records := omitted
+		for _, l := range rest {
+			records += l.records
+		}
+		b.More = fmt.Sprintf("%s (%s) are of other labels: tfrec stats --json lists up to 10,000", count(records, "record"), percent(records, total))
+	}
+	return b
+}
+
+func newBalanceRow(l labelled, splits []string, most, total int64) balanceRow {
+	row := balanceRow{Name: shown(l.name, maxKeyText), Count: grouped(l.records), Share: percent(l.records, total)}
+	if l.name == "" {
+		row.Name = "(empty)"
+	}
+	parts, names := []int64{l.records}, []string{""}
+	if l.bySplit != nil {
+		parts, names = l.bySplit, splits
+	}
+	x := 0.0
+	for i, n := range parts {
+		if n == 0 {
+			continue
+		}
+		w := 100 * float64(n) / float64(max(most, 1))
+		about := grouped(n)
+		if names[i] != "" {
+			about = shown(names[i], maxKeyText) + ": " + about
+		}
+		row.Segments = append(row.Segments, segment{unitsText(x), strconv.FormatFloat(w, 'f', 2, 64), splitClass(i), about})
+		x += w
+	}
+	return row
+}
+
+// splitClass is the class of the colour of a split.
+func splitClass(i int) string { return "s" + strconv.Itoa(i%6) }
+
+// labels returns the labels by what is known of the feature that has them, and
+// how many records have others.
+func (s *survey) labels() (list []labelled, omitted int64) {
+	key := s.label
+	counts := func(key string) *shard.LabelCounts {
+		for i := range s.stats.Labels {
+			if s.stats.Labels[i].Key == key {
+				return &s.stats.Labels[i]
+			}
+		}
+		return nil
+	}
+	l := counts(key)
+	if l == nil && key == keyText {
+		l = counts(keyLabel) // which the text only names
+	}
+	if l != nil {
+		for _, c := range l.Counts {
+			name := c.Name
+			if name == "" && c.ID != nil {
+				name = strconv.FormatInt(*c.ID, 10)
+			}
+			list = append(list, labelled{name: name, records: c.Records})
+		}
+		return list, l.Omitted
+	}
+	f := s.stats.Feature(key)
+	if f == nil {
+		return nil, 0
+	}
+	if f.Texts != nil {
+		for _, t := range f.Texts.Top {
+			list = append(list, labelled{name: t.Value, records: t.Count})
+			omitted -= t.Count
+		}
+	} else if f.Int64 != nil {
+		for _, t := range f.Int64.Top {
+			list = append(list, labelled{name: t.Value.String(), records: t.Count})
+			omitted -= t.Count
+		}
+	}
+	return list, max(0, omitted+f.Records)
+}
+
+// splitLabels says how many records of each label each split has, where the
+// manifest knows, and returns the splits.
+func (s *survey) splitLabels(labels []labelled) []string {
+	bySplit := map[string]map[string]int64{}
+	var splits []string
+	for _, f := range s.files {
+		if f.set == nil || f.set.Labels == nil || f.records != f.set.Records {
+			return nil
+		}
+		if bySplit[f.split] == nil {
+			bySplit[f.split] = map[string]int64{}
+			splits = append(splits, f.split)
+		}
+		for name, n := range f.set.Labels {
+			bySplit[f.split][name] += n
+		}
+	}
+	if len(splits) < 2 {
+		return nil
+	}
+	parts := make([][]int64, len(labels))
+	for i, l := range labels {
+		sum := int64(0)
+		parts[i] = make([]int64, len(splits))
+		for j, split := range splits {
+			parts[i][j] = bySplit[split][l.name]
+			sum += parts[i][j]
+		}
+		if sum != l.records {
+			return nil // the manifest counts something else
+		}
+	}
+	for i := range labels {
+		labels[i].bySplit = parts[i]
+	}
+	return splits
+}

@@ -1,0 +1,157 @@
+package preview
+
+import (
+	"context"
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"path/filepath"
+	"strings"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/inconsolata"
+	"golang.org/x/image/math/fixed"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// How a contact sheet is laid out, in pixels.
+const (
+	cellSide    = 176 // of a picture's square
+	cellGap     = 12  // between cells and around them
+	lineHeight  = 16  // of the text beneath, which has two lines
+	letterWidth = 8
+	cellHeight  = cellSide + 4 + 2*lineHeight
+	perRow      = 10
+	maxContacts = 200
+)
+
+// ContactReport says what is on a contact sheet.
+type ContactReport struct {
+	Pictures   int // on it
+	Unreadable int // of the records chosen; their cells say so
+	Records    int64
+}
+
+// WriteContacts writes a contact sheet as PNG, with label and key beneath each
+// picture, of a sample of the records that sum is about, the same that Write
+// shows. out may not be there; its folder must be. Of Options, Codec, Samples (up
+// to 200; default: 60), Seed, Picture, Label, Key and Workers count.
+//
+// That no record has a picture is an error. After any error, and when ctx ends,
+// there is no out.
+func WriteContacts(ctx context.Context, sum *shard.Summary, out string, o Options) (*ContactReport, error) {
+	if o.Samples == 0 {
+		o.Samples = 60
+	}
+	o = o.withDefaults()
+	if o.Samples < 1 || o.Samples > maxContacts {
+		return nil, fmt.Errorf("%d pictures: want 1 to %d", o.Samples, maxContacts)
+	}
+	if err := checkFree(out, false); err != nil {
+		return nil, err
+	}
+	c := newContents(nil, sum.Files)
+	if err := c.resolve(&o, featuresSeen(sum.Features), featuresSeen(sum.FeatureLists), sum.Labels); err != nil {
+		return nil, err
+	}
+	if c.picture == "" || c.records == 0 {
+		return nil, fmt.Errorf("no record has a picture: there is nothing for %s to show", out)
+	}
+	chosen, err := c.sample(ctx, &o, 0)
+	if err != nil {
+		return nil, err
+	}
+	report := &ContactReport{Records: c.records}
+	var samples []*sample
+	for _, f := range chosen {
+		for i := range f.samples {
+			x := &f.samples[i]
+			samples = append(samples, x)
+			if x.picture != nil {
+				report.Pictures++
+			} else {
+				report.Unreadable++
+			}
+		}
+	}
+	png, err := augment.AppendPNG(nil, drawContacts(samples))
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	return report, atomicfile.Write(filepath.Dir(out), out, png)
+}
+
+// drawContacts draws the samples in rows, on white.
+func drawContacts(samples []*sample) *augment.Image {
+	columns := min(len(samples), perRow)
+	rows := (len(samples) + columns - 1) / columns
+	page := image.NewRGBA(image.Rect(0, 0, columns*(cellSide+cellGap)+cellGap, rows*(cellHeight+cellGap)+cellGap))
+	draw.Draw(page, page.Bounds(), image.White, image.Point{}, draw.Src)
+	for i, x := range samples {
+		at := image.Pt(cellGap+i%columns*(cellSide+cellGap), cellGap+i/columns*(cellHeight+cellGap))
+		drawCell(page, at, x)
+	}
+	im := new(augment.Image)
+	im.Reset(page.Rect.Dx(), page.Rect.Dy(), 3)
+	for y := range im.Height {
+		row := im.Row(y)
+		for x := range im.Width {
+			copy(row[3*x:3*x+3], page.Pix[y*page.Stride+4*x:])
+		}
+	}
+	return im
+}
+
+var (
+	ground = image.NewUniform(color.Gray{0xf0})
+	ink    = image.NewUniform(color.Gray{0x1d})
+	quiet  = image.NewUniform(color.Gray{0x5b})
+)
+
+// drawCell draws one sample: the picture in the middle of its square, the label
+// and the key beneath.
+func drawCell(page *image.RGBA, at image.Point, x *sample) {
+	square := image.Rectangle{at, at.Add(image.Pt(cellSide, cellSide))}
+	draw.Draw(page, square, ground, image.Point{}, draw.Src)
+	if x.picture != nil {
+		im := x.picture.pixels
+		corner := at.Add(image.Pt((cellSide-im.Width)/2, (cellSide-im.Height)/2))
+		for y := range im.Height {
+			row := im.Row(y)
+			to := page.Pix[page.PixOffset(corner.X, corner.Y+y):]
+			for i := range im.Width {
+				copy(to[4*i:4*i+3], row[3*i:])
+			}
+		}
+	} else {
+		write(page, at.Add(image.Pt(letterWidth, cellSide/2)), quiet, "cannot be shown")
+	}
+	key := x.key
+	if x.copy != 0 {
+		key += fmt.Sprintf("#%d", x.copy)
+	}
+	first, second := x.label, key
+	if first == "" {
+		first, second = key, ""
+	}
+	write(page, at.Add(image.Pt(0, cellSide+4)), ink, first)
+	write(page, at.Add(image.Pt(0, cellSide+4+lineHeight)), quiet, second)
+}
+
+// write writes a line as wide as a cell; of a longer one the end, which tells
+// paths apart. What the font lacks is a box.
+func write(page *image.RGBA, at image.Point, ink image.Image, line string) {
+	letters := []rune(strings.ReplaceAll(shown(line, maxLineText), ellipsis, "..."))
+	if most := cellSide / letterWidth; len(letters) > most {
+		letters = append([]rune("..."), letters[len(letters)-most+3:]...)
+	}
+	d := font.Drawer{Dst: page, Src: ink, Face: inconsolata.Regular8x16, Dot: fixed.P(at.X, at.Y+12)}
+	d.DrawString(string(letters))
+}

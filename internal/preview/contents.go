@@ -1,0 +1,169 @@
+package preview
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Keys of features, as `tfrec convert images` names them.
+const (
+	keyPicture  = "image/encoded"
+	keyFormat   = "image/format"
+	keyHeight   = "image/height"
+	keyWidth    = "image/width"
+	keyChannels = "image/channels"
+	keyText     = "image/class/text"
+	keyLabel    = "image/class/label"
+	keyFilename = "image/filename"
+	keyCopy     = "augment/copy"
+	keyOps      = "augment/ops"
+)
+
+// names are the features that name a sample, the first that is there.
+var names = []string{keyFilename, "filename", "image/source_id", "key", "id"}
+
+// contents is what a whole set has, as far as sampling needs to know.
+type contents struct {
+	sources []shard.Source
+	files   []file // those of sources that can be read
+	records int64
+	// What is shown of a record; empty for what there is none of.
+	picture, label, key string
+	// inList says that pictures are in a feature list.
+	inList bool
+	// variants says that some records are variants of others.
+	variants bool
+	// ids names the labels that are numbers.
+	ids map[int64]string
+}
+
+// file is a file of records.
+type file struct {
+	path, split string
+	records     int64
+	// set is what the manifest says of it, nil without one.
+	set *shard.Info
+}
+
+// feature is what there is of one feature in all records.
+type feature struct {
+	key      string
+	bytes    bool
+	pictures int64
+	most     int64 // the largest of its int64s
+}
+
+func featuresOf(list []shard.FeatureStats) []feature {
+	features := make([]feature, len(list))
+	for i, f := range list {
+		features[i] = feature{key: f.Key, bytes: f.Kinds[tfrecord.KindBytes.String()] > 0}
+		if f.Pictures != nil {
+			features[i].pictures = f.Pictures.Count
+		}
+		if f.Int64 != nil {
+			features[i].most, _ = strconv.ParseInt(f.Int64.Max.String(), 10, 64)
+		}
+	}
+	return features
+}
+
+func featuresSeen(list []shard.FeatureSummary) []feature {
+	features := make([]feature, len(list))
+	for i, f := range list {
+		features[i] = feature{key: f.Key, bytes: f.Kinds[tfrecord.KindBytes.String()] > 0}
+		for _, n := range f.Formats {
+			features[i].pictures += n
+		}
+		if f.Int64 != nil {
+			features[i].most = f.Int64.Max
+		}
+	}
+	return features
+}
+
+// newContents puts together what was read of the files of sources.
+func newContents(sources []shard.Source, read []shard.FileSummary) *contents {
+	c := &contents{sources: sources}
+	known := make(map[string]shard.Source, len(sources))
+	for _, s := range sources {
+		known[s.Path] = s
+	}
+	for _, r := range read {
+		f := file{path: r.Path, split: r.Split, records: r.Records, set: known[r.Path].Info}
+		if f.split == "" {
+			if name, ok := shard.ParseName(filepath.Base(r.Path)); ok {
+				f.split = name.Split
+			}
+		}
+		c.records += r.Records
+		c.files = append(c.files, f)
+	}
+	return c
+}
+
+// resolve finds the features that are shown.
+func (c *contents) resolve(o *Options, features, lists []feature, labels []shard.LabelCounts) error {
+	has := func(key string) bool {
+		return slices.ContainsFunc(features, func(f feature) bool { return f.key == key })
+	}
+	for _, given := range []struct{ flag, key string }{{"picture", o.Picture}, {"label", o.Label}, {"key", o.Key}} {
+		inList := given.flag == "picture" && slices.ContainsFunc(lists, func(f feature) bool { return f.key == given.key })
+		if given.key != "" && !has(given.key) && !inList {
+			return fmt.Errorf("--%s %s: no record has such a feature; tfrec inspect lists those that there are", given.flag, shown(given.key, 200))
+		}
+	}
+	c.picture, c.inList = pictureKey(o.Picture, features, lists)
+	c.label, c.key = o.Label, o.Key
+	for _, key := range append([]string{keyText, keyLabel}, labelKeys(labels)...) {
+		if c.label == "" && has(key) {
+			c.label = key
+		}
+	}
+	for _, key := range names {
+		if c.key == "" && has(key) {
+			c.key = key
+		}
+	}
+	for _, l := range labels {
+		if l.Key == c.label {
+			c.ids = make(map[int64]string, len(l.Counts))
+			for _, n := range l.Counts {
+				if n.ID != nil {
+					c.ids[*n.ID] = n.Name
+				}
+			}
+		}
+	}
+	c.variants = c.key != "" && slices.ContainsFunc(features, func(f feature) bool { return f.key == keyCopy && f.most > 0 })
+	return nil
+}
+
+func labelKeys(labels []shard.LabelCounts) []string {
+	keys := make([]string, len(labels))
+	for i, l := range labels {
+		keys[i] = l.Key
+	}
+	return keys
+}
+
+// pictureKey returns the feature with the pictures: the one that is asked for,
+// the usual one, or that with the most of them.
+func pictureKey(asked string, features, lists []feature) (key string, inList bool) {
+	most := int64(0)
+	for i, list := range [][]feature{features, lists} {
+		for _, f := range list {
+			if f.key == asked && asked != "" || asked == "" && f.key == keyPicture && f.bytes {
+				return f.key, i == 1
+			}
+			if f.pictures > most {
+				key, inList, most = f.key, i == 1, f.pictures
+			}
+		}
+	}
+	return key, inList
+}

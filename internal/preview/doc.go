@@ -1,0 +1,26 @@
+// Package preview makes the page that `tfrec preview` writes, which shows what
+// is in a set: pictures with label and key, variants beside their original,
+// class balance, sizes, features, shards and what is wrong with them. It is one
+// file without anything from elsewhere, and looks the same from a disk as from
+// a server.
+//
+//	report, err := preview.Write(ctx, []string{"out"}, "out.html", preview.Options{})
+//
+// All records are measured ([shard.Measure]), and some are shown: a random
+// sample, spread evenly over the splits and their shards, the same for the same
+// seed.
+//
+// # Untrusted text
+//
+// Labels, keys, features and options come from the data. They reach the page as
+// text by html/template, shortened and with what does not show, or turns text
+// around, written out ([shown]). A content security policy lets nothing run but
+// the page's own script and style, by their hashes, and nothing load but data:
+// pictures; those are encoded anew, so that no byte of the data is a picture's.
+//
+// # Size
+//
+// The page stays under [MaxPage] bytes whatever the data: pictures share a
+// budget, and the more there are, the smaller they get; so do the texts of
+// records; tables have a number of rows at most, and say how many they left out.
+package preview

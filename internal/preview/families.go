@@ -1,0 +1,163 @@
+package preview
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"slices"
+	"sync"
+
+	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// maxVariants is how many variants of one record are shown.
+const maxVariants = 16
+
+// kin is a family under construction. Its hash decides whether it is shown.
+type kin struct {
+	hash    xxh3.Uint128
+	members []member
+	more    int
+}
+
+type member struct {
+	copy int64
+	place
+}
+
+// compareMembers puts the original first and its variants in their order.
+func compareMembers(a, b member) int {
+	return cmp.Or(cmp.Compare(a.copy, b.copy), cmp.Compare(a.file, b.file), cmp.Compare(a.record, b.record))
+}
+
+// kins holds the families of the smallest hashes, so many at most.
+type kins struct {
+	room   int
+	byHash map[xxh3.Uint128]*kin
+	most   xxh3.Uint128 // the largest hash, when there is no more room
+}
+
+func newKins(room int) *kins { return &kins{room: room, byHash: make(map[xxh3.Uint128]*kin)} }
+
+func compareHash(a, b xxh3.Uint128) int {
+	return cmp.Or(cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo))
+}
+
+func (k *kins) add(hash xxh3.Uint128, more int, members ...member) {
+	f := k.byHash[hash]
+	if f == nil {
+		if len(k.byHash) >= k.room {
+			if compareHash(hash, k.most) > 0 {
+				return
+			}
+			delete(k.byHash, k.most)
+		}
+		f = &kin{hash: hash}
+		k.byHash[hash] = f
+		if len(k.byHash) >= k.room {
+			k.most = hash
+			for h := range k.byHash {
+				if compareHash(h, k.most) > 0 {
+					k.most = h
+				}
+			}
+		}
+	}
+	f.more += more
+	f.members = append(f.members, members...)
+	if over := len(f.members) - maxVariants - 1; over > 0 {
+		slices.SortFunc(f.members, compareMembers)
+		f.members = f.members[:maxVariants+1]
+		f.more += over
+	}
+}
+
+// chooseFamilies returns families with n records together, or as many as there
+// are: those of the smallest hashes of their keys and the seed. Variants lie
+// anywhere in a set, so that all records are read for it.
+func (c *contents) chooseFamilies(ctx context.Context, n int, o *Options) ([]family, error) {
+	var mu sync.Mutex
+	all := newKins(n)
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(o.Workers)
+	for i := range c.files {
+		g.Go(func() error {
+			found, err := c.kinsOf(ctx, i, n, o.Seed)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			for hash, f := range found.byHash {
+				all.add(hash, f.more, f.members...)
+			}
+			return nil
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return nil, err
+	}
+	list := make([]*kin, 0, len(all.byHash))
+	for _, f := range all.byHash {
+		list = append(list, f)
+	}
+	slices.SortFunc(list, func(a, b *kin) int { return compareHash(a.hash, b.hash) })
+	var families []family
+	for _, f := range list {
+		if n <= 0 {
+			break
+		}
+		slices.SortFunc(f.members, compareMembers)
+		out := family{more: f.more}
+		for _, m := range f.members {
+			out.places = append(out.places, m.place)
+		}
+		n -= len(out.places)
+		families = append(families, out)
+	}
+	return families, nil
+}
+
+// kinsOf reads a file for the families that its records belong to. What cannot
+// be read is left out: measuring found it, too.
+func (c *contents) kinsOf(ctx context.Context, number, n int, seed uint64) (k *kins, err error) {
+	f := c.files[number]
+	// The data's checksums were right when they were measured.
+	r, err := shard.Open(f.path, tfrecord.ReaderOptions{Checksum: tfrecord.ChecksumLength})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() // of a file that was only read
+	k = newKins(n)
+	var e tfrecord.Example
+	var name []byte
+	for {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		record, err := r.Next()
+		if err != nil {
+			if err != io.EOF && !isDamage(err) {
+				return nil, err
+			}
+			return k, nil
+		}
+		if e.Parse(record) != nil {
+			continue
+		}
+		key, _ := e.Get(c.key)
+		id, _ := key.Bytes()
+		copies, _ := e.Get(keyCopy)
+		nth, _ := copies.Int64()
+		name = append(append(append(name[:0], f.split...), 0), id...)
+		at := place{number, r.Record(), -1}
+		if r.Compression() == tfrecord.None {
+			at.offset = r.Offset()
+		}
+		k.add(xxh3.Hash128Seed(name, seed), 0, member{nth, at})
+	}
+}

@@ -1,0 +1,149 @@
+package preview
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// wanted is a record to be read, and where it goes among those shown.
+type wanted struct {
+	place
+	to int
+}
+
+// fetch reads the records at places and calls take for each, from as many
+// goroutines at a time as there are workers: with its number in the list and its
+// bytes, which are take's; or with an error for one that cannot be read.
+func (c *contents) fetch(ctx context.Context, places []place, workers int, take func(i int, record []byte, err error)) error {
+	byFile := make([][]wanted, len(c.files))
+	for i, p := range places {
+		byFile[p.file] = append(byFile[p.file], wanted{p, i})
+	}
+	var work errgroup.Group // what is done with records
+	work.SetLimit(workers)
+	reading, ctx := errgroup.WithContext(ctx)
+	reading.SetLimit(workers)
+	for i, list := range byFile {
+		if len(list) == 0 {
+			continue
+		}
+		slices.SortFunc(list, func(a, b wanted) int { return cmp.Compare(a.record, b.record) })
+		reading.Go(func() error {
+			return fetchFrom(ctx, c.files[i], list, func(i int, record []byte, err error) {
+				work.Go(func() error { take(i, record, err); return nil })
+			})
+		})
+	}
+	err := reading.Wait()
+	work.Wait() // it has no error
+	return err
+}
+
+// fetchFrom reads records of one file, in their order: by its index where it
+// has one that fits, else by passing over all before the last of them.
+func fetchFrom(ctx context.Context, f file, list []wanted, take func(i int, record []byte, err error)) error {
+	if list[0].offset < 0 {
+		locate(f, list)
+	}
+	in, err := os.Open(f.path)
+	if err != nil {
+		return err
+	}
+	defer in.Close() // of a file that was only read
+	missed := list[:0:0]
+	for _, w := range list {
+		record, ok := []byte(nil), false
+		if w.offset >= 0 {
+			record, ok = readAt(in, f.path, w)
+		}
+		if ok {
+			take(w.to, record, nil)
+		} else {
+			missed = append(missed, w)
+		}
+	}
+	if len(missed) == 0 {
+		return nil
+	}
+	r, err := shard.Open(f.path, tfrecord.ReaderOptions{})
+	if err != nil {
+		return err
+	}
+	defer r.Close() // likewise
+	return passOver(ctx, r, missed, take)
+}
+
+// passOver reads a file from its beginning to the last record that is wanted.
+func passOver(ctx context.Context, r *shard.Reader, list []wanted, take func(i int, record []byte, err error)) error {
+	for len(list) > 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		record, err := r.Next()
+		final := err != nil && !goesOn(err)
+		if final && err != io.EOF && !isDamage(err) {
+			return err
+		}
+		for len(list) > 0 && (final || list[0].record == r.Record()) {
+			if err != nil {
+				take(list[0].to, nil, err)
+			} else {
+				take(list[0].to, slices.Clone(record), nil)
+			}
+			list = list[1:]
+		}
+	}
+	return nil
+}
+
+// isDamage reports whether an error of reading is of the data, and not of the
+// disk.
+func isDamage(err error) bool {
+	var damage *tfrecord.Error
+	return errors.As(err, &damage)
+}
+
+// goesOn reports whether a reader may go on behind an error: behind a payload
+// that is damaged, but there.
+func goesOn(err error) bool {
+	var damage *tfrecord.Error
+	return errors.As(err, &damage) && damage.Part == tfrecord.PartDataCRC && !errors.Is(err, io.ErrUnexpectedEOF)
+}
+
+// locate gives records the offsets that the index beside their file says. A file
+// without an index, or with one of another number of records, has none.
+func locate(f file, list []wanted) {
+	index, err := os.Open(shard.IndexPath(f.path))
+	if err != nil {
+		return
+	}
+	defer index.Close() // likewise
+	entries, err := tfrecord.ReadIndex(index, f.path)
+	if err != nil || int64(len(entries)) != f.records {
+		return
+	}
+	for i := range list {
+		list[i].offset = entries[list[i].record].Offset
+	}
+}
+
+// readAt reads the record whose frame is said to begin at a place. It is not ok
+// when none begins there: its checksums tell.
+func readAt(in io.ReaderAt, name string, w wanted) (record []byte, ok bool) {
+	const past = 1 << 62 // the frame says how long it is
+	r := tfrecord.NewReader(io.NewSectionReader(in, w.offset, past-w.offset), tfrecord.ReaderOptions{
+		Name: name, Compression: tfrecord.None, BufferSize: 64 << 10,
+	})
+	defer r.Close() // of a plain file
+	record, err := r.Next()
+	return slices.Clone(record), err == nil
+}

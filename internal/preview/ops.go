@@ -1,0 +1,96 @@
+package preview
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// opsText says what was done to a variant, from the JSON of the augment.Draw
+// that its record has: "rotate -2.18 · hflip". What is no such JSON is said
+// as it is.
+func opsText(ops string) string {
+	var steps []json.RawMessage
+	if json.Unmarshal([]byte(ops), &steps) != nil {
+		return ops
+	}
+	var says []string
+	for _, step := range steps {
+		text, err := stepText(step)
+		if err != nil {
+			return ops
+		}
+		says = append(says, text)
+	}
+	return strings.Join(says, " · ")
+}
+
+// unsaid are the parameters that say how it was done rather than what, or what
+// the picture beside shows.
+var unsaid = map[string]bool{
+	"op": true, "filter": true, "antialias": true, "fill": true, "corner": true, "seed": true, "width": true, "height": true,
+}
+
+func stepText(step json.RawMessage) (string, error) {
+	var known struct {
+		Op         string
+		X, Y, W, H *json.Number
+	}
+	if err := json.Unmarshal(step, &known); err != nil || known.Op == "" {
+		return "", errors.New("no step")
+	}
+	name := strings.ReplaceAll(known.Op, "_", " ")
+	if known.X != nil && known.Y != nil && known.W != nil && known.H != nil {
+		return fmt.Sprintf("%s %v×%v at %v,%v", name, *known.W, *known.H, *known.X, *known.Y), nil
+	}
+	var keys, values []string
+	d := json.NewDecoder(bytes.NewReader(step))
+	d.UseNumber()
+	d.Token() // the brace
+	for d.More() {
+		key, err := d.Token()
+		if err != nil {
+			return "", err
+		}
+		var v any
+		if err := d.Decode(&v); err != nil {
+			return "", err
+		}
+		if k, _ := key.(string); !unsaid[k] {
+			keys, values = append(keys, k), append(values, plain(v))
+		}
+	}
+	if len(keys) == 1 {
+		return name + " " + values[0], nil
+	}
+	for i := range keys {
+		name += " " + keys[i] + " " + values[i]
+	}
+	return name, nil
+}
+
+// plain writes a parameter for people: numbers with three digits that count.
+func plain(v any) string {
+	switch v := v.(type) {
+	case json.Number:
+		if x, err := v.Float64(); err == nil && strings.ContainsAny(v.String(), ".eE") {
+			return strconv.FormatFloat(x, 'g', 3, 64)
+		}
+		return v.String()
+	case string:
+		return v
+	case bool:
+		return strconv.FormatBool(v)
+	case []any:
+		list := make([]string, len(v))
+		for i := range v {
+			list[i] = plain(v[i])
+		}
+		return strings.Join(list, ",")
+	}
+	b, _ := json.Marshal(v) // of what came from JSON
+	return string(b)
+}

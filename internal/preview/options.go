@@ -1,0 +1,104 @@
+package preview
+
+import (
+	"encoding/json"
+	"runtime"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// MaxPage is what a page stays below, in bytes.
+const MaxPage = 5_000_000
+
+// MaxSamples is the most that Options.Samples may be.
+const MaxSamples = 1000
+
+// Shares of MaxPage. What is left is for tables, plots, style and script.
+const (
+	picturesBudget = 3_500_000 // of all pictures, as base64
+	textsBudget    = 800_000   // of what is said of all sampled records
+)
+
+// Options say what a page shows. Codec is needed; of all else the zero value is
+// the default.
+type Options struct {
+	// Codec decodes the pictures and encodes them again.
+	Codec *augment.Codec
+	// Header and Pixels are those of shard.StatsOptions. Default: none; the page
+	// then says less of pictures.
+	Header func(data []byte) (shard.PictureHeader, error)
+	Pixels func(data []byte) (shard.PixelSums, error)
+	// Samples is how many records are shown, up to MaxSamples. Default: 120.
+	Samples int
+	// Seed of the sample. Default: 0.
+	Seed uint64
+	// Picture, Label and Key are the keys of the features with the picture, with
+	// its label (text, or an id that the manifest or the records name) and with
+	// its name. Defaults: image/encoded, else the feature with the most pictures;
+	// image/class/text, image/class/label, else the first feature of labels;
+	// image/filename, else none.
+	Picture, Label, Key string
+	// Overwrite lets the page take the place of a file.
+	Overwrite bool
+	// Command is the command that made the set, for people. Default: none.
+	Command string
+	// Tool is what the page says it was made by. Default: tfrec.
+	Tool string
+	// Workers is how many files are read, and pictures decoded, at a time.
+	// Default: GOMAXPROCS.
+	Workers int
+	// Measured, if not nil, is called when all was measured and before records
+	// are sampled.
+	Measured func()
+}
+
+func (o Options) withDefaults() Options {
+	if o.Samples == 0 {
+		o.Samples = 120
+	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	if o.Tool == "" {
+		o.Tool = "tfrec"
+	}
+	return o
+}
+
+// Report says what is on a page. Its JSON form is `tfrec preview --json`.
+type Report struct {
+	Status string `json:"status"` // "written", or "damaged" when there are faults
+	Page   string `json:"page"`
+	Bytes  int64  `json:"bytes"` // of the page
+	// Records in the set, and how many of them are on the page.
+	Records int64 `json:"records"`
+	Shown   int   `json:"shown"`
+	// Pictures on the page, and those among the records shown that could not be.
+	Pictures   int `json:"pictures"`
+	Unreadable int `json:"unreadable"`
+	// Faults of the data, as far as reading shows; the page says them, too.
+	Faults        []shard.Fault `json:"faults"`
+	FaultsOmitted int64         `json:"faults_omitted,omitempty"`
+	// MeasureSeconds of Seconds went into reading all records.
+	MeasureSeconds float64 `json:"measure_seconds"`
+	Seconds        float64 `json:"seconds"`
+}
+
+// origin is what manifests say of how a set was made.
+type origin struct {
+	name, tool, fingerprint, decoder, encoder string
+	options                                   []option
+	errors                                    int64
+}
+
+type option struct{ name, value string }
+
+// rawOption writes an option's value on one line.
+func rawOption(raw json.RawMessage) string {
+	var s string
+	if json.Unmarshal(raw, &s) == nil {
+		return s
+	}
+	return string(raw)
+}

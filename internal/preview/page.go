@@ -1,0 +1,216 @@
+package preview
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// Limits on texts, in bytes of HTML, and on rows of tables.
+const (
+	maxKeyText  = 120
+	maxShards   = 200
+	maxFaults   = 50
+	maxRows     = 120 // of features
+	maxCards    = 48
+	maxOptions  = 60
+	maxShownTop = 4
+	maxLineText = 400
+	maxColumns  = 12 // of the table of records
+)
+
+//go:embed page.html
+var pageHTML string
+
+//go:embed page.css
+var pageCSS string
+
+//go:embed page.js
+var pageJS string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageHTML))
+
+// page is what the template shows. All texts are fit to be shown.
+type page struct {
+	Policy string // content security policy
+	CSS    template.CSS
+	JS     template.JS
+
+	Title, Tool      string
+	Facts            []fact
+	Verdict, Checked string
+	OK               bool
+
+	Command string
+	Origin  []fact
+	Options []fact
+
+	sheet
+	Balance  *balance
+	Plots    []*histogram
+	Pixels   string
+	Cards    []card
+	Features []featureRow
+	// What is left out.
+	FeaturesMore, CardsMore string
+
+	Shards     []shardRow
+	ShardsMore string
+	Faults     []string
+	FaultsMore string
+}
+
+// fact is a name and a value.
+type fact struct{ Name, Value string }
+
+// page puts together all that is shown.
+func (s *survey) page(chosen []shownFamily, o *Options) *page {
+	p := &page{
+		Policy: policy(), CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
+		Title: shown(s.origin.name, maxKeyText), Tool: o.Tool,
+		sheet:   s.sheet(chosen, o),
+		Balance: s.balanceOf(),
+		Command: shown(o.Command, 4*maxLineText),
+	}
+	p.Facts = s.facts()
+	p.setVerdict(s)
+	p.setOrigin(&s.origin)
+	p.setPlots(s)
+	p.setFeatures(s)
+	if len(p.Families)+len(p.Singles) == 0 {
+		p.setCards(s)
+	}
+	p.setShards(s)
+	return p
+}
+
+// policy lets the page's own script and style run, and data: pictures load.
+func policy() string {
+	hash := func(text string) string {
+		sum := sha256.Sum256([]byte(text))
+		return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+	}
+	return "default-src 'none'; img-src data:; style-src " + hash(pageCSS) + "; script-src " + hash(pageJS) +
+		"; base-uri 'none'; form-action 'none'"
+}
+
+func (p *page) render() ([]byte, error) {
+	var b bytes.Buffer
+	if err := pageTemplate.Execute(&b, p); err != nil {
+		return nil, fmt.Errorf("the page: %w", err)
+	}
+	if b.Len() >= MaxPage {
+		return nil, fmt.Errorf("the page takes %s, more than %s: show fewer records (--samples)", size(int64(b.Len())), size(MaxPage))
+	}
+	return b.Bytes(), nil
+}
+
+// facts says in short what there is.
+func (s *survey) facts() []fact {
+	st := s.stats
+	list := []fact{
+		{"Records", grouped(st.Records)},
+		{"Files", grouped(int64(len(st.Files)))},
+		{"Size", size(st.Bytes)},
+	}
+	records := map[string]int64{}
+	var splits []string
+	for _, f := range s.files {
+		if _, known := records[f.split]; !known {
+			splits = append(splits, f.split)
+		}
+		records[f.split] += f.records
+	}
+	if len(splits) > 1 || splits[0] != "" {
+		var says []string
+		for _, split := range splits[:min(len(splits), 8)] {
+			name := split
+			if name == "" {
+				name = "no split"
+			}
+			says = append(says, shown(name, maxKeyText)+" "+grouped(records[split]))
+		}
+		list = append(list, fact{"Splits", strings.Join(says, ", ")})
+	}
+	if st.Compression["none"] != int64(len(st.Files)) {
+		list = append(list, fact{"Compression", countsText(st.Compression)})
+	}
+	if st.Records > 0 && st.Messages["tf.train.Example"] != st.Records {
+		list = append(list, fact{"Messages", countsText(st.Messages)})
+	}
+	if f := s.pictureStats(); f != nil {
+		list = append(list, fact{"Pictures", grouped(f.Count) + " (" + countsText(f.Formats) + ")"})
+	}
+	return list
+}
+
+// countsText lists counts by name: a name alone when there is but one.
+func countsText(counts map[string]int64) string {
+	names := make([]string, 0, len(counts))
+	for name := range counts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	if len(names) == 1 {
+		return shown(names[0], maxKeyText)
+	}
+	for i, name := range names {
+		names[i] = shown(name, maxKeyText) + " " + grouped(counts[name])
+	}
+	return strings.Join(names[:min(len(names), 8)], ", ")
+}
+
+// pictureStats returns what was measured of the pictures that are shown.
+func (s *survey) pictureStats() *shard.PictureStats {
+	for _, list := range [][]shard.FeatureStats{s.stats.Features, s.stats.FeatureLists} {
+		for i := range list {
+			if list[i].Key == s.picture && list[i].Pictures != nil {
+				return list[i].Pictures
+			}
+		}
+	}
+	return nil
+}
+
+func (p *page) setOrigin(o *origin) {
+	for _, f := range []fact{{"Written by", o.tool}, {"Decoder", o.decoder}, {"Encoder", o.encoder}, {"Fingerprint", o.fingerprint}} {
+		if f.Value != "" {
+			p.Origin = append(p.Origin, fact{f.Name, shown(f.Value, maxKeyText)})
+		}
+	}
+	if o.errors > 0 {
+		p.Origin = append(p.Origin, fact{"Left out", count(o.errors, "sample") + " that could not be used: errors.jsonl lists them"})
+	}
+	for _, x := range o.options[:min(len(o.options), maxOptions)] {
+		p.Options = append(p.Options, fact{shown(x.name, maxKeyText), shown(x.value, maxLineText)})
+	}
+}
+
+// setPlots draws the sizes of records and pictures.
+func (p *page) setPlots(s *survey) {
+	add := func(h *histogram) {
+		if h != nil {
+			p.Plots = append(p.Plots, h)
+		}
+	}
+	if f := s.pictureStats(); f != nil {
+		add(newHistogram("Picture width", "px", f.Width))
+		add(newHistogram("Picture height", "px", f.Height))
+		if x := f.Pixels; x != nil && x.Pictures > x.Damaged {
+			of := "all pictures"
+			if x.Sampled {
+				of = "a sample of " + count(x.Pictures, "picture")
+			}
+			p.Pixels = fmt.Sprintf("Pixels of %s: --mean %.4f,%.4f,%.4f --std %.4f,%.4f,%.4f", of,
+				x.Mean[0], x.Mean[1], x.Mean[2], x.Std[0], x.Std[1], x.Std[2])
+		}
+	}
+	add(newHistogram("Record size", "bytes", s.stats.RecordBytes))
+}

@@ -1,0 +1,191 @@
+package preview
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// How pictures are encoded for the page.
+const (
+	maxSide    = 640 // of a picture on the page, in pixels
+	minSide    = 48  // below which the quality goes down instead
+	losslessly = 64  // the longest side of pictures that become PNG
+	quality    = 82
+	lowQuality = 40
+)
+
+// Values of image/format of pictures that are stored without encoding.
+const (
+	formatRaw     = "raw"
+	formatFloat32 = "float32"
+)
+
+// picture is a picture on the page.
+type picture struct {
+	uri           string // data: with our own encoding
+	width, height int    // of what is stored
+	shownWidth    int    // of what is on the page
+	shownHeight   int
+	format        string
+	bytes         int // of what is stored
+	// pixels is what takes the place of uri in a picture file: RGB.
+	pixels *augment.Image
+}
+
+// pictures makes pictures small, for one goroutine at a time.
+type pictures struct {
+	codec        *augment.Codec
+	full, shrunk augment.Image
+	scratch      augment.Scratch
+	data         []byte
+}
+
+// load decodes the picture of a record to full: where the decoder can, at not
+// much more than the size that is wanted.
+func (p *pictures) load(features *tfrecord.Features, data []byte, side int) (*picture, error) {
+	info := &picture{bytes: len(data), format: textOf(features, keyFormat)}
+	if info.format == formatRaw || info.format == formatFloat32 {
+		return info, p.loadSamples(features, data, info)
+	}
+	stat, err := p.codec.Stat(data)
+	if err != nil {
+		return nil, err
+	}
+	info.format = strings.ToUpper(string(stat.Format))
+	info.width, info.height = stat.Oriented()
+	fit := augment.ResizeSpec{Width: side, Height: side, Fit: augment.Longer, NoUpscale: true}
+	var o augment.DecodeOptions
+	o.MinWidth, o.MinHeight = fit.MinDecode(info.width, info.height)
+	_, err = p.codec.Decode(&p.full, data, o)
+	return info, err
+}
+
+// loadSamples takes a picture that is stored as samples.
+func (p *pictures) loadSamples(features *tfrecord.Features, data []byte, info *picture) error {
+	each := 1
+	if info.format == formatFloat32 {
+		each = 4
+	}
+	var sides [3]int64
+	for i, key := range []string{keyHeight, keyWidth, keyChannels} {
+		f, _ := features.Get(key)
+		n, ok := f.Int64()
+		if !ok || n < 1 || n > int64(len(data)) {
+			return fmt.Errorf("%s, but %s is missing or does not fit", info.format, key)
+		}
+		sides[i] = n
+	}
+	h, w, channels := sides[0], sides[1], sides[2]
+	// Each is at most len(data), which is below 2³⁰: w*channels does not overflow.
+	row := w * channels * int64(each)
+	if (channels != 1 && channels != 3) || int64(len(data))%row != 0 || int64(len(data))/row != h {
+		return fmt.Errorf("%s in %s, which %d x %d pixels of %d channels do not take", info.format, size(int64(len(data))), w, h, channels)
+	}
+	info.width, info.height = int(w), int(h)
+	p.full.Reset(int(w), int(h), int(channels))
+	if each == 1 {
+		copy(p.full.Pix, data)
+		return nil
+	}
+	return stretch(p.full.Pix, data)
+}
+
+// stretch makes floats bytes, the least 0 and the largest 255: what mean and
+// deviation they were normalized by is not known.
+func stretch(dst []uint8, data []byte) error {
+	at := func(i int) float64 {
+		return float64(math.Float32frombits(binary.LittleEndian.Uint32(data[4*i:])))
+	}
+	low, high := math.Inf(1), math.Inf(-1)
+	for i := range dst {
+		if x := at(i); !math.IsInf(x, 0) {
+			low, high = min(low, x), max(high, x)
+		}
+	}
+	if math.IsNaN(low) || math.IsNaN(high) {
+		return errors.New("float32 with NaNs")
+	}
+	for i := range dst {
+		if high > low {
+			dst[i] = uint8(math.Round(255 * max(0, min(1, (at(i)-low)/(high-low)))))
+		} else {
+			dst[i] = 128
+		}
+	}
+	return nil
+}
+
+// small makes a picture of at most so many bytes, as base64, of what a record
+// holds.
+func (p *pictures) small(features *tfrecord.Features, data []byte, budget int) (*picture, error) {
+	info, err := p.load(features, data, maxSide)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be decoded: %w", err)
+	}
+	budget = budget / 4 * 3
+	longer := max(p.full.Width, p.full.Height)
+	if longer <= losslessly {
+		if p.data, err = augment.AppendPNG(p.data[:0], &p.full); err != nil {
+			return nil, fmt.Errorf("cannot be encoded: %w", err)
+		}
+		if len(p.data) <= budget {
+			return p.finish(info, "image/png", &p.full), nil
+		}
+	}
+	side, q := min(longer, maxSide), quality
+	for {
+		if err := p.encode(side, q); err != nil {
+			return nil, fmt.Errorf("cannot be encoded: %w", err)
+		}
+		over := float64(len(p.data)) / float64(budget)
+		switch {
+		case over <= 1 || q == lowQuality:
+			return p.finish(info, "image/jpeg", &p.shrunk), nil
+		case side > minSide:
+			side = max(minSide, min(side*7/8, int(float64(side)/math.Sqrt(over))))
+		default:
+			q = lowQuality
+		}
+	}
+}
+
+// pixels makes a picture whose longer side is that long at most.
+func (p *pictures) pixels(features *tfrecord.Features, data []byte, side int) (*picture, error) {
+	info, err := p.load(features, data, side)
+	if err != nil {
+		return nil, fmt.Errorf("cannot be decoded: %w", err)
+	}
+	info.pixels = new(augment.Image)
+	if err = p.shrink(side); err == nil {
+		err = augment.ToRGB(info.pixels, &p.shrunk)
+	}
+	return info, err
+}
+
+// shrink makes shrunk the picture, its longer side that long at most.
+func (p *pictures) shrink(side int) error {
+	spec := augment.ResizeSpec{Width: side, Height: side, Fit: augment.Longer, NoUpscale: true, Antialias: true}
+	return spec.Apply(&p.shrunk, &p.full, &p.scratch)
+}
+
+// encode makes data a JPEG of the picture, its longer side that long.
+func (p *pictures) encode(side, quality int) error {
+	err := p.shrink(side)
+	if err == nil {
+		p.data, err = p.codec.AppendJPEG(p.data[:0], &p.shrunk, quality, "420")
+	}
+	return err
+}
+
+func (p *pictures) finish(info *picture, mime string, im *augment.Image) *picture {
+	info.shownWidth, info.shownHeight = im.Width, im.Height
+	info.uri = "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(p.data)
+	return info
+}

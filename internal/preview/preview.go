@@ -1,0 +1,158 @@
+package preview
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// Write makes a page of the records that paths stand for (see [shard.Expand])
+// and puts it at out, which may not be there unless Options.Overwrite says so;
+// the folder must be.
+//
+// Faults of the data are no error: the page and the Report say them. No record
+// at all is an error that unwraps to shard.ErrNoRecords. After any error, and
+// when ctx ends, out is as it was. The same set, options and codec make the same
+// page.
+func Write(ctx context.Context, paths []string, out string, o Options) (*Report, error) {
+	began := time.Now()
+	o = o.withDefaults()
+	if o.Samples < 1 || o.Samples > MaxSamples {
+		return nil, fmt.Errorf("%d samples: want 1 to %d", o.Samples, MaxSamples)
+	}
+	if err := checkFree(out, o.Overwrite); err != nil {
+		return nil, err
+	}
+	s, err := measure(ctx, paths, &o)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.checkInput(out); err != nil {
+		return nil, err
+	}
+	if o.Measured != nil {
+		o.Measured()
+	}
+	measured := time.Since(began)
+	chosen, err := s.sample(ctx, &o, picturesBudget)
+	if err != nil {
+		return nil, err
+	}
+	p := s.page(chosen, &o)
+	html, err := p.render()
+	if err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := atomicfile.Write(filepath.Dir(out), out, html); err != nil {
+		return nil, err
+	}
+	report := &Report{
+		Status: "written", Page: out, Bytes: int64(len(html)),
+		Records: s.records, Faults: s.faults, FaultsOmitted: s.stats.FaultsOmitted,
+		MeasureSeconds: measured.Seconds(), Seconds: time.Since(began).Seconds(),
+	}
+	if len(s.faults) > 0 {
+		report.Status = "damaged"
+	} else {
+		report.Faults = []shard.Fault{}
+	}
+	for _, f := range chosen {
+		for _, x := range f.samples {
+			report.Shown++
+			if x.picture != nil {
+				report.Pictures++
+			} else if x.err != nil {
+				report.Unreadable++
+			}
+		}
+	}
+	return report, nil
+}
+
+// checkFree says what is in the way of a file that is to be written.
+func checkFree(out string, overwrite bool) error {
+	st, err := os.Stat(out)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		st, err := os.Stat(filepath.Dir(out))
+		if err == nil && !st.IsDir() {
+			err = fmt.Errorf("%s is no folder", filepath.Dir(out))
+		}
+		if err != nil {
+			return fmt.Errorf("the folder for the output: %w", err)
+		}
+		return nil
+	case err != nil:
+		return err
+	case !st.Mode().IsRegular():
+		return fmt.Errorf("%s is there, and no file: choose another name", out)
+	case !overwrite:
+		return fmt.Errorf("%s is there already: remove it, or choose another name", out)
+	}
+	return nil
+}
+
+// checkInput refuses to put the page where an input lies.
+func (c *contents) checkInput(out string) error {
+	there, err := os.Stat(out)
+	if err != nil {
+		return nil // it is not there: checkFree looked at all else
+	}
+	for _, f := range c.files {
+		if st, err := os.Stat(f.path); err == nil && os.SameFile(st, there) {
+			return fmt.Errorf("%s is of the inputs: choose another name", out)
+		}
+	}
+	return nil
+}
+
+// shownFamily is a record with its variants, or a record alone.
+type shownFamily struct {
+	samples []sample
+	more    int // variants that are not shown
+}
+
+// sample reads the records that are shown, their pictures in so many bytes of
+// base64 together; 0 makes them pixels.
+func (c *contents) sample(ctx context.Context, o *Options, budget int) ([]shownFamily, error) {
+	families := choose(c.files, o.Samples, o.Seed)
+	if c.variants {
+		var err error
+		if families, err = c.chooseFamilies(ctx, o.Samples, o); err != nil {
+			return nil, err
+		}
+	}
+	var places []place
+	chosen := make([]shownFamily, len(families))
+	var to []*sample
+	for i, f := range families {
+		places = append(places, f.places...)
+		chosen[i] = shownFamily{make([]sample, len(f.places)), f.more}
+		for j := range f.places {
+			to = append(to, &chosen[i].samples[j])
+		}
+	}
+	free := sync.Pool{New: func() any {
+		return &describer{contents: c, budget: budget / len(places), pictures: pictures{codec: o.Codec}}
+	}}
+	err := c.fetch(ctx, places, o.Workers, func(i int, record []byte, err error) {
+		d := free.Get().(*describer)
+		defer free.Put(d)
+		*to[i] = d.describe(places[i], record, err)
+	})
+	if err == nil {
+		err = ctx.Err()
+	}
+	return chosen, err
+}

@@ -1,0 +1,245 @@
+package preview
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// sample is a record that is shown. Its texts are the data's, not yet fit to be
+// shown.
+type sample struct {
+	split, shard string
+	record       int64
+	size         int // of the record, in bytes
+	key, label   string
+	copy         int64
+	ops          string // what was done to a variant
+	values       []value
+	picture      *picture // nil of a record without one
+	// err says why the record, or its picture, cannot be shown.
+	err error
+}
+
+// value is a feature of a record.
+type value struct{ key, text string }
+
+// Limits on what is said of the features of a record.
+const (
+	maxFeatures  = 40   // of them
+	maxValues    = 8    // of one feature
+	maxListed    = 4096 // values up to which more than the first is looked at
+	maxValueText = 400  // bytes of one feature's text, more than is ever shown
+)
+
+// describer makes samples of records, for one goroutine at a time.
+type describer struct {
+	*contents
+	budget   int // of a picture as base64, in bytes; 0 for pixels
+	pictures pictures
+	example  tfrecord.Example
+	sequence tfrecord.SequenceExample
+}
+
+// describe makes a sample of the record at a place. err says that it could not
+// be read.
+func (d *describer) describe(at place, record []byte, err error) sample {
+	f := d.files[at.file]
+	s := sample{split: f.split, shard: filepath.Base(f.path), record: at.record, size: len(record)}
+	s.key = fmt.Sprintf("record %d of %s", at.record, s.shard)
+	if name, ok := shard.ParseName(s.shard); ok {
+		s.key = fmt.Sprintf("record %d of %s %d", at.record, name.Split, name.Index)
+	}
+	if err != nil {
+		s.err = fmt.Errorf("cannot be read: %w", short(err))
+		return s
+	}
+	message := shard.MessageOf(record)
+	switch {
+	case message == shard.MessageExample && d.example.Parse(record) == nil:
+		d.fill(&s, &d.example.Features, nil)
+	case message == shard.MessageSequenceExample && d.sequence.Parse(record) == nil:
+		d.fill(&s, &d.sequence.Context, &d.sequence.Lists)
+	default:
+		if message == shard.MessageUnknown || message == shard.MessageExample {
+			message = "unknown"
+		}
+		head := record[:min(len(record), 32)]
+		s.values = []value{{"message", string(message)}, {"first bytes", hex.EncodeToString(head)}}
+	}
+	return s
+}
+
+// short is what is wrong with a record, without the place, which is said beside it.
+func short(err error) error {
+	var damage *tfrecord.Error
+	if errors.As(err, &damage) {
+		return fmt.Errorf("%s: %w", damage.Part, damage.Err)
+	}
+	return err
+}
+
+func (d *describer) fill(s *sample, features *tfrecord.Features, lists *tfrecord.FeatureLists) {
+	if key := textOf(features, d.key); key != "" {
+		s.key = key
+	}
+	s.label = d.labelOf(features)
+	if f, ok := features.Get(keyCopy); ok {
+		s.copy, _ = f.Int64()
+		s.ops = textOf(features, keyOps)
+	}
+	if d.picture != "" {
+		d.fillPicture(s, features, lists)
+	}
+	for i := range min(features.Len(), maxFeatures) {
+		key, f := features.At(i)
+		s.values = append(s.values, value{string(key), valueText(f)})
+	}
+	if more := features.Len() - maxFeatures; more > 0 {
+		s.values = append(s.values, value{"more", count(int64(more), "feature")})
+	}
+	if lists != nil {
+		for i := range min(lists.Len(), maxFeatures) {
+			key, list := lists.At(i)
+			text := count(int64(list.Len()), "step")
+			if list.Len() > 0 {
+				text += ", first: " + valueText(list.At(0))
+			}
+			s.values = append(s.values, value{string(key), text})
+		}
+	}
+}
+
+func (d *describer) fillPicture(s *sample, features *tfrecord.Features, lists *tfrecord.FeatureLists) {
+	var f tfrecord.Feature
+	ok := false
+	if !d.inList {
+		f, ok = features.Get(d.picture)
+	} else if lists != nil {
+		var list tfrecord.FeatureList
+		if list, ok = lists.Get(d.picture); ok && list.Len() > 0 {
+			f = list.At(0)
+		}
+	}
+	data, isBytes := f.Bytes()
+	switch {
+	case !ok || f.Len() == 0:
+		s.err = fmt.Errorf("no picture: the record has no value in %s", shown(d.picture, maxKeyText))
+	case !isBytes:
+		s.err = fmt.Errorf("no picture: %s holds %s values", shown(d.picture, maxKeyText), f.Kind())
+	case d.budget == 0:
+		s.picture, s.err = d.pictures.pixels(features, data, cellSide)
+	default:
+		s.picture, s.err = d.pictures.small(features, data, d.budget)
+	}
+}
+
+// labelOf returns the record's label, by name where there is one.
+func (d *describer) labelOf(features *tfrecord.Features) string {
+	f, ok := features.Get(d.label)
+	if !ok || f.Len() != 1 {
+		return ""
+	}
+	if id, ok := f.Int64(); ok {
+		if name := d.ids[id]; name != "" {
+			return name
+		}
+		return strconv.FormatInt(id, 10)
+	}
+	return valueText(f)
+}
+
+// textOf returns the first value of a feature as text; "" of none.
+func textOf(features *tfrecord.Features, key string) string {
+	f, ok := features.Get(key)
+	if !ok || key == "" {
+		return ""
+	}
+	if b, ok := f.Bytes(); ok {
+		return string(b[:min(len(b), maxLooked+1)])
+	}
+	return valueText(f)
+}
+
+// valueText writes the values of a feature: the first of many, and how many
+// there are.
+func valueText(f tfrecord.Feature) string {
+	n := f.Len()
+	var list []string
+	if n > maxListed {
+		list = firstOf(f)
+	} else {
+		list = severalOf(f)
+	}
+	text := strings.Join(list, ", ")
+	switch {
+	case n == 0:
+		return "no value"
+	case n > len(list):
+		return fmt.Sprintf("%s, %s (%s)", text, ellipsis, count(int64(n), "value"))
+	}
+	return text
+}
+
+func firstOf(f tfrecord.Feature) []string {
+	if x, ok := f.Int64(); ok {
+		return []string{strconv.FormatInt(x, 10)}
+	}
+	if x, ok := f.Float(); ok {
+		return []string{floatText(x)}
+	}
+	x, _ := f.Bytes()
+	return []string{bytesText(x)}
+}
+
+func severalOf(f tfrecord.Feature) []string {
+	var list []string
+	switch f.Kind() {
+	case tfrecord.KindInt64:
+		all := f.AppendInt64s(nil)
+		for _, x := range all[:min(len(all), maxValues)] {
+			list = append(list, strconv.FormatInt(x, 10))
+		}
+	case tfrecord.KindFloat:
+		all := f.AppendFloats(nil)
+		for _, x := range all[:min(len(all), maxValues)] {
+			list = append(list, floatText(x))
+		}
+	case tfrecord.KindBytes:
+		all := f.AppendBytes(nil)
+		for _, x := range all[:min(len(all), maxValues)] {
+			list = append(list, bytesText(x))
+		}
+	}
+	return list
+}
+
+func floatText(x float32) string { return strconv.FormatFloat(float64(x), 'g', 6, 32) }
+
+// bytesText is a value of bytes: text itself, of others what they are.
+func bytesText(b []byte) string {
+	if format := augment.Sniff(b); format != "" {
+		return fmt.Sprintf("%s, %s", strings.ToUpper(string(format)), size(int64(len(b))))
+	}
+	head := b[:min(len(b), maxValueText)]
+	if len(head) < len(b) { // not in the middle of a character
+		for n := 0; n < utf8.UTFMax && len(head) > 0 && !utf8.Valid(head); n++ {
+			head = head[:len(head)-1]
+		}
+	}
+	if !utf8.Valid(head) {
+		return count(int64(len(b)), "byte")
+	}
+	if len(head) < len(b) {
+		return string(head) + ellipsis
+	}
+	return string(head)
+}

@@ -1,0 +1,234 @@
+package preview
+
+import (
+	"fmt"
+	"html/template"
+	"slices"
+	"strings"
+)
+
+// sheet is the part of the page with the records that are shown.
+type sheet struct {
+	Note     string // how they were chosen
+	Trouble  string // how many cannot be shown
+	Families []familyView
+	Singles  []sampleView
+	// Rows are records of a set without pictures: a cell for each of Columns.
+	Columns     []string
+	ColumnsMore string
+	Rows        []sampleView
+	// Labels and Splits are what can be chosen from.
+	Labels, Splits []choice
+	Shown          int
+}
+
+// choice is a value of a filter; elements of the page have its place in the list.
+type choice struct {
+	Name  string
+	Count int
+}
+
+// familyView is an original with its variants.
+type familyView struct {
+	Key, Label, More string
+	LabelAt, SplitAt int
+	Samples          []sampleView
+}
+
+// sampleView is a record that is shown.
+type sampleView struct {
+	Key, Label, Split, Where, Alt string
+	LabelAt, SplitAt              int // places in Labels and Splits; -1 for none
+	URI                           template.URL
+	W, H                          int
+	Tiny                          bool // to be enlarged without smoothing
+	Stored                        string
+	Err                           string
+	Copy, Variant                 string // which variant it is, and what was done to it
+	Member                        bool   // of a family, which says key and label
+	Values                        []fact
+	Cells                         []string
+}
+
+// sheetMaker makes the views of samples, which share a budget.
+type sheetMaker struct {
+	labels, splits choices
+	text           int // bytes of HTML for what is said of each record
+	hasPictures    bool
+	columns        []string
+}
+
+// choices are the values of a filter and their places.
+type choices struct {
+	list []choice
+	at   map[string]int
+}
+
+func newChoices(names []string) choices {
+	slices.Sort(names)
+	c := choices{at: map[string]int{}}
+	for _, name := range names {
+		if at, known := c.at[name]; known {
+			c.list[at].Count++
+			continue
+		}
+		c.at[name] = len(c.list)
+		c.list = append(c.list, choice{shown(name, maxKeyText), 1})
+	}
+	return c
+}
+
+// place returns the place of a value in the list; -1 when it is not there.
+func (c *choices) place(name string) int {
+	if at, ok := c.at[name]; ok {
+		return at
+	}
+	return -1
+}
+
+// sheet puts together the records that are shown.
+func (s *survey) sheet(chosen []shownFamily, o *Options) sheet {
+	var labels, splits []string
+	bad, total := 0, 0
+	for _, f := range chosen {
+		for _, x := range f.samples {
+			if x.label != "" {
+				labels = append(labels, x.label)
+			}
+			if x.split != "" {
+				splits = append(splits, x.split)
+			}
+			if x.err != nil {
+				bad++
+			}
+			total++
+		}
+	}
+	m := sheetMaker{labels: newChoices(labels), splits: newChoices(splits), text: textsBudget / max(total, 1), hasPictures: s.picture != ""}
+	v := sheet{Labels: m.labels.list, Splits: m.splits.list, Shown: total, Note: s.howChosen(total, o)}
+	if bad > 0 {
+		v.Trouble = count(int64(bad), "record") + " among them could not be shown: each says why."
+	}
+	if !m.hasPictures {
+		m.setColumns(chosen, &v)
+	}
+	for _, f := range chosen {
+		switch {
+		case !m.hasPictures:
+			for i := range f.samples {
+				v.Rows = append(v.Rows, m.view(&f.samples[i]))
+			}
+		case len(f.samples) == 1 && f.more == 0:
+			v.Singles = append(v.Singles, m.view(&f.samples[0]))
+		default:
+			v.Families = append(v.Families, m.family(&f))
+		}
+	}
+	return v
+}
+
+// howChosen says which records are shown.
+func (s *survey) howChosen(n int, o *Options) string {
+	switch {
+	case int64(n) == s.records:
+		return "All " + count(s.records, "record") + "."
+	case s.variants:
+		return fmt.Sprintf("%s of %s: a random sample of the originals (seed %d), each with its variants.", grouped(int64(n)), count(s.records, "record"), o.Seed)
+	}
+	return fmt.Sprintf("%s of %s: a random sample (seed %d), spread evenly over the shards of each split.", grouped(int64(n)), count(s.records, "record"), o.Seed)
+}
+
+func (m *sheetMaker) family(f *shownFamily) familyView {
+	v := familyView{SplitAt: -1, LabelAt: -1}
+	for i := range f.samples {
+		x := m.view(&f.samples[i])
+		if i == 0 {
+			v.Key, v.Label, v.LabelAt, v.SplitAt = x.Key, x.Label, x.LabelAt, x.SplitAt
+		}
+		x.Member = true
+		v.Samples = append(v.Samples, x)
+	}
+	if f.more > 0 {
+		v.More = "and " + count(int64(f.more), "more variant")
+	}
+	return v
+}
+
+func (m *sheetMaker) view(x *sample) sampleView {
+	keyText := max(40, min(240, m.text/10))
+	v := sampleView{
+		Key: shown(x.key, keyText), Label: shown(x.label, maxKeyText), Split: shown(x.split, maxKeyText),
+		LabelAt: m.labels.place(x.label), SplitAt: m.splits.place(x.split),
+		Where: shown(fmt.Sprintf("%s, record %d, %s", x.shard, x.record, size(int64(x.size))), maxKeyText),
+	}
+	if x.copy != 0 {
+		v.Copy, v.Variant = fmt.Sprintf("variant %d", x.copy), shown(opsText(x.ops), max(60, min(maxLineText, m.text/6)))
+	}
+	if x.err != nil {
+		v.Err = shown(x.err.Error(), min(maxLineText, keyText))
+	}
+	if p := x.picture; p != nil {
+		v.URI, v.W, v.H = template.URL(p.uri), p.shownWidth, p.shownHeight
+		v.Tiny = max(p.shownWidth, p.shownHeight) <= losslessly
+		v.Stored = fmt.Sprintf("%d × %d %s, %s", p.width, p.height, shown(p.format, 20), size(int64(p.bytes)))
+		v.Alt = strings.TrimPrefix(v.Label+": "+v.Key, ": ")
+		if x.copy != 0 {
+			v.Alt += fmt.Sprintf(", variant %d", x.copy)
+		}
+	}
+	if m.columns != nil {
+		v.Cells = m.cells(x)
+		return v
+	}
+	left := m.text - 4*len(v.Key) - 2*len(v.Label) - 2*len(v.Variant) - len(v.Err)
+	for _, f := range x.values {
+		one := fact{shown(f.key, 80), shown(f.text, 160)}
+		if left -= len(one.Name) + len(one.Value) + 40; left < 0 {
+			break
+		}
+		v.Values = append(v.Values, one)
+	}
+	return v
+}
+
+// setColumns finds the features that the table of records has.
+func (m *sheetMaker) setColumns(chosen []shownFamily, v *sheet) {
+	known := map[string]bool{}
+	m.columns = []string{}
+	more := 0
+	add := func(x *sample) {
+		for _, f := range x.values {
+			switch {
+			case known[f.key]:
+			case len(m.columns) == maxColumns:
+				more++
+			default:
+				m.columns = append(m.columns, f.key)
+				v.Columns = append(v.Columns, shown(f.key, maxKeyText))
+			}
+			known[f.key] = true
+		}
+	}
+	for _, f := range chosen {
+		for i := range f.samples {
+			add(&f.samples[i])
+		}
+	}
+	if more > 0 {
+		v.ColumnsMore = count(int64(more), "more feature") + " of these records: tfrec cat shows them."
+	}
+}
+
+// cells are the values of a record, a cell for each column.
+func (m *sheetMaker) cells(x *sample) []string {
+	text := max(16, min(maxKeyText, m.text/len(m.columns)-20))
+	cells := make([]string, len(m.columns))
+	for i, key := range m.columns {
+		for _, f := range x.values {
+			if f.key == key {
+				cells[i] = shown(f.text, text)
+			}
+		}
+	}
+	return cells
+}

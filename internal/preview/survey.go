@@ -1,0 +1,125 @@
+package preview
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// survey is what was measured of all records.
+type survey struct {
+	*contents
+	stats  *shard.Stats
+	faults []shard.Fault
+	origin origin
+}
+
+// measuredPixels is how many pictures are decoded for the pixels' mean and
+// deviation.
+const measuredPixels = 200
+
+// measure reads all files that paths stand for. Missing shards are faults.
+func measure(ctx context.Context, paths []string, o *Options) (*survey, error) {
+	all, err := shard.Expand(paths)
+	if err != nil {
+		return nil, err
+	}
+	s := new(survey)
+	if paths, err = s.withoutMissing(paths, all); err != nil {
+		return nil, err
+	}
+	s.stats, err = shard.Measure(ctx, paths, shard.StatsOptions{
+		Workers: o.Workers, Seed: o.Seed, Top: maxLabels, SamplePixels: measuredPixels,
+		Header: o.Header, Pixels: o.Pixels,
+	})
+	if err != nil {
+		return nil, err
+	}
+	st := s.stats
+	if st.Records == 0 && len(st.Faults) == 0 {
+		return nil, fmt.Errorf("%w with a record: %s empty, such as %s", shard.ErrNoRecords, count(int64(len(all)), "file"), all[0].Path)
+	}
+	s.contents = newContents(all, st.Files)
+	s.compare()
+	s.faults = append(st.Faults, s.faults...)
+	s.origin = originOf(all)
+	return s, s.resolve(o, featuresOf(st.Features), featuresOf(st.FeatureLists), st.Labels)
+}
+
+// withoutMissing returns paths of the files that are there, and takes the others
+// for faults. When all are there it is paths.
+func (s *survey) withoutMissing(paths []string, all []shard.Source) ([]string, error) {
+	var there []string
+	for _, source := range all {
+		_, err := os.Stat(source.Path)
+		switch {
+		case err == nil:
+			there = append(there, source.Path)
+		case errors.Is(err, fs.ErrNotExist) && source.Info != nil:
+			s.faults = append(s.faults, shard.Fault{
+				Path: source.Path, Record: -1, Offset: -1, Part: tfrecord.PartMissing,
+				Message: "the manifest names it, and it is not there",
+			})
+		default:
+			return nil, err
+		}
+	}
+	switch len(there) {
+	case 0:
+		return nil, fmt.Errorf("%w: none of the %d that the manifest names is there", shard.ErrNoRecords, len(all))
+	case len(all):
+		return paths, nil
+	}
+	return there, nil
+}
+
+// compare holds the files to what their manifest says of them.
+func (s *survey) compare() {
+	read := make(map[string]shard.FileSummary, len(s.stats.Files))
+	for _, f := range s.stats.Files {
+		read[f.Path] = f
+	}
+	for _, f := range s.files {
+		if f.set == nil {
+			continue
+		}
+		for _, c := range []struct {
+			what      string
+			have, say int64
+		}{{"records", f.records, f.set.Records}, {"bytes", read[f.path].Bytes, f.set.Bytes}} {
+			if c.have != c.say {
+				s.faults = append(s.faults, shard.Fault{
+					Path: f.path, Record: -1, Offset: -1, Part: tfrecord.PartCount,
+					Message: fmt.Sprintf("it has %d %s, the manifest says %d", c.have, c.what, c.say),
+				})
+			}
+		}
+	}
+}
+
+// originOf returns what the manifest says, when all files are of one.
+func originOf(sources []shard.Source) origin {
+	set := sources[0].Set
+	for _, s := range sources {
+		if set == nil || s.Set == nil || s.Set.Fingerprint != set.Fingerprint || s.Set.Dir != set.Dir {
+			return origin{name: filepath.Base(filepath.Dir(sources[0].Path))}
+		}
+	}
+	from := origin{
+		name: set.Name, tool: set.Tool, fingerprint: set.Fingerprint,
+		decoder: set.Decoder, encoder: set.Encoder, errors: set.Errors,
+	}
+	for name, raw := range set.Options {
+		from.options = append(from.options, option{name, rawOption(raw)})
+	}
+	slices.SortFunc(from.options, func(a, b option) int { return cmp.Compare(a.name, b.name) })
+	return from
+}

@@ -1,0 +1,118 @@
+package preview
+
+import (
+	"fmt"
+	"html"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// maxLooked bounds how much of a text is looked at, in bytes.
+const maxLooked = 16 << 10
+
+// shown makes text of the data fit to be shown in at most that many bytes of
+// HTML: stray bytes become \xNN; what has no look of its own, or changes that of
+// the text around it, its code point; and what is longer is cut.
+func shown(s string, limit int) string {
+	cut := len(s) > maxLooked
+	if cut {
+		s = strings.ToValidUTF8(s[:maxLooked], "")
+	}
+	s = shard.Readable(s)
+	var b strings.Builder
+	size := 0
+	for _, r := range s {
+		piece := string(r)
+		if hides(r) {
+			piece = codePoint(r)
+		}
+		size += len(html.EscapeString(piece))
+		if size > limit-len(ellipsis) {
+			cut = true
+			break
+		}
+		b.WriteString(piece)
+	}
+	if cut {
+		return b.String() + ellipsis
+	}
+	return b.String()
+}
+
+const ellipsis = "…"
+
+// hides reports whether a character has no look of its own: controls, line
+// separators, marks that turn the direction of text or join its letters, private
+// and unassigned ones.
+func hides(r rune) bool {
+	return r == utf8.RuneError || r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zs, r) && r != ' ' && r != '\u00a0'
+}
+
+func codePoint(r rune) string {
+	switch r {
+	case '\n':
+		return `\n`
+	case '\t':
+		return `\t`
+	case '\r':
+		return `\r`
+	case utf8.RuneError: // it was there already: stray bytes are readable by now
+		return "\ufffd"
+	}
+	if r > 0xffff {
+		return fmt.Sprintf(`\U%08x`, r)
+	}
+	return fmt.Sprintf(`\u%04x`, r)
+}
+
+// count is a number with its noun: "1 record", "1,204 records".
+func count(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return grouped(n) + " " + noun + "s"
+}
+
+// grouped writes a number with commas between thousands.
+func grouped(n int64) string {
+	digits := fmt.Sprint(n)
+	sign := ""
+	if digits[0] == '-' {
+		sign, digits = "-", digits[1:]
+	}
+	for i := len(digits) - 3; i > 0; i -= 3 {
+		digits = digits[:i] + "," + digits[i:]
+	}
+	return sign + digits
+}
+
+// size is a number of bytes for people, in powers of 1024.
+func size(n int64) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	x, unit := float64(n)/1024, 0
+	for x >= 1023.95 && unit < len("KMGTPE")-1 {
+		x /= 1024
+		unit++
+	}
+	return fmt.Sprintf("%.1f %ciB", x, "KMGTPE"[unit])
+}
+
+// percent is a share for people.
+func percent(n, total int64) string {
+	if total == 0 {
+		return "0 %"
+	}
+	share := 100 * float64(n) / float64(total)
+	switch {
+	case share > 0 && share < 0.1:
+		return "< 0.1 %"
+	case share < 9.95:
+		return fmt.Sprintf("%.1f %%", share)
+	}
+	return fmt.Sprintf("%.0f %%", share)
+}
