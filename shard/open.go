@@ -2,6 +2,7 @@ package shard
 
 import (
 	"errors"
+	"io"
 	"os"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -29,6 +30,20 @@ func Open(path string, o tfrecord.ReaderOptions) (*Reader, error) {
 // Close closes the file and frees what reads it.
 func (r *Reader) Close() error {
 	return errors.Join(r.Reader.Close(), r.file.Close())
+}
+
+// Left tells how much of the file is still to be read, so that the buffer for a
+// large record need not grow.
+func (m *meter) Left() int64 {
+	st, err := m.f.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		return 0
+	}
+	at, err := m.f.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0
+	}
+	return st.Size() - at
 }
 
 // openSequential opens a file that will be read from its start to its end.

@@ -53,6 +53,15 @@ func (h heldFile) ReadAt(p []byte, offset int64) (int, error) {
 	return n, err
 }
 
+// Size is that of the file; 0 where it cannot be told.
+func (h heldFile) Size() int64 {
+	st, err := h.f.Stat()
+	if err != nil {
+		return 0
+	}
+	return st.Size()
+}
+
 // from returns a reader of what lies at offset and behind it.
 func (h heldFile) from(offset int64) io.Reader { return io.NewSectionReader(h, offset, 1<<62) }
 

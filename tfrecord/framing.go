@@ -95,7 +95,13 @@ func (f Framing) Resync(r io.ReaderAt, offset int64) (int64, error) {
 		}
 		for i := 0; i+headerSize <= n; i++ {
 			// The upper bytes of nearly any length are zero.
-			if binary.LittleEndian.Uint64(window[i:]) > largest {
+			length := binary.LittleEndian.Uint64(window[i:])
+			if length > largest {
+				continue
+			}
+			// No header is all zeros: the masked checksum of the length 0 is not 0.
+			if length == 0 && binary.LittleEndian.Uint32(window[i+8:]) == 0 {
+				i += zerosAt(window[i:n]) - headerSize // on to the first that is not
 				continue
 			}
 			_, v := check.Check(window[i:n])
@@ -114,6 +120,18 @@ func (f Framing) Resync(r io.ReaderAt, offset int64) (int64, error) {
 		}
 		offset += int64(n - headerSize + 1)
 	}
+}
+
+// zerosAt returns how many zeros p begins with.
+func zerosAt(p []byte) int {
+	n := 0
+	for n+8 <= len(p) && binary.LittleEndian.Uint64(p[n:]) == 0 {
+		n += 8
+	}
+	for n < len(p) && p[n] == 0 {
+		n++
+	}
+	return n
 }
 
 // CheckAt looks at the frame at offset of a file, without memory for all of it.

@@ -63,7 +63,9 @@ type Reader struct {
 }
 
 // NewReader returns a Reader of r. It reads ahead, so r stands anywhere
-// afterwards.
+// afterwards. Where r is a file, or has a method Left() int64 that tells how many
+// bytes are still to come, the buffer for a large record is made at once; else it
+// grows as its data come in.
 func NewReader(r io.Reader, opts ReaderOptions) *Reader {
 	if opts.MaxRecord <= 0 {
 		opts.MaxRecord = defaultMaxRecord

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+	"os"
 )
 
 // load brings the next frame into the buffer, whatever it takes: the slow twin
@@ -114,14 +115,35 @@ func (r *Reader) fill(n int) (have int, err error) {
 	return r.end - r.pos, nil
 }
 
-// grow makes the full buffer larger on the way to n bytes. It never takes more
-// than twice what has come in, for a length may claim anything.
+// grow makes the full buffer larger on the way to n bytes. It takes no more than
+// twice what has come in, for a length may claim anything, unless it is known
+// that so much is still to come.
 func (r *Reader) grow(n int) {
 	size := 2 * len(r.buf)
-	if size > n {
+	if size > n || !r.compressed && int64(n-(r.end-r.pos)) <= left(r.src.r) {
 		size = n + n/8 // the next record may be a little longer
 	}
 	r.buf = append(make([]byte, 0, size), r.buf...)[:size]
+}
+
+// left returns how much of a source is still to be read, at least; 0 where that
+// is not known.
+func left(r io.Reader) int64 {
+	switch r := r.(type) {
+	case interface{ Left() int64 }:
+		return r.Left()
+	case *os.File:
+		st, err := r.Stat()
+		if err != nil || !st.Mode().IsRegular() {
+			return 0
+		}
+		at, err := r.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return 0
+		}
+		return st.Size() - at
+	}
+	return 0
 }
 
 // short is the error for a stream that ended, in whatever way, when only have

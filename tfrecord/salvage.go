@@ -53,7 +53,8 @@ type Salvager struct {
 }
 
 // NewSalvager returns a Salvager of a file. The Compression of the options
-// does not count.
+// does not count. Where in has a method Size() int64, buffers for large records
+// are made at once.
 func NewSalvager(in io.ReaderAt, opts ReaderOptions) *Salvager {
 	opts.Compression = None
 	s := &Salvager{in: in, name: opts.Name, r: NewReader(nil, opts)}
@@ -65,8 +66,28 @@ func NewSalvager(in io.ReaderAt, opts ReaderOptions) *Salvager {
 // that number.
 func (s *Salvager) MoveTo(record, offset int64) {
 	// What is beyond the end of the largest file reads as its end.
-	s.r.Reset(io.NewSectionReader(s.in, offset, maxOffset-offset), s.name)
+	s.r.Reset(&tail{io.NewSectionReader(s.in, offset, maxOffset-offset), s.in, offset}, s.name)
 	s.r.record, s.r.base = record-1, offset
+}
+
+// tail is what a file has from an offset on.
+type tail struct {
+	*io.SectionReader
+	in     io.ReaderAt
+	offset int64
+}
+
+// Left tells how much is still to come, where the file tells its size.
+func (t *tail) Left() int64 {
+	sized, ok := t.in.(interface{ Size() int64 })
+	if !ok {
+		return 0
+	}
+	at, err := t.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0
+	}
+	return sized.Size() - t.offset - at
 }
 
 // maxOffset is more than any file has bytes.

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"testing"
 )
@@ -166,6 +168,82 @@ func TestResyncWindows(t *testing.T) {
 	}
 }
 
+// TestResyncOverZeros goes over zeros in steps, and must not step over a frame
+// that begins with some: one without payload has eight.
+func TestResyncOverZeros(t *testing.T) {
+	for _, size := range []int{0, 1, 255, 256, 70_000} {
+		frame := AppendFrame(nil, noise(size))
+		for _, junk := range []int{1, 3, 4, 5, 11, 12, 13, 19, 20, 100, resyncWindow - 20, resyncWindow - 12, resyncWindow - 11, resyncWindow - 8, resyncWindow - 1, resyncWindow, 2*resyncWindow + 5} {
+			data := append(append(make([]byte, junk), frame...), make([]byte, 40)...)
+			if n, err := (Framing{}).Resync(bytes.NewReader(data), 0); err != nil || n != int64(junk) {
+				t.Errorf("a record of %d bytes behind %d zeros: found at %d, %v", size, junk, n, err)
+			}
+			if n, err := (Framing{}).Resync(bytes.NewReader(data), int64(junk)+1); err != nil || n != int64(len(data)) {
+				t.Errorf("a record of %d bytes behind %d zeros: then at %d, %v", size, junk, n, err)
+			}
+		}
+	}
+}
+
+// TestLargeRecordsTakeOneBuffer holds what reading a large record allocates to
+// its size, where it is known that all of it is there.
+func TestLargeRecordsTakeOneBuffer(t *testing.T) {
+	const size = 40 << 20
+	path := filepath.Join(t.TempDir(), "large")
+	if err := os.WriteFile(path, AppendFrame(AppendFrame(nil, []byte("small")), make([]byte, size)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	read := map[string]func() ([]byte, error){
+		"reader":   NewReader(f, ReaderOptions{}).Next,
+		"salvager": NewSalvager(sizedFile{f, size + 2*Overhead + 5}, ReaderOptions{}).Next,
+	}
+	for name, next := range read {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		for range 2 {
+			if _, err := next(); err != nil {
+				t.Fatalf("%s: %v", name, err)
+			}
+		}
+		runtime.ReadMemStats(&after)
+		if n := after.TotalAlloc - before.TotalAlloc; n > size*5/4 {
+			t.Errorf("%s: %d MB were allocated for a record of %d", name, n>>20, size>>20)
+		}
+	}
+	// A length that lies takes no more than what there is.
+	lie := AppendFrame(nil, nil)[:0]
+	lie = appendHeader(lie, 1<<29)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	if err := os.WriteFile(path, append(lie, make([]byte, 1000)...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	g, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer g.Close()
+	if _, err := NewReader(g, ReaderOptions{}).Next(); !errors.Is(err, io.ErrUnexpectedEOF) {
+		t.Error(err)
+	}
+	runtime.ReadMemStats(&after)
+	if n := after.TotalAlloc - before.TotalAlloc; n > 2<<20 {
+		t.Errorf("%d bytes were allocated for a length without its data", n)
+	}
+}
+
+type sizedFile struct {
+	io.ReaderAt
+	size int64
+}
+
+func (f sizedFile) Size() int64 { return f.size }
+
 // unreadable is a file that cannot be read from an offset on.
 type unreadable struct {
 	data []byte
@@ -268,6 +346,17 @@ func FuzzFraming(f *testing.F) {
 			t.Fatalf("verdict %v with a size of %d of %d", v, size, len(data))
 		}
 	})
+}
+
+func BenchmarkResyncZeros(b *testing.B) {
+	data := append(make([]byte, 8<<20), AppendFrame(nil, noise(100))...)
+	b.SetBytes(8 << 20)
+	b.ReportAllocs()
+	for b.Loop() {
+		if n, err := (Framing{}).Resync(bytes.NewReader(data), 0); err != nil || n != 8<<20 {
+			b.Fatal(fmt.Sprint(n), err)
+		}
+	}
 }
 
 func BenchmarkResync(b *testing.B) {
