@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"runtime"
 	"time"
@@ -11,8 +12,8 @@ import (
 )
 
 // BenchOptions say which pipeline [Bench] runs: an interleave of 16 files, or of
-// as many as there are, record by record in tf.data's order, a shuffle when asked
-// for, and batches.
+// as many as there are, record by record in tf.data's order, a cache and a shuffle
+// when asked for, and batches.
 type BenchOptions struct {
 	// Parse makes columns of the records, see [ColumnSpec].
 	Parse bool
@@ -24,6 +25,9 @@ type BenchOptions struct {
 	Batch int
 	// Shuffle is the size of the shuffle buffer, in records. Default: none.
 	Shuffle int
+	// Cache, when not nil, keeps the records behind the interleave: from the second
+	// pass on they come from there, or from the first where it was there before.
+	Cache *CacheOptions
 	// Workers is how many goroutines work at the same time, in each stage and
 	// together. Default: what is chosen, within GOMAXPROCS together.
 	Workers int
@@ -72,11 +76,17 @@ func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, e
 	if o.Parse && o.Decode {
 		return nil, errors.New("bench: parsing into columns and decoding pictures are two pipelines; want one of them")
 	}
+	if o.Batch < 0 || o.Shuffle < 0 || o.For < 0 {
+		return nil, fmt.Errorf("bench: Batch %d, Shuffle %d, For %v: want 0 or more of each", o.Batch, o.Shuffle, o.For)
+	}
 	set, err := OpenAll(paths, Options{Parallelism: o.Workers, Readers: o.Workers, Memory: o.Memory, perPass: true})
 	if err != nil {
 		return nil, err
 	}
 	pipe := set.Interleave(min(16, len(set.Sources())), 1)
+	if o.Cache != nil {
+		pipe = pipe.Cache(*o.Cache)
+	}
 	if o.Shuffle > 0 {
 		pipe = pipe.Shuffle(o.Shuffle)
 	}

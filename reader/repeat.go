@@ -6,13 +6,16 @@ import (
 	"io"
 )
 
-// Repeat returns the elements n times, for ever when n is below 0. What comes
+// Repeat returns the elements n times, for ever when n is -1. What comes
 // before it begins a new epoch each time (see [Record.Epoch]): shuffles before
 // it are drained first, so that epochs never mix, and take another order. An
 // epoch without elements ends it.
 func (p Pipe) Repeat(n int) Pipe {
 	name := fmt.Sprintf("repeat(%d)", max(n, -1))
 	next := p.then(name, func(r *run, up stage) (stage, error) {
+		if n < -1 {
+			return nil, fmt.Errorf("reader: Repeat(%d): want 0 or more, or -1 for ever", n)
+		}
 		return &repeatStage{up: up, name: name, times: int64(n)}, nil
 	})
 	next.last.passes *= int64(max(n, 1))

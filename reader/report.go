@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"errors"
 	"expvar"
 	"fmt"
 	"runtime"
@@ -82,6 +83,9 @@ var published struct {
 }
 
 func publish(name string, report func() Report) error {
+	if name == "" {
+		return errors.New("reader: Publish without a name")
+	}
 	published.mu.Lock()
 	defer published.mu.Unlock()
 	if v, ours := published.names[name]; ours {

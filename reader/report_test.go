@@ -6,6 +6,7 @@ import (
 	"expvar"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -69,52 +70,66 @@ func TestReportAndPublish(t *testing.T) {
 }
 
 // With a slow function and a fast consumer there come to be as many workers as
-// keep it fed, and with a slow consumer few; the order is the same. How many that
-// is follows from the times that sleeping really took.
+// keep it fed, and with a slow consumer few, in each stage that calls functions;
+// the order is the same. Time is synctest's: sleeping takes none.
 func TestTunerSettles(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 900, 900, 900)
 	set := open(t, dir, Options{Parallelism: 24})
-	want := idsOf(t, set.Interleave(3, 1).Repeat(-1).Take(4000))
-	for _, c := range []struct {
-		work, consumer time.Duration
-		settling       time.Duration
-	}{
-		{work: 8 * time.Millisecond, consumer: time.Millisecond, settling: 1500 * time.Millisecond},
-		{work: 100 * time.Microsecond, consumer: 4 * time.Millisecond, settling: 600 * time.Millisecond},
+	const settling, measured = 30 * time.Second, 10 * time.Second
+	want := idsOf(t, set.Interleave(3, 1).Repeat(-1).Take(60000))
+	given := MapOptions{Workers: 2}
+	for name, flow := range map[string]func(p Pipe, work func()) Flow[int]{
+		"Map": func(p Pipe, work func()) Flow[int] {
+			return Map(p, func(r Record) (int, error) { work(); return idOf(r), nil }, MapOptions{})
+		},
+		"MapFlow": func(p Pipe, work func()) Flow[int] {
+			return MapFlow(Map(p, idFrom, given), func(id int) (int, error) { work(); return id, nil }, MapOptions{})
+		},
+		"Pipe.Map": func(p Pipe, work func()) Flow[int] {
+			p = p.Map("work", func(dst []byte, r Record) ([]byte, error) { work(); return append(dst, r.Data...), nil }, MapOptions{})
+			return Map(p, idFrom, given)
+		},
 	} {
-		r, err := Map(set.Interleave(3, 1).Repeat(-1), func(r Record) (int, error) {
-			time.Sleep(c.work)
-			return idOf(r), nil
-		}, MapOptions{}).Start(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		n := 0
-		pass := func(d time.Duration) StageStats {
-			for began := time.Now(); time.Since(began) < d; n++ {
-				id, err := r.Next()
+		for _, c := range []struct {
+			work, consumer time.Duration
+			least, most    int // workers it is to settle at
+		}{
+			{work: 8 * time.Millisecond, consumer: time.Millisecond, least: 7, most: 14},
+			{work: 100 * time.Microsecond, consumer: 4 * time.Millisecond, least: 1, most: 2},
+		} {
+			synctest.Test(t, func(t *testing.T) {
+				r, err := flow(set.Interleave(3, 1).Repeat(-1), func() { time.Sleep(c.work) }).Start(t.Context())
 				if err != nil {
 					t.Fatal(err)
 				}
-				if id != want[n] {
-					t.Fatalf("element %d is %d, want %d", n, id, want[n])
+				defer r.Close()
+				n := 0
+				pass := func(d time.Duration) (tuned StageStats) {
+					for began := time.Now(); time.Since(began) < d; n++ {
+						id, err := r.Next()
+						if err != nil {
+							t.Fatal(err)
+						}
+						if id != want[n] {
+							t.Fatalf("%s: element %d is %d, want %d", name, n, id, want[n])
+						}
+						time.Sleep(c.consumer)
+					}
+					for _, s := range r.Stats() {
+						if s.Auto && strings.HasPrefix(s.Name, "map") {
+							tuned = s
+						}
+					}
+					return tuned
 				}
-				time.Sleep(c.consumer)
-			}
-			stages := r.Stats()
-			return stages[len(stages)-1]
+				before := pass(settling)
+				after := pass(measured)
+				awaited := float64(after.Awaited-before.Awaited) / float64(measured)
+				if awaited > 0.2 || after.Workers < c.least || after.Workers > c.most || after.Changes-before.Changes > 2 {
+					t.Errorf("%s, %v of work, %v of the consumer: the consumer waits %.0f%% of the time: %+v, and %d changes before",
+						name, c.work, c.consumer, 100*awaited, after, before.Changes)
+				}
+			})
 		}
-		before := pass(c.settling)
-		began := time.Now()
-		after := pass(400 * time.Millisecond)
-		passed := time.Since(began)
-		busy := float64(after.Busy-before.Busy) / float64(passed)
-		awaited := float64(after.Awaited-before.Awaited) / float64(passed)
-		workers := float64(max(before.Workers, after.Workers))
-		if awaited > 0.4 || workers > 2.5*busy+1.5 || !after.Auto || after.Changes > 16 {
-			t.Errorf("%v of work, %v of the consumer: %.1f workers are busy, the consumer waits %.0f%% of the time: %+v",
-				c.work, c.consumer, busy, 100*awaited, after)
-		}
-		r.Close()
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/tfrec/tfrec/shard"
@@ -82,31 +83,42 @@ const mostMemory = 1 << 30
 const defaultMaxRecord = 1 << 30
 
 func (o *Options) complete() error {
+	for _, given := range []struct {
+		name string
+		n    int64
+	}{
+		{"Workers", int64(o.Workers)}, {"Parallelism", int64(o.Parallelism)}, {"Readers", int64(o.Readers)},
+		{"Memory", o.Memory}, {"MaxRecord", o.MaxRecord},
+	} {
+		if given.n < 0 {
+			return fmt.Errorf("%s %d: want 0 for the default, or more", given.name, given.n)
+		}
+	}
 	if o.Workers == 0 {
 		o.Workers = 1
 	}
 	if o.Worker < 0 || o.Worker >= o.Workers || o.Workers > maxParts {
 		return fmt.Errorf("worker %d of %d: want a number from 0 and below the number of workers, %d at most", o.Worker, o.Workers, maxParts)
 	}
-	if o.Parallelism > maxWorkers {
-		return fmt.Errorf("a Parallelism of %d: want %d at most", o.Parallelism, maxWorkers)
+	if o.Checksum > tfrecord.ChecksumOff || o.Compression > tfrecord.Zstd {
+		return fmt.Errorf("Checksum %d, Compression %d: want one of the constants", o.Checksum, o.Compression)
 	}
 	if o.ShardBy > ByRecord || o.Ends > PadEnds {
 		return fmt.Errorf("ShardBy %d, Ends %d: want one of the constants", o.ShardBy, o.Ends)
 	}
-	if o.Parallelism <= 0 {
+	if o.Parallelism == 0 {
 		o.Parallelism = runtime.GOMAXPROCS(0)
 	}
 	if o.Parallelism > maxParallelism {
 		return fmt.Errorf("parallelism of %d: want %d at most", o.Parallelism, maxParallelism)
 	}
-	if o.Readers < 0 || o.Readers > maxReaders {
+	if o.Readers > maxReaders {
 		return fmt.Errorf("%d Readers: want 0 to %d", o.Readers, maxReaders)
 	}
 	if o.memoryGiven = o.Memory > 0; !o.memoryGiven {
 		o.Memory = min(memoryLimit()/4, mostMemory)
 	}
-	if o.MaxRecord <= 0 {
+	if o.MaxRecord == 0 {
 		o.MaxRecord = defaultMaxRecord
 	}
 	return o.SkipBad.check()
@@ -153,7 +165,7 @@ func OpenAll(paths []string, o Options) (*Set, error) {
 		all := sources
 		sources = slices.DeleteFunc(slices.Clone(sources), func(s shard.Source) bool { return s.Split != o.Split })
 		if len(sources) == 0 {
-			return nil, fmt.Errorf("%s: %w in a split %q; there are: %v", paths[0], shard.ErrNoRecords, o.Split, splitsOf(all))
+			return nil, fmt.Errorf("%s: %w in a split %q; %s", paths[0], shard.ErrNoRecords, o.Split, splitsOf(all))
 		}
 	}
 	s := &Set{opts: o, sources: sources, indexes: make([]*fileIndex, len(sources))}
@@ -163,14 +175,22 @@ func OpenAll(paths []string, o Options) (*Set, error) {
 	return s, nil
 }
 
-func splitsOf(sources []shard.Source) []string {
+// splitsOf says which splits there are, those without records included.
+func splitsOf(sources []shard.Source) string {
 	var names []string
 	for _, s := range sources {
-		if s.Split != "" && !slices.Contains(names, s.Split) {
-			names = append(names, s.Split)
+		if s.Set != nil {
+			for _, split := range s.Set.Splits {
+				names = append(names, split.Name)
+			}
 		}
 	}
-	return names
+	slices.Sort(names)
+	names = slices.Compact(names)
+	if len(names) == 0 {
+		return "no manifest names any: leave Split empty, or give the files of the split"
+	}
+	return "there are: " + strings.Join(names, ", ")
 }
 
 // Sources returns the files, in the order of their names, those of other

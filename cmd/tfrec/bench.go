@@ -17,7 +17,7 @@ import (
 
 func newBenchCommand() *cobra.Command {
 	var o reader.BenchOptions
-	var size string
+	var size, cache string
 	var seconds float64
 	cmd := &cobra.Command{
 		Use:     "bench PATH...",
@@ -28,7 +28,9 @@ they are, of columns (--parse), or of decoded pictures (--decode). All is read
 once at least, with full checksums, and again until --seconds are over; from the
 second time on the operating system may have the files in memory.
 
-Files are interleaved record by record, 16 at a time, in tf.data's order. For
+Files are interleaved record by record, 16 at a time, in tf.data's order. With
+--cache later passes read what the first one kept, and where a folder holds it
+already, so does the first. For
 each stage there are the elements that it gave, the seconds that its workers
 worked, waited for input, and were blocked by what comes after it, and those that
 what comes after it waited for it; how many workers it has and how long its queue
@@ -42,6 +44,10 @@ of the time cut off of the last one.`,
 		Args:        minArgs("PATH"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := benchFlags(cmd, &o, size, seconds); err != nil {
+				return err
+			}
+			var err error
+			if o.Cache, err = cacheFlag(cmd.Flags(), cache); err != nil {
 				return err
 			}
 			res, err := reader.Bench(cmd.Context(), args, o)
@@ -71,6 +77,7 @@ of the time cut off of the last one.`,
 	fs.IntVar(&o.Batch, "batch", 1, "records in a batch")
 	fs.IntVar(&o.Workers, "workers", 0, "how many goroutines work at the same time; without it that is chosen as it runs")
 	fs.IntVar(&o.Shuffle, "shuffle", 0, "shuffle with a buffer of `N` records (default: none)")
+	fs.StringVar(&cache, "cache", "", "keep the records in `DIR`, or in memory with the word memory, for the passes behind the first")
 	fs.Float64Var(&seconds, "seconds", 2, "go on for so long, in seconds; 0 reads all once")
 	return cmd
 }
@@ -143,6 +150,10 @@ func printBench(w io.Writer, r *reader.BenchResult) {
 	if chosen > 0 {
 		fmt.Fprintln(w, "* chosen as it ran; --workers gives a number")
 	}
-	fmt.Fprintf(w, "memory: at most %.1f MB in flight, of %.1f MB\n", float64(r.Memory.Peak)/1e6, float64(r.Memory.Limit)/1e6)
+	fmt.Fprintf(w, "memory: at most %.1f MB in flight, of %.1f MB", float64(r.Memory.Peak)/1e6, float64(r.Memory.Limit)/1e6)
+	if r.Memory.Held > 0 {
+		fmt.Fprintf(w, ", and %.1f MB in the shuffle buffer", float64(r.Memory.Held)/1e6)
+	}
+	fmt.Fprintln(w)
 	fmt.Fprintf(w, "\nbottleneck: %s\n", r.Bottleneck)
 }

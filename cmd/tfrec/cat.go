@@ -45,8 +45,9 @@ first one that is damaged.
 it.
 
 The records can come in the orders of a training job. The flags act in this
-order: --shard, --cycle and --block (tf.data's interleave), --shuffle,
---repeat, --skip, --take. With --save-state, what was printed is noted in a
+order: --shard, --cycle and --block (tf.data's interleave), --cache, --shuffle,
+--repeat, --skip, --take. A cache in a folder is there for the next run with the
+same files and the same order; a folder that holds another is refused. With --save-state, what was printed is noted in a
 file; the same flags with --resume go on behind it. What --skip left out then
 is not left out again, and --take counts anew.`,
 		Example: `  tfrec cat --take 3 out/

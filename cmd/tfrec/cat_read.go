@@ -22,6 +22,7 @@ const maxCycle = 1024
 // readFlags are the flags that say in which order records are read.
 type readFlags struct {
 	shard, shuffle, skipBad string
+	cacheIn                 string
 	cycle, block, parallel  int
 	repeat                  int
 	seed                    uint64
@@ -30,11 +31,13 @@ type readFlags struct {
 	buffer          int // of --shuffle N; 0 for none
 	global          bool
 	bad             reader.SkipBad
+	cache           *reader.CacheOptions
 }
 
 func (f *readFlags) add(fs *pflag.FlagSet) {
 	fs.IntVar(&f.cycle, "cycle", 1, "read `N` files in turn")
 	fs.IntVar(&f.block, "block", 1, "records of a file before it is the next one's turn")
+	fs.StringVar(&f.cacheIn, "cache", "", "keep the records in `DIR`, or in memory with the word memory, in the order of --cycle, for what is read again")
 	fs.StringVar(&f.shuffle, "shuffle", "", "shuffle with a buffer of `N|global` records, or all of the set")
 	fs.Uint64Var(&f.seed, "seed", 0, "of --shuffle")
 	fs.StringVar(&f.shard, "shard", "", "read part `I/N` of the set, I from 0")
@@ -67,6 +70,13 @@ func (f *readFlags) complete(fs *pflag.FlagSet) error {
 	if f.global && (fs.Changed("cycle") || fs.Changed("block")) {
 		return usageError("--shuffle global beside --cycle or --block: it has an order of its own")
 	}
+	if f.global && fs.Changed("cache") {
+		return usageError("--shuffle global beside --cache: a cache keeps one order")
+	}
+	var err error
+	if f.cache, err = cacheFlag(fs, f.cacheIn); err != nil {
+		return err
+	}
 	f.workers = 1
 	if fs.Changed("shard") {
 		i, n, ok := strings.Cut(f.shard, "/")
@@ -78,12 +88,24 @@ func (f *readFlags) complete(fs *pflag.FlagSet) error {
 		}
 	}
 	if fs.Changed("skip-bad") {
-		var err error
 		if f.bad, err = parseSkipBad(f.skipBad); err != nil {
 			return usageError("--skip-bad %w", err)
 		}
 	}
 	return nil
+}
+
+// cacheFlag returns what --cache says; nil without it.
+func cacheFlag(fs *pflag.FlagSet, in string) (*reader.CacheOptions, error) {
+	switch {
+	case !fs.Changed("cache"):
+		return nil, nil
+	case in == "":
+		return nil, usageError("--cache \"\": want a folder, or the word memory")
+	case in == "memory":
+		return &reader.CacheOptions{}, nil
+	}
+	return &reader.CacheOptions{Dir: in}, nil
 }
 
 // parseSkipBad reads a number, or a share such as 1% or 0.01.
@@ -113,6 +135,9 @@ func (f *readFlags) pipe(set *reader.Set) reader.Pipe {
 		pipe = set.ShuffleAll(reader.ShuffleAllOptions{})
 	} else {
 		pipe = set.Interleave(f.cycle, f.block)
+	}
+	if f.cache != nil {
+		pipe = pipe.Cache(*f.cache)
 	}
 	if f.buffer > 0 {
 		pipe = pipe.Shuffle(f.buffer)
