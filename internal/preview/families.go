@@ -3,6 +3,7 @@ package preview
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"io"
 	"slices"
 	"sync"
@@ -146,14 +147,18 @@ func (c *contents) kinsOf(ctx context.Context, number, n int, seed uint64) (k *k
 			}
 			return k, nil
 		}
-		if e.Parse(record) != nil {
-			continue
+		var id []byte
+		var nth int64
+		if e.Parse(record) == nil {
+			key, _ := e.Get(c.key)
+			id, _ = key.Bytes()
+			copies, _ := e.Get(keyCopy)
+			nth, _ = copies.Int64()
 		}
-		key, _ := e.Get(c.key)
-		id, _ := key.Bytes()
-		copies, _ := e.Get(keyCopy)
-		nth, _ := copies.Int64()
 		name = append(append(append(name[:0], f.split...), 0), id...)
+		if len(id) == 0 { // it is alone
+			name = fmt.Appendf(name, "%c%d:%d", 0, number, r.Record())
+		}
 		at := place{number, r.Record(), -1}
 		if r.Compression() == tfrecord.None {
 			at.offset = r.Offset()

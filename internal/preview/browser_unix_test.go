@@ -1,0 +1,187 @@
+//go:build unix
+
+package preview
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// photoSet writes a set of pictures of two labels in two splits, one record with
+// variants and one whose picture is damaged.
+func photoSet(t *testing.T) string {
+	dir := t.TempDir()
+	var train, val [][]byte
+	for i := range 12 {
+		picture := encodePNG(t, noise(uint64(i), 90, 60, 3))
+		train = append(train, variant(picture, fmt.Sprintf("cats/%d.png", i), "cats", 0, "[]"))
+		val = append(val, variant(picture, fmt.Sprintf("dogs/%d.png", i), "dogs", 0, "[]"))
+	}
+	small := encodePNG(t, noise(99, 30, 30, 1))
+	train = append(train,
+		variant(small, "cats/0.png", "cats", 1, `[{"op":"hflip"}]`),
+		variant(small, "cats/0.png", "cats", 2, `[{"op":"rotate","angle":12.25}]`),
+		variant([]byte("no picture"), "cats/bad.png", "cats", 0, "[]"))
+	writeFile(t, filepath.Join(dir, "v-train.tfrecord-00000-of-00001"), tfrecord.None, train...)
+	writeFile(t, filepath.Join(dir, "v-val.tfrecord-00000-of-00001"), tfrecord.Gzip, val...)
+	return dir
+}
+
+// pageFile makes a page of a set and returns its path.
+func pageFile(t *testing.T, dir string) string {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "page.html")
+	if _, err := Write(t.Context(), []string{dir}, out, options(t)); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+const (
+	jsPictures = `[...document.querySelectorAll('.open img')].map((i) => i.complete && i.naturalWidth > 0)`
+	jsSideways = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
+)
+
+// TestPageInChromium uses pages as people do, unchanged and from the disk.
+func TestPageInChromium(t *testing.T) {
+	c := startChromium(t)
+	photos, table := pageFile(t, photoSet(t)), t.TempDir()
+	writeFile(t, filepath.Join(table, "a.tfrecord"), tfrecord.None, numbered(40)...)
+	rows := pageFile(t, table)
+
+	c.open(photos, 1280, 800, "light")
+	if n := c.number(jsPictures + `.filter(Boolean).length`); n != 26 {
+		t.Errorf("%v pictures are shown, want 26", n)
+	}
+	if n := c.number(`document.querySelectorAll('.missing').length`); n != 1 {
+		t.Errorf("%v placeholders, want 1", n)
+	}
+	if s := c.text(`[...document.querySelectorAll('.family .copy, .family .variant')].map((e) => e.textContent).join('|')`); s != "original|variant 1|hflip|variant 2|rotate 12.2" {
+		t.Errorf("the family is %s", s)
+	}
+	light := c.text(`getComputedStyle(document.body).backgroundColor + getComputedStyle(document.querySelector('svg .s0')).fill`)
+
+	// Filters. Items are the family, 22 other pictures and the placeholder.
+	visible := `[...document.querySelectorAll('.item')].filter((i) => i.offsetParent !== null).length`
+	set := func(name, value string) {
+		c.eval(fmt.Sprintf(`{const f = document.querySelector('.filter').elements.%s; f.value = %q; f.dispatchEvent(new Event('input', {bubbles: true}))}`, name, value), nil)
+	}
+	for _, f := range []struct {
+		label, split, key string
+		want              float64
+	}{
+		{"", "", "", 25}, {"0", "", "", 13}, {"1", "", "", 12}, {"1", "0", "", 0}, {"", "1", "", 12}, {"", "", "CATS/1", 3}, {"", "", "no such", 0}, {"0", "0", "bad", 1}, {"", "", "", 25},
+	} {
+		set("label", f.label)
+		set("split", f.split)
+		set("key", f.key)
+		if n := c.number(visible); n != f.want {
+			t.Errorf("filter %+v leaves %v", f, n)
+		}
+		if s := c.text(`document.querySelector('.filter output').value`); s != fmt.Sprintf("%v of 25", f.want) {
+			t.Errorf("filter %+v says %s", f, s)
+		}
+		if shown := c.number(`Number(!document.querySelector('.none').hidden)`) == 1; shown != (f.want == 0) {
+			t.Errorf("filter %+v: nothing-fits is shown: %v", f, shown)
+		}
+	}
+
+	// The large picture, by mouse and keys, among those that the filter leaves.
+	set("key", "dogs/1")
+	var at struct{ X, Y float64 }
+	c.eval(`{const r = [...document.querySelectorAll('.open')].find((b) => b.offsetParent !== null).getBoundingClientRect(); ({x: r.x + r.width / 2, y: r.y + r.height / 2})}`, &at)
+	for _, kind := range []string{"mousePressed", "mouseReleased"} {
+		c.call("Input.dispatchMouseEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1}, nil)
+	}
+	state := func() string {
+		return c.text(`{const d = document.querySelector('dialog'), i = d.querySelector('img'); [d.open, i.naturalWidth > 0 && i.width > 100, d.querySelector('.side .key').textContent, d.querySelector('.place').textContent, d.querySelectorAll('dd').length > 3].join(' ')}`)
+	}
+	first := state()
+	if !strings.HasPrefix(first, "true true dogs/1") || !strings.HasSuffix(first, "1 of 3 true") {
+		t.Errorf("after a click the dialog is %s", first)
+	}
+	c.press("ArrowRight")
+	if s := state(); s == first || !strings.HasSuffix(s, "2 of 3 true") {
+		t.Errorf("after an arrow the dialog is %s", s)
+	}
+	c.press("ArrowRight")
+	c.press("ArrowRight") // there is no fourth
+	if s := state(); !strings.HasSuffix(s, "3 of 3 true") {
+		t.Errorf("at the end the dialog is %s", s)
+	}
+	c.press("Escape")
+	if s := c.text(`document.querySelector('dialog').open + ' ' + document.activeElement.className`); s != "false open" {
+		t.Errorf("after Escape: %s", s)
+	}
+
+	c.open(photos, 1280, 800, "dark")
+	if dark := c.text(`getComputedStyle(document.body).backgroundColor + getComputedStyle(document.querySelector('svg .s0')).fill`); dark == light {
+		t.Errorf("light and dark are %s", dark)
+	}
+	for _, page := range []string{photos, rows} {
+		c.open(page, 360, 740, "light")
+		if n := c.number(jsSideways); n != 0 {
+			t.Errorf("%s is %v pixels wider than a phone", filepath.Base(page), n)
+		}
+	}
+	if n := c.number(`document.querySelectorAll('tbody tr.item').length`); n != 40 {
+		t.Errorf("%v rows, want 40", n)
+	}
+	if n := c.number(`[...document.querySelectorAll('svg rect, svg path')].filter((e) => e.getBoundingClientRect().height > 0).length`); n < 20 {
+		t.Errorf("%v bars are drawn", n)
+	}
+	for _, s := range c.complaints() {
+		t.Errorf("the browser complains: %s", s)
+	}
+}
+
+// TestNothingInjectedRuns opens a page of hostile texts and touches all of it.
+func TestNothingInjectedRuns(t *testing.T) {
+	c := startChromium(t)
+	c.open(pageFile(t, hostileSet(t)), 360, 740, "light")
+	c.eval(`for (const b of document.querySelectorAll('.open')) { b.click(); b.focus(); document.querySelector('dialog').close(); }`, nil)
+	c.eval(`for (const f of document.querySelectorAll('.filter select')) for (const o of f.options) { f.value = o.value; f.dispatchEvent(new Event('input', {bubbles: true})); }`, nil)
+	c.eval(`new Promise((done) => setTimeout(done, 100))`, nil)
+	if s := c.text(`String(window.injected) + document.title`); !strings.HasPrefix(s, "undefined") {
+		t.Errorf("something ran: %s", s)
+	}
+	if s := c.text(`window.violations.join()`); s != "" {
+		t.Errorf("the policy had to stop %s", s)
+	}
+	if n := c.number(`document.querySelectorAll('script, style').length`); n != 2 {
+		t.Errorf("%v scripts and styles, want one of each", n)
+	}
+	if n := c.number(`[...document.querySelectorAll('*')].filter((e) => [...e.attributes].some((a) => /^on/.test(a.name))).length`); n != 0 {
+		t.Errorf("%v elements with handlers", n)
+	}
+	if n := c.number(jsSideways); n != 0 {
+		t.Errorf("the page is %v pixels wider than a phone", n)
+	}
+	if n := c.number(jsPictures + `.filter(Boolean).length`); int(n) != len(hostile) {
+		t.Errorf("%v pictures are shown, want %d", n, len(hostile))
+	}
+	for _, s := range c.complaints() {
+		t.Errorf("the browser complains: %s", s)
+	}
+}
+
+// TestPolicyStopsWhatIsNotOurs proves that the policy works at all: a script
+// that a page should not have does not run.
+func TestPolicyStopsWhatIsNotOurs(t *testing.T) {
+	c := startChromium(t)
+	c.open(pageFile(t, photoSet(t)), 800, 600, "light")
+	c.eval(`{const s = document.createElement('script'); s.textContent = 'window.injected = 1'; document.body.append(s);
+		const i = new Image(); i.src = 'http://127.0.0.1:9/x.png'; document.body.append(i);
+		document.body.insertAdjacentHTML('beforeend', '<p onclick="window.injected = 1">'); document.body.lastElementChild.click();}`, nil)
+	c.eval(`new Promise((done) => setTimeout(done, 100))`, nil)
+	if s := c.text(`String(window.injected)`); s != "undefined" {
+		t.Error("a foreign script ran")
+	}
+	if n := c.number(`window.violations.length`); n < 3 {
+		t.Errorf("the policy stopped %v of 3: %s", n, c.text(`window.violations.join()`))
+	}
+}
