@@ -103,10 +103,11 @@ race: ## run the tests under the race detector (needs a C compiler)
 gpu: cuda-headers ## build bin/tfrec-cuda, which uses an NVIDIA GPU where there is one (Linux on amd64, needs gcc)
 	$(CUDA_GO) build -trimpath -buildvcs=auto -tags cuda -o bin/tfrec-cuda ./cmd/tfrec
 
-gpu-test: cuda-headers fakecuda ## test what runs on a GPU on a fake driver (needs gcc and g++)
-	$(CUDA_GO) vet -tags cuda ./gpu/... ./cmd/tfrec
-	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -race -tags cuda ./gpu/internal/... -require-gpu
-	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -tags cuda ./gpu -require-gpu
+gpu-test: gpu fakecuda ## test what runs on a GPU on a fake driver (needs gcc and g++)
+	$(CUDA_GO) vet -trimpath -tags cuda ./gpu/...
+	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -race -tags cuda ./gpu/internal/cuda ./gpu/internal/nvjpeg -require-gpu
+	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -trimpath -tags cuda ./gpu -require-gpu
+	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(GO) test -count=1 ./gpu/internal/gputest -tfrec $(CURDIR)/bin/tfrec-cuda
 
 gpu-device-test: cuda-headers ## build bin/gpu.test, to be run on a machine with a GPU: ./gpu.test -require-gpu
 	$(CUDA_GO) test -c -trimpath -ldflags='-s -w' -tags cuda -o bin/gpu.test ./gpu

@@ -85,19 +85,18 @@ func surveyGPUs() gpuResult {
 }
 
 func writeGPUs(w io.Writer, r gpuResult) {
-	if r.Driver != "" {
-		fmt.Fprintf(w, "NVIDIA driver: for CUDA %s\n", r.Driver)
+	if len(r.Devices) == 0 {
+		fmt.Fprintf(w, "No GPU is used: %s\n", r.Reason)
+		return
 	}
+	fmt.Fprintf(w, "NVIDIA driver: for CUDA %s\n", r.Driver)
 	for _, d := range r.Devices {
 		fmt.Fprintf(w, "GPU %d: %s, compute capability %s, %s, %s", d.Index, d.Name, d.Capability,
 			count(int64(d.Multiprocessors), "multiprocessor"), formatBytes(d.Memory))
 		if d.Usable {
 			fmt.Fprintf(w, " of which %s are free\n", formatBytes(d.MemoryFree))
 		} else {
-			fmt.Fprintf(w, "\nGPU %d is not used: %s\n", d.Index, d.Reason)
+			fmt.Fprintf(w, "; not used: %s\n", d.Reason)
 		}
-	}
-	if !r.Usable {
-		fmt.Fprintf(w, "No GPU is used: %s\n", r.Reason)
 	}
 }

@@ -44,6 +44,8 @@ type stream interface {
 	record(e event) error
 	synchronize() error
 	destroy() error
+	// handle is the driver's own, for other libraries.
+	handle() uintptr
 }
 
 type event interface {

@@ -231,6 +231,8 @@ func (s *cuStream) synchronize() error {
 
 func (s *cuStream) destroy() error { return answered("cuStreamDestroy", s.stream.Destroy()) }
 
+func (s *cuStream) handle() uintptr { return uintptr(unsafe.Pointer(s.stream.C())) }
+
 type cuEvent struct{ event cu.Event }
 
 func (e *cuEvent) query() error { return answered("cuEventQuery", e.event.Query()) }

@@ -67,6 +67,15 @@ func (d *Device) newStream() (*Stream, error) {
 // Device returns the device that the stream is of.
 func (s *Stream) Device() *Device { return s.device }
 
+// Handle is the driver's own handle, a CUstream, for libraries that take one; 0 once
+// the stream is closed.
+func (s *Stream) Handle() uintptr {
+	if s.stream == nil {
+		return 0
+	}
+	return s.stream.handle()
+}
+
 // Upload queues a copy of n bytes from a place in pinned memory to a place in a
 // buffer. The source must stay as it is until it was waited for.
 func (s *Stream) Upload(to *Buffer, at int, from *HostBuffer, start, n int) error {

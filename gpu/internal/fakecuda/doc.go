@@ -17,7 +17,12 @@
 //	FAKECUDA_MEMORY      the bytes of each: 1 GiB
 //	FAKECUDA_DRIVER      the driver's version: 12020; PTX of later ones is refused
 //	FAKECUDA_CAPABILITY  the compute capability, times ten: 90
+//	FAKECUDA_HARDWARE    0 where the chip has no JPEG decoder
 //	FAKECUDA_FAIL        FUNCTION:N:CODE, more of them behind commas: from when that was set, the
 //	                     N-th call (with N+ that and all later ones) answers CODE. The function kernel is
 //	                     a kernel that runs, rather than its launch.
+//
+// Beside it lies a fake libnvjpeg.so.12, which reads headers and makes patterns of the
+// pictures' sizes: it shows which backend a picture goes to and what comes of refusals, and
+// nothing about pixels. FAKECUDA_FAIL knows its functions, too.
 package fakecuda

@@ -31,17 +31,19 @@ type Counts struct {
 	Leaked int64
 	// Kernels is how many have run, since the process began.
 	Kernels int64
+	// NVJPEG is how many of the fake nvJPEG's objects are alive.
+	NVJPEG int64
 }
 
 // Now counts. ok is false where the driver is not the fake one.
 func Now() (c Counts, ok bool) {
-	var n [8]C.int64_t
+	var n [9]C.int64_t
 	if C.counts(&n[0]) == 0 {
 		return c, false
 	}
 	return Counts{
 		Buffers: int64(n[0]), Pinned: int64(n[1]), Streams: int64(n[2]), Events: int64(n[3]), Modules: int64(n[4]),
-		Contexts: int64(n[5]), Leaked: int64(n[6]), Kernels: int64(n[7]),
+		Contexts: int64(n[5]), Leaked: int64(n[6]), Kernels: int64(n[7]), NVJPEG: int64(n[8]),
 	}, true
 }
 

@@ -16,6 +16,7 @@ static thread_local CUcontext current;
 void forget_modules();
 size_t modules();
 int64_t launches();
+int64_t objects();
 
 static int devices() { return (int)std::min<long long>(setting("DEVICES", 1), most_devices); }
 
@@ -163,11 +164,11 @@ EXPORT CUresult cuGetErrorName(CUresult code, const char **name) {
 #undef NAME
 }
 
-// For package fakecuda: what is alive, what was left to contexts that ended, and
-// how many kernels ran.
-EXPORT void fakecuda_counts(int64_t counts[8]) {
+// For package fakecuda: what is alive, what was left to contexts that ended, how
+// many kernels ran, and how many objects of the fake nvJPEG are alive.
+EXPORT void fakecuda_counts(int64_t counts[9]) {
 	std::lock_guard<std::recursive_mutex> held(everything);
-	const int64_t now[8] = {(int64_t)allocations(device_memory), (int64_t)allocations(pinned_memory), (int64_t)streams(),
-				(int64_t)events(), (int64_t)modules(), open_contexts(), (int64_t)leaked, launches()};
+	const int64_t now[9] = {(int64_t)allocations(device_memory), (int64_t)allocations(pinned_memory), (int64_t)streams(),
+				(int64_t)events(), (int64_t)modules(), open_contexts(), (int64_t)leaked, launches(), objects()};
 	memcpy(counts, now, sizeof now);
 }

@@ -1,0 +1,36 @@
+#include "hooks.h"
+
+#include "fake.h"
+
+#include <memory>
+
+static int64_t alive;
+int64_t objects() { return alive; }
+
+EXPORT int fakecuda_fault(const char *function) {
+	std::lock_guard<std::recursive_mutex> held(everything);
+	return fault(function);
+}
+
+EXPORT long long fakecuda_setting(const char *name, long long otherwise) { return setting(name, otherwise); }
+
+EXPORT int fakecuda_context(void) {
+	std::lock_guard<std::recursive_mutex> held(everything);
+	return usable();
+}
+
+EXPORT int fakecuda_holds(uintptr_t address, size_t bytes) {
+	std::lock_guard<std::recursive_mutex> held(everything);
+	return holds(device_memory, address, bytes);
+}
+
+EXPORT int fakecuda_enqueue(void *stream, int (*work)(void *), void (*forget)(void *), void *argument) {
+	std::lock_guard<std::recursive_mutex> held(everything);
+	std::shared_ptr<void> kept(argument, forget);
+	return enqueue((CUstream)stream, [work, kept] { return (CUresult)work(kept.get()); });
+}
+
+EXPORT void fakecuda_object(int by) {
+	std::lock_guard<std::recursive_mutex> held(everything);
+	alive += by;
+}

@@ -1,0 +1,75 @@
+package gputest_test
+
+import (
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var binary = flag.String("tfrec", "", "the tfrec with CUDA in it that `make gpu` built; without it, tests of the command are skipped")
+
+// tfrec runs the command with a folder in which libcuda.so.1 is looked for, and wants
+// it to succeed.
+func tfrec(t *testing.T, driver string, environment []string, args ...string) string {
+	t.Helper()
+	if *binary == "" {
+		t.Skip("no -tfrec given: make gpu-test")
+	}
+	c := exec.Command(*binary, args...)
+	c.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "LD_LIBRARY_PATH=") })
+	c.Env = append(append(c.Env, "LD_LIBRARY_PATH="+driver), environment...)
+	out, err := c.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return string(out)
+}
+
+func fakeDriver(t *testing.T) string {
+	t.Helper()
+	folders := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
+	if len(folders) == 0 {
+		t.Skip("the fake driver is not found through LD_LIBRARY_PATH: make gpu-test")
+	}
+	return folders[0]
+}
+
+// TestVerb runs `tfrec gpu` with the driver, with one that is missing something, and
+// without.
+func TestVerb(t *testing.T) {
+	fake := fakeDriver(t)
+	for _, c := range []struct {
+		name, driver, variable string
+		args                   []string
+		want                   []string
+	}{
+		{"a GPU", fake, "", nil, []string{"NVIDIA driver: for CUDA 12.2\nGPU 0: tfrec's fake GPU 0, compute capability 9.0, 4 multiprocessors, 1.0 GiB of which 1.0 GiB are free\n"}},
+		{"JSON", fake, "FAKECUDA_DEVICES=2", []string{"--json"}, []string{`"usable":true,"driver":"12.2"`, `"index":1,"name":"tfrec's fake GPU 1","uuid":"GPU-10111213-`, `"memory_free":1073741824`}},
+		{"no driver", t.TempDir(), "", nil, []string{"No GPU is used: no NVIDIA driver (libcuda.so.1: "}},
+		{"an old driver", filepath.Join(fake, "old"), "", nil, []string{"No GPU is used: the NVIDIA driver is too old: it has no "}},
+		{"no GPU", fake, "FAKECUDA_DEVICES=0", nil, []string{"No GPU is used: the NVIDIA driver finds no GPU\n"}},
+		{"no GPU, JSON", fake, "FAKECUDA_DEVICES=0", []string{"--json"}, []string{`"usable":false,"reason":"the NVIDIA driver finds no GPU","driver":"","devices":[]`}},
+		{"an old GPU", fake, "FAKECUDA_CAPABILITY=61", nil, []string{"GPU 0: tfrec's fake GPU 0, compute capability 6.1, ", "; not used: GPU 0 (tfrec's fake GPU 0) has compute capability 6.1; 7.0 (Volta) or later is needed\n"}},
+		{"a full GPU", fake, "FAKECUDA_FAIL=cuDevicePrimaryCtxRetain:1:2", []string{"--json"}, []string{`"usable":false,"reason":"GPU 0 (tfrec's fake GPU 0) has no memory left to be opened`, `"memory_free":0`}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			out := tfrec(t, c.driver, []string{c.variable}, append([]string{"gpu"}, c.args...)...)
+			for _, want := range c.want {
+				if !strings.Contains(out, want) {
+					t.Errorf("no %q in\n%s", want, out)
+				}
+			}
+		})
+	}
+}
+
+// TestVersion runs the command where there is no driver: it starts.
+func TestVersion(t *testing.T) {
+	if out := tfrec(t, t.TempDir(), nil, "version"); !strings.HasPrefix(out, "tfrec ") {
+		t.Error(out)
+	}
+}

@@ -1,0 +1,24 @@
+// Package nvjpeg decodes JPEGs on NVIDIA GPUs with nvJPEG, where that is installed.
+//
+//	library, err := nvjpeg.Open() // ErrAbsent: libnvjpeg.so.13, .12 or .11 is nowhere
+//	decoder, err := library.NewDecoder(stream)
+//	defer decoder.Close()
+//	info, err := decoder.Parse(data)
+//	pictures := []nvjpeg.Picture{{Data: data, To: buffer, Planes: [3]nvjpeg.Plane{{Pitch: 3 * info.Width}}}}
+//	err = decoder.Decode(pictures, nvjpeg.RGB)
+//	if pictures[0].Err != nil { // this one nvJPEG refuses: decode it elsewhere
+//
+// For each picture the first that takes it does the work: the chip's own JPEG
+// decoder, a whole batch at a time; the GPU with the processor's help; the GPU for
+// all but Huffman codes, which are the processor's. Pixels depend on nvJPEG, and on
+// which of these it was, within a tolerance of libjpeg-turbo's.
+//
+// nvJPEG takes damaged pictures for whole that others refuse: where that matters,
+// look for damage first. Parts of pictures, and pictures at a part of their size, are
+// left to the kernels: nvJPEG scales on the chip's decoder alone, which would let
+// the pixels depend on the machine, and it has to read all of a picture's codes for
+// a part of it.
+//
+// Like package cuda this is the same in all builds; the library is looked for at run
+// time.
+package nvjpeg

@@ -1,0 +1,209 @@
+//go:build cuda && linux && amd64 && cgo
+
+#include "native.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { backend_default = 0, backend_hardware = 3 };
+enum { allocator_failure = 5 };
+
+static struct {
+	int (*GetProperty)(int type, int *value);
+	int (*CreateEx)(int backend, void *device_allocator, void *pinned_allocator, unsigned flags, void **handle);
+	int (*Destroy)(void *handle);
+	int (*JpegStateCreate)(void *handle, void **state);
+	int (*JpegStateDestroy)(void *state);
+	int (*BufferPinnedCreate)(void *handle, void *allocator, void **buffer);
+	int (*BufferPinnedDestroy)(void *buffer);
+	int (*BufferDeviceCreate)(void *handle, void *allocator, void **buffer);
+	int (*BufferDeviceDestroy)(void *buffer);
+	int (*StateAttachPinnedBuffer)(void *state, void *buffer);
+	int (*StateAttachDeviceBuffer)(void *state, void *buffer);
+	int (*JpegStreamCreate)(void *handle, void **jpeg);
+	int (*JpegStreamDestroy)(void *jpeg);
+	int (*JpegStreamParse)(void *handle, const unsigned char *data, size_t size, int metadata, int stream, void *jpeg);
+	int (*JpegStreamGetFrameDimensions)(void *jpeg, unsigned *width, unsigned *height);
+	int (*JpegStreamGetComponentsNum)(void *jpeg, unsigned *components);
+	int (*JpegStreamGetComponentDimensions)(void *jpeg, unsigned component, unsigned *width, unsigned *height);
+	int (*DecodeParamsCreate)(void *handle, void **parameters);
+	int (*DecodeParamsDestroy)(void *parameters);
+	int (*DecodeParamsSetOutputFormat)(void *parameters, int format);
+	int (*DecoderCreate)(void *handle, int backend, void **decoder);
+	int (*DecoderDestroy)(void *decoder);
+	int (*DecoderStateCreate)(void *handle, void *decoder, void **state);
+	int (*DecoderJpegSupported)(void *decoder, void *jpeg, void *parameters, int *unsupported);
+	int (*DecodeJpeg)(void *handle, void *decoder, void *state, void *jpeg, native_image *to, void *parameters, void *stream);
+	int (*DecodeBatchedSupported)(void *handle, void *jpeg, int *unsupported);
+	int (*DecodeBatchedInitialize)(void *handle, void *state, int size, int threads, int format);
+	int (*DecodeBatched)(void *handle, void *state, const unsigned char *const *data, const size_t *sizes, native_image *to, void *stream);
+} nvjpeg;
+
+static const struct {
+	const char *name;
+	void *slot;
+} functions[] = {
+#define FUNCTION(name) {"nvjpeg" #name, &nvjpeg.name}
+	FUNCTION(GetProperty),
+	FUNCTION(CreateEx),
+	FUNCTION(Destroy),
+	FUNCTION(JpegStateCreate),
+	FUNCTION(JpegStateDestroy),
+	FUNCTION(BufferPinnedCreate),
+	FUNCTION(BufferPinnedDestroy),
+	FUNCTION(BufferDeviceCreate),
+	FUNCTION(BufferDeviceDestroy),
+	FUNCTION(StateAttachPinnedBuffer),
+	FUNCTION(StateAttachDeviceBuffer),
+	FUNCTION(JpegStreamCreate),
+	FUNCTION(JpegStreamDestroy),
+	FUNCTION(JpegStreamParse),
+	FUNCTION(JpegStreamGetFrameDimensions),
+	FUNCTION(JpegStreamGetComponentsNum),
+	FUNCTION(JpegStreamGetComponentDimensions),
+	FUNCTION(DecodeParamsCreate),
+	FUNCTION(DecodeParamsDestroy),
+	FUNCTION(DecodeParamsSetOutputFormat),
+	FUNCTION(DecoderCreate),
+	FUNCTION(DecoderDestroy),
+	FUNCTION(DecoderStateCreate),
+	FUNCTION(DecoderJpegSupported),
+	FUNCTION(DecodeJpeg),
+	FUNCTION(DecodeBatchedSupported),
+	FUNCTION(DecodeBatchedInitialize),
+	FUNCTION(DecodeBatched),
+#undef FUNCTION
+};
+
+const char *native_open(char *why, size_t size) {
+	static const char *const names[] = {"libnvjpeg.so.13", "libnvjpeg.so.12", "libnvjpeg.so.11"};
+	static const char *found;
+	if (found != NULL)
+		return found;
+	snprintf(why, size, "none of libnvjpeg.so.13, .12 and .11 is installed");
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		// Never unloaded: the CUDA in it leaves threads behind.
+		void *library = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
+		if (library == NULL)
+			continue;
+		size_t f = 0;
+		for (; f < sizeof functions / sizeof *functions; f++) {
+			void *function = dlsym(library, functions[f].name);
+			if (function == NULL)
+				break;
+			*(void **)functions[f].slot = function;
+		}
+		if (f == sizeof functions / sizeof *functions)
+			return found = names[i];
+		snprintf(why, size, "%s has no %s", names[i], functions[f].name);
+		dlclose(library);
+	}
+	return NULL;
+}
+
+int native_version(int version[3]) {
+	for (int i = 0; i < 3; i++) {
+		int s = nvjpeg.GetProperty(i, &version[i]);
+		if (s != 0)
+			return s;
+	}
+	return 0;
+}
+
+// The chip's decoder takes batches with a state alone; the others take a picture at
+// a time, with all the rest.
+struct native_handle {
+	int backend;
+	void *handle, *jpeg, *state;
+	void *decoder, *parameters, *pinned, *device;
+};
+
+int native_create(int backend, native_handle **handle) {
+	native_handle *h = calloc(1, sizeof *h);
+	if (h == NULL)
+		return allocator_failure;
+	h->backend = backend;
+	int s = nvjpeg.CreateEx(backend == backend_hardware ? backend : backend_default, NULL, NULL, 0, &h->handle);
+	if (s == 0)
+		s = nvjpeg.JpegStreamCreate(h->handle, &h->jpeg);
+	if (backend == backend_hardware) {
+		if (s == 0)
+			s = nvjpeg.JpegStateCreate(h->handle, &h->state);
+	} else {
+		if (s == 0)
+			s = nvjpeg.DecoderCreate(h->handle, backend, &h->decoder);
+		if (s == 0)
+			s = nvjpeg.DecoderStateCreate(h->handle, h->decoder, &h->state);
+		if (s == 0)
+			s = nvjpeg.BufferPinnedCreate(h->handle, NULL, &h->pinned);
+		if (s == 0)
+			s = nvjpeg.BufferDeviceCreate(h->handle, NULL, &h->device);
+		if (s == 0)
+			s = nvjpeg.StateAttachPinnedBuffer(h->state, h->pinned);
+		if (s == 0)
+			s = nvjpeg.StateAttachDeviceBuffer(h->state, h->device);
+		if (s == 0)
+			s = nvjpeg.DecodeParamsCreate(h->handle, &h->parameters);
+	}
+	if (s != 0) {
+		native_destroy(h);
+		return s;
+	}
+	*handle = h;
+	return 0;
+}
+
+void native_destroy(native_handle *h) {
+	if (h->parameters != NULL)
+		nvjpeg.DecodeParamsDestroy(h->parameters);
+	if (h->jpeg != NULL)
+		nvjpeg.JpegStreamDestroy(h->jpeg);
+	if (h->state != NULL)
+		nvjpeg.JpegStateDestroy(h->state);
+	if (h->device != NULL)
+		nvjpeg.BufferDeviceDestroy(h->device);
+	if (h->pinned != NULL)
+		nvjpeg.BufferPinnedDestroy(h->pinned);
+	if (h->decoder != NULL)
+		nvjpeg.DecoderDestroy(h->decoder);
+	if (h->handle != NULL)
+		nvjpeg.Destroy(h->handle);
+	free(h);
+}
+
+int native_parse(native_handle *h, const unsigned char *data, size_t size, unsigned info[9]) {
+	int s = nvjpeg.JpegStreamParse(h->handle, data, size, 0, 0, h->jpeg);
+	if (s == 0)
+		s = nvjpeg.JpegStreamGetFrameDimensions(h->jpeg, &info[0], &info[1]);
+	if (s == 0)
+		s = nvjpeg.JpegStreamGetComponentsNum(h->jpeg, &info[2]);
+	for (unsigned i = 0; s == 0 && i < info[2] && i < 3; i++)
+		s = nvjpeg.JpegStreamGetComponentDimensions(h->jpeg, i, &info[3 + 2 * i], &info[4 + 2 * i]);
+	return s;
+}
+
+int native_supports(native_handle *h, int format, int *takes) {
+	int unsupported = 1, s;
+	if (h->backend == backend_hardware) {
+		s = nvjpeg.DecodeBatchedSupported(h->handle, h->jpeg, &unsupported);
+	} else {
+		s = nvjpeg.DecodeParamsSetOutputFormat(h->parameters, format);
+		if (s == 0)
+			s = nvjpeg.DecoderJpegSupported(h->decoder, h->jpeg, h->parameters, &unsupported);
+	}
+	*takes = unsupported == 0;
+	return s;
+}
+
+int native_decode(native_handle *h, native_image *to, int format, void *stream) {
+	int s = nvjpeg.DecodeParamsSetOutputFormat(h->parameters, format);
+	return s != 0 ? s : nvjpeg.DecodeJpeg(h->handle, h->decoder, h->state, h->jpeg, to, h->parameters, stream);
+}
+
+int native_decode_batch(native_handle *h, int n, const unsigned char *const *data, const size_t *sizes, native_image *to, int format,
+			void *stream) {
+	// Each time, since it clears what a batch that failed left behind.
+	int s = nvjpeg.DecodeBatchedInitialize(h->handle, h->state, n, 1, format);
+	return s != 0 ? s : nvjpeg.DecodeBatched(h->handle, h->state, data, sizes, to, stream);
+}

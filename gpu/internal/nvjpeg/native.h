@@ -1,0 +1,32 @@
+// nvJPEG's functions as native.c finds them. The types are our own, after the
+// documentation of nvJPEG 12.2: handles are pointers, enumerations are int. Statuses
+// are nvjpegStatus_t.
+
+#include <stddef.h>
+
+// nvjpegImage_t.
+typedef struct {
+	unsigned char *channel[4];
+	size_t pitch[4];
+} native_image;
+
+// native_open loads the library, unless that was done. It returns the name of the
+// file, or NULL and why not.
+const char *native_open(char *why, size_t size);
+
+// native_version fills in major, minor and patch.
+int native_version(int version[3]);
+
+// native_handle is what one backend needs on one stream.
+typedef struct native_handle native_handle;
+
+int native_create(int backend, native_handle **handle);
+void native_destroy(native_handle *h);
+
+// native_parse reads a header: width, height, components, and width and height of
+// each of three components. The data must stay.
+int native_parse(native_handle *h, const unsigned char *data, size_t size, unsigned info[9]);
+int native_supports(native_handle *h, int format, int *takes);
+int native_decode(native_handle *h, native_image *to, int format, void *stream);
+int native_decode_batch(native_handle *h, int n, const unsigned char *const *data, const size_t *sizes, native_image *to, int format,
+			void *stream);

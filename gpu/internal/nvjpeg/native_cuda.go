@@ -1,0 +1,118 @@
+//go:build cuda && linux && amd64 && cgo
+
+package nvjpeg
+
+/*
+#cgo LDFLAGS: -ldl
+#include "native.h"
+#include <stdlib.h>
+*/
+import "C"
+
+import (
+	"fmt"
+	"runtime"
+	"sync"
+	"unsafe"
+)
+
+var opening sync.Mutex
+
+type cNative struct{ file string }
+
+func openNative() (native, error) {
+	opening.Lock()
+	defer opening.Unlock()
+	var why [256]C.char
+	name := C.native_open(&why[0], C.size_t(len(why)))
+	if name == nil {
+		return nil, fmt.Errorf("%w: %s", ErrAbsent, C.GoString(&why[0]))
+	}
+	return cNative{C.GoString(name)}, nil
+}
+
+func (n cNative) name() string { return n.file }
+
+func (cNative) version() (string, status) {
+	var v [3]C.int
+	s := status(C.native_version(&v[0]))
+	return fmt.Sprintf("%d.%d.%d", v[0], v[1], v[2]), s
+}
+
+func (cNative) create(backend int) (handle, status) {
+	h := new(cHandle)
+	if s := status(C.native_create(C.int(backend), &h.handle)); s != success {
+		return nil, s
+	}
+	return h, success
+}
+
+type cHandle struct {
+	handle *C.native_handle
+	// parsed keeps the bytes that the library looks at after parse.
+	parsed runtime.Pinner
+}
+
+func (h *cHandle) parse(data []byte) (Info, status) {
+	h.parsed.Unpin()
+	h.parsed.Pin(&data[0])
+	var n [9]C.uint
+	s := status(C.native_parse(h.handle, (*C.uchar)(&data[0]), C.size_t(len(data)), &n[0]))
+	i := Info{Width: int(n[0]), Height: int(n[1]), Components: int(n[2])}
+	for p := range i.Planes {
+		i.Planes[p].Width, i.Planes[p].Height = int(n[3+2*p]), int(n[4+2*p])
+	}
+	return i, s
+}
+
+func (h *cHandle) supports(format int) (bool, status) {
+	var takes C.int
+	s := status(C.native_supports(h.handle, C.int(format), &takes))
+	return takes != 0, s
+}
+
+func (h *cHandle) decode(to target, format int, stream uintptr) status {
+	image := (*C.native_image)(C.malloc(C.size_t(unsafe.Sizeof(C.native_image{}))))
+	defer C.free(unsafe.Pointer(image))
+	to.write(image)
+	return status(C.native_decode(h.handle, image, C.int(format), nativeStream(stream)))
+}
+
+func (h *cHandle) decodeBatch(data [][]byte, to []target, format int, stream uintptr) status {
+	n := len(data)
+	// Arrays of pointers go to C in C's own memory.
+	pointers := C.malloc(C.size_t(n) * C.size_t(unsafe.Sizeof(uintptr(0))))
+	defer C.free(pointers)
+	sizes := C.malloc(C.size_t(n) * C.size_t(unsafe.Sizeof(C.size_t(0))))
+	defer C.free(sizes)
+	images := C.malloc(C.size_t(n) * C.size_t(unsafe.Sizeof(C.native_image{})))
+	defer C.free(images)
+	var pin runtime.Pinner
+	defer pin.Unpin()
+	for i := range n {
+		pin.Pin(&data[i][0])
+		unsafe.Slice((**C.uchar)(pointers), n)[i] = (*C.uchar)(&data[i][0])
+		unsafe.Slice((*C.size_t)(sizes), n)[i] = C.size_t(len(data[i]))
+		to[i].write(&unsafe.Slice((*C.native_image)(images), n)[i])
+	}
+	return status(C.native_decode_batch(h.handle, C.int(n), (**C.uchar)(pointers), (*C.size_t)(sizes), (*C.native_image)(images), C.int(format), nativeStream(stream)))
+}
+
+func (h *cHandle) destroy() {
+	h.parsed.Unpin()
+	C.native_destroy(h.handle)
+}
+
+// nativeStream makes a stream's handle what C takes; it points to nothing of Go's.
+func nativeStream(stream uintptr) unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Pointer(&stream))
+}
+
+// write fills in an image in C's memory, with addresses on the GPU.
+func (t *target) write(to *C.native_image) {
+	*to = C.native_image{}
+	for i, a := range t.address {
+		*(*uint64)(unsafe.Pointer(&to.channel[i])) = a
+		to.pitch[i] = C.size_t(t.pitch[i])
+	}
+}

@@ -1,0 +1,7 @@
+//go:build !(cuda && linux && amd64 && cgo)
+
+package nvjpeg
+
+import "github.com/tfrec/tfrec/gpu/internal/cuda"
+
+func openNative() (native, error) { return nil, cuda.ErrNotBuilt }

@@ -1,0 +1,156 @@
+package nvjpeg
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tfrec/tfrec/gpu/internal/cuda"
+)
+
+var (
+	// ErrAbsent says that nvJPEG isn't installed, or can't be used.
+	ErrAbsent = errors.New("no nvJPEG")
+	// ErrRefused says that nvJPEG doesn't decode a picture. It says nothing about
+	// others.
+	ErrRefused = errors.New("nvJPEG refuses the picture")
+)
+
+// Backend is what decodes, the fastest first.
+type Backend int
+
+const (
+	// Hardware is the chip's JPEG decoder, which A100, H100 and their kin have, for
+	// baseline pictures.
+	Hardware Backend = iota
+	// GPU decodes on the GPU's ordinary processors.
+	GPU
+	// Hybrid decodes Huffman codes on the CPU and does the rest on the GPU.
+	Hybrid
+
+	backends
+)
+
+// String returns "hardware", "GPU" or "hybrid".
+func (b Backend) String() string { return [...]string{"hardware", "GPU", "hybrid"}[b] }
+
+// number is the backend's in nvjpeg.h.
+func (b Backend) number() int { return [...]int{3, 2, 1}[b] }
+
+// Format is what is made of a picture.
+type Format int
+
+const (
+	// RGB is interleaved, in the first plane. Gray pictures have three equal
+	// channels.
+	RGB Format = iota
+	// YCbCr is planes as large as they are stored; gray pictures have one.
+	YCbCr
+)
+
+// number is the format's in nvjpeg.h.
+func (f Format) number() int { return [...]int{5, 1}[f] }
+
+// Info is what a picture's header says.
+type Info struct {
+	// Width and Height are in pixels, as stored: orientation is not applied.
+	Width, Height int
+	// Components are 1 or 3.
+	Components int
+	// Planes are the sizes of the components, as stored.
+	Planes [3]struct{ Width, Height int }
+}
+
+// status is a nvjpegStatus_t.
+type status int
+
+const (
+	success             status = 0
+	badJPEG             status = 3
+	jpegNotSupported    status = 4
+	allocatorFailure    status = 5
+	archMismatch        status = 7
+	implementationLacks status = 9
+)
+
+var statusNames = []string{
+	"success", "not initialised", "invalid parameter", "bad JPEG", "JPEG not supported", "allocator failure", "execution failed",
+	"architecture mismatch", "internal error", "implementation not supported", "incomplete bitstream",
+}
+
+func (s status) String() string {
+	if s >= 0 && int(s) < len(statusNames) {
+		return fmt.Sprintf("%s (%d)", statusNames[s], int(s))
+	}
+	return fmt.Sprintf("status %d", int(s))
+}
+
+// native is the library itself.
+type native interface {
+	// name is the file that was found, version nvJPEG's own.
+	name() string
+	version() (string, status)
+	create(backend int) (handle, status)
+}
+
+// handle is an nvjpegHandle_t for one backend, with a stream's state. All but
+// destroy want the thread to have the context.
+type handle interface {
+	// parse reads a header. The picture's bytes must stay until the next call.
+	parse(data []byte) (Info, status)
+	// supports says whether the backend makes a format of the picture that was
+	// parsed last.
+	supports(format int) (bool, status)
+	// decode decodes the picture that was parsed last.
+	decode(to target, format int, stream uintptr) status
+	// decodeBatch decodes pictures together, all or none.
+	decodeBatch(data [][]byte, to []target, format int, stream uintptr) status
+	destroy()
+}
+
+// target is where the planes of a picture go: addresses on the GPU.
+type target struct {
+	address [3]uint64
+	pitch   [3]int
+}
+
+// Library is nvJPEG, once it was found. It is safe for concurrent use.
+type Library struct {
+	native  native
+	version string
+}
+
+// Open finds nvJPEG. The NVIDIA driver must have been found before. Errors wrap
+// ErrAbsent, or cuda.ErrNotBuilt.
+func Open() (*Library, error) {
+	n, err := openNative()
+	if err != nil {
+		return nil, err
+	}
+	v, s := n.version()
+	if s != success {
+		return nil, fmt.Errorf("%w: %s does not tell its version: %s", ErrAbsent, n.name(), s)
+	}
+	return &Library{native: n, version: v}, nil
+}
+
+// Name returns the file that was found, such as "libnvjpeg.so.12".
+func (l *Library) Name() string { return l.native.name() }
+
+// Version returns nvJPEG's version, such as "12.2.2".
+func (l *Library) Version() string { return l.version }
+
+// Backends tries which backends the stream's GPU has.
+func (l *Library) Backends(s *cuda.Stream) ([]Backend, error) {
+	d, err := l.NewDecoder(s)
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	var found []Backend
+	for b := range backends {
+		if d.handles[b] != nil {
+			found = append(found, b)
+		}
+	}
+	return found, nil
+}
