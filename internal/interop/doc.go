@@ -7,5 +7,6 @@
 //	make interop
 //
 // judge.py is TensorFlow's side, one process for all tests that is asked with
-// a line of JSON; pypi.py is the side of the tfrecord package.
+// a line of JSON; pypi.py is the side of the tfrecord package. emitted.py runs the
+// programs of `tfrec inspect --emit`.
 package interop
