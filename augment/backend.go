@@ -128,7 +128,13 @@ func (t *Task) check() error {
 			return err
 		}
 	}
-	return t.Normalize.Validate()
+	if err := t.Normalize.Validate(); err != nil {
+		return err
+	}
+	if t.Planes != nil {
+		return t.Planes.check()
+	}
+	return t.Image.check()
 }
 
 // pixels makes the pixels of the result.
@@ -156,9 +162,6 @@ func (t *Task) pixels(scratch *Scratch) error {
 	}
 	switch {
 	case t.Resize != nil:
-		if w < 1 || h < 1 {
-			return im.check()
-		}
 		return t.Resize.Render(&t.Pixels, im, t.Resize.Geometry(w, h), scratch)
 	case im == t.Image: // nothing was drawn: a copy
 		return t.Draw.Apply(&t.Pixels, im, scratch)

@@ -116,8 +116,8 @@ func (l *lowering) pixels(t *Task) error {
 	steps := t.Draw.Steps
 	switch {
 	case t.Planes != nil && len(steps) > 0:
-		if err := t.Planes.check(); err != nil || !t.Draw.TakesPlanes() {
-			return lacking("planes that are wrong")
+		if !t.Draw.TakesPlanes() {
+			return lacking("planes for that draw")
 		}
 		if err := l.planesStep(steps[0], t.Planes); err != nil {
 			return err
@@ -128,15 +128,9 @@ func (l *lowering) pixels(t *Task) error {
 	case t.Planes != nil && t.Resize != nil:
 		return l.renderRGB(t.Resize, t.Planes)
 	case t.Planes != nil:
-		if t.Planes.check() != nil {
-			return lacking("planes that are wrong")
-		}
 		l.convertBox(t.Planes, 0, 0, t.Planes.Y.Width, t.Planes.Y.Height)
 		return nil
 	default:
-		if t.Image.check() != nil {
-			return lacking("a picture that is wrong")
-		}
 		l.open(t.Image)
 		if err := l.steps(steps); err != nil {
 			return err

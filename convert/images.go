@@ -78,6 +78,9 @@ type ImageOptions struct {
 	// ExactPixels resizes pictures that were decoded at full size and to RGB, even where
 	// planes, or a reduced decode, would do.
 	ExactPixels bool
+	// Backend draws, resizes and normalises decoded pictures. It is no part of what a set is made
+	// with: all backends make the same bytes. Default: [augment.CPU].
+	Backend augment.Backend
 	// NoCheck stores pictures under Keep without decoding them to find damage.
 	NoCheck bool
 }

@@ -118,9 +118,9 @@ func (s *imageSource) inputs(job int) []shard.Input {
 // hash reads a picture for its identity alone. The input has no key when it is
 // not to be remembered.
 func (s *imageSource) hash(p *picture) (string, shard.Input) {
-	sc := scratches.Get().(*scratch)
-	defer putScratch(sc)
-	data, st, err := sc.read(s.path(p))
+	m := getMaking(sample{})
+	defer putMaking(m)
+	data, st, err := m.read(s.path(p))
 	if err != nil {
 		return unreadHash(err), shard.Input{}
 	}

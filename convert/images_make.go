@@ -45,70 +45,151 @@ const maxStored = maxInput - 1<<20
 // the time may not move when it changes again.
 const settled = time.Second
 
-// scratch is what a worker needs to make a record, kept for the next one.
-type scratch struct {
-	file                  []byte
-	planes, resizedPlanes augment.Planes
-	decoded               augment.Image
-	augmented             augment.Image
-	resized               augment.Image
-	resize                augment.Scratch
-	encoded               []byte
-	builder               tfrecord.Builder
+// making is a sample on its way to a record, with the memory that takes, which is
+// kept for the next one.
+type making struct {
+	sample   sample
+	out      stored
+	filtered bool
+	bad      *shard.BadSample
+	// waits says that the task is to be done before there is something to encode.
+	waits bool
+	task  augment.Task
+
+	file    []byte
+	planes  augment.Planes
+	decoded augment.Image
+	resize  augment.Scratch
+	encoded []byte
+	builder tfrecord.Builder
 }
 
-var scratches = sync.Pool{New: func() any { return new(scratch) }}
+var makings = sync.Pool{New: func() any { return new(making) }}
 
-// putScratch keeps a scratch for reuse, unless a huge picture has grown it.
-func putScratch(sc *scratch) {
-	planes := cap(sc.planes.Y.Pix) + cap(sc.resizedPlanes.Y.Pix)
-	if planes+cap(sc.file)+cap(sc.decoded.Pix)+cap(sc.augmented.Pix)+cap(sc.resized.Pix)+cap(sc.encoded) <= 4*keepFrames {
-		scratches.Put(sc)
+func getMaking(sample sample) *making {
+	m := makings.Get().(*making)
+	m.sample, m.out, m.filtered, m.bad, m.waits = sample, stored{}, false, nil, false
+	m.task.Image, m.task.Planes = nil, nil
+	return m
+}
+
+// putMaking keeps the memory for reuse, unless a huge picture has grown it.
+func putMaking(m *making) {
+	planes := cap(m.planes.Y.Pix) + cap(m.task.YCbCr.Y.Pix) + 4*cap(m.task.Floats)
+	if planes+cap(m.file)+cap(m.decoded.Pix)+cap(m.task.Pixels.Pix)+cap(m.encoded) <= 4*keepFrames {
+		makings.Put(m)
 	}
 }
 
-// make makes the record of one sample, or says in the piece why there is none.
-func (s *imageSource) make(sample sample, p *piece) error {
-	p.samples = 1
-	pic := &s.pictures[sample.picture]
-	if pic.bad != nil {
-		p.bad = append(p.bad, *pic.bad)
-		p.identity = s.identity(p.identity, sample, unusedHash(pic.bad))
-		return nil
+// held is about how many bytes wait for the backend or for being stored.
+func (m *making) held() int {
+	n := len(m.out.data)
+	if m.task.Image != nil {
+		n += len(m.decoded.Pix)
 	}
-	sc := scratches.Get().(*scratch)
-	defer putScratch(sc)
-	data, st, err := sc.read(s.path(pic))
-	if err != nil {
-		p.identity = s.identity(p.identity, sample, unreadHash(err))
-		p.bad = append(p.bad, s.unusable(sample, "read", withoutPath(err)))
-		return nil
+	if p := &m.planes; m.task.Planes != nil {
+		n += len(p.Y.Pix) + len(p.Cb.Pix) + len(p.Cr.Pix)
 	}
-	p.bytesIn = int64(len(data))
-	hash, input := pic.input(data, st)
-	p.identity = s.identity(p.identity, sample, hash)
-	if input.Key != "" {
-		p.inputs = append(p.inputs, input)
-	}
-	out, filtered, fault := s.store(sc, data, sample)
-	switch {
-	case fault != nil:
-		p.bad = append(p.bad, s.unusable(sample, fault.stage, fault.err))
-	case filtered:
-		p.filtered = 1
-	default:
-		s.build(&sc.builder, sample, out)
-		p.frame(&sc.builder)
-		if s.labels != nil {
-			p.labels = append(p.labels, pic.id)
+	return n
+}
+
+// decodedBytes bounds what a batch of decoded pictures holds: with more, it is done
+// before it is full.
+const decodedBytes = 32 << 20
+
+// make makes the records of samples that follow one another, or says in the piece why
+// there are none: as many at a time as the backend is at its best with.
+func (s *imageSource) make(samples []sample, p *piece) error {
+	p.samples = int64(len(samples))
+	batch := make([]*making, 0, len(samples))
+	held := 0
+	for i, sample := range samples {
+		m := getMaking(sample)
+		s.begin(m, p)
+		batch = append(batch, m)
+		held += m.held()
+		if held <= decodedBytes && i+1 < len(samples) {
+			continue
 		}
+		err := s.render(batch)
+		for _, m := range batch {
+			if err == nil {
+				s.end(m, p)
+			}
+			putMaking(m)
+		}
+		if err != nil {
+			return err
+		}
+		batch, held = batch[:0], 0
 	}
 	return nil
 }
 
+// render does what is to be done to the pictures of a batch. An error is the
+// backend's.
+func (s *imageSource) render(batch []*making) error {
+	tasks := make([]*augment.Task, 0, len(batch))
+	for _, m := range batch {
+		if m.waits {
+			tasks = append(tasks, &m.task)
+		}
+	}
+	if len(tasks) == 0 {
+		return nil
+	}
+	return s.backend.Render(tasks)
+}
+
+// begin reads and decodes a picture.
+func (s *imageSource) begin(m *making, p *piece) {
+	pic := &s.pictures[m.sample.picture]
+	if pic.bad != nil {
+		m.bad = pic.bad
+		p.identity = s.identity(p.identity, m.sample, unusedHash(pic.bad))
+		return
+	}
+	data, st, err := m.read(s.path(pic))
+	if err != nil {
+		p.identity = s.identity(p.identity, m.sample, unreadHash(err))
+		m.bad = s.unusable(m.sample, "read", withoutPath(err))
+		return
+	}
+	p.bytesIn += int64(len(data))
+	hash, input := pic.input(data, st)
+	p.identity = s.identity(p.identity, m.sample, hash)
+	if input.Key != "" {
+		p.inputs = append(p.inputs, input)
+	}
+	if fault := s.develop(m, data); fault != nil {
+		m.bad = s.unusable(m.sample, fault.stage, fault.err)
+	}
+}
+
+// end encodes what became of a picture and makes the record.
+func (s *imageSource) end(m *making, p *piece) {
+	if m.bad == nil && !m.filtered {
+		if fault := s.store(m); fault != nil {
+			m.bad = s.unusable(m.sample, fault.stage, fault.err)
+		}
+	}
+	switch {
+	case m.bad != nil:
+		p.bad = append(p.bad, *m.bad)
+	case m.filtered:
+		p.filtered++
+	default:
+		s.build(&m.builder, m.sample, m.out)
+		p.frame(&m.builder)
+		if s.labels != nil {
+			p.labels = append(p.labels, s.pictures[m.sample.picture].id)
+		}
+	}
+}
+
 // unusable makes a line of the ledger.
-func (s *imageSource) unusable(sample sample, stage string, err error) shard.BadSample {
-	return shard.BadSample{
+func (s *imageSource) unusable(sample sample, stage string, err error) *shard.BadSample {
+	return &shard.BadSample{
 		Key: shard.Readable(s.key(sample)), Source: shard.Readable(s.pictures[sample.picture].path),
 		Stage: stage, Reason: err.Error(),
 	}
@@ -124,9 +205,9 @@ func withoutPath(err error) error {
 	return err
 }
 
-// read reads a file into the scratch, and its size and time before that. The
-// bytes are valid until the next read.
-func (sc *scratch) read(path string) ([]byte, os.FileInfo, error) {
+// read reads a file, and its size and time before that. The bytes are valid until the
+// next read.
+func (m *making) read(path string) ([]byte, os.FileInfo, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
@@ -143,11 +224,11 @@ func (sc *scratch) read(path string) ([]byte, os.FileInfo, error) {
 		return nil, nil, errSize
 	}
 	n := int(st.Size())
-	if cap(sc.file) <= n {
-		sc.file = make([]byte, n+n/4+512)
+	if cap(m.file) <= n {
+		m.file = make([]byte, n+n/4+512)
 	}
 	// One byte more than there should be tells a file that grows.
-	buf := sc.file[:n+1]
+	buf := m.file[:n+1]
 	got, err := io.ReadFull(f, buf)
 	if err != io.ErrUnexpectedEOF && err != io.EOF && err != nil {
 		return nil, nil, err
@@ -166,90 +247,67 @@ type fault struct {
 
 // stored is a picture as its record holds it.
 type stored struct {
-	data                    []byte // valid as long as the scratch is
+	data                    []byte // valid until the next picture
 	format                  string
 	width, height, channels int
 	orientation             int    // 0: not stored
 	ops                     []byte // what was done to a variant, JSON; nil in sets without variants
 }
 
-// store decodes, transforms and encodes a picture as the options say.
-func (s *imageSource) store(sc *scratch, data []byte, sample sample) (out stored, filtered bool, f *fault) {
+// develop decodes a picture and says what is to be done to it, as the options have it.
+// A picture that is kept, or left out, is done with.
+func (s *imageSource) develop(m *making, data []byte) *fault {
 	info, err := s.codec.Stat(data)
 	if err != nil {
-		return stored{}, false, &fault{"decode", err}
+		return &fault{"decode", err}
 	}
 	w, h := info.Oriented()
 	if s.leavesOut(w, h) {
-		return stored{}, true, nil
+		m.filtered = true
+		return nil
 	}
 	if s.o.Encode == Keep && info.Keepable {
 		if !s.o.NoCheck {
 			if info, err = s.codec.Check(data); err != nil {
-				return stored{}, false, &fault{"decode", err}
+				return &fault{"decode", err}
 			}
 		}
-		return stored{data: data, format: string(info.Format), width: info.Width, height: info.Height, channels: info.Channels, orientation: info.Orientation}, false, nil
+		m.out = stored{data: data, format: string(info.Format), width: info.Width, height: info.Height, channels: info.Channels, orientation: info.Orientation}
+		return nil
 	}
-	draw := s.draw(sample, w, h)
-	var ops []byte
+	draw := s.draw(m.sample, w, h)
 	if s.o.Augment != nil {
-		if ops, err = json.Marshal(draw); err != nil {
-			return stored{}, false, &fault{"transform", err}
+		if m.out.ops, err = json.Marshal(draw); err != nil {
+			return &fault{"transform", err}
 		}
 	}
-	planar := s.takesPlanes(info)
-	if planar && len(draw.Steps) == 0 && s.o.Encode == JPEG && s.resizesPlanes() {
-		out, f = s.storePlanes(sc, data, w, h)
-	} else {
-		out, f = s.storePixels(sc, data, draw, planar, w, h)
+	if err := s.decode(m, data, draw, s.takesPlanes(info), w, h); err != nil {
+		return &fault{"decode", err}
 	}
-	out.ops = ops
-	return out, false, f
+	return nil
+}
+
+// store encodes what became of a picture, unless it was kept.
+func (s *imageSource) store(m *making) *fault {
+	if m.out.data != nil {
+		return nil
+	}
+	if m.waits && m.task.Err != nil {
+		return &fault{"transform", m.task.Err}
+	}
+	out, err := s.encode(m)
+	if err != nil {
+		return &fault{"encode", err}
+	}
+	out.ops = m.out.ops
+	m.out = out
+	return nil
 }
 
 // leavesOut reports whether an option leaves out pictures of this size.
 func (s *imageSource) leavesOut(w, h int) bool {
 	short, long := min(w, h), max(w, h)
 	return short < s.o.MinSize || s.o.MaxAspect > 0 && float64(long) > s.o.MaxAspect*float64(short)
-}
-
-func (s *imageSource) encode(sc *scratch, im *augment.Image) (stored, error) {
-	var err error
-	size := int64(im.Width) * int64(im.Height) * int64(im.Channels)
-	if s.o.Encode == Float32 {
-		size *= 4
-	}
-	if (s.o.Encode == Raw || s.o.Encode == Float32) && size > maxStored {
-		return stored{}, fmt.Errorf("%d bytes as %s: readers take records up to %d; resize it, or store it as jpeg or png", size, s.o.Encode, maxInput)
-	}
-	out := stored{width: im.Width, height: im.Height, channels: im.Channels}
-	if s.o.Encode == Keep {
-		out.orientation = 1 // decoding turned it upright
-	}
-	switch s.o.Encode {
-	case JPEG:
-		out.format = string(JPEG)
-		sc.encoded, err = s.codec.AppendJPEG(sc.encoded[:0], im, s.o.Quality, s.o.Subsampling)
-	case Raw:
-		out.format = string(Raw)
-		if im.Stride == im.Width*im.Channels { // as it is
-			out.data = im.Pix[:size]
-			return out, nil
-		}
-		sc.encoded = augment.AppendRaw(sc.encoded[:0], im)
-	case Float32:
-		out.format = string(Float32)
-		sc.encoded = augment.AppendFloat32(sc.encoded[:0], im, s.o.Normalize)
-	default:
-		out.format = string(PNG)
-		sc.encoded, err = augment.AppendPNG(sc.encoded[:0], im)
-	}
-	if err == nil && len(sc.encoded) > maxStored {
-		err = fmt.Errorf("%d bytes as %s: readers take records up to %d", len(sc.encoded), out.format, maxInput)
-	}
-	out.data = sc.encoded
-	return out, err
 }
 
 // build makes the Example. The keys are added in sorted order, which spares

@@ -18,6 +18,7 @@ type imageSource struct {
 	o          *ImageOptions
 	root       string
 	codec      *augment.Codec
+	backend    augment.Backend
 	pictures   []picture
 	folders    []string // that were listed, below root
 	labels     []string // names by id, background names included
@@ -36,7 +37,10 @@ type sample struct {
 
 // planImages deals the listed pictures to splits and shards.
 func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
-	s := &imageSource{o: o, root: src, codec: codec, pictures: l.pictures, folders: l.folders, labels: labelNames(l.labels, o.LabelOffset)}
+	s := &imageSource{o: o, root: src, codec: codec, backend: augment.CPU{}, pictures: l.pictures, folders: l.folders, labels: labelNames(l.labels, o.LabelOffset)}
+	if o.Backend != nil {
+		s.backend, o.waits = o.Backend, o.Backend.Batch() > 1
+	}
 	if o.Limit > 0 {
 		s.pictures = limit(s.pictures, o.Limit, newHasher(o.Seed, forLimit))
 	}
@@ -183,8 +187,8 @@ func (s *imageSource) prepare(context.Context, []int) error { return nil }
 
 func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
 	return func(yield func(task, error) bool) {
-		for _, sample := range s.samples[job] {
-			if !yield(func(p *piece) error { return s.make(sample, p) }, nil) {
+		for samples := range slices.Chunk(s.samples[job], max(1, s.backend.Batch())) {
+			if !yield(func(p *piece) error { return s.make(samples, p) }, nil) {
 				return
 			}
 		}

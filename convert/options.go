@@ -49,7 +49,9 @@ type Options struct {
 	Compression tfrecord.Compression
 	// MaxErrors is how many samples may be unusable. Default: none.
 	MaxErrors Tolerance
-	// Workers is how many goroutines make records. Default: one a core.
+	// Workers is how many goroutines make records. Default: one a core. Where a
+	// backend works on batches, half as many and one more keep the cores busy while others wait for
+	// theirs.
 	Workers int
 	// Limit keeps the N samples whose seeded hash is smallest. 0 keeps all.
 	Limit int64
@@ -80,6 +82,8 @@ type Options struct {
 	// Note is called with a sentence for people about a choice that was made
 	// for them, from one goroutine at a time, if it is not nil.
 	Note func(sentence string)
+
+	waits bool // goroutines wait for a backend
 }
 
 func (o *Options) note(format string, args ...any) {
@@ -89,10 +93,14 @@ func (o *Options) note(format string, args ...any) {
 }
 
 func (o *Options) workers() int {
+	n := runtime.GOMAXPROCS(0)
 	if o.Workers > 0 {
-		return o.Workers
+		n = o.Workers
 	}
-	return runtime.GOMAXPROCS(0)
+	if o.waits {
+		n += n/2 + 1
+	}
+	return n
 }
 
 // maxShards is what the five digits of a shard's name hold.

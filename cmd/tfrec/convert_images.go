@@ -18,6 +18,7 @@ func newConvertImagesCommand() *cobra.Command {
 	var f convertFlags
 	o := convert.ImageOptions{}
 	o.Resize.Antialias = true
+	gpuWhen := gpuOff
 	cmd := &cobra.Command{
 		Use:   "images SRC OUT",
 		Short: "Turn a folder of pictures into shards",
@@ -45,11 +46,16 @@ them are bearable.`,
 				if err := checkImageFlags(cmd, &o); err != nil {
 					return nil, err
 				}
+				if err := gpuWhen.check(cmd, &o); err != nil {
+					return nil, err
+				}
 				o.Options = f.options
 				if policy := cmd.Flag("augment").Value.String(); isYAML(policy) {
 					o.AlsoReads = append(o.AlsoReads, policy)
 				}
-				return convert.Images(ctx, args[0], args[1], o)
+				return gpuWhen.run(&o, func() (*convert.Summary, error) {
+					return convert.Images(ctx, args[0], args[1], o)
+				})
 			})
 		},
 	}
@@ -121,6 +127,10 @@ them are bearable.`,
 	fs.IntVar(&o.MinSize, "min-size", 0, "leave out pictures whose shorter side is below `N` pixels")
 	fs.Float64Var(&o.MaxAspect, "max-aspect", 0, "leave out pictures whose longer side is more than `R` times the shorter")
 	fs.StringVar(&o.Decoder, "decoder", "auto", "JPEG `decoder`: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)")
+	textVar(fs, "gpu", "off", "WHEN", "draw, resize and normalise on an NVIDIA GPU, to the same bytes: auto (if there is one), on (or fail) or off", func(s string) (err error) {
+		gpuWhen, err = parseGPU(s)
+		return err
+	})
 	fs.Int64Var(&o.MaxPixels, "max-pixels", 178956970, "refuse pictures with more pixels")
 	textVar(fs, "background", "", "RRGGBB", "composite transparent pictures on this colour (default: drop the alpha channel)", func(s string) error {
 		c, err := parseColor(s)

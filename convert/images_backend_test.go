@@ -1,0 +1,123 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// batches is a backend that wants several pictures at a time, and may fail.
+type batches struct {
+	calls, tasks, most atomic.Int64
+	failFrom           int64 // the call from which on it fails; 0: never
+}
+
+var errBackend = errors.New("the GPU is gone")
+
+func (b *batches) Batch() int { return 5 }
+
+func (b *batches) Render(tasks []*augment.Task) error {
+	if n := b.calls.Add(1); b.failFrom > 0 && n >= b.failFrom {
+		return errBackend
+	}
+	b.tasks.Add(int64(len(tasks)))
+	for n := int64(len(tasks)); n > b.most.Load(); {
+		b.most.Store(n)
+	}
+	return augment.CPU{}.Render(tasks)
+}
+
+// demo copies some photographs to a folder, beside what is none, is damaged, or is
+// too small to be taken.
+func demo(t *testing.T) string {
+	t.Helper()
+	src := t.TempDir()
+	files, err := filepath.Glob("../testdata/demo/photos/*/*.jpg")
+	if err != nil || len(files) < 20 {
+		t.Fatal(len(files), err)
+	}
+	for i, file := range files[:20] {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i%7 == 3 {
+			data = data[:len(data)/2]
+		}
+		put(t, src, filepath.Join("c", filepath.Base(file)), data)
+	}
+	put(t, src, "c/a.jpg", []byte("no picture"))
+	put(t, src, "c/b.png", pngOf(3))
+	return src
+}
+
+// TestBackendsMakeTheSameSet converts by the CPU alone, and in batches.
+func TestBackendsMakeTheSameSet(t *testing.T) {
+	t.Parallel()
+	src := demo(t)
+	for _, c := range []struct {
+		name string
+		o    ImageOptions
+	}{
+		{"jpeg", ImageOptions{Resize: augment.ResizeSpec{Square: 48, Antialias: true}}},
+		{"raw", ImageOptions{Resize: augment.ResizeSpec{Width: 60, Height: 40, Fit: augment.Pad}, Encode: Raw, MinSize: 40}},
+		{"float32", ImageOptions{Encode: Float32, Resize: augment.ResizeSpec{Square: 32}, Normalize: augment.Normalize{Mean: [3]float32{.5, .4, .3}, Std: [3]float32{.2, .3, .4}}}},
+		{"variants", ImageOptions{Encode: PNG, Augment: policy(t, "random_resized_crop:40|hflip|color_jitter:0.4,0.4,0.4,0.1"), Copies: 2, KeepOriginal: true}},
+		{"gray", ImageOptions{Channels: 1, Resize: augment.ResizeSpec{Square: 48, Antialias: true}, ExactPixels: true}},
+		{"kept", ImageOptions{}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := c.o
+			o.Name, o.Shards, o.MaxErrors = "pets", 2, Tolerance{Count: 100}
+			want, plain := t.TempDir(), o
+			first := mustImages(t, src, want, plain)
+			if first.Errors < 3 {
+				t.Fatalf("%d pictures are unusable: want some", first.Errors)
+			}
+			for _, workers := range []int{1, 3} {
+				b := new(batches)
+				o.Backend, o.Workers = b, workers
+				out := t.TempDir()
+				mustImages(t, src, out, o)
+				sameSet(t, contents(t, out), contents(t, want))
+				if kept := c.name == "kept"; (b.tasks.Load() == 0) != kept || b.most.Load() < 3 != kept {
+					t.Errorf("%d pictures in %d batches, of %d at most", b.tasks.Load(), b.calls.Load(), b.most.Load())
+				}
+				if s := mustImages(t, src, out, plain); s.Status != UpToDate {
+					t.Errorf("the same without a backend is %s", s.Status)
+				}
+			}
+		})
+	}
+}
+
+// TestBackendThatFails ends a run with nothing lost: the next one, on the CPU, goes on from
+// what is finished.
+func TestBackendThatFails(t *testing.T) {
+	t.Parallel()
+	src := folders(t, 60)
+	o := ImageOptions{Options: Options{Shards: 6, Workers: 1}, Resize: augment.ResizeSpec{Square: 8}, Encode: Raw}
+	want := t.TempDir()
+	mustImages(t, src, want, o)
+
+	out := t.TempDir()
+	failing := o
+	failing.Backend = &batches{failFrom: 8}
+	if _, err := Images(context.Background(), src, out, failing); !errors.Is(err, errBackend) {
+		t.Fatalf("the run: %v; want the backend's error", err)
+	}
+	if _, ok := contents(t, out)[shard.ManifestFile]; ok {
+		t.Error("there is a manifest")
+	}
+	s := mustImages(t, src, out, o)
+	if s.Status != Resumed || s.ShardsKept == 0 {
+		t.Errorf("%+v", s)
+	}
+	sameSet(t, contents(t, out), contents(t, want))
+}
