@@ -2,7 +2,7 @@
 
 GO       ?= go
 FUZZTIME ?= 10s
-CHECKS   ?= spine pixels reader shards.repair shards.reshaping shards.array shards.export
+CHECKS   ?= spine pixels reader shards.repair shards.reshaping shards.array shards.export shards.preview
 SHARED   ?= ../shared
 BENCH    ?= .
 PHOTOS   ?= testdata/demo/photos
