@@ -202,8 +202,13 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 
 // checkSet wants all files of the set to be there before any is renamed.
 func (a *appending) checkSet() error {
+	named := map[string]bool{}
 	for _, split := range a.set.Splits {
 		for _, info := range split.Shards {
+			if named[info.File] {
+				return fmt.Errorf("%s: the manifest names %s twice: see tfrec verify", a.dir.Path(), info.File)
+			}
+			named[info.File] = true
 			st, err := os.Stat(a.dir.join(info.File))
 			switch {
 			case errors.Is(err, fs.ErrNotExist):

@@ -118,6 +118,9 @@ func (r *reshaping) run(ctx context.Context) error {
 	if err := r.in.count(ctx); err != nil {
 		return err
 	}
+	if err := r.in.holdToManifests(ctx, r.note); err != nil {
+		return err
+	}
 	r.report.RecordsIn = r.in.records()
 	if r.report.RecordsIn == 0 {
 		return fmt.Errorf("%w: the inputs hold no record", ErrNoRecords)

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"slices"
 	"sync/atomic"
@@ -114,7 +115,7 @@ func (s *sorted) appendKey(dst []byte, r *record) ([]byte, error) {
 		return append(dst, 1), nil
 	}
 	if kind := int32(f.Kind()); s.kind.Load() != kind && !s.kind.CompareAndSwap(0, kind) {
-		return dst, reshapeOption("sort-by", "feature %q has values of several kinds, which have no order", s.key)
+		return dst, &UnfitError{fmt.Errorf("--sort-by: %w", r.locate(fmt.Errorf("feature %q has values of several kinds, which have no order", s.key)))}
 	}
 	dst = append(dst, 0)
 	switch f.Kind() {

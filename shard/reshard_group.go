@@ -44,7 +44,7 @@ func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
 	}
 	slices.Sort(v.groups)
 	if len(v.groups)*g.splits > droppedTarget {
-		return reshapeOption("group-by", "%d values in %d splits are too many", len(v.groups), g.splits)
+		return &UnfitError{fmt.Errorf("--group-by: %d values in %d splits are too many", len(v.groups), g.splits)}
 	}
 	g.ids = map[mark]int{}
 	for m, folder := range g.values {
@@ -60,7 +60,7 @@ func (g *grouper) look(r *record) (mark, error) {
 	}
 	f, _ := e.Get(g.key)
 	if f.Len() != 1 || f.Kind() == tfrecord.KindFloat {
-		return mark{}, fmt.Errorf("--group-by: %w", r.locate(fmt.Errorf("feature %q has %d values of kind %v: want one integer, or text, in each record (tfrec filter leaves others out)", g.key, f.Len(), f.Kind())))
+		return mark{}, unfitGroup(r, fmt.Errorf("feature %q has %d values of kind %v: want one integer, or text, in each record (tfrec filter leaves others out)", g.key, f.Len(), f.Kind()))
 	}
 	m := hashOfValue(f)
 	if g.ids != nil {
@@ -72,7 +72,7 @@ func (g *grouper) look(r *record) (mark, error) {
 		return m, nil
 	}
 	if len(g.values) == maxGroups {
-		return m, reshapeOption("group-by", "feature %q has more than %d values: a set of each would be too many", g.key, maxGroups)
+		return m, unfitGroup(r, fmt.Errorf("feature %q has more than %d values: a set of each would be too many", g.key, maxGroups))
 	}
 	folder := ""
 	if id, ok := f.Int64(); ok {
@@ -82,10 +82,15 @@ func (g *grouper) look(r *record) (mark, error) {
 		folder = folderName(string(text))
 	}
 	if len(folder) > maxGroup {
-		return m, fmt.Errorf("--group-by: %w", r.locate(fmt.Errorf("the value of %q is too long for the name of a folder; it begins with %.40q", g.key, folder)))
+		return m, unfitGroup(r, fmt.Errorf("the value of %q is too long for the name of a folder; it begins with %.40q", g.key, folder))
 	}
 	g.values[m] = folder
 	return m, nil
+}
+
+// unfitGroup says why a record is of no group.
+func unfitGroup(r *record, err error) error {
+	return &UnfitError{fmt.Errorf("--group-by: %w", r.locate(err))}
 }
 
 func (g *grouper) choose(_ int64, split int, m mark) (int, error) {

@@ -18,7 +18,7 @@ import (
 )
 
 // damagedFaults is what exit code 3 means for the verbs that reshape.
-const damagedFaults = "an input is damaged: nothing was written; tfrec repair saves the records that survive"
+const damagedFaults = "an input is damaged (tfrec repair saves the records that survive), or its records are not fit for what is asked: nothing was written"
 
 // reshapeFlags are the flags that verbs which make a new set of records share.
 type reshapeFlags struct {
@@ -105,8 +105,9 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	stop()
 
 	var damaged *shard.DamagedError
+	var unfit *shard.UnfitError
 	switch {
-	case errors.As(err, &damaged):
+	case errors.As(err, &damaged), errors.As(err, &unfit):
 		return faultError(err)
 	case errors.Is(err, shard.ErrReshapeOptions):
 		return usageError("%v", err)
