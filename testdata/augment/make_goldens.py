@@ -2,6 +2,7 @@
 
     python make_goldens.py                      writes manifest.jsonl and goldens.bin in this folder
     python make_goldens.py --random 2000 DIR    writes as many random cases to DIR
+    python make_goldens.py --torchvision --random 2000 DIR    has torchvision make them
 
 It needs pillow==13.0.0 and numpy. Where torchvision works on Pillow pictures by
 calling Pillow, so does this; where it computes itself (the matrix of affine, the
@@ -243,8 +244,15 @@ def make_source():
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--random", type=int, default=0)
+    p.add_argument("--torchvision", action="store_true")
     p.add_argument("folder", nargs="?", default=HERE)
     a = p.parse_args()
+    if a.torchvision:
+        import torchvision_steps
+
+        OPS.clear()
+        OPS.update(torchvision_steps.OPS)
+        del RESIZE["lanczos3"]
     if a.random == 0:
         make_source()
         w = Writer(HERE)

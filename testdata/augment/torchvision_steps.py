@@ -1,0 +1,61 @@
+"""The steps of package augment as torchvision itself does them, on Pillow pictures.
+
+make_goldens.py --torchvision takes these in place of its own. What torchvision
+has no function for (crop with a colour, lanczos) is left out.
+"""
+
+import torchvision.transforms.functional as F
+from PIL import Image
+from torchvision.transforms.functional import InterpolationMode as Mode
+
+RESIZE = {"bilinear": Mode.BILINEAR, "bicubic": Mode.BICUBIC}
+TRANSFORM = RESIZE | {"nearest": Mode.NEAREST}
+
+
+def color(im, rgb):
+    """A colour as the picture has it."""
+    return tuple(rgb) if im.mode == "RGB" else (Image.new("RGB", (1, 1), tuple(rgb)).convert("L").getpixel((0, 0)),)
+
+
+def rotate(im, s):
+    fill = color(im, s.get("fill", (0, 0, 0)))
+    return F.rotate(im, s["angle"], TRANSFORM[s["filter"]], s.get("expand", False), fill=fill)
+
+
+def affine(im, s):
+    fill, center = color(im, s.get("fill", (0, 0, 0))), [0, 0] if s.get("corner") else None
+    return F.affine(im, s["angle"], s["translate"], s["scale"], s["shear"], TRANSFORM[s["filter"]], fill=fill, center=center)
+
+
+def resize(im, s):
+    # Newer Pillows resize such a picture's height first, older ones its width.
+    if s["width"] > im.width and s["height"] < im.height:
+        im = F.resize(im, [s["height"], im.width], RESIZE[s["filter"]])
+    return F.resize(im, [s["height"], s["width"]], RESIZE[s["filter"]])
+
+
+def resized_crop(im, s):
+    return resize(F.crop(im, s["y"], s["x"], s["h"], s["w"]), s)
+
+
+OPS = {
+    "resized_crop": resized_crop,
+    "resize": resize,
+    "hflip": lambda im, s: F.hflip(im),
+    "vflip": lambda im, s: F.vflip(im),
+    "rotate": rotate,
+    "affine": affine,
+    "brightness": lambda im, s: F.adjust_brightness(im, s["factor"]),
+    "contrast": lambda im, s: F.adjust_contrast(im, s["factor"]),
+    "saturation": lambda im, s: F.adjust_saturation(im, s["factor"]),
+    "hue": lambda im, s: F.adjust_hue(im, s["factor"]),
+    "gamma": lambda im, s: F.adjust_gamma(im, s["gamma"], s["gain"]),
+    "grayscale": lambda im, s: F.rgb_to_grayscale(im, len(im.getbands())),
+    "invert": lambda im, s: F.invert(im),
+    "posterize": lambda im, s: F.posterize(im, s["bits"]),
+    "solarize": lambda im, s: F.solarize(im, s["threshold"]),
+    "equalize": lambda im, s: F.equalize(im),
+    "autocontrast": lambda im, s: F.autocontrast(im),
+    "sharpness": lambda im, s: F.adjust_sharpness(im, s["factor"]),
+    "gaussian_blur": lambda im, s: F.gaussian_blur(im, s["kernel"], s["sigma"]),
+}
