@@ -157,14 +157,17 @@ func (a *alike) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 	// Of pictures of one split with the same hash only the first is compared with
 	// others; those behind it look like it.
 	best := make([]likeness, len(pictures))
-	var variants atomic.Int64
+	var mu sync.Mutex // of best and variants
+	var variants int64
 	consider := func(i, j, distance int) {
+		mu.Lock()
+		defer mu.Unlock()
 		p, q := &pictures[i], &pictures[j]
 		same := p.split == q.split || p.split == 0 || q.split == 0
 		switch {
 		case p.payload == q.payload: // the same, or of one record
 		case same && p.variant && q.variant && p.key == q.key:
-			variants.Add(1)
+			variants++
 		default:
 			if l := (likeness{uint32(j), uint16(distance), !same, true}); l.better(&best[i]) {
 				best[i] = l
@@ -184,7 +187,7 @@ func (a *alike) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 		return err
 	}
 	cut.Range(func(any, any) bool { r.Near.Cut++; return true })
-	r.Near.Variants = variants.Load()
+	r.Near.Variants = variants
 	return a.report(d, r, pictures, best)
 }
 

@@ -29,16 +29,16 @@ func band(h *[4]uint64, b int) uint16 { return uint16(h[b/4] >> (b % 4 * bandBit
 // where thousands of pictures are almost the same, all pairs would be too many.
 const maxCandidates = 1 << 15
 
-// nearSearch finds for each hash those before it.
+// nearSearch finds the pairs of hashes that are close.
 type nearSearch struct {
 	hashes   [][4]uint64
 	distance int
 	workers  int
 }
 
-// each calls found with hash i and one before it, j, within the distance, each
-// pair once, and cut with an i for which not all were compared. For one i they
-// are called by one goroutine; for several by several at a time.
+// each calls found with two hashes within the distance, i behind j, each pair
+// once, and cut with an i that was not compared with all. Several goroutines
+// call them at a time.
 func (s *nearSearch) each(ctx context.Context, found func(i, j, distance int), cut func(i int)) error {
 	radius := s.distance / bands
 	var masks []uint16 // what a band may differ by
@@ -47,72 +47,85 @@ func (s *nearSearch) each(ctx context.Context, found func(i, j, distance int), c
 			masks = append(masks, uint16(m))
 		}
 	}
-	starts := make([]uint32, 1<<bandBits+1)
-	byBand := make([]uint32, len(s.hashes))
+	index := bandIndex{
+		starts: make([]uint32, 1<<bandBits+1), numbers: make([]uint32, len(s.hashes)),
+		hashes: make([][4]uint64, len(s.hashes)),
+	}
 	for b := range bands {
-		s.index(b, starts, byBand)
+		index.fill(s.hashes, b)
 		var g errgroup.Group
-		const block = 1024
 		g.SetLimit(s.workers)
-		for from := 0; from < len(s.hashes) && ctx.Err() == nil; from += block {
+		const block = 1 << 8
+		for from := 0; from < 1<<bandBits && ctx.Err() == nil; from += block {
 			g.Go(func() error {
-				for i := from; i < min(from+block, len(s.hashes)); i++ {
-					if s.lookUp(i, b, masks, starts, byBand, found) {
-						cut(i)
+				for v := from; v < from+block; v++ {
+					if err := ctx.Err(); err != nil {
+						return err
 					}
+					s.compare(&index, v, b, masks, found, cut)
 				}
-				return ctx.Err()
+				return nil
 			})
 		}
 		if err := g.Wait(); err != nil {
 			return err
 		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
 	}
-	return nil
+	return ctx.Err()
 }
 
-// index lists the hashes by the value of a band, each list in their order.
-func (s *nearSearch) index(b int, starts, byBand []uint32) {
-	clear(starts)
-	for i := range s.hashes {
-		starts[int(band(&s.hashes[i], b))+1]++
+// bandIndex is the hashes by the value of a band, each list in their order: close
+// together in memory, for most of the time goes into fetching them.
+type bandIndex struct {
+	starts  []uint32 // of the list of each value
+	numbers []uint32
+	hashes  [][4]uint64
+}
+
+func (x *bandIndex) fill(hashes [][4]uint64, b int) {
+	clear(x.starts)
+	for i := range hashes {
+		x.starts[int(band(&hashes[i], b))+1]++
 	}
-	for v := 1; v < len(starts); v++ {
-		starts[v] += starts[v-1]
+	for v := 1; v < len(x.starts); v++ {
+		x.starts[v] += x.starts[v-1]
 	}
-	next := append([]uint32(nil), starts...)
-	for i := range s.hashes {
-		v := band(&s.hashes[i], b)
-		byBand[next[v]] = uint32(i)
-		next[v]++
+	next := append([]uint32(nil), x.starts...)
+	for i := range hashes {
+		at := &next[band(&hashes[i], b)]
+		x.numbers[*at], x.hashes[*at] = uint32(i), hashes[i]
+		*at++
 	}
 }
 
-// lookUp compares hash i with those before it that a band finds and none before
-// that band did. It reports true when there were too many.
-func (s *nearSearch) lookUp(i, b int, masks []uint16, starts, byBand []uint32, found func(i, j, distance int)) (cut bool) {
-	h := &s.hashes[i]
-	value := band(h, b)
-	compared := 0
-	for _, mask := range masks {
-		v := int(value ^ mask)
-		for _, j := range byBand[starts[v]:starts[v+1]] {
-			if int(j) >= i {
+// compare compares all hashes of a band's value with those before them in the
+// list, and with those of the values above it that differ little.
+func (s *nearSearch) compare(x *bandIndex, v, b int, masks []uint16, found func(i, j, distance int), cut func(i int)) {
+	for k := x.starts[v]; k < x.starts[v+1]; k++ {
+		h := &x.hashes[k]
+		compared := 0
+		for _, mask := range masks {
+			w := v ^ int(mask)
+			from, to := x.starts[w], x.starts[w+1]
+			switch {
+			case w == v:
+				to = k
+			case w < v:
+				continue // they are compared with this one
+			}
+			if compared += int(to - from); compared > maxCandidates {
+				cut(int(x.numbers[k]))
 				break
 			}
-			if compared++; compared > maxCandidates {
-				return true
-			}
-			other := &s.hashes[j]
-			if d := distance(h, other); d <= s.distance && firstBand(h, other, s.distance/bands) == b {
-				found(i, int(j), d)
+			for n := from; n < to; n++ {
+				other := &x.hashes[n]
+				if d := distance(h, other); d <= s.distance && firstBand(h, other, s.distance/bands) == b {
+					i, j := x.numbers[k], x.numbers[n]
+					found(int(max(i, j)), int(min(i, j)), d)
+				}
 			}
 		}
 	}
-	return false
 }
 
 // firstBand is the first band in which two hashes differ in no more bits than

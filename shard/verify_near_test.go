@@ -254,3 +254,30 @@ func BenchmarkNearHash(b *testing.B) {
 		hashThumb(&thumb)
 	}
 }
+
+// BenchmarkNearMemory finds pictures that look alike among many, from where their
+// hashes are known: B/op is what they take, over all of the run.
+func BenchmarkNearMemory(b *testing.B) {
+	const pictures = 100_000
+	path := exampleFile(b, filepath.Join(b.TempDir(), "x.tfrecord"), 1, numbers)
+	b.ReportAllocs()
+	for b.Loop() {
+		rng := rand.New(rand.NewPCG(1, 2))
+		d := newDeepRun(&DeepOptions{Near: true, Picture: decodePNG, TempDir: b.TempDir()}, []Source{{Path: path}}, 2, 10)
+		var batch alikeBatch
+		for i := range int64(pictures) {
+			h := nearHash{bits: [4]uint64{rng.Uint64(), rng.Uint64(), rng.Uint64(), rng.Uint64()}}
+			batch.add(h, twin{hash: mark{uint64(i), 1}, at: spot{record: i, offset: i, key: "train/class/picture.jpg"}})
+			if len(batch.list) == batchRecords {
+				check(b, d.alike.add(&batch))
+			}
+		}
+		check(b, d.alike.add(&batch))
+		r := &DeepReport{Counts: map[FindingKind]int64{}}
+		check(b, d.alike.judge(context.Background(), d, r))
+		if r.Near.Records != 0 {
+			b.Fatalf("%+v", r.Near)
+		}
+		d.close()
+	}
+}
