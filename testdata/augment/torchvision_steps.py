@@ -28,8 +28,10 @@ def affine(im, s):
 
 
 def resize(im, s):
-    # Newer Pillows resize such a picture's height first, older ones its width.
-    if s["width"] > im.width and s["height"] < im.height:
+    # Pillow begins with the width but, from version 13 on, where the height loses
+    # more than twice as many pixels as the width does.
+    lost = im.height - s["height"]
+    if lost > max(0, 2 * (im.width - s["width"])):
         im = F.resize(im, [s["height"], im.width], RESIZE[s["filter"]])
     return F.resize(im, [s["height"], s["width"]], RESIZE[s["filter"]])
 
