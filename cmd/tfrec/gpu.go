@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +31,15 @@ type gpuDevice struct {
 	CopyEngines     int    `json:"copy_engines"`
 	Usable          bool   `json:"usable"`
 	Reason          string `json:"reason,omitempty"`
+	// NVJPEG is what could decode JPEGs on it; NoNVJPEG, why nothing can.
+	NVJPEG   *gpuNVJPEG `json:"nvjpeg,omitempty"`
+	NoNVJPEG string     `json:"no_nvjpeg,omitempty"`
+}
+
+type gpuNVJPEG struct {
+	Library  string   `json:"library"`
+	Version  string   `json:"version"`
+	Backends []string `json:"backends"`
 }
 
 func newGPUCommand() *cobra.Command {
@@ -37,9 +47,10 @@ func newGPUCommand() *cobra.Command {
 		Use:     "gpu",
 		GroupID: groupOther,
 		Short:   "Say which NVIDIA GPUs there are, or why none is used",
-		Long: `Say which NVIDIA driver and GPUs there are, how much of their memory is free and
-whether they can be used; or why not. It is no failure when there is none: all
-that a GPU does, the processor does too, with the same bytes.`,
+		Long: `Say which NVIDIA driver and GPUs there are, how much of their memory is free,
+whether they can be used and what nvJPEG has for them; or why not. It is no
+failure when there is none: all that a GPU does, the processor does too, with the
+same bytes.`,
 		Args:              noArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -75,6 +86,11 @@ func surveyGPUs() gpuResult {
 			}
 		} else {
 			d.Usable, r.Usable = true, true
+			if j, err := gpu.FindNVJPEG(info.Index); err != nil {
+				d.NoNVJPEG = err.Error()
+			} else {
+				d.NVJPEG = &gpuNVJPEG{Library: j.Library, Version: j.Version, Backends: j.Backends}
+			}
 		}
 		r.Devices = append(r.Devices, d)
 	}
@@ -93,10 +109,15 @@ func writeGPUs(w io.Writer, r gpuResult) {
 	for _, d := range r.Devices {
 		fmt.Fprintf(w, "GPU %d: %s, compute capability %s, %s, %s", d.Index, d.Name, d.Capability,
 			count(int64(d.Multiprocessors), "multiprocessor"), formatBytes(d.Memory))
-		if d.Usable {
-			fmt.Fprintf(w, " of which %s are free\n", formatBytes(d.MemoryFree))
-		} else {
+		if !d.Usable {
 			fmt.Fprintf(w, "; not used: %s\n", d.Reason)
+			continue
+		}
+		fmt.Fprintf(w, " of which %s are free\n", formatBytes(d.MemoryFree))
+		if d.NVJPEG != nil {
+			fmt.Fprintf(w, "  nvJPEG %s (%s): %s\n", d.NVJPEG.Version, d.NVJPEG.Library, strings.Join(d.NVJPEG.Backends, ", "))
+		} else {
+			fmt.Fprintf(w, "  %s\n", d.NoNVJPEG)
 		}
 	}
 }

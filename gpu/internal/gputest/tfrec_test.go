@@ -38,6 +38,16 @@ func fakeDriver(t *testing.T) string {
 	return folders[0]
 }
 
+// driverAlone is a folder with the fake driver and no nvJPEG.
+func driverAlone(t *testing.T, fake string) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Symlink(filepath.Join(fake, "libcuda.so.1"), filepath.Join(dir, "libcuda.so.1")); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
 // TestVerb runs `tfrec gpu` with the driver, with one that is missing something, and
 // without.
 func TestVerb(t *testing.T) {
@@ -47,8 +57,12 @@ func TestVerb(t *testing.T) {
 		args                   []string
 		want                   []string
 	}{
-		{"a GPU", fake, "", nil, []string{"NVIDIA driver: for CUDA 12.2\nGPU 0: tfrec's fake GPU 0, compute capability 9.0, 4 multiprocessors, 1.0 GiB of which 1.0 GiB are free\n"}},
-		{"JSON", fake, "FAKECUDA_DEVICES=2", []string{"--json"}, []string{`"usable":true,"driver":"12.2"`, `"index":1,"name":"tfrec's fake GPU 1","uuid":"GPU-10111213-`, `"memory_free":1073741824`}},
+		{"a GPU", fake, "", nil, []string{"NVIDIA driver: for CUDA 12.2\nGPU 0: tfrec's fake GPU 0, compute capability 9.0, 4 multiprocessors, 1.0 GiB of which 1.0 GiB are free\n  nvJPEG 12.2.2 (libnvjpeg.so.12): hardware, GPU, hybrid\n"}},
+		{"no chip for JPEG", fake, "FAKECUDA_HARDWARE=0", nil, []string{"\n  nvJPEG 12.2.2 (libnvjpeg.so.12): GPU, hybrid\n"}},
+		{"nvJPEG that fails", fake, "FAKECUDA_FAIL=nvjpegCreateEx:1+:6", nil, []string{"are free\n  no nvJPEG: libnvjpeg.so.12 answers execution failed (6)\n"}},
+		{"no nvJPEG", driverAlone(t, fake), "", nil, []string{"are free\n  no nvJPEG: none of libnvjpeg.so.13, .12 and .11 is installed\n"}},
+		{"no nvJPEG, JSON", driverAlone(t, fake), "", []string{"--json"}, []string{`"usable":true,"no_nvjpeg":"no nvJPEG: none of`}},
+		{"JSON", fake, "FAKECUDA_DEVICES=2", []string{"--json"}, []string{`"usable":true,"driver":"12.2"`, `"index":1,"name":"tfrec's fake GPU 1","uuid":"GPU-10111213-`, `"memory_free":1073741824`, `"nvjpeg":{"library":"libnvjpeg.so.12","version":"12.2.2","backends":["hardware","GPU","hybrid"]}`}},
 		{"no driver", t.TempDir(), "", nil, []string{"No GPU is used: no NVIDIA driver (libcuda.so.1: "}},
 		{"an old driver", filepath.Join(fake, "old"), "", nil, []string{"No GPU is used: the NVIDIA driver is too old: it has no "}},
 		{"no GPU", fake, "FAKECUDA_DEVICES=0", nil, []string{"No GPU is used: the NVIDIA driver finds no GPU\n"}},
