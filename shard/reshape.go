@@ -27,7 +27,8 @@ type ReshapeOptions struct {
 	// Seed of every random choice.
 	Seed uint64
 	// Memory bounds what sorting and shuffling hold, in bytes; beyond it, disk
-	// space in OUT is used. At least 1 MB. Default: 256 MiB.
+	// space in OUT is used. At least 1 MB. Default: 256 MiB. A record that is larger
+	// is held once beside that.
 	Memory int64
 	// Workers is how many goroutines check and look at records. Default: GOMAXPROCS.
 	Workers int

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"runtime/debug"
 	"slices"
 	"sort"
 
@@ -144,7 +145,7 @@ func (a *arrangement) fill(ctx context.Context) error {
 			seen[t]++
 		}
 	}
-	return inOrder(ctx, workers, 2*workers+2,
+	err := inOrder(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*block) error) error { return a.deal(ctx, s, number, give) },
 		func(_ context.Context, b *block) error {
 			if err := a.work(b); err != nil {
@@ -157,7 +158,15 @@ func (a *arrangement) fill(ctx context.Context) error {
 			s.put(b)
 			return nil
 		})
+	if len(s.large) > 0 {
+		<-s.large
+		debug.FreeOSMemory() // a bucket will want as much again, and the collector would wait for that
+	}
+	return err
 }
+
+// leastAlone is a frame that is not put together with others first.
+const leastAlone = 1 << 20
 
 // spread puts the records of a block into their buckets.
 func (a *arrangement) spread(b *block) error {
@@ -173,16 +182,20 @@ func (a *arrangement) spread(b *block) error {
 			row.Tag = b.labels[i]
 		}
 		var bucket int
-		batch.Begin()
 		if a.cuts == nil {
 			place := a.base[t] + a.order.place(t, b.places[i])
 			row.Key = uint64(place)
 			bucket = a.places.bucket(place)
+			if frame := b.frame(rec); len(frame) >= leastAlone {
+				return a.spill.AddRow(bucket, row, frame)
+			}
+			batch.Begin()
 		} else {
 			var err error
 			if key, err = a.order.appendKey(appendTarget(key[:0], t), rec); err != nil {
 				return err
 			}
+			batch.Begin()
 			row.Key = prefix(key[min(len(key), groupSize):])
 			bucket = bucketOf(a.cuts, key, rec.number)
 			batch.Data = append(binary.AppendUvarint(batch.Data, uint64(len(key))), key...)

@@ -20,6 +20,7 @@ type featureScan struct {
 	// have the same keys.
 	recent  []*seenFeature
 	example tfrecord.Example
+	found   []quickValue
 }
 
 // seenFeature is what was seen of one feature.
@@ -48,6 +49,9 @@ func newFeatureScan() *featureScan {
 
 // add looks at a record.
 func (s *featureScan) add(record []byte) {
+	if s.quick(record) {
+		return
+	}
 	err := s.example.Parse(record)
 	s.addParsed(record, &s.example, err)
 }
@@ -113,23 +117,30 @@ func (f *seenFeature) add(value tfrecord.Feature) {
 	if kind == tfrecord.KindNone {
 		return // as good as missing
 	}
+	var only []byte
+	if kind == tfrecord.KindBytes {
+		only, _ = value.Bytes()
+	}
+	f.note(kind, int64(value.Len()), only)
+}
+
+// note looks at n values of a kind, of bytes at the first.
+func (f *seenFeature) note(kind tfrecord.Kind, n int64, only []byte) {
 	f.records++
 	f.kinds[kind] = true
-	f.values.add(int64(value.Len()))
-	if kind != tfrecord.KindBytes {
+	f.values.add(n)
+	if kind != tfrecord.KindBytes || n == 0 {
 		return
 	}
-	if v, ok := value.Bytes(); ok {
-		switch pictureFormat(v) {
-		case "jpeg":
-			f.formats[formatJPEG] = true
-		case "png":
-			f.formats[formatPNG] = true
-		default:
-			f.formats[formatOther] = true
-		}
-		f.notText = f.notText || !isText(v)
+	switch pictureFormat(only) {
+	case "jpeg":
+		f.formats[formatJPEG] = true
+	case "png":
+		f.formats[formatPNG] = true
+	default:
+		f.formats[formatOther] = true
 	}
+	f.notText = f.notText || !isText(only)
 }
 
 // merge adds what another scan saw.

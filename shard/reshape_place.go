@@ -196,7 +196,7 @@ func (w *placedWriter) put(p *placed) {
 // load takes the bucket of places from at on.
 func (p *placed) load(s *spill.Spill, bucket int, at, behind int64) error {
 	if size := s.Size(bucket); cap(p.data) < size {
-		p.data = make([]byte, 0, size+size/8) // the next one may be a little larger
+		p.data = make([]byte, 0, size+min(size/8, leastAlone)) // the next one may be a little larger
 	}
 	data, err := s.Take(bucket, p.data[:0])
 	if err != nil {

@@ -42,11 +42,12 @@ type stream struct {
 	*inputs
 	budget *budget
 	free   chan *block
-	checks bool // payloads, too, as they are read
+	large  chan []byte // the buffer of a large record, for the next one
+	checks bool        // payloads, too, as they are read
 }
 
 func (in *inputs) stream() *stream {
-	return &stream{inputs: in, budget: newBudget(heldBlocks), free: make(chan *block, 64)}
+	return &stream{inputs: in, budget: newBudget(heldBlocks), free: make(chan *block, 64), large: make(chan []byte, 1)}
 }
 
 // get returns an empty block with a buffer of at least n bytes.
@@ -59,6 +60,12 @@ func (s *stream) get(ctx context.Context, n int) (*block, error) {
 	select {
 	case b = <-s.free:
 	default:
+	}
+	if cap(b.buffer) < n {
+		select {
+		case b.buffer = <-s.large:
+		default:
+		}
 	}
 	if cap(b.buffer) < n {
 		b.buffer = make([]byte, max(n, blockSize))
@@ -74,7 +81,11 @@ func (s *stream) get(ctx context.Context, n int) (*block, error) {
 func (s *stream) put(b *block) {
 	s.budget.give(b.charge)
 	if cap(b.buffer) > 2*blockSize {
-		b.buffer = nil // one large record should not hold its memory for the rest of the run
+		select { // blocks in plenty should not each have been one of a large record
+		case s.large <- b.buffer:
+		default:
+		}
+		b.buffer = nil
 	}
 	select {
 	case s.free <- b:

@@ -92,7 +92,7 @@ func (r *reshaping) work(b *block) error {
 			}
 			rec.data, rec.parsed = changed.mapped, false
 		}
-		if scan != nil {
+		if scan != nil && (r.label != "" || !scan.quick(rec.data)) {
 			rec.parse()
 			scan.addParsed(rec.data, &rec.message, rec.err)
 		}

@@ -64,11 +64,15 @@ func (b *Batch) Begin() {
 func (b *Batch) End(bucket int, row Row) {
 	r := &b.rows[len(b.rows)-1]
 	r.bucket, r.to = bucket, len(b.Data)
-	h := b.Data[r.from:]
+	row.header(b.Data[r.from:], r.to-r.from-rowHeader)
+}
+
+// header writes what comes before a payload of that size.
+func (row Row) header(h []byte, size int) {
 	binary.LittleEndian.PutUint64(h, row.Key)
 	binary.LittleEndian.PutUint64(h[8:], uint64(row.Number))
 	binary.LittleEndian.PutUint64(h[16:], uint64(row.Tag))
-	binary.LittleEndian.PutUint32(h[24:], uint32(r.to-r.from-rowHeader))
+	binary.LittleEndian.PutUint32(h[24:], uint32(size))
 	h[28] = 0
 	if row.Flag {
 		h[28] = 1

@@ -73,7 +73,21 @@ func (s *Spill) Add(batch *Batch) error {
 	return nil
 }
 
-// put appends a row to a bucket.
+// AddRow puts one row into a bucket whose payload, of less than 4 GiB, is copied
+// once: for large ones.
+func (s *Spill) AddRow(bucket int, row Row, payload []byte) error {
+	var header [rowHeader]byte
+	row.header(header[:], len(payload))
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b := &s.buckets[bucket]
+	if err := s.put(b, header[:]); err != nil {
+		return err
+	}
+	return s.put(b, payload)
+}
+
+// put appends a row, or a part of one, to a bucket.
 func (s *Spill) put(b *bucket, row []byte) error {
 	b.size += len(row)
 	for len(row) > 0 {

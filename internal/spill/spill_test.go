@@ -36,6 +36,16 @@ func TestSpill(t *testing.T) {
 					payload := bytes.Repeat([]byte{byte('a' + rng.IntN(26))}, rng.IntN(3000))
 					row := Row{Key: rng.Uint64(), Number: rng.Int64(), Tag: rng.Int64() - 1<<62, Flag: rng.IntN(2) == 0}
 					want[bucket] = append(want[bucket], fmt.Sprintf("%x %d %d %v %s", row.Key, row.Number, row.Tag, row.Flag, payload))
+					if len(payload) > 2500 {
+						if err := s.Add(&batch); err != nil {
+							t.Fatal(err)
+						}
+						batch.Reset()
+						if err := s.AddRow(bucket, row, payload); err != nil {
+							t.Fatal(err)
+						}
+						continue
+					}
 					batch.Begin()
 					batch.Data = append(batch.Data, payload...)
 					batch.End(bucket, row)

@@ -1,0 +1,77 @@
+package shard
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// bothScans has records looked at with and without the quick way, and compares
+// what they say. It returns how many went the quick way.
+func bothScans(t *testing.T, records [][]byte) (quick int) {
+	t.Helper()
+	with, without := newFeatureScan(), newFeatureScan()
+	for _, r := range records {
+		if with.quick(r) {
+			quick++
+		} else {
+			with.add(r)
+		}
+		err := without.example.Parse(r)
+		without.addParsed(r, &without.example, err)
+	}
+	if with.records != without.records || with.others != without.others || !reflect.DeepEqual(with.byKey, without.byKey) {
+		t.Fatalf("%d records: %d, others %d, features %v; the strict way %d, others %d, features %v",
+			len(records), with.records, with.others, with.byKey, without.records, without.others, without.byKey)
+	}
+	return quick
+}
+
+// exampleOf makes an Example whose values are told by rng.
+func exampleOf(rng *rand.Rand) []byte {
+	var b tfrecord.Builder
+	b.Int64("id", rng.Int64()>>rng.IntN(64))
+	b.Float("score", make([]float32, rng.IntN(3))...)
+	b.Int64("sizes", make([]int64, rng.IntN(3))...)
+	switch rng.IntN(4) {
+	case 0:
+		b.String("text", "some text")
+	case 1:
+		b.Bytes("text", []byte("\xff\xd8\xff\xe0"))
+	case 2:
+		b.Bytes("text", bytes.Repeat([]byte{0x89}, 300))
+	case 3:
+		b.String("text", "two", "of them")
+	}
+	return b.Append(nil)
+}
+
+func TestQuickScanSaysWhatTheStrictOneDoes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	quick := 0
+	for range 200 {
+		var records [][]byte
+		for range 20 {
+			r := exampleOf(rng)
+			for range rng.IntN(3) * rng.IntN(2) {
+				r[rng.IntN(len(r))] ^= 1 << rng.IntN(8)
+			}
+			records = append(records, r[:len(r)-rng.IntN(2)*rng.IntN(2)*rng.IntN(2)])
+		}
+		quick += bothScans(t, records)
+	}
+	if quick < 500 {
+		t.Errorf("%d of 4000 records went the quick way", quick)
+	}
+}
+
+func FuzzQuickScan(f *testing.F) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	for range 5 {
+		f.Add(exampleOf(rng), exampleOf(rng))
+	}
+	f.Fuzz(func(t *testing.T, a, b []byte) { bothScans(t, [][]byte{a, b, a}) })
+}
