@@ -72,21 +72,22 @@ func TestPageInChromium(t *testing.T) {
 	}
 	for _, f := range []struct {
 		label, split, key string
-		want              float64
+		items, samples    int
 	}{
-		{"", "", "", 25}, {"0", "", "", 13}, {"1", "", "", 12}, {"1", "0", "", 0}, {"", "1", "", 12}, {"", "", "CATS/1", 3}, {"", "", "no such", 0}, {"0", "0", "bad", 1}, {"", "", "", 25},
+		{"", "", "", 25, 27}, {"0", "", "", 13, 15}, {"1", "", "", 12, 12}, {"1", "0", "", 0, 0}, {"", "1", "", 12, 12},
+		{"", "", "CATS/1", 3, 3}, {"", "", "no such", 0, 0}, {"0", "0", "bad", 1, 1}, {"", "", "", 25, 27},
 	} {
 		set("label", f.label)
 		set("split", f.split)
 		set("key", f.key)
-		if n := c.number(visible); n != f.want {
-			t.Errorf("filter %+v leaves %v", f, n)
+		if n := c.number(visible); int(n) != f.items {
+			t.Errorf("filter %+v leaves %v items", f, n)
 		}
-		if s := c.text(`document.querySelector('.filter output').value`); s != fmt.Sprintf("%v of 25", f.want) {
+		if s := c.text(`document.querySelector('.filter output').value`); s != fmt.Sprintf("%d of 27", f.samples) {
 			t.Errorf("filter %+v says %s", f, s)
 		}
-		if shown := c.number(`Number(!document.querySelector('.none').hidden)`) == 1; shown != (f.want == 0) {
-			t.Errorf("filter %+v: nothing-fits is shown: %v", f, shown)
+		if none := c.number(`Number(!document.querySelector('.none').hidden)`) == 1; none != (f.items == 0) {
+			t.Errorf("filter %+v: that nothing fits is said: %v", f, none)
 		}
 	}
 
@@ -103,6 +104,9 @@ func TestPageInChromium(t *testing.T) {
 	first := state()
 	if !strings.HasPrefix(first, "true true dogs/1") || !strings.HasSuffix(first, "1 of 3 true") {
 		t.Errorf("after a click the dialog is %s", first)
+	}
+	if s := c.text(`document.activeElement.tagName`); s != "DIALOG" {
+		t.Errorf("the dialog is open and the focus on %s", s)
 	}
 	c.press("ArrowRight")
 	if s := state(); s == first || !strings.HasSuffix(s, "2 of 3 true") {

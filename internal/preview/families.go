@@ -127,8 +127,7 @@ func (c *contents) chooseFamilies(ctx context.Context, n int, o *Options) ([]fam
 // be read is left out: measuring found it, too.
 func (c *contents) kinsOf(ctx context.Context, number, n int, seed uint64) (k *kins, err error) {
 	f := c.files[number]
-	// The data's checksums were right when they were measured.
-	r, err := shard.Open(f.path, tfrecord.ReaderOptions{Checksum: tfrecord.ChecksumLength})
+	r, err := shard.Open(f.path, tfrecord.ReaderOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -141,11 +140,14 @@ func (c *contents) kinsOf(ctx context.Context, number, n int, seed uint64) (k *k
 			return nil, err
 		}
 		record, err := r.Next()
-		if err != nil {
-			if err != io.EOF && !isDamage(err) {
-				return nil, err
-			}
+		switch {
+		case err == nil:
+		case goesOn(err):
+			continue
+		case err == io.EOF || isDamage(err):
 			return k, nil
+		default:
+			return nil, err
 		}
 		var id []byte
 		var nth int64

@@ -8,6 +8,8 @@
   const items = [...page.querySelectorAll('.item')];
   if (form) {
     const label = form.elements.label, split = form.elements.split, key = form.elements.key;
+    const weight = (item) => item.querySelectorAll('.sample').length || 1;
+    const all = items.reduce((sum, item) => sum + weight(item), 0);
     const search = new Map(items.map((item) => [item, (textOf(item, '.key') || item.textContent).toLowerCase()]));
     const filter = () => {
       const part = key.value.toLowerCase();
@@ -16,9 +18,9 @@
         item.hidden = Boolean(label?.value && item.dataset.label !== label.value) ||
           Boolean(split?.value && item.dataset.split !== split.value) ||
           !search.get(item).includes(part);
-        if (!item.hidden) shown++;
+        if (!item.hidden) shown += weight(item);
       }
-      form.querySelector('output').value = `${shown} of ${items.length}`;
+      form.querySelector('output').value = `${shown} of ${all}`;
       page.querySelector('.none').hidden = shown > 0;
     };
     form.addEventListener('input', filter);
@@ -70,6 +72,7 @@
     button.addEventListener('click', () => {
       show(button);
       dialog.showModal();
+      dialog.focus(); // and no button of it: arrows work at once
     });
   }
   dialog.addEventListener('keydown', (event) => {

@@ -81,14 +81,19 @@ func (s *survey) withoutMissing(paths []string, all []shard.Source) ([]string, e
 	return there, nil
 }
 
-// compare holds the files to what their manifest says of them.
+// compare holds the files to what their manifest says of them. Those with other
+// faults may well have fewer records.
 func (s *survey) compare() {
 	read := make(map[string]shard.FileSummary, len(s.stats.Files))
 	for _, f := range s.stats.Files {
 		read[f.Path] = f
 	}
+	damaged := map[string]bool{}
+	for _, f := range s.stats.Faults {
+		damaged[f.Path] = true
+	}
 	for _, f := range s.files {
-		if f.set == nil {
+		if f.set == nil || damaged[f.path] {
 			continue
 		}
 		for _, c := range []struct {
