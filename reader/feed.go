@@ -83,6 +83,9 @@ func (f *feeder) start(p piece, from cursor, epoch int32) *feed {
 	go func() {
 		defer close(done)
 		d.err = f.read(d, epoch)
+		if ended := f.ctx.Err(); d.err != nil && ended != nil {
+			d.err = ended // whatever was broken off for it
+		}
 		close(d.blocks) // before the call to look: who finds it open sleeps again
 		f.wake()
 	}()
@@ -141,7 +144,7 @@ func (f *feeder) read(d *feed, epoch int32) error {
 	for {
 		b, err := source.read(&watch)
 		if err == io.EOF {
-			b, err = f.finish(d, source.stands(), &ended)
+			b, err = f.finish(d, source, &ended)
 		}
 		if err != nil {
 			if changed := f.run.set.unchanged(int(d.piece.file), file); changed != nil {
@@ -175,11 +178,13 @@ func (f *feeder) read(d *feed, epoch int32) error {
 	}
 }
 
-// finish looks whether all of d's piece came, which ended at a place. What is
+// finish looks whether all of d's piece came, whose source has ended. What is
 // missing is an error or, where it may be passed over, a block that says so; else
 // it is io.EOF.
-func (f *feeder) finish(d *feed, at cursor, ended *bool) (*Block, error) {
-	short := f.run.set.shortage(d.piece, at)
+func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*Block, error) {
+	_, plain := source.(*plainFile)
+	at := source.stands()
+	short := f.run.set.shortage(d.piece, at, plain)
 	switch {
 	case short == nil || *ended:
 		return nil, io.EOF

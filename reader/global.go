@@ -146,7 +146,7 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 // place in the order: each worker of the files that are its by their number.
 func (g *global) tellMissing() error {
 	for i, x := range g.indexes {
-		short := g.run.set.shortage(wholeFile(i), cursor{x.records, x.size})
+		short := g.run.set.shortage(wholeFile(i), cursor{x.records, x.size}, true)
 		if short == nil || i%g.run.set.opts.Workers != g.run.set.opts.Worker {
 			continue
 		}

@@ -3,6 +3,8 @@
 package reader
 
 import (
+	"context"
+	"errors"
 	"os"
 	"slices"
 	"sync"
@@ -125,6 +127,24 @@ func TestWaitingForAPipeIsNoWork(t *testing.T) {
 	wait.Wait()
 	if read := s.Stats()[0]; read.WaitInput < 150*time.Millisecond || read.Busy > read.WaitInput/2 {
 		t.Errorf("%v of work, %v of waiting", read.Busy, read.WaitInput)
+	}
+}
+
+// Who waits for a pipe that gives nothing, and is told to end, says so.
+func TestCancelledPipeSaysSo(t *testing.T) {
+	path := shardPath(t.TempDir(), 0)
+	if err := syscall.Mkfifo(path, 0o644); err != nil {
+		t.Skipf("no pipes here: %v", err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	s, err := open(t, path, Options{SkipBad: SkipBad{Count: 1}}).Records().Start(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if _, err := s.Next(); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("%v", err)
 	}
 }
 

@@ -36,9 +36,10 @@ func wholeFile(i int) piece { return piece{file: int32(i), end: noEnd} }
 // shortage returns what a piece lacks that ended at a place, of the records that
 // there were when it was cut, or that the manifest promises, or an index file; nil
 // when that is nothing. A file that was cut off between two records shows no other
-// damage, and a stretch of broken framing does not show how many it held.
-func (s *Set) shortage(p piece, at cursor) *fault {
-	want := s.wanted(p, at)
+// damage, and a stretch of broken framing does not show how many it held. plain
+// says that the file is not compressed.
+func (s *Set) shortage(p piece, at cursor, plain bool) *fault {
+	want := s.wanted(p, at, plain)
 	if want.records == noEnd.number || at.number >= want.records {
 		return nil
 	}
@@ -55,9 +56,9 @@ func (s *Set) shortage(p piece, at cursor) *fault {
 }
 
 // wanted returns where a piece is to end that ended at a place.
-func (s *Set) wanted(p piece, at cursor) promise {
+func (s *Set) wanted(p piece, at cursor, plain bool) promise {
 	if p.end == noEnd {
-		return s.promised(int(p.file), at)
+		return s.promised(int(p.file), at, plain)
 	}
 	return promise{p.end.number, p.end.offset, "when the set was divided"}
 }
@@ -70,10 +71,14 @@ type promise struct {
 }
 
 // promised returns what is known of source i, which ended at a place.
-func (s *Set) promised(i int, at cursor) promise {
+func (s *Set) promised(i int, at cursor, plain bool) promise {
 	none := promise{noEnd.number, noEnd.offset, ""}
 	if info := s.sources[i].Info; info != nil {
-		return promise{info.Records, noEnd.offset, "by its manifest"}
+		want := promise{info.Records, noEnd.offset, "by its manifest"}
+		if plain && info.Bytes >= 0 {
+			want.end = info.Bytes
+		}
+		return want
 	}
 	if !s.regular(i) {
 		return none

@@ -149,7 +149,11 @@ type Set struct {
 // Open opens what path stands for: a file, a glob, a folder of shards or a
 // manifest (see [shard.Expand]). An empty match is an error that unwraps to
 // [shard.ErrNoRecords]. A file that turns out to have fewer records than its
-// manifest says is an error where they end, without SkipBad.
+// manifest says, or its index file, is an error where they end, without SkipBad.
+//
+// Files are to be left alone as long as the Set is used. Their sizes and times are
+// noted, and looked at again when a file is opened and when it has been read: one
+// that was written or replaced meanwhile is an error that unwraps to [ErrChanged].
 func Open(path string, o Options) (*Set, error) { return OpenAll([]string{path}, o) }
 
 // OpenAll opens what all paths stand for, in the order of the files' names.
