@@ -3,7 +3,6 @@ package export
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	pathpkg "path"
@@ -27,10 +26,11 @@ func exportFolders(ctx context.Context, in *inputs, out string, o *Options, repo
 	if o.Progress != nil {
 		o.Progress.Planned.Add(in.size)
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(out), tempPattern(out))
+	temp, done, err := workFolder(out)
 	if err != nil {
-		return fmt.Errorf("make a folder beside the output: %w", err)
+		return err
 	}
+	defer done()
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, os.RemoveAll(temp))

@@ -37,10 +37,11 @@ func exportTable(ctx context.Context, in *inputs, out string, o *Options, report
 	if len(in.splits) > 1 {
 		o.note("the splits %v come one after another into one file, which does not tell them apart; give a glob to export one", in.splits)
 	}
-	temp, err := os.MkdirTemp(filepath.Dir(out), tempPattern(out))
+	temp, done, err := workFolder(out)
 	if err != nil {
-		return fmt.Errorf("make a folder beside the output: %w", err)
+		return err
 	}
+	defer done()
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
 	f, err := os.Create(filepath.Join(temp, "table"))
 	if err != nil {

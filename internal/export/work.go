@@ -1,0 +1,73 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+)
+
+// workFolder makes a folder beside out for work in progress, and removes those
+// that killed runs left there. A folder is locked as long as its run lives; where
+// folders cannot be, none is removed. done frees the lock, and is called when the
+// folder is gone or has another name.
+func workFolder(out string) (path string, done func(), err error) {
+	sweep(out)
+	for {
+		path, err := os.MkdirTemp(filepath.Dir(out), tempPattern(out))
+		if err != nil {
+			return "", nil, fmt.Errorf("make a folder beside the output: %w", err)
+		}
+		held, err := lockFolder(path)
+		if err != nil && !errors.Is(err, atomicfile.ErrLocked) {
+			return path, func() {}, nil
+		}
+		if err == nil {
+			if _, err := os.Stat(path); err == nil {
+				return path, func() { held.Close() }, nil
+			}
+			held.Close()
+		}
+		// Another run that sweeps took it for one that was left, before it was locked.
+	}
+}
+
+// sweep removes the folders that killed runs left for an output of that name.
+// What it cannot remove does no harm.
+func sweep(out string) {
+	entries, err := os.ReadDir(filepath.Dir(out))
+	if err != nil {
+		return
+	}
+	prefix := strings.TrimSuffix(tempPattern(out), "*")
+	for _, e := range entries {
+		if !e.IsDir() || !strings.HasPrefix(e.Name(), prefix) {
+			continue
+		}
+		path := filepath.Join(filepath.Dir(out), e.Name())
+		if held, err := lockFolder(path); err == nil {
+			os.RemoveAll(path)
+			held.Close()
+		}
+	}
+}
+
+// lockFolder locks a folder until it is closed.
+func lockFolder(path string) (*os.File, error) {
+	if runtime.GOOS == "windows" {
+		return nil, errors.ErrUnsupported
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := atomicfile.Lock(f); err != nil {
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
