@@ -3,6 +3,7 @@ package gpu_test
 import (
 	"testing"
 
+	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/augment/backendtest"
 	"github.com/tfrec/tfrec/gpu"
 	"github.com/tfrec/tfrec/gpu/internal/gputest"
@@ -30,5 +31,41 @@ func TestConforms(t *testing.T) {
 	s := b.Stats()
 	if s.GPU < 10*s.CPU {
 		t.Errorf("%d pictures on the GPU and %d on the CPU (%v): want it to take most", s.GPU, s.CPU, s.Lacking)
+	}
+}
+
+// TestColors is all 16.8 million of them.
+func TestColors(t *testing.T) {
+	b := open(t, gpu.Options{Required: true})
+	backendtest.Colors(t, b)
+	if s := b.Stats(); s.CPU > 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestLargePictures is a few as large as photographs are, beside small ones
+func TestLargePictures(t *testing.T) {
+	b := open(t, gpu.Options{Required: true, Memory: 256 << 20})
+	var tasks []*augment.Task
+	for _, size := range [][2]int{{4000, 3000}, {500, 375}, {3, 9000}} {
+		im := new(augment.Image)
+		im.Reset(size[0], size[1], 3)
+		for i := range im.Pix {
+			im.Pix[i] = uint8(i ^ i>>9)
+		}
+		tasks = append(tasks,
+			&augment.Task{Image: im, Resize: &augment.ResizeSpec{Square: 224, Antialias: true}},
+			&augment.Task{Image: im, Draw: augment.Draw{Steps: []augment.Step{augment.Contrast{Factor: 1.7}, augment.ResizeTo{Width: 300, Height: 200, Filter: augment.Lanczos3}}}})
+	}
+	if err := b.Render(tasks); err != nil {
+		t.Fatal(err)
+	}
+	for _, task := range tasks {
+		if fault := backendtest.Compare(task); fault != "" {
+			t.Errorf("%s\n%s", fault, backendtest.Describe(task))
+		}
+	}
+	if s := b.Stats(); s.CPU > 0 {
+		t.Errorf("%+v", s)
 	}
 }
