@@ -39,7 +39,6 @@ type looker struct {
 	at      spot
 	group   *deepGroup
 	table   *deepTable
-	key     string
 	payload xxh3.Hasher
 	any     bool // the payload has a picture
 	label   uint32

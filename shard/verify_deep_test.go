@@ -88,14 +88,12 @@ func deepSet(t testing.TB, harm func(records []*sampleRecord)) string {
 	check(t, err)
 	defer dir.Close()
 	m := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Name: "t", Compression: "none", Records: RecordExample, Labels: deepLabels}
-	for _, f := range []Feature{
+	m.Features = []Feature{
 		{Key: "image/channels", Kind: "int64", Class: ClassScalar}, {Key: "image/class/label", Kind: "int64", Class: ClassLabel},
 		{Key: "image/class/text", Kind: "bytes", Class: ClassText},
 		{Key: "image/encoded", Kind: "bytes", Class: ClassImage, Shape: []int{-1, -1, 3}, DType: "uint8", Encoding: "png"},
 		{Key: "image/filename", Kind: "bytes", Class: ClassText}, {Key: "image/format", Kind: "bytes", Class: ClassText},
 		{Key: "image/height", Kind: "int64", Class: ClassScalar}, {Key: "image/width", Kind: "int64", Class: ClassScalar},
-	} {
-		m.Features = append(m.Features, f)
 	}
 	for s, split := range []string{"train", "test"} {
 		w, err := dir.Create(Name{m.Name, split, 0, 1}.String(), WriterOptions{})
@@ -463,4 +461,38 @@ func TestDeepNeedsItsTemporaryFile(t *testing.T) {
 	if _, err := Verify(ctx, []string{path}, VerifyOptions{Deep: &DeepOptions{}}); !errors.Is(err, context.Canceled) {
 		t.Errorf("canceled: %v", err)
 	}
+}
+
+// FuzzDeep looks into a record of any bytes, in the company of a good one.
+func FuzzDeep(f *testing.F) {
+	var b tfrecord.Builder
+	b.Int64("image/class/label", 1)
+	b.String("image/class/text", "bee")
+	b.Bytes("image/encoded", noisePNG(f, 1, 8, 8))
+	b.String("image/format", "raw")
+	b.Int64("image/height", -1)
+	f.Add(b.Append(nil))
+	var s tfrecord.SequenceBuilder
+	s.Context.Float("label", float32(math.NaN()))
+	s.Bytes("frames", noisePNG(f, 2, 8, 8))
+	f.Add(s.Append(nil))
+	f.Add([]byte{0xff})
+	good := b.Append(nil)
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, record []byte) {
+		d := newDeepRun(&DeepOptions{Picture: decodePNG, Near: true, TempDir: dir}, []Source{{Path: filepath.Join(dir, "x.tfrecord")}}, 1, 10)
+		defer d.close()
+		batch := new(deepBatch)
+		for i, r := range [][]byte{good, record, record} {
+			batch.add(r, int64(i), int64(i))
+		}
+		l := <-d.lookers
+		check(t, l.lookAt(context.Background(), 0, batch))
+		d.lookers <- l
+		report, err := d.report(context.Background(), []deepFindings{{list: batch.findings}})
+		check(t, err)
+		if report.Duplicates.Records < 1 {
+			t.Errorf("%+v", report.Duplicates)
+		}
+	})
 }

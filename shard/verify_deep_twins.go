@@ -94,9 +94,13 @@ func (t *twins) add(b *twinBatch) error {
 	return t.rows.Add(b.rows)
 }
 
-func (t *twins) close() { t.rows.Close() }
+func (t *twins) close() {
+	if t.rows != nil {
+		t.rows.Close()
+	}
+}
 
-// judge finds the records that are the same as one before them.
+// judge finds the records that are the same as one before them, and forgets all.
 func (t *twins) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 	leaks, others := 0, 0
 	var data []byte
@@ -153,6 +157,7 @@ func (t *twins) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 			from = to
 		}
 	}
+	t.rows = nil // its memory is for what comes next
 	return nil
 }
 
