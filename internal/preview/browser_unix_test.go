@@ -46,9 +46,20 @@ const (
 	jsSideways = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
 )
 
-// TestPageInChromium uses pages as people do, unchanged and from the disk.
-func TestPageInChromium(t *testing.T) {
+// TestInChromium opens pages, unchanged and from the disk, in a real browser.
+func TestInChromium(t *testing.T) {
 	c := startChromium(t)
+	for _, test := range []struct {
+		name string
+		run  func(t *testing.T, c *chromium)
+	}{{"use", usePage}, {"hostile", touchHostilePage}, {"policy", breakPolicy}} {
+		t.Run(test.name, func(t *testing.T) { test.run(t, c.begin(t)) })
+		c.begin(t)
+	}
+}
+
+// usePage does what people do with a page.
+func usePage(t *testing.T, c *chromium) {
 	photos, table := pageFile(t, photoSet(t)), t.TempDir()
 	writeFile(t, filepath.Join(table, "a.tfrecord"), tfrecord.None, numbered(40)...)
 	rows := pageFile(t, table)
@@ -143,9 +154,8 @@ func TestPageInChromium(t *testing.T) {
 	}
 }
 
-// TestNothingInjectedRuns opens a page of hostile texts and touches all of it.
-func TestNothingInjectedRuns(t *testing.T) {
-	c := startChromium(t)
+// touchHostilePage opens a page of hostile texts and touches all of it.
+func touchHostilePage(t *testing.T, c *chromium) {
 	c.open(pageFile(t, hostileSet(t)), 360, 740, "light")
 	c.eval(`for (const b of document.querySelectorAll('.open')) { b.click(); b.focus(); document.querySelector('dialog').close(); }`, nil)
 	c.eval(`for (const f of document.querySelectorAll('.filter select')) for (const o of f.options) { f.value = o.value; f.dispatchEvent(new Event('input', {bubbles: true})); }`, nil)
@@ -173,10 +183,9 @@ func TestNothingInjectedRuns(t *testing.T) {
 	}
 }
 
-// TestPolicyStopsWhatIsNotOurs proves that the policy works at all: a script
-// that a page should not have does not run.
-func TestPolicyStopsWhatIsNotOurs(t *testing.T) {
-	c := startChromium(t)
+// breakPolicy proves that the policy works at all: what a page should not have
+// neither runs nor loads.
+func breakPolicy(t *testing.T, c *chromium) {
 	c.open(pageFile(t, photoSet(t)), 800, 600, "light")
 	c.eval(`{const s = document.createElement('script'); s.textContent = 'window.injected = 1'; document.body.append(s);
 		const i = new Image(); i.src = 'http://127.0.0.1:9/x.png'; document.body.append(i);

@@ -119,6 +119,15 @@ func startChromium(t *testing.T) *chromium {
 	return c
 }
 
+// begin makes the browser's failures those of a test, and forgets what it
+// complained of before.
+func (c *chromium) begin(t *testing.T) *chromium {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.t, c.events = t, nil
+	return c
+}
+
 // listen takes what the browser says until it ends.
 func (c *chromium) listen(from io.Reader) {
 	r := bufio.NewReader(from)
@@ -155,10 +164,11 @@ func (c *chromium) call(method string, params, result any) {
 	id, answer := c.last, make(chan message, 1)
 	c.answers[id] = answer
 	c.mu.Unlock()
-	b, err := json.Marshal(map[string]any{"id": id, "method": method, "params": orEmpty(params), "sessionId": c.session})
-	if c.session == "" {
-		b, err = json.Marshal(map[string]any{"id": id, "method": method, "params": orEmpty(params)})
+	request := map[string]any{"id": id, "method": method, "params": orEmpty(params)}
+	if c.session != "" {
+		request["sessionId"] = c.session
 	}
+	b, err := json.Marshal(request)
 	if err != nil {
 		c.t.Fatal(err)
 	}
@@ -255,7 +265,7 @@ func (c *chromium) press(key string) {
 	}
 }
 
-var keyCodes = map[string]int{"ArrowLeft": 37, "ArrowRight": 39, "Escape": 27, "Tab": 9, "Enter": 13}
+var keyCodes = map[string]int{"ArrowLeft": 37, "ArrowRight": 39, "Escape": 27}
 
 // complaints are what the browser said against the pages so far: errors,
 // warnings, exceptions, and requests for anything but the pages themselves.

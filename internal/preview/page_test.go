@@ -122,10 +122,10 @@ func TestPagesStaySmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	long := strings.Repeat(`"&'<>`, 2000)
+	long := strings.Repeat(`"&'<>`, 500)
 	many := func(b *tfrecord.Builder) {
 		for i := range 60 {
-			b.String(fmt.Sprintf("%s %d", long[:3000], i), long)
+			b.String(fmt.Sprintf("%s %d", long[:2000], i), long)
 		}
 	}
 	for _, c := range []struct {

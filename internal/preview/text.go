@@ -45,9 +45,13 @@ func shown(s string, limit int) string {
 const ellipsis = "…"
 
 // hides reports whether a character has no look of its own: controls, line
-// separators, marks that turn the direction of text or join its letters, private
-// and unassigned ones.
+// separators, marks that turn the direction of text, private and unassigned ones.
+// Those that join letters, or keep them apart, belong to how some languages are
+// written.
 func hides(r rune) bool {
+	if r == '\u200c' || r == '\u200d' {
+		return false
+	}
 	return r == utf8.RuneError || r != ' ' && !unicode.IsGraphic(r) || unicode.Is(unicode.Cf, r) || unicode.Is(unicode.Zs, r) && r != ' ' && r != '\u00a0'
 }
 
