@@ -286,6 +286,9 @@ func TestVerbsAgreeWithAModel(t *testing.T) {
 				got := readModel(t, out)
 				sameModel(t, got, want, anyOrder)
 				checkLayout(t, out, &o)
+				if step%4 == 0 {
+					judged(t, rnd, out, want, anyOrder)
+				}
 				m, path = got, out
 			}
 		})

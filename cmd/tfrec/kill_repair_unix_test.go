@@ -177,13 +177,23 @@ func TestAdoptKilledAtAnyMoment(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	killed := 0
 	for i := range moments / 2 {
 		dir := theirs(filepath.Join(t.TempDir(), "birds"))
-		kill(t, took*time.Duration(i*2)/moments, "adopt", dir, "--rename")
+		if kill(t, took*time.Duration(i*2)/moments, "adopt", dir, "--rename") {
+			killed++
+		}
 		must(t, "adopt", dir, "--rename")
 		must(t, "verify", dir)
+		if i == 0 {
+			must(t, "diff", whole, dir)
+			must(t, "index", "--check", dir)
+		}
 		if got, err := readSet(dir); err != nil || difference(want, got) != "" {
 			t.Errorf("killed at moment %d and run again: %v %s", i, err, difference(want, got))
 		}
+	}
+	if killed == 0 {
+		t.Error("no kill met a run under way")
 	}
 }
