@@ -19,5 +19,6 @@ if [ -z "$python" ]; then
 	python=$folder.venv/bin/python
 fi
 rm -rf "$folder"
-"$python" -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-deps --require-hashes \
+# In the environment, since a pip that is too old for it takes no notice there.
+PIP_ROOT_USER_ACTION=ignore "$python" -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes \
 	--only-binary :all: --no-compile --target "$folder" --requirement "$list"
