@@ -37,9 +37,9 @@ type ContactReport struct {
 }
 
 // WriteContacts writes a contact sheet as PNG, with label and key beneath each
-// picture, of a sample of the records that sum is about, the same that Write
-// shows. out may not be there; its folder must be. Of Options, Codec, Samples (up
-// to 200; default: 60), Seed, Picture, Label, Key and Workers count.
+// picture, of a sample of the records that sum is about, chosen as Write does. out
+// may not be there; its folder must be. Of Options, Codec, Samples (up to 200;
+// default: 60), Seed, Picture, Label, Key and Workers count.
 //
 // That no record has a picture is an error. After any error, and when ctx ends,
 // there is no out.
