@@ -324,6 +324,8 @@ func TestClosing(t *testing.T) {
 	if err := d.Close(); err == nil || !strings.Contains(err.Error(), "1 of its streams") {
 		t.Errorf("closing a device that has a stream: %v", err)
 	}
+	// Close waits for what is queued before it frees what that needs.
+	must(t, s.Upload(b, 0, h, 0, 10), s.Download(h, 0, b, 0, 10))
 	must(t, s.Close(), s.Close(), d.Close(), d.Close())
 	if h.Bytes() != nil || b.Size() != 0 {
 		t.Errorf("after Close there are %d bytes pinned and %d on the device", len(h.Bytes()), b.Size())
