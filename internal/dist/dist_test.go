@@ -78,6 +78,17 @@ func installs(t *testing.T, wheel string) {
 	if err != nil || !strings.HasPrefix(string(got), "tfrec "+build.Version) {
 		t.Errorf("version: %q, %v", got, err)
 	}
+	want, err := os.ReadFile("../../LICENSE")
+	if err != nil {
+		t.Fatal(err)
+	}
+	licenses, err := filepath.Glob(filepath.Join(env, "lib", "python*", "site-packages", "tfrec-*.dist-info", "LICENSE"))
+	if err != nil || len(licenses) != 1 {
+		t.Fatalf("licenses %q, %v", licenses, err)
+	}
+	if data, err := os.ReadFile(licenses[0]); err != nil || !bytes.Equal(data, want) {
+		t.Errorf("the license that pip installed is another one: %v", err)
+	}
 	if out, err := exec.Command(filepath.Join(bin, "pip"), "uninstall", "-y", "tfrec").CombinedOutput(); err != nil {
 		t.Fatalf("pip uninstall: %v\n%s", err, out)
 	}

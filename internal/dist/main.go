@@ -50,6 +50,10 @@ func run(out, only string) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
+	license, err := readLicense()
+	if err != nil {
+		return err
+	}
 	var files []string
 	for _, p := range platforms {
 		if only != "" && only != p.os+"/"+p.arch {
@@ -60,7 +64,7 @@ func run(out, only string) error {
 			return err
 		}
 		wheel := filepath.Join(out, p.wheelName())
-		if err := p.writeWheel(wheel, binary); err != nil {
+		if err := p.writeWheel(wheel, binary, license); err != nil {
 			return err
 		}
 		files = append(files, binary, wheel)
@@ -74,6 +78,15 @@ func run(out, only string) error {
 	}
 	fmt.Print(sums)
 	return os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(sums), 0o644)
+}
+
+// readLicense reads LICENSE at the root of this module.
+func readLicense() ([]byte, error) {
+	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
+	if err != nil {
+		return nil, fmt.Errorf("find the root of the module: %w", err)
+	}
+	return os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "LICENSE"))
 }
 
 // binary names the file of a platform.

@@ -28,9 +28,9 @@ type wheelFile struct {
 }
 
 // writeWheel writes a wheel with the binary among its scripts, which pip puts on
-// the PATH. The format is that of Python's binary distributions (PEP 427): a zip
+// the PATH, and the license. The format is that of Python's binary distributions (PEP 427): a zip
 // with metadata and a list of hashes. No times are in it.
-func (p platform) writeWheel(to, binary string) error {
+func (p platform) writeWheel(to, binary string, license []byte) error {
 	data, err := os.ReadFile(binary)
 	if err != nil {
 		return err
@@ -43,6 +43,7 @@ func (p platform) writeWheel(to, binary string) error {
 	files := []wheelFile{
 		{fmt.Sprintf("tfrec-%s.data/scripts/%s", build.Version, name), data, 0o755},
 		{info + "METADATA", []byte(metadata()), 0o644},
+		{info + "LICENSE", license, 0o644},
 		{info + "WHEEL", []byte(fmt.Sprintf("Wheel-Version: 1.0\nGenerator: tfrec %s\nRoot-Is-Purelib: false\n%s", build.Version, p.tags())), 0o644},
 	}
 	files = append(files, wheelFile{info + "RECORD", record(files, info+"RECORD"), 0o644})
@@ -73,6 +74,7 @@ Name: tfrec
 Version: %s
 Summary: Raw data into sharded, CRC-checked TFRecords, and back
 License: Apache-2.0
+License-File: LICENSE
 Requires-Python: >=3.7
 Description-Content-Type: text/markdown
 
