@@ -123,9 +123,6 @@ func (w *linesFile) place() error {
 	if err := w.buf.Flush(); err != nil {
 		return err
 	}
-	if err := w.file.Chmod(0o644); err != nil {
-		return err
-	}
 	return atomicfile.Place(w.file, w.path)
 }
 

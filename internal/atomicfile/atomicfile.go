@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 )
 
-// Write puts data at path with mode 0644. The temporary file is made in
+// Write puts data at path. The temporary file is made in
 // tempDir, which must be on path's file system and exist.
 func Write(tempDir, path string, data []byte) error {
 	f, err := os.CreateTemp(tempDir, filepath.Base(path)+".*")
@@ -28,7 +28,8 @@ func Write(tempDir, path string, data []byte) error {
 	return err
 }
 
-// Place syncs and closes f and renames it to path, replacing what is there.
+// Place syncs and closes f and renames it to path, replacing what is there. The
+// file gets the mode that any new file has: 0666 without the umask.
 // On an error f still has its temporary name; Discard removes it.
 func Place(f *os.File, path string) error {
 	if err := Rename(f, path); err != nil {
@@ -40,7 +41,7 @@ func Place(f *os.File, path string) error {
 // Rename is Place for one of many files: its folder is left to be synced once
 // for all of them, by SyncDir, before anything else says that they are there.
 func Rename(f *os.File, path string) error {
-	if err := f.Chmod(0o644); err != nil {
+	if err := f.Chmod(Mode(0o666)); err != nil {
 		return err
 	}
 	if err := f.Sync(); err != nil {

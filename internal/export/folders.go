@@ -39,7 +39,7 @@ func exportFolders(ctx context.Context, in *inputs, out string, o *Options, repo
 	if err := writeFolders(ctx, in, temp, o, report); err != nil {
 		return err
 	}
-	if err := os.Chmod(temp, 0o755); err != nil {
+	if err := os.Chmod(temp, atomicfile.Mode(0o777)); err != nil {
 		return err
 	}
 	return placeFolder(temp, out)
