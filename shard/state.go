@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"strings"
@@ -212,9 +213,20 @@ func (d *Dir) Reset() error {
 	return d.Remove(runFile)
 }
 
+// maxState bounds what readState takes into memory.
+const maxState = 1 << 30
+
 func (d *Dir) readState(name string, v any) bool {
-	data, err := os.ReadFile(d.join(name))
-	return err == nil && json.Unmarshal(data, v) == nil
+	f, err := os.Open(d.join(name))
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() || st.Size() > maxState {
+		return false
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxState+1))
+	return err == nil && len(data) <= maxState && json.Unmarshal(data, v) == nil
 }
 
 // PutState writes a state file of the caller's own under .tfrec.
