@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/shard"
 )
@@ -114,6 +115,12 @@ func optionFlag(m *shard.Manifest, name string) (flag string, values []string, e
 			values = append(values, v.Name+"="+strings.Join(v.Columns, ","))
 		}
 		return flag, values, nil
+	case "delimiter": // a byte from 0x80 on stands there as the character of that number
+		if s, ok := v.(string); ok && utf8.RuneCountInString(s) == 1 {
+			if r, size := utf8.DecodeRuneInString(s); size == 2 && r <= 0xff {
+				return flag, []string{string([]byte{byte(r)})}, nil
+			}
+		}
 	case "vocab":
 		return "", nil, nil // the names are the manifest's
 	case "seed": // more digits than a float64 has
