@@ -66,7 +66,7 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 	}
 	if plan == nil {
 		if before != nil && before.manifest != nil {
-			return finalized(before.manifest), dir.Sweep() // what one that was killed left
+			return finalized(dir, before.manifest), dir.Sweep() // what one that was killed left
 		}
 		return nil, fmt.Errorf("%s holds no array job to finalize: run its tasks first (convert ... %s --task I --tasks N)", out, out)
 	}
@@ -89,8 +89,22 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 	if missing != nil {
 		return nil, &MissingShardsError{Dir: out, Missing: missing, Planned: len(plan.Shards)}
 	}
-	return r.finish(before, true)
+	sum, err := r.finish(before, true)
+	if err == nil {
+		err = dir.PutState(leftOutFile, leftOut{sum.Fingerprint, sum.Filtered, sum.SkippedFiles})
+	}
+	return sum, err
 }
+
+// leftOut is what no manifest tells of a finalized set, and a second finalize
+// says again: the samples and files that did not come into it.
+type leftOut struct {
+	Fingerprint string `json:"fingerprint"` // of the set
+	Filtered    int64  `json:"filtered"`
+	Skipped     int64  `json:"skipped_files"`
+}
+
+const leftOutFile = "finalized.json"
 
 // run makes the run that ends the plan's array job.
 func (p *arrayPlan) run(dir *shard.Dir, o FinalizeOptions) (*run, error) {
@@ -121,7 +135,7 @@ func (p *arrayPlan) run(dir *shard.Dir, o FinalizeOptions) (*run, error) {
 }
 
 // finalized sums up a set that was finalized before.
-func finalized(m *shard.Manifest) *Summary {
+func finalized(dir *shard.Dir, m *shard.Manifest) *Summary {
 	s := &Summary{Status: UpToDate, Errors: m.Errors, Decoder: m.Decoder, Fingerprint: m.Fingerprint, Splits: map[string]SplitSummary{}}
 	for _, split := range m.Splits {
 		s.Records += split.Records
@@ -131,6 +145,10 @@ func finalized(m *shard.Manifest) *Summary {
 			s.Bytes += info.Bytes
 		}
 	}
-	s.Samples = s.Records + s.Errors
+	var left leftOut
+	if dir.State(leftOutFile, &left) && left.Fingerprint == m.Fingerprint {
+		s.Filtered, s.SkippedFiles = left.Filtered, left.Skipped
+	}
+	s.Samples = s.Records + s.Errors + s.Filtered
 	return s
 }
