@@ -13,6 +13,21 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
+// checkDepfile finds out before the work that Options.Depfile has a folder.
+func (r *run) checkDepfile() error {
+	if r.Depfile == "" {
+		return nil
+	}
+	st, err := os.Stat(filepath.Dir(r.Depfile))
+	if err == nil && !st.IsDir() {
+		err = fmt.Errorf("%s is not a folder", filepath.Dir(r.Depfile))
+	}
+	if err != nil {
+		return fmt.Errorf("--depfile: %w", err)
+	}
+	return nil
+}
+
 // putDepfile writes Options.Depfile: a rule of make that the manifest depends
 // on every file and folder that the set was made from, and an empty rule for
 // each of those, so that one that is deleted is no error but a reason to run

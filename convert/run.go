@@ -68,6 +68,9 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 	if err := r.checkNames(); err != nil {
 		return nil, err
 	}
+	if err := r.checkDepfile(); err != nil {
+		return nil, err
+	}
 	if r.Task != nil && !r.DryRun {
 		return r.executeTask(ctx)
 	}
