@@ -98,7 +98,7 @@ var rooms = map[string]room{
 		ours:   []string{"shard", "tfrecord", "augment", "internal"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables), judges: judges,
 	},
-	"internal/emit":  {ours: []string{"shard", "tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
+	"internal/emit": {ours: []string{"shard", "tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
 	"internal/preview": {
 		ours:   []string{"shard", "tfrecord", "augment", "internal"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
