@@ -225,6 +225,9 @@ func (m *meter) Read(p []byte) (int, error) {
 	if m.err != nil {
 		return 0, m.err
 	}
+	if m.err = attempted("read", m.f.Name()); m.err != nil {
+		return 0, m.err
+	}
 	n, err := m.f.Read(m.rate.part(p))
 	if m.err = m.rate.wait(m.ctx, n); m.err != nil {
 		return n, m.err
