@@ -177,7 +177,8 @@ func TestMemoryIsBounded(t *testing.T) {
 // and made ahead makes room for that, by the accounts and by the heap.
 func TestHeldMemoryIsBounded(t *testing.T) {
 	const limit, size = 24 << 20, 1 << 20
-	dir := largeExamples(t, tfrecord.None, 8, 6, size)
+	// Records that need less than an eighth of the limit with the blocks around them.
+	dir := largeExamples(t, tfrecord.None, 8, 6, size/2)
 	tiny := writeShards(t, tfrecord.None, 60)
 	large := func(n int) MapOptions {
 		return MapOptions{Workers: n, Size: func(v any) int64 { return int64(cap(v.([]byte))) }}
@@ -189,7 +190,7 @@ func TestHeldMemoryIsBounded(t *testing.T) {
 		held int64 // at least, at some time
 	}{
 		"shuffle": {func(o Options) Flow[[]byte] {
-			return Map(open(t, dir, o).Interleave(6, 1).Shuffle(8), func(r Record) ([]byte, error) { return r.Data, nil }, MapOptions{Workers: 2}).Prefetch(20)
+			return Map(open(t, dir, o).Interleave(6, 1).Shuffle(16), func(r Record) ([]byte, error) { return r.Data, nil }, MapOptions{Workers: 2}).Prefetch(20)
 		}, 8 * size},
 		"shuffle of small ones": {func(o Options) Flow[[]byte] {
 			return Map(open(t, tiny, o).Records().Shuffle(50), func(r Record) ([]byte, error) { return r.Data, nil }, MapOptions{Workers: 2}).Prefetch(20)

@@ -101,7 +101,7 @@ func (o *Options) complete() error {
 		return fmt.Errorf("worker %d of %d: want a number from 0 and below the number of workers, %d at most", o.Worker, o.Workers, maxParts)
 	}
 	if o.Checksum > tfrecord.ChecksumOff || o.Compression > tfrecord.Zstd {
-		return fmt.Errorf("Checksum %d, Compression %d: want one of the constants", o.Checksum, o.Compression)
+		return fmt.Errorf("a Checksum of %d, a Compression of %d: want one of the constants", o.Checksum, o.Compression)
 	}
 	if o.ShardBy > ByRecord || o.Ends > PadEnds {
 		return fmt.Errorf("ShardBy %d, Ends %d: want one of the constants", o.ShardBy, o.Ends)
