@@ -48,9 +48,6 @@ type Options struct {
 	// Workers is how many files are read, and pictures decoded, at a time.
 	// Default: GOMAXPROCS.
 	Workers int
-	// Measured, if not nil, is called when all was measured and before records
-	// are sampled.
-	Measured func()
 }
 
 func (o Options) withDefaults() Options {

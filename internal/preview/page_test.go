@@ -133,10 +133,10 @@ func TestPagesStaySmall(t *testing.T) {
 		n      int
 		record func(i int) []byte
 	}{
-		{"noise", 150, func(i int) []byte { return example(jpeg, fmt.Sprint(long, i), fmt.Sprint(long[:200], i), nil) }},
+		{"noise", 80, func(i int) []byte { return example(jpeg, fmt.Sprint(long, i), fmt.Sprint(long[:200], i), nil) }},
 		{"texts", MaxSamples, func(i int) []byte { return example(nil, fmt.Sprint(long, i), fmt.Sprint(long[:100], i), nil) }},
-		{"features", 60, func(i int) []byte { return example(jpeg, fmt.Sprint(long, i), long[:100], many) }},
-		{"rows", 200, func(i int) []byte {
+		{"features", 40, func(i int) []byte { return example(jpeg, fmt.Sprint(long, i), long[:100], many) }},
+		{"rows", 100, func(i int) []byte {
 			var b tfrecord.Builder
 			many(&b)
 			return b.Append(nil)

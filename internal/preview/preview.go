@@ -38,9 +38,6 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 	if err := s.checkInput(out); err != nil {
 		return nil, err
 	}
-	if o.Measured != nil {
-		o.Measured()
-	}
 	measured := time.Since(began)
 	chosen, err := s.sample(ctx, &o, picturesBudget)
 	if err != nil {
