@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"go/format"
-	"strings"
 	"text/template"
 )
 
@@ -37,7 +36,7 @@ var ErrCannot = errors.New("no such program can read it")
 var templates embed.FS
 
 var parsed = template.Must(template.New("").Funcs(template.FuncMap{
-	"py": pythonString, "go": goString, "tuple": pythonTuple, "lines": func(s string) []string { return strings.Split(s, "\n") },
+	"py": pythonString, "go": goString,
 }).ParseFS(templates, "templates/*.tmpl"))
 
 // Program returns the program for a target: the text of a file, the same for
