@@ -183,7 +183,7 @@ func (a *adoption) undo(renaming bool) error {
 		made = append(made, StateDir+"/"+adoptingFile)
 	}
 	err := a.dir.Remove(made...)
-	os.Remove(a.dir.join(IndexDir)) // fails, as it should, when others are in it; as this:
+	os.Remove(a.dir.join(IndexDir))  // fails, as it should, when others are in it; as this:
 	os.Remove(a.dir.join(shardsDir)) // fails, as it should, when it holds what is known of shards
 	return err
 }
