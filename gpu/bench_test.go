@@ -1,11 +1,18 @@
-package gpu_test
+package gpu
 
 import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/gpu"
+	"github.com/tfrec/tfrec/gpu/internal/gputest"
+	"github.com/tfrec/tfrec/internal/raster"
 )
+
+// work is what is timed.
+var work = []struct{ name, policy string }{
+	{"resize", ""},
+	{"heavy", "random_resized_crop:224|rotate:15|color_jitter:0.4,0.4,0.4,0.1|random_erasing"},
+}
 
 // photographs are tasks for pictures of 500x375 in planes, as JPEG has them.
 func photographs(b *testing.B, n int, policy string) []*augment.Task {
@@ -37,15 +44,17 @@ func photographs(b *testing.B, n int, policy string) []*augment.Task {
 // BenchmarkRender is what a GPU, with the copies there and back, makes of 64
 // pictures at a time from as many goroutines as GOMAXPROCS says; -cpu 1,4,16 varies that.
 func BenchmarkRender(b *testing.B) {
-	for _, c := range []struct{ name, policy string }{
-		{"resize", ""},
-		{"heavy", "random_resized_crop:224|rotate:15|color_jitter:0.4,0.4,0.4,0.1|random_erasing"},
-	} {
+	for _, c := range work {
 		for _, backend := range []string{"gpu", "cpu"} {
 			b.Run(c.name+"/"+backend, func(b *testing.B) {
 				var r augment.Backend = augment.CPU{}
 				if backend == "gpu" {
-					r = open(b, gpu.Options{Required: true, Streams: 4})
+					onGPU, err := Open(Options{Required: true, Streams: 4})
+					if err != nil {
+						gputest.Missing(b, err)
+					}
+					defer onGPU.Close()
+					r = onGPU
 				}
 				b.ReportAllocs()
 				b.RunParallel(func(pb *testing.PB) {
@@ -60,5 +69,47 @@ func BenchmarkRender(b *testing.B) {
 				b.ReportMetric(float64(b.N)*64/b.Elapsed().Seconds(), "pictures/s")
 			})
 		}
+	}
+}
+
+// BenchmarkKernels is the launches alone, of 64 pictures that are on the GPU already.
+func BenchmarkKernels(b *testing.B) {
+	for _, c := range work {
+		b.Run(c.name, func(b *testing.B) {
+			onGPU, err := Open(Options{Streams: 1})
+			if err != nil {
+				gputest.Missing(b, err)
+			}
+			defer onGPU.Close()
+			var programs []*raster.Program
+			for _, t := range photographs(b, 64, c.policy) {
+				p := new(raster.Program)
+				if err := t.Lower(p); err != nil {
+					b.Fatal(err)
+				}
+				programs = append(programs, p)
+			}
+			s := stream{backend: onGPU, limit: 1 << 40}
+			if s.cuda, err = onGPU.device.NewStream(); err != nil {
+				b.Fatal(err)
+			}
+			defer s.cuda.Close()
+			if s.reached, err = s.cuda.NewEvent(); err != nil {
+				b.Fatal(err)
+			}
+			s.batch.layOut(programs)
+			if err := s.carryOut(); err != nil {
+				b.Fatal(err)
+			}
+			for b.Loop() {
+				if err := s.launch(); err != nil {
+					b.Fatal(err)
+				}
+				if err := s.wait(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(float64(b.N)*64/b.Elapsed().Seconds(), "pictures/s")
+		})
 	}
 }

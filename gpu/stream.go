@@ -75,25 +75,38 @@ func (s *stream) carryOut() error {
 	if err := s.cuda.Upload(memory, 0, up, 0, int(b.up)); err != nil {
 		return err
 	}
-	for _, l := range b.launches {
+	if err := s.launch(); err != nil {
+		return err
+	}
+	if err := s.cuda.Download(down, 0, memory, int(b.size-b.down), int(b.down)); err != nil {
+		return err
+	}
+	if err := s.wait(); err != nil {
+		return err
+	}
+	b.read(down.Bytes()[:b.down])
+	return nil
+}
+
+// launch queues the kernels of the batch.
+func (s *stream) launch() error {
+	for _, l := range s.batch.launches {
 		kernel := s.backend.kernels[l.kind]
-		ops := memory.At(l.first * int(opBytes))
+		ops := s.memory.buffer.At(l.first * int(opBytes))
 		err := s.cuda.Launch(kernel, cuda.Dim{X: int(l.blocks)}, cuda.Dim{X: threads}, ops, cuda.Uint64(uint64(l.count)))
 		if err != nil {
 			return err
 		}
 	}
-	if err := s.cuda.Download(down, 0, memory, int(b.size-b.down), int(b.down)); err != nil {
-		return err
-	}
+	return nil
+}
+
+// wait waits for all that was queued.
+func (s *stream) wait() error {
 	if err := s.cuda.Record(s.reached); err != nil {
 		return err
 	}
-	if err := s.reached.Wait(); err != nil {
-		return err
-	}
-	b.read(down.Bytes()[:b.down])
-	return nil
+	return s.reached.Wait()
 }
 
 // reserve sees to it that the buffers hold the batch.
