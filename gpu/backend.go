@@ -29,6 +29,9 @@ var (
 	ErrFailed = cuda.ErrLaunch
 )
 
+// ErrClosed is what Render answers after Close.
+var ErrClosed = errors.New("the GPU was closed")
+
 // Options say how a GPU is used. The zero value uses the first one, and the CPU
 // where that fails.
 type Options struct {
@@ -59,6 +62,9 @@ type Backend struct {
 	jobs    chan *job
 	streams sync.WaitGroup
 	free    sync.Pool // of jobs
+
+	using  sync.RWMutex // held for reading by each Render, for writing by Close
+	closed bool
 
 	mu      sync.Mutex
 	stats   Stats
@@ -141,8 +147,15 @@ func (b *Backend) start() error {
 	return nil
 }
 
-// Close lets the GPU go. It is called once, after the last Render.
+// Close waits for Renders that are under way and lets the GPU go. Render answers
+// ErrClosed from then on; Stats and Device go on. Closing again does nothing.
 func (b *Backend) Close() error {
+	b.using.Lock()
+	defer b.using.Unlock()
+	if b.closed {
+		return nil
+	}
+	b.closed = true
 	close(b.jobs)
 	b.streams.Wait()
 	return b.device.Close()
@@ -166,9 +179,14 @@ func (b *Backend) Stats() Stats {
 	return s
 }
 
-// Render is [augment.Backend.Render]. It fails only with [Options.Required], where
-// the GPU failed; the tasks are not done then.
+// Render is [augment.Backend.Render]. It fails after Close, and with [Options.Required]
+// where the GPU failed; the tasks are not done then.
 func (b *Backend) Render(tasks []*augment.Task) error {
+	b.using.RLock()
+	defer b.using.RUnlock()
+	if b.closed {
+		return ErrClosed
+	}
 	j := b.job()
 	defer b.putJob(j)
 	if b.failure.Load() == nil {
@@ -179,18 +197,16 @@ func (b *Backend) Render(tasks []*augment.Task) error {
 	if len(j.tasks) > 0 {
 		b.jobs <- j
 	}
-	if err := b.usable(); err != nil {
-		if len(j.tasks) > 0 {
-			<-j.done
-		}
-		return err
-	}
+	err := b.usable()
 	early := len(j.cpu)
-	if err := (augment.CPU{}).Render(j.cpu); err != nil {
-		return err
+	if err == nil {
+		err = augment.CPU{}.Render(j.cpu)
 	}
 	if len(j.tasks) > 0 {
 		<-j.done
+	}
+	if err != nil {
+		return err
 	}
 	if j.err != nil {
 		b.fail(j.err)
@@ -226,6 +242,7 @@ func (b *Backend) lower(j *job, tasks []*augment.Task) {
 			j.tasks = append(j.tasks, t)
 			continue
 		}
+		j.programs[n].Reset() // lets the picture go
 		j.programs = j.programs[:n]
 		j.cpu = append(j.cpu, t)
 		var lacks *augment.NotLoweredError

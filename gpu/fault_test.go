@@ -36,25 +36,109 @@ func TestFaultsOfOpen(t *testing.T) {
 }
 
 // TestOutOfMemory has batches that don't fit: halves of them do, or else the CPU
-// takes what is too much alone.
+// takes what is too much alone. Streams share the GPU's memory: only where there is one
+// is it sure that halves fit.
 func TestOutOfMemory(t *testing.T) {
 	fakecuda.Use(t)
 	for _, c := range []struct {
 		name, memory   string
+		streams        int
 		halved, noRoom bool
 	}{
-		{"halves fit", "1500000", true, false},
-		{"few fit", "120000", true, true},
-		{"none fits", "1000", true, true},
+		{"halves fit", "1500000", 1, true, false},
+		{"few fit", "120000", 2, true, true},
+		{"none fits", "1000", 2, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := open(t, gpu.Options{Required: true, Streams: 2, Memory: 1 << 20})
+			b := open(t, gpu.Options{Required: true, Streams: c.streams, Memory: 1 << 20})
 			fakecuda.Set(t, "MEMORY", c.memory)
 			backendtest.Run(t, b, 300)
 			if s := b.Stats(); (s.Halved > 0) != c.halved || (s.NoRoom > 0) != c.noRoom || s.Failure != nil {
 				t.Errorf("%+v", s)
 			}
 		})
+	}
+}
+
+// TestOutOfMemoryHalfway has no memory for what follows the copy of a batch, which
+// is still queued when halves of it take over its buffers.
+func TestOutOfMemoryHalfway(t *testing.T) {
+	for _, fault := range []string{"cuLaunchKernel:1:2", "cuLaunchKernel:3:2", "cuMemcpyDtoHAsync:1:2", "cuEventRecord:1:2"} {
+		t.Run(fault, func(t *testing.T) {
+			fakecuda.Use(t)
+			b := open(t, gpu.Options{Required: true, Streams: 1})
+			var tasks []*augment.Task
+			for i := range 8 {
+				im := new(augment.Image)
+				im.Reset(30+i, 20+i, 3)
+				for j := range im.Pix {
+					im.Pix[j] = uint8(j * (i + 1))
+				}
+				steps := []augment.Step{augment.Contrast{Factor: 1.7}, augment.ResizeTo{Width: 9 + i, Height: 9, Antialias: true}}
+				tasks = append(tasks, &augment.Task{Image: im, Draw: augment.Draw{Steps: steps}})
+			}
+			fakecuda.Set(t, "FAIL", fault)
+			if err := b.Render(tasks); err != nil {
+				t.Fatal(err)
+			}
+			for _, task := range tasks {
+				if fault := backendtest.Compare(task); fault != "" {
+					t.Errorf("%s\n%s", fault, backendtest.Describe(task))
+				}
+			}
+			if s := b.Stats(); s.GPU != 8 || s.Halved == 0 || s.Failure != nil {
+				t.Errorf("%+v; want all done in halves of the batch", s)
+			}
+		})
+	}
+}
+
+// TestClose closes a backend while it is at work: a Render is finished, or does nothing.
+func TestClose(t *testing.T) {
+	fakecuda.Use(t)
+	b, err := gpu.Open(gpu.Options{Streams: 2})
+	if err != nil {
+		t.Fatal(err)
+	}
+	task := func() *augment.Task {
+		im := new(augment.Image)
+		im.Reset(40, 30, 3)
+		return &augment.Task{Image: im, Resize: &augment.ResizeSpec{Width: 7, Height: 9}}
+	}
+	var working, wg sync.WaitGroup
+	for range 4 {
+		working.Add(1)
+		wg.Go(func() {
+			for n := 0; ; n++ {
+				one := task()
+				err := b.Render([]*augment.Task{one})
+				switch {
+				case n == 0 && err != nil, n > 0 && err != nil && !errors.Is(err, gpu.ErrClosed):
+					t.Errorf("Render %d: %v", n, err)
+				case err == nil && backendtest.Compare(one) != "":
+					t.Error(backendtest.Compare(one))
+				}
+				if n == 0 {
+					working.Done()
+				}
+				if err != nil {
+					return
+				}
+			}
+		})
+	}
+	working.Wait()
+	for range 2 {
+		if err := b.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	wg.Wait()
+	if err := b.Render([]*augment.Task{task()}); !errors.Is(err, gpu.ErrClosed) {
+		t.Errorf("Render after Close: %v", err)
+	}
+	if s := b.Stats(); s.GPU < 4 || s.CPU != 0 {
+		t.Errorf("%+v", s)
 	}
 }
 

@@ -72,6 +72,20 @@ func (s *stream) carryOut() error {
 	}
 	memory, up, down := s.memory.buffer, s.up.buffer, s.down.buffer
 	b.write(up.Bytes()[:b.up], memory.Address(0))
+	if err := s.compute(memory, up, down); err != nil {
+		// What was queued until then uses the buffers, which half of the batch gets next.
+		if waited := s.cuda.Synchronize(); errors.Is(err, cuda.ErrOutOfMemory) && waited != nil {
+			return waited
+		}
+		return err
+	}
+	b.read(down.Bytes()[:b.down])
+	return nil
+}
+
+// compute brings the batch to the GPU, has it done and waits for the results.
+func (s *stream) compute(memory *cuda.Buffer, up, down *cuda.HostBuffer) error {
+	b := &s.batch
 	if err := s.cuda.Upload(memory, 0, up, 0, int(b.up)); err != nil {
 		return err
 	}
@@ -81,11 +95,7 @@ func (s *stream) carryOut() error {
 	if err := s.cuda.Download(down, 0, memory, int(b.size-b.down), int(b.down)); err != nil {
 		return err
 	}
-	if err := s.wait(); err != nil {
-		return err
-	}
-	b.read(down.Bytes()[:b.down])
-	return nil
+	return s.wait()
 }
 
 // launch queues the kernels of the batch.
@@ -111,12 +121,12 @@ func (s *stream) wait() error {
 
 // reserve sees to it that the buffers hold the batch.
 func (s *stream) reserve() error {
-	err := s.memory.reserve(s.cuda.Alloc, s.batch.size)
+	err := s.memory.reserve(s.cuda.Alloc, s.batch.size, s.limit)
 	if err == nil {
-		err = s.up.reserve(s.cuda.AllocHost, s.batch.up)
+		err = s.up.reserve(s.cuda.AllocHost, s.batch.up, s.limit)
 	}
 	if err == nil {
-		err = s.down.reserve(s.cuda.AllocHost, s.batch.down)
+		err = s.down.reserve(s.cuda.AllocHost, s.batch.down, s.limit)
 	}
 	return err
 }
@@ -128,8 +138,8 @@ type kept[M interface{ Free() error }] struct {
 }
 
 // reserve replaces the memory by some of n bytes or more where it is too small. What
-// grew by half does for a while.
-func (k *kept[M]) reserve(alloc func(int) (M, error), n int64) error {
+// grew by half, up to the limit, does for a while.
+func (k *kept[M]) reserve(alloc func(int) (M, error), n, limit int64) error {
 	if k.size >= n {
 		return nil
 	}
@@ -139,9 +149,9 @@ func (k *kept[M]) reserve(alloc func(int) (M, error), n int64) error {
 			return err
 		}
 	}
-	size := n + n/2
+	size := max(n, min(n+n/2, limit))
 	buffer, err := alloc(int(size))
-	if errors.Is(err, cuda.ErrOutOfMemory) {
+	if errors.Is(err, cuda.ErrOutOfMemory) && size > n {
 		size = n
 		buffer, err = alloc(int(size))
 	}
