@@ -30,8 +30,13 @@ type feed struct {
 	piece  piece
 	blocks chan *Block // closed at the end
 	err    error       // why it ended, for who sees blocks closed
-	needed atomic.Bool // somebody waits for a block
 	onTurn atomic.Bool // its blocks are taken as they come, and not only later
+
+	// Of the blocks, by number: the one that is made, the one that is taken next,
+	// and the one behind the last that somebody waits for or did. With numbers a
+	// wait never lasts to the block behind the one that it was for.
+	making, taking int64
+	wanted         atomic.Int64
 }
 
 // feeder starts feeds and ends them together.
@@ -61,17 +66,24 @@ func (f *feeder) begin(ctx context.Context) {
 	})
 }
 
-// waitFor says that somebody is going to wait for a block of d, or of any feed
-// on turn when d is nil. With false, the wait is over.
-func (f *feeder) waitFor(d *feed, waits bool) {
+// waitFor says that somebody is going to wait for the next block of d, or for one
+// of any feed on turn when d is nil.
+func (f *feeder) waitFor(d *feed) {
 	if d == nil {
-		f.anyOne.Store(waits)
+		f.anyOne.Store(true)
 	} else {
-		d.needed.Store(waits)
+		d.wanted.Store(d.taking + 1)
 	}
-	if waits {
-		f.run.budget.poke()
+	f.run.budget.poke()
+}
+
+// needed reports whether somebody waits for the block that d makes. One that
+// waits for any feed's waits for that of the first feed to ask.
+func (f *feeder) needed(d *feed) bool {
+	if d.onTurn.Load() && f.anyOne.CompareAndSwap(true, false) {
+		d.wanted.Store(d.making + 1)
 	}
+	return d.wanted.Load() > d.making
 }
 
 // start reads p from a place in it on.
@@ -127,12 +139,7 @@ func (f *feeder) read(d *feed, epoch int32) error {
 		return f.ctx.Err()
 	}
 	watch.blocked()
-	in := &intake{ctx: f.ctx, run: f.run, readers: f.readers, needed: func() bool {
-		if d.onTurn.Load() && f.anyOne.CompareAndSwap(true, false) {
-			d.needed.Store(true)
-		}
-		return d.needed.Load()
-	}}
+	in := &intake{ctx: f.ctx, run: f.run, readers: f.readers, needed: func() bool { return f.needed(d) }}
 	source, file, err := f.open(d.piece, in)
 	f.readers.leave()
 	watch.waited()
@@ -164,7 +171,7 @@ func (f *feeder) read(d *feed, epoch int32) error {
 		}
 		b.settle()
 		f.stats.gave(b)
-		d.needed.Store(false)
+		d.making++
 		watch.busy()
 		select {
 		case d.blocks <- b:

@@ -15,15 +15,15 @@ func (x *interleave) fetch(s *slot, wait bool, watch *stopwatch) bool {
 		return false
 	}
 	watch.busy()
-	x.feeder.waitFor(s.feed, true)
+	x.feeder.waitFor(s.feed)
 	b, more := <-s.feed.blocks // closed when the context ends
-	x.feeder.waitFor(s.feed, false)
 	x.feeder.stats.awaited(watch.waited())
 	return x.fetched(s, b, more)
 }
 
 func (x *interleave) fetched(s *slot, b *Block, more bool) bool {
 	if more {
+		s.feed.taking++
 		x.feeder.stats.queue.Add(-1)
 		b.handOver()
 		s.blk, s.i, s.faults, s.held = b, 0, 0, 0
@@ -62,13 +62,13 @@ func (x *interleave) fetchAny(wait bool, watch *stopwatch) bool {
 			return false
 		}
 		watch.busy()
-		x.feeder.waitFor(nil, true)
+		x.feeder.waitFor(nil)
 		select {
 		case <-x.feeder.ready:
 		case <-x.feeder.ctx.Done():
 			x.err = x.feeder.ctx.Err()
 		}
-		x.feeder.waitFor(nil, false)
+		x.feeder.anyOne.Store(false)
 		x.feeder.stats.awaited(watch.waited())
 		if x.err != nil {
 			return false

@@ -120,9 +120,6 @@ func (p *plainFile) fill(b *Block, want int, watch *stopwatch) (more bool, err e
 // needed for one; 0 at the end. last says that nothing follows the buffer.
 func (p *plainFile) parse(b *Block, last bool) (need int, err error) {
 	pos, size := 0, 0
-	if expect := p.have / max(p.frame, p.chunk/blockRecords, 64); cap(b.Records) < expect {
-		b.Records = slices.Grow(b.Records, expect)
-	}
 	for pos < p.have {
 		n, v := p.framing.Check(b.buf[pos:p.have])
 		if v == tfrecord.FrameShort && !last {
@@ -140,6 +137,9 @@ func (p *plainFile) parse(b *Block, last bool) (need int, err error) {
 				return 0, nil
 			}
 			continue
+		}
+		if len(b.Records) == cap(b.Records) {
+			b.Records = slices.Grow(b.Records, 1+(p.have-pos)/max(n, p.frame, p.chunk/blockRecords, 64))
 		}
 		data := b.buf[pos+tfrecord.HeaderSize : pos+n-tfrecord.FooterSize : pos+n-tfrecord.FooterSize]
 		b.Records = append(b.Records, Record{Data: data, Offset: p.at.offset, Number: p.at.number})

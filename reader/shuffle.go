@@ -139,6 +139,11 @@ func (x *shuffleStage) stop() {
 	x.up.stop()
 }
 
+// unaccounted is how many bytes the budget need not know of: so that small records
+// cost no lock each, and a buffer that is being filled with large ones is seen as it
+// grows, by those who read ahead.
+const unaccounted = 64 << 10
+
 // account brings what the budget knows of the slots up to date.
 func (x *shuffleStage) account() {
 	if x.owned != x.charged {
@@ -162,6 +167,9 @@ func (x *shuffleStage) take(s *shuffleSlot, watch *stopwatch) bool {
 	s.memory = append(s.memory[:0], s.record.Data...)
 	s.record.Data = s.memory
 	x.owned += int64(cap(s.memory) - had)
+	if x.owned-x.charged > unaccounted {
+		x.account()
+	}
 	s.mark = x.marks[len(x.marks)-1]
 	s.mark.live++
 	x.i++
