@@ -121,3 +121,40 @@ func TestBackendThatFails(t *testing.T) {
 	}
 	sameSet(t, contents(t, out), contents(t, want))
 }
+
+// refusing is a backend that does nothing but tell how many it was given.
+type refusing struct{ given atomic.Int64 }
+
+func (b *refusing) Batch() int { return 32 }
+
+func (b *refusing) Render(tasks []*augment.Task) error {
+	b.given.Store(int64(len(tasks)))
+	return errBackend
+}
+
+// TestBatchesOfLargeResults bounds what batches hold by what becomes of pictures, too.
+func TestBatchesOfLargeResults(t *testing.T) {
+	t.Parallel()
+	src := folders(t, 32) // which one worker has
+	for _, c := range []struct {
+		name string
+		o    ImageOptions
+		want int64
+	}{
+		{"resized", ImageOptions{Resize: augment.ResizeSpec{Width: 2048, Height: 2048}, Encode: Raw}, 3},
+		{"floats", ImageOptions{Resize: augment.ResizeSpec{Width: 1024, Height: 1024}, Encode: Float32}, 3},
+		{"drawn", ImageOptions{Augment: policy(t, "resize:2048x2048")}, 3},
+		{"small", ImageOptions{Resize: augment.ResizeSpec{Width: 8, Height: 8}, Encode: Raw}, 32},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := new(refusing)
+			c.o.Options, c.o.Backend = Options{Shards: 1, Workers: 1}, b
+			if _, err := Images(context.Background(), src, t.TempDir(), c.o); !errors.Is(err, errBackend) {
+				t.Fatalf("the run: %v; want the backend's error", err)
+			}
+			if given := b.given.Load(); given != c.want {
+				t.Errorf("%d pictures in a batch; want %d", given, c.want)
+			}
+		})
+	}
+}

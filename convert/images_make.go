@@ -81,9 +81,21 @@ func putMaking(m *making) {
 	}
 }
 
-// held is about how many bytes wait for the backend or for being stored.
+// held is about how many bytes wait for the backend or for being stored, with those that
+// the backend will make.
 func (m *making) held() int {
 	n := len(m.out.data)
+	if t := &m.task; m.waits {
+		w, h := t.Draw.Size(t.Width, t.Height)
+		if t.Resize != nil {
+			g := t.Resize.Geometry(w, h)
+			w, h = g.Width, g.Height
+		}
+		if t.Form == augment.Floats {
+			w *= 4
+		}
+		n += 3 * w * h
+	}
 	if m.task.Image != nil {
 		n += len(m.decoded.Pix)
 	}
@@ -93,9 +105,9 @@ func (m *making) held() int {
 	return n
 }
 
-// decodedBytes bounds what a batch of decoded pictures holds: with more, it is done
+// batchBytes bounds what a batch of decoded pictures holds: with more, it is done
 // before it is full.
-const decodedBytes = 32 << 20
+const batchBytes = 32 << 20
 
 // make makes the records of samples that follow one another, or says in the piece why
 // there are none: as many at a time as the backend is at its best with.
@@ -107,9 +119,10 @@ func (s *imageSource) make(samples []sample, p *piece) error {
 		m := getMaking(sample)
 		s.begin(m, p)
 		batch = append(batch, m)
-		held += m.held()
-		if held <= decodedBytes && i+1 < len(samples) {
-			continue
+		if i+1 < len(samples) {
+			if held += m.held(); held <= batchBytes {
+				continue
+			}
 		}
 		err := s.render(batch)
 		for _, m := range batch {

@@ -23,7 +23,13 @@ func convertPhotos(t *testing.T, driver, variable string, args ...string) (c con
 	if *binary == "" {
 		t.Skip("no -tfrec given: make gpu-test")
 	}
-	c.out = t.TempDir()
+	return convertTo(t, t.TempDir(), driver, variable, args...)
+}
+
+// convertTo is convertPhotos to a folder where there may be something.
+func convertTo(t *testing.T, out, driver, variable string, args ...string) (c converted) {
+	t.Helper()
+	c.out = out
 	args = append([]string{"convert", "images", "../../../testdata/demo/photos", c.out, "--quiet=false", "--json", "--shards", "4", "--name", "photos"}, args...)
 	command := exec.Command(*binary, args...)
 	command.Env = append(os.Environ(), "LD_LIBRARY_PATH="+driver, variable)
@@ -123,6 +129,7 @@ func TestConvert(t *testing.T) {
 // from what is finished.
 func TestConvertWithoutTheGPUThatMustBe(t *testing.T) {
 	fake := fakeDriver(t)
+	want := files(t, convertPhotos(t, fake, "", "--resize", "64").out)
 	for _, c := range []struct{ name, driver, variable, says string }{
 		{"no driver", t.TempDir(), "", "--gpu on: no NVIDIA driver"},
 		{"no GPU", fake, "FAKECUDA_DEVICES=0", "--gpu on: the NVIDIA driver finds no GPU\n"},
@@ -136,6 +143,11 @@ func TestConvertWithoutTheGPUThatMustBe(t *testing.T) {
 			if _, err := os.Stat(filepath.Join(got.out, "manifest.json")); err == nil {
 				t.Error("there is a manifest")
 			}
+			again := convertTo(t, got.out, fake, "", "--resize", "64")
+			if again.code != 0 {
+				t.Errorf("without a GPU: exit %d: %s", again.code, again.stderr)
+			}
+			sameFiles(t, files(t, again.out), want)
 		})
 	}
 }
