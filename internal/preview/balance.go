@@ -15,7 +15,7 @@ const maxLabels = 50
 // balance is how many records each label has.
 type balance struct {
 	Key    string
-	Splits []string // as segments of the bars; none when they are not known
+	Splits []legendEntry // as segments of the bars; none when they are not known
 	Rows   []balanceRow
 	// More is what is not shown, About what there is to say of it all.
 	More, About string
@@ -25,6 +25,9 @@ type balanceRow struct {
 	Name, Count, Share string
 	Segments           []segment
 }
+
+// legendEntry is a split and the class of its colour.
+type legendEntry struct{ Name, Class string }
 
 // segment is a part of a bar of 100 units.
 type segment struct{ X, W, Class, About string }
@@ -49,8 +52,8 @@ func (s *survey) balanceOf() *balance {
 		total += l.records
 	}
 	b := &balance{Key: shown(s.label, maxKeyText)}
-	for _, split := range splits {
-		b.Splits = append(b.Splits, shown(split, maxKeyText))
+	for i, split := range splits {
+		b.Splits = append(b.Splits, legendEntry{shown(split, maxKeyText), splitClass(i)})
 	}
 	most := labels[0].records
 	for _, l := range labels[:min(len(labels), maxLabels)] {

@@ -24,6 +24,7 @@ const (
 	maxShownTop = 4
 	maxLineText = 400
 	maxColumns  = 12 // of the table of records
+	maxCounts   = 8  // of what is counted by name, in one fact
 )
 
 //go:embed page.html
@@ -130,14 +131,14 @@ func (s *survey) facts() []fact {
 	}
 	if len(splits) > 1 || splits[0] != "" {
 		var says []string
-		for _, split := range splits[:min(len(splits), 8)] {
+		for _, split := range splits[:min(len(splits), maxCounts)] {
 			name := split
 			if name == "" {
 				name = "no split"
 			}
 			says = append(says, shown(name, maxKeyText)+" "+grouped(records[split]))
 		}
-		list = append(list, fact{"Splits", strings.Join(says, ", ")})
+		list = append(list, fact{"Splits", andMore(says, len(splits))})
 	}
 	if st.Compression["none"] != int64(len(st.Files)) {
 		list = append(list, fact{"Compression", countsText(st.Compression)})
@@ -164,7 +165,16 @@ func countsText(counts map[string]int64) string {
 	for i, name := range names {
 		names[i] = shown(name, maxKeyText) + " " + grouped(counts[name])
 	}
-	return strings.Join(names[:min(len(names), 8)], ", ")
+	return andMore(names[:min(len(names), maxCounts)], len(names))
+}
+
+// andMore joins what is said of the first of so many.
+func andMore(says []string, total int) string {
+	text := strings.Join(says, ", ")
+	if more := total - len(says); more > 0 {
+		text += fmt.Sprintf(" and %d more", more)
+	}
+	return text
 }
 
 // pictureStats returns what was measured of the pictures that are shown.

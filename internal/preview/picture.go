@@ -1,12 +1,15 @@
 package preview
 
 import (
+	"context"
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"math"
 	"strings"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -20,6 +23,19 @@ const (
 	quality    = 82
 	lowQuality = 40
 )
+
+// Memory of pictures that are decoded at a time, over all workers. A picture that
+// takes more is decoded alone.
+const (
+	decodedBytes = 1 << 30
+	// perPixel is about what decoding takes: samples, and those of the planes or
+	// of the picture with alpha that they are made of.
+	perPixel  = 6
+	keptBytes = 64 << 20 // of an image, from one picture to the next
+)
+
+// newMemory returns what pictures share.
+func newMemory() *semaphore.Weighted { return semaphore.NewWeighted(decodedBytes) }
 
 // Values of image/format of pictures that are stored without encoding.
 const (
@@ -42,13 +58,36 @@ type picture struct {
 // pictures makes pictures small, for one goroutine at a time.
 type pictures struct {
 	codec        *augment.Codec
+	memory       *semaphore.Weighted // of all goroutines
+	held         int64               // of it, until release
 	full, shrunk augment.Image
 	scratch      augment.Scratch
 	data         []byte
 }
 
+// reserve waits until there is memory to decode so many pixels.
+func (p *pictures) reserve(width, height int) error {
+	n := min(int64(width)*int64(height)*perPixel, decodedBytes)
+	if err := p.memory.Acquire(context.Background(), n); err != nil {
+		return err
+	}
+	p.held = n
+	return nil
+}
+
+// release ends what load began.
+func (p *pictures) release() {
+	for _, im := range []*augment.Image{&p.full, &p.shrunk} {
+		if cap(im.Pix) > keptBytes {
+			*im = augment.Image{}
+		}
+	}
+	p.memory.Release(p.held)
+	p.held = 0
+}
+
 // load decodes the picture of a record to full: where the decoder can, at not
-// much more than the size that is wanted.
+// much more than the size that is wanted. release is to follow, whatever it returns.
 func (p *pictures) load(features *tfrecord.Features, data []byte, side int) (*picture, error) {
 	info := &picture{bytes: len(data), format: textOf(features, keyFormat)}
 	if info.format == formatRaw || info.format == formatFloat32 {
@@ -60,6 +99,9 @@ func (p *pictures) load(features *tfrecord.Features, data []byte, side int) (*pi
 	}
 	info.format = strings.ToUpper(string(stat.Format))
 	info.width, info.height = stat.Oriented()
+	if err := p.reserve(info.width, info.height); err != nil {
+		return nil, err
+	}
 	fit := augment.ResizeSpec{Width: side, Height: side, Fit: augment.Longer, NoUpscale: true}
 	var o augment.DecodeOptions
 	o.MinWidth, o.MinHeight = fit.MinDecode(info.width, info.height)
@@ -89,6 +131,9 @@ func (p *pictures) loadSamples(features *tfrecord.Features, data []byte, info *p
 		return fmt.Errorf("%s in %s, which %d x %d pixels of %d channels do not take", info.format, size(int64(len(data))), w, h, channels)
 	}
 	info.width, info.height = int(w), int(h)
+	if err := p.reserve(info.width, info.height); err != nil {
+		return err
+	}
 	p.full.Reset(int(w), int(h), int(channels))
 	if each == 1 {
 		copy(p.full.Pix, data)
@@ -125,6 +170,7 @@ func stretch(dst []uint8, data []byte) error {
 // small makes a picture of at most so many bytes, as base64, of what a record
 // holds.
 func (p *pictures) small(features *tfrecord.Features, data []byte, budget int) (*picture, error) {
+	defer p.release()
 	info, err := p.load(features, data, maxSide)
 	if err != nil {
 		return nil, fmt.Errorf("cannot be decoded: %w", err)
@@ -138,6 +184,12 @@ func (p *pictures) small(features *tfrecord.Features, data []byte, budget int) (
 		if len(p.data) <= budget {
 			return p.finish(info, "image/png", &p.full), nil
 		}
+	}
+	if longer > maxSide { // once, for what follows is tried several times
+		if err := p.shrink(maxSide); err != nil {
+			return nil, fmt.Errorf("cannot be made smaller: %w", err)
+		}
+		p.full, p.shrunk = p.shrunk, p.full
 	}
 	side, q := min(longer, maxSide), quality
 	for {
@@ -158,6 +210,7 @@ func (p *pictures) small(features *tfrecord.Features, data []byte, budget int) (
 
 // pixels makes a picture whose longer side is that long at most.
 func (p *pictures) pixels(features *tfrecord.Features, data []byte, side int) (*picture, error) {
+	defer p.release()
 	info, err := p.load(features, data, side)
 	if err != nil {
 		return nil, fmt.Errorf("cannot be decoded: %w", err)

@@ -140,8 +140,9 @@ func (c *contents) sample(ctx context.Context, o *Options, budget int) ([]shownF
 			to = append(to, &chosen[i].samples[j])
 		}
 	}
+	memory := newMemory()
 	free := sync.Pool{New: func() any {
-		return &describer{contents: c, budget: budget / len(places), pictures: pictures{codec: o.Codec}}
+		return &describer{contents: c, budget: budget / len(places), pictures: pictures{codec: o.Codec, memory: memory}}
 	}}
 	err := c.fetch(ctx, places, o.Workers, func(i int, record []byte, err error) {
 		d := free.Get().(*describer)

@@ -221,7 +221,7 @@ func (m *sheetMaker) setColumns(chosen []shownFamily, v *sheet) {
 
 // cells are the values of a record, a cell for each column.
 func (m *sheetMaker) cells(x *sample) []string {
-	text := max(16, min(maxKeyText, m.text/len(m.columns)-20))
+	text := max(16, min(maxKeyText, m.text/max(1, len(m.columns))-20))
 	cells := make([]string, len(m.columns))
 	for i, key := range m.columns {
 		for _, f := range x.values {

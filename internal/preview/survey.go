@@ -110,12 +110,25 @@ func (s *survey) compare() {
 	}
 }
 
+// nameOf is a name for files without a manifest: that of a lone one, or that of
+// the folder.
+func nameOf(sources []shard.Source) string {
+	path := sources[0].Path
+	if len(sources) == 1 {
+		return filepath.Base(path)
+	}
+	if abs, err := filepath.Abs(path); err == nil {
+		path = abs
+	}
+	return filepath.Base(filepath.Dir(path))
+}
+
 // originOf returns what the manifest says, when all files are of one.
 func originOf(sources []shard.Source) origin {
 	set := sources[0].Set
 	for _, s := range sources {
 		if set == nil || s.Set == nil || s.Set.Fingerprint != set.Fingerprint || s.Set.Dir != set.Dir {
-			return origin{name: filepath.Base(filepath.Dir(sources[0].Path))}
+			return origin{name: nameOf(sources)}
 		}
 	}
 	from := origin{

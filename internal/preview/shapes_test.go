@@ -1,0 +1,77 @@
+package preview
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// TestRecordsWithoutFeatures has pages of records that say nothing.
+func TestRecordsWithoutFeatures(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, nil, nil)
+	page, report := writePage(t, dir, options(t))
+	if report.Shown != 2 || report.Unreadable != 0 {
+		t.Errorf("%+v", report)
+	}
+	if n := strings.Count(page, `<tr class="item"`); n != 2 {
+		t.Errorf("%d rows, want 2", n)
+	}
+}
+
+// TestTitles has pages of files without a manifest be named after them.
+func TestTitles(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "birds")
+	if err := os.Mkdir(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	t.Chdir(dir)
+	for i, c := range []struct{ path, title string }{
+		{"a.tfrecord", "a.tfrecord"}, {dir, "a.tfrecord"}, {".", "birds"}, {"*.tfrecord", "birds"},
+	} {
+		if i == 2 {
+			writeFile(t, "b.tfrecord", tfrecord.None, numbered(1)...)
+		} else {
+			writeFile(t, "a.tfrecord", tfrecord.None, numbered(1)...)
+		}
+		page, _ := writePage(t, c.path, options(t))
+		if want := "<h1><bdi>" + c.title + "</bdi></h1>"; !strings.Contains(page, want) {
+			t.Errorf("%s: no %s", c.path, want)
+		}
+	}
+}
+
+// TestManySplits has the legend of the balance in the colours of its bars, and
+// the splits that are not named counted.
+func TestManySplits(t *testing.T) {
+	s := &survey{contents: &contents{label: keyText}, stats: new(shard.Stats)}
+	counts := shard.LabelCounts{Key: keyText}
+	for i := range 10 {
+		split := fmt.Sprint("part", i)
+		s.files = append(s.files, file{split: split, records: 1, set: &shard.Info{Records: 1, Labels: map[string]int64{"x": 1}}})
+	}
+	counts.Counts = []shard.Label{{Name: "x", Records: 10}}
+	s.stats.Labels = []shard.LabelCounts{counts}
+	s.stats.Records = 10
+	b := s.balanceOf()
+	if len(b.Splits) != 10 || len(b.Rows[0].Segments) != 10 {
+		t.Fatalf("%d splits and %d segments, want 10", len(b.Splits), len(b.Rows[0].Segments))
+	}
+	known := regexp.MustCompile(`^s[0-5]$`) // what page.css has
+	for i, entry := range b.Splits {
+		if segment := b.Rows[0].Segments[i]; entry.Class != segment.Class || !known.MatchString(entry.Class) {
+			t.Errorf("split %d has class %s in the legend and %s in the bar", i, entry.Class, segment.Class)
+		}
+	}
+	for _, f := range s.facts() {
+		if f.Name == "Splits" && !strings.HasSuffix(f.Value, "part7 1 and 2 more") {
+			t.Errorf("splits are %q", f.Value)
+		}
+	}
+}
