@@ -14,16 +14,17 @@ import (
 // sleep when the last file ends between its look and its sleep.
 func TestSloppyReadersWakeAtTheEnd(t *testing.T) {
 	set := open(t, writeShards(t, tfrecord.None, 1, 0, 2, 1, 0, 1, 3, 1), Options{Sloppy: true})
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
+	const epochs = 4000
 	records := 0
-	for _, err := range set.Interleave(8, 1).Repeat(20000).All(ctx) {
+	for _, err := range set.Interleave(8, 1).Repeat(epochs).All(ctx) {
 		if err != nil {
 			t.Fatal(err)
 		}
 		records++
 	}
-	if want := 9 * 20000; records != want {
+	if want := 9 * epochs; records != want {
 		t.Errorf("%d records, want %d", records, want)
 	}
 }

@@ -65,8 +65,8 @@ func TestDamageInCompressedFilesIsAlike(t *testing.T) {
 			set := open(t, dir, Options{SkipBad: SkipBad{Count: 9}})
 			s := started(t, set.Interleave(2, 3))
 			whole := idsOf(t, set.Interleave(2, 3))
-			for k := 10; k < len(whole); k += 10 {
-				takeIDs(t, s, 10)
+			for k := 29; k < len(whole); k += 29 {
+				takeIDs(t, s, 29)
 				r, err := set.Interleave(2, 3).Resume(t.Context(), through(t, s.State()))
 				if err != nil {
 					t.Fatal(err)

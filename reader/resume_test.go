@@ -145,7 +145,7 @@ func TestResumeInBlocks(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if blocks := len(whole) / len(b.Records); random.IntN(1+blocks/6) == 0 {
+			if blocks := len(whole) / len(b.Records); random.IntN(1+blocks/3) == 0 {
 				n := random.IntN(len(b.Records) + 1)
 				again, err := build(open(t, dir, o)).Resume(t.Context(), through(t, b.State(n)))
 				if err != nil {
