@@ -3,6 +3,7 @@ package augment
 import (
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/tfrec/tfrec/internal/raster"
 )
@@ -26,8 +27,11 @@ func (t *Task) Lower(p *raster.Program) error {
 	}
 	for i := range p.Ops {
 		if o := &p.Ops[i]; int64(o.Width)*int64(o.Height) > maxThreads {
-			return lacking("a picture of that size")
+			l.huge = true
 		}
+	}
+	if l.huge {
+		return lacking("a picture of that size")
 	}
 	return nil
 }
@@ -70,6 +74,8 @@ type lowering struct {
 	wrote int
 	// whole says that the picture is all of a buffer, in the order of an Image.
 	whole bool
+	// huge says that rows, or their number, are more than operations can have.
+	huge bool
 }
 
 // lower writes the program of a task that was checked.
@@ -179,6 +185,7 @@ func (l *lowering) read() raster.View {
 // send has a part of a picture sent.
 func (l *lowering) send(im *Image, x, y, w, h int) raster.View {
 	n := w * im.Channels
+	l.huge = l.huge || max(n, h) > math.MaxInt32
 	at := l.p.Add(raster.Buffer{
 		Region: raster.Input, Size: int64(n) * int64(h),
 		Pix: im.Pix[y*im.Stride+x*im.Channels:], Row: n, Rows: h, Stride: im.Stride,
@@ -189,6 +196,7 @@ func (l *lowering) send(im *Image, x, y, w, h int) raster.View {
 // work is a new buffer for w by h pixels, bytes a sample.
 func (l *lowering) work(w, h, channels, bytes int) raster.View {
 	step := channels * bytes
+	l.huge = l.huge || max(w*step, h) > math.MaxInt32
 	at := l.p.Add(raster.Buffer{Size: int64(w) * int64(h) * int64(step)})
 	return raster.View{At: at, Stride: int32(w * step), Step: int32(step)}
 }

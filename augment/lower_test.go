@@ -95,3 +95,27 @@ func TestNotLowered(t *testing.T) {
 		})
 	}
 }
+
+// TestHugePictures holds sizes to what operations have numbers for. Pictures that large
+// are not made.
+func TestHugePictures(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		w, h, channels, bytes int
+		huge                  bool
+	}{
+		{65535, 65535, 3, 4, false},
+		{1, 1<<31 - 1, 1, 1, false},
+		{1 << 29, 1, 3, 1, false},
+		{1 << 29, 1, 3, 4, true},
+		{1 << 30, 1, 3, 1, true},
+		{1, 1 << 30 << 1, 1, 1, true},
+	} {
+		worked, sent := lowering{p: new(raster.Program)}, lowering{p: new(raster.Program)}
+		worked.work(c.w, c.h, c.channels, c.bytes)
+		sent.send(&Image{Pix: []byte{0}, Channels: c.channels}, 0, 0, c.w*c.bytes, c.h)
+		if worked.huge != c.huge || sent.huge != c.huge {
+			t.Errorf("%+v: %v of what is computed, %v of what is sent", c, worked.huge, sent.huge)
+		}
+	}
+}
