@@ -99,16 +99,22 @@ func (d *Dir) replacing(old []string) (*journal, error) {
 		return nil, err
 	}
 	slices.SortFunc(manifests, func(a, b string) int { return strings.Count(b, "/") - strings.Count(a, "/") })
+	named := make(map[string]bool, len(old))
+	for _, name := range old {
+		named[name] = true
+	}
 	state := StateDir + "/" + finishedFile
 	j := &journal{Replaces: true}
+	renewed := map[string]bool{}
 	for _, name := range slices.Concat(files, []string{state}, manifests) {
-		if name != state && !slices.Contains(old, name) && d.Exists(name) {
+		if name != state && !named[name] && d.Exists(name) {
 			return nil, fmt.Errorf("%s is in the way, and the manifest does not name it: move it", d.join(name))
 		}
 		j.Moves = append(j.Moves, move{stageDir + "/" + name, name})
+		renewed[name] = true
 	}
 	for _, name := range old {
-		if !slices.Contains(files, name) && !slices.Contains(manifests, name) {
+		if !renewed[name] {
 			j.Remove = append(j.Remove, name)
 		}
 	}

@@ -50,7 +50,7 @@ func inOrder[T any](ctx context.Context, workers, window int, produce func(ctx c
 	for range workers {
 		g.Go(func() error {
 			for s := range todo {
-				if ctx.Err() == nil {
+				if s.err = context.Cause(ctx); s.err == nil { // else the consumer would take it for done
 					s.err = work(ctx, s.x)
 				}
 				close(s.ready)

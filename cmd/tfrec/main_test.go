@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/memtemp"
 )
 
 // actAsTfrec in the environment makes the test binary the command itself, for
@@ -20,6 +22,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(actAsTfrec) != "" {
 		main()
 	}
+	memtemp.Use()
 	os.Exit(m.Run())
 }
 
