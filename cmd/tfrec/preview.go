@@ -1,12 +1,9 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"runtime"
-	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -94,56 +91,4 @@ func printPreviewed(w io.Writer, r *page.Report) error {
 	}
 	_, err := fmt.Fprintf(w, "%s, %s (%.2f s)\n", line, formatBytes(r.Bytes), r.Seconds)
 	return err
-}
-
-// commandOf returns the command that made the set that a lone path stands for,
-// as far as its manifest tells; "" where that does not.
-func commandOf(paths []string) string {
-	if len(paths) != 1 {
-		return ""
-	}
-	made, m, err := readSettings(paths[0])
-	if err != nil {
-		return ""
-	}
-	convert := newConvertCommand()
-	sub, _, err := convert.Find([]string{made.kind})
-	if err != nil {
-		return ""
-	}
-	var words []string
-	for _, s := range made.settings {
-		f := sub.Flags().Lookup(s.flag)
-		if f == nil || f.DefValue == "["+strings.Join(s.values, ",")+"]" {
-			continue
-		}
-		for _, v := range s.values {
-			switch {
-			case v == f.DefValue:
-			case v == "true" && f.Value.Type() == "bool":
-				words = append(words, "--"+s.flag)
-			default:
-				words = append(words, "--"+s.flag+" "+shellWord(v))
-			}
-		}
-	}
-	if raw := m.Options["labels"]; string(raw) != `"folders"` && len(raw) > 0 {
-		var labels string
-		if json.Unmarshal(raw, &labels) == nil && labels != "none" {
-			words = append(words, "--labels FILE")
-		}
-	}
-	slices.Sort(words)
-	return strings.Join(append([]string{"tfrec convert", made.kind, "SRC OUT"}, words...), " ")
-}
-
-// shellWord quotes a word for a shell where it must be.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=.,:/@%+", r)
-	}
-	if s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }) {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
 }

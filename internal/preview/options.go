@@ -14,6 +14,10 @@ const MaxPage = 5_000_000
 // MaxSamples is the most that Options.Samples may be.
 const MaxSamples = 1000
 
+// MaxCommand is up to how many bytes, as HTML, Options.Command is shown. What is
+// longer is cut.
+const MaxCommand = 4000
+
 // Shares of MaxPage. What is left is for tables, plots, style and script.
 const (
 	picturesBudget = 3_500_000 // of all pictures, as base64
@@ -41,7 +45,8 @@ type Options struct {
 	Picture, Label, Key string
 	// Overwrite lets the page take the place of a file.
 	Overwrite bool
-	// Command is the command that made the set, for people. Default: none.
+	// Command is the command that made the set, for people; see MaxCommand.
+	// Default: none.
 	Command string
 	// Tool is what the page says it was made by. Default: tfrec.
 	Tool string

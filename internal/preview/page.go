@@ -78,7 +78,7 @@ func (s *survey) page(chosen []shownFamily, o *Options) *page {
 		Title: shown(s.origin.name, maxKeyText), Tool: o.Tool,
 		sheet:   s.sheet(chosen, o),
 		Balance: s.balanceOf(),
-		Command: shown(o.Command, 4*maxLineText),
+		Command: shown(o.Command, MaxCommand+len(ellipsis)),
 	}
 	p.Facts = s.facts()
 	p.setVerdict(s)
