@@ -85,6 +85,7 @@ const (
 	FindingDuplicate     FindingKind = "duplicate"      // the same picture or record again (a warning)
 	FindingConflict      FindingKind = "conflict"       // the same again, with another label (a warning)
 	FindingLeak          FindingKind = "leak"           // the same in another split
+	FindingVariantLeak   FindingKind = "variant_leak"   // an augmented copy of a picture, which is in another split
 	FindingNearDuplicate FindingKind = "near_duplicate" // looks like another (a warning)
 	FindingNearLeak      FindingKind = "near_leak"      // looks like one in another split
 )
@@ -108,6 +109,7 @@ var advice = map[FindingKind]string{
 	FindingDuplicate:     "drop it (tfrec dedupe) unless it is meant to count twice",
 	FindingConflict:      "decide for one label, and drop the other record",
 	FindingLeak:          "drop it from one of the splits (tfrec dedupe), or results on it say nothing",
+	FindingVariantLeak:   "split by picture (tfrec split --together image/filename), or split before augmenting",
 	FindingNearDuplicate: "look at both, and drop one unless both are meant",
 	FindingNearLeak:      "look at both, and drop one if they show the same",
 }

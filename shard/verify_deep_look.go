@@ -32,6 +32,7 @@ type looker struct {
 	texts    [][]byte
 	thumb    Thumb
 	twins    twinBatch
+	buffer   []byte
 	alike    alikeBatch
 
 	// Of the record that is looked at:
@@ -44,6 +45,8 @@ type looker struct {
 	label   uint32
 	variant bool
 	hashed  []nearHash // of its pictures
+	seen    []seenPicture
+	folder  []PictureFacts // of those that lie together
 }
 
 func newLooker(d *deepRun) *looker {
@@ -107,6 +110,9 @@ func (l *looker) record(data []byte) {
 		hash = mark{sum.Hi, sum.Lo}
 	}
 	l.twins.add(twin{hash: hash, at: l.at, split: l.d.files[l.at.file].split, label: l.label, variant: l.variant})
+	if l.variant && l.at.key != "" {
+		l.twins.add(l.origin())
+	}
 	for _, h := range l.hashed {
 		l.alike.add(h, twin{hash: hash, at: l.at, split: l.d.files[l.at.file].split, label: l.label, variant: l.variant})
 	}
@@ -139,6 +145,7 @@ func (l *looker) features(features *tfrecord.Features) {
 			l.labels(string(key), value, features)
 		}
 	}
+	l.allDeclared(features)
 	shape.end(l.at)
 }
 

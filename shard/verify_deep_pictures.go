@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math/bits"
+	"slices"
 	"strings"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -38,9 +39,9 @@ func (l *looker) pictureFeature(f *featureTally, key []byte, value tfrecord.Feat
 	}
 	switch {
 	case features == nil || len(l.values) != 1:
-	case decoded == 1:
-		l.declared(string(key), facts, features)
-	case seen == 0:
+	case seen == 1:
+		l.seen = append(l.seen, seenPicture{string(key), facts, decoded == 1})
+	default:
 		l.rawPicture(string(key), l.values[0], features)
 	}
 }
@@ -95,27 +96,67 @@ func intBeside(features *tfrecord.Features, key string, names ...string) (siblin
 	return "", 0, false
 }
 
-// declared holds what is said of a picture to what it is.
-func (l *looker) declared(key string, facts PictureFacts, features *tfrecord.Features) {
-	side := func(kind FindingKind, name string, stored, upright int) {
-		sibling, n, ok := intBeside(features, key, name)
-		switch {
-		case !ok || n == int64(stored):
-		case n == int64(upright):
-			l.find(kind, SeverityWarning, sibling, "%s %d is that of the upright picture, which has %d as it is stored", name, n, stored)
-		default:
-			l.find(kind, SeverityFault, sibling, "%s %d is declared, the picture's is %d", name, n, stored)
+// seenPicture is the one picture of a feature.
+type seenPicture struct {
+	key   string
+	facts PictureFacts
+	whole bool // facts are known
+}
+
+// folder is what the keys of features beside the picture begin with.
+func (p *seenPicture) folder() string { return p.key[:strings.LastIndexByte(p.key, '/')+1] }
+
+// allDeclared holds what is said of the pictures of a record to what they are.
+// Of several in one folder of keys, such as a picture and its mask, nobody says
+// which one is meant: one of them has to agree.
+func (l *looker) allDeclared(features *tfrecord.Features) {
+	for i := range l.seen {
+		folder := l.seen[i].folder()
+		same := func(p seenPicture) bool { return p.folder() == folder }
+		if slices.ContainsFunc(l.seen[:i], same) {
+			continue
+		}
+		l.folder = l.folder[:0]
+		whole := true
+		for _, p := range l.seen[i:] {
+			if same(p) {
+				whole = whole && p.whole
+				l.folder = append(l.folder, p.facts)
+			}
+		}
+		if whole {
+			l.declared(l.seen[i].key, l.folder, features)
 		}
 	}
-	side(FindingHeight, "height", facts.Height, facts.UprightHeight)
-	side(FindingWidth, "width", facts.Width, facts.UprightWidth)
+	l.seen = l.seen[:0]
+}
+
+// declared holds what is said beside a key to what the pictures there are.
+func (l *looker) declared(key string, pictures []PictureFacts, features *tfrecord.Features) {
+	one := func(is func(f *PictureFacts) bool) bool {
+		return slices.ContainsFunc(pictures, func(f PictureFacts) bool { return is(&f) })
+	}
+	first := &pictures[0]
+	side := func(kind FindingKind, name string, stored, upright func(f *PictureFacts) int) {
+		sibling, n, ok := intBeside(features, key, name)
+		switch {
+		case !ok || one(func(f *PictureFacts) bool { return n == int64(stored(f)) }):
+		case one(func(f *PictureFacts) bool { return n == int64(upright(f)) }):
+			l.find(kind, SeverityWarning, sibling, "%s %d is that of the upright picture, which has %d as it is stored", name, n, stored(first))
+		default:
+			l.find(kind, SeverityFault, sibling, "%s %d is declared, the picture's is %d", name, n, stored(first))
+		}
+	}
+	side(FindingHeight, "height", func(f *PictureFacts) int { return f.Height }, func(f *PictureFacts) int { return f.UprightHeight })
+	side(FindingWidth, "width", func(f *PictureFacts) int { return f.Width }, func(f *PictureFacts) int { return f.UprightWidth })
 	// 2 and 4 count an alpha channel, or the inks of a CMYK picture.
-	if sibling, n, ok := intBeside(features, key, "channels", "depth"); ok && n != int64(facts.Channels) && n != 2 && n != 4 {
-		l.find(FindingChannels, SeverityFault, sibling, "%d channels are declared, the picture has %d", n, facts.Channels)
+	if sibling, n, ok := intBeside(features, key, "channels", "depth"); ok && n != 2 && n != 4 && !one(func(f *PictureFacts) bool { return n == int64(f.Channels) }) {
+		l.find(FindingChannels, SeverityFault, sibling, "%d channels are declared, the picture has %d", n, first.Channels)
 	}
 	if sibling, f, ok := beside(features, key, "format"); ok {
-		if format, isText := f.Bytes(); isText && formatName(format) != facts.Format {
-			l.find(FindingFormat, SeverityFault, sibling, "the format %.20q is declared, the picture is a %s", format, facts.Format)
+		format, isText := f.Bytes()
+		if isText && !one(func(f *PictureFacts) bool { return formatName(format) == f.Format }) {
+			l.find(FindingFormat, SeverityFault, sibling, "the format %.20q is declared, the picture is a %s", format, first.Format)
 		}
 	}
 }

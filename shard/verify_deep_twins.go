@@ -28,7 +28,8 @@ type twin struct {
 	at      spot
 	split   uint16
 	label   uint32 // hash of its label; 0 without one
-	variant bool   // an augmented copy
+	variant bool   // an augmented copy, or the original beside such
+	origin  bool   // hash is of the picture that the record was made from: see looker.origin
 }
 
 // twinBatch are rows that were not dealt yet.
@@ -64,7 +65,11 @@ func (b *twinBatch) add(t twin) {
 	data := b.rows.Data
 	data = binary.AppendUvarint(data, uint64(t.at.file))
 	data = binary.AppendUvarint(data, uint64(t.at.offset))
-	data = binary.AppendUvarint(data, uint64(t.split))
+	split := uint64(t.split) << 1
+	if t.origin {
+		split |= 1
+	}
+	data = binary.AppendUvarint(data, split)
 	data = binary.LittleEndian.AppendUint32(data, t.label)
 	b.rows.Data = append(data, t.at.key...)
 	b.rows.End(int(t.hash.hi>>56), spill.Row{Key: t.hash.hi, Tag: int64(t.hash.lo), Number: t.at.record, Flag: t.variant})
@@ -79,7 +84,9 @@ func parseTwin(row spill.Row, data []byte) twin {
 		return v
 	}
 	t.at.file, t.at.record = int(next()), row.Number
-	t.at.offset, t.split = int64(next()), uint16(next())
+	t.at.offset = int64(next())
+	split := next()
+	t.split, t.origin = uint16(split>>1), split&1 == 1
 	t.label = binary.LittleEndian.Uint32(data)
 	t.at.key = string(data[4:])
 	return t
@@ -125,6 +132,11 @@ func (t *twins) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 			to := from + 1
 			for to < len(list) && list[to].hash == list[from].hash {
 				to++
+			}
+			if list[from].origin {
+				leaks = d.splitVariants(list[from:to], r, leaks)
+				from = to
+				continue
 			}
 			same := twinGroup{}
 			grew := false
