@@ -47,6 +47,8 @@ type StatsOptions struct {
 	SamplePixels int
 	// Seed of the sample. Default: 0.
 	Seed uint64
+	// Progress is counted up while the run goes on, if it is not nil.
+	Progress *ReadProgress
 }
 
 // withDefaults returns the options with every default in its place.
@@ -142,6 +144,9 @@ func Measure(ctx context.Context, paths []string, o StatsOptions) (*Stats, error
 	if err != nil {
 		return nil, err
 	}
+	for _, source := range sources {
+		o.Progress.plan(source.Path)
+	}
 	m := &measure{o: &o, names: newLabelNames(sources), samples: &pixelSamples{o: &o}}
 	total := m.newFile()
 	readers := make(chan *tfrecord.Reader, o.Workers) // to use again
@@ -223,7 +228,7 @@ func (s *fileStats) read(ctx context.Context, r *tfrecord.Reader) error {
 		return err
 	}
 	defer f.Close()
-	in := &meter{ctx: ctx, f: f}
+	in := &meter{ctx: ctx, f: f, progress: s.m.o.Progress}
 	r.Reset(in, source.Path)
 	v := s.all.base
 	for {

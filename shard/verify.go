@@ -36,6 +36,9 @@ type VerifyOptions struct {
 	LimitRate int64
 	// Sample has only some records looked at. Default: the zero Sample, all.
 	Sample Sampling
+	// Progress is counted up while the run goes on, if it is not nil. With Sample
+	// it is left alone.
+	Progress *ReadProgress
 }
 
 const defaultMaxFaults = 1000
@@ -126,6 +129,10 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 	if o.Sample.some() {
 		if v.sample, err = newRecordSample(ctx, sources, &o, v.rate); err != nil {
 			return report, err
+		}
+	} else {
+		for _, source := range sources {
+			o.Progress.plan(source.Path)
 		}
 	}
 	running, stop := context.WithCancelCause(ctx)

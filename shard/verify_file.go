@@ -40,7 +40,7 @@ func (v *verification) checkFile(ctx context.Context, number int, source Source,
 	switch {
 	case err == nil:
 		defer f.Close()
-		read := func() { c.check(&meter{ctx: ctx, f: f, rate: v.rate}, r, v.o.Examples) }
+		read := func() { c.check(&meter{ctx: ctx, f: f, rate: v.rate, progress: v.o.Progress}, r, v.o.Examples) }
 		if v.sample != nil {
 			read = func() { c.checkSample(ctx, v, number, f, r) }
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/build"
 	page "github.com/tfrec/tfrec/internal/preview"
+	"github.com/tfrec/tfrec/shard"
 )
 
 func newPreviewCommand() *cobra.Command {
@@ -64,7 +65,10 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 	o.Codec, o.Header, o.Pixels = codec, pictureHeader(codec), pixelSums(codec)
 	o.Tool = "tfrec " + build.Version
 	o.Command = commandOf(paths)
+	o.Progress = new(shard.ReadProgress)
+	stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
 	report, err := page.Write(cmd.Context(), paths, out, o)
+	stop()
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -106,10 +105,13 @@ func (c *statsCommand) run(cmd *cobra.Command, args []string) error {
 	if c.pixels != 0 {
 		c.o.Pixels, c.o.SamplePixels = pixelSums(codec), c.pixels
 	}
+	c.o.Progress = new(shard.ReadProgress)
 	if c.compare {
 		return c.runCompare(cmd, args[0], args[1])
 	}
+	stop := showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quietFlag(cmd))
 	st, err := shard.Measure(cmd.Context(), args, c.o)
+	stop()
 	if st == nil {
 		return err
 	}
@@ -125,13 +127,9 @@ func (c *statsCommand) run(cmd *cobra.Command, args []string) error {
 }
 
 func (c *statsCommand) runCompare(cmd *cobra.Command, a, b string) error {
-	var both [2]*shard.Stats
-	for i, path := range []string{a, b} {
-		st, err := c.measureOne(cmd.Context(), path)
-		if err != nil {
-			return err
-		}
-		both[i] = st
+	both, err := c.measureBoth(cmd, a, b)
+	if err != nil {
+		return err
 	}
 	drift := shard.CompareStats(both[0], both[1])
 	if jsonFlag(cmd) {
@@ -144,9 +142,15 @@ func (c *statsCommand) runCompare(cmd *cobra.Command, a, b string) error {
 	return errors.Join(reportFaults(cmd, both[0]), reportFaults(cmd, both[1]))
 }
 
-// measureOne measures one side of a comparison, all of which must be readable.
-func (c *statsCommand) measureOne(ctx context.Context, path string) (*shard.Stats, error) {
-	return shard.Measure(ctx, []string{path}, c.o)
+// measureBoth measures the sides of a comparison, all of which must be readable.
+func (c *statsCommand) measureBoth(cmd *cobra.Command, a, b string) (both [2]*shard.Stats, err error) {
+	defer showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quietFlag(cmd))()
+	for i, path := range []string{a, b} {
+		if both[i], err = shard.Measure(cmd.Context(), []string{path}, c.o); err != nil {
+			return both, err
+		}
+	}
+	return both, nil
 }
 
 // reportFaults tells the faults that were in the way.

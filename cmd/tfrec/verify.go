@@ -152,7 +152,11 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 			return err
 		}
 	}
+	quiet := quietFlag(cmd) || cmd.Flags().Changed("sample") // of which nothing is planned
+	c.o.Progress = new(shard.ReadProgress)
+	stop := showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quiet)
 	report, err := shard.Verify(cmd.Context(), args, c.o)
+	stop()
 	if cmd.Context().Err() != nil || err != nil && len(report.Files) == 0 {
 		return err
 	}

@@ -50,6 +50,9 @@ type Options struct {
 	Command string
 	// Tool is what the page says it was made by. Default: tfrec.
 	Tool string
+	// Progress is counted up while all records are read for the figures, if it is
+	// not nil.
+	Progress *shard.ReadProgress
 	// Workers is how many files are read, and pictures decoded, at a time.
 	// Default: GOMAXPROCS.
 	Workers int

@@ -38,7 +38,7 @@ func measure(ctx context.Context, paths []string, o *Options) (*survey, error) {
 	}
 	s.stats, err = shard.Measure(ctx, paths, shard.StatsOptions{
 		Workers: o.Workers, Seed: o.Seed, Top: maxLabels, SamplePixels: measuredPixels,
-		Header: o.Header, Pixels: o.Pixels,
+		Header: o.Header, Pixels: o.Pixels, Progress: o.Progress,
 	})
 	if err != nil {
 		return nil, err
