@@ -66,7 +66,7 @@ func Survey() (Driver, error) {
 		return Driver{}, err
 	}
 	if n == 0 {
-		return Driver{}, fault(ErrNoDevice, codeNoDevice, "the NVIDIA driver finds no GPU")
+		return Driver{}, noDevice()
 	}
 	for i := range n {
 		info, err := d.info(i)
@@ -77,6 +77,9 @@ func Survey() (Driver, error) {
 	}
 	return found, nil
 }
+
+// noDevice is the error where there is no GPU: cuInit answers so, or the count is 0.
+func noDevice() error { return fault(ErrNoDevice, codeNoDevice, "the NVIDIA driver finds no GPU") }
 
 func versionText(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }
 
@@ -108,6 +111,9 @@ func Open(index int) (*Device, error) {
 	n, err := d.count()
 	if err != nil {
 		return nil, err
+	}
+	if n == 0 {
+		return nil, noDevice()
 	}
 	if index < 0 || index >= n {
 		return nil, fault(ErrNoDevice, 0, "there is no GPU %d: the NVIDIA driver finds %d", index, n)

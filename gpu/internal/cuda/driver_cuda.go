@@ -42,7 +42,7 @@ func openDriver() (driver, error) {
 	case errors.As(err, &old):
 		return nil, fault(ErrOldDriver, 0, "the NVIDIA driver is too old: it has no %s; %s", old.Function, updateDriver)
 	case errors.As(err, &failed) && failed.Code == codeNoDevice:
-		return nil, fault(ErrNoDevice, codeNoDevice, "the NVIDIA driver finds no GPU")
+		return nil, noDevice()
 	case errors.As(err, &failed):
 		name := fmt.Sprintf("error %d", failed.Code)
 		if known, ok := initNames[failed.Code]; ok {

@@ -44,7 +44,7 @@ func TestFaultsOfOpen(t *testing.T) {
 		kind                  error
 		says                  string
 	}{
-		{"no GPU", "DEVICES", "0", 0, cuda.ErrNoDevice, "there is no GPU 0: the NVIDIA driver finds 0"},
+		{"no GPU", "DEVICES", "0", 0, cuda.ErrNoDevice, "the NVIDIA driver finds no GPU"},
 		{"no such GPU", "", "", 7, cuda.ErrNoDevice, "there is no GPU 7: the NVIDIA driver finds 1"},
 		{"less than none", "", "", -1, cuda.ErrNoDevice, "there is no GPU -1: the NVIDIA driver finds 1"},
 		{"an old GPU", "CAPABILITY", "61", 0, cuda.ErrNoDevice, "GPU 0 (tfrec's fake GPU 0) has compute capability 6.1; 7.0 (Volta) or later is needed"},
