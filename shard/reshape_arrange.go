@@ -5,7 +5,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"runtime/debug"
 	"slices"
 	"sort"
 
@@ -132,6 +131,7 @@ func (r *reshaping) arrange(ctx context.Context) error {
 func (a *arrangement) fill(ctx context.Context) error {
 	workers := a.o.workers()
 	s := a.in.stream()
+	defer s.close()
 	a.in.plan()
 	seen := make([]int64, len(a.targets)) // records of each target so far
 	number := func(b *block) {
@@ -145,7 +145,7 @@ func (a *arrangement) fill(ctx context.Context) error {
 			seen[t]++
 		}
 	}
-	err := inOrder(ctx, workers, 2*workers+2,
+	return inOrder(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*block) error) error { return a.deal(ctx, s, number, give) },
 		func(_ context.Context, b *block) error {
 			if err := a.work(b); err != nil {
@@ -158,11 +158,6 @@ func (a *arrangement) fill(ctx context.Context) error {
 			s.put(b)
 			return nil
 		})
-	if len(s.large) > 0 {
-		<-s.large
-		debug.FreeOSMemory() // a bucket will want as much again, and the collector would wait for that
-	}
-	return err
 }
 
 // leastAlone is a frame that is not put together with others first.

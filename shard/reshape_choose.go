@@ -32,6 +32,7 @@ var recordPool = sync.Pool{New: func() any { return new(record) }}
 // marks.
 func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record) (mark, error), then func(b *block) error) error {
 	s := in.stream()
+	defer s.close()
 	in.plan()
 	return inOrder(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*block) error) error { return s.each(ctx, nil, give) },

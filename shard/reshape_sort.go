@@ -42,6 +42,7 @@ func (s *sorted) begin(ctx context.Context, r *reshaping, buckets int) error {
 	var sample []cutPoint
 	workers := r.o.workers()
 	in := r.in.stream()
+	defer in.close()
 	r.in.plan()
 	type sampled struct {
 		*block

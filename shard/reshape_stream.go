@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime/debug"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -77,9 +78,10 @@ func (s *stream) get(ctx context.Context, n int) (*block, error) {
 	return b, nil
 }
 
-// put takes a block back.
+// put takes a block back. The budget comes last: who waits for it is to find the
+// buffer.
 func (s *stream) put(b *block) {
-	s.budget.give(b.charge)
+	charge := b.charge
 	if cap(b.buffer) > 2*blockSize {
 		select { // blocks in plenty should not each have been one of a large record
 		case s.large <- b.buffer:
@@ -89,6 +91,17 @@ func (s *stream) put(b *block) {
 	}
 	select {
 	case s.free <- b:
+	default:
+	}
+	s.budget.give(charge)
+}
+
+// close gives back the buffer of a large record, if there was one: what comes
+// next will want as much again, and the collector would wait for that.
+func (s *stream) close() {
+	select {
+	case <-s.large:
+		debug.FreeOSMemory()
 	default:
 	}
 }
