@@ -46,6 +46,9 @@ func Describe(paths []string, sum *shard.Summary) (*Dataset, error) {
 	if err != nil {
 		return nil, err
 	}
+	if sum.FeaturesOmitted > 0 {
+		return nil, fmt.Errorf("there are more features than the %d that were looked at: a program for some of them would drop the others", len(sum.Features)+len(sum.FeatureLists))
+	}
 	d := &Dataset{Compression: mixedCompression}
 	if d.Sequences, err = sequences(sum); err != nil {
 		return nil, err
@@ -215,6 +218,9 @@ func (d *Dataset) nameLabels(sources []shard.Source, sum *shard.Summary) {
 
 // listed returns the names of ids 0, 1, 2 …, nil when one of them is not known.
 func listed(l shard.LabelCounts) []string {
+	if l.Omitted > 0 {
+		return nil // there are more than were counted
+	}
 	names := make([]string, len(l.Counts))
 	for _, c := range l.Counts {
 		if c.ID == nil || c.Name == "" || *c.ID < 0 || *c.ID >= int64(len(names)) {

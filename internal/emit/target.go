@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"go/format"
 	"text/template"
+
+	"github.com/tfrec/tfrec/shard"
 )
 
 // Target is what a program reads with.
@@ -74,6 +76,8 @@ func (d *Dataset) readable(t Target) error {
 		return cannot("some files are compressed otherwise than others; `tfrec reshard IN OUT --compression none` makes one set of them")
 	case t != TF && d.Sequences:
 		return cannot("the records are tf.train.SequenceExamples; --emit tf can")
+	case len(d.Features)+len(d.Lists) == 0 && len(d.Left) > 0:
+		return cannot("none of its features can be parsed, such as %q: %s", shard.Readable(d.Left[0].Key), d.Left[0].Why)
 	case len(d.Features)+len(d.Lists) == 0:
 		return cannot("its records have no features with values")
 	case t != Go:
