@@ -169,7 +169,7 @@ func (in *inputs) count(ctx context.Context) error {
 			if err := counting.Err(); err != nil {
 				return err
 			}
-			return f.count(counting, in.o.MaxRecord)
+			return f.count(counting, in.o.MaxRecord, nil)
 		})
 	}
 	if err := g.Wait(); err != nil {
@@ -184,15 +184,20 @@ func (in *inputs) count(ctx context.Context) error {
 	return nil
 }
 
-// count fills in the file's compression and the number of its records.
-func (f *input) count(ctx context.Context, maxRecord int64) error {
+// count fills in the file's compression and the number of its records, reading no
+// faster than the rate; nil is no limit.
+func (f *input) count(ctx context.Context, maxRecord int64, rate *rateLimit) error {
 	file, err := os.Open(f.Path)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
 	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: maxRecord, Checksum: tfrecord.ChecksumLength}
-	r := tfrecord.NewReader(file, o)
+	var in io.Reader = file
+	if rate != nil {
+		in = &meter{ctx: ctx, f: file, rate: rate}
+	}
+	r := tfrecord.NewReader(in, o)
 	defer r.Close()
 	_, err = r.Next() // tells the compression
 	f.compression = r.Compression()
@@ -206,7 +211,7 @@ func (f *input) count(ctx context.Context, maxRecord int64) error {
 		f.records = f.Info.Records
 		return nil
 	case f.compression == tfrecord.None:
-		w := frameWalk{file: file, size: f.size, o: o, every: max(f.size/mostMarks, leastMarked)}
+		w := frameWalk{file: file, size: f.size, o: o, rate: rate, every: max(f.size/mostMarks, leastMarked)}
 		err = w.to(ctx, math.MaxInt64)
 		f.records, f.marks = w.at.record, w.marks
 	default:

@@ -29,6 +29,7 @@ type frameWalk struct {
 	marks  []frameMark
 	window []byte
 	each   func(offset int64, size int) // is called with each frame; it may be nil
+	rate   *rateLimit                   // nil: as fast as can be
 }
 
 // Sizes of what a walk reads at a time: much where records are small, so that
@@ -57,6 +58,9 @@ func (w *frameWalk) to(ctx context.Context, record int64) error {
 		}
 		if w.at.offset+int64(n) < w.size && n < next {
 			return fmt.Errorf("%s became shorter while it was read", w.o.Name)
+		}
+		if err := w.rate.wait(ctx, n); err != nil {
+			return err
 		}
 		next = walkWindow
 		for at := 0; w.at.record < record; {

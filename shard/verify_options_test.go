@@ -128,6 +128,18 @@ func TestVerifyReadsNoFasterThanTheRate(t *testing.T) {
 	if took := time.Since(began); took < 240*time.Millisecond {
 		t.Errorf("a quarter of a second's bytes took %v", took)
 	}
+	// Nor is it read faster to count what a sample is taken of.
+	dir = filepath.Join(t.TempDir(), "bare")
+	m = writeCompressedSet(t, dir, 1, tfrecord.Gzip, some(10, 5000))
+	size = m.Splits[0].Shards[0].Bytes
+	removeManifest(t, dir)
+	began = time.Now()
+	if report := verify(t, VerifyOptions{LimitRate: 4 * size, Sample: Sampling{Records: 1}}, dir); !report.OK || report.Records != 1 {
+		t.Errorf("%+v", report)
+	}
+	if took := time.Since(began); took < 240*time.Millisecond {
+		t.Errorf("counting a quarter of a second's bytes took %v", took)
+	}
 }
 
 // TestVerifySamples looks at some records of files of all kinds, and finds the
@@ -169,6 +181,9 @@ func TestVerifySamples(t *testing.T) {
 			report := verify(t, VerifyOptions{Sample: Sampling{Records: 60}}, dir)
 			if n := len(report.Faults); report.OK || n < 3 || n > 18 {
 				t.Errorf("%s: %d of some 10 faults", kind, n)
+			}
+			if report.Sample.Records != 60 {
+				t.Errorf("%s: %d records were looked at", kind, report.Sample.Records)
 			}
 			for _, f := range report.Faults {
 				if f.Path == path && (f.Part != tfrecord.PartDataCRC || f.Offset != f.Record*116 || f.Record >= 20) {

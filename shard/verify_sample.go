@@ -42,7 +42,6 @@ type SampleReport struct {
 // recordSample chooses the records of all files.
 type recordSample struct {
 	o     *VerifyOptions
-	rate  *rateLimit
 	files []sampledFile
 	of    int64
 }
@@ -60,7 +59,7 @@ func newRecordSample(ctx context.Context, sources []Source, o *VerifyOptions, ra
 	if o.Sample.Records < 0 || o.Sample.Share < 0 || o.Sample.Share > 1 {
 		return nil, fmt.Errorf("sample: %d records or a share of %v: want a number above 0, or a share to 1", o.Sample.Records, o.Sample.Share)
 	}
-	s := &recordSample{o: o, rate: rate, files: make([]sampledFile, len(sources))}
+	s := &recordSample{o: o, files: make([]sampledFile, len(sources))}
 	forEach(ctx, len(sources), o.Workers, func(next func() (int, bool)) {
 		for i, ok := next(); ok; i, ok = next() {
 			f := &s.files[i]
@@ -73,7 +72,7 @@ func newRecordSample(ctx context.Context, sources []Source, o *VerifyOptions, ra
 				f.err = fmt.Errorf("%s is no regular file: a sample of it cannot be read", f.Path)
 			default:
 				f.size = st.Size()
-				f.err = f.count(ctx, o.MaxRecord)
+				f.err = f.count(ctx, o.MaxRecord, rate)
 			}
 		}
 	})
@@ -194,7 +193,9 @@ func (l *sampleLook) through(in *meter, r *tfrecord.Reader, chosen []int64) erro
 			continue
 		}
 		chosen = chosen[1:]
-		if err == nil && !l.record(record, r.Record(), r.Offset()) {
+		if err != nil {
+			l.c.report.Records++ // it was looked at, too
+		} else if !l.record(record, r.Record(), r.Offset()) {
 			return nil
 		}
 	}
@@ -234,6 +235,7 @@ func (l *sampleLook) seek(ctx context.Context, f *os.File, chosen []int64, v *ve
 					return fault
 				}
 				l.c.addError(fault, "")
+				l.c.report.Records++ // it was looked at, too
 			}
 			offset += int64(size)
 			if number++; number > want {
