@@ -165,7 +165,7 @@ func (g *deepGroup) notChecked(t *deepTable) (texts []string) {
 	}
 	for _, message := range sortedKeys(t.messages) {
 		if n := t.messages[message].records; message != MessageExample && message != MessageSequenceExample {
-			add("records that hold %s, of which only duplicates were looked for: %d", messageWords(message), n)
+			add("of %d records that hold %s only duplicates were looked for", n, messageWords(message))
 		}
 	}
 	for _, key := range sortedKeys(t.labels) {

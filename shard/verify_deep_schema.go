@@ -298,7 +298,7 @@ func (f *featureTally) judgeLengths(found aggregator) {
 	}
 	for _, length := range sortedKeys(f.lengths) {
 		if length != usual {
-			found(FindingSchema, SeverityWarning, *f.lengths[length], f.key, "%d values, %d records have %d", length, n, usual)
+			found(FindingSchema, SeverityWarning, *f.lengths[length], f.key, "%d values; %d of %d records have %d", length, n, f.records, usual)
 		}
 	}
 }
@@ -331,7 +331,7 @@ func (g *deepGroup) judgeMissing(s *schema, found aggregator) {
 		if e != nil {
 			found(FindingMissing, SeverityFault, lack, key, "the feature is missing, the manifest says that all records have it")
 		} else {
-			found(FindingMissing, SeverityWarning, lack, key, "the feature is missing, which %d records have", have)
+			found(FindingMissing, SeverityWarning, lack, key, "the feature is missing, which %d of %d records have", have, s.records)
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
@@ -41,6 +42,9 @@ func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.Pict
 			return facts, err
 		}
 		defer memory.Release(size)
+		if size == decodedBytes {
+			defer runtime.GC() // what a large picture leaves behind is not to lie beside the next one
+		}
 		if thumb == nil {
 			_, err = codec.Check(data)
 			return facts, pictureError(err)
@@ -73,8 +77,16 @@ func pictureError(err error) error {
 		augment.ErrTooManyPixels: shard.ErrPictureTooLarge,
 	} {
 		if errors.Is(err, from) {
-			return fmt.Errorf("%w (%w)", err, to)
+			return reworded{err, to}
 		}
 	}
 	return err
 }
+
+// reworded is an error that is another package's, too.
+type reworded struct {
+	error
+	as error
+}
+
+func (e reworded) Unwrap() []error { return []error{e.error, e.as} }

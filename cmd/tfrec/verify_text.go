@@ -25,7 +25,7 @@ func printReport(w io.Writer, r *shard.Report) {
 			bad++
 		}
 		bytes += f.Bytes
-		fmt.Fprintf(w, "%s  %s  %s, %s", word, f.Path, count(f.Records, "record"), formatBytes(f.Bytes))
+		fmt.Fprintf(w, "%s  %s  %s, %s", word, printable(f.Path), count(f.Records, "record"), formatBytes(f.Bytes))
 		if f.Compression != "none" {
 			fmt.Fprintf(w, ", %s", f.Compression)
 		}
@@ -34,7 +34,7 @@ func printReport(w io.Writer, r *shard.Report) {
 	printFaults(w, r.Faults)
 	for _, f := range r.Files {
 		if f.FaultsOmitted > 0 {
-			fmt.Fprintf(w, "%s: %s more, not listed\n", f.Path, count(f.FaultsOmitted, "fault"))
+			fmt.Fprintf(w, "%s: %s more, not listed\n", printable(f.Path), count(f.FaultsOmitted, "fault"))
 		}
 	}
 	if r.Deep != nil {
@@ -46,7 +46,11 @@ func printReport(w io.Writer, r *shard.Report) {
 	fmt.Fprintf(w, "%s, %s, %s: ", count(int64(len(r.Files)), "file"), count(r.Records, "record"), formatBytes(bytes))
 	switch {
 	case r.OK:
-		fmt.Fprintln(w, "no faults")
+		fmt.Fprint(w, "no faults")
+		if n := findings(r.Deep); n > 0 {
+			fmt.Fprintf(w, ", %s", count(n, "warning"))
+		}
+		fmt.Fprintln(w)
 	case len(r.Faults) == 0 && r.Deep != nil && len(r.Errors) == 0:
 		fmt.Fprintln(w, "faults in the records")
 	case bad == 0:
@@ -56,13 +60,23 @@ func printReport(w io.Writer, r *shard.Report) {
 	}
 }
 
+// findings is how many there are, listed or not.
+func findings(r *shard.DeepReport) (n int64) {
+	if r != nil {
+		for _, of := range r.Counts {
+			n += of
+		}
+	}
+	return n
+}
+
 func printFaults(w io.Writer, faults []shard.Fault) {
 	for _, f := range faults {
-		fmt.Fprintf(w, "%s: ", f.Path)
+		fmt.Fprintf(w, "%s: ", printable(f.Path))
 		if f.Record >= 0 {
 			fmt.Fprintf(w, "record %d at byte %d: ", f.Record, f.Offset)
 		}
-		fmt.Fprintf(w, "%s: %s\n", f.Part, f.Message)
+		fmt.Fprintf(w, "%s: %s\n", f.Part, printable(f.Message))
 	}
 }
 
@@ -103,7 +117,7 @@ func printDeep(w io.Writer, r *shard.DeepReport) {
 }
 
 func printFinding(w io.Writer, f *shard.Finding) {
-	fmt.Fprintf(w, "%s: ", f.Path)
+	fmt.Fprintf(w, "%s: ", printable(f.Path))
 	if f.Record >= 0 {
 		fmt.Fprintf(w, "record %d at byte %d", f.Record, f.Offset)
 		if f.Key != "" {
@@ -120,13 +134,13 @@ func printFinding(w io.Writer, f *shard.Finding) {
 	}
 	fmt.Fprint(w, printable(f.Message))
 	if o := f.Other; o != nil {
-		fmt.Fprintf(w, ": %s record %d", o.Path, o.Record)
+		fmt.Fprintf(w, ": %s record %d", printable(o.Path), o.Record)
 		if o.Key != "" {
 			fmt.Fprintf(w, " (%s)", printable(o.Key))
 		}
 	}
 	if f.Records > 1 {
-		fmt.Fprintf(w, "; %d records are so", f.Records)
+		fmt.Fprintf(w, " (%d records)", f.Records)
 	}
 	fmt.Fprintln(w)
 }
