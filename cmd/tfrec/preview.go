@@ -3,7 +3,10 @@ package main
 import (
 	"fmt"
 	"io"
+	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -12,6 +15,9 @@ import (
 	page "github.com/tfrec/tfrec/internal/preview"
 	"github.com/tfrec/tfrec/shard"
 )
+
+// pageNames are how names of pages end.
+var pageNames = []string{".html", ".htm"}
 
 func newPreviewCommand() *cobra.Command {
 	var o page.Options
@@ -43,7 +49,11 @@ sample, spread evenly over the splits and their shards, the same for the same
 			if o.Workers < 1 {
 				return usageError("--workers %d: want 1 or more", o.Workers)
 			}
-			return runPreviewPage(cmd, args[:len(args)-1], args[len(args)-1], o)
+			out := args[len(args)-1]
+			if !slices.Contains(pageNames, strings.ToLower(filepath.Ext(out))) { // it may well be an input, and the page forgotten
+				return usageError("OUT.html: %s: want a name that ends in %s", out, strings.Join(pageNames, " or "))
+			}
+			return runPreviewPage(cmd, args[:len(args)-1], out, o)
 		},
 	}
 	fs := cmd.Flags()

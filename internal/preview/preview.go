@@ -82,6 +82,9 @@ func checkFree(out string, overwrite bool) error {
 	st, err := os.Stat(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Lstat(out); err == nil {
+			return fmt.Errorf("%s is a link that leads nowhere: remove it, or choose another name", out)
+		}
 		st, err := os.Stat(filepath.Dir(out))
 		if err == nil && !st.IsDir() {
 			err = fmt.Errorf("%s is no folder", filepath.Dir(out))
