@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"testing"
 	"time"
 
@@ -252,6 +253,27 @@ func TestHeldMemoryIsBounded(t *testing.T) {
 				t.Errorf("%d bytes were held, %d in the end; want %d at least, and none", held, m.Held, c.held)
 			}
 		})
+	}
+}
+
+// The least budgets that are promised to be kept to, with small records.
+func TestLeastBudgets(t *testing.T) {
+	const files = 40
+	dir := t.TempDir()
+	records := slices.Repeat([][]byte{example(func(b *tfrecord.Builder) { b.Bytes("x", make([]byte, 184)) })}, 1000)
+	for i := range files {
+		writeFile(t, shardPath(dir, i), tfrecord.None, records...)
+	}
+	for cycle, limit := range map[int]int64{1: 4 << 20, files: files * 128 << 10} {
+		for name, pipe := range map[string]Pipe{
+			"interleave": open(t, dir, Options{Memory: limit}).Interleave(cycle, 1),
+			"shuffle":    open(t, dir, Options{Memory: limit}).Interleave(cycle, 1).Shuffle(1000),
+		} {
+			m := consume(t, ParseColumns(pipe, ColumnSpec{Batch: 128}).Prefetch(0), func(*Running[*ColumnBatch]) {})
+			if m.Peak > limit {
+				t.Errorf("%s of %d files: %d bytes at most; want %d", name, cycle, m.Peak, limit)
+			}
+		}
 	}
 }
 

@@ -47,8 +47,10 @@ type Options struct {
 	// [MemoryStats]). Nothing is read or made ahead beyond it. What is waited for
 	// comes all the same, so that elements which alone need more than an eighth
 	// of it, with their records, may go over it, and so may Shuffle buffers that
-	// need more than five eighths. Default: a quarter of the memory that this
-	// process may use, 1 GiB at most, and Shuffle buffers besides.
+	// need more than five eighths. Buffers have a least size: less than 4 MiB, or
+	// 128 KiB for each file of an Interleave's cycle, may not be kept to. Default: a
+	// quarter of the memory that this process may use, 1 GiB at most, and Shuffle
+	// buffers besides.
 	Memory int64
 	// Sloppy gives what is ready and waits for no slow file. The order is then
 	// another one each time; the records are the same.

@@ -30,8 +30,9 @@ second time on the operating system may have the files in memory.
 
 Files are interleaved record by record, 16 at a time, in tf.data's order. With
 --cache later passes read what the first one kept, and where a folder holds it
-already, so does the first. For
-each stage there are the elements that it gave, the seconds that its workers
+already, so does the first.
+
+For each stage there are the elements that it gave, the seconds that its workers
 worked, waited for input, and were blocked by what comes after it, and those that
 what comes after it waited for it; how many workers it has and how long its queue
 is, as they were chosen in the end; and a sentence names the stage that holds the

@@ -47,9 +47,11 @@ it.
 The records can come in the orders of a training job. The flags act in this
 order: --shard, --cycle and --block (tf.data's interleave), --cache, --shuffle,
 --repeat, --skip, --take. A cache in a folder is there for the next run with the
-same files and the same order; a folder that holds another is refused. With --save-state, what was printed is noted in a
-file; the same flags with --resume go on behind it. What --skip left out then
-is not left out again, and --take counts anew.`,
+same files and the same order; a folder that holds another is refused.
+
+With --save-state, what was printed is noted in a file; the same flags with
+--resume go on behind it. What --skip left out then is not left out again, and
+--take counts anew.`,
 		Example: `  tfrec cat --take 3 out/
   tfrec cat --format json out/ | jq .label
   tfrec cat --format hex x.tfrecord | head -1 | xxd -r -p | protoc --decode_raw
