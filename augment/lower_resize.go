@@ -154,19 +154,10 @@ func (l *lowering) convert(dst raster.View, planes [3]raster.View, w, h int) {
 // renderPlanes is ResizeSpec.renderPlanes: the planes of a size that is set in
 // dst.
 func (l *lowering) renderPlanes(s *ResizeSpec, src *Planes, g Geometry, dst *Planes, to jpeg.Subsampling) (views [3]raster.View) {
-	from, _ := src.sampling()
 	color := planesColor(s.PadColor)
 	in := src.images()
 	for i, out := range dst.images() {
-		fx, fy, tx, ty := 1, 1, 1, 1
-		if i > 0 {
-			fx, fy = from.Factors()
-			tx, ty = to.Factors()
-		}
-		across := planeAxis{in: in[i].Width, size: src.Width, per: src.Denom * fx, step: tx,
-			scaled: g.ScaledWidth, crop: g.CropX, pad: g.PadX, window: g.WindowWidth, total: g.Width}
-		down := planeAxis{in: in[i].Height, size: src.Height, per: src.Denom * fy, step: ty,
-			scaled: g.ScaledHeight, crop: g.CropY, pad: g.PadY, window: g.WindowHeight, total: g.Height}
+		across, down := planeAxes(i, src, g, to)
 		views[i] = l.renderPlane(s, out.Width, out.Height, in[i], across, down, color[i])
 	}
 	l.stage += 1 + passes + 4

@@ -77,19 +77,10 @@ func (s ResizeSpec) checkPlanes(src *Planes, g Geometry) error {
 // renderPlanes makes dst planes of a subsampling.
 func (s ResizeSpec) renderPlanes(dst, src *Planes, g Geometry, to jpeg.Subsampling, scratch *Scratch) {
 	dst.reset(g.Width, g.Height, to)
-	from, _ := src.sampling()
 	color := planesColor(s.PadColor)
 	in := src.images()
 	for i, out := range dst.images() {
-		fx, fy, tx, ty := 1, 1, 1, 1
-		if i > 0 {
-			fx, fy = from.Factors()
-			tx, ty = to.Factors()
-		}
-		across := planeAxis{in: in[i].Width, size: src.Width, per: src.Denom * fx, step: tx,
-			scaled: g.ScaledWidth, crop: g.CropX, pad: g.PadX, window: g.WindowWidth, total: g.Width}
-		down := planeAxis{in: in[i].Height, size: src.Height, per: src.Denom * fy, step: ty,
-			scaled: g.ScaledHeight, crop: g.CropY, pad: g.PadY, window: g.WindowHeight, total: g.Height}
+		across, down := planeAxes(i, src, g, to)
 		s.renderPlane(out, in[i], across, down, color[i], scratch)
 	}
 }
@@ -151,6 +142,22 @@ type planeAxis struct {
 	// What [Geometry] says, in pixels: what the picture is resized to, where its window begins
 	// in that and in the result, the window's size and the result's.
 	scaled, crop, pad, window, total int
+}
+
+// planeAxes is how plane i of planes is resized to one of a subsampling.
+func planeAxes(i int, src *Planes, g Geometry, to jpeg.Subsampling) (across, down planeAxis) {
+	fx, fy, tx, ty := 1, 1, 1, 1
+	if i > 0 {
+		from, _ := src.sampling()
+		fx, fy = from.Factors()
+		tx, ty = to.Factors()
+	}
+	in := src.images()[i]
+	across = planeAxis{in: in.Width, size: src.Width, per: src.Denom * fx, step: tx,
+		scaled: g.ScaledWidth, crop: g.CropX, pad: g.PadX, window: g.WindowWidth, total: g.Width}
+	down = planeAxis{in: in.Height, size: src.Height, per: src.Denom * fy, step: ty,
+		scaled: g.ScaledHeight, crop: g.CropY, pad: g.PadY, window: g.WindowHeight, total: g.Height}
+	return across, down
 }
 
 // span is which samples of the result the window has a part in.
