@@ -70,7 +70,9 @@ type FileReport struct {
 	Bytes int64 `json:"bytes"`
 	// Compression as detected: "none", "gzip", "zlib" or "zstd".
 	Compression string `json:"compression"`
-	OK          bool   `json:"ok"`
+	// OK says that nothing is wrong with it, and that no Finding that is a fault
+	// names a record of it.
+	OK bool `json:"ok"`
 	// FaultsOmitted counts faults past VerifyOptions.MaxFaults.
 	FaultsOmitted int64 `json:"faults_omitted,omitempty"`
 }
@@ -168,6 +170,10 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 	if v.deep != nil {
 		if report.Deep, err = v.deep.report(ctx, found); err != nil {
 			return report, err
+		}
+		for i := range report.Files {
+			f := &report.Files[i]
+			f.OK = f.OK && !report.Deep.badFiles[f.Path]
 		}
 	}
 	if v.sample != nil {

@@ -187,7 +187,8 @@ type DeepReport struct {
 	// NotChecked says what could not be looked at, for people.
 	NotChecked []string `json:"not_checked"`
 
-	bad bool // some findings, listed or not, are faults
+	bad      bool            // some findings, listed or not, are faults
+	badFiles map[string]bool // of those that are found in all files together
 }
 
 // DeepLabels is a feature of labels, and what its values were held to.

@@ -237,7 +237,13 @@ func (d *deepRun) report(ctx context.Context, found []deepFindings) (*DeepReport
 // add counts a finding, and lists it unless there is no room.
 func (r *DeepReport) add(f Finding, room bool) {
 	r.Counts[f.Kind]++
-	r.bad = r.bad || f.Severity == SeverityFault
+	if f.Severity == SeverityFault {
+		r.bad = true
+		if r.badFiles == nil {
+			r.badFiles = map[string]bool{}
+		}
+		r.badFiles[f.Path] = true
+	}
 	if room {
 		r.Findings = append(r.Findings, f)
 	} else {

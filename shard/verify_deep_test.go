@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -110,6 +111,12 @@ func TestDeepFindsEachFault(t *testing.T) {
 			}
 			if test.name != "no Example" && len(report.Faults) != 0 {
 				t.Errorf("%s: faults %v", test.name, report.Faults)
+			}
+			for _, file := range report.Files {
+				named := slices.ContainsFunc(report.Deep.Findings, func(f Finding) bool { return f.Severity == SeverityFault && f.Path == file.Path })
+				if file.OK == named && test.name != "no Example" {
+					t.Errorf("%s: %s is OK: %v", test.name, file.Path, file.OK)
+				}
 			}
 			for _, f := range report.Deep.Findings {
 				if f.Message == "" || f.Advice == "" || f.Offset < 0 || f.Records < 1 || filepath.Dir(f.Path) == "." {

@@ -234,7 +234,7 @@ func (a *alike) report(d *deepRun, r *DeepReport, pictures []nearPicture, best [
 			message += ", which is in split " + d.splits[other.split]
 		}
 		if *room++; *room > a.o.MaxFindings {
-			r.add(Finding{Kind: kind, Severity: severity}, false)
+			r.add(Finding{Kind: kind, Severity: severity, Path: d.files[pictures[i].file].path}, false)
 			continue
 		}
 		at, err := a.place(&pictures[i])

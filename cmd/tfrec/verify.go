@@ -121,6 +121,8 @@ func (c *verifyCommand) check(cmd *cobra.Command, args []string) error {
 		return usageError("--near-distance %d: want 1 to %d", c.looks.NearDistance, shard.MaxNearDistance)
 	case changed("memory") && c.looks.Memory < 1e6:
 		return usageError("--memory: %d bytes are too few: want 1MB or more", c.looks.Memory)
+	case c.codec.Decoder != "auto" && c.codec.Decoder != "turbo" && c.codec.Decoder != "go":
+		return usageError("--decoder %q: want auto, turbo or go", c.codec.Decoder)
 	case c.codec.MaxPixels < 1:
 		return usageError("--max-pixels %d: want 1 or more", c.codec.MaxPixels)
 	case changed("against") && len(args) != 1:
@@ -147,10 +149,16 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 		c.looks.Picture = pictureDecoder(codec)
 		c.o.Deep = &c.looks
 	}
+	var list *linesFile
 	if c.list != "" {
 		if err := keepInputs(c.list, args); err != nil {
 			return err
 		}
+		var err error
+		if list, err = newLinesFile(c.list); err != nil { // now, not after hours of reading
+			return fmt.Errorf("--report: %w", err)
+		}
+		defer list.discard()
 	}
 	quiet := quietFlag(cmd) || cmd.Flags().Changed("sample") // of which nothing is planned
 	c.o.Progress = new(shard.ReadProgress)
@@ -161,8 +169,8 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 		return err
 	}
 	readableReport(report)
-	if c.list != "" {
-		err = errors.Join(err, writeFindings(c.list, report.Deep))
+	if list != nil {
+		err = errors.Join(err, writeFindings(list, report.Deep))
 	}
 	if jsonFlag(cmd) {
 		err = errors.Join(err, printJSON(cmd, report))
@@ -176,12 +184,7 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 }
 
 // writeFindings lists all findings in a file.
-func writeFindings(path string, r *shard.DeepReport) error {
-	w, err := newLinesFile(path)
-	if err != nil {
-		return fmt.Errorf("--report: %w", err)
-	}
-	defer w.discard()
+func writeFindings(w *linesFile, r *shard.DeepReport) error {
 	if r != nil {
 		for i := range r.Findings {
 			if err := w.add(&r.Findings[i]); err != nil {
