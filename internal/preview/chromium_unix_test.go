@@ -111,6 +111,8 @@ func startChromium(t *testing.T) *chromium {
 	for _, domain := range []string{"Page", "Runtime", "Log", "Network"} {
 		c.call(domain+".enable", nil, nil)
 	}
+	// The empty page is loaded before any other: its event is of no other.
+	c.eval(`new Promise((done) => document.readyState === 'complete' ? setTimeout(done) : addEventListener('load', () => setTimeout(done)))`, nil)
 	// What the policy stops is an event of the document.
 	c.call("Page.addScriptToEvaluateOnNewDocument", map[string]any{"source": `
 		window.violations = [];
