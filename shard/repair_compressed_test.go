@@ -79,7 +79,7 @@ func framedText(sizes ...int) (data []byte, frames []frame) {
 }
 
 func TestRepairOfCompressedFilesThatWereCut(t *testing.T) {
-	data, frames := framedText(100, 200_000, 30, 300_000, 4000, 50)
+	data, frames := framedText(100, 80_000, 30, 100_000, 4000, 50)
 	for _, c := range allCompressions {
 		whole := compressed(t, c, data)
 		for _, cut := range []int{len(whole) - 1, len(whole) - 9, len(whole) / 2, len(whole) / 5, 100} {

@@ -3,6 +3,8 @@ package shard
 import (
 	"context"
 	"errors"
+	"fmt"
+	"io"
 	"os"
 
 	"golang.org/x/sync/errgroup"
@@ -120,7 +122,11 @@ func (a *arrangement) fetchOne(ctx context.Context, s *stream, f *fetched, numbe
 		return err
 	}
 	defer s.put(b)
-	if _, err := (trialFile{f.file}).ReadAt(b.buffer[:size], at); err != nil {
+	switch n, err := (trialFile{f.file}).ReadAt(b.buffer[:size], at); {
+	case n == size:
+	case err == io.EOF:
+		return fmt.Errorf("%s became shorter while it was read", f.Path)
+	default:
 		return err
 	}
 	b.file, b.first, b.offset, b.data = f.input, number, at, b.buffer[:size]

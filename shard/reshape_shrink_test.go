@@ -18,9 +18,9 @@ import (
 // had read all that it needed.
 func TestInputsThatShrink(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tfrecord")
-	exampleFile(t, path, 40, func(i int, b *tfrecord.Builder) {
+	exampleFile(t, path, 30, func(i int, b *tfrecord.Builder) {
 		forReshapers(i, b)
-		b.Bytes("data", make([]byte, 50_000))
+		b.Bytes("data", make([]byte, leastFetched))
 	})
 	data, err := os.ReadFile(path)
 	check(t, err)

@@ -7,7 +7,20 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// write reads the inputs once more and writes the shards.
+// write reads the inputs once more and writes the shards. There are several ways
+// to do that, for speed alone: any of them would give the same bytes.
+//
+//   - The records keep their order and all files are plain: shards are copied
+//     side by side, each from its stretches of the files (reshape_spans.go).
+//   - They keep their order, but must be unpacked, or are chosen one by one:
+//     blocks of them go through the workers, and in order to the open shards of
+//     their targets (reshape_stream.go, and here).
+//   - They get another order, or have more targets than files may be open: they
+//     are dealt to buckets first, which are then put in order in memory one by
+//     one (reshape_arrange.go, with reshape_sort.go for keys, and
+//     reshape_place.go for an order by numbers, as a shuffle is).
+//   - They are shuffled, large and in plain files: each is read from where it
+//     lies when its turn comes (reshape_fetch.go).
 func (r *reshaping) write(ctx context.Context) error {
 	for i := range r.targets {
 		t := &r.targets[i]
