@@ -74,10 +74,10 @@ type BenchStage struct {
 // memory.
 func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, error) {
 	if o.Parse && o.Decode {
-		return nil, errors.New("bench: parsing into columns and decoding pictures are two pipelines; want one of them")
+		return nil, errors.New("reader: parsing into columns and decoding pictures are two pipelines; want one of them")
 	}
 	if o.Batch < 0 || o.Shuffle < 0 || o.For < 0 {
-		return nil, fmt.Errorf("bench: Batch %d, Shuffle %d, For %v: want 0 or more of each", o.Batch, o.Shuffle, o.For)
+		return nil, fmt.Errorf("reader: Batch %d, Shuffle %d, For %v: want 0 or more of each", o.Batch, o.Shuffle, o.For)
 	}
 	set, err := OpenAll(paths, Options{Parallelism: o.Workers, Readers: o.Workers, Memory: o.Memory, perPass: true})
 	if err != nil {
@@ -125,7 +125,7 @@ func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (
 		v, err := r.Next()
 		if err == io.EOF {
 			if res.Records == 0 {
-				return nil, errors.New("bench: no record in the files")
+				return nil, errors.New("reader: no record in the files")
 			}
 			res.Passes, res.Partial = res.Passes+1, 0
 			break

@@ -174,7 +174,7 @@ func TestBlocksKeepTheirBytes(t *testing.T) {
 // The raw path allocates nothing for a record, epoch after epoch.
 func TestNoAllocationARecord(t *testing.T) {
 	dir := t.TempDir()
-	records := make([][]byte, 20_000)
+	records := make([][]byte, 8_000)
 	for i := range records {
 		records[i] = make([]byte, 100)
 	}
