@@ -146,12 +146,18 @@ func drawCell(page *image.RGBA, at image.Point, x *sample) {
 }
 
 // write writes a line as wide as a cell; of a longer one the end, which tells
-// paths apart. What the font lacks is a box.
+// paths apart. What the font lacks is a question mark.
 func write(page *image.RGBA, at image.Point, ink image.Image, line string) {
 	letters := []rune(strings.ReplaceAll(shown(line, maxLineText), ellipsis, "..."))
 	if most := cellSide / letterWidth; len(letters) > most {
 		letters = append([]rune("..."), letters[len(letters)-most+3:]...)
 	}
-	d := font.Drawer{Dst: page, Src: ink, Face: inconsolata.Regular8x16, Dot: fixed.P(at.X, at.Y+12)}
+	face := inconsolata.Regular8x16
+	for i, r := range letters {
+		if _, ok := face.GlyphAdvance(r); !ok {
+			letters[i] = '?'
+		}
+	}
+	d := font.Drawer{Dst: page, Src: ink, Face: face, Dot: fixed.P(at.X, at.Y+12)}
 	d.DrawString(string(letters))
 }

@@ -154,7 +154,7 @@ func (d *describer) labelOf(features *tfrecord.Features) string {
 		}
 		return strconv.FormatInt(id, 10)
 	}
-	return valueText(f)
+	return textOf(features, d.label)
 }
 
 // textOf returns the first value of a feature as text; "" of none.

@@ -75,3 +75,20 @@ func TestManySplits(t *testing.T) {
 		}
 	}
 }
+
+// TestBytesAsLabels has labels that are no text said in the same words by the
+// records and by the balance.
+func TestBytesAsLabels(t *testing.T) {
+	dir := t.TempDir()
+	picture := encodePNG(t, noise(1, 8, 8, 3))
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, example(picture, "a", "\xff\xfe", nil), example(picture, "b", "x", nil))
+	page, _ := writePage(t, dir, options(t))
+	for _, want := range []string{`(1)</option>`, `>\xff\xfe (1)<`, `<th scope="row"><bdi>\xff\xfe</bdi></th>`} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if strings.Contains(page, "PNG 100 %") || strings.Contains(page, `\x89PNG`) {
+		t.Error("a picture is among the frequent values")
+	}
+}

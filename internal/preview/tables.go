@@ -25,11 +25,11 @@ func (p *page) setFeatures(s *survey) {
 	for i := range all[:min(len(all), maxRows)] {
 		p.Features = append(p.Features, newFeatureRow(&all[i]))
 	}
-	if more := int64(len(all) - len(p.Features)); more > 0 || s.stats.FeaturesOmitted > 0 {
-		p.FeaturesMore = count(more, "more feature") + ": tfrec stats lists them."
-		if s.stats.FeaturesOmitted > 0 {
-			p.FeaturesMore += " " + count(s.stats.FeaturesOmitted, "occurrence") + " of others were not looked at."
-		}
+	if more := int64(len(all) - len(p.Features)); more > 0 {
+		p.FeaturesMore = count(more, "more feature") + ": tfrec stats lists them. "
+	}
+	if n := s.stats.FeaturesOmitted; n > 0 {
+		p.FeaturesMore += "Left out: " + count(n, "value") + " of features whose names are too long, or that come after too many others."
 	}
 }
 
@@ -54,7 +54,9 @@ func newFeatureRow(f *shard.FeatureStats) featureRow {
 	distinct, exact := n.Distinct, n.Exact
 	if f.Texts != nil && f.Float == nil && f.Int64 == nil {
 		distinct, exact = f.Texts.Distinct, f.Texts.Exact
-		row.Top = topText(f.Texts.Top, n.Count)
+		if !onlyPictures(f) {
+			row.Top = topText(f.Texts.Top, n.Count)
+		}
 		row.Min, row.Max, row.Median, row.Mean = row.Min+" B", row.Max+" B", row.Median+" B", figure(n.Mean)+" B"
 	} else {
 		row.Top = topText(n.Top, n.Count)
@@ -80,7 +82,7 @@ func kindsText(f *shard.FeatureStats) string {
 	for kind := range f.Kinds {
 		if kind == "bytes" && f.Lengths != nil {
 			switch {
-			case f.Pictures != nil && f.Pictures.Count == f.Lengths.Count:
+			case onlyPictures(f):
 				kind = "picture"
 			case f.Text:
 				kind = "text"
@@ -90,6 +92,11 @@ func kindsText(f *shard.FeatureStats) string {
 	}
 	slices.Sort(kinds)
 	return strings.Join(kinds, " | ")
+}
+
+// onlyPictures reports whether all values of a feature of bytes are pictures.
+func onlyPictures(f *shard.FeatureStats) bool {
+	return f.Pictures != nil && f.Pictures.Count == f.Lengths.Count
 }
 
 func rangeText(s shard.Sizes) string {

@@ -13,6 +13,10 @@ import (
 // maxLooked bounds how much of a text is looked at, in bytes.
 const maxLooked = 16 << 10
 
+// maxMarks is how many marks may stand above and below a letter. More would
+// cover the lines around it.
+const maxMarks = 4
+
 // shown makes text of the data fit to be shown in at most that many bytes of
 // HTML: stray bytes become \xNN; what has no look of its own, or changes that of
 // the text around it, its code point; and what is longer is cut.
@@ -23,10 +27,13 @@ func shown(s string, limit int) string {
 	}
 	s = shard.Readable(s)
 	var b strings.Builder
-	size := 0
+	size, marks := 0, 0
 	for _, r := range s {
 		piece := string(r)
-		if hides(r) {
+		if marks++; !unicode.Is(unicode.Mn, r) {
+			marks = 0
+		}
+		if hides(r) || marks > maxMarks {
 			piece = codePoint(r)
 		}
 		size += len(html.EscapeString(piece))

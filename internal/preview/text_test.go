@@ -24,6 +24,7 @@ func TestShown(t *testing.T) {
 		{"\xff\xfe", 40, `\xff\xfe`},
 		{"\U000e0041", 40, `\U000e0041`},
 		{"abcdefghij", 9, "abcdef…"},
+		{"e" + strings.Repeat("\u0301", 6), 60, "e" + strings.Repeat("\u0301", 4) + `\u0301\u0301`},
 		{"<<<<<<<<<<", 19, "<<<<…"}, // &lt; has four
 		{"éééééé", 9, "ééé…"},
 		{strings.Repeat("x", 1<<20), 12, "xxxxxxxxx…"},
