@@ -75,3 +75,49 @@ func TestALostRestIsToldOnce(t *testing.T) {
 		t.Errorf("%d faults behind that part", faults)
 	}
 }
+
+// A wait for a block lets that one be made, and no other with it.
+func TestAWaitIsForOneBlock(t *testing.T) {
+	f := &feeder{run: &run{budget: newBudget(1, func() {})}}
+	d, e := &feed{}, &feed{}
+	d.onTurn.Store(true)
+	e.onTurn.Store(true)
+	for i, step := range []struct {
+		do   func()
+		d, e bool // whether they are needed
+	}{
+		{func() {}, false, false},
+		{func() { f.waitFor(d) }, true, false},
+		{func() { d.making++ }, false, false}, // before it is taken
+		{func() { d.taking++ }, false, false},
+		{func() { d.making++; f.waitFor(d) }, false, false}, // which is made already
+		{func() { d.taking++; f.waitFor(d) }, true, false},
+		{func() { d.making++; d.taking++ }, false, false},
+		{func() { f.waitFor(nil) }, true, false}, // d asks first
+		{func() { d.making++ }, false, false},
+	} {
+		step.do()
+		if needed := f.needed(d); needed != step.d {
+			t.Errorf("step %d: the one is needed: %v", i, needed)
+		}
+		if needed := f.needed(e); needed != step.e {
+			t.Errorf("step %d: the other is needed: %v", i, needed)
+		}
+	}
+}
+
+// A large record takes no memory for the small ones that there might have been.
+func TestALargeRecordTakesOnePlace(t *testing.T) {
+	const size = 1 << 20
+	dir := t.TempDir()
+	writeFile(t, shardPath(dir, 0), tfrecord.None, make([]byte, size), make([]byte, size))
+	s := started(t, open(t, dir, Options{Memory: 64 << 10}).Records())
+	b, err := s.NextBlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Release()
+	if n := b.size(); len(b.Records) != 1 || n > size+size/8 {
+		t.Errorf("%d records of %d bytes, in a block of %d", len(b.Records), size, n)
+	}
+}
