@@ -92,3 +92,14 @@ func TestBytesAsLabels(t *testing.T) {
 		t.Error("a picture is among the frequent values")
 	}
 }
+
+// TestCardsOfTexts has the plot of texts that all differ say that it is of their
+// lengths.
+func TestCardsOfTexts(t *testing.T) {
+	dir := t.TempDir()
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, numbered(120)...)
+	page, _ := writePage(t, dir, options(t))
+	if want := "text · 120 distinct values; lengths in bytes:</span>"; !strings.Contains(page, want) {
+		t.Errorf("no %s", want)
+	}
+}

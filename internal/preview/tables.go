@@ -168,6 +168,7 @@ func newCard(f *shard.FeatureStats) card {
 		c.Note = strings.TrimPrefix(c.Note+"; "+distinct, "; ")
 		if len(c.Top) == 0 {
 			c.Plot = newHistogram("length of "+c.Key, "bytes", f.Lengths)
+			c.Note += "; lengths in bytes:"
 		}
 	}
 	return c
