@@ -138,11 +138,11 @@ func (g *heapGauge) inUse() uint64 {
 	return m.HeapAlloc
 }
 
-// look is called between two elements; every fourth time it measures. What others
+// look is called between two elements; every eighth time it measures. What others
 // let go of while the collector works counts until it works again: an amount above
 // enough is looked at again until nothing moves any more.
 func (g *heapGauge) look(enough int64) {
-	if g.turns++; g.turns%4 != 1 {
+	if g.turns++; g.turns%8 != 1 {
 		return
 	}
 	pause := time.Millisecond

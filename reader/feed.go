@@ -95,8 +95,8 @@ func (f *feeder) start(p piece, from cursor, epoch int32) *feed {
 	go func() {
 		defer close(done)
 		d.err = f.read(d, epoch)
-		if ended := f.ctx.Err(); d.err != nil && ended != nil {
-			d.err = ended // whatever was broken off for it
+		if ended := f.ctx.Err(); ended != nil {
+			d.err = ended // whatever was broken off for it, or looks like an end
 		}
 		close(d.blocks) // before the call to look: who finds it open sleeps again
 		f.wake()

@@ -60,11 +60,11 @@ func (p *namedPipe) Read(b []byte) (n int, err error) {
 		waited = true
 		return done
 	})
-	switch {
-	case err != nil:
-		return 0, err
-	case failed != nil:
-		return 0, &fs.PathError{Op: "read", Path: p.file.Name(), Err: failed}
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return 0, &fs.PathError{Op: "read", Path: p.file.Name(), Err: err} // no damage, that is, which might be passed over
 	}
 	p.came = true
 	if n == 0 {
