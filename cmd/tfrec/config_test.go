@@ -35,6 +35,7 @@ var casesOfFlag = map[string][]configCase{
 	"rename":      {{"{image/encoded: image, image/format: f}", []string{"image/encoded=image,image/format=f"}}},
 	"augment":     {{"hflip:0.5", []string{"hflip:0.5"}}, {"\n  - hflip: 0.5\n  - rotate: 15", []string{"hflip|rotate:15"}}},
 	"resize":      {{"224", []string{"224"}}, {"32x16", []string{"32x16"}}},
+	"gpu":         {{"auto", []string{"auto"}}, {"on", []string{"on"}}, {"off", []string{"off"}}},
 	"fit":         {{"pad", []string{"pad"}}},
 	"pad-color":   {{"'102030'", []string{"102030"}}, {"0a0b0c", []string{"0a0b0c"}}},
 	"background":  {{"'#102030'", []string{"#102030"}}, {"000000", []string{"000000"}}},
