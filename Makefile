@@ -23,7 +23,7 @@ REQUIREMENTS := internal/interop/requirements.txt
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: help build demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist man
+.PHONY: help build demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist man build-cloud cloud-test
 .PHONY: gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 
@@ -64,7 +64,7 @@ check-arrows:
 	$(GO) test -count=1 ./internal/arrows/
 
 check-docs:
-	$(GO) test -count=1 -run 'TestDocs' ./cmd/tfrec/
+	$(GO) test -count=1 -run 'TestDocs' ./internal/command/
 
 check-generated:
 	@sums() { find . -name '*_amd64.s' -o -name '*_stubs_amd64.go' | LC_ALL=C sort | xargs cksum; }; before=$$(sums); $(GO) generate ./... || exit 1; \
@@ -85,16 +85,23 @@ check-tags:
 	CGO_ENABLED=0 $(GO) build -tags static,noasm ./...
 
 docs: ## write docs/cli from the commands
-	$(GO) test -count=1 -run 'TestDocs' ./cmd/tfrec/ -update
+	$(GO) test -count=1 -run 'TestDocs' ./internal/command/ -update
 
-dist: ## build static binaries for all platforms, Python wheels and checksums into dist
-	$(GO) run ./internal/dist -out dist
+dist: ## build static binaries for all platforms, with and without object storage, Python wheels and checksums into dist
+	$(GO) run ./internal/dist -out dist -cloud
+
+build-cloud: ## build bin/tfrec-cloud, which reads from object stores, too
+	cd cloud && $(GO) build -trimpath -buildvcs=auto -o ../bin/tfrec-cloud ./cmd/tfrec
+
+cloud-test: ## test object storage on servers that are built and run here
+	cd cloud/servers && GOBIN=$(CURDIR)/bin/servers $(GO) install tool
+	cd cloud && $(GO) mod tidy -diff && $(GO) vet ./... && TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 ./...
 
 check-dist: ## build for this platform twice and compare; install the wheel with pip
 	$(GO) test -count=1 -tags dist ./internal/dist
 
 man: ## write the manual pages to man
-	$(GO) test -count=1 -run TestManualPages ./cmd/tfrec -man $(CURDIR)/man
+	$(GO) test -count=1 -run TestManualPages ./internal/command -man $(CURDIR)/man
 
 race: ## run the tests under the race detector (needs a C compiler)
 	@command -v "$$($(GO) env CC)" >/dev/null 2>&1 || { echo "make race: the race detector needs cgo and a C compiler; '$$($(GO) env CC)' is not installed (on Debian: apt-get install gcc libc6-dev)" >&2; exit 1; }
@@ -163,10 +170,14 @@ $(VENV_STAMP): $(REQUIREMENTS)
 	@touch $@
 
 interop: build venv ## hold us to TensorFlow, TFDS, the tfrecord package and Pillow, both ways
-	$(GO) test -tags interop -count=1 ./internal/interop/ -python '$(CURDIR)/$(VENV)/bin/python' -tfrec '$(CURDIR)/bin/tfrec'
+	$(GO) test -tags interop -count=1 -timeout 20m ./internal/interop/ -python '$(CURDIR)/$(VENV)/bin/python' -tfrec '$(CURDIR)/bin/tfrec'
 	rm -rf $(STEP_GOLDENS)
 	$(VENV)/bin/python testdata/augment/make_goldens.py --random 5000 $(STEP_GOLDENS)
 	TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -run StepGoldens ./augment
+	@if /usr/bin/python3 -c 'import torchvision, PIL' 2>/dev/null; then set -ex; rm -rf $(STEP_GOLDENS); \
+		/usr/bin/python3 -B testdata/augment/make_goldens.py --torchvision --random 3000 $(STEP_GOLDENS); \
+		TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -run StepGoldens ./augment; \
+	else echo "make interop: torchvision left out; on Debian: apt-get install python3-torchvision"; fi
 
 accept: build venv ## run the acceptance checks whose names begin with CHECKS
 	@test -f $(SHARED)/accept/accept.py || { echo "make accept: no $(SHARED)/accept/accept.py: the checks lie beside the checkout; give SHARED=DIR" >&2; exit 1; }

@@ -1,55 +1,12 @@
 // Command tfrec turns raw data into sharded TFRecords, looks into them, checks
 // them, and reads them. `tfrec --help` lists its verbs; docs/cli has the same
-// to read.
-//
-// Each verb has a file here that parses flags, calls a package and prints.
-// Results go to stdout, everything else to stderr; exit.go has the exit codes.
+// to read, and package internal/command the code.
 package main
 
 import (
-	"context"
-	"io"
 	"os"
-	"os/signal"
-	"syscall"
+
+	"github.com/tfrec/tfrec/internal/command"
 )
 
-func main() {
-	// A closed pipe is an error to report, not a death by signal.
-	signal.Ignore(syscall.SIGPIPE)
-	ctx, stop := interruptible(context.Background())
-	defer stop()
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
-}
-
-// run runs the command with the given arguments and returns its exit code.
-func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	out := &resultWriter{w: stdout}
-	root := newRootCommand()
-	root.SetArgs(args)
-	root.SetOut(out)
-	root.SetErr(stderr)
-	cmd, err := root.ExecuteContextC(ctx)
-	if out.err != nil && exitCode(ctx, err) != exitUsage {
-		err = out.err // what went before it is its consequence
-	}
-	report(ctx, stderr, cmd, err)
-	return exitCode(ctx, err)
-}
-
-// interruptible returns a context that the first SIGINT or SIGTERM cancels,
-// with the signal as its cause. A second signal ends the process at once.
-func interruptible(parent context.Context) (ctx context.Context, stop func()) {
-	ctx, cancel := context.WithCancelCause(parent)
-	signals := make(chan os.Signal, 1)
-	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
-	go func() {
-		select {
-		case s := <-signals:
-			signal.Stop(signals)
-			cancel(&interrupted{signal: s})
-		case <-ctx.Done():
-		}
-	}()
-	return ctx, func() { cancel(nil) }
-}
+func main() { os.Exit(command.Main()) }

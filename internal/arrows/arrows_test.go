@@ -84,7 +84,9 @@ var rooms = map[string]room{
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
 	"gpu": {ours: []string{"augment", "internal"}, theirs: slices.Concat(pixels, driver), judges: judges},
-	"cmd": {
+	// Main functions, which only call the command.
+	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver)},
+	"internal/command": {
 		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where", "internal/export", "internal/emit", "internal/preview"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver), judges: slices.Concat(judges, scripts, manuals),
 	},
@@ -261,7 +263,7 @@ func TestFaultsAreFound(t *testing.T) {
 		cobra     = "github.com/spf13/cobra"
 	)
 	packages := map[string]*listed{"fmt": {ImportPath: "fmt", Standard: true}}
-	for _, name := range []string{zstd, protowire, proto, cmp, cobra, module + "/internal/build", module + "/internal/jpeg", module + "/cmd/tfrec"} {
+	for _, name := range []string{zstd, protowire, proto, cmp, cobra, module + "/internal/build", module + "/internal/jpeg", module + "/internal/command", module + "/cmd/tfrec"} {
 		packages[name] = &listed{ImportPath: name}
 	}
 	for name := range rooms {
@@ -290,8 +292,10 @@ func TestFaultsAreFound(t *testing.T) {
 		{listed{ImportPath: module + "/internal/jpeg", Imports: []string{module + "/augment"}}, "internal may not import augment"},
 		{listed{ImportPath: module + "/internal/jpeg", TestImports: []string{module + "/internal/build"}}, ""},
 		{listed{ImportPath: module + "/internal/interop", XTestImports: []string{module + "/tfrecord"}}, ""},
-		{listed{ImportPath: module + "/cmd/tfrec", Imports: []string{module + "/gpu", module + "/reader", cobra}}, ""},
-		{listed{ImportPath: module + "/convert", Imports: []string{module + "/cmd/tfrec"}}, "convert may not import cmd"},
+		{listed{ImportPath: module + "/internal/command", Imports: []string{module + "/gpu", module + "/reader", cobra}}, ""},
+		{listed{ImportPath: module + "/cmd/tfrec", Imports: []string{module + "/internal/command"}}, ""},
+		{listed{ImportPath: module + "/cmd/tfrec", Imports: []string{module + "/reader"}}, "cmd may not import reader"},
+		{listed{ImportPath: module + "/convert", Imports: []string{module + "/internal/command"}}, "convert may not import internal/command"},
 		{listed{ImportPath: module + "/attic"}, "a room without a rule"},
 	} {
 		got := strings.Join(faults(&c.p, packages), "\n")

@@ -1,0 +1,142 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+func newAdoptCommand() *cobra.Command {
+	var o shard.AdoptOptions
+	var labels string
+	cmd := &cobra.Command{
+		Use:     "adopt DIR",
+		GroupID: groupReshape,
+		Short:   "Make a set of shards that others wrote",
+		Long: `Make a set of the files of records in a folder that somebody else wrote: a
+manifest, indexes, and the files that TFDS reads, so that
+tfds.builder_from_directory(DIR) loads it. The shards stay as they are, byte for
+byte and by name.
+
+All records are read, and their features inferred. Which split a file is of is
+told by TFDS's files or by its name (birds-train.tfrecord-00000-of-00002, or a
+word such as train, test or val in it); others are train. The names of labels
+are those given, or found in TFDS's files, in a labels.txt, or in the records'
+own texts (image/class/text beside image/class/label).
+
+TFDS's files that are there already are kept, but for wrong numbers of records
+and bytes. A manifest of tfrec's is brought up to date. TFDS can load most names
+of shards; --rename changes those that it cannot, and all others that are not
+NAME-SPLIT.tfrecord-00000-of-00002.`,
+		Example: `  tfrec adopt shards/
+  tfrec adopt shards/ --labels daisy,roses,tulips
+  tfrec adopt shards/ --check --json`,
+		Annotations: map[string]string{faultsMean: "the data have faults, and nothing was written; or --check found something to write"},
+		Args:        exactArgs("DIR"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Workers < 1 {
+				return usageError("--workers %d: want 1 or more", o.Workers)
+			}
+			if o.Name != "" {
+				if err := shard.CheckDataset(o.Name); err != nil {
+					return usageError("--name: %w", err)
+				}
+			}
+			var err error
+			if o.Labels, err = labelNames(labels); err != nil {
+				return err
+			}
+			o.Progress = new(shard.ReadProgress)
+			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
+			report, err := shard.Adopt(cmd.Context(), args[0], o)
+			stop()
+			if err != nil {
+				return err
+			}
+			if jsonFlag(cmd) {
+				readableFaults(report.Faults)
+				err = printJSON(cmd, report)
+			} else {
+				printAdoption(cmd.OutOrStdout(), report)
+			}
+			if err == nil && (report.Status == "damaged" || report.Status == "differs") {
+				err = faultError(errors.New("")) // all of it was printed
+			}
+			return err
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&o.Name, "name", "", "name of the dataset (default: what is found, else the folder's name in snake case)")
+	fs.StringVar(&o.Label, "label-feature", "", "`KEY` of the feature with the label's id (default: one whose key ends in label)")
+	fs.StringVar(&labels, "labels", "", "names of the labels in the order of their ids: a `FILE` with one a line, or a list with commas")
+	fs.BoolVar(&o.Rename, "rename", false, "give the shards the names that TFDS's own have")
+	fs.BoolVar(&o.Check, "check", false, "write nothing, and say what would be")
+	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
+	return cmd
+}
+
+// labelNames reads --labels: a file, or a list with commas.
+func labelNames(s string) ([]string, error) {
+	if s == "" {
+		return nil, nil
+	}
+	if _, err := os.Stat(s); err == nil {
+		return shard.ReadLabels(s)
+	}
+	if !strings.Contains(s, ",") {
+		return nil, usageError("--labels %q: there is no such file, and it is no list with commas", s)
+	}
+	names := strings.Split(s, ",")
+	seen := map[string]bool{}
+	for i, name := range names {
+		names[i] = strings.TrimSpace(name)
+		if names[i] == "" || seen[names[i]] {
+			return nil, usageError("--labels %q: name %d is empty or there twice", s, i+1)
+		}
+		seen[names[i]] = true
+	}
+	return names, nil
+}
+
+// printAdoption prints what was found, then what was done.
+func printAdoption(w io.Writer, r *shard.AdoptReport) {
+	printFaults(w, r.Faults)
+	for _, note := range r.Notes {
+		fmt.Fprintln(w, note)
+	}
+	if r.Status == "damaged" {
+		fmt.Fprintf(w, "%s: nothing was written\n", count(int64(len(r.Faults)), "fault"))
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Splits)) {
+		s := r.Splits[name]
+		fmt.Fprintf(w, "%s-%s: %s in %s\n", r.Name, name, count(s.Records, "record"), count(int64(s.Shards), "shard"))
+	}
+	for _, c := range r.Changes {
+		switch c.Was {
+		case "missing":
+			fmt.Fprintf(w, "new      %s\n", c.File)
+		case "other":
+			fmt.Fprintf(w, "renewed  %s\n", c.File)
+		default:
+			fmt.Fprintf(w, "renamed  %s to %s\n", c.Was, c.File)
+		}
+	}
+	says := map[string]string{
+		"written": "written", "up_to_date": "everything was right already", "differs": "nothing was written: --check",
+	}
+	load := "; tfds.builder_from_directory can load it"
+	if !r.TFDS {
+		load = ""
+	}
+	fmt.Fprintf(w, "%s, %s: %s%s\n", count(r.Records, "record"), formatBytes(r.Bytes), says[r.Status], load)
+}

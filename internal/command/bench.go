@@ -1,0 +1,160 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/reader"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func newBenchCommand() *cobra.Command {
+	var o reader.BenchOptions
+	var size, cache string
+	var seconds float64
+	cmd := &cobra.Command{
+		Use:     "bench PATH...",
+		GroupID: groupRead,
+		Short:   "Measure how fast files of records can be read",
+		Long: `Measure how fast package reader gives batches of what is in files: of records as
+they are, of columns (--parse), or of decoded pictures (--decode). All is read
+once at least, with full checksums, and again until --seconds are over; from the
+second time on the operating system may have the files in memory.
+
+Files are interleaved record by record, 16 at a time, in tf.data's order. With
+--cache later passes read what the first one kept, and where a folder holds it
+already, so does the first.
+
+For each stage there are the elements that it gave, the seconds that its workers
+worked, waited for input, and were blocked by what comes after it, and those that
+what comes after it waited for it; how many workers it has and how long its queue
+is, as they were chosen in the end; and a sentence names the stage that holds the
+others back. Records are counted in whole passes over the data, and what the end
+of the time cut off of the last one.`,
+		Example: `  tfrec bench out/
+  tfrec bench --parse --shuffle 10000 --batch 1024 'data/*.tfrecord'
+  tfrec bench --decode --resize 224x224 --batch 32 photos/`,
+		Annotations: map[string]string{faultsMean: "the data have faults"},
+		Args:        minArgs("PATH"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := benchFlags(cmd, &o, size, seconds); err != nil {
+				return err
+			}
+			var err error
+			if o.Cache, err = cacheFlag(cmd.Flags(), cache); err != nil {
+				return err
+			}
+			res, err := reader.Bench(cmd.Context(), args, o)
+			if err != nil {
+				var located *tfrecord.Error
+				if !errors.As(err, &located) {
+					return err
+				}
+				if jsonFlag(cmd) {
+					if err := printJSON(cmd, benchFailure{Error: err.Error()}); err != nil {
+						return err
+					}
+				}
+				return damage(err)
+			}
+			if jsonFlag(cmd) {
+				return printJSON(cmd, res)
+			}
+			printBench(cmd.OutOrStdout(), res)
+			return nil
+		},
+	}
+	fs := cmd.Flags()
+	fs.BoolVar(&o.Parse, "parse", false, "parse the records into columns")
+	fs.BoolVar(&o.Decode, "decode", false, "decode the pictures in the records, to float32; wants --resize")
+	fs.StringVar(&size, "resize", "", "`WxH` of the decoded pictures, or N for the middle square")
+	fs.IntVar(&o.Batch, "batch", 1, "records in a batch")
+	fs.IntVar(&o.Workers, "workers", 0, "how many goroutines work at the same time; without it that is chosen as it runs")
+	fs.IntVar(&o.Shuffle, "shuffle", 0, "shuffle with a buffer of `N` records (default: none)")
+	fs.StringVar(&cache, "cache", "", "keep the records in `DIR`, or in memory with the word memory, for the passes behind the first")
+	fs.Float64Var(&seconds, "seconds", 2, "go on for so long, in seconds; 0 reads all once")
+	return cmd
+}
+
+// benchFailure is what --json prints of damaged data.
+type benchFailure struct {
+	Error string `json:"error"`
+}
+
+// Bounds of flags, beyond which a bench would measure its own memory.
+const (
+	maxBatch   = 1 << 16
+	maxWorkers = 1 << 10
+)
+
+// benchFlags checks the flags and fills in the options that are not a flag's
+// own.
+func benchFlags(cmd *cobra.Command, o *reader.BenchOptions, size string, seconds float64) error {
+	switch {
+	case o.Parse && o.Decode:
+		return usageError("--parse beside --decode: want one of them")
+	case o.Decode != cmd.Flags().Changed("resize"):
+		return usageError("--decode and --resize go together: a batch has pictures of one size")
+	case o.Batch < 1 || o.Batch > maxBatch:
+		return usageError("--batch %d: want 1 to %d", o.Batch, maxBatch)
+	case (o.Workers != 0 || cmd.Flags().Changed("workers")) && (o.Workers < 1 || o.Workers > maxWorkers):
+		return usageError("--workers %d: want 1 to %d", o.Workers, maxWorkers)
+	case o.Shuffle < 0:
+		return usageError("--shuffle %d: want 0 or more", o.Shuffle)
+	case !(seconds >= 0 && seconds <= math.MaxInt32):
+		return usageError("--seconds %v: want 0 or more", seconds)
+	}
+	o.For = time.Duration(seconds * float64(time.Second))
+	if o.Decode {
+		spec, err := augment.ParseSize(size)
+		if err != nil {
+			return usageError("--resize: %w", err)
+		}
+		spec.Antialias = true
+		o.Resize = spec
+	}
+	return nil
+}
+
+func printBench(w io.Writer, r *reader.BenchResult) {
+	passes := "1 pass"
+	if r.Passes != 1 {
+		passes = fmt.Sprintf("%d passes", r.Passes)
+	}
+	if r.Partial > 0 {
+		passes += " and " + count(r.Partial, "record")
+	}
+	fmt.Fprintf(w, "%s in %.2f s (%s): %.0f records/s, %.1f MB/s\n\n", count(r.Records, "record"), r.Seconds, passes, r.RecordsPerSec, r.MBPerSec)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(table, "stage\telements\tbusy s\twaiting for input s\tblocked by output s\twaited for s\tworkers\tqueue\t")
+	chosen := 0
+	for _, s := range r.Stages {
+		workers, queue := fmt.Sprint(s.Workers), "-"
+		if s.QueueSize > 0 {
+			queue = fmt.Sprint(s.QueueSize)
+		}
+		if s.Auto {
+			workers += "*"
+			chosen++
+		}
+		fmt.Fprintf(table, "%s\t%d\t%.2f\t%.2f\t%.2f\t%.2f\t%s\t%s\t\n",
+			s.Name, s.Elements, s.Busy, s.WaitInput, s.BlockedOutput, s.Awaited, workers, queue)
+	}
+	table.Flush() // resultWriter keeps the error
+	if chosen > 0 {
+		fmt.Fprintln(w, "* chosen as it ran; --workers gives a number")
+	}
+	fmt.Fprintf(w, "memory: at most %.1f MB in flight, of %.1f MB", float64(r.Memory.Peak)/1e6, float64(r.Memory.Limit)/1e6)
+	if r.Memory.Held > 0 {
+		fmt.Fprintf(w, ", and %.1f MB in the shuffle buffer", float64(r.Memory.Held)/1e6)
+	}
+	fmt.Fprintln(w)
+	fmt.Fprintf(w, "\nbottleneck: %s\n", r.Bottleneck)
+}

@@ -1,0 +1,200 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/reader"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// catOptions are the flags of cat.
+type catOptions struct {
+	format string
+	framed bool // --json: an object around each record
+	read   readFlags
+
+	skip, take        int64 // take below 0: all
+	saveState, resume string
+	quiet             bool
+}
+
+func newCatCommand() *cobra.Command {
+	var o catOptions
+	cmd := &cobra.Command{
+		Use:     "cat PATH...",
+		GroupID: groupRead,
+		Short:   "Print records",
+		Long: `Print the records of files, one file after another in name order, up to the
+first one that is damaged.
+
+  text   for people
+  json   an object a line: a feature's value, or a list of them; long bytes and
+         those that are no text as {"size": N}
+  proto  an object a line, as protobuf's JSON mapping has it: what Python's
+         json_format.Parse reads into a tf.train.Example
+  hex    the bytes of a record a line
+
+--json prints the json format with the record's file, number and offset around
+it.
+
+The records can come in the orders of a training job. The flags act in this
+order: --shard, --cycle and --block (tf.data's interleave), --cache, --shuffle,
+--repeat, --skip, --take. A cache in a folder is there for the next run with the
+same files and the same order; a folder that holds another is refused.
+
+With --save-state, what was printed is noted in a file; the same flags with
+--resume go on behind it. What --skip left out then is not left out again, and
+--take counts anew.`,
+		Example: `  tfrec cat --take 3 out/
+  tfrec cat --format json out/ | jq .label
+  tfrec cat --format hex x.tfrecord | head -1 | xxd -r -p | protoc --decode_raw
+  tfrec cat --cycle 16 --shuffle 1000 --seed 7 --take 5 --save-state at.json out/
+  tfrec cat --cycle 16 --shuffle 1000 --seed 7 --take 5 --resume at.json out/
+  tfrec cat --shuffle global --shard 0/4 --repeat 2 out/`,
+		Annotations: map[string]string{faultsMean: "the data have faults; the records before the first, or before the first that --skip-bad does not allow, were printed"},
+		Args:        minArgs("PATH"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := o.complete(cmd); err != nil {
+				return err
+			}
+			c, err := newCat(cmd.OutOrStdout(), o)
+			if err != nil {
+				return err
+			}
+			return c.all(cmd.Context(), cmd.ErrOrStderr(), args)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&o.format, "format", "text", "text, json, proto or hex")
+	o.read.add(fs)
+	fs.Int64Var(&o.skip, "skip", 0, "leave out the first `N` records")
+	fs.Int64Var(&o.take, "take", 0, "stop after `N` records (default: all)")
+	fs.StringVar(&o.saveState, "save-state", "", "when done, write to `FILE` what was printed")
+	fs.StringVar(&o.resume, "resume", "", "begin behind what `FILE` of --save-state says")
+	completeWords(cmd, "format", catFormats...)
+	return cmd
+}
+
+func (o *catOptions) complete(cmd *cobra.Command) error {
+	changed := cmd.Flags().Changed
+	if jsonFlag(cmd) {
+		if changed("format") && o.format != "json" {
+			return usageError("--json beside --format %s: want one of them", o.format)
+		}
+		o.format, o.framed = "json", true
+	}
+	switch {
+	case !changed("take"):
+		o.take = -1
+	case o.take < 0:
+		return usageError("--take %d: want 0 or more", o.take)
+	}
+	if o.skip < 0 {
+		return usageError("--skip %d: want 0 or more", o.skip)
+	}
+	o.quiet = quietFlag(cmd)
+	return o.read.complete(cmd.Flags())
+}
+
+// cat prints records.
+type cat struct {
+	options  catOptions
+	out      *bufio.Writer
+	set      *reader.Set
+	line     []byte
+	printOne func(r reader.Record) error
+}
+
+func newCat(w io.Writer, o catOptions) (*cat, error) {
+	c := &cat{options: o, out: bufio.NewWriterSize(w, 64<<10)}
+	return c, c.setFormat()
+}
+
+// all prints the records that the options ask for. What was read before an
+// error is printed, and counts in the state that is saved.
+func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
+	o := c.options
+	opts := o.read.options()
+	opts.OnSkip = func(s reader.Skipped) { fmt.Fprintf(notes, "tfrec cat: %v\n", s) }
+	var err error
+	if c.set, err = reader.OpenAll(paths, opts); err != nil {
+		return err
+	}
+	if opts.Workers > 1 && !o.quiet {
+		fmt.Fprintf(notes, "tfrec cat: %s\n", o.read.sharding(c.set))
+	}
+	stream, err := c.start(ctx, o.read.pipe(c.set))
+	if err != nil {
+		return damage(err)
+	}
+	defer stream.Close()
+	err = c.records(stream)
+	if flushed := c.out.Flush(); flushed != nil {
+		return flushed
+	}
+	if o.saveState != "" {
+		err = errors.Join(err, saveState(o.saveState, stream.State()))
+	}
+	return err
+}
+
+// start starts the pipeline where the options say.
+func (c *cat) start(ctx context.Context, pipe reader.Pipe) (*reader.Stream, error) {
+	if c.options.resume == "" {
+		return pipe.Start(ctx)
+	}
+	state, err := loadState(c.options.resume)
+	if err != nil {
+		return nil, err
+	}
+	return pipe.Resume(ctx, state)
+}
+
+func (c *cat) records(stream *reader.Stream) error {
+	skip := c.options.skip
+	if c.options.resume != "" {
+		skip = 0
+	}
+	for left := c.options.take; left != 0; {
+		record, err := stream.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return damage(err)
+		}
+		if skip > 0 {
+			skip--
+			continue
+		}
+		c.line = c.line[:0]
+		if err := c.printOne(record); err != nil {
+			return damage(c.set.Locate(record, err))
+		}
+		if _, err := c.out.Write(c.line); err != nil {
+			return err
+		}
+		if left > 0 {
+			left--
+		}
+	}
+	return nil
+}
+
+// damage makes an error in the data a fault. One of the operating system, such
+// as a disk that cannot be read, stays what it is.
+func damage(err error) error {
+	var located *tfrecord.Error
+	var system *fs.PathError
+	if errors.As(err, &located) && !errors.As(err, &system) {
+		return faultError(err)
+	}
+	return err
+}

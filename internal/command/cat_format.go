@@ -1,0 +1,54 @@
+package command
+
+import (
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/tfrec/tfrec/reader"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// catFormats are the values of cat's --format.
+var catFormats = []string{"text", "json", "proto", "hex"}
+
+// setFormat sets what writes a record, with a newline, to c.line.
+func (c *cat) setFormat() error {
+	var readable readableFormat
+	var proto protoFormat
+	formats := map[string]func(r reader.Record) error{
+		"text": func(r reader.Record) error {
+			c.line = readable.text(c.line, shard.Readable(c.set.Path(r)), r.Number, r.Offset, r.Data)
+			return nil
+		},
+		"json": func(r reader.Record) error {
+			if c.options.framed {
+				c.line = append(c.line, `{"schema_version":`...)
+				c.line = strconv.AppendInt(c.line, schemaVersion, 10)
+				c.line = appendString(append(c.line, `,"path":`...), shard.Readable(c.set.Path(r)))
+				c.line = strconv.AppendInt(append(c.line, `,"record":`...), r.Number, 10)
+				c.line = strconv.AppendInt(append(c.line, `,"offset":`...), r.Offset, 10)
+				c.line = strconv.AppendInt(append(c.line, `,"size":`...), int64(len(r.Data)), 10)
+				c.line = append(readable.object(append(c.line, `,"value":`...), r.Data), '}')
+			} else {
+				c.line = readable.object(c.line, r.Data)
+			}
+			c.line = append(c.line, '\n')
+			return nil
+		},
+		"proto": func(r reader.Record) (err error) {
+			if c.line, err = proto.object(c.line, r.Data); err == nil {
+				c.line = append(c.line, '\n')
+			}
+			return err
+		},
+		"hex": func(r reader.Record) error {
+			c.line = append(hex.AppendEncode(c.line, r.Data), '\n')
+			return nil
+		},
+	}
+	if c.printOne = formats[c.options.format]; c.printOne == nil {
+		return usageError("--format %q: want %s", c.options.format, strings.Join(catFormats, ", "))
+	}
+	return nil
+}

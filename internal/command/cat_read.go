@@ -1,0 +1,189 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/reader"
+)
+
+// maxCycle bounds --cycle: each file of the cycle is open, and has its place in
+// every state that is saved.
+const maxCycle = 1024
+
+// readFlags are the flags that say in which order records are read.
+type readFlags struct {
+	shard, shuffle, skipBad string
+	cacheIn                 string
+	cycle, block, parallel  int
+	repeat                  int
+	seed                    uint64
+
+	worker, workers int
+	buffer          int // of --shuffle N; 0 for none
+	global          bool
+	bad             reader.SkipBad
+	cache           *reader.CacheOptions
+}
+
+func (f *readFlags) add(fs *pflag.FlagSet) {
+	fs.IntVar(&f.cycle, "cycle", 1, "read `N` files in turn")
+	fs.IntVar(&f.block, "block", 1, "records of a file before it is the next one's turn")
+	fs.StringVar(&f.cacheIn, "cache", "", "keep the records in `DIR`, or in memory with the word memory, in the order of --cycle, for what is read again")
+	fs.StringVar(&f.shuffle, "shuffle", "", "shuffle with a buffer of `N|global` records, or all of the set")
+	fs.Uint64Var(&f.seed, "seed", 0, "of --shuffle")
+	fs.StringVar(&f.shard, "shard", "", "read part `I/N` of the set, I from 0")
+	fs.IntVar(&f.repeat, "repeat", 1, "read all of it `N` times; -1: for ever")
+	fs.StringVar(&f.skipBad, "skip-bad", "", "pass over up to `N|P%` damaged records each time, and say so (default: none)")
+	fs.IntVar(&f.parallel, "parallel", 0, "read with `N` threads (default: the cores)")
+}
+
+// complete checks the flags and reads those that are words.
+func (f *readFlags) complete(fs *pflag.FlagSet) error {
+	switch {
+	case f.cycle < 1 || f.cycle > maxCycle:
+		return usageError("--cycle %d: want 1 to %d", f.cycle, maxCycle)
+	case f.block < 1:
+		return usageError("--block %d: want 1 or more", f.block)
+	case f.repeat < -1 || f.repeat == 0:
+		return usageError("--repeat %d: want 1 or more, or -1 for ever", f.repeat)
+	case f.parallel < 1 && fs.Changed("parallel"):
+		return usageError("--parallel %d: want 1 or more", f.parallel)
+	}
+	if fs.Changed("shuffle") {
+		if f.global = f.shuffle == "global"; !f.global {
+			n, err := strconv.Atoi(f.shuffle)
+			if err != nil || n < 1 {
+				return usageError("--shuffle %q: want a number of 1 or more, or global", f.shuffle)
+			}
+			f.buffer = n
+		}
+	}
+	if f.global && (fs.Changed("cycle") || fs.Changed("block")) {
+		return usageError("--shuffle global beside --cycle or --block: it has an order of its own")
+	}
+	if f.global && fs.Changed("cache") {
+		return usageError("--shuffle global beside --cache: a cache keeps one order")
+	}
+	var err error
+	if f.cache, err = cacheFlag(fs, f.cacheIn); err != nil {
+		return err
+	}
+	f.workers = 1
+	if fs.Changed("shard") {
+		i, n, ok := strings.Cut(f.shard, "/")
+		var err1, err2 error
+		f.worker, err1 = strconv.Atoi(i)
+		f.workers, err2 = strconv.Atoi(n)
+		if !ok || err1 != nil || err2 != nil || f.worker < 0 || f.worker >= f.workers {
+			return usageError("--shard %q: want I/N with I from 0 and below N, such as 0/4", f.shard)
+		}
+	}
+	if fs.Changed("skip-bad") {
+		if f.bad, err = parseSkipBad(f.skipBad); err != nil {
+			return usageError("--skip-bad %w", err)
+		}
+	}
+	return nil
+}
+
+// cacheFlag returns what --cache says; nil without it.
+func cacheFlag(fs *pflag.FlagSet, in string) (*reader.CacheOptions, error) {
+	switch {
+	case !fs.Changed("cache"):
+		return nil, nil
+	case in == "":
+		return nil, usageError("--cache \"\": want a folder, or the word memory")
+	case in == "memory":
+		return &reader.CacheOptions{}, nil
+	}
+	return &reader.CacheOptions{Dir: in}, nil
+}
+
+// parseSkipBad reads a number, or a share such as 1% or 0.01.
+func parseSkipBad(s string) (reader.SkipBad, error) {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n >= 0 {
+		return reader.SkipBad{Count: n}, nil
+	}
+	number, percent := strings.CutSuffix(s, "%")
+	share, err := strconv.ParseFloat(number, 64)
+	if percent {
+		share /= 100
+	}
+	if err != nil || !(share >= 0 && share <= 1) {
+		return reader.SkipBad{}, fmt.Errorf("%q: want a number from 0, or a share such as 1%%", s)
+	}
+	return reader.SkipBad{Share: share}, nil
+}
+
+func (f *readFlags) options() reader.Options {
+	return reader.Options{Worker: f.worker, Workers: f.workers, Seed: f.seed, Parallelism: f.parallel, SkipBad: f.bad}
+}
+
+// pipe returns the pipeline that the flags describe.
+func (f *readFlags) pipe(set *reader.Set) reader.Pipe {
+	var pipe reader.Pipe
+	if f.global {
+		pipe = set.ShuffleAll(reader.ShuffleAllOptions{})
+	} else {
+		pipe = set.Interleave(f.cycle, f.block)
+	}
+	if f.cache != nil {
+		pipe = pipe.Cache(*f.cache)
+	}
+	if f.buffer > 0 {
+		pipe = pipe.Shuffle(f.buffer)
+	}
+	if f.repeat != 1 {
+		pipe = pipe.Repeat(f.repeat)
+	}
+	return pipe
+}
+
+// sharding says which part of the set --shard gives.
+func (f *readFlags) sharding(set *reader.Set) string {
+	if f.global {
+		return fmt.Sprintf("by place in the global order: part %d of %d", f.worker+1, f.workers)
+	}
+	return set.Sharding()
+}
+
+// maxState bounds what is read as a state.
+const maxState = 64 << 20
+
+// loadState reads what saveState wrote.
+func loadState(path string) (s reader.State, err error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return s, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxState))
+	if err != nil {
+		return s, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := json.Unmarshal(data, &s); err != nil {
+		return s, fmt.Errorf("%s: no state of --save-state: %w", path, err)
+	}
+	return s, nil
+}
+
+// saveState writes a state, whole or not at all.
+func saveState(path string, s reader.State) error {
+	data, err := json.Marshal(s)
+	if err != nil {
+		return fmt.Errorf("save the state: %w", err)
+	}
+	if err := atomicfile.Write(filepath.Dir(path), path, append(data, '\n')); err != nil {
+		return fmt.Errorf("save the state: %w", err)
+	}
+	return nil
+}

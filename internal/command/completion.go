@@ -1,0 +1,39 @@
+package command
+
+import (
+	"io"
+
+	"github.com/spf13/cobra"
+)
+
+// shells that cobra writes completions for.
+var shells = map[string]func(root *cobra.Command, w io.Writer) error{
+	"bash":       func(root *cobra.Command, w io.Writer) error { return root.GenBashCompletionV2(w, true) },
+	"zsh":        (*cobra.Command).GenZshCompletion,
+	"fish":       func(root *cobra.Command, w io.Writer) error { return root.GenFishCompletion(w, true) },
+	"powershell": (*cobra.Command).GenPowerShellCompletionWithDesc,
+}
+
+func newCompletionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "completion bash|zsh|fish|powershell",
+		GroupID: groupOther,
+		Short:   "Write a completion script for a shell",
+		Long: `Write a script to stdout that makes the shell complete verbs, flags and values.
+
+  bash        source <(tfrec completion bash), for good in ~/.bashrc
+  zsh         tfrec completion zsh > "${fpath[1]}/_tfrec"
+  fish        tfrec completion fish > ~/.config/fish/completions/tfrec.fish
+  powershell  tfrec completion powershell | Out-String | Invoke-Expression`,
+		Example:   "  source <(tfrec completion bash)",
+		Args:      exactArgs("SHELL"),
+		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			write, ok := shells[args[0]]
+			if !ok {
+				return usageError("no completion for shell %q: want bash, zsh, fish or powershell", args[0])
+			}
+			return write(cmd.Root(), cmd.OutOrStdout())
+		},
+	}
+}

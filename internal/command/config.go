@@ -1,0 +1,189 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+func newConfigCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "config",
+		GroupID: groupOther,
+		Short:   "Write an example of a configuration file, or its JSON schema",
+		Long: `tfrec convert --config FILE takes its flags from a YAML file: the names are those
+of the flags, and kind (images or csv), src and out say what is converted. Lists
+stand for flags that are repeated or hold commas, mappings for NAME=VALUE,...
+Paths are relative to the folder that tfrec runs in, as on the command line.`,
+	}
+	cmd.AddCommand(newConfigInitCommand(), newConfigSchemaCommand())
+	return cmd
+}
+
+func newConfigInitCommand() *cobra.Command {
+	kind := "images"
+	cmd := &cobra.Command{
+		Use:   "init",
+		Short: "Print a configuration file with every name in a comment",
+		Example: `  tfrec config init > convert.yaml
+  tfrec config init --kind csv > tables.yaml`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			verb, err := configVerb(kind)
+			if err != nil {
+				return err
+			}
+			_, err = fmt.Fprint(cmd.OutOrStdout(), configExample(verb))
+			return err
+		},
+	}
+	cmd.Flags().StringVar(&kind, "kind", kind, "what is converted: `images` or csv")
+	completeWords(cmd, "kind", "images", "csv")
+	return cmd
+}
+
+func newConfigSchemaCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "schema",
+		Short:   "Print the JSON schema of configuration files, for editors",
+		Example: `  tfrec config schema > convert.schema.json`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			data, err := configSchema()
+			if err == nil {
+				_, err = cmd.OutOrStdout().Write(data)
+			}
+			return err
+		},
+	}
+}
+
+// configVerb returns the verb that a kind of configuration is for.
+func configVerb(kind string) (*cobra.Command, error) {
+	switch kind {
+	case "images":
+		return newConvertImagesCommand(), nil
+	case "csv":
+		return newConvertCSVCommand(), nil
+	}
+	return nil, usageError("--kind %q: want images or csv", kind)
+}
+
+// configFlags calls yield with the flags that a configuration may hold.
+func configFlags(verb *cobra.Command, yield func(*pflag.Flag)) {
+	verb.Flags().VisitAll(func(f *pflag.Flag) {
+		if !slices.Contains(notConfigured, f.Name) {
+			yield(f)
+		}
+	})
+}
+
+// configExample writes every flag in a comment, with its default.
+func configExample(verb *cobra.Command) string {
+	var b strings.Builder
+	src := "photos"
+	if verb.Name() == "csv" {
+		src = "tables.csv"
+	}
+	fmt.Fprintf(&b, `# What to convert: tfrec convert --config THIS FILE
+# For editors: tfrec config schema > convert.schema.json
+# yaml-language-server: $schema=convert.schema.json
+kind: %s
+src: %s
+out: out
+`, verb.Name(), src)
+	configFlags(verb, func(f *pflag.Flag) {
+		_, usage := pflag.UnquoteUsage(f)
+		value := f.DefValue
+		switch {
+		case f.Name == "workers":
+			value = "8"
+		case value == "" || value == "[]" || strings.ContainsAny(value, ",#=") || value == "inferred":
+			value = fmt.Sprintf("%q", strings.Trim(value, "[]"))
+		}
+		fmt.Fprintf(&b, "\n# %s\n# %s: %s\n", wrapComment(usage), f.Name, value)
+	})
+	return b.String()
+}
+
+// wrapComment breaks a long comment into lines.
+func wrapComment(text string) string {
+	const width = 100
+	var b strings.Builder
+	column := 0
+	for i, word := range strings.Fields(text) {
+		switch {
+		case i == 0:
+		case column+1+len(word) > width:
+			b.WriteString("\n# ")
+			column = 0
+		default:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += len(word)
+	}
+	return b.String()
+}
+
+// configSchema describes configuration files of both kinds as JSON Schema,
+// draft 2020-12.
+func configSchema() ([]byte, error) {
+	text := map[string]any{"type": "string"}
+	properties := map[string]any{
+		configKind: map[string]any{"enum": []string{"images", "csv"}, "description": "what is converted"},
+		configSrc:  map[string]any{"type": []string{"string", "array"}, "items": text, "description": "the folder of pictures, or the CSV files"},
+		configOut:  map[string]any{"type": "string", "description": "the folder to write to"},
+	}
+	only := map[string][]string{}
+	for _, kind := range []string{"images", "csv"} {
+		verb, err := configVerb(kind)
+		if err != nil {
+			return nil, err
+		}
+		configFlags(verb, func(f *pflag.Flag) {
+			_, usage := pflag.UnquoteUsage(f)
+			property := schemaOf(f)
+			property["description"] = usage
+			properties[f.Name] = property
+			only[f.Name] = append(only[f.Name], kind)
+		})
+	}
+	for name, kinds := range only {
+		if len(kinds) == 1 {
+			p := properties[name].(map[string]any)
+			p["description"] = fmt.Sprintf("(%s) %s", kinds[0], p["description"])
+		}
+	}
+	data, err := json.MarshalIndent(map[string]any{
+		"$schema": "https://json-schema.org/draft/2020-12/schema",
+		"title":   "tfrec convert --config", "type": "object",
+		"properties": properties, "additionalProperties": false,
+	}, "", "  ")
+	return append(data, '\n'), err
+}
+
+// schemaOf is the JSON schema of a flag's value.
+func schemaOf(f *pflag.Flag) map[string]any {
+	switch {
+	case f.Name == "vocab":
+		return map[string]any{"type": []string{"boolean", "string"}}
+	case f.Value.Type() == "bool":
+		return map[string]any{"type": "boolean"}
+	case f.Value.Type() == "int", f.Value.Type() == "int64":
+		return map[string]any{"type": "integer"}
+	case f.Value.Type() == "float64":
+		return map[string]any{"type": "number"}
+	case f.Value.Type() == "string":
+		return map[string]any{"type": []string{"string", "number"}}
+	}
+	if _, list := f.Value.(pflag.SliceValue); list {
+		return map[string]any{"type": []string{"array", "string"}, "items": map[string]any{"type": []string{"string", "number"}}}
+	}
+	return map[string]any{"type": []string{"string", "number", "array", "object"}}
+}

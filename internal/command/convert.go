@@ -1,0 +1,306 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func newConvertCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "convert",
+		GroupID: groupConvert,
+		Short:   "Turn pictures or CSV files into sharded TFRecords",
+		Long: `Turn raw data into sharded, CRC-checked TFRecords with indexes, a manifest
+and the metadata that TFDS reads.
+
+The same inputs, options and seed give the same bytes, whatever the number of
+workers. A run that was stopped goes on where it was when the same command is
+given again; a run after a change of the input redoes only what changed.
+
+With --config or --from-manifest, what is converted need not be named: the file
+says it. All other flags are those of the verb in question.`,
+		Example: `  tfrec convert --config convert.yaml
+  tfrec convert --from-manifest out/manifest.json photos out2`,
+		DisableFlagParsing: true, // the flags are those of images or csv: which, the file says
+	}
+	cmd.Flags().String("config", "", "take all there is to say from a YAML `file` (see tfrec config)")
+	cmd.Flags().String("from-manifest", "", "take the options of the set that this `manifest` describes")
+	cmd.AddCommand(newConvertImagesCommand(), newConvertCSVCommand())
+	cmd.RunE = runConfigured
+	return cmd
+}
+
+// convertFaults is what exit code 3 means for conversions.
+const convertFaults = "more samples were unusable than --max-errors allows"
+
+// convertFlags are the flags that all kinds of input share.
+type convertFlags struct {
+	options convert.Options
+
+	config   string // a file with flags
+	from     string // a manifest whose options are taken over
+	like     *shard.Manifest
+	task     string // a number or auto
+	tasks    int
+	planOnly string
+	print    bool // the outputs, one a line
+	print0   bool // with NULs between them
+}
+
+func (f *convertFlags) add(fs *pflag.FlagSet) {
+	o := &f.options
+	fs.StringVar(&f.config, "config", "", "take flags, and SRC and OUT unless they are given, from a YAML `file`; flags given here win (see tfrec config)")
+	fs.StringVar(&f.from, "from-manifest", "", "take the options of the set that this `manifest` describes, so that the same is done to SRC; flags given here win")
+	fs.StringVar(&o.Name, "name", "", "dataset `name`: the first part of every shard's name (default: the source's base name in snake case)")
+	textVar(fs, "seed", "0", "N", "seed of every random choice: limit, split, shard, order", func(s string) (err error) {
+		if o.Seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			err = errors.New("want a whole number from 0 on")
+		}
+		return err
+	})
+	textVar(fs, "splits", "train=1", "NAME=SHARE,...", "splits by share, such as train=0.9,val=0.1; a sample's split never changes when others come or go", func(s string) (err error) {
+		o.Splits, err = convert.ParseSplits(s)
+		return err
+	})
+	textVar(fs, "shards", "auto", "N|auto", "shards in each split; auto aims at 128 MiB a shard", func(s string) error {
+		o.Shards = 0
+		if s == "auto" {
+			return nil
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			return fmt.Errorf("want a number above 0, or auto")
+		}
+		o.Shards = n
+		return nil
+	})
+	fs.BoolVar(&o.Even, "even", false, "cut shards to even lengths, though an added sample then changes several of them")
+	textVar(fs, "compression", "none", "KIND", "none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)", func(s string) (err error) {
+		o.Compression, err = tfrecord.ParseCompression(s)
+		if err == nil && o.Compression == tfrecord.Auto {
+			err = errors.New("auto is for reading: want none, gzip, zlib or zstd")
+		}
+		return err
+	})
+	textVar(fs, "max-errors", "0", "N|P%", "how many samples may be unusable, as a number or a share of all", func(s string) (err error) {
+		o.MaxErrors, err = convert.ParseTolerance(s)
+		return err
+	})
+	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many samples are made at a time")
+	fs.Int64Var(&o.Limit, "limit", 0, "take only `N` samples: a random choice that is the same everywhere (0: all)")
+	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace a set that was made with other options")
+	fs.BoolVar(&o.HashInputs, "hash-inputs", false, "compare the contents of inputs, not their sizes and times")
+	fs.BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and write nothing")
+	fs.StringVar(&f.planOnly, "plan-only", "", "write the plan as JSON to `FILE`, and nothing else")
+	fs.BoolVar(&o.Estimate, "estimate", false, "with --plan-only: make some samples, and reckon bytes and time from them")
+	fs.BoolVar(&f.print, "print-outputs", false, "print the path of every file that the set would have, one a line, and write nothing")
+	fs.BoolVar(&f.print0, "print0", false, "--print-outputs with a NUL behind each path")
+	fs.StringVar(&o.Depfile, "depfile", "", "write to `FILE` what the set was made from, as a rule for make and ninja")
+	fs.StringVar(&f.task, "task", "", "make only task `I|auto`'s share of the shards, I from 0; auto asks the scheduler's environment (tfrec finalize then ends the array job)")
+	fs.IntVar(&f.tasks, "tasks", 0, "how many tasks the array job has")
+	fs.BoolVar(&o.Replan, "replan", false, "with --task: give up an array job with another plan that was not finalized")
+	fs.IntVar(&o.Retries, "retries", 0, "how often shards that failed are tried again (default 2 with --task)")
+}
+
+// complete brings the flags into the form that package convert takes.
+func (f *convertFlags) complete(cmd *cobra.Command) error {
+	o := &f.options
+	changed := cmd.Flags().Changed
+	if changed("workers") && o.Workers < 1 {
+		return usageError("--workers %d: want 1 or more", o.Workers)
+	}
+	if changed("estimate") && f.planOnly == "" {
+		return usageError("--estimate: is for --plan-only")
+	}
+	if f.planOnly != "" && (f.print || f.print0) {
+		return usageError("--plan-only and --print-outputs: give one of them")
+	}
+	if f.planOnly != "" || f.print || f.print0 {
+		o.DryRun = true
+	}
+	if changed("task") != changed("tasks") {
+		return usageError("--task and --tasks go together: --task I --tasks N")
+	}
+	if !changed("task") {
+		return nil
+	}
+	if !changed("retries") {
+		o.Retries = 2
+	}
+	if f.task != "auto" {
+		index, err := strconv.Atoi(f.task)
+		if err != nil {
+			return usageError("--task %q: want a number from 0 to %d, or auto", f.task, f.tasks-1)
+		}
+		o.Task = &convert.Task{Index: index, Count: f.tasks}
+		return nil
+	}
+	task, from, err := convert.TaskOf(f.tasks, os.LookupEnv)
+	if err != nil {
+		return usageError("%v", err)
+	}
+	o.Task = &task
+	if !quietFlag(cmd) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "note: task %d of %d, from %s\n", task.Index, task.Count, from)
+	}
+	return nil
+}
+
+// run runs a conversion with progress, and prints its summary.
+func (f *convertFlags) run(cmd *cobra.Command, out string, work func(context.Context) (*convert.Summary, error)) error {
+	if err := f.complete(cmd); err != nil {
+		return err
+	}
+	o := &f.options
+	// While libjpeg-turbo works, its caller holds on to what Go schedules by, and
+	// those who read and write would wait: give them some of their own.
+	cores := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(cores + max(1, cores/2))
+	quiet := quietFlag(cmd)
+	o.Progress = new(convert.Progress)
+	stderr := cmd.ErrOrStderr()
+	if !quiet {
+		o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+	}
+	stop := showProgress(stderr, convertGauge(o.Progress), quiet)
+	sum, err := work(cmd.Context())
+	stop()
+
+	switch {
+	case err == nil && (f.print || f.print0):
+		return printOutputs(cmd.OutOrStdout(), out, sum.Plan.Outputs, f.print0)
+	case err == nil && f.planOnly != "":
+		return writePlan(cmd, f.planOnly, sum.Plan)
+	}
+	return printOutcome(cmd, sum, err, out)
+}
+
+// printOutcome says how a conversion into out, or its end, went.
+func printOutcome(cmd *cobra.Command, sum *convert.Summary, err error, out string) error {
+	var bad *convert.BadSamplesError
+	switch {
+	case errors.As(err, &bad):
+		printBad(cmd.ErrOrStderr(), bad.Samples)
+		if jsonFlag(cmd) {
+			if err := printJSON(cmd, bad.Summary); err != nil {
+				return err
+			}
+		}
+		return faultError(err)
+	case errors.Is(err, convert.ErrOptions):
+		return usageError("%v", err)
+	case err != nil:
+		return err
+	case jsonFlag(cmd):
+		return printJSON(cmd, sum)
+	}
+	return printSummary(cmd.OutOrStdout(), sum, out)
+}
+
+// shownBad is how many unusable samples are named on the terminal; the ledger
+// has all of them.
+const shownBad = 10
+
+func printBad(w io.Writer, bad []shard.BadSample) {
+	for i, b := range bad {
+		if i == shownBad {
+			fmt.Fprintf(w, "... and %d more\n", len(bad)-shownBad)
+			break
+		}
+		where := b.Key
+		if b.Line > 0 {
+			where = fmt.Sprintf("%s:%d", b.Source, b.Line)
+		}
+		fmt.Fprintf(w, "%s: %s: %s\n", where, b.Stage, b.Reason)
+	}
+}
+
+func printSummary(w io.Writer, s *convert.Summary, out string) error {
+	var b strings.Builder
+	switch s.Status {
+	case convert.UpToDate:
+		fmt.Fprintf(&b, "%s is up to date: ", out)
+	case convert.Planned:
+		fmt.Fprintf(&b, "%s would hold %d samples: ", out, s.Samples)
+	default:
+		fmt.Fprintf(&b, "%s %s: ", out, s.Status)
+	}
+	if s.Task != nil {
+		fmt.Fprintf(&b, "task %d of %d: ", s.Task.Index, s.Task.Count)
+	}
+	names := make([]string, 0, len(s.Splits))
+	for name := range s.Splits {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		if i > 0 {
+			b.WriteString(", ")
+		}
+		split := s.Splits[name]
+		if s.Status == convert.Planned {
+			fmt.Fprintf(&b, "%s in %s", name, count(int64(split.Shards), "shard"))
+		} else {
+			fmt.Fprintf(&b, "%s %s in %s", name, count(split.Records, "record"), count(int64(split.Shards), "shard"))
+		}
+	}
+	if s.Status != convert.Planned {
+		fmt.Fprintf(&b, ", %s", formatBytes(s.Bytes))
+	}
+	fmt.Fprintf(&b, " (%.2f s", s.Seconds)
+	if s.ShardsWritten > 0 && s.ShardsKept > 0 {
+		fmt.Fprintf(&b, "; %d shards kept, %d written", s.ShardsKept, s.ShardsWritten)
+	}
+	b.WriteString(")\n")
+	for _, line := range []struct {
+		n    int64
+		what string
+	}{
+		{s.Errors, "not usable, listed in " + shard.LedgerFile},
+		{s.Filtered, "left out by --min-size or --max-aspect"},
+	} {
+		if line.n > 0 {
+			fmt.Fprintf(&b, "  %s %s\n", count(line.n, "sample"), line.what)
+		}
+	}
+	if s.SkippedFiles > 0 {
+		fmt.Fprintf(&b, "  %s in the source left alone\n", count(s.SkippedFiles, "other file"))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// text is a flag whose value is parsed by a function.
+type text struct {
+	value, kind string
+	set         func(string) error
+}
+
+// textVar adds a flag that set parses. The default is shown, and not set.
+func textVar(fs *pflag.FlagSet, name, value, kind, usage string, set func(string) error) {
+	fs.Var(&text{value: value, kind: kind, set: set}, name, usage)
+}
+
+func (t *text) String() string { return t.value }
+func (t *text) Type() string   { return t.kind }
+func (t *text) Set(s string) error {
+	if err := t.set(s); err != nil {
+		return err
+	}
+	t.value = s
+	return nil
+}

@@ -1,0 +1,390 @@
+package command
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"go.yaml.in/yaml/v3"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/spelling"
+)
+
+// configured is what a configuration file or a manifest asks a conversion for.
+type configured struct {
+	kind     string   // "images" or "csv"
+	src      []string // empty when not given
+	out      string
+	settings []setting
+	sparing  bool // settings that are the default are left alone
+}
+
+// setting is the value of a flag, and where it was given.
+type setting struct {
+	flag   string
+	values []string // to be set one after the other
+	where  string   // such as "convert.yaml:7"
+}
+
+// The names in a configuration file that are no flags.
+const (
+	configKind = "kind"
+	configSrc  = "src"
+	configOut  = "out"
+)
+
+// notConfigured are flags about one run, not about the set: they are given on
+// the command line only.
+var notConfigured = []string{"config", "from-manifest", "help", "dry-run", "plan-only", "estimate", "print-outputs", "print0", "print-schema", "task", "tasks", "replan", "overwrite", "json", "quiet"}
+
+// maxConfig is the longest configuration file in bytes.
+const maxConfig = 1 << 20
+
+// readConfig reads a configuration file: a mapping from the names of flags to
+// their values, beside kind, src and out.
+func readConfig(path string) (*configured, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
+	if err != nil {
+		return nil, err
+	}
+	if len(data) > maxConfig {
+		return nil, fmt.Errorf("%s: longer than %d bytes", path, maxConfig)
+	}
+	var document, another yaml.Node
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	if err := d.Decode(&document); err != nil && err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if err := d.Decode(&another); err == nil {
+		return nil, fmt.Errorf("%s:%d: a second document: a configuration is one", path, another.Line)
+	} else if err != io.EOF {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if document.Kind != yaml.DocumentNode || len(document.Content) != 1 || document.Content[0].Kind != yaml.MappingNode {
+		return nil, fmt.Errorf("%s: want names of flags with their values, such as resize: 224 (tfrec config init writes an example)", path)
+	}
+	c := new(configured)
+	pairs := document.Content[0].Content
+	seen := map[string]int{}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		key, value := pairs[i], pairs[i+1]
+		where := fmt.Sprintf("%s:%d", path, key.Line)
+		if line, ok := seen[key.Value]; ok {
+			return nil, fmt.Errorf("%s: %s was given in line %d already", where, key.Value, line)
+		}
+		seen[key.Value] = key.Line
+		var values []string
+		if key.Value == "augment" && value.Kind == yaml.SequenceNode {
+			var end *yaml.Node
+			if i+2 < len(pairs) {
+				end = pairs[i+2]
+			}
+			values, err = inlinePolicy(path, data, value, end)
+			if err != nil {
+				return nil, err
+			}
+		} else if values, err = configValues(key.Value, value); err != nil {
+			return nil, fmt.Errorf("%s: %s: %w", where, key.Value, err)
+		}
+		switch key.Value {
+		case configKind:
+			c.kind = strings.Join(values, ",")
+			if c.kind != "images" && c.kind != "csv" {
+				return nil, fmt.Errorf("%s: kind: want images or csv", where)
+			}
+		case configSrc:
+			c.src = values
+		case configOut:
+			c.out = strings.Join(values, ",")
+		default:
+			c.settings = append(c.settings, setting{flag: key.Value, values: values, where: where})
+		}
+	}
+	return c, nil
+}
+
+// configValues returns what a flag is to be set to. A mapping is written as
+// NAME=VALUE,..., or as one value after the other for flags that are repeated;
+// a list as one value after the other.
+func configValues(name string, n *yaml.Node) ([]string, error) {
+	n = anchored(n)
+	switch n.Kind {
+	case yaml.SequenceNode:
+		return configScalars(n)
+	case yaml.MappingNode:
+		var parts []string
+		for i := 0; i+1 < len(n.Content); i += 2 {
+			k, err := configScalar(n.Content[i])
+			if err != nil {
+				return nil, err
+			}
+			v := []string{""}
+			if item := anchored(n.Content[i+1]); name == "vector" && item.Kind == yaml.SequenceNode {
+				v, err = configScalars(item)
+			} else {
+				v[0], err = configScalar(item)
+			}
+			if err != nil {
+				return nil, err
+			}
+			parts = append(parts, k+"="+strings.Join(v, ","))
+		}
+		if slices.Contains(repeated, name) {
+			return parts, nil
+		}
+		return []string{strings.Join(parts, ",")}, nil
+	}
+	v, err := configScalar(n)
+	return []string{v}, err
+}
+
+// anchored returns what an alias stands for.
+func anchored(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n.Alias
+	}
+	return n
+}
+
+func configScalar(n *yaml.Node) (string, error) {
+	v := anchored(n)
+	if v.Kind != yaml.ScalarNode || v.Tag == "!!null" {
+		return "", fmt.Errorf("line %d: want a value", n.Line)
+	}
+	return v.Value, nil
+}
+
+func configScalars(list *yaml.Node) ([]string, error) {
+	var values []string
+	for _, item := range list.Content {
+		v, err := configScalar(item)
+		if err != nil {
+			return nil, err
+		}
+		values = append(values, v)
+	}
+	return values, nil
+}
+
+// inlinePolicy reads a policy that stands in the configuration itself, before
+// the node end if there is one.
+func inlinePolicy(path string, data []byte, n, end *yaml.Node) ([]string, error) {
+	text, err := yaml.Marshal(n)
+	if err != nil {
+		return nil, err
+	}
+	p, err := augment.ParsePolicyYAML(text, "the policy")
+	if err == nil {
+		return []string{p.String()}, nil
+	}
+	// Once more, where it stands: for the line and column of what is wrong.
+	if text := alone(data, n, end); text != nil {
+		if _, placed := augment.ParsePolicyYAML(text, path); placed != nil {
+			return nil, placed
+		}
+	}
+	return nil, fmt.Errorf("%s:%d: augment: %w", path, n.Line, err)
+}
+
+// alone returns the text of a node at its line and column with nothing around
+// it: the lines from its own to before that of the node end. It is nil when
+// others are in the same line, and wrong where lines end with no newline.
+func alone(data []byte, n, end *yaml.Node) []byte {
+	lines := bytes.SplitAfter(data, []byte("\n"))
+	until := len(lines)
+	if end != nil {
+		until = min(until, end.Line-1)
+	}
+	if n.Line > until || n.Column > len(lines[n.Line-1]) {
+		return nil
+	}
+	var text []byte
+	text = append(text, strings.Repeat("\n", n.Line-1)+strings.Repeat(" ", n.Column-1)...)
+	text = append(text, lines[n.Line-1][n.Column-1:]...)
+	return append(text, bytes.Join(lines[n.Line:until], nil)...)
+}
+
+// repeated are the flags that are given once for each of their names.
+var repeated = []string{"column", "vector"}
+
+// listed are the flags of which a list is joined with commas: their value is
+// one text, or they take only the last.
+var listed = []string{"splits", "rename", "mean", "std", "na-values"}
+
+// runConfigured runs tfrec convert without a verb below it: the configuration
+// or the manifest says which one is meant.
+func runConfigured(cmd *cobra.Command, args []string) error {
+	var config, from string
+	for i, arg := range args {
+		if arg == "-h" || arg == "--help" {
+			return cmd.Help()
+		}
+		name, value, joined := strings.Cut(arg, "=")
+		if !joined && i+1 < len(args) {
+			value = args[i+1]
+		}
+		switch name {
+		case "--config":
+			config = value
+		case "--from-manifest":
+			from = value
+		}
+	}
+	var c *configured
+	var err error
+	switch {
+	case config != "":
+		c, err = readConfig(config)
+	case from != "":
+		c, _, err = readSettings(from)
+	case len(args) > 0 && strings.HasPrefix(args[0], "-"):
+		return usageError("want one of: %s; or --config FILE, or --from-manifest FILE", strings.Join(verbs(cmd), ", "))
+	case len(args) > 0:
+		return unknownVerb(cmd, args[0])
+	default:
+		return usageError("want one of: %s; or --config FILE, or --from-manifest FILE", strings.Join(verbs(cmd), ", "))
+	}
+	if err != nil {
+		return err
+	}
+	if c.kind == "" {
+		return usageError("%s: does not say what to convert: add kind: images or kind: csv, or call tfrec convert images or csv", config)
+	}
+	verb := childNamed(cmd, c.kind)
+	verb.SetContext(cmd.Context())
+	if err := verb.ParseFlags(args); err != nil {
+		return usageError("%w", err)
+	}
+	rest := verb.Flags().Args()
+	if err := verb.ValidateArgs(rest); err != nil {
+		return err
+	}
+	return verb.RunE(verb, rest)
+}
+
+// args checks the arguments of a conversion, unless a configuration may hold
+// them.
+func (f *convertFlags) args(check cobra.PositionalArgs) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if f.config != "" && len(args) == 0 {
+			return nil
+		}
+		return check(cmd, args)
+	}
+}
+
+// configure applies the configuration or manifest that a conversion of the
+// given kind is to follow, and returns its arguments, SRC... and OUT.
+func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string) ([]string, error) {
+	if f.config == "" && f.from == "" {
+		return args, nil
+	}
+	var c *configured
+	var err error
+	switch {
+	case f.config != "" && f.from != "":
+		return nil, usageError("--config and --from-manifest: give one of them")
+	case f.config != "":
+		c, err = readConfig(f.config)
+		f.options.AlsoReads = append(f.options.AlsoReads, f.config)
+	default:
+		c, f.like, err = readSettings(f.from)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if c.kind != "" && c.kind != kind {
+		return nil, usageError("%s%s is for convert %s", f.config, f.from, c.kind)
+	}
+	if err := c.apply(cmd); err != nil {
+		return nil, err
+	}
+	if f.like != nil {
+		f.options.ShardsLike = map[string]int{}
+		for _, split := range f.like.Splits {
+			f.options.ShardsLike[split.Name] = len(split.Shards)
+		}
+		if string(f.like.Options["labels"]) == `"file"` && !cmd.Flags().Changed("labels") {
+			return nil, usageError("%s: its labels came from a file: give one with --labels", f.from)
+		}
+	}
+	if len(args) > 0 {
+		return args, nil
+	}
+	if len(c.src) == 0 || c.out == "" {
+		return nil, usageError("%s: has no src and out, and the command line names none", f.config)
+	}
+	if kind == "images" && len(c.src) != 1 {
+		return nil, usageError("%s: src: want one folder", f.config)
+	}
+	return append(c.src, c.out), nil
+}
+
+// apply sets the flags that the command line has not set.
+func (c *configured) apply(cmd *cobra.Command) error {
+	fs := cmd.Flags()
+	given := map[string]bool{}
+	fs.Visit(func(f *pflag.Flag) { given[f.Name] = true })
+	for _, s := range c.settings {
+		f := fs.Lookup(s.flag)
+		switch {
+		case slices.Contains(notConfigured, s.flag):
+			return usageError("%s: %s is for the command line: it is about one run", s.where, s.flag)
+		case f == nil:
+			return usageError("%s: unknown name %q%s", s.where, s.flag, nearFlag(fs, s.flag))
+		case given[s.flag], c.sparing && len(s.values) == 1 && s.values[0] == f.DefValue:
+			continue
+		}
+		values := s.values
+		if slices.Contains(listed, s.flag) {
+			values = []string{strings.Join(values, ",")}
+		}
+		if list, ok := f.Value.(pflag.SliceValue); ok { // as they are, whatever characters are in them
+			if err := list.Replace(values); err != nil {
+				return usageError("%s: %s: %w", s.where, s.flag, err)
+			}
+			f.Changed = true
+			continue
+		}
+		if len(values) > 1 && !slices.Contains(repeated, s.flag) {
+			return usageError("%s: %s takes one value", s.where, s.flag)
+		}
+		for _, v := range values {
+			if s.flag == "vocab" && v == "true" {
+				v = f.NoOptDefVal
+			} else if s.flag == "vocab" && v == "false" {
+				continue
+			}
+			if err := fs.Set(s.flag, v); err != nil {
+				return usageError("%s: %s: %w", s.where, s.flag, errors.Unwrap(err))
+			}
+		}
+	}
+	return nil
+}
+
+// nearFlag suggests a flag for a misspelt name.
+func nearFlag(fs *pflag.FlagSet, name string) string {
+	best, least := "", 3
+	fs.VisitAll(func(f *pflag.Flag) {
+		if d := spelling.Distance(f.Name, name); d < least && !slices.Contains(notConfigured, f.Name) {
+			best, least = f.Name, d
+		}
+	})
+	if best == "" {
+		return " (names are those of the flags; tfrec config init lists them)"
+	}
+	return fmt.Sprintf("; did you mean %s?", best)
+}

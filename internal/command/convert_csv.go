@@ -1,0 +1,245 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/convert"
+)
+
+// csvFlags are the flags of convert csv.
+type csvFlags struct {
+	convertFlags
+	csv         convert.CSVOptions
+	schema      string
+	vocab       string
+	printSchema bool
+}
+
+func newConvertCSVCommand() *cobra.Command {
+	f := new(csvFlags)
+	o := &f.csv
+	cmd := &cobra.Command{
+		Use:   "csv SRC... OUT",
+		Short: "Turn CSV files into shards",
+		Long: `Turn the rows of CSV files into a sharded set of TFRecords in OUT.
+
+SRC is a file or a glob, plain or compressed with gzip or zstd. Each column is a
+feature: int64 when all of its values are integers, float when all are numbers,
+bytes otherwise (numbers with leading zeros, a plus sign or more digits than
+int64 holds are kept as bytes). Types are inferred over the whole input; --column
+and --schema set them. Rows keep the order of the input unless --shuffle is given.
+
+Fields may be quoted as Python's csv module writes them. Rows with too few or too
+many fields, and values that are not of the type of their column, are listed in
+OUT/errors.jsonl with file and line; --max-errors says how many are bearable.`,
+		Example: `  tfrec convert csv trips.csv out/
+  tfrec convert csv 'part-*.csv.gz' out/ --splits train=0.9,val=0.1 --shuffle
+  tfrec convert csv card.csv out/ --vector v=V1..V28 --label Class --column Amount=float
+  tfrec convert csv trips.csv --print-schema > schema.json`,
+		Annotations: map[string]string{faultsMean: convertFaults},
+		Args: f.args(func(cmd *cobra.Command, args []string) error {
+			switch {
+			case f.printSchema && len(args) < 1:
+				return usageError("want SRC... with --print-schema")
+			case !f.printSchema && len(args) < 2:
+				return usageError("want SRC... OUT: the CSV files and the folder to write to")
+			}
+			return nil
+		}),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := f.configure(cmd, "csv", args)
+			if err != nil {
+				return err
+			}
+			if f.printSchema {
+				return f.runPrintSchema(cmd, args)
+			}
+			out := args[len(args)-1]
+			return f.run(cmd, out, func(ctx context.Context) (*convert.Summary, error) {
+				if err := f.complete(cmd); err != nil {
+					return nil, err
+				}
+				return convert.CSV(ctx, args[:len(args)-1], out, *o)
+			})
+		},
+	}
+	fs := cmd.Flags()
+	f.add(fs)
+	textVar(fs, "delimiter", "auto", "CHAR", `between fields: a character, tab or \t, or auto: told from the first lines among , ; tab |`, func(s string) (err error) {
+		o.Delimiter, err = parseDelimiter(s)
+		return err
+	})
+	fs.BoolVar(&o.NoHeader, "no-header", false, "the first row is a row like all others (needs --columns)")
+	fs.StringSliceVar(&o.Columns, "columns", nil, "`names` of all columns, in place of the header")
+	textVar(fs, "column", "inferred", "NAME=TYPE", "type of a column: int64, float or bytes (repeatable)", func(s string) error {
+		name, kind, ok := cutLast(s, "=")
+		if !ok {
+			return fmt.Errorf("want NAME=int64, NAME=float or NAME=bytes")
+		}
+		t, err := convert.ParseColumnType(kind)
+		if err != nil {
+			return err
+		}
+		if o.Types == nil {
+			o.Types = map[string]convert.ColumnType{}
+		}
+		o.Types[name] = t
+		return nil
+	})
+	fs.StringVar(&f.schema, "schema", "", "JSON `file` with the types of columns, as --print-schema writes it")
+	fs.BoolVar(&f.printSchema, "print-schema", false, "print the types of the columns as JSON, and convert nothing")
+	textVar(fs, "na", string(convert.MissingDrop), "HOW", "missing values: drop-feature leaves the feature out of the record, default stores 0 or nothing, error makes the row unusable", func(s string) error {
+		o.Missing = convert.MissingPolicy(s)
+		return nil
+	})
+	textVar(fs, "na-values", ",NA,N/A,NULL,null", "SPELLING,...", "spellings of a missing value, in place of these; the empty one is the empty field (repeatable)", func(s string) error {
+		o.MissingValues = append(o.MissingValues, strings.Split(s, ",")...)
+		return nil
+	})
+	textVar(fs, "vector", "", "NAME=FIRST..LAST", "pack columns into one feature: NAME=FIRST..LAST or NAME=A,B,C (repeatable)", func(s string) error {
+		v, err := convert.ParseVector(s)
+		o.Vectors = append(o.Vectors, v)
+		return err
+	})
+	fs.StringVar(&o.Label, "label", "", "`column` with the label")
+	fs.StringVar(&f.vocab, "vocab", "", "map the text of the label to ids: the places of its sorted values, or with =`FILE` of the lines in there; the names are in the manifest and in the labels file that TFDS reads")
+	fs.Lookup("vocab").NoOptDefVal = vocabFromData
+	fs.IntVar(&o.LabelOffset, "label-offset", 0, "begin label ids at `N`, with N background names in front")
+	fs.StringVar(&o.Key, "key", "", "`column` that names a row in errors.jsonl (default: file and line)")
+	fs.BoolVar(&o.Shuffle, "shuffle", false, "put the rows of a split into a random order over all of its shards")
+	textVar(fs, "memory", "512MiB", "SIZE", "memory for --shuffle; beyond it, disk space in OUT is used", func(s string) (err error) {
+		o.Memory, err = parseSize(s)
+		return err
+	})
+	textVar(fs, "max-row", "64MiB", "SIZE", "length of the longest row", func(s string) (err error) {
+		o.MaxRow, err = parseSize(s)
+		return err
+	})
+	return cmd
+}
+
+// vocabFromData is the value of --vocab without a file.
+const vocabFromData = "-"
+
+// complete reads the files that flags name, and puts the shared flags in.
+func (f *csvFlags) complete(cmd *cobra.Command) error {
+	o := &f.csv
+	o.Options = f.options
+	if o.NoHeader && len(o.Columns) == 0 {
+		return usageError("--no-header: the columns need names: --columns A,B,...")
+	}
+	if f.vocab != "" {
+		o.Vocab = true
+	} else if f.like != nil && string(f.like.Options["vocab"]) == "true" {
+		o.Vocab, o.Vocabulary = true, f.like.Labels[min(o.LabelOffset, len(f.like.Labels)):]
+	}
+	if f.vocab != "" && f.vocab != vocabFromData {
+		names, err := readLines(f.vocab)
+		if err != nil {
+			return fmt.Errorf("--vocab: %w", err)
+		}
+		o.Vocabulary = names
+	}
+	if f.schema == "" {
+		return nil
+	}
+	schema, err := convert.ReadSchema(f.schema)
+	if err != nil {
+		return fmt.Errorf("--schema: %w", err)
+	}
+	if o.Types == nil {
+		o.Types = map[string]convert.ColumnType{}
+	}
+	for _, c := range schema.Columns {
+		if _, given := o.Types[c.Name]; !given {
+			o.Types[c.Name] = c.Type
+		}
+	}
+	return nil
+}
+
+// runPrintSchema prints the types of the columns. A last argument that is no
+// file yet is taken for the OUT of the conversion to come.
+func (f *csvFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
+	if err := f.complete(cmd); err != nil {
+		return err
+	}
+	stderr := cmd.ErrOrStderr()
+	if !quietFlag(cmd) {
+		f.csv.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+	}
+	if last := args[len(args)-1]; len(args) > 1 && !strings.ContainsAny(last, "*?[") {
+		if st, err := os.Stat(last); err != nil || st.IsDir() {
+			args = args[:len(args)-1]
+		}
+	}
+	schema, err := convert.CSVSchema(cmd.Context(), args, f.csv)
+	switch {
+	case errors.Is(err, convert.ErrOptions):
+		return usageError("%v", err)
+	case err != nil:
+		return err
+	case jsonFlag(cmd):
+		return printJSON(cmd, schema)
+	}
+	e := json.NewEncoder(cmd.OutOrStdout())
+	e.SetEscapeHTML(false)
+	e.SetIndent("", "  ")
+	return e.Encode(schema)
+}
+
+// parseDelimiter reads a delimiter.
+func parseDelimiter(s string) (byte, error) {
+	switch s {
+	case "auto":
+		return 0, nil
+	case "tab", `\t`:
+		return '\t', nil
+	}
+	if len(s) != 1 || s == `"` || s == "\n" || s == "\r" || s == "\x00" {
+		return 0, fmt.Errorf("want one character of one byte, but no quote and no line end; tab or \\t; or auto")
+	}
+	return s[0], nil
+}
+
+// cutLast cuts around the last sep: names may hold it.
+func cutLast(s, sep string) (before, after string, found bool) {
+	i := strings.LastIndex(s, sep)
+	if i < 0 {
+		return s, "", false
+	}
+	return s[:i], s[i+len(sep):], true
+}
+
+// maxVocabLine is the longest line of a vocabulary in bytes.
+const maxVocabLine = 1 << 20
+
+// readLines reads a file of one name a line.
+func readLines(path string) ([]string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var lines []string
+	sc := bufio.NewScanner(f)
+	sc.Buffer(nil, maxVocabLine)
+	for sc.Scan() {
+		lines = append(lines, sc.Text())
+	}
+	if err := sc.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	if len(lines) == 0 {
+		return nil, fmt.Errorf("%s: no names", path)
+	}
+	return lines, nil
+}

@@ -1,0 +1,207 @@
+package command
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert"
+)
+
+func newConvertImagesCommand() *cobra.Command {
+	var f convertFlags
+	o := convert.ImageOptions{}
+	o.Resize.Antialias = true
+	gpuWhen := gpuOff
+	cmd := &cobra.Command{
+		Use:   "images SRC OUT",
+		Short: "Turn a folder of pictures into shards",
+		Long: `Turn the pictures below SRC into a sharded set of TFRecords in OUT.
+
+The label of a picture is the name of its first folder: SRC/daisy/1.jpg is a
+daisy. Folders named train, val or validation, and test above the class folders
+are taken as splits. Pictures without class folders need --labels FILE.csv (a
+path and a label in each row) or --unlabelled.
+
+JPEG, PNG, GIF (first frame), BMP, WebP and TIFF are read, recognised by content.
+Damaged pictures are listed in OUT/errors.jsonl; --max-errors says how many of
+them are bearable.`,
+		Example: `  tfrec convert images photos/ out/
+  tfrec convert images photos/ out/ --resize 224 --splits train=0.9,val=0.1
+  tfrec convert images photos/ out/ --resize 299x299 --fit pad --encode png --shards 16`,
+		Args:        f.args(exactArgs("SRC", "OUT")),
+		Annotations: map[string]string{faultsMean: convertFaults},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			args, err := f.configure(cmd, "images", args)
+			if err != nil {
+				return err
+			}
+			return f.run(cmd, args[1], func(ctx context.Context) (*convert.Summary, error) {
+				if err := checkImageFlags(cmd, &o); err != nil {
+					return nil, err
+				}
+				if err := gpuWhen.check(cmd, &o); err != nil {
+					return nil, err
+				}
+				o.Options = f.options
+				if policy := cmd.Flag("augment").Value.String(); isYAML(policy) {
+					o.AlsoReads = append(o.AlsoReads, policy)
+				}
+				return gpuWhen.run(&o, func() (*convert.Summary, error) {
+					return convert.Images(ctx, args[0], args[1], o)
+				})
+			})
+		},
+	}
+	fs := cmd.Flags()
+	f.add(fs)
+	fs.StringVar(&o.LabelFile, "labels", "", "CSV `file` with a path and a label in each row, for pictures without class folders")
+	fs.BoolVar(&o.Unlabelled, "unlabelled", false, "store no labels")
+	fs.IntVar(&o.LabelOffset, "label-offset", 0, "begin label ids at `N`, with N background names in front")
+	textVar(fs, "rename", "", "OLD=NEW,...", "store features under other keys, such as image/encoded=image", func(s string) error {
+		if o.Rename == nil {
+			o.Rename = map[string]string{}
+		}
+		for _, pair := range strings.Split(s, ",") {
+			old, name, ok := strings.Cut(pair, "=")
+			if !ok {
+				return fmt.Errorf("%q: want OLD=NEW", pair)
+			}
+			if before, ok := o.Rename[old]; ok {
+				return fmt.Errorf("%s is given two names, %s and %s", old, before, name)
+			}
+			o.Rename[old] = name
+		}
+		return nil
+	})
+	fs.StringArrayVar(&o.Include, "include", nil, "take only paths that match this `glob` (repeatable; ** stands for any folders)")
+	fs.StringArrayVar(&o.Exclude, "exclude", nil, "leave out paths that match this `glob` (repeatable)")
+	fs.BoolVar(&o.FollowSymlinks, "follow-symlinks", false, "read what symbolic links lead to")
+	textVar(fs, "augment", "", "SPEC|FILE", "make variants of each picture: a policy such as hflip:0.5|rotate:15, or a YAML file (see tfrec augment list)", func(s string) (err error) {
+		o.Augment, err = augment.LoadPolicy(s)
+		return err
+	})
+	fs.IntVar(&o.Copies, "copies", 0, "variants of each picture (default 1 with --augment)")
+	fs.BoolVar(&o.KeepOriginal, "keep-original", false, "store the original beside its variants")
+	fs.StringSliceVar(&o.AugmentSplits, "augment-splits", nil, "splits that get variants (default train)")
+	textVar(fs, "resize", "", "WxH|N", "resize to width x height, or the shorter side to N and then a centre crop to NxN", func(s string) error {
+		size, err := augment.ParseSize(s)
+		o.Resize.Width, o.Resize.Height, o.Resize.Square = size.Width, size.Height, size.Square
+		return err
+	})
+	textVar(fs, "fit", "stretch", "HOW", "how WxH is met: stretch, crop, pad, shorter (that side), longer (that side)", func(s string) (err error) {
+		o.Resize.Fit, err = augment.ParseFit(s)
+		return err
+	})
+	textVar(fs, "pad-color", "", "RRGGBB", "what --fit pad fills with (default 000000)", func(s string) (err error) {
+		o.Resize.PadColor, err = parseColor(s)
+		return err
+	})
+	fs.BoolVar(&o.Resize.NoUpscale, "no-upscale", false, "never make a picture larger")
+	textVar(fs, "filter", "bilinear", "NAME", "bilinear, lanczos3, bicubic, area or nearest", func(s string) (err error) {
+		o.Resize.Filter, err = augment.ParseFilter(s)
+		return err
+	})
+	fs.BoolVar(&o.Resize.Antialias, "antialias", true, "take every source pixel into account when reducing, as Pillow does; false: as tf.image.resize")
+	textVar(fs, "encode", "", "HOW", "jpeg, png, raw, float32, or keep: the file's bytes as they are (default: keep, or jpeg when pixels change)", func(s string) error {
+		o.Encode = convert.Encoding(s)
+		return nil
+	})
+	fs.IntVar(&o.Quality, "quality", 0, "JPEG quality, 1 to 100 (default 95)")
+	fs.StringVar(&o.Subsampling, "subsampling", "", "JPEG chroma `subsampling`: 420, 422, 440 or 444 (default 420)")
+	fs.IntVar(&o.Channels, "channels", 0, "channels to store: 1 or 3 (default: as many as the picture has; 3 for raw and float32)")
+	textVar(fs, "mean", "0,0,0", "R,G,B", "mean that float32 subtracts, for pixels in 0..1", func(s string) (err error) {
+		o.Normalize.Mean, err = parseTriple(s)
+		return err
+	})
+	textVar(fs, "std", "1,1,1", "R,G,B", "standard deviation that float32 divides by", func(s string) (err error) {
+		o.Normalize.Std, err = parseTriple(s)
+		return err
+	})
+	fs.IntVar(&o.MinSize, "min-size", 0, "leave out pictures whose shorter side is below `N` pixels")
+	fs.Float64Var(&o.MaxAspect, "max-aspect", 0, "leave out pictures whose longer side is more than `R` times the shorter")
+	fs.StringVar(&o.Decoder, "decoder", "auto", "JPEG `decoder`: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)")
+	textVar(fs, "gpu", "off", "WHEN", "draw, resize and normalise on an NVIDIA GPU, to the same bytes: auto (if there is one), on (or fail) or off", func(s string) (err error) {
+		gpuWhen, err = parseGPU(s)
+		return err
+	})
+	fs.Int64Var(&o.MaxPixels, "max-pixels", 178956970, "refuse pictures with more pixels")
+	textVar(fs, "background", "", "RRGGBB", "composite transparent pictures on this colour (default: drop the alpha channel)", func(s string) error {
+		c, err := parseColor(s)
+		o.Background = &c
+		return err
+	})
+	fs.BoolVar(&o.ExactPixels, "exact-pixels", false, "resize in RGB and from the full size, even where planes or a reduced decode would do")
+	fs.BoolVar(&o.NoCheck, "no-check", false, "under --encode keep, do not decode pictures to find damage")
+	return cmd
+}
+
+// isYAML reports whether --augment names a file.
+func isYAML(policy string) bool {
+	ext := strings.ToLower(filepath.Ext(policy))
+	return ext == ".yaml" || ext == ".yml"
+}
+
+// checkImageFlags refuses flags that mean nothing without others.
+func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
+	changed := cmd.Flags().Changed
+	if o.Resize.Square > 0 && changed("fit") {
+		return usageError("--fit: --resize N crops to a square; --fit is for --resize WxH")
+	}
+	if changed("pad-color") && o.Resize.Fit != augment.Pad {
+		return usageError("--pad-color: is for --fit pad")
+	}
+	if !changed("resize") {
+		for _, name := range []string{"fit", "pad-color", "no-upscale", "filter", "antialias"} {
+			if changed(name) {
+				return usageError("--%s: there is no --resize for it to act on", name)
+			}
+		}
+	}
+	if changed("copies") && o.Copies < 1 {
+		return usageError("--copies %d: want 1 or more", o.Copies)
+	}
+	if changed("quality") && (o.Quality < 1 || o.Quality > 100) {
+		return usageError("--quality %d is not between 1 and 100", o.Quality)
+	}
+	if o.Decoder != "auto" && o.Decoder != "turbo" && o.Decoder != "go" {
+		return usageError("--decoder %q: want auto, turbo or go", o.Decoder)
+	}
+	switch o.Subsampling {
+	case "", "420", "422", "440", "444":
+	default:
+		return usageError("--subsampling %q: want 420, 422, 440 or 444", o.Subsampling)
+	}
+	return nil
+}
+
+// parseColor reads RRGGBB.
+func parseColor(s string) (c [3]uint8, err error) {
+	b, err := hex.DecodeString(strings.TrimPrefix(s, "#"))
+	if err != nil || len(b) != 3 {
+		return c, fmt.Errorf("want six hexadecimal digits such as ffffff")
+	}
+	return [3]uint8(b), nil
+}
+
+// parseTriple reads one number for all channels, or three.
+func parseTriple(s string) (v [3]float32, err error) {
+	parts := strings.Split(s, ",")
+	if len(parts) != 1 && len(parts) != 3 {
+		return v, fmt.Errorf("want one number or three, such as 0.485,0.456,0.406")
+	}
+	for i := range v {
+		x, err := strconv.ParseFloat(strings.TrimSpace(parts[i%len(parts)]), 32)
+		if err != nil {
+			return v, fmt.Errorf("%q is no number", parts[i%len(parts)])
+		}
+		v[i] = float32(x)
+	}
+	return v, nil
+}

@@ -1,0 +1,64 @@
+package command
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/convert"
+)
+
+// printOutputs prints the paths of a set's files, each with a line break or a
+// NUL behind it.
+func printOutputs(w io.Writer, out string, names []string, nul bool) error {
+	end := byte('\n')
+	if nul {
+		end = 0
+	}
+	var b []byte
+	for _, name := range names {
+		b = append(append(b, filepath.Join(out, filepath.FromSlash(name))...), end)
+	}
+	_, err := w.Write(b)
+	return err
+}
+
+// writePlan writes a plan to a file, "-" being stdout, and a word about it.
+func writePlan(cmd *cobra.Command, path string, p *convert.Plan) error {
+	data, err := json.MarshalIndent(struct {
+		SchemaVersion int `json:"schema_version"`
+		*convert.Plan
+	}{schemaVersion, p}, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the plan: %w", err)
+	}
+	data = append(data, '\n')
+	if path == "-" {
+		_, err := cmd.OutOrStdout().Write(data)
+		return err
+	}
+	if err := os.WriteFile(path, data, 0o644); err != nil {
+		return err
+	}
+	if jsonFlag(cmd) {
+		return printJSON(cmd, p)
+	}
+	var samples int64
+	kept := 0
+	for _, s := range p.Shards {
+		samples += s.Samples
+		if s.Kept {
+			kept++
+		}
+	}
+	line := fmt.Sprintf("%s: %s in %s, %d of them finished", path, count(samples, "sample"), count(int64(len(p.Shards)), "shard"), kept)
+	if e := p.Estimate; e != nil {
+		line += fmt.Sprintf("; about %s in %.0f s with %s, by %s", formatBytes(e.Bytes), e.Seconds, count(int64(e.Workers), "worker"), count(e.Tried, "sample"))
+	}
+	_, err = fmt.Fprintln(cmd.OutOrStdout(), line)
+	return err
+}

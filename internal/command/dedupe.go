@@ -1,0 +1,130 @@
+package command
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// dedupeResult is what dedupe prints.
+type dedupeResult struct{ *shard.DedupeReport }
+
+func (r dedupeResult) detail() string { return count(r.Duplicates, "duplicate") + " dropped" }
+
+func newDedupeCommand() *cobra.Command {
+	f := new(reshapeFlags)
+	var o shard.DedupeOptions
+	var list string
+	cmd := &cobra.Command{
+		Use:     "dedupe IN... OUT",
+		GroupID: groupReshape,
+		Short:   "Drop records that are in the input before",
+		Long: `Write the records to a new set in OUT without those that are the same as one
+before: all of their bytes are, or with --by the values of a feature. The first
+of them is kept, in the order of the input, whatever splits they are in. Records
+that lack the feature of --by are kept.
+
+Records are told apart by hashes of 128 bits. What --memory does not hold of
+them lies in OUT meanwhile.`,
+		Example: `  tfrec dedupe out/ clean/
+  tfrec dedupe train/ test/ clean/ --by image/filename --report dropped.jsonl`,
+		Annotations: map[string]string{faultsMean: damagedFaults},
+		Args:        minArgs("IN", "OUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, out := args[:len(args)-1], args[len(args)-1]
+			return f.run(cmd, out, func(ctx context.Context) (any, error) {
+				o.ReshapeOptions = f.options
+				if list == "" {
+					report, err := shard.Dedupe(ctx, in, out, o)
+					return dedupeResult{report}, err
+				}
+				if err := keepInputs(list, in); err != nil {
+					return nil, err
+				}
+				w, err := newLinesFile(list)
+				if err != nil {
+					return nil, fmt.Errorf("--report: %w", err)
+				}
+				defer w.discard()
+				o.Dropped = func(d shard.Duplicate) error {
+					d.File, d.Repeats.File = shard.Readable(d.File), shard.Readable(d.Repeats.File)
+					return w.add(d)
+				}
+				report, err := shard.Dedupe(ctx, in, out, o)
+				if err == nil {
+					err = w.place()
+				}
+				return dedupeResult{report}, err
+			})
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&o.By, "by", "", "records are the same when they have the same value of the feature `key`")
+	fs.StringVar(&list, "report", "", "`file` to list what was dropped in: a JSON object a line, with file and number of the record and of the one that it repeats")
+	f.add(fs)
+	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	return cmd
+}
+
+// keepInputs refuses a list that would take the place of a file of the inputs.
+func keepInputs(list string, in []string) error {
+	there, err := os.Stat(list)
+	if err != nil {
+		return nil // a new file
+	}
+	sources, err := shard.Expand(in)
+	if err != nil {
+		return err
+	}
+	for _, s := range sources {
+		files := []string{s.Path}
+		if s.Set != nil {
+			files = append(files, filepath.Join(s.Set.Dir, shard.ManifestFile))
+		}
+		for _, file := range files {
+			if st, err := os.Stat(file); err == nil && os.SameFile(st, there) {
+				return fmt.Errorf("--report: %s is of the inputs: give another file", list)
+			}
+		}
+	}
+	return nil
+}
+
+// linesFile is a file of JSON lines that is put in place whole.
+type linesFile struct {
+	path string
+	file *os.File
+	buf  *bufio.Writer
+	to   *json.Encoder
+}
+
+func newLinesFile(path string) (*linesFile, error) {
+	file, err := os.CreateTemp(filepath.Dir(path), "."+filepath.Base(path)+".*")
+	if err != nil {
+		return nil, err
+	}
+	w := &linesFile{path: path, file: file, buf: bufio.NewWriter(file)}
+	w.to = json.NewEncoder(w.buf)
+	w.to.SetEscapeHTML(false)
+	return w, nil
+}
+
+func (w *linesFile) add(v any) error { return w.to.Encode(v) }
+
+func (w *linesFile) place() error {
+	if err := w.buf.Flush(); err != nil {
+		return err
+	}
+	return atomicfile.Place(w.file, w.path)
+}
+
+// discard removes what was not placed.
+func (w *linesFile) discard() { atomicfile.Discard(w.file) }

@@ -1,0 +1,129 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+func newDiffCommand() *cobra.Command {
+	o := shard.DiffOptions{Memory: 256 << 20}
+	cmd := &cobra.Command{
+		Use:     "diff A B",
+		GroupID: groupLook,
+		Short:   "Say in which records, features and labels two inputs differ",
+		Long: `Say in which records, features and labels two inputs differ. A and B are each a
+file, a glob, a folder or a manifest. Records are compared by their bytes,
+however they are spread over files: each split with the other's of that name
+when both have the same splits, else all in the order of the files.
+
+Of the first differences the places are told and, for Examples, the features
+that differ, with their values; all are counted. --unordered compares what
+records there are and how many of each, wherever they lie.
+
+Labels and features of two manifests are compared, too. Their other options are
+shown where they differ, but do not make the sets differ.`,
+		Example: `  tfrec diff old/ new/
+  tfrec diff --unordered before.tfrecord shuffled/
+  tfrec diff --json a/ b/ | jq .features`,
+		Annotations: map[string]string{faultsMean: "the inputs differ, or have faults"},
+		Args:        exactArgs("A", "B"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Memory < 1e6 {
+				return usageError("--memory: %d bytes are too few: want 1MB or more", o.Memory)
+			}
+			if o.MaxListed < 1 {
+				return usageError("--max %d: want 1 or more", o.MaxListed)
+			}
+			o.Progress = new(shard.ReadProgress)
+			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
+			report, err := shard.Diff(cmd.Context(), args[0], args[1], o)
+			stop()
+			if err != nil {
+				return err
+			}
+			if jsonFlag(cmd) {
+				err = printJSON(cmd, readableDiff(report))
+			} else {
+				printDiff(cmd.OutOrStdout(), report)
+			}
+			if err == nil && !report.Equal {
+				err = faultError(errors.New("")) // all of it was printed
+			}
+			return err
+		},
+	}
+	fs := cmd.Flags()
+	fs.BoolVar(&o.Unordered, "unordered", false, "compare what records there are, wherever they lie")
+	fs.IntVar(&o.MaxListed, "max", 10, "tell the places of the first `N` differences")
+	textVar(fs, "memory", "256MiB", "SIZE", "memory for --unordered; beyond it, a temporary file is used", func(s string) (err error) {
+		o.Memory, err = parseSize(s)
+		return err
+	})
+	return cmd
+}
+
+// readableDiff makes paths fit for JSON.
+func readableDiff(r *shard.DiffReport) *shard.DiffReport {
+	for i := range r.Differences {
+		for _, place := range []*shard.RecordPlace{r.Differences[i].A, r.Differences[i].B} {
+			if place != nil {
+				place.Path = shard.Readable(place.Path)
+			}
+		}
+	}
+	readableFaults(r.Faults)
+	return r
+}
+
+// printDiff prints the differences of the manifests, those of the records, and
+// a summary.
+func printDiff(w io.Writer, r *shard.DiffReport) {
+	for _, d := range r.Described {
+		what := d.What
+		if d.Key != "" {
+			what += " " + printable(d.Key)
+		}
+		fmt.Fprintf(w, "%s: %s, and %s\n", what, orNone(d.A), orNone(d.B))
+	}
+	for _, d := range r.Differences {
+		switch {
+		case d.A == nil:
+			fmt.Fprintf(w, "%s: record %d is in B alone: %s\n", d.B.Path, d.B.Record, d.Reason)
+		case d.B == nil:
+			fmt.Fprintf(w, "%s: record %d is in A alone: %s\n", d.A.Path, d.A.Record, d.Reason)
+		default:
+			fmt.Fprintf(w, "%s: record %d, and %s: record %d differ", d.A.Path, d.A.Record, d.B.Path, d.B.Record)
+			if d.Reason != "" {
+				fmt.Fprintf(w, ": %s", d.Reason)
+			}
+			fmt.Fprintln(w)
+			for _, f := range d.Features {
+				fmt.Fprintf(w, "  %s: %s, and %s\n", printable(f.Key), orNone(f.A), orNone(f.B))
+			}
+		}
+	}
+	printFaults(w, r.Faults)
+	for _, key := range slices.Sorted(maps.Keys(r.Features)) {
+		fmt.Fprintf(w, "feature %s differs in %s\n", printable(key), count(r.Features[key], "record"))
+	}
+	fmt.Fprintf(w, "A has %s, B %s: ", count(r.RecordsA, "record"), count(r.RecordsB, "record"))
+	if r.Equal {
+		fmt.Fprintln(w, "equal")
+		return
+	}
+	fmt.Fprintf(w, "%d differ, %d in A alone, %d in B alone\n", r.Differing, r.OnlyA, r.OnlyB)
+}
+
+func orNone(s string) string {
+	if s == "" {
+		return "none"
+	}
+	return s
+}

@@ -1,0 +1,119 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Exit codes. A script may rely on them; interface.md of the design and every
+// command's help say the same.
+const (
+	exitFine        = 0
+	exitFailed      = 1
+	exitUsage       = 2
+	exitFaults      = 3
+	exitInterrupted = 130 // 128 + SIGINT
+	exitTerminated  = 143 // 128 + SIGTERM
+)
+
+// maxUsage bounds what a wrong use writes to stderr, in bytes.
+const maxUsage = 1000
+
+// wrongUsage is an error in how the command was called: exit code 2.
+type wrongUsage struct{ err error }
+
+func (e *wrongUsage) Error() string { return e.err.Error() }
+func (e *wrongUsage) Unwrap() error { return e.err }
+
+// usageError says that the command was called wrongly (exit code 2). A hint at
+// --help is added when it is printed.
+func usageError(format string, args ...any) error {
+	return &wrongUsage{err: fmt.Errorf(format, args...)}
+}
+
+// dataFaults is an error in the data: exit code 3.
+type dataFaults struct{ err error }
+
+func (e *dataFaults) Error() string { return e.err.Error() }
+func (e *dataFaults) Unwrap() error { return e.err }
+
+// faultError says that the data have faults (exit code 3). An err whose text
+// is empty prints nothing: everything was said already.
+func faultError(err error) error { return &dataFaults{err: err} }
+
+// interrupted is the cause of a context that a signal cancelled.
+type interrupted struct{ signal os.Signal }
+
+func (e *interrupted) Error() string { return e.signal.String() }
+
+// exitCode maps what a command returned to the exit code. It is the only place
+// that does.
+func exitCode(ctx context.Context, err error) int {
+	var wrong *wrongUsage
+	var bad *dataFaults
+	var stopped *interrupted
+	switch {
+	case err == nil:
+		return exitFine
+	case errors.As(context.Cause(ctx), &stopped):
+		if stopped.signal == syscall.SIGTERM {
+			return exitTerminated
+		}
+		return exitInterrupted
+	case errors.As(err, &wrong):
+		return exitUsage
+	case errors.As(err, &bad):
+		return exitFaults
+	default:
+		return exitFailed
+	}
+}
+
+// report prints an error for people: one line, and for a wrong use a second
+// one that leads to the help.
+func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error) {
+	switch code := exitCode(ctx, err); {
+	case err == nil, errors.Is(err, syscall.EPIPE):
+		// Nobody is left to read a broken pipe: no reason to complain.
+	case code == exitUsage:
+		text := err.Error()
+		if len(text) > maxUsage {
+			text = strings.ToValidUTF8(text[:maxUsage], "") + "..."
+		}
+		fmt.Fprintf(stderr, "%s: %s\nRun '%[1]s --help' for how it is used.\n", cmd.CommandPath(), text)
+	case errors.Is(err, context.Canceled) && (code == exitInterrupted || code == exitTerminated):
+		text := strings.TrimSuffix(strings.TrimSuffix(err.Error(), context.Canceled.Error()), ": ")
+		if text != "" {
+			text = ": " + text
+		}
+		fmt.Fprintf(stderr, "%s: stopped (%v)%s\n", cmd.CommandPath(), context.Cause(ctx), text)
+	case err.Error() != "":
+		fmt.Fprintf(stderr, "%s: %v\n", cmd.CommandPath(), err)
+	}
+}
+
+// faultsMean is the annotation of a command that says what exit code 3 means
+// for it. Commands that look at no data have none.
+const faultsMean = "faults"
+
+// exitHelp is the list of exit codes at the end of a command's help.
+func exitHelp(cmd *cobra.Command) string {
+	var b strings.Builder
+	line := func(code int, means string) { fmt.Fprintf(&b, "  %-3d  %s\n", code, means) }
+	line(exitFine, "fine")
+	line(exitFailed, "failed: missing or empty input, I/O error, refused")
+	line(exitUsage, "wrong usage: unknown verb, flag or value")
+	if means := cmd.Annotations[faultsMean]; means != "" {
+		line(exitFaults, means)
+	}
+	line(exitInterrupted, "interrupted (Ctrl-C)")
+	line(exitTerminated, "terminated")
+	return b.String()
+}

@@ -1,0 +1,120 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/export"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func newExportCommand() *cobra.Command {
+	var o export.Options
+	cmd := &cobra.Command{
+		Use:     "export PATH... OUT --format FORMAT",
+		GroupID: groupRead,
+		Short:   "Write records as files that other programs read",
+		Long: `Write records as files that other programs read. OUT is a new folder for
+--format folders, and a new file for the others; it gets its name when it is
+complete, and a failed run leaves nothing.
+
+folders  each picture as the file that it was, in OUT/LABEL/, or OUT/SPLIT/LABEL/
+         when there are several splits: tfrec convert images makes the same
+         pictures and labels of it. Pictures stored raw become PNG. A variant is
+         named STEM#COPY.EXTENSION.
+csv      a column for each feature; lists are JSON arrays.
+jsonl    an object for each record.
+parquet  a column for each feature, a list where records have several values.
+npz      arrays for numpy.load, without pickle: of one shape KEY, of several
+         KEY.values with KEY.row_splits.
+
+Bytes that are no UTF-8 are base64 in csv and jsonl, in a column KEY.base64.
+A record that lacks a feature has an empty cell, no member, a null, or false in
+KEY.present.
+
+Names in records never lead out of OUT. What no file can be named everywhere is
+written as %XX: separators, control characters, the names of Windows' devices,
+dots and spaces at the end. Names that differ in case alone count as the same.`,
+		Example: `  tfrec export out/ photos/ --format folders
+  tfrec export others.tfrecord photos/ --format folders --picture image --label label --on-collision number
+  tfrec export table/ table.parquet --format parquet
+  tfrec export 'table/*-train.*' train.npz --format npz`,
+		Annotations: map[string]string{faultsMean: "an input is damaged or holds no Examples: nothing was written"},
+		Args:        minArgs("PATH", "OUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkExport(cmd, &o); err != nil {
+				return err
+			}
+			return runExport(cmd, args[:len(args)-1], args[len(args)-1], o)
+		},
+	}
+	fs := cmd.Flags()
+	textVar(fs, "format", "", "FORMAT", "folders, csv, jsonl, parquet or npz", func(s string) (err error) {
+		o.Format, err = export.ParseFormat(s)
+		return err
+	})
+	textVar(fs, "on-collision", "error", "error|number", "folders: what to do when a name is taken: error, or number for NAME~2", func(s string) (err error) {
+		o.OnCollision, err = export.ParseCollision(s)
+		return err
+	})
+	fs.StringVar(&o.Picture, "picture", export.DefaultPicture, "folders: `KEY` of the feature with the picture")
+	fs.StringVar(&o.Label, "label", "", "folders: `KEY` of the feature with the label (default: image/class/text, else image/class/label)")
+	fs.StringVar(&o.Filename, "filename", export.DefaultFilename, "folders: `KEY` of the feature with the picture's path")
+	completeWords(cmd, "format", "folders", "csv", "jsonl", "parquet", "npz")
+	completeWords(cmd, "on-collision", "error", "number")
+	return cmd
+}
+
+func checkExport(cmd *cobra.Command, o *export.Options) error {
+	if o.Format == "" {
+		return usageError("--format is missing; want folders, csv, jsonl, parquet or npz")
+	}
+	if o.Format == export.Folders {
+		return nil
+	}
+	for _, name := range []string{"on-collision", "picture", "label", "filename"} {
+		if cmd.Flags().Changed(name) {
+			return usageError("--%s is for --format folders; leave it out", name)
+		}
+	}
+	return nil
+}
+
+func runExport(cmd *cobra.Command, paths []string, out string, o export.Options) error {
+	quiet, stderr := quietFlag(cmd), cmd.ErrOrStderr()
+	o.Progress = new(shard.ReadProgress)
+	if !quiet {
+		o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+	}
+	stop := showProgress(stderr, readGauge(o.Progress), quiet)
+	report, err := export.Export(cmd.Context(), paths, out, o)
+	stop()
+	var damaged *tfrecord.Error
+	switch {
+	case errors.As(err, &damaged):
+		return faultError(err)
+	case err != nil:
+		return err
+	case jsonFlag(cmd):
+		return printJSON(cmd, report)
+	}
+	return printExported(cmd.OutOrStdout(), out, report)
+}
+
+func printExported(w io.Writer, out string, r *export.Report) error {
+	line := fmt.Sprintf("%s %s: %s in %s, %s", out, r.Status, count(r.Records, "record"), count(r.Files, "file"), formatBytes(r.Bytes))
+	for _, part := range []struct {
+		n    int64
+		what string
+	}{{r.Encoded, "stored raw and now PNG"}, {r.Renamed, "renamed"}, {r.Numbered, "numbered"}} {
+		if part.n > 0 {
+			line += fmt.Sprintf(", %d %s", part.n, part.what)
+		}
+	}
+	_, err := fmt.Fprintf(w, "%s (%.2f s)\n", line, r.Seconds)
+	return err
+}

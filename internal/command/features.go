@@ -1,0 +1,98 @@
+package command
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+func newFeaturesCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "features",
+		GroupID: groupReshape,
+		Short:   "Select, drop or rename features",
+		Long: `Write all records to a new set with fewer features, or with others names for
+them. What stays keeps its bytes: nothing is decoded.`,
+	}
+	cmd.AddCommand(
+		newFeaturesVerb("select", "Keep only some features",
+			`Write all records to a new set in OUT with only the features that --keys names.`,
+			`  tfrec features select out/ small/ --keys image/encoded,image/class/label
+  tfrec features select out/ small/ --keys 'image/*'`, shard.SelectFeatures),
+		newFeaturesVerb("drop", "Leave some features out",
+			`Write all records to a new set in OUT without the features that --keys names.`,
+			`  tfrec features drop out/ small/ --keys 'augment/*'`, shard.DropFeatures),
+		newFeaturesRenameCommand(),
+	)
+	return cmd
+}
+
+// reshapeKeys is what select and drop are made of.
+type reshapeKeys func(ctx context.Context, in []string, out string, keys []string, o shard.ReshapeOptions) (*shard.ReshapeReport, error)
+
+const keysHelp = `
+
+In a key, * stands for any letters. A key that no record has is an error before
+anything is written. The manifest's features, and the metadata for TFDS, follow.`
+
+func newFeaturesVerb(name, short, long, example string, work reshapeKeys) *cobra.Command {
+	f := new(reshapeFlags)
+	var keys []string
+	cmd := &cobra.Command{
+		Use:         name + " IN... OUT --keys KEY,...",
+		Short:       short,
+		Long:        long + keysHelp,
+		Example:     example,
+		Annotations: map[string]string{faultsMean: damagedFaults},
+		Args:        minArgs("IN", "OUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, out := args[:len(args)-1], args[len(args)-1]
+			return f.run(cmd, out, func(ctx context.Context) (any, error) {
+				return work(ctx, in, out, keys, f.options)
+			})
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringSliceVar(&keys, "keys", nil, "`keys` of features, separated by commas (repeatable)")
+	f.add(fs)
+	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	return cmd
+}
+
+func newFeaturesRenameCommand() *cobra.Command {
+	f := new(reshapeFlags)
+	var pairs []string
+	cmd := &cobra.Command{
+		Use:   "rename IN... OUT --keys OLD=NEW,...",
+		Short: "Give features other keys",
+		Long: `Write all records to a new set in OUT in which features have other keys. A * in
+OLD stands for any letters, which take the place of the * in NEW. A key that no
+record has, or two features that would get one key, are an error before anything
+is written. The manifest's features, and the metadata for TFDS, follow.`,
+		Example: `  tfrec features rename out/ renamed/ --keys image/class/label=label,image/encoded=image
+  tfrec features rename out/ renamed/ --keys 'image/*=img/*'`,
+		Annotations: map[string]string{faultsMean: damagedFaults},
+		Args:        minArgs("IN", "OUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var names []shard.RenameFeature
+			for _, pair := range pairs {
+				from, to, ok := cutLast(pair, "=")
+				if !ok {
+					return usageError("--keys %q: want OLD=NEW", pair)
+				}
+				names = append(names, shard.RenameFeature{From: from, To: to})
+			}
+			in, out := args[:len(args)-1], args[len(args)-1]
+			return f.run(cmd, out, func(ctx context.Context) (any, error) {
+				return shard.RenameFeatures(ctx, in, out, names, f.options)
+			})
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringSliceVar(&pairs, "keys", nil, "`keys` as OLD=NEW, separated by commas (repeatable)")
+	f.add(fs)
+	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	return cmd
+}

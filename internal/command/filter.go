@@ -1,0 +1,130 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/where"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// filterResult is what filter prints.
+type filterResult struct {
+	*shard.FilterReport
+	// Missing counts the records that were dropped for lack of a value that the
+	// condition needs; nil when none was looked at, for the set was there already.
+	Missing *int64 `json:"missing,omitempty"`
+}
+
+func (r *filterResult) detail() string {
+	return fmt.Sprintf("%d of %s dropped", r.Dropped, count(r.RecordsIn, "record"))
+}
+
+func newFilterCommand() *cobra.Command {
+	f := new(reshapeFlags)
+	var condition string
+	cmd := &cobra.Command{
+		Use:     "filter IN... OUT --where CONDITION",
+		GroupID: groupReshape,
+		Short:   "Keep the records that meet a condition",
+		Long: `Write the records that meet a condition to a new set in OUT, as they are, in
+their order and splits.
+
+A condition compares features: label == 3 && width > 200. A feature is named by
+its key, by what is behind the key's last slash when no other key ends the same,
+or as f["image/class/label"]. A feature with one value in each record is an int,
+a float or a string (its bytes); others are lists of these, and list("key") is
+one whatever the records have. There are && || ! and, or, not, == != < <= > >=,
++ - * / %, in, matches (a regular expression), contains, startsWith, endsWith,
+?:, and functions such as len, any, all, count, sum, min, max, lower:
+any(score, # > 0.5), "dog" in name, len(encoded) < 100000.
+
+A name that no feature has, and a comparison that cannot be, are errors before
+anything is written. A record that lacks a value which the condition comes to
+is dropped, and counted apart; has("width") asks first: !has("width") ||
+width > 200. A list that a record lacks is empty. Floats are compared as
+float64, so that score == 0.1 is never true of a float32.`,
+		Example: `  tfrec filter out/ wide/ --where 'width > 200 && label in [3, 4]'
+  tfrec filter 'coco-*' dogs/ --where '"dog" in list("image/object/class/text")'`,
+		Annotations: map[string]string{faultsMean: damagedFaults},
+		Args:        minArgs("IN", "OUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if condition == "" {
+				return usageError("--where is missing: which records are to be kept?")
+			}
+			in, out := args[:len(args)-1], args[len(args)-1]
+			return f.run(cmd, out, func(ctx context.Context) (any, error) {
+				var missing atomic.Int64
+				report, err := shard.Filter(ctx, in, out, shard.FilterOptions{
+					ReshapeOptions: f.options, Where: condition,
+					Prepare: func(features []shard.Feature) (shard.Keep, error) { return keepWhere(condition, features, &missing) },
+				})
+				if err != nil {
+					return nil, err
+				}
+				result := &filterResult{FilterReport: report}
+				if n := missing.Load(); report.Status != "up_to_date" {
+					result.Missing = &n
+					if n > 0 {
+						f.note("%s dropped for lack of a value that the condition needs; has(\"key\") asks whether there is one", count(n, "record"))
+					}
+				}
+				return result, nil
+			})
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&condition, "where", "", "the `condition`, such as 'label == 3 && width > 200'")
+	f.add(fs)
+	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	return cmd
+}
+
+// keepWhere compiles a condition for records with these features.
+func keepWhere(condition string, features []shard.Feature, missing *atomic.Int64) (shard.Keep, error) {
+	known := make([]where.Feature, len(features))
+	for i, f := range features {
+		known[i] = where.Feature{Key: f.Key, Kind: kindNamed(f.Kind), List: isList(f)}
+	}
+	x, err := where.Compile(condition, known)
+	if err != nil {
+		return nil, usageError("--where: %v", err)
+	}
+	return func(e *tfrecord.Example) (bool, error) {
+		keep, err := x.Match(&e.Features)
+		if errors.Is(err, where.ErrMissing) {
+			missing.Add(1)
+			return false, nil
+		}
+		if err != nil {
+			return false, fmt.Errorf("--where: %w", err)
+		}
+		return keep, nil
+	}, nil
+}
+
+// isList reports whether a record may have any number of a feature's values.
+func isList(f shard.Feature) bool {
+	switch f.Class {
+	case shard.ClassVector:
+		return true
+	case shard.ClassImage, shard.ClassTensor:
+		return false // their shape is that of what the one value encodes
+	}
+	return len(f.Shape) > 0
+}
+
+// kindNamed is the kind that a manifest calls by that name.
+func kindNamed(name string) tfrecord.Kind {
+	for _, k := range []tfrecord.Kind{tfrecord.KindBytes, tfrecord.KindFloat, tfrecord.KindInt64} {
+		if k.String() == name {
+			return k
+		}
+	}
+	return tfrecord.KindNone
+}

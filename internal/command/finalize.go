@@ -1,0 +1,42 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/convert"
+)
+
+func newFinalizeCommand() *cobra.Command {
+	var bears *convert.Tolerance
+	cmd := &cobra.Command{
+		Use:     "finalize OUT",
+		GroupID: groupConvert,
+		Short:   "Make a set of the shards that the tasks of an array job made",
+		Long: `Check that all shards of an array job (tfrec convert ... --task I --tasks N) are
+in OUT and of one plan, and write the manifest, the ledger and the metadata that
+TFDS reads. The set is then, byte for byte, what one run without tasks makes.
+
+Fails while tasks are at work or shards are missing, and names those. Bad
+samples, which never stop a task, are counted here.`,
+		Example:     "  tfrec finalize out",
+		Args:        exactArgs("OUT"),
+		Annotations: map[string]string{faultsMean: convertFaults},
+	}
+	textVar(cmd.Flags(), "max-errors", "", "N|P%", "how many samples may be unusable, as a number or a share of all (default: what the tasks were given)", func(s string) error {
+		t, err := convert.ParseTolerance(s)
+		bears = &t
+		return err
+	})
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		o := convert.FinalizeOptions{MaxErrors: bears}
+		stderr := cmd.ErrOrStderr()
+		if !quietFlag(cmd) {
+			o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+		}
+		sum, err := convert.Finalize(cmd.Context(), args[0], o)
+		return printOutcome(cmd, sum, err, args[0])
+	}
+	return cmd
+}

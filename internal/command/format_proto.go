@@ -1,0 +1,103 @@
+package command
+
+import (
+	"encoding/base64"
+	"errors"
+	"strconv"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// protoFormat writes Examples and SequenceExamples in protobuf's JSON mapping,
+// as json_format.Parse reads them. Its memory is used again; the zero value is
+// ready.
+type protoFormat struct {
+	example  tfrecord.Example
+	sequence tfrecord.SequenceExample
+	ints     []int64
+	floats   []float32
+	values   [][]byte
+}
+
+var errNoExample = errors.New("neither a tf.train.Example nor a SequenceExample; --format hex shows any record")
+
+// object appends the record as a JSON object.
+func (f *protoFormat) object(dst, record []byte) ([]byte, error) {
+	switch shard.MessageOf(record) {
+	case shard.MessageSequenceExample:
+		if err := f.sequence.Parse(record); err != nil {
+			return dst, err
+		}
+		dst = append(f.features(append(dst, `{"context":`...), &f.sequence.Context), `,"featureLists":{"featureList":{`...)
+		for i := range f.sequence.Lists.Len() {
+			key, list := f.sequence.Lists.At(i)
+			dst = appendKey(dst, i, key)
+			dst = append(dst, `{"feature":[`...)
+			for step := range list.Len() {
+				if step > 0 {
+					dst = append(dst, ',')
+				}
+				dst = f.feature(dst, list.At(step))
+			}
+			dst = append(dst, "]}"...)
+		}
+		return append(dst, "}}}"...), nil
+	case shard.MessageExample:
+		if err := f.example.Parse(record); err != nil {
+			return dst, err
+		}
+		return append(f.features(append(dst, `{"features":`...), &f.example.Features), '}'), nil
+	}
+	return dst, &tfrecord.Error{Record: -1, Part: tfrecord.PartParse, Err: errNoExample}
+}
+
+func (f *protoFormat) features(dst []byte, features *tfrecord.Features) []byte {
+	dst = append(dst, `{"feature":{`...)
+	for i := range features.Len() {
+		key, value := features.At(i)
+		dst = f.feature(appendKey(dst, i, key), value)
+	}
+	return append(dst, "}}"...)
+}
+
+func appendKey(dst []byte, i int, key []byte) []byte {
+	if i > 0 {
+		dst = append(dst, ',')
+	}
+	return append(appendString(dst, shard.Readable(string(key))), ':')
+}
+
+func (f *protoFormat) feature(dst []byte, value tfrecord.Feature) []byte {
+	comma := func(i int) {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+	}
+	switch value.Kind() {
+	case tfrecord.KindBytes:
+		dst = append(dst, `{"bytesList":{"value":[`...)
+		f.values = value.AppendBytes(f.values[:0])
+		for i, x := range f.values {
+			comma(i)
+			dst = append(base64.StdEncoding.AppendEncode(append(dst, '"'), x), '"')
+		}
+	case tfrecord.KindFloat:
+		dst = append(dst, `{"floatList":{"value":[`...)
+		f.floats = value.AppendFloats(f.floats[:0])
+		for i, x := range f.floats {
+			comma(i)
+			dst = appendFloat(dst, float64(x), 64)
+		}
+	case tfrecord.KindInt64:
+		dst = append(dst, `{"int64List":{"value":[`...)
+		f.ints = value.AppendInt64s(f.ints[:0])
+		for i, x := range f.ints {
+			comma(i)
+			dst = append(strconv.AppendInt(append(dst, '"'), x, 10), '"')
+		}
+	default:
+		return append(dst, "{}"...)
+	}
+	return append(dst, "]}}"...)
+}

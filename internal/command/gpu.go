@@ -1,0 +1,123 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/gpu"
+)
+
+// gpuResult is what `gpu --json` prints.
+type gpuResult struct {
+	// Usable says whether there is a GPU that --gpu on would use; Reason, why not.
+	Usable bool   `json:"usable"`
+	Reason string `json:"reason,omitempty"`
+	// Driver is the CUDA version that the driver is for, "" without one.
+	Driver  string      `json:"driver"`
+	Devices []gpuDevice `json:"devices"`
+}
+
+type gpuDevice struct {
+	Index           int    `json:"index"`
+	Name            string `json:"name"`
+	UUID            string `json:"uuid"`
+	Memory          int64  `json:"memory"`      // bytes, all of them
+	MemoryFree      int64  `json:"memory_free"` // of these, those that nobody has; 0 where it isn't usable
+	Capability      string `json:"compute_capability"`
+	Multiprocessors int    `json:"multiprocessors"`
+	CopyEngines     int    `json:"copy_engines"`
+	Usable          bool   `json:"usable"`
+	Reason          string `json:"reason,omitempty"`
+	// NVJPEG is what could decode JPEGs on it; NoNVJPEG, why nothing can.
+	NVJPEG   *gpuNVJPEG `json:"nvjpeg,omitempty"`
+	NoNVJPEG string     `json:"no_nvjpeg,omitempty"`
+}
+
+type gpuNVJPEG struct {
+	Library  string   `json:"library"`
+	Version  string   `json:"version"`
+	Backends []string `json:"backends"`
+}
+
+func newGPUCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "gpu",
+		GroupID: groupOther,
+		Short:   "Say which NVIDIA GPUs there are, or why none is used",
+		Long: `Say which NVIDIA driver and GPUs there are, how much of their memory is free,
+whether they can be used and what nvJPEG has for them; or why not. It is no
+failure when there is none: all that a GPU does, the processor does too, with the
+same bytes.`,
+		Args:              noArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			r := surveyGPUs()
+			if jsonFlag(cmd) {
+				return printJSON(cmd, r)
+			}
+			writeGPUs(cmd.OutOrStdout(), r)
+			return nil // resultWriter keeps errors
+		},
+	}
+}
+
+// surveyGPUs looks for GPUs and opens each for a moment.
+func surveyGPUs() gpuResult {
+	r := gpuResult{Devices: []gpuDevice{}}
+	driver, err := gpu.Survey()
+	if err != nil {
+		r.Reason = err.Error()
+		return r
+	}
+	r.Driver = driver.Version
+	for _, info := range driver.Devices {
+		d := gpuDevice{
+			Index: info.Index, Name: info.Name, UUID: info.UUID, Memory: info.Memory,
+			Capability:      fmt.Sprintf("%d.%d", info.Major, info.Minor),
+			Multiprocessors: info.Multiprocessors, CopyEngines: info.CopyEngines,
+		}
+		if d.MemoryFree, err = gpu.FreeMemory(info.Index); err != nil {
+			d.Reason = err.Error()
+			if r.Reason == "" {
+				r.Reason = d.Reason
+			}
+		} else {
+			d.Usable, r.Usable = true, true
+			if j, err := gpu.FindNVJPEG(info.Index); err != nil {
+				d.NoNVJPEG = err.Error()
+			} else {
+				d.NVJPEG = &gpuNVJPEG{Library: j.Library, Version: j.Version, Backends: j.Backends}
+			}
+		}
+		r.Devices = append(r.Devices, d)
+	}
+	if r.Usable {
+		r.Reason = ""
+	}
+	return r
+}
+
+func writeGPUs(w io.Writer, r gpuResult) {
+	if len(r.Devices) == 0 {
+		fmt.Fprintf(w, "No GPU is used: %s\n", r.Reason)
+		return
+	}
+	fmt.Fprintf(w, "NVIDIA driver: for CUDA %s\n", r.Driver)
+	for _, d := range r.Devices {
+		fmt.Fprintf(w, "GPU %d: %s, compute capability %s, %s, %s", d.Index, d.Name, d.Capability,
+			count(int64(d.Multiprocessors), "multiprocessor"), formatBytes(d.Memory))
+		if !d.Usable {
+			fmt.Fprintf(w, "; not used: %s\n", d.Reason)
+			continue
+		}
+		fmt.Fprintf(w, " of which %s are free\n", formatBytes(d.MemoryFree))
+		if d.NVJPEG != nil {
+			fmt.Fprintf(w, "  nvJPEG %s (%s): %s\n", d.NVJPEG.Version, d.NVJPEG.Library, strings.Join(d.NVJPEG.Backends, ", "))
+		} else {
+			fmt.Fprintf(w, "  %s\n", d.NoNVJPEG)
+		}
+	}
+}

@@ -1,0 +1,77 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+func newIndexCommand() *cobra.Command {
+	var o shard.IndexOptions
+	cmd := &cobra.Command{
+		Use:     "index PATH...",
+		GroupID: groupLook,
+		Short:   "Build the indexes of files of records",
+		Long: `Build the index of every file that has none: a line a record with the offset and
+the size of its frame, in the folder index beside the file, as DALI and the
+tfrecord package for Python read it. Compressed files have none.
+
+An index that is there already is left alone, and not looked at: --check compares
+it with its file and writes nothing, --force builds it anew. Files with damage
+get no index.`,
+		Example: `  tfrec index 'data/*.tfrecord'
+  tfrec index --check out/`,
+		Annotations: map[string]string{faultsMean: "the data have faults, or --check found an index wrong or missing"},
+		Args:        minArgs("PATH"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Workers < 1 {
+				return usageError("--workers %d: want 1 or more", o.Workers)
+			}
+			if o.Force && o.Check {
+				return usageError("--force writes and --check does not: give one of them")
+			}
+			o.Progress = new(shard.ReadProgress)
+			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
+			report, err := shard.Index(cmd.Context(), args, o)
+			stop()
+			if report == nil {
+				return err
+			}
+			if jsonFlag(cmd) {
+				for i := range report.Files {
+					f := &report.Files[i]
+					f.Path, f.Index = shard.Readable(f.Path), shard.Readable(f.Index)
+				}
+				readableFaults(report.Faults)
+				err = errors.Join(err, printJSON(cmd, report))
+			} else {
+				printIndexes(cmd.OutOrStdout(), report)
+			}
+			if err == nil && !report.OK {
+				err = faultError(errors.New("")) // all of it was printed
+			}
+			return err
+		},
+	}
+	fs := cmd.Flags()
+	fs.BoolVar(&o.Force, "force", false, "build indexes anew that are there already")
+	fs.BoolVar(&o.Check, "check", false, "compare indexes with their files, and write nothing")
+	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
+	return cmd
+}
+
+// printIndexes prints a line for each file, the faults, and a summary.
+func printIndexes(w io.Writer, r *shard.IndexReport) {
+	for _, f := range r.Files {
+		if f.Status != "" { // a file that could not be read
+			fmt.Fprintf(w, "%-7s  %s\n", f.Status, f.Path)
+		}
+	}
+	printFaults(w, r.Faults)
+	fmt.Fprintf(w, "%s, %d built, %s\n", count(int64(len(r.Files)), "file"), r.Built, count(int64(len(r.Faults)), "fault"))
+}

@@ -1,0 +1,265 @@
+package command
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/emit"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// shownLabels is how many labels of a feature the text form shows.
+const shownLabels = 20
+
+func newInspectCommand() *cobra.Command {
+	var o shard.InspectOptions
+	var program emit.Target
+	var sheet string
+	cmd := &cobra.Command{
+		Use:     "inspect PATH...",
+		GroupID: groupLook,
+		Short:   "Say what is in files of records",
+		Long: `Say what is in TFRecord files: records and their sizes, compression, which
+message they hold, the features with kinds, shapes and ranges, the labels, and
+the first records. Everything is read; memory stays bounded.
+
+Records that are neither Examples nor SequenceExamples are counted and shown as
+bytes. Features that more than 10,000 others came before are counted only.
+
+--emit prints a program that reads exactly these features, with the files of each
+split, their compression and the names of labels: a module to import, which shows
+what a batch looks like when it is run.
+
+--sheet writes a contact sheet: a random sample of the pictures, always the same,
+with label and key beneath. tfrec preview makes a page of them.`,
+		Example: `  tfrec inspect out/
+  tfrec inspect --records 1 'data/*.tfrecord'
+  tfrec inspect --json out/ | jq '.features[].key'
+  tfrec inspect --emit tf out/ > birds.py`,
+		Annotations: map[string]string{faultsMean: "the data have faults; what could be read is shown"},
+		Args:        minArgs("PATH"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Workers < 1 {
+				return usageError("--workers %d: want 1 or more", o.Workers)
+			}
+			if o.First < 0 {
+				return usageError("--records %d: want 0 or more", o.First)
+			}
+			if program != "" && cmd.Flags().Changed("records") {
+				return usageError("--records has no meaning with --emit, which prints a program: leave one of them out")
+			}
+			sum, err := shard.Inspect(cmd.Context(), args, o)
+			if sum == nil {
+				return err
+			}
+			if err == nil && sheet != "" {
+				if err := writeSheet(cmd, sheet, sum, o.Workers); err != nil {
+					return err
+				}
+			}
+			if program != "" {
+				err = errors.Join(err, printProgram(cmd, program, args, sum))
+			} else if jsonFlag(cmd) {
+				err = errors.Join(err, printJSON(cmd, inspectJSON(sum)))
+			} else {
+				printInspection(cmd.OutOrStdout(), sum)
+			}
+			if err == nil && len(sum.Faults) > 0 {
+				if program != "" || !jsonFlag(cmd) {
+					printFaults(cmd.ErrOrStderr(), sum.Faults)
+				}
+				err = faultError(fmt.Errorf("%s in the data; the figures are of what could be read",
+					count(int64(len(sum.Faults))+sum.FaultsOmitted, "fault")))
+			}
+			return err
+		},
+	}
+	fs := cmd.Flags()
+	fs.IntVar(&o.First, "records", 3, "show the first `N` records")
+	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
+	addEmitFlag(cmd, &program)
+	sheetVar(cmd, &sheet)
+	return cmd
+}
+
+// inspection is what `inspect --json` prints.
+type inspection struct {
+	*shard.Summary
+	First []firstRecord `json:"first"`
+}
+
+type firstRecord struct {
+	Path   string          `json:"path"`
+	Record int64           `json:"record"`
+	Offset int64           `json:"offset"`
+	Size   int             `json:"size"`
+	Value  json.RawMessage `json:"value"`
+}
+
+func inspectJSON(sum *shard.Summary) inspection {
+	for i := range sum.Files {
+		sum.Files[i].Path = shard.Readable(sum.Files[i].Path)
+	}
+	readableFaults(sum.Faults)
+	for _, list := range [][]shard.FeatureSummary{sum.Features, sum.FeatureLists} {
+		for i := range list {
+			list[i].Key = shard.Readable(list[i].Key)
+		}
+	}
+	first := []firstRecord{}
+	var show readableFormat
+	for _, r := range sum.First {
+		first = append(first, firstRecord{shard.Readable(r.Path), r.Record, r.Offset, len(r.Data), show.object(nil, r.Data)})
+	}
+	return inspection{Summary: sum, First: first}
+}
+
+func printInspection(w io.Writer, s *shard.Summary) {
+	fmt.Fprintf(w, "%s, %s, %s", count(int64(len(s.Files)), "file"), count(s.Records, "record"), formatBytes(s.Bytes))
+	if len(s.Compression) > 1 || s.Compression["none"] == 0 {
+		fmt.Fprintf(w, " (%s)", listCounts(s.Compression))
+	}
+	fmt.Fprintln(w)
+	splits := map[string]int64{}
+	for _, f := range s.Files {
+		if f.Split != "" {
+			splits[f.Split] += f.Records
+		}
+	}
+	if len(splits) > 0 {
+		fmt.Fprintf(w, "splits: %s\n", listCounts(splits))
+	}
+	if s.Records > 0 {
+		fmt.Fprintf(w, "record sizes: %d to %d bytes, mean %.1f\n", s.RecordBytes.Min, s.RecordBytes.Max, s.RecordBytes.Mean)
+		fmt.Fprintf(w, "messages: %s\n", listMessages(s.Messages))
+	}
+	printFeatures(w, "features", s.Features)
+	printFeatures(w, "feature lists", s.FeatureLists)
+	if s.FeaturesOmitted > 0 {
+		fmt.Fprintf(w, "%s of further features not looked at\n", count(s.FeaturesOmitted, "occurrence"))
+	}
+	for _, l := range s.Labels {
+		printLabels(w, l)
+	}
+	var show readableFormat
+	for _, r := range s.First {
+		fmt.Fprintln(w)
+		w.Write(show.text(nil, r.Path, r.Record, r.Offset, r.Data)) // resultWriter keeps the error
+	}
+}
+
+func printFeatures(w io.Writer, title string, features []shard.FeatureSummary) {
+	if len(features) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s:\n", title)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for _, f := range features {
+		kinds := make([]string, 0, len(f.Kinds))
+		for kind := range f.Kinds {
+			kinds = append(kinds, kind)
+		}
+		slices.Sort(kinds)
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", printable(f.Key), strings.Join(kinds, "|"), shape(f), ranges(f))
+	}
+	table.Flush() // resultWriter keeps the error
+}
+
+// shape says how many values a feature has at a time: "" for one, "[28]",
+// "[0..7]"; of a list the steps come first.
+func shape(f shard.FeatureSummary) string {
+	var s string
+	if f.Steps != nil {
+		s = "[" + between(strconv.FormatInt(f.Steps.Min, 10), strconv.FormatInt(f.Steps.Max, 10)) + "]"
+	}
+	if f.Values.Min == 1 && f.Values.Max == 1 {
+		return s
+	}
+	return s + "[" + between(strconv.FormatInt(f.Values.Min, 10), strconv.FormatInt(f.Values.Max, 10)) + "]"
+}
+
+func between(least, most string) string {
+	if least == most {
+		return least
+	}
+	return least + ".." + most
+}
+
+func ranges(f shard.FeatureSummary) string {
+	var says []string
+	if f.Int64 != nil {
+		says = append(says, between(strconv.FormatInt(f.Int64.Min, 10), strconv.FormatInt(f.Int64.Max, 10)))
+	}
+	if f.Float != nil {
+		says = append(says, between(fmt.Sprint(f.Float.Min), fmt.Sprint(f.Float.Max)))
+	}
+	if f.NaNs > 0 {
+		says = append(says, count(f.NaNs, "NaN"))
+	}
+	if f.Infinities > 0 {
+		says = append(says, fmt.Sprintf("%d infinite", f.Infinities))
+	}
+	if f.Bytes != nil {
+		size := between(strconv.FormatInt(f.Bytes.Min, 10), strconv.FormatInt(f.Bytes.Max, 10)) + " bytes"
+		if f.Text {
+			size += " of text"
+		}
+		says = append(says, size)
+	}
+	if len(f.Formats) > 0 {
+		says = append(says, listCounts(f.Formats))
+	}
+	if f.Missing > 0 {
+		says = append(says, fmt.Sprintf("missing in %d", f.Missing))
+	}
+	return strings.Join(says, ", ")
+}
+
+func printLabels(w io.Writer, l shard.LabelCounts) {
+	fmt.Fprintf(w, "\n%s, by %s:\n", count(int64(len(l.Counts)), "label"), printable(l.Key))
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i, c := range l.Counts {
+		if i == shownLabels {
+			fmt.Fprintf(table, "  ... and %d more (--json lists them)\n", len(l.Counts)-shownLabels)
+			break
+		}
+		if c.ID != nil {
+			fmt.Fprintf(table, "  %d\t%s\t%d\n", *c.ID, printable(c.Name), c.Records)
+		} else {
+			fmt.Fprintf(table, "  %s\t%d\n", printable(c.Name), c.Records)
+		}
+	}
+	table.Flush() // resultWriter keeps the error
+	if l.Omitted > 0 {
+		fmt.Fprintf(w, "  %s of further labels\n", count(l.Omitted, "record"))
+	}
+}
+
+func listCounts(counts map[string]int64) string {
+	names := make([]string, 0, len(counts))
+	for name := range counts {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	for i, name := range names {
+		names[i] = fmt.Sprintf("%s %d", name, counts[name])
+	}
+	return strings.Join(names, ", ")
+}
+
+func listMessages(counts map[string]int64) string {
+	s := listCounts(counts)
+	if counts[shard.RecordExample] == 0 && counts[string(shard.MessageSequenceExample)] == 0 {
+		s += " (not tf.train.Example)"
+	}
+	return s
+}

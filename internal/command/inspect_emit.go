@@ -1,0 +1,56 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/emit"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// emitted is what `inspect --emit --json` prints.
+type emitted struct {
+	Emit    emit.Target `json:"emit"`
+	Program string      `json:"program"`
+	// Left are the features that the program leaves out.
+	Left []leftOut `json:"left_out"`
+}
+
+type leftOut struct {
+	Key    string `json:"key"`
+	Reason string `json:"reason"`
+}
+
+// addEmitFlag adds --emit, whose value becomes target.
+func addEmitFlag(cmd *cobra.Command, target *emit.Target) {
+	textVar(cmd.Flags(), "emit", "", "tf|tfds|torch|go", "print a program that reads these records instead: with TensorFlow's tf.data, TensorFlow Datasets, PyTorch, or package reader", func(s string) (err error) {
+		*target, err = emit.ParseTarget(s)
+		return err
+	})
+	completeWords(cmd, "emit", string(emit.TF), string(emit.TFDS), string(emit.Torch), string(emit.Go))
+}
+
+// printProgram prints the program for what paths stand for, of which sum tells.
+func printProgram(cmd *cobra.Command, target emit.Target, paths []string, sum *shard.Summary) error {
+	d, err := emit.Describe(paths, sum)
+	if err != nil {
+		return err
+	}
+	program, err := emit.Program(target, d)
+	if err != nil {
+		return err
+	}
+	left := []leftOut{}
+	for _, l := range d.Left {
+		left = append(left, leftOut{shard.Readable(l.Key), l.Why})
+		if !quietFlag(cmd) {
+			fmt.Fprintf(cmd.ErrOrStderr(), "note: the program leaves out %s: %s\n", printable(l.Key), l.Why)
+		}
+	}
+	if jsonFlag(cmd) {
+		return printJSON(cmd, emitted{target, string(program), left})
+	}
+	_, err = cmd.OutOrStdout().Write(program)
+	return err
+}

@@ -1,0 +1,45 @@
+package command
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/augment"
+	page "github.com/tfrec/tfrec/internal/preview"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// sheetVar adds --sheet to a command that inspects.
+func sheetVar(cmd *cobra.Command, sheet *string) {
+	textVar(cmd.Flags(), "sheet", "", "FILE.png", "write a contact sheet of a sample of the pictures, too", func(s string) error {
+		if !strings.EqualFold(filepath.Ext(s), ".png") {
+			return fmt.Errorf("%q: want a name that ends in .png", s)
+		}
+		*sheet = s
+		return nil
+	})
+}
+
+// writeSheet writes the contact sheet that --sheet asks for, of what was
+// inspected.
+func writeSheet(cmd *cobra.Command, sheet string, sum *shard.Summary, workers int) error {
+	codec, err := augment.NewCodec(augment.CodecOptions{})
+	if err != nil {
+		return err
+	}
+	r, err := page.WriteContacts(cmd.Context(), sum, sheet, page.Options{Codec: codec, Workers: workers})
+	if err != nil {
+		return fmt.Errorf("--sheet: %w", err)
+	}
+	if !quietFlag(cmd) {
+		note := fmt.Sprintf("note: %s shows %s of %s", sheet, count(int64(r.Pictures), "picture"), count(r.Records, "record"))
+		if r.Unreadable > 0 {
+			note += fmt.Sprintf("; %d could not be shown", r.Unreadable)
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), note)
+	}
+	return nil
+}

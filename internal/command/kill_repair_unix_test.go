@@ -1,0 +1,199 @@
+//go:build unix
+
+package command
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// mayLose runs the command and wants it to succeed, or to find faults.
+func mayLose(t *testing.T, args ...string) {
+	t.Helper()
+	out, err := tfrec(t, args...).CombinedOutput()
+	var exit *exec.ExitError
+	if err != nil && (!errors.As(err, &exit) || exit.ExitCode() != exitFaults) {
+		t.Fatalf("tfrec %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+// damagedSet writes a set of small shards, every third of which is damaged.
+func damagedSet(t *testing.T, path string) {
+	t.Helper()
+	must(t, "convert", "images", filepath.Join(demo(), "photos"), path, "--name", "d", "--resize", "64x64", "--encode", "raw", "--shards", "12", "--quiet")
+	shards, err := filepath.Glob(filepath.Join(path, "*.tfrecord-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i < len(shards); i += 3 {
+		data, err := os.ReadFile(shards[i])
+		if err == nil {
+			data[40] ^= 1
+			err = os.WriteFile(shards[i], data, 0o644)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// copySet copies a set without this machine's state.
+func copySet(t *testing.T, from, to string) {
+	t.Helper()
+	set, err := readSet(from)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, data := range set {
+		path := filepath.Join(to, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(data), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// kill starts the command and kills it after a share of the time that it takes.
+func kill(t *testing.T, after time.Duration, args ...string) (killed bool) {
+	t.Helper()
+	c := tfrec(t, args...)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(after)
+	c.Process.Signal(syscall.SIGKILL)
+	var exit *exec.ExitError
+	return errors.As(c.Wait(), &exit) && !exit.Exited()
+}
+
+// TestRepairKilledAtAnyMoment kills repairs of a set into a new folder and in
+// place, and adoptions that rename, with SIGKILL: what is under a final name is
+// whole, no byte of the input is lost, and the next run ends as one that was left alone.
+func TestRepairKilledAtAnyMoment(t *testing.T) {
+	damaged := filepath.Join(t.TempDir(), "damaged")
+	damagedSet(t, damaged)
+	before, err := readSet(damaged)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := filepath.Join(t.TempDir(), "whole")
+	began := time.Now()
+	mayLose(t, "repair", damaged, whole)
+	took := time.Since(began)
+	want, err := readSet(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := 0
+	const times = moments / 2 // each of two kinds of run
+	for i := range times {
+		after := took * time.Duration(i*3%times) / times
+		out := filepath.Join(t.TempDir(), "out")
+		if kill(t, after, "repair", damaged, out) {
+			killed++
+		}
+		verifyShards(t, out)
+		if _, err := os.Stat(filepath.Join(out, "manifest.json")); err == nil {
+			must(t, "verify", out)
+		} else {
+			mayLose(t, "repair", damaged, out)
+		}
+		if got, err := readSet(out); err != nil || difference(want, got) != "" {
+			t.Errorf("killed after %v and run again: %v %s", after, err, difference(want, got))
+		}
+
+		out = filepath.Join(t.TempDir(), "in-place")
+		copySet(t, damaged, out)
+		if kill(t, after, "repair", "--in-place", out) {
+			killed++
+		}
+		now, err := readSet(out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := slices.Collect(maps.Values(now))
+		for name, data := range before {
+			if strings.Contains(name, ".tfrecord-") && !strings.HasSuffix(name, ".idx") && !slices.Contains(kept, data) {
+				t.Errorf("killed after %v: nothing is left of the old %s", after, name)
+			}
+		}
+		mayLose(t, "repair", "--in-place", out)
+		must(t, "verify", out)
+		if got, err := readSet(out); err != nil || !sameShards(want, got) {
+			t.Errorf("killed after %v in place and run again: other shards: %v", after, err)
+		}
+	}
+	if killed < times/2 {
+		t.Errorf("only %d of %d kills met a run under way", killed, 2*times)
+	}
+	after, err := readSet(damaged)
+	if err != nil || difference(before, after) != "" {
+		t.Errorf("the input is another one: %v %s", err, difference(before, after))
+	}
+}
+
+// sameShards reports whether two sets have the same shards.
+func sameShards(a, b map[string]string) bool {
+	for name, data := range a {
+		if strings.Contains(name, ".tfrecord-") && b[name] != data {
+			return false
+		}
+	}
+	return len(a) > 0
+}
+
+func TestAdoptKilledAtAnyMoment(t *testing.T) {
+	made := filepath.Join(t.TempDir(), "made")
+	must(t, "convert", "images", filepath.Join(demo(), "photos"), made, "--name", "d", "--resize", "32x32", "--encode", "raw", "--shards", "12", "--quiet")
+	theirs := func(dir string) string {
+		shards, err := filepath.Glob(filepath.Join(made, "*.tfrecord-*"))
+		if err == nil {
+			err = os.MkdirAll(dir, 0o755)
+		}
+		for i, shard := range shards {
+			data, readErr := os.ReadFile(shard)
+			err = errors.Join(err, readErr, os.WriteFile(filepath.Join(dir, string(rune('a'+i))+".tfrecord"), data, 0o644))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	whole := theirs(filepath.Join(t.TempDir(), "birds"))
+	began := time.Now()
+	must(t, "adopt", whole, "--rename")
+	took := time.Since(began)
+	want, err := readSet(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	killed := 0
+	for i := range moments / 2 {
+		dir := theirs(filepath.Join(t.TempDir(), "birds"))
+		if kill(t, took*time.Duration(i*2)/moments, "adopt", dir, "--rename") {
+			killed++
+		}
+		must(t, "adopt", dir, "--rename")
+		must(t, "verify", dir)
+		if i == 0 {
+			must(t, "diff", whole, dir)
+			must(t, "index", "--check", dir)
+		}
+		if got, err := readSet(dir); err != nil || difference(want, got) != "" {
+			t.Errorf("killed at moment %d and run again: %v %s", i, err, difference(want, got))
+		}
+	}
+	if killed == 0 {
+		t.Error("no kill met a run under way")
+	}
+}

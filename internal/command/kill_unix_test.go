@@ -1,0 +1,138 @@
+//go:build unix
+
+package command
+
+import (
+	"encoding/json"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// TestKilledAtAnyMoment kills a run with SIGKILL at moments spread over it:
+// whatever has a shard's name must verify, and the next run must end with the
+// bytes of one that was left alone.
+func TestKilledAtAnyMoment(t *testing.T) {
+	for name, args := range conversions() {
+		t.Run(name, func(t *testing.T) {
+			whole := filepath.Join(t.TempDir(), "whole")
+			began := time.Now()
+			must(t, into(args, whole)...)
+			took := time.Since(began)
+			want, err := readSet(whole)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rnd := rand.New(rand.NewPCG(3, uint64(len(name))))
+			killed, enough := 0, time.Now().Add(5*time.Second)
+			for i := range moments {
+				if killed >= moments/4 && time.Now().After(enough) {
+					break // a busy machine
+				}
+				out := filepath.Join(t.TempDir(), "out")
+				// Two kills in a row, for the second meets what the first left.
+				for range 1 + i%2 {
+					c := tfrec(t, into(args, out)...)
+					if err := c.Start(); err != nil {
+						t.Fatal(err)
+					}
+					began := time.Now()
+					// 7 is prime to the number of moments: early and late ones in turn.
+					time.Sleep(took*time.Duration(i*7%moments)/moments + time.Duration(rnd.Int64N(int64(took/moments)+1)))
+					c.Process.Signal(syscall.SIGKILL)
+					if err := c.Wait(); err != nil {
+						killed++
+					} else {
+						took = min(took, time.Since(began)*9/10) // the machine was busier before
+					}
+					if _, err := os.Stat(filepath.Join(out, "manifest.json")); err == nil {
+						must(t, "verify", out)
+					} else {
+						verifyShards(t, out)
+					}
+				}
+				must(t, into(args, out)...)
+				got, err := readSet(out)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if diff := difference(want, got); diff != "" {
+					t.Errorf("killed at moment %d and run again: %s", i, diff)
+				}
+				if left, _ := filepath.Glob(filepath.Join(out, ".tfrec", "tmp", "*")); len(left) > 0 {
+					t.Errorf("killed at moment %d and run again: %q are left", i, left)
+				}
+			}
+			if killed < moments/4 {
+				t.Errorf("only %d of %d kills met a run under way", killed, moments)
+			}
+		})
+	}
+}
+
+// verifyShards verifies every file in dir that has a shard's name.
+func verifyShards(t *testing.T, dir string) {
+	t.Helper()
+	shards, err := filepath.Glob(filepath.Join(dir, "*.tfrecord*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(shards) > 0 {
+		must(t, append([]string{"verify"}, shards...)...)
+	}
+}
+
+// TestInterruptedRunsGoOn sends a signal when the first shard is in place.
+func TestInterruptedRunsGoOn(t *testing.T) {
+	for _, c := range []struct {
+		signal os.Signal
+		code   int
+	}{{os.Interrupt, 130}, {syscall.SIGTERM, 143}} {
+		t.Run(c.signal.String(), func(t *testing.T) {
+			t.Parallel()
+			out := filepath.Join(t.TempDir(), "out")
+			args := []string{"convert", "images", filepath.Join(demo(), "photos"), out, "--name", "k", "--resize", "320x320", "--encode", "png", "--shards", "20", "--workers", "1"}
+			run := tfrec(t, args...)
+			var stderr strings.Builder
+			run.Stderr = &stderr
+			if err := run.Start(); err != nil {
+				t.Fatal(err)
+			}
+			for end := time.Now().Add(20 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+				if shards, _ := filepath.Glob(filepath.Join(out, "*.tfrecord*")); len(shards) > 0 {
+					break
+				}
+			}
+			signalled := time.Now()
+			if err := run.Process.Signal(c.signal); err != nil {
+				t.Fatal(err)
+			}
+			run.Wait()
+			if code, took := run.ProcessState.ExitCode(), time.Since(signalled); code != c.code || took > 4*time.Second {
+				t.Errorf("exit code %d after %v, want %d within a second or two", code, took, c.code)
+			}
+			if !strings.Contains(stderr.String(), "kept") {
+				t.Errorf("stderr does not say what is kept: %s", stderr.String())
+			}
+			if _, err := os.Stat(filepath.Join(out, "manifest.json")); err == nil {
+				t.Error("an interrupted run left a manifest")
+			}
+			verifyShards(t, out)
+			again, err := tfrec(t, append(args, "--json", "--quiet")...).Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			var s struct {
+				Status     string
+				ShardsKept int `json:"shards_kept"`
+			}
+			if err := json.Unmarshal(again, &s); err != nil || s.Status != "resumed" || s.ShardsKept == 0 {
+				t.Errorf("the next run says %s, want some shards kept: %v", again, err)
+			}
+		})
+	}
+}

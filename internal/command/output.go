@@ -1,0 +1,94 @@
+package command
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strconv"
+
+	"github.com/spf13/cobra"
+)
+
+// schemaVersion is the version of everything that --json prints.
+const schemaVersion = 1
+
+// resultWriter is the commands' stdout. It keeps its first error, so that a
+// full disk or a closed pipe is never taken for success, whoever wrote.
+type resultWriter struct {
+	w   io.Writer
+	err error
+}
+
+func (o *resultWriter) Write(p []byte) (int, error) {
+	if o.err != nil {
+		return 0, o.err
+	}
+	n, err := o.w.Write(p)
+	if err != nil {
+		o.err = fmt.Errorf("write the result: %w", err)
+	}
+	return n, o.err
+}
+
+// jsonFlag reports whether the result is to be JSON.
+func jsonFlag(cmd *cobra.Command) bool { return boolFlag(cmd, "json") }
+
+// quietFlag reports whether progress and notes are unwanted.
+func quietFlag(cmd *cobra.Command) bool { return boolFlag(cmd, "quiet") }
+
+func boolFlag(cmd *cobra.Command, name string) bool {
+	on, err := cmd.Flags().GetBool(name)
+	return err == nil && on
+}
+
+// printJSON prints v, which must encode as a JSON object, on a line of stdout
+// with schema_version in front.
+func printJSON(cmd *cobra.Command, v any) error {
+	line, err := jsonLine(v)
+	if err != nil {
+		return err
+	}
+	_, err = cmd.OutOrStdout().Write(line)
+	return err
+}
+
+func jsonLine(v any) ([]byte, error) {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return nil, fmt.Errorf("encode the result: %w", err)
+	}
+	members, ok := bytes.CutPrefix(b.Bytes(), []byte("{"))
+	if !ok {
+		return nil, fmt.Errorf("encode the result: %T is no JSON object", v)
+	}
+	line := append([]byte(`{"schema_version":`), strconv.Itoa(schemaVersion)...)
+	if members[0] != '}' {
+		line = append(line, ',')
+	}
+	return append(line, members...), nil
+}
+
+// count is a number with its noun: "1 record", "2 records".
+func count(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.FormatInt(n, 10) + " " + noun + "s"
+}
+
+// formatBytes is a size for people, in powers of 1024 as --shards and the
+// limits count: "812 B", "1.4 KiB", "128.0 MiB".
+func formatBytes(n int64) string {
+	if n < 1024 {
+		return fmt.Sprintf("%d B", n)
+	}
+	size, unit := float64(n)/1024, 0
+	for size >= 1023.95 && unit < len("KMGTPE")-1 {
+		size /= 1024
+		unit++
+	}
+	return fmt.Sprintf("%.1f %ciB", size, "KMGTPE"[unit])
+}

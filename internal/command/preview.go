@@ -1,0 +1,108 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/build"
+	page "github.com/tfrec/tfrec/internal/preview"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// pageNames are how names of pages end.
+var pageNames = []string{".html", ".htm"}
+
+func newPreviewCommand() *cobra.Command {
+	var o page.Options
+	cmd := &cobra.Command{
+		Use:     "preview PATH... OUT.html",
+		GroupID: groupLook,
+		Short:   "Make a page that shows what is in a set",
+		Long: `Make a page that shows what is in a set: pictures with label and key, variants
+beside their original with what was done to them, class balance, sizes, features,
+shards and what is wrong with them, and how the set was made. Of sets without
+pictures it shows histograms and records. It can be filtered by label and split
+and searched by key; a click makes a picture larger.
+
+The page is one file below 5 MB with all that it needs. It loads nothing, from
+the net or from the disk, and nothing that is in the data runs in it.
+
+All records are read for the figures, and --samples of them are shown: a random
+sample, spread evenly over the splits and their shards, the same for the same
+--seed. Of an augmented set it is a sample of the originals.`,
+		Example: `  tfrec preview out/ page.html
+  tfrec preview --samples 400 --seed 7 out/ page.html --overwrite
+  tfrec preview --picture photo --label class 'theirs/*.tfrecord' page.html`,
+		Annotations: map[string]string{faultsMean: "the data have faults; the page was written and says which"},
+		Args:        minArgs("PATH", "OUT.html"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.Samples < 1 || o.Samples > page.MaxSamples {
+				return usageError("--samples %d: want 1 to %d", o.Samples, page.MaxSamples)
+			}
+			if o.Workers < 1 {
+				return usageError("--workers %d: want 1 or more", o.Workers)
+			}
+			out := args[len(args)-1]
+			if !slices.Contains(pageNames, strings.ToLower(filepath.Ext(out))) { // it may well be an input, and the page forgotten
+				return usageError("OUT.html: %s: want a name that ends in %s", out, strings.Join(pageNames, " or "))
+			}
+			return runPreviewPage(cmd, args[:len(args)-1], out, o)
+		},
+	}
+	fs := cmd.Flags()
+	fs.IntVar(&o.Samples, "samples", 120, "show `N` records")
+	fs.Uint64Var(&o.Seed, "seed", 0, "seed of the sample")
+	fs.StringVar(&o.Picture, "picture", "", "`KEY` of the feature with the picture (default: image/encoded, else the one with the most pictures)")
+	fs.StringVar(&o.Label, "label", "", "`KEY` of the feature with the label (default: image/class/text, else a feature that is a label)")
+	fs.StringVar(&o.Key, "key", "", "`KEY` of the feature that names a record (default: image/filename, else one such as key or id)")
+	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace OUT.html when it is there")
+	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read, and pictures decoded, at a time")
+	return cmd
+}
+
+func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Options) error {
+	codec, err := augment.NewCodec(augment.CodecOptions{})
+	if err != nil {
+		return err
+	}
+	o.Codec, o.Header, o.Pixels = codec, pictureHeader(codec), pixelSums(codec)
+	o.Tool = "tfrec " + build.Version
+	o.Command = commandOf(paths)
+	o.Progress = new(shard.ReadProgress)
+	stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
+	report, err := page.Write(cmd.Context(), paths, out, o)
+	stop()
+	if err != nil {
+		return err
+	}
+	if jsonFlag(cmd) {
+		readableFaults(report.Faults)
+		err = printJSON(cmd, report)
+	} else {
+		err = printPreviewed(cmd.OutOrStdout(), report)
+	}
+	if err == nil && len(report.Faults) > 0 {
+		if !jsonFlag(cmd) {
+			printFaults(cmd.ErrOrStderr(), report.Faults)
+		}
+		err = faultError(fmt.Errorf("%s in the data; the page shows what could be read",
+			count(int64(len(report.Faults))+report.FaultsOmitted, "fault")))
+	}
+	return err
+}
+
+func printPreviewed(w io.Writer, r *page.Report) error {
+	line := fmt.Sprintf("%s written: %d of %s, %s", r.Page, r.Shown, count(r.Records, "record"), count(int64(r.Pictures), "picture"))
+	if r.Unreadable > 0 {
+		line += fmt.Sprintf(", %d that could not be shown", r.Unreadable)
+	}
+	_, err := fmt.Fprintf(w, "%s, %s (%.2f s)\n", line, formatBytes(r.Bytes), r.Seconds)
+	return err
+}

@@ -1,0 +1,119 @@
+package command
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"html"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/spf13/pflag"
+
+	page "github.com/tfrec/tfrec/internal/preview"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// commandOf returns the command that made the set that a lone path stands for,
+// as far as its manifest tells; "" where that does not. SRC, OUT and FILE stand
+// for what it does not tell.
+func commandOf(paths []string) string {
+	if len(paths) != 1 {
+		return ""
+	}
+	made, m, err := readSettings(paths[0])
+	if err != nil {
+		return ""
+	}
+	verb, _, err := newConvertCommand().Find([]string{made.kind})
+	if err != nil {
+		return ""
+	}
+	begin := "tfrec convert " + made.kind + " SRC OUT"
+	command := strings.Join(append([]string{begin}, flagWords(verb.Flags(), made, m)...), " ")
+	if len(html.EscapeString(command)) > page.MaxCommand {
+		return begin + " --from-manifest FILE"
+	}
+	return command
+}
+
+// flagWords returns the flags that set what a manifest says, sorted, each with
+// its value as a shell takes it. Values of one flag keep their order.
+func flagWords(fs *pflag.FlagSet, made *configured, m *shard.Manifest) []string {
+	settings := slices.Clone(made.settings)
+	if string(m.Options["labels"]) == `"file"` {
+		settings = append(settings, setting{flag: "labels", values: []string{"FILE"}})
+	}
+	if string(m.Options["vocab"]) == "true" {
+		from, offset := "FILE", 0 // an order of its own
+		if json.Unmarshal(m.Options["label_offset"], &offset) == nil && offset >= 0 && offset <= len(m.Labels) && slices.IsSorted(m.Labels[offset:]) {
+			from = vocabFromData
+		}
+		settings = append(settings, setting{flag: "vocab", values: []string{from}})
+	}
+	slices.SortStableFunc(settings, func(a, b setting) int { return cmp.Compare(a.flag, b.flag) })
+	var words []string
+	for _, s := range settings {
+		f := fs.Lookup(s.flag)
+		if f == nil || isDefault(f, s.values) {
+			continue
+		}
+		values := s.values
+		if slices.Contains(listed, s.flag) {
+			values = []string{strings.Join(values, ",")}
+		}
+		for _, v := range values {
+			switch f.NoOptDefVal {
+			case "":
+				words = append(words, "--"+s.flag+" "+shellWord(v))
+			case v:
+				words = append(words, "--"+s.flag)
+			default: // the next word would be no value of it
+				words = append(words, "--"+s.flag+"="+shellWord(v))
+			}
+		}
+	}
+	return words
+}
+
+// isDefault reports whether values are what a flag is without being given.
+func isDefault(f *pflag.Flag, values []string) bool {
+	if slices.Contains(listed, f.Name) { // the spellings of na-values have no order
+		return slices.Equal(slices.Sorted(slices.Values(values)), slices.Sorted(strings.SplitSeq(f.DefValue, ",")))
+	}
+	return len(values) == 1 && values[0] == f.DefValue || f.DefValue == "["+strings.Join(values, ",")+"]"
+}
+
+// shellWord quotes a word for a shell where it must be: what cannot be seen as
+// $'\xNN', which bash, zsh, ksh and busybox know.
+func shellWord(s string) string {
+	plain := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=.,:/@%+", r)
+	}
+	switch {
+	case s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }):
+		return s
+	case utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }):
+		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	b.WriteString("$'")
+	for len(s) > 0 {
+		r, n := utf8.DecodeRuneInString(s)
+		switch {
+		case r == '\'' || r == '\\':
+			b.WriteString(`\` + s[:n])
+		case r == utf8.RuneError || !unicode.IsPrint(r):
+			for _, c := range []byte(s[:n]) {
+				fmt.Fprintf(&b, `\x%02x`, c)
+			}
+		default:
+			b.WriteString(s[:n])
+		}
+		s = s[n:]
+	}
+	b.WriteString("'")
+	return b.String()
+}

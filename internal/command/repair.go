@@ -1,0 +1,143 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func newRepairCommand() *cobra.Command {
+	var o shard.RepairOptions
+	var compression string
+	cmd := &cobra.Command{
+		Use:     "repair IN OUT",
+		GroupID: groupReshape,
+		Short:   "Save every record that survives in damaged files",
+		Long: `Save every record that survives in a damaged file or in the files of a folder:
+all those whose two checksums hold. Behind damage, repair goes on with the next
+record that can be found.
+
+IN is a file and OUT a new file, or IN is a folder or a manifest and OUT a new
+folder. In a folder, files without damage are copied byte for byte; indexes, the
+manifest and TFDS's files are brought up to date. What was lost goes into
+OUT.quarantine, a TFRecord file of Examples with the damaged bytes, where they
+were and why they are lost.
+
+With --in-place there is no OUT: damaged files are replaced, and kept as they
+were in the folder named damaged beside them, with their quarantines.
+
+An index or a manifest tells how many records were lost, and tells the records of
+a file from those that a damaged record may hold inside. Compressed files are
+used as far as they can be decompressed, and from the next stream on where a
+file has several.`,
+		Example: `  tfrec repair broken.tfrecord saved.tfrecord
+  tfrec repair out/ repaired/
+  tfrec repair --in-place out/
+  tfrec cat saved.tfrecord.quarantine`,
+		Annotations: map[string]string{faultsMean: "something was lost; the rest is saved"},
+		Args: func(cmd *cobra.Command, args []string) error {
+			if o.InPlace {
+				return exactArgs("IN")(cmd, args)
+			}
+			return exactArgs("IN", "OUT")(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			var err error
+			if o.Compression, err = tfrecord.ParseCompression(compression); err != nil {
+				return usageError("--compression: %w", err)
+			}
+			if o.MaxDamage < 1 {
+				return usageError("--max-damage %d: want 1 or more", o.MaxDamage)
+			}
+			out := ""
+			if !o.InPlace {
+				out = args[1]
+			}
+			o.Progress = new(shard.ReadProgress)
+			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
+			report, err := shard.Repair(cmd.Context(), args[0], out, o)
+			stop()
+			if err != nil && report == nil {
+				return err
+			}
+			if jsonFlag(cmd) {
+				err = errors.Join(err, printJSON(cmd, readableRepair(report)))
+			} else {
+				printRepair(cmd.OutOrStdout(), report)
+			}
+			switch {
+			case errors.Is(err, shard.ErrNothingSaved):
+				return faultError(err)
+			case err == nil && report.Status != "clean":
+				return faultError(errors.New("")) // all of it was printed
+			}
+			return err
+		},
+	}
+	fs := cmd.Flags()
+	fs.BoolVar(&o.InPlace, "in-place", false, "replace damaged files, and keep them in the folder damaged")
+	fs.StringVar(&compression, "compression", "auto", "how the input is compressed: auto, none, gzip, zlib or zstd")
+	fs.IntVar(&o.MaxDamage, "max-damage", 1000, "list at most `N` stretches of damage of each file, and count the others")
+	completeWords(cmd, "compression", "auto", "none", "gzip", "zlib", "zstd")
+	return cmd
+}
+
+// readableRepair makes paths fit for JSON.
+func readableRepair(r *shard.RepairReport) *shard.RepairReport {
+	r.Quarantine = shard.Readable(r.Quarantine)
+	for i := range r.Files {
+		f := &r.Files[i]
+		for _, path := range []*string{&f.Path, &f.Out, &f.Original, &f.Quarantine} {
+			*path = shard.Readable(*path)
+		}
+	}
+	for i := range r.Damage {
+		r.Damage[i].Path = shard.Readable(r.Damage[i].Path)
+	}
+	return r
+}
+
+// printRepair prints a line for each stretch of damage and each damaged file,
+// and a summary.
+func printRepair(w io.Writer, r *shard.RepairReport) {
+	for _, d := range r.Damage {
+		what := "byte"
+		if d.Compressed {
+			what = "compressed byte"
+		}
+		fmt.Fprintf(w, "%s: %s at %s %d: %s (%s)\n", d.Path, formatBytes(d.Bytes), what, d.Offset, d.Reason, lostRecords(d.Records, d.Exact))
+	}
+	if r.DamageOmitted > 0 {
+		fmt.Fprintf(w, "%s more, not listed\n", count(r.DamageOmitted, "stretch of damage"))
+	}
+	for _, f := range r.Files {
+		if f.Note != "" {
+			fmt.Fprintf(w, "%s: %s\n", f.Path, f.Note)
+		}
+		if f.Original != "" {
+			fmt.Fprintf(w, "%s: kept as it was in %s\n", f.Path, f.Original)
+		}
+	}
+	if r.Quarantine != "" {
+		fmt.Fprintf(w, "what was lost is in %s\n", r.Quarantine)
+	}
+	fmt.Fprintf(w, "%s, %s saved", count(int64(len(r.Files)), "file"), count(r.RecordsSaved, "record"))
+	if r.Status == "clean" {
+		fmt.Fprintln(w, ", nothing was wrong")
+		return
+	}
+	fmt.Fprintf(w, ", %s, %s lost\n", lostRecords(r.RecordsLost, r.RecordsLostExact), formatBytes(r.BytesLost))
+}
+
+func lostRecords(n int64, exact bool) string {
+	text := count(n, "record") + " lost"
+	if !exact {
+		text = "at least " + text
+	}
+	return text
+}

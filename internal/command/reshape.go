@@ -1,0 +1,148 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"runtime"
+	"slices"
+	"strconv"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// damagedFaults is what exit code 3 means for the verbs that reshape.
+const damagedFaults = "an input is damaged (tfrec repair saves the records that survive), or its records are not fit for what is asked: nothing was written"
+
+// reshapeFlags are the flags that verbs which make a new set of records share.
+type reshapeFlags struct {
+	options shard.ReshapeOptions
+}
+
+// add adds all of them.
+func (f *reshapeFlags) add(fs *pflag.FlagSet) {
+	o := &f.options
+	fs.StringVar(&o.Name, "name", "", "dataset `name`: the first part of every shard's name (default: the inputs', else OUT's base name in snake case)")
+	textVar(fs, "compression", "none", "KIND", "of the new shards: none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)", func(s string) (err error) {
+		o.Compression, err = tfrecord.ParseCompression(s)
+		if err == nil && o.Compression == tfrecord.Auto {
+			err = errors.New("auto is for reading: want none, gzip, zlib or zstd")
+		}
+		return err
+	})
+	f.addShards(fs)
+	fs.BoolVar(&o.Overwrite, "overwrite", false, "make the set again, in the place of the one in OUT, whatever that was made of")
+}
+
+// addShards adds those that do not say what the set as a whole is.
+func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
+	o := &f.options
+	textVar(fs, "seed", "0", "N", "seed of every random choice", func(s string) (err error) {
+		if o.Seed, err = strconv.ParseUint(s, 10, 64); err != nil {
+			err = errors.New("want a whole number from 0 on")
+		}
+		return err
+	})
+	textVar(fs, "shards", "auto", "N|auto", "shards in each split; auto aims at 128 MiB a shard", func(s string) error {
+		o.Shards = 0
+		if s == "auto" {
+			return nil
+		}
+		n, err := strconv.Atoi(s)
+		if err != nil || n < 1 {
+			return errors.New("want a number above 0, or auto")
+		}
+		o.Shards = n
+		return nil
+	})
+	textVar(fs, "shard-size", "", "SIZE", "make shards of about this size, such as 256MiB", func(s string) (err error) {
+		if o.ShardSize, err = parseSize(s); err == nil && o.ShardSize == 0 {
+			err = errors.New("want a size above 0")
+		}
+		return err
+	})
+	textVar(fs, "records-per-shard", "", "N", "make shards of N records; the last of a split may have fewer", func(s string) (err error) {
+		if o.RecordsPerShard, err = strconv.ParseInt(s, 10, 64); err != nil || o.RecordsPerShard < 1 {
+			err = errors.New("want a number above 0")
+		}
+		return err
+	})
+	textVar(fs, "memory", "256MiB", "SIZE", "memory for shuffling, sorting and telling records apart; beyond it, disk space in OUT is used", func(s string) (err error) {
+		o.Memory, err = parseSize(s)
+		return err
+	})
+	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many blocks of records are looked at at a time")
+}
+
+// note says a sentence for people.
+func (f *reshapeFlags) note(format string, args ...any) {
+	if f.options.Note != nil {
+		f.options.Note(fmt.Sprintf(format, args...))
+	}
+}
+
+// run runs a reshaping with progress, and prints its report, which is a
+// *shard.ReshapeReport or has one embedded.
+func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Context) (any, error)) error {
+	o := &f.options
+	if cmd.Flags().Changed("workers") && o.Workers < 1 {
+		return usageError("--workers %d: want 1 or more", o.Workers)
+	}
+	quiet := quietFlag(cmd)
+	stderr := cmd.ErrOrStderr()
+	o.Progress = new(shard.ReshapeProgress)
+	if !quiet {
+		o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+	}
+	stop := showProgress(stderr, reshapeGauge(o.Progress), quiet)
+	report, err := work(cmd.Context())
+	stop()
+
+	var damaged *shard.DamagedError
+	var unfit *shard.UnfitError
+	switch {
+	case errors.As(err, &damaged), errors.As(err, &unfit):
+		return faultError(err)
+	case errors.Is(err, shard.ErrReshapeOptions):
+		return usageError("%v", err)
+	case err != nil:
+		return err
+	case jsonFlag(cmd):
+		return printJSON(cmd, report)
+	}
+	return printReshaped(cmd.OutOrStdout(), out, report)
+}
+
+// detailed is a report with a few words of its own for people.
+type detailed interface{ detail() string }
+
+func printReshaped(w io.Writer, out string, report any) error {
+	r, ok := report.(interface{ Common() *shard.ReshapeReport })
+	if !ok {
+		return fmt.Errorf("%T is no report of a reshaping", report)
+	}
+	c := r.Common()
+	line := fmt.Sprintf("%s %s: ", out, c.Status)
+	for i, name := range sortedNames(c.Splits) {
+		if i > 0 {
+			line += ", "
+		}
+		split := c.Splits[name]
+		line += fmt.Sprintf("%s %s in %s", name, count(split.Records, "record"), count(int64(split.Shards), "shard"))
+	}
+	if d, ok := report.(detailed); ok {
+		line += ", " + d.detail()
+	} else if c.Records != c.RecordsIn {
+		line += fmt.Sprintf(", of %d", c.RecordsIn)
+	}
+	_, err := fmt.Fprintf(w, "%s, %s (%.2f s)\n", line, formatBytes(c.Bytes), c.Seconds)
+	return err
+}
+
+func sortedNames[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,76 @@
+package command
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+func newReshardCommand() *cobra.Command {
+	f := new(reshapeFlags)
+	var o shard.ReshardOptions
+	cmd := &cobra.Command{
+		Use:     "reshard IN... OUT",
+		GroupID: groupReshape,
+		Short:   "Cut records into other shards, shuffled or sorted if need be",
+		Long: `Write all records of IN to a new set in OUT with other shards. Records keep their
+bytes, their splits and, without --shuffle or --sort-by, their order: that of the
+arguments, of the files' names, and of the files.
+
+--shuffle puts the records of each split into a random order over all of its
+shards: any order is as likely as any other. --sort-by sorts them by the value of
+a feature. --group-by makes a set of the records of each value of a feature, in a
+folder of that name in OUT. What --memory does not hold of the records lies in
+OUT meanwhile.`,
+		Example: `  tfrec reshard out/ fewer/ --shards 8
+  tfrec reshard 'old-*.tfrecord.gz' out/ --name birds --shuffle --seed 1
+  tfrec reshard out/ sorted/ --sort-by image/width --records-per-shard 1000
+  tfrec reshard out/ bylabel/ --group-by image/class/text`,
+		Annotations: map[string]string{faultsMean: damagedFaults},
+		Args:        minArgs("IN", "OUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, out := args[:len(args)-1], args[len(args)-1]
+			return f.run(cmd, out, func(ctx context.Context) (any, error) {
+				o.ReshapeOptions = f.options
+				return shard.Reshard(ctx, in, out, o)
+			})
+		},
+	}
+	fs := cmd.Flags()
+	fs.BoolVar(&o.Shuffle, "shuffle", false, "put the records of each split into a random order")
+	fs.StringVar(&o.SortBy, "sort-by", "", "sort the records of each split by the first value of the feature `key`; those without one come last")
+	fs.StringVar(&o.GroupBy, "group-by", "", "make a set of the records of each value of the feature `key`")
+	f.add(fs)
+	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	return cmd
+}
+
+func newMergeCommand() *cobra.Command {
+	f := new(reshapeFlags)
+	cmd := &cobra.Command{
+		Use:     "merge IN... OUT",
+		GroupID: groupReshape,
+		Short:   "Make one set of several",
+		Long: `Write all records of several sets or files to one new set in OUT: splits of one
+name become one, in the order of the arguments. Records keep their bytes.
+
+Features of one key must be of one kind in all inputs. Where the sets' lists of
+label names differ, the new set has all names in sorted order, and the label ids
+in the records are changed to fit; sets without names are refused then.`,
+		Example: `  tfrec merge monday/ tuesday/ week/
+  tfrec merge 'day-*/' week/ --name week`,
+		Annotations: map[string]string{faultsMean: damagedFaults},
+		Args:        minArgs("IN", "OUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, out := args[:len(args)-1], args[len(args)-1]
+			return f.run(cmd, out, func(ctx context.Context) (any, error) {
+				return shard.Merge(ctx, in, out, f.options)
+			})
+		},
+	}
+	f.add(cmd.Flags())
+	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	return cmd
+}

@@ -1,0 +1,218 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/build"
+)
+
+// The groups of verbs in the help.
+const (
+	groupConvert = "convert"
+	groupLook    = "look"
+	groupReshape = "reshape"
+	groupRead    = "read"
+	groupOther   = "other"
+)
+
+// helpText is the help of a command: cobra's, with the exit codes at the end.
+func helpText(cmd *cobra.Command) string {
+	about := cmd.Long
+	if about == "" {
+		about = cmd.Short
+	}
+	return about + "\n\n" + cmd.UsageString() + "\nExit codes:\n" + exitHelp(cmd)
+}
+
+func newRootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "tfrec",
+		Short: "Raw data into sharded TFRecords, and back",
+		Long: `tfrec turns raw data into sharded, CRC-checked TFRecords that TensorFlow, TFDS,
+DALI and PyTorch loaders read, looks into them, and checks them.
+
+Results go to stdout, everything else to stderr. Inputs named PATH are a
+TFRecord file, a glob, a directory of shards, or a manifest.json.`,
+		Version:       build.Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+	}
+	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
+		io.WriteString(cmd.OutOrStdout(), helpText(cmd)) // resultWriter keeps the error
+	})
+	root.SetVersionTemplate("tfrec {{.Version}}\n")
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError("%w", err) })
+	root.CompletionOptions.DisableDefaultCmd = true
+	root.PersistentFlags().Bool("json", false, "print the result as one JSON object on stdout")
+	root.PersistentFlags().Bool("quiet", false, "no progress and no notes on stderr")
+
+	root.AddGroup(
+		&cobra.Group{ID: groupConvert, Title: "Convert:"},
+		&cobra.Group{ID: groupLook, Title: "Look:"},
+		&cobra.Group{ID: groupReshape, Title: "Reshape:"},
+		&cobra.Group{ID: groupRead, Title: "Read:"},
+		&cobra.Group{ID: groupOther, Title: "Other:"},
+	)
+	root.AddCommand(
+		newConvertCommand(),
+		newFinalizeCommand(),
+		newAugmentCommand(),
+		newInspectCommand(),
+		newStatsCommand(),
+		newPreviewCommand(),
+		newVerifyCommand(),
+		newIndexCommand(),
+		newDiffCommand(),
+		newRepairCommand(),
+		newAdoptCommand(),
+		newReshardCommand(),
+		newMergeCommand(),
+		newSampleCommand(),
+		newTakeCommand(),
+		newSplitCommand(),
+		newFilterCommand(),
+		newDedupeCommand(),
+		newFeaturesCommand(),
+		newAppendCommand(),
+		newCatCommand(),
+		newExportCommand(),
+		newBenchCommand(),
+		newGPUCommand(),
+		newConfigCommand(),
+		newVersionCommand(),
+		newCompletionCommand(),
+	)
+	help := newHelpCommand()
+	root.SetHelpCommand(help)
+	root.AddCommand(help)
+	refuseUnknownVerbs(root)
+	root.InitDefaultVersionFlag()
+	return root
+}
+
+// refuseUnknownVerbs makes every command that only holds others answer a word
+// that it does not know with a usage error. The root alone, without any word,
+// prints its help.
+func refuseUnknownVerbs(cmd *cobra.Command) {
+	for _, c := range cmd.Commands() {
+		refuseUnknownVerbs(c)
+	}
+	if cmd.Runnable() || !cmd.HasSubCommands() {
+		return
+	}
+	cmd.SuggestionsMinimumDistance = 2
+	cmd.Args = cobra.ArbitraryArgs
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if len(args) > 0 {
+			return unknownVerb(cmd, args[0])
+		}
+		if cmd.HasParent() {
+			return usageError("want one of: %s", strings.Join(verbs(cmd), ", "))
+		}
+		return cmd.Help()
+	}
+}
+
+func unknownVerb(cmd *cobra.Command, word string) error {
+	if near := cmd.SuggestionsFor(word); len(near) > 0 {
+		return usageError("unknown verb %q; did you mean %s?", word, strings.Join(near, " or "))
+	}
+	return usageError("unknown verb %q; there are: %s", word, strings.Join(verbs(cmd), ", "))
+}
+
+func verbs(cmd *cobra.Command) []string {
+	var names []string
+	for _, c := range cmd.Commands() {
+		if c.IsAvailableCommand() {
+			names = append(names, c.Name())
+		}
+	}
+	return names
+}
+
+// newHelpCommand is cobra's help command with the usual exit code for a verb
+// that does not exist.
+func newHelpCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "help [VERB]...",
+		GroupID: groupOther,
+		Short:   "Show the help of a verb",
+		Args:    cobra.ArbitraryArgs,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			at := cmd.Root()
+			for _, word := range args {
+				next := childNamed(at, word)
+				if next == nil {
+					return unknownVerb(at, word)
+				}
+				at = next
+			}
+			at.InitDefaultHelpFlag()
+			return at.Help()
+		},
+		ValidArgsFunction: func(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+			at := cmd.Root()
+			for _, word := range args {
+				if at = childNamed(at, word); at == nil {
+					return nil, cobra.ShellCompDirectiveNoFileComp
+				}
+			}
+			return verbs(at), cobra.ShellCompDirectiveNoFileComp
+		},
+	}
+}
+
+func childNamed(cmd *cobra.Command, name string) *cobra.Command {
+	for _, c := range cmd.Commands() {
+		if c.Name() == name {
+			return c
+		}
+	}
+	return nil
+}
+
+// exactArgs wants one argument for each name.
+func exactArgs(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		if len(args) > len(names) {
+			return usageError("%s too many: %q; want %s", count(int64(len(args)-len(names)), "argument"), args[len(names)], wanted(names))
+		}
+		return usageError("%s missing; want %s", strings.Join(names[len(args):], " and "), wanted(names))
+	}
+}
+
+// minArgs wants an argument for each name, and lets the last one repeat.
+func minArgs(names ...string) cobra.PositionalArgs {
+	return func(_ *cobra.Command, args []string) error {
+		if len(args) >= len(names) {
+			return nil
+		}
+		return usageError("%s missing; want %s...", strings.Join(names[len(args):], " and "), wanted(names))
+	}
+}
+
+// noArgs wants no argument.
+func noArgs(_ *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return usageError("unexpected argument %q", args[0])
+	}
+	return nil
+}
+
+func wanted(names []string) string { return strings.Join(names, " ") }
+
+// completeWords offers a flag's words to the shell. It panics when the flag
+// does not exist: that is a mistake in this program.
+func completeWords(cmd *cobra.Command, flag string, words ...string) {
+	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+	if err != nil {
+		panic(fmt.Sprintf("completion of --%s: %v", flag, err))
+	}
+}

@@ -1,0 +1,72 @@
+package command
+
+import (
+	"context"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+func newSampleCommand() *cobra.Command {
+	f := new(reshapeFlags)
+	var o shard.SampleOptions
+	cmd := &cobra.Command{
+		Use:     "sample IN... OUT (--count N | --share P)",
+		GroupID: groupReshape,
+		Short:   "Take a random sample of the records",
+		Long: `Write a random sample of the records to a new set in OUT, as they are, in their
+order and splits. Any sample of the size is as likely as any other: --count and
+--share count over all splits.`,
+		Example: `  tfrec sample out/ small/ --count 1000 --seed 1
+  tfrec sample out/ tenth/ --share 10%`,
+		Annotations: map[string]string{faultsMean: damagedFaults},
+		Args:        minArgs("IN", "OUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, out := args[:len(args)-1], args[len(args)-1]
+			return f.run(cmd, out, func(ctx context.Context) (any, error) {
+				o.ReshapeOptions = f.options
+				return shard.Sample(ctx, in, out, o)
+			})
+		},
+	}
+	fs := cmd.Flags()
+	fs.Int64Var(&o.Count, "count", 0, "how many records to take")
+	textVar(fs, "share", "", "P", "the share of the records to take, such as 0.1 or 10%", func(s string) (err error) {
+		o.Share, err = shard.ParseShare(s)
+		return err
+	})
+	f.add(fs)
+	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	return cmd
+}
+
+func newTakeCommand() *cobra.Command {
+	f := new(reshapeFlags)
+	var o shard.TakeOptions
+	cmd := &cobra.Command{
+		Use:     "take IN... OUT --count N",
+		GroupID: groupReshape,
+		Short:   "Take the first records",
+		Long: `Write the first records of IN to a new set in OUT, in their splits: those of the
+first file, then of the next, in the order of the arguments and of the files'
+names. With --skip some are left out before.`,
+		Example: `  tfrec take out/ first/ --count 100
+  tfrec take big.tfrecord rest/ --skip 1000`,
+		Annotations: map[string]string{faultsMean: damagedFaults},
+		Args:        minArgs("IN", "OUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, out := args[:len(args)-1], args[len(args)-1]
+			return f.run(cmd, out, func(ctx context.Context) (any, error) {
+				o.ReshapeOptions = f.options
+				return shard.Take(ctx, in, out, o)
+			})
+		},
+	}
+	fs := cmd.Flags()
+	fs.Int64Var(&o.Count, "count", 0, "how many records to take at most (default: all that --skip leaves)")
+	fs.Int64Var(&o.Skip, "skip", 0, "how many records to leave out before")
+	f.add(fs)
+	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	return cmd
+}

@@ -1,0 +1,79 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+func newSplitCommand() *cobra.Command {
+	f := new(reshapeFlags)
+	var o shard.ResplitOptions
+	var list string
+	cmd := &cobra.Command{
+		Use:     "split IN... OUT --splits NAME=SHARE,...",
+		GroupID: groupReshape,
+		Short:   "Deal all records to splits anew",
+		Long: `Write all records of IN, whatever split they are in, to a new set in OUT with
+the given splits. Records are as they were, and keep their order within a split.
+
+A record's split is told by a hash of its bytes and --seed: shares are met about,
+records that are the same stay together, and records that are added later move
+none. --by-hash goes by the value of a feature instead. --stratify meets the
+shares for each value of a feature, exactly within one record. --together keeps
+all records of a value in one split, and meets the shares as closely as the
+values' sizes allow. --list gives the split of each key.
+
+Records that lack the feature of --by-hash, --stratify or --together are taken
+for records with one value of their own.`,
+		Example: `  tfrec split out/ parts/ --splits train=0.7,val=0.3 --seed 1
+  tfrec split out/ parts/ --splits train=0.8,val=0.1,test=0.1 --stratify image/class/label
+  tfrec split scans/ parts/ --splits train=0.9,test=0.1 --together patient
+  tfrec split out/ parts/ --list splits.tsv --key image/filename`,
+		Annotations: map[string]string{faultsMean: damagedFaults},
+		Args:        minArgs("IN", "OUT"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			in, out := args[:len(args)-1], args[len(args)-1]
+			return f.run(cmd, out, func(ctx context.Context) (any, error) {
+				o.ReshapeOptions = f.options
+				if list != "" {
+					var err error
+					if o.List, err = readSplitList(list); err != nil {
+						return nil, err
+					}
+				}
+				return shard.Resplit(ctx, in, out, o)
+			})
+		},
+	}
+	fs := cmd.Flags()
+	textVar(fs, "splits", "", "NAME=SHARE,...", "the splits and their shares, such as train=0.9,val=0.1", func(s string) (err error) {
+		o.Splits, err = shard.ParseSplits(s)
+		return err
+	})
+	fs.StringVar(&o.ByHash, "by-hash", "", "go by a hash of the value of the feature `key`")
+	fs.StringVar(&o.Stratify, "stratify", "", "meet the shares for each value of the feature `key`, exactly within one")
+	fs.StringVar(&o.Together, "together", "", "keep all records of a value of the feature `key` in one split")
+	fs.StringVar(&list, "list", "", "`file` with a key, a tab and a split a line; every record must be in it, and every key must have a record")
+	fs.StringVar(&o.Key, "key", "", "`key` of the feature that --list goes by (default: image/filename)")
+	f.add(fs)
+	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	return cmd
+}
+
+func readSplitList(path string) (map[string]string, error) {
+	file, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("--list: %w", err)
+	}
+	defer file.Close()
+	list, err := shard.ReadSplitList(file)
+	if err != nil {
+		return nil, fmt.Errorf("--list: %s: %w", path, err)
+	}
+	return list, nil
+}

@@ -1,0 +1,191 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// statsCommand is what `stats` was asked for.
+type statsCommand struct {
+	o       shard.StatsOptions
+	pixels  int // pictures to decode; below 0 all
+	compare bool
+}
+
+func newStatsCommand() *cobra.Command {
+	c := statsCommand{pixels: 500}
+	cmd := &cobra.Command{
+		Use:     "stats PATH...",
+		GroupID: groupLook,
+		Short:   "Say how the values of each feature lie",
+		Long: `Say how the values of each feature lie: how many records lack it, range, mean,
+standard deviation, quantiles, histogram, the most frequent and the number of
+distinct values; sizes, formats and pixels of pictures; labels and their shares.
+All is read once; memory stays bounded, whatever the data.
+
+Up to 1024 distinct values of a feature, everything is exact. Past that,
+quantiles are within 1 % of the value (DDSketch), counts of distinct values have
+a standard error of 0.8 % (HyperLogLog), and the most frequent values are those
+that surely come more often than the error that is given with them. Counts,
+ranges, means and standard deviations are exact always. NaNs and infinities are
+counted apart and are in no other figure.
+
+Pictures are values that begin as JPEG, PNG, GIF or WebP do. Mean and standard
+deviation of their pixels are given as the flags that convert --encode float32
+takes. They are those of a random sample of the pictures, the
+same for the same --seed, in which each picture counts the same; --pixels says
+how large it is.
+
+--by gives all figures for the records of each value of a feature, too; values
+past --max-groups and records without one are counted only. --compare A B says
+what differs between two inputs, most first.`,
+		Example: `  tfrec stats out/
+  tfrec stats --by image/class/label --pixels all out/
+  tfrec stats --compare january/ february/
+  tfrec stats --json out/ | jq '.features[] | {key, missing, float}'`,
+		Annotations: map[string]string{faultsMean: "the data have faults; the figures are of what could be read"},
+		Args:        minArgs("PATH"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.check(args); err != nil {
+				return err
+			}
+			return c.run(cmd, args)
+		},
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&c.o.By, "by", "", "give all figures for the records of each value of the feature `KEY`, too")
+	fs.BoolVar(&c.compare, "compare", false, "say what differs between the two PATHs")
+	textVar(fs, "pixels", "500", "N|all", "pictures of each feature to decode for the pixels' mean and standard deviation; 0: none", func(s string) (err error) {
+		if s == "all" {
+			c.pixels = -1
+		} else if c.pixels, err = strconv.Atoi(s); err != nil || c.pixels < 0 {
+			return fmt.Errorf("%q: want a number or all", s)
+		}
+		return nil
+	})
+	fs.Uint64Var(&c.o.Seed, "seed", 0, "seed of the sample of pictures")
+	fs.IntVar(&c.o.Top, "top", 20, "list the `N` most frequent values")
+	fs.IntVar(&c.o.MaxGroups, "max-groups", 32, "tell at most `N` values of --by apart")
+	fs.IntVar(&c.o.MaxFeatures, "max-features", 2000, "follow at most `N` features, and count the others")
+	fs.IntVar(&c.o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
+	return cmd
+}
+
+func (c *statsCommand) check(args []string) error {
+	for _, flag := range []struct {
+		name  string
+		value int
+	}{{"top", c.o.Top}, {"max-groups", c.o.MaxGroups}, {"max-features", c.o.MaxFeatures}, {"workers", c.o.Workers}} {
+		if flag.value < 1 {
+			return usageError("--%s %d: want 1 or more", flag.name, flag.value)
+		}
+	}
+	if c.compare && len(args) != 2 {
+		return usageError("--compare: want exactly two PATHs, A and B (quote a glob); there are %d", len(args))
+	}
+	if c.compare && c.o.By != "" {
+		return usageError("--compare and --by: give one of them")
+	}
+	return nil
+}
+
+func (c *statsCommand) run(cmd *cobra.Command, args []string) error {
+	codec, err := augment.NewCodec(augment.CodecOptions{})
+	if err != nil {
+		return err
+	}
+	c.o.Header = pictureHeader(codec)
+	if c.pixels != 0 {
+		c.o.Pixels, c.o.SamplePixels = pixelSums(codec), c.pixels
+	}
+	c.o.Progress = new(shard.ReadProgress)
+	if c.compare {
+		return c.runCompare(cmd, args[0], args[1])
+	}
+	stop := showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quietFlag(cmd))
+	st, err := shard.Measure(cmd.Context(), args, c.o)
+	stop()
+	if st == nil {
+		return err
+	}
+	if jsonFlag(cmd) {
+		err = errors.Join(err, printJSON(cmd, readableStats(st)))
+	} else {
+		printStats(cmd.OutOrStdout(), st)
+	}
+	if err != nil {
+		return err
+	}
+	return reportFaults(cmd, st)
+}
+
+func (c *statsCommand) runCompare(cmd *cobra.Command, a, b string) error {
+	both, err := c.measureBoth(cmd, a, b)
+	if err != nil {
+		return err
+	}
+	drift := shard.CompareStats(both[0], both[1])
+	if jsonFlag(cmd) {
+		if err := printJSON(cmd, readableDrift(drift)); err != nil {
+			return err
+		}
+	} else {
+		printDrift(cmd.OutOrStdout(), drift)
+	}
+	return errors.Join(reportFaults(cmd, both[0]), reportFaults(cmd, both[1]))
+}
+
+// measureBoth measures the sides of a comparison, all of which must be readable.
+func (c *statsCommand) measureBoth(cmd *cobra.Command, a, b string) (both [2]*shard.Stats, err error) {
+	defer showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quietFlag(cmd))()
+	for i, path := range []string{a, b} {
+		if both[i], err = shard.Measure(cmd.Context(), []string{path}, c.o); err != nil {
+			return both, err
+		}
+	}
+	return both, nil
+}
+
+// reportFaults tells the faults that were in the way.
+func reportFaults(cmd *cobra.Command, st *shard.Stats) error {
+	if len(st.Faults) == 0 {
+		return nil
+	}
+	if !jsonFlag(cmd) {
+		printFaults(cmd.ErrOrStderr(), st.Faults)
+	}
+	return faultError(fmt.Errorf("%s in the data; the figures are of what could be read",
+		count(int64(len(st.Faults))+st.FaultsOmitted, "fault")))
+}
+
+// readableStats makes paths and keys fit for JSON.
+func readableStats(st *shard.Stats) *shard.Stats {
+	for i := range st.Files {
+		st.Files[i].Path = shard.Readable(st.Files[i].Path)
+	}
+	readableFaults(st.Faults)
+	st.By = shard.Readable(st.By)
+	readableFigures(&st.Figures)
+	for i := range st.Groups {
+		readableFigures(&st.Groups[i].Figures)
+	}
+	return st
+}
+
+func readableFigures(f *shard.Figures) {
+	for _, list := range [][]shard.FeatureStats{f.Features, f.FeatureLists} {
+		for i := range list {
+			list[i].Key = shard.Readable(list[i].Key)
+		}
+	}
+	for i := range f.Labels {
+		f.Labels[i].Key = shard.Readable(f.Labels[i].Key)
+	}
+}

@@ -1,0 +1,116 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// shownShares is how many labels of a feature the text form of a comparison
+// shows.
+const shownShares = 10
+
+// readableDrift makes keys fit for JSON.
+func readableDrift(d *shard.Drift) *shard.Drift {
+	for _, list := range [][]shard.FeatureDrift{d.Features, d.FeatureLists} {
+		for i := range list {
+			list[i].Key = shard.Readable(list[i].Key)
+		}
+	}
+	for i := range d.Labels {
+		d.Labels[i].Key = shard.Readable(d.Labels[i].Key)
+	}
+	return d
+}
+
+// printDrift prints what differs, most first.
+func printDrift(w io.Writer, d *shard.Drift) {
+	fmt.Fprintf(w, "A: %s\nB: %s\n", count(d.Records[0], "record"), count(d.Records[1], "record"))
+	printFeatureDrifts(w, "features", d.Features)
+	printFeatureDrifts(w, "feature lists", d.FeatureLists)
+	for _, l := range d.Labels {
+		printLabelDrift(w, l)
+	}
+	fmt.Fprintln(w, "\nDRIFT is 0 for no difference and 1 for the largest; PSI below 0.1 says that little has changed, above 0.25 that much has.")
+}
+
+func printFeatureDrifts(w io.Writer, title string, list []shard.FeatureDrift) {
+	if len(list) == 0 {
+		return
+	}
+	fmt.Fprintf(w, "\n%s:\n", title)
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	printRow(table, driftColumns, "KEY", "DRIFT", "WHAT", "MISSING", "MEAN", "STD", "MEDIAN", "KS", "PSI")
+	for i := range list {
+		printFeatureDrift(table, &list[i])
+	}
+	table.Flush() // resultWriter keeps the error
+}
+
+// driftColumns is how many columns the table of a comparison has.
+const driftColumns = 9
+
+// printFeatureDrift prints the rows of one feature.
+func printFeatureDrift(w io.Writer, f *shard.FeatureDrift) {
+	rows := 0
+	row := func(what string, cells ...string) {
+		rows++
+		printRow(w, driftColumns, append([]string{printable(f.Key), figure(f.Score), what}, cells...)...)
+	}
+	gone := change(100*f.Missing[0], 100*f.Missing[1]) + "%"
+	switch {
+	case f.In == "a":
+		row("only in A ("+f.Kinds[0]+")", gone)
+		return
+	case f.In == "b":
+		row("only in B ("+f.Kinds[1]+")", gone)
+		return
+	case f.Kinds[0] != f.Kinds[1]:
+		row(f.Kinds[0]+" in A, "+f.Kinds[1]+" in B", gone)
+	}
+	for _, side := range []struct {
+		what string
+		n    *shard.NumbersDrift
+	}{{"int64", f.Int64}, {"float", f.Float}, {"length", f.Lengths}, {"width", f.Width}, {"height", f.Height}} {
+		if n := side.n; n != nil {
+			row(side.what, gone, change(n.Mean[0], n.Mean[1]), change(n.Std[0], n.Std[1]), change(n.Median[0], n.Median[1]), figure(n.KS), figure(n.PSI))
+		}
+	}
+	if f.NaNs != [2]float64{} {
+		row("not finite: "+change(100*f.NaNs[0], 100*f.NaNs[1])+"%", gone)
+	}
+	if f.Values != nil && *f.Values > 0 {
+		row("values: "+figure(100**f.Values)+"% differ", gone)
+	}
+	if f.Pixels != nil {
+		for c, channel := range []string{"red", "green", "blue"} {
+			row(channel, gone, change(f.Pixels.Mean[0][c], f.Pixels.Mean[1][c]), change(f.Pixels.Std[0][c], f.Pixels.Std[1][c]))
+		}
+	}
+	if rows == 0 {
+		row(f.Kinds[0], gone)
+	}
+}
+
+// change is a figure before and after, once when it is the same.
+func change(a, b float64) string {
+	if before, after := figure(a), figure(b); before != after {
+		return before + " -> " + after
+	}
+	return figure(a)
+}
+
+func printLabelDrift(w io.Writer, l shard.LabelDrift) {
+	fmt.Fprintf(w, "\nlabels, by %s: %s of the records would have to change theirs\n", printable(l.Key), figure(100*l.Distance)+"%")
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	for i, s := range l.Shares {
+		if i == shownShares {
+			fmt.Fprintf(table, "  ... and %d more (--json lists them)\n", len(l.Shares)-shownShares)
+			break
+		}
+		fmt.Fprintf(table, "  %s\t%s%%\n", labelName(s.ID, s.Name), change(100*s.Shares[0], 100*s.Shares[1]))
+	}
+	table.Flush() // resultWriter keeps the error
+}

@@ -1,0 +1,223 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// verifyCommand is what `verify` was asked for.
+type verifyCommand struct {
+	o     shard.VerifyOptions
+	looks shard.DeepOptions
+	deep  bool
+	codec augment.CodecOptions
+	list  string // file for the findings
+}
+
+func newVerifyCommand() *cobra.Command {
+	c := new(verifyCommand)
+	cmd := &cobra.Command{
+		Use:     "verify PATH...",
+		GroupID: groupLook,
+		Short:   "Check every record, and sets against their manifests",
+		Long: `Check every record's checksums and list all faults, each with its file, record
+number and offset. It works on any TFRecord file, event files included.
+
+A set with a manifest is held to it: number of records and SHA-256 of each
+shard, the indexes, shards that are missing, files that do not belong, that
+records are the Examples that the manifest promises, the numbers of records of
+each label, and what TFDS's files say. --against holds the folder of a copy to
+the manifest of the original.
+
+--deep looks into the records, in the same pass: every picture decodes and has
+the height, width, channels and format that are declared; labels are in the
+vocabulary and agree with their texts; features are of one kind and length and
+missing nowhere; records or pictures that come twice, and those of them that are
+in several splits (leaks), are named. --near finds pictures that look alike, too:
+resized, encoded again, or a little brighter; not cut out, turned or mirrored.
+Leaks are faults (exit code 3); other duplicates are warnings, which leave the
+exit code as it is. docs/verify.md lists all findings.
+
+--sample looks at some records of every shard, for a quick answer, and says what
+it did not look at. --limit-rate keeps a shared disk usable for others.`,
+		Example: `  tfrec verify out/
+  tfrec verify --deep --near out/
+  tfrec verify --deep --sample 1% --limit-rate 50MB 'data/*.tfrecord'
+  tfrec verify --against original/manifest.json copy/
+  tfrec verify --json out/ | jq '.faults[]'`,
+		Annotations: map[string]string{faultsMean: "the data have faults"},
+		Args:        minArgs("PATH"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := c.check(cmd, args); err != nil {
+				return err
+			}
+			return c.run(cmd, args)
+		},
+	}
+	fs := cmd.Flags()
+	fs.BoolVar(&c.o.Examples, "examples", false, "parse every record as a tf.train.Example")
+	fs.IntVar(&c.o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read, and pictures decoded, at a time")
+	fs.IntVar(&c.o.MaxFaults, "max-faults", 1000, "list at most `N` faults of each file, and count the others")
+	fs.StringVar(&c.o.Against, "against", "", "hold the folder PATH, a copy, to the manifest at `path`, or in the folder there")
+	textVar(fs, "limit-rate", "", "SIZE", "read at most so many bytes a second, such as 50MB, over all workers", func(s string) (err error) {
+		if c.o.LimitRate, err = parseSize(s); err == nil && c.o.LimitRate < 1 {
+			err = fmt.Errorf("%q: want a size above 0", s)
+		}
+		return err
+	})
+	textVar(fs, "sample", "", "N|P", "look at N records in all, or at a share such as 1% or 0.01, evenly over the files", func(s string) error {
+		return parseSample(s, &c.o.Sample)
+	})
+	fs.Uint64Var(&c.o.Sample.Seed, "seed", 0, "seed of --sample")
+	fs.BoolVar(&c.deep, "deep", false, "look into the records: pictures, labels, features, duplicates")
+	fs.BoolVar(&c.looks.Near, "near", false, "--deep, and find pictures that look alike")
+	fs.IntVar(&c.looks.NearDistance, "near-distance", 31, "in how many `bits` of 256 the hashes of pictures that look alike may differ, to 47")
+	fs.IntVar(&c.looks.MaxFindings, "max-findings", 10_000, "list at most `N` duplicates, and as many leaks, and count the others")
+	textVar(fs, "memory", "64MiB", "SIZE", "memory for hashes of records; beyond it, a temporary file is used", func(s string) (err error) {
+		c.looks.Memory, err = parseSize(s)
+		return err
+	})
+	fs.Int64Var(&c.codec.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "do not decode pictures of more than `N` pixels")
+	fs.StringVar(&c.codec.Decoder, "decoder", "auto", "JPEG decoder: auto, turbo or go")
+	fs.StringVar(&c.list, "report", "", "`file` to list the findings of --deep in, too: a JSON object a line")
+	completeWords(cmd, "decoder", "auto", "turbo", "go")
+	return cmd
+}
+
+// parseSample reads a number of records, or a share of them.
+func parseSample(s string, to *shard.Sampling) (err error) {
+	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n > 0 {
+		to.Records, to.Share = n, 0
+		return nil
+	}
+	if to.Share, err = shard.ParseShare(s); err == nil && to.Share <= 0 {
+		err = fmt.Errorf("%q: want a number of records, or a share such as 1%% or 0.01", s)
+	}
+	to.Records = 0
+	return err
+}
+
+// deepFlags are of use with --deep alone.
+var deepFlags = []string{"near-distance", "max-findings", "memory", "max-pixels", "decoder", "report"}
+
+func (c *verifyCommand) check(cmd *cobra.Command, args []string) error {
+	changed := cmd.Flags().Changed
+	c.deep = c.deep || c.looks.Near
+	switch {
+	case c.o.Workers < 1:
+		return usageError("--workers %d: want 1 or more", c.o.Workers)
+	case c.o.MaxFaults < 1:
+		return usageError("--max-faults %d: want 1 or more", c.o.MaxFaults)
+	case c.looks.MaxFindings < 1:
+		return usageError("--max-findings %d: want 1 or more", c.looks.MaxFindings)
+	case c.looks.NearDistance < 1 || c.looks.NearDistance > shard.MaxNearDistance:
+		return usageError("--near-distance %d: want 1 to %d", c.looks.NearDistance, shard.MaxNearDistance)
+	case changed("memory") && c.looks.Memory < 1e6:
+		return usageError("--memory: %d bytes are too few: want 1MB or more", c.looks.Memory)
+	case c.codec.Decoder != "auto" && c.codec.Decoder != "turbo" && c.codec.Decoder != "go":
+		return usageError("--decoder %q: want auto, turbo or go", c.codec.Decoder)
+	case c.codec.MaxPixels < 1:
+		return usageError("--max-pixels %d: want 1 or more", c.codec.MaxPixels)
+	case changed("against") && len(args) != 1:
+		return usageError("--against: want one PATH, the folder of the copy")
+	case changed("seed") && !changed("sample"):
+		return usageError("--seed is the seed of --sample: give that, too")
+	case changed("near-distance") && !c.looks.Near:
+		return usageError("--near-distance: give --near, too")
+	}
+	for _, name := range deepFlags {
+		if changed(name) && !c.deep {
+			return usageError("--%s: give --deep, too", name)
+		}
+	}
+	return nil
+}
+
+func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
+	if c.deep {
+		codec, err := augment.NewCodec(c.codec)
+		if err != nil {
+			return err
+		}
+		c.looks.Picture = pictureDecoder(codec)
+		c.o.Deep = &c.looks
+	}
+	var list *linesFile
+	if c.list != "" {
+		if err := keepInputs(c.list, args); err != nil {
+			return err
+		}
+		var err error
+		if list, err = newLinesFile(c.list); err != nil { // now, not after hours of reading
+			return fmt.Errorf("--report: %w", err)
+		}
+		defer list.discard()
+	}
+	quiet := quietFlag(cmd) || cmd.Flags().Changed("sample") // of which nothing is planned
+	c.o.Progress = new(shard.ReadProgress)
+	stop := showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quiet)
+	report, err := shard.Verify(cmd.Context(), args, c.o)
+	stop()
+	if cmd.Context().Err() != nil || err != nil && len(report.Files) == 0 {
+		return err
+	}
+	readableReport(report)
+	if list != nil {
+		err = errors.Join(err, writeFindings(list, report.Deep))
+	}
+	if jsonFlag(cmd) {
+		err = errors.Join(err, printJSON(cmd, report))
+	} else {
+		printReport(cmd.OutOrStdout(), report)
+	}
+	if err == nil && !report.OK {
+		err = faultError(errors.New("")) // all of it was printed
+	}
+	return err
+}
+
+// writeFindings lists all findings in a file.
+func writeFindings(w *linesFile, r *shard.DeepReport) error {
+	if r != nil {
+		for i := range r.Findings {
+			if err := w.add(&r.Findings[i]); err != nil {
+				return err
+			}
+		}
+	}
+	return w.place()
+}
+
+// readableReport makes paths fit for JSON.
+func readableReport(r *shard.Report) {
+	for i := range r.Files {
+		r.Files[i].Path = shard.Readable(r.Files[i].Path)
+	}
+	readableFaults(r.Faults)
+	if r.Deep == nil {
+		return
+	}
+	for i := range r.Deep.Findings {
+		f := &r.Deep.Findings[i]
+		f.Path = shard.Readable(f.Path)
+		if f.Other != nil {
+			f.Other.Path = shard.Readable(f.Other.Path)
+		}
+	}
+	for i := range r.Deep.Labels {
+		r.Deep.Labels[i].Path = shard.Readable(r.Deep.Labels[i].Path)
+	}
+}
+
+func readableFaults(faults []shard.Fault) {
+	for i := range faults {
+		faults[i].Path = shard.Readable(faults[i].Path)
+	}
+}

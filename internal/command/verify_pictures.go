@@ -1,0 +1,92 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"golang.org/x/sync/semaphore"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// Memory of pictures that are decoded at a time, over all workers. A picture that
+// takes more is decoded alone.
+const (
+	decodedBytes = 96 << 20
+	// perPixel is about what decoding takes: samples, those of the planes that
+	// they are made of, and the coefficients of a progressive JPEG.
+	perPixel = 6
+)
+
+// thumbFrom is the least side that a JPEG is decoded at to make a thumb of it:
+// twice that of the thumb.
+const thumbFrom = 2 * shard.ThumbSide
+
+// pictureDecoder returns what shard.Verify decodes pictures with.
+func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.PictureFacts, error) {
+	memory := semaphore.NewWeighted(decodedBytes)
+	images := sync.Pool{New: func() any { return new([2]augment.Image) }}
+	return func(data []byte, thumb *shard.Thumb) (shard.PictureFacts, error) {
+		info, err := codec.Stat(data)
+		if err != nil {
+			return shard.PictureFacts{}, pictureError(err)
+		}
+		facts := shard.PictureFacts{Format: string(info.Format), Width: info.Width, Height: info.Height, Channels: info.Channels}
+		facts.UprightWidth, facts.UprightHeight = info.Oriented()
+		size := min(int64(info.Width)*int64(info.Height)*perPixel, decodedBytes)
+		if err := memory.Acquire(context.Background(), size); err != nil {
+			return facts, err
+		}
+		defer memory.Release(size)
+		if size == decodedBytes {
+			defer runtime.GC() // what a large picture leaves behind is not to lie beside the next one
+		}
+		if thumb == nil {
+			_, err = codec.Check(data)
+			return facts, pictureError(err)
+		}
+		pair := images.Get().(*[2]augment.Image)
+		defer func() {
+			if cap(pair[0].Pix) <= decodedBytes/8 {
+				images.Put(pair)
+			}
+		}()
+		if _, err := codec.Decode(&pair[0], data, augment.DecodeOptions{Channels: 1, MinWidth: thumbFrom, MinHeight: thumbFrom}); err != nil {
+			return facts, pictureError(err)
+		}
+		if err := augment.Resize(&pair[1], &pair[0], shard.ThumbSide, shard.ThumbSide, augment.Area, true); err != nil {
+			return facts, fmt.Errorf("%w: %w", shard.ErrPictureTooLarge, err)
+		}
+		for y := range shard.ThumbSide {
+			copy(thumb[y*shard.ThumbSide:], pair[1].Row(y))
+		}
+		return facts, nil
+	}
+}
+
+// pictureError says in package shard's words why a picture was not decoded;
+// what it has no word for is damage.
+func pictureError(err error) error {
+	for from, to := range map[error]error{
+		augment.ErrNotPicture:    shard.ErrNoPicture,
+		augment.ErrUnsupported:   shard.ErrPictureUnsupported,
+		augment.ErrTooManyPixels: shard.ErrPictureTooLarge,
+	} {
+		if errors.Is(err, from) {
+			return reworded{err, to}
+		}
+	}
+	return err
+}
+
+// reworded is an error that is another package's, too.
+type reworded struct {
+	error
+	as error
+}
+
+func (e reworded) Unwrap() []error { return []error{e.error, e.as} }

@@ -1,0 +1,146 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// shownFindings is how many findings of a kind the text form shows.
+const shownFindings = 20
+
+// printReport prints a line for each file, the faults and findings, and a
+// summary.
+func printReport(w io.Writer, r *shard.Report) {
+	var bad int
+	var bytes int64
+	for _, f := range r.Files {
+		word := "ok "
+		if !f.OK {
+			word = "BAD"
+			bad++
+		}
+		bytes += f.Bytes
+		fmt.Fprintf(w, "%s  %s  %s, %s", word, printable(f.Path), count(f.Records, "record"), formatBytes(f.Bytes))
+		if f.Compression != "none" {
+			fmt.Fprintf(w, ", %s", f.Compression)
+		}
+		fmt.Fprintln(w)
+	}
+	printFaults(w, r.Faults)
+	for _, f := range r.Files {
+		if f.FaultsOmitted > 0 {
+			fmt.Fprintf(w, "%s: %s more, not listed\n", printable(f.Path), count(f.FaultsOmitted, "fault"))
+		}
+	}
+	if r.Deep != nil {
+		printDeep(w, r.Deep)
+	}
+	if r.Sample != nil {
+		fmt.Fprintf(w, "a sample of %d of %s; not looked at: %s\n", r.Sample.Records, count(r.Sample.Of, "record"), strings.Join(r.Sample.NotChecked, "; "))
+	}
+	fmt.Fprintf(w, "%s, %s, %s: ", count(int64(len(r.Files)), "file"), count(r.Records, "record"), formatBytes(bytes))
+	switch {
+	case r.OK:
+		fmt.Fprint(w, "no faults")
+		if n := findings(r.Deep); n > 0 {
+			fmt.Fprintf(w, ", %s", count(n, "warning"))
+		}
+		fmt.Fprintln(w)
+	case len(r.Faults) == 0 && r.Deep != nil && len(r.Errors) == 0:
+		fmt.Fprintln(w, "faults in the records")
+	case bad == 0:
+		fmt.Fprintln(w, count(int64(len(r.Faults)), "fault"))
+	default:
+		fmt.Fprintf(w, "%s, %s bad\n", count(int64(len(r.Faults)), "fault"), count(int64(bad), "file"))
+	}
+}
+
+// findings is how many there are, listed or not.
+func findings(r *shard.DeepReport) (n int64) {
+	if r != nil {
+		for _, of := range r.Counts {
+			n += of
+		}
+	}
+	return n
+}
+
+func printFaults(w io.Writer, faults []shard.Fault) {
+	for _, f := range faults {
+		fmt.Fprintf(w, "%s: ", printable(f.Path))
+		if f.Record >= 0 {
+			fmt.Fprintf(w, "record %d at byte %d: ", f.Record, f.Offset)
+		}
+		fmt.Fprintf(w, "%s: %s\n", f.Part, printable(f.Message))
+	}
+}
+
+// printDeep prints what was found in the records: the first findings of each
+// kind, and how many more there are.
+func printDeep(w io.Writer, r *shard.DeepReport) {
+	byKind := map[shard.FindingKind][]*shard.Finding{}
+	for i := range r.Findings {
+		f := &r.Findings[i]
+		byKind[f.Kind] = append(byKind[f.Kind], f)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(r.Counts)) {
+		for _, f := range byKind[kind][:min(len(byKind[kind]), shownFindings)] {
+			printFinding(w, f)
+		}
+		if more := r.Counts[kind] - int64(min(len(byKind[kind]), shownFindings)); more > 0 {
+			fmt.Fprintf(w, "%s: %d more, not shown (--json, --report)\n", kind, more)
+		}
+		if len(byKind[kind]) > 0 {
+			fmt.Fprintf(w, "  %s: %s\n", kind, byKind[kind][0].Advice)
+		}
+	}
+	fmt.Fprintf(w, "looked into %s: %s, %d decoded; %s, %d in several splits",
+		count(r.Records, "record"), count(r.Pictures, "picture"), r.Decoded, count(r.Duplicates.Records, "duplicate"), r.Duplicates.Leaks)
+	if r.Near != nil {
+		fmt.Fprintf(w, "; %s that look alike, %d in several splits", count(r.Near.Records, "picture"), r.Near.Leaks)
+		if r.Near.Flat > 0 {
+			fmt.Fprintf(w, " (%d too plain to compare)", r.Near.Flat)
+		}
+		if r.Near.Cut > 0 {
+			fmt.Fprintf(w, " (%d resemble too many to compare all)", r.Near.Cut)
+		}
+	}
+	fmt.Fprintln(w)
+	for _, text := range r.NotChecked {
+		fmt.Fprintf(w, "not looked at: %s\n", printable(text))
+	}
+}
+
+func printFinding(w io.Writer, f *shard.Finding) {
+	fmt.Fprintf(w, "%s: ", printable(f.Path))
+	if f.Record >= 0 {
+		fmt.Fprintf(w, "record %d at byte %d", f.Record, f.Offset)
+		if f.Key != "" {
+			fmt.Fprintf(w, " (%s)", printable(f.Key))
+		}
+		fmt.Fprint(w, ": ")
+	}
+	fmt.Fprintf(w, "%s: ", f.Kind)
+	if f.Severity == shard.SeverityWarning {
+		fmt.Fprint(w, "warning: ")
+	}
+	if f.Feature != "" {
+		fmt.Fprintf(w, "%s: ", printable(f.Feature))
+	}
+	fmt.Fprint(w, printable(f.Message))
+	if o := f.Other; o != nil {
+		fmt.Fprintf(w, ": %s record %d", printable(o.Path), o.Record)
+		if o.Key != "" {
+			fmt.Fprintf(w, " (%s)", printable(o.Key))
+		}
+	}
+	if f.Records > 1 {
+		fmt.Fprintf(w, " (%d records)", f.Records)
+	}
+	fmt.Fprintln(w)
+}

@@ -1,0 +1,79 @@
+package command
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/build"
+)
+
+// versionResult is what `version --json` prints.
+type versionResult struct {
+	Version  string `json:"version"`
+	Revision string `json:"revision"` // "" when the build does not know
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Decoder  string `json:"decoder"`
+	Encoder  string `json:"encoder"`
+	// NoTurbo says why libjpeg-turbo is not in use, and how to get it; "" when it is.
+	NoTurbo string `json:"no_turbo,omitempty"`
+}
+
+func newVersionCommand() *cobra.Command {
+	return &cobra.Command{
+		Use:     "version",
+		GroupID: groupOther,
+		Short:   "Say which tfrec this is and which JPEG decoder it uses",
+		Long: `Say which tfrec this is, which JPEG decoder and encoder it uses, and how to get
+libjpeg-turbo where it is missing: it reads arithmetic coding, and is the faster one
+on processors without AVX2.`,
+		Args:              noArgs,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			v, err := version()
+			if err != nil {
+				return err
+			}
+			if jsonFlag(cmd) {
+				return printJSON(cmd, v)
+			}
+			revision := ""
+			if v.Revision != "" {
+				revision = " (" + v.Revision + ")"
+			}
+			w := cmd.OutOrStdout()
+			fmt.Fprintf(w, "tfrec %s%s, %s, %s\n", v.Version, revision, v.Go, v.Platform)
+			fmt.Fprintf(w, "JPEG decoder: %s\nJPEG encoder: %s\n", v.Decoder, v.Encoder)
+			if v.NoTurbo != "" {
+				fmt.Fprintf(w, "Without libjpeg-turbo: %s\n", v.NoTurbo)
+			}
+			return nil // resultWriter keeps errors
+		},
+	}
+}
+
+func version() (versionResult, error) {
+	codec, err := augment.NewCodec(augment.CodecOptions{})
+	if err != nil {
+		return versionResult{}, err
+	}
+	v := versionResult{
+		Version:  build.Version,
+		Revision: build.Revision(),
+		Go:       runtime.Version(),
+		Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Decoder:  codec.Decoder(),
+		Encoder:  codec.Encoder(),
+	}
+	switch turbo, err := augment.NewCodec(augment.CodecOptions{Decoder: "turbo"}); {
+	case err != nil:
+		v.NoTurbo = err.Error()
+	case os.Getenv("TFREC_NO_TURBO") == "1":
+		v.NoTurbo = turbo.Decoder() + " is at hand, but not used since TFREC_NO_TURBO is 1"
+	}
+	return v, nil
+}
