@@ -5,7 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // CSVSchema finds out the types that CSV would give to the columns of tables,
@@ -46,7 +47,7 @@ const maxSchema = 64 << 20
 
 // ReadSchema reads a schema file. What it doesn't know in there is an error.
 func ReadSchema(path string) (*Schema, error) {
-	f, err := os.Open(path)
+	f, err := storage.Open(context.Background(), path)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -53,12 +54,12 @@ func (t *tables) open(srcs []string, o *CSVOptions) error {
 		return err
 	}
 	for i, path := range paths {
-		st, err := os.Stat(path)
+		st, err := storage.Stat(path)
 		if err != nil {
 			return fmt.Errorf("source: %w", err)
 		}
 		if st.IsDir() {
-			return fmt.Errorf("source %s is a folder: give files or a glob such as '%s'", path, filepath.Join(path, "*.csv"))
+			return fmt.Errorf("source %s is a folder: give files or a glob such as '%s'", path, storage.Join(path, "*.csv"))
 		}
 		src, err := csvscan.Open(path, csvscan.Options{Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MaxRow: o.MaxRow})
 		if err != nil {
@@ -77,11 +78,11 @@ func (t *tables) open(srcs []string, o *CSVOptions) error {
 func expandSources(srcs []string) ([]string, error) {
 	var paths []string
 	for _, src := range srcs {
-		if _, err := os.Stat(src); err == nil || !strings.ContainsAny(src, "*?[") {
+		if _, err := storage.Stat(src); err == nil || !strings.ContainsAny(src, "*?[") {
 			paths = append(paths, src)
 			continue
 		}
-		matches, err := filepath.Glob(src)
+		matches, err := storage.Glob(src)
 		if err != nil {
 			return nil, fmt.Errorf("glob %s: %w", src, err)
 		}
@@ -155,7 +156,7 @@ func (t *tables) header() []string { return t.files[0].src.Header() }
 
 // name makes a dataset name of the first file's name.
 func (t *tables) name() string {
-	base := filepath.Base(t.files[0].src.Name())
+	base := storage.Base(t.files[0].src.Name())
 	for _, suffix := range []string{".gz", ".zst", ".csv", ".tsv", ".txt"} {
 		if len(base) > len(suffix) && strings.EqualFold(base[len(base)-len(suffix):], suffix) {
 			base = base[:len(base)-len(suffix)]

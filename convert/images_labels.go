@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -19,7 +21,7 @@ import (
 // in the first two when there is no such header. Rows that name no usable file
 // become bad samples. Pictures that no row names are skipped files.
 func (l *listing) labelsFromFile(src string, o *ImageOptions) error {
-	f, err := os.Open(o.LabelFile)
+	f, err := storage.Open(context.Background(), o.LabelFile)
 	if err != nil {
 		return fmt.Errorf("--labels: %w", err)
 	}
@@ -32,7 +34,7 @@ func (l *listing) labelsFromFile(src string, o *ImageOptions) error {
 	for i, p := range l.pictures {
 		found[p.path] = i
 	}
-	t := labelTable{src: src, follow: o.FollowSymlinks, file: filepath.Base(o.LabelFile), labelColumn: 1, lines: map[string]int{}}
+	t := labelTable{src: src, follow: o.FollowSymlinks || storage.Remote(src), file: storage.Base(o.LabelFile), labelColumn: 1, lines: map[string]int{}}
 	w := &walker{o: o}
 	var pictures []picture
 	named, left := 0, int64(0)
@@ -138,8 +140,8 @@ func (t *labelTable) picture(row []string, line int) picture {
 // find looks for a picture that the listing lacks: one whose name does not
 // look like a picture's is taken all the same, for the row names it.
 func (t *labelTable) find(p *picture, line int) {
-	full := filepath.Join(t.src, filepath.FromSlash(p.path))
-	st, err := os.Stat(full)
+	full := storage.Join(t.src, p.path)
+	st, err := storage.Stat(full)
 	reason := ""
 	switch {
 	case err == nil && !t.follow && t.linked(p.path):

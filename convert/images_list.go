@@ -13,6 +13,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -50,7 +51,7 @@ func isPicture(name string) bool {
 // list finds the pictures below src with their labels and splits. The output
 // folder, where it lies inside, is not looked into.
 func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, error) {
-	st, err := os.Stat(src)
+	st, err := storage.Stat(src)
 	if err != nil {
 		return nil, fmt.Errorf("source: %w", err)
 	}
@@ -104,14 +105,14 @@ func (w *walker) walk(dir, below string) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(dir)
+	entries, err := storage.ReadDir(dir)
 	if err != nil {
 		return fmt.Errorf("list source: %w", err)
 	}
 	w.folders = append(w.folders, below)
 	for _, e := range entries {
 		rel := path.Join(below, e.Name())
-		full := filepath.Join(dir, e.Name())
+		full := storage.Join(dir, e.Name())
 		mode := e.Type()
 		if mode&fs.ModeSymlink != 0 {
 			if !w.o.FollowSymlinks {
@@ -142,8 +143,7 @@ func (w *walker) walk(dir, below string) error {
 		case !isPicture(e.Name()) || !w.wanted(rel):
 			w.skipped++
 		default:
-			// Stat, not the entry: what a followed link leads to counts.
-			st, err := os.Stat(full)
+			st, err := stat(full, e)
 			if err != nil {
 				return fmt.Errorf("list source: %w", err)
 			}
@@ -151,6 +151,15 @@ func (w *walker) walk(dir, below string) error {
 		}
 	}
 	return nil
+}
+
+// stat is of what a path leads to: a followed link's file counts. Stores have no
+// links, and said all in the list.
+func stat(full string, e fs.DirEntry) (fs.FileInfo, error) {
+	if storage.Remote(full) {
+		return e.Info()
+	}
+	return os.Stat(full)
 }
 
 // folder walks into a folder, unless it is the output's or, by way of links,

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -221,7 +223,7 @@ func withoutPath(err error) error {
 // read reads a file, and its size and time before that. The bytes are valid until the
 // next read.
 func (m *making) read(path string) ([]byte, os.FileInfo, error) {
-	f, err := os.Open(path)
+	f, err := storage.Open(context.Background(), path)
 	if err != nil {
 		return nil, nil, err
 	}

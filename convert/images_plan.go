@@ -4,12 +4,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -168,7 +168,7 @@ func (s *imageSource) keys(job int) []string {
 func (s *imageSource) files() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, folder := range s.folders {
-			if !yield(filepath.Join(s.root, filepath.FromSlash(folder))) {
+			if !yield(storage.Join(s.root, folder)) {
 				return
 			}
 		}
@@ -196,7 +196,7 @@ func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error]
 }
 
 func (s *imageSource) path(p *picture) string {
-	return filepath.Join(s.root, filepath.FromSlash(p.path))
+	return storage.Join(s.root, p.path)
 }
 
 func (s *imageSource) labelCounts(byID map[int32]int64) map[string]int64 {

@@ -4,11 +4,11 @@ import (
 	"cmp"
 	"context"
 	"io"
-	"os"
 	"slices"
 	"sync/atomic"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -179,7 +179,7 @@ func (e *errand) read(b *Block, wants []want, end int64, watch *stopwatch) {
 }
 
 // pick copies the record w out of p, which begins at offset base of its file.
-func (e *errand) pick(b *Block, w want, p []byte, base int64, file *os.File) found {
+func (e *errand) pick(b *Block, w want, p []byte, base int64, file storage.File) found {
 	set := e.global.run.set
 	at := cursor{w.number, w.begin}
 	if w.skip > 0 {

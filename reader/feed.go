@@ -5,10 +5,10 @@ import (
 	"errors"
 	"io"
 	"math"
-	"os"
 	"sync/atomic"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -206,11 +206,11 @@ func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*Block, error
 }
 
 // open opens a piece's file at the piece's beginning.
-func (fd *feeder) open(p piece, in *intake) (blockSource, *os.File, error) {
+func (fd *feeder) open(p piece, in *intake) (blockSource, storage.File, error) {
 	r := fd.run
 	path := r.set.sources[p.file].Path
 	o := r.set.opts.readerOptions(path)
-	f, err := r.set.openFile(int(p.file))
+	f, err := r.set.openFile(fd.ctx, int(p.file))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -272,7 +272,7 @@ func (p *politeReader) Read(b []byte) (int, error) {
 // isPlain reports whether a file can be read from any place on: it is a regular
 // file and not compressed. What is neither framed nor compressed counts as
 // plain, as in package tfrecord.
-func isPlain(f *os.File, o tfrecord.ReaderOptions) (plain bool, size int64, err error) {
+func isPlain(f storage.File, o tfrecord.ReaderOptions) (plain bool, size int64, err error) {
 	st, err := f.Stat()
 	if err != nil || !st.Mode().IsRegular() {
 		return false, 0, err

@@ -3,9 +3,10 @@ package reader
 import (
 	"context"
 	"fmt"
-	"os"
 	"sort"
 	"sync"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // finder knows where the records of a set are.
@@ -14,7 +15,7 @@ type finder struct {
 	indexes []*fileIndex
 	starts  []int64 // number, in the set, of the first record of each file; the total last
 	mu      sync.Mutex
-	open    []*os.File
+	open    []storage.File
 }
 
 // keptOpen is up to how many files are kept open; of larger sets, each is
@@ -38,7 +39,7 @@ func (f *finder) find(ctx context.Context, set *Set) error {
 		starts = append(starts, starts[i]+x.records)
 	}
 	f.set, f.indexes, f.starts = set, indexes, starts
-	f.open = make([]*os.File, len(indexes))
+	f.open = make([]storage.File, len(indexes))
 	return nil
 }
 
@@ -61,9 +62,9 @@ func (f *finder) locate(n int64) want {
 }
 
 // file opens file i. done is to be called when it is not needed any more.
-func (f *finder) file(i int32) (file *os.File, done func() error, err error) {
+func (f *finder) file(i int32) (file storage.File, done func() error, err error) {
 	if len(f.open) > keptOpen {
-		file, err = f.set.openFile(int(i))
+		file, err = f.set.openFile(context.Background(), int(i))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -72,7 +73,7 @@ func (f *finder) file(i int32) (file *os.File, done func() error, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open[i] == nil {
-		if f.open[i], err = f.set.openFile(int(i)); err != nil {
+		if f.open[i], err = f.set.openFile(context.Background(), int(i)); err != nil {
 			f.open[i] = nil
 			return nil, nil, err
 		}

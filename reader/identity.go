@@ -1,11 +1,13 @@
 package reader
 
 import (
+	"context"
 	"encoding/binary"
 	"encoding/hex"
-	"path/filepath"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // Fingerprint returns what the set is known by: a hash over the files' names
@@ -36,7 +38,7 @@ func (s *Set) identify() error {
 // appendIdentity appends what source i is known by.
 func (s *Set) appendIdentity(dst []byte, i int) ([]byte, error) {
 	source, size := s.sources[i], s.stamps[i].info.Size()
-	dst = append(append(dst, filepath.Base(source.Path)...), 0)
+	dst = append(append(dst, storage.Base(source.Path)...), 0)
 	if !s.regular(i) {
 		return dst, nil // a pipe: reading would take what is in it
 	}
@@ -44,7 +46,7 @@ func (s *Set) appendIdentity(dst []byte, i int) ([]byte, error) {
 	if source.Info != nil && source.Info.SHA256 != "" && source.Info.Bytes == size {
 		return append(dst, source.Info.SHA256...), nil
 	}
-	f, err := s.openFile(i)
+	f, err := s.openFile(context.Background(), i)
 	if err != nil {
 		return nil, err
 	}

@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -98,7 +98,7 @@ func (s *Set) allIndexes(ctx context.Context) ([]*fileIndex, error) {
 func (s *Set) makeIndex(ctx context.Context, i int) (*fileIndex, error) {
 	source := s.sources[i]
 	o := s.opts.readerOptions(source.Path)
-	f, err := s.openFile(i)
+	f, err := s.openFile(ctx, i)
 	if err != nil {
 		return nil, err
 	}
@@ -133,7 +133,7 @@ func (s *Set) makeIndex(ctx context.Context, i int) (*fileIndex, error) {
 }
 
 // countPacked counts the records of a file that is only read in order.
-func (s *Set) countPacked(ctx context.Context, i int, f *os.File, o tfrecord.ReaderOptions) (*fileIndex, error) {
+func (s *Set) countPacked(ctx context.Context, i int, f storage.File, o tfrecord.ReaderOptions) (*fileIndex, error) {
 	if !s.regular(i) {
 		return nil, fmt.Errorf("%s: to count its records would use them up: it is no regular file", o.Name)
 	}
@@ -162,7 +162,7 @@ func (s *Set) countPacked(ctx context.Context, i int, f *os.File, o tfrecord.Rea
 // readIndexFile reads an index file that describes a file of size bytes. It is
 // nil when there is none, or one that does not fit: the headers are as good.
 func readIndexFile(path string, size int64, most int) *fileIndex {
-	f, err := os.Open(path)
+	f, err := storage.Open(context.Background(), path)
 	if err != nil {
 		return nil
 	}
@@ -270,7 +270,7 @@ func (s *Set) place(i int, x *fileIndex, n int64) (cursor, error) {
 	if skip == 0 {
 		return cursor{n, begin}, nil
 	}
-	f, err := s.openFile(i)
+	f, err := s.openFile(context.Background(), i)
 	if err != nil {
 		return cursor{}, err
 	}

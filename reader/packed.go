@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"sync/atomic"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -17,7 +17,7 @@ type streamFile struct {
 	run     *run
 	in      *packedRecords
 	from    *politeReader // what in reads,
-	file    *os.File      // from here
+	file    storage.File  // from here
 	unwatch func() bool
 	intake  *intake
 	largest *atomic.Int64 // record of all files so far

@@ -2,13 +2,14 @@ package reader
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -84,7 +85,7 @@ func (s *Set) promised(i int, at cursor, plain bool) promise {
 		return none
 	}
 	path := shard.IndexPath(s.sources[i].Path)
-	f, err := os.Open(path)
+	f, err := storage.Open(context.Background(), path)
 	if err != nil {
 		return none
 	}

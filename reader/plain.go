@@ -3,9 +3,9 @@ package reader
 import (
 	"errors"
 	"io"
-	"os"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -14,7 +14,7 @@ import (
 type plainFile struct {
 	run     *run
 	in      *intake
-	file    *os.File
+	file    storage.File
 	name    string
 	framing tfrecord.Framing
 	chunk   int    // bytes to read at a time,

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 	"time"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // ErrChanged says that a file is no longer the one that it was when its [Set]
@@ -17,7 +20,7 @@ var ErrChanged = errors.New("the file was changed while it was in use")
 
 // stamp is what a source is known by as long as its Set is in use.
 type stamp struct {
-	info os.FileInfo
+	info fs.FileInfo
 	ends uint64 // hash of the beginning and the end,
 	seen bool   // when they were read
 }
@@ -26,7 +29,7 @@ type stamp struct {
 func (s *Set) stampFiles() error {
 	s.stamps = make([]stamp, len(s.sources))
 	for i := range s.sources {
-		info, err := os.Stat(s.sources[i].Path)
+		info, err := storage.Stat(s.sources[i].Path)
 		if err != nil {
 			return err
 		}
@@ -39,8 +42,8 @@ func (s *Set) stampFiles() error {
 func (s *Set) regular(i int) bool { return s.stamps[i].info.Mode().IsRegular() }
 
 // openFile opens source i, if it is what it was.
-func (s *Set) openFile(i int) (*os.File, error) {
-	f, err := openSource(s.sources[i].Path, s.stamps[i].info.Mode())
+func (s *Set) openFile(ctx context.Context, i int) (storage.File, error) {
+	f, err := openSource(ctx, s.sources[i].Path, s.stamps[i].info.Mode())
 	if err != nil {
 		return nil, err
 	}
@@ -54,7 +57,7 @@ func (s *Set) openFile(i int) (*os.File, error) {
 // unchanged returns how an open file is not what source i was, in an error. A
 // file that says of itself that it is the same, and lies elsewhere, is told by
 // its two ends: there are file systems that number their files anew.
-func (s *Set) unchanged(i int, f *os.File) error {
+func (s *Set) unchanged(i int, f storage.File) error {
 	was := s.stamps[i].info
 	if !was.Mode().IsRegular() {
 		return nil
@@ -64,7 +67,13 @@ func (s *Set) unchanged(i int, f *os.File) error {
 		return err
 	}
 	what := ""
+	wasObject, remote := was.Sys().(storage.Object)
 	switch {
+	case remote:
+		if is, ok := now.Sys().(storage.Object); ok && is.Version == wasObject.Version {
+			return nil
+		}
+		what = "the object was replaced"
 	case !now.Mode().IsRegular():
 		what = "it is no regular file any more"
 	case now.Size() != was.Size():
@@ -86,7 +95,7 @@ func stampTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.
 
 // sameEnds compares the ends of source i with what they were. They are looked
 // at once, and again where the file is another one.
-func (s *Set) sameEnds(i int, f *os.File, file bool) (bool, error) {
+func (s *Set) sameEnds(i int, f storage.File, file bool) (bool, error) {
 	s.mu.Lock()
 	was := s.stamps[i]
 	s.mu.Unlock()
@@ -112,7 +121,7 @@ func (s *Set) sameEnds(i int, f *os.File, file bool) (bool, error) {
 const endsSize = 4 << 10
 
 // appendEnds appends the beginning and the end of a file of size bytes.
-func appendEnds(dst []byte, f *os.File, size int64) ([]byte, error) {
+func appendEnds(dst []byte, f storage.File, size int64) ([]byte, error) {
 	var ends [endsSize]byte
 	for _, offset := range []int64{0, max(0, size-endsSize)} {
 		n, err := f.ReadAt(ends[:], offset)

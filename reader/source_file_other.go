@@ -3,13 +3,17 @@
 package reader
 
 import (
+	"context"
 	"io"
 	"io/fs"
-	"os"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // openSource opens a file for reading.
-func openSource(path string, _ fs.FileMode) (*os.File, error) { return os.Open(path) }
+func openSource(ctx context.Context, path string, _ fs.FileMode) (storage.File, error) {
+	return storage.Open(ctx, path)
+}
 
 // reading returns what reads a file that openSource opened.
-func reading(f *os.File, _ fs.FileMode) io.Reader { return f }
+func reading(f storage.File, _ fs.FileMode) io.Reader { return f }

@@ -3,19 +3,22 @@
 package reader
 
 import (
+	"context"
 	"io"
 	"io/fs"
 	"os"
 	"syscall"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // openSource opens a file for reading. To open a named pipe that nobody writes
 // to would wait where no context reaches it: then the first read waits instead.
-func openSource(path string, mode fs.FileMode) (*os.File, error) {
+func openSource(ctx context.Context, path string, mode fs.FileMode) (storage.File, error) {
 	if mode&fs.ModeNamedPipe != 0 && isNamed(path) {
 		return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
 	}
-	return os.Open(path)
+	return storage.Open(ctx, path)
 }
 
 // isNamed reports whether a pipe lies at path itself. A pipe of the shell's, such
@@ -26,9 +29,9 @@ func isNamed(path string) bool {
 }
 
 // reading returns what reads a file that openSource opened.
-func reading(f *os.File, mode fs.FileMode) io.Reader {
-	if mode&fs.ModeNamedPipe != 0 && isNamed(f.Name()) {
-		return &namedPipe{file: f}
+func reading(f storage.File, mode fs.FileMode) io.Reader {
+	if pipe, ok := f.(*os.File); ok && mode&fs.ModeNamedPipe != 0 && isNamed(f.Name()) {
+		return &namedPipe{file: pipe}
 	}
 	return f
 }

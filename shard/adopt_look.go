@@ -61,7 +61,7 @@ func (a *adoption) look() error {
 // it may be needed, written to a temporary file.
 func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 	path := a.dir.join(f.info.File)
-	file, err := openSequential(path)
+	file, err := openSequential(a.ctx, path)
 	if err != nil {
 		return err
 	}

@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -47,7 +47,7 @@ func findTFDS(dir string) (*tfdsFound, error) {
 
 // readObject reads a JSON object; nil when there is no such file.
 func readObject(path string) (object, error) {
-	st, err := os.Stat(path)
+	st, err := storage.Stat(path)
 	if notThere(err) {
 		return nil, nil
 	}
@@ -57,7 +57,7 @@ func readObject(path string) (object, error) {
 	if st.Size() > maxTFDSFile {
 		return nil, fmt.Errorf("%s: %d bytes are too many for a description", path, st.Size())
 	}
-	data, err := os.ReadFile(path)
+	data, err := storage.ReadFile(path, maxManifest)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // attempt is asked before each operation on the files of a set that is made, and
@@ -24,10 +25,14 @@ func attempted(operation, path string) error {
 	return nil
 }
 
-// trialFile is a file whose operations are attempted.
-type trialFile struct{ *os.File }
+// trialReader is a file whose reading is attempted, trialFile one that is also
+// written.
+type (
+	trialReader struct{ storage.File }
+	trialFile   struct{ *os.File }
+)
 
-func (f trialFile) ReadAt(p []byte, offset int64) (int, error) {
+func (f trialReader) ReadAt(p []byte, offset int64) (int, error) {
 	if err := attempted("read", f.Name()); err != nil {
 		return 0, err
 	}
@@ -62,6 +67,9 @@ func makeFolder(path string) error {
 	if err := attempted("mkdir", path); err != nil {
 		return err
 	}
+	if err := storage.CheckOutput(path); err != nil {
+		return err
+	}
 	return os.MkdirAll(path, 0o755)
 }
 
@@ -70,5 +78,5 @@ func readFile(path string) ([]byte, error) {
 	if err := attempted("read", path); err != nil {
 		return nil, err
 	}
-	return os.ReadFile(path)
+	return storage.ReadFile(path, maxManifest)
 }

@@ -226,7 +226,7 @@ func (w *walk) next() ([]byte, error) {
 				return nil, io.EOF
 			}
 			w.path, w.files = w.files[0], w.files[1:]
-			f, err := openSequential(w.path)
+			f, err := openSequential(w.ctx, w.path)
 			if err != nil {
 				return nil, err
 			}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // ErrBusy says that another process is writing into the folder.
@@ -36,6 +37,9 @@ func OpenDir(path string) (*Dir, error) { return openDir(path, atomicfile.Lock) 
 func JoinDir(path string) (*Dir, error) { return openDir(path, atomicfile.LockShared) }
 
 func openDir(path string, lock func(*os.File) error) (*Dir, error) {
+	if err := storage.CheckOutput(path); err != nil {
+		return nil, err
+	}
 	d := &Dir{path: path}
 	state := filepath.Join(path, StateDir)
 	for dir := state; ; dir = filepath.Dir(dir) {

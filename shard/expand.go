@@ -2,16 +2,17 @@ package shard
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // ErrNoRecords says that an input is there but holds no TFRecord file: an
@@ -25,7 +26,7 @@ type Set struct {
 }
 
 // Path returns the path of one of the set's files, named relative to its folder.
-func (s *Set) Path(name string) string { return filepath.Join(s.Dir, filepath.FromSlash(name)) }
+func (s *Set) Path(name string) string { return storage.Join(s.Dir, name) }
 
 // shards returns what the manifest names, in its order.
 func (s *Set) shards() []Source {
@@ -98,7 +99,7 @@ func (e *expander) add(paths []string) error {
 }
 
 func (e *expander) addPath(path string) error {
-	st, err := os.Stat(path)
+	st, err := storage.Stat(path)
 	switch {
 	case err == nil && st.IsDir():
 		return e.addDir(path)
@@ -118,7 +119,7 @@ func (e *expander) addManifest(path string) error {
 	m, err := ReadManifest(path)
 	switch {
 	case err == nil:
-		return e.addSet(&Set{Dir: filepath.Dir(path), Manifest: m}, path)
+		return e.addSet(&Set{Dir: storage.Dir(path), Manifest: m}, path)
 	case foreign(path):
 		return err
 	}
@@ -126,7 +127,7 @@ func (e *expander) addManifest(path string) error {
 }
 
 func (e *expander) addDir(dir string) error {
-	path := filepath.Join(dir, ManifestFile)
+	path := storage.Join(dir, ManifestFile)
 	m, err := ReadManifest(path)
 	switch {
 	case err == nil:
@@ -144,7 +145,7 @@ func (e *expander) withoutManifest(path string, err error) error {
 		return err
 	}
 	e.badManifest(path, err)
-	return e.addLoose(filepath.Dir(path))
+	return e.addLoose(storage.Dir(path))
 }
 
 func (e *expander) addSet(set *Set, path string) error {
@@ -162,14 +163,14 @@ func (e *expander) addSet(set *Set, path string) error {
 
 // addLoose adds the record files of a folder that has no manifest.
 func (e *expander) addLoose(dir string) error {
-	entries, err := os.ReadDir(dir)
+	entries, err := storage.ReadDir(dir)
 	if err != nil {
 		return err
 	}
 	for _, habit := range []func(string) bool{tfrecordName, otherHabit} {
 		found := false
 		for _, entry := range entries {
-			path := filepath.Join(dir, entry.Name())
+			path := storage.Join(dir, entry.Name())
 			if !habit(entry.Name()) || describes(entry.Name()) || !isFile(path) {
 				continue
 			}
@@ -184,18 +185,18 @@ func (e *expander) addLoose(dir string) error {
 }
 
 func (e *expander) addGlob(pattern string) error {
-	matches, err := filepath.Glob(pattern)
+	matches, err := storage.Glob(pattern)
 	if err != nil {
 		return fmt.Errorf("glob %q: %w", pattern, err)
 	}
 	var files, dirs []string
-	dots := strings.HasPrefix(filepath.Base(pattern), ".")
+	dots := strings.HasPrefix(storage.Base(pattern), ".")
 	for _, path := range matches {
 		switch {
-		case !dots && strings.HasPrefix(filepath.Base(path), "."):
+		case !dots && strings.HasPrefix(storage.Base(path), "."):
 		case isDir(path):
 			dirs = append(dirs, path)
-		case !describes(filepath.Base(path)) && isFile(path):
+		case !describes(storage.Base(path)) && isFile(path):
 			files = append(files, path)
 		}
 	}
@@ -218,12 +219,12 @@ func (e *expander) addGlob(pattern string) error {
 
 // addFile adds one file, with the set that names it.
 func (e *expander) addFile(path string) {
-	dir, file := filepath.Dir(path), filepath.Base(path)
+	dir, file := storage.Dir(path), storage.Base(path)
 	shards, known := e.beside[dir]
 	if !known {
 		shards = make(map[string]Source)
 		// Whatever else a manifest.json beside a lone file may be does not matter.
-		if m, err := ReadManifest(filepath.Join(dir, ManifestFile)); err == nil {
+		if m, err := ReadManifest(storage.Join(dir, ManifestFile)); err == nil {
 			for _, source := range (&Set{Dir: dir, Manifest: m}).shards() {
 				shards[source.Info.File] = source
 			}
@@ -241,7 +242,7 @@ func (e *expander) addFile(path string) {
 // foreign reports whether the file at path is JSON of some other tool, and no
 // damaged manifest of ours.
 func foreign(path string) bool {
-	f, err := os.Open(path)
+	f, err := storage.Open(context.Background(), path)
 	if err != nil {
 		return false
 	}
@@ -280,11 +281,11 @@ func otherHabit(name string) bool {
 // isFile reports whether path is a file, or a link to one: what a folder or a
 // glob gives is never a pipe that nobody writes to.
 func isFile(path string) bool {
-	st, err := os.Stat(path)
+	st, err := storage.Stat(path)
 	return err == nil && st.Mode().IsRegular()
 }
 
 func isDir(path string) bool {
-	st, err := os.Stat(path)
+	st, err := storage.Stat(path)
 	return err == nil && st.IsDir()
 }

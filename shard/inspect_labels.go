@@ -2,10 +2,10 @@ package shard
 
 import (
 	"cmp"
-	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -153,7 +153,7 @@ type labelNames struct {
 func newLabelNames(sources []Source) *labelNames {
 	n := &labelNames{byKey: make(map[string][]string)}
 	for _, s := range sources {
-		if dir := filepath.Dir(s.Path); len(n.dirs) == 0 || n.dirs[len(n.dirs)-1] != dir {
+		if dir := storage.Dir(s.Path); len(n.dirs) == 0 || n.dirs[len(n.dirs)-1] != dir {
 			n.dirs = append(n.dirs, dir)
 		}
 		if s.Set == nil {

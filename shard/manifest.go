@@ -2,12 +2,14 @@ package shard
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"unicode/utf8"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // ManifestFormat and ManifestVersion head every manifest of ours.
@@ -99,7 +101,7 @@ func (m *Manifest) Encode() ([]byte, error) {
 // of a newer version, is an error that says so; a missing one unwraps to
 // fs.ErrNotExist.
 func ReadManifest(path string) (*Manifest, error) {
-	f, err := os.Open(path)
+	f, err := storage.Open(context.Background(), path)
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,11 @@ package shard
 
 import (
 	"fmt"
-	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // Names of the files of a set beside its shards.
@@ -69,7 +70,7 @@ func CheckSplit(name string) error {
 // IndexPath returns the path of the index of the shard at path: a file of the
 // same name with .idx behind it in the folder index beside the shard.
 func IndexPath(path string) string {
-	return filepath.Join(filepath.Dir(path), IndexDir, filepath.Base(path)+".idx")
+	return storage.Join(storage.Dir(path), IndexDir, storage.Base(path)+".idx")
 }
 
 // SnakeCase makes a dataset name of a file name: lower case, every run of

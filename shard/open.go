@@ -1,23 +1,25 @@
 package shard
 
 import (
+	"context"
 	"errors"
 	"io"
 	"os"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // Reader reads the records of one file.
 type Reader struct {
 	*tfrecord.Reader
-	file *os.File
+	file io.Closer
 }
 
 // Open opens a file of records. The name in errors is o.Name, or path when
 // that is empty. The caller closes the Reader.
 func Open(path string, o tfrecord.ReaderOptions) (*Reader, error) {
-	f, err := openSequential(path)
+	f, err := openSequential(context.Background(), path)
 	if err != nil {
 		return nil, err
 	}
@@ -47,14 +49,16 @@ func (m *meter) Left() int64 {
 }
 
 // openSequential opens a file that will be read from its start to its end.
-func openSequential(path string) (*os.File, error) {
+func openSequential(ctx context.Context, path string) (storage.File, error) {
 	if err := attempted("open", path); err != nil {
 		return nil, err
 	}
-	f, err := os.Open(path)
+	f, err := storage.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
-	adviseSequential(f)
+	if local, ok := f.(*os.File); ok {
+		adviseSequential(local)
+	}
 	return f, nil
 }

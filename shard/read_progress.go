@@ -1,8 +1,9 @@
 package shard
 
 import (
-	"os"
 	"sync/atomic"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // ReadProgress counts what a run has read so far, in bytes of the files. Its
@@ -21,7 +22,7 @@ func (p *ReadProgress) plan(paths ...string) {
 		return
 	}
 	for _, path := range paths {
-		if st, err := os.Stat(path); err == nil {
+		if st, err := storage.Stat(path); err == nil {
 			p.Planned.Add(st.Size())
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -119,7 +120,7 @@ type indexing struct {
 }
 
 func (x *indexing) run() error {
-	_, err := os.Stat(x.file.Index)
+	_, err := storage.Stat(x.file.Index)
 	missing := notThere(err)
 	if err != nil && !missing {
 		return err
@@ -130,6 +131,9 @@ func (x *indexing) run() error {
 	case !missing && !x.o.Force:
 		x.file.Status = IndexKept
 		return nil
+	}
+	if err := storage.CheckOutput(x.file.Index); err != nil {
+		return err
 	}
 	_, err = os.Stat(filepath.Dir(x.file.Index))
 	made := notThere(err)
@@ -154,7 +158,7 @@ func (x *indexing) run() error {
 func (x *indexing) check(missing bool) error {
 	var same comparison
 	if !missing {
-		f, err := os.Open(x.file.Index)
+		f, err := storage.Open(x.ctx, x.file.Index)
 		if err != nil {
 			return err
 		}
@@ -180,7 +184,7 @@ func (x *indexing) check(missing bool) error {
 // lines writes what the index of the file is to w. Status is set when the file
 // has none.
 func (x *indexing) lines(w io.Writer) error {
-	f, err := openSequential(x.path)
+	f, err := openSequential(x.ctx, x.path)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -127,7 +128,7 @@ func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport
 	r := &repair{ctx: ctx, o: &o, report: &RepairReport{
 		Status: "clean", RecordsLostExact: true, Files: []RepairedFile{}, Damage: []Damage{},
 	}}
-	st, err := os.Stat(in)
+	st, err := storage.Stat(in)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"strconv"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -84,7 +85,7 @@ func (r *repair) mend(source Source, out string, q *quarantine) (*mended, error)
 	if source.Info != nil {
 		m.want = source.Info.Records
 	}
-	_, err := os.Stat(IndexPath(source.Path))
+	_, err := storage.Stat(IndexPath(source.Path))
 	m.indexed = err == nil
 	if m.f, err = r.work(out); err != nil {
 		return nil, err
@@ -105,7 +106,7 @@ func (r *repair) mend(source Source, out string, q *quarantine) (*mended, error)
 
 // fill writes to the file what can be saved of source.
 func (r *repair) fill(m *mended, source Source, to *sink) error {
-	f, err := openSequential(source.Path)
+	f, err := openSequential(r.ctx, source.Path)
 	if err != nil {
 		if !notThere(err) || source.Info == nil {
 			return err

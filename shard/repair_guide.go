@@ -2,10 +2,11 @@ package shard
 
 import (
 	"cmp"
+	"context"
 	"io"
-	"os"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -26,7 +27,7 @@ type guide struct {
 // readGuide makes one of the index of the file at path, which is so large. It is
 // nil when there is none, or none of a file without gaps.
 func readGuide(path string, size int64) (*guide, error) {
-	f, err := os.Open(IndexPath(path))
+	f, err := storage.Open(context.Background(), IndexPath(path))
 	if err != nil {
 		if notThere(err) {
 			err = nil

@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -31,7 +32,7 @@ func (r *repair) folder(in, out string) error {
 	for _, source := range sources {
 		r.o.Progress.plan(source.Path)
 	}
-	from := filepath.Dir(sources[0].Path)
+	from := storage.Dir(sources[0].Path)
 	if err := apart(from, out); err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (r *repair) intoFolder(sources []Source, set *Set, q *quarantine) error {
 		r.add(m.salvage)
 		infos[name] = m.info
 	}
-	if err := copyDescriptions(filepath.Dir(sources[0].Path), dir); err != nil {
+	if err := copyDescriptions(storage.Dir(sources[0].Path), dir); err != nil {
 		return err
 	}
 	if err := q.commit(); err != nil {
@@ -120,7 +121,7 @@ func (r *repair) intoFolder(sources []Source, set *Set, q *quarantine) error {
 // described returns the names of what describes the shards of a folder beside
 // them, but for manifest and indexes, which are made anew.
 func described(dir string) ([]string, error) {
-	entries, err := os.ReadDir(dir)
+	entries, err := storage.ReadDir(dir)
 	if err != nil {
 		return nil, err
 	}
@@ -128,7 +129,7 @@ func described(dir string) ([]string, error) {
 	for _, e := range entries {
 		name := e.Name()
 		made := name == ManifestFile || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, QuarantineSuffix)
-		if describes(name) && !made && isFile(filepath.Join(dir, name)) {
+		if describes(name) && !made && isFile(storage.Join(dir, name)) {
 			names = append(names, name)
 		}
 	}
@@ -139,7 +140,7 @@ func described(dir string) ([]string, error) {
 func copyDescriptions(from string, dir *Dir) error {
 	names, err := described(from)
 	for _, name := range names {
-		data, err := readFile(filepath.Join(from, name))
+		data, err := readFile(storage.Join(from, name))
 		if err == nil {
 			err = dir.Put(name, data)
 		}
@@ -159,7 +160,7 @@ func (r *repair) folderInPlace(in string) error {
 	for _, source := range sources {
 		r.o.Progress.plan(source.Path)
 	}
-	dir, err := OpenDir(filepath.Dir(sources[0].Path))
+	dir, err := OpenDir(storage.Dir(sources[0].Path))
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // workFile makes a file for what will be at path, in the same folder. Its name
@@ -40,7 +41,7 @@ func workFile(path string) (*os.File, error) {
 // heldFile is a file that can be read anywhere, until its context is done.
 type heldFile struct {
 	ctx      context.Context
-	f        *os.File
+	f        storage.File
 	progress *ReadProgress
 }
 
@@ -48,7 +49,7 @@ func (h heldFile) ReadAt(p []byte, offset int64) (int, error) {
 	if err := h.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := trialFile{h.f}.ReadAt(p, offset)
+	n, err := trialReader{h.f}.ReadAt(p, offset)
 	h.progress.add(n)
 	return n, err
 }

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // A finished run leaves a file of state that says what was asked for and what
@@ -79,7 +81,7 @@ func (in *inputs) request(o *ReshapeOptions, v *verb, name string) (request, err
 		if err != nil {
 			return q, err
 		}
-		st, err := os.Stat(path)
+		st, err := storage.Stat(path)
 		if err != nil {
 			return q, err
 		}

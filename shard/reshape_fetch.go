@@ -5,17 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // fetched is a file whose records are read one by one.
 type fetched struct {
 	*input
-	file    *os.File
+	file    storage.File
 	first   int64   // number in its split of its first record
 	offsets []int64 // of all its frames, and its end
 }
@@ -40,7 +40,7 @@ func (a *arrangement) fetch(ctx context.Context, order *shuffled) (err error) {
 		if err := attempted("open", f.Path); err != nil {
 			return err
 		}
-		file, err := os.Open(f.Path)
+		file, err := storage.Open(ctx, f.Path)
 		if err != nil {
 			return err
 		}
@@ -122,7 +122,7 @@ func (a *arrangement) fetchOne(ctx context.Context, s *stream, f *fetched, numbe
 		return err
 	}
 	defer s.put(b)
-	switch n, err := (trialFile{f.file}).ReadAt(b.buffer[:size], at); {
+	switch n, err := (trialReader{f.file}).ReadAt(b.buffer[:size], at); {
 	case n == size:
 	case err == io.EOF:
 		return fmt.Errorf("%s became shorter while it was read", f.Path)

@@ -7,11 +7,11 @@ import (
 	"io"
 	"math"
 	"os"
-	"path/filepath"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -141,14 +141,14 @@ func (in *inputs) add(s Source) error {
 	split := s.Split
 	if split == "" {
 		split = "train"
-		if name, ok := ParseName(filepath.Base(s.Path)); ok {
+		if name, ok := ParseName(storage.Base(s.Path)); ok {
 			split = name.Split
 		}
 	}
 	if err := CheckSplit(split); err != nil {
 		return fmt.Errorf("%s: %w", s.Path, err)
 	}
-	st, err := os.Stat(s.Path)
+	st, err := storage.Stat(s.Path)
 	if err != nil {
 		return err
 	}
@@ -187,7 +187,7 @@ func (in *inputs) count(ctx context.Context) error {
 // count fills in the file's compression and the number of its records, reading no
 // faster than the rate; nil is no limit.
 func (f *input) count(ctx context.Context, maxRecord int64, rate *rateLimit) error {
-	file, err := os.Open(f.Path)
+	file, err := storage.Open(ctx, f.Path)
 	if err != nil {
 		return err
 	}

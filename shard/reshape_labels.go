@@ -3,12 +3,11 @@ package shard
 import (
 	"encoding/binary"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -169,7 +168,7 @@ func hasAny(features []Feature, keys []string) bool {
 func (in *inputs) bareLabels() error {
 	var dirs []string
 	for _, f := range in.files {
-		if dir := filepath.Dir(f.Path); !slices.Contains(dirs, dir) {
+		if dir := storage.Dir(f.Path); !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
 	}
@@ -216,12 +215,12 @@ func (in *inputs) firstLabelKey(dir string) (string, error) {
 // labelsBeside reads the file in which TFDS keeps the label names of a feature,
 // a name a line; nil when there is none.
 func labelsBeside(dir, key string) []string {
-	path := filepath.Join(dir, tfdsLabelsFile(key))
-	st, err := os.Stat(path)
+	path := storage.Join(dir, tfdsLabelsFile(key))
+	st, err := storage.Stat(path)
 	if err != nil || st.Size() > maxLabelsFile {
 		return nil
 	}
-	data, err := os.ReadFile(path)
+	data, err := storage.ReadFile(path, maxLabelsFile)
 	if err != nil || len(strings.TrimSpace(string(data))) == 0 {
 		return nil
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // optionVerb is the option in a manifest, and in the state of a run, that says
@@ -61,6 +63,9 @@ func folders(paths []string) []string {
 // resolve returns the absolute path without symbolic links of something that
 // need not be there yet.
 func resolve(path string) (string, error) {
+	if storage.Remote(path) {
+		return storage.Clean(path), nil
+	}
 	path, err := filepath.Abs(path)
 	if err != nil {
 		return "", err

@@ -2,9 +2,9 @@ package shard
 
 import (
 	"context"
-	"os"
 	"sort"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -83,7 +83,7 @@ func (r *reshaping) copyShard(ctx context.Context, s *stream, commits *commits, 
 
 // copySpan writes the records of a stretch.
 func (r *reshaping) copySpan(ctx context.Context, s *stream, w *openShard, sp stretch) error {
-	file, err := openSequential(sp.file.Path)
+	file, err := openSequential(ctx, sp.file.Path)
 	if err != nil {
 		return err
 	}
@@ -173,7 +173,7 @@ func (c *spanCutter) cut(ctx context.Context, j *shardOfSpans) error {
 // seek finds where in the first file a record begins.
 func (c *spanCutter) seek(ctx context.Context, f *input, record int64) error {
 	if c.walk.file == nil {
-		file, err := os.Open(f.Path)
+		file, err := storage.Open(ctx, f.Path)
 		if err != nil {
 			return err
 		}

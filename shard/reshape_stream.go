@@ -4,9 +4,9 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 	"runtime/debug"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -122,7 +122,7 @@ func (s *stream) each(ctx context.Context, skip func(f *input) bool, give func(*
 }
 
 func (s *stream) file(ctx context.Context, f *input, give func(*block) error) error {
-	file, err := openSequential(f.Path)
+	file, err := openSequential(ctx, f.Path)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (s *stream) file(ctx context.Context, f *input, give func(*block) error) er
 // records it has, whatever it should have. What is left of a block behind its
 // last whole frame is read again with the next one: that is half a frame on
 // average.
-func (s *stream) plain(ctx context.Context, in stretch, file *os.File, give func(*block) error) (records int64, err error) {
+func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give func(*block) error) (records int64, err error) {
 	f := in.file
 	framing := tfrecord.Framing{Checksum: tfrecord.ChecksumLength, MaxRecord: s.o.MaxRecord}
 	if s.checks {
@@ -165,7 +165,7 @@ func (s *stream) plain(ctx context.Context, in stretch, file *os.File, give func
 		}
 		want = blockSize
 		part := b.buffer[:min(int64(len(b.buffer)), in.to-pos)]
-		n, err := trialFile{file}.ReadAt(part, pos)
+		n, err := trialReader{file}.ReadAt(part, pos)
 		if err == nil || err == io.EOF && n == len(part) {
 			err = nil
 		} else if err == io.EOF {
@@ -203,7 +203,7 @@ func (s *stream) plain(ctx context.Context, in stretch, file *os.File, give func
 
 // fault says what is wrong with a frame of an uncompressed file, in which
 // something is, or was.
-func (f *input) fault(file *os.File, record, offset, maxRecord int64) error {
+func (f *input) fault(file storage.File, record, offset, maxRecord int64) error {
 	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: maxRecord, Compression: f.compression}
 	if err := tfrecord.NewSalvager(file, o).Fault(record, offset); err != nil {
 		return damaged(err)
@@ -259,7 +259,7 @@ func (b *block) check(maxRecord int64) error {
 	at := 0
 	for i, size := range b.sizes {
 		if _, v := framing.Check(b.data[at : at+size]); v != tfrecord.FrameWhole {
-			file, err := os.Open(b.file.Path)
+			file, err := storage.Open(context.Background(), b.file.Path)
 			if err != nil {
 				return err
 			}

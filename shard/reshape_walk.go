@@ -4,8 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"os"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -21,7 +21,7 @@ const (
 
 // frameWalk goes over the headers of the frames of a plain file.
 type frameWalk struct {
-	file   *os.File
+	file   storage.File
 	size   int64
 	o      tfrecord.ReaderOptions
 	at     frameMark // the next record
@@ -52,7 +52,7 @@ func (w *frameWalk) to(ctx context.Context, record int64) error {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		n, err := trialFile{w.file}.ReadAt(w.window[:next], w.at.offset)
+		n, err := trialReader{w.file}.ReadAt(w.window[:next], w.at.offset)
 		if err != nil && err != io.EOF {
 			return err
 		}

@@ -3,9 +3,8 @@ package shard
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -20,7 +19,7 @@ func (o *VerifyOptions) expand(e *expander, paths []string) (original string, er
 	}
 	path := o.Against
 	if isDir(path) {
-		path = filepath.Join(path, ManifestFile)
+		path = storage.Join(path, ManifestFile)
 	}
 	m, err := ReadManifest(path)
 	if err != nil {
@@ -33,11 +32,11 @@ func (o *VerifyOptions) expand(e *expander, paths []string) (original string, er
 // and whether its manifest is that of the original.
 func (s *Set) checkCopy(original string) ([]Fault, error) {
 	var faults []Fault
-	want, err := os.ReadFile(original)
+	want, err := storage.ReadFile(original, maxManifest)
 	if err != nil {
 		return nil, err
 	}
-	got, err := os.ReadFile(s.Path(ManifestFile))
+	got, err := storage.ReadFile(s.Path(ManifestFile), maxManifest)
 	switch {
 	case notThere(err):
 		faults = append(faults, setFault(s.Path(ManifestFile), tfrecord.PartMissing, "the original has this file, the copy does not"))
@@ -47,7 +46,7 @@ func (s *Set) checkCopy(original string) ([]Fault, error) {
 		faults = append(faults, setFault(s.Path(ManifestFile), tfrecord.PartHash, "not the manifest of the original, %s", original))
 	}
 	if s.Errors > 0 {
-		if _, err := os.Stat(s.Path(LedgerFile)); notThere(err) {
+		if _, err := storage.Stat(s.Path(LedgerFile)); notThere(err) {
 			faults = append(faults, setFault(s.Path(LedgerFile), tfrecord.PartMissing, "the original has this file, the copy does not"))
 		} else if err != nil {
 			return faults, err

@@ -8,8 +8,8 @@ import (
 	"fmt"
 	"hash"
 	"io"
-	"os"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -36,7 +36,7 @@ func (v *verification) checkFile(ctx context.Context, number int, source Source,
 	if source.Set != nil {
 		c.report.Compression = source.Set.Compression
 	}
-	f, err := openSequential(source.Path)
+	f, err := openSequential(ctx, source.Path)
 	switch {
 	case err == nil:
 		defer f.Close()
@@ -146,7 +146,7 @@ func (c *fileCheck) records(r *tfrecord.Reader, in *meter, index *indexCheck, ex
 }
 
 // unchecked says how much of the file lies behind broken framing.
-func (c *fileCheck) unchecked(f *os.File, fault *tfrecord.Error, compression tfrecord.Compression) string {
+func (c *fileCheck) unchecked(f storage.File, fault *tfrecord.Error, compression tfrecord.Compression) string {
 	if fault == nil || errors.Is(fault, io.ErrUnexpectedEOF) {
 		return "" // nothing lies behind a cut
 	}
@@ -209,7 +209,7 @@ func (c *fileCheck) addError(err error, rest string) {
 // in the cache. It stops when its context does.
 type meter struct {
 	ctx context.Context
-	f   *os.File
+	f   storage.File
 	sum hash.Hash // nil: not hashed
 	n   int64
 	err error // what ended the reading, but for io.EOF

@@ -3,18 +3,19 @@ package shard
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // indexCheck holds an index, line by line, to the frames that are there.
 type indexCheck struct {
 	path  string
-	file  *os.File
+	file  io.Closer
 	in    *bufio.Reader
 	line  []byte // what the line ought to be
 	broke bool   // no use to go on
@@ -27,7 +28,7 @@ const maxIndexLine = 4096
 // none.
 func openIndexCheck(path string) (*indexCheck, error) {
 	index := IndexPath(path)
-	f, err := os.Open(index)
+	f, err := storage.Open(context.Background(), index)
 	if err != nil {
 		if notThere(err) {
 			err = nil

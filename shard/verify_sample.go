@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/internal/random"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -64,7 +64,7 @@ func newRecordSample(ctx context.Context, sources []Source, o *VerifyOptions, ra
 		for i, ok := next(); ok; i, ok = next() {
 			f := &s.files[i]
 			f.Source = sources[i]
-			st, err := os.Stat(f.Path)
+			st, err := storage.Stat(f.Path)
 			switch {
 			case err != nil:
 				f.err = err
@@ -123,7 +123,7 @@ func (s *recordSample) report(r *Report) *SampleReport {
 }
 
 // checkSample checks the sample of a file.
-func (c *fileCheck) checkSample(ctx context.Context, v *verification, number int, f *os.File, r *tfrecord.Reader) {
+func (c *fileCheck) checkSample(ctx context.Context, v *verification, number int, f storage.File, r *tfrecord.Reader) {
 	s := &v.sample.files[number]
 	c.report.Bytes, c.report.Compression = s.size, s.compression.String()
 	if s.compression == tfrecord.Auto {
@@ -204,7 +204,7 @@ func (l *sampleLook) through(in *meter, r *tfrecord.Reader, chosen []int64) erro
 
 // seek reads the records of a plain file alone: by its index or, where that does
 // not lead to them, from header to header.
-func (l *sampleLook) seek(ctx context.Context, f *os.File, chosen []int64, v *verification) error {
+func (l *sampleLook) seek(ctx context.Context, f storage.File, chosen []int64, v *verification) error {
 	o := tfrecord.ReaderOptions{Name: l.c.source.Path, MaxRecord: v.o.MaxRecord}
 	framing := o.Framing()
 	entries := l.index()
@@ -248,7 +248,7 @@ func (l *sampleLook) seek(ctx context.Context, f *os.File, chosen []int64, v *ve
 
 // index returns the index beside the file; nil when it is of no use.
 func (l *sampleLook) index() []tfrecord.IndexEntry {
-	f, err := os.Open(IndexPath(l.c.source.Path))
+	f, err := storage.Open(context.Background(), IndexPath(l.c.source.Path))
 	if err != nil {
 		return nil
 	}
@@ -261,7 +261,7 @@ func (l *sampleLook) index() []tfrecord.IndexEntry {
 }
 
 // read reads the frame at an offset: all of it, or its header only.
-func (l *sampleLook) read(ctx context.Context, f *os.File, offset int64, framing tfrecord.Framing, all bool, rate *rateLimit) (int, tfrecord.Verdict, error) {
+func (l *sampleLook) read(ctx context.Context, f storage.File, offset int64, framing tfrecord.Framing, all bool, rate *rateLimit) (int, tfrecord.Verdict, error) {
 	l.frame = append(l.frame[:0], make([]byte, tfrecord.HeaderSize)...)
 	n, err := f.ReadAt(l.frame, offset)
 	if err != nil && err != io.EOF {

@@ -1,10 +1,9 @@
 package shard
 
 import (
-	"os"
-	"path/filepath"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -54,14 +53,14 @@ func (s *Set) check() ([]Fault, error) {
 // extra lists the files of a folder of the set that belong to a shard, as
 // shardOf tells by the name, which the manifest does not name.
 func (s *Set) extra(dir string, named map[string]bool, shardOf func(name string) string) ([]Fault, error) {
-	entries, err := os.ReadDir(filepath.Join(s.Dir, dir))
+	entries, err := storage.ReadDir(storage.Join(s.Dir, dir))
 	if err != nil {
 		return nil, err
 	}
 	var faults []Fault
 	for _, entry := range entries {
 		if shard := shardOf(entry.Name()); shard != "" && !named[shard] && !entry.IsDir() {
-			path := filepath.Join(s.Dir, dir, entry.Name())
+			path := storage.Join(s.Dir, dir, entry.Name())
 			faults = append(faults, setFault(path, tfrecord.PartExtra, "the manifest does not name %s", shard))
 		}
 	}

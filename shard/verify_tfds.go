@@ -4,10 +4,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"os"
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -29,14 +29,14 @@ func (s *Set) checkTFDS() (faults []Fault, err error) {
 	found := &tfdsFound{}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		path := s.Path(name)
-		if _, err := os.Stat(path); notThere(err) {
+		if _, err := storage.Stat(path); notThere(err) {
 			fault(name, tfrecord.PartMissing, "TFDS needs this file, but there is none (tfrec adopt makes it)")
 			continue
 		} else if err != nil {
 			return faults, err
 		}
 		if strings.HasSuffix(name, tfdsLabelsSuffix) {
-			data, err := os.ReadFile(path)
+			data, err := storage.ReadFile(path, maxLabelsFile)
 			if err != nil {
 				return faults, err
 			}

@@ -2,13 +2,15 @@ package csvscan
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // Options say how to read a table.
@@ -66,7 +68,7 @@ func Open(path string, opts Options) (*Source, error) {
 	if opts.MaxRow < ChunkSize || opts.MaxRow > 1<<30 {
 		return nil, fmt.Errorf("longest row of %d bytes: want %d to %d", opts.MaxRow, ChunkSize, 1<<30)
 	}
-	f, err := os.Open(path)
+	f, err := storage.Open(context.Background(), path)
 	if err != nil {
 		return nil, err
 	}
@@ -87,7 +89,7 @@ func (s *Source) located(err error, lines int64) error {
 	return &Error{Name: s.name, Err: err}
 }
 
-func (s *Source) open(f *os.File, opts Options) error {
+func (s *Source) open(f storage.File, opts Options) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -185,7 +187,7 @@ func (s *Source) closeStream() {
 
 // newStream reads the uncompressed content from its start.
 func (s *Source) newStream() (*stream, error) {
-	f, err := os.Open(s.name)
+	f, err := storage.Open(context.Background(), s.name)
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +234,7 @@ func (s *Source) ReadChunk(buf []byte, c Chunk) ([]byte, error) {
 
 // readPlain reads from a plain file.
 func (s *Source) readPlain(buf []byte, offset int64) error {
-	f, err := os.Open(s.name)
+	f, err := storage.Open(context.Background(), s.name)
 	if err != nil {
 		return err
 	}

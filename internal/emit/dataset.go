@@ -2,12 +2,12 @@ package emit
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -88,10 +88,10 @@ func sequences(sum *shard.Summary) (bool, error) {
 
 // addFiles puts the files into their splits, named relative to one folder.
 func (d *Dataset) addFiles(sum *shard.Summary) {
-	d.Dir = filepath.Dir(sum.Files[0].Path)
+	d.Dir = storage.Dir(sum.Files[0].Path)
 	for _, f := range sum.Files {
 		for !below(d.Dir, f.Path) {
-			d.Dir = filepath.Dir(d.Dir)
+			d.Dir = storage.Dir(d.Dir)
 		}
 	}
 	for _, f := range sum.Files {
@@ -102,7 +102,7 @@ func (d *Dataset) addFiles(sum *shard.Summary) {
 			d.Splits = append(d.Splits, Split{Name: name})
 		}
 		file := f.Path
-		if rel, err := filepath.Rel(d.Dir, f.Path); err == nil {
+		if rel, err := storage.Rel(d.Dir, f.Path); err == nil {
 			file = filepath.ToSlash(rel)
 		}
 		d.Splits[i].Files = append(d.Splits[i].Files, file)
@@ -115,7 +115,7 @@ func splitOf(f shard.FileSummary) string {
 	if f.Split != "" {
 		return f.Split
 	}
-	if name, ok := shard.ParseName(filepath.Base(f.Path)); ok {
+	if name, ok := shard.ParseName(storage.Base(f.Path)); ok {
 		return name.Split
 	}
 	return "all"
@@ -124,10 +124,10 @@ func splitOf(f shard.FileSummary) string {
 // below reports whether path is in dir or a folder below it. The parent of "."
 // and of a root is itself: below these is everything.
 func below(dir, path string) bool {
-	if dir == filepath.Dir(dir) {
+	if dir == storage.Dir(dir) {
 		return true
 	}
-	rel, err := filepath.Rel(dir, path)
+	rel, err := storage.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
@@ -135,7 +135,7 @@ func below(dir, path string) bool {
 func (d *Dataset) lookAround(sources []shard.Source) {
 	set := sources[0].Set
 	shards := 0
-	if set != nil && filepath.Clean(set.Dir) == d.Dir {
+	if set != nil && storage.Clean(set.Dir) == d.Dir {
 		for _, s := range set.Splits {
 			shards += len(s.Shards)
 		}
@@ -152,12 +152,12 @@ func (d *Dataset) lookAround(sources []shard.Source) {
 		slices.SortStableFunc(d.Splits, func(a, b Split) int { return order(a.Name) - order(b.Name) })
 	}
 	if d.Whole || set == nil {
-		d.TFDS = isFile(filepath.Join(d.Dir, shard.TFDSInfoFile)) && isFile(filepath.Join(d.Dir, shard.TFDSFeaturesFile))
+		d.TFDS = isFile(storage.Join(d.Dir, shard.TFDSInfoFile)) && isFile(storage.Join(d.Dir, shard.TFDSFeaturesFile))
 	}
 }
 
 func isFile(path string) bool {
-	st, err := os.Stat(path)
+	st, err := storage.Stat(path)
 	return err == nil && st.Mode().IsRegular()
 }
 

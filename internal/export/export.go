@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -166,6 +167,9 @@ func orDefault(s, otherwise string) string {
 // checkFree says what is in the way of out. An empty folder is not, where a
 // folder is wanted.
 func checkFree(out string, folder bool) error {
+	if err := storage.CheckOutput(out); err != nil {
+		return err
+	}
 	st, err := os.Lstat(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

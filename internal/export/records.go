@@ -5,10 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -46,7 +46,7 @@ func openInputs(paths []string) (*inputs, error) {
 			return nil, fmt.Errorf("%s: %w", s.Path, err)
 		}
 		in.splits = append(in.splits, s.Split)
-		st, err := os.Stat(s.Path)
+		st, err := storage.Stat(s.Path)
 		if err != nil {
 			return nil, err
 		}

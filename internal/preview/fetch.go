@@ -5,11 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
-	"os"
 	"slices"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -54,7 +54,7 @@ func fetchFrom(ctx context.Context, f file, list []wanted, take func(i int, reco
 	if list[0].offset < 0 {
 		locate(f, list)
 	}
-	in, err := os.Open(f.path)
+	in, err := storage.Open(ctx, f.path)
 	if err != nil {
 		return err
 	}
@@ -122,7 +122,7 @@ func goesOn(err error) bool {
 // locate gives records the offsets that the index beside their file says. A file
 // without an index, or with one of another number of records, has none.
 func locate(f file, list []wanted) {
-	index, err := os.Open(shard.IndexPath(f.path))
+	index, err := storage.Open(context.Background(), shard.IndexPath(f.path))
 	if err != nil {
 		return
 	}

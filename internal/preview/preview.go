@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -79,6 +80,9 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 
 // checkFree says what is in the way of a file that is to be written.
 func checkFree(out string, overwrite bool) error {
+	if err := storage.CheckOutput(out); err != nil {
+		return err
+	}
 	st, err := os.Stat(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -110,7 +114,7 @@ func (c *contents) checkInput(out string) error {
 		return nil // it is not there: checkFree looked at all else
 	}
 	for _, f := range c.files {
-		if st, err := os.Stat(f.path); err == nil && os.SameFile(st, there) {
+		if st, err := storage.Stat(f.path); err == nil && os.SameFile(st, there) {
 			return fmt.Errorf("%s is of the inputs: choose another name", out)
 		}
 	}

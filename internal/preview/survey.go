@@ -6,10 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -59,7 +59,7 @@ func measure(ctx context.Context, paths []string, o *Options) (*survey, error) {
 func (s *survey) withoutMissing(paths []string, all []shard.Source) ([]string, error) {
 	var there []string
 	for _, source := range all {
-		_, err := os.Stat(source.Path)
+		_, err := storage.Stat(source.Path)
 		switch {
 		case err == nil:
 			there = append(there, source.Path)

@@ -1,0 +1,176 @@
+package storage
+
+import (
+	"context"
+	"io/fs"
+	"slices"
+	"sync"
+)
+
+// ahead reads an object in parts, ahead of a reader that goes from front to
+// back. What is read elsewhere is asked for as it is.
+type ahead struct {
+	object *object
+	work   sync.WaitGroup // parts that are on their way
+
+	mu     sync.Mutex
+	closed bool
+	next   int64   // where the last read ended
+	missed int     // reads that went on elsewhere since one of the parts was read
+	depth  int     // parts to ask for ahead of the one that is read
+	parts  []*part // one behind the other, without gaps
+}
+
+// part is a stretch of an object that has been asked for.
+type part struct {
+	offset    int64
+	data      []byte
+	held      int64         // of what may be read ahead; 0 for one that a reader waited for
+	ready     chan struct{} // closed when data is there, or err
+	err       error
+	abandoned bool // nobody will read it: guarded by ahead.mu
+}
+
+func (p *part) end() int64 { return p.offset + int64(len(p.data)) }
+
+func (p *part) isReady() bool {
+	select {
+	case <-p.ready:
+		return true
+	default:
+		return false
+	}
+}
+
+// buffers are for parts. One that is less than full is cut from a full one.
+var buffers = sync.Pool{New: func() any { return new([partSize]byte) }}
+
+// recycle gives back what a part took, which nobody uses any more.
+func (p *part) recycle() {
+	buffers.Put((*[partSize]byte)(p.data[:partSize]))
+	letGo(p.held)
+	p.data = nil
+}
+
+// readAt fills p from off on.
+func (a *ahead) readAt(p []byte, off int64) error {
+	if len(p) == 0 {
+		return nil
+	}
+	a.mu.Lock()
+	inParts := a.follow(off)
+	a.next = off + int64(len(p))
+	a.mu.Unlock()
+	if !inParts {
+		return a.object.fetch(p, off)
+	}
+	for len(p) > 0 {
+		n, err := a.read(p, off)
+		if err != nil {
+			return err
+		}
+		p, off = p[n:], off+int64(n)
+	}
+	return nil
+}
+
+// follow decides whether a read at off is one of a reader who goes from front to
+// back. Parts are given up for another such reader when the one whom they were
+// for does not come back.
+func (a *ahead) follow(off int64) bool {
+	if len(a.parts) > 0 && off >= a.parts[0].offset && off < a.parts[len(a.parts)-1].end() {
+		a.missed = 0
+		return true
+	}
+	if off == 0 || off != a.next {
+		return false
+	}
+	a.missed++
+	return len(a.parts) == 0 || a.missed > mostMissed
+}
+
+const mostMissed = 4
+
+// read copies at least one byte from off on, which lies in the object.
+func (a *ahead) read(p []byte, off int64) (int, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for {
+		if a.closed {
+			return 0, a.object.failed(fs.ErrClosed)
+		}
+		part := a.stepTo(off)
+		if part.isReady() {
+			if part.err != nil {
+				a.abandon(len(a.parts)) // so that it is asked for again, should the reader go on
+				return 0, part.err
+			}
+			n := copy(p, part.data[off-part.offset:])
+			a.next = off + int64(n)
+			return n, nil
+		}
+		a.mu.Unlock()
+		<-part.ready
+		a.mu.Lock()
+	}
+}
+
+// stepTo returns the part that off lies in, forgets those before it, and asks
+// for some behind it.
+func (a *ahead) stepTo(off int64) *part {
+	i := slices.IndexFunc(a.parts, func(p *part) bool { return p.offset <= off && off < p.end() })
+	switch {
+	case i < 0:
+		a.abandon(len(a.parts))
+		a.depth, a.missed = 1, 0
+		a.ask(off, 0)
+	case i > 0:
+		a.abandon(i)
+		a.depth = min(2*a.depth, mostAhead)
+	}
+	for len(a.parts) <= a.depth && a.parts[len(a.parts)-1].end() < a.object.is.Size && hold(partSize) {
+		a.ask(a.parts[len(a.parts)-1].end(), partSize)
+	}
+	return a.parts[0]
+}
+
+// ask has a part fetched.
+func (a *ahead) ask(off, held int64) {
+	buffer := buffers.Get().(*[partSize]byte)
+	p := &part{
+		offset: off, data: buffer[:min(partSize, a.object.is.Size-off)],
+		held: held, ready: make(chan struct{}),
+	}
+	a.parts = append(a.parts, p)
+	a.work.Go(func() {
+		err := a.object.fetch(p.data, off)
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		p.err = err
+		close(p.ready)
+		if p.abandoned {
+			p.recycle()
+		}
+	})
+}
+
+// abandon forgets the first n parts.
+func (a *ahead) abandon(n int) {
+	for _, p := range a.parts[:n] {
+		p.abandoned = true
+		if p.isReady() {
+			p.recycle()
+		}
+	}
+	a.parts = slices.Delete(a.parts, 0, n)
+}
+
+// close ends what is on its way, and waits for it.
+func (a *ahead) close() {
+	a.mu.Lock()
+	a.closed = true
+	a.abandon(len(a.parts))
+	a.mu.Unlock()
+	a.object.cancel(context.Canceled)
+	a.work.Wait()
+}

@@ -1,0 +1,130 @@
+package storage
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+)
+
+// fake is a Store in memory that can be made to fail.
+type fake struct {
+	mu      sync.Mutex
+	objects map[string][]byte
+	version map[string]int
+	fault   func() error              // for each request, if not nil
+	body    func(io.Reader) io.Reader // around each body, if not nil
+	hang    func(context.Context)     // before each body, if not nil
+	opens   int
+	lists   int
+	bytes   int64 // asked for
+}
+
+// newFake registers a store and returns its URL. At the end of the test, all
+// that was held for reading ahead must have been given back.
+func newFake(t *testing.T, objects map[string]string) (*fake, string) {
+	t.Helper()
+	f := &fake{objects: map[string][]byte{}, version: map[string]int{}}
+	for name, data := range objects {
+		f.put(name, []byte(data))
+	}
+	host := strings.ToLower(strings.ReplaceAll(t.Name(), "/", "-"))
+	registry.Lock()
+	opened["mem://"+host] = f
+	registry.Unlock()
+	t.Cleanup(func() {
+		registry.Lock()
+		delete(opened, "mem://"+host)
+		registry.Unlock()
+		held.Lock()
+		defer held.Unlock()
+		if held.bytes != 0 {
+			t.Errorf("%d bytes of what may be read ahead were not given back", held.bytes)
+		}
+	})
+	return f, "mem://" + host
+}
+
+func (f *fake) put(name string, data []byte) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.objects[name] = data
+	f.version[name]++
+}
+
+func (f *fake) failing() error {
+	if f.fault != nil {
+		return f.fault()
+	}
+	return nil
+}
+
+func (f *fake) List(_ context.Context, prefix string, deep bool) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		f.mu.Lock()
+		f.lists++
+		names := slices.Sorted(maps.Keys(f.objects))
+		f.mu.Unlock()
+		last := ""
+		for _, name := range names {
+			rest, ok := strings.CutPrefix(name, prefix)
+			if !ok {
+				continue
+			}
+			o := Object{Name: name, Size: int64(len(f.objects[name]))}
+			if first, _, inside := strings.Cut(rest, "/"); inside && !deep {
+				o = Object{Name: prefix + first + "/"}
+			}
+			if o.Name != last && !yield(o, nil) {
+				return
+			}
+			last = o.Name
+		}
+	}
+}
+
+func (f *fake) Stat(_ context.Context, name string) (Object, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if err := f.failing(); err != nil {
+		return Object{}, err
+	}
+	data, ok := f.objects[name]
+	if !ok {
+		return Object{}, fs.ErrNotExist
+	}
+	return Object{Name: name, Size: int64(len(data)), Version: fmt.Sprint(f.version[name])}, nil
+}
+
+func (f *fake) Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, error) {
+	if f.hang != nil {
+		f.hang(ctx)
+		return nil, ctx.Err()
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.opens++
+	f.bytes += length
+	if err := f.failing(); err != nil {
+		return nil, err
+	}
+	data, ok := f.objects[name]
+	if !ok {
+		return nil, fs.ErrNotExist
+	}
+	if version != fmt.Sprint(f.version[name]) {
+		return nil, ErrChanged
+	}
+	var r io.Reader = bytes.NewReader(data[offset : offset+length])
+	if f.body != nil {
+		r = f.body(r)
+	}
+	return io.NopCloser(r), nil
+}

@@ -1,0 +1,203 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// File is an open file or object. *os.File is one, and is what local paths give.
+//
+// ReadAt may be called by several goroutines at the same time, Read and Seek by one.
+// Close ends what is being read.
+type File interface {
+	io.Reader
+	io.ReaderAt
+	io.Seeker
+	io.Closer
+	// SetReadDeadline with a time that is past ends what is being read.
+	SetReadDeadline(time.Time) error
+	// Stat of an object says what it was when it was opened.
+	Stat() (fs.FileInfo, error)
+	// Name is the path that the file was opened by.
+	Name() string
+}
+
+// Open opens a file or an object for reading. An object is read no more when ctx
+// is done.
+func Open(ctx context.Context, p string) (File, error) {
+	u, remote := parse(p)
+	if !remote {
+		f, err := os.Open(local(p))
+		if err != nil {
+			return nil, err // and no File that holds nil
+		}
+		return f, nil
+	}
+	f, err := openObject(ctx, u)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: u.String(), Err: err}
+	}
+	return f, nil
+}
+
+// Stat says what a path names. A URL names an object or, when there is none of
+// that name, the folder of those whose names go on with a slash.
+func Stat(p string) (fs.FileInfo, error) {
+	u, remote := parse(p)
+	if !remote {
+		return os.Stat(local(p))
+	}
+	i, err := stat(context.Background(), u)
+	if err != nil {
+		return nil, &fs.PathError{Op: "stat", Path: u.String(), Err: err}
+	}
+	return i, nil
+}
+
+func stat(ctx context.Context, u url) (fs.FileInfo, error) {
+	s, err := u.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if u.name != "" {
+		o, err := Retry(ctx, func(ctx context.Context) (Object, error) { return s.Stat(ctx, u.name) })
+		if err == nil {
+			return info{object: o}, nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+	}
+	for _, err := range s.List(ctx, u.folder(), true) {
+		if err != nil {
+			return nil, err
+		}
+		return info{Object{Name: u.name}, true}, nil
+	}
+	if u.name == "" {
+		return info{Object{Name: u.host}, true}, nil // an empty store is a folder
+	}
+	return nil, fs.ErrNotExist
+}
+
+// folder is the prefix of what lies in u.
+func (u url) folder() string { return u.name + u.slash() }
+
+// ReadFile returns a file's contents. More than limit bytes are an error.
+func ReadFile(p string, limit int64) ([]byte, error) {
+	f, err := Open(context.Background(), p)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, limit+1))
+	if err == nil && int64(len(data)) > limit {
+		err = &fs.PathError{Op: "read", Path: p, Err: fmt.Errorf("more than %d bytes", limit)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// ReadDir lists a folder in the order of names.
+func ReadDir(p string) ([]fs.DirEntry, error) {
+	u, remote := parse(p)
+	if !remote {
+		return os.ReadDir(local(p))
+	}
+	entries, err := readDir(context.Background(), u)
+	if err != nil {
+		return nil, &fs.PathError{Op: "list", Path: u.String(), Err: err}
+	}
+	return entries, nil
+}
+
+func readDir(ctx context.Context, u url) ([]fs.DirEntry, error) {
+	s, err := u.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var entries []fs.DirEntry
+	there := u.name == ""
+	for o, err := range s.List(ctx, u.folder(), false) {
+		if err != nil {
+			return nil, err
+		}
+		there = true
+		if o.Name == u.folder() {
+			continue // what consoles make to show an empty folder
+		}
+		entries = append(entries, fs.FileInfoToDirEntry(infoOf(o)))
+	}
+	if !there {
+		return nil, fs.ErrNotExist
+	}
+	return entries, nil
+}
+
+// Glob returns the paths that match a pattern, as filepath.Glob does, in order.
+// A * in a URL stays between slashes, as in a path.
+func Glob(pattern string) ([]string, error) {
+	u, remote := parse(pattern)
+	if !remote {
+		return filepath.Glob(local(pattern))
+	}
+	if _, err := path.Match(u.name, ""); err != nil {
+		return nil, err
+	}
+	ctx := context.Background()
+	s, err := u.store(ctx)
+	if err != nil {
+		return nil, &fs.PathError{Op: "list", Path: u.String(), Err: err}
+	}
+	return glob(ctx, s, u)
+}
+
+// glob descends one name at a time, so that only folders that match are listed.
+func glob(ctx context.Context, s Store, u url) ([]string, error) {
+	names := strings.Split(u.name, "/")
+	found := []string{""} // folders, with the slash behind them
+	for i, name := range names {
+		last := i == len(names)-1
+		var next []string
+		for _, dir := range found {
+			if !strings.ContainsAny(name, `*?[\`) && !last {
+				next = append(next, dir+name+"/")
+				continue
+			}
+			for o, err := range s.List(ctx, dir+literalPrefix(name), false) {
+				if err != nil {
+					return nil, &fs.PathError{Op: "list", Path: u.String(), Err: err}
+				}
+				base, folder := strings.CutSuffix(strings.TrimPrefix(o.Name, dir), "/")
+				if ok, _ := path.Match(name, base); !ok || base == "" {
+					continue
+				}
+				if last {
+					next = append(next, url{u.scheme, u.host, dir + base}.String())
+				} else if folder {
+					next = append(next, dir+base+"/")
+				}
+			}
+		}
+		found = next
+	}
+	return found, nil
+}
+
+// literalPrefix is what every match of a pattern begins with.
+func literalPrefix(pattern string) string {
+	if i := strings.IndexAny(pattern, `*?[\`); i >= 0 {
+		return pattern[:i]
+	}
+	return pattern
+}

@@ -1,0 +1,69 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"math/rand/v2"
+	"time"
+)
+
+// tries is how often in a row a request may fail without a byte gained. At one
+// answer in five refused, a billion requests go well; the pauses add up to about
+// a minute, which a server that restarts needs.
+const tries = 12
+
+// pause is how long to wait before a request is made again for the nth time: a
+// random time below a bound that doubles up to 8 s, so that many readers of one
+// overloaded server spread out ("full jitter", Brooker, Exponential Backoff And
+// Jitter, AWS Architecture Blog, 2015).
+func pause(n int) time.Duration {
+	return rand.N(min(50*time.Millisecond<<min(n, 10), longestPause))
+}
+
+var longestPause = 8 * time.Second
+
+// lasting reports whether an error will be the same when the request is made
+// again.
+func lasting(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrExist) ||
+		errors.Is(err, ErrChanged) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, context.Canceled)
+}
+
+// patience is how long a server may send nothing before it is asked anew.
+const patience = 30 * time.Second
+
+// Retry makes a request with a short answer, again and again while its error may
+// pass.
+func Retry[T any](ctx context.Context, request func(context.Context) (T, error)) (T, error) {
+	for n := 1; ; n++ {
+		v, err := once(ctx, request)
+		if err == nil || ctx.Err() != nil || lasting(err) {
+			return v, err
+		}
+		if n == tries {
+			return v, fmt.Errorf("given up after %d tries: %w", n, err)
+		}
+		if err := sleep(ctx, pause(n)); err != nil {
+			return v, err
+		}
+	}
+}
+
+func once[T any](ctx context.Context, request func(context.Context) (T, error)) (T, error) {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	return request(ctx)
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}

@@ -1,0 +1,117 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"path"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Store holds objects by name: a bucket, seen through what all object stores
+// have in common. Its methods may be called by several goroutines at the same
+// time. What is not there is an error that unwraps to fs.ErrNotExist, what is
+// refused one that unwraps to fs.ErrPermission; errors hold no credentials.
+type Store interface {
+	// List yields the objects whose names begin with prefix, in the order of
+	// their names, a page in memory at a time. Unless deep is set, what lies
+	// behind the first slash after the prefix is yielded as one Object, with a
+	// name that ends in the slash.
+	List(ctx context.Context, prefix string, deep bool) iter.Seq2[Object, error]
+	// Stat returns what is known of an object.
+	Stat(ctx context.Context, name string) (Object, error)
+	// Open opens length bytes of an object from offset on, which lie within it.
+	// It returns ErrChanged when version is not empty and not the object's.
+	Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, error)
+}
+
+// Object is what a store tells of an object.
+type Object struct {
+	Name    string
+	Size    int64
+	ModTime time.Time
+	// Version is other when the contents are: an ETag or a generation. Empty
+	// when the store does not say, as in lists.
+	Version string
+}
+
+// ErrChanged says that an object is not any more what it was.
+var ErrChanged = errors.New("the object was replaced while it was being read: give the input its peace, and start again")
+
+// Opener opens the store that a URL's host names: a bucket or a container.
+type Opener func(ctx context.Context, host string) (Store, error)
+
+var (
+	registry sync.Mutex
+	openers  = make(map[string]Opener)
+	opened   = make(map[string]Store) // by scheme and host
+)
+
+// Register has URLs of a scheme opened by open, once for each host. It is for
+// init functions of packages that bring object stores.
+func Register(scheme string, open Opener) {
+	registry.Lock()
+	defer registry.Unlock()
+	openers[scheme] = open
+}
+
+// Forget has stores opened anew, with the environment and the credentials that
+// there are then.
+func Forget() {
+	registry.Lock()
+	defer registry.Unlock()
+	clear(opened)
+}
+
+// store returns the store that u lies in.
+func (u url) store(ctx context.Context) (Store, error) {
+	registry.Lock()
+	defer registry.Unlock()
+	if s := opened[u.scheme+"://"+u.host]; s != nil {
+		return s, nil
+	}
+	open := openers[u.scheme]
+	if open == nil {
+		return nil, fmt.Errorf("this tfrec was built without object storage: take the one that `make build-cloud` makes, or in a Go program import github.com/tfrec/tfrec/cloud")
+	}
+	if u.host == "" {
+		return nil, fmt.Errorf("the URL names no bucket: want %s://BUCKET/NAME", u.scheme)
+	}
+	s, err := open(ctx, u.host)
+	if err != nil {
+		return nil, err
+	}
+	opened[u.scheme+"://"+u.host] = s
+	return s, nil
+}
+
+// info is an Object as package fs has it.
+type info struct {
+	object Object
+	folder bool
+}
+
+func (i info) Name() string       { return path.Base(i.object.Name) }
+func (i info) Size() int64        { return i.object.Size }
+func (i info) ModTime() time.Time { return i.object.ModTime }
+func (i info) IsDir() bool        { return i.folder }
+func (i info) Sys() any           { return i.object }
+
+func (i info) Mode() fs.FileMode {
+	if i.folder {
+		return fs.ModeDir | 0o755
+	}
+	return 0o644
+}
+
+// infoOf makes an entry of a list.
+func infoOf(o Object) info {
+	name, folder := strings.CutSuffix(o.Name, "/")
+	o.Name = name
+	return info{o, folder}
+}
