@@ -30,23 +30,23 @@ func TestBinariesAndWheelsRepeat(t *testing.T) {
 	p := host(t)
 	first, second := t.TempDir(), t.TempDir()
 	for _, dir := range []string{first, second} {
-		if err := run(dir, p.os+"/"+p.arch); err != nil {
+		if err := run(dir, p.os+"/"+p.arch, false); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range []string{p.binary(), p.wheelName(), "SHA256SUMS"} {
+	for _, name := range []string{p.binary("tfrec"), p.wheelName(), "SHA256SUMS"} {
 		a, err1 := os.ReadFile(filepath.Join(first, name))
 		b, err2 := os.ReadFile(filepath.Join(second, name))
 		if err1 != nil || err2 != nil || !bytes.Equal(a, b) {
 			t.Errorf("%s: two builds differ (%v, %v)", name, err1, err2)
 		}
 	}
-	got, err := exec.Command(filepath.Join(first, p.binary()), "version").Output()
+	got, err := exec.Command(filepath.Join(first, p.binary("tfrec")), "version").Output()
 	if err != nil || !strings.HasPrefix(string(got), "tfrec "+build.Version) {
 		t.Errorf("version: %q, %v", got, err)
 	}
 	if p.os == "linux" {
-		if data, _ := os.ReadFile(filepath.Join(first, p.binary())); bytes.Contains(data, []byte("/lib64/ld-linux")) {
+		if data, _ := os.ReadFile(filepath.Join(first, p.binary("tfrec"))); bytes.Contains(data, []byte("/lib64/ld-linux")) {
 			t.Error("the binary asks for a dynamic linker")
 		}
 	}
@@ -98,7 +98,7 @@ func installs(t *testing.T, wheel string) {
 }
 
 func TestUnknownPlatform(t *testing.T) {
-	if err := run(t.TempDir(), "plan9/mips"); err == nil || !strings.Contains(err.Error(), "plan9/mips") {
+	if err := run(t.TempDir(), "plan9/mips", false); err == nil || !strings.Contains(err.Error(), "plan9/mips") {
 		t.Error(err)
 	}
 }

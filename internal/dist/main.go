@@ -39,18 +39,27 @@ var platforms = []platform{
 func main() {
 	out := flag.String("out", "dist", "`folder` to write to")
 	only := flag.String("only", "", "build for this `platform` alone, such as linux/amd64")
+	cloud := flag.Bool("cloud", false, "build the command with object storage, too")
 	flag.Parse()
-	if err := run(*out, *only); err != nil {
+	if err := run(*out, *only, *cloud); err != nil {
 		fmt.Fprintln(os.Stderr, "dist:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out, only string) error {
+func run(out, only string, cloud bool) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	license, err := readLicense()
+	out, err := filepath.Abs(out) // go builds the other module in its folder
+	if err != nil {
+		return err
+	}
+	root, err := moduleRoot()
+	if err != nil {
+		return err
+	}
+	license, err := os.ReadFile(filepath.Join(root, "LICENSE"))
 	if err != nil {
 		return err
 	}
@@ -59,8 +68,8 @@ func run(out, only string) error {
 		if only != "" && only != p.os+"/"+p.arch {
 			continue
 		}
-		binary := filepath.Join(out, p.binary())
-		if err := p.build(binary); err != nil {
+		binary := filepath.Join(out, p.binary("tfrec"))
+		if err := p.build(binary, root); err != nil {
 			return err
 		}
 		wheel := filepath.Join(out, p.wheelName())
@@ -68,6 +77,13 @@ func run(out, only string) error {
 			return err
 		}
 		files = append(files, binary, wheel)
+		if cloud {
+			binary := filepath.Join(out, p.binary("tfrec-cloud"))
+			if err := p.build(binary, filepath.Join(root, "cloud")); err != nil {
+				return err
+			}
+			files = append(files, binary)
+		}
 	}
 	if files == nil {
 		return fmt.Errorf("-only %q is none of the platforms", only)
@@ -80,27 +96,27 @@ func run(out, only string) error {
 	return os.WriteFile(filepath.Join(out, "SHA256SUMS"), []byte(sums), 0o644)
 }
 
-// readLicense reads LICENSE at the root of this module.
-func readLicense() ([]byte, error) {
+// moduleRoot is the folder of this module.
+func moduleRoot() (string, error) {
 	root, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}").Output()
 	if err != nil {
-		return nil, fmt.Errorf("find the root of the module: %w", err)
+		return "", fmt.Errorf("find the root of the module: %w", err)
 	}
-	return os.ReadFile(filepath.Join(strings.TrimSpace(string(root)), "LICENSE"))
+	return strings.TrimSpace(string(root)), nil
 }
 
 // binary names the file of a platform.
-func (p platform) binary() string {
-	name := fmt.Sprintf("tfrec_%s_%s_%s", build.Version, p.os, p.arch)
+func (p platform) binary(command string) string {
+	name := fmt.Sprintf("%s_%s_%s_%s", command, build.Version, p.os, p.arch)
 	if p.os == "windows" {
 		name += ".exe"
 	}
 	return name
 }
 
-// build compiles the command.
-func (p platform) build(to string) error {
-	cmd := exec.Command("go", "build", "-trimpath", "-buildvcs=auto", "-tags", "static", "-ldflags", "-s -w", "-o", to, "github.com/tfrec/tfrec/cmd/tfrec")
+// build compiles the command of the module in a folder.
+func (p platform) build(to, module string) error {
+	cmd := exec.Command("go", "build", "-C", module, "-trimpath", "-buildvcs=auto", "-tags", "static", "-ldflags", "-s -w", "-o", to, "./cmd/tfrec")
 	cmd.Env = append(os.Environ(), "GOOS="+p.os, "GOARCH="+p.arch, "CGO_ENABLED=0")
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s/%s: %w\n%s", p.os, p.arch, err, text)

@@ -1,0 +1,182 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"net/http"
+	"regexp"
+	"strings"
+	"time"
+
+	"gocloud.dev/blob"
+	"gocloud.dev/gcerrors"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// bucket is a storage.Store through gocloud.dev/blob, with what that leaves to
+// each cloud.
+type bucket struct {
+	blob *blob.Bucket
+	// version returns what an object's contents are known by. Default: its ETag.
+	version func(*blob.Attributes) string
+	// only has a reader read that version or nothing. Default: any is read.
+	only func(version string, as func(any) bool) error
+	// status returns the HTTP status that an error stems from, or 0.
+	status func(error) int
+}
+
+// pageSize is how many objects a request lists.
+const pageSize = 1000
+
+func (b *bucket) List(ctx context.Context, prefix string, deep bool) iter.Seq2[storage.Object, error] {
+	o := &blob.ListOptions{Prefix: prefix}
+	if !deep {
+		o.Delimiter = "/"
+	}
+	return func(yield func(storage.Object, error) bool) {
+		token := blob.FirstPageToken
+		for len(token) > 0 {
+			page, err := storage.Retry(ctx, func(ctx context.Context) ([]*blob.ListObject, error) {
+				page, next, err := b.blob.ListPage(ctx, token, pageSize, o)
+				if err != nil {
+					return nil, b.failed(err)
+				}
+				token = next
+				return page, nil
+			})
+			if err != nil {
+				yield(storage.Object{}, err)
+				return
+			}
+			for _, o := range page {
+				if !yield(storage.Object{Name: o.Key, Size: o.Size, ModTime: o.ModTime}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+func (b *bucket) Stat(ctx context.Context, name string) (storage.Object, error) {
+	a, err := b.blob.Attributes(ctx, name)
+	if err != nil {
+		return storage.Object{}, b.failed(err)
+	}
+	o := storage.Object{Name: name, Size: a.Size, ModTime: a.ModTime, Version: a.ETag}
+	if b.version != nil {
+		o.Version = b.version(a)
+	}
+	if o.Version == "" {
+		o.Version = dated(a.ModTime)
+	}
+	return o, nil
+}
+
+// modified begins the versions of objects of which nothing better is known than
+// when they were written.
+const modified = "modified "
+
+func dated(t time.Time) string { return modified + t.UTC().Format(time.RFC3339Nano) }
+
+func (b *bucket) Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, error) {
+	var o blob.ReaderOptions
+	byTime := strings.HasPrefix(version, modified)
+	if version != "" && !byTime && b.only != nil {
+		o.BeforeRead = func(as func(any) bool) error { return b.only(version, as) }
+	}
+	r, err := b.blob.NewRangeReader(ctx, name, offset, length, &o)
+	if err != nil {
+		err = b.failed(err)
+		if o.BeforeRead != nil && errors.Is(err, fs.ErrNotExist) && b.replaced(ctx, name, version) {
+			err = storage.ErrChanged
+		}
+		return nil, err
+	}
+	if byTime && dated(r.ModTime()) != version {
+		r.Close() // nothing of it was wanted
+		return nil, storage.ErrChanged
+	}
+	return body{r, b}, nil
+}
+
+// replaced reports whether there is an object of that name, and of another
+// version: some stores say of an old version just that it is not there.
+func (b *bucket) replaced(ctx context.Context, name, version string) bool {
+	o, err := b.Stat(ctx, name)
+	return err == nil && o.Version != version
+}
+
+// body is what comes of an object.
+type body struct {
+	*blob.Reader
+	bucket *bucket
+}
+
+func (r body) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		err = r.bucket.failed(err)
+	}
+	return n, err
+}
+
+// failed is err as package storage wants it: its kind told, nothing secret in it.
+func (b *bucket) failed(err error) error {
+	kind := error(nil)
+	switch code := gcerrors.Code(err); code {
+	case gcerrors.NotFound:
+		kind = fs.ErrNotExist
+	case gcerrors.PermissionDenied:
+		kind = fs.ErrPermission
+	case gcerrors.FailedPrecondition:
+		kind = storage.ErrChanged
+	case gcerrors.Canceled:
+		kind = context.Canceled
+	}
+	if kind == nil || kind == fs.ErrNotExist {
+		switch status := b.status(err); {
+		case status == http.StatusNotFound:
+			kind = fs.ErrNotExist
+		case status == http.StatusUnauthorized || status == http.StatusForbidden:
+			kind = fs.ErrPermission // and not "not found", which is what one library makes of it
+		case status >= 400 && status < 500 && status != http.StatusRequestTimeout && status != http.StatusTooManyRequests:
+			kind = errors.ErrUnsupported // asking again does not help
+		}
+	}
+	text := scrub(err.Error())
+	switch {
+	case kind == nil:
+		return errors.New(text)
+	case kind == fs.ErrNotExist || kind == storage.ErrChanged || kind == context.Canceled:
+		return kind // the rest is the library's and the server's way to say it
+	}
+	return &answer{text, kind}
+}
+
+// answer is an error of a server's, of a kind.
+type answer struct {
+	text string
+	kind error
+}
+
+func (a *answer) Error() string {
+	if a.kind == fs.ErrPermission {
+		return fmt.Sprintf("permission denied (check the credentials, and that they are for this bucket): %s", a.text)
+	}
+	return a.text
+}
+
+func (a *answer) Unwrap() error { return a.kind }
+
+// secrets are what URLs and headers carry that prove who asks.
+var secrets = regexp.MustCompile(`(?i)((?:x-amz-(?:signature|credential|security-token)|sig|signature|access_token|accountkey|authorization)["']?\s*[=:]\s*["']?(?:bearer |aws4-hmac-sha256 )?)[^\s&;"',]+`)
+
+// scrub takes secrets, and line breaks, out of a text.
+func scrub(text string) string {
+	return strings.Join(strings.Fields(secrets.ReplaceAllString(text, "${1}...")), " ")
+}

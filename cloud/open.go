@@ -1,0 +1,173 @@
+package cloud
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	gcs "cloud.google.com/go/storage"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
+	azblobblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
+	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
+	"github.com/aws/aws-sdk-go-v2/aws"
+	"github.com/aws/aws-sdk-go-v2/config"
+	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/smithy-go/logging"
+	"gocloud.dev/blob"
+	"gocloud.dev/blob/azureblob"
+	"gocloud.dev/blob/gcsblob"
+	"gocloud.dev/blob/memblob"
+	"gocloud.dev/blob/s3blob"
+	"gocloud.dev/gcp"
+	"google.golang.org/api/googleapi"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+func init() {
+	storage.Register("s3", openS3)
+	storage.Register("gs", openGS)
+	storage.Register("azblob", openAzure)
+	storage.Register("mem", openMem)
+}
+
+func anonymous() bool { return os.Getenv("TFREC_ANONYMOUS") == "1" }
+
+// httpStatus finds the status in errors of a library.
+func httpStatus[E error](of func(E) int) func(error) int {
+	return func(err error) int {
+		var e E
+		if errors.As(err, &e) {
+			return of(e)
+		}
+		return 0
+	}
+}
+
+// openS3 opens a bucket of S3, or of a server that speaks its protocol. The
+// client does not repeat requests: package storage does, for all stores alike.
+func openS3(ctx context.Context, host string) (storage.Store, error) {
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }))
+	if err != nil {
+		return nil, fmt.Errorf("configuration of S3: %s", scrub(err.Error()))
+	}
+	cfg.Logger = logging.Nop{}                                                  // stderr is the command's
+	cfg.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired // ranges have none, and records have their own
+	if cfg.Region == "" {
+		cfg.Region = "us-east-1" // where buckets are unless somebody chose otherwise
+	}
+	if !anonymous() {
+		if _, err := cfg.Credentials.Retrieve(ctx); err != nil {
+			cfg.Credentials = aws.AnonymousCredentials{}
+		}
+	} else {
+		cfg.Credentials = aws.AnonymousCredentials{}
+	}
+	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
+		o.UsePathStyle = o.BaseEndpoint != nil
+	})
+	b, err := s3blob.OpenBucket(ctx, client, host, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &bucket{
+		blob: b,
+		only: func(version string, as func(any) bool) error {
+			var in *s3.GetObjectInput
+			if !as(&in) {
+				return errors.New("no request of S3's to set the version in")
+			}
+			in.IfMatch = &version
+			return nil
+		},
+		status: httpStatus(func(e interface {
+			error
+			HTTPStatusCode() int
+		}) int {
+			return e.HTTPStatusCode()
+		}),
+	}, nil
+}
+
+// openGS opens a bucket of Google Cloud Storage.
+func openGS(ctx context.Context, host string) (storage.Store, error) {
+	client := gcp.NewAnonymousHTTPClient(gcp.DefaultTransport())
+	if !anonymous() && os.Getenv("STORAGE_EMULATOR_HOST") == "" {
+		if found, err := gcp.DefaultCredentials(ctx); err == nil {
+			if client, err = gcp.NewHTTPClient(gcp.DefaultTransport(), gcp.CredentialsTokenSource(found)); err != nil {
+				return nil, fmt.Errorf("credentials of Google Cloud Storage: %s", scrub(err.Error()))
+			}
+		}
+	}
+	b, err := gcsblob.OpenBucket(ctx, client, host, nil)
+	if err != nil {
+		return nil, err
+	}
+	var inner *gcs.Client
+	if b.As(&inner) {
+		inner.SetRetry(gcs.WithPolicy(gcs.RetryNever))
+	}
+	return &bucket{
+		blob: b,
+		version: func(a *blob.Attributes) string {
+			var of gcs.ObjectAttrs
+			if a.As(&of) {
+				return fmt.Sprint(of.Generation)
+			}
+			return ""
+		},
+		only: func(version string, as func(any) bool) error {
+			var object **gcs.ObjectHandle
+			var generation int64
+			if _, err := fmt.Sscan(version, &generation); err != nil || !as(&object) {
+				return fmt.Errorf("no request to set generation %q in", version)
+			}
+			*object = (*object).Generation(generation)
+			return nil
+		},
+		status: httpStatus(func(e *googleapi.Error) int { return e.Code }),
+	}, nil
+}
+
+// openAzure opens a container of Azure Blob Storage.
+func openAzure(ctx context.Context, host string) (storage.Store, error) {
+	service, err := azureblob.NewServiceURL(azureblob.NewDefaultServiceURLOptions())
+	if err != nil {
+		return nil, fmt.Errorf("AZURE_STORAGE_ACCOUNT names no account: %s", scrub(err.Error()))
+	}
+	var client *container.Client
+	if anonymous() {
+		base, _, _ := strings.Cut(string(service), "?")
+		client, err = container.NewClientWithNoCredential(base+"/"+host, nil)
+	} else {
+		client, err = azureblob.NewDefaultClient(service, azureblob.ContainerName(host))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("credentials of Azure Blob Storage: %s", scrub(err.Error()))
+	}
+	b, err := azureblob.OpenBucket(ctx, client, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &bucket{
+		blob: b,
+		only: func(version string, as func(any) bool) error {
+			var o *azblob.DownloadStreamOptions
+			if !as(&o) {
+				return errors.New("no request of Azure's to set the version in")
+			}
+			tag := azcore.ETag(version)
+			o.AccessConditions = &azblobblob.AccessConditions{ModifiedAccessConditions: &azblobblob.ModifiedAccessConditions{IfMatch: &tag}}
+			return nil
+		},
+		status: httpStatus(func(e *azcore.ResponseError) int { return e.StatusCode }),
+	}, nil
+}
+
+// openMem opens a store in this process's memory.
+func openMem(context.Context, string) (storage.Store, error) {
+	return &bucket{blob: memblob.OpenBucket(nil), status: func(error) int { return 0 }}, nil
+}

@@ -1,0 +1,116 @@
+package cloud
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// serversIn names the folder that `make servers` builds the servers into.
+const serversIn = "TFREC_SERVERS"
+
+// server finds a server's program. Without one, the test is skipped.
+func server(t testing.TB, name string) string {
+	t.Helper()
+	dir := os.Getenv(serversIn)
+	if dir == "" {
+		t.Skipf("%s is not set: `make cloud-test` builds the servers and sets it", serversIn)
+	}
+	path := filepath.Join(dir, name)
+	if _, err := os.Stat(path); err != nil {
+		t.Fatalf("%s has no %s: %v", serversIn, name, err)
+	}
+	return path
+}
+
+// start runs a server until the test ends, and waits until its port is open.
+func start(t testing.TB, port int, program string, args ...string) {
+	t.Helper()
+	c := exec.Command(program, args...)
+	log, err := os.Create(filepath.Join(t.TempDir(), "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Stdout, c.Stderr = log, log
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		c.Process.Kill()
+		c.Wait()
+		log.Close()
+		if t.Failed() {
+			text, _ := os.ReadFile(log.Name())
+			t.Logf("what %s said:\n%.1500s", filepath.Base(program), text)
+		}
+	})
+	for end := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		conn, err := net.Dial("tcp", fmt.Sprintf("127.0.0.1:%d", port))
+		if err == nil {
+			conn.Close()
+			return
+		}
+		if time.Now().After(end) {
+			t.Fatalf("%s does not listen: %v", filepath.Base(program), err)
+		}
+	}
+}
+
+// freePort returns a port that nobody listens at.
+func freePort(t testing.TB) int {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
+}
+
+const (
+	testKey    = "tfrec-test"
+	testSecret = "not-a-secret-but-it-must-not-be-seen"
+)
+
+// s3Server runs an S3 server on the folder dir, whose folders are its buckets,
+// and has the environment name it. It returns its address.
+func s3Server(t testing.TB, dir string) string {
+	t.Helper()
+	port := freePort(t)
+	start(t, port, server(t, "versitygw"), "--access", testKey, "--secret", testSecret, "--region", "us-east-1",
+		"--port", fmt.Sprintf("127.0.0.1:%d", port), "posix", dir)
+	address := fmt.Sprintf("http://127.0.0.1:%d", port)
+	useS3(t, address)
+	return address
+}
+
+// useS3 has the environment name an S3 server.
+func useS3(t testing.TB, address string) {
+	for name, value := range map[string]string{
+		"AWS_ENDPOINT_URL": address, "AWS_REGION": "us-east-1", "AWS_ACCESS_KEY_ID": testKey, "AWS_SECRET_ACCESS_KEY": testSecret,
+		"AWS_CONFIG_FILE": os.DevNull, "AWS_SHARED_CREDENTIALS_FILE": os.DevNull, "AWS_EC2_METADATA_DISABLED": "true",
+	} {
+		t.Setenv(name, value)
+	}
+}
+
+// gcsServer runs a server of Google's protocol on the folder dir.
+func gcsServer(t testing.TB, dir string) string {
+	t.Helper()
+	port := freePort(t)
+	start(t, port, server(t, "fake-gcs-server"), "-scheme", "http", "-host", "127.0.0.1", "-port", fmt.Sprint(port),
+		"-public-host", fmt.Sprintf("127.0.0.1:%d", port), "-backend", "memory", "-data", dir)
+	address := fmt.Sprintf("http://127.0.0.1:%d", port)
+	useGCS(t, address)
+	return address
+}
+
+// useGCS has the environment name a server of Google's protocol.
+func useGCS(t testing.TB, address string) {
+	t.Setenv("STORAGE_EMULATOR_HOST", strings.TrimPrefix(address, "http://"))
+}
