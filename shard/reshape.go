@@ -125,6 +125,9 @@ type verb struct {
 	// folder, is locked and empty, before the records are read. It may change the
 	// verb, and be nil.
 	prepare func(ctx context.Context, in *inputs, dir *Dir) error
+	// advice is a sentence to note about the inputs, as they were told by their
+	// manifests; none where it is empty. It may be nil.
+	advice func(in *inputs) string
 	// describe has the last word on the manifest, whose features are those of the
 	// records before rewrite. It may be nil.
 	describe func(m *Manifest) error

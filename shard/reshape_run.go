@@ -128,6 +128,11 @@ func (r *reshaping) run(ctx context.Context) error {
 			return err
 		}
 	}
+	if r.verb.advice != nil {
+		if sentence := r.verb.advice(r.in); sentence != "" {
+			r.note("%s", sentence)
+		}
+	}
 	defer func() {
 		if r.log != nil {
 			r.log.close()

@@ -39,6 +39,18 @@ type ResplitOptions struct {
 // defaultSplitKey is what `convert images` knows a sample by.
 const defaultSplitKey = "image/filename"
 
+// copyKey is the feature that tells the copies which an augmentation made of a
+// picture, as `convert images` writes it.
+const copyKey = "augment/copy"
+
+// leakAdvice says how copies of a picture stay out of other splits than its own.
+func leakAdvice(in *inputs) string {
+	if !slices.ContainsFunc(in.described.Features, func(f Feature) bool { return f.Key == copyKey }) {
+		return ""
+	}
+	return fmt.Sprintf("the records have augmented copies (%s): copies of a picture may come into other splits than its own, a leak; --together %s keeps them in one", copyKey, defaultSplitKey)
+}
+
 // Resplit makes a new set in the folder out of all records, whatever splits they
 // were in, with the splits that the options say. Records keep their order
 // within each. The same inputs, options and seed give the same set.
@@ -51,6 +63,9 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 	how, err := o.check()
 	if err != nil {
 		return nil, err
+	}
+	if how.name == "" || how.name == "stratify" {
+		v.advice = leakAdvice
 	}
 	by := &byFeature{key: how.key}
 	switch how.name {

@@ -139,7 +139,7 @@ func (l *looker) features(features *tfrecord.Features) {
 		case tfrecord.KindBytes:
 			l.pictureFeature(f, key, value, features)
 		case tfrecord.KindInt64:
-			l.variant = l.variant || string(key) == "augment/copy"
+			l.variant = l.variant || string(key) == copyKey
 		}
 		if f != nil && f.label || f == nil && l.group.isLabel(string(key)) {
 			l.labels(string(key), value, features)

@@ -1,0 +1,204 @@
+package convert
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// finish counts, writes the ledger, the metadata and last the manifest, or
+// says that too many samples were bad.
+func (r *run) finish(before *previous, made bool) (*Summary, error) {
+	m := r.manifest()
+	status := Written
+	switch {
+	case !made && before != nil && before.manifest != nil:
+		status = UpToDate
+	case before != nil && before.manifest != nil:
+		status = Updated
+	case r.progress.Kept.Load() > 0:
+		status = Resumed
+	}
+	sum := r.summary(status, m.Fingerprint)
+	bad := r.bad()
+	ledger, err := encodeLedger(bad)
+	if err != nil {
+		return nil, err
+	}
+	if ledger != nil && !r.same(shard.LedgerFile, ledger) {
+		if err := r.announce(before, true); err != nil {
+			return nil, err
+		}
+	}
+	if !r.MaxErrors.bears(sum.Errors, sum.Samples) || sum.Records == 0 && sum.Errors > 0 {
+		sum.Status = Failed
+		if !r.same(shard.LedgerFile, ledger) {
+			if err := r.dir.Put(shard.LedgerFile, ledger); err != nil {
+				return nil, err
+			}
+		}
+		return nil, &BadSamplesError{Summary: sum, Samples: bad, Ledger: filepath.Join(r.dir.Path(), shard.LedgerFile)}
+	}
+	if sum.Records == 0 {
+		return nil, fmt.Errorf("%s: options leave out all of %d samples: nothing to write a manifest for", r.dir.Path(), sum.Samples)
+	}
+	files, err := r.metadata(m, ledger)
+	if err != nil {
+		return nil, err
+	}
+	changed, err := r.place(before, files)
+	if err == nil {
+		err = r.dir.Remove(planFile) // of an array job: there is nothing left of it to do
+	}
+	if err == nil {
+		err = r.dir.Sweep()
+	}
+	if err != nil {
+		return nil, err
+	}
+	if changed && sum.Status == UpToDate {
+		sum.Status = Updated
+	}
+	return sum, nil
+}
+
+// file is one of a set's small files.
+type file struct {
+	name string
+	data []byte // nil: there must be no such file
+}
+
+// metadata returns the small files of the set in the order in which they are
+// written, the ledger first and the manifest last.
+func (r *run) metadata(m *shard.Manifest, ledger []byte) ([]file, error) {
+	files := []file{{shard.LedgerFile, ledger}}
+	if m.Compression == tfrecord.None.String() {
+		tfds, err := shard.EncodeTFDS(m)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range shard.TFDSFiles(m.Features) {
+			files = append(files, file{name, tfds[name]})
+		}
+	} else {
+		r.note("no metadata for TFDS: it cannot read %s shards", m.Compression)
+	}
+	data, err := m.Encode()
+	if err != nil {
+		return nil, err
+	}
+	return append(files, file{shard.ManifestFile, data}), nil
+}
+
+// place puts files where they are not already, after what is stale is gone,
+// and reports whether anything changed.
+func (r *run) place(before *previous, files []file) (changed bool, err error) {
+	names := r.files()
+	for _, f := range files {
+		if f.data != nil {
+			names = append(names, f.name)
+		}
+	}
+	stale := before.stale(r.dir, names)
+	if len(stale) > 0 {
+		changed = true
+		ledger := files[0].data != nil // metadata puts it first
+		if err := r.announce(before, ledger); err != nil {
+			return changed, err
+		}
+		if err := r.dir.Remove(append([]string{shard.ManifestFile}, stale...)...); err != nil {
+			return changed, err
+		}
+	}
+	for _, f := range files {
+		if f.data == nil || r.same(f.name, f.data) {
+			continue
+		}
+		changed = true
+		if err := r.dir.Put(f.name, f.data); err != nil {
+			return changed, err
+		}
+	}
+	if !changed {
+		return false, nil
+	}
+	shards := make([]string, len(r.jobs))
+	for i, j := range r.jobs {
+		shards[i] = j.name.String()
+	}
+	return true, r.dir.Forget(shards)
+}
+
+// same reports whether a file holds just these bytes.
+func (r *run) same(name string, data []byte) bool {
+	path := filepath.Join(r.dir.Path(), name)
+	if st, err := os.Stat(path); err != nil || st.Size() != int64(len(data)) {
+		return false
+	}
+	have, err := os.ReadFile(path)
+	return err == nil && string(have) == string(data)
+}
+
+// bad returns the ledger: every sample that could not be used, by key.
+func (r *run) bad() []shard.BadSample {
+	var bad []shard.BadSample
+	for _, d := range r.done {
+		bad = append(bad, d.Bad...)
+	}
+	slices.SortStableFunc(bad, func(a, b shard.BadSample) int {
+		if c := strings.Compare(a.Key, b.Key); c != 0 {
+			return c
+		}
+		return int(a.Line - b.Line)
+	})
+	return bad
+}
+
+// encodeLedger returns the bytes of errors.jsonl, nil when nothing is in it.
+func encodeLedger(bad []shard.BadSample) ([]byte, error) {
+	var out []byte
+	for _, b := range bad {
+		line, err := json.Marshal(b)
+		if err != nil {
+			return nil, fmt.Errorf("ledger: %w", err)
+		}
+		out = append(append(out, line...), '\n')
+	}
+	return out, nil
+}
+
+func (r *run) summary(status Status, fingerprint string) *Summary {
+	s := &Summary{
+		Status: status, Decoder: r.codecs.decoder, Fingerprint: fingerprint, SkippedFiles: r.skipped,
+		Seconds: time.Since(r.began).Seconds(), Splits: map[string]SplitSummary{}, Task: r.Task,
+	}
+	for i, j := range r.jobs {
+		if !r.mine(i) {
+			continue
+		}
+		s.Samples += j.samples
+		split := s.Splits[j.name.Split]
+		split.Shards++
+		if d := r.done[i]; d != nil {
+			s.Records += d.Records
+			s.Errors += int64(len(d.Bad))
+			s.Filtered += d.Filtered
+			s.Bytes += d.Bytes
+			split.Records += d.Records
+		}
+		s.Splits[j.name.Split] = split
+		if r.kept[i] {
+			s.ShardsKept++
+		} else if status != Planned {
+			s.ShardsWritten++
+		}
+	}
+	return s
+}
