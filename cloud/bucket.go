@@ -24,6 +24,8 @@ type bucket struct {
 	blob *blob.Bucket
 	// version returns what an object's contents are known by. Default: its ETag.
 	version func(*blob.Attributes) string
+	// versionRead returns the same of what is being read.
+	versionRead func(*blob.Reader) string
 	// only has a reader read that version or nothing. Default: any is read.
 	only func(version string, as func(any) bool) error
 	// status returns the HTTP status that an error stems from, or 0.
@@ -83,7 +85,7 @@ const modified = "modified "
 
 func dated(t time.Time) string { return modified + t.UTC().Format(time.RFC3339Nano) }
 
-func (b *bucket) Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, error) {
+func (b *bucket) Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, storage.Object, error) {
 	var o blob.ReaderOptions
 	byTime := strings.HasPrefix(version, modified)
 	if version != "" && !byTime && b.only != nil {
@@ -95,13 +97,17 @@ func (b *bucket) Open(ctx context.Context, name, version string, offset, length 
 		if o.BeforeRead != nil && errors.Is(err, fs.ErrNotExist) && b.replaced(ctx, name, version) {
 			err = storage.ErrChanged
 		}
-		return nil, err
+		return nil, storage.Object{}, err
 	}
-	if byTime && dated(r.ModTime()) != version {
+	is := storage.Object{Name: name, Size: r.Size(), ModTime: r.ModTime(), Version: b.versionRead(r)}
+	if is.Version == "" {
+		is.Version = dated(is.ModTime)
+	}
+	if byTime && is.Version != version {
 		r.Close() // nothing of it was wanted
-		return nil, storage.ErrChanged
+		return nil, storage.Object{}, storage.ErrChanged
 	}
-	return body{r, b}, nil
+	return body{r, b}, is, nil
 }
 
 // replaced reports whether there is an object of that name, and of another

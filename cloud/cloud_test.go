@@ -140,6 +140,13 @@ func TestWhatGoesWrong(t *testing.T) {
 		t.Errorf("no such bucket: %v", err)
 	}
 
+	if err := os.WriteFile(filepath.Join(bucket, "empty"), nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if data, err := storage.ReadFile("s3://bucket/empty", 10); err != nil || len(data) > 0 {
+		t.Errorf("an empty object: %q, %v", data, err)
+	}
+
 	f, err := storage.Open(t.Context(), "s3://bucket/large")
 	if err != nil {
 		t.Fatal(err)

@@ -75,6 +75,13 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 	}
 	return &bucket{
 		blob: b,
+		versionRead: func(r *blob.Reader) string {
+			var out s3.GetObjectOutput
+			if r.As(&out) && out.ETag != nil {
+				return *out.ETag
+			}
+			return ""
+		},
 		only: func(version string, as func(any) bool) error {
 			var in *s3.GetObjectInput
 			if !as(&in) {
@@ -119,6 +126,13 @@ func openGS(ctx context.Context, host string) (storage.Store, error) {
 			}
 			return ""
 		},
+		versionRead: func(r *blob.Reader) string {
+			var in *gcs.Reader
+			if r.As(&in) {
+				return fmt.Sprint(in.Attrs.Generation)
+			}
+			return ""
+		},
 		only: func(version string, as func(any) bool) error {
 			var object **gcs.ObjectHandle
 			var generation int64
@@ -154,6 +168,13 @@ func openAzure(ctx context.Context, host string) (storage.Store, error) {
 	}
 	return &bucket{
 		blob: b,
+		versionRead: func(r *blob.Reader) string {
+			var out azblobblob.DownloadStreamResponse
+			if r.As(&out) && out.ETag != nil {
+				return string(*out.ETag)
+			}
+			return ""
+		},
 		only: func(version string, as func(any) bool) error {
 			var o *azblob.DownloadStreamOptions
 			if !as(&o) {
@@ -169,5 +190,8 @@ func openAzure(ctx context.Context, host string) (storage.Store, error) {
 
 // openMem opens a store in this process's memory.
 func openMem(context.Context, string) (storage.Store, error) {
-	return &bucket{blob: memblob.OpenBucket(nil), status: func(error) int { return 0 }}, nil
+	return &bucket{
+		blob:    memblob.OpenBucket(nil),
+		version: func(*blob.Attributes) string { return "" }, versionRead: func(*blob.Reader) string { return "" }, status: func(error) int { return 0 },
+	}, nil
 }

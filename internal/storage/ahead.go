@@ -2,6 +2,7 @@ package storage
 
 import (
 	"context"
+	"io"
 	"io/fs"
 	"slices"
 	"sync"
@@ -58,14 +59,15 @@ func (a *ahead) readAt(p []byte, off int64) error {
 		return nil
 	}
 	a.mu.Lock()
-	inParts := a.follow(off)
+	goesOn := off > 0 && off == a.next
+	inParts := a.follow(off, goesOn)
 	a.next = off + int64(len(p))
 	a.mu.Unlock()
 	if !inParts {
 		return a.object.fetch(p, off)
 	}
 	for len(p) > 0 {
-		n, err := a.read(p, off)
+		n, err := a.read(p, off, goesOn)
 		if err != nil {
 			return err
 		}
@@ -77,12 +79,12 @@ func (a *ahead) readAt(p []byte, off int64) error {
 // follow decides whether a read at off is one of a reader who goes from front to
 // back. Parts are given up for another such reader when the one whom they were
 // for does not come back.
-func (a *ahead) follow(off int64) bool {
+func (a *ahead) follow(off int64, goesOn bool) bool {
 	if len(a.parts) > 0 && off >= a.parts[0].offset && off < a.parts[len(a.parts)-1].end() {
 		a.missed = 0
 		return true
 	}
-	if off == 0 || off != a.next {
+	if !goesOn {
 		return false
 	}
 	a.missed++
@@ -91,15 +93,16 @@ func (a *ahead) follow(off int64) bool {
 
 const mostMissed = 4
 
-// read copies at least one byte from off on, which lies in the object.
-func (a *ahead) read(p []byte, off int64) (int, error) {
+// read copies at least one byte from off on, which lies in the object. Who goes on
+// gets parts asked for ahead.
+func (a *ahead) read(p []byte, off int64, goesOn bool) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for {
 		if a.closed {
 			return 0, a.object.failed(fs.ErrClosed)
 		}
-		part := a.stepTo(off)
+		part := a.stepTo(off, goesOn)
 		if part.isReady() {
 			if part.err != nil {
 				a.abandon(len(a.parts)) // so that it is asked for again, should the reader go on
@@ -116,8 +119,8 @@ func (a *ahead) read(p []byte, off int64) (int, error) {
 }
 
 // stepTo returns the part that off lies in, forgets those before it, and asks
-// for some behind it.
-func (a *ahead) stepTo(off int64) *part {
+// for some behind it for who goes on.
+func (a *ahead) stepTo(off int64, goesOn bool) *part {
 	i := slices.IndexFunc(a.parts, func(p *part) bool { return p.offset <= off && off < p.end() })
 	switch {
 	case i < 0:
@@ -128,7 +131,7 @@ func (a *ahead) stepTo(off int64) *part {
 		a.abandon(i)
 		a.depth = min(2*a.depth, mostAhead)
 	}
-	for len(a.parts) <= a.depth && a.parts[len(a.parts)-1].end() < a.object.is.Size && hold(partSize) {
+	for goesOn && len(a.parts) <= a.depth && a.parts[len(a.parts)-1].end() < a.object.is.Size && hold(partSize) {
 		a.ask(a.parts[len(a.parts)-1].end(), partSize)
 	}
 	return a.parts[0]
@@ -136,14 +139,16 @@ func (a *ahead) stepTo(off int64) *part {
 
 // ask has a part fetched.
 func (a *ahead) ask(off, held int64) {
+	a.add(off, min(partSize, a.object.is.Size-off), held, func(p *part) error { return a.object.fetch(p.data, off) })
+}
+
+// add appends a part, and has it filled.
+func (a *ahead) add(off, size, held int64, fill func(*part) error) {
 	buffer := buffers.Get().(*[partSize]byte)
-	p := &part{
-		offset: off, data: buffer[:min(partSize, a.object.is.Size-off)],
-		held: held, ready: make(chan struct{}),
-	}
+	p := &part{offset: off, data: buffer[:size], held: held, ready: make(chan struct{})}
 	a.parts = append(a.parts, p)
 	a.work.Go(func() {
-		err := a.object.fetch(p.data, off)
+		err := fill(p)
 		a.mu.Lock()
 		defer a.mu.Unlock()
 		p.err = err
@@ -151,6 +156,19 @@ func (a *ahead) ask(off, held int64) {
 		if p.abandoned {
 			p.recycle()
 		}
+	})
+}
+
+// begin takes the body of the request that opened the object for the first part.
+// It calls alive before each read, and ended behind the last.
+func (a *ahead) begin(body io.ReadCloser, alive, ended func()) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.depth = 1
+	a.add(0, min(firstPart, a.object.is.Size), 0, func(p *part) error {
+		n, _ := drain(body, p.data, alive)
+		ended()
+		return a.object.fetch(p.data[n:], int64(n)) // what did not come
 	})
 }
 

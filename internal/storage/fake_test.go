@@ -3,6 +3,7 @@ package storage
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -103,28 +104,31 @@ func (f *fake) Stat(_ context.Context, name string) (Object, error) {
 	return Object{Name: name, Size: int64(len(data)), Version: fmt.Sprint(f.version[name])}, nil
 }
 
-func (f *fake) Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, error) {
+func (f *fake) Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, Object, error) {
 	if f.hang != nil {
 		f.hang(ctx)
-		return nil, ctx.Err()
+		return nil, Object{}, ctx.Err()
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.opens++
 	f.bytes += length
 	if err := f.failing(); err != nil {
-		return nil, err
+		return nil, Object{}, err
 	}
 	data, ok := f.objects[name]
 	if !ok {
-		return nil, fs.ErrNotExist
+		return nil, Object{}, fs.ErrNotExist
 	}
-	if version != fmt.Sprint(f.version[name]) {
-		return nil, ErrChanged
+	if len(data) == 0 {
+		return nil, Object{}, errors.New("416 Range Not Satisfiable")
 	}
-	var r io.Reader = bytes.NewReader(data[offset : offset+length])
+	if version != "" && version != fmt.Sprint(f.version[name]) {
+		return nil, Object{}, ErrChanged
+	}
+	var r io.Reader = bytes.NewReader(data[offset:min(offset+length, int64(len(data)))])
 	if f.body != nil {
 		r = f.body(r)
 	}
-	return io.NopCloser(r), nil
+	return io.NopCloser(r), Object{Name: name, Size: int64(len(data)), Version: fmt.Sprint(f.version[name])}, nil
 }

@@ -29,16 +29,32 @@ func openObject(ctx context.Context, u url) (*object, error) {
 	if err == nil && u.name == "" {
 		err = fmt.Errorf("this is a whole bucket, not an object")
 	}
-	var is Object
+	if err != nil {
+		cancel(err)
+		return nil, err
+	}
+	o := &object{url: u, store: s, ctx: ctx, cancel: cancel}
+	o.ahead.object = o
+	// The answer to a request for the beginning says what there is, too: most small
+	// objects take no other.
+	first, stop := context.WithCancel(ctx)
+	watch := time.AfterFunc(patience, stop)
+	body, is, err := s.Open(first, u.name, "", 0, firstPart)
 	if err == nil {
-		is, err = Retry(ctx, func(ctx context.Context) (Object, error) { return s.Stat(ctx, u.name) })
+		o.is = is
+		o.ahead.begin(body, func() { watch.Reset(patience) }, func() { watch.Stop(); stop() })
+		return o, nil
+	}
+	watch.Stop()
+	stop()
+	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+		// It may be empty, or the server out of order for a moment.
+		o.is, err = Retry(ctx, func(ctx context.Context) (Object, error) { return s.Stat(ctx, u.name) })
 	}
 	if err != nil {
 		cancel(err)
 		return nil, err
 	}
-	o := &object{url: u, store: s, is: is, ctx: ctx, cancel: cancel}
-	o.ahead.object = o
 	return o, nil
 }
 
@@ -68,7 +84,7 @@ func (o *object) Read(p []byte) (int, error) {
 	if o.offset >= o.is.Size {
 		return 0, io.EOF
 	}
-	n, err := o.ahead.read(p[:min(int64(len(p)), o.is.Size-o.offset)], o.offset)
+	n, err := o.ahead.read(p[:min(int64(len(p)), o.is.Size-o.offset)], o.offset, true)
 	o.offset += int64(n)
 	return n, err
 }
@@ -140,15 +156,9 @@ func (o *object) request(p []byte, off int64) (n int, err error) {
 	stalled := fmt.Errorf("the server sent nothing for %v", patience)
 	watch := time.AfterFunc(patience, func() { cancel(stalled) })
 	defer watch.Stop()
-	body, err := o.store.Open(ctx, o.name, o.is.Version, off, int64(len(p)))
-	for err == nil && n < len(p) {
-		var got int
-		watch.Reset(patience)
-		got, err = body.Read(p[n:])
-		n += got
-	}
-	if body != nil {
-		body.Close()
+	body, _, err := o.store.Open(ctx, o.name, o.is.Version, off, int64(len(p)))
+	if err == nil {
+		n, err = drain(body, p, func() { watch.Reset(patience) })
 	}
 	switch cause := context.Cause(ctx); {
 	case n == len(p):
@@ -160,6 +170,22 @@ func (o *object) request(p []byte, off int64) (n int, err error) {
 	}
 	return n, err
 }
+
+// drain fills p from a body, and closes it. It calls alive before each read.
+func drain(body io.ReadCloser, p []byte, alive func()) (n int, err error) {
+	defer body.Close()
+	for err == nil && n < len(p) {
+		var got int
+		alive()
+		got, err = body.Read(p[n:])
+		n += got
+	}
+	return n, err
+}
+
+// firstPart is how much is asked for when an object is opened: what most pictures
+// have, and no loss where nobody wants it.
+const firstPart = 256 << 10
 
 // parts of objects are what is asked for at a time while an object is read from
 // front to back. Requests cost a round trip of 10 to 100 ms; at 100 MB/s a

@@ -25,9 +25,10 @@ type Store interface {
 	List(ctx context.Context, prefix string, deep bool) iter.Seq2[Object, error]
 	// Stat returns what is known of an object.
 	Stat(ctx context.Context, name string) (Object, error)
-	// Open opens length bytes of an object from offset on, which lie within it.
-	// It returns ErrChanged when version is not empty and not the object's.
-	Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, error)
+	// Open opens length bytes of an object from offset on, or as many as there are,
+	// and says what the object is. It returns ErrChanged when version is not empty
+	// and not the object's. Where nothing is at offset it may return any error.
+	Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, Object, error)
 }
 
 // Object is what a store tells of an object.
