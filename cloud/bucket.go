@@ -146,6 +146,8 @@ func (b *bucket) failed(err error) error {
 	}
 	if kind == nil || kind == fs.ErrNotExist {
 		switch status := b.status(err); {
+		case status == http.StatusMovedPermanently:
+			return &answer{"the bucket is in another region: say which in AWS_REGION", errors.ErrUnsupported}
 		case status == http.StatusNotFound:
 			kind = fs.ErrNotExist
 		case status == http.StatusUnauthorized || status == http.StatusForbidden:
