@@ -16,7 +16,6 @@ import (
 
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func newConvertCommand() *cobra.Command {
@@ -66,36 +65,14 @@ func (f *convertFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.config, "config", "", "take flags, and SRC and OUT unless they are given, from a YAML `file`; flags given here win (see tfrec config)")
 	fs.StringVar(&f.from, "from-manifest", "", "take the options of the set that this `manifest` describes, so that the same is done to SRC; flags given here win")
 	fs.StringVar(&o.Name, "name", "", "dataset `name`: the first part of every shard's name (default: the source's base name in snake case)")
-	textVar(fs, "seed", "0", "N", "seed of every random choice: limit, split, shard, order", func(s string) (err error) {
-		if o.Seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			err = errors.New("want a whole number from 0 on")
-		}
-		return err
-	})
+	seedVar(fs, &o.Seed, "seed of every random choice: limit, split, shard, order")
 	textVar(fs, "splits", "train=1", "NAME=SHARE,...", "splits by share, such as train=0.9,val=0.1; a sample's split never changes when others come or go", func(s string) (err error) {
 		o.Splits, err = convert.ParseSplits(s)
 		return err
 	})
-	textVar(fs, "shards", "auto", "N|auto", "shards in each split; auto aims at 128 MiB a shard", func(s string) error {
-		o.Shards = 0
-		if s == "auto" {
-			return nil
-		}
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			return fmt.Errorf("want a number above 0, or auto")
-		}
-		o.Shards = n
-		return nil
-	})
+	shardsVar(fs, &o.Shards)
 	fs.BoolVar(&o.Even, "even", false, "cut shards to even lengths, though an added sample then changes several of them")
-	textVar(fs, "compression", "none", "KIND", "none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)", func(s string) (err error) {
-		o.Compression, err = tfrecord.ParseCompression(s)
-		if err == nil && o.Compression == tfrecord.Auto {
-			err = errors.New("auto is for reading: want none, gzip, zlib or zstd")
-		}
-		return err
-	})
+	compressionVar(fs, &o.Compression, "none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)")
 	textVar(fs, "max-errors", "0", "N|P%", "how many samples may be unusable, as a number or a share of all", func(s string) (err error) {
 		o.MaxErrors, err = convert.ParseTolerance(s)
 		return err
@@ -282,25 +259,4 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// text is a flag whose value is parsed by a function.
-type text struct {
-	value, kind string
-	set         func(string) error
-}
-
-// textVar adds a flag that set parses. The default is shown, and not set.
-func textVar(fs *pflag.FlagSet, name, value, kind, usage string, set func(string) error) {
-	fs.Var(&text{value: value, kind: kind, set: set}, name, usage)
-}
-
-func (t *text) String() string { return t.value }
-func (t *text) Type() string   { return t.kind }
-func (t *text) Set(s string) error {
-	if err := t.set(s); err != nil {
-		return err
-	}
-	t.value = s
-	return nil
 }

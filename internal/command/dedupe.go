@@ -69,8 +69,7 @@ them lies in OUT meanwhile.`,
 	fs := cmd.Flags()
 	fs.StringVar(&o.By, "by", "", "records are the same when they have the same value of the feature `key`")
 	fs.StringVar(&list, "report", "", "`file` to list what was dropped in: a JSON object a line, with file and number of the record and of the one that it repeats")
-	f.add(fs)
-	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	f.add(cmd)
 	return cmd
 }
 

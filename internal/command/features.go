@@ -56,8 +56,7 @@ func newFeaturesVerb(name, short, long, example string, work reshapeKeys) *cobra
 	}
 	fs := cmd.Flags()
 	fs.StringSliceVar(&keys, "keys", nil, "`keys` of features, separated by commas (repeatable)")
-	f.add(fs)
-	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	f.add(cmd)
 	return cmd
 }
 
@@ -92,7 +91,6 @@ is written. The manifest's features, and the metadata for TFDS, follow.`,
 	}
 	fs := cmd.Flags()
 	fs.StringSliceVar(&pairs, "keys", nil, "`keys` as OLD=NEW, separated by commas (repeatable)")
-	f.add(fs)
-	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	f.add(cmd)
 	return cmd
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // damagedFaults is what exit code 3 means for the verbs that reshape.
@@ -26,41 +25,20 @@ type reshapeFlags struct {
 }
 
 // add adds all of them.
-func (f *reshapeFlags) add(fs *pflag.FlagSet) {
-	o := &f.options
+func (f *reshapeFlags) add(cmd *cobra.Command) {
+	o, fs := &f.options, cmd.Flags()
 	fs.StringVar(&o.Name, "name", "", "dataset `name`: the first part of every shard's name (default: the inputs', else OUT's base name in snake case)")
-	textVar(fs, "compression", "none", "KIND", "of the new shards: none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)", func(s string) (err error) {
-		o.Compression, err = tfrecord.ParseCompression(s)
-		if err == nil && o.Compression == tfrecord.Auto {
-			err = errors.New("auto is for reading: want none, gzip, zlib or zstd")
-		}
-		return err
-	})
+	compressionVar(fs, &o.Compression, "of the new shards: none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)")
 	f.addShards(fs)
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "make the set again, in the place of the one in OUT, whatever that was made of")
+	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
 }
 
 // addShards adds those that do not say what the set as a whole is.
 func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 	o := &f.options
-	textVar(fs, "seed", "0", "N", "seed of every random choice", func(s string) (err error) {
-		if o.Seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			err = errors.New("want a whole number from 0 on")
-		}
-		return err
-	})
-	textVar(fs, "shards", "auto", "N|auto", "shards in each split; auto aims at 128 MiB a shard", func(s string) error {
-		o.Shards = 0
-		if s == "auto" {
-			return nil
-		}
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			return errors.New("want a number above 0, or auto")
-		}
-		o.Shards = n
-		return nil
-	})
+	seedVar(fs, &o.Seed, "seed of every random choice")
+	shardsVar(fs, &o.Shards)
 	textVar(fs, "shard-size", "", "SIZE", "make shards of about this size, such as 256MiB", func(s string) (err error) {
 		if o.ShardSize, err = parseSize(s); err == nil && o.ShardSize == 0 {
 			err = errors.New("want a size above 0")

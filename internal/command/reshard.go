@@ -42,8 +42,7 @@ OUT meanwhile.`,
 	fs.BoolVar(&o.Shuffle, "shuffle", false, "put the records of each split into a random order")
 	fs.StringVar(&o.SortBy, "sort-by", "", "sort the records of each split by the first value of the feature `key`; those without one come last")
 	fs.StringVar(&o.GroupBy, "group-by", "", "make a set of the records of each value of the feature `key`")
-	f.add(fs)
-	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	f.add(cmd)
 	return cmd
 }
 
@@ -70,7 +69,6 @@ in the records are changed to fit; sets without names are refused then.`,
 			})
 		},
 	}
-	f.add(cmd.Flags())
-	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	f.add(cmd)
 	return cmd
 }

@@ -36,8 +36,7 @@ order and splits. Any sample of the size is as likely as any other: --count and
 		o.Share, err = shard.ParseShare(s)
 		return err
 	})
-	f.add(fs)
-	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	f.add(cmd)
 	return cmd
 }
 
@@ -66,7 +65,6 @@ names. With --skip some are left out before.`,
 	fs := cmd.Flags()
 	fs.Int64Var(&o.Count, "count", 0, "how many records to take at most (default: all that --skip leaves)")
 	fs.Int64Var(&o.Skip, "skip", 0, "how many records to leave out before")
-	f.add(fs)
-	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	f.add(cmd)
 	return cmd
 }

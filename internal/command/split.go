@@ -60,8 +60,7 @@ for records with one value of their own.`,
 	fs.StringVar(&o.Together, "together", "", "keep all records of a value of the feature `key` in one split")
 	fs.StringVar(&list, "list", "", "`file` with a key, a tab and a split a line; every record must be in it, and every key must have a record")
 	fs.StringVar(&o.Key, "key", "", "`key` of the feature that --list goes by (default: image/filename)")
-	f.add(fs)
-	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	f.add(cmd)
 	return cmd
 }
 
