@@ -212,16 +212,9 @@ func (l *lowering) planesBox(s ResizedCrop, src *Planes) error {
 	if s.Validate() != nil || s.within(src.Width, src.Height) != nil || src.Width > maxSource || src.Height > maxSource {
 		return lacking(s.Op())
 	}
-	from, _ := src.sampling()
 	var planes [3]raster.View
 	for i, in := range src.images() {
-		fx, fy := src.Denom, src.Denom
-		if i > 0 {
-			across, down := from.Factors()
-			fx, fy = fx*across, fy*down
-		}
-		x, across := s.boxAxis(s.X, s.W, fx, s.Width, 1)
-		y, down := s.boxAxis(s.Y, s.H, fy, s.Height, 0)
+		x, y, across, down := s.boxAxes(i, src)
 		planes[i] = l.work(s.Width, s.Height, 1, 1)
 		l.weigh(planes[i], l.send(in, x, y, across.in, down.in), 1, s.Width, s.Height, across, down, true)
 	}

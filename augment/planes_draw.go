@@ -126,18 +126,11 @@ func (s ResizedCrop) applyPlanes(dst *Image, src *Planes, scratch *Scratch) erro
 	if err := s.within(src.Width, src.Height); err != nil {
 		return err
 	}
-	from, _ := src.sampling()
 	planes := &scratch.planes
 	planes.reset(s.Width, s.Height, jpeg.Sub444)
 	in := src.images()
 	for i, out := range planes.images() {
-		fx, fy := src.Denom, src.Denom
-		if i > 0 {
-			across, down := from.Factors()
-			fx, fy = fx*across, fy*down
-		}
-		x, across := s.boxAxis(s.X, s.W, fx, s.Width, 1)
-		y, down := s.boxAxis(s.Y, s.H, fy, s.Height, 0)
+		x, y, across, down := s.boxAxes(i, src)
 		box := *in[i]
 		box.Pix = box.Pix[y*box.Stride+x:]
 		box.Width, box.Height = across.in, down.in
@@ -147,6 +140,20 @@ func (s ResizedCrop) applyPlanes(dst *Image, src *Planes, scratch *Scratch) erro
 	planar := planes.planar(jpeg.Sub444)
 	planar.RGB(dst.Pix, dst.Stride)
 	return nil
+}
+
+// boxAxes is how plane i of planes is resized: from which sample on, and what the
+// weights follow from.
+func (s ResizedCrop) boxAxes(i int, src *Planes) (x, y int, across, down axisKey) {
+	fx, fy := src.Denom, src.Denom
+	if i > 0 {
+		from, _ := src.sampling()
+		w, h := from.Factors()
+		fx, fy = fx*w, fy*h
+	}
+	x, across = s.boxAxis(s.X, s.W, fx, s.Width, 1)
+	y, down = s.boxAxis(s.Y, s.H, fy, s.Height, 0)
+	return x, y, across, down
 }
 
 // boxAxis is one direction of the resize of n pixels from x on, of which per make a sample: the
