@@ -27,16 +27,6 @@ func (k Kind) String() string {
 	return "bytes"
 }
 
-// ParseKind is the inverse of Kind.String.
-func ParseKind(s string) (Kind, bool) {
-	for _, k := range []Kind{KindBytes, KindInt64, KindFloat} {
-		if s == k.String() {
-			return k, true
-		}
-	}
-	return KindBytes, false
-}
-
 // Value is a field with the place where it stands.
 type Value struct {
 	File string `json:"file"`

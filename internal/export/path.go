@@ -31,9 +31,6 @@ type path struct {
 	renamed bool // the record's own path would not do
 }
 
-// String returns the path with slashes.
-func (p path) String() string { return strings.Join(append(slices.Clone(p.folders), p.file), "/") }
-
 // pathOf gives a picture its place: in the folder of its split, when there are
 // several, in that in the folder of its label, when it has one, and there where
 // its path in the record says; what that begins with of split and label is not
