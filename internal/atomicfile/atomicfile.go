@@ -59,6 +59,20 @@ func Discard(f *os.File) {
 	os.Remove(f.Name())
 }
 
+// CheckFolder says what is wrong with the folder that a file to be written at
+// path would lie in.
+func CheckFolder(path string) error {
+	dir := filepath.Dir(path)
+	st, err := os.Stat(dir)
+	if err == nil && !st.IsDir() {
+		err = fmt.Errorf("%s is no folder", dir)
+	}
+	if err != nil {
+		return fmt.Errorf("the folder for the output: %w", err)
+	}
+	return nil
+}
+
 // Remove deletes path and syncs its folder. A file that is not there is fine.
 func Remove(path string) error {
 	if err := os.Remove(path); err != nil {

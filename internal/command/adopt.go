@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -138,5 +139,5 @@ func printAdoption(w io.Writer, r *shard.AdoptReport) {
 	if !r.TFDS {
 		load = ""
 	}
-	fmt.Fprintf(w, "%s, %s: %s%s\n", count(r.Records, "record"), formatBytes(r.Bytes), says[r.Status], load)
+	fmt.Fprintf(w, "%s, %s: %s%s\n", count(r.Records, "record"), size.Format(r.Bytes), says[r.Status], load)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -236,7 +237,7 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 		}
 	}
 	if s.Status != convert.Planned {
-		fmt.Fprintf(&b, ", %s", formatBytes(s.Bytes))
+		fmt.Fprintf(&b, ", %s", size.Format(s.Bytes))
 	}
 	fmt.Fprintf(&b, " (%.2f s", s.Seconds)
 	if s.ShardsWritten > 0 && s.ShardsKept > 0 {

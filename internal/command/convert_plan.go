@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/size"
 )
 
 // printOutputs prints the paths of a set's files, each with a line break or a
@@ -57,7 +58,7 @@ func writePlan(cmd *cobra.Command, path string, p *convert.Plan) error {
 	}
 	line := fmt.Sprintf("%s: %s in %s, %d of them finished", path, count(samples, "sample"), count(int64(len(p.Shards)), "shard"), kept)
 	if e := p.Estimate; e != nil {
-		line += fmt.Sprintf("; about %s in %.0f s with %s, by %s", formatBytes(e.Bytes), e.Seconds, count(int64(e.Workers), "worker"), count(e.Tried, "sample"))
+		line += fmt.Sprintf("; about %s in %.0f s with %s, by %s", size.Format(e.Bytes), e.Seconds, count(int64(e.Workers), "worker"), count(e.Tried, "sample"))
 	}
 	_, err = fmt.Fprintln(cmd.OutOrStdout(), line)
 	return err

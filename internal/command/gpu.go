@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/gpu"
+	"github.com/tfrec/tfrec/internal/size"
 )
 
 // gpuResult is what `gpu --json` prints.
@@ -108,12 +109,12 @@ func writeGPUs(w io.Writer, r gpuResult) {
 	fmt.Fprintf(w, "NVIDIA driver: for CUDA %s\n", r.Driver)
 	for _, d := range r.Devices {
 		fmt.Fprintf(w, "GPU %d: %s, compute capability %s, %s, %s", d.Index, d.Name, d.Capability,
-			count(int64(d.Multiprocessors), "multiprocessor"), formatBytes(d.Memory))
+			count(int64(d.Multiprocessors), "multiprocessor"), size.Format(d.Memory))
 		if !d.Usable {
 			fmt.Fprintf(w, "; not used: %s\n", d.Reason)
 			continue
 		}
-		fmt.Fprintf(w, " of which %s are free\n", formatBytes(d.MemoryFree))
+		fmt.Fprintf(w, " of which %s are free\n", size.Format(d.MemoryFree))
 		if d.NVJPEG != nil {
 			fmt.Fprintf(w, "  nvJPEG %s (%s): %s\n", d.NVJPEG.Version, d.NVJPEG.Library, strings.Join(d.NVJPEG.Backends, ", "))
 		} else {

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/emit"
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -124,7 +125,7 @@ func inspectJSON(sum *shard.Summary) inspection {
 }
 
 func printInspection(w io.Writer, s *shard.Summary) {
-	fmt.Fprintf(w, "%s, %s, %s", count(int64(len(s.Files)), "file"), count(s.Records, "record"), formatBytes(s.Bytes))
+	fmt.Fprintf(w, "%s, %s, %s", count(int64(len(s.Files)), "file"), count(s.Records, "record"), size.Format(s.Bytes))
 	if len(s.Compression) > 1 || s.Compression["none"] == 0 {
 		fmt.Fprintf(w, " (%s)", listCounts(s.Compression))
 	}

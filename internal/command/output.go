@@ -78,17 +78,3 @@ func count(n int64, noun string) string {
 	}
 	return strconv.FormatInt(n, 10) + " " + noun + "s"
 }
-
-// formatBytes is a size for people, in powers of 1024 as --shards and the
-// limits count: "812 B", "1.4 KiB", "128.0 MiB".
-func formatBytes(n int64) string {
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	size, unit := float64(n)/1024, 0
-	for size >= 1023.95 && unit < len("KMGTPE")-1 {
-		size /= 1024
-		unit++
-	}
-	return fmt.Sprintf("%.1f %ciB", size, "KMGTPE"[unit])
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/build"
 	page "github.com/tfrec/tfrec/internal/preview"
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -103,6 +104,6 @@ func printPreviewed(w io.Writer, r *page.Report) error {
 	if r.Unreadable > 0 {
 		line += fmt.Sprintf(", %d that could not be shown", r.Unreadable)
 	}
-	_, err := fmt.Fprintf(w, "%s, %s (%.2f s)\n", line, formatBytes(r.Bytes), r.Seconds)
+	_, err := fmt.Fprintf(w, "%s, %s (%.2f s)\n", line, size.Format(r.Bytes), r.Seconds)
 	return err
 }

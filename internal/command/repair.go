@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -110,7 +111,7 @@ func printRepair(w io.Writer, r *shard.RepairReport) {
 		if d.Compressed {
 			what = "compressed byte"
 		}
-		fmt.Fprintf(w, "%s: %s at %s %d: %s (%s)\n", d.Path, formatBytes(d.Bytes), what, d.Offset, d.Reason, lostRecords(d.Records, d.Exact))
+		fmt.Fprintf(w, "%s: %s at %s %d: %s (%s)\n", d.Path, size.Format(d.Bytes), what, d.Offset, d.Reason, lostRecords(d.Records, d.Exact))
 	}
 	if r.DamageOmitted > 0 {
 		fmt.Fprintf(w, "%s more, not listed\n", count(r.DamageOmitted, "stretch of damage"))
@@ -131,7 +132,7 @@ func printRepair(w io.Writer, r *shard.RepairReport) {
 		fmt.Fprintln(w, ", nothing was wrong")
 		return
 	}
-	fmt.Fprintf(w, ", %s, %s lost\n", lostRecords(r.RecordsLost, r.RecordsLostExact), formatBytes(r.BytesLost))
+	fmt.Fprintf(w, ", %s, %s lost\n", lostRecords(r.RecordsLost, r.RecordsLostExact), size.Format(r.BytesLost))
 }
 
 func lostRecords(n int64, exact bool) string {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -119,7 +120,7 @@ func printReshaped(w io.Writer, out string, report any) error {
 	} else if c.Records != c.RecordsIn {
 		line += fmt.Sprintf(", of %d", c.RecordsIn)
 	}
-	_, err := fmt.Fprintf(w, "%s, %s (%.2f s)\n", line, formatBytes(c.Bytes), c.Seconds)
+	_, err := fmt.Fprintf(w, "%s, %s (%.2f s)\n", line, size.Format(c.Bytes), c.Seconds)
 	return err
 }
 

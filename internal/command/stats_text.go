@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -23,7 +24,7 @@ const (
 
 // printStats prints what was measured, as tables.
 func printStats(w io.Writer, st *shard.Stats) {
-	fmt.Fprintf(w, "%s, %s, %s", count(int64(len(st.Files)), "file"), count(st.Records, "record"), formatBytes(st.Bytes))
+	fmt.Fprintf(w, "%s, %s, %s", count(int64(len(st.Files)), "file"), count(st.Records, "record"), size.Format(st.Bytes))
 	if len(st.Compression) > 1 || st.Compression["none"] == 0 {
 		fmt.Fprintf(w, " (%s)", listCounts(st.Compression))
 	}

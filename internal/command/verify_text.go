@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -25,7 +26,7 @@ func printReport(w io.Writer, r *shard.Report) {
 			bad++
 		}
 		bytes += f.Bytes
-		fmt.Fprintf(w, "%s  %s  %s, %s", word, printable(f.Path), count(f.Records, "record"), formatBytes(f.Bytes))
+		fmt.Fprintf(w, "%s  %s  %s, %s", word, printable(f.Path), count(f.Records, "record"), size.Format(f.Bytes))
 		if f.Compression != "none" {
 			fmt.Fprintf(w, ", %s", f.Compression)
 		}
@@ -43,7 +44,7 @@ func printReport(w io.Writer, r *shard.Report) {
 	if r.Sample != nil {
 		fmt.Fprintf(w, "a sample of %d of %s; not looked at: %s\n", r.Sample.Records, count(r.Sample.Of, "record"), strings.Join(r.Sample.NotChecked, "; "))
 	}
-	fmt.Fprintf(w, "%s, %s, %s: ", count(int64(len(r.Files)), "file"), count(r.Records, "record"), formatBytes(bytes))
+	fmt.Fprintf(w, "%s, %s, %s: ", count(int64(len(r.Files)), "file"), count(r.Records, "record"), size.Format(bytes))
 	switch {
 	case r.OK:
 		fmt.Fprint(w, "no faults")

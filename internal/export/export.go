@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -173,14 +174,7 @@ func checkFree(out string, folder bool) error {
 	st, err := os.Lstat(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		st, err := os.Stat(filepath.Dir(out))
-		if err == nil && !st.IsDir() {
-			err = fmt.Errorf("%s is no folder", filepath.Dir(out))
-		}
-		if err != nil {
-			return fmt.Errorf("the folder for the output: %w", err)
-		}
-		return nil
+		return atomicfile.CheckFolder(out)
 	case err != nil:
 		return err
 	case !folder || !st.IsDir():

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -108,7 +109,7 @@ func (p *page) render() ([]byte, error) {
 		return nil, fmt.Errorf("the page: %w", err)
 	}
 	if b.Len() >= MaxPage {
-		return nil, fmt.Errorf("the page takes %s, more than %s: show fewer records (--samples)", size(int64(b.Len())), size(MaxPage))
+		return nil, fmt.Errorf("the page takes %s, more than %s: show fewer records (--samples)", size.Format(int64(b.Len())), size.Format(MaxPage))
 	}
 	return b.Bytes(), nil
 }
@@ -119,7 +120,7 @@ func (s *survey) facts() []fact {
 	list := []fact{
 		{"Records", grouped(st.Records)},
 		{"Files", grouped(int64(len(st.Files)))},
-		{"Size", size(st.Bytes)},
+		{"Size", size.Format(st.Bytes)},
 	}
 	records := map[string]int64{}
 	var splits []string

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -128,7 +129,7 @@ func (p *pictures) loadSamples(features *tfrecord.Features, data []byte, info *p
 	// Each is at most len(data), which is below 2³⁰: w*channels does not overflow.
 	row := w * channels * int64(each)
 	if (channels != 1 && channels != 3) || int64(len(data))%row != 0 || int64(len(data))/row != h {
-		return fmt.Errorf("%s in %s, which %d x %d pixels of %d channels do not take", info.format, size(int64(len(data))), w, h, channels)
+		return fmt.Errorf("%s in %s, which %d x %d pixels of %d channels do not take", info.format, size.Format(int64(len(data))), w, h, channels)
 	}
 	info.width, info.height = int(w), int(h)
 	if err := p.reserve(info.width, info.height); err != nil {

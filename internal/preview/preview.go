@@ -89,14 +89,7 @@ func checkFree(out string, overwrite bool) error {
 		if _, err := os.Lstat(out); err == nil {
 			return fmt.Errorf("%s is a link that leads nowhere: remove it, or choose another name", out)
 		}
-		st, err := os.Stat(filepath.Dir(out))
-		if err == nil && !st.IsDir() {
-			err = fmt.Errorf("%s is no folder", filepath.Dir(out))
-		}
-		if err != nil {
-			return fmt.Errorf("the folder for the output: %w", err)
-		}
-		return nil
+		return atomicfile.CheckFolder(out)
 	case err != nil:
 		return err
 	case !st.Mode().IsRegular():

@@ -10,6 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -227,7 +228,7 @@ func floatText(x float32) string { return strconv.FormatFloat(float64(x), 'g', 6
 // bytesText is a value of bytes: text itself, of others what they are.
 func bytesText(b []byte) string {
 	if format := augment.Sniff(b); format != "" {
-		return fmt.Sprintf("%s, %s", strings.ToUpper(string(format)), size(int64(len(b))))
+		return fmt.Sprintf("%s, %s", strings.ToUpper(string(format)), size.Format(int64(len(b))))
 	}
 	head := b[:min(len(b), maxValueText)]
 	if len(head) < len(b) { // not in the middle of a character

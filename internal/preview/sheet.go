@@ -5,6 +5,8 @@ import (
 	"html/template"
 	"slices"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/size"
 )
 
 // sheet is the part of the page with the records that are shown.
@@ -159,7 +161,7 @@ func (m *sheetMaker) view(x *sample) sampleView {
 	v := sampleView{
 		Key: shown(x.key, keyText), Label: shown(x.label, maxKeyText), Split: shown(x.split, maxKeyText),
 		LabelAt: m.labels.place(x.label), SplitAt: m.splits.place(x.split),
-		Where: shown(fmt.Sprintf("%s, record %d, %s", x.shard, x.record, size(int64(x.size))), maxKeyText),
+		Where: shown(fmt.Sprintf("%s, record %d, %s", x.shard, x.record, size.Format(int64(x.size))), maxKeyText),
 	}
 	if x.copy != 0 {
 		v.Copy, v.Variant = fmt.Sprintf("variant %d", x.copy), shown(opsText(x.ops), max(60, min(maxLineText, m.text/6)))
@@ -170,7 +172,7 @@ func (m *sheetMaker) view(x *sample) sampleView {
 	if p := x.picture; p != nil {
 		v.URI, v.W, v.H = template.URL(p.uri), p.shownWidth, p.shownHeight
 		v.Tiny = max(p.shownWidth, p.shownHeight) <= losslessly
-		v.Stored = fmt.Sprintf("%d × %d %s, %s", p.width, p.height, shown(p.format, 20), size(int64(p.bytes)))
+		v.Stored = fmt.Sprintf("%d × %d %s, %s", p.width, p.height, shown(p.format, 20), size.Format(int64(p.bytes)))
 		v.Alt = strings.TrimPrefix(v.Label+": "+v.Key, ": ")
 		if x.copy != 0 {
 			v.Alt += fmt.Sprintf(", variant %d", x.copy)

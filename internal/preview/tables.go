@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -201,7 +202,7 @@ func (p *page) setShards(s *survey) {
 	for _, f := range s.files {
 		row := shardRow{
 			File: shown(filepath.Base(f.path), maxLineText), Split: shown(f.split, maxKeyText), Records: grouped(f.records),
-			Size: size(read[f.path].Bytes), Compression: read[f.path].Compression,
+			Size: size.Format(read[f.path].Bytes), Compression: read[f.path].Compression,
 		}
 		if f.set != nil {
 			row.SHA256 = shown(f.set.SHA256, maxKeyText)

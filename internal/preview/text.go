@@ -100,19 +100,6 @@ func grouped(n int64) string {
 	return sign + digits
 }
 
-// size is a number of bytes for people, in powers of 1024.
-func size(n int64) string {
-	if n < 1024 {
-		return fmt.Sprintf("%d B", n)
-	}
-	x, unit := float64(n)/1024, 0
-	for x >= 1023.95 && unit < len("KMGTPE")-1 {
-		x /= 1024
-		unit++
-	}
-	return fmt.Sprintf("%.1f %ciB", x, "KMGTPE"[unit])
-}
-
 // percent is a share for people.
 func percent(n, total int64) string {
 	if total == 0 {

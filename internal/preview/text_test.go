@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/tfrec/tfrec/internal/size"
 )
 
 func TestShown(t *testing.T) {
@@ -78,7 +80,7 @@ func TestNumbersForPeople(t *testing.T) {
 		}
 	}
 	for n, want := range map[int64]string{0: "0 B", 1023: "1023 B", 1024: "1.0 KiB", 5 << 30: "5.0 GiB"} {
-		if got := size(n); got != want {
+		if got := size.Format(n); got != want {
 			t.Errorf("size(%d) is %s, want %s", n, got, want)
 		}
 	}
