@@ -42,7 +42,7 @@ of the time cut off of the last one.`,
   tfrec bench --parse --shuffle 10000 --batch 1024 'data/*.tfrecord'
   tfrec bench --decode --resize 224x224 --batch 32 photos/`,
 		Annotations: map[string]string{faultsMean: "the data have faults"},
-		Args:        minArgs("PATH"),
+		Args:        minArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := benchFlags(cmd, &o, size, seconds); err != nil {
 				return err

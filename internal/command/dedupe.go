@@ -37,7 +37,7 @@ them lies in OUT meanwhile.`,
 		Example: `  tfrec dedupe out/ clean/
   tfrec dedupe train/ test/ clean/ --by image/filename --report dropped.jsonl`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN", "OUT"),
+		Args:        minArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {

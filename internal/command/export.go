@@ -45,7 +45,7 @@ dots and spaces at the end. Names that differ in case alone count as the same.`,
   tfrec export table/ table.parquet --format parquet
   tfrec export 'table/*-train.*' train.npz --format npz`,
 		Annotations: map[string]string{faultsMean: "an input is damaged or holds no Examples: nothing was written"},
-		Args:        minArgs("PATH", "OUT"),
+		Args:        minArgs("PATH...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkExport(cmd, &o); err != nil {
 				return err

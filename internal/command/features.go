@@ -46,7 +46,7 @@ func newFeaturesVerb(name, short, long, example string, work reshapeKeys) *cobra
 		Long:        long + keysHelp,
 		Example:     example,
 		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN", "OUT"),
+		Args:        minArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
@@ -73,7 +73,7 @@ is written. The manifest's features, and the metadata for TFDS, follow.`,
 		Example: `  tfrec features rename out/ renamed/ --keys image/class/label=label,image/encoded=image
   tfrec features rename out/ renamed/ --keys 'image/*=img/*'`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN", "OUT"),
+		Args:        minArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var names []shard.RenameFeature
 			for _, pair := range pairs {

@@ -52,7 +52,7 @@ float64, so that score == 0.1 is never true of a float32.`,
 		Example: `  tfrec filter out/ wide/ --where 'width > 200 && label in [3, 4]'
   tfrec filter 'coco-*' dogs/ --where '"dog" in list("image/object/class/text")'`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN", "OUT"),
+		Args:        minArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if condition == "" {
 				return usageError("--where is missing: which records are to be kept?")

@@ -27,7 +27,7 @@ get no index.`,
 		Example: `  tfrec index 'data/*.tfrecord'
   tfrec index --check out/`,
 		Annotations: map[string]string{faultsMean: "the data have faults, or --check found an index wrong or missing"},
-		Args:        minArgs("PATH"),
+		Args:        minArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Workers < 1 {
 				return usageError("--workers %d: want 1 or more", o.Workers)

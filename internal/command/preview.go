@@ -42,7 +42,7 @@ sample, spread evenly over the splits and their shards, the same for the same
   tfrec preview --samples 400 --seed 7 out/ page.html --overwrite
   tfrec preview --picture photo --label class 'theirs/*.tfrecord' page.html`,
 		Annotations: map[string]string{faultsMean: "the data have faults; the page was written and says which"},
-		Args:        minArgs("PATH", "OUT.html"),
+		Args:        minArgs("PATH...", "OUT.html"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Samples < 1 || o.Samples > page.MaxSamples {
 				return usageError("--samples %d: want 1 to %d", o.Samples, page.MaxSamples)

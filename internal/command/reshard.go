@@ -29,7 +29,7 @@ OUT meanwhile.`,
   tfrec reshard out/ sorted/ --sort-by image/width --records-per-shard 1000
   tfrec reshard out/ bylabel/ --group-by image/class/text`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN", "OUT"),
+		Args:        minArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
@@ -61,7 +61,7 @@ in the records are changed to fit; sets without names are refused then.`,
 		Example: `  tfrec merge monday/ tuesday/ week/
   tfrec merge 'day-*/' week/ --name week`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN", "OUT"),
+		Args:        minArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {

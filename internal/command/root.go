@@ -188,13 +188,15 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 	}
 }
 
-// minArgs wants an argument for each name, and lets the last one repeat.
+// minArgs wants an argument for each name, and any number more. A name that
+// ends in ... is the one that repeats.
 func minArgs(names ...string) cobra.PositionalArgs {
 	return func(_ *cobra.Command, args []string) error {
 		if len(args) >= len(names) {
 			return nil
 		}
-		return usageError("%s missing; want %s...", strings.Join(names[len(args):], " and "), wanted(names))
+		missing := strings.ReplaceAll(strings.Join(names[len(args):], " and "), "...", "")
+		return usageError("%s missing; want %s", missing, wanted(names))
 	}
 }
 

@@ -21,7 +21,7 @@ order and splits. Any sample of the size is as likely as any other: --count and
 		Example: `  tfrec sample out/ small/ --count 1000 --seed 1
   tfrec sample out/ tenth/ --share 10%`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN", "OUT"),
+		Args:        minArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
@@ -53,7 +53,7 @@ names. With --skip some are left out before.`,
 		Example: `  tfrec take out/ first/ --count 100
   tfrec take big.tfrecord rest/ --skip 1000`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN", "OUT"),
+		Args:        minArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {

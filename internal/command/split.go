@@ -35,7 +35,7 @@ for records with one value of their own.`,
   tfrec split scans/ parts/ --splits train=0.9,test=0.1 --together patient
   tfrec split out/ parts/ --list splits.tsv --key image/filename`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
-		Args:        minArgs("IN", "OUT"),
+		Args:        minArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {

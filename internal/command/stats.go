@@ -51,7 +51,7 @@ what differs between two inputs, most first.`,
   tfrec stats --compare january/ february/
   tfrec stats --json out/ | jq '.features[] | {key, missing, float}'`,
 		Annotations: map[string]string{faultsMean: "the data have faults; the figures are of what could be read"},
-		Args:        minArgs("PATH"),
+		Args:        minArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(args); err != nil {
 				return err

@@ -53,7 +53,7 @@ it did not look at. --limit-rate keeps a shared disk usable for others.`,
   tfrec verify --against original/manifest.json copy/
   tfrec verify --json out/ | jq '.faults[]'`,
 		Annotations: map[string]string{faultsMean: "the data have faults"},
-		Args:        minArgs("PATH"),
+		Args:        minArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(cmd, args); err != nil {
 				return err
