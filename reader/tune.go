@@ -25,6 +25,8 @@ type pace struct {
 	patience int     // looks that the last failure cost
 	floor    int     // fewer were not enough, as long as
 	floorFor int     // looks
+	quiet    int     // looks in a row in which nobody waited
+	busiest  float64 // workers at work in one of those, at most
 }
 
 // look is what a pace sees of a stage since its last look.
@@ -45,6 +47,7 @@ const (
 	promised = 0.25 // of what more workers could bring at best, that they have to
 
 	trialLooks    = 3
+	calmLooks     = 4 // in a row, before there are fewer: work counts when it is done, so that a short look may miss some
 	leastPatience = 2
 	mostPatience  = 256
 )
@@ -63,6 +66,9 @@ func (p *pace) step(l look) int {
 	if p.floorFor > 0 {
 		p.floorFor--
 	}
+	if l.awaited >= calm {
+		p.quiet, p.busiest = 0, 0
+	}
 	switch {
 	case p.from > 0:
 		p.judge(l)
@@ -75,7 +81,12 @@ func (p *pace) step(l look) int {
 		}
 		p.change(min(p.now+more, p.most))
 	case l.awaited < calm:
-		to := max(int(math.Ceil(l.busy*headroom)), p.now/2, p.least)
+		p.quiet, p.busiest = p.quiet+1, max(p.busiest, l.busy)
+		if p.quiet < calmLooks {
+			break
+		}
+		to := max(int(math.Ceil(p.busiest*headroom)), p.now/2, p.least)
+		p.quiet, p.busiest = 0, 0
 		if p.floorFor > 0 {
 			to = max(to, p.floor)
 		}
@@ -134,6 +145,8 @@ type depth struct {
 	spare    int // fewest that waited in those looks
 	patience int // quiet looks before it is cut
 	cut      bool
+	short    int // so few were too few, as long as
+	shortFor int // looks
 }
 
 // queueLook is what a depth sees of a queue since its last look.
@@ -143,7 +156,11 @@ type queueLook struct {
 	fewest  int     // elements that were there when the consumer took one
 }
 
-const quietLooks = 8
+// The measures of a depth.
+const (
+	quietLooks = 8
+	shortLooks = 8 // times the patience: how long it is known what was too short
+)
 
 func newDepth(start, least, most int) *depth {
 	return &depth{least: least, most: most, now: min(max(start, least), most), patience: quietLooks}
@@ -151,12 +168,16 @@ func newDepth(start, least, most int) *depth {
 
 // step takes a look and returns how long the queue is to be.
 func (d *depth) step(l queueLook) int {
+	if d.shortFor > 0 {
+		d.shortFor--
+	}
 	if l.awaited > calm {
 		d.quiet = 0
 		if l.blocked > calm && d.now < d.most {
 			if d.cut { // too much was taken away
 				d.patience = min(2*d.patience, mostPatience)
 				d.cut = false
+				d.short, d.shortFor = d.now, shortLooks*d.patience
 			}
 			d.now = min(2*d.now, d.most)
 		}
@@ -168,7 +189,11 @@ func (d *depth) step(l queueLook) int {
 	d.quiet++
 	if d.quiet >= d.patience {
 		d.quiet = 0
-		if to := max(d.now-d.spare/2, d.least); d.spare > 1 && to < d.now {
+		to := max(d.now-d.spare/2, d.least)
+		if d.shortFor > 0 {
+			to = max(to, d.short+1)
+		}
+		if d.spare > 1 && to < d.now {
 			d.now, d.cut = to, true
 		}
 	}
