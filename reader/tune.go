@@ -159,7 +159,7 @@ type queueLook struct {
 // The measures of a depth.
 const (
 	quietLooks = 8
-	shortLooks = 8 // times the patience: how long it is known what was too short
+	shortLooks = 32 // times the patience: how long it is known what was too short
 )
 
 func newDepth(start, least, most int) *depth {
