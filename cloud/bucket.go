@@ -117,6 +117,16 @@ func (b *bucket) replaced(ctx context.Context, name, version string) bool {
 	return err == nil && o.Version != version
 }
 
+// Remove implements storage.Store.
+func (b *bucket) Remove(ctx context.Context, name string) error {
+	if err := b.blob.Delete(ctx, name); err != nil {
+		if err = b.failed(err); !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
 // body is what comes of an object.
 type body struct {
 	*blob.Reader

@@ -132,3 +132,14 @@ func (f *fake) Open(ctx context.Context, name, version string, offset, length in
 	}
 	return io.NopCloser(r), Object{Name: name, Size: int64(len(data)), Version: fmt.Sprint(f.version[name])}, nil
 }
+
+func (f *fake) Create(context.Context, string, CreateOptions) (Upload, error) {
+	return nil, errors.ErrUnsupported
+}
+
+func (f *fake) Remove(_ context.Context, name string) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	delete(f.objects, name)
+	return nil
+}

@@ -29,6 +29,59 @@ type Store interface {
 	// and says what the object is. It returns ErrChanged when version is not empty
 	// and not the object's. Where nothing is at offset it may return any error.
 	Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, Object, error)
+	// Create begins an object. Nothing has its name before Commit; what ctx ends is as
+	// if it had been aborted.
+	Create(ctx context.Context, name string, o CreateOptions) (Upload, error)
+	// Remove deletes an object. One that is not there is fine.
+	Remove(ctx context.Context, name string) error
+}
+
+// CreateOptions say how an object is made.
+type CreateOptions struct {
+	// Replace puts the object in the place of what has its name. Without it, Commit
+	// returns an error that unwraps to fs.ErrExist when something has.
+	Replace bool
+}
+
+// Upload is an object on its way into a store, in parts, of which a bounded number
+// is in memory. Requests that fail are repeated by the implementation. It is for one
+// goroutine.
+type Upload interface {
+	io.Writer
+	// Commit gives the object its name, whole, and says what it is. An error that
+	// unwraps to fs.ErrExist may also come of a repeated request that finds what one
+	// before it has made, whose answer was lost: who must know compares contents.
+	// After any other error the object is not there, or whole.
+	Commit() (Object, error)
+	// Abort throws away what was uploaded. It does nothing behind Commit.
+	Abort()
+}
+
+// Unfinished is a Store that keeps what was uploaded of objects that were neither
+// committed nor aborted, as when a process dies.
+type Unfinished interface {
+	// Unfinished yields those uploads to names that begin with prefix.
+	Unfinished(ctx context.Context, prefix string) iter.Seq2[Leftover, error]
+	// Discard throws one away. One that is not there any more is fine.
+	Discard(ctx context.Context, l Leftover) error
+}
+
+// Leftover is what there is of an object that was never committed.
+type Leftover struct {
+	Name  string    // of the object that it was to be
+	ID    string    // the store's own
+	Begun time.Time // by the store's clock
+}
+
+// At returns the store that a URL leads to, and the name in there: without a slash at
+// either end, empty for the whole store.
+func At(ctx context.Context, p string) (s Store, name string, err error) {
+	u, remote := parse(p)
+	if !remote {
+		return nil, "", fmt.Errorf("%s is no URL of an object store", p)
+	}
+	s, err = u.store(ctx)
+	return s, u.name, err
 }
 
 // Object is what a store tells of an object.
