@@ -17,6 +17,9 @@ import (
 // came of it. The same run again then has nothing to do, and another one is
 // told what differs.
 
+// upToDate is the ReshapeReport.Status of a run that has nothing to do.
+const upToDate = "up_to_date"
+
 const (
 	finishedFile   = "finished.json"
 	finishedFormat = "tfrec.finished"
@@ -277,7 +280,7 @@ func again(out string, q *request) (*ReshapeReport, error) {
 		return nil, fmt.Errorf("%s holds the set that was asked for, but %s has changed since, or is gone: --overwrite makes it again", out, file)
 	}
 	report := m.Report
-	report.Status = "up_to_date"
+	report.Status = upToDate
 	return &report, nil
 }
 

@@ -91,8 +91,9 @@ func liesIn(path, dir string) bool {
 }
 
 // openOut makes and locks the output folder, which must be empty but for what
-// a run of the same verb left that was killed; that goes.
-func openOut(out, verb string) (*Dir, error) {
+// a run of the same verb left that was killed. That goes, unless the run was of
+// the plan named so, which may be empty.
+func openOut(out, verb, plan string) (*Dir, error) {
 	if err := mustBeNew(out, verb); err != nil {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func openOut(out, verb string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if run := dir.Run(); run != nil {
+	if run := dir.Run(); run != nil && (plan == "" || run.Plan != plan) {
 		if err := discard(dir, run.Files); err != nil {
 			dir.Close()
 			return nil, err

@@ -15,7 +15,7 @@ type placing struct {
 	lots   []shardLot
 	starts []int64 // place of the first record of each bucket; one more at the end
 	shift  uint
-	guess  []int32 // by place>>shift: the bucket of its first place
+	guess  []int32 // by (place-starts[0])>>shift: the bucket of its first place
 }
 
 // shardLot is a stretch of shards, and of the buckets that hold their records.
@@ -34,8 +34,24 @@ type shardAt struct {
 
 // newPlacing makes about a.number buckets.
 func (a *arrangement) newPlacing() *placing {
+	var shards []shardAt
+	for t := range a.targets {
+		for k := range a.targets[t].shards {
+			shards = append(shards, a.shardAt(t, k))
+		}
+	}
+	return placeShards(shards, max(a.base[len(a.targets)]/int64(a.number), 1))
+}
+
+func (a *arrangement) shardAt(target int, shard int64) shardAt {
+	layout, base := a.targets[target].layout, a.base[target]
+	return shardAt{target, shard, base + layout.start(shard), base + layout.start(shard+1)}
+}
+
+// placeShards makes buckets of about so many records each for shards whose
+// places go on one behind the other.
+func placeShards(shards []shardAt, each int64) *placing {
 	p := &placing{}
-	each := max(a.base[len(a.targets)]/int64(a.number), 1)
 	var small shardLot
 	var held int64
 	flush := func() {
@@ -46,34 +62,30 @@ func (a *arrangement) newPlacing() *placing {
 		}
 		small, held = shardLot{}, 0
 	}
-	for t := range a.targets {
-		layout := a.targets[t].layout
-		for k := range layout.shards {
-			s := shardAt{t, k, a.base[t] + layout.start(k), a.base[t] + layout.start(k+1)}
-			n := s.behind - s.start
-			if n <= each {
-				if held+n > each {
-					flush()
-				}
-				small.shards = append(small.shards, s)
-				held += n
-				continue
+	for _, s := range shards {
+		n := s.behind - s.start
+		if n <= each {
+			if held+n > each {
+				flush()
 			}
-			flush()
-			l := shardLot{shards: []shardAt{s}, bucket: len(p.starts), buckets: int((n + each - 1) / each)}
-			for i := range int64(l.buckets) {
-				p.starts = append(p.starts, s.start+i*(n/int64(l.buckets))+min(i, n%int64(l.buckets)))
-			}
-			p.lots = append(p.lots, l)
+			small.shards = append(small.shards, s)
+			held += n
+			continue
 		}
+		flush()
+		l := shardLot{shards: []shardAt{s}, bucket: len(p.starts), buckets: int((n + each - 1) / each)}
+		for i := range int64(l.buckets) {
+			p.starts = append(p.starts, s.start+i*(n/int64(l.buckets))+min(i, n%int64(l.buckets)))
+		}
+		p.lots = append(p.lots, l)
 	}
 	flush()
-	total := a.base[len(a.targets)]
-	p.starts = append(p.starts, total)
-	for total>>p.shift > int64(4*len(p.starts)) {
+	behind := shards[len(shards)-1].behind
+	p.starts = append(p.starts, behind)
+	for (behind-p.starts[0])>>p.shift > int64(4*len(p.starts)) {
 		p.shift++
 	}
-	for at, b := int64(0), 0; at < total; at += 1 << p.shift {
+	for at, b := p.starts[0], 0; at < behind; at += 1 << p.shift {
 		for p.starts[b+1] <= at {
 			b++
 		}
@@ -86,7 +98,7 @@ func (p *placing) buckets() int { return len(p.starts) - 1 }
 
 // bucket returns the bucket of a place.
 func (p *placing) bucket(place int64) int {
-	b := int(p.guess[place>>p.shift])
+	b := int(p.guess[(place-p.starts[0])>>p.shift])
 	for p.starts[b+1] <= place {
 		b++
 	}

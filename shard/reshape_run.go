@@ -22,6 +22,33 @@ import (
 // place the manifest is put there. A run that fails takes away what it wrote.
 func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v *verb) (*ReshapeReport, error) {
 	began := time.Now()
+	r, err := openReshaping(in, out, o, v)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case r.report.Status == upToDate:
+		r.report.Seconds = time.Since(began).Seconds()
+		return &r.report, nil
+	case r.old != nil:
+		return replaceSet(ctx, in, out, r.name, r.old, o, v)
+	}
+	if r.dir, err = openOut(out, v.name, ""); err != nil {
+		return nil, err
+	}
+	defer r.dir.Close()
+	if err := r.run(ctx); err != nil {
+		return nil, errors.Join(err, discard(r.dir, r.files))
+	}
+	r.report.Seconds = time.Since(began).Seconds()
+	return &r.report, nil
+}
+
+// openReshaping finds the inputs and holds them and the options to each other and
+// to what is in the folder. The run that it returns has no folder yet; its report
+// says so when there is nothing to do, and old are the files of a set that is to
+// be replaced.
+func openReshaping(in []string, out string, o *ReshapeOptions, v *verb) (*reshaping, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
@@ -35,42 +62,25 @@ func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v 
 	if err := refuseOverlap(in, inputs, out); err != nil {
 		return nil, err
 	}
-	name, err := o.datasetName(inputs, out)
-	if err != nil {
+	r := &reshaping{o: o, verb: v, in: inputs, report: ReshapeReport{Status: "written", Splits: map[string]SplitSummary{}}}
+	if r.name, err = o.datasetName(inputs, out); err != nil {
 		return nil, err
 	}
-	asked, err := inputs.request(o, v, name)
-	if err != nil {
+	if r.request, err = inputs.request(o, v, r.name); err != nil {
 		return nil, err
 	}
 	if err := finishInterrupted(out); err != nil {
 		return nil, err
 	}
 	if o.Overwrite {
-		old, err := ViewDir(out).oldFiles()
-		if err != nil {
-			return nil, err
-		}
-		if old != nil {
-			return replaceSet(ctx, in, out, name, old, o, v)
-		}
-	} else if report, err := again(out, &asked); err != nil {
-		return nil, err
-	} else if report != nil {
-		report.Seconds = time.Since(began).Seconds()
-		return report, nil
+		r.old, err = ViewDir(out).oldFiles()
+		return r, err
 	}
-	dir, err := openOut(out, v.name)
-	if err != nil {
-		return nil, err
+	report, err := again(out, &r.request)
+	if report != nil {
+		r.report = *report
 	}
-	defer dir.Close()
-	r := &reshaping{o: o, verb: v, in: inputs, dir: dir, name: name, request: asked, report: ReshapeReport{Status: "written", Splits: map[string]SplitSummary{}}}
-	if err := r.run(ctx); err != nil {
-		return nil, errors.Join(err, discard(dir, r.files))
-	}
-	r.report.Seconds = time.Since(began).Seconds()
-	return &r.report, nil
+	return r, err
 }
 
 // reshaping is one run of a verb.
@@ -81,6 +91,7 @@ type reshaping struct {
 	dir     *Dir
 	name    string // of the dataset
 	request request
+	old     []string      // files of the set that is to be replaced; nil without one
 	sets    []finishedSet // that are finished, or about to be
 	options map[string]json.RawMessage
 	targets []target
@@ -113,6 +124,25 @@ func (r *reshaping) note(format string, args ...any) {
 }
 
 func (r *reshaping) run(ctx context.Context) error {
+	defer func() {
+		if r.log != nil {
+			r.log.close()
+		}
+	}()
+	if err := r.survey(ctx); err != nil {
+		return err
+	}
+	if err := r.announce(); err != nil {
+		return err
+	}
+	if err := r.write(ctx); err != nil {
+		return err
+	}
+	return r.finish(ctx)
+}
+
+// survey counts the records, holds them to the manifests and plans the shards.
+func (r *reshaping) survey(ctx context.Context) error {
 	if err := r.in.count(ctx); err != nil {
 		return err
 	}
@@ -133,21 +163,7 @@ func (r *reshaping) run(ctx context.Context) error {
 			r.note("%s", sentence)
 		}
 	}
-	defer func() {
-		if r.log != nil {
-			r.log.close()
-		}
-	}()
-	if err := r.plan(ctx); err != nil {
-		return err
-	}
-	if err := r.announce(); err != nil {
-		return err
-	}
-	if err := r.write(ctx); err != nil {
-		return err
-	}
-	return r.finish(ctx)
+	return r.plan(ctx)
 }
 
 // plan finds out which records go where, and how many shards that makes.

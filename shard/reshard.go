@@ -21,6 +21,14 @@ type ReshardOptions struct {
 // Reshard makes a new set in the folder out of all records of the inputs, with
 // other shards. Splits stay what they are.
 func Reshard(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshapeReport, error) {
+	v, err := o.verb()
+	if err != nil {
+		return nil, err
+	}
+	return reshape(ctx, in, out, &o.ReshapeOptions, v)
+}
+
+func (o *ReshardOptions) verb() (*verb, error) {
 	v := &verb{name: "reshard", options: map[string]any{}}
 	switch {
 	case o.SortBy != "" && o.Shuffle:
@@ -42,7 +50,7 @@ func Reshard(ctx context.Context, in []string, out string, o ReshardOptions) (*R
 		v.chooser = g
 		v.prepare = func(ctx context.Context, in *inputs, _ *Dir) error { return g.prepare(ctx, in, v) }
 	}
-	return reshape(ctx, in, out, &o.ReshapeOptions, v)
+	return v, nil
 }
 
 // Merge makes one set in the folder out of several: their splits of one name

@@ -40,6 +40,9 @@ type Run struct {
 	// Stale names files of earlier runs that are not among Files; they are
 	// removed before the manifest is written.
 	Stale []string `json:"stale,omitempty"`
+	// Plan names the ReshardPlan that the run's shards are made by; empty for runs
+	// that make theirs in one process.
+	Plan string `json:"plan,omitempty"`
 }
 
 // Done is what is known of a finished shard beside what the manifest says.
@@ -53,8 +56,8 @@ type Done struct {
 	// Source is where the inputs lay on this machine: other files of the same
 	// names and times are other inputs.
 	Source string `json:"source,omitempty"`
-	// Plan names the array job's plan that the shard was last found to be of;
-	// empty for shards that no task of one has made or seen.
+	// Plan names the array job's plan, or the ReshardPlan, that the shard was last
+	// found to be of; empty for shards that none has made or seen.
 	Plan string `json:"plan,omitempty"`
 	// Samples planned for the shard; those that are not records are in Bad or
 	// counted in Filtered.
@@ -63,6 +66,9 @@ type Done struct {
 	Bad      []BadSample `json:"bad,omitempty"`
 	// Inputs are the identities of what the shard was made from, in order.
 	Inputs []Input `json:"inputs,omitempty"`
+	// Seen is what a ReshardPlan saw of the features of the shard's records, for
+	// the manifest; nil where the inputs' manifests say it.
+	Seen json.RawMessage `json:"seen,omitempty"`
 }
 
 // BadSample is a line of the ledger: a sample that could not be used.
