@@ -24,8 +24,10 @@ type bucket struct {
 	blob *blob.Bucket
 	// version returns what an object's contents are known by. Default: its ETag.
 	version func(*blob.Attributes) string
-	// versionRead returns the same of what is being read.
-	versionRead func(*blob.Reader) string
+	// versionRead returns the same of what is being read, versionListed of an entry
+	// of a list.
+	versionRead   func(*blob.Reader) string
+	versionListed func(*blob.ListObject) string
 	// only has a reader read that version or nothing. Default: any is read.
 	only func(version string, as func(any) bool) error
 	// status returns the HTTP status that an error stems from, or 0.
@@ -56,7 +58,11 @@ func (b *bucket) List(ctx context.Context, prefix string, deep bool) iter.Seq2[s
 				return
 			}
 			for _, o := range page {
-				if !yield(storage.Object{Name: o.Key, Size: o.Size, ModTime: o.ModTime}, nil) {
+				is := storage.Object{Name: o.Key, Size: o.Size, ModTime: o.ModTime}
+				if !o.IsDir {
+					is.Version = versionOr(b.versionListed(o), o.ModTime, o.Size)
+				}
+				if !yield(is, nil) {
 					return
 				}
 			}
@@ -73,17 +79,31 @@ func (b *bucket) Stat(ctx context.Context, name string) (storage.Object, error) 
 	if b.version != nil {
 		o.Version = b.version(a)
 	}
-	if o.Version == "" {
-		o.Version = dated(a.ModTime)
-	}
+	o.Version = versionOr(o.Version, a.ModTime, a.Size)
 	return o, nil
 }
 
 // modified begins the versions of objects of which nothing better is known than
-// when they were written.
+// when they were written, and their size.
 const modified = "modified "
 
-func dated(t time.Time) string { return modified + t.UTC().Format(time.RFC3339Nano) }
+// versionOr returns the version of an object, or what stands for one that the
+// store does not tell. Times are in seconds: some stores have fractions of them
+// in lists, and none in the heads of answers.
+func versionOr(version string, t time.Time, size int64) string {
+	if version != "" {
+		return version
+	}
+	return fmt.Sprintf("%s%s, %d bytes", modified, t.UTC().Format(time.RFC3339), size)
+}
+
+// quoted is an ETag as heads of answers have it. Some lists leave the quotes out.
+func quoted(tag string) string {
+	if tag == "" || strings.HasSuffix(tag, `"`) {
+		return tag
+	}
+	return `"` + tag + `"`
+}
 
 func (b *bucket) Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, storage.Object, error) {
 	var o blob.ReaderOptions
@@ -100,9 +120,7 @@ func (b *bucket) Open(ctx context.Context, name, version string, offset, length 
 		return nil, storage.Object{}, err
 	}
 	is := storage.Object{Name: name, Size: r.Size(), ModTime: r.ModTime(), Version: b.versionRead(r)}
-	if is.Version == "" {
-		is.Version = dated(is.ModTime)
-	}
+	is.Version = versionOr(is.Version, is.ModTime, is.Size)
 	if byTime && is.Version != version {
 		r.Close() // nothing of it was wanted
 		return nil, storage.Object{}, storage.ErrChanged

@@ -15,6 +15,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/aws"
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
+	"github.com/aws/aws-sdk-go-v2/service/s3/types"
 	"github.com/aws/smithy-go/logging"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/azureblob"
@@ -82,6 +83,13 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 			}
 			return ""
 		},
+		versionListed: func(o *blob.ListObject) string {
+			var in types.Object
+			if o.As(&in) && in.ETag != nil {
+				return quoted(*in.ETag)
+			}
+			return ""
+		},
 		only: func(version string, as func(any) bool) error {
 			var in *s3.GetObjectInput
 			if !as(&in) {
@@ -133,6 +141,13 @@ func openGS(ctx context.Context, host string) (storage.Store, error) {
 			}
 			return ""
 		},
+		versionListed: func(o *blob.ListObject) string {
+			var of gcs.ObjectAttrs
+			if o.As(&of) && of.Generation != 0 {
+				return fmt.Sprint(of.Generation)
+			}
+			return ""
+		},
 		only: func(version string, as func(any) bool) error {
 			var object **gcs.ObjectHandle
 			var generation int64
@@ -175,6 +190,13 @@ func openAzure(ctx context.Context, host string) (storage.Store, error) {
 			}
 			return ""
 		},
+		versionListed: func(o *blob.ListObject) string {
+			var in container.BlobItem
+			if o.As(&in) && in.Properties != nil && in.Properties.ETag != nil {
+				return quoted(string(*in.Properties.ETag))
+			}
+			return ""
+		},
 		only: func(version string, as func(any) bool) error {
 			var o *azblob.DownloadStreamOptions
 			if !as(&o) {
@@ -191,7 +213,10 @@ func openAzure(ctx context.Context, host string) (storage.Store, error) {
 // openMem opens a store in this process's memory.
 func openMem(context.Context, string) (storage.Store, error) {
 	return &bucket{
-		blob:    memblob.OpenBucket(nil),
-		version: func(*blob.Attributes) string { return "" }, versionRead: func(*blob.Reader) string { return "" }, status: func(error) int { return 0 },
+		blob:          memblob.OpenBucket(nil),
+		version:       func(*blob.Attributes) string { return "" },
+		versionRead:   func(*blob.Reader) string { return "" },
+		versionListed: func(*blob.ListObject) string { return "" },
+		status:        func(error) int { return 0 },
 	}, nil
 }

@@ -43,12 +43,27 @@ func (p *part) isReady() bool {
 	}
 }
 
-// buffers are for parts. One that is less than full is cut from a full one.
-var buffers = sync.Pool{New: func() any { return new([partSize]byte) }}
+// buffers are for parts. One that is less than full is cut from a full one; the
+// beginnings of objects, of which hundreds may be open, have smaller ones.
+var (
+	buffers = sync.Pool{New: func() any { return new([partSize]byte) }}
+	firsts  = sync.Pool{New: func() any { return new([firstPart]byte) }}
+)
+
+func newBuffer(size int64) []byte {
+	if size <= firstPart {
+		return firsts.Get().(*[firstPart]byte)[:size]
+	}
+	return buffers.Get().(*[partSize]byte)[:size]
+}
 
 // recycle gives back what a part took, which nobody uses any more.
 func (p *part) recycle() {
-	buffers.Put((*[partSize]byte)(p.data[:partSize]))
+	if cap(p.data) == firstPart {
+		firsts.Put((*[firstPart]byte)(p.data[:firstPart]))
+	} else {
+		buffers.Put((*[partSize]byte)(p.data[:partSize]))
+	}
 	letGo(p.held)
 	p.data = nil
 }
@@ -144,8 +159,7 @@ func (a *ahead) ask(off, held int64) {
 
 // add appends a part, and has it filled.
 func (a *ahead) add(off, size, held int64, fill func(*part) error) {
-	buffer := buffers.Get().(*[partSize]byte)
-	p := &part{offset: off, data: buffer[:size], held: held, ready: make(chan struct{})}
+	p := &part{offset: off, data: newBuffer(size), held: held, ready: make(chan struct{})}
 	a.parts = append(a.parts, p)
 	a.work.Go(func() {
 		err := fill(p)

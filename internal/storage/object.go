@@ -135,6 +135,9 @@ func (o *object) fetch(p []byte, off int64) error {
 		if len(p) == 0 {
 			return nil
 		}
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%w: %w", ErrChanged, err) // there was one
+		}
 		if lasting(err) {
 			return o.failed(err)
 		}
@@ -156,8 +159,12 @@ func (o *object) request(p []byte, off int64) (n int, err error) {
 	stalled := fmt.Errorf("the server sent nothing for %v", patience)
 	watch := time.AfterFunc(patience, func() { cancel(stalled) })
 	defer watch.Stop()
-	body, _, err := o.store.Open(ctx, o.name, o.is.Version, off, int64(len(p)))
-	if err == nil {
+	body, is, err := o.store.Open(ctx, o.name, o.is.Version, off, int64(len(p)))
+	switch {
+	case err == nil && (is.Version != o.is.Version || is.Size != o.is.Size):
+		body.Close() // nothing of it is wanted
+		return 0, ErrChanged
+	case err == nil:
 		n, err = drain(body, p, func() { watch.Reset(patience) })
 	}
 	switch cause := context.Cause(ctx); {

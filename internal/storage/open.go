@@ -7,9 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path"
-	"path/filepath"
-	"strings"
 	"time"
 )
 
@@ -106,98 +103,4 @@ func ReadFile(p string, limit int64) ([]byte, error) {
 		return nil, err
 	}
 	return data, nil
-}
-
-// ReadDir lists a folder in the order of names.
-func ReadDir(p string) ([]fs.DirEntry, error) {
-	u, remote := parse(p)
-	if !remote {
-		return os.ReadDir(local(p))
-	}
-	entries, err := readDir(context.Background(), u)
-	if err != nil {
-		return nil, &fs.PathError{Op: "list", Path: u.String(), Err: err}
-	}
-	return entries, nil
-}
-
-func readDir(ctx context.Context, u url) ([]fs.DirEntry, error) {
-	s, err := u.store(ctx)
-	if err != nil {
-		return nil, err
-	}
-	var entries []fs.DirEntry
-	there := u.name == ""
-	for o, err := range s.List(ctx, u.folder(), false) {
-		if err != nil {
-			return nil, err
-		}
-		there = true
-		if o.Name == u.folder() {
-			continue // what consoles make to show an empty folder
-		}
-		entries = append(entries, fs.FileInfoToDirEntry(infoOf(o)))
-	}
-	if !there {
-		return nil, fs.ErrNotExist
-	}
-	return entries, nil
-}
-
-// Glob returns the paths that match a pattern, as filepath.Glob does, in order.
-// A * in a URL stays between slashes, as in a path.
-func Glob(pattern string) ([]string, error) {
-	u, remote := parse(pattern)
-	if !remote {
-		return filepath.Glob(local(pattern))
-	}
-	if _, err := path.Match(u.name, ""); err != nil {
-		return nil, err
-	}
-	ctx := context.Background()
-	s, err := u.store(ctx)
-	if err != nil {
-		return nil, &fs.PathError{Op: "list", Path: u.String(), Err: err}
-	}
-	return glob(ctx, s, u)
-}
-
-// glob descends one name at a time, so that only folders that match are listed.
-func glob(ctx context.Context, s Store, u url) ([]string, error) {
-	names := strings.Split(u.name, "/")
-	found := []string{""} // folders, with the slash behind them
-	for i, name := range names {
-		last := i == len(names)-1
-		var next []string
-		for _, dir := range found {
-			if !strings.ContainsAny(name, `*?[\`) && !last {
-				next = append(next, dir+name+"/")
-				continue
-			}
-			for o, err := range s.List(ctx, dir+literalPrefix(name), false) {
-				if err != nil {
-					return nil, &fs.PathError{Op: "list", Path: u.String(), Err: err}
-				}
-				base, folder := strings.CutSuffix(strings.TrimPrefix(o.Name, dir), "/")
-				if ok, _ := path.Match(name, base); !ok || base == "" {
-					continue
-				}
-				if last {
-					next = append(next, url{u.scheme, u.host, dir + base}.String())
-				} else if folder {
-					next = append(next, dir+base+"/")
-				}
-			}
-		}
-		found = next
-	}
-	return found, nil
-}
-
-// literalPrefix is what every match of a pattern begins with.
-func literalPrefix(pattern string) string {
-	if i := strings.IndexAny(pattern, `*?[\`); i >= 0 {
-		return pattern[:i]
-	}
-	return pattern
 }

@@ -27,7 +27,7 @@ type Store interface {
 	Stat(ctx context.Context, name string) (Object, error)
 	// Open opens length bytes of an object from offset on, or as many as there are,
 	// and says what the object is. It returns ErrChanged when version is not empty
-	// and not the object's. Where nothing is at offset it may return any error.
+	// and not the object's: one that List, Stat or Open has told. Where nothing is at offset it may return any error.
 	Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, Object, error)
 	// Create begins an object. Nothing has its name before Commit; what ctx ends is as
 	// if it had been aborted.
@@ -89,13 +89,14 @@ type Object struct {
 	Name    string
 	Size    int64
 	ModTime time.Time
-	// Version is other when the contents are: an ETag or a generation. Empty
-	// when the store does not say, as in lists.
+	// Version is other when the contents are: an ETag, a generation or, where a
+	// store has neither, when the object was written and its size. Lists have it,
+	// too, but for folders.
 	Version string
 }
 
 // ErrChanged says that an object is not any more what it was.
-var ErrChanged = errors.New("the object was replaced while it was being read: give the input its peace, and start again")
+var ErrChanged = errors.New("the object was replaced or removed after it was listed or opened: leave the input alone while it is used, and start again")
 
 // Opener opens the store that a URL's host names: a bucket or a container.
 type Opener func(ctx context.Context, host string) (Store, error)

@@ -1,0 +1,103 @@
+package cloud
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// What a list, a look at an object and the opening of it say about its version
+// is the same, or a plan could not be held to.
+func TestVersionsAgree(t *testing.T) {
+	for name, serve := range map[string]func(testing.TB, string) string{"s3": s3Server, "gs": gcsServer} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			bucket := filepath.Join(root, "bucket")
+			if err := os.MkdirAll(filepath.Join(bucket, "a"), 0o755); err != nil {
+				t.Fatal(err)
+			}
+			for _, file := range []string{"a/x", "a/y"} {
+				if err := os.WriteFile(filepath.Join(bucket, file), []byte("some bytes"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			serve(t, root)
+			storage.Forget()
+			objects := 0
+			for listed, err := range storage.Walk(t.Context(), name+"://bucket/a") {
+				if err != nil {
+					t.Fatal(err)
+				}
+				objects++
+				path := name + "://bucket/a/" + listed.Name
+				st, err := storage.Stat(path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				f, err := storage.Open(t.Context(), path)
+				if err != nil {
+					t.Fatal(err)
+				}
+				opened, err := f.Stat()
+				if err != nil {
+					t.Fatal(err)
+				}
+				f.Close()
+				seen, read := st.Sys().(storage.Object).Version, opened.Sys().(storage.Object).Version
+				if listed.Version == "" || listed.Version != seen || seen != read {
+					t.Errorf("%s: version %q in a list, %q when looked at, %q when opened", path, listed.Version, seen, read)
+				}
+				data, err := storage.ReadListed(t.Context(), path, listed, nil)
+				if err != nil || string(data) != "some bytes" {
+					t.Errorf("%s: %q, %v", path, data, err)
+				}
+			}
+			if objects != 2 {
+				t.Errorf("%d objects in the list, want 2", objects)
+			}
+		})
+	}
+}
+
+// An object that was replaced since it was listed is not read.
+func TestReplacedSinceListed(t *testing.T) {
+	root := t.TempDir()
+	bucket := filepath.Join(root, "bucket")
+	if err := os.Mkdir(bucket, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(bucket, "x")
+	if err := os.WriteFile(file, []byte("one"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	hourAgo := time.Now().Add(-time.Hour)
+	if err := os.Chtimes(file, hourAgo, hourAgo); err != nil {
+		t.Fatal(err)
+	}
+	s3Server(t, root)
+	storage.Forget()
+	for listed, err := range storage.Walk(t.Context(), "s3://bucket") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte("two"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if data, err := storage.ReadListed(t.Context(), "s3://bucket/x", listed, nil); !errors.Is(err, storage.ErrChanged) {
+			t.Errorf("read %q, %v", data, err)
+		}
+		f, err := storage.OpenListed(t.Context(), "s3://bucket/x", listed)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if data, err := io.ReadAll(f); !errors.Is(err, storage.ErrChanged) {
+			t.Errorf("opened, and read %q, %v", data, err)
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package storage
+
+import (
+	"context"
+	"io/fs"
+	"iter"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Walk yields all objects below a folder of a store, whatever folders they lie
+// in, in the order of their names and a page in memory at a time: one list, where
+// a descent would take one for each folder. Names are those below the folder.
+// Without an object there the error unwraps to fs.ErrNotExist. It is for URLs
+// alone.
+func Walk(ctx context.Context, dir string) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
+		u, ok := parse(dir)
+		fail := func(err error) { yield(Object{}, &fs.PathError{Op: "list", Path: dir, Err: err}) }
+		if !ok {
+			fail(fs.ErrInvalid)
+			return
+		}
+		s, err := u.store(ctx)
+		if err != nil {
+			fail(err)
+			return
+		}
+		there := u.name == ""
+		for o, err := range s.List(ctx, u.folder(), true) {
+			if err != nil {
+				fail(err)
+				return
+			}
+			there = true
+			if o.Name = strings.TrimPrefix(o.Name, u.folder()); o.Name != "" && !yield(o, nil) {
+				return
+			}
+		}
+		if !there {
+			fail(fs.ErrNotExist)
+		}
+	}
+}
+
+// Entries yields what lies in a folder, in the order of names; of a store, with a
+// page in memory at a time.
+func Entries(p string) iter.Seq2[fs.DirEntry, error] {
+	return func(yield func(fs.DirEntry, error) bool) {
+		u, remote := parse(p)
+		if !remote {
+			entries, err := os.ReadDir(local(p))
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			for _, e := range entries {
+				if !yield(e, nil) {
+					return
+				}
+			}
+			return
+		}
+		for i, err := range u.entries(context.Background()) {
+			if err != nil {
+				yield(nil, &fs.PathError{Op: "list", Path: u.String(), Err: err})
+				return
+			}
+			if !yield(fs.FileInfoToDirEntry(i), nil) {
+				return
+			}
+		}
+	}
+}
+
+// entries yields what lies in a folder of a store.
+func (u url) entries(ctx context.Context) iter.Seq2[info, error] {
+	return func(yield func(info, error) bool) {
+		s, err := u.store(ctx)
+		if err != nil {
+			yield(info{}, err)
+			return
+		}
+		there := u.name == ""
+		for o, err := range s.List(ctx, u.folder(), false) {
+			if err != nil {
+				yield(info{}, err)
+				return
+			}
+			there = true
+			if o.Name == u.folder() {
+				continue // what consoles make to show an empty folder
+			}
+			if !yield(infoOf(o), nil) {
+				return
+			}
+		}
+		if !there {
+			yield(info{}, fs.ErrNotExist)
+		}
+	}
+}
+
+// ReadDir lists a folder in the order of names.
+func ReadDir(p string) ([]fs.DirEntry, error) {
+	if !Remote(p) {
+		return os.ReadDir(local(p))
+	}
+	var entries []fs.DirEntry
+	for e, err := range Entries(p) {
+		if err != nil {
+			return nil, err
+		}
+		entries = append(entries, e)
+	}
+	return entries, nil
+}
+
+// Glob returns the paths that match a pattern, as filepath.Glob does, in order.
+// A * in a URL stays between slashes, as in a path.
+func Glob(pattern string) ([]string, error) {
+	if !Remote(pattern) {
+		return filepath.Glob(local(pattern))
+	}
+	files, folders, err := GlobKinds(pattern)
+	if err != nil {
+		return nil, err
+	}
+	all := append(files, folders...)
+	slices.Sort(all)
+	return slices.Compact(all), nil // an object and a folder may have one name
+}
+
+// GlobKinds is Glob that tells files from folders: of a store, with no request
+// for each of them. What is neither, such as a pipe, is left out.
+func GlobKinds(pattern string) (files, folders []string, err error) {
+	u, remote := parse(pattern)
+	if remote {
+		return u.glob(context.Background())
+	}
+	matches, err := filepath.Glob(local(pattern))
+	for _, p := range matches {
+		switch st, err := os.Stat(p); {
+		case err != nil:
+		case st.IsDir():
+			folders = append(folders, p)
+		case st.Mode().IsRegular():
+			files = append(files, p)
+		}
+	}
+	return files, folders, err
+}
+
+// glob descends one name at a time, so that only folders that match are listed.
+func (u url) glob(ctx context.Context) (files, folders []string, err error) {
+	if _, err := path.Match(u.name, ""); err != nil {
+		return nil, nil, err
+	}
+	fail := func(err error) error { return &fs.PathError{Op: "list", Path: u.String(), Err: err} }
+	s, err := u.store(ctx)
+	if err != nil {
+		return nil, nil, fail(err)
+	}
+	names := strings.Split(u.name, "/")
+	found := []string{""} // folders, with the slash behind them
+	for i, name := range names {
+		last := i == len(names)-1
+		var next []string
+		for _, dir := range found {
+			if !strings.ContainsAny(name, `*?[\`) && !last {
+				next = append(next, dir+name+"/")
+				continue
+			}
+			for o, err := range s.List(ctx, dir+literalPrefix(name), false) {
+				if err != nil {
+					return nil, nil, fail(err)
+				}
+				base, folder := strings.CutSuffix(strings.TrimPrefix(o.Name, dir), "/")
+				if ok, _ := path.Match(name, base); !ok || base == "" {
+					continue
+				}
+				switch whole := (url{u.scheme, u.host, dir + base}).String(); {
+				case last && folder:
+					folders = append(folders, whole)
+				case last:
+					files = append(files, whole)
+				case folder:
+					next = append(next, dir+base+"/")
+				}
+			}
+		}
+		found = next
+	}
+	slices.Sort(files)
+	slices.Sort(folders) // lists have them in the order that the slash behind them gives
+	return files, folders, nil
+}
+
+// literalPrefix is what every match of a pattern begins with.
+func literalPrefix(pattern string) string {
+	if i := strings.IndexAny(pattern, `*?[\`); i >= 0 {
+		return pattern[:i]
+	}
+	return pattern
+}

@@ -1,0 +1,65 @@
+package storage
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+)
+
+// OpenListed opens the object at a URL in the version that a list, or a look at
+// it, has told of. Nothing is asked for before something is read; then, one that is
+// not that version any more is an error that unwraps to ErrChanged.
+func OpenListed(ctx context.Context, p string, is Object) (File, error) {
+	o, err := listed(ctx, p, is)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: p, Err: err}
+	}
+	return o, nil
+}
+
+// ReadListed reads, with a single request where nothing breaks, all of the object
+// at a URL in the version that a list has told of; see OpenListed. The bytes lie in
+// the capacity of buf when that is enough.
+func ReadListed(ctx context.Context, p string, is Object, buf []byte) ([]byte, error) {
+	o, err := listed(ctx, p, is)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: p, Err: err}
+	}
+	defer o.Close()
+	if is.Size == 0 { // there is no range to ask for
+		now, err := Retry(o.ctx, func(ctx context.Context) (Object, error) { return o.store.Stat(ctx, o.name) })
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			err = fmt.Errorf("%w: %w", ErrChanged, err)
+		case err == nil && now.Version != is.Version:
+			err = ErrChanged
+		}
+		if err != nil {
+			return nil, o.failed(err)
+		}
+		return buf[:0], nil
+	}
+	buf = slices.Grow(buf[:0], int(is.Size))[:is.Size]
+	if err := o.fetch(buf, 0); err != nil {
+		return nil, err
+	}
+	return buf, nil
+}
+
+func listed(ctx context.Context, p string, is Object) (*object, error) {
+	u, ok := parse(p)
+	if !ok || is.Version == "" {
+		return nil, fmt.Errorf("%w: of what is opened as it was listed, URL and version must be known", fs.ErrInvalid)
+	}
+	s, err := u.store(ctx)
+	if err != nil {
+		return nil, err
+	}
+	is.Name = u.name
+	o := &object{url: u, store: s, is: is}
+	o.ctx, o.cancel = context.WithCancelCause(ctx)
+	o.ahead.object, o.ahead.depth = o, 1
+	return o, nil
+}
