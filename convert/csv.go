@@ -113,12 +113,26 @@ func ParseVector(s string) (Vector, error) {
 // names, and must have the same columns.
 func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary, error) {
 	began := time.Now()
+	survey, err := o.survey(ctx, srcs, out)
+	if err != nil {
+		return nil, err
+	}
+	defer survey.close()
+	return o.conduct(ctx, out, began, survey.plan)
+}
+
+// survey checks the options, fills in defaults and scans the tables.
+func (o *CSVOptions) survey(ctx context.Context, srcs []string, out string) (_ *survey, err error) {
 	tables, err := o.open(srcs)
 	if err != nil {
 		return nil, err
 	}
-	defer tables.close()
-	if err := tables.scan(ctx, &o, out); err != nil {
+	defer func() {
+		if err != nil {
+			tables.close()
+		}
+	}()
+	if err := tables.scan(ctx, o, out); err != nil {
 		return nil, err
 	}
 	columns, err := o.resolve(tables)
@@ -126,17 +140,19 @@ func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary
 		return nil, err
 	}
 	var s *csvSource
-	defer func() {
-		if s != nil {
-			s.close()
-		}
-	}()
-	return o.conduct(ctx, out, began, func(before *previous) (*run, error) {
-		if s, err = planCSV(ctx, &o, tables, columns, before); err != nil {
+	plan := func(before *previous) (*run, error) {
+		if s, err = planCSV(ctx, o, tables, columns, before); err != nil {
 			return nil, err
 		}
 		return newRun(&o.Options, s, o.effective(s), codecs{})
-	})
+	}
+	closeAll := func() {
+		if s != nil {
+			s.close()
+		}
+		tables.close()
+	}
+	return &survey{plan: plan, close: closeAll}, nil
 }
 
 // open checks the options, fills in defaults and opens the sources.

@@ -103,6 +103,24 @@ const (
 // validation, test) above them are recognised.
 func Images(ctx context.Context, src, out string, o ImageOptions) (*Summary, error) {
 	began := time.Now()
+	survey, err := o.survey(ctx, src, out)
+	if err != nil {
+		return nil, err
+	}
+	return o.conduct(ctx, out, began, survey.plan)
+}
+
+// survey is what a conversion has found out of its input before it looks at the
+// output folder.
+type survey struct {
+	// plan deals the input to shards, with a look at what an earlier run left.
+	plan func(*previous) (*run, error)
+	// close gives back what the input and the planned source hold.
+	close func()
+}
+
+// survey checks the options, fills in defaults and lists the pictures.
+func (o *ImageOptions) survey(ctx context.Context, src, out string) (*survey, error) {
 	if o.Name == "" {
 		o.Name = nameOf(src)
 	}
@@ -122,8 +140,8 @@ func Images(ctx context.Context, src, out string, o ImageOptions) (*Summary, err
 	if err != nil {
 		return nil, err
 	}
-	return o.conduct(ctx, out, began, func(before *previous) (*run, error) {
-		s, err := planImages(&o, src, listing, codec, before)
+	plan := func(before *previous) (*run, error) {
+		s, err := planImages(o, src, listing, codec, before)
 		if err != nil {
 			return nil, err
 		}
@@ -132,7 +150,8 @@ func Images(ctx context.Context, src, out string, o ImageOptions) (*Summary, err
 			r.skipped = listing.skipped
 		}
 		return r, err
-	})
+	}
+	return &survey{plan: plan, close: func() {}}, nil
 }
 
 // nameOf makes a dataset name of a source's path.
@@ -306,20 +325,35 @@ func (o *Options) conduct(ctx context.Context, out string, began time.Time, plan
 		}
 	}
 	defer dir.Close()
-	before, err := readPrevious(dir)
+	r, before, err := planInto(dir, began, plan)
 	if err != nil {
 		return nil, err
+	}
+	sum, err := r.execute(ctx, before)
+	return sum, r.unfinished(ctx, err)
+}
+
+// planInto makes the run that a plan is of, into a folder, beside what an earlier
+// run left there.
+func planInto(dir *shard.Dir, began time.Time, plan func(*previous) (*run, error)) (*run, *previous, error) {
+	before, err := readPrevious(dir)
+	if err != nil {
+		return nil, nil, err
 	}
 	r, err := plan(before)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	r.dir, r.began = dir, began
 	r.source.attach(dir)
-	sum, err := r.execute(ctx, before)
+	return r, before, nil
+}
+
+// unfinished adds to the error that ended a run what of it is kept.
+func (r *run) unfinished(ctx context.Context, err error) error {
 	var bad *BadSamplesError
 	if err == nil || errors.As(err, &bad) {
-		return sum, err
+		return err
 	}
 	finished := r.progress.Kept.Load() + r.progress.Finished.Load()
 	kept := fmt.Sprintf("%d of %d shards are finished and kept, the same command goes on from there", finished, len(r.jobs))
@@ -329,5 +363,5 @@ func (o *Options) conduct(ctx context.Context, out string, began time.Time, plan
 	case r.progress.Finished.Load() > 0:
 		err = fmt.Errorf("%w (%s)", err, kept)
 	}
-	return nil, err
+	return err
 }

@@ -235,35 +235,49 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 		if !r.mine(i) {
 			continue
 		}
-		file := j.name.String()
-		info, inManifest := listed[file]
-		done := r.dir.Done(file, r.HashInputs)
-		// Without its state a shard is known by the manifest, unless it lacks
-		// samples: which those were, only the state says.
-		stateless := done == nil
-		if stateless && inManifest && info.Records == j.samples && r.dir.HasContent(info) && (!r.uncompressed() || r.dir.HasIndex(file)) {
-			done = &shard.Done{Info: info, Samples: j.samples}
-		}
-		if done == nil {
-			continue
-		}
-		identity, read, err := r.source.known(ctx, i)
+		done, err := r.upToDate(ctx, i, listed[j.name.String()])
 		if err != nil {
 			return err
 		}
-		f := r.shardFingerprint(file)
-		f.h.Write(identity)
-		if f.String() == done.Fingerprint {
+		if done != nil {
 			r.done[i], r.kept[i] = done, true
-			restamped := done.Plan != r.plan.id()
-			if (read || stateless || restamped) && !r.DryRun {
-				// So that the next run need not read it all again.
-				done.Source, done.Inputs, done.Plan = r.source.place(), r.source.inputs(i), r.plan.id()
-				if err := r.dir.PutDone(done); err != nil {
-					return err
-				}
-			}
 		}
 	}
 	return nil
+}
+
+// upToDate returns what is known of the shard of a job when it is in place and
+// its fingerprint is what this run would make, nil otherwise. A manifest may list
+// it; the zero Info is for one that is not listed.
+func (r *run) upToDate(ctx context.Context, i int, listed shard.Info) (*shard.Done, error) {
+	j := r.jobs[i]
+	file := j.name.String()
+	done := r.dir.Done(file, r.HashInputs)
+	// Without its state a shard is known by the manifest, unless it lacks
+	// samples: which those were, only the state says.
+	stateless := done == nil
+	if stateless && listed.File == file && listed.Records == j.samples && r.dir.HasContent(listed) && (!r.uncompressed() || r.dir.HasIndex(file)) {
+		done = &shard.Done{Info: listed, Samples: j.samples}
+	}
+	if done == nil {
+		return nil, nil
+	}
+	identity, read, err := r.source.known(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	f := r.shardFingerprint(file)
+	f.h.Write(identity)
+	if f.String() != done.Fingerprint {
+		return nil, nil
+	}
+	restamped := done.Plan != r.plan.id()
+	if (read || stateless || restamped) && !r.DryRun {
+		// So that the next run need not read it all again.
+		done.Source, done.Inputs, done.Plan = r.source.place(), r.source.inputs(i), r.plan.id()
+		if err := r.dir.PutDone(done); err != nil {
+			return nil, err
+		}
+	}
+	return done, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"slices"
 	"time"
 
@@ -71,21 +72,8 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 	if r.Task != nil && !r.DryRun {
 		return r.executeTask(ctx)
 	}
-	known := before // to us: their files are not foreign
-	if before != nil {
-		if diff := r.difference(before); diff != "" {
-			if !r.Overwrite {
-				return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, another folder, or --overwrite", r.dir.Path(), diff)
-			}
-			if !r.DryRun {
-				if err := r.removeOld(before); err != nil {
-					return nil, err
-				}
-			}
-			before = nil
-		}
-	}
-	if err := r.refuseForeign(known); err != nil {
+	before, err := r.reconcile(before)
+	if err != nil {
 		return nil, err
 	}
 	if err := r.keepWhatIsUpToDate(ctx, before); err != nil {
@@ -115,6 +103,27 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 		err = r.putDepfile(sum.Status)
 	}
 	return sum, err
+}
+
+// reconcile finds out whether what an earlier run left can be gone on with, and
+// returns it: nil when it was made with other options and is now removed. It refuses
+// to replace what is not to be replaced.
+func (r *run) reconcile(before *previous) (*previous, error) {
+	known := before // to us: their files are not foreign
+	if before != nil {
+		if diff := r.difference(before); diff != "" {
+			if !r.Overwrite {
+				return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, another folder, or --overwrite", r.dir.Path(), diff)
+			}
+			if !r.DryRun {
+				if err := r.removeOld(before); err != nil {
+					return nil, err
+				}
+			}
+			before = nil
+		}
+	}
+	return before, r.refuseForeign(known)
 }
 
 // todo returns the jobs that this run has to make and does not keep, and tells
@@ -175,22 +184,60 @@ func (r *run) tryToMake(ctx context.Context, todo []int) error {
 	if err := r.source.prepare(ctx, todo); err != nil {
 		return err
 	}
-	w := newWriters(ctx, r)
-	tasks := func(yield func(numbered, error) bool) {
+	jobs := func(yield func(int, error) bool) {
 		for _, j := range todo {
-			if !yield(numbered{job: j}, nil) {
+			if !yield(j, nil) {
+				return
+			}
+		}
+	}
+	return r.makeShards(ctx, jobs, func(job int, done *shard.Done) { r.done[job] = done })
+}
+
+// makeShards makes the shards of jobs as these come, each begun while those
+// before it are on their way, and calls made with each that is in place; for
+// different jobs that may be at the same time. An error of one job, which is a
+// *jobError where it is known whose it is, ends all that are under way.
+func (r *run) makeShards(ctx context.Context, jobs iter.Seq2[int, error], made func(job int, done *shard.Done)) error {
+	w := newWriters(ctx, r, made)
+	tasks := func(yield func(numbered, error) bool) {
+		for j, err := range jobs {
+			if !yield(numbered{job: j}, err) {
 				return
 			}
 			for t, err := range r.source.tasks(ctx, j) {
-				if !yield(numbered{job: j, run: t}, err) {
+				run := func(p *piece) error { return ofJob(j, t(p)) }
+				if !yield(numbered{job: j, run: run}, ofJob(j, err)) {
 					return
 				}
+			}
+			if !yield(numbered{job: endOfShard}, nil) {
+				return
 			}
 		}
 	}
 	workers := r.workers()
 	err := ordered(ctx, tasks, workers, 2*workers+2, heldBytes, w.add)
 	return w.close(err)
+}
+
+// endOfShard stands in the place of a job's number behind its last task.
+const endOfShard = -1
+
+// jobError is an error in making the shard of one job.
+type jobError struct {
+	job int
+	error
+}
+
+func (e *jobError) Unwrap() error { return e.error }
+
+// ofJob says whose an error is; nil remains nil.
+func ofJob(job int, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &jobError{job, err}
 }
 
 // fingerprint hashes the fingerprints of all shards into the set's. It is

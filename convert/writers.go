@@ -15,6 +15,7 @@ type writers struct {
 	// inTurn calls a function that puts a shard in place: at once, or for a
 	// task of an array job when no twin of it does the same.
 	inTurn  func(file string, put func() error) error
+	made    func(job int, done *shard.Done)
 	open    *openShard    // nil before the first piece
 	commits chan struct{} // holds a token for each commit under way
 
@@ -35,30 +36,27 @@ type openShard struct {
 // maxCommits is how many shards may be on their way to disk at a time.
 const maxCommits = 2
 
-func newWriters(ctx context.Context, r *run) *writers {
-	ws := &writers{run: r, commits: make(chan struct{}, maxCommits), inTurn: func(_ string, put func() error) error { return put() }}
+func newWriters(ctx context.Context, r *run, made func(int, *shard.Done)) *writers {
+	ws := &writers{run: r, made: made, commits: make(chan struct{}, maxCommits), inTurn: func(_ string, put func() error) error { return put() }}
 	if r.plan != nil {
 		ws.inTurn = func(file string, put func() error) error { return r.dir.Alone(ctx, file, put) }
 	}
 	return ws
 }
 
-// add takes the next piece. The first piece of another job ends the shard
-// before.
+// add takes the next piece. That of endOfShard ends the shard that is open.
 func (ws *writers) add(job int, p *piece) error {
-	if ws.open != nil && ws.open.job != job {
-		if err := ws.commit(); err != nil {
-			return err
-		}
+	if job == endOfShard {
+		return ws.commit()
 	}
 	if ws.open == nil {
 		if err := ws.start(job); err != nil {
-			return err
+			return ofJob(job, err)
 		}
 	}
 	o := ws.open
 	if err := o.w.WriteFrames(p.frames, p.sizes); err != nil {
-		return err
+		return ofJob(job, err)
 	}
 	for _, l := range p.labels {
 		o.labels[l]++
@@ -102,7 +100,7 @@ func (ws *writers) commit() error {
 		if err != nil {
 			ws.mu.Lock()
 			if ws.err == nil {
-				ws.err = err
+				ws.err = ofJob(o.job, err)
 			}
 			ws.mu.Unlock()
 		}
@@ -133,8 +131,8 @@ func (ws *writers) put(o *openShard) error {
 	if err != nil {
 		return err
 	}
-	ws.run.done[o.job] = &o.done // each job has its own place
 	ws.run.progress.Finished.Add(1)
+	ws.made(o.job, &o.done)
 	return nil
 }
 
@@ -151,15 +149,11 @@ func (ws *writers) twins(name string, o *openShard) *shard.Done {
 	return done
 }
 
-// close ends the last shard, or throws it away when the run failed with err,
-// and waits for the background. It returns the first error of all.
+// close throws away the shard that is open, when the run failed with err, and
+// waits for the background. It returns the first error of all.
 func (ws *writers) close(err error) error {
 	if ws.open != nil {
-		if err == nil {
-			err = ws.commit()
-		} else {
-			ws.open.w.Abort()
-		}
+		ws.open.w.Abort()
 	}
 	ws.background.Wait()
 	if err == nil {
