@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -35,7 +36,7 @@ func beside(b *testing.B, root, local, remote string, work func(path string)) {
 func BenchmarkReader(b *testing.B) {
 	root := b.TempDir()
 	local := filepath.Join(root, "bucket", "set")
-	out, err := shard.OpenDir(local)
+	out, err := shard.OpenDir(context.Background(), local, shard.DirOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}

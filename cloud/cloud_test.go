@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"context"
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
@@ -23,7 +24,7 @@ import (
 // makeSet writes a set of small records into dir: two shards, with indexes.
 func makeSet(t *testing.T, dir string, records int) {
 	t.Helper()
-	out, err := shard.OpenDir(dir)
+	out, err := shard.OpenDir(context.Background(), dir, shard.DirOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,11 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io/fs"
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -38,6 +38,9 @@ func (r *run) mine(job int) bool { return r.Task == nil || job%r.Task.Count == r
 
 // planFile is where the plan of an array job lies until it is finalized.
 const planFile = shard.StateDir + "/plan.json"
+
+// maxPlan bounds what readPlan takes into memory.
+const maxPlan = 1 << 30
 
 // arrayPlan is what tasks of one array job must agree on, and all that Finalize
 // has to know. Its bytes are the same for each of them.
@@ -116,9 +119,8 @@ func (r *run) makePlan() *arrayPlan {
 // readPlan reads the plan of the array job under way in a folder. It is nil
 // when there is none.
 func readPlan(dir *shard.Dir) (*arrayPlan, error) {
-	path := filepath.Join(dir.Path(), filepath.FromSlash(planFile))
-	data, err := os.ReadFile(path)
-	if errors.Is(err, os.ErrNotExist) {
+	data, err := dir.Read(planFile, maxPlan)
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
@@ -126,7 +128,7 @@ func readPlan(dir *shard.Dir) (*arrayPlan, error) {
 	}
 	p := new(arrayPlan)
 	if err := json.Unmarshal(data, p); err != nil || p.Format != planFormat || p.Version != planVersion {
-		return nil, fmt.Errorf("%s is no plan of this version of tfrec: remove it, and run all tasks again (finished shards are kept)", path)
+		return nil, fmt.Errorf("%s is no plan of this version of tfrec: remove it, and run all tasks again (finished shards are kept)", storage.Join(dir.Path(), planFile))
 	}
 	return p.named(), nil
 }

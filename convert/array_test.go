@@ -257,7 +257,7 @@ func TestOneMachineFinishesAnArrayJob(t *testing.T) {
 
 func TestTasksAndOthersKeepOut(t *testing.T) {
 	src, out := folders(t, 20), t.TempDir()
-	joined, err := shard.JoinDir(out)
+	joined, err := shard.OpenDir(context.Background(), out, shard.DirOptions{Join: true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -270,7 +270,7 @@ func TestTasksAndOthersKeepOut(t *testing.T) {
 	}
 	mustImages(t, src, out, o.task(0, 2))
 	joined.Close()
-	alone, err := shard.OpenDir(out)
+	alone, err := shard.OpenDir(context.Background(), out, shard.DirOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

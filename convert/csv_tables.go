@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -175,6 +174,9 @@ func (t *tables) close() {
 // run with nothing to do need not read the input.
 const scanFile = "scan.json"
 
+// maxScan bounds what readScan takes into memory.
+const maxScan = 1 << 30
+
 // scanState is what scanFile holds.
 type scanState struct {
 	// Options that the result of a scan depends on.
@@ -256,7 +258,7 @@ func (f *csvFile) path() string {
 // readScan reads the state of earlier scans; state is never worth an error.
 func readScan(out string) scanState {
 	var s scanState
-	data, err := os.ReadFile(filepath.Join(out, shard.StateDir, scanFile))
+	data, err := storage.ReadFile(storage.Join(out, shard.StateDir, scanFile), maxScan)
 	if err != nil || json.Unmarshal(data, &s) != nil {
 		return scanState{}
 	}

@@ -4,10 +4,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"os"
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -46,12 +46,12 @@ func (e *MissingShardsError) Error() string {
 // unwraps to shard.ErrBusy while tasks are at work. A set that was finalized
 // before is up to date.
 func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, error) {
-	if st, err := os.Stat(out); err != nil {
+	if st, err := storage.Stat(out); err != nil {
 		return nil, err
 	} else if !st.IsDir() {
 		return nil, fmt.Errorf("%s is not a folder: want the OUT of an array job", out)
 	}
-	dir, err := shard.OpenDir(out)
+	dir, err := shard.OpenDir(ctx, out, shard.DirOptions{Note: o.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -74,12 +74,17 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 	if err != nil {
 		return nil, err
 	}
+	files := make([]string, len(plan.Shards))
+	for i, s := range plan.Shards {
+		files[i] = s.File
+	}
+	all, err := dir.AllDone(ctx, files, false)
+	if err != nil {
+		return nil, err
+	}
 	var missing []string
 	for i, s := range plan.Shards {
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		done := dir.Done(s.File, false)
+		done := all[i]
 		if done == nil || done.Plan != plan.id() {
 			missing = append(missing, s.File)
 			continue

@@ -3,12 +3,11 @@ package convert
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -32,19 +31,19 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ledger != nil && !r.same(shard.LedgerFile, ledger) {
+	if ledger != nil && !r.dir.Holds(shard.LedgerFile, ledger) {
 		if err := r.announce(before, true); err != nil {
 			return nil, err
 		}
 	}
 	if !r.MaxErrors.bears(sum.Errors, sum.Samples) || sum.Records == 0 && sum.Errors > 0 {
 		sum.Status = Failed
-		if !r.same(shard.LedgerFile, ledger) {
+		if !r.dir.Holds(shard.LedgerFile, ledger) {
 			if err := r.dir.Put(shard.LedgerFile, ledger); err != nil {
 				return nil, err
 			}
 		}
-		return nil, &BadSamplesError{Summary: sum, Samples: bad, Ledger: filepath.Join(r.dir.Path(), shard.LedgerFile)}
+		return nil, &BadSamplesError{Summary: sum, Samples: bad, Ledger: storage.Join(r.dir.Path(), shard.LedgerFile)}
 	}
 	if sum.Records == 0 {
 		return nil, fmt.Errorf("%s: options leave out all of %d samples: nothing to write a manifest for", r.dir.Path(), sum.Samples)
@@ -106,7 +105,10 @@ func (r *run) place(before *previous, files []file) (changed bool, err error) {
 			names = append(names, f.name)
 		}
 	}
-	stale := before.stale(r.dir, names)
+	stale, err := before.stale(r.dir, names)
+	if err != nil {
+		return false, err
+	}
 	if len(stale) > 0 {
 		changed = true
 		ledger := files[0].data != nil // metadata puts it first
@@ -118,7 +120,7 @@ func (r *run) place(before *previous, files []file) (changed bool, err error) {
 		}
 	}
 	for _, f := range files {
-		if f.data == nil || r.same(f.name, f.data) {
+		if f.data == nil || r.dir.Holds(f.name, f.data) {
 			continue
 		}
 		changed = true
@@ -134,16 +136,6 @@ func (r *run) place(before *previous, files []file) (changed bool, err error) {
 		shards[i] = j.name.String()
 	}
 	return true, r.dir.Forget(shards)
-}
-
-// same reports whether a file holds just these bytes.
-func (r *run) same(name string, data []byte) bool {
-	path := filepath.Join(r.dir.Path(), name)
-	if st, err := os.Stat(path); err != nil || st.Size() != int64(len(data)) {
-		return false
-	}
-	have, err := os.ReadFile(path)
-	return err == nil && string(have) == string(data)
 }
 
 // bad returns the ledger: every sample that could not be used, by key.

@@ -316,11 +316,7 @@ func labelMode(o *ImageOptions) string {
 func (o *Options) conduct(ctx context.Context, out string, began time.Time, plan func(*previous) (*run, error)) (*Summary, error) {
 	dir, err := shard.ViewDir(out), error(nil)
 	if !o.DryRun {
-		open := shard.OpenDir
-		if o.Task != nil {
-			open = shard.JoinDir
-		}
-		if dir, err = open(out); err != nil {
+		if dir, err = shard.OpenDir(ctx, out, shard.DirOptions{Join: o.Task != nil, Note: o.Note}); err != nil {
 			return nil, err
 		}
 	}

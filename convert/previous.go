@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -55,22 +56,22 @@ func (p *previous) add(files []string) {
 
 // stale returns what the earlier run named, is in place, and is not among the
 // given files, sorted.
-func (p *previous) stale(dir *shard.Dir, files []string) []string {
+func (p *previous) stale(dir *shard.Dir, files []string) ([]string, error) {
 	if p == nil {
-		return nil
+		return nil, nil
 	}
 	wanted := make(map[string]bool, len(files))
 	for _, f := range files {
 		wanted[f] = true
 	}
-	var stale []string
+	var others []string
 	for f := range p.files {
-		if !wanted[f] && dir.Exists(f) {
-			stale = append(stale, f)
+		if !wanted[f] {
+			others = append(others, f)
 		}
 	}
-	slices.Sort(stale)
-	return stale
+	slices.Sort(others)
+	return dir.Existing(others)
 }
 
 // existingShards returns how many shards an earlier run planned for a split, or
@@ -142,13 +143,17 @@ func compact(raw json.RawMessage) string {
 
 // refuseForeign refuses to replace a file that no earlier run of ours named.
 func (r *run) refuseForeign(p *previous) error {
+	var unknown []string
 	for _, name := range r.files() {
-		if p != nil && p.files[name] || !r.dir.Exists(name) {
-			continue
+		if p == nil || !p.files[name] {
+			unknown = append(unknown, name)
 		}
-		return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another folder or --name", filepath.Join(r.dir.Path(), name))
 	}
-	return nil
+	foreign, err := r.dir.Existing(unknown)
+	if err != nil || len(foreign) == 0 {
+		return err
+	}
+	return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another folder or --name", storage.Join(r.dir.Path(), foreign[0]))
 }
 
 // files names every file that this run may write, relative to the folder.
@@ -191,13 +196,17 @@ func (r *run) uncompressed() bool {
 func (r *run) removeOld(p *previous) error {
 	// Named first, so that a run that is killed here leaves nothing that the
 	// next one does not know.
-	if err := r.dir.PutRun(&shard.Run{Name: p.name, Options: p.options, Decoder: p.codecs.decoder, Encoder: p.codecs.encoder, Stale: p.stale(r.dir, nil)}); err != nil {
+	stale, err := p.stale(r.dir, nil)
+	if err != nil {
+		return err
+	}
+	if err := r.dir.PutRun(&shard.Run{Name: p.name, Options: p.options, Decoder: p.codecs.decoder, Encoder: p.codecs.encoder, Stale: stale}); err != nil {
 		return err
 	}
 	if err := r.dir.Remove(shard.ManifestFile); err != nil {
 		return err
 	}
-	if err := r.dir.Remove(p.stale(r.dir, nil)...); err != nil {
+	if err := r.dir.Remove(stale...); err != nil {
 		return err
 	}
 	return r.dir.Reset()
@@ -210,11 +219,13 @@ func (r *run) announce(p *previous, ledger bool) error {
 	if ledger {
 		files = append(files, shard.LedgerFile)
 	}
-	state := &shard.Run{
-		Name: r.Name, Options: r.options, Decoder: r.codecs.decoder, Encoder: r.codecs.encoder,
-		Files: files, Stale: p.stale(r.dir, files),
+	stale, err := p.stale(r.dir, files)
+	if err != nil {
+		return err
 	}
-	return r.dir.PutRun(state)
+	return r.dir.PutRun(&shard.Run{
+		Name: r.Name, Options: r.options, Decoder: r.codecs.decoder, Encoder: r.codecs.encoder, Files: files, Stale: stale,
+	})
 }
 
 // keepWhatIsUpToDate fills in done and kept for the shards in place whose
@@ -231,11 +242,19 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 			}
 		}
 	}
+	var mine []int
+	var files []string
 	for i, j := range r.jobs {
-		if !r.mine(i) {
-			continue
+		if r.mine(i) {
+			mine, files = append(mine, i), append(files, j.name.String())
 		}
-		done, err := r.upToDate(ctx, i, listed[j.name.String()])
+	}
+	all, err := r.dir.AllDone(ctx, files, r.HashInputs)
+	if err != nil {
+		return err
+	}
+	for n, i := range mine {
+		done, err := r.upToDate(ctx, i, all[n], listed[files[n]])
 		if err != nil {
 			return err
 		}
@@ -247,12 +266,12 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 }
 
 // upToDate returns what is known of the shard of a job when it is in place and
-// its fingerprint is what this run would make, nil otherwise. A manifest may list
-// it; the zero Info is for one that is not listed.
-func (r *run) upToDate(ctx context.Context, i int, listed shard.Info) (*shard.Done, error) {
+// its fingerprint is what this run would make, nil otherwise. It is given what
+// state there is, and what a manifest lists; the zero Info is for a shard that is not
+// listed.
+func (r *run) upToDate(ctx context.Context, i int, done *shard.Done, listed shard.Info) (*shard.Done, error) {
 	j := r.jobs[i]
 	file := j.name.String()
-	done := r.dir.Done(file, r.HashInputs)
 	// Without its state a shard is known by the manifest, unless it lacks
 	// samples: which those were, only the state says.
 	stateless := done == nil

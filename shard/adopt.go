@@ -102,7 +102,7 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 	if o.Check {
 		a.dir = ViewDir(path)
 	} else {
-		if a.dir, err = OpenDir(path); err != nil {
+		if a.dir, err = OpenDir(ctx, path, DirOptions{}); err != nil {
 			return nil, err
 		}
 		defer a.dir.Close()

@@ -237,7 +237,7 @@ func TestAdoptRenames(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 	// As a run that was killed between two renames leaves it.
-	d, err := OpenDir(dir)
+	d, err := OpenDir(context.Background(), dir, DirOptions{})
 	check(t, err)
 	check(t, d.PutState(renamesFile, []rename{{"a.tfrecord", "my_birds-train.tfrecord-00000-of-00002"}, {"b.tfrecord", "my_birds-train.tfrecord-00001-of-00002"}}))
 	check(t, os.Rename(filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "my_birds-train.tfrecord-00000-of-00002")))

@@ -73,7 +73,7 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 	if err != nil {
 		return nil, err
 	}
-	d, err := OpenDir(dir)
+	d, err := OpenDir(ctx, dir, DirOptions{})
 	if err != nil {
 		return nil, err
 	}

@@ -6,8 +6,6 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
-
-	"github.com/tfrec/tfrec/internal/atomicfile"
 )
 
 // join returns the manifest of the set with what was staged, and the renames
@@ -123,13 +121,9 @@ func (a *appending) describe(set *Manifest, j *journal) error {
 	if files[ManifestFile], err = set.Encode(); err != nil {
 		return err
 	}
-	temp, err := a.dir.tempDir()
-	if err != nil {
-		return err
-	}
 	for _, name := range append(names, ManifestFile) {
 		from := stageDir + "/set-" + name
-		if err := atomicfile.Write(temp, a.dir.join(from), files[name]); err != nil {
+		if err := a.dir.Put(from, files[name]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		j.Moves = append(j.Moves, move{from, name})

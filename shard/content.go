@@ -5,8 +5,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"io"
-	"os"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -26,14 +26,14 @@ func (d *Dir) HasIndex(file string) bool {
 	for _, e := range entries {
 		want = tfrecord.AppendIndex(want, e)
 	}
-	got, err := os.ReadFile(d.join(IndexPath(file)))
+	got, err := d.Read(indexName(file), int64(len(want)))
 	return err == nil && bytes.Equal(got, want)
 }
 
 // HasContent reports whether the file in place is, byte for byte, the shard
 // that info describes. It reads the file.
 func (d *Dir) HasContent(info Info) bool {
-	f, err := os.Open(d.join(info.File))
+	f, err := storage.Open(d.ctx, d.join(info.File))
 	if err != nil {
 		return false
 	}
@@ -41,4 +41,10 @@ func (d *Dir) HasContent(info Info) bool {
 	sum := sha256.New()
 	n, err := io.CopyBuffer(struct{ io.Writer }{sum}, struct{ io.Reader }{f}, make([]byte, 1<<20))
 	return err == nil && n == info.Bytes && hex.EncodeToString(sum.Sum(nil)) == info.SHA256
+}
+
+// Holds reports whether a file of the set holds just these bytes.
+func (d *Dir) Holds(name string, data []byte) bool {
+	have, err := d.Read(name, int64(len(data)))
+	return err == nil && bytes.Equal(have, data)
 }

@@ -85,7 +85,7 @@ func TestDiffOfSets(t *testing.T) {
 	}
 	m.Labels = []string{"ant", "wasp", "cat"}
 	m.Features[0].Optional = true
-	dir, err := OpenDir(b)
+	dir, err := OpenDir(context.Background(), b, DirOptions{})
 	check(t, err)
 	check(t, dir.PutSet(m))
 	check(t, dir.Close())

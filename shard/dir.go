@@ -4,88 +4,125 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"hash"
+	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
 	"strings"
-	"time"
 
-	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // ErrBusy says that another process is writing into the folder.
 var ErrBusy = errors.New("another tfrec is writing into this folder; wait for it to end, or choose another one")
 
-// Dir is a folder that a set is written into. One process at a time has it, or
-// several that join in making one set: the lock goes with the process, so a
-// dead one leaves none behind.
+// Dir is a folder that a set is written into: one of the file system, or one of
+// an object store when its path is a URL. One process at a time has it, or
+// several that join in making one set. Of a folder here, the lock goes with the
+// process, so a dead one leaves none behind.
 type Dir struct {
-	path    string
-	lock    *os.File // nil: only looked at
-	created []string // folders that opening it made, the outermost first
+	path string
+	ctx  context.Context // what is read and written in a store ends with it
+	at   folder
 }
 
-// OpenDir makes the folder at path with what leads to it, and locks it.
-// It returns an error that unwraps to ErrBusy when another process has it.
-func OpenDir(path string) (*Dir, error) { return openDir(path, atomicfile.Lock) }
+// folder is where the files of a Dir lie. Names are relative to it and have
+// slashes between them. What is read, is read by path.
+type folder interface {
+	// put writes a file whole or not at all, in the place of what has its name.
+	put(name string, data []byte) error
+	// create begins a file that has no name yet. What is written into it is added to
+	// sum as well, by the caller.
+	create(name string, sum hash.Hash) (draft, error)
+	// remove deletes files, the first before the others. Those that are not there are
+	// fine.
+	remove(names ...string) error
+	// syncNames makes the names in the folders that shards and indexes lie in last.
+	syncNames() error
+	// exists reports whether something has a name.
+	exists(name string) bool
+	// existing returns those of the names that something has.
+	existing(names []string) ([]string, error)
+	// list returns the names of the files in a folder, without it. One that is not
+	// there holds none.
+	list(folder string) ([]string, error)
+	// stamp returns what a file is known by; not ok for what is no file.
+	stamp(name string) (s stamp, ok bool)
+	// stamps returns what stamp does for many names, of those that are there.
+	stamps(names []string) (map[string]stamp, error)
+	// atOnce is how many small files are read at a time.
+	atOnce() int
+	// temp makes a file for work in progress.
+	temp(prefix string) (*os.File, error)
+	// sweep removes what killed runs left, which name tells of by the names that it
+	// was to have.
+	sweep(ours func(name string) bool) error
+	// alone calls f while no other process is in alone for the same thing.
+	alone(ctx context.Context, thing string, f func() error) error
+	// sub is a folder below this one, which goes by its lock.
+	sub(name string) folder
+	// close gives the folder back.
+	close() error
+}
 
-// JoinDir is OpenDir for one of several processes that make shards of the same
-// set at the same time, such as the tasks of an array job: they share the
-// folder, and keep out those that want it for themselves. None of them may
-// sweep it.
-func JoinDir(path string) (*Dir, error) { return openDir(path, atomicfile.LockShared) }
+// draft is a file that is being written and has no name yet.
+type draft interface {
+	io.Writer
+	// clear removes what the file is to take the place of.
+	clear() error
+	// commit gives the file its name, whole. Unless many is set, the name lasts
+	// when it returns; otherwise syncNames makes it last.
+	commit(many bool) error
+	// discard throws away what was written. It does nothing behind commit.
+	discard()
+}
 
-func openDir(path string, lock func(*os.File) error) (*Dir, error) {
+// stamp is what a file is known by without reading it.
+type stamp struct {
+	bytes   int64
+	modTime int64  // in nanoseconds since 1970
+	version string // of an object: its ETag or generation
+}
+
+// DirOptions say how a folder is opened. The zero value is a sensible default.
+type DirOptions struct {
+	// Join shares the folder with other processes that join in making shards of
+	// the same set at the same time, such as the tasks of an array job; it keeps
+	// out those that want it for themselves. None of them may sweep it.
+	Join bool
+	// Note is called with a sentence for people, such as that a folder is waited
+	// for, if it is not nil.
+	Note func(sentence string)
+}
+
+// OpenDir makes the folder at path with what leads to it, and takes it: it is
+// this process's until Close. Path may be the URL of a folder in an object store;
+// what is read and written there is given up when ctx is done. It returns an error
+// that unwraps to ErrBusy when another process has it.
+func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 	if err := storage.CheckOutput(path); err != nil {
 		return nil, err
 	}
-	d := &Dir{path: path}
-	state := filepath.Join(path, StateDir)
-	for dir := state; ; dir = filepath.Dir(dir) {
-		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
-			break
-		}
-		d.created = append([]string{dir}, d.created...)
-	}
-	if err := os.MkdirAll(state, 0o755); err != nil {
-		return nil, fmt.Errorf("make the output folder: %w", err)
-	}
-	f, err := take(d.join(lockFile), lock)
+	at, err := openLocal(path, o)
 	if err != nil {
-		if errors.Is(err, atomicfile.ErrLocked) {
-			err = ErrBusy
-		}
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return nil, err
 	}
-	d.lock = f
-	return d, nil
+	return &Dir{path: path, ctx: ctx, at: at}, nil
 }
 
-// take opens and locks a file. It may go, with a process that leaves no trace,
-// between being opened and being locked: then it begins anew.
-func take(path string, lock func(*os.File) error) (*os.File, error) {
-	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
-		if err != nil {
-			return nil, fmt.Errorf("lock the output folder: %w", err)
-		}
-		if err := lock(f); err != nil {
-			f.Close()
-			return nil, err
-		}
-		locked, err1 := f.Stat()
-		named, err2 := os.Stat(path)
-		if err1 == nil && err2 == nil && os.SameFile(locked, named) {
-			return f, nil
-		}
-		f.Close()
-	}
+// ViewDir is for looking at a folder, which need not be there: it takes no
+// lock, and nothing must be written through it.
+func ViewDir(path string) *Dir {
+	return &Dir{path: path, ctx: context.Background(), at: &localFolder{path: path}}
 }
 
-// togetherDir has a lock for each thing that processes that joined do one after
-// another.
-const togetherDir = StateDir + "/together"
+// sub is a folder below this one that goes by its lock.
+func (d *Dir) sub(name string) *Dir {
+	return &Dir{path: d.join(name), ctx: d.ctx, at: d.at.sub(name)}
+}
 
 // Alone calls f while no other process that joined is in Alone for the same
 // thing, which is a plain file name. It waits for them, as long as ctx is not
@@ -94,60 +131,15 @@ func (d *Dir) Alone(ctx context.Context, thing string, f func() error) error {
 	if err := checkName(thing); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(d.join(togetherDir), 0o755); err != nil {
-		return err
-	}
-	for {
-		lock, err := take(d.join(togetherDir+"/"+thing), atomicfile.Lock)
-		if err == nil {
-			defer lock.Close()
-			return f()
-		}
-		if !errors.Is(err, atomicfile.ErrLocked) {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
-		}
-	}
+	return d.at.alone(ctx, thing, f)
 }
-
-// ViewDir is for looking at a folder, which need not be there: it takes no
-// lock, and nothing must be written through it.
-func ViewDir(path string) *Dir { return &Dir{path: path} }
-
-const lockFile = StateDir + "/lock"
 
 // Path returns the folder as OpenDir was given it.
 func (d *Dir) Path() string { return d.path }
 
 // Close gives the folder back. Folders that opening it made go, when nothing
 // but its lock was put into them and nobody else has joined.
-func (d *Dir) Close() error {
-	if d.lock == nil {
-		return nil
-	}
-	if len(d.created) > 0 && atomicfile.Lock(d.lock) == nil {
-		if entries, err := os.ReadDir(d.join(StateDir)); err == nil && onlyLocks(entries) {
-			os.RemoveAll(d.join(togetherDir)) // best effort: a lock file left behind does no harm
-			os.Remove(d.join(lockFile))
-			for i := len(d.created) - 1; i >= 0 && os.Remove(d.created[i]) == nil; i-- {
-			}
-		}
-	}
-	return d.lock.Close()
-}
-
-func onlyLocks(entries []fs.DirEntry) bool {
-	for _, e := range entries {
-		if name := StateDir + "/" + e.Name(); name != lockFile && name != togetherDir {
-			return false
-		}
-	}
-	return true
-}
+func (d *Dir) Close() error { return d.at.close() }
 
 // Manifest reads the folder's manifest. It is nil when there is none.
 func (d *Dir) Manifest() (*Manifest, error) {
@@ -164,79 +156,91 @@ func (d *Dir) Put(name string, data []byte) error {
 	if err := attempted("put", d.join(name)); err != nil {
 		return err
 	}
-	temp, err := d.tempDir()
-	if err != nil {
-		return err
-	}
-	return atomicfile.Write(temp, d.join(name), data)
+	return d.at.put(name, data)
 }
 
-// Remove deletes files of the set by their names relative to the folder.
-// Names that are not there are fine; names that lead out of the folder are
-// refused. A folder for indexes that is left empty goes too.
+// Read returns a file of the set, which has a name relative to the folder. More
+// than limit bytes are an error.
+func (d *Dir) Read(name string, limit int64) ([]byte, error) {
+	f, err := storage.Open(d.ctx, d.join(name))
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err == nil && !st.Mode().IsRegular() {
+		err = &fs.PathError{Op: "read", Path: d.join(name), Err: errors.New("not a file")}
+	}
+	if err != nil {
+		return nil, err
+	}
+	var data []byte
+	if st.Size() <= limit {
+		data, err = io.ReadAll(io.LimitReader(f, limit+1))
+	}
+	if err == nil && max(st.Size(), int64(len(data))) > limit {
+		err = &fs.PathError{Op: "read", Path: d.join(name), Err: fmt.Errorf("more than %d bytes", limit)}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return data, nil
+}
+
+// Remove deletes files of the set by their names relative to the folder, the
+// first before the others. Names that are not there are fine; names that lead out
+// of the folder are refused. A folder for indexes that is left empty goes too.
 func (d *Dir) Remove(names ...string) error {
 	for _, name := range names {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
 			return fmt.Errorf("refuse to remove %q: it lies outside %s", name, d.path)
 		}
 	}
-	touched := map[string]bool{}
-	for _, name := range names {
-		path := d.join(name)
-		err := attempted("remove", path)
-		if err == nil {
-			err = os.Remove(path)
-		}
-		switch {
-		case err == nil:
-			touched[filepath.Dir(path)] = true
-		case !errors.Is(err, fs.ErrNotExist):
-			return err
-		}
-	}
-	for dir := range touched {
-		if err := atomicfile.SyncDir(dir); err != nil {
-			return err
-		}
-	}
-	// Not without need: one who joined may have made it for an index to come.
-	if indexes := d.join(IndexDir); touched[indexes] {
-		os.Remove(indexes) // fails, as it should, when it still holds an index
-	}
-	return nil
+	return d.at.remove(names...)
 }
 
-// Exists reports whether the folder holds a file of that name.
-func (d *Dir) Exists(name string) bool {
-	_, err := os.Lstat(d.join(name))
-	return err == nil
-}
+// Exists reports whether the folder holds a file of that name. Of one in a store
+// that does not answer, it does.
+func (d *Dir) Exists(name string) bool { return d.at.exists(name) }
+
+// Existing returns those of the names that the folder holds files of.
+func (d *Dir) Existing(names []string) ([]string, error) { return d.at.existing(names) }
 
 // Sweep removes what a killed run left half written, and locks that only
 // processes that joined have a use for.
 func (d *Dir) Sweep() error {
-	for _, dir := range []string{StateDir + "/tmp", togetherDir} {
-		if err := os.RemoveAll(d.join(dir)); err != nil {
-			return fmt.Errorf("sweep temporary files: %w", err)
-		}
+	if err := d.at.sweep(d.ours()); err != nil {
+		return fmt.Errorf("sweep temporary files: %w", err)
 	}
 	return nil
 }
 
-func (d *Dir) join(name string) string {
-	return filepath.Join(d.path, filepath.FromSlash(name))
+// ours returns what tells the names of this folder that are tfrec's: those in a
+// manifest or in the state of a run, and the state itself.
+func (d *Dir) ours() func(name string) bool {
+	var named map[string]bool
+	return func(name string) bool {
+		if strings.HasPrefix(name, StateDir+"/") {
+			return true
+		}
+		if named == nil { // it is asked about few, and seldom
+			named = map[string]bool{ManifestFile: true}
+			var files []string
+			if r := d.Run(); r != nil {
+				files = slices.Concat(r.Files, r.Stale)
+			}
+			if m, err := d.Manifest(); err == nil && m != nil {
+				files = append(files, m.Files()...)
+			}
+			for _, file := range files {
+				named[path.Clean(file)] = true
+			}
+		}
+		return named[name]
+	}
 }
 
-// tempDir returns the folder for files that have no final name yet. It lies
-// inside OUT, so that a rename never crosses file systems, and under a name
-// that no glob for shards matches.
-func (d *Dir) tempDir() (string, error) {
-	temp := d.join(StateDir + "/tmp")
-	if err := os.MkdirAll(temp, 0o755); err != nil {
-		return "", err
-	}
-	return temp, nil
-}
+func (d *Dir) join(name string) string { return storage.Join(d.path, name) }
 
 // checkName refuses names that are not plain file names.
 func checkName(file string) error {

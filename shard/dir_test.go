@@ -2,6 +2,7 @@ package shard
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -16,7 +17,7 @@ import (
 
 func open(t *testing.T) *Dir {
 	t.Helper()
-	d, err := OpenDir(filepath.Join(t.TempDir(), "deep", "out"))
+	d, err := OpenDir(context.Background(), filepath.Join(t.TempDir(), "deep", "out"), DirOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,11 +55,11 @@ func temporary(t *testing.T, d *Dir) []string {
 
 func TestOneProcessAtATime(t *testing.T) {
 	d := open(t)
-	if _, err := OpenDir(d.Path()); !errors.Is(err, ErrBusy) {
+	if _, err := OpenDir(context.Background(), d.Path(), DirOptions{}); !errors.Is(err, ErrBusy) {
 		t.Errorf("a second opening: %v, want ErrBusy", err)
 	}
 	d.Close()
-	again, err := OpenDir(d.Path())
+	again, err := OpenDir(context.Background(), d.Path(), DirOptions{})
 	if err != nil {
 		t.Fatalf("after closing: %v", err)
 	}

@@ -13,13 +13,13 @@
 //
 // Writing one shard by hand:
 //
-//	dir, err := shard.OpenDir("out")               // locks it
+//	dir, err := shard.OpenDir(ctx, "out", shard.DirOptions{}) // locks it
 //	defer dir.Close()
 //	w, err := dir.Create("birds-train.tfrecord-00000-of-00001", shard.WriterOptions{})
 //	for _, record := range records {
 //		err = w.WriteRecord(record)
 //	}
-//	info, err := w.Commit()                        // synced, indexed, renamed
+//	info, err := w.Commit()                                   // synced, indexed, renamed
 //
 // Checking a set:
 //

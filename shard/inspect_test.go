@@ -137,7 +137,7 @@ func TestInspectLabels(t *testing.T) {
 		m := writeSet(t, out, 2, func(yield func([]byte)) { yield(b.Append(nil)) })
 		m.Labels = []string{"background", "penguin"}
 		m.Features = []Feature{{Key: "kind", Kind: "int64", Class: ClassLabel}}
-		dir, err := OpenDir(out)
+		dir, err := OpenDir(context.Background(), out, DirOptions{})
 		check(t, err)
 		defer dir.Close()
 		putManifest(t, dir, m)

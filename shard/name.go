@@ -70,8 +70,11 @@ func CheckSplit(name string) error {
 // IndexPath returns the path of the index of the shard at path: a file of the
 // same name with .idx behind it in the folder index beside the shard.
 func IndexPath(path string) string {
-	return storage.Join(storage.Dir(path), IndexDir, storage.Base(path)+".idx")
+	return storage.Join(storage.Dir(path), indexName(storage.Base(path)))
 }
+
+// indexName is the name of a shard's index, relative to the folder of the shard.
+func indexName(file string) string { return IndexDir + "/" + file + ".idx" }
 
 // SnakeCase makes a dataset name of a file name: lower case, every run of
 // other characters an underscore, a letter in front.

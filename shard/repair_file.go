@@ -90,7 +90,7 @@ func (r *repair) mend(source Source, out string, q *quarantine) (*mended, error)
 	if m.f, err = r.work(out); err != nil {
 		return nil, err
 	}
-	to := &sink{f: m.f, sum: sha256.New()}
+	to := &sink{f: &localDraft{f: m.f}, sum: sha256.New()}
 	if err := r.fill(m, source, to); err != nil {
 		m.abort()
 		return nil, fmt.Errorf("repair %s: %w", source.Path, err)
@@ -219,7 +219,7 @@ func (r *repair) fileInPlace(source Source) error {
 	if source.Set == nil {
 		return r.inPlace([]Source{source}, nil)
 	}
-	dir, err := OpenDir(source.Set.Dir)
+	dir, err := OpenDir(r.ctx, source.Set.Dir, DirOptions{})
 	if err != nil {
 		return err
 	}

@@ -160,7 +160,7 @@ func (r *repair) folderInPlace(in string) error {
 	for _, source := range sources {
 		r.o.Progress.plan(source.Path)
 	}
-	dir, err := OpenDir(storage.Dir(sources[0].Path))
+	dir, err := OpenDir(r.ctx, storage.Dir(sources[0].Path), DirOptions{})
 	if err != nil {
 		return err
 	}

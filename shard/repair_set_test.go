@@ -37,7 +37,7 @@ func labelled(t testing.TB, path string, c tfrecord.Compression) *Manifest {
 		info.Fingerprint = contentFingerprint(*info)
 	}
 	m.Fingerprint = setFingerprint(m)
-	dir, err := OpenDir(path)
+	dir, err := OpenDir(context.Background(), path, DirOptions{})
 	check(t, err)
 	defer dir.Close()
 	check(t, dir.PutSet(m))
@@ -185,7 +185,7 @@ func TestRepairSweepsWhatAKilledOneLeft(t *testing.T) {
 	m := labelled(t, in, tfrecord.None)
 	flipIn(t, filepath.Join(in, m.Splits[0].Shards[1].File), 100)
 	// As a run that was killed before its manifest leaves it.
-	dir, err := OpenDir(out)
+	dir, err := OpenDir(context.Background(), out, DirOptions{})
 	check(t, err)
 	check(t, dir.PutRun(&Run{Options: map[string]json.RawMessage{"verb": json.RawMessage(`"repair"`)}, Files: m.Files()}))
 	putFile(t, filepath.Join(out, m.Splits[0].Shards[0].File), []byte("half"))

@@ -68,7 +68,7 @@ func randomModel(rnd *rand.Rand) model {
 func (m model) put(t *testing.T, rnd *rand.Rand) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "set")
-	dir, err := OpenDir(path)
+	dir, err := OpenDir(context.Background(), path, DirOptions{})
 	check(t, err)
 	defer dir.Close()
 	manifest := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Name: "m", Compression: "none", Records: RecordExample}

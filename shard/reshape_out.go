@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -97,7 +98,7 @@ func openOut(out, verb, plan string) (*Dir, error) {
 	if err := mustBeNew(out, verb); err != nil {
 		return nil, err
 	}
-	dir, err := OpenDir(out)
+	dir, err := OpenDir(context.Background(), out, DirOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +177,7 @@ func discard(dir *Dir, files []string) error {
 		if !filepath.IsLocal(sub) {
 			continue
 		}
-		if err := forgetSub(&Dir{path: dir.join(sub)}); err != nil {
+		if err := forgetSub(dir.sub(sub)); err != nil {
 			return err
 		}
 		os.Remove(dir.join(filepath.Join(sub, IndexDir)))

@@ -44,7 +44,7 @@ func (d *Dir) oldFiles() ([]string, error) {
 
 // replaceSet makes a set in the place of the one whose files are old.
 func replaceSet(ctx context.Context, in []string, out, name string, old []string, o *ReshapeOptions, v *verb) (*ReshapeReport, error) {
-	dir, err := OpenDir(out)
+	dir, err := OpenDir(ctx, out, DirOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +127,7 @@ func finishInterrupted(out string) error {
 	if !ViewDir(out).Exists(journalFile) {
 		return nil
 	}
-	dir, err := OpenDir(out)
+	dir, err := OpenDir(context.Background(), out, DirOptions{})
 	if err != nil {
 		return err
 	}

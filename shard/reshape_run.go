@@ -179,7 +179,7 @@ func (r *reshaping) plan(ctx context.Context) error {
 	for _, sub := range groups {
 		dir := r.dir
 		if sub != "" {
-			dir, sub = &Dir{path: r.dir.join(sub)}, sub+"/"
+			dir, sub = r.dir.sub(sub), sub+"/"
 		}
 		for _, split := range splits {
 			r.targets = append(r.targets, target{dir: dir, sub: sub, split: split})

@@ -136,7 +136,7 @@ func TestReshapeFeatures(t *testing.T) {
 // supervise changes what a set's manifest says of supervised training.
 func supervise(t *testing.T, path string, s *Supervised) {
 	t.Helper()
-	dir, err := OpenDir(path)
+	dir, err := OpenDir(context.Background(), path, DirOptions{})
 	check(t, err)
 	defer dir.Close()
 	m := manifestOf(t, path)

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -17,7 +18,7 @@ func writeSet(t testing.TB, path string, shards int, give func(yield func([]byte
 
 func writeCompressedSet(t testing.TB, path string, shards int, c tfrecord.Compression, give func(yield func([]byte))) *Manifest {
 	t.Helper()
-	dir, err := OpenDir(path)
+	dir, err := OpenDir(context.Background(), path, DirOptions{})
 	check(t, err)
 	defer dir.Close()
 	m := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Name: "t", Compression: c.String()}

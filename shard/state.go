@@ -1,17 +1,17 @@
 package shard
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"io/fs"
-	"os"
+	"slices"
 	"strings"
+	"sync"
 	"unicode/utf8"
 
-	"github.com/tfrec/tfrec/internal/atomicfile"
+	"golang.org/x/sync/errgroup"
 )
 
 // The state of a run lies under .tfrec in the output folder: run.json names
@@ -48,11 +48,14 @@ type Run struct {
 // Done is what is known of a finished shard beside what the manifest says.
 type Done struct {
 	Info
-	// ModTime of the shard's file in nanoseconds since 1970.
-	ModTime int64 `json:"mod_time"`
-	// IndexBytes and IndexModTime are those of its index; 0 without one.
-	IndexBytes   int64 `json:"index_bytes,omitempty"`
-	IndexModTime int64 `json:"index_mod_time,omitempty"`
+	// ModTime of the shard's file in nanoseconds since 1970, and in an object store
+	// the Version that it has there.
+	ModTime int64  `json:"mod_time"`
+	Version string `json:"version,omitempty"`
+	// IndexBytes, IndexModTime and IndexVersion are those of its index; 0 without one.
+	IndexBytes   int64  `json:"index_bytes,omitempty"`
+	IndexModTime int64  `json:"index_mod_time,omitempty"`
+	IndexVersion string `json:"index_version,omitempty"`
 	// Source is where the inputs lay on this machine: other files of the same
 	// names and times are other inputs.
 	Source string `json:"source,omitempty"`
@@ -134,81 +137,116 @@ func (d *Dir) PutRun(r *Run) error {
 
 // Done reads what is known of a finished shard. It is nil when nothing is, or
 // when the shard or its index in place is not the one that was recorded:
-// another size, or another time and, for the shard, another content. With
-// content set the shard is read whatever its time.
+// another size, or another time or version and, for the shard, another content.
+// With content set the shard is read whatever its time.
 func (d *Dir) Done(file string, content bool) *Done {
+	return d.done(file, content, d.at.stamp)
+}
+
+// AllDone returns Done of each file. In a store that takes a list of what is there,
+// and a request a file.
+func (d *Dir) AllDone(ctx context.Context, files []string, content bool) ([]*Done, error) {
+	names := make([]string, 0, 2*len(files))
+	for _, file := range files {
+		names = append(names, file, indexName(file))
+	}
+	stamps, err := d.at.stamps(names)
+	if err != nil {
+		return nil, err
+	}
+	known := func(name string) (stamp, bool) {
+		s, ok := stamps[name]
+		return s, ok
+	}
+	all := make([]*Done, len(files))
+	var g errgroup.Group
+	g.SetLimit(d.at.atOnce())
+	for i, file := range files {
+		if ctx.Err() != nil {
+			break
+		}
+		g.Go(func() error {
+			all[i] = d.done(file, content, known)
+			return nil
+		})
+	}
+	g.Wait() // no error: what cannot be read is not known
+	return all, ctx.Err()
+}
+
+func (d *Dir) done(file string, content bool, look func(name string) (stamp, bool)) *Done {
 	done := new(Done)
-	if !d.readState(shardsDir+"/"+file+".json", done) || done.File != file {
+	if !d.readState(stateOf(file), done) || done.File != file {
 		return nil
 	}
-	st, err := os.Stat(d.join(file))
-	if err != nil || !st.Mode().IsRegular() || st.Size() != done.Bytes {
+	is, ok := look(file)
+	if !ok || is.bytes != done.Bytes {
 		return nil
 	}
-	if (content || st.ModTime().UnixNano() != done.ModTime) && !d.HasContent(done.Info) {
+	if (content || is != stamp{done.Bytes, done.ModTime, done.Version}) && !d.HasContent(done.Info) {
 		return nil
 	}
-	if bytes, modTime := d.stampOfIndex(file); bytes != done.IndexBytes || modTime != done.IndexModTime {
+	if index, _ := look(indexName(file)); index != (stamp{done.IndexBytes, done.IndexModTime, done.IndexVersion}) {
 		return nil
 	}
 	return done
 }
 
-// stampOfIndex returns size and time of the index of a shard; 0 without one.
-func (d *Dir) stampOfIndex(file string) (bytes, modTime int64) {
-	st, err := os.Stat(d.join(IndexPath(file)))
-	if err != nil {
-		return 0, 0
-	}
-	return st.Size(), st.ModTime().UnixNano()
-}
+// stateOf is the name of the file with what is known of a shard.
+func stateOf(file string) string { return shardsDir + "/" + file + ".json" }
 
 // Remembered calls yield with every input recorded for any shard of the folder
 // that was made from source, whether or not the shard is still in place.
 func (d *Dir) Remembered(source string, yield func(Input)) {
-	entries, _ := os.ReadDir(d.join(shardsDir))
-	for _, e := range entries {
-		done := new(Done)
-		if d.readState(shardsDir+"/"+e.Name(), done) && done.Source == source {
-			for _, in := range done.Inputs {
+	names, _ := d.at.list(shardsDir)
+	for batch := range slices.Chunk(names, d.at.atOnce()) {
+		recorded := make([]Done, len(batch))
+		var reading sync.WaitGroup
+		for i, name := range batch {
+			reading.Go(func() {
+				if !d.readState(shardsDir+"/"+name, &recorded[i]) || recorded[i].Source != source {
+					recorded[i].Inputs = nil
+				}
+			})
+		}
+		reading.Wait()
+		for i := range recorded {
+			for _, in := range recorded[i].Inputs {
 				yield(in)
 			}
 		}
 	}
 }
 
-// PutDone records a finished shard. It fills in the times.
+// PutDone records a finished shard. It fills in the times and versions.
 func (d *Dir) PutDone(done *Done) error {
-	st, err := os.Stat(d.join(done.File))
-	if err != nil {
-		return err
+	is, ok := d.at.stamp(done.File)
+	if !ok {
+		return &fs.PathError{Op: "look at the shard", Path: d.join(done.File), Err: fs.ErrNotExist}
 	}
-	done.ModTime = st.ModTime().UnixNano()
-	done.IndexBytes, done.IndexModTime = d.stampOfIndex(done.File)
-	return d.putState(shardsDir+"/"+done.File+".json", done)
+	done.ModTime, done.Version = is.modTime, is.version
+	index, _ := d.at.stamp(indexName(done.File))
+	done.IndexBytes, done.IndexModTime, done.IndexVersion = index.bytes, index.modTime, index.version
+	return d.putState(stateOf(done.File), done)
 }
 
 // Forget drops what is recorded of shards other than those named.
 func (d *Dir) Forget(keep []string) error {
-	entries, err := os.ReadDir(d.join(shardsDir))
+	names, err := d.at.list(shardsDir)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			return nil
-		}
 		return err
 	}
 	kept := make(map[string]bool, len(keep))
 	for _, file := range keep {
 		kept[file+".json"] = true
 	}
-	for _, e := range entries {
-		if !kept[e.Name()] {
-			if err := atomicfile.Remove(d.join(shardsDir + "/" + e.Name())); err != nil {
-				return err
-			}
+	var gone []string
+	for _, name := range names {
+		if !kept[name] {
+			gone = append(gone, shardsDir+"/"+name)
 		}
 	}
-	return nil
+	return d.at.remove(gone...)
 }
 
 // Reset forgets everything that is recorded in the folder.
@@ -223,16 +261,8 @@ func (d *Dir) Reset() error {
 const maxState = 1 << 30
 
 func (d *Dir) readState(name string, v any) bool {
-	f, err := os.Open(d.join(name))
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	if st, err := f.Stat(); err != nil || !st.Mode().IsRegular() || st.Size() > maxState {
-		return false
-	}
-	data, err := io.ReadAll(io.LimitReader(f, maxState+1))
-	return err == nil && len(data) <= maxState && json.Unmarshal(data, v) == nil
+	data, err := d.Read(name, maxState)
+	return err == nil && json.Unmarshal(data, v) == nil
 }
 
 // PutState writes a state file of the caller's own under .tfrec.
@@ -246,9 +276,6 @@ func (d *Dir) putState(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("state %s: %w", name, err)
-	}
-	if err := os.MkdirAll(d.join(shardsDir), 0o755); err != nil {
-		return err
 	}
 	return d.Put(name, append(data, '\n'))
 }

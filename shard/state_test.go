@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"os"
 	"path/filepath"
 	"testing"
@@ -9,7 +10,7 @@ import (
 // State that is no file of a reasonable size is none: it is never read into
 // memory, nor waited for.
 func TestStateIsBounded(t *testing.T) {
-	dir, err := OpenDir(filepath.Join(t.TempDir(), "out"))
+	dir, err := OpenDir(context.Background(), filepath.Join(t.TempDir(), "out"), DirOptions{})
 	check(t, err)
 	defer dir.Close()
 	check(t, dir.PutState("x.json", 7))

@@ -79,7 +79,7 @@ func deepSet(t testing.TB, harm func(records []*sampleRecord)) string {
 	}
 	harm(records)
 	path := filepath.Join(t.TempDir(), "set")
-	dir, err := OpenDir(path)
+	dir, err := OpenDir(context.Background(), path, DirOptions{})
 	check(t, err)
 	defer dir.Close()
 	m := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Name: "t", Compression: "none", Records: RecordExample, Labels: deepLabels}

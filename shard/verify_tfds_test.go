@@ -64,7 +64,7 @@ func TestVerifyNamesLabelsWithoutAName(t *testing.T) {
 	for i := range m.Splits[0].Shards {
 		m.Splits[0].Shards[i].Labels = nil
 	}
-	d, err := OpenDir(dir)
+	d, err := OpenDir(context.Background(), dir, DirOptions{})
 	check(t, err)
 	check(t, d.PutSet(m))
 	check(t, d.Close())

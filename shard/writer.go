@@ -3,14 +3,10 @@ package shard
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"hash"
-	"io/fs"
-	"os"
-	"path/filepath"
+	"io"
 
-	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -26,14 +22,15 @@ type WriterOptions struct {
 // puts it in place whole; a process that dies before leaves a temporary file
 // that Dir.Sweep removes. Not safe for concurrent use.
 type Writer struct {
-	dir  *Dir
-	file string
-	data *sink
-	out  *tfrecord.Writer
+	dir   *Dir
+	file  string
+	data  *sink
+	draft draft // that data writes into
+	out   *tfrecord.Writer
 
-	indexFile *os.File // nil for compressed shards
-	index     []byte   // that is not in indexFile yet
-	part      bool     // of a set whose folders its maker syncs
+	indexDraft draft  // nil for compressed shards
+	index      []byte // that is not in indexDraft yet
+	part       bool   // of a set whose folders its maker syncs
 }
 
 // indexBuffer is how much of an index is written at a time.
@@ -62,13 +59,7 @@ func (d *Dir) createPart(file string, o WriterOptions) (*Writer, error) {
 }
 
 // syncNames makes the names of the shards and indexes in the folder last.
-func (d *Dir) syncNames() error {
-	err := atomicfile.SyncDir(d.join(IndexDir))
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return err
-	}
-	return atomicfile.SyncDir(d.path)
-}
+func (d *Dir) syncNames() error { return d.at.syncNames() }
 
 func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
 	if err := checkName(file); err != nil {
@@ -77,17 +68,15 @@ func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
 	if err := attempted("create", d.join(file)); err != nil {
 		return nil, err
 	}
-	temp, err := d.tempDir()
+	sum := sha256.New()
+	f, err := d.at.create(file, sum)
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: d, file: file, data: &sink{sum: sha256.New()}}
-	if w.data.f, err = os.CreateTemp(temp, file+".*"); err != nil {
-		return nil, err
-	}
+	w := &Writer{dir: d, file: file, data: &sink{f: f, sum: sum}, draft: f}
 	w.out, err = tfrecord.NewWriter(w.data, tfrecord.WriterOptions{Compression: o.Compression, Level: o.Level})
 	if err == nil && (o.Compression == tfrecord.Auto || o.Compression == tfrecord.None) {
-		w.indexFile, err = os.CreateTemp(temp, file+".idx.*")
+		w.indexDraft, err = d.at.create(indexName(file), nil)
 	}
 	if err != nil {
 		w.Abort()
@@ -102,7 +91,7 @@ func (w *Writer) WriteRecord(record []byte) error {
 	if err := w.out.WriteRecord(record); err != nil {
 		return w.explain(err)
 	}
-	if w.indexFile == nil {
+	if w.indexDraft == nil {
 		return nil
 	}
 	w.addIndex(offset, int64(len(record))+tfrecord.Overhead)
@@ -117,7 +106,7 @@ func (w *Writer) WriteFrames(frames []byte, sizes []int) error {
 	if err := w.out.WriteFrames(frames, len(sizes)); err != nil {
 		return w.explain(err)
 	}
-	if w.indexFile == nil {
+	if w.indexDraft == nil {
 		return nil
 	}
 	for _, n := range sizes {
@@ -139,7 +128,7 @@ func (w *Writer) writeIndex(least int) error {
 	if len(w.index) < least || len(w.index) == 0 {
 		return nil
 	}
-	if _, err := w.indexFile.Write(w.index); err != nil {
+	if _, err := w.indexDraft.Write(w.index); err != nil {
 		return w.explain(err)
 	}
 	w.index = w.index[:0]
@@ -163,26 +152,22 @@ func (w *Writer) commit() (Info, error) {
 	if err := w.out.Close(); err != nil {
 		return Info{}, err
 	}
-	path := w.dir.join(w.file)
-	// A shard that is replaced goes first: a crash between the two renames
+	// A shard that is replaced goes first: a crash before the new one is in place
 	// must not leave it beside the new one's index.
-	if err := atomicfile.Remove(path); err != nil {
+	if err := w.draft.clear(); err != nil {
 		return Info{}, err
 	}
-	if w.indexFile != nil {
+	if w.indexDraft != nil {
 		if err := w.writeIndex(0); err != nil {
 			return Info{}, err
 		}
-		if err := os.MkdirAll(filepath.Dir(IndexPath(path)), 0o755); err != nil {
+		if err := w.indexDraft.commit(w.part); err != nil {
 			return Info{}, err
 		}
-		if err := w.place(w.indexFile, IndexPath(path)); err != nil {
-			return Info{}, err
-		}
-	} else if err := atomicfile.Remove(IndexPath(path)); err != nil {
+	} else if err := w.dir.at.remove(indexName(w.file)); err != nil {
 		return Info{}, err
 	}
-	if err := w.place(w.data.f, path); err != nil {
+	if err := w.draft.commit(w.part); err != nil {
 		return Info{}, err
 	}
 	return Info{
@@ -193,43 +178,28 @@ func (w *Writer) commit() (Info, error) {
 	}, nil
 }
 
-func (w *Writer) place(f *os.File, path string) error {
-	if !w.part {
-		return place(f, path)
-	}
-	if err := attempted("place", path); err != nil {
-		return err
-	}
-	return atomicfile.Rename(f, path)
-}
-
 // Abort throws away what was written. It does nothing to a committed shard.
 func (w *Writer) Abort() {
 	if w.out != nil {
 		w.out.Close() // frees the compressor; its error is of no use here
 	}
-	atomicfile.Discard(w.data.f)
-	if w.indexFile != nil {
-		atomicfile.Discard(w.indexFile)
+	w.draft.discard()
+	if w.indexDraft != nil {
+		w.indexDraft.discard()
 	}
 }
 
 func (w *Writer) explain(err error) error {
-	return fmt.Errorf("write shard %s: %w", filepath.Join(w.dir.path, w.file), err)
+	return fmt.Errorf("write shard %s: %w", w.dir.join(w.file), err)
 }
 
-// sink is the shard's temporary file. It hashes what it writes and has the
-// kernel begin to write back early, so that the sync at the end is short.
+// sink hashes what it writes.
 type sink struct {
-	f     *os.File
+	f     io.Writer
 	sum   hash.Hash
 	bytes int64
-	begun int64 // bytes whose write-back has been asked for
-	aside bool  // whether to hash in another goroutine
+	aside bool // whether to hash in another goroutine
 }
-
-// writeBack is how much is written between two requests for write-back.
-const writeBack = 8 << 20
 
 // hashAside is how much is worth hashing in another goroutine while it is
 // written: hashing takes longer than a write that only goes to memory.
@@ -239,7 +209,7 @@ func (s *sink) Write(p []byte) (int, error) {
 	var n int
 	var err error
 	if !s.aside || len(p) < hashAside {
-		n, err = trialFile{s.f}.Write(p)
+		n, err = s.f.Write(p)
 		s.sum.Write(p)
 	} else {
 		hashed := make(chan struct{})
@@ -247,13 +217,9 @@ func (s *sink) Write(p []byte) (int, error) {
 			s.sum.Write(p)
 			close(hashed)
 		}()
-		n, err = trialFile{s.f}.Write(p)
+		n, err = s.f.Write(p)
 		<-hashed
 	}
 	s.bytes += int64(n)
-	if s.bytes-s.begun >= writeBack {
-		beginWriteBack(s.f, s.begun, s.bytes-s.begun)
-		s.begun = s.bytes
-	}
 	return n, err
 }

@@ -1,0 +1,307 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"hash"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+)
+
+// localFolder is a folder of the file system.
+type localFolder struct {
+	path    string
+	lock    *os.File // nil: only looked at, or below one that is locked
+	created []string // folders that opening it made, the outermost first
+}
+
+const lockFile = StateDir + "/lock"
+
+// togetherDir has a lock for each thing that processes that joined do one after
+// another.
+const togetherDir = StateDir + "/together"
+
+// openLocal makes a folder and locks it.
+func openLocal(path string, o DirOptions) (*localFolder, error) {
+	lock := atomicfile.Lock
+	if o.Join {
+		lock = atomicfile.LockShared
+	}
+	l := &localFolder{path: path}
+	state := filepath.Join(path, StateDir)
+	for dir := state; ; dir = filepath.Dir(dir) {
+		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
+			break
+		}
+		l.created = append([]string{dir}, l.created...)
+	}
+	if err := os.MkdirAll(state, 0o755); err != nil {
+		return nil, fmt.Errorf("make the output folder: %w", err)
+	}
+	f, err := take(l.join(lockFile), lock)
+	if err != nil {
+		if errors.Is(err, atomicfile.ErrLocked) {
+			err = ErrBusy
+		}
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	l.lock = f
+	return l, nil
+}
+
+// take opens and locks a file. It may go, with a process that leaves no trace,
+// between being opened and being locked: then it begins anew.
+func take(path string, lock func(*os.File) error) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		if err != nil {
+			return nil, fmt.Errorf("lock the output folder: %w", err)
+		}
+		if err := lock(f); err != nil {
+			f.Close()
+			return nil, err
+		}
+		locked, err1 := f.Stat()
+		named, err2 := os.Stat(path)
+		if err1 == nil && err2 == nil && os.SameFile(locked, named) {
+			return f, nil
+		}
+		f.Close()
+	}
+}
+
+func (l *localFolder) join(name string) string {
+	return filepath.Join(l.path, filepath.FromSlash(name))
+}
+
+func (l *localFolder) sub(name string) folder { return &localFolder{path: l.join(name)} }
+
+func (l *localFolder) alone(ctx context.Context, thing string, f func() error) error {
+	if err := os.MkdirAll(l.join(togetherDir), 0o755); err != nil {
+		return err
+	}
+	for {
+		lock, err := take(l.join(togetherDir+"/"+thing), atomicfile.Lock)
+		if err == nil {
+			defer lock.Close()
+			return f()
+		}
+		if !errors.Is(err, atomicfile.ErrLocked) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// close removes the folders that opening this one made, when nothing but its lock
+// was put into them and nobody else has joined.
+func (l *localFolder) close() error {
+	if l.lock == nil {
+		return nil
+	}
+	if len(l.created) > 0 && atomicfile.Lock(l.lock) == nil {
+		if entries, err := os.ReadDir(l.join(StateDir)); err == nil && onlyLocks(entries) {
+			os.RemoveAll(l.join(togetherDir)) // best effort: a lock file left behind does no harm
+			os.Remove(l.join(lockFile))
+			for i := len(l.created) - 1; i >= 0 && os.Remove(l.created[i]) == nil; i-- {
+			}
+		}
+	}
+	return l.lock.Close()
+}
+
+func onlyLocks(entries []fs.DirEntry) bool {
+	for _, e := range entries {
+		if name := StateDir + "/" + e.Name(); name != lockFile && name != togetherDir {
+			return false
+		}
+	}
+	return true
+}
+
+func (l *localFolder) put(name string, data []byte) error {
+	if strings.Contains(name, "/") {
+		if err := os.MkdirAll(filepath.Dir(l.join(name)), 0o755); err != nil {
+			return err
+		}
+	}
+	temp, err := l.tempDir()
+	if err != nil {
+		return err
+	}
+	return atomicfile.Write(temp, l.join(name), data)
+}
+
+func (l *localFolder) remove(names ...string) error {
+	touched := map[string]bool{}
+	for _, name := range names {
+		path := l.join(name)
+		err := attempted("remove", path)
+		if err == nil {
+			err = os.Remove(path)
+		}
+		switch {
+		case err == nil:
+			touched[filepath.Dir(path)] = true
+		case !errors.Is(err, fs.ErrNotExist):
+			return err
+		}
+	}
+	for dir := range touched {
+		if err := atomicfile.SyncDir(dir); err != nil {
+			return err
+		}
+	}
+	// Not without need: one who joined may have made it for an index to come.
+	if indexes := l.join(IndexDir); touched[indexes] {
+		os.Remove(indexes) // fails, as it should, when it still holds an index
+	}
+	return nil
+}
+
+func (l *localFolder) syncNames() error {
+	err := atomicfile.SyncDir(l.join(IndexDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return atomicfile.SyncDir(l.path)
+}
+
+func (l *localFolder) exists(name string) bool {
+	_, err := os.Lstat(l.join(name))
+	return err == nil
+}
+
+func (l *localFolder) existing(names []string) ([]string, error) {
+	var there []string
+	for _, name := range names {
+		if l.exists(name) {
+			there = append(there, name)
+		}
+	}
+	return there, nil
+}
+
+func (l *localFolder) list(folder string) ([]string, error) {
+	entries, err := os.ReadDir(l.join(folder))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	return names, nil
+}
+
+func (l *localFolder) stamp(name string) (stamp, bool) {
+	st, err := os.Stat(l.join(name))
+	if err != nil || !st.Mode().IsRegular() {
+		return stamp{}, false
+	}
+	return stamp{bytes: st.Size(), modTime: st.ModTime().UnixNano()}, true
+}
+
+func (l *localFolder) stamps(names []string) (map[string]stamp, error) {
+	found := make(map[string]stamp, len(names))
+	for _, name := range names {
+		if s, ok := l.stamp(name); ok {
+			found[name] = s
+		}
+	}
+	return found, nil
+}
+
+func (l *localFolder) atOnce() int { return 1 }
+
+func (l *localFolder) sweep(func(string) bool) error {
+	for _, dir := range []string{tempDir, togetherDir} {
+		if err := os.RemoveAll(l.join(dir)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// tempDir is the folder for files that have no final name yet. It lies inside
+// OUT, so that a rename never crosses file systems, and under a name that no
+// glob for shards matches.
+const tempDir = StateDir + "/tmp"
+
+// tempDir makes the folder of that name.
+func (l *localFolder) tempDir() (string, error) {
+	temp := l.join(tempDir)
+	if err := os.MkdirAll(temp, 0o755); err != nil {
+		return "", err
+	}
+	return temp, nil
+}
+
+func (l *localFolder) temp(prefix string) (*os.File, error) {
+	temp, err := l.tempDir()
+	if err != nil {
+		return nil, err
+	}
+	return os.CreateTemp(temp, prefix+".*")
+}
+
+func (l *localFolder) create(name string, _ hash.Hash) (draft, error) {
+	f, err := l.temp(path.Base(name))
+	if err != nil {
+		return nil, err
+	}
+	return &localDraft{f: f, path: l.join(name), inFolder: strings.Contains(name, "/")}, nil
+}
+
+// localDraft is a file below .tfrec/tmp. It has the kernel begin to write back
+// early, so that the sync at the end is short.
+type localDraft struct {
+	f        *os.File
+	path     string // to be
+	inFolder bool   // of its own, which may have to be made
+	bytes    int64
+	begun    int64 // bytes whose write-back has been asked for
+}
+
+// writeBack is how much is written between two requests for write-back.
+const writeBack = 8 << 20
+
+func (d *localDraft) Write(p []byte) (int, error) {
+	n, err := trialFile{d.f}.Write(p)
+	d.bytes += int64(n)
+	if d.bytes-d.begun >= writeBack {
+		beginWriteBack(d.f, d.begun, d.bytes-d.begun)
+		d.begun = d.bytes
+	}
+	return n, err
+}
+
+func (d *localDraft) clear() error { return atomicfile.Remove(d.path) }
+
+func (d *localDraft) commit(many bool) error {
+	if d.inFolder {
+		if err := os.MkdirAll(filepath.Dir(d.path), 0o755); err != nil {
+			return err
+		}
+	}
+	if !many {
+		return place(d.f, d.path)
+	}
+	if err := attempted("place", d.path); err != nil {
+		return err
+	}
+	return atomicfile.Rename(d.f, d.path)
+}
+
+func (d *localDraft) discard() { atomicfile.Discard(d.f) }
