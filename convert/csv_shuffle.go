@@ -140,6 +140,9 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 		wanted[j] = true
 		left += sh.buckets[j+1] - sh.buckets[j]
 	}
+	if sh.spill != nil { // of an attempt that failed
+		_ = sh.spill.Close()
+	}
 	sh.spill = spill.New(sh.buckets[len(sh.planned)], left, sh.o.heldRows(), func() (spill.File, error) { return sh.dir.TempFile("shuffle") })
 	workers := min(sh.o.workers(), runtime.GOMAXPROCS(0))
 	chunks := make(chan *openChunk, workers)
