@@ -197,6 +197,11 @@ func forget(dir *Dir) error {
 	if err := dir.Sweep(); err != nil {
 		return err
 	}
+	if run := dir.Run(); run != nil && run.Plan != "" {
+		if err := dir.Remove(reshardPlanFile, reshardFailureFile); err != nil {
+			return err
+		}
+	}
 	if err := dir.Reset(); err != nil {
 		return err
 	}

@@ -55,21 +55,30 @@ func replaceSet(ctx context.Context, in []string, out, name string, old []string
 	stage := *o
 	stage.Overwrite, stage.Name = false, name
 	report, err := reshape(ctx, in, dir.join(stageDir), &stage, v)
-	var j *journal
-	if err == nil {
-		j, err = dir.replacing(old)
-	}
-	if err == nil {
-		j.Report.ReshapeReport = *report
-		err = dir.putJournal(j)
-	}
 	if err != nil {
 		return nil, errors.Join(err, dir.abandonAppend())
 	}
-	if err := dir.finishAppend(j); err != nil {
-		return nil, fmt.Errorf("%w; the set is half replaced: the same command finishes it", err)
+	if err := dir.replaceByStaged(old, report); err != nil {
+		return nil, err
 	}
 	return report, nil
+}
+
+// replaceByStaged puts the set that is staged, which the report is of, in the place
+// of the one whose files are old.
+func (d *Dir) replaceByStaged(old []string, report *ReshapeReport) error {
+	j, err := d.replacing(old)
+	if err == nil {
+		j.Report.ReshapeReport = *report
+		err = d.putJournal(j)
+	}
+	if err != nil {
+		return errors.Join(err, d.abandonAppend())
+	}
+	if err := d.finishAppend(j); err != nil {
+		return fmt.Errorf("%w; the set is half replaced: the same command finishes it", err)
+	}
+	return nil
 }
 
 // replacing is the journal that puts what is staged in the place of the old

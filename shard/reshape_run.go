@@ -97,6 +97,7 @@ type reshaping struct {
 	targets []target
 	log     *targetLog // nil: each record goes to its split
 	files   []string   // that may be written, relative to the folder
+	planID  string     // of the ReshardPlan; empty without one
 	label   string     // key of the feature that labels are counted by; empty without one
 	scans   scanners
 	report  ReshapeReport
@@ -272,7 +273,7 @@ func (r *reshaping) announce() error {
 }
 
 func (r *reshaping) putRun() error {
-	return r.dir.PutRun(&Run{Name: r.name, Options: r.options, Files: r.files})
+	return r.dir.PutRun(&Run{Name: r.name, Options: r.options, Files: r.files, Plan: r.planID})
 }
 
 // finish writes what describes the shards, the manifest last.

@@ -22,14 +22,7 @@ import (
 //   - They are shuffled, large and in plain files: each is read from where it
 //     lies when its turn comes (reshape_fetch.go).
 func (r *reshaping) write(ctx context.Context) error {
-	for i := range r.targets {
-		t := &r.targets[i]
-		t.infos = make([]Info, t.shards)
-	}
-	r.label = r.in.bareLabel
-	if labels := labelKeys(r.in.described.Features); len(labels) > 0 {
-		r.label = labels[0]
-	}
+	r.prepare()
 	switch {
 	case r.contiguous():
 		return r.copySpans(ctx)
@@ -50,6 +43,19 @@ func (r *reshaping) write(ctx context.Context) error {
 			return err
 		})
 	return out.close(err)
+}
+
+// prepare has room for what comes of the shards, and finds out by which feature
+// labels are counted.
+func (r *reshaping) prepare() {
+	for i := range r.targets {
+		t := &r.targets[i]
+		t.infos = make([]Info, t.shards)
+	}
+	r.label = r.in.bareLabel
+	if labels := labelKeys(r.in.described.Features); len(labels) > 0 {
+		r.label = labels[0]
+	}
 }
 
 // maxOpenShards is how many targets have a shard open at a time. Records for

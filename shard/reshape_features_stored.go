@@ -1,0 +1,82 @@
+package shard
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// storedScan is what a featureScan saw, for another process to merge.
+type storedScan struct {
+	Records  int64        `json:"records"`
+	Others   int64        `json:"others,omitempty"`
+	Features []storedSeen `json:"features"` // by key
+}
+
+// storedSeen is a seenFeature.
+type storedSeen struct {
+	Key     InputKey `json:"key"`
+	Records int64    `json:"records"`
+	Kinds   []int    `json:"kinds"`
+	Values  *Range   `json:"values,omitempty"`
+	NotText bool     `json:"not_text,omitempty"`
+	Formats []int    `json:"formats,omitempty"`
+}
+
+// MarshalJSON implements json.Marshaler.
+func (s *featureScan) MarshalJSON() ([]byte, error) {
+	stored := storedScan{Records: s.records, Others: s.others, Features: []storedSeen{}}
+	for _, key := range sortedKeys(s.byKey) {
+		f := s.byKey[key]
+		stored.Features = append(stored.Features, storedSeen{
+			Key: InputKey(key), Records: f.records, Kinds: numbersOf(f.kinds[:]), Values: f.values.result(),
+			NotText: f.notText, Formats: numbersOf(f.formats[:]),
+		})
+	}
+	return json.Marshal(stored)
+}
+
+// UnmarshalJSON implements json.Unmarshaler. The scan is to be merged and
+// described; it cannot go on.
+func (s *featureScan) UnmarshalJSON(data []byte) error {
+	var stored storedScan
+	if err := json.Unmarshal(data, &stored); err != nil {
+		return err
+	}
+	*s = *newFeatureScan()
+	s.records, s.others = stored.Records, stored.Others
+	for _, seen := range stored.Features {
+		f := &seenFeature{key: string(seen.Key), records: seen.Records, notText: seen.NotText}
+		if seen.Values != nil {
+			f.values = span{*seen.Values, true}
+		}
+		if err := setNumbers(f.kinds[:], seen.Kinds); err != nil {
+			return err
+		}
+		if err := setNumbers(f.formats[:], seen.Formats); err != nil {
+			return err
+		}
+		s.byKey[f.key] = f
+	}
+	return nil
+}
+
+// numbersOf returns which of the marks are set.
+func numbersOf(marks []bool) []int {
+	var set []int
+	for i, on := range marks {
+		if on {
+			set = append(set, i)
+		}
+	}
+	return set
+}
+
+func setNumbers(marks []bool, set []int) error {
+	for _, i := range set {
+		if i < 0 || i >= len(marks) {
+			return fmt.Errorf("%d: there are %d", i, len(marks))
+		}
+		marks[i] = true
+	}
+	return nil
+}

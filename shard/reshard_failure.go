@@ -1,0 +1,60 @@
+package shard
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// reshardFailureFile is where the last error of a part or a shard lies, for the
+// run that planned: what comes back through a runner is text at best.
+const reshardFailureFile = StateDir + "/reshard-failure.json"
+
+// storedFailure is that error.
+type storedFailure struct {
+	Plan    string `json:"plan"`
+	Message string `json:"message"`
+	// Damage is set for a DamagedError.
+	Damage *storedDamage `json:"damage,omitempty"`
+}
+
+// storedDamage is a *tfrecord.Error.
+type storedDamage struct {
+	Name    InputKey      `json:"name"`
+	Record  int64         `json:"record"`
+	Offset  int64         `json:"offset"`
+	Part    tfrecord.Part `json:"part"`
+	Message string        `json:"message"`
+}
+
+// fail leaves an error for the run that planned, if it can.
+func (p *ReshardPlan) fail(ctx context.Context, err error) {
+	if errors.Is(err, context.Canceled) {
+		return // it is not what went wrong
+	}
+	dir, joining := p.join(context.WithoutCancel(ctx))
+	if joining != nil {
+		return
+	}
+	defer dir.Close()
+	failure := storedFailure{Plan: p.id, Message: err.Error()}
+	var damage *DamagedError
+	var fault *tfrecord.Error
+	if errors.As(err, &damage) && errors.As(err, &fault) {
+		failure.Damage = &storedDamage{InputKey(fault.Name), fault.Record, fault.Offset, fault.Part, fault.Err.Error()}
+	}
+	dir.putState(reshardFailureFile, &failure) // without it there is the runner's text
+}
+
+// failure returns the error that a part or a shard left; nil when none did.
+func (p *ReshardPlan) failure(dir *Dir) error {
+	var f storedFailure
+	if !dir.readState(reshardFailureFile, &f) || f.Plan != p.id {
+		return nil
+	}
+	if d := f.Damage; d != nil {
+		return &DamagedError{&tfrecord.Error{Name: string(d.Name), Record: d.Record, Offset: d.Offset, Part: d.Part, Err: errors.New(d.Message)}}
+	}
+	return errors.New(f.Message)
+}
