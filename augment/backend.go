@@ -21,13 +21,17 @@ const (
 	FloatPlanes
 )
 
-// Task is a decoded picture and what is to be made of it: a draw is applied, what
+// Task is a picture and what is to be made of it: a draw is applied, what
 // comes of it resized, and that brought into a form. A task that was done may be
 // changed and done again; it reuses the memory of its result.
 type Task struct {
-	// Image or Planes is the picture; the other one is nil. Neither is changed.
+	// Image or Planes is the picture, decoded; the other one is nil. Neither is changed.
 	Image  *Image
 	Planes *Planes
+	// Coded is the picture, a JPEG, where Image and Planes are both nil: who does the
+	// task decodes it first. Where that is the CPU, Image or Planes leads into
+	// Coded's memory afterwards: set both to nil for another picture.
+	Coded *Coded
 	// Width and Height are the size of the whole picture where Image was decoded
 	// at a part of it, as [Geometry] says. 0, 0: the size of Image.
 	Width, Height int
@@ -57,7 +61,7 @@ type Task struct {
 	Err error
 }
 
-// Backend does tasks. All backends make the same bytes.
+// Backend does tasks. All backends make the same bytes of decoded pictures.
 type Backend interface {
 	// Render does tasks, in any order, and returns when all are done: each has its
 	// result or its Err. An error of Render itself says that the backend is no
@@ -67,6 +71,15 @@ type Backend interface {
 	// Batch is how many tasks a call should have for the backend to be at its
 	// best.
 	Batch() int
+}
+
+// DecodingBackend is a backend that decodes JPEGs of tasks by itself. Its pixels may
+// be others than a [Codec]'s.
+type DecodingBackend interface {
+	Backend
+	// Decoder names all that its pixels depend on, such as "nvjpeg 12.2.2 sm_90
+	// hardware+GPU+hybrid"; "" where it decodes nothing, and each task's Codec does.
+	Decoder() string
 }
 
 // CPU is the backend of this package: it does the tasks one after the other,
@@ -88,6 +101,11 @@ func (CPU) Batch() int { return 1 }
 func (t *Task) render() error {
 	if err := t.check(); err != nil {
 		return err
+	}
+	if t.undecoded() {
+		if err := t.Decode(); err != nil {
+			return err
+		}
 	}
 	scratch, free := t.Scratch.orOwn()
 	defer free()
@@ -116,11 +134,11 @@ func (t *Task) render() error {
 // check refuses what makes no sense, before anything is computed.
 func (t *Task) check() error {
 	switch {
-	case (t.Image == nil) == (t.Planes == nil):
-		return errors.New("task: give Image or Planes")
+	case (t.Image == nil) == (t.Planes == nil) && !t.undecoded():
+		return errors.New("task: give Image or Planes, or else Coded")
 	case t.Form > FloatPlanes:
 		return fmt.Errorf("task: unknown form %d", t.Form)
-	case t.Form == YCbCr && (t.Planes == nil || len(t.Draw.Steps) > 0 || t.Resize == nil):
+	case t.Form == YCbCr && (!t.planar() || len(t.Draw.Steps) > 0 || t.Resize == nil):
 		return errors.New("task: only planes that are resized, with nothing drawn, become planes")
 	}
 	if t.Resize != nil {
@@ -131,11 +149,17 @@ func (t *Task) check() error {
 	if err := t.Normalize.Validate(); err != nil {
 		return err
 	}
-	if t.Planes != nil {
+	switch {
+	case t.undecoded():
+		return t.Coded.check()
+	case t.Planes != nil:
 		return t.Planes.check()
 	}
 	return t.Image.check()
 }
+
+// planar says whether the task begins with planes.
+func (t *Task) planar() bool { return t.Planes != nil || t.undecoded() && t.Coded.Planar }
 
 // pixels makes the pixels of the result.
 func (t *Task) pixels(scratch *Scratch) error {

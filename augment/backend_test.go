@@ -10,6 +10,7 @@ import (
 func TestCPUConforms(t *testing.T) {
 	t.Parallel()
 	backendtest.Run(t, augment.CPU{}, 900)
+	backendtest.RunCoded(t, augment.CPU{}, 300)
 }
 
 // TestTasksThatAreWrong have an error each, and no effect on the others.

@@ -21,6 +21,7 @@ type Info struct {
 
 	alpha  bool // some pixels may be transparent
 	planar bool // a JPEG whose planes the decoder gives as they are
+	usual  bool // a JPEG that backends are asked to decode
 }
 
 // Oriented is the size that decoding gives: Width and Height, exchanged for a picture on its side.
@@ -55,6 +56,8 @@ func (c *Codec) header(data []byte) (header, error) {
 		err = h.statJPEG(data)
 		if err == nil {
 			_, h.planar = c.jpeg.Planes(&h.jpeg)
+			_, h.usual = h.jpeg.Usual()
+			h.usual = h.usual && int64(h.Width)*int64(h.Height) <= maxCoded
 		}
 	case PNG:
 		err = h.statPNG(data)

@@ -69,6 +69,11 @@ type lowering struct {
 	channels      int
 	source        *Image
 	x, y          int
+	// decoded are the planes that the processor decodes, and where they lie.
+	decoded [3]struct {
+		plane *Image
+		at    raster.Place
+	}
 	// wrote is the operation that alone made all of the picture, to be changed
 	// where a flip follows; or -1.
 	wrote int
@@ -80,10 +85,17 @@ type lowering struct {
 
 // lower writes the program of a task that was checked.
 func (l *lowering) lower(t *Task) error {
-	if t.Form == YCbCr {
-		return l.toPlanes(t)
+	planes := t.Planes
+	if t.undecoded() {
+		if !t.Coded.info.usual {
+			return lacking("an unusual JPEG")
+		}
+		planes = l.decode(t.Coded)
 	}
-	if err := l.pixels(t); err != nil {
+	if t.Form == YCbCr {
+		return l.toPlanes(t, planes)
+	}
+	if err := l.pixels(t, planes); err != nil {
 		return err
 	}
 	t.ResultWidth, t.ResultHeight, t.Channels = l.width, l.height, l.channels
@@ -117,24 +129,30 @@ func (l *lowering) result(v raster.View, to []byte, row, rows int) {
 	b.Region, b.Pix, b.Row, b.Rows, b.Stride = raster.Result, to, row, rows, row
 }
 
-// pixels writes what makes the picture in pixels.
-func (l *lowering) pixels(t *Task) error {
+// pixels writes what makes the picture in pixels; planes are those of a task that begins with
+// them, or that are decoded.
+func (l *lowering) pixels(t *Task, planes *Planes) error {
 	steps := t.Draw.Steps
 	switch {
-	case t.Planes != nil && len(steps) > 0:
+	case t.undecoded() && !t.Coded.Planar:
+		l.openCoded(t.Coded, planes)
+		if err := l.steps(steps); err != nil {
+			return err
+		}
+	case planes != nil && len(steps) > 0:
 		if !t.Draw.TakesPlanes() {
 			return lacking("planes for that draw")
 		}
-		if err := l.planesStep(steps[0], t.Planes); err != nil {
+		if err := l.planesStep(steps[0], planes); err != nil {
 			return err
 		}
 		if err := l.steps(steps[1:]); err != nil {
 			return err
 		}
-	case t.Planes != nil && t.Resize != nil:
-		return l.renderRGB(t.Resize, t.Planes)
-	case t.Planes != nil:
-		l.convertBox(t.Planes, 0, 0, t.Planes.Y.Width, t.Planes.Y.Height)
+	case planes != nil && t.Resize != nil:
+		return l.renderRGB(t.Resize, planes)
+	case planes != nil:
+		l.convertBox(planes, 0, 0, planes.Y.Width, planes.Y.Height)
 		return nil
 	default:
 		l.open(t.Image)
@@ -182,8 +200,13 @@ func (l *lowering) read() raster.View {
 	return l.view
 }
 
-// send has a part of a picture sent.
+// send has a part of a picture sent, unless the processor has it.
 func (l *lowering) send(im *Image, x, y, w, h int) raster.View {
+	for _, d := range l.decoded {
+		if d.plane == im {
+			return raster.View{At: d.at, Stride: int32(im.Stride), Step: 1}.Move(x, y)
+		}
+	}
 	n := w * im.Channels
 	l.huge = l.huge || max(n, h) > math.MaxInt32
 	at := l.p.Add(raster.Buffer{

@@ -14,6 +14,7 @@ import (
 func TestProgramsStayInTheirBuffers(t *testing.T) {
 	t.Parallel()
 	backendtest.Run(t, bounds{t}, 900)
+	backendtest.RunCoded(t, bounds{t}, 600)
 }
 
 // bounds is the CPU as a backend, that looks at each task's program.

@@ -103,15 +103,15 @@ func (l *lowering) weigh(dst, src raster.View, channels, w, h int, across, down 
 }
 
 // toPlanes is [ResizeSpec.RenderPlanes].
-func (l *lowering) toPlanes(t *Task) error {
-	g := t.Resize.Geometry(t.Planes.Width, t.Planes.Height)
+func (l *lowering) toPlanes(t *Task, planes *Planes) error {
+	g := t.Resize.Geometry(planes.Width, planes.Height)
 	to, err := parseSampling(t.Subsampling)
-	if err != nil || t.Resize.checkPlanes(t.Planes, g) != nil {
+	if err != nil || t.Resize.checkShape(planes, g) != nil {
 		return lacking("a resize of planes that is wrong")
 	}
 	t.YCbCr.reset(g.Width, g.Height, to)
 	t.ResultWidth, t.ResultHeight, t.Channels = g.Width, g.Height, 3
-	views := l.renderPlanes(t.Resize, t.Planes, g, &t.YCbCr, to)
+	views := l.renderPlanes(t.Resize, planes, g, &t.YCbCr, to)
 	for i, out := range t.YCbCr.images() {
 		l.result(views[i], out.Pix, out.Width, out.Height)
 	}
@@ -121,7 +121,7 @@ func (l *lowering) toPlanes(t *Task) error {
 // renderRGB is [ResizeSpec.RenderRGB].
 func (l *lowering) renderRGB(s *ResizeSpec, src *Planes) error {
 	g := s.Geometry(src.Width, src.Height)
-	if s.checkPlanes(src, g) != nil {
+	if s.checkShape(src, g) != nil {
 		return lacking("a resize of planes that is wrong")
 	}
 	inner := g

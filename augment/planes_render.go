@@ -62,11 +62,16 @@ func (s ResizeSpec) RenderRGB(dst *Image, src *Planes, g Geometry, scratch *Scra
 
 // checkPlanes refuses what can't be rendered.
 func (s ResizeSpec) checkPlanes(src *Planes, g Geometry) error {
-	if !s.Filter.valid() || !s.TakesPlanes() {
-		return fmt.Errorf("resize: filter %v has no way with planes", s.Filter)
-	}
 	if err := src.check(); err != nil {
 		return fmt.Errorf("resize: %w", err)
+	}
+	return s.checkShape(src, g)
+}
+
+// checkShape is checkPlanes without regard to samples.
+func (s ResizeSpec) checkShape(src *Planes, g Geometry) error {
+	if !s.Filter.valid() || !s.TakesPlanes() {
+		return fmt.Errorf("resize: filter %v has no way with planes", s.Filter)
 	}
 	if src.Width > maxSource || src.Height > maxSource {
 		return fmt.Errorf("resize of %dx%d: no side of the source may be over %d pixels", src.Width, src.Height, maxSource)

@@ -4,11 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu/internal/cuda"
+	"github.com/tfrec/tfrec/gpu/internal/nvjpeg"
 	"github.com/tfrec/tfrec/internal/raster"
 )
 
@@ -40,24 +42,29 @@ type Options struct {
 	// Streams is how many batches are in flight: while one is computed others
 	// are copied to the GPU and back. Default: 3, at most 16.
 	Streams int
-	// Batch is how many pictures [Backend.Batch] asks for. Default: 32.
+	// Decode has nvJPEG decode the JPEGs of tasks ([augment.Task.Coded]) to other pixels than
+	// the CPU's; see [Backend.Decoder]. Open fails where there is no nvJPEG.
+	Decode bool
+	// Batch is how many pictures [Backend.Batch] asks for. Default: 32, or 64 with Decode.
 	Batch int
 	// Memory is how much of the GPU's memory a batch may take, in bytes; larger
 	// ones are halved. Default: a share of what is free, at most 1 GiB.
 	Memory int64
-	// Required has [Backend.Render] fail where the GPU does. Otherwise the CPU goes
-	// on, and nothing is lost.
+	// Required has [Backend.Render] fail where the GPU does, and where it has no memory
+	// for a JPEG that it is to decode. Otherwise the CPU goes on, and nothing is lost.
 	Required bool
 	// Note is told, once, that the CPU goes on and why. It may be nil.
 	Note func(sentence string)
 }
 
-// Backend does tasks on a GPU, with the bytes of [augment.CPU]. What the GPU has
-// no kernel for, a picture at a time, and what it has no room for is done on the CPU.
+// Backend does tasks on a GPU, with the bytes of [augment.CPU] but for JPEGs that it decodes. What
+// the GPU has no kernel for, a picture at a time, and what it has no room for is done on the CPU.
 // It may be used by many goroutines.
 type Backend struct {
 	options Options
 	device  *cuda.Device
+	library *nvjpeg.Library // nil without Options.Decode
+	decoder string
 	kernels [raster.Kinds]*cuda.Function
 	jobs    chan *job
 	streams sync.WaitGroup
@@ -81,6 +88,13 @@ type Stats struct {
 	// NoRoom are those on the CPU that the GPU had no memory for, Halved the
 	// batches that were halved for lack of it.
 	NoRoom, Halved int64
+	// Decoded are the JPEGs that nvJPEG decoded, by what of it did: "hardware", "GPU" or
+	// "hybrid". Refused are those that it was asked to decode and that the CPU had to, by what
+	// nvJPEG says of them.
+	Decoded, Refused map[string]int64
+	// Stranded are the JPEGs that the CPU had to decode because the GPU failed or had no
+	// memory for them: [augment.Coded.Stranded].
+	Stranded int64
 	// Failure is what ended the use of the GPU; nil while it works.
 	Failure error
 }
@@ -91,18 +105,25 @@ type job struct {
 	programs []*raster.Program
 	cpu      []*augment.Task
 	noRoom   []int // of the tasks
+	lacks    error // what the last of these lacks
+	failed   int   // tasks that were not to be decoded
+	refused  []int // of the tasks, by nvJPEG
+	reasons  []string
 	err      error
 	done     chan struct{}
 }
 
 // Open opens a GPU. Errors wrap ErrNotBuilt, ErrNoDriver, ErrNoDevice,
-// ErrOldDriver or ErrOutOfMemory, and are a clear sentence each.
+// ErrOldDriver, ErrOutOfMemory or ErrNoNVJPEG, and are a clear sentence each.
 func Open(o Options) (*Backend, error) {
 	if o.Streams == 0 {
 		o.Streams = 3
 	}
 	if o.Batch == 0 {
 		o.Batch = 32
+		if o.Decode {
+			o.Batch = 64
+		}
 	}
 	if o.Streams < 1 || o.Streams > 16 || o.Batch < 1 || o.Memory < 0 || o.Device < 0 {
 		return nil, fmt.Errorf("gpu: device %d, %d streams, batches of %d, %d bytes: want 1 to 16 streams, 1 or more in a batch and nothing negative", o.Device, o.Streams, o.Batch, o.Memory)
@@ -112,7 +133,7 @@ func Open(o Options) (*Backend, error) {
 		return nil, err
 	}
 	b := &Backend{options: o, device: device, jobs: make(chan *job)}
-	b.stats.Lacking = map[string]int64{}
+	b.stats.Lacking, b.stats.Decoded, b.stats.Refused = map[string]int64{}, map[string]int64{}, map[string]int64{}
 	if err := b.start(); err != nil {
 		return nil, errors.Join(err, b.Close())
 	}
@@ -134,6 +155,11 @@ func (b *Backend) start() error {
 	}
 	for k := range raster.Kinds {
 		if b.kernels[k], err = module.Function("tfrec_" + k.String()); err != nil {
+			return err
+		}
+	}
+	if b.options.Decode {
+		if b.library, err = nvjpeg.Open(); err != nil {
 			return err
 		}
 	}
@@ -164,6 +190,11 @@ func (b *Backend) Close() error {
 // Device describes the GPU.
 func (b *Backend) Device() Info { return b.device.Info() }
 
+// Decoder is [augment.DecodingBackend.Decoder]: nvJPEG's version, the kind of GPU and the backends
+// of nvJPEG that it has, such as "nvjpeg 12.2.2 sm_90 hardware+GPU+hybrid"; "" without
+// [Options.Decode].
+func (b *Backend) Decoder() string { return b.decoder }
+
 // Batch is [augment.Backend.Batch].
 func (b *Backend) Batch() int { return b.options.Batch }
 
@@ -172,7 +203,7 @@ func (b *Backend) Stats() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	s := b.stats
-	s.Lacking = maps.Clone(s.Lacking)
+	s.Lacking, s.Decoded, s.Refused = maps.Clone(s.Lacking), maps.Clone(s.Decoded), maps.Clone(s.Refused)
 	if err := b.failure.Load(); err != nil {
 		s.Failure = *err
 	}
@@ -180,7 +211,9 @@ func (b *Backend) Stats() Stats {
 }
 
 // Render is [augment.Backend.Render]. It fails after Close, and with [Options.Required]
-// where the GPU failed; the tasks are not done then.
+// where the GPU failed; the tasks are not done then. JPEGs that nvJPEG refuses, or is not asked
+// for because their header says something unusual ([augment.Info.Usual]), are
+// decoded by their codec; so are all without [Options.Decode].
 func (b *Backend) Render(tasks []*augment.Task) error {
 	b.using.RLock()
 	defer b.using.RUnlock()
@@ -193,6 +226,7 @@ func (b *Backend) Render(tasks []*augment.Task) error {
 		b.lower(j, tasks)
 	} else {
 		j.cpu = append(j.cpu, tasks...)
+		b.strand(tasks)
 	}
 	if len(j.tasks) > 0 {
 		b.jobs <- j
@@ -214,14 +248,19 @@ func (b *Backend) Render(tasks []*augment.Task) error {
 			return err
 		}
 		j.cpu = append(j.cpu, j.tasks...)
+		b.strand(j.tasks)
 		j.noRoom = j.noRoom[:0]
-	}
-	for _, i := range j.noRoom {
-		j.cpu = append(j.cpu, j.tasks[i])
+	} else {
+		if err := b.settle(j); err != nil {
+			return err
+		}
+		for _, i := range slices.Concat(j.noRoom, j.refused) {
+			j.cpu = append(j.cpu, j.tasks[i])
+		}
 	}
 	b.mu.Lock()
 	b.stats.CPU += int64(len(j.cpu))
-	b.stats.GPU += int64(len(tasks) - len(j.cpu))
+	b.stats.GPU += int64(len(tasks) - len(j.cpu) - j.failed)
 	b.stats.NoRoom += int64(len(j.noRoom))
 	b.mu.Unlock()
 	return augment.CPU{}.Render(j.cpu[early:])
@@ -230,6 +269,15 @@ func (b *Backend) Render(tasks []*augment.Task) error {
 // lower sorts out which tasks are for the GPU.
 func (b *Backend) lower(j *job, tasks []*augment.Task) {
 	for _, t := range tasks {
+		if t.Coded != nil {
+			t.Coded.Stranded = false
+			if b.decoder == "" || !t.Coded.Info().Usual() {
+				if t.Err = t.Decode(); t.Err != nil {
+					j.failed++
+					continue
+				}
+			}
+		}
 		n := len(j.programs)
 		if n == cap(j.programs) {
 			j.programs = append(j.programs, new(raster.Program))
@@ -283,6 +331,7 @@ func (b *Backend) putJob(j *job) {
 	}
 	clear(j.tasks)
 	clear(j.cpu)
-	j.tasks, j.programs, j.cpu, j.noRoom, j.err = j.tasks[:0], j.programs[:0], j.cpu[:0], j.noRoom[:0], nil
+	j.tasks, j.programs, j.cpu = j.tasks[:0], j.programs[:0], j.cpu[:0]
+	j.noRoom, j.refused, j.reasons, j.lacks, j.failed, j.err = j.noRoom[:0], j.refused[:0], j.reasons[:0], nil, 0, nil
 	b.free.Put(j)
 }

@@ -34,6 +34,16 @@ func TestConforms(t *testing.T) {
 	}
 }
 
+// TestConformsWithCoded has the CPU decode: the bytes are its own.
+func TestConformsWithCoded(t *testing.T) {
+	b := open(t, gpu.Options{Required: true})
+	backendtest.RunCoded(t, b, 600)
+	s := b.Stats()
+	if s.GPU < 10*s.CPU || len(s.Decoded) > 0 || b.Decoder() != "" {
+		t.Errorf("%+v with decoder %q", s, b.Decoder())
+	}
+}
+
 // TestColors is all 16.8 million of them.
 func TestColors(t *testing.T) {
 	b := open(t, gpu.Options{Required: true})

@@ -11,8 +11,10 @@ import (
 // that one copy brings all they need there, few launches do it, and one copy
 // fetches what they made:
 //
-//	operations │ tables │ inputs │ work │ results
-//	└──────── up ────────────────┘        └ down ┘
+//	operations │ tables │ inputs │ decoded │ work │ results
+//	└──────── up ────────────────┘                  └ down ┘
+//
+// Planes of JPEGs are decoded to their places before the operations are done.
 type batch struct {
 	programs []*raster.Program
 
@@ -73,6 +75,7 @@ func (b *batch) layOut(programs []*raster.Program) {
 	end := align(b.tablesAt + int64(len(b.tables)))
 	end = b.place(raster.Input, end)
 	b.up = end
+	end = b.place(raster.Decoded, end)
 	end = b.place(raster.Work, end)
 	results := end
 	b.size = b.place(raster.Result, end)

@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/tfrec/tfrec/gpu/internal/cuda"
+	"github.com/tfrec/tfrec/gpu/internal/nvjpeg"
 )
 
 // stream does one job after the other, on a goroutine with a thread of its own.
@@ -15,7 +16,11 @@ type stream struct {
 	memory   kept[*cuda.Buffer]
 	up, down kept[*cuda.HostBuffer]
 	batch    batch
-	limit    int64 // of a batch's memory, less once it was too much
+	limit    int64            // of a batch's memory, less once it was too much
+	decoder  *nvjpeg.Decoder  // nil where the CPU decodes
+	pictures []nvjpeg.Picture // of the batch
+	coded    []int            // which programs these are of
+	resigned bool             // there was no memory for a JPEG, however long that was waited for
 }
 
 // serve does jobs until there are no more. It first says whether it can.
@@ -27,11 +32,14 @@ func (b *Backend) serve(opened chan<- error) {
 		return
 	}
 	defer s.cuda.Close() // what went wrong was told by a job
-	s.reached, err = s.cuda.NewEvent()
+	if s.reached, err = s.cuda.NewEvent(); err == nil {
+		err = s.openDecoder()
+	}
 	opened <- err
 	if err != nil {
 		return
 	}
+	defer s.closeDecoder()
 	for j := range b.jobs {
 		j.err = s.do(j, 0, len(j.programs))
 		j.done <- struct{}{}
@@ -42,14 +50,21 @@ func (b *Backend) serve(opened chan<- error) {
 // many for the memory there is.
 func (s *stream) do(j *job, first, end int) error {
 	s.batch.layOut(j.programs[first:end])
+	s.findCoded()
 	many := end-first > 1
 	if !many || s.batch.size <= s.limit {
 		err := s.carryOut()
+		if !many && len(s.pictures) > 0 {
+			err = s.insist(err)
+		}
+		if err == nil {
+			s.tell(j, first)
+		}
 		if !errors.Is(err, cuda.ErrOutOfMemory) {
 			return err
 		}
 		if !many {
-			j.noRoom = append(j.noRoom, first)
+			j.noRoom, j.lacks = append(j.noRoom, first), err
 			return nil
 		}
 		s.limit = min(s.limit, s.batch.size/2)
@@ -71,6 +86,9 @@ func (s *stream) carryOut() error {
 		return err
 	}
 	memory, up, down := s.memory.buffer, s.up.buffer, s.down.buffer
+	if err := s.decode(); err != nil {
+		return err
+	}
 	b.write(up.Bytes()[:b.up], memory.Address(0))
 	if err := s.compute(memory, up, down); err != nil {
 		// What was queued until then uses the buffers, which half of the batch gets next.

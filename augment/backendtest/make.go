@@ -39,12 +39,7 @@ func newMaker(t testing.TB, seed uint64) *maker {
 
 // fill makes the task another one. Its results stay, to be written over.
 func (m *maker) fill(t *augment.Task) {
-	t.Image, t.Planes, t.Resize, t.Draw = nil, nil, nil, augment.Draw{}
-	t.Width, t.Height, t.Subsampling, t.Err = 0, 0, "", nil
-	t.Form = augment.Pixels
-	t.Normalize = augment.Normalize{}
-	t.Scratch = &augment.Scratch{Codec: m.codec}
-	m.n++
+	m.empty(t)
 	w, h := m.side(), m.side()
 	planar := m.chance(0.5)
 	if planar {
@@ -52,10 +47,25 @@ func (m *maker) fill(t *augment.Task) {
 	} else {
 		t.Image = m.image(w, h, 1+2*m.r.IntN(2))
 	}
+	m.wish(t, w, h, planar)
+}
+
+// empty leaves of a task nothing but its memory.
+func (m *maker) empty(t *augment.Task) {
+	t.Image, t.Planes, t.Resize, t.Draw = nil, nil, nil, augment.Draw{}
+	t.Width, t.Height, t.Subsampling, t.Err = 0, 0, "", nil
+	t.Form = augment.Pixels
+	t.Normalize = augment.Normalize{}
+	t.Scratch = &augment.Scratch{Codec: m.codec}
+	m.n++
+}
+
+// wish decides what is to be made of a picture of w x h pixels, which may be one in planes.
+func (m *maker) wish(t *augment.Task, w, h int, planar bool) {
 	if m.chance(0.6) {
 		t.Draw = m.draw(w, h)
 	}
-	if planar && len(t.Draw.Steps) > 0 && (!t.Draw.TakesPlanes() || t.Planes.Denom > 1 && isCrop(t.Draw.Steps[0])) {
+	if planar && len(t.Draw.Steps) > 0 && (!t.Draw.TakesPlanes() || t.Planes != nil && t.Planes.Denom > 1 && isCrop(t.Draw.Steps[0])) {
 		t.Draw = augment.Draw{}
 	}
 	if m.chance(0.7) {
@@ -64,7 +74,7 @@ func (m *maker) fill(t *augment.Task) {
 	if planar && t.Resize != nil && len(t.Draw.Steps) == 0 && t.Resize.Filter == augment.Nearest {
 		t.Resize.Filter = augment.Bilinear
 	}
-	if !planar && len(t.Draw.Steps) == 0 && m.chance(0.3) { // decoded at a part of its size
+	if t.Image != nil && len(t.Draw.Steps) == 0 && m.chance(0.3) { // decoded at a part of its size
 		denom := 2 << m.r.IntN(3)
 		t.Width, t.Height = w*denom-m.r.IntN(denom), h*denom-m.r.IntN(denom)
 	}

@@ -15,7 +15,13 @@ import (
 // Run does so many random tasks with a backend, in batches of different sizes
 // and from several goroutines, and compares what comes of each. The tasks are
 // the same every time.
-func Run(t *testing.T, b augment.Backend, tasks int) {
+func Run(t *testing.T, b augment.Backend, tasks int) { run(t, b, tasks, (*maker).fill) }
+
+// RunCoded is Run with tasks whose pictures are JPEGs that nobody has decoded yet. The backend must
+// decode them to a codec's pixels, or leave that to the codec.
+func RunCoded(t *testing.T, b augment.Backend, tasks int) { run(t, b, tasks, (*maker).fillCoded) }
+
+func run(t *testing.T, b augment.Backend, tasks int, fill func(*maker, *augment.Task)) {
 	const goroutines = 3
 	var wg sync.WaitGroup
 	for g := range goroutines {
@@ -28,7 +34,7 @@ func Run(t *testing.T, b augment.Backend, tasks int) {
 				}
 				batch = batch[:1+m.r.IntN(len(batch))]
 				for _, task := range batch {
-					m.fill(task) // over what an earlier one left
+					fill(m, task) // over what an earlier one left
 				}
 				if err := b.Render(batch); err != nil {
 					t.Errorf("Render: %v", err)
@@ -112,6 +118,14 @@ type result struct {
 // expect does a task by the functions of package augment that are not a
 // backend's.
 func expect(t *augment.Task) (r result, err error) {
+	if t.Coded != nil {
+		own, coded := *t, *t.Coded
+		own.Coded, own.Image, own.Planes = &coded, nil, nil
+		if err := own.Decode(); err != nil {
+			return r, err
+		}
+		t = &own
+	}
 	var im augment.Image
 	scratch := augment.Scratch{}
 	if t.Scratch != nil {
@@ -162,9 +176,13 @@ func expect(t *augment.Task) (r result, err error) {
 func Describe(t *augment.Task) string {
 	ops, _ := json.Marshal(t.Draw)
 	var of string
-	if t.Image != nil {
+	switch {
+	case t.Coded != nil:
+		i := t.Coded.Info()
+		of = fmt.Sprintf("JPEG %dx%dx%d, orientation %d, to %d channels (planes: %v)", i.Width, i.Height, i.Channels, i.Orientation, t.Coded.Channels, t.Coded.Planar)
+	case t.Image != nil:
 		of = fmt.Sprintf("image %dx%dx%d of %dx%d", t.Image.Width, t.Image.Height, t.Image.Channels, t.Width, t.Height)
-	} else {
+	default:
 		of = fmt.Sprintf("planes %s of %dx%d at 1/%d", t.Planes.Subsampling, t.Planes.Width, t.Planes.Height, t.Planes.Denom)
 	}
 	return fmt.Sprintf("%s, draw %s, resize %+v, form %d %s", of, ops, t.Resize, t.Form, t.Subsampling)

@@ -65,3 +65,18 @@ func (h *Header) sampling() (Subsampling, bool) {
 	}
 	return 0, false
 }
+
+// Usual says, from the header alone, whether the picture is of a kind that every decoder in
+// hardware is made for: baseline or progressive Huffman coding with 8 bits, grayscale or YCbCr
+// whose planes are those of a [Subsampling], all in one scan unless progressive, tables of its own
+// with 8-bit entries. sub is SubGray for grayscale.
+func (h *Header) Usual() (sub Subsampling, ok bool) {
+	if h.SOF != markerSOF0 && h.SOF != markerSOF2 || h.Precision != 8 || h.NoTables || h.WideTables ||
+		h.SOF == markerSOF0 && h.FirstScan != h.N {
+		return 0, false
+	}
+	if h.ColorSpace == ColorGray {
+		return SubGray, true
+	}
+	return h.sampling()
+}

@@ -6,9 +6,10 @@ type Region uint8
 
 // The regions.
 const (
-	Work   Region = iota // made and used by operations; anyone's guess at first
-	Input                // what is sent to the processor
-	Result               // what is fetched from it
+	Work    Region = iota // made and used by operations; anyone's guess at first
+	Input                 // what is sent to the processor
+	Decoded               // what the processor decodes: planes of Program.Coded
+	Result                // what is fetched from it
 )
 
 // Buffer is a piece of memory of a program.
@@ -32,6 +33,20 @@ type Blob interface {
 	AppendTo(dst []byte) []byte
 }
 
+// Coded is a JPEG that a processor decodes before it does a program's operations.
+type Coded struct {
+	// Data is the file.
+	Data []byte
+	// Planes are its components, as stored: 1 or 3 of them.
+	Planes []CodedPlane
+}
+
+// CodedPlane is a component of a [Coded]: its size in samples, which lie close together from
+// the beginning of the buffer of that index on.
+type CodedPlane struct {
+	Buffer, Width, Height int
+}
+
 // Program is what is to be done for one picture. Its slices are reused by
 // [Program.Reset].
 type Program struct {
@@ -41,6 +56,8 @@ type Program struct {
 	// Stages has a number for each operation, which never gets smaller.
 	// Those of the same stage don't depend on each other.
 	Stages []int32
+	// Coded is what is decoded first; nothing without planes.
+	Coded Coded
 }
 
 // Reset empties the program.
@@ -48,6 +65,7 @@ func (p *Program) Reset() {
 	clear(p.Buffers) // lets the pictures go
 	clear(p.Blobs)
 	p.Buffers, p.Blobs, p.Ops, p.Stages = p.Buffers[:0], p.Blobs[:0], p.Ops[:0], p.Stages[:0]
+	p.Coded = Coded{Planes: p.Coded.Planes[:0]}
 }
 
 // Add appends a buffer and returns its place.

@@ -15,7 +15,7 @@ type Decoder struct {
 	counts  [backends]int64
 
 	// What a batch is made of.
-	group   []int
+	group   []*Picture
 	data    [][]byte
 	targets []target
 }
@@ -33,7 +33,7 @@ func (l *Library) NewDecoder(s *cuda.Stream) (*Decoder, error) {
 			// This chip doesn't have it.
 		case allocatorFailure:
 			d.Close()
-			return nil, fmt.Errorf("make a nvJPEG decoder: %w on GPU %d (%s)", cuda.ErrOutOfMemory, s.Device().Info().Index, s.Device().Info().Name)
+			return nil, d.noRoom("make a nvJPEG decoder")
 		default:
 			// The last one's is told: it wants the least of the GPU.
 			why = fmt.Errorf("%w: %s answers %s", ErrAbsent, l.Name(), status)
@@ -58,6 +58,23 @@ func (d *Decoder) first() handle {
 	return nil
 }
 
+// Backends returns the backends that there are, the first to be asked first.
+func (d *Decoder) Backends() []Backend {
+	var found []Backend
+	for b, h := range d.handles {
+		if h != nil {
+			found = append(found, Backend(b))
+		}
+	}
+	return found
+}
+
+// noRoom is the error where nvJPEG, which has memory of its own, gets none.
+func (d *Decoder) noRoom(what string) error {
+	i := d.stream.Device().Info()
+	return fmt.Errorf("%s: %w on GPU %d (%s)", what, cuda.ErrOutOfMemory, i.Index, i.Name)
+}
+
 // Counts returns how many pictures each backend decoded so far, by its number.
 func (d *Decoder) Counts() [3]int64 { return d.counts }
 
@@ -80,7 +97,7 @@ func (d *Decoder) Parse(data []byte) (Info, error) {
 	return info, nil
 }
 
-// parse reads a header, and refuses what no backend makes RGB or YCbCr of.
+// parse reads a header, and refuses what is neither gray nor of three components.
 func (d *Decoder) parse(h handle, data []byte) (Info, status) {
 	if len(data) == 0 {
 		return Info{}, badJPEG
@@ -104,9 +121,13 @@ type Plane struct {
 type Picture struct {
 	// Data is the JPEG. It is not changed, nor needed after Decode.
 	Data []byte
-	// To is of the decoder's stream and has room for the planes.
+	// To is of the decoder's stream and has room for the planes, as large as they
+	// are stored; gray pictures have one.
 	To     *cuda.Buffer
 	Planes [3]Plane
+	// Want are the sizes that the planes must have: another size in the header
+	// that nvJPEG reads is an error. None: any.
+	Want [3]struct{ Width, Height int }
 
 	// Info is what its header says.
 	Info Info
@@ -118,57 +139,75 @@ type Picture struct {
 }
 
 // Decode decodes pictures, each with the first backend that takes it, and waits for
-// them. What is wrong with a picture its Err says. Decode's own error is that of
-// the GPU: then none of the pictures is to be used.
-func (d *Decoder) Decode(pictures []Picture, f Format) error {
-	d.group, d.data, d.targets = d.group[:0], d.data[:0], d.targets[:0]
+// them. What fails and might not have to is tried once more with the same backend, by
+// itself, before the next one is asked, so that the backend, with the pixels, follows from the
+// picture. What is wrong with a picture its Err says. Decode's own error is that of
+// the GPU, or wraps cuda.ErrOutOfMemory: then none of the pictures is to be used.
+func (d *Decoder) Decode(pictures []Picture) error {
+	d.group = d.group[:0]
 	for i := range pictures {
 		p := &pictures[i]
 		p.Err = nil
-		if d.handles[Hardware] == nil || !d.prepare(p, Hardware, f) {
-			if err := d.one(p, f); err != nil {
+		if d.handles[Hardware] == nil || !d.prepare(p, Hardware) {
+			if err := d.one(p); err != nil {
 				return err
 			}
 			continue
 		}
-		d.group = append(d.group, i)
-		d.data = append(d.data, p.Data)
-		d.targets = append(d.targets, p.target())
+		d.group = append(d.group, p)
 	}
-	if len(d.group) == 0 {
+	defer clear(d.group)
+	return d.together(d.group)
+}
+
+// together decodes pictures that the chip's decoder takes, in one go or, where that fails,
+// in halves.
+func (d *Decoder) together(group []*Picture) error {
+	if len(group) == 0 {
 		return nil
 	}
-	s := d.handles[Hardware].decodeBatch(d.data, d.targets, f.number(), d.stream.Handle())
-	if err := d.stream.Synchronize(); err != nil {
-		return err
-	}
-	clear(d.data)
-	for _, i := range d.group {
-		p := &pictures[i]
-		if s == success {
-			p.Backend = Hardware
-			d.counts[Hardware]++
-			continue
+	for tries := 0; ; tries++ {
+		d.data, d.targets = d.data[:0], d.targets[:0]
+		for _, p := range group {
+			d.data = append(d.data, p.Data)
+			d.targets = append(d.targets, p.target())
 		}
-		// One of them is at fault: each by itself.
-		if err := d.one(p, f); err != nil {
+		s := d.handles[Hardware].decodeBatch(d.data, d.targets, d.stream.Handle())
+		clear(d.data)
+		if err := d.stream.Synchronize(); err != nil {
 			return err
 		}
+		switch {
+		case s == success:
+			for _, p := range group {
+				p.Backend = Hardware
+			}
+			d.counts[Hardware] += int64(len(group))
+			return nil
+		case s == allocatorFailure:
+			return d.noRoom("decode JPEGs")
+		case len(group) > 1:
+			if err := d.together(group[:len(group)/2]); err != nil {
+				return err
+			}
+			return d.together(group[len(group)/2:])
+		case s.final() || tries > 0:
+			return d.one(group[0])
+		}
 	}
-	return nil
 }
 
 // prepare parses a picture with a backend and says whether that takes it. Where the
 // picture has no room it notes that, as it notes why the picture is refused.
-func (d *Decoder) prepare(p *Picture, b Backend, f Format) bool {
+func (d *Decoder) prepare(p *Picture, b Backend) bool {
 	info, s := d.parse(d.handles[b], p.Data)
 	if s == success {
 		p.Info = info
-		if p.Err = p.fits(f); p.Err != nil {
+		if p.Err = p.fits(); p.Err != nil {
 			return false
 		}
 		var takes bool
-		if takes, s = d.handles[b].supports(f.number()); s == success && takes {
+		if takes, s = d.handles[b].supports(); s == success && takes {
 			return true
 		}
 		if s == success {
@@ -180,36 +219,39 @@ func (d *Decoder) prepare(p *Picture, b Backend, f Format) bool {
 }
 
 // one decodes a picture with the first backend, but for the chip's, that takes it.
-func (d *Decoder) one(p *Picture, f Format) error {
+func (d *Decoder) one(p *Picture) error {
+	p.Err = refusal(jpegNotSupported)
 	for b := GPU; b < backends; b++ {
 		h := d.handles[b]
-		if h == nil || !d.prepare(p, b, f) {
-			continue
+		for tries := 0; tries < 2 && h != nil && d.prepare(p, b); tries++ {
+			s := h.decode(p.target(), d.stream.Handle())
+			// The state is free again, and the picture's bytes, once all is done.
+			if err := d.stream.Synchronize(); err != nil {
+				return err
+			}
+			switch {
+			case s == success:
+				p.Backend, p.Err = b, nil
+				d.counts[b]++
+				return nil
+			case s == allocatorFailure:
+				return d.noRoom("decode a JPEG")
+			}
+			p.Err = refusal(s)
+			if s.final() {
+				break
+			}
 		}
-		s := h.decode(p.target(), f.number(), d.stream.Handle())
-		// The state is free again, and the picture's bytes, once all is done.
-		if err := d.stream.Synchronize(); err != nil {
-			return err
-		}
-		if s == success {
-			p.Backend, p.Err = b, nil
-			d.counts[b]++
-			return nil
-		}
-		p.Err = refusal(s)
-	}
-	if p.Err == nil {
-		p.Err = refusal(jpegNotSupported)
 	}
 	return nil
 }
 
-// fits says with an error whether the planes have room.
-func (p *Picture) fits(f Format) error {
-	if f == RGB {
-		return p.planeFits(0, 3*p.Info.Width, p.Info.Height)
-	}
+// fits says with an error whether the planes are as large as is wanted and have room.
+func (p *Picture) fits() error {
 	for i := range p.Info.Components {
+		if size := p.Info.Planes[i]; p.Want[i] != size && p.Want[0].Width > 0 {
+			return fmt.Errorf("%w: it finds a plane of %dx%d where there is one of %dx%d", ErrRefused, size.Width, size.Height, p.Want[i].Width, p.Want[i].Height)
+		}
 		if err := p.planeFits(i, p.Info.Planes[i].Width, p.Info.Planes[i].Height); err != nil {
 			return err
 		}
@@ -227,10 +269,7 @@ func (p *Picture) planeFits(i, row, rows int) error {
 
 func (p *Picture) target() target {
 	var t target
-	for i, q := range p.Planes {
-		if i > 0 && (q.Pitch == 0 || i >= p.Info.Components) {
-			break
-		}
+	for i, q := range p.Planes[:p.Info.Components] {
 		t.address[i], t.pitch[i] = p.To.Address(q.At), q.Pitch
 	}
 	return t

@@ -4,9 +4,12 @@
 //	decoder, err := library.NewDecoder(stream)
 //	defer decoder.Close()
 //	info, err := decoder.Parse(data)
-//	pictures := []nvjpeg.Picture{{Data: data, To: buffer, Planes: [3]nvjpeg.Plane{{Pitch: 3 * info.Width}}}}
-//	err = decoder.Decode(pictures, nvjpeg.RGB)
+//	pictures := []nvjpeg.Picture{{Data: data, To: buffer, Planes: [3]nvjpeg.Plane{{Pitch: info.Width}, …}}}
+//	err = decoder.Decode(pictures)
 //	if pictures[0].Err != nil { // this one nvJPEG refuses: decode it elsewhere
+//
+// Decoded pictures are planes of YCbCr, or of gray, as they are stored: enlarging the chroma and
+// converting colours is left to kernels, which do it as libjpeg does.
 //
 // For each picture the first that takes it does the work: the chip's own JPEG
 // decoder, a whole batch at a time; the GPU with the processor's help; the GPU for

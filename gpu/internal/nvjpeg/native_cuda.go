@@ -65,20 +65,20 @@ func (h *cHandle) parse(data []byte) (Info, status) {
 	return i, s
 }
 
-func (h *cHandle) supports(format int) (bool, status) {
+func (h *cHandle) supports() (bool, status) {
 	var takes C.int
-	s := status(C.native_supports(h.handle, C.int(format), &takes))
+	s := status(C.native_supports(h.handle, planar, &takes))
 	return takes != 0, s
 }
 
-func (h *cHandle) decode(to target, format int, stream uintptr) status {
+func (h *cHandle) decode(to target, stream uintptr) status {
 	image := (*C.native_image)(C.malloc(C.size_t(unsafe.Sizeof(C.native_image{}))))
 	defer C.free(unsafe.Pointer(image))
 	to.write(image)
-	return status(C.native_decode(h.handle, image, C.int(format), nativeStream(stream)))
+	return status(C.native_decode(h.handle, image, planar, nativeStream(stream)))
 }
 
-func (h *cHandle) decodeBatch(data [][]byte, to []target, format int, stream uintptr) status {
+func (h *cHandle) decodeBatch(data [][]byte, to []target, stream uintptr) status {
 	n := len(data)
 	// Arrays of pointers go to C in C's own memory.
 	pointers := C.malloc(C.size_t(n) * C.size_t(unsafe.Sizeof(uintptr(0))))
@@ -95,7 +95,7 @@ func (h *cHandle) decodeBatch(data [][]byte, to []target, format int, stream uin
 		unsafe.Slice((*C.size_t)(sizes), n)[i] = C.size_t(len(data[i]))
 		to[i].write(&unsafe.Slice((*C.native_image)(images), n)[i])
 	}
-	return status(C.native_decode_batch(h.handle, C.int(n), (**C.uchar)(pointers), (*C.size_t)(sizes), (*C.native_image)(images), C.int(format), nativeStream(stream)))
+	return status(C.native_decode_batch(h.handle, C.int(n), (**C.uchar)(pointers), (*C.size_t)(sizes), (*C.native_image)(images), planar, nativeStream(stream)))
 }
 
 func (h *cHandle) destroy() {

@@ -36,19 +36,9 @@ func (b Backend) String() string { return [...]string{"hardware", "GPU", "hybrid
 // number is the backend's in nvjpeg.h.
 func (b Backend) number() int { return [...]int{3, 2, 1}[b] }
 
-// Format is what is made of a picture.
-type Format int
-
-const (
-	// RGB is interleaved, in the first plane. Gray pictures have three equal
-	// channels.
-	RGB Format = iota
-	// YCbCr is planes as large as they are stored; gray pictures have one.
-	YCbCr
-)
-
-// number is the format's in nvjpeg.h.
-func (f Format) number() int { return [...]int{5, 1}[f] }
+// planar is the format that is asked for, NVJPEG_OUTPUT_YUV: planes as large as they are
+// stored.
+const planar = 1
 
 // Info is what a picture's header says.
 type Info struct {
@@ -65,12 +55,23 @@ type status int
 
 const (
 	success             status = 0
+	invalidParameter    status = 2
 	badJPEG             status = 3
 	jpegNotSupported    status = 4
 	allocatorFailure    status = 5
 	archMismatch        status = 7
 	implementationLacks status = 9
+	incompleteBitstream status = 10
 )
+
+// final says whether asking again would be answered in the same way.
+func (s status) final() bool {
+	switch s {
+	case invalidParameter, badJPEG, jpegNotSupported, archMismatch, implementationLacks, incompleteBitstream:
+		return true
+	}
+	return false
+}
 
 var statusNames = []string{
 	"success", "not initialised", "invalid parameter", "bad JPEG", "JPEG not supported", "allocator failure", "execution failed",
@@ -97,13 +98,12 @@ type native interface {
 type handle interface {
 	// parse reads a header. The picture's bytes must stay until the next call.
 	parse(data []byte) (Info, status)
-	// supports says whether the backend makes a format of the picture that was
-	// parsed last.
-	supports(format int) (bool, status)
+	// supports says whether the backend decodes the picture that was parsed last.
+	supports() (bool, status)
 	// decode decodes the picture that was parsed last.
-	decode(to target, format int, stream uintptr) status
+	decode(to target, stream uintptr) status
 	// decodeBatch decodes pictures together, all or none.
-	decodeBatch(data [][]byte, to []target, format int, stream uintptr) status
+	decodeBatch(data [][]byte, to []target, stream uintptr) status
 	destroy()
 }
 
@@ -146,11 +146,5 @@ func (l *Library) Backends(s *cuda.Stream) ([]Backend, error) {
 		return nil, err
 	}
 	defer d.Close()
-	var found []Backend
-	for b := range backends {
-		if d.handles[b] != nil {
-			found = append(found, b)
-		}
-	}
-	return found, nil
+	return d.Backends(), nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/tfrec/tfrec/gpu/internal/fakecuda"
 	"github.com/tfrec/tfrec/gpu/internal/gputest"
 	"github.com/tfrec/tfrec/gpu/internal/nvjpeg"
+	ours "github.com/tfrec/tfrec/internal/jpeg"
 )
 
 // open makes a decoder on the fake driver, until the test ends.
@@ -67,11 +68,20 @@ func picture(t *testing.T, w, h int, gray bool) []byte {
 	return b.Bytes()
 }
 
-// framed is a picture whose frame header says another kind of coding; only the fake
-// lets that pass.
-func framed(data []byte, kind byte) []byte {
+// file is one of the pictures that all packages test with.
+func file(t *testing.T, name string) []byte {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join("../../../testdata/pictures", name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// arithmetic makes a picture's frame header say that its coding is arithmetic.
+func arithmetic(data []byte) []byte {
 	data = bytes.Clone(data)
-	data[bytes.Index(data, []byte{0xFF, 0xC0})+1] = kind
+	data[bytes.Index(data, []byte{0xFF, 0xC0})+1] = 0xC9
 	return data
 }
 
@@ -86,16 +96,50 @@ func fourComponents(data []byte) []byte {
 	return slices.Concat(data[:at], frame, data[at+2+length:])
 }
 
-// wanted is what the fake makes of a plane.
-func wanted(data []byte, backend nvjpeg.Backend, c, w, h, pitch int) []byte {
-	number := map[nvjpeg.Backend]int{nvjpeg.Hardware: 3, nvjpeg.GPU: 2, nvjpeg.Hybrid: 1}[backend]
-	p := bytes.Repeat([]byte{0xA5}, pitch*(h-1)+w)
-	for y := range h {
-		for x := range w {
-			p[pitch*y+x] = byte(x + 3*y + 5*c + 7*number + int(data[len(data)/2]))
+// wanted are the planes of a picture as our own decoder has them.
+func wanted(t *testing.T, data []byte) (planes [][]byte, strides []int) {
+	t.Helper()
+	set, err := ours.Open(ours.Go)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h, err := ours.ParseHeader(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if h.N == 1 {
+		planes = [][]byte{make([]byte, h.Width*h.Height)}
+		err = set.Decode(planes[0], h.Width, data, &h, ours.Request{Format: ours.Gray, Denom: 1})
+		strides = []int{h.Width}
+	} else {
+		var p ours.Planar
+		err = set.DecodePlanes(&p, data, &h, ours.Request{Denom: 1})
+		planes, strides = p.Pix[:], p.Stride[:]
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return planes, strides
+}
+
+// compare compares the planes of a picture that was decoded with our own decoder's.
+func compare(t *testing.T, s *cuda.Stream, name string, p *nvjpeg.Picture) {
+	t.Helper()
+	want, strides := wanted(t, p.Data)
+	for c, plane := range want {
+		size, q := p.Info.Planes[c], p.Planes[c]
+		got := fetch(t, s, p.To, q.At, q.Pitch*(size.Height-1)+size.Width)
+		for y := range size.Height {
+			row := got[q.Pitch*y:][:size.Width]
+			if !bytes.Equal(row, plane[strides[c]*y:][:size.Width]) {
+				t.Errorf("%s: plane %d, row %d is not what is in the picture", name, c, y)
+				break
+			}
+			if gap := got[q.Pitch*y+size.Width:]; y < size.Height-1 && gap[0] != 0xA5 {
+				t.Errorf("%s: plane %d was written behind row %d", name, c, y)
+			}
 		}
 	}
-	return p
 }
 
 // fetch brings a part of a buffer to the host.
@@ -113,18 +157,13 @@ func fetch(t *testing.T, s *cuda.Stream, b *cuda.Buffer, at, n int) []byte {
 }
 
 // planesOf lays out the planes of a picture, with a gap behind each row.
-func planesOf(info nvjpeg.Info, f nvjpeg.Format) (planes [3]nvjpeg.Plane, widths, heights []int, size int) {
-	if f == nvjpeg.RGB {
-		planes[0] = nvjpeg.Plane{Pitch: 3*info.Width + 5}
-		return planes, []int{3 * info.Width}, []int{info.Height}, planes[0].Pitch * info.Height
-	}
+func planesOf(info nvjpeg.Info) (planes [3]nvjpeg.Plane, size int) {
 	for i := range info.Components {
 		w, h := info.Planes[i].Width, info.Planes[i].Height
 		planes[i] = nvjpeg.Plane{At: size, Pitch: w + 3}
-		widths, heights = append(widths, w), append(heights, h)
 		size += (w + 3) * h
 	}
-	return planes, widths, heights, size
+	return planes, size
 }
 
 func TestDecode(t *testing.T) {
@@ -138,69 +177,111 @@ func TestDecode(t *testing.T) {
 	}{
 		{"colour", color, nvjpeg.Hardware, ""},
 		{"gray", gray, nvjpeg.Hardware, ""},
-		{"progressive", framed(color, 0xC2), nvjpeg.GPU, ""},
-		{"wide and progressive", framed(picture(t, 2100, 3, false), 0xC2), nvjpeg.Hybrid, ""},
+		{"progressive", file(t, "made-ok-progressive.jpg"), nvjpeg.GPU, ""},
+		{"gray and progressive", file(t, "go-video-005.gray.q50.2x2.progressive.jpeg"), nvjpeg.Hybrid, ""},
 		{"cut short", color[:len(color)-2], 0, "incomplete bitstream (10)"},
 		{"no picture", []byte("GIF89a, that is"), 0, "bad JPEG (3)"},
 		{"empty", nil, 0, "bad JPEG (3)"},
-		{"arithmetic", framed(color, 0xC9), 0, "JPEG not supported (4)"},
+		{"arithmetic", arithmetic(color), 0, "JPEG not supported (4)"},
 		{"four channels", fourComponents(color), 0, "JPEG not supported (4)"},
 		{"colour again", color, nvjpeg.Hardware, ""},
 	}
-	for _, format := range []nvjpeg.Format{nvjpeg.RGB, nvjpeg.YCbCr} {
-		for _, chip := range []bool{true, false} {
-			t.Run(fmt.Sprint("format ", format, " chip ", chip), func(t *testing.T) {
-				if !chip {
-					fakecuda.Set(t, "HARDWARE", "0")
+	for _, chip := range []bool{true, false} {
+		t.Run(fmt.Sprint("chip ", chip), func(t *testing.T) {
+			if !chip {
+				fakecuda.Set(t, "HARDWARE", "0")
+			}
+			_, s, decoder := open(t)
+			batch := make([]nvjpeg.Picture, len(pictures))
+			for i, p := range pictures {
+				info, err := decoder.Parse(p.data)
+				if (err != nil) != (p.refused != "") || err != nil && !errors.Is(err, nvjpeg.ErrRefused) {
+					t.Fatalf("%s: Parse says %v", p.name, err)
 				}
-				_, s, decoder := open(t)
-				batch := make([]nvjpeg.Picture, len(pictures))
-				for i, p := range pictures {
-					info, err := decoder.Parse(p.data)
-					if (err != nil) != (p.refused != "") || err != nil && !errors.Is(err, nvjpeg.ErrRefused) {
-						t.Fatalf("%s: Parse says %v", p.name, err)
-					}
-					planes, _, _, size := planesOf(info, format)
-					b, err := s.Alloc(max(size, 1))
-					if err != nil {
-						t.Fatal(err)
-					}
-					batch[i] = nvjpeg.Picture{Data: p.data, To: b, Planes: planes}
-				}
-				if err := decoder.Decode(batch, format); err != nil {
+				planes, size := planesOf(info)
+				b, err := s.Alloc(max(size, 1))
+				if err != nil {
 					t.Fatal(err)
 				}
-				var counts [3]int64
-				for i, p := range pictures {
-					got := &batch[i]
-					if p.refused != "" {
-						if want := "nvJPEG refuses the picture: " + p.refused; !errors.Is(got.Err, nvjpeg.ErrRefused) || got.Err.Error() != want {
-							t.Errorf("%s: %v, want %s", p.name, got.Err, want)
-						}
-						continue
+				batch[i] = nvjpeg.Picture{Data: p.data, To: b, Planes: planes}
+			}
+			if err := decoder.Decode(batch); err != nil {
+				t.Fatal(err)
+			}
+			var counts [3]int64
+			for i, p := range pictures {
+				got := &batch[i]
+				if p.refused != "" {
+					if want := "nvJPEG refuses the picture: " + p.refused; !errors.Is(got.Err, nvjpeg.ErrRefused) || got.Err.Error() != want {
+						t.Errorf("%s: %v, want %s", p.name, got.Err, want)
 					}
-					backend := p.backend
-					if !chip {
-						backend = max(backend, nvjpeg.GPU)
-					}
-					counts[backend]++
-					if got.Err != nil || got.Backend != backend {
-						t.Errorf("%s: %v with %v, want %v", p.name, got.Err, got.Backend, backend)
-						continue
-					}
-					planes, widths, heights, _ := planesOf(got.Info, format)
-					for c := range widths {
-						want := wanted(p.data, backend, c, widths[c], heights[c], planes[c].Pitch)
-						if !bytes.Equal(fetch(t, s, got.To, planes[c].At, len(want)), want) {
-							t.Errorf("%s: plane %d is not what was decoded", p.name, c)
-						}
+					continue
+				}
+				backend := p.backend
+				if !chip && backend == nvjpeg.Hardware {
+					backend = nvjpeg.GPU
+					if p.name == "gray" {
+						backend = nvjpeg.Hybrid
 					}
 				}
-				if decoder.Counts() != counts {
-					t.Errorf("counts %v, want %v", decoder.Counts(), counts)
+				counts[backend]++
+				if got.Err != nil || got.Backend != backend {
+					t.Errorf("%s: %v with %v, want %v", p.name, got.Err, got.Backend, backend)
+					continue
 				}
-			})
+				compare(t, s, p.name, got)
+			}
+			if decoder.Counts() != counts {
+				t.Errorf("counts %v, want %v", decoder.Counts(), counts)
+			}
+		})
+	}
+}
+
+// TestDecodesWhatOursDoes holds the fake to our own decoder, so that tests of others may rely on
+// it: all pictures of a usual kind, whole ones, have the same samples.
+func TestDecodesWhatOursDoes(t *testing.T) {
+	fakecuda.Use(t)
+	names, err := filepath.Glob("../../../testdata/pictures/*.jp*g")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, s, decoder := open(t)
+	compared := 0
+	for _, name := range names {
+		data := file(t, filepath.Base(name))
+		h, err := ours.ParseHeader(data)
+		if err != nil {
+			continue
 		}
+		if _, usual := h.Usual(); !usual || h.Width*h.Height > 1<<20 || ours.Check(data, &h) != nil {
+			continue
+		}
+		info, err := decoder.Parse(data)
+		if err != nil {
+			if !bytes.HasSuffix(data, []byte{0xFF, 0xD9}) {
+				continue // more behind the end than the fake takes
+			}
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		planes, size := planesOf(info)
+		b, err := s.Alloc(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		batch := []nvjpeg.Picture{{Data: data, To: b, Planes: planes}}
+		if err := decoder.Decode(batch); err != nil || batch[0].Err != nil {
+			t.Fatal(name, err, batch[0].Err)
+		}
+		compare(t, s, filepath.Base(name), &batch[0])
+		compared++
+		if err := b.Free(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if compared < 25 {
+		t.Errorf("%d pictures were compared", compared)
 	}
 }
 
@@ -221,21 +302,27 @@ func TestParse(t *testing.T) {
 func TestNoRoom(t *testing.T) {
 	fakecuda.Use(t)
 	_, s, decoder := open(t)
-	b, err := s.Alloc(3 * 40 * 30)
+	const luma, chroma = 40 * 30, 20 * 15
+	b, err := s.Alloc(luma + 2*chroma)
 	if err != nil {
 		t.Fatal(err)
 	}
 	data := picture(t, 40, 30, false)
-	batch := []nvjpeg.Picture{
-		{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 120}}},
-		{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 121}}},
-		{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 119}}},
-		{Data: data, To: b, Planes: [3]nvjpeg.Plane{{At: 1, Pitch: 120}}},
-		{Data: data, To: b, Planes: [3]nvjpeg.Plane{{At: -1, Pitch: 120}}},
-		{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 1 << 60}}},
-		{Data: data, To: b},
+	one := func(change func(p *nvjpeg.Picture)) nvjpeg.Picture {
+		p := nvjpeg.Picture{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 40}, {At: luma, Pitch: 20}, {At: luma + chroma, Pitch: 20}}}
+		change(&p)
+		return p
 	}
-	if err := decoder.Decode(batch, nvjpeg.RGB); err != nil {
+	batch := []nvjpeg.Picture{
+		one(func(*nvjpeg.Picture) {}),
+		one(func(p *nvjpeg.Picture) { p.Planes[2].Pitch = 21 }),
+		one(func(p *nvjpeg.Picture) { p.Planes[0].Pitch = 39 }),
+		one(func(p *nvjpeg.Picture) { p.Planes[2].At++ }),
+		one(func(p *nvjpeg.Picture) { p.Planes[1].At = -1 }),
+		one(func(p *nvjpeg.Picture) { p.Planes[0].Pitch = 1 << 60 }),
+		one(func(p *nvjpeg.Picture) { p.Planes = [3]nvjpeg.Plane{} }),
+	}
+	if err := decoder.Decode(batch); err != nil {
 		t.Fatal(err)
 	}
 	for i, p := range batch {
@@ -245,54 +332,102 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// TestBatchThatFails has the chip's decoder fail at a batch: each picture goes on by
-// itself.
-func TestBatchThatFails(t *testing.T) {
+// TestOtherSizes has planes of another size in mind than the picture has.
+func TestOtherSizes(t *testing.T) {
 	fakecuda.Use(t)
 	_, s, decoder := open(t)
-	data := picture(t, 40, 30, false)
-	var batch []nvjpeg.Picture
-	for range 5 {
-		b, err := s.Alloc(3 * 40 * 30)
-		if err != nil {
-			t.Fatal(err)
-		}
-		batch = append(batch, nvjpeg.Picture{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 120}}})
+	data := picture(t, 40, 30, true)
+	b, err := s.Alloc(40 * 31)
+	if err != nil {
+		t.Fatal(err)
 	}
-	// The fourth is one that the GPU's ordinary processors refuse as they decode.
-	fakecuda.Set(t, "FAIL", "nvjpegDecodeBatched:1:6,nvjpegDecodeJpeg:4:6,nvjpegDecodeJpeg:5:6")
-	for range 2 {
-		if err := decoder.Decode(batch, nvjpeg.RGB); err != nil {
-			t.Fatal(err)
-		}
-		for i, p := range batch {
-			first := decoder.Counts()[nvjpeg.Hardware] == 0
-			switch {
-			case first && i == 3:
-				if !errors.Is(p.Err, nvjpeg.ErrRefused) || !strings.HasSuffix(p.Err.Error(), "execution failed (6)") {
-					t.Errorf("%d: %v", i, p.Err)
+	p := nvjpeg.Picture{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 40}}}
+	p.Want[0].Width, p.Want[0].Height = 40, 31
+	batch := []nvjpeg.Picture{p}
+	if err := decoder.Decode(batch); err != nil {
+		t.Fatal(err)
+	}
+	if want := "nvJPEG refuses the picture: it finds a plane of 40x30 where there is one of 40x31"; batch[0].Err == nil || batch[0].Err.Error() != want {
+		t.Errorf("%v; want %s", batch[0].Err, want)
+	}
+}
+
+// TestFailures has nvJPEG fail at some calls. What fails once is decoded by the same backend all
+// the same; what keeps failing goes to the next one, and no other picture with it.
+func TestFailures(t *testing.T) {
+	fakecuda.Use(t)
+	baseline, progressive := picture(t, 40, 30, false), file(t, "made-ok-progressive.jpg")
+	for _, c := range []struct {
+		name, fail string
+		data       []byte
+		want       [3]int64 // of five
+		refused    string   // the others' error
+		err        error
+	}{
+		{"nothing", "", baseline, [3]int64{5, 0, 0}, "", nil},
+		{"a batch", "nvjpegDecodeBatched:1:6", baseline, [3]int64{5, 0, 0}, "", nil},
+		{"a batch and a half", "nvjpegDecodeBatched:1:6,nvjpegDecodeBatched:3:8", baseline, [3]int64{5, 0, 0}, "", nil},
+		{"the chip", "nvjpegDecodeBatched:1+:6", baseline, [3]int64{0, 5, 0}, "", nil},
+		{"the chip refuses", "nvjpegDecodeBatched:1+:4", baseline, [3]int64{0, 5, 0}, "", nil},
+		{"the chip, and the GPU at one", "nvjpegDecodeBatched:1+:6,nvjpegDecodeJpeg:2:6,nvjpegDecodeJpeg:3:6", baseline, [3]int64{0, 4, 1}, "", nil},
+		{"a picture", "nvjpegDecodeJpeg:3:6", progressive, [3]int64{0, 5, 0}, "", nil},
+		{"a picture twice", "nvjpegDecodeJpeg:3:6,nvjpegDecodeJpeg:4:8", progressive, [3]int64{0, 4, 1}, "", nil},
+		{"a picture is refused", "nvjpegDecodeJpeg:3:3,nvjpegDecodeJpeg:4:4", progressive, [3]int64{0, 4, 0}, "JPEG not supported (4)", nil},
+		{"a picture for good", "nvjpegDecodeJpeg:2:6,nvjpegDecodeJpeg:3:6,nvjpegDecodeJpeg:4:6,nvjpegDecodeJpeg:5:8", progressive, [3]int64{0, 4, 0}, "internal error (8)", nil},
+		{"no room for a batch", "nvjpegDecodeBatched:1:5", baseline, [3]int64{}, "", cuda.ErrOutOfMemory},
+		{"no room for a picture", "nvjpegDecodeJpeg:2:5", progressive, [3]int64{0, 1, 0}, "", cuda.ErrOutOfMemory},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			_, s, decoder := open(t)
+			var batch []nvjpeg.Picture
+			for range 5 {
+				info, err := decoder.Parse(c.data)
+				if err != nil {
+					t.Fatal(err)
 				}
-			case p.Err != nil || first != (p.Backend == nvjpeg.GPU):
-				t.Errorf("%d: %v with %s", i, p.Err, p.Backend)
+				planes, size := planesOf(info)
+				b, err := s.Alloc(size)
+				if err != nil {
+					t.Fatal(err)
+				}
+				batch = append(batch, nvjpeg.Picture{Data: c.data, To: b, Planes: planes})
 			}
-		}
-	}
-	if got, want := decoder.Counts(), [3]int64{5, 4, 0}; got != want {
-		t.Errorf("counts %v, want %v", got, want)
+			fakecuda.Set(t, "FAIL", c.fail)
+			if err := decoder.Decode(batch); !errors.Is(err, c.err) {
+				t.Fatalf("%v; want %v", err, c.err)
+			}
+			if got := decoder.Counts(); got != c.want {
+				t.Errorf("counts %v, want %v", got, c.want)
+			}
+			if c.err != nil {
+				return
+			}
+			refused := 0
+			for i := range batch {
+				if err := batch[i].Err; err == nil {
+					compare(t, s, fmt.Sprint(i), &batch[i])
+				} else if refused++; !errors.Is(err, nvjpeg.ErrRefused) || !strings.HasSuffix(err.Error(), c.refused) {
+					t.Errorf("%d: %v; want %s", i, err, c.refused)
+				}
+			}
+			if want := 5 - int(c.want[0]+c.want[1]+c.want[2]); refused != want {
+				t.Errorf("%d are refused; want %d", refused, want)
+			}
+		})
 	}
 }
 
 // TestGPUThatFails has the GPU fail as it decodes, on the chip's decoder and without.
 func TestGPUThatFails(t *testing.T) {
 	fakecuda.Use(t)
-	for _, data := range [][]byte{picture(t, 40, 30, false), framed(picture(t, 40, 30, false), 0xC2)} {
+	for _, data := range [][]byte{picture(t, 40, 30, true), file(t, "go-video-005.gray.q50.2x2.progressive.jpeg")} {
 		d, s, decoder := open(t)
-		b, err := s.Alloc(3 * 40 * 30)
+		b, err := s.Alloc(200 * 200)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fakecuda.Set(t, "FAIL", "cuStreamSynchronize:1:719")
-		err = decoder.Decode([]nvjpeg.Picture{{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 120}}}}, nvjpeg.RGB)
+		err = decoder.Decode([]nvjpeg.Picture{{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 200}}}})
 		if !errors.Is(err, cuda.ErrLaunch) || !d.Lost() {
 			t.Error(err)
 		}

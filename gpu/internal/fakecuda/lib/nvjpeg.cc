@@ -1,18 +1,17 @@
-// A fake nvJPEG. It reads headers, as far as tests need them, and makes of each
-// picture a pattern of its size: no pixel of it is decoded. Its chip's decoder takes
-// baseline pictures alone, its GPU also progressive ones of up to 2040 columns, its
-// hybrid all: rules made up so that each is the only one for something.
+// A fake nvJPEG, which decodes as libjpeg does (picture.h). Its chip's decoder takes
+// baseline pictures alone, its GPU also progressive ones, but no gray, its hybrid
+// all: rules made up so that each is the only one for something. FAKECUDA_TINT is
+// added to the luma, so that it can be seen who decoded a picture.
 #include "hooks.h"
+#include "picture.h"
 
-#include <cstring>
-#include <memory>
-#include <vector>
+#include <algorithm>
 
 #define EXPORT extern "C" __attribute__((visibility("default")))
 
 enum { success = 0, invalid = 2, bad_jpeg = 3, not_supported = 4, failed = 6, mismatch = 7, incomplete = 10 };
 enum { hybrid = 1, gpu = 2, hardware = 3 };
-enum { ycbcr = 1, rgb = 5 };
+enum { ycbcr = 1 };
 
 struct Image {
 	unsigned char *channel[4];
@@ -23,9 +22,10 @@ struct Image {
 struct Object {
 	int backend = 0, format = 0, batch = 0;
 	bool pinned = false, device = false; // attached, for a state
-	// Of a picture's header.
-	unsigned frame = 0, width = 0, height = 0, components = 0, across[4] = {}, down[4] = {};
-	unsigned char seed = 0;
+	// Of a picture that was parsed.
+	Header header;
+	const unsigned char *data = nullptr;
+	size_t size = 0;
 };
 
 // Faults of the environment. Where nvJPEG has no answer of its own for one, the
@@ -48,75 +48,50 @@ static int unmake(void *handle) {
 	return success;
 }
 
-// parse reads the first frame header and wants the end of the picture.
 static int parse(Object &o, const unsigned char *data, size_t size) {
-	if (size < 4 || data[0] != 0xFF || data[1] != 0xD8)
+	Reading r = read_header(o.header, data, size);
+	o.data = data;
+	o.size = size;
+	if (r == Reading::none)
 		return bad_jpeg;
-	for (size_t at = 2; at + 9 < size && data[at] == 0xFF;) {
-		unsigned marker = data[at + 1], length = data[at + 2] << 8 | data[at + 3];
-		if (marker >= 0xC0 && marker <= 0xCF && marker != 0xC4 && marker != 0xC8 && marker != 0xCC) {
-			const unsigned char *f = data + at + 4;
-			o.frame = marker;
-			o.height = f[1] << 8 | f[2];
-			o.width = f[3] << 8 | f[4];
-			o.components = f[5];
-			if (o.components == 0 || o.components > 4 || length < 8 + 3 * o.components || at + 2 + length > size)
-				return bad_jpeg;
-			if (marker > 0xC2 || f[0] != 8)
-				return not_supported;
-			unsigned most_across = 1, most_down = 1;
-			for (unsigned i = 0; i < o.components; i++) {
-				o.across[i] = f[7 + 3 * i] >> 4;
-				o.down[i] = f[7 + 3 * i] & 15;
-				most_across = o.across[i] > most_across ? o.across[i] : most_across;
-				most_down = o.down[i] > most_down ? o.down[i] : most_down;
-			}
-			for (unsigned i = 0; i < o.components; i++) {
-				o.across[i] = (o.width * o.across[i] + most_across - 1) / most_across;
-				o.down[i] = (o.height * o.down[i] + most_down - 1) / most_down;
-			}
-			o.seed = data[size / 2];
-			return data[size - 2] == 0xFF && data[size - 1] == 0xD9 ? success : incomplete;
-		}
-		at += 2 + length;
-	}
-	return bad_jpeg;
+	if (o.header.frame > 0xC2 || o.header.bits != 8)
+		return not_supported;
+	return r == Reading::whole ? success : incomplete;
 }
 
 static bool takes(int backend, const Object &o) {
 	switch (backend) {
-	case hardware: return o.frame == 0xC0;
-	case gpu: return o.width <= 255 * 8;
+	case hardware: return o.header.frame == 0xC0;
+	case gpu: return o.header.components != 1;
 	default: return true;
 	}
 }
 
-// Drawing is a picture on its way.
+// Drawing is a picture on its way. Its bytes are read when the stream gets there.
 struct Drawing {
 	Object picture;
 	Image to;
-	int format, backend;
 };
 
-// draw makes the pattern: fakenvjpeg's pixel() in package nvjpeg's tests is the same.
 static int draw(void *argument) {
 	const Drawing &d = *(Drawing *)argument;
-	for (unsigned c = 0; c < (d.format == rgb ? 1 : d.picture.components); c++) {
-		unsigned w = d.format == rgb ? 3 * d.picture.width : d.picture.across[c];
-		unsigned h = d.format == rgb ? d.picture.height : d.picture.down[c];
-		if (!fakecuda_holds((uintptr_t)d.to.channel[c], d.to.pitch[c] * (h - 1) + w))
+	int tint = (int)fakecuda_setting("TINT", 0);
+	auto planes = decode(d.picture.header, d.picture.data, d.picture.size);
+	for (size_t c = 0; c < planes.size(); c++) {
+		const Plane &p = planes[c];
+		if (!fakecuda_holds((uintptr_t)d.to.channel[c], d.to.pitch[c] * (p.height - 1) + p.width))
 			return 700;
-		for (unsigned y = 0; y < h; y++)
-			for (unsigned x = 0; x < w; x++)
-				d.to.channel[c][d.to.pitch[c] * y + x] = (unsigned char)(x + 3 * y + 5 * c + 7 * d.backend + d.picture.seed);
+		for (size_t y = 0; y < p.height; y++)
+			for (size_t x = 0; x < p.width; x++)
+				d.to.channel[c][d.to.pitch[c] * y + x] = (unsigned char)std::clamp(p.samples[p.width * y + x] + (c == 0 ? tint : 0), 0, 255);
 	}
 	return 0;
 }
 
-static int queue(const Object &picture, const Image &to, int format, int backend, void *stream) {
-	if ((format != rgb && format != ycbcr) || fakecuda_context() != 0)
+static int queue(const Object &picture, const Image &to, int format, void *stream) {
+	if (format != ycbcr || fakecuda_context() != 0)
 		return failed;
-	auto *d = new Drawing{picture, to, format, backend};
+	auto *d = new Drawing{picture, to};
 	return fakecuda_enqueue(stream, draw, [](void *p) { delete (Drawing *)p; }, d) == 0 ? success : failed;
 }
 
@@ -175,17 +150,17 @@ EXPORT int nvjpegJpegStreamParse(void *, const unsigned char *data, size_t size,
 	return parse(*(Object *)jpeg, data, size);
 }
 EXPORT int nvjpegJpegStreamGetFrameDimensions(void *jpeg, unsigned *width, unsigned *height) {
-	*width = ((Object *)jpeg)->width;
-	*height = ((Object *)jpeg)->height;
+	*width = ((Object *)jpeg)->header.width;
+	*height = ((Object *)jpeg)->header.height;
 	return success;
 }
 EXPORT int nvjpegJpegStreamGetComponentsNum(void *jpeg, unsigned *components) {
-	*components = ((Object *)jpeg)->components;
+	*components = ((Object *)jpeg)->header.components;
 	return success;
 }
 EXPORT int nvjpegJpegStreamGetComponentDimensions(void *jpeg, unsigned i, unsigned *width, unsigned *height) {
-	*width = ((Object *)jpeg)->across[i];
-	*height = ((Object *)jpeg)->down[i];
+	*width = ((Object *)jpeg)->header.width_of(i);
+	*height = ((Object *)jpeg)->header.height_of(i);
 	return success;
 }
 
@@ -212,15 +187,14 @@ EXPORT int nvjpegDecoderStateCreate(void *, void *, void **state) {
 }
 EXPORT int nvjpegDecoderJpegSupported(void *decoder, void *jpeg, void *parameters, int *unsupported) {
 	ENTER(nvjpegDecoderJpegSupported);
-	int format = ((Object *)parameters)->format;
-	*unsupported = !takes(((Object *)decoder)->backend, *(Object *)jpeg) || (format != rgb && format != ycbcr);
+	*unsupported = !takes(((Object *)decoder)->backend, *(Object *)jpeg) || ((Object *)parameters)->format != ycbcr;
 	return success;
 }
-EXPORT int nvjpegDecodeJpeg(void *, void *decoder, void *state, void *jpeg, Image *to, void *parameters, void *stream) {
+EXPORT int nvjpegDecodeJpeg(void *, void *, void *state, void *jpeg, Image *to, void *parameters, void *stream) {
 	ENTER(nvjpegDecodeJpeg);
 	if (!((Object *)state)->pinned || !((Object *)state)->device)
 		return invalid;
-	return queue(*(Object *)jpeg, *to, ((Object *)parameters)->format, ((Object *)decoder)->backend, stream);
+	return queue(*(Object *)jpeg, *to, ((Object *)parameters)->format, stream);
 }
 
 EXPORT int nvjpegDecodeBatchedSupported(void *handle, void *jpeg, int *unsupported) {
@@ -241,7 +215,7 @@ EXPORT int nvjpegDecodeBatched(void *, void *state, const unsigned char *const *
 		Object picture;
 		int answer = parse(picture, data[i], sizes[i]);
 		if (answer == success)
-			answer = queue(picture, to[i], s.format, hardware, stream);
+			answer = queue(picture, to[i], s.format, stream);
 		if (answer != success)
 			return answer;
 	}

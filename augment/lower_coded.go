@@ -1,0 +1,61 @@
+package augment
+
+import "github.com/tfrec/tfrec/internal/raster"
+
+// decode has the processor decode a JPEG, and returns its planes, which have sizes and no samples;
+// those of grayscale have luma alone.
+func (l *lowering) decode(c *Coded) *Planes {
+	coded := &l.p.Coded
+	coded.Data = c.data
+	for i, plane := range c.shape.images() {
+		if plane.Width == 0 {
+			break
+		}
+		at := l.p.Add(raster.Buffer{Region: raster.Decoded, Size: int64(plane.Width) * int64(plane.Height)})
+		_, buffer, _ := at.Split()
+		coded.Planes = append(coded.Planes, raster.CodedPlane{Buffer: buffer, Width: plane.Width, Height: plane.Height})
+		l.decoded[i].plane, l.decoded[i].at = plane, at
+	}
+	return &c.shape
+}
+
+// openCoded begins with the picture that [Codec.Decode] makes of planes.
+func (l *lowering) openCoded(c *Coded, planes *Planes) {
+	gray := planes.Cb.Width == 0
+	if gray || c.Channels == 1 {
+		l.open(&planes.Y)
+	} else {
+		l.convertBox(planes, 0, 0, planes.Width, planes.Height)
+	}
+	if gray && c.Channels == 3 {
+		src := l.read()
+		l.begin(planes.Width, planes.Height, 3)
+		l.wrote = -1
+		for i := range 3 {
+			channel := raster.View{At: l.view.At + raster.Place(i), Stride: l.view.Stride, Step: l.view.Step}
+			l.append(raster.Op{
+				Kind: raster.Pick, Src: [3]raster.View{src}, Dst: channel,
+				Width: int32(planes.Width), Height: int32(planes.Height), Channels: 1,
+			}, 0)
+		}
+		l.stage++
+	}
+	l.orient(c.info.Orientation)
+}
+
+// orient turns the picture the way that an EXIF orientation says it is to be looked at: the
+// function of that name.
+func (l *lowering) orient(orientation int) {
+	if orientation >= 5 {
+		l.quarter()
+	}
+	switch orientation {
+	case 2, 6:
+		l.turned(raster.View.Mirror, l.width)
+	case 4, 8:
+		l.turned(raster.View.Flip, l.height)
+	case 3, 7:
+		l.turned(raster.View.Mirror, l.width)
+		l.turned(raster.View.Flip, l.height)
+	}
+}
