@@ -136,7 +136,7 @@ func (b *belt) move() {
 func (b *belt) pass() error {
 	r := b.run
 	if b.joins != "" {
-		dir, err := shard.JoinDir(b.joins)
+		dir, err := shard.OpenDir(b.ctx, b.joins, shard.DirOptions{Join: true, Note: r.Note})
 		if err != nil {
 			return err
 		}
@@ -162,7 +162,7 @@ func (b *belt) pass() error {
 				return
 			}
 			// Somebody else may have made it.
-			done, err := r.upToDate(b.ctx, o.job, shard.Info{})
+			done, err := r.upToDate(b.ctx, o.job, r.dir.Done(r.jobs[o.job].name.String(), r.HashInputs), shard.Info{})
 			if done != nil {
 				b.answer(o.job, done, nil)
 				continue

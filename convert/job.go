@@ -67,7 +67,7 @@ func JoinImages(ctx context.Context, src, out string, o ImageOptions) (*Job, err
 	if err != nil {
 		return nil, err
 	}
-	return o.join(out, s)
+	return o.join(ctx, out, s)
 }
 
 // JoinCSV is JoinImages for CSV. With Shuffle, each process that joins reads all of
@@ -77,7 +77,7 @@ func JoinCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Job
 	if err != nil {
 		return nil, err
 	}
-	return o.join(out, s)
+	return o.join(ctx, out, s)
 }
 
 // begin makes a Job of a surveyed input. It is alone in the folder until the plan
@@ -91,7 +91,7 @@ func (o *Options) begin(ctx context.Context, out string, began time.Time, s *sur
 	if o.Task != nil || o.DryRun {
 		return nil, optionError("task", "neither tasks nor dry runs are for a conversion whose shards are made elsewhere")
 	}
-	dir, err := shard.OpenDir(out)
+	dir, err := shard.OpenDir(ctx, out, shard.DirOptions{Note: o.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +103,7 @@ func (o *Options) begin(ctx context.Context, out string, began time.Time, s *sur
 		err = closing
 	}
 	if err == nil {
-		r.dir, err = shard.JoinDir(out)
+		r.dir, err = shard.OpenDir(ctx, out, shard.DirOptions{Join: true, Note: o.Note})
 	}
 	if err != nil {
 		return nil, err
@@ -145,13 +145,13 @@ func (r *run) beginJob(ctx context.Context, before *previous) (*previous, error)
 }
 
 // join makes a Job of a surveyed input that another process has begun.
-func (o *Options) join(out string, s *survey) (_ *Job, err error) {
+func (o *Options) join(ctx context.Context, out string, s *survey) (_ *Job, err error) {
 	defer func() {
 		if err != nil {
 			s.close()
 		}
 	}()
-	dir, err := shard.JoinDir(out)
+	dir, err := shard.OpenDir(ctx, out, shard.DirOptions{Join: true, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -239,23 +239,28 @@ func (j *Job) finish(ctx context.Context) (*Summary, error) {
 	if err := r.dir.Close(); err != nil {
 		return nil, err
 	}
-	dir, err := openWhenFree(ctx, out)
+	dir, err := openWhenFree(ctx, out, shard.DirOptions{Note: r.Note})
 	if err != nil {
 		return nil, err
 	}
-	r.dir = dir // Close closes it
-	var missing []string
+	r.dir = dir                 // Close closes it
+	var files, missing []string // that were not made here
+	var numbers []int
 	for _, i := range j.todo {
-		if r.done[i] != nil {
-			continue // made here
+		if r.done[i] == nil {
+			numbers, files = append(numbers, i), append(files, r.jobs[i].name.String())
 		}
-		file := r.jobs[i].name.String()
-		done := dir.Done(file, false)
+	}
+	all, err := dir.AllDone(ctx, files, false)
+	if err != nil {
+		return nil, err
+	}
+	for n, done := range all {
 		if done == nil || done.Plan != r.plan.id() {
-			missing = append(missing, file)
+			missing = append(missing, files[n])
 			continue
 		}
-		r.done[i] = done
+		r.done[numbers[n]] = done
 	}
 	if missing != nil {
 		return nil, &MissingShardsError{Dir: out, Missing: missing, Planned: len(r.jobs)}
@@ -272,9 +277,9 @@ func (j *Job) finish(ctx context.Context) (*Summary, error) {
 const stragglers = 30 * time.Second
 
 // openWhenFree is shard.OpenDir that waits for stragglers.
-func openWhenFree(ctx context.Context, out string) (*shard.Dir, error) {
+func openWhenFree(ctx context.Context, out string, o shard.DirOptions) (*shard.Dir, error) {
 	for deadline := time.Now().Add(stragglers); ; {
-		dir, err := shard.OpenDir(out)
+		dir, err := shard.OpenDir(ctx, out, o)
 		if !errors.Is(err, shard.ErrBusy) || time.Now().After(deadline) {
 			return dir, err
 		}

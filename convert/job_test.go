@@ -328,7 +328,7 @@ func TestAShardThatFailsIsMadeAgainAlone(t *testing.T) {
 	}{
 		{map[int]int{2: 2}, nil},
 		{map[int]int{0: 1, 5: 2}, nil},
-		{map[int]int{1: 3, 3: 1}, []int{1}},
+		{map[int]int{1: 1000, 3: 1}, []int{1}},
 	} {
 		// The pauses between attempts take no time in a bubble.
 		synctest.Test(t, func(t *testing.T) {
@@ -370,7 +370,7 @@ func TestAShardThatFailsIsMadeAgainAlone(t *testing.T) {
 				t.Fatalf("failing %v: lost %v, %v", c.fails, lost, err)
 			}
 			for i := range 6 {
-				if c.fails[i] != 0 {
+				if c.fails[i] != 0 && !slices.Contains(c.lost, i) {
 					t.Errorf("shard %d has %d failures left", i, c.fails[i])
 				}
 			}
