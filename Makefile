@@ -93,8 +93,12 @@ dist: ## build static binaries for all platforms, with and without object storag
 build-cloud: ## build bin/tfrec-cloud, which reads from object stores, too
 	cd cloud && $(GO) build -trimpath -buildvcs=auto -o ../bin/tfrec-cloud ./cmd/tfrec
 
+AZURITE := bin/servers/azurite
+
 cloud-test: ## test object storage on servers that are built and run here
 	cd cloud/servers && GOBIN=$(CURDIR)/bin/servers $(GO) install tool
+	@if ! command -v npm >/dev/null; then echo "make cloud-test: Azurite needs node and npm, which are not there: Azure is not tested"; \
+	elif [ ! -e $(AZURITE)/node_modules/azurite/package.json ]; then npm install --prefix $(AZURITE) --ignore-scripts --no-audit --no-fund --loglevel=error azurite@3.37.0; fi
 	cd cloud && $(GO) mod tidy -diff && $(GO) vet ./... && TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 ./...
 
 check-dist: ## build for this platform twice and compare; install the wheel with pip

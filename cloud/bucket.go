@@ -22,6 +22,7 @@ import (
 // each cloud.
 type bucket struct {
 	blob *blob.Bucket
+	url  string // such as s3://bucket
 	// version returns what an object's contents are known by. Default: its ETag.
 	version func(*blob.Attributes) string
 	// versionRead returns the same of what is being read, versionListed of an entry
@@ -32,6 +33,12 @@ type bucket struct {
 	only func(version string, as func(any) bool) error
 	// status returns the HTTP status that an error stems from, or 0.
 	status func(error) int
+	// code returns what the store calls an error, or nothing.
+	code func(error) string
+	// sender returns what carries an object into the store.
+	sender func(target) storage.Sender
+	// atOnce is how many parts of an object are sent at a time.
+	atOnce int
 }
 
 // pageSize is how many objects a request lists.
@@ -75,12 +82,16 @@ func (b *bucket) Stat(ctx context.Context, name string) (storage.Object, error) 
 	if err != nil {
 		return storage.Object{}, b.failed(err)
 	}
+	return b.object(name, a), nil
+}
+
+func (b *bucket) object(name string, a *blob.Attributes) storage.Object {
 	o := storage.Object{Name: name, Size: a.Size, ModTime: a.ModTime, Version: a.ETag}
 	if b.version != nil {
 		o.Version = b.version(a)
 	}
 	o.Version = versionOr(o.Version, a.ModTime, a.Size)
-	return o, nil
+	return o
 }
 
 // modified begins the versions of objects of which nothing better is known than
@@ -133,16 +144,6 @@ func (b *bucket) Open(ctx context.Context, name, version string, offset, length 
 func (b *bucket) replaced(ctx context.Context, name, version string) bool {
 	o, err := b.Stat(ctx, name)
 	return err == nil && o.Version != version
-}
-
-// Remove implements storage.Store.
-func (b *bucket) Remove(ctx context.Context, name string) error {
-	if err := b.blob.Delete(ctx, name); err != nil {
-		if err = b.failed(err); !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-	}
-	return nil
 }
 
 // body is what comes of an object.
@@ -210,7 +211,7 @@ func (a *answer) Error() string {
 func (a *answer) Unwrap() error { return a.kind }
 
 // secrets are what URLs and headers carry that prove who asks.
-var secrets = regexp.MustCompile(`(?i)((?:x-amz-(?:signature|credential|security-token)|sig|signature|access_token|accountkey|authorization)["']?\s*[=:]\s*["']?(?:bearer |aws4-hmac-sha256 )?)[^\s&;"',]+`)
+var secrets = regexp.MustCompile(`(?i)((?:x-amz-(?:signature|credential|security-token)|sig|signature|access_token|upload_id|accountkey|authorization)["']?\s*[=:]\s*["']?(?:bearer |aws4-hmac-sha256 )?)[^\s&;"',]+`)
 
 // scrub takes secrets, and line breaks, out of a text.
 func scrub(text string) string {

@@ -16,6 +16,7 @@ import (
 	"github.com/aws/aws-sdk-go-v2/config"
 	"github.com/aws/aws-sdk-go-v2/service/s3"
 	"github.com/aws/aws-sdk-go-v2/service/s3/types"
+	"github.com/aws/smithy-go"
 	"github.com/aws/smithy-go/logging"
 	"gocloud.dev/blob"
 	"gocloud.dev/blob/azureblob"
@@ -37,14 +38,14 @@ func init() {
 
 func anonymous() bool { return os.Getenv("TFREC_ANONYMOUS") == "1" }
 
-// httpStatus finds the status in errors of a library.
-func httpStatus[E error](of func(E) int) func(error) int {
-	return func(err error) int {
+// inErrors finds something in errors of a library.
+func inErrors[E error, T any](of func(E) T) func(error) (found T) {
+	return func(err error) (found T) {
 		var e E
 		if errors.As(err, &e) {
 			return of(e)
 		}
-		return 0
+		return found
 	}
 }
 
@@ -69,13 +70,20 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 	}
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
 		o.UsePathStyle = o.BaseEndpoint != nil
+		if o.BaseEndpoint != nil && cfg.RequestChecksumCalculation == aws.RequestChecksumCalculationUnset {
+			// Many servers that speak S3's protocol do not know its newer checksums. The
+			// signature holds one of each body in any case.
+			o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
+		}
 	})
 	b, err := s3blob.OpenBucket(ctx, client, host, nil)
 	if err != nil {
 		return nil, err
 	}
-	return &bucket{
-		blob: b,
+	store := &s3Bucket{client: client, name: host}
+	store.bucket = &bucket{
+		blob: b, url: "s3://" + host, atOnce: storage.AtOnce,
+		sender: func(t target) storage.Sender { return &s3Sender{target: t, store: store} },
 		versionRead: func(r *blob.Reader) string {
 			var out s3.GetObjectOutput
 			if r.As(&out) && out.ETag != nil {
@@ -98,13 +106,15 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 			in.IfMatch = &version
 			return nil
 		},
-		status: httpStatus(func(e interface {
+		status: inErrors(func(e interface {
 			error
 			HTTPStatusCode() int
 		}) int {
 			return e.HTTPStatusCode()
 		}),
-	}, nil
+		code: inErrors(func(e smithy.APIError) string { return e.ErrorCode() }),
+	}
+	return store, nil
 }
 
 // openGS opens a bucket of Google Cloud Storage.
@@ -125,8 +135,8 @@ func openGS(ctx context.Context, host string) (storage.Store, error) {
 	if b.As(&inner) {
 		inner.SetRetry(gcs.WithPolicy(gcs.RetryNever))
 	}
-	return &bucket{
-		blob: b,
+	store := &bucket{
+		blob: b, url: "gs://" + host, atOnce: 1, // parts go in order
 		version: func(a *blob.Attributes) string {
 			var of gcs.ObjectAttrs
 			if a.As(&of) {
@@ -157,8 +167,18 @@ func openGS(ctx context.Context, host string) (storage.Store, error) {
 			*object = (*object).Generation(generation)
 			return nil
 		},
-		status: httpStatus(func(e *googleapi.Error) int { return e.Code }),
-	}, nil
+		status: inErrors(func(e *googleapi.Error) int { return e.Code }),
+		code: inErrors(func(e *googleapi.Error) string {
+			if len(e.Errors) > 0 {
+				return e.Errors[0].Reason
+			}
+			return ""
+		}),
+	}
+	store.sender = func(t target) storage.Sender {
+		return &gsSender{target: t, store: store, client: &client.Client, bucket: host}
+	}
+	return store, nil
 }
 
 // openAzure opens a container of Azure Blob Storage.
@@ -181,8 +201,8 @@ func openAzure(ctx context.Context, host string) (storage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &bucket{
-		blob: b,
+	store := &bucket{
+		blob: b, url: "azblob://" + host, atOnce: storage.AtOnce,
 		versionRead: func(r *blob.Reader) string {
 			var out azblobblob.DownloadStreamResponse
 			if r.As(&out) && out.ETag != nil {
@@ -206,17 +226,25 @@ func openAzure(ctx context.Context, host string) (storage.Store, error) {
 			o.AccessConditions = &azblobblob.AccessConditions{ModifiedAccessConditions: &azblobblob.ModifiedAccessConditions{IfMatch: &tag}}
 			return nil
 		},
-		status: httpStatus(func(e *azcore.ResponseError) int { return e.StatusCode }),
-	}, nil
+		status: inErrors(func(e *azcore.ResponseError) int { return e.StatusCode }),
+		code:   inErrors(func(e *azcore.ResponseError) string { return e.ErrorCode }),
+	}
+	store.sender = func(t target) storage.Sender {
+		return &azureSender{target: t, store: store, client: client.NewBlockBlobClient(azureName(t.name))}
+	}
+	return store, nil
 }
 
 // openMem opens a store in this process's memory.
-func openMem(context.Context, string) (storage.Store, error) {
-	return &bucket{
-		blob:          memblob.OpenBucket(nil),
+func openMem(_ context.Context, host string) (storage.Store, error) {
+	store := &bucket{
+		blob: memblob.OpenBucket(nil), url: "mem://" + host, atOnce: 1, // parts go in order
 		version:       func(*blob.Attributes) string { return "" },
 		versionRead:   func(*blob.Reader) string { return "" },
 		versionListed: func(*blob.ListObject) string { return "" },
 		status:        func(error) int { return 0 },
-	}, nil
+		code:          func(error) string { return "" },
+	}
+	store.sender = func(t target) storage.Sender { return &memSender{target: t, store: store} }
+	return store, nil
 }

@@ -1,6 +1,7 @@
 package cloud
 
 import (
+	"encoding/base64"
 	"fmt"
 	"net"
 	"os"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"gocloud.dev/blob/azureblob"
 )
 
 // serversIn names the folder that `make servers` builds the servers into.
@@ -113,4 +116,47 @@ func gcsServer(t testing.TB, dir string) string {
 // useGCS has the environment name a server of Google's protocol.
 func useGCS(t testing.TB, address string) {
 	t.Setenv("STORAGE_EMULATOR_HOST", strings.TrimPrefix(address, "http://"))
+}
+
+// azureServer runs Azurite, a server of Azure's protocol, with an empty container.
+func azureServer(t testing.TB, container string) string {
+	t.Helper()
+	node, err := exec.LookPath("node")
+	if err != nil {
+		t.Skip("Azurite needs node, which is not there")
+	}
+	if dir := os.Getenv(serversIn); dir != "" {
+		if _, err := os.Stat(filepath.Join(dir, "azurite")); err != nil {
+			t.Skip("Azurite is not installed: `make cloud-test` installs it where npm is there")
+		}
+	}
+	program := server(t, filepath.Join("azurite", "node_modules", "azurite", "dist", "src", "blob", "main.js"))
+	t.Setenv("AZURITE_ACCOUNTS", testAccount+":"+testAccountKey)
+	port := freePort(t)
+	start(t, port, node, program, "--blobHost", "127.0.0.1", "--blobPort", fmt.Sprint(port), "--location", t.TempDir(), "--silent", "--disableTelemetry", "--skipApiVersionCheck")
+	address := fmt.Sprintf("http://127.0.0.1:%d", port)
+	useAzure(t, address)
+	client, err := azureblob.NewDefaultClient(azureblob.ServiceURL(address+"/"+testAccount), azureblob.ContainerName(container))
+	if err == nil {
+		_, err = client.Create(t.Context(), nil)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return address
+}
+
+const testAccount = "tfrectest"
+
+var testAccountKey = base64.StdEncoding.EncodeToString([]byte(testSecret))
+
+// useAzure has the environment name a server of Azure's protocol.
+func useAzure(t testing.TB, address string) {
+	for name, value := range map[string]string{
+		"AZURE_STORAGE_ACCOUNT": testAccount, "AZURE_STORAGE_KEY": testAccountKey, "AZURE_STORAGE_PROTOCOL": "http",
+		"AZURE_STORAGE_DOMAIN":            strings.TrimPrefix(address, "http://"),
+		"AZURE_STORAGE_CONNECTION_STRING": "", "AZURE_STORAGE_SAS_TOKEN": "",
+	} {
+		t.Setenv(name, value)
+	}
 }

@@ -28,7 +28,7 @@ var longestPause = 8 * time.Second
 // again.
 func lasting(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrExist) ||
-		errors.Is(err, ErrChanged) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, context.Canceled)
+		errors.Is(err, ErrChanged) || errors.Is(err, ErrGone) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, context.Canceled)
 }
 
 // patience is how long a server may send nothing before it is asked anew.
@@ -37,6 +37,12 @@ const patience = 30 * time.Second
 // Retry makes a request with a short answer, again and again while its error may
 // pass.
 func Retry[T any](ctx context.Context, request func(context.Context) (T, error)) (T, error) {
+	return retryLong(ctx, func(ctx context.Context, _ func(time.Duration)) (T, error) { return request(ctx) })
+}
+
+// retryLong is Retry for requests that may take longer than patience, as long as
+// something happens: alive says how long the next silence may be.
+func retryLong[T any](ctx context.Context, request func(ctx context.Context, alive func(time.Duration)) (T, error)) (T, error) {
 	for n := 1; ; n++ {
 		v, err := once(ctx, request)
 		if err == nil || ctx.Err() != nil || lasting(err) {
@@ -51,10 +57,18 @@ func Retry[T any](ctx context.Context, request func(context.Context) (T, error))
 	}
 }
 
-func once[T any](ctx context.Context, request func(context.Context) (T, error)) (T, error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	return request(ctx)
+var errSilent = errors.New("the server did not answer in time")
+
+func once[T any](ctx context.Context, request func(context.Context, func(time.Duration)) (T, error)) (T, error) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	watch := time.AfterFunc(patience, func() { cancel(errSilent) })
+	defer watch.Stop()
+	v, err := request(ctx, func(d time.Duration) { watch.Reset(d) })
+	if err != nil && context.Cause(ctx) == errSilent {
+		err = errSilent // and not that a context was cancelled, which nobody asks again for
+	}
+	return v, err
 }
 
 func sleep(ctx context.Context, d time.Duration) error {

@@ -206,29 +206,54 @@ type upload struct {
 }
 
 func (u *upload) Write(p []byte) (int, error) {
-	if err := u.ctx.Err(); err != nil {
-		return 0, err
+	err := u.ended()
+	if err == nil {
+		err = u.store.fault("write", u.name)
 	}
-	if err := u.store.fault("write", u.name); err != nil {
-		return 0, err
+	if err != nil {
+		return 0, u.failed(err)
 	}
 	u.data = append(u.data, p...)
 	return len(p), nil
 }
 
-func (u *upload) Commit() (storage.Object, error) {
+func (u *upload) failed(err error) error {
+	return &fs.PathError{Op: "write", Path: u.name, Err: err}
+}
+
+// ended tells why an upload takes nothing more.
+func (u *upload) ended() error {
 	if err := u.ctx.Err(); err != nil {
-		return storage.Object{}, err
+		u.Abort()
+		return err
 	}
-	if err := u.store.fault("commit", u.name); err != nil {
-		return storage.Object{}, err
+	u.store.mu.Lock()
+	defer u.store.mu.Unlock()
+	if _, open := u.store.open[u]; !open {
+		return errors.New("the upload was committed, aborted or discarded before")
 	}
+	return nil
+}
+
+func (u *upload) Commit() (storage.Object, error) {
+	err := u.ended()
+	if err == nil {
+		err = u.store.fault("commit", u.name)
+	}
+	var is storage.Object
+	if err == nil {
+		is, err = u.commit()
+	}
+	if err != nil {
+		return storage.Object{}, u.failed(err)
+	}
+	return is, nil
+}
+
+func (u *upload) commit() (storage.Object, error) {
 	s := u.store
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, open := s.open[u]; !open {
-		return storage.Object{}, errors.New("the upload was discarded")
-	}
 	delete(s.open, u)
 	if _, there := s.objects[u.name]; there && !u.replace {
 		return storage.Object{}, fs.ErrExist

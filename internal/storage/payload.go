@@ -1,0 +1,78 @@
+package storage
+
+import (
+	"errors"
+	"io"
+	"sync"
+	"time"
+)
+
+// Payload is the body of a request that writes: bytes in memory, which are read as often
+// as the request's signature and its sending take. It tells that something happens, and
+// it ends with the request: what a transport reads later is an error, so that the memory
+// can be used again.
+type Payload struct {
+	mu     sync.Mutex
+	data   []byte
+	offset int64
+	alive  func(time.Duration)
+	ended  bool
+}
+
+// answerPatience is how long an answer may take when all of a body has been read: what
+// the system's buffers hold is still on its way then.
+const answerPatience = 2 * time.Minute
+
+// Len returns how many bytes there are.
+func (p *Payload) Len() int64 { return int64(len(p.data)) }
+
+// Bytes returns what there is, which must not be kept behind the request.
+func (p *Payload) Bytes() []byte { return p.data }
+
+func (p *Payload) Read(b []byte) (int, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.ended {
+		return 0, errEnded
+	}
+	n := copy(b, p.data[min(p.offset, int64(len(p.data))):])
+	p.offset += int64(n)
+	if p.offset < int64(len(p.data)) {
+		p.alive(patience)
+		return n, nil
+	}
+	p.alive(answerPatience)
+	if n == 0 && len(b) > 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}
+
+// Seek implements io.Seeker.
+func (p *Payload) Seek(offset int64, whence int) (int64, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch whence {
+	case io.SeekCurrent:
+		offset += p.offset
+	case io.SeekEnd:
+		offset += int64(len(p.data))
+	}
+	if offset < 0 {
+		return 0, errors.New("negative offset")
+	}
+	p.offset = offset
+	return offset, nil
+}
+
+// Close does nothing: some clients close a body before they send it once more.
+func (p *Payload) Close() error { return nil }
+
+// end has all that is read from here on fail.
+func (p *Payload) end() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.ended, p.data = true, nil
+}
+
+var errEnded = errors.New("the request has ended")

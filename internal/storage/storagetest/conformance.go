@@ -1,0 +1,425 @@
+package storagetest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// Traits are what stores differ in.
+type Traits struct {
+	// Names are odd names that the store takes.
+	Names []string
+	// Part is the size of a part, in bytes, around which uploads are tried.
+	Part int
+	// Listed is how many objects are listed. Default: 20.
+	Listed int
+}
+
+// OddNames are names that make trouble where a name is put into a URL, or is taken for
+// a path.
+var OddNames = []string{
+	"a b", "50%", "%41", "a+b", "a?b=c&d", "a#b", "grün/雪.jpg", "end.", "end..", ".hidden", "a..b", "a,b;c", "a:b", "(a)[b]{c}", "a'b\"c", "a*b", "a|b<c>d",
+	"__0x2f__", "~a", "@a=b$c!", "a\\b", strings.Repeat("long", 40),
+}
+
+// Conformance holds a store, which is empty, to what storage.Store and storage.Upload
+// say. It leaves objects behind.
+func Conformance(t *testing.T, s storage.Store, traits Traits) {
+	c := conformance{s, traits}
+	for name, test := range map[string]func(*testing.T){
+		"sizes": c.sizes, "names": c.names, "create only": c.createOnly, "replace": c.replace, "race": c.race, "race of large ones": c.raceOfLarge,
+		"abort": c.abort, "cancel": c.cancel, "remove": c.remove, "not there": c.notThere, "list": c.list, "ranges": c.ranges,
+	} {
+		t.Run(name, test)
+	}
+	t.Run("unfinished", c.unfinished)
+}
+
+type conformance struct {
+	storage.Store
+	Traits
+}
+
+// noise returns bytes that are other for each seed.
+func noise(size int, seed uint64) []byte {
+	data := make([]byte, size)
+	r := rand.NewChaCha8([32]byte{byte(seed), byte(seed >> 8)})
+	r.Read(data)
+	return data
+}
+
+// upload writes data in pieces of an odd size.
+func (c conformance) upload(ctx context.Context, name string, data []byte, o storage.CreateOptions) (storage.Object, error) {
+	u, err := c.Create(ctx, name, o)
+	if err != nil {
+		return storage.Object{}, err
+	}
+	defer u.Abort()
+	for piece := range slices.Chunk(data, 1_000_003) {
+		if n, err := u.Write(piece); err != nil || n != len(piece) {
+			return storage.Object{}, fmt.Errorf("%d bytes of %d written: %w", n, len(piece), err)
+		}
+	}
+	return u.Commit()
+}
+
+// must is upload where nothing is in the way.
+func (c conformance) must(t *testing.T, name string, data []byte) storage.Object {
+	t.Helper()
+	is, err := c.upload(t.Context(), name, data, storage.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return is
+}
+
+// contents reads an object, in the version that is has.
+func (c conformance) contents(t *testing.T, is storage.Object) []byte {
+	t.Helper()
+	if is.Size == 0 {
+		return nil
+	}
+	body, _, err := c.Open(t.Context(), is.Name, is.Version, 0, is.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer body.Close()
+	data, err := io.ReadAll(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// holds fails the test unless the object is there, whole, and as is says.
+func (c conformance) holds(t *testing.T, is storage.Object, data []byte) {
+	t.Helper()
+	found, err := c.Stat(t.Context(), is.Name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if found.Name != is.Name || found.Size != int64(len(data)) || is.Size != found.Size || is.Version != found.Version || !is.ModTime.Equal(found.ModTime) {
+		t.Errorf("what was written was said to be %+v, and is %+v (of %d bytes)", is, found, len(data))
+	}
+	if got := c.contents(t, is); !bytes.Equal(got, data) {
+		t.Errorf("%s: %d other bytes than the %d that were written", is.Name, len(got), len(data))
+	}
+}
+
+func (c conformance) gone(t *testing.T, name string) {
+	t.Helper()
+	if is, err := c.Stat(t.Context(), name); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("%s: %+v, %v", name, is, err)
+	}
+	for o, err := range c.List(t.Context(), name, true) {
+		t.Errorf("in the list: %+v, %v", o, err)
+	}
+}
+
+func (c conformance) sizes(t *testing.T) {
+	for _, size := range []int{0, 1, 100_000, c.Part - 1, c.Part, c.Part + 1, 2 * c.Part, 3*c.Part + 5} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			data := noise(size, uint64(size))
+			c.holds(t, c.must(t, fmt.Sprintf("sizes/%d", size), data), data)
+		})
+	}
+}
+
+func (c conformance) names(t *testing.T) {
+	want := map[string]bool{}
+	for i, name := range c.Names {
+		name = "names/" + name
+		want[name] = true
+		data := noise(100, uint64(i))
+		is, err := c.upload(t.Context(), name, data, storage.CreateOptions{})
+		if err != nil {
+			t.Errorf("%q: %v", name, err)
+			continue
+		}
+		c.holds(t, is, data)
+	}
+	for o, err := range c.List(t.Context(), "names/", true) {
+		if err != nil || !want[o.Name] {
+			t.Errorf("in the list: %q, %v", o.Name, err)
+		}
+		delete(want, o.Name)
+	}
+	if len(want) > 0 {
+		t.Errorf("not in the list: %v", want)
+	}
+	for _, name := range c.Names {
+		if err := c.Remove(t.Context(), "names/"+name); err != nil {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+	for o, err := range c.List(t.Context(), "names/", true) {
+		t.Errorf("still in the list: %q, %v", o.Name, err)
+	}
+}
+
+func (c conformance) createOnly(t *testing.T) {
+	for _, size := range []int{0, 10, c.Part + 1} {
+		name := fmt.Sprintf("once/%d", size)
+		data := noise(size, 1)
+		is := c.must(t, name, data)
+		if again, err := c.upload(t.Context(), name, noise(size, 2), storage.CreateOptions{}); !errors.Is(err, fs.ErrExist) || !strings.Contains(err.Error(), name) {
+			t.Errorf("%s once more: %+v, %v", name, again, err)
+		}
+		c.holds(t, is, data)
+	}
+}
+
+func (c conformance) replace(t *testing.T) {
+	const name = "replaced"
+	before := c.must(t, name, noise(10, 1))
+	for i, size := range []int{20, c.Part + 1, 7} {
+		data := noise(size, uint64(i))
+		is, err := c.upload(t.Context(), name, data, storage.CreateOptions{Replace: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.holds(t, is, data)
+		if is.Version == before.Version {
+			t.Errorf("%d bytes are of the version of those before, %s", size, is.Version)
+		}
+		if _, _, err := c.Open(t.Context(), name, before.Version, 0, 5); !errors.Is(err, storage.ErrChanged) {
+			t.Errorf("the version before: %v", err)
+		}
+		before = is
+	}
+}
+
+func (c conformance) race(t *testing.T)        { c.racing(t, 20, 1000) }
+func (c conformance) raceOfLarge(t *testing.T) { c.racing(t, 2, c.Part+1) }
+
+// racing has several writers make one object, again and again.
+func (c conformance) racing(t *testing.T, times, size int) {
+	const writers = 4
+	for i := range times {
+		name := fmt.Sprintf("race/%d-%d", size, i)
+		var made [writers]storage.Object
+		var errs [writers]error
+		var work sync.WaitGroup
+		for w := range writers {
+			work.Go(func() {
+				made[w], errs[w] = c.upload(t.Context(), name, noise(size, uint64(w)), storage.CreateOptions{})
+			})
+		}
+		work.Wait()
+		winner := -1
+		for w, err := range errs {
+			switch {
+			case err == nil && winner < 0:
+				winner = w
+			case err == nil:
+				t.Errorf("%s: %d and %d have both made it", name, winner, w)
+			case !errors.Is(err, fs.ErrExist):
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+		if winner < 0 {
+			t.Fatalf("%s: nobody has made it", name)
+		}
+		c.holds(t, made[winner], noise(size, uint64(winner)))
+	}
+}
+
+func (c conformance) abort(t *testing.T) {
+	for _, size := range []int{0, 100, 2*c.Part + 1} {
+		name := fmt.Sprintf("aborted/%d", size)
+		u, err := c.Create(t.Context(), name, storage.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := u.Write(noise(size, 1)); err != nil {
+			t.Fatal(err)
+		}
+		u.Abort()
+		u.Abort()
+		if _, err := u.Commit(); err == nil {
+			t.Error("committed behind Abort")
+		}
+		c.gone(t, name)
+	}
+	name := "committed"
+	u, err := c.Create(t.Context(), name, storage.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := u.Commit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.Abort()
+	if _, err := u.Write([]byte("x")); err == nil {
+		t.Error("written behind Commit")
+	}
+	c.holds(t, is, nil)
+}
+
+func (c conformance) cancel(t *testing.T) {
+	for _, size := range []int{100, 2*c.Part + 1} {
+		name := fmt.Sprintf("cancelled/%d", size)
+		ctx, cancel := context.WithCancel(t.Context())
+		u, err := c.Create(ctx, name, storage.CreateOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := u.Write(noise(size, 1)); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		if _, err := u.Commit(); !errors.Is(err, context.Canceled) {
+			t.Errorf("committed when the context was done: %v", err)
+		}
+		c.gone(t, name)
+	}
+}
+
+func (c conformance) remove(t *testing.T) {
+	c.must(t, "removed/a", []byte("a"))
+	is := c.must(t, "removed/b", []byte("b"))
+	for range 2 {
+		if err := c.Remove(t.Context(), "removed/a"); err != nil {
+			t.Error(err)
+		}
+	}
+	c.gone(t, "removed/a")
+	c.holds(t, is, []byte("b"))
+	c.must(t, "removed/a", []byte("once more"))
+}
+
+func (c conformance) notThere(t *testing.T) {
+	if _, err := c.Stat(t.Context(), "nothing"); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Stat: %v", err)
+	}
+	if _, _, err := c.Open(t.Context(), "nothing", "", 0, 10); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("Open: %v", err)
+	}
+	if err := c.Remove(t.Context(), "nothing"); err != nil {
+		t.Errorf("Remove: %v", err)
+	}
+	for o, err := range c.List(t.Context(), "nothing", true) {
+		t.Errorf("List: %+v, %v", o, err)
+	}
+}
+
+func (c conformance) list(t *testing.T) {
+	n := max(c.Listed, 20)
+	const workers = 8
+	var work sync.WaitGroup
+	for w := range workers {
+		work.Go(func() {
+			for i := w; i < n; i += workers {
+				if _, err := storage.Put(t.Context(), c.Store, fmt.Sprintf("list/%d/%05d", i%2, i), nil, storage.CreateOptions{}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	work.Wait()
+	var found []string
+	for o, err := range c.List(t.Context(), "list/0/", true) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, o.Name)
+	}
+	if len(found) != (n+1)/2 || !slices.IsSorted(found) {
+		t.Errorf("%d of %d, sorted: %v", len(found), (n+1)/2, slices.IsSorted(found))
+	}
+	found = nil
+	for o, err := range c.List(t.Context(), "list/", false) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, o.Name)
+	}
+	if !slices.Equal(found, []string{"list/0/", "list/1/"}) {
+		t.Errorf("folders: %q", found)
+	}
+}
+
+func (c conformance) ranges(t *testing.T) {
+	data := noise(1000, 1)
+	is := c.must(t, "ranges", data)
+	for _, r := range []struct{ offset, length, end int64 }{{0, 1000, 1000}, {0, 10, 10}, {990, 10, 1000}, {500, 10_000, 1000}, {999, 1, 1000}} {
+		body, of, err := c.Open(t.Context(), "ranges", is.Version, r.offset, r.length)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := io.ReadAll(body)
+		body.Close()
+		if err != nil || !bytes.Equal(got, data[r.offset:r.end]) || of.Size != 1000 || of.Version != is.Version {
+			t.Errorf("%d bytes from %d: %d bytes, of %+v, %v", r.length, r.offset, len(got), of, err)
+		}
+	}
+}
+
+// unfinished leaves uploads as a process does that dies, and finds that none of the
+// tests before has left any.
+func (c conformance) unfinished(t *testing.T) {
+	s, ok := c.Store.(storage.Unfinished)
+	if !ok {
+		t.Skip("the store does not tell of unfinished uploads")
+	}
+	var left []storage.Leftover
+	look := func(prefix string) {
+		left = nil
+		for l, err := range s.Unfinished(t.Context(), prefix) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			left = append(left, l)
+		}
+	}
+	look("")
+	if len(left) > 0 {
+		t.Errorf("left by the other tests: %+v", left)
+	}
+	var uploads []storage.Upload
+	for _, name := range []string{"left/a b%?#+", "left/a b%?#+", "left/c"} {
+		u, err := c.Create(t.Context(), name, storage.CreateOptions{})
+		if err == nil {
+			_, err = u.Write(noise(c.Part+1, 1))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		uploads = append(uploads, u)
+	}
+	look("right/")
+	if len(left) > 0 {
+		t.Errorf("of another prefix: %+v", left)
+	}
+	look("left/")
+	if len(left) != 3 || left[0].Name != "left/a b%?#+" || left[0].ID == left[1].ID || left[2].Name != "left/c" || left[0].Begun.IsZero() {
+		t.Errorf("%+v", left)
+	}
+	for _, l := range slices.Concat(left, left) {
+		if err := s.Discard(t.Context(), l); err != nil {
+			t.Error(err)
+		}
+	}
+	look("")
+	if len(left) > 0 {
+		t.Errorf("left after all were discarded: %+v", left)
+	}
+	if _, err := uploads[0].Commit(); err == nil {
+		t.Error("an upload that was discarded was committed")
+	}
+	uploads[1].Abort()
+	uploads[2].Abort()
+	c.gone(t, "left/")
+}
