@@ -66,9 +66,9 @@ func newConfigSchemaCommand() *cobra.Command {
 func configVerb(kind string) (*cobra.Command, error) {
 	switch kind {
 	case "images":
-		return newConvertImagesCommand(), nil
+		return newConvertImagesCommand(nil), nil
 	case "csv":
-		return newConvertCSVCommand(), nil
+		return newConvertCSVCommand(nil), nil
 	}
 	return nil, usageError("--kind %q: want images or csv", kind)
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -19,7 +20,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-func newConvertCommand() *cobra.Command {
+func newConvertCommand(e *Engine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "convert",
 		GroupID: groupConvert,
@@ -39,7 +40,7 @@ says it. All other flags are those of the verb in question.`,
 	}
 	cmd.Flags().String("config", "", "take all there is to say from a YAML `file` (see tfrec config)")
 	cmd.Flags().String("from-manifest", "", "take the options of the set that this `manifest` describes")
-	cmd.AddCommand(newConvertImagesCommand(), newConvertCSVCommand())
+	cmd.AddCommand(newConvertImagesCommand(e), newConvertCSVCommand(e))
 	cmd.RunE = runConfigured
 	return cmd
 }
@@ -50,6 +51,7 @@ const convertFaults = "more samples were unusable than --max-errors allows"
 // convertFlags are the flags that all kinds of input share.
 type convertFlags struct {
 	options convert.Options
+	engine  *Engine // nil: this process makes the shards
 
 	config   string // a file with flags
 	from     string // a manifest whose options are taken over
@@ -92,6 +94,7 @@ func (f *convertFlags) add(fs *pflag.FlagSet) {
 	fs.IntVar(&f.tasks, "tasks", 0, "how many tasks the array job has")
 	fs.BoolVar(&o.Replan, "replan", false, "with --task: give up an array job with another plan that was not finalized")
 	fs.IntVar(&o.Retries, "retries", 0, "how often shards that failed are tried again (default 2 with --task)")
+	f.engine.addFlags(fs)
 }
 
 // complete brings the flags into the form that package convert takes.
@@ -110,14 +113,19 @@ func (f *convertFlags) complete(cmd *cobra.Command) error {
 	if f.planOnly != "" || f.print || f.print0 {
 		o.DryRun = true
 	}
+	if f.engine != nil {
+		if err := f.engine.check(cmd); err != nil {
+			return err
+		}
+	}
 	if changed("task") != changed("tasks") {
 		return usageError("--task and --tasks go together: --task I --tasks N")
 	}
+	if (changed("task") || f.engine != nil) && !changed("retries") {
+		o.Retries = 2
+	}
 	if !changed("task") {
 		return nil
-	}
-	if !changed("retries") {
-		o.Retries = 2
 	}
 	if f.task != "auto" {
 		index, err := strconv.Atoi(f.task)
@@ -138,33 +146,63 @@ func (f *convertFlags) complete(cmd *cobra.Command) error {
 	return nil
 }
 
+// conversion is what a verb does with some kind of input.
+type conversion struct {
+	// complete brings the verb's own flags into the form that package convert takes.
+	complete func() error
+	// whole carries it out in this process, begin and join have its shards made one
+	// by one.
+	whole       func(context.Context) (*convert.Summary, error)
+	begin, join func(context.Context) (*convert.Job, error)
+}
+
+// raiseProcs gives those who read and write something of their own to be scheduled
+// by: while libjpeg-turbo works, its caller holds on to what Go schedules by, and they
+// would wait.
+var raiseProcs = sync.OnceFunc(func() {
+	cores := runtime.GOMAXPROCS(0)
+	runtime.GOMAXPROCS(cores + max(1, cores/2))
+})
+
 // run runs a conversion with progress, and prints its summary.
-func (f *convertFlags) run(cmd *cobra.Command, out string, work func(context.Context) (*convert.Summary, error)) error {
+func (f *convertFlags) run(cmd *cobra.Command, out string, c *conversion) error {
 	if err := f.complete(cmd); err != nil {
 		return err
 	}
 	o := &f.options
-	// While libjpeg-turbo works, its caller holds on to what Go schedules by, and
-	// those who read and write would wait: give them some of their own.
-	cores := runtime.GOMAXPROCS(0)
-	runtime.GOMAXPROCS(cores + max(1, cores/2))
+	raiseProcs()
 	quiet := quietFlag(cmd)
 	o.Progress = new(convert.Progress)
 	stderr := cmd.ErrOrStderr()
-	if !quiet {
+	switch {
+	case f.engine != nil && f.engine.note != nil:
+		o.Note = f.engine.note
+	case !quiet:
 		o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
 	}
-	stop := showProgress(stderr, convertGauge(o.Progress), quiet)
-	sum, err := work(cmd.Context())
-	stop()
-
+	sum, err := f.carryOut(cmd, c, quiet)
 	switch {
+	case f.engine != nil && f.engine.joined != nil:
+		return err
 	case err == nil && (f.print || f.print0):
 		return printOutputs(cmd.OutOrStdout(), out, sum.Plan.Outputs, f.print0)
 	case err == nil && f.planOnly != "":
 		return writePlan(cmd, f.planOnly, sum.Plan)
 	}
 	return printOutcome(cmd, sum, err, out)
+}
+
+// carryOut does what the flags ask for.
+func (f *convertFlags) carryOut(cmd *cobra.Command, c *conversion, quiet bool) (*convert.Summary, error) {
+	if err := c.complete(); err != nil {
+		return nil, err
+	}
+	stop := showProgress(cmd.ErrOrStderr(), convertGauge(f.options.Progress), quiet)
+	defer stop()
+	if f.engine == nil || f.options.DryRun {
+		return c.whole(cmd.Context())
+	}
+	return f.engine.carryOut(cmd, c, f.options.Note)
 }
 
 // printOutcome says how a conversion into out, or its end, went.

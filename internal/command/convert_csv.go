@@ -23,8 +23,8 @@ type csvFlags struct {
 	printSchema bool
 }
 
-func newConvertCSVCommand() *cobra.Command {
-	f := new(csvFlags)
+func newConvertCSVCommand(e *Engine) *cobra.Command {
+	f := &csvFlags{convertFlags: convertFlags{engine: e}}
 	o := &f.csv
 	cmd := &cobra.Command{
 		Use:   "csv SRC... OUT",
@@ -62,12 +62,12 @@ OUT/errors.jsonl with file and line; --max-errors says how many are bearable.`,
 			if f.printSchema {
 				return f.runPrintSchema(cmd, args)
 			}
-			out := args[len(args)-1]
-			return f.run(cmd, out, func(ctx context.Context) (*convert.Summary, error) {
-				if err := f.complete(cmd); err != nil {
-					return nil, err
-				}
-				return convert.CSV(ctx, args[:len(args)-1], out, *o)
+			srcs, out := args[:len(args)-1], args[len(args)-1]
+			return f.run(cmd, out, &conversion{
+				complete: func() error { return f.complete(cmd) },
+				whole:    func(ctx context.Context) (*convert.Summary, error) { return convert.CSV(ctx, srcs, out, *o) },
+				begin:    func(ctx context.Context) (*convert.Job, error) { return convert.BeginCSV(ctx, srcs, out, *o) },
+				join:     func(ctx context.Context) (*convert.Job, error) { return convert.JoinCSV(ctx, srcs, out, *o) },
 			})
 		},
 	}

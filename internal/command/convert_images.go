@@ -14,8 +14,8 @@ import (
 	"github.com/tfrec/tfrec/convert"
 )
 
-func newConvertImagesCommand() *cobra.Command {
-	var f convertFlags
+func newConvertImagesCommand(e *Engine) *cobra.Command {
+	f := convertFlags{engine: e}
 	o := convert.ImageOptions{}
 	o.Resize.Antialias = true
 	gpuWhen := gpuOff
@@ -42,20 +42,27 @@ them are bearable.`,
 			if err != nil {
 				return err
 			}
-			return f.run(cmd, args[1], func(ctx context.Context) (*convert.Summary, error) {
-				if err := checkImageFlags(cmd, &o); err != nil {
-					return nil, err
-				}
-				if err := gpuWhen.check(cmd, &o); err != nil {
-					return nil, err
-				}
-				o.Options = f.options
-				if policy := cmd.Flag("augment").Value.String(); isYAML(policy) {
-					o.AlsoReads = append(o.AlsoReads, policy)
-				}
-				return gpuWhen.run(&o, func() (*convert.Summary, error) {
-					return convert.Images(ctx, args[0], args[1], o)
-				})
+			return f.run(cmd, args[1], &conversion{
+				complete: func() error {
+					if err := checkImageFlags(cmd, &o); err != nil {
+						return err
+					}
+					if err := gpuWhen.check(cmd, &o); err != nil {
+						return err
+					}
+					o.Options = f.options
+					if policy := cmd.Flag("augment").Value.String(); isYAML(policy) {
+						o.AlsoReads = append(o.AlsoReads, policy)
+					}
+					return nil
+				},
+				whole: func(ctx context.Context) (*convert.Summary, error) {
+					return gpuWhen.run(&o, func() (*convert.Summary, error) {
+						return convert.Images(ctx, args[0], args[1], o)
+					})
+				},
+				begin: func(ctx context.Context) (*convert.Job, error) { return convert.BeginImages(ctx, args[0], args[1], o) },
+				join:  func(ctx context.Context) (*convert.Job, error) { return convert.JoinImages(ctx, args[0], args[1], o) },
 			})
 		},
 	}

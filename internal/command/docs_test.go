@@ -18,7 +18,7 @@ var update = flag.Bool("update", false, "write the generated docs instead of com
 func TestDocsAreGenerated(t *testing.T) {
 	const dir = "../../docs/cli"
 	pages := map[string]string{}
-	addPages(pages, newRootCommand())
+	addPages(pages, newRootCommand(nil))
 	if *update {
 		if err := os.RemoveAll(dir); err != nil {
 			t.Fatal(err)

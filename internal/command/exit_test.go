@@ -80,7 +80,7 @@ func TestEveryHelpListsExitCodes(t *testing.T) {
 			visit(below)
 		}
 	}
-	visit(newRootCommand())
+	visit(newRootCommand(nil))
 }
 
 // brokenWriter fails from its n-th write on.

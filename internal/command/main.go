@@ -13,18 +13,30 @@ import (
 )
 
 // Main runs the command with the process's arguments, and returns the exit code.
-func Main() int {
+func Main() int { return MainWith(nil) }
+
+// MainWith is Main for a command whose conversions an engine carries out; nil is
+// none.
+func MainWith(e *Engine) int {
 	// A closed pipe is an error to report, not a death by signal.
 	signal.Ignore(syscall.SIGPIPE)
 	ctx, stop := interruptible(context.Background())
 	defer stop()
-	return run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	return runWith(ctx, e, os.Args[1:], os.Stdout, os.Stderr)
 }
 
 // run runs the command with the given arguments and returns its exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	return runWith(ctx, nil, args, stdout, stderr)
+}
+
+// runWith is run with an engine.
+func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Writer) int {
 	out := &resultWriter{w: stdout}
-	root := newRootCommand()
+	root := newRootCommand(e)
+	if e != nil {
+		e.args = args
+	}
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(stderr)

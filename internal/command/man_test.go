@@ -23,7 +23,7 @@ func TestManualPages(t *testing.T) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	root := newRootCommand()
+	root := newRootCommand(nil)
 	root.DisableAutoGenTag = true // it would hold a date
 	header := &doc.GenManHeader{Section: "1", Source: build.Tool, Manual: "tfrec"}
 	if err := doc.GenManTree(root, header, dir); err != nil {

@@ -27,7 +27,7 @@ func commandOf(paths []string) string {
 	if err != nil {
 		return ""
 	}
-	verb, _, err := newConvertCommand().Find([]string{made.kind})
+	verb, _, err := newConvertCommand(nil).Find([]string{made.kind})
 	if err != nil {
 		return ""
 	}

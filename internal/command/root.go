@@ -28,7 +28,9 @@ func helpText(cmd *cobra.Command) string {
 	return about + "\n\n" + cmd.UsageString() + "\nExit codes:\n" + exitHelp(cmd)
 }
 
-func newRootCommand() *cobra.Command {
+// newRootCommand makes the command; an engine carries out its conversions unless it
+// is nil.
+func newRootCommand(e *Engine) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tfrec",
 		Short: "Raw data into sharded TFRecords, and back",
@@ -41,10 +43,13 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 	}
+	if e != nil {
+		root.Use = e.Name
+	}
 	root.SetHelpFunc(func(cmd *cobra.Command, _ []string) {
 		io.WriteString(cmd.OutOrStdout(), helpText(cmd)) // resultWriter keeps the error
 	})
-	root.SetVersionTemplate("tfrec {{.Version}}\n")
+	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError("%w", err) })
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().Bool("json", false, "print the result as one JSON object on stdout")
@@ -58,7 +63,7 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 		&cobra.Group{ID: groupOther, Title: "Other:"},
 	)
 	root.AddCommand(
-		newConvertCommand(),
+		newConvertCommand(e),
 		newFinalizeCommand(),
 		newAugmentCommand(),
 		newInspectCommand(),

@@ -1,0 +1,119 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/tfrec/tfrec/convert"
+)
+
+// Engine makes the shards of conversions in place of this process, or has other
+// processes make them. The command is the same otherwise: flags, summaries, exit
+// codes.
+type Engine struct {
+	// Name of the command, such as tfrec-beam.
+	Name string
+	// Flags adds the engine's own flags to those of conversions. It is called once
+	// for each verb, and names none that the verb has.
+	Flags func(verb *pflag.FlagSet)
+	// Make has the shards made that Work's job has to do, and returns when they are,
+	// or when ctx is done. Nothing of it goes on behind its back.
+	Make func(ctx context.Context, w *Work) error
+
+	joined func(*convert.Job) // only to join a job
+	note   func(string)       // of one that joins
+	args   []string           // of the process
+}
+
+// Work is a conversion for an Engine.
+type Work struct {
+	Job *convert.Job
+	// Args are the command's arguments from the verb on, without the engine's own:
+	// what JoinJob takes. They hold no credentials; those are in the environment.
+	Args []string
+	// Note tells people something. It may be called from one goroutine at a time.
+	Note func(sentence string)
+}
+
+// JoinJob plans the conversion of Work.Args once more, in another process, and
+// returns it as a job that makes shards of it, with Work.Job's numbers. It is the
+// caller's to close. Note is called with sentences for people, from one goroutine at a
+// time.
+func JoinJob(ctx context.Context, args []string, note func(sentence string)) (*convert.Job, error) {
+	var job *convert.Job
+	root := newRootCommand(&Engine{Name: "tfrec", joined: func(j *convert.Job) { job = j }, note: note})
+	root.SetArgs(args)
+	root.SetOut(io.Discard)
+	root.SetErr(io.Discard)
+	err := root.ExecuteContext(ctx)
+	if err == nil && job == nil {
+		err = errors.New("the arguments name no conversion")
+	}
+	return job, err
+}
+
+// addFlags adds the engine's flags to those of a verb.
+func (e *Engine) addFlags(fs *pflag.FlagSet) {
+	if e != nil && e.Flags != nil {
+		e.Flags(fs)
+	}
+}
+
+// notForEngines are flags of conversions that deal shards themselves, or need
+// what an engine's machines are not known to have.
+var notForEngines = []string{"task", "tasks", "replan", "gpu"}
+
+// check refuses flags that mean nothing with an engine.
+func (e *Engine) check(cmd *cobra.Command) error {
+	for _, name := range notForEngines {
+		if f := cmd.Flag(name); f != nil && f.Changed && f.Value.String() != f.DefValue {
+			return usageError("--%s: is for tfrec; %s deals shards to workers itself, and those have no GPU", name, e.Name)
+		}
+	}
+	return nil
+}
+
+// carryOut has the engine make the shards of a conversion.
+func (e *Engine) carryOut(cmd *cobra.Command, c *conversion, note func(string)) (*convert.Summary, error) {
+	ctx := cmd.Context()
+	if e.joined != nil {
+		job, err := c.join(ctx)
+		if err == nil {
+			e.joined(job)
+		}
+		return nil, err
+	}
+	job, err := c.begin(ctx)
+	if err != nil {
+		return nil, err
+	}
+	args, err := e.forOthers(cmd)
+	if err != nil {
+		return nil, errors.Join(err, job.Close())
+	}
+	return job.Run(ctx, func(ctx context.Context) error {
+		return e.Make(ctx, &Work{Job: job, Args: args, Note: note})
+	})
+}
+
+// forOthers returns the arguments of a verb for JoinJob.
+func (e *Engine) forOthers(verb *cobra.Command) ([]string, error) {
+	own := pflag.NewFlagSet("", pflag.ContinueOnError)
+	e.addFlags(own)
+	_, rest, err := verb.Root().Find(e.args)
+	if err != nil {
+		return nil, err
+	}
+	args := []string{"convert", verb.Name()}
+	err = verb.Flags().ParseAll(rest, func(f *pflag.Flag, value string) error {
+		if own.Lookup(f.Name) == nil {
+			args = append(args, "--"+f.Name+"="+value)
+		}
+		return nil
+	})
+	return append(append(args, "--"), verb.Flags().Args()...), err
+}
