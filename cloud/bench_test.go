@@ -20,7 +20,8 @@ import (
 func beside(b *testing.B, root, local, remote string, work func(path string)) {
 	s3Server(b, root)
 	storage.Forget()
-	work(local) // so that the page cache holds it
+	work(local)  // so that the page cache holds it
+	work(remote) // and the cache of objects, where there is one
 	var took [2]time.Duration
 	for b.Loop() {
 		for i, path := range []string{local, remote} {
@@ -54,6 +55,7 @@ func BenchmarkReader(b *testing.B) {
 		}
 	}
 	out.Close()
+	settle(b, local)
 	b.SetBytes(2 * 4 * 671 * 100_000) // from each
 	beside(b, root, local, "s3://bucket/set", func(path string) {
 		set, err := reader.Open(path, reader.Options{})
@@ -85,4 +87,14 @@ func BenchmarkConvert(b *testing.B) {
 			b.Fatal(err)
 		}
 	})
+}
+
+// BenchmarkReaderCached is BenchmarkReader with a cache of objects that has them all.
+func BenchmarkReaderCached(b *testing.B) {
+	stop, err := UseCache(CacheOptions{Dir: b.TempDir()})
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer stop()
+	BenchmarkReader(b)
 }

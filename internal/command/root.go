@@ -54,6 +54,7 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().Bool("json", false, "print the result as one JSON object on stdout")
 	root.PersistentFlags().Bool("quiet", false, "no progress and no notes on stderr")
+	addObjectCache(root)
 
 	root.AddGroup(
 		&cobra.Group{ID: groupConvert, Title: "Convert:"},

@@ -152,9 +152,10 @@ func (a *ahead) stepTo(off int64, goesOn bool) *part {
 	return a.parts[0]
 }
 
-// ask has a part fetched.
+// ask has a part fetched, up to the end of a block.
 func (a *ahead) ask(off, held int64) {
-	a.add(off, min(partSize, a.object.is.Size-off), held, func(p *part) error { return a.object.fetch(p.data, off) })
+	end := min((off+partSize)/blockSize*blockSize, a.object.is.Size)
+	a.add(off, end-off, held, func(p *part) error { return a.object.fetch(p.data, off) })
 }
 
 // add appends a part, and has it filled.
@@ -182,7 +183,11 @@ func (a *ahead) begin(body io.ReadCloser, alive, ended func()) {
 	a.add(0, min(firstPart, a.object.is.Size), 0, func(p *part) error {
 		n, _ := drain(body, p.data, alive)
 		ended()
-		return a.object.fetch(p.data[n:], int64(n)) // what did not come
+		err := a.object.download(p.data[n:], int64(n)) // what did not come
+		if err == nil {
+			a.object.keep(p.data, 0)
+		}
+		return err
 	})
 }
 

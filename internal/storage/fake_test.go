@@ -25,6 +25,7 @@ type fake struct {
 	hang    func(context.Context)     // before each body, if not nil
 	lax     bool                      // gives whatever version there is
 	opens   int
+	stats   int
 	lists   int
 	bytes   int64 // asked for
 }
@@ -95,6 +96,7 @@ func (f *fake) List(_ context.Context, prefix string, deep bool) iter.Seq2[Objec
 func (f *fake) Stat(_ context.Context, name string) (Object, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.stats++
 	if err := f.failing(); err != nil {
 		return Object{}, err
 	}

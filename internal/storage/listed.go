@@ -9,8 +9,8 @@ import (
 )
 
 // OpenListed opens the object at a URL in the version that a list, or a look at
-// it, has told of. Nothing is asked for before something is read; then, one that is
-// not that version any more is an error that unwraps to ErrChanged.
+// it, has told of. Nothing is asked for before something is read that no cache has;
+// then, one that is not that version any more is an error that unwraps to ErrChanged.
 func OpenListed(ctx context.Context, p string, is Object) (File, error) {
 	o, err := listed(ctx, p, is)
 	if err != nil {
@@ -58,7 +58,7 @@ func listed(ctx context.Context, p string, is Object) (*object, error) {
 		return nil, err
 	}
 	is.Name = u.name
-	o := &object{url: u, store: s, is: is}
+	o := &object{url: u, store: s, is: is, cached: inUse.Load().in(idOf(s, u), is)}
 	o.ctx, o.cancel = context.WithCancelCause(ctx)
 	o.ahead.object, o.ahead.depth = o, 1
 	return o, nil

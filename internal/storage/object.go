@@ -16,6 +16,8 @@ type object struct {
 	url
 	store Store
 	is    Object // at the time of opening; all that is read is of this version
+	// cached is where blocks of it are kept; nil: nowhere.
+	cached *cached
 
 	ctx    context.Context
 	cancel context.CancelCauseFunc
@@ -35,6 +37,13 @@ func openObject(ctx context.Context, u url) (*object, error) {
 	}
 	o := &object{url: u, store: s, ctx: ctx, cancel: cancel}
 	o.ahead.object = o
+	if known, err := o.recall(); known || err != nil {
+		if err != nil {
+			cancel(err)
+			return nil, err
+		}
+		return o, nil
+	}
 	// The answer to a request for the beginning says what there is, too: most small
 	// objects take no other.
 	first, stop := context.WithCancel(ctx)
@@ -42,6 +51,7 @@ func openObject(ctx context.Context, u url) (*object, error) {
 	body, is, err := s.Open(first, u.name, "", 0, firstPart)
 	if err == nil {
 		o.is = is
+		o.cached = inUse.Load().in(idOf(s, u), is)
 		o.ahead.begin(body, func() { watch.Reset(patience) }, func() { watch.Stop(); stop() })
 		return o, nil
 	}
@@ -55,6 +65,7 @@ func openObject(ctx context.Context, u url) (*object, error) {
 		cancel(err)
 		return nil, err
 	}
+	o.cached = inUse.Load().in(idOf(s, u), o.is)
 	return o, nil
 }
 
@@ -122,8 +133,8 @@ func (o *object) failed(err error) error {
 	return &fs.PathError{Op: "read", Path: o.url.String(), Err: err}
 }
 
-// fetch fills p with the object's bytes from off on.
-func (o *object) fetch(p []byte, off int64) error {
+// download fills p with the object's bytes from off on.
+func (o *object) download(p []byte, off int64) error {
 	for n := 1; len(p) > 0; n++ {
 		if cause := context.Cause(o.ctx); cause != nil {
 			return o.failed(cause)

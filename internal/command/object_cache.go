@@ -1,0 +1,47 @@
+package command
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// addObjectCache adds --cache-dir and --cache-size to all verbs. The cache is in use
+// while the verb runs.
+func addObjectCache(root *cobra.Command) {
+	var dir string
+	var size int64
+	fs := root.PersistentFlags()
+	fs.StringVar(&dir, "cache-dir", "", "keep what is read of s3://, gs:// and azblob:// in `DIR` for the next run")
+	textVar(fs, "cache-size", "10GiB", "SIZE", "how much --cache-dir may hold", func(s string) (err error) {
+		if size, err = parseSize(s); err == nil && size < storage.MinCacheSize {
+			err = fmt.Errorf("%s is too little for a cache: 4MiB is the least", s)
+		}
+		return err
+	})
+	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
+		if dir == "" {
+			if cmd.Flags().Changed("cache-size") || cmd.Flags().Changed("cache-dir") {
+				return usageError("--cache-size is for the folder that --cache-dir names, and there is none")
+			}
+			return nil
+		}
+		o := storage.CacheOptions{Dir: dir, Size: size}
+		if !quietFlag(cmd) {
+			stderr := cmd.ErrOrStderr()
+			o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+		}
+		stop, err := storage.UseCache(o)
+		if err != nil {
+			return err
+		}
+		run := cmd.RunE
+		cmd.RunE = func(cmd *cobra.Command, args []string) error {
+			defer stop()
+			return run(cmd, args)
+		}
+		return nil
+	}
+}

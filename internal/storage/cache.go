@@ -1,0 +1,261 @@
+package storage
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/size"
+)
+
+// CacheOptions say where what is read of objects is kept, and how much of it.
+type CacheOptions struct {
+	// Dir is the folder. It is made if it is not there; one that holds anything and is
+	// no cache is refused. Processes may share it.
+	Dir string
+	// Size is how many bytes the files in it may have, each rounded up to 4 KiB.
+	// Default: DefaultCacheSize; the least is MinCacheSize.
+	Size int64
+	// Note is told once, by any goroutine, when the folder cannot be written to in
+	// the midst of it all: that costs speed and nothing else. nil: nobody is told.
+	Note func(string)
+}
+
+// Sizes of caches in bytes.
+const (
+	DefaultCacheSize = 10 << 30
+	MinCacheSize     = 4 << 20
+)
+
+// cache keeps blocks of objects in files of a folder:
+//
+//	tfrec-cache   that the folder is a cache, and how much it holds; who changes that locks it
+//	tmp/          blocks that are being written
+//	00/ ... ff/   blocks, by their hash
+//
+// A block is in place whole or not at all, as far as processes can tell. What a
+// machine that crashed left is told by its checksums, so that nothing is synced.
+type cache struct {
+	dir   string
+	limit int64
+	note  func(string)
+
+	mu     sync.Mutex   // held with the lock on the file, which does not keep goroutines apart
+	resume atomic.Int64 // nothing is written before this time, in ns since 1970
+	told   sync.Once
+}
+
+// inUse is what objects that are opened are cached in, if anything.
+var inUse atomic.Pointer[cache]
+
+// UseCache has what is read of objects that are opened from now on kept in a
+// folder, until close is called. There may be one at a time. Without a module that
+// brings stores it only looks at the options.
+func UseCache(o CacheOptions) (close func(), err error) {
+	if o.Size == 0 {
+		o.Size = DefaultCacheSize
+	}
+	if o.Dir == "" {
+		return nil, errors.New("a cache of objects needs a folder")
+	}
+	if Remote(o.Dir) {
+		return nil, fmt.Errorf("%s: a cache of objects is a local folder", o.Dir)
+	}
+	if o.Size < MinCacheSize {
+		return nil, fmt.Errorf("a cache of %s is too small: %s is the least", size.Format(o.Size), size.Format(MinCacheSize))
+	}
+	if !haveStores() {
+		return func() {}, nil
+	}
+	c := &cache{dir: local(o.Dir), limit: o.Size, note: o.Note}
+	if err := c.prepare(); err != nil {
+		return nil, fmt.Errorf("cache of objects: %w", err)
+	}
+	if !inUse.CompareAndSwap(nil, c) {
+		return nil, fmt.Errorf("%s: this process has a cache of objects already", o.Dir)
+	}
+	return func() { inUse.CompareAndSwap(c, nil) }, nil
+}
+
+// haveStores reports whether any URL can be opened at all.
+func haveStores() bool {
+	registry.Lock()
+	defer registry.Unlock()
+	return len(openers)+len(opened) > 0
+}
+
+// prepare makes the folder a cache if it is empty, removes what killed processes
+// left, and makes it as small as it is to be.
+func (c *cache) prepare() error {
+	if err := os.MkdirAll(c.dir, 0o700); err != nil { // what is in it may be private
+		return err
+	}
+	entries, err := os.ReadDir(c.dir)
+	if err != nil {
+		return err
+	}
+	meter := filepath.Join(c.dir, meterFile)
+	if len(entries) > 0 {
+		if _, err := os.Lstat(meter); errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("%s holds other things (%s), and no cache: give it an empty folder", c.dir, entries[0].Name())
+		}
+	}
+	f, err := os.OpenFile(meter, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	f.Close()
+	if err := os.Mkdir(c.temp(), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	m, err := c.lock()
+	if err != nil {
+		return err
+	}
+	defer m.release()
+	if m.foreign {
+		return fmt.Errorf("%s is no file of tfrec's: give the cache another folder", meter)
+	}
+	if m.unknown || m.total > c.limit {
+		return c.evict(m, 0)
+	}
+	_, err = c.sweep(time.Now())
+	return err
+}
+
+func (c *cache) temp() string { return filepath.Join(c.dir, "tmp") }
+
+// pauseAfterFailure is how long nothing is written behind a failure to.
+const pauseAfterFailure = time.Minute
+
+// failed has nothing written for a while: a disk that is full is not asked again for
+// each block.
+func (c *cache) failed(err error) {
+	c.resume.Store(time.Now().Add(pauseAfterFailure).UnixNano())
+	c.told.Do(func() {
+		if c.note != nil {
+			c.note(fmt.Sprintf("the cache of objects cannot be written to, and reading goes on without: %v", err))
+		}
+	})
+}
+
+func (c *cache) paused() bool { return time.Now().UnixNano() < c.resume.Load() }
+
+// keep puts a block of an object in the cache, unless it is there.
+func (e *cached) keep(block int64, data []byte) {
+	c := e.cache
+	if c.paused() {
+		return
+	}
+	path := e.path(block)
+	if _, err := os.Lstat(path); err == nil {
+		return
+	}
+	room := scratch.Get().(*scratchSpace)
+	defer scratch.Put(room)
+	head := e.appendSums(e.appendHead(room[:0], block), data, block)
+	f, err := c.reserve(int64(len(head) + len(data)))
+	if f == nil {
+		if err != nil {
+			c.failed(err)
+		}
+		return
+	}
+	if err = writeBlock(f, head, data); err == nil {
+		err = place(f.Name(), path)
+	}
+	if err != nil {
+		os.Remove(f.Name()) // what it was to have stays counted until all is counted anew
+		c.failed(err)
+	}
+}
+
+// writeBlock fills a file. It is a variable for tests of disks that are full.
+var writeBlock = func(f *os.File, head, data []byte) error {
+	_, err := f.Write(head)
+	if err == nil {
+		_, err = f.Write(data)
+	}
+	return errors.Join(err, f.Close())
+}
+
+// place gives a block its name, in a folder that may have to be made.
+func place(temp, path string) error {
+	err := os.Rename(temp, path)
+	if !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := os.Mkdir(filepath.Dir(path), 0o700); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return os.Rename(temp, path)
+}
+
+// load fills p with an object's bytes from off on, which lie in one block, and
+// reports whether the cache had them. A block that is not what it should be is
+// removed.
+func (e *cached) load(p []byte, off int64) bool {
+	block := off / blockSize
+	path := e.path(block)
+	f, err := os.Open(path)
+	if err != nil {
+		return false
+	}
+	defer f.Close()
+	room := scratch.Get().(*scratchSpace)
+	defer scratch.Put(room)
+	st, err := f.Stat()
+	if err != nil || !e.read(f, st.Size(), room, p, off) {
+		os.Remove(path)
+		return false
+	}
+	if now := time.Now(); now.Sub(st.ModTime()) > touchAfter {
+		os.Chtimes(path, time.Time{}, now) // it was used; a lost note of that loses nothing
+	}
+	return true
+}
+
+// touchAfter is how old the time of a file's last use may become before it is set
+// anew.
+const touchAfter = time.Second
+
+// read fills p with what the file of a block of size bytes has of it from off on,
+// and checks all of it.
+func (e *cached) read(f *os.File, size int64, room *scratchSpace, p []byte, off int64) bool {
+	block := off / blockSize
+	begin := block * blockSize
+	length := min(blockSize, e.size-begin)
+	want := e.appendHead(room[:0], block)
+	sums := int((length + chunkSize - 1) / chunkSize * sumSize)
+	head := room[len(want) : 2*len(want)+sums]
+	data := room[2*len(want)+sums:]
+	if size != int64(len(head))+length {
+		return false
+	}
+	if _, err := f.ReadAt(head, 0); err != nil || !bytes.HasPrefix(head, want) {
+		return false
+	}
+	// Whole chunks have checksums.
+	from := (off - begin) / chunkSize * chunkSize
+	to := min((off-begin+int64(len(p))+chunkSize-1)/chunkSize*chunkSize, length)
+	in := p
+	if int64(len(p)) != to-from {
+		in = data[:to-from]
+	}
+	if _, err := f.ReadAt(in, int64(len(head))+from); err != nil {
+		return false
+	}
+	if !sumsHold(in, head[len(want)+int(from/chunkSize*sumSize):], begin+from) {
+		return false
+	}
+	if int64(len(p)) != to-from {
+		copy(p, in[off-begin-from:])
+	}
+	return true
+}

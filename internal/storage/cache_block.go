@@ -1,0 +1,156 @@
+package storage
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/zeebo/xxh3"
+)
+
+// A block of an object is a file:
+//
+//	"tfrec block 1\n" and two zeros
+//	size of the object, number of the block         8 bytes each, little-endian
+//	length of the id, length of the version         4 bytes each
+//	id, version
+//	a hash of each chunk of the data                8 bytes each
+//	data
+//
+// The id is the object's URL behind what else it takes to know the store, and a
+// zero. The hashes are XXH3 of 64 bits with the place in the object as the seed.
+const (
+	blockMagic = "tfrec block 1\n\x00\x00"
+	// blockSize is what an object is cut into. A request for so much takes little
+	// longer than one for a record, and brings the records around it, too; and it is
+	// what the request that opens an object brings.
+	blockSize = firstPart
+	// chunkSize is what has a checksum, and so is the least that is read of a block.
+	chunkSize = 16 << 10
+	sumSize   = 8
+	// maxNames bounds ids and versions together. No store has longer ones.
+	maxNames = 4 << 10
+	maxHead  = len(blockMagic) + 24 + maxNames
+)
+
+// cached is one version of an object, in a cache.
+type cached struct {
+	cache   *cache
+	id      string
+	version string
+	size    int64
+}
+
+// scratchSpace holds the head of a block that should be and the one that is, and data.
+type scratchSpace [2*maxHead + blockSize/chunkSize*sumSize + blockSize]byte
+
+var scratch = sync.Pool{New: func() any { return new(scratchSpace) }}
+
+// placed is a Store whose objects' URLs do not say all of where they are.
+type placed interface {
+	// Place is other for stores of other objects whose URLs are the same.
+	Place() string
+}
+
+// idOf is what the objects of a URL in a store are known by.
+func idOf(s Store, u url) string {
+	place := ""
+	if p, ok := s.(placed); ok {
+		place = p.Place()
+	}
+	return place + "\x00" + u.String()
+}
+
+// ByTime begins the versions of objects of which no more is known than when they
+// were written.
+const ByTime = "modified "
+
+// settled is how old such an object has to be so that it is kept: times may be of
+// whole seconds, and of clocks that do not agree, and it may be replaced within one.
+const settled = time.Minute
+
+// in returns an object as a cache has it, or nil if it has no place there.
+func (c *cache) in(id string, is Object) *cached {
+	if c == nil || is.Version == "" || is.Size == 0 || len(id)+len(is.Version) > maxNames ||
+		strings.HasPrefix(is.Version, ByTime) && time.Since(is.ModTime) < settled {
+		return nil
+	}
+	return &cached{c, id, is.Version, is.Size}
+}
+
+// path is where a block is, of whatever version.
+func (e *cached) path(block int64) string { return e.cache.path(e.id, block) }
+
+func (c *cache) path(id string, block int64) string {
+	name := xxh3.HashString128Seed(id, uint64(block)).Bytes()
+	return c.pathOf(name)
+}
+
+func (c *cache) pathOf(name [16]byte) string {
+	text := hex.EncodeToString(name[:])
+	return filepath.Join(c.dir, text[:2], text)
+}
+
+// has reports whether there seems to be a block.
+func (e *cached) has(block int64) bool {
+	_, err := os.Lstat(e.path(block))
+	return err == nil
+}
+
+// appendHead appends what a block begins with, up to the hashes.
+func (e *cached) appendHead(dst []byte, block int64) []byte {
+	dst = append(dst, blockMagic...)
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(e.size))
+	dst = binary.LittleEndian.AppendUint64(dst, uint64(block))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(e.id)))
+	dst = binary.LittleEndian.AppendUint32(dst, uint32(len(e.version)))
+	return append(append(dst, e.id...), e.version...)
+}
+
+// appendSums appends the hashes of a block's data.
+func (e *cached) appendSums(dst, data []byte, block int64) []byte {
+	for at := 0; at < len(data); at += chunkSize {
+		sum := xxh3.HashSeed(data[at:min(at+chunkSize, len(data))], uint64(block*blockSize+int64(at)))
+		dst = binary.LittleEndian.AppendUint64(dst, sum)
+	}
+	return dst
+}
+
+// sumsHold compares chunks, the first of which lies at off in the object, with
+// their hashes.
+func sumsHold(data, sums []byte, off int64) bool {
+	for at := 0; at < len(data); at += chunkSize {
+		sum := xxh3.HashSeed(data[at:min(at+chunkSize, len(data))], uint64(off+int64(at)))
+		if sum != binary.LittleEndian.Uint64(sums[at/chunkSize*sumSize:]) {
+			return false
+		}
+	}
+	return true
+}
+
+// beginning returns which version of an object the cache has the first block of;
+// nil if it has none.
+func (c *cache) beginning(id string) *cached {
+	f, err := os.Open(c.path(id, 0))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	var head [maxHead]byte
+	n, _ := f.ReadAt(head[:], 0)
+	b, ok := strings.CutPrefix(string(head[:n]), blockMagic)
+	if !ok || len(b) < 24 {
+		return nil
+	}
+	fixed := []byte(b[:24])
+	size, ids, versions := binary.LittleEndian.Uint64(fixed), binary.LittleEndian.Uint32(fixed[16:]), binary.LittleEndian.Uint32(fixed[20:])
+	names := b[24:]
+	if int64(ids) != int64(len(id)) || int64(ids)+int64(versions) > int64(len(names)) || names[:ids] != id {
+		return nil
+	}
+	return &cached{c, id, names[ids : ids+versions], int64(size)}
+}
