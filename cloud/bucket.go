@@ -23,6 +23,8 @@ import (
 type bucket struct {
 	blob *blob.Bucket
 	url  string // such as s3://bucket
+	// place is where the bucket is, in as far as the URL leaves it open: another server, or an account.
+	place string
 	// version returns what an object's contents are known by. Default: its ETag.
 	version func(*blob.Attributes) string
 	// versionRead returns the same of what is being read, versionListed of an entry
@@ -40,6 +42,9 @@ type bucket struct {
 	// atOnce is how many parts of an object are sent at a time.
 	atOnce int
 }
+
+// Place tells objects of the same URL apart that lie on different servers.
+func (b *bucket) Place() string { return b.place }
 
 // pageSize is how many objects a request lists.
 const pageSize = 1000

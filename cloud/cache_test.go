@@ -137,6 +137,36 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// The same names on another server, and the same times and sizes, are other objects.
+func TestCacheTellsServersApart(t *testing.T) {
+	stop, err := UseCache(CacheOptions{Dir: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	then := time.Now().Add(-time.Hour)
+	for _, want := range []string{"here", "away"} {
+		root := t.TempDir()
+		file := filepath.Join(root, "bucket", "x")
+		if err := os.Mkdir(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Chtimes(file, then, then); err != nil {
+			t.Fatal(err)
+		}
+		s3Server(t, root)
+		for range 2 {
+			storage.Forget()
+			if got, err := storage.ReadFile("s3://bucket/x", 10); err != nil || string(got) != want {
+				t.Errorf("%q, %v; want %q", got, err, want)
+			}
+		}
+	}
+}
+
 // Faults on the way leave nothing in a cache but what the store has.
 func TestCacheBehindFaults(t *testing.T) {
 	root := t.TempDir()

@@ -82,7 +82,7 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 	}
 	store := &s3Bucket{client: client, name: host}
 	store.bucket = &bucket{
-		blob: b, url: "s3://" + host, atOnce: storage.AtOnce,
+		blob: b, url: "s3://" + host, place: aws.ToString(client.Options().BaseEndpoint), atOnce: storage.AtOnce,
 		sender: func(t target) storage.Sender { return &s3Sender{target: t, store: store} },
 		versionRead: func(r *blob.Reader) string {
 			var out s3.GetObjectOutput
@@ -136,7 +136,7 @@ func openGS(ctx context.Context, host string) (storage.Store, error) {
 		inner.SetRetry(gcs.WithPolicy(gcs.RetryNever))
 	}
 	store := &bucket{
-		blob: b, url: "gs://" + host, atOnce: 1, // parts go in order
+		blob: b, url: "gs://" + host, place: os.Getenv("STORAGE_EMULATOR_HOST"), atOnce: 1, // parts go in order
 		version: func(a *blob.Attributes) string {
 			var of gcs.ObjectAttrs
 			if a.As(&of) {
@@ -201,8 +201,9 @@ func openAzure(ctx context.Context, host string) (storage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
+	account, _, _ := strings.Cut(client.URL(), "?") // behind it may be a token
 	store := &bucket{
-		blob: b, url: "azblob://" + host, atOnce: storage.AtOnce,
+		blob: b, url: "azblob://" + host, place: account, atOnce: storage.AtOnce,
 		versionRead: func(r *blob.Reader) string {
 			var out azblobblob.DownloadStreamResponse
 			if r.As(&out) && out.ETag != nil {

@@ -21,8 +21,7 @@ import (
 //	a hash of each chunk of the data                8 bytes each
 //	data
 //
-// The id is the object's URL behind what else it takes to know the store, and a
-// zero. The hashes are XXH3 of 64 bits with the place in the object as the seed.
+// The id is the object's URL behind a hash of where its store is. The hashes are XXH3 of 64 bits with the place in the object as the seed.
 const (
 	blockMagic = "tfrec block 1\n\x00\x00"
 	// blockSize is what an object is cut into. A request for so much takes little
@@ -62,7 +61,8 @@ func idOf(s Store, u url) string {
 	if p, ok := s.(placed); ok {
 		place = p.Place()
 	}
-	return place + "\x00" + u.String()
+	sum := xxh3.HashString128(place).Bytes() // what it may hold is nobody's business
+	return hex.EncodeToString(sum[:]) + " " + u.String()
 }
 
 // ByTime begins the versions of objects of which no more is known than when they
