@@ -9,20 +9,24 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/shard"
 )
 
-// Engine makes the shards of conversions in place of this process, or has other
-// processes make them. The command is the same otherwise: flags, summaries, exit
+// Engine makes the shards of conversions, and of a reshard, in place of this
+// process, or has other processes make them. The command is the same otherwise: flags, summaries, exit
 // codes.
 type Engine struct {
 	// Name of the command, such as tfrec-beam.
 	Name string
-	// Flags adds the engine's own flags to those of conversions. It is called once
-	// for each verb, and names none that the verb has.
+	// Flags adds the engine's own flags to those of the verbs that it carries out. It
+	// is called once for each, and names none that the verb has.
 	Flags func(verb *pflag.FlagSet)
 	// Make has the shards made that Work's job has to do, and returns when they are,
 	// or when ctx is done. Nothing of it goes on behind its back.
 	Make func(ctx context.Context, w *Work) error
+	// Reshard does what shard.Reshard does, and is asked in its place when it is not
+	// nil.
+	Reshard func(ctx context.Context, in []string, out string, o shard.ReshardOptions) (*shard.ReshapeReport, error)
 
 	joined func(*convert.Job) // only to join a job
 	note   func(string)       // of one that joins

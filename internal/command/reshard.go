@@ -8,9 +8,13 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-func newReshardCommand() *cobra.Command {
+func newReshardCommand(e *Engine) *cobra.Command {
 	f := new(reshapeFlags)
 	var o shard.ReshardOptions
+	reshard := shard.Reshard
+	if e != nil && e.Reshard != nil {
+		reshard = e.Reshard
+	}
 	cmd := &cobra.Command{
 		Use:     "reshard IN... OUT",
 		GroupID: groupReshape,
@@ -34,7 +38,7 @@ OUT meanwhile.`,
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
 				o.ReshapeOptions = f.options
-				return shard.Reshard(ctx, in, out, o)
+				return reshard(ctx, in, out, o)
 			})
 		},
 	}
@@ -43,6 +47,9 @@ OUT meanwhile.`,
 	fs.StringVar(&o.SortBy, "sort-by", "", "sort the records of each split by the first value of the feature `key`; those without one come last")
 	fs.StringVar(&o.GroupBy, "group-by", "", "make a set of the records of each value of the feature `key`")
 	f.add(cmd)
+	if e != nil && e.Reshard != nil {
+		e.addFlags(fs)
+	}
 	return cmd
 }
 
