@@ -99,10 +99,6 @@ func (b *bucket) object(name string, a *blob.Attributes) storage.Object {
 	return o
 }
 
-// modified begins the versions of objects of which nothing better is known than
-// when they were written, and their size.
-const modified = "modified "
-
 // versionOr returns the version of an object, or what stands for one that the
 // store does not tell. Times are in seconds: some stores have fractions of them
 // in lists, and none in the heads of answers.
@@ -110,7 +106,7 @@ func versionOr(version string, t time.Time, size int64) string {
 	if version != "" {
 		return version
 	}
-	return fmt.Sprintf("%s%s, %d bytes", modified, t.UTC().Format(time.RFC3339), size)
+	return fmt.Sprintf("%s%s, %d bytes", storage.Modified, t.UTC().Format(time.RFC3339), size)
 }
 
 // quoted is an ETag as heads of answers have it. Some lists leave the quotes out.
@@ -123,7 +119,7 @@ func quoted(tag string) string {
 
 func (b *bucket) Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, storage.Object, error) {
 	var o blob.ReaderOptions
-	byTime := strings.HasPrefix(version, modified)
+	byTime := strings.HasPrefix(version, storage.Modified)
 	if version != "" && !byTime && b.only != nil {
 		o.BeforeRead = func(as func(any) bool) error { return b.only(version, as) }
 	}

@@ -246,7 +246,7 @@ func (p *arrayPlan) difference(was *arrayPlan) string {
 	}
 	for i, s := range p.Shards {
 		if i < len(was.Shards) && s != was.Shards[i] {
-			return fmt.Sprintf("its input differs: other keys, labels or sizes of files, first in %s", s.File)
+			return fmt.Sprintf("its input differs: other keys, labels or sizes of files, or versions of objects, first in %s", s.File)
 		}
 	}
 	return "its input has other labels or features"

@@ -152,9 +152,10 @@ func (b *belt) pass() error {
 		}
 	}
 	b.mu.Unlock()
-	if err := r.source.prepare(b.ctx, left); err != nil {
+	if err := r.source.prepare(b.ctx, left, false); err != nil {
 		return err
 	}
+	defer r.source.rest()
 	jobs := func(yield func(int, error) bool) {
 		for {
 			o := b.take()

@@ -60,12 +60,15 @@ func (s *csvSource) outline(job int) []byte {
 func (s *csvSource) inputs(int) []shard.Input { return nil }
 
 // prepare implements source.
-func (s *csvSource) prepare(ctx context.Context, jobs []int) error {
+func (s *csvSource) prepare(ctx context.Context, jobs []int, _ bool) error {
 	if s.shuffle == nil {
 		return nil
 	}
 	return s.shuffle.prepare(ctx, jobs)
 }
+
+// rest implements source. What prepare has made is kept for another attempt.
+func (s *csvSource) rest() {}
 
 // tasks implements source: there is one task for each chunk.
 func (s *csvSource) tasks(_ context.Context, job int) iter.Seq2[task, error] {

@@ -7,11 +7,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -27,12 +29,18 @@ func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
 	return append(dst, hash...)
 }
 
-// outline implements source: keys, labels and the sizes of files.
+// outline implements source: keys, labels and the sizes of files; of a store, their
+// versions, too, since all tasks see the same.
 func (s *imageSource) outline(job int) []byte {
 	var b []byte
 	for _, sample := range s.samples[job] {
 		b = s.identity(b, sample, "")
-		b = binary.AppendVarint(b, s.pictures[sample.picture].size)
+		p := &s.pictures[sample.picture]
+		b = binary.AppendVarint(b, p.size)
+		if p.version != "" {
+			b = binary.AppendUvarint(b, uint64(len(p.version)))
+			b = append(b, p.version...)
+		}
 	}
 	return b
 }
@@ -49,7 +57,7 @@ func unusedHash(b *shard.BadSample) string {
 
 // attach implements source: it takes over what earlier runs recorded of inputs.
 func (s *imageSource) attach(dir *shard.Dir) {
-	s.remembered = make(map[string]shard.Input, len(s.pictures))
+	s.remembered = map[string]shard.Input{}
 	if !s.o.HashInputs {
 		dir.Remembered(s.place(), func(in shard.Input) { s.remembered[string(in.Key)] = in })
 	}
@@ -57,8 +65,11 @@ func (s *imageSource) attach(dir *shard.Dir) {
 
 func (s *imageSource) remember() {} // shards remember their inputs
 
-// place implements source.
+// place implements source. A URL is the same place for every machine.
 func (s *imageSource) place() string {
+	if s.stored {
+		return storage.Clean(s.root)
+	}
 	abs, err := filepath.Abs(s.root)
 	if err != nil {
 		return s.root
@@ -71,23 +82,48 @@ func (s *imageSource) known(ctx context.Context, job int) (identity []byte, read
 	samples := s.samples[job]
 	hashes := make([]string, len(samples))
 	found := make([]shard.Input, len(samples)) // by reading; no key where there was no need
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(s.o.workers())
+	var unread []int                           // of samples
 	for i, sample := range samples {
 		p := &s.pictures[sample.picture]
-		if in, ok := s.remembered[p.path]; ok && in.Size == p.size && in.ModTime == p.modTime {
+		switch in, ok := s.remembered[p.path]; {
+		case ok && p.is(in):
 			hashes[i] = in.Hash
-			continue
-		}
-		if p.bad != nil {
+		case p.bad != nil:
 			hashes[i] = unusedHash(p.bad)
-			continue
+		default:
+			unread = append(unread, i)
 		}
-		g.Go(func() error {
+	}
+	var ahead *fetcher
+	if s.stored && len(unread) > 0 {
+		rest := unread
+		ahead = s.fetch(ctx, func() *picture {
+			if len(rest) == 0 {
+				return nil
+			}
+			i := rest[0]
+			rest = rest[1:]
+			return &s.pictures[samples[i].picture]
+		})
+		defer ahead.close()
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(s.o.workers())
+	for _, i := range unread {
+		m := getMaking(samples[i])
+		if ahead != nil {
+			m.fetched = ahead.take()
+		}
+		g.Go(func() (err error) {
+			defer putMaking(m)
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			hashes[i], found[i] = s.hash(p)
+			_, hashes[i], found[i], err = s.read(m, &s.pictures[samples[i].picture])
+			if err == nil || s.endsRun(err) {
+				return err
+			}
+			hashes[i] = unreadHash(err)
 			return nil
 		})
 	}
@@ -115,26 +151,30 @@ func (s *imageSource) inputs(job int) []shard.Input {
 	return inputs
 }
 
-// hash reads a picture for its identity alone. The input has no key when it is
-// not to be remembered.
-func (s *imageSource) hash(p *picture) (string, shard.Input) {
-	m := getMaking(sample{})
-	defer putMaking(m)
-	data, st, err := m.read(s.path(p))
-	if err != nil {
-		return unreadHash(err), shard.Input{}
+// is reports whether a picture is what was recorded of an input.
+func (p *picture) is(in shard.Input) bool {
+	if p.version != "" || in.Version != "" {
+		return in.Size == p.size && in.Version == p.version
 	}
-	return p.input(data, st)
+	return in.Size == p.size && in.ModTime == p.modTime
 }
 
-// input returns the hash of a picture's content, and what it is remembered by:
-// nothing when its time is too young to tell a later change.
-func (p *picture) input(data []byte, st os.FileInfo) (hash string, in shard.Input) {
-	hash = hashHex(data)
-	if time.Since(st.ModTime()) > settled {
-		in = shard.Input{Key: shard.InputKey(p.path), Size: st.Size(), ModTime: st.ModTime().UnixNano(), Hash: hash}
+// file returns what a picture in a file is remembered by: nothing when its time is
+// too young to tell a later change.
+func (p *picture) file(hash string, st os.FileInfo) shard.Input {
+	if time.Since(st.ModTime()) <= settled {
+		return shard.Input{}
 	}
-	return hash, in
+	return shard.Input{Key: shard.InputKey(p.path), Size: st.Size(), ModTime: st.ModTime().UnixNano(), Hash: hash}
+}
+
+// object returns what a picture in a store is remembered by: nothing when that is
+// no more than its time and size, and the time too young. It was read as it was listed.
+func (p *picture) object(hash string) shard.Input {
+	if strings.HasPrefix(p.version, storage.Modified) && time.Since(time.Unix(0, p.modTime)) <= 2*settled {
+		return shard.Input{} // times there are in whole seconds
+	}
+	return shard.Input{Key: shard.InputKey(p.path), Size: p.size, ModTime: p.modTime, Hash: hash, Version: p.version}
 }
 
 func hashHex(data []byte) string {

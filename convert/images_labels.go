@@ -60,7 +60,7 @@ func (l *listing) labelsFromFile(src string, o *ImageOptions) error {
 		}
 		if p.bad == nil {
 			if i, ok := found[p.path]; ok {
-				p.size, p.modTime = l.pictures[i].size, l.pictures[i].modTime
+				p.size, p.modTime, p.version = l.pictures[i].size, l.pictures[i].modTime, l.pictures[i].version
 				named++
 			} else if t.find(&p, line); p.bad == nil {
 				l.skipped-- // the walk took it for some other file
@@ -152,6 +152,9 @@ func (t *labelTable) find(p *picture, line int) {
 		reason = "not a file: " + shard.Readable(p.path)
 	default:
 		p.size, p.modTime = st.Size(), st.ModTime().UnixNano()
+		if o, remote := st.Sys().(storage.Object); remote {
+			p.version = o.Version
+		}
 		return
 	}
 	p.bad = &shard.BadSample{Key: shard.Readable(p.path), Source: t.file, Line: int64(line), Stage: "read", Reason: reason}

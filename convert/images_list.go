@@ -25,6 +25,7 @@ type picture struct {
 	id      int32  // of the label, with the offset
 	size    int64
 	modTime int64            // nanoseconds since 1970
+	version string           // in an object store; "" on a disk
 	bad     *shard.BadSample // why it cannot be used, when the listing knows
 }
 
@@ -62,7 +63,12 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 	if w.out, err = os.Stat(out); err == nil && os.SameFile(st, w.out) {
 		return nil, fmt.Errorf("%s is both source and output: choose another output folder", src)
 	}
-	if err := w.walk(src, ""); err != nil {
+	if storage.Remote(src) {
+		err = w.walkStore(src, out)
+	} else {
+		err = w.walk(src, "")
+	}
+	if err != nil {
 		return nil, err
 	}
 	w.report()
@@ -88,7 +94,7 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 	return l, nil
 }
 
-// walker lists a folder and what lies below it.
+// walker lists a folder and what lies below it: of the disk, or see walkStore.
 type walker struct {
 	o        *ImageOptions
 	ctx      context.Context
@@ -143,7 +149,7 @@ func (w *walker) walk(dir, below string) error {
 		case !isPicture(e.Name()) || !w.wanted(rel):
 			w.skipped++
 		default:
-			st, err := stat(full, e)
+			st, err := os.Stat(full) // a followed link's file counts
 			if err != nil {
 				return fmt.Errorf("list source: %w", err)
 			}
@@ -151,15 +157,6 @@ func (w *walker) walk(dir, below string) error {
 		}
 	}
 	return nil
-}
-
-// stat is of what a path leads to: a followed link's file counts. Stores have no
-// links, and said all in the list.
-func stat(full string, e fs.DirEntry) (fs.FileInfo, error) {
-	if storage.Remote(full) {
-		return e.Info()
-	}
-	return os.Stat(full)
 }
 
 // folder walks into a folder, unless it is the output's or, by way of links,
@@ -290,7 +287,7 @@ func (l *listing) labelsFromFolders() error {
 // behind the background names.
 func (l *listing) number(offset int) {
 	for _, p := range l.pictures {
-		if p.label != "" {
+		if n := len(l.labels); p.label != "" && (n == 0 || l.labels[n-1] != p.label) {
 			l.labels = append(l.labels, p.label)
 		}
 	}

@@ -51,6 +51,7 @@ const settled = time.Second
 // kept for the next one.
 type making struct {
 	sample   sample
+	fetched  *fetch // of a store; nil where nothing is asked for ahead
 	out      stored
 	filtered bool
 	bad      *shard.BadSample
@@ -70,13 +71,17 @@ var makings = sync.Pool{New: func() any { return new(making) }}
 
 func getMaking(sample sample) *making {
 	m := makings.Get().(*making)
-	m.sample, m.out, m.filtered, m.bad, m.waits = sample, stored{}, false, nil, false
+	m.sample, m.fetched, m.out, m.filtered, m.bad, m.waits = sample, nil, stored{}, false, nil, false
 	m.task.Image, m.task.Planes = nil, nil
 	return m
 }
 
 // putMaking keeps the memory for reuse, unless a huge picture has grown it.
 func putMaking(m *making) {
+	if m.fetched != nil {
+		m.fetched.done()
+		m.fetched = nil
+	}
 	planes := cap(m.planes.Y.Pix) + cap(m.task.YCbCr.Y.Pix) + 4*cap(m.task.Floats)
 	if planes+cap(m.file)+cap(m.decoded.Pix)+cap(m.task.Pixels.Pix)+cap(m.encoded) <= 4*keepFrames {
 		makings.Put(m)
@@ -112,21 +117,27 @@ func (m *making) held() int {
 const batchBytes = 32 << 20
 
 // make makes the records of samples that follow one another, or says in the piece why
-// there are none: as many at a time as the backend is at its best with.
-func (s *imageSource) make(samples []sample, p *piece) error {
+// there are none: as many at a time as the backend is at its best with. The pictures
+// are fetched ones, if that is not nil.
+func (s *imageSource) make(samples []sample, fetched []*fetch, p *piece) error {
 	p.samples = int64(len(samples))
 	batch := make([]*making, 0, len(samples))
 	held := 0
 	for i, sample := range samples {
 		m := getMaking(sample)
-		s.begin(m, p)
+		if fetched != nil {
+			m.fetched = fetched[i]
+		}
+		err := s.begin(m, p)
 		batch = append(batch, m)
-		if i+1 < len(samples) {
+		if i+1 < len(samples) && err == nil {
 			if held += m.held(); held <= batchBytes {
 				continue
 			}
 		}
-		err := s.render(batch)
+		if err == nil {
+			err = s.render(batch)
+		}
 		for _, m := range batch {
 			if err == nil {
 				s.end(m, p)
@@ -156,22 +167,24 @@ func (s *imageSource) render(batch []*making) error {
 	return s.backend.Render(tasks)
 }
 
-// begin reads and decodes a picture.
-func (s *imageSource) begin(m *making, p *piece) {
+// begin reads and decodes a picture. An error ends the run.
+func (s *imageSource) begin(m *making, p *piece) error {
 	pic := &s.pictures[m.sample.picture]
 	if pic.bad != nil {
 		m.bad = pic.bad
 		p.identity = s.identity(p.identity, m.sample, unusedHash(pic.bad))
-		return
+		return nil
 	}
-	data, st, err := m.read(s.path(pic))
+	data, hash, input, err := s.read(m, pic)
 	if err != nil {
+		if s.endsRun(err) {
+			return err
+		}
 		p.identity = s.identity(p.identity, m.sample, unreadHash(err))
 		m.bad = s.unusable(m.sample, "read", withoutPath(err))
-		return
+		return nil
 	}
 	p.bytesIn += int64(len(data))
-	hash, input := pic.input(data, st)
 	p.identity = s.identity(p.identity, m.sample, hash)
 	if input.Key != "" {
 		p.inputs = append(p.inputs, input)
@@ -179,6 +192,7 @@ func (s *imageSource) begin(m *making, p *piece) {
 	if fault := s.develop(m, data); fault != nil {
 		m.bad = s.unusable(m.sample, fault.stage, fault.err)
 	}
+	return nil
 }
 
 // end encodes what became of a picture and makes the record.
@@ -220,9 +234,32 @@ func withoutPath(err error) error {
 	return err
 }
 
-// read reads a file, and its size and time before that. The bytes are valid until the
-// next read.
-func (m *making) read(path string) ([]byte, os.FileInfo, error) {
+// read reads a picture, and returns what it is known by. The bytes are valid until the
+// next picture.
+func (s *imageSource) read(m *making, pic *picture) (data []byte, hash string, in shard.Input, err error) {
+	var st os.FileInfo // of a file
+	switch {
+	case m.fetched != nil && m.fetched.pic == pic:
+		data, err = m.fetched.wait()
+	case s.stored:
+		m.file, err = s.readStored(context.Background(), pic, m.file)
+		data = m.file
+	default:
+		data, st, err = m.readFile(s.path(pic))
+	}
+	if err != nil {
+		return nil, "", shard.Input{}, err
+	}
+	hash = hashHex(data)
+	if st != nil {
+		return data, hash, pic.file(hash, st), nil
+	}
+	return data, hash, pic.object(hash), nil
+}
+
+// readFile reads a file, and its size and time before that. The bytes are valid until
+// the next read.
+func (m *making) readFile(path string) ([]byte, os.FileInfo, error) {
 	f, err := storage.Open(context.Background(), path)
 	if err != nil {
 		return nil, nil, err

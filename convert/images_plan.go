@@ -17,6 +17,8 @@ import (
 type imageSource struct {
 	o          *ImageOptions
 	root       string
+	stored     bool         // root is a URL of an object store
+	ahead      *aheadOfJobs // of a run under way that reads from one
 	codec      *augment.Codec
 	backend    augment.Backend
 	pictures   []picture
@@ -37,7 +39,7 @@ type sample struct {
 
 // planImages deals the listed pictures to splits and shards.
 func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
-	s := &imageSource{o: o, root: src, codec: codec, backend: augment.CPU{}, pictures: l.pictures, folders: l.folders, labels: labelNames(l.labels, o.LabelOffset)}
+	s := &imageSource{o: o, root: src, stored: storage.Remote(src), codec: codec, backend: augment.CPU{}, pictures: l.pictures, folders: l.folders, labels: labelNames(l.labels, o.LabelOffset)}
 	if o.Backend != nil {
 		s.backend, o.waits = o.Backend, o.Backend.Batch() > 1
 	}
@@ -183,12 +185,17 @@ func (s *imageSource) files() iter.Seq[string] {
 	}
 }
 
-func (s *imageSource) prepare(context.Context, []int) error { return nil }
-
 func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
 	return func(yield func(task, error) bool) {
+		if s.ahead != nil {
+			s.ahead.begin(job)
+		}
 		for samples := range slices.Chunk(s.samples[job], max(1, s.backend.Batch())) {
-			if !yield(func(p *piece) error { return s.make(samples, p) }, nil) {
+			var fetched []*fetch
+			if s.ahead != nil {
+				fetched = s.ahead.take(samples)
+			}
+			if !yield(func(p *piece) error { return s.make(samples, fetched, p) }, nil) {
 				return
 			}
 		}

@@ -37,8 +37,12 @@ type source interface {
 	known(ctx context.Context, job int) (identity []byte, read bool, err error)
 	// inputs returns what is remembered of a job's inputs after known.
 	inputs(job int) []shard.Input
-	// prepare is called once before the pieces of the given jobs are asked for.
-	prepare(ctx context.Context, jobs []int) error
+	// prepare is called once before the pieces of the given jobs are asked for: of all
+	// of them in that order, or of some in any.
+	prepare(ctx context.Context, jobs []int, inOrder bool) error
+	// rest is called when no more pieces are asked for, and nothing works on those
+	// that were: it ends what prepare has begun.
+	rest()
 	// tasks yields the work of a job in the order of its records. Tasks run
 	// concurrently, and fill in the piece that they are given.
 	tasks(ctx context.Context, job int) iter.Seq2[task, error]

@@ -76,7 +76,7 @@ const (
 // estimate makes some samples of shards all over the plan, one after the other,
 // and throws them away.
 func (r *run) estimate(ctx context.Context) (*Estimate, error) {
-	if err := r.source.prepare(ctx, nil); err != nil {
+	if err := r.source.prepare(ctx, nil, false); err != nil {
 		return nil, err
 	}
 	e := &Estimate{Workers: r.workers()}

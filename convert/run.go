@@ -181,9 +181,10 @@ func (r *run) make(ctx context.Context, todo []int) error {
 const retryPause = time.Second / 2
 
 func (r *run) tryToMake(ctx context.Context, todo []int) error {
-	if err := r.source.prepare(ctx, todo); err != nil {
+	if err := r.source.prepare(ctx, todo, true); err != nil {
 		return err
 	}
+	defer r.source.rest()
 	jobs := func(yield func(int, error) bool) {
 		for _, j := range todo {
 			if !yield(j, nil) {

@@ -87,13 +87,16 @@ type BadSample struct {
 }
 
 // Input is the identity of an input: what it is known by on this machine
-// (Key, Size, ModTime) and everywhere (Hash).
+// (Key, Size, ModTime), in its store (Key, Size, Version) and everywhere (Hash).
 type Input struct {
 	Key     InputKey `json:"k"`
 	Size    int64    `json:"s"`
 	ModTime int64    `json:"t"` // nanoseconds since 1970
 	// Hash is the 128-bit XXH3 of the content in hexadecimal.
 	Hash string `json:"h"`
+	// Version of an object in a store, where it takes the place of ModTime: with
+	// its URL it says on every machine what the content is.
+	Version string `json:"v,omitempty"`
 }
 
 // InputKey is a key of any bytes that survives JSON: one that is not UTF-8 is

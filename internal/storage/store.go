@@ -95,6 +95,10 @@ type Object struct {
 	Version string
 }
 
+// Modified begins the versions of objects of which nothing better is known than
+// when they were written, and their size.
+const Modified = "modified "
+
 // ErrChanged says that an object is not any more what it was.
 var ErrChanged = errors.New("the object was replaced or removed after it was listed or opened: leave the input alone while it is used, and start again")
 

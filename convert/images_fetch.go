@@ -1,0 +1,243 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"slices"
+	"sync"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// Pictures of an object store are asked for ahead of who makes records of them: at
+// most mostFetches requests are under way, since each spends most of its time
+// waiting, and at most fetchBytes are asked for and not used up. A picture that a
+// worker waits for is asked for in any case; a worker has one batch at a time.
+const (
+	mostFetches = 32
+	fetchBytes  = 64 << 20
+	mostFetched = 1024 // pictures, of those bytes
+)
+
+// fetcher reads pictures of a store in the order in which they will be used.
+type fetcher struct {
+	source *imageSource
+	ctx    context.Context
+	cancel context.CancelFunc
+	work   sync.WaitGroup
+
+	mu      sync.Mutex
+	next    func() *picture // the next to ask for; nil behind the last
+	ahead   []*fetch        // what was not taken yet, in order; the last may not be begun
+	waiting int             // requests under way
+	held    int64           // bytes asked for and not used up
+}
+
+// fetch is a picture on its way from a store.
+type fetch struct {
+	fetcher *fetcher
+	pic     *picture
+	begun   bool          // guarded by the fetcher's mu
+	waited  bool          // somebody did
+	ready   chan struct{} // closed when data is there, or err
+	buffer  *[]byte
+	data    []byte
+	err     error
+}
+
+// fetchBuffers hold pictures, each as []byte.
+var fetchBuffers = sync.Pool{New: func() any { return new([]byte) }}
+
+// fetch begins to read the pictures that next returns, one after another until it
+// returns nil. The caller closes the fetcher.
+func (s *imageSource) fetch(ctx context.Context, next func() *picture) *fetcher {
+	f := &fetcher{source: s, next: next}
+	f.ctx, f.cancel = context.WithCancel(ctx)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.fill()
+	return f
+}
+
+// close ends all requests. Whoever waits for one gets an error.
+func (f *fetcher) close() {
+	f.cancel()
+	f.work.Wait()
+}
+
+// take returns the next picture. Calls and the pictures that they return have one
+// order.
+func (f *fetcher) take() *fetch {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.ahead) == 0 {
+		f.look()
+	}
+	t := f.ahead[0]
+	f.ahead = f.ahead[1:]
+	f.fill()
+	return t
+}
+
+// fill begins what there is room for.
+func (f *fetcher) fill() {
+	for f.waiting < mostFetches && len(f.ahead) <= mostFetched {
+		if n := len(f.ahead); n == 0 || f.ahead[n-1].begun {
+			if !f.look() {
+				return
+			}
+		}
+		last := f.ahead[len(f.ahead)-1]
+		if f.held > 0 && f.held+last.pic.size > fetchBytes {
+			return
+		}
+		f.begin(last)
+	}
+}
+
+// look appends the next picture; false when there are no more.
+func (f *fetcher) look() bool {
+	pic := f.next()
+	if pic == nil {
+		return false
+	}
+	f.ahead = append(f.ahead, &fetch{fetcher: f, pic: pic, ready: make(chan struct{})})
+	return true
+}
+
+// begin asks for a picture.
+func (f *fetcher) begin(t *fetch) {
+	t.begun = true
+	f.waiting++
+	f.held += t.pic.size
+	f.work.Go(func() {
+		t.buffer = fetchBuffers.Get().(*[]byte)
+		t.data, t.err = f.source.readStored(f.ctx, t.pic, *t.buffer)
+		close(t.ready)
+		f.mu.Lock()
+		defer f.mu.Unlock()
+		f.waiting--
+		f.fill()
+	})
+}
+
+// wait returns the picture, which is valid until done.
+func (t *fetch) wait() ([]byte, error) {
+	f := t.fetcher
+	f.mu.Lock()
+	if !t.begun {
+		f.begin(t)
+	}
+	f.mu.Unlock()
+	t.waited = true
+	<-t.ready
+	return t.data, t.err
+}
+
+// done gives back what the picture takes. One that nobody waited for is of a run
+// that has failed, and keeps it.
+func (t *fetch) done() {
+	if !t.waited {
+		return
+	}
+	if t.err == nil && cap(t.data) <= keepFrames {
+		*t.buffer = t.data
+		fetchBuffers.Put(t.buffer)
+	}
+	t.data = nil
+	f := t.fetcher
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.held -= t.pic.size
+	f.fill()
+}
+
+// readStored reads a picture of a store, as it was listed, into the capacity of
+// buf or into a larger buffer.
+func (s *imageSource) readStored(ctx context.Context, pic *picture, buf []byte) ([]byte, error) {
+	if pic.size > maxStored {
+		return nil, errSize
+	}
+	return storage.ReadListed(ctx, s.path(pic), storage.Object{Size: pic.size, Version: pic.version}, buf)
+}
+
+// endsRun reports whether a picture could not be read for a reason that is not its
+// own: that the store does not answer any more, or that the object is not the one
+// that was planned with. To leave such pictures out would make another set.
+func (s *imageSource) endsRun(err error) bool {
+	return s.stored && !errors.Is(err, errSize) && !errors.Is(err, fs.ErrPermission)
+}
+
+// jobPictures are the pictures of jobs in order, without those that the listing
+// refuses.
+type jobPictures struct {
+	source *imageSource
+	jobs   []int // may grow
+	job, i int   // of jobs, and of its samples: the next
+}
+
+func (p *jobPictures) next() *picture {
+	for ; p.job < len(p.jobs); p.job, p.i = p.job+1, 0 {
+		for samples := p.source.samples[p.jobs[p.job]]; p.i < len(samples); {
+			pic := &p.source.pictures[samples[p.i].picture]
+			if p.i++; pic.bad == nil {
+				return pic
+			}
+		}
+	}
+	return nil
+}
+
+// aheadOfJobs asks for the pictures of jobs ahead of their tasks.
+type aheadOfJobs struct {
+	*fetcher
+	pictures jobPictures
+	expected []int // jobs whose pictures are asked for and whose tasks are not, in order
+}
+
+// prepare implements source.
+func (s *imageSource) prepare(ctx context.Context, jobs []int, inOrder bool) error {
+	if !s.stored || len(jobs) == 0 {
+		return nil
+	}
+	a := &aheadOfJobs{pictures: jobPictures{source: s}}
+	if inOrder {
+		a.pictures.jobs, a.expected = slices.Clip(jobs), jobs
+	}
+	a.fetcher = s.fetch(ctx, a.pictures.next)
+	s.ahead = a
+	return nil
+}
+
+// rest implements source.
+func (s *imageSource) rest() {
+	if s.ahead != nil {
+		s.ahead.close()
+		s.ahead = nil
+	}
+}
+
+// begin asks for the pictures of a job whose tasks come next, unless that is done.
+func (a *aheadOfJobs) begin(job int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.expected) > 0 {
+		a.expected = a.expected[1:]
+		return
+	}
+	a.pictures.jobs = append(a.pictures.jobs, job)
+	a.fill()
+}
+
+// take returns the pictures of samples of the job that was begun last, which follow
+// those of the call before.
+func (a *aheadOfJobs) take(samples []sample) []*fetch {
+	taken := make([]*fetch, len(samples))
+	for i, sample := range samples {
+		if a.pictures.source.pictures[sample.picture].bad == nil {
+			taken[i] = a.fetcher.take()
+		}
+	}
+	return taken
+}

@@ -1,0 +1,316 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// inStore puts a folder into an object store, and returns its URL there.
+func inStore(t *testing.T, dir string) (*storagetest.Store, string) {
+	t.Helper()
+	s := storagetest.New()
+	for name, data := range contents(t, dir) {
+		s.Put("photos/"+filepath.Base(dir)+"/"+name, []byte(data))
+	}
+	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return s, nil })
+	storage.Forget()
+	t.Cleanup(storage.Forget)
+	return s, "mem://store/photos/" + filepath.Base(dir)
+}
+
+// counting counts a store's requests by kind, and the most of them that were under
+// way at a time.
+type counting struct {
+	takes time.Duration // an open
+	fails func(kind, name string) error
+
+	mu      sync.Mutex
+	kinds   map[string]int
+	opens   int // under way
+	atATime int
+}
+
+func (c *counting) of(s *storagetest.Store) *counting {
+	c.kinds = map[string]int{}
+	s.Fault = func(kind, name string) error {
+		c.mu.Lock()
+		c.kinds[kind]++
+		if kind == "open" {
+			c.opens++
+			c.atATime = max(c.atATime, c.opens)
+		}
+		c.mu.Unlock()
+		if kind == "open" {
+			time.Sleep(c.takes)
+		}
+		c.mu.Lock()
+		if kind == "open" {
+			c.opens--
+		}
+		c.mu.Unlock()
+		if c.fails != nil {
+			return c.fails(kind, name)
+		}
+		return nil
+	}
+	return c
+}
+
+// A set of what lies in a store is the set of the same on the disk: one request a
+// picture, many of them at a time, and one list.
+func TestImagesOfAStore(t *testing.T) {
+	src := folders(t, 60)
+	put(t, src, "c1/deeper/x.png", pngOf(500))
+	put(t, src, "c1/notes.txt", []byte("no picture"))
+	put(t, src, "c2/empty.png", nil)
+	here, there := t.TempDir(), t.TempDir()
+	o := ImageOptions{Options: Options{Shards: 3, Workers: 2, MaxErrors: Tolerance{Count: 1}}}
+	want, err := Images(context.Background(), src, here, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, url := inStore(t, src)
+	s.Put("photos/pets/c2/", nil) // what consoles make
+	c := (&counting{takes: 2 * time.Millisecond}).of(s)
+	got, err := Images(context.Background(), url, there, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameSet(t, contents(t, there), contents(t, here))
+	if got.SkippedFiles != want.SkippedFiles {
+		t.Errorf("skipped %d files, and %d on the disk", got.SkippedFiles, want.SkippedFiles)
+	}
+	// The list, and one of a key at most that tells that the URL is a folder.
+	if c.kinds["open"] != 61 || c.kinds["list"] > 2 {
+		t.Errorf("requests for 61 pictures and one empty: %v", c.kinds)
+	}
+	if c.atATime <= 4 || c.atATime > mostFetches {
+		t.Errorf("%d requests at a time with two workers, want more than 4 and %d at most", c.atATime, mostFetches)
+	}
+
+	// Another machine that has the folder, and sees the same versions, reads nothing.
+	elsewhere := moved(t, there)
+	c = new(counting).of(s)
+	again, err := Images(context.Background(), url, elsewhere, o)
+	if err != nil || again.Status != UpToDate || c.kinds["open"] != 0 {
+		t.Errorf("again: %v after %v, %v", again, c.kinds, err)
+	}
+	// The same bytes under another version are read, and are no reason to make
+	// anything.
+	s.Put("photos/pets/c1/deeper/x.png", pngOf(500))
+	c = new(counting).of(s)
+	if again, err = Images(context.Background(), url, elsewhere, o); err != nil || again.Status != UpToDate || c.kinds["open"] != 1 {
+		t.Errorf("with a picture written again: %v after %v, %v", again, c.kinds, err)
+	}
+}
+
+// moved copies a folder with all state and times.
+func moved(t *testing.T, dir string) string {
+	t.Helper()
+	to := t.TempDir()
+	if err := os.CopyFS(to, os.DirFS(dir)); err != nil {
+		t.Fatal(err)
+	}
+	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		st, err := d.Info()
+		if err != nil {
+			return err
+		}
+		rel, _ := filepath.Rel(dir, p)
+		return os.Chtimes(filepath.Join(to, rel), st.ModTime(), st.ModTime())
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return to
+}
+
+func TestStoresThatFail(t *testing.T) {
+	src := folders(t, 40)
+	reference := t.TempDir()
+	o := ImageOptions{Options: Options{Shards: 2, Workers: 2, MaxErrors: Tolerance{Share: 0.5}}}
+	mustImages(t, src, reference, o)
+	victim := "photos/pets/" + slices.Sorted(maps.Keys(contents(t, src)))[20]
+	gone := errors.New("503 slow down")
+	for name, c := range map[string]struct {
+		during func(s *storagetest.Store, c *counting) func(kind, name string) error
+		want   error
+	}{
+		"one request in four fails": {func(*storagetest.Store, *counting) func(kind, name string) error {
+			var mu sync.Mutex
+			r := rand.New(rand.NewPCG(5, 6))
+			return func(kind, _ string) error {
+				mu.Lock()
+				defer mu.Unlock()
+				if kind == "open" && r.IntN(4) == 0 {
+					return gone
+				}
+				return nil
+			}
+		}, nil},
+		"replaced": {func(s *storagetest.Store, _ *counting) func(kind, name string) error {
+			return func(kind, name string) error {
+				if kind == "open" && name == victim {
+					s.Put(victim, pngOf(7))
+				}
+				return nil
+			}
+		}, storage.ErrChanged},
+		"removed": {func(s *storagetest.Store, _ *counting) func(kind, name string) error {
+			return func(kind, name string) error {
+				if kind == "open" && name == victim {
+					return s.Remove(context.Background(), name)
+				}
+				return nil
+			}
+		}, storage.ErrChanged},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, url := inStore(t, src)
+			counts := new(counting).of(s)
+			counts.fails = c.during(s, counts)
+			out := t.TempDir()
+			_, err := Images(context.Background(), url, out, o)
+			if !errors.Is(err, c.want) {
+				t.Fatalf("got %v, want %v", err, c.want)
+			}
+			if c.want == nil {
+				sameSet(t, contents(t, out), contents(t, reference))
+				return
+			}
+			if !strings.Contains(err.Error(), "mem://store/"+victim) {
+				t.Errorf("the error does not name the object: %v", err)
+			}
+			if _, err := os.Stat(filepath.Join(out, shard.ManifestFile)); !errors.Is(err, fs.ErrNotExist) {
+				t.Errorf("there is a manifest: %v", err)
+			}
+		})
+	}
+}
+
+// One that may not be read is a bad sample, as a file is.
+func TestObjectsThatMayNotBeRead(t *testing.T) {
+	src := folders(t, 10)
+	s, url := inStore(t, src)
+	victim := s.Names()[3]
+	s.Fault = func(kind, name string) error {
+		if kind == "open" && name == victim {
+			return fs.ErrPermission
+		}
+		return nil
+	}
+	_, err := Images(context.Background(), url, t.TempDir(), ImageOptions{})
+	var bad *BadSamplesError
+	if !errors.As(err, &bad) || len(bad.Samples) != 1 || !strings.HasSuffix(victim, bad.Samples[0].Source) {
+		t.Errorf("got %v, want a bad sample of %s", err, victim)
+	}
+}
+
+// Tasks that list other versions than the first one did are refused.
+func TestTasksSeeTheSameVersions(t *testing.T) {
+	s, url := inStore(t, folders(t, 20))
+	out := t.TempDir()
+	o := ImageOptions{Options: Options{Shards: 4}}
+	mustImages(t, url, out, o.task(0, 2))
+	mustImages(t, url, out, o.task(0, 2))
+	name := s.Names()[5]
+	s.Put(name, slices.Clone(s.Get(name)))
+	_, err := Images(context.Background(), url, out, o.task(1, 2))
+	if err == nil || !strings.Contains(err.Error(), "versions of objects") {
+		t.Errorf("a task that sees another version: %v", err)
+	}
+}
+
+// What is asked for ahead is bounded by its bytes, and whoever waits gets on.
+func TestFetchesAreBounded(t *testing.T) {
+	const size = fetchBytes / 3
+	s, url := inStore(t, folders(t, 1))
+	s.Put("photos/pets/large", make([]byte, size))
+	large := picture{path: "large", size: size}
+	for o, err := range storage.Walk(t.Context(), url) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		large.version = o.Version
+	}
+	source := &imageSource{root: url, stored: true}
+	const pictures = 8
+	given := 0
+	f := source.fetch(t.Context(), func() *picture {
+		if given == pictures {
+			return nil
+		}
+		given++
+		return &large
+	})
+	defer f.close()
+	var taken []*fetch // two at a time, as two workers would
+	for range pictures {
+		if len(taken) == 2 {
+			taken[0].done()
+			taken = taken[1:]
+		}
+		taken = append(taken, f.take())
+		if data, err := taken[len(taken)-1].wait(); err != nil || len(data) != size {
+			t.Fatalf("%d bytes, %v", len(data), err)
+		}
+		f.mu.Lock()
+		if f.held > fetchBytes+size || f.waiting > mostFetches {
+			t.Errorf("%d bytes held, %d requests under way", f.held, f.waiting)
+		}
+		f.mu.Unlock()
+	}
+	for _, fetch := range taken {
+		fetch.done()
+	}
+	if f.held != 0 {
+		t.Errorf("%d bytes were not given back", f.held)
+	}
+}
+
+// Shards that are asked for in any order are made of the pictures that are theirs.
+func TestJobReadsAStore(t *testing.T) {
+	src := folders(t, 60)
+	here, there := t.TempDir(), t.TempDir()
+	o := ImageOptions{Options: Options{Shards: 6, Workers: 2}}
+	mustImages(t, src, here, o)
+	_, url := inStore(t, src)
+	j, err := BeginImages(t.Context(), url, there, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer j.Close()
+	_, err = j.Run(t.Context(), func(ctx context.Context) error {
+		var wait sync.WaitGroup
+		for _, i := range []int{4, 0, 5, 2, 1, 3} {
+			wait.Go(func() {
+				if made, err := j.Make(ctx, i); err != nil || made.Errors != 0 {
+					t.Errorf("shard %d: %+v, %v", i, made, err)
+				}
+			})
+		}
+		wait.Wait()
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	sameSet(t, contents(t, there), contents(t, here))
+}
