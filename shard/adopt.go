@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -89,6 +90,11 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 	}}
 	if o.Name != "" {
 		if err := CheckDataset(o.Name); err != nil {
+			return nil, err
+		}
+	}
+	if !o.Check {
+		if err := storage.CheckOutput(path); err != nil {
 			return nil, err
 		}
 	}

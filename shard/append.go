@@ -2,7 +2,6 @@ package shard
 
 import (
 	"context"
-
 	"errors"
 	"fmt"
 	"io/fs"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -65,6 +65,9 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 		if err := CheckSplit(o.Split); err != nil {
 			return nil, reshapeOption("split", "%v", err)
 		}
+	}
+	if err := storage.CheckOutput(dir); err != nil {
+		return nil, err
 	}
 	if !ViewDir(dir).Exists(ManifestFile) {
 		return nil, fmt.Errorf("%s has no %s: tfrec adopt makes one for shards that others wrote; tfrec merge makes a new set", dir, ManifestFile)

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -124,6 +125,9 @@ func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport
 	}
 	if o.InPlace != (out == "") {
 		return nil, errors.New("repair either in place or into another file or folder")
+	}
+	if err := storage.CheckOutput(cmp.Or(out, in)); err != nil {
+		return nil, err
 	}
 	r := &repair{ctx: ctx, o: &o, report: &RepairReport{
 		Status: "clean", RecordsLostExact: true, Files: []RepairedFile{}, Damage: []Damage{},

@@ -37,7 +37,7 @@ func (r *repair) folder(in, out string) error {
 		return err
 	}
 	again := ViewDir(out).Run() != nil // of a repair that was killed, or openOut refuses
-	dir, err := openOut(out, repairVerb, "")
+	dir, err := openOut(r.ctx, out, repairVerb, "")
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -44,8 +44,9 @@ type finishedSet struct {
 	// Manifest is the hash of its manifest's bytes.
 	Manifest string `json:"manifest"`
 	// Times are when its shards were written, in nanoseconds since 1970, in the
-	// manifest's order.
-	Times []int64 `json:"times"`
+	// manifest's order; and Versions what they are known by in an object store.
+	Times    []int64  `json:"times"`
+	Versions []string `json:"versions,omitempty"`
 }
 
 // request is all that the bytes of a new set depend on.
@@ -65,6 +66,8 @@ type requestedInput struct {
 	Path    string `json:"path"`
 	Size    int64  `json:"size"`
 	ModTime int64  `json:"mod_time"` // in nanoseconds since 1970
+	// Version of an object: its ETag or generation.
+	Version string `json:"version,omitempty"`
 	// Manifest is the hash of the one that names the file; empty without one.
 	Manifest string `json:"manifest,omitempty"`
 }
@@ -89,6 +92,9 @@ func (in *inputs) request(o *ReshapeOptions, v *verb, name string) (request, err
 			return q, err
 		}
 		one := requestedInput{Path: Readable(path), Size: st.Size(), ModTime: st.ModTime().UnixNano()}
+		if object, ok := st.Sys().(storage.Object); ok {
+			one.Version = object.Version
+		}
 		if f.Set != nil {
 			if manifests[f.Set] == "" {
 				data, err := f.Set.Encode()
@@ -168,7 +174,7 @@ func (q *request) differs(before *request) string {
 		switch {
 		case was.Path != is.Path:
 			return fmt.Sprintf("input %d was %s, and is %s now", i+1, was.Path, is.Path)
-		case was.Size != is.Size || was.ModTime != is.ModTime:
+		case was.Size != is.Size || was.ModTime != is.ModTime || was.Version != is.Version:
 			return fmt.Sprintf("the input %s has changed since", is.Path)
 		case was.Manifest != is.Manifest:
 			return fmt.Sprintf("the manifest of %s has changed since", is.Path)
@@ -220,41 +226,67 @@ func (m *finished) changed(d *Dir) string {
 }
 
 func (s *finishedSet) changed(set *Dir) string {
-	data, err := os.ReadFile(set.join(ManifestFile))
+	data, err := set.Read(ManifestFile, maxManifest)
 	if err != nil || hashText(data) != s.Manifest {
 		return ManifestFile
 	}
-	m, err := ReadManifest(set.join(ManifestFile))
+	m, err := set.Manifest()
+	if err != nil || m == nil {
+		return ManifestFile
+	}
+	var infos []Info
+	var names []string
+	for _, split := range m.Splits {
+		for _, info := range split.Shards {
+			infos, names = append(infos, info), append(names, info.File)
+		}
+	}
+	stamps, err := set.at.stamps(names)
 	if err != nil {
 		return ManifestFile
 	}
-	at := 0
-	for _, split := range m.Splits {
-		for _, info := range split.Shards {
-			st, err := os.Stat(set.join(info.File))
-			if err != nil || st.Size() != info.Bytes || at >= len(s.Times) ||
-				st.ModTime().UnixNano() != s.Times[at] && !set.HasContent(info) {
-				return info.File
-			}
-			at++
+	for i, info := range infos {
+		is, ok := stamps[info.File]
+		if !ok || is.bytes != info.Bytes || is != s.stamp(i, info.Bytes) && !set.HasContent(info) {
+			return info.File
 		}
 	}
 	tfds, err := EncodeTFDS(m)
 	if err != nil {
 		return ManifestFile
 	}
+	var indexes []string
 	for _, file := range m.Files() {
-		want, described := tfds[file]
-		switch got, err := os.ReadFile(set.join(file)); {
-		case !described && strings.HasPrefix(file, IndexDir+"/"):
-			if err != nil {
+		if strings.HasPrefix(file, IndexDir+"/") {
+			indexes = append(indexes, file)
+		} else if want, ok := tfds[file]; ok {
+			if got, err := set.Read(file, int64(len(want))); err != nil || !bytes.Equal(got, want) {
 				return file
 			}
-		case described && (err != nil || !bytes.Equal(got, want)):
+		}
+	}
+	there, err := set.Existing(indexes)
+	if err != nil {
+		return ManifestFile
+	}
+	for i, file := range indexes {
+		if i == len(there) || there[i] != file {
 			return file
 		}
 	}
 	return ""
+}
+
+// stamp is what the shard of a number, of so many bytes, was known by.
+func (s *finishedSet) stamp(shard int, bytes int64) stamp {
+	is := stamp{bytes: bytes}
+	if shard < len(s.Times) {
+		is.modTime = s.Times[shard]
+	}
+	if shard < len(s.Versions) {
+		is.version = s.Versions[shard]
+	}
+	return is
 }
 
 // again looks whether the set that is asked for is in the folder already, and
@@ -275,9 +307,9 @@ func again(out string, q *request) (*ReshapeReport, error) {
 	diff := q.differs(&m.Request)
 	switch {
 	case diff != "":
-		return nil, fmt.Errorf("%s holds a set that was made in another way: %s; give the same, another folder, or --overwrite", out, diff)
+		return nil, fmt.Errorf("%s holds a set that was made in another way: %s; give the same, %s", out, diff, orOverwrite(dir, "another folder, or --overwrite", "or another folder"))
 	case file != "":
-		return nil, fmt.Errorf("%s holds the set that was asked for, but %s has changed since, or is gone: --overwrite makes it again", out, file)
+		return nil, fmt.Errorf("%s holds the set that was asked for, but %s has changed since, or is gone: %s", out, file, orOverwrite(dir, "--overwrite makes it again", "remove all of it, or give another folder"))
 	}
 	report := m.Report
 	report.Status = upToDate
@@ -293,11 +325,14 @@ func (r *reshaping) record(m *Manifest, sub string, dir *Dir) error {
 	s := finishedSet{Sub: sub, Manifest: hashText(data)}
 	for _, split := range m.Splits {
 		for _, info := range split.Shards {
-			st, err := os.Stat(dir.join(info.File))
-			if err != nil {
-				return err
+			is, ok := dir.at.stamp(info.File)
+			if !ok {
+				return &fs.PathError{Op: "look at the shard", Path: dir.join(info.File), Err: fs.ErrNotExist}
 			}
-			s.Times = append(s.Times, st.ModTime().UnixNano())
+			s.Times = append(s.Times, is.modTime)
+			if is.version != "" {
+				s.Versions = append(s.Versions, is.version)
+			}
 		}
 	}
 	r.sets = append(r.sets, s)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -109,6 +110,9 @@ func (o *ReshapeOptions) datasetName(in *inputs, out string) (string, error) {
 	}
 	if shared != "" {
 		return shared, nil
+	}
+	if storage.Remote(out) {
+		return SnakeCase(storage.Base(out)), nil
 	}
 	abs, err := filepath.Abs(out)
 	if err != nil {

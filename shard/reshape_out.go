@@ -33,7 +33,7 @@ func refuseOverlap(paths []string, in *inputs, out string) error {
 			return fmt.Errorf("%s is the input %s or holds it: give a folder elsewhere", out, f.Path)
 		}
 	}
-	for _, path := range folders(paths) {
+	for _, path := range folders(paths, storage.Remote(out)) {
 		if dir, err := resolve(path); err == nil && liesIn(to, dir) {
 			return fmt.Errorf("%s lies in the input %s: give a folder elsewhere", out, path)
 		}
@@ -41,17 +41,21 @@ func refuseOverlap(paths []string, in *inputs, out string) error {
 	return nil
 }
 
-// folders returns the folders that paths stand for as wholes.
-func folders(paths []string) []string {
+// folders returns the folders that paths stand for as wholes: those in stores, or
+// the others.
+func folders(paths []string, remote bool) []string {
 	var dirs []string
 	for _, path := range paths {
+		if storage.Remote(path) != remote {
+			continue
+		}
 		matches := []string{path}
-		if _, err := os.Stat(path); err != nil {
-			matches, _ = filepath.Glob(path)
+		if _, err := storage.Stat(path); err != nil {
+			matches, _ = storage.Glob(path)
 		}
 		for _, match := range matches {
 			if strings.HasSuffix(match, ".json") {
-				match = filepath.Dir(match)
+				match = storage.Dir(match)
 			}
 			if isDir(match) {
 				dirs = append(dirs, match)
@@ -87,18 +91,18 @@ func resolve(path string) (string, error) {
 
 // liesIn reports whether path is dir or lies in it; both are resolved.
 func liesIn(path, dir string) bool {
-	rel, err := filepath.Rel(dir, path)
+	rel, err := storage.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
 // openOut makes and locks the output folder, which must be empty but for what
 // a run of the same verb left that was killed. That goes, unless the run was of
 // the plan named so, which may be empty.
-func openOut(out, verb, plan string) (*Dir, error) {
+func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
 	if err := mustBeNew(out, verb); err != nil {
 		return nil, err
 	}
-	dir, err := OpenDir(context.Background(), out, DirOptions{})
+	dir, err := OpenDir(ctx, out, DirOptions{})
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +131,7 @@ func openOut(out, verb, plan string) (*Dir, error) {
 // mustBeNew refuses a folder with anything in it but what a killed run of the
 // same verb named.
 func mustBeNew(out, verb string) error {
-	entries, err := os.ReadDir(out)
+	entries, err := storage.ReadDir(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return nil
@@ -148,18 +152,23 @@ func mustBeNew(out, verb string) error {
 	}
 	for _, e := range entries {
 		if !ours[e.Name()] || e.Name() == ManifestFile {
-			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new folder, or remove it%s", out, e.Name(), orOverwrite(dir, verb))
+			instead := ""
+			if verb != repairVerb && dir.Exists(ManifestFile) {
+				instead = orOverwrite(dir, "; --overwrite replaces the set that is there", "")
+			}
+			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new folder, or remove it%s", out, e.Name(), instead)
 		}
 	}
 	return nil
 }
 
-// orOverwrite says what else to do where a set is in the way.
-func orOverwrite(dir *Dir, verb string) string {
-	if verb != repairVerb && dir.Exists(ManifestFile) {
-		return "; --overwrite replaces the set that is there"
+// orOverwrite is what to do about a set that is in the way: none takes the place of
+// another in a store.
+func orOverwrite(dir *Dir, here, inStore string) string {
+	if storage.Remote(dir.path) {
+		return inStore
 	}
-	return ""
+	return here
 }
 
 // discard removes the files that a run named, and what is recorded of it.
@@ -180,16 +189,29 @@ func discard(dir *Dir, files []string) error {
 		if err := forgetSub(dir.sub(sub)); err != nil {
 			return err
 		}
-		os.Remove(dir.join(filepath.Join(sub, IndexDir)))
-		os.Remove(dir.join(sub)) // fails, as it should, when it holds what is not ours
+		dir.prune(filepath.ToSlash(filepath.Join(sub, IndexDir)), filepath.ToSlash(sub))
 	}
-	os.Remove(dir.join(IndexDir)) // it may have been made for an index to come
+	dir.prune(IndexDir) // it may have been made for an index to come
 	return forget(dir)
+}
+
+// prune removes folders that are empty. A store has none that are.
+func (d *Dir) prune(folders ...string) {
+	for _, folder := range folders {
+		if !storage.Remote(d.path) {
+			os.Remove(d.join(folder)) // fails, as it should, when it holds what is not ours
+		}
+	}
 }
 
 // forgetSub removes the temporary files in the folder of a group, which lies in
 // the output folder and goes by its lock.
-func forgetSub(dir *Dir) error { return os.RemoveAll(dir.join(StateDir)) }
+func forgetSub(dir *Dir) error {
+	if storage.Remote(dir.path) {
+		return nil // they lie elsewhere
+	}
+	return os.RemoveAll(dir.join(StateDir))
+}
 
 // forget removes all that is recorded of a run, so that a folder whose run has
 // ended holds the set and nothing else.
@@ -205,6 +227,6 @@ func forget(dir *Dir) error {
 	if err := dir.Reset(); err != nil {
 		return err
 	}
-	os.Remove(dir.join(shardsDir)) // empty by now, or not there
+	dir.prune(shardsDir)
 	return nil
 }

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // A set that takes the place of another is made below .tfrec first, whole. Then
@@ -133,7 +135,7 @@ func (d *Dir) replacing(old []string) (*journal, error) {
 // finishInterrupted replaces the rest of a set, if a run that was to replace it
 // was interrupted.
 func finishInterrupted(out string) error {
-	if !ViewDir(out).Exists(journalFile) {
+	if storage.Remote(out) || !ViewDir(out).Exists(journalFile) {
 		return nil
 	}
 	dir, err := OpenDir(context.Background(), out, DirOptions{})

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -33,7 +34,7 @@ func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v 
 	case r.old != nil:
 		return replaceSet(ctx, in, out, r.name, r.old, o, v)
 	}
-	if r.dir, err = openOut(out, v.name, ""); err != nil {
+	if r.dir, err = openOut(ctx, out, v.name, ""); err != nil {
 		return nil, err
 	}
 	defer r.dir.Close()
@@ -51,6 +52,9 @@ func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v 
 func openReshaping(in []string, out string, o *ReshapeOptions, v *verb) (*reshaping, error) {
 	if err := o.check(); err != nil {
 		return nil, err
+	}
+	if o.Overwrite && storage.Remote(out) {
+		return nil, fmt.Errorf("%s: no set takes the place of another in an object store, whole or not at all: write it into a new folder, and remove the old one", out)
 	}
 	inputs, err := openInputs(in, o)
 	if err != nil {

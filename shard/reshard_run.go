@@ -94,7 +94,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 			}
 		}
 	}
-	dir, err := openOut(out, r.verb.name, r.planID)
+	dir, err := openOut(ctx, out, r.verb.name, r.planID)
 	if err != nil {
 		return err
 	}

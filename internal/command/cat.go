@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -98,6 +99,9 @@ func (o *catOptions) complete(cmd *cobra.Command) error {
 	}
 	if o.skip < 0 {
 		return usageError("--skip %d: want 0 or more", o.skip)
+	}
+	if err := storage.CheckOutput(o.saveState); err != nil {
+		return fmt.Errorf("--save-state: %w", err)
 	}
 	o.quiet = quietFlag(cmd)
 	return o.read.complete(cmd.Flags())

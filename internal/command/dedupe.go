@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -45,6 +46,9 @@ them lies in OUT meanwhile.`,
 				if list == "" {
 					report, err := shard.Dedupe(ctx, in, out, o)
 					return dedupeResult{report}, err
+				}
+				if err := storage.CheckOutput(list); err != nil {
+					return nil, fmt.Errorf("--report: %w", err)
 				}
 				if err := keepInputs(list, in); err != nil {
 					return nil, err
