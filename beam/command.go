@@ -1,18 +1,22 @@
 package beam
 
 import (
-	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/flink"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
-	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal"
+	"os"
 
 	_ "github.com/tfrec/tfrec/cloud" // workers read and write URLs, too
 	"github.com/tfrec/tfrec/internal/command"
 )
 
-// Main runs the command with the process's arguments, and returns the exit code. As a
-// worker's process it does not return.
+// Main runs the command with the process's arguments, and returns the exit code. In
+// a process that a runner has started as a worker, it is that worker.
 func Main() int {
-	sdk.Init()
-	return command.Main()
+	if startedByRunner(os.Args[1:]) {
+		return serve(os.Args[1:])
+	}
+	return command.MainWith(engine())
+}
+
+// engine is what carries out conversions.
+func engine() *command.Engine {
+	return &command.Engine{Name: "tfrec-beam", Flags: addFlags, Check: checkFlags, Make: makeShards}
 }

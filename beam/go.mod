@@ -8,6 +8,7 @@ replace github.com/tfrec/tfrec/cloud => ../cloud
 
 require (
 	github.com/apache/beam/sdks/v2 v2.77.0
+	github.com/spf13/pflag v1.0.10
 	github.com/tfrec/tfrec v0.0.0
 	github.com/tfrec/tfrec/cloud v0.0.0
 )
@@ -101,7 +102,6 @@ require (
 	github.com/rivo/uniseg v0.4.7 // indirect
 	github.com/schollz/progressbar/v3 v3.19.1 // indirect
 	github.com/spf13/cobra v1.10.2 // indirect
-	github.com/spf13/pflag v1.0.10 // indirect
 	github.com/spiffe/go-spiffe/v2 v2.8.1 // indirect
 	github.com/twpayne/go-geom v1.6.1 // indirect
 	github.com/zeebo/xxh3 v1.1.0 // indirect

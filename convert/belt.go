@@ -59,7 +59,7 @@ func (b *belt) ask(job int) *order {
 		return o
 	}
 	o := &order{job: job, done: b.run.done[job], ready: make(chan struct{})}
-	if o.done != nil {
+	if o.done != nil { // made or kept
 		close(o.ready)
 		return o
 	}
@@ -111,7 +111,9 @@ func (b *belt) answer(job int, done *shard.Done, err error) {
 
 // settle is answer for one who has locked the belt.
 func (b *belt) settle(o *order, done *shard.Done, err error) {
-	b.run.done[o.job] = done
+	if b.joins == "" { // in between, others have a folder that is only joined
+		b.run.done[o.job] = done
+	}
 	delete(b.orders, o.job)
 	o.done, o.err = done, err
 	close(o.ready)

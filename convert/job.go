@@ -177,6 +177,9 @@ func (o *Options) join(ctx context.Context, out string, s *survey) (_ *Job, err 
 // begun, ascending; none for one that was joined. The caller must not change it.
 func (j *Job) Todo() []int { return j.todo }
 
+// Plan names the plan: jobs with the same one make the same shards of the same inputs.
+func (j *Job) Plan() string { return j.run.plan.id() }
+
 // Shard returns the name of a shard by its number, from 0 to before what Shards
 // returns.
 func (j *Job) Shard(i int) string { return j.run.jobs[i].name.String() }

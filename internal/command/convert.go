@@ -94,7 +94,6 @@ func (f *convertFlags) add(fs *pflag.FlagSet) {
 	fs.IntVar(&f.tasks, "tasks", 0, "how many tasks the array job has")
 	fs.BoolVar(&o.Replan, "replan", false, "with --task: give up an array job with another plan that was not finalized")
 	fs.IntVar(&o.Retries, "retries", 0, "how often shards that failed are tried again (default 2 with --task)")
-	f.engine.addFlags(fs)
 }
 
 // complete brings the flags into the form that package convert takes.

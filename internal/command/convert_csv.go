@@ -123,6 +123,7 @@ OUT/errors.jsonl with file and line; --max-errors says how many are bearable.`,
 		o.MaxRow, err = parseSize(s)
 		return err
 	})
+	e.addFlags(fs)
 	return cmd
 }
 

@@ -146,6 +146,7 @@ them are bearable.`,
 	})
 	fs.BoolVar(&o.ExactPixels, "exact-pixels", false, "resize in RGB and from the full size, even where planes or a reduced decode would do")
 	fs.BoolVar(&o.NoCheck, "no-check", false, "under --encode keep, do not decode pictures to find damage")
+	e.addFlags(fs)
 	return cmd
 }
 

@@ -18,9 +18,12 @@ import (
 type Engine struct {
 	// Name of the command, such as tfrec-beam.
 	Name string
-	// Flags adds the engine's own flags to those of the verbs that it carries out. It
-	// is called once for each, and names none that the verb has.
+	// Flags adds the engine's own flags to those of a verb that it carries out, of names
+	// that the verb does not have.
 	Flags func(verb *pflag.FlagSet)
+	// Check says, before anything is done, what is wrong with the engine's flags: a
+	// wrong use. It may be nil.
+	Check func() error
 	// Make has the shards made that Work's job has to do, and returns when they are,
 	// or when ctx is done. Nothing of it goes on behind its back.
 	Make func(ctx context.Context, w *Work) error
@@ -60,10 +63,29 @@ func JoinJob(ctx context.Context, args []string, note func(sentence string)) (*c
 	return job, err
 }
 
+// ofEngine is the annotation of flags that are an engine's own.
+const ofEngine = "engine"
+
 // addFlags adds the engine's flags to those of a verb.
 func (e *Engine) addFlags(fs *pflag.FlagSet) {
-	if e != nil && e.Flags != nil {
-		e.Flags(fs)
+	if e == nil || e.Flags == nil {
+		return
+	}
+	verbs := map[string]bool{}
+	fs.VisitAll(func(f *pflag.Flag) { verbs[f.Name] = true })
+	e.Flags(fs)
+	fs.VisitAll(func(f *pflag.Flag) {
+		if !verbs[f.Name] {
+			f.Annotations = map[string][]string{ofEngine: nil}
+		}
+	})
+	for _, name := range notForEngines {
+		if f := fs.Lookup(name); f != nil {
+			f.Hidden = true
+		}
+	}
+	if f := fs.Lookup("retries"); f != nil {
+		f.Usage, f.DefValue = "how often a worker tries shards that failed again, before the runner hears of it", "2"
 	}
 }
 
@@ -76,6 +98,11 @@ func (e *Engine) check(cmd *cobra.Command) error {
 	for _, name := range notForEngines {
 		if f := cmd.Flag(name); f != nil && f.Changed && f.Value.String() != f.DefValue {
 			return usageError("--%s: is for tfrec; %s deals shards to workers itself, and those have no GPU", name, e.Name)
+		}
+	}
+	if e.Check != nil {
+		if err := e.Check(); err != nil {
+			return usageError("%w", err)
 		}
 	}
 	return nil
@@ -106,15 +133,13 @@ func (e *Engine) carryOut(cmd *cobra.Command, c *conversion, note func(string)) 
 
 // forOthers returns the arguments of a verb for JoinJob.
 func (e *Engine) forOthers(verb *cobra.Command) ([]string, error) {
-	own := pflag.NewFlagSet("", pflag.ContinueOnError)
-	e.addFlags(own)
 	_, rest, err := verb.Root().Find(e.args)
 	if err != nil {
 		return nil, err
 	}
 	args := []string{"convert", verb.Name()}
 	err = verb.Flags().ParseAll(rest, func(f *pflag.Flag, value string) error {
-		if own.Lookup(f.Name) == nil {
+		if _, own := f.Annotations[ofEngine]; !own {
 			args = append(args, "--"+f.Name+"="+value)
 		}
 		return nil

@@ -35,6 +35,11 @@ OUT meanwhile.`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
 		Args:        minArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if e != nil {
+				if err := e.check(cmd); err != nil {
+					return err
+				}
+			}
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
 				o.ReshapeOptions = f.options

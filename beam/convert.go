@@ -1,0 +1,178 @@
+package beam
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"sync"
+
+	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
+
+	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/command"
+)
+
+func init() {
+	register.DoFn2x1[context.Context, int, error](&shardMaker{})
+}
+
+// namespace is that of the counters.
+const namespace = "tfrec"
+
+// The counters of a conversion, as runners show them. They count what the shards
+// hold that the pipeline was asked for, made or found in place; a runner that counts
+// attempts, not results, counts some twice.
+var (
+	countShards  = sdk.NewCounter(namespace, "shards")
+	countSamples = sdk.NewCounter(namespace, "samples")
+	countErrors  = sdk.NewCounter(namespace, "errors")
+	countBytes   = sdk.NewCounter(namespace, "bytes")
+)
+
+// makeShards has a runner make the shards of a conversion.
+func makeShards(ctx context.Context, w *command.Work) error {
+	dir, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	fn := &shardMaker{Args: w.Args, Dir: dir, Plan: w.Job.Plan()}
+	here := fn.lend(w.Job) // for workers in this process
+	defer fn.takeBack()
+
+	p := sdk.NewPipeline()
+	s := p.Root().Scope("convert")
+	// Dealt out anew behind Create, so that they are not all where they come from.
+	sdk.ParDo0(s, fn, sdk.Reshuffle(s, sdk.CreateList(s, w.Job.Todo())))
+	progress := w.Job.Progress()
+	counts, err := execute(ctx, p, func(counts map[string]int64) {
+		if !jobopts.IsLoopback() { // otherwise this process counts
+			progress.Done.Store(counts["samples"])
+			progress.Errors.Store(counts["errors"])
+			progress.BytesOut.Store(counts["bytes"])
+			progress.Finished.Store(counts["shards"])
+		}
+	})
+	if cause := here.failure(); err != nil && ctx.Err() == nil && cause != nil {
+		return cause // err tells the same, in the SDK's words
+	}
+	if err != nil {
+		return err
+	}
+	if w.Note != nil {
+		w.Note(fmt.Sprintf("the runner counted %d shards, %d samples, %d errors and %d bytes", counts["shards"], counts["samples"], counts["errors"], counts["bytes"]))
+	}
+	return nil
+}
+
+// shardMaker makes shards by their numbers. What is exported of it travels to
+// workers.
+type shardMaker struct {
+	Args []string // of the command, for command.JoinJob
+	Dir  string   // the driver's working directory, where relative paths begin
+	Plan string   // the plan's name
+
+	job    *sharedJob
+	bundle *bundle
+}
+
+// Setup plans, unless a maker of this process has done so.
+func (fn *shardMaker) Setup(ctx context.Context) (err error) {
+	fn.job, err = fn.shared(ctx)
+	return err
+}
+
+// StartBundle begins to make shards of a bundle.
+func (fn *shardMaker) StartBundle(ctx context.Context) {
+	fn.bundle = newBundle(ctx, fn.job)
+}
+
+// ProcessElement asks for a shard. It returns when most of those that were asked for
+// before are made, so that there is always one to go on with.
+func (fn *shardMaker) ProcessElement(ctx context.Context, number int) error {
+	err := fn.bundle.begin(number)
+	fn.bundle.count(ctx)
+	return err
+}
+
+// FinishBundle waits for the shards of the bundle.
+func (fn *shardMaker) FinishBundle(ctx context.Context) error {
+	err := fn.bundle.wait()
+	fn.bundle.count(ctx)
+	return err
+}
+
+// ahead is how many shards of a bundle are asked for before the first of them is
+// made.
+const ahead = 4
+
+// bundle is the shards that a runner wants to have made together or not at all.
+type bundle struct {
+	ctx    context.Context // of its goroutines
+	cancel context.CancelFunc
+	job    *sharedJob
+	slots  chan struct{} // a token for each shard that is asked for
+	making sync.WaitGroup
+
+	mu   sync.Mutex
+	made []convert.Made // and not counted yet
+	err  error          // the first
+}
+
+func newBundle(ctx context.Context, job *sharedJob) *bundle {
+	b := &bundle{job: job, slots: make(chan struct{}, ahead)}
+	b.ctx, b.cancel = context.WithCancel(ctx)
+	return b
+}
+
+// begin asks for a shard when there is a slot. Once one has failed, it waits for those
+// under way and returns the error.
+func (b *bundle) begin(number int) error {
+	b.slots <- struct{}{}
+	if b.ctx.Err() != nil {
+		<-b.slots
+		return b.wait()
+	}
+	b.making.Go(func() {
+		made, err := b.job.Make(b.ctx, number)
+		b.mu.Lock()
+		defer b.mu.Unlock()
+		switch {
+		case err == nil:
+			b.made = append(b.made, made)
+		case b.err == nil:
+			b.err = fmt.Errorf("%s: %w", b.job.Shard(number), err)
+			b.job.failed(b.err)
+			b.cancel()
+		}
+		<-b.slots
+	})
+	return nil
+}
+
+// wait waits for all shards that were asked for.
+func (b *bundle) wait() error {
+	b.making.Wait()
+	defer b.cancel()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.err == nil {
+		return b.ctx.Err()
+	}
+	return b.err
+}
+
+// count counts what was made since the last time. Beam wants that done where it
+// calls.
+func (b *bundle) count(ctx context.Context) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for _, m := range b.made {
+		countShards.Inc(ctx, 1)
+		countSamples.Inc(ctx, m.Samples)
+		countErrors.Inc(ctx, m.Errors)
+		countBytes.Inc(ctx, m.Bytes)
+	}
+	b.made = nil
+}

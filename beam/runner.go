@@ -1,0 +1,244 @@
+package beam
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/metrics"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/graphx"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/metricsx"
+	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
+	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners"
+	_ "github.com/apache/beam/sdks/v2/go/pkg/beam/runners/dataflow" // registers itself
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/prism"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/extworker"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/runners/universal/runnerlib"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
+)
+
+// execute runs a pipeline on the runner that the flags ask for, and returns its
+// counters when it has ended well. Meanwhile it calls watch with them, now and then. A
+// job that is under way when ctx is done is cancelled, and the error is ctx's.
+func execute(ctx context.Context, p *sdk.Pipeline, watch func(counts map[string]int64)) (map[string]int64, error) {
+	initialise()
+	if way() == dataflow {
+		result, err := sdk.Run(ctx, *runners.Runner, p)
+		if err != nil {
+			return nil, err
+		}
+		m := result.Metrics()
+		return countsOf(&m), nil
+	}
+	if way() == within && *jobopts.EnvironmentType == "" {
+		*jobopts.EnvironmentType = "LOOPBACK"
+	}
+	server, hangUp, err := jobServer(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reach the runner: %w", err)
+	}
+	defer hangUp()
+	j := &submitted{server: server}
+	if err := j.submit(ctx, p); err != nil {
+		return nil, err
+	}
+	defer j.stopWorkers()
+	return j.follow(ctx, watch)
+}
+
+// initialise prepares the SDK for the process, once.
+var initialise = sync.OnceFunc(func() {
+	sdk.Init()
+	quieten()
+})
+
+// inProcess is prism within this process; it lives as long.
+var inProcess = sync.OnceValues(func() (jobpb.JobServiceClient, error) {
+	return prism.CreateJobServer(context.Background(), prism.Options{})
+})
+
+// jobServer returns what jobs are given to, and how to hang up.
+func jobServer(ctx context.Context) (jobpb.JobServiceClient, func(), error) {
+	if *jobopts.Endpoint == "" {
+		server, err := inProcess()
+		return server, func() {}, err
+	}
+	connection, err := grpcx.Dial(ctx, *jobopts.Endpoint, dialTime)
+	if err != nil {
+		return nil, nil, err
+	}
+	return jobpb.NewJobServiceClient(connection), func() { _ = connection.Close() }, nil
+}
+
+// How long job servers have to answer, and how often they are asked for counters.
+const (
+	dialTime   = time.Minute
+	cancelTime = 10 * time.Second
+	watchEvery = time.Second
+)
+
+// submitted is a job that a job server was given.
+type submitted struct {
+	server   jobpb.JobServiceClient
+	id       string
+	pipeline *pipepb.Pipeline
+	loopback *extworker.Loopback // workers in this process, or nil
+}
+
+// submit gives a pipeline to the job server: what runnerlib.Execute does before it
+// waits.
+func (j *submitted) submit(ctx context.Context, p *sdk.Pipeline) (err error) {
+	defer func() {
+		if err != nil {
+			j.stopWorkers()
+		}
+	}()
+	config := jobopts.GetEnvironmentConfig
+	if jobopts.IsLoopback() {
+		if j.loopback, err = extworker.StartLoopback(ctx, 0); err != nil {
+			return err
+		}
+		config = j.loopback.EnvironmentConfig
+	}
+	edges, _, err := p.Build()
+	if err != nil {
+		return err
+	}
+	environment, err := graphx.CreateEnvironment(ctx, jobopts.GetEnvironmentUrn(ctx), config)
+	if err != nil {
+		return err
+	}
+	j.pipeline, err = graphx.Marshal(edges, &graphx.Options{Environment: environment, PipelineResourceHints: jobopts.GetPipelineResourceHints()})
+	if err != nil {
+		return err
+	}
+	program, done, err := workerProgram()
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := runnerlib.UpdateGoEnvironmentWorker(program, j.pipeline); err != nil {
+		return err
+	}
+	prepared, artifacts, token, err := runnerlib.Prepare(ctx, j.server, j.pipeline, &runnerlib.JobOptions{
+		Name:         jobopts.GetJobName(),
+		Experiments:  jobopts.GetExperiments(),
+		RetainDocker: *jobopts.RetainDockerContainers,
+		Parallelism:  *jobopts.Parallelism,
+	})
+	if err != nil {
+		return err
+	}
+	if token, err = runnerlib.Stage(ctx, prepared, artifacts, program, token); err != nil {
+		return err
+	}
+	j.id, err = runnerlib.Submit(ctx, j.server, prepared, token)
+	return err
+}
+
+// workerProgram returns the program that workers elsewhere are to run. Call done when
+// the runner has it.
+func workerProgram() (path string, done func(), err error) {
+	if *jobopts.WorkerBinary != "" {
+		return *jobopts.WorkerBinary, func() {}, nil
+	}
+	if starts := strings.ToUpper(*jobopts.EnvironmentType); starts == "LOOPBACK" || starts == "PROCESS" || starts == "EXTERNAL" {
+		// Nobody wants it, but something has to be staged.
+		f, err := os.CreateTemp("", "tfrec-beam-*")
+		if err != nil {
+			return "", nil, err
+		}
+		return f.Name(), func() { os.Remove(f.Name()) }, f.Close()
+	}
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		return "", nil, errors.New("workers in containers run Linux on amd64: give --worker_binary, a tfrec-beam built for that")
+	}
+	path, err = os.Executable()
+	return path, func() {}, err
+}
+
+// stopWorkers ends the workers in this process.
+func (j *submitted) stopWorkers() {
+	if j.loopback != nil {
+		_ = j.loopback.Stop(context.Background()) // it has no error to return
+	}
+}
+
+// follow waits for the job to end.
+func (j *submitted) follow(ctx context.Context, watch func(map[string]int64)) (map[string]int64, error) {
+	ended := make(chan error, 1)
+	waiting, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() { ended <- runnerlib.WaitForCompletion(waiting, j.server, j.id) }()
+	tick := time.NewTicker(watchEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case err := <-ended:
+			if err != nil {
+				return nil, shortened(err)
+			}
+			return j.counts(ctx)
+		case <-tick.C:
+			if counts, err := j.counts(ctx); err == nil { // otherwise next time
+				watch(counts)
+			}
+		case <-ctx.Done():
+			j.cancel(ended)
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// cancel cancels the job and waits, not for ever, for its end.
+func (j *submitted) cancel(ended <-chan error) {
+	ctx, stop := context.WithTimeout(context.Background(), cancelTime)
+	defer stop()
+	if _, err := j.server.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.id}); err != nil {
+		return // it is gone already, or the server is
+	}
+	select {
+	case <-ended:
+	case <-ctx.Done():
+	}
+}
+
+// counts asks for the counters.
+func (j *submitted) counts(ctx context.Context) (map[string]int64, error) {
+	response, err := j.server.GetJobMetrics(ctx, &jobpb.GetJobMetricsRequest{JobId: j.id})
+	if err != nil {
+		return nil, fmt.Errorf("ask the runner for its counters: %w", err)
+	}
+	m := response.GetMetrics()
+	return countsOf(metricsx.FromMonitoringInfos(j.pipeline, m.GetAttempted(), m.GetCommitted())), nil
+}
+
+// countsOf returns our counters by name, over all steps.
+func countsOf(r *metrics.Results) map[string]int64 {
+	counts := map[string]int64{}
+	for _, c := range r.AllMetrics().Counters() {
+		if c.Namespace() == namespace {
+			counts[c.Name()] += c.Result()
+		}
+	}
+	return counts
+}
+
+// shortened returns what a worker's error came to: of a chain of errors, each with
+// what the SDK was at, the last.
+func shortened(err error) error {
+	const link = "caused by:"
+	text := err.Error()
+	if i := strings.LastIndex(text, link); i >= 0 {
+		text = text[i+len(link):]
+	}
+	return errors.New("the runner gave up: " + strings.TrimSpace(text))
+}
