@@ -39,6 +39,8 @@ type bucket struct {
 	code func(error) string
 	// sender returns what carries an object into the store.
 	sender func(target) storage.Sender
+	// once has a client leave repeating to package storage. Default: it does so anyhow.
+	once func(context.Context) context.Context
 	// atOnce is how many parts of an object are sent at a time.
 	atOnce int
 }
@@ -58,7 +60,7 @@ func (b *bucket) List(ctx context.Context, prefix string, deep bool) iter.Seq2[s
 		token := blob.FirstPageToken
 		for len(token) > 0 {
 			page, err := storage.Retry(ctx, func(ctx context.Context) ([]*blob.ListObject, error) {
-				page, next, err := b.blob.ListPage(ctx, token, pageSize, o)
+				page, next, err := b.blob.ListPage(b.asked(ctx), token, pageSize, o)
 				if err != nil {
 					return nil, b.failed(err)
 				}
@@ -82,8 +84,16 @@ func (b *bucket) List(ctx context.Context, prefix string, deep bool) iter.Seq2[s
 	}
 }
 
+// asked is ctx as requests get it.
+func (b *bucket) asked(ctx context.Context) context.Context {
+	if b.once == nil {
+		return ctx
+	}
+	return b.once(ctx)
+}
+
 func (b *bucket) Stat(ctx context.Context, name string) (storage.Object, error) {
-	a, err := b.blob.Attributes(ctx, name)
+	a, err := b.blob.Attributes(b.asked(ctx), name)
 	if err != nil {
 		return storage.Object{}, b.failed(err)
 	}
@@ -123,7 +133,7 @@ func (b *bucket) Open(ctx context.Context, name, version string, offset, length 
 	if version != "" && !byTime && b.only != nil {
 		o.BeforeRead = func(as func(any) bool) error { return b.only(version, as) }
 	}
-	r, err := b.blob.NewRangeReader(ctx, name, offset, length, &o)
+	r, err := b.blob.NewRangeReader(b.asked(ctx), name, offset, length, &o)
 	if err != nil {
 		err = b.failed(err)
 		if o.BeforeRead != nil && errors.Is(err, fs.ErrNotExist) && b.replaced(ctx, name, version) {

@@ -1,22 +1,30 @@
 package cloud
 
 import (
+	"errors"
 	"io"
+	"log"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
 	"net/url"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 )
 
 // faulty is a proxy in front of a server that does to some requests what
 // networks and overloaded servers do.
 type faulty struct {
-	refused, dropped, cut float64 // shares of the requests
-	signed                bool    // the host's name is, in each request
+	// Shares of the requests: that are answered with 503, whose connection breaks before
+	// and behind the server has acted, and whose answer's body is cut; that are slow.
+	refused, dropped, lost, cut, slow float64
+	signed                            bool                     // the host's name is, in each request
+	keeps                             func(*http.Request) bool // whether an answer is not lost; default: none
+	begun                             atomic.Int64             // uploads in parts whose beginning was lost
 
 	mu       sync.Mutex
 	random   *rand.Rand
@@ -35,20 +43,30 @@ func (f *faulty) before(t *testing.T, address string) string {
 	proxy := &httputil.ReverseProxy{
 		Rewrite: func(r *httputil.ProxyRequest) {
 			r.SetURL(to)
-			if f.signed {
+			if f.signed || strings.HasPrefix(r.In.URL.Path, "/upload/") {
 				r.Out.Host = r.In.Host
 			}
 		},
 		ModifyResponse: func(r *http.Response) error {
+			if (f.keeps == nil || !f.keeps(r.Request)) && f.happens(f.lost) {
+				if r.Request.Method == http.MethodPost && r.Request.URL.Query().Has("uploads") && r.StatusCode == http.StatusOK {
+					f.begun.Add(1)
+				}
+				return errLost
+			}
 			if r.Request.Method == http.MethodGet && r.ContentLength > 0 && f.happens(f.cut) {
 				r.Body = &cutBody{r.Body, f.upTo(r.ContentLength)}
 			}
 			return nil
 		},
+		ErrorLog:     log.New(io.Discard, "", 0),
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		f.requests.Add(1)
+		if f.happens(f.slow) {
+			time.Sleep(50 * time.Millisecond)
+		}
 		switch {
 		case f.happens(f.refused):
 			http.Error(w, "slow down", http.StatusServiceUnavailable)
@@ -61,6 +79,8 @@ func (f *faulty) before(t *testing.T, address string) string {
 	t.Cleanup(s.Close)
 	return s.URL
 }
+
+var errLost = errors.New("the answer is lost")
 
 func (f *faulty) happens(share float64) bool {
 	f.mu.Lock()

@@ -9,6 +9,7 @@ import (
 
 	gcs "cloud.google.com/go/storage"
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob"
 	azblobblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/container"
@@ -204,6 +205,9 @@ func openAzure(ctx context.Context, host string) (storage.Store, error) {
 	account, _, _ := strings.Cut(client.URL(), "?") // behind it may be a token
 	store := &bucket{
 		blob: b, url: "azblob://" + host, place: account, atOnce: storage.AtOnce,
+		once: func(ctx context.Context) context.Context {
+			return policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1})
+		},
 		versionRead: func(r *blob.Reader) string {
 			var out azblobblob.DownloadStreamResponse
 			if r.As(&out) && out.ETag != nil {

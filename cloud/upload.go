@@ -45,7 +45,7 @@ func (b *bucket) Create(ctx context.Context, name string, o storage.CreateOption
 // Remove implements storage.Store.
 func (b *bucket) Remove(ctx context.Context, name string) error {
 	_, err := storage.Retry(ctx, func(ctx context.Context) (struct{}, error) {
-		err := b.blob.Delete(ctx, name)
+		err := b.blob.Delete(b.asked(ctx), name)
 		if err != nil {
 			err = b.failed(err)
 		}
@@ -59,7 +59,7 @@ func (b *bucket) Remove(ctx context.Context, name string) error {
 
 // made returns the object that t became, if it is still there.
 func (b *bucket) made(ctx context.Context, t target) (storage.Object, error) {
-	a, err := b.blob.Attributes(ctx, t.name)
+	a, err := b.blob.Attributes(b.asked(ctx), t.name)
 	if err != nil {
 		return storage.Object{}, b.failed(err)
 	}

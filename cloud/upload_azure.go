@@ -6,7 +6,6 @@ import (
 	"fmt"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore"
-	"github.com/Azure/azure-sdk-for-go/sdk/azcore/policy"
 	azblobblob "github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blob"
 	"github.com/Azure/azure-sdk-for-go/sdk/storage/azblob/blockblob"
 
@@ -23,11 +22,6 @@ type azureSender struct {
 
 	blocks int   // sent, or on their way
 	size   int64 // of all
-}
-
-// once has the client leave repeating to package storage.
-func once(ctx context.Context) context.Context {
-	return policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1})
 }
 
 // condition is that there be nothing.
@@ -48,7 +42,7 @@ func (s *azureSender) headers() *azblobblob.HTTPHeaders {
 
 func (s *azureSender) Put(ctx context.Context, data *storage.Payload) (storage.Object, error) {
 	size := data.Len()
-	out, err := s.client.Upload(once(ctx), data, &blockblob.UploadOptions{HTTPHeaders: s.headers(), Metadata: s.metadata(), AccessConditions: s.condition()})
+	out, err := s.client.Upload(s.store.asked(ctx), data, &blockblob.UploadOptions{HTTPHeaders: s.headers(), Metadata: s.metadata(), AccessConditions: s.condition()})
 	if err != nil {
 		return storage.Object{}, s.store.refused(err, s.target)
 	}
@@ -66,7 +60,7 @@ func (s *azureSender) Part(ctx context.Context, n int, offset int64, data *stora
 	if last {
 		s.blocks, s.size = n+1, offset+data.Len()
 	}
-	if _, err := s.client.StageBlock(once(ctx), s.block(n), data, nil); err != nil {
+	if _, err := s.client.StageBlock(s.store.asked(ctx), s.block(n), data, nil); err != nil {
 		return s.store.refused(err, s.target)
 	}
 	return nil
@@ -77,7 +71,7 @@ func (s *azureSender) Finish(ctx context.Context) (storage.Object, error) {
 	for n := range blocks {
 		blocks[n] = s.block(n)
 	}
-	out, err := s.client.CommitBlockList(once(ctx), blocks, &blockblob.CommitBlockListOptions{HTTPHeaders: s.headers(), Metadata: s.metadata(), AccessConditions: s.condition()})
+	out, err := s.client.CommitBlockList(s.store.asked(ctx), blocks, &blockblob.CommitBlockListOptions{HTTPHeaders: s.headers(), Metadata: s.metadata(), AccessConditions: s.condition()})
 	if err != nil {
 		return storage.Object{}, s.store.refused(err, s.target)
 	}

@@ -32,7 +32,8 @@ type Store interface {
 	// Create begins an object. Nothing has its name before Commit; what ctx ends is as
 	// if it had been aborted.
 	Create(ctx context.Context, name string, o CreateOptions) (Upload, error)
-	// Remove deletes an object. One that is not there is fine.
+	// Remove deletes an object. One that is not there is fine. Requests that fail are
+	// repeated by the implementation.
 	Remove(ctx context.Context, name string) error
 }
 
