@@ -137,6 +137,34 @@ func TestCache(t *testing.T) {
 	}
 }
 
+// Pictures come from a cache in the versions that a list has told of, without a
+// request for each.
+func TestCacheOfPictures(t *testing.T) {
+	root := t.TempDir()
+	photos := filepath.Join(root, "bucket", "photos")
+	if err := os.CopyFS(photos, os.DirFS("../testdata/demo/photos")); err != nil {
+		t.Fatal(err)
+	}
+	settle(t, photos)
+	requests := new(counting)
+	useS3(t, requests.before(t, s3Server(t, root)))
+	here := t.TempDir()
+	convert := func(src, out string) {
+		must(t, "convert", "images", src, filepath.Join(here, out), "--resize", "64", "--name", "photos", "--cache-dir", filepath.Join(here, "objects"))
+	}
+	convert(photos, "local")
+	for _, round := range []string{"cold", "warm"} {
+		requests.data.Store(0)
+		requests.looks.Store(0)
+		convert("s3://bucket/photos", round)
+		same(t, round, files(t, filepath.Join(here, "local")), files(t, filepath.Join(here, round)))
+		data, looks := requests.data.Load(), requests.looks.Load()
+		if (data == 0) != (round == "warm") || looks > 4 {
+			t.Errorf("%s: %d requests for contents, %d for versions", round, data, looks)
+		}
+	}
+}
+
 // The same names on another server, and the same times and sizes, are other objects.
 func TestCacheTellsServersApart(t *testing.T) {
 	stop, err := UseCache(CacheOptions{Dir: t.TempDir()})
