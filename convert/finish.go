@@ -168,7 +168,7 @@ func encodeLedger(bad []shard.BadSample) ([]byte, error) {
 
 func (r *run) summary(status Status, fingerprint string) *Summary {
 	s := &Summary{
-		Status: status, Decoder: r.codecs.decoder, Fingerprint: fingerprint, SkippedFiles: r.skipped,
+		Status: status, Decoder: r.codecs.decoder, Fingerprint: fingerprint, SkippedFiles: r.skipped, Decoded: r.decoded.counts(),
 		Seconds: time.Since(r.began).Seconds(), Splits: map[string]SplitSummary{}, Task: r.Task,
 	}
 	for i, j := range r.jobs {

@@ -81,6 +81,10 @@ type ImageOptions struct {
 	// Backend draws, resizes and normalises decoded pictures. It is no part of what a set is made
 	// with: all backends make the same bytes. Default: [augment.CPU].
 	Backend augment.Backend
+	// BackendDecodes has Backend, an [augment.DecodingBackend] with a Decoder, decode the JPEGs
+	// that are of a usual kind ([augment.Info.Usual]), after our own search for damage. The set is then made
+	// with that decoder, before Decoder, and each record names who decoded it.
+	BackendDecodes bool
 	// NoCheck stores pictures under Keep without decoding them to find damage.
 	NoCheck bool
 }
@@ -145,9 +149,9 @@ func (o *ImageOptions) survey(ctx context.Context, src, out string) (*survey, er
 		if err != nil {
 			return nil, err
 		}
-		r, err := newRun(&o.Options, s, o.effective(s), codecs{codec.Decoder(), o.encoder(codec)})
+		r, err := newRun(&o.Options, s, o.effective(s), codecs{s.decoderName(), o.encoder(codec)})
 		if err == nil {
-			r.skipped = listing.skipped
+			r.skipped, r.decoded = listing.skipped, s.tally()
 		}
 		return r, err
 	}
@@ -218,6 +222,9 @@ func (o *ImageOptions) complete() error {
 		return optionError("no-check", "is for --encode keep: any other encoding decodes the picture")
 	}
 	if err := o.checkGlobs(); err != nil {
+		return err
+	}
+	if err := o.checkBackend(); err != nil {
 		return err
 	}
 	if err := o.checkAugment(); err != nil {

@@ -11,14 +11,17 @@ func (s *imageSource) takesPlanes(info augment.Info) bool {
 // resizesPlanes reports whether the options resize in a way that planes can follow.
 func (s *imageSource) resizesPlanes() bool { return s.o.resizes() && s.o.Resize.TakesPlanes() }
 
-// decode decodes a picture of w by h pixels as the task wants it that brings it to what is stored,
+// decode decodes a picture as the task wants it that brings it to what is stored,
 // and sets the task: in planes up to where it has the size that it keeps, if they lead there. A
-// picture that stays as it is has no task.
-func (s *imageSource) decode(m *making, data []byte, draw augment.Draw, planar bool, w, h int) error {
+// picture that stays as it is has no task. One that the backend decodes is only searched for
+// damage here.
+func (s *imageSource) decode(m *making, data []byte, draw augment.Draw, info augment.Info) error {
+	w, h := info.Oriented()
 	drawn, resize := len(draw.Steps) > 0, s.o.resizes()
+	planar := s.takesPlanes(info) && (draw.TakesPlanes() || !drawn && s.resizesPlanes())
 	m.resize.Codec = s.codec // JPEG artefacts need one
 	t := &m.task
-	t.Image, t.Planes, t.Width, t.Height, t.Draw, t.Err = nil, nil, w, h, draw, nil
+	t.Image, t.Planes, t.Coded, t.Width, t.Height, t.Draw, t.Err = nil, nil, nil, w, h, draw, nil
 	t.Form, t.Resize, t.Scratch = augment.Pixels, nil, &m.resize
 	if resize {
 		t.Resize = &s.o.Resize
@@ -26,21 +29,30 @@ func (s *imageSource) decode(m *making, data []byte, draw augment.Draw, planar b
 	if s.o.Encode == Float32 && s.o.Backend != nil { // the CPU does better with bytes
 		t.Form, t.Normalize = augment.Floats, s.o.Normalize
 	}
+	if planar && !drawn && s.o.Encode == JPEG { // without a turn through RGB
+		t.Form, t.Subsampling = augment.YCbCr, s.o.Subsampling
+	}
 	var err error
 	switch {
-	case planar && draw.TakesPlanes():
+	case s.decodes && info.Usual():
+		if err := m.coded.Read(s.codec, data); err != nil {
+			return err
+		}
+		if m.coded.Planar = planar; !planar {
+			m.coded.Channels = s.o.Channels
+		}
+		t.Coded, m.input, m.waits = &m.coded, len(data), true
+		return nil
+	case planar && drawn:
 		opts := augment.DecodeOptions{Part: draw.Part(w, h)}
 		opts.MinWidth, opts.MinHeight = draw.MinDecode(w, h)
 		_, err = s.codec.DecodePlanes(&m.planes, data, opts)
 		t.Planes = &m.planes
-	case planar && !drawn && s.resizesPlanes():
+	case planar:
 		var opts augment.DecodeOptions
 		opts.MinWidth, opts.MinHeight = s.o.Resize.MinDecode(w, h)
 		_, err = s.codec.DecodePlanes(&m.planes, data, opts)
 		t.Planes = &m.planes
-		if s.o.Encode == JPEG { // without a turn through RGB
-			t.Form, t.Subsampling = augment.YCbCr, s.o.Subsampling
-		}
 	default:
 		opts := augment.DecodeOptions{Channels: s.o.Channels}
 		if resize && !drawn && !s.o.ExactPixels {

@@ -28,6 +28,9 @@ func (s *imageSource) describe(m *shard.Manifest) {
 	if o.Augment != nil {
 		m.Features = append(m.Features, scalar(keyCopy, "int64"), text(keyOps))
 	}
+	if s.decodes {
+		m.Features = append(m.Features, text(keyDecoder))
+	}
 	if o.Encode == Keep {
 		m.Features = append(m.Features, scalar(keyOrientation, "int64"))
 	}

@@ -24,6 +24,7 @@ const (
 	keyLabel       = "image/class/label"
 	keyText        = "image/class/text"
 	keyColorspace  = "image/colorspace"
+	keyDecoder     = "image/decoder"
 	keyEncoded     = "image/encoded"
 	keyFilename    = "image/filename"
 	keyFormat      = "image/format"
@@ -32,7 +33,7 @@ const (
 	keyWidth       = "image/width"
 )
 
-var imageKeys = []string{keyCopy, keyOps, keyChannels, keyLabel, keyText, keyColorspace, keyEncoded, keyFilename, keyFormat, keyHeight, keyOrientation, keyWidth}
+var imageKeys = []string{keyCopy, keyOps, keyChannels, keyLabel, keyText, keyColorspace, keyDecoder, keyEncoded, keyFilename, keyFormat, keyHeight, keyOrientation, keyWidth}
 
 // maxInput is the largest file that is read as a picture: a record that holds
 // a larger one would be refused by most readers.
@@ -56,8 +57,11 @@ type making struct {
 	filtered bool
 	bad      *shard.BadSample
 	// waits says that the task is to be done before there is something to encode.
-	waits bool
-	task  augment.Task
+	waits  bool
+	task   augment.Task
+	coded  augment.Coded
+	input  int // bytes of coded
+	format augment.Format
 
 	file    []byte
 	planes  augment.Planes
@@ -72,7 +76,7 @@ var makings = sync.Pool{New: func() any { return new(making) }}
 func getMaking(sample sample) *making {
 	m := makings.Get().(*making)
 	m.sample, m.fetched, m.out, m.filtered, m.bad, m.waits = sample, nil, stored{}, false, nil, false
-	m.task.Image, m.task.Planes = nil, nil
+	m.task.Image, m.task.Planes, m.task.Coded = nil, nil, nil
 	return m
 }
 
@@ -83,6 +87,11 @@ func putMaking(m *making) {
 		m.fetched = nil
 	}
 	planes := cap(m.planes.Y.Pix) + cap(m.task.YCbCr.Y.Pix) + 4*cap(m.task.Floats)
+	if t := &m.task; t.Coded != nil && t.Image != nil {
+		planes += cap(t.Image.Pix)
+	} else if t.Coded != nil && t.Planes != nil {
+		planes += 3 * cap(t.Planes.Y.Pix)
+	}
 	if planes+cap(m.file)+cap(m.decoded.Pix)+cap(m.task.Pixels.Pix)+cap(m.encoded) <= 4*keepFrames {
 		makings.Put(m)
 	}
@@ -92,6 +101,9 @@ func putMaking(m *making) {
 // the backend will make.
 func (m *making) held() int {
 	n := len(m.out.data)
+	if m.task.Coded != nil {
+		n += m.input
+	}
 	if t := &m.task; m.waits {
 		w, h := t.Draw.Size(t.Width, t.Height)
 		if t.Resize != nil {
@@ -197,6 +209,7 @@ func (s *imageSource) begin(m *making, p *piece) error {
 
 // end encodes what became of a picture and makes the record.
 func (s *imageSource) end(m *making, p *piece) {
+	p.identity = s.strand(p.identity, m)
 	if m.bad == nil && !m.filtered {
 		if fault := s.store(m); fault != nil {
 			m.bad = s.unusable(m.sample, fault.stage, fault.err)
@@ -208,6 +221,9 @@ func (s *imageSource) end(m *making, p *piece) {
 	case m.filtered:
 		p.filtered++
 	default:
+		if s.decodes {
+			m.out.decoder = s.decoderOf(m)
+		}
 		s.build(&m.builder, m.sample, m.out)
 		p.frame(&m.builder)
 		if s.labels != nil {
@@ -304,6 +320,7 @@ type stored struct {
 	width, height, channels int
 	orientation             int    // 0: not stored
 	ops                     []byte // what was done to a variant, JSON; nil in sets without variants
+	decoder                 string // who decoded it; "" in sets that only the codec decodes
 }
 
 // develop decodes a picture and says what is to be done to it, as the options have it.
@@ -313,6 +330,7 @@ func (s *imageSource) develop(m *making, data []byte) *fault {
 	if err != nil {
 		return &fault{"decode", err}
 	}
+	m.format = info.Format
 	w, h := info.Oriented()
 	if s.leavesOut(w, h) {
 		m.filtered = true
@@ -333,7 +351,7 @@ func (s *imageSource) develop(m *making, data []byte) *fault {
 			return &fault{"transform", err}
 		}
 	}
-	if err := s.decode(m, data, draw, s.takesPlanes(info), w, h); err != nil {
+	if err := s.decode(m, data, draw, info); err != nil {
 		return &fault{"decode", err}
 	}
 	return nil
@@ -381,6 +399,9 @@ func (s *imageSource) build(b *tfrecord.Builder, sample sample, out stored) {
 		b.String(s.o.key(keyText), pic.label)
 	}
 	b.String(s.o.key(keyColorspace), colorspace)
+	if out.decoder != "" {
+		b.String(s.o.key(keyDecoder), out.decoder)
+	}
 	b.Bytes(s.o.key(keyEncoded), out.data)
 	b.String(s.o.key(keyFilename), pic.path)
 	b.String(s.o.key(keyFormat), out.format)

@@ -21,6 +21,8 @@ type imageSource struct {
 	ahead      *aheadOfJobs // of a run under way that reads from one
 	codec      *augment.Codec
 	backend    augment.Backend
+	decodes    bool // the backend decodes JPEGs
+	decoded    tally
 	pictures   []picture
 	folders    []string // that were listed, below root
 	labels     []string // names by id, background names included
@@ -39,7 +41,10 @@ type sample struct {
 
 // planImages deals the listed pictures to splits and shards.
 func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
-	s := &imageSource{o: o, root: src, stored: storage.Remote(src), codec: codec, backend: augment.CPU{}, pictures: l.pictures, folders: l.folders, labels: labelNames(l.labels, o.LabelOffset)}
+	s := &imageSource{
+		o: o, root: src, stored: storage.Remote(src), codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
+		pictures: l.pictures, folders: l.folders, labels: labelNames(l.labels, o.LabelOffset),
+	}
 	if o.Backend != nil {
 		s.backend, o.waits = o.Backend, o.Backend.Batch() > 1
 	}

@@ -123,6 +123,8 @@ func (r *run) difference(p *previous) string {
 	switch {
 	case p.codecs == r.codecs:
 		return ""
+	case backendDecodes(p.codecs.decoder) || backendDecodes(r.codecs.decoder):
+		return otherBackend(p.codecs.decoder, r.codecs.decoder)
 	case p.codecs.decoder == r.codecs.decoder:
 		return fmt.Sprintf("the encoder was %q, now it is %q", p.codecs.encoder, r.codecs.encoder)
 	case strings.Contains(p.codecs.decoder, "turbo"):

@@ -27,6 +27,7 @@ type run struct {
 	kept      []bool
 	plan      *arrayPlan // of a task of an array job
 	began     time.Time
+	decoded   *tally // of pictures, by decoder; nil where there is but one
 	progress  *Progress
 }
 

@@ -39,6 +39,9 @@ type Summary struct {
 	Splits        map[string]SplitSummary `json:"splits"`
 	Decoder       string                  `json:"decoder"`
 	Fingerprint   string                  `json:"fingerprint"`
+	// Decoded are the records that this run made, by who decoded their picture; only
+	// where a backend decodes.
+	Decoded map[string]int64 `json:"decoded,omitempty"`
 	// Task is set for a task of an array job: all counts are then of its share.
 	Task *Task `json:"task,omitempty"`
 	// Plan is what would be done; only with Options.DryRun.

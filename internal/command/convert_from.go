@@ -34,6 +34,10 @@ func readSettings(path string) (*configured, *shard.Manifest, error) {
 	add("name", m.Name)
 	if m.Decoder != "" {
 		add("decoder", decoderFlag(m.Decoder))
+		if strings.HasPrefix(m.Decoder, "nvjpeg ") {
+			add("gpu", "on")
+			add("gpu-decode", "true")
+		}
 	}
 	if m.Errors > 0 { // no option of the set: as many are borne as were
 		add("max-errors", strconv.FormatInt(m.Errors, 10))

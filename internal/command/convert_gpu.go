@@ -1,6 +1,7 @@
 package command
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -30,18 +31,34 @@ func parseGPU(s string) (gpuMode, error) {
 	return "", fmt.Errorf("want auto, on or off")
 }
 
+// gpuUse is what a GPU is to do: --gpu and --gpu-decode.
+type gpuUse struct {
+	when   gpuMode
+	decode bool
+}
+
 // check refuses a GPU with nothing to do.
-func (m gpuMode) check(cmd *cobra.Command, o *convert.ImageOptions) error {
+func (u gpuUse) check(cmd *cobra.Command, o *convert.ImageOptions) error {
 	changed := cmd.Flags().Changed
-	if m != gpuOff && !changed("resize") && !changed("augment") && o.Encode != convert.Float32 {
+	if u.decode {
+		if u.when == gpuOff {
+			return usageError("--gpu-decode: give --gpu auto or --gpu on with it")
+		}
+		if kept := o.Encode == "" && !changed("resize") && !changed("augment") && !changed("channels") && !changed("background"); kept || o.Encode == convert.Keep {
+			return usageError("--gpu-decode: there is nothing to decode for: --encode keep stores pictures as they are; give --resize, --augment or another --encode")
+		}
+		return nil
+	}
+	if u.when != gpuOff && !changed("resize") && !changed("augment") && o.Encode != convert.Float32 {
 		return usageError("--gpu: there is no --resize, --augment or --encode float32 for it to do")
 	}
 	return nil
 }
 
-// run converts with a GPU, if mode and machine have it so, and says how much that did.
-func (m gpuMode) run(o *convert.ImageOptions, work func() (*convert.Summary, error)) (*convert.Summary, error) {
-	if m == gpuOff || o.DryRun {
+// run converts with a GPU, if flags and machine have it so, and says how much that did. A plan
+// needs one only to know the decoder.
+func (u gpuUse) run(o *convert.ImageOptions, work func() (*convert.Summary, error)) (*convert.Summary, error) {
+	if u.when == gpuOff || o.DryRun && !u.decode {
 		return work()
 	}
 	say := o.Note
@@ -55,22 +72,47 @@ func (m gpuMode) run(o *convert.ImageOptions, work func() (*convert.Summary, err
 		say(s)
 	}
 	o.Note = note
-	backend, err := gpu.Open(gpu.Options{Required: m == gpuOn, Note: note})
+	backend, err := u.open(note)
 	if err != nil {
-		if m == gpuOn {
-			return nil, fmt.Errorf("--gpu on: %w", err)
-		}
-		note(fmt.Sprintf("%v: going on on the CPU", err))
+		return nil, err
+	}
+	if backend == nil {
 		return work()
 	}
-	o.Backend = backend
+	o.Backend, o.BackendDecodes = backend, backend.Decoder() != ""
 	sum, err := work()
 	if s := backend.Stats(); err == nil && s.GPU+s.CPU > 0 {
 		note(gpuShare(backend.Device().Name, s))
+		if o.BackendDecodes {
+			note(decodingShare(sum.Decoded, s))
+		}
 	}
 	// What a GPU failed at was told where it mattered.
 	_ = backend.Close()
 	return sum, err
+}
+
+// open opens the GPU, or returns nil, and says once why, where the CPU does instead. Without
+// nvJPEG the GPU does what is left.
+func (u gpuUse) open(note func(string)) (*gpu.Backend, error) {
+	o := gpu.Options{Required: u.when == gpuOn, Decode: u.decode, Note: note}
+	backend, err := gpu.Open(o)
+	switch {
+	case err == nil:
+		return backend, nil
+	case u.when == gpuOn && errors.Is(err, gpu.ErrNoNVJPEG):
+		return nil, fmt.Errorf("--gpu on --gpu-decode: %w", err)
+	case u.when == gpuOn:
+		return nil, fmt.Errorf("--gpu on: %w", err)
+	case u.decode && errors.Is(err, gpu.ErrNoNVJPEG):
+		note(fmt.Sprintf("%v: the CPU decodes", err))
+		o.Decode = false
+		if backend, err = gpu.Open(o); err == nil {
+			return backend, nil
+		}
+	}
+	note(fmt.Sprintf("%v: going on on the CPU", err))
+	return nil, nil
 }
 
 // gpuShare says who did what.
@@ -89,6 +131,25 @@ func gpuShare(name string, s gpu.Stats) string {
 	text += fmt.Sprintf(", %d on the CPU", s.CPU)
 	if len(why) > 0 {
 		text += " (" + strings.Join(why, ", ") + ")"
+	}
+	return text
+}
+
+// decodingShare says who decoded how many pictures, and why the CPU did where it shouldn't have.
+func decodingShare(decoded map[string]int64, s gpu.Stats) string {
+	var by, why []string
+	for _, name := range slices.Sorted(maps.Keys(decoded)) {
+		by = append(by, fmt.Sprintf("%s %d", name, decoded[name]))
+	}
+	text := "decoded by: " + strings.Join(by, ", ")
+	for _, reason := range slices.Sorted(maps.Keys(s.Refused)) {
+		why = append(why, fmt.Sprintf("%s: %d", reason, s.Refused[reason]))
+	}
+	if s.Stranded > 0 {
+		why = append(why, fmt.Sprintf("the GPU failed or lacked memory: %d, whose shards are made anew by the same command when it works again", s.Stranded))
+	}
+	if len(why) > 0 {
+		text += " (" + strings.Join(why, "; ") + ")"
 	}
 	return text
 }

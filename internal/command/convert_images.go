@@ -18,7 +18,7 @@ func newConvertImagesCommand(e *Engine) *cobra.Command {
 	f := convertFlags{engine: e}
 	o := convert.ImageOptions{}
 	o.Resize.Antialias = true
-	gpuWhen := gpuOff
+	onGPU := gpuUse{when: gpuOff}
 	cmd := &cobra.Command{
 		Use:   "images SRC OUT",
 		Short: "Turn a folder of pictures into shards",
@@ -47,7 +47,7 @@ them are bearable.`,
 					if err := checkImageFlags(cmd, &o); err != nil {
 						return err
 					}
-					if err := gpuWhen.check(cmd, &o); err != nil {
+					if err := onGPU.check(cmd, &o); err != nil {
 						return err
 					}
 					o.Options = f.options
@@ -57,7 +57,7 @@ them are bearable.`,
 					return nil
 				},
 				whole: func(ctx context.Context) (*convert.Summary, error) {
-					return gpuWhen.run(&o, func() (*convert.Summary, error) {
+					return onGPU.run(&o, func() (*convert.Summary, error) {
 						return convert.Images(ctx, args[0], args[1], o)
 					})
 				},
@@ -135,9 +135,10 @@ them are bearable.`,
 	fs.Float64Var(&o.MaxAspect, "max-aspect", 0, "leave out pictures whose longer side is more than `R` times the shorter")
 	fs.StringVar(&o.Decoder, "decoder", "auto", "JPEG `decoder`: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)")
 	textVar(fs, "gpu", "off", "WHEN", "draw, resize and normalise on an NVIDIA GPU, to the same bytes: auto (if there is one), on (or fail) or off", func(s string) (err error) {
-		gpuWhen, err = parseGPU(s)
+		onGPU.when, err = parseGPU(s)
 		return err
 	})
+	fs.BoolVar(&onGPU.decode, "gpu-decode", false, "have nvJPEG decode JPEGs on the GPU, to slightly other pixels: another decoder in the manifest")
 	fs.Int64Var(&o.MaxPixels, "max-pixels", 178956970, "refuse pictures with more pixels")
 	textVar(fs, "background", "", "RRGGBB", "composite transparent pictures on this colour (default: drop the alpha channel)", func(s string) error {
 		c, err := parseColor(s)

@@ -16,6 +16,10 @@ import (
 	"unsafe"
 )
 
+// planar is the format that is asked for, NVJPEG_OUTPUT_YUV: planes as large as they are
+// stored.
+const planar = 1
+
 var opening sync.Mutex
 
 type cNative struct{ file string }

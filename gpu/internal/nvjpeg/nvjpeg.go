@@ -36,10 +36,6 @@ func (b Backend) String() string { return [...]string{"hardware", "GPU", "hybrid
 // number is the backend's in nvjpeg.h.
 func (b Backend) number() int { return [...]int{3, 2, 1}[b] }
 
-// planar is the format that is asked for, NVJPEG_OUTPUT_YUV: planes as large as they are
-// stored.
-const planar = 1
-
 // Info is what a picture's header says.
 type Info struct {
 	// Width and Height are in pixels, as stored: orientation is not applied.

@@ -1,0 +1,110 @@
+package convert
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"sync"
+
+	"github.com/tfrec/tfrec/augment"
+)
+
+// checkBackend says whether the backend can decode where it has to.
+func (o *ImageOptions) checkBackend() error {
+	if !o.BackendDecodes {
+		return nil
+	}
+	if b, ok := o.Backend.(augment.DecodingBackend); !ok || b.Decoder() == "" {
+		return optionError("gpu-decode", "the backend decodes nothing")
+	}
+	if o.Encode == Keep {
+		return optionError("gpu-decode", "is for pictures that are decoded, and --encode keep stores them as they are")
+	}
+	return nil
+}
+
+// behind stands between the decoder of a backend and the codec's, which decodes what that
+// doesn't.
+const behind = "; "
+
+// decoderName names the decoders that the set's bytes depend on.
+func (s *imageSource) decoderName() string {
+	if !s.decodes {
+		return s.codec.Decoder()
+	}
+	return s.o.Backend.(augment.DecodingBackend).Decoder() + behind + s.codec.Decoder()
+}
+
+// backendDecodes says whether a set's decoder is a backend's.
+func backendDecodes(decoder string) bool { return strings.Contains(decoder, behind) }
+
+// otherBackend says how decoders differ, of which one at least is a backend's.
+func otherBackend(was, now string) string {
+	how := "it is another nvJPEG, another kind of GPU, or another --decoder"
+	switch {
+	case !backendDecodes(was):
+		how = "without --gpu-decode it is the former"
+	case !backendDecodes(now):
+		how = "--gpu on --gpu-decode asks for the former, on a machine with such a GPU and nvJPEG"
+	}
+	return fmt.Sprintf("the decoder was %q, now it is %q (%s)", was, now, how)
+}
+
+// decoderOf names who decoded a picture: a part of a backend, or else the codec, whose decoder counts
+// for JPEG and whose formats are decoded in one way each. It counts it, too.
+func (s *imageSource) decoderOf(m *making) string {
+	name := string(m.format)
+	if m.format == augment.JPEG {
+		name = s.codec.Decoder()
+	}
+	if m.task.Coded != nil {
+		name = m.task.Coded.Decoder
+	}
+	s.decoded.add(name)
+	return name
+}
+
+// stranding stands in the identity of a sample behind its key, of which it can be no part.
+const stranding = "\x00stranded"
+
+// strand notes that a picture was not decoded by whom it should have been, because a GPU
+// failed. Its shard is then not known for what it would be, and made anew by
+// the next run that has a GPU.
+func (s *imageSource) strand(identity []byte, m *making) []byte {
+	if c := m.task.Coded; c == nil || !c.Stranded {
+		return identity
+	}
+	return append(append(identity, stranding...), s.key(m.sample)...)
+}
+
+// tally counts by name. A nil one counts nothing.
+type tally struct {
+	mu sync.Mutex
+	by map[string]int64
+}
+
+// tally counts who decoded pictures, where there is a choice.
+func (s *imageSource) tally() *tally {
+	if !s.decodes {
+		return nil
+	}
+	return &s.decoded
+}
+
+func (t *tally) add(name string) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.by == nil {
+		t.by = map[string]int64{}
+	}
+	t.by[name]++
+}
+
+func (t *tally) counts() map[string]int64 {
+	if t == nil {
+		return nil
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return maps.Clone(t.by)
+}

@@ -1,0 +1,224 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tfrec/tfrec/augment"
+)
+
+// decoding is a backend that decodes, as the codec does, and says that it did. It refuses
+// gray pictures, and strands every so-manieth.
+type decoding struct {
+	batches
+	name    string
+	strands int64 // 0: none
+	coded   atomic.Int64
+}
+
+func (d *decoding) Decoder() string { return d.name }
+
+func (d *decoding) Render(tasks []*augment.Task) error {
+	if err := d.batches.Render(tasks); err != nil {
+		return err
+	}
+	for _, t := range tasks {
+		if t.Coded == nil {
+			continue
+		}
+		n := d.coded.Add(1)
+		if t.Coded.Stranded = d.strands > 0 && n%d.strands == 0; !t.Coded.Stranded && t.Coded.Info().Channels == 3 {
+			t.Coded.Decoder = "fake part"
+		}
+	}
+	return nil
+}
+
+// mixed is demo with pictures of many kinds.
+func mixed(t *testing.T) string {
+	t.Helper()
+	src := demo(t)
+	for _, name := range []string{"made-gray.jpg", "go-video-001.cmyk.jpeg", "made-ok-progressive.jpg", "imageorient-orientation_6.jpg", "go-video-001.q50.410.jpeg", "made-rgba.png"} {
+		data, err := os.ReadFile(filepath.Join("../testdata/pictures", name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, src, "c/"+name, data)
+	}
+	return src
+}
+
+// decoders are who decoded each picture of a set, by its path.
+func decoders(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	by := map[string]string{}
+	for _, m := range examples(t, dir, "train") {
+		if m[keyDecoder] == nil {
+			t.Fatalf("no %s in a record", keyDecoder)
+		}
+		by[string(m[keyFilename].([][]byte)[0])] = string(m[keyDecoder].([][]byte)[0])
+	}
+	return by
+}
+
+// TestBackendDecodes makes sets of pictures that the backend decodes: the pixels are where they were, and
+// each record says who decoded it.
+func TestBackendDecodes(t *testing.T) {
+	t.Parallel()
+	src := mixed(t)
+	for _, c := range []struct {
+		name string
+		o    ImageOptions
+	}{
+		{"jpeg", ImageOptions{Resize: augment.ResizeSpec{Width: 400, Height: 300}}},
+		{"raw", ImageOptions{Resize: augment.ResizeSpec{Square: 48, Antialias: true}, Encode: Raw, ExactPixels: true}},
+		{"png", ImageOptions{Encode: PNG}},
+		{"float32", ImageOptions{Encode: Float32, Resize: augment.ResizeSpec{Square: 40}, ExactPixels: true}},
+		{"gray", ImageOptions{Encode: Raw, Channels: 1}},
+		{"variants", ImageOptions{Encode: PNG, Augment: policy(t, "random_resized_crop:240|hflip|color_jitter:0.4,0.4,0.4,0.1"), Copies: 2, KeepOriginal: true}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			o := c.o
+			o.Name, o.Shards, o.MaxErrors = "pets", 2, Tolerance{Count: 100}
+			plain := t.TempDir()
+			mustImages(t, src, plain, o)
+			o.BackendDecodes = true
+			var first map[string]string
+			for _, workers := range []int{1, 3} {
+				b := &decoding{name: "fake 1"}
+				o.Backend, o.Workers = b, workers
+				out := t.TempDir()
+				s := mustImages(t, src, out, o)
+				if first == nil {
+					first = contents(t, out)
+				}
+				sameSet(t, contents(t, out), first)
+				codec := strings.TrimPrefix(s.Decoder, "fake 1; ")
+				if codec == s.Decoder || s.Decoded["fake part"] < 10 || s.Decoded[codec] < 3 || s.Decoded["png"] < 1 || len(s.Decoded) != 3 {
+					t.Errorf("decoder %q, %v", s.Decoder, s.Decoded)
+				}
+				if s := mustImages(t, src, out, o); s.Status != UpToDate || s.Decoded != nil {
+					t.Errorf("again: %+v", s)
+				}
+				by := decoders(t, out)
+				for name, want := range map[string]string{
+					"c/made-gray.jpg": codec, "c/go-video-001.cmyk.jpeg": codec, "c/go-video-001.q50.410.jpeg": codec, "c/made-rgba.png": "png",
+					"c/made-ok-progressive.jpg": "fake part", "c/imageorient-orientation_6.jpg": "fake part",
+				} {
+					if by[name] != want {
+						t.Errorf("%s was decoded by %q; want %q", name, by[name], want)
+					}
+				}
+				if got, want := contents(t, out)["errors.jsonl"], contents(t, plain)["errors.jsonl"]; got != want {
+					t.Errorf("the ledger is\n%s\nwithout a backend\n%s", got, want)
+				}
+				without := examples(t, plain, "train")
+				for i, m := range examples(t, out, "train") {
+					delete(m, keyDecoder)
+					if !maps.EqualFunc(m, without[i], sameFeature) {
+						t.Errorf("record %d (%s) differs beyond its decoder", i, m[keyFilename])
+					}
+				}
+			}
+		})
+	}
+}
+
+func sameFeature(a, b any) bool {
+	switch a := a.(type) {
+	case [][]byte:
+		return slices.EqualFunc(a, b.([][]byte), slices.Equal)
+	case []int64:
+		return slices.Equal(a, b.([]int64))
+	}
+	return false
+}
+
+// TestStrandedPictures are named, and their shards are made anew when there is nothing in the way: then the
+// set is that of an undisturbed run.
+func TestStrandedPictures(t *testing.T) {
+	t.Parallel()
+	src := mixed(t)
+	o := ImageOptions{
+		Options: Options{Name: "pets", Shards: 8, MaxErrors: Tolerance{Count: 100}, Workers: 1},
+		Encode:  Raw, Resize: augment.ResizeSpec{Square: 16}, BackendDecodes: true,
+	}
+	o.Backend = &decoding{name: "fake 1"}
+	want := t.TempDir()
+	mustImages(t, src, want, o)
+
+	out := t.TempDir()
+	o.Backend = &decoding{name: "fake 1", strands: 12}
+	s := mustImages(t, src, out, o)
+	stranded := 0
+	undisturbed := decoders(t, want)
+	for name, by := range decoders(t, out) {
+		if by != undisturbed[name] {
+			stranded++
+		}
+	}
+	if stranded == 0 || stranded > 2 || s.Status != Written {
+		t.Fatalf("%d are stranded: %+v", stranded, s)
+	}
+	o.Backend = &decoding{name: "fake 1"}
+	if s := mustImages(t, src, out, o); s.Status != Updated || s.ShardsWritten == 0 || s.ShardsWritten > 2 {
+		t.Errorf("made anew: %+v", s)
+	}
+	sameSet(t, contents(t, out), contents(t, want))
+	if s := mustImages(t, src, out, o); s.Status != UpToDate {
+		t.Errorf("again: %+v", s)
+	}
+}
+
+// TestOtherDecoders neither finish what one began nor take it for up to date.
+func TestOtherDecoders(t *testing.T) {
+	t.Parallel()
+	src := folders(t, 4)
+	o := ImageOptions{Encode: Raw, Resize: augment.ResizeSpec{Square: 8}}
+	with := func(name string) ImageOptions {
+		o := o
+		if name != "" {
+			o.Backend, o.BackendDecodes = &decoding{name: name}, true
+		}
+		return o
+	}
+	for _, c := range []struct{ was, now, says string }{
+		{"", "fake 1", "(without --gpu-decode it is the former)"},
+		{"fake 1", "", "(--gpu on --gpu-decode asks for the former, on a machine with such a GPU and nvJPEG)"},
+		{"fake 1", "fake 2", "(it is another nvJPEG, another kind of GPU, or another --decoder)"},
+	} {
+		out := t.TempDir()
+		mustImages(t, src, out, with(c.was))
+		if _, err := Images(context.Background(), src, out, with(c.now)); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q, then %q: %v; want %s", c.was, c.now, err, c.says)
+		}
+		over := with(c.now)
+		over.Overwrite = true
+		if s := mustImages(t, src, out, over); s.Status != Written && s.Status != Updated {
+			t.Errorf("%+v", s)
+		}
+	}
+}
+
+func TestOptionsAboutDecoding(t *testing.T) {
+	t.Parallel()
+	src := folders(t, 3)
+	small := augment.ResizeSpec{Square: 8}
+	for _, o := range []ImageOptions{
+		{BackendDecodes: true, Resize: small},
+		{BackendDecodes: true, Resize: small, Backend: augment.CPU{}},
+		{BackendDecodes: true, Resize: small, Backend: &decoding{}},
+		{BackendDecodes: true, Backend: &decoding{name: "fake 1"}},
+	} {
+		if _, err := Images(context.Background(), src, t.TempDir(), o); !errors.Is(err, ErrOptions) {
+			t.Errorf("%+v: %v, want a wrong option", o, err)
+		}
+	}
+}

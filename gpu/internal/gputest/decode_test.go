@@ -1,0 +1,244 @@
+package gputest_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// record is what the tests look at of one.
+type record struct{ name, decoder, picture string }
+
+// records are those of a set, sorted by name.
+func records(t *testing.T, dir string) []record {
+	t.Helper()
+	shards, err := filepath.Glob(filepath.Join(dir, "*.tfrecord-*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []record
+	for _, shard := range shards {
+		data, err := os.ReadFile(shard)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for r, err := range tfrecord.NewReader(bytes.NewReader(data), tfrecord.ReaderOptions{}).All() {
+			var e tfrecord.Example
+			if err == nil {
+				err = e.Parse(bytes.Clone(r))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := e.Map()
+			text := func(key string) string {
+				if v, ok := m[key].([][]byte); ok {
+					return string(v[0])
+				}
+				return ""
+			}
+			all = append(all, record{text("image/filename"), text("image/decoder"), text("image/encoded")})
+		}
+	}
+	slices.SortFunc(all, func(a, b record) int { return strings.Compare(a.name, b.name) })
+	return all
+}
+
+// decodedBy counts who decoded a set's pictures.
+func decodedBy(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	by := map[string]int{}
+	for _, r := range records(t, dir) {
+		by[r.decoder]++
+	}
+	return by
+}
+
+// decoder is what a set's manifest says.
+func decoder(t *testing.T, dir string) string {
+	t.Helper()
+	data, err := os.ReadFile(filepath.Join(dir, "manifest.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var m struct{ Decoder string }
+	if err := json.Unmarshal(data, &m); err != nil {
+		t.Fatal(err)
+	}
+	return m.Decoder
+}
+
+// raw is a set in which every picture is there with its pixels, from its full size.
+var raw = []string{"--resize", "60x40", "--encode", "raw", "--exact-pixels", "--decoder", "go"}
+
+// withDecode are the flags for a set that nvJPEG decodes.
+func withDecode(mode string, more ...string) []string {
+	return slices.Concat(raw, []string{"--gpu", mode, "--gpu-decode"}, more)
+}
+
+const nvjpegOfFake = "nvjpeg 12.2.2 sm_90 hardware+GPU+hybrid; tfrec 1"
+
+// TestConvertDecodes makes sets of pictures that nvJPEG decodes: the fake has libjpeg's samples,
+// unless it is to tint them.
+func TestConvertDecodes(t *testing.T) {
+	fake := fakeDriver(t)
+	cpu := convertPhotos(t, fake, "", raw...)
+	want := records(t, cpu.out)
+	on := convertPhotos(t, fake, "", withDecode("on")...)
+	if on.code != 0 || !strings.Contains(on.stderr, "40 pictures on tfrec's fake GPU 0\n") || !strings.Contains(on.stderr, "note: decoded by: nvjpeg hardware 40\n") {
+		t.Errorf("exit %d: %s", on.code, on.stderr)
+	}
+	if got := decoder(t, on.out); got != nvjpegOfFake {
+		t.Errorf("the manifest's decoder is %q; want %q", got, nvjpegOfFake)
+	}
+	for i, r := range records(t, on.out) {
+		if r.decoder != "nvjpeg hardware" || r.picture != want[i].picture || r.name != want[i].name {
+			t.Errorf("%s was decoded by %q, to the CPU's pixels: %v", r.name, r.decoder, r.picture == want[i].picture)
+		}
+	}
+	tinted := convertPhotos(t, fake, "FAKECUDA_TINT=3", withDecode("on")...)
+	for i, r := range records(t, tinted.out) {
+		if r.picture == want[i].picture {
+			t.Errorf("%s was not decoded by nvJPEG", r.name)
+		}
+	}
+
+	reference := files(t, on.out)
+	for _, c := range []struct{ name, driver, variable, mode string }{
+		{"again", fake, "", "auto"},
+		{"a batch that fails once", fake, "FAKECUDA_FAIL=nvjpegDecodeBatched:1:6", "on"},
+		{"no room for a batch", fake, "FAKECUDA_FAIL=nvjpegDecodeBatched:1:5", "on"},
+		{"little memory", fake, "FAKECUDA_MEMORY=9000000", "on"},
+	} {
+		for _, workers := range []string{"1", "4"} {
+			got := convertPhotos(t, c.driver, c.variable, withDecode(c.mode, "--workers", workers)...)
+			if got.code != 0 {
+				t.Errorf("%s: exit %d: %s", c.name, got.code, got.stderr)
+			}
+			sameFiles(t, files(t, got.out), reference)
+		}
+	}
+}
+
+// TestConvertDecodesWithout decodes on the CPU where there is nothing else from the
+// start, or refuses to.
+func TestConvertDecodesWithout(t *testing.T) {
+	fake := fakeDriver(t)
+	want := files(t, convertPhotos(t, fake, "", raw...).out)
+	for _, c := range []struct {
+		name, driver, variable, auto, on string
+	}{
+		{"no driver", t.TempDir(), "", "note: no NVIDIA driver", "--gpu on: no NVIDIA driver"},
+		{"no GPU", fake, "FAKECUDA_DEVICES=0", "note: the NVIDIA driver finds no GPU: going on on the CPU\n", "--gpu on: the NVIDIA driver finds no GPU\n"},
+		{"no nvJPEG", driverAlone(t, fake), "", "note: no nvJPEG: none of libnvjpeg.so.13, .12 and .11 is installed: the CPU decodes\nnote: 40 pictures on tfrec's fake GPU 0\n", "--gpu on --gpu-decode: no nvJPEG: none of"},
+		{"nvJPEG that fails", fake, "FAKECUDA_FAIL=nvjpegCreateEx:1+:6", "note: no nvJPEG: libnvjpeg.so.12 answers execution failed (6): the CPU decodes\n", "--gpu on --gpu-decode: no nvJPEG: "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			auto := convertPhotos(t, c.driver, c.variable, withDecode("auto")...)
+			if auto.code != 0 || !strings.Contains(auto.stderr, c.auto) || strings.Contains(auto.stderr, "decoded by") {
+				t.Errorf("exit %d: %s", auto.code, auto.stderr)
+			}
+			sameFiles(t, files(t, auto.out), want)
+			on := convertPhotos(t, c.driver, c.variable, withDecode("on")...)
+			if on.code != 1 || !strings.Contains(on.stderr, c.on) {
+				t.Errorf("exit %d: %s", on.code, on.stderr)
+			}
+			if entries, err := os.ReadDir(on.out); err != nil || len(entries) > 0 {
+				t.Error("something was written", entries, err)
+			}
+		})
+	}
+}
+
+// TestConvertFallsBack has pictures come to the CPU in the middle of a run: each is named, none is lost,
+// and another run mends what the GPU is to blame for.
+func TestConvertFallsBack(t *testing.T) {
+	fake := fakeDriver(t)
+	reference := files(t, convertPhotos(t, fake, "", withDecode("on")...).out)
+	for _, c := range []struct {
+		name, variable, says string
+		cpu                  int  // pictures that the CPU decodes; 0: some
+		mended               bool // by another run
+		on                   string
+	}{
+		{"pictures that are refused", "FAKECUDA_FAIL=nvjpegDecodeBatched:1+:4,nvjpegDecodeJpeg:1+:4", "note: decoded by: tfrec 1 40 (nvJPEG refuses the picture: JPEG not supported (4): 40)\n", 40, false, ""},
+		{"a GPU that fails", "FAKECUDA_FAIL=kernel:9:719", "whose shards are made anew by the same command when it works again)\n", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
+		{"a GPU that fails as it decodes", "FAKECUDA_FAIL=cuStreamSynchronize:2:719", "the GPU failed or lacked memory: ", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
+		{"no memory", "FAKECUDA_MEMORY=60000", "(the GPU failed or lacked memory: ", 0, true, "is not decoded: allocate "},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			auto := convertPhotos(t, fake, c.variable, withDecode("auto")...)
+			if auto.code != 0 || !strings.Contains(auto.stderr, c.says) {
+				t.Errorf("exit %d: %s\nwant %q", auto.code, auto.stderr, c.says)
+			}
+			if got := decoder(t, auto.out); got != nvjpegOfFake {
+				t.Errorf("the manifest's decoder is %q; want %q", got, nvjpegOfFake)
+			}
+			by := decodedBy(t, auto.out)
+			if n := by["tfrec 1"]; n == 0 || c.cpu > 0 && n != c.cpu || n+by["nvjpeg hardware"] != 40 {
+				t.Errorf("decoded by %v", by)
+			}
+			again := convertTo(t, auto.out, fake, "", withDecode("auto")...)
+			if again.code != 0 {
+				t.Errorf("again: exit %d: %s", again.code, again.stderr)
+			}
+			if c.mended {
+				sameFiles(t, files(t, auto.out), reference)
+			}
+			if c.on == "" {
+				return
+			}
+			on := convertPhotos(t, fake, c.variable, withDecode("on")...)
+			if on.code != 1 || !strings.Contains(on.stderr, c.on) || strings.Contains(on.stderr, "going on") {
+				t.Errorf("on: exit %d: %s", on.code, on.stderr)
+			}
+			rest := convertTo(t, on.out, fake, "", withDecode("on")...)
+			if rest.code != 0 {
+				t.Errorf("on again: exit %d: %s", rest.code, rest.stderr)
+			}
+			sameFiles(t, files(t, rest.out), reference)
+		})
+	}
+}
+
+// TestConvertDecodersDoNotMix refuses to finish with one decoder what another one began, and says what
+// to give.
+func TestConvertDecodersDoNotMix(t *testing.T) {
+	fake := fakeDriver(t)
+	begun := convertPhotos(t, fake, "FAKECUDA_FAIL=kernel:9:719", withDecode("on")...)
+	if begun.code != 1 {
+		t.Fatal(begun.stderr)
+	}
+	for _, c := range []struct{ name, driver, variable, says string }{
+		{"no driver any longer", t.TempDir(), "", "--gpu on --gpu-decode asks for the former, on a machine with such a GPU and nvJPEG"},
+		{"no chip", fake, "FAKECUDA_HARDWARE=0", "it is another nvJPEG, another kind of GPU, or another --decoder"},
+	} {
+		got := convertTo(t, begun.out, c.driver, c.variable, withDecode("auto")...)
+		if got.code != 1 || !strings.Contains(got.stderr, c.says) {
+			t.Errorf("%s: exit %d: %s", c.name, got.code, got.stderr)
+		}
+	}
+	if got := convertTo(t, convertPhotos(t, fake, "", raw...).out, fake, "", withDecode("on")...); got.code != 1 || !strings.Contains(got.stderr, "without --gpu-decode it is the former") {
+		t.Errorf("the CPU's: exit %d: %s", got.code, got.stderr)
+	}
+}
+
+// TestConvertLikeASetOfNVJPEG takes over the decoder of a set, too.
+func TestConvertLikeASetOfNVJPEG(t *testing.T) {
+	fake := fakeDriver(t)
+	was := convertPhotos(t, fake, "", withDecode("on", "--limit", "8")...)
+	if was.code != 0 {
+		t.Fatal(was.stderr)
+	}
+	got := convertPhotos(t, fake, "", "--from-manifest", was.out)
+	if got.code != 0 {
+		t.Fatal(got.stderr)
+	}
+	sameFiles(t, files(t, got.out), files(t, was.out))
+}
