@@ -78,8 +78,9 @@ func TestSetsInStores(t *testing.T) {
 		use   func(t testing.TB, address string)
 		url   string
 	}{
-		"s3": {s3Server, useS3, "s3://bucket/sets/one"},
-		"gs": {gcsServer, useGCS, "gs://bucket/sets/one"},
+		"s3":     {s3Server, useS3, "s3://bucket/sets/one"},
+		"gs":     {gcsServer, useGCS, "gs://bucket/sets/one"},
+		"azblob": {azureServerOf, useAzure, "azblob://bucket/sets/one"},
 	}
 	for name, server := range servers {
 		t.Run(name, func(t *testing.T) {

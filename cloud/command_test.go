@@ -50,7 +50,7 @@ func must(t *testing.T, args ...string) string {
 }
 
 // files returns what a set consists of, without the state of the machine.
-func files(t *testing.T, dir string) map[string]string {
+func files(t testing.TB, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {

@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"gocloud.dev/blob/azureblob"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // serversIn names the folder that `make servers` builds the servers into.
@@ -142,6 +144,19 @@ func azureServer(t testing.TB, container string) string {
 	}
 	if err != nil {
 		t.Fatal(err)
+	}
+	return address
+}
+
+// azureServerOf is azureServer with what lies in the folder bucket in dir.
+func azureServerOf(t testing.TB, dir string) string {
+	t.Helper()
+	address := azureServer(t, "bucket")
+	store := opened(t, "azblob://bucket")
+	for name, data := range files(t, filepath.Join(dir, "bucket")) {
+		if _, err := storage.Put(t.Context(), store, strings.TrimPrefix(name, "/"), []byte(data), storage.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return address
 }

@@ -14,7 +14,7 @@ import (
 // What a list, a look at an object and the opening of it say about its version
 // is the same, or a plan could not be held to.
 func TestVersionsAgree(t *testing.T) {
-	for name, serve := range map[string]func(testing.TB, string) string{"s3": s3Server, "gs": gcsServer} {
+	for name, serve := range map[string]func(testing.TB, string) string{"s3": s3Server, "gs": gcsServer, "azblob": azureServerOf} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			bucket := filepath.Join(root, "bucket")
