@@ -53,7 +53,7 @@ func inErrors[E error, T any](of func(E) T) func(error) (found T) {
 // openS3 opens a bucket of S3, or of a server that speaks its protocol. The
 // client does not repeat requests: package storage does, for all stores alike.
 func openS3(ctx context.Context, host string) (storage.Store, error) {
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }))
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(s3Client()), config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }))
 	if err != nil {
 		return nil, fmt.Errorf("configuration of S3: %s", scrub(err.Error()))
 	}
@@ -120,10 +120,11 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 
 // openGS opens a bucket of Google Cloud Storage.
 func openGS(ctx context.Context, host string) (storage.Store, error) {
-	client := gcp.NewAnonymousHTTPClient(gcp.DefaultTransport())
+	transport := gsTransport()
+	client := gcp.NewAnonymousHTTPClient(transport)
 	if !anonymous() && os.Getenv("STORAGE_EMULATOR_HOST") == "" {
 		if found, err := gcp.DefaultCredentials(ctx); err == nil {
-			if client, err = gcp.NewHTTPClient(gcp.DefaultTransport(), gcp.CredentialsTokenSource(found)); err != nil {
+			if client, err = gcp.NewHTTPClient(transport, gcp.CredentialsTokenSource(found)); err != nil {
 				return nil, fmt.Errorf("credentials of Google Cloud Storage: %s", scrub(err.Error()))
 			}
 		}

@@ -1,0 +1,33 @@
+package cloud
+
+import (
+	"net/http"
+
+	awshttp "github.com/aws/aws-sdk-go-v2/aws/transport/http"
+)
+
+// idleConnections is how many connections to a server are kept for the next
+// requests: as many as are under way at a time when pictures are asked for ahead
+// and parts are. The libraries keep 2 or 10, and would open the others anew for
+// each request.
+const idleConnections = 64
+
+func keepConnections(t *http.Transport) {
+	t.MaxIdleConns, t.MaxIdleConnsPerHost = 4*idleConnections, idleConnections
+}
+
+// s3Client is what requests to S3 go through.
+func s3Client() *awshttp.BuildableClient {
+	return awshttp.NewBuildableClient().WithTransportOptions(keepConnections)
+}
+
+// gsTransport is what requests to Google go through.
+func gsTransport() http.RoundTripper {
+	shared, ok := http.DefaultTransport.(*http.Transport)
+	if !ok { // somebody has put another one there
+		return http.DefaultTransport
+	}
+	own := shared.Clone()
+	keepConnections(own)
+	return own
+}
