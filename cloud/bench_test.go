@@ -1,10 +1,13 @@
 package cloud
 
 import (
+	"bytes"
 	"context"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -15,22 +18,47 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// beside times the same work on the disk and on an S3 server on this machine, in
-// turn, and reports the server's share of the disk's speed.
+// beside times the same work on files that the page cache holds and on an S3 server
+// on this machine, in turn, and reports the latter's share of the former's speed, and
+// how many cores this process and the server kept busy meanwhile.
 func beside(b *testing.B, root, local, remote string, work func(path string)) {
 	s3Server(b, root)
 	storage.Forget()
-	work(local)  // so that the page cache holds it
-	work(remote) // and the cache of objects, where there is one
-	var took [2]time.Duration
+	work(local)
+	work(remote) // so that the cache of objects holds it, too, where there is one
+	var took, own, servers [2]time.Duration
 	for b.Loop() {
 		for i, path := range []string{local, remote} {
-			began := time.Now()
+			began, mine, its := time.Now(), processorTime(b, os.Getpid()), processorTime(b, lastServer)
 			work(path)
 			took[i] += time.Since(began)
+			own[i] += processorTime(b, os.Getpid()) - mine
+			servers[i] += processorTime(b, lastServer) - its
 		}
 	}
-	b.ReportMetric(took[0].Seconds()/took[1].Seconds(), "of-disk")
+	b.ReportMetric(took[0].Seconds()/took[1].Seconds(), "of-page-cache")
+	b.ReportMetric(own[0].Seconds()/took[0].Seconds(), "local-cores")
+	b.ReportMetric(own[1].Seconds()/took[1].Seconds(), "client-cores")
+	b.ReportMetric(servers[1].Seconds()/took[1].Seconds(), "server-cores")
+}
+
+// processorTime is what a process has had of the processors; see proc(5).
+func processorTime(b *testing.B, pid int) time.Duration {
+	b.Helper()
+	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		b.Skip("needs Linux: ", err)
+	}
+	fields := strings.Fields(string(data[bytes.LastIndexByte(data, ')')+1:]))
+	var ticks time.Duration
+	for _, field := range fields[11:13] { // utime, stime
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			b.Fatal(err)
+		}
+		ticks += time.Duration(n)
+	}
+	return ticks * time.Second / 100
 }
 
 // BenchmarkReader streams 256 MiB of 100 KB records, CRCs checked.

@@ -33,6 +33,9 @@ func server(t testing.TB, name string) string {
 	return path
 }
 
+// lastServer is the process of the server that was started last.
+var lastServer int
+
 // start runs a server until the test ends, and waits until its port is open.
 func start(t testing.TB, port int, program string, args ...string) {
 	t.Helper()
@@ -45,6 +48,7 @@ func start(t testing.TB, port int, program string, args ...string) {
 	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
+	lastServer = c.Process.Pid
 	t.Cleanup(func() {
 		c.Process.Kill()
 		c.Wait()
