@@ -154,7 +154,6 @@ func TestStoresAreNotWrittenTo(t *testing.T) {
 	s3Server(t, root)
 	before := files(t, root)
 	for _, args := range [][]string{
-		{"convert", "images", "../testdata/demo/photos", "s3://bucket/out"},
 		{"reshard", set, "s3://bucket/out", "--shards", "2"},
 		{"append", "s3://bucket/set", set},
 		{"adopt", "s3://bucket/set"},

@@ -60,6 +60,8 @@ type folder interface {
 	// sweep removes what killed runs left, which name tells of by the names that it
 	// was to have.
 	sweep(ours func(name string) bool) error
+	// leftovers returns what sweep would remove that is worth telling.
+	leftovers(ours func(name string) bool) ([]Leftover, error)
 	// alone calls f while no other process is in alone for the same thing.
 	alone(ctx context.Context, thing string, f func() error) error
 	// sub is a folder below this one, which goes by its lock.
@@ -103,6 +105,13 @@ type DirOptions struct {
 // what is read and written there is given up when ctx is done. It returns an error
 // that unwraps to ErrBusy when another process has it.
 func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
+	if storage.Remote(path) {
+		at, err := openStore(ctx, path, o)
+		if err != nil {
+			return nil, err
+		}
+		return &Dir{path: path, ctx: at.ctx, at: at}, nil
+	}
 	if err := storage.CheckOutput(path); err != nil {
 		return nil, err
 	}
@@ -116,7 +125,11 @@ func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 // ViewDir is for looking at a folder, which need not be there: it takes no
 // lock, and nothing must be written through it.
 func ViewDir(path string) *Dir {
-	return &Dir{path: path, ctx: context.Background(), at: &localFolder{path: path}}
+	ctx := context.Background()
+	if storage.Remote(path) {
+		return &Dir{path: path, ctx: ctx, at: &storeFolder{url: path, ctx: ctx, scratch: new(scratch)}}
+	}
+	return &Dir{path: path, ctx: ctx, at: &localFolder{path: path}}
 }
 
 // sub is a folder below this one that goes by its lock.

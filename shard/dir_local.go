@@ -234,6 +234,22 @@ func (l *localFolder) sweep(func(string) bool) error {
 	return nil
 }
 
+func (l *localFolder) leftovers(func(string) bool) ([]Leftover, error) {
+	entries, err := os.ReadDir(l.join(tempDir))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	var left []Leftover
+	for _, e := range entries {
+		st, err := e.Info()
+		if err != nil {
+			return nil, err
+		}
+		left = append(left, Leftover{Kind: LeftTemporary, Name: tempDir + "/" + e.Name(), Bytes: st.Size(), Begun: st.ModTime()})
+	}
+	return left, nil
+}
+
 // tempDir is the folder for files that have no final name yet. It lies inside
 // OUT, so that a rename never crosses file systems, and under a name that no
 // glob for shards matches.

@@ -12,12 +12,81 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-func open(t *testing.T) *Dir {
+// site is where a test has a folder, and how it looks past Dir into it.
+type site struct {
+	out   string
+	read  func(name string) []byte // nil for what is not there
+	put   func(name string, data []byte)
+	drop  func(name string)
+	later func(name string) // as if it had been written later than it was
+	left  func() []string   // of files that never got a name
+}
+
+// inBothPlaces runs a test on a folder of the disk and on one of an object store.
+func inBothPlaces(t *testing.T, test func(t *testing.T, s site)) {
+	t.Run("disk", func(t *testing.T) {
+		out := filepath.Join(t.TempDir(), "deep", "out")
+		at := func(name string) string { return filepath.Join(out, filepath.FromSlash(name)) }
+		test(t, site{
+			out: out,
+			read: func(name string) []byte {
+				data, err := os.ReadFile(at(name))
+				if err != nil {
+					return nil
+				}
+				return append([]byte{}, data...)
+			},
+			put:  func(name string, data []byte) { check(t, os.WriteFile(at(name), data, 0o644)) },
+			drop: func(name string) { check(t, os.Remove(at(name))) },
+			later: func(name string) {
+				then := time.Now().Add(time.Hour)
+				check(t, os.Chtimes(at(name), then, then))
+			},
+			left: func() []string {
+				names, err := filepath.Glob(at(StateDir + "/tmp/*"))
+				check(t, err)
+				return names
+			},
+		})
+	})
+	t.Run("store", func(t *testing.T) {
+		store, url := storeOf(t)
+		at := func(name string) string { return "deep/out/" + name }
+		test(t, site{
+			out:   url + "/deep/out",
+			read:  func(name string) []byte { return store.Get(at(name)) },
+			put:   func(name string, data []byte) { store.Put(at(name), data) },
+			drop:  func(name string) { check(t, store.Remove(t.Context(), at(name))) },
+			later: func(name string) { store.Put(at(name), store.Get(at(name))) },
+			left:  func() []string { return uploads(store) },
+		})
+	})
+}
+
+// storeOf returns an empty store in memory and its URL.
+func storeOf(t testing.TB) (*storagetest.Store, string) {
+	store := storagetest.New()
+	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return store, nil })
+	storage.Forget()
+	return store, "mem://bucket"
+}
+
+// uploads are the names of objects that were begun and neither committed nor aborted.
+func uploads(store *storagetest.Store) (names []string) {
+	for l := range store.Unfinished(context.Background(), "") {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+func open(t *testing.T, s site) *Dir {
 	t.Helper()
-	d, err := OpenDir(context.Background(), filepath.Join(t.TempDir(), "deep", "out"), DirOptions{})
+	d, err := OpenDir(t.Context(), s.out, DirOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,109 +112,111 @@ func write(t *testing.T, d *Dir, file string, o WriterOptions, records ...string
 	return info
 }
 
-// temporary lists what lies in the folder for files without a final name.
-func temporary(t *testing.T, d *Dir) []string {
-	t.Helper()
-	names, err := filepath.Glob(d.join(StateDir + "/tmp/*"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return names
-}
-
 func TestOneProcessAtATime(t *testing.T) {
-	d := open(t)
-	if _, err := OpenDir(context.Background(), d.Path(), DirOptions{}); !errors.Is(err, ErrBusy) {
-		t.Errorf("a second opening: %v, want ErrBusy", err)
-	}
-	d.Close()
-	again, err := OpenDir(context.Background(), d.Path(), DirOptions{})
-	if err != nil {
-		t.Fatalf("after closing: %v", err)
-	}
-	again.Close()
+	inBothPlaces(t, func(t *testing.T, s site) {
+		d := open(t, s)
+		if _, err := OpenDir(t.Context(), d.Path(), DirOptions{}); !errors.Is(err, ErrBusy) {
+			t.Errorf("a second opening: %v, want ErrBusy", err)
+		}
+		d.Close()
+		again, err := OpenDir(t.Context(), d.Path(), DirOptions{})
+		if err != nil {
+			t.Fatalf("after closing: %v", err)
+		}
+		again.Close()
+	})
 }
 
 func TestWriterPutsAShardInPlaceWhole(t *testing.T) {
-	d := open(t)
-	const file = "a-train.tfrecord-00000-of-00001"
-	w, err := d.Create(file, WriterOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range []string{"one", "", "three"} {
-		if err := w.WriteRecord([]byte(r)); err != nil {
+	inBothPlaces(t, func(t *testing.T, s site) {
+		d := open(t, s)
+		const file = "a-train.tfrecord-00000-of-00001"
+		w, err := d.Create(file, WriterOptions{})
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	frames := tfrecord.AppendFrame(tfrecord.AppendFrame(nil, []byte("four")), []byte("5"))
-	if err := w.WriteFrames(frames, []int{20, 17}); err != nil {
-		t.Fatal(err)
-	}
-	if d.Exists(file) {
-		t.Error("the shard has its name before Commit")
-	}
-	info, err := w.Commit()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, _ := os.ReadFile(d.join(file))
-	if info.Records != 5 || info.Bytes != int64(len(data)) || !d.HasContent(info) {
-		t.Errorf("info %+v of %d bytes", info, len(data))
-	}
-	index, err := os.ReadFile(d.join("index/" + file + ".idx"))
-	if want := "0 19\n19 16\n35 21\n56 20\n76 17\n"; err != nil || string(index) != want {
-		t.Errorf("index %q, %v, want %q", index, err, want)
-	}
-	if left := temporary(t, d); len(left) > 0 {
-		t.Errorf("left behind: %q", left)
-	}
-	w.Abort() // does nothing now
-	if !d.HasContent(info) {
-		t.Error("Abort after Commit harmed the shard")
-	}
+		for _, r := range []string{"one", "", "three"} {
+			if err := w.WriteRecord([]byte(r)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		frames := tfrecord.AppendFrame(tfrecord.AppendFrame(nil, []byte("four")), []byte("5"))
+		if err := w.WriteFrames(frames, []int{20, 17}); err != nil {
+			t.Fatal(err)
+		}
+		if d.Exists(file) {
+			t.Error("the shard has its name before Commit")
+		}
+		info, err := w.Commit()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data := s.read(file)
+		if info.Records != 5 || info.Bytes != int64(len(data)) || !d.HasContent(info) {
+			t.Errorf("info %+v of %d bytes", info, len(data))
+		}
+		index := s.read("index/" + file + ".idx")
+		if want := "0 19\n19 16\n35 21\n56 20\n76 17\n"; string(index) != want {
+			t.Errorf("index %q, want %q", index, want)
+		}
+		if left := s.left(); len(left) > 0 {
+			t.Errorf("left behind: %q", left)
+		}
+		w.Abort() // does nothing now
+		if !d.HasContent(info) {
+			t.Error("Abort after Commit harmed the shard")
+		}
+	})
 }
 
 func TestAbortLeavesNothing(t *testing.T) {
-	d := open(t)
-	w, err := d.Create("a-train.tfrecord-00000-of-00001", WriterOptions{Compression: tfrecord.Zstd})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w.WriteRecord([]byte("x"))
-	w.Abort()
-	if left := temporary(t, d); len(left) > 0 || d.Exists("a-train.tfrecord-00000-of-00001") {
-		t.Errorf("left behind: %q", left)
-	}
+	inBothPlaces(t, func(t *testing.T, s site) {
+		d := open(t, s)
+		w, err := d.Create("a-train.tfrecord-00000-of-00001", WriterOptions{Compression: tfrecord.Zstd})
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.WriteRecord([]byte("x"))
+		w.Abort()
+		if left := s.left(); len(left) > 0 || d.Exists("a-train.tfrecord-00000-of-00001") {
+			t.Errorf("left behind: %q", left)
+		}
+	})
 }
 
 func TestCompressedShardsHaveNoIndex(t *testing.T) {
-	d := open(t)
-	const file = "a-train.tfrecord-00000-of-00001"
-	write(t, d, file, WriterOptions{}, "plain")
-	for _, c := range []tfrecord.Compression{tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd} {
-		first := write(t, d, file, WriterOptions{Compression: c}, "a", "b")
-		second := write(t, d, file, WriterOptions{Compression: c}, "a", "b")
-		if !cmp.Equal(first, second) {
-			t.Errorf("%s does not repeat: %+v, %+v", c, first, second)
+	inBothPlaces(t, func(t *testing.T, s site) {
+		d := open(t, s)
+		const file = "a-train.tfrecord-00000-of-00001"
+		write(t, d, file, WriterOptions{}, "plain")
+		for _, c := range []tfrecord.Compression{tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd} {
+			first := write(t, d, file, WriterOptions{Compression: c}, "a", "b")
+			second := write(t, d, file, WriterOptions{Compression: c}, "a", "b")
+			if !cmp.Equal(first, second) {
+				t.Errorf("%s does not repeat: %+v, %+v", c, first, second)
+			}
+			if first.Records != 2 {
+				t.Errorf("%s: %+v", c, first)
+			}
 		}
-		if first.Records != 2 {
-			t.Errorf("%s: %+v", c, first)
-		}
-	}
+	})
 }
 
 func TestCreateRefusesPaths(t *testing.T) {
-	d := open(t)
-	for _, name := range []string{"", ".", "..", "a/b", `a\b`, "/abs"} {
-		if _, err := d.Create(name, WriterOptions{}); err == nil {
-			t.Errorf("Create(%q) succeeded", name)
+	inBothPlaces(t, func(t *testing.T, s site) {
+		d := open(t, s)
+		for _, name := range []string{"", ".", "..", "a/b", `a\b`, "/abs"} {
+			if _, err := d.Create(name, WriterOptions{}); err == nil {
+				t.Errorf("Create(%q) succeeded", name)
+			}
 		}
-	}
+	})
 }
 
 func TestRemoveStaysInside(t *testing.T) {
-	d := open(t)
+	d, err := OpenDir(t.Context(), filepath.Join(t.TempDir(), "out"), DirOptions{})
+	check(t, err)
+	defer d.Close()
 	outside := filepath.Join(filepath.Dir(d.Path()), "precious")
 	os.WriteFile(outside, []byte("x"), 0o644)
 	for _, name := range []string{"../precious", outside, "index/../../precious"} {
@@ -159,76 +230,81 @@ func TestRemoveStaysInside(t *testing.T) {
 }
 
 func TestStateOfAShard(t *testing.T) {
-	d := open(t)
-	const file = "a-train.tfrecord-00000-of-00001"
-	info := write(t, d, file, WriterOptions{}, "one")
-	info.Fingerprint = "f"
-	want := &Done{Info: info, Source: "/src", Samples: 2, Bad: []BadSample{{Key: "k", Source: "s", Line: 3, Stage: "read", Reason: "r"}},
-		Inputs: []Input{{Key: "a/b.jpg", Size: 1, ModTime: 2, Hash: "h"}, {Key: "\xff\x00", Hash: "i"}, {Key: "\x00x", Hash: "j"}}}
-	if err := d.PutDone(want); err != nil {
-		t.Fatal(err)
-	}
-	if got := d.Done(file, false); !cmp.Equal(got, want) {
-		t.Errorf("read back: %s", cmp.Diff(want, got))
-	}
-	var keys []InputKey
-	d.Remembered("/src", func(in Input) { keys = append(keys, in.Key) })
-	if !cmp.Equal(keys, []InputKey{"a/b.jpg", "\xff\x00", "\x00x"}) {
-		t.Errorf("remembered %q", keys)
-	}
+	inBothPlaces(t, func(t *testing.T, s site) {
+		d := open(t, s)
+		const file = "a-train.tfrecord-00000-of-00001"
+		info := write(t, d, file, WriterOptions{}, "one")
+		info.Fingerprint = "f"
+		want := &Done{Info: info, Source: "/src", Samples: 2, Bad: []BadSample{{Key: "k", Source: "s", Line: 3, Stage: "read", Reason: "r"}},
+			Inputs: []Input{{Key: "a/b.jpg", Size: 1, ModTime: 2, Hash: "h"}, {Key: "\xff\x00", Hash: "i"}, {Key: "\x00x", Hash: "j"}}}
+		if err := d.PutDone(want); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Done(file, false); !cmp.Equal(got, want) {
+			t.Errorf("read back: %s", cmp.Diff(want, got))
+		}
+		var keys []InputKey
+		d.Remembered("/src", func(in Input) { keys = append(keys, in.Key) })
+		if !cmp.Equal(keys, []InputKey{"a/b.jpg", "\xff\x00", "\x00x"}) {
+			t.Errorf("remembered %q", keys)
+		}
 
-	later := time.Now().Add(time.Hour)
-	os.Chtimes(d.join(file), later, later)
-	if d.Done(file, false) == nil {
-		t.Error("another time, the same content: should be known")
-	}
-	data, _ := os.ReadFile(d.join(file))
-	data[13] ^= 1
-	os.WriteFile(d.join(file), data, 0o644)
-	if d.Done(file, false) != nil {
-		t.Error("another content should not be known")
-	}
-	os.Remove(d.join(file))
-	if d.Done(file, false) != nil {
-		t.Error("a lost shard should not be known")
-	}
-	if err := d.Forget(nil); err != nil {
-		t.Fatal(err)
-	}
-	d.Remembered("/src", func(in Input) { t.Errorf("still remembered: %v", in) })
+		s.later(file)
+		if d.Done(file, false) == nil {
+			t.Error("another time, the same content: should be known")
+		}
+		data := bytes.Clone(s.read(file))
+		data[13] ^= 1
+		s.put(file, data)
+		if d.Done(file, false) != nil {
+			t.Error("another content should not be known")
+		}
+		s.drop(file)
+		if d.Done(file, false) != nil {
+			t.Error("a lost shard should not be known")
+		}
+		if err := d.Forget(nil); err != nil {
+			t.Fatal(err)
+		}
+		d.Remembered("/src", func(in Input) { t.Errorf("still remembered: %v", in) })
+	})
 }
 
 func TestUselessStateIsNoError(t *testing.T) {
-	d := open(t)
-	for _, data := range []string{"", "{", "null", `{"format":"tfrec.run","version":99}`, `{"format":"other"}`} {
-		os.WriteFile(d.join(runFile), []byte(data), 0o644)
-		if r := d.Run(); r != nil {
-			t.Errorf("%q was read as %+v", data, r)
+	inBothPlaces(t, func(t *testing.T, s site) {
+		d := open(t, s)
+		for _, data := range []string{"", "{", "null", `{"format":"tfrec.run","version":99}`, `{"format":"other"}`} {
+			s.put(runFile, []byte(data))
+			if r := d.Run(); r != nil {
+				t.Errorf("%q was read as %+v", data, r)
+			}
 		}
-	}
+	})
 }
 
 func TestManifestRoundTrip(t *testing.T) {
-	d := open(t)
-	if m, err := d.Manifest(); m != nil || err != nil {
-		t.Errorf("no manifest: %v, %v", m, err)
-	}
-	want := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Tool: "t", Name: "n", Labels: []string{"a<b", "ü"},
-		Splits: []Split{{Name: "train", Records: 1, Shards: []Info{{File: "n-train.tfrecord-00000-of-00001", Records: 1, Labels: map[string]int64{"a": 1}}}}}}
-	data, err := want.Encode()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.HasSuffix(data, []byte("}\n")) || !bytes.Contains(data, []byte("a<b")) {
-		t.Errorf("encoded %s", data)
-	}
-	if err := d.Put(ManifestFile, data); err != nil {
-		t.Fatal(err)
-	}
-	got, err := d.Manifest()
-	if err != nil || !cmp.Equal(got, want) {
-		t.Errorf("%v %s", err, cmp.Diff(want, got))
-	}
+	inBothPlaces(t, func(t *testing.T, s site) {
+		d := open(t, s)
+		if m, err := d.Manifest(); m != nil || err != nil {
+			t.Errorf("no manifest: %v, %v", m, err)
+		}
+		want := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Tool: "t", Name: "n", Labels: []string{"a<b", "ü"},
+			Splits: []Split{{Name: "train", Records: 1, Shards: []Info{{File: "n-train.tfrecord-00000-of-00001", Records: 1, Labels: map[string]int64{"a": 1}}}}}}
+		data, err := want.Encode()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.HasSuffix(data, []byte("}\n")) || !bytes.Contains(data, []byte("a<b")) {
+			t.Errorf("encoded %s", data)
+		}
+		if err := d.Put(ManifestFile, data); err != nil {
+			t.Fatal(err)
+		}
+		got, err := d.Manifest()
+		if err != nil || !cmp.Equal(got, want) {
+			t.Errorf("%v %s", err, cmp.Diff(want, got))
+		}
+	})
 }
 
 func TestManifestsOfOthersAreRefused(t *testing.T) {

@@ -66,10 +66,11 @@ func Remote(p string) bool {
 	return ok
 }
 
-// CheckOutput returns an error for what is not written to: URLs.
+// CheckOutput returns an error for a path that is not written to by what writes
+// into the local file system alone: a URL.
 func CheckOutput(p string) error {
 	if u, ok := parse(p); ok {
-		return fmt.Errorf("%v: object storage is read from, and not written to: write into a folder here, and copy that", u)
+		return fmt.Errorf("%v: this is not done in object storage: write into a folder here, and copy that", u)
 	}
 	if path := local(p); path != p {
 		return fmt.Errorf("%s: give %s, without file://, for what is written", p, path)

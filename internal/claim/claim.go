@@ -1,0 +1,249 @@
+// Package claim has processes on many machines take turns with a folder of an object
+// store, which has no locks: each puts a small object of its own below the folder, looks
+// whether there is one of another's, and withdraws if so. Claims are renewed for as
+// long as they are held; those of a dead process expire.
+//
+// It rests on lists that show what was written before, as those of the large clouds
+// do: of two that claim at the same time, at least one then sees the other. How old a
+// claim is, is told by the store's clock alone, that of this machine measures nothing but
+// how long something takes.
+//
+// No claim of this kind is perfect: a process may be stopped for minutes between
+// its last look at its claim and what it writes then. Who needs more publishes what it
+// makes under names that nothing has yet, and compares.
+package claim
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// Renew is how often a claim is renewed, and Expire how old one is, by the store's
+// clock, when it is taken for a dead process's. Tests change them, before the first
+// claim is taken.
+var (
+	Renew  = 15 * time.Second
+	Expire = time.Minute
+)
+
+// ErrHeld says that a process that lives has a claim.
+var ErrHeld = errors.New("claimed by another process")
+
+// ErrLost says that a claim is not there any more: somebody else took it for a dead
+// process's.
+var ErrLost = errors.New("this process did not renew its claim in time, and another one has taken over")
+
+// Options say how a claim is taken.
+type Options struct {
+	// Shared claims go together; others are alone.
+	Shared bool
+	// Wait has Take wait for others that live. Otherwise it returns an error that unwraps
+	// to ErrHeld when one of them has renewed its claim.
+	Wait bool
+	// Note is called with a sentence for people about what is waited for, if it is not
+	// nil.
+	Note func(sentence string)
+}
+
+// Claim is one process's. It is renewed in the background until Release.
+type Claim struct {
+	store storage.Store
+	name  string
+	data  []byte
+
+	ctx    context.Context // done with ErrLost, when it is lost
+	cancel context.CancelCauseFunc
+	keeper sync.WaitGroup
+
+	turn  chan struct{}  // holds a token for who looks at what follows, or renews
+	fresh time.Time      // before the last renewal was asked for
+	is    storage.Object // as it was last written
+
+	cleared []storage.Object
+}
+
+// The names of claims begin with what they are.
+const (
+	aloneMode  = "alone-"
+	sharedMode = "shared-"
+)
+
+// holder is what a claim says of the process whose it is, for people.
+type holder struct {
+	Host    string `json:"host"`
+	Process int    `json:"process"`
+}
+
+func (h holder) String() string { return fmt.Sprintf("process %d on %s", h.Process, h.Host) }
+
+// Take puts a claim into a folder of a store, once nobody else's is in the way.
+// Claims of dead processes are removed. The claim, and all that is done by its
+// Context, ends with ctx.
+func Take(ctx context.Context, s storage.Store, folder string, o Options) (*Claim, error) {
+	t := &taking{store: s, folder: folder + "/", o: o}
+	for {
+		c, err := t.try(ctx)
+		if c != nil || err != nil {
+			return c, err
+		}
+		if err := t.wait(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Context is done when the claim is, with ErrLost as its cause when it was lost.
+func (c *Claim) Context() context.Context { return c.ctx }
+
+// Cleared returns the claims of dead processes that were removed for this one.
+func (c *Claim) Cleared() []storage.Object { return c.cleared }
+
+// Check returns an error when the claim is lost. One that was not renewed for long
+// is renewed first, and is found out to be lost, if it is, by that.
+func (c *Claim) Check() error {
+	if err := context.Cause(c.ctx); err != nil {
+		return err
+	}
+	select {
+	case c.turn <- struct{}{}:
+	case <-c.ctx.Done():
+		return context.Cause(c.ctx)
+	}
+	defer func() { <-c.turn }()
+	if since(c.fresh) < Expire/2 {
+		return nil
+	}
+	return c.renew(c.ctx)
+}
+
+// Release withdraws the claim. Where the store does not answer, it is left to expire.
+func (c *Claim) Release() {
+	lost := errors.Is(context.Cause(c.ctx), ErrLost)
+	c.cancel(context.Canceled)
+	c.keeper.Wait()
+	if !lost {
+		withdraw(c.ctx, c.store, c.name)
+	}
+}
+
+// Dead returns the claims below prefix that have expired. It is for the one who
+// holds c, which is in the same store.
+func (c *Claim) Dead(ctx context.Context, prefix string) ([]storage.Object, error) {
+	c.turn <- struct{}{}
+	now := c.is.ModTime
+	<-c.turn
+	var dead []storage.Object
+	for o, err := range c.store.List(ctx, prefix, true) {
+		if err != nil {
+			return nil, err
+		}
+		if _, ours := modeOf(o.Name); ours && o.Name != c.name && now.Sub(o.ModTime) > Expire {
+			dead = append(dead, o)
+		}
+	}
+	return dead, nil
+}
+
+// keep renews the claim until it is released or lost.
+func (c *Claim) keep() {
+	tick := time.NewTicker(Renew)
+	defer tick.Stop()
+	for {
+		select {
+		case <-c.ctx.Done():
+			return
+		case <-tick.C:
+			c.turn <- struct{}{}
+			_ = c.renew(c.ctx) // one that fails is made again; Check looks whether it lasts
+			<-c.turn
+		}
+	}
+}
+
+// renew writes the claim again, if it is still there. It is called with the turn.
+func (c *Claim) renew(ctx context.Context) error {
+	late := since(c.fresh) >= Expire/2
+	asked := time.Now()
+	_, err := storage.Retry(ctx, func(ctx context.Context) (storage.Object, error) { return c.store.Stat(ctx, c.name) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return c.lose()
+	}
+	var is storage.Object
+	if err == nil {
+		is, err = storage.Put(ctx, c.store, c.name, c.data, storage.CreateOptions{Replace: true})
+	}
+	if err == nil && late {
+		// Somebody may have removed it between the two requests.
+		var there []rival
+		there, _, err = rivals(ctx, c.store, c.name)
+		if err == nil && len(there) > 0 {
+			withdraw(ctx, c.store, c.name)
+			return c.lose()
+		}
+	}
+	if cause := context.Cause(c.ctx); cause != nil {
+		return cause
+	}
+	if err != nil {
+		return fmt.Errorf("renew the claim %s: %w", c.name, err)
+	}
+	c.fresh, c.is = asked, is
+	return nil
+}
+
+func (c *Claim) lose() error {
+	c.cancel(ErrLost)
+	return ErrLost
+}
+
+// since is how long ago t was on this machine, the time included that it slept, which
+// the one clock counts and the other does not.
+func since(t time.Time) time.Duration {
+	now := time.Now()
+	return max(now.Sub(t), now.Round(0).Sub(t.Round(0)))
+}
+
+// withdraw removes a claim, also when ctx is done. One that stays, expires.
+func withdraw(ctx context.Context, s storage.Store, name string) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	_, _ = storage.Retry(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.Remove(ctx, name) })
+}
+
+// modeOf tells from the name of a claim what it is; not ok for other objects.
+func modeOf(name string) (mode string, ok bool) {
+	for _, mode := range []string{aloneMode, sharedMode} {
+		if strings.HasPrefix(path.Base(name), mode) {
+			return mode, true
+		}
+	}
+	return "", false
+}
+
+// newClaim returns a claim that is not in the store yet.
+func newClaim(s storage.Store, folder string, shared bool) *Claim {
+	mode := aloneMode
+	if shared {
+		mode = sharedMode
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "an unknown machine"
+	}
+	data, err := json.Marshal(holder{host, os.Getpid()})
+	if err != nil {
+		panic(fmt.Sprintf("claim: a name and a number do not marshal: %v", err))
+	}
+	return &Claim{store: s, name: folder + mode + strings.ToLower(rand.Text()), data: append(data, '\n'), turn: make(chan struct{}, 1)}
+}

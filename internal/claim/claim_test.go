@@ -1,0 +1,281 @@
+package claim
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/storage/storagetest"
+)
+
+// inTime runs a test on a clock that jumps when everybody waits, and on a store whose
+// own is wrong by an hour.
+func inTime(t *testing.T, test func(t *testing.T, s *storagetest.Store)) {
+	for _, wrong := range []time.Duration{-time.Hour, time.Hour} {
+		t.Run(fmt.Sprintf("store's clock %v", wrong), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := storagetest.New()
+				s.Now = func() time.Time { return time.Now().Add(wrong).Truncate(time.Second) }
+				test(t, s)
+			})
+		})
+	}
+}
+
+func take(t *testing.T, ctx context.Context, s *storagetest.Store, o Options) *Claim {
+	t.Helper()
+	c, err := Take(ctx, s, "set/claims", o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// die has a claim end as with its process: nobody renews it, and it stays.
+func (c *Claim) die() {
+	c.cancel(context.Canceled)
+	c.keeper.Wait()
+}
+
+func TestOneAtATime(t *testing.T) {
+	inTime(t, func(t *testing.T, s *storagetest.Store) {
+		first := take(t, t.Context(), s, Options{})
+		began := time.Now()
+		var notes []string
+		_, err := Take(t.Context(), s, "set/claims", Options{Note: func(n string) { notes = append(notes, n) }})
+		if !errors.Is(err, ErrHeld) || !strings.Contains(err.Error(), "process ") {
+			t.Errorf("a second claim: %v, want ErrHeld and by whom", err)
+		}
+		if waited := time.Since(began); waited > Renew+Renew/4 {
+			t.Errorf("it took %v to find out that the first one lives, which is renewed every %v", waited, Renew)
+		}
+		if len(notes) != 1 {
+			t.Errorf("notes %q, want one", notes)
+		}
+		if _, err := Take(t.Context(), s, "set/claims", Options{Shared: true}); !errors.Is(err, ErrHeld) {
+			t.Errorf("a shared one: %v", err)
+		}
+		time.Sleep(10 * Expire)
+		if err := first.Check(); err != nil {
+			t.Errorf("after a while: %v", err)
+		}
+		first.Release()
+		take(t, t.Context(), s, Options{}).Release()
+		if left := s.Names(); len(left) > 0 {
+			t.Errorf("left behind: %q", left)
+		}
+	})
+}
+
+func TestSharedTogether(t *testing.T) {
+	inTime(t, func(t *testing.T, s *storagetest.Store) {
+		a, b := take(t, t.Context(), s, Options{Shared: true}), take(t, t.Context(), s, Options{Shared: true})
+		if _, err := Take(t.Context(), s, "set/claims", Options{}); !errors.Is(err, ErrHeld) {
+			t.Errorf("one alone beside them: %v", err)
+		}
+		a.Release()
+		b.Release()
+		take(t, t.Context(), s, Options{}).Release()
+	})
+}
+
+// A process that died is waited for until its claim has expired, and no longer; one
+// that died long ago not at all.
+func TestDeadAreCleared(t *testing.T) {
+	inTime(t, func(t *testing.T, s *storagetest.Store) {
+		take(t, t.Context(), s, Options{}).die()
+		time.Sleep(Renew)
+		began := time.Now()
+		c := take(t, t.Context(), s, Options{})
+		if waited := time.Since(began); waited < Expire-Renew-time.Second || waited > Expire {
+			t.Errorf("waited for %v, with %v left", waited, Expire-Renew)
+		}
+		if len(c.Cleared()) != 1 {
+			t.Errorf("cleared %v", c.Cleared())
+		}
+		c.die()
+		time.Sleep(2 * Expire)
+		began = time.Now()
+		take(t, t.Context(), s, Options{}).Release()
+		if waited := time.Since(began); waited > time.Second {
+			t.Errorf("waited for %v for one that was dead for long", waited)
+		}
+		if left := s.Names(); len(left) > 0 {
+			t.Errorf("left behind: %q", left)
+		}
+	})
+}
+
+// A process that was stopped, whose claim somebody else has removed, notices.
+func TestLost(t *testing.T) {
+	inTime(t, func(t *testing.T, s *storagetest.Store) {
+		sleeper := take(t, t.Context(), s, Options{})
+		sleeper.turn <- struct{}{} // keeps it from renewing
+		other := take(t, t.Context(), s, Options{})
+		<-sleeper.turn
+		if err := sleeper.Check(); !errors.Is(err, ErrLost) {
+			t.Errorf("after somebody else took over: %v", err)
+		}
+		if cause := context.Cause(sleeper.Context()); !errors.Is(cause, ErrLost) {
+			t.Errorf("its context: %v", cause)
+		}
+		sleeper.Release()
+		if err := other.Check(); err != nil {
+			t.Error(err)
+		}
+		other.Release()
+	})
+}
+
+// One that nobody has taken over goes on.
+func TestSleptAlone(t *testing.T) {
+	inTime(t, func(t *testing.T, s *storagetest.Store) {
+		c := take(t, t.Context(), s, Options{})
+		c.turn <- struct{}{}
+		time.Sleep(5 * Expire)
+		<-c.turn
+		if err := c.Check(); err != nil {
+			t.Error(err)
+		}
+		c.Release()
+	})
+}
+
+// An outage that is shorter than a claim's life harms nobody, nor does a longer one
+// in which nobody else is there.
+func TestOutage(t *testing.T) {
+	inTime(t, func(t *testing.T, s *storagetest.Store) {
+		from, to := time.Now().Add(2*Renew), time.Now().Add(2*Renew+10*Expire)
+		s.Fault = func(string, string) error {
+			if now := time.Now(); now.After(from) && now.Before(to) {
+				return errors.New("503")
+			}
+			return nil
+		}
+		c := take(t, t.Context(), s, Options{})
+		time.Sleep(2*Renew + Expire)
+		short, cancel := context.WithTimeout(t.Context(), Renew)
+		defer cancel()
+		checked := make(chan error, 1)
+		go func() { checked <- c.Check() }()
+		select {
+		case err := <-checked:
+			if err == nil {
+				t.Error("nothing could be found out, and Check says that all is well")
+			}
+		case <-short.Done(): // it still tries
+		}
+		time.Sleep(10 * Expire)
+		if err := c.Check(); err != nil {
+			t.Errorf("after the outage: %v", err)
+		}
+		c.Release()
+	})
+}
+
+// Whoever waits gets it, one at a time, however many there are at once.
+func TestManyInTurn(t *testing.T) {
+	inTime(t, func(t *testing.T, s *storagetest.Store) {
+		var group sync.WaitGroup
+		inside, most, times := 0, 0, 0
+		var mu sync.Mutex
+		began := time.Now()
+		for range 30 {
+			group.Go(func() {
+				c, err := Take(t.Context(), s, "set/claims", Options{Wait: true})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				mu.Lock()
+				inside, times = inside+1, times+1
+				most = max(most, inside)
+				mu.Unlock()
+				time.Sleep(100 * time.Millisecond)
+				mu.Lock()
+				inside--
+				mu.Unlock()
+				c.Release()
+			})
+		}
+		group.Wait()
+		if most != 1 || times != 30 {
+			t.Errorf("%d at a time, %d in all", most, times)
+		}
+		if took := time.Since(began); took > 2*time.Minute {
+			t.Errorf("30 turns of 100 ms took %v", took)
+		}
+		if left := s.Names(); len(left) > 0 {
+			t.Errorf("left behind: %q", left)
+		}
+	})
+}
+
+// Whichever request of two that claim at a time fails, and wherever they are then:
+// never do both have it.
+func TestNeverTwo(t *testing.T) {
+	for seed := range 40 {
+		synctest.Test(t, func(t *testing.T) {
+			s := storagetest.New()
+			var mu sync.Mutex
+			requests := 0
+			s.Fault = func(kind, name string) error {
+				mu.Lock()
+				requests++
+				n := requests
+				mu.Unlock()
+				time.Sleep(time.Duration(n*(seed+1)%17) * 10 * time.Millisecond) // a way each
+				if n%(seed+3) == 2 {
+					return errors.New("503")
+				}
+				return nil
+			}
+			held := 0
+			var group sync.WaitGroup
+			for range 3 {
+				group.Go(func() {
+					c, err := Take(t.Context(), s, "set/claims", Options{})
+					if err != nil {
+						return
+					}
+					mu.Lock()
+					held++
+					if held > 1 {
+						t.Errorf("seed %d: %d have it", seed, held)
+					}
+					mu.Unlock()
+					time.Sleep(3 * Expire)
+					err = c.Check()
+					mu.Lock()
+					held--
+					mu.Unlock()
+					if errors.Is(err, ErrLost) {
+						t.Errorf("seed %d: %v", seed, err)
+					}
+					c.Release()
+				})
+			}
+			group.Wait()
+		})
+	}
+}
+
+func TestCancelled(t *testing.T) {
+	inTime(t, func(t *testing.T, s *storagetest.Store) {
+		c := take(t, t.Context(), s, Options{})
+		ctx, cancel := context.WithTimeout(t.Context(), Renew/3)
+		defer cancel()
+		if _, err := Take(ctx, s, "set/claims", Options{Wait: true}); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("waiting was cancelled: %v", err)
+		}
+		c.Release()
+		if left := s.Names(); len(left) > 0 {
+			t.Errorf("left behind: %q", left)
+		}
+	})
+}

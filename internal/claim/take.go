@@ -1,0 +1,168 @@
+package claim
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"path"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// taking is the attempt to take a claim.
+type taking struct {
+	store  storage.Store
+	folder string // with the slash behind it
+	o      Options
+
+	cleared []storage.Object // of dead processes
+
+	rounds int     // of waiting, which grow longer
+	rivals []rival // seen last
+	noted  bool
+}
+
+// rival is a claim in the way of another one.
+type rival struct {
+	storage.Object
+	left time.Duration // until it expires; unknown where one's own claim is not there
+}
+
+// rivals lists the claims in the folder of one that cannot be held beside it, and says
+// when that itself was written; the zero time when it is not there.
+func rivals(ctx context.Context, s storage.Store, own string) (found []rival, now time.Time, err error) {
+	mode, _ := modeOf(own)
+	folder, _ := path.Split(own)
+	for o, err := range s.List(ctx, folder, false) {
+		if err != nil {
+			return nil, now, err
+		}
+		other, claim := modeOf(o.Name)
+		switch {
+		case o.Name == own:
+			now = o.ModTime
+		case claim && (mode == aloneMode || other == aloneMode):
+			found = append(found, rival{Object: o})
+		}
+	}
+	for i := range found {
+		found[i].left = Expire - now.Sub(found[i].ModTime)
+	}
+	return found, now, nil
+}
+
+// try claims, and withdraws if there is a rival that has not expired.
+func (t *taking) try(ctx context.Context) (*Claim, error) {
+	c := newClaim(t.store, t.folder, t.o.Shared)
+	asked := time.Now()
+	is, err := storage.Put(ctx, t.store, c.name, c.data, storage.CreateOptions{})
+	if err != nil {
+		withdraw(ctx, t.store, c.name) // it may be there all the same
+		return nil, err
+	}
+	found, now, err := rivals(ctx, t.store, c.name)
+	if err != nil {
+		withdraw(ctx, t.store, c.name)
+		return nil, err
+	}
+	t.rivals = nil
+	for _, r := range found {
+		if r.left >= 0 {
+			t.rivals = append(t.rivals, r)
+			continue
+		}
+		if err := remove(ctx, t.store, r.Name); err != nil {
+			withdraw(ctx, t.store, c.name)
+			return nil, err
+		}
+		t.cleared = append(t.cleared, r.Object)
+	}
+	if len(t.rivals) > 0 || now.IsZero() {
+		withdraw(ctx, t.store, c.name)
+		return nil, context.Cause(ctx)
+	}
+	c.fresh, c.is, c.cleared = asked, is, t.cleared
+	c.ctx, c.cancel = context.WithCancelCause(ctx)
+	c.keeper.Go(c.keep)
+	return c, nil
+}
+
+func remove(ctx context.Context, s storage.Store, name string) error {
+	_, err := storage.Retry(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.Remove(ctx, name) })
+	return err
+}
+
+// wait returns when it is worth trying again: one of the rivals is gone, or has not
+// renewed its claim until that expired.
+func (t *taking) wait(ctx context.Context) error {
+	began := time.Now()
+	for {
+		if err := t.pause(ctx); err != nil {
+			return err
+		}
+		there := map[string]storage.Object{}
+		for o, err := range t.store.List(ctx, t.folder, false) {
+			if err != nil {
+				return err
+			}
+			there[o.Name] = o
+		}
+		for i := range t.rivals {
+			r := &t.rivals[i]
+			is, still := there[r.Name]
+			switch {
+			case !still || since(began) > r.left:
+				return nil
+			case is.Version != r.Version || !is.ModTime.Equal(r.ModTime):
+				if !t.o.Wait {
+					return fmt.Errorf("%w: %v", ErrHeld, t.holder(ctx, r))
+				}
+				r.Object, r.left = is, since(began)+Expire
+			}
+		}
+		if since(began) > Renew/5 && !t.noted && t.o.Note != nil {
+			t.noted = true
+			r := t.rivals[0]
+			if t.o.Wait {
+				t.o.Note(fmt.Sprintf("waiting for %v", t.holder(ctx, &r)))
+			} else {
+				t.o.Note(fmt.Sprintf("%v was here: waiting for up to %v to see whether it is still at work", t.holder(ctx, &r), (r.left - since(began)).Round(time.Second)))
+			}
+		}
+	}
+}
+
+// pause waits for a random time, so that those who have met do not meet again, and
+// longer from one to the next.
+func (t *taking) pause(ctx context.Context) error {
+	longest := min(Renew/150<<min(t.rounds, 10), Renew/8)
+	t.rounds++
+	timer := time.NewTimer(longest/2 + rand.N(longest))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// holder says whose claim a rival is, as far as it can be read.
+func (t *taking) holder(ctx context.Context, r *rival) string {
+	var h holder
+	data, err := storage.Retry(ctx, func(ctx context.Context) ([]byte, error) {
+		body, _, err := t.store.Open(ctx, r.Name, "", 0, min(r.Size, 4096))
+		if err != nil {
+			return nil, err
+		}
+		defer body.Close()
+		return io.ReadAll(body)
+	})
+	if err != nil || json.Unmarshal(data, &h) != nil || h.Host == "" {
+		return "another process"
+	}
+	return h.String()
+}

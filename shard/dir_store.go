@@ -1,0 +1,417 @@
+package shard
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash"
+	"io"
+	"io/fs"
+	"os"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/internal/claim"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// storeFolder is a folder of an object store. It has no renames and no locks:
+// nothing has an object's name until it is whole, and claims stand for locks. What
+// is written for good is published only where nothing is, so that of two who write
+// the same shard, in spite of all claims, one is told.
+type storeFolder struct {
+	url     string
+	ctx     context.Context
+	claim   *claim.Claim // nil: only looked at
+	scratch *scratch
+}
+
+// claimsDir holds the claims of processes on the folder.
+const claimsDir = StateDir + "/claims"
+
+// storeRequests is how many small requests are made at a time.
+const storeRequests = 16
+
+// openStore claims a folder.
+func openStore(ctx context.Context, url string, o DirOptions) (*storeFolder, error) {
+	f := &storeFolder{url: url, ctx: ctx, scratch: new(scratch)}
+	store, name, err := f.at(claimsDir)
+	if err != nil {
+		return nil, fmt.Errorf("open the output folder %s: %w", url, err)
+	}
+	note := o.Note
+	if note != nil {
+		note = func(sentence string) { o.Note(url + ": " + sentence) }
+	}
+	f.claim, err = claim.Take(ctx, store, name, claim.Options{Shared: o.Join, Note: note})
+	if errors.Is(err, claim.ErrHeld) {
+		return nil, fmt.Errorf("%s: %w (%v)", url, ErrBusy, err)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("claim the output folder %s: %w", url, err)
+	}
+	f.ctx = f.claim.Context()
+	return f, nil
+}
+
+// at returns the store, and the name in it of a file in the folder.
+func (f *storeFolder) at(name string) (storage.Store, string, error) {
+	return storage.At(f.ctx, storage.Join(f.url, name))
+}
+
+// failed names the file, and says what ended the request, if that was not its own
+// doing.
+func (f *storeFolder) failed(operation, name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if cause := context.Cause(f.ctx); errors.Is(cause, claim.ErrLost) {
+		err = fmt.Errorf("%w: what is finished is kept; when that one has ended, run the command again", cause)
+	}
+	var named *fs.PathError
+	if errors.As(err, &named) {
+		return err
+	}
+	return &fs.PathError{Op: operation, Path: storage.Join(f.url, name), Err: err}
+}
+
+// mayWrite returns an error when the folder is not this process's any more.
+func (f *storeFolder) mayWrite() error {
+	if f.claim == nil {
+		return errors.New("the folder was opened to be looked at")
+	}
+	return f.claim.Check()
+}
+
+func (f *storeFolder) sub(name string) folder {
+	below := *f
+	below.url = storage.Join(f.url, name)
+	return &below
+}
+
+func (f *storeFolder) close() error {
+	err := f.scratch.close()
+	if f.claim != nil {
+		f.claim.Release()
+	}
+	return err
+}
+
+func (f *storeFolder) put(name string, data []byte) error {
+	err := f.mayWrite()
+	if err == nil {
+		var store storage.Store
+		var at string
+		if store, at, err = f.at(name); err == nil {
+			_, err = storage.Put(f.ctx, store, at, data, storage.CreateOptions{Replace: true})
+		}
+	}
+	return f.failed("put", name, err)
+}
+
+func (f *storeFolder) removeOne(name string) error {
+	err := attempted("remove", storage.Join(f.url, name))
+	if err == nil {
+		err = f.mayWrite()
+	}
+	if err == nil {
+		var store storage.Store
+		var at string
+		if store, at, err = f.at(name); err == nil {
+			_, err = storage.Retry(f.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, store.Remove(ctx, at) })
+		}
+	}
+	return f.failed("remove", name, err)
+}
+
+func (f *storeFolder) remove(names ...string) error {
+	if len(names) == 0 {
+		return nil
+	}
+	if err := f.removeOne(names[0]); err != nil {
+		return err
+	}
+	var g errgroup.Group
+	g.SetLimit(storeRequests)
+	for _, name := range names[1:] {
+		g.Go(func() error { return f.removeOne(name) })
+	}
+	return g.Wait()
+}
+
+func (f *storeFolder) syncNames() error { return nil } // what is there lasts
+
+// stat returns what the store says of a file; nil when there is none.
+func (f *storeFolder) stat(name string) (*storage.Object, error) {
+	store, at, err := f.at(name)
+	if err != nil {
+		return nil, f.failed("look at", name, err)
+	}
+	is, err := storage.Retry(f.ctx, func(ctx context.Context) (storage.Object, error) { return store.Stat(ctx, at) })
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, f.failed("look at", name, err)
+	}
+	return &is, nil
+}
+
+func (f *storeFolder) exists(name string) bool {
+	is, err := f.stat(name)
+	return err != nil || is != nil
+}
+
+// look finds out which of the names are there, by a look at each or, if there are
+// many, by lists of the folders that they lie in.
+func (f *storeFolder) look(names []string, found func(name string, is storage.Object)) error {
+	const few = 3
+	folders := map[string][]string{}
+	for _, name := range names {
+		folders[path.Dir(name)] = append(folders[path.Dir(name)], name)
+	}
+	for dir, names := range folders {
+		if len(names) <= few {
+			for _, name := range names {
+				is, err := f.stat(name)
+				if err != nil {
+					return err
+				}
+				if is != nil {
+					found(name, *is)
+				}
+			}
+			continue
+		}
+		wanted := make(map[string]string, len(names)) // by base
+		for _, name := range names {
+			wanted[path.Base(name)] = name
+		}
+		err := f.each(dir, func(base string, is storage.Object) {
+			if name, ok := wanted[base]; ok {
+				found(name, is)
+			}
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// each lists the objects in a folder, without those in folders below it.
+func (f *storeFolder) each(dir string, yield func(base string, is storage.Object)) error {
+	store, at, err := f.at(dir)
+	if err != nil {
+		return f.failed("list", dir, err)
+	}
+	prefix := prefixOf(at)
+	for is, err := range store.List(f.ctx, prefix, false) {
+		if err != nil {
+			return f.failed("list", dir, err)
+		}
+		if base := strings.TrimPrefix(is.Name, prefix); base != "" && !strings.HasSuffix(base, "/") {
+			yield(base, is)
+		}
+	}
+	return nil
+}
+
+func (f *storeFolder) existing(names []string) ([]string, error) {
+	there := map[string]bool{}
+	if err := f.look(names, func(name string, _ storage.Object) { there[name] = true }); err != nil {
+		return nil, err
+	}
+	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !there[name] }), nil
+}
+
+func (f *storeFolder) list(dir string) ([]string, error) {
+	var names []string
+	err := f.each(dir, func(base string, _ storage.Object) { names = append(names, base) })
+	return names, err
+}
+
+// stampOf has no fractions of seconds: stores tell them at one time and not at another.
+func stampOf(is storage.Object) stamp {
+	return stamp{bytes: is.Size, modTime: is.ModTime.Unix() * 1e9, version: is.Version}
+}
+
+func (f *storeFolder) stamp(name string) (stamp, bool) {
+	is, err := f.stat(name)
+	if err != nil || is == nil {
+		return stamp{}, false
+	}
+	return stampOf(*is), true
+}
+
+func (f *storeFolder) stamps(names []string) (map[string]stamp, error) {
+	found := make(map[string]stamp, len(names))
+	err := f.look(names, func(name string, is storage.Object) { found[name] = stampOf(is) })
+	return found, err
+}
+
+func (f *storeFolder) atOnce() int { return storeRequests }
+
+func (f *storeFolder) temp(prefix string) (*os.File, error) { return f.scratch.create(prefix) }
+
+func (f *storeFolder) alone(ctx context.Context, thing string, work func() error) error {
+	store, name, err := f.at(togetherDir + "/" + thing)
+	if err != nil {
+		return f.failed("claim", thing, err)
+	}
+	held, err := claim.Take(ctx, store, name, claim.Options{Wait: true})
+	if err != nil {
+		return f.failed("claim", togetherDir+"/"+thing, err)
+	}
+	defer held.Release()
+	return work()
+}
+
+func (f *storeFolder) create(name string, sum hash.Hash) (draft, error) {
+	d := &storeDraft{folder: f, name: name, sum: sum}
+	err := f.mayWrite()
+	if err == nil {
+		d.was, err = f.stat(name)
+	}
+	if err == nil {
+		var store storage.Store
+		var at string
+		if store, at, err = f.at(name); err == nil {
+			// What is there goes right before the new one comes, and never otherwise.
+			d.up, err = store.Create(f.ctx, at, storage.CreateOptions{Replace: d.was != nil})
+		}
+	}
+	if err != nil {
+		return nil, f.failed("create", name, err)
+	}
+	if sum == nil {
+		d.sum, d.sums = sha256.New(), true
+	}
+	return d, nil
+}
+
+// storeDraft is an object on its way into the store.
+type storeDraft struct {
+	folder *storeFolder
+	name   string
+	was    *storage.Object // what it takes the place of; nil for nothing
+	up     storage.Upload
+	sum    hash.Hash
+	sums   bool // the draft itself adds to sum
+	bytes  int64
+}
+
+func (d *storeDraft) Write(p []byte) (int, error) {
+	if err := attempted("write", storage.Join(d.folder.url, d.name)); err != nil {
+		return 0, err
+	}
+	n, err := d.up.Write(p)
+	d.bytes += int64(n)
+	if d.sums {
+		d.sum.Write(p[:n])
+	}
+	return n, d.folder.failed("write", d.name, err)
+}
+
+// clear removes what was there when the draft was begun. What somebody else has put
+// there since then stays, and is an error.
+func (d *storeDraft) clear() error {
+	if d.was == nil {
+		return nil
+	}
+	is, err := d.folder.stat(d.name)
+	if err != nil {
+		return err
+	}
+	if is != nil && is.Version != d.was.Version {
+		return d.folder.failed("replace", d.name, errOtherWriter)
+	}
+	d.was = nil
+	return d.folder.removeOne(d.name)
+}
+
+// errOtherWriter says that claims have failed, and that it was noticed in time.
+var errOtherWriter = errors.New("another writer has put something else there meanwhile: it is left alone; see that nobody else writes into this folder, and run the command again")
+
+func (d *storeDraft) commit(bool) error {
+	if err := attempted("place", storage.Join(d.folder.url, d.name)); err != nil {
+		return err
+	}
+	if err := d.clear(); err != nil {
+		return err
+	}
+	err := d.folder.mayWrite()
+	if err == nil {
+		_, err = d.up.Commit()
+	}
+	if errors.Is(err, fs.ErrExist) {
+		// Of this process, by a request whose answer was lost, or of another one that made
+		// the same shard.
+		err = d.compare()
+	}
+	return d.folder.failed("publish", d.name, err)
+}
+
+// compare returns an error unless what is there is what was to be written.
+func (d *storeDraft) compare() error {
+	file, err := storage.Open(d.folder.ctx, storage.Join(d.folder.url, d.name))
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	st, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	if st.Size() == d.bytes {
+		sum := sha256.New()
+		if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, struct{ io.Reader }{file}, make([]byte, 1<<20)); err != nil {
+			return err
+		}
+		if bytes.Equal(sum.Sum(nil), d.sum.Sum(nil)) {
+			return nil
+		}
+	}
+	return errOtherWriter
+}
+
+func (d *storeDraft) discard() { d.up.Abort() }
+
+// scratch is a folder of this machine for work in progress, where the output is
+// elsewhere.
+type scratch struct {
+	mu  sync.Mutex
+	dir string
+}
+
+func (s *scratch) create(prefix string) (*os.File, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir == "" {
+		dir, err := os.MkdirTemp("", "tfrec-*")
+		if err != nil {
+			return nil, err
+		}
+		s.dir = dir
+	}
+	f, err := os.CreateTemp(s.dir, prefix+".*")
+	if err == nil {
+		os.Remove(f.Name()) // where the system lets it, so that it goes with the process
+	}
+	return f, err
+}
+
+func (s *scratch) close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.dir == "" {
+		return nil
+	}
+	return os.RemoveAll(s.dir)
+}

@@ -1,0 +1,113 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+func (f *storeFolder) sweep(ours func(string) bool) error {
+	if err := f.mayWrite(); err != nil {
+		return f.failed("sweep", "", err)
+	}
+	store, _, err := f.at("")
+	if err != nil {
+		return f.failed("sweep", "", err)
+	}
+	uploads, err := f.unfinished(ours)
+	if err != nil && !errors.Is(err, fs.ErrPermission) && !errors.Is(err, errors.ErrUnsupported) { // to look for them is not a run's business
+		return err
+	}
+	for _, u := range uploads {
+		_, err := storage.Retry(f.ctx, func(ctx context.Context) (struct{}, error) {
+			return struct{}{}, store.(storage.Unfinished).Discard(ctx, u)
+		})
+		if err != nil {
+			return f.failed("discard the upload of", u.Name, err)
+		}
+	}
+	claims, err := f.deadClaims()
+	if err != nil {
+		return err
+	}
+	var names []string
+	for _, c := range claims {
+		names = append(names, f.relative(c.Name))
+	}
+	return f.remove(names...)
+}
+
+// leftovers implements folder. Dead claims on the folder itself went when it was claimed.
+func (f *storeFolder) leftovers(ours func(string) bool) ([]Leftover, error) {
+	uploads, err := f.unfinished(ours)
+	if err != nil {
+		return nil, err
+	}
+	claims, err := f.deadClaims()
+	if err != nil {
+		return nil, err
+	}
+	var left []Leftover
+	for _, u := range uploads {
+		left = append(left, Leftover{Kind: LeftUpload, Name: f.relative(u.Name), Begun: u.Begun})
+	}
+	for _, c := range append(f.claim.Cleared(), claims...) {
+		left = append(left, Leftover{Kind: LeftClaim, Name: f.relative(c.Name), Bytes: c.Size, Begun: c.ModTime})
+	}
+	return left, nil
+}
+
+// unfinished returns the uploads of ours that were neither committed nor aborted. While
+// the folder is this process's alone, and it uploads nothing, nobody goes on with them.
+func (f *storeFolder) unfinished(ours func(string) bool) ([]storage.Leftover, error) {
+	store, at, err := f.at("")
+	if err != nil {
+		return nil, f.failed("look for uploads in", "", err)
+	}
+	keeps, ok := store.(storage.Unfinished)
+	if !ok {
+		return nil, nil
+	}
+	var left []storage.Leftover
+	for u, err := range keeps.Unfinished(f.ctx, prefixOf(at)) {
+		if err != nil {
+			return nil, f.failed("look for uploads in", "", err)
+		}
+		if ours(f.relative(u.Name)) {
+			left = append(left, u)
+		}
+	}
+	return left, nil
+}
+
+// deadClaims returns those that have expired of the things that processes which
+// joined do one after another.
+func (f *storeFolder) deadClaims() ([]storage.Object, error) {
+	_, at, err := f.at(togetherDir)
+	if err != nil {
+		return nil, f.failed("list", togetherDir, err)
+	}
+	dead, err := f.claim.Dead(f.ctx, prefixOf(at))
+	return dead, f.failed("list", togetherDir, err)
+}
+
+// relative is the name in this folder of an object of the store.
+func (f *storeFolder) relative(name string) string {
+	_, at, err := f.at("")
+	if err != nil {
+		return name
+	}
+	return path.Clean(strings.TrimPrefix(name, prefixOf(at)))
+}
+
+// prefixOf is what the names of all that lies in a folder begin with.
+func prefixOf(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	return folder + "/"
+}
