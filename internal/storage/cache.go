@@ -207,11 +207,12 @@ func (e *cached) load(p []byte, off int64) bool {
 	if err != nil {
 		return false
 	}
-	defer f.Close()
 	room := scratch.Get().(*scratchSpace)
 	defer scratch.Put(room)
 	st, err := f.Stat()
-	if err != nil || !e.read(f, st.Size(), room, p, off) {
+	whole := err == nil && e.read(f, st.Size(), room, p, off)
+	f.Close()
+	if !whole {
 		os.Remove(path)
 		return false
 	}
