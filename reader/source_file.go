@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/zeebo/xxh3"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -25,17 +26,25 @@ type stamp struct {
 	seen bool   // when they were read
 }
 
-// stampFiles looks at all sources, without opening any.
+// stampFiles looks at all sources, without opening any. Those in object stores,
+// which take their time to answer, are looked at some at a time.
 func (s *Set) stampFiles() error {
 	s.stamps = make([]stamp, len(s.sources))
+	var g errgroup.Group
+	g.SetLimit(maxReaders)
 	for i := range s.sources {
-		info, err := storage.Stat(s.sources[i].Path)
-		if err != nil {
+		look := func() (err error) {
+			s.stamps[i].info, err = storage.Stat(s.sources[i].Path)
 			return err
 		}
-		s.stamps[i].info = info
+		if storage.Remote(s.sources[i].Path) {
+			g.Go(look)
+		} else if err := look(); err != nil {
+			g.Go(func() error { return err })
+			break
+		}
 	}
-	return nil
+	return g.Wait()
 }
 
 // regular reports whether source i is a file that stays, and no pipe.

@@ -161,51 +161,55 @@ func (e *expander) addSet(set *Set, path string) error {
 	return nil
 }
 
-// addLoose adds the record files of a folder that has no manifest.
+// addLoose adds the record files of a folder that has no manifest: those of TFDS's
+// names or, if there are none, those that other habits make.
 func (e *expander) addLoose(dir string) error {
-	entries, err := storage.ReadDir(dir)
-	if err != nil {
-		return err
-	}
-	for _, habit := range []func(string) bool{tfrecordName, otherHabit} {
-		found := false
-		for _, entry := range entries {
-			path := storage.Join(dir, entry.Name())
-			if !habit(entry.Name()) || describes(entry.Name()) || !isFile(path) {
-				continue
-			}
-			found = true
-			e.sources = append(e.sources, Source{Path: path})
+	var others []Source
+	before := len(e.sources)
+	for entry, err := range storage.Entries(dir) {
+		if err != nil {
+			return err
 		}
-		if found {
-			return nil
+		name := entry.Name()
+		usual := tfrecordName(name)
+		if !usual && (len(e.sources) > before || !otherHabit(name)) || describes(name) {
+			continue
+		}
+		path := storage.Join(dir, name)
+		if file := entry.Type().IsRegular(); !file && (storage.Remote(path) || !isFile(path)) {
+			continue // stores have no links
+		}
+		if usual {
+			e.sources, others = append(e.sources, Source{Path: path}), nil
+		} else {
+			others = append(others, Source{Path: path})
 		}
 	}
-	return fmt.Errorf("%s: %w in this folder, and folders in it are not searched: name the files, or give a glob", dir, ErrNoRecords)
+	if e.sources = append(e.sources, others...); len(e.sources) == before {
+		return fmt.Errorf("%s: %w in this folder, and folders in it are not searched: name the files, or give a glob", dir, ErrNoRecords)
+	}
+	return nil
 }
 
 func (e *expander) addGlob(pattern string) error {
-	matches, err := storage.Glob(pattern)
+	files, dirs, err := storage.GlobKinds(pattern)
 	if err != nil {
 		return fmt.Errorf("glob %q: %w", pattern, err)
 	}
-	var files, dirs []string
-	dots := strings.HasPrefix(storage.Base(pattern), ".")
-	for _, path := range matches {
-		switch {
-		case !dots && strings.HasPrefix(storage.Base(path), "."):
-		case isDir(path):
-			dirs = append(dirs, path)
-		case !describes(storage.Base(path)) && isFile(path):
-			files = append(files, path)
+	hidden := func(path string) bool {
+		return strings.HasPrefix(storage.Base(path), ".") && !strings.HasPrefix(storage.Base(pattern), ".")
+	}
+	found := false
+	for _, path := range files {
+		if !hidden(path) && !describes(storage.Base(path)) {
+			e.addFile(path)
+			found = true
 		}
 	}
-	for _, path := range files {
-		e.addFile(path)
-	}
-	if len(files) > 0 {
+	if found {
 		return nil
 	}
+	dirs = slices.DeleteFunc(dirs, hidden)
 	for _, dir := range dirs {
 		if err := e.addDir(dir); err != nil {
 			return err

@@ -1,0 +1,131 @@
+package convert
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"io/fs"
+	"iter"
+	"runtime"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// endless is a store whose list goes on for as long as is wanted, and keeps nothing.
+type endless struct {
+	storage.Store
+	keys  int
+	lists int
+}
+
+const endlessFolder = "datasets/photos/"
+
+func (e *endless) List(_ context.Context, prefix string, deep bool) iter.Seq2[storage.Object, error] {
+	return func(yield func(storage.Object, error) bool) {
+		e.lists++
+		if prefix != endlessFolder || !deep {
+			yield(storage.Object{}, fmt.Errorf("%q, deep: %v was not to be listed", prefix, deep))
+			return
+		}
+		written := time.Unix(1_600_000_000, 0)
+		for i := range e.keys {
+			o := storage.Object{
+				Name: fmt.Sprintf("%sclass-%03d/IMG_%08d.jpg", prefix, i/(e.keys/1000+1), i),
+				Size: 110_000, ModTime: written, Version: fmt.Sprintf(`"%032x"`, i),
+			}
+			if !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (e *endless) Stat(context.Context, string) (storage.Object, error) {
+	return storage.Object{}, fs.ErrNotExist
+}
+
+func (e *endless) Open(context.Context, string, string, int64, int64) (io.ReadCloser, storage.Object, error) {
+	return nil, storage.Object{}, fs.ErrPermission
+}
+
+// endlessStore returns a store of so many pictures, and the URL of their folder.
+func endlessStore(t testing.TB, keys int) (*endless, string) {
+	e := &endless{keys: keys}
+	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return e, nil })
+	storage.Forget()
+	t.Cleanup(storage.Forget)
+	return e, "mem://store/" + strings.TrimSuffix(endlessFolder, "/")
+}
+
+// heap returns the bytes of live objects.
+func heap() int64 {
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+// What is kept of a listed picture is its path, its version and 96 bytes, with some
+// more for the list's room to grow.
+func TestListingOfAStoreIsCompact(t *testing.T) {
+	const keys = 100_000
+	e, url := endlessStore(t, keys)
+	o := &ImageOptions{Options: Options{Name: "photos"}}
+	before := heap()
+	l, err := o.list(t.Context(), url, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	path, version := len("class-000/IMG_00000000.jpg"), 34
+	if kept := (heap() - before) / keys; kept > int64(path+version+96)*5/4 {
+		t.Errorf("%d bytes are kept of a picture, and %d are its path and version", kept, path+version)
+	}
+	if len(l.pictures) != keys || e.lists > 2 {
+		t.Errorf("%d pictures in %d lists", len(l.pictures), e.lists)
+	}
+	runtime.KeepAlive(l)
+}
+
+// BenchmarkPlanOfAMillion plans a set of a million pictures of a store and tells the
+// most memory that its heap took, garbage included, and what is kept of a picture.
+func BenchmarkPlanOfAMillion(b *testing.B) {
+	const keys = 1_000_000
+	_, url := endlessStore(b, keys)
+	for b.Loop() {
+		before := heap()
+		done := make(chan struct{})
+		var most uint64
+		var sampling sync.WaitGroup
+		sampling.Go(func() {
+			for {
+				select {
+				case <-done:
+					return
+				case <-time.After(10 * time.Millisecond):
+					var m runtime.MemStats
+					runtime.ReadMemStats(&m)
+					most = max(most, m.HeapInuse)
+				}
+			}
+		})
+		o := ImageOptions{Options: Options{Name: "photos"}}
+		s, err := o.survey(b.Context(), url, b.TempDir())
+		if err != nil {
+			b.Fatal(err)
+		}
+		r, err := s.plan(nil)
+		if err != nil {
+			b.Fatal(err)
+		}
+		r.makePlan()
+		close(done)
+		sampling.Wait()
+		b.ReportMetric(float64(most)/1e6, "peak-MB")
+		b.ReportMetric(float64(heap()-before)/keys, "B/picture")
+		runtime.KeepAlive(r)
+	}
+}
