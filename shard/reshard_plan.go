@@ -198,6 +198,9 @@ func (p *ReshardPlan) Parts() int { return len(p.planned.Parts) }
 // Shards is how many shards the set will have, of all splits; they count from 0.
 func (p *ReshardPlan) Shards() int { return p.before[len(p.layout)] }
 
+// Records is how many records the inputs hold, and the set will.
+func (p *ReshardPlan) Records() int64 { return p.base[len(p.layout)] }
+
 // Kept is how many of the shards an earlier run of the same plan has made. Read
 // deals nothing to them.
 func (p *ReshardPlan) Kept() int {

@@ -106,7 +106,11 @@ func (p *ReshardPlan) unchanged(number int, file storage.File) error {
 		return err
 	}
 	was := p.planned.Request.Inputs[number]
-	if st.Size() != was.Size || st.ModTime().UnixNano() != was.ModTime {
+	version := ""
+	if object, ok := st.Sys().(storage.Object); ok {
+		version = object.Version
+	}
+	if st.Size() != was.Size || st.ModTime().UnixNano() != was.ModTime || version != was.Version {
 		return changedInput(p.files[number].Path)
 	}
 	return nil
