@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // Main runs the command with the process's arguments, and returns the exit code.
@@ -32,6 +34,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 
 // runWith is run with an engine.
 func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Writer) int {
+	for i, arg := range args {
+		args[i] = storage.Local(arg) // file:///a is /a, also of what is written
+	}
 	out := &resultWriter{w: stdout}
 	root := newRootCommand(e)
 	if e != nil {

@@ -73,7 +73,7 @@ func UseCache(o CacheOptions) (close func(), err error) {
 	if !haveStores() {
 		return func() {}, nil
 	}
-	c := &cache{dir: local(o.Dir), limit: o.Size, note: o.Note}
+	c := &cache{dir: Local(o.Dir), limit: o.Size, note: o.Note}
 	if err := c.prepare(); err != nil {
 		return nil, fmt.Errorf("cache of objects: %w", err)
 	}

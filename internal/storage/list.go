@@ -52,7 +52,7 @@ func Entries(p string) iter.Seq2[fs.DirEntry, error] {
 	return func(yield func(fs.DirEntry, error) bool) {
 		u, remote := parse(p)
 		if !remote {
-			entries, err := os.ReadDir(local(p))
+			entries, err := os.ReadDir(Local(p))
 			if err != nil {
 				yield(nil, err)
 				return
@@ -107,7 +107,7 @@ func (u url) entries(ctx context.Context) iter.Seq2[info, error] {
 // ReadDir lists a folder in the order of names.
 func ReadDir(p string) ([]fs.DirEntry, error) {
 	if !Remote(p) {
-		return os.ReadDir(local(p))
+		return os.ReadDir(Local(p))
 	}
 	var entries []fs.DirEntry
 	for e, err := range Entries(p) {
@@ -123,7 +123,7 @@ func ReadDir(p string) ([]fs.DirEntry, error) {
 // A * in a URL stays between slashes, as in a path.
 func Glob(pattern string) ([]string, error) {
 	if !Remote(pattern) {
-		return filepath.Glob(local(pattern))
+		return filepath.Glob(Local(pattern))
 	}
 	files, folders, err := GlobKinds(pattern)
 	if err != nil {
@@ -141,7 +141,7 @@ func GlobKinds(pattern string) (files, folders []string, err error) {
 	if remote {
 		return u.glob(context.Background())
 	}
-	matches, err := filepath.Glob(local(pattern))
+	matches, err := filepath.Glob(Local(pattern))
 	for _, p := range matches {
 		switch st, err := os.Stat(p); {
 		case err != nil:

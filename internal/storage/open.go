@@ -32,7 +32,7 @@ type File interface {
 func Open(ctx context.Context, p string) (File, error) {
 	u, remote := parse(p)
 	if !remote {
-		f, err := os.Open(local(p))
+		f, err := os.Open(Local(p))
 		if err != nil {
 			return nil, err // and no File that holds nil
 		}
@@ -50,7 +50,7 @@ func Open(ctx context.Context, p string) (File, error) {
 func Stat(p string) (fs.FileInfo, error) {
 	u, remote := parse(p)
 	if !remote {
-		return os.Stat(local(p))
+		return os.Stat(Local(p))
 	}
 	i, err := stat(context.Background(), u)
 	if err != nil {

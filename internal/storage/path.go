@@ -51,9 +51,9 @@ func parse(p string) (u url, ok bool) {
 	return u, true
 }
 
-// local returns the path of a local file without the file:// that it may begin
+// Local returns the path of a local file without the file:// that it may begin
 // with.
-func local(p string) string {
+func Local(p string) string {
 	if rest, ok := strings.CutPrefix(p, "file://"); ok && strings.HasPrefix(rest, "/") {
 		return filepath.FromSlash(rest)
 	}
@@ -72,7 +72,7 @@ func CheckOutput(p string) error {
 	if u, ok := parse(p); ok {
 		return fmt.Errorf("%v: this is not done in object storage: write into a folder here, and copy that", u)
 	}
-	if path := local(p); path != p {
+	if path := Local(p); path != p {
 		return fmt.Errorf("%s: give %s, without file://, for what is written", p, path)
 	}
 	return nil
@@ -84,7 +84,7 @@ func Join(dir string, names ...string) string {
 		u.name = strings.TrimPrefix(path.Join(append([]string{"/", u.name}, names...)...), "/")
 		return u.String()
 	}
-	all := []string{local(dir)}
+	all := []string{Local(dir)}
 	for _, name := range names {
 		all = append(all, filepath.FromSlash(name))
 	}
@@ -97,7 +97,7 @@ func Dir(p string) string {
 		u.name = strings.TrimPrefix(path.Dir("/"+u.name), "/")
 		return u.String()
 	}
-	return filepath.Dir(local(p))
+	return filepath.Dir(Local(p))
 }
 
 // Clean returns the shortest path that names the same.
@@ -105,7 +105,7 @@ func Clean(p string) string {
 	if u, ok := parse(p); ok {
 		return u.String()
 	}
-	return filepath.Clean(local(p))
+	return filepath.Clean(Local(p))
 }
 
 // Rel returns a path that leads from dir to p, as filepath.Rel does. None leads
@@ -115,7 +115,7 @@ func Rel(dir, p string) (string, error) {
 	to, ok := parse(p)
 	switch {
 	case !remote && !ok:
-		return filepath.Rel(local(dir), local(p))
+		return filepath.Rel(Local(dir), Local(p))
 	case from.scheme != to.scheme || from.host != to.host:
 		return "", fmt.Errorf("%s does not lie in %s", p, dir)
 	}
@@ -130,5 +130,5 @@ func Base(p string) string {
 		}
 		return path.Base(u.name)
 	}
-	return filepath.Base(local(p))
+	return filepath.Base(Local(p))
 }
