@@ -41,12 +41,8 @@ func makeShards(ctx context.Context, w *command.Work) error {
 	here := fn.lend(w.Job) // for workers in this process
 	defer fn.takeBack()
 
-	p := sdk.NewPipeline()
-	s := p.Root().Scope("convert")
-	// Dealt out anew behind Create, so that they are not all where they come from.
-	sdk.ParDo0(s, fn, sdk.Reshuffle(s, sdk.CreateList(s, w.Job.Todo())))
 	progress := w.Job.Progress()
-	counts, err := execute(ctx, p, func(counts map[string]int64) {
+	counts, err := execute(ctx, pipeline(fn, w.Job.Todo()), func(counts map[string]int64) {
 		if !jobopts.IsLoopback() { // otherwise this process counts
 			progress.Done.Store(counts["samples"])
 			progress.Errors.Store(counts["errors"])
@@ -64,6 +60,15 @@ func makeShards(ctx context.Context, w *command.Work) error {
 		w.Note(fmt.Sprintf("the runner counted %d shards, %d samples, %d errors and %d bytes", counts["shards"], counts["samples"], counts["errors"], counts["bytes"]))
 	}
 	return nil
+}
+
+// pipeline has shards made by their numbers.
+func pipeline(fn *shardMaker, numbers []int) *sdk.Pipeline {
+	p := sdk.NewPipeline()
+	s := p.Root().Scope("convert")
+	// Dealt out anew behind Create, so that they are not all where they come from.
+	sdk.ParDo0(s, fn, sdk.Reshuffle(s, sdk.CreateList(s, numbers)))
+	return p
 }
 
 // shardMaker makes shards by their numbers. What is exported of it travels to

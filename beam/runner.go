@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"runtime"
 	"strings"
@@ -71,6 +72,12 @@ func jobServer(ctx context.Context) (jobpb.JobServiceClient, func(), error) {
 		server, err := inProcess()
 		return server, func() {}, err
 	}
+	// One that is not there says so at once; gRPC would wait for it.
+	knock, err := (&net.Dialer{Timeout: dialTime}).DialContext(ctx, "tcp", *jobopts.Endpoint)
+	if err != nil {
+		return nil, nil, err
+	}
+	_ = knock.Close()
 	connection, err := grpcx.Dial(ctx, *jobopts.Endpoint, dialTime)
 	if err != nil {
 		return nil, nil, err
@@ -80,7 +87,7 @@ func jobServer(ctx context.Context) (jobpb.JobServiceClient, func(), error) {
 
 // How long job servers have to answer, and how often they are asked for counters.
 const (
-	dialTime   = time.Minute
+	dialTime   = 20 * time.Second
 	cancelTime = 10 * time.Second
 	watchEvery = time.Second
 )
