@@ -246,8 +246,11 @@ func (t *tables) scan(ctx context.Context, o *CSVOptions, out string) error {
 	return nil
 }
 
-// path is where the file lies on this machine.
+// path is where the file lies, on this machine or in a store.
 func (f *csvFile) path() string {
+	if storage.Remote(f.src.Name()) {
+		return storage.Clean(f.src.Name())
+	}
 	abs, err := filepath.Abs(f.src.Name())
 	if err != nil {
 		return f.src.Name()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -17,6 +18,9 @@ import (
 func (r *run) checkDepfile() error {
 	if r.Depfile == "" {
 		return nil
+	}
+	if storage.Remote(r.dir.Path()) {
+		return optionError("depfile", "make and ninja know nothing of %s: a set in an object store is no target for them", r.dir.Path())
 	}
 	st, err := os.Stat(filepath.Dir(r.Depfile))
 	if err == nil && !st.IsDir() {

@@ -49,8 +49,9 @@ type folder interface {
 	// list returns the names of the files in a folder, without it. One that is not
 	// there holds none.
 	list(folder string) ([]string, error)
-	// stamp returns what a file is known by; not ok for what is no file.
-	stamp(name string) (s stamp, ok bool)
+	// stamp returns what a file is known by. For what is no file its error unwraps to
+	// fs.ErrNotExist.
+	stamp(name string) (stamp, error)
 	// stamps returns what stamp does for many names, of those that are there.
 	stamps(names []string) (map[string]stamp, error)
 	// atOnce is how many small files are read at a time.

@@ -205,18 +205,21 @@ func (l *localFolder) list(folder string) ([]string, error) {
 	return names, nil
 }
 
-func (l *localFolder) stamp(name string) (stamp, bool) {
+func (l *localFolder) stamp(name string) (stamp, error) {
 	st, err := os.Stat(l.join(name))
-	if err != nil || !st.Mode().IsRegular() {
-		return stamp{}, false
+	if err == nil && !st.Mode().IsRegular() {
+		err = &fs.PathError{Op: "stat", Path: l.join(name), Err: fs.ErrNotExist}
 	}
-	return stamp{bytes: st.Size(), modTime: st.ModTime().UnixNano()}, true
+	if err != nil {
+		return stamp{}, err
+	}
+	return stamp{bytes: st.Size(), modTime: st.ModTime().UnixNano()}, nil
 }
 
 func (l *localFolder) stamps(names []string) (map[string]stamp, error) {
 	found := make(map[string]stamp, len(names))
 	for _, name := range names {
-		if s, ok := l.stamp(name); ok {
+		if s, err := l.stamp(name); err == nil {
 			found[name] = s
 		}
 	}

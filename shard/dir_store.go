@@ -242,12 +242,15 @@ func stampOf(is storage.Object) stamp {
 	return stamp{bytes: is.Size, modTime: is.ModTime.Unix() * 1e9, version: is.Version}
 }
 
-func (f *storeFolder) stamp(name string) (stamp, bool) {
+func (f *storeFolder) stamp(name string) (stamp, error) {
 	is, err := f.stat(name)
-	if err != nil || is == nil {
-		return stamp{}, false
+	if err == nil && is == nil {
+		err = f.failed("look at", name, fs.ErrNotExist)
 	}
-	return stampOf(*is), true
+	if err != nil {
+		return stamp{}, err
+	}
+	return stampOf(*is), nil
 }
 
 func (f *storeFolder) stamps(names []string) (map[string]stamp, error) {

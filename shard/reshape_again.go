@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"io/fs"
 	"maps"
 	"path/filepath"
 	"slices"
@@ -325,9 +324,9 @@ func (r *reshaping) record(m *Manifest, sub string, dir *Dir) error {
 	s := finishedSet{Sub: sub, Manifest: hashText(data)}
 	for _, split := range m.Splits {
 		for _, info := range split.Shards {
-			is, ok := dir.at.stamp(info.File)
-			if !ok {
-				return &fs.PathError{Op: "look at the shard", Path: dir.join(info.File), Err: fs.ErrNotExist}
+			is, err := dir.at.stamp(info.File)
+			if err != nil {
+				return err
 			}
 			s.Times = append(s.Times, is.modTime)
 			if is.version != "" {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"slices"
@@ -157,9 +158,12 @@ func (d *Dir) AllDone(ctx context.Context, files []string, content bool) ([]*Don
 	if err != nil {
 		return nil, err
 	}
-	known := func(name string) (stamp, bool) {
+	known := func(name string) (stamp, error) {
 		s, ok := stamps[name]
-		return s, ok
+		if !ok {
+			return s, fs.ErrNotExist
+		}
+		return s, nil
 	}
 	all := make([]*Done, len(files))
 	var g errgroup.Group
@@ -177,13 +181,13 @@ func (d *Dir) AllDone(ctx context.Context, files []string, content bool) ([]*Don
 	return all, ctx.Err()
 }
 
-func (d *Dir) done(file string, content bool, look func(name string) (stamp, bool)) *Done {
+func (d *Dir) done(file string, content bool, look func(name string) (stamp, error)) *Done {
 	done := new(Done)
 	if !d.readState(stateOf(file), done) || done.File != file {
 		return nil
 	}
-	is, ok := look(file)
-	if !ok || is.bytes != done.Bytes {
+	is, err := look(file)
+	if err != nil || is.bytes != done.Bytes {
 		return nil
 	}
 	if (content || is != stamp{done.Bytes, done.ModTime, done.Version}) && !d.HasContent(done.Info) {
@@ -223,12 +227,15 @@ func (d *Dir) Remembered(source string, yield func(Input)) {
 
 // PutDone records a finished shard. It fills in the times and versions.
 func (d *Dir) PutDone(done *Done) error {
-	is, ok := d.at.stamp(done.File)
-	if !ok {
-		return &fs.PathError{Op: "look at the shard", Path: d.join(done.File), Err: fs.ErrNotExist}
+	is, err := d.at.stamp(done.File)
+	if err != nil {
+		return err
 	}
 	done.ModTime, done.Version = is.modTime, is.version
-	index, _ := d.at.stamp(indexName(done.File))
+	index, err := d.at.stamp(indexName(done.File))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	done.IndexBytes, done.IndexModTime, done.IndexVersion = index.bytes, index.modTime, index.version
 	return d.putState(stateOf(done.File), done)
 }

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/size"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // printOutputs prints the paths of a set's files, each with a line break or a
@@ -22,7 +22,7 @@ func printOutputs(w io.Writer, out string, names []string, nul bool) error {
 	}
 	var b []byte
 	for _, name := range names {
-		b = append(append(b, filepath.Join(out, filepath.FromSlash(name))...), end)
+		b = append(append(b, storage.Join(out, name)...), end)
 	}
 	_, err := w.Write(b)
 	return err

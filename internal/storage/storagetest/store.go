@@ -23,7 +23,7 @@ import (
 // the large clouds are: what was written before is seen.
 type Store struct {
 	// Fault is called before each request, with its kind ("list", "stat", "open",
-	// "create", "write", "commit" or "remove") and the object's name, if it is not nil.
+	// "create", "write", "commit", "abort" or "remove") and the object's name, if it is not nil.
 	// What it returns is the request's answer.
 	Fault func(kind, name string) error
 	// Lost is called behind each commit that has been done, if it is not nil. What it
@@ -268,6 +268,12 @@ func (u *upload) commit() (storage.Object, error) {
 }
 
 func (u *upload) Abort() {
+	u.store.mu.Lock()
+	_, open := u.store.open[u]
+	u.store.mu.Unlock()
+	if !open || u.store.fault("abort", u.name) != nil {
+		return
+	}
 	u.store.mu.Lock()
 	defer u.store.mu.Unlock()
 	delete(u.store.open, u)
