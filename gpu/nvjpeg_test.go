@@ -68,6 +68,9 @@ func TestNVJPEGBesideTurbo(t *testing.T) {
 	var names []string
 	for _, size := range [][2]int{{64, 48}, {500, 375}, {17, 33}, {1, 1}, {1920, 1080}} {
 		for _, subsampling := range []string{"420", "422", "440", "444", "gray"} {
+			if size[0] > 1000 && subsampling != "420" {
+				continue
+			}
 			p := nvjpeg.Picture{Data: encoded(t, codec, rng, size[0], size[1], subsampling)}
 			info, err := decoder.Parse(p.Data)
 			if err != nil {

@@ -1,6 +1,7 @@
 package backendtest
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -44,12 +45,13 @@ func (m *maker) jpeg() (data []byte, orientation int, gray bool) {
 	orientation = 1
 	if m.chance(0.5) {
 		orientation = 1 + m.r.IntN(8)
-		data = slices.Insert(data, 2, exif(byte(orientation))...)
+		data = Turned(data, orientation)
 	}
 	return data, orientation, gray
 }
 
-// exif is a segment that says how a picture is to be turned.
-func exif(orientation byte) []byte {
-	return append([]byte("\xFF\xE1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00"), orientation, 0, 0, 0, 0, 0, 0)
+// Turned returns a JPEG with an EXIF segment that says how it is to be turned, 1 to 8.
+func Turned(data []byte, orientation int) []byte {
+	exif := append([]byte("\xFF\xE1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00"), byte(orientation), 0, 0, 0, 0, 0, 0)
+	return slices.Insert(bytes.Clone(data), 2, exif...)
 }
