@@ -44,7 +44,7 @@ type Coded struct {
 }
 
 // Read makes the picture that of a file, found whole by a walk over all of its data ([Codec.Check]):
-// decoders on GPUs forgive too much. The bytes must stay as they are until the tasks with
+// decoders on GPUs forgive too much. All fields are zero then. The bytes must stay as they are until the tasks with
 // it are done, and the codec decodes it where no backend does. Errors wrap one of the
 // package's sentinels; for other formats than JPEG that is ErrUnsupported.
 func (j *Coded) Read(c *Codec, data []byte) error {

@@ -1,12 +1,13 @@
 // Package gpu does augment's work on NVIDIA GPUs: crops, resizes, flips, turns,
-// colours, normalisation, with the bytes of the CPU.
+// colours, normalisation, with the bytes of the CPU; and decodes JPEGs, if asked to, with
+// nvJPEG, to its own.
 //
 //	backend, err := gpu.Open(gpu.Options{Note: func(s string) { log.Print(s) }})
 //	if err != nil {
 //		return err // no driver, no GPU, built without CUDA: one sentence
 //	}
 //	defer backend.Close()
-//	for batch := range batches { // []*augment.Task: decoded pictures, draws, sizes
+//	for batch := range batches { // []*augment.Task: pictures, draws, sizes
 //		if err := backend.Render(batch); err != nil {
 //			return err
 //		}
@@ -15,7 +16,7 @@
 //		}
 //	}
 //
-// Batches in, batches out: a [Backend] takes decoded pictures of any sizes and
+// Batches in, batches out: a [Backend] takes pictures of any sizes, decoded or as JPEGs, and
 // hands back pixels, planes for a JPEG encoder, or normalised floats with channels last or first.
 // Several goroutines may have a batch under way each; copies of one overlap the
 // kernels of another ([Options.Streams]). A batch of 16 or more is worth a GPU's while.
@@ -27,6 +28,34 @@
 // arithmetic that nothing contracts. What has no kernel (JPEG artefacts) or no
 // room on the GPU is done on the CPU, picture by picture, and counted in
 // [Stats]. When the GPU fails, the CPU goes on.
+//
+// # JPEGs
+//
+// A task may have an encoded picture ([augment.Coded]), which was walked over for damage first: nvJPEG
+// forgives too much. With [Options.Decode] nvJPEG decodes it into the GPU's memory, and the kernels go on
+// from there. What it is not asked for because of its header ([augment.Info.Usual]), what it refuses, and what lacks memory or
+// a GPU that works, is decoded by the task's codec; Coded.Decoder says who it was, and
+// Coded.Stranded that it should have been nvJPEG. Pixels are nvJPEG's, within a
+// tolerance of the codec's; [Backend.Decoder] names all that decides them.
+//
+//	backend, err := gpu.Open(gpu.Options{Decode: true})
+//	if errors.Is(err, gpu.ErrNoNVJPEG) {
+//		backend, err = gpu.Open(gpu.Options{}) // tasks' codecs decode
+//	}
+//	…
+//	task := &augment.Task{Coded: new(augment.Coded), Resize: &spec, Form: augment.FloatPlanes}
+//	if err := task.Coded.Read(codec, file); err != nil { // file stays as it is until Render returned
+//		return err // damaged, or not a JPEG: then give a decoded Image
+//	}
+//	err = backend.Render([]*augment.Task{task, …})
+//
+// Tasks, with the memory of their results and of their Coded, belong to the caller again when Render returned, and are best
+// used again for other pictures. Coded.Read anew, and Image and Planes set to nil, is all
+// that takes. Files and tasks are only read from while Render is under way; a Backend
+// keeps nothing of them. Its own memory, on the GPU and pinned, grows to the largest batch
+// and is given back by Close.
+//
+// # Builds
 //
 // CUDA is in programs built with the tag cuda, on Linux on amd64 with cgo (`make gpu`);
 // they start without a driver, too. In all others the package is the same, and

@@ -43,3 +43,35 @@ func Example() {
 		fmt.Println(task.Channels, task.ResultHeight, task.ResultWidth, len(task.Floats))
 	}
 }
+
+// JPEGs become batches of floats without being decoded on the CPU, where there is a GPU with
+// nvJPEG. All else is the same without.
+func Example_jpeg() {
+	codec, err := augment.NewCodec(augment.CodecOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	backend, err := gpu.Open(gpu.Options{Decode: true, Required: true})
+	if err != nil {
+		log.Fatal(err) // one sentence; augment.CPU{} would do
+	}
+	defer backend.Close()
+
+	files := [][]byte{ /* JPEGs */ }
+	batch := make([]*augment.Task, 0, len(files))
+	for _, file := range files {
+		picture := new(augment.Coded)
+		if err := picture.Read(codec, file); err != nil {
+			log.Print(err) // damaged: left out
+			continue
+		}
+		picture.Channels = 3
+		batch = append(batch, &augment.Task{Coded: picture, Resize: &augment.ResizeSpec{Square: 224, Antialias: true}, Form: augment.FloatPlanes})
+	}
+	if err := backend.Render(batch); err != nil {
+		log.Fatal(err)
+	}
+	for _, task := range batch {
+		fmt.Println(task.Coded.Decoder, len(task.Floats), task.Err)
+	}
+}

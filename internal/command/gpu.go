@@ -51,7 +51,11 @@ func newGPUCommand() *cobra.Command {
 		Long: `Say which NVIDIA driver and GPUs there are, how much of their memory is free,
 whether they can be used and what nvJPEG has for them; or why not. It is no
 failure when there is none: all that a GPU does, the processor does too, with the
-same bytes.`,
+same bytes but for what nvJPEG decodes.
+
+A GPU is for heavy policies, many copies of each picture and floats, or, with
+convert images --gpu-decode, for decoding. Where JPEGs are only resized and encoded
+again, the processor spends its time on JPEG, and a GPU is not worth it.`,
 		Args:              noArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
