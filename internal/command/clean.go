@@ -1,0 +1,86 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/size"
+	"github.com/tfrec/tfrec/shard"
+)
+
+func newCleanCommand() *cobra.Command {
+	var o shard.CleanOptions
+	cmd := &cobra.Command{
+		Use:     "clean OUT...",
+		GroupID: groupOther,
+		Short:   "List, or remove, what killed runs left in their folders",
+		Long: `List what runs that were killed left in their output folders, and with --force
+remove it: files below .tfrec that have no name yet and, in object stores, uploads
+that were neither finished nor given up, which cost money and show in no list of
+objects, and claims of dead processes.
+
+Nothing else is ever removed: of uploads, those alone of files that the folder's
+manifest or state names. The next run into the folder does the same; this is for
+folders that get none.
+
+Fails where a run is at work. In an object store it may take a minute to tell a
+run that is dead from one that is alive.`,
+		Example: `  tfrec clean out/
+  tfrec clean --force s3://bucket/sets/flowers`,
+		Args: minArgs("OUT..."),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			stderr := cmd.ErrOrStderr()
+			if !quietFlag(cmd) {
+				o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+			}
+			var result struct {
+				Folders []*shard.CleanReport `json:"folders"`
+			}
+			result.Folders = []*shard.CleanReport{}
+			var failed error
+			for _, out := range args {
+				report, err := shard.Clean(cmd.Context(), out, o)
+				if err != nil {
+					failed = errors.Join(failed, err)
+					continue
+				}
+				if !jsonFlag(cmd) {
+					printLeftovers(cmd.OutOrStdout(), report)
+				}
+				report.Dir = shard.Readable(report.Dir)
+				for i := range report.Left {
+					report.Left[i].Name = shard.Readable(report.Left[i].Name)
+				}
+				result.Folders = append(result.Folders, report)
+			}
+			if jsonFlag(cmd) {
+				failed = errors.Join(failed, printJSON(cmd, result))
+			}
+			return failed
+		},
+	}
+	cmd.Flags().BoolVar(&o.Remove, "force", false, "remove what is listed")
+	return cmd
+}
+
+// printLeftovers prints a line for each thing that is left in a folder, and a summary.
+func printLeftovers(w io.Writer, r *shard.CleanReport) {
+	for _, l := range r.Left {
+		takes := "-"
+		if l.Bytes > 0 {
+			takes = size.Format(l.Bytes)
+		}
+		fmt.Fprintf(w, "%-9s  %s  %9s  %s\n", l.Kind, l.Begun.Local().Format("2006-01-02 15:04"), takes, l.Name)
+	}
+	switch {
+	case len(r.Left) == 0:
+		fmt.Fprintf(w, "%s: nothing is left of killed runs\n", r.Dir)
+	case r.Removed:
+		fmt.Fprintf(w, "%s: %s removed\n", r.Dir, count(int64(len(r.Left)), "leftover"))
+	default:
+		fmt.Fprintf(w, "%s: %s; --force removes them\n", r.Dir, count(int64(len(r.Left)), "leftover"))
+	}
+}

@@ -1,0 +1,196 @@
+package shard
+
+import (
+	"errors"
+	"io/fs"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/claim"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/storage/storagetest"
+)
+
+const oneShard = "a-train.tfrecord-00000-of-00001"
+
+func openStored(t *testing.T, url string, o DirOptions) *Dir {
+	t.Helper()
+	d, err := OpenDir(t.Context(), url, o)
+	check(t, err)
+	t.Cleanup(func() { d.Close() })
+	return d
+}
+
+// begin writes a shard up to its Commit.
+func begin(t *testing.T, d *Dir, records ...string) *Writer {
+	t.Helper()
+	w, err := d.Create(oneShard, WriterOptions{})
+	check(t, err)
+	t.Cleanup(w.Abort)
+	for _, r := range records {
+		check(t, w.WriteRecord([]byte(r)))
+	}
+	return w
+}
+
+// Two who write the same shard in spite of all claims: where it is the same, both are
+// content, and otherwise the second is told, and the first one's stays.
+func TestWritersRace(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		first, second []string
+		old           bool // both are to replace a shard that was there
+		fails         bool
+	}{
+		{"the same", []string{"x", "y"}, []string{"x", "y"}, false, false},
+		{"other bytes", []string{"x", "y"}, []string{"x", "z"}, false, true},
+		{"another size", []string{"x", "y"}, []string{"x"}, false, true},
+		{"the same over an old one", []string{"x", "y"}, []string{"x", "y"}, true, true},
+		{"other bytes over an old one", []string{"x", "y"}, []string{"z"}, true, true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			store, url := storeOf(t)
+			d := openStored(t, url, DirOptions{Join: true})
+			if c.old {
+				write(t, d, oneShard, WriterOptions{}, "old")
+			}
+			first, second := begin(t, d, c.first...), begin(t, openStored(t, url, DirOptions{Join: true}), c.second...)
+			info, err := first.Commit()
+			check(t, err)
+			_, err = second.Commit()
+			if c.fails != (err != nil) || err != nil && (!errors.Is(err, errOtherWriter) || !strings.Contains(err.Error(), url)) {
+				t.Errorf("the second: %v", err)
+			}
+			if !d.HasContent(info) || !d.HasIndex(oneShard) {
+				t.Error("the first one's shard or index is another now")
+			}
+			if left := uploads(store); len(left) > 0 {
+				t.Errorf("left behind: %q", left)
+			}
+		})
+	}
+}
+
+// A process whose claim somebody else took for a dead one's publishes nothing more.
+func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
+	store, url := storeOf(t)
+	d := openStored(t, url, DirOptions{})
+	w := begin(t, d, "x")
+	for _, name := range store.Names() {
+		if strings.HasPrefix(name, claimsDir) {
+			check(t, store.Remove(t.Context(), name))
+		}
+	}
+	time.Sleep(claim.Renew + claim.Renew/2)
+	if _, err := w.Commit(); !errors.Is(err, claim.ErrLost) {
+		t.Errorf("commit: %v", err)
+	}
+	if err := d.Put(ManifestFile, []byte("{}")); !errors.Is(err, claim.ErrLost) {
+		t.Errorf("put: %v", err)
+	}
+	if err := d.Remove(ManifestFile); !errors.Is(err, claim.ErrLost) {
+		t.Errorf("remove: %v", err)
+	}
+	d.Close()
+	if names := store.Names(); len(names) > 0 {
+		t.Errorf("there is %q", names)
+	}
+}
+
+// killed has a store refuse all that comes, as it looks to others when a process dies,
+// and returns what lets others in.
+func killed(store *storagetest.Store) (others func()) {
+	store.Fault = func(string, string) error { return fs.ErrPermission }
+	return func() { store.Fault = nil }
+}
+
+func TestCleanTellsAndRemoves(t *testing.T) {
+	store, url := storeOf(t)
+	url += "/set"
+	store.Put("set/foreign", []byte("x"))
+	theirs, err := store.Create(t.Context(), "set/foreign-upload", storage.CreateOptions{})
+	check(t, err)
+	defer theirs.Abort()
+
+	d, err := OpenDir(t.Context(), url, DirOptions{})
+	check(t, err)
+	check(t, d.PutRun(&Run{Files: []string{oneShard, indexName(oneShard)}}))
+	w := begin(t, d, "x")
+	if _, err := Clean(t.Context(), url, CleanOptions{}); !errors.Is(err, ErrBusy) {
+		t.Errorf("beside a living run: %v, want ErrBusy", err)
+	}
+	others := killed(store)
+	w.Abort()
+	d.Close()
+	others()
+
+	kinds := func(r *CleanReport) (kinds []string) {
+		for _, l := range r.Left {
+			kinds = append(kinds, l.Kind)
+		}
+		slices.Sort(kinds)
+		return slices.Compact(kinds)
+	}
+	report, err := Clean(t.Context(), url, CleanOptions{})
+	check(t, err)
+	if got := kinds(report); !slices.Equal(got, []string{LeftClaim, LeftUpload}) || report.Removed || len(uploads(store)) != 3 {
+		t.Errorf("found %+v, and there is %q", report, uploads(store))
+	}
+	if report, err = Clean(t.Context(), url, CleanOptions{Remove: true}); err != nil || len(report.Left) != 2 || !report.Removed {
+		t.Errorf("removing: %+v, %v", report, err)
+	}
+	if report, err = Clean(t.Context(), url, CleanOptions{Remove: true}); err != nil || len(report.Left) > 0 || report.Removed {
+		t.Errorf("again: %+v, %v", report, err)
+	}
+	if left := uploads(store); !slices.Equal(left, []string{"set/foreign-upload"}) {
+		t.Errorf("uploads that are left: %q", left)
+	}
+	if names := store.Names(); !slices.Equal(names, []string{"set/" + runFile, "set/foreign"}) {
+		t.Errorf("objects that are left: %q", names)
+	}
+}
+
+func TestCleanOnTheDisk(t *testing.T) {
+	out := t.TempDir()
+	d, err := OpenDir(t.Context(), out, DirOptions{})
+	check(t, err)
+	begin(t, d, "x")
+	if _, err := Clean(t.Context(), out, CleanOptions{}); !errors.Is(err, ErrBusy) {
+		t.Errorf("beside a living run: %v, want ErrBusy", err)
+	}
+	d.Close()
+	before := namesIn(t, out)
+	report, err := Clean(t.Context(), out, CleanOptions{})
+	check(t, err)
+	if len(report.Left) != 2 || report.Left[0].Kind != LeftTemporary || !slices.Equal(namesIn(t, out), before) {
+		t.Errorf("found %+v", report)
+	}
+	report, err = Clean(t.Context(), out, CleanOptions{Remove: true})
+	check(t, err)
+	if left := namesIn(t, out); !report.Removed || !slices.Equal(left, []string{StateDir, lockFile}) {
+		t.Errorf("%+v, and there is %v", report, left)
+	}
+	if _, err := Clean(t.Context(), out+"/nowhere", CleanOptions{}); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("of no folder: %v", err)
+	}
+}
+
+// Work in progress lies on this machine, and goes.
+func TestScratchOfAStore(t *testing.T) {
+	temp := t.TempDir()
+	t.Setenv("TMPDIR", temp)
+	_, url := storeOf(t)
+	d := openStored(t, url, DirOptions{})
+	f, err := d.TempFile("work")
+	check(t, err)
+	if _, err := f.Write([]byte("x")); err != nil {
+		t.Error(err)
+	}
+	f.Close()
+	d.Close()
+	if left := namesIn(t, temp); len(left) > 0 {
+		t.Errorf("left behind: %q", left)
+	}
+}
