@@ -27,7 +27,9 @@ type ReshapeOptions struct {
 	// Seed of every random choice.
 	Seed uint64
 	// Memory bounds what sorting and shuffling hold, in bytes; beyond it, disk
-	// space in OUT is used. At least 1 MB. Default: 256 MiB. A record that is larger
+	// space in OUT is used, or in the system's folder for temporary files when OUT
+	// is in an object store. There, each open shard takes 8 MiB more, of which there
+	// are up to 16 or Workers, and what is on its way up to 128 MiB. At least 1 MB. Default: 256 MiB. A record that is larger
 	// is held once beside that.
 	Memory int64
 	// Workers is how many goroutines check and look at records. Default: GOMAXPROCS.
@@ -38,7 +40,8 @@ type ReshapeOptions struct {
 	// Overwrite makes the set anew when one is in the folder, whatever it was made
 	// of, and takes away the old one's files, as its manifest names them, when the
 	// new one is whole. Default: the same set as before is up to date, and others
-	// are refused.
+	// are refused. In an object store, where that cannot be done whole or not at all,
+	// it is refused itself.
 	Overwrite bool
 
 	// Progress is counted up while the run goes on, if it is not nil.

@@ -6,9 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -131,35 +133,64 @@ func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
 // mustBeNew refuses a folder with anything in it but what a killed run of the
 // same verb named.
 func mustBeNew(out, verb string) error {
-	entries, err := storage.ReadDir(out)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil
-	case err != nil:
-		return err
-	}
 	dir := ViewDir(out)
-	ours := map[string]bool{StateDir: true}
-	if run := dir.Run(); run != nil {
-		var by string
-		if json.Unmarshal(run.Options[optionVerb], &by) != nil || by != verb {
-			return fmt.Errorf("%s holds what another run of tfrec left unfinished: finish that, remove the folder, or give another", out)
+	var ours map[string]bool
+	for name, err := range firstNames(out) {
+		if err != nil {
+			return err
 		}
-		for _, file := range run.Files {
-			first, _, _ := strings.Cut(file, "/")
-			ours[first] = true
+		if ours == nil {
+			ours = map[string]bool{StateDir: true}
+			if run := dir.Run(); run != nil {
+				var by string
+				if json.Unmarshal(run.Options[optionVerb], &by) != nil || by != verb {
+					return fmt.Errorf("%s holds what another run of tfrec left unfinished: finish that, remove the folder, or give another", out)
+				}
+				for _, file := range run.Files {
+					first, _, _ := strings.Cut(file, "/")
+					ours[first] = true
+				}
+			}
 		}
-	}
-	for _, e := range entries {
-		if !ours[e.Name()] || e.Name() == ManifestFile {
+		if !ours[name] || name == ManifestFile {
 			instead := ""
 			if verb != repairVerb && dir.Exists(ManifestFile) {
 				instead = orOverwrite(dir, "; --overwrite replaces the set that is there", "")
 			}
-			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new folder, or remove it%s", out, e.Name(), instead)
+			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new folder, or remove it%s", out, name, instead)
 		}
 	}
 	return nil
+}
+
+// firstNames yields the names of what lies in a folder, some of them again and again
+// when it is in a store: a folder there is what objects lie in, whatever a server says.
+// One that is not there holds nothing.
+func firstNames(path string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if !storage.Remote(path) {
+			entries, err := os.ReadDir(path)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				yield("", err)
+				return
+			}
+			for _, e := range entries {
+				if !yield(e.Name(), nil) {
+					return
+				}
+			}
+			return
+		}
+		for o, err := range storage.Walk(context.Background(), path) {
+			if errors.Is(err, fs.ErrNotExist) {
+				return
+			}
+			first, _, _ := strings.Cut(o.Name, "/")
+			if !yield(first, err) || err != nil {
+				return
+			}
+		}
+	}
 }
 
 // orOverwrite is what to do about a set that is in the way: none takes the place of
@@ -169,6 +200,28 @@ func orOverwrite(dir *Dir, here, inStore string) string {
 		return inStore
 	}
 	return here
+}
+
+// undoPatience is how long what an interrupted run wrote into a store is removed.
+// What is left then, the next run removes.
+const undoPatience = 30 * time.Second
+
+// undo removes what the run wrote. What is asked of a store ends with the run's
+// context, so that once that is done it takes another one.
+func (r *reshaping) undo(ctx context.Context) error {
+	if ctx.Err() == nil || !storage.Remote(r.dir.path) {
+		return discard(r.dir, r.files)
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoPatience)
+	defer cancel()
+	if err := r.dir.Close(); err != nil {
+		return err
+	}
+	dir, err := OpenDir(ctx, r.dir.path, DirOptions{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(discard(dir, r.files), dir.Close())
 }
 
 // discard removes the files that a run named, and what is recorded of it.

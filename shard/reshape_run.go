@@ -39,7 +39,7 @@ func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v 
 	}
 	defer r.dir.Close()
 	if err := r.run(ctx); err != nil {
-		return nil, errors.Join(err, discard(r.dir, r.files))
+		return nil, errors.Join(err, r.undo(ctx))
 	}
 	r.report.Seconds = time.Since(began).Seconds()
 	return &r.report, nil

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -26,7 +27,7 @@ func (r *reshaping) write(ctx context.Context) error {
 	switch {
 	case r.contiguous():
 		return r.copySpans(ctx)
-	case r.verb.order != nil || len(r.targets) > maxOpenShards:
+	case r.verb.order != nil || len(r.targets) > r.mostOpen():
 		return r.arrange(ctx)
 	}
 	out := newShardWriters(r)
@@ -61,6 +62,17 @@ func (r *reshaping) prepare() {
 // maxOpenShards is how many targets have a shard open at a time. Records for
 // more of them are put in order first. Tests change it.
 var maxOpenShards = 64
+
+// maxUploads is the same of targets in an object store, where each holds the part
+// that is being filled: 8 MiB.
+const maxUploads = 16
+
+func (r *reshaping) mostOpen() int {
+	if storage.Remote(r.dir.path) {
+		return min(maxUploads, maxOpenShards)
+	}
+	return maxOpenShards
+}
 
 // deal gives the blocks of the inputs with the targets of their records.
 func (r *reshaping) deal(ctx context.Context, s *stream, each func(*block), give func(*block) error) error {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 func newAugmentCommand() *cobra.Command {
@@ -209,6 +210,8 @@ func (o *previewOptions) check() error {
 		return usageError("-o is missing: name the PNG file to write")
 	case !strings.EqualFold(filepath.Ext(o.sheet), ".png"):
 		return usageError("-o %s: want a name that ends in .png", o.sheet)
+	case storage.Remote(o.sheet):
+		return storage.CheckOutput(o.sheet)
 	case o.copies < 1 || o.copies > maxPreviews:
 		return usageError("--copies %d: want 1 to %d", o.copies, maxPreviews)
 	case o.cell < 16 || o.cell > maxPreviewCell:

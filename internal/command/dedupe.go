@@ -34,7 +34,7 @@ of them is kept, in the order of the input, whatever splits they are in. Records
 that lack the feature of --by are kept.
 
 Records are told apart by hashes of 128 bits. What --memory does not hold of
-them lies in OUT meanwhile.`,
+them lies in OUT meanwhile, or for a URL in the system's temporary folder.`,
 		Example: `  tfrec dedupe out/ clean/
   tfrec dedupe train/ test/ clean/ --by image/filename --report dropped.jsonl`,
 		Annotations: map[string]string{faultsMean: damagedFaults},

@@ -31,7 +31,7 @@ func (f *reshapeFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&o.Name, "name", "", "dataset `name`: the first part of every shard's name (default: the inputs', else OUT's base name in snake case)")
 	compressionVar(fs, &o.Compression, "of the new shards: none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)")
 	f.addShards(fs)
-	fs.BoolVar(&o.Overwrite, "overwrite", false, "make the set again, in the place of the one in OUT, whatever that was made of")
+	fs.BoolVar(&o.Overwrite, "overwrite", false, "make the set again, in the place of the one in OUT, whatever that was made of; not in object storage")
 	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
 }
 
@@ -52,7 +52,7 @@ func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 		}
 		return err
 	})
-	textVar(fs, "memory", "256MiB", "SIZE", "memory for shuffling, sorting and telling records apart; beyond it, disk space in OUT is used", func(s string) (err error) {
+	textVar(fs, "memory", "256MiB", "SIZE", "memory for shuffling, sorting and telling records apart; beyond it, disk space in OUT is used, or for a URL in the system's temporary folder", func(s string) (err error) {
 		o.Memory, err = parseSize(s)
 		return err
 	})

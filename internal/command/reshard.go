@@ -27,7 +27,7 @@ arguments, of the files' names, and of the files.
 shards: any order is as likely as any other. --sort-by sorts them by the value of
 a feature. --group-by makes a set of the records of each value of a feature, in a
 folder of that name in OUT. What --memory does not hold of the records lies in
-OUT meanwhile.`,
+OUT meanwhile, or for a URL in the system's temporary folder.`,
 		Example: `  tfrec reshard out/ fewer/ --shards 8
   tfrec reshard 'old-*.tfrecord.gz' out/ --name birds --shuffle --seed 1
   tfrec reshard out/ sorted/ --sort-by image/width --records-per-shard 1000
