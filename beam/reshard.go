@@ -71,6 +71,9 @@ func spread(ctx context.Context, plan *shard.ReshardPlan, progress *shard.Reshap
 			progress.Bytes.Store(counts["bytes_read"] + counts["bytes"])
 		}
 	})
+	if err != nil && ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	return err
 }
 

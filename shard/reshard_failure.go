@@ -30,8 +30,8 @@ type storedDamage struct {
 
 // fail leaves an error for the run that planned, if it can.
 func (p *ReshardPlan) fail(ctx context.Context, err error) {
-	if errors.Is(err, context.Canceled) {
-		return // it is not what went wrong
+	if ctx.Err() != nil {
+		return // something else went wrong, or nothing
 	}
 	dir, joining := p.join(context.WithoutCancel(ctx))
 	if joining != nil {
