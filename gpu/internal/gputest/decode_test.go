@@ -205,6 +205,32 @@ func TestConvertFallsBack(t *testing.T) {
 	}
 }
 
+// TestConvertDecodesVariants has nvJPEG decode but those variants for which a step was drawn that is
+// the CPU's, whatever the workers, and whoever makes which shard.
+func TestConvertDecodesVariants(t *testing.T) {
+	fake := fakeDriver(t)
+	args := []string{"--augment", "random_resized_crop:40|hflip|color_jitter:0.4,0.4,0.4,0.1|one_of:p=0.3(jpeg:50..90)", "--copies", "2", "--encode", "png", "--gpu", "on", "--gpu-decode"}
+	one := convertPhotos(t, fake, "", append(args, "--workers", "1")...)
+	if one.code != 0 || !strings.Contains(one.stderr, " on the CPU (jpeg ") {
+		t.Fatalf("exit %d: %s", one.code, one.stderr)
+	}
+	by := decodedBy(t, one.out)
+	if by["nvjpeg hardware"] < 40 || by["nvjpeg hardware"]+by["tfrec 1"] != 80 || by["tfrec 1"] < 5 {
+		t.Errorf("decoded by %v", by)
+	}
+	tasks := t.TempDir()
+	for _, task := range []string{"1", "0"} {
+		if got := convertTo(t, tasks, fake, "", append(args, "--workers", "3", "--tasks", "2", "--task", task)...); got.code != 0 {
+			t.Fatalf("task %s: exit %d: %s", task, got.code, got.stderr)
+		}
+	}
+	if got := convertTo(t, tasks, t.TempDir(), "", append(args, "--tasks", "2", "--task", "0")...); got.code != 1 {
+		t.Errorf("a task without a GPU: exit %d: %s", got.code, got.stderr)
+	}
+	tfrec(t, fake, nil, "finalize", tasks)
+	sameFiles(t, files(t, tasks), files(t, one.out))
+}
+
 // TestConvertDecodersDoNotMix refuses to finish with one decoder what another one began, and says what
 // to give.
 func TestConvertDecodersDoNotMix(t *testing.T) {
