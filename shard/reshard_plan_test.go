@@ -439,3 +439,40 @@ func TestPlansRefuse(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestPlansWriteIntoStores has a store get the objects that a folder gets as files,
+// after a run that ended early, too.
+func TestPlansWriteIntoStores(t *testing.T) {
+	ctx := context.Background()
+	file := exampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 2000, withLabels)
+	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 3, Memory: leastMemory, Name: "x"}, Shuffle: true}
+	want := filepath.Join(t.TempDir(), "out")
+	_, err := Reshard(ctx, []string{file}, want, o)
+	check(t, err)
+	store, url := storeOf(t)
+	run, err := PlanReshard(ctx, []string{file}, url, o)
+	check(t, err)
+	all, err := readAll(ctx, run.Plan())
+	check(t, err)
+	check(t, writeAll(ctx, run.Plan(), all, 1))
+	if err := run.Abandon(errors.New("lost")); !strings.Contains(err.Error(), "2 of 3 shards are finished and kept") {
+		t.Errorf("%v", err)
+	}
+	_, err = reshardByPlan(ctx, []string{file}, url, o)
+	check(t, err)
+	files := filesOf(t, want)
+	for _, name := range store.Names() {
+		if strings.HasPrefix(name, StateDir+"/") {
+			continue
+		}
+		data, err := ViewDir(url).Read(name, 1<<30)
+		check(t, err)
+		if string(data) != files[name] {
+			t.Errorf("%s differs", name)
+		}
+		delete(files, name)
+	}
+	for name := range files {
+		t.Errorf("%s is missing", name)
+	}
+}
