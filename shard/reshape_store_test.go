@@ -1,0 +1,167 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// setHere returns the files of what lies in a folder, setThere of what lies in one of
+// a store, without state.
+func setHere(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	check(t, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			if err == nil && e.Name() == StateDir {
+				err = filepath.SkipDir
+			}
+			return err
+		}
+		data, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		found[filepath.ToSlash(name)] = string(data)
+		return err
+	}))
+	return found
+}
+
+func setThere(store *storagetest.Store, dir string) map[string]string {
+	found := map[string]string{}
+	for _, name := range store.Names() {
+		if rel, ok := strings.CutPrefix(name, dir+"/"); ok && !strings.Contains("/"+rel, "/"+StateDir+"/") {
+			found[rel] = string(store.Get(name))
+		}
+	}
+	return found
+}
+
+// reshapesIntoStores are ways to make a set that put files in different ways.
+var reshapesIntoStores = map[string]func(t *testing.T, in, out string) (*ReshapeReport, error){
+	"shuffled": func(t *testing.T, in, out string) (*ReshapeReport, error) {
+		return Reshard(t.Context(), []string{in}, out, ReshardOptions{Shuffle: true, ReshapeOptions: ReshapeOptions{Name: "x", Shards: 2, Workers: 1}})
+	},
+	"copied": func(t *testing.T, in, out string) (*ReshapeReport, error) {
+		return Reshard(t.Context(), []string{in}, out, ReshardOptions{ReshapeOptions: ReshapeOptions{Name: "x", Shards: 3, Workers: 1}})
+	},
+	"grouped": func(t *testing.T, in, out string) (*ReshapeReport, error) {
+		return Reshard(t.Context(), []string{in}, out, ReshardOptions{GroupBy: "kind", ReshapeOptions: ReshapeOptions{Name: "x", Shards: 1, Workers: 1}})
+	},
+}
+
+// Whatever request is the last that a process makes, there is no manifest before the
+// set is whole, and the same run again makes what it makes on a disk.
+func TestReshapeIntoAStoreEndsAnywhere(t *testing.T) {
+	in := madeSet(t, 300, 2, nil, func(i int, b *tfrecord.Builder) {
+		numbers(i, b)
+		b.Bytes("kind", []byte{"ab"[i%2]})
+	})
+	for name, run := range reshapesIntoStores {
+		t.Run(name, func(t *testing.T) {
+			local := filepath.Join(t.TempDir(), "out")
+			_, err := run(t, in, local)
+			check(t, err)
+			want := setHere(t, local)
+			for last := int64(1); ; last++ {
+				store, url := storeOf(t)
+				var requests atomic.Int64
+				store.Fault = func(kind, name string) error {
+					if requests.Add(1) > last {
+						return fmt.Errorf("the process died: %w", fs.ErrPermission)
+					}
+					return nil
+				}
+				_, err := run(t, in, url+"/out")
+				store.Fault = nil
+				if err == nil {
+					if last < 20 {
+						t.Fatalf("a run of %d requests", last)
+					}
+					if left := setThere(store, "out"); !maps.Equal(left, want) {
+						t.Errorf("%d files, want %d, or they are others", len(left), len(want))
+					}
+					report, err := run(t, in, url+"/out")
+					if check(t, err); report.Status != upToDate {
+						t.Errorf("the same again: %s", report.Status)
+					}
+					return
+				}
+				if !errors.Is(err, fs.ErrPermission) {
+					t.Errorf("request %d failed, and the run says %v", last, err)
+				}
+				left := setThere(store, "out")
+				for name, data := range left {
+					if data != want[name] {
+						t.Errorf("request %d failed, and left another %s", last, name)
+					}
+				}
+				if left[ManifestFile] != "" && !maps.Equal(left, want) {
+					t.Errorf("request %d failed: there is a manifest, and %d of %d files", last, len(left), len(want))
+				}
+				for _, name := range store.Names() {
+					if strings.Contains(name, claimsDir+"/") { // of the dead: it expires, which others test
+						check(t, store.Remove(t.Context(), name))
+					}
+				}
+				_, err = run(t, in, url+"/out")
+				check(t, err)
+				if left := setThere(store, "out"); !maps.Equal(left, want) || len(uploads(store)) > 0 {
+					t.Errorf("again, behind request %d: %d files, want %d, or they are others; uploads left: %q", last, len(left), len(want), uploads(store))
+				}
+				if t.Failed() {
+					return
+				}
+			}
+		})
+	}
+}
+
+// A folder of a store that holds anything is refused, and left as it is.
+func TestReshapeRefusesFoldersOfStores(t *testing.T) {
+	in := madeSet(t, 100, 2, nil, numbers)
+	store, url := storeOf(t)
+	store.Put("out/notes/mine", []byte("x"))
+	store.Put("outside", []byte("x"))
+	o := ReshapeOptions{Name: "x", Shards: 2}
+	if _, err := Merge(t.Context(), []string{in}, url+"/out", o); err == nil || !strings.Contains(err.Error(), "holds notes") {
+		t.Errorf("a folder with something in it: %v", err)
+	}
+	_, err := Merge(t.Context(), []string{in}, url+"/new", o)
+	check(t, err)
+	before := store.Names()
+	o.Overwrite = true
+	if _, err := Merge(t.Context(), []string{in}, url+"/new", o); err == nil || !strings.Contains(err.Error(), "takes the place of another") {
+		t.Errorf("overwriting: %v", err)
+	}
+	o.Overwrite = false
+	for out, want := range map[string]string{"/new": "is the input", "/new/deeper": "lies in the input", "": "is the input"} {
+		if _, err := Merge(t.Context(), []string{url + "/new"}, url+out, o); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("into %q: %v, want %q", out, err, want)
+		}
+	}
+	for name, refused := range map[string]error{
+		"append": func() error { _, err := Append(t.Context(), url+"/new", []string{in}, AppendOptions{}); return err }(),
+		"adopt":  func() error { _, err := Adopt(t.Context(), url+"/new", AdoptOptions{}); return err }(),
+		"repair": func() error { _, err := Repair(t.Context(), in, url+"/other", RepairOptions{}); return err }(),
+		"in place": func() error {
+			_, err := Repair(t.Context(), url+"/new", "", RepairOptions{InPlace: true})
+			return err
+		}(),
+	} {
+		if refused == nil || !strings.Contains(refused.Error(), "not done in object storage") {
+			t.Errorf("%s: %v", name, refused)
+		}
+	}
+	if after := store.Names(); strings.Join(after, " ") != strings.Join(before, " ") {
+		t.Errorf("there was %q, and is %q", before, after)
+	}
+}
