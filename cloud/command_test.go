@@ -21,6 +21,7 @@ const actAsTfrec = "TFREC_TEST_MAIN"
 const impatient = "TFREC_TEST_IMPATIENT"
 
 func TestMain(m *testing.M) {
+	claim.Renew, claim.Expire = time.Second, 4*time.Second // who is killed is not waited for for a minute
 	if os.Getenv(actAsTfrec) != "" {
 		if os.Getenv(impatient) != "" {
 			claim.Renew, claim.Expire = 500*time.Millisecond, 3*time.Second

@@ -1,0 +1,229 @@
+package cloud
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+const photos = "../testdata/demo/photos"
+
+// inBucket returns what lies in a folder of a store, without the state.
+func inBucket(t *testing.T, url string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	for o, err := range storage.Walk(t.Context(), url) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(o.Name, ".tfrec/") {
+			continue
+		}
+		data, err := storage.ReadFile(storage.Join(url, o.Name), 1<<30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found["/"+o.Name] = string(data)
+	}
+	return found
+}
+
+// nothingLeft reports claims and unfinished uploads in a folder of a store.
+func nothingLeft(t *testing.T, url string) {
+	t.Helper()
+	store, name, err := storage.At(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{"claims", "together"} {
+		for o, err := range store.List(t.Context(), name+"/.tfrec/"+dir+"/", true) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Errorf("%s is left", o.Name)
+		}
+	}
+	if keeps, ok := store.(storage.Unfinished); ok {
+		for l, err := range keeps.Unfinished(t.Context(), name) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Errorf("an upload of %s is left", l.Name)
+		}
+	}
+}
+
+// convertPhotos are the arguments that make a set of the demo's photographs.
+func convertPhotos(out string, more ...string) []string {
+	return append([]string{"convert", "images", photos, out, "--resize", "64", "--splits", "train=0.8,val=0.2", "--shards", "3"}, more...)
+}
+
+// What is written into a store is, to the byte, what is written on a disk; and the
+// store holds all that another machine has to know of it.
+func TestSetsIntoStores(t *testing.T) {
+	local := t.TempDir()
+	must(t, convertPhotos(filepath.Join(local, "photos"), "--quiet")...)
+	must(t, "convert", "csv", "../testdata/demo/penguins.csv", filepath.Join(local, "csv"), "--shards", "2", "--shuffle", "--quiet")
+	for name, server := range stores {
+		t.Run(name, func(t *testing.T) {
+			server.serve(t)
+			storage.Forget()
+			url := name + "://bucket/deep/sets"
+			must(t, convertPhotos(url+"/photos", "--quiet")...)
+			must(t, "convert", "csv", "../testdata/demo/penguins.csv", url+"/csv", "--shards", "2", "--shuffle", "--quiet")
+			for _, set := range []string{"photos", "csv"} {
+				same(t, set, files(t, filepath.Join(local, set)), inBucket(t, url+"/"+set))
+				nothingLeft(t, url+"/"+set)
+				must(t, "verify", url+"/"+set, "--quiet")
+			}
+			t.Setenv("HOME", t.TempDir())
+			t.Setenv("TMPDIR", t.TempDir())
+			if out := must(t, convertPhotos(url+"/photos", "--json")...); !strings.Contains(out, `"up_to_date"`) {
+				t.Errorf("again, on another machine: %s", out)
+			}
+			if out := must(t, "clean", url+"/photos"); !strings.Contains(out, "nothing is left") {
+				t.Errorf("clean: %s", out)
+			}
+		})
+	}
+	t.Run("mem", func(t *testing.T) { // it lives as long as the process
+		storage.Forget()
+		o := convert.ImageOptions{Resize: augment.ResizeSpec{Width: 64, Height: 64, Antialias: true}}
+		o.Shards = 3
+		here := filepath.Join(local, "here")
+		for _, out := range []string{here, "mem://bucket/here"} {
+			if _, err := convert.Images(t.Context(), photos, out, o); err != nil {
+				t.Fatal(err)
+			}
+		}
+		same(t, "mem", files(t, here), inBucket(t, "mem://bucket/here"))
+	})
+}
+
+// A run that is killed with its uploads under way is taken up by the next, which
+// waits until it is sure that the first is dead.
+func TestKilledOnTheWayIntoAStore(t *testing.T) {
+	local, root := t.TempDir(), bucketFolder(t)
+	args := func(out string) []string {
+		return []string{"convert", "images", photos, out, "--resize", "256", "--encode", "raw", "--shards", "6", "--workers", "1", "--name", "photos"}
+	}
+	must(t, append(args(local), "--quiet")...)
+	s3Server(t, root)
+	storage.Forget()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for kill := range 2 {
+		c := exec.Command(self, append(args("s3://bucket/set"), "--quiet")...)
+		c.Env = append(os.Environ(), actAsTfrec+"=1")
+		if err := c.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+			if there, _ := filepath.Glob(filepath.Join(root, "bucket", "set", "photos-train*")); len(there) > kill {
+				break
+			}
+		}
+		c.Process.Kill()
+		c.Wait()
+	}
+	if _, err := os.Stat(filepath.Join(root, "bucket", "set", "manifest.json")); err == nil {
+		t.Fatal("it was done before it was killed")
+	}
+	_, text, code := tfrec(t, args("s3://bucket/set")...)
+	if code != 0 || !strings.Contains(text, "waiting for up to") {
+		t.Errorf("exit code %d, %s", code, text)
+	}
+	same(t, "after two kills", files(t, local), inBucket(t, "s3://bucket/set"))
+	nothingLeft(t, "s3://bucket/set")
+}
+
+// Tasks that are processes of their own make one set, also when each of them runs
+// twice at the same time.
+func TestTasksIntoAStore(t *testing.T) {
+	local := t.TempDir()
+	must(t, convertPhotos(local, "--quiet", "--name", "photos")...)
+	s3Server(t, bucketFolder(t))
+	storage.Forget()
+	const url = "s3://bucket/set"
+	const tasks = 3
+	var running sync.WaitGroup
+	for i := range 2 * tasks {
+		running.Go(func() {
+			_, text, code := tfrec(t, convertPhotos(url, "--quiet", "--name", "photos", "--task", fmt.Sprint(i%tasks), "--tasks", fmt.Sprint(tasks))...)
+			if code != 0 {
+				t.Errorf("task %d: exit code %d, %s", i%tasks, code, text)
+			}
+		})
+	}
+	running.Wait()
+	must(t, "finalize", url, "--quiet")
+	same(t, "of tasks", files(t, local), inBucket(t, url))
+	nothingLeft(t, url)
+}
+
+// A server that refuses, drops and loses answers changes nothing of a set.
+func TestSetsThroughFaults(t *testing.T) {
+	local := t.TempDir()
+	must(t, convertPhotos(local, "--quiet", "--name", "photos")...)
+	proxy := &faulty{refused: 0.2, dropped: 0.05, lost: 0.05, cut: 0.1, signed: true}
+	useS3(t, proxy.before(t, s3Server(t, bucketFolder(t))))
+	storage.Forget()
+	must(t, convertPhotos("s3://bucket/set", "--quiet", "--name", "photos")...)
+	same(t, "through faults", files(t, local), inBucket(t, "s3://bucket/set"))
+	nothingLeft(t, "s3://bucket/set")
+	if proxy.faults.Load() < 20 {
+		t.Errorf("%d faults in %d requests", proxy.faults.Load(), proxy.requests.Load())
+	}
+}
+
+// TensorFlow and TFDS read what lies in the folder of the S3 server's bucket.
+func TestTensorFlowReadsWhatIsInAStore(t *testing.T) {
+	const python = "../.venv/bin/python"
+	if _, err := os.Stat(python); err != nil {
+		t.Skipf("no TensorFlow: %v (`make venv` installs it)", err)
+	}
+	root := bucketFolder(t)
+	s3Server(t, root)
+	storage.Forget()
+	must(t, convertPhotos("s3://bucket/set", "--quiet", "--name", "photos")...)
+	const program = `
+import glob, sys
+import tensorflow as tf, tensorflow_datasets as tfds
+out = sys.argv[1]
+ours = sum(1 for _ in tf.data.TFRecordDataset(sorted(glob.glob(out + "/photos-*.tfrecord-*"))))
+b = tfds.builder_from_directory(out)
+theirs = sum(1 for s in b.info.splits for _ in b.as_dataset(split=s))
+print(ours, theirs)
+`
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	c := exec.CommandContext(ctx, python, "-c", program, filepath.Join(root, "bucket", "set"))
+	c.Env = append(os.Environ(), "TF_CPP_MIN_LOG_LEVEL=3", "CUDA_VISIBLE_DEVICES=-1")
+	var text strings.Builder
+	c.Stderr = &text
+	out, err := c.Output()
+	if err != nil {
+		t.Fatalf("%v\n%.2000s", err, text.String())
+	}
+	pictures := 0
+	for name := range files(t, photos) {
+		if filepath.Ext(name) == ".jpg" {
+			pictures++
+		}
+	}
+	if want := fmt.Sprintf("%d %[1]d\n", pictures); string(out) != want {
+		t.Errorf("TensorFlow and TFDS read %q records, want %q", out, want)
+	}
+}
