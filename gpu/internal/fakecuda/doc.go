@@ -21,8 +21,11 @@
 //	FAKECUDA_FAIL        FUNCTION:N:CODE, more of them behind commas: from when that was set, the
 //	                     N-th call (with N+ that and all later ones) answers CODE. The function kernel is
 //	                     a kernel that runs, rather than its launch.
+//	FAKECUDA_TINT        what is added to the luma of every picture that the fake nvJPEG decodes
 //
-// Beside it lies a fake libnvjpeg.so.12, which reads headers and makes patterns of the
-// pictures' sizes: it shows which backend a picture goes to and what comes of refusals, and
-// nothing about pixels. FAKECUDA_FAIL knows its functions, too.
+// Beside it lies a fake libnvjpeg.so.12, which decodes for real: baseline and progressive
+// pictures, to the samples that libjpeg and our own decoder make of them. It decodes when the stream is
+// waited for, from the bytes that lie then where the picture did, into memory that must be the GPU's, and
+// refuses what is used for two pictures at once. Which of its backends takes a picture is made up,
+// so that each is the only one for something. FAKECUDA_FAIL knows its functions, too.
 package fakecuda

@@ -1,6 +1,7 @@
 package nvjpeg
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -13,6 +14,7 @@ type Decoder struct {
 	stream  *cuda.Stream
 	handles [backends]handle // nil for those that aren't there
 	counts  [backends]int64
+	used    [backends]int // slots that are in use, the first ones
 
 	// What a batch is made of.
 	group   []*Picture
@@ -90,7 +92,7 @@ func (d *Decoder) Close() {
 
 // Parse reads a picture's header. Errors wrap ErrRefused.
 func (d *Decoder) Parse(data []byte) (Info, error) {
-	info, s := d.parse(d.first(), data)
+	info, s := d.parse(d.first(), 0, data)
 	if s != success {
 		return Info{}, refusal(s)
 	}
@@ -98,11 +100,11 @@ func (d *Decoder) Parse(data []byte) (Info, error) {
 }
 
 // parse reads a header, and refuses what is neither gray nor of three components.
-func (d *Decoder) parse(h handle, data []byte) (Info, status) {
+func (d *Decoder) parse(h handle, slot int, data []byte) (Info, status) {
 	if len(data) == 0 {
 		return Info{}, badJPEG
 	}
-	info, s := h.parse(data)
+	info, s := h.parse(slot, data)
 	if s == success && info.Components != 1 && info.Components != 3 {
 		s = jpegNotSupported
 	}
@@ -144,11 +146,22 @@ type Picture struct {
 // picture. What is wrong with a picture its Err says. Decode's own error is that of
 // the GPU, or wraps cuda.ErrOutOfMemory: then none of the pictures is to be used.
 func (d *Decoder) Decode(pictures []Picture) error {
+	err := d.decode(pictures)
+	clear(d.group)
+	// Pictures' bytes and planes are in use until all is done, also of what was begun before something
+	// failed.
+	if waited := d.wait(); err == nil || waited != nil && errors.Is(err, cuda.ErrOutOfMemory) {
+		return waited
+	}
+	return err
+}
+
+func (d *Decoder) decode(pictures []Picture) error {
 	d.group = d.group[:0]
 	for i := range pictures {
 		p := &pictures[i]
 		p.Err = nil
-		if d.handles[Hardware] == nil || !d.prepare(p, Hardware) {
+		if d.handles[Hardware] == nil || !d.prepare(p, Hardware, 0) {
 			if err := d.one(p); err != nil {
 				return err
 			}
@@ -156,8 +169,13 @@ func (d *Decoder) Decode(pictures []Picture) error {
 		}
 		d.group = append(d.group, p)
 	}
-	defer clear(d.group)
 	return d.together(d.group)
+}
+
+// wait waits for all that was begun, after which all slots are free.
+func (d *Decoder) wait() error {
+	clear(d.used[:])
+	return d.stream.Synchronize()
 }
 
 // together decodes pictures that the chip's decoder takes, in one go or, where that fails,
@@ -174,7 +192,7 @@ func (d *Decoder) together(group []*Picture) error {
 		}
 		s := d.handles[Hardware].decodeBatch(d.data, d.targets, d.stream.Handle())
 		clear(d.data)
-		if err := d.stream.Synchronize(); err != nil {
+		if err := d.wait(); err != nil {
 			return err
 		}
 		switch {
@@ -197,17 +215,17 @@ func (d *Decoder) together(group []*Picture) error {
 	}
 }
 
-// prepare parses a picture with a backend and says whether that takes it. Where the
+// prepare parses a picture with a slot of a backend and says whether that takes it. Where the
 // picture has no room it notes that, as it notes why the picture is refused.
-func (d *Decoder) prepare(p *Picture, b Backend) bool {
-	info, s := d.parse(d.handles[b], p.Data)
+func (d *Decoder) prepare(p *Picture, b Backend, slot int) bool {
+	info, s := d.parse(d.handles[b], slot, p.Data)
 	if s == success {
 		p.Info = info
 		if p.Err = p.fits(); p.Err != nil {
 			return false
 		}
 		var takes bool
-		if takes, s = d.handles[b].supports(); s == success && takes {
+		if takes, s = d.handles[b].supports(slot); s == success && takes {
 			return true
 		}
 		if s == success {
@@ -218,23 +236,32 @@ func (d *Decoder) prepare(p *Picture, b Backend) bool {
 	return false
 }
 
-// one decodes a picture with the first backend, but for the chip's, that takes it.
+// one begins to decode a picture with the first backend, but for the chip's, that takes it.
 func (d *Decoder) one(p *Picture) error {
 	p.Err = refusal(jpegNotSupported)
 	for b := GPU; b < backends; b++ {
-		h := d.handles[b]
-		for tries := 0; tries < 2 && h != nil && d.prepare(p, b); tries++ {
-			s := h.decode(p.target(), d.stream.Handle())
-			// The state is free again, and the picture's bytes, once all is done.
-			if err := d.stream.Synchronize(); err != nil {
-				return err
+		for tries := 0; tries < 2 && d.handles[b] != nil; tries++ {
+			if d.used[b] == slots {
+				if err := d.wait(); err != nil {
+					return err
+				}
 			}
-			switch {
-			case s == success:
+			slot := d.used[b]
+			if !d.prepare(p, b, slot) {
+				break
+			}
+			d.used[b]++
+			s := d.handles[b].decode(slot, p.target(), d.stream.Handle())
+			if s == success {
 				p.Backend, p.Err = b, nil
 				d.counts[b]++
 				return nil
-			case s == allocatorFailure:
+			}
+			// Whatever of it was begun may use the planes.
+			if err := d.wait(); err != nil {
+				return err
+			}
+			if s == allocatorFailure {
 				return d.noRoom("decode a JPEG")
 			}
 			p.Err = refusal(s)

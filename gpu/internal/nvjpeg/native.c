@@ -115,9 +115,27 @@ int native_version(int version[3]) {
 // a time, with all the rest.
 struct native_handle {
 	int backend;
-	void *handle, *jpeg, *state;
-	void *decoder, *parameters, *pinned, *device;
+	void *handle, *decoder, *parameters;
+	struct {
+		void *jpeg, *state, *pinned, *device;
+	} slots[native_slots];
 };
+
+// fill makes what a slot of a backend needs that takes a picture at a time.
+static int fill(native_handle *h, int slot) {
+	int s = nvjpeg.JpegStreamCreate(h->handle, &h->slots[slot].jpeg);
+	if (s == 0)
+		s = nvjpeg.DecoderStateCreate(h->handle, h->decoder, &h->slots[slot].state);
+	if (s == 0)
+		s = nvjpeg.BufferPinnedCreate(h->handle, NULL, &h->slots[slot].pinned);
+	if (s == 0)
+		s = nvjpeg.BufferDeviceCreate(h->handle, NULL, &h->slots[slot].device);
+	if (s == 0)
+		s = nvjpeg.StateAttachPinnedBuffer(h->slots[slot].state, h->slots[slot].pinned);
+	if (s == 0)
+		s = nvjpeg.StateAttachDeviceBuffer(h->slots[slot].state, h->slots[slot].device);
+	return s;
+}
 
 int native_create(int backend, native_handle **handle) {
 	native_handle *h = calloc(1, sizeof *h);
@@ -125,26 +143,18 @@ int native_create(int backend, native_handle **handle) {
 		return allocator_failure;
 	h->backend = backend;
 	int s = nvjpeg.CreateEx(backend == backend_hardware ? backend : backend_default, NULL, NULL, 0, &h->handle);
-	if (s == 0)
-		s = nvjpeg.JpegStreamCreate(h->handle, &h->jpeg);
 	if (backend == backend_hardware) {
 		if (s == 0)
-			s = nvjpeg.JpegStateCreate(h->handle, &h->state);
+			s = nvjpeg.JpegStreamCreate(h->handle, &h->slots[0].jpeg);
+		if (s == 0)
+			s = nvjpeg.JpegStateCreate(h->handle, &h->slots[0].state);
 	} else {
 		if (s == 0)
 			s = nvjpeg.DecoderCreate(h->handle, backend, &h->decoder);
 		if (s == 0)
-			s = nvjpeg.DecoderStateCreate(h->handle, h->decoder, &h->state);
-		if (s == 0)
-			s = nvjpeg.BufferPinnedCreate(h->handle, NULL, &h->pinned);
-		if (s == 0)
-			s = nvjpeg.BufferDeviceCreate(h->handle, NULL, &h->device);
-		if (s == 0)
-			s = nvjpeg.StateAttachPinnedBuffer(h->state, h->pinned);
-		if (s == 0)
-			s = nvjpeg.StateAttachDeviceBuffer(h->state, h->device);
-		if (s == 0)
 			s = nvjpeg.DecodeParamsCreate(h->handle, &h->parameters);
+		for (int i = 0; s == 0 && i < native_slots; i++)
+			s = fill(h, i);
 	}
 	if (s != 0) {
 		native_destroy(h);
@@ -157,14 +167,16 @@ int native_create(int backend, native_handle **handle) {
 void native_destroy(native_handle *h) {
 	if (h->parameters != NULL)
 		nvjpeg.DecodeParamsDestroy(h->parameters);
-	if (h->jpeg != NULL)
-		nvjpeg.JpegStreamDestroy(h->jpeg);
-	if (h->state != NULL)
-		nvjpeg.JpegStateDestroy(h->state);
-	if (h->device != NULL)
-		nvjpeg.BufferDeviceDestroy(h->device);
-	if (h->pinned != NULL)
-		nvjpeg.BufferPinnedDestroy(h->pinned);
+	for (int i = 0; i < native_slots; i++) {
+		if (h->slots[i].jpeg != NULL)
+			nvjpeg.JpegStreamDestroy(h->slots[i].jpeg);
+		if (h->slots[i].state != NULL)
+			nvjpeg.JpegStateDestroy(h->slots[i].state);
+		if (h->slots[i].device != NULL)
+			nvjpeg.BufferDeviceDestroy(h->slots[i].device);
+		if (h->slots[i].pinned != NULL)
+			nvjpeg.BufferPinnedDestroy(h->slots[i].pinned);
+	}
 	if (h->decoder != NULL)
 		nvjpeg.DecoderDestroy(h->decoder);
 	if (h->handle != NULL)
@@ -172,38 +184,39 @@ void native_destroy(native_handle *h) {
 	free(h);
 }
 
-int native_parse(native_handle *h, const unsigned char *data, size_t size, unsigned info[9]) {
-	int s = nvjpeg.JpegStreamParse(h->handle, data, size, 0, 0, h->jpeg);
+int native_parse(native_handle *h, int slot, const unsigned char *data, size_t size, unsigned info[9]) {
+	void *jpeg = h->slots[slot].jpeg;
+	int s = nvjpeg.JpegStreamParse(h->handle, data, size, 0, 0, jpeg);
 	if (s == 0)
-		s = nvjpeg.JpegStreamGetFrameDimensions(h->jpeg, &info[0], &info[1]);
+		s = nvjpeg.JpegStreamGetFrameDimensions(jpeg, &info[0], &info[1]);
 	if (s == 0)
-		s = nvjpeg.JpegStreamGetComponentsNum(h->jpeg, &info[2]);
+		s = nvjpeg.JpegStreamGetComponentsNum(jpeg, &info[2]);
 	for (unsigned i = 0; s == 0 && i < info[2] && i < 3; i++)
-		s = nvjpeg.JpegStreamGetComponentDimensions(h->jpeg, i, &info[3 + 2 * i], &info[4 + 2 * i]);
+		s = nvjpeg.JpegStreamGetComponentDimensions(jpeg, i, &info[3 + 2 * i], &info[4 + 2 * i]);
 	return s;
 }
 
-int native_supports(native_handle *h, int format, int *takes) {
+int native_supports(native_handle *h, int slot, int format, int *takes) {
 	int unsupported = 1, s;
 	if (h->backend == backend_hardware) {
-		s = nvjpeg.DecodeBatchedSupported(h->handle, h->jpeg, &unsupported);
+		s = nvjpeg.DecodeBatchedSupported(h->handle, h->slots[slot].jpeg, &unsupported);
 	} else {
 		s = nvjpeg.DecodeParamsSetOutputFormat(h->parameters, format);
 		if (s == 0)
-			s = nvjpeg.DecoderJpegSupported(h->decoder, h->jpeg, h->parameters, &unsupported);
+			s = nvjpeg.DecoderJpegSupported(h->decoder, h->slots[slot].jpeg, h->parameters, &unsupported);
 	}
 	*takes = unsupported == 0;
 	return s;
 }
 
-int native_decode(native_handle *h, native_image *to, int format, void *stream) {
+int native_decode(native_handle *h, int slot, native_image *to, int format, void *stream) {
 	int s = nvjpeg.DecodeParamsSetOutputFormat(h->parameters, format);
-	return s != 0 ? s : nvjpeg.DecodeJpeg(h->handle, h->decoder, h->state, h->jpeg, to, h->parameters, stream);
+	return s != 0 ? s : nvjpeg.DecodeJpeg(h->handle, h->decoder, h->slots[slot].state, h->slots[slot].jpeg, to, h->parameters, stream);
 }
 
 int native_decode_batch(native_handle *h, int n, const unsigned char *const *data, const size_t *sizes, native_image *to, int format,
 			void *stream) {
 	// Each time, since it clears what a batch that failed left behind.
-	int s = nvjpeg.DecodeBatchedInitialize(h->handle, h->state, n, 1, format);
-	return s != 0 ? s : nvjpeg.DecodeBatched(h->handle, h->state, data, sizes, to, stream);
+	int s = nvjpeg.DecodeBatchedInitialize(h->handle, h->slots[0].state, n, 1, format);
+	return s != 0 ? s : nvjpeg.DecodeBatched(h->handle, h->slots[0].state, data, sizes, to, stream);
 }

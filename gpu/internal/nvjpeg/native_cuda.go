@@ -20,6 +20,9 @@ import (
 // stored.
 const planar = 1
 
+// slots is native.h's.
+var _ [slots]struct{} = [C.native_slots]struct{}{}
+
 var opening sync.Mutex
 
 type cNative struct{ file string }
@@ -54,14 +57,14 @@ func (cNative) create(backend int) (handle, status) {
 type cHandle struct {
 	handle *C.native_handle
 	// parsed keeps the bytes that the library looks at after parse.
-	parsed runtime.Pinner
+	parsed [slots]runtime.Pinner
 }
 
-func (h *cHandle) parse(data []byte) (Info, status) {
-	h.parsed.Unpin()
-	h.parsed.Pin(&data[0])
+func (h *cHandle) parse(slot int, data []byte) (Info, status) {
+	h.parsed[slot].Unpin()
+	h.parsed[slot].Pin(&data[0])
 	var n [9]C.uint
-	s := status(C.native_parse(h.handle, (*C.uchar)(&data[0]), C.size_t(len(data)), &n[0]))
+	s := status(C.native_parse(h.handle, C.int(slot), (*C.uchar)(&data[0]), C.size_t(len(data)), &n[0]))
 	i := Info{Width: int(n[0]), Height: int(n[1]), Components: int(n[2])}
 	for p := range i.Planes {
 		i.Planes[p].Width, i.Planes[p].Height = int(n[3+2*p]), int(n[4+2*p])
@@ -69,17 +72,17 @@ func (h *cHandle) parse(data []byte) (Info, status) {
 	return i, s
 }
 
-func (h *cHandle) supports() (bool, status) {
+func (h *cHandle) supports(slot int) (bool, status) {
 	var takes C.int
-	s := status(C.native_supports(h.handle, planar, &takes))
+	s := status(C.native_supports(h.handle, C.int(slot), planar, &takes))
 	return takes != 0, s
 }
 
-func (h *cHandle) decode(to target, stream uintptr) status {
+func (h *cHandle) decode(slot int, to target, stream uintptr) status {
 	image := (*C.native_image)(C.malloc(C.size_t(unsafe.Sizeof(C.native_image{}))))
 	defer C.free(unsafe.Pointer(image))
 	to.write(image)
-	return status(C.native_decode(h.handle, image, planar, nativeStream(stream)))
+	return status(C.native_decode(h.handle, C.int(slot), image, planar, nativeStream(stream)))
 }
 
 func (h *cHandle) decodeBatch(data [][]byte, to []target, stream uintptr) status {
@@ -103,7 +106,9 @@ func (h *cHandle) decodeBatch(data [][]byte, to []target, stream uintptr) status
 }
 
 func (h *cHandle) destroy() {
-	h.parsed.Unpin()
+	for i := range h.parsed {
+		h.parsed[i].Unpin()
+	}
 	C.native_destroy(h.handle)
 }
 

@@ -89,15 +89,20 @@ type native interface {
 	create(backend int) (handle, status)
 }
 
+// slots is how many pictures a backend has on their way that takes one at a time: while the GPU works
+// on one, Huffman codes of another can be decoded.
+const slots = 2
+
 // handle is an nvjpegHandle_t for one backend, with a stream's state. All but
 // destroy want the thread to have the context.
 type handle interface {
-	// parse reads a header. The picture's bytes must stay until the next call.
-	parse(data []byte) (Info, status)
+	// parse reads a header, for a slot. The picture's bytes must stay until the slot's next call.
+	parse(slot int, data []byte) (Info, status)
 	// supports says whether the backend decodes the picture that was parsed last.
-	supports() (bool, status)
-	// decode decodes the picture that was parsed last.
-	decode(to target, stream uintptr) status
+	supports(slot int) (bool, status)
+	// decode begins to decode the picture that was parsed last. The slot is in use until the stream
+	// was waited for.
+	decode(slot int, to target, stream uintptr) status
 	// decodeBatch decodes pictures together, all or none.
 	decodeBatch(data [][]byte, to []target, stream uintptr) status
 	destroy()

@@ -470,7 +470,7 @@ func TestFaultsOfMaking(t *testing.T) {
 		{"nvjpegCreateEx:1+:7", nil, nvjpeg.ErrAbsent},
 		{"nvjpegJpegStreamCreate:2:5", nil, cuda.ErrOutOfMemory},
 		{"nvjpegDecoderCreate:1:6", []nvjpeg.Backend{nvjpeg.Hardware, nvjpeg.Hybrid}, nil},
-		{"nvjpegDecoderStateCreate:2:6", all[:2], nil},
+		{"nvjpegDecoderStateCreate:3:6", all[:2], nil},
 		{"nvjpegBufferPinnedCreate:1+:6", all[:1], nil},
 		{"nvjpegBufferDeviceCreate:1+:6", all[:1], nil},
 		{"nvjpegStateAttachPinnedBuffer:1+:6", all[:1], nil},

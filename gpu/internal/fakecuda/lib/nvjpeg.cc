@@ -22,6 +22,7 @@ struct Image {
 struct Object {
 	int backend = 0, format = 0, batch = 0;
 	bool pinned = false, device = false; // attached, for a state
+	bool busy = false;                   // a picture is on its way, for a state and what was parsed
 	// Of a picture that was parsed.
 	Header header;
 	const unsigned char *data = nullptr;
@@ -67,14 +68,18 @@ static bool takes(int backend, const Object &o) {
 	}
 }
 
-// Drawing is a picture on its way. Its bytes are read when the stream gets there.
+// Drawing is a picture on its way. Its bytes are read when the stream gets there, and until then
+// nobody may make anything else of its objects.
 struct Drawing {
 	Object picture;
 	Image to;
+	Object *state, *jpeg;
 };
 
 static int draw(void *argument) {
 	const Drawing &d = *(Drawing *)argument;
+	if (d.state != nullptr)
+		d.state->busy = d.jpeg->busy = false;
 	int tint = (int)fakecuda_setting("TINT", 0);
 	auto planes = decode(d.picture.header, d.picture.data, d.picture.size);
 	for (size_t c = 0; c < planes.size(); c++) {
@@ -88,10 +93,10 @@ static int draw(void *argument) {
 	return 0;
 }
 
-static int queue(const Object &picture, const Image &to, int format, void *stream) {
+static int queue(const Object &picture, const Image &to, int format, void *stream, Object *state = nullptr, Object *jpeg = nullptr) {
 	if (format != ycbcr || fakecuda_context() != 0)
 		return failed;
-	auto *d = new Drawing{picture, to};
+	auto *d = new Drawing{picture, to, state, jpeg};
 	return fakecuda_enqueue(stream, draw, [](void *p) { delete (Drawing *)p; }, d) == 0 ? success : failed;
 }
 
@@ -146,6 +151,8 @@ EXPORT int nvjpegJpegStreamCreate(void *, void **jpeg) {
 EXPORT int nvjpegJpegStreamDestroy(void *jpeg) { return unmake(jpeg); }
 EXPORT int nvjpegJpegStreamParse(void *, const unsigned char *data, size_t size, int, int, void *jpeg) {
 	ENTER(nvjpegJpegStreamParse);
+	if (((Object *)jpeg)->busy)
+		return failed;
 	*(Object *)jpeg = Object();
 	return parse(*(Object *)jpeg, data, size);
 }
@@ -192,9 +199,11 @@ EXPORT int nvjpegDecoderJpegSupported(void *decoder, void *jpeg, void *parameter
 }
 EXPORT int nvjpegDecodeJpeg(void *, void *, void *state, void *jpeg, Image *to, void *parameters, void *stream) {
 	ENTER(nvjpegDecodeJpeg);
-	if (!((Object *)state)->pinned || !((Object *)state)->device)
+	Object *s = (Object *)state, *j = (Object *)jpeg;
+	if (!s->pinned || !s->device || s->busy)
 		return invalid;
-	return queue(*(Object *)jpeg, *to, ((Object *)parameters)->format, stream);
+	s->busy = j->busy = true;
+	return queue(*j, *to, ((Object *)parameters)->format, stream, s, j);
 }
 
 EXPORT int nvjpegDecodeBatchedSupported(void *handle, void *jpeg, int *unsupported) {
