@@ -231,6 +231,35 @@ func TestConvertDecodesVariants(t *testing.T) {
 	sameFiles(t, files(t, tasks), files(t, one.out))
 }
 
+// TestConvertDamagedPictures has nvJPEG decode odd and damaged pictures: those that are unusable are so for the same
+// reasons as on the CPU, and all others are there.
+func TestConvertDamagedPictures(t *testing.T) {
+	fake := fakeDriver(t)
+	convert := func(more ...string) string {
+		out := t.TempDir()
+		args := []string{"convert", "images", "../../../testdata/pictures", out, "--name", "odd", "--unlabelled", "--max-errors", "100", "--quiet"}
+		tfrec(t, fake, nil, slices.Concat(args, raw, more)...)
+		return out
+	}
+	cpu, onGPU := convert(), convert("--gpu", "on", "--gpu-decode")
+	want := files(t, cpu)["errors.jsonl"]
+	if got := files(t, onGPU)["errors.jsonl"]; got != want || strings.Count(want, "\n") < 30 {
+		t.Errorf("unusable are\n%s\nwhich are for the CPU\n%s", got, want)
+	}
+	with, without := records(t, onGPU), records(t, cpu)
+	if len(with) != len(without) {
+		t.Fatalf("%d records; want %d", len(with), len(without))
+	}
+	for i, r := range with {
+		if r.name != without[i].name || r.picture != without[i].picture {
+			t.Errorf("%s, decoded by %q, has other pixels than %s of the CPU", r.name, r.decoder, without[i].name)
+		}
+	}
+	if by := decodedBy(t, onGPU); by["nvjpeg hardware"] < 20 || by["nvjpeg GPU"] < 3 || by["tfrec 1"] < 10 || by["png"] < 5 || by["webp"] < 3 {
+		t.Errorf("decoded by %v", by)
+	}
+}
+
 // TestConvertDecodersDoNotMix refuses to finish with one decoder what another one began, and says what
 // to give.
 func TestConvertDecodersDoNotMix(t *testing.T) {
