@@ -138,13 +138,19 @@ func readPlan(dir *shard.Dir) (*arrayPlan, error) {
 func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 	var before *previous
 	r.plan = r.makePlan()
+	var planned bool
+	isPlanned := func() (_ bool, err error) {
+		planned, err = r.underWay()
+		return planned, err
+	}
 	// Others may have begun since the folder was looked at, and nobody begins
-	// while it is looked at again: their shards are not foreign.
-	err := r.dir.Alone(ctx, "plan", func() (err error) {
+	// while it is looked at again: their shards are not foreign. Who finds the plan to
+	// be its own has nothing to look at.
+	err := r.dir.AloneUnless(ctx, "plan", isPlanned, func() (err error) {
 		if before, err = readPrevious(r.dir); err != nil {
 			return err
 		}
-		if _, err := r.underWay(); err != nil {
+		if planned, err := isPlanned(); planned || err != nil {
 			return err
 		}
 		if before != nil {
@@ -152,8 +158,14 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 				return fmt.Errorf("%s holds a set made with other options: %s; give the same, or another folder", r.dir.Path(), diff)
 			}
 		}
-		return r.refuseForeign(before)
+		if err := r.refuseForeign(before); err != nil || before != nil {
+			return err
+		}
+		return r.begin(nil, len(r.todo()) > 0) // nothing is there that could be kept
 	})
+	if err == nil && planned && before == nil {
+		before, err = readPrevious(r.dir)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +173,11 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 		return nil, err
 	}
 	todo := r.todo()
-	if err := r.dir.Alone(ctx, "plan", func() error { return r.begin(before, len(todo) > 0) }); err != nil {
+	err = r.dir.AloneUnless(ctx, "plan", isPlanned, func() error { return r.begin(before, len(todo) > 0) })
+	if err == nil && planned {
+		err = r.removeManifest(before)
+	}
+	if err != nil {
 		return nil, err
 	}
 	r.source.remember()

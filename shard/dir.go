@@ -63,8 +63,9 @@ type folder interface {
 	sweep(ours func(name string) bool) error
 	// leftovers returns what sweep would remove that is worth telling.
 	leftovers(ours func(name string) bool) ([]Leftover, error)
-	// alone calls f while no other process is in alone for the same thing.
-	alone(ctx context.Context, thing string, f func() error) error
+	// alone calls f while no other process is in alone for the same thing, unless
+	// that says that there is no need.
+	alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error
 	// sub is a folder below this one, which goes by its lock.
 	sub(name string) folder
 	// close gives the folder back.
@@ -142,10 +143,20 @@ func (d *Dir) sub(name string) *Dir {
 // thing, which is a plain file name. It waits for them, as long as ctx is not
 // done.
 func (d *Dir) Alone(ctx context.Context, thing string, f func() error) error {
+	return d.AloneUnless(ctx, thing, func() (bool, error) { return false, nil }, f)
+}
+
+// AloneUnless is Alone for what another process may do in the meantime: f is not
+// called once unless says so, which is asked at the beginning and while others are
+// waited for.
+func (d *Dir) AloneUnless(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
 	if err := checkName(thing); err != nil {
 		return err
 	}
-	return d.at.alone(ctx, thing, f)
+	if done, err := unless(); done || err != nil {
+		return err
+	}
+	return d.at.alone(ctx, thing, unless, f)
 }
 
 // Path returns the folder as OpenDir was given it.

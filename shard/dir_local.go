@@ -83,7 +83,7 @@ func (l *localFolder) join(name string) string {
 
 func (l *localFolder) sub(name string) folder { return &localFolder{path: l.join(name)} }
 
-func (l *localFolder) alone(ctx context.Context, thing string, f func() error) error {
+func (l *localFolder) alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
 	if err := os.MkdirAll(l.join(togetherDir), 0o755); err != nil {
 		return err
 	}
@@ -100,6 +100,9 @@ func (l *localFolder) alone(ctx context.Context, thing string, f func() error) e
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		case <-time.After(20 * time.Millisecond):
+		}
+		if done, err := unless(); done || err != nil {
+			return err
 		}
 	}
 }

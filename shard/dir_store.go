@@ -263,12 +263,15 @@ func (f *storeFolder) atOnce() int { return storeRequests }
 
 func (f *storeFolder) temp(prefix string) (*os.File, error) { return f.scratch.create(prefix) }
 
-func (f *storeFolder) alone(ctx context.Context, thing string, work func() error) error {
+func (f *storeFolder) alone(ctx context.Context, thing string, unless func() (bool, error), work func() error) error {
 	store, name, err := f.at(togetherDir + "/" + thing)
 	if err != nil {
 		return f.failed("claim", thing, err)
 	}
-	held, err := claim.Take(ctx, store, name, claim.Options{Wait: true})
+	held, err := claim.Take(ctx, store, name, claim.Options{Wait: true, Until: unless})
+	if errors.Is(err, claim.ErrNotNeeded) {
+		return nil
+	}
 	if err != nil {
 		return f.failed("claim", togetherDir+"/"+thing, err)
 	}

@@ -40,6 +40,9 @@ var (
 // ErrHeld says that a process that lives has a claim.
 var ErrHeld = errors.New("claimed by another process")
 
+// ErrNotNeeded says that Options.Until has ended the wait for a claim.
+var ErrNotNeeded = errors.New("the claim is not needed any more")
+
 // ErrLost says that a claim is not there any more: somebody else took it for a dead
 // process's.
 var ErrLost = errors.New("this process did not renew its claim in time, and another one has taken over")
@@ -51,6 +54,9 @@ type Options struct {
 	// Wait has Take wait for others that live. Otherwise it returns an error that unwraps
 	// to ErrHeld when one of them has renewed its claim.
 	Wait bool
+	// Until is asked before each look at whether the others are gone, if it is not nil. When it
+	// says yes, Take gives up waiting and returns ErrNotNeeded.
+	Until func() (bool, error)
 	// Note is called with a sentence for people about what is waited for, if it is not
 	// nil.
 	Note func(sentence string)

@@ -279,3 +279,22 @@ func TestCancelled(t *testing.T) {
 		}
 	})
 }
+
+func TestNotNeeded(t *testing.T) {
+	inTime(t, func(t *testing.T, s *storagetest.Store) {
+		held := take(t, t.Context(), s, Options{})
+		asked := 0
+		until := func() (bool, error) {
+			asked++
+			return asked == 3, nil
+		}
+		if _, err := Take(t.Context(), s, "set/claims", Options{Wait: true, Until: until}); !errors.Is(err, ErrNotNeeded) || asked != 3 {
+			t.Errorf("asked %d times: %v", asked, err)
+		}
+		broken := errors.New("broken")
+		if _, err := Take(t.Context(), s, "set/claims", Options{Wait: true, Until: func() (bool, error) { return false, broken }}); !errors.Is(err, broken) {
+			t.Errorf("what fails: %v", err)
+		}
+		held.Release()
+	})
+}

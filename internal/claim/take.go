@@ -1,6 +1,7 @@
 package claim
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -102,6 +103,11 @@ func (t *taking) wait(ctx context.Context) error {
 	for {
 		if err := t.pause(ctx); err != nil {
 			return err
+		}
+		if t.o.Until != nil {
+			if done, err := t.o.Until(); done || err != nil {
+				return cmp.Or(err, ErrNotNeeded)
+			}
 		}
 		there := map[string]storage.Object{}
 		for o, err := range t.store.List(ctx, t.folder, false) {
