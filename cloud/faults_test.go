@@ -22,9 +22,10 @@ type faulty struct {
 	// Shares of the requests: that are answered with 503, whose connection breaks before
 	// and behind the server has acted, and whose answer's body is cut; that are slow.
 	refused, dropped, lost, cut, slow float64
-	signed                            bool                     // the host's name is, in each request
-	keeps                             func(*http.Request) bool // whether an answer is not lost; default: none
-	begun                             atomic.Int64             // uploads in parts whose beginning was lost
+	signed                            bool                                    // the host's name is, in each request
+	keeps                             func(*http.Request) bool                // whether an answer is not lost; default: none
+	seen                              func(r *http.Request, behind bool) bool // whether a connection is to break; default: not
+	begun                             atomic.Int64                            // uploads in parts whose beginning was lost
 
 	mu       sync.Mutex
 	random   *rand.Rand
@@ -48,6 +49,9 @@ func (f *faulty) before(t *testing.T, address string) string {
 			}
 		},
 		ModifyResponse: func(r *http.Response) error {
+			if f.seen != nil && f.seen(r.Request, true) {
+				return errLost
+			}
 			if (f.keeps == nil || !f.keeps(r.Request)) && f.happens(f.lost) {
 				if r.Request.Method == http.MethodPost && r.Request.URL.Query().Has("uploads") && r.StatusCode == http.StatusOK {
 					f.begun.Add(1)
@@ -68,6 +72,8 @@ func (f *faulty) before(t *testing.T, address string) string {
 			time.Sleep(50 * time.Millisecond)
 		}
 		switch {
+		case f.seen != nil && f.seen(r, false):
+			panic(http.ErrAbortHandler)
 		case f.happens(f.refused):
 			http.Error(w, "slow down", http.StatusServiceUnavailable)
 		case f.happens(f.dropped):

@@ -1,0 +1,122 @@
+package cloud
+
+import (
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// A process that dies at any request, before or behind it was carried out, leaves a
+// set that another goes on with, in another folder on another machine, and that ends
+// with the bytes that it has on a disk. Nothing stays of what the dead have begun.
+func TestConversionsIntoStoresAreKilled(t *testing.T) {
+	root := bucketFolder(t)
+	address := s3Server(t, root)
+	pictures, err := filepath.Abs("../testdata/demo/photos")
+	if err != nil {
+		t.Fatal(err)
+	}
+	args := []string{"convert", "images", pictures, "--resize", "640", "--encode", "raw", "--splits", "train=0.8,val=0.2", "--shards", "2", "--quiet"}
+	local := filepath.Join(t.TempDir(), "set")
+	must(t, append(args, local)...)
+	want := files(t, local)
+
+	t.Setenv(impatient, "1")
+	random := rand.New(rand.NewPCG(7, 7))
+	kills, unfinished := 0, 0
+	for round := 0; ; round++ {
+		p := &killer{at: 1 + random.IntN(20+10*round), behind: random.IntN(2) == 0}
+		useS3(t, (&faulty{signed: true, seen: p.seen}).before(t, address))
+		for _, name := range []string{"HOME", "TMPDIR", "XDG_CACHE_HOME"} {
+			t.Setenv(name, t.TempDir())
+		}
+		t.Chdir(t.TempDir())
+		killed, code, text := p.run(t, append(args, "s3://bucket/set")...)
+		useS3(t, address)
+		if !killed {
+			if code != 0 {
+				t.Fatalf("behind %d that were killed: exit code %d\n%s", kills, code, text)
+			}
+			break
+		}
+		unfinished += len(left(t))
+		if kills++; kills%4 != 0 { // which is waited for
+			if err := os.RemoveAll(filepath.Join(root, "bucket", "set", ".tfrec", "claims")); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if kills < 3 || unfinished == 0 {
+		t.Errorf("%d were killed, with %d uploads of parts under way", kills, unfinished)
+	}
+	same(t, "the set of those that were killed", want, files(t, filepath.Join(root, "bucket", "set")))
+	nothingLeft(t, "s3://bucket/set")
+	must(t, "verify", "s3://bucket/set")
+}
+
+// left returns the uploads that nobody has finished.
+func left(t *testing.T) []storage.Leftover {
+	t.Helper()
+	var found []storage.Leftover
+	for l, err := range opened(t, "s3://bucket").(storage.Unfinished).Unfinished(t.Context(), "") {
+		if err != nil {
+			t.Fatal(err)
+		}
+		found = append(found, l)
+	}
+	return found
+}
+
+// killer ends the process whose requests it sees.
+type killer struct {
+	at     int  // the request, from 1 on
+	behind bool // it has been carried out
+
+	mu      sync.Mutex
+	process *os.Process
+	n       int
+}
+
+// seen is called before and behind each request. It reports whether the connection is
+// to break.
+func (k *killer) seen(_ *http.Request, behind bool) bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if behind == k.behind {
+		k.n++
+	}
+	if k.n < k.at {
+		return false
+	}
+	k.process.Kill()
+	return true
+}
+
+// run runs the command until it ends, or is ended.
+func (k *killer) run(t *testing.T, args ...string) (killed bool, code int, text string) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	c := exec.Command(self, args...)
+	c.Env = append(os.Environ(), actAsTfrec+"=1")
+	c.Stdout, c.Stderr = &out, &out
+	k.mu.Lock()
+	err = c.Start()
+	k.process = c.Process
+	k.mu.Unlock()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.Wait()
+	return c.ProcessState.ExitCode() < 0, c.ProcessState.ExitCode(), out.String()
+}
