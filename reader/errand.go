@@ -41,7 +41,8 @@ type errand struct {
 const slowRead = 100 * time.Microsecond
 
 // Records that are no further apart than nearBytes are read together, with what
-// is between them; that costs no more than another call. Up to runBytes are.
+// is between them; that costs no more than another call. Up to runBytes are. Of
+// object stores, whose requests cost more, see errand_store.go.
 const (
 	nearBytes = 8 << 10
 	runBytes  = 1 << 20
@@ -60,12 +61,18 @@ func (e *errand) run(ctx context.Context) {
 		e.err = ctx.Err()
 		return
 	}
-	if !g.readers.enter(ctx) {
-		b.Release()
-		e.err = ctx.Err()
-		return
+	e.got = slices.Grow(e.got[:0], len(e.wants))[:len(e.wants)]
+	clear(e.got)
+	if g.stored {
+		e.readStored(ctx, b)
+	} else {
+		if !g.readers.enter(ctx) {
+			b.Release()
+			e.err = ctx.Err()
+			return
+		}
+		defer g.readers.leave()
 	}
-	defer g.readers.leave()
 	if !g.run.acquire(ctx) {
 		b.Release()
 		e.err = ctx.Err()
@@ -73,12 +80,8 @@ func (e *errand) run(ctx context.Context) {
 	}
 	defer g.run.release()
 	watch.blocked()
-	e.got = slices.Grow(e.got[:0], len(e.wants))[:len(e.wants)]
-	clear(e.got)
-	for rest := e.wants; len(rest) > 0 && ctx.Err() == nil; {
-		n, end := together(rest)
-		e.read(b, rest[:n], end, &watch)
-		rest = rest[n:]
+	if !g.stored {
+		e.readFiles(ctx, b, &watch)
 	}
 	if e.err = ctx.Err(); e.err == nil {
 		e.err = e.collect(b)
@@ -93,13 +96,22 @@ func (e *errand) run(ctx context.Context) {
 	watch.busy()
 }
 
+// readFiles reads all wants, one stretch after another.
+func (e *errand) readFiles(ctx context.Context, b *Block, watch *stopwatch) {
+	for rest := e.wants; len(rest) > 0 && ctx.Err() == nil; {
+		n, end := e.global.together(rest)
+		e.read(b, rest[:n], end, watch)
+		rest = rest[n:]
+	}
+}
+
 // reserve waits for the memory that the errand takes: for its records, in a
 // block, and for what is read around them. nil: ctx has ended.
 func (e *errand) reserve(ctx context.Context) *Block {
 	records := minRoom + recordSize*int64(len(e.wants))
 	var around int64
 	for rest := e.wants; len(rest) > 0; {
-		n, end := together(rest)
+		n, end := e.global.together(rest)
 		around = max(around, end-rest[0].begin)
 		for _, w := range rest[:n] {
 			records += w.end - w.begin
@@ -108,7 +120,7 @@ func (e *errand) reserve(ctx context.Context) *Block {
 	}
 	run := e.global.run
 	have := int64(cap(e.scratch))
-	around = max(around, minRoom, have)
+	around = max(e.global.lanes(around)*around, minRoom, have)
 	if !run.budget.read(ctx, records+around-have, e.needed.Load) {
 		return nil
 	}
@@ -123,12 +135,16 @@ func (e *errand) reserve(ctx context.Context) *Block {
 }
 
 // together returns how many wants are read at once, and up to where.
-func together(wants []want) (n int, end int64) {
+func (g *global) together(wants []want) (n int, end int64) {
+	near, most := int64(nearBytes), int64(runBytes)
+	if g.stored {
+		near, most = nearStored, g.mostStored()
+	}
 	first := wants[0]
 	end = first.end
 	for n = 1; n < len(wants); n++ {
 		w := wants[n]
-		if w.file != first.file || w.begin > end+nearBytes || max(end, w.end)-first.begin > runBytes {
+		if w.file != first.file || w.begin > end+near || max(end, w.end)-first.begin > most {
 			break
 		}
 		end = max(end, w.end)
@@ -183,7 +199,11 @@ func (e *errand) pick(b *Block, w want, p []byte, base int64, file storage.File)
 	set := e.global.run.set
 	at := cursor{w.number, w.begin}
 	if w.skip > 0 {
-		scan := set.scan(file, file.Name(), w.end, cursor{w.number - w.skip, w.begin})
+		var in io.ReaderAt = file
+		if e.global.stored && !set.opts.SkipBad.asked() {
+			in = inWindow{p, base} // it costs no request
+		}
+		scan := set.scan(in, file.Name(), w.end, cursor{w.number - w.skip, w.begin})
 		for range w.skip {
 			if err := scan.next(); err != nil {
 				return found{err: err, at: at, record: Record{File: w.file}}

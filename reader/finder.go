@@ -64,7 +64,7 @@ func (f *finder) locate(n int64) want {
 // file opens file i. done is to be called when it is not needed any more.
 func (f *finder) file(i int32) (file storage.File, done func() error, err error) {
 	if len(f.open) > keptOpen {
-		file, err = f.set.openFile(context.Background(), int(i))
+		file, err = f.set.openAnywhere(int(i))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -73,7 +73,7 @@ func (f *finder) file(i int32) (file storage.File, done func() error, err error)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open[i] == nil {
-		if f.open[i], err = f.set.openFile(context.Background(), int(i)); err != nil {
+		if f.open[i], err = f.set.openAnywhere(int(i)); err != nil {
 			f.open[i] = nil
 			return nil, nil, err
 		}

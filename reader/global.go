@@ -67,7 +67,7 @@ func (s *Set) ShuffleAll(o ShuffleAllOptions) Pipe {
 		if o.Block < 1 || o.Block > maxRuns || o.Window < 1 || o.Window > maxRuns {
 			return nil, fmt.Errorf("reader: ShuffleAll with Block %d, Window %d: want 1 to %d of each", o.Block, o.Window, maxRuns)
 		}
-		g := &global{run: r, name: name, opts: o, stats: r.stats(name)}
+		g := &global{run: r, name: name, opts: o, stats: r.stats(name), stored: s.stored()}
 		g.readers = r.readers(g.stats, maxReaders)
 		r.tally(&g.bad)
 		return g, nil
@@ -82,7 +82,9 @@ type global struct {
 	opts  ShuffleAllOptions
 	finder
 	readers *gate
-	steps   int // of an errand
+	stored  bool // the files lie in an object store
+	steps   int  // of an errand
+	ramp    int  // the same, of the next one from a store
 
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -135,9 +137,9 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 	g.order = newOrder(total, int64(g.opts.Block), int64(g.opts.Window), key(o.Seed, forOrder, uint64(epoch)))
 	// Half of what may be read ahead is for errands under way, half for what they
 	// read around their records.
-	share := min(o.Memory/4/int64(o.Parallelism+2), maxErrand)
 	size := max(g.bytes()/total, 1)
-	g.steps = int(min(max(share/size, min(minRoom/size, leastSteps), 1), maxSteps))
+	g.steps = int(min(max(g.share()/size, min(minRoom/size, leastSteps), 1), maxSteps))
+	g.ramp = firstStored
 	g.send()
 	return nil
 }
@@ -160,9 +162,14 @@ func (g *global) tellMissing() error {
 // send starts errands, as many as may be under way.
 func (g *global) send() {
 	o, total := g.run.set.opts, g.total()
-	for len(g.sent) <= g.readers.size() {
+	for len(g.sent) < g.mostSent() {
 		e := g.errand()
-		for len(e.wants) < g.steps {
+		steps := g.steps
+		if g.stored {
+			steps = min(steps, g.ramp)
+			g.ramp = min(2*g.ramp, maxSteps)
+		}
+		for len(e.wants) < steps {
 			place, pad := g.coming+int64(o.Worker), false
 			if place >= total {
 				if o.Ends != PadEnds || g.coming >= total {

@@ -7,12 +7,14 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
 )
 
 // ErrChanged says that a file is no longer the one that it was when its [Set]
@@ -61,6 +63,20 @@ func (s *Set) openFile(ctx context.Context, i int) (storage.File, error) {
 		return nil, err
 	}
 	return f, nil
+}
+
+// openAnywhere opens source i to read from any place in it. An object of a store is
+// asked for nothing before that: reads are of the version that it was, or errors.
+func (s *Set) openAnywhere(i int) (storage.File, error) {
+	if is, ok := s.stamps[i].info.Sys().(storage.Object); ok && is.Version != "" {
+		return storage.OpenListed(context.Background(), s.sources[i].Path, is)
+	}
+	return s.openFile(context.Background(), i)
+}
+
+// stored reports whether the files lie in an object store.
+func (s *Set) stored() bool {
+	return slices.ContainsFunc(s.sources, func(source shard.Source) bool { return storage.Remote(source.Path) })
 }
 
 // unchanged returns how an open file is not what source i was, in an error. A

@@ -132,6 +132,9 @@ func (r *run) readers(s *stageStats, files int) *gate {
 	n := o.Readers
 	if n == 0 {
 		n = min(o.Parallelism, files)
+		if r.set.stored() { // reads wait, and take no processor meanwhile
+			n = min(max(o.Parallelism, autoReaders), files)
+		}
 	}
 	g := newGate(n)
 	s.workers.Store(int32(n))

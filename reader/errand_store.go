@@ -1,0 +1,149 @@
+package reader
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Records in an object store that are no further apart than nearStored are asked for
+// together, up to runStored: what lies between them takes about as long on its way
+// as a request of its own takes of two processors. An errand has up to mostLanes
+// requests under way, and there are up to storedErrands errands, of storedErrand bytes
+// each at most: the larger they are, the closer their records.
+const (
+	nearStored    = 64 << 10
+	runStored     = 4 << 20
+	mostLanes     = 8
+	storedErrands = 3
+	storedErrand  = 64 << 20
+)
+
+// firstStored is how many records the first errand of an epoch has. Each that follows
+// has twice as many, so that the first records do not come late.
+const firstStored = 128
+
+// share is what the memory of the options leaves an errand for its records, and
+// again for what is read around them.
+func (g *global) share() int64 {
+	o := g.run.set.opts
+	if g.stored {
+		return min(o.Memory/4/(storedErrands+1), storedErrand)
+	}
+	return min(o.Memory/4/int64(o.Parallelism+2), maxErrand)
+}
+
+// mostStored is how many bytes are asked for together.
+func (g *global) mostStored() int64 { return min(runStored, max(g.share()/2, minRoom)) }
+
+// lanes returns how many reads of so many bytes an errand has under way.
+func (g *global) lanes(around int64) int64 {
+	if !g.stored {
+		return 1
+	}
+	return min(max(g.share()/max(around, 1), 1), mostLanes)
+}
+
+// mostSent is how many errands are under way, beside the one that is given.
+func (g *global) mostSent() int {
+	if g.stored {
+		return storedErrands
+	}
+	return g.readers.size() + 1
+}
+
+// readStored reads all wants, several stretches at a time.
+func (e *errand) readStored(ctx context.Context, b *Block) {
+	g := e.global
+	var next sync.Mutex // guards rest
+	rest := e.wants
+	take := func() (wants []want, end int64) {
+		next.Lock()
+		defer next.Unlock()
+		if len(rest) == 0 || ctx.Err() != nil {
+			return nil, 0
+		}
+		n, end := g.together(rest)
+		wants, rest = rest[:n], rest[n:]
+		return wants, end
+	}
+	var around int64
+	for left := e.wants; len(left) > 0; {
+		n, end := g.together(left)
+		around, left = max(around, end-left[0].begin), left[n:]
+	}
+	var lanes sync.WaitGroup
+	var picking sync.Mutex // b is for one at a time
+	for i := range g.lanes(around) {
+		scratch := e.scratch[i*around : (i+1)*around]
+		lanes.Go(func() {
+			for {
+				wants, end := take()
+				if wants == nil || !g.readers.enter(ctx) {
+					return
+				}
+				e.readStretch(ctx, b, wants, scratch[:end-wants[0].begin], &picking)
+			}
+		})
+	}
+	lanes.Wait()
+}
+
+// readStretch reads wants of one file, which lie in as many bytes as p has. It
+// leaves the gate of readers.
+func (e *errand) readStretch(ctx context.Context, b *Block, wants []want, p []byte, picking *sync.Mutex) {
+	g := e.global
+	watch := g.stats.watch()
+	file, done, err := g.file(wants[0].file)
+	n := 0
+	if err == nil {
+		defer done()
+		n, err = file.ReadAt(p, wants[0].begin)
+		if err != nil && err != io.EOF {
+			if errors.Is(err, storage.ErrChanged) {
+				err = fmt.Errorf("%w: %w", ErrChanged, err)
+			}
+			err = &tfrecord.Error{Name: file.Name(), Record: wants[0].number, Offset: wants[0].begin, Part: tfrecord.PartData, Err: err}
+		} else {
+			err = nil
+		}
+	}
+	g.readers.leave()
+	watch.waited()
+	if err == nil && !g.run.acquire(ctx) {
+		return // nobody wants it
+	}
+	picking.Lock()
+	defer picking.Unlock()
+	if err != nil {
+		for _, w := range wants {
+			e.got[w.step] = found{err: err, record: Record{File: w.file}}
+		}
+		return
+	}
+	watch.blocked()
+	for _, w := range wants {
+		e.got[w.step] = e.pick(b, w, p[:n], wants[0].begin, file)
+	}
+	g.run.release()
+	watch.busy()
+}
+
+// inWindow reads what lies in data, which begins at base.
+type inWindow struct {
+	data []byte
+	base int64
+}
+
+func (w inWindow) ReadAt(p []byte, off int64) (int, error) {
+	n := copy(p, w.data[min(max(off-w.base, 0), int64(len(w.data))):])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
