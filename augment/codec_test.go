@@ -34,7 +34,7 @@ func TestStat(t *testing.T) {
 	c := newCodec(t, CodecOptions{})
 	tests := []struct {
 		file string
-		want Info // of which alpha and planar are not compared
+		want Info // of which alpha, planar and usual are not compared
 	}{
 		{"made-ok-160x88.jpg", Info{Format: JPEG, Width: 160, Height: 88, Channels: 3, Orientation: 1, Keepable: true}},
 		{"made-gray.jpg", Info{Format: JPEG, Width: 160, Height: 88, Channels: 1, Orientation: 1, Keepable: true}},
@@ -65,7 +65,7 @@ func TestStat(t *testing.T) {
 	for _, test := range tests {
 		data := picture(t, test.file)
 		got, err := c.Stat(data)
-		got.alpha, got.planar = false, false
+		got.alpha, got.planar, got.usual = false, false, false
 		if err != nil || got != test.want {
 			t.Errorf("%s: %+v, %v", test.file, got, err)
 		}

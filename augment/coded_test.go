@@ -1,0 +1,85 @@
+package augment
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+)
+
+// TestUsual is which pictures backends are asked to decode: it hangs on the header alone.
+func TestUsual(t *testing.T) {
+	t.Parallel()
+	c := newCodec(t, CodecOptions{Decoder: "go"})
+	for name, want := range map[string]bool{
+		"made-ok-160x88.jpg": true, "made-ok-progressive.jpg": true, "made-gray.jpg": true, "made-1x1.jpg": true, "made-rst.jpg": true,
+		"go-video-001.q50.422.jpeg": true, "go-video-001.q50.440.jpeg": true, "go-video-001.q50.444.progressive.jpeg": true,
+		"imageorient-orientation_7.jpg": true, "go-video-005.gray.q50.2x2.progressive.jpeg": true,
+		"go-video-001.q50.410.jpeg": false, "go-video-001.q50.411.progressive.jpeg": false, "go-video-001.221212.jpeg": false,
+		"go-video-001.cmyk.jpeg": false, "made-ycck-adobe.jpg": false, "go-video-001.rgb.jpeg": false, "made-dht-missing.jpg": false,
+		"jpegdecoder-16bit-qtables.jpg": false, "zune-non_interleaved_420_64x64.jpg": false, "pngsuite-basn0g16.png": false, "made-gif-named.jpg": false,
+		"made-bomb-16000x16000.jpg": false, // 256 million pixels
+	} {
+		c := c
+		if name == "made-bomb-16000x16000.jpg" {
+			c = newCodec(t, CodecOptions{Decoder: "go", MaxPixels: 1 << 30})
+		}
+		info, err := c.Stat(picture(t, name))
+		if err != nil || info.Usual() != want {
+			t.Errorf("%s: %v, %v; want %v", name, info.Usual(), err, want)
+		}
+	}
+}
+
+// TestCodedDecodes holds what a task makes of a JPEG to what the codec makes of it.
+func TestCodedDecodes(t *testing.T) {
+	t.Parallel()
+	c := newCodec(t, CodecOptions{Decoder: "go"})
+	var coded Coded
+	for _, name := range []string{"made-ok-160x88.jpg", "made-gray.jpg", "imageorient-orientation_6.jpg", "go-video-001.cmyk.jpeg", "made-ok-progressive.jpg"} {
+		data := picture(t, name)
+		for _, channels := range []int{0, 1, 3} {
+			if err := coded.Read(c, data); err != nil {
+				t.Fatal(name, err)
+			}
+			coded.Channels = channels
+			task := Task{Coded: &coded}
+			if err := (CPU{}).Render([]*Task{&task}); err != nil || task.Err != nil {
+				t.Fatal(name, err, task.Err)
+			}
+			var want Image
+			if _, err := c.Decode(&want, data, DecodeOptions{Channels: channels}); err != nil {
+				t.Fatal(err)
+			}
+			if task.Channels != want.Channels || !bytes.Equal(task.Pixels.Pix, want.Pix) || coded.Decoder != c.Decoder() || coded.Stranded {
+				t.Errorf("%s to %d channels: %d, other pixels, or decoder %q", name, channels, task.Channels, coded.Decoder)
+			}
+		}
+	}
+}
+
+// TestCodedRefuses what is damaged, or no JPEG, before anybody sees it; and wishes that make no sense.
+func TestCodedRefuses(t *testing.T) {
+	t.Parallel()
+	c := newCodec(t, CodecOptions{Decoder: "go"})
+	for name, want := range map[string]error{
+		"made-cut-50.jpg": ErrDamaged, "made-no-eoi.jpg": ErrDamaged, "made-hole-in-scan.jpg": ErrDamaged, "pngsuite-basn0g16.png": ErrUnsupported,
+		"made-html.jpg": ErrNotPicture, "made-empty.jpg": ErrNotPicture, "made-precision-12.jpg": ErrUnsupported,
+	} {
+		if err := new(Coded).Read(c, picture(t, name)); !errors.Is(err, want) {
+			t.Errorf("%s: %v; want %v", name, err, want)
+		}
+	}
+	gray, turned, color := new(Coded), new(Coded), new(Coded)
+	for name, coded := range map[string]*Coded{"made-gray.jpg": gray, "imageorient-orientation_6.jpg": turned, "made-ok-160x88.jpg": color} {
+		if err := coded.Read(c, picture(t, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	gray.Planar, turned.Planar, color.Channels = true, true, 2
+	for _, coded := range []*Coded{gray, turned, color, new(Coded)} {
+		task := Task{Coded: coded}
+		if err := (CPU{}).Render([]*Task{&task}); err != nil || task.Err == nil {
+			t.Errorf("%+v is done: %v", coded.info, err)
+		}
+	}
+}
