@@ -1,0 +1,95 @@
+//go:build unix
+
+package beam
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// BenchmarkOverhead times tfrec-beam on prism beside tfrec, each as a process of its
+// own, on the same pictures in turn: 64 shards of TFREC_PHOTOS (default: the
+// demo's photographs), as many times over as make 640 pictures or more. It reports the
+// medians, and the median of how many times as long prism takes. With -benchtime 5x
+// it takes 5 pairs.
+func BenchmarkOverhead(b *testing.B) {
+	photos := picturesOf(b, cmp.Or(os.Getenv("TFREC_PHOTOS"), filepath.Join(demo(b), "photos")), 640)
+	dir := b.TempDir()
+	programs := [2]string{filepath.Join(dir, "tfrec"), filepath.Join(dir, "tfrec-beam")}
+	for i, from := range []string{"../cmd/tfrec", "./cmd/tfrec-beam"} {
+		build := exec.Command("go", "build", "-o", programs[i], ".")
+		build.Dir = from // in the module of the program
+		if out, err := build.CombinedOutput(); err != nil {
+			b.Fatalf("%v\n%s", err, out)
+		}
+	}
+	convert := func(program string) float64 {
+		out := filepath.Join(dir, "out")
+		if err := os.RemoveAll(out); err != nil {
+			b.Fatal(err)
+		}
+		began := time.Now()
+		if text, err := exec.Command(program, "convert", "images", photos, out, "--shards", "64", "--resize", "224").CombinedOutput(); err != nil {
+			b.Fatalf("%v\n%s", err, text)
+		}
+		return time.Since(began).Seconds()
+	}
+	convert(programs[0]) // brings the pictures into memory
+	var took [2][]float64
+	var ratios []float64
+	for b.Loop() {
+		var pair [2]float64
+		for i, program := range programs {
+			pair[i] = convert(program)
+			took[i] = append(took[i], pair[i])
+		}
+		ratios = append(ratios, pair[1]/pair[0])
+	}
+	b.ReportMetric(0, "ns/op")
+	b.ReportMetric(median(took[0]), "s-plain")
+	b.ReportMetric(median(took[1]), "s-prism")
+	b.ReportMetric(median(ratios), "times")
+}
+
+func median(of []float64) float64 {
+	sorted := slices.Sorted(slices.Values(of))
+	return sorted[len(sorted)/2]
+}
+
+// picturesOf copies the JPEGs below a folder, as often as makes so many.
+func picturesOf(b *testing.B, from string, least int) string {
+	b.Helper()
+	var pictures [][]byte
+	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !strings.EqualFold(filepath.Ext(path), ".jpg") {
+			return err
+		}
+		data, err := os.ReadFile(path)
+		pictures = append(pictures, data)
+		return err
+	})
+	if err != nil || len(pictures) == 0 {
+		b.Fatalf("%s: %d pictures, %v", from, len(pictures), err)
+	}
+	to := filepath.Join(b.TempDir(), "photos", "a")
+	if err := os.MkdirAll(to, 0o755); err != nil {
+		b.Fatal(err)
+	}
+	for i := 0; i < least || i%len(pictures) != 0; i++ {
+		// Bytes behind the end of a picture are no damage.
+		data := append(bytes.Clone(pictures[i%len(pictures)]), fmt.Sprint(i)...)
+		if err := os.WriteFile(filepath.Join(to, fmt.Sprintf("%05d.jpg", i)), data, 0o644); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return filepath.Dir(to)
+}
