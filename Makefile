@@ -23,7 +23,7 @@ REQUIREMENTS := internal/interop/requirements.txt
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: help build demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist man build-cloud cloud-test
+.PHONY: help build demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist man build-cloud cloud-test build-beam beam-test
 .PHONY: gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 
@@ -100,6 +100,12 @@ cloud-test: ## test object storage on servers that are built and run here
 	@if ! command -v npm >/dev/null; then echo "make cloud-test: Azurite needs node and npm, which are not there: Azure is not tested"; \
 	elif [ ! -e $(AZURITE)/node_modules/azurite/package.json ]; then npm install --prefix $(AZURITE) --ignore-scripts --no-audit --no-fund --loglevel=error azurite@3.37.0; fi
 	cd cloud && $(GO) mod tidy -diff && $(GO) vet ./... && TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 ./...
+
+build-beam: ## build bin/tfrec-beam, whose convert and reshard run on Apache Beam
+	cd beam && $(GO) build -trimpath -buildvcs=auto -o ../bin/tfrec-beam ./cmd/tfrec-beam
+
+beam-test: ## test tfrec-beam on prism, Beam's own runner
+	cd beam && $(GO) mod tidy -diff && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) test -count=1 ./...
 
 check-dist: ## build for this platform twice and compare; install the wheel with pip
 	$(GO) test -count=1 -tags dist ./internal/dist
