@@ -61,6 +61,31 @@ func TestConversionsIntoStoresAreKilled(t *testing.T) {
 	must(t, "verify", "s3://bucket/set")
 }
 
+// Who interrupts a run while it uploads parts finds nothing of them in the store.
+func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
+	root := bucketFolder(t)
+	address := s3Server(t, root)
+	var once sync.Once
+	k := &killer{at: 1 << 30}
+	p := &faulty{signed: true, seen: func(r *http.Request, behind bool) bool {
+		if behind && r.URL.Query().Get("partNumber") != "" {
+			once.Do(func() { k.signal(os.Interrupt) })
+		}
+		return k.seen(r, behind)
+	}}
+	useS3(t, p.before(t, address))
+	_, code, text := k.run(t, "convert", "images", "../testdata/demo/photos", "s3://bucket/set", "--resize", "640", "--encode", "raw", "--quiet")
+	useS3(t, address)
+	if code != 130 {
+		t.Errorf("exit code %d\n%s", code, text)
+	}
+	storage.Forget()
+	nothingLeft(t, "s3://bucket/set")
+	if made := inBucket(t, "s3://bucket/set"); len(made) > 0 {
+		t.Errorf("%d files were made", len(made))
+	}
+}
+
 // left returns the uploads that nobody has finished.
 func left(t *testing.T) []storage.Leftover {
 	t.Helper()
@@ -97,6 +122,12 @@ func (k *killer) seen(_ *http.Request, behind bool) bool {
 	}
 	k.process.Kill()
 	return true
+}
+
+func (k *killer) signal(s os.Signal) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.process.Signal(s)
 }
 
 // run runs the command until it ends, or is ended.

@@ -72,8 +72,8 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 	client := s3.NewFromConfig(cfg, func(o *s3.Options) {
 		o.UsePathStyle = o.BaseEndpoint != nil
 		if o.BaseEndpoint != nil && cfg.RequestChecksumCalculation == aws.RequestChecksumCalculationUnset {
-			// Many servers that speak S3's protocol do not know its newer checksums. The
-			// signature holds one of each body in any case.
+			// Many servers that speak S3's protocol do not know its newer checksums. TLS has
+			// its own, and without it the signature holds one of each body.
 			o.RequestChecksumCalculation = aws.RequestChecksumCalculationWhenRequired
 		}
 	})
