@@ -7,6 +7,9 @@
 //	input ─► weigh across ─► weigh down ─► convert ─► recolor ─► normalize ─► result
 //	           taps            taps                    levels      numbers
 //
+// A program may begin with a JPEG ([Coded]), whose planes the processor decodes into buffers before
+// the first operation.
+//
 // A program works in buffers, most of which hold pictures. Where samples lie in
 // them is a [View], so that flips, crops and quarter turns cost nothing: they
 // are other views of the same memory.
