@@ -15,13 +15,10 @@ import (
 func init() {
 	register.DoFn2x0[[]byte, func(int)](&listParts{})
 	register.DoFn3x1[context.Context, int, func(int, []byte), error](&readPart{})
-	register.DoFn4x1[context.Context, int, func(*[]byte) bool, func(int, int64), error](&writeShard{})
-	register.DoFn2x0[int, func(*int64) bool](&end{})
+	register.DoFn4x1[context.Context, int, func(*[]byte) bool, func(string), error](&writeShard{})
 	register.Emitter1[int]()
 	register.Emitter2[int, []byte]()
-	register.Emitter2[int, int64]()
 	register.Iter1[[]byte]()
-	register.Iter1[int64]()
 }
 
 // The counters of a reshard, beside those that it has in common with conversions.
@@ -65,9 +62,7 @@ func spread(ctx context.Context, plan *shard.ReshardPlan, progress *shard.Reshap
 	parts := sdk.ParDo(s.Scope("list parts"), &listParts{Parts: plan.Parts()}, sdk.Impulse(s))
 	rows := sdk.ParDo(s.Scope("read"), &readPart{Plan: at}, sdk.Reshuffle(s, parts))
 	written := sdk.ParDo(s.Scope("write"), &writeShard{Plan: at}, sdk.GroupByKey(s, rows))
-	// Prism spins on a processor for as long as a stage is at work from which nothing
-	// goes anywhere.
-	sdk.ParDo0(s.Scope("end"), &end{}, sdk.GroupByKey(s, written))
+	sdk.ParDo0(s.Scope("end"), end, sdk.Reshuffle(s, written)) // as conversions do
 	if progress != nil {
 		progress.Planned.Store(2 * plan.Records()) // they are read and written
 	}
@@ -151,8 +146,8 @@ func (r *readPart) ProcessElement(ctx context.Context, part int, emit func(int, 
 	return err
 }
 
-// writeShard writes shards of the batches that were dealt to them, and gives their
-// numbers with how many records they have.
+// writeShard writes shards of the batches that were dealt to them, and emits their
+// names.
 type writeShard struct {
 	Plan planAt
 
@@ -166,7 +161,7 @@ func (w *writeShard) Setup() (err error) {
 }
 
 // ProcessElement writes one shard.
-func (w *writeShard) ProcessElement(ctx context.Context, number int, next func(*[]byte) bool, emit func(int, int64)) error {
+func (w *writeShard) ProcessElement(ctx context.Context, number int, next func(*[]byte) bool, emit func(string)) error {
 	within, cancel := w.Plan.within(ctx)
 	defer cancel()
 	counts, err := w.plan.Write(within, number, func(yield func([]byte, error) bool) {
@@ -182,12 +177,6 @@ func (w *writeShard) ProcessElement(ctx context.Context, number int, next func(*
 	countRecords.Inc(ctx, counts.Records)
 	countBytes.Inc(ctx, counts.Bytes)
 	countShards.Inc(ctx, 1)
-	emit(number, counts.Records)
+	emit(w.plan.ShardFile(number))
 	return nil
 }
-
-// end is where the pipeline ends.
-type end struct{}
-
-// ProcessElement does nothing.
-func (*end) ProcessElement(int, func(*int64) bool) {}
