@@ -61,10 +61,11 @@ func processorTime(b *testing.B, pid int) time.Duration {
 	return ticks * time.Second / 100
 }
 
-// BenchmarkReader streams 256 MiB of 100 KB records, CRCs checked.
-func BenchmarkReader(b *testing.B) {
-	root := b.TempDir()
-	local := filepath.Join(root, "bucket", "set")
+// largeSet makes a set of 256 MiB in records of 100 KB, in the folder of a bucket.
+func largeSet(b *testing.B) (root, local string) {
+	b.Helper()
+	root = b.TempDir()
+	local = filepath.Join(root, "bucket", "set")
 	out, err := shard.OpenDir(context.Background(), local, shard.DirOptions{})
 	if err != nil {
 		b.Fatal(err)
@@ -84,7 +85,13 @@ func BenchmarkReader(b *testing.B) {
 	}
 	out.Close()
 	settle(b, local)
-	b.SetBytes(2 * 4 * 671 * 100_000) // from each
+	b.SetBytes(2 * 4 * 671 * 100_000) // in both places
+	return root, local
+}
+
+// BenchmarkReader streams a set, CRCs checked.
+func BenchmarkReader(b *testing.B) {
+	root, local := largeSet(b)
 	beside(b, root, local, "s3://bucket/set", func(path string) {
 		set, err := reader.Open(path, reader.Options{})
 		if err != nil {
@@ -94,6 +101,24 @@ func BenchmarkReader(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
+		}
+	})
+}
+
+// BenchmarkReshard shuffles a set from a folder into another one, and from a store into
+// itself.
+func BenchmarkReshard(b *testing.B) {
+	root, local := largeSet(b)
+	times := 0
+	beside(b, root, local, "s3://bucket/set", func(path string) {
+		times++
+		out := fmt.Sprint("new", times)
+		o := shard.ReshardOptions{Shuffle: true, ReshapeOptions: shard.ReshapeOptions{Shards: 4}}
+		if _, err := shard.Reshard(b.Context(), []string{path}, storage.Join(storage.Dir(path), out), o); err != nil {
+			b.Fatal(err)
+		}
+		if err := os.RemoveAll(filepath.Join(filepath.Dir(local), out)); err != nil {
+			b.Fatal(err)
 		}
 	})
 }

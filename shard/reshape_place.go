@@ -2,9 +2,11 @@ package shard
 
 import (
 	"context"
+	"slices"
 	"sort"
 
 	"github.com/tfrec/tfrec/internal/spill"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -268,6 +270,10 @@ func (p *placed) write(to *openShard, rows []int) error {
 // where it lies is not slower than reading all twice and writing them once.
 const leastFetched = 64 << 10
 
+// leastRequested is the same of files in object stores: a record takes a request to
+// find it, and one to read it, each of which takes as long as megabytes of a stream.
+const leastRequested = 8 << 20
+
 // mostFetched is how many files may be open to be read from.
 const mostFetched = 128
 
@@ -275,7 +281,11 @@ const mostFetched = 128
 // can be read from the inputs in the new order.
 func (a *arrangement) fetchable(size int64) bool {
 	n := a.base[len(a.targets)]
-	if a.log != nil || size/n < leastFetched || 8*n > a.o.memory()/4 || len(a.in.files) > mostFetched {
+	least := int64(leastFetched)
+	if slices.ContainsFunc(a.in.files, func(f *input) bool { return storage.Remote(f.Path) }) {
+		least = leastRequested
+	}
+	if a.log != nil || size/n < least || 8*n > a.o.memory()/4 || len(a.in.files) > mostFetched {
 		return false
 	}
 	for _, f := range a.in.files {

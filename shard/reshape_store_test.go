@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -163,5 +164,39 @@ func TestReshapeRefusesFoldersOfStores(t *testing.T) {
 	}
 	if after := store.Names(); strings.Join(after, " ") != strings.Join(before, " ") {
 		t.Errorf("there was %q, and is %q", before, after)
+	}
+}
+
+// Large records that lie in a store come in streams, and not by a request or two each,
+// and make the same set.
+func TestShuffleOfAStoreStreams(t *testing.T) {
+	const records = 200
+	in := madeSet(t, records, 2, nil, func(i int, b *tfrecord.Builder) {
+		numbers(i, b)
+		b.Bytes("blob", bytes.Repeat([]byte{byte(i)}, leastFetched))
+	})
+	o := ReshardOptions{Shuffle: true, ReshapeOptions: ReshapeOptions{Name: "x", Shards: 2, Memory: 2e6}}
+	local := filepath.Join(t.TempDir(), "out")
+	_, err := Reshard(t.Context(), []string{in}, local, o)
+	check(t, err)
+	store, url := storeOf(t)
+	for name, data := range setHere(t, in) {
+		store.Put("in/"+name, []byte(data))
+	}
+	var opens atomic.Int64
+	store.Fault = func(kind, _ string) error {
+		if kind == "open" {
+			opens.Add(1)
+		}
+		return nil
+	}
+	out := filepath.Join(t.TempDir(), "out")
+	_, err = Reshard(t.Context(), []string{url + "/in"}, out, o)
+	check(t, err)
+	if !maps.Equal(setHere(t, out), setHere(t, local)) {
+		t.Error("the set is another one")
+	}
+	if n := opens.Load(); n > records/4 {
+		t.Errorf("%d requests for %d records", n, records)
 	}
 }
