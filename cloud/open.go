@@ -177,8 +177,9 @@ func openGS(ctx context.Context, host string) (storage.Store, error) {
 			return ""
 		}),
 	}
+	at := gsEndpoint()
 	store.sender = func(t target) storage.Sender {
-		return &gsSender{target: t, store: store, client: &client.Client, bucket: host}
+		return &gsSender{target: t, store: store, client: &client.Client, server: at, bucket: host}
 	}
 	return store, nil
 }

@@ -30,6 +30,7 @@ type gsSender struct {
 	target
 	store  *bucket
 	client *http.Client
+	server string
 	bucket string
 
 	session string // the URL that parts are sent to
@@ -66,19 +67,25 @@ func written(crc uint32) string {
 	return base64.StdEncoding.EncodeToString(binary.BigEndian.AppendUint32(nil, crc))
 }
 
-// endpoint is where an upload of a kind begins.
-func (s *gsSender) endpoint(kind string) string {
-	base := "https://storage.googleapis.com"
-	if emulator := os.Getenv("STORAGE_EMULATOR_HOST"); emulator != "" {
-		if base = strings.TrimSuffix(emulator, "/"); !strings.Contains(base, "://") {
-			base = "http://" + base
-		}
+// gsEndpoint returns the server that the environment names.
+func gsEndpoint() string {
+	emulator := os.Getenv("STORAGE_EMULATOR_HOST")
+	switch {
+	case emulator == "":
+		return "https://storage.googleapis.com"
+	case strings.Contains(emulator, "://"):
+		return strings.TrimSuffix(emulator, "/")
 	}
+	return "http://" + emulator
+}
+
+// beginning is the URL that an upload of a kind begins at.
+func (s *gsSender) beginning(kind string) string {
 	query := url.Values{"uploadType": {kind}, "name": {gsName(s.name)}}
 	if !s.replace {
 		query.Set("ifGenerationMatch", "0")
 	}
-	return base + "/upload/storage/v1/b/" + url.PathEscape(s.bucket) + "/o?" + query.Encode()
+	return s.server + "/upload/storage/v1/b/" + url.PathEscape(s.bucket) + "/o?" + query.Encode()
 }
 
 // ask makes a request and returns the answer, whose body has been read.
@@ -129,7 +136,7 @@ func (s *gsSender) Put(ctx context.Context, data *storage.Payload) (storage.Obje
 	head := fmt.Appendf(nil, "--%s\r\nContent-Type: application/json; charset=UTF-8\r\n\r\n%s\r\n--%s\r\nContent-Type: %s\r\n\r\n", boundary, about, boundary, contentType)
 	tail := fmt.Appendf(nil, "\r\n--%s--\r\n", boundary)
 	body := io.MultiReader(bytes.NewReader(head), data, bytes.NewReader(tail))
-	_, answer, err := s.ask(ctx, http.MethodPost, s.endpoint("multipart"), map[string]string{"Content-Type": "multipart/related; boundary=" + boundary},
+	_, answer, err := s.ask(ctx, http.MethodPost, s.beginning("multipart"), map[string]string{"Content-Type": "multipart/related; boundary=" + boundary},
 		body, int64(len(head))+data.Len()+int64(len(tail)))
 	if err != nil {
 		return storage.Object{}, s.store.refused(err, s.target)
@@ -142,7 +149,7 @@ func (s *gsSender) Begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	answer, _, err := s.ask(ctx, http.MethodPost, s.endpoint("resumable"), map[string]string{
+	answer, _, err := s.ask(ctx, http.MethodPost, s.beginning("resumable"), map[string]string{
 		"Content-Type": "application/json; charset=UTF-8", "X-Upload-Content-Type": contentType,
 	}, bytes.NewReader(about), int64(len(about)))
 	if err != nil {
