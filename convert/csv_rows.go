@@ -125,10 +125,10 @@ func putChunkBuffer(b *[]byte) {
 	}
 }
 
-// readAhead reads the chunk of a compressed file, which must be read in its
-// order; those of plain files are left to the workers.
+// readAhead reads the chunk of a file that is read in order; those of plain files on
+// a disk are left to the workers.
 func (c *openChunk) readAhead() error {
-	if c.f.src.Compression() == csvscan.None {
+	if !c.f.src.InOrder() {
 		return nil
 	}
 	return c.read()

@@ -102,7 +102,7 @@ func relativeNames(paths []string) ([]string, error) {
 	absolute := make([]string, len(paths))
 	seen := map[string]bool{}
 	for i, path := range paths {
-		abs, err := filepath.Abs(path)
+		abs, err := absolutePath(path)
 		if err != nil {
 			return nil, err
 		}
@@ -128,6 +128,15 @@ func relativeNames(paths []string) ([]string, error) {
 		names[i] = filepath.ToSlash(rel)
 	}
 	return names, nil
+}
+
+// absolutePath is what names a file wherever it is called from: of an object in a
+// store, a path whose first two names are the scheme and the bucket.
+func absolutePath(path string) (string, error) {
+	if storage.Remote(path) {
+		return filepath.FromSlash("/" + strings.Replace(storage.Clean(path), "//", "/", 1)), nil
+	}
+	return filepath.Abs(path)
 }
 
 func allOf(s []string, f func(string) bool) bool {
@@ -181,14 +190,31 @@ const maxScan = 1 << 30
 type scanState struct {
 	// Options that the result of a scan depends on.
 	Options string                `json:"options"`
-	Files   map[string]scanResult `json:"files"` // by absolute path
+	Files   map[string]scanResult `json:"files"` // by absolute path or URL
 }
 
 // scanResult is what was found out about a file as it was then.
 type scanResult struct {
 	Size    int64          `json:"size"`
 	ModTime int64          `json:"mod_time"` // nanoseconds since 1970
+	Version string         `json:"version,omitempty"`
 	Table   *csvscan.Table `json:"table"`
+}
+
+// of reports whether the result is of a file as it is now, with so many columns.
+func (r *scanResult) of(src *csvscan.Source, columns int) bool {
+	return r.Table != nil && len(r.Table.Columns) == columns && r.Size == src.Size() && r.Version == src.Version() &&
+		(r.Version != "" || r.ModTime == src.ModTime().UnixNano())
+}
+
+// settledBy reports whether another version of a file that is read from the given
+// time on could be told from this one. Stores tell times in whole seconds.
+func settledBy(src *csvscan.Source, began time.Time) bool {
+	age := began.Sub(src.ModTime())
+	if v := src.Version(); v != "" {
+		return !strings.HasPrefix(v, storage.Modified) || age > 2*settled
+	}
+	return age > settled
 }
 
 // scan finds the types of the columns and where the rows lie. What an earlier
@@ -217,14 +243,14 @@ func (t *tables) scan(ctx context.Context, o *CSVOptions, out string) error {
 	for _, f := range t.files {
 		path := f.path()
 		result := before.Files[path]
-		if before.Options != t.scanned.Options || result.Table == nil || result.Size != f.src.Size() || result.ModTime != f.src.ModTime().UnixNano() || len(result.Table.Columns) != len(t.columns) {
+		if before.Options != t.scanned.Options || !result.of(f.src, len(t.columns)) {
 			began := time.Now()
 			table, err := f.src.Scan(ctx, opts)
 			if err != nil {
 				return err
 			}
-			result = scanResult{Size: f.src.Size(), ModTime: f.src.ModTime().UnixNano(), Table: table}
-			if began.Sub(f.src.ModTime()) > settled {
+			result = scanResult{Size: f.src.Size(), ModTime: f.src.ModTime().UnixNano(), Version: f.src.Version(), Table: table}
+			if settledBy(f.src, began) {
 				t.scanned.Files[path] = result
 			}
 		} else {
@@ -248,6 +274,9 @@ func (t *tables) scan(ctx context.Context, o *CSVOptions, out string) error {
 
 // path is where the file lies, on this machine or in a store.
 func (f *csvFile) path() string {
+	if storage.Remote(f.src.Name()) {
+		return storage.Clean(f.src.Name())
+	}
 	if storage.Remote(f.src.Name()) {
 		return storage.Clean(f.src.Name())
 	}

@@ -34,13 +34,14 @@ const DefaultMaxRow = 64 << 20
 const sampleSize = 128 << 10
 
 // Source is a table that was opened. It keeps no file open between calls but
-// that of a compressed table that ReadChunk reads, so that any number of
-// Sources can be at hand. Its methods are safe for concurrent use, but see
+// one that ReadChunk reads in order, so that any number of Sources can be at hand.
+// What lies in an object store is read in the version that was opened. Its methods are safe for concurrent use, but see
 // ReadChunk.
 type Source struct {
 	name        string
 	size        int64
 	modTime     time.Time
+	object      storage.Object // what it is in an object store; without a version on a disk
 	compression Compression
 	dialect     Dialect
 	header      []string
@@ -48,10 +49,11 @@ type Source struct {
 	startLine   int64
 	maxRow      int
 
-	mu     sync.Mutex // guards the fields below
-	stream *stream    // of a compressed file; nil before it is needed
-	offset int64      // of stream
-	last   []byte     // what was read last from stream
+	mu     sync.Mutex   // guards the fields below
+	plain  storage.File // of an object that is not compressed; nil before it is needed
+	stream *stream      // of a compressed file; nil before it is needed
+	offset int64        // of stream
+	last   []byte       // what was read last from stream
 }
 
 // Open opens the table at path: a plain file, or one compressed with gzip or
@@ -98,6 +100,7 @@ func (s *Source) open(f storage.File, opts Options) error {
 		return errors.New("not a regular file")
 	}
 	s.size, s.modTime = info.Size(), info.ModTime()
+	s.object, _ = info.Sys().(storage.Object)
 	head := make([]byte, 16)
 	n, err := f.ReadAt(head, 0)
 	if err != nil && err != io.EOF {
@@ -160,6 +163,15 @@ func (s *Source) Size() int64 { return s.size }
 // ModTime is when the file was last changed before it was opened.
 func (s *Source) ModTime() time.Time { return s.modTime }
 
+// Version is what the contents of an object in a store are known by, beside its
+// URL; empty for a file.
+func (s *Source) Version() string { return s.object.Version }
+
+// InOrder reports whether ReadChunk is to be called by one goroutine, for one chunk
+// behind another: then what follows of a compressed file is at hand, and of an object
+// in a store on its way.
+func (s *Source) InOrder() bool { return s.compression != None || s.object.Version != "" }
+
 // Compression is what the file is compressed with.
 func (s *Source) Compression() Compression { return s.compression }
 
@@ -170,12 +182,16 @@ func (s *Source) Dialect() Dialect { return s.dialect }
 // slice is the Source's own.
 func (s *Source) Header() []string { return s.header }
 
-// Close gives back what ReadChunk keeps of a compressed table. The Source can
-// be used on; it then begins anew at the start of the file.
+// Close gives back what ReadChunk keeps of a table. The Source can be used on; it
+// then begins anew at the start of the file.
 func (s *Source) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.closeStream()
+	if s.plain != nil {
+		s.plain.Close()
+		s.plain = nil
+	}
 }
 
 func (s *Source) closeStream() {
@@ -185,9 +201,17 @@ func (s *Source) closeStream() {
 	}
 }
 
+// reopen opens the file again.
+func (s *Source) reopen() (storage.File, error) {
+	if s.object.Version != "" {
+		return storage.OpenListed(context.Background(), s.name, s.object)
+	}
+	return storage.Open(context.Background(), s.name)
+}
+
 // newStream reads the uncompressed content from its start.
 func (s *Source) newStream() (*stream, error) {
-	f, err := storage.Open(context.Background(), s.name)
+	f, err := s.reopen()
 	if err != nil {
 		return nil, err
 	}
@@ -234,12 +258,33 @@ func (s *Source) ReadChunk(buf []byte, c Chunk) ([]byte, error) {
 
 // readPlain reads from a plain file.
 func (s *Source) readPlain(buf []byte, offset int64) error {
-	f, err := storage.Open(context.Background(), s.name)
+	if s.InOrder() {
+		return s.readObject(buf, offset)
+	}
+	f, err := s.reopen()
 	if err != nil {
 		return err
 	}
 	defer f.Close()
 	_, err = f.ReadAt(buf, offset)
+	return err
+}
+
+// readObject reads from a plain object, which stays open, so that what follows is
+// asked for ahead.
+func (s *Source) readObject(buf []byte, offset int64) (err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.plain == nil {
+		if s.plain, err = s.reopen(); err != nil {
+			s.plain = nil
+			return err
+		}
+	}
+	if _, err := s.plain.Seek(offset, io.SeekStart); err != nil {
+		return err
+	}
+	_, err = io.ReadFull(s.plain, buf)
 	return err
 }
 
