@@ -2,6 +2,7 @@ package beam
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/graphx"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
 	"google.golang.org/protobuf/proto"
+
+	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/command"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // TestNoCredentialTravels looks for what the environment holds in all that a runner
@@ -52,5 +57,32 @@ func TestWorkersSayWhatTheyMiss(t *testing.T) {
 	t.Chdir(dir)
 	if err := fn.Setup(t.Context()); err == nil || !strings.Contains(err.Error(), "no plan of a conversion") {
 		t.Errorf("without a plan: %v", err)
+	}
+}
+
+// TestSetsInStores are those of folders here. A store in memory is this process's, and
+// so are the workers.
+func TestSetsInStores(t *testing.T) {
+	photos, here, there := filepath.Join(demo(t), "photos"), filepath.Join(t.TempDir(), "out"), "mem://sets/flowers"
+	o := convert.ImageOptions{Options: convert.Options{Shards: 5}}
+	if _, err := convert.Images(t.Context(), photos, here, o); err != nil {
+		t.Fatal(err)
+	}
+	for _, status := range []convert.Status{convert.Written, convert.UpToDate} {
+		j, err := convert.BeginImages(t.Context(), photos, there, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, err := j.Run(t.Context(), func(ctx context.Context) error {
+			return makeShards(ctx, &command.Work{Job: j, Args: []string{"into", there}})
+		})
+		if err != nil || s.Status != status {
+			t.Fatalf("%+v, %v, want %s", s, err, status)
+		}
+	}
+	for name, data := range readSet(t, here) {
+		if got, err := storage.ReadFile(storage.Join(there, name), 1<<30); err != nil || string(got) != data {
+			t.Errorf("%s differs: %v", name, err)
+		}
 	}
 }

@@ -131,7 +131,8 @@ func (e *Engine) carryOut(cmd *cobra.Command, c *conversion, note func(string)) 
 	})
 }
 
-// forOthers returns the arguments of a verb for JoinJob.
+// forOthers returns the arguments of a verb for JoinJob: without the engine's flags,
+// and those of all verbs, which are about this process.
 func (e *Engine) forOthers(verb *cobra.Command) ([]string, error) {
 	_, rest, err := verb.Root().Find(e.args)
 	if err != nil {
@@ -139,7 +140,7 @@ func (e *Engine) forOthers(verb *cobra.Command) ([]string, error) {
 	}
 	args := []string{"convert", verb.Name()}
 	err = verb.Flags().ParseAll(rest, func(f *pflag.Flag, value string) error {
-		if _, own := f.Annotations[ofEngine]; !own {
+		if _, own := f.Annotations[ofEngine]; !own && verb.Root().PersistentFlags().Lookup(f.Name) == nil {
 			args = append(args, "--"+f.Name+"="+value)
 		}
 		return nil
