@@ -243,7 +243,7 @@ func (d *doubt) resolve(ctx context.Context, s Sender, is Object, err error) (Ob
 			return mine, e
 		}
 	}
-	if err != nil && !lasting(err) {
+	if err != nil && (!lasting(err) || ctx.Err() != nil) { // one that was silent ends as cancelled
 		*d = true
 	}
 	return is, err

@@ -2,6 +2,7 @@ package storage
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -342,6 +343,50 @@ func TestSilentServer(t *testing.T) {
 			t.Errorf("%d bytes read slowly: %v", p, err)
 		}
 	})
+}
+
+// What makes the object is done, and then the server is silent until nobody listens any
+// more: as a client tells it, the request was cancelled.
+func TestSilenceBehindWhatWasDone(t *testing.T) {
+	for _, size := range []int{100, firstSent + 5} {
+		synctest.Test(t, func(t *testing.T) {
+			silent := 1
+			s := &silentSender{wait: func(ctx context.Context) error {
+				if silent == 0 {
+					return nil
+				}
+				silent--
+				<-ctx.Done()
+				return ctx.Err()
+			}}
+			data := random(size)
+			u := NewUpload(t.Context(), "mem://bucket/x", s, AtOnce)
+			defer u.Abort()
+			_, err := u.Write(data)
+			if err == nil {
+				_, err = u.Commit()
+			}
+			if err != nil || silent != 0 || !bytes.Equal(s.made, data) {
+				t.Errorf("%d bytes: %v, %d silences left, %d bytes made", size, err, silent, len(s.made))
+			}
+		})
+	}
+}
+
+// silentSender answers what makes the object when wait returns.
+type silentSender struct {
+	sender
+	wait func(context.Context) error
+}
+
+func (s *silentSender) Put(ctx context.Context, data *Payload) (Object, error) {
+	is, err := s.sender.Put(ctx, data)
+	return is, cmp.Or(s.wait(ctx), err)
+}
+
+func (s *silentSender) Finish(ctx context.Context) (Object, error) {
+	is, err := s.sender.Finish(ctx)
+	return is, cmp.Or(s.wait(ctx), err)
 }
 
 func TestUploadIsCancelled(t *testing.T) {
