@@ -1,6 +1,6 @@
 // Package beam runs tfrec's conversions on engines for Apache Beam pipelines. Its
 // command is tfrec-beam (cmd/tfrec-beam): tfrec's own with object storage, whose convert
-// hands its shards to a runner.
+// and reshard hand their shards to a runner.
 //
 // # Who does what
 //
@@ -17,6 +17,16 @@
 // So nothing is lost or spoilt by a runner that runs a shard twice, at the same time
 // too, or again after a failure: what is in place and has the right fingerprint is
 // kept. A runner that gives up leaves the finished shards to the next run.
+//
+// # Reshard
+//
+// A reshard moves records from any input to any shard, and what brings them there is
+// Beam's GroupByKey (reshard.go). The driver makes a shard.ReshardPlan and leaves it in
+// the output folder. Workers read parts of the inputs and emit batches of records,
+// each with its place, by the number of the shard that they go to; what comes
+// together under a number is put in order and written. The rest is as above.
+//
+// # Paths
 //
 // Workers need the input and the output folder under the same paths or URLs as the
 // driver, and the clouds' credentials in their own environment: no credential is in
