@@ -17,9 +17,7 @@ import (
 // set that another goes on with, in another folder on another machine, and that ends
 // with the bytes that it has on a disk. Nothing stays of what the dead have begun.
 func TestConversionsIntoStoresAreKilled(t *testing.T) {
-	root := bucketFolder(t)
-	address := s3Server(t, root)
-	pictures, err := filepath.Abs("../testdata/demo/photos")
+	pictures, err := filepath.Abs(photos)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,38 +25,42 @@ func TestConversionsIntoStoresAreKilled(t *testing.T) {
 	local := filepath.Join(t.TempDir(), "set")
 	must(t, append(args, local)...)
 	want := files(t, local)
-
-	t.Setenv(impatient, "1")
-	random := rand.New(rand.NewPCG(7, 7))
-	kills, unfinished := 0, 0
-	for round := 0; ; round++ {
-		p := &killer{at: 1 + random.IntN(20+10*round), behind: random.IntN(2) == 0}
-		useS3(t, (&faulty{signed: true, seen: p.seen}).before(t, address))
-		for _, name := range []string{"HOME", "TMPDIR", "XDG_CACHE_HOME"} {
-			t.Setenv(name, t.TempDir())
-		}
-		t.Chdir(t.TempDir())
-		killed, code, text := p.run(t, append(args, "s3://bucket/set")...)
-		useS3(t, address)
-		if !killed {
-			if code != 0 {
-				t.Fatalf("behind %d that were killed: exit code %d\n%s", kills, code, text)
+	for name, server := range stores {
+		t.Run(name, func(t *testing.T) {
+			address := server.serve(t)
+			url := name + "://bucket/set"
+			t.Setenv(impatient, "1")
+			random := rand.New(rand.NewPCG(7, 7))
+			kills, unfinished := 0, 0
+			for round := 0; ; round++ {
+				p := &killer{at: 1 + random.IntN(20+10*round), behind: random.IntN(2) == 0}
+				server.use(t, (&faulty{signed: name == "s3", seen: p.seen}).before(t, address))
+				for _, name := range []string{"HOME", "TMPDIR", "XDG_CACHE_HOME"} {
+					t.Setenv(name, t.TempDir())
+				}
+				t.Chdir(t.TempDir())
+				killed, code, text := p.run(t, append(args, url)...)
+				server.use(t, address)
+				storage.Forget()
+				if !killed {
+					if code != 0 {
+						t.Fatalf("behind %d that were killed: exit code %d\n%s", kills, code, text)
+					}
+					break
+				}
+				unfinished += left(t, url)
+				if kills++; kills%4 != 0 { // which is waited for
+					forgetClaims(t, url)
+				}
 			}
-			break
-		}
-		unfinished += len(left(t))
-		if kills++; kills%4 != 0 { // which is waited for
-			if err := os.RemoveAll(filepath.Join(root, "bucket", "set", ".tfrec", "claims")); err != nil {
-				t.Fatal(err)
+			if kills < 3 || name == "s3" && unfinished == 0 {
+				t.Errorf("%d were killed, with %d uploads of parts under way", kills, unfinished)
 			}
-		}
+			same(t, "the set of those that were killed", want, inBucket(t, url))
+			nothingLeft(t, url)
+			must(t, "verify", url)
+		})
 	}
-	if kills < 3 || unfinished == 0 {
-		t.Errorf("%d were killed, with %d uploads of parts under way", kills, unfinished)
-	}
-	same(t, "the set of those that were killed", want, files(t, filepath.Join(root, "bucket", "set")))
-	nothingLeft(t, "s3://bucket/set")
-	must(t, "verify", "s3://bucket/set")
 }
 
 // Who interrupts a run while it uploads parts finds nothing of them in the store.
@@ -74,7 +76,7 @@ func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
 		return k.seen(r, behind)
 	}}
 	useS3(t, p.before(t, address))
-	_, code, text := k.run(t, "convert", "images", "../testdata/demo/photos", "s3://bucket/set", "--resize", "640", "--encode", "raw", "--quiet")
+	_, code, text := k.run(t, "convert", "images", photos, "s3://bucket/set", "--resize", "640", "--encode", "raw", "--quiet")
 	useS3(t, address)
 	if code != 130 {
 		t.Errorf("exit code %d\n%s", code, text)
@@ -86,17 +88,42 @@ func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
 	}
 }
 
-// left returns the uploads that nobody has finished.
-func left(t *testing.T) []storage.Leftover {
+// left returns how many uploads into a set there are that nobody has finished, as far as
+// the store tells.
+func left(t *testing.T, url string) (n int) {
 	t.Helper()
-	var found []storage.Leftover
-	for l, err := range opened(t, "s3://bucket").(storage.Unfinished).Unfinished(t.Context(), "") {
+	store, name, err := storage.At(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	keeps, ok := store.(storage.Unfinished)
+	if !ok {
+		return 0
+	}
+	for _, err := range keeps.Unfinished(t.Context(), name) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		found = append(found, l)
+		n++
 	}
-	return found
+	return n
+}
+
+// forgetClaims removes the claims of dead processes, which would expire.
+func forgetClaims(t *testing.T, url string) {
+	t.Helper()
+	store, name, err := storage.At(t.Context(), url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for o, err := range store.List(t.Context(), name+"/.tfrec/claims/", true) {
+		if err == nil {
+			err = store.Remove(t.Context(), o.Name)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 // killer ends the process whose requests it sees.
