@@ -156,21 +156,61 @@ func TestSetsInStoresAreUpdated(t *testing.T) {
 // at its second, and so on. The next makes of what is left what an undisturbed run makes,
 // and leaves nothing over.
 func TestEveryRequestMayBeTheLast(t *testing.T) {
-	src := folders(t, 12)
+	src, changed := folders(t, 12), folders(t, 12)
+	put(t, changed, "c1/004.png", pngOf(99))
 	o := ImageOptions{Options: Options{Shards: 2, Workers: 1}}
+	other := o
+	other.Seed, other.Overwrite = 1, true
+	t.Run("the first", func(t *testing.T) { dieEverywhere(t, 1, nil, func(out string) error { return made(src, out, o) }) })
+	first := func(out string) error { return made(src, out, o) }
+	t.Run("an update", func(t *testing.T) {
+		dieEverywhere(t, 3, first, func(out string) error { return made(changed, out, o) })
+	})
+	t.Run("another in its place", func(t *testing.T) {
+		dieEverywhere(t, 3, first, func(out string) error { return made(src, out, other) })
+	})
+}
+
+func made(src, out string, o ImageOptions) error {
+	_, err := Images(context.Background(), src, out, o)
+	return err
+}
+
+// dieEverywhere has a run die at every so many requests. What was there before it, if
+// anything, is made by first.
+func dieEverywhere(t *testing.T, step int, first, run func(out string) error) {
+	begin := func(out string) map[string]string {
+		if first == nil {
+			return nil
+		}
+		if err := first(out); err != nil {
+			t.Fatal(err)
+		}
+		if storage.Remote(out) {
+			return nil
+		}
+		return contents(t, out)
+	}
 	local := t.TempDir()
-	mustImages(t, src, local, o)
+	was := begin(local)
+	if err := run(local); err != nil {
+		t.Fatal(err)
+	}
 	want := contents(t, local)
 	whole, url := emptyStore(t)
-	mustImages(t, src, url, o)
+	begin(url)
+	if err := run(url); err != nil {
+		t.Fatal(err)
+	}
 	_, wantState := inFolder(whole)
 
 	dead := errors.New("dead")
-	for last := 0; ; last++ {
+	for last := 0; ; last += step {
 		s, url := emptyStore(t)
 		claim.Renew, claim.Expire = 10*time.Millisecond, 40*time.Millisecond // nobody else is there
+		begin(url)
 		var mu sync.Mutex
-		requests, visible := 0, false
+		requests := 0
 		s.Fault = func(kind, name string) error {
 			mu.Lock()
 			defer mu.Unlock()
@@ -180,32 +220,37 @@ func TestEveryRequestMayBeTheLast(t *testing.T) {
 			}
 			return nil
 		}
-		_, err := Images(t.Context(), src, url, o)
+		err := run(url)
 		s.Fault = nil
 		if err == nil {
 			if last < 20 {
 				t.Fatalf("a run of %d requests", last)
 			}
-			break
+			return
 		}
 		if !errors.Is(err, dead) {
 			t.Errorf("request %d failed, and the run says %v", last, err)
 		}
 		files, _ := inFolder(s)
 		for name, data := range files {
-			visible = visible || name == shard.ManifestFile
-			if data != want[name] {
+			if old, ok := was[name]; data != want[name] && !(ok && old == data) {
 				t.Errorf("request %d failed, and left another %s", last, name)
 			}
 		}
-		if visible {
-			for name := range want {
-				if files[name] == "" && want[name] != "" {
-					t.Errorf("request %d failed: there is a manifest, and no %s", last, name)
+		if m, ok := files[shard.ManifestFile]; ok { // then it tells of all that is there
+			all := want
+			if m != want[shard.ManifestFile] {
+				all = was
+			}
+			for name := range all {
+				if strings.Contains(name, ".tfrecord-") && files[name] != all[name] {
+					t.Errorf("request %d failed: there is a manifest, and another %s", last, name)
 				}
 			}
 		}
-		mustImages(t, src, url, o)
+		if err := run(url); err != nil {
+			t.Fatalf("request %d failed, and then %v", last, err)
+		}
 		files, state := inFolder(s)
 		sameSet(t, files, want)
 		if len(state) != len(wantState) {

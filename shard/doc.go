@@ -9,7 +9,10 @@
 //	index/birds-train.tfrecord-00000-of-00016.idx  where each record begins
 //	manifest.json                                  what the set is
 //	errors.jsonl                                   samples that could not be used
-//	.tfrec/                                        state of this machine
+//	.tfrec/                                        state
+//
+// The folder may be the URL of one in an object store, where files get their names
+// create-only and claims that are renewed stand for locks; see Dir.
 //
 // Writing one shard by hand:
 //

@@ -32,6 +32,9 @@ The same inputs, options and seed give the same bytes, whatever the number of
 workers. A run that was stopped goes on where it was when the same command is
 given again; a run after a change of the input redoes only what changed.
 
+Where object storage is built in, what is read and OUT may be URLs, such as
+s3://bucket/folder. A run into a store goes on from any machine.
+
 With --config or --from-manifest, what is converted need not be named: the file
 says it. All other flags are those of the verb in question.`,
 		Example: `  tfrec convert --config convert.yaml
