@@ -9,6 +9,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -139,6 +140,9 @@ func mustBeNew(out, verb string) error {
 		if err != nil {
 			return err
 		}
+		if name == StateDir && storage.Remote(out) {
+			continue // a run that failed leaves it, and nothing else: see undo
+		}
 		if ours == nil {
 			ours = map[string]bool{StateDir: true}
 			if run := dir.Run(); run != nil {
@@ -206,11 +210,17 @@ func orOverwrite(dir *Dir, here, inStore string) string {
 // What is left then, the next run removes.
 const undoPatience = 30 * time.Second
 
-// undo removes what the run wrote. What is asked of a store ends with the run's
-// context, so that once that is done it takes another one.
+// undo removes what the run wrote. In a store the names of it stay in the state: a
+// request that was given up may yet be carried out, and leave a file that the next run
+// has to know. What is asked of a store ends with the run's context, so that once that
+// is done it takes another one.
 func (r *reshaping) undo(ctx context.Context) error {
-	if ctx.Err() == nil || !storage.Remote(r.dir.path) {
+	if !storage.Remote(r.dir.path) {
 		return discard(r.dir, r.files)
+	}
+	files := append(slices.Clone(r.files), StateDir+"/"+finishedFile)
+	if ctx.Err() == nil {
+		return errors.Join(r.dir.Remove(files...), r.dir.Sweep())
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoPatience)
 	defer cancel()
@@ -221,7 +231,7 @@ func (r *reshaping) undo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(discard(dir, r.files), dir.Close())
+	return errors.Join(dir.Remove(files...), dir.Sweep(), dir.Close())
 }
 
 // discard removes the files that a run named, and what is recorded of it.

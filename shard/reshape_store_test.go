@@ -126,6 +126,48 @@ func TestReshapeIntoAStoreEndsAnywhere(t *testing.T) {
 	}
 }
 
+// What a store does after a run has failed, with a request that was given up, is in no
+// later run's way; nor is what the run has left.
+func TestReshapeBehindOneThatFailed(t *testing.T) {
+	in := madeSet(t, 100, 2, nil, numbers)
+	o := ReshapeOptions{Name: "x", Shards: 3, Workers: 1}
+	for name, verb := range map[string]func(out string) error{
+		"the same": func(out string) error {
+			_, err := Reshard(t.Context(), []string{in}, out, ReshardOptions{ReshapeOptions: o})
+			return err
+		},
+		"another": func(out string) error { _, err := Merge(t.Context(), []string{in}, out, o); return err },
+	} {
+		store, url := storeOf(t)
+		full := errors.New("no room")
+		store.Fault = func(kind, name string) error {
+			if kind == "commit" && strings.HasSuffix(name, "-00001-of-00003") {
+				return full
+			}
+			return nil
+		}
+		_, err := Reshard(t.Context(), []string{in}, url+"/out", ReshardOptions{ReshapeOptions: o})
+		store.Fault = nil
+		if left := setThere(store, "out"); !errors.Is(err, full) || len(left) > 0 {
+			t.Errorf("a run that fails: %v, and leaves %d files", err, len(left))
+		}
+		if name == "the same" {
+			store.Put("out/index/x-train.tfrecord-00001-of-00003.idx", []byte("late"))
+		}
+		check(t, verb(url+"/out"))
+		local := filepath.Join(t.TempDir(), "out")
+		check(t, verb(local))
+		if !maps.Equal(setHere(t, local), setThere(store, "out")) {
+			t.Errorf("%s: the set is another one", name)
+		}
+		for _, name := range store.Names() {
+			if name == "out/"+runFile || strings.Contains(name, claimsDir) {
+				t.Errorf("%s is left", name)
+			}
+		}
+	}
+}
+
 // A folder of a store that holds anything is refused, and left as it is.
 func TestReshapeRefusesFoldersOfStores(t *testing.T) {
 	in := madeSet(t, 100, 2, nil, numbers)
