@@ -90,7 +90,7 @@ docs: ## write docs/cli from the commands
 dist: ## build static binaries for all platforms, with and without object storage, Python wheels and checksums into dist
 	$(GO) run ./internal/dist -out dist -cloud
 
-build-cloud: ## build bin/tfrec-cloud, which reads from object stores, too
+build-cloud: ## build bin/tfrec-cloud, which reads from object stores and writes into them, too
 	cd cloud && $(GO) build -trimpath -buildvcs=auto -o ../bin/tfrec-cloud ./cmd/tfrec
 
 AZURITE := bin/servers/azurite
@@ -99,7 +99,7 @@ cloud-test: ## test object storage on servers that are built and run here
 	cd cloud/servers && GOBIN=$(CURDIR)/bin/servers $(GO) install tool
 	@if ! command -v npm >/dev/null; then echo "make cloud-test: Azurite needs node and npm, which are not there: Azure is not tested"; \
 	elif [ ! -e $(AZURITE)/node_modules/azurite/package.json ]; then npm install --prefix $(AZURITE) --ignore-scripts --no-audit --no-fund --loglevel=error azurite@3.37.0; fi
-	cd cloud && $(GO) mod tidy -diff && $(GO) vet ./... && TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 ./...
+	cd cloud && $(GO) mod tidy -diff && $(GO) vet ./... && TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout 20m ./...
 
 build-beam: ## build bin/tfrec-beam, whose convert and reshard run on Apache Beam
 	cd beam && $(GO) build -trimpath -buildvcs=auto -o ../bin/tfrec-beam ./cmd/tfrec-beam
