@@ -207,7 +207,7 @@ func dieEverywhere(t *testing.T, step int, first, run func(out string) error) {
 	dead := errors.New("dead")
 	for last := 0; ; last += step {
 		s, url := emptyStore(t)
-		claim.Renew, claim.Expire = 10*time.Millisecond, 40*time.Millisecond // nobody else is there
+		claim.Renew, claim.Expire = 4*time.Millisecond, 16*time.Millisecond // nobody else is there
 		begin(url)
 		var mu sync.Mutex
 		requests := 0
