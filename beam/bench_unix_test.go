@@ -19,8 +19,9 @@ import (
 // BenchmarkOverhead times tfrec-beam on prism beside tfrec, each as a process of its
 // own, on the same pictures in turn: 64 shards of TFREC_PHOTOS (default: the
 // demo's photographs), as many times over as make 640 pictures or more. It reports the
-// medians, and the median of how many times as long prism takes. With -benchtime 5x
-// it takes 5 pairs.
+// medians, and the medians of how many times as long prism takes, and how many times as
+// much of the processor, which says more on a machine that has other things to do. With
+// -benchtime 5x it takes 5 pairs.
 func BenchmarkOverhead(b *testing.B) {
 	photos := picturesOf(b, cmp.Or(os.Getenv("TFREC_PHOTOS"), filepath.Join(demo(b), "photos")), 640)
 	dir := b.TempDir()
@@ -32,32 +33,34 @@ func BenchmarkOverhead(b *testing.B) {
 			b.Fatalf("%v\n%s", err, out)
 		}
 	}
-	convert := func(program string) float64 {
+	convert := func(program string) (seconds, ofProcessor float64) {
 		out := filepath.Join(dir, "out")
 		if err := os.RemoveAll(out); err != nil {
 			b.Fatal(err)
 		}
 		began := time.Now()
-		if text, err := exec.Command(program, "convert", "images", photos, out, "--shards", "64", "--resize", "224").CombinedOutput(); err != nil {
+		c := exec.Command(program, "convert", "images", photos, out, "--shards", "64", "--resize", "224")
+		if text, err := c.CombinedOutput(); err != nil {
 			b.Fatalf("%v\n%s", err, text)
 		}
-		return time.Since(began).Seconds()
+		return time.Since(began).Seconds(), (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
 	}
 	convert(programs[0]) // brings the pictures into memory
 	var took [2][]float64
-	var ratios []float64
+	var ratios, cpu []float64
 	for b.Loop() {
-		var pair [2]float64
+		var seconds, busy [2]float64
 		for i, program := range programs {
-			pair[i] = convert(program)
-			took[i] = append(took[i], pair[i])
+			seconds[i], busy[i] = convert(program)
+			took[i] = append(took[i], seconds[i])
 		}
-		ratios = append(ratios, pair[1]/pair[0])
+		ratios, cpu = append(ratios, seconds[1]/seconds[0]), append(cpu, busy[1]/busy[0])
 	}
 	b.ReportMetric(0, "ns/op")
 	b.ReportMetric(median(took[0]), "s-plain")
 	b.ReportMetric(median(took[1]), "s-prism")
 	b.ReportMetric(median(ratios), "times")
+	b.ReportMetric(median(cpu), "times-cpu")
 }
 
 func median(of []float64) float64 {

@@ -29,7 +29,7 @@ var described = map[string]string{
 	"staging_location":   "`gs://...` where Dataflow finds this program",
 }
 
-// left out are flags of the SDK that workers are started with, and those that would
+// leftOut are flags of the SDK that workers are started with, and those that would
 // have nobody wait for the job, behind which the set is made.
 var leftOut = []string{
 	"worker", "id", "logging_endpoint", "control_endpoint", "provision_endpoint", "semi_persist_dir", "options",

@@ -28,10 +28,17 @@ import (
 
 // execute runs a pipeline on the runner that the flags ask for, and returns its
 // counters when it has ended well. Meanwhile it calls watch with them, now and then. A
-// job that is under way when ctx is done is cancelled, and the error is ctx's.
+// job that is under way when ctx is done is cancelled, but for Dataflow's, which the
+// SDK leaves alone, and the error is ctx's.
 func execute(ctx context.Context, p *sdk.Pipeline, watch func(counts map[string]int64)) (map[string]int64, error) {
 	initialise()
 	if way() == dataflow {
+		program, done, err := workerProgram()
+		if err != nil {
+			return nil, err
+		}
+		defer done()
+		*jobopts.WorkerBinary = program // or the SDK would have Go build one of the sources here
 		result, err := sdk.Run(ctx, *runners.Runner, p)
 		if err != nil {
 			return nil, err
