@@ -231,6 +231,12 @@ func (r *reshaping) undo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	// This process may have been stopped for so long that another run has had the folder
+	// meanwhile: what that made, when it ended, is its own.
+	run := dir.Run()
+	if run == nil || len(run.Files) > len(r.files) || !slices.Equal(run.Files, r.files[:len(run.Files)]) {
+		return dir.Close()
+	}
 	return errors.Join(dir.Remove(files...), dir.Sweep(), dir.Close())
 }
 

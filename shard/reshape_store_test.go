@@ -2,6 +2,7 @@ package shard
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -165,6 +166,42 @@ func TestReshapeBehindOneThatFailed(t *testing.T) {
 				t.Errorf("%s is left", name)
 			}
 		}
+	}
+}
+
+// A run that is stopped for so long that another one does its work, and is interrupted
+// when it goes on, leaves alone what that has made.
+func TestInterruptedReshapeLeavesAnothersSet(t *testing.T) {
+	in := madeSet(t, 300, 2, nil, numbers)
+	store, url := storeOf(t)
+	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Name: "x", Shards: 2, Workers: 1}}
+	ctx, interrupt := context.WithCancel(t.Context())
+	defer interrupt()
+	var want map[string]string
+	stopped := false
+	store.Fault = func(kind, name string) error {
+		if stopped || kind != "create" || name != "out/features.json" {
+			return nil
+		}
+		stopped = true
+		for _, name := range store.Names() {
+			if strings.Contains(name, claimsDir+"/") { // it has expired
+				check(t, store.Remove(t.Context(), name))
+			}
+		}
+		_, err := Reshard(t.Context(), []string{in}, url+"/out", o)
+		check(t, err)
+		want = setThere(store, "out")
+		interrupt()
+		return nil
+	}
+	_, err := Reshard(ctx, []string{in}, url+"/out", o)
+	store.Fault = nil
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("the run that was interrupted says %v", err)
+	}
+	if left := setThere(store, "out"); len(want) == 0 || !maps.Equal(left, want) {
+		t.Errorf("%d files, want %d, or they are others", len(left), len(want))
 	}
 }
 
