@@ -23,7 +23,7 @@ REQUIREMENTS := internal/interop/requirements.txt
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: help build demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist man build-cloud cloud-test build-beam beam-test
+.PHONY: help build demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist man build-cloud cloud-test build-beam beam-test beam-flink
 .PHONY: gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 
@@ -106,6 +106,9 @@ build-beam: ## build bin/tfrec-beam, whose convert and reshard run on Apache Bea
 
 beam-test: ## test tfrec-beam on prism, Beam's own runner
 	cd beam && $(GO) mod tidy -diff && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) test -count=1 ./...
+
+beam-flink: build build-beam ## run tfrec-beam on Flink, and compare with tfrec (needs Java 17 and Maven)
+	beam/flink/run.sh bin/tfrec bin/tfrec-beam '$(firstword $(wildcard $(SHARED)/data/photos) testdata/demo/photos)' bin/flink
 
 check-dist: ## build for this platform twice and compare; install the wheel with pip
 	$(GO) test -count=1 -tags dist ./internal/dist
