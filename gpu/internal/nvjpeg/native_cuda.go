@@ -87,9 +87,12 @@ func (h *cHandle) decode(slot int, to target, stream uintptr) status {
 
 func (h *cHandle) decodeBatch(data [][]byte, to []target, stream uintptr) status {
 	n := len(data)
-	// Arrays of pointers go to C in C's own memory.
+	// Arrays of pointers go to C in C's own memory. To Go they are numbers: the collector would look at what a pointer
+	// there replaces, which is whatever the memory was last used for. For the same reason none is left behind.
 	pointers := C.malloc(C.size_t(n) * C.size_t(unsafe.Sizeof(uintptr(0))))
 	defer C.free(pointers)
+	addresses := unsafe.Slice((*uintptr)(pointers), n)
+	defer clear(addresses)
 	sizes := C.malloc(C.size_t(n) * C.size_t(unsafe.Sizeof(C.size_t(0))))
 	defer C.free(sizes)
 	images := C.malloc(C.size_t(n) * C.size_t(unsafe.Sizeof(C.native_image{})))
@@ -98,7 +101,7 @@ func (h *cHandle) decodeBatch(data [][]byte, to []target, stream uintptr) status
 	defer pin.Unpin()
 	for i := range n {
 		pin.Pin(&data[i][0])
-		unsafe.Slice((**C.uchar)(pointers), n)[i] = (*C.uchar)(&data[i][0])
+		addresses[i] = uintptr(unsafe.Pointer(&data[i][0]))
 		unsafe.Slice((*C.size_t)(sizes), n)[i] = C.size_t(len(data[i]))
 		to[i].write(&unsafe.Slice((*C.native_image)(images), n)[i])
 	}
