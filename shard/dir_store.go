@@ -1,19 +1,14 @@
 package shard
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash"
-	"io"
 	"io/fs"
 	"os"
 	"path"
 	"slices"
 	"strings"
-	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -277,147 +272,4 @@ func (f *storeFolder) alone(ctx context.Context, thing string, unless func() (bo
 	}
 	defer held.Release()
 	return work()
-}
-
-func (f *storeFolder) create(name string, sum hash.Hash) (draft, error) {
-	d := &storeDraft{folder: f, name: name, sum: sum}
-	err := f.mayWrite()
-	if err == nil {
-		d.was, err = f.stat(name)
-	}
-	if err == nil {
-		var store storage.Store
-		var at string
-		if store, at, err = f.at(name); err == nil {
-			// What is there goes right before the new one comes, and never otherwise.
-			d.up, err = store.Create(f.ctx, at, storage.CreateOptions{Replace: d.was != nil})
-		}
-	}
-	if err != nil {
-		return nil, f.failed("create", name, err)
-	}
-	if sum == nil {
-		d.sum, d.sums = sha256.New(), true
-	}
-	return d, nil
-}
-
-// storeDraft is an object on its way into the store.
-type storeDraft struct {
-	folder *storeFolder
-	name   string
-	was    *storage.Object // what it takes the place of; nil for nothing
-	up     storage.Upload
-	sum    hash.Hash
-	sums   bool // the draft itself adds to sum
-	bytes  int64
-}
-
-func (d *storeDraft) Write(p []byte) (int, error) {
-	if err := attempted("write", storage.Join(d.folder.url, d.name)); err != nil {
-		return 0, err
-	}
-	n, err := d.up.Write(p)
-	d.bytes += int64(n)
-	if d.sums {
-		d.sum.Write(p[:n])
-	}
-	return n, d.folder.failed("write", d.name, err)
-}
-
-// clear removes what was there when the draft was begun. What somebody else has put
-// there since then stays, and is an error.
-func (d *storeDraft) clear() error {
-	if d.was == nil {
-		return nil
-	}
-	is, err := d.folder.stat(d.name)
-	if err != nil {
-		return err
-	}
-	if is != nil && is.Version != d.was.Version {
-		return d.folder.failed("replace", d.name, errOtherWriter)
-	}
-	d.was = nil
-	return d.folder.removeOne(d.name)
-}
-
-// errOtherWriter says that claims have failed, and that it was noticed in time.
-var errOtherWriter = errors.New("another writer has put something else there meanwhile: it is left alone; see that nobody else writes into this folder, and run the command again")
-
-func (d *storeDraft) commit(bool) error {
-	if err := attempted("place", storage.Join(d.folder.url, d.name)); err != nil {
-		return err
-	}
-	if err := d.clear(); err != nil {
-		return err
-	}
-	err := d.folder.mayWrite()
-	if err == nil {
-		_, err = d.up.Commit()
-	}
-	if errors.Is(err, fs.ErrExist) {
-		// Of this process, by a request whose answer was lost, or of another one that made
-		// the same shard.
-		err = d.compare()
-	}
-	return d.folder.failed("publish", d.name, err)
-}
-
-// compare returns an error unless what is there is what was to be written.
-func (d *storeDraft) compare() error {
-	file, err := storage.Open(d.folder.ctx, storage.Join(d.folder.url, d.name))
-	if err != nil {
-		return err
-	}
-	defer file.Close()
-	st, err := file.Stat()
-	if err != nil {
-		return err
-	}
-	if st.Size() == d.bytes {
-		sum := sha256.New()
-		if _, err := io.CopyBuffer(struct{ io.Writer }{sum}, struct{ io.Reader }{file}, make([]byte, 1<<20)); err != nil {
-			return err
-		}
-		if bytes.Equal(sum.Sum(nil), d.sum.Sum(nil)) {
-			return nil
-		}
-	}
-	return errOtherWriter
-}
-
-func (d *storeDraft) discard() { d.up.Abort() }
-
-// scratch is a folder of this machine for work in progress, where the output is
-// elsewhere.
-type scratch struct {
-	mu  sync.Mutex
-	dir string
-}
-
-func (s *scratch) create(prefix string) (*os.File, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.dir == "" {
-		dir, err := os.MkdirTemp("", "tfrec-*")
-		if err != nil {
-			return nil, err
-		}
-		s.dir = dir
-	}
-	f, err := os.CreateTemp(s.dir, prefix+".*")
-	if err == nil {
-		os.Remove(f.Name()) // where the system lets it, so that it goes with the process
-	}
-	return f, err
-}
-
-func (s *scratch) close() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.dir == "" {
-		return nil
-	}
-	return os.RemoveAll(s.dir)
 }
