@@ -117,6 +117,15 @@ func TestPaths(t *testing.T) {
 	}
 }
 
+// The first name behind a URL that names no bucket is not the bucket.
+func TestNoBucket(t *testing.T) {
+	for _, p := range []string{"s3://", "s3:/", "s3:///bucket/x", Join("s3://", "bucket", "x")} {
+		if u, ok := parse(p); !ok || u.host != "" {
+			t.Errorf("%s: %+v, %v, want a URL without a bucket", p, u, ok)
+		}
+	}
+}
+
 func TestRel(t *testing.T) {
 	tests := []struct{ dir, path, want string }{
 		{"s3://b/a", "s3://b/a/x", "x"},

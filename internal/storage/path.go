@@ -46,7 +46,7 @@ func parse(p string) (u url, ok bool) {
 		return url{}, false
 	}
 	u.scheme = scheme
-	u.host, u.name, _ = strings.Cut(strings.TrimLeft(rest, "/"), "/")
+	u.host, u.name, _ = strings.Cut(strings.TrimPrefix(rest[1:], "/"), "/")
 	u.name = strings.TrimPrefix(path.Clean("/"+u.name), "/")
 	return u, true
 }
