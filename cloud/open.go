@@ -53,11 +53,11 @@ func inErrors[E error, T any](of func(E) T) func(error) (found T) {
 // openS3 opens a bucket of S3, or of a server that speaks its protocol. The
 // client does not repeat requests: package storage does, for all stores alike.
 func openS3(ctx context.Context, host string) (storage.Store, error) {
-	cfg, err := config.LoadDefaultConfig(ctx, config.WithHTTPClient(s3Client()), config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }))
+	cfg, err := config.LoadDefaultConfig(ctx, config.WithLogger(logging.Nop{}), // stderr is the command's
+		config.WithHTTPClient(s3Client()), config.WithRetryer(func() aws.Retryer { return aws.NopRetryer{} }))
 	if err != nil {
 		return nil, fmt.Errorf("configuration of S3: %s", scrub(err.Error()))
 	}
-	cfg.Logger = logging.Nop{}                                                  // stderr is the command's
 	cfg.ResponseChecksumValidation = aws.ResponseChecksumValidationWhenRequired // ranges have none, and records have their own
 	if cfg.Region == "" {
 		cfg.Region = "us-east-1" // where buckets are unless somebody chose otherwise
