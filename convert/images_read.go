@@ -1,0 +1,79 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// withoutPath drops the path from a file error: the ledger names its source
+// relative to the source folder, whatever machine the run was on.
+func withoutPath(err error) error {
+	var pe *os.PathError
+	if errors.As(err, &pe) {
+		return fmt.Errorf("%s: %w", pe.Op, pe.Err)
+	}
+	return err
+}
+
+// read reads a picture, and returns what it is known by. The bytes are valid until the
+// next picture.
+func (s *imageSource) read(m *making, pic *picture) (data []byte, hash string, in shard.Input, err error) {
+	var st os.FileInfo // of a file
+	switch {
+	case m.fetched != nil && m.fetched.pic == pic:
+		data, err = m.fetched.wait()
+	case s.stored:
+		m.file, err = s.readStored(context.Background(), pic, m.file)
+		data = m.file
+	default:
+		data, st, err = m.readFile(s.path(pic))
+	}
+	if err != nil {
+		return nil, "", shard.Input{}, err
+	}
+	hash = hashHex(data)
+	if st != nil {
+		return data, hash, pic.file(hash, st), nil
+	}
+	return data, hash, pic.object(hash), nil
+}
+
+// readFile reads a file, and its size and time before that. The bytes are valid until
+// the next read.
+func (m *making) readFile(path string) ([]byte, os.FileInfo, error) {
+	f, err := storage.Open(context.Background(), path)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, nil, err
+	}
+	if !st.Mode().IsRegular() {
+		return nil, nil, errors.New("not a file")
+	}
+	if st.Size() > maxStored {
+		return nil, nil, errSize
+	}
+	n := int(st.Size())
+	if cap(m.file) <= n {
+		m.file = make([]byte, n+n/4+512)
+	}
+	// One byte more than there should be tells a file that grows.
+	buf := m.file[:n+1]
+	got, err := io.ReadFull(f, buf)
+	if err != io.ErrUnexpectedEOF && err != io.EOF && err != nil {
+		return nil, nil, err
+	}
+	if got != n {
+		return nil, nil, fmt.Errorf("the file changed while it was read: %d bytes, then %d", n, got)
+	}
+	return buf[:n], st, nil
+}
