@@ -101,6 +101,8 @@ func TestRepairKilledAtAnyMoment(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		if kill(t, after, "repair", damaged, out) {
 			killed++
+		} else {
+			took = min(took, max(after, time.Millisecond)*9/10) // the machine was busier before
 		}
 		verifyShards(t, out)
 		if _, err := os.Stat(filepath.Join(out, "manifest.json")); err == nil {
