@@ -29,7 +29,7 @@ type Task struct {
 	Image  *Image
 	Planes *Planes
 	// Coded is the picture, a JPEG, where Image and Planes are both nil: who does the
-	// task decodes it first. Where that is the CPU, Image or Planes leads into
+	// task decodes it first. Where that was [Task.Decode], Image or Planes leads into
 	// Coded's memory afterwards: set both to nil for another picture.
 	Coded *Coded
 	// Width and Height are the size of the whole picture where Image was decoded
@@ -86,10 +86,21 @@ type DecodingBackend interface {
 // on the goroutine that asks. Its zero value is ready.
 type CPU struct{}
 
-// Render is [Backend.Render]. It always returns nil.
+// Render is [Backend.Render]. It always returns nil. JPEGs that it decodes have their memory one
+// after the other, so that a batch of large ones takes that of the largest: decoded they are no longer
+// there afterwards.
 func (CPU) Render(tasks []*Task) error {
+	var room Coded
 	for _, t := range tasks {
+		if !t.undecoded() {
+			t.Err = t.render()
+			continue
+		}
+		c := t.Coded
+		c.image, c.planes = room.image, room.planes
 		t.Err = t.render()
+		room.image, room.planes = c.image, c.planes
+		t.Image, t.Planes, c.image, c.planes = nil, nil, Image{}, Planes{}
 	}
 	return nil
 }

@@ -57,6 +57,46 @@ func TestCodedDecodes(t *testing.T) {
 	}
 }
 
+// TestCodedOneAfterTheOther has the CPU decode a batch: none of its pictures stays in memory, whichever of them are
+// planes, and the batch may be done again.
+func TestCodedOneAfterTheOther(t *testing.T) {
+	t.Parallel()
+	c := newCodec(t, CodecOptions{Decoder: "go"})
+	names := []string{"made-ok-160x88.jpg", "imageorient-orientation_6.jpg", "made-ok-progressive.jpg", "made-gray.jpg", "made-ok-160x88.jpg"}
+	var tasks []*Task
+	for i, name := range names {
+		coded := new(Coded)
+		if err := coded.Read(c, picture(t, name)); err != nil {
+			t.Fatal(name, err)
+		}
+		coded.Planar = i%2 == 0
+		tasks = append(tasks, &Task{Coded: coded})
+	}
+	var wrong Coded
+	tasks = append(tasks, &Task{Coded: &wrong})
+	for range 2 {
+		if err := (CPU{}).Render(tasks); err != nil {
+			t.Fatal(err)
+		}
+		for i, name := range names {
+			task := tasks[i]
+			var want Image
+			if _, err := c.Decode(&want, picture(t, name), DecodeOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			if task.Err != nil || !bytes.Equal(task.Pixels.Pix, want.Pix) {
+				t.Errorf("%s: %v, or other pixels", name, task.Err)
+			}
+			if held := &task.Coded.image; task.Image != nil || task.Planes != nil || held.Pix != nil || task.Coded.planes.Y.Pix != nil {
+				t.Errorf("%s is still in memory", name)
+			}
+		}
+		if tasks[len(names)].Err == nil {
+			t.Error("a picture that was never read is done")
+		}
+	}
+}
+
 // TestCodedRefuses what is damaged, or no JPEG, before anybody sees it; and wishes that make no sense.
 func TestCodedRefuses(t *testing.T) {
 	t.Parallel()
