@@ -213,6 +213,16 @@ func (r *run) underWay() (bool, error) {
 		r.dir.Path(), r.plan.difference(p))
 }
 
+// stillPlanned returns an error unless the folder's plan is this run's, as it was
+// before the folder was given back and opened again.
+func (r *run) stillPlanned() error {
+	p, err := readPlan(r.dir)
+	if err == nil && p.id() != r.plan.id() {
+		err = fmt.Errorf("%s: this conversion has ended, or another one has begun in the folder", r.dir.Path())
+	}
+	return err
+}
+
 // begin writes this run's plan unless that was done already, and removes the
 // manifest of a finished set when shards are to be made.
 func (r *run) begin(before *previous, makes bool) error {

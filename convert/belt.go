@@ -144,6 +144,9 @@ func (b *belt) pass() error {
 		}
 		defer dir.Close()
 		r.dir = dir
+		if err := r.stillPlanned(); err != nil { // nobody can change it now
+			return err
+		}
 		r.source.attach(dir)
 	}
 	var left []int

@@ -108,8 +108,13 @@ func (o *Options) begin(ctx context.Context, out string, began time.Time, s *sur
 	if err != nil {
 		return nil, err
 	}
-	r.source.attach(r.dir)
 	j := &Job{belt: newBelt(r, s.close), before: before, todo: r.todo()}
+	if len(j.todo) > 0 {
+		if err := r.stillPlanned(); err != nil {
+			return nil, errors.Join(err, r.dir.Close())
+		}
+	}
+	r.source.attach(r.dir)
 	return j, nil
 }
 
@@ -246,7 +251,12 @@ func (j *Job) finish(ctx context.Context) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.dir = dir                 // Close closes it
+	r.dir = dir // Close closes it
+	if len(j.todo) > 0 {
+		if err := r.stillPlanned(); err != nil {
+			return nil, err
+		}
+	}
 	var files, missing []string // that were not made here
 	var numbers []int
 	for _, i := range j.todo {

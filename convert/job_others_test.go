@@ -1,0 +1,63 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+// TestJobsLeaveOthersAlone has one that joined, and one that began, come back to a
+// folder in which another conversion has begun, or theirs has ended.
+func TestJobsLeaveOthersAlone(t *testing.T) {
+	ctx := context.Background()
+	src, ref, out := folders(t, 40), t.TempDir(), t.TempDir()
+	o := ImageOptions{Options: Options{Shards: 4, Workers: 1}}
+	j, err := BeginImages(ctx, src, out, o)
+	mustBegin(t, j, err)
+	straggler, err := JoinImages(ctx, src, out, o)
+	mustBegin(t, straggler, err)
+	if err := j.Close(); err != nil { // as when it is killed
+		t.Fatal(err)
+	}
+	put(t, src, "c0/new.png", pngOf(99))
+	mustImages(t, src, ref, o)
+	j, err = BeginImages(ctx, src, out, o)
+	mustBegin(t, j, err)
+	refused := func(err error) {
+		t.Helper()
+		if err == nil || !strings.Contains(err.Error(), "another one has begun") {
+			t.Errorf("a folder with another plan, or none: %v", err)
+		}
+	}
+	_, err = j.Run(ctx, func(ctx context.Context) error {
+		err := makeAll(j, 1, j.Todo())(ctx)
+		for i := range straggler.Shards() {
+			_, err := straggler.Make(ctx, i)
+			refused(err)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = straggler.Make(ctx, 0)
+	refused(err)
+	sameSet(t, contents(t, out), contents(t, ref))
+
+	put(t, src, "c0/newer.png", pngOf(98))
+	j, err = BeginImages(ctx, src, out, o)
+	mustBegin(t, j, err)
+	_, err = j.Run(ctx, func(ctx context.Context) error {
+		err := makeAll(j, 1, j.Todo())(ctx)
+		return errors.Join(err, os.WriteFile(filepath.Join(out, planFile), []byte(`{"format":"tfrec.plan","version":1}`), 0o644))
+	})
+	refused(err)
+	if _, err := os.Stat(filepath.Join(out, shard.ManifestFile)); err == nil {
+		t.Error("there is a manifest")
+	}
+}
