@@ -129,6 +129,9 @@ func OpenReshardPlan(out, id string) (*ReshardPlan, error) {
 	if stored.Format != reshardFormat || stored.Version != reshardVersion || stored.ID != id {
 		return nil, errOtherPlan(out)
 	}
+	if hashText(stored.Plan) != id { // nothing in it leads astray then
+		return nil, errSpoiltPlan(out)
+	}
 	p := &ReshardPlan{out: out, id: id, memory: stored.Memory}
 	if err := json.Unmarshal(stored.Plan, &p.planned); err != nil {
 		return nil, fmt.Errorf("%s: %w", storage.Join(out, reshardPlanFile), err)
@@ -140,9 +143,16 @@ func OpenReshardPlan(out, id string) (*ReshardPlan, error) {
 		return nil, err
 	}
 	for _, shard := range stored.Kept {
+		if shard < 0 || shard >= len(p.kept) {
+			return nil, errSpoiltPlan(out)
+		}
 		p.kept[shard] = true
 	}
 	return p, nil
+}
+
+func errSpoiltPlan(out string) error {
+	return fmt.Errorf("%s: it is not what the run that planned wrote: begin anew", storage.Join(out, reshardPlanFile))
 }
 
 func errOtherPlan(out string) error {

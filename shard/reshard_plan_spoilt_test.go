@@ -1,0 +1,42 @@
+package shard
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSpoiltPlansAreRefused changes what lies in the folder in ways that would have
+// workers read other files or records, or look beside their shards.
+func TestSpoiltPlansAreRefused(t *testing.T) {
+	file := exampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 20, withLabels)
+	run, err := PlanReshard(context.Background(), []string{file}, filepath.Join(t.TempDir(), "out"), ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 2}})
+	check(t, err)
+	defer run.Finish(context.Background()) // it fails: nothing was written
+	p := run.Plan()
+	at := filepath.Join(p.Out(), filepath.FromSlash(reshardPlanFile))
+	whole, err := os.ReadFile(at)
+	check(t, err)
+	for _, c := range [][2]string{
+		{`"kept":[]`, `"kept":[2]`},
+		{`"kept":[]`, `"kept":[-1]`},
+		{`"shards":2`, `"shards":3`},
+		{`"inputs":[{`, `"inputs":[],"more":[{`},
+		{`"split":0`, `"split":7`},
+	} {
+		spoilt := strings.Replace(string(whole), c[0], c[1], 1)
+		if spoilt == string(whole) {
+			t.Fatalf("%s is not in %s", c[0], whole)
+		}
+		check(t, os.WriteFile(at, []byte(spoilt), 0o644))
+		if _, err := OpenReshardPlan(p.Out(), p.ID()); err == nil || !strings.Contains(err.Error(), "begin anew") {
+			t.Errorf("%s: %v", c[1], err)
+		}
+	}
+	check(t, os.WriteFile(at, whole, 0o644))
+	if _, err := OpenReshardPlan(p.Out(), p.ID()); err != nil {
+		t.Error(err)
+	}
+}
