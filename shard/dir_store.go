@@ -119,7 +119,7 @@ func (f *storeFolder) removeOne(name string) error {
 		var store storage.Store
 		var at string
 		if store, at, err = f.at(name); err == nil {
-			_, err = storage.Retry(f.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, store.Remove(ctx, at) })
+			err = store.Remove(f.ctx, at)
 		}
 	}
 	return f.failed("remove", name, err)

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"context"
 	"errors"
 	"io/fs"
 	"path"
@@ -23,10 +22,7 @@ func (f *storeFolder) sweep(ours func(string) bool) error {
 		return err
 	}
 	for _, u := range uploads {
-		_, err := storage.Retry(f.ctx, func(ctx context.Context) (struct{}, error) {
-			return struct{}{}, store.(storage.Unfinished).Discard(ctx, u)
-		})
-		if err != nil {
+		if err := store.(storage.Unfinished).Discard(f.ctx, u); err != nil {
 			return f.failed("discard the upload of", u.Name, err)
 		}
 	}

@@ -194,3 +194,23 @@ func TestScratchOfAStore(t *testing.T) {
 		t.Errorf("left behind: %q", left)
 	}
 }
+
+// Stores repeat their own requests to remove: to do so once more would take minutes,
+// and hide what the store says.
+func TestRemovalsAreNotRepeated(t *testing.T) {
+	store, url := storeOf(t)
+	d := openStored(t, url, DirOptions{})
+	asked, gone := 0, errors.New("given up after 12 tries")
+	store.Fault = func(kind, _ string) error {
+		if kind != "remove" {
+			return nil
+		}
+		if asked++; asked == 1 {
+			return gone
+		}
+		return nil
+	}
+	if err := d.Remove(oneShard); !errors.Is(err, gone) || asked != 1 {
+		t.Errorf("%d requests, %v", asked, err)
+	}
+}

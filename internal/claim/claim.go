@@ -224,7 +224,7 @@ func since(t time.Time) time.Duration {
 func withdraw(ctx context.Context, s storage.Store, name string) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
 	defer cancel()
-	_, _ = storage.Retry(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.Remove(ctx, name) })
+	_ = s.Remove(ctx, name)
 }
 
 // modeOf tells from the name of a claim what it is; not ok for other objects.

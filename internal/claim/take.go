@@ -75,7 +75,7 @@ func (t *taking) try(ctx context.Context) (*Claim, error) {
 			t.rivals = append(t.rivals, r)
 			continue
 		}
-		if err := remove(ctx, t.store, r.Name); err != nil {
+		if err := t.store.Remove(ctx, r.Name); err != nil {
 			withdraw(ctx, t.store, c.name)
 			return nil, err
 		}
@@ -89,11 +89,6 @@ func (t *taking) try(ctx context.Context) (*Claim, error) {
 	c.ctx, c.cancel = context.WithCancelCause(ctx)
 	c.keeper.Go(c.keep)
 	return c, nil
-}
-
-func remove(ctx context.Context, s storage.Store, name string) error {
-	_, err := storage.Retry(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, s.Remove(ctx, name) })
-	return err
 }
 
 // wait returns when it is worth trying again: one of the rivals is gone, or has not

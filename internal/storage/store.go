@@ -63,7 +63,8 @@ type Upload interface {
 type Unfinished interface {
 	// Unfinished yields those uploads to names that begin with prefix.
 	Unfinished(ctx context.Context, prefix string) iter.Seq2[Leftover, error]
-	// Discard throws one away. One that is not there any more is fine.
+	// Discard throws one away. One that is not there any more is fine. Requests that
+	// fail are repeated by the implementation.
 	Discard(ctx context.Context, l Leftover) error
 }
 
