@@ -42,7 +42,7 @@ func (u gpuUse) check(cmd *cobra.Command, o *convert.ImageOptions) error {
 	changed := cmd.Flags().Changed
 	if u.decode {
 		if u.when == gpuOff {
-			return usageError("--gpu-decode: give --gpu auto or --gpu on with it")
+			return usageError("--gpu-decode: give --gpu auto or --gpu on with it, or --gpu-decode=false")
 		}
 		if kept := o.Encode == "" && !changed("resize") && !changed("augment") && !changed("channels") && !changed("background"); kept || o.Encode == convert.Keep {
 			return usageError("--gpu-decode: there is nothing to decode for: --encode keep stores pictures as they are; give --resize, --augment or another --encode")

@@ -91,7 +91,7 @@ func (e *Engine) addFlags(fs *pflag.FlagSet) {
 
 // notForEngines are flags of conversions that deal shards themselves, or need
 // what an engine's machines are not known to have.
-var notForEngines = []string{"task", "tasks", "replan", "gpu"}
+var notForEngines = []string{"task", "tasks", "replan", "gpu", "gpu-decode"}
 
 // check refuses flags that mean nothing with an engine.
 func (e *Engine) check(cmd *cobra.Command) error {

@@ -112,6 +112,7 @@ func TestAnEngineKeepsTheExitCodes(t *testing.T) {
 		{name: "task", args: []string{"--task", "0", "--tasks", "2"}, code: exitUsage, says: "--task: is for tfrec; tfrec-elsewhere deals shards to workers itself"},
 		{name: "replan", args: []string{"--replan"}, code: exitUsage, says: "--replan"},
 		{name: "gpu", args: []string{"--gpu", "auto", "--resize", "8"}, code: exitUsage, says: "--gpu"},
+		{name: "gpu decode", args: []string{"--gpu-decode", "--resize", "8"}, code: exitUsage, says: "--gpu-decode: is for tfrec"},
 		{name: "no gpu", args: []string{"--gpu=off"}, code: exitFine},
 		{name: "option", args: []string{"--encode", "keep", "--resize", "8"}, code: exitUsage, says: "tfrec-elsewhere convert images: --encode"},
 		{name: "engine", fail: errors.New("no machine left"), code: exitFailed, says: "no machine left"},
