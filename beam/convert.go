@@ -58,7 +58,7 @@ func makeShards(ctx context.Context, w *command.Work) error {
 	if err != nil {
 		return err
 	}
-	if w.Note != nil {
+	if w.Note != nil && counts != nil {
 		w.Note(fmt.Sprintf("the runner counted %d shards, %d samples, %d errors and %d bytes", counts["shards"], counts["samples"], counts["errors"], counts["bytes"]))
 	}
 	return nil

@@ -113,12 +113,15 @@ func TestWorkersOfTheirOwn(t *testing.T) {
 			must(t, plain, into(args, filepath.Join(dir, "ref"))...)
 			c := start(t, onBeam, into(args, "out", "--environment_type=PROCESS", "--environment_config", string(config), "--json")...)
 			c.Dir = dir
-			text, err := c.CombinedOutput()
+			var stderr strings.Builder
+			c.Stderr = &stderr
+			text, err := c.Output()
 			if err != nil {
-				t.Fatalf("%v\n%s", err, text)
+				t.Fatalf("%v\n%s%s", err, text, stderr.String())
 			}
-			if !strings.Contains(string(text), `"status":"written"`) || !strings.Contains(string(text), "the runner counted ") {
-				t.Errorf("said %s", text)
+			// Nothing of the workers' comes between.
+			if s, _ := summary(t, outcome{stdout: string(text)}); s.Status != convert.Written || !strings.Contains(stderr.String(), "the runner counted ") {
+				t.Errorf("said %s%s", text, stderr.String())
 			}
 			sameSet(t, filepath.Join(dir, "out"), filepath.Join(dir, "ref"))
 		})

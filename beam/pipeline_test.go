@@ -4,13 +4,17 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	sdk "github.com/apache/beam/sdks/v2/go/pkg/beam"
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/core/runtime/graphx"
+	jobpb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/jobmanagement_v1"
 	pipepb "github.com/apache/beam/sdks/v2/go/pkg/beam/model/pipeline_v1"
+	"github.com/apache/beam/sdks/v2/go/pkg/beam/options/jobopts"
+	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/tfrec/tfrec/convert"
@@ -57,6 +61,35 @@ func TestWorkersSayWhatTheyMiss(t *testing.T) {
 	t.Chdir(dir)
 	if err := fn.Setup(t.Context()); err == nil || !strings.Contains(err.Error(), "no plan of a conversion") {
 		t.Errorf("without a plan: %v", err)
+	}
+}
+
+// uncounted is a job server without metrics.
+type uncounted struct{ jobpb.JobServiceClient }
+
+func (uncounted) GetJobMetrics(context.Context, *jobpb.GetJobMetricsRequest, ...grpc.CallOption) (*jobpb.GetJobMetricsResponse, error) {
+	return nil, errors.New("there are none")
+}
+
+// TestJobsEndWellWithoutCounters has a job done by a runner that cannot tell what
+// its counters say.
+func TestJobsEndWellWithoutCounters(t *testing.T) {
+	initialise()
+	*jobopts.EnvironmentType = "LOOPBACK"
+	server, err := inProcess()
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := sdk.NewPipeline()
+	sdk.ParDo0(p.Root(), end, sdk.Create(p.Root(), "a", "b"))
+	j := &submitted{server: uncounted{server}}
+	if err := j.submit(t.Context(), p); err != nil {
+		t.Fatal(err)
+	}
+	defer j.stopWorkers()
+	counts, err := j.follow(t.Context(), func(map[string]int64) {})
+	if err != nil || counts != nil {
+		t.Errorf("%v, %v", counts, err)
 	}
 }
 

@@ -27,7 +27,7 @@ import (
 )
 
 // execute runs a pipeline on the runner that the flags ask for, and returns its
-// counters when it has ended well. Meanwhile it calls watch with them, now and then. A
+// counters when it has ended well, nil where the runner has none. Meanwhile it calls watch with them, now and then. A
 // job that is under way when ctx is done is cancelled, but for Dataflow's, which the
 // SDK leaves alone, and the error is ctx's.
 func execute(ctx context.Context, p *sdk.Pipeline, watch func(counts map[string]int64)) (map[string]int64, error) {
@@ -200,7 +200,8 @@ func (j *submitted) follow(ctx context.Context, watch func(map[string]int64)) (m
 			if err != nil {
 				return nil, shortened(err)
 			}
-			return j.counts(ctx)
+			counts, _ := j.counts(ctx) // not all job servers have them, and all is done
+			return counts, nil
 		case <-tick.C:
 			if counts, err := j.counts(ctx); err == nil { // otherwise next time
 				watch(counts)

@@ -36,6 +36,9 @@ func serve(args []string) int {
 		fmt.Fprintln(os.Stderr, "tfrec-beam: as a worker:", err)
 		return 1
 	}
+	// The SDK prints complaints, and prism has its workers print where the driver
+	// prints its result.
+	os.Stdout = os.Stderr
 	sdk.Init()
 	fmt.Fprintln(os.Stderr, "tfrec-beam: as a worker: want --worker=true")
 	return 1
