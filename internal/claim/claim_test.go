@@ -4,12 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 )
 
@@ -263,6 +266,56 @@ func TestNeverTwo(t *testing.T) {
 			group.Wait()
 		})
 	}
+}
+
+// late is a store whose lists do not show what was written last, so many times.
+type late struct {
+	*storagetest.Store
+	lists int
+}
+
+func (s *late) List(ctx context.Context, prefix string, deep bool) iter.Seq2[storage.Object, error] {
+	if s.lists == 0 {
+		return s.Store.List(ctx, prefix, deep)
+	}
+	s.lists--
+	return func(yield func(storage.Object, error) bool) {
+		var all []storage.Object
+		for o := range s.Store.List(ctx, prefix, deep) {
+			all = append(all, o)
+		}
+		newest := slices.MaxFunc(all, func(a, b storage.Object) int { return a.ModTime.Compare(b.ModTime) })
+		for _, o := range all {
+			if o.Name != newest.Name && !yield(o, nil) {
+				return
+			}
+		}
+	}
+}
+
+// Who does not see its own claim neither has the folder nor takes others for dead.
+func TestListsThatAreLate(t *testing.T) {
+	inTime(t, func(t *testing.T, s *storagetest.Store) {
+		first := take(t, t.Context(), s, Options{})
+		defer first.Release()
+		time.Sleep(2 * time.Second) // the clock has seconds
+		_, err := Take(t.Context(), &late{s, 1}, "set/claims", Options{})
+		if !errors.Is(err, ErrHeld) {
+			t.Errorf("a second claim: %v, want ErrHeld", err)
+		}
+		if err := first.renew(t.Context()); err != nil {
+			t.Errorf("the first one: %v", err)
+		}
+		c, err := Take(t.Context(), &late{s, 3}, "free/claims", Options{Note: func(string) {}})
+		if err != nil {
+			t.Fatalf("a free folder: %v", err)
+		}
+		c.Release()
+		_, err = Take(t.Context(), &late{s, 1 << 30}, "free/claims", Options{Note: func(string) {}})
+		if err == nil || !strings.Contains(err.Error(), "lists do not show") {
+			t.Errorf("with lists that are always late: %v", err)
+		}
+	})
 }
 
 func TestCancelled(t *testing.T) {

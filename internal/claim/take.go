@@ -21,6 +21,7 @@ type taking struct {
 
 	cleared []storage.Object // of dead processes
 
+	unseen int     // claims of its own that no list showed
 	rounds int     // of waiting, which grow longer
 	rivals []rival // seen last
 	noted  bool
@@ -29,7 +30,7 @@ type taking struct {
 // rival is a claim in the way of another one.
 type rival struct {
 	storage.Object
-	left time.Duration // until it expires; unknown where one's own claim is not there
+	left time.Duration // until it expires; where one's own claim is not there, all of it
 }
 
 // rivals lists the claims in the folder of one that cannot be held beside it, and says
@@ -50,10 +51,17 @@ func rivals(ctx context.Context, s storage.Store, own string) (found []rival, no
 		}
 	}
 	for i := range found {
-		found[i].left = Expire - now.Sub(found[i].ModTime)
+		found[i].left = Expire
+		if !now.IsZero() {
+			found[i].left -= now.Sub(found[i].ModTime)
+		}
 	}
 	return found, now, nil
 }
+
+// mostUnseen is how many claims in all may be missing in a list that was asked for
+// behind them, as when somebody removes them.
+const mostUnseen = 10
 
 // try claims, and withdraws if there is a rival that has not expired.
 func (t *taking) try(ctx context.Context) (*Claim, error) {
@@ -83,6 +91,12 @@ func (t *taking) try(ctx context.Context) (*Claim, error) {
 	}
 	if len(t.rivals) > 0 || now.IsZero() {
 		withdraw(ctx, t.store, c.name)
+		if now.IsZero() {
+			t.unseen++
+		}
+		if t.unseen == mostUnseen {
+			return nil, fmt.Errorf("the store's lists do not show what is written below %s, in %d tries: it cannot tell processes that write into a folder from each other", t.folder, t.unseen)
+		}
 		return nil, context.Cause(ctx)
 	}
 	c.fresh, c.is, c.cleared = asked, is, t.cleared
@@ -98,6 +112,9 @@ func (t *taking) wait(ctx context.Context) error {
 	for {
 		if err := t.pause(ctx); err != nil {
 			return err
+		}
+		if len(t.rivals) == 0 {
+			return nil // its own claim was not there
 		}
 		if t.o.Until != nil {
 			if done, err := t.o.Until(); done || err != nil {
