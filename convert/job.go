@@ -232,12 +232,49 @@ func (j *Job) Run(ctx context.Context, work func(context.Context) error) (*Summa
 	defer j.Close()
 	if len(j.todo) > 0 {
 		if err := work(ctx); err != nil {
+			j.stop()
+			// Without a folder that answers there is what the progress was told.
+			if others, unknown := j.byOthers(context.WithoutCancel(ctx)); unknown == nil {
+				j.run.progress.Finished.Store(j.madeHere() + int64(len(others)))
+			}
 			return nil, j.run.unfinished(ctx, err)
 		}
 	}
 	j.stop()
 	sum, err := j.finish(ctx)
 	return sum, j.run.unfinished(ctx, err)
+}
+
+// byOthers returns what is known of the shards of the plan that were to be made, and
+// were made by others, by number.
+func (j *Job) byOthers(ctx context.Context) (map[int]*shard.Done, error) {
+	r := j.run
+	var numbers []int
+	var files []string
+	for _, i := range j.todo {
+		if r.done[i] == nil {
+			numbers, files = append(numbers, i), append(files, r.jobs[i].name.String())
+		}
+	}
+	all, err := r.dir.AllDone(ctx, files, false)
+	made := map[int]*shard.Done{}
+	for n, done := range all {
+		if done != nil && done.Plan == r.plan.id() {
+			made[numbers[n]] = done
+		}
+	}
+	return made, err
+}
+
+// madeHere is how many shards this process has made, once the belt has stopped.
+func (j *Job) madeHere() int64 {
+	n := int64(0)
+	for _, i := range j.todo {
+		if j.run.done[i] != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // finish makes a set of the shards, alone in the folder.
@@ -257,23 +294,19 @@ func (j *Job) finish(ctx context.Context) (*Summary, error) {
 			return nil, err
 		}
 	}
-	var files, missing []string // that were not made here
-	var numbers []int
-	for _, i := range j.todo {
-		if r.done[i] == nil {
-			numbers, files = append(numbers, i), append(files, r.jobs[i].name.String())
-		}
-	}
-	all, err := dir.AllDone(ctx, files, false)
+	others, err := j.byOthers(ctx)
 	if err != nil {
 		return nil, err
 	}
-	for n, done := range all {
-		if done == nil || done.Plan != r.plan.id() {
-			missing = append(missing, files[n])
-			continue
+	var missing []string
+	for _, i := range j.todo {
+		switch {
+		case r.done[i] != nil:
+		case others[i] != nil:
+			r.done[i] = others[i]
+		default:
+			missing = append(missing, r.jobs[i].name.String())
 		}
-		r.done[numbers[n]] = done
 	}
 	if missing != nil {
 		return nil, &MissingShardsError{Dir: out, Missing: missing, Planned: len(r.jobs)}

@@ -61,3 +61,26 @@ func TestJobsLeaveOthersAlone(t *testing.T) {
 		t.Error("there is a manifest")
 	}
 }
+
+// TestJobsTellWhatOthersMade has one that joined make shards of a run that is stopped.
+func TestJobsTellWhatOthersMade(t *testing.T) {
+	src, out := folders(t, 40), t.TempDir()
+	o := ImageOptions{Options: Options{Shards: 4, Workers: 1}}
+	j, err := BeginImages(context.Background(), src, out, o)
+	mustBegin(t, j, err)
+	ctx, stop := context.WithCancel(context.Background())
+	_, err = j.Run(ctx, func(ctx context.Context) error {
+		other, err := JoinImages(ctx, src, out, o)
+		mustBegin(t, other, err)
+		for _, by := range []*Job{j, other} {
+			if _, err := by.Make(ctx, len(by.Todo())/2); err != nil { // 2 and 0
+				t.Error(err)
+			}
+		}
+		stop()
+		return ctx.Err()
+	})
+	if err == nil || !strings.Contains(err.Error(), "2 of 4 shards are finished and kept") {
+		t.Error(err)
+	}
+}
