@@ -3,48 +3,37 @@ package gputest_test
 import (
 	"bytes"
 	"encoding/json"
+	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // record is what the tests look at of one.
 type record struct{ name, decoder, picture string }
 
-// records are those of a set, sorted by name.
+// records are those of a set, as the command prints them, sorted by name.
 func records(t *testing.T, dir string) []record {
 	t.Helper()
-	shards, err := filepath.Glob(filepath.Join(dir, "*.tfrecord-*"))
-	if err != nil {
-		t.Fatal(err)
-	}
 	var all []record
-	for _, shard := range shards {
-		data, err := os.ReadFile(shard)
-		if err != nil {
+	printed := json.NewDecoder(strings.NewReader(tfrec(t, t.TempDir(), nil, "cat", "--format", "proto", dir)))
+	for {
+		var r struct {
+			Features struct {
+				Feature map[string]struct{ BytesList struct{ Value [][]byte } }
+			}
+		}
+		if err := printed.Decode(&r); err == io.EOF {
+			break
+		} else if err != nil {
 			t.Fatal(err)
 		}
-		for r, err := range tfrecord.NewReader(bytes.NewReader(data), tfrecord.ReaderOptions{}).All() {
-			var e tfrecord.Example
-			if err == nil {
-				err = e.Parse(bytes.Clone(r))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-			m := e.Map()
-			text := func(key string) string {
-				if v, ok := m[key].([][]byte); ok {
-					return string(v[0])
-				}
-				return ""
-			}
-			all = append(all, record{text("image/filename"), text("image/decoder"), text("image/encoded")})
+		text := func(key string) string {
+			return string(bytes.Join(r.Features.Feature[key].BytesList.Value, nil))
 		}
+		all = append(all, record{text("image/filename"), text("image/decoder"), text("image/encoded")})
 	}
 	slices.SortFunc(all, func(a, b record) int { return strings.Compare(a.name, b.name) })
 	return all
