@@ -26,8 +26,8 @@ const (
 )
 
 // Read reads a part of the inputs, checks it, and gives its records to the
-// shards that they go to, in batches of some kilobytes to a megabyte; a larger
-// record goes alone. What a batch is is for Write to know; it may be kept. Read
+// shards that they go to, in batches of some kilobytes to a megabyte, or more by a
+// large record. What a batch is is for Write to know; it may be kept. Read
 // holds 32 MiB at most, beside one record.
 //
 // An input that is not as it was when it was planned is an error, as is damage: a
