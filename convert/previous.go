@@ -98,6 +98,9 @@ const (
 // difference names the first thing in which this run differs from an earlier
 // one such that their shards cannot make up one set; empty when there is none.
 func (r *run) difference(p *previous) string {
+	if verb := p.options[shard.OptionVerb]; verb != nil {
+		return fmt.Sprintf("it is of tfrec %s, this is a conversion", strings.Trim(string(verb), `"`))
+	}
 	if p.name != r.Name {
 		return fmt.Sprintf("--name was %s, now it is %s", p.name, r.Name)
 	}

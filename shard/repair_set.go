@@ -62,7 +62,7 @@ func (r *repair) folder(in, out string) error {
 	if set != nil {
 		names = append(names, set.Files()...)
 	}
-	err = dir.PutRun(&Run{Options: map[string]json.RawMessage{optionVerb: json.RawMessage(strconv.Quote(repairVerb))}, Files: names})
+	err = dir.PutRun(&Run{Options: map[string]json.RawMessage{OptionVerb: json.RawMessage(strconv.Quote(repairVerb))}, Files: names})
 	if err == nil {
 		err = r.intoFolder(sources, set, q)
 	}

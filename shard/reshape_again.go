@@ -112,7 +112,7 @@ func (in *inputs) request(o *ReshapeOptions, v *verb, name string) (request, err
 
 // effective are the options of a run by flag name, without seed and name.
 func (o *ReshapeOptions) effective(v *verb) map[string]any {
-	options := map[string]any{optionVerb: v.name, "compression": o.compression().String()}
+	options := map[string]any{OptionVerb: v.name, "compression": o.compression().String()}
 	switch {
 	case o.Shards > 0:
 		options["shards"] = o.Shards
@@ -149,7 +149,7 @@ func hashText(data []byte) string {
 func (q *request) differs(before *request) string {
 	keys := slices.Concat(slices.Collect(maps.Keys(q.Options)), slices.Collect(maps.Keys(before.Options)))
 	slices.Sort(keys)
-	if was, is := before.Options[optionVerb], q.Options[optionVerb]; !bytes.Equal(was, is) {
+	if was, is := before.Options[OptionVerb], q.Options[OptionVerb]; !bytes.Equal(was, is) {
 		return fmt.Sprintf("the verb was %s", inWords(was))
 	}
 	for _, key := range slices.Compact(keys) {

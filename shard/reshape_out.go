@@ -16,9 +16,9 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// optionVerb is the option in a manifest, and in the state of a run, that says
+// OptionVerb is the option in a manifest, and in the state of a run, that says
 // which verb reshaped the set.
-const optionVerb = "verb"
+const OptionVerb = "verb"
 
 // refuseOverlap refuses an output folder that is, holds or lies in one of the
 // inputs: what is read must not change, and no set must hold another.
@@ -147,7 +147,7 @@ func mustBeNew(out, verb string) error {
 			ours = map[string]bool{StateDir: true}
 			if run := dir.Run(); run != nil {
 				var by string
-				if json.Unmarshal(run.Options[optionVerb], &by) != nil || by != verb {
+				if json.Unmarshal(run.Options[OptionVerb], &by) != nil || by != verb {
 					return fmt.Errorf("%s holds what another run of tfrec left unfinished: finish that, remove the folder, or give another", out)
 				}
 				for _, file := range run.Files {

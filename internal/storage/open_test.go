@@ -126,6 +126,26 @@ func TestNoBucket(t *testing.T) {
 	}
 }
 
+// TestNoSecretsInURLs gives credentials in a URL: they are refused, and told to nobody.
+func TestNoSecretsInURLs(t *testing.T) {
+	Register("mem", func(context.Context, string) (Store, error) { panic("opened") })
+	defer func() {
+		registry.Lock()
+		defer registry.Unlock()
+		delete(openers, "mem")
+	}()
+	const path = "mem://KEY:SECRET@bucket/set"
+	_, err := Stat(path)
+	if err == nil || !strings.Contains(err.Error(), "credentials") || strings.Contains(err.Error(), "SECRET") {
+		t.Errorf("got %v", err)
+	}
+	for _, told := range []string{Clean(path), Join(path, "a"), Dir(path)} {
+		if strings.Contains(told, "SECRET") {
+			t.Errorf("got %s", told)
+		}
+	}
+}
+
 func TestRel(t *testing.T) {
 	tests := []struct{ dir, path, want string }{
 		{"s3://b/a", "s3://b/a/x", "x"},

@@ -22,7 +22,13 @@ type url struct {
 	name         string // without a slash at either end; empty for the whole store
 }
 
-func (u url) String() string { return u.scheme + "://" + u.host + u.slash() + u.name }
+func (u url) String() string {
+	host := u.host
+	if i := strings.LastIndexByte(host, '@'); i >= 0 {
+		host = "..." + host[i:] // what stands before it may be a secret
+	}
+	return u.scheme + "://" + host + u.slash() + u.name
+}
 
 func (u url) slash() string {
 	if u.name == "" {

@@ -143,6 +143,9 @@ func (u url) store(ctx context.Context) (Store, error) {
 	if u.host == "" {
 		return nil, fmt.Errorf("the URL names no bucket: want %s://BUCKET/NAME", u.scheme)
 	}
+	if strings.Contains(u.host, "@") {
+		return nil, fmt.Errorf("credentials do not belong into URLs, which are told and kept: give them as the cloud's own tools have them")
+	}
 	s, err := open(ctx, u.host)
 	if err != nil {
 		return nil, err
