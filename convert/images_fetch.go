@@ -31,7 +31,8 @@ type fetcher struct {
 	next    func() *picture // the next to ask for; nil behind the last
 	ahead   []*fetch        // what was not taken yet, in order; the last may not be begun
 	waiting int             // requests under way
-	held    int64           // bytes asked for and not used up
+	closed  bool
+	held    int64 // bytes asked for and not used up
 }
 
 // fetch is a picture on its way from a store.
@@ -63,6 +64,9 @@ func (s *imageSource) fetch(ctx context.Context, next func() *picture) *fetcher 
 // close ends all requests. Whoever waits for one gets an error.
 func (f *fetcher) close() {
 	f.cancel()
+	f.mu.Lock()
+	f.closed = true
+	f.mu.Unlock()
 	f.work.Wait()
 }
 
@@ -82,7 +86,7 @@ func (f *fetcher) take() *fetch {
 
 // fill begins what there is room for.
 func (f *fetcher) fill() {
-	for f.waiting < mostFetches && len(f.ahead) <= mostFetched {
+	for !f.closed && f.waiting < mostFetches && len(f.ahead) <= mostFetched {
 		if n := len(f.ahead); n == 0 || f.ahead[n-1].begun {
 			if !f.look() {
 				return
@@ -109,6 +113,11 @@ func (f *fetcher) look() bool {
 // begin asks for a picture.
 func (f *fetcher) begin(t *fetch) {
 	t.begun = true
+	if f.closed {
+		t.err = context.Cause(f.ctx)
+		close(t.ready)
+		return
+	}
 	f.waiting++
 	f.held += t.pic.size
 	f.work.Go(func() {

@@ -129,7 +129,7 @@ func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 func ViewDir(path string) *Dir {
 	ctx := context.Background()
 	if storage.Remote(path) {
-		return &Dir{path: path, ctx: ctx, at: &storeFolder{url: path, ctx: ctx, scratch: new(scratch)}}
+		return &Dir{path: path, ctx: ctx, at: &storeFolder{url: path, ctx: ctx, turns: new(turns), scratch: new(scratch)}}
 	}
 	return &Dir{path: path, ctx: ctx, at: &localFolder{path: path}}
 }

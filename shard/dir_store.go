@@ -9,6 +9,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 
 	"golang.org/x/sync/errgroup"
 
@@ -24,7 +25,39 @@ type storeFolder struct {
 	url     string
 	ctx     context.Context
 	claim   *claim.Claim // nil: only looked at
+	turns   *turns
 	scratch *scratch
+}
+
+// turns are the claims of those who are in alone.
+type turns struct {
+	mu    sync.Mutex
+	taken []*claim.Claim
+}
+
+func (t *turns) take(c *claim.Claim) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.taken = append(t.taken, c)
+}
+
+func (t *turns) give(c *claim.Claim) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.taken = slices.DeleteFunc(t.taken, func(taken *claim.Claim) bool { return taken == c })
+}
+
+// check returns an error when one of them is lost.
+func (t *turns) check() error {
+	t.mu.Lock()
+	taken := slices.Clone(t.taken)
+	t.mu.Unlock()
+	for _, c := range taken {
+		if err := c.Check(); err != nil && !errors.Is(err, context.Canceled) { // given back meanwhile
+			return err
+		}
+	}
+	return nil
 }
 
 // claimsDir holds the claims of processes on the folder.
@@ -35,7 +68,7 @@ const storeRequests = 16
 
 // openStore claims a folder.
 func openStore(ctx context.Context, url string, o DirOptions) (*storeFolder, error) {
-	f := &storeFolder{url: url, ctx: ctx, scratch: new(scratch)}
+	f := &storeFolder{url: url, ctx: ctx, turns: new(turns), scratch: new(scratch)}
 	store, name, err := f.at(claimsDir)
 	if err != nil {
 		return nil, fmt.Errorf("open the output folder %s: %w", url, err)
@@ -81,7 +114,10 @@ func (f *storeFolder) mayWrite() error {
 	if f.claim == nil {
 		return errors.New("the folder was opened to be looked at")
 	}
-	return f.claim.Check()
+	if err := f.claim.Check(); err != nil {
+		return err
+	}
+	return f.turns.check()
 }
 
 func (f *storeFolder) sub(name string) folder {
@@ -271,5 +307,7 @@ func (f *storeFolder) alone(ctx context.Context, thing string, unless func() (bo
 		return f.failed("claim", togetherDir+"/"+thing, err)
 	}
 	defer held.Release()
+	f.turns.take(held)
+	defer f.turns.give(held)
 	return work()
 }

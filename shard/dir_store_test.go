@@ -99,6 +99,27 @@ func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
 	}
 }
 
+// Who lost his turn publishes nothing in it, though the folder is still his to share.
+func TestNothingIsPublishedOutOfTurn(t *testing.T) {
+	store, url := storeOf(t)
+	d := openStored(t, url, DirOptions{Join: true})
+	err := d.Alone(t.Context(), "plan", func() error {
+		for _, name := range store.Names() {
+			if strings.HasPrefix(name, togetherDir) {
+				check(t, store.Remove(t.Context(), name))
+			}
+		}
+		time.Sleep(claim.Renew + claim.Renew/2)
+		return d.Put(StateDir+"/plan.json", []byte("{}"))
+	})
+	if !errors.Is(err, claim.ErrLost) {
+		t.Errorf("put: %v", err)
+	}
+	if err := d.Put(StateDir+"/plan.json", []byte("{}")); err != nil {
+		t.Errorf("put behind it: %v", err)
+	}
+}
+
 // killed has a store refuse all that comes, as it looks to others when a process dies,
 // and returns what lets others in.
 func killed(store *storagetest.Store) (others func()) {
