@@ -303,7 +303,10 @@ func TestListsThatAreLate(t *testing.T) {
 		if !errors.Is(err, ErrHeld) {
 			t.Errorf("a second claim: %v, want ErrHeld", err)
 		}
-		if err := first.renew(t.Context()); err != nil {
+		first.turn <- struct{}{}
+		err = first.renew(t.Context())
+		<-first.turn
+		if err != nil {
 			t.Errorf("the first one: %v", err)
 		}
 		c, err := Take(t.Context(), &late{s, 3}, "free/claims", Options{Note: func(string) {}})

@@ -190,6 +190,8 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, c *conversion) error 
 		return printOutputs(cmd.OutOrStdout(), out, sum.Plan.Outputs, f.print0)
 	case err == nil && f.planOnly != "":
 		return writePlan(cmd, f.planOnly, sum.Plan)
+	case err == nil && f.like != nil && f.like.Decoder != sum.Decoder && o.Note != nil:
+		o.Note(fmt.Sprintf("%s is of a set that %q decoded, this one %q: its bytes may be others", f.from, f.like.Decoder, sum.Decoder))
 	}
 	return printOutcome(cmd, sum, err, out)
 }
