@@ -17,6 +17,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/size"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -108,6 +109,9 @@ func (f *convertFlags) complete(cmd *cobra.Command) error {
 	}
 	if changed("estimate") && f.planOnly == "" {
 		return usageError("--estimate: is for --plan-only")
+	}
+	if err := storage.CheckOutput(f.planOnly); err != nil {
+		return fmt.Errorf("--plan-only: %w", err)
 	}
 	if f.planOnly != "" && (f.print || f.print0) {
 		return usageError("--plan-only and --print-outputs: give one of them")
