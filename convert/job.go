@@ -284,7 +284,7 @@ func (j *Job) finish(ctx context.Context) (*Summary, error) {
 	if err := r.dir.Close(); err != nil {
 		return nil, err
 	}
-	dir, err := openWhenFree(ctx, out, shard.DirOptions{Note: r.Note})
+	dir, err := shard.OpenDirWhenFree(ctx, out, shard.DirOptions{Note: r.Note}, stragglers)
 	if err != nil {
 		return nil, err
 	}
@@ -321,21 +321,6 @@ func (j *Job) finish(ctx context.Context) (*Summary, error) {
 // stragglers is how long Run waits for processes that joined and have nothing
 // left to do: they give the folder back on their own.
 const stragglers = 30 * time.Second
-
-// openWhenFree is shard.OpenDir that waits for stragglers.
-func openWhenFree(ctx context.Context, out string, o shard.DirOptions) (*shard.Dir, error) {
-	for deadline := time.Now().Add(stragglers); ; {
-		dir, err := shard.OpenDir(ctx, out, o)
-		if !errors.Is(err, shard.ErrBusy) || time.Now().After(deadline) {
-			return dir, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		case <-time.After(idle / 4):
-		}
-	}
-}
 
 // Close gives everything back. It waits for what Make has under way, which it
 // cancels, and may be called again. Shards that are finished remain.

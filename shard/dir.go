@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -122,6 +123,22 @@ func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 		return nil, err
 	}
 	return &Dir{path: path, ctx: ctx, at: at}, nil
+}
+
+// OpenDirWhenFree is OpenDir that waits, no longer than patience, for processes
+// which have the folder and are about to leave it.
+func OpenDirWhenFree(ctx context.Context, path string, o DirOptions, patience time.Duration) (*Dir, error) {
+	for deadline := time.Now().Add(patience); ; {
+		d, err := OpenDir(ctx, path, o)
+		if !errors.Is(err, ErrBusy) || time.Now().After(deadline) {
+			return d, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // ViewDir is for looking at a folder, which need not be there: it takes no

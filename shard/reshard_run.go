@@ -237,23 +237,13 @@ func (run *ReshardRun) takeBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for tried := time.Now(); ; {
-		dir, err := OpenDir(ctx, run.plan.out, DirOptions{})
-		if err == nil {
-			dir.inherit(run.first)
-			run.held = dir
-			run.use(dir)
-			break
-		}
-		if !errors.Is(err, ErrBusy) || time.Since(tried) > leaving {
-			return err
-		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
-		}
+	dir, err := OpenDirWhenFree(ctx, run.plan.out, DirOptions{}, leaving)
+	if err != nil {
+		return err
 	}
+	dir.inherit(run.first)
+	run.held = dir
+	run.use(dir)
 	if begun := run.r.dir.Run(); begun == nil || begun.Plan != run.plan.id {
 		return errOtherPlan(run.plan.out)
 	}
