@@ -227,7 +227,7 @@ func TestCacheBehindFaults(t *testing.T) {
 
 // What package storage takes for a version by time begins as such ones do here.
 func TestVersionsByTime(t *testing.T) {
-	if v := versionOr("", time.Now(), 1); !strings.HasPrefix(v, storage.ByTime) {
+	if v := versionOr("", time.Now(), 1); !strings.HasPrefix(v, storage.Modified) {
 		t.Errorf("version %q", v)
 	}
 }

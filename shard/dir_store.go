@@ -184,7 +184,7 @@ func (f *storeFolder) stat(name string) (*storage.Object, error) {
 	if err != nil {
 		return nil, f.failed("look at", name, err)
 	}
-	is, err := storage.Retry(f.ctx, func(ctx context.Context) (storage.Object, error) { return store.Stat(ctx, at) })
+	is, err := storage.Look(f.ctx, store, at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

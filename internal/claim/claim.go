@@ -181,7 +181,7 @@ func (c *Claim) keep() {
 func (c *Claim) renew(ctx context.Context) error {
 	late := since(c.fresh) >= Expire/2
 	asked := time.Now()
-	_, err := storage.Retry(ctx, func(ctx context.Context) (storage.Object, error) { return c.store.Stat(ctx, c.name) })
+	_, err := storage.Look(ctx, c.store, c.name)
 	if errors.Is(err, fs.ErrNotExist) {
 		return c.lose()
 	}

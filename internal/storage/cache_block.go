@@ -65,18 +65,14 @@ func idOf(s Store, u url) string {
 	return hex.EncodeToString(sum[:]) + " " + u.String()
 }
 
-// ByTime begins the versions of objects of which no more is known than when they
-// were written.
-const ByTime = "modified "
-
 // settled is how old such an object has to be so that it is kept: times may be of
 // whole seconds, and of clocks that do not agree, and it may be replaced within one.
 const settled = time.Minute
 
 // in returns an object as a cache has it, or nil if it has no place there.
 func (c *cache) in(id string, is Object) *cached {
-	if c == nil || is.Version == "" || is.Size == 0 || len(id)+len(is.Version) > maxNames ||
-		strings.HasPrefix(is.Version, ByTime) && time.Since(is.ModTime) < settled {
+	if is.Version == "" || is.Size == 0 || len(id)+len(is.Version) > maxNames ||
+		strings.HasPrefix(is.Version, Modified) && time.Since(is.ModTime) < settled {
 		return nil
 	}
 	return &cached{c, id, is.Version, is.Size}

@@ -18,7 +18,7 @@ func (o *object) recall() (bool, error) {
 		os.Remove(c.path(id, 0)) // if it is there, it is damaged
 		return false, nil
 	}
-	is, err := Retry(o.ctx, func(ctx context.Context) (Object, error) { return o.store.Stat(ctx, o.name) })
+	is, err := Look(o.ctx, o.store, o.name)
 	if err != nil {
 		return false, err
 	}
@@ -28,6 +28,14 @@ func (o *object) recall() (bool, error) {
 	}
 	o.is, o.cached = is, c.in(id, is)
 	return true, nil
+}
+
+// become says what o is, and gives it its place in the cache, if there is one.
+func (o *object) become(is Object) {
+	o.is = is
+	if c := inUse.Load(); c != nil {
+		o.cached = c.in(idOf(o.store, o.url), is)
+	}
 }
 
 // fetch fills p with the object's bytes from off on: from the cache, if there is

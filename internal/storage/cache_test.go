@@ -241,8 +241,8 @@ func TestCacheWaitsForTimesToSettle(t *testing.T) {
 	}{
 		{Object{Size: 1, Version: "7"}, true},
 		{Object{Size: 1, Version: ""}, false},
-		{Object{Size: 1, Version: ByTime + "x", ModTime: time.Now()}, false},
-		{Object{Size: 1, Version: ByTime + "x", ModTime: time.Now().Add(-time.Hour)}, true},
+		{Object{Size: 1, Version: Modified + "x", ModTime: time.Now()}, false},
+		{Object{Size: 1, Version: Modified + "x", ModTime: time.Now().Add(-time.Hour)}, true},
 		{Object{Size: 1, Version: strings.Repeat("x", maxNames)}, false},
 	} {
 		if got := c.in("id", test.is) != nil; got != test.kept {

@@ -24,24 +24,15 @@ func Walk(ctx context.Context, dir string) iter.Seq2[Object, error] {
 			fail(fs.ErrInvalid)
 			return
 		}
-		s, err := u.store(ctx)
-		if err != nil {
-			fail(err)
-			return
-		}
-		there := u.name == ""
-		for o, err := range s.List(ctx, u.folder(), true) {
+		for o, err := range u.below(ctx, true) {
 			if err != nil {
 				fail(err)
 				return
 			}
-			there = true
-			if o.Name = strings.TrimPrefix(o.Name, u.folder()); o.Name != "" && !yield(o, nil) {
+			o.Name = strings.TrimPrefix(o.Name, u.folder())
+			if !yield(o, nil) {
 				return
 			}
-		}
-		if !there {
-			fail(fs.ErrNotExist)
 		}
 	}
 }
@@ -64,42 +55,43 @@ func Entries(p string) iter.Seq2[fs.DirEntry, error] {
 			}
 			return
 		}
-		for i, err := range u.entries(context.Background()) {
+		for o, err := range u.below(context.Background(), false) {
 			if err != nil {
 				yield(nil, &fs.PathError{Op: "list", Path: u.String(), Err: err})
 				return
 			}
-			if !yield(fs.FileInfoToDirEntry(i), nil) {
+			if !yield(fs.FileInfoToDirEntry(infoOf(o)), nil) {
 				return
 			}
 		}
 	}
 }
 
-// entries yields what lies in a folder of a store.
-func (u url) entries(ctx context.Context) iter.Seq2[info, error] {
-	return func(yield func(info, error) bool) {
+// below yields what lies in a folder of a store or, when deep, in those below it, too.
+// The list ends with an error that unwraps to fs.ErrNotExist when there is nothing.
+func (u url) below(ctx context.Context, deep bool) iter.Seq2[Object, error] {
+	return func(yield func(Object, error) bool) {
 		s, err := u.store(ctx)
 		if err != nil {
-			yield(info{}, err)
+			yield(Object{}, err)
 			return
 		}
 		there := u.name == ""
-		for o, err := range s.List(ctx, u.folder(), false) {
+		for o, err := range s.List(ctx, u.folder(), deep) {
 			if err != nil {
-				yield(info{}, err)
+				yield(Object{}, err)
 				return
 			}
 			there = true
 			if o.Name == u.folder() {
 				continue // what consoles make to show an empty folder
 			}
-			if !yield(infoOf(o), nil) {
+			if !yield(o, nil) {
 				return
 			}
 		}
 		if !there {
-			yield(info{}, fs.ErrNotExist)
+			yield(Object{}, fs.ErrNotExist)
 		}
 	}
 }

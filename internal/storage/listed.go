@@ -29,7 +29,7 @@ func ReadListed(ctx context.Context, p string, is Object, buf []byte) ([]byte, e
 	}
 	defer o.Close()
 	if is.Size == 0 { // there is no range to ask for
-		now, err := Retry(o.ctx, func(ctx context.Context) (Object, error) { return o.store.Stat(ctx, o.name) })
+		now, err := Look(o.ctx, o.store, o.name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):
 			err = fmt.Errorf("%w: %w", ErrChanged, err)
@@ -58,7 +58,8 @@ func listed(ctx context.Context, p string, is Object) (*object, error) {
 		return nil, err
 	}
 	is.Name = u.name
-	o := &object{url: u, store: s, is: is, cached: inUse.Load().in(idOf(s, u), is)}
+	o := &object{url: u, store: s}
+	o.become(is)
 	o.ctx, o.cancel = context.WithCancelCause(ctx)
 	o.ahead.object, o.ahead.depth = o, 1
 	return o, nil

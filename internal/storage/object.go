@@ -50,8 +50,7 @@ func openObject(ctx context.Context, u url) (*object, error) {
 	watch := time.AfterFunc(patience, stop)
 	body, is, err := s.Open(first, u.name, "", 0, firstPart)
 	if err == nil {
-		o.is = is
-		o.cached = inUse.Load().in(idOf(s, u), is)
+		o.become(is)
 		o.ahead.begin(body, func() { watch.Reset(patience) }, func() { watch.Stop(); stop() })
 		return o, nil
 	}
@@ -59,13 +58,13 @@ func openObject(ctx context.Context, u url) (*object, error) {
 	stop()
 	if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 		// It may be empty, or the server out of order for a moment.
-		o.is, err = Retry(ctx, func(ctx context.Context) (Object, error) { return s.Stat(ctx, u.name) })
+		is, err = Look(ctx, s, u.name)
 	}
 	if err != nil {
 		cancel(err)
 		return nil, err
 	}
-	o.cached = inUse.Load().in(idOf(s, u), o.is)
+	o.become(is)
 	return o, nil
 }
 

@@ -65,7 +65,7 @@ func stat(ctx context.Context, u url) (fs.FileInfo, error) {
 		return nil, err
 	}
 	if u.name != "" {
-		o, err := Retry(ctx, func(ctx context.Context) (Object, error) { return s.Stat(ctx, u.name) })
+		o, err := Look(ctx, s, u.name)
 		if err == nil {
 			return info{object: o}, nil
 		}

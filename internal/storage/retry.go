@@ -59,6 +59,11 @@ func retryLong[T any](ctx context.Context, request func(ctx context.Context, ali
 
 var errSilent = errors.New("the server did not answer in time")
 
+// Look returns what a store says of an object, with [Retry].
+func Look(ctx context.Context, s Store, name string) (Object, error) {
+	return Retry(ctx, func(ctx context.Context) (Object, error) { return s.Stat(ctx, name) })
+}
+
 func once[T any](ctx context.Context, request func(context.Context, func(time.Duration)) (T, error)) (T, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
