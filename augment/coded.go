@@ -37,7 +37,6 @@ type Coded struct {
 	codec  *Codec
 	data   []byte
 	info   Info
-	header jpeg.Header
 	shape  Planes // what it is decoded to by a backend: sizes, without samples
 	planes Planes // what the codec decoded it to
 	image  Image
@@ -56,12 +55,12 @@ func (j *Coded) Read(c *Codec, data []byte) error {
 	if h.Format != JPEG {
 		return unsupported(h.Format, "a task wants it decoded, or a JPEG")
 	}
-	if _, err := c.Check(data); err != nil {
+	if err := c.check(data, &h); err != nil {
 		return err
 	}
-	j.info, j.header = h.Info, h.jpeg
+	j.info = h.Info
 	if j.info.usual {
-		j.outline()
+		j.outline(&h.jpeg)
 	}
 	return nil
 }
@@ -70,10 +69,10 @@ func (j *Coded) Read(c *Codec, data []byte) error {
 func (j *Coded) Info() Info { return j.info }
 
 // outline sets the sizes of the planes.
-func (j *Coded) outline() {
+func (j *Coded) outline(header *jpeg.Header) {
 	w, h := j.info.Width, j.info.Height
 	j.shape = Planes{Width: w, Height: h, Denom: 1, Y: Image{Width: w, Height: h, Channels: 1, Stride: w}}
-	if sub, _ := j.header.Usual(); sub != jpeg.SubGray {
+	if sub, _ := header.Usual(); sub != jpeg.SubGray {
 		cw, ch := sub.ChromaSize(w, h)
 		j.shape.Subsampling = sub.String()
 		j.shape.Cb = Image{Width: cw, Height: ch, Channels: 1, Stride: cw}

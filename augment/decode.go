@@ -71,15 +71,20 @@ func (c *Codec) Check(data []byte) (Info, error) {
 	if err != nil {
 		return h.Info, err
 	}
+	return h.Info, c.check(data, &h)
+}
+
+// check is Check behind the header.
+func (c *Codec) check(data []byte, h *header) error {
 	if h.Format == JPEG && h.jpeg.Huffman() {
 		if err := c.jpeg.Supports(&h.jpeg); err != nil {
-			return h.Info, err
+			return err
 		}
-		return h.Info, jpeg.Check(data, &h.jpeg)
+		return jpeg.Check(data, &h.jpeg)
 	}
 	tmp := c.scratch.Get().(*Image)
 	defer c.scratch.Put(tmp)
-	return h.Info, c.decode(tmp, data, &h, DecodeOptions{Channels: h.Channels})
+	return c.decode(tmp, data, h, DecodeOptions{Channels: h.Channels})
 }
 
 // decode decodes as stored, without regard to orientation. Channels is 1 or 3.

@@ -271,7 +271,7 @@ func (b *Backend) lower(j *job, tasks []*augment.Task) {
 	for _, t := range tasks {
 		if t.Coded != nil {
 			t.Coded.Stranded = false
-			if b.decoder == "" || !t.Coded.Info().Usual() {
+			if !b.asks(t) {
 				if t.Err = t.Decode(); t.Err != nil {
 					j.failed++
 					continue

@@ -110,6 +110,11 @@ func (s *stream) insist(err error) error {
 	return err
 }
 
+// asks says whether nvJPEG is to decode the task's picture.
+func (b *Backend) asks(t *augment.Task) bool {
+	return b.decoder != "" && t.Coded != nil && t.Image == nil && t.Planes == nil && t.Coded.Info().Usual()
+}
+
 // settle sorts out, of a job that is done, the JPEGs that the CPU has to decode, and counts the
 // others. Its error says that one was stranded where the GPU is required.
 func (b *Backend) settle(j *job) error {
@@ -138,8 +143,8 @@ func (b *Backend) settle(j *job) error {
 // was to decode.
 func (b *Backend) strand(tasks []*augment.Task) {
 	for _, t := range tasks {
-		if c := t.Coded; c != nil && b.decoder != "" && c.Info().Usual() && t.Image == nil && t.Planes == nil {
-			c.Stranded = true
+		if b.asks(t) {
+			t.Coded.Stranded = true
 			b.mu.Lock()
 			b.stats.Stranded++
 			b.mu.Unlock()
