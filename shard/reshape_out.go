@@ -109,14 +109,21 @@ func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if run := dir.Run(); run != nil && (plan == "" || run.Plan != plan) {
-		if err := discard(dir, run.Files); err != nil {
-			dir.Close()
-			return nil, err
+	run := dir.Run()
+	stale := run != nil && (plan == "" || run.Plan != plan)
+	if stale {
+		err = discard(dir, run.Files)
+	}
+	if err == nil {
+		err = mustBeNew(out, verb) // a folder that was locked may have been filled before it was
+		if err != nil && stale && storage.Remote(out) {
+			// What the run that ended had asked for last may have come only now.
+			if err = discard(dir, run.Files); err == nil {
+				err = mustBeNew(out, verb)
+			}
 		}
 	}
-	// A folder that was locked may have been filled before it was.
-	if err := mustBeNew(out, verb); err != nil {
+	if err != nil {
 		dir.Close()
 		return nil, err
 	}
