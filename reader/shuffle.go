@@ -247,12 +247,15 @@ func (x *shuffleStage) next() (*Block, error) {
 		out.setBuf(make([]byte, shuffleBuffer))
 	}
 	out.buf = out.buf[:0]
-	for len(out.Records) < blockRecords && len(x.slots) > 0 {
+	size := 0 // of the records in out; a recycled block may have more memory than that
+	for len(out.Records) < blockRecords && len(x.slots) > 0 && size < blockBytes {
 		i := x.draws.below(x.given, len(x.slots))
 		s := &x.slots[i]
-		if n := len(s.memory); n < largeRecord && n > cap(out.buf)-len(out.buf) || out.charged > blockBytes {
-			break // there is always room for one
+		n := len(s.memory)
+		if n < largeRecord && n > cap(out.buf)-len(out.buf) {
+			break // never the first record: shuffleBuffer is larger than it
 		}
+		size += n
 		x.give(s, out)
 		x.given++
 		if !x.take(s, &watch) {
