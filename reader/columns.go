@@ -1,7 +1,9 @@
 package reader
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -42,7 +44,8 @@ type Column struct {
 	count int // of values of a record; -1: ragged
 }
 
-// Get returns the column of that key; nil when the schema has none.
+// Get returns the column of that key; nil when the schema has none. Column, Int64s
+// and Floats return an error instead.
 func (c *Columns) Get(key string) *Column {
 	for i := range c.Columns {
 		if c.Columns[i].Key == key {
@@ -50,6 +53,43 @@ func (c *Columns) Get(key string) *Column {
 		}
 	}
 	return nil
+}
+
+// Column returns the column of a key, whose values are of that kind. It returns an
+// error when there is no such column, and when its values are of another kind.
+func (c *Columns) Column(key string, kind tfrecord.Kind) (*Column, error) {
+	col := c.Get(key)
+	if col == nil {
+		keys := make([]string, len(c.Columns))
+		for i := range c.Columns {
+			keys[i] = c.Columns[i].Key
+		}
+		return nil, fmt.Errorf("reader: no column %q: the schema has %s", key, strings.Join(keys, ", "))
+	}
+	if col.Kind != kind {
+		return nil, fmt.Errorf("reader: the values of column %q are %v, not %v", key, col.Kind, kind)
+	}
+	return col, nil
+}
+
+// Int64s returns the values of an int64 column, as [Column.Int64s] has them. Its
+// errors are those of [Columns.Column].
+func (c *Columns) Int64s(key string) ([]int64, error) {
+	col, err := c.Column(key, tfrecord.KindInt64)
+	if err != nil {
+		return nil, err
+	}
+	return col.Int64s, nil
+}
+
+// Floats returns the values of a float column, as [Column.Floats] has them. Its
+// errors are those of [Columns.Column].
+func (c *Columns) Floats(key string) ([]float32, error) {
+	col, err := c.Column(key, tfrecord.KindFloat)
+	if err != nil {
+		return nil, err
+	}
+	return col.Floats, nil
 }
 
 // Len returns how many values there are in all.

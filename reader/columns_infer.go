@@ -45,15 +45,20 @@ func kindOf(name string) tfrecord.Kind {
 // an error of the parser's.
 //
 // A feature that is of two kinds, or in no record has a list, is an error, as
-// is a record that is no tf.train.Example.
+// is a record that is not a tf.train.Example.
 func InferSchema(records [][]byte) (Schema, error) {
 	if len(records) == 0 {
 		return nil, errors.New("schema: no record to take it from")
 	}
 	seen := map[string]*sighting{}
 	var example tfrecord.Example
+	var sequence tfrecord.SequenceExample
 	for i, r := range records {
-		if err := example.Parse(r); err != nil {
+		err := example.Parse(r)
+		if err == nil {
+			err = refuseLists(&sequence, r)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("schema: record %d of %d looked at: %w", i, len(records), err)
 		}
 		for k := range example.Len() {

@@ -28,6 +28,7 @@ type ColumnParser struct {
 	keys     []keyNode
 	spans    []span           // of the record at hand, by field
 	plain    tfrecord.Example // for records that are not of the usual form
+	sequence tfrecord.SequenceExample
 }
 
 // keyNode is a key, and which one came behind it in the last record that had
@@ -147,12 +148,28 @@ func (p *ColumnParser) appendPlain(dst *Columns, record []byte) error {
 	if err := p.plain.Parse(record); err != nil {
 		return err
 	}
+	if err := refuseLists(&p.sequence, record); err != nil {
+		return err
+	}
 	for i := range p.schema {
 		f, _ := p.plain.Get(p.schema[i].Key)
 		if err := p.appendFeature(&dst.Columns[i], i, f); err != nil {
 			return &tfrecord.Error{Record: -1, Part: tfrecord.PartParse,
 				Err: fmt.Errorf("feature %q: %w", p.schema[i].Key, err)}
 		}
+	}
+	return nil
+}
+
+// errSequence is for SequenceExamples, whose wire form is that of an Example with a
+// field more: a parser of Examples would give their context for the whole.
+var errSequence = errors.New("the record is a tf.train.SequenceExample, whose feature lists have no columns: " +
+	"read such records with Map and tfrecord.SequenceExample")
+
+// refuseLists refuses a record with feature lists. Its memory is s.
+func refuseLists(s *tfrecord.SequenceExample, record []byte) error {
+	if s.Parse(record) == nil && s.Lists.Len() > 0 {
+		return &tfrecord.Error{Record: -1, Part: tfrecord.PartParse, Err: errSequence}
 	}
 	return nil
 }

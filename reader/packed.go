@@ -32,14 +32,17 @@ type streamFile struct {
 
 // skipTo passes over the records before p.at.number.
 func (p *streamFile) skipTo(ctx context.Context) error {
-	var damage *tfrecord.Damage
 	for n := 0; p.in.number < p.at.number; n++ {
 		if n%blockRecords == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		_, _, err := p.in.next()
+		if err == nil {
+			continue
+		}
+		var damage *tfrecord.Damage
 		switch {
-		case err == nil, errors.As(err, &damage):
+		case errors.As(err, &damage):
 		case err == io.EOF:
 			return nil
 		case p.lost(err):
@@ -150,12 +153,13 @@ func (p *streamFile) load(b *Block) bool {
 			break
 		}
 		record, at, err := p.in.next()
-		var damage *tfrecord.Damage
-		switch {
-		case err == nil:
+		if err == nil {
 			p.at, p.pending, p.loaded = at, record, true
 			raise(p.largest, int64(len(record)))
 			return true
+		}
+		var damage *tfrecord.Damage
+		switch {
 		case errors.As(err, &damage):
 			p.fault(b, cursor{damage.Record, damage.Offset}, damage.Bytes, damage.Err)
 		case p.lost(err):
