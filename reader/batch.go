@@ -9,6 +9,8 @@ import (
 // are valid until the next batch is asked for.
 type RecordBatch struct {
 	Records []Record
+	// Epoch is that of the first record (see [Record.Epoch]).
+	Epoch int32
 
 	mark mark
 }
@@ -21,11 +23,11 @@ func (b *RecordBatch) State() State { return b.mark.state() }
 // left out with dropRemainder. Nothing is copied: this is as fast as records
 // are read.
 func (p Pipe) Batch(n int, dropRemainder bool) Flow[*RecordBatch] {
-	return Flow[*RecordBatch]{func(ctx context.Context, at *State) (source[*RecordBatch], error) {
+	return Flow[*RecordBatch]{func(ctx context.Context, from origin) (source[*RecordBatch], error) {
 		if err := checkBatch(n); err != nil {
 			return nil, err
 		}
-		stream, err := p.start(ctx, at)
+		stream, err := p.start(ctx, from)
 		if err != nil {
 			return nil, err
 		}
@@ -76,10 +78,19 @@ func (s *batches) next() (*element[*RecordBatch], error) {
 		return nil, err
 	}
 	t.marks = append(t.marks, t.portion.mark())
-	t.value.Records, t.value.mark = t.records, t.marks[0]
+	t.value.Records, t.value.Epoch, t.value.mark = t.records, t.records[0].Epoch, t.marks[0]
 	s.counts.elements.Add(int64(len(t.records)))
 	s.counts.bytes.Add(payload(t.records))
 	return &t.element, nil
+}
+
+func (s *batches) interrupt() { s.stream.interrupt() }
+
+func (s *batches) nextEpoch() error {
+	s.cut.close()
+	err := s.stream.NextEpoch()
+	s.start = s.stream.State()
+	return err
 }
 
 func (s *batches) state() State  { return s.start }

@@ -9,11 +9,11 @@ import (
 // Batch describes slices of n elements of a flow. The last one may be shorter,
 // and is left out with dropRemainder.
 func Batch[T any](f Flow[T], n int, dropRemainder bool) Flow[[]T] {
-	return Flow[[]T]{func(ctx context.Context, at *State) (source[[]T], error) {
+	return Flow[[]T]{func(ctx context.Context, from origin) (source[[]T], error) {
 		if err := checkBatch(n); err != nil {
 			return nil, err
 		}
-		in, err := f.begin(ctx, at)
+		in, err := f.begin(ctx, from)
 		if err != nil {
 			return nil, err
 		}
@@ -26,7 +26,8 @@ type flowBatches[T any] struct {
 	in    source[T]
 	n     int
 	drop  bool
-	ended error // of in, when a batch came before it
+	ended error       // of in, when a batch came before it
+	ahead *element[T] // of the next batch, when it was of another pass than this one
 	idle  idle[*flowBatch[T]]
 }
 
@@ -42,7 +43,7 @@ func (s *flowBatches[T]) next() (*element[[]T], error) {
 	}
 	b := s.batch()
 	for len(b.parts) < s.n {
-		e, err := s.in.next()
+		e, err := s.element()
 		if err == io.EOF && len(b.parts) > 0 && !s.drop {
 			s.ended = err
 			break
@@ -50,6 +51,15 @@ func (s *flowBatches[T]) next() (*element[[]T], error) {
 		if err != nil {
 			b.drop()
 			return nil, err
+		}
+		if s.in.running().set.opts.BatchWithinEpoch && len(b.parts) > 0 && e.epoch() != b.parts[0].epoch() {
+			s.ahead = e
+			if !s.drop {
+				break
+			}
+			b.drop()
+			b = s.batch()
+			continue
 		}
 		b.parts = append(b.parts, e)
 		b.value = append(b.value, e.value)
@@ -61,6 +71,15 @@ func (s *flowBatches[T]) next() (*element[[]T], error) {
 		}
 	}
 	return &b.element, nil
+}
+
+// element returns the next one.
+func (s *flowBatches[T]) element() (*element[T], error) {
+	if e := s.ahead; e != nil {
+		s.ahead = nil
+		return e, nil
+	}
+	return s.in.next()
 }
 
 func (s *flowBatches[T]) batch() *flowBatch[T] {
@@ -80,16 +99,35 @@ func (s *flowBatches[T]) batch() *flowBatch[T] {
 	return b
 }
 
+func (s *flowBatches[T]) interrupt() { s.in.interrupt() }
+
+func (s *flowBatches[T]) nextEpoch() error {
+	s.forget()
+	return s.in.nextEpoch()
+}
+
 func (s *flowBatches[T]) state() State  { return s.in.state() }
 func (s *flowBatches[T]) running() *run { return s.in.running() }
-func (s *flowBatches[T]) close()        { s.in.close() }
+
+func (s *flowBatches[T]) close() {
+	s.forget()
+	s.in.close()
+}
+
+// forget drops what was taken of the epoch.
+func (s *flowBatches[T]) forget() {
+	if s.ahead != nil {
+		s.ahead.drop()
+	}
+	s.ahead, s.ended = nil, nil
+}
 
 // Unbatch describes the elements of a flow of slices, one by one. When [Batch]
 // made the slices, a State is that behind its element; else a State within a
 // slice is that before the slice, whose elements then come again.
 func Unbatch[T any](f Flow[[]T]) Flow[T] {
-	return Flow[T]{func(ctx context.Context, at *State) (source[T], error) {
-		in, err := f.begin(ctx, at)
+	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
+		in, err := f.begin(ctx, from)
 		if err != nil {
 			return nil, err
 		}
@@ -167,6 +205,18 @@ func (s *unbatched[T]) take(whole *element[[]T]) *loose[T] {
 		}
 	}
 	return l
+}
+
+func (s *unbatched[T]) interrupt() { s.in.interrupt() }
+
+func (s *unbatched[T]) nextEpoch() error {
+	if l := s.now; l != nil {
+		s.now = nil
+		for i := l.given; i < len(l.elements); i++ {
+			l.elements[i].drop()
+		}
+	}
+	return s.in.nextEpoch()
 }
 
 func (s *unbatched[T]) state() State  { return s.in.state() }

@@ -79,7 +79,7 @@ func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, e
 	if o.Batch < 0 || o.Shuffle < 0 || o.For < 0 {
 		return nil, fmt.Errorf("reader: Batch %d, Shuffle %d, For %v: want 0 or more of each", o.Batch, o.Shuffle, o.For)
 	}
-	set, err := OpenAll(paths, Options{Parallelism: o.Workers, Readers: o.Workers, Memory: o.Memory, perPass: true})
+	set, err := OpenAll(paths, Options{Parallelism: o.Workers, Readers: o.Workers, Memory: o.Memory, BatchWithinEpoch: true})
 	if err != nil {
 		return nil, err
 	}
@@ -134,7 +134,7 @@ func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (
 			return nil, err
 		}
 		n, at := look(v)
-		if epoch := int64(at.block.Records[at.n-1].Epoch); epoch > res.Passes {
+		if epoch := int64(at.record().Epoch); epoch > res.Passes {
 			res.Passes, res.Partial = epoch, 0
 			if over {
 				break // this batch belongs to the next pass

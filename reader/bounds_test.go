@@ -15,7 +15,7 @@ import (
 
 // readSome reads a little of a pipe, and returns the error that ends it.
 func readSome(t *testing.T, p Pipe, at *State) error {
-	s, err := p.start(t.Context(), at)
+	s, err := p.start(t.Context(), origin{state: at})
 	if err != nil {
 		return err
 	}

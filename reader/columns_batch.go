@@ -26,6 +26,8 @@ type ColumnSpec struct {
 // batch is asked for; its memory is then used again.
 type ColumnBatch struct {
 	Columns
+	// Epoch is that of the first record (see [Record.Epoch]).
+	Epoch int32
 
 	mark mark
 }
@@ -39,7 +41,7 @@ func (b *ColumnBatch) State() State { return b.mark.state() }
 // number and offset, and the feature, unless [SkipBad] lets it pass over the
 // record.
 func ParseColumns(p Pipe, spec ColumnSpec) Flow[*ColumnBatch] {
-	return Flow[*ColumnBatch]{func(ctx context.Context, at *State) (source[*ColumnBatch], error) {
+	return Flow[*ColumnBatch]{func(ctx context.Context, from origin) (source[*ColumnBatch], error) {
 		spec := spec
 		if spec.Batch == 0 {
 			spec.Batch = 1
@@ -47,7 +49,7 @@ func ParseColumns(p Pipe, spec ColumnSpec) Flow[*ColumnBatch] {
 		if err := checkBatch(spec.Batch); err != nil {
 			return nil, err
 		}
-		return openWorkers(ctx, p, at, func(r *run) (works[*ColumnBatch], error) { return columnWorks(r, spec) })
+		return openWorkers(ctx, p, from, func(r *run) (works[*ColumnBatch], error) { return columnWorks(r, spec) })
 	}}
 }
 
@@ -67,6 +69,7 @@ func columnWorks(r *run, spec ColumnSpec) (works[*ColumnBatch], error) {
 		cut:     cutter{size: spec.Batch, drop: spec.DropRemainder},
 		workers: spec.Workers,
 		make:    func() *ColumnBatch { return &ColumnBatch{} },
+		begin:   func(b *ColumnBatch, records []Record) { b.Epoch = records[0].Epoch },
 		mark:    func(b *ColumnBatch, m mark) { b.mark = m },
 		bytes:   (*ColumnBatch).memory,
 		without: func(b *ColumnBatch, _ []workFault, _ tally) int { return b.Rows },

@@ -118,3 +118,56 @@ func TestColumnBatchesAllocateLittle(t *testing.T) {
 		t.Errorf("%v allocations for 500 records", n)
 	}
 }
+
+// A parser of Examples would take the context of a SequenceExample for the whole.
+func TestSequenceExamplesHaveNoColumns(t *testing.T) {
+	var b tfrecord.SequenceBuilder
+	b.Context.Int64("id", 1)
+	b.Float("", 0.5)
+	b.Float("", 0.25)
+	sequence := b.Append(nil)
+	set := writeRecords(t, Options{}, 1, func(int) [][]byte { return [][]byte{sequence, sequence} })
+	fails := func(spec ColumnSpec) (err error) {
+		for _, err = range ParseColumns(set.Records(), spec).All(t.Context()) {
+		}
+		return err
+	}
+	_, err := set.Schema()
+	for what, err := range map[string]error{
+		"Schema":                   err,
+		"ParseColumns":             fails(ColumnSpec{}),
+		"ParseColumns by a schema": fails(ColumnSpec{Schema: Schema{{Key: "id", Kind: tfrecord.KindInt64}}}),
+		"a schema of a list":       fails(ColumnSpec{Schema: Schema{{Key: "steps", Kind: tfrecord.KindFloat, Ragged: true}}}),
+	} {
+		if !errors.Is(err, errSequence) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+}
+
+func TestTypedColumns(t *testing.T) {
+	parser, err := NewColumnParser(Schema{{Key: "id", Kind: tfrecord.KindInt64}, {Key: "x", Kind: tfrecord.KindFloat}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var c Columns
+	record := example(func(b *tfrecord.Builder) { b.Int64("id", 7); b.Float("x", 0.5) })
+	if err := parser.Parse(&c, [][]byte{record}); err != nil {
+		t.Fatal(err)
+	}
+	if ids, err := c.Int64s("id"); err != nil || !cmp.Equal(ids, []int64{7}) {
+		t.Errorf("%v, %v", ids, err)
+	}
+	if x, err := c.Floats("x"); err != nil || !cmp.Equal(x, []float32{0.5}) {
+		t.Errorf("%v, %v", x, err)
+	}
+	if _, err := c.Floats("y"); err == nil || !strings.Contains(err.Error(), `no column "y": the schema has id, x`) {
+		t.Error(err)
+	}
+	if _, err := c.Floats("id"); err == nil || !strings.Contains(err.Error(), `column "id" are int64, not float`) {
+		t.Error(err)
+	}
+	if _, err := c.Column("x", tfrecord.KindBytes); err == nil {
+		t.Error("a float column as one of bytes")
+	}
+}

@@ -177,6 +177,45 @@ func ExamplePictures() {
 	// [2 3 8 8] float32 384 0.6 [0 1]
 }
 
+// A job goes over its data epoch by epoch, in one run.
+func ExampleRunning_NextEpoch() {
+	dir, remove := written(6, flowers)
+	defer remove()
+
+	set, err := reader.Open(dir, reader.Options{Seed: 2})
+	if err != nil {
+		log.Fatal(err)
+	}
+	batches := reader.ParseColumns(set.Records().Shuffle(100), reader.ColumnSpec{Batch: 4})
+	run, err := batches.Start(context.Background())
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer run.Close()
+	for run.Epoch() < 3 {
+		for batch, err := range run.All() {
+			if err != nil {
+				log.Fatal(err)
+			}
+			ids, err := batch.Int64s("id")
+			if err != nil {
+				log.Fatal(err)
+			}
+			fmt.Println(batch.Epoch, ids)
+		}
+		if err := run.NextEpoch(); err != nil {
+			log.Fatal(err)
+		}
+	}
+	// Output:
+	// 0 [2 4 3 0]
+	// 0 [5 1]
+	// 1 [2 1 4 5]
+	// 1 [0 3]
+	// 2 [3 0 2 5]
+	// 2 [4 1]
+}
+
 func ExampleMap() {
 	dir, remove := written(5, flowers)
 	defer remove()

@@ -46,7 +46,7 @@ func TestALostRestIsToldOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	feeder := &s.top.(*interleave).feeder
+	feeder := &s.top.(*checked).stage.(*interleave).feeder
 	// read returns how many faults there are from a place on, and where it ends.
 	read := func(from cursor) (faults int, end cursor) {
 		f := feeder.start(piece{file: 1, end: noEnd}, from, 0)

@@ -52,27 +52,39 @@ func TestInterleaveIsTFDatas(t *testing.T) {
 	}
 }
 
-// interleaveModel is tf.data's interleave, said as simply as can be.
-func interleaveModel(lengths []int, cycle, block int) []int {
-	type file struct{ number, at int }
-	slots := make([]*file, cycle)
-	var order []int
+// place is a record of a file, both counted from 0.
+type place struct{ file, number int }
+
+// interleavePlaces is tf.data's interleave, said as simply as can be.
+func interleavePlaces(lengths []int, cycle, block int) []place {
+	slots := make([]*place, cycle)
+	var order []place
 	for coming, open, turn := 0, 0, 0; coming < len(lengths) || open > 0; turn = (turn + 1) % cycle {
 		if slots[turn] == nil && coming < len(lengths) {
-			slots[turn] = &file{number: coming}
+			slots[turn] = &place{file: coming}
 			coming++
 			open++
 		}
 		f := slots[turn]
 		for i := 0; f != nil && i < block; i++ {
-			if f.at == lengths[f.number] {
+			if f.number == lengths[f.file] {
 				slots[turn], f = nil, nil
 				open--
 				break
 			}
-			order = append(order, f.number*1000+f.at)
-			f.at++
+			order = append(order, *f)
+			f.number++
 		}
+	}
+	return order
+}
+
+// interleaveModel is interleavePlaces in the numbers of the records that
+// writeShards writes.
+func interleaveModel(lengths []int, cycle, block int) []int {
+	var order []int
+	for _, p := range interleavePlaces(lengths, cycle, block) {
+		order = append(order, p.file*1000+p.number)
 	}
 	return order
 }

@@ -41,11 +41,11 @@ func portionOf(o MapOptions) int {
 // An error of f ends the flow, with the record's file, number and offset, unless
 // [SkipBad] lets it pass over the record.
 func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
-	return Flow[T]{func(ctx context.Context, at *State) (source[T], error) {
+	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
 		if f == nil {
 			return nil, errors.New("reader: Map without a function")
 		}
-		in, err := openWorkers(ctx, p, at, func(*run) (works[*mapped[T]], error) {
+		in, err := openWorkers(ctx, p, from, func(*run) (works[*mapped[T]], error) {
 			return works[*mapped[T]]{
 				name:      "map",
 				cut:       cutter{size: portionOf(o), within: true},
@@ -166,6 +166,16 @@ func (s *mapSource[T]) pass(m *mapped[T]) {
 		s.faults++
 		s.given++
 	}
+}
+
+func (s *mapSource[T]) interrupt() { s.in.interrupt() }
+
+func (s *mapSource[T]) nextEpoch() error {
+	for s.now != nil {
+		e, _ := s.next() // of the portion in hand
+		e.drop()
+	}
+	return s.in.nextEpoch()
 }
 
 func (s *mapSource[T]) state() State  { return s.in.state() }

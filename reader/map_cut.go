@@ -55,8 +55,11 @@ func (c *cutter) cut(p *portion) error {
 			}
 			c.block, c.pos = b, 0
 		}
-		if c.stream.run.set.opts.perPass && len(p.records) > 0 && p.records[0].Epoch != c.block.Records[c.pos].Epoch {
-			return nil
+		if c.stream.run.set.opts.BatchWithinEpoch && len(p.records) > 0 && p.records[0].Epoch != c.block.Records[c.pos].Epoch {
+			if !c.drop {
+				return nil
+			}
+			p.drop()
 		}
 		n := min(c.size-len(p.records), len(c.block.Records)-c.pos)
 		p.records = append(p.records, c.block.Records[c.pos:c.pos+n]...)

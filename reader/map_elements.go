@@ -15,7 +15,7 @@ import (
 // as long. An error of into ends the flow, with the place of the last record that
 // the element was made of. Of the options, Unordered is refused.
 func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U] {
-	return Flow[U]{func(ctx context.Context, at *State) (source[U], error) {
+	return Flow[U]{func(ctx context.Context, from origin) (source[U], error) {
 		if into == nil || o.Unordered {
 			return nil, errors.New("reader: MapFlow wants a function, and keeps the order")
 		}
@@ -23,29 +23,22 @@ func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U]
 			return nil, err
 		}
 		ctx, cancel := context.WithCancel(ctx)
-		in, err := f.begin(ctx, at)
+		in, err := f.begin(ctx, from)
 		if err != nil {
 			cancel()
 			return nil, err
 		}
-		m := &elementMapper[T, U]{in: in, into: into, size: o.Size, ctx: ctx, cancel: cancel, start: in.state()}
+		m := &elementMapper[T, U]{in: in, into: into, size: o.Size, ctx: ctx, cancel: cancel}
 		// Elements under way: what keeps all workers at work, and one that is done.
 		m.queue = newQueue[*made[T, U]](in.running(), "map", max(o.Workers, in.running().set.opts.Parallelism)+1)
 		var workers int
 		m.gate, workers = in.running().workers(m.queue.stats, o.Workers)
-		context.AfterFunc(ctx, func() {
-			m.gate.poke()
-			m.queue.poke()
-		})
-		parts := make(chan *made[T, U], workers)
+		context.AfterFunc(ctx, m.gate.poke)
+		m.parts = make(chan *made[T, U], workers)
 		for range workers {
-			m.wait.Go(func() { m.labour(parts) })
+			m.wait.Go(m.labour)
 		}
-		m.wait.Go(func() {
-			err := m.feed(parts)
-			close(parts)
-			m.queue.end(err)
-		})
+		m.beginEpoch()
 		return m, nil
 	}}
 }
@@ -57,11 +50,16 @@ type elementMapper[T, U any] struct {
 	size   func(any) int64 // nil: not known
 	ctx    context.Context
 	cancel context.CancelFunc
-	start  State
 	queue  *queue[*made[T, U]]
 	gate   *gate // workers
+	parts  chan *made[T, U]
 	wait   sync.WaitGroup
 	err    error // final
+
+	start   State // of the epoch
+	epoch   context.Context
+	leave   context.CancelFunc // ends it
+	feeding sync.WaitGroup     // of the goroutine that hands its elements out
 
 	largest atomic.Int64 // element so far, in bytes
 }
@@ -75,12 +73,49 @@ type made[T, U any] struct {
 	charged int64         // bytes in the budget
 }
 
+// beginEpoch has the elements of an epoch handed out.
+func (m *elementMapper[T, U]) beginEpoch() {
+	m.start = m.in.state()
+	m.epoch, m.leave = context.WithCancel(m.ctx)
+	context.AfterFunc(m.epoch, m.queue.poke)
+	m.queue.end(nil)
+	m.feeding.Go(func() { m.queue.end(m.feed()) })
+}
+
+func (m *elementMapper[T, U]) interrupt() {
+	m.in.interrupt()
+	m.leave()
+}
+
+func (m *elementMapper[T, U]) nextEpoch() error {
+	m.interrupt()
+	m.feeding.Wait()
+	m.drain()
+	if err := m.in.nextEpoch(); err != nil {
+		return err
+	}
+	m.beginEpoch()
+	return nil
+}
+
+// drain drops what was handed out.
+func (m *elementMapper[T, U]) drain() {
+	for {
+		e, err := m.queue.take()
+		if err != nil {
+			return
+		}
+		<-e.done
+		e.drop()
+	}
+}
+
 // feed hands elements out until there is an error.
-func (m *elementMapper[T, U]) feed(parts chan<- *made[T, U]) error {
+func (m *elementMapper[T, U]) feed() error {
 	budget := m.in.running().budget
-	for m.queue.room(m.ctx) {
+	for m.queue.room(m.epoch) {
 		room := m.largest.Load()
-		if room > 0 && !budget.make(m.ctx, room, 0, m.queue.empty) {
+		if room > 0 && !budget.make(m.epoch, room, 0, m.queue.empty) {
 			break
 		}
 		of, err := m.in.next()
@@ -98,17 +133,17 @@ func (m *elementMapper[T, U]) feed(parts chan<- *made[T, U]) error {
 			of.drop()
 		}
 		m.queue.put(e)
-		parts <- e // a worker takes it, when all is to end, too
+		m.parts <- e // a worker takes it, when all is to end, too
 	}
-	return m.ctx.Err()
+	return m.epoch.Err()
 }
 
 // labour is what a worker does.
-func (m *elementMapper[T, U]) labour(parts <-chan *made[T, U]) {
+func (m *elementMapper[T, U]) labour() {
 	r := m.in.running()
 	for {
 		admitted := m.gate.enter(m.ctx)
-		e, more := <-parts
+		e, more := <-m.parts
 		if !more {
 			if admitted {
 				m.gate.leave()
@@ -168,8 +203,7 @@ func locateElement(r *run, marks []mark, err error) error {
 	if len(marks) == 0 {
 		return err
 	}
-	last := marks[len(marks)-1]
-	record := last.block.Records[last.n-1]
+	record := marks[len(marks)-1].record()
 	return &tfrecord.Error{
 		Name: r.set.Path(record), Record: record.Number, Offset: record.Offset, Part: tfrecord.PartParse,
 		Err: fmt.Errorf("the element that ends with it: %w", err),
@@ -181,14 +215,10 @@ func (m *elementMapper[T, U]) running() *run { return m.in.running() }
 
 func (m *elementMapper[T, U]) close() {
 	m.cancel()
+	m.feeding.Wait()
+	close(m.parts)
 	m.wait.Wait()
-	for {
-		e, err := m.queue.take()
-		if err != nil {
-			break
-		}
-		e.drop()
-	}
+	m.drain()
 	m.in.close()
 }
 
@@ -196,11 +226,11 @@ func (m *elementMapper[T, U]) close() {
 // the flow, as one of [MapFlow] does. A State is that behind the last element
 // that was given: those after it that were not kept are looked at again.
 func (f Flow[T]) Filter(keep func(T) (bool, error)) Flow[T] {
-	return Flow[T]{func(ctx context.Context, at *State) (source[T], error) {
+	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
 		if keep == nil {
 			return nil, errors.New("reader: Filter wants a function")
 		}
-		in, err := f.begin(ctx, at)
+		in, err := f.begin(ctx, from)
 		if err != nil {
 			return nil, err
 		}

@@ -11,25 +11,31 @@ import (
 // them: batches, columns, pictures, whatever a [Map] returns. It is a value, as
 // [Pipe] is: nothing is read before Start, Resume or All.
 type Flow[T any] struct {
-	open func(ctx context.Context, at *State) (source[T], error)
+	open func(ctx context.Context, from origin) (source[T], error)
 }
 
 // begin opens the flow, when there is one.
-func (f Flow[T]) begin(ctx context.Context, at *State) (source[T], error) {
+func (f Flow[T]) begin(ctx context.Context, from origin) (source[T], error) {
 	switch {
 	case f.open == nil:
 		return nil, errors.New("reader: a Flow of nothing: begin with Open")
 	case ctx == nil:
 		return nil, errNoContext
 	}
-	return f.open(ctx, at)
+	return f.open(ctx, from)
 }
 
-// source is a running flow. One goroutine at a time calls it.
+// source is a running flow. One goroutine at a time calls it, interrupt aside.
 type source[T any] interface {
-	// next returns the next element, which the caller drops; io.EOF at the end.
+	// next returns the next element, which the caller drops; io.EOF at the end
+	// of the epoch.
 	next() (*element[T], error)
-	// state is that before the first element.
+	// interrupt makes a call of next in another goroutine return soon, with an
+	// error. Only nextEpoch or close may follow.
+	interrupt()
+	// nextEpoch continues with the beginning of the next epoch.
+	nextEpoch() error
+	// state is that before the first element of the epoch.
 	state() State
 	// running is what the stages of the pipe share.
 	running() *run
@@ -52,6 +58,9 @@ type mark struct {
 	bad   tally // what was passed over until there
 }
 
+// record is the last one before the place.
+func (m mark) record() Record { return m.block.Records[m.n-1] }
+
 func (m mark) state() State {
 	s := m.block.State(m.n)
 	s.setTally(m.bad)
@@ -59,6 +68,14 @@ func (m mark) state() State {
 }
 
 func (e *element[T]) state() State { return e.marks[len(e.marks)-1].state() }
+
+// epoch is that of the last record that the element was made of.
+func (e *element[T]) epoch() int32 {
+	if len(e.marks) == 0 {
+		return -1
+	}
+	return e.marks[len(e.marks)-1].record().Epoch
+}
 
 func (e *element[T]) drop() {
 	for i := range e.marks {
@@ -73,34 +90,46 @@ func (e *element[T]) drop() {
 
 // Running is a running flow. It is not safe for concurrent use, Stats aside.
 type Running[T any] struct {
-	src  source[T]
-	held *element[T] // what Next returned last
-	last *State      // behind it, when it is no longer held
-	err  error
+	src   source[T]
+	epoch int64
+	held  *element[T] // what Next returned last
+	last  *State      // behind it, when it is no longer held
+	err   error
 }
 
-// Start starts the flow at its beginning. The caller closes what it returns;
-// when ctx ends, Next returns its error.
-func (f Flow[T]) Start(ctx context.Context) (*Running[T], error) { return f.start(ctx, nil) }
+// Start starts the flow at the beginning of epoch 0. The caller closes what it
+// returns; when ctx ends, Next returns its error.
+func (f Flow[T]) Start(ctx context.Context) (*Running[T], error) { return f.StartEpoch(ctx, 0) }
+
+// StartEpoch starts the flow at the beginning of an epoch, as [Pipe.StartEpoch]
+// does. [Running.NextEpoch] continues with the next one in the same run.
+func (f Flow[T]) StartEpoch(ctx context.Context, epoch int64) (*Running[T], error) {
+	return f.start(ctx, origin{epoch: epoch})
+}
 
 // Resume starts the flow behind the elements that state says were received, as
 // [Pipe.Resume] does. What made the elements is not in the State: the same
 // functions and sizes give the same elements.
 func (f Flow[T]) Resume(ctx context.Context, state State) (*Running[T], error) {
-	return f.start(ctx, &state)
+	return f.start(ctx, origin{state: &state})
 }
 
-func (f Flow[T]) start(ctx context.Context, at *State) (*Running[T], error) {
-	src, err := f.begin(ctx, at)
+func (f Flow[T]) start(ctx context.Context, from origin) (*Running[T], error) {
+	src, err := f.begin(ctx, from)
 	if err != nil {
 		return nil, err
 	}
-	return &Running[T]{src: src}, nil
+	r := &Running[T]{src: src, epoch: from.epoch}
+	if from.state != nil {
+		r.epoch = from.state.Epoch
+	}
+	return r, nil
 }
 
-// All returns the elements, each valid until the next turn of the loop. An
-// error comes with a zero T and ends the loop. Breaking out of the loop stops
-// everything.
+// All returns the elements of epoch 0, each valid until the next turn of the loop.
+// An error comes with a zero T and ends the loop. Breaking out of the loop stops
+// everything. A loop over several epochs is one over a pipe with [Pipe.Repeat], or
+// one of [Running.All] and [Running.NextEpoch]: All starts with epoch 0 each time.
 func (f Flow[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		r, err := f.Start(ctx)
@@ -110,6 +139,14 @@ func (f Flow[T]) All(ctx context.Context) iter.Seq2[T, error] {
 			return
 		}
 		defer r.Close()
+		r.All()(yield)
+	}
+}
+
+// All returns the elements that are left of the epoch, each valid until the next
+// turn of the loop. An error comes with a zero T and ends the loop.
+func (r *Running[T]) All() iter.Seq2[T, error] {
+	return func(yield func(T, error) bool) {
 		for {
 			v, err := r.Next()
 			if err == io.EOF || !yield(v, err) || err != nil {
@@ -119,8 +156,29 @@ func (f Flow[T]) All(ctx context.Context) iter.Seq2[T, error] {
 	}
 }
 
+// Epoch returns the number of the epoch that Next returns elements of.
+func (r *Running[T]) Epoch() int64 { return r.epoch }
+
+// NextEpoch continues with the beginning of the next epoch, after io.EOF or before.
+// Goroutines, whole caches, memory and tuning stay. A [Pipe.Cache] that is not whole
+// yet starts over. After any other error than io.EOF it returns that error.
+func (r *Running[T]) NextEpoch() error {
+	if r.err != nil && r.err != io.EOF {
+		return r.err
+	}
+	if r.held != nil {
+		r.held.drop()
+		r.held = nil
+	}
+	r.last = nil
+	if r.err = r.src.nextEpoch(); r.err == nil {
+		r.epoch++
+	}
+	return r.err
+}
+
 // Next returns the next element, which is valid until the next call; io.EOF at
-// the end. Every other error is final, too.
+// the end of the epoch. Every other error is final.
 func (r *Running[T]) Next() (T, error) {
 	var none T
 	if r.err != nil {

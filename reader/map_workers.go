@@ -10,24 +10,32 @@ import (
 	"time"
 )
 
-// workers is a running flow of values that workers make. One goroutine cuts
-// portions and hands them out, and the caller of next gets them back.
+// workers is a running flow of values that workers make. In each epoch one
+// goroutine cuts portions and hands them out, and the caller of next gets them
+// back. The workers stay from epoch to epoch.
 type workers[T any] struct {
 	works[T]
 	stream *Stream
 	ctx    context.Context
 	cancel context.CancelFunc
-	start  State
+	start  State // of the epoch
 	counts *stageStats
 
 	gate  *gate // workers
 	room  *gate // portions under way
 	parts chan part[T]
-	ready chan *task[T] // in order, done or not; or as they are done
+	ready chan *task[T] // in order, done or not; or as they are done; nil ends the epoch
 	wait  sync.WaitGroup
-	ended error // of the cutter; set before ready is closed
 	bad   tally // what was passed over of the values that were given
 	idle  idle[*task[T]]
+
+	epoch    context.Context
+	leave    context.CancelFunc // ends it
+	feeding  sync.WaitGroup     // of the goroutine that cuts its portions
+	underWay atomic.Int64       // portions of it that are not done, and one while more are cut
+	ended    error              // of the cutter; set before the nil in ready
+	over     bool               // that was received
+	first    *task[T]           // the one that was taken out of ready, but is not done
 
 	alone   func() bool  // nothing but what feed has in hand is under way
 	payload int64        // of the last portion, in bytes
@@ -43,9 +51,9 @@ func (s *works[T]) underway(n int) int {
 }
 
 // openWorkers starts a pipe and what workers make of it.
-func openWorkers[T any](ctx context.Context, p Pipe, at *State, plan func(*run) (works[T], error)) (source[T], error) {
+func openWorkers[T any](ctx context.Context, p Pipe, from origin, plan func(*run) (works[T], error)) (source[T], error) {
 	ctx, cancel := context.WithCancel(ctx)
-	stream, err := p.start(ctx, at)
+	stream, err := p.start(ctx, from)
 	if err != nil {
 		cancel()
 		return nil, err
@@ -72,14 +80,13 @@ func openWorkers[T any](ctx context.Context, p Pipe, at *State, plan func(*run) 
 		depth = 2
 	}
 	w := &workers[T]{
-		works: spec, stream: stream, ctx: ctx, cancel: cancel, start: stream.State(), counts: stream.run.stats(spec.name),
+		works: spec, stream: stream, ctx: ctx, cancel: cancel, counts: stream.run.stats(spec.name),
 		gate: newGate(n), room: newGate(spec.underway(n) + depth),
-		ready: make(chan *task[T], spec.underway(most)+mostDepth), parts: make(chan part[T], most),
+		ready: make(chan *task[T], spec.underway(most)+mostDepth+1), parts: make(chan part[T], most),
 	}
 	w.works.cut.stream = stream
-	if at != nil {
-		w.bad = at.tally()
-		w.start.setTally(w.bad)
+	if from.state != nil {
+		w.bad = from.state.tally()
 	}
 	stream.run.tally(&w.bad)
 	w.alone = func() bool { return w.room.occupied() == 1 }
@@ -95,25 +102,64 @@ func openWorkers[T any](ctx context.Context, p Pipe, at *State, plan func(*run) 
 			},
 		})
 	}
-	context.AfterFunc(ctx, func() {
-		w.gate.poke()
-		w.room.poke()
-		stream.run.budget.poke()
-	})
-	var done sync.WaitGroup
+	context.AfterFunc(ctx, w.gate.poke)
 	for range most {
-		done.Add(1)
-		w.wait.Go(func() { defer done.Done(); w.labour() })
+		w.wait.Go(w.labour)
 	}
-	w.wait.Go(func() {
-		w.feed()
-		close(w.parts)
-		if w.unordered {
-			done.Wait()
-		}
-		close(w.ready)
-	})
+	w.beginEpoch()
 	return w, nil
+}
+
+// beginEpoch has the portions of the stream's epoch cut.
+func (w *workers[T]) beginEpoch() {
+	w.start = w.stream.State()
+	w.start.setTally(w.bad)
+	w.epoch, w.leave = context.WithCancel(w.ctx)
+	context.AfterFunc(w.epoch, func() {
+		w.room.poke()
+		w.stream.run.budget.poke()
+	})
+	w.over = false
+	w.underWay.Store(1)
+	w.feeding.Go(func() {
+		w.ended = w.feed()
+		if !w.unordered {
+			w.ready <- nil // there is room
+		}
+		w.finished()
+	})
+}
+
+// finished counts a portion, or the cutting of portions, as done.
+func (w *workers[T]) finished() {
+	if w.underWay.Add(-1) == 0 && w.unordered {
+		w.ready <- nil // there is room
+	}
+}
+
+func (w *workers[T]) interrupt() {
+	w.stream.interrupt()
+	w.leave()
+}
+
+func (w *workers[T]) nextEpoch() error {
+	w.interrupt()
+	w.feeding.Wait()
+	for {
+		t, err := w.receive(w.ctx)
+		if w.over {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		t.element.drop()
+	}
+	if err := w.stream.NextEpoch(); err != nil {
+		return err
+	}
+	w.beginEpoch()
+	return nil
 }
 
 func checkWorkers(n int) error {
@@ -123,24 +169,25 @@ func checkWorkers(n int) error {
 	return nil
 }
 
-// feed cuts portions until the stream ends.
-func (w *workers[T]) feed() {
+// feed cuts portions until the epoch ends, and returns why it did.
+func (w *workers[T]) feed() error {
 	defer w.works.cut.close()
 	for {
 		watch := w.counts.watch()
 		w.stream.run.tuner.tick()
-		var t *task[T]
-		if w.room.enter(w.ctx) {
-			t = w.task()
+		if !w.room.enter(w.epoch) {
+			return w.epoch.Err()
 		}
+		t := w.task()
 		if t == nil {
-			w.ended = w.ctx.Err()
-			return
+			w.room.leave()
+			return w.epoch.Err()
 		}
 		watch.blocked()
-		if w.ended = w.works.cut.cut(&t.portion); w.ended != nil {
+		if err := w.works.cut.cut(&t.portion); err != nil {
 			w.idle.put(t)
-			return
+			w.room.leave()
+			return err
 		}
 		watch.waited()
 		t.marks = append(t.marks, t.portion.mark())
@@ -155,15 +202,16 @@ func (w *workers[T]) feed() {
 			size = n
 		}
 		t.left.Store(int32((n + size - 1) / size))
+		w.underWay.Add(1)
 		if !w.unordered {
 			w.ready <- t // there is room
 		}
+		// A portion that was begun is done, also when the epoch is left.
 		for from := 0; from < n; from += size {
 			select {
 			case w.parts <- part[T]{t, from, min(from+size, n)}:
 			case <-w.ctx.Done():
-				w.ended = w.ctx.Err()
-				return
+				return w.ctx.Err()
 			}
 		}
 	}
@@ -211,18 +259,16 @@ func (w *workers[T]) labour() {
 		} else {
 			p.done <- struct{}{}
 		}
+		w.finished()
 	}
 }
 
 func (w *workers[T]) next() (*element[T], error) {
 	for {
-		t, err := w.receive()
+		t, err := w.receive(w.epoch)
 		if err != nil {
 			return nil, err
 		}
-		w.counts.took()
-		w.room.leave()
-		w.stream.run.budget.poke()
 		left, err := w.settle(t)
 		if err != nil {
 			return nil, err
@@ -261,47 +307,51 @@ func (w *workers[T]) settle(t *task[T]) (left int, err error) {
 	return left, nil
 }
 
-// receive waits for the next task that is done, and counts how long.
-func (w *workers[T]) receive() (t *task[T], err error) {
-	var began time.Time
-	waits := func() {
-		if began.IsZero() {
-			began = time.Now()
-		}
-	}
-	defer func() {
-		if !began.IsZero() {
-			w.counts.awaited(time.Since(began))
-		}
-	}()
-	var more bool
-	select {
-	case t, more = <-w.ready:
-	default:
-		waits()
-		select {
-		case t, more = <-w.ready:
-		case <-w.ctx.Done():
-			return nil, w.ctx.Err()
-		}
-	}
-	if !more {
+// receive waits for the next task that is done, and counts how long. At the end
+// of the epoch it returns why that ended.
+func (w *workers[T]) receive(ctx context.Context) (*task[T], error) {
+	if w.over {
 		return nil, w.ended
 	}
-	if w.unordered {
-		return t, nil
+	if w.first == nil {
+		t, err := await(ctx, w.ready, w.counts)
+		if err != nil {
+			return nil, err
+		}
+		if t == nil {
+			w.over = true
+			return nil, w.ended
+		}
+		w.first = t
 	}
-	select {
-	case <-t.done:
-	default:
-		waits()
-		select {
-		case <-t.done:
-		case <-w.ctx.Done():
-			return nil, w.ctx.Err()
+	if !w.unordered {
+		if _, err := await(ctx, w.first.done, w.counts); err != nil {
+			return nil, err
 		}
 	}
+	t := w.first
+	w.first = nil
+	w.counts.took()
+	w.room.leave()
+	w.stream.run.budget.poke()
 	return t, nil
+}
+
+// await receives from a channel, and counts how long that takes.
+func await[V any](ctx context.Context, from <-chan V, counts *stageStats) (v V, err error) {
+	select {
+	case v = <-from:
+		return v, nil
+	default:
+	}
+	began := time.Now()
+	select {
+	case v = <-from:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	counts.awaited(time.Since(began))
+	return v, err
 }
 
 // task returns an idle task, as soon as there is memory for it and another
@@ -310,7 +360,7 @@ func (w *workers[T]) task() *task[T] {
 	budget := w.stream.run.budget
 	if t, ok := w.idle.take(); ok {
 		more := max(w.largest.Load()-t.charged, 0)
-		if !budget.make(w.ctx, more, w.payload, w.alone) {
+		if !budget.make(w.epoch, more, w.payload, w.alone) {
 			w.idle.put(t)
 			return nil
 		}
@@ -318,7 +368,7 @@ func (w *workers[T]) task() *task[T] {
 		return t
 	}
 	n := w.largest.Load()
-	if !budget.make(w.ctx, n, w.payload, w.alone) {
+	if !budget.make(w.epoch, n, w.payload, w.alone) {
 		return nil
 	}
 	t := &task[T]{done: make(chan struct{}, 1), charged: n}
@@ -352,6 +402,8 @@ func (w *workers[T]) running() *run { return w.stream.run }
 
 func (w *workers[T]) close() {
 	w.cancel()
+	w.feeding.Wait()
+	close(w.parts)
 	w.wait.Wait()
 	for {
 		t, ok := w.idle.take()

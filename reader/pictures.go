@@ -101,6 +101,8 @@ type PictureBatch struct {
 	Bytes  []uint8
 	// Labels are those of the pictures.
 	Labels []int64
+	// Epoch is that of the first record (see [Record.Epoch]).
+	Epoch int32
 
 	mark mark
 }
@@ -114,12 +116,12 @@ func (b *PictureBatch) State() State { return b.mark.state() }
 // with the record's file, number and offset, unless [SkipBad] lets it pass over
 // the record.
 func Pictures(p Pipe, spec PictureSpec) Flow[*PictureBatch] {
-	return Flow[*PictureBatch]{func(ctx context.Context, at *State) (source[*PictureBatch], error) {
+	return Flow[*PictureBatch]{func(ctx context.Context, from origin) (source[*PictureBatch], error) {
 		w, err := spec.works()
 		if err != nil {
 			return nil, err
 		}
-		return openWorkers(ctx, p, at, func(r *run) (works[*PictureBatch], error) { return w(r), nil })
+		return openWorkers(ctx, p, from, func(r *run) (works[*PictureBatch], error) { return w(r), nil })
 	}}
 }
 
@@ -192,7 +194,7 @@ func (s PictureSpec) works() (func(r *run) works[*PictureBatch], error) {
 			make:    func() *PictureBatch { return &PictureBatch{} },
 			mark:    func(b *PictureBatch, m mark) { b.mark = m },
 			bytes:   (*PictureBatch).memory,
-			begin:   func(b *PictureBatch, records []Record) { b.begin(&s, len(records), width, height) },
+			begin:   func(b *PictureBatch, records []Record) { b.begin(&s, records, width, height) },
 			without: (*PictureBatch).without,
 			work: func() func(*PictureBatch, []Record, int, int, func(int, error) bool) {
 				d := &developer{spec: &s, run: r, table: table, width: width, height: height}
@@ -227,8 +229,10 @@ func (b *PictureBatch) memory() int64 {
 	return int64(4*cap(b.Pixels) + cap(b.Bytes) + 8*cap(b.Labels))
 }
 
-// begin makes room for n pictures.
-func (b *PictureBatch) begin(s *PictureSpec, n, width, height int) {
+// begin makes room for the pictures of records.
+func (b *PictureBatch) begin(s *PictureSpec, records []Record, width, height int) {
+	n := len(records)
+	b.Epoch = records[0].Epoch
 	if s.NCHW {
 		b.Shape = append(b.Shape[:0], n, s.Channels, height, width)
 	} else {

@@ -26,6 +26,8 @@ type link struct {
 	prev *link
 	// passes is how many epochs of the set one epoch of the stage takes.
 	passes int64
+	// shuffles and repeats say what the stage does to the order.
+	shuffles, repeats bool
 }
 
 // stage is a running stage. One goroutine at a time calls it.
@@ -34,8 +36,8 @@ type stage interface {
 	// with that position begins. It may be called again at any time, and keeps
 	// the memory that it has. When ctx ends, next returns an error soon.
 	start(ctx context.Context, epoch int64, at position) error
-	// next returns the next block, which is the caller's to release; io.EOF at
-	// the end of the epoch. Other errors are final.
+	// next returns the next block, which has at least one record and is the
+	// caller's to release; io.EOF at the end of the epoch. Other errors are final.
 	next() (*Block, error)
 	// stop ends all goroutines of this stage and of those before it, and closes
 	// their files. A start may follow.
@@ -101,9 +103,21 @@ func (r *run) acquire(ctx context.Context) bool {
 
 func (r *run) release() { <-r.tokens }
 
-// Start starts the pipeline at its beginning. The caller closes the Stream;
-// when ctx ends, the Stream returns its error.
-func (p Pipe) Start(ctx context.Context) (*Stream, error) { return p.start(ctx, nil) }
+// Start starts the pipeline at the beginning of epoch 0. The caller closes the
+// Stream; when ctx ends, the Stream returns its error.
+func (p Pipe) Start(ctx context.Context) (*Stream, error) { return p.StartEpoch(ctx, 0) }
+
+// StartEpoch starts the pipeline at the beginning of an epoch, counted from 0. An
+// epoch is what the pipeline returns up to io.EOF; each one has its own order, and
+// its own draws of [PictureSpec.Policy]. A job that starts a process per epoch passes the
+// number of the epoch here: Start would repeat epoch 0. [Stream.NextEpoch] continues
+// with the next epoch in the same run.
+//
+// With a [Pipe.Repeat] of n in the pipeline, epoch e begins with pass e*n over
+// the set (pass e if n is -1), which is what [Record.Epoch] counts.
+func (p Pipe) StartEpoch(ctx context.Context, epoch int64) (*Stream, error) {
+	return p.start(ctx, origin{epoch: epoch})
+}
 
 // Resume starts the pipeline behind what state says was received. A state of
 // another dataset or of other stages is refused with [ErrState].
@@ -112,17 +126,31 @@ func (p Pipe) Start(ctx context.Context) (*Stream, error) { return p.start(ctx, 
 // workers than before, when nothing but Repeat follows it: all at the same
 // step, all from the state of any one of them. What is left of the epoch is
 // divided among the new workers.
-func (p Pipe) Resume(ctx context.Context, state State) (*Stream, error) { return p.start(ctx, &state) }
+func (p Pipe) Resume(ctx context.Context, state State) (*Stream, error) {
+	return p.start(ctx, origin{state: &state})
+}
+
+// origin is where a run starts.
+type origin struct {
+	epoch int64  // its beginning, unless there is
+	state *State // a state to continue from
+}
 
 // errNoContext is for a caller who has none.
 var errNoContext = errors.New("reader: a nil Context: want context.Background() at least")
 
-func (p Pipe) start(ctx context.Context, state *State) (*Stream, error) {
+func (p Pipe) start(ctx context.Context, from origin) (*Stream, error) {
 	if p.set == nil {
 		return nil, fmt.Errorf("reader: a Pipe without a Set: begin with Open")
 	}
 	if ctx == nil {
 		return nil, errNoContext
+	}
+	if err := checkEpoch(from.epoch); err != nil {
+		return nil, err
+	}
+	if p.set.opts.BatchWithinEpoch && p.last.mixesPasses() {
+		return nil, errors.New("reader: BatchWithinEpoch, and a Shuffle after a Repeat, which mixes passes: shuffle before repeating")
 	}
 	if err := p.set.identify(); err != nil {
 		return nil, err
@@ -135,11 +163,22 @@ func (p Pipe) start(ctx context.Context, state *State) (*Stream, error) {
 		return nil, err
 	}
 	s := &Stream{run: r, top: top, cancel: cancel}
-	if err := s.begin(state); err != nil {
+	if err := s.begin(from); err != nil {
 		s.Close()
 		return nil, err
 	}
 	return s, nil
+}
+
+// mixesPasses reports whether a Shuffle comes after a Repeat.
+func (l *link) mixesPasses() bool {
+	for shuffled := false; l != nil; l = l.prev {
+		shuffled = shuffled || l.shuffles
+		if shuffled && l.repeats {
+			return true
+		}
+	}
+	return false
 }
 
 // build opens the stage and all before it.
@@ -152,7 +191,37 @@ func (l *link) build(r *run) (stage, error) {
 		}
 	}
 	r.names = append(r.names, l.name)
-	return l.open(r, up)
+	s, err := l.open(r, up)
+	if err != nil {
+		return nil, err
+	}
+	return &checked{stage: s, name: l.name}, nil
+}
+
+// checked wraps every stage. It ends a stage whose context has ended, whatever loop
+// the caller is in, and fails one that breaks the rule that a block has a record:
+// without it the stages after that would read past its end or never stop asking.
+type checked struct {
+	stage
+	name string
+	ctx  context.Context
+}
+
+func (c *checked) start(ctx context.Context, epoch int64, at position) error {
+	c.ctx = ctx
+	return c.stage.start(ctx, epoch, at)
+}
+
+func (c *checked) next() (*Block, error) {
+	if err := c.ctx.Err(); err != nil {
+		return nil, err
+	}
+	b, err := c.stage.next()
+	if err == nil && len(b.Records) == 0 {
+		b.Release()
+		return nil, fmt.Errorf("reader: %s returned a block without records: this is a bug in tfrec", c.name)
+	}
+	return b, err
 }
 
 // All returns the records of the pipeline, each valid until the next turn of

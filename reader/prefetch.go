@@ -11,20 +11,19 @@ import (
 // chosen and changed as the pipeline runs. The memory of the [Options] bounds it
 // in any case.
 func (f Flow[T]) Prefetch(n int) Flow[T] {
-	return Flow[T]{func(ctx context.Context, at *State) (source[T], error) {
+	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
 		if err := checkPrefetch(n); err != nil {
 			return nil, err
 		}
 		ctx, cancel := context.WithCancel(ctx)
-		in, err := f.begin(ctx, at)
+		in, err := f.begin(ctx, from)
 		if err != nil {
 			cancel()
 			return nil, err
 		}
-		p := &prefetched[T]{in: in, ctx: ctx, cancel: cancel, start: in.state()}
+		p := &prefetched[T]{in: in, ctx: ctx, cancel: cancel}
 		p.queue = newQueue[*element[T]](in.running(), "prefetch", n)
-		context.AfterFunc(ctx, p.queue.poke)
-		p.wait.Go(p.run)
+		p.beginEpoch()
 		return p, nil
 	}}
 }
@@ -45,21 +44,60 @@ type prefetched[T any] struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 	queue  *queue[*element[T]]
-	start  State
 	wait   sync.WaitGroup
+
+	start State // of the epoch
+	epoch context.Context
+	leave context.CancelFunc // ends it
 }
 
-func (p *prefetched[T]) run() {
-	for p.queue.room(p.ctx) {
+// beginEpoch has the elements of an epoch made ahead.
+func (p *prefetched[T]) beginEpoch() {
+	p.start = p.in.state()
+	p.epoch, p.leave = context.WithCancel(p.ctx)
+	context.AfterFunc(p.epoch, p.queue.poke)
+	p.queue.end(nil)
+	p.wait.Go(func() { p.queue.end(p.fill()) })
+}
+
+// fill makes elements until there is an error.
+func (p *prefetched[T]) fill() error {
+	for p.queue.room(p.epoch) {
 		e, err := p.in.next()
 		if err != nil {
-			p.queue.end(err)
-			return
+			return err
 		}
 		p.queue.stats.elements.Add(1)
 		p.queue.put(e)
 	}
-	p.queue.end(p.ctx.Err())
+	return p.epoch.Err()
+}
+
+func (p *prefetched[T]) interrupt() {
+	p.in.interrupt()
+	p.leave()
+}
+
+func (p *prefetched[T]) nextEpoch() error {
+	p.interrupt()
+	p.drain()
+	if err := p.in.nextEpoch(); err != nil {
+		return err
+	}
+	p.beginEpoch()
+	return nil
+}
+
+// drain waits for the goroutine, which is to end, and drops what it made.
+func (p *prefetched[T]) drain() {
+	p.wait.Wait()
+	for {
+		e, err := p.queue.take()
+		if err != nil {
+			return
+		}
+		e.drop()
+	}
 }
 
 func (p *prefetched[T]) next() (*element[T], error) { return p.queue.take() }
@@ -69,13 +107,6 @@ func (p *prefetched[T]) running() *run { return p.in.running() }
 
 func (p *prefetched[T]) close() {
 	p.cancel()
-	p.wait.Wait()
-	for {
-		e, err := p.queue.take()
-		if err != nil {
-			break
-		}
-		e.drop()
-	}
+	p.drain()
 	p.in.close()
 }

@@ -55,6 +55,12 @@ type Options struct {
 	// Sloppy gives what is ready and waits for no slow file. The order is then
 	// another one each time; the records are the same.
 	Sloppy bool
+	// BatchWithinEpoch ends a batch where a pass over the set ends, so that none has
+	// records of two (see [Record.Epoch]): the last one of a pass is smaller, or left
+	// out where remainders are dropped. It matters where a [Pipe.Repeat] comes before
+	// the batches; no Shuffle may come between, since that mixes passes. Default:
+	// batches go on across passes, as tf.data's do.
+	BatchWithinEpoch bool
 
 	// Compression of the files. Default: told from each file.
 	Compression tfrecord.Compression
@@ -69,8 +75,6 @@ type Options struct {
 	// goroutine of the pipeline.
 	OnSkip func(Skipped)
 
-	// perPass ends a batch with its epoch: so that Bench can count passes.
-	perPass bool
 	// memoryGiven says that Memory is no default.
 	memoryGiven bool
 }

@@ -43,7 +43,7 @@ func (p Pipe) ShuffleWith(o ShuffleOptions) Pipe {
 		name += ",same"
 	}
 	name += ")"
-	return p.then(name, func(r *run, up stage) (stage, error) {
+	next := p.then(name, func(r *run, up stage) (stage, error) {
 		if o.Buffer < 1 || o.Buffer > maxShuffle {
 			return nil, fmt.Errorf("reader: Shuffle(%d): want a buffer of 1 to %d", o.Buffer, maxShuffle)
 		}
@@ -51,6 +51,8 @@ func (p Pipe) ShuffleWith(o ShuffleOptions) Pipe {
 		k := key(seed, forShuffle, uint64(len(r.names)))
 		return &shuffleStage{run: r, up: up, stats: r.stats(name), name: name, size: o.Buffer, key: k, same: o.SameEachEpoch}, nil
 	})
+	next.last.shuffles = true
+	return next
 }
 
 // maxShuffle bounds a buffer: to resume takes 8 bytes of memory for each place.

@@ -14,7 +14,7 @@ var ErrState = errors.New("state of another pipeline")
 // StateFormat and StateVersion are those of a [State].
 const (
 	StateFormat  = "tfrec.reader.state"
-	StateVersion = 1
+	StateVersion = 2
 )
 
 // State says which records a consumer has received: the next one, after
@@ -36,6 +36,8 @@ type State struct {
 	// other Workers: see [Pipe.Resume].
 	Worker  int `json:"worker"`
 	Workers int `json:"workers"`
+	// Epoch is the one that the consumer is in (see [Pipe.StartEpoch]).
+	Epoch int64 `json:"epoch"`
 	// Skip is how many elements came after Stages.
 	Skip int64 `json:"skip"`
 	// Stages, source first, is where each stage stood. At is the stage's own
@@ -72,7 +74,8 @@ type StagePosition struct {
 }
 
 // position is where the stages of a pipeline stand: a section for each, source
-// first, with its length behind it. nil is the beginning.
+// first, with its length behind it. nil is the beginning. Above the last stage's,
+// the stream adds a section with the epoch.
 type position []int64
 
 // push appends the section of the next stage.
@@ -97,8 +100,9 @@ func (r *run) state(at position, n int64) State {
 		Worker: r.set.opts.Worker, Workers: r.set.opts.Workers, Skip: n,
 		Stages: make([]StagePosition, len(r.names)),
 	}
+	own, at := at.pop()
+	s.Epoch = own[0]
 	for i, name := range slices.Backward(r.names) {
-		var own []int64
 		own, at = at.pop()
 		s.Stages[i] = StagePosition{Name: name, At: slices.Clone(own)}
 	}
@@ -117,8 +121,10 @@ func (r *run) position(s *State) (position, error) {
 	switch {
 	case s.Format != StateFormat:
 		return refuse("its format is %q, not %q", s.Format, StateFormat)
-	case s.Version != StateVersion:
+	case s.Version != StateVersion && (s.Version != 1 || s.Epoch != 0): // version 1 had no epochs
 		return refuse("its version is %d, not %d", s.Version, StateVersion)
+	case checkEpoch(s.Epoch) != nil:
+		return refuse("epoch is %d", s.Epoch)
 	case s.Dataset != r.set.fingerprint:
 		return refuse("it is of the dataset %s, this is %s", s.Dataset, r.set.fingerprint)
 	case len(s.Stages) != len(r.names):

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 )
 
 // errClosed is what a Stream returns after Close.
@@ -20,26 +21,29 @@ type Stream struct {
 	block *Block // that Next gives records of
 	given int    // records of it that were given
 
-	at   position // of the block that was given last
-	past int64    // elements behind at that were received
-	err  error    // final
+	epoch int64
+	end   context.CancelCauseFunc // of the epoch
+	left  atomic.Bool             // interrupt was called in it
+	at    position                // of the block that was given last, the epoch last
+	past  int64                   // elements behind at that were received
+	err   error                   // final
 }
 
-// begin starts the stages where the state says.
-func (s *Stream) begin(state *State) error {
+// begin starts the stages where a run starts.
+func (s *Stream) begin(from origin) error {
+	state := from.state
 	if state == nil {
-		return s.top.start(s.run.ctx, 0, nil)
+		return s.startEpoch(from.epoch, nil)
 	}
 	at, err := s.run.position(state)
 	if err != nil {
 		return err
 	}
-	if err := s.top.start(s.run.ctx, 0, at); err != nil {
+	if err := s.startEpoch(state.Epoch, at); err != nil {
 		return err
 	}
-	s.at, s.past = at, 0
 	for s.past < state.Skip {
-		b, err := s.top.next()
+		b, err := s.nextBlock()
 		if err == io.EOF {
 			return fmt.Errorf("resume: %w: it is %d records past a place with only %d behind it", ErrState, state.Skip, s.past)
 		}
@@ -58,8 +62,68 @@ func (s *Stream) begin(state *State) error {
 	return nil
 }
 
+// startEpoch starts the stages at a position in an epoch, nil for its beginning.
+func (s *Stream) startEpoch(epoch int64, at position) error {
+	ctx, end := context.WithCancelCause(s.run.ctx)
+	s.end = end
+	s.left.Store(false)
+	s.epoch, s.past = epoch, 0
+	s.at = append(s.at[:0], at...).push(epoch)
+	return s.top.start(ctx, epoch, at)
+}
+
+// errInterrupted ends an epoch that the consumer leaves before its end.
+var errInterrupted = errors.New("reader: the epoch was left")
+
+// interrupt makes a call of NextBlock in another goroutine return soon, with an
+// error. Only NextEpoch or Close may follow.
+func (s *Stream) interrupt() {
+	s.left.Store(true)
+	s.end(errInterrupted)
+}
+
+// Epoch returns the number of the epoch that Next returns records of.
+func (s *Stream) Epoch() int64 { return s.epoch }
+
+// NextEpoch continues with the beginning of the next epoch, after io.EOF or before.
+// Whole caches, memory and tuning stay. A [Pipe.Cache] that is not whole yet starts
+// over. After any other error than io.EOF it returns that error.
+func (s *Stream) NextEpoch() error {
+	if s.err != nil && s.err != io.EOF && !(s.left.Load() && s.run.ctx.Err() == nil) {
+		return s.err
+	}
+	s.drop()
+	s.end(errInterrupted)
+	if s.err = s.run.ctx.Err(); s.err != nil {
+		return s.err
+	}
+	if s.err = checkEpoch(s.epoch + 1); s.err == nil {
+		s.err = s.startEpoch(s.epoch+1, nil)
+	}
+	return s.err
+}
+
+// maxEpoch bounds epochs, which Record counts in 32 bits.
+const maxEpoch = 1<<31 - 1
+
+func checkEpoch(epoch int64) error {
+	if epoch < 0 || epoch > maxEpoch {
+		return fmt.Errorf("reader: epoch %d: want 0 to %d", epoch, maxEpoch)
+	}
+	return nil
+}
+
+// nextBlock returns the next block, with a position that tells the epoch.
+func (s *Stream) nextBlock() (*Block, error) {
+	b, err := s.top.next()
+	if err == nil {
+		b.at = b.at.push(s.epoch)
+	}
+	return b, err
+}
+
 // Next returns the next record, which is valid until the next call; io.EOF at
-// the end. Every other error is final, too.
+// the end of the epoch. Every other error is final.
 func (s *Stream) Next() (Record, error) {
 	if s.block == nil || s.given == len(s.block.Records) {
 		if err := s.load(); err != nil {
@@ -101,7 +165,7 @@ func (s *Stream) load() error {
 		if s.err = s.run.ctx.Err(); s.err != nil {
 			return s.err
 		}
-		s.block, s.err = s.top.next()
+		s.block, s.err = s.nextBlock()
 	}
 	if s.err != nil {
 		s.block = nil

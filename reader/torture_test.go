@@ -1,0 +1,83 @@
+package reader
+
+import (
+	"flag"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+var (
+	tortureRuns = flag.Int("torture", 0, "run this many random pipelines more, and each pair of stages with all sizes of records")
+	tortureSeed = flag.Uint64("torture-seed", 1000, "seed of the first of them")
+)
+
+// Pipelines drawn by seed give what the model gives, from any state, in any epoch.
+func TestRandomPipelines(t *testing.T) {
+	for seed := range uint64(200) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			draw(seed, 1<<20).check(t)
+		})
+	}
+	for i := range uint64(*tortureRuns) {
+		seed := *tortureSeed + i
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			draw(seed, 24<<20).check(t)
+		})
+	}
+}
+
+// Each stage before and after each, with records from none to several blocks' size.
+func TestPairsOfStages(t *testing.T) {
+	sizes := []string{"100 KB"}
+	if *tortureRuns > 0 {
+		sizes = slices.Sorted(maps.Keys(tortureSizes))
+	}
+	n := uint64(0)
+	for _, size := range sizes {
+		for _, before := range slices.Sorted(maps.Keys(stages)) {
+			for _, after := range slices.Sorted(maps.Keys(stages)) {
+				n++
+				seed := n
+				t.Run(size+"/"+before+"/"+after, func(t *testing.T) {
+					t.Parallel()
+					pairTrial(seed, size, before, after, 3<<20).check(t)
+				})
+			}
+		}
+	}
+}
+
+// Records that are larger than all memory that a pipeline was given, one stage each.
+func TestHugeRecords(t *testing.T) {
+	if *tortureRuns == 0 {
+		t.Skip("takes minutes and gigabytes: run with -torture")
+	}
+	for i, name := range slices.Sorted(maps.Keys(stages)) {
+		for j, end := range []string{"next", "batch", "columns"} {
+			t.Run(name+"/"+end, func(t *testing.T) {
+				r := rand.New(rand.NewPCG(uint64(i), 10))
+				x := trial{Memory: []int64{0, 4 << 20}[(i+j)%2], Gzip: i%3 == 0, End: end, Examples: end == "columns", Batch: 2, Epochs: 2, Stops: []int{1}}
+				x.Files = [][]int{{200 << 20, 0}, {200<<20 + 1}}
+				x.Steps = []step{{"interleave", 2, 1}, stages[name](r, 3)}
+				x.check(t)
+			})
+		}
+	}
+}
+
+func pairTrial(seed uint64, size, before, after string, mostBytes int) trial {
+	r := rand.New(rand.NewPCG(seed, 9))
+	t := draw(seed, 1) // the end, memory and the like
+	t.fill(r, tortureSizes[size], 4, 1000, mostBytes)
+	for _, name := range []string{before, after} {
+		t.Steps = append(t.Steps, stages[name](r, t.records()))
+	}
+	t.bound(mostBytes)
+	t.Stops = []int{t.records() / 3, t.records()}
+	return t
+}
