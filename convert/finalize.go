@@ -66,7 +66,11 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 	}
 	if plan == nil {
 		if before != nil && before.manifest != nil {
-			return finalized(dir, before.manifest), dir.Sweep() // what one that was killed left
+			sum, err := finalized(dir, before.manifest)
+			if err != nil {
+				return nil, err
+			}
+			return sum, dir.Sweep() // what one that was killed left
 		}
 		return nil, fmt.Errorf("%s holds no array job to finalize: run its tasks first (convert ... %s --task I --tasks N)", out, out)
 	}
@@ -140,7 +144,7 @@ func (p *arrayPlan) run(dir *shard.Dir, o FinalizeOptions) (*run, error) {
 }
 
 // finalized sums up a set that was finalized before.
-func finalized(dir *shard.Dir, m *shard.Manifest) *Summary {
+func finalized(dir *shard.Dir, m *shard.Manifest) (*Summary, error) {
 	s := &Summary{Status: UpToDate, Errors: m.Errors, Decoder: m.Decoder, Fingerprint: m.Fingerprint, Splits: map[string]SplitSummary{}}
 	for _, split := range m.Splits {
 		s.Records += split.Records
@@ -151,9 +155,13 @@ func finalized(dir *shard.Dir, m *shard.Manifest) *Summary {
 		}
 	}
 	var left leftOut
-	if dir.State(leftOutFile, &left) && left.Fingerprint == m.Fingerprint {
+	known, err := dir.State(leftOutFile, &left)
+	if err != nil {
+		return nil, err
+	}
+	if known && left.Fingerprint == m.Fingerprint {
 		s.Filtered, s.SkippedFiles = left.Filtered, left.Skipped
 	}
 	s.Samples = s.Records + s.Errors + s.Filtered
-	return s
+	return s, nil
 }

@@ -31,7 +31,10 @@ func readPrevious(dir *shard.Dir) (*previous, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w; move it away to begin anew: shards that are finished and known are kept", err)
 	}
-	state := dir.Run()
+	state, err := dir.Run()
+	if err != nil {
+		return nil, err
+	}
 	if m == nil && state == nil {
 		return nil, nil
 	}

@@ -214,7 +214,11 @@ func (a *adoption) find(path string) error {
 		return err
 	}
 	var killed adopting
-	if a.before == nil && a.dir.State(adoptingFile, &killed) && killed.Made {
+	begun, err := a.dir.State(adoptingFile, &killed)
+	if err != nil {
+		return err
+	}
+	if a.before == nil && begun && killed.Made {
 		a.tfds = &tfdsFound{} // files that a killed run made say nothing new
 	}
 	names := make([]string, len(e.sources))

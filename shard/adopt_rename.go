@@ -46,7 +46,11 @@ func (a *adoption) renames() ([]rename, error) {
 		moving[r.From] = true
 	}
 	for _, r := range list {
-		if moving[r.To] || a.dir.Exists(r.To) {
+		taken, err := a.dir.Exists(r.To)
+		if err != nil {
+			return nil, err
+		}
+		if taken || moving[r.To] {
 			return nil, fmt.Errorf("%s cannot become %s, which is there: %w", r.From, r.To, fs.ErrExist)
 		}
 	}
@@ -71,14 +75,26 @@ func doRenames(dir *Dir, list []rename) error {
 // finishRenames does what is left of the renames that were begun.
 func finishRenames(dir *Dir) error {
 	var list []rename
-	if !dir.State(renamesFile, &list) {
-		return nil
+	begun, err := dir.Exists(StateDir + "/" + renamesFile)
+	if !begun || err != nil {
+		return err
+	}
+	usable, err := dir.State(renamesFile, &list)
+	if err != nil {
+		return err
+	}
+	if !usable {
+		return fmt.Errorf("%s: not the journal of a renaming that this tfrec can finish: use the one that began it", dir.join(StateDir+"/"+renamesFile))
 	}
 	for _, r := range list {
 		if checkName(r.From) != nil || checkName(r.To) != nil {
 			return fmt.Errorf("%s: %q to %q are no names of shards: remove the file", dir.join(StateDir+"/"+renamesFile), r.From, r.To)
 		}
-		if !dir.Exists(r.To) { // not done before
+		done, err := dir.Exists(r.To)
+		if err != nil {
+			return err
+		}
+		if !done {
 			err := attempted("rename", dir.join(r.To))
 			if err == nil {
 				err = os.Rename(dir.join(r.From), dir.join(r.To))

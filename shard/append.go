@@ -69,7 +69,11 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 	if err := storage.CheckOutput(dir); err != nil {
 		return nil, err
 	}
-	if !ViewDir(dir).Exists(ManifestFile) {
+	described, err := ViewDir(dir).Exists(ManifestFile)
+	if err != nil {
+		return nil, err
+	}
+	if !described {
 		return nil, fmt.Errorf("%s has no %s: tfrec adopt makes one for shards that others wrote; tfrec merge makes a new set", dir, ManifestFile)
 	}
 	request, err := appendRequest(dir, in, &o)

@@ -50,11 +50,15 @@ type move struct {
 // appendJournal reads the journal of an append that was interrupted; nil when
 // there is none. One that cannot be used is an error: the set is half changed.
 func (d *Dir) appendJournal() (*journal, error) {
-	if !d.Exists(journalFile) {
-		return nil, nil
+	if begun, err := d.Exists(journalFile); !begun || err != nil {
+		return nil, err
 	}
 	j := new(journal)
-	if !d.readState(journalFile, j) || j.Format != journalFormat || j.Version != journalVersion || len(j.Moves) == 0 {
+	usable, err := d.readState(journalFile, j)
+	if err != nil {
+		return nil, err
+	}
+	if !usable || j.Format != journalFormat || j.Version != journalVersion || len(j.Moves) == 0 {
 		return nil, fmt.Errorf("%s: not the journal of an append that this tfrec can finish: use the one that began it", d.join(journalFile))
 	}
 	for _, m := range j.Moves {
@@ -67,10 +71,11 @@ func (d *Dir) appendJournal() (*journal, error) {
 
 // checkAppended refuses a set that an append was changing when it was stopped.
 func (d *Dir) checkAppended() error {
-	if d.Exists(journalFile) {
-		return fmt.Errorf("%s was being appended to, or replaced, when that was stopped, or is now: tfrec append %[1]s finishes it", d.path)
+	begun, err := d.Exists(journalFile)
+	if err == nil && begun {
+		err = fmt.Errorf("%s was being appended to, or replaced, when that was stopped, or is now: tfrec append %[1]s finishes it", d.path)
 	}
-	return nil
+	return err
 }
 
 // beginAppend writes the journal. With it, the append is decided.
@@ -79,7 +84,11 @@ func (d *Dir) beginAppend(j *journal) error {
 		if isMetadata(m.To) {
 			continue // replaced
 		}
-		if d.Exists(m.To) {
+		taken, err := d.Exists(m.To)
+		if err != nil {
+			return err
+		}
+		if taken {
 			return fmt.Errorf("%s is in the way, and the manifest does not name it: move it", d.join(m.To))
 		}
 	}
@@ -145,8 +154,10 @@ func (d *Dir) move(m move) error {
 		return err
 	}
 	err := os.Rename(d.join(m.From), to)
-	if errors.Is(err, fs.ErrNotExist) && d.Exists(m.To) {
-		return nil // done before
+	if errors.Is(err, fs.ErrNotExist) {
+		if done, err := d.Exists(m.To); done || err != nil {
+			return err // nil: it was done before
+		}
 	}
 	return err
 }

@@ -38,11 +38,15 @@ func (a *appending) join(staged *Manifest, added []string) (*Manifest, []move, e
 			info := &split.Shards[k]
 			from := info.File
 			info.File = Name{set.Name, s.Name, k, len(split.Shards)}.String()
-			if k < old {
-				moves = append(moves, a.moves(from, info.File, "")...)
-			} else {
-				moves = append(moves, a.moves(from, info.File, stageDir+"/")...)
+			folder := ""
+			if k >= old {
+				folder = stageDir + "/"
 			}
+			more, err := a.moves(from, info.File, folder)
+			if err != nil {
+				return nil, nil, err
+			}
+			moves = append(moves, more...)
 		}
 	}
 	set.Options = appendedOptions(&set, staged)
@@ -51,15 +55,20 @@ func (a *appending) join(staged *Manifest, added []string) (*Manifest, []move, e
 }
 
 // moves renames a shard and its index, the index first.
-func (a *appending) moves(from, to, folder string) []move {
+func (a *appending) moves(from, to, folder string) ([]move, error) {
 	if folder == "" && from == to {
-		return nil
+		return nil, nil
 	}
 	var moves []move
-	if index := filepath.ToSlash(IndexPath(from)); a.dir.Exists(folder + index) {
+	index := filepath.ToSlash(IndexPath(from))
+	indexed, err := a.dir.Exists(folder + index)
+	if err != nil {
+		return nil, err
+	}
+	if indexed {
 		moves = append(moves, move{folder + index, filepath.ToSlash(IndexPath(to))})
 	}
-	return append(moves, move{folder + from, to})
+	return append(moves, move{folder + from, to}), nil
 }
 
 // appendedOptions are the options of a set with one append more. That they
@@ -112,7 +121,11 @@ func (a *appending) describe(set *Manifest, j *journal) error {
 		files = map[string][]byte{}
 	}
 	for _, name := range TFDSFiles(a.set.Features) {
-		if files[name] == nil && a.dir.Exists(name) {
+		is, err := a.dir.Exists(name)
+		if err != nil {
+			return err
+		}
+		if files[name] == nil && is {
 			j.Remove = append(j.Remove, name)
 		}
 	}

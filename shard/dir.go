@@ -44,7 +44,7 @@ type folder interface {
 	// syncNames makes the names in the folders that shards and indexes lie in last.
 	syncNames() error
 	// exists reports whether something has a name.
-	exists(name string) bool
+	exists(name string) (bool, error)
 	// existing returns those of the names that something has.
 	existing(names []string) ([]string, error)
 	// list returns the names of the files in a folder, without it. One that is not
@@ -61,9 +61,9 @@ type folder interface {
 	temp(prefix string) (*os.File, error)
 	// sweep removes what killed runs left, which name tells of by the names that it
 	// was to have.
-	sweep(ours func(name string) bool) error
+	sweep(ours func(name string) (bool, error)) error
 	// leftovers returns what sweep would remove that is worth telling.
-	leftovers(ours func(name string) bool) ([]Leftover, error)
+	leftovers(ours func(name string) (bool, error)) ([]Leftover, error)
 	// alone calls f while no other process is in alone for the same thing, unless
 	// that says that there is no need.
 	alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error
@@ -201,9 +201,17 @@ func (d *Dir) Put(name string, data []byte) error {
 	return d.at.put(name, data)
 }
 
+var (
+	errNotRegular = errors.New("not a regular file")
+	errTooLarge   = errors.New("too large")
+)
+
 // Read returns a file of the set, which has a name relative to the folder. More
 // than limit bytes are an error.
 func (d *Dir) Read(name string, limit int64) ([]byte, error) {
+	if err := attempted("read", d.join(name)); err != nil {
+		return nil, err
+	}
 	f, err := storage.Open(d.ctx, d.join(name))
 	if err != nil {
 		return nil, err
@@ -211,7 +219,7 @@ func (d *Dir) Read(name string, limit int64) ([]byte, error) {
 	defer f.Close()
 	st, err := f.Stat()
 	if err == nil && !st.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: d.join(name), Err: errors.New("not a file")}
+		err = &fs.PathError{Op: "read", Path: d.join(name), Err: errNotRegular}
 	}
 	if err != nil {
 		return nil, err
@@ -221,7 +229,7 @@ func (d *Dir) Read(name string, limit int64) ([]byte, error) {
 		data, err = io.ReadAll(io.LimitReader(f, limit+1))
 	}
 	if err == nil && max(st.Size(), int64(len(data))) > limit {
-		err = &fs.PathError{Op: "read", Path: d.join(name), Err: fmt.Errorf("more than %d bytes", limit)}
+		err = &fs.PathError{Op: "read", Path: d.join(name), Err: fmt.Errorf("%w: the limit is %d bytes", errTooLarge, limit)}
 	}
 	if err != nil {
 		return nil, err
@@ -241,9 +249,9 @@ func (d *Dir) Remove(names ...string) error {
 	return d.at.remove(names...)
 }
 
-// Exists reports whether the folder holds a file of that name. Of one in a store
-// that does not answer, it does.
-func (d *Dir) Exists(name string) bool { return d.at.exists(name) }
+// Exists reports whether the directory holds a file of that name. An error says
+// that this could not be found out.
+func (d *Dir) Exists(name string) (bool, error) { return d.at.exists(name) }
 
 // Existing returns those of the names that the folder holds files of.
 func (d *Dir) Existing(names []string) ([]string, error) { return d.at.existing(names) }
@@ -259,26 +267,30 @@ func (d *Dir) Sweep() error {
 
 // ours returns what tells the names of this folder that are tfrec's: those in a
 // manifest or in the state of a run, and the state itself.
-func (d *Dir) ours() func(name string) bool {
+func (d *Dir) ours() func(name string) (bool, error) {
 	var named map[string]bool
-	return func(name string) bool {
+	return func(name string) (bool, error) {
 		if strings.HasPrefix(name, StateDir+"/") {
-			return true
+			return true, nil
 		}
 		if named == nil { // it is asked about few, and seldom
-			named = map[string]bool{ManifestFile: true}
-			var files []string
-			if r := d.Run(); r != nil {
-				files = slices.Concat(r.Files, r.Stale)
+			files := []string{ManifestFile}
+			r, err := d.Run()
+			if err != nil {
+				return false, err
+			}
+			if r != nil {
+				files = slices.Concat(files, r.Files, r.Stale)
 			}
 			if m, err := d.Manifest(); err == nil && m != nil {
 				files = append(files, m.Files()...)
 			}
+			named = make(map[string]bool, len(files))
 			for _, file := range files {
 				named[path.Clean(file)] = true
 			}
 		}
-		return named[name]
+		return named[name], nil
 	}
 }
 

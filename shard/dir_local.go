@@ -181,15 +181,29 @@ func (l *localFolder) syncNames() error {
 	return atomicfile.SyncDir(l.path)
 }
 
-func (l *localFolder) exists(name string) bool {
-	_, err := os.Lstat(l.join(name))
-	return err == nil
+func (l *localFolder) exists(name string) (bool, error) { return exists(l.join(name)) }
+
+// exists reports whether something has the path. A symbolic link does, wherever
+// it leads.
+func exists(path string) (bool, error) {
+	err := attempted("stat", path)
+	if err == nil {
+		_, err = os.Lstat(path)
+	}
+	if notThere(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 func (l *localFolder) existing(names []string) ([]string, error) {
 	var there []string
 	for _, name := range names {
-		if l.exists(name) {
+		is, err := l.exists(name)
+		if err != nil {
+			return nil, err
+		}
+		if is {
 			there = append(there, name)
 		}
 	}
@@ -222,7 +236,11 @@ func (l *localFolder) stamp(name string) (stamp, error) {
 func (l *localFolder) stamps(names []string) (map[string]stamp, error) {
 	found := make(map[string]stamp, len(names))
 	for _, name := range names {
-		if s, err := l.stamp(name); err == nil {
+		s, err := l.stamp(name)
+		if err != nil && !notThere(err) {
+			return nil, err
+		}
+		if err == nil {
 			found[name] = s
 		}
 	}
@@ -231,7 +249,7 @@ func (l *localFolder) stamps(names []string) (map[string]stamp, error) {
 
 func (l *localFolder) atOnce() int { return 1 }
 
-func (l *localFolder) sweep(func(string) bool) error {
+func (l *localFolder) sweep(func(string) (bool, error)) error {
 	for _, dir := range []string{tempDir, togetherDir} {
 		if err := os.RemoveAll(l.join(dir)); err != nil {
 			return err
@@ -240,7 +258,7 @@ func (l *localFolder) sweep(func(string) bool) error {
 	return nil
 }
 
-func (l *localFolder) leftovers(func(string) bool) ([]Leftover, error) {
+func (l *localFolder) leftovers(func(string) (bool, error)) ([]Leftover, error) {
 	entries, err := os.ReadDir(l.join(tempDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err

@@ -194,9 +194,9 @@ func (f *storeFolder) stat(name string) (*storage.Object, error) {
 	return &is, nil
 }
 
-func (f *storeFolder) exists(name string) bool {
+func (f *storeFolder) exists(name string) (bool, error) {
 	is, err := f.stat(name)
-	return err != nil || is != nil
+	return is != nil, err
 }
 
 // look finds out which of the names are there, by a look at each or, if there are

@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-func (f *storeFolder) sweep(ours func(string) bool) error {
+func (f *storeFolder) sweep(ours func(string) (bool, error)) error {
 	if err := f.mayWrite(); err != nil {
 		return f.failed("sweep", "", err)
 	}
@@ -38,7 +38,7 @@ func (f *storeFolder) sweep(ours func(string) bool) error {
 }
 
 // leftovers implements folder. Dead claims on the folder itself went when it was claimed.
-func (f *storeFolder) leftovers(ours func(string) bool) ([]Leftover, error) {
+func (f *storeFolder) leftovers(ours func(string) (bool, error)) ([]Leftover, error) {
 	uploads, err := f.unfinished(ours)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (f *storeFolder) leftovers(ours func(string) bool) ([]Leftover, error) {
 
 // unfinished returns the uploads of ours that were neither committed nor aborted. While
 // the folder is this process's alone, and it uploads nothing, nobody goes on with them.
-func (f *storeFolder) unfinished(ours func(string) bool) ([]storage.Leftover, error) {
+func (f *storeFolder) unfinished(ours func(string) (bool, error)) ([]storage.Leftover, error) {
 	store, at, err := f.at("")
 	if err != nil {
 		return nil, f.failed("look for uploads in", "", err)
@@ -73,7 +73,11 @@ func (f *storeFolder) unfinished(ours func(string) bool) ([]storage.Leftover, er
 		if err != nil {
 			return nil, f.failed("look for uploads in", "", err)
 		}
-		if ours(f.relative(u.Name)) {
+		is, err := ours(f.relative(u.Name))
+		if err != nil {
+			return nil, err
+		}
+		if is {
 			left = append(left, u)
 		}
 	}

@@ -144,7 +144,7 @@ func TestWriterPutsAShardInPlaceWhole(t *testing.T) {
 		if err := w.WriteFrames(frames, []int{20, 17}); err != nil {
 			t.Fatal(err)
 		}
-		if d.Exists(file) {
+		if is, err := d.Exists(file); is || err != nil {
 			t.Error("the shard has its name before Commit")
 		}
 		info, err := w.Commit()
@@ -178,8 +178,9 @@ func TestAbortLeavesNothing(t *testing.T) {
 		}
 		w.WriteRecord([]byte("x"))
 		w.Abort()
-		if left := s.left(); len(left) > 0 || d.Exists("a-train.tfrecord-00000-of-00001") {
-			t.Errorf("left behind: %q", left)
+		is, err := d.Exists("a-train.tfrecord-00000-of-00001")
+		if left := s.left(); len(left) > 0 || is || err != nil {
+			t.Errorf("left: %q, %v, %v", left, is, err)
 		}
 	})
 }
@@ -275,8 +276,8 @@ func TestUselessStateIsNoError(t *testing.T) {
 		d := open(t, s)
 		for _, data := range []string{"", "{", "null", `{"format":"tfrec.run","version":99}`, `{"format":"other"}`} {
 			s.put(runFile, []byte(data))
-			if r := d.Run(); r != nil {
-				t.Errorf("%q was read as %+v", data, r)
+			if r, err := d.Run(); r != nil || err != nil {
+				t.Errorf("%q was read as %+v, %v", data, r, err)
 			}
 		}
 	})

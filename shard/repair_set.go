@@ -36,7 +36,11 @@ func (r *repair) folder(in, out string) error {
 	if err := apart(from, out); err != nil {
 		return err
 	}
-	again := ViewDir(out).Run() != nil // of a repair that was killed, or openOut refuses
+	before, err := ViewDir(out).Run()
+	if err != nil {
+		return err
+	}
+	again := before != nil // of a repair that was killed, or openOut refuses
 	dir, err := openOut(r.ctx, out, repairVerb, "")
 	if err != nil {
 		return err

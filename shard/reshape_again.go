@@ -201,12 +201,13 @@ func inWords(value json.RawMessage) string {
 
 // finished reads what is known of the finished run that filled the folder; nil when
 // nothing is.
-func (d *Dir) finished() *finished {
+func (d *Dir) finished() (*finished, error) {
 	m := new(finished)
-	if !d.State(finishedFile, m) || m.Format != finishedFormat || m.Version != stateVersion || len(m.Sets) == 0 {
-		return nil
+	usable, err := d.State(finishedFile, m)
+	if !usable || m.Format != finishedFormat || m.Version != stateVersion || len(m.Sets) == 0 {
+		return nil, err
 	}
-	return m
+	return m, nil
 }
 
 // changed names a file of the sets that is not as it was made; empty when all
@@ -292,16 +293,25 @@ func (s *finishedSet) stamp(shard int, bytes int64) stamp {
 // returns the report of the run that made it. An error says that another one is.
 func again(out string, q *request) (*ReshapeReport, error) {
 	dir := ViewDir(out)
-	m := dir.finished()
+	m, err := dir.finished()
 	if m == nil {
-		return nil, nil
+		return nil, err
 	}
 	file := m.changed(dir)
-	if dir.Run() != nil && file != "" {
-		return nil, nil // a run that was killed after it had written the state: it begins anew
+	run, err := dir.Run()
+	if err != nil {
+		return nil, err
 	}
-	if !slices.ContainsFunc(m.Sets, func(s finishedSet) bool { return dir.Exists(s.Sub + ManifestFile) }) {
-		return nil, nil // the set was removed
+	if run != nil && file != "" {
+		return nil, nil // of a run that was killed after it had written the state
+	}
+	manifests := make([]string, len(m.Sets))
+	for i, s := range m.Sets {
+		manifests[i] = s.Sub + ManifestFile
+	}
+	left, err := dir.Existing(manifests)
+	if err != nil || len(left) == 0 {
+		return nil, err // nil: the set was removed
 	}
 	diff := q.differs(&m.Request)
 	switch {

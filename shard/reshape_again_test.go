@@ -35,7 +35,9 @@ func TestFinishedRunsAreUpToDate(t *testing.T) {
 			files, times := filesOf(t, out), timesOf(t, out)
 			var n atomic.Int64
 			attempt = func(operation string) error {
-				if operation != "open" {
+				switch operation {
+				case "open", "read", "stat":
+				default:
 					n.Add(1)
 				}
 				return nil
@@ -216,9 +218,9 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 			if !errors.Is(err, syscall.EIO) {
 				t.Errorf("%s: operation %d failed, and the run said %v", kind, fail, err)
 			}
-			if ViewDir(at).Exists(journalFile) {
+			if has(t, at, journalFile) {
 				half++
-				if _, err := Expand([]string{at}); err == nil && ViewDir(at).Exists(ManifestFile) {
+				if _, err := Expand([]string{at}); err == nil && has(t, at, ManifestFile) {
 					t.Errorf("%s: operation %d failed, and half a set can be read", kind, fail)
 				}
 			} else if !sameFiles(before, filesOf(t, at)) || len(leftInState(at)) > 0 {

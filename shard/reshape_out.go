@@ -109,7 +109,7 @@ func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	run := dir.Run()
+	run, err := dir.Run()
 	stale := run != nil && (plan == "" || run.Plan != plan)
 	if stale {
 		err = discard(dir, run.Files)
@@ -152,7 +152,11 @@ func mustBeNew(out, verb string) error {
 		}
 		if ours == nil {
 			ours = map[string]bool{StateDir: true}
-			if run := dir.Run(); run != nil {
+			run, err := dir.Run()
+			if err != nil {
+				return err
+			}
+			if run != nil {
 				var by string
 				if json.Unmarshal(run.Options[OptionVerb], &by) != nil || by != verb {
 					return fmt.Errorf("%s holds what another run of tfrec left unfinished: finish that, remove the folder, or give another", out)
@@ -165,8 +169,14 @@ func mustBeNew(out, verb string) error {
 		}
 		if !ours[name] || name == ManifestFile {
 			instead := ""
-			if verb != repairVerb && dir.Exists(ManifestFile) {
-				instead = orOverwrite(dir, "; --overwrite replaces the set that is there", "")
+			if verb != repairVerb {
+				is, err := dir.Exists(ManifestFile)
+				if err != nil {
+					return err
+				}
+				if is {
+					instead = orOverwrite(dir, "; --overwrite replaces the set that is there", "")
+				}
 			}
 			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new folder, or remove it%s", out, name, instead)
 		}
@@ -240,9 +250,9 @@ func (r *reshaping) undo(ctx context.Context) error {
 	}
 	// This process may have been stopped for so long that another run has had the folder
 	// meanwhile: what that made, when it ended, is its own.
-	run := dir.Run()
-	if run == nil || len(run.Files) > len(r.files) || !slices.Equal(run.Files, r.files[:len(run.Files)]) {
-		return dir.Close()
+	run, err := dir.Run()
+	if err != nil || run == nil || len(run.Files) > len(r.files) || !slices.Equal(run.Files, r.files[:len(run.Files)]) {
+		return errors.Join(err, dir.Close())
 	}
 	return errors.Join(dir.Remove(files...), dir.Sweep(), dir.Close())
 }
@@ -295,7 +305,11 @@ func forget(dir *Dir) error {
 	if err := dir.Sweep(); err != nil {
 		return err
 	}
-	if run := dir.Run(); run != nil && run.Plan != "" {
+	run, err := dir.Run()
+	if err != nil {
+		return err
+	}
+	if run != nil && run.Plan != "" {
 		if err := dir.Remove(reshardPlanFile, reshardFailureFile); err != nil {
 			return err
 		}

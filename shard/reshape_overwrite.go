@@ -21,7 +21,11 @@ import (
 // their manifests name them. It is nil when there is none.
 func (d *Dir) oldFiles() ([]string, error) {
 	subs := []string{""}
-	if f := d.finished(); f != nil {
+	f, err := d.finished()
+	if err != nil {
+		return nil, err
+	}
+	if f != nil {
 		for _, s := range f.Sets {
 			if s.Sub != "" && filepath.IsLocal(filepath.FromSlash(s.Sub)) {
 				subs = append(subs, s.Sub)
@@ -118,8 +122,14 @@ func (d *Dir) replacing(old []string) (*journal, error) {
 	j := &journal{Replaces: true}
 	renewed := map[string]bool{}
 	for _, name := range slices.Concat(files, []string{state}, manifests) {
-		if name != state && !named[name] && d.Exists(name) {
-			return nil, fmt.Errorf("%s is in the way, and the manifest does not name it: move it", d.join(name))
+		if name != state && !named[name] {
+			taken, err := d.Exists(name)
+			if err != nil {
+				return nil, err
+			}
+			if taken {
+				return nil, fmt.Errorf("%s is in the way, and the manifest does not name it: move it", d.join(name))
+			}
 		}
 		j.Moves = append(j.Moves, move{stageDir + "/" + name, name})
 		renewed[name] = true
@@ -135,8 +145,11 @@ func (d *Dir) replacing(old []string) (*journal, error) {
 // finishInterrupted replaces the rest of a set, if a run that was to replace it
 // was interrupted.
 func finishInterrupted(out string) error {
-	if storage.Remote(out) || !ViewDir(out).Exists(journalFile) {
+	if storage.Remote(out) {
 		return nil
+	}
+	if begun, err := ViewDir(out).Exists(journalFile); !begun || err != nil {
+		return err
 	}
 	dir, err := OpenDir(context.Background(), out, DirOptions{})
 	if err != nil {

@@ -50,8 +50,9 @@ func (p *ReshardPlan) fail(ctx context.Context, err error) {
 // failure returns the error that a part or a shard left; nil when none did.
 func (p *ReshardPlan) failure(dir *Dir) error {
 	var f storedFailure
-	if !dir.readState(reshardFailureFile, &f) || f.Plan != p.id {
-		return nil
+	usable, err := dir.readState(reshardFailureFile, &f)
+	if !usable || f.Plan != p.id {
+		return err
 	}
 	if d := f.Damage; d != nil {
 		return &DamagedError{&tfrecord.Error{Name: string(d.Name), Record: d.Record, Offset: d.Offset, Part: d.Part, Err: errors.New(d.Message)}}

@@ -123,7 +123,11 @@ type plannedPart struct {
 // when there is none, or another one: the run that made it has ended.
 func OpenReshardPlan(out, id string) (*ReshardPlan, error) {
 	var stored storedReshard
-	if !ViewDir(out).readState(reshardPlanFile, &stored) {
+	usable, err := ViewDir(out).readState(reshardPlanFile, &stored)
+	if err != nil {
+		return nil, err
+	}
+	if !usable {
 		return nil, fmt.Errorf("%s: no plan to reshard by in this folder: do all machines see it, and is the run that planned still there?", out)
 	}
 	if stored.Format != reshardFormat || stored.Version != reshardVersion || stored.ID != id {

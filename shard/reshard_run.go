@@ -88,7 +88,11 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 			return err
 		}
 		out = run.outer.join(stageDir)
-		if begun := ViewDir(out).Run(); begun == nil || begun.Plan != r.planID {
+		begun, err := ViewDir(out).Run()
+		if err != nil {
+			return err
+		}
+		if begun == nil || begun.Plan != r.planID {
 			if err := run.outer.clearStage(); err != nil {
 				return err
 			}
@@ -244,10 +248,11 @@ func (run *ReshardRun) takeBack(ctx context.Context) error {
 	dir.inherit(run.first)
 	run.held = dir
 	run.use(dir)
-	if begun := run.r.dir.Run(); begun == nil || begun.Plan != run.plan.id {
-		return errOtherPlan(run.plan.out)
+	begun, err := run.r.dir.Run()
+	if err == nil && (begun == nil || begun.Plan != run.plan.id) {
+		err = errOtherPlan(run.plan.out)
 	}
-	return nil
+	return err
 }
 
 // leaving is how long those that make shards are given to see that the run has ended.

@@ -80,18 +80,27 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 
 // join takes part in making the set, if the run that planned it still does.
 func (p *ReshardPlan) join(ctx context.Context) (*Dir, error) {
-	if run := ViewDir(p.out).Run(); run == nil || run.Plan != p.id {
-		return nil, errOtherPlan(p.out)
+	if err := p.underWay(ViewDir(p.out)); err != nil {
+		return nil, err
 	}
 	dir, err := OpenDir(ctx, p.out, DirOptions{Join: true})
 	if err != nil {
 		return nil, err
 	}
-	if run := dir.Run(); run == nil || run.Plan != p.id { // now that it cannot change
+	if err := p.underWay(dir); err != nil { // now that it cannot change
 		dir.Close()
-		return nil, errOtherPlan(p.out)
+		return nil, err
 	}
 	return dir, nil
+}
+
+// underWay returns an error unless the run in dir is that of the plan.
+func (p *ReshardPlan) underWay(dir *Dir) error {
+	run, err := dir.Run()
+	if err == nil && (run == nil || run.Plan != p.id) {
+		err = errOtherPlan(p.out)
+	}
+	return err
 }
 
 // done is what is known of a shard that this plan has finished; nil otherwise.

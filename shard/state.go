@@ -123,14 +123,16 @@ func (k *InputKey) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Run reads the state of the last run. It is nil when there is none, and when
-// what is there cannot be used: state is never worth an error.
-func (d *Dir) Run() *Run {
+// Run reads the state of the last run. It is nil when there is none that can be
+// used: a file that is damaged or of another version counts as none. An error
+// says that the state could not be read.
+func (d *Dir) Run() (*Run, error) {
 	r := new(Run)
-	if !d.readState(runFile, r) || r.Format != runFormat || r.Version != stateVersion {
-		return nil
+	usable, err := d.readState(runFile, r)
+	if !usable || r.Format != runFormat || r.Version != stateVersion {
+		return nil, err
 	}
-	return r
+	return r, nil
 }
 
 // PutRun writes the state of the run that begins.
@@ -142,13 +144,15 @@ func (d *Dir) PutRun(r *Run) error {
 // Done reads what is known of a finished shard. It is nil when nothing is, or
 // when the shard or its index in place is not the one that was recorded:
 // another size, or another time or version and, for the shard, another content.
-// With content set the shard is read whatever its time.
+// With content set the shard is read whatever its time. A state that cannot be
+// read counts as none: the caller makes the shard again.
 func (d *Dir) Done(file string, content bool) *Done {
-	return d.done(file, content, d.at.stamp)
+	done, _ := d.done(file, content, d.at.stamp)
+	return done
 }
 
-// AllDone returns Done of each file. In a store that takes a list of what is there,
-// and a request a file.
+// AllDone returns Done of each file, or the error of a state that could not be
+// read. In a store it takes a list of the directory and one request per file.
 func (d *Dir) AllDone(ctx context.Context, files []string, content bool) ([]*Done, error) {
 	names := make([]string, 0, 2*len(files))
 	for _, file := range files {
@@ -172,31 +176,41 @@ func (d *Dir) AllDone(ctx context.Context, files []string, content bool) ([]*Don
 		if ctx.Err() != nil {
 			break
 		}
-		g.Go(func() error {
-			all[i] = d.done(file, content, known)
-			return nil
+		g.Go(func() (err error) {
+			all[i], err = d.done(file, content, known)
+			return err
 		})
 	}
-	g.Wait() // no error: what cannot be read is not known
-	return all, ctx.Err()
+	err = g.Wait()
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return all, err
 }
 
-func (d *Dir) done(file string, content bool, look func(name string) (stamp, error)) *Done {
+func (d *Dir) done(file string, content bool, look func(name string) (stamp, error)) (*Done, error) {
 	done := new(Done)
-	if !d.readState(stateOf(file), done) || done.File != file {
-		return nil
+	if usable, err := d.readState(stateOf(file), done); !usable || done.File != file {
+		return nil, err
 	}
 	is, err := look(file)
+	if err != nil && !notThere(err) {
+		return nil, err
+	}
 	if err != nil || is.bytes != done.Bytes {
-		return nil
+		return nil, nil
 	}
 	if (content || is != stamp{done.Bytes, done.ModTime, done.Version}) && !d.HasContent(done.Info) {
-		return nil
+		return nil, nil
 	}
-	if index, _ := look(indexName(file)); index != (stamp{done.IndexBytes, done.IndexModTime, done.IndexVersion}) {
-		return nil
+	index, err := look(indexName(file))
+	if err != nil && !notThere(err) {
+		return nil, err
 	}
-	return done
+	if index != (stamp{done.IndexBytes, done.IndexModTime, done.IndexVersion}) {
+		return nil, nil
+	}
+	return done, nil
 }
 
 // stateOf is the name of the file with what is known of a shard.
@@ -211,7 +225,8 @@ func (d *Dir) Remembered(source string, yield func(Input)) {
 		var reading sync.WaitGroup
 		for i, name := range batch {
 			reading.Go(func() {
-				if !d.readState(shardsDir+"/"+name, &recorded[i]) || recorded[i].Source != source {
+				usable, _ := d.readState(shardsDir+"/"+name, &recorded[i]) // one that cannot be read saves no work
+				if !usable || recorded[i].Source != source {
 					recorded[i].Inputs = nil
 				}
 			})
@@ -270,17 +285,27 @@ func (d *Dir) Reset() error {
 // maxState bounds what readState takes into memory.
 const maxState = 1 << 30
 
-func (d *Dir) readState(name string, v any) bool {
+// readState reads a state file into v. It reports false when there is none, and
+// when the one that exists cannot be used: it is no JSON of v's kind, is larger
+// than maxState, or is not a regular file. Other failures to read it are errors.
+func (d *Dir) readState(name string, v any) (bool, error) {
 	data, err := d.Read(name, maxState)
-	return err == nil && json.Unmarshal(data, v) == nil
+	if notThere(err) || errors.Is(err, errNotRegular) || errors.Is(err, errTooLarge) {
+		return false, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	return json.Unmarshal(data, v) == nil, nil
 }
 
 // PutState writes a state file of the caller's own under .tfrec.
 func (d *Dir) PutState(name string, v any) error { return d.putState(StateDir+"/"+name, v) }
 
 // State reads a state file of the caller's own into v. It reports false when
-// there is none that can be used.
-func (d *Dir) State(name string, v any) bool { return d.readState(StateDir+"/"+name, v) }
+// there is none that can be used: one that is damaged counts as none. An error
+// says that the file could not be read.
+func (d *Dir) State(name string, v any) (bool, error) { return d.readState(StateDir+"/"+name, v) }
 
 func (d *Dir) putState(name string, v any) error {
 	data, err := json.Marshal(v)

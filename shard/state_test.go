@@ -2,10 +2,49 @@ package shard
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 )
+
+// has reports whether a directory holds a file of that name.
+func has(t *testing.T, dir, name string) bool {
+	t.Helper()
+	is, err := ViewDir(dir).Exists(name)
+	check(t, err)
+	return is
+}
+
+// A state that cannot be read is an error wherever one that is not there is none:
+// a run that took the one for the other would forget a journal.
+func TestUnreadableStateIsAnError(t *testing.T) {
+	inBothPlaces(t, func(t *testing.T, s site) {
+		d := open(t, s)
+		check(t, d.PutRun(&Run{}))
+		check(t, d.PutState("x.json", 7))
+		check(t, d.PutState(filepath.Base(journalFile), &journal{}))
+		check(t, d.PutState(filepath.Base(renamesFile), []rename{{"a", "b"}}))
+		var got int
+		asks := map[string]func() error{
+			"State":         func() error { _, err := d.State("x.json", &got); return err },
+			"Run":           func() error { _, err := d.Run(); return err },
+			"finished":      func() error { _, err := d.finished(); return err },
+			"appendJournal": func() error { _, err := d.appendJournal(); return err },
+			"finishRenames": func() error { return finishRenames(d) },
+			"AllDone":       func() error { _, err := d.AllDone(t.Context(), []string{"a"}, false); return err },
+		}
+		for name, ask := range asks {
+			attempt = func(string) error { return syscall.EIO }
+			err := ask()
+			attempt = nil
+			if !errors.Is(err, syscall.EIO) {
+				t.Errorf("%s of what cannot be read: %v, want EIO", name, err)
+			}
+		}
+	})
+}
 
 // State that is no file of a reasonable size is none: it is never read into
 // memory, nor waited for.
@@ -15,17 +54,17 @@ func TestStateIsBounded(t *testing.T) {
 	defer dir.Close()
 	check(t, dir.PutState("x.json", 7))
 	var got int
-	if !dir.State("x.json", &got) || got != 7 {
-		t.Fatal(got)
+	if usable, err := dir.State("x.json", &got); !usable || err != nil || got != 7 {
+		t.Fatal(got, err)
 	}
 	path := dir.join(StateDir + "/x.json")
 	check(t, os.Truncate(path, maxState+1)) // of holes
-	if dir.State("x.json", &got) {
-		t.Error("read")
+	if usable, err := dir.State("x.json", &got); usable || err != nil {
+		t.Error("read", err)
 	}
 	check(t, os.Remove(path))
 	check(t, os.Mkdir(path, 0o755))
-	if dir.State("x.json", &got) {
-		t.Error("read a folder")
+	if usable, err := dir.State("x.json", &got); usable || err != nil {
+		t.Error("read a directory", err)
 	}
 }

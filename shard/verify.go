@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"sync"
 	"sync/atomic"
+	"syscall"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -254,4 +255,7 @@ func setFault(path string, part tfrecord.Part, format string, args ...any) Fault
 }
 
 // notThere reports whether err says that a file is missing.
-func notThere(err error) bool { return errors.Is(err, fs.ErrNotExist) }
+func notThere(err error) bool {
+	// Below what is not a directory nothing has a name.
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
+}
