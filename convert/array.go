@@ -37,7 +37,7 @@ func (t *Task) check() error {
 func (r *run) mine(job int) bool { return r.Task == nil || job%r.Task.Count == r.Task.Index }
 
 // planFile is where the plan of an array job lies until it is finalized.
-const planFile = shard.StateDir + "/plan.json"
+const planFile = shard.ArrayPlanFile
 
 // maxPlan bounds what readPlan takes into memory.
 const maxPlan = 1 << 30
@@ -169,6 +169,7 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
+	r.stageOver(before)
 	if err := r.keepWhatIsUpToDate(ctx, before); err != nil {
 		return nil, err
 	}
@@ -224,7 +225,7 @@ func (r *run) stillPlanned() error {
 }
 
 // begin writes this run's plan unless that was done already, and removes the
-// manifest of a finished set when shards are to be made.
+// manifest of a finished set in a store when shards are to be made.
 func (r *run) begin(before *previous, makes bool) error {
 	planned, err := r.underWay()
 	if err != nil {
@@ -234,8 +235,10 @@ func (r *run) begin(before *previous, makes bool) error {
 		if !makes && before != nil && before.manifest != nil {
 			return nil // the finished set has this task's shards already
 		}
-		if err := r.announce(before, true); err != nil {
-			return err
+		if r.stage == nil {
+			if err := r.announce(before, true); err != nil {
+				return err
+			}
 		}
 		data, err := json.Marshal(r.plan)
 		if err != nil {

@@ -143,7 +143,7 @@ func (b *belt) pass() error {
 			return err
 		}
 		defer dir.Close()
-		r.dir = dir
+		r.open(dir)
 		if err := r.stillPlanned(); err != nil { // nobody can change it now
 			return err
 		}
@@ -168,7 +168,7 @@ func (b *belt) pass() error {
 				return
 			}
 			// Somebody else may have made it.
-			done, err := r.upToDate(b.ctx, o.job, r.dir.Done(r.jobs[o.job].name.String(), r.HashInputs), shard.Info{})
+			done, err := r.made(b.ctx, o.job)
 			if done != nil {
 				b.answer(o.job, done, nil)
 				continue

@@ -211,10 +211,6 @@ func (o *CSVOptions) complete() error {
 // them but in the identity of the rows: an input that changes makes a set out
 // of date, not one with other options.
 func (o *CSVOptions) effective(s *csvSource) map[string]any {
-	shards := map[string]int{}
-	for _, j := range s.planned {
-		shards[j.name.Split] = j.name.Count
-	}
 	delimiter := "auto"
 	if o.Delimiter != 0 {
 		delimiter = string(rune(o.Delimiter))
@@ -224,11 +220,13 @@ func (o *CSVOptions) effective(s *csvSource) map[string]any {
 		types = append(types, name+"="+string(t))
 	}
 	slices.Sort(types)
-	return map[string]any{
-		"source": "csv", "splits": shard.FormatSplits(o.splits()), optionShards: shards, optionAuto: o.Shards == 0,
+	m := map[string]any{
+		"source": "csv", optionSplits: shard.FormatSplits(o.splits()),
 		"compression": compressionName(o.Compression), "limit": o.Limit, "seed": o.Seed,
 		"delimiter": delimiter, "no_header": o.NoHeader, "columns": o.Columns, "column": types,
 		"na": o.Missing, "na_values": o.MissingValues, "vector": o.Vectors, "label": o.Label, "vocab": o.Vocab,
 		"label_offset": o.LabelOffset, "key": o.Key, "shuffle": o.Shuffle, "even": o.Even && o.Shuffle,
 	}
+	o.setShards(m, s.planned)
+	return m
 }

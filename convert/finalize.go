@@ -82,18 +82,16 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 	for i, s := range plan.Shards {
 		files[i] = s.File
 	}
-	all, err := dir.AllDone(ctx, files, false)
+	r.stageOver(before)
+	staged, placed, err := r.allDone(ctx, files, false)
 	if err != nil {
 		return nil, err
 	}
 	var missing []string
 	for i, s := range plan.Shards {
-		done := all[i]
-		if done == nil || done.Plan != plan.id() {
+		if r.done[i], r.inPlace[i] = r.planned(staged[i], placed[i]); r.done[i] == nil {
 			missing = append(missing, s.File)
-			continue
 		}
-		r.done[i] = done
 	}
 	if missing != nil {
 		return nil, &MissingShardsError{Dir: out, Missing: missing, Planned: len(plan.Shards)}
@@ -103,6 +101,18 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 		err = dir.PutState(leftOutFile, leftOut{sum.Fingerprint, sum.Filtered, sum.SkippedFiles})
 	}
 	return sum, err
+}
+
+// planned returns what is known of a shard of the plan, staged or in place; nil when
+// neither is of this plan.
+func (r *run) planned(staged, placed *shard.Done) (done *shard.Done, inPlace bool) {
+	switch {
+	case staged != nil && staged.Plan == r.plan.id():
+		return staged, false
+	case placed != nil && placed.Plan == r.plan.id():
+		return placed, true
+	}
+	return nil, false
 }
 
 // leftOut is what no manifest tells of a finalized set, and a second finalize
@@ -139,7 +149,7 @@ func (p *arrayPlan) run(dir *shard.Dir, o FinalizeOptions) (*run, error) {
 	}
 	described := shard.Manifest{Labels: p.Labels, Features: p.Features, Supervised: p.Supervised}
 	r := emptyRun(options, jobs, described, p.Options, codecs{p.Decoder, p.Encoder})
-	r.dir, r.skipped, r.began = dir, p.Skipped, time.Now()
+	r.dir, r.plan, r.skipped, r.began = dir, p, p.Skipped, time.Now()
 	return r, nil
 }
 

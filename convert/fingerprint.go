@@ -43,7 +43,7 @@ func (r *run) shardFingerprint(file string) fingerprint {
 func optionBytes(options map[string]json.RawMessage) []byte {
 	names := make([]string, 0, len(options))
 	for name := range options {
-		if name != optionShards && name != optionAuto {
+		if name != optionShards && name != optionAuto && name != optionGiven {
 			names = append(names, name)
 		}
 	}

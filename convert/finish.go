@@ -2,6 +2,7 @@ package convert
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -31,19 +32,24 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	if ledger != nil && !r.dir.Holds(shard.LedgerFile, ledger) {
+	if r.stage == nil && ledger != nil && !r.dir.Holds(shard.LedgerFile, ledger) {
 		if err := r.announce(before, true); err != nil {
 			return nil, err
 		}
 	}
 	if !r.MaxErrors.bears(sum.Errors, sum.Samples) || sum.Records == 0 && sum.Errors > 0 {
 		sum.Status = Failed
-		if !r.dir.Holds(shard.LedgerFile, ledger) {
-			if err := r.dir.Put(shard.LedgerFile, ledger); err != nil {
+		name := shard.LedgerFile
+		if r.stage != nil {
+			name = failedLedger // the set keeps its own
+		}
+		if !r.dir.Holds(name, ledger) {
+			if err := r.dir.Put(name, ledger); err != nil {
 				return nil, err
 			}
 		}
-		return nil, &BadSamplesError{Summary: sum, Samples: bad, Ledger: storage.Join(r.dir.Path(), shard.LedgerFile)}
+		sum.Ledger = storage.Join(r.dir.Path(), name)
+		return nil, &BadSamplesError{Summary: sum, Samples: bad, Ledger: sum.Ledger}
 	}
 	if sum.Records == 0 {
 		return nil, fmt.Errorf("%s: options leave out all of %d samples: nothing to write a manifest for", r.dir.Path(), sum.Samples)
@@ -52,7 +58,11 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	changed, err := r.place(before, files)
+	place := r.place
+	if r.stage != nil {
+		place = r.replace
+	}
+	changed, err := place(before, files)
 	if err == nil {
 		err = r.dir.Remove(planFile) // of an array job: there is nothing left of it to do
 	}
@@ -131,11 +141,64 @@ func (r *run) place(before *previous, files []file) (changed bool, err error) {
 	if !changed {
 		return false, nil
 	}
+	return true, r.dir.Forget(r.shards())
+}
+
+// failedLedger lists what made an update of a set fail, whose own ledger stays.
+const failedLedger = shard.StateDir + "/" + shard.LedgerFile
+
+// replace puts the new version of a set in the place of the one that is whole, in one
+// step, and reports whether anything changed.
+func (r *run) replace(_ *previous, files []file) (changed bool, err error) {
+	var staged []string
+	for i, j := range r.jobs {
+		if !r.inPlace[i] {
+			staged = append(staged, j.name.String())
+		}
+	}
+	names := r.files()
+	var renewed []file
+	for _, f := range files {
+		if f.data == nil {
+			continue
+		}
+		names = append(names, f.name)
+		if f.name == shard.ManifestFile || !r.dir.Holds(f.name, f.data) {
+			renewed = append(renewed, f)
+		}
+	}
+	stale, err := r.before.stale(r.dir, names)
+	if err != nil {
+		return false, err
+	}
+	if len(staged)+len(stale) == 0 && len(renewed) == 1 && r.dir.Holds(shard.ManifestFile, renewed[0].data) {
+		return false, errors.Join(r.dir.Remove(failedLedger), r.dir.ClearStage())
+	}
+	var put []string
+	for _, f := range renewed {
+		if err := r.stage.Put(f.name, f.data); err != nil {
+			return false, err
+		}
+		put = append(put, f.name)
+	}
+	ledger := files[0].data != nil // metadata puts it first
+	if err := r.stage.PutRun(r.intent(ledger)); err != nil {
+		return false, err
+	}
+	put = slices.Insert(put, 0, shard.RunFile)
+	if err := r.dir.PutStaged(staged, put, append(stale, failedLedger)); err != nil {
+		return true, err
+	}
+	return true, r.dir.Forget(r.shards())
+}
+
+// shards names all shards of the set.
+func (r *run) shards() []string {
 	shards := make([]string, len(r.jobs))
 	for i, j := range r.jobs {
 		shards[i] = j.name.String()
 	}
-	return true, r.dir.Forget(shards)
+	return shards
 }
 
 // bad returns the ledger: every sample that could not be used, by key.

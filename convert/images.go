@@ -258,18 +258,15 @@ func (o *ImageOptions) encoder(codec *augment.Codec) string {
 
 // effective returns the options that the bytes depend on, by flag name.
 func (o *ImageOptions) effective(s *imageSource) map[string]any {
-	shards := map[string]int{}
-	for _, j := range s.planned {
-		shards[j.name.Split] = j.name.Count
-	}
 	m := map[string]any{
-		"source": "images", "splits": s.splitsBy, optionShards: shards, optionAuto: o.Shards == 0, "even": o.Even,
+		"source": "images", optionSplits: s.splitsBy, "even": o.Even,
 		"compression": compressionName(o.Compression), "limit": o.Limit,
 		"labels": labelMode(o), "label_offset": o.LabelOffset, "rename": o.Rename,
 		"include": sorted(o.Include), "exclude": sorted(o.Exclude), "follow_symlinks": o.FollowSymlinks,
 		"encode": o.Encode, "channels": o.Channels, "min_size": o.MinSize, "max_aspect": o.MaxAspect,
 		"max_pixels": o.MaxPixels, "background": o.Background, "no_check": o.NoCheck, "seed": o.Seed,
 	}
+	o.setShards(m, s.planned)
 	if o.resizes() {
 		m["resize"], m["filter"] = sizeText(o.Resize), o.Resize.Filter.String()
 		if o.Resize.Square == 0 {

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"slices"
 	"sync"
+	"syscall"
 
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -171,11 +172,24 @@ func (s *imageSource) readStored(ctx context.Context, pic *picture, buf []byte) 
 	return storage.ReadListed(ctx, s.path(pic), storage.Object{Size: pic.size, Version: pic.version}, buf)
 }
 
-// endsRun reports whether a picture could not be read for a reason that is not its
-// own: that the store does not answer any more, or that the object is not the one
-// that was planned with. To leave such pictures out would make another set.
+// endsRun reports whether an image could not be read for a reason that is not its own:
+// an I/O error, a missing permission, an object that is not the one that was planned
+// with. To leave such images out would make another set in silence.
 func (s *imageSource) endsRun(err error) bool {
-	return s.stored && !errors.Is(err, errSize) && !errors.Is(err, fs.ErrPermission)
+	if errors.Is(err, errSize) {
+		return false
+	}
+	if s.stored {
+		return true
+	}
+	// What was listed and is not there, or is a link that leads nowhere, is a bad sample.
+	var system *fs.PathError
+	return errors.As(err, &system) && !leadsNowhere(err)
+}
+
+// leadsNowhere reports whether there is nothing at a path.
+func leadsNowhere(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }
 
 // jobPictures are the pictures of jobs in order, without those that the listing

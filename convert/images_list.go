@@ -127,6 +127,9 @@ func (w *walker) walk(dir, below string) error {
 				continue
 			}
 			st, err := os.Stat(full)
+			if err != nil && !leadsNowhere(err) {
+				return fmt.Errorf("list source: %w", err)
+			}
 			if err != nil {
 				// It leads nowhere: a picture that cannot be read, if it is one.
 				if isPicture(e.Name()) && w.wanted(rel) {

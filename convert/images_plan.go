@@ -98,7 +98,7 @@ func limit(pictures []picture, n int64, h hasher) []picture {
 // splits returns the names of the splits, and which one a picture is in.
 func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 	if len(l.splits) > 0 {
-		s.splitsBy = "folders"
+		s.splitsBy = splitsByFolders
 		return l.splits, func(p int) int { return slices.Index(l.splits, s.pictures[p].split) }
 	}
 	shares := s.o.splits()

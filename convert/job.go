@@ -103,11 +103,12 @@ func (o *Options) begin(ctx context.Context, out string, began time.Time, s *sur
 		err = closing
 	}
 	if err == nil {
-		r.dir, err = shard.OpenDir(ctx, out, shard.DirOptions{Join: true, Note: o.Note})
+		dir, err = shard.OpenDir(ctx, out, shard.DirOptions{Join: true, Note: o.Note})
 	}
 	if err != nil {
 		return nil, err
 	}
+	r.open(dir)
 	j := &Job{belt: newBelt(r, s.close), before: before, todo: r.todo()}
 	if len(j.todo) > 0 {
 		if err := r.stillPlanned(); err != nil {
@@ -143,7 +144,7 @@ func (r *run) beginJob(ctx context.Context, before *previous) (*previous, error)
 		return nil, err
 	}
 	r.source.remember()
-	if err := r.dir.Sweep(); err != nil { // what a killed run left
+	if err := r.sweep(); err != nil { // what a killed run left
 		return nil, err
 	}
 	return before, r.begin(before, len(r.todo()) > 0)
@@ -165,6 +166,7 @@ func (o *Options) join(ctx context.Context, out string, s *survey) (_ *Job, err 
 	if err != nil {
 		return nil, err
 	}
+	r.stageOver(before)
 	r.plan = r.makePlan()
 	planned, err := r.underWay()
 	if err != nil {
@@ -256,14 +258,17 @@ func (j *Job) byOthers(ctx context.Context) (map[int]*shard.Done, error) {
 			numbers, files = append(numbers, i), append(files, r.jobs[i].name.String())
 		}
 	}
-	all, err := r.dir.AllDone(ctx, files, false)
+	staged, placed, err := r.allDone(ctx, files, false)
+	if err != nil {
+		return nil, err
+	}
 	made := map[int]*shard.Done{}
-	for n, done := range all {
-		if done != nil && done.Plan == r.plan.id() {
-			made[numbers[n]] = done
+	for n, i := range numbers {
+		if done, inPlace := r.planned(staged[n], placed[n]); done != nil {
+			made[i], r.inPlace[i] = done, inPlace
 		}
 	}
-	return made, err
+	return made, nil
 }
 
 // madeHere is how many shards this process has made, once the belt has stopped.
@@ -288,7 +293,7 @@ func (j *Job) finish(ctx context.Context) (*Summary, error) {
 	if err != nil {
 		return nil, err
 	}
-	r.dir = dir // Close closes it
+	r.open(dir) // Close closes it
 	if len(j.todo) > 0 {
 		if err := r.stillPlanned(); err != nil {
 			return nil, err

@@ -39,6 +39,9 @@ type Options struct {
 	// Shards in each split. 0 chooses: about 128 MiB a shard, at least
 	// min(16, samples/64) and one.
 	Shards int
+	// Command is the command line that asks for the run, if any: those who find the set
+	// unfinished are told it.
+	Command string
 	// ShardsLike are the numbers of shards of another set, by split, which are
 	// kept where Shards chooses and they are within a factor of two.
 	ShardsLike map[string]int

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/storage"
@@ -90,13 +91,50 @@ func (o *Options) existingShards(p *previous, split string) int {
 	return counts[split]
 }
 
-// The options that runs into one folder may differ in: the number of shards of
-// each split where --shards auto chose it both times, and whether it did where
-// the number is given now and is the same.
+// The options that say how many shards there are. What was asked for is an option: none,
+// which leaves the number to tfrec, or a number. How many shards each split has follows
+// from that and from the input, which may grow.
 const (
-	optionShards = "shards"
-	optionAuto   = "shards_auto"
+	optionShards = "shards"       // of each split
+	optionAuto   = "shards_auto"  // whether tfrec chose the numbers
+	optionGiven  = "shards_given" // the number that was asked for otherwise
 )
+
+// optionSplits says how samples are divided; splitsByFolders is its value when the
+// directories of the source do that, as they do when no shares were asked for.
+const (
+	optionSplits    = "splits"
+	splitsByFolders = "folders"
+)
+
+// setShards fills in the options that say how many shards there are.
+func (o *Options) setShards(m map[string]any, jobs []job) {
+	shards := map[string]int{}
+	for _, j := range jobs {
+		shards[j.name.Split] = j.name.Count
+	}
+	m[optionShards], m[optionAuto] = shards, o.Shards == 0
+	if o.Shards > 0 {
+		m[optionGiven] = o.Shards
+	}
+}
+
+// sameAsked reports whether two runs were asked for the same where the effective
+// option may differ because the input does.
+func (r *run) sameAsked(p *previous, name string) bool {
+	switch name {
+	case optionAuto, optionGiven:
+		return true // they matter where the numbers of shards differ
+	case optionShards:
+		wasAuto := compact(p.options[optionAuto]) == "true"
+		was, now := p.options[optionGiven], r.options[optionGiven]
+		return r.Shards == 0 && wasAuto || was != nil && compact(was) == compact(now)
+	case optionSplits:
+		unasked := []string{strconv.Quote(splitsByFolders), strconv.Quote(shard.FormatSplits((&Options{}).splits()))}
+		return slices.Contains(unasked, compact(p.options[name])) && slices.Contains(unasked, compact(r.options[name]))
+	}
+	return false
+}
 
 // difference names the first thing in which this run differs from an earlier
 // one such that their shards cannot make up one set; empty when there is none.
@@ -118,7 +156,7 @@ func (r *run) difference(p *previous) string {
 	}
 	slices.Sort(names)
 	for _, name := range names {
-		if r.Shards == 0 && compact(p.options[optionAuto]) == "true" && name == optionShards || r.Shards > 0 && name == optionAuto {
+		if r.sameAsked(p, name) {
 			continue
 		}
 		was, now := compact(p.options[name]), compact(r.options[name])
@@ -223,17 +261,23 @@ func (r *run) removeOld(p *previous) error {
 // announce writes what this run intends, before it writes anything else: with
 // ledger set, a ledger too.
 func (r *run) announce(p *previous, ledger bool) error {
+	run := r.intent(ledger)
+	var err error
+	if run.Stale, err = p.stale(r.dir, run.Files); err != nil {
+		return err
+	}
+	return r.dir.PutRun(run)
+}
+
+// intent is what this run writes, with a ledger or without.
+func (r *run) intent(ledger bool) *shard.Run {
 	files := r.files()
 	if ledger {
 		files = append(files, shard.LedgerFile)
 	}
-	stale, err := p.stale(r.dir, files)
-	if err != nil {
-		return err
+	return &shard.Run{
+		Name: r.Name, Options: r.options, Decoder: r.codecs.decoder, Encoder: r.codecs.encoder, Files: files, Command: r.Command,
 	}
-	return r.dir.PutRun(&shard.Run{
-		Name: r.Name, Options: r.options, Decoder: r.codecs.decoder, Encoder: r.codecs.encoder, Files: files, Stale: stale,
-	})
 }
 
 // keepWhatIsUpToDate fills in done and kept for the shards in place whose
@@ -257,33 +301,68 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 			mine, files = append(mine, i), append(files, j.name.String())
 		}
 	}
-	all, err := r.dir.AllDone(ctx, files, r.HashInputs)
+	staged, all, err := r.allDone(ctx, files, r.HashInputs)
 	if err != nil {
 		return err
 	}
 	for n, i := range mine {
-		done, err := r.upToDate(ctx, i, all[n], listed[files[n]])
+		done, inPlace, err := r.current(ctx, i, staged[n], all[n], listed[files[n]])
 		if err != nil {
 			return err
 		}
 		if done != nil {
-			r.done[i], r.kept[i] = done, true
+			r.done[i], r.kept[i], r.inPlace[i] = done, true, inPlace
 		}
 	}
 	return nil
 }
 
-// upToDate returns what is known of the shard of a job when it is in place and
-// its fingerprint is what this run would make, nil otherwise. It is given what
-// state there is, and what a manifest lists; the zero Info is for a shard that is not
-// listed.
-func (r *run) upToDate(ctx context.Context, i int, done *shard.Done, listed shard.Info) (*shard.Done, error) {
+// allDone returns what is known of shards that are staged, and of those in place.
+func (r *run) allDone(ctx context.Context, files []string, content bool) (staged, placed []*shard.Done, err error) {
+	staged = make([]*shard.Done, len(files))
+	if r.stage != nil {
+		if staged, err = r.stage.AllDone(ctx, files, content); err != nil {
+			return nil, nil, err
+		}
+	}
+	placed, err = r.dir.AllDone(ctx, files, content)
+	return staged, placed, err
+}
+
+// current returns what is known of the shard of a job that is up to date, staged or
+// else in place; nil when there is none.
+func (r *run) current(ctx context.Context, i int, staged, placed *shard.Done, listed shard.Info) (done *shard.Done, inPlace bool, err error) {
+	if staged != nil {
+		done, err = r.upToDate(ctx, r.stage, i, staged, shard.Info{})
+		if done != nil || err != nil {
+			return done, false, err
+		}
+	}
+	done, err = r.upToDate(ctx, r.dir, i, placed, listed)
+	return done, true, err
+}
+
+// made returns what is known of the shard of a job that somebody has made meanwhile;
+// nil when there is none that is up to date.
+func (r *run) made(ctx context.Context, i int) (*shard.Done, error) {
+	staged, placed, err := r.allDone(ctx, []string{r.jobs[i].name.String()}, r.HashInputs)
+	if err != nil {
+		return nil, err
+	}
+	done, _, err := r.current(ctx, i, staged[0], placed[0], shard.Info{})
+	return done, err
+}
+
+// upToDate returns what is known of the shard of a job in a directory when its
+// fingerprint is what this run would make, nil otherwise. It is given what state there
+// is, and what a manifest lists; the zero Info is for a shard that is not listed.
+func (r *run) upToDate(ctx context.Context, dir *shard.Dir, i int, done *shard.Done, listed shard.Info) (*shard.Done, error) {
 	j := r.jobs[i]
 	file := j.name.String()
 	// Without its state a shard is known by the manifest, unless it lacks
 	// samples: which those were, only the state says.
 	stateless := done == nil
-	if stateless && listed.File == file && listed.Records == j.samples && r.dir.HasContent(listed) && (!r.uncompressed() || r.dir.HasIndex(file)) {
+	if stateless && listed.File == file && listed.Records == j.samples && dir.HasContent(listed) && (!r.uncompressed() || dir.HasIndex(file)) {
 		done = &shard.Done{Info: listed, Samples: j.samples}
 	}
 	if done == nil {
@@ -302,7 +381,7 @@ func (r *run) upToDate(ctx context.Context, i int, done *shard.Done, listed shar
 	if (read || stateless || restamped) && !r.DryRun {
 		// So that the next run need not read it all again.
 		done.Source, done.Inputs, done.Plan = r.source.place(), r.source.inputs(i), r.plan.id()
-		if err := r.dir.PutDone(done); err != nil {
+		if err := dir.PutDone(done); err != nil {
 			return nil, err
 		}
 	}

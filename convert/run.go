@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -19,16 +20,22 @@ type run struct {
 	source    source // nil for a run that only finalizes
 	described shard.Manifest
 	dir       *shard.Dir
-	options   map[string]json.RawMessage // effective, as in the manifest
-	codecs    codecs
-	skipped   int64
-	jobs      []job
-	done      []*shard.Done // of each job: kept or made
-	kept      []bool
-	plan      *arrayPlan // of a task of an array job
-	began     time.Time
-	decoded   *tally // of pictures, by decoder; nil where there is but one
-	progress  *Progress
+	// stage is where shards are written when a whole set is to be replaced; nil when
+	// they get their names in dir as they finish. inPlace says of which jobs the shard
+	// in dir is kept.
+	stage    *shard.Dir
+	inPlace  []bool
+	options  map[string]json.RawMessage // effective, as in the manifest
+	codecs   codecs
+	skipped  int64
+	jobs     []job
+	done     []*shard.Done // of each job: kept or made
+	kept     []bool
+	before   *previous  // all that an earlier run named, whatever its options
+	plan     *arrayPlan // of a task of an array job
+	began    time.Time
+	decoded  *tally // of pictures, by decoder; nil where there is but one
+	progress *Progress
 }
 
 // codecs name the JPEG codecs that the bytes depend on.
@@ -57,7 +64,7 @@ func emptyRun(o *Options, jobs []job, described shard.Manifest, options map[stri
 	if r.progress == nil {
 		r.progress = new(Progress)
 	}
-	r.done, r.kept = make([]*shard.Done, len(jobs)), make([]bool, len(jobs))
+	r.done, r.kept, r.inPlace = make([]*shard.Done, len(jobs)), make([]bool, len(jobs)), make([]bool, len(jobs))
 	return r
 }
 
@@ -73,11 +80,11 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 	if r.Task != nil && !r.DryRun {
 		return r.executeTask(ctx)
 	}
-	before, err := r.reconcile(before)
+	like, err := r.reconcile(before)
 	if err != nil {
 		return nil, err
 	}
-	if err := r.keepWhatIsUpToDate(ctx, before); err != nil {
+	if err := r.keepWhatIsUpToDate(ctx, like); err != nil {
 		return nil, err
 	}
 	todo := r.todo()
@@ -85,38 +92,36 @@ func (r *run) execute(ctx context.Context, before *previous) (*Summary, error) {
 		return r.preview(ctx)
 	}
 	r.source.remember()
-	if err := r.dir.Sweep(); err != nil { // what a killed run left
+	if err := r.sweep(); err != nil { // what a killed run left
 		return nil, err
 	}
 	if len(todo) > 0 {
-		if err := r.announce(before, false); err != nil {
-			return nil, err
-		}
-		if err := r.removeManifest(before); err != nil {
+		if err := r.prepareOut(like, todo); err != nil {
 			return nil, err
 		}
 		if err := r.make(ctx, todo); err != nil {
 			return nil, err
 		}
 	}
-	sum, err := r.finish(before, len(todo) > 0)
+	sum, err := r.finish(like, len(todo) > 0)
 	if err == nil {
 		err = r.putDepfile(sum.Status)
 	}
 	return sum, err
 }
 
-// reconcile finds out whether what an earlier run left can be gone on with, and
-// returns it: nil when it was made with other options and is now removed. It refuses
-// to replace what is not to be replaced.
+// reconcile finds out whether this run can continue from what an earlier one left, and
+// returns it: nil when that was made with other options and is to be replaced. A set
+// that is not whole is then removed. It refuses to replace what is not to be replaced.
 func (r *run) reconcile(before *previous) (*previous, error) {
 	known := before // to us: their files are not foreign
+	r.stageOver(before)
 	if before != nil {
 		if diff := r.difference(before); diff != "" {
 			if !r.Overwrite {
 				return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, another folder, or --overwrite", r.dir.Path(), diff)
 			}
-			if !r.DryRun {
+			if !r.DryRun && r.stage == nil {
 				if err := r.removeOld(before); err != nil {
 					return nil, err
 				}
@@ -125,6 +130,53 @@ func (r *run) reconcile(before *previous) (*previous, error) {
 		}
 	}
 	return before, r.refuseForeign(known)
+}
+
+// stageOver has the shards of a set that takes the place of a whole one written beside
+// it. In a store nothing can be renamed: there the manifest goes first, and its absence
+// marks the set as unfinished.
+func (r *run) stageOver(before *previous) {
+	r.before = before
+	if before != nil && before.manifest != nil && !storage.Remote(r.dir.Path()) {
+		r.stage = r.dir.Stage()
+	}
+}
+
+// open has the run use its directory again, which was given back meanwhile.
+func (r *run) open(dir *shard.Dir) {
+	r.dir = dir
+	if r.stage != nil {
+		r.stage = dir.Stage()
+	}
+}
+
+// into returns the directory that shards are written into.
+func (r *run) into() *shard.Dir {
+	if r.stage != nil {
+		return r.stage
+	}
+	return r.dir
+}
+
+// sweep removes what killed runs left half written.
+func (r *run) sweep() error {
+	if r.stage != nil {
+		if err := r.stage.Sweep(); err != nil {
+			return err
+		}
+	}
+	return r.dir.Sweep()
+}
+
+// prepareOut makes the output ready for shards that get their names there.
+func (r *run) prepareOut(before *previous, todo []int) error {
+	if r.stage != nil {
+		return r.checkRoom(todo)
+	}
+	if err := r.announce(before, false); err != nil {
+		return err
+	}
+	return r.removeManifest(before)
 }
 
 // todo returns the jobs that this run has to make and does not keep, and tells
@@ -149,8 +201,11 @@ func (r *run) todo() []int {
 	return todo
 }
 
-// removeManifest removes what would describe shards that are replaced.
+// removeManifest removes what would describe shards that are replaced in place.
 func (r *run) removeManifest(before *previous) error {
+	if r.stage != nil {
+		return nil
+	}
 	describing := []string{shard.ManifestFile}
 	if before != nil && before.files[shard.TFDSInfoFile] {
 		describing = append(describing, shard.TFDSInfoFile)

@@ -42,6 +42,8 @@ type Summary struct {
 	// Decoded are the records that this run made, by who decoded their picture; only
 	// where a backend decodes.
 	Decoded map[string]int64 `json:"decoded,omitempty"`
+	// Ledger is the path of the list of unusable samples, of a run that failed for them.
+	Ledger string `json:"ledger,omitempty"`
 	// Task is set for a task of an array job: all counts are then of its share.
 	Task *Task `json:"task,omitempty"`
 	// Plan is what would be done; only with Options.DryRun.

@@ -76,7 +76,7 @@ func (ws *writers) add(job int, p *piece) error {
 
 func (ws *writers) start(job int) error {
 	j := ws.run.jobs[job]
-	w, err := ws.run.dir.Create(j.name.String(), shard.WriterOptions{Compression: ws.run.Compression})
+	w, err := ws.run.into().Create(j.name.String(), shard.WriterOptions{Compression: ws.run.Compression})
 	if err != nil {
 		return err
 	}
@@ -126,7 +126,7 @@ func (ws *writers) put(o *openShard) error {
 		info.Fingerprint = o.fingerprint.String()
 		info.Labels = ws.run.source.labelCounts(o.labels)
 		o.done.Info = info
-		return ws.run.dir.PutDone(&o.done)
+		return ws.run.into().PutDone(&o.done)
 	})
 	if err != nil {
 		return err
@@ -142,7 +142,7 @@ func (ws *writers) twins(name string, o *openShard) *shard.Done {
 	if ws.run.plan == nil {
 		return nil
 	}
-	done := ws.run.dir.Done(name, false)
+	done := ws.run.into().Done(name, false)
 	if done == nil || done.Plan != ws.run.plan.id() || done.Fingerprint != o.fingerprint.String() {
 		return nil
 	}

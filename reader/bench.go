@@ -15,6 +15,9 @@ import (
 // as many as there are, record by record in tf.data's order, a cache and a shuffle
 // when asked for, and batches.
 type BenchOptions struct {
+	// Partial and Note are those of [Options].
+	Partial bool
+	Note    func(sentence string)
 	// Parse makes columns of the records, see [ColumnSpec].
 	Parse bool
 	// Decode makes pictures of them, as float32 from 0 to 1. Not with Parse.
@@ -41,10 +44,10 @@ type BenchOptions struct {
 // BenchResult is what [Bench] measured. Its JSON form is `tfrec bench --json`.
 type BenchResult struct {
 	// Records is how many came, in whole Passes over all that there is, and in
-	// Partial of them in one more, which the end of the time cut off.
+	// CutOff of them in one more, which the end of the time cut off.
 	Records       int64   `json:"records"`
 	Passes        int64   `json:"passes"`
-	Partial       int64   `json:"partial"`
+	CutOff        int64   `json:"cut_off"`
 	Seconds       float64 `json:"seconds"`
 	RecordsPerSec float64 `json:"records_per_s"`
 	// MBPerSec is of the records' data, uncompressed, in millions of bytes.
@@ -79,7 +82,7 @@ func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, e
 	if o.Batch < 0 || o.Shuffle < 0 || o.For < 0 {
 		return nil, fmt.Errorf("reader: Batch %d, Shuffle %d, For %v: want 0 or more of each", o.Batch, o.Shuffle, o.For)
 	}
-	set, err := OpenAll(paths, Options{Parallelism: o.Workers, Readers: o.Workers, Memory: o.Memory, BatchWithinEpoch: true})
+	set, err := OpenAll(paths, Options{Parallelism: o.Workers, Readers: o.Workers, Memory: o.Memory, BatchWithinEpoch: true, Partial: o.Partial, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +130,7 @@ func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (
 			if res.Records == 0 {
 				return nil, errors.New("reader: no record in the files")
 			}
-			res.Passes, res.Partial = res.Passes+1, 0
+			res.Passes, res.CutOff = res.Passes+1, 0
 			break
 		}
 		if err != nil {
@@ -135,17 +138,17 @@ func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (
 		}
 		n, at := look(v)
 		if epoch := int64(at.record().Epoch); epoch > res.Passes {
-			res.Passes, res.Partial = epoch, 0
+			res.Passes, res.CutOff = epoch, 0
 			if over {
 				break // this batch belongs to the next pass
 			}
 		}
 		res.Records += int64(n)
-		res.Partial += int64(n)
+		res.CutOff += int64(n)
 	}
 	elapsed := time.Since(began)
-	if pass := res.Records - res.Partial; res.Partial > 0 && res.Partial == pass/res.Passes {
-		res.Passes, res.Partial = res.Passes+1, 0
+	if pass := res.Records - res.CutOff; res.CutOff > 0 && res.CutOff == pass/res.Passes {
+		res.Passes, res.CutOff = res.Passes+1, 0
 	}
 	report := r.Report()
 	stats := report.Stages

@@ -52,9 +52,9 @@ func TestBench(t *testing.T) {
 				t.Errorf("stages %s; want %s", got, c.stages)
 			}
 			// Whole passes, and what is stated of one more.
-			if r.Passes < 1 || r.Partial < 0 || r.Partial >= c.least || r.Records != r.Passes*c.least+r.Partial ||
+			if r.Passes < 1 || r.CutOff < 0 || r.CutOff >= c.least || r.Records != r.Passes*c.least+r.CutOff ||
 				c.o.For == 0 && r.Records != c.least {
-				t.Errorf("%d records in %d passes over %d, and %d", r.Records, r.Passes, c.least, r.Partial)
+				t.Errorf("%d records in %d passes over %d, and %d", r.Records, r.Passes, c.least, r.CutOff)
 			}
 			if r.Memory.Peak <= 0 || r.Memory.Peak > r.Memory.Limit {
 				t.Errorf("memory: %+v", r.Memory)

@@ -1,6 +1,7 @@
 package reader
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -68,6 +69,12 @@ type Options struct {
 	Checksum tfrecord.Checksum
 	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
 	MaxRecord int64
+	// Partial takes what is there of sets that are not whole. Default: a set that
+	// lacks shards is an error, a *[shard.IncompleteError].
+	Partial bool
+	// Note, when not nil, is called by Open with a sentence about each set that is
+	// taken in part.
+	Note func(sentence string)
 	// SkipBad says how much damage is passed over. Default: none.
 	SkipBad SkipBad
 	// OnSkip, when not nil, is told of all that is passed over, one call at a
@@ -167,7 +174,7 @@ func OpenAll(paths []string, o Options) (*Set, error) {
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("reader: %w", err)
 	}
-	sources, err := shard.Expand(paths)
+	sources, err := shard.Expand(context.Background(), paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}

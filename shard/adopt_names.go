@@ -1,11 +1,8 @@
 package shard
 
 import (
-	"fmt"
 	"maps"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 )
@@ -36,7 +33,10 @@ func intoLots(files []string, before *Manifest, tfds *tfdsFound) (lots []lot, mi
 		bySplit[split] = append(bySplit[split], file)
 		delete(known, file)
 	}
-	missing = append(gaps(files), slices.Sorted(maps.Keys(known))...)
+	if e := incompleteByNames("", files); e != nil {
+		missing = e.Missing
+	}
+	missing = append(missing, slices.Sorted(maps.Keys(known))...)
 	slices.Sort(missing)
 	for _, split := range splitOrder(slices.Sorted(maps.Keys(bySplit)), before, tfds) {
 		lots = append(lots, lot{split, bySplit[split]})
@@ -82,41 +82,4 @@ func splitOf(file string) string {
 		}
 	}
 	return split
-}
-
-// numbered matches the names of shards that say which of how many they are.
-var numbered = regexp.MustCompile(`^(.*?)(\d{5,})-of-(\d{5,})(.*)$`)
-
-// maxGaps bounds how many missing files are named.
-const maxGaps = 100
-
-// gaps returns the files that are missing between others by their numbers.
-func gaps(files []string) (missing []string) {
-	type family struct{ head, tail, count string }
-	there := map[family]map[int]bool{}
-	for _, file := range files {
-		m := numbered.FindStringSubmatch(file)
-		if m == nil {
-			continue
-		}
-		f := family{m[1], m[4], m[3]}
-		if there[f] == nil {
-			there[f] = map[int]bool{}
-		}
-		if i, err := strconv.Atoi(m[2]); err == nil {
-			there[f][i] = true
-		}
-	}
-	for f, have := range there {
-		count, err := strconv.Atoi(f.count)
-		if err != nil {
-			continue
-		}
-		for i := 0; i < count && len(missing) < maxGaps && len(have) < count; i++ {
-			if !have[i] {
-				missing = append(missing, fmt.Sprintf("%s%05d-of-%s%s", f.head, i, f.count, f.tail))
-			}
-		}
-	}
-	return missing
 }

@@ -76,11 +76,11 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 	if !described {
 		return nil, fmt.Errorf("%s has no %s: tfrec adopt makes one for shards that others wrote; tfrec merge makes a new set", dir, ManifestFile)
 	}
-	request, err := appendRequest(dir, in, &o)
+	request, err := appendRequest(ctx, dir, in, &o)
 	if err != nil {
 		return nil, err
 	}
-	d, err := OpenDir(ctx, dir, DirOptions{})
+	d, err := openDir(ctx, dir, DirOptions{}) // a journal is completed below, and reported
 	if err != nil {
 		return nil, err
 	}
@@ -96,13 +96,13 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 
 // appendRequest identifies what is asked for, by the inputs' paths, sizes and
 // times. It refuses inputs that are no records, or of the set itself.
-func appendRequest(dir string, in []string, o *AppendOptions) (string, error) {
+func appendRequest(ctx context.Context, dir string, in []string, o *AppendOptions) (string, error) {
 	h := xxh3.New()
 	fmt.Fprintf(h, "%q %v %d %d %d\n", o.Split, o.NewLabels, o.Shards, o.ShardSize, o.RecordsPerShard)
 	if len(in) == 0 {
 		return "", nil
 	}
-	sources, err := Expand(in)
+	sources, err := Expand(ctx, in, o.expand())
 	if err != nil {
 		return "", notRecords(err)
 	}
@@ -155,12 +155,12 @@ type appending struct {
 }
 
 func (a *appending) run(ctx context.Context, in []string, request string) (*AppendReport, error) {
-	interrupted, err := a.dir.appendJournal()
+	interrupted, err := a.dir.readJournal()
 	if err != nil {
 		return nil, err
 	}
 	if interrupted != nil {
-		if err := a.dir.finishAppend(interrupted); err != nil {
+		if err := a.dir.complete(interrupted); err != nil {
 			return nil, fmt.Errorf("finish the append that was interrupted: %w", err)
 		}
 		if request == "" || request == interrupted.Request {
@@ -196,16 +196,38 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 	}
 	if err == nil {
 		j.Request = request
-		err = a.dir.beginAppend(j)
+		err = a.begin(j)
 	}
 	if err != nil {
-		return nil, errors.Join(err, a.dir.abandonAppend())
+		return nil, errors.Join(err, a.dir.abandon())
 	}
-	if err := a.dir.finishAppend(j); err != nil {
-		return nil, fmt.Errorf("%w; the set is half changed: tfrec append %s finishes it", err, a.dir.Path())
+	if err := a.dir.complete(j); err != nil {
+		return nil, fmt.Errorf("%w; the set is half changed: the next tfrec command on it completes that", err)
 	}
 	return &j.Report, nil
 }
+
+// begin decides on the append, unless something that the set does not name has one of
+// the new names.
+func (a *appending) begin(j *journal) error {
+	for _, m := range j.Moves {
+		if isMetadata(m.To) {
+			continue // replaced
+		}
+		taken, err := a.dir.Exists(m.To)
+		if err != nil {
+			return err
+		}
+		if taken {
+			return fmt.Errorf("%s is in the way, and the manifest does not name it: move it", a.dir.join(m.To))
+		}
+	}
+	return a.dir.begin(j)
+}
+
+// isMetadata reports whether a set has a file of that name whatever its shards
+// are called.
+func isMetadata(name string) bool { return filepath.Dir(name) == "." && describes(name) }
 
 // checkSet wants all files of the set to be there before any is renamed.
 func (a *appending) checkSet() error {

@@ -17,6 +17,10 @@ import (
 // DiffOptions says how Diff compares. The zero value compares record by record,
 // in order.
 type DiffOptions struct {
+	// Partial takes what is there of sets that are not whole, and Note is told of
+	// each (see [ExpandOptions]).
+	Partial bool
+	Note    func(sentence string)
 	// Unordered compares what records there are and how many of each, wherever
 	// they lie.
 	Unordered bool
@@ -112,11 +116,11 @@ func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) 
 	d := &difference{o: &o, report: &DiffReport{
 		Features: map[string]int64{}, Differences: []Difference{}, Described: []Described{}, Faults: []Fault{},
 	}}
-	ro := ReshapeOptions{Memory: o.Memory, Workers: o.Workers, MaxRecord: o.MaxRecord}
+	ro := ReshapeOptions{Partial: o.Partial, Note: o.Note, Memory: o.Memory, Workers: o.Workers, MaxRecord: o.MaxRecord}
 	err := ro.check()
 	for i, path := range []string{a, b} {
 		if err == nil {
-			d.sides[i], err = openInputs([]string{path}, &ro)
+			d.sides[i], err = openInputs(ctx, []string{path}, &ro)
 		}
 	}
 	if err != nil {

@@ -107,7 +107,33 @@ type DirOptions struct {
 // this process's until Close. Path may be the URL of a folder in an object store;
 // what is read and written there is given up when ctx is done. It returns an error
 // that unwraps to ErrBusy when another process has it.
+//
+// A change of the set there that another process began and did not complete is
+// completed first.
 func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
+	if o.Join {
+		if _, err := settle(ctx, path); err != nil { // which takes a lock of its own
+			return nil, err
+		}
+	}
+	d, err := openDir(ctx, path, o)
+	if err != nil || o.Join || storage.Remote(path) {
+		return d, err
+	}
+	j, err := d.readJournal()
+	if err == nil && j != nil {
+		if err = d.complete(j); err == nil && o.Note != nil {
+			o.Note(fmt.Sprintf("completed a change of %s that was interrupted", path))
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// openDir is OpenDir for those who complete changes themselves.
+func openDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 	if storage.Remote(path) {
 		at, err := openStore(ctx, path, o)
 		if err != nil {

@@ -168,7 +168,7 @@ func TestCleanTellsAndRemoves(t *testing.T) {
 	if left := uploads(store); !slices.Equal(left, []string{"set/foreign-upload"}) {
 		t.Errorf("uploads that are left: %q", left)
 	}
-	if names := store.Names(); !slices.Equal(names, []string{"set/" + runFile, "set/foreign"}) {
+	if names := store.Names(); !slices.Equal(names, []string{"set/" + RunFile, "set/foreign"}) {
 		t.Errorf("objects that are left: %q", names)
 	}
 }

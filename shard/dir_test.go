@@ -275,7 +275,7 @@ func TestUselessStateIsNoError(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
 		for _, data := range []string{"", "{", "null", `{"format":"tfrec.run","version":99}`, `{"format":"other"}`} {
-			s.put(runFile, []byte(data))
+			s.put(RunFile, []byte(data))
 			if r, err := d.Run(); r != nil || err != nil {
 				t.Errorf("%q was read as %+v, %v", data, r, err)
 			}

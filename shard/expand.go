@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -19,14 +20,26 @@ import (
 // empty folder, or a glob that matches nothing.
 var ErrNoRecords = errors.New("no TFRecord files")
 
-// Set is a finished set at rest: a manifest and the folder that it lies in.
+// Set is a finished set at rest: a manifest and the directory that it is in.
 type Set struct {
 	Dir string
 	*Manifest
+	// Partial says that the directory lacks shards of the set. Manifest then has
+	// those that are there, unlike the manifest file.
+	Partial bool
+
+	// old are the files that a living process is replacing: the set is what was
+	// there before, and they are in oldDir.
+	old map[string]bool
 }
 
-// Path returns the path of one of the set's files, named relative to its folder.
-func (s *Set) Path(name string) string { return storage.Join(s.Dir, name) }
+// Path returns the path of one of the set's files, named relative to its directory.
+func (s *Set) Path(name string) string {
+	if s.old[name] {
+		name = oldDir + "/" + name
+	}
+	return storage.Join(s.Dir, name)
+}
 
 // shards returns what the manifest names, in its order.
 func (s *Set) shards() []Source {
@@ -65,21 +78,45 @@ type Source struct {
 //     match, each of them as above.
 //
 // A path that is not there unwraps to fs.ErrNotExist, one without any record
-// file to ErrNoRecords. A set that an Append has begun to change is an error.
-func Expand(paths []string) ([]Source, error) {
-	var e expander
+// file to ErrNoRecords.
+//
+// A directory and a manifest stand for a set, which must be whole: when shards are not
+// there that its manifest, the names of its shards or the state of a run call for, the
+// error is an *IncompleteError, unless ExpandOptions.Partial is set. Files and globs
+// that match files stand for themselves.
+//
+// A change of the set that a process began and did not complete is completed first,
+// under the lock of the directory. While a living process is at it, the set is what it
+// was before.
+func Expand(ctx context.Context, paths []string, o ExpandOptions) ([]Source, error) {
+	e := expander{ctx: ctx, o: o}
 	if err := e.add(paths); err != nil {
 		return nil, err
 	}
 	return e.sources, nil
 }
 
+// ExpandOptions say how paths are expanded. The zero value wants whole sets.
+type ExpandOptions struct {
+	// Partial takes what is there of sets that lack shards, or whose run has not
+	// completed.
+	Partial bool
+	// Note, when not nil, is called with a sentence for each set that is taken in part.
+	Note func(sentence string)
+}
+
 // expander collects what paths stand for.
 type expander struct {
+	ctx     context.Context
+	o       ExpandOptions
 	sources []Source
 	sets    []*Set // those of which all shards were asked for
+	partial bool   // some set was taken in part
+	// incomplete, when not nil, takes what is missing of sets, which are then taken
+	// in part.
+	incomplete func(*IncompleteError)
 	// badManifest, when not nil, takes the error of a manifest that cannot be
-	// used; what lies beside it is then taken as a folder without one.
+	// used; what lies beside it is then taken as a directory without one.
 	badManifest func(path string, err error)
 
 	beside map[string]map[string]Source // shards by folder and name, of manifests beside lone files
@@ -116,47 +153,179 @@ func (e *expander) addPath(path string) error {
 }
 
 func (e *expander) addManifest(path string) error {
-	m, err := ReadManifest(path)
-	switch {
-	case err == nil:
-		return e.addSet(&Set{Dir: storage.Dir(path), Manifest: m}, path)
-	case foreign(path):
-		return err
+	if storage.Base(path) == ManifestFile {
+		set, err := openSet(e.ctx, storage.Dir(path))
+		if err != nil || set != nil {
+			return e.addOpened(set, path, err)
+		}
 	}
-	return e.withoutManifest(path, err)
+	m, err := ReadManifest(path)
+	if err == nil {
+		return e.addSet(&Set{Dir: storage.Dir(path), Manifest: m}, path)
+	}
+	return e.addOpened(nil, path, err)
 }
 
 func (e *expander) addDir(dir string) error {
 	path := storage.Join(dir, ManifestFile)
-	m, err := ReadManifest(path)
+	set, err := openSet(e.ctx, dir)
 	switch {
-	case err == nil:
-		return e.addSet(&Set{Dir: dir, Manifest: m}, path)
-	case notThere(err), foreign(path):
+	case err != nil && foreign(path):
 		return e.addLoose(dir)
+	case set == nil && err == nil:
+		return e.addUnfinished(dir)
 	}
-	return e.withoutManifest(path, err)
+	return e.addOpened(set, path, err)
 }
 
-// withoutManifest goes on with what lies beside a manifest that cannot be
-// used, when that is wanted.
-func (e *expander) withoutManifest(path string, err error) error {
-	if e.badManifest == nil {
+// addOpened adds a set with its manifest, or does what is to be done about one that
+// cannot be used.
+func (e *expander) addOpened(set *Set, path string, err error) error {
+	switch {
+	case err == nil:
+		return e.addSet(set, path)
+	case e.badManifest == nil, foreign(path), cannotRead(err):
 		return err
 	}
 	e.badManifest(path, err)
 	return e.addLoose(storage.Dir(path))
 }
 
-func (e *expander) addSet(set *Set, path string) error {
-	shards := set.shards()
-	if len(shards) == 0 {
-		return fmt.Errorf("%s: %w: it names no shards", path, ErrNoRecords)
+// cannotRead reports whether err says that something could not be read, or is not
+// ready to be, and nothing of what is in it.
+func cannotRead(err error) bool {
+	var system *fs.PathError
+	return errors.As(err, &system) || errors.Is(err, ErrBusy) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// openSet opens the set in a directory; nil when it has no manifest.
+func openSet(ctx context.Context, dir string) (*Set, error) {
+	const wait = 20 * time.Millisecond
+	for deadline := time.Now().Add(30 * time.Second); ; {
+		alive, err := settle(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		set := &Set{Dir: dir}
+		if alive {
+			if err := set.readOld(); err != nil {
+				return nil, err
+			}
+		}
+		if !alive || set.Manifest == nil {
+			set.old = nil
+			set.Manifest, err = ReadManifest(storage.Join(dir, ManifestFile))
+		}
+		begun, failed := ViewDir(dir).Exists(journalFile)
+		switch {
+		case failed != nil:
+			return nil, failed
+		case begun && set.old == nil: // begun meanwhile, or there are no links to the old files
+			if time.Now().After(deadline) {
+				return nil, fmt.Errorf("%s: %w", dir, ErrBusy)
+			}
+			select {
+			case <-ctx.Done():
+				return nil, context.Cause(ctx)
+			case <-time.After(wait):
+			}
+			continue
+		case notThere(err):
+			return nil, nil
+		case err != nil:
+			return nil, err
+		}
+		return set, nil
 	}
-	if err := ViewDir(set.Dir).checkAppended(); err != nil {
+}
+
+// readOld makes s the set that a living process is replacing, if there are links to
+// its files.
+func (s *Set) readOld() error {
+	m, err := ReadManifest(storage.Join(s.Dir, oldDir+"/"+ManifestFile))
+	if notThere(err) {
+		return nil
+	}
+	if err != nil {
 		return err
 	}
-	e.sources = append(e.sources, shards...)
+	s.Manifest, s.old = m, map[string]bool{}
+	d := ViewDir(s.Dir)
+	for _, sub := range []string{"", IndexDir + "/"} {
+		names, err := d.at.list(oldDir + "/" + sub)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			s.old[sub+name] = true
+		}
+	}
+	return nil
+}
+
+// addUnfinished adds the record files of a directory without a manifest, if they are
+// all that a run is to write, and all that their names count.
+func (e *expander) addUnfinished(dir string) error {
+	missing, err := ViewDir(dir).unfinished()
+	if err != nil {
+		return err
+	}
+	before := len(e.sources)
+	err = e.addLoose(dir)
+	if missing == nil && err == nil {
+		var names []string
+		for _, s := range e.sources[before:] {
+			names = append(names, storage.Base(s.Path))
+		}
+		missing = incompleteByNames(dir, names)
+	}
+	if missing != nil {
+		if refused := e.lacks(missing); refused != nil {
+			return refused
+		}
+		if e.incomplete != nil && errors.Is(err, ErrNoRecords) {
+			return nil // all of the shards are among what is missing
+		}
+	}
+	return err
+}
+
+// lacks refuses a set that is not whole, unless a part will do.
+func (e *expander) lacks(missing *IncompleteError) error {
+	switch {
+	case e.o.Partial:
+		if e.o.Note != nil {
+			e.o.Note(missing.taken())
+		}
+	case e.incomplete != nil:
+		e.incomplete(missing)
+	default:
+		return missing
+	}
+	e.partial = true
+	return nil
+}
+
+func (e *expander) addSet(set *Set, path string) error {
+	if len(set.shards()) == 0 {
+		return fmt.Errorf("%s: %w: it names no shards", path, ErrNoRecords)
+	}
+	if e.incomplete == nil || e.o.Partial { // Verify, which collects what is missing, looks at each shard
+		missing, there, err := set.lacks()
+		if err != nil {
+			return err
+		}
+		if missing != nil {
+			if err := e.lacks(missing); err != nil {
+				return err
+			}
+			if len(there) == 0 {
+				return fmt.Errorf("%s: %w: none of the %d shards that it names is there", path, ErrNoRecords, missing.Shards)
+			}
+			set.Manifest, set.Partial = set.Manifest.only(there), true
+		}
+	}
+	e.sources = append(e.sources, set.shards()...)
 	e.sets = append(e.sets, set)
 	return nil
 }

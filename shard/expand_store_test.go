@@ -46,7 +46,7 @@ func TestExpandInAStore(t *testing.T) {
 		lists.Store(0)
 		others.Store(0)
 		before := heapInUse()
-		sources, err := Expand([]string{path})
+		sources, err := Expand(t.Context(), []string{path}, ExpandOptions{})
 		if err != nil || len(sources) != want {
 			t.Errorf("%s: %d files, %v, want %d", path, len(sources), err, want)
 		}

@@ -50,7 +50,7 @@ func madeSet(t testing.TB, n, shards int, labels []string, build func(i int, b *
 // their order; all splits for "".
 func idsOf(t testing.TB, path, split, key string) []int64 {
 	t.Helper()
-	sources, err := Expand([]string{path})
+	sources, err := Expand(t.Context(), []string{path}, ExpandOptions{})
 	check(t, err)
 	var ids []int64
 	var e tfrecord.Example

@@ -12,6 +12,10 @@ import (
 // InspectOptions says how far Inspect looks. Memory is bounded by the limits
 // times the workers, never by the data.
 type InspectOptions struct {
+	// Partial takes what is there of sets that are not whole, and Note is told of
+	// each (see [ExpandOptions]).
+	Partial bool
+	Note    func(sentence string)
 	// Workers is how many files are read at a time. Default: GOMAXPROCS.
 	Workers int
 	// First is how many records to return, from the beginning of the first
@@ -95,7 +99,7 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 	if o.MaxFaults <= 0 {
 		o.MaxFaults = defaultMaxFaults
 	}
-	sources, err := Expand(paths)
+	sources, err := Expand(ctx, paths, ExpandOptions{Partial: o.Partial, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/internal/storage"
@@ -155,6 +156,26 @@ func (m *Manifest) Files() []string {
 		files = append(files, LedgerFile)
 	}
 	return append(files, ManifestFile)
+}
+
+// only returns a manifest that has no other shards than those named.
+func (m *Manifest) only(shards []string) *Manifest {
+	there := make(map[string]bool, len(shards))
+	for _, name := range shards {
+		there[name] = true
+	}
+	less := *m
+	less.Splits = nil
+	for _, s := range m.Splits {
+		s.Shards = slices.DeleteFunc(slices.Clone(s.Shards), func(info Info) bool {
+			if !there[info.File] {
+				s.Records -= info.Records
+			}
+			return !there[info.File]
+		})
+		less.Splits = append(less.Splits, s)
+	}
+	return &less
 }
 
 // Readable returns s itself when it is valid UTF-8, and otherwise s with each

@@ -9,7 +9,7 @@ import (
 func TestReadProgress(t *testing.T) {
 	dir := t.TempDir()
 	writeSet(t, dir, 3, some(40, 300))
-	sources, err := Expand([]string{dir})
+	sources, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
 	check(t, err)
 	var want int64
 	for _, s := range sources {

@@ -17,6 +17,10 @@ import (
 
 // IndexOptions says what Index does. The zero value builds what is missing.
 type IndexOptions struct {
+	// Partial takes what is there of sets that are not whole, and Note is told of
+	// each (see [ExpandOptions]).
+	Partial bool
+	Note    func(sentence string)
 	// Force builds every index anew, whether or not there is one.
 	Force bool
 	// Check writes nothing, and compares every index with its file.
@@ -67,7 +71,7 @@ type FileIndex struct {
 // error says that something could not be read or written; the report then tells
 // the rest.
 func Index(ctx context.Context, paths []string, o IndexOptions) (*IndexReport, error) {
-	sources, err := Expand(paths)
+	sources, err := Expand(ctx, paths, ExpandOptions{Partial: o.Partial, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}

@@ -20,6 +20,10 @@ var ErrNothingSaved = errors.New("no whole record was found, so nothing was writ
 // RepairOptions says how Repair goes about it. The zero value tells
 // compressions by itself.
 type RepairOptions struct {
+	// Partial takes what is there of sets that are not whole, and Note is told of
+	// each (see [ExpandOptions]).
+	Partial bool
+	Note    func(sentence string)
 	// InPlace puts what is saved in the place of the input. The original is
 	// kept in the folder damaged beside it, under its name or, when that is
 	// taken, with a number behind it.
@@ -146,7 +150,7 @@ func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport
 	case !st.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is no file that can be read anywhere: copy it into one first", in)
 	default:
-		source, expandErr := Expand([]string{in})
+		source, expandErr := Expand(ctx, []string{in}, ExpandOptions{Partial: o.Partial, Note: o.Note})
 		if expandErr != nil {
 			return nil, expandErr
 		}

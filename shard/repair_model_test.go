@@ -21,7 +21,7 @@ var mendingVerbs = map[string]modelVerb{
 		broken := filepath.Join(t.TempDir(), "broken")
 		_, err := Reshard(context.Background(), []string{path}, broken, ReshardOptions{ReshapeOptions: o})
 		check(t, err)
-		sources, err := Expand([]string{broken})
+		sources, err := Expand(t.Context(), []string{broken}, ExpandOptions{})
 		check(t, err)
 		s := sources[rnd.IntN(len(sources))]
 		before := 0 // records of the split in the shards before s

@@ -13,19 +13,34 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// sourcesOf returns the files of a folder or of a manifest, and the set that
-// they are, if there is one.
-func sourcesOf(path string) ([]Source, *Set, error) {
-	sources, err := Expand([]string{path})
+// sourcesOf returns the files of a directory or of a manifest, and the set that they
+// are, if there is one. Shards that a manifest names are among them, there or not.
+func (r *repair) sourcesOf(path string) ([]Source, *Set, error) {
+	var missing *IncompleteError
+	e := expander{ctx: r.ctx, incomplete: func(e *IncompleteError) { missing = e }}
+	err := e.add([]string{path})
 	if err != nil {
 		return nil, nil, err
 	}
-	return sources, sources[0].Set, nil
+	set := e.sources[0].Set
+	if set != nil {
+		if missing, _, err = set.lacks(); err != nil {
+			return nil, nil, err
+		}
+	}
+	switch {
+	case missing == nil:
+	case !r.o.Partial:
+		return nil, nil, missing
+	case r.o.Note != nil:
+		r.o.Note(missing.taken())
+	}
+	return e.sources, set, nil
 }
 
 // folder repairs a folder or a set into a new folder.
 func (r *repair) folder(in, out string) error {
-	sources, set, err := sourcesOf(in)
+	sources, set, err := r.sourcesOf(in)
 	if err != nil {
 		return err
 	}
@@ -157,7 +172,7 @@ func copyDescriptions(from string, dir *Dir) error {
 
 // folderInPlace repairs what is damaged in a folder or a set.
 func (r *repair) folderInPlace(in string) error {
-	sources, set, err := sourcesOf(in)
+	sources, set, err := r.sourcesOf(in)
 	if err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,6 +88,12 @@ func TestRepairOfASet(t *testing.T) {
 			if inPlace {
 				to, o.InPlace, out = "", true, in
 			}
+			before := filesOf(t, in)
+			var part *IncompleteError
+			if _, err := Repair(t.Context(), in, to, o); !errors.As(err, &part) || part.Lost != 1 || !sameFiles(before, filesOf(t, in)) {
+				t.Fatalf("a set without its third shard: %v", err)
+			}
+			o.Partial = true
 			report, err := Repair(context.Background(), in, to, o)
 			check(t, err)
 			verified(t, out)

@@ -44,6 +44,13 @@ type ReshapeOptions struct {
 	// it is refused itself.
 	Overwrite bool
 
+	// Partial takes what is there of inputs that are sets and not whole (see
+	// [ExpandOptions]).
+	Partial bool
+
+	// Command is the command line that asks for the run, if any: a run that is
+	// killed leaves it in its state, for those who find that the set is not whole.
+	Command string
 	// Progress is counted up while the run goes on, if it is not nil.
 	Progress *ReshapeProgress
 	// Note is called with a sentence for people about a choice that was made

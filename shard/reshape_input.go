@@ -73,15 +73,15 @@ const guessedRatio = 3
 
 // openInputs finds the files that paths stand for: in the order of the paths,
 // and those of one path in the order of their names.
-func openInputs(paths []string, o *ReshapeOptions) (*inputs, error) {
+func openInputs(ctx context.Context, paths []string, o *ReshapeOptions) (*inputs, error) {
 	if len(paths) == 0 {
-		_, err := Expand(paths)
+		_, err := Expand(ctx, paths, o.expand())
 		return nil, err
 	}
 	in := &inputs{o: o}
 	sets := map[string]*Set{} // one for each folder
 	for _, path := range paths {
-		sources, err := Expand([]string{path})
+		sources, err := Expand(ctx, []string{path}, o.expand())
 		if err != nil {
 			return nil, err
 		}

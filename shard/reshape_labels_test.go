@@ -80,7 +80,7 @@ func TestMergeRemapsLabels(t *testing.T) {
 
 func payloadsOf(t *testing.T, path string) [][]byte {
 	t.Helper()
-	sources, err := Expand([]string{path})
+	sources, err := Expand(t.Context(), []string{path}, ExpandOptions{})
 	check(t, err)
 	var records [][]byte
 	for _, s := range sources {

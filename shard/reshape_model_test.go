@@ -103,7 +103,7 @@ func readModel(t *testing.T, path string) model {
 	if !report.OK {
 		t.Fatalf("%s: %+v", path, report.Faults)
 	}
-	sources, err := Expand([]string{path})
+	sources, err := Expand(t.Context(), []string{path}, ExpandOptions{})
 	check(t, err)
 	m := model{}
 	var e tfrecord.Example

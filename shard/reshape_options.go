@@ -67,6 +67,11 @@ func (o *ReshapeOptions) check() error {
 	return nil
 }
 
+// expand says how the inputs are expanded.
+func (o *ReshapeOptions) expand() ExpandOptions {
+	return ExpandOptions{Partial: o.Partial, Note: o.Note}
+}
+
 func (o *ReshapeOptions) memory() int64 {
 	if o.Memory > 0 {
 		return o.Memory

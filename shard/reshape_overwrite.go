@@ -8,14 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/tfrec/tfrec/internal/storage"
 )
-
-// A set that takes the place of another is made below .tfrec first, whole. Then
-// a journal, as that of an append, says which files go where and which go away,
-// so that a run that fails before leaves the old set, and one that is killed
-// behind that is finished by the next.
 
 // oldFiles are the files of the sets that lie in the folder, relative to it, as
 // their manifests name them. It is nil when there is none.
@@ -62,27 +55,26 @@ func replaceSet(ctx context.Context, in []string, out, name string, old []string
 	stage.Overwrite, stage.Name = false, name
 	report, err := reshape(ctx, in, dir.join(stageDir), &stage, v)
 	if err != nil {
-		return nil, errors.Join(err, dir.abandonAppend())
+		return nil, errors.Join(err, dir.abandon())
 	}
-	if err := dir.replaceByStaged(old, report); err != nil {
+	if err := dir.replaceByStaged(old); err != nil {
 		return nil, err
 	}
 	return report, nil
 }
 
-// replaceByStaged puts the set that is staged, which the report is of, in the place
-// of the one whose files are old.
-func (d *Dir) replaceByStaged(old []string, report *ReshapeReport) error {
+// replaceByStaged puts the set that is staged in the place of the one whose files are
+// old.
+func (d *Dir) replaceByStaged(old []string) error {
 	j, err := d.replacing(old)
 	if err == nil {
-		j.Report.ReshapeReport = *report
-		err = d.putJournal(j)
+		err = d.begin(j)
 	}
 	if err != nil {
-		return errors.Join(err, d.abandonAppend())
+		return errors.Join(err, d.abandon())
 	}
-	if err := d.finishAppend(j); err != nil {
-		return fmt.Errorf("%w; the set is half replaced: the same command finishes it", err)
+	if err := d.complete(j); err != nil {
+		return fmt.Errorf("%w; the set is half replaced: the next tfrec command on it completes that", err)
 	}
 	return nil
 }
@@ -119,7 +111,7 @@ func (d *Dir) replacing(old []string) (*journal, error) {
 		named[name] = true
 	}
 	state := StateDir + "/" + finishedFile
-	j := &journal{Replaces: true}
+	j := new(journal)
 	renewed := map[string]bool{}
 	for _, name := range slices.Concat(files, []string{state}, manifests) {
 		if name != state && !named[name] {
@@ -140,31 +132,4 @@ func (d *Dir) replacing(old []string) (*journal, error) {
 		}
 	}
 	return j, nil
-}
-
-// finishInterrupted replaces the rest of a set, if a run that was to replace it
-// was interrupted.
-func finishInterrupted(out string) error {
-	if storage.Remote(out) {
-		return nil
-	}
-	if begun, err := ViewDir(out).Exists(journalFile); !begun || err != nil {
-		return err
-	}
-	dir, err := OpenDir(context.Background(), out, DirOptions{})
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	j, err := dir.appendJournal()
-	if err != nil || j == nil {
-		return err
-	}
-	if !j.Replaces {
-		return dir.checkAppended()
-	}
-	if err := dir.finishAppend(j); err != nil {
-		return fmt.Errorf("finish the change of %s that was interrupted: %w", out, err)
-	}
-	return nil
 }

@@ -21,7 +21,7 @@ import (
 // place the manifest is put there. A run that fails takes away what it wrote.
 func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v *verb) (*ReshapeReport, error) {
 	began := time.Now()
-	r, err := openReshaping(in, out, o, v)
+	r, err := openReshaping(ctx, in, out, o, v)
 	if err != nil {
 		return nil, err
 	}
@@ -47,14 +47,14 @@ func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v 
 // to what is in the folder. The run that it returns has no folder yet; its report
 // says so when there is nothing to do, and old are the files of a set that is to
 // be replaced.
-func openReshaping(in []string, out string, o *ReshapeOptions, v *verb) (*reshaping, error) {
+func openReshaping(ctx context.Context, in []string, out string, o *ReshapeOptions, v *verb) (*reshaping, error) {
 	if err := o.check(); err != nil {
 		return nil, err
 	}
 	if o.Overwrite && storage.Remote(out) {
 		return nil, fmt.Errorf("%s: no set takes the place of another in an object store, whole or not at all: write it into a new folder, and remove the old one", out)
 	}
-	inputs, err := openInputs(in, o)
+	inputs, err := openInputs(ctx, in, o)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func openReshaping(in []string, out string, o *ReshapeOptions, v *verb) (*reshap
 	if r.request, err = inputs.request(o, v, r.name); err != nil {
 		return nil, err
 	}
-	if err := finishInterrupted(out); err != nil {
+	if _, err := settle(ctx, out); err != nil {
 		return nil, err
 	}
 	if o.Overwrite {
@@ -275,5 +275,5 @@ func (r *reshaping) announce() error {
 }
 
 func (r *reshaping) putRun() error {
-	return r.dir.PutRun(&Run{Name: r.name, Options: r.options, Files: r.files, Plan: r.planID})
+	return r.dir.PutRun(&Run{Name: r.name, Options: r.options, Files: r.files, Plan: r.planID, Command: r.o.Command})
 }

@@ -162,7 +162,7 @@ func TestReshapeBehindOneThatFailed(t *testing.T) {
 			t.Errorf("%s: the set is another one", name)
 		}
 		for _, name := range store.Names() {
-			if name == "out/"+runFile || strings.Contains(name, claimsDir) {
+			if name == "out/"+RunFile || strings.Contains(name, claimsDir) {
 				t.Errorf("%s is left", name)
 			}
 		}

@@ -49,7 +49,7 @@ func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions)
 		return nil, err
 	}
 	run := &ReshardRun{began: time.Now()}
-	if run.r, err = openReshaping(in, out, &o.ReshapeOptions, v); err != nil {
+	if run.r, err = openReshaping(ctx, in, out, &o.ReshapeOptions, v); err != nil {
 		return nil, err
 	}
 	if run.r.report.Status == upToDate {
@@ -228,7 +228,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return run.outer.replaceByStaged(r.old, &r.report)
+	return run.outer.replaceByStaged(r.old)
 }
 
 // takeBack makes the folder the run's alone, as soon as others have left it.
@@ -293,7 +293,7 @@ func (run *ReshardRun) Abandon(err error) error {
 	}
 	err = errors.Join(err, discard(dir, run.r.files))
 	if run.outer != nil {
-		err = errors.Join(err, dir.Close(), run.outer.abandonAppend())
+		err = errors.Join(err, dir.Close(), run.outer.abandon())
 		run.held = nil
 	}
 	return err

@@ -96,7 +96,7 @@ func TestReshapeFeatures(t *testing.T) {
 				}
 			}
 			var got, want [][]byte
-			sources, err := Expand([]string{out})
+			sources, err := Expand(t.Context(), []string{out}, ExpandOptions{})
 			check(t, err)
 			for _, s := range sources {
 				got = append(got, recordsOf(t, s.Path)...)

@@ -13,6 +13,8 @@ import (
 	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // The state of a run lies under .tfrec in the output folder: run.json names
@@ -23,8 +25,11 @@ import (
 const (
 	runFormat    = "tfrec.run"
 	stateVersion = 1
-	runFile      = StateDir + "/run.json"
-	shardsDir    = StateDir + "/shards"
+	// RunFile is where PutRun writes.
+	RunFile = StateDir + "/run.json"
+	// ArrayPlanFile is where the plan of an array job is until that is finalized.
+	ArrayPlanFile = StateDir + "/plan.json"
+	shardsDir     = StateDir + "/shards"
 )
 
 // Run is what a run intends. It is written before the first shard is.
@@ -41,6 +46,9 @@ type Run struct {
 	// Stale names files of earlier runs that are not among Files; they are
 	// removed before the manifest is written.
 	Stale []string `json:"stale,omitempty"`
+	// Command is the command line that began the run, for those who find the run
+	// unfinished; empty when it was begun otherwise.
+	Command string `json:"command,omitempty"`
 	// Plan names the ReshardPlan that the run's shards are made by; empty for runs
 	// that make theirs in one process.
 	Plan string `json:"plan,omitempty"`
@@ -128,7 +136,7 @@ func (k *InputKey) UnmarshalText(text []byte) error {
 // says that the state could not be read.
 func (d *Dir) Run() (*Run, error) {
 	r := new(Run)
-	usable, err := d.readState(runFile, r)
+	usable, err := d.readState(RunFile, r)
 	if !usable || r.Format != runFormat || r.Version != stateVersion {
 		return nil, err
 	}
@@ -138,7 +146,7 @@ func (d *Dir) Run() (*Run, error) {
 // PutRun writes the state of the run that begins.
 func (d *Dir) PutRun(r *Run) error {
 	r.Format, r.Version = runFormat, stateVersion
-	return d.putState(runFile, r)
+	return d.putState(RunFile, r)
 }
 
 // Done reads what is known of a finished shard. It is nil when nothing is, or
@@ -216,9 +224,16 @@ func (d *Dir) done(file string, content bool, look func(name string) (stamp, err
 // stateOf is the name of the file with what is known of a shard.
 func stateOf(file string) string { return shardsDir + "/" + file + ".json" }
 
-// Remembered calls yield with every input recorded for any shard of the folder
-// that was made from source, whether or not the shard is still in place.
+// Remembered calls yield with every input recorded for any shard of the directory
+// or of its stage that was made from source, whether or not the shard is still there.
 func (d *Dir) Remembered(source string, yield func(Input)) {
+	d.remembered(source, yield)
+	if !storage.Remote(d.path) {
+		d.Stage().remembered(source, yield)
+	}
+}
+
+func (d *Dir) remembered(source string, yield func(Input)) {
 	names, _ := d.at.list(shardsDir)
 	for batch := range slices.Chunk(names, d.at.atOnce()) {
 		recorded := make([]Done, len(batch))
@@ -279,7 +294,7 @@ func (d *Dir) Reset() error {
 	if err := d.Forget(nil); err != nil {
 		return err
 	}
-	return d.Remove(runFile)
+	return d.Remove(RunFile)
 }
 
 // maxState bounds what readState takes into memory.

@@ -31,7 +31,7 @@ func TestUnreadableStateIsAnError(t *testing.T) {
 			"State":         func() error { _, err := d.State("x.json", &got); return err },
 			"Run":           func() error { _, err := d.Run(); return err },
 			"finished":      func() error { _, err := d.finished(); return err },
-			"appendJournal": func() error { _, err := d.appendJournal(); return err },
+			"readJournal":   func() error { _, err := d.readJournal(); return err },
 			"finishRenames": func() error { return finishRenames(d) },
 			"AllDone":       func() error { _, err := d.AllDone(t.Context(), []string{"a"}, false); return err },
 		}

@@ -13,6 +13,10 @@ import (
 // limits times twice the workers, and up to 20 times the largest record,
 // never by the data.
 type StatsOptions struct {
+	// Partial takes what is there of sets that are not whole, and Note is told of
+	// each (see [ExpandOptions]).
+	Partial bool
+	Note    func(sentence string)
 	// Workers is how many files are read at a time. Default: GOMAXPROCS.
 	Workers int
 	// By is the key of a feature: all figures are given for the records of each
@@ -140,7 +144,7 @@ func (f *Figures) Feature(key string) *FeatureStats {
 // same for any number of workers.
 func Measure(ctx context.Context, paths []string, o StatsOptions) (*Stats, error) {
 	o = o.withDefaults()
-	sources, err := Expand(paths)
+	sources, err := Expand(ctx, paths, ExpandOptions{Partial: o.Partial, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}

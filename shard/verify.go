@@ -16,6 +16,10 @@ import (
 // VerifyOptions says how much Verify does. The zero value checks every
 // record's checksums, and sets against their manifests and indexes.
 type VerifyOptions struct {
+	// Partial takes what is there of sets that are not whole, whose missing files are faults otherwise, and Note is told of
+	// each (see [ExpandOptions]).
+	Partial bool
+	Note    func(sentence string)
 	// Workers is how many files are read at a time. Default: GOMAXPROCS.
 	Workers int
 	// Examples parses every record as a tf.train.Example. Records of sets whose
@@ -113,9 +117,13 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 		o.MaxFaults = defaultMaxFaults
 	}
 	report := &Report{Files: []FileReport{}, Faults: []Fault{}}
-	e := expander{badManifest: func(path string, err error) {
-		report.Faults = append(report.Faults, setFault(path, tfrecord.PartParse, "%v", err))
-	}}
+	e := expander{
+		ctx: ctx, o: ExpandOptions{Partial: o.Partial, Note: o.Note},
+		badManifest: func(path string, err error) {
+			report.Faults = append(report.Faults, setFault(path, tfrecord.PartParse, "%v", err))
+		},
+		incomplete: func(missing *IncompleteError) { report.Faults = append(report.Faults, missing.faults()...) },
+	}
 	original, err := o.expand(&e, paths)
 	if err != nil {
 		return report, err
@@ -192,6 +200,9 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 			if err != nil {
 				errs = append(errs, err)
 			}
+		}
+		if set.Partial {
+			continue // TFDS's files are of the whole set
 		}
 		faults, err = set.checkTFDS()
 		report.Faults = append(report.Faults, faults...)

@@ -96,6 +96,9 @@ func (c *fileCheck) check(in *meter, r *tfrecord.Reader, examples bool) {
 		c.err = errors.Join(c.err, in.err)
 		return
 	}
+	if index != nil {
+		defer func() { c.err = errors.Join(c.err, index.err) }()
+	}
 	c.report.Bytes = in.size()
 	c.report.Compression = r.Compression().String()
 	if index != nil && whole {

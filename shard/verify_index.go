@@ -19,6 +19,7 @@ type indexCheck struct {
 	in    *bufio.Reader
 	line  []byte // what the line ought to be
 	broke bool   // no use to go on
+	err   error  // the index could not be read
 }
 
 // maxIndexLine bounds a line of an index: two numbers of at most 19 digits.
@@ -54,7 +55,10 @@ func (x *indexCheck) next(record, offset, size int64) []Fault {
 	case err == io.EOF && len(line) == 0:
 		x.broke = true
 		return fault("the index ends after %d lines", record)
-	case err != nil && err != io.EOF:
+	case err != nil && err != io.EOF && err != bufio.ErrBufferFull:
+		x.broke, x.err = true, err
+		return nil
+	case err == bufio.ErrBufferFull:
 		x.broke = true
 		return fault("line %d: %v; the rest of the index was not checked", record+1, err)
 	}
@@ -83,7 +87,13 @@ func (x *indexCheck) end(records int64) []Fault {
 		if len(bytes.TrimSpace(line)) > 0 && err != bufio.ErrBufferFull {
 			extra++
 		}
-		if err != nil && err != bufio.ErrBufferFull {
+		if err == bufio.ErrBufferFull {
+			continue
+		}
+		if err != nil && err != io.EOF {
+			x.err = err
+		}
+		if err != nil {
 			break
 		}
 	}

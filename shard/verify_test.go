@@ -315,7 +315,7 @@ func TestVerifyErrors(t *testing.T) {
 		t.Errorf("canceled: %v", err)
 	}
 	// A shard that cannot be read is no fault in the data, and hides none.
-	shards, err := Expand([]string{dir})
+	shards, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
 	check(t, err)
 	check(t, os.Remove(shards[0].Path))
 	check(t, os.Mkdir(shards[0].Path, 0o755))

@@ -46,6 +46,9 @@ func (s *Set) checkTFDS() (faults []Fault, err error) {
 			continue
 		}
 		got, err := readObject(path)
+		if err != nil && !isDamage(err) {
+			return faults, err
+		}
 		if err != nil {
 			fault(name, tfrecord.PartParse, "%v", err)
 			continue

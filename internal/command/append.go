@@ -52,5 +52,6 @@ twice, without --again; tfrec append DIR only finishes what was begun.`,
 	fs.BoolVar(&o.NewLabels, "new-labels", false, "take label names that the set does not have, behind those that it has")
 	fs.BoolVar(&o.Again, "again", false, "add records that were appended before, in the same shards, once more")
 	f.addShards(fs)
+	partialVar(cmd, &f.options.Partial)
 	return cmd
 }

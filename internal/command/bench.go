@@ -51,6 +51,7 @@ of the time cut off of the last one.`,
 			if o.Cache, err = cacheFlag(cmd.Flags(), cache); err != nil {
 				return err
 			}
+			o.Note = partialNote(cmd)
 			res, err := reader.Bench(cmd.Context(), args, o)
 			if err != nil {
 				var located *tfrecord.Error
@@ -80,6 +81,7 @@ of the time cut off of the last one.`,
 	fs.IntVar(&o.Shuffle, "shuffle", 0, "shuffle with a buffer of `N` records (default: none)")
 	fs.StringVar(&cache, "cache", "", "keep the records in `DIR`, or in memory with the word memory, for the passes behind the first")
 	fs.Float64Var(&seconds, "seconds", 2, "go on for so long, in seconds; 0 reads all once")
+	partialVar(cmd, &o.Partial)
 	return cmd
 }
 
@@ -128,8 +130,8 @@ func printBench(w io.Writer, r *reader.BenchResult) {
 	if r.Passes != 1 {
 		passes = fmt.Sprintf("%d passes", r.Passes)
 	}
-	if r.Partial > 0 {
-		passes += " and " + count(r.Partial, "record")
+	if r.CutOff > 0 {
+		passes += " and " + count(r.CutOff, "record")
 	}
 	fmt.Fprintf(w, "%s in %.2f s (%s): %.0f records/s, %.1f MB/s\n\n", count(r.Records, "record"), r.Seconds, passes, r.RecordsPerSec, r.MBPerSec)
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)

@@ -22,6 +22,7 @@ type catOptions struct {
 	read   readFlags
 
 	skip, take        int64 // take below 0: all
+	partial           bool
 	saveState, resume string
 	quiet             bool
 }
@@ -75,6 +76,7 @@ With --save-state, what was printed is noted in a file; the same flags with
 	fs := cmd.Flags()
 	fs.StringVar(&o.format, "format", "text", "text, json, proto or hex")
 	o.read.add(fs)
+	partialVar(cmd, &o.partial)
 	fs.Int64Var(&o.skip, "skip", 0, "leave out the first `N` records")
 	fs.Int64Var(&o.take, "take", 0, "stop after `N` records (default: all)")
 	fs.StringVar(&o.saveState, "save-state", "", "when done, write to `FILE` what was printed")
@@ -126,6 +128,10 @@ func newCat(w io.Writer, o catOptions) (*cat, error) {
 func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 	o := c.options
 	opts := o.read.options()
+	opts.Partial = o.partial
+	if !o.quiet {
+		opts.Note = func(sentence string) { fmt.Fprintln(notes, "warning:", sentence) }
+	}
 	opts.OnSkip = func(s reader.Skipped) { fmt.Fprintf(notes, "tfrec cat: %v\n", s) }
 	var err error
 	if c.set, err = reader.OpenAll(paths, opts); err != nil {

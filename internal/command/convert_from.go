@@ -72,7 +72,7 @@ func optionFlag(m *shard.Manifest, name string) (flag string, values []string, e
 	}
 	flag = strings.ReplaceAll(name, "_", "-")
 	switch name {
-	case "source", "shards_auto":
+	case "source", "shards_auto", "shards_given":
 		return "", nil, nil
 	case "splits":
 		if v == "folders" {
@@ -86,6 +86,9 @@ func optionFlag(m *shard.Manifest, name string) (flag string, values []string, e
 	case "shards":
 		if string(m.Options["shards_auto"]) == "true" {
 			return "", nil, nil // counts of an existing set are kept: see Like
+		}
+		if given := m.Options["shards_given"]; given != nil {
+			return flag, []string{string(given)}, nil
 		}
 		counts, ok := v.(map[string]any)
 		if !ok {

@@ -50,7 +50,7 @@ them lies in OUT meanwhile, or for a URL in the system's temporary folder.`,
 				if err := storage.CheckOutput(list); err != nil {
 					return nil, fmt.Errorf("--report: %w", err)
 				}
-				if err := keepInputs(list, in); err != nil {
+				if err := keepInputs(ctx, list, in); err != nil {
 					return nil, err
 				}
 				w, err := newLinesFile(list)
@@ -78,12 +78,12 @@ them lies in OUT meanwhile, or for a URL in the system's temporary folder.`,
 }
 
 // keepInputs refuses a list that would take the place of a file of the inputs.
-func keepInputs(list string, in []string) error {
+func keepInputs(ctx context.Context, list string, in []string) error {
 	there, err := os.Stat(list)
 	if err != nil {
 		return nil // a new file
 	}
-	sources, err := shard.Expand(in)
+	sources, err := shard.Expand(ctx, in, shard.ExpandOptions{Partial: true})
 	if err != nil {
 		return err
 	}

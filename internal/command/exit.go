@@ -96,6 +96,9 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 		fmt.Fprintf(stderr, "%s: stopped (%v)%s\n", cmd.CommandPath(), context.Cause(ctx), text)
 	case err.Error() != "":
 		fmt.Fprintf(stderr, "%s: %v\n", cmd.CommandPath(), err)
+		if then := remedy(cmd, err); then != "" {
+			fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), then)
+		}
 	}
 }
 

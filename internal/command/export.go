@@ -67,6 +67,7 @@ dots and spaces at the end. Names that differ in case alone count as the same.`,
 	fs.StringVar(&o.Filename, "filename", export.DefaultFilename, "folders: `KEY` of the feature with the picture's path")
 	completeWords(cmd, "format", "folders", "csv", "jsonl", "parquet", "npz")
 	completeWords(cmd, "on-collision", "error", "number")
+	partialVar(cmd, &o.Partial)
 	return cmd
 }
 

@@ -37,6 +37,7 @@ get no index.`,
 			}
 			o.Progress = new(shard.ReadProgress)
 			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
+			o.Note = partialNote(cmd)
 			report, err := shard.Index(cmd.Context(), args, o)
 			stop()
 			if report == nil {
@@ -62,6 +63,7 @@ get no index.`,
 	fs.BoolVar(&o.Force, "force", false, "build indexes anew that are there already")
 	fs.BoolVar(&o.Check, "check", false, "compare indexes with their files, and write nothing")
 	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
+	partialVar(cmd, &o.Partial)
 	return cmd
 }
 

@@ -58,6 +58,7 @@ with label and key beneath. tfrec preview makes a page of them.`,
 			if program != "" && cmd.Flags().Changed("records") {
 				return usageError("--records has no meaning with --emit, which prints a program: leave one of them out")
 			}
+			o.Note = partialNote(cmd)
 			sum, err := shard.Inspect(cmd.Context(), args, o)
 			if sum == nil {
 				return err
@@ -89,6 +90,7 @@ with label and key beneath. tfrec preview makes a page of them.`,
 	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
 	addEmitFlag(cmd, &program)
 	sheetVar(cmd, &sheet)
+	partialVar(cmd, &o.Partial)
 	return cmd
 }
 

@@ -33,7 +33,7 @@ func addEmitFlag(cmd *cobra.Command, target *emit.Target) {
 
 // printProgram prints the program for what paths stand for, of which sum tells.
 func printProgram(cmd *cobra.Command, target emit.Target, paths []string, sum *shard.Summary) error {
-	d, err := emit.Describe(paths, sum)
+	d, err := emit.Describe(cmd.Context(), paths, sum)
 	if err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Wr
 	root.SetArgs(args)
 	root.SetOut(out)
 	root.SetErr(stderr)
-	cmd, err := root.ExecuteContextC(ctx)
+	cmd, err := root.ExecuteContextC(context.WithValue(ctx, argsKey{}, args))
 	if out.err != nil && exitCode(ctx, err) != exitUsage {
 		err = out.err // what went before it is its consequence
 	}

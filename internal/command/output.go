@@ -42,12 +42,15 @@ func boolFlag(cmd *cobra.Command, name string) bool {
 	return err == nil && on
 }
 
-// printJSON prints v, which must encode as a JSON object, on a line of stdout
-// with schema_version in front.
+// printJSON prints v, which must encode as a JSON object, on a line of stdout, after
+// schema_version and, where sets may be taken in part, that.
 func printJSON(cmd *cobra.Command, v any) error {
 	line, err := jsonLine(v)
 	if err != nil {
 		return err
+	}
+	if boolFlag(cmd, partialFlag) {
+		line = bytes.Replace(line, []byte(","), []byte(`,"partial":true,`), 1) // behind schema_version
 	}
 	_, err = cmd.OutOrStdout().Write(line)
 	return err

@@ -65,6 +65,7 @@ sample, spread evenly over the splits and their shards, the same for the same
 	fs.StringVar(&o.Key, "key", "", "`KEY` of the feature that names a record (default: image/filename, else one such as key or id)")
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace OUT.html when it is there")
 	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read, and pictures decoded, at a time")
+	partialVar(cmd, &o.Partial)
 	return cmd
 }
 
@@ -76,7 +77,7 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 	o.Codec, o.Header, o.Pixels = codec, pictureHeader(codec), pixelSums(codec)
 	o.Tool = "tfrec " + build.Version
 	o.Command = commandOf(paths)
-	o.Progress = new(shard.ReadProgress)
+	o.Progress, o.Note = new(shard.ReadProgress), partialNote(cmd)
 	stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
 	report, err := page.Write(cmd.Context(), paths, out, o)
 	stop()

@@ -61,6 +61,7 @@ file has several.`,
 			}
 			o.Progress = new(shard.ReadProgress)
 			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
+			o.Note = partialNote(cmd)
 			report, err := shard.Repair(cmd.Context(), args[0], out, o)
 			stop()
 			if err != nil && report == nil {
@@ -85,6 +86,7 @@ file has several.`,
 	fs.StringVar(&compression, "compression", "auto", "how the input is compressed: auto, none, gzip, zlib or zstd")
 	fs.IntVar(&o.MaxDamage, "max-damage", 1000, "list at most `N` stretches of damage of each file, and count the others")
 	completeWords(cmd, "compression", "auto", "none", "gzip", "zlib", "zstd")
+	partialVar(cmd, &o.Partial)
 	return cmd
 }
 

@@ -33,6 +33,7 @@ func (f *reshapeFlags) add(cmd *cobra.Command) {
 	f.addShards(fs)
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "make the set again, in the place of the one in OUT, whatever that was made of; not in object storage")
 	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
+	partialVar(cmd, &o.Partial)
 }
 
 // addShards adds those that do not say what the set as a whole is.
@@ -75,7 +76,7 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	}
 	quiet := quietFlag(cmd)
 	stderr := cmd.ErrOrStderr()
-	o.Progress = new(shard.ReshapeProgress)
+	o.Progress, o.Command = new(shard.ReshapeProgress), commandLine(cmd)
 	if !quiet {
 		o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
 	}

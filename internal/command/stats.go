@@ -75,6 +75,7 @@ what differs between two inputs, most first.`,
 	fs.IntVar(&c.o.MaxGroups, "max-groups", 32, "tell at most `N` values of --by apart")
 	fs.IntVar(&c.o.MaxFeatures, "max-features", 2000, "follow at most `N` features, and count the others")
 	fs.IntVar(&c.o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
+	partialVar(cmd, &c.o.Partial)
 	return cmd
 }
 
@@ -105,7 +106,7 @@ func (c *statsCommand) run(cmd *cobra.Command, args []string) error {
 	if c.pixels != 0 {
 		c.o.Pixels, c.o.SamplePixels = pixelSums(codec), c.pixels
 	}
-	c.o.Progress = new(shard.ReadProgress)
+	c.o.Progress, c.o.Note = new(shard.ReadProgress), partialNote(cmd)
 	if c.compare {
 		return c.runCompare(cmd, args[0], args[1])
 	}

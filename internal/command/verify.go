@@ -88,6 +88,7 @@ it did not look at. --limit-rate keeps a shared disk usable for others.`,
 	fs.StringVar(&c.codec.Decoder, "decoder", "auto", "JPEG decoder: auto, turbo or go")
 	fs.StringVar(&c.list, "report", "", "`file` to list the findings of --deep in, too: a JSON object a line")
 	completeWords(cmd, "decoder", "auto", "turbo", "go")
+	partialVar(cmd, &c.o.Partial)
 	return cmd
 }
 
@@ -151,7 +152,7 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 	}
 	var list *linesFile
 	if c.list != "" {
-		if err := keepInputs(c.list, args); err != nil {
+		if err := keepInputs(cmd.Context(), c.list, args); err != nil {
 			return err
 		}
 		var err error
@@ -161,7 +162,7 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 		defer list.discard()
 	}
 	quiet := quietFlag(cmd) || cmd.Flags().Changed("sample") // of which nothing is planned
-	c.o.Progress = new(shard.ReadProgress)
+	c.o.Progress, c.o.Note = new(shard.ReadProgress), partialNote(cmd)
 	stop := showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quiet)
 	report, err := shard.Verify(cmd.Context(), args, c.o)
 	stop()

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -41,8 +42,8 @@ type Left struct{ Key, Why string }
 // Describe says what a program must know of the files that paths stand for,
 // from what Inspect saw of them. Records of other messages than one of Example
 // and SequenceExample are an error.
-func Describe(paths []string, sum *shard.Summary) (*Dataset, error) {
-	sources, err := shard.Expand(paths)
+func Describe(ctx context.Context, paths []string, sum *shard.Summary) (*Dataset, error) {
+	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: true}) // Inspect has refused what is not to be taken
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +140,7 @@ func (d *Dataset) lookAround(sources []shard.Source) {
 		for _, s := range set.Splits {
 			shards += len(s.Shards)
 		}
-		d.Whole = isFile(set.Path(shard.ManifestFile))
+		d.Whole = !set.Partial && isFile(set.Path(shard.ManifestFile))
 		for _, s := range sources {
 			d.Whole = d.Whole && s.Set != nil && s.Set.Dir == set.Dir
 		}

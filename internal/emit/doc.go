@@ -3,7 +3,7 @@
 // and the names of its labels.
 //
 //	sum, err := shard.Inspect(ctx, []string{"out"}, shard.InspectOptions{})
-//	d, err := emit.Describe([]string{"out"}, sum)
+//	d, err := emit.Describe(ctx, []string{"out"}, sum)
 //	program, err := emit.Program(emit.TF, d)
 //
 // Names of features, labels, splits and files are text of strangers. In a

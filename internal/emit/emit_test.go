@@ -52,7 +52,7 @@ func describe(t *testing.T, paths ...string) (*Dataset, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Describe(paths, sum)
+	return Describe(t.Context(), paths, sum)
 }
 
 // label is the i-th hostile name of a label, which are neither empty nor long.

@@ -81,6 +81,8 @@ type Options struct {
 	// manifest names), and with its path. Defaults: DefaultPicture; DefaultText
 	// or, in records without, DefaultLabel; DefaultFilename.
 	Picture, Label, Filename string
+	// Partial takes what is there of sets that are not whole.
+	Partial bool
 	// Progress, if not nil, is told how far it is. The formats but Folders read
 	// everything twice.
 	Progress *shard.ReadProgress
@@ -141,7 +143,7 @@ func Export(ctx context.Context, paths []string, out string, o Options) (*Report
 	if o.OnCollision == "" {
 		o.OnCollision = Refuse
 	}
-	in, err := openInputs(paths)
+	in, err := openInputs(ctx, paths, &o)
 	if err != nil {
 		return nil, err
 	}

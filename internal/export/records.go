@@ -28,8 +28,8 @@ type inputs struct {
 	size    int64    // of the files
 }
 
-func openInputs(paths []string) (*inputs, error) {
-	sources, err := shard.Expand(paths)
+func openInputs(ctx context.Context, paths []string, o *Options) (*inputs, error) {
+	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}

@@ -255,7 +255,7 @@ func TestTablesRefuse(t *testing.T) {
 
 // TestChangedInputIsNoticed gives the second pass other records than the first.
 func TestChangedInputIsNoticed(t *testing.T) {
-	in, err := openInputs([]string{write(t, "x", func(b *tfrecord.Builder) { b.Int64("x", 1) })})
+	in, err := openInputs(t.Context(), []string{write(t, "x", func(b *tfrecord.Builder) { b.Int64("x", 1) })}, &Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

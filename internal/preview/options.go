@@ -43,6 +43,10 @@ type Options struct {
 	// image/class/text, image/class/label, else the first feature of labels;
 	// image/filename, else none.
 	Picture, Label, Key string
+	// Partial makes a page of what is there of sets that are not whole, and says so
+	// on it; Note, if not nil, is told of them.
+	Partial bool
+	Note    func(sentence string)
 	// Overwrite lets the page take the place of a file.
 	Overwrite bool
 	// Command is the command that made the set, for people; see MaxCommand.

@@ -122,6 +122,9 @@ func (s *survey) facts() []fact {
 		{"Files", grouped(int64(len(st.Files)))},
 		{"Size", size.Format(st.Bytes)},
 	}
+	for _, sentence := range s.partial {
+		list = append(list, fact{"Only a part", shown(sentence, maxLineText)})
+	}
 	records := map[string]int64{}
 	var splits []string
 	for _, f := range s.files {

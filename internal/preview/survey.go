@@ -3,13 +3,10 @@ package preview
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -19,25 +16,29 @@ type survey struct {
 	*contents
 	stats  *shard.Stats
 	faults []shard.Fault
-	origin origin
+	// partial says of which sets a part was taken.
+	partial []string
+	origin  origin
 }
 
 // measuredPixels is how many pictures are decoded for the pixels' mean and
 // deviation.
 const measuredPixels = 200
 
-// measure reads all files that paths stand for. Missing shards are faults.
+// measure reads all files that paths stand for.
 func measure(ctx context.Context, paths []string, o *Options) (*survey, error) {
-	all, err := shard.Expand(paths)
+	s := new(survey)
+	all, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: func(sentence string) {
+		s.partial = append(s.partial, sentence)
+		if o.Note != nil {
+			o.Note(sentence)
+		}
+	}})
 	if err != nil {
 		return nil, err
 	}
-	s := new(survey)
-	if paths, err = s.withoutMissing(paths, all); err != nil {
-		return nil, err
-	}
 	s.stats, err = shard.Measure(ctx, paths, shard.StatsOptions{
-		Workers: o.Workers, Seed: o.Seed, Top: maxLabels, SamplePixels: measuredPixels,
+		Partial: o.Partial, Workers: o.Workers, Seed: o.Seed, Top: maxLabels, SamplePixels: measuredPixels,
 		Header: o.Header, Pixels: o.Pixels, Progress: o.Progress,
 	})
 	if err != nil {
@@ -52,33 +53,6 @@ func measure(ctx context.Context, paths []string, o *Options) (*survey, error) {
 	s.faults = append(st.Faults, s.faults...)
 	s.origin = originOf(all)
 	return s, s.resolve(o, featuresOf(st.Features), featuresOf(st.FeatureLists), st.Labels)
-}
-
-// withoutMissing returns paths of the files that are there, and takes the others
-// for faults. When all are there it is paths.
-func (s *survey) withoutMissing(paths []string, all []shard.Source) ([]string, error) {
-	var there []string
-	for _, source := range all {
-		_, err := storage.Stat(source.Path)
-		switch {
-		case err == nil:
-			there = append(there, source.Path)
-		case errors.Is(err, fs.ErrNotExist) && source.Info != nil:
-			s.faults = append(s.faults, shard.Fault{
-				Path: source.Path, Record: -1, Offset: -1, Part: tfrecord.PartMissing,
-				Message: "the manifest names it, and it is not there",
-			})
-		default:
-			return nil, err
-		}
-	}
-	switch len(there) {
-	case 0:
-		return nil, fmt.Errorf("%w: none of the %d that the manifest names is there", shard.ErrNoRecords, len(all))
-	case len(all):
-		return paths, nil
-	}
-	return there, nil
 }
 
 // compare holds the files to what their manifest says of them. Those with other

@@ -1,0 +1,64 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/shard"
+)
+
+const partialFlag = "partial"
+
+// partialVar adds --partial, for verbs that take sets. Their JSON then says
+// "partial": true (see printJSON).
+func partialVar(cmd *cobra.Command, partial *bool) {
+	cmd.Flags().BoolVar(partial, partialFlag, false, "take what is there of a set that lacks shards, or whose run has not completed, instead of refusing it")
+}
+
+// partialNote prints what is taken in part.
+func partialNote(cmd *cobra.Command) func(sentence string) {
+	if quietFlag(cmd) {
+		return nil
+	}
+	return func(sentence string) { fmt.Fprintln(cmd.ErrOrStderr(), "warning:", sentence) }
+}
+
+// remedy says what to do about an error, after the error; empty where the error says
+// so itself.
+func remedy(cmd *cobra.Command, err error) string {
+	var part *shard.IncompleteError
+	if !errors.As(err, &part) {
+		return ""
+	}
+	var then []string
+	switch {
+	case part.Tasks:
+		then = append(then, fmt.Sprintf("run the tasks that are left (tfrec convert ... --task I --tasks N), then: tfrec finalize %s", shellWord(part.Dir)))
+	case part.Command != "":
+		then = append(then, "complete it with: "+part.Command)
+	case part.Evidence == shard.ByState:
+		then = append(then, "complete it with the same tfrec convert command, or that of the verb that wrote it: what is finished is kept")
+	default:
+		then = append(then, "fetch the files that are missing, or make the set again with the tfrec convert command that wrote it")
+	}
+	if cmd.Flags().Lookup(partialFlag) != nil {
+		then = append(then, "--partial takes what is there")
+	}
+	return strings.Join(then, "; ")
+}
+
+// commandLine is the command that runs, as a shell takes it.
+func commandLine(cmd *cobra.Command) string {
+	args, _ := cmd.Context().Value(argsKey{}).([]string)
+	words := []string{cmd.Root().Name()}
+	for _, arg := range args {
+		words = append(words, shellWord(arg))
+	}
+	return strings.Join(words, " ")
+}
+
+// argsKey is the key of the arguments in a command's context.
+type argsKey struct{}

@@ -1,0 +1,19 @@
+//go:build linux || darwin
+
+package shard
+
+import (
+	"golang.org/x/sys/unix"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// Free returns how many bytes can be written into the directory; false where that is
+// not known.
+func (d *Dir) Free() (int64, bool) {
+	var st unix.Statfs_t
+	if storage.Remote(d.path) || unix.Statfs(d.path, &st) != nil {
+		return 0, false
+	}
+	return int64(st.Bavail) * int64(st.Bsize), true
+}

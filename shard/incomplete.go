@@ -1,0 +1,193 @@
+package shard
+
+import (
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// IncompleteError says that a directory holds only a part of a set.
+type IncompleteError struct {
+	Dir string
+	// Missing names the files that are not there, in name order, a thousand at most:
+	// shards, and the manifest of a run that has not completed.
+	Missing []string
+	// Shards is how many shards the whole set has, and Lost how many are not there.
+	Shards, Lost int
+	// Evidence says what calls for the missing files.
+	Evidence Evidence
+	// Tasks says that an array job makes the set, which ends with Finalize.
+	Tasks bool
+	// Command is the command line that began the run, if it is known.
+	Command string
+}
+
+// Evidence is what calls for the files that an incomplete set lacks.
+type Evidence string
+
+// The kinds of evidence.
+const (
+	ByManifest Evidence = "the manifest names more"
+	ByNames    Evidence = "the names of the shards count more"
+	ByState    Evidence = "the run that writes the set has not completed"
+)
+
+func (e *IncompleteError) Error() string {
+	const shown = 3
+	names := strings.Join(e.Missing[:min(shown, len(e.Missing))], ", ")
+	if n := len(e.Missing) - shown; n > 0 {
+		names += fmt.Sprintf(" and %d more", n)
+	}
+	what := fmt.Sprintf("%d of %d shards are missing", e.Lost, e.Shards)
+	if e.Lost == 0 {
+		what = fmt.Sprintf("all of %d shards are there, and no manifest", e.Shards)
+	}
+	return fmt.Sprintf("%s is not a whole set: %s, %s (%s)", e.Dir, e.Evidence, what, names)
+}
+
+// taken says that a part of the set is taken.
+func (e *IncompleteError) taken() string { return e.Error() + "; taking what is there" }
+
+// faults are the missing files, as Verify reports them.
+func (e *IncompleteError) faults() []Fault {
+	because := string(e.Evidence)
+	switch {
+	case e.Tasks:
+		because += ": run the tasks of the array job that are left, and finalize it"
+	case e.Command != "":
+		because += ": complete it with " + e.Command
+	}
+	var list []Fault
+	for _, name := range e.Missing {
+		list = append(list, setFault(storage.Join(e.Dir, name), tfrecord.PartMissing, "there is no such file, and %s", because))
+	}
+	if n := e.Lost - len(e.Missing); n > 0 {
+		list = append(list, setFault(e.Dir, tfrecord.PartMissing, "%d more shards are missing", n))
+	}
+	return list
+}
+
+// miss notes missing shards.
+func (e *IncompleteError) miss(names []string) {
+	e.Lost += len(names)
+	e.Missing = append(e.Missing, names[:min(len(names), maxMissing-len(e.Missing))]...)
+}
+
+// maxMissing bounds the names of missing shards that are listed: a name can claim any
+// count.
+const maxMissing = 1000
+
+// numbered matches the names of shards that tell how many there are, with whatever
+// stands around the numbers.
+var numbered = regexp.MustCompile(`^(.*?)(\d{5,})-of-(\d{5,})(.*)$`)
+
+// incompleteByNames returns what the names of shards in a directory count and is not
+// among them; nil when that is nothing.
+func incompleteByNames(dir string, names []string) *IncompleteError {
+	type family struct {
+		before, count, after string
+		digits               int // of the index
+	}
+	there := map[family]map[int]bool{}
+	counts := map[family]int{}
+	for _, name := range names {
+		m := numbered.FindStringSubmatch(name)
+		if m == nil {
+			continue
+		}
+		index, err1 := strconv.Atoi(m[2])
+		count, err2 := strconv.Atoi(m[3])
+		if err1 != nil || err2 != nil || index >= count {
+			continue
+		}
+		f := family{m[1], m[3], m[4], len(m[2])}
+		if there[f] == nil {
+			there[f] = map[int]bool{}
+		}
+		there[f][index] = true
+		counts[f] = count
+	}
+	e := &IncompleteError{Dir: dir, Evidence: ByNames}
+	for f, indexes := range there {
+		e.Shards += counts[f]
+		e.Lost += counts[f] - len(indexes)
+		for i := 0; i < counts[f] && len(e.Missing) < maxMissing; i++ {
+			if !indexes[i] {
+				e.Missing = append(e.Missing, fmt.Sprintf("%s%0*d-of-%s%s", f.before, f.digits, i, f.count, f.after))
+			}
+		}
+	}
+	if e.Lost == 0 {
+		return nil
+	}
+	slices.Sort(e.Missing)
+	return e
+}
+
+// unfinished returns what the state of a run that has not completed calls for in a
+// directory without a manifest; nil when there is no such state.
+func (d *Dir) unfinished() (*IncompleteError, error) {
+	run, err := d.Run()
+	if err != nil || run == nil || len(run.Files) == 0 {
+		return nil, err
+	}
+	e := &IncompleteError{Dir: d.path, Evidence: ByState, Command: run.Command}
+	if e.Tasks, err = d.Exists(ArrayPlanFile); err != nil {
+		return nil, err
+	}
+	shards := shardsOf(run.Files)
+	e.Shards = len(shards)
+	there, err := d.Existing(shards)
+	if err != nil {
+		return nil, err
+	}
+	e.miss(notAmong(shards, there))
+	e.Missing = append(e.Missing, ManifestFile)
+	return e, nil
+}
+
+// lacks returns what a manifest names and the directory does not hold, nil when that
+// is nothing, and which of the shards are there.
+func (s *Set) lacks() (e *IncompleteError, there []string, err error) {
+	var shards []string
+	for _, split := range s.Splits {
+		for _, info := range split.Shards {
+			shards = append(shards, info.File)
+		}
+	}
+	d := ViewDir(s.Dir)
+	there, err = d.Existing(shards)
+	if err != nil || len(there) == len(shards) {
+		return nil, there, err
+	}
+	e = &IncompleteError{Dir: s.Dir, Shards: len(shards), Evidence: ByManifest}
+	e.miss(notAmong(shards, there))
+	if run, err := d.Run(); err == nil && run != nil {
+		e.Command = run.Command
+	}
+	return e, there, nil
+}
+
+// shardsOf returns those of the files of a set that are shards.
+func shardsOf(files []string) []string {
+	return slices.DeleteFunc(slices.Clone(files), func(name string) bool {
+		return path.Dir(path.Clean(name)) == IndexDir || describes(path.Base(name)) || !tfrecordName(path.Base(name)) && !otherHabit(path.Base(name))
+	})
+}
+
+// notAmong returns the names that are not among others, in name order.
+func notAmong(names, others []string) []string {
+	drop := make(map[string]bool, len(others))
+	for _, name := range others {
+		drop[name] = true
+	}
+	left := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return drop[name] })
+	slices.Sort(left)
+	return left
+}

@@ -1,0 +1,99 @@
+package shard
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// What a directory lacks is told by the names of its shards, by a manifest, and by the
+// state of a run; a file and a glob lack nothing.
+func TestIncompleteSets(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		files   []string
+		run     *Run
+		tasks   bool
+		missing []string
+		lost    int
+	}{
+		{name: "whole", files: []string{"a-train.tfrecord-00000-of-00002", "a-train.tfrecord-00001-of-00002", "stray.tfrecord"}},
+		{name: "by names", files: []string{"a-train.tfrecord-00001-of-00003", "a-val.tfrecord-00000-of-00001"},
+			missing: []string{"a-train.tfrecord-00000-of-00003", "a-train.tfrecord-00002-of-00003"}, lost: 2},
+		{name: "other habits", files: []string{"part-00002-of-00003.gz"}, missing: []string{"part-00000-of-00003.gz", "part-00001-of-00003.gz"}, lost: 2},
+		{name: "more digits", files: []string{"x.record-000000-of-000002"}, missing: []string{"x.record-000001-of-000002"}, lost: 1},
+		{name: "one number of another count", files: []string{"a-t.tfrecord-00000-of-00001", "a-t.tfrecord-00000-of-00002", "a-t.tfrecord-00001-of-00002"}},
+		{name: "a number past the count", files: []string{"a-t.tfrecord-00004-of-00002", "plain.tfrecord"}},
+		{name: "a count of anything", files: []string{"a-t.tfrecord-00000-of-99999999"}, lost: 99999998},
+		{name: "a run", files: []string{"a-train.tfrecord-00000-of-00002"},
+			run:     &Run{Files: []string{"a-train.tfrecord-00000-of-00002", "index/a-train.tfrecord-00000-of-00002.idx", "a-train.tfrecord-00001-of-00002", "manifest.json", "features.json"}, Command: "tfrec x"},
+			missing: []string{"a-train.tfrecord-00001-of-00002", "manifest.json"}, lost: 1},
+		{name: "all shards of a run", files: []string{"a-train.tfrecord-00000-of-00001"}, tasks: true,
+			run: &Run{Files: []string{"a-train.tfrecord-00000-of-00001", "manifest.json"}}, missing: []string{"manifest.json"}},
+		{name: "nothing of a run", run: &Run{Files: []string{"a-train.tfrecord-00000-of-00001", "manifest.json"}},
+			missing: []string{"a-train.tfrecord-00000-of-00001", "manifest.json"}, lost: 1},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for _, name := range test.files {
+				check(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
+			}
+			if test.run != nil {
+				d, err := OpenDir(t.Context(), dir, DirOptions{})
+				check(t, err)
+				check(t, d.PutRun(test.run))
+				if test.tasks {
+					check(t, d.Put(ArrayPlanFile, []byte("{}")))
+				}
+				check(t, d.Close())
+			}
+			_, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
+			report, _ := Verify(t.Context(), []string{dir}, VerifyOptions{})
+			var faults []string
+			for _, f := range report.Faults {
+				if f.Part == tfrecord.PartMissing && filepath.Dir(f.Path) == dir {
+					faults = append(faults, filepath.Base(f.Path))
+				}
+			}
+			if test.lost == 0 && test.missing == nil {
+				if err != nil || !report.OK {
+					t.Fatalf("%v, %+v", err, report)
+				}
+				return
+			}
+			var part *IncompleteError
+			if !errors.As(err, &part) || part.Lost != test.lost || part.Tasks != test.tasks || report.OK {
+				t.Fatalf("%v: %+v; verified: %v", err, part, report.OK)
+			}
+			if test.missing != nil && (!slices.Equal(part.Missing, test.missing) || !slices.Equal(faults, test.missing)) {
+				t.Errorf("missing: %s\nfaults: %s", cmp.Diff(test.missing, part.Missing), cmp.Diff(test.missing, faults))
+			}
+			if len(part.Missing) > maxMissing {
+				t.Errorf("%d names", len(part.Missing))
+			}
+			var noted []string
+			sources, err := Expand(t.Context(), []string{dir}, ExpandOptions{Partial: true, Note: func(s string) { noted = append(noted, s) }})
+			if len(test.files) == 0 {
+				if !errors.Is(err, ErrNoRecords) {
+					t.Errorf("a part without files: %v", err)
+				}
+				return
+			}
+			check(t, err)
+			if len(sources) != len(test.files) || len(noted) != 1 || !strings.Contains(noted[0], dir) {
+				t.Errorf("%d sources, noted %q", len(sources), noted)
+			}
+			for _, path := range []string{filepath.Join(dir, test.files[0]), filepath.Join(dir, "*0*")} {
+				_, err := Expand(t.Context(), []string{path}, ExpandOptions{})
+				check(t, err)
+			}
+		})
+	}
+}

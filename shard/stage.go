@@ -1,0 +1,62 @@
+package shard
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// Stage returns the directory below d in which the files of a new version of the set
+// are written, until PutStaged puts them in the place of the old ones. It needs no
+// Close, and keeps what is in it between runs. A store has none.
+func (d *Dir) Stage() *Dir { return d.sub(stageDir) }
+
+// ClearStage removes what is staged.
+func (d *Dir) ClearStage() error {
+	if storage.Remote(d.path) {
+		return nil
+	}
+	return d.clearStage()
+}
+
+// PutStaged gives staged files their names in d, in the place of those that have them,
+// and removes others, in one step: a process that is killed leaves the old set or, once
+// it has begun to rename, one that the next OpenDir or Expand completes. Shards bring
+// their indexes and what PutDone recorded; files, by their names in the stage, follow
+// in their order, the manifest last. What else was staged goes.
+func (d *Dir) PutStaged(shards, files, remove []string) error {
+	stage := d.Stage()
+	j := &journal{KeepState: true, Remove: remove}
+	add := func(name string) {
+		j.Moves = append(j.Moves, move{stageDir + "/" + name, name})
+	}
+	indexes := make([]string, len(shards))
+	for i, file := range shards {
+		indexes[i] = indexName(file)
+	}
+	indexes, err := stage.Existing(indexes)
+	if err != nil {
+		return err
+	}
+	for _, name := range indexes {
+		add(name)
+	}
+	for _, file := range shards {
+		add(file)
+		add(stateOf(file))
+	}
+	for _, file := range files {
+		add(file)
+	}
+	if len(files) == 0 || files[len(files)-1] != ManifestFile {
+		return fmt.Errorf("%s: a set is replaced without a manifest", d.path) // which is the last step
+	}
+	if err := d.begin(j); err != nil {
+		return errors.Join(err, d.Remove(journalFile)) // which may be there, although writing it failed
+	}
+	if err := d.complete(j); err != nil {
+		return fmt.Errorf("%w; the set is half replaced: the next tfrec command on it completes that", err)
+	}
+	return nil
+}
