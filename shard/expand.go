@@ -263,6 +263,13 @@ func (s *Set) readOld() error {
 	return nil
 }
 
+// replaced reports whether another version has taken the place of the set since it was
+// opened.
+func (s *Set) replaced() bool {
+	m, err := ReadManifest(s.Path(ManifestFile))
+	return err != nil || m.Fingerprint != s.Fingerprint
+}
+
 // addUnfinished adds the record files of a directory without a manifest, if they are
 // all that a run is to write, and all that their names count.
 func (e *expander) addUnfinished(dir string) error {

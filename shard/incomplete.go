@@ -29,13 +29,13 @@ type IncompleteError struct {
 }
 
 // Evidence is what calls for the files that an incomplete set lacks.
-type Evidence string
+type Evidence int
 
 // The kinds of evidence.
 const (
-	ByManifest Evidence = "the manifest names more"
-	ByNames    Evidence = "the names of the shards count more"
-	ByState    Evidence = "the run that writes the set has not completed"
+	ByManifest Evidence = iota // the manifest names them
+	ByNames                    // the names of the other shards count them
+	ByState                    // the run that writes the set has not completed
 )
 
 func (e *IncompleteError) Error() string {
@@ -44,11 +44,19 @@ func (e *IncompleteError) Error() string {
 	if n := len(e.Missing) - shown; n > 0 {
 		names += fmt.Sprintf(" and %d more", n)
 	}
-	what := fmt.Sprintf("%d of %d shards are missing", e.Lost, e.Shards)
-	if e.Lost == 0 {
-		what = fmt.Sprintf("all of %d shards are there, and no manifest", e.Shards)
+	are := "are"
+	if e.Lost == 1 {
+		are = "is"
 	}
-	return fmt.Sprintf("%s is not a whole set: %s, %s (%s)", e.Dir, e.Evidence, what, names)
+	switch {
+	case e.Evidence == ByState && e.Lost == 0:
+		return fmt.Sprintf("%s: the run that writes this set has not completed: all shards are there, but %s is not", e.Dir, ManifestFile)
+	case e.Evidence == ByState:
+		return fmt.Sprintf("%s: the run that writes this set has not completed: of %d shards %d %s missing: %s", e.Dir, e.Shards, e.Lost, are, names)
+	case e.Evidence == ByNames:
+		return fmt.Sprintf("%s: a set that is not whole: of the %d shards that their names count, %d %s missing: %s", e.Dir, e.Shards, e.Lost, are, names)
+	}
+	return fmt.Sprintf("%s: a set that is not whole: of the %d shards that the manifest names, %d %s missing: %s", e.Dir, e.Shards, e.Lost, are, names)
 }
 
 // taken says that a part of the set is taken.
@@ -56,7 +64,10 @@ func (e *IncompleteError) taken() string { return e.Error() + "; taking what is 
 
 // faults are the missing files, as Verify reports them.
 func (e *IncompleteError) faults() []Fault {
-	because := string(e.Evidence)
+	because := map[Evidence]string{
+		ByManifest: "the manifest names it", ByNames: "the names of the others count it",
+		ByState: "the run that writes the set has not completed",
+	}[e.Evidence]
 	switch {
 	case e.Tasks:
 		because += ": run the tasks of the array job that are left, and finalize it"

@@ -210,6 +210,13 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 			errs = append(errs, err)
 		}
 	}
+	if len(report.Faults) > 0 && original == "" {
+		for _, set := range e.sets {
+			if set.replaced() {
+				errs = append(errs, fmt.Errorf("%s was replaced while it was verified, so that its faults may be none: verify it again", set.Dir))
+			}
+		}
+	}
 	for _, err := range errs {
 		report.Errors = append(report.Errors, Readable(err.Error()))
 	}

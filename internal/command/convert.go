@@ -178,7 +178,7 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, c *conversion) error 
 	o := &f.options
 	raiseProcs()
 	quiet := quietFlag(cmd)
-	o.Progress = new(convert.Progress)
+	o.Progress, o.Command = new(convert.Progress), commandLine(cmd)
 	stderr := cmd.ErrOrStderr()
 	switch {
 	case f.engine != nil && f.engine.note != nil:

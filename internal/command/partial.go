@@ -37,12 +37,14 @@ func remedy(cmd *cobra.Command, err error) string {
 	switch {
 	case part.Tasks:
 		then = append(then, fmt.Sprintf("run the tasks that are left (tfrec convert ... --task I --tasks N), then: tfrec finalize %s", shellWord(part.Dir)))
-	case part.Command != "":
+	case part.Command != "" && part.Evidence == shard.ByState:
 		then = append(then, "complete it with: "+part.Command)
+	case part.Command != "":
+		then = append(then, "fetch what is missing, or make it whole with: "+part.Command)
 	case part.Evidence == shard.ByState:
 		then = append(then, "complete it with the same tfrec convert command, or that of the verb that wrote it: what is finished is kept")
 	default:
-		then = append(then, "fetch the files that are missing, or make the set again with the tfrec convert command that wrote it")
+		then = append(then, "fetch what is missing, or make the set again with the tfrec convert command that wrote it")
 	}
 	if cmd.Flags().Lookup(partialFlag) != nil {
 		then = append(then, "--partial takes what is there")

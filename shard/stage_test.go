@@ -1,0 +1,174 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// stageNext writes the next version of a set into its stage: its first shard with one
+// other record, and a manifest that says so.
+func stageNext(t *testing.T, dir string) {
+	t.Helper()
+	d, err := OpenDir(t.Context(), dir, DirOptions{})
+	check(t, err)
+	defer d.Close()
+	m, err := d.Manifest()
+	check(t, err)
+	first := &m.Splits[0].Shards[0]
+	w, err := d.Stage().Create(first.File, WriterOptions{})
+	check(t, err)
+	check(t, w.WriteRecord([]byte("another record")))
+	info, err := w.Commit()
+	check(t, err)
+	check(t, d.Stage().PutDone(&Done{Info: info}))
+	m.Splits[0].Records += info.Records - first.Records
+	*first = info
+	putManifest(t, d.Stage(), m)
+}
+
+// replaceStaged puts what is staged in place.
+func replaceStaged(dir string) error {
+	d, err := OpenDir(context.Background(), dir, DirOptions{})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	m, err := d.Manifest()
+	if err != nil {
+		return err
+	}
+	return d.PutStaged([]string{m.Splits[0].Shards[0].File}, []string{ManifestFile}, nil)
+}
+
+// recordsIn reads all records of a set.
+func recordsIn(t *testing.T, dir string) (records []string) {
+	t.Helper()
+	sources, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
+	check(t, err)
+	for _, s := range sources {
+		for _, r := range recordsOf(t, s.Path) {
+			records = append(records, string(r))
+		}
+	}
+	return records
+}
+
+func threeShards(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "set")
+	writeSet(t, dir, 3, func(yield func([]byte)) {
+		for _, s := range []string{"one", "two", "three", "four"} {
+			yield([]byte(s))
+		}
+	})
+	return dir
+}
+
+// Stopped before any operation on files, a set is the old one or, after whoever looks
+// at it next, the new one.
+func TestReplacementStoppedAnywhere(t *testing.T) {
+	set := threeShards(t)
+	old := filesOf(t, set)
+	stageNext(t, set)
+	whole := copyOf(t, set)
+	check(t, replaceStaged(whole))
+	want := filesOf(t, whole)
+	if sameFiles(old, want) {
+		t.Fatal("nothing was replaced")
+	}
+	ends := map[bool]int{}
+	eachFault(t, func() string { return copyOf(t, set) }, replaceStaged, func(dir, fail string, err error) {
+		if fail == "" {
+			check(t, err)
+			return
+		}
+		decided := has(t, dir, journalFile)
+		report, err := Verify(t.Context(), []string{dir}, VerifyOptions{})
+		check(t, err)
+		got := filesOf(t, dir)
+		if !report.OK || has(t, dir, journalFile) || decided && !sameFiles(got, want) || !decided && !sameFiles(got, old) {
+			t.Errorf("after %s failed, decided %v: %+v", fail, decided, report.Faults)
+		}
+		ends[decided]++
+	})
+	if ends[false] == 0 || ends[true] == 0 {
+		t.Errorf("faults before and after the decision: %v", ends)
+	}
+}
+
+// While a living process replaces a set, others read the old one; where there are no
+// links to the old files, they wait until it is done.
+func TestReadingBesideALivingWriter(t *testing.T) {
+	dir := threeShards(t)
+	old := recordsIn(t, dir)
+	stageNext(t, dir)
+	waited := make(chan error, 1)
+	var moves atomic.Int64
+	attempt = func(operation string) error {
+		if operation != "rename" {
+			return nil
+		}
+		if moves.Add(1) != 3 {
+			return nil
+		}
+		// The writer is in the middle, and has its lock.
+		if got := recordsIn(t, dir); !slices.Equal(got, old) {
+			t.Errorf("beside the writer: %q, want the old set %q", got, old)
+		}
+		report, err := Verify(t.Context(), []string{dir}, VerifyOptions{})
+		if err != nil || !report.OK {
+			t.Errorf("beside the writer: %v, %+v", err, report)
+		}
+		check(t, os.RemoveAll(filepath.Join(dir, filepath.FromSlash(oldDir))))
+		go func() {
+			_, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
+			waited <- err
+		}()
+		select {
+		case err := <-waited:
+			t.Errorf("without links to the old files it was not waited for: %v", err)
+		case <-time.After(100 * time.Millisecond):
+		}
+		return nil
+	}
+	err := replaceStaged(dir)
+	read := <-waited
+	attempt = nil
+	check(t, err)
+	check(t, read)
+	if got := recordsIn(t, dir); moves.Load() < 3 || got[0] != "another record" || len(got) != len(old)-3 {
+		t.Errorf("afterwards: %q", got)
+	}
+}
+
+// Where nothing may be written, a set that is half replaced is refused, with a reason.
+func TestHalfReplacedWhereNothingMayBeWritten(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may write anywhere")
+	}
+	dir := threeShards(t)
+	stageNext(t, dir)
+	attempt = func(operation string) error {
+		if operation == "rename" {
+			return errors.New("stopped")
+		}
+		return nil
+	}
+	err := replaceStaged(dir)
+	attempt = nil
+	if err == nil || !strings.Contains(err.Error(), "half replaced") {
+		t.Fatal(err)
+	}
+	check(t, os.Chmod(filepath.Join(dir, StateDir), 0o555))
+	defer os.Chmod(filepath.Join(dir, StateDir), 0o755)
+	if _, err := Expand(t.Context(), []string{dir}, ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "may write there") {
+		t.Errorf("%v", err)
+	}
+}
