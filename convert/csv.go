@@ -191,6 +191,8 @@ func (o *CSVOptions) complete() error {
 		return optionError("label-offset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
 	case strings.IndexByte("\"\r\n", o.Delimiter) >= 0:
 		return optionError("delimiter", "%q is a quote or ends a row", o.Delimiter)
+	case o.NoHeader && len(o.Columns) == 0:
+		return optionError("no-header", "the columns need names: --columns A,B,...")
 	case o.MaxRow < csvscan.ChunkSize || o.MaxRow > 1<<30:
 		return optionError("max-row", "%d bytes: want 1 MiB to 1 GiB", o.MaxRow)
 	case o.Memory < 16<<20:

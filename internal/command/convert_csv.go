@@ -134,9 +134,6 @@ const vocabFromData = "-"
 func (f *csvFlags) complete(cmd *cobra.Command) error {
 	o := &f.csv
 	o.Options = f.options
-	if o.NoHeader && len(o.Columns) == 0 {
-		return usageError("--no-header: the columns need names: --columns A,B,...")
-	}
 	if f.vocab != "" {
 		o.Vocab = true
 	} else if f.like != nil && string(f.like.Options["vocab"]) == "true" {
