@@ -40,8 +40,9 @@ type CSVOptions struct {
 	Vectors []Vector
 	// Label is the column with the label. Default: none.
 	Label string
-	// Vocab maps the text of the label to ids: the places of the sorted
-	// different values, or of Vocabulary if that is given.
+	// Vocab maps the text of the label to ids: the indexes of its values, sorted,
+	// or of Vocabulary if that is given. Values that are all integers sort as
+	// numbers, so that 0 to N-1 are their own ids.
 	Vocab bool
 	// Vocabulary names the labels in the order of their ids.
 	Vocabulary []string

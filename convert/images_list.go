@@ -90,7 +90,7 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 			return nil, err
 		}
 	}
-	l.number(o.LabelOffset)
+	l.number(&o.Options, o.LabelOffset)
 	return l, nil
 }
 
@@ -283,16 +283,15 @@ func (l *listing) labelsFromFolders() error {
 	return nil
 }
 
-// number gives each label its id: its place in the sorted bytes of all names,
-// behind the background names.
-func (l *listing) number(offset int) {
+// number gives each label its id: its index in the order of labels.Sort, after the
+// background names.
+func (l *listing) number(o *Options, offset int) {
 	for _, p := range l.pictures {
 		if n := len(l.labels); p.label != "" && (n == 0 || l.labels[n-1] != p.label) {
 			l.labels = append(l.labels, p.label)
 		}
 	}
-	slices.Sort(l.labels)
-	l.labels = slices.Compact(l.labels)
+	l.labels = o.orderLabels(l.labels, offset)
 	ids := make(map[string]int32, len(l.labels))
 	for i, name := range l.labels {
 		ids[name] = int32(offset + i)
