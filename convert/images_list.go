@@ -75,7 +75,7 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 	l := &listing{pictures: w.pictures, skipped: w.skipped, folders: w.folders}
 	slices.SortFunc(l.pictures, func(a, b picture) int { return strings.Compare(a.path, b.path) })
 	if o.LabelFile != "" {
-		if err := l.labelsFromFile(src, o); err != nil {
+		if err := l.labelsFromFile(ctx, src, o); err != nil {
 			return nil, err
 		}
 	}

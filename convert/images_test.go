@@ -415,8 +415,8 @@ func TestLabelsFromAFile(t *testing.T) {
 			t.Errorf("%s: %v, want label %d", name, r[keyLabel], want)
 		}
 	}
-	if !slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, "1 picture not named in") }) {
-		t.Errorf("the unlisted picture is not noted: %q", notes)
+	if !slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, "1 image not named in") }) {
+		t.Errorf("the unlisted image is not noted: %q", notes)
 	}
 	m, err := shard.ReadManifest(filepath.Join(out, shard.ManifestFile))
 	if err != nil || !slices.Equal(m.Labels, []string{"background_0", "ant", "cat", "dog"}) {
