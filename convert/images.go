@@ -112,9 +112,10 @@ const (
 	Float32 Encoding = "float32"
 )
 
-// Images converts the pictures below the folder src into a set in the folder
-// out. Labels are the names of the class folders, split folders (train, val or
-// validation, test) above them are recognised.
+// Images converts the images below the directory src into a set in the directory
+// out. Labels are the names of the class directories. Split directories above
+// them are recognised in any case: train or training; val, valid, validation or
+// dev; test, testing or eval. Hidden files and directories are left alone.
 func Images(ctx context.Context, src, out string, o ImageOptions) (*Summary, error) {
 	began := time.Now()
 	survey, err := o.survey(ctx, src, out)

@@ -25,8 +25,9 @@ func newConvertImagesCommand(e *Engine) *cobra.Command {
 		Long: `Turn the pictures below SRC into a sharded set of TFRecords in OUT.
 
 The label of an image is the name of its first directory: SRC/daisy/1.jpg is a
-daisy. Directories named train, val or validation, and test above the class
-directories are taken as splits.
+daisy. Directories above the class directories are taken as splits if they are
+named, in any case, train or training; val, valid, validation or dev; test,
+testing or eval. Hidden files and directories, and __MACOSX, are left alone.
 
 Images without class directories need --labels FILE or --unlabelled. FILE has a
 path below SRC and a label in each row: CSV or TSV, plain, .gz or .zst, or a list
