@@ -134,15 +134,21 @@ func (t *Table) split(tok *csvscan.Tokenizer) []string {
 
 // findColumns tells a header from a row, and finds the columns that it names.
 func (t *Table) findColumns() error {
-	path, err := t.column("path", t.o.PathColumn, pathNames)
+	path, err := t.given("path", t.o.PathColumn)
 	if err != nil {
 		return err
 	}
-	label, err := t.column("label", t.o.LabelColumn, labelNames)
+	label, err := t.given("label", t.o.LabelColumn)
 	if err != nil {
 		return err
 	}
-	given := t.o.PathColumn != "" || t.o.LabelColumn != ""
+	given := path >= 0 || label >= 0
+	if path < 0 {
+		path = t.guess(pathNames, label)
+	}
+	if label < 0 {
+		label = t.guess(labelNames, path)
+	}
 	switch {
 	case path >= 0 && path == label:
 		return fmt.Errorf("column %q can't hold paths and labels", t.header[path])
@@ -161,15 +167,9 @@ func (t *Table) findColumns() error {
 	return t.unknown("label", labelNames)
 }
 
-// column returns the column of a name or, without one, of a guessed name; -1 if
-// there is none of these.
-func (t *Table) column(what, name string, guesses []string) (int, error) {
+// given returns the column of a name, and -1 for no name.
+func (t *Table) given(what, name string) (int, error) {
 	if name == "" {
-		for _, name := range guesses {
-			if i := t.find(name); i >= 0 {
-				return i, nil
-			}
-		}
 		return -1, nil
 	}
 	i := t.find(name)
@@ -177,6 +177,17 @@ func (t *Table) column(what, name string, guesses []string) (int, error) {
 		return 0, fmt.Errorf("there is no %s column %q; the columns are %s", what, name, Quote(t.header))
 	}
 	return i, nil
+}
+
+// guess returns the first column of the names, other than one that is taken; -1 if
+// there is none.
+func (t *Table) guess(names []string, taken int) int {
+	for _, name := range names {
+		if i := t.find(name); i >= 0 && i != taken {
+			return i
+		}
+	}
+	return -1
 }
 
 func (t *Table) find(name string) int {
