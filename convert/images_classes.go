@@ -55,7 +55,7 @@ func (l *listing) splitsFromFolders(o *ImageOptions) error {
 		first, _, _ := strings.Cut(p.path, "/")
 		p.split = imagetree.Split(first)
 		if !slices.Contains(l.splits, p.split) {
-			p.split = l.splits[0] // a bad sample that tells no better
+			p.split = l.splits[0] // a bad sample whose path names no split
 		}
 	}
 	if len(o.Splits) > 0 {
@@ -91,8 +91,8 @@ func (l *listing) belowSplit(p string) string {
 	return p
 }
 
-// Names that directories of images have beside directories of their masks or
-// annotations, in lower case.
+// Usual names, in lower case, of a directory of images and of one beside it with
+// their masks or annotations.
 var (
 	imageDirs = []string{"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "picture", "pictures"}
 	maskDirs  = []string{
@@ -101,14 +101,14 @@ var (
 	}
 )
 
-// noteMasks warns where directories of images and of their masks or annotations
-// are taken for classes.
+// noteMasks warns about directories of images and of their masks or annotations
+// that are taken as classes.
 func (l *listing) noteMasks(o *ImageOptions) {
 	if o.LabelFile != "" {
 		return
 	}
 	var images, masks string
-	used := map[string]bool{} // by their images
+	used := map[string]bool{} // class directories that have images
 	for i := range l.pictures {
 		class, _, ok := strings.Cut(l.belowSplit(l.pictures[i].path), "/")
 		if !ok {
@@ -125,7 +125,7 @@ func (l *listing) noteMasks(o *ImageOptions) {
 		case slices.Contains(maskDirs, name) && (masks == "" || used[class] && !used[masks]):
 			masks = class
 		case used[class]:
-			return // classes after all
+			return // these are classes
 		}
 	}
 	switch {

@@ -142,8 +142,8 @@ func (t *labelTable) bad(key string, line int64, reason string) *shard.BadSample
 }
 
 // find looks for an image that the listing lacks: one whose name does not look
-// like an image's is taken all the same, since the row names it. The error says
-// that nothing can be known of it.
+// like an image's is taken all the same, since the row names it. An error means
+// that it is not known whether there is an image.
 func (t *labelTable) find(p *picture, line int64) error {
 	st, err := storage.Stat(storage.Join(t.src, p.path))
 	reason := ""

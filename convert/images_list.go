@@ -164,8 +164,8 @@ func (w *walker) walk(dir, below string) error {
 	return nil
 }
 
-// hide counts a hidden file, or the files in a hidden directory. It counts what it
-// can read: nothing of that is used.
+// hide counts a hidden file, or the files in a hidden directory. What can't be read
+// there is no error, since none of it is used.
 func (w *walker) hide(root string) error {
 	return filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
 		switch {

@@ -19,8 +19,8 @@ func (o *Options) orderLabels(names []string, offset int) []string {
 	return names
 }
 
-// noteNewIDs notes which labels of the set that is there get another id. Shards
-// with such labels have another fingerprint, and are written again.
+// noteNewIDs notes which labels of the existing set get another id. Shards with
+// such labels have another fingerprint, and are written again.
 func (o *Options) noteNewIDs(before *previous, names []string) {
 	if before == nil || before.manifest == nil {
 		return

@@ -2,8 +2,8 @@ package shard
 
 import "math"
 
-// How many buckets a histogram has at most, at least where there are more than
-// mostBuckets slots, and by preference.
+// How many buckets a histogram has: at most, at least (for more slots than
+// mostBuckets), and preferably.
 const (
 	mostBuckets   = 32
 	fewestBuckets = 10
@@ -43,7 +43,7 @@ func deal(n float64) (buckets int, each float64) {
 	for i := range mostBuckets - fewestBuckets + 1 {
 		k := usualBuckets - i
 		if k < fewestBuckets {
-			k = fewestBuckets + i // all that are above usualBuckets
+			k = fewestBuckets + i // from usualBuckets+1 to mostBuckets
 		}
 		of := math.Ceil(n / float64(k))
 		count := math.Ceil(n / of)

@@ -11,8 +11,8 @@ const (
 	// RankError bounds the error of quantiles that are not exact, as a share of
 	// the numbers: the median given is exceeded by a share of them between
 	// 0.5-RankError and 0.5+RankError. The bound does not depend on how the numbers
-	// are distributed. It is statistical: the sketch (KLL, see rankSketch) is off by
-	// more than half of RankError in about one of a hundred cases.
+	// are distributed. It is statistical (KLL, see rankSketch): of a hundred sketches, one
+	// has a rank that is off by more than 0.0011.
 	RankError = 0.002
 	// DistinctError is the standard error of counts of distinct values that are
 	// not exact, as a share: 1.04 by the root of 2¹⁴ registers (Flajolet et al.:

@@ -9,9 +9,9 @@ import (
 )
 
 const (
-	// rankCapacity is how many numbers the top level of a rankSketch holds. All
-	// levels together hold three times as many at most, whatever the length of
-	// the stream. RankError follows from it.
+	// rankCapacity is how many numbers the top level of a rankSketch holds, from
+	// which RankError follows. All levels together hold about three times as many,
+	// however long the stream is.
 	rankCapacity = 2048
 	// leastRankLevel is the capacity of the smallest levels.
 	leastRankLevel = 64
@@ -42,7 +42,7 @@ func newRankSketch(n int64) *rankSketch {
 	return s
 }
 
-// grow makes it that many levels.
+// grow adds levels until there are as many as asked for.
 func (s *rankSketch) grow(levels int) {
 	for len(s.levels) < levels {
 		s.levels = append(s.levels, nil)

@@ -1,7 +1,7 @@
 // Package imagetable reads tables with a row for each image: its path, its label
 // and further columns.
 //
-//	table, err := imagetable.Open("labels.csv.gz", imagetable.Options{})
+//	table, err := imagetable.Open(ctx, "labels.csv.gz", imagetable.Options{})
 //	for row, err := range table.Rows(ctx) {
 //		if err != nil {
 //			return err // the rest can't be read
@@ -30,14 +30,14 @@ import (
 	"github.com/tfrec/tfrec/internal/csvscan"
 )
 
-// The names by which columns are found when Options does not name them, in any
-// case. The first one of a list that a table has is taken.
+// The names of columns, in any case, that are looked for when Options names none.
+// Earlier ones take precedence.
 var (
 	pathNames  = []string{"path", "file", "filename", "file_name", "image", "image_path", "id"}
 	labelNames = []string{"label", "class", "target", "category", "tags"}
 )
 
-// Options say which columns of a table hold what. The zero value finds out from
+// Options say which columns of a table hold what. The zero value infers it from
 // the header.
 type Options struct {
 	// PathColumn and LabelColumn name columns of the header, in any case. Default:
@@ -46,8 +46,8 @@ type Options struct {
 	PathColumn, LabelColumn string
 	// Suffix is appended to paths that do not end in it. Default: none.
 	Suffix string
-	// IsImage reports whether there is an image at a path. A first row with such a
-	// path is no header. Default: no path is known.
+	// IsImage reports whether there is an image at a path. A first row that begins
+	// with such a path is not a header. Default: no path is known.
 	IsImage func(path string) bool
 }
 
@@ -79,7 +79,7 @@ func Open(ctx context.Context, path string, o Options) (*Table, error) {
 	}
 	if t.fields == 1 && len(strings.Fields(t.header[0])) > 1 {
 		t.list = true
-		// A byte that no path has, so that commas are as good as letters.
+		// A delimiter that no path has, so that commas are part of paths.
 		if err := t.open(ctx, path, '\x1f'); err != nil {
 			return nil, err
 		}

@@ -15,9 +15,8 @@ var splits = map[string]string{
 // train, val or test. It is empty for other names.
 func Split(dir string) string { return splits[strings.ToLower(dir)] }
 
-// Hidden reports whether a file or directory of this name holds nothing of the
-// user's: its name begins with a dot, or it is __MACOSX, where macOS archives
-// keep attributes.
+// Hidden reports whether a file or directory of this name is hidden: the name
+// begins with a dot or is __MACOSX, where archives made on macOS keep attributes.
 func Hidden(name string) bool { return strings.HasPrefix(name, ".") || name == "__MACOSX" }
 
 // HiddenPath reports whether a path, with slashes, has a hidden part.

@@ -16,8 +16,8 @@ import (
 
 // Sort returns names in the order of their ids, each of them once. It reuses the
 // slice. Names that are all integers are in numeric order, so that 0 to N-1 are
-// their own ids. Otherwise names are in the order of their bytes; so they are if
-// two names are the same integer, such as 7 and 007.
+// their own ids. Otherwise, and if two names are the same integer, such as 7 and
+// 007, names are in the order of their bytes.
 func Sort(names []string) []string {
 	slices.Sort(names)
 	names = slices.Compact(names)
