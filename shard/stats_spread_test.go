@@ -190,6 +190,21 @@ func TestHistogramsOfEvenNumbersAreEven(t *testing.T) {
 	}
 }
 
+// TestHistogramOfHugeIntegers takes neighbours that are the same float64.
+func TestHistogramOfHugeIntegers(t *testing.T) {
+	for _, n := range []int64{3, tallySize + 1, 5000, 1 << 16} {
+		for _, first := range []int64{math.MinInt64, math.MaxInt64 - n + 1, 1 << 62, -1 << 53} {
+			var s spread
+			var all []float64
+			for i := range n {
+				s.addInt(first + i)
+				all = append(all, float64(first+i))
+			}
+			judgeHistogram(t, fmt.Sprint(n, " from ", first), s.numbers(0).Histogram, all)
+		}
+	}
+}
+
 // TestRankSketch: every rank that a sketch knows of is within RankError, its
 // size is bounded, and it is the same each time.
 func TestRankSketch(t *testing.T) {

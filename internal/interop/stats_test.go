@@ -198,7 +198,7 @@ func judgeStats(t *testing.T, path string, files ...string) map[string]measuredF
 func TestStatsAreNumPys(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	var records [][]byte
-	for i := range 60_000 {
+	for i := range 30_000 {
 		var b tfrecord.Builder
 		b.Float("normal", float32(rnd.NormFloat64()))
 		b.Float("offset", float32(1e6+rnd.NormFloat64()))
