@@ -3,7 +3,6 @@ module github.com/tfrec/tfrec
 go 1.26.0
 
 require (
-	github.com/DataDog/sketches-go v1.4.8
 	github.com/axiomhq/hyperloglog v0.3.0
 	github.com/bmatcuk/doublestar/v4 v4.10.4
 	github.com/disintegration/imaging v1.6.2

@@ -40,8 +40,9 @@ type CSVOptions struct {
 	Vectors []Vector
 	// Label is the column with the label. Default: none.
 	Label string
-	// Vocab maps the text of the label to ids: the places of the sorted
-	// different values, or of Vocabulary if that is given.
+	// Vocab maps the text of the label to ids: the indexes of its values, sorted,
+	// or of Vocabulary if that is given. Values that are all integers sort as
+	// numbers, so that 0 to N-1 are their own ids.
 	Vocab bool
 	// Vocabulary names the labels in the order of their ids.
 	Vocabulary []string
@@ -191,6 +192,8 @@ func (o *CSVOptions) complete() error {
 		return optionError("label-offset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
 	case strings.IndexByte("\"\r\n", o.Delimiter) >= 0:
 		return optionError("delimiter", "%q is a quote or ends a row", o.Delimiter)
+	case o.NoHeader && len(o.Columns) == 0:
+		return optionError("no-header", "the columns need names: --columns A,B,...")
 	case o.MaxRow < csvscan.ChunkSize || o.MaxRow > 1<<30:
 		return optionError("max-row", "%d bytes: want 1 MiB to 1 GiB", o.MaxRow)
 	case o.Memory < 16<<20:

@@ -114,8 +114,7 @@ func (c *csvColumns) vocabulary(o *CSVOptions, t *tables) error {
 		for _, f := range t.files {
 			names = append(names, f.table.Distinct[0]...)
 		}
-		slices.Sort(names)
-		names = slices.Compact(names)
+		names = o.orderLabels(names, o.LabelOffset)
 	}
 	if len(names) == 0 {
 		return fmt.Errorf("column %q has no values: there are no labels to number", o.Label)

@@ -49,6 +49,7 @@ type rowRange struct {
 // planCSV deals the rows to splits and shards. The plan holds chunks, not rows.
 func planCSV(ctx context.Context, o *CSVOptions, t *tables, columns *csvColumns, before *previous) (*csvSource, error) {
 	s := &csvSource{o: o, tables: t, columns: columns}
+	o.noteNewIDs(before, columns.labels)
 	for i, f := range t.files {
 		row := int64(0)
 		for _, c := range f.table.Chunks {

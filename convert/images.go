@@ -21,9 +21,19 @@ import (
 type ImageOptions struct {
 	Options
 
-	// LabelFile is a CSV of paths below the source and labels. Default: the
-	// label is the name of the first folder.
+	// LabelFile is a table with the path of an image below the source and its label
+	// in each row: CSV with any usual delimiter, or a list with spaces, plain or
+	// compressed with gzip or zstd. Default: the label is the name of the first
+	// directory. The ids of labels are the indexes of their names, sorted; names
+	// that are all integers sort as numbers, so that 0 to N-1 are their own ids.
 	LabelFile string
+	// PathColumn and LabelColumn name columns of LabelFile's header, in any case.
+	// Default: path, file, filename, file_name, image, image_path or id; and label,
+	// class, target, category or tags. Without a header they are the first two.
+	PathColumn, LabelColumn string
+	// ImageSuffix is appended to paths in LabelFile that do not end in it: ".jpg"
+	// for ids. Default: none.
+	ImageSuffix string
 	// Unlabelled pictures get no label.
 	Unlabelled bool
 	// LabelOffset puts that many background names in front of the labels.
@@ -102,9 +112,10 @@ const (
 	Float32 Encoding = "float32"
 )
 
-// Images converts the pictures below the folder src into a set in the folder
-// out. Labels are the names of the class folders, split folders (train, val or
-// validation, test) above them are recognised.
+// Images converts the images below the directory src into a set in the directory
+// out. Labels are the names of the class directories. Split directories above
+// them are recognised in any case: train or training; val, valid, validation or
+// dev; test, testing or eval. Hidden files and directories are left alone.
 func Images(ctx context.Context, src, out string, o ImageOptions) (*Summary, error) {
 	began := time.Now()
 	survey, err := o.survey(ctx, src, out)
@@ -212,6 +223,14 @@ func (o *ImageOptions) complete() error {
 		return optionError("label-offset", "cannot go with --unlabelled")
 	case o.LabelFile != "" && o.Unlabelled:
 		return optionError("labels", "cannot go with --unlabelled")
+	case o.LabelFile == "" && o.PathColumn != "":
+		return optionError("path-column", "is for --labels")
+	case o.LabelFile == "" && o.LabelColumn != "":
+		return optionError("label-column", "is for --labels")
+	case o.LabelFile == "" && o.ImageSuffix != "":
+		return optionError("image-suffix", "is for --labels")
+	case strings.Contains(o.ImageSuffix, "/"):
+		return optionError("image-suffix", "%q: want the end of a file's name, such as .jpg", o.ImageSuffix)
 	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
 		return optionError("label-offset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
 	case o.MinSize < 0:

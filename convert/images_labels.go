@@ -2,58 +2,52 @@ package convert
 
 import (
 	"context"
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
+	"io/fs"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
+	"github.com/tfrec/tfrec/internal/imagetable"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
-// labelsFromFile replaces the listing by the pictures that a CSV names: a path
-// below the source and a label in each row, in the columns path and label, or
-// in the first two when there is no such header. Rows that name no usable file
-// become bad samples. Pictures that no row names are skipped files.
-func (l *listing) labelsFromFile(src string, o *ImageOptions) error {
-	f, err := storage.Open(context.Background(), o.LabelFile)
-	if err != nil {
-		return fmt.Errorf("--labels: %w", err)
-	}
-	defer f.Close()
-	rows := csv.NewReader(f)
-	rows.FieldsPerRecord = -1
-	rows.ReuseRecord = true
-
+// labelsFromFile replaces the listing by the images that the rows of a table
+// name. Rows that name no usable image become bad samples. Images that no row
+// names are skipped files.
+func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOptions) error {
 	found := make(map[string]int, len(l.pictures))
 	for i, p := range l.pictures {
 		found[p.path] = i
 	}
-	t := labelTable{src: src, follow: o.FollowSymlinks || storage.Remote(src), file: storage.Base(o.LabelFile), labelColumn: 1, lines: map[string]int{}}
+	table, err := imagetable.Open(ctx, o.LabelFile, imagetable.Options{
+		PathColumn: o.PathColumn, LabelColumn: o.LabelColumn, Suffix: o.ImageSuffix,
+		IsImage: func(name string) bool { _, ok := found[path.Clean(name)]; return ok },
+	})
+	if err != nil {
+		return fmt.Errorf("--labels: %w", err)
+	}
+	o.noteColumns(table)
+	t := labelTable{
+		src: src, follow: o.FollowSymlinks || storage.Remote(src), file: storage.Base(o.LabelFile), lines: map[string]int64{},
+		found: found, suffix: o.ImageSuffix,
+	}
+	if names, _, _ := table.Columns(); names == "" {
+		t.first = 1
+	}
 	w := &walker{o: o}
 	var pictures []picture
 	named, left := 0, int64(0)
-	for first := true; ; first = false {
-		row, err := rows.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
+	for row, err := range table.Rows(ctx) {
 		if err != nil {
-			return fmt.Errorf("--labels %s: %w", o.LabelFile, err)
+			return fmt.Errorf("--labels: %w", err)
 		}
-		line, _ := rows.FieldPos(0)
-		if first {
-			row[0] = strings.TrimPrefix(row[0], "\ufeff")
-			if t.header(row) {
-				continue
-			}
-		}
-		p := t.picture(row, line)
+		p := t.picture(row)
 		if p.bad == nil && !w.wanted(p.path) {
 			left++
 			continue
@@ -62,8 +56,10 @@ func (l *listing) labelsFromFile(src string, o *ImageOptions) error {
 			if i, ok := found[p.path]; ok {
 				p.size, p.modTime, p.version = l.pictures[i].size, l.pictures[i].modTime, l.pictures[i].version
 				named++
-			} else if t.find(&p, line); p.bad == nil {
-				l.skipped-- // the walk took it for some other file
+			} else if err := t.find(&p, row.Line); err != nil {
+				return fmt.Errorf("--labels %s: line %d: %w", o.LabelFile, row.Line, err)
+			} else if p.bad == nil {
+				l.skipped-- // the walk took it for another file
 			}
 		}
 		pictures = append(pictures, p)
@@ -76,48 +72,51 @@ func (l *listing) labelsFromFile(src string, o *ImageOptions) error {
 	}
 	if n := int64(len(l.pictures) - named); n > 0 {
 		l.skipped += n
-		o.note("%s not named in %s were left alone", plural(n, "picture"), o.LabelFile)
+		o.note("%s not named in %s left alone", plural(n, "image"), o.LabelFile)
 	}
 	slices.SortStableFunc(pictures, func(a, b picture) int { return strings.Compare(a.path, b.path) })
 	l.pictures = pictures
 	return nil
 }
 
-// labelTable reads the rows of a label file.
-type labelTable struct {
-	src, file               string
-	follow                  bool // symbolic links
-	pathColumn, labelColumn int
-	lines                   map[string]int // where a path was named first
+// noteColumns notes which columns of a table are used, where they have other names
+// than path and label, and which are not.
+func (o *ImageOptions) noteColumns(t *imagetable.Table) {
+	paths, labels, ignored := t.Columns()
+	var says []string
+	if paths != "" && (o.PathColumn == "" && paths != "path" || o.LabelColumn == "" && labels != "label") {
+		says = append(says, fmt.Sprintf("paths are in column %q, labels in %q", paths, labels))
+	}
+	if len(ignored) > 0 {
+		says = append(says, "ignored: "+imagetable.Quote(ignored))
+	}
+	if len(says) > 0 {
+		o.note("%s: %s", o.LabelFile, strings.Join(says, "; "))
+	}
 }
 
-// header reports whether a row is a header, and takes its columns.
-func (t *labelTable) header(row []string) bool {
-	column := func(name string) int {
-		return slices.IndexFunc(row, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), name) })
-	}
-	p, l := column("path"), column("label")
-	if p < 0 || l < 0 {
-		return false
-	}
-	t.pathColumn, t.labelColumn = p, l
-	return true
+// labelTable makes samples of the rows of a label file.
+type labelTable struct {
+	src, file string
+	suffix    string
+	follow    bool             // symbolic links
+	found     map[string]int   // images in the listing
+	lines     map[string]int64 // where a path was named first
+	first     int64            // the line that may be a header of unknown names; 0 if none
 }
 
 // picture makes a sample of a row. What is wrong with the row is in its bad.
-func (t *labelTable) picture(row []string, line int) picture {
-	p := picture{path: fmt.Sprintf("%s:%d", t.file, line)} // the key of a row without a path
+func (t *labelTable) picture(row imagetable.Row) picture {
+	p := picture{path: fmt.Sprintf("%s:%d", t.file, row.Line)} // the key of a row without a path
 	bad := func(format string, args ...any) picture {
-		p.bad = &shard.BadSample{
-			Key: shard.Readable(p.path), Source: t.file, Line: int64(line), Stage: "read", Reason: fmt.Sprintf(format, args...),
-		}
+		p.bad = t.bad(p.path, row.Line, fmt.Sprintf(format, args...))
 		return p
 	}
-	if len(row) <= max(t.pathColumn, t.labelColumn) {
-		return bad("the row has %d fields: want a path and a label", len(row))
+	if row.Err != nil {
+		return bad("%v", row.Err)
 	}
-	p.label = row[t.labelColumn]
-	name := row[t.pathColumn]
+	p.label = row.Label
+	name := row.Path
 	if name == "" {
 		return bad("the path is empty")
 	}
@@ -126,28 +125,35 @@ func (t *labelTable) picture(row []string, line int) picture {
 	}
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		p.path = name
-		return bad("the path leads out of the source folder")
+		return bad("the path leads out of the source directory")
 	}
 	p.path = path.Clean(name)
 	if before, ok := t.lines[p.path]; ok {
-		p.path = fmt.Sprintf("%s:%d", t.file, line)
+		p.path = fmt.Sprintf("%s:%d", t.file, row.Line)
 		return bad("%s is named twice, first on line %d", shard.Readable(name), before)
 	}
-	t.lines[p.path] = line
+	t.lines[p.path] = row.Line
 	return p
 }
 
-// find looks for a picture that the listing lacks: one whose name does not
-// look like a picture's is taken all the same, for the row names it.
-func (t *labelTable) find(p *picture, line int) {
-	full := storage.Join(t.src, p.path)
-	st, err := storage.Stat(full)
+// bad returns the line of the ledger about a row.
+func (t *labelTable) bad(key string, line int64, reason string) *shard.BadSample {
+	return &shard.BadSample{Key: shard.Readable(key), Source: t.file, Line: line, Stage: "read", Reason: reason}
+}
+
+// find looks for an image that the listing lacks: one whose name does not look
+// like an image's is taken all the same, since the row names it. An error means
+// that it is not known whether there is an image.
+func (t *labelTable) find(p *picture, line int64) error {
+	st, err := storage.Stat(storage.Join(t.src, p.path))
 	reason := ""
 	switch {
 	case err == nil && !t.follow && t.linked(p.path):
 		reason = "reached by a symbolic link (--follow-symlinks follows it): " + shard.Readable(p.path)
+	case err != nil && !missing(err):
+		return err
 	case err != nil:
-		reason = "no such file in the source folder: " + shard.Readable(p.path)
+		reason = "no such file in the source directory: " + shard.Readable(p.path) + t.hint(p.path, line)
 	case !st.Mode().IsRegular():
 		reason = "not a file: " + shard.Readable(p.path)
 	default:
@@ -155,9 +161,31 @@ func (t *labelTable) find(p *picture, line int) {
 		if o, remote := st.Sys().(storage.Object); remote {
 			p.version = o.Version
 		}
-		return
+		return nil
 	}
-	p.bad = &shard.BadSample{Key: shard.Readable(p.path), Source: t.file, Line: int64(line), Stage: "read", Reason: reason}
+	p.bad = t.bad(p.path, line, reason)
+	return nil
+}
+
+// missing reports whether an error of a path says that there is no such file, or
+// that no file can have this name.
+func missing(err error) bool {
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENAMETOOLONG) || errors.Is(err, syscall.EINVAL)
+}
+
+// hint says what may be meant by a path where there is no image; often nothing.
+func (t *labelTable) hint(name string, line int64) string {
+	for _, ext := range pictureExtensions {
+		for _, suffix := range []string{ext, strings.ToUpper(ext)} {
+			if _, ok := t.found[name+suffix]; ok && t.suffix == "" {
+				return fmt.Sprintf(" (%s is there: give --image-suffix %s)", shard.Readable(name+suffix), suffix)
+			}
+		}
+	}
+	if line == t.first {
+		return " (if this row is the header, --path-column and --label-column name its columns)"
+	}
+	return ""
 }
 
 // linked reports whether a path below the source leads through a symbolic link.

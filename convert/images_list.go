@@ -2,7 +2,6 @@ package convert
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/bmatcuk/doublestar/v4"
 
+	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -20,7 +20,7 @@ import (
 // picture is a planned sample: a file below the source folder.
 type picture struct {
 	path    string // below the source, with /; any bytes
-	split   string // of its split folder, "" where there are none
+	split   string // that its directory names, "" where there are no split directories
 	label   string // "" where there are none
 	id      int32  // of the label, with the offset
 	size    int64
@@ -29,21 +29,18 @@ type picture struct {
 	bad     *shard.BadSample // why it cannot be used, when the listing knows
 }
 
-// listing is what lies in a source folder.
+// listing is what a source directory holds.
 type listing struct {
 	pictures []picture // sorted by path
 	skipped  int64     // other files
 	labels   []string  // names in the order of their ids, without the offset
-	splits   []string  // of split folders, sorted; empty where there are none
+	splits   []string  // that directories name, sorted; empty where there are none
 	folders  []string  // that were looked into, below the source
 }
 
 // pictureExtensions are the names that make a file a picture, in any case.
 // What it really is, its content decides.
 var pictureExtensions = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff"}
-
-// splitFolders are the names of folders that name a split.
-var splitFolders = []string{"train", "val", "validation", "test"}
 
 func isPicture(name string) bool {
 	return slices.Contains(pictureExtensions, strings.ToLower(path.Ext(name)))
@@ -75,7 +72,7 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 	l := &listing{pictures: w.pictures, skipped: w.skipped, folders: w.folders}
 	slices.SortFunc(l.pictures, func(a, b picture) int { return strings.Compare(a.path, b.path) })
 	if o.LabelFile != "" {
-		if err := l.labelsFromFile(src, o); err != nil {
+		if err := l.labelsFromFile(ctx, src, o); err != nil {
 			return nil, err
 		}
 	}
@@ -90,7 +87,8 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 			return nil, err
 		}
 	}
-	l.number(o.LabelOffset)
+	l.noteMasks(o)
+	l.number(&o.Options, o.LabelOffset)
 	return l, nil
 }
 
@@ -102,6 +100,7 @@ type walker struct {
 	pictures []picture
 	folders  []string
 	skipped  int64
+	hidden   int64           // files named like images that are hidden, or in hidden directories
 	links    int64           // symbolic links not followed
 	special  int64           // neither files nor folders
 	visited  map[string]bool // real paths of followed folders
@@ -119,6 +118,12 @@ func (w *walker) walk(dir, below string) error {
 	for _, e := range entries {
 		rel := path.Join(below, e.Name())
 		full := storage.Join(dir, e.Name())
+		if imagetree.Hidden(e.Name()) {
+			if err := w.hide(full); err != nil {
+				return err
+			}
+			continue
+		}
 		mode := e.Type()
 		if mode&fs.ModeSymlink != 0 {
 			if !w.o.FollowSymlinks {
@@ -162,13 +167,48 @@ func (w *walker) walk(dir, below string) error {
 	return nil
 }
 
+// hide counts a hidden file, or the files in a hidden directory. What can't be read
+// there is no error, since none of it is used.
+func (w *walker) hide(root string) error {
+	return filepath.WalkDir(root, func(p string, d fs.DirEntry, err error) error {
+		switch {
+		case w.ctx.Err() != nil:
+			return w.ctx.Err()
+		case d == nil || d.IsDir() && err != nil:
+			return fs.SkipDir
+		case d.IsDir():
+			if w.isOut(p) {
+				return fs.SkipDir
+			}
+		default:
+			w.skip(d.Name())
+		}
+		return nil
+	})
+}
+
+// skip counts a file that is hidden.
+func (w *walker) skip(name string) {
+	w.skipped++
+	if isPicture(name) {
+		w.hidden++
+	}
+}
+
+// isOut reports whether a directory is the output's.
+func (w *walker) isOut(dir string) bool {
+	if w.out == nil {
+		return false
+	}
+	st, err := os.Stat(dir)
+	return err == nil && os.SameFile(st, w.out)
+}
+
 // folder walks into a folder, unless it is the output's or, by way of links,
 // one that it has been in.
 func (w *walker) folder(full, rel string) error {
-	if w.out != nil {
-		if st, err := os.Stat(full); err == nil && os.SameFile(st, w.out) {
-			return nil
-		}
+	if w.isOut(full) {
+		return nil
 	}
 	if w.o.FollowSymlinks {
 		real, err := filepath.EvalSymlinks(full)
@@ -200,6 +240,9 @@ func (w *walker) wanted(rel string) bool {
 }
 
 func (w *walker) report() {
+	if w.hidden > 0 && w.o.LabelFile == "" {
+		w.o.note("%s left alone: hidden, as names that begin with a dot are, or in __MACOSX", plural(w.hidden, "image"))
+	}
 	if w.links > 0 {
 		w.o.note("%s not followed (--follow-symlinks follows them)", plural(w.links, "symbolic link"))
 	}
@@ -221,86 +264,4 @@ func (o *ImageOptions) checkGlobs() error {
 		}
 	}
 	return nil
-}
-
-// splitsFromFolders takes the first folders as splits when all of them are
-// named like one.
-func (l *listing) splitsFromFolders(o *ImageOptions) error {
-	var named []string // split folders that hold pictures
-	stray := ""        // a picture outside of them
-	for i := range l.pictures {
-		p := &l.pictures[i]
-		if p.bad != nil {
-			continue // its path says nothing
-		}
-		first, _, ok := strings.Cut(p.path, "/")
-		switch {
-		case !ok || !slices.Contains(splitFolders, first):
-			stray = p.path
-		case !slices.Contains(named, first):
-			named = append(named, first)
-		}
-	}
-	slices.Sort(named)
-	switch {
-	case len(named) == 0:
-		return nil
-	case stray != "" && len(named) > 1:
-		// Taken as classes, what was held out for testing would be trained on.
-		return fmt.Errorf("%s are split folders, but %s lies in none of them: move it, or leave it out with --exclude", strings.Join(named, ", "), shard.Readable(stray))
-	case stray != "":
-		o.note("the folder %s is taken as a class, not as a split: there are pictures outside of it, such as %s", named[0], shard.Readable(stray))
-		return nil
-	}
-	l.splits = named
-	for i := range l.pictures {
-		p := &l.pictures[i]
-		p.split, _, _ = strings.Cut(p.path, "/")
-		if !slices.Contains(named, p.split) {
-			p.split = named[0] // a bad sample that tells no better
-		}
-	}
-	if len(o.Splits) > 0 {
-		return fmt.Errorf("the source has split folders (%s), which --splits would cut anew: leave it out", strings.Join(l.splits, ", "))
-	}
-	return nil
-}
-
-// errUnlabelled says how pictures get labels.
-var errUnlabelled = errors.New("put it into a class folder, leave it out with --exclude, label it with --labels FILE.csv, or give --unlabelled")
-
-// labelsFromFolders takes the first folder below the split as the label.
-func (l *listing) labelsFromFolders() error {
-	for i := range l.pictures {
-		p := &l.pictures[i]
-		rest := p.path
-		if p.split != "" {
-			_, rest, _ = strings.Cut(rest, "/")
-		}
-		label, _, ok := strings.Cut(rest, "/")
-		if !ok {
-			return fmt.Errorf("%s lies in no class folder, so it has no label: %w", shard.Readable(p.path), errUnlabelled)
-		}
-		p.label = label
-	}
-	return nil
-}
-
-// number gives each label its id: its place in the sorted bytes of all names,
-// behind the background names.
-func (l *listing) number(offset int) {
-	for _, p := range l.pictures {
-		if n := len(l.labels); p.label != "" && (n == 0 || l.labels[n-1] != p.label) {
-			l.labels = append(l.labels, p.label)
-		}
-	}
-	slices.Sort(l.labels)
-	l.labels = slices.Compact(l.labels)
-	ids := make(map[string]int32, len(l.labels))
-	for i, name := range l.labels {
-		ids[name] = int32(offset + i)
-	}
-	for i := range l.pictures {
-		l.pictures[i].id = ids[l.pictures[i].label]
-	}
 }

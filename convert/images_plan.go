@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"iter"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
@@ -54,6 +53,7 @@ func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, b
 	if i := slices.Index(l.labels, backgroundName(0)); o.LabelOffset > 0 && i >= 0 {
 		return nil, fmt.Errorf("a class is called %s, which is what --label-offset names a background: rename its folder", l.labels[i])
 	}
+	o.noteNewIDs(before, s.labels)
 	if _, _, fixed := o.fixedSize(); !fixed && (o.Encode == Raw || o.Encode == Float32) {
 		o.note("the pictures' sizes vary, so TFDS will give %s as bytes; --resize WxH would make them tensors", o.Encode)
 	}
@@ -147,20 +147,6 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 		s.samples = append(s.samples, samples)
 	}
 }
-
-// labelNames puts background names in front of the labels' own.
-func labelNames(names []string, offset int) []string {
-	if len(names) == 0 {
-		return nil
-	}
-	all := make([]string, 0, offset+len(names))
-	for i := range offset {
-		all = append(all, backgroundName(i))
-	}
-	return append(all, names...)
-}
-
-func backgroundName(i int) string { return "background_" + strconv.Itoa(i) }
 
 func (s *imageSource) jobs() []job { return s.planned }
 

@@ -123,7 +123,7 @@ func TestRefusedRunsLeaveNoTrace(t *testing.T) {
 	out := filepath.Join(parent, "deep", "out")
 	put(t, src, "train/c/1.png", pngOf(1))
 	put(t, src, "test/c/1.png", pngOf(2))
-	if _, err := Images(context.Background(), src, out, ImageOptions{}); err == nil || !strings.Contains(err.Error(), "test, train are split folders") {
+	if _, err := Images(context.Background(), src, out, ImageOptions{}); err == nil || !strings.Contains(err.Error(), "test, train are split directories") {
 		t.Errorf("split folders beside class folders: %v", err)
 	}
 	os.RemoveAll(filepath.Join(src, "train"))

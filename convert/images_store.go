@@ -5,6 +5,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -38,6 +39,12 @@ func (w *walker) walkStore(src, out string) error {
 		if whole := strings.TrimSuffix(o.Name, "/"); path.Clean("/"+whole) != "/"+whole {
 			w.special++ // no path has empty names in it, or dots
 			w.skipped++
+			continue
+		}
+		if imagetree.HiddenPath(o.Name) {
+			if !strings.HasSuffix(o.Name, "/") {
+				w.skip(o.Name)
+			}
 			continue
 		}
 		w.addFolders(&kept, before, o.Name)

@@ -77,6 +77,9 @@ func TestImagesOfAStore(t *testing.T) {
 	put(t, src, "c1/deeper/x.png", pngOf(500))
 	put(t, src, "c1/notes.txt", []byte("no picture"))
 	put(t, src, "c2/empty.png", nil)
+	for _, hidden := range []string{".git/1.png", "c1/._1.png", "__MACOSX/c1/2.png", "c1/.cache/deep/er"} {
+		put(t, src, hidden, []byte("no image"))
+	}
 	here, there := t.TempDir(), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 3, Workers: 2, MaxErrors: Tolerance{Count: 1}}}
 	want, err := Images(context.Background(), src, here, o)
@@ -91,8 +94,8 @@ func TestImagesOfAStore(t *testing.T) {
 		t.Fatal(err)
 	}
 	sameSet(t, contents(t, there), contents(t, here))
-	if got.SkippedFiles != want.SkippedFiles {
-		t.Errorf("skipped %d files, and %d on the disk", got.SkippedFiles, want.SkippedFiles)
+	if got.SkippedFiles != want.SkippedFiles || got.SkippedFiles != 5 {
+		t.Errorf("skipped %d files, and %d on the disk, want 5", got.SkippedFiles, want.SkippedFiles)
 	}
 	// The list, and one of a key at most that tells that the URL is a folder.
 	if c.kinds["open"] != 61 || c.kinds["list"] > 2 {

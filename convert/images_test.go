@@ -373,28 +373,6 @@ func TestInterruptedRunsGoOn(t *testing.T) {
 	}
 }
 
-func TestSplitFoldersAreRecognised(t *testing.T) {
-	src, out := filepath.Join(t.TempDir(), "s"), t.TempDir()
-	for i := range 12 {
-		put(t, src, fmt.Sprintf("%s/c%d/%d.png", []string{"train", "validation", "test"}[i%3], i%2, i), pngOf(i))
-	}
-	s := mustImages(t, src, out, ImageOptions{Options: Options{Shards: 1}})
-	for _, split := range []string{"train", "validation", "test"} {
-		if s.Splits[split] != (SplitSummary{4, 1}) {
-			t.Errorf("split %s: %+v", split, s.Splits[split])
-		}
-		for name, r := range records(t, out, split) {
-			if !strings.HasPrefix(name, split+"/") || string(r[keyText].([][]byte)[0]) != strings.Split(name, "/")[1] {
-				t.Errorf("%s in %s labelled %q", name, split, r[keyText])
-			}
-		}
-	}
-	_, err := Images(context.Background(), src, t.TempDir(), ImageOptions{Options: Options{Splits: []SplitShare{{Name: "a", Share: 1}}}})
-	if err == nil || !strings.Contains(err.Error(), "--splits") {
-		t.Errorf("--splits over split folders: %v", err)
-	}
-}
-
 func TestLabelsFromAFile(t *testing.T) {
 	src, out := filepath.Join(t.TempDir(), "flat"), t.TempDir()
 	for i := range 4 {
@@ -415,8 +393,8 @@ func TestLabelsFromAFile(t *testing.T) {
 			t.Errorf("%s: %v, want label %d", name, r[keyLabel], want)
 		}
 	}
-	if !slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, "1 picture not named in") }) {
-		t.Errorf("the unlisted picture is not noted: %q", notes)
+	if !slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, "1 image not named in") }) {
+		t.Errorf("the unlisted image is not noted: %q", notes)
 	}
 	m, err := shard.ReadManifest(filepath.Join(out, shard.ManifestFile))
 	if err != nil || !slices.Equal(m.Labels, []string{"background_0", "ant", "cat", "dog"}) {

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -73,7 +74,7 @@ func (in *inputs) mergeManifests() error {
 }
 
 // mergeLabels makes one list of the sets' label names. Where they differ it is
-// their union in the order of the names' bytes, and ids are changed to fit.
+// their union, in the order of conversions, and ids are changed to fit.
 func (in *inputs) mergeLabels(sets []*Set, bare string) error {
 	m := &in.described
 	var named, unnamed *Set
@@ -126,15 +127,17 @@ func (in *inputs) mergeLabels(sets []*Set, bare string) error {
 		}
 		union = append(union, s.Labels...)
 	}
-	slices.Sort(union)
-	m.Labels = slices.Compact(union)
+	m.Labels = labels.Sort(union)
+	ids := make(map[string]int, len(m.Labels))
+	for id, name := range m.Labels {
+		ids[name] = id
+	}
 	remaps := map[*Set]*remap{}
 	for _, s := range sets {
 		r := &remap{keys: labelKeys(s.Features), same: true}
 		for id, name := range s.Labels {
-			now, _ := slices.BinarySearch(m.Labels, name)
-			r.ids = append(r.ids, int64(now))
-			r.same = r.same && now == id
+			r.ids = append(r.ids, int64(ids[name]))
+			r.same = r.same && ids[name] == id
 		}
 		if r.keys != nil {
 			remaps[s] = r // of the same ids, too: one without a name must not get another's

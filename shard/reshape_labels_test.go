@@ -95,6 +95,33 @@ func payloadsOf(t *testing.T, path string) [][]byte {
 	return records
 }
 
+// TestMergeOfIntegerLabels: classes 0 to N-1 are their own ids in the union, too.
+func TestMergeOfIntegerLabels(t *testing.T) {
+	digits := func(n int) (names []string) {
+		for i := range n {
+			names = append(names, fmt.Sprint(i))
+		}
+		return names
+	}
+	a, b := labelledSet(t, 20, digits(10)...), labelledSet(t, 30, digits(12)...)
+	out := filepath.Join(t.TempDir(), "out")
+	_, err := Merge(context.Background(), []string{b, a}, out, ReshapeOptions{Shards: 1})
+	check(t, err)
+	if m := manifestOf(t, out); !slices.Equal(m.Labels, digits(12)) {
+		t.Errorf("labels %q", m.Labels)
+	}
+	for i, record := range payloadsOf(t, out) {
+		var e tfrecord.Example
+		check(t, e.Parse(record))
+		label, _ := e.Get("label")
+		text, _ := e.Get("text")
+		id, _ := label.Int64()
+		if name, _ := text.Bytes(); string(name) != fmt.Sprint(id) {
+			t.Errorf("record %d: label %d is %s", i, id, name)
+		}
+	}
+}
+
 func TestMergeRefusesWhatDoesNotFit(t *testing.T) {
 	named := labelledSet(t, 4, "cat", "dog")
 	bare := exampleFile(t, filepath.Join(t.TempDir(), "bare.tfrecord"), 4, func(i int, b *tfrecord.Builder) { b.Int64("label", 1) })

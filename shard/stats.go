@@ -25,8 +25,9 @@ type StatsOptions struct {
 	// MaxGroups is how many values of By are told apart. Default: 32.
 	MaxGroups int
 	// MaxFeatures is how many features are followed; the occurrences of others
-	// are counted in Figures.FeaturesOmitted. Each takes some 40 KB, or 400 KB at
-	// most. The groups together follow as many again. Default: 2000.
+	// are counted in Figures.FeaturesOmitted. Each takes some 50 KB, 200 KB where
+	// most numbers differ, and 1 MB at most. The groups together follow as many
+	// again. Default: 2000.
 	MaxFeatures int
 	// MaxLabels is how many values of one label feature are counted apart.
 	// Default: 10,000.
@@ -94,8 +95,8 @@ type Stats struct {
 	// the feature By or have a number of values other than one, or a longer text
 	// than 128 bytes, and those whose value came after MaxGroups others.
 	UngroupedRecords int64 `json:"ungrouped_records,omitempty"`
-	// QuantileError and DistinctError are the constants of these names.
-	QuantileError float64 `json:"quantile_error"`
+	// RankError and DistinctError are the constants of these names.
+	RankError     float64 `json:"rank_error"`
 	DistinctError float64 `json:"distinct_error"`
 	// Faults in the way. Records behind broken framing are not in the figures.
 	Faults        []Fault `json:"faults"`
@@ -340,7 +341,7 @@ func (s *fileStats) stats() *Stats {
 	return &Stats{
 		Files: sum.Files, Bytes: sum.Bytes, Compression: sum.Compression,
 		Figures: s.all.figures(s.m.o), By: s.m.o.By, Groups: s.groupStats(), UngroupedRecords: s.ungrouped,
-		QuantileError: QuantileError, DistinctError: DistinctError,
+		RankError: RankError, DistinctError: DistinctError,
 		Faults: sum.Faults, FaultsOmitted: sum.FaultsOmitted,
 	}
 }

@@ -58,8 +58,8 @@ type NumbersDrift struct {
 	// A has none.
 	Shift float64 `json:"shift"`
 	// KS is the distance of Kolmogorov and Smirnov: the largest difference of
-	// the shares that do not exceed a number. Where sketches stand for numbers it
-	// is that of numbers moved by up to QuantileError.
+	// the shares that do not exceed a number. It is off by up to RankError for each
+	// side that is not Exact.
 	KS float64 `json:"ks"`
 	// PSI is the population stability index over the tenths of A: the sum of
 	// (b-a)·ln(b/a) of their shares, none of which is taken as less than 0.0001.

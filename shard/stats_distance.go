@@ -21,16 +21,8 @@ func compareNumbers(a, b *Numbers) *NumbersDrift {
 	if a.Std > 0 {
 		d.Shift = (b.Mean - a.Mean) / a.Std
 	}
-	p, q := a.bins, b.bins
-	if a.Exact != b.Exact { // to compare like with like
-		if a.Exact {
-			p = sketched(p)
-		} else {
-			q = sketched(q)
-		}
-	}
-	d.KS = kolmogorovSmirnov(p, q)
-	d.PSI = stability(p, q)
+	d.KS = kolmogorovSmirnov(a.bins, b.bins)
+	d.PSI = stability(a.bins, b.bins)
 	return d
 }
 
@@ -41,15 +33,6 @@ func (n *Numbers) median() float64 {
 		}
 	}
 	return 0
-}
-
-// sketched moves numbers to where a sketch would have them.
-func sketched(bins []bin) []bin {
-	sketch := newSketch()
-	for _, b := range bins {
-		_ = sketch.AddWithCount(b.at, float64(b.n)) // a finite number and a count do not fail
-	}
-	return sketchBins(sketch)
 }
 
 // kolmogorovSmirnov returns the largest difference of the shares of two sets of

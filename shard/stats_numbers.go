@@ -6,13 +6,14 @@ import (
 	"strconv"
 )
 
-// QuantileError and DistinctError are how far estimates in [Stats] are off.
+// RankError and DistinctError are the errors of estimates in [Stats].
 const (
-	// QuantileError is the relative error of quantiles that are not exact, at
-	// most: the value given is within 1 % of the one of exactly that rank. It is
-	// that of DDSketch (Masson, Rim, Lee: DDSketch: A Fast and Fully-Mergeable
-	// Quantile Sketch with Relative-Error Guarantees, 2019).
-	QuantileError = 0.01
+	// RankError bounds the error of quantiles that are not exact, as a share of
+	// the numbers: the median given is exceeded by a share of them between
+	// 0.5-RankError and 0.5+RankError. The bound does not depend on how the numbers
+	// are distributed. It is statistical (KLL, see rankSketch): of a hundred sketches, one
+	// has a rank that is off by more than 0.0011.
+	RankError = 0.002
 	// DistinctError is the standard error of counts of distinct values that are
 	// not exact, as a share: 1.04 by the root of 2¹⁴ registers (Flajolet et al.:
 	// HyperLogLog, 2007).
@@ -21,9 +22,6 @@ const (
 
 // quantileRanks are the shares that quantiles are given for.
 var quantileRanks = [...]float64{0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99}
-
-// histogramBuckets is how many buckets a histogram has at most.
-const histogramBuckets = 20
 
 // Numbers says how numbers lie.
 type Numbers struct {
@@ -38,12 +36,16 @@ type Numbers struct {
 	Std  float64 `json:"std"`
 	// Quantiles are at the shares 0.01, 0.05, 0.25, 0.5, 0.75, 0.95 and 0.99.
 	Quantiles []Quantile `json:"quantiles"`
-	// Histogram has up to 20 buckets of equal width from Min to Max, in order.
+	// Histogram has up to 32 buckets of equal width, in order. Its counts are
+	// always exact; the bounds of the buckets are chosen to allow that. Integers
+	// have buckets of integer width: one each for up to 32 integers from Min to Max,
+	// and 10 buckets or more otherwise. The same holds for numbers at regular steps,
+	// such as multiples of 25 or of 0.1. The first bucket may begin before Min, and
+	// the last one end after Max.
 	Histogram []Bucket `json:"histogram"`
-	// Exact says that quantiles, histogram, distinct values and counts of values
-	// are exact, which is so for up to 1024 distinct numbers. Else quantiles are
-	// within QuantileError, and a number may be counted in the bucket of one
-	// that differs from it by no more.
+	// Exact says that quantiles, distinct values and counts of values are exact,
+	// which is so for up to 1024 distinct numbers. Else quantiles are within
+	// RankError.
 	Exact bool `json:"exact"`
 	// Distinct is how many distinct numbers there are; see DistinctError.
 	Distinct int64 `json:"distinct"`
@@ -64,8 +66,7 @@ type Quantile struct {
 }
 
 // Bucket counts numbers at or above From and below To; the last one of a
-// histogram has those at To, too. Whole numbers of a small range get a bucket
-// each.
+// histogram has those at To, too. int64s are compared as float64s.
 type Bucket struct {
 	From  float64 `json:"from"`
 	To    float64 `json:"to"`
@@ -104,33 +105,6 @@ func quantile(bins []bin, share float64) float64 {
 		}
 	}
 	return bins[len(bins)-1].at
-}
-
-// histogram counts the numbers in the bins, which lie from low to high. Whole
-// numbers of a small range get a bucket each.
-func histogram(bins []bin, low, high float64, whole bool) []Bucket {
-	n, width := histogramBuckets, (high-low)/histogramBuckets
-	switch {
-	case low == high:
-		n, width = 1, 0
-	case whole && high-low < histogramBuckets:
-		n, width = int(high-low)+1, 1
-	}
-	list := make([]Bucket, n)
-	for i := range list {
-		list[i].From, list[i].To = low+float64(float64(i)*width), low+float64(float64(i+1)*width)
-	}
-	if last := &list[n-1]; width != 1 {
-		last.To = high
-	}
-	at := 0
-	for _, b := range bins {
-		for at < n-1 && b.at >= list[at].To {
-			at++
-		}
-		list[at].Count += b.n
-	}
-	return list
 }
 
 // jsonFloat writes a float32 as the shortest number that is read as the same.

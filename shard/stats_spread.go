@@ -8,9 +8,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/DataDog/sketches-go/ddsketch"
-	"github.com/DataDog/sketches-go/ddsketch/mapping"
-	"github.com/DataDog/sketches-go/ddsketch/store"
 	"github.com/axiomhq/hyperloglog"
 	"github.com/zeebo/xxh3"
 )
@@ -19,15 +16,28 @@ import (
 type spread struct {
 	float   bool
 	moments moments
-	// The range, of int64s exactly.
+	// The range, of int64s exactly in minInt and maxInt.
 	min, max       float64
 	minInt, maxInt int64
-	// known counts the numbers by their bits; sketch and distinct are nil while
-	// it knows all of them.
-	known    tally[uint64]
-	sketch   *ddsketch.DDSketch
-	distinct *hyperloglog.Sketch
+	// known counts the numbers by their bits; estimates is nil while it knows all
+	// of them.
+	known     tally[uint64]
+	estimates *estimates
 }
+
+// estimates describe more numbers than a tally can keep.
+type estimates struct {
+	ranks    *rankSketch
+	cells    *cellCounts
+	distinct *hyperloglog.Sketch
+	// pending are keys of numbers that are yet to be added, to the tally too.
+	// Adding many numbers of one feature at a time makes better use of the
+	// processor's cache than one number of each feature.
+	pending []uint64
+}
+
+// pendingNumbers is how many numbers of a feature are added at a time.
+const pendingNumbers = 128
 
 func (s *spread) addInt(x int64) {
 	if s.moments.n == 0 {
@@ -43,63 +53,74 @@ func (s *spread) addFloat(x float32) {
 		x = 0 // and not minus that: there is one zero
 	}
 	s.float = true
-	if s.moments.n == 0 {
-		s.min, s.max = float64(x), float64(x)
-	}
-	s.min, s.max = min(s.min, float64(x)), max(s.max, float64(x))
 	s.add(uint64(math.Float32bits(x)), float64(x))
 }
 
 func (s *spread) add(key uint64, x float64) {
+	if s.moments.n == 0 {
+		s.min, s.max = x, x
+	}
+	s.min, s.max = min(s.min, x), max(s.max, x)
 	s.moments.add(x)
-	if s.sketch != nil {
-		s.estimate(key, x, 1)
+	if s.estimates != nil {
+		s.estimates.pending = append(s.estimates.pending, key)
+		if len(s.estimates.pending) == pendingNumbers {
+			s.flush()
+		}
+		return
 	}
 	if i, known := s.known.index[key]; known {
 		s.known.counts[i].n++
 		return
 	}
 	if s.known.full() {
-		if s.sketch == nil {
-			s.startEstimates()
-			s.estimate(key, x, 1)
-		}
-		s.known.purge()
+		s.startEstimates()
+		s.estimates.pending = append(s.estimates.pending, key)
+		return
 	}
 	s.known.insert(key, 1)
 }
 
-// estimate adds a number to what holds numbers that known has no room for.
-func (s *spread) estimate(key uint64, x float64, n int64) {
-	// Neither can fail: x is far inside of what a sketch of float64s takes.
-	if n == 1 {
-		_ = s.sketch.Add(x)
-	} else {
-		_ = s.sketch.AddWithCount(x, float64(n))
+// flush adds the numbers that are pending.
+func (s *spread) flush() {
+	if s.estimates == nil {
+		return
 	}
-	s.distinct.InsertHash(hashNumber(key))
+	for _, key := range s.estimates.pending {
+		if i, known := s.known.index[key]; known {
+			s.known.counts[i].n++
+			continue
+		}
+		if s.known.full() {
+			s.known.purge()
+		}
+		s.known.insert(key, 1)
+	}
+	for _, key := range s.estimates.pending {
+		x := s.number(key)
+		s.estimates.ranks.add(x)
+		s.estimates.cells.add(x, 1)
+		s.estimates.distinct.InsertHash(hashNumber(key))
+	}
+	s.estimates.pending = s.estimates.pending[:0]
 }
 
-// startEstimates begins the estimates with all numbers so far, which are known.
+// startEstimates begins the estimates, unless they have begun, with all numbers
+// so far, which are known.
 func (s *spread) startEstimates() {
-	s.sketch, s.distinct = newSketch(), hyperloglog.NewNoSparse()
+	if s.estimates != nil {
+		return
+	}
+	s.estimates = &estimates{
+		ranks: newRankSketch(s.moments.n), cells: newCellCounts(s.min, s.max, !s.float), distinct: hyperloglog.NewNoSparse(),
+		pending: make([]uint64, 0, pendingNumbers),
+	}
 	for _, c := range s.known.counts {
-		s.estimate(c.key, s.number(c.key), c.n)
+		x := s.number(c.key)
+		s.estimates.ranks.addMany(x, c.n)
+		s.estimates.cells.add(x, c.n)
+		s.estimates.distinct.InsertHash(hashNumber(c.key))
 	}
-}
-
-var sketchMapping = func() mapping.IndexMapping {
-	m, err := mapping.NewCubicallyInterpolatedMapping(QuantileError)
-	if err != nil {
-		panic(err)
-	}
-	return m
-}()
-
-// newSketch returns an empty sketch. Its size is bounded by the range of its
-// numbers alone: 2 times 77 KiB for those of float32.
-func newSketch() *ddsketch.DDSketch {
-	return ddsketch.NewDDSketch(sketchMapping, store.NewBufferedPaginatedStore(), store.NewBufferedPaginatedStore())
 }
 
 func hashNumber(key uint64) uint64 {
@@ -125,30 +146,23 @@ func (s *spread) merge(t *spread) {
 		*s = *t
 		return
 	}
+	s.flush()
+	t.flush()
 	s.moments.merge(t.moments)
 	s.min, s.max = min(s.min, t.min), max(s.max, t.max)
 	s.minInt, s.maxInt = min(s.minInt, t.minInt), max(s.maxInt, t.maxInt)
-	if s.sketch == nil && t.sketch == nil && s.known.together(&t.known) <= tallySize {
-		s.known.merge(&t.known)
-		return
-	}
-	if s.sketch == nil {
+	if s.estimates != nil || t.estimates != nil || s.known.together(&t.known) > tallySize {
 		s.startEstimates()
-	}
-	if t.sketch == nil {
 		t.startEstimates()
+		s.estimates.ranks.merge(t.estimates.ranks)
+		s.estimates.cells.merge(t.estimates.cells)
+		_ = s.estimates.distinct.Merge(t.estimates.distinct) // they are made alike
 	}
-	// Both are made alike, and can't refuse each other.
-	_ = s.sketch.MergeWith(t.sketch)
-	_ = s.distinct.Merge(t.distinct)
 	s.known.merge(&t.known)
 }
 
-// bins returns where the numbers lie, in order.
+// bins returns the numbers that s.known has, in order.
 func (s *spread) bins() []bin {
-	if s.sketch != nil {
-		return sketchBins(s.sketch)
-	}
 	var list []bin
 	for _, c := range s.known.counts {
 		list = append(list, bin{s.number(c.key), c.n})
@@ -159,33 +173,15 @@ func (s *spread) bins() []bin {
 
 func compareBins(a, b bin) int { return cmp.Compare(a.at, b.at) }
 
-// sketchBins returns what a sketch has, in order.
-func sketchBins(sketch *ddsketch.DDSketch) []bin {
-	var list []bin
-	sketch.ForEach(func(at, n float64) bool {
-		list = append(list, bin{at, int64(n)})
-		return false
-	})
-	slices.SortFunc(list, compareBins)
-	return list
-}
-
-// ends returns the least and the largest number.
-func (s *spread) ends() (low, high float64) {
-	if s.float {
-		return s.min, s.max
-	}
-	return float64(s.minInt), float64(s.maxInt)
-}
-
 // numbers describes the numbers with up to top of those that come most often;
 // nil stays nil.
 func (s *spread) numbers(top int) *Numbers {
 	if s == nil {
 		return nil
 	}
+	s.flush()
 	n := &Numbers{
-		Count: s.moments.n, Mean: s.moments.mean, Std: s.moments.std(), Exact: s.sketch == nil,
+		Count: s.moments.n, Mean: s.moments.mean, Std: s.moments.std(), Exact: s.estimates == nil,
 		Quantiles: []Quantile{}, Histogram: []Bucket{}, Top: []Top[json.Number]{},
 		Distinct: int64(len(s.known.counts)), TopError: s.known.taken,
 		Min: s.decimal(uint64(s.minInt), s.min), Max: s.decimal(uint64(s.maxInt), s.max),
@@ -193,15 +189,17 @@ func (s *spread) numbers(top int) *Numbers {
 	if n.Count == 0 {
 		return n
 	}
-	if s.distinct != nil {
-		n.Distinct = int64(s.distinct.Estimate())
+	if e := s.estimates; e != nil {
+		n.bins, n.Distinct = e.ranks.bins(), int64(e.distinct.Estimate())
+		cells := e.cells.bins()
+		n.Histogram = slots{first: cells[0].at, last: cells[len(cells)-1].at, step: e.cells.width()}.histogram(cells)
+	} else {
+		n.bins = s.bins()
+		n.Histogram = histogramOf(n.bins)
 	}
-	n.bins = s.bins()
-	low, high := s.ends()
 	for _, share := range quantileRanks {
-		n.Quantiles = append(n.Quantiles, Quantile{share, min(max(quantile(n.bins, share), low), high)})
+		n.Quantiles = append(n.Quantiles, Quantile{share, quantile(n.bins, share)})
 	}
-	n.Histogram = histogram(n.bins, low, high, !s.float)
 	for _, c := range s.known.most(top) {
 		n.Top = append(n.Top, Top[json.Number]{s.decimal(c.key, s.number(c.key)), c.n})
 	}

@@ -50,13 +50,9 @@ var (
 	scripts = []string{"github.com/rogpeppe/go-internal"}
 	// manuals is what cobra makes manual pages with.
 	manuals = []string{"github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2"}
-	// estimates is what statistics count and rank values with where they are too
-	// many to keep: DDSketch for quantiles, whose protobuf form brings in the
-	// runtime, and HyperLogLog for distinct values.
-	estimates = []string{
-		"github.com/DataDog/sketches-go", "google.golang.org/protobuf",
-		"github.com/axiomhq/hyperloglog", "github.com/dgryski/go-metro", "github.com/kamstrup/intmap",
-	}
+	// estimates is HyperLogLog, with which statistics count distinct values where
+	// they are too many to keep.
+	estimates = []string{"github.com/axiomhq/hyperloglog", "github.com/dgryski/go-metro", "github.com/kamstrup/intmap"}
 	// tables is what writes Parquet: the format, and the codecs and types that it
 	// knows, of which we use Snappy alone.
 	tables = []string{

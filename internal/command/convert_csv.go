@@ -110,7 +110,7 @@ OUT/errors.jsonl with file and line; --max-errors says how many are bearable.`,
 		return err
 	})
 	fs.StringVar(&o.Label, "label", "", "`column` with the label")
-	fs.StringVar(&f.vocab, "vocab", "", "map the text of the label to ids: the places of its sorted values, or with =`FILE` of the lines in there; the names are in the manifest and in the labels file that TFDS reads")
+	fs.StringVar(&f.vocab, "vocab", "", "map the text of the label to ids: the indexes of its values, sorted (integers as numbers, so that 0 to N-1 are their own ids), or with =`FILE` of the lines in there; the names are in the manifest and in the labels file that TFDS reads")
 	fs.Lookup("vocab").NoOptDefVal = vocabFromData
 	fs.IntVar(&o.LabelOffset, "label-offset", 0, "begin label ids at `N`, with N background names in front")
 	fs.StringVar(&o.Key, "key", "", "`column` that names a row in errors.jsonl (default: file and line)")
@@ -134,9 +134,6 @@ const vocabFromData = "-"
 func (f *csvFlags) complete(cmd *cobra.Command) error {
 	o := &f.csv
 	o.Options = f.options
-	if o.NoHeader && len(o.Columns) == 0 {
-		return usageError("--no-header: the columns need names: --columns A,B,...")
-	}
 	if f.vocab != "" {
 		o.Vocab = true
 	} else if f.like != nil && string(f.like.Options["vocab"]) == "true" {

@@ -24,10 +24,20 @@ func newConvertImagesCommand(e *Engine) *cobra.Command {
 		Short: "Turn a folder of pictures into shards",
 		Long: `Turn the pictures below SRC into a sharded set of TFRecords in OUT.
 
-The label of a picture is the name of its first folder: SRC/daisy/1.jpg is a
-daisy. Folders named train, val or validation, and test above the class folders
-are taken as splits. Pictures without class folders need --labels FILE.csv (a
-path and a label in each row) or --unlabelled.
+The label of an image is the name of its first directory: SRC/daisy/1.jpg is a
+daisy. Directories above the class directories are taken as splits if they are
+named, in any case, train or training; val, valid, validation or dev; test,
+testing or eval. Hidden files and directories, and __MACOSX, are left alone.
+
+Images without class directories need --labels FILE or --unlabelled. FILE has a
+path below SRC and a label in each row: CSV or TSV, plain, .gz or .zst, or a list
+with a space between them. The columns are found by their names: path, file,
+filename, file_name, image, image_path or id; label, class, target, category or
+tags. Without a header they are the first two.
+
+Label ids follow the names of all labels in all splits, sorted: as numbers where
+they are all integers, so that classes 0 to N-1 are their own ids, and by their
+bytes otherwise.
 
 JPEG, PNG, GIF (first frame), BMP, WebP and TIFF are read, recognised by content.
 Damaged pictures are listed in OUT/errors.jsonl; --max-errors says how many of
@@ -68,7 +78,10 @@ them are bearable.`,
 	}
 	fs := cmd.Flags()
 	f.add(fs)
-	fs.StringVar(&o.LabelFile, "labels", "", "CSV `file` with a path and a label in each row, for pictures without class folders")
+	fs.StringVar(&o.LabelFile, "labels", "", "`file` with a path and a label in each row, for images without class directories")
+	fs.StringVar(&o.PathColumn, "path-column", "", "column of --labels with the paths, by `name` (default: found by its name)")
+	fs.StringVar(&o.LabelColumn, "label-column", "", "column of --labels with the labels, by `name` (default: found by its name)")
+	fs.StringVar(&o.ImageSuffix, "image-suffix", "", "append `SUFFIX`, such as .jpg, to paths in --labels that lack it")
 	fs.BoolVar(&o.Unlabelled, "unlabelled", false, "store no labels")
 	fs.IntVar(&o.LabelOffset, "label-offset", 0, "begin label ids at `N`, with N background names in front")
 	textVar(fs, "rename", "", "OLD=NEW,...", "store features under other keys, such as image/encoded=image", func(s string) error {

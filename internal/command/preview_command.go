@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/tfrec/tfrec/internal/labels"
 	page "github.com/tfrec/tfrec/internal/preview"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -48,7 +49,7 @@ func flagWords(fs *pflag.FlagSet, made *configured, m *shard.Manifest) []string 
 	}
 	if string(m.Options["vocab"]) == "true" {
 		from, offset := "FILE", 0 // an order of its own
-		if json.Unmarshal(m.Options["label_offset"], &offset) == nil && offset >= 0 && offset <= len(m.Labels) && slices.IsSorted(m.Labels[offset:]) {
+		if json.Unmarshal(m.Options["label_offset"], &offset) == nil && offset >= 0 && offset <= len(m.Labels) && slices.Equal(labels.Sort(slices.Clone(m.Labels[offset:])), m.Labels[offset:]) {
 			from = vocabFromData
 		}
 		settings = append(settings, setting{flag: "vocab", values: []string{from}})

@@ -36,7 +36,7 @@ func TestCommandMakesTheSetAgain(t *testing.T) {
 	needBash(t)
 	dir := t.TempDir()
 	csv := filepath.Join(dir, "a.csv")
-	if err := os.WriteFile(csv, []byte("id\tlabel\tx\ty\n1\ta\t2\t3\n2\tb\t-\t4\n3\ta\tit's\t4\n"), 0o644); err != nil {
+	if err := os.WriteFile(csv, []byte("id\tlabel\tx\ty\n9\ta\t2\t3\n10\tb\t-\t4\n11\ta\tit's\t4\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	images := filepath.Join(demo(), "photos")
@@ -55,6 +55,7 @@ func TestCommandMakesTheSetAgain(t *testing.T) {
 		{"variants", []string{"images", images, "--limit=2", "--augment=hflip:0.5|rotate:15", "--copies=2", "--keep-original", "--resize=32", "--exclude=*'z*", "--exclude=a b", "--seed=18446744073709551615"}, `--exclude '*'\''z*' --exclude 'a b'`, ""},
 		{"table", []string{"csv", csv, "--delimiter=\t", "--na-values=-,", "--vector=v=y,id", "--splits=train=0.5,val=0.5"}, `--delimiter $'\x09'`, ""},
 		{"vocabulary", []string{"csv", csv, "--label=label", "--vocab", "--label-offset=1"}, "--vocab", ""},
+		{"integers", []string{"csv", csv, "--label=id", "--vocab"}, "--vocab", ""},
 		{"names", []string{"csv", csv, "--label=label", "--vocab=" + labels}, "--vocab=FILE", labels},
 	} {
 		t.Run(c.name, func(t *testing.T) {

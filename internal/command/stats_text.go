@@ -43,7 +43,7 @@ func printStats(w io.Writer, st *shard.Stats) {
 		fmt.Fprintf(w, "\n%s in no group of %s\n", count(st.UngroupedRecords, "record"), printable(st.By))
 	}
 	if !allExact(&st.Figures) {
-		fmt.Fprintf(w, "\n~ estimates: quantiles within %g %%, distinct values with a standard error of %.1f %%\n", 100*st.QuantileError, 100*st.DistinctError)
+		fmt.Fprintf(w, "\n~ estimates: quantiles within %g%% of the values, distinct values with a standard error of %.1f%%\n", 100*st.RankError, 100*st.DistinctError)
 	}
 }
 

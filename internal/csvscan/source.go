@@ -17,10 +17,10 @@ import (
 type Options struct {
 	// Delimiter stands between fields; 0 tells it from the first lines.
 	Delimiter byte
-	// NoHeader says that the first row is a row like all others. Columns must
-	// then be given.
+	// NoHeader says that the first row is a row like all others.
 	NoHeader bool
 	// Columns are the names of all columns. They replace those in the header.
+	// Without either, rows may have any number of fields.
 	Columns []string
 	// MaxRow is the length in bytes of the longest row that is accepted: from
 	// ChunkSize to 1 GiB, by default (0) 64 MiB.
@@ -134,11 +134,7 @@ func (s *Source) open(f storage.File, opts Options) error {
 	}
 
 	s.start, s.startLine = int64(bom), 1
-	if opts.NoHeader {
-		if len(opts.Columns) == 0 {
-			return fmt.Errorf("%w: without one, --columns must name the columns", ErrHeader)
-		}
-	} else {
+	if !opts.NoHeader {
 		rows := &chunker{r: io.MultiReader(bytes.NewReader(sample[bom:]), in), delim: s.dialect.Delimiter, size: 1, maxRow: s.maxRow, offset: s.start}
 		s.header, s.start, s.startLine, err = readHeader(rows, 1)
 		if err != nil {
@@ -178,8 +174,8 @@ func (s *Source) Compression() Compression { return s.compression }
 // Dialect is the dialect, with the delimiter that was given or found.
 func (s *Source) Dialect() Dialect { return s.dialect }
 
-// Header returns the names of the columns: all different, none empty. The
-// slice is the Source's own.
+// Header returns the names of the columns: all different, none empty. It is nil
+// where there are none. The slice is the Source's own.
 func (s *Source) Header() []string { return s.header }
 
 // Close gives back what ReadChunk keeps of a table. The Source can be used on; it

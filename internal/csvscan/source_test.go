@@ -377,7 +377,6 @@ func TestOpenErrors(t *testing.T) {
 		{"utf16 without a mark", "a\x00,\x00b\x00", Options{}, ErrEncoding, "UTF-16LE"},
 		{"utf32", "\xff\xfe\x00\x00a\x00\x00\x00", Options{}, ErrEncoding, "UTF-32"},
 		{"names", "a,b\n1,2\n", Options{Columns: []string{"a"}}, ErrHeader, "2 columns, but --columns names 1"},
-		{"no names", "1,2\n", Options{NoHeader: true}, ErrHeader, "--columns must name"},
 		{"same names", "1,2\n", Options{NoHeader: true, Columns: []string{"a", "a"}}, ErrHeader, `columns 1, 2 all named "a"`},
 		{"latin1 name", "a,m\xfc\n1,2\n", Options{}, ErrHeader, "not UTF-8"},
 		{"quote in header", "a,\"b\n1,2\n", Options{}, ErrOpenQuote, "line 1:"},

@@ -7,15 +7,12 @@ import (
 	"os"
 	pathpkg "path"
 	"path/filepath"
-	"slices"
 
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/imagetree"
 )
-
-// splitFolders are the splits that `tfrec convert images` knows as folders.
-var splitFolders = []string{"train", "val", "validation", "test"}
 
 // exportFolders writes each picture as a file below a folder beside out, which
 // then gets out's name.
@@ -74,8 +71,12 @@ func writeFolders(ctx context.Context, in *inputs, temp string, o *Options, repo
 	f := newFolders(root, len(in.splits) > 1, o, report)
 	if f.several {
 		for _, split := range in.splits {
-			if !slices.Contains(splitFolders, split) {
-				o.note("convert images takes the folder %s for a class, not for a split: its splits are %v", split, splitFolders)
+			switch known := imagetree.Split(split); known {
+			case split:
+			case "":
+				o.note("convert images takes the directory %s as a class, not as a split: its splits are train, val and test", split)
+			default:
+				o.note("convert images takes the directory %s as the split %s", split, known)
 			}
 		}
 	}

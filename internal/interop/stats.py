@@ -1,9 +1,10 @@
 """What NumPy makes of the records of files, to judge `tfrec stats`.
 
-    python stats.py FILE...
+    tfrec stats --json FILE... | python stats.py FILE...
 
 One JSON object on stdout: {"records", "features": {key: {"records", "int64", "float", "lengths", "texts", "pixels"}}}, as far as
-there are any. Numbers are judged in float64; NaNs and infinities are counted and then left out.
+there are any. Numbers are judged in float64; NaNs and infinities are counted and then left out. "ranks" are the shares of the numbers
+below each quantile that tfrec gives and up to it, "histogram" are the counts in the buckets that tfrec gives.
 """
 import collections, io, json, os, sys
 
@@ -15,18 +16,25 @@ import numpy as np
 import tensorflow as tf
 from PIL import Image
 
-SHARES = [0.01, 0.05, 0.25, 0.5, 0.75, 0.95, 0.99]
+# What tfrec says of each feature.
+told = {f["key"]: f for f in json.load(sys.stdin)["features"]}
 
 
-def numbers(values):
+def numbers(values, key, kind):
     a = np.asarray(values)
     finite = a[np.isfinite(a)]
     f = finite.astype(np.float64)
+    said = told[key][kind]
+    quantiles = [q["value"] for q in said["quantiles"]]
+    buckets = said["histogram"]
+    edges = [b["from"] for b in buckets] + [buckets[-1]["to"]]
     counts = collections.Counter(finite.tolist()).most_common()
     return {
         "count": int(f.size), "nans": int(np.isnan(a).sum()), "infinities": int(np.isinf(a).sum()),
         "min": float(f.min()), "max": float(f.max()), "mean": float(f.mean()), "std": float(f.std()),
-        "quantiles": [float(q) for q in np.quantile(f, SHARES, method="inverted_cdf")],
+        "quantiles": [float(q) for q in np.quantile(f, [q["share"] for q in said["quantiles"]], method="inverted_cdf")],
+        "ranks": [[float((f < q).mean()), float((f <= q).mean())] for q in quantiles],
+        "histogram": [int(n) for n in np.histogram(f, edges)[0]],
         "distinct": len(counts), "top": [[str(v), n] for v, n in counts[:20]],
     }
 
@@ -55,11 +63,11 @@ out = {}
 for key, kinds in features.items():
     f = out[key] = {"records": present[key]}
     if kinds["int64"]:
-        f["int64"] = numbers(np.array(kinds["int64"], np.int64))
+        f["int64"] = numbers(np.array(kinds["int64"], np.int64), key, "int64")
     if kinds["float"]:
-        f["float"] = numbers(np.array(kinds["float"], np.float32))
+        f["float"] = numbers(np.array(kinds["float"], np.float32), key, "float")
     if kinds["bytes"]:
-        f["lengths"] = numbers(np.array([len(b) for b in kinds["bytes"]], np.int64))
+        f["lengths"] = numbers(np.array([len(b) for b in kinds["bytes"]], np.int64), key, "lengths")
         texts = collections.Counter(kinds["bytes"]).most_common()
         f["texts"] = {"distinct": len(texts), "top": [[b.decode("latin-1"), n] for b, n in texts[:20]]}
         pictures = [b for b in kinds["bytes"] if b.startswith(b"\x89PNG")]

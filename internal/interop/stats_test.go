@@ -3,6 +3,7 @@
 package interop
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"math"
@@ -10,6 +11,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -21,6 +23,7 @@ type measured struct {
 	Min, Max  float64
 	Mean, Std float64
 	Quantiles []struct{ Share, Value float64 }
+	Histogram []struct{ Count int64 }
 	Exact     bool
 	Distinct  int64
 	Top       []struct {
@@ -61,6 +64,8 @@ type judged struct {
 	Count, NaNs, Infinities, Distinct int64
 	Min, Max, Mean, Std               float64
 	Quantiles                         []float64
+	Ranks                             [][2]float64
+	Histogram                         []int64
 	Top                               [][2]any
 }
 
@@ -79,7 +84,7 @@ func near(a, b, size float64) bool { return math.Abs(a-b) <= 1e-9*size }
 
 // compareNumbers holds what tfrec says of numbers to what NumPy says: all that
 // is counted exactly, the rest within the errors that tfrec states.
-func compareNumbers(t *testing.T, name string, got *measured, want *judged, quantileError, distinctError float64) {
+func compareNumbers(t *testing.T, name string, got *measured, want *judged, rankError, distinctError float64) {
 	t.Helper()
 	if (got == nil) != (want == nil) {
 		t.Errorf("%s: tfrec has %v, NumPy %v", name, got, want)
@@ -92,13 +97,15 @@ func compareNumbers(t *testing.T, name string, got *measured, want *judged, quan
 		!near(got.Mean, want.Mean, size) || !near(got.Std, want.Std, size) {
 		t.Errorf("%s: %+v\nNumPy: %+v", name, got, want)
 	}
-	allowed := 0.0
-	if !got.Exact {
-		allowed = quantileError * (1 + 1e-9)
-	}
 	for i, q := range got.Quantiles {
-		if math.Abs(q.Value-want.Quantiles[i]) > allowed*math.Abs(want.Quantiles[i]) {
-			t.Errorf("%s: quantile %v is %v, NumPy says %v", name, q.Share, q.Value, want.Quantiles[i])
+		below, upTo := want.Ranks[i][0], want.Ranks[i][1]
+		if got.Exact && q.Value != want.Quantiles[i] || below == upTo || below-rankError > q.Share || upTo+rankError < q.Share {
+			t.Errorf("%s: quantile %v is %v, NumPy says %v, and that %v to %v are below", name, q.Share, q.Value, want.Quantiles[i], below, upTo)
+		}
+	}
+	for i, b := range got.Histogram {
+		if b.Count != want.Histogram[i] {
+			t.Errorf("%s: %d in bucket %d, NumPy says %d", name, b.Count, i, want.Histogram[i])
 		}
 	}
 	compareDistinct(t, name, got.Exact, got.Distinct, want.Distinct, distinctError)
@@ -139,14 +146,14 @@ func judgeStats(t *testing.T, path string, files ...string) map[string]measuredF
 	var got struct {
 		Records       int64
 		Features      []measuredFeature
-		QuantileError float64 `json:"quantile_error"`
+		RankError     float64 `json:"rank_error"`
 		DistinctError float64 `json:"distinct_error"`
 	}
 	if err := json.Unmarshal(stdout, &got); err != nil {
 		t.Fatal(err)
 	}
 	judge := exec.Command(*python, append([]string{"stats.py"}, files...)...)
-	judge.Stderr = os.Stderr
+	judge.Stdin, judge.Stderr = bytes.NewReader(stdout), os.Stderr
 	if stdout, err = judge.Output(); err != nil {
 		t.Fatalf("stats.py: %v", err)
 	}
@@ -157,8 +164,8 @@ func judgeStats(t *testing.T, path string, files ...string) map[string]measuredF
 	if err := json.Unmarshal(stdout, &want); err != nil {
 		t.Fatal(err)
 	}
-	if got.Records != want.Records || len(got.Features) != len(want.Features) || got.QuantileError != 0.01 {
-		t.Fatalf("%d records, %d features, error %v; NumPy has %d and %d", got.Records, len(got.Features), got.QuantileError, want.Records, len(want.Features))
+	if got.Records != want.Records || len(got.Features) != len(want.Features) || got.RankError != 0.002 {
+		t.Fatalf("%d records, %d features, error %v; NumPy has %d and %d", got.Records, len(got.Features), got.RankError, want.Records, len(want.Features))
 	}
 	features := map[string]measuredFeature{}
 	for _, f := range got.Features {
@@ -167,9 +174,9 @@ func judgeStats(t *testing.T, path string, files ...string) map[string]measuredF
 		if f.Records != w.Records || f.Missing != want.Records-w.Records {
 			t.Errorf("%s: in %d records, missing in %d; NumPy: in %d of %d", f.Key, f.Records, f.Missing, w.Records, want.Records)
 		}
-		compareNumbers(t, f.Key, f.Int64, w.Int64, got.QuantileError, got.DistinctError)
-		compareNumbers(t, f.Key, f.Float, w.Float, got.QuantileError, got.DistinctError)
-		compareNumbers(t, f.Key+" lengths", f.Lengths, w.Lengths, got.QuantileError, got.DistinctError)
+		compareNumbers(t, f.Key, f.Int64, w.Int64, got.RankError, got.DistinctError)
+		compareNumbers(t, f.Key, f.Float, w.Float, got.RankError, got.DistinctError)
+		compareNumbers(t, f.Key+" lengths", f.Lengths, w.Lengths, got.RankError, got.DistinctError)
 		if w.Float != nil && (f.NaNs != w.Float.NaNs || f.Infinities != w.Float.Infinities) {
 			t.Errorf("%s: %d NaNs and %d infinite, NumPy says %d and %d", f.Key, f.NaNs, f.Infinities, w.Float.NaNs, w.Float.Infinities)
 		}
@@ -191,13 +198,22 @@ func judgeStats(t *testing.T, path string, files ...string) map[string]measuredF
 func TestStatsAreNumPys(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(11, 12))
 	var records [][]byte
-	for i := range 6000 {
+	for i := range 30_000 {
 		var b tfrecord.Builder
 		b.Float("normal", float32(rnd.NormFloat64()))
 		b.Float("offset", float32(1e6+rnd.NormFloat64()))
 		b.Float("lognormal", float32(math.Exp(6*rnd.NormFloat64())))
 		b.Float("vector", float32(rnd.IntN(9)), float32(rnd.NormFloat64()), float32(i))
 		b.Int64("dice", 1+rnd.Int64N(6))
+		b.Float("cauchy", float32(math.Tan(math.Pi*(rnd.Float64()-0.5))))
+		b.Float("negative", float32(-rnd.ExpFloat64()))
+		b.Float("constant", 0.1)
+		b.Float("tenths", float32(130+rnd.IntN(90))/10)
+		b.Float("mixture", []float32{0, -3, float32(1000 + rnd.NormFloat64())}[rnd.IntN(3)])
+		b.Int64("uniform", int64(i))
+		b.Int64("seconds", 1_735_689_600+rnd.Int64N(365*86400))
+		b.Int64("nanoseconds", 1_735_689_600_000_000_000+rnd.Int64N(1e16))
+		b.Int64("hours", rnd.Int64N(24))
 		b.Int64("wide", rnd.Int64()-rnd.Int64())
 		b.Int64("zipf", int64(math.Min(1e15, math.Pow(rnd.Float64(), -2))))
 		b.String("name", fmt.Sprint("name ", i))
@@ -219,6 +235,30 @@ func TestStatsAreNumPys(t *testing.T) {
 	}
 	if f := features["dice"].Int64; !f.Exact || len(f.Top) != 6 {
 		t.Errorf("dice: %+v", f)
+	}
+}
+
+// TestTableStatsAreNumPys takes real tables: those of the demo and, where they
+// are next to the checkout, the larger shared ones.
+func TestTableStatsAreNumPys(t *testing.T) {
+	tables, _ := filepath.Glob(demo + "/*.csv")
+	shared, _ := filepath.Glob("../../../shared/data/csv/*.csv")
+	if len(tables) == 0 {
+		t.Fatal("no tables in", demo)
+	}
+	for _, table := range slices.Concat(tables, shared) {
+		t.Run(filepath.Base(table), func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out")
+			c := exec.Command(*binary, "convert", "csv", table, out, "--name", "t", "--shards", "3", "--quiet")
+			if says, err := c.CombinedOutput(); err != nil {
+				t.Fatalf("%v: %s", err, says)
+			}
+			files, err := filepath.Glob(filepath.Join(out, "*.tfrecord*"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			judgeStats(t, out, files...)
+		})
 	}
 }
 

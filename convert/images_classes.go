@@ -1,0 +1,158 @@
+package convert
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// splitsFromFolders takes the first directories as splits when all of them are
+// named like one.
+func (l *listing) splitsFromFolders(o *ImageOptions) error {
+	dirs := map[string]string{} // of each split, the directory with its images
+	stray := ""                 // an image outside of them
+	for i := range l.pictures {
+		p := &l.pictures[i]
+		if p.bad != nil {
+			continue // its path says nothing
+		}
+		first, _, ok := strings.Cut(p.path, "/")
+		split := imagetree.Split(first)
+		if !ok || split == "" {
+			stray = p.path
+			continue
+		}
+		if other, ok := dirs[split]; ok && other != first {
+			return fmt.Errorf("the directories %s and %s both name the split %s: merge or rename them, or leave one out with --exclude", other, first, split)
+		}
+		dirs[split] = first
+	}
+	var named, renamed []string
+	for _, split := range slices.Sorted(maps.Keys(dirs)) {
+		l.splits, named = append(l.splits, split), append(named, dirs[split])
+		if dirs[split] != split {
+			renamed = append(renamed, fmt.Sprintf("%s is the split %s", dirs[split], split))
+		}
+	}
+	switch {
+	case len(named) == 0:
+		return nil
+	case stray != "" && len(named) > 1:
+		// Taken as classes, what was held out for testing would be trained on.
+		return fmt.Errorf("%s are split directories, but %s is in none of them: move it, or leave it out with --exclude", strings.Join(named, ", "), shard.Readable(stray))
+	case stray != "":
+		l.splits = nil
+		o.note("the directory %s is taken as a class, not as a split: there are images outside of it, such as %s", named[0], shard.Readable(stray))
+		return nil
+	}
+	for i := range l.pictures {
+		p := &l.pictures[i]
+		first, _, _ := strings.Cut(p.path, "/")
+		p.split = imagetree.Split(first)
+		if !slices.Contains(l.splits, p.split) {
+			p.split = l.splits[0] // a bad sample whose path names no split
+		}
+	}
+	if len(o.Splits) > 0 {
+		return fmt.Errorf("the source has split directories (%s), which --splits would split again: leave it out", strings.Join(named, ", "))
+	}
+	if len(renamed) > 0 {
+		o.note("%s", strings.Join(renamed, ", "))
+	}
+	return nil
+}
+
+// errUnlabelled says how images get labels.
+var errUnlabelled = errors.New("put it into a class directory, leave it out with --exclude, label it with --labels FILE, or give --unlabelled")
+
+// labelsFromFolders takes the first directory below the split as the label.
+func (l *listing) labelsFromFolders() error {
+	for i := range l.pictures {
+		p := &l.pictures[i]
+		label, _, ok := strings.Cut(l.belowSplit(p.path), "/")
+		if !ok {
+			return fmt.Errorf("%s is in no class directory, so it has no label: %w", shard.Readable(p.path), errUnlabelled)
+		}
+		p.label = label
+	}
+	return nil
+}
+
+// belowSplit returns a path without its split directory, if there are such.
+func (l *listing) belowSplit(p string) string {
+	if len(l.splits) > 0 {
+		_, p, _ = strings.Cut(p, "/")
+	}
+	return p
+}
+
+// Usual names, in lower case, of a directory of images and of one beside it with
+// their masks or annotations.
+var (
+	imageDirs = []string{"image", "images", "img", "imgs", "jpegimages", "photo", "photos", "picture", "pictures"}
+	maskDirs  = []string{
+		"annotation", "annotations", "bbox", "bboxes", "gt", "label", "labels", "mask", "masks",
+		"segmentation", "segmentations", "segmentationclass", "segmentationobject",
+	}
+)
+
+// noteMasks warns about directories of images and of their masks or annotations
+// that are taken as classes.
+func (l *listing) noteMasks(o *ImageOptions) {
+	if o.LabelFile != "" {
+		return
+	}
+	var images, masks string
+	used := map[string]bool{} // class directories that have images
+	for i := range l.pictures {
+		class, _, ok := strings.Cut(l.belowSplit(l.pictures[i].path), "/")
+		if !ok {
+			return
+		}
+		used[class] = true
+	}
+	for _, dir := range l.folders {
+		class, below, _ := strings.Cut(l.belowSplit(dir), "/")
+		switch name := strings.ToLower(class); {
+		case below != "":
+		case slices.Contains(imageDirs, name) && used[class]:
+			images = class
+		case slices.Contains(maskDirs, name) && (masks == "" || used[class] && !used[masks]):
+			masks = class
+		case used[class]:
+			return // these are classes
+		}
+	}
+	switch {
+	case images == "" || masks == "":
+	case used[masks] && o.Unlabelled:
+		o.note("the images in %s become samples, too: if they are masks of those in %s, leave them out with --exclude '**/%s/**'", masks, images, masks)
+	case used[masks]:
+		o.note("%s and %s are taken as classes: if %s holds masks of the images in %s, leave it out with --exclude '**/%s/**', and give --unlabelled or --labels FILE", images, masks, masks, images, masks)
+	case !o.Unlabelled:
+		o.note("%s is taken as a class, and %s is not read: give --unlabelled, or --labels FILE for labels", images, masks)
+	}
+}
+
+// number gives each label its id: its index in the order of labels.Sort, after the
+// background names.
+func (l *listing) number(o *Options, offset int) {
+	for _, p := range l.pictures {
+		if n := len(l.labels); p.label != "" && (n == 0 || l.labels[n-1] != p.label) {
+			l.labels = append(l.labels, p.label)
+		}
+	}
+	l.labels = o.orderLabels(l.labels, offset)
+	ids := make(map[string]int32, len(l.labels))
+	for i, name := range l.labels {
+		ids[name] = int32(offset + i)
+	}
+	for i := range l.pictures {
+		l.pictures[i].id = ids[l.pictures[i].label]
+	}
+}

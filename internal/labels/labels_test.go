@@ -1,0 +1,97 @@
+package labels
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestSort(t *testing.T) {
+	for _, c := range []struct{ names, want, note string }{
+		{"", "", ""},
+		{"cat ant bee ant", "ant bee cat", ""},
+		{"0 1 10 11 2 3 4 5 6 7 8 9", "0 1 2 3 4 5 6 7 8 9 10 11", ""},
+		{"100 9 10", "9 10 100", `ranks: "9" is 0, "10" is 1, "100" is 2`},
+		{"1 3 0", "0 1 3", `"3" is 2`},
+		{"2 1 3", "1 2 3", `"1" is 0, "2" is 1, "3" is 2 (--label-offset 1 makes them their own ids)`},
+		{"10 9 x", "10 9 x", `not all labels are integers, so they are in text order: "10" is 0, "9" is 1, "x" is 2`},
+		{"1 2 x", "1 2 x", ""},
+		{"10 9 8 007 7", "007 10 7 8 9", `"007" and "7" are the same one, so they are in text order`},
+		{"007 010 9", "007 9 010", `"9" is 1`},
+		{"-1 -10 0 -0", "-0 -1 -10 0", `"-0" and "0" are the same one`},
+		{"1 0 -1 -10 5", "-10 -1 0 1 5", `"-10" is 0`},
+		{"99999999999999999999 100000000000000000000 3", "3 99999999999999999999 100000000000000000000", `"3" is 0`},
+		{"1.0 10.0 2.0", "1.0 10.0 2.0", ""},
+		{"+1 10 9", "+1 10 9", "not all labels are integers"},
+		{"- 10 9", "- 10 9", "not all labels are integers"},
+		{"0", "0", ""},
+		{"٣ 10 9", "10 9 ٣", "not all labels are integers"},
+	} {
+		got := Sort(strings.Fields(c.names))
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%s: %q, want %s", c.names, got, c.want)
+		}
+		if note := Note(got, 0); !strings.Contains(note, c.note) || (note == "") != (c.note == "") {
+			t.Errorf("%s: note %q, want %q", c.names, note, c.note)
+		}
+	}
+	if note := Note([]string{"1", "2"}, 1); note != "" {
+		t.Errorf("1 and 2 from 1: %s", note)
+	}
+	if note := Note([]string{"0", "1"}, 1); !strings.Contains(note, `"0" is 1`) {
+		t.Errorf("0 and 1 from 1: %s", note)
+	}
+}
+
+// TestDenseIntegersAreTheirOwnIDs in any order and number.
+func TestDenseIntegersAreTheirOwnIDs(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 50 {
+		n := 1 + rnd.IntN(2000)
+		var names []string
+		for i := range n {
+			names = append(names, fmt.Sprint(i))
+		}
+		rnd.Shuffle(n, func(i, j int) { names[i], names[j] = names[j], names[i] })
+		names = Sort(append(names, names[:rnd.IntN(n)]...))
+		for id, name := range names {
+			if name != fmt.Sprint(id) {
+				t.Fatalf("%d labels: %q has id %d", n, name, id)
+			}
+		}
+		if note := Note(names, 0); len(names) != n || note != "" {
+			t.Errorf("%d labels of %d, note %q", len(names), n, note)
+		}
+	}
+}
+
+// TestSortIsOneOrder: the order of the names given makes no difference.
+func TestSortIsOneOrder(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(3, 4))
+	pool := strings.Fields("0 00 7 007 -7 -07 10 9 x 1x a B 123456789012345678901 -123456789012345678901 ")
+	for range 2000 {
+		var names []string
+		for range 1 + rnd.IntN(6) {
+			names = append(names, pool[rnd.IntN(len(pool))])
+		}
+		want := Sort(slices.Clone(names))
+		rnd.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		if got := Sort(slices.Clone(names)); !slices.Equal(got, want) {
+			t.Fatalf("%q: %q and %q", names, got, want)
+		}
+		Note(want, 0)
+	}
+}
+
+func TestNotesAreShort(t *testing.T) {
+	var names []string
+	for i := range 5000 {
+		names = append(names, fmt.Sprint(2*i))
+	}
+	note := Note(Sort(names), 0)
+	if len(note) > 500 || !strings.Contains(note, `"4" is 2`) || !strings.HasSuffix(note, `"9998" is 4999`) {
+		t.Error(note)
+	}
+}
