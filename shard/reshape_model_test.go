@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -247,11 +248,13 @@ var modelVerbs = map[string]modelVerb{
 	},
 }
 
+var moreChains = flag.Int("chains", 0, "draw so many chains of verbs more")
+
 // TestVerbsAgreeWithAModel reshapes a set in random ways, one after another, and
 // a list of records in memory in the same ways.
 func TestVerbsAgreeWithAModel(t *testing.T) {
 	names := slices.Sorted(maps.Keys(modelVerbs))
-	for seed := range uint64(3) {
+	for seed := range uint64(3 + *moreChains) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 7))
 			m := randomModel(rnd)
