@@ -80,13 +80,15 @@ func (c *conversionTrial) run() {
 			c.reoption()
 			c.options.Overwrite = true
 		}
-		c.step()
-		c.options.Overwrite = false
+		if c.step() {
+			c.options.Overwrite = false
+		}
 	}
 }
 
-// step converts, and holds the result to that of a fresh run.
-func (c *conversionTrial) step() {
+// step converts, and holds the result to that of a fresh run. It returns false when
+// both fail.
+func (c *conversionTrial) step() (converted bool) {
 	t := c.t
 	before := map[string]string{}
 	if _, err := os.Stat(c.out); err == nil {
@@ -96,7 +98,11 @@ func (c *conversionTrial) step() {
 	fresh := filepath.Join(t.TempDir(), "fresh")
 	o := c.options
 	o.Workers = 1 + c.r.IntN(4)
-	_, want := c.convert(t.Context(), fresh, o)
+	like := o
+	if whole { // a number of shards that tfrec chose stays while it is about right
+		like.ShardsLike = shardCounts(t, c.out)
+	}
+	_, want := c.convert(t.Context(), fresh, like)
 	if c.r.IntN(3) == 0 {
 		c.stopped(whole, before)
 	}
@@ -115,7 +121,7 @@ func (c *conversionTrial) step() {
 			c.say("%v", err)
 		}
 		os.RemoveAll(c.out) // a first run that failed: begin again
-		return
+		return false
 	default:
 		sameSet(t, contents(t, c.out), contents(t, fresh))
 	}
@@ -127,7 +133,7 @@ func (c *conversionTrial) step() {
 		t.Fatalf("verify: %v, %+v", verr, report.Faults)
 	}
 	if err != nil {
-		return
+		return false
 	}
 	o.Overwrite = false
 	if s, err := c.convert(t.Context(), c.out, o); err != nil || s.Status != UpToDate || s.ShardsWritten > 0 {
@@ -142,6 +148,21 @@ func (c *conversionTrial) step() {
 			t.Errorf("left: %s", e.Name())
 		}
 	}
+	return true
+}
+
+// shardCounts returns how many shards each split of a set has.
+func shardCounts(t *testing.T, dir string) map[string]int {
+	t.Helper()
+	m, err := shard.ReadManifest(filepath.Join(dir, shard.ManifestFile))
+	if err != nil {
+		t.Fatal(err)
+	}
+	counts := map[string]int{}
+	for _, s := range m.Splits {
+		counts[s.Name] = len(s.Shards)
+	}
+	return counts
 }
 
 // anyhow converts at once, or by tasks.
