@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
@@ -18,6 +17,7 @@ import (
 // localFolder is a folder of the file system.
 type localFolder struct {
 	path    string
+	set     string   // directory of the whole set: path, or one above it
 	lock    *os.File // nil: only looked at, or below one that is locked
 	created []string // folders that opening it made, the outermost first
 }
@@ -34,7 +34,7 @@ func openLocal(path string, o DirOptions) (*localFolder, error) {
 	if o.Join {
 		lock = atomicfile.LockShared
 	}
-	l := &localFolder{path: path}
+	l := &localFolder{path: path, set: path}
 	state := filepath.Join(path, StateDir)
 	for dir := state; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -42,10 +42,17 @@ func openLocal(path string, o DirOptions) (*localFolder, error) {
 		}
 		l.created = append([]string{dir}, l.created...)
 	}
-	if err := os.MkdirAll(state, 0o755); err != nil {
-		return nil, fmt.Errorf("make the output folder: %w", err)
+	if err := refuseLinks(path); err != nil {
+		return nil, err
 	}
-	f, err := take(l.join(lockFile), lock)
+	err := atomicfile.MkdirAll(path, 0o755)
+	if err == nil {
+		err = l.mkdir(StateDir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the output directory: %w", err)
+	}
+	f, err := take(l.join(lockFile), 0o644, lock)
 	if err != nil {
 		if errors.Is(err, atomicfile.ErrLocked) {
 			err = ErrBusy
@@ -58,9 +65,12 @@ func openLocal(path string, o DirOptions) (*localFolder, error) {
 
 // take opens and locks a file. It may go, with a process that leaves no trace,
 // between being opened and being locked: then it begins anew.
-func take(path string, lock func(*os.File) error) (*os.File, error) {
+func take(path string, perm os.FileMode, lock func(*os.File) error) (*os.File, error) {
+	if err := refuseLink(path); err != nil {
+		return nil, err
+	}
 	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, perm)
 		if err != nil {
 			return nil, fmt.Errorf("lock the output folder: %w", err)
 		}
@@ -81,14 +91,14 @@ func (l *localFolder) join(name string) string {
 	return filepath.Join(l.path, filepath.FromSlash(name))
 }
 
-func (l *localFolder) sub(name string) folder { return &localFolder{path: l.join(name)} }
+func (l *localFolder) sub(name string) folder { return &localFolder{path: l.join(name), set: l.set} }
 
 func (l *localFolder) alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
-	if err := os.MkdirAll(l.join(togetherDir), 0o755); err != nil {
+	if err := l.mkdir(togetherDir); err != nil {
 		return err
 	}
 	for {
-		lock, err := take(l.join(togetherDir+"/"+thing), atomicfile.Lock)
+		lock, err := take(l.join(togetherDir+"/"+thing), 0o644, atomicfile.Lock)
 		if err == nil {
 			defer lock.Close()
 			return f()
@@ -134,8 +144,8 @@ func onlyLocks(entries []fs.DirEntry) bool {
 }
 
 func (l *localFolder) put(name string, data []byte) error {
-	if strings.Contains(name, "/") {
-		if err := os.MkdirAll(filepath.Dir(l.join(name)), 0o755); err != nil {
+	if dir := path.Dir(name); dir != "." {
+		if err := l.mkdir(dir); err != nil {
 			return err
 		}
 	}
@@ -281,11 +291,10 @@ const tempDir = StateDir + "/tmp"
 
 // tempDir makes the folder of that name.
 func (l *localFolder) tempDir() (string, error) {
-	temp := l.join(tempDir)
-	if err := os.MkdirAll(temp, 0o755); err != nil {
+	if err := l.mkdir(tempDir); err != nil {
 		return "", err
 	}
-	return temp, nil
+	return l.join(tempDir), nil
 }
 
 func (l *localFolder) temp(prefix string) (*os.File, error) {
@@ -301,17 +310,18 @@ func (l *localFolder) create(name string, _ hash.Hash) (draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &localDraft{f: f, path: l.join(name), inFolder: strings.Contains(name, "/")}, nil
+	return &localDraft{f: f, path: l.join(name), in: l, dir: path.Dir(name)}, nil
 }
 
 // localDraft is a file below .tfrec/tmp. It has the kernel begin to write back
 // early, so that the sync at the end is short.
 type localDraft struct {
-	f        *os.File
-	path     string // to be
-	inFolder bool   // of its own, which may have to be made
-	bytes    int64
-	begun    int64 // bytes whose write-back has been asked for
+	f     *os.File
+	path  string // to be
+	in    *localFolder
+	dir   string // of in, which may have to be made
+	bytes int64
+	begun int64 // bytes whose write-back has been asked for
 }
 
 // writeBack is how much is written between two requests for write-back.
@@ -330,8 +340,8 @@ func (d *localDraft) Write(p []byte) (int, error) {
 func (d *localDraft) clear() error { return atomicfile.Remove(d.path) }
 
 func (d *localDraft) commit(many bool) error {
-	if d.inFolder {
-		if err := os.MkdirAll(filepath.Dir(d.path), 0o755); err != nil {
+	if d.dir != "." {
+		if err := d.in.mkdir(d.dir); err != nil {
 			return err
 		}
 	}
