@@ -1,72 +1,33 @@
 package shard
 
 import (
-	"bufio"
-	"bytes"
 	"context"
-	"errors"
 	"io"
 	"os"
 
+	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// comparison is a writer that compares what is written to it with a file. Write
-// fails where the file cannot be read.
+// comparison compares what is written to it with a file.
 type comparison struct {
-	f      storage.File // nil: there is none
-	in     *bufio.Reader
-	buf    []byte
-	strict bool // Write returns errDiffers
-	diff   bool
+	*compare.Writer
+	f storage.File // nil: there is none, and everything differs
 }
 
-// errDiffers says that a file is not what is compared with it.
-var errDiffers = errors.New("the file differs")
-
-// compareWith opens the file at path to be compared with. Without one everything
-// differs.
+// compareWith opens the file at path to be compared with.
 func compareWith(ctx context.Context, path string) (*comparison, error) {
 	f, err := openSequential(ctx, path)
 	if notThere(err) {
-		return &comparison{diff: true}, nil
+		return &comparison{Writer: compare.NewWriter(nil)}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &comparison{f: f, in: bufio.NewReaderSize(&meter{ctx: ctx, f: f}, 64<<10), buf: make([]byte, 64<<10)}, nil
+	return &comparison{compare.NewWriter(&meter{ctx: ctx, f: f}), f}, nil
 }
 
-// missing reports whether there is no file to compare with.
 func (c *comparison) missing() bool { return c.f == nil }
-
-func (c *comparison) Write(p []byte) (int, error) {
-	for rest := p; len(rest) > 0 && !c.diff; {
-		part := rest[:min(len(rest), len(c.buf))]
-		rest = rest[len(part):]
-		n, err := io.ReadFull(c.in, c.buf[:len(part)])
-		if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
-			return 0, err
-		}
-		c.diff = !bytes.Equal(c.buf[:n], part)
-	}
-	if c.diff && c.strict {
-		return 0, errDiffers
-	}
-	return len(p), nil
-}
-
-// equal reports whether the file is just what was written.
-func (c *comparison) equal() (bool, error) {
-	if c.diff {
-		return false, nil
-	}
-	_, err := c.in.ReadByte()
-	if err == io.EOF {
-		return true, nil
-	}
-	return false, err
-}
 
 func (c *comparison) close() {
 	if c.f != nil {
@@ -100,5 +61,5 @@ func sameContent(a, b string) (bool, error) {
 	if _, err := io.Copy(c, f); err != nil {
 		return false, err
 	}
-	return c.equal()
+	return c.Equal()
 }

@@ -45,7 +45,7 @@ func (x *indexDraft) finish() (IndexStatus, error) {
 	if err := x.out.Flush(); err != nil {
 		return "", err
 	}
-	same, err := x.inPlace.equal()
+	same, err := x.inPlace.Equal()
 	switch {
 	case err != nil:
 		return "", err

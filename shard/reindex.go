@@ -192,7 +192,7 @@ func (x *indexing) check(missing bool) error {
 	if err := x.lines(same); err != nil || x.file.Status != "" {
 		return err
 	}
-	equal, err := same.equal()
+	equal, err := same.Equal()
 	switch {
 	case err != nil:
 		return err

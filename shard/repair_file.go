@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -61,7 +62,7 @@ func (s *salvagedFile) abort() {
 
 // salvageFile saves what there is of a file into a temporary one for out, and
 // puts what is lost into q. Where OUT exists it compares the two instead, and
-// returns errDiffers.
+// returns compare.ErrDiffers.
 func (r *repair) salvageFile(source Source, out string, q *quarantine) (*salvagedFile, error) {
 	s := &salvagedFile{salvage: &salvage{
 		o: r.o, want: -1, lose: q.put,
@@ -93,14 +94,14 @@ func (r *repair) salvageTo(s *salvagedFile, source Source, out string, q *quaran
 			return err
 		}
 		defer same.close()
-		same.strict = true
+		same.Strict = true
 		to.f = same
 		if err := r.salvageInto(s, source, out, to, q); err != nil {
 			return err
 		}
-		equal, err := same.equal()
+		equal, err := same.Equal()
 		if err == nil && !equal {
-			err = errDiffers
+			err = compare.ErrDiffers
 		}
 		return err
 	}
@@ -256,7 +257,7 @@ func (r *repair) file(source Source, out string) (err error) {
 	q := &quarantine{path: out + QuarantineSuffix, work: r.work}
 	defer q.abort()
 	s, err := r.salvageFile(source, out, q)
-	if errors.Is(err, errDiffers) {
+	if errors.Is(err, compare.ErrDiffers) {
 		return errTaken(out)
 	}
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -105,7 +106,7 @@ func (x *repairedSet) compare(sources []Source, before *Run) error {
 	if err != nil {
 		err = errors.Join(err, x.takeBack())
 	}
-	if errors.Is(err, errDiffers) {
+	if errors.Is(err, compare.ErrDiffers) {
 		return x.isTaken(err.Error())
 	}
 	if err != nil || before == nil {
@@ -233,7 +234,7 @@ func (x *repairedSet) putFile(name string, data []byte) error {
 	}
 	before, err := readFile(storage.Join(x.out, name))
 	if err == nil && !bytes.Equal(before, data) || notThere(err) {
-		return fmt.Errorf("%s: %w", name, errDiffers)
+		return fmt.Errorf("%s: %w", name, compare.ErrDiffers)
 	}
 	return err
 }
