@@ -29,6 +29,11 @@ func (r *repair) inPlace(in string, isFile bool) (err error) {
 	if done, err := r.resume(path, in); done || err != nil {
 		return err
 	}
+	if isFile { // Expand takes it for a lone file where the manifest can't be read
+		if _, err := ReadManifest(storage.Join(path, ManifestFile)); err != nil && !notThere(err) && !isDamage(err) {
+			return err
+		}
+	}
 	sources, err := Expand([]string{in})
 	if err != nil {
 		return err
