@@ -28,8 +28,9 @@ const lockFile = StateDir + "/lock"
 // another.
 const togetherDir = StateDir + "/together"
 
-// openLocal makes a folder and locks it.
-func openLocal(path string, o DirOptions) (*localFolder, error) {
+// openLocal makes a directory and locks it. After an error those that it made are
+// gone.
+func openLocal(path string, o DirOptions) (_ *localFolder, err error) {
 	lock := atomicfile.Lock
 	if o.Join {
 		lock = atomicfile.LockShared
@@ -45,7 +46,12 @@ func openLocal(path string, o DirOptions) (*localFolder, error) {
 	if err := refuseLinks(path); err != nil {
 		return nil, err
 	}
-	err := atomicfile.MkdirAll(path, 0o755)
+	defer func() {
+		if err != nil {
+			l.removeCreated()
+		}
+	}()
+	err = atomicfile.MkdirAll(path, 0o755)
 	if err == nil {
 		err = l.mkdir(StateDir)
 	}
@@ -63,8 +69,8 @@ func openLocal(path string, o DirOptions) (*localFolder, error) {
 	return l, nil
 }
 
-// take opens and locks a file. It may go, with a process that leaves no trace,
-// between being opened and being locked: then it begins anew.
+// take opens and locks a file. A process that leaves no trace may remove it between
+// the two: then it starts over.
 func take(path string, perm os.FileMode, lock func(*os.File) error) (*os.File, error) {
 	if err := refuseLink(path); err != nil {
 		return nil, err
@@ -72,18 +78,23 @@ func take(path string, perm os.FileMode, lock func(*os.File) error) (*os.File, e
 	for {
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, perm)
 		if err != nil {
-			return nil, fmt.Errorf("lock the output folder: %w", err)
+			return nil, fmt.Errorf("lock the output directory: %w", err)
 		}
 		if err := lock(f); err != nil {
 			f.Close()
 			return nil, err
 		}
-		locked, err1 := f.Stat()
-		named, err2 := os.Stat(path)
-		if err1 == nil && err2 == nil && os.SameFile(locked, named) {
-			return f, nil
+		locked, err := f.Stat()
+		if err == nil {
+			var named os.FileInfo
+			if named, err = os.Stat(path); err == nil && os.SameFile(locked, named) {
+				return f, nil
+			}
 		}
 		f.Close()
+		if err != nil && !notThere(err) {
+			return nil, fmt.Errorf("lock the output directory: %w", err)
+		}
 	}
 }
 
@@ -127,11 +138,20 @@ func (l *localFolder) close() error {
 		if entries, err := os.ReadDir(l.join(StateDir)); err == nil && onlyLocks(entries) {
 			os.RemoveAll(l.join(togetherDir)) // best effort: a lock file left behind does no harm
 			os.Remove(l.join(lockFile))
-			for i := len(l.created) - 1; i >= 0 && os.Remove(l.created[i]) == nil; i-- {
-			}
+			l.removeCreated()
 		}
 	}
 	return l.lock.Close()
+}
+
+// removeCreated removes the directories that opening this one made, the innermost
+// first, up to one that something is in.
+func (l *localFolder) removeCreated() {
+	for i := len(l.created) - 1; i >= 0; i-- {
+		if err := os.Remove(l.created[i]); err != nil && !notThere(err) {
+			return
+		}
+	}
 }
 
 func onlyLocks(entries []fs.DirEntry) bool {

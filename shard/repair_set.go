@@ -67,14 +67,13 @@ type repairedSet struct {
 // isFinished reports whether OUT may be what this repair makes: a repair that was
 // killed at its very end leaves no state, or state beside a manifest.
 func (x *repairedSet) isFinished(before *Run) (bool, error) {
-	for _, err := range firstNames(x.out) {
-		if err != nil {
-			return false, err
-		}
-		if before == nil {
-			return true, nil
-		}
+	if before != nil {
 		return ViewDir(x.out).Exists(ManifestFile)
+	}
+	for name, err := range firstNames(x.out) {
+		if err != nil || name != StateDir {
+			return err == nil, err
+		}
 	}
 	return false, nil // there is nothing
 }
