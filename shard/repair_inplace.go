@@ -26,13 +26,24 @@ func (r *repair) inPlace(in string, isFile bool) (err error) {
 	if err := refuseLink(filepath.Join(path, damagedDir)); err != nil {
 		return err
 	}
-	if done, err := r.resume(path, in); done || err != nil {
-		return err
-	}
-	if isFile { // Expand takes it for a lone file where the manifest can't be read
-		if _, err := ReadManifest(storage.Join(path, ManifestFile)); err != nil && !notThere(err) && !isDamage(err) {
+	lone := false
+	if isFile {
+		if lone, err = isLone(in, path); err != nil {
 			return err
 		}
+	}
+	if !lone {
+		if r.dir, err = OpenDir(r.ctx, path, DirOptions{}); err != nil {
+			return err
+		}
+		defer r.dir.Close()
+		if done, err := r.resume(in); done || err != nil {
+			return err
+		}
+		if err := r.dir.Sweep(); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.dir.Sweep()) }()
 	}
 	sources, err := Expand([]string{in})
 	if err != nil {
@@ -41,18 +52,7 @@ func (r *repair) inPlace(in string, isFile bool) (err error) {
 	for _, source := range sources {
 		r.o.Progress.plan(source.Path)
 	}
-	set := sources[0].Set
-	if set != nil || !isFile {
-		if r.dir, err = OpenDir(r.ctx, path, DirOptions{}); err != nil {
-			return err
-		}
-		defer r.dir.Close()
-		if err := r.dir.Sweep(); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, r.dir.Sweep()) }()
-	}
-	if set != nil {
+	if set := sources[0].Set; set != nil && !lone {
 		manifest := ManifestFile
 		if isManifest(in) {
 			manifest = filepath.Base(in)
@@ -65,6 +65,16 @@ func (r *repair) inPlace(in string, isFile bool) (err error) {
 		}
 	}
 	return nil
+}
+
+// isLone reports whether no manifest in its directory names the file.
+func isLone(in, dir string) (bool, error) {
+	// Expand takes a manifest that cannot be read for none.
+	if _, err := ReadManifest(storage.Join(dir, ManifestFile)); err != nil && !notThere(err) && !isDamage(err) {
+		return false, err
+	}
+	sources, err := Expand([]string{in})
+	return err == nil && sources[0].Set == nil, err
 }
 
 // salvageInPlace salvages a file that is to be replaced, if anything is wrong with

@@ -99,7 +99,7 @@ func (r *repair) putNew(s *salvagedFile, path string, indexed bool) error {
 // putQuarantine puts the quarantine of an OUT in place, if anything is in it.
 func (r *repair) putQuarantine(q *quarantine) error {
 	if q.f == nil {
-		return nil
+		return mustBeFree(q.path) // one of another repair would pass for this one's
 	}
 	if err := q.close(); err != nil {
 		return err

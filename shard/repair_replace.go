@@ -22,24 +22,15 @@ import (
 // stagedReport is where the report lies that belongs to the journal of a repair.
 const stagedReport = stageDir + "/repair.json"
 
-// resume finishes what was replacing files of the set at path when it was stopped.
-// It reports true when that was the same repair.
-func (r *repair) resume(path, in string) (done bool, err error) {
-	begun, err := ViewDir(path).Exists(journalFile)
-	if !begun || err != nil {
-		return false, err
-	}
-	dir, err := OpenDir(r.ctx, path, DirOptions{})
-	if err != nil {
-		return false, err
-	}
-	defer dir.Close()
-	j, err := dir.appendJournal()
+// resume finishes what was replacing files of the set when it was stopped. It reports
+// true when that was the same repair.
+func (r *repair) resume(in string) (done bool, err error) {
+	j, err := r.dir.appendJournal()
 	if j == nil || err != nil {
 		return false, err
 	}
 	report := new(RepairReport)
-	known, err := dir.readState(stagedReport, report)
+	known, err := r.dir.readState(stagedReport, report)
 	if err != nil {
 		return false, err
 	}
@@ -47,8 +38,8 @@ func (r *repair) resume(path, in string) (done bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	if err := dir.finishAppend(j); err != nil {
-		return false, fmt.Errorf("finish the change of %s that was interrupted: %w", path, err)
+	if err := r.dir.finishAppend(j); err != nil {
+		return false, fmt.Errorf("finish the change of %s that was interrupted: %w", r.dir.path, err)
 	}
 	if !known || j.Request != request {
 		return false, nil

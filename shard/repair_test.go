@@ -401,6 +401,7 @@ func TestRepairRefusals(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "a.tfrecord")
 	putFile(t, in, overwrite("", data, frames, 3, 4, flipped).data)
+	putFile(t, filepath.Join(dir, "whole.tfrecord"), data)
 	putFile(t, filepath.Join(dir, "there"), []byte("precious"))
 	putFile(t, filepath.Join(dir, "c.quarantine"), []byte("precious"))
 	putFile(t, filepath.Join(dir, "no.tfrecord"), []byte("This is no TFRecord file, but text of some length."))
@@ -411,6 +412,7 @@ func TestRepairRefusals(t *testing.T) {
 		{"onto itself", in, in, fs.ErrExist},
 		{"onto a file", in, filepath.Join(dir, "there"), fs.ErrExist},
 		{"onto a quarantine", in, filepath.Join(dir, "c"), fs.ErrExist},
+		{"onto a quarantine, with nothing to lose", filepath.Join(dir, "whole.tfrecord"), filepath.Join(dir, "c"), fs.ErrExist},
 		{"of nothing", filepath.Join(dir, "nowhere"), filepath.Join(dir, "b"), fs.ErrNotExist},
 		{"into no folder", in, filepath.Join(dir, "no", "b"), fs.ErrNotExist},
 		{"of no TFRecord", filepath.Join(dir, "no.tfrecord"), filepath.Join(dir, "b"), ErrNothingSaved},

@@ -41,6 +41,7 @@ var subjects = []subject{
 	{name: "export a table", args: []string{"export", "table", "out.csv", "--format", "csv"}},
 	{name: "export images", args: []string{"export", "whole", "out", "--format", "folders"}},
 	{name: "convert", args: []string{"convert", "csv", "in.csv", "deep/out", "--shards", "2"}, alone: true},
+	{name: "cache", args: []string{"cat", "table", "--cache", "deep/cache"}, alone: true},
 	{name: "append", args: []string{"append", "table", "more"}, alone: true},
 	{name: "reshard", args: []string{"reshard", "table", "deep/out", "--shards", "2", "--shuffle"}, alone: true},
 }
@@ -302,13 +303,14 @@ func TestTortureDurability(t *testing.T) {
 			d := torture.Durability{
 				Root: dir, Before: pathsBelow(t, dir),
 				Ignore: func(path string) bool {
-					return strings.HasSuffix(path, "/.tfrec/lock") || strings.Contains(path, "/.tfrec/tmp") || strings.Contains(path, "/.tfrec-work-") ||
+					return strings.HasSuffix(path, "/.tfrec/lock") || strings.HasSuffix(path, ".lock") || strings.Contains(path, "/.tfrec/tmp") || strings.Contains(path, "/.tfrec-work-") ||
 						strings.Contains(path, ".exporting-")
 				},
 				Vouches: func(path string) bool {
 					// A repaired file takes the place of an original, which must be kept by then.
 					repaired := s.places && strings.HasSuffix(path, ".tfrecord") && !strings.Contains(path, "/damaged/")
-					return (repaired || filepath.Base(path) == "manifest.json") && !strings.Contains(path, "/.tfrec/")
+					described := filepath.Base(path) == "manifest.json" || strings.HasPrefix(path, dir+"/deep/cache/") && strings.HasSuffix(path, ".json")
+					return (repaired || described) && !strings.Contains(path, "/.tfrec/")
 				},
 			}
 			out, code, log := torture.Trace{}.Run(t, s.run(dir))
