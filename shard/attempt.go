@@ -62,8 +62,8 @@ func remove(path string) error {
 	return atomicfile.Remove(path)
 }
 
-// makeFolder makes a directory beside shards, such as that of their indexes. Its
-// name lasts. A symbolic link to one is an error.
+// makeFolder makes a directory beside shards, durably, such as that of their indexes.
+// A symbolic link to one is an error.
 func makeFolder(path string) error {
 	if err := attempted("mkdir", path); err != nil {
 		return err

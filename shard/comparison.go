@@ -35,7 +35,8 @@ func (c *comparison) close() {
 	}
 }
 
-// sameContent compares two files, which may be one.
+// sameContent compares two files, which may be one. What is not a regular file at b is
+// another, a link among them.
 func sameContent(a, b string) (bool, error) {
 	f, err := os.Open(a)
 	if err != nil {
@@ -46,8 +47,8 @@ func sameContent(a, b string) (bool, error) {
 	if err != nil {
 		return false, err
 	}
-	second, err := os.Stat(b)
-	if err != nil {
+	second, err := os.Lstat(b)
+	if err != nil || !second.Mode().IsRegular() {
 		return false, err
 	}
 	if os.SameFile(first, second) || first.Size() != second.Size() {

@@ -27,8 +27,8 @@ func (l *localFolder) mkdir(name string) error {
 	return nil
 }
 
-// makeDir makes a directory whose name lasts, unless it exists. A symbolic link
-// to one is an error.
+// makeDir makes a directory, durably, unless it exists. A symbolic link to one is an
+// error.
 func makeDir(path string) error {
 	st, err := os.Lstat(path)
 	switch {
@@ -42,9 +42,9 @@ func makeDir(path string) error {
 	return fmt.Errorf("%s is not a directory: move it elsewhere", path)
 }
 
-// refuseLinks returns an error when a directory that is written into below that
-// of a set is a symbolic link: nothing that lies elsewhere is changed through a
-// set. The set's own path may be a link.
+// refuseLinks returns an error when a directory inside a set that is written to is a
+// symbolic link: writing a set changes nothing outside of it. The set's own path may be
+// a link.
 func refuseLinks(set string) error {
 	for _, name := range []string{StateDir, IndexDir} {
 		if err := refuseLink(filepath.Join(set, name)); err != nil {

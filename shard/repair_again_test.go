@@ -16,9 +16,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestRepairAgain repairs twice into the same place, as who starts a repair again
-// does that was killed when it had finished: the second says what the first did, and
-// changes nothing. Any difference, and it is refused.
+// TestRepairAgain repairs twice to the same output, as after a repair that was killed
+// when it had finished: the second run reports what the first did and changes nothing.
+// An output that differs in any way is refused.
 func TestRepairAgain(t *testing.T) {
 	for _, kind := range []string{"set", "directory", "file", "gzip"} {
 		base := t.TempDir()

@@ -23,8 +23,8 @@ type guide struct {
 	fits   bool  // it ends where the file does
 }
 
-// readGuide makes one of the index at path, of a file of the given size. It is nil
-// when there is no such index, or when it is that of no file without gaps.
+// readGuide makes a guide from the index at path, of a file of the given size. It is
+// nil if the index does not exist, is damaged, or has gaps.
 func readGuide(ctx context.Context, path string, size int64) (g *guide, found bool, err error) {
 	f, err := openSequential(ctx, path)
 	if notThere(err) {

@@ -95,7 +95,7 @@ func (r *repair) salvageInPlace(source Source) (*salvagedFile, *quarantine, erro
 	return s, q, nil
 }
 
-// judge says what is to be replaced: the index alone where the records are whole.
+// judge decides what is replaced: only the index if the records are whole.
 func (r *repair) judge(s *salvagedFile, source Source) error {
 	if source.Set == nil && s.unrecoverable() {
 		return r.giveUp(s) // it may be no file of records
@@ -130,8 +130,8 @@ func (r *repair) judge(s *salvagedFile, source Source) error {
 	return r.noteEarlier(s)
 }
 
-// noteEarlier says of a whole file that a repair has replaced it before: one that
-// was killed at its end told nobody what was lost.
+// noteEarlier notes that an earlier repair replaced a file that is whole now: if that
+// one was killed at its end, it never reported what was lost.
 func (r *repair) noteEarlier(s *salvagedFile) error {
 	kept := filepath.Join(filepath.Dir(s.file.Path), damagedDir, filepath.Base(s.file.Path))
 	is, err := exists(kept)
@@ -141,8 +141,8 @@ func (r *repair) noteEarlier(s *salvagedFile) error {
 	return err
 }
 
-// fileInPlace repairs a file that no manifest describes. There is never an index of
-// another file beside it, for that would mislead whoever repairs again after a crash.
+// fileInPlace repairs a file that no manifest describes. At no time is there an index of
+// another file beside it: after a crash that would mislead the next repair.
 func (r *repair) fileInPlace(source Source) error {
 	s, q, err := r.salvageInPlace(source)
 	if err != nil {
@@ -205,8 +205,8 @@ func (r *repair) replaceIndex(s *salvagedFile) error {
 }
 
 // keep puts the original of a file into the directory damaged beside it, with its
-// index and its quarantine. All of it lasts before anything is replaced. What a
-// repair that was interrupted has kept already is not kept again.
+// index and its quarantine, and syncs them before anything is replaced. What an
+// interrupted repair has kept is not kept twice.
 func (r *repair) keep(s *salvagedFile, q *quarantine) error {
 	if s.like == nil {
 		return nil // there is none

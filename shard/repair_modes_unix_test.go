@@ -25,8 +25,7 @@ func everyFile(t *testing.T, dir string, do func(path string, st fs.FileInfo)) {
 	}
 }
 
-// What repair in place replaces or makes is for those alone who could read what it
-// was made of, and belongs to them, whatever the umask says.
+// Repair in place neither widens modes nor changes owners, whatever the umask is.
 func TestRepairInPlaceKeepsModesAndOwners(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0))
 	for _, mode := range []fs.FileMode{0o600, 0o640, 0o444, 0o664} {
@@ -68,7 +67,7 @@ func TestRepairInPlaceKeepsModesAndOwners(t *testing.T) {
 	}
 }
 
-// A repair into a new place lets nobody read what he could not read before, either.
+// A repair into a new place widens no mode either.
 func TestRepairIntoANewPlaceWidensNoMode(t *testing.T) {
 	defer syscall.Umask(syscall.Umask(0o022))
 	in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "out")
@@ -93,6 +92,25 @@ func TestRepairIntoANewPlaceWidensNoMode(t *testing.T) {
 		if st, err := os.Stat(path); err != nil || st.Mode() != mode {
 			t.Errorf("%s: %v, want %v (%v)", path, st.Mode(), mode, err)
 		}
+	}
+}
+
+// What is in the way in damaged, a link that leads nowhere among it, is passed over.
+func TestRepairInPlacePassesOverTakenNames(t *testing.T) {
+	data, frames := framed(10, 20, 30)
+	dir := t.TempDir()
+	in, kept := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, damagedDir)
+	putFile(t, in, overwrite("", data, frames, frames[1].offset, frames[1].offset+1, flipped).data)
+	check(t, os.MkdirAll(filepath.Join(kept, "a.tfrecord.2"), 0o755))
+	check(t, os.Symlink("nowhere", filepath.Join(kept, "a.tfrecord")))
+	check(t, os.Symlink(in, filepath.Join(kept, "a.tfrecord.3.quarantine")))
+	report, err := Repair(context.Background(), in, "", RepairOptions{InPlace: true})
+	check(t, err)
+	if want := filepath.Join(kept, "a.tfrecord.4"); report.Files[0].Original != want {
+		t.Errorf("kept as %s, want %s", report.Files[0].Original, want)
+	}
+	if got := recordsOf(t, in); len(got) != 2 {
+		t.Errorf("%d records", len(got))
 	}
 }
 

@@ -11,14 +11,14 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 )
 
-// errTaken says that there is something at the path of an output.
+// errTaken says that the path of an output is in use.
 func errTaken(path string) error {
 	return fmt.Errorf("%s is there already, and is not what this repair makes: choose another name, or remove it: %w", path, fs.ErrExist)
 }
 
 // inherit gives a temporary file the mode of the file that it takes the place of,
-// or whose bytes it holds. In place it gets the owner and the group, too, where
-// the process may give files away.
+// or whose bytes it holds. In place it gets the owner and the group, too, if the
+// process may give files away.
 func (r *repair) inherit(f *os.File, like fs.FileInfo) error {
 	switch {
 	case like == nil:
@@ -50,7 +50,7 @@ func (r *repair) commit(f *os.File, path string, like fs.FileInfo) error {
 }
 
 // commitNew is commit where nothing must be at the path but a file of the same
-// content, which a repair that was killed has left. The name lasts.
+// content, which a killed repair has left. It syncs the directory.
 func (r *repair) commitNew(f *os.File, path string, like fs.FileInfo) error {
 	taken, err := exists(path)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 // says what takes whose place. Until then the set is as it was; from there on the
 // next repair finishes it, and says what the interrupted one would have said.
 
-// stagedReport is where the report lies that belongs to the journal of a repair.
+// stagedReport is the report that belongs to the journal of a repair.
 const stagedReport = stageDir + "/repair.json"
 
 // resume finishes what was replacing files of the set when it was stopped. It reports
@@ -85,7 +85,7 @@ type replacement struct {
 	*repair
 	set     *Set
 	journal journal
-	staged  map[string]string // where shards lie that are replaced
+	staged  map[string]string // paths of the new shards, by name
 }
 
 // make stages all that changes and writes the journal. Without a change it does

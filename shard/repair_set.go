@@ -36,7 +36,7 @@ func (r *repair) folder(in, out string) error {
 		return err
 	}
 	x := &repairedSet{repair: r, from: from, out: out, set: sources[0].Set, names: names}
-	// It lies beside the directory, so that its work file does, too.
+	// It is beside the directory, and so is its work file.
 	x.lost = &quarantine{path: filepath.Clean(out) + QuarantineSuffix, work: workFile}
 	defer x.lost.abort()
 	before, err := ViewDir(out).Run()
@@ -263,8 +263,8 @@ func described(dir string) ([]string, error) {
 	return names, nil
 }
 
-// renewed is the manifest of a set of which some shards are others now. at says
-// where they lie.
+// renewed is the manifest of a set of which some shards have changed. at returns their
+// paths.
 func renewed(set *Set, infos map[string]Info, at func(file string) string) (m *Manifest, changed bool, err error) {
 	one := *set.Manifest
 	m = &one

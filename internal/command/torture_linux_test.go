@@ -22,8 +22,7 @@ type subject struct {
 	// code is the exit code of a run that is left alone, and again that of the next one
 	// where the first did all of its work.
 	code, again int
-	// places says that the run changes its input, the bytes of which have to be
-	// somewhere all the same.
+	// places says that the run changes its input, whose bytes must all be kept.
 	places bool
 	// alone is set for subjects that only TestTortureDurability runs.
 	alone bool
@@ -156,8 +155,8 @@ func unlike(want, got map[string]string) (names []string) {
 	return names
 }
 
-// leftAlone runs the subject in a copy of made, and returns what is there then, and
-// how often it makes each of the calls.
+// leftAlone runs the subject undisturbed in a copy of made. It returns the files after
+// the run, and how often it makes each of the calls.
 func (s subject) leftAlone(t *testing.T, made string, calls []string) (want map[string]string, counts map[string]int) {
 	t.Helper()
 	dir := copyTree(t, made)
@@ -177,8 +176,8 @@ func copyTree(t *testing.T, from string) string {
 	return to
 }
 
-// judge looks at a directory in which a run came to grief, runs the subject again, and
-// wants what one makes that was left alone.
+// judge checks a directory after a disturbed run, runs the subject again, and wants
+// the files of an undisturbed run.
 func (s subject) judge(t *testing.T, what, dir string, before, want map[string]string) {
 	t.Helper()
 	now := everything(t, dir)
@@ -206,8 +205,8 @@ func (s subject) judge(t *testing.T, what, dir string, before, want map[string]s
 	}
 }
 
-// TestTortureFaults has system calls fail, one after another: the run says so and
-// loses nothing, or does without the call; the next one ends as if nothing had been.
+// TestTortureFaults makes system calls fail, one per run. The run reports it and loses
+// nothing, or does without the call; the next run ends as an undisturbed one.
 func TestTortureFaults(t *testing.T) {
 	torture.Need(t)
 	made := makeSubjects(t)
@@ -341,8 +340,8 @@ func pathsBelow(t *testing.T, dir string) (paths []string) {
 	return paths
 }
 
-// TestTortureUnreadable has files that a run depends on exist and be unreadable: that
-// is another thing than their absence, and than damage, and nothing is changed.
+// TestTortureUnreadable makes files unreadable that a run depends on. They are neither
+// missing nor damaged then: the run fails and changes nothing.
 func TestTortureUnreadable(t *testing.T) {
 	torture.Need(t)
 	made := makeSubjects(t)

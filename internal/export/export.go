@@ -130,10 +130,9 @@ func (e *CollisionError) Error() string {
 }
 
 // Export writes the records that paths stand for (see [shard.Expand]) to out:
-// for Folders a directory, else a file. The directory that out is in must exist. Where
-// out exists, and is no empty directory, it is compared with what would be written, and
-// anything else is an error: so an export that was killed when it had finished can be
-// started again.
+// for Folders a directory, else a file. The directory that out is in must exist. If out
+// exists, and is not an empty directory, it must be exactly what the export would write:
+// an export that was killed after it had finished can be run again.
 //
 // A damaged record, and one that is no tf.train.Example, is an error that
 // unwraps to a *tfrecord.Error; no record at all is one that unwraps to
