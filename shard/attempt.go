@@ -62,7 +62,8 @@ func remove(path string) error {
 	return atomicfile.Remove(path)
 }
 
-// makeFolder makes a folder with those that it lies in.
+// makeFolder makes a directory beside shards, durably, such as that of their indexes.
+// A symbolic link to one is an error.
 func makeFolder(path string) error {
 	if err := attempted("mkdir", path); err != nil {
 		return err
@@ -70,7 +71,7 @@ func makeFolder(path string) error {
 	if err := storage.CheckOutput(path); err != nil {
 		return err
 	}
-	return os.MkdirAll(path, 0o755)
+	return makeDir(path)
 }
 
 // readFile reads a small file.

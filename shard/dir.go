@@ -67,6 +67,9 @@ type folder interface {
 	// alone calls f while no other process is in alone for the same thing, unless
 	// that says that there is no need.
 	alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error
+	// mkdir makes a directory below this one, with those that it is in, durably. It
+	// refuses one that is a link. In a store there is nothing to make.
+	mkdir(name string) error
 	// sub is a folder below this one, which goes by its lock.
 	sub(name string) folder
 	// close gives the folder back.

@@ -143,8 +143,7 @@ func (e *expander) addPath(path string) error {
 	case err == nil && strings.HasSuffix(path, ".json"):
 		return e.addManifest(path)
 	case err == nil:
-		e.addFile(path)
-		return nil
+		return e.addFile(path)
 	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, `*?[`):
 		return e.addGlob(path)
 	default:
@@ -378,7 +377,9 @@ func (e *expander) addGlob(pattern string) error {
 	found := false
 	for _, path := range files {
 		if !hidden(path) && !describes(storage.Base(path)) {
-			e.addFile(path)
+			if err := e.addFile(path); err != nil {
+				return err
+			}
 			found = true
 		}
 	}
@@ -398,13 +399,18 @@ func (e *expander) addGlob(pattern string) error {
 }
 
 // addFile adds one file, with the set that names it.
-func (e *expander) addFile(path string) {
+func (e *expander) addFile(path string) error {
 	dir, file := storage.Dir(path), storage.Base(path)
 	shards, known := e.beside[dir]
 	if !known {
 		shards = make(map[string]Source)
-		// Whatever else a manifest.json beside a lone file may be does not matter.
-		if m, err := ReadManifest(storage.Join(dir, ManifestFile)); err == nil {
+		// Whatever else a manifest.json beside a lone file may be does not matter, as long
+		// as it can be read.
+		m, err := ReadManifest(storage.Join(dir, ManifestFile))
+		if err != nil && !notThere(err) && cannotRead(err) {
+			return err
+		}
+		if err == nil {
 			for _, source := range (&Set{Dir: dir, Manifest: m}).shards() {
 				shards[source.Info.File] = source
 			}
@@ -417,6 +423,7 @@ func (e *expander) addFile(path string) {
 	source := shards[file]
 	source.Path = path
 	e.sources = append(e.sources, source)
+	return nil
 }
 
 // foreign reports whether the file at path is JSON of some other tool, and no

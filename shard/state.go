@@ -301,7 +301,7 @@ func (d *Dir) Reset() error {
 const maxState = 1 << 30
 
 // readState reads a state file into v. It reports false when there is none, and
-// when the one that exists cannot be used: it is no JSON of v's kind, is larger
+// when the one that exists cannot be used: it is not JSON of v's kind, is larger
 // than maxState, or is not a regular file. Other failures to read it are errors.
 func (d *Dir) readState(name string, v any) (bool, error) {
 	data, err := d.Read(name, maxState)
