@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"image"
 	"image/color"
@@ -19,22 +18,21 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
-
-var moreConversions = flag.Int("conversions", 0, "draw so many conversions more")
 
 // Whatever is converted, with whatever options, by any number of workers or tasks: the
 // set verifies, the same command has nothing to do, and after changes of the input, a
 // run that was stopped, or one with other options, the set is what a fresh run makes.
 // A run that fails leaves the set as it was.
 func TestRandomConversions(t *testing.T) {
-	for i := range uint64(60 + *moreConversions) {
-		t.Run(fmt.Sprint(i), func(t *testing.T) {
+	for _, seed := range torture.Seeds(60, 1000) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			r := rand.New(rand.NewPCG(i, 12))
-			if i%3 == 2 {
+			r := rand.New(rand.NewPCG(seed, 12))
+			if seed%3 == 2 {
 				newTableTrial(t, r).run()
 			} else {
 				newImageTrial(t, r).run()

@@ -136,6 +136,7 @@ func (d *Dir) complete(j *journal) error {
 	if err := d.Remove(j.Remove...); err != nil {
 		return err
 	}
+	d.prune(IndexDir) // which a process that was killed here may have emptied
 	if !j.KeepState {
 		if err := forget(d); err != nil {
 			return err

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/binary"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
@@ -12,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -248,13 +248,11 @@ var modelVerbs = map[string]modelVerb{
 	},
 }
 
-var moreChains = flag.Int("chains", 0, "draw so many chains of verbs more")
-
 // TestVerbsAgreeWithAModel reshapes a set in random ways, one after another, and
 // a list of records in memory in the same ways.
 func TestVerbsAgreeWithAModel(t *testing.T) {
 	names := slices.Sorted(maps.Keys(modelVerbs))
-	for seed := range uint64(3 + *moreChains) {
+	for _, seed := range torture.Seeds(3, 200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 7))
 			m := randomModel(rnd)

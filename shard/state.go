@@ -215,7 +215,8 @@ func (d *Dir) done(file string, content bool, look func(name string) (stamp, err
 	if err != nil && !notThere(err) {
 		return nil, err
 	}
-	if index != (stamp{done.IndexBytes, done.IndexModTime, done.IndexVersion}) {
+	recorded := stamp{done.IndexBytes, done.IndexModTime, done.IndexVersion}
+	if index != recorded && (index.bytes != recorded.bytes || index.bytes == 0 || !d.HasIndex(file)) {
 		return nil, nil
 	}
 	return done, nil

@@ -24,6 +24,12 @@ type subject struct {
 	code, again int
 	// places says that the run changes its input, whose bytes must all be kept.
 	places bool
+	// updates is a whole set that the run replaces: after a disturbed run it is the old
+	// one or the new one, as soon as any command looks at it.
+	updates string
+	// makes is a set that is not whole before the run: after a disturbed one it is
+	// refused, or is whole.
+	makes string
 	// alone is set for subjects that only TestTortureDurability runs.
 	alone bool
 }
@@ -39,10 +45,17 @@ var subjects = []subject{
 	{name: "index", args: []string{"index", "whole"}},
 	{name: "export a table", args: []string{"export", "table", "out.csv", "--format", "csv"}},
 	{name: "export images", args: []string{"export", "whole", "out", "--format", "folders"}},
-	{name: "convert", args: []string{"convert", "csv", "in.csv", "deep/out", "--shards", "2"}, alone: true},
+	{name: "convert", args: []string{"convert", "csv", "in.csv", "deep/out", "--shards", "2"}, makes: "deep/out"},
+	{name: "convert images", args: []string{"convert", "images", "photos", "out", "--resize", "16x16", "--shards", "2"}, makes: "out"},
+	{name: "update", args: []string{"convert", "csv", "grown.csv", "grown", "--shards", "3"}, updates: "grown"},
+	{name: "overwrite", args: []string{"convert", "csv", "in.csv", "table", "--name", "t", "--shards", "3", "--compression", "gzip", "--overwrite"}, updates: "table"},
+	{name: "task", args: []string{"convert", "csv", "in.csv", "half", "--name", "half", "--shards", "3", "--task", "1", "--tasks", "2"}},
+	{name: "finalize", args: []string{"finalize", "tasks"}, makes: "tasks"},
+	{name: "finalize an update", args: []string{"finalize", "grown tasks"}, updates: "grown tasks"},
 	{name: "cache", args: []string{"cat", "table", "--cache", "deep/cache"}, alone: true},
-	{name: "append", args: []string{"append", "table", "more"}, alone: true},
-	{name: "reshard", args: []string{"reshard", "table", "deep/out", "--shards", "2", "--shuffle"}, alone: true},
+	{name: "append", args: []string{"append", "table", "more"}, updates: "table"},
+	{name: "reshard", args: []string{"reshard", "table", "deep/out", "--shards", "2", "--shuffle"}, makes: "deep/out"},
+	{name: "reshard over a set", args: []string{"reshard", "more", "table", "--shards", "1", "--overwrite"}, updates: "table"},
 }
 
 // run is the subject's run in a directory.
@@ -75,7 +88,31 @@ func makeSubjects(t *testing.T) string {
 		}
 	}
 	must(t, "convert", "csv", at("in.csv"), at("table"), "--name", "t", "--shards", "2", "--quiet")
-	must(t, "convert", "csv", at("more.csv"), at("more"), "--name", "m", "--quiet")
+	must(t, "convert", "csv", at("more.csv"), at("more"), "--name", "t", "--quiet")
+	for _, out := range []string{"grown", "grown tasks"} { // sets whose table grows
+		put(t, at("grown.csv"), []byte(csv))
+		must(t, "convert", "csv", at("grown.csv"), at(out), "--name", "grown", "--shards", "3", "--quiet")
+		put(t, at("grown.csv"), []byte(csv+"11,12\n13,14\n"))
+	}
+	tasks := func(table, out, name string, tasks ...string) {
+		for _, task := range tasks {
+			must(t, "convert", "csv", at(table), at(out), "--name", name, "--shards", "3", "--task", task, "--tasks", "2", "--quiet")
+		}
+	}
+	tasks("in.csv", "half", "half", "0")
+	tasks("in.csv", "tasks", "tasks", "0", "1")
+	tasks("grown.csv", "grown tasks", "grown", "0", "1")
+	for i, name := range []string{"a/1.jpg", "a/2.jpg", "b/3.jpg"} {
+		images, err := filepath.Glob(filepath.Join(demo(), "photos/daisy/*.jpg"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := os.ReadFile(images[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		put(t, at("photos/"+name), data)
+	}
 	shards, err := filepath.Glob(at("set/*.tfrecord-*"))
 	if err != nil || len(shards) != 3 {
 		t.Fatal(shards, err)
@@ -180,10 +217,14 @@ func copyTree(t *testing.T, from string) string {
 // the files of an undisturbed run.
 func (s subject) judge(t *testing.T, what, dir string, before, want map[string]string) {
 	t.Helper()
+	s.whole(t, what, dir, before, want)
 	now := everything(t, dir)
 	kept := slices.Collect(maps.Values(now))
 	for name, data := range before {
 		is, there := now[name]
+		if s.updates != "" && strings.HasPrefix(name, s.updates+"/") || s.makes != "" && strings.HasPrefix(name, s.makes+"/") {
+			continue
+		}
 		records := strings.Contains(name, ".tfrecord") && !strings.HasSuffix(name, ".idx")
 		switch {
 		case !s.places && (!there || is != data):
@@ -202,6 +243,34 @@ func (s subject) judge(t *testing.T, what, dir string, before, want map[string]s
 	}
 	if diff := unlike(want, everything(t, dir)); len(diff) > 0 {
 		t.Errorf("%s: run again: %q", what, diff)
+	}
+}
+
+// whole looks at the set that a disturbed run replaces or makes, with a command, which
+// completes what is half done.
+func (s subject) whole(t *testing.T, what, dir string, before, want map[string]string) {
+	t.Helper()
+	set := s.updates + s.makes
+	if set == "" {
+		return
+	}
+	c := exec.Command(staticTfrec, "verify", set)
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	below := func(files map[string]string) map[string]string {
+		files = maps.Clone(files)
+		maps.DeleteFunc(files, func(name, _ string) bool { return !strings.HasPrefix(name, set+"/") })
+		return files
+	}
+	now := below(everything(t, dir))
+	isNew := len(unlike(below(want), now)) == 0
+	switch {
+	case s.updates != "" && err != nil:
+		t.Errorf("%s: the set is not whole: %s", what, out)
+	case s.updates != "" && !isNew && len(unlike(below(before), now)) > 0:
+		t.Errorf("%s: the set is neither the old one nor the new one: %q, %q", what, unlike(below(before), now), unlike(below(want), now))
+	case s.makes != "" && err == nil && !isNew:
+		t.Errorf("%s: a part of the set is taken for the whole: %q", what, unlike(below(want), now))
 	}
 }
 
@@ -302,7 +371,7 @@ func TestTortureDurability(t *testing.T) {
 			d := torture.Durability{
 				Root: dir, Before: pathsBelow(t, dir),
 				Ignore: func(path string) bool {
-					return strings.HasSuffix(path, "/.tfrec/lock") || strings.HasSuffix(path, ".lock") || strings.Contains(path, "/.tfrec/tmp") || strings.Contains(path, "/.tfrec-work-") ||
+					return strings.HasSuffix(path, "/.tfrec/lock") || strings.HasSuffix(path, ".lock") || strings.Contains(path, "/.tfrec/tmp") || strings.Contains(path, "/.tfrec/old") || strings.Contains(path, "/.tfrec/together/") || strings.Contains(path, "/.tfrec-work-") ||
 						strings.Contains(path, ".exporting-")
 				},
 				Vouches: func(path string) bool {

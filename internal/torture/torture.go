@@ -1,12 +1,11 @@
-// Package torture has tests run the command under strace: with system calls that
-// fail, killed at a system call, and traced, so that the order can be checked in
-// which data and names are synced.
-//
-// Tests that use it take minutes. They run with the flag -torture alone:
+// Package torture is for tests that take minutes, which `make torture` runs. They are
+// of two kinds. Some run the command under strace: with system calls that fail, killed
+// at a system call, and traced, so that the order can be checked in which data and names
+// are synced. These need Linux and strace (on Debian: apt-get install strace). Others
+// draw what they do by seed; they run some seeds in any case, and many more here:
 //
 //	go test ./internal/command -run TestTorture -torture
-//
-// They need Linux and strace (on Debian: apt-get install strace).
+//	go test ./reader -run 'Random|Pairs|Huge' -torture -torture-seed 5000
 package torture
 
 import (
@@ -20,7 +19,28 @@ import (
 	"testing"
 )
 
-var on = flag.Bool("torture", false, "run the tests that trace the command with strace, which take minutes")
+var (
+	on    = flag.Bool("torture", false, "run the tests that take minutes, and more seeds of those that draw what they do")
+	first = flag.Uint64("torture-seed", 1_000_000, "the first of these seeds")
+)
+
+// On reports whether the tests that take minutes are to run.
+func On() bool { return *on }
+
+// Seeds returns the seeds that a test runs: 0 and on, as many as usual, and with
+// -torture as many more from -torture-seed on.
+func Seeds(usual, more int) []uint64 {
+	var seeds []uint64
+	for i := range usual {
+		seeds = append(seeds, uint64(i))
+	}
+	if *on {
+		for i := range more {
+			seeds = append(seeds, *first+uint64(i))
+		}
+	}
+	return seeds
+}
 
 // Need skips a test unless it is to be tortured, and the system can.
 func Need(t testing.TB) {
