@@ -23,7 +23,7 @@ REQUIREMENTS := internal/interop/requirements.txt
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: help build demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist man build-cloud cloud-test build-beam beam-test beam-flink
+.PHONY: help build demo test check race torture fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist man build-cloud cloud-test build-beam beam-test beam-flink
 .PHONY: gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 
@@ -115,6 +115,12 @@ check-dist: ## build for this platform twice and compare; install the wheel with
 
 man: ## write the manual pages to man
 	$(GO) test -count=1 -run TestManualPages ./internal/command -man $(CURDIR)/man
+
+torture: ## run the tests that take an hour: strace's faults and kills, and many random pipelines, conversions and chains of verbs
+	$(GO) test -count=1 ./internal/command -run TestTorture -torture -timeout 2h
+	$(GO) test -count=1 ./convert ./shard -run 'RandomConversions|VerbsAgree' -torture -timeout 2h
+	$(GO) test -count=1 ./reader -run 'HugeRecords|PairsOfStages' -torture -timeout 2h
+	CGO_ENABLED=1 $(GO) test -race -count=1 ./reader -run RandomPipelines -torture -timeout 2h
 
 race: ## run the tests under the race detector (needs a C compiler)
 	@command -v "$$($(GO) env CC)" >/dev/null 2>&1 || { echo "make race: the race detector needs cgo and a C compiler; '$$($(GO) env CC)' is not installed (on Debian: apt-get install gcc libc6-dev)" >&2; exit 1; }

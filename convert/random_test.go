@@ -88,6 +88,9 @@ func (c *conversionTrial) run() {
 // both fail.
 func (c *conversionTrial) step() (converted bool) {
 	t := c.t
+	if c.r.IntN(5) == 0 {
+		c.raced()
+	}
 	before := map[string]string{}
 	if _, err := os.Stat(c.out); err == nil {
 		before = contents(t, c.out)
@@ -212,6 +215,35 @@ func (c *conversionTrial) stopped(whole bool, before map[string]string) {
 	c.say("stopped after %d shards: %v", o.Progress.Finished.Load(), err)
 	if err != nil && whole {
 		sameSet(c.t, contents(c.t, c.out), before)
+	}
+}
+
+// raced converts while the input changes. Whatever comes of it, a set that is whole
+// stays whole, and the next run makes what a fresh one does.
+func (c *conversionTrial) raced() {
+	manifest := filepath.Join(c.out, shard.ManifestFile)
+	_, missing := os.Stat(manifest)
+	done := make(chan error, 1)
+	o := c.options
+	go func() {
+		_, err := c.convert(c.t.Context(), c.out, o)
+		done <- err
+	}()
+	for range 1 + c.r.IntN(6) {
+		c.change()
+	}
+	err := <-done
+	c.say("converted meanwhile: %v", err)
+	if err == nil || missing == nil {
+		report, err := shard.Verify(c.t.Context(), []string{c.out}, shard.VerifyOptions{})
+		if err != nil || !report.OK {
+			c.t.Errorf("a source that changed meanwhile: %v, %+v", err, report.Faults)
+		}
+	}
+	if _, err := os.Stat(manifest); err != nil {
+		os.RemoveAll(c.out) // it may have been made with options that are changed now
+	} else {
+		c.options.Overwrite = o.Overwrite && err != nil
 	}
 }
 
