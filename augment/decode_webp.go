@@ -14,6 +14,20 @@ type webpFile struct {
 	frame    []byte          // the chunks of the first frame, when animated
 	at       image.Rectangle // where it goes on the canvas
 	alpha    bool
+	lossless bool // or some part of it may be
+}
+
+// perPixel is how many bytes decoding takes for a pixel beside the result: the planes or pixels, a
+// second time while a transform is undone or alpha is read, and the canvas of an animation.
+func (w *webpFile) perPixel() int64 {
+	n := int64(2)
+	if w.alpha || w.lossless || w.animated {
+		n = 8
+	}
+	if w.animated {
+		n += 4
+	}
+	return n
 }
 
 // chunks calls f for each chunk of a RIFF list until f returns false. A chunk that the data
@@ -66,6 +80,7 @@ func (h *header) statWebP(data []byte) error {
 				return false
 			}
 			h.Width, h.Height, found = w, ht, w > 0
+			h.webp.lossless = h.webp.lossless || id == "VP8L"
 			h.webp.alpha = h.webp.alpha || alpha
 		case "EXIF":
 			h.Orientation = exifOrientation(body)
@@ -117,8 +132,8 @@ func (c *Codec) decodeWebP(dst *Image, data []byte, h *header, channels int) err
 	return c.convert(dst, canvas, h, channels)
 }
 
-// still makes a file of the first frame alone, which is what the decoder reads. It fails
-// when the picture in it has another size than the frame.
+// still makes a file of the first frame alone, which is what the decoder reads: up to the first
+// picture in it, which must have the frame's size.
 func (w *webpFile) still() (file []byte, ok bool) {
 	var body []byte
 	flags := byte(0)
@@ -129,6 +144,7 @@ func (w *webpFile) still() (file []byte, ok bool) {
 		case "VP8 ", "VP8L":
 			x, y, _ := webpSize(id, chunk)
 			ok = whole && x == w.at.Dx() && y == w.at.Dy()
+			whole = false // the last chunk to look at
 		default:
 			return true
 		}

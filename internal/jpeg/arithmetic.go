@@ -13,15 +13,15 @@ const (
 	blocksPerByte = 16
 )
 
-// work is what an image in arithmetic coding asks of a decoder.
+// work is what an image asks of a decoder.
 type work struct {
 	blocks int64 // of all scans
-	bytes  int64 // of entropy-coded data
+	bytes  int64 // of entropy-coded data, for arithmetic coding
 }
 
-// check refuses work that is out of proportion to the data.
+// check refuses arithmetic coding whose work is out of proportion to the data.
 func (w work) check(h *Header) error {
-	if w.blocks > freeBlocks+blocksPerByte*w.bytes {
+	if h.Arithmetic() && w.blocks > freeBlocks+blocksPerByte*w.bytes {
 		return damagef("%d bytes of arithmetic-coded data are too few for the %d blocks of its scans, at %dx%d pixels",
 			w.bytes, w.blocks, h.Width, h.Height)
 	}
@@ -45,7 +45,6 @@ func conditioning(seg []byte, pos int) error {
 // skip passes over the entropy-coded data of a scan, which begin at pos, and checks the restart
 // markers between them. It returns where the next marker is.
 func (c *checker) skip(s *scan, at, pos int) (int, error) {
-	c.work.blocks += int64(s.units) * int64(s.blocks)
 	interval := s.units
 	if c.restart > 0 {
 		interval = c.restart

@@ -89,7 +89,7 @@ type checker struct {
 	scan    scan
 	bits    bitReader
 	broken  bool // by a panic
-	work    work // of arithmetic coding
+	work    work
 
 	decoding  bool            // the planes have targets
 	part      image.Rectangle // what is wanted, in pixels at full size: the rest is not looked at; empty for all

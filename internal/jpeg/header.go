@@ -115,14 +115,18 @@ func (h *Header) blocks() (n int64) {
 	return n
 }
 
-// Memory is how many bytes decoding takes at most at full size beside the result: samples and,
-// of a progressive picture or an arithmetic one of several scans, coefficients.
+// Memory is how many bytes decoding takes at most at full size beside the result: samples, pixels
+// that are converted and, of a progressive picture or an arithmetic one of several scans, coefficients.
 func (h *Header) Memory() int64 {
 	perBlock := int64(64)
 	if h.Progressive() || h.Arithmetic() {
 		perBlock += 128 + 8
 	}
-	return h.blocks() * perBlock
+	n := h.blocks() * perBlock
+	if h.ColorSpace != ColorYCbCr {
+		n += int64(h.Width) * int64(h.Height) * int64(h.N)
+	}
+	return n
 }
 
 // Plausible says whether n bytes can hold the picture in Huffman coding, where the first

@@ -32,11 +32,20 @@ func (c *checker) walk(seg []byte, at, pos int) (int, error) {
 	} else if err := c.sequence(s, at); err != nil {
 		return 0, err
 	}
+	c.work.blocks += int64(s.units) * int64(s.blocks)
 	if c.h.Arithmetic() {
 		return c.skip(s, at, pos)
 	}
+	if c.work.blocks > maxPasses*c.h.blocks()+8*int64(len(c.data)) {
+		return 0, damagef("the scan at byte %d goes over blocks that were gone over %d times already", at, maxPasses)
+	}
 	return c.segments(s, at, pos)
 }
+
+// maxPasses is how often the scans of an image may go over its blocks whatever the data, which beyond
+// that must have a bit for each. Encoders make some ten scans; a scan that changes nothing takes two
+// bytes for every 32,767 blocks.
+const maxPasses = 64
 
 // scanHeader takes the components, their tables, the band and the geometry.
 func (c *checker) scanHeader(s *scan, seg []byte, at int) error {

@@ -91,7 +91,7 @@ func (s *Set) Append(dst []byte, p Pixels, quality int, sub Subsampling) ([]byte
 // error wraps [ErrUnsupported].
 func (s *Set) Supports(h *Header) error {
 	if h.Arithmetic() && !s.Arithmetic {
-		return unsupportedf("arithmetic coding, in which damage cannot be found, has to be allowed (--allow-arithmetic, AllowArithmetic)")
+		return unsupportedf("arithmetic coding is read only when allowed, because its damage goes unnoticed (--allow-arithmetic; in Go, AllowArithmetic)")
 	}
 	if s.first(h, native(h, Request{Format: RGB, Denom: 1})) == nil {
 		return unsupportedf("%s; none of %s reads it", h.coding(), s.names())
