@@ -91,12 +91,21 @@ func (s *Set) Append(dst []byte, p Pixels, quality int, sub Subsampling) ([]byte
 // error wraps [ErrUnsupported].
 func (s *Set) Supports(h *Header) error {
 	if h.Arithmetic() && !s.Arithmetic {
-		return unsupportedf("arithmetic coding is read only when allowed, because its damage goes unnoticed (--allow-arithmetic; in Go, AllowArithmetic)")
+		return unsupportedf("arithmetic coding is read only when allowed, because its damage goes unnoticed (convert images --allow-arithmetic; in Go, AllowArithmetic)")
 	}
 	if s.first(h, native(h, Request{Format: RGB, Denom: 1})) == nil {
-		return unsupportedf("%s; none of %s reads it", h.coding(), s.names())
+		return s.unread(h)
 	}
 	return nil
+}
+
+// unread is the error of a picture that no backend reads.
+func (s *Set) unread(h *Header) error {
+	others := ""
+	if h.Arithmetic() {
+		others = "; libjpeg-turbo does"
+	}
+	return unsupportedf("%s; none of %s reads it%s", h.coding(), s.names(), others)
 }
 
 // Reduces says whether the backend that takes the picture can decode it at 1/denom.
@@ -220,7 +229,7 @@ func (s *Set) ask(data []byte, h *Header, r Request, decode func(decoder, []byte
 	}
 	switch {
 	case len(refusals) == 0:
-		return unsupportedf("%s; none of %s reads it", h.coding(), s.names())
+		return s.unread(h)
 	case h.Arithmetic(): // the check has not seen the data: assume that the coding is not to blame
 		return damagef("%v", errors.Join(refusals...))
 	}
