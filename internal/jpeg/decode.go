@@ -53,9 +53,14 @@ func (own) decodePlanes(dst *Planar, data []byte, h *Header, r Request) (err err
 	return c.run()
 }
 
-func (own) decode(dst []byte, stride int, data []byte, h *Header, r Request) (err error) {
+func (own) decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
 	c := takeChecker()
 	defer c.release()
+	return c.decode(dst, stride, data, h, r)
+}
+
+// decode decodes a picture to pixels, with the checker's buffers.
+func (c *checker) decode(dst []byte, stride int, data []byte, h *Header, r Request) (err error) {
 	defer c.recovered(&err)
 	c.reset(data, h)
 	if c.decoding = h.Plausible(len(data)); c.decoding {
