@@ -55,9 +55,11 @@ type tiffFile struct {
 	colors        int // of palette
 }
 
-// maxTilePadding bounds what tiles that reach beyond the image add to it: all tiles together may
-// have so many times its pixels, and freeTilePixels.
+// Limits on tiles. Their sides are multiples of 16, says the specification; smaller ones would cost
+// more to begin than to decode. All tiles of an image together, which may reach beyond it, may have
+// maxTilePadding times its pixels, and freeTilePixels.
 const (
+	minTileSide    = 16
 	maxTilePadding = 16
 	freeTilePixels = 1 << 24
 )
@@ -187,7 +189,7 @@ func (t *tiffFile) readLayout(d *tiffDirectory) error {
 	if w := d.number(tagTileWidth, 0); w != 0 {
 		t.tiled, t.blockWidth, t.blockHeight = true, w, d.number(tagTileHeight, 0)
 		t.offsets, t.sizes = d.numbers(tagTileOffsets), d.numbers(tagTileSizes)
-		if min(t.blockWidth, t.blockHeight) < 8 || max(t.blockWidth, t.blockHeight) > MaxSourceSide {
+		if min(t.blockWidth, t.blockHeight) < minTileSide || max(t.blockWidth, t.blockHeight) > MaxSourceSide {
 			return damaged(TIFF, "tiles of %dx%d", t.blockWidth, t.blockHeight)
 		}
 	} else {
