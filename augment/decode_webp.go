@@ -55,12 +55,16 @@ func (h *header) statWebP(data []byte) error {
 		data = data[:max(12, size+8)]
 	}
 	var err error
-	found := false
+	found, picture := false, false
 	chunks(data[12:], func(id string, body []byte, whole bool) bool {
 		switch id {
 		case "VP8X":
-			if len(body) < 10 {
+			switch {
+			case len(body) < 10:
 				err = damaged(WebP, "the header is cut short")
+				return false
+			case found:
+				err = damaged(WebP, "a header after the header or the picture")
 				return false
 			}
 			found = true
@@ -74,6 +78,10 @@ func (h *header) statWebP(data []byte) error {
 				h.webp.frame = body[16:]
 			}
 		case "VP8 ", "VP8L":
+			if picture { // the decoder stops at the first
+				break
+			}
+			picture = true
 			w, ht, alpha := webpSize(id, body)
 			if found && (w != h.Width || ht != h.Height) {
 				err = damaged(WebP, "a picture of %dx%d for a canvas of %dx%d", w, ht, h.Width, h.Height)

@@ -48,7 +48,7 @@ func FuzzStat(f *testing.F) {
 		}
 		high, pixels := bits.Mul64(uint64(info.Width), uint64(info.Height))
 		if info.Width < 1 || info.Height < 1 || info.Width > MaxSourceSide || info.Height > MaxSourceSide || high != 0 || pixels > DefaultMaxPixels ||
-			info.Memory() < int64(pixels) || info.Memory() > maxMemoryPerPixel*int64(pixels)+maxMemoryFree ||
+			info.Memory() < int64(pixels) || info.Memory() > maxMemoryPerPixel*int64(pixels)+maxMemoryFree+int64(len(data)) ||
 			info.Orientation < 1 || info.Orientation > 8 || info.Channels != 1 && info.Channels != 3 {
 			t.Errorf("%+v", info)
 		}

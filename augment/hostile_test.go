@@ -1,10 +1,13 @@
 package augment
 
 import (
+	"bytes"
+	"encoding/binary"
 	"fmt"
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -132,6 +135,57 @@ func TestHostileArithmetic(t *testing.T) {
 			if !strings.Contains(got, says) || bytes > 600e6 || cpu > 2*time.Second {
 				t.Errorf("%s: %s: %q, %d bytes, %v; want it to say %q", decoder, name, got, bytes, cpu, says)
 			}
+		}
+	}
+}
+
+// webpChunks makes a WebP file.
+func webpChunks(chunks ...[]byte) []byte {
+	file := append([]byte("RIFF\x00\x00\x00\x00WEBP"), slices.Concat(chunks...)...)
+	binary.LittleEndian.PutUint32(file[4:], uint32(len(file)-8))
+	return file
+}
+
+// TestHostileWebP: the size that is held to the limit is that of what is decoded, whatever other
+// chunks say.
+func TestHostileWebP(t *testing.T) {
+	const flags = 0x12 // animated, with alpha
+	header := func(flags byte, w, h int) []byte {
+		w, h = w-1, h-1
+		return []byte{'V', 'P', '8', 'X', 10, 0, 0, 0, flags, 0, 0, 0, byte(w), byte(w >> 8), byte(w >> 16), byte(h), byte(h >> 8), byte(h >> 16)}
+	}
+	huge, small := stillWebP(16384, 16384)[12:], stillWebP(8, 8)[12:]
+	alpha := append([]byte("ALPH\x08\x00\x00\x00\x01"), huge[8+5:8+12]...)
+	frame := slices.Concat([]byte{0, 0, 0, 0, 0, 0, 7, 0, 0, 7, 0, 0, 0, 0, 0, 0}, huge, small)
+	animation := binary.LittleEndian.AppendUint32([]byte("ANMF"), uint32(len(frame)))
+	c := newCodec(t, CodecOptions{})
+	for name, data := range map[string][]byte{
+		"a small header after a huge picture":      webpChunks(huge, header(0, 8, 8)),
+		"a small picture after a huge one":         webpChunks(huge, small),
+		"a small header after a huge one":          webpChunks(header(16, 16384, 16384), alpha, header(0, 8, 8), small),
+		"a huge picture in a small frame":          webpChunks(header(flags, 8, 8), append(animation, frame...)),
+		"a huge picture behind a small header":     webpChunks(header(0, 8, 8), huge),
+		"a huge header alone":                      webpChunks(header(0, 16384, 16384)),
+		"a huge header before a small picture":     webpChunks(header(0, 16384, 16384), small),
+		"a huge header of an animation, one frame": webpChunks(header(flags, 16384, 16384), append(bytes.Clone(animation), frame...)),
+	} {
+		var err error
+		taken, cpu := cost(func() { _, err = c.Decode(new(Image), data, DecodeOptions{}) })
+		if err == nil || taken > 10<<20 || cpu > time.Second {
+			t.Errorf("%s: %v, %d bytes and %v", name, err, taken, cpu)
+		}
+	}
+	for name, data := range map[string][]byte{
+		"a picture":                 webpChunks(small),
+		"a header and a picture":    webpChunks(header(0, 8, 8), small),
+		"another picture behind it": webpChunks(small, huge),
+		"a frame with a second picture": webpChunks(header(flags, 8, 8), func() []byte {
+			f := slices.Concat(frame[:16], small, huge)
+			return append(binary.LittleEndian.AppendUint32([]byte("ANMF"), uint32(len(f))), f...)
+		}()),
+	} {
+		if info, err := c.Decode(new(Image), data, DecodeOptions{}); err != nil || info.Width != 8 {
+			t.Errorf("%s: %dx%d, %v", name, info.Width, info.Height, err)
 		}
 	}
 }

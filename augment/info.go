@@ -34,9 +34,9 @@ func (i Info) Oriented() (w, h int) {
 	return i.Width, i.Height
 }
 
-// Memory is about how many bytes [Codec.Decode] takes at most, those of the result included, at
-// full size and whatever decodes. It grows with the pixels: docs/security.md has the bytes a pixel
-// of each format.
+// Memory is about how many bytes [Codec.Decode] takes at most, those of the result included and those
+// of the file not, at full size and whatever decodes. It grows with the pixels: docs/security.md has
+// the bytes a pixel of each format.
 func (i Info) Memory() int64 { return i.memory }
 
 // How many pixels an image may have for each byte of its file, beside a quarter of
@@ -93,7 +93,7 @@ func (c *Codec) header(data []byte) (h header, err error) {
 		err = c.checkSize(&h, len(data))
 	}
 	if err == nil {
-		h.memory = h.decodeMemory()
+		h.memory = h.decodeMemory(len(data))
 	}
 	return h, err
 }
@@ -122,8 +122,8 @@ func (c *Codec) checkSize(h *header, bytes int) error {
 	return nil
 }
 
-// decodeMemory is [Info.Memory].
-func (h *header) decodeMemory() int64 {
+// decodeMemory is [Info.Memory] for a file of so many bytes.
+func (h *header) decodeMemory(bytes int) int64 {
 	n := int64(h.Width) * int64(h.Height)
 	perPixel := int64(3) // the result
 	if h.Orientation != 1 {
@@ -131,7 +131,7 @@ func (h *header) decodeMemory() int64 {
 	}
 	switch h.Format {
 	case JPEG:
-		return n*perPixel + h.jpeg.Memory()
+		return n*perPixel + h.jpeg.Memory() + int64(bytes) // the data without stuffing
 	case PNG:
 		perPixel += h.png.perPixel()
 	case GIF:
@@ -141,7 +141,7 @@ func (h *header) decodeMemory() int64 {
 			perPixel++
 		}
 	case WebP:
-		perPixel += h.webp.perPixel()
+		return n*(perPixel+h.webp.perPixel()) + int64(bytes) // a file of the first frame
 	}
 	return n * perPixel
 }

@@ -218,10 +218,14 @@ func (s *imageSource) begin(m *making, p *piece) error {
 // whose file has so many.
 func (s *imageSource) memory(info augment.Info, file int) int64 {
 	if s.o.Encode == Keep && info.Keepable {
-		if s.o.NoCheck || info.Format == augment.JPEG {
-			return 2 * int64(file) // the record, and its frame
+		stored := 2 * int64(file) // the record, and its frame
+		switch {
+		case s.o.NoCheck:
+			return stored
+		case info.Format == augment.JPEG:
+			return stored + int64(file) // the data without stuffing
 		}
-		return info.Memory() + 2*int64(file)
+		return info.Memory() + stored
 	}
 	w, h := info.Oriented()
 	n := info.Memory()
