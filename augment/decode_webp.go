@@ -30,6 +30,15 @@ func (w *webpFile) perPixel() int64 {
 	return n
 }
 
+// perFile is how many bytes decoding takes whatever the pixels: the first frame as a file of its own,
+// and the Huffman trees of lossless pixels, of which there are up to 2,600 groups.
+func (w *webpFile) perFile(bytes int64) int64 {
+	if w.alpha || w.lossless || w.animated {
+		return bytes + min(256*bytes, 160<<20)
+	}
+	return bytes
+}
+
 // chunks calls f for each chunk of a RIFF list until f returns false. A chunk that the data
 // don't hold is handed over as far as it goes, which whole says.
 func chunks(list []byte, f func(id string, body []byte, whole bool) bool) {

@@ -5,6 +5,7 @@ import (
 	"math/bits"
 	"os"
 	"path/filepath"
+	"runtime/metrics"
 	"strings"
 	"testing"
 )
@@ -48,15 +49,22 @@ func FuzzStat(f *testing.F) {
 		}
 		high, pixels := bits.Mul64(uint64(info.Width), uint64(info.Height))
 		if info.Width < 1 || info.Height < 1 || info.Width > MaxSourceSide || info.Height > MaxSourceSide || high != 0 || pixels > DefaultMaxPixels ||
-			info.Memory() < int64(pixels) || info.Memory() > maxMemoryPerPixel*int64(pixels)+maxMemoryFree+int64(len(data)) ||
+			info.Memory() < int64(pixels) || info.Memory() > maxMemoryPerPixel*int64(pixels)+maxMemoryFree+257*int64(len(data)) ||
 			info.Orientation < 1 || info.Orientation > 8 || info.Channels != 1 && info.Channels != 3 {
 			t.Errorf("%+v", info)
 		}
 	})
 }
 
+// allocated is how many bytes were allocated so far.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
 // FuzzDecode feeds anything to the decoders: pixels of the size announced, or an error that
-// wraps a sentinel.
+// wraps a sentinel, and no more memory than the header says.
 func FuzzDecode(f *testing.F) {
 	seeds(f, "*.*")
 	c, err := NewCodec(CodecOptions{MaxPixels: 1 << 18})
@@ -65,7 +73,12 @@ func FuzzDecode(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var im Image
+		before := allocated()
 		info, err := c.Decode(&im, data, DecodeOptions{})
+		// What readers, tables and blocks take beside pixels.
+		if taken, most := allocated()-before, uint64(info.Memory()+8<<20)+300*uint64(len(data)); taken > most {
+			t.Errorf("%s of %dx%d: %d bytes were allocated, want at most %d", info.Format, info.Width, info.Height, taken, most)
+		}
 		if err != nil {
 			mustWrap(t, err)
 			return

@@ -141,7 +141,7 @@ func (h *header) decodeMemory(bytes int) int64 {
 			perPixel++
 		}
 	case WebP:
-		return n*(perPixel+h.webp.perPixel()) + int64(bytes) // a file of the first frame
+		return n*(perPixel+h.webp.perPixel()) + h.webp.perFile(int64(bytes))
 	}
 	return n * perPixel
 }
