@@ -117,7 +117,7 @@ func (c *Codec) decodeJPEG(dst *Image, data []byte, h *jpeg.Header, o DecodeOpti
 			return err
 		}
 	}
-	r := jpeg.Request{Format: jpeg.RGB, Trusted: o.Trusted}
+	r := jpeg.Request{Format: jpeg.RGB}
 	if o.Channels == 1 {
 		r.Format = jpeg.Gray
 	}

@@ -120,3 +120,38 @@ func TestMemory(t *testing.T) {
 		})
 	}
 }
+
+// TestLargeBuffersAreGivenBack: what a large image made grow is not kept for the next one.
+func TestLargeBuffersAreGivenBack(t *testing.T) {
+	c := newCodec(t, CodecOptions{})
+	large := c.takeScratch()
+	large.Pix = make([]uint8, keptBytes+1)
+	c.keepScratch(large)
+	for range 10 {
+		if c.takeScratch() == large {
+			t.Fatal("an image of over 64 MiB was kept")
+		}
+	}
+	var s Scratch
+	s.Codec = c
+	s.drawn.Pix, s.rows = make([]uint8, 10), make([]uint8, 10)
+	if s.Trim(); s.drawn.Pix == nil || s.rows == nil {
+		t.Error("small buffers are gone")
+	}
+	for name, grow := range map[string]func(){
+		"rows":   func() { s.rows = make([]uint8, keptBytes+1) },
+		"wide":   func() { s.wide = make([]int16, keptBytes/2+1) },
+		"drawn":  func() { s.drawn.Pix = make([]uint8, keptBytes+1) },
+		"planes": func() { s.planes.Cr.Pix = make([]uint8, keptBytes+1) },
+		"steps":  func() { s.steps.draw[1].Pix = make([]uint8, keptBytes+1) },
+		"totals": func() { s.steps.totals = make([]uint64, keptBytes/8+1) },
+	} {
+		grow()
+		if s.Trim(); s.rows != nil || s.wide != nil || s.drawn.Pix != nil || s.planes.Cr.Pix != nil || s.steps.draw[1].Pix != nil || s.steps.totals != nil {
+			t.Errorf("%s: kept", name)
+		}
+	}
+	if s.Codec != c {
+		t.Error("the codec is gone")
+	}
+}
