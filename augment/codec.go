@@ -14,7 +14,7 @@ var (
 	ErrDamaged = jpeg.ErrDamaged
 	// ErrUnsupported says that a picture may be whole, but that no decoder at hand reads its coding.
 	ErrUnsupported = jpeg.ErrUnsupported
-	// ErrTooManyPixels says that a picture announces more pixels than [CodecOptions.MaxPixels], a
+	// ErrTooManyPixels says that an image announces more pixels than [CodecOptions.MaxPixels], a
 	// longer side than [MaxSourceSide], or far more pixels than a file of its size can be worth.
 	ErrTooManyPixels = errors.New("too many pixels")
 	// ErrNotPicture says that the bytes are of no format that is read.
@@ -32,7 +32,7 @@ type CodecOptions struct {
 	// elsewhere with libjpeg-turbo. It does without libjpeg-turbo where that can't be loaded or
 	// the environment says TFREC_NO_TURBO=1. Turbo insists on it; go never uses it.
 	Decoder string
-	// MaxPixels is the most that a picture may announce; 0 means DefaultMaxPixels. A file may
+	// MaxPixels is the most that an image may announce; 0 means DefaultMaxPixels. A file may
 	// announce a quarter of it whatever its own size, and beyond that 8,192 pixels for each of its
 	// bytes (fax coding in TIFF: 65,536).
 	MaxPixels int64
@@ -82,7 +82,7 @@ func NewCodec(o CodecOptions) (*Codec, error) {
 	return c, nil
 }
 
-// keptBytes is how large a buffer may be that is kept for the next picture.
+// keptBytes is the size of the largest buffer that is kept for the next image.
 const keptBytes = 64 << 20
 
 // takeScratch takes an image from the pool, and keepScratch gives it back.

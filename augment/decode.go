@@ -112,7 +112,7 @@ func (c *Codec) decodeJPEG(dst *Image, data []byte, h *jpeg.Header, o DecodeOpti
 	if err := c.jpeg.Supports(h); err != nil {
 		return err
 	}
-	if h.Arithmetic() || !h.Plausible(len(data)) { // no memory is taken before what is missing is told
+	if h.Arithmetic() || !h.Plausible(len(data)) { // report what is missing before memory is taken
 		if err := jpeg.Check(data, h); err != nil || h.Huffman() {
 			return err
 		}

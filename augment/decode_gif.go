@@ -32,7 +32,7 @@ func gifControl(data []byte) (flags int, index uint8) {
 }
 
 // decodeGIF reads the first frame. image/gif forgets what colour a transparent pixel has, so
-// unless pictures are laid on a background it reads the flag of transparency as cleared.
+// unless images are composited on a background it sees the transparency flag cleared.
 func (c *Codec) decodeGIF(dst *Image, data []byte, h *header, channels int) error {
 	var r io.Reader = bytes.NewReader(data)
 	flags, index := gifControl(data)

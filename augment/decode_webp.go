@@ -64,7 +64,7 @@ func (h *header) statWebP(data []byte) error {
 		data = data[:max(12, size+8)]
 	}
 	var err error
-	found, picture := false, false
+	found, pixels := false, false
 	chunks(data[12:], func(id string, body []byte, whole bool) bool {
 		switch id {
 		case "VP8X":
@@ -73,7 +73,7 @@ func (h *header) statWebP(data []byte) error {
 				err = damaged(WebP, "the header is cut short")
 				return false
 			case found:
-				err = damaged(WebP, "a header after the header or the picture")
+				err = damaged(WebP, "a second header, or one after the image data")
 				return false
 			}
 			found = true
@@ -87,10 +87,10 @@ func (h *header) statWebP(data []byte) error {
 				h.webp.frame = body[16:]
 			}
 		case "VP8 ", "VP8L":
-			if picture { // the decoder stops at the first
+			if pixels { // the decoder stops at the first
 				break
 			}
-			picture = true
+			pixels = true
 			w, ht, alpha := webpSize(id, body)
 			if found && (w != h.Width || ht != h.Height) {
 				err = damaged(WebP, "a picture of %dx%d for a canvas of %dx%d", w, ht, h.Width, h.Height)
@@ -150,7 +150,7 @@ func (c *Codec) decodeWebP(dst *Image, data []byte, h *header, channels int) err
 }
 
 // still makes a file of the first frame alone, which is what the decoder reads: up to the first
-// picture in it, which must have the frame's size.
+// image data in it, which must have the frame's size.
 func (w *webpFile) still() (file []byte, ok bool) {
 	var body []byte
 	flags := byte(0)

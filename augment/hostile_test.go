@@ -160,13 +160,13 @@ func TestHostileWebP(t *testing.T) {
 	animation := binary.LittleEndian.AppendUint32([]byte("ANMF"), uint32(len(frame)))
 	c := newCodec(t, CodecOptions{})
 	for name, data := range map[string][]byte{
-		"a small header after a huge picture":      webpChunks(huge, header(0, 8, 8)),
-		"a small picture after a huge one":         webpChunks(huge, small),
+		"a small header after huge pixels":         webpChunks(huge, header(0, 8, 8)),
+		"small pixels after huge ones":             webpChunks(huge, small),
 		"a small header after a huge one":          webpChunks(header(16, 16384, 16384), alpha, header(0, 8, 8), small),
-		"a huge picture in a small frame":          webpChunks(header(flags, 8, 8), append(animation, frame...)),
-		"a huge picture behind a small header":     webpChunks(header(0, 8, 8), huge),
+		"huge pixels in a small frame":             webpChunks(header(flags, 8, 8), append(animation, frame...)),
+		"huge pixels after a small header":         webpChunks(header(0, 8, 8), huge),
 		"a huge header alone":                      webpChunks(header(0, 16384, 16384)),
-		"a huge header before a small picture":     webpChunks(header(0, 16384, 16384), small),
+		"a huge header before small pixels":        webpChunks(header(0, 16384, 16384), small),
 		"a huge header of an animation, one frame": webpChunks(header(flags, 16384, 16384), append(bytes.Clone(animation), frame...)),
 	} {
 		var err error
@@ -176,10 +176,10 @@ func TestHostileWebP(t *testing.T) {
 		}
 	}
 	for name, data := range map[string][]byte{
-		"a picture":                 webpChunks(small),
-		"a header and a picture":    webpChunks(header(0, 8, 8), small),
-		"another picture behind it": webpChunks(small, huge),
-		"a frame with a second picture": webpChunks(header(flags, 8, 8), func() []byte {
+		"pixels":                  webpChunks(small),
+		"a header and pixels":     webpChunks(header(0, 8, 8), small),
+		"other pixels after them": webpChunks(small, huge),
+		"a frame with other pixels after its own": webpChunks(header(flags, 8, 8), func() []byte {
 			f := slices.Concat(frame[:16], small, huge)
 			return append(binary.LittleEndian.AppendUint32([]byte("ANMF"), uint32(len(f))), f...)
 		}()),

@@ -57,7 +57,7 @@ type header struct {
 	perByte int64 // pixels that a byte of the file may stand for; 0: any
 }
 
-// Stat reads a picture's header. It takes no memory to speak of, and checks the limits on
+// Stat reads an image's header. It takes no memory to speak of, and checks the limits on
 // sides and pixels. Errors wrap one of the package's sentinels.
 func (c *Codec) Stat(data []byte) (Info, error) {
 	h, err := c.header(data)

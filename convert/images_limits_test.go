@@ -35,7 +35,7 @@ func TestMemoryMakesTheSameSet(t *testing.T) {
 	}
 }
 
-// TestMemoryOfAnImage: what an image is reckoned to take grows with its pixels and with what is made
+// TestMemoryOfAnImage: the estimate for an image grows with its pixels and with what is made
 // of them, and what is kept as it is takes little.
 func TestMemoryOfAnImage(t *testing.T) {
 	codec, err := augment.NewCodec(augment.CodecOptions{})

@@ -214,8 +214,8 @@ func (s *imageSource) begin(m *making, p *piece) error {
 	return nil
 }
 
-// memory is about how many bytes it takes, at most, to make a record of a picture
-// whose file has so many.
+// memory estimates the most bytes that making a record of an image takes, given the
+// size of its file.
 func (s *imageSource) memory(info augment.Info, file int) int64 {
 	if s.o.Encode == Keep && info.Keepable {
 		stored := 2 * int64(file) // the record, and its frame
@@ -230,7 +230,7 @@ func (s *imageSource) memory(info augment.Info, file int) int64 {
 	w, h := info.Oriented()
 	n := info.Memory()
 	if s.o.Augment != nil {
-		n += 6 * int64(w) * int64(h) // the pictures before and after a step
+		n += 6 * int64(w) * int64(h) // the images before and after a step
 	}
 	if s.o.resizes() {
 		g := s.o.Resize.Geometry(w, h)

@@ -109,7 +109,7 @@ type holding struct {
 
 	memory   int64 // bounds bytes and reserved together; 0: no bound
 	reserved int64
-	active   int64 // of reserved: what those hold who are at work, and do not wait for more
+	active   int64 // of reserved: held by tasks that do not wait for more
 }
 
 func newHolding(limit, memory int64) *holding {

@@ -172,7 +172,7 @@ func TestOrderedMemory(t *testing.T) {
 	}
 }
 
-// TestOrderedMemoryStops: who waits for memory sees that the run has failed.
+// TestOrderedMemoryStops: a task that waits for memory sees that the run has failed.
 func TestOrderedMemoryStops(t *testing.T) {
 	broken := errors.New("broken")
 	has, waits := make(chan struct{}), make(chan struct{})

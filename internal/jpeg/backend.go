@@ -32,7 +32,7 @@ type Request struct {
 	Part image.Rectangle
 }
 
-// part is what of a picture is looked at for damage, empty for all.
+// part is the part of an image that is searched for damage, empty for all.
 func (r Request) part(data []byte, h *Header) image.Rectangle {
 	if r.Trusted && h.Huffman() && !h.Progressive() && h.Plausible(len(data)) {
 		return r.Part

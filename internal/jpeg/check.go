@@ -54,7 +54,7 @@ func (c *checker) recovered(err *error) {
 	}
 }
 
-// maxKept is how many bytes of buffers are kept for the next image, by whoever keeps any.
+// maxKept is the most bytes of buffers that anything here keeps for the next image.
 const maxKept = 64 << 20
 
 // release gives the checker back, without what belongs to others and without large buffers. One

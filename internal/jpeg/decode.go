@@ -59,7 +59,7 @@ func (own) decode(dst []byte, stride int, data []byte, h *Header, r Request) err
 	return c.decode(dst, stride, data, h, r)
 }
 
-// decode decodes a picture to pixels, with the checker's buffers.
+// decode decodes an image to pixels, with the checker's buffers.
 func (c *checker) decode(dst []byte, stride int, data []byte, h *Header, r Request) (err error) {
 	defer c.recovered(&err)
 	c.reset(data, h)

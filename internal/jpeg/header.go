@@ -94,7 +94,7 @@ func (h *Header) Progressive() bool { return h.SOF == 0xC2 || h.SOF == 0xCA }
 // Huffman says whether the picture's coding is one that [Check] can follow.
 func (h *Header) Huffman() bool { return h.SOF <= markerSOF2 && h.Precision == 8 }
 
-// Arithmetic says whether the picture is in arithmetic coding, of the kinds that libjpeg-turbo reads.
+// Arithmetic says whether the image is in arithmetic coding, of the kinds that libjpeg-turbo reads.
 func (h *Header) Arithmetic() bool { return (h.SOF == 0xC9 || h.SOF == 0xCA) && h.Precision == 8 }
 
 // Channels is 1 for grayscale and 3 for colour: what decoding as stored gives.
@@ -116,7 +116,7 @@ func (h *Header) blocks() (n int64) {
 }
 
 // Memory is how many bytes decoding takes at most at full size beside the result: samples, pixels
-// that are converted and, of a progressive picture or an arithmetic one of several scans, coefficients.
+// that are converted and, of a progressive image or an arithmetic one of several scans, coefficients.
 func (h *Header) Memory() int64 {
 	perBlock := int64(64)
 	if h.Progressive() || h.Arithmetic() {

@@ -99,7 +99,7 @@ func (s *Set) Supports(h *Header) error {
 	return nil
 }
 
-// unread is the error of a picture that no backend reads.
+// unread is the error for an image that no backend reads.
 func (s *Set) unread(h *Header) error {
 	others := ""
 	if h.Arithmetic() {
@@ -191,7 +191,7 @@ func (s *Set) first(h *Header, r Request) decoder {
 	return nil
 }
 
-// decode asks the backends for pixels, which are made of all of the picture.
+// decode asks the backends for the pixels of the whole image.
 func (s *Set) decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
 	r.Part = image.Rectangle{}
 	return s.ask(data, h, r, func(d decoder, data []byte) error { return d.decode(dst, stride, data, h, r) })

@@ -164,7 +164,7 @@ func (t *turbo) name() string { return "libjpeg-turbo " + t.version }
 
 // supports: libjpeg wants sampling factors that divide the largest, and at most ten blocks
 // in an MCU. It makes gray of YCbCr by leaving the colours out. It is asked for a size, not for a
-// reduction, and of tiny pictures would take another one that gives the same size.
+// reduction, and for tiny images picks another one that gives the same size.
 func (t *turbo) supports(h *Header, r Request) bool {
 	switch h.SOF {
 	case 0xC0, 0xC1, 0xC2, 0xC9, 0xCA:
@@ -200,8 +200,8 @@ func tjReduction(h *Header, denom int) [2]int {
 	return [2]int{}
 }
 
-// open makes a handle for decoding. Each picture gets one of its own, since a handle keeps tables
-// and settings of the picture before. The caller closes it.
+// open makes a handle for decoding. Each image gets its own, since a handle keeps tables and settings
+// from one image to the next. The caller closes it.
 func (t *turbo) open() (*turboHandle, error) { return t.newHandle(t.initDecompress) }
 
 func (t *turbo) close(h *turboHandle) { purego.SyscallN(t.destroy, h.p) }

@@ -6,9 +6,9 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Gate lets in so much work at a time that all of it together takes no more than its size. What
-// alone takes more is let in alone. Those who wait are let in in order. It is safe for concurrent
-// use; whoever is inside must not wait for others to get in.
+// Gate admits work in order, as long as all of it together takes no more than its size. Work that
+// takes more is admitted alone. A Gate is safe for concurrent use; admitted work must not wait for
+// work that is not.
 type Gate struct {
 	size int64
 	room *semaphore.Weighted
@@ -20,7 +20,7 @@ func NewGate(size int64) *Gate {
 	return &Gate{size, semaphore.NewWeighted(size)}
 }
 
-// Acquire waits until there is room for n bytes. It fails only when ctx ends first.
+// Acquire waits for room for n bytes. It fails only when ctx ends first.
 func (g *Gate) Acquire(ctx context.Context, n int64) error {
 	return g.room.Acquire(ctx, g.taken(n))
 }

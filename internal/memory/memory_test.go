@@ -21,7 +21,7 @@ func TestLimit(t *testing.T) {
 	debug.SetMemoryLimit(math.MaxInt64)
 }
 
-// TestGate: whoever is inside, all together take no more than the size, or there is one only.
+// TestGate: all that is admitted together takes no more than the size, or is alone.
 func TestGate(t *testing.T) {
 	g := NewGate(100)
 	var mu sync.Mutex
