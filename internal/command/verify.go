@@ -86,6 +86,7 @@ it did not look at. --limit-rate keeps a shared disk usable for others.`,
 	})
 	fs.Int64Var(&c.codec.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "do not decode pictures of more than `N` pixels")
 	fs.StringVar(&c.codec.Decoder, "decoder", "auto", "JPEG decoder: auto, turbo or go")
+	fs.BoolVar(&c.codec.AllowArithmetic, "allow-arithmetic", false, "decode JPEGs in arithmetic coding, too, with libjpeg-turbo; their damage goes unnoticed")
 	fs.StringVar(&c.list, "report", "", "`file` to list the findings of --deep in, too: a JSON object a line")
 	completeWords(cmd, "decoder", "auto", "turbo", "go")
 	partialVar(cmd, &c.o.Partial)
@@ -106,7 +107,7 @@ func parseSample(s string, to *shard.Sampling) (err error) {
 }
 
 // deepFlags are of use with --deep alone.
-var deepFlags = []string{"near-distance", "max-findings", "memory", "max-pixels", "decoder", "report"}
+var deepFlags = []string{"near-distance", "max-findings", "memory", "max-pixels", "decoder", "allow-arithmetic", "report"}
 
 func (c *verifyCommand) check(cmd *cobra.Command, args []string) error {
 	changed := cmd.Flags().Changed
