@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -67,7 +68,7 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 	}
 	defer file.Close()
 	var same comparison
-	if there, err := os.Open(IndexPath(path)); err == nil {
+	if there, err := storage.Open(a.ctx, IndexPath(path)); err == nil {
 		defer there.Close()
 		same.in = bufio.NewReaderSize(there, 64<<10)
 	} else if !notThere(err) {

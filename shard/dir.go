@@ -204,29 +204,7 @@ func (d *Dir) Put(name string, data []byte) error {
 // Read returns a file of the set, which has a name relative to the folder. More
 // than limit bytes are an error.
 func (d *Dir) Read(name string, limit int64) ([]byte, error) {
-	f, err := storage.Open(d.ctx, d.join(name))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err == nil && !st.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: d.join(name), Err: errors.New("not a file")}
-	}
-	if err != nil {
-		return nil, err
-	}
-	var data []byte
-	if st.Size() <= limit {
-		data, err = io.ReadAll(io.LimitReader(f, limit+1))
-	}
-	if err == nil && max(st.Size(), int64(len(data))) > limit {
-		err = &fs.PathError{Op: "read", Path: d.join(name), Err: fmt.Errorf("more than %d bytes", limit)}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return data, nil
+	return storage.ReadFile(d.ctx, d.join(name), limit)
 }
 
 // Remove deletes files of the set by their names relative to the folder, the

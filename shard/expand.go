@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -120,7 +119,7 @@ func (e *expander) addManifest(path string) error {
 	switch {
 	case err == nil:
 		return e.addSet(&Set{Dir: storage.Dir(path), Manifest: m}, path)
-	case foreign(path):
+	case foreign(path), !isDamage(err):
 		return err
 	}
 	return e.withoutManifest(path, err)
@@ -134,6 +133,8 @@ func (e *expander) addDir(dir string) error {
 		return e.addSet(&Set{Dir: dir, Manifest: m}, path)
 	case notThere(err), foreign(path):
 		return e.addLoose(dir)
+	case !isDamage(err):
+		return err
 	}
 	return e.withoutManifest(path, err)
 }
@@ -246,12 +247,7 @@ func (e *expander) addFile(path string) {
 // foreign reports whether the file at path is JSON of some other tool, and no
 // damaged manifest of ours.
 func foreign(path string) bool {
-	f, err := storage.Open(context.Background(), path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxManifest))
+	data, err := storage.ReadFile(context.Background(), path, maxManifest)
 	if err != nil {
 		return false
 	}

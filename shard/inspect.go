@@ -156,7 +156,7 @@ func newView(o *InspectOptions, names *labelNames) *view {
 
 // file reads one file. The error is of what could not be read, not of what was.
 func (v *view) file(ctx context.Context, source Source, r *tfrecord.Reader) error {
-	f, err := openSequential(ctx, source.Path)
+	f, err := openSource(ctx, source)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"unicode/utf8"
 
@@ -101,17 +100,9 @@ func (m *Manifest) Encode() ([]byte, error) {
 // of a newer version, is an error that says so; a missing one unwraps to
 // fs.ErrNotExist.
 func ReadManifest(path string) (*Manifest, error) {
-	f, err := storage.Open(context.Background(), path)
+	data, err := storage.ReadFile(context.Background(), path, maxManifest)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(data) > maxManifest {
-		return nil, fmt.Errorf("%s: larger than %d bytes: not a manifest of ours", path, maxManifest)
 	}
 	m := new(Manifest)
 	if err := json.Unmarshal(data, m); err != nil {

@@ -268,7 +268,7 @@ func (d *Dir) Reset() error {
 }
 
 // maxState bounds what readState takes into memory.
-const maxState = 1 << 30
+const maxState = 256 << 20
 
 func (d *Dir) readState(name string, v any) bool {
 	data, err := d.Read(name, maxState)

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 
 	"github.com/tfrec/tfrec/internal/storage"
@@ -32,11 +33,11 @@ func (o *VerifyOptions) expand(e *expander, paths []string) (original string, er
 // and whether its manifest is that of the original.
 func (s *Set) checkCopy(original string) ([]Fault, error) {
 	var faults []Fault
-	want, err := storage.ReadFile(original, maxManifest)
+	want, err := storage.ReadFile(context.Background(), original, maxManifest)
 	if err != nil {
 		return nil, err
 	}
-	got, err := storage.ReadFile(s.Path(ManifestFile), maxManifest)
+	got, err := storage.ReadFile(context.Background(), s.Path(ManifestFile), maxManifest)
 	switch {
 	case notThere(err):
 		faults = append(faults, setFault(s.Path(ManifestFile), tfrecord.PartMissing, "the original has this file, the copy does not"))

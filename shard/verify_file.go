@@ -36,7 +36,7 @@ func (v *verification) checkFile(ctx context.Context, number int, source Source,
 	if source.Set != nil {
 		c.report.Compression = source.Set.Compression
 	}
-	f, err := openSequential(ctx, source.Path)
+	f, err := openSource(ctx, source)
 	switch {
 	case err == nil:
 		defer f.Close()

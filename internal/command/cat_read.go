@@ -3,8 +3,6 @@ package command
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/reader"
 )
 
@@ -161,14 +160,9 @@ const maxState = 64 << 20
 
 // loadState reads what saveState wrote.
 func loadState(path string) (s reader.State, err error) {
-	f, err := os.Open(path)
+	data, err := regular.ReadFile(path, maxState)
 	if err != nil {
 		return s, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxState))
-	if err != nil {
-		return s, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := json.Unmarshal(data, &s); err != nil {
 		return s, fmt.Errorf("%s: no state of --save-state: %w", path, err)

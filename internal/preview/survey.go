@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -59,8 +60,10 @@ func measure(ctx context.Context, paths []string, o *Options) (*survey, error) {
 func (s *survey) withoutMissing(paths []string, all []shard.Source) ([]string, error) {
 	var there []string
 	for _, source := range all {
-		_, err := storage.Stat(source.Path)
+		st, err := storage.Stat(source.Path)
 		switch {
+		case err == nil && !st.Mode().IsRegular():
+			return nil, fmt.Errorf("%s: %w, and preview reads its input twice: copy it to a file first", source.Path, regular.ErrNotRegular)
 		case err == nil:
 			there = append(there, source.Path)
 		case errors.Is(err, fs.ErrNotExist) && source.Info != nil:

@@ -51,10 +51,10 @@ func TestFolders(t *testing.T) {
 
 func TestReadFileIsBounded(t *testing.T) {
 	_, root := newFake(t, map[string]string{"x": "0123456789"})
-	if data, err := ReadFile(root+"/x", 10); err != nil || string(data) != "0123456789" {
+	if data, err := ReadFile(t.Context(), root+"/x", 10); err != nil || string(data) != "0123456789" {
 		t.Errorf("ReadFile: %q, %v", data, err)
 	}
-	if _, err := ReadFile(root+"/x", 9); err == nil || !strings.Contains(err.Error(), "more than 9 bytes") {
+	if _, err := ReadFile(t.Context(), root+"/x", 9); err == nil || !strings.Contains(err.Error(), "larger than 9 bytes") {
 		t.Errorf("ReadFile of more than the limit: %v", err)
 	}
 }
