@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -125,11 +126,11 @@ func printAdoption(w io.Writer, r *shard.AdoptReport) {
 	for _, c := range r.Changes {
 		switch c.Was {
 		case "missing":
-			fmt.Fprintf(w, "new      %s\n", c.File)
+			fmt.Fprintf(w, "new      %s\n", printable.String(c.File))
 		case "other":
-			fmt.Fprintf(w, "renewed  %s\n", c.File)
+			fmt.Fprintf(w, "renewed  %s\n", printable.String(c.File))
 		default:
-			fmt.Fprintf(w, "renamed  %s to %s\n", c.Was, c.File)
+			fmt.Fprintf(w, "renamed  %s to %s\n", printable.String(c.Was), printable.String(c.File))
 		}
 	}
 	says := map[string]string{

@@ -18,7 +18,7 @@ func (c *cat) setFormat() error {
 	var proto protoFormat
 	formats := map[string]func(r reader.Record) error{
 		"text": func(r reader.Record) error {
-			c.line = readable.text(c.line, shard.Readable(c.set.Path(r)), r.Number, r.Offset, r.Data)
+			c.line = readable.text(c.line, c.set.Path(r), r.Number, r.Offset, r.Data)
 			return nil
 		},
 		"json": func(r reader.Record) error {

@@ -175,7 +175,7 @@ func (f *csvFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
 	}
 	stderr := cmd.ErrOrStderr()
 	if !quietFlag(cmd) {
-		f.csv.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+		f.csv.Note = notesTo(stderr)
 	}
 	if last := args[len(args)-1]; len(args) > 1 && !strings.ContainsAny(last, "*?[") {
 		if st, err := os.Stat(last); err != nil || st.IsDir() {

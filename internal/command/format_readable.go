@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -141,7 +142,7 @@ func isBinary(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\
 
 // text appends the record for people: a heading, then a line a feature.
 func (f *readableFormat) text(dst []byte, path string, record, offset int64, data []byte) []byte {
-	dst = fmt.Appendf(dst, "%s: record %d at byte %d, %s\n", path, record, offset, count(int64(len(data)), "byte"))
+	dst = fmt.Appendf(dst, "%s: record %d at byte %d, %s\n", printable.String(path), record, offset, count(int64(len(data)), "byte"))
 	switch message := shard.MessageOf(data); message {
 	case shard.MessageExample:
 		if f.example.Parse(data) == nil {
@@ -153,7 +154,7 @@ func (f *readableFormat) text(dst []byte, path string, record, offset int64, dat
 			dst = append(dst, "  feature lists\n"...)
 			for i := range f.sequence.Lists.Len() {
 				key, list := f.sequence.Lists.At(i)
-				dst = fmt.Appendf(dst, "    %s: %s\n", printable(string(key)), count(int64(list.Len()), "step"))
+				dst = fmt.Appendf(dst, "    %s: %s\n", printable.String(string(key)), count(int64(list.Len()), "step"))
 				for step := range min(list.Len(), maxShownValues) {
 					dst = append(f.line(append(dst, "      "...), list.At(step)), '\n')
 				}
@@ -174,7 +175,7 @@ func (f *readableFormat) text(dst []byte, path string, record, offset int64, dat
 func (f *readableFormat) lines(dst []byte, indent string, features *tfrecord.Features) []byte {
 	for i := range features.Len() {
 		key, value := features.At(i)
-		dst = append(append(append(dst, indent...), printable(string(key))...), ": "...)
+		dst = append(append(append(dst, indent...), printable.String(string(key))...), ": "...)
 		dst = append(f.line(dst, value), '\n')
 	}
 	return dst
@@ -221,17 +222,6 @@ func (f *readableFormat) value(dst, value []byte) []byte {
 	default:
 		return fmt.Appendf(dst, "%s (%x...)", count(int64(len(value)), "byte"), value[:beginning])
 	}
-}
-
-// printable is a name for a terminal: characters that would move its cursor
-// are escaped.
-func printable(s string) string {
-	s = shard.Readable(s)
-	if !strings.ContainsFunc(s, unicode.IsControl) {
-		return s
-	}
-	quoted := strconv.Quote(s)
-	return quoted[1 : len(quoted)-1]
 }
 
 // appendString appends a JSON string.

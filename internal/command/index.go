@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -69,7 +70,7 @@ get no index.`,
 func printIndexes(w io.Writer, r *shard.IndexReport) {
 	for _, f := range r.Files {
 		if f.Status != "" { // a file that could not be read
-			fmt.Fprintf(w, "%-7s  %s\n", f.Status, f.Path)
+			fmt.Fprintf(w, "%-7s  %s\n", f.Status, printable.String(f.Path))
 		}
 	}
 	printFaults(w, r.Faults)

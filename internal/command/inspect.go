@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/emit"
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -170,7 +171,7 @@ func printFeatures(w io.Writer, title string, features []shard.FeatureSummary) {
 			kinds = append(kinds, kind)
 		}
 		slices.Sort(kinds)
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", printable(f.Key), strings.Join(kinds, "|"), shape(f), ranges(f))
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", printable.String(f.Key), strings.Join(kinds, "|"), shape(f), ranges(f))
 	}
 	table.Flush() // resultWriter keeps the error
 }
@@ -226,7 +227,7 @@ func ranges(f shard.FeatureSummary) string {
 }
 
 func printLabels(w io.Writer, l shard.LabelCounts) {
-	fmt.Fprintf(w, "\n%s, by %s:\n", count(int64(len(l.Counts)), "label"), printable(l.Key))
+	fmt.Fprintf(w, "\n%s, by %s:\n", count(int64(len(l.Counts)), "label"), printable.String(l.Key))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, c := range l.Counts {
 		if i == shownLabels {
@@ -234,9 +235,9 @@ func printLabels(w io.Writer, l shard.LabelCounts) {
 			break
 		}
 		if c.ID != nil {
-			fmt.Fprintf(table, "  %d\t%s\t%d\n", *c.ID, printable(c.Name), c.Records)
+			fmt.Fprintf(table, "  %d\t%s\t%d\n", *c.ID, printable.String(c.Name), c.Records)
 		} else {
-			fmt.Fprintf(table, "  %s\t%d\n", printable(c.Name), c.Records)
+			fmt.Fprintf(table, "  %s\t%d\n", printable.String(c.Name), c.Records)
 		}
 	}
 	table.Flush() // resultWriter keeps the error

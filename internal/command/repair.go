@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -111,21 +112,21 @@ func printRepair(w io.Writer, r *shard.RepairReport) {
 		if d.Compressed {
 			what = "compressed byte"
 		}
-		fmt.Fprintf(w, "%s: %s at %s %d: %s (%s)\n", d.Path, size.Format(d.Bytes), what, d.Offset, d.Reason, lostRecords(d.Records, d.Exact))
+		fmt.Fprintf(w, "%s: %s at %s %d: %s (%s)\n", printable.String(d.Path), size.Format(d.Bytes), what, d.Offset, printable.String(d.Reason), lostRecords(d.Records, d.Exact))
 	}
 	if r.DamageOmitted > 0 {
 		fmt.Fprintf(w, "%s more, not listed\n", count(r.DamageOmitted, "stretch of damage"))
 	}
 	for _, f := range r.Files {
 		if f.Note != "" {
-			fmt.Fprintf(w, "%s: %s\n", f.Path, f.Note)
+			fmt.Fprintf(w, "%s: %s\n", printable.String(f.Path), f.Note)
 		}
 		if f.Original != "" {
-			fmt.Fprintf(w, "%s: kept as it was in %s\n", f.Path, f.Original)
+			fmt.Fprintf(w, "%s: kept as it was in %s\n", printable.String(f.Path), printable.String(f.Original))
 		}
 	}
 	if r.Quarantine != "" {
-		fmt.Fprintf(w, "what was lost is in %s\n", r.Quarantine)
+		fmt.Fprintf(w, "what was lost is in %s\n", printable.String(r.Quarantine))
 	}
 	fmt.Fprintf(w, "%s, %s saved", count(int64(len(r.Files)), "file"), count(r.RecordsSaved, "record"))
 	if r.Status == "clean" {
