@@ -6,12 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/tfrec/tfrec/internal/spill"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -262,26 +260,4 @@ func (w *walk) close() {
 		w.in.f.Close()
 		w.in = nil
 	}
-}
-
-// unlinked is a temporary file without a name, or one that goes when it is
-// closed where open files must have one.
-type unlinked struct{ trialFile }
-
-func newUnlinked() (spill.File, error) {
-	if err := attempted("create", os.TempDir()); err != nil {
-		return nil, err
-	}
-	f, err := os.CreateTemp("", "tfrec-diff-*")
-	if err != nil {
-		return nil, err
-	}
-	os.Remove(f.Name()) // Close tries again
-	return unlinked{trialFile{f}}, nil
-}
-
-func (u unlinked) Close() error {
-	err := u.File.Close()
-	os.Remove(u.Name()) // gone as a rule
-	return err
 }

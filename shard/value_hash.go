@@ -16,6 +16,20 @@ func hashOf(b []byte) mark {
 	return mark{sum.Hi, sum.Lo}
 }
 
+// markSize is how many bytes append appends.
+const markSize = 16
+
+// append appends a form of the hash that sorts as its number does.
+func (m mark) append(dst []byte) []byte {
+	dst = binary.BigEndian.AppendUint64(dst, m.hi)
+	return binary.BigEndian.AppendUint64(dst, m.lo)
+}
+
+// parseMark reads what append appended.
+func parseMark(b []byte) mark {
+	return mark{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
+}
+
 // hashOfValue is the hash of a feature's values, however they are encoded. A
 // feature that is missing has the values of an empty one.
 func hashOfValue(f tfrecord.Feature) mark {
