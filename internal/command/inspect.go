@@ -103,8 +103,8 @@ type firstRecord struct {
 	Path   string          `json:"path"`
 	Record int64           `json:"record"`
 	Offset int64           `json:"offset"`
-	Size   int             `json:"size"`
-	Value  json.RawMessage `json:"value"`
+	Size   int64           `json:"size"`
+	Value  json.RawMessage `json:"value"` // null of a record that is too large to show
 }
 
 func inspectJSON(sum *shard.Summary) inspection {
@@ -120,7 +120,11 @@ func inspectJSON(sum *shard.Summary) inspection {
 	first := []firstRecord{}
 	var show readableFormat
 	for _, r := range sum.First {
-		first = append(first, firstRecord{shard.Readable(r.Path), r.Record, r.Offset, len(r.Data), show.object(nil, r.Data)})
+		one := firstRecord{shard.Readable(r.Path), r.Record, r.Offset, r.Size, nil}
+		if r.Data != nil {
+			one.Value = show.object(nil, r.Data)
+		}
+		first = append(first, one)
 	}
 	return inspection{Summary: sum, First: first}
 }
@@ -155,6 +159,10 @@ func printInspection(w io.Writer, s *shard.Summary) {
 	var show readableFormat
 	for _, r := range s.First {
 		fmt.Fprintln(w)
+		if r.Data == nil {
+			fmt.Fprintf(w, "%s: record %d at byte %d, %s\n  too large to show here: tfrec cat prints it\n", printable.String(r.Path), r.Record, r.Offset, count(r.Size, "byte"))
+			continue
+		}
 		w.Write(show.text(nil, r.Path, r.Record, r.Offset, r.Data)) // resultWriter keeps the error
 	}
 }
