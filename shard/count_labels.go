@@ -7,7 +7,7 @@ import "github.com/tfrec/tfrec/tfrecord"
 type labelCounter struct {
 	key  string // of the feature with the id
 	byID map[int64]int64
-	most int // labels to count
+	most int  // labels to count
 	over bool // there were more: nothing is known of their numbers
 }
 

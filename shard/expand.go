@@ -2,8 +2,6 @@ package shard
 
 import (
 	"cmp"
-	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -119,7 +117,7 @@ func (e *expander) addManifest(path string) error {
 	switch {
 	case err == nil:
 		return e.addSet(&Set{Dir: storage.Dir(path), Manifest: m}, path)
-	case foreign(path), !isDamage(err):
+	case errors.Is(err, errForeign), !isDamage(err):
 		return err
 	}
 	return e.withoutManifest(path, err)
@@ -131,7 +129,7 @@ func (e *expander) addDir(dir string) error {
 	switch {
 	case err == nil:
 		return e.addSet(&Set{Dir: dir, Manifest: m}, path)
-	case notThere(err), foreign(path):
+	case notThere(err), errors.Is(err, errForeign):
 		return e.addLoose(dir)
 	case !isDamage(err):
 		return err
@@ -242,17 +240,6 @@ func (e *expander) addFile(path string) {
 	source := shards[file]
 	source.Path = path
 	e.sources = append(e.sources, source)
-}
-
-// foreign reports whether the file at path is JSON of some other tool, and no
-// damaged manifest of ours.
-func foreign(path string) bool {
-	data, err := storage.ReadFile(context.Background(), path, maxManifest)
-	if err != nil {
-		return false
-	}
-	var head struct{ Format any }
-	return json.Unmarshal(data, &head) == nil && head.Format != ManifestFormat
 }
 
 // describes reports whether a file of that name only describes others.

@@ -2,13 +2,10 @@ package shard
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
 	"unicode/utf8"
-
-	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // ManifestFormat and ManifestVersion head every manifest of ours.
@@ -16,10 +13,6 @@ const (
 	ManifestFormat  = "tfrec.manifest"
 	ManifestVersion = 1
 )
-
-// maxManifest bounds what ReadManifest takes into memory: some two million
-// shards.
-const maxManifest = 1 << 30
 
 // Manifest describes a finished set. It is the same bytes for the same
 // inputs, options, seed, decoder and encoder: it holds no time, no absolute
@@ -84,8 +77,19 @@ type Info struct {
 }
 
 // Encode returns the bytes of manifest.json: indented, keys in a fixed order,
-// a newline at the end.
+// a newline at the end. A manifest that ReadManifest would refuse for its size is an
+// error.
 func (m *Manifest) Encode() ([]byte, error) {
+	shards, labels := 0, 0
+	for _, s := range m.Splits {
+		shards += len(s.Shards)
+		for i := range s.Shards {
+			labels += len(s.Shards[i].Labels)
+		}
+	}
+	if shards > maxManifestShard || labels > maxManifestLabel {
+		return nil, fmt.Errorf("manifest: %d shards and %d counts of labels in them are more than the %d and %d that tfrec reads: make fewer shards", shards, labels, maxManifestShard, maxManifestLabel)
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -93,36 +97,10 @@ func (m *Manifest) Encode() ([]byte, error) {
 	if err := e.Encode(m); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
+	if b.Len() > maxManifest {
+		return nil, fmt.Errorf("manifest: %d bytes are more than the %d that tfrec reads: make fewer shards", b.Len(), maxManifest)
+	}
 	return b.Bytes(), nil
-}
-
-// ReadManifest reads the manifest at path. A file that is no manifest, or one
-// of a newer version, is an error that says so; a missing one unwraps to
-// fs.ErrNotExist.
-func ReadManifest(path string) (*Manifest, error) {
-	data, err := storage.ReadFile(context.Background(), path, maxManifest)
-	if err != nil {
-		return nil, err
-	}
-	m := new(Manifest)
-	if err := json.Unmarshal(data, m); err != nil {
-		return nil, fmt.Errorf("%s: not a manifest: %w", path, err)
-	}
-	if m.Format != ManifestFormat {
-		return nil, fmt.Errorf("%s: not a manifest of tfrec: its format is %q, not %q", path, m.Format, ManifestFormat)
-	}
-	if m.Version != ManifestVersion {
-		return nil, fmt.Errorf("%s: manifest version %d: this tfrec reads version %d; use a newer one", path, m.Version, ManifestVersion)
-	}
-	for _, s := range m.Splits {
-		for _, info := range s.Shards {
-			// A manifest may come from anywhere: it must not name files outside its folder.
-			if info.File == "" || filepath.Base(info.File) != info.File || info.File == ".." || info.File == "." {
-				return nil, fmt.Errorf("%s: split %s names a shard %q outside its folder", path, s.Name, info.File)
-			}
-		}
-	}
-	return m, nil
 }
 
 // Files returns every file that the set consists of, relative to its folder:

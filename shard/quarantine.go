@@ -2,6 +2,7 @@ package shard
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"iter"
@@ -9,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -187,12 +189,12 @@ func (q *quarantine) commitNew() error {
 
 // sameContent compares two files.
 func sameContent(a, b string) (bool, error) {
-	f, err := os.Open(a)
+	f, err := storage.Open(context.Background(), a)
 	if err != nil {
 		return false, err
 	}
 	defer f.Close()
-	g, err := os.Open(b)
+	g, err := storage.Open(context.Background(), b)
 	if err != nil {
 		return false, err
 	}

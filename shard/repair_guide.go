@@ -24,6 +24,10 @@ type guide struct {
 	fits   bool  // it ends where the file does
 }
 
+// maxGuide bounds an index that a guide is made of, in bytes: it is held in memory, with
+// up to ten times as much.
+const maxGuide = 256 << 20
+
 // readGuide makes one of the index of the file at path, which is so large. It is
 // nil when there is none, or none of a file without gaps.
 func readGuide(path string, size int64) (*guide, error) {
@@ -35,6 +39,9 @@ func readGuide(path string, size int64) (*guide, error) {
 		return nil, err
 	}
 	defer f.Close()
+	if st, err := f.Stat(); err != nil || st.Size() > maxGuide {
+		return nil, err
+	}
 	entries, err := tfrecord.ReadIndex(f, IndexPath(path))
 	if err != nil {
 		return nil, nil // it is damaged itself

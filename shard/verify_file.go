@@ -80,7 +80,7 @@ func (c *fileCheck) check(in *meter, r *tfrecord.Reader, examples bool) {
 			c.labels = c.source.Set.labelCounter()
 		}
 	}
-	index, err := openIndexCheck(c.source.Path)
+	index, err := openIndexCheck(in.ctx, c.source.Path)
 	if err != nil {
 		c.err = err
 	}
