@@ -97,6 +97,9 @@ func (m *Manifest) Encode() ([]byte, error) {
 	if err := e.Encode(m); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
+	if len(m.Features) > maxManifestItems {
+		return nil, fmt.Errorf("manifest: %d features are more than the %d that tfrec reads", len(m.Features), maxManifestItems)
+	}
 	if b.Len() > maxManifest {
 		return nil, fmt.Errorf("manifest: %d bytes are more than the %d that tfrec reads: make fewer shards", b.Len(), maxManifest)
 	}

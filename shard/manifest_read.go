@@ -19,10 +19,11 @@ import (
 // take a gigabyte of memory.
 const (
 	maxManifest      = 512 << 20 // bytes
-	maxManifestValue = 32 << 20  // bytes of anything in it, such as a shard or the list of labels
+	maxManifestValue = 32 << 20  // bytes of anything in it, such as a shard, all options or all names of labels
 	maxManifestShard = 1_000_000 // shards and splits
 	maxManifestNames = 10_000    // members of an object, known or not
 	maxManifestLabel = 16 << 20  // numbers of records of a label in a shard
+	maxManifestItems = 2_000_000 // features
 )
 
 // errForeign says that a file is a manifest of some other tool.
@@ -57,12 +58,12 @@ func ReadManifest(path string) (*Manifest, error) {
 // decodeManifest reads a manifest.
 func decodeManifest(in io.Reader) (*Manifest, error) {
 	d := newManifestDecoder(in)
-	m := &Manifest{Splits: []Split{}}
+	m := new(Manifest)
 	err := d.object(reflect.ValueOf(m).Elem(), map[string]func() error{"splits": func() error {
-		return d.list(func() error {
-			s := Split{Shards: []Info{}}
+		return d.list(func() { m.Splits = []Split{} }, func() error {
+			var s Split
 			err := d.object(reflect.ValueOf(&s).Elem(), map[string]func() error{"shards": func() error {
-				return d.list(func() error { return d.shard(&s) })
+				return d.list(func() { s.Shards = []Info{} }, func() error { return d.shard(&s) })
 			}})
 			m.Splits = append(m.Splits, s)
 			if err == nil {
@@ -116,8 +117,8 @@ func (d *manifestDecoder) count(labels int) error {
 // manifestDecoder decodes JSON in parts of bounded size.
 type manifestDecoder struct {
 	*json.Decoder
-	in             *valueReader
-	shards, labels int
+	in                    *valueReader
+	shards, labels, items int
 }
 
 func newManifestDecoder(in io.Reader) *manifestDecoder {
@@ -150,10 +151,10 @@ func (d *manifestDecoder) object(v reflect.Value, own map[string]func() error) e
 	if _, err := d.token('{'); err != nil {
 		return err
 	}
-	fields := map[string]any{}
+	fields := map[string]reflect.Value{}
 	for i := range v.NumField() {
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
-		fields[name] = v.Field(i).Addr().Interface()
+		fields[name] = v.Field(i)
 	}
 	for n := 0; d.More(); n++ {
 		key, err := d.token(0)
@@ -167,8 +168,10 @@ func (d *manifestDecoder) object(v reflect.Value, own map[string]func() error) e
 		switch to := fields[name]; {
 		case own[name] != nil:
 			err = own[name]()
-		case to != nil:
-			err = d.value(to)
+		case to.Kind() == reflect.Slice && to.Type().Elem().Kind() == reflect.Struct:
+			err = d.decodeList(to)
+		case to.IsValid():
+			err = d.value(to.Addr().Interface())
 		default:
 			err = d.value(new(json.RawMessage))
 		}
@@ -180,8 +183,22 @@ func (d *manifestDecoder) object(v reflect.Value, own map[string]func() error) e
 	return err
 }
 
-// list calls each for every element of the list that comes next, which may be null.
-func (d *manifestDecoder) list(each func() error) error {
+// decodeList decodes a list of structs, one after another.
+func (d *manifestDecoder) decodeList(v reflect.Value) error {
+	return d.list(func() { v.Set(reflect.MakeSlice(v.Type(), 0, 0)) }, func() error {
+		if d.items++; d.items > maxManifestItems {
+			return fmt.Errorf("more than %d features", maxManifestItems)
+		}
+		item := reflect.New(v.Type().Elem())
+		err := d.value(item.Interface())
+		v.Set(reflect.Append(v, item.Elem()))
+		return err
+	})
+}
+
+// list calls each for every element of the list that comes next. Nothing is called when
+// it is null.
+func (d *manifestDecoder) list(begin func(), each func() error) error {
 	t, err := d.token(0)
 	if err != nil || t == nil {
 		return err
@@ -189,6 +206,7 @@ func (d *manifestDecoder) list(each func() error) error {
 	if t != json.Delim('[') {
 		return fmt.Errorf("%v in the place of a list", t)
 	}
+	begin()
 	for d.More() {
 		if err := each(); err != nil {
 			return err
