@@ -26,7 +26,15 @@ func (l *listing) labelsFromFile(src string, o *ImageOptions) error {
 		return fmt.Errorf("--labels: %w", err)
 	}
 	defer f.Close()
-	rows := csv.NewReader(f)
+	st, err := f.Stat()
+	if err == nil && st.Size() > maxLabelFile {
+		err = fmt.Errorf("%s: larger than %d bytes", o.LabelFile, maxLabelFile)
+	}
+	if err != nil {
+		return fmt.Errorf("--labels: %w", err)
+	}
+	in := &rowReader{in: f}
+	rows := csv.NewReader(in)
 	rows.FieldsPerRecord = -1
 	rows.ReuseRecord = true
 
@@ -39,6 +47,7 @@ func (l *listing) labelsFromFile(src string, o *ImageOptions) error {
 	var pictures []picture
 	named, left := 0, int64(0)
 	for first := true; ; first = false {
+		in.left = maxLabelRow
 		row, err := rows.Read()
 		if errors.Is(err, io.EOF) {
 			break
@@ -81,6 +90,27 @@ func (l *listing) labelsFromFile(src string, o *ImageOptions) error {
 	slices.SortStableFunc(pictures, func(a, b picture) int { return strings.Compare(a.path, b.path) })
 	l.pictures = pictures
 	return nil
+}
+
+// Limits of a label file in bytes: of all of it, which is held in memory, and of a row.
+const (
+	maxLabelFile = 1 << 30
+	maxLabelRow  = 1 << 20
+)
+
+// rowReader fails when one row takes more bytes than are left for it.
+type rowReader struct {
+	in   io.Reader
+	left int
+}
+
+func (r *rowReader) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, fmt.Errorf("a row of more than %d bytes: is a quote missing?", maxLabelRow)
+	}
+	n, err := r.in.Read(p[:min(len(p), r.left)])
+	r.left -= n
+	return n, err
 }
 
 // labelTable reads the rows of a label file.
