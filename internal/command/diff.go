@@ -62,6 +62,7 @@ shown where they differ, but do not make the sets differ.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Unordered, "unordered", false, "compare what records there are, wherever they lie")
+	maxRecordVar(fs, &o.MaxRecord)
 	fs.IntVar(&o.MaxListed, "max", 10, "tell the places of the first `N` differences")
 	textVar(fs, "memory", "256MiB", "SIZE", "memory for --unordered; beyond it, a temporary file is used", func(s string) (err error) {
 		o.Memory, err = parseSize(s)

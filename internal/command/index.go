@@ -62,6 +62,7 @@ get no index.`,
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Force, "force", false, "build indexes anew that are there already")
 	fs.BoolVar(&o.Check, "check", false, "compare indexes with their files, and write nothing")
+	maxRecordVar(fs, &o.MaxRecord)
 	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
 	return cmd
 }

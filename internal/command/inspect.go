@@ -88,6 +88,7 @@ with label and key beneath. tfrec preview makes a page of them.`,
 	fs := cmd.Flags()
 	fs.IntVar(&o.First, "records", 3, "show the first `N` records")
 	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
+	maxRecordVar(fs, &o.MaxRecord)
 	addEmitFlag(cmd, &program)
 	sheetVar(cmd, &sheet)
 	return cmd

@@ -57,6 +57,7 @@ func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 		o.Memory, err = parseSize(s)
 		return err
 	})
+	maxRecordVar(fs, &o.MaxRecord)
 	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many blocks of records are looked at at a time")
 }
 
