@@ -2,6 +2,7 @@ package shard
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -175,8 +176,13 @@ func (e *expander) addLoose(dir string) error {
 			continue
 		}
 		path := storage.Join(dir, name)
-		if file := entry.Type().IsRegular(); !file && (storage.Remote(path) || !isFile(path)) {
-			continue // stores have no links
+		if !entry.Type().IsRegular() {
+			if storage.Remote(path) || isDir(path) {
+				continue // stores have no links
+			}
+			if err := checkMember(path); err != nil {
+				return err
+			}
 		}
 		if usual {
 			e.sources, others = append(e.sources, Source{Path: path}), nil
@@ -265,8 +271,17 @@ func otherHabit(name string) bool {
 	return habits.MatchString(name) && !strings.HasPrefix(name, ".")
 }
 
-// isFile reports whether path is a file, or a link to one: what a folder or a
-// glob gives is never a pipe that nobody writes to.
+// checkMember refuses a member of a set that is neither a regular file nor a link to
+// one, such as a pipe that nobody writes to.
+func checkMember(path string) error {
+	f, err := storage.Open(context.Background(), path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// isFile reports whether path is a regular file, or a link to one.
 func isFile(path string) bool {
 	st, err := storage.Stat(path)
 	return err == nil && st.Mode().IsRegular()

@@ -180,11 +180,12 @@ func (f *readableFormat) text(dst []byte, path string, record, offset int64, dat
 			return dst
 		}
 	case shard.MessageUnknown:
-		dst = append(dst, "  not tf.train.Example"...)
 	default:
-		dst = fmt.Appendf(dst, "  %s", message)
+		dst = fmt.Appendf(dst, "  %s: ", message)
+		return append(f.value(dst, data), '\n')
 	}
-	return append(f.value(append(dst, ": "...), data), '\n')
+	dst = append(dst, "  not tf.train.Example: "...)
+	return append(f.value(dst, data), '\n')
 }
 
 func (f *readableFormat) lines(dst []byte, indent string, features *tfrecord.Features) []byte {

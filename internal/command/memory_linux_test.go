@@ -4,6 +4,7 @@ package command
 
 import (
 	"compress/gzip"
+	"encoding/binary"
 	"fmt"
 	"io"
 	"os"
@@ -78,6 +79,12 @@ func TestHostileDataStayWithinBounds(t *testing.T) {
 	same := made(t, dir, "same.tfrecord", repeated(example(func(b *tfrecord.Builder) { b.String("k", "same") }), 500_000))
 	empty := made(t, dir, "empty.tfrecord.gz", repeated(tfrecord.AppendFrame(nil, nil), 2_000_000))
 	values := made(t, dir, "values.tfrecord", once(example(func(b *tfrecord.Builder) { b.Bytes("k", make([][]byte, 4_000_000)...) })))
+	field := func(tag byte, body []byte) []byte {
+		return append(binary.AppendUvarint([]byte{tag}, uint64(len(body))), body...)
+	}
+	// A SequenceExample of one list of eight million steps.
+	steps := made(t, dir, "steps.tfrecord", once(tfrecord.AppendFrame(nil,
+		field(0x12, field(0x0a, append(field(0x0a, []byte("k")), field(0x12, []byte(strings.Repeat("\x0a\x00", 8_000_000)))...))))))
 	const large = 96
 	one := made(t, dir, "large.tfrecord.gz", once(example(func(b *tfrecord.Builder) { b.Bytes("k", make([]byte, large<<20)) })))
 	zeros := filepath.Dir(sparse(t, filepath.Join(dir, "zeros", "manifest.json"), 500<<20))
@@ -114,6 +121,8 @@ func TestHostileDataStayWithinBounds(t *testing.T) {
 		{50, 0, []string{"cat", "--format", "proto", values}},
 		{80, 0, []string{"verify", "--deep", values}},
 		{50, 0, []string{"dedupe", values, "OUT", "--by", "k"}},
+		{250, 0, []string{"inspect", steps}},
+		{250, 0, []string{"verify", "--deep", steps}},
 		{large * 3 / 2, 0, []string{"verify", one}},
 		{large * 3 / 2, 0, []string{"verify", "--deep", one}},
 		{large * 3 / 2, 0, []string{"inspect", one}},

@@ -118,6 +118,21 @@ func TestFilesOfSetsAreRegular(t *testing.T) {
 	}
 }
 
+// TestMembersWithoutAManifestAreRegular puts a FIFO among the shards of a directory that
+// has no manifest: it must not be waited for, and not be left out in silence.
+func TestMembersWithoutAManifestAreRegular(t *testing.T) {
+	set := smallSet(t)
+	if err := os.Remove(filepath.Join(set, "manifest.json")); err != nil {
+		t.Fatal(err)
+	}
+	replaceWith(t, "FIFO", filepath.Join(set, "more.tfrecord"))
+	for _, args := range [][]string{{"verify", set}, {"inspect", set}, {"stats", set}, {"cat", set}, {"index", set}, {"reshard", set, filepath.Join(t.TempDir(), "out")}} {
+		if code, _, stderr := runFor(t, args...); code != exitFailed || !strings.Contains(stderr, "more.tfrecord") || !strings.Contains(stderr, "a pipe") {
+			t.Errorf("%s: exit %d, %s", args[0], code, stderr)
+		}
+	}
+}
+
 // TestFilesOfFlagsAreRegular gives a FIFO and a device wherever a flag names a file
 // that is read.
 func TestFilesOfFlagsAreRegular(t *testing.T) {
