@@ -214,7 +214,7 @@ func (a *adoption) find(path string) error {
 	case err == nil, notThere(err):
 	case !isDamage(err):
 		return err // it could not be read
-	case foreign(manifest):
+	case errors.Is(err, errForeign):
 		return fmt.Errorf("%s is of another tool: move it elsewhere, since the set's manifest needs its name", manifest)
 	default:
 		a.note("the manifest cannot be used, and is made anew: %v", err)

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"io/fs"
 	"os"
 
@@ -79,5 +80,5 @@ func readFile(path string) ([]byte, error) {
 	if err := attempted("read", path); err != nil {
 		return nil, err
 	}
-	return storage.ReadFile(path, maxManifest)
+	return storage.ReadFile(context.Background(), path, maxManifest)
 }

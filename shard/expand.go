@@ -3,10 +3,8 @@ package shard
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -169,7 +167,7 @@ func (e *expander) addDir(dir string) error {
 	path := storage.Join(dir, ManifestFile)
 	set, err := openSet(e.ctx, dir)
 	switch {
-	case err != nil && foreign(path):
+	case errors.Is(err, errForeign):
 		return e.addLoose(dir)
 	case set == nil && err == nil:
 		return e.addUnfinished(dir)
@@ -183,7 +181,7 @@ func (e *expander) addOpened(set *Set, path string, err error) error {
 	switch {
 	case err == nil:
 		return e.addSet(set, path)
-	case e.badManifest == nil, foreign(path), cannotRead(err):
+	case e.badManifest == nil, errors.Is(err, errForeign), cannotRead(err):
 		return err
 	}
 	e.badManifest(path, err)
@@ -351,8 +349,13 @@ func (e *expander) addLoose(dir string) error {
 			continue
 		}
 		path := storage.Join(dir, name)
-		if file := entry.Type().IsRegular(); !file && (storage.Remote(path) || !isFile(path)) {
-			continue // stores have no links
+		if !entry.Type().IsRegular() {
+			if storage.Remote(path) || isDir(path) {
+				continue // stores have no links
+			}
+			if err := checkMember(path); err != nil {
+				return err
+			}
 		}
 		if usual {
 			e.sources, others = append(e.sources, Source{Path: path}), nil
@@ -426,22 +429,6 @@ func (e *expander) addFile(path string) error {
 	return nil
 }
 
-// foreign reports whether the file at path is JSON of some other tool, and no
-// damaged manifest of ours.
-func foreign(path string) bool {
-	f, err := storage.Open(context.Background(), path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxManifest))
-	if err != nil {
-		return false
-	}
-	var head struct{ Format any }
-	return json.Unmarshal(data, &head) == nil && head.Format != ManifestFormat
-}
-
 // describes reports whether a file of that name only describes others.
 func describes(name string) bool {
 	switch name {
@@ -465,8 +452,17 @@ func otherHabit(name string) bool {
 	return habits.MatchString(name) && !strings.HasPrefix(name, ".")
 }
 
-// isFile reports whether path is a file, or a link to one: what a folder or a
-// glob gives is never a pipe that nobody writes to.
+// checkMember refuses a member of a set that is neither a regular file nor a link to
+// one, such as a pipe that nobody writes to.
+func checkMember(path string) error {
+	f, err := storage.Open(context.Background(), path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
+
+// isFile reports whether path is a regular file, or a link to one.
 func isFile(path string) bool {
 	st, err := storage.Stat(path)
 	return err == nil && st.Mode().IsRegular()

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -299,14 +300,14 @@ func (d *Dir) Reset() error {
 }
 
 // maxState bounds what readState takes into memory.
-const maxState = 1 << 30
+const maxState = 256 << 20
 
 // readState reads a state file into v. It reports false when there is none, and
 // when the one that exists cannot be used: it is not JSON of v's kind, is larger
 // than maxState, or is not a regular file. Other failures to read it are errors.
 func (d *Dir) readState(name string, v any) (bool, error) {
 	data, err := d.Read(name, maxState)
-	if notThere(err) || errors.Is(err, errNotRegular) || errors.Is(err, errTooLarge) {
+	if notThere(err) || errors.Is(err, regular.ErrNotRegular) || errors.Is(err, regular.ErrTooLarge) {
 		return false, nil
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -79,6 +80,7 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 	fs.StringVar(&o.Name, "name", "", "name of the dataset (default: what is found, else the folder's name in snake case)")
 	fs.StringVar(&o.Label, "label-feature", "", "`KEY` of the feature with the label's id (default: one whose key ends in label)")
 	fs.StringVar(&labels, "labels", "", "names of the labels in the order of their ids: a `FILE` with one a line, or a list with commas")
+	maxRecordVar(fs, &o.MaxRecord)
 	fs.BoolVar(&o.Rename, "rename", false, "give the shards the names that TFDS's own have")
 	fs.BoolVar(&o.Check, "check", false, "write nothing, and say what would be")
 	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
@@ -125,11 +127,11 @@ func printAdoption(w io.Writer, r *shard.AdoptReport) {
 	for _, c := range r.Changes {
 		switch c.Was {
 		case "missing":
-			fmt.Fprintf(w, "new      %s\n", c.File)
+			fmt.Fprintf(w, "new      %s\n", printable.String(c.File))
 		case "other":
-			fmt.Fprintf(w, "renewed  %s\n", c.File)
+			fmt.Fprintf(w, "renewed  %s\n", printable.String(c.File))
 		default:
-			fmt.Fprintf(w, "renamed  %s to %s\n", c.Was, c.File)
+			fmt.Fprintf(w, "renamed  %s to %s\n", printable.String(c.Was), printable.String(c.File))
 		}
 	}
 	says := map[string]string{

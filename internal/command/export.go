@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/export"
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -94,7 +95,7 @@ func runExport(cmd *cobra.Command, paths []string, out string, o export.Options)
 	quiet, stderr := quietFlag(cmd), cmd.ErrOrStderr()
 	o.Progress = new(shard.ReadProgress)
 	if !quiet {
-		o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+		o.Note = notesTo(stderr)
 	}
 	stop := showProgress(stderr, readGauge(o.Progress), quiet)
 	report, err := export.Export(cmd.Context(), paths, out, o)
@@ -117,7 +118,7 @@ func printExported(w io.Writer, out string, r *export.Report) error {
 	if r.Status != "written" {
 		status = "is " + status
 	}
-	line := fmt.Sprintf("%s %s: %s in %s, %s", out, status, count(r.Records, "record"), count(r.Files, "file"), size.Format(r.Bytes))
+	line := fmt.Sprintf("%s %s: %s in %s, %s", printable.String(out), status, count(r.Records, "record"), count(r.Files, "file"), size.Format(r.Bytes))
 	for _, part := range []struct {
 		n    int64
 		what string

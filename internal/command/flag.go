@@ -56,6 +56,17 @@ func shardsVar(fs *pflag.FlagSet, shards *int) {
 	})
 }
 
+// maxRecordVar adds --max-record, the limit of a record, which bounds the memory that a
+// verb takes; see docs/security.md.
+func maxRecordVar(fs *pflag.FlagSet, most *int64) {
+	textVar(fs, "max-record", "1GiB", "SIZE", "take larger records for damage: each file that is read may hold one, or two, in memory", func(s string) (err error) {
+		if *most, err = parseSize(s); err == nil && *most < 1 {
+			err = errors.New("want a size above 0")
+		}
+		return err
+	})
+}
+
 // compressionVar adds --compression of what is written.
 func compressionVar(fs *pflag.FlagSet, c *tfrecord.Compression, usage string) {
 	textVar(fs, "compression", "none", "KIND", usage, func(s string) (err error) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -62,6 +63,7 @@ get no index.`,
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Force, "force", false, "build indexes anew that are there already")
 	fs.BoolVar(&o.Check, "check", false, "compare indexes with their files, and write nothing")
+	maxRecordVar(fs, &o.MaxRecord)
 	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
 	partialVar(cmd, &o.Partial)
 	return cmd
@@ -71,7 +73,7 @@ get no index.`,
 func printIndexes(w io.Writer, r *shard.IndexReport) {
 	for _, f := range r.Files {
 		if f.Status != "" { // a file that could not be read
-			fmt.Fprintf(w, "%-7s  %s\n", f.Status, f.Path)
+			fmt.Fprintf(w, "%-7s  %s\n", f.Status, printable.String(f.Path))
 		}
 	}
 	printFaults(w, r.Faults)

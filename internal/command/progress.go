@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -61,6 +62,9 @@ func showProgress(stderr io.Writer, g gauge, quiet bool) (stop func()) {
 	}
 	began := time.Now()
 	show, finish, every := logLine(stderr, g, began), func() {}, logEvery
+	if w, ok := stderr.(*printable.Writer); ok {
+		stderr = w.Unwrap() // a bar moves the cursor, and says nothing of the data
+	}
 	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		show, finish = bar(f, g, began)
 		every = terminalEvery

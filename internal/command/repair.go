@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -87,6 +88,7 @@ file has several.`,
 	fs := cmd.Flags()
 	fs.BoolVar(&o.InPlace, "in-place", false, "replace damaged files and wrong indexes, and keep the files in the directory damaged")
 	fs.StringVar(&compression, "compression", "auto", "how the input is compressed: auto, none, gzip, zlib or zstd")
+	maxRecordVar(fs, &o.MaxRecord)
 	fs.IntVar(&o.MaxDamage, "max-damage", 1000, "list at most `N` stretches of damage of each file, and count the others")
 	completeWords(cmd, "compression", "auto", "none", "gzip", "zlib", "zstd")
 	partialVar(cmd, &o.Partial)
@@ -101,7 +103,7 @@ func printRepair(w io.Writer, r *shard.RepairReport) {
 		if d.Compressed {
 			what = "compressed byte"
 		}
-		fmt.Fprintf(w, "%s: %s at %s %d: %s (%s)\n", d.Path, size.Format(d.Bytes), what, d.Offset, d.Reason, lostRecords(d.Records, d.Exact))
+		fmt.Fprintf(w, "%s: %s at %s %d: %s (%s)\n", printable.String(d.Path), size.Format(d.Bytes), what, d.Offset, printable.String(d.Reason), lostRecords(d.Records, d.Exact))
 	}
 	if r.DamageOmitted > 0 {
 		fmt.Fprintf(w, "%s more, not listed\n", count(r.DamageOmitted, "stretch of damage"))
@@ -111,14 +113,14 @@ func printRepair(w io.Writer, r *shard.RepairReport) {
 			fmt.Fprintf(w, "%s: its index was %s: made again\n", f.Path, f.Index)
 		}
 		if f.Note != "" {
-			fmt.Fprintf(w, "%s: %s\n", f.Path, f.Note)
+			fmt.Fprintf(w, "%s: %s\n", printable.String(f.Path), f.Note)
 		}
 		if f.Original != "" {
-			fmt.Fprintf(w, "%s: kept as it was in %s\n", f.Path, f.Original)
+			fmt.Fprintf(w, "%s: kept as it was in %s\n", printable.String(f.Path), printable.String(f.Original))
 		}
 	}
 	if r.Quarantine != "" {
-		fmt.Fprintf(w, "what was lost is in %s\n", r.Quarantine)
+		fmt.Fprintf(w, "what was lost is in %s\n", printable.String(r.Quarantine))
 	}
 	for _, note := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", note)

@@ -64,6 +64,7 @@ it did not look at. --limit-rate keeps a shared disk usable for others.`,
 	fs := cmd.Flags()
 	fs.BoolVar(&c.o.Examples, "examples", false, "parse every record as a tf.train.Example")
 	fs.IntVar(&c.o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read, and pictures decoded, at a time")
+	maxRecordVar(fs, &c.o.MaxRecord)
 	fs.IntVar(&c.o.MaxFaults, "max-faults", 1000, "list at most `N` faults of each file, and count the others")
 	fs.StringVar(&c.o.Against, "against", "", "hold the folder PATH, a copy, to the manifest at `path`, or in the folder there")
 	textVar(fs, "limit-rate", "", "SIZE", "read at most so many bytes a second, such as 50MB, over all workers", func(s string) (err error) {
