@@ -139,7 +139,7 @@ func TestHostileDataStayWithinBounds(t *testing.T) {
 		{20, 0, []string{"cat", "--shuffle", "global", index}},
 		{20, 0, []string{"convert", "csv", blank, "OUT"}},
 		{400, 1, []string{"convert", "csv", row, "OUT"}},
-		{20, 1, []string{"convert", "images", photos, "OUT", "--labels", labels}},
+		{40, 1, []string{"convert", "images", photos, "OUT", "--labels", labels}},
 	} {
 		for i, a := range test.args {
 			if a == "OUT" {
