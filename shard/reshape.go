@@ -107,7 +107,7 @@ type SplitSummary struct {
 type DamagedError struct{ Err error }
 
 func (e *DamagedError) Error() string {
-	return e.Err.Error() + "; nothing was written (tfrec repair saves the records that survive)"
+	return e.Err.Error() + "; nothing was written" + repairHint(e.Err)
 }
 
 // Unwrap returns Err.
