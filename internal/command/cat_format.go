@@ -3,7 +3,6 @@ package command
 import (
 	"encoding/hex"
 	"strconv"
-	"strings"
 
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/shard"
@@ -13,7 +12,7 @@ import (
 var catFormats = []string{"text", "json", "proto", "hex"}
 
 // setFormat sets what writes a record, with a newline, to c.line.
-func (c *cat) setFormat() error {
+func (c *cat) setFormat() {
 	var readable readableFormat
 	var proto protoFormat
 	formats := map[string]func(r reader.Record) error{
@@ -47,8 +46,5 @@ func (c *cat) setFormat() error {
 			return nil
 		},
 	}
-	if c.printOne = formats[c.options.format]; c.printOne == nil {
-		return usageError("--format %q: want %s", c.options.format, strings.Join(catFormats, ", "))
-	}
-	return nil
+	c.printOne = formats[c.options.format]
 }

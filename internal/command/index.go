@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -62,7 +61,7 @@ get no index.`,
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Force, "force", false, "build indexes anew that are there already")
 	fs.BoolVar(&o.Check, "check", false, "compare indexes with their files, and write nothing")
-	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
+	workersVar(fs, &o.Workers, "read `N` files at a time")
 	partialVar(cmd, &o.Partial)
 	return cmd
 }
