@@ -199,6 +199,13 @@ func (o *CSVOptions) complete() error {
 	case o.Memory < 16<<20:
 		return optionError("memory", "%d bytes: want 16 MiB or more", o.Memory)
 	}
+	var splits []string
+	for _, share := range o.splits() {
+		splits = append(splits, share.Name)
+	}
+	if err := o.checkShardsOf(splits); err != nil {
+		return err
+	}
 	seen := map[string]bool{}
 	for _, name := range o.Vocabulary {
 		if seen[name] {

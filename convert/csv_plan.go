@@ -83,7 +83,7 @@ func planCSV(ctx context.Context, o *CSVOptions, t *tables, columns *csvColumns,
 
 // planSplit cuts the rows of a split into shards of even lengths.
 func (s *csvSource) planSplit(split int, name string, rows int64, existing int) {
-	count := int64(s.o.Shards)
+	count := int64(s.o.shardsOf(name))
 	if count == 0 {
 		count = int64(autoShards(rows, rows*s.estimate(), existing))
 	}

@@ -65,6 +65,9 @@ func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, b
 	if err := o.checkAugmentSplits(splits); err != nil {
 		return nil, err
 	}
+	if err := o.checkShardsOf(splits); err != nil {
+		return nil, err
+	}
 	for i, split := range splits {
 		var members []sample
 		for p := range s.pictures {
@@ -117,7 +120,7 @@ func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 // planSplit deals the members of a split to its shards.
 func (s *imageSource) planSplit(split string, members []sample, existing int) {
 	o := s.o
-	count := o.Shards
+	count := o.shardsOf(split)
 	if count == 0 {
 		var bytes int64
 		for _, m := range members {

@@ -39,6 +39,9 @@ type Options struct {
 	// Shards in each split. 0 chooses: about 128 MiB a shard, at least
 	// min(16, samples/64) and one.
 	Shards int
+	// SplitShards are how many shards splits have, by name, where Shards is 0. For
+	// splits that it does not name the number is chosen.
+	SplitShards map[string]int
 	// Command is the command line that asks for the run, if any: those who find the set
 	// unfinished are told it.
 	Command string
@@ -107,6 +110,17 @@ func (o *Options) workers() int {
 	return n
 }
 
+// shardsOf returns how many shards of a split were asked for, 0 to choose.
+func (o *Options) shardsOf(split string) int { return max(o.Shards, o.SplitShards[split]) }
+
+// checkShardsOf refuses numbers of shards for splits that there are none of.
+func (o *Options) checkShardsOf(splits []string) error {
+	if err := shard.CheckShardsOf(splits, o.SplitShards); err != nil {
+		return optionError("shards", "%v", err)
+	}
+	return nil
+}
+
 // maxShards is what the five digits of a shard's name hold.
 const maxShards = 99999
 
@@ -115,8 +129,8 @@ func (o *Options) check() error {
 	if err := shard.CheckDataset(o.Name); err != nil {
 		return optionError("name", "%v", err)
 	}
-	if o.Shards < 0 || o.Shards > maxShards {
-		return optionError("shards", "%d is not between 1 and %d", o.Shards, maxShards)
+	if err := shard.CheckShards(o.Shards, o.SplitShards); err != nil {
+		return optionError("shards", "%v", err)
 	}
 	if o.Workers < 0 {
 		return optionError("workers", "%d is negative", o.Workers)

@@ -92,12 +92,12 @@ func (o *Options) existingShards(p *previous, split string) int {
 }
 
 // The options that say how many shards there are. What was asked for is an option: none,
-// which leaves the number to tfrec, or a number. How many shards each split has follows
+// which leaves the number to tfrec, or a number, or numbers by split. How many shards each split has follows
 // from that and from the input, which may grow.
 const (
 	optionShards = "shards"       // of each split
 	optionAuto   = "shards_auto"  // whether tfrec chose the numbers
-	optionGiven  = "shards_given" // the number that was asked for otherwise
+	optionGiven  = "shards_given" // the number that was asked for otherwise, or text: "train=16,val=2"
 )
 
 // optionSplits says how samples are divided; splitsByFolders is its value when the
@@ -113,9 +113,14 @@ func (o *Options) setShards(m map[string]any, jobs []job) {
 	for _, j := range jobs {
 		shards[j.name.Split] = j.name.Count
 	}
-	m[optionShards], m[optionAuto] = shards, o.Shards == 0
-	if o.Shards > 0 {
+	m[optionShards], m[optionAuto] = shards, false
+	switch {
+	case o.Shards > 0:
 		m[optionGiven] = o.Shards
+	case len(o.SplitShards) > 0:
+		m[optionGiven] = shard.FormatShards(o.SplitShards)
+	default:
+		m[optionAuto] = true
 	}
 }
 
@@ -128,7 +133,7 @@ func (r *run) sameAsked(p *previous, name string) bool {
 	case optionShards:
 		wasAuto := compact(p.options[optionAuto]) == "true"
 		was, now := p.options[optionGiven], r.options[optionGiven]
-		return r.Shards == 0 && wasAuto || was != nil && compact(was) == compact(now)
+		return wasAuto && compact(r.options[optionAuto]) == "true" || was != nil && compact(was) == compact(now)
 	case optionSplits:
 		unasked := []string{strconv.Quote(splitsByFolders), strconv.Quote(shard.FormatSplits((&Options{}).splits()))}
 		return slices.Contains(unasked, compact(p.options[name])) && slices.Contains(unasked, compact(r.options[name]))
@@ -161,6 +166,9 @@ func (r *run) difference(p *previous) string {
 		}
 		was, now := compact(p.options[name]), compact(r.options[name])
 		if was != now {
+			if name == optionShards {
+				was, now = askedShards(p.options), askedShards(r.options)
+			}
 			return fmt.Sprintf("--%s was %s, now it is %s", strings.ReplaceAll(name, "_", "-"), was, now)
 		}
 	}
@@ -177,6 +185,20 @@ func (r *run) difference(p *previous) string {
 		return fmt.Sprintf("the decoder was %q, now it is %q (--decoder go asks for the former)", p.codecs.decoder, r.codecs.decoder)
 	}
 	return fmt.Sprintf("the decoder was %q, now it is %q, which gives other pixels", p.codecs.decoder, r.codecs.decoder)
+}
+
+// askedShards is what --shards was for a run of these options.
+func askedShards(options map[string]json.RawMessage) string {
+	var bySplit map[string]int
+	switch {
+	case options[optionGiven] != nil:
+		return strings.Trim(compact(options[optionGiven]), `"`)
+	case compact(options[optionAuto]) == "true":
+		return "auto"
+	case json.Unmarshal(options[optionShards], &bySplit) == nil:
+		return shard.FormatShards(bySplit) // of a version that did not write down what it was given
+	}
+	return "not given"
 }
 
 func compact(raw json.RawMessage) string {

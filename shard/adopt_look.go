@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -88,10 +87,7 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 		if !errors.As(err, &fault) {
 			return err
 		}
-		f.faults = append(f.faults, Fault{
-			Path: path, Record: fault.Record, Offset: fault.Offset, Part: fault.Part,
-			Message: fmt.Sprintf("%v (tfrec repair saves the records that survive)", fault.Err),
-		})
+		f.faults = append(f.faults, recordFault(path, fault, repairHint(fault)))
 		return nil
 	}
 	indexIs, err := index.finish()

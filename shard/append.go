@@ -99,6 +99,7 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 func appendRequest(ctx context.Context, dir string, in []string, o *AppendOptions) (string, error) {
 	h := xxh3.New()
 	fmt.Fprintf(h, "%q %v %d %d %d\n", o.Split, o.NewLabels, o.Shards, o.ShardSize, o.RecordsPerShard)
+	h.WriteString(FormatShards(o.SplitShards))
 	if len(in) == 0 {
 		return "", nil
 	}

@@ -143,7 +143,7 @@ func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) 
 		err = nil
 		var fault *tfrecord.Error
 		errors.As(bad.Err, &fault)
-		r.Faults = append(r.Faults, Fault{Path: fault.Name, Record: fault.Record, Offset: fault.Offset, Part: fault.Part, Message: fault.Err.Error()})
+		r.Faults = append(r.Faults, recordFault(fault.Name, fault, ""))
 	}
 	if err != nil {
 		return nil, err

@@ -221,10 +221,7 @@ func (v *view) addFault(path string, fault *tfrecord.Error) {
 		v.sum.FaultsOmitted++
 		return
 	}
-	v.sum.Faults = append(v.sum.Faults, Fault{
-		Path: path, Record: fault.Record, Offset: fault.Offset,
-		Part: fault.Part, Message: fault.Err.Error(),
-	})
+	v.sum.Faults = append(v.sum.Faults, recordFault(path, fault, ""))
 }
 
 func (v *view) record(path string, r *tfrecord.Reader, record []byte) {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -232,10 +231,7 @@ func (x *indexing) lines(w io.Writer) error {
 		return nil
 	case errors.As(err, &fault):
 		x.file.Status = IndexDamaged
-		x.faults = append(x.faults, Fault{
-			Path: x.path, Record: fault.Record, Offset: fault.Offset, Part: fault.Part,
-			Message: fmt.Sprintf("%v; no index was made (tfrec repair saves the records that survive)", fault.Err),
-		})
+		x.faults = append(x.faults, recordFault(x.path, fault, "; no index was made"+repairHint(fault)))
 		return nil
 	}
 	return err

@@ -17,6 +17,9 @@ type ReshapeOptions struct {
 	// Shards in each split. Default: by ShardSize or RecordsPerShard, and
 	// without those about 128 MiB a shard, but at least min(16, records/64).
 	Shards int
+	// SplitShards are how many shards splits have, by name, where Shards is 0. For splits
+	// that it does not name the number is chosen.
+	SplitShards map[string]int
 	// ShardSize is about how many bytes a shard has. Default: see Shards.
 	ShardSize int64
 	// RecordsPerShard is how many records each shard but the last of a split
@@ -107,7 +110,7 @@ type SplitSummary struct {
 type DamagedError struct{ Err error }
 
 func (e *DamagedError) Error() string {
-	return e.Err.Error() + "; nothing was written (tfrec repair saves the records that survive)"
+	return e.Err.Error() + "; nothing was written" + repairHint(e.Err)
 }
 
 // Unwrap returns Err.

@@ -116,6 +116,8 @@ func (o *ReshapeOptions) effective(v *verb) map[string]any {
 	switch {
 	case o.Shards > 0:
 		options["shards"] = o.Shards
+	case len(o.SplitShards) > 0:
+		options["shards"] = FormatShards(o.SplitShards)
 	case o.ShardSize > 0:
 		options["shard_size"] = o.ShardSize
 	case o.RecordsPerShard > 0:

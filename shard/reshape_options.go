@@ -39,12 +39,15 @@ func (o *ReshapeOptions) check() error {
 			return reshapeOption("name", "%v", err)
 		}
 	}
+	if err := CheckShards(o.Shards, o.SplitShards); err != nil {
+		return reshapeOption("shards", "%v", err)
+	}
 	given := ""
 	for _, way := range []struct {
 		flag  string
 		value int64
 		most  int64
-	}{{"shards", int64(o.Shards), maxShards}, {"shard-size", o.ShardSize, 1 << 62}, {"records-per-shard", o.RecordsPerShard, 1 << 62}} {
+	}{{"shards", int64(max(o.Shards, len(o.SplitShards))), maxShards}, {"shard-size", o.ShardSize, 1 << 62}, {"records-per-shard", o.RecordsPerShard, 1 << 62}} {
 		switch {
 		case way.value == 0:
 		case way.value < 0 || way.value > way.most:
@@ -133,16 +136,16 @@ const (
 	autoMinShards    = 16
 )
 
-// cut says how so many records of about so many bytes are cut into shards.
-func (o *ReshapeOptions) cut(records, bytes int64) (layout, error) {
-	l := layout{records: records, shards: int64(o.Shards)}
+// cut says how a split's records of about so many bytes are cut into shards.
+func (o *ReshapeOptions) cut(split string, records, bytes int64) (layout, error) {
+	l := layout{records: records, shards: int64(max(o.Shards, o.SplitShards[split]))}
 	switch {
 	case o.RecordsPerShard > 0:
 		l.each = o.RecordsPerShard
 		l.shards = (records + l.each - 1) / l.each
 	case o.ShardSize > 0:
 		l.shards = min((bytes+o.ShardSize-1)/o.ShardSize, records)
-	case o.Shards == 0:
+	case l.shards == 0:
 		l.shards = max((bytes+autoShardBytes-1)/autoShardBytes, min(autoMinShards, records/autoShardRecords), 1)
 		l.shards = min(l.shards, maxShards, records)
 	}

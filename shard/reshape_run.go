@@ -175,6 +175,9 @@ func (r *reshaping) plan(ctx context.Context) error {
 	if splits == nil {
 		splits = r.in.splits
 	}
+	if err := CheckShardsOf(splits, r.o.SplitShards); err != nil {
+		return reshapeOption("shards", "%v", err)
+	}
 	groups := r.verb.groups
 	if groups == nil {
 		groups = []string{""}
@@ -210,7 +213,7 @@ func (r *reshaping) plan(ctx context.Context) error {
 			continue
 		}
 		var err error
-		if t.layout, err = r.o.cut(records[i], bytes[i]); err != nil {
+		if t.layout, err = r.o.cut(t.split, records[i], bytes[i]); err != nil {
 			return err
 		}
 	}

@@ -92,6 +92,9 @@ type Fault struct {
 	Offset  int64         `json:"offset"`
 	Part    tfrecord.Part `json:"part"`
 	Message string        `json:"message"`
+	// Kind is what the file holds where it holds no records, as [tfrecord.ForeignError]
+	// names it.
+	Kind string `json:"kind,omitempty"`
 }
 
 // Verify reads all files that paths stand for (see Expand) and lists what is
@@ -270,6 +273,26 @@ func forEach(ctx context.Context, n, workers int, work func(next func() (int, bo
 // setFault is a fault of a file as a whole.
 func setFault(path string, part tfrecord.Part, format string, args ...any) Fault {
 	return Fault{Path: path, Record: -1, Offset: -1, Part: part, Message: fmt.Sprintf(format, args...)}
+}
+
+// recordFault is a fault that reading a file's records met. What is in rest follows its
+// message.
+func recordFault(path string, fault *tfrecord.Error, rest string) Fault {
+	f := Fault{Path: path, Record: fault.Record, Offset: fault.Offset, Part: fault.Part, Message: fault.Err.Error() + rest}
+	var other *tfrecord.ForeignError
+	if errors.As(fault, &other) {
+		f.Kind = other.Kind
+	}
+	return f
+}
+
+// repairHint says what can be done about damage; nothing where a file has no records.
+func repairHint(err error) string {
+	var other *tfrecord.ForeignError
+	if errors.As(err, &other) {
+		return ""
+	}
+	return " (tfrec repair saves the records that survive)"
 }
 
 // notThere reports whether err says that a file is missing.

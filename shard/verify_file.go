@@ -150,8 +150,9 @@ func (c *fileCheck) records(r *tfrecord.Reader, in *meter, index *indexCheck, ex
 
 // unchecked says how much of the file lies behind broken framing.
 func (c *fileCheck) unchecked(f storage.File, fault *tfrecord.Error, compression tfrecord.Compression) string {
-	if fault == nil || errors.Is(fault, io.ErrUnexpectedEOF) {
-		return "" // nothing lies behind a cut
+	var other *tfrecord.ForeignError
+	if fault == nil || errors.Is(fault, io.ErrUnexpectedEOF) || errors.As(fault, &other) {
+		return "" // nothing follows a cut, and no records what is something else
 	}
 	st, err := f.Stat()
 	if compression != tfrecord.None || err != nil || !st.Mode().IsRegular() {
@@ -202,10 +203,7 @@ func (c *fileCheck) addError(err error, rest string) {
 		c.err = errors.Join(c.err, err)
 		return
 	}
-	c.add(Fault{
-		Path: c.source.Path, Record: fault.Record, Offset: fault.Offset,
-		Part: fault.Part, Message: fault.Err.Error() + rest,
-	})
+	c.add(recordFault(c.source.Path, fault, rest))
 }
 
 // meter is a file that is hashed as it is read, while what was read is still

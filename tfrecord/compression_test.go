@@ -136,17 +136,6 @@ func TestDetection(t *testing.T) {
 	}
 }
 
-func TestWhatIsNoTFRecordIsSaidToBe(t *testing.T) {
-	for _, text := range []string{"x", "short", "a line of text\n", strings.Repeat("text ", 100), "{}"} {
-		_, err := readAll(NewReader(strings.NewReader(text), ReaderOptions{}))
-		f := faultOf(t, err)
-		if f.Record != 0 || f.Offset != 0 || f.Part != PartLength && f.Part != PartLengthCRC ||
-			!strings.Contains(err.Error(), "it may be no TFRecord file") {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-}
-
 func TestCompressionNames(t *testing.T) {
 	for c := Auto; c <= Zstd; c++ {
 		if got, err := ParseCompression(c.String()); err != nil || got != c {

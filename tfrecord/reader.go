@@ -52,6 +52,7 @@ type Reader struct {
 	in         io.Reader // the uncompressed stream; nil before the first Next
 	found      Compression
 	compressed bool   // in is a decompressor
+	raw        []byte // the beginning of the file where it is compressed
 	buf        []byte // buf[pos:end] is read but not yet returned
 	pos        int
 	end        int
@@ -84,7 +85,7 @@ func NewReader(r io.Reader, opts ReaderOptions) *Reader {
 func (r *Reader) Reset(in io.Reader, name string) {
 	r.opts.Name = name
 	r.src = source{r: in}
-	r.in, r.found, r.compressed = nil, r.opts.Compression, false
+	r.in, r.found, r.compressed, r.raw = nil, r.opts.Compression, false, nil
 	r.pos, r.end, r.base = 0, 0, 0
 	r.record, r.offset = -1, 0
 	r.pending, r.err = nil, nil

@@ -74,6 +74,7 @@ func (r *Reader) open() error {
 	}
 	// What was read to detect it is the decompressor's to read again.
 	r.src.head = append([]byte(nil), r.buf[r.pos:r.end]...)
+	r.raw = r.src.head[:min(len(r.src.head), recognizeSize)]
 	r.pos, r.end, r.pending = 0, 0, nil
 	r.compressed = true
 	in, err := r.dec.open(&r.src, r.found)
@@ -168,10 +169,34 @@ func (r *Reader) short(part Part, have, want int, err error) error {
 
 // fault is an error in the frame that begins at pos.
 func (r *Reader) fault(part Part, err error) error {
-	if r.record < 0 && (part == PartLength || part == PartLengthCRC) && r.src.err == nil {
-		err = fmt.Errorf("%w (it may be no TFRecord file)", err)
+	if r.record < 0 && r.base == 0 && r.src.err == nil {
+		err = r.foreign(part, err)
 	}
 	return r.at(r.record+1, r.base+int64(r.pos), part, err)
+}
+
+// foreign adds to an error in record 0 that the file may hold no records, or what it
+// holds instead.
+func (r *Reader) foreign(part Part, err error) error {
+	var head []byte
+	compression := r.found
+	switch part {
+	case PartLength, PartLengthCRC:
+		r.fill(recognizeSize) // or as much as there is
+		r.src.err = nil       // an error of this read is not what is reported
+		head = r.buf[r.pos:r.end]
+	case PartCompression: // what begins like a compressed stream may be text
+		head, compression = r.raw, None
+	default:
+		return err
+	}
+	if kind := recognize(head); kind != "" {
+		return &ForeignError{Kind: kind, Compression: compression, Err: err}
+	}
+	if part == PartCompression {
+		return err
+	}
+	return fmt.Errorf("%w (it may be no TFRecord file)", err)
 }
 
 func (r *Reader) at(record, offset int64, part Part, err error) error {

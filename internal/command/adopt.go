@@ -6,7 +6,6 @@ import (
 	"io"
 	"maps"
 	"os"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -77,13 +76,13 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&o.Name, "name", "", "name of the dataset (default: what is found, else the folder's name in snake case)")
+	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset (default: what is found, else the directory's name in snake case)")
 	fs.StringVar(&o.Label, "label-feature", "", "`KEY` of the feature with the label's id (default: one whose key ends in label)")
-	fs.StringVar(&labels, "labels", "", "names of the labels in the order of their ids: a `FILE` with one a line, or a list with commas")
 	maxRecordVar(fs, &o.MaxRecord)
+	fs.StringVar(&labels, "labels", "", "the names of the labels in the order of their ids: `FILE|NAME,...`, a file with one a line or a list")
 	fs.BoolVar(&o.Rename, "rename", false, "give the shards the names that TFDS's own have")
 	fs.BoolVar(&o.Check, "check", false, "write nothing, and say what would be")
-	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
+	workersVar(fs, &o.Workers, "read `N` files at a time")
 	return cmd
 }
 

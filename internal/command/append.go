@@ -48,7 +48,7 @@ twice, without --again; tfrec append DIR only finishes what was begun.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&o.Split, "split", "", "put all records into the split `name` (default: the splits of IN)")
+	fs.StringVar(&o.Split, "split", "", "put all records into the split `NAME` (default: the splits of IN)")
 	fs.BoolVar(&o.NewLabels, "new-labels", false, "take label names that the set does not have, behind those that it has")
 	fs.BoolVar(&o.Again, "again", false, "add records that were appended before, in the same shards, once more")
 	f.addShards(fs)

@@ -193,12 +193,12 @@ picture of that key. What was drawn for each is printed.`,
 		o.policy, err = augment.LoadPolicy(s)
 		return err
 	})
-	fs.StringVarP(&o.sheet, "output", "o", "", "the PNG `file` to write")
-	fs.IntVar(&o.copies, "copies", 15, "how many variants")
-	fs.IntVar(&o.cell, "cell", 192, "side of each small picture, in pixels")
-	fs.Uint64Var(&o.seed, "seed", 0, "seed, as that of convert")
-	fs.StringVar(&o.key, "key", "", "the picture's `key` in convert: its path below SRC (default: the file's name)")
-	fs.StringVar(&o.decoder, "decoder", "auto", "JPEG `decoder`: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)")
+	fs.StringVarP(&o.sheet, "output", "o", "", "write the PNG `FILE`")
+	fs.IntVar(&o.copies, "copies", 15, "make `N` variants")
+	fs.IntVar(&o.cell, "cell", 192, "make each small image `N` pixels wide and high")
+	seedVar(fs, &o.seed, "seed, as that of convert")
+	fs.StringVar(&o.key, "key", "", "`KEY` of the image in convert: its path below SRC (default: the file's name)")
+	decoderVar(fs, &o.decoder)
 	return cmd
 }
 
@@ -216,8 +216,6 @@ func (o *previewOptions) check() error {
 		return usageError("--copies %d: want 1 to %d", o.copies, maxPreviews)
 	case o.cell < 16 || o.cell > maxPreviewCell:
 		return usageError("--cell %d: want 16 to %d", o.cell, maxPreviewCell)
-	case o.decoder != "auto" && o.decoder != "turbo" && o.decoder != "go":
-		return usageError("--decoder %q: want auto, turbo or go", o.decoder)
 	}
 	return nil
 }

@@ -47,10 +47,7 @@ of the time cut off of the last one.`,
 			if err := benchFlags(cmd, &o, size, seconds); err != nil {
 				return err
 			}
-			var err error
-			if o.Cache, err = cacheFlag(cmd.Flags(), cache); err != nil {
-				return err
-			}
+			o.Cache = cacheOptions(cache)
 			o.Note = partialNote(cmd)
 			res, err := reader.Bench(cmd.Context(), args, o)
 			if err != nil {
@@ -75,12 +72,12 @@ of the time cut off of the last one.`,
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Parse, "parse", false, "parse the records into columns")
 	fs.BoolVar(&o.Decode, "decode", false, "decode the pictures in the records, to float32; wants --resize")
-	fs.StringVar(&size, "resize", "", "`WxH` of the decoded pictures, or N for the middle square")
-	fs.IntVar(&o.Batch, "batch", 1, "records in a batch")
-	fs.IntVar(&o.Workers, "workers", 0, "how many goroutines work at the same time; without it that is chosen as it runs")
+	fs.StringVar(&size, "resize", "", "size of the decoded images: `WxH|N`, N for the middle square")
+	fs.IntVar(&o.Batch, "batch", 1, "give batches of `N` records")
+	fs.IntVarP(&o.Workers, "workers", "j", 0, "work with `N` goroutines (default: chosen as it runs)")
 	fs.IntVar(&o.Shuffle, "shuffle", 0, "shuffle with a buffer of `N` records (default: none)")
-	fs.StringVar(&cache, "cache", "", "keep the records in `DIR`, or in memory with the word memory, for the passes behind the first")
-	fs.Float64Var(&seconds, "seconds", 2, "go on for so long, in seconds; 0 reads all once")
+	cacheVar(fs, &cache, "keep the records in DIR, or in memory, for the passes after the first")
+	fs.Float64Var(&seconds, "seconds", 2, "read for `N` seconds; 0 reads everything once")
 	partialVar(cmd, &o.Partial)
 	return cmd
 }

@@ -66,22 +66,17 @@ With --save-state, what was printed is noted in a file; the same flags with
 			if err := o.complete(cmd); err != nil {
 				return err
 			}
-			c, err := newCat(cmd.OutOrStdout(), o)
-			if err != nil {
-				return err
-			}
-			return c.all(cmd.Context(), cmd.ErrOrStderr(), args)
+			return newCat(cmd.OutOrStdout(), o).all(cmd.Context(), cmd.ErrOrStderr(), args)
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&o.format, "format", "text", "text, json, proto or hex")
+	wordVar(fs, &o.format, "format", "text", "FORMAT", "text, json, proto or hex", catFormats...)
 	o.read.add(fs)
 	partialVar(cmd, &o.partial)
 	fs.Int64Var(&o.skip, "skip", 0, "leave out the first `N` records")
 	fs.Int64Var(&o.take, "take", 0, "stop after `N` records (default: all)")
 	fs.StringVar(&o.saveState, "save-state", "", "when done, write to `FILE` what was printed")
-	fs.StringVar(&o.resume, "resume", "", "begin behind what `FILE` of --save-state says")
-	completeWords(cmd, "format", catFormats...)
+	fs.StringVar(&o.resume, "resume", "", "begin after what `FILE` of --save-state says")
 	return cmd
 }
 
@@ -118,9 +113,10 @@ type cat struct {
 	printOne func(r reader.Record) error
 }
 
-func newCat(w io.Writer, o catOptions) (*cat, error) {
+func newCat(w io.Writer, o catOptions) *cat {
 	c := &cat{options: o, out: bufio.NewWriterSize(w, 64<<10)}
-	return c, c.setFormat()
+	c.setFormat()
+	return c
 }
 
 // all prints the records that the options ask for. What was read before an

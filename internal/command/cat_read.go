@@ -36,13 +36,16 @@ type readFlags struct {
 
 func (f *readFlags) add(fs *pflag.FlagSet) {
 	fs.IntVar(&f.cycle, "cycle", 1, "read `N` files in turn")
-	fs.IntVar(&f.block, "block", 1, "records of a file before it is the next one's turn")
-	fs.StringVar(&f.cacheIn, "cache", "", "keep the records in `DIR`, or in memory with the word memory, in the order of --cycle, for what is read again")
-	fs.StringVar(&f.shuffle, "shuffle", "", "shuffle with a buffer of `N|global` records, or all of the set")
-	fs.Uint64Var(&f.seed, "seed", 0, "of --shuffle")
+	fs.IntVar(&f.block, "block", 1, "take `N` records of a file before it is the next one's turn")
+	cacheVar(fs, &f.cacheIn, "keep the records in DIR, or in memory, in the order of --cycle, for what is read again")
+	textVar(fs, "shuffle", "", "N|global", "shuffle with a buffer of N records, or the whole set", func(s string) error {
+		f.shuffle = s
+		return nil
+	}, "global")
+	seedVar(fs, &f.seed, "seed of --shuffle")
 	fs.StringVar(&f.shard, "shard", "", "read part `I/N` of the set, I from 0")
 	fs.IntVar(&f.repeat, "repeat", 1, "read all of it `N` times; -1: for ever")
-	fs.StringVar(&f.skipBad, "skip-bad", "", "pass over up to `N|P%` damaged records each time, and say so (default: none)")
+	fs.StringVar(&f.skipBad, "skip-bad", "", "skip up to `N|P%` damaged records each time, and say so (default: none)")
 	maxRecordVar(fs, &f.maxRecord)
 	fs.IntVar(&f.parallel, "parallel", 0, "read with `N` threads (default: the cores)")
 }
@@ -74,10 +77,7 @@ func (f *readFlags) complete(fs *pflag.FlagSet) error {
 	if f.global && fs.Changed("cache") {
 		return usageError("--shuffle global beside --cache: a cache keeps one order")
 	}
-	var err error
-	if f.cache, err = cacheFlag(fs, f.cacheIn); err != nil {
-		return err
-	}
+	f.cache = cacheOptions(f.cacheIn)
 	f.workers = 1
 	if fs.Changed("shard") {
 		i, n, ok := strings.Cut(f.shard, "/")
@@ -89,6 +89,7 @@ func (f *readFlags) complete(fs *pflag.FlagSet) error {
 		}
 	}
 	if fs.Changed("skip-bad") {
+		var err error
 		if f.bad, err = parseSkipBad(f.skipBad); err != nil {
 			return usageError("--skip-bad %w", err)
 		}
@@ -96,17 +97,15 @@ func (f *readFlags) complete(fs *pflag.FlagSet) error {
 	return nil
 }
 
-// cacheFlag returns what --cache says; nil without it.
-func cacheFlag(fs *pflag.FlagSet, in string) (*reader.CacheOptions, error) {
-	switch {
-	case !fs.Changed("cache"):
-		return nil, nil
-	case in == "":
-		return nil, usageError("--cache \"\": want a folder, or the word memory")
-	case in == "memory":
-		return &reader.CacheOptions{}, nil
+// cacheOptions returns what --cache says; nil without it.
+func cacheOptions(in string) *reader.CacheOptions {
+	switch in {
+	case "":
+		return nil
+	case "memory":
+		return &reader.CacheOptions{}
 	}
-	return &reader.CacheOptions{Dir: in}, nil
+	return &reader.CacheOptions{Dir: in}
 }
 
 // parseSkipBad reads a number, or a share such as 1% or 0.01.

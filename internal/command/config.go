@@ -25,7 +25,7 @@ Paths are relative to the folder that tfrec runs in, as on the command line.`,
 }
 
 func newConfigInitCommand() *cobra.Command {
-	kind := "images"
+	var kind string
 	cmd := &cobra.Command{
 		Use:   "init",
 		Short: "Print a configuration file with every name in a comment",
@@ -41,8 +41,7 @@ func newConfigInitCommand() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&kind, "kind", kind, "what is converted: `images` or csv")
-	completeWords(cmd, "kind", "images", "csv")
+	wordVar(cmd.Flags(), &kind, "kind", "images", "KIND", "what is converted: images or csv", "images", "csv")
 	return cmd
 }
 

@@ -29,7 +29,10 @@ var casesOfType = map[string][]configCase{
 var casesOfFlag = map[string][]configCase{
 	"seed":        {{"18446744073709551615", []string{"18446744073709551615"}}, {"&s 5", []string{"5"}}},
 	"splits":      {{"{train: 0.75, val: 0.25}", []string{"train=0.75,val=0.25"}}, {"[train=75%, val=25%]", []string{"train=75%,val=25%"}}},
-	"shards":      {{"4", []string{"4"}}, {"auto", []string{"auto"}}},
+	"shards":      {{"4", []string{"4"}}, {"auto", []string{"auto"}}, {"{train: 16, val: 2}", []string{"train=16,val=2"}}},
+	"channels":    {{"1", []string{"1"}}, {"'3'", []string{"3"}}},
+	"decoder":     {{"go", []string{"go"}}, {"auto", []string{"auto"}}},
+	"subsampling": {{"444", []string{"444"}}},
 	"compression": {{"zstd", []string{"zstd"}}},
 	"max-errors":  {{"5", []string{"5"}}, {"2.5%", []string{"2.5%"}}},
 	"rename":      {{"{image/encoded: image, image/format: f}", []string{"image/encoded=image,image/format=f"}}},

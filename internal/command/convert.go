@@ -43,8 +43,8 @@ says it. All other flags are those of the verb in question.`,
   tfrec convert --from-manifest out/manifest.json photos out2`,
 		DisableFlagParsing: true, // the flags are those of images or csv: which, the file says
 	}
-	cmd.Flags().String("config", "", "take all there is to say from a YAML `file` (see tfrec config)")
-	cmd.Flags().String("from-manifest", "", "take the options of the set that this `manifest` describes")
+	cmd.Flags().String("config", "", "take everything from the YAML file `FILE` (see tfrec config)")
+	cmd.Flags().String("from-manifest", "", "take the options of the set that the manifest `FILE` describes")
 	cmd.AddCommand(newConvertImagesCommand(e), newConvertCSVCommand(e))
 	cmd.RunE = runConfigured
 	return cmd
@@ -70,35 +70,38 @@ type convertFlags struct {
 
 func (f *convertFlags) add(fs *pflag.FlagSet) {
 	o := &f.options
-	fs.StringVar(&f.config, "config", "", "take flags, and SRC and OUT unless they are given, from a YAML `file`; flags given here win (see tfrec config)")
-	fs.StringVar(&f.from, "from-manifest", "", "take the options of the set that this `manifest` describes, so that the same is done to SRC; flags given here win")
-	fs.StringVar(&o.Name, "name", "", "dataset `name`: the first part of every shard's name (default: the source's base name in snake case)")
+	fs.StringVar(&f.config, "config", "", "take flags, and SRC and OUT unless they are given, from the YAML file `FILE`; flags given here win (see tfrec config)")
+	fs.StringVar(&f.from, "from-manifest", "", "take the options of the set that the manifest `FILE` describes, so that the same is done to SRC; flags given here win")
+	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset: the first part of every shard's name (default: the source's base name in snake case)")
 	seedVar(fs, &o.Seed, "seed of every random choice: limit, split, shard, order")
 	textVar(fs, "splits", "train=1", "NAME=SHARE,...", "splits by share, such as train=0.9,val=0.1; a sample's split never changes when others come or go", func(s string) (err error) {
 		o.Splits, err = convert.ParseSplits(s)
 		return err
 	})
-	shardsVar(fs, &o.Shards)
+	shardsVar(fs, &o.Shards, &o.SplitShards)
 	fs.BoolVar(&o.Even, "even", false, "cut shards to even lengths, though an added sample then changes several of them")
 	compressionVar(fs, &o.Compression, "none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)")
 	textVar(fs, "max-errors", "0", "N|P%", "how many samples may be unusable, as a number or a share of all", func(s string) (err error) {
 		o.MaxErrors, err = convert.ParseTolerance(s)
 		return err
 	})
-	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many samples are made at a time")
+	workersVar(fs, &o.Workers, "make `N` samples at a time")
 	fs.Int64Var(&o.Limit, "limit", 0, "take only `N` samples: a random choice that is the same everywhere (0: all)")
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace a set that was made with other options")
 	fs.BoolVar(&o.HashInputs, "hash-inputs", false, "compare the contents of inputs, not their sizes and times")
-	fs.BoolVar(&o.DryRun, "dry-run", false, "say what would be done, and write nothing")
+	fs.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done, and write nothing")
 	fs.StringVar(&f.planOnly, "plan-only", "", "write the plan as JSON to `FILE`, and nothing else")
 	fs.BoolVar(&o.Estimate, "estimate", false, "with --plan-only: make some samples, and reckon bytes and time from them")
 	fs.BoolVar(&f.print, "print-outputs", false, "print the path of every file that the set would have, one a line, and write nothing")
 	fs.BoolVar(&f.print0, "print0", false, "--print-outputs with a NUL behind each path")
 	fs.StringVar(&o.Depfile, "depfile", "", "write to `FILE` what the set was made from, as a rule for make and ninja")
-	fs.StringVar(&f.task, "task", "", "make only task `I|auto`'s share of the shards, I from 0; auto asks the scheduler's environment (tfrec finalize then ends the array job)")
-	fs.IntVar(&f.tasks, "tasks", 0, "how many tasks the array job has")
+	textVar(fs, "task", "", "I|auto", "make only the shards of task I of an array job, I from 0; auto asks the scheduler's environment (tfrec finalize then ends the array job)", func(s string) error {
+		f.task = s
+		return nil
+	}, "auto")
+	fs.IntVar(&f.tasks, "tasks", 0, "the array job has `N` tasks")
 	fs.BoolVar(&o.Replan, "replan", false, "with --task: give up an array job with another plan that was not finalized")
-	fs.IntVar(&o.Retries, "retries", 0, "how often shards that failed are tried again (default 2 with --task)")
+	fs.IntVar(&o.Retries, "retries", 0, "try shards that failed again `N` times (default 2 with --task)")
 }
 
 // complete brings the flags into the form that package convert takes.

@@ -2,7 +2,6 @@ package command
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -14,7 +13,6 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/regular"
-	"github.com/tfrec/tfrec/internal/spelling"
 )
 
 // configured is what a configuration file or a manifest asks a conversion for.
@@ -257,7 +255,7 @@ func runConfigured(cmd *cobra.Command, args []string) error {
 	verb := childNamed(cmd, c.kind)
 	verb.SetContext(cmd.Context())
 	if err := verb.ParseFlags(args); err != nil {
-		return usageError("%w", err)
+		return flagError(verb, err)
 	}
 	rest := verb.Flags().Args()
 	if err := verb.ValidateArgs(rest); err != nil {
@@ -335,7 +333,10 @@ func (c *configured) apply(cmd *cobra.Command) error {
 		case slices.Contains(notConfigured, s.flag):
 			return usageError("%s: %s is for the command line: it is about one run", s.where, s.flag)
 		case f == nil:
-			return usageError("%s: unknown name %q%s", s.where, s.flag, nearFlag(fs, s.flag))
+			if near := nearFlag(fs, s.flag, notConfigured); near != "" {
+				return usageError("%s: unknown name %q; did you mean %s?", s.where, s.flag, near)
+			}
+			return usageError("%s: unknown name %q (names are those of the flags; tfrec config init lists them)", s.where, s.flag)
 		case given[s.flag], c.sparing && len(s.values) == 1 && s.values[0] == f.DefValue:
 			continue
 		}
@@ -360,23 +361,9 @@ func (c *configured) apply(cmd *cobra.Command) error {
 				continue
 			}
 			if err := fs.Set(s.flag, v); err != nil {
-				return usageError("%s: %s: %w", s.where, s.flag, errors.Unwrap(err))
+				return usageError("%s: %s: %q: %w", s.where, s.flag, v, flagCause(err))
 			}
 		}
 	}
 	return nil
-}
-
-// nearFlag suggests a flag for a misspelt name.
-func nearFlag(fs *pflag.FlagSet, name string) string {
-	best, least := "", 3
-	fs.VisitAll(func(f *pflag.Flag) {
-		if d := spelling.Distance(f.Name, name); d < least && !slices.Contains(notConfigured, f.Name) {
-			best, least = f.Name, d
-		}
-	})
-	if best == "" {
-		return " (names are those of the flags; tfrec config init lists them)"
-	}
-	return fmt.Sprintf("; did you mean %s?", best)
 }

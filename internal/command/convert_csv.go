@@ -76,9 +76,9 @@ OUT/errors.jsonl with file and line; --max-errors says how many are bearable.`,
 	textVar(fs, "delimiter", "auto", "CHAR", `between fields: a character, tab or \t, or auto: told from the first lines among , ; tab |`, func(s string) (err error) {
 		o.Delimiter, err = parseDelimiter(s)
 		return err
-	})
+	}, "auto", "tab", ",", ";")
 	fs.BoolVar(&o.NoHeader, "no-header", false, "the first row is a row like all others (needs --columns)")
-	fs.StringSliceVar(&o.Columns, "columns", nil, "`names` of all columns, in place of the header")
+	fs.StringSliceVar(&o.Columns, "columns", nil, "the columns are `NAME,...`, in place of the header")
 	textVar(fs, "column", "inferred", "NAME=TYPE", "type of a column: int64, float or bytes (repeatable)", func(s string) error {
 		name, kind, ok := cutLast(s, "=")
 		if !ok {
@@ -94,12 +94,10 @@ OUT/errors.jsonl with file and line; --max-errors says how many are bearable.`,
 		o.Types[name] = t
 		return nil
 	})
-	fs.StringVar(&f.schema, "schema", "", "JSON `file` with the types of columns, as --print-schema writes it")
+	fs.StringVar(&f.schema, "schema", "", "JSON `FILE` with the types of columns, as --print-schema writes it")
 	fs.BoolVar(&f.printSchema, "print-schema", false, "print the types of the columns as JSON, and convert nothing")
-	textVar(fs, "na", string(convert.MissingDrop), "HOW", "missing values: drop-feature leaves the feature out of the record, default stores 0 or nothing, error makes the row unusable", func(s string) error {
-		o.Missing = convert.MissingPolicy(s)
-		return nil
-	})
+	wordVar(fs, &o.Missing, "na", convert.MissingDrop, "HOW", "missing values: drop-feature leaves the feature out of the record, default stores 0 or nothing, error makes the row unusable",
+		string(convert.MissingDrop), string(convert.MissingDefault), string(convert.MissingError))
 	textVar(fs, "na-values", ",NA,N/A,NULL,null", "SPELLING,...", "spellings of a missing value, in place of these; the empty one is the empty field (repeatable)", func(s string) error {
 		o.MissingValues = append(o.MissingValues, strings.Split(s, ",")...)
 		return nil
@@ -109,11 +107,11 @@ OUT/errors.jsonl with file and line; --max-errors says how many are bearable.`,
 		o.Vectors = append(o.Vectors, v)
 		return err
 	})
-	fs.StringVar(&o.Label, "label", "", "`column` with the label")
+	fs.StringVar(&o.Label, "label", "", "`COLUMN` with the label")
 	fs.StringVar(&f.vocab, "vocab", "", "map the text of the label to ids: the indexes of its values, sorted (integers as numbers, so that 0 to N-1 are their own ids), or with =`FILE` of the lines in there; the names are in the manifest and in the labels file that TFDS reads")
 	fs.Lookup("vocab").NoOptDefVal = vocabFromData
 	fs.IntVar(&o.LabelOffset, "label-offset", 0, "begin label ids at `N`, with N background names in front")
-	fs.StringVar(&o.Key, "key", "", "`column` that names a row in errors.jsonl (default: file and line)")
+	fs.StringVar(&o.Key, "key", "", "`COLUMN` that names a row in errors.jsonl (default: file and line)")
 	fs.BoolVar(&o.Shuffle, "shuffle", false, "put the rows of a split into a random order over all of its shards")
 	textVar(fs, "memory", "512MiB", "SIZE", "memory for --shuffle; beyond it, disk space in OUT is used", func(s string) (err error) {
 		o.Memory, err = parseSize(s)

@@ -87,8 +87,8 @@ func optionFlag(m *shard.Manifest, name string) (flag string, values []string, e
 		if string(m.Options["shards_auto"]) == "true" {
 			return "", nil, nil // counts of an existing set are kept: see Like
 		}
-		if given := m.Options["shards_given"]; given != nil {
-			return flag, []string{string(given)}, nil
+		if given := m.Options["shards_given"]; given != nil { // a number, or text
+			return flag, []string{strings.Trim(string(given), `"`)}, nil
 		}
 		counts, ok := v.(map[string]any)
 		if !ok {

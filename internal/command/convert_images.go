@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"path/filepath"
 	"strconv"
@@ -78,9 +79,9 @@ them are bearable.`,
 	}
 	fs := cmd.Flags()
 	f.add(fs)
-	fs.StringVar(&o.LabelFile, "labels", "", "`file` with a path and a label in each row, for images without class directories")
-	fs.StringVar(&o.PathColumn, "path-column", "", "column of --labels with the paths, by `name` (default: found by its name)")
-	fs.StringVar(&o.LabelColumn, "label-column", "", "column of --labels with the labels, by `name` (default: found by its name)")
+	fs.StringVar(&o.LabelFile, "labels", "", "`FILE` with a path and a label in each row, for images without class directories")
+	fs.StringVar(&o.PathColumn, "path-column", "", "`NAME` of the column of --labels with the paths (default: found by its name)")
+	fs.StringVar(&o.LabelColumn, "label-column", "", "`NAME` of the column of --labels with the labels (default: found by its name)")
 	fs.StringVar(&o.ImageSuffix, "image-suffix", "", "append `SUFFIX`, such as .jpg, to paths in --labels that lack it")
 	fs.BoolVar(&o.Unlabelled, "unlabelled", false, "store no labels")
 	fs.IntVar(&o.LabelOffset, "label-offset", 0, "begin label ids at `N`, with N background names in front")
@@ -100,25 +101,25 @@ them are bearable.`,
 		}
 		return nil
 	})
-	fs.StringArrayVar(&o.Include, "include", nil, "take only paths that match this `glob` (repeatable; ** stands for any folders)")
-	fs.StringArrayVar(&o.Exclude, "exclude", nil, "leave out paths that match this `glob` (repeatable)")
+	fs.StringArrayVar(&o.Include, "include", nil, "take only paths that match `GLOB` (repeatable; ** stands for any directories)")
+	fs.StringArrayVar(&o.Exclude, "exclude", nil, "leave out paths that match `GLOB` (repeatable)")
 	fs.BoolVar(&o.FollowSymlinks, "follow-symlinks", false, "read what symbolic links lead to")
 	textVar(fs, "augment", "", "SPEC|FILE", "make variants of each picture: a policy such as hflip:0.5|rotate:15, or a YAML file (see tfrec augment list)", func(s string) (err error) {
 		o.Augment, err = augment.LoadPolicy(s)
 		return err
 	})
-	fs.IntVar(&o.Copies, "copies", 0, "variants of each picture (default 1 with --augment)")
+	fs.IntVar(&o.Copies, "copies", 0, "make `N` variants of each image (default 1 with --augment)")
 	fs.BoolVar(&o.KeepOriginal, "keep-original", false, "store the original beside its variants")
-	fs.StringSliceVar(&o.AugmentSplits, "augment-splits", nil, "splits that get variants (default train)")
+	fs.StringSliceVar(&o.AugmentSplits, "augment-splits", nil, "the splits `NAME,...` get variants (default train)")
 	textVar(fs, "resize", "", "WxH|N", "resize to width x height, or the shorter side to N and then a centre crop to NxN", func(s string) error {
 		size, err := augment.ParseSize(s)
 		o.Resize.Width, o.Resize.Height, o.Resize.Square = size.Width, size.Height, size.Square
 		return err
 	})
-	textVar(fs, "fit", "stretch", "HOW", "how WxH is met: stretch, crop, pad, shorter (that side), longer (that side)", func(s string) (err error) {
+	textVar(fs, "fit", "stretch", "HOW", "how WxH is met: stretch, crop, pad, shorter (that side) or longer (that side)", func(s string) (err error) {
 		o.Resize.Fit, err = augment.ParseFit(s)
 		return err
-	})
+	}, "stretch", "crop", "pad", "shorter", "longer")
 	textVar(fs, "pad-color", "", "RRGGBB", "what --fit pad fills with (default 000000)", func(s string) (err error) {
 		o.Resize.PadColor, err = parseColor(s)
 		return err
@@ -127,15 +128,20 @@ them are bearable.`,
 	textVar(fs, "filter", "bilinear", "NAME", "bilinear, lanczos3, bicubic, area or nearest", func(s string) (err error) {
 		o.Resize.Filter, err = augment.ParseFilter(s)
 		return err
-	})
+	}, "bilinear", "lanczos3", "bicubic", "area", "nearest")
 	fs.BoolVar(&o.Resize.Antialias, "antialias", true, "take every source pixel into account when reducing, as Pillow does; false: as tf.image.resize")
-	textVar(fs, "encode", "", "HOW", "jpeg, png, raw, float32, or keep: the file's bytes as they are (default: keep, or jpeg when pixels change)", func(s string) error {
-		o.Encode = convert.Encoding(s)
-		return nil
-	})
-	fs.IntVar(&o.Quality, "quality", 0, "JPEG quality, 1 to 100 (default 95)")
-	fs.StringVar(&o.Subsampling, "subsampling", "", "JPEG chroma `subsampling`: 420, 422, 440 or 444 (default 420)")
-	fs.IntVar(&o.Channels, "channels", 0, "channels to store: 1 or 3 (default: as many as the picture has; 3 for raw and float32)")
+	wordVar(fs, &o.Encode, "encode", "", "HOW", "jpeg, png, raw, float32 or keep (the file's bytes as they are; default: keep, or jpeg when pixels change)",
+		string(convert.Keep), string(convert.JPEG), string(convert.PNG), string(convert.Raw), string(convert.Float32))
+	fs.IntVar(&o.Quality, "quality", 0, "JPEG quality `N`, 1 to 100 (default 95)")
+	wordVar(fs, &o.Subsampling, "subsampling", "", "HOW", "JPEG chroma subsampling: 420, 422, 440 or 444 (default 420)", "420", "422", "440", "444")
+	textVar(fs, "channels", "", "1|3", "channels to store (default: as many as the image has; 3 for raw and float32)", func(s string) error {
+		switch s {
+		case "1", "3":
+			o.Channels = int(s[0] - '0')
+			return nil
+		}
+		return errors.New("want 1 or 3")
+	}, "1", "3")
 	textVar(fs, "mean", "0,0,0", "R,G,B", "mean that float32 subtracts, for pixels in 0..1", func(s string) (err error) {
 		o.Normalize.Mean, err = parseTriple(s)
 		return err
@@ -146,11 +152,11 @@ them are bearable.`,
 	})
 	fs.IntVar(&o.MinSize, "min-size", 0, "leave out pictures whose shorter side is below `N` pixels")
 	fs.Float64Var(&o.MaxAspect, "max-aspect", 0, "leave out pictures whose longer side is more than `R` times the shorter")
-	fs.StringVar(&o.Decoder, "decoder", "auto", "JPEG `decoder`: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)")
+	decoderVar(fs, &o.Decoder)
 	textVar(fs, "gpu", "off", "WHEN", "draw, resize and normalise on an NVIDIA GPU, to the same bytes: auto (if there is one), on (or fail) or off", func(s string) (err error) {
 		onGPU.when, err = parseGPU(s)
 		return err
-	})
+	}, "auto", "on", "off")
 	fs.BoolVar(&onGPU.decode, "gpu-decode", false, "have nvJPEG decode JPEGs on the GPU, to slightly other pixels: another decoder in the manifest")
 	fs.Int64Var(&o.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "refuse images of more than `N` pixels, and beyond a quarter of that of more than 8192 for each byte of the file")
 	fs.BoolVar(&o.AllowArithmetic, "allow-arithmetic", false, "read JPEGs in arithmetic coding, whose damage goes unnoticed, with libjpeg-turbo")
@@ -199,14 +205,6 @@ func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
 	}
 	if changed("quality") && (o.Quality < 1 || o.Quality > 100) {
 		return usageError("--quality %d is not between 1 and 100", o.Quality)
-	}
-	if o.Decoder != "auto" && o.Decoder != "turbo" && o.Decoder != "go" {
-		return usageError("--decoder %q: want auto, turbo or go", o.Decoder)
-	}
-	switch o.Subsampling {
-	case "", "420", "422", "440", "444":
-	default:
-		return usageError("--subsampling %q: want 420, 422, 440 or 444", o.Subsampling)
 	}
 	return nil
 }

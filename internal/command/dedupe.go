@@ -71,8 +71,8 @@ them lies in OUT meanwhile, or for a URL in the system's temporary folder.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&o.By, "by", "", "records are the same when they have the same value of the feature `key`")
-	fs.StringVar(&list, "report", "", "`file` to list what was dropped in: a JSON object a line, with file and number of the record and of the one that it repeats")
+	fs.StringVar(&o.By, "by", "", "records are the same when they have the same value of the feature `KEY`")
+	fs.StringVar(&list, "report", "", "list what was dropped in `FILE`: a JSON object a line, with file and number of the record and of the one that it repeats")
 	f.add(cmd)
 	return cmd
 }

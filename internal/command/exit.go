@@ -27,7 +27,10 @@ const (
 const maxUsage = 1000
 
 // wrongUsage is an error in how the command was called: exit code 2.
-type wrongUsage struct{ err error }
+type wrongUsage struct {
+	err  error
+	help string // printed after the error; "" for a hint at --help
+}
 
 func (e *wrongUsage) Error() string { return e.err.Error() }
 func (e *wrongUsage) Unwrap() error { return e.err }
@@ -87,7 +90,12 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 		if len(text) > maxUsage {
 			text = strings.ToValidUTF8(text[:maxUsage], "") + "..."
 		}
-		fmt.Fprintf(stderr, "%s: %s\nRun '%[1]s --help' for how it is used.\n", cmd.CommandPath(), text)
+		fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), text)
+		if wrong := new(wrongUsage); errors.As(err, &wrong) && wrong.help != "" {
+			fmt.Fprint(stderr, wrong.help)
+		} else {
+			fmt.Fprintf(stderr, "Run '%s --help' for how it is used.\n", cmd.CommandPath())
+		}
 	case errors.Is(err, context.Canceled) && (code == exitInterrupted || code == exitTerminated):
 		text := strings.TrimSuffix(strings.TrimSuffix(err.Error(), context.Canceled.Error()), ": ")
 		if text != "" {

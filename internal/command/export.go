@@ -62,16 +62,14 @@ dots and spaces at the end. Names that differ in case alone count as the same.`,
 	textVar(flags, "format", "", "FORMAT", "folders, csv, jsonl, parquet or npz", func(s string) (err error) {
 		o.Format, err = export.ParseFormat(s)
 		return err
-	})
+	}, "folders", "csv", "jsonl", "parquet", "npz")
 	textVar(flags, "on-collision", "error", "error|number", "folders: what to do when a name is taken: error, or number for NAME~2", func(s string) (err error) {
 		o.OnCollision, err = export.ParseCollision(s)
 		return err
-	})
+	}, "error", "number")
 	flags.StringVar(&o.Picture, "picture", export.DefaultPicture, "folders: `KEY` of the feature with the picture")
 	flags.StringVar(&o.Label, "label", "", "folders: `KEY` of the feature with the label (default: image/class/text, else image/class/label)")
 	flags.StringVar(&o.Filename, "filename", export.DefaultFilename, "folders: `KEY` of the feature with the picture's path")
-	completeWords(cmd, "format", "folders", "csv", "jsonl", "parquet", "npz")
-	completeWords(cmd, "on-collision", "error", "number")
 	partialVar(cmd, &o.Partial)
 	return cmd
 }

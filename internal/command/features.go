@@ -55,7 +55,7 @@ func newFeaturesVerb(name, short, long, example string, work reshapeKeys) *cobra
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringSliceVar(&keys, "keys", nil, "`keys` of features, separated by commas (repeatable)")
+	fs.StringSliceVar(&keys, "keys", nil, "the features `KEY,...` (repeatable)")
 	f.add(cmd)
 	return cmd
 }
@@ -90,7 +90,7 @@ is written. The manifest's features, and the metadata for TFDS, follow.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringSliceVar(&pairs, "keys", nil, "`keys` as OLD=NEW, separated by commas (repeatable)")
+	fs.StringSliceVar(&pairs, "keys", nil, "new keys: `OLD=NEW,...` (repeatable)")
 	f.add(cmd)
 	return cmd
 }

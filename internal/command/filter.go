@@ -79,7 +79,7 @@ float64, so that score == 0.1 is never true of a float32.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&condition, "where", "", "the `condition`, such as 'label == 3 && width > 200'")
+	fs.StringVar(&condition, "where", "", "keep records that meet `CONDITION`, such as 'label == 3 && width > 200'")
 	f.add(cmd)
 	return cmd
 }

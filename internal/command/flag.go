@@ -2,22 +2,30 @@ package command
 
 import (
 	"errors"
+	"fmt"
+	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // text is a flag whose value is parsed by a function.
 type text struct {
 	value, kind string
+	words       []string // offered to the shell
 	set         func(string) error
 }
 
-// textVar adds a flag that set parses. The default is shown, and not set.
-func textVar(fs *pflag.FlagSet, name, value, kind, usage string, set func(string) error) {
-	fs.Var(&text{value: value, kind: kind, set: set}, name, usage)
+// textVar adds a flag that set parses. The default is shown, and not set. Shells offer
+// the words.
+func textVar(fs *pflag.FlagSet, name, value, kind, usage string, set func(string) error, words ...string) {
+	fs.Var(&text{value: value, kind: kind, words: words, set: set}, name, usage)
 }
 
 func (t *text) String() string { return t.value }
@@ -30,7 +38,27 @@ func (t *text) Set(s string) error {
 	return nil
 }
 
-// seedVar adds --seed.
+// wordVar adds a flag whose value is one of the words, and sets the default.
+func wordVar[T ~string](fs *pflag.FlagSet, to *T, name string, value T, kind, usage string, words ...string) {
+	*to = value
+	textVar(fs, name, string(value), kind, usage, func(s string) error {
+		if !slices.Contains(words, s) {
+			return fmt.Errorf("want %s", oneOf(words))
+		}
+		*to = T(s)
+		return nil
+	}, words...)
+}
+
+// oneOf lists words: "a", "a or b", "a, b or c".
+func oneOf(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " or " + words[len(words)-1]
+}
+
+// seedVar adds --seed, whose default is 0.
 func seedVar(fs *pflag.FlagSet, seed *uint64, usage string) {
 	textVar(fs, "seed", "0", "N", usage, func(s string) (err error) {
 		if *seed, err = strconv.ParseUint(s, 10, 64); err != nil {
@@ -40,20 +68,13 @@ func seedVar(fs *pflag.FlagSet, seed *uint64, usage string) {
 	})
 }
 
-// shardsVar adds --shards; 0 is auto.
-func shardsVar(fs *pflag.FlagSet, shards *int) {
-	textVar(fs, "shards", "auto", "N|auto", "shards in each split; auto aims at 128 MiB a shard", func(s string) error {
-		*shards = 0
-		if s == "auto" {
-			return nil
-		}
-		n, err := strconv.Atoi(s)
-		if err != nil || n < 1 {
-			return errors.New("want a number above 0, or auto")
-		}
-		*shards = n
-		return nil
-	})
+// shardsVar adds --shards: a number for each split, numbers by split, or auto.
+func shardsVar(fs *pflag.FlagSet, each *int, bySplit *map[string]int) {
+	const usage = "shards in each split, or by split; auto, also for splits that are not named, makes one for every 128 MiB, but no fewer than one for every 64 records up to 16, so that small sets can be read in parallel"
+	textVar(fs, "shards", "auto", "N|auto|SPLIT=N,...", usage, func(s string) (err error) {
+		*each, *bySplit, err = shard.ParseShards(s)
+		return err
+	}, "auto")
 }
 
 // maxRecordVar adds --max-record, the limit of a record, which bounds the memory that a
@@ -67,6 +88,30 @@ func maxRecordVar(fs *pflag.FlagSet, most *int64) {
 	})
 }
 
+// cacheVar adds --cache.
+func cacheVar(fs *pflag.FlagSet, cache *string, usage string) {
+	textVar(fs, "cache", "", "DIR|memory", usage, func(s string) error {
+		if s == "" {
+			return errors.New("want a directory, or the word memory")
+		}
+		*cache = s
+		return nil
+	}, "memory")
+}
+
+// workersVar adds --workers, whose default is as many as there are cores.
+func workersVar(fs *pflag.FlagSet, workers *int, usage string) {
+	fs.IntVarP(workers, "workers", "j", runtime.GOMAXPROCS(0), usage)
+}
+
+// decoderVar adds --decoder.
+func decoderVar(fs *pflag.FlagSet, decoder *string) {
+	wordVar(fs, decoder, "decoder", "auto", "WHICH", "JPEG decoder: auto (the faster one here), turbo (libjpeg-turbo) or go (built in)", "auto", "turbo", "go")
+}
+
+// compressions are how shards that are written may be compressed.
+var compressions = []string{"none", "gzip", "zlib", "zstd"}
+
 // compressionVar adds --compression of what is written.
 func compressionVar(fs *pflag.FlagSet, c *tfrecord.Compression, usage string) {
 	textVar(fs, "compression", "none", "KIND", usage, func(s string) (err error) {
@@ -75,5 +120,37 @@ func compressionVar(fs *pflag.FlagSet, c *tfrecord.Compression, usage string) {
 			err = errors.New("auto is for reading: want none, gzip, zlib or zstd")
 		}
 		return err
-	})
+	}, compressions...)
+}
+
+// fileKinds are the names that flags give to values which are paths of files.
+var fileKinds = []string{"FILE", "FILE.png", "SPEC|FILE", "FILE|NAME,...", "ORIGINAL"}
+
+// completeFlags tells the shell, of all flags of a command and those below it, what to
+// offer: a flag's words; paths; or nothing, for numbers and names.
+func completeFlags(cmd *cobra.Command) {
+	offer := func(f *pflag.Flag) {
+		words, how := []string(nil), cobra.ShellCompDirectiveNoFileComp
+		if t, ok := f.Value.(*text); ok {
+			words = t.words
+		}
+		switch kind, _ := pflag.UnquoteUsage(f); {
+		case f.Value.Type() == "bool":
+			return
+		case slices.Contains(fileKinds, kind), strings.HasPrefix(kind, "DIR|"):
+			how = cobra.ShellCompDirectiveDefault // files where no word begins so
+		case kind == "DIR":
+			how = cobra.ShellCompDirectiveFilterDirs
+		}
+		if err := cmd.RegisterFlagCompletionFunc(f.Name, cobra.FixedCompletions(words, how)); err != nil {
+			panic(fmt.Sprintf("completion of --%s: %v", f.Name, err)) // a mistake in this program
+		}
+	}
+	if !cmd.HasParent() {
+		cmd.PersistentFlags().VisitAll(offer)
+	}
+	cmd.Flags().VisitAll(offer)
+	for _, below := range cmd.Commands() {
+		completeFlags(below)
+	}
 }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -64,7 +63,7 @@ get no index.`,
 	fs.BoolVar(&o.Force, "force", false, "build indexes anew that are there already")
 	fs.BoolVar(&o.Check, "check", false, "compare indexes with their files, and write nothing")
 	maxRecordVar(fs, &o.MaxRecord)
-	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
+	workersVar(fs, &o.Workers, "read `N` files at a time")
 	partialVar(cmd, &o.Partial)
 	return cmd
 }

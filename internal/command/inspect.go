@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -88,8 +87,8 @@ with label and key beneath. tfrec preview makes a page of them.`,
 	}
 	fs := cmd.Flags()
 	fs.IntVar(&o.First, "records", 3, "show the first `N` records")
-	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
 	maxRecordVar(fs, &o.MaxRecord)
+	workersVar(fs, &o.Workers, "read `N` files at a time")
 	addEmitFlag(cmd, &program)
 	sheetVar(cmd, &sheet)
 	partialVar(cmd, &o.Partial)

@@ -28,8 +28,7 @@ func addEmitFlag(cmd *cobra.Command, target *emit.Target) {
 	textVar(cmd.Flags(), "emit", "", "tf|tfds|torch|go", "print a program that reads these records instead: with TensorFlow's tf.data, TensorFlow Datasets, PyTorch, or package reader", func(s string) (err error) {
 		*target, err = emit.ParseTarget(s)
 		return err
-	})
-	completeWords(cmd, "emit", string(emit.TF), string(emit.TFDS), string(emit.Torch), string(emit.Go))
+	}, string(emit.TF), string(emit.TFDS), string(emit.Torch), string(emit.Go))
 }
 
 // printProgram prints the program for what paths stand for, of which sum tells.

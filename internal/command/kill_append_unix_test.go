@@ -3,11 +3,8 @@
 package command
 
 import (
-	"math/rand/v2"
 	"path/filepath"
-	"syscall"
 	"testing"
-	"time"
 )
 
 // TestAppendKilledAtAnyMoment kills appends with SIGKILL at moments spread over
@@ -20,31 +17,19 @@ func TestAppendKilledAtAnyMoment(t *testing.T) {
 	run := func(at string) []string { return []string{"append", at, more, "--shards", "9", "--quiet"} }
 	whole := filepath.Join(t.TempDir(), "whole")
 	copySet(t, set, whole)
-	began := time.Now()
-	must(t, run(whole)...)
-	took := time.Since(began)
+	k := newKiller(t, 6, func() { must(t, run(whole)...) })
 	want, err := readSet(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
-	rnd := rand.New(rand.NewPCG(6, 0))
-	killed := 0
-	for i := range moments {
+	fresh := func() string {
 		at := filepath.Join(t.TempDir(), "set")
 		copySet(t, set, at)
-		c := tfrec(t, run(at)...)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		began := time.Now()
+		return at
+	}
+	for i := range moments {
 		// 7 is prime to the number of moments: early and late ones in turn.
-		time.Sleep(took*time.Duration(i*7%moments)/moments + time.Duration(rnd.Int64N(int64(took/moments)+1)))
-		c.Process.Signal(syscall.SIGKILL)
-		if c.Wait() != nil {
-			killed++
-		} else {
-			took = min(took, time.Since(began)*9/10) // the machine was busier before
-		}
+		at := k.killFresh(t, i*7%moments, moments, fresh, run)
 		must(t, run(at)...) // at its last breath, too, when nothing is left to be added
 		got, err := readSet(at)
 		if err != nil {
@@ -55,7 +40,5 @@ func TestAppendKilledAtAnyMoment(t *testing.T) {
 		}
 		must(t, "verify", at)
 	}
-	if killed < moments/4 {
-		t.Errorf("only %d of %d kills met a run under way", killed, moments)
-	}
+	k.check(t)
 }

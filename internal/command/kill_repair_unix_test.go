@@ -10,9 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
-	"time"
 )
 
 // mayLose runs the command and wants it to succeed, or to find faults.
@@ -63,19 +61,6 @@ func copySet(t *testing.T, from, to string) {
 	}
 }
 
-// kill starts the command and kills it after a share of the time that it takes.
-func kill(t *testing.T, after time.Duration, args ...string) (killed bool) {
-	t.Helper()
-	c := tfrec(t, args...)
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	time.Sleep(after)
-	c.Process.Signal(syscall.SIGKILL)
-	var exit *exec.ExitError
-	return errors.As(c.Wait(), &exit) && !exit.Exited()
-}
-
 // TestRepairKilledAtAnyMoment kills repairs of a set into a new folder and in
 // place, and adoptions that rename, with SIGKILL: what is under a final name is
 // whole, no byte of the input is lost, and the next run ends as one that was left alone.
@@ -87,23 +72,23 @@ func TestRepairKilledAtAnyMoment(t *testing.T) {
 		t.Fatal(err)
 	}
 	whole := filepath.Join(t.TempDir(), "whole")
-	began := time.Now()
-	mayLose(t, "repair", damaged, whole)
-	took := time.Since(began)
+	k := newKiller(t, 7, func() { mayLose(t, "repair", damaged, whole) })
+	copied := func() string {
+		out := filepath.Join(t.TempDir(), "in-place")
+		copySet(t, damaged, out)
+		return out
+	}
+	inPlace := newKiller(t, 8, func() { mayLose(t, "repair", "--in-place", copied()) })
 	want, err := readSet(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
-	killed := 0
 	const times = moments / 2 // each of two kinds of run
 	for i := range times {
-		after := took * time.Duration(i*3%times) / times
-		out := filepath.Join(t.TempDir(), "out")
-		if kill(t, after, "repair", damaged, out) {
-			killed++
-		} else {
-			took = min(took, max(after, time.Millisecond)*9/10) // the machine was busier before
-		}
+		moment := i * 3 % times
+		out := k.killFresh(t, moment, times, func() string { return filepath.Join(t.TempDir(), "out") }, func(out string) []string {
+			return []string{"repair", damaged, out}
+		})
 		verifyShards(t, out)
 		if _, err := os.Stat(filepath.Join(out, "manifest.json")); err == nil {
 			must(t, "verify", out)
@@ -111,14 +96,10 @@ func TestRepairKilledAtAnyMoment(t *testing.T) {
 			mayLose(t, "repair", damaged, out)
 		}
 		if got, err := readSet(out); err != nil || difference(want, got) != "" {
-			t.Errorf("killed after %v and run again: %v %s", after, err, difference(want, got))
+			t.Errorf("killed at moment %d and run again: %v %s", moment, err, difference(want, got))
 		}
 
-		out = filepath.Join(t.TempDir(), "in-place")
-		copySet(t, damaged, out)
-		if kill(t, after, "repair", "--in-place", out) {
-			killed++
-		}
+		out = inPlace.killFresh(t, moment, times, copied, func(out string) []string { return []string{"repair", "--in-place", out} })
 		now, err := readSet(out)
 		if err != nil {
 			t.Fatal(err)
@@ -126,18 +107,17 @@ func TestRepairKilledAtAnyMoment(t *testing.T) {
 		kept := slices.Collect(maps.Values(now))
 		for name, data := range before {
 			if strings.Contains(name, ".tfrecord-") && !strings.HasSuffix(name, ".idx") && !slices.Contains(kept, data) {
-				t.Errorf("killed after %v: nothing is left of the old %s", after, name)
+				t.Errorf("killed at moment %d: nothing is left of the old %s", moment, name)
 			}
 		}
 		mayLose(t, "repair", "--in-place", out)
 		must(t, "verify", out)
 		if got, err := readSet(out); err != nil || !sameShards(want, got) {
-			t.Errorf("killed after %v in place and run again: other shards: %v", after, err)
+			t.Errorf("killed at moment %d in place and run again: other shards: %v", moment, err)
 		}
 	}
-	if killed < times/2 {
-		t.Errorf("only %d of %d kills met a run under way", killed, 2*times)
-	}
+	k.check(t)
+	inPlace.check(t)
 	after, err := readSet(damaged)
 	if err != nil || difference(before, after) != "" {
 		t.Errorf("the input is another one: %v %s", err, difference(before, after))
@@ -172,19 +152,15 @@ func TestAdoptKilledAtAnyMoment(t *testing.T) {
 		return dir
 	}
 	whole := theirs(filepath.Join(t.TempDir(), "birds"))
-	began := time.Now()
-	must(t, "adopt", whole, "--rename")
-	took := time.Since(began)
+	k := newKiller(t, 9, func() { must(t, "adopt", whole, "--rename") })
 	want, err := readSet(whole)
 	if err != nil {
 		t.Fatal(err)
 	}
-	killed := 0
 	for i := range moments / 2 {
-		dir := theirs(filepath.Join(t.TempDir(), "birds"))
-		if kill(t, took*time.Duration(i*2)/moments, "adopt", dir, "--rename") {
-			killed++
-		}
+		dir := k.killFresh(t, i, moments/2, func() string { return theirs(filepath.Join(t.TempDir(), "birds")) }, func(dir string) []string {
+			return []string{"adopt", dir, "--rename"}
+		})
 		must(t, "adopt", dir, "--rename")
 		must(t, "verify", dir)
 		if i == 0 {
@@ -195,7 +171,5 @@ func TestAdoptKilledAtAnyMoment(t *testing.T) {
 			t.Errorf("killed at moment %d and run again: %v %s", i, err, difference(want, got))
 		}
 	}
-	if killed == 0 {
-		t.Error("no kill met a run under way")
-	}
+	k.check(t)
 }

@@ -3,11 +3,8 @@
 package command
 
 import (
-	"math/rand/v2"
 	"path/filepath"
-	"syscall"
 	"testing"
-	"time"
 )
 
 // TestReshapingKilledAtAnyMoment kills runs of the verbs that make a new set
@@ -31,26 +28,18 @@ func TestReshapingKilledAtAnyMoment(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			whole := filepath.Join(t.TempDir(), "whole")
-			began := time.Now()
-			must(t, into(args, whole, "--name", "k", "--quiet")...)
-			took := time.Since(began)
+			k := newKiller(t, uint64(len(name)), func() { must(t, into(args, whole, "--name", "k", "--quiet")...) })
 			want, err := readSet(whole)
 			if err != nil {
 				t.Fatal(err)
 			}
-			rnd := rand.New(rand.NewPCG(5, uint64(len(name))))
-			killed := 0
 			for i := range moments {
-				out := filepath.Join(t.TempDir(), "out")
-				for range 1 + i%2 {
-					c := tfrec(t, into(args, out, "--name", "k", "--quiet")...)
-					if err := c.Start(); err != nil {
-						t.Fatal(err)
-					}
-					time.Sleep(took*time.Duration(i)/time.Duration(moments) + time.Duration(rnd.Int64N(int64(took)/int64(moments)+1)))
-					c.Process.Signal(syscall.SIGKILL)
-					if c.Wait() != nil {
-						killed++
+				out := k.killFresh(t, i, moments, func() string { return filepath.Join(t.TempDir(), "out") }, func(out string) []string {
+					return into(args, out, "--name", "k", "--quiet")
+				})
+				for again := range 1 + i%2 {
+					if again > 0 { // a second kill meets what the first left
+						k.kill(t, i, moments, into(args, out, "--name", "k", "--quiet")...)
 					}
 					sets, _ := filepath.Glob(filepath.Join(out, "manifest.json"))
 					more, _ := filepath.Glob(filepath.Join(out, "*", "manifest.json"))
@@ -77,9 +66,7 @@ func TestReshapingKilledAtAnyMoment(t *testing.T) {
 					t.Errorf("killed at moment %d and run again: %q are left", i, left)
 				}
 			}
-			if killed == 0 {
-				t.Error("no kill met a run under way")
-			}
+			k.check(t)
 		})
 	}
 }

@@ -4,7 +4,6 @@ package command
 
 import (
 	"encoding/json"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -20,34 +19,22 @@ func TestKilledAtAnyMoment(t *testing.T) {
 	for name, args := range conversions() {
 		t.Run(name, func(t *testing.T) {
 			whole := filepath.Join(t.TempDir(), "whole")
-			began := time.Now()
-			must(t, into(args, whole)...)
-			took := time.Since(began)
+			k := newKiller(t, uint64(len(name)), func() { must(t, into(args, whole)...) })
 			want, err := readSet(whole)
 			if err != nil {
 				t.Fatal(err)
 			}
-			rnd := rand.New(rand.NewPCG(3, uint64(len(name))))
-			killed, enough := 0, time.Now().Add(5*time.Second)
+			enough := time.Now().Add(5 * time.Second)
 			for i := range moments {
-				if killed >= moments/4 && time.Now().After(enough) {
+				if k.met >= moments/4 && time.Now().After(enough) {
 					break // a busy machine
 				}
-				out := filepath.Join(t.TempDir(), "out")
-				// Two kills in a row, for the second meets what the first left.
-				for range 1 + i%2 {
-					c := tfrec(t, into(args, out)...)
-					if err := c.Start(); err != nil {
-						t.Fatal(err)
-					}
-					began := time.Now()
-					// 7 is prime to the number of moments: early and late ones in turn.
-					time.Sleep(took*time.Duration(i*7%moments)/moments + time.Duration(rnd.Int64N(int64(took/moments)+1)))
-					c.Process.Signal(syscall.SIGKILL)
-					if err := c.Wait(); err != nil {
-						killed++
-					} else {
-						took = min(took, time.Since(began)*9/10) // the machine was busier before
+				// 7 is prime to the number of moments: early and late ones in turn.
+				moment := i * 7 % moments
+				out := k.killFresh(t, moment, moments, func() string { return filepath.Join(t.TempDir(), "out") }, func(out string) []string { return into(args, out) })
+				for again := range 1 + i%2 {
+					if again > 0 { // a second kill meets what the first left
+						k.kill(t, moment, moments, into(args, out)...)
 					}
 					if _, err := os.Stat(filepath.Join(out, "manifest.json")); err == nil {
 						must(t, "verify", out)
@@ -67,9 +54,7 @@ func TestKilledAtAnyMoment(t *testing.T) {
 					t.Errorf("killed at moment %d and run again: %q are left", i, left)
 				}
 			}
-			if killed < moments/4 {
-				t.Errorf("only %d of %d kills met a run under way", killed, moments)
-			}
+			k.check(t)
 		})
 	}
 }

@@ -1,6 +1,8 @@
 package command
 
 import (
+	"context"
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -8,17 +10,26 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/memtemp"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // actAsTfrec in the environment makes the test binary the command itself, for
 // tests that need it as a process of its own.
 const actAsTfrec = "TFREC_TEST_MAIN"
 
+// withStores in the environment makes it a build with object storage.
+const withStores = "TFREC_TEST_STORES"
+
 // noRaceSleep keeps the race detector from sleeping for a second at the end of
 // each process.
 const noRaceSleep = "GORACE=atexit_sleep_ms=0"
 
 func TestMain(m *testing.M) {
+	if os.Getenv(withStores) != "" {
+		storage.Register("mem", func(context.Context, string) (storage.Store, error) {
+			return nil, errors.New("there are no objects in this test")
+		})
+	}
 	if os.Getenv(actAsTfrec) != "" {
 		os.Exit(Main())
 	}

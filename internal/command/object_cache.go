@@ -8,9 +8,15 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// addObjectCache adds --cache-dir and --cache-size to all verbs. The cache is in use
-// while the verb runs.
+// objectCacheFlags are the flags that only a build with object storage has.
+var objectCacheFlags = []string{"cache-dir", "cache-size"}
+
+// addObjectCache adds --cache-dir and --cache-size to all verbs where there is object
+// storage. The cache is in use while the verb runs.
 func addObjectCache(root *cobra.Command) {
+	if !storage.HasStores() {
+		return
+	}
 	var dir string
 	var size int64
 	fs := root.PersistentFlags()
@@ -24,7 +30,7 @@ func addObjectCache(root *cobra.Command) {
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if dir == "" {
 			if cmd.Flags().Changed("cache-size") || cmd.Flags().Changed("cache-dir") {
-				return usageError("--cache-size is for the folder that --cache-dir names, and there is none")
+				return usageError("--cache-size is for the directory that --cache-dir names, and there is none")
 			}
 			return nil
 		}

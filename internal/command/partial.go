@@ -31,7 +31,7 @@ func partialNote(cmd *cobra.Command) func(sentence string) {
 func remedy(cmd *cobra.Command, err error) string {
 	var part *shard.IncompleteError
 	if !errors.As(err, &part) {
-		return ""
+		return foreignRemedy(err)
 	}
 	var then []string
 	switch {

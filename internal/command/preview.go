@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"io"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 
@@ -60,12 +59,12 @@ sample, spread evenly over the splits and their shards, the same for the same
 	}
 	fs := cmd.Flags()
 	fs.IntVar(&o.Samples, "samples", 120, "show `N` records")
-	fs.Uint64Var(&o.Seed, "seed", 0, "seed of the sample")
+	seedVar(fs, &o.Seed, "seed of the sample")
 	fs.StringVar(&o.Picture, "picture", "", "`KEY` of the feature with the picture (default: image/encoded, else the one with the most pictures)")
 	fs.StringVar(&o.Label, "label", "", "`KEY` of the feature with the label (default: image/class/text, else a feature that is a label)")
 	fs.StringVar(&o.Key, "key", "", "`KEY` of the feature that names a record (default: image/filename, else one such as key or id)")
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace OUT.html when it is there")
-	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read, and pictures decoded, at a time")
+	workersVar(fs, &o.Workers, "read files and decode images, `N` at a time")
 	partialVar(cmd, &o.Partial)
 	return cmd
 }

@@ -87,10 +87,9 @@ file has several.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&o.InPlace, "in-place", false, "replace damaged files and wrong indexes, and keep the files in the directory damaged")
-	fs.StringVar(&compression, "compression", "auto", "how the input is compressed: auto, none, gzip, zlib or zstd")
+	wordVar(fs, &compression, "compression", "auto", "KIND", "how the input is compressed: auto, none, gzip, zlib or zstd", append([]string{"auto"}, compressions...)...)
 	maxRecordVar(fs, &o.MaxRecord)
 	fs.IntVar(&o.MaxDamage, "max-damage", 1000, "list at most `N` stretches of damage of each file, and count the others")
-	completeWords(cmd, "compression", "auto", "none", "gzip", "zlib", "zstd")
 	partialVar(cmd, &o.Partial)
 	return cmd
 }

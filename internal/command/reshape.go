@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"maps"
-	"runtime"
 	"slices"
 	"strconv"
 
@@ -29,11 +28,10 @@ type reshapeFlags struct {
 // add adds all of them.
 func (f *reshapeFlags) add(cmd *cobra.Command) {
 	o, fs := &f.options, cmd.Flags()
-	fs.StringVar(&o.Name, "name", "", "dataset `name`: the first part of every shard's name (default: the inputs', else OUT's base name in snake case)")
+	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset: the first part of every shard's name (default: the inputs', else OUT's base name in snake case)")
 	compressionVar(fs, &o.Compression, "of the new shards: none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)")
 	f.addShards(fs)
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "make the set again, in the place of the one in OUT, whatever that was made of; not in object storage")
-	completeWords(cmd, "compression", "none", "gzip", "zlib", "zstd")
 	partialVar(cmd, &o.Partial)
 }
 
@@ -41,7 +39,7 @@ func (f *reshapeFlags) add(cmd *cobra.Command) {
 func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 	o := &f.options
 	seedVar(fs, &o.Seed, "seed of every random choice")
-	shardsVar(fs, &o.Shards)
+	shardsVar(fs, &o.Shards, &o.SplitShards)
 	textVar(fs, "shard-size", "", "SIZE", "make shards of about this size, such as 256MiB", func(s string) (err error) {
 		if o.ShardSize, err = parseSize(s); err == nil && o.ShardSize == 0 {
 			err = errors.New("want a size above 0")
@@ -59,7 +57,7 @@ func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 		return err
 	})
 	maxRecordVar(fs, &o.MaxRecord)
-	fs.IntVar(&o.Workers, "workers", runtime.GOMAXPROCS(0), "how many blocks of records are looked at at a time")
+	workersVar(fs, &o.Workers, "look at `N` blocks of records at a time")
 }
 
 // note says a sentence for people.

@@ -49,8 +49,8 @@ OUT meanwhile, or for a URL in the system's temporary folder.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Shuffle, "shuffle", false, "put the records of each split into a random order")
-	fs.StringVar(&o.SortBy, "sort-by", "", "sort the records of each split by the first value of the feature `key`; those without one come last")
-	fs.StringVar(&o.GroupBy, "group-by", "", "make a set of the records of each value of the feature `key`")
+	fs.StringVar(&o.SortBy, "sort-by", "", "sort the records of each split by the first value of the feature `KEY`; those without one come last")
+	fs.StringVar(&o.GroupBy, "group-by", "", "make a set of the records of each value of the feature `KEY`")
 	f.add(cmd)
 	if e != nil && e.Reshard != nil {
 		e.addFlags(fs)

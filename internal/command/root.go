@@ -1,7 +1,6 @@
 package command
 
 import (
-	"fmt"
 	"io"
 	"strings"
 
@@ -18,6 +17,9 @@ const (
 	groupRead    = "read"
 	groupOther   = "other"
 )
+
+// helpWidth is how many columns the flags in the help take at most.
+const helpWidth = "100"
 
 // helpText is the help of a command: cobra's, with the exit codes at the end.
 func helpText(cmd *cobra.Command) string {
@@ -50,10 +52,11 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 		io.WriteString(cmd.OutOrStdout(), helpText(cmd)) // resultWriter keeps the error
 	})
 	root.SetVersionTemplate("{{.Name}} {{.Version}}\n")
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usageError("%w", err) })
+	root.SetFlagErrorFunc(flagError)
+	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped "+helpWidth))
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().Bool("json", false, "print the result as one JSON object on stdout")
-	root.PersistentFlags().Bool("quiet", false, "no progress and no notes on stderr")
+	root.PersistentFlags().BoolP("quiet", "q", false, "no progress and no notes on stderr")
 	addObjectCache(root)
 
 	root.AddGroup(
@@ -97,13 +100,14 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 	root.SetHelpCommand(help)
 	root.AddCommand(help)
 	refuseUnknownVerbs(root)
+	completeFlags(root)
 	root.InitDefaultVersionFlag()
 	return root
 }
 
 // refuseUnknownVerbs makes every command that only holds others answer a word
 // that it does not know with a usage error. The root alone, without any word,
-// prints its help.
+// shows the first verbs to know.
 func refuseUnknownVerbs(cmd *cobra.Command) {
 	for _, c := range cmd.Commands() {
 		refuseUnknownVerbs(c)
@@ -111,7 +115,6 @@ func refuseUnknownVerbs(cmd *cobra.Command) {
 	if cmd.Runnable() || !cmd.HasSubCommands() {
 		return
 	}
-	cmd.SuggestionsMinimumDistance = 2
 	cmd.Args = cobra.ArbitraryArgs
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if len(args) > 0 {
@@ -120,25 +123,9 @@ func refuseUnknownVerbs(cmd *cobra.Command) {
 		if cmd.HasParent() {
 			return usageError("want one of: %s", strings.Join(verbs(cmd), ", "))
 		}
-		return cmd.Help()
+		_, err := io.WriteString(cmd.OutOrStdout(), cmd.Short+".\n\n"+startText(cmd.Name()))
+		return err
 	}
-}
-
-func unknownVerb(cmd *cobra.Command, word string) error {
-	if near := cmd.SuggestionsFor(word); len(near) > 0 {
-		return usageError("unknown verb %q; did you mean %s?", word, strings.Join(near, " or "))
-	}
-	return usageError("unknown verb %q; there are: %s", word, strings.Join(verbs(cmd), ", "))
-}
-
-func verbs(cmd *cobra.Command) []string {
-	var names []string
-	for _, c := range cmd.Commands() {
-		if c.IsAvailableCommand() {
-			names = append(names, c.Name())
-		}
-	}
-	return names
 }
 
 // newHelpCommand is cobra's help command with the usual exit code for a verb
@@ -216,12 +203,3 @@ func noArgs(_ *cobra.Command, args []string) error {
 }
 
 func wanted(names []string) string { return strings.Join(names, " ") }
-
-// completeWords offers a flag's words to the shell. It panics when the flag
-// does not exist: that is a mistake in this program.
-func completeWords(cmd *cobra.Command, flag string, words ...string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(fmt.Sprintf("completion of --%s: %v", flag, err))
-	}
-}

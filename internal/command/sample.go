@@ -31,7 +31,7 @@ order and splits. Any sample of the size is as likely as any other: --count and
 		},
 	}
 	fs := cmd.Flags()
-	fs.Int64Var(&o.Count, "count", 0, "how many records to take")
+	fs.Int64Var(&o.Count, "count", 0, "take `N` records")
 	textVar(fs, "share", "", "P", "the share of the records to take, such as 0.1 or 10%", func(s string) (err error) {
 		o.Share, err = shard.ParseShare(s)
 		return err
@@ -63,8 +63,8 @@ names. With --skip some are left out before.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.Int64Var(&o.Count, "count", 0, "how many records to take at most (default: all that --skip leaves)")
-	fs.Int64Var(&o.Skip, "skip", 0, "how many records to leave out before")
+	fs.Int64Var(&o.Count, "count", 0, "take at most `N` records (default: all that --skip leaves)")
+	fs.Int64Var(&o.Skip, "skip", 0, "leave out the first `N` records")
 	f.add(cmd)
 	return cmd
 }

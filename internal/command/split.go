@@ -55,11 +55,11 @@ for records with one value of their own.`,
 		o.Splits, err = shard.ParseSplits(s)
 		return err
 	})
-	fs.StringVar(&o.ByHash, "by-hash", "", "go by a hash of the value of the feature `key`")
-	fs.StringVar(&o.Stratify, "stratify", "", "meet the shares for each value of the feature `key`, exactly within one")
-	fs.StringVar(&o.Together, "together", "", "keep all records of a value of the feature `key` in one split")
-	fs.StringVar(&list, "list", "", "`file` with a key, a tab and a split a line; every record must be in it, and every key must have a record")
-	fs.StringVar(&o.Key, "key", "", "`key` of the feature that --list goes by (default: image/filename)")
+	fs.StringVar(&o.ByHash, "by-hash", "", "go by a hash of the value of the feature `KEY`")
+	fs.StringVar(&o.Stratify, "stratify", "", "meet the shares for each value of the feature `KEY`, exactly within one")
+	fs.StringVar(&o.Together, "together", "", "keep all records of a value of the feature `KEY` in one split")
+	fs.StringVar(&list, "list", "", "`FILE` with a key, a tab and a split a line; every record must be in it, and every key must have a record")
+	fs.StringVar(&o.Key, "key", "", "`KEY` of the feature that --list goes by (default: image/filename)")
 	f.add(cmd)
 	return cmd
 }

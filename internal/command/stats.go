@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -72,16 +71,16 @@ what differs between two inputs, most first.`,
 		if s == "all" {
 			c.pixels = -1
 		} else if c.pixels, err = strconv.Atoi(s); err != nil || c.pixels < 0 {
-			return fmt.Errorf("%q: want a number or all", s)
+			return fmt.Errorf("want a number or all")
 		}
 		return nil
-	})
-	fs.Uint64Var(&c.o.Seed, "seed", 0, "seed of the sample of pictures")
+	}, "all")
+	seedVar(fs, &c.o.Seed, "seed of the sample of images")
 	fs.IntVar(&c.o.Top, "top", 20, "list the `N` most frequent values")
 	fs.IntVar(&c.o.MaxGroups, "max-groups", 32, "tell at most `N` values of --by apart")
 	fs.IntVar(&c.o.MaxFeatures, "max-features", 2000, "follow at most `N` features, and count the others")
 	maxRecordVar(fs, &c.o.MaxRecord)
-	fs.IntVar(&c.o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read at a time")
+	workersVar(fs, &c.o.Workers, "read `N` files at a time")
 	partialVar(cmd, &c.o.Partial)
 	return cmd
 }

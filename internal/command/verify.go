@@ -3,7 +3,6 @@ package command
 import (
 	"errors"
 	"fmt"
-	"runtime"
 	"strconv"
 
 	"github.com/spf13/cobra"
@@ -63,10 +62,10 @@ it did not look at. --limit-rate keeps a shared disk usable for others.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.o.Examples, "examples", false, "parse every record as a tf.train.Example")
-	fs.IntVar(&c.o.Workers, "workers", runtime.GOMAXPROCS(0), "how many files are read, and pictures decoded, at a time")
 	maxRecordVar(fs, &c.o.MaxRecord)
+	workersVar(fs, &c.o.Workers, "read files and decode images, `N` at a time")
 	fs.IntVar(&c.o.MaxFaults, "max-faults", 1000, "list at most `N` faults of each file, and count the others")
-	fs.StringVar(&c.o.Against, "against", "", "hold the folder PATH, a copy, to the manifest at `path`, or in the folder there")
+	fs.StringVar(&c.o.Against, "against", "", "PATH is the directory of a copy: compare it with `ORIGINAL`, a manifest or the directory that has it")
 	textVar(fs, "limit-rate", "", "SIZE", "read at most so many bytes a second, such as 50MB, over all workers", func(s string) (err error) {
 		if c.o.LimitRate, err = parseSize(s); err == nil && c.o.LimitRate < 1 {
 			err = fmt.Errorf("%q: want a size above 0", s)
@@ -76,20 +75,19 @@ it did not look at. --limit-rate keeps a shared disk usable for others.`,
 	textVar(fs, "sample", "", "N|P", "look at N records in all, or at a share such as 1% or 0.01, evenly over the files", func(s string) error {
 		return parseSample(s, &c.o.Sample)
 	})
-	fs.Uint64Var(&c.o.Sample.Seed, "seed", 0, "seed of --sample")
+	seedVar(fs, &c.o.Sample.Seed, "seed of --sample")
 	fs.BoolVar(&c.deep, "deep", false, "look into the records: pictures, labels, features, duplicates")
 	fs.BoolVar(&c.looks.Near, "near", false, "--deep, and find pictures that look alike")
-	fs.IntVar(&c.looks.NearDistance, "near-distance", 31, "in how many `bits` of 256 the hashes of pictures that look alike may differ, to 47")
+	fs.IntVar(&c.looks.NearDistance, "near-distance", 31, "how many bits of 256 the hashes of images that look alike may differ in: `N`, at most 47")
 	fs.IntVar(&c.looks.MaxFindings, "max-findings", 10_000, "list at most `N` duplicates, and as many leaks, and count the others")
 	textVar(fs, "memory", "64MiB", "SIZE", "memory for hashes of records; beyond it, a temporary file is used", func(s string) (err error) {
 		c.looks.Memory, err = parseSize(s)
 		return err
 	})
 	fs.Int64Var(&c.codec.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "do not decode pictures of more than `N` pixels")
-	fs.StringVar(&c.codec.Decoder, "decoder", "auto", "JPEG decoder: auto, turbo or go")
+	decoderVar(fs, &c.codec.Decoder)
 	fs.BoolVar(&c.codec.AllowArithmetic, "allow-arithmetic", false, "decode JPEGs in arithmetic coding, too, with libjpeg-turbo; their damage goes unnoticed")
-	fs.StringVar(&c.list, "report", "", "`file` to list the findings of --deep in, too: a JSON object a line")
-	completeWords(cmd, "decoder", "auto", "turbo", "go")
+	fs.StringVar(&c.list, "report", "", "list the findings of --deep in `FILE`, too: a JSON object a line")
 	partialVar(cmd, &c.o.Partial)
 	return cmd
 }
@@ -124,8 +122,6 @@ func (c *verifyCommand) check(cmd *cobra.Command, args []string) error {
 		return usageError("--near-distance %d: want 1 to %d", c.looks.NearDistance, shard.MaxNearDistance)
 	case changed("memory") && c.looks.Memory < 1e6:
 		return usageError("--memory: %d bytes are too few: want 1MB or more", c.looks.Memory)
-	case c.codec.Decoder != "auto" && c.codec.Decoder != "turbo" && c.codec.Decoder != "go":
-		return usageError("--decoder %q: want auto, turbo or go", c.codec.Decoder)
 	case c.codec.MaxPixels < 1:
 		return usageError("--max-pixels %d: want 1 or more", c.codec.MaxPixels)
 	case changed("against") && len(args) != 1:

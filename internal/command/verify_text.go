@@ -80,6 +80,7 @@ func printFaults(w io.Writer, faults []shard.Fault) {
 		}
 		fmt.Fprintf(w, "%s: %s\n", f.Part, printable.String(f.Message))
 	}
+	printAdvice(w, faults)
 }
 
 // printDeep prints what was found in the records: the first findings of each

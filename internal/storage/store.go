@@ -121,6 +121,13 @@ func Register(scheme string, open Opener) {
 	openers[scheme] = open
 }
 
+// HasStores reports whether URLs of any object store can be opened.
+func HasStores() bool {
+	registry.Lock()
+	defer registry.Unlock()
+	return len(openers) > 0
+}
+
 // Forget has stores opened anew, with the environment and the credentials that
 // there are then.
 func Forget() {

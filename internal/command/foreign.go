@@ -1,0 +1,53 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// What to do with files that hold no records.
+const (
+	imagesAdvice  = "to turn a directory of images into TFRecords: tfrec convert images DIR OUT"
+	tablesAdvice  = "to turn it into TFRecords: tfrec convert csv FILE OUT"
+	archiveAdvice = "unpack it, then for images: tfrec convert images DIR OUT; for tables: tfrec convert csv FILE... OUT"
+	columnsAdvice = "tfrec does not read such files: write it as CSV, then: tfrec convert csv FILE OUT"
+	packedAdvice  = "decompress it: tfrec reads files compressed with gzip, zlib or zstd"
+)
+
+// foreignAdvice says what to do with files by what they hold in place of records (see
+// tfrecord.ForeignError).
+var foreignAdvice = map[string]string{
+	"jpeg": imagesAdvice, "png": imagesAdvice, "gif": imagesAdvice, "bmp": imagesAdvice, "webp": imagesAdvice, "tiff": imagesAdvice,
+	"zip": archiveAdvice, "tar": archiveAdvice, "7z": archiveAdvice,
+	"csv": tablesAdvice, "text": "if it is a table, " + tablesAdvice,
+	"json": columnsAdvice, "parquet": columnsAdvice, "arrow": columnsAdvice, "npy": columnsAdvice, "npz": columnsAdvice,
+	"hdf5": columnsAdvice, "lmdb": columnsAdvice, "sqlite": columnsAdvice,
+	"pdf": "tfrec does not read documents",
+	"xz":  packedAdvice, "bzip2": packedAdvice,
+}
+
+// foreignRemedy says what to do about an error that a file without records gave; ""
+// for others.
+func foreignRemedy(err error) string {
+	var other *tfrecord.ForeignError
+	if !errors.As(err, &other) {
+		return ""
+	}
+	return foreignAdvice[other.Kind]
+}
+
+// printAdvice says, once for each kind, what to do with the files that hold no records.
+func printAdvice(w io.Writer, faults []shard.Fault) {
+	var said []string
+	for _, f := range faults {
+		if advice := foreignAdvice[f.Kind]; advice != "" && !slices.Contains(said, advice) {
+			said = append(said, advice)
+			fmt.Fprintf(w, "  %s: %s\n", f.Kind, advice)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package shard
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ParseShards reads how many shards splits have: "16", the same for each; or
+// "train=16,val=2", by split. Both are zero for "auto".
+func ParseShards(s string) (each int, bySplit map[string]int, err error) {
+	if s == "auto" {
+		return 0, nil, nil
+	}
+	if !strings.Contains(s, "=") {
+		if each, err = parseShardCount(s); err != nil {
+			err = fmt.Errorf("%w, numbers by split such as train=16,val=2, or auto", err)
+		}
+		return each, nil, err
+	}
+	bySplit = map[string]int{}
+	for part := range strings.SplitSeq(s, ",") {
+		name, number, ok := strings.Cut(strings.TrimSpace(part), "=")
+		if !ok {
+			return 0, nil, fmt.Errorf("%q: want SPLIT=N such as train=16", part)
+		}
+		if _, twice := bySplit[name]; twice {
+			return 0, nil, fmt.Errorf("split %s is named twice", name)
+		}
+		if bySplit[name], err = parseShardCount(number); err != nil {
+			return 0, nil, fmt.Errorf("split %s: %w", name, err)
+		}
+	}
+	return 0, bySplit, CheckShards(0, bySplit)
+}
+
+func parseShardCount(s string) (int, error) {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < 1 || n > maxShards {
+		return 0, fmt.Errorf("%q: want a number from 1 to %d", s, maxShards)
+	}
+	return n, nil
+}
+
+// CheckShards says what is wrong with numbers of shards, for each split or by split.
+func CheckShards(each int, bySplit map[string]int) error {
+	if each < 0 || each > maxShards {
+		return fmt.Errorf("%d is not between 1 and %d", each, maxShards)
+	}
+	if each > 0 && len(bySplit) > 0 {
+		return fmt.Errorf("%d for each split and %s: give one of them", each, FormatShards(bySplit))
+	}
+	for _, name := range slices.Sorted(maps.Keys(bySplit)) {
+		if err := CheckSplit(name); err != nil {
+			return err
+		}
+		if n := bySplit[name]; n < 1 || n > maxShards {
+			return fmt.Errorf("split %s: %d is not between 1 and %d", name, n, maxShards)
+		}
+	}
+	return nil
+}
+
+// CheckShardsOf refuses numbers of shards for splits that there are none of.
+func CheckShardsOf(splits []string, bySplit map[string]int) error {
+	for _, name := range slices.Sorted(maps.Keys(bySplit)) {
+		if !slices.Contains(splits, name) {
+			return fmt.Errorf("there is no split %s; there are: %s", name, strings.Join(splits, ", "))
+		}
+	}
+	return nil
+}
+
+// FormatShards is the text that ParseShards reads, sorted by split.
+func FormatShards(bySplit map[string]int) string {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(bySplit)) {
+		parts = append(parts, fmt.Sprintf("%s=%d", name, bySplit[name]))
+	}
+	return strings.Join(parts, ",")
+}
