@@ -462,12 +462,6 @@ func checkMember(path string) error {
 	return f.Close()
 }
 
-// isFile reports whether path is a regular file, or a link to one.
-func isFile(path string) bool {
-	st, err := storage.Stat(path)
-	return err == nil && st.Mode().IsRegular()
-}
-
 func isDir(path string) bool {
 	st, err := storage.Stat(path)
 	return err == nil && st.IsDir()
