@@ -284,7 +284,8 @@ func TestMemoryOfImages(t *testing.T) {
 	if diff := difference(sets["10MB"], sets["8GB"]); diff != "" {
 		t.Error(diff)
 	}
-	if one, many := taken["10MB"], taken["8GB"]; one > 350e6 || many < one*3/2 {
+	// One takes 180 MB, and the garbage collector lets the heap grow to twice that.
+	if one, many := taken["10MB"], taken["8GB"]; one > 450e6 || many < one*3/2 {
 		t.Errorf("one at a time took %d bytes, six at a time %d", one, many)
 	}
 	c := tfrec(t, "convert", "images", src, t.TempDir(), "--memory", "1kB")
