@@ -98,7 +98,7 @@ check-tags:
 docs: ## write docs/cli from the commands
 	$(GO) test -count=1 -run 'TestDocs' ./internal/command/ -update
 
-dist: ## build archives of static commands, Python wheels and checksums into dist, for all platforms (minutes) or ONLY=linux/amd64
+dist: ## build archives of static commands, Python wheels and checksums into dist, for all platforms (two minutes each) or ONLY=linux/amd64
 	$(GO) run ./internal/dist -out dist $(if $(ONLY),-only $(ONLY)) $(DIST_FLAGS)
 
 build-cloud: ## build bin/tfrec-cloud, which reads from object stores and writes into them, too
