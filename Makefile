@@ -27,8 +27,8 @@ REQUIREMENTS := internal/interop/requirements.txt
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: help build install demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist man build-cloud cloud-test build-beam beam-test beam-flink
-.PHONY: gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
+.PHONY: help build demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist man build-cloud cloud-test build-beam beam-test beam-flink
+.PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 
 help: ## list these targets
