@@ -323,7 +323,7 @@ func TestWrongUse(t *testing.T) {
 	for want, more := range map[string][]string{
 		"want one of: ":                     {"--runner", "abacus"},
 		"--runner flink: wants --endpoint":  {"--runner=flink"},
-		"unknown flag: --async":             {"--async"}, // nobody would end the set
+		"unknown flag --async":              {"--async"}, // nobody would end the set
 		"--task: is for tfrec":              {"--task", "0", "--tasks", "3"},
 		"--gpu: is for tfrec":               {"--gpu", "auto", "--resize", "8"},
 		"want off, error, warn, info":       {"--beam_log", "loud"},

@@ -24,9 +24,6 @@ const (
 	Go
 )
 
-// Install says how to get libjpeg-turbo.
-const Install = "install libjpeg-turbo: apt install libturbojpeg0 (Debian, Ubuntu: libturbojpeg), dnf install turbojpeg (Fedora), brew install jpeg-turbo (macOS)"
-
 // Set is the backends that were opened, in the order in which they are asked. It is safe
 // for concurrent use.
 type Set struct {
@@ -57,7 +54,7 @@ func Open(choice Choice) (*Set, error) {
 		return s, nil
 	}
 	if choice == Turbo {
-		return nil, fmt.Errorf("libjpeg-turbo can't be loaded (%w); %s", err, Install)
+		return nil, fmt.Errorf("libjpeg-turbo can't be loaded (%w); %s", err, getTurbo)
 	}
 	return s, nil
 }

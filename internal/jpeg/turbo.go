@@ -57,6 +57,9 @@ func turboNames() []string {
 	return []string{"libturbojpeg.so.0", "libturbojpeg.so"}
 }
 
+// getTurbo says how to get the library where loading it fails.
+const getTurbo = "install libjpeg-turbo: apt install libturbojpeg0 (Debian, Ubuntu: libturbojpeg), dnf install turbojpeg (Fedora), brew install jpeg-turbo (macOS)"
+
 // loadTurbo loads the library once for the process: it is never unloaded.
 var loadTurbo = sync.OnceValues(func() (*turbo, error) {
 	var failures []string
