@@ -2,7 +2,7 @@
 
 GO       ?= go
 FUZZTIME ?= 10s
-CHECKS   ?= spine pixels reader shards.repair shards.reshaping shards.array shards.export shards.preview
+CHECKS   ?= mend spine pixels reader shards.repair shards.reshaping shards.array shards.export shards.preview
 SHARED   ?= ../shared
 BENCH    ?= .
 PHOTOS   ?= testdata/demo/photos
@@ -209,9 +209,15 @@ interop: build venv ## hold us to TensorFlow, TFDS, the tfrecord package and Pil
 		TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -run StepGoldens ./augment; \
 	else echo "make interop: torchvision left out; on Debian: apt-get install python3-torchvision"; fi
 
-accept: build venv ## run the acceptance checks whose names begin with CHECKS
+# Some checks want more photographs than lie in shared.
+bin/photos: internal/interop/photos.py | venv
+	rm -rf $@ $@.tmp
+	$(VENV)/bin/python internal/interop/photos.py $(SHARED)/data/photos $@.tmp 400
+	mv $@.tmp $@
+
+accept: build venv bin/photos ## run the acceptance checks whose names begin with CHECKS
 	@test -f $(SHARED)/accept/accept.py || { echo "make accept: no $(SHARED)/accept/accept.py: the checks lie beside the checkout; give SHARED=DIR" >&2; exit 1; }
-	$(VENV)/bin/python $(SHARED)/accept/accept.py --tfrec bin/tfrec $(CHECKS)
+	$(VENV)/bin/python $(SHARED)/accept/accept.py --tfrec bin/tfrec --photos bin/photos $(CHECKS)
 
 clean: ## remove what the other targets made, but for .venv
 	rm -rf bin demo-out dist man
