@@ -43,7 +43,6 @@ var (
 	globs  = []string{"github.com/bmatcuk/doublestar/v4"}
 	prompt = []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/inconshreveable/mousetrap",
-		"github.com/schollz/progressbar/v3", "github.com/mitchellh/colorstring", "github.com/rivo/uniseg",
 		"golang.org/x/term",
 	}
 	judges  = []string{"github.com/google/go-cmp", "google.golang.org/protobuf"}
