@@ -234,8 +234,10 @@ func printOutcome(cmd *cobra.Command, sum *convert.Summary, err error, out strin
 		return err
 	case jsonFlag(cmd):
 		return printJSON(cmd, sum)
+	case sum.Status == convert.Planned:
+		return printSummary(cmd.OutOrStdout(), sum, out)
 	}
-	return printSummary(cmd.OutOrStdout(), sum, out)
+	return printSummary(summaryTo(cmd), sum, out)
 }
 
 // shownBad is how many unusable samples are named on the terminal; the ledger

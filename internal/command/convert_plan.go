@@ -60,6 +60,6 @@ func writePlan(cmd *cobra.Command, path string, p *convert.Plan) error {
 	if e := p.Estimate; e != nil {
 		line += fmt.Sprintf("; about %s in %.0f s with %s, by %s", size.Format(e.Bytes), e.Seconds, count(int64(e.Workers), "worker"), count(e.Tried, "sample"))
 	}
-	_, err = fmt.Fprintln(cmd.OutOrStdout(), line)
+	_, err = fmt.Fprintln(summaryTo(cmd), line)
 	return err
 }

@@ -70,7 +70,7 @@ file has several.`,
 			if jsonFlag(cmd) {
 				err = errors.Join(err, printJSON(cmd, readableRepair(report)))
 			} else {
-				printRepair(cmd.OutOrStdout(), report)
+				printRepair(cmd.OutOrStdout(), summaryTo(cmd), report)
 			}
 			switch {
 			case errors.Is(err, shard.ErrNothingSaved):
@@ -104,22 +104,22 @@ func readableRepair(r *shard.RepairReport) *shard.RepairReport {
 	return r
 }
 
-// printRepair prints a line for each stretch of damage and each damaged file,
-// and a summary.
-func printRepair(w io.Writer, r *shard.RepairReport) {
+// printRepair prints a line for each stretch of damage, which have a writer of their
+// own, and for each damaged file, and a summary.
+func printRepair(faults, w io.Writer, r *shard.RepairReport) {
 	for _, d := range r.Damage {
 		what := "byte"
 		if d.Compressed {
 			what = "compressed byte"
 		}
-		fmt.Fprintf(w, "%s: %s at %s %d: %s (%s)\n", d.Path, size.Format(d.Bytes), what, d.Offset, d.Reason, lostRecords(d.Records, d.Exact))
+		fmt.Fprintf(faults, "%s: %s at %s %d: %s (%s)\n", d.Path, size.Format(d.Bytes), what, d.Offset, d.Reason, lostRecords(d.Records, d.Exact))
 	}
 	if r.DamageOmitted > 0 {
-		fmt.Fprintf(w, "%s more, not listed\n", count(r.DamageOmitted, "stretch of damage"))
+		fmt.Fprintf(faults, "%s more, not listed\n", count(r.DamageOmitted, "stretch of damage"))
 	}
 	for _, f := range r.Files {
 		if f.Note != "" {
-			fmt.Fprintf(w, "%s: %s\n", f.Path, f.Note)
+			fmt.Fprintf(faults, "%s: %s\n", f.Path, f.Note)
 		}
 		if f.Original != "" {
 			fmt.Fprintf(w, "%s: kept as it was in %s\n", f.Path, f.Original)

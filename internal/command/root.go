@@ -56,7 +56,7 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped "+helpWidth))
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().Bool("json", false, "print the result as one JSON object on stdout")
-	root.PersistentFlags().BoolP("quiet", "q", false, "no progress and no notes on stderr")
+	root.PersistentFlags().BoolP("quiet", "q", false, "no progress, notes or summaries: print what is asked for and what is wrong, nothing else")
 	addObjectCache(root)
 
 	root.AddGroup(
@@ -101,6 +101,7 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 	root.AddCommand(help)
 	refuseUnknownVerbs(root)
 	completeFlags(root)
+	handleDashes(root)
 	root.InitDefaultVersionFlag()
 	return root
 }
