@@ -40,7 +40,8 @@ func newRootCommand(e *Engine) *cobra.Command {
 DALI and PyTorch loaders read, looks into them, and checks them.
 
 Results go to stdout, everything else to stderr. Inputs named PATH are a
-TFRecord file, a glob, a directory of shards, or a manifest.json.`,
+TFRecord file, a glob, a directory of shards, or a manifest.json; cat, inspect
+and verify take - for one file on stdin.`,
 		Version:       build.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
