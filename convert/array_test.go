@@ -16,6 +16,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func mustFinalize(t *testing.T, out string) *Summary {
@@ -487,6 +488,36 @@ func TestPlansAreShownAndEstimated(t *testing.T) {
 	slices.Sort(p.Outputs)
 	if !slices.Equal(outputs, p.Outputs) {
 		t.Errorf("said %q, made %q", p.Outputs, outputs)
+	}
+}
+
+// TestPlansSayWhatGoes changes numbers of shards, splits and compression at random,
+// and wants each run to remove what its dry run said.
+func TestPlansSayWhatGoes(t *testing.T) {
+	src, out := folders(t, 40), t.TempDir()
+	rng := rand.New(rand.NewPCG(3, 4))
+	mustImages(t, src, out, ImageOptions{Options: Options{Shards: 3}})
+	for range 12 {
+		o := ImageOptions{Options: Options{Shards: 1 + rng.IntN(4), Overwrite: true, Compression: []tfrecord.Compression{tfrecord.None, tfrecord.Gzip}[rng.IntN(2)]}}
+		if rng.IntN(2) > 0 {
+			o.Splits, _ = ParseSplits("train=0.7,val=0.3")
+		}
+		o.DryRun = true
+		p := mustImages(t, src, out, o).Plan
+		before := contents(t, out)
+		o.DryRun = false
+		mustImages(t, src, out, o)
+		after := contents(t, out)
+		gone := []string{}
+		for name := range before {
+			if _, ok := after[name]; !ok {
+				gone = append(gone, name)
+			}
+		}
+		slices.Sort(gone)
+		if !slices.Equal(gone, p.Removed) {
+			t.Fatalf("said %q, removed %q", p.Removed, gone)
+		}
 	}
 }
 
