@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"math/rand/v2"
 	"os"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func mustFinalize(t *testing.T, out string) *Summary {
@@ -332,6 +334,82 @@ func TestShardsAreTriedAgain(t *testing.T) {
 	}
 }
 
+// lateFailure is a source whose second shard fails once, after all of it was written.
+type lateFailure struct {
+	source
+	progress *Progress
+	upTo     int64 // samples of the first two shards
+	failed   bool
+}
+
+func (f *lateFailure) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
+	if job != 1 || f.failed {
+		return f.source.tasks(ctx, job)
+	}
+	f.failed = true
+	return func(yield func(task, error) bool) {
+		for t, err := range f.source.tasks(ctx, job) {
+			if !yield(t, err) {
+				return
+			}
+		}
+		for f.progress.Done.Load() < f.upTo && ctx.Err() == nil {
+			time.Sleep(time.Millisecond)
+		}
+		yield(nil, errors.New("the disk is away"))
+	}
+}
+
+// TestProgressOfShardsTriedAgain wants each sample, bad ones too, to be counted once.
+func TestProgressOfShardsTriedAgain(t *testing.T) {
+	src := folders(t, 30)
+	bad := filepath.Join(src, "bad") // a class of nothing but damage, in every shard
+	if err := os.Mkdir(bad, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 12 {
+		if err := os.WriteFile(filepath.Join(bad, fmt.Sprintf("%d.jpg", i)), []byte("no image"), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	count := func(fail bool) [4]int64 {
+		p := new(Progress)
+		o := ImageOptions{Options: Options{Shards: 3, Retries: 1, Workers: 2, Name: "pets", Progress: p, MaxErrors: Tolerance{Share: 1}}}
+		if err := o.complete(); err != nil {
+			t.Fatal(err)
+		}
+		codec, err := augment.NewCodec(augment.CodecOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		out := t.TempDir()
+		l, err := o.list(context.Background(), src, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = o.conduct(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
+			s, err := planImages(&o, src, l, codec, before)
+			if err != nil {
+				return nil, err
+			}
+			jobs := s.jobs()
+			late := &lateFailure{s, p, jobs[0].samples + jobs[1].samples, !fail}
+			return newRun(&o.Options, late, o.effective(s), codecs{codec.Decoder(), o.encoder(codec)})
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return [4]int64{p.Planned.Load(), p.Done.Load(), p.Errors.Load(), p.BytesOut.Load()}
+	}
+	want := count(false)
+	if want[0] != 42 || want[1] != 42 || want[2] != 12 {
+		t.Fatalf("planned, done, errors, bytes: %d", want)
+	}
+	if got := count(true); got != want {
+		t.Errorf("planned, done, errors, bytes: %d; want %d", got, want)
+	}
+}
+
 func TestTaskOf(t *testing.T) {
 	for _, c := range []struct {
 		env   string
@@ -410,6 +488,36 @@ func TestPlansAreShownAndEstimated(t *testing.T) {
 	slices.Sort(p.Outputs)
 	if !slices.Equal(outputs, p.Outputs) {
 		t.Errorf("said %q, made %q", p.Outputs, outputs)
+	}
+}
+
+// TestPlansSayWhatGoes changes numbers of shards, splits and compression at random,
+// and wants each run to remove what its dry run said.
+func TestPlansSayWhatGoes(t *testing.T) {
+	src, out := folders(t, 40), t.TempDir()
+	rng := rand.New(rand.NewPCG(3, 4))
+	mustImages(t, src, out, ImageOptions{Options: Options{Shards: 3}})
+	for range 12 {
+		o := ImageOptions{Options: Options{Shards: 1 + rng.IntN(4), Overwrite: true, Compression: []tfrecord.Compression{tfrecord.None, tfrecord.Gzip}[rng.IntN(2)]}}
+		if rng.IntN(2) > 0 {
+			o.Splits, _ = ParseSplits("train=0.7,val=0.3")
+		}
+		o.DryRun = true
+		p := mustImages(t, src, out, o).Plan
+		before := contents(t, out)
+		o.DryRun = false
+		mustImages(t, src, out, o)
+		after := contents(t, out)
+		gone := []string{}
+		for name := range before {
+			if _, ok := after[name]; !ok {
+				gone = append(gone, name)
+			}
+		}
+		slices.Sort(gone)
+		if !slices.Equal(gone, p.Removed) {
+			t.Fatalf("said %q, removed %q", p.Removed, gone)
+		}
 	}
 }
 

@@ -136,7 +136,14 @@ func (sh *shuffle) identity() []byte {
 func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 	wanted := make([]bool, len(sh.planned))
 	left := 0
+	progress := sh.o.Progress
+	if progress == nil {
+		progress = new(Progress)
+	}
+	progress.Scanned.Store(0) // again when an attempt failed
+	progress.ToScan.Store(0)
 	for _, j := range jobs {
+		progress.ToScan.Add(sh.planned[j].samples)
 		wanted[j] = true
 		left += sh.buckets[j+1] - sh.buckets[j]
 	}
@@ -165,7 +172,7 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 	for range workers {
 		g.Go(func() error {
 			for c := range chunks {
-				if err := sh.deal(c, wanted); err != nil {
+				if err := sh.deal(c, wanted, progress); err != nil {
 					return err
 				}
 			}
@@ -176,7 +183,7 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 }
 
 // deal encodes the rows of a chunk and puts them into their buckets.
-func (sh *shuffle) deal(c *openChunk, wanted []bool) error {
+func (sh *shuffle) deal(c *openChunk, wanted []bool, progress *Progress) error {
 	if err := c.read(); err != nil {
 		return err
 	}
@@ -185,7 +192,7 @@ func (sh *shuffle) deal(c *openChunk, wanted []bool) error {
 	defer sh.encoders.Put(e)
 	batch := spill.GetBatch()
 	defer batch.Free()
-	row := c.row - 1
+	row, dealt := c.row-1, int64(0)
 	for e.tok.Reset(*c.buffer, c.FirstLine); e.tok.Next(); {
 		row++
 		split := sh.pick.split(c.f, row)
@@ -213,7 +220,10 @@ func (sh *shuffle) deal(c *openChunk, wanted []bool) error {
 			batch.Data = append(batch.Data, line...)
 		}
 		batch.End(bucket, entry)
+		dealt++
 	}
+	progress.BytesIn.Add(c.Len)
+	progress.Scanned.Add(dealt)
 	if err := sh.spill.Add(batch); err != nil {
 		return fmt.Errorf("shuffle: %w", err)
 	}

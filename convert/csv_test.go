@@ -330,6 +330,27 @@ func TestCSVLimitAndNewFilesMoveNothing(t *testing.T) {
 	}
 }
 
+// TestCSVShuffleProgress wants the rows counted while they are read ahead, before any
+// is done, and the whole file as what was read.
+func TestCSVShuffleProgress(t *testing.T) {
+	text := numberedRows(20_000)
+	src := table(t, "t.csv", text)
+	for _, shuffle := range []bool{true, false} {
+		p := new(Progress)
+		mustCSV(t, []string{src}, t.TempDir(), CSVOptions{Options: Options{Shards: 3, MaxErrors: Tolerance{Share: .1}, Progress: p}, Shuffle: shuffle})
+		want := int64(0)
+		if shuffle {
+			want = 20_000
+		}
+		if p.ToScan.Load() != want || p.Scanned.Load() != want || p.Done.Load() != 20_000 || p.Errors.Load() != 20 {
+			t.Errorf("shuffle %v: %d of %d scanned, %d done, %d errors", shuffle, p.Scanned.Load(), p.ToScan.Load(), p.Done.Load(), p.Errors.Load())
+		}
+		if read := p.BytesIn.Load(); read < int64(len(text))*9/10 || read > int64(len(text)) {
+			t.Errorf("shuffle %v: %d of %d bytes read", shuffle, read, len(text))
+		}
+	}
+}
+
 func TestCSVShuffle(t *testing.T) {
 	src := table(t, "t.csv", numberedRows(45_000))
 	o := CSVOptions{Options: Options{Shards: 5, MaxErrors: Tolerance{Share: .1}}, Shuffle: true, Memory: 16 << 20}

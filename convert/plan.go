@@ -3,6 +3,8 @@ package convert
 import (
 	"context"
 	"time"
+
+	"github.com/tfrec/tfrec/shard"
 )
 
 // Plan is what a run would do, as Options.DryRun finds out.
@@ -12,6 +14,10 @@ type Plan struct {
 	Shards []PlanShard `json:"shards"`
 	// Outputs are all files that the run would write, relative to the folder.
 	Outputs []string `json:"outputs"`
+	// Removed are the files of the set in the directory that the run would remove and
+	// not write again, relative to it and sorted. A ledger is not among them: whether
+	// there is one, only a run can tell.
+	Removed []string `json:"removed"`
 	// Estimate is made from a sample; only with Options.Estimate.
 	Estimate *Estimate `json:"estimate,omitempty"`
 }
@@ -44,7 +50,12 @@ type Estimate struct {
 
 // preview sums up a run that writes nothing.
 func (r *run) preview(ctx context.Context) (*Summary, error) {
-	p := &Plan{Name: r.Name, Seed: r.Seed, Outputs: r.files()}
+	p := &Plan{Name: r.Name, Seed: r.Seed, Outputs: r.files(), Removed: []string{}}
+	removed, err := r.before.stale(r.dir, append(r.files(), shard.LedgerFile))
+	if err != nil {
+		return nil, err
+	}
+	p.Removed = append(p.Removed, removed...)
 	tasks := 1
 	if r.Task != nil {
 		tasks = r.Task.Count
@@ -56,7 +67,6 @@ func (r *run) preview(ctx context.Context) (*Summary, error) {
 		})
 	}
 	if r.Estimate {
-		var err error
 		if p.Estimate, err = r.estimate(ctx); err != nil {
 			return nil, err
 		}

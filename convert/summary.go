@@ -60,13 +60,16 @@ type SplitSummary struct {
 // the run goes on.
 type Progress struct {
 	Planned  atomic.Int64 // samples that this run has to make; 0 until planned
-	Done     atomic.Int64 // of them, made, unusable or filtered
+	Done     atomic.Int64 // of them, made, unusable or filtered; less again when a shard fails
 	Errors   atomic.Int64 // of those done, unusable
 	BytesIn  atomic.Int64 // read from the input
 	BytesOut atomic.Int64 // framed, before compression
 	Kept     atomic.Int64 // shards kept from earlier runs
 	Finished atomic.Int64 // shards put in place by this run
 	Shards   atomic.Int64 // shards in all
+	// ToScan samples are read and encoded before the first is done: all of them with
+	// CSVOptions.Shuffle, otherwise 0. Scanned of them are.
+	ToScan, Scanned atomic.Int64
 }
 
 // BadSamplesError says that more samples could not be used than

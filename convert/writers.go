@@ -31,6 +31,8 @@ type openShard struct {
 	done        shard.Done
 	fingerprint fingerprint
 	labels      map[int32]int64
+	samples     int64 // counted in Progress.Done
+	framed      int64 // counted in Progress.BytesOut
 }
 
 // maxCommits is how many shards may be on their way to disk at a time.
@@ -67,6 +69,8 @@ func (ws *writers) add(job int, p *piece) error {
 	o.fingerprint.h.Write(p.identity)
 
 	progress := ws.run.progress
+	o.samples += p.samples
+	o.framed += int64(len(p.frames))
 	progress.Done.Add(p.samples)
 	progress.Errors.Add(int64(len(p.bad)))
 	progress.BytesIn.Add(p.bytesIn)
@@ -98,6 +102,7 @@ func (ws *writers) commit() error {
 		err := ws.put(o)
 		<-ws.commits
 		if err != nil {
+			ws.uncount(o)
 			ws.mu.Lock()
 			if ws.err == nil {
 				ws.err = ofJob(o.job, err)
@@ -149,11 +154,21 @@ func (ws *writers) twins(name string, o *openShard) *shard.Done {
 	return done
 }
 
+// uncount takes a shard that failed out of the progress, so that another attempt
+// does not count its samples twice.
+func (ws *writers) uncount(o *openShard) {
+	progress := ws.run.progress
+	progress.Done.Add(-o.samples)
+	progress.Errors.Add(-int64(len(o.done.Bad)))
+	progress.BytesOut.Add(-o.framed)
+}
+
 // close throws away the shard that is open, when the run failed with err, and
 // waits for the background. It returns the first error of all.
 func (ws *writers) close(err error) error {
 	if ws.open != nil {
 		ws.open.w.Abort()
+		ws.uncount(ws.open)
 	}
 	ws.background.Wait()
 	if err == nil {

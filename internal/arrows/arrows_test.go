@@ -43,13 +43,10 @@ var (
 	globs  = []string{"github.com/bmatcuk/doublestar/v4"}
 	prompt = []string{
 		"github.com/spf13/cobra", "github.com/spf13/pflag", "github.com/inconshreveable/mousetrap",
-		"github.com/schollz/progressbar/v3", "github.com/mitchellh/colorstring", "github.com/rivo/uniseg",
 		"golang.org/x/term",
 	}
 	judges  = []string{"github.com/google/go-cmp", "google.golang.org/protobuf"}
 	scripts = []string{"github.com/rogpeppe/go-internal"}
-	// manuals is what cobra makes manual pages with.
-	manuals = []string{"github.com/cpuguy83/go-md2man/v2", "github.com/russross/blackfriday/v2"}
 	// estimates is HyperLogLog, with which statistics count distinct values where
 	// they are too many to keep.
 	estimates = []string{"github.com/axiomhq/hyperloglog", "github.com/dgryski/go-metro", "github.com/kamstrup/intmap"}
@@ -84,7 +81,7 @@ var rooms = map[string]room{
 	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver)},
 	"internal/command": {
 		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where", "internal/export", "internal/emit", "internal/preview"},
-		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver), judges: slices.Concat(judges, scripts, manuals),
+		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
 	},
 	// Programs of users, which see what users see.
 	"examples": {

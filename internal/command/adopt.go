@@ -67,7 +67,11 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 				readableFaults(report.Faults)
 				err = printJSON(cmd, report)
 			} else {
-				printAdoption(cmd.OutOrStdout(), report)
+				w := summaryTo(cmd)
+				if o.Check { // it was asked for
+					w = cmd.OutOrStdout()
+				}
+				printAdoption(cmd.OutOrStdout(), w, report)
 			}
 			if err == nil && (report.Status == "damaged" || report.Status == "differs") {
 				err = faultError(errors.New("")) // all of it was printed
@@ -109,9 +113,10 @@ func labelNames(s string) ([]string, error) {
 	return names, nil
 }
 
-// printAdoption prints what was found, then what was done.
-func printAdoption(w io.Writer, r *shard.AdoptReport) {
-	printFaults(w, r.Faults)
+// printAdoption prints faults, which have a writer of their own, then what was found
+// and what was done.
+func printAdoption(faults, w io.Writer, r *shard.AdoptReport) {
+	printFaults(faults, r.Faults)
 	for _, note := range r.Notes {
 		fmt.Fprintln(w, note)
 	}

@@ -288,7 +288,7 @@ func runPreview(cmd *cobra.Command, picture string, o *previewOptions) error {
 	if jsonFlag(cmd) {
 		return printJSON(cmd, result)
 	}
-	return printPreview(cmd.OutOrStdout(), &result)
+	return printPreview(summaryTo(cmd), &result)
 }
 
 func printPreview(w io.Writer, p *preview) error {

@@ -60,7 +60,7 @@ With --save-state, what was printed is noted in a file; the same flags with
   tfrec cat --cycle 16 --shuffle 1000 --seed 7 --take 5 --save-state at.json out/
   tfrec cat --cycle 16 --shuffle 1000 --seed 7 --take 5 --resume at.json out/
   tfrec cat --shuffle global --shard 0/4 --repeat 2 out/`,
-		Annotations: map[string]string{faultsMean: "the data have faults; the records before the first, or before the first that --skip-bad does not allow, were printed"},
+		Annotations: map[string]string{readsStdin: "", faultsMean: "the data have faults; the records before the first, or before the first that --skip-bad does not allow, were printed"},
 		Args:        minArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := o.complete(cmd); err != nil {

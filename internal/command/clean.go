@@ -49,7 +49,11 @@ run that is dead from one that is alive.`,
 					continue
 				}
 				if !jsonFlag(cmd) {
-					printLeftovers(cmd.OutOrStdout(), report)
+					w := summaryTo(cmd)
+					if !o.Remove && len(report.Left) > 0 { // the list was asked for
+						w = cmd.OutOrStdout()
+					}
+					printLeftovers(w, report)
 				}
 				report.Dir = shard.Readable(report.Dir)
 				for i := range report.Left {

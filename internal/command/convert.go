@@ -89,7 +89,7 @@ func (f *convertFlags) add(fs *pflag.FlagSet) {
 	fs.Int64Var(&o.Limit, "limit", 0, "take only `N` samples: a random choice that is the same everywhere (0: all)")
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace a set that was made with other options")
 	fs.BoolVar(&o.HashInputs, "hash-inputs", false, "compare the contents of inputs, not their sizes and times")
-	fs.BoolVarP(&o.DryRun, "dry-run", "n", false, "say what would be done, and write nothing")
+	fs.BoolVarP(&o.DryRun, "dry-run", "n", false, "say which shards would be written, kept and removed, and write nothing")
 	fs.StringVar(&f.planOnly, "plan-only", "", "write the plan as JSON to `FILE`, and nothing else")
 	fs.BoolVar(&o.Estimate, "estimate", false, "with --plan-only: make some samples, and reckon bytes and time from them")
 	fs.BoolVar(&f.print, "print-outputs", false, "print the path of every file that the set would have, one a line, and write nothing")
@@ -233,10 +233,12 @@ func printOutcome(cmd *cobra.Command, sum *convert.Summary, err error, out strin
 		return usageError("%v", err)
 	case err != nil:
 		return err
+	case sum.Status == convert.Planned:
+		return printDryRun(cmd, sum, out)
 	case jsonFlag(cmd):
 		return printJSON(cmd, sum)
 	}
-	return printSummary(cmd.OutOrStdout(), sum, out)
+	return printSummary(summaryTo(cmd), sum, out)
 }
 
 // shownBad is how many unusable samples are named on the terminal; the ledger

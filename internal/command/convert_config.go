@@ -319,7 +319,8 @@ func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string)
 	if kind == "images" && len(c.src) != 1 {
 		return nil, usageError("%s: src: want one folder", f.config)
 	}
-	return append(c.src, c.out), nil
+	args = append(c.src, c.out)
+	return args, checkDashes(cmd, args)
 }
 
 // apply sets the flags that the command line has not set.

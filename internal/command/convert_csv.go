@@ -31,10 +31,11 @@ func newConvertCSVCommand(e *Engine) *cobra.Command {
 		Short: "Turn CSV files into shards",
 		Long: `Turn the rows of CSV files into a sharded set of TFRecords in OUT.
 
-SRC is a file or a glob, plain or compressed with gzip or zstd. Each column is a
-feature: int64 when all of its values are integers, float when all are numbers,
-bytes otherwise (numbers with leading zeros, a plus sign or more digits than
-int64 holds are kept as bytes). Types are inferred over the whole input; --column
+SRC is a file or a glob, plain or compressed with gzip or zstd, or - for stdin, which
+is copied to the system's temporary directory first. Each column is a feature:
+int64 when all of its values are integers, float when all are numbers, bytes
+otherwise (numbers with leading zeros, a plus sign or more digits than int64
+holds are kept as bytes). Types are inferred over the whole input; --column
 and --schema set them. Rows keep the order of the input unless --shuffle is given.
 
 Fields may be quoted as Python's csv module writes them. Rows with too few or too
@@ -63,11 +64,19 @@ OUT/errors.jsonl with file and line; --max-errors says how many are bearable.`,
 				return f.runPrintSchema(cmd, args)
 			}
 			srcs, out := args[:len(args)-1], args[len(args)-1]
+			temp := ""
+			defer func() { _ = os.RemoveAll(temp) }()
 			return f.run(cmd, out, &conversion{
-				complete: func() error { return f.complete(cmd) },
-				whole:    func(ctx context.Context) (*convert.Summary, error) { return convert.CSV(ctx, srcs, out, *o) },
-				begin:    func(ctx context.Context) (*convert.Job, error) { return convert.BeginCSV(ctx, srcs, out, *o) },
-				join:     func(ctx context.Context) (*convert.Job, error) { return convert.JoinCSV(ctx, srcs, out, *o) },
+				complete: func() error {
+					err := f.complete(cmd)
+					if err == nil && srcs[0] == dash {
+						srcs, temp, err = f.stdin(cmd)
+					}
+					return err
+				},
+				whole: func(ctx context.Context) (*convert.Summary, error) { return convert.CSV(ctx, srcs, out, *o) },
+				begin: func(ctx context.Context) (*convert.Job, error) { return convert.BeginCSV(ctx, srcs, out, *o) },
+				join:  func(ctx context.Context) (*convert.Job, error) { return convert.JoinCSV(ctx, srcs, out, *o) },
 			})
 		},
 	}
@@ -162,6 +171,16 @@ func (f *csvFlags) complete(cmd *cobra.Command) error {
 	return nil
 }
 
+// stdin copies stdin to a file, and returns it as SRC with the directory to remove.
+func (f *csvFlags) stdin(cmd *cobra.Command) (srcs []string, temp string, err error) {
+	if f.engine != nil || f.csv.Depfile != "" {
+		return nil, "", usageError("-: stdin is gone when others are to read it again; write it to a file first")
+	}
+	file, temp, err := spoolStdin(cmd.Context(), cmd.InOrStdin())
+	f.csv.HashInputs = true // it is a new file each time
+	return []string{file}, temp, err
+}
+
 // runPrintSchema prints the types of the columns. A last argument that is no
 // file yet is taken for the OUT of the conversion to come.
 func (f *csvFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
@@ -176,6 +195,14 @@ func (f *csvFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
 		if st, err := os.Stat(last); err != nil || st.IsDir() {
 			args = args[:len(args)-1]
 		}
+	}
+	if args[0] == dash {
+		srcs, temp, err := f.stdin(cmd)
+		defer func() { _ = os.RemoveAll(temp) }()
+		if err != nil {
+			return err
+		}
+		args = srcs
 	}
 	schema, err := convert.CSVSchema(cmd.Context(), args, f.csv)
 	switch {

@@ -14,6 +14,51 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
+// dryRun is what --dry-run --json prints.
+type dryRun struct {
+	*convert.Summary
+	Plan fates `json:"plan"`
+}
+
+// fates are the files of a set, relative to it, by what a run would do with them.
+type fates struct {
+	Write  []string `json:"write"`  // shards
+	Keep   []string `json:"keep"`   // shards
+	Remove []string `json:"remove"` // files of the set as it is
+}
+
+// printDryRun prints what a run would do: a summary, and what becomes of each shard.
+func printDryRun(cmd *cobra.Command, sum *convert.Summary, out string) error {
+	f := fates{[]string{}, []string{}, sum.Plan.Removed}
+	for _, s := range sum.Plan.Shards {
+		switch {
+		case sum.Task != nil && s.Task != sum.Task.Index:
+		case s.Kept:
+			f.Keep = append(f.Keep, s.File)
+		default:
+			f.Write = append(f.Write, s.File)
+		}
+	}
+	if jsonFlag(cmd) {
+		return printJSON(cmd, dryRun{sum, f})
+	}
+	w := cmd.OutOrStdout()
+	if err := printSummary(w, sum, out); err != nil {
+		return err
+	}
+	for _, part := range []struct {
+		fate  string
+		files []string
+	}{{"keep", f.Keep}, {"write", f.Write}, {"remove", f.Remove}} {
+		for _, name := range part.files {
+			if _, err := fmt.Fprintf(w, "  %-6s  %s\n", part.fate, storage.Join(out, name)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // printOutputs prints the paths of a set's files, one a line or, as they are, each
 // followed by a NUL.
 func printOutputs(w io.Writer, out string, names []string, nul bool) error {
@@ -65,6 +110,6 @@ func writePlan(cmd *cobra.Command, path string, p *convert.Plan) error {
 	if e := p.Estimate; e != nil {
 		line += fmt.Sprintf("; about %s in %.0f s with %s, by %s", size.Format(e.Bytes), e.Seconds, count(int64(e.Workers), "worker"), count(e.Tried, "sample"))
 	}
-	_, err = fmt.Fprintln(cmd.OutOrStdout(), line)
+	_, err = fmt.Fprintln(summaryTo(cmd), line)
 	return err
 }

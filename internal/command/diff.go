@@ -52,6 +52,8 @@ shown where they differ, but do not make the sets differ.`,
 			}
 			if jsonFlag(cmd) {
 				err = printJSON(cmd, readableDiff(report))
+			} else if report.Equal {
+				printDiff(summaryTo(cmd), report)
 			} else {
 				printDiff(cmd.OutOrStdout(), report)
 			}

@@ -108,7 +108,7 @@ func runExport(cmd *cobra.Command, paths []string, out string, o export.Options)
 	case jsonFlag(cmd):
 		return printJSON(cmd, report)
 	}
-	return printExported(cmd.OutOrStdout(), out, report)
+	return printExported(summaryTo(cmd), out, report)
 }
 
 func printExported(w io.Writer, out string, r *export.Report) error {

@@ -51,7 +51,7 @@ get no index.`,
 				readableFaults(report.Faults)
 				err = errors.Join(err, printJSON(cmd, report))
 			} else {
-				printIndexes(cmd.OutOrStdout(), report)
+				printIndexes(cmd.OutOrStdout(), summaryTo(cmd), report)
 			}
 			if err == nil && !report.OK {
 				err = faultError(errors.New("")) // all of it was printed
@@ -68,13 +68,14 @@ get no index.`,
 	return cmd
 }
 
-// printIndexes prints a line for each file, the faults, and a summary.
-func printIndexes(w io.Writer, r *shard.IndexReport) {
+// printIndexes prints a line for each file, the faults, which have a writer of their
+// own, and a summary.
+func printIndexes(faults, w io.Writer, r *shard.IndexReport) {
 	for _, f := range r.Files {
 		if f.Status != "" { // a file that could not be read
 			fmt.Fprintf(w, "%-7s  %s\n", f.Status, printable.String(f.Path))
 		}
 	}
-	printFaults(w, r.Faults)
+	printFaults(faults, r.Faults)
 	fmt.Fprintf(w, "%s, %d built, %s\n", count(int64(len(r.Files)), "file"), r.Built, count(int64(len(r.Faults)), "fault"))
 }

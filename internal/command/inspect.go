@@ -46,7 +46,7 @@ with label and key beneath. tfrec preview makes a page of them.`,
   tfrec inspect --records 1 'data/*.tfrecord'
   tfrec inspect --json out/ | jq '.features[].key'
   tfrec inspect --emit tf out/ > birds.py`,
-		Annotations: map[string]string{faultsMean: "the data have faults; what could be read is shown"},
+		Annotations: map[string]string{readsStdin: "", faultsMean: "the data have faults; what could be read is shown"},
 		Args:        minArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Workers < 1 {

@@ -88,7 +88,7 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 		readableFaults(report.Faults)
 		err = printJSON(cmd, report)
 	} else {
-		err = printPreviewed(cmd.OutOrStdout(), report)
+		err = printPreviewed(summaryTo(cmd), report)
 	}
 	if err == nil && len(report.Faults) > 0 {
 		if !jsonFlag(cmd) {

@@ -4,14 +4,15 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
-	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/printable"
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -22,21 +23,29 @@ const (
 	logEvery      = 10 * time.Second
 )
 
-// progress is how far a run is.
+// progress is how far a run, or a phase of it, has come.
 type progress struct {
-	planned, done int64 // planned is 0 until it is known
+	phase         string // of a run that has several; each counts from 0
+	planned, done int64  // planned is 0 until it is known
 	bytes, errors int64
 }
 
-// gauge tells the progress of a run while it goes on.
+// gauge reads the progress of a run while it lasts.
 type gauge struct {
-	noun string // of what is counted
+	noun string // what is counted; "" for bytes
 	read func() progress
 }
 
 func convertGauge(p *convert.Progress) gauge {
 	return gauge{"sample", func() progress {
-		return progress{p.Planned.Load(), p.Done.Load(), p.BytesIn.Load(), p.Errors.Load()}
+		if of, n := p.ToScan.Load(), p.Scanned.Load(); n < of {
+			return progress{phase: "shuffle", planned: of, done: n, bytes: p.BytesIn.Load()}
+		}
+		now := progress{"", p.Planned.Load(), p.Done.Load(), p.BytesIn.Load(), p.Errors.Load()}
+		if p.ToScan.Load() > 0 { // all input was read before the first sample was done
+			now.phase, now.bytes = "write", p.BytesOut.Load()
+		}
+		return now
 	}}
 }
 
@@ -47,26 +56,28 @@ func reshapeGauge(p *shard.ReshapeProgress) gauge {
 }
 
 func readGauge(p *shard.ReadProgress) gauge {
-	return gauge{"kilobyte", func() progress {
+	return gauge{"", func() progress {
 		done := p.Done.Load()
-		return progress{planned: p.Planned.Load() / 1000, done: min(done, p.Planned.Load()) / 1000, bytes: done}
+		return progress{planned: p.Planned.Load(), done: min(done, p.Planned.Load()), bytes: done}
 	}}
 }
 
 // showProgress shows a run's progress on stderr until the function that it
-// returns is called: a bar on a terminal, a plain line now and then elsewhere,
-// nothing when quiet.
+// returns is called: a line that is drawn again and again on a terminal, a new
+// line now and then elsewhere, nothing when quiet.
 func showProgress(stderr io.Writer, g gauge, quiet bool) (stop func()) {
 	if quiet {
 		return func() {}
 	}
-	began := time.Now()
-	show, finish, every := logLine(stderr, g, began), func() {}, logEvery
+	m := &meter{gauge: g}
+	m.look(time.Now())
+	log := stderr
+	show, finish, every := func() { fmt.Fprintln(log, m.look(time.Now()).log()) }, func() {}, logEvery
 	if w, ok := stderr.(*printable.Writer); ok {
 		stderr = w.Unwrap() // a bar moves the cursor, and says nothing of the data
 	}
 	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
-		show, finish = bar(f, g, began)
+		show, finish = redrawn(f, m)
 		every = terminalEvery
 	}
 	done := make(chan struct{})
@@ -90,49 +101,136 @@ func showProgress(stderr io.Writer, g gauge, quiet bool) (stop func()) {
 	}
 }
 
-// describe is what both forms say.
-func (g gauge) describe(p progress, began time.Time) string {
-	s := time.Since(began).Seconds()
-	line := fmt.Sprintf("%.0f %ss/s, %.1f MB/s", float64(p.done)/s, g.noun, float64(p.bytes)/1e6/s)
-	if p.errors > 0 {
-		line += fmt.Sprintf(", %s", count(p.errors, "error"))
+// meter measures how fast a gauge moves. Each phase is measured from its own
+// beginning: the input is listed, or read ahead, at another rate.
+type meter struct {
+	gauge
+	began time.Time
+	from  progress
+}
+
+// reading is what a meter shows at a moment.
+type reading struct {
+	progress
+	noun    string
+	rate    float64 // per second, of what is counted
+	mib     float64 // per second, read or written
+	left    time.Duration
+	hasLeft bool
+}
+
+func (m *meter) look(now time.Time) reading {
+	p := m.read()
+	if m.began.IsZero() || p.phase != m.from.phase || m.from.planned == 0 && p.planned > 0 {
+		m.began, m.from = now, p
+	}
+	r := reading{progress: p, noun: m.noun}
+	seconds := now.Sub(m.began).Seconds()
+	if seconds <= 0 {
+		return r
+	}
+	done := p.done - m.from.done
+	r.rate, r.mib = float64(done)/seconds, float64(p.bytes-m.from.bytes)/(1<<20)/seconds
+	if done > 0 {
+		r.hasLeft = true
+		r.left = time.Duration(seconds / float64(done) * float64(max(0, p.planned-p.done)) * float64(time.Second)).Round(time.Second)
+	}
+	return r
+}
+
+// log is the line for a file or a pipe.
+func (r reading) log() string {
+	if r.planned == 0 {
+		return "listing the input"
+	}
+	line := r.amount() + ", " + strings.Join(r.rates(), ", ")
+	if r.phase != "" {
+		line = r.phase + ": " + line
+	}
+	if r.errors > 0 {
+		line += ", " + count(r.errors, "error")
+	}
+	if r.hasLeft {
+		line += fmt.Sprintf(", %v left", r.left)
 	}
 	return line
 }
 
-func logLine(w io.Writer, g gauge, began time.Time) func() {
-	return func() {
-		p := g.read()
-		if p.planned == 0 {
-			fmt.Fprintln(w, "listing the input")
-			return
-		}
-		eta := ""
-		if p.done > 0 {
-			left := time.Duration(float64(time.Since(began)) / float64(p.done) * float64(p.planned-p.done))
-			eta = ", " + left.Round(time.Second).String() + " left"
-		}
-		fmt.Fprintf(w, "%d of %s, %s%s\n", p.done, count(p.planned, g.noun), g.describe(p, began), eta)
+func (r reading) amount() string {
+	if r.noun == "" {
+		return fmt.Sprintf("%s of %s", size.Format(r.done), size.Format(r.planned))
 	}
+	return fmt.Sprintf("%d of %s", r.done, count(r.planned, r.noun))
 }
 
-func bar(f *os.File, g gauge, began time.Time) (show, finish func()) {
-	b := progressbar.NewOptions64(-1,
-		progressbar.OptionSetWriter(f), progressbar.OptionShowCount(), progressbar.OptionClearOnFinish(),
-		progressbar.OptionSetPredictTime(true), progressbar.OptionSetWidth(24),
-		progressbar.OptionThrottle(terminalEvery), progressbar.OptionEnableColorCodes(false))
-	var planned int64
-	show = func() {
-		p := g.read()
-		if p.planned > planned { // it grows with each pass over the input
-			planned = p.planned
-			b.ChangeMax64(planned)
-		}
-		if planned == 0 {
-			return
-		}
-		b.Describe(g.describe(p, began))
-		_ = b.Set64(p.done) // a bar that cannot be drawn is no reason to stop
+func (r reading) rates() []string {
+	bytes := fmt.Sprintf("%.1f MiB/s", r.mib)
+	if r.noun == "" {
+		return []string{bytes}
 	}
-	return show, func() { _ = b.Clear() }
+	return []string{fmt.Sprintf("%.0f %ss/s", r.rate, r.noun), bytes}
+}
+
+// The bar has barWidth columns between its brackets, or fewer, but not below
+// leastBar, where it has to make room.
+const (
+	barWidth = 24
+	leastBar = 8
+)
+
+// line is the line for a terminal. It takes at most the given number of columns:
+// what matters most comes first, and what does not fit is left out.
+func (r reading) line(columns int) string {
+	if r.planned == 0 {
+		return "listing the input"[:max(0, min(columns, len("listing the input")))]
+	}
+	line := fmt.Sprintf("%3d%%", min(100, 100*r.done/r.planned))
+	if r.phase != "" {
+		line = r.phase + line
+	}
+	parts := []string{r.amount()}
+	if r.errors > 0 {
+		parts = append([]string{count(r.errors, "error")}, parts...)
+	}
+	if r.hasLeft {
+		parts = append([]string{fmt.Sprintf("%v left", r.left)}, parts...)
+	}
+	said := ""
+	for _, part := range append(parts, r.rates()...) {
+		if len(line)+len(said)+len(", ")+len(part) > columns {
+			break
+		}
+		said += ", " + part
+	}
+	if bar := min(barWidth, columns-len(line)-len(said)-len(" []")); bar >= leastBar {
+		full := int(int64(bar) * min(r.done, r.planned) / r.planned)
+		line += " [" + strings.Repeat("=", full) + strings.Repeat(" ", bar-full) + "]"
+	}
+	return (line + said)[:min(len(line+said), max(0, columns))]
+}
+
+// redrawn draws a meter's line over the one before, in the columns that the
+// terminal has at that moment. The last column stays empty: a character there
+// makes some terminals begin the next line.
+func redrawn(f *os.File, m *meter) (show, finish func()) {
+	drawn := 0
+	draw := func(line string, columns int) {
+		blank := max(0, min(drawn, columns)-len(line))
+		fmt.Fprintf(f, "\r%s%s\r%s", line, strings.Repeat(" ", blank), line)
+		drawn = len(line)
+	}
+	columns := func() int {
+		if n, _, err := term.GetSize(int(f.Fd())); err == nil && n > 0 {
+			return n - 1
+		}
+		return 79
+	}
+	show = func() {
+		n := columns()
+		draw(m.look(time.Now()).line(n), n)
+	}
+	return show, func() {
+		show() // of a short run, the only time
+		draw("", columns())
+	}
 }

@@ -74,7 +74,7 @@ file has several.`,
 			if jsonFlag(cmd) {
 				err = errors.Join(err, printJSON(cmd, report.Readable()))
 			} else {
-				printRepair(cmd.OutOrStdout(), report)
+				printRepair(cmd.OutOrStdout(), summaryTo(cmd), report)
 			}
 			switch {
 			case errors.Is(err, shard.ErrNothingSaved):
@@ -94,25 +94,25 @@ file has several.`,
 	return cmd
 }
 
-// printRepair prints a line for each stretch of damage and each damaged file,
-// and a summary.
-func printRepair(w io.Writer, r *shard.RepairReport) {
+// printRepair prints a line for each stretch of damage, which have a writer of their
+// own, and for each damaged file, and a summary.
+func printRepair(faults, w io.Writer, r *shard.RepairReport) {
 	for _, d := range r.Damage {
 		what := "byte"
 		if d.Compressed {
 			what = "compressed byte"
 		}
-		fmt.Fprintf(w, "%s: %s at %s %d: %s (%s)\n", printable.String(d.Path), size.Format(d.Bytes), what, d.Offset, printable.String(d.Reason), lostRecords(d.Records, d.Exact))
+		fmt.Fprintf(faults, "%s: %s at %s %d: %s (%s)\n", printable.String(d.Path), size.Format(d.Bytes), what, d.Offset, printable.String(d.Reason), lostRecords(d.Records, d.Exact))
 	}
 	if r.DamageOmitted > 0 {
-		fmt.Fprintf(w, "%s more, not listed\n", count(r.DamageOmitted, "stretch of damage"))
+		fmt.Fprintf(faults, "%s more, not listed\n", count(r.DamageOmitted, "stretch of damage"))
 	}
 	for _, f := range r.Files {
 		if f.Index != "" {
 			fmt.Fprintf(w, "%s: its index was %s: made again\n", f.Path, f.Index)
 		}
 		if f.Note != "" {
-			fmt.Fprintf(w, "%s: %s\n", printable.String(f.Path), f.Note)
+			fmt.Fprintf(faults, "%s: %s\n", printable.String(f.Path), f.Note)
 		}
 		if f.Original != "" {
 			fmt.Fprintf(w, "%s: kept as it was in %s\n", printable.String(f.Path), printable.String(f.Original))

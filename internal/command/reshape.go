@@ -96,7 +96,7 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	case jsonFlag(cmd):
 		return printJSON(cmd, report)
 	}
-	return printReshaped(cmd.OutOrStdout(), out, report)
+	return printReshaped(summaryTo(cmd), out, report)
 }
 
 // detailed is a report with a few words of its own for people.

@@ -40,7 +40,8 @@ func newRootCommand(e *Engine) *cobra.Command {
 DALI and PyTorch loaders read, looks into them, and checks them.
 
 Results go to stdout, everything else to stderr. Inputs named PATH are a
-TFRecord file, a glob, a directory of shards, or a manifest.json.`,
+TFRecord file, a glob, a directory of shards, or a manifest.json; cat, inspect
+and verify take - for one file on stdin.`,
 		Version:       build.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,
@@ -56,7 +57,7 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped "+helpWidth))
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().Bool("json", false, "print the result as one JSON object on stdout")
-	root.PersistentFlags().BoolP("quiet", "q", false, "no progress and no notes on stderr")
+	root.PersistentFlags().BoolP("quiet", "q", false, "no progress, notes or summaries: print what is asked for and what is wrong, nothing else")
 	addObjectCache(root)
 
 	root.AddGroup(
@@ -101,6 +102,7 @@ TFRecord file, a glob, a directory of shards, or a manifest.json.`,
 	root.AddCommand(help)
 	refuseUnknownVerbs(root)
 	completeFlags(root)
+	handleDashes(root)
 	root.InitDefaultVersionFlag()
 	return root
 }

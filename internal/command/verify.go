@@ -51,7 +51,7 @@ it did not look at. --limit-rate keeps a shared disk usable for others.`,
   tfrec verify --deep --sample 1% --limit-rate 50MB 'data/*.tfrecord'
   tfrec verify --against original/manifest.json copy/
   tfrec verify --json out/ | jq '.faults[]'`,
-		Annotations: map[string]string{faultsMean: "the data have faults"},
+		Annotations: map[string]string{readsStdin: "", faultsMean: "the data have faults"},
 		Args:        minArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(cmd, args); err != nil {
@@ -174,7 +174,7 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 	if jsonFlag(cmd) {
 		err = errors.Join(err, printJSON(cmd, report))
 	} else {
-		printReport(cmd.OutOrStdout(), report)
+		printReport(cmd.OutOrStdout(), summaryTo(cmd), report)
 	}
 	if err == nil && !report.OK {
 		err = faultError(errors.New("")) // all of it was printed

@@ -15,9 +15,9 @@ import (
 // shownFindings is how many findings of a kind the text form shows.
 const shownFindings = 20
 
-// printReport prints a line for each file, the faults and findings, and a
-// summary.
-func printReport(w io.Writer, r *shard.Report) {
+// printReport prints a line for each file, the faults and findings, which have a
+// writer of their own, and a summary.
+func printReport(faults, w io.Writer, r *shard.Report) {
 	var bad int
 	var bytes int64
 	for _, f := range r.Files {
@@ -33,14 +33,14 @@ func printReport(w io.Writer, r *shard.Report) {
 		}
 		fmt.Fprintln(w)
 	}
-	printFaults(w, r.Faults)
+	printFaults(faults, r.Faults)
 	for _, f := range r.Files {
 		if f.FaultsOmitted > 0 {
-			fmt.Fprintf(w, "%s: %s more, not listed\n", printable.String(f.Path), count(f.FaultsOmitted, "fault"))
+			fmt.Fprintf(faults, "%s: %s more, not listed\n", printable.String(f.Path), count(f.FaultsOmitted, "fault"))
 		}
 	}
 	if r.Deep != nil {
-		printDeep(w, r.Deep)
+		printDeep(faults, w, r.Deep)
 	}
 	if r.Sample != nil {
 		fmt.Fprintf(w, "a sample of %d of %s; not looked at: %s\n", r.Sample.Records, count(r.Sample.Of, "record"), strings.Join(r.Sample.NotChecked, "; "))
@@ -84,8 +84,8 @@ func printFaults(w io.Writer, faults []shard.Fault) {
 }
 
 // printDeep prints what was found in the records: the first findings of each
-// kind, and how many more there are.
-func printDeep(w io.Writer, r *shard.DeepReport) {
+// kind, and how many more there are, which have a writer of their own; then a summary.
+func printDeep(faults, w io.Writer, r *shard.DeepReport) {
 	byKind := map[shard.FindingKind][]*shard.Finding{}
 	for i := range r.Findings {
 		f := &r.Findings[i]
@@ -93,13 +93,13 @@ func printDeep(w io.Writer, r *shard.DeepReport) {
 	}
 	for _, kind := range slices.Sorted(maps.Keys(r.Counts)) {
 		for _, f := range byKind[kind][:min(len(byKind[kind]), shownFindings)] {
-			printFinding(w, f)
+			printFinding(faults, f)
 		}
 		if more := r.Counts[kind] - int64(min(len(byKind[kind]), shownFindings)); more > 0 {
-			fmt.Fprintf(w, "%s: %d more, not shown (--json, --report)\n", kind, more)
+			fmt.Fprintf(faults, "%s: %d more, not shown (--json, --report)\n", kind, more)
 		}
 		if len(byKind[kind]) > 0 {
-			fmt.Fprintf(w, "  %s: %s\n", kind, byKind[kind][0].Advice)
+			fmt.Fprintf(faults, "  %s: %s\n", kind, byKind[kind][0].Advice)
 		}
 	}
 	fmt.Fprintf(w, "looked into %s: %s, %d decoded; %s, %d in several splits",
