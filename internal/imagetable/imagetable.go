@@ -66,6 +66,7 @@ type Table struct {
 	header      []string // nil without one
 	fields      int      // of the first row
 	path, label int      // columns
+	most        int      // bytes of all rows
 }
 
 // Row is a row of a table.
@@ -80,7 +81,7 @@ type Row struct {
 
 // Open opens a table and finds its columns. Errors name the file.
 func Open(ctx context.Context, path string, o Options) (*Table, error) {
-	t := &Table{o: o, label: 1}
+	t := &Table{o: o, label: 1, most: maxTable}
 	if err := t.open(ctx, path, 0); err != nil {
 		return nil, err
 	}
@@ -249,7 +250,7 @@ func (t *Table) Columns() (path, label string, ignored []string) {
 // than 1 MiB is such an error, and so are more than 1 GiB of rows.
 func (t *Table) Rows(ctx context.Context) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		first, left := t.header != nil, maxTable
+		first, left := t.header != nil, t.most
 		for tok, err := range t.src.Rows(ctx) {
 			if err != nil {
 				yield(Row{}, tooLong(err))
@@ -260,7 +261,7 @@ func (t *Table) Rows(ctx context.Context) iter.Seq2[Row, error] {
 				left -= len(tok.Field(i)) + 1
 			}
 			if left < 0 {
-				yield(Row{}, fmt.Errorf("%s: more than %d bytes of rows: split the table, and convert each part with its images", t.src.Name(), maxTable))
+				yield(Row{}, fmt.Errorf("%s: more than %d bytes of rows: split the table, and convert each part with its images", t.src.Name(), t.most))
 				return
 			}
 			if first {
