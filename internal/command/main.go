@@ -6,6 +6,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -48,6 +49,9 @@ func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Wr
 	cmd, err := root.ExecuteContextC(context.WithValue(ctx, argsKey{}, args))
 	if out.err != nil && exitCode(ctx, err) != exitUsage {
 		err = out.err // what went before it is its consequence
+		if errors.Is(err, syscall.EPIPE) {
+			err = errClosedPipe
+		}
 	}
 	report(ctx, stderr, cmd, err)
 	return exitCode(ctx, err)
