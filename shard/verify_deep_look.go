@@ -10,6 +10,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -264,7 +265,7 @@ func (l *looker) labelTexts(key string, v *vocabulary, seen *labelTally, feature
 		return
 	}
 	if text.Len() != len(l.int64s) {
-		l.find(FindingLabelText, SeverityFault, key, "%d labels, but %d texts in %q", len(l.int64s), text.Len(), Readable(beside))
+		l.find(FindingLabelText, SeverityFault, key, "%s, but %s in %q", plural.Of(len(l.int64s), "label"), plural.Of(text.Len(), "text"), Readable(beside))
 		return
 	}
 	seen.texts = true

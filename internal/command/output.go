@@ -8,6 +8,8 @@ import (
 	"strconv"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // schemaVersion is the version of everything that --json prints.
@@ -75,9 +77,4 @@ func jsonLine(v any) ([]byte, error) {
 }
 
 // count is a number with its noun: "1 record", "2 records".
-func count(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.FormatInt(n, 10) + " " + noun + "s"
-}
+func count(n int64, noun string) string { return plural.Of(n, noun) }

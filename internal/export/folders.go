@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // exportFolders writes each picture as a file below a folder beside out, which
@@ -84,10 +85,10 @@ func writeFolders(ctx context.Context, in *inputs, temp string, o *Options, repo
 		return err
 	}
 	if report.Renamed > 0 {
-		o.note("%d pictures have another name than their records say, which no file can have everywhere", report.Renamed)
+		o.note("%s renamed: no file can have the name in the record everywhere", plural.Of(report.Renamed, "image"))
 	}
 	if f.unknown > 0 {
-		o.note("%d pictures are in no known format: their names end in %s", f.unknown, unknownExtension)
+		o.note("%s of unknown format, named *%s", plural.Of(f.unknown, "image"), unknownExtension)
 	}
 	return syncTree(root, temp)
 }
