@@ -84,7 +84,7 @@ check-tags:
 	$(GO) vet -tags noasm ./...
 	CGO_ENABLED=0 $(GO) build -tags static,noasm ./...
 
-docs: ## write docs/cli from the commands
+docs: ## write docs/cli from the commands, and what README.md shows of the demo
 	$(GO) test -count=1 -run 'TestDocs' ./internal/command/ -update
 
 dist: ## build static binaries for all platforms, with and without object storage, Python wheels and checksums into dist
