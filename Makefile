@@ -95,7 +95,7 @@ check-tags:
 	$(GO) vet -tags noasm ./...
 	CGO_ENABLED=0 $(GO) build -tags static,noasm ./...
 
-docs: ## write docs/cli from the commands
+docs: ## write docs/cli from the commands, and what README.md shows of the demo
 	$(GO) test -count=1 -run 'TestDocs' ./internal/command/ -update
 
 dist: ## build archives of static commands, Python wheels and checksums into dist, for all platforms (two minutes each) or ONLY=linux/amd64

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/bits"
+	"strings"
 
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
@@ -166,11 +167,17 @@ func describe(data []byte) string {
 }
 
 func damaged(f Format, format string, args ...any) error {
-	return fmt.Errorf("%w: %s: %s", ErrDamaged, f, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s", ErrDamaged, named(f, fmt.Sprintf(format, args...)))
 }
 
 func unsupported(f Format, format string, args ...any) error {
-	return fmt.Errorf("%w: %s: %s", ErrUnsupported, f, fmt.Sprintf(format, args...))
+	return fmt.Errorf("%w: %s", ErrUnsupported, named(f, fmt.Sprintf(format, args...)))
+}
+
+// named puts a format in front of a text, unless a decoder has done so.
+func named(f Format, text string) string {
+	prefix := string(f) + ": "
+	return prefix + strings.TrimPrefix(text, prefix)
 }
 
 func (h *header) statJPEG(data []byte) error {

@@ -237,7 +237,7 @@ func TestStopped(t *testing.T) {
 			if p.ProcessState.ExitCode() != c.code {
 				t.Errorf("exit %d, want %d: %s", p.ProcessState.ExitCode(), c.code, stderr.String())
 			}
-			if c.code > 0 && !strings.Contains(stderr.String(), "shards are finished and kept") {
+			if c.code > 0 && !strings.Contains(stderr.String(), "shards finished and kept") {
 				t.Errorf("said %s", stderr.String())
 			}
 			if _, err := os.Stat(filepath.Join(out, shard.ManifestFile)); !errors.Is(err, fs.ErrNotExist) {

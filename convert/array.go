@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -28,7 +29,7 @@ func (t *Task) check() error {
 		return optionError("tasks", "%d is below 1", t.Count)
 	}
 	if t.Index < 0 || t.Index >= t.Count {
-		return optionError("task", "%d is not between 0 and %d, with %s", t.Index, t.Count-1, plural(int64(t.Count), "task"))
+		return optionError("task", "%d is not between 0 and %d, with %s", t.Index, t.Count-1, plural.Of(t.Count, "task"))
 	}
 	return nil
 }
@@ -271,7 +272,7 @@ func (p *arrayPlan) difference(was *arrayPlan) string {
 		before += s.Samples
 	}
 	if samples != before {
-		return fmt.Sprintf("its input has %s, now there are %d", plural(before, "sample"), samples)
+		return fmt.Sprintf("its input has %s, now there are %d", plural.Of(before, "sample"), samples)
 	}
 	for i, s := range p.Shards {
 		if i < len(was.Shards) && s != was.Shards[i] {

@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -88,7 +89,7 @@ func (s *csvSource) planSplit(split int, name string, rows int64, existing int) 
 		count = int64(autoShards(rows, rows*s.estimate(), existing))
 	}
 	if count > rows {
-		s.o.note("split %s has %d rows: %d shards, not %d", name, rows, rows, count)
+		s.o.note("split %s has only %s, so as many shards, not %d", name, plural.Of(rows, "row"), count)
 		count = rows
 	}
 	for i := range count {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -150,7 +151,7 @@ func sameHeader(a, b *csvscan.Source) error {
 		return nil
 	}
 	if len(x) != len(y) {
-		return fmt.Errorf("%s has %d columns, %s has %d: all tables of a set need the same", a.Name(), len(x), b.Name(), len(y))
+		return fmt.Errorf("%s has %s, %s has %d: all tables of a set need the same", a.Name(), plural.Of(len(x), "column"), b.Name(), len(y))
 	}
 	for i := range x {
 		if x[i] != y[i] {

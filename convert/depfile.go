@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -62,7 +63,7 @@ func (r *run) putDepfile(status Status) error {
 		add(path)
 	}
 	if left > 0 {
-		r.note("%s with a line break, a semicolon or a bar in the name, or a blank at its end, which make cannot read: left out of %s", plural(int64(left), "input"), r.Depfile)
+		r.note("%s with a line break, a semicolon or a bar in the name, or a blank at its end, which make cannot read: left out of %s", plural.Of(left, "input"), r.Depfile)
 	}
 	if !slices.ContainsFunc(inputs, plainName) {
 		// Older than the manifest, whatever happens to it.

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -35,7 +36,7 @@ func (e *MissingShardsError) Error() string {
 		names += fmt.Sprintf(" and %d more", n)
 	}
 	return fmt.Sprintf("%s: %d of %s missing or not of this plan: %s; run the tasks that make them (all of them, if in doubt: what is there is kept)",
-		e.Dir, len(e.Missing), plural(int64(e.Planned), "shard"), names)
+		e.Dir, len(e.Missing), plural.Of(e.Planned, "shard"), names)
 }
 
 // Finalize makes a set of the shards that the tasks of an array job have made

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -52,7 +53,7 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 		return nil, &BadSamplesError{Summary: sum, Samples: bad, Ledger: sum.Ledger}
 	}
 	if sum.Records == 0 {
-		return nil, fmt.Errorf("%s: options leave out all of %d samples: nothing to write a manifest for", r.dir.Path(), sum.Samples)
+		return nil, fmt.Errorf("%s: options leave out all of %s: nothing to write a manifest for", r.dir.Path(), plural.Of(sum.Samples, "sample"))
 	}
 	files, err := r.metadata(m, ledger)
 	if err != nil {

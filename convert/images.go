@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -390,7 +391,7 @@ func (r *run) unfinished(ctx context.Context, err error) error {
 		return err
 	}
 	finished := r.progress.Kept.Load() + r.progress.Finished.Load()
-	kept := fmt.Sprintf("%d of %d shards are finished and kept, the same command goes on from there", finished, len(r.jobs))
+	kept := fmt.Sprintf("%d of %s finished and kept, the same command resumes from there", finished, plural.Of(len(r.jobs), "shard"))
 	switch {
 	case ctx.Err() != nil:
 		err = fmt.Errorf("%s: %w", kept, ctx.Err())

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/tfrec/tfrec/internal/imagetable"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -65,14 +66,14 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 		pictures = append(pictures, p)
 	}
 	if left > 0 {
-		o.note("%s of %s left out by --include and --exclude", plural(left, "row"), o.LabelFile)
+		o.note("%s of %s left out by --include and --exclude", plural.Of(left, "row"), o.LabelFile)
 	}
 	if len(pictures) == 0 {
 		return fmt.Errorf("--labels %s: no rows to use: want a path and a label in each", o.LabelFile)
 	}
 	if n := int64(len(l.pictures) - named); n > 0 {
 		l.skipped += n
-		o.note("%s not named in %s left alone", plural(n, "image"), o.LabelFile)
+		o.note("%s not named in %s left alone", plural.Of(n, "image"), o.LabelFile)
 	}
 	slices.SortStableFunc(pictures, func(a, b picture) int { return strings.Compare(a.path, b.path) })
 	l.pictures = pictures

@@ -13,6 +13,7 @@ import (
 	"github.com/bmatcuk/doublestar/v4"
 
 	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -241,13 +242,13 @@ func (w *walker) wanted(rel string) bool {
 
 func (w *walker) report() {
 	if w.hidden > 0 && w.o.LabelFile == "" {
-		w.o.note("%s left alone: hidden, as names that begin with a dot are, or in __MACOSX", plural(w.hidden, "image"))
+		w.o.note("%s left alone: hidden, as names that begin with a dot are, or in __MACOSX", plural.Of(w.hidden, "image"))
 	}
 	if w.links > 0 {
-		w.o.note("%s not followed (--follow-symlinks follows them)", plural(w.links, "symbolic link"))
+		w.o.note("%s not followed (--follow-symlinks follows them)", plural.Of(w.links, "symbolic link"))
 	}
 	if w.special > 0 {
-		w.o.note("%s that are neither files nor folders were left alone", plural(w.special, "name"))
+		w.o.note("%s that are neither files nor folders were left alone", plural.Of(w.special, "name"))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/memory"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -129,7 +130,7 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 		count = autoShards(int64(len(members)), bytes, existing)
 	}
 	if count > len(members) {
-		o.note("split %s has only %s, so as many shards, not %d", split, plural(int64(len(members)), "sample"), count)
+		o.note("split %s has only %s, so as many shards, not %d", split, plural.Of(len(members), "sample"), count)
 		count = len(members)
 	}
 	byKey := func(i, j int) int { return strings.Compare(s.key(members[i]), s.key(members[j])) }

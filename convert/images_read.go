@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -73,7 +74,7 @@ func (m *making) readFile(path string) ([]byte, os.FileInfo, error) {
 		return nil, nil, err
 	}
 	if got != n {
-		return nil, nil, fmt.Errorf("the file changed while it was read: %d bytes, then %d", n, got)
+		return nil, nil, fmt.Errorf("the file changed while it was read: %s, then %d", plural.Of(n, "byte"), got)
 	}
 	return buf[:n], st, nil
 }

@@ -77,7 +77,7 @@ func TestJobsTellWhatOthersMade(t *testing.T) {
 		stop()
 		return ctx.Err()
 	})
-	if err == nil || !strings.Contains(err.Error(), "2 of 4 shards are finished and kept") {
+	if err == nil || !strings.Contains(err.Error(), "2 of 4 shards finished and kept") {
 		t.Error(err)
 	}
 }

@@ -174,7 +174,7 @@ func TestJobsGoOn(t *testing.T) {
 		_, err := j.Make(ctx, 4)
 		return errors.Join(err, errors.New("the engine fell over"))
 	})
-	if err == nil || !strings.Contains(err.Error(), "the engine fell over (1 of 6 shards are finished and kept") {
+	if err == nil || !strings.Contains(err.Error(), "the engine fell over (1 of 6 shards finished and kept") {
 		t.Fatal(err)
 	}
 
@@ -199,7 +199,7 @@ func TestJobsGoOn(t *testing.T) {
 		_, err := j.Make(ctx, j.Todo()[0])
 		return err
 	})
-	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "of 6 shards are finished and kept") {
+	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "of 6 shards finished and kept") {
 		t.Errorf("stopped: %v", err)
 	}
 

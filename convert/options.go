@@ -202,11 +202,3 @@ func (t Tolerance) bears(bad, planned int64) bool {
 // SnakeCase makes a dataset name of a file name: lower case, every run of
 // other characters an underscore, a letter in front.
 func SnakeCase(s string) string { return shard.SnakeCase(s) }
-
-// plural is a number with its noun: "1 picture", "2 pictures".
-func plural(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.FormatInt(n, 10) + " " + noun + "s"
-}

@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -10,6 +9,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -202,11 +202,10 @@ func askedShards(options map[string]json.RawMessage) string {
 }
 
 func compact(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if len(raw) == 0 || json.Compact(&b, raw) != nil {
-		return "not given"
+	if text, ok := jsontext.Compact(raw); ok {
+		return text
 	}
-	return b.String()
+	return "not given"
 }
 
 // refuseForeign refuses to replace a file that no earlier run of ours named.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -94,6 +95,6 @@ func (e *BadSamplesError) Error() string {
 	if e.Summary.Records == 0 {
 		verdict = "and no record is left"
 	}
-	return fmt.Sprintf("%d of %d samples could not be used, %s; the first: %s: %s: %s (all of them: %s)",
-		e.Summary.Errors, e.Summary.Samples, verdict, where, first.Stage, first.Reason, e.Ledger)
+	return fmt.Sprintf("%d of %s could not be used, %s; the first: %s: %s: %s (all of them: %s)",
+		e.Summary.Errors, plural.Of(e.Summary.Samples, "sample"), verdict, where, first.Stage, first.Reason, e.Ledger)
 }

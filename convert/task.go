@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // scheduler says how an array job's index is told to its tasks.
@@ -106,14 +108,14 @@ func (s *scheduler) task(count int, value string, lookup func(string) (string, b
 	}
 	from := fmt.Sprintf("%s=%s", s.index, value)
 	if said != count {
-		return Task{}, "", optionError("task", "auto: %s says that there are %d tasks, --tasks says %d; when only some tasks are run again, give their numbers (--task N, from 0) in place of auto", s.name, said, count)
+		return Task{}, "", optionError("task", "auto: %s says that there are %s, --tasks says %d; when only some tasks are run again, give their numbers (--task N, from 0) in place of auto", s.name, plural.Of(said, "task"), count)
 	}
 	if step < 1 || index < first || (index-first)%step != 0 {
 		return Task{}, "", optionError("task", "auto: %s is not among the indices that begin at %d in steps of %d", from, first, step)
 	}
 	t := Task{Index: (index - first) / step, Count: count}
 	if t.Index >= count {
-		return Task{}, "", optionError("task", "auto: %s is task %d, and there are only %s (from 0); have the array's indices begin at %d", from, t.Index, plural(int64(count), "task"), first)
+		return Task{}, "", optionError("task", "auto: %s is task %d, and there are only %s (from 0); have the array's indices begin at %d", from, t.Index, plural.Of(count, "task"), first)
 	}
 	return t, from, nil
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -68,10 +69,10 @@ type Skipped struct {
 func (s Skipped) String() string {
 	lost := "an unknown number of bytes"
 	if s.Bytes >= 0 {
-		lost = fmt.Sprintf("%d bytes", s.Bytes)
+		lost = plural.Of(s.Bytes, "byte")
 	}
 	if s.Records > 1 {
-		lost = fmt.Sprintf("%d records, %s", s.Records, lost)
+		lost = plural.Of(s.Records, "record") + ", " + lost
 	}
 	return fmt.Sprintf("skipped %s: %v", lost, s.Err)
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -273,7 +274,7 @@ func (d *diskCache) rest() cacheRest { return d.content.Rest }
 func (d *diskCache) record() (Record, []byte, error) {
 	p, err := d.in.Next()
 	if err == io.EOF {
-		err = fmt.Errorf("%w: %d of %d records", io.ErrUnexpectedEOF, d.at, d.content.Records)
+		err = fmt.Errorf("%w: %d of %s", io.ErrUnexpectedEOF, d.at, plural.Of(d.content.Records, "record"))
 	}
 	var r Record
 	var data []byte

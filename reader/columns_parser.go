@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -188,7 +189,7 @@ func (p *ColumnParser) appendFeature(dst *Column, field int, f tfrecord.Feature)
 		return fmt.Errorf("its values are %v; the schema wants %v", f.Kind(), dst.Kind)
 	}
 	if n := f.Len(); want >= 0 && n != want {
-		return fmt.Errorf("%d values; the schema wants %d of shape %v, and Ragged lets them vary", n, want, p.schema[field].Shape)
+		return fmt.Errorf("%s; the schema wants %d of shape %v, and Ragged lets them vary", plural.Of(n, "value"), want, p.schema[field].Shape)
 	}
 	switch dst.Kind {
 	case tfrecord.KindInt64:

@@ -158,7 +158,7 @@ func TestParseColumnsRefuses(t *testing.T) {
 	}{
 		"missing":       {example(func(b *tfrecord.Builder) { b.Int64("a", 1, 2) }), `feature "s": missing`},
 		"kind":          {example(func(b *tfrecord.Builder) { b.Float("a", 1, 2); b.String("s", "x") }), `feature "a": its values are float; the schema wants int64`},
-		"too few":       {example(func(b *tfrecord.Builder) { b.Int64("a", 1); b.String("s", "x") }), `feature "a": 1 values; the schema wants 2`},
+		"too few":       {example(func(b *tfrecord.Builder) { b.Int64("a", 1); b.String("s", "x") }), `feature "a": 1 value; the schema wants 2`},
 		"too many":      {example(func(b *tfrecord.Builder) { b.Int64("a", 1, 2); b.String("s", "x", "y") }), `feature "s": 2 values`},
 		"none in list":  {example(func(b *tfrecord.Builder) { b.Int64("a"); b.String("s", "x") }), `feature "a": 0 values`},
 		"cut off":       {good[:len(good)-1], "malformed"},

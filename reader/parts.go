@@ -3,6 +3,8 @@ package reader
 import (
 	"context"
 	"fmt"
+
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // ShardBy says how a set is divided among workers.
@@ -55,11 +57,11 @@ func (s *Set) byFile() bool {
 func (s *Set) Sharding() string {
 	switch files := len(s.sources); {
 	case s.opts.Workers == 1:
-		return fmt.Sprintf("all of %d files", files)
+		return fmt.Sprintf("all of %s", plural.Of(files, "file"))
 	case s.byFile():
-		return fmt.Sprintf("by file: %d of %d files", len(s.filesOf(s.opts.Worker)), files)
+		return fmt.Sprintf("by file: %d of %s", len(s.filesOf(s.opts.Worker)), plural.Of(files, "file"))
 	default:
-		return fmt.Sprintf("by record: part %d of %d of the records in %d files", s.opts.Worker+1, s.opts.Workers, files)
+		return fmt.Sprintf("by record: part %d of %d of the records in %s", s.opts.Worker+1, s.opts.Workers, plural.Of(files, "file"))
 	}
 }
 
@@ -221,7 +223,7 @@ func divideFiles(counts []int64, worker, workers int, ends Ends) ([]stretch, err
 		have += t.to
 	}
 	if have > 0 && pad/have > maxRounds {
-		return nil, fmt.Errorf("worker %d has %d records, another one %d: too few to fill up with, divide by record", worker, lengths[worker], want)
+		return nil, fmt.Errorf("worker %d has %s, another one %d: too few to fill up with, divide by record", worker, plural.Of(lengths[worker], "record"), want)
 	}
 	return upTo(parts, again, pad, true), nil
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/memory"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -37,14 +38,14 @@ func (d *developer) develop(b *PictureBatch, i int, record Record) error {
 		f, _ := d.example.Get(d.spec.LabelKey)
 		label, ok := f.Int64()
 		if !ok || f.Len() != 1 {
-			return fmt.Errorf("feature %q: want one int64 for a label; it has %d values of kind %v", d.spec.LabelKey, f.Len(), f.Kind())
+			return fmt.Errorf("feature %q: want one int64 for a label; it has %s of kind %v", d.spec.LabelKey, plural.Of(f.Len(), "value"), f.Kind())
 		}
 		b.Labels[i] = label
 	}
 	f, _ := d.example.Get(d.spec.PictureKey)
 	data, ok := f.Bytes()
 	if !ok || f.Len() != 1 {
-		return fmt.Errorf("feature %q: want a picture; it has %d values of kind %v", d.spec.PictureKey, f.Len(), f.Kind())
+		return fmt.Errorf("feature %q: want a picture; it has %s of kind %v", d.spec.PictureKey, plural.Of(f.Len(), "value"), f.Kind())
 	}
 	var err error
 	if f, _ := d.example.Get("image/format"); isFloats(f) {

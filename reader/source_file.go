@@ -13,6 +13,7 @@ import (
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -106,7 +107,7 @@ func (s *Set) unchanged(i int, f storage.File) error {
 	case !now.Mode().IsRegular():
 		what = "it is no regular file any more"
 	case now.Size() != was.Size():
-		what = fmt.Sprintf("it had %d bytes, and has %d", was.Size(), now.Size())
+		what = fmt.Sprintf("it had %s, and has %d", plural.Of(was.Size(), "byte"), now.Size())
 	case !now.ModTime().Equal(was.ModTime()):
 		what = fmt.Sprintf("it was last written at %s, and now at %s", stampTime(was.ModTime()), stampTime(now.ModTime()))
 	default:

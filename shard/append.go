@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -169,7 +170,7 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 			return &interrupted.Report, nil
 		}
 		if a.o.Note != nil {
-			a.o.Note(fmt.Sprintf("finished an append of %d records that was interrupted", interrupted.Report.Appended))
+			a.o.Note(fmt.Sprintf("finished an append of %s that was interrupted", plural.Of(interrupted.Report.Appended, "record")))
 		}
 	}
 	if a.set, err = ReadManifest(a.dir.join(ManifestFile)); err != nil {
@@ -246,7 +247,7 @@ func (a *appending) checkSet() error {
 			case err != nil:
 				return err
 			case st.Size() != info.Bytes:
-				return fmt.Errorf("%s: %s has %d bytes, the manifest says %d: see tfrec verify", a.dir.Path(), info.File, st.Size(), info.Bytes)
+				return fmt.Errorf("%s: %s has %s, the manifest says %d: see tfrec verify", a.dir.Path(), info.File, plural.Of(st.Size(), "byte"), info.Bytes)
 			}
 		}
 	}

@@ -3,6 +3,8 @@ package shard
 import (
 	"fmt"
 	"slices"
+
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // adaptLabels has the label ids of the inputs changed to those of the set, and
@@ -36,7 +38,7 @@ func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 		same = same && at == i
 	}
 	if len(added) > 0 && !a.o.NewLabels {
-		return nil, fmt.Errorf("the set has no label %q: --new-labels adds it to its %d labels", added[0], len(a.set.Labels))
+		return nil, fmt.Errorf("the set has no label %q: --new-labels adds it to its %s", added[0], plural.Of(len(a.set.Labels), "label"))
 	}
 	in.described.Labels = target
 	if same {

@@ -1,16 +1,16 @@
 package shard
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -203,9 +203,8 @@ func (d *difference) describe(a, b *Set) {
 	options := func(s *Set) map[string]string {
 		said := map[string]string{}
 		for key, v := range s.Options {
-			var flat bytes.Buffer
-			if json.Compact(&flat, v) == nil {
-				said[key] = flat.String()
+			if text, ok := jsontext.Compact(v); ok {
+				said[key] = text
 			}
 		}
 		return said
@@ -234,7 +233,7 @@ func labelsInShort(labels, other []string) string {
 		return ""
 	}
 	some := labels[first:min(len(labels), first+few)]
-	return fmt.Sprintf("%d labels, from %d on %q", len(labels), first, some)
+	return fmt.Sprintf("%s, from %d on %q", plural.Of(len(labels), "label"), first, some)
 }
 
 func (f Feature) inShort() string {
@@ -253,7 +252,7 @@ func (m *Manifest) splitsInShort() string {
 	splits := slices.SortedFunc(slices.Values(m.Splits), func(a, b Split) int { return cmp.Compare(a.Name, b.Name) })
 	words := make([]string, len(splits))
 	for i, s := range splits {
-		words[i] = fmt.Sprintf("%s: %d in %d shards", s.Name, s.Records, len(s.Shards))
+		words[i] = fmt.Sprintf("%s: %d in %s", s.Name, s.Records, plural.Of(len(s.Shards), "shard"))
 	}
 	return strings.Join(words, ", ")
 }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -73,7 +74,7 @@ func (d *difference) split(name string, a, b *walk) error {
 			r.Differing++
 			one := Difference{Split: name, A: a.place(), B: b.place()}
 			if examples[0].Parse(x) != nil || examples[1].Parse(y) != nil {
-				one.Reason = fmt.Sprintf("%d and %d bytes, not both of an Example", len(x), len(y))
+				one.Reason = fmt.Sprintf("%d and %s, not both of an Example", len(x), plural.Of(len(y), "byte"))
 			} else {
 				one.Features = d.features(&examples[0], &examples[1])
 				if len(one.Features) == 0 {
@@ -206,9 +207,9 @@ func inShort(f tfrecord.Feature, at int) string {
 	case f.Len() == 1 && at == 0:
 		return value
 	case value == "":
-		return fmt.Sprintf("%d values", f.Len())
+		return plural.Of(f.Len(), "value")
 	}
-	return fmt.Sprintf("%d values, [%d] is %s", f.Len(), at, value)
+	return fmt.Sprintf("%s, [%d] is %s", plural.Of(f.Len(), "value"), at, value)
 }
 
 // bytesInShort is short text itself, and of other bytes how many there are.
@@ -217,7 +218,7 @@ func bytesInShort(b []byte) string {
 	if len(b) <= short && utf8.Valid(b) && !bytes.ContainsFunc(b, unicode.IsControl) {
 		return strconv.Quote(string(b))
 	}
-	return fmt.Sprintf("%d bytes (XXH3 %016x)", len(b), hashOf(b).lo)
+	return fmt.Sprintf("%s (XXH3 %016x)", plural.Of(len(b), "byte"), hashOf(b).lo)
 }
 
 // walk goes through the records of several files.

@@ -2,6 +2,8 @@ package shard
 
 import (
 	"context"
+	"errors"
+	"fmt"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -56,6 +58,9 @@ func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*Fil
 		return nil, errNoCondition
 	}
 	report, err := reshape(ctx, in, out, &o.ReshapeOptions, v)
+	if errors.Is(err, errNothingLeft) {
+		err = fmt.Errorf("no record meets the condition: %w", err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -52,11 +53,11 @@ func (e *IncompleteError) Error() string {
 	case e.Evidence == ByState && e.Lost == 0:
 		return fmt.Sprintf("%s: the run that writes this set has not completed: all shards are there, but %s is not", e.Dir, ManifestFile)
 	case e.Evidence == ByState:
-		return fmt.Sprintf("%s: the run that writes this set has not completed: of %d shards %d %s missing: %s", e.Dir, e.Shards, e.Lost, are, names)
+		return fmt.Sprintf("%s: the run that writes this set has not completed: of %s %d %s missing: %s", e.Dir, plural.Of(e.Shards, "shard"), e.Lost, are, names)
 	case e.Evidence == ByNames:
-		return fmt.Sprintf("%s: a set that is not whole: of the %d shards that their names count, %d %s missing: %s", e.Dir, e.Shards, e.Lost, are, names)
+		return fmt.Sprintf("%s: a set that is not whole: of the %s that their names count, %d %s missing: %s", e.Dir, plural.Of(e.Shards, "shard"), e.Lost, are, names)
 	}
-	return fmt.Sprintf("%s: a set that is not whole: of the %d shards that the manifest names, %d %s missing: %s", e.Dir, e.Shards, e.Lost, are, names)
+	return fmt.Sprintf("%s: a set that is not whole: of the %s that the manifest names, %d %s missing: %s", e.Dir, plural.Of(e.Shards, "shard"), e.Lost, are, names)
 }
 
 // taken says that a part of the set is taken.
@@ -79,7 +80,7 @@ func (e *IncompleteError) faults() []Fault {
 		list = append(list, setFault(storage.Join(e.Dir, name), tfrecord.PartMissing, "there is no such file, and %s", because))
 	}
 	if n := e.Lost - len(e.Missing); n > 0 {
-		list = append(list, setFault(e.Dir, tfrecord.PartMissing, "%d more shards are missing", n))
+		list = append(list, setFault(e.Dir, tfrecord.PartMissing, "%s missing", plural.Of(n, "more shard")))
 	}
 	return list
 }

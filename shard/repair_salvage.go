@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -136,11 +137,11 @@ func (s *salvage) settle() error {
 	if missing := want - f.RecordsSaved - f.RecordsLost; missing > 0 && f.RecordsLostExact && (s.guide == nil || !s.guide.moved) {
 		return s.add(Damage{
 			Path: f.Path, Offset: s.bytes, Records: missing, Exact: true,
-			Reason: fmt.Sprintf("%s: the file ends here; its %s has %d records more", tfrecord.PartCount, who, missing),
+			Reason: fmt.Sprintf("%s: the file ends here; its %s has %s", tfrecord.PartCount, who, plural.Of(missing, "more record")),
 		}, nil)
 	}
 	if extra := f.RecordsSaved - want; extra > 0 {
-		f.Note = fmt.Sprintf("there are %d records more than the %s says: frames inside damaged records may be among them", extra, who)
+		f.Note = fmt.Sprintf("%s than the %s says: frames inside damaged records may be among them", plural.Of(extra, "more record"), who)
 		f.RecordsLostExact = len(s.damage) == 0
 		return nil
 	}

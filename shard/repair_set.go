@@ -353,7 +353,7 @@ func apart(in, out string) error {
 	}
 	switch {
 	case from == to:
-		return fmt.Errorf("%s is the input: give another folder, or repair in place", out)
+		return fmt.Errorf("%s is the input: give another directory, or --in-place", out)
 	case within(from, to):
 		return fmt.Errorf("%s lies in the input %s: give a folder elsewhere", out, in)
 	case within(to, from):

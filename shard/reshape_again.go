@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -195,9 +196,10 @@ func (q *request) differs(before *request) string {
 // inWords is an option's value as people write it.
 func inWords(value json.RawMessage) string {
 	var text string
-	if json.Unmarshal(value, &text) != nil {
-		return string(value)
+	if json.Unmarshal(value, &text) == nil {
+		return text
 	}
+	text, _ = jsontext.Compact(value) // our own, or of a state that was read
 	return text
 }
 

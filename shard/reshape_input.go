@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -257,7 +258,7 @@ func (f *input) checkCount(records int64) error {
 	}
 	return &DamagedError{&tfrecord.Error{
 		Name: f.Path, Record: -1, Offset: f.size, Part: tfrecord.PartCount,
-		Err: fmt.Errorf("%d records, the manifest says %d", records, f.Info.Records),
+		Err: fmt.Errorf("%s, the manifest says %d", plural.Of(records, "record"), f.Info.Records),
 	}}
 }
 
@@ -270,7 +271,7 @@ func (f *input) checkRead(records int64) error {
 	if f.Info != nil && f.Info.Records == f.records {
 		return f.checkCount(records)
 	}
-	return fmt.Errorf("%s changed while it was read: it has %d records, and had %d", f.Path, records, f.records)
+	return fmt.Errorf("%s changed while it was read: it has %s, and had %d", f.Path, plural.Of(records, "record"), f.records)
 }
 
 // damaged makes a DamagedError of an error about the data, and leaves others.

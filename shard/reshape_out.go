@@ -158,7 +158,13 @@ func mustBeNew(out, verb string) error {
 			}
 			if run != nil {
 				var by string
-				if json.Unmarshal(run.Options[OptionVerb], &by) != nil || by != verb {
+				whole, err := dir.Exists(ManifestFile)
+				switch mine := json.Unmarshal(run.Options[OptionVerb], &by) == nil && by == verb; {
+				case err != nil:
+					return err
+				case whole:
+					run.Files = nil // they are a set, which is refused below
+				case !mine:
 					return fmt.Errorf("%s holds what another run of tfrec left unfinished: finish that, remove the folder, or give another", out)
 				}
 				for _, file := range run.Files {

@@ -13,6 +13,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
+// errNothingLeft says that a set would have no record.
+var errNothingLeft = errors.New("no record is left to make a set of; nothing was written: take other records, or more")
+
 // reshape makes a new set in the folder out of the records that in stand for.
 //
 // The records go through up to three times: to be counted, where no manifest
@@ -218,7 +221,7 @@ func (r *reshaping) plan(ctx context.Context) error {
 		}
 	}
 	if total == 0 {
-		return errors.New("no record is left: nothing to make a set of")
+		return errNothingLeft
 	}
 	return r.nameFiles()
 }

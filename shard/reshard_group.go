@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -60,7 +61,7 @@ func (g *grouper) look(r *record) (mark, error) {
 	}
 	f, _ := e.Get(g.key)
 	if f.Len() != 1 || f.Kind() == tfrecord.KindFloat {
-		return mark{}, unfitGroup(r, fmt.Errorf("feature %q has %d values of kind %v: want one integer, or text, in each record (tfrec filter leaves others out)", g.key, f.Len(), f.Kind()))
+		return mark{}, unfitGroup(r, fmt.Errorf("feature %q has %s of kind %v: want one integer, or text, in each record (tfrec filter leaves others out)", g.key, plural.Of(f.Len(), "value"), f.Kind()))
 	}
 	m := hashOfValue(f)
 	if g.ids != nil {

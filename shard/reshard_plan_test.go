@@ -252,7 +252,7 @@ func TestPlansGoOn(t *testing.T) {
 			nothingAt(t, filepath.Join(out, ManifestFile))
 			if how == "abandoned" {
 				lost := errors.New("lost the runner")
-				if err := run.Abandon(lost); !errors.Is(err, lost) || !strings.Contains(err.Error(), "2 of 4 shards are finished and kept") {
+				if err := run.Abandon(lost); !errors.Is(err, lost) || !strings.Contains(err.Error(), "2 of 4 shards finished and kept") {
 					t.Errorf("%v", err)
 				}
 			} else {
@@ -268,9 +268,9 @@ func TestPlansGoOn(t *testing.T) {
 			} else {
 				run, err = PlanReshard(ctx, []string{file}, out, o)
 				check(t, err)
-				kept, missing := 2, "2 of 4 shards are missing"
+				kept, missing := 2, "2 of 4 shards missing"
 				if how == "other options" {
-					kept, missing = 0, "4 of 4 shards are missing"
+					kept, missing = 0, "4 of 4 shards missing"
 					if _, err := plan.Write(ctx, 1, all.of(1)); err == nil || !strings.Contains(err.Error(), "another one has begun") {
 						t.Errorf("a late shard: %v", err)
 					}
@@ -455,7 +455,7 @@ func TestPlansWriteIntoStores(t *testing.T) {
 	all, err := readAll(ctx, run.Plan())
 	check(t, err)
 	check(t, writeAll(ctx, run.Plan(), all, 1))
-	if err := run.Abandon(errors.New("lost")); !strings.Contains(err.Error(), "2 of 3 shards are finished and kept") {
+	if err := run.Abandon(errors.New("lost")); !strings.Contains(err.Error(), "2 of 3 shards finished and kept") {
 		t.Errorf("%v", err)
 	}
 	_, err = reshardByPlan(ctx, []string{file}, url, o)

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"os"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // ReshardRun is a Reshard that is done by a plan, seen from the process that
@@ -215,7 +217,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 		r.scans.all = append(r.scans.all, seen)
 	}
 	if missing > 0 {
-		return fmt.Errorf("%s: %d of %d shards are missing, the first of them %s: the same run again makes them", p.out, missing, p.Shards(), first)
+		return fmt.Errorf("%s: %d of %s missing, the first of them %s: the same run again makes them", p.out, missing, plural.Of(p.Shards(), "shard"), first)
 	}
 	if err := r.finish(ctx); err != nil {
 		return err
@@ -289,7 +291,7 @@ func (run *ReshardRun) Abandon(err error) error {
 		return errors.Join(err, unknown)
 	}
 	if finished > 0 && !errors.As(err, &damage) {
-		return fmt.Errorf("%w; %d of %d shards are finished and kept: the same run again makes the others", err, finished, p.Shards())
+		return fmt.Errorf("%w; %d of %s finished and kept: the same run again makes the others", err, finished, plural.Of(p.Shards(), "shard"))
 	}
 	err = errors.Join(err, discard(dir, run.r.files))
 	if run.outer != nil {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/spill"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -59,7 +60,7 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 		}
 	}
 	if want := g.at.behind - g.at.start; g.records != want {
-		return ReshardCounts{}, fmt.Errorf("%s: %d of its %d records came: what brings them from Read to Write has lost the others", g.file, g.records, want)
+		return ReshardCounts{}, fmt.Errorf("%s: %d of its %s came: what brings them from Read to Write has lost the others", g.file, g.records, plural.Of(want, "record"))
 	}
 	var counts ReshardCounts
 	// A twin of this, which a runner began because it had lost sight of it, say,

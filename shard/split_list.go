@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -115,7 +116,7 @@ func (s *listSplit) look(r *record) (mark, error) {
 	}
 	value, _ := e.Get(s.key)
 	if value.Len() != 1 {
-		return mark{}, r.locate(fmt.Errorf("the feature %q, which the list goes by, has %d values; want one", s.key, value.Len()))
+		return mark{}, r.locate(fmt.Errorf("the feature %q, which the list goes by, has %s; want one", s.key, plural.Of(value.Len(), "value")))
 	}
 	place, ok := 0, false
 	switch value.Kind() {
@@ -157,7 +158,7 @@ func (s *listSplit) choose(n int64, _ int, m mark) (int, error) {
 		}
 		if len(unseen) > 0 {
 			slices.Sort(unseen)
-			return drop, fmt.Errorf("the list has %d keys that no record has in %q, the first of them %q", len(unseen), s.key, unseen[:min(len(unseen), maxKeysNamed)])
+			return drop, fmt.Errorf("the list has %s that no record has in %q, the first of them %q", plural.Of(len(unseen), "key"), s.key, unseen[:min(len(unseen), maxKeysNamed)])
 		}
 	}
 	return s.splits[m.lo], nil

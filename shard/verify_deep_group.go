@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // deepGroup is what is said of the records of one folder or set, which are held
@@ -165,7 +167,7 @@ func (g *deepGroup) notChecked(t *deepTable) (texts []string) {
 	}
 	for _, message := range sortedKeys(t.messages) {
 		if n := t.messages[message].records; message != MessageExample && message != MessageSequenceExample {
-			add("of %d records that hold %s only duplicates were looked for", n, messageWords(message))
+			add("of %s with %s only duplicates were looked for", plural.Of(n, "record"), messageWords(message))
 		}
 	}
 	for _, key := range sortedKeys(t.labels) {

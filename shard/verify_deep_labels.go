@@ -1,5 +1,7 @@
 package shard
 
+import "github.com/tfrec/tfrec/internal/plural"
+
 // labelTally is a feature of labels without a vocabulary, with the texts that
 // the records have for them.
 type labelTally struct {
@@ -63,7 +65,7 @@ func (l *labelTally) judge(key string, found aggregator) {
 		for _, text := range sortedKeys(texts[id]) {
 			if text != usual {
 				found(FindingLabelText, SeverityFault, *texts[id][text], key,
-					"the label %d is %.60q in the text beside it, and %.60q in %d records", id, text, usual, n)
+					"the label %d is %.60q in the text beside it, and %.60q in %s", id, text, usual, plural.Of(n, "record"))
 			}
 		}
 	}

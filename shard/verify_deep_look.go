@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -262,7 +263,7 @@ func (l *looker) labelTexts(key string, labels tfrecord.Feature, v *vocabulary, 
 		return
 	}
 	if text.Len() != labels.Len() {
-		l.find(FindingLabelText, SeverityFault, key, "%d labels, but %d texts in %q", labels.Len(), text.Len(), Readable(beside))
+		l.find(FindingLabelText, SeverityFault, key, "%s, but %s in %q", plural.Of(labels.Len(), "label"), plural.Of(text.Len(), "text"), Readable(beside))
 		return
 	}
 	seen.texts = true

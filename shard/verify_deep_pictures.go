@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -50,7 +51,7 @@ func (l *looker) pictureFeature(f *featureTally, key []byte, value tfrecord.Feat
 func (l *looker) picture(key string, data []byte) (facts PictureFacts, ok bool) {
 	if l.d.o.Picture == nil {
 		if pictureFormat(data) == "" {
-			l.find(FindingNotPicture, SeverityFault, key, "%d bytes that are no picture", len(data))
+			l.find(FindingNotPicture, SeverityFault, key, "%s that are no picture", plural.Of(len(data), "byte"))
 		}
 		return facts, false
 	}
@@ -67,7 +68,7 @@ func (l *looker) picture(key string, data []byte) (facts PictureFacts, ok bool) 
 		}
 		return facts, true
 	case errors.Is(err, ErrNoPicture):
-		l.find(FindingNotPicture, SeverityFault, key, "%d bytes that are no picture: %v", len(data), err)
+		l.find(FindingNotPicture, SeverityFault, key, "%s that are no picture: %v", plural.Of(len(data), "byte"), err)
 	case errors.Is(err, ErrPictureTooLarge):
 		l.find(FindingTooLarge, SeverityFault, key, "the picture was not decoded: %v", err)
 	case errors.Is(err, ErrPictureUnsupported):
@@ -151,7 +152,7 @@ func (l *looker) declared(key string, pictures []PictureFacts, features *tfrecor
 	side(FindingWidth, "width", func(f *PictureFacts) int { return f.Width }, func(f *PictureFacts) int { return f.UprightWidth })
 	// 2 and 4 count an alpha channel, or the inks of a CMYK picture.
 	if sibling, n, ok := intBeside(features, key, "channels", "depth"); ok && n != 2 && n != 4 && !one(func(f *PictureFacts) bool { return n == int64(f.Channels) }) {
-		l.find(FindingChannels, SeverityFault, sibling, "%d channels are declared, the picture has %d", n, first.Channels)
+		l.find(FindingChannels, SeverityFault, sibling, "%s declared, the picture has %d", plural.Of(n, "channel"), first.Channels)
 	}
 	if sibling, f, ok := beside(features, key, "format"); ok {
 		format, isText := f.Bytes()
@@ -199,6 +200,6 @@ func (l *looker) rawPicture(key string, data []byte, features *tfrecord.Features
 		size = lo
 	}
 	if size != uint64(len(data)) {
-		l.find(FindingSize, SeverityFault, key, "%d bytes, but the declared height, width and channels make %d", len(data), size)
+		l.find(FindingSize, SeverityFault, key, "%s, but the declared height, width and channels make %d", plural.Of(len(data), "byte"), size)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -243,14 +244,14 @@ func (g *deepGroup) judgeFeature(f *featureTally, found aggregator) {
 	case e != nil:
 		f.judgeKinds(kindNamed(e.Kind), "the manifest says %s", found)
 		if f.odd.records > 0 {
-			found(FindingSchema, SeverityFault, f.odd, f.key, "%d values, the manifest says %d", f.oddLen, f.length)
+			found(FindingSchema, SeverityFault, f.odd, f.key, "%s, the manifest says %d", plural.Of(f.oddLen, "value"), f.length)
 		}
 	default:
 		f.judgeKinds(tfrecord.KindNone, "", found)
 		f.judgeLengths(found)
 	}
 	if f.pictures > f.others.records && f.others.records > 0 && !g.pictures[f.key] {
-		found(FindingNotPicture, SeverityFault, f.others, f.key, "no picture, as the feature has in %d records", f.pictures)
+		found(FindingNotPicture, SeverityFault, f.others, f.key, "no picture, as the feature has in %s", plural.Of(f.pictures, "record"))
 	}
 }
 
@@ -298,7 +299,7 @@ func (f *featureTally) judgeLengths(found aggregator) {
 	}
 	for _, length := range sortedKeys(f.lengths) {
 		if length != usual {
-			found(FindingSchema, SeverityWarning, *f.lengths[length], f.key, "%d values; %d of %d records have %d", length, n, f.records, usual)
+			found(FindingSchema, SeverityWarning, *f.lengths[length], f.key, "%s; %d of %s have %d", plural.Of(length, "value"), n, plural.Of(f.records, "record"), usual)
 		}
 	}
 }
@@ -331,7 +332,7 @@ func (g *deepGroup) judgeMissing(s *schema, found aggregator) {
 		if e != nil {
 			found(FindingMissing, SeverityFault, lack, key, "the feature is missing, the manifest says that all records have it")
 		} else {
-			found(FindingMissing, SeverityWarning, lack, key, "the feature is missing, which %d of %d records have", have, s.records)
+			found(FindingMissing, SeverityWarning, lack, key, "the feature is missing, which %d of %s have", have, plural.Of(s.records, "record"))
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -158,17 +159,17 @@ func (c *fileCheck) unchecked(f storage.File, fault *tfrecord.Error, compression
 	if compression != tfrecord.None || err != nil || !st.Mode().IsRegular() {
 		return "; the rest of the file was not checked"
 	}
-	return fmt.Sprintf("; the rest of the file, %d bytes from here on, was not checked", st.Size()-fault.Offset)
+	return fmt.Sprintf("; the rest of the file, %s from here on, was not checked", plural.Of(st.Size()-fault.Offset, "byte"))
 }
 
 // againstManifest compares the file with what the manifest says of it.
 func (c *fileCheck) againstManifest(in *meter, whole, indexed bool) {
 	info, path := c.source.Info, c.source.Path
 	if whole && c.report.Records != info.Records {
-		c.add(setFault(path, tfrecord.PartCount, "%d records, the manifest says %d", c.report.Records, info.Records))
+		c.add(setFault(path, tfrecord.PartCount, "%s, the manifest says %d", plural.Of(c.report.Records, "record"), info.Records))
 	}
 	if sum := hex.EncodeToString(in.sum.Sum(nil)); sum != info.SHA256 || in.n != info.Bytes {
-		c.add(setFault(path, tfrecord.PartHash, "SHA-256 %s of %d bytes, the manifest says %s of %d", sum, in.n, info.SHA256, info.Bytes))
+		c.add(setFault(path, tfrecord.PartHash, "SHA-256 %s of %s, the manifest says %s of %d", sum, plural.Of(in.n, "byte"), info.SHA256, info.Bytes))
 	}
 	if whole {
 		c.checkLabels()

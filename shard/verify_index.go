@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -55,7 +56,7 @@ func (x *indexCheck) next(record, offset, size int64) []Fault {
 	switch {
 	case err == io.EOF && len(line) == 0:
 		x.broke = true
-		return fault("the index ends after %d lines", record)
+		return fault("the index ends after %s", plural.Of(record, "line"))
 	case err != nil && err != io.EOF && err != bufio.ErrBufferFull:
 		x.broke, x.err = true, err
 		return nil
@@ -72,7 +73,7 @@ func (x *indexCheck) next(record, offset, size int64) []Fault {
 		return fault("line %d is %q, the frame is at %d", record+1, line, offset)
 	}
 	if !bytes.Equal(line, x.line) {
-		return fault("line %d is %q, the frame is at %d with %d bytes", record+1, line, offset, size)
+		return fault("line %d is %q, the frame is at %d with %s", record+1, line, offset, plural.Of(size, "byte"))
 	}
 	return nil
 }
@@ -101,5 +102,5 @@ func (x *indexCheck) end(records int64) []Fault {
 	if extra == 0 {
 		return nil
 	}
-	return []Fault{setFault(x.path, tfrecord.PartIndex, "%d lines past those of the %d records", extra, records)}
+	return []Fault{setFault(x.path, tfrecord.PartIndex, "%s past those of the %s", plural.Of(extra, "line"), plural.Of(records, "record"))}
 }

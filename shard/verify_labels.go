@@ -3,6 +3,7 @@ package shard
 import (
 	"fmt"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -37,7 +38,7 @@ func (c *fileCheck) checkLabels() {
 	got := labelCounts(c.labels.byID, c.names())
 	for _, name := range sortedKeys(got) {
 		if n := want[name]; n != got[name] {
-			c.add(setFault(c.source.Path, tfrecord.PartCount, "%d records with the label %q, the manifest says %d", got[name], name, n))
+			c.add(setFault(c.source.Path, tfrecord.PartCount, "%s with the label %q, the manifest says %d", plural.Of(got[name], "record"), name, n))
 		}
 	}
 	for _, name := range sortedKeys(want) {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/random"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -116,7 +117,7 @@ func (s *recordSample) choose(number int) []int64 {
 
 func (s *recordSample) report(r *Report) *SampleReport {
 	return &SampleReport{Records: r.Records, Of: s.of, Seed: s.o.Sample.Seed, NotChecked: []string{
-		fmt.Sprintf("%d of %d records", s.of-r.Records, s.of),
+		fmt.Sprintf("%d of %s", s.of-r.Records, plural.Of(s.of, "record")),
 		"SHA-256, indexes, and the numbers of records and labels of shards",
 		"features that all records have, and duplicates, beyond the sample",
 	}}
@@ -130,7 +131,7 @@ func (c *fileCheck) checkSample(ctx context.Context, v *verification, number int
 		c.report.Compression = tfrecord.None.String()
 	}
 	if s.Info != nil && s.Info.Bytes != s.size {
-		c.add(setFault(s.Path, tfrecord.PartHash, "%d bytes, the manifest says %d", s.size, s.Info.Bytes))
+		c.add(setFault(s.Path, tfrecord.PartHash, "%s, the manifest says %d", plural.Of(s.size, "byte"), s.Info.Bytes))
 	}
 	if s.err != nil {
 		c.addError(s.err, "; no record of this file was looked at")

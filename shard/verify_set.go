@@ -3,6 +3,7 @@ package shard
 import (
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -23,7 +24,7 @@ func (s *Set) check() ([]Fault, error) {
 		}
 		if records != split.Records {
 			faults = append(faults, setFault(s.Path(ManifestFile), tfrecord.PartCount,
-				"split %s: the manifest says %d records, its shards have %d", split.Name, split.Records, records))
+				"split %s: the manifest says %s, its shards have %d", split.Name, plural.Of(split.Records, "record"), records))
 		}
 	}
 	extra, err := s.extra("", named, func(name string) string {

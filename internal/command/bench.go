@@ -11,6 +11,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -123,14 +125,11 @@ func benchFlags(cmd *cobra.Command, o *reader.BenchOptions, size string, seconds
 }
 
 func printBench(w io.Writer, r *reader.BenchResult) {
-	passes := "1 pass"
-	if r.Passes != 1 {
-		passes = fmt.Sprintf("%d passes", r.Passes)
-	}
+	passes := plural.Of(r.Passes, "pass")
 	if r.CutOff > 0 {
 		passes += " and " + count(r.CutOff, "record")
 	}
-	fmt.Fprintf(w, "%s in %.2f s (%s): %.0f records/s, %.1f MB/s\n\n", count(r.Records, "record"), r.Seconds, passes, r.RecordsPerSec, r.MBPerSec)
+	fmt.Fprintf(w, "%s in %.2f s (%s): %.0f records/s, %s/s\n\n", count(r.Records, "record"), r.Seconds, passes, r.RecordsPerSec, size.Format(int64(r.MBPerSec*1e6)))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "stage\telements\tbusy s\twaiting for input s\tblocked by output s\twaited for s\tworkers\tqueue\t")
 	chosen := 0
@@ -150,9 +149,9 @@ func printBench(w io.Writer, r *reader.BenchResult) {
 	if chosen > 0 {
 		fmt.Fprintln(w, "* chosen as it ran; --workers gives a number")
 	}
-	fmt.Fprintf(w, "memory: at most %.1f MB in flight, of %.1f MB", float64(r.Memory.Peak)/1e6, float64(r.Memory.Limit)/1e6)
+	fmt.Fprintf(w, "memory: at most %s in flight, of %s", size.Format(r.Memory.Peak), size.Format(r.Memory.Limit))
 	if r.Memory.Held > 0 {
-		fmt.Fprintf(w, ", and %.1f MB in the shuffle buffer", float64(r.Memory.Held)/1e6)
+		fmt.Fprintf(w, ", and %s in the shuffle buffer", size.Format(r.Memory.Held))
 	}
 	fmt.Fprintln(w)
 	fmt.Fprintf(w, "\nbottleneck: %s\n", r.Bottleneck)

@@ -266,7 +266,7 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 	case convert.UpToDate:
 		fmt.Fprintf(&b, "%s is up to date: ", out)
 	case convert.Planned:
-		fmt.Fprintf(&b, "%s would hold %d samples: ", out, s.Samples)
+		fmt.Fprintf(&b, "%s would hold %s: ", out, count(s.Samples, "sample"))
 	default:
 		fmt.Fprintf(&b, "%s %s: ", out, s.Status)
 	}
@@ -294,7 +294,7 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 	}
 	fmt.Fprintf(&b, " (%.2f s", s.Seconds)
 	if s.ShardsWritten > 0 && s.ShardsKept > 0 {
-		fmt.Fprintf(&b, "; %d shards kept, %d written", s.ShardsKept, s.ShardsWritten)
+		fmt.Fprintf(&b, "; %s kept, %d written", count(int64(s.ShardsKept), "shard"), s.ShardsWritten)
 	}
 	b.WriteString(")\n")
 	for _, line := range []struct {

@@ -20,6 +20,7 @@ const (
 	exitUsage       = 2
 	exitFaults      = 3
 	exitInterrupted = 130 // 128 + SIGINT
+	exitClosedPipe  = 141 // 128 + SIGPIPE
 	exitTerminated  = 143 // 128 + SIGTERM
 )
 
@@ -56,6 +57,9 @@ type interrupted struct{ signal os.Signal }
 
 func (e *interrupted) Error() string { return e.signal.String() }
 
+// errClosedPipe says that nobody reads stdout any more, as behind head.
+var errClosedPipe = errors.New("stdout is closed")
+
 // exitCode maps what a command returned to the exit code. It is the only place
 // that does.
 func exitCode(ctx context.Context, err error) int {
@@ -70,6 +74,8 @@ func exitCode(ctx context.Context, err error) int {
 			return exitTerminated
 		}
 		return exitInterrupted
+	case errors.Is(err, errClosedPipe):
+		return exitClosedPipe
 	case errors.As(err, &wrong):
 		return exitUsage
 	case errors.As(err, &bad):
@@ -83,8 +89,7 @@ func exitCode(ctx context.Context, err error) int {
 // one that leads to the help.
 func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error) {
 	switch code := exitCode(ctx, err); {
-	case err == nil, errors.Is(err, syscall.EPIPE):
-		// Nobody is left to read a broken pipe: no reason to complain.
+	case err == nil, code == exitClosedPipe: // no reason to complain
 	case code == exitUsage:
 		text := err.Error()
 		if len(text) > maxUsage {
@@ -125,6 +130,7 @@ func exitHelp(cmd *cobra.Command) string {
 		line(exitFaults, means)
 	}
 	line(exitInterrupted, "interrupted (Ctrl-C)")
+	line(exitClosedPipe, "stdout was closed before all was written, as by head")
 	line(exitTerminated, "terminated")
 	return b.String()
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -251,6 +252,11 @@ func (f *readableFormat) value(dst, value []byte) []byte {
 
 // appendString appends a JSON string.
 func appendString(dst []byte, s string) []byte {
+	if strings.ContainsAny(s, "<>&") { // slower, without escapes for HTML
+		if dst, err := jsontext.Append(dst, s); err == nil {
+			return dst
+		}
+	}
 	quoted, err := json.Marshal(s)
 	if err != nil { // strings always encode
 		panic(err)

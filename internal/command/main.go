@@ -6,6 +6,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"io"
 	"os"
 	"os/signal"
@@ -51,6 +52,9 @@ func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Wr
 	out.flush()
 	if out.err != nil && exitCode(ctx, err) != exitUsage {
 		err = out.err // what went before it is its consequence
+		if errors.Is(err, syscall.EPIPE) {
+			err = errClosedPipe
+		}
 	}
 	report(ctx, errs, cmd, err)
 	_ = errs.Flush() // nobody is left to tell

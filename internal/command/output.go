@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 )
 
@@ -106,9 +107,4 @@ func jsonLine(v any) ([]byte, error) {
 }
 
 // count is a number with its noun: "1 record", "2 records".
-func count(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return strconv.FormatInt(n, 10) + " " + noun + "s"
-}
+func count(n int64, noun string) string { return plural.Of(n, noun) }

@@ -26,12 +26,12 @@ func partialNote(cmd *cobra.Command) func(sentence string) {
 	return func(sentence string) { fmt.Fprintln(cmd.ErrOrStderr(), "warning:", sentence) }
 }
 
-// remedy says what to do about an error, after the error; empty where the error says
-// so itself.
-func remedy(cmd *cobra.Command, err error) string {
+// incompleteRemedy says what to do about a set that is not whole; empty for other
+// errors.
+func incompleteRemedy(cmd *cobra.Command, err error) string {
 	var part *shard.IncompleteError
 	if !errors.As(err, &part) {
-		return foreignRemedy(err)
+		return ""
 	}
 	var then []string
 	switch {

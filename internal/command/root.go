@@ -41,7 +41,8 @@ DALI and PyTorch loaders read, looks into them, and checks them.
 
 Results go to stdout, everything else to stderr. Inputs named PATH are a
 TFRecord file, a glob, a directory of shards, or a manifest.json; cat, inspect
-and verify take - for one file on stdin.`,
+and verify take - for one file on stdin. Sizes are printed in powers of 1024:
+KiB, MiB, GiB; as values of flags, 64MiB and 64MB are both understood.`,
 		Version:       build.Version,
 		SilenceErrors: true,
 		SilenceUsage:  true,

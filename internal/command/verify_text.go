@@ -143,7 +143,7 @@ func printFinding(w io.Writer, f *shard.Finding) {
 		}
 	}
 	if f.Records > 1 {
-		fmt.Fprintf(w, " (%d records)", f.Records)
+		fmt.Fprintf(w, " (%s)", count(f.Records, "record"))
 	}
 	fmt.Fprintln(w)
 }

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // Kind is what the values of a column become.
@@ -86,7 +88,7 @@ func (v Value) String() string { return fmt.Sprintf("%s line %d: %q", v.File, v.
 func (c *Column) KindNote(name string) string {
 	switch {
 	case c.Ints+c.Floats+c.Texts == 0 && c.Missing > 0:
-		return fmt.Sprintf("column %q: all %d values are missing: stored as bytes; --column %s gives another type", name, c.Missing, assign(name, "float"))
+		return fmt.Sprintf("column %q: no value in %s: stored as bytes; --column %s gives another type", name, plural.Of(c.Missing, "row"), assign(name, "float"))
 	case c.Texts > 0 && c.Ints+c.Floats > 0:
 		reason := ""
 		if c.Reason != "" {

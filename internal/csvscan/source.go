@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -151,7 +152,7 @@ func (s *Source) open(f storage.File, opts Options) error {
 	}
 	if opts.Columns != nil {
 		if s.header != nil && len(s.header) != len(opts.Columns) {
-			return fmt.Errorf("%w: %d columns, but --columns names %d", ErrHeader, len(s.header), len(opts.Columns))
+			return fmt.Errorf("%w: %s, but --columns names %d", ErrHeader, plural.Of(len(s.header), "column"), len(opts.Columns))
 		}
 		s.header = slices.Clone(opts.Columns)
 	}

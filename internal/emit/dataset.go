@@ -8,6 +8,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -80,9 +81,9 @@ func sequences(sum *shard.Summary) (bool, error) {
 	case sum.Records == 0:
 		return false, fmt.Errorf("no records to write a program for")
 	case examples+sequences < sum.Records:
-		return false, fmt.Errorf("%d of %d records are no tf.train.Example: there is no program for them", sum.Records-examples-sequences, sum.Records)
+		return false, fmt.Errorf("%d of %s not a tf.train.Example: there is no program for them", sum.Records-examples-sequences, plural.Of(sum.Records, "record"))
 	case examples > 0 && sequences > 0:
-		return false, fmt.Errorf("%d records are tf.train.Examples and %d SequenceExamples: give files of one of the two", examples, sequences)
+		return false, fmt.Errorf("%s of tf.train.Example and %s of SequenceExample: give files of one of the two", plural.Of(examples, "record"), plural.Of(sequences, "record"))
 	}
 	return sequences > 0, nil
 }

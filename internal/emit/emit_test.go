@@ -316,7 +316,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	dir := writeSet(t, map[string][][]byte{"a.tfrecord": {[]byte("text")}, "b.tfrecord": {}})
-	if _, err := describe(t, dir); err == nil || !strings.Contains(err.Error(), "no tf.train.Example") {
+	if _, err := describe(t, dir); err == nil || !strings.Contains(err.Error(), "not a tf.train.Example") {
 		t.Error(err)
 	}
 	if _, err := describe(t, filepath.Join(dir, "b.tfrecord")); err == nil || !strings.Contains(err.Error(), "no records") {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -53,7 +54,7 @@ func (f *Feature) Says() string {
 	case f.Picture != "":
 		return f.Picture + " pictures"
 	case f.Ragged && f.Values.Min == f.Values.Max && f.Missing > 0:
-		return fmt.Sprintf("%d values, missing in %s", f.Values.Max, records(f.Missing))
+		return fmt.Sprintf("%s, missing in %s", plural.Of(f.Values.Max, "value"), records(f.Missing))
 	case f.Ragged:
 		return fmt.Sprintf("%d to %d values", f.Values.Min, f.Values.Max)
 	case f.Missing > 0:
@@ -62,12 +63,7 @@ func (f *Feature) Says() string {
 	return ""
 }
 
-func records(n int64) string {
-	if n == 1 {
-		return "1 record"
-	}
-	return fmt.Sprintf("%d records", n)
-}
+func records(n int64) string { return plural.Of(n, "record") }
 
 const mixedFormat = "mixed"
 

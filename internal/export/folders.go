@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // exportFolders writes each image as a file below a directory beside out, which
@@ -102,10 +103,10 @@ func writeFolders(ctx context.Context, in *inputs, dir string, finished bool, o 
 		return err
 	}
 	if report.Renamed > 0 {
-		o.note("%d pictures have another name than their records say, which no file can have everywhere", report.Renamed)
+		o.note("%s renamed: no file can have the name in the record everywhere", plural.Of(report.Renamed, "image"))
 	}
 	if f.unknown > 0 {
-		o.note("%d pictures are in no known format: their names end in %s", f.unknown, unknownExtension)
+		o.note("%s of unknown format, named *%s", plural.Of(f.unknown, "image"), unknownExtension)
 	}
 	if finished {
 		return f.checkNothingElse()

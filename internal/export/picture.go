@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -55,14 +56,14 @@ func (p *pictures) encode(r *row, data []byte) (picture, error) {
 		f, _ := r.Get(key)
 		n, ok := f.Int64()
 		if !ok || n < 1 || n > int64(len(data)) {
-			return picture{}, fmt.Errorf("its picture is stored raw, in %d bytes, and %s is %v: want a number that fits", len(data), key, f.Value())
+			return picture{}, fmt.Errorf("its picture is stored raw, in %s, and %s is %v: want a number that fits", plural.Of(len(data), "byte"), key, f.Value())
 		}
 		sides[i] = n
 	}
 	h, w, channels := sides[0], sides[1], sides[2]
 	// Each is at most len(data), which is below 2³⁰: w*channels does not overflow.
 	if (channels != 1 && channels != 3) || int64(len(data))%(w*channels) != 0 || int64(len(data))/(w*channels) != h {
-		return picture{}, fmt.Errorf("its picture is stored raw, in %d bytes, which %d x %d pixels of %d channels do not take", len(data), w, h, channels)
+		return picture{}, fmt.Errorf("its picture is stored raw, in %s, which %d x %d pixels of %d channels do not take", plural.Of(len(data), "byte"), w, h, channels)
 	}
 	im := augment.Image{Pix: data, Width: int(w), Height: int(h), Channels: int(channels), Stride: int(w * channels)}
 	out, err := augment.AppendPNG(p.scratch[:0], &im)

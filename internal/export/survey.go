@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -104,7 +105,7 @@ func surveyOf(ctx context.Context, in *inputs, o *Options) (*survey, error) {
 		s.columns = append(s.columns, c)
 	}
 	if len(unset) > 0 {
-		o.note("%d features have no values in any record and are left out", len(unset))
+		o.note("%s without a value in any record left out", plural.Of(len(unset), "feature"))
 	}
 	if len(s.columns) == 0 {
 		return nil, fmt.Errorf("no record has a feature with values: there is nothing to export")

@@ -28,6 +28,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // The names of columns, in any case, that are looked for when Options names none.
@@ -297,7 +298,7 @@ func (t *Table) row(tok *csvscan.Tokenizer) Row {
 	}
 	switch n := max(tok.Len(), len(fields)); {
 	case n <= max(t.path, t.label):
-		row.Err = fmt.Errorf("the row has only %d of %d fields: want a path and a label", n, t.fields)
+		row.Err = fmt.Errorf("the row has only %d of %s: want a path and a label", n, plural.Of(t.fields, "field"))
 	case t.list:
 		row.Path, row.Label = t.withSuffix(fields[t.path]), fields[t.label]
 	default:

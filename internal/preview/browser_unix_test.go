@@ -52,7 +52,7 @@ func TestInChromium(t *testing.T) {
 	for _, test := range []struct {
 		name string
 		run  func(t *testing.T, c *chromium)
-	}{{"use", usePage}, {"hostile", touchHostilePage}, {"policy", breakPolicy}} {
+	}{{"use", usePage}, {"names", readNames}, {"hostile", touchHostilePage}, {"policy", breakPolicy}} {
 		t.Run(test.name, func(t *testing.T) { test.run(t, c.begin(t)) })
 		c.begin(t)
 	}
@@ -151,6 +151,34 @@ func usePage(t *testing.T, c *chromium) {
 	}
 	for _, s := range c.complaints() {
 		t.Errorf("the browser complains: %s", s)
+	}
+}
+
+// readNames opens pages of values and labels that begin alike, and wants each bar's name
+// to be there in full.
+func readNames(t *testing.T, c *chromium) {
+	values, labels := t.TempDir(), t.TempDir()
+	var records, pictures [][]byte
+	for i := range 40 {
+		name := fmt.Sprintf("measurement_of_station_%d", i%4)
+		var b tfrecord.Builder
+		b.String("station", name)
+		records = append(records, b.Append(nil))
+		pictures = append(pictures, variant(encodePNG(t, noise(uint64(i), 20, 20, 3)), fmt.Sprintf("%d.png", i), name, 0, "[]"))
+	}
+	writeFile(t, filepath.Join(values, "a.tfrecord"), tfrecord.None, records...)
+	writeFile(t, filepath.Join(labels, "a.tfrecord"), tfrecord.None, pictures...)
+	for _, page := range []string{pageFile(t, values), pageFile(t, labels)} {
+		for _, width := range []int{360, 800, 1280} {
+			c.open(page, width, 740, "light")
+			names := c.text(`[...document.querySelectorAll('.top th, .balance tbody th')].map((e) => e.textContent + (e.scrollWidth > e.clientWidth || e.scrollHeight > e.clientHeight ? ' is cut' : '')).join()`)
+			if !strings.Contains(names, "measurement_of_station_3") || strings.Contains(names, "is cut") {
+				t.Errorf("%d pixels wide: %s", width, names)
+			}
+			if n := c.number(jsSideways); n != 0 {
+				t.Errorf("%d pixels wide: %v more than the window", width, n)
+			}
+		}
 	}
 }
 

@@ -59,7 +59,7 @@ func WriteContacts(ctx context.Context, sum *shard.Summary, out string, o Option
 		return nil, err
 	}
 	if c.picture == "" || c.records == 0 {
-		return nil, fmt.Errorf("no record has a picture: there is nothing for %s to show", out)
+		return nil, fmt.Errorf("no record has a picture: there is nothing for %s to show; leave it out", out)
 	}
 	chosen, err := c.sample(ctx, &o, 0)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"runtime"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -109,5 +110,6 @@ func rawOption(raw json.RawMessage) string {
 	if json.Unmarshal(raw, &s) == nil {
 		return s
 	}
-	return string(raw)
+	s, _ = jsontext.Compact(raw)
+	return s
 }

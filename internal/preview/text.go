@@ -7,6 +7,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -81,10 +82,7 @@ func codePoint(r rune) string {
 
 // count is a number with its noun: "1 record", "1,204 records".
 func count(n int64, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return grouped(n) + " " + noun + "s"
+	return grouped(n) + " " + plural.Noun(n, noun)
 }
 
 // grouped writes a number with commas between thousands.

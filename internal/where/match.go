@@ -7,6 +7,7 @@ import (
 	"github.com/expr-lang/expr/file"
 	"github.com/expr-lang/expr/vm"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -41,7 +42,7 @@ func (x *Expression) Match(features *tfrecord.Features) (bool, error) {
 		} else if f.Kind != tfrecord.KindNone && value.Kind() != f.Kind {
 			return false, fmt.Errorf("feature %q has %v values; %v was to be expected", f.Key, value.Kind(), f.Kind)
 		} else if !f.List && f.Kind != tfrecord.KindNone && value.Len() != 1 {
-			return false, fmt.Errorf("feature %q has %d values; one was to be expected", f.Key, value.Len())
+			return false, fmt.Errorf("feature %q has %s; want one", f.Key, plural.Of(value.Len(), "value"))
 		}
 		m.record.values[i] = value
 	}

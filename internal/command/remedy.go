@@ -1,0 +1,87 @@
+package command
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/spelling"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// remedy says what to do about an error, after the error; empty where the error says
+// so itself, or where nobody can tell.
+func remedy(cmd *cobra.Command, err error) string {
+	var bad *convert.BadSamplesError
+	if errors.As(err, &bad) {
+		return "mend or remove them, and run the same command again; --max-errors N|P% leaves them out"
+	}
+	for _, of := range []string{incompleteRemedy(cmd, err), foreignRemedy(err), pathRemedy(cmd, err)} {
+		if of != "" {
+			return of
+		}
+	}
+	return ""
+}
+
+// pathRemedy says what to do about a path that the operating system refuses.
+func pathRemedy(cmd *cobra.Command, err error) string {
+	switch {
+	case errors.Is(err, syscall.ENOSPC):
+		return "make room there, or choose another directory; then run the same command again"
+	case errors.Is(err, syscall.EROFS):
+		return "the file system is mounted read-only: choose another directory"
+	case errors.Is(err, fs.ErrPermission):
+		return "change its permissions, or run tfrec as a user who has them"
+	}
+	var at *fs.PathError
+	if !errors.As(err, &at) || !errors.Is(err, fs.ErrNotExist) || storage.Remote(at.Path) || !isGiven(cmd, at.Path) {
+		return ""
+	}
+	dir, base := filepath.Split(filepath.Clean(at.Path))
+	if dir == "" {
+		dir = "."
+	}
+	near, least := "", 3
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Sprintf("there is no directory %s either", filepath.Clean(dir))
+	}
+	for _, e := range entries {
+		if d := spelling.Distance(e.Name(), base); d < least && d < len(base) {
+			near, least = e.Name(), d
+		}
+	}
+	if near != "" {
+		return fmt.Sprintf("did you mean %s?", filepath.Join(dir, near))
+	}
+	if filepath.IsAbs(at.Path) {
+		return "check the path"
+	}
+	here, err := os.Getwd()
+	if err != nil {
+		return "check the path"
+	}
+	return "check the path, which is relative to " + here
+}
+
+// isGiven reports whether a path is one that the command line names.
+func isGiven(cmd *cobra.Command, path string) bool {
+	args, _ := cmd.Context().Value(argsKey{}).([]string)
+	for _, arg := range args {
+		if strings.HasPrefix(arg, "-") {
+			_, arg, _ = strings.Cut(arg, "=")
+		}
+		if arg != "" && filepath.Clean(arg) == filepath.Clean(path) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,24 @@
+package plural
+
+import "testing"
+
+func TestOf(t *testing.T) {
+	for want, got := range map[string]string{
+		"0 records":             Of(0, "record"),
+		"1 record":              Of(int64(1), "record"),
+		"2 records":             Of(uint64(2), "record"),
+		"-1 records":            Of(-1, "record"),
+		"12 more files":         Of(12, "more file"),
+		"1 stretch of damage":   Of(1, "stretch of damage"),
+		"3 stretches of damage": Of(3, "stretch of damage"),
+		"2 entries":             Of(2, "entry"),
+		"2 arrays":              Of(2, "array"),
+		"2 passes":              Of(2, "pass"),
+		"2 indexes":             Of(2, "index"),
+		"2 batches":             Of(2, "batch"),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
