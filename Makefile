@@ -2,11 +2,15 @@
 
 GO       ?= go
 FUZZTIME ?= 10s
-CHECKS   ?= spine pixels reader shards.repair shards.reshaping shards.array shards.export shards.preview
+CHECKS   ?= mend spine pixels reader shards.repair shards.reshaping shards.array shards.export shards.preview
 SHARED   ?= ../shared
 BENCH    ?= .
 PHOTOS   ?= testdata/demo/photos
 LARGE    ?= $(SHARED)/data/cc0/large
+PREFIX   ?= /usr/local
+# dist: the one platform to build for (all), and what else: object storage.
+ONLY       ?=
+DIST_FLAGS ?= -cloud
 
 STATICCHECK  := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 VENV         := .venv
@@ -23,8 +27,8 @@ REQUIREMENTS := internal/interop/requirements.txt
 .DELETE_ON_ERROR:
 MAKEFLAGS += --no-builtin-rules
 
-.PHONY: help build demo test check race fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist man build-cloud cloud-test build-beam beam-test beam-flink
-.PHONY: gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
+.PHONY: help build demo test check race torture fuzz bench bench-peers interop accept clean venv venv-dali docs dist check-dist man build-cloud cloud-test build-beam beam-test beam-flink
+.PHONY: install gpu gpu-test gpu-device-test gpu-env cuda-headers fakecuda ptx check-ptx
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 
 help: ## list these targets
@@ -32,6 +36,13 @@ help: ## list these targets
 
 build: ## build bin/tfrec, which tells its commit where git is at hand
 	$(GO) build -trimpath -buildvcs=auto -o bin/tfrec ./cmd/tfrec
+
+install: build ## install tfrec and its completion for bash, zsh and fish below PREFIX (/usr/local)
+	install -d '$(DESTDIR)$(PREFIX)/bin' '$(DESTDIR)$(PREFIX)/share/bash-completion/completions' '$(DESTDIR)$(PREFIX)/share/zsh/site-functions' '$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d'
+	install -m 755 bin/tfrec '$(DESTDIR)$(PREFIX)/bin/tfrec'
+	bin/tfrec completion bash >'$(DESTDIR)$(PREFIX)/share/bash-completion/completions/tfrec'
+	bin/tfrec completion zsh >'$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_tfrec'
+	bin/tfrec completion fish >'$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/tfrec.fish'
 
 demo: build ## convert, verify and inspect the photographs and tables of testdata/demo
 	rm -rf demo-out
@@ -87,8 +98,8 @@ check-tags:
 docs: ## write docs/cli from the commands, and what README.md shows of the demo
 	$(GO) test -count=1 -run 'TestDocs' ./internal/command/ -update
 
-dist: ## build static binaries for all platforms, with and without object storage, Python wheels and checksums into dist
-	$(GO) run ./internal/dist -out dist -cloud
+dist: ## build archives of static commands, Python wheels and checksums into dist, for all platforms (two minutes each) or ONLY=linux/amd64
+	$(GO) run ./internal/dist -out dist $(if $(ONLY),-only $(ONLY)) $(DIST_FLAGS)
 
 build-cloud: ## build bin/tfrec-cloud, which reads from object stores and writes into them, too
 	cd cloud && $(GO) build -trimpath -buildvcs=auto -o ../bin/tfrec-cloud ./cmd/tfrec
@@ -110,11 +121,17 @@ beam-test: ## test tfrec-beam on prism, Beam's own runner
 beam-flink: build build-beam ## run tfrec-beam on Flink, and compare with tfrec (needs Java 17 and Maven)
 	beam/flink/run.sh bin/tfrec bin/tfrec-beam '$(firstword $(wildcard $(SHARED)/data/photos) testdata/demo/photos)' bin/flink
 
-check-dist: ## build for this platform twice and compare; install the wheel with pip
+check-dist: ## build for this platform twice and compare; run the README's ways to install, each in a clean environment
 	$(GO) test -count=1 -tags dist ./internal/dist
 
 man: ## write the manual pages to man
 	$(GO) test -count=1 -run TestManualPages ./internal/command -man $(CURDIR)/man
+
+torture: ## run the tests that take an hour: strace's faults and kills, and many random pipelines, conversions and chains of verbs
+	$(GO) test -count=1 ./internal/command -run TestTorture -torture -timeout 2h
+	$(GO) test -count=1 ./convert ./shard -run 'RandomConversions|VerbsAgree' -torture -timeout 2h
+	$(GO) test -count=1 ./reader -run 'HugeRecords|PairsOfStages' -torture -timeout 2h
+	CGO_ENABLED=1 $(GO) test -race -count=1 ./reader -run RandomPipelines -torture -timeout 2h
 
 race: ## run the tests under the race detector (needs a C compiler)
 	@command -v "$$($(GO) env CC)" >/dev/null 2>&1 || { echo "make race: the race detector needs cgo and a C compiler; '$$($(GO) env CC)' is not installed (on Debian: apt-get install gcc libc6-dev)" >&2; exit 1; }
@@ -192,9 +209,15 @@ interop: build venv ## hold us to TensorFlow, TFDS, the tfrecord package and Pil
 		TFREC_STEP_GOLDENS=$(STEP_GOLDENS) $(GO) test -count=1 -run StepGoldens ./augment; \
 	else echo "make interop: torchvision left out; on Debian: apt-get install python3-torchvision"; fi
 
-accept: build venv ## run the acceptance checks whose names begin with CHECKS
+# Some checks want more photographs than lie in shared.
+bin/photos: internal/interop/photos.py | venv
+	rm -rf $@ $@.tmp
+	$(VENV)/bin/python internal/interop/photos.py $(SHARED)/data/photos $@.tmp 400
+	mv $@.tmp $@
+
+accept: build venv bin/photos ## run the acceptance checks whose names begin with CHECKS
 	@test -f $(SHARED)/accept/accept.py || { echo "make accept: no $(SHARED)/accept/accept.py: the checks lie beside the checkout; give SHARED=DIR" >&2; exit 1; }
-	$(VENV)/bin/python $(SHARED)/accept/accept.py --tfrec bin/tfrec $(CHECKS)
+	$(VENV)/bin/python $(SHARED)/accept/accept.py --tfrec bin/tfrec --photos bin/photos $(CHECKS)
 
 clean: ## remove what the other targets made, but for .venv
 	rm -rf bin demo-out dist man

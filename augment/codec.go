@@ -14,7 +14,8 @@ var (
 	ErrDamaged = jpeg.ErrDamaged
 	// ErrUnsupported says that a picture may be whole, but that no decoder at hand reads its coding.
 	ErrUnsupported = jpeg.ErrUnsupported
-	// ErrTooManyPixels says that a picture announces more pixels than [CodecOptions.MaxPixels].
+	// ErrTooManyPixels says that an image announces more pixels than [CodecOptions.MaxPixels], a
+	// longer side than [MaxSourceSide], or far more pixels than a file of its size can be worth.
 	ErrTooManyPixels = errors.New("too many pixels")
 	// ErrNotPicture says that the bytes are of no format that is read.
 	ErrNotPicture = errors.New("not a picture")
@@ -31,8 +32,13 @@ type CodecOptions struct {
 	// elsewhere with libjpeg-turbo. It does without libjpeg-turbo where that can't be loaded or
 	// the environment says TFREC_NO_TURBO=1. Turbo insists on it; go never uses it.
 	Decoder string
-	// MaxPixels is the most that a picture may announce; 0 means DefaultMaxPixels.
+	// MaxPixels is the most that an image may announce; 0 means DefaultMaxPixels. A file may
+	// announce a quarter of it whatever its own size, and beyond that 8,192 pixels for each of its
+	// bytes (fax coding in TIFF: 65,536).
 	MaxPixels int64
+	// AllowArithmetic reads JPEGs in arithmetic coding, where libjpeg-turbo is at hand. Default: they
+	// are unsupported, since damage in them cannot be found: missing data decode to something, too.
+	AllowArithmetic bool
 	// Background, when not nil, is what pictures with transparency are laid on. Without it
 	// their alpha is dropped and the colours under it show, as Pillow's convert("RGB") does.
 	Background *[3]uint8
@@ -67,12 +73,25 @@ func NewCodec(o CodecOptions) (*Codec, error) {
 	if err != nil {
 		return nil, err
 	}
+	set.Arithmetic = o.AllowArithmetic
 	c := &Codec{jpeg: set, maxPixels: o.MaxPixels, background: o.Background}
 	if c.maxPixels == 0 {
 		c.maxPixels = DefaultMaxPixels
 	}
 	c.scratch.New = func() any { return new(Image) }
 	return c, nil
+}
+
+// keptBytes is the size of the largest buffer that is kept for the next image.
+const keptBytes = 64 << 20
+
+// takeScratch takes an image from the pool, and keepScratch gives it back.
+func (c *Codec) takeScratch() *Image { return c.scratch.Get().(*Image) }
+
+func (c *Codec) keepScratch(im *Image) {
+	if cap(im.Pix) <= keptBytes {
+		c.scratch.Put(im)
+	}
 }
 
 // Decoder names the JPEG decoder that is asked first, with its version, such as

@@ -18,13 +18,12 @@ type DecodeOptions struct {
 	// size, so long as the result, upright, is no smaller than this on either side.
 	MinWidth, MinHeight int
 	// Trusted says that the bytes are known to be those that were once found whole, as a
-	// record's checksum says. Where libjpeg-turbo decodes, a JPEG is then not searched for
-	// damage first; what libjpeg-turbo warns of is an error all the same. The built-in decoder
-	// finds damage as it decodes, in any case.
+	// record's checksum says. With Part, what follows the part is then not searched for damage, by
+	// any decoder. Without Part it makes no difference.
 	Trusted bool
 	// Part, unless empty, is the part of the picture, in pixels at full size, of which
-	// [Codec.DecodePlanes] has to give samples. Others may be anything then, and in a picture
-	// that is Trusted damage behind the part may go unnoticed. [Codec.Decode] does not regard it.
+	// [Codec.DecodePlanes] has to give samples. Others may be anything then. [Codec.Decode] does not
+	// regard it.
 	Part image.Rectangle
 
 	// mirrored says that the last column or row of the picture won't be the last one of the
@@ -52,8 +51,8 @@ func (c *Codec) Decode(dst *Image, data []byte, o DecodeOptions) (Info, error) {
 	if h.Orientation == 1 {
 		return h.Info, c.decode(dst, data, &h, o)
 	}
-	tmp := c.scratch.Get().(*Image)
-	defer c.scratch.Put(tmp)
+	tmp := c.takeScratch()
+	defer c.keepScratch(tmp)
 	if h.Orientation >= 5 {
 		o.MinWidth, o.MinHeight = o.MinHeight, o.MinWidth
 	}
@@ -82,8 +81,8 @@ func (c *Codec) check(data []byte, h *header) error {
 		}
 		return jpeg.Check(data, &h.jpeg)
 	}
-	tmp := c.scratch.Get().(*Image)
-	defer c.scratch.Put(tmp)
+	tmp := c.takeScratch()
+	defer c.keepScratch(tmp)
 	return c.decode(tmp, data, h, DecodeOptions{Channels: h.Channels})
 }
 
@@ -92,12 +91,8 @@ func (c *Codec) decode(dst *Image, data []byte, h *header, o DecodeOptions) (err
 	if h.Format == JPEG {
 		return c.decodeJPEG(dst, data, &h.jpeg, o)
 	}
-	// The decoders below are other people's and have been known to panic on odd input.
-	defer func() {
-		if p := recover(); p != nil {
-			err = damaged(h.Format, "the decoder broke down: %v", p)
-		}
-	}()
+	// Most of the decoders below are other people's and have been known to panic on odd input.
+	defer recovered(h.Format, &err)
 	switch h.Format {
 	case PNG:
 		err = c.decodePNG(dst, data, h, o.Channels)
@@ -117,10 +112,12 @@ func (c *Codec) decodeJPEG(dst *Image, data []byte, h *jpeg.Header, o DecodeOpti
 	if err := c.jpeg.Supports(h); err != nil {
 		return err
 	}
-	if h.Huffman() && !h.Plausible(len(data)) {
-		return jpeg.Check(data, h) // says what is missing, before memory is taken
+	if h.Arithmetic() || !h.Plausible(len(data)) { // report what is missing before memory is taken
+		if err := jpeg.Check(data, h); err != nil || h.Huffman() {
+			return err
+		}
 	}
-	r := jpeg.Request{Format: jpeg.RGB, Trusted: o.Trusted}
+	r := jpeg.Request{Format: jpeg.RGB}
 	if o.Channels == 1 {
 		r.Format = jpeg.Gray
 	}
@@ -148,8 +145,30 @@ func (c *Codec) reduction(h *jpeg.Header, format jpeg.Format, o DecodeOptions) (
 // mostPerByte is how many bytes deflate can make of one.
 const mostPerByte = 1032
 
+// pngHeader is what counts for the size of a PNG in memory.
+type pngHeader struct {
+	depth, samples int // bits of a sample, samples of a pixel
+	interlaced     bool
+	transparent    bool // one colour is
+}
+
+// perPixel is how many bytes image/png takes for a pixel.
+func (p *pngHeader) perPixel() int64 {
+	n := int64(1)
+	if p.samples > 1 || p.transparent {
+		n = 4
+	}
+	if p.depth == 16 {
+		n *= 2
+	}
+	if p.interlaced {
+		n *= 2 // the passes, which add up to another image
+	}
+	return n
+}
+
 func (c *Codec) decodePNG(dst *Image, data []byte, h *header, channels int) error {
-	if int64(h.Width)*int64(h.Height)/8*int64(h.png) > mostPerByte*int64(len(data)) {
+	if int64(h.Width)*int64(h.Height)/8*int64(h.png.depth*h.png.samples) > mostPerByte*int64(len(data)) {
 		return damaged(PNG, "%d bytes are too few for %dx%d", len(data), h.Width, h.Height)
 	}
 	m, err := png.Decode(bytes.NewReader(data))

@@ -104,9 +104,6 @@ func (c *Codec) decodeBMP(dst *Image, data []byte, h *header, channels int) erro
 	var indices []byte // one byte a pixel, for run lengths
 	stride := int64(h.Width*b.depth+31) / 32 * 4
 	if b.compression == bmpRLE4 || b.compression == bmpRLE8 {
-		if int64(h.Width)*int64(h.Height) > 1<<16*int64(len(data)) {
-			return damaged(BMP, "%d bytes are too few for %dx%d", len(data), h.Width, h.Height)
-		}
 		var err error
 		if indices, err = unpackRuns(data, h.Width, h.Height, b.compression == bmpRLE4); err != nil {
 			return err

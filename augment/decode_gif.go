@@ -5,6 +5,7 @@ import (
 	"image"
 	"image/color"
 	"image/gif"
+	"io"
 )
 
 // gifControl finds the transparent colour of the first frame: where the flags are that say
@@ -31,14 +32,14 @@ func gifControl(data []byte) (flags int, index uint8) {
 }
 
 // decodeGIF reads the first frame. image/gif forgets what colour a transparent pixel has, so
-// unless pictures are laid on a background the flag of transparency is cleared in a copy.
+// unless images are composited on a background it sees the transparency flag cleared.
 func (c *Codec) decodeGIF(dst *Image, data []byte, h *header, channels int) error {
+	var r io.Reader = bytes.NewReader(data)
 	flags, index := gifControl(data)
 	if flags != 0 && c.background == nil {
-		data = bytes.Clone(data)
-		data[flags] &^= 1
+		r = io.MultiReader(bytes.NewReader(data[:flags]), bytes.NewReader([]byte{data[flags] &^ 1}), bytes.NewReader(data[flags+1:]))
 	}
-	m, err := gif.Decode(bytes.NewReader(data))
+	m, err := gif.Decode(r)
 	if err != nil {
 		return damaged(GIF, "%v", err)
 	}

@@ -1,21 +1,67 @@
 package augment
 
 import (
-	"bytes"
-	"errors"
-	"image"
-	"math"
+	"encoding/binary"
+	"slices"
 
-	"golang.org/x/image/tiff"
+	"golang.org/x/image/ccitt"
 )
 
-// Photometric interpretations and sample formats of TIFF.
+// What a TIFF file says of its pixels (TIFF 6.0).
 const (
-	tiffWhiteIsZero = 0
+	tiffWhiteIsZero = 0 // photometric interpretations
 	tiffBlackIsZero = 1
+	tiffRGB         = 2
+	tiffPalette     = 3
 	tiffCMYK        = 5
 
+	tiffNone       = 1 // compressions
+	tiffGroup3     = 3
+	tiffGroup4     = 4
+	tiffLZW        = 5
+	tiffDeflate    = 8
+	tiffDeflateOld = 32946
+	tiffPackBits   = 32773
+
+	tiffWhole = 1 // sample formats
 	tiffFloat = 3
+
+	tiffDifference = 2 // of predictors: horizontal
+
+	tiffAssociated   = 1 // alpha, which the colours are multiplied by
+	tiffUnassociated = 2
+)
+
+// tiffFile is where the pixels of a TIFF file are and how they are stored: in strips or tiles,
+// called blocks here.
+type tiffFile struct {
+	data  []byte
+	order binary.ByteOrder
+
+	width, height           int // of the image
+	tiled                   bool
+	blockWidth, blockHeight int // strips are as wide as the image
+	across, down            int // blocks
+	offsets, sizes          tiffNumbers
+	compression             int
+	faxOrder                ccitt.Order
+
+	photometric   int
+	bits, samples int // of a sample, of a pixel
+	float         bool
+	difference    bool // each pixel is stored as the difference from the one to its left
+	alpha         int
+	palette       [256][4]byte
+	colors        int // of palette
+}
+
+// Limits on tiles. Their sides are multiples of 16, says the specification; smaller ones would cost
+// more to begin than to decode. All tiles of an image together, which may reach beyond it, may have
+// maxTilePadding times its pixels, and freeTilePixels.
+const (
+	minTileSide    = 16
+	maxTilePadding = 16
+	freeTilePixels = 1 << 24
 )
 
 func (h *header) statTIFF(data []byte) error {
@@ -23,12 +69,15 @@ func (h *header) statTIFF(data []byte) error {
 	if !ok {
 		return damaged(TIFF, "no directory")
 	}
-	h.Width, h.Height = d.number(tagWidth, 0, 0), d.number(tagHeight, 0, 0)
+	h.Width, h.Height = d.number(tagWidth, 0), d.number(tagHeight, 0)
 	h.Orientation = d.orientation()
-	if d.number(tagPhotometric, 0, 2) <= tiffBlackIsZero && d.number(tagSamples, 0, 1) <= 2 {
+	if d.number(tagPhotometric, tiffWhiteIsZero) <= tiffBlackIsZero && d.number(tagSamples, 1) <= 2 {
 		h.Channels = 1
 	}
-	h.alpha = d.number(tagExtra, 0, 0) != 0
+	h.alpha = d.number(tagExtra, 0) != 0
+	if c := d.number(tagCompression, tiffNone); c == tiffGroup3 || c == tiffGroup4 {
+		h.perByte = pixelsPerFaxByte
+	}
 	return nil
 }
 
@@ -37,124 +86,142 @@ func (c *Codec) decodeTIFF(dst *Image, data []byte, h *header, channels int) err
 	if !ok {
 		return damaged(TIFF, "no directory")
 	}
-	var m image.Image
-	var err error
-	if raw := d.raw(); raw != nil {
-		m, err = raw(h.Width, h.Height)
-	} else {
-		m, err = tiff.Decode(bytes.NewReader(data))
+	t := tiffFile{data: data, order: d.order, width: h.Width, height: h.Height}
+	if err := t.readPixelFormat(&d); err != nil {
+		return err
 	}
-	var u tiff.UnsupportedError
-	switch {
-	case errors.As(err, &u):
-		return unsupported(TIFF, "%v", err)
-	case err != nil:
-		return damaged(TIFF, "%v", err)
+	if err := t.readLayout(&d); err != nil {
+		return err
 	}
-	return c.convert(dst, m, h, channels)
+	dst.Reset(h.Width, h.Height, channels)
+	return t.decode(func(x, y int, row []byte) {
+		if c.background != nil {
+			blend(row, *c.background)
+		}
+		fillRow(dst.Row(y)[x*channels:][:len(row)/4*channels], row, channels)
+	})
 }
 
-// raw gives the reader for kinds of pixels that golang.org/x/image/tiff lacks: CMYK, gray of 2
-// or 4 bits, gray as 32-bit floats. It is nil for all others.
-func (d *tiffDirectory) raw() func(w, h int) (image.Image, error) {
-	photometric, bits := d.number(tagPhotometric, 0, 2), d.number(tagBits, 0, 1)
-	samples, float := d.number(tagSamples, 0, 1), d.number(tagFormat, 0, 1) == tiffFloat
-	if d.number(tagPlanar, 0, 1) != 1 || d.number(tagPredictor, 0, 1) != 1 {
-		return nil
+// readPixelFormat finds out what a pixel is.
+func (t *tiffFile) readPixelFormat(d *tiffDirectory) error {
+	t.photometric = d.number(tagPhotometric, tiffWhiteIsZero)
+	bits := d.numbers(tagBits)
+	t.bits, t.samples = d.number(tagBits, 1), d.number(tagSamples, max(1, bits.len()))
+	if bits.len() > 1 && bits.len() != t.samples {
+		return damaged(TIFF, "%d samples a pixel, and the bits of %d", t.samples, bits.len())
 	}
-	switch gray := photometric <= tiffBlackIsZero && samples == 1; {
-	case photometric == tiffCMYK && samples == 4 && bits == 8:
-		return d.cmyk
-	case gray && float && bits == 32:
-		return d.floats
-	case gray && !float && (bits == 2 || bits == 4):
-		return func(w, h int) (image.Image, error) {
-			return d.nibbles(w, h, bits, photometric == tiffWhiteIsZero)
+	for i := range bits.len() {
+		if bits.at(i) != t.bits {
+			return unsupported(TIFF, "samples of %d and of %d bits", t.bits, bits.at(i))
 		}
+	}
+	formats := d.numbers(tagFormat)
+	t.float = formats.len() > 0 && formats.at(0) == tiffFloat
+	for i := range formats.len() {
+		if f := formats.at(i); f != tiffWhole && !(f == tiffFloat && t.float) {
+			return unsupported(TIFF, "sample format %d", f)
+		}
+	}
+	if t.samples > 1 && d.number(tagPlanar, 1) != 1 {
+		return unsupported(TIFF, "each sample in a plane of its own")
+	}
+	switch p := d.number(tagPredictor, 1); {
+	case p == tiffDifference && !t.float && (t.bits == 8 || t.bits == 16):
+		t.difference = true
+	case p != 1:
+		return unsupported(TIFF, "predictor %d with samples of %d bits", p, t.bits)
+	}
+	t.alpha = d.number(tagExtra, 0)
+	ok := false
+	switch t.photometric {
+	case tiffWhiteIsZero, tiffBlackIsZero:
+		if t.float {
+			ok = t.samples == 1 && t.bits == 32
+		} else {
+			ok = t.samples == 1 && slices.Contains([]int{1, 2, 4, 8, 16}, t.bits)
+		}
+	case tiffRGB:
+		alpha := t.samples == 4 && (t.alpha == tiffAssociated || t.alpha == tiffUnassociated)
+		ok = !t.float && (t.samples == 3 || alpha) && (t.bits == 8 || t.bits == 16)
+	case tiffPalette:
+		ok = !t.float && t.samples == 1 && slices.Contains([]int{1, 2, 4, 8}, t.bits)
+		t.readPalette(d)
+	case tiffCMYK:
+		ok = !t.float && t.samples == 4 && t.bits == 8
+	}
+	if !ok {
+		return unsupported(TIFF, "photometric interpretation %d with %d samples of %d bits", t.photometric, t.samples, t.bits)
 	}
 	return nil
 }
 
-// samples decodes a copy of the file that pretends to be gray, each pixel n samples of so many
-// bits side by side: the compression is undone, the samples stay as they are.
-func (d *tiffDirectory) samples(w, n, bits int) (*image.Gray, error) {
-	lie := tiffDirectory{data: bytes.Clone(d.data), order: d.order}
-	lie.entries = lie.data[d.at:][:len(d.entries)]
-	lie.set(tagWidth, w*n)
-	lie.set(tagTileWidth, d.number(tagTileWidth, 0, 0)*n)
-	lie.set(tagBits, bits)
-	lie.set(tagSamples, 1)
-	lie.set(tagFormat, 1)
-	lie.set(tagPhotometric, tiffBlackIsZero)
-	m, err := tiff.Decode(bytes.NewReader(lie.data))
-	if err != nil {
-		return nil, err
+// readPalette reads the colour map: the reds, then the greens, then the blues, of 16 bits each.
+func (t *tiffFile) readPalette(d *tiffDirectory) {
+	n := d.numbers(tagColorMap)
+	t.colors = min(n.len()/3, len(t.palette))
+	for i := range t.colors {
+		setPixel(t.palette[i][:], byte(n.at(i)>>8), byte(n.at(t.colors+i)>>8), byte(n.at(2*t.colors+i)>>8), 255)
 	}
-	gray, ok := m.(*image.Gray)
-	if !ok {
-		return nil, tiff.UnsupportedError("layout")
-	}
-	return gray, nil
 }
 
-// set makes the value of a tag, where there is such a tag, one number.
-func (d *tiffDirectory) set(tag, value int) {
-	for e := d.entries; len(e) >= 12; e = e[12:] {
-		if int(d.order.Uint16(e)) == tag {
-			d.order.PutUint16(e[2:], 4)
-			d.order.PutUint32(e[4:], 1)
-			d.order.PutUint32(e[8:], uint32(value))
+// readLayout finds the blocks, and refuses those that would be decoded many times over.
+func (t *tiffFile) readLayout(d *tiffDirectory) error {
+	order := d.number(tagFillOrder, 1)
+	t.faxOrder = ccitt.MSB
+	switch t.compression = d.number(tagCompression, tiffNone); t.compression {
+	case 0: // some writers' word for none
+		t.compression = tiffNone
+	case tiffNone, tiffLZW, tiffDeflate, tiffDeflateOld, tiffPackBits:
+		if order != 1 {
+			return unsupported(TIFF, "fill order %d", order)
+		}
+	case tiffGroup3, tiffGroup4:
+		if t.bits*t.samples != 1 {
+			return damaged(TIFF, "fax coding with %d samples of %d bits", t.samples, t.bits)
+		}
+		if order == 2 {
+			t.faxOrder = ccitt.LSB
+		}
+	default:
+		return unsupported(TIFF, "compression %d", t.compression)
+	}
+	t.blockWidth, t.blockHeight = t.width, t.height
+	if w := d.number(tagTileWidth, 0); w != 0 {
+		t.tiled, t.blockWidth, t.blockHeight = true, w, d.number(tagTileHeight, 0)
+		t.offsets, t.sizes = d.numbers(tagTileOffsets), d.numbers(tagTileSizes)
+		if min(t.blockWidth, t.blockHeight) < minTileSide || max(t.blockWidth, t.blockHeight) > MaxSourceSide {
+			return damaged(TIFF, "tiles of %dx%d", t.blockWidth, t.blockHeight)
+		}
+	} else {
+		t.offsets, t.sizes = d.numbers(tagStripOffsets), d.numbers(tagStripSizes)
+		if rows := d.number(tagStripRows, 0); rows > 0 {
+			t.blockHeight = min(rows, t.height)
 		}
 	}
+	t.across, t.down = (t.width+t.blockWidth-1)/t.blockWidth, (t.height+t.blockHeight-1)/t.blockHeight
+	// All sides are at most twice MaxSourceSide: no product overflows.
+	if padded := int64(t.across*t.blockWidth) * int64(t.down*t.blockHeight); padded > maxTilePadding*int64(t.width)*int64(t.height)+freeTilePixels {
+		return damaged(TIFF, "%d tiles of %dx%d pixels for an image of %dx%d", t.across*t.down, t.blockWidth, t.blockHeight, t.width, t.height)
+	}
+	if n := t.across * t.down; t.offsets.len() < n || t.sizes.len() < n {
+		return damaged(TIFF, "%d blocks, and the offsets of %d and the sizes of %d", n, t.offsets.len(), t.sizes.len())
+	}
+	return t.checkOffsets()
 }
 
-func (d *tiffDirectory) cmyk(w, h int) (image.Image, error) {
-	m, err := d.samples(w, 4, 8)
-	if err != nil {
-		return nil, err
-	}
-	return &image.CMYK{Pix: m.Pix, Stride: m.Stride, Rect: image.Rect(0, 0, w, h)}, nil
-}
-
-// nibbles reads gray of 2 or 4 bits.
-func (d *tiffDirectory) nibbles(w, h, bits int, inverted bool) (image.Image, error) {
-	m, err := d.samples(w, bits, 1)
-	if err != nil {
-		return nil, err
-	}
-	out := image.NewGray(image.Rect(0, 0, w, h))
-	full := 1<<bits - 1
-	for y := range h {
-		src, row := m.Pix[y*m.Stride:], out.Pix[y*out.Stride:][:w]
-		for x := range row {
-			v := 0
-			for _, bit := range src[x*bits:][:bits] {
-				v = v<<1 | int(bit&1)
-			}
-			if inverted {
-				v = full - v
-			}
-			row[x] = byte(v * 255 / full)
+// checkOffsets refuses blocks that share their data.
+func (t *tiffFile) checkOffsets() error {
+	list := make([]int, 0, t.across*t.down)
+	for i := range t.across * t.down {
+		if t.sizes.at(i) > 0 {
+			list = append(list, t.offsets.at(i))
 		}
 	}
-	return out, nil
-}
-
-// floats reads gray as 32-bit floats from 0 to 255, as Pillow's mode F is converted: cut to
-// the range, fractions dropped.
-func (d *tiffDirectory) floats(w, h int) (image.Image, error) {
-	m, err := d.samples(w, 4, 8)
-	if err != nil {
-		return nil, err
-	}
-	out := image.NewGray(image.Rect(0, 0, w, h))
-	for y := range h {
-		src, row := m.Pix[y*m.Stride:], out.Pix[y*out.Stride:][:w]
-		for x := range row {
-			if v := math.Float32frombits(d.order.Uint32(src[4*x:])); v > 0 { // not for NaN
-				row[x] = byte(min(v, 255))
-			}
+	slices.Sort(list)
+	for i := 1; i < len(list); i++ {
+		if list[i] == list[i-1] {
+			return damaged(TIFF, "two blocks begin at byte %d", list[i])
 		}
 	}
-	return out, nil
+	return nil
 }

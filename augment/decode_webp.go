@@ -14,6 +14,29 @@ type webpFile struct {
 	frame    []byte          // the chunks of the first frame, when animated
 	at       image.Rectangle // where it goes on the canvas
 	alpha    bool
+	lossless bool // or some part of it may be
+}
+
+// perPixel is how many bytes decoding takes for a pixel beside the result: the planes or pixels, a
+// second time while a transform is undone or alpha is read, and the canvas of an animation.
+func (w *webpFile) perPixel() int64 {
+	n := int64(2)
+	if w.alpha || w.lossless || w.animated {
+		n = 8
+	}
+	if w.animated {
+		n += 4
+	}
+	return n
+}
+
+// perFile is how many bytes decoding takes whatever the pixels: the first frame as a file of its own,
+// and the Huffman trees of lossless pixels, of which there are up to 2,600 groups.
+func (w *webpFile) perFile(bytes int64) int64 {
+	if w.alpha || w.lossless || w.animated {
+		return bytes + min(256*bytes, 160<<20)
+	}
+	return bytes
 }
 
 // chunks calls f for each chunk of a RIFF list until f returns false. A chunk that the data
@@ -41,12 +64,16 @@ func (h *header) statWebP(data []byte) error {
 		data = data[:max(12, size+8)]
 	}
 	var err error
-	found := false
+	found, pixels := false, false
 	chunks(data[12:], func(id string, body []byte, whole bool) bool {
 		switch id {
 		case "VP8X":
-			if len(body) < 10 {
+			switch {
+			case len(body) < 10:
 				err = damaged(WebP, "the header is cut short")
+				return false
+			case found:
+				err = damaged(WebP, "a second header, or one after the image data")
 				return false
 			}
 			found = true
@@ -60,12 +87,17 @@ func (h *header) statWebP(data []byte) error {
 				h.webp.frame = body[16:]
 			}
 		case "VP8 ", "VP8L":
+			if pixels { // the decoder stops at the first
+				break
+			}
+			pixels = true
 			w, ht, alpha := webpSize(id, body)
 			if found && (w != h.Width || ht != h.Height) {
 				err = damaged(WebP, "a picture of %dx%d for a canvas of %dx%d", w, ht, h.Width, h.Height)
 				return false
 			}
 			h.Width, h.Height, found = w, ht, w > 0
+			h.webp.lossless = h.webp.lossless || id == "VP8L"
 			h.webp.alpha = h.webp.alpha || alpha
 		case "EXIF":
 			h.Orientation = exifOrientation(body)
@@ -117,8 +149,8 @@ func (c *Codec) decodeWebP(dst *Image, data []byte, h *header, channels int) err
 	return c.convert(dst, canvas, h, channels)
 }
 
-// still makes a file of the first frame alone, which is what the decoder reads. It fails
-// when the picture in it has another size than the frame.
+// still makes a file of the first frame alone, which is what the decoder reads: up to the first
+// image data in it, which must have the frame's size.
 func (w *webpFile) still() (file []byte, ok bool) {
 	var body []byte
 	flags := byte(0)
@@ -129,6 +161,7 @@ func (w *webpFile) still() (file []byte, ok bool) {
 		case "VP8 ", "VP8L":
 			x, y, _ := webpSize(id, chunk)
 			ok = whole && x == w.at.Dx() && y == w.at.Dy()
+			whole = false // the last chunk to look at
 		default:
 			return true
 		}

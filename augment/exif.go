@@ -7,23 +7,31 @@ import "encoding/binary"
 type tiffDirectory struct {
 	data    []byte
 	order   binary.ByteOrder
-	at      int    // where the entries begin in data
 	entries []byte // 12 bytes each
 }
 
 // Tags of TIFF.
 const (
-	tagWidth       = 256
-	tagHeight      = 257
-	tagBits        = 258
-	tagPhotometric = 262
-	tagOrientation = 274
-	tagSamples     = 277
-	tagPlanar      = 284
-	tagPredictor   = 317
-	tagTileWidth   = 322
-	tagExtra       = 338
-	tagFormat      = 339
+	tagWidth        = 256
+	tagHeight       = 257
+	tagBits         = 258
+	tagCompression  = 259
+	tagPhotometric  = 262
+	tagFillOrder    = 266
+	tagStripOffsets = 273
+	tagOrientation  = 274
+	tagSamples      = 277
+	tagStripRows    = 278
+	tagStripSizes   = 279
+	tagPlanar       = 284
+	tagPredictor    = 317
+	tagColorMap     = 320
+	tagTileWidth    = 322
+	tagTileHeight   = 323
+	tagTileOffsets  = 324
+	tagTileSizes    = 325
+	tagExtra        = 338
+	tagFormat       = 339
 )
 
 // openTIFF finds the first directory. Entries that the data don't hold are left out.
@@ -45,56 +53,76 @@ func openTIFF(data []byte) (tiffDirectory, bool) {
 		return d, false
 	}
 	n := int(d.order.Uint16(data[at:]))
-	d.at = int(at) + 2
-	d.entries = data[d.at:]
+	d.entries = data[at+2:]
 	if len(d.entries) > 12*n {
 		d.entries = d.entries[:12*n]
 	}
 	return d, true
 }
 
-// number is the i-th value of a tag of whole numbers, def when there is none.
-func (d *tiffDirectory) number(tag, i, def int) int {
-	for e := d.entries; len(e) >= 12; e = e[12:] {
-		if int(d.order.Uint16(e)) != tag {
-			continue
-		}
-		size := 0
-		switch d.order.Uint16(e[2:]) {
-		case 1: // BYTE
-			size = 1
-		case 3: // SHORT
-			size = 2
-		case 4: // LONG
-			size = 4
-		}
-		count := int64(d.order.Uint32(e[4:]))
-		if size == 0 || int64(i) >= count {
-			return def
-		}
-		values := e[8:12]
-		if count*int64(size) > 4 {
-			at := int64(d.order.Uint32(values))
-			if at+count*int64(size) > int64(len(d.data)) {
-				return def
-			}
-			values = d.data[at:]
-		}
-		switch values = values[i*size:]; size {
-		case 1:
-			return int(values[0])
-		case 2:
-			return int(d.order.Uint16(values))
-		default:
-			return int(d.order.Uint32(values))
-		}
+// number is the first value of a tag of whole numbers, def when there is none.
+func (d *tiffDirectory) number(tag, def int) int {
+	if n := d.numbers(tag); n.len() > 0 {
+		return n.at(0)
 	}
 	return def
 }
 
+// tiffNumbers are the values of a tag of whole numbers.
+type tiffNumbers struct {
+	order  binary.ByteOrder
+	values []byte
+	size   int // bytes of one: 1, 2 or 4
+}
+
+// numbers are the values of a tag, none unless the data hold all of them.
+func (d *tiffDirectory) numbers(tag int) tiffNumbers {
+	for e := d.entries; len(e) >= 12; e = e[12:] {
+		if int(d.order.Uint16(e)) != tag {
+			continue
+		}
+		n := tiffNumbers{order: d.order}
+		switch d.order.Uint16(e[2:]) {
+		case 1: // BYTE
+			n.size = 1
+		case 3: // SHORT
+			n.size = 2
+		case 4: // LONG
+			n.size = 4
+		}
+		size := int64(d.order.Uint32(e[4:])) * int64(n.size) // below 2^34
+		switch at := int64(d.order.Uint32(e[8:])); {
+		case size <= 4:
+			n.values = e[8 : 8+size]
+		case at+size <= int64(len(d.data)):
+			n.values = d.data[at : at+size]
+		}
+		return n
+	}
+	return tiffNumbers{}
+}
+
+func (n *tiffNumbers) len() int {
+	if n.size == 0 {
+		return 0
+	}
+	return len(n.values) / n.size
+}
+
+func (n *tiffNumbers) at(i int) int {
+	switch p := n.values[i*n.size:]; n.size {
+	case 1:
+		return int(p[0])
+	case 2:
+		return int(n.order.Uint16(p))
+	default:
+		return int(n.order.Uint32(p))
+	}
+}
+
 // orientation is the EXIF orientation, 1 to 8; 1 when there is none or it makes no sense.
 func (d *tiffDirectory) orientation() int {
-	if o := d.number(tagOrientation, 0, 1); o >= 1 && o <= 8 {
+	if o := d.number(tagOrientation, 1); o >= 1 && o <= 8 {
 		return o
 	}
 	return 1

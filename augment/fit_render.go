@@ -25,8 +25,9 @@ func (s ResizeSpec) Render(dst, src *Image, g Geometry, scratch *Scratch) error 
 		return err
 	}
 	if scratch == nil {
-		scratch = scratches.Get().(*Scratch)
-		defer scratches.Put(scratch)
+		own, free := ownScratch()
+		defer free()
+		scratch = own
 	}
 	dst.Reset(g.Width, g.Height, src.Channels)
 	window := *dst

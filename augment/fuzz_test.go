@@ -2,23 +2,30 @@ package augment
 
 import (
 	"errors"
+	"math/bits"
 	"os"
 	"path/filepath"
+	"runtime/metrics"
+	"strings"
 	"testing"
 )
 
-// seeds adds the small ones of the odd pictures.
-func seeds(f *testing.F) {
-	files, err := filepath.Glob("../testdata/pictures/*.*")
-	if err != nil {
-		f.Fatal(err)
+// seeds adds the small ones of the odd and hostile images whose names match a pattern.
+func seeds(f *testing.F, pattern string) {
+	var files []string
+	for _, dir := range []string{"pictures", "hostile"} {
+		found, err := filepath.Glob("../testdata/" + dir + "/" + pattern)
+		if err != nil || len(found) == 0 {
+			f.Fatal("no images", err)
+		}
+		files = append(files, found...)
 	}
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			f.Fatal(err)
 		}
-		if len(data) <= 8<<10 {
+		if len(data) <= 8<<10 || strings.Contains(file, "hostile") {
 			f.Add(data)
 		}
 	}
@@ -26,7 +33,7 @@ func seeds(f *testing.F) {
 
 // FuzzStat feeds anything to the sniffer and the header parsers.
 func FuzzStat(f *testing.F) {
-	seeds(f)
+	seeds(f, "*.*")
 	c, err := NewCodec(CodecOptions{Decoder: "go"})
 	if err != nil {
 		f.Fatal(err)
@@ -40,24 +47,38 @@ func FuzzStat(f *testing.F) {
 			mustWrap(t, err)
 			return
 		}
-		if info.Width < 1 || info.Height < 1 || int64(info.Width)*int64(info.Height) > DefaultMaxPixels ||
+		high, pixels := bits.Mul64(uint64(info.Width), uint64(info.Height))
+		if info.Width < 1 || info.Height < 1 || info.Width > MaxSourceSide || info.Height > MaxSourceSide || high != 0 || pixels > DefaultMaxPixels ||
+			info.Memory() < int64(pixels) || info.Memory() > maxMemoryPerPixel*int64(pixels)+maxMemoryFree+257*int64(len(data)) ||
 			info.Orientation < 1 || info.Orientation > 8 || info.Channels != 1 && info.Channels != 3 {
 			t.Errorf("%+v", info)
 		}
 	})
 }
 
+// allocated is how many bytes were allocated so far.
+func allocated() uint64 {
+	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	metrics.Read(sample)
+	return sample[0].Value.Uint64()
+}
+
 // FuzzDecode feeds anything to the decoders: pixels of the size announced, or an error that
-// wraps a sentinel.
+// wraps a sentinel, and no more memory than the header says.
 func FuzzDecode(f *testing.F) {
-	seeds(f)
+	seeds(f, "*.*")
 	c, err := NewCodec(CodecOptions{MaxPixels: 1 << 18})
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var im Image
+		before := allocated()
 		info, err := c.Decode(&im, data, DecodeOptions{})
+		// What readers, tables and blocks take beside pixels.
+		if taken, most := allocated()-before, uint64(info.Memory()+8<<20)+300*uint64(len(data)); taken > most {
+			t.Errorf("%s of %dx%d: %d bytes were allocated, want at most %d", info.Format, info.Width, info.Height, taken, most)
+		}
 		if err != nil {
 			mustWrap(t, err)
 			return
@@ -77,3 +98,10 @@ func mustWrap(t *testing.T, err error) {
 	}
 	t.Errorf("%v wraps no sentinel", err)
 }
+
+// What decoding takes at most, as docs/security.md says: so many bytes for a pixel, and some for
+// the whole blocks of JPEGs that are narrow.
+const (
+	maxMemoryPerPixel = 24
+	maxMemoryFree     = 32 << 20
+)

@@ -3,6 +3,7 @@ package augment
 import (
 	"encoding/binary"
 	"fmt"
+	"math/bits"
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/jpeg"
@@ -20,9 +21,10 @@ type Info struct {
 	// and no transparency, in a coding that every decoder reads: its bytes may be stored as they are.
 	Keepable bool
 
-	alpha  bool // some pixels may be transparent
-	planar bool // a JPEG whose planes the decoder gives as they are
-	usual  bool // a JPEG that backends are asked to decode
+	alpha  bool  // some pixels may be transparent
+	planar bool  // a JPEG whose planes the decoder gives as they are
+	usual  bool  // a JPEG that backends are asked to decode
+	memory int64 // see Memory
 }
 
 // Oriented is the size that decoding gives: Width and Height, exchanged for a picture on its side.
@@ -33,27 +35,42 @@ func (i Info) Oriented() (w, h int) {
 	return i.Width, i.Height
 }
 
+// Memory is about how many bytes [Codec.Decode] takes at most, those of the result included and those
+// of the file not, at full size and whatever decodes. It grows with the pixels: docs/security.md has
+// the bytes a pixel of each format.
+func (i Info) Memory() int64 { return i.memory }
+
+// How many pixels an image may have for each byte of its file, beside a quarter of
+// [CodecOptions.MaxPixels]. Deflate makes 8,256 pixels of one bit each of a byte, fax coding a row of
+// a bit. JPEG, whose data have a bit for each block at least, has a rule of its own.
+const (
+	pixelsPerByte    = 1 << 13
+	pixelsPerFaxByte = 1 << 16
+)
+
 // header is what is read before pixels are.
 type header struct {
 	Info
-	jpeg jpeg.Header
-	png  int // bits a pixel
-	webp webpFile
-	bmp  bmpHeader
+	jpeg    jpeg.Header
+	png     pngHeader
+	webp    webpFile
+	bmp     bmpHeader
+	perByte int64 // pixels that a byte of the file may stand for; 0: any
 }
 
-// Stat reads a picture's header. It takes no memory to speak of, and checks the limit on
-// pixels. Errors wrap one of the package's sentinels.
+// Stat reads an image's header. It takes no memory to speak of, and checks the limits on
+// sides and pixels. Errors wrap one of the package's sentinels.
 func (c *Codec) Stat(data []byte) (Info, error) {
 	h, err := c.header(data)
 	return h.Info, err
 }
 
-func (c *Codec) header(data []byte) (header, error) {
-	h := header{Info: Info{Format: Sniff(data), Channels: 3, Orientation: 1}}
-	var err error
+func (c *Codec) header(data []byte) (h header, err error) {
+	h = header{Info: Info{Format: Sniff(data), Channels: 3, Orientation: 1}, perByte: pixelsPerByte}
+	defer recovered(h.Format, &err)
 	switch h.Format {
 	case JPEG:
+		h.perByte = 0
 		err = h.statJPEG(data)
 		if err == nil {
 			_, h.planar = c.jpeg.Planes(&h.jpeg)
@@ -73,16 +90,68 @@ func (c *Codec) header(data []byte) (header, error) {
 	default:
 		return h, fmt.Errorf("%w: %s", ErrNotPicture, describe(data))
 	}
-	if err != nil {
-		return h, err
+	if err == nil {
+		err = c.checkSize(&h, len(data))
 	}
-	if h.Width <= 0 || h.Height <= 0 {
-		return h, damaged(h.Format, "its size is %dx%d", h.Width, h.Height)
+	if err == nil {
+		h.memory = h.decodeMemory(len(data))
 	}
-	if n := int64(h.Width) * int64(h.Height); n > c.maxPixels {
-		return h, fmt.Errorf("%w: %dx%d are %d, the limit is %d", ErrTooManyPixels, h.Width, h.Height, n, c.maxPixels)
+	return h, err
+}
+
+// checkSize holds the size of an image to the limits.
+func (c *Codec) checkSize(h *header, bytes int) error {
+	w, ht := h.Width, h.Height
+	if w <= 0 || ht <= 0 {
+		return damaged(h.Format, "its size is %dx%d", w, ht)
 	}
-	return h, nil
+	if w > MaxSourceSide || ht > MaxSourceSide {
+		return fmt.Errorf("%w: %dx%d, and no side may have over %d", ErrTooManyPixels, w, ht, MaxSourceSide)
+	}
+	high, n := bits.Mul64(uint64(w), uint64(ht))
+	if high != 0 || n > uint64(c.maxPixels) {
+		return fmt.Errorf("%w: %dx%d are %d, the limit is %d", ErrTooManyPixels, w, ht, n, c.maxPixels)
+	}
+	if h.perByte == 0 {
+		return nil
+	}
+	// Neither term overflows: a file is below 2^40 bytes.
+	if most := max(c.maxPixels, DefaultMaxPixels)/4 + h.perByte*int64(bytes); int64(n) > most {
+		return fmt.Errorf("%w: %dx%d are %d, and a file of %d bytes may have %d: a quarter of the limit, and %d for each byte",
+			ErrTooManyPixels, w, ht, n, bytes, most, h.perByte)
+	}
+	return nil
+}
+
+// decodeMemory is [Info.Memory] for a file of so many bytes.
+func (h *header) decodeMemory(bytes int) int64 {
+	n := int64(h.Width) * int64(h.Height)
+	perPixel := int64(3) // the result
+	if h.Orientation != 1 {
+		perPixel += 3 // before it is turned upright
+	}
+	switch h.Format {
+	case JPEG:
+		return n*perPixel + h.jpeg.Memory() + int64(bytes) // the data without stuffing
+	case PNG:
+		perPixel += h.png.perPixel()
+	case GIF:
+		perPixel += 2 // the frame and the screen
+	case BMP:
+		if h.bmp.compression == bmpRLE4 || h.bmp.compression == bmpRLE8 {
+			perPixel++
+		}
+	case WebP:
+		return n*(perPixel+h.webp.perPixel()) + h.webp.perFile(int64(bytes))
+	}
+	return n * perPixel
+}
+
+// recovered makes a panic over an image an error. It is deferred.
+func recovered(f Format, err *error) {
+	if p := recover(); p != nil {
+		*err = damaged(f, "the decoder broke down: %v", p)
+	}
 }
 
 // describe says what there is in the place of a picture.
@@ -137,15 +206,7 @@ func (h *header) statPNG(data []byte) error {
 		h.Channels = 1
 	}
 	h.alpha = kind&4 != 0
-	h.png = int(bits)
-	switch kind {
-	case 2:
-		h.png *= 3
-	case 4:
-		h.png *= 2
-	case 6:
-		h.png *= 4
-	}
+	h.png = pngHeader{depth: int(bits), samples: [8]int{1, 1, 3, 1, 2, 2, 4, 4}[kind&7], interlaced: p[20] != 0}
 	for p = p[8+13+4:]; len(p) >= 12; {
 		n := int64(binary.BigEndian.Uint32(p))
 		if n > int64(len(p)-12) {
@@ -154,6 +215,7 @@ func (h *header) statPNG(data []byte) error {
 		switch string(p[4:8]) {
 		case "tRNS":
 			h.alpha = true
+			h.png.transparent = true
 		case "eXIf":
 			h.Orientation = exifOrientation(p[8 : 8+n])
 		}

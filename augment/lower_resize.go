@@ -11,7 +11,7 @@ const passes = 2
 // render is [ResizeSpec.Render] of the picture.
 func (l *lowering) render(s *ResizeSpec, g Geometry) error {
 	im := Image{Width: l.width, Height: l.height}
-	if !s.Filter.valid() || im.Width > maxSource || im.Height > maxSource || g.check() != nil {
+	if !s.Filter.valid() || im.Width > MaxSourceSide || im.Height > MaxSourceSide || g.check() != nil {
 		return lacking("a resize that is wrong")
 	}
 	across, down := scaling{
@@ -209,7 +209,7 @@ func (l *lowering) planesStep(step Step, src *Planes) error {
 
 // planesBox is ResizedCrop.applyPlanes.
 func (l *lowering) planesBox(s ResizedCrop, src *Planes) error {
-	if s.Validate() != nil || s.within(src.Width, src.Height) != nil || src.Width > maxSource || src.Height > maxSource {
+	if s.Validate() != nil || s.within(src.Width, src.Height) != nil || src.Width > MaxSourceSide || src.Height > MaxSourceSide {
 		return lacking(s.Op())
 	}
 	var planes [3]raster.View

@@ -39,13 +39,13 @@ func (l *lowering) step(step Step) error {
 	case CropBox:
 		l.cropBox(s)
 	case ResizedCrop:
-		if s.within(l.width, l.height) != nil || s.W > maxSource || s.H > maxSource {
+		if s.within(l.width, l.height) != nil || s.W > MaxSourceSide || s.H > MaxSourceSide {
 			return lacking(s.Op())
 		}
 		l.crop(s.X, s.Y, s.W, s.H)
 		l.resized(s.Width, s.Height, s.Filter, s.Antialias)
 	case ResizeTo:
-		if l.width > maxSource || l.height > maxSource {
+		if l.width > MaxSourceSide || l.height > MaxSourceSide {
 			return lacking(s.Op())
 		}
 		l.resized(s.Width, s.Height, s.Filter, s.Antialias)

@@ -120,8 +120,8 @@ func (s ResizedCrop) applyPlanes(dst *Image, src *Planes, scratch *Scratch) erro
 	if err := src.check(); err != nil {
 		return fmt.Errorf("%s: %w", s.Op(), err)
 	}
-	if src.Width > maxSource || src.Height > maxSource {
-		return fmt.Errorf("%s of %dx%d: no side of the source may be over %d pixels", s.Op(), src.Width, src.Height, maxSource)
+	if src.Width > MaxSourceSide || src.Height > MaxSourceSide {
+		return fmt.Errorf("%s of %dx%d: no side of the source may be over %d pixels", s.Op(), src.Width, src.Height, MaxSourceSide)
 	}
 	if err := s.within(src.Width, src.Height); err != nil {
 		return err

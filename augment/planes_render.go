@@ -73,8 +73,8 @@ func (s ResizeSpec) checkShape(src *Planes, g Geometry) error {
 	if !s.Filter.valid() || !s.TakesPlanes() {
 		return fmt.Errorf("resize: filter %v has no way with planes", s.Filter)
 	}
-	if src.Width > maxSource || src.Height > maxSource {
-		return fmt.Errorf("resize of %dx%d: no side of the source may be over %d pixels", src.Width, src.Height, maxSource)
+	if src.Width > MaxSourceSide || src.Height > MaxSourceSide {
+		return fmt.Errorf("resize of %dx%d: no side of the source may be over %d pixels", src.Width, src.Height, MaxSourceSide)
 	}
 	return g.check()
 }

@@ -3,13 +3,12 @@ package augment
 import (
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/tfrec/tfrec/internal/regular"
 )
 
 // LoadPolicy reads a policy from a YAML file when the text is a name that ends
@@ -20,17 +19,9 @@ func LoadPolicy(specOrFile string) (*Policy, error) {
 	default:
 		return ParsePolicy(specOrFile)
 	}
-	f, err := os.Open(specOrFile)
+	data, err := regular.ReadFile(specOrFile, maxSpec)
 	if err != nil {
 		return nil, fmt.Errorf("augment: %w", err)
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxSpec+1))
-	if err != nil {
-		return nil, fmt.Errorf("augment: %w", err)
-	}
-	if len(data) > maxSpec {
-		return nil, fmt.Errorf("augment: %w", &fs.PathError{Op: "read", Path: specOrFile, Err: fmt.Errorf("longer than %d bytes", maxSpec)})
 	}
 	return ParsePolicyYAML(data, specOrFile)
 }

@@ -104,7 +104,7 @@ func TestLoadPolicy(t *testing.T) {
 	if err := os.WriteFile(path, []byte("#"+strings.Repeat(" ", maxSpec)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LoadPolicy(path); err == nil || !strings.Contains(err.Error(), "longer than") {
+	if _, err := LoadPolicy(path); err == nil || !strings.Contains(err.Error(), "larger than") {
 		t.Errorf("too long a file: %v", err)
 	}
 }

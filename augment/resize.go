@@ -14,9 +14,8 @@ const (
 	// maxPixels is how many pixels a resized picture may have, as many as
 	// [Codec] decodes by default.
 	maxPixels = 178956970
-	// maxSource is the longest side of a source: as many weights are needed,
-	// and a few times as many.
-	maxSource = 1 << 20
+	// MaxSourceSide is the longest side of an image that is decoded or resized, in pixels.
+	MaxSourceSide = 1 << 20
 	// maxScaled bounds the sides of the resized picture that a window is
 	// cut from, which is never in memory.
 	maxScaled = 1<<31 - 1
@@ -36,6 +35,18 @@ type Scratch struct {
 	planes Planes  // resized, before they are converted
 	drawn  Image   // what a draw made, before it is resized
 	steps  stepScratch
+}
+
+// Trim gives up the memory that is kept from image to image if that is more than 64 MiB: after an
+// image that may have been a large one.
+func (s *Scratch) Trim() {
+	size := cap(s.rows) + 2*cap(s.wide) + 4*cap(s.at) + cap(s.drawn.Pix) + s.steps.size()
+	for _, im := range s.planes.images() {
+		size += cap(im.Pix)
+	}
+	if size > keptBytes {
+		*s = Scratch{Codec: s.Codec}
+	}
 }
 
 var scratches = sync.Pool{New: func() any { return new(Scratch) }}
@@ -62,8 +73,8 @@ var scratches = sync.Pool{New: func() any { return new(Scratch) }}
 // The arithmetic is in integers, with weights that are the same on every
 // architecture: so are the bytes.
 func Resize(dst, src *Image, w, h int, f Filter, antialias bool) error {
-	s := scratches.Get().(*Scratch)
-	defer scratches.Put(s)
+	s, free := ownScratch()
+	defer free()
 	if err := checkTarget(w, h); err != nil {
 		return err
 	}
@@ -99,8 +110,8 @@ func checkResize(dst, src *Image, f Filter) error {
 	if err := src.check(); err != nil {
 		return fmt.Errorf("resize: %w", err)
 	}
-	if src.Width > maxSource || src.Height > maxSource {
-		return fmt.Errorf("resize of %dx%d: no side of the source may be over %d pixels", src.Width, src.Height, maxSource)
+	if src.Width > MaxSourceSide || src.Height > MaxSourceSide {
+		return fmt.Errorf("resize of %dx%d: no side of the source may be over %d pixels", src.Width, src.Height, MaxSourceSide)
 	}
 	return nil
 }

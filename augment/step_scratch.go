@@ -26,7 +26,19 @@ func (s *Scratch) orOwn() (*Scratch, func()) {
 
 func ownScratch() (*Scratch, func()) {
 	own := scratches.Get().(*Scratch)
-	return own, func() { scratches.Put(own) }
+	return own, func() {
+		own.Trim()
+		scratches.Put(own)
+	}
+}
+
+// size is how many bytes it keeps.
+func (s *stepScratch) size() int {
+	n := 2*cap(s.sums) + 4*(cap(s.columns)+cap(s.weights[0])+cap(s.weights[1])+cap(s.at)) + cap(s.bytes) + 8*cap(s.totals)
+	for i := range s.draw {
+		n += cap(s.draw[i].Pix)
+	}
+	return n + cap(s.recoloring.row) + cap(s.recoloring.gray)
 }
 
 // room returns buf with n elements of any content, grown when it must be.

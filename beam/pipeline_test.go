@@ -114,7 +114,7 @@ func TestSetsInStores(t *testing.T) {
 		}
 	}
 	for name, data := range readSet(t, here) {
-		if got, err := storage.ReadFile(storage.Join(there, name), 1<<30); err != nil || string(got) != data {
+		if got, err := storage.ReadFile(t.Context(), storage.Join(there, name), 1<<30); err != nil || string(got) != data {
 			t.Errorf("%s differs: %v", name, err)
 		}
 	}

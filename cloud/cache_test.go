@@ -188,7 +188,7 @@ func TestCacheTellsServersApart(t *testing.T) {
 		s3Server(t, root)
 		for range 2 {
 			storage.Forget()
-			if got, err := storage.ReadFile("s3://bucket/x", 10); err != nil || string(got) != want {
+			if got, err := storage.ReadFile(t.Context(), "s3://bucket/x", 10); err != nil || string(got) != want {
 				t.Errorf("%q, %v; want %q", got, err, want)
 			}
 		}
@@ -216,7 +216,7 @@ func TestCacheBehindFaults(t *testing.T) {
 	}
 	defer stop()
 	for range 2 {
-		if got, err := storage.ReadFile("s3://bucket/large", 1<<30); err != nil || !bytes.Equal(got, want) {
+		if got, err := storage.ReadFile(t.Context(), "s3://bucket/large", 1<<30); err != nil || !bytes.Equal(got, want) {
 			t.Errorf("%d bytes, %v", len(got), err)
 		}
 	}

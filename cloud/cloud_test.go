@@ -147,7 +147,7 @@ func TestWhatGoesWrong(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(bucket, "empty"), nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if data, err := storage.ReadFile("s3://bucket/empty", 10); err != nil || len(data) > 0 {
+	if data, err := storage.ReadFile(t.Context(), "s3://bucket/empty", 10); err != nil || len(data) > 0 {
 		t.Errorf("an empty object: %q, %v", data, err)
 	}
 

@@ -29,7 +29,7 @@ func inBucket(t *testing.T, url string) map[string]string {
 		if strings.HasPrefix(o.Name, ".tfrec/") {
 			continue
 		}
-		data, err := storage.ReadFile(storage.Join(url, o.Name), 1<<30)
+		data, err := storage.ReadFile(t.Context(), storage.Join(url, o.Name), 1<<30)
 		if err != nil {
 			t.Fatal(err)
 		}

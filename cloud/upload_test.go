@@ -115,7 +115,7 @@ func TestWritingThroughFaults(t *testing.T) {
 				}
 				var i int
 				fmt.Sscanf(o.Name, "some/%d", &i)
-				got, err := storage.ReadFile(name+"://bucket/"+o.Name, 1<<30)
+				got, err := storage.ReadFile(t.Context(), name+"://bucket/"+o.Name, 1<<30)
 				if err != nil || sha256.Sum256(got) != sha256.Sum256(data[i]) {
 					t.Errorf("%s: %d bytes, other than the %d that were written: %v", o.Name, len(got), len(data[i]), err)
 				}

@@ -41,7 +41,7 @@ func (r *run) mine(job int) bool { return r.Task == nil || job%r.Task.Count == r
 const planFile = shard.ArrayPlanFile
 
 // maxPlan bounds what readPlan takes into memory.
-const maxPlan = 1 << 30
+const maxPlan = 256 << 20
 
 // arrayPlan is what tasks of one array job must agree on, and all that Finalize
 // has to know. Its bytes are the same for each of them.

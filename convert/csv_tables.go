@@ -185,7 +185,7 @@ func (t *tables) close() {
 const scanFile = "scan.json"
 
 // maxScan bounds what readScan takes into memory.
-const maxScan = 1 << 30
+const maxScan = 256 << 20
 
 // scanState is what scanFile holds.
 type scanState struct {
@@ -291,7 +291,7 @@ func (f *csvFile) path() string {
 // readScan reads the state of earlier scans; state is never worth an error.
 func readScan(out string) scanState {
 	var s scanState
-	data, err := storage.ReadFile(storage.Join(out, shard.StateDir, scanFile), maxScan)
+	data, err := storage.ReadFile(context.Background(), storage.Join(out, shard.StateDir, scanFile), maxScan)
 	if err != nil || json.Unmarshal(data, &s) != nil {
 		return scanState{}
 	}

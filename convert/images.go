@@ -83,6 +83,16 @@ type ImageOptions struct {
 	Decoder string
 	// MaxPixels is the largest picture that is decoded. Default: 178,956,970.
 	MaxPixels int64
+	// AllowArithmetic reads JPEGs in arithmetic coding, where libjpeg-turbo is at
+	// hand. Default: they are unsupported, since damage in them goes unnoticed.
+	AllowArithmetic bool
+	// Memory bounds what the images in work take together, over all workers, in
+	// bytes: their files, pixels and records. An image that alone takes more is
+	// worked on alone. The set does not depend on it. Default: a quarter of the
+	// memory that this process may use (what the machine or its control group has,
+	// or GOMEMLIMIT where that is less; 2 GiB is taken where the machine cannot be
+	// asked).
+	Memory int64
 	// Background is what transparent pictures are composited on. Default: the
 	// alpha channel is dropped.
 	Background *[3]uint8
@@ -143,7 +153,7 @@ func (o *ImageOptions) survey(ctx context.Context, src, out string) (*survey, er
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	codec, err := augment.NewCodec(augment.CodecOptions{Decoder: o.Decoder, MaxPixels: o.MaxPixels, Background: o.Background})
+	codec, err := augment.NewCodec(augment.CodecOptions{Decoder: o.Decoder, MaxPixels: o.MaxPixels, AllowArithmetic: o.AllowArithmetic, Background: o.Background})
 	if err != nil {
 		return nil, err
 	}
@@ -236,6 +246,8 @@ func (o *ImageOptions) complete() error {
 		return optionError("label-offset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
 	case o.MinSize < 0:
 		return optionError("min-size", "%d is negative", o.MinSize)
+	case o.Memory < 0:
+		return optionError("memory", "%d is negative", o.Memory)
 	case o.MaxAspect != 0 && !(o.MaxAspect >= 1):
 		return optionError("max-aspect", "%g is below 1", o.MaxAspect)
 	case o.NoCheck && o.Encode != Keep:
@@ -296,6 +308,9 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 	}
 	if o.resizes() || o.Augment != nil {
 		m["exact_pixels"] = o.ExactPixels
+	}
+	if o.AllowArithmetic { // sets made before the option was there have none
+		m["allow_arithmetic"] = true
 	}
 	if o.Augment != nil {
 		m["augment"], m["copies"], m["keep_original"] = o.Augment.String(), o.Copies, o.KeepOriginal

@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -123,6 +124,28 @@ func TestOptionsAboutLabelTables(t *testing.T) {
 	} {
 		if _, err := Images(context.Background(), src, t.TempDir(), c.o); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
+		}
+	}
+}
+
+// TestRowsOfLabelTablesAreBounded gives tables that end in an endless row, with a quote
+// and without.
+func TestRowsOfLabelTablesAreBounded(t *testing.T) {
+	src := t.TempDir()
+	put(t, src, "a.png", pngOf(1))
+	const file = "labels.csv"
+	for want, data := range map[string][]byte{
+		"more than 1048576 bytes; is a quote missing?": []byte("a.png,a\n" + strings.Repeat("x", 3<<20)),
+		"line 2: row too long":                         []byte("a.png,a\n\"" + strings.Repeat("\n", 3<<20)),
+		"line 1: row too long":                         make([]byte, 3<<20),
+	} {
+		labels := filepath.Join(t.TempDir(), file)
+		if err := os.WriteFile(labels, data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		_, err := Images(context.Background(), src, filepath.Join(t.TempDir(), "out"), ImageOptions{LabelFile: labels})
+		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), file) {
+			t.Errorf("%v; want %q", err, want)
 		}
 	}
 }

@@ -80,6 +80,7 @@ func putMaking(m *making) {
 		m.fetched.done()
 		m.fetched = nil
 	}
+	m.resize.Trim()
 	planes := cap(m.planes.Y.Pix) + cap(m.task.YCbCr.Y.Pix) + 4*cap(m.task.Floats)
 	if t := &m.task; t.Coded != nil && t.Image != nil {
 		planes += cap(t.Image.Pix)
@@ -150,6 +151,7 @@ func (s *imageSource) make(samples []sample, fetched []*fetch, p *piece) error {
 			}
 			putMaking(m)
 		}
+		p.settle()
 		if err != nil {
 			return err
 		}
@@ -181,6 +183,9 @@ func (s *imageSource) begin(m *making, p *piece) error {
 		p.identity = s.identity(p.identity, m.sample, unusedHash(pic.bad))
 		return nil
 	}
+	if err := p.reserve(pic.size); err != nil {
+		return err
+	}
 	data, hash, input, err := s.read(m, pic)
 	if err != nil {
 		if s.endsRun(err) {
@@ -195,10 +200,47 @@ func (s *imageSource) begin(m *making, p *piece) error {
 	if input.Key != "" {
 		p.inputs = append(p.inputs, input)
 	}
-	if fault := s.develop(m, data); fault != nil {
+	info, err := s.codec.Stat(data)
+	if err != nil {
+		m.bad = s.unusable(m.sample, "decode", err)
+		return nil
+	}
+	if err := p.reserve(s.memory(info, len(data))); err != nil {
+		return err
+	}
+	if fault := s.develop(m, data, info); fault != nil {
 		m.bad = s.unusable(m.sample, fault.stage, fault.err)
 	}
 	return nil
+}
+
+// memory estimates the most bytes that making a record of an image takes, given the
+// size of its file.
+func (s *imageSource) memory(info augment.Info, file int) int64 {
+	if s.o.Encode == Keep && info.Keepable {
+		stored := 2 * int64(file) // the record, and its frame
+		switch {
+		case s.o.NoCheck:
+			return stored
+		case info.Format == augment.JPEG:
+			return stored + int64(file) // the data without stuffing
+		}
+		return info.Memory() + stored
+	}
+	w, h := info.Oriented()
+	n := info.Memory()
+	if s.o.Augment != nil {
+		n += 6 * int64(w) * int64(h) // the images before and after a step
+	}
+	if s.o.resizes() {
+		g := s.o.Resize.Geometry(w, h)
+		w, h = g.Width, g.Height
+	}
+	result := 3 * int64(w) * int64(h)
+	if s.o.Encode == Float32 {
+		result *= 5
+	}
+	return n + 3*result // the pixels, encoded, and in the frame
 }
 
 // end encodes what became of a picture and makes the record.
@@ -252,11 +294,8 @@ type stored struct {
 
 // develop decodes a picture and says what is to be done to it, as the options have it.
 // A picture that is kept, or left out, is done with.
-func (s *imageSource) develop(m *making, data []byte) *fault {
-	info, err := s.codec.Stat(data)
-	if err != nil {
-		return &fault{"decode", err}
-	}
+func (s *imageSource) develop(m *making, data []byte, info augment.Info) *fault {
+	var err error
 	m.format = info.Format
 	w, h := info.Oriented()
 	if s.leavesOut(w, h) {

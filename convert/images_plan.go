@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -47,6 +48,9 @@ func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, b
 	}
 	if o.Backend != nil {
 		s.backend, o.waits = o.Backend, o.Backend.Batch() > 1
+	}
+	if o.memory = o.Memory; o.memory == 0 {
+		o.memory = memory.Limit() / 4
 	}
 	if o.Limit > 0 {
 		s.pictures = limit(s.pictures, o.Limit, newHasher(o.Seed, forLimit))

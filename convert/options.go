@@ -89,7 +89,8 @@ type Options struct {
 	// for them, from one goroutine at a time, if it is not nil.
 	Note func(sentence string)
 
-	waits bool // goroutines wait for a backend
+	waits  bool  // goroutines wait for a backend
+	memory int64 // bounds what samples take while they are made, in bytes; 0: no bound
 }
 
 func (o *Options) note(format string, args ...any) {

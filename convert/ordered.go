@@ -16,9 +16,10 @@ const heldBytes = 64 << 20
 // ordered runs tasks on workers goroutines and hands their pieces to consume
 // in the order of the tasks. At most window pieces exist at a time, and what
 // they hold is bounded by bytes, so memory is bounded whatever the number of
-// tasks. The job of a task rides along. A piece belongs to ordered again when
-// consume returns.
-func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, window int, bytes int64, consume func(job int, p *piece) error) error {
+// tasks. What tasks reserve for their work ([piece.reserve]), together with what
+// the pieces hold, is bounded by memory; 0 is no bound. The job of a task rides
+// along. A piece belongs to ordered again when consume returns.
+func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, window int, bytes, memory int64, consume func(job int, p *piece) error) error {
 	type slot struct {
 		numbered
 		turn  int64
@@ -28,7 +29,7 @@ func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, win
 	g, ctx := errgroup.WithContext(ctx)
 	queue := make(chan *slot, window) // in order, for the consumer
 	work := make(chan *slot)          // for whichever worker is free
-	held := newHolding(bytes)
+	held := newHolding(bytes, memory)
 	stop := context.AfterFunc(ctx, held.wakeAll)
 	defer stop()
 
@@ -59,12 +60,13 @@ func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, win
 					return err
 				}
 				s.piece = getPiece()
+				s.piece.room = &room{holding: held, ctx: ctx, turn: s.turn}
 				if s.run != nil {
 					if err := s.run(s.piece); err != nil {
 						return err
 					}
 				}
-				held.add(s.piece.size())
+				held.made(s.piece)
 				close(s.ready)
 			}
 			return nil
@@ -96,19 +98,73 @@ type numbered struct {
 	run task
 }
 
-// holding counts the bytes of pieces that are made and not yet consumed.
+// holding counts the bytes of pieces that are made and not yet consumed, and what
+// is reserved for those that are being made.
 type holding struct {
 	mu    sync.Mutex
-	moved sync.Cond // something was consumed
+	moved sync.Cond // something was consumed, released, or waits
 	bytes int64
 	limit int64
 	next  int64 // the turn that is to be consumed next
+
+	memory   int64 // bounds bytes and reserved together; 0: no bound
+	reserved int64
+	active   int64 // of reserved: held by tasks that do not wait for more
 }
 
-func newHolding(limit int64) *holding {
-	h := &holding{limit: limit}
+func newHolding(limit, memory int64) *holding {
+	h := &holding{limit: limit, memory: memory}
 	h.moved.L = &h.mu
 	return h
+}
+
+// room is what a task has reserved of the memory of a holding. A nil one is without
+// bounds.
+type room struct {
+	*holding
+	ctx      context.Context
+	turn     int64
+	reserved int64
+}
+
+// reserve waits until there is room for n more bytes. Where there will never be, it
+// waits until everything else waits for this task's piece, and nobody is at work
+// with what was reserved: so all together take no more than the bound, or one task
+// takes more. It fails only when the context ends.
+func (r *room) reserve(n int64) error {
+	if r == nil || r.memory <= 0 || n <= 0 {
+		return nil
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	fits := func() bool {
+		return r.bytes+r.holding.reserved+n <= r.memory || r.turn == r.next && r.active == 0
+	}
+	r.active -= r.reserved
+	if r.reserved > 0 {
+		r.moved.Broadcast()
+	}
+	for !fits() && r.ctx.Err() == nil {
+		r.moved.Wait()
+	}
+	r.active += r.reserved + n
+	r.holding.reserved += n
+	r.reserved += n
+	return r.ctx.Err()
+}
+
+// keep gives back what is reserved beyond n bytes.
+func (r *room) keep(n int64) {
+	if r == nil || r.reserved <= n {
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	n -= r.reserved
+	r.active += n
+	r.holding.reserved += n
+	r.reserved += n
+	r.moved.Broadcast()
 }
 
 // wait returns when the task whose turn it is may begin: when there is room,
@@ -122,10 +178,16 @@ func (h *holding) wait(ctx context.Context, turn int64) error {
 	return ctx.Err()
 }
 
-func (h *holding) add(n int64) {
+// made counts a piece in place of what its task had reserved.
+func (h *holding) made(p *piece) {
 	h.mu.Lock()
-	h.bytes += n
-	h.mu.Unlock()
+	defer h.mu.Unlock()
+	h.bytes += p.size()
+	if n := p.room.reserved; n > 0 {
+		h.active -= n
+		h.reserved -= n
+		h.moved.Broadcast()
+	}
 }
 
 func (h *holding) consumed(n int64) {

@@ -36,7 +36,7 @@ func TestOrderedKeepsTheOrder(t *testing.T) {
 			err := ordered(context.Background(), numbers(200, 300, func(int) error {
 				time.Sleep(time.Duration(rand.IntN(50)) * time.Microsecond)
 				return nil
-			}), workers, 2*workers+2, bytes, func(job int, p *piece) error {
+			}), workers, 2*workers+2, bytes, 0, func(job int, p *piece) error {
 				if int(p.samples) != next || job != next/10 {
 					t.Fatalf("piece %d of job %d comes in place %d", p.samples, job, next)
 				}
@@ -58,7 +58,7 @@ func TestOrderedHoldsFewBytes(t *testing.T) {
 			most.Store(n)
 		}
 		return nil
-	}), workers, 50, limit, func(int, *piece) error {
+	}), workers, 50, limit, 0, func(int, *piece) error {
 		time.Sleep(time.Millisecond) // slower than the workers
 		held.Add(-size)
 		return nil
@@ -81,10 +81,10 @@ func TestOrderedStops(t *testing.T) {
 					return broken
 				}
 				return nil
-			}), 3, 8, 1, func(int, *piece) error { return nil })
+			}), 3, 8, 1, 0, func(int, *piece) error { return nil })
 		},
 		"consumer": func() error {
-			return ordered(ctx, numbers(1000, 10, func(int) error { return nil }), 3, 8, 1, func(_ int, p *piece) error {
+			return ordered(ctx, numbers(1000, 10, func(int) error { return nil }), 3, 8, 1, 0, func(_ int, p *piece) error {
 				if p.samples == 50 {
 					return broken
 				}
@@ -92,7 +92,7 @@ func TestOrderedStops(t *testing.T) {
 			})
 		},
 		"source": func() error {
-			return ordered(ctx, func(yield func(numbered, error) bool) { yield(numbered{}, broken) }, 3, 8, 1, func(int, *piece) error { return nil })
+			return ordered(ctx, func(yield func(numbered, error) bool) { yield(numbered{}, broken) }, 3, 8, 1, 0, func(int, *piece) error { return nil })
 		},
 	} {
 		if err := run(); !errors.Is(err, broken) {
@@ -104,7 +104,7 @@ func TestOrderedStops(t *testing.T) {
 			cancel()
 		}
 		return nil
-	}), 3, 8, 1, func(int, *piece) error { return nil })
+	}), 3, 8, 1, 0, func(int, *piece) error { return nil })
 	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
@@ -115,4 +115,92 @@ func TestOrderedStops(t *testing.T) {
 		time.Sleep(time.Millisecond)
 	}
 	t.Errorf("%d goroutines, %d before", runtime.NumGoroutine(), before)
+}
+
+// TestOrderedMemory: tasks reserve at random, several times each. All get what they ask for in the
+// end, in order; and together they never have more than the bound unless only one is at work.
+func TestOrderedMemory(t *testing.T) {
+	for seed := range uint64(40) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		memory, workers, next, alone := 50+r.Int64N(1000), 1+r.IntN(8), 0, atomic.Int64{}
+		tasks := func(yield func(numbered, error) bool) {
+			for i := range 300 {
+				asks, sum := make([]int64, 1+r.IntN(3)), int64(0)
+				for j := range asks {
+					if asks[j] = 1 + r.Int64N(memory/2); r.IntN(40) == 0 {
+						asks[j] = 1 + r.Int64N(3*memory)
+					}
+					sum += asks[j]
+				}
+				size, settles := r.Int64N(min(sum, 60)+1), r.IntN(2) == 0
+				run := func(p *piece) error {
+					for _, n := range asks {
+						if err := p.reserve(n); err != nil {
+							return err
+						}
+						h := p.room.holding
+						h.mu.Lock()
+						if h.bytes+h.reserved > memory {
+							if alone.Add(1); h.active != p.room.reserved {
+								t.Errorf("seed %d: %d reserved and %d made of %d, and others are at work with %d", seed, h.reserved, h.bytes, memory, h.active-p.room.reserved)
+							}
+						}
+						h.mu.Unlock()
+						runtime.Gosched()
+					}
+					p.samples, p.frames = int64(i), make([]byte, size)
+					if settles {
+						p.settle()
+					}
+					return nil
+				}
+				if !yield(numbered{run: run}, nil) {
+					return
+				}
+			}
+		}
+		err := ordered(context.Background(), tasks, workers, 2*workers+2, 1<<20, memory, func(_ int, p *piece) error {
+			if int(p.samples) != next {
+				t.Errorf("piece %d in place %d", p.samples, next)
+			}
+			next++
+			return nil
+		})
+		if err != nil || next != 300 || alone.Load() == 0 {
+			t.Fatalf("seed %d: %d pieces, %d alone, %v", seed, next, alone.Load(), err)
+		}
+	}
+}
+
+// TestOrderedMemoryStops: a task that waits for memory sees that the run has failed.
+func TestOrderedMemoryStops(t *testing.T) {
+	broken := errors.New("broken")
+	has, waits := make(chan struct{}), make(chan struct{})
+	tasks := []task{
+		func(p *piece) error {
+			err := p.reserve(10)
+			close(has)
+			<-waits
+			time.Sleep(time.Millisecond) // until the other one waits for memory
+			return errors.Join(err, broken)
+		},
+		func(p *piece) error {
+			<-has
+			close(waits)
+			if err := p.reserve(10); !errors.Is(err, context.Canceled) {
+				t.Errorf("it waits no more, with %v", err)
+			}
+			return nil
+		},
+	}
+	err := ordered(context.Background(), func(yield func(numbered, error) bool) {
+		for _, run := range tasks {
+			if !yield(numbered{run: run}, nil) {
+				return
+			}
+		}
+	}, 2, 6, 1<<20, 15, func(int, *piece) error { return nil })
+	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
 }

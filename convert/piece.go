@@ -74,7 +74,15 @@ type piece struct {
 	bytesIn  int64
 	inputs   []shard.Input
 	identity []byte // goes into the shard's fingerprint
+	room     *room  // the memory that its task may take; nil: any
 }
+
+// reserve waits until the task may take n more bytes, and keeps them for it until
+// settle or its end. An error ends the run.
+func (p *piece) reserve(n int64) error { return p.room.reserve(n) }
+
+// settle gives back what was reserved, but for what the piece holds.
+func (p *piece) settle() { p.room.keep(p.size()) }
 
 // frame appends the record that the builder holds.
 func (p *piece) frame(b *tfrecord.Builder) {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -316,12 +317,12 @@ func TestOptionsOfBudgets(t *testing.T) {
 		}
 	}
 	set := open(t, dir, Options{})
-	if m := set.opts.Memory; m > mostMemory || m > memoryLimit()/4 || m < 16<<20 {
-		t.Errorf("a default of %d bytes, of %d", m, memoryLimit())
+	if m := set.opts.Memory; m > mostMemory || m > memory.Limit()/4 || m < 16<<20 {
+		t.Errorf("a default of %d bytes, of %d", m, memory.Limit())
 	}
 	old := debug.SetMemoryLimit(256 << 20)
 	defer debug.SetMemoryLimit(old)
-	if m := memoryLimit(); m > 256<<20 {
+	if m := memory.Limit(); m > 256<<20 {
 		t.Errorf("%d bytes, and GOMEMLIMIT is less", m)
 	}
 }

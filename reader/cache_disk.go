@@ -77,7 +77,7 @@ func (d *diskCache) open() (cacheContent, error) {
 	if content.whole || d.gaveUp {
 		return content, nil
 	}
-	if err := os.MkdirAll(d.dir, 0o755); err != nil {
+	if err := atomicfile.MkdirAll(d.dir, 0o755); err != nil {
 		return cacheContent{}, err
 	}
 	d.lock, err = d.of.lock(d.path(".lock"))

@@ -227,7 +227,7 @@ func (fd *feeder) open(p piece, in *intake) (blockSource, storage.File, error) {
 		return source, f, nil
 	}
 	pipe := !r.set.regular(int(p.file))
-	from := &politeReader{Reader: reading(f, r.set.stamps[p.file].info.Mode()), run: r, pipe: pipe, slow: pipe}
+	from := &politeReader{Reader: f, run: r, pipe: pipe, slow: pipe}
 	source := &streamFile{
 		run: r, in: r.set.records(int(p.file), f, from, o), from: from, file: f, intake: in, largest: &fd.largest, chunk: fd.chunk, piece: p, at: p.from,
 	}

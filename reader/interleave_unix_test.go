@@ -164,7 +164,10 @@ func TestSilentPipesHoldNothing(t *testing.T) {
 		}
 	}
 	for range 3 {
-		set := open(t, dir, Options{Sloppy: true, Parallelism: 1, Memory: 1 << 20})
+		set, err := OpenAll([]string{shardPath(dir, 0), shardPath(dir, 1), shardPath(dir, 2)}, Options{Sloppy: true, Parallelism: 1, Memory: 1 << 20})
+		if err != nil {
+			t.Fatal(err)
+		}
 		s, err := Map(set.Interleave(3, 1), idFrom, MapOptions{}).Start(t.Context())
 		if err != nil {
 			t.Fatal(err)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/memory"
 )
 
 // DType is what the samples of a picture become.
@@ -67,7 +68,10 @@ type PictureSpec struct {
 	PictureKey, LabelKey string
 	// NoLabels leaves labels out. Otherwise a record without is an error.
 	NoLabels bool
-	// Codec decodes. Default: augment's own default.
+	// Codec decodes. Default: augment's own default, which bounds the pixels of an image
+	// ([augment.CodecOptions.MaxPixels]) and refuses arithmetic coding. Images that are decoded at the
+	// same time take no more than [Options].Memory together, beside what that accounts for; one that
+	// takes more is decoded alone.
 	Codec *augment.Codec
 	// ExactPixels decodes at full size and to RGB before anything else is
 	// done. Default: pictures are resized as they are stored, in YCbCr, and
@@ -75,12 +79,10 @@ type PictureSpec struct {
 	// their size; package augment says by how little the pixels differ. Which
 	// way a picture takes follows from its header and this spec alone.
 	ExactPixels bool
-	// Check searches every JPEG for damage before it is decoded. Default: not
-	// where libjpeg-turbo decodes, which notices most damage itself: the
-	// checksum of the record says that the bytes are those that were stored,
-	// and convert had searched them. Where the built-in decoder decodes, which
-	// finds damage as it goes, it makes a difference only behind the part of a
-	// picture that the first step of a Policy cuts out.
+	// Check searches all of every JPEG for damage. Default: where the first step of
+	// a Policy cuts a part out of an image, the data after that part are not
+	// searched. The checksum of the record says that they are those that were
+	// stored, and convert had searched them.
 	Check bool
 	// Workers is how many pictures are decoded at a time. Default: chosen as it
 	// runs, up to the Parallelism of the set.
@@ -186,6 +188,7 @@ func (s PictureSpec) works() (func(r *run) works[*PictureBatch], error) {
 	}
 	table := s.table()
 	return func(r *run) works[*PictureBatch] {
+		gate := memory.NewGate(r.set.opts.Memory)
 		return works[*PictureBatch]{
 			name:    "pictures",
 			cut:     cutter{size: s.Batch, drop: s.DropRemainder},
@@ -197,7 +200,7 @@ func (s PictureSpec) works() (func(r *run) works[*PictureBatch], error) {
 			begin:   func(b *PictureBatch, records []Record) { b.begin(&s, records, width, height) },
 			without: (*PictureBatch).without,
 			work: func() func(*PictureBatch, []Record, int, int, func(int, error) bool) {
-				d := &developer{spec: &s, run: r, table: table, width: width, height: height}
+				d := &developer{spec: &s, run: r, gate: gate, table: table, width: width, height: height}
 				return func(b *PictureBatch, records []Record, from, to int, fail func(int, error) bool) {
 					for i := from; i < to; i++ {
 						if err := d.develop(b, i, records[i]); err != nil && !fail(i, err) {

@@ -1,12 +1,14 @@
 package reader
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"math"
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -15,6 +17,7 @@ import (
 type developer struct {
 	spec          *PictureSpec
 	run           *run
+	gate          *memory.Gate // of all workers
 	table         *[3][256]float32
 	width, height int
 
@@ -104,6 +107,10 @@ func (d *developer) render(target *augment.Image, data []byte, record Record) er
 	if err != nil {
 		return err
 	}
+	if err := d.gate.Acquire(context.Background(), info.Memory()); err != nil {
+		return err
+	}
+	defer d.release(info.Memory())
 	w, h := info.Oriented()
 	draw := d.draw(record, w, h)
 	drawn := len(draw.Steps) > 0
@@ -135,6 +142,18 @@ func (d *developer) render(target *augment.Image, data []byte, record Record) er
 		return err
 	}
 	return d.finish(target, &d.decoded, draw, w, h)
+}
+
+// release ends the work on an image that took so many bytes. What workers keep for the next one
+// takes no more than an eighth of the memory, all together.
+func (d *developer) release(bytes int64) {
+	p := &d.planar
+	kept := cap(p.Y.Pix) + cap(p.Cb.Pix) + cap(p.Cr.Pix) + cap(d.decoded.Pix) + cap(d.drawn.Pix)
+	if o := &d.run.set.opts; int64(kept) > o.Memory/8/int64(o.Parallelism) {
+		*p, d.decoded, d.drawn = augment.Planes{}, augment.Image{}, augment.Image{}
+	}
+	d.scratch.Trim()
+	d.gate.Release(bytes)
 }
 
 // draw decides what is done to the picture of a record, of w by h pixels.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -129,7 +130,7 @@ func (o *Options) complete() error {
 		return fmt.Errorf("%d Readers: want 0 to %d", o.Readers, maxReaders)
 	}
 	if o.memoryGiven = o.Memory > 0; !o.memoryGiven {
-		o.Memory = min(memoryLimit()/4, mostMemory)
+		o.Memory = min(memory.Limit()/4, mostMemory)
 	}
 	if o.MaxRecord == 0 {
 		o.MaxRecord = defaultMaxRecord

@@ -55,7 +55,11 @@ func (s *Set) regular(i int) bool { return s.stamps[i].info.Mode().IsRegular() }
 
 // openFile opens source i, if it is what it was.
 func (s *Set) openFile(ctx context.Context, i int) (storage.File, error) {
-	f, err := openSource(ctx, s.sources[i].Path, s.stamps[i].info.Mode())
+	open := storage.OpenStream
+	if s.sources[i].Set != nil {
+		open = storage.Open // a member of a set is a regular file
+	}
+	f, err := open(ctx, s.sources[i].Path)
 	if err != nil {
 		return nil, err
 	}

@@ -1,32 +1,25 @@
 package reader
 
 import (
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
-)
 
-var (
-	tortureRuns = flag.Int("torture", 0, "run this many random pipelines more, and each pair of stages with all sizes of records")
-	tortureSeed = flag.Uint64("torture-seed", 1000, "seed of the first of them")
+	"github.com/tfrec/tfrec/internal/torture"
 )
 
 // Pipelines drawn by seed give what the model gives, from any state, in any epoch.
 func TestRandomPipelines(t *testing.T) {
-	for seed := range uint64(200) {
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			draw(seed, 1<<20).check(t)
-		})
+	mostBytes := 1 << 20
+	if torture.On() {
+		mostBytes = 24 << 20
 	}
-	for i := range uint64(*tortureRuns) {
-		seed := *tortureSeed + i
+	for _, seed := range torture.Seeds(200, 1000) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
-			draw(seed, 24<<20).check(t)
+			draw(seed, mostBytes).check(t)
 		})
 	}
 }
@@ -34,7 +27,7 @@ func TestRandomPipelines(t *testing.T) {
 // Each stage before and after each, with records from none to several blocks' size.
 func TestPairsOfStages(t *testing.T) {
 	sizes := []string{"100 KB"}
-	if *tortureRuns > 0 {
+	if torture.On() {
 		sizes = slices.Sorted(maps.Keys(tortureSizes))
 	}
 	n := uint64(0)
@@ -54,8 +47,8 @@ func TestPairsOfStages(t *testing.T) {
 
 // Records that are larger than all memory that a pipeline was given, one stage each.
 func TestHugeRecords(t *testing.T) {
-	if *tortureRuns == 0 {
-		t.Skip("takes minutes and gigabytes: run with -torture")
+	if !torture.On() {
+		t.Skip("it takes a minute and gigabytes: give -torture to run it")
 	}
 	for i, name := range slices.Sorted(maps.Keys(stages)) {
 		for j, end := range []string{"next", "batch", "columns"} {

@@ -107,6 +107,13 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 	var err error
 	if o.Check {
 		a.dir = ViewDir(path)
+		begun, err := a.dir.Exists(StateDir + "/" + renamesFile)
+		if err == nil && begun {
+			err = fmt.Errorf("%s: its shards were being renamed when that was stopped: tfrec adopt %[1]s finishes it", path)
+		}
+		if err != nil {
+			return nil, err
+		}
 	} else {
 		if a.dir, err = OpenDir(ctx, path, DirOptions{}); err != nil {
 			return nil, err
@@ -205,7 +212,9 @@ func (a *adoption) find(path string) error {
 	a.before, err = ReadManifest(manifest)
 	switch {
 	case err == nil, notThere(err):
-	case foreign(manifest):
+	case !isDamage(err):
+		return err // it could not be read
+	case errors.Is(err, errForeign):
 		return fmt.Errorf("%s is of another tool: move it elsewhere, since the set's manifest needs its name", manifest)
 	default:
 		a.note("the manifest cannot be used, and is made anew: %v", err)

@@ -1,15 +1,16 @@
 package shard
 
 import (
+	"context"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -241,14 +242,7 @@ var numberedLabel = regexp.MustCompile(`^(\d+)[:\t ]\s*(\S.*)$`)
 // the ids from 0, or all lines with the id in front, as in "3:roses". Blank lines
 // at the end are left out.
 func ReadLabels(path string) ([]string, error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		return nil, err
-	}
-	if st.Size() > maxLabelsFile {
-		return nil, fmt.Errorf("%s: %d bytes are too many for names of labels", path, st.Size())
-	}
-	data, err := os.ReadFile(path)
+	data, err := storage.ReadFile(context.Background(), path, maxLabelsFile)
 	if err != nil {
 		return nil, err
 	}

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"bufio"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -9,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -65,26 +65,21 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 		return err
 	}
 	defer file.Close()
-	var same comparison
-	if there, err := os.Open(IndexPath(path)); err == nil {
-		defer there.Close()
-		same.in = bufio.NewReaderSize(there, 64<<10)
-	} else if !notThere(err) {
-		return err
-	}
-	var index io.Writer = &same
 	var temp *os.File
 	if !a.o.Check {
 		if temp, err = a.dir.TempFile(f.info.File + ".idx"); err != nil {
 			return err
 		}
 		defer temp.Close()
-		index = io.MultiWriter(&same, trialFile{temp})
 	}
-	lines := bufio.NewWriterSize(index, 64<<10)
+	index, err := draftIndex(a.ctx, IndexPath(path), temp)
+	if err != nil {
+		return err
+	}
+	defer index.close()
 	in := &meter{ctx: a.ctx, f: file, sum: sha256.New(), progress: a.o.Progress}
 	r.Reset(in, path)
-	if err := f.records(r, lines, a.o); err != nil {
+	if err := f.records(r, index, a.o); err != nil {
 		if in.err != nil {
 			return in.err
 		}
@@ -95,7 +90,8 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 		f.faults = append(f.faults, recordFault(path, fault, repairHint(fault)))
 		return nil
 	}
-	if err := lines.Flush(); err != nil {
+	indexIs, err := index.finish()
+	if err != nil {
 		return err
 	}
 	f.c = r.Compression()
@@ -104,10 +100,10 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 		return nil
 	}
 	f.mayHave = true
-	switch {
-	case same.in == nil:
+	switch indexIs {
+	case IndexMissing:
 		f.indexWas = "missing"
-	case !same.ends():
+	case IndexWrong:
 		f.indexWas = "other"
 	}
 	if temp != nil {
@@ -117,8 +113,7 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 }
 
 // records looks at all records of a file.
-func (f *adopted) records(r *tfrecord.Reader, lines *bufio.Writer, o *AdoptOptions) error {
-	var line []byte
+func (f *adopted) records(r *tfrecord.Reader, index *indexDraft, o *AdoptOptions) error {
 	var example tfrecord.Example
 	for {
 		record, err := r.Next()
@@ -129,8 +124,7 @@ func (f *adopted) records(r *tfrecord.Reader, lines *bufio.Writer, o *AdoptOptio
 			return err
 		}
 		f.info.Records++
-		line = tfrecord.AppendIndex(line[:0], tfrecord.IndexEntry{Offset: r.Offset(), Size: int64(len(record)) + tfrecord.Overhead})
-		if _, err := lines.Write(line); err != nil {
+		if err := index.add(r.Offset(), int64(len(record))+tfrecord.Overhead); err != nil {
 			return err
 		}
 		err = example.Parse(record)
@@ -147,10 +141,12 @@ func (a *adoption) placeIndex(f *adopted) error {
 	if err != nil {
 		return err
 	}
-	path := IndexPath(a.dir.join(f.finalName))
-	if err := makeFolder(filepath.Dir(path)); err != nil {
-		temp.Close()
-		return err
+	path := a.dir.join(f.finalName)
+	if err = makeFolder(filepath.Dir(IndexPath(path))); err == nil {
+		err = placeIndex(temp, path)
 	}
-	return placeOrDiscard(temp, path)
+	if err != nil {
+		atomicfile.Discard(temp)
+	}
+	return err
 }

@@ -18,6 +18,18 @@ type rename struct {
 // renamesFile holds the renames of a run, so that the next one can finish them.
 const renamesFile = "renames.json"
 
+const (
+	renamesFormat  = "tfrec.renames"
+	renamesVersion = 1
+)
+
+// renameJournal is that file.
+type renameJournal struct {
+	Format  string   `json:"format"`
+	Version int      `json:"version"`
+	Renames []rename `json:"renames"`
+}
+
 // renames says which shards get which names. It sets every file's final name.
 func (a *adoption) renames() ([]rename, error) {
 	var list []rename
@@ -66,7 +78,7 @@ func doRenames(dir *Dir, list []rename) error {
 	if len(list) == 0 {
 		return nil
 	}
-	if err := dir.PutState(renamesFile, list); err != nil {
+	if err := dir.PutState(renamesFile, renameJournal{renamesFormat, renamesVersion, list}); err != nil {
 		return err
 	}
 	return finishRenames(dir)
@@ -74,19 +86,19 @@ func doRenames(dir *Dir, list []rename) error {
 
 // finishRenames does what is left of the renames that were begun.
 func finishRenames(dir *Dir) error {
-	var list []rename
 	begun, err := dir.Exists(StateDir + "/" + renamesFile)
 	if !begun || err != nil {
 		return err
 	}
-	usable, err := dir.State(renamesFile, &list)
+	var j renameJournal
+	usable, err := dir.State(renamesFile, &j)
 	if err != nil {
 		return err
 	}
-	if !usable {
+	if !usable || j.Format != renamesFormat || j.Version != renamesVersion {
 		return fmt.Errorf("%s: not the journal of a renaming that this tfrec can finish: use the one that began it", dir.join(StateDir+"/"+renamesFile))
 	}
-	for _, r := range list {
+	for _, r := range j.Renames {
 		if checkName(r.From) != nil || checkName(r.To) != nil {
 			return fmt.Errorf("%s: %q to %q are no names of shards: remove the file", dir.join(StateDir+"/"+renamesFile), r.From, r.To)
 		}

@@ -239,7 +239,9 @@ func TestAdoptRenames(t *testing.T) {
 	// As a run that was killed between two renames leaves it.
 	d, err := OpenDir(context.Background(), dir, DirOptions{})
 	check(t, err)
-	check(t, d.PutState(renamesFile, []rename{{"a.tfrecord", "my_birds-train.tfrecord-00000-of-00002"}, {"b.tfrecord", "my_birds-train.tfrecord-00001-of-00002"}}))
+	check(t, d.PutState(renamesFile, renameJournal{renamesFormat, renamesVersion, []rename{
+		{"a.tfrecord", "my_birds-train.tfrecord-00000-of-00002"}, {"b.tfrecord", "my_birds-train.tfrecord-00001-of-00002"},
+	}}))
 	check(t, os.Rename(filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "my_birds-train.tfrecord-00000-of-00002")))
 	check(t, d.Close())
 	report = adopt(t, dir, AdoptOptions{Rename: true})
@@ -276,4 +278,48 @@ func TestAdoptRenewsOurOwn(t *testing.T) {
 	if m.Splits[0].Records != 29 || !slices.Equal(m.Labels, before.Labels) || m.Splits[0].Shards[0].Fingerprint != before.Splits[0].Shards[0].Fingerprint {
 		t.Errorf("%+v", m)
 	}
+}
+
+// A journal of renames that cannot be used is an error, and nothing is renamed or
+// described: the names in the directory are half the old ones and half the new.
+func TestAdoptRefusesAJournalThatItCannotUse(t *testing.T) {
+	for _, journal := range []string{"", "{", `[{"from":"a.tfrecord","to":"b.tfrecord"}]`, `{"format":"tfrec.renames","version":2,"renames":[]}`} {
+		dir := filepath.Join(t.TempDir(), "birds")
+		putFile(t, filepath.Join(dir, "a.tfrecord"), fileOf(photo(0, "ant")))
+		putFile(t, filepath.Join(dir, StateDir, renamesFile), []byte(journal))
+		before := filesOf(t, dir)
+		for _, check := range []bool{false, true} {
+			_, err := Adopt(context.Background(), dir, AdoptOptions{Check: check})
+			if err == nil || !strings.Contains(err.Error(), "renam") {
+				t.Errorf("%q, check %v: %v", journal, check, err)
+			}
+		}
+		if !sameFiles(before, filesOf(t, dir)) {
+			t.Errorf("%q: it holds %v", journal, sortedKeys(filesOf(t, dir)))
+		}
+	}
+}
+
+// A manifest that cannot be read is not one that is damaged, which is made again.
+func TestAdoptReadsTheManifestOrFails(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "birds")
+	putFile(t, filepath.Join(dir, "a.tfrecord"), fileOf(photo(0, "ant")))
+	manifest := filepath.Join(dir, ManifestFile)
+	if err := os.Symlink(ManifestFile, manifest); err != nil { // ELOOP is as good as EIO
+		t.Skip(err)
+	}
+	if report, err := Adopt(context.Background(), dir, AdoptOptions{}); err == nil {
+		t.Errorf("adopted: %+v", report)
+	}
+	file := filepath.Join(dir, "a.tfrecord")
+	flipIn(t, file, 40)
+	if _, err := Repair(context.Background(), file, "", RepairOptions{InPlace: true}); err == nil {
+		t.Error("a file whose manifest cannot be read was repaired as one that has none")
+	}
+	check(t, os.Remove(manifest))
+	check(t, os.WriteFile(manifest, []byte(`{"format":"tfrec.manifest","ver`), 0o644))
+	flipIn(t, file, 40)
+	_, err := Adopt(context.Background(), dir, AdoptOptions{})
+	check(t, err)
+	verified(t, dir)
 }

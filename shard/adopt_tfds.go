@@ -2,6 +2,7 @@ package shard
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"path/filepath"
@@ -47,17 +48,10 @@ func findTFDS(dir string) (*tfdsFound, error) {
 
 // readObject reads a JSON object; nil when there is no such file.
 func readObject(path string) (object, error) {
-	st, err := storage.Stat(path)
+	data, err := storage.ReadFile(context.Background(), path, maxTFDSFile)
 	if notThere(err) {
 		return nil, nil
 	}
-	if err != nil {
-		return nil, err
-	}
-	if st.Size() > maxTFDSFile {
-		return nil, fmt.Errorf("%s: %d bytes are too many for a description", path, st.Size())
-	}
-	data, err := storage.ReadFile(path, maxManifest)
 	if err != nil {
 		return nil, err
 	}

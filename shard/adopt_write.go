@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -260,12 +259,3 @@ type adopting struct {
 }
 
 const adoptingFile = "adopt.json"
-
-// placeOrDiscard puts a temporary file in place, or removes it.
-func placeOrDiscard(f *os.File, path string) error {
-	err := place(f, path)
-	if err != nil {
-		atomicfile.Discard(f)
-	}
-	return err
-}

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"io/fs"
 	"os"
 
@@ -62,7 +63,8 @@ func remove(path string) error {
 	return atomicfile.Remove(path)
 }
 
-// makeFolder makes a folder with those that it lies in.
+// makeFolder makes a directory beside shards, durably, such as that of their indexes.
+// A symbolic link to one is an error.
 func makeFolder(path string) error {
 	if err := attempted("mkdir", path); err != nil {
 		return err
@@ -70,7 +72,7 @@ func makeFolder(path string) error {
 	if err := storage.CheckOutput(path); err != nil {
 		return err
 	}
-	return os.MkdirAll(path, 0o755)
+	return makeDir(path)
 }
 
 // readFile reads a small file.
@@ -78,5 +80,5 @@ func readFile(path string) ([]byte, error) {
 	if err := attempted("read", path); err != nil {
 		return nil, err
 	}
-	return storage.ReadFile(path, maxManifest)
+	return storage.ReadFile(context.Background(), path, maxManifest)
 }

@@ -7,6 +7,8 @@ import "github.com/tfrec/tfrec/tfrecord"
 type labelCounter struct {
 	key  string // of the feature with the id
 	byID map[int64]int64
+	most int  // labels to count
+	over bool // there were more: nothing is known of their numbers
 }
 
 // labelCounter returns one for shards of the set. Where several features are
@@ -16,7 +18,7 @@ func (m *Manifest) labelCounter() labelCounter {
 	if len(keys) == 0 || len(m.Labels) == 0 {
 		return labelCounter{}
 	}
-	return labelCounter{keys[0], map[int64]int64{}}
+	return labelCounter{key: keys[0], byID: map[int64]int64{}, most: len(m.Labels) + maxLabelIDs}
 }
 
 // add counts a record. The id is the label's; -1 without one.
@@ -32,6 +34,9 @@ func (c *labelCounter) add(e *tfrecord.Example) (id int64) {
 	if !ok {
 		return -1
 	}
-	c.byID[id]++
+	if c.byID[id]++; len(c.byID) > c.most {
+		clear(c.byID)
+		c.over = true
+	}
 	return id
 }

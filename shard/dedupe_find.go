@@ -1,49 +1,41 @@
 package shard
 
 import (
-	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
-	"slices"
+	"io"
 
 	"github.com/tfrec/tfrec/internal/spill"
 )
 
-// duplicates are the numbers of the records that are like one before them, to
-// be asked for in order. They are found by dealing the hashes of all records to
-// buckets by their value, sorting each, and dealing what repeats to buckets by
-// number; a bucket fits in memory.
+// duplicates are the numbers of the records that repeat an earlier one, to be asked
+// for in order. The hashes of all records are sorted with their numbers, which finds
+// what repeats, and what repeats is sorted by number.
 type duplicates struct {
-	total   int64
-	found   *spill.Spill
-	buckets int
-	at      int         // the bucket that current is of; -1 before the first
-	current []duplicate // sorted
+	found *spill.Sorter // rows of a number, and that of the first record like it
+	next  duplicate
+	done  bool // there is no next one
 }
 
 // duplicate is the number of a record and that of the first one like it.
 type duplicate struct{ number, first int64 }
 
-// rowBytes is about what a record takes while a bucket is sorted: its row as it
-// was dealt, and as it is parsed.
-const rowBytes = 80
-
 // findDuplicates reads all records.
 func findDuplicates(ctx context.Context, in *inputs, dir *Dir, o *DedupeOptions) (*duplicates, error) {
-	total := in.records()
-	// The garbage collector lets the heap grow to twice of what is held: a half
-	// of the memory that is for buckets, and for one of them that is sorted.
-	held := o.memory() / 2
-	buckets := int(total*rowBytes/(held/8)) + 1
-	create := func() (spill.File, error) { return dir.TempFile("dedupe") }
-	hashes := spill.New(buckets, buckets, held/2, create)
+	create := func() (spill.File, error) { return newScratchFile(dir.TempFile("dedupe")) }
+	hashes := spill.NewSorter(o.memory()/2, create)
 	defer hashes.Close()
-	d := &duplicates{total: total, buckets: buckets, at: -1, found: spill.New(buckets, buckets, held/4, create)}
-	err := d.deal(ctx, in, hashes, o)
-	for b := 0; b < buckets && err == nil; b++ {
-		if err = ctx.Err(); err == nil {
-			err = d.sort(hashes, b)
-		}
+	d := &duplicates{found: spill.NewSorter(o.memory()/4, create)}
+	err := dealHashes(ctx, in, hashes, o)
+	if err == nil {
+		err = hashes.Sort(ctx)
+	}
+	if err == nil {
+		err = d.find(ctx, hashes)
+	}
+	if err == nil {
+		err = d.advance()
 	}
 	if err != nil {
 		return nil, errors.Join(err, d.close())
@@ -51,109 +43,90 @@ func findDuplicates(ctx context.Context, in *inputs, dir *Dir, o *DedupeOptions)
 	return d, nil
 }
 
-// dealAt is how many rows are dealt at a time.
-const dealAt = 1024
-
-// deal puts the hashes of all records into buckets.
-func (d *duplicates) deal(ctx context.Context, in *inputs, hashes *spill.Spill, o *DedupeOptions) error {
+// dealHashes adds the hashes of all records to the rows to sort.
+func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *DedupeOptions) error {
 	by := &byFeature{key: o.By, flag: "by"}
 	look := func(r *record) (mark, error) { return hashOf(r.data), nil }
 	if o.By != "" {
 		look = by.look
 	}
 	missing := hashOf([]byte{'n'})
-	batch := spill.GetBatch()
-	defer batch.Free()
-	rows := 0
-	err := in.eachRecord(ctx, o.workers(), look, func(n int64, _ int, m mark) error {
-		if o.By != "" && m == missing {
-			return nil
+	var row, rows []byte
+	err := in.eachBlock(ctx, o.workers(), look, func(b *block) error {
+		rows = rows[:0]
+		for i, m := range b.marks {
+			if o.By == "" || m != missing {
+				row = binary.BigEndian.AppendUint64(m.append(row[:0]), uint64(b.file.first+b.first+int64(i)))
+				rows = spill.AppendRow(rows, row)
+			}
 		}
-		batch.Begin()
-		batch.End(int(m.hi%uint64(d.buckets)), spill.Row{Key: m.hi, Number: n, Tag: int64(m.lo)})
-		if rows++; rows%dealAt != 0 {
-			return nil
-		}
-		defer batch.Reset()
-		return hashes.Add(batch)
+		return hashes.Add(rows)
 	})
-	if err == nil {
-		err = hashes.Add(batch)
-	}
 	if err == nil && o.By != "" {
 		err = by.check()
 	}
 	return err
 }
 
-// sort finds what repeats in a bucket of hashes.
-func (d *duplicates) sort(hashes *spill.Spill, bucket int) error {
-	rows, err := takeRows(hashes, bucket)
-	if err != nil {
-		return err
-	}
-	slices.SortFunc(rows, func(a, b spill.Row) int {
-		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Tag, b.Tag), cmp.Compare(a.Number, b.Number))
-	})
-	batch := spill.GetBatch()
-	defer batch.Free()
-	first := 0
-	for i := 1; i < len(rows); i++ {
-		if rows[i].Key != rows[first].Key || rows[i].Tag != rows[first].Tag {
-			first = i
+// find adds what repeats in the sorted hashes to found.
+func (d *duplicates) find(ctx context.Context, hashes *spill.Sorter) error {
+	var last mark
+	var first int64
+	var pair [16]byte
+	var rows []byte
+	for n := 0; ; n++ {
+		if n%1024 == 0 {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := d.found.Add(rows); err != nil {
+				return err
+			}
+			rows = rows[:0]
+		}
+		row, err := hashes.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		m, number := parseMark(row), int64(binary.BigEndian.Uint64(row[markSize:]))
+		if n == 0 || m != last {
+			last, first = m, number
 			continue
 		}
-		batch.Begin()
-		batch.End(d.bucketOf(rows[i].Number), spill.Row{Number: rows[i].Number, Tag: rows[first].Number})
+		binary.BigEndian.PutUint64(pair[:], uint64(number))
+		binary.BigEndian.PutUint64(pair[8:], uint64(first))
+		rows = spill.AppendRow(rows, pair[:])
 	}
-	return d.found.Add(batch)
+	if err := d.found.Add(rows); err != nil {
+		return err
+	}
+	return d.found.Sort(ctx)
 }
 
-// takeRows takes the rows of a bucket that have no payload.
-func takeRows(s *spill.Spill, bucket int) ([]spill.Row, error) {
-	data, err := s.Take(bucket, nil)
-	if err != nil {
-		return nil, err
+// advance goes on to the next duplicate.
+func (d *duplicates) advance() error {
+	row, err := d.found.Next()
+	if err == io.EOF {
+		d.done = true
+		return nil
 	}
-	var rows []spill.Row
-	for at := 0; at < len(data); {
-		row, next := spill.Parse(data, at)
-		if at == 0 {
-			rows = make([]spill.Row, 0, len(data)/next) // they are of one size
-		}
-		rows = append(rows, row)
-		at = next
+	if err == nil {
+		d.next = duplicate{int64(binary.BigEndian.Uint64(row)), int64(binary.BigEndian.Uint64(row[8:]))}
 	}
-	return rows, nil
-}
-
-// bucketOf is the bucket of a record's number among the duplicates found.
-func (d *duplicates) bucketOf(number int64) int {
-	share := (d.total + int64(d.buckets) - 1) / int64(d.buckets)
-	return int(number / max(share, 1))
+	return err
 }
 
 // repeats returns the first record that is the same as record n, if n is not
 // that one itself. It is called with all numbers in order.
 func (d *duplicates) repeats(n int64) (first int64, repeated bool, err error) {
-	for b := d.bucketOf(n); d.at < b; {
-		d.at++
-		rows, err := takeRows(d.found, d.at)
-		if err != nil {
-			return 0, false, err
-		}
-		d.current = d.current[:0]
-		for _, r := range rows {
-			d.current = append(d.current, duplicate{r.Number, r.Tag})
-		}
-		slices.SortFunc(d.current, func(a, b duplicate) int { return cmp.Compare(a.number, b.number) })
-	}
-	if len(d.current) == 0 || d.current[0].number != n {
+	if d.done || d.next.number != n {
 		return 0, false, nil
 	}
-	first = d.current[0].first
-	d.current = d.current[1:]
-	return first, true, nil
+	first = d.next.first
+	return first, true, d.advance()
 }
 
 // close gives the memory and the file back.

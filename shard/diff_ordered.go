@@ -6,13 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"iter"
 	"strconv"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/spill"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -147,26 +146,41 @@ func firstOther(a, b tfrecord.Feature) int {
 	}
 	switch a.Kind() {
 	case tfrecord.KindInt64:
-		return mismatchAt(a.AppendInt64s(nil), b.AppendInt64s(nil), func(x, y int64) bool { return x == y })
+		return mismatchAt(a.Int64List(), b.Int64List(), func(x, y int64) bool { return x == y })
 	case tfrecord.KindFloat:
 		// NaNs are equal when they look the same.
-		return mismatchAt(a.AppendFloats(nil), b.AppendFloats(nil), func(x, y float32) bool { return x == y || x != x && y != y })
+		return mismatchAt(a.FloatList(), b.FloatList(), func(x, y float32) bool { return x == y || x != x && y != y })
 	case tfrecord.KindBytes:
-		return mismatchAt(a.AppendBytes(nil), b.AppendBytes(nil), func(x, y []byte) bool { return bytes.Equal(x, y) })
+		return mismatchAt(a.BytesList(), b.BytesList(), bytes.Equal)
 	}
 	return -1
 }
 
-func mismatchAt[T any](a, b []T, equal func(x, y T) bool) int {
-	for i := range min(len(a), len(b)) {
-		if !equal(a[i], b[i]) {
-			return i
+func mismatchAt[T any](a, b iter.Seq[T], equal func(x, y T) bool) int {
+	next, stop := iter.Pull(b)
+	defer stop()
+	at := 0
+	for x := range a {
+		if y, ok := next(); !ok || !equal(x, y) {
+			return at
 		}
+		at++
 	}
-	if len(a) == len(b) {
-		return -1
+	if _, more := next(); more {
+		return at
 	}
-	return min(len(a), len(b))
+	return -1
+}
+
+// valueAt returns the value at a place, if there are so many.
+func valueAt[T any](values iter.Seq[T], at int) (v T, ok bool) {
+	for v := range values {
+		if at == 0 {
+			return v, true
+		}
+		at--
+	}
+	return v, false
 }
 
 // inShort tells a feature's values: the only one, or how many there are and
@@ -177,16 +191,16 @@ func inShort(f tfrecord.Feature, at int) string {
 	case tfrecord.KindNone:
 		return "no list"
 	case tfrecord.KindInt64:
-		if v := f.AppendInt64s(nil); at < len(v) {
-			value = strconv.FormatInt(v[at], 10)
+		if v, ok := valueAt(f.Int64List(), at); ok {
+			value = strconv.FormatInt(v, 10)
 		}
 	case tfrecord.KindFloat:
-		if v := f.AppendFloats(nil); at < len(v) {
-			value = strconv.FormatFloat(float64(v[at]), 'g', -1, 32)
+		if v, ok := valueAt(f.FloatList(), at); ok {
+			value = strconv.FormatFloat(float64(v), 'g', -1, 32)
 		}
 	case tfrecord.KindBytes:
-		if v := f.AppendBytes(nil); at < len(v) {
-			value = bytesInShort(v[at])
+		if v, ok := valueAt(f.BytesList(), at); ok {
+			value = bytesInShort(v)
 		}
 	}
 	switch {
@@ -263,26 +277,4 @@ func (w *walk) close() {
 		w.in.f.Close()
 		w.in = nil
 	}
-}
-
-// unlinked is a temporary file without a name, or one that goes when it is
-// closed where open files must have one.
-type unlinked struct{ trialFile }
-
-func newUnlinked() (spill.File, error) {
-	if err := attempted("create", os.TempDir()); err != nil {
-		return nil, err
-	}
-	f, err := os.CreateTemp("", "tfrec-diff-*")
-	if err != nil {
-		return nil, err
-	}
-	os.Remove(f.Name()) // Close tries again
-	return unlinked{trialFile{f}}, nil
-}
-
-func (u unlinked) Close() error {
-	err := u.File.Close()
-	os.Remove(u.Name()) // gone as a rule
-	return err
 }

@@ -164,3 +164,49 @@ func TestDiffOfDamage(t *testing.T) {
 		}
 	}
 }
+
+// TestDiffWithoutOrderCounts compares with counting in a map, where few different
+// records come often.
+func TestDiffWithoutOrderCounts(t *testing.T) {
+	draw := rand.New(rand.NewPCG(7, 8))
+	for range 60 {
+		var sides [2][]int64
+		var counts [2]map[int64]int
+		dir := t.TempDir()
+		paths := []string{filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")}
+		kinds := 1 + draw.IntN(6)
+		for i := range sides {
+			counts[i] = map[int64]int{}
+			var list [][]byte
+			for range 1 + draw.IntN(30) {
+				x := int64(draw.IntN(kinds))
+				sides[i], list = append(sides[i], x), append(list, numberRecord(x))
+				counts[i][x]++
+			}
+			putFile(t, paths[i], fileOf(list...))
+		}
+		report := diff(t, paths[0], paths[1], DiffOptions{Unordered: true, MaxListed: 4})
+		var lone [2][]int64
+		for i, side := range sides {
+			seen := map[int64]int{}
+			for n, x := range side {
+				if seen[x]++; seen[x] > counts[1-i][x] {
+					lone[i] = append(lone[i], int64(n))
+				}
+			}
+		}
+		var listed [2][]int64
+		for _, d := range report.Differences {
+			if d.A != nil {
+				listed[0] = append(listed[0], d.A.Record)
+			} else {
+				listed[1] = append(listed[1], d.B.Record)
+			}
+		}
+		for i, of := range []int64{report.OnlyA, report.OnlyB} {
+			if want := lone[i][:min(len(lone[i]), 4)]; of != int64(len(lone[i])) || !slices.Equal(listed[i], want) {
+				t.Fatalf("%d against %d: side %d: %d alone, %d listed; want %d", sides[0], sides[1], i, of, listed[i], lone[i])
+			}
+		}
+	}
+}

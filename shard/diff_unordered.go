@@ -1,54 +1,48 @@
 package shard
 
 import (
-	"cmp"
 	"context"
+	"encoding/binary"
+	"io"
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/spill"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// unordered compares what records there are, by their hashes: they are dealt to
-// buckets by their value, each of which fits in memory.
+// unordered compares what records there are, by their hashes. They are sorted, so
+// that the records that are the same follow each other: first a row for each of b's,
+// to count them, then those of a and those of b. Each side's are then told apart from
+// those that the other has, too, as they come.
 func (d *difference) unordered(ctx context.Context) error {
-	var total int64
 	for i, side := range d.sides {
 		if err := side.count(ctx); err != nil {
 			return err
 		}
-		n := side.records()
-		total += n
-		if i == 0 {
+		if n := side.records(); i == 0 {
 			d.report.RecordsA = n
 		} else {
 			d.report.RecordsB = n
 		}
 	}
-	o := d.sides[0].o
-	buckets := int(total*rowBytes/max(o.memory()/4, 1)) + 1
-	hashes := spill.New(buckets, buckets, o.memory()/4, newUnlinked)
+	hashes := spill.NewSorter(d.sides[0].o.memory()/2, func() (spill.File, error) { return scratchIn("") })
 	defer hashes.Close()
 	for i := range d.sides {
-		if err := d.deal(ctx, i, buckets, hashes); err != nil {
+		if err := d.addHashes(ctx, i, hashes); err != nil {
 			return err
 		}
 	}
-	var lone [2][]spill.Row // the first of each side, by number
-	for bucket := range buckets {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		rows, err := takeRows(hashes, bucket)
-		if err != nil {
-			return err
-		}
-		d.match(rows, &lone)
+	if err := hashes.Sort(ctx); err != nil {
+		return err
 	}
-	for i, rows := range lone {
+	lone, err := d.match(ctx, hashes)
+	if err != nil {
+		return err
+	}
+	for i, numbers := range lone {
 		side := d.sides[i]
-		for _, row := range rows {
-			at := side.place(row.Number)
+		for _, number := range numbers {
+			at := side.place(number)
 			place := &RecordPlace{at.File, at.Record}
 			one := Difference{A: place, Reason: "b has no such record, or fewer of them"}
 			if i == 1 {
@@ -67,9 +61,16 @@ func fileOfPath(in *inputs, path string) int {
 	return slices.IndexFunc(in.files, func(f *input) bool { return f.Path == path })
 }
 
-// deal puts the hashes of all records of a side into buckets. Where both have
-// the same splits, the split is part of what is hashed.
-func (d *difference) deal(ctx context.Context, i, buckets int, hashes *spill.Spill) error {
+// What a row says of a record, between its hash and its number.
+const (
+	rowCounts byte = iota // b has one
+	rowOfA
+	rowOfB
+)
+
+// addHashes adds the hashes of all records of a side. Where both sides have the same
+// splits, the split is part of what is hashed.
+func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter) error {
 	side := d.sides[i]
 	salts := make([]uint64, len(side.splits))
 	if d.sameSplits() {
@@ -77,71 +78,64 @@ func (d *difference) deal(ctx context.Context, i, buckets int, hashes *spill.Spi
 			salts[j] = hashOf([]byte(split)).lo
 		}
 	}
-	batch := spill.GetBatch()
-	defer batch.Free()
-	rows := 0
 	look := func(r *record) (mark, error) {
 		d.o.Progress.add(len(r.data) + tfrecord.Overhead)
 		return hashOf(r.data), nil
 	}
-	err := side.eachRecord(ctx, side.o.workers(), look,
-		func(n int64, split int, m mark) error {
-			batch.Begin()
-			batch.End(int(m.hi%uint64(buckets)), spill.Row{Key: m.hi, Number: n, Tag: int64(m.lo ^ salts[split]), Flag: i == 1})
-			if rows++; rows%dealAt != 0 {
-				return nil
+	kinds := [][]byte{{rowOfA}, {rowCounts, rowOfB}}[i]
+	var row, rows []byte
+	return side.eachBlock(ctx, side.o.workers(), look, func(b *block) error {
+		rows = rows[:0]
+		for k, m := range b.marks {
+			m.lo ^= salts[b.file.split]
+			for _, kind := range kinds {
+				row = append(m.append(row[:0]), kind)
+				row = binary.BigEndian.AppendUint64(row, uint64(b.file.first+b.first+int64(k)))
+				rows = spill.AppendRow(rows, row)
 			}
-			defer batch.Reset()
-			return hashes.Add(batch)
-		})
-	if err != nil {
-		return err
-	}
-	return hashes.Add(batch)
-}
-
-// match counts the rows of a bucket that the other side has no like of, and
-// keeps the first of them.
-func (d *difference) match(rows []spill.Row, lone *[2][]spill.Row) {
-	slices.SortFunc(rows, func(a, b spill.Row) int {
-		return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Tag, b.Tag), cmp.Compare(a.Number, b.Number))
+		}
+		return hashes.Add(rows)
 	})
-	for len(rows) > 0 {
-		n := 1
-		for n < len(rows) && rows[n].Key == rows[0].Key && rows[n].Tag == rows[0].Tag {
-			n++
+}
+
+// match counts the records that the other side does not have as often, and returns
+// the numbers of the first of them of each side.
+func (d *difference) match(ctx context.Context, hashes *spill.Sorter) (lone [2][]int64, err error) {
+	var last mark
+	var counts [3]int64 // of the rows with this hash, by kind
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return lone, context.Cause(ctx)
 		}
-		var counts [2]int
-		for _, row := range rows[:n] {
-			counts[sideOf(row)]++
+		row, err := hashes.Next()
+		if err == io.EOF {
+			return lone, nil
 		}
-		both := min(counts[0], counts[1])
-		d.report.OnlyA += int64(counts[0] - both)
-		d.report.OnlyB += int64(counts[1] - both)
-		var seen [2]int
-		for _, row := range rows[:n] {
-			side := sideOf(row)
-			if seen[side]++; seen[side] > both {
-				lone[side] = d.keep(lone[side], row)
-			}
+		if err != nil {
+			return lone, err
 		}
-		rows = rows[n:]
+		m, kind, number := parseMark(row), row[markSize], int64(binary.BigEndian.Uint64(row[markSize+1:]))
+		if m != last {
+			last, counts = m, [3]int64{}
+		}
+		counts[kind]++
+		switch {
+		case kind == rowOfA && counts[rowOfA] > counts[rowCounts]:
+			d.report.OnlyA++
+			lone[0] = d.keep(lone[0], number)
+		case kind == rowOfB && counts[rowOfB] > counts[rowOfA]:
+			d.report.OnlyB++
+			lone[1] = d.keep(lone[1], number)
+		}
 	}
 }
 
-func sideOf(row spill.Row) int {
-	if row.Flag {
-		return 1
-	}
-	return 0
-}
-
-// keep adds a row to the first by number, as many as are listed.
-func (d *difference) keep(first []spill.Row, row spill.Row) []spill.Row {
-	i, _ := slices.BinarySearchFunc(first, row, func(a, b spill.Row) int { return cmp.Compare(a.Number, b.Number) })
+// keep adds a number to the first ones, as many as are listed.
+func (d *difference) keep(first []int64, number int64) []int64 {
+	i, _ := slices.BinarySearch(first, number)
 	if i == d.o.MaxListed {
 		return first
 	}
-	first = slices.Insert(first, i, row)
+	first = slices.Insert(first, i, number)
 	return first[:min(len(first), d.o.MaxListed)]
 }

@@ -67,6 +67,9 @@ type folder interface {
 	// alone calls f while no other process is in alone for the same thing, unless
 	// that says that there is no need.
 	alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error
+	// mkdir makes a directory below this one, with those that it is in, durably. It
+	// refuses one that is a link. In a store there is nothing to make.
+	mkdir(name string) error
 	// sub is a folder below this one, which goes by its lock.
 	sub(name string) folder
 	// close gives the folder back.
@@ -227,40 +230,13 @@ func (d *Dir) Put(name string, data []byte) error {
 	return d.at.put(name, data)
 }
 
-var (
-	errNotRegular = errors.New("not a regular file")
-	errTooLarge   = errors.New("too large")
-)
-
 // Read returns a file of the set, which has a name relative to the folder. More
 // than limit bytes are an error.
 func (d *Dir) Read(name string, limit int64) ([]byte, error) {
 	if err := attempted("read", d.join(name)); err != nil {
 		return nil, err
 	}
-	f, err := storage.Open(d.ctx, d.join(name))
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	st, err := f.Stat()
-	if err == nil && !st.Mode().IsRegular() {
-		err = &fs.PathError{Op: "read", Path: d.join(name), Err: errNotRegular}
-	}
-	if err != nil {
-		return nil, err
-	}
-	var data []byte
-	if st.Size() <= limit {
-		data, err = io.ReadAll(io.LimitReader(f, limit+1))
-	}
-	if err == nil && max(st.Size(), int64(len(data))) > limit {
-		err = &fs.PathError{Op: "read", Path: d.join(name), Err: fmt.Errorf("%w: the limit is %d bytes", errTooLarge, limit)}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return data, nil
+	return storage.ReadFile(d.ctx, d.join(name), limit)
 }
 
 // Remove deletes files of the set by their names relative to the folder, the

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
@@ -18,6 +17,7 @@ import (
 // localFolder is a folder of the file system.
 type localFolder struct {
 	path    string
+	set     string   // directory of the whole set: path, or one above it
 	lock    *os.File // nil: only looked at, or below one that is locked
 	created []string // folders that opening it made, the outermost first
 }
@@ -28,13 +28,14 @@ const lockFile = StateDir + "/lock"
 // another.
 const togetherDir = StateDir + "/together"
 
-// openLocal makes a folder and locks it.
-func openLocal(path string, o DirOptions) (*localFolder, error) {
+// openLocal makes a directory and locks it. After an error those that it made are
+// gone.
+func openLocal(path string, o DirOptions) (_ *localFolder, err error) {
 	lock := atomicfile.Lock
 	if o.Join {
 		lock = atomicfile.LockShared
 	}
-	l := &localFolder{path: path}
+	l := &localFolder{path: path, set: path}
 	state := filepath.Join(path, StateDir)
 	for dir := state; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -42,10 +43,22 @@ func openLocal(path string, o DirOptions) (*localFolder, error) {
 		}
 		l.created = append([]string{dir}, l.created...)
 	}
-	if err := os.MkdirAll(state, 0o755); err != nil {
-		return nil, fmt.Errorf("make the output folder: %w", err)
+	if err := refuseLinks(path); err != nil {
+		return nil, err
 	}
-	f, err := take(l.join(lockFile), lock)
+	defer func() {
+		if err != nil {
+			l.removeCreated()
+		}
+	}()
+	err = atomicfile.MkdirAll(path, 0o755)
+	if err == nil {
+		err = l.mkdir(StateDir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("make the output directory: %w", err)
+	}
+	f, err := take(l.join(lockFile), 0o644, lock)
 	if err != nil {
 		if errors.Is(err, atomicfile.ErrLocked) {
 			err = ErrBusy
@@ -56,24 +69,32 @@ func openLocal(path string, o DirOptions) (*localFolder, error) {
 	return l, nil
 }
 
-// take opens and locks a file. It may go, with a process that leaves no trace,
-// between being opened and being locked: then it begins anew.
-func take(path string, lock func(*os.File) error) (*os.File, error) {
+// take opens and locks a file. A process that leaves no trace may remove it between
+// the two: then it starts over.
+func take(path string, perm os.FileMode, lock func(*os.File) error) (*os.File, error) {
+	if err := refuseLink(path); err != nil {
+		return nil, err
+	}
 	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, perm)
 		if err != nil {
-			return nil, fmt.Errorf("lock the output folder: %w", err)
+			return nil, fmt.Errorf("lock the output directory: %w", err)
 		}
 		if err := lock(f); err != nil {
 			f.Close()
 			return nil, err
 		}
-		locked, err1 := f.Stat()
-		named, err2 := os.Stat(path)
-		if err1 == nil && err2 == nil && os.SameFile(locked, named) {
-			return f, nil
+		locked, err := f.Stat()
+		if err == nil {
+			var named os.FileInfo
+			if named, err = os.Stat(path); err == nil && os.SameFile(locked, named) {
+				return f, nil
+			}
 		}
 		f.Close()
+		if err != nil && !notThere(err) {
+			return nil, fmt.Errorf("lock the output directory: %w", err)
+		}
 	}
 }
 
@@ -81,14 +102,14 @@ func (l *localFolder) join(name string) string {
 	return filepath.Join(l.path, filepath.FromSlash(name))
 }
 
-func (l *localFolder) sub(name string) folder { return &localFolder{path: l.join(name)} }
+func (l *localFolder) sub(name string) folder { return &localFolder{path: l.join(name), set: l.set} }
 
 func (l *localFolder) alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
-	if err := os.MkdirAll(l.join(togetherDir), 0o755); err != nil {
+	if err := l.mkdir(togetherDir); err != nil {
 		return err
 	}
 	for {
-		lock, err := take(l.join(togetherDir+"/"+thing), atomicfile.Lock)
+		lock, err := take(l.join(togetherDir+"/"+thing), 0o644, atomicfile.Lock)
 		if err == nil {
 			defer lock.Close()
 			return f()
@@ -117,11 +138,20 @@ func (l *localFolder) close() error {
 		if entries, err := os.ReadDir(l.join(StateDir)); err == nil && onlyLocks(entries) {
 			os.RemoveAll(l.join(togetherDir)) // best effort: a lock file left behind does no harm
 			os.Remove(l.join(lockFile))
-			for i := len(l.created) - 1; i >= 0 && os.Remove(l.created[i]) == nil; i-- {
-			}
+			l.removeCreated()
 		}
 	}
 	return l.lock.Close()
+}
+
+// removeCreated removes the directories that opening this one made, the innermost
+// first, up to one that something is in.
+func (l *localFolder) removeCreated() {
+	for i := len(l.created) - 1; i >= 0; i-- {
+		if err := os.Remove(l.created[i]); err != nil && !notThere(err) {
+			return
+		}
+	}
 }
 
 func onlyLocks(entries []fs.DirEntry) bool {
@@ -134,8 +164,8 @@ func onlyLocks(entries []fs.DirEntry) bool {
 }
 
 func (l *localFolder) put(name string, data []byte) error {
-	if strings.Contains(name, "/") {
-		if err := os.MkdirAll(filepath.Dir(l.join(name)), 0o755); err != nil {
+	if dir := path.Dir(name); dir != "." {
+		if err := l.mkdir(dir); err != nil {
 			return err
 		}
 	}
@@ -281,11 +311,10 @@ const tempDir = StateDir + "/tmp"
 
 // tempDir makes the folder of that name.
 func (l *localFolder) tempDir() (string, error) {
-	temp := l.join(tempDir)
-	if err := os.MkdirAll(temp, 0o755); err != nil {
+	if err := l.mkdir(tempDir); err != nil {
 		return "", err
 	}
-	return temp, nil
+	return l.join(tempDir), nil
 }
 
 func (l *localFolder) temp(prefix string) (*os.File, error) {
@@ -301,17 +330,18 @@ func (l *localFolder) create(name string, _ hash.Hash) (draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &localDraft{f: f, path: l.join(name), inFolder: strings.Contains(name, "/")}, nil
+	return &localDraft{f: f, path: l.join(name), in: l, dir: path.Dir(name)}, nil
 }
 
 // localDraft is a file below .tfrec/tmp. It has the kernel begin to write back
 // early, so that the sync at the end is short.
 type localDraft struct {
-	f        *os.File
-	path     string // to be
-	inFolder bool   // of its own, which may have to be made
-	bytes    int64
-	begun    int64 // bytes whose write-back has been asked for
+	f     *os.File
+	path  string // to be
+	in    *localFolder
+	dir   string // of in, which may have to be made
+	bytes int64
+	begun int64 // bytes whose write-back has been asked for
 }
 
 // writeBack is how much is written between two requests for write-back.
@@ -330,8 +360,8 @@ func (d *localDraft) Write(p []byte) (int, error) {
 func (d *localDraft) clear() error { return atomicfile.Remove(d.path) }
 
 func (d *localDraft) commit(many bool) error {
-	if d.inFolder {
-		if err := os.MkdirAll(filepath.Dir(d.path), 0o755); err != nil {
+	if d.dir != "." {
+		if err := d.in.mkdir(d.dir); err != nil {
 			return err
 		}
 	}

@@ -120,6 +120,8 @@ func (f *storeFolder) mayWrite() error {
 	return f.turns.check()
 }
 
+func (f *storeFolder) mkdir(string) error { return nil }
+
 func (f *storeFolder) sub(name string) folder {
 	below := *f
 	below.url = storage.Join(f.url, name)

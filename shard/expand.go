@@ -3,10 +3,8 @@ package shard
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"regexp"
 	"slices"
@@ -143,8 +141,7 @@ func (e *expander) addPath(path string) error {
 	case err == nil && strings.HasSuffix(path, ".json"):
 		return e.addManifest(path)
 	case err == nil:
-		e.addFile(path)
-		return nil
+		return e.addFile(path)
 	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, `*?[`):
 		return e.addGlob(path)
 	default:
@@ -170,7 +167,7 @@ func (e *expander) addDir(dir string) error {
 	path := storage.Join(dir, ManifestFile)
 	set, err := openSet(e.ctx, dir)
 	switch {
-	case err != nil && foreign(path):
+	case errors.Is(err, errForeign):
 		return e.addLoose(dir)
 	case set == nil && err == nil:
 		return e.addUnfinished(dir)
@@ -184,7 +181,7 @@ func (e *expander) addOpened(set *Set, path string, err error) error {
 	switch {
 	case err == nil:
 		return e.addSet(set, path)
-	case e.badManifest == nil, foreign(path), cannotRead(err):
+	case e.badManifest == nil, errors.Is(err, errForeign), cannotRead(err):
 		return err
 	}
 	e.badManifest(path, err)
@@ -352,8 +349,13 @@ func (e *expander) addLoose(dir string) error {
 			continue
 		}
 		path := storage.Join(dir, name)
-		if file := entry.Type().IsRegular(); !file && (storage.Remote(path) || !isFile(path)) {
-			continue // stores have no links
+		if !entry.Type().IsRegular() {
+			if storage.Remote(path) || isDir(path) {
+				continue // stores have no links
+			}
+			if err := checkMember(path); err != nil {
+				return err
+			}
 		}
 		if usual {
 			e.sources, others = append(e.sources, Source{Path: path}), nil
@@ -378,7 +380,9 @@ func (e *expander) addGlob(pattern string) error {
 	found := false
 	for _, path := range files {
 		if !hidden(path) && !describes(storage.Base(path)) {
-			e.addFile(path)
+			if err := e.addFile(path); err != nil {
+				return err
+			}
 			found = true
 		}
 	}
@@ -398,13 +402,18 @@ func (e *expander) addGlob(pattern string) error {
 }
 
 // addFile adds one file, with the set that names it.
-func (e *expander) addFile(path string) {
+func (e *expander) addFile(path string) error {
 	dir, file := storage.Dir(path), storage.Base(path)
 	shards, known := e.beside[dir]
 	if !known {
 		shards = make(map[string]Source)
-		// Whatever else a manifest.json beside a lone file may be does not matter.
-		if m, err := ReadManifest(storage.Join(dir, ManifestFile)); err == nil {
+		// Whatever else a manifest.json beside a lone file may be does not matter, as long
+		// as it can be read.
+		m, err := ReadManifest(storage.Join(dir, ManifestFile))
+		if err != nil && !notThere(err) && cannotRead(err) {
+			return err
+		}
+		if err == nil {
 			for _, source := range (&Set{Dir: dir, Manifest: m}).shards() {
 				shards[source.Info.File] = source
 			}
@@ -417,22 +426,7 @@ func (e *expander) addFile(path string) {
 	source := shards[file]
 	source.Path = path
 	e.sources = append(e.sources, source)
-}
-
-// foreign reports whether the file at path is JSON of some other tool, and no
-// damaged manifest of ours.
-func foreign(path string) bool {
-	f, err := storage.Open(context.Background(), path)
-	if err != nil {
-		return false
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxManifest))
-	if err != nil {
-		return false
-	}
-	var head struct{ Format any }
-	return json.Unmarshal(data, &head) == nil && head.Format != ManifestFormat
+	return nil
 }
 
 // describes reports whether a file of that name only describes others.
@@ -458,11 +452,14 @@ func otherHabit(name string) bool {
 	return habits.MatchString(name) && !strings.HasPrefix(name, ".")
 }
 
-// isFile reports whether path is a file, or a link to one: what a folder or a
-// glob gives is never a pipe that nobody writes to.
-func isFile(path string) bool {
-	st, err := storage.Stat(path)
-	return err == nil && st.Mode().IsRegular()
+// checkMember refuses a member of a set that is neither a regular file nor a link to
+// one, such as a pipe that nobody writes to.
+func checkMember(path string) error {
+	f, err := storage.Open(context.Background(), path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 func isDir(path string) bool {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
-	"sync"
+	"runtime"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -76,8 +76,13 @@ type FirstRecord struct {
 	Path   string
 	Record int64 // its number in the file, from 0
 	Offset int64 // of its frame, uncompressed
-	Data   []byte
+	Size   int64 // in bytes
+	// Data of the record; nil when it has more than MaxFirst bytes.
+	Data []byte
 }
+
+// MaxFirst is the largest record that a FirstRecord holds, in bytes.
+const MaxFirst = 16 << 20
 
 // Sizes are the smallest, the mean and the largest of some sizes; 0 of none.
 type Sizes struct {
@@ -103,31 +108,48 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 	if err != nil {
 		return nil, err
 	}
+	if o.Workers <= 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
 	total := newView(&o, newLabelNames(sources))
-	files := make([]*view, len(sources))
+	readers := make(chan *tfrecord.Reader, o.Workers) // to use again
+	for range o.Workers {
+		readers <- tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
+	}
+	type result struct {
+		source Source
+		*view
+		err error
+	}
 	var errs []error
-	var mu sync.Mutex
-	merged := 0
-	forEach(ctx, len(sources), o.Workers, func(next func() (int, bool)) {
-		r := tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
-		defer r.Close()
-		for i, ok := next(); ok; i, ok = next() {
-			v := newView(&o, total.names)
-			err := v.file(ctx, sources[i], r)
-			mu.Lock()
-			files[i] = v
-			if err != nil {
-				errs = append(errs, err)
+	// In order, so that limits cut the same for any number of workers, and with few
+	// files that wait for the one before them.
+	err = inOrder(ctx, o.Workers, 2*o.Workers,
+		func(_ context.Context, give func(*result) error) error {
+			for _, source := range sources {
+				if err := give(&result{source: source, view: newView(&o, total.names)}); err != nil {
+					return err
+				}
 			}
-			// In order, so that limits cut the same for any number of workers.
-			for ; merged < len(files) && files[merged] != nil; merged++ {
-				total.merge(files[merged])
-				files[merged] = nil
+			return nil
+		},
+		func(ctx context.Context, f *result) error {
+			r := <-readers
+			f.err = f.file(ctx, f.source, r)
+			readers <- r
+			return nil
+		},
+		func(f *result) error {
+			total.merge(f.view)
+			if f.err != nil {
+				errs = append(errs, f.err)
 			}
-			mu.Unlock()
-		}
-	})
-	if err := ctx.Err(); err != nil {
+			return nil
+		})
+	for range o.Workers {
+		(<-readers).Close() // of a Reader whose file is closed
+	}
+	if err != nil {
 		return nil, err
 	}
 	return total.summary(), errors.Join(errs...)
@@ -160,7 +182,7 @@ func newView(o *InspectOptions, names *labelNames) *view {
 
 // file reads one file. The error is of what could not be read, not of what was.
 func (v *view) file(ctx context.Context, source Source, r *tfrecord.Reader) error {
-	f, err := openSequential(ctx, source.Path)
+	f, err := openSource(ctx, source)
 	if err != nil {
 		return err
 	}
@@ -212,7 +234,11 @@ func (v *view) record(path string, r *tfrecord.Reader, record []byte) {
 	s.Records++
 	v.payload += size
 	if len(s.First) < v.o.First {
-		s.First = append(s.First, FirstRecord{Path: path, Record: r.Record(), Offset: r.Offset(), Data: append([]byte{}, record...)})
+		first := FirstRecord{Path: path, Record: r.Record(), Offset: r.Offset(), Size: size}
+		if size <= MaxFirst {
+			first.Data = append([]byte{}, record...)
+		}
+		s.First = append(s.First, first)
 	}
 	message := MessageOf(record)
 	var err error

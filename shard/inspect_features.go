@@ -92,10 +92,6 @@ type featureView struct {
 	nans, infinities int64
 	notText          bool
 	formats          map[string]int64
-
-	int64s   []int64 // to use again
-	float32s []float32
-	byteses  [][]byte
 }
 
 // add adds one occurrence of the feature.
@@ -104,18 +100,15 @@ func (f *featureView) add(value tfrecord.Feature) {
 	f.values.add(int64(value.Len()))
 	switch value.Kind() {
 	case tfrecord.KindInt64:
-		f.int64s = value.AppendInt64s(f.int64s[:0])
-		for _, x := range f.int64s {
+		for x := range value.Int64List() {
 			f.ints.add(x)
 		}
 	case tfrecord.KindFloat:
-		f.float32s = value.AppendFloats(f.float32s[:0])
-		for _, x := range f.float32s {
+		for x := range value.FloatList() {
 			f.addFloat(x)
 		}
 	case tfrecord.KindBytes:
-		f.byteses = value.AppendBytes(f.byteses[:0])
-		for _, x := range f.byteses {
+		for x := range value.BytesList() {
 			f.addBytes(x)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 
@@ -135,6 +136,7 @@ func (d *Dir) complete(j *journal) error {
 	if err := d.Remove(j.Remove...); err != nil {
 		return err
 	}
+	d.prune(IndexDir) // which a process that was killed here may have emptied
 	if !j.KeepState {
 		if err := forget(d); err != nil {
 			return err
@@ -151,11 +153,12 @@ func (d *Dir) move(m move) error {
 	if err := attempted("rename", d.join(m.To)); err != nil {
 		return err
 	}
-	to := d.join(m.To)
-	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
-		return err
+	if dir := path.Dir(m.To); dir != "." {
+		if err := d.at.mkdir(dir); err != nil {
+			return err
+		}
 	}
-	err := os.Rename(d.join(m.From), to)
+	err := os.Rename(d.join(m.From), d.join(m.To))
 	if errors.Is(err, fs.ErrNotExist) {
 		done, failed := d.Exists(m.To)
 		if failed != nil {
@@ -208,21 +211,21 @@ func (d *Dir) clearStage() error {
 // settle completes the change of a set in a local directory that a process began and
 // did not complete, and reports whether a living process is at it. It needs no lock
 // and writes nothing where there is no journal.
-func settle(ctx context.Context, path string) (alive bool, err error) {
-	if storage.Remote(path) {
+func settle(ctx context.Context, dir string) (alive bool, err error) {
+	if storage.Remote(dir) {
 		return false, nil // a change in a store has a marker, which Expand refuses
 	}
-	if begun, err := ViewDir(path).Exists(journalFile); !begun || err != nil {
+	if begun, err := ViewDir(dir).Exists(journalFile); !begun || err != nil {
 		return false, err
 	}
-	d, err := OpenDir(ctx, path, DirOptions{})
+	d, err := OpenDir(ctx, dir, DirOptions{})
 	switch {
 	case err == nil:
 		return false, d.Close() // OpenDir has completed it
 	case errors.Is(err, ErrBusy):
 		return true, nil
 	}
-	return false, fmt.Errorf("%s is half replaced, since the process that did it was stopped, and completing it fails: %w; run any tfrec command on it as a user who may write there", path, err)
+	return false, fmt.Errorf("%s is half replaced, since the process that did it was stopped, and completing it fails: %w; run any tfrec command on it as a user who may write there", dir, err)
 }
 
 // isState reports whether a name in the directory of a set is of its state.

@@ -2,15 +2,11 @@ package shard
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"path/filepath"
 	"slices"
 	"unicode/utf8"
-
-	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // ManifestFormat and ManifestVersion head every manifest of ours.
@@ -18,10 +14,6 @@ const (
 	ManifestFormat  = "tfrec.manifest"
 	ManifestVersion = 1
 )
-
-// maxManifest bounds what ReadManifest takes into memory: some two million
-// shards.
-const maxManifest = 1 << 30
 
 // Manifest describes a finished set. It is the same bytes for the same
 // inputs, options, seed, decoder and encoder: it holds no time, no absolute
@@ -86,8 +78,19 @@ type Info struct {
 }
 
 // Encode returns the bytes of manifest.json: indented, keys in a fixed order,
-// a newline at the end.
+// a newline at the end. A manifest that ReadManifest would refuse for its size is an
+// error.
 func (m *Manifest) Encode() ([]byte, error) {
+	shards, labels := 0, 0
+	for _, s := range m.Splits {
+		shards += len(s.Shards)
+		for i := range s.Shards {
+			labels += len(s.Shards[i].Labels)
+		}
+	}
+	if shards > maxManifestShard || labels > maxManifestLabel {
+		return nil, fmt.Errorf("manifest: %d shards and %d counts of labels in them are more than the %d and %d that tfrec reads: make fewer shards", shards, labels, maxManifestShard, maxManifestLabel)
+	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -95,44 +98,13 @@ func (m *Manifest) Encode() ([]byte, error) {
 	if err := e.Encode(m); err != nil {
 		return nil, fmt.Errorf("manifest: %w", err)
 	}
+	if len(m.Features) > maxManifestItems {
+		return nil, fmt.Errorf("manifest: %d features are more than the %d that tfrec reads", len(m.Features), maxManifestItems)
+	}
+	if b.Len() > maxManifest {
+		return nil, fmt.Errorf("manifest: %d bytes are more than the %d that tfrec reads: make fewer shards", b.Len(), maxManifest)
+	}
 	return b.Bytes(), nil
-}
-
-// ReadManifest reads the manifest at path. A file that is no manifest, or one
-// of a newer version, is an error that says so; a missing one unwraps to
-// fs.ErrNotExist.
-func ReadManifest(path string) (*Manifest, error) {
-	f, err := storage.Open(context.Background(), path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxManifest+1))
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(data) > maxManifest {
-		return nil, fmt.Errorf("%s: larger than %d bytes: not a manifest of ours", path, maxManifest)
-	}
-	m := new(Manifest)
-	if err := json.Unmarshal(data, m); err != nil {
-		return nil, fmt.Errorf("%s: not a manifest: %w", path, err)
-	}
-	if m.Format != ManifestFormat {
-		return nil, fmt.Errorf("%s: not a manifest of tfrec: its format is %q, not %q", path, m.Format, ManifestFormat)
-	}
-	if m.Version != ManifestVersion {
-		return nil, fmt.Errorf("%s: manifest version %d: this tfrec reads version %d; use a newer one", path, m.Version, ManifestVersion)
-	}
-	for _, s := range m.Splits {
-		for _, info := range s.Shards {
-			// A manifest may come from anywhere: it must not name files outside its folder.
-			if info.File == "" || filepath.Base(info.File) != info.File || info.File == ".." || info.File == "." {
-				return nil, fmt.Errorf("%s: split %s names a shard %q outside its folder", path, s.Name, info.File)
-			}
-		}
-	}
-	return m, nil
 }
 
 // Files returns every file that the set consists of, relative to its folder:

@@ -16,7 +16,7 @@ type Reader struct {
 	file io.Closer
 }
 
-// Open opens a file of records. The name in errors is o.Name, or path when
+// Open opens a regular file of records. The name in errors is o.Name, or path when
 // that is empty. The caller closes the Reader.
 func Open(path string, o tfrecord.ReaderOptions) (*Reader, error) {
 	f, err := openSequential(context.Background(), path)
@@ -48,12 +48,25 @@ func (m *meter) Left() int64 {
 	return st.Size() - at
 }
 
-// openSequential opens a file that will be read from its start to its end.
+// openSequential opens a regular file that will be read from its start to its end.
 func openSequential(ctx context.Context, path string) (storage.File, error) {
+	return openWith(ctx, path, storage.Open)
+}
+
+// openSource is openSequential for what is read only once: a file that is not a
+// member of a set may be a pipe.
+func openSource(ctx context.Context, s Source) (storage.File, error) {
+	if s.Set != nil {
+		return openSequential(ctx, s.Path)
+	}
+	return openWith(ctx, s.Path, storage.OpenStream)
+}
+
+func openWith(ctx context.Context, path string, open func(context.Context, string) (storage.File, error)) (storage.File, error) {
 	if err := attempted("open", path); err != nil {
 		return nil, err
 	}
-	f, err := storage.Open(ctx, path)
+	f, err := open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

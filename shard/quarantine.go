@@ -1,12 +1,11 @@
 package shard
 
 import (
-	"bufio"
 	"fmt"
 	"io"
+	"io/fs"
 	"iter"
 	"os"
-	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -83,17 +82,26 @@ func quarantined(e *tfrecord.Example) Quarantined {
 
 // quarantine writes what is lost. Its file begins with the first stretch.
 type quarantine struct {
-	path   string
-	mkdir  bool // make the folder that it lies in
-	work   func(path string) (*os.File, error)
-	f      *os.File
-	out    *tfrecord.Writer
-	spans  int64
-	placed bool // by commit
-	chunk  []byte
-	built  tfrecord.Builder
-	frame  []byte
+	path  string
+	work  func(path string) (*os.File, error)
+	f     *os.File // nil: nothing is in it
+	out   *tfrecord.Writer
+	spans int64
+	chunk []byte
+	built tfrecord.Builder
+	frame []byte
+
+	from fs.FileInfo // file that is read; nil for one in an object store
+	like fs.FileInfo // of the files that it holds something of, with the mode that all have in common
 }
+
+// restricted is a file with a narrower mode.
+type restricted struct {
+	fs.FileInfo
+	mode fs.FileMode
+}
+
+func (r restricted) Mode() fs.FileMode { return r.mode }
 
 // put adds a stretch of damage, whose bytes are those of in.
 func (q *quarantine) put(d Damage, in io.ReaderAt) error {
@@ -101,11 +109,6 @@ func (q *quarantine) put(d Damage, in io.ReaderAt) error {
 		return nil
 	}
 	if q.f == nil {
-		if q.mkdir {
-			if err := makeFolder(filepath.Dir(q.path)); err != nil {
-				return err
-			}
-		}
 		var err error
 		if q.f, err = q.work(q.path); err != nil {
 			return err
@@ -114,6 +117,12 @@ func (q *quarantine) put(d Damage, in io.ReaderAt) error {
 			return err
 		}
 		q.chunk = make([]byte, quarantineChunk)
+	}
+	switch {
+	case q.like == nil:
+		q.like = q.from
+	case q.from != nil:
+		q.like = restricted{q.like, q.like.Mode() & q.from.Mode()}
 	}
 	compressed := int64(0)
 	if d.Compressed {
@@ -141,77 +150,17 @@ func (q *quarantine) put(d Damage, in io.ReaderAt) error {
 	return nil
 }
 
-// commit puts the quarantine in place, when there is anything in it.
-func (q *quarantine) commit() error {
-	if q.f == nil {
-		return nil
-	}
+// close writes what is left of it to its file.
+func (q *quarantine) close() error {
 	if err := q.out.Close(); err != nil {
 		return fmt.Errorf("write %s: %w", q.path, err)
 	}
-	if err := place(q.f, q.path); err != nil {
-		return err
-	}
-	q.f, q.placed = nil, true
 	return nil
 }
 
-// takeBack removes what was committed.
-func (q *quarantine) takeBack() error {
-	if !q.placed {
-		return nil
-	}
-	q.placed = false
-	return atomicfile.Remove(q.path)
-}
-
-// commitNew is commit where nothing must be at the path but the same, which a
-// repair leaves that is killed in between.
-func (q *quarantine) commitNew() error {
-	if _, err := os.Lstat(q.path); err == nil {
-		same := false
-		if q.f != nil {
-			if same, err = sameContent(q.f.Name(), q.path); err != nil {
-				return err
-			}
-		}
-		if !same {
-			return mustBeFree(q.path)
-		}
-		q.abort()
-		q.f = nil
-		return nil
-	}
-	return q.commit()
-}
-
-// sameContent compares two files.
-func sameContent(a, b string) (bool, error) {
-	f, err := os.Open(a)
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	g, err := os.Open(b)
-	if err != nil {
-		return false, err
-	}
-	defer g.Close()
-	same := comparison{in: bufio.NewReader(g)}
-	if _, err := io.Copy(&same, f); err != nil {
-		return false, err
-	}
-	return same.ends(), nil
-}
-
-// abort throws it away, with the folder that it lies in when nothing else does.
-// It does nothing after commit.
+// abort throws away what has no name yet.
 func (q *quarantine) abort() {
-	if q.f == nil {
-		return
-	}
-	atomicfile.Discard(q.f)
-	if q.mkdir {
-		os.Remove(filepath.Dir(q.path)) // fails, as it should, when something is in it
+	if q.f != nil {
+		atomicfile.Discard(q.f)
 	}
 }

@@ -2,10 +2,8 @@ package shard
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -139,44 +137,72 @@ func (x *indexing) run() error {
 	if err := storage.CheckOutput(x.file.Index); err != nil {
 		return err
 	}
-	_, err = os.Stat(filepath.Dir(x.file.Index))
-	made := notThere(err)
-	f, err := indexFile(x.path, workFile)
+	there, err := exists(filepath.Dir(x.file.Index))
+	if err != nil {
+		return err
+	}
+	if err := makeFolder(filepath.Dir(x.file.Index)); err != nil {
+		return err
+	}
+	f, err := workFile(x.file.Index)
 	if err != nil {
 		return err
 	}
 	if err = x.lines(trialFile{f}); err == nil && x.file.Status == "" {
-		x.file.Status = IndexBuilt
-		if err = place(f, x.file.Index); err == nil {
+		if err = placeIndex(f, x.path); err == nil {
+			x.file.Status = IndexBuilt
 			return nil
 		}
 	}
 	atomicfile.Discard(f)
-	if made {
+	if !there {
 		os.Remove(filepath.Dir(x.file.Index)) // fails, as it should, when it holds others' by now
 	}
 	return err
 }
 
-// check compares the index in place with what it should be.
-func (x *indexing) check(missing bool) error {
-	var same comparison
-	if !missing {
-		f, err := storage.Open(x.ctx, x.file.Index)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		same.in = bufio.NewReaderSize(f, 64<<10)
-	}
-	if err := x.lines(&same); err != nil || x.file.Status != "" {
+// placeIndex puts the index of the file at path in place. It gets the mode and the
+// owner of the one that it replaces or, where it is new, the mode of the file.
+func placeIndex(f *os.File, path string) error {
+	index := IndexPath(path)
+	if err := attempted("place", index); err != nil {
 		return err
 	}
+	before, err := os.Stat(index)
+	if err == nil {
+		_, err = atomicfile.Like(f, before)
+	} else if notThere(err) {
+		if before, err = os.Stat(path); err == nil {
+			err = f.Chmod(before.Mode().Perm())
+		}
+	}
+	if err == nil {
+		err = atomicfile.Commit(f, index)
+	}
+	if err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(filepath.Dir(index))
+}
+
+// check compares the index in place with what it should be.
+func (x *indexing) check(missing bool) error {
+	same, err := compareWith(x.ctx, x.file.Index)
+	if err != nil {
+		return err
+	}
+	defer same.close()
+	if err := x.lines(same); err != nil || x.file.Status != "" {
+		return err
+	}
+	equal, err := same.Equal()
 	switch {
+	case err != nil:
+		return err
 	case missing:
 		x.file.Status = IndexMissing
 		x.faults = append(x.faults, setFault(x.file.Index, tfrecord.PartIndex, "the index of %s is missing", x.path))
-	case !same.ends():
+	case !equal:
 		x.file.Status = IndexWrong
 		x.faults = append(x.faults, setFault(x.file.Index, tfrecord.PartIndex, "the index is not that of %s", x.path))
 	default:
@@ -235,62 +261,4 @@ func indexLines(r *tfrecord.Reader, w io.Writer, records *int64) error {
 			return err
 		}
 	}
-}
-
-// indexFile makes the folder for the index of the file at path and, with work, a
-// file for the index.
-func indexFile(path string, work func(path string) (*os.File, error)) (*os.File, error) {
-	index := IndexPath(path)
-	if err := makeFolder(filepath.Dir(index)); err != nil {
-		return nil, err
-	}
-	return work(index)
-}
-
-// writeIndex puts the index of the plain file from, which will be at path, in
-// place. The file is known to be whole.
-func writeIndex(from, path string, work func(path string) (*os.File, error)) error {
-	r, err := Open(from, tfrecord.ReaderOptions{Checksum: tfrecord.ChecksumLength, Compression: tfrecord.None})
-	if err != nil {
-		return err
-	}
-	defer r.Close()
-	f, err := indexFile(path, work)
-	if err != nil {
-		return err
-	}
-	var records int64
-	if err = indexLines(r.Reader, trialFile{f}, &records); err == nil {
-		err = place(f, IndexPath(path))
-	}
-	if err != nil {
-		atomicfile.Discard(f)
-		return fmt.Errorf("write %s: %w", IndexPath(path), err)
-	}
-	return nil
-}
-
-// comparison is a writer that holds what is written to what there is.
-type comparison struct {
-	in   *bufio.Reader // nil: there is nothing
-	buf  []byte
-	diff bool
-}
-
-func (c *comparison) Write(p []byte) (int, error) {
-	if c.in == nil || c.diff {
-		return len(p), nil
-	}
-	if len(c.buf) < len(p) {
-		c.buf = make([]byte, len(p))
-	}
-	n, _ := io.ReadFull(c.in, c.buf[:len(p)])
-	c.diff = !bytes.Equal(c.buf[:n], p)
-	return len(p), nil
-}
-
-// ends reports whether all was equal, and nothing is left.
-func (c *comparison) ends() bool {
-	_, err := c.in.ReadByte()
-	return !c.diff && err == io.EOF
 }

@@ -24,9 +24,10 @@ type RepairOptions struct {
 	// each (see [ExpandOptions]).
 	Partial bool
 	Note    func(sentence string)
-	// InPlace puts what is saved in the place of the input. The original is
-	// kept in the folder damaged beside it, under its name or, when that is
-	// taken, with a number behind it.
+	// InPlace puts what is saved in the place of the input, and the right index in
+	// the place of a wrong one. What is replaced keeps its mode, owner and group. The
+	// original is kept in the directory damaged beside it, with its index, under its
+	// name or, when that is taken by another file, with a number after it.
 	InPlace bool
 	// Compression of the input. Default: Auto, what the manifest says, the
 	// file's first bytes and its name's ending, in this order.
@@ -43,7 +44,8 @@ type RepairOptions struct {
 // RepairReport is what Repair saved, and what was lost. Its JSON form is
 // `tfrec repair --json`.
 type RepairReport struct {
-	// Status is "clean" when nothing was wrong, else "repaired".
+	// Status is "clean" when nothing was wrong, else "repaired": something was lost,
+	// or an index was wrong or missing and no record was.
 	Status string `json:"status"`
 	// RecordsSaved are all that the output has.
 	RecordsSaved int64 `json:"records_saved"`
@@ -61,6 +63,26 @@ type RepairReport struct {
 	// Quarantine is the file of what was lost, for a repair into a new place;
 	// empty when nothing was. See RepairedFile.Quarantine for one in place.
 	Quarantine string `json:"quarantine,omitempty"`
+	// Notes are sentences about the whole run.
+	Notes []string `json:"notes,omitempty"`
+}
+
+// Lost reports whether anything of the data was lost, or is missing.
+func (r *RepairReport) Lost() bool { return len(r.Damage) > 0 || r.DamageOmitted > 0 }
+
+// Readable makes paths fit for JSON (see Readable), and returns the report.
+func (r *RepairReport) Readable() *RepairReport {
+	r.Quarantine = Readable(r.Quarantine)
+	for i := range r.Files {
+		f := &r.Files[i]
+		for _, path := range []*string{&f.Path, &f.Out, &f.Original, &f.Quarantine, &f.Note} {
+			*path = Readable(*path)
+		}
+	}
+	for i := range r.Damage {
+		r.Damage[i].Path = Readable(r.Damage[i].Path)
+	}
+	return r
 }
 
 // RepairedFile is what Repair did with one file.
@@ -77,6 +99,9 @@ type RepairedFile struct {
 	// was, and what was lost of it.
 	Original   string `json:"original,omitempty"`
 	Quarantine string `json:"quarantine,omitempty"`
+	// Index is IndexMissing or IndexWrong where that alone was the matter, and the
+	// output has the right index now; else empty.
+	Index IndexStatus `json:"index,omitempty"`
 	// Note says what makes the result doubtful; empty as a rule.
 	Note string `json:"note,omitempty"`
 }
@@ -109,6 +134,10 @@ type Damage struct {
 // byte for byte, the others without what was lost; and with them indexes, the
 // manifest and TFDS's files, brought up to date. With InPlace out is "".
 //
+// Where out exists and is just what this repair makes, as one leaves it that was
+// killed at its very end, the report is that of the repair; anything else at out is
+// an error that unwraps to fs.ErrExist.
+//
 // What was lost goes into the file out.quarantine (see [ReadQuarantine]). A file
 // in or beside the index that the damaged one has, or a manifest, tells how many
 // records were lost, and which frames inside a damaged record are no records
@@ -119,9 +148,13 @@ type Damage struct {
 // when it consists of several streams, from the next one on. The output has the
 // input's compression.
 //
+// In place a set changes in one step: after an error or a crash it is as it was or,
+// once it had begun to change, the next repair in place finishes it and returns the
+// report of the interrupted one. The files of a directory without a manifest change
+// one after another, and repairing again continues.
+//
 // Damage is no error, but in the report. An error says that nothing was written,
-// but that a repair of a folder in place may have some files behind it:
-// repairing again goes on. It unwraps to ErrNothingSaved when a single file has
+// but for the files in place before it. It unwraps to ErrNothingSaved when a file has
 // no record to save; the report then says why.
 func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport, error) {
 	if o.MaxDamage <= 0 {
@@ -140,29 +173,26 @@ func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport
 	if err != nil {
 		return nil, err
 	}
+	whole := st.IsDir() || isManifest(in)
 	switch {
-	case st.IsDir() || isManifest(in):
-		if o.InPlace {
-			err = r.folderInPlace(in)
-		} else {
-			err = r.folder(in, out)
-		}
-	case !st.Mode().IsRegular():
+	case !whole && !st.Mode().IsRegular():
 		return nil, fmt.Errorf("%s is no file that can be read anywhere: copy it into one first", in)
+	case o.InPlace:
+		err = r.inPlace(in, !whole)
+	case whole:
+		err = r.folder(in, out)
 	default:
-		source, expandErr := Expand(ctx, []string{in}, ExpandOptions{Partial: o.Partial, Note: o.Note})
-		if expandErr != nil {
-			return nil, expandErr
-		}
-		o.Progress.plan(source[0].Path)
-		if o.InPlace {
-			err = r.fileInPlace(source[0])
-		} else {
+		var source []Source
+		if source, err = Expand(ctx, []string{in}, ExpandOptions{}); err == nil {
+			o.Progress.plan(source[0].Path)
 			err = r.file(source[0], out)
 		}
 	}
 	if err != nil && !errors.Is(err, ErrNothingSaved) {
 		return nil, err
+	}
+	if r.disowned > 0 {
+		r.report.Notes = append(r.report.Notes, fmt.Sprintf("%d new files have another owner or group than those that they replace: only root can give files away", r.disowned))
 	}
 	return r.report, err
 }
@@ -173,6 +203,10 @@ type repair struct {
 	o      *RepairOptions
 	report *RepairReport
 	dir    *Dir // that is written into; nil for a single file
+
+	finished bool     // OUT exists: what would be written is compared with it
+	placed   []string // files and directories that came into being, in this order
+	disowned int      // new files of another owner or group than they should have
 }
 
 // work makes a file for what will be at path.
@@ -186,7 +220,7 @@ func (r *repair) work(path string) (*os.File, error) {
 // add takes over what is known of a file.
 func (r *repair) add(s *salvage) {
 	f, t := &s.file, r.report
-	f.OK = len(s.damage) == 0
+	f.OK = len(s.damage) == 0 && f.Index == ""
 	if !f.OK {
 		t.Status = "repaired"
 	}
@@ -204,7 +238,7 @@ func mustBeFree(path string) error {
 	_, err := os.Lstat(path)
 	switch {
 	case err == nil:
-		return fmt.Errorf("%s is there already: choose another name, or remove it: %w", path, fs.ErrExist)
+		return errTaken(path)
 	case !errors.Is(err, fs.ErrNotExist):
 		return err
 	}

@@ -27,7 +27,7 @@ func compressionOf(in heldFile, source Source, o *RepairOptions) (tfrecord.Compr
 	if err != nil && err != io.EOF {
 		return 0, err
 	}
-	if _, v := (tfrecord.Framing{MaxRecord: o.MaxRecord}).Check(head[:n]); n == 0 || n == len(head) && v != tfrecord.FrameBroken {
+	if _, v := (tfrecord.Framing{MaxRecord: o.MaxRecord}).Check(head[:n]); n == len(head) && v != tfrecord.FrameBroken || n == 0 && source.Set == nil {
 		return tfrecord.None, nil
 	}
 	if source.Set != nil {

@@ -6,7 +6,6 @@ import (
 	"io"
 	"slices"
 
-	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -24,22 +23,26 @@ type guide struct {
 	fits   bool  // it ends where the file does
 }
 
-// readGuide makes one of the index of the file at path, which is so large. It is
-// nil when there is none, or none of a file without gaps.
-func readGuide(path string, size int64) (*guide, error) {
-	f, err := storage.Open(context.Background(), IndexPath(path))
+// readGuide makes a guide from the index at path, of a file of the given size. It is
+// nil if the index does not exist, is damaged, or has gaps.
+func readGuide(ctx context.Context, path string, size int64) (g *guide, found bool, err error) {
+	f, err := openSequential(ctx, path)
+	if notThere(err) {
+		return nil, false, nil
+	}
 	if err != nil {
-		if notThere(err) {
-			err = nil
-		}
-		return nil, err
+		return nil, false, err
 	}
 	defer f.Close()
-	entries, err := tfrecord.ReadIndex(f, IndexPath(path))
-	if err != nil {
-		return nil, nil // it is damaged itself
+	in := &meter{ctx: ctx, f: f}
+	entries, err := tfrecord.ReadIndex(in, path)
+	if in.err != nil {
+		return nil, true, in.err
 	}
-	return newGuide(entries, size), nil
+	if err != nil {
+		return nil, true, nil // it is damaged itself
+	}
+	return newGuide(entries, size), true, nil
 }
 
 func newGuide(entries []tfrecord.IndexEntry, size int64) *guide {

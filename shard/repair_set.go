@@ -1,46 +1,50 @@
 package shard
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// sourcesOf returns the files of a directory or of a manifest, and the set that they
-// are, if there is one. Shards that a manifest names are among them, there or not.
-func (r *repair) sourcesOf(path string) ([]Source, *Set, error) {
+// sourcesOf returns the files that a path stands for. Shards that a manifest names are
+// among them, there or not; a set that lacks some is refused unless a part will do.
+func (r *repair) sourcesOf(path string) ([]Source, error) {
 	var missing *IncompleteError
 	e := expander{ctx: r.ctx, incomplete: func(e *IncompleteError) { missing = e }}
-	err := e.add([]string{path})
-	if err != nil {
-		return nil, nil, err
+	if err := e.add([]string{path}); err != nil {
+		return nil, err
 	}
-	set := e.sources[0].Set
-	if set != nil {
+	for _, set := range e.sets {
+		var err error
 		if missing, _, err = set.lacks(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 	}
 	switch {
 	case missing == nil:
 	case !r.o.Partial:
-		return nil, nil, missing
+		return nil, missing
 	case r.o.Note != nil:
 		r.o.Note(missing.taken())
 	}
-	return e.sources, set, nil
+	return e.sources, nil
 }
 
-// folder repairs a folder or a set into a new folder.
+// folder repairs a directory or a set into a new directory.
 func (r *repair) folder(in, out string) error {
-	sources, set, err := r.sourcesOf(in)
+	sources, err := r.sourcesOf(in)
 	if err != nil {
 		return err
 	}
@@ -51,90 +55,211 @@ func (r *repair) folder(in, out string) error {
 	if err := apart(from, out); err != nil {
 		return err
 	}
-	before, err := ViewDir(out).Run()
-	if err != nil {
-		return err
-	}
-	again := before != nil // of a repair that was killed, or openOut refuses
-	dir, err := openOut(r.ctx, out, repairVerb, "")
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	r.dir = dir
-	// It lies beside the folder, so that its work file does, too.
-	q := &quarantine{path: filepath.Clean(out) + QuarantineSuffix, work: workFile}
-	if !again {
-		if err := mustBeFree(q.path); err != nil {
-			return err
-		}
-	}
-	defer q.abort()
 	names, err := described(from)
 	if err != nil {
 		return err
 	}
+	x := &repairedSet{repair: r, from: from, out: out, set: sources[0].Set, names: names}
+	// It is beside the directory, and so is its work file.
+	x.lost = &quarantine{path: filepath.Clean(out) + QuarantineSuffix, work: workFile}
+	defer x.lost.abort()
+	before, err := ViewDir(out).Run()
+	if err != nil {
+		return err
+	}
+	if r.finished, err = x.isFinished(before); err != nil {
+		return err
+	}
+	if r.finished {
+		return x.compare(sources, before)
+	}
+	return x.write(sources, before)
+}
+
+// repairVerb is what the state of a repair under way says that it is.
+const repairVerb = "repair"
+
+// repairedSet is a directory that is repaired into another one.
+type repairedSet struct {
+	*repair
+	from, out string
+	set       *Set
+	names     []string // of files that describe the shards, and are copied
+	lost      *quarantine
+}
+
+// isFinished reports whether OUT may be what this repair makes: a repair that was
+// killed at its very end leaves no state, or state beside a manifest.
+func (x *repairedSet) isFinished(before *Run) (bool, error) {
+	if before != nil {
+		return ViewDir(x.out).Exists(ManifestFile)
+	}
+	for name, err := range firstNames(x.out) {
+		if err != nil || name != StateDir {
+			return err == nil, err
+		}
+	}
+	return false, nil // there is nothing
+}
+
+// compare compares OUT with what the repair makes.
+func (x *repairedSet) compare(sources []Source, before *Run) error {
+	expected := map[string]bool{StateDir: true}
+	for _, source := range sources {
+		expected[filepath.Base(source.Path)], expected[IndexDir] = true, true
+	}
+	if x.set != nil {
+		expected[ManifestFile] = true
+		for _, name := range TFDSFiles(x.set.Features) {
+			expected[name] = true
+		}
+	}
+	for _, name := range x.names {
+		expected[name] = true
+	}
+	for name, err := range firstNames(x.out) {
+		if err != nil {
+			return err
+		}
+		if !expected[name] {
+			return x.isTaken(name)
+		}
+	}
+	err := x.put(sources)
+	if err != nil {
+		err = errors.Join(err, x.takeBack())
+	}
+	if errors.Is(err, compare.ErrDiffers) {
+		return x.isTaken(err.Error())
+	}
+	if err != nil || before == nil {
+		return err
+	}
+	dir, err := OpenDir(x.ctx, x.out, DirOptions{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(forget(dir), dir.Close())
+}
+
+// isTaken says that OUT holds something else than what the repair makes.
+func (x *repairedSet) isTaken(what string) error {
+	return fmt.Errorf("%s exists and is not what this repair makes (%s): give a new directory, or remove it: %w", x.out, what, fs.ErrExist)
+}
+
+// write makes the directory.
+func (x *repairedSet) write(sources []Source, before *Run) error {
+	dir, err := openOut(x.ctx, x.out, repairVerb, "")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	x.dir = dir
+	if before == nil {
+		err = mustBeFree(x.lost.path)
+	} else { // the repair that was killed may have left it
+		err = remove(x.lost.path)
+	}
+	if err != nil {
+		return err
+	}
+	files := slices.Clone(x.names)
 	for _, source := range sources {
 		name := filepath.Base(source.Path)
-		names = append(names, name, filepath.ToSlash(IndexPath(name)))
+		files = append(files, name, filepath.ToSlash(IndexPath(name)))
 	}
-	if set != nil {
-		names = append(names, set.Files()...)
+	if x.set != nil {
+		files = append(files, x.set.Files()...)
 	}
-	err = dir.PutRun(&Run{Options: map[string]json.RawMessage{OptionVerb: json.RawMessage(strconv.Quote(repairVerb))}, Files: names})
+	err = dir.PutRun(&Run{Options: map[string]json.RawMessage{OptionVerb: json.RawMessage(strconv.Quote(repairVerb))}, Files: files})
 	if err == nil {
-		err = r.intoFolder(sources, set, q)
+		err = x.put(sources)
 	}
 	if err == nil {
 		err = forget(dir)
 	}
 	if err != nil {
-		err = errors.Join(err, q.takeBack(), dir.Remove(names...))
+		err = errors.Join(err, x.takeBack(), dir.Remove(files...))
 		os.Remove(dir.join(IndexDir)) // it may have been made for an index to come
 		return errors.Join(err, forget(dir))
 	}
 	return nil
 }
 
-// repairVerb is what the state of a repair under way says that it is.
-const repairVerb = "repair"
-
-// intoFolder repairs the files into the folder.
-func (r *repair) intoFolder(sources []Source, set *Set, q *quarantine) error {
-	dir := r.dir
+// put repairs the files into the directory, and describes them. Where OUT is
+// finished it compares.
+func (x *repairedSet) put(sources []Source) error {
 	infos := make(map[string]Info)
 	for _, source := range sources {
-		name := filepath.Base(source.Path)
-		path := dir.join(name)
-		m, err := r.mend(source, path, q)
+		path := storage.Join(x.out, filepath.Base(source.Path))
+		s, err := x.salvageFile(source, path, x.lost)
 		if err != nil {
 			return err
 		}
-		err = m.place(path, m.indexed || set != nil)
-		m.abort()
+		wrong := s.indexIs == IndexWrong || s.indexIs == IndexMissing && x.set != nil
+		err = x.putNew(s, path, s.indexIs == IndexCurrent || wrong)
+		s.abort()
 		if err != nil {
 			return err
 		}
-		r.add(m.salvage)
-		infos[name] = m.info
+		if wrong && len(s.damage) == 0 {
+			s.file.Index = s.indexIs
+		}
+		x.add(s.salvage)
+		infos[s.info.File] = s.info
 	}
-	if err := copyDescriptions(storage.Dir(sources[0].Path), dir); err != nil {
+	return x.describe(infos)
+}
+
+// describe writes, or compares, what describes the shards, the manifest last.
+func (x *repairedSet) describe(infos map[string]Info) error {
+	files := make(map[string][]byte)
+	for _, name := range x.names {
+		data, err := readFile(storage.Join(x.from, name))
+		if err != nil {
+			return err
+		}
+		files[name] = data
+	}
+	var manifest []byte
+	if x.set != nil {
+		m, _, err := renewed(x.set, infos, func(file string) string { return storage.Join(x.out, file) })
+		if err != nil {
+			return err
+		}
+		tfds, err := EncodeTFDS(m)
+		if err != nil {
+			return err
+		}
+		for _, name := range TFDSFiles(m.Features) {
+			delete(files, name)
+		}
+		maps.Copy(files, tfds)
+		if manifest, err = m.Encode(); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := x.putFile(name, files[name]); err != nil {
+			return err
+		}
+	}
+	if err := x.putQuarantine(x.lost); err != nil || manifest == nil {
 		return err
 	}
-	if err := q.commit(); err != nil {
-		return err
+	return x.putFile(ManifestFile, manifest)
+}
+
+// putFile writes a small file, or compares it.
+func (x *repairedSet) putFile(name string, data []byte) error {
+	if !x.finished {
+		return x.dir.Put(name, data)
 	}
-	if q.spans > 0 {
-		r.report.Quarantine = q.path
+	before, err := readFile(storage.Join(x.out, name))
+	if err == nil && !bytes.Equal(before, data) || notThere(err) {
+		return fmt.Errorf("%s: %w", name, compare.ErrDiffers)
 	}
-	if set == nil {
-		return nil
-	}
-	m, _, err := renewed(set, dir, infos)
-	if err != nil {
-		return err
-	}
-	return dir.PutSet(m)
+	return err
 }
 
 // described returns the names of what describes the shards of a folder beside
@@ -147,78 +272,24 @@ func described(dir string) ([]string, error) {
 	var names []string
 	for _, e := range entries {
 		name := e.Name()
-		made := name == ManifestFile || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, QuarantineSuffix)
-		if describes(name) && !made && isFile(storage.Join(dir, name)) {
+		if made := name == ManifestFile || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, QuarantineSuffix); made || !describes(name) {
+			continue
+		}
+		st, err := storage.Stat(storage.Join(dir, name))
+		switch {
+		case notThere(err): // a link that leads nowhere
+		case err != nil:
+			return nil, err
+		case st.Mode().IsRegular():
 			names = append(names, name)
 		}
 	}
 	return names, nil
 }
 
-// copyDescriptions copies what describes the shards of a folder into dir.
-func copyDescriptions(from string, dir *Dir) error {
-	names, err := described(from)
-	for _, name := range names {
-		data, err := readFile(storage.Join(from, name))
-		if err == nil {
-			err = dir.Put(name, data)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return err
-}
-
-// folderInPlace repairs what is damaged in a folder or a set.
-func (r *repair) folderInPlace(in string) error {
-	sources, set, err := r.sourcesOf(in)
-	if err != nil {
-		return err
-	}
-	for _, source := range sources {
-		r.o.Progress.plan(source.Path)
-	}
-	dir, err := OpenDir(r.ctx, storage.Dir(sources[0].Path), DirOptions{})
-	if err != nil {
-		return err
-	}
-	defer dir.Close()
-	r.dir = dir
-	return r.inPlace(sources, set)
-}
-
-// inPlace repairs files of a folder, and brings the manifest of the set that
-// they are of up to date.
-func (r *repair) inPlace(sources []Source, set *Set) (err error) {
-	if r.dir != nil {
-		if err := r.dir.Sweep(); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, r.dir.Sweep()) }()
-	}
-	infos := make(map[string]Info)
-	for _, source := range sources {
-		m, err := r.mendInPlace(source)
-		if err != nil {
-			return err
-		}
-		r.add(m.salvage)
-		infos[m.info.File] = m.info
-	}
-	if set == nil {
-		return nil
-	}
-	m, changed, err := renewed(set, r.dir, infos)
-	if err != nil || !changed {
-		return err
-	}
-	return r.dir.PutSet(m)
-}
-
-// renewed is the manifest of a set of which some shards are others now, that
-// lie in dir.
-func renewed(set *Set, dir *Dir, infos map[string]Info) (m *Manifest, changed bool, err error) {
+// renewed is the manifest of a set of which some shards have changed. at returns their
+// paths.
+func renewed(set *Set, infos map[string]Info, at func(file string) string) (m *Manifest, changed bool, err error) {
 	one := *set.Manifest
 	m = &one
 	m.Splits = make([]Split, len(set.Splits))
@@ -232,7 +303,7 @@ func renewed(set *Set, dir *Dir, infos map[string]Info) (m *Manifest, changed bo
 				changed = true
 				now.Fingerprint = contentFingerprint(now)
 				if info.Labels != nil {
-					if now.Labels, err = countLabels(dir.join(info.File), m); err != nil {
+					if now.Labels, err = countLabels(at(info.File), m); err != nil {
 						return nil, false, err
 					}
 				}

@@ -401,6 +401,7 @@ func TestRepairRefusals(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "a.tfrecord")
 	putFile(t, in, overwrite("", data, frames, 3, 4, flipped).data)
+	putFile(t, filepath.Join(dir, "whole.tfrecord"), data)
 	putFile(t, filepath.Join(dir, "there"), []byte("precious"))
 	putFile(t, filepath.Join(dir, "c.quarantine"), []byte("precious"))
 	putFile(t, filepath.Join(dir, "no.tfrecord"), []byte("This is no TFRecord file, but text of some length."))
@@ -411,6 +412,7 @@ func TestRepairRefusals(t *testing.T) {
 		{"onto itself", in, in, fs.ErrExist},
 		{"onto a file", in, filepath.Join(dir, "there"), fs.ErrExist},
 		{"onto a quarantine", in, filepath.Join(dir, "c"), fs.ErrExist},
+		{"onto a quarantine, with nothing to lose", filepath.Join(dir, "whole.tfrecord"), filepath.Join(dir, "c"), fs.ErrExist},
 		{"of nothing", filepath.Join(dir, "nowhere"), filepath.Join(dir, "b"), fs.ErrNotExist},
 		{"into no folder", in, filepath.Join(dir, "no", "b"), fs.ErrNotExist},
 		{"of no TFRecord", filepath.Join(dir, "no.tfrecord"), filepath.Join(dir, "b"), ErrNothingSaved},
@@ -437,8 +439,8 @@ func TestRepairInPlace(t *testing.T) {
 	data, frames := framed(10, 20, 30)
 	dir := t.TempDir()
 	in := filepath.Join(dir, "a.tfrecord")
-	for round := 1; round <= 2; round++ {
-		c := overwrite("", data, frames, frames[1].offset, frames[1].offset+1, flipped)
+	for round, at := range []int{0, 1, 1} { // the third time with the damage of the second
+		c := overwrite("", data, frames, frames[1].offset+at, frames[1].offset+at+1, flipped)
 		putFile(t, in, c.data)
 		report, err := Repair(context.Background(), in, "", RepairOptions{InPlace: true})
 		check(t, err)
@@ -453,7 +455,7 @@ func TestRepairInPlace(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if kept, _ := os.ReadDir(filepath.Join(dir, damagedDir)); len(kept) != 4 {
+	if kept, _ := os.ReadDir(filepath.Join(dir, damagedDir)); len(kept) != 4 { // the same file once
 		t.Errorf("kept: %v", kept)
 	}
 	// Nothing is wrong with it now.

@@ -13,9 +13,10 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// workFile makes a file for what will be at path, in the same folder. Its name
+// workFile makes a file for what will be at path, in the same directory. Its name
 // follows from path, so that the next run takes the place of a killed one's,
-// and it is locked: two runs never write the same file.
+// and it is locked: two runs never write the same file. Nobody else may read it
+// until it gets the mode that it is to have.
 func workFile(path string) (*os.File, error) {
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)
@@ -24,14 +25,18 @@ func workFile(path string) (*os.File, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(filepath.Base(path)))
-	f, err := take(filepath.Join(filepath.Dir(path), fmt.Sprintf(".tfrec-work-%x", sum[:6])), atomicfile.Lock)
+	f, err := take(filepath.Join(filepath.Dir(path), fmt.Sprintf(".tfrec-work-%x", sum[:6])), 0o600, atomicfile.Lock)
 	if errors.Is(err, atomicfile.ErrLocked) {
 		return nil, fmt.Errorf("%s: another tfrec is writing it; wait for it to end", path)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := f.Truncate(0); err != nil {
+	err = f.Chmod(0o600)
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err != nil {
 		atomicfile.Discard(f)
 		return nil, err
 	}

@@ -169,7 +169,7 @@ func (a *arrangement) spread(b *block) error {
 	defer batch.Free()
 	rec := recordPool.Get().(*record)
 	defer recordPool.Put(rec)
-	var key []byte
+	var key, head []byte // head is what comes before the frame
 	err := b.eachRecord(rec, func(i int, rec *record) error {
 		t := b.target(i)
 		row := spill.Row{Number: rec.number, Tag: noLabel}
@@ -181,21 +181,22 @@ func (a *arrangement) spread(b *block) error {
 			place := a.base[t] + a.order.place(t, b.places[i])
 			row.Key = uint64(place)
 			bucket = a.places.bucket(place)
-			if frame := b.frame(rec); len(frame) >= leastAlone {
-				return a.spill.AddRow(bucket, row, frame)
-			}
-			batch.Begin()
 		} else {
 			var err error
 			if key, err = a.order.appendKey(appendTarget(key[:0], t), rec); err != nil {
 				return err
 			}
-			batch.Begin()
 			row.Key = prefix(key[min(len(key), groupSize):])
 			bucket = bucketOf(a.cuts, key, rec.number)
-			batch.Data = append(binary.AppendUvarint(batch.Data, uint64(len(key))), key...)
+			head = append(binary.AppendUvarint(head[:0], uint64(len(key))), key...)
 		}
-		batch.Data = append(batch.Data, b.frame(rec)...)
+		frame := b.frame(rec)
+		if len(frame) >= leastAlone {
+			return a.spill.AddRow(bucket, row, head, frame)
+		}
+		batch.Begin()
+		batch.Data = append(batch.Data, head...)
+		batch.Data = append(batch.Data, frame...)
 		batch.End(bucket, row)
 		return nil
 	})
@@ -237,7 +238,6 @@ type loaded struct {
 	bucket int
 	data   []byte
 	rows   []sortedRow
-	block  // the sorted records
 }
 
 // sortedRow is where a row of a bucket begins, and the first bytes of what it is
@@ -261,16 +261,21 @@ func (a *arrangement) empty(ctx context.Context, size int64) error {
 		largest = max(largest, a.spill.Size(bucket))
 	}
 	room := min(size+size/2, int64(largest))
+	held := newBudget(a.o.memory() / 2)
+	var next block
 	err := inOrder(ctx, min(a.o.workers(), 2), 2,
-		func(_ context.Context, give func(*loaded) error) error {
+		func(ctx context.Context, give func(*loaded) error) error {
 			for bucket := range a.number {
+				if err := held.take(ctx, int64(a.spill.Size(bucket))); err != nil {
+					return err
+				}
 				l := new(loaded)
 				select {
 				case l = <-free:
 				default:
 				}
 				if l.data == nil {
-					l.data, l.block.data = make([]byte, 0, room), make([]byte, 0, room)
+					l.data = make([]byte, 0, room)
 				}
 				l.bucket = bucket
 				if err := give(l); err != nil {
@@ -281,13 +286,15 @@ func (a *arrangement) empty(ctx context.Context, size int64) error {
 		},
 		func(_ context.Context, l *loaded) error { return a.load(l) },
 		func(l *loaded) error {
-			err := out.block(&l.block)
-			if int64(cap(l.data)) <= 2*size {
+			err := l.write(out, &next)
+			size := int64(len(l.data))
+			if int64(cap(l.data)) <= 2*int64(room) {
 				select {
 				case free <- l:
 				default:
 				}
 			}
+			held.give(size)
 			return err
 		})
 	return out.close(err)
@@ -321,7 +328,6 @@ func (a *arrangement) load(l *loaded) error {
 		m, _ := cutKey(data[s.From:s.To])
 		return cmp.Or(bytes.Compare(k, m), cmp.Compare(r.Number, s.Number))
 	})
-	a.gather(l)
 	return nil
 }
 
@@ -331,16 +337,35 @@ func cutKey(row []byte) (key, frame []byte) {
 	return row[skip : skip+int(n)], row[skip+int(n):]
 }
 
-// gather puts the records of a sorted bucket into its block.
-func (a *arrangement) gather(l *loaded) {
-	b := &l.block
-	b.data, b.sizes, b.targets, b.labels = b.data[:0], b.sizes[:0], b.targets[:0], b.labels[:0]
+// write writes the records of a sorted bucket, as many at a time as are gathered in b.
+func (l *loaded) write(to *shardWriters, b *block) error {
+	flush := func() error {
+		if len(b.sizes) == 0 {
+			return nil
+		}
+		err := to.block(b)
+		b.data, b.sizes, b.targets, b.labels = b.data[:0], b.sizes[:0], b.targets[:0], b.labels[:0]
+		return err
+	}
 	for _, s := range l.rows {
 		row, _ := spill.Parse(l.data, s.at)
 		_, frame := cutKey(l.data[row.From:row.To])
+		target := int(s.group >> 8)
+		large := len(frame) >= gathered/2
+		if large || len(b.data)+len(frame) > gathered {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		if large {
+			alone := block{data: frame, sizes: []int{len(frame)}, targets: []int{target}, labels: []int64{row.Tag}}
+			if err := to.block(&alone); err != nil {
+				return err
+			}
+			continue
+		}
 		b.data = append(b.data, frame...)
-		b.sizes = append(b.sizes, len(frame))
-		b.targets = append(b.targets, int(s.group>>8))
-		b.labels = append(b.labels, row.Tag)
+		b.sizes, b.targets, b.labels = append(b.sizes, len(frame)), append(b.targets, target), append(b.labels, row.Tag)
 	}
+	return flush()
 }

@@ -77,7 +77,7 @@ func (in *inputs) done(b *block) {
 // choose has the chooser choose, and returns what it chose, with how many
 // records and about how many bytes each of the targets gets.
 func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *Dir) (log *targetLog, records, sizes []int64, err error) {
-	log = &targetLog{dir: dir}
+	log = &targetLog{dir: dir, most: int(min(in.o.memory()/4, maxTargetLog))}
 	records, sizes = make([]int64, targets), make([]int64, targets)
 	put := func(n int64, split int, m mark) (int, error) {
 		t, err := c.choose(n, split, m)
@@ -132,6 +132,7 @@ func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *Dir) 
 // memory up to a limit, beyond that in a file.
 type targetLog struct {
 	dir    *Dir
+	most   int // bytes of memory
 	memory []byte
 	file   *os.File // nil: all is in memory
 	w      *bufio.Writer
@@ -139,7 +140,7 @@ type targetLog struct {
 	buffer []byte
 }
 
-// maxTargetLog is how many bytes of a targetLog are kept in memory.
+// maxTargetLog bounds how many bytes of a targetLog are kept in memory.
 const maxTargetLog = 16 << 20
 
 // droppedTarget is drop in the log.
@@ -150,7 +151,7 @@ func (l *targetLog) add(target int) error {
 	if target != drop {
 		t = uint16(target)
 	}
-	if l.file == nil && len(l.memory) < maxTargetLog {
+	if l.file == nil && len(l.memory) < l.most {
 		l.memory = binary.LittleEndian.AppendUint16(l.memory, t)
 		return nil
 	}

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -219,11 +220,7 @@ func (in *inputs) firstLabelKey(dir string) (string, error) {
 // a name a line; nil when there is none.
 func labelsBeside(dir, key string) []string {
 	path := storage.Join(dir, tfdsLabelsFile(key))
-	st, err := storage.Stat(path)
-	if err != nil || st.Size() > maxLabelsFile {
-		return nil
-	}
-	data, err := storage.ReadFile(path, maxLabelsFile)
+	data, err := storage.ReadFile(context.Background(), path, maxLabelsFile)
 	if err != nil || len(strings.TrimSpace(string(data))) == 0 {
 		return nil
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -251,7 +252,7 @@ var modelVerbs = map[string]modelVerb{
 // a list of records in memory in the same ways.
 func TestVerbsAgreeWithAModel(t *testing.T) {
 	names := slices.Sorted(maps.Keys(modelVerbs))
-	for seed := range uint64(3) {
+	for _, seed := range torture.Seeds(3, 200) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			rnd := rand.New(rand.NewPCG(seed, 7))
 			m := randomModel(rnd)

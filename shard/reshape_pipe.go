@@ -90,4 +90,13 @@ func (b *budget) take(ctx context.Context, n int64) error {
 	return b.Acquire(ctx, min(n, b.size))
 }
 
+// idle waits until all that was taken has been given back.
+func (b *budget) idle(ctx context.Context) error {
+	if err := b.take(ctx, b.size); err != nil {
+		return err
+	}
+	b.give(b.size)
+	return nil
+}
+
 func (b *budget) give(n int64) { b.Release(min(n, b.size)) }

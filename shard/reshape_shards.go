@@ -11,7 +11,7 @@ type openShard struct {
 	r      *reshaping
 	target int
 	shard  int64
-	labels map[int64]int64
+	labels map[int64]int64 // nil when there are too many to count
 }
 
 // openShard starts a shard that is made beside others.
@@ -26,11 +26,14 @@ func (r *reshaping) openShard(t int, shard int64) (*openShard, error) {
 
 // add writes the records from first to behind of a block, whose frames are these.
 func (o *openShard) add(b *block, first, behind int, frames []byte) error {
-	if len(b.labels) > 0 {
+	if len(b.labels) > 0 && o.labels != nil {
 		for _, id := range b.labels[first:behind] {
 			if id != noLabel {
 				o.labels[id]++
 			}
+		}
+		if len(o.labels) > len(o.r.in.described.Labels)+maxLabelIDs {
+			o.labels = nil
 		}
 	}
 	return o.WriteFrames(frames, b.sizes[first:behind])

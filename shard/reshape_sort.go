@@ -25,6 +25,10 @@ type sorted struct {
 // this many records for each: its size is then off by an eighth or so.
 const sampledPerBucket = 64
 
+// maxSortValue is the longest value in bytes that records are sorted by: it is held
+// beside each record.
+const maxSortValue = 1 << 20
+
 // maxCutKey is how much of a key a cut point has: it need not be that of a record.
 const maxCutKey = 256
 
@@ -128,6 +132,9 @@ func (s *sorted) appendKey(dst []byte, r *record) ([]byte, error) {
 		return binary.BigEndian.AppendUint32(dst, sortableFloat(v)), nil
 	default:
 		v, _ := f.Bytes()
+		if len(v) > maxSortValue {
+			return dst, &UnfitError{fmt.Errorf("--sort-by: %w", r.locate(fmt.Errorf("feature %q has %d bytes, more than the %d that can be sorted by", s.key, len(v), maxSortValue)))}
+		}
 		return append(dst, v...), nil
 	}
 }

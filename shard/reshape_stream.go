@@ -232,6 +232,16 @@ func (s *stream) compressed(ctx context.Context, f *input, r *tfrecord.Reader, g
 			return 0, err
 		}
 		size := len(record) + tfrecord.Overhead
+		if size > blockSize {
+			if err := flush(); err != nil {
+				return 0, err
+			}
+			if err := s.alone(ctx, &block{file: f, first: records, offset: r.Offset(), data: r.Frame(), sizes: []int{size}}, give); err != nil {
+				return 0, err
+			}
+			records++
+			continue
+		}
 		if b != nil && len(b.data)+size > len(b.buffer) {
 			if err := flush(); err != nil {
 				return 0, err
@@ -247,6 +257,18 @@ func (s *stream) compressed(ctx context.Context, f *input, r *tfrecord.Reader, g
 		b.sizes = append(b.sizes, size)
 		records++
 	}
+}
+
+// alone gives a block whose data are the reader's, and waits until nobody uses them.
+func (s *stream) alone(ctx context.Context, b *block, give func(*block) error) error {
+	b.checked, b.charge = true, int64(len(b.data))
+	if err := s.budget.take(ctx, b.charge); err != nil {
+		return err
+	}
+	if err := give(b); err != nil {
+		return err
+	}
+	return s.budget.idle(ctx)
 }
 
 // check checks the payloads of a block against their checksums, which its

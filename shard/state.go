@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -215,7 +216,8 @@ func (d *Dir) done(file string, content bool, look func(name string) (stamp, err
 	if err != nil && !notThere(err) {
 		return nil, err
 	}
-	if index != (stamp{done.IndexBytes, done.IndexModTime, done.IndexVersion}) {
+	recorded := stamp{done.IndexBytes, done.IndexModTime, done.IndexVersion}
+	if index != recorded && (index.bytes != recorded.bytes || index.bytes == 0 || !d.HasIndex(file)) {
 		return nil, nil
 	}
 	return done, nil
@@ -298,14 +300,14 @@ func (d *Dir) Reset() error {
 }
 
 // maxState bounds what readState takes into memory.
-const maxState = 1 << 30
+const maxState = 256 << 20
 
 // readState reads a state file into v. It reports false when there is none, and
-// when the one that exists cannot be used: it is no JSON of v's kind, is larger
+// when the one that exists cannot be used: it is not JSON of v's kind, is larger
 // than maxState, or is not a regular file. Other failures to read it are errors.
 func (d *Dir) readState(name string, v any) (bool, error) {
 	data, err := d.Read(name, maxState)
-	if notThere(err) || errors.Is(err, errNotRegular) || errors.Is(err, errTooLarge) {
+	if notThere(err) || errors.Is(err, regular.ErrNotRegular) || errors.Is(err, regular.ErrTooLarge) {
 		return false, nil
 	}
 	if err != nil {

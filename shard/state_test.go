@@ -25,7 +25,7 @@ func TestUnreadableStateIsAnError(t *testing.T) {
 		check(t, d.PutRun(&Run{}))
 		check(t, d.PutState("x.json", 7))
 		check(t, d.PutState(filepath.Base(journalFile), &journal{}))
-		check(t, d.PutState(filepath.Base(renamesFile), []rename{{"a", "b"}}))
+		check(t, d.PutState(renamesFile, renameJournal{}))
 		var got int
 		asks := map[string]func() error{
 			"State":         func() error { _, err := d.State("x.json", &got); return err },

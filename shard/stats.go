@@ -228,7 +228,7 @@ func (m *measure) newFile() *fileStats {
 // read reads one file. The error is of what could not be read, not of what was.
 func (s *fileStats) read(ctx context.Context, r *tfrecord.Reader) error {
 	source := s.source
-	f, err := openSequential(ctx, source.Path)
+	f, err := openSource(ctx, source)
 	if err != nil {
 		return err
 	}

@@ -116,7 +116,7 @@ func (f *featureStat) addInt64s(c *occurrence) {
 		f.ints = new(spread)
 	}
 	if !c.usual {
-		for _, x := range c.value.AppendInt64s(nil) {
+		for x := range c.value.Int64List() {
 			f.ints.addInt(x)
 		}
 		return
@@ -133,7 +133,7 @@ func (f *featureStat) addFloats(c *occurrence) {
 		f.floats = &spread{float: true}
 	}
 	if !c.usual {
-		for _, x := range c.value.AppendFloats(nil) {
+		for x := range c.value.FloatList() {
 			f.addFloat(x)
 		}
 		return
@@ -159,7 +159,7 @@ func (f *featureStat) addByteses(c *occurrence, p *picturesLook) {
 		f.lengths, f.texts = new(spread), new(texts)
 	}
 	if !c.usual {
-		for _, x := range c.value.AppendBytes(nil) {
+		for x := range c.value.BytesList() {
 			f.addBytes(x, p)
 		}
 		return

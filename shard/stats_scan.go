@@ -59,7 +59,7 @@ func scanExample(list []occurrence, data []byte) ([]occurrence, bool) {
 	}
 	for pos < len(data) {
 		entry, ok := fieldAt(data, pos)
-		if !ok || entry.tag != bytes1 {
+		if !ok || entry.tag != bytes1 || len(list) == tfrecord.MaxFeatures {
 			return list, false
 		}
 		key, ok := fieldAt(data[:entry.to], entry.from)

@@ -16,37 +16,76 @@ func hashOf(b []byte) mark {
 	return mark{sum.Hi, sum.Lo}
 }
 
-// hashOfValue is the hash of a feature's values, however they are encoded. A
-// feature that is missing has the values of an empty one.
-func hashOfValue(f tfrecord.Feature) mark {
-	var buffer [64]byte
-	return hashOf(appendValues(buffer[:0], f))
+// markSize is how many bytes append appends.
+const markSize = 16
+
+// append appends a form of the hash that sorts as its number does.
+func (m mark) append(dst []byte) []byte {
+	dst = binary.BigEndian.AppendUint64(dst, m.hi)
+	return binary.BigEndian.AppendUint64(dst, m.lo)
 }
 
-// appendValues appends a form of the values that no other values have: a letter
-// for the kind, then the values, those of no fixed length behind their length.
-func appendValues(dst []byte, f tfrecord.Feature) []byte {
+// parseMark reads what append appended.
+func parseMark(b []byte) mark {
+	return mark{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
+}
+
+// hashOfValue is the hash of a feature's values, however they are encoded. A
+// feature that is missing has the values of an empty one. What is hashed is a form
+// of the values that no other values have: a letter for the kind, then the values,
+// those of no fixed length after their length.
+func hashOfValue(f tfrecord.Feature) mark {
+	kind := byte('n')
 	switch {
 	case f.Len() == 0:
-		return append(dst, 'n')
 	case f.Kind() == tfrecord.KindBytes:
-		dst = append(dst, 'b')
-		for _, v := range f.AppendBytes(nil) {
-			dst = binary.AppendUvarint(dst, uint64(len(v)))
-			dst = append(dst, v...)
-		}
+		kind = 'b'
 	case f.Kind() == tfrecord.KindInt64:
-		dst = append(dst, 'i')
-		for _, v := range f.AppendInt64s(nil) {
-			dst = binary.LittleEndian.AppendUint64(dst, uint64(v))
-		}
+		kind = 'i'
 	case f.Kind() == tfrecord.KindFloat:
-		dst = append(dst, 'f')
-		for _, v := range f.AppendFloats(nil) {
-			dst = binary.LittleEndian.AppendUint32(dst, math.Float32bits(v))
-		}
+		kind = 'f'
 	}
-	return dst
+	const room = binary.MaxVarintLen64 // for a number
+	var buffer [256]byte
+	form := append(buffer[:0], kind)
+	var long *xxh3.Hasher // of what no longer fits; nil as a rule
+	flush := func() {
+		if long == nil {
+			long = xxh3.New()
+		}
+		long.Write(form)
+		form = form[:0]
+	}
+	for v := range f.BytesList() {
+		if len(form)+room+len(v) > len(buffer) {
+			flush()
+		}
+		form = binary.AppendUvarint(form, uint64(len(v)))
+		if len(form)+len(v) <= len(buffer) {
+			form = append(form, v...)
+			continue
+		}
+		flush()
+		long.Write(v)
+	}
+	for v := range f.Int64List() {
+		if len(form)+room > len(buffer) {
+			flush()
+		}
+		form = binary.LittleEndian.AppendUint64(form, uint64(v))
+	}
+	for v := range f.FloatList() {
+		if len(form)+room > len(buffer) {
+			flush()
+		}
+		form = binary.LittleEndian.AppendUint32(form, math.Float32bits(v))
+	}
+	if long == nil {
+		return hashOf(form)
+	}
+	flush()
+	sum := long.Sum128()
+	return mark{sum.Hi, sum.Lo}
 }
 
 // seeded mixes a seed and a purpose into a hash: each random choice has a hash

@@ -94,7 +94,7 @@ const (
 var advice = map[FindingKind]string{
 	FindingPicture:       "make the set again from whole pictures, or drop the record (tfrec filter)",
 	FindingNotPicture:    "store a picture in this feature, or drop the record (tfrec filter)",
-	FindingUnsupported:   "try libjpeg-turbo (--decoder turbo), or store the picture as a usual JPEG or PNG",
+	FindingUnsupported:   "install libjpeg-turbo, allow arithmetic coding (--allow-arithmetic) if that is what it is, or store the image as a usual JPEG or PNG",
 	FindingTooLarge:      "raise --max-pixels if such pictures are meant to be here",
 	FindingHeight:        "write the picture's own height, or leave the feature out",
 	FindingWidth:         "write the picture's own width, or leave the feature out",

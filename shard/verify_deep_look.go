@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"fmt"
+	"iter"
 	"math"
 	"slices"
 	"strconv"
@@ -27,10 +28,6 @@ type looker struct {
 
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample
-	values   [][]byte
-	int64s   []int64
-	floats   []float32
-	texts    [][]byte
 	thumb    Thumb
 	twins    twinBatch
 	buffer   []byte
@@ -126,6 +123,10 @@ func (l *looker) record(data []byte) {
 func (l *looker) find(kind FindingKind, severity Severity, feature, format string, args ...any) {
 	l.counts[kind]++
 	l.bad = l.bad || severity == SeverityFault
+	if len(l.batch.findings) == l.d.max { // of one file, no more are listed
+		l.batch.omit(severity)
+		return
+	}
 	l.batch.findings = append(l.batch.findings, l.d.finding(kind, severity, l.at, feature, fmt.Sprintf(format, args...)))
 }
 
@@ -220,13 +221,12 @@ func (l *looker) labels(key string, value tfrecord.Feature, features *tfrecord.F
 	l.label = uint32(hashOfValue(value).lo) | 1
 	switch value.Kind() {
 	case tfrecord.KindFloat:
-		l.floats = value.AppendFloats(l.floats[:0])
-		for _, x := range l.floats {
+		for x := range value.FloatList() {
 			if x != x || math.IsInf(float64(x), 0) {
 				l.find(FindingLabel, SeverityFault, key, "the label is %v", x)
 				return
 			}
-			if v != nil && len(l.floats) == 1 && (x != float32(math.Trunc(float64(x))) || x < unlabelled || x >= float32(v.classes)) {
+			if v != nil && value.Len() == 1 && (x != float32(math.Trunc(float64(x))) || x < unlabelled || x >= float32(v.classes)) {
 				l.find(FindingLabel, SeverityFault, key, "the label is %v, but there are %d names of labels", x, v.classes)
 				return
 			}
@@ -235,27 +235,25 @@ func (l *looker) labels(key string, value tfrecord.Feature, features *tfrecord.F
 		if v == nil || v.ids == nil {
 			return
 		}
-		l.texts = value.AppendBytes(l.texts[:0])
-		for _, text := range l.texts {
+		for text := range value.BytesList() {
 			if _, known := v.ids[Readable(string(text))]; !known {
 				l.find(FindingLabel, SeverityFault, key, "the label %.60q is none of the %d names of labels", text, v.classes)
 				return
 			}
 		}
 	case tfrecord.KindInt64:
-		l.int64s = value.AppendInt64s(l.int64s[:0])
-		for _, id := range l.int64s {
+		for id := range value.Int64List() {
 			if v != nil && (id < unlabelled || id >= int64(v.classes)) {
 				l.find(FindingLabel, SeverityFault, key, "the label is %d, but there are %d names of labels, for ids from 0", id, v.classes)
 				return
 			}
 		}
-		l.labelTexts(key, v, seen, features)
+		l.labelTexts(key, value, v, seen, features)
 	}
 }
 
-// labelTexts compares labels, which lie in int64s, with their texts.
-func (l *looker) labelTexts(key string, v *vocabulary, seen *labelTally, features *tfrecord.Features) {
+// labelTexts compares labels with their texts.
+func (l *looker) labelTexts(key string, labels tfrecord.Feature, v *vocabulary, seen *labelTally, features *tfrecord.Features) {
 	beside := textKey(key)
 	if beside == "" {
 		return
@@ -264,14 +262,15 @@ func (l *looker) labelTexts(key string, v *vocabulary, seen *labelTally, feature
 	if !ok || text.Kind() != tfrecord.KindBytes {
 		return
 	}
-	if text.Len() != len(l.int64s) {
-		l.find(FindingLabelText, SeverityFault, key, "%s, but %s in %q", plural.Of(len(l.int64s), "label"), plural.Of(text.Len(), "text"), Readable(beside))
+	if text.Len() != labels.Len() {
+		l.find(FindingLabelText, SeverityFault, key, "%s, but %s in %q", plural.Of(labels.Len(), "label"), plural.Of(text.Len(), "text"), Readable(beside))
 		return
 	}
 	seen.texts = true
-	l.texts = text.AppendBytes(l.texts[:0])
-	for i, id := range l.int64s {
-		said := l.texts[i]
+	next, stop := iter.Pull(text.BytesList())
+	defer stop()
+	for id := range labels.Int64List() {
+		said, _ := next()
 		switch {
 		case v == nil:
 			seen.add(id, said, l.at)

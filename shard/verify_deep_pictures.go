@@ -14,11 +14,10 @@ import (
 // pictureFeature looks at the pictures among the values of a bytes feature of the
 // record. Features are those beside it; nil in a feature list.
 func (l *looker) pictureFeature(f *featureTally, key []byte, value tfrecord.Feature, features *tfrecord.Features) {
-	l.values = value.AppendBytes(l.values[:0])
 	var facts PictureFacts
 	seen, decoded, others := 0, 0, 0
 	expected := f != nil && l.group.pictures[f.key]
-	for _, data := range l.values {
+	for data := range value.BytesList() {
 		if pictureFormat(data) == "" && !expected {
 			others++
 			continue
@@ -39,11 +38,12 @@ func (l *looker) pictureFeature(f *featureTally, key []byte, value tfrecord.Feat
 		f.others.add(l.at)
 	}
 	switch {
-	case features == nil || len(l.values) != 1:
+	case features == nil || value.Len() != 1:
 	case seen == 1:
 		l.seen = append(l.seen, seenPicture{string(key), facts, decoded == 1})
 	default:
-		l.rawPicture(string(key), l.values[0], features)
+		data, _ := value.Bytes()
+		l.rawPicture(string(key), data, features)
 	}
 }
 

@@ -39,6 +39,8 @@ const (
 	batchBytes   = 256 << 10
 	batchRecords = 512
 	underWay     = 32 << 20
+	// largeRecord is a record that is not copied into a batch with others.
+	largeRecord = 4 * batchBytes
 )
 
 func newDeepRun(o *DeepOptions, sources []Source, workers, maxFaults int) *deepRun {
@@ -110,10 +112,17 @@ type deepBatch struct {
 	numbers  []int64
 	offsets  []int64
 	findings []Finding
+	omitted  deepFindings // those past the limit; none are listed
 }
 
+// omit counts a finding that is not listed.
+func (b *deepBatch) omit(severity Severity) { b.omitted.add(Finding{Severity: severity}, 0) }
+
+// add adds a record. One that is all of data is there already.
 func (b *deepBatch) add(record []byte, number, offset int64) {
-	b.data = append(b.data, record...)
+	if len(record) <= largeRecord {
+		b.data = append(b.data, record...)
+	}
 	b.ends = append(b.ends, len(b.data))
 	b.numbers = append(b.numbers, number)
 	b.offsets = append(b.offsets, offset)
@@ -122,8 +131,8 @@ func (b *deepBatch) add(record []byte, number, offset int64) {
 func (b *deepBatch) full() bool { return len(b.data) >= batchBytes || len(b.ends) >= batchRecords }
 
 func (b *deepBatch) reset() {
-	if cap(b.data) > 4*batchBytes {
-		b.data = nil // of a large record
+	if cap(b.data) > largeRecord {
+		b.data = nil
 	}
 	clear(b.findings)
 	*b = deepBatch{data: b.data[:0], ends: b.ends[:0], numbers: b.numbers[:0], offsets: b.offsets[:0], findings: b.findings[:0]}
@@ -164,11 +173,20 @@ func (d *deepRun) look(ctx context.Context, file int, read func(give func(record
 				return give(full)
 			}
 			err := read(func(record []byte, number, offset int64) error {
-				batch.add(record, number, offset)
-				if batch.full() {
-					return hand()
+				if len(record) > largeRecord {
+					if err := hand(); err != nil {
+						return err
+					}
+					batch.data = record // the reader's, until its next record
 				}
-				return nil
+				batch.add(record, number, offset)
+				if !batch.full() {
+					return nil
+				}
+				if err := hand(); err != nil || len(record) <= largeRecord {
+					return err
+				}
+				return d.under.idle(ctx)
 			})
 			if err == nil {
 				err = hand()
@@ -185,6 +203,8 @@ func (d *deepRun) look(ctx context.Context, file int, read func(give func(record
 			for _, f := range b.findings {
 				found.add(f, d.max)
 			}
+			found.omitted += b.omitted.omitted
+			found.bad = found.bad || b.omitted.bad
 			b.reset()
 			d.batches.Put(b)
 			return nil

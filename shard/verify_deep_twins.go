@@ -1,26 +1,20 @@
 package shard
 
 import (
-	"cmp"
 	"context"
 	"encoding/binary"
-	"os"
-	"slices"
+	"io"
 
 	"github.com/tfrec/tfrec/internal/spill"
 )
 
-// twins finds records that are the same, by hashes of 128 bits, exactly and
-// within bounded memory: a row for each is dealt to a bucket by its hash, and
-// each bucket is sorted. A row takes some 45 bytes and the record's key.
+// twins finds records that are the same, by hashes of 128 bits, exactly and within
+// bounded memory: the rows of all records are sorted by hash, file and number. A row
+// takes some 40 bytes and the record's key.
 type twins struct {
 	o    *DeepOptions
-	rows *spill.Spill
+	rows *spill.Sorter
 }
-
-// twinBuckets is how many buckets there are: one of a hundred million records
-// takes some 30 MB.
-const twinBuckets = 256
 
 // twin is what is known of a record to compare it with others.
 type twin struct {
@@ -32,209 +26,173 @@ type twin struct {
 	origin  bool   // hash is of the picture that the record was made from: see looker.origin
 }
 
-// twinBatch are rows that were not dealt yet.
-type twinBatch struct{ rows *spill.Batch }
+// twinBatch are rows that were not added yet.
+type twinBatch struct{ row, rows []byte }
 
 func newTwins(o *DeepOptions) *twins {
-	return &twins{o, spill.New(twinBuckets, twinBuckets, o.Memory, func() (spill.File, error) { return newTempFile(o.TempDir) })}
+	return &twins{o, spill.NewSorter(o.Memory, func() (spill.File, error) { return scratchIn(o.TempDir) })}
 }
 
-// tempFile is a file without a name, where the system has such.
-type tempFile struct{ *os.File }
-
-func newTempFile(dir string) (*tempFile, error) {
-	f, err := os.CreateTemp(dir, "tfrec-verify-*")
-	if err != nil {
-		return nil, err
-	}
-	os.Remove(f.Name()) // where open files cannot go, Close does it
-	return &tempFile{f}, nil
-}
-
-func (f *tempFile) Close() error {
-	err := f.File.Close()
-	os.Remove(f.Name())
-	return err
-}
+// Flags in a row.
+const (
+	twinVariant = 1 << iota
+	twinOrigin
+)
 
 func (b *twinBatch) add(t twin) {
-	if b.rows == nil {
-		b.rows = new(spill.Batch)
+	row := t.hash.append(b.row[:0])
+	row = binary.BigEndian.AppendUint32(row, uint32(t.at.file))
+	row = binary.BigEndian.AppendUint64(row, uint64(t.at.record))
+	row = binary.AppendUvarint(row, uint64(t.at.offset))
+	row = binary.LittleEndian.AppendUint16(row, t.split)
+	row = binary.LittleEndian.AppendUint32(row, t.label)
+	var flags byte
+	if t.variant {
+		flags |= twinVariant
 	}
-	b.rows.Begin()
-	data := b.rows.Data
-	data = binary.AppendUvarint(data, uint64(t.at.file))
-	data = binary.AppendUvarint(data, uint64(t.at.offset))
-	split := uint64(t.split) << 1
 	if t.origin {
-		split |= 1
+		flags |= twinOrigin
 	}
-	data = binary.AppendUvarint(data, split)
-	data = binary.LittleEndian.AppendUint32(data, t.label)
-	b.rows.Data = append(data, t.at.key...)
-	b.rows.End(int(t.hash.hi>>56), spill.Row{Key: t.hash.hi, Tag: int64(t.hash.lo), Number: t.at.record, Flag: t.variant})
+	b.row = append(append(row, flags), t.at.key...)
+	b.rows = spill.AppendRow(b.rows, b.row)
 }
 
-// parseTwin reads what add appended.
-func parseTwin(row spill.Row, data []byte) twin {
-	t := twin{hash: mark{row.Key, uint64(row.Tag)}, variant: row.Flag}
-	next := func() uint64 {
-		v, n := binary.Uvarint(data)
-		data = data[n:]
-		return v
-	}
-	t.at.file, t.at.record = int(next()), row.Number
-	t.at.offset = int64(next())
-	split := next()
-	t.split, t.origin = uint16(split>>1), split&1 == 1
-	t.label = binary.LittleEndian.Uint32(data)
-	t.at.key = string(data[4:])
+// parseTwin reads a row.
+func parseTwin(row []byte) (t twin) {
+	t.hash, row = parseMark(row), row[markSize:]
+	t.at.file = int(binary.BigEndian.Uint32(row))
+	t.at.record = int64(binary.BigEndian.Uint64(row[4:]))
+	offset, n := binary.Uvarint(row[12:])
+	t.at.offset, row = int64(offset), row[12+n:]
+	t.split = binary.LittleEndian.Uint16(row)
+	t.label = binary.LittleEndian.Uint32(row[2:])
+	t.variant, t.origin = row[6]&twinVariant != 0, row[6]&twinOrigin != 0
+	t.at.key = string(row[7:])
 	return t
 }
 
-// add deals the rows of a batch.
+// add adds the rows of a batch.
 func (t *twins) add(b *twinBatch) error {
-	if b.rows == nil {
-		return nil
-	}
-	defer b.rows.Reset()
-	return t.rows.Add(b.rows)
+	err := t.rows.Add(b.rows)
+	b.rows = b.rows[:0]
+	return err
 }
 
-func (t *twins) close() {
-	if t.rows != nil {
-		t.rows.Close()
-	}
-}
+func (t *twins) close() { t.rows.Close() }
 
 // judge finds the records that are the same as one before them, and forgets all.
 func (t *twins) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
-	leaks, others := 0, 0
-	var data []byte
-	var err error
-	var list []twin
-	for b := range twinBuckets {
-		if err := ctx.Err(); err != nil {
+	defer t.close() // its memory is for what comes next
+	if err := t.rows.Sort(ctx); err != nil {
+		return err
+	}
+	var last []byte // the row before
+	same := twinGroup{d: d, r: r}
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		row, err := t.rows.Next()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
 			return err
 		}
-		if data, err = t.rows.Take(b, data[:0]); err != nil {
-			return err
+		if n == 0 || parseMark(row) != parseMark(last) {
+			last = append(last[:0], row...)
+			same.reset()
+			continue
 		}
-		list = list[:0]
-		for _, row := range repeated(data) {
-			list = append(list, parseTwin(row, data[row.From:row.To]))
+		if len(same.kept) == 0 {
+			same.add(parseTwin(last))
 		}
-		slices.SortFunc(list, func(a, b twin) int {
-			return cmp.Or(cmp.Compare(a.hash.hi, b.hash.hi), cmp.Compare(a.hash.lo, b.hash.lo),
-				cmp.Compare(a.at.file, b.at.file), cmp.Compare(a.at.record, b.at.record))
-		})
-		for from := 0; from < len(list); {
-			to := from + 1
-			for to < len(list) && list[to].hash == list[from].hash {
-				to++
-			}
-			if list[from].origin {
-				leaks = d.splitVariants(list[from:to], r, leaks)
-				from = to
-				continue
-			}
-			same := twinGroup{}
-			grew := false
-			for i := from; i < to; i++ {
-				twin := &list[i]
-				kind, other := same.add(twin)
-				room := &others
-				switch kind {
-				case "":
-					if i > from {
-						r.Duplicates.Variants++
-					}
-					continue
-				case FindingLeak:
-					r.Duplicates.Leaks++
-					room = &leaks
-				}
-				grew = true
-				r.Duplicates.Records++
-				conflict := twin.label != other.label
-				if conflict {
-					r.Duplicates.Conflicts++
-				}
-				*room++
-				r.add(d.repeat(kind, twin, other, conflict), *room <= t.o.MaxFindings)
-			}
-			if grew {
-				r.Duplicates.Groups++
-			}
-			from = to
-		}
+		same.add(parseTwin(row))
 	}
-	t.rows = nil // its memory is for what comes next
-	return nil
-}
-
-// repeated returns the rows of a bucket whose hash comes more than once.
-func repeated(data []byte) []spill.Row {
-	var rows []spill.Row
-	for at := 0; at < len(data); {
-		row, next := spill.Parse(data, at)
-		rows = append(rows, row)
-		at = next
-	}
-	slices.SortFunc(rows, func(a, b spill.Row) int { return cmp.Or(cmp.Compare(a.Key, b.Key), cmp.Compare(a.Tag, b.Tag)) })
-	same := func(i, j int) bool {
-		return i >= 0 && j < len(rows) && rows[i].Key == rows[j].Key && rows[i].Tag == rows[j].Tag
-	}
-	var twice []spill.Row
-	for i := range rows {
-		if same(i-1, i) || same(i, i+1) {
-			twice = append(twice, rows[i])
-		}
-	}
-	return twice
 }
 
 // twinGroup is records that are the same: some of those that came.
 type twinGroup struct {
-	kept []*twin // the first ones of each split, label and key
+	d    *deepRun
+	r    *DeepReport
+	kept []twin // the first ones of each split, label and key
+	grew bool   // some of them are duplicates
+
+	leaks, others int // that were found, in all groups
 }
 
 // maxTwinsKept bounds how many records of a group others are compared with.
 const maxTwinsKept = 256
 
-// add says what a record is that is the same as those before it, and which of
+// reset begins a group.
+func (g *twinGroup) reset() { g.kept, g.grew = g.kept[:0], false }
+
+// add adds a record to the group, and a finding of it to the report.
+func (g *twinGroup) add(t twin) {
+	if t.origin {
+		g.addVariant(t)
+		return
+	}
+	first := len(g.kept) == 0
+	kind, other := g.compare(&t)
+	room := &g.others
+	switch kind {
+	case "":
+		if !first {
+			g.r.Duplicates.Variants++
+		}
+		return
+	case FindingLeak:
+		g.r.Duplicates.Leaks++
+		room = &g.leaks
+	}
+	if !g.grew {
+		g.grew = true
+		g.r.Duplicates.Groups++
+	}
+	g.r.Duplicates.Records++
+	conflict := t.label != other.label
+	if conflict {
+		g.r.Duplicates.Conflicts++
+	}
+	*room++
+	g.r.add(g.d.repeat(kind, &t, &other, conflict), *room <= g.d.o.MaxFindings)
+}
+
+// compare says what a record is that is the same as those before it, and which of
 // them tells: the first one in another split, else the first with another label,
 // else the first. It is nothing for the first record, and for a variant of the
 // same picture in the same split.
-func (g *twinGroup) add(t *twin) (kind FindingKind, other *twin) {
-	var leak, conflict, first *twin
+func (g *twinGroup) compare(t *twin) (kind FindingKind, other twin) {
+	leak, conflict, first := -1, -1, -1
 	known := false
-	for _, b := range g.kept {
+	for i := range g.kept {
+		b := &g.kept[i]
 		known = known || b.split == t.split && b.label == t.label && b.variant == t.variant && b.at.key == t.at.key
 		switch {
 		case b.split != t.split && b.split != 0 && t.split != 0:
-			if leak == nil {
-				leak = b
+			if leak < 0 {
+				leak = i
 			}
 		case b.variantOf(t):
-		case b.label != t.label && conflict == nil:
-			conflict = b
-		case first == nil:
-			first = b
+		case b.label != t.label && conflict < 0:
+			conflict = i
+		case first < 0:
+			first = i
 		}
 	}
-	if !known && len(g.kept) < maxTwinsKept {
-		g.kept = append(g.kept, t)
-	}
 	switch {
-	case leak != nil:
-		return FindingLeak, leak
-	case conflict != nil:
-		return FindingConflict, conflict
-	case first != nil:
-		return FindingDuplicate, first
+	case leak >= 0:
+		kind, other = FindingLeak, g.kept[leak]
+	case conflict >= 0:
+		kind, other = FindingConflict, g.kept[conflict]
+	case first >= 0:
+		kind, other = FindingDuplicate, g.kept[first]
 	}
-	return "", nil
+	if !known && len(g.kept) < maxTwinsKept {
+		g.kept = append(g.kept, *t)
+	}
+	return kind, other
 }
 
 // variantOf reports whether two records are variants of one picture, which are

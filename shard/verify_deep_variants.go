@@ -11,22 +11,18 @@ func (l *looker) origin() twin {
 	return twin{hash: hashOf(l.buffer), at: l.at, split: f.split, variant: true, origin: true}
 }
 
-// splitVariants finds which records of one picture are in another split than the
-// first of them. It returns how many leaks there are with them.
-func (d *deepRun) splitVariants(made []twin, r *DeepReport, leaks int) int {
-	var first *twin
-	for i := range made {
-		t := &made[i]
-		switch {
-		case t.split == 0: // not known
-		case first == nil:
-			first = t
-		case t.split != first.split:
-			leaks++
-			f := d.finding(FindingVariantLeak, SeverityFault, t.at, "", "made from the same picture as the other record, which is in split "+d.splits[first.split])
-			f.Other = d.otherPlace(first.at)
-			r.add(f, leaks <= d.o.MaxFindings)
-		}
+// addVariant adds a record of those that were made from one picture, and a finding
+// when it is in another split than the first of them.
+func (g *twinGroup) addVariant(t twin) {
+	switch {
+	case t.split == 0: // not known
+	case len(g.kept) == 0:
+		g.kept = append(g.kept, t)
+	case t.split != g.kept[0].split:
+		g.leaks++
+		first := &g.kept[0]
+		f := g.d.finding(FindingVariantLeak, SeverityFault, t.at, "", "made from the same picture as the other record, which is in split "+g.d.splits[first.split])
+		f.Other = g.d.otherPlace(first.at)
+		g.r.add(f, g.leaks <= g.d.o.MaxFindings)
 	}
-	return leaks
 }

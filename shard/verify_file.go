@@ -37,7 +37,7 @@ func (v *verification) checkFile(ctx context.Context, number int, source Source,
 	if source.Set != nil {
 		c.report.Compression = source.Set.Compression
 	}
-	f, err := openSequential(ctx, source.Path)
+	f, err := openSource(ctx, source)
 	switch {
 	case err == nil:
 		defer f.Close()
@@ -81,7 +81,7 @@ func (c *fileCheck) check(in *meter, r *tfrecord.Reader, examples bool) {
 			c.labels = c.source.Set.labelCounter()
 		}
 	}
-	index, err := openIndexCheck(c.source.Path)
+	index, err := openIndexCheck(in.ctx, c.source.Path)
 	if err != nil {
 		c.err = err
 	}

@@ -15,6 +15,7 @@ import (
 
 // indexCheck holds an index, line by line, to the frames that are there.
 type indexCheck struct {
+	ctx   context.Context
 	path  string
 	file  io.Closer
 	in    *bufio.Reader
@@ -28,16 +29,16 @@ const maxIndexLine = 4096
 
 // openIndexCheck opens the index of the file at path. It is nil when there is
 // none.
-func openIndexCheck(path string) (*indexCheck, error) {
+func openIndexCheck(ctx context.Context, path string) (*indexCheck, error) {
 	index := IndexPath(path)
-	f, err := storage.Open(context.Background(), index)
+	f, err := storage.Open(ctx, index)
 	if err != nil {
 		if notThere(err) {
 			err = nil
 		}
 		return nil, err
 	}
-	return &indexCheck{path: index, file: f, in: bufio.NewReaderSize(f, maxIndexLine)}, nil
+	return &indexCheck{ctx: ctx, path: index, file: f, in: bufio.NewReaderSize(f, maxIndexLine)}, nil
 }
 
 func (x *indexCheck) close() { x.file.Close() }
@@ -83,7 +84,7 @@ func (x *indexCheck) end(records int64) []Fault {
 		return nil
 	}
 	var extra int64
-	for {
+	for n := 0; n%1024 > 0 || x.ctx.Err() == nil; n++ { // it may be of any size
 		line, err := x.in.ReadSlice('\n')
 		if len(bytes.TrimSpace(line)) > 0 && err != bufio.ErrBufferFull {
 			extra++

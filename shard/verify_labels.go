@@ -31,6 +31,10 @@ func (c *fileCheck) checkLabels() {
 	if c.labels.byID == nil || want == nil {
 		return
 	}
+	if c.labels.over {
+		c.add(setFault(c.source.Path, tfrecord.PartCount, "more than %d different labels, the manifest names %d", c.labels.most, len(c.names())))
+		return
+	}
 	got := labelCounts(c.labels.byID, c.names())
 	for _, name := range sortedKeys(got) {
 		if n := want[name]; n != got[name] {

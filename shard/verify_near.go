@@ -20,7 +20,7 @@ type alike struct {
 
 	mu     sync.Mutex
 	chunks [][]nearPicture
-	file   *tempFile // of a fixed number of bytes for each picture
+	file   *scratchFile // of a fixed number of bytes for each picture
 	out    *bufio.Writer
 	n      int // in the file
 
@@ -76,7 +76,7 @@ func (a *alike) add(b *alikeBatch) (err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.file == nil && len(b.list) > 0 {
-		if a.file, err = newTempFile(a.o.TempDir); err != nil {
+		if a.file, err = scratchIn(a.o.TempDir); err != nil {
 			return err
 		}
 		a.out = bufio.NewWriterSize(a.file, 64<<10)

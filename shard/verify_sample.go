@@ -208,11 +208,11 @@ func (l *sampleLook) through(in *meter, r *tfrecord.Reader, chosen []int64) erro
 func (l *sampleLook) seek(ctx context.Context, f storage.File, chosen []int64, v *verification) error {
 	o := tfrecord.ReaderOptions{Name: l.c.source.Path, MaxRecord: v.o.MaxRecord}
 	framing := o.Framing()
-	entries := l.index()
+	offsets := l.index(ctx, chosen)
 	var offset, number int64
-	for _, want := range chosen {
-		if want < int64(len(entries)) {
-			offset, number = entries[want].Offset, want
+	for i, want := range chosen {
+		if offsets != nil {
+			offset, number = offsets[i], want
 		}
 		for {
 			if err := ctx.Err(); err != nil {
@@ -228,7 +228,7 @@ func (l *sampleLook) seek(ctx context.Context, f storage.File, chosen []int64, v
 				}
 			}
 			if verdict == tfrecord.FrameBroken || number == want && verdict != tfrecord.FrameWhole {
-				if entries != nil {
+				if offsets != nil {
 					l.c.add(Fault{Path: IndexPath(l.c.source.Path), Record: number, Offset: offset, Part: tfrecord.PartIndex, Message: "it leads to no whole record"})
 				}
 				fault := tfrecord.NewSalvager(f, o).Fault(number, offset)
@@ -247,18 +247,29 @@ func (l *sampleLook) seek(ctx context.Context, f storage.File, chosen []int64, v
 	return nil
 }
 
-// index returns the index beside the file; nil when it is of no use.
-func (l *sampleLook) index() []tfrecord.IndexEntry {
-	f, err := storage.Open(context.Background(), IndexPath(l.c.source.Path))
+// index returns where the index beside the file says that records begin; nil when it
+// is of no use.
+func (l *sampleLook) index(ctx context.Context, chosen []int64) []int64 {
+	f, err := storage.Open(ctx, IndexPath(l.c.source.Path))
 	if err != nil {
 		return nil
 	}
 	defer f.Close()
-	entries, err := tfrecord.ReadIndex(f, f.Name())
-	if err != nil || l.c.source.Info != nil && int64(len(entries)) != l.c.source.Info.Records {
+	offsets := make([]int64, 0, len(chosen))
+	var lines int64
+	for e, err := range tfrecord.IndexEntries(f, f.Name()) {
+		if err != nil || lines%1024 == 0 && ctx.Err() != nil {
+			return nil
+		}
+		if n := len(offsets); n < len(chosen) && chosen[n] == lines {
+			offsets = append(offsets, e.Offset)
+		}
+		lines++
+	}
+	if len(offsets) < len(chosen) || l.c.source.Info != nil && lines != l.c.source.Info.Records {
 		return nil
 	}
-	return entries
+	return offsets
 }
 
 // read reads the frame at an offset: all of it, or its header only.

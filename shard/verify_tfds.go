@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -36,7 +37,7 @@ func (s *Set) checkTFDS() (faults []Fault, err error) {
 			return faults, err
 		}
 		if strings.HasSuffix(name, tfdsLabelsSuffix) {
-			data, err := storage.ReadFile(path, maxLabelsFile)
+			data, err := storage.ReadFile(context.Background(), path, maxLabelsFile)
 			if err != nil {
 				return faults, err
 			}

@@ -35,6 +35,9 @@ var (
 	ErrChecksum = errors.New("checksum does not match")
 	// ErrTooLarge: a record is longer than [ReaderOptions.MaxRecord] allows.
 	ErrTooLarge = errors.New("record too large")
+	// ErrTooMany: a message has more features than [MaxFeatures], or more steps than
+	// [MaxSteps].
+	ErrTooMany = errors.New("too many features or steps")
 	// ErrUnknownCompression: not one of the [Compression] values or their names.
 	ErrUnknownCompression = errors.New("unknown compression")
 	// ErrMalformed: not the protocol buffer or index that it should be.

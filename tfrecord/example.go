@@ -14,7 +14,7 @@ type Example struct {
 // keys in any order, of a repeated key the last, lists in several pieces, unset
 // features; unknown fields are passed over. Malformed data give an [*Error]
 // of PartParse with the byte at fault, and leave the Example empty;
-// [Reader.Locate] adds the record.
+// [Reader.Locate] adds the record. So do more than [MaxFeatures] features.
 func (e *Example) Parse(data []byte) error {
 	e.reset()
 	for pos := 0; pos < len(data); {

@@ -3,6 +3,7 @@ package tfrecord
 import (
 	"encoding/binary"
 	"fmt"
+	"iter"
 	"math"
 )
 
@@ -80,6 +81,65 @@ func (f Feature) Bytes() ([]byte, bool) {
 	for it := f.walk(); ; {
 		if tag, value := it.next(); tag == tagBytes {
 			return value, true
+		}
+	}
+}
+
+// Int64List yields the values of an Int64List; nothing for another kind. Unlike
+// AppendInt64s it takes no memory, of which hostile records of many small values
+// would want several times their size. The same goes for FloatList and BytesList.
+func (f Feature) Int64List() iter.Seq[int64] {
+	return func(yield func(int64) bool) {
+		if f.kind != KindInt64 {
+			return
+		}
+		for it := f.walk(); it.more(); {
+			tag, value := it.next()
+			if tag != tagVarint && tag != tagPacked {
+				continue
+			}
+			for len(value) > 0 {
+				v, n := binary.Uvarint(value)
+				if !yield(int64(v)) {
+					return
+				}
+				value = value[n:]
+			}
+		}
+	}
+}
+
+// FloatList yields the values of a FloatList; nothing for another kind.
+func (f Feature) FloatList() iter.Seq[float32] {
+	return func(yield func(float32) bool) {
+		if f.kind != KindFloat {
+			return
+		}
+		for it := f.walk(); it.more(); {
+			tag, value := it.next()
+			if tag != tagFixed32 && tag != tagPacked {
+				continue
+			}
+			for ; len(value) >= 4; value = value[4:] {
+				if !yield(math.Float32frombits(binary.LittleEndian.Uint32(value))) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// BytesList yields the values of a BytesList, each aliasing the message; nothing for
+// another kind.
+func (f Feature) BytesList() iter.Seq[[]byte] {
+	return func(yield func([]byte) bool) {
+		if f.kind != KindBytes {
+			return
+		}
+		for it := f.walk(); it.more(); {
+			if tag, value := it.next(); tag == tagBytes && !yield(value) {
+				return
+			}
 		}
 	}
 }

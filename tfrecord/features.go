@@ -1,6 +1,21 @@
 package tfrecord
 
-import "slices"
+import (
+	"fmt"
+	"slices"
+)
+
+// Limits of a message that is parsed: what is known of a feature takes up to a hundred
+// times the two bytes that one has at least.
+const (
+	MaxFeatures = 1 << 20 // features of an Example or a context, and lists of a SequenceExample
+	MaxSteps    = 1 << 20 // steps of all lists of a SequenceExample
+)
+
+// tooMany is the error for what is past a limit, at byte offset of the message.
+func tooMany(offset, limit int) error {
+	return &Error{Record: -1, Offset: int64(offset), Part: PartParse, Err: fmt.Errorf("%w: more than %d", ErrTooMany, limit)}
+}
 
 // Features are the named features of a parsed Example, or of the context of a
 // SequenceExample, in the order of their keys' bytes. They alias the message
@@ -74,6 +89,9 @@ func (f *Features) addEntry(data []byte, pos int) error {
 		}
 	}
 	f.entries.add(key, value.feature)
+	if f.Len() > MaxFeatures {
+		return tooMany(pos, MaxFeatures)
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"math"
 	"strconv"
 )
@@ -29,31 +30,47 @@ func AppendIndex(dst []byte, e IndexEntry) []byte {
 	return append(dst, '\n')
 }
 
-// ReadIndex reads an index file to its end. Errors carry name, the number of
-// the line from 0 and the byte at which it begins, and PartIndex; a last line
-// without its newline is io.ErrUnexpectedEOF. Whether the entries fit the
-// records is not checked.
+// IndexEntries yields the entries of an index file, one by one: files of many records
+// have indexes of many gigabytes. An error comes last, with name, the number of the
+// line from 0, the byte at which it begins, and PartIndex; a last line without its
+// newline is io.ErrUnexpectedEOF. Whether the entries fit the records is not checked.
+func IndexEntries(r io.Reader, name string) iter.Seq2[IndexEntry, error] {
+	return func(yield func(IndexEntry, error) bool) {
+		in := bufio.NewReaderSize(r, 64<<10)
+		for number, offset := int64(0), int64(0); ; number++ {
+			line, err := in.ReadSlice('\n')
+			if err == io.EOF && len(line) == 0 {
+				return
+			}
+			var e IndexEntry
+			switch {
+			case err == io.EOF:
+				err = fmt.Errorf("%w: the last line has no end", io.ErrUnexpectedEOF)
+			case err == nil || errors.Is(err, bufio.ErrBufferFull):
+				e, err = parseIndexLine(bytes.TrimSuffix(line, []byte("\n")))
+			}
+			if err != nil {
+				yield(IndexEntry{}, &Error{Name: name, Record: number, Offset: offset, Part: PartIndex, Err: err})
+				return
+			}
+			if !yield(e, nil) {
+				return
+			}
+			offset += int64(len(line))
+		}
+	}
+}
+
+// ReadIndex reads an index file to its end: see IndexEntries. An entry takes 16 bytes.
 func ReadIndex(r io.Reader, name string) ([]IndexEntry, error) {
 	var entries []IndexEntry
-	in := bufio.NewReader(r)
-	for offset := int64(0); ; {
-		line, err := in.ReadSlice('\n')
-		if err == io.EOF && len(line) == 0 {
-			return entries, nil
-		}
-		var e IndexEntry
-		switch {
-		case err == io.EOF:
-			err = fmt.Errorf("%w: the last line has no end", io.ErrUnexpectedEOF)
-		case err == nil || errors.Is(err, bufio.ErrBufferFull):
-			e, err = parseIndexLine(bytes.TrimSuffix(line, []byte("\n")))
-		}
+	for e, err := range IndexEntries(r, name) {
 		if err != nil {
-			return nil, &Error{Name: name, Record: int64(len(entries)), Offset: offset, Part: PartIndex, Err: err}
+			return nil, err
 		}
 		entries = append(entries, e)
-		offset += int64(len(line))
 	}
+	return entries, nil
 }
 
 func parseIndexLine(line []byte) (e IndexEntry, err error) {

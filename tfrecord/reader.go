@@ -137,6 +137,16 @@ func (r *Reader) buffered() []byte {
 	return p[:Overhead+int(length)]
 }
 
+// Frame returns the frame that Offset is about, header and footer included. It is
+// valid as long as the record is.
+func (r *Reader) Frame() []byte {
+	if r.record < 0 || r.pos == 0 {
+		return nil
+	}
+	from := int(r.offset - r.base)
+	return r.buf[from:r.pos:r.pos]
+}
+
 // All returns the records that are left, each valid until the next turn of the
 // loop. An error comes with a nil record; a loop that goes on after it sees
 // what Next would return, and ends after an error that is final.

@@ -116,13 +116,20 @@ func (r *Reader) fill(n int) (have int, err error) {
 	return r.end - r.pos, nil
 }
 
+// growth is how many times larger grow makes the buffer. A fresh buffer takes memory
+// only where it is written to, so that a large factor costs nothing but address space,
+// while each copy of what has come in is held beside it until the collector comes.
+const growth = 8
+
 // grow makes the full buffer larger on the way to n bytes. It takes no more than
-// twice what has come in, for a length may claim anything, unless it is known
+// growth times what has come in, for a length may claim anything, unless it is known
 // that so much is still to come.
 func (r *Reader) grow(n int) {
-	size := 2 * len(r.buf)
-	if size > n || !r.compressed && int64(n-(r.end-r.pos)) <= left(r.src.r) {
-		size = n + n/8 // the next record may be a little longer
+	size := n + n/8 // the next record may be a little longer
+	if r.compressed || int64(n-(r.end-r.pos)) > left(r.src.r) {
+		for size/growth > len(r.buf) {
+			size /= growth // so that the last step is a full one
+		}
 	}
 	r.buf = append(make([]byte, 0, size), r.buf...)[:size]
 }

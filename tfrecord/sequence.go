@@ -10,7 +10,7 @@ type SequenceExample struct {
 }
 
 // Parse reads a serialized tf.train.SequenceExample, as [Example.Parse] reads
-// an Example.
+// an Example. More than [MaxSteps] steps are an error that unwraps to ErrTooMany.
 func (s *SequenceExample) Parse(data []byte) error {
 	s.reset()
 	for pos := 0; pos < len(data); {
@@ -127,6 +127,9 @@ func (l *FeatureLists) addEntry(data []byte, pos int) error {
 	}
 	// A later append may move l.steps; these steps stay where they are.
 	l.entries.add(key, FeatureList{slices.Clip(l.steps[start:])})
+	if l.Len() > MaxFeatures {
+		return tooMany(pos, MaxFeatures)
+	}
 	return nil
 }
 
@@ -140,6 +143,9 @@ func (l *FeatureLists) addSteps(data []byte, pos int) error {
 		pos = to
 		if tag != tagStep {
 			continue
+		}
+		if len(l.steps) == MaxSteps {
+			return tooMany(pos, MaxSteps)
 		}
 		value := pieces{joined: &l.joined}
 		if err := value.add(data[:to], from); err != nil {

@@ -9,6 +9,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
 // Write puts data at path. The temporary file is made in
@@ -30,7 +31,8 @@ func Write(tempDir, path string, data []byte) error {
 
 // Place syncs and closes f and renames it to path, replacing what is there. The
 // file gets the mode that any new file has: 0666 without the umask.
-// On an error f still has its temporary name; Discard removes it.
+// On an error f still has its temporary name, unless it says that the directory
+// could not be synced; Discard removes it.
 func Place(f *os.File, path string) error {
 	if err := Rename(f, path); err != nil {
 		return err
@@ -38,12 +40,17 @@ func Place(f *os.File, path string) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// Rename is Place for one of many files: its folder is left to be synced once
+// Rename is Place for one of many files: its directory is left to be synced once
 // for all of them, by SyncDir, before anything else says that they are there.
 func Rename(f *os.File, path string) error {
 	if err := f.Chmod(Mode(0o666)); err != nil {
 		return err
 	}
+	return Commit(f, path)
+}
+
+// Commit is Rename for a file that has the mode that it is to have.
+func Commit(f *os.File, path string) error {
 	if err := f.Sync(); err != nil {
 		return err
 	}
@@ -57,6 +64,40 @@ func Rename(f *os.File, path string) error {
 func Discard(f *os.File) {
 	f.Close() // it may be closed already; the file is going away
 	os.Remove(f.Name())
+}
+
+// MkdirAll makes a directory and those that lead to it, and syncs each directory
+// that one was made in: what is put into the new ones is as durable as their
+// names are.
+func MkdirAll(path string, perm os.FileMode) error {
+	st, err := os.Stat(path)
+	switch {
+	case err == nil && !st.IsDir():
+		return &fs.PathError{Op: "mkdir", Path: path, Err: syscall.ENOTDIR}
+	case err == nil || !errors.Is(err, fs.ErrNotExist):
+		return err
+	}
+	if parent := filepath.Dir(path); parent != path {
+		if err := MkdirAll(parent, perm); err != nil {
+			return err
+		}
+	}
+	return Mkdir(path, perm)
+}
+
+// Mkdir makes one directory, which may exist, and syncs the one that it is in.
+func Mkdir(path string, perm os.FileMode) error {
+	if err := os.Mkdir(path, perm); err != nil {
+		if st, statErr := os.Lstat(path); statErr == nil && st.IsDir() {
+			return nil
+		}
+		return err
+	}
+	err := SyncDir(filepath.Dir(path))
+	if errors.Is(err, fs.ErrPermission) {
+		return nil // it may be written to and not be read, so it cannot be synced
+	}
+	return err
 }
 
 // CheckFolder says what is wrong with the folder that a file to be written at

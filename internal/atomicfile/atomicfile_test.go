@@ -119,3 +119,28 @@ func TestSharedLocksGoTogether(t *testing.T) {
 		t.Errorf("a shared lock beside an exclusive one: %v, want ErrLocked", err)
 	}
 }
+
+func TestMkdirAll(t *testing.T) {
+	dir := t.TempDir()
+	deep := filepath.Join(dir, "a", "b", "c")
+	for range 2 {
+		if err := MkdirAll(deep, 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if st, err := os.Stat(deep); err != nil || !st.IsDir() {
+		t.Error(err)
+	}
+	file := filepath.Join(dir, "file")
+	if err := os.WriteFile(file, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{file, filepath.Join(file, "x")} {
+		if err := MkdirAll(path, 0o755); err == nil {
+			t.Errorf("%s was made", path)
+		}
+	}
+	if err := Mkdir(file, 0o755); err == nil {
+		t.Error("a file passes for a directory")
+	}
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -81,6 +82,7 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 	fs := cmd.Flags()
 	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset (default: what is found, else the directory's name in snake case)")
 	fs.StringVar(&o.Label, "label-feature", "", "`KEY` of the feature with the label's id (default: one whose key ends in label)")
+	maxRecordVar(fs, &o.MaxRecord)
 	fs.StringVar(&labels, "labels", "", "the names of the labels in the order of their ids: `FILE|NAME,...`, a file with one a line or a list")
 	fs.BoolVar(&o.Rename, "rename", false, "give the shards the names that TFDS's own have")
 	fs.BoolVar(&o.Check, "check", false, "write nothing, and say what would be")
@@ -129,11 +131,11 @@ func printAdoption(faults, w io.Writer, r *shard.AdoptReport) {
 	for _, c := range r.Changes {
 		switch c.Was {
 		case "missing":
-			fmt.Fprintf(w, "new      %s\n", c.File)
+			fmt.Fprintf(w, "new      %s\n", printable.String(c.File))
 		case "other":
-			fmt.Fprintf(w, "renewed  %s\n", c.File)
+			fmt.Fprintf(w, "renewed  %s\n", printable.String(c.File))
 		default:
-			fmt.Fprintf(w, "renamed  %s to %s\n", c.Was, c.File)
+			fmt.Fprintf(w, "renamed  %s to %s\n", printable.String(c.Was), printable.String(c.File))
 		}
 	}
 	says := map[string]string{

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -14,6 +13,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -237,12 +237,15 @@ type variant struct {
 	Ops    augment.Draw `json:"ops"`
 }
 
+// maxPicture is the largest image file in bytes.
+const maxPicture = 1 << 30
+
 func runPreview(cmd *cobra.Command, picture string, o *previewOptions) error {
 	codec, err := augment.NewCodec(augment.CodecOptions{Decoder: o.decoder})
 	if err != nil {
 		return err
 	}
-	data, err := os.ReadFile(picture)
+	data, err := regular.ReadFile(picture, maxPicture)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"encoding/hex"
+	"slices"
 	"strconv"
 
 	"github.com/tfrec/tfrec/reader"
@@ -13,11 +14,11 @@ var catFormats = []string{"text", "json", "proto", "hex"}
 
 // setFormat sets what writes a record, with a newline, to c.line.
 func (c *cat) setFormat() {
-	var readable readableFormat
-	var proto protoFormat
+	toOut := outlet{write: func(p []byte) { c.out.Write(p) }} // which keeps its first error
+	readable, proto := readableFormat{outlet: toOut}, protoFormat{outlet: toOut}
 	formats := map[string]func(r reader.Record) error{
 		"text": func(r reader.Record) error {
-			c.line = readable.text(c.line, shard.Readable(c.set.Path(r)), r.Number, r.Offset, r.Data)
+			c.line = readable.text(c.line, c.set.Path(r), r.Number, r.Offset, r.Data)
 			return nil
 		},
 		"json": func(r reader.Record) error {
@@ -42,7 +43,10 @@ func (c *cat) setFormat() {
 			return err
 		},
 		"hex": func(r reader.Record) error {
-			c.line = append(hex.AppendEncode(c.line, r.Data), '\n')
+			for part := range slices.Chunk(r.Data, enough/2) {
+				c.line = hex.AppendEncode(toOut.drain(c.line), part)
+			}
+			c.line = append(c.line, '\n')
 			return nil
 		},
 	}

@@ -3,8 +3,6 @@ package command
 import (
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -12,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/reader"
 )
 
@@ -25,6 +24,7 @@ type readFlags struct {
 	cacheIn                 string
 	cycle, block, parallel  int
 	repeat                  int
+	maxRecord               int64
 	seed                    uint64
 
 	worker, workers int
@@ -46,6 +46,7 @@ func (f *readFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.shard, "shard", "", "read part `I/N` of the set, I from 0")
 	fs.IntVar(&f.repeat, "repeat", 1, "read all of it `N` times; -1: for ever")
 	fs.StringVar(&f.skipBad, "skip-bad", "", "skip up to `N|P%` damaged records each time, and say so (default: none)")
+	maxRecordVar(fs, &f.maxRecord)
 	fs.IntVar(&f.parallel, "parallel", 0, "read with `N` threads (default: the cores)")
 }
 
@@ -124,7 +125,7 @@ func parseSkipBad(s string) (reader.SkipBad, error) {
 }
 
 func (f *readFlags) options() reader.Options {
-	return reader.Options{Worker: f.worker, Workers: f.workers, Seed: f.seed, Parallelism: f.parallel, SkipBad: f.bad}
+	return reader.Options{Worker: f.worker, Workers: f.workers, Seed: f.seed, Parallelism: f.parallel, SkipBad: f.bad, MaxRecord: f.maxRecord}
 }
 
 // pipe returns the pipeline that the flags describe.
@@ -160,14 +161,9 @@ const maxState = 64 << 20
 
 // loadState reads what saveState wrote.
 func loadState(path string) (s reader.State, err error) {
-	f, err := os.Open(path)
+	data, err := regular.ReadFile(path, maxState)
 	if err != nil {
 		return s, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxState))
-	if err != nil {
-		return s, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := json.Unmarshal(data, &s); err != nil {
 		return s, fmt.Errorf("%s: no state of --save-state: %w", path, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -34,7 +35,7 @@ run that is dead from one that is alive.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			stderr := cmd.ErrOrStderr()
 			if !quietFlag(cmd) {
-				o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+				o.Note = notesTo(stderr)
 			}
 			var result struct {
 				Folders []*shard.CleanReport `json:"folders"`
@@ -77,11 +78,11 @@ func printLeftovers(w io.Writer, r *shard.CleanReport) {
 		if l.Bytes > 0 {
 			takes = size.Format(l.Bytes)
 		}
-		fmt.Fprintf(w, "%-9s  %s  %9s  %s\n", l.Kind, l.Begun.Local().Format("2006-01-02 15:04"), takes, l.Name)
+		fmt.Fprintf(w, "%-9s  %s  %9s  %s\n", l.Kind, l.Begun.Local().Format("2006-01-02 15:04"), takes, printable.String(l.Name))
 	}
 	switch {
 	case len(r.Left) == 0:
-		fmt.Fprintf(w, "%s: nothing is left of killed runs\n", r.Dir)
+		fmt.Fprintf(w, "%s: nothing is left of killed runs\n", printable.String(r.Dir))
 	case r.Removed:
 		fmt.Fprintf(w, "%s: %s removed\n", r.Dir, count(int64(len(r.Left)), "leftover"))
 	default:

@@ -139,25 +139,34 @@ func configSchema() ([]byte, error) {
 		configSrc:  map[string]any{"type": []string{"string", "array"}, "items": text, "description": "the folder of pictures, or the CSV files"},
 		configOut:  map[string]any{"type": "string", "description": "the folder to write to"},
 	}
-	only := map[string][]string{}
-	for _, kind := range []string{"images", "csv"} {
+	kinds := []string{"images", "csv"}
+	usages := map[string]map[string]string{} // of each flag, by kind
+	for _, kind := range kinds {
 		verb, err := configVerb(kind)
 		if err != nil {
 			return nil, err
 		}
 		configFlags(verb, func(f *pflag.Flag) {
 			_, usage := pflag.UnquoteUsage(f)
-			property := schemaOf(f)
-			property["description"] = usage
-			properties[f.Name] = property
-			only[f.Name] = append(only[f.Name], kind)
+			properties[f.Name] = schemaOf(f)
+			if usages[f.Name] == nil {
+				usages[f.Name] = map[string]string{}
+			}
+			usages[f.Name][kind] = usage
 		})
 	}
-	for name, kinds := range only {
-		if len(kinds) == 1 {
-			p := properties[name].(map[string]any)
-			p["description"] = fmt.Sprintf("(%s) %s", kinds[0], p["description"])
+	for name, usage := range usages {
+		description := usage[kinds[0]]
+		if description != usage[kinds[1]] { // not a flag of both, or not the same
+			var each []string
+			for _, kind := range kinds {
+				if usage[kind] != "" {
+					each = append(each, fmt.Sprintf("(%s) %s", kind, usage[kind]))
+				}
+			}
+			description = strings.Join(each, "; ")
 		}
+		properties[name].(map[string]any)["description"] = description
 	}
 	data, err := json.MarshalIndent(map[string]any{
 		"$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -187,7 +188,7 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, c *conversion) error 
 	case f.engine != nil && f.engine.note != nil:
 		o.Note = f.engine.note
 	case !quiet:
-		o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+		o.Note = notesTo(stderr)
 	}
 	sum, err := f.carryOut(cmd, c, quiet)
 	switch {
@@ -254,12 +255,13 @@ func printBad(w io.Writer, bad []shard.BadSample) {
 		if b.Line > 0 {
 			where = fmt.Sprintf("%s:%d", b.Source, b.Line)
 		}
-		fmt.Fprintf(w, "%s: %s: %s\n", where, b.Stage, b.Reason)
+		fmt.Fprintf(w, "%s: %s: %s\n", printable.String(where), b.Stage, printable.String(b.Reason))
 	}
 }
 
 func printSummary(w io.Writer, s *convert.Summary, out string) error {
 	var b strings.Builder
+	out = printable.String(out)
 	switch s.Status {
 	case convert.UpToDate:
 		fmt.Fprintf(&b, "%s is up to date: ", out)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
@@ -13,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/regular"
 )
 
 // configured is what a configuration file or a manifest asks a conversion for.
@@ -48,17 +48,9 @@ const maxConfig = 1 << 20
 // readConfig reads a configuration file: a mapping from the names of flags to
 // their values, beside kind, src and out.
 func readConfig(path string) (*configured, error) {
-	f, err := os.Open(path)
+	data, err := regular.ReadFile(path, maxConfig)
 	if err != nil {
 		return nil, err
-	}
-	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxConfig+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxConfig {
-		return nil, fmt.Errorf("%s: longer than %d bytes", path, maxConfig)
 	}
 	var document, another yaml.Node
 	d := yaml.NewDecoder(bytes.NewReader(data))

@@ -1,7 +1,6 @@
 package command
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -12,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/regular"
 )
 
 // csvFlags are the flags of convert csv.
@@ -189,7 +189,7 @@ func (f *csvFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
 	}
 	stderr := cmd.ErrOrStderr()
 	if !quietFlag(cmd) {
-		f.csv.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+		f.csv.Note = notesTo(stderr)
 	}
 	if last := args[len(args)-1]; len(args) > 1 && !strings.ContainsAny(last, "*?[") {
 		if st, err := os.Stat(last); err != nil || st.IsDir() {
@@ -242,27 +242,21 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s[:i], s[i+len(sep):], true
 }
 
-// maxVocabLine is the longest line of a vocabulary in bytes.
-const maxVocabLine = 1 << 20
+// maxVocab is the largest vocabulary in bytes.
+const maxVocab = 16 << 20
 
 // readLines reads a file of one name a line.
 func readLines(path string) ([]string, error) {
-	f, err := os.Open(path)
+	data, err := regular.ReadFile(path, maxVocab)
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close()
-	var lines []string
-	sc := bufio.NewScanner(f)
-	sc.Buffer(nil, maxVocabLine)
-	for sc.Scan() {
-		lines = append(lines, sc.Text())
-	}
-	if err := sc.Err(); err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
-	}
-	if len(lines) == 0 {
+	if len(data) == 0 {
 		return nil, fmt.Errorf("%s: no names", path)
+	}
+	lines := strings.Split(strings.TrimSuffix(string(data), "\n"), "\n")
+	for i := range lines {
+		lines[i] = strings.TrimSuffix(lines[i], "\r")
 	}
 	return lines, nil
 }

@@ -158,7 +158,12 @@ them are bearable.`,
 		return err
 	}, "auto", "on", "off")
 	fs.BoolVar(&onGPU.decode, "gpu-decode", false, "have nvJPEG decode JPEGs on the GPU, to slightly other pixels: another decoder in the manifest")
-	fs.Int64Var(&o.MaxPixels, "max-pixels", 178956970, "refuse images of more than `N` pixels")
+	fs.Int64Var(&o.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "refuse images of more than `N` pixels, and beyond a quarter of that of more than 8192 for each byte of the file")
+	fs.BoolVar(&o.AllowArithmetic, "allow-arithmetic", false, "read JPEGs in arithmetic coding, whose damage goes unnoticed, with libjpeg-turbo")
+	textVar(fs, "memory", "", "SIZE", "memory for all images in work together, such as 4GiB; one that takes more is worked on alone (default a quarter of what this process may use)", func(s string) (err error) {
+		o.Memory, err = parseSize(s)
+		return err
+	})
 	textVar(fs, "background", "", "RRGGBB", "composite transparent pictures on this colour (default: drop the alpha channel)", func(s string) error {
 		c, err := parseColor(s)
 		o.Background = &c
@@ -194,6 +199,9 @@ func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
 	}
 	if changed("copies") && o.Copies < 1 {
 		return usageError("--copies %d: want 1 or more", o.Copies)
+	}
+	if changed("memory") && o.Memory < 1e6 {
+		return usageError("--memory: %d bytes are too few: want 1MB or more", o.Memory)
 	}
 	if changed("quality") && (o.Quality < 1 || o.Quality > 100) {
 		return usageError("--quality %d is not between 1 and 100", o.Quality)

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -58,18 +59,22 @@ func printDryRun(cmd *cobra.Command, sum *convert.Summary, out string) error {
 	return nil
 }
 
-// printOutputs prints the paths of a set's files, each with a line break or a
-// NUL behind it.
+// printOutputs prints the paths of a set's files, one a line or, as they are, each
+// followed by a NUL.
 func printOutputs(w io.Writer, out string, names []string, nul bool) error {
-	end := byte('\n')
-	if nul {
-		end = 0
-	}
 	var b []byte
 	for _, name := range names {
-		b = append(append(b, storage.Join(out, name)...), end)
+		if path := storage.Join(out, name); nul {
+			b = append(append(b, path...), 0)
+		} else {
+			b = append(append(b, printable.String(path)...), '\n')
+		}
 	}
-	_, err := w.Write(b)
+	write := w.Write
+	if raw, ok := w.(*resultWriter); ok && nul {
+		write = raw.writeRaw
+	}
+	_, err := write(b)
 	return err
 }
 

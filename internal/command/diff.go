@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -64,6 +65,7 @@ shown where they differ, but do not make the sets differ.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Unordered, "unordered", false, "compare what records there are, wherever they lie")
+	maxRecordVar(fs, &o.MaxRecord)
 	fs.IntVar(&o.MaxListed, "max", 10, "tell the places of the first `N` differences")
 	textVar(fs, "memory", "256MiB", "SIZE", "memory for --unordered; beyond it, a temporary file is used", func(s string) (err error) {
 		o.Memory, err = parseSize(s)
@@ -92,30 +94,30 @@ func printDiff(w io.Writer, r *shard.DiffReport) {
 	for _, d := range r.Described {
 		what := d.What
 		if d.Key != "" {
-			what += " " + printable(d.Key)
+			what += " " + printable.String(d.Key)
 		}
 		fmt.Fprintf(w, "%s: %s, and %s\n", what, orNone(d.A), orNone(d.B))
 	}
 	for _, d := range r.Differences {
 		switch {
 		case d.A == nil:
-			fmt.Fprintf(w, "%s: record %d is in B alone: %s\n", d.B.Path, d.B.Record, d.Reason)
+			fmt.Fprintf(w, "%s: record %d is in B alone: %s\n", printable.String(d.B.Path), d.B.Record, printable.String(d.Reason))
 		case d.B == nil:
-			fmt.Fprintf(w, "%s: record %d is in A alone: %s\n", d.A.Path, d.A.Record, d.Reason)
+			fmt.Fprintf(w, "%s: record %d is in A alone: %s\n", printable.String(d.A.Path), d.A.Record, printable.String(d.Reason))
 		default:
-			fmt.Fprintf(w, "%s: record %d, and %s: record %d differ", d.A.Path, d.A.Record, d.B.Path, d.B.Record)
+			fmt.Fprintf(w, "%s: record %d, and %s: record %d differ", printable.String(d.A.Path), d.A.Record, printable.String(d.B.Path), d.B.Record)
 			if d.Reason != "" {
-				fmt.Fprintf(w, ": %s", d.Reason)
+				fmt.Fprintf(w, ": %s", printable.String(d.Reason))
 			}
 			fmt.Fprintln(w)
 			for _, f := range d.Features {
-				fmt.Fprintf(w, "  %s: %s, and %s\n", printable(f.Key), orNone(f.A), orNone(f.B))
+				fmt.Fprintf(w, "  %s: %s, and %s\n", printable.String(f.Key), orNone(f.A), orNone(f.B))
 			}
 		}
 	}
 	printFaults(w, r.Faults)
 	for _, key := range slices.Sorted(maps.Keys(r.Features)) {
-		fmt.Fprintf(w, "feature %s differs in %s\n", printable(key), count(r.Features[key], "record"))
+		fmt.Fprintf(w, "feature %s differs in %s\n", printable.String(key), count(r.Features[key], "record"))
 	}
 	fmt.Fprintf(w, "A has %s, B %s: ", count(r.RecordsA, "record"), count(r.RecordsB, "record"))
 	if r.Equal {
@@ -129,5 +131,5 @@ func orNone(s string) string {
 	if s == "" {
 		return "none"
 	}
-	return s
+	return printable.String(s)
 }

@@ -4,10 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/export"
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -19,9 +22,11 @@ func newExportCommand() *cobra.Command {
 		Use:     "export PATH... OUT --format FORMAT",
 		GroupID: groupRead,
 		Short:   "Write records as files that other programs read",
-		Long: `Write records as files that other programs read. OUT is a new folder for
+		Long: `Write records as files that other programs read. OUT is a new directory for
 --format folders, and a new file for the others; it gets its name when it is
-complete, and a failed run leaves nothing.
+complete, and a failed run leaves nothing. The same export again finds OUT up to
+date; an OUT that is anything else is refused. What a killed export leaves beside
+OUT, named .OUT.exporting-N, goes with the next export to the same OUT.
 
 folders  each picture as the file that it was, in OUT/LABEL/, or OUT/SPLIT/LABEL/
          when there are several splits: tfrec convert images makes the same
@@ -53,18 +58,18 @@ dots and spaces at the end. Names that differ in case alone count as the same.`,
 			return runExport(cmd, args[:len(args)-1], args[len(args)-1], o)
 		},
 	}
-	fs := cmd.Flags()
-	textVar(fs, "format", "", "FORMAT", "folders, csv, jsonl, parquet or npz", func(s string) (err error) {
+	flags := cmd.Flags()
+	textVar(flags, "format", "", "FORMAT", "folders, csv, jsonl, parquet or npz", func(s string) (err error) {
 		o.Format, err = export.ParseFormat(s)
 		return err
 	}, "folders", "csv", "jsonl", "parquet", "npz")
-	textVar(fs, "on-collision", "error", "error|number", "folders: what to do when a name is taken: error, or number for NAME~2", func(s string) (err error) {
+	textVar(flags, "on-collision", "error", "error|number", "folders: what to do when a name is taken: error, or number for NAME~2", func(s string) (err error) {
 		o.OnCollision, err = export.ParseCollision(s)
 		return err
 	}, "error", "number")
-	fs.StringVar(&o.Picture, "picture", export.DefaultPicture, "folders: `KEY` of the feature with the picture")
-	fs.StringVar(&o.Label, "label", "", "folders: `KEY` of the feature with the label (default: image/class/text, else image/class/label)")
-	fs.StringVar(&o.Filename, "filename", export.DefaultFilename, "folders: `KEY` of the feature with the picture's path")
+	flags.StringVar(&o.Picture, "picture", export.DefaultPicture, "folders: `KEY` of the feature with the picture")
+	flags.StringVar(&o.Label, "label", "", "folders: `KEY` of the feature with the label (default: image/class/text, else image/class/label)")
+	flags.StringVar(&o.Filename, "filename", export.DefaultFilename, "folders: `KEY` of the feature with the picture's path")
 	partialVar(cmd, &o.Partial)
 	return cmd
 }
@@ -88,14 +93,15 @@ func runExport(cmd *cobra.Command, paths []string, out string, o export.Options)
 	quiet, stderr := quietFlag(cmd), cmd.ErrOrStderr()
 	o.Progress = new(shard.ReadProgress)
 	if !quiet {
-		o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+		o.Note = notesTo(stderr)
 	}
 	stop := showProgress(stderr, readGauge(o.Progress), quiet)
 	report, err := export.Export(cmd.Context(), paths, out, o)
 	stop()
 	var damaged *tfrecord.Error
+	var unread *fs.PathError
 	switch {
-	case errors.As(err, &damaged):
+	case errors.As(err, &damaged) && !errors.As(err, &unread):
 		return faultError(err)
 	case err != nil:
 		return err
@@ -106,7 +112,11 @@ func runExport(cmd *cobra.Command, paths []string, out string, o export.Options)
 }
 
 func printExported(w io.Writer, out string, r *export.Report) error {
-	line := fmt.Sprintf("%s %s: %s in %s, %s", out, r.Status, count(r.Records, "record"), count(r.Files, "file"), size.Format(r.Bytes))
+	status := strings.ReplaceAll(r.Status, "_", " ")
+	if r.Status != "written" {
+		status = "is " + status
+	}
+	line := fmt.Sprintf("%s %s: %s in %s, %s", printable.String(out), status, count(r.Records, "record"), count(r.Files, "file"), size.Format(r.Bytes))
 	for _, part := range []struct {
 		n    int64
 		what string

@@ -1,8 +1,6 @@
 package command
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/convert"
@@ -33,7 +31,7 @@ samples, which never stop a task, are counted here.`,
 		o := convert.FinalizeOptions{MaxErrors: bears}
 		stderr := cmd.ErrOrStderr()
 		if !quietFlag(cmd) {
-			o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+			o.Note = notesTo(stderr)
 		}
 		sum, err := convert.Finalize(cmd.Context(), args[0], o)
 		return printOutcome(cmd, sum, err, args[0])

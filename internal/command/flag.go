@@ -77,6 +77,17 @@ func shardsVar(fs *pflag.FlagSet, each *int, bySplit *map[string]int) {
 	}, "auto")
 }
 
+// maxRecordVar adds --max-record, the limit of a record, which bounds the memory that a
+// verb takes; see docs/security.md.
+func maxRecordVar(fs *pflag.FlagSet, most *int64) {
+	textVar(fs, "max-record", "1GiB", "SIZE", "take larger records for damage: each file that is read may hold one, or two, in memory", func(s string) (err error) {
+		if *most, err = parseSize(s); err == nil && *most < 1 {
+			err = errors.New("want a size above 0")
+		}
+		return err
+	})
+}
+
 // cacheVar adds --cache.
 func cacheVar(fs *pflag.FlagSet, cache *string, usage string) {
 	textVar(fs, "cache", "", "DIR|memory", usage, func(s string) error {

@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/base64"
 	"errors"
+	"slices"
 	"strconv"
 
 	"github.com/tfrec/tfrec/shard"
@@ -15,9 +16,7 @@ import (
 type protoFormat struct {
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample
-	ints     []int64
-	floats   []float32
-	values   [][]byte
+	outlet
 }
 
 var errNoExample = errors.New("neither a tf.train.Example nor a SequenceExample; --format hex shows any record")
@@ -36,7 +35,7 @@ func (f *protoFormat) object(dst, record []byte) ([]byte, error) {
 			dst = append(dst, `{"feature":[`...)
 			for step := range list.Len() {
 				if step > 0 {
-					dst = append(dst, ',')
+					dst = append(f.drain(dst), ',')
 				}
 				dst = f.feature(dst, list.At(step))
 			}
@@ -56,7 +55,7 @@ func (f *protoFormat) features(dst []byte, features *tfrecord.Features) []byte {
 	dst = append(dst, `{"feature":{`...)
 	for i := range features.Len() {
 		key, value := features.At(i)
-		dst = f.feature(appendKey(dst, i, key), value)
+		dst = f.feature(appendKey(f.drain(dst), i, key), value)
 	}
 	return append(dst, "}}"...)
 }
@@ -69,31 +68,34 @@ func appendKey(dst []byte, i int, key []byte) []byte {
 }
 
 func (f *protoFormat) feature(dst []byte, value tfrecord.Feature) []byte {
-	comma := func(i int) {
-		if i > 0 {
-			dst = append(dst, ',')
+	first := true
+	comma := func() {
+		if !first {
+			dst = append(f.drain(dst), ',')
 		}
+		first = false
 	}
 	switch value.Kind() {
 	case tfrecord.KindBytes:
 		dst = append(dst, `{"bytesList":{"value":[`...)
-		f.values = value.AppendBytes(f.values[:0])
-		for i, x := range f.values {
-			comma(i)
-			dst = append(base64.StdEncoding.AppendEncode(append(dst, '"'), x), '"')
+		for x := range value.BytesList() {
+			comma()
+			dst = append(dst, '"')
+			for part := range slices.Chunk(x, enough/4*3) { // of whole groups of three
+				dst = base64.StdEncoding.AppendEncode(f.drain(dst), part)
+			}
+			dst = append(dst, '"')
 		}
 	case tfrecord.KindFloat:
 		dst = append(dst, `{"floatList":{"value":[`...)
-		f.floats = value.AppendFloats(f.floats[:0])
-		for i, x := range f.floats {
-			comma(i)
+		for x := range value.FloatList() {
+			comma()
 			dst = appendFloat(dst, float64(x), 64)
 		}
 	case tfrecord.KindInt64:
 		dst = append(dst, `{"int64List":{"value":[`...)
-		f.ints = value.AppendInt64s(f.ints[:0])
-		for i, x := range f.ints {
-			comma(i)
+		for x := range value.Int64List() {
+			comma()
 			dst = append(strconv.AppendInt(append(dst, '"'), x, 10), '"')
 		}
 	default:

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -25,9 +26,25 @@ const (
 type readableFormat struct {
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample
-	ints     []int64
-	floats   []float32
-	values   [][]byte
+	outlet
+}
+
+// outlet has what is formatted written piece by piece, so that a record of a
+// gigabyte is not held again as text. The zero outlet writes nothing.
+type outlet struct {
+	write func(p []byte) // nil: all is kept
+}
+
+// enough is how much is formatted before it is written, in bytes.
+const enough = 256 << 10
+
+// drain writes dst when there is enough of it, and returns what is left.
+func (o outlet) drain(dst []byte) []byte {
+	if o.write == nil || len(dst) < enough {
+		return dst
+	}
+	o.write(dst)
+	return dst[:0]
 }
 
 // object appends the record as a JSON object: an Example's features by key; a
@@ -57,7 +74,7 @@ func (f *readableFormat) features(dst []byte, features *tfrecord.Features) []byt
 			dst = append(dst, ',')
 		}
 		key, value := features.At(i)
-		dst = append(appendString(dst, shard.Readable(string(key))), ':')
+		dst = append(appendString(f.drain(dst), shard.Readable(string(key))), ':')
 		dst = f.feature(dst, value)
 	}
 	return append(dst, '}')
@@ -73,7 +90,7 @@ func (f *readableFormat) lists(dst []byte, lists *tfrecord.FeatureLists) []byte 
 		dst = append(appendString(dst, shard.Readable(string(key))), ":["...)
 		for step := range list.Len() {
 			if step > 0 {
-				dst = append(dst, ',')
+				dst = append(f.drain(dst), ',')
 			}
 			dst = f.feature(dst, list.At(step))
 		}
@@ -91,24 +108,23 @@ func (f *readableFormat) feature(dst []byte, value tfrecord.Feature) []byte {
 	if value.Len() != 1 {
 		dst = append(dst, '[')
 	}
-	comma := func(i int) {
-		if i > 0 {
-			dst = append(dst, ',')
+	first := true
+	comma := func() {
+		if !first {
+			dst = append(f.drain(dst), ',')
 		}
+		first = false
 	}
-	f.ints = value.AppendInt64s(f.ints[:0])
-	for i, x := range f.ints {
-		comma(i)
+	for x := range value.Int64List() {
+		comma()
 		dst = strconv.AppendInt(dst, x, 10)
 	}
-	f.floats = value.AppendFloats(f.floats[:0])
-	for i, x := range f.floats {
-		comma(i)
+	for x := range value.FloatList() {
+		comma()
 		dst = appendFloat(dst, float64(x), 32)
 	}
-	f.values = value.AppendBytes(f.values[:0])
-	for i, x := range f.values {
-		comma(i)
+	for x := range value.BytesList() {
+		comma()
 		dst = f.bytes(dst, x)
 	}
 	if value.Len() != 1 {
@@ -142,7 +158,7 @@ func isBinary(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\
 
 // text appends the record for people: a heading, then a line a feature.
 func (f *readableFormat) text(dst []byte, path string, record, offset int64, data []byte) []byte {
-	dst = fmt.Appendf(dst, "%s: record %d at byte %d, %s\n", path, record, offset, count(int64(len(data)), "byte"))
+	dst = fmt.Appendf(dst, "%s: record %d at byte %d, %s\n", printable.String(path), record, offset, count(int64(len(data)), "byte"))
 	switch message := shard.MessageOf(data); message {
 	case shard.MessageExample:
 		if f.example.Parse(data) == nil {
@@ -154,7 +170,7 @@ func (f *readableFormat) text(dst []byte, path string, record, offset int64, dat
 			dst = append(dst, "  feature lists\n"...)
 			for i := range f.sequence.Lists.Len() {
 				key, list := f.sequence.Lists.At(i)
-				dst = fmt.Appendf(dst, "    %s: %s\n", printable(string(key)), count(int64(list.Len()), "step"))
+				dst = fmt.Appendf(dst, "    %s: %s\n", printable.String(string(key)), count(int64(list.Len()), "step"))
 				for step := range min(list.Len(), maxShownValues) {
 					dst = append(f.line(append(dst, "      "...), list.At(step)), '\n')
 				}
@@ -165,17 +181,18 @@ func (f *readableFormat) text(dst []byte, path string, record, offset int64, dat
 			return dst
 		}
 	case shard.MessageUnknown:
-		dst = append(dst, "  not tf.train.Example"...)
 	default:
-		dst = fmt.Appendf(dst, "  %s", message)
+		dst = fmt.Appendf(dst, "  %s: ", message)
+		return append(f.value(dst, data), '\n')
 	}
-	return append(f.value(append(dst, ": "...), data), '\n')
+	dst = append(dst, "  not tf.train.Example: "...)
+	return append(f.value(dst, data), '\n')
 }
 
 func (f *readableFormat) lines(dst []byte, indent string, features *tfrecord.Features) []byte {
 	for i := range features.Len() {
 		key, value := features.At(i)
-		dst = append(append(append(dst, indent...), printable(string(key))...), ": "...)
+		dst = append(append(append(f.drain(dst), indent...), printable.String(string(key))...), ": "...)
 		dst = append(f.line(dst, value), '\n')
 	}
 	return dst
@@ -189,21 +206,30 @@ func (f *readableFormat) line(dst []byte, value tfrecord.Feature) []byte {
 	if value.Len() == 0 {
 		return fmt.Appendf(dst, "(no %s values)", value.Kind())
 	}
-	f.ints = value.AppendInt64s(f.ints[:0])
-	f.floats = value.AppendFloats(f.floats[:0])
-	f.values = value.AppendBytes(f.values[:0])
-	for i := range min(value.Len(), maxShownValues) {
-		if i > 0 {
+	n := 0
+	another := func() bool {
+		if n++; n > 1 && n <= maxShownValues {
 			dst = append(dst, ", "...)
 		}
-		switch value.Kind() {
-		case tfrecord.KindInt64:
-			dst = strconv.AppendInt(dst, f.ints[i], 10)
-		case tfrecord.KindFloat:
-			dst = strconv.AppendFloat(dst, float64(f.floats[i]), 'g', -1, 32)
-		default:
-			dst = f.value(dst, f.values[i])
+		return n <= maxShownValues
+	}
+	for x := range value.Int64List() {
+		if !another() {
+			break
 		}
+		dst = strconv.AppendInt(dst, x, 10)
+	}
+	for x := range value.FloatList() {
+		if !another() {
+			break
+		}
+		dst = strconv.AppendFloat(dst, float64(x), 'g', -1, 32)
+	}
+	for x := range value.BytesList() {
+		if !another() {
+			break
+		}
+		dst = f.value(dst, x)
 	}
 	if n := value.Len() - maxShownValues; n > 0 {
 		dst = fmt.Appendf(dst, ", ... and %d more", n)
@@ -222,17 +248,6 @@ func (f *readableFormat) value(dst, value []byte) []byte {
 	default:
 		return fmt.Appendf(dst, "%s (%x...)", count(int64(len(value)), "byte"), value[:beginning])
 	}
-}
-
-// printable is a name for a terminal: characters that would move its cursor
-// are escaped.
-func printable(s string) string {
-	s = shard.Readable(s)
-	if !strings.ContainsFunc(s, unicode.IsControl) {
-		return s
-	}
-	quoted := strconv.Quote(s)
-	return quoted[1 : len(quoted)-1]
 }
 
 // appendString appends a JSON string.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -61,6 +62,7 @@ get no index.`,
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Force, "force", false, "build indexes anew that are there already")
 	fs.BoolVar(&o.Check, "check", false, "compare indexes with their files, and write nothing")
+	maxRecordVar(fs, &o.MaxRecord)
 	workersVar(fs, &o.Workers, "read `N` files at a time")
 	partialVar(cmd, &o.Partial)
 	return cmd
@@ -71,7 +73,7 @@ get no index.`,
 func printIndexes(faults, w io.Writer, r *shard.IndexReport) {
 	for _, f := range r.Files {
 		if f.Status != "" { // a file that could not be read
-			fmt.Fprintf(w, "%-7s  %s\n", f.Status, f.Path)
+			fmt.Fprintf(w, "%-7s  %s\n", f.Status, printable.String(f.Path))
 		}
 	}
 	printFaults(faults, r.Faults)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/emit"
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -86,6 +87,7 @@ with label and key beneath. tfrec preview makes a page of them.`,
 	}
 	fs := cmd.Flags()
 	fs.IntVar(&o.First, "records", 3, "show the first `N` records")
+	maxRecordVar(fs, &o.MaxRecord)
 	workersVar(fs, &o.Workers, "read `N` files at a time")
 	addEmitFlag(cmd, &program)
 	sheetVar(cmd, &sheet)
@@ -103,8 +105,8 @@ type firstRecord struct {
 	Path   string          `json:"path"`
 	Record int64           `json:"record"`
 	Offset int64           `json:"offset"`
-	Size   int             `json:"size"`
-	Value  json.RawMessage `json:"value"`
+	Size   int64           `json:"size"`
+	Value  json.RawMessage `json:"value"` // null of a record that is too large to show
 }
 
 func inspectJSON(sum *shard.Summary) inspection {
@@ -120,7 +122,11 @@ func inspectJSON(sum *shard.Summary) inspection {
 	first := []firstRecord{}
 	var show readableFormat
 	for _, r := range sum.First {
-		first = append(first, firstRecord{shard.Readable(r.Path), r.Record, r.Offset, len(r.Data), show.object(nil, r.Data)})
+		one := firstRecord{shard.Readable(r.Path), r.Record, r.Offset, r.Size, nil}
+		if r.Data != nil {
+			one.Value = show.object(nil, r.Data)
+		}
+		first = append(first, one)
 	}
 	return inspection{Summary: sum, First: first}
 }
@@ -155,6 +161,10 @@ func printInspection(w io.Writer, s *shard.Summary) {
 	var show readableFormat
 	for _, r := range s.First {
 		fmt.Fprintln(w)
+		if r.Data == nil {
+			fmt.Fprintf(w, "%s: record %d at byte %d, %s\n  too large to show here: tfrec cat prints it\n", printable.String(r.Path), r.Record, r.Offset, count(r.Size, "byte"))
+			continue
+		}
 		w.Write(show.text(nil, r.Path, r.Record, r.Offset, r.Data)) // resultWriter keeps the error
 	}
 }
@@ -171,7 +181,7 @@ func printFeatures(w io.Writer, title string, features []shard.FeatureSummary) {
 			kinds = append(kinds, kind)
 		}
 		slices.Sort(kinds)
-		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", printable(f.Key), strings.Join(kinds, "|"), shape(f), ranges(f))
+		fmt.Fprintf(table, "  %s\t%s\t%s\t%s\n", printable.String(f.Key), strings.Join(kinds, "|"), shape(f), ranges(f))
 	}
 	table.Flush() // resultWriter keeps the error
 }
@@ -227,7 +237,7 @@ func ranges(f shard.FeatureSummary) string {
 }
 
 func printLabels(w io.Writer, l shard.LabelCounts) {
-	fmt.Fprintf(w, "\n%s, by %s:\n", count(int64(len(l.Counts)), "label"), printable(l.Key))
+	fmt.Fprintf(w, "\n%s, by %s:\n", count(int64(len(l.Counts)), "label"), printable.String(l.Key))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, c := range l.Counts {
 		if i == shownLabels {
@@ -235,9 +245,9 @@ func printLabels(w io.Writer, l shard.LabelCounts) {
 			break
 		}
 		if c.ID != nil {
-			fmt.Fprintf(table, "  %d\t%s\t%d\n", *c.ID, printable(c.Name), c.Records)
+			fmt.Fprintf(table, "  %d\t%s\t%d\n", *c.ID, printable.String(c.Name), c.Records)
 		} else {
-			fmt.Fprintf(table, "  %s\t%d\n", printable(c.Name), c.Records)
+			fmt.Fprintf(table, "  %s\t%d\n", printable.String(c.Name), c.Records)
 		}
 	}
 	table.Flush() // resultWriter keeps the error

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/emit"
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -44,7 +45,7 @@ func printProgram(cmd *cobra.Command, target emit.Target, paths []string, sum *s
 	for _, l := range d.Left {
 		left = append(left, leftOut{shard.Readable(l.Key), l.Why})
 		if !quietFlag(cmd) {
-			fmt.Fprintf(cmd.ErrOrStderr(), "note: the program leaves out %s: %s\n", printable(l.Key), l.Why)
+			fmt.Fprintf(cmd.ErrOrStderr(), "note: the program leaves out %s: %s\n", printable.String(l.Key), l.Why)
 		}
 	}
 	if jsonFlag(cmd) {

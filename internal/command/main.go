@@ -12,6 +12,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -38,22 +39,25 @@ func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Wr
 	for i, arg := range args {
 		args[i] = storage.Local(arg) // file:///a is /a, also of what is written
 	}
-	out := &resultWriter{w: stdout}
+	out := newResultWriter(stdout)
+	errs := printable.NewWriter(stderr)
 	root := newRootCommand(e)
 	if e != nil {
 		e.args = args
 	}
 	root.SetArgs(args)
 	root.SetOut(out)
-	root.SetErr(stderr)
+	root.SetErr(errs)
 	cmd, err := root.ExecuteContextC(context.WithValue(ctx, argsKey{}, args))
+	out.flush()
 	if out.err != nil && exitCode(ctx, err) != exitUsage {
 		err = out.err // what went before it is its consequence
 		if errors.Is(err, syscall.EPIPE) {
 			err = errClosedPipe
 		}
 	}
-	report(ctx, stderr, cmd, err)
+	report(ctx, errs, cmd, err)
+	_ = errs.Flush() // nobody is left to tell
 	return exitCode(ctx, err)
 }
 

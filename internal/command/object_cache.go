@@ -37,7 +37,7 @@ func addObjectCache(root *cobra.Command) {
 		o := storage.CacheOptions{Dir: dir, Size: size}
 		if !quietFlag(cmd) {
 			stderr := cmd.ErrOrStderr()
-			o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+			o.Note = notesTo(stderr)
 		}
 		stop, err := storage.UseCache(o)
 		if err != nil {

@@ -5,32 +5,62 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/term"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/printable"
 )
 
 // schemaVersion is the version of everything that --json prints.
 const schemaVersion = 1
 
-// resultWriter is the commands' stdout. It keeps its first error, so that a
-// full disk or a closed pipe is never taken for success, whoever wrote.
+// resultWriter is the commands' stdout. Control characters do not get through it.
+// It keeps its first error, so that a full disk or a closed pipe is never taken for
+// success, whoever wrote.
 type resultWriter struct {
-	w   io.Writer
+	w   *printable.Writer
 	err error
 }
 
-func (o *resultWriter) Write(p []byte) (int, error) {
+func newResultWriter(w io.Writer) *resultWriter {
+	return &resultWriter{w: printable.NewWriter(w)}
+}
+
+func (o *resultWriter) Write(p []byte) (int, error) { return o.writeTo(o.w, p) }
+
+// writeRaw writes bytes as they are, for programs: to a terminal it does not.
+func (o *resultWriter) writeRaw(p []byte) (int, error) {
+	if f, ok := o.w.Unwrap().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		return o.Write(p)
+	}
+	return o.writeTo(o.w.Unwrap(), p)
+}
+
+func (o *resultWriter) writeTo(w io.Writer, p []byte) (int, error) {
 	if o.err != nil {
 		return 0, o.err
 	}
-	n, err := o.w.Write(p)
-	if err != nil {
+	n, err := w.Write(p)
+	o.keep(err)
+	return n, o.err
+}
+
+// flush writes what the last Write may have left.
+func (o *resultWriter) flush() { o.keep(o.w.Flush()) }
+
+func (o *resultWriter) keep(err error) {
+	if err != nil && o.err == nil {
 		o.err = fmt.Errorf("write the result: %w", err)
 	}
-	return n, o.err
+}
+
+// notesTo returns what prints a note: a sentence, which may hold names.
+func notesTo(stderr io.Writer) func(sentence string) {
+	return func(s string) { fmt.Fprintln(stderr, "note:", printable.String(s)) }
 }
 
 // jsonFlag reports whether the result is to be JSON.

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/build"
 	page "github.com/tfrec/tfrec/internal/preview"
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -100,7 +101,7 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 }
 
 func printPreviewed(w io.Writer, r *page.Report) error {
-	line := fmt.Sprintf("%s written: %d of %s, %s", r.Page, r.Shown, count(r.Records, "record"), count(int64(r.Pictures), "picture"))
+	line := fmt.Sprintf("%s written: %d of %s, %s", printable.String(r.Page), r.Shown, count(r.Records, "record"), count(int64(r.Pictures), "picture"))
 	if r.Unreadable > 0 {
 		line += fmt.Sprintf(", %d that could not be shown", r.Unreadable)
 	}

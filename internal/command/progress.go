@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -70,7 +71,11 @@ func showProgress(stderr io.Writer, g gauge, quiet bool) (stop func()) {
 	}
 	m := &meter{gauge: g}
 	m.look(time.Now())
-	show, finish, every := func() { fmt.Fprintln(stderr, m.look(time.Now()).log()) }, func() {}, logEvery
+	log := stderr
+	show, finish, every := func() { fmt.Fprintln(log, m.look(time.Now()).log()) }, func() {}, logEvery
+	if w, ok := stderr.(*printable.Writer); ok {
+		stderr = w.Unwrap() // a bar moves the cursor, and says nothing of the data
+	}
 	if f, ok := stderr.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		show, finish = redrawn(f, m)
 		every = terminalEvery

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -19,18 +20,21 @@ func newRepairCommand() *cobra.Command {
 		Use:     "repair IN OUT",
 		GroupID: groupReshape,
 		Short:   "Save every record that survives in damaged files",
-		Long: `Save every record that survives in a damaged file or in the files of a folder:
-all those whose two checksums hold. Behind damage, repair goes on with the next
+		Long: `Save every record that survives in a damaged file or in the files of a directory:
+all those whose two checksums hold. After damage, repair continues with the next
 record that can be found.
 
-IN is a file and OUT a new file, or IN is a folder or a manifest and OUT a new
-folder. In a folder, files without damage are copied byte for byte; indexes, the
-manifest and TFDS's files are brought up to date. What was lost goes into
+IN is a file and OUT a new file, or IN is a directory or a manifest and OUT a new
+directory. In a directory, files without damage are copied byte for byte; indexes,
+the manifest and TFDS's files are brought up to date. What was lost goes into
 OUT.quarantine, a TFRecord file of Examples with the damaged bytes, where they
-were and why they are lost.
+were and why they are lost. The same repair again prints the same report.
 
 With --in-place there is no OUT: damaged files are replaced, and kept as they
-were in the folder named damaged beside them, with their quarantines.
+were in the directory damaged beside them, with their indexes and quarantines.
+Wrong and missing indexes are made again. What is replaced keeps mode, owner and
+group. A set changes in one step; if that is interrupted, the same command
+finishes it.
 
 An index or a manifest tells how many records were lost, and tells the records of
 a file from those that a damaged record may hold inside. Compressed files are
@@ -68,40 +72,26 @@ file has several.`,
 				return err
 			}
 			if jsonFlag(cmd) {
-				err = errors.Join(err, printJSON(cmd, readableRepair(report)))
+				err = errors.Join(err, printJSON(cmd, report.Readable()))
 			} else {
 				printRepair(cmd.OutOrStdout(), summaryTo(cmd), report)
 			}
 			switch {
 			case errors.Is(err, shard.ErrNothingSaved):
 				return faultError(err)
-			case err == nil && report.Status != "clean":
+			case err == nil && report.Lost():
 				return faultError(errors.New("")) // all of it was printed
 			}
 			return err
 		},
 	}
 	fs := cmd.Flags()
-	fs.BoolVar(&o.InPlace, "in-place", false, "replace damaged files, and keep them in the folder damaged")
+	fs.BoolVar(&o.InPlace, "in-place", false, "replace damaged files and wrong indexes, and keep the files in the directory damaged")
 	wordVar(fs, &compression, "compression", "auto", "KIND", "how the input is compressed: auto, none, gzip, zlib or zstd", append([]string{"auto"}, compressions...)...)
+	maxRecordVar(fs, &o.MaxRecord)
 	fs.IntVar(&o.MaxDamage, "max-damage", 1000, "list at most `N` stretches of damage of each file, and count the others")
 	partialVar(cmd, &o.Partial)
 	return cmd
-}
-
-// readableRepair makes paths fit for JSON.
-func readableRepair(r *shard.RepairReport) *shard.RepairReport {
-	r.Quarantine = shard.Readable(r.Quarantine)
-	for i := range r.Files {
-		f := &r.Files[i]
-		for _, path := range []*string{&f.Path, &f.Out, &f.Original, &f.Quarantine} {
-			*path = shard.Readable(*path)
-		}
-	}
-	for i := range r.Damage {
-		r.Damage[i].Path = shard.Readable(r.Damage[i].Path)
-	}
-	return r
 }
 
 // printRepair prints a line for each stretch of damage, which have a writer of their
@@ -112,25 +102,35 @@ func printRepair(faults, w io.Writer, r *shard.RepairReport) {
 		if d.Compressed {
 			what = "compressed byte"
 		}
-		fmt.Fprintf(faults, "%s: %s at %s %d: %s (%s)\n", d.Path, size.Format(d.Bytes), what, d.Offset, d.Reason, lostRecords(d.Records, d.Exact))
+		fmt.Fprintf(faults, "%s: %s at %s %d: %s (%s)\n", printable.String(d.Path), size.Format(d.Bytes), what, d.Offset, printable.String(d.Reason), lostRecords(d.Records, d.Exact))
 	}
 	if r.DamageOmitted > 0 {
 		fmt.Fprintf(faults, "%s more, not listed\n", count(r.DamageOmitted, "stretch of damage"))
 	}
 	for _, f := range r.Files {
+		if f.Index != "" {
+			fmt.Fprintf(w, "%s: its index was %s: made again\n", f.Path, f.Index)
+		}
 		if f.Note != "" {
-			fmt.Fprintf(faults, "%s: %s\n", f.Path, f.Note)
+			fmt.Fprintf(faults, "%s: %s\n", printable.String(f.Path), f.Note)
 		}
 		if f.Original != "" {
-			fmt.Fprintf(w, "%s: kept as it was in %s\n", f.Path, f.Original)
+			fmt.Fprintf(w, "%s: kept as it was in %s\n", printable.String(f.Path), printable.String(f.Original))
 		}
 	}
 	if r.Quarantine != "" {
-		fmt.Fprintf(w, "what was lost is in %s\n", r.Quarantine)
+		fmt.Fprintf(w, "what was lost is in %s\n", printable.String(r.Quarantine))
+	}
+	for _, note := range r.Notes {
+		fmt.Fprintf(w, "note: %s\n", note)
 	}
 	fmt.Fprintf(w, "%s, %s saved", count(int64(len(r.Files)), "file"), count(r.RecordsSaved, "record"))
-	if r.Status == "clean" {
+	switch {
+	case r.Status == "clean":
 		fmt.Fprintln(w, ", nothing was wrong")
+		return
+	case !r.Lost():
+		fmt.Fprintln(w, ", nothing was lost")
 		return
 	}
 	fmt.Fprintf(w, ", %s, %s lost\n", lostRecords(r.RecordsLost, r.RecordsLostExact), size.Format(r.BytesLost))

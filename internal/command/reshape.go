@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -55,6 +56,7 @@ func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 		o.Memory, err = parseSize(s)
 		return err
 	})
+	maxRecordVar(fs, &o.MaxRecord)
 	workersVar(fs, &o.Workers, "look at `N` blocks of records at a time")
 }
 
@@ -76,7 +78,7 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	stderr := cmd.ErrOrStderr()
 	o.Progress, o.Command = new(shard.ReshapeProgress), commandLine(cmd)
 	if !quiet {
-		o.Note = func(s string) { fmt.Fprintln(stderr, "note:", s) }
+		o.Note = notesTo(stderr)
 	}
 	stop := showProgress(stderr, reshapeGauge(o.Progress), quiet)
 	report, err := work(cmd.Context())
@@ -106,7 +108,7 @@ func printReshaped(w io.Writer, out string, report any) error {
 		return fmt.Errorf("%T is no report of a reshaping", report)
 	}
 	c := r.Common()
-	line := fmt.Sprintf("%s %s: ", out, c.Status)
+	line := fmt.Sprintf("%s %s: ", printable.String(out), c.Status)
 	for i, name := range sortedNames(c.Splits) {
 		if i > 0 {
 			line += ", "

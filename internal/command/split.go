@@ -3,10 +3,10 @@ package command
 import (
 	"context"
 	"fmt"
-	"os"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -65,7 +65,7 @@ for records with one value of their own.`,
 }
 
 func readSplitList(path string) (map[string]string, error) {
-	file, err := os.Open(path)
+	file, err := regular.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("--list: %w", err)
 	}

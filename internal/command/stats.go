@@ -79,6 +79,7 @@ what differs between two inputs, most first.`,
 	fs.IntVar(&c.o.Top, "top", 20, "list the `N` most frequent values")
 	fs.IntVar(&c.o.MaxGroups, "max-groups", 32, "tell at most `N` values of --by apart")
 	fs.IntVar(&c.o.MaxFeatures, "max-features", 2000, "follow at most `N` features, and count the others")
+	maxRecordVar(fs, &c.o.MaxRecord)
 	workersVar(fs, &c.o.Workers, "read `N` files at a time")
 	partialVar(cmd, &c.o.Partial)
 	return cmd

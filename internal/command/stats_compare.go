@@ -5,6 +5,7 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -57,7 +58,7 @@ func printFeatureDrift(w io.Writer, f *shard.FeatureDrift) {
 	rows := 0
 	row := func(what string, cells ...string) {
 		rows++
-		printRow(w, driftColumns, append([]string{printable(f.Key), figure(f.Score), what}, cells...)...)
+		printRow(w, driftColumns, append([]string{printable.String(f.Key), figure(f.Score), what}, cells...)...)
 	}
 	gone := change(100*f.Missing[0], 100*f.Missing[1]) + "%"
 	switch {
@@ -103,7 +104,7 @@ func change(a, b float64) string {
 }
 
 func printLabelDrift(w io.Writer, l shard.LabelDrift) {
-	fmt.Fprintf(w, "\nlabels, by %s: %s of the records would have to change theirs\n", printable(l.Key), figure(100*l.Distance)+"%")
+	fmt.Fprintf(w, "\nlabels, by %s: %s of the records would have to change theirs\n", printable.String(l.Key), figure(100*l.Distance)+"%")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, s := range l.Shares {
 		if i == shownShares {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"sync"
 
 	"github.com/tfrec/tfrec/augment"
@@ -21,10 +22,23 @@ func pictureHeader(codec *augment.Codec) func([]byte) (shard.PictureHeader, erro
 
 // pixelSums returns what shard.Measure sums the pixels of pictures up with.
 func pixelSums(codec *augment.Codec) func([]byte) (shard.PixelSums, error) {
+	gate := imageGate(statsBytes)
 	images := sync.Pool{New: func() any { return new(augment.Image) }}
 	return func(data []byte) (shard.PixelSums, error) {
+		info, err := codec.Stat(data)
+		if err != nil {
+			return shard.PixelSums{}, err
+		}
+		if err := gate.Acquire(context.Background(), info.Memory()); err != nil {
+			return shard.PixelSums{}, err
+		}
+		defer gate.Release(info.Memory())
 		im := images.Get().(*augment.Image)
-		defer images.Put(im)
+		defer func() {
+			if cap(im.Pix) <= statsBytes/16 {
+				images.Put(im)
+			}
+		}()
 		// The record's checksum says that the picture is as it was stored, not
 		// that it was whole then.
 		if _, err := codec.Decode(im, data, augment.DecodeOptions{Channels: 3}); err != nil {

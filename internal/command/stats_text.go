@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -32,15 +33,15 @@ func printStats(w io.Writer, st *shard.Stats) {
 	printFigures(w, &st.Figures)
 	for i := range st.Groups {
 		g := &st.Groups[i]
-		fmt.Fprintf(w, "\n%s = %s", printable(st.By), printable(g.Value))
+		fmt.Fprintf(w, "\n%s = %s", printable.String(st.By), printable.String(g.Value))
 		if g.Name != "" {
-			fmt.Fprintf(w, " (%s)", printable(g.Name))
+			fmt.Fprintf(w, " (%s)", printable.String(g.Name))
 		}
 		fmt.Fprintf(w, ": %s\n", count(g.Records, "record"))
 		printFigures(w, &g.Figures)
 	}
 	if st.By != "" && st.UngroupedRecords > 0 {
-		fmt.Fprintf(w, "\n%s in no group of %s\n", count(st.UngroupedRecords, "record"), printable(st.By))
+		fmt.Fprintf(w, "\n%s in no group of %s\n", count(st.UngroupedRecords, "record"), printable.String(st.By))
 	}
 	if !allExact(&st.Figures) {
 		fmt.Fprintf(w, "\n~ estimates: quantiles within %g%% of the values, distinct values with a standard error of %.1f%%\n", 100*st.RankError, 100*st.DistinctError)
@@ -112,7 +113,7 @@ func printSpread(w io.Writer, title string, features []shard.FeatureStats) {
 			}
 		}
 		if !some {
-			printRow(table, statsColumns, printable(f.Key), "none", shapeOf(f), missingOf(f))
+			printRow(table, statsColumns, printable.String(f.Key), "none", shapeOf(f), missingOf(f))
 		}
 	}
 	table.Flush() // resultWriter keeps the error
@@ -131,7 +132,7 @@ func printNumbers(w io.Writer, f *shard.FeatureStats, kind string, n *shard.Numb
 	if !exact {
 		different = "~" + different
 	}
-	printRow(w, statsColumns, printable(f.Key), kind, shapeOf(f), missingOf(f),
+	printRow(w, statsColumns, printable.String(f.Key), kind, shapeOf(f), missingOf(f),
 		n.Min.String(), figure(quantileAt(n, 0.05)), figure(quantileAt(n, 0.5)), figure(quantileAt(n, 0.95)), n.Max.String(),
 		figure(n.Mean), figure(n.Std), different, bars(n.Histogram), top)
 }
@@ -216,7 +217,7 @@ func mostFrequent[V json.Number | string](list []shard.Top[V], of int64) string 
 		if t.Count == 1 && of > 1 {
 			break
 		}
-		says = append(says, fmt.Sprintf("%s %s", shorten(printable(string(t.Value))), percent(t.Count, of)))
+		says = append(says, fmt.Sprintf("%s %s", shorten(printable.String(string(t.Value))), percent(t.Count, of)))
 	}
 	return strings.Join(says, ", ")
 }
@@ -234,7 +235,7 @@ func printPictures(w io.Writer, f *shard.FeatureStats) {
 	if p == nil {
 		return
 	}
-	fmt.Fprintf(w, "\npictures in %s: %d (%s)", printable(f.Key), p.Count, listCounts(p.Formats))
+	fmt.Fprintf(w, "\npictures in %s: %d (%s)", printable.String(f.Key), p.Count, listCounts(p.Formats))
 	if p.Unreadable > 0 {
 		fmt.Fprintf(w, ", %d with a header that cannot be read", p.Unreadable)
 	}
@@ -291,7 +292,7 @@ func printBalance(w io.Writer, l shard.LabelCounts) {
 	}
 	counts := slices.Clone(l.Counts)
 	slices.SortStableFunc(counts, func(a, b shard.Label) int { return cmp.Compare(b.Records, a.Records) })
-	fmt.Fprintf(w, "\n%s, by %s:\n", count(int64(len(counts)), "label"), printable(l.Key))
+	fmt.Fprintf(w, "\n%s, by %s:\n", count(int64(len(counts)), "label"), printable.String(l.Key))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, c := range counts {
 		if i == shownLabels {
@@ -309,7 +310,7 @@ func printBalance(w io.Writer, l shard.LabelCounts) {
 // labelName is a label's id and name, as far as there are any.
 func labelName(id *int64, name string) string {
 	if id == nil {
-		return printable(name)
+		return printable.String(name)
 	}
-	return strings.TrimSpace(fmt.Sprintf("%d %s", *id, printable(name)))
+	return strings.TrimSpace(fmt.Sprintf("%d %s", *id, printable.String(name)))
 }

@@ -62,6 +62,7 @@ it did not look at. --limit-rate keeps a shared disk usable for others.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&c.o.Examples, "examples", false, "parse every record as a tf.train.Example")
+	maxRecordVar(fs, &c.o.MaxRecord)
 	workersVar(fs, &c.o.Workers, "read files and decode images, `N` at a time")
 	fs.IntVar(&c.o.MaxFaults, "max-faults", 1000, "list at most `N` faults of each file, and count the others")
 	fs.StringVar(&c.o.Against, "against", "", "PATH is the directory of a copy: compare it with `ORIGINAL`, a manifest or the directory that has it")
@@ -85,6 +86,7 @@ it did not look at. --limit-rate keeps a shared disk usable for others.`,
 	})
 	fs.Int64Var(&c.codec.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "do not decode pictures of more than `N` pixels")
 	decoderVar(fs, &c.codec.Decoder)
+	fs.BoolVar(&c.codec.AllowArithmetic, "allow-arithmetic", false, "decode JPEGs in arithmetic coding, too, with libjpeg-turbo; their damage goes unnoticed")
 	fs.StringVar(&c.list, "report", "", "list the findings of --deep in `FILE`, too: a JSON object a line")
 	partialVar(cmd, &c.o.Partial)
 	return cmd
@@ -104,7 +106,7 @@ func parseSample(s string, to *shard.Sampling) (err error) {
 }
 
 // deepFlags are of use with --deep alone.
-var deepFlags = []string{"near-distance", "max-findings", "memory", "max-pixels", "decoder", "report"}
+var deepFlags = []string{"near-distance", "max-findings", "memory", "max-pixels", "decoder", "allow-arithmetic", "report"}
 
 func (c *verifyCommand) check(cmd *cobra.Command, args []string) error {
 	changed := cmd.Flags().Changed

@@ -7,20 +7,20 @@ import (
 	"runtime"
 	"sync"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/shard"
 )
 
-// Memory of pictures that are decoded at a time, over all workers. A picture that
-// takes more is decoded alone.
+// Memory of images that are decoded at a time, over all workers: at most so much, and a quarter of
+// what there is. An image that takes more is decoded alone.
 const (
-	decodedBytes = 96 << 20
-	// perPixel is about what decoding takes: samples, those of the planes that
-	// they are made of, and the coefficients of a progressive JPEG.
-	perPixel = 6
+	verifyBytes = 96 << 20
+	statsBytes  = 1 << 30
 )
+
+// imageGate lets in images that take so much memory together.
+func imageGate(bytes int64) *memory.Gate { return memory.NewGate(min(bytes, memory.Limit()/4)) }
 
 // thumbFrom is the least side that a JPEG is decoded at to make a thumb of it:
 // twice that of the thumb.
@@ -28,7 +28,7 @@ const thumbFrom = 2 * shard.ThumbSide
 
 // pictureDecoder returns what shard.Verify decodes pictures with.
 func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.PictureFacts, error) {
-	memory := semaphore.NewWeighted(decodedBytes)
+	gate := imageGate(verifyBytes)
 	images := sync.Pool{New: func() any { return new([2]augment.Image) }}
 	return func(data []byte, thumb *shard.Thumb) (shard.PictureFacts, error) {
 		info, err := codec.Stat(data)
@@ -37,13 +37,12 @@ func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.Pict
 		}
 		facts := shard.PictureFacts{Format: string(info.Format), Width: info.Width, Height: info.Height, Channels: info.Channels}
 		facts.UprightWidth, facts.UprightHeight = info.Oriented()
-		size := min(int64(info.Width)*int64(info.Height)*perPixel, decodedBytes)
-		if err := memory.Acquire(context.Background(), size); err != nil {
+		if err := gate.Acquire(context.Background(), info.Memory()); err != nil {
 			return facts, err
 		}
-		defer memory.Release(size)
-		if size == decodedBytes {
-			defer runtime.GC() // what a large picture leaves behind is not to lie beside the next one
+		defer gate.Release(info.Memory())
+		if info.Memory() >= verifyBytes {
+			defer runtime.GC() // what a large image leaves is not to add to the next one
 		}
 		if thumb == nil {
 			_, err = codec.Check(data)
@@ -51,7 +50,7 @@ func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.Pict
 		}
 		pair := images.Get().(*[2]augment.Image)
 		defer func() {
-			if cap(pair[0].Pix) <= decodedBytes/8 {
+			if cap(pair[0].Pix) <= verifyBytes/8 {
 				images.Put(pair)
 			}
 		}()

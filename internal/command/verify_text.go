@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -26,7 +27,7 @@ func printReport(faults, w io.Writer, r *shard.Report) {
 			bad++
 		}
 		bytes += f.Bytes
-		fmt.Fprintf(w, "%s  %s  %s, %s", word, printable(f.Path), count(f.Records, "record"), size.Format(f.Bytes))
+		fmt.Fprintf(w, "%s  %s  %s, %s", word, printable.String(f.Path), count(f.Records, "record"), size.Format(f.Bytes))
 		if f.Compression != "none" {
 			fmt.Fprintf(w, ", %s", f.Compression)
 		}
@@ -35,7 +36,7 @@ func printReport(faults, w io.Writer, r *shard.Report) {
 	printFaults(faults, r.Faults)
 	for _, f := range r.Files {
 		if f.FaultsOmitted > 0 {
-			fmt.Fprintf(faults, "%s: %s more, not listed\n", printable(f.Path), count(f.FaultsOmitted, "fault"))
+			fmt.Fprintf(faults, "%s: %s more, not listed\n", printable.String(f.Path), count(f.FaultsOmitted, "fault"))
 		}
 	}
 	if r.Deep != nil {
@@ -73,11 +74,11 @@ func findings(r *shard.DeepReport) (n int64) {
 
 func printFaults(w io.Writer, faults []shard.Fault) {
 	for _, f := range faults {
-		fmt.Fprintf(w, "%s: ", printable(f.Path))
+		fmt.Fprintf(w, "%s: ", printable.String(f.Path))
 		if f.Record >= 0 {
 			fmt.Fprintf(w, "record %d at byte %d: ", f.Record, f.Offset)
 		}
-		fmt.Fprintf(w, "%s: %s\n", f.Part, printable(f.Message))
+		fmt.Fprintf(w, "%s: %s\n", f.Part, printable.String(f.Message))
 	}
 	printAdvice(w, faults)
 }
@@ -114,16 +115,16 @@ func printDeep(faults, w io.Writer, r *shard.DeepReport) {
 	}
 	fmt.Fprintln(w)
 	for _, text := range r.NotChecked {
-		fmt.Fprintf(w, "not looked at: %s\n", printable(text))
+		fmt.Fprintf(w, "not looked at: %s\n", printable.String(text))
 	}
 }
 
 func printFinding(w io.Writer, f *shard.Finding) {
-	fmt.Fprintf(w, "%s: ", printable(f.Path))
+	fmt.Fprintf(w, "%s: ", printable.String(f.Path))
 	if f.Record >= 0 {
 		fmt.Fprintf(w, "record %d at byte %d", f.Record, f.Offset)
 		if f.Key != "" {
-			fmt.Fprintf(w, " (%s)", printable(f.Key))
+			fmt.Fprintf(w, " (%s)", printable.String(f.Key))
 		}
 		fmt.Fprint(w, ": ")
 	}
@@ -132,13 +133,13 @@ func printFinding(w io.Writer, f *shard.Finding) {
 		fmt.Fprint(w, "warning: ")
 	}
 	if f.Feature != "" {
-		fmt.Fprintf(w, "%s: ", printable(f.Feature))
+		fmt.Fprintf(w, "%s: ", printable.String(f.Feature))
 	}
-	fmt.Fprint(w, printable(f.Message))
+	fmt.Fprint(w, printable.String(f.Message))
 	if o := f.Other; o != nil {
-		fmt.Fprintf(w, ": %s record %d", printable(o.Path), o.Record)
+		fmt.Fprintf(w, ": %s record %d", printable.String(o.Path), o.Record)
 		if o.Key != "" {
-			fmt.Fprintf(w, " (%s)", printable(o.Key))
+			fmt.Fprintf(w, " (%s)", printable.String(o.Key))
 		}
 	}
 	if f.Records > 1 {

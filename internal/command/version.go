@@ -29,8 +29,8 @@ func newVersionCommand() *cobra.Command {
 		GroupID: groupOther,
 		Short:   "Say which tfrec this is and which JPEG decoder it uses",
 		Long: `Say which tfrec this is, which JPEG decoder and encoder it uses, and how to get
-libjpeg-turbo where it is missing: it reads arithmetic coding, and is the faster one
-on processors without AVX2.`,
+libjpeg-turbo where it is missing: it is the faster one on processors without AVX2,
+and reads arithmetic coding where that is allowed.`,
 		Args:              noArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {

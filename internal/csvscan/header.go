@@ -1,6 +1,7 @@
 package csvscan
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -8,39 +9,64 @@ import (
 	"unicode/utf8"
 )
 
-// readHeader reads the first row that isn't blank. It returns the names, and
-// the offset and the line behind it. Lines are counted from line on.
-func readHeader(c *chunker, line int64) (names []string, offset, next int64, err error) {
+// skipBlank reads blank lines, and returns how many bytes and lines they are. More than
+// limit bytes of them are an error: a compressed file may hold any number.
+func skipBlank(in *bufio.Reader, limit int) (bytes, lines int64, err error) {
 	for {
-		row, _, err := c.next(nil)
+		head, err := in.Peek(1)
+		if err == io.EOF || err == nil && head[0] != '\n' && head[0] != '\r' {
+			return bytes, lines, nil
+		}
 		if err != nil {
-			var e *Error
-			switch {
-			case err == io.EOF:
-				err = ErrEmpty
-			case errors.As(err, &e):
-				e.Line += line - 1
+			return 0, 0, err
+		}
+		if bytes >= int64(limit) {
+			return 0, 0, &Error{Line: lines + 1, Err: fmt.Errorf("%w: more than %d bytes of blank lines before it; --max-row raises the limit", ErrHeader, limit)}
+		}
+		size := 1
+		if head[0] == '\r' {
+			if two, err := in.Peek(2); err == nil && two[1] == '\n' {
+				size = 2
 			}
-			return nil, 0, 0, err
 		}
-		t := NewTokenizer(Dialect{c.delim}, 0)
-		t.Reset(row, line)
-		if !t.Next() {
-			line = t.Line()
-			continue
+		if _, err := in.Discard(size); err != nil {
+			return 0, 0, err
 		}
-		if t.Bad() {
-			return nil, 0, 0, t.Err()
-		}
-		if t.Len() > maxColumns {
-			return nil, 0, 0, &Error{Line: line, Err: fmt.Errorf("%w: %d columns, more than %d", ErrHeader, t.Len(), maxColumns)}
-		}
-		for i := range t.Len() {
-			names = append(names, string(t.Field(i)))
-		}
-		return names, c.offset, t.line, nil
+		bytes, lines = bytes+int64(size), lines+1
 	}
 }
+
+// readHeader reads the first row, which is not blank. It returns the names, and the
+// offset and the line behind it. The row is on the given line.
+func readHeader(c *chunker, line int64) (names []string, offset, next int64, err error) {
+	row, _, err := c.next(nil)
+	if err != nil {
+		var e *Error
+		switch {
+		case err == io.EOF:
+			err = ErrEmpty
+		case errors.As(err, &e):
+			e.Line += line - 1
+		}
+		return nil, 0, 0, err
+	}
+	t := NewTokenizer(Dialect{c.delim}, 0)
+	t.Reset(row, line)
+	t.Next()
+	if t.Bad() {
+		return nil, 0, 0, t.Err()
+	}
+	if t.Len() > maxColumns {
+		return nil, 0, 0, &Error{Line: line, Err: fmt.Errorf("%w: %d columns, more than %d", ErrHeader, t.Len(), maxColumns)}
+	}
+	for i := range t.Len() {
+		names = append(names, string(t.Field(i)))
+	}
+	return names, c.offset, t.line, nil
+}
+
+// maxName is the longest name of a column in bytes: every record has it.
+const maxName = 64 << 10
 
 // checkNames says what is wrong with column names: all of it, with the way out.
 func checkNames(names []string) error {
@@ -55,6 +81,8 @@ func checkNames(names []string) error {
 			continue
 		}
 		switch {
+		case len(name) > maxName:
+			faults = append(faults, fmt.Sprintf("%s with a name of %d bytes, more than %d", numbered(columns), len(name), maxName))
 		case name == "":
 			faults = append(faults, numbered(columns)+" without a name")
 		case len(columns) > 1:

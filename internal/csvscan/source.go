@@ -1,7 +1,7 @@
 package csvscan
 
 import (
-	"bytes"
+	"bufio"
 	"context"
 	"errors"
 	"fmt"
@@ -116,13 +116,11 @@ func (s *Source) open(f storage.File, opts Options) error {
 	}
 	defer in.close()
 
-	sample := make([]byte, sampleSize)
-	n, err = io.ReadFull(in, sample)
-	whole := err == io.EOF || err == errShort
-	if err != nil && !whole {
+	rows := bufio.NewReaderSize(in, sampleSize)
+	sample, err := rows.Peek(sampleSize)
+	if err != nil && err != io.EOF {
 		return err
 	}
-	sample = sample[:n]
 	bom, err := checkEncoding(sample, s.name)
 	if err != nil {
 		return err
@@ -130,14 +128,24 @@ func (s *Source) open(f storage.File, opts Options) error {
 	if bom == len(sample) {
 		return ErrEmpty
 	}
+	if _, err := rows.Discard(bom); err != nil {
+		return err
+	}
+	blank, lines, err := skipBlank(rows, s.maxRow)
+	if err != nil {
+		return err
+	}
+	if sample, err = rows.Peek(sampleSize); err != nil && err != io.EOF {
+		return err
+	}
 	if s.dialect.Delimiter == 0 {
-		s.dialect.Delimiter = sniff(sample[bom:], whole)
+		s.dialect.Delimiter = sniff(sample, err == io.EOF)
 	}
 
 	s.start, s.startLine = int64(bom), 1
 	if !opts.NoHeader {
-		rows := &chunker{r: io.MultiReader(bytes.NewReader(sample[bom:]), in), delim: s.dialect.Delimiter, size: 1, maxRow: s.maxRow, offset: s.start}
-		s.header, s.start, s.startLine, err = readHeader(rows, 1)
+		c := &chunker{r: rows, delim: s.dialect.Delimiter, size: 1, maxRow: s.maxRow, offset: s.start + blank}
+		s.header, s.start, s.startLine, err = readHeader(c, 1+lines)
 		if err != nil {
 			return err
 		}

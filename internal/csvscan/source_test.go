@@ -379,6 +379,7 @@ func TestOpenErrors(t *testing.T) {
 		{"names", "a,b\n1,2\n", Options{Columns: []string{"a"}}, ErrHeader, "2 columns, but --columns names 1"},
 		{"same names", "1,2\n", Options{NoHeader: true, Columns: []string{"a", "a"}}, ErrHeader, `columns 1, 2 all named "a"`},
 		{"latin1 name", "a,m\xfc\n1,2\n", Options{}, ErrHeader, "not UTF-8"},
+		{"long name", "a," + strings.Repeat("b", maxName+1) + "\n", Options{}, ErrHeader, "column 2 with a name of 65537 bytes"},
 		{"quote in header", "a,\"b\n1,2\n", Options{}, ErrOpenQuote, "line 1:"},
 		{"blank before an open quote", "\n\r\na,\"b\n1,2\n", Options{}, ErrOpenQuote, "line 3:"},
 		{"text after a quote in header", "a,\"b\"c\n1,2\n", Options{}, ErrAfterQuote, "line 1:"},

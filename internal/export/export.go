@@ -98,7 +98,9 @@ func (o *Options) note(format string, args ...any) {
 
 // Report says what was exported.
 type Report struct {
-	Status  string `json:"status"` // "written"
+	// Status is "written", or "up_to_date" when OUT was there and is just what the
+	// export writes.
+	Status  string `json:"status"`
 	Format  Format `json:"format"`
 	Records int64  `json:"records"`
 	// Files and Bytes are of OUT.
@@ -130,8 +132,9 @@ func (e *CollisionError) Error() string {
 }
 
 // Export writes the records that paths stand for (see [shard.Expand]) to out:
-// for Folders a folder, which may be there when it is empty, else a file, which
-// may not. The folder that out lies in must be there.
+// for Folders a directory, else a file. The directory that out is in must exist. If out
+// exists, and is not an empty directory, it must be exactly what the export would write:
+// an export that was killed after it had finished can be run again.
 //
 // A damaged record, and one that is no tf.train.Example, is an error that
 // unwraps to a *tfrecord.Error; no record at all is one that unwraps to
@@ -167,27 +170,44 @@ func orDefault(s, otherwise string) string {
 	return s
 }
 
-// checkFree says what is in the way of out. An empty folder is not, where a
-// folder is wanted.
-func checkFree(out string, folder bool) error {
+// isTaken reports whether out exists and may be what an earlier export wrote. An
+// empty directory is not, where a directory is wanted. Anything that cannot be is an
+// error.
+func isTaken(out string, folder bool) (bool, error) {
 	if err := storage.CheckOutput(out); err != nil {
-		return err
+		return false, err
 	}
 	st, err := os.Lstat(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return atomicfile.CheckFolder(out)
+		return false, atomicfile.CheckFolder(out)
 	case err != nil:
-		return err
-	case !folder || !st.IsDir():
-		return fmt.Errorf("%s is there already: remove it, or choose another name", out)
+		return false, err
+	case folder && st.IsDir():
+		entries, err := os.ReadDir(out)
+		return len(entries) > 0, err
+	case folder || !st.Mode().IsRegular():
+		return false, errTaken(out)
 	}
-	entries, err := os.ReadDir(out)
-	if err == nil && len(entries) > 0 {
-		err = fmt.Errorf("the folder %s is not empty: choose a new one", out)
+	return true, nil
+}
+
+// checkFree returns an error when something is at out, of which an empty directory
+// is nothing where a directory is wanted.
+func checkFree(out string, folder bool) error {
+	taken, err := isTaken(out, folder)
+	if err == nil && taken {
+		err = errTaken(out)
 	}
 	return err
 }
+
+func errTaken(out string) error {
+	return fmt.Errorf("%s is there already, and is not what this export writes: remove it, or choose another name", out)
+}
+
+// upToDate is the Report.Status of an export that found its output in place.
+const upToDate = "up_to_date"
 
 // tempPattern is the pattern, for os.MkdirTemp, of the name of work in progress
 // for out.

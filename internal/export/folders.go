@@ -11,18 +11,30 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// exportFolders writes each picture as a file below a folder beside out, which
+// exportFolders writes each image as a file below a directory beside out, which
 // then gets out's name.
 func exportFolders(ctx context.Context, in *inputs, out string, o *Options, report *Report) (err error) {
-	if err := checkFree(out, true); err != nil {
+	taken, err := isTaken(out, true)
+	if err != nil {
 		return err
 	}
 	if o.Progress != nil {
 		o.Progress.Planned.Add(in.size)
+	}
+	if taken {
+		o.note("%s is there already: comparing it with what would be written", out)
+		sweep(out)
+		report.Status = upToDate
+		err := writeFolders(ctx, in, out, taken, o, report)
+		if errors.Is(err, compare.ErrDiffers) {
+			err = errTaken(out)
+		}
+		return err
 	}
 	temp, done, err := workFolder(out)
 	if err != nil {
@@ -34,7 +46,7 @@ func exportFolders(ctx context.Context, in *inputs, out string, o *Options, repo
 			err = errors.Join(err, os.RemoveAll(temp))
 		}
 	}()
-	if err := writeFolders(ctx, in, temp, o, report); err != nil {
+	if err := writeFolders(ctx, in, temp, taken, o, report); err != nil {
 		return err
 	}
 	if err := os.Chmod(temp, atomicfile.Mode(0o777)); err != nil {
@@ -43,7 +55,7 @@ func exportFolders(ctx context.Context, in *inputs, out string, o *Options, repo
 	return placeFolder(temp, out)
 }
 
-// placeFolder gives a finished folder its name. An empty folder of that name
+// placeFolder gives a finished directory its name. An empty directory of that name
 // makes way; anything else makes it fail.
 func placeFolder(temp, out string) error {
 	if err := checkFree(out, true); err != nil {
@@ -54,22 +66,28 @@ func placeFolder(temp, out string) error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := os.Rename(temp, out); err != nil {
-		if existed {
-			err = errors.Join(err, os.Mkdir(out, 0o755))
+	err = os.Rename(temp, out)
+	if err == nil {
+		if err = atomicfile.SyncDir(filepath.Dir(out)); err == nil {
+			return nil
 		}
-		return err
+		err = errors.Join(err, os.Rename(out, temp))
 	}
-	return atomicfile.SyncDir(filepath.Dir(out))
+	if existed {
+		err = errors.Join(err, os.Mkdir(out, 0o755))
+	}
+	return err
 }
 
-func writeFolders(ctx context.Context, in *inputs, temp string, o *Options, report *Report) (err error) {
-	root, err := os.OpenRoot(temp)
+// writeFolders writes the images below dir or, where it is finished, compares.
+func writeFolders(ctx context.Context, in *inputs, dir string, finished bool, o *Options, report *Report) (err error) {
+	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
 	f := newFolders(root, len(in.splits) > 1, o, report)
+	f.finished = finished
 	if f.several {
 		for _, split := range in.splits {
 			switch known := imagetree.Split(split); known {
@@ -90,7 +108,10 @@ func writeFolders(ctx context.Context, in *inputs, temp string, o *Options, repo
 	if f.unknown > 0 {
 		o.note("%s of unknown format, named *%s", plural.Of(f.unknown, "image"), unknownExtension)
 	}
-	return syncTree(root, temp)
+	if finished {
+		return f.checkNothingElse()
+	}
+	return syncTree(root, dir)
 }
 
 // folders writes pictures below a root. It remembers what names are taken, some
@@ -102,6 +123,7 @@ type folders struct {
 	pictures pictures
 	several  bool  // splits
 	unknown  int64 // pictures of no known format
+	finished bool  // the files are there, and are compared
 
 	next  map[xxh3.Uint128]int      // number to try for a name that is taken
 	taken map[xxh3.Uint128]struct{} // hashes of the folded paths of files
@@ -179,7 +201,7 @@ func (f *folders) makeFolder(dir, name string) (string, error) {
 			before = ""
 		}
 		if !taken {
-			err := f.root.Mkdir(filepath.FromSlash(try), 0o755)
+			err := f.mkdir(filepath.FromSlash(try))
 			if err == nil {
 				f.names[key] = try
 				return try, nil
@@ -222,11 +244,62 @@ func (f *folders) write(dir, file string, data []byte) (other bool, err error) {
 	}
 }
 
+func (f *folders) mkdir(name string) error {
+	if !f.finished {
+		return f.root.Mkdir(name, 0o755)
+	}
+	st, err := f.root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && !st.IsDir() {
+		err = compare.ErrDiffers
+	}
+	return err
+}
+
 func (f *folders) create(name string, data []byte) error {
+	if f.finished {
+		return f.compare(name, data)
+	}
 	w, err := f.root.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
 	_, err = w.Write(data)
 	return errors.Join(err, w.Close())
+}
+
+// compare is create for a file that is there: another one is compare.ErrDiffers.
+func (f *folders) compare(name string, data []byte) error {
+	st, err := f.root.Lstat(name)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && (!st.Mode().IsRegular() || st.Size() != int64(len(data))) {
+		return compare.ErrDiffers
+	}
+	if err != nil {
+		return err
+	}
+	r, err := f.root.Open(name)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	same := compare.NewWriter(r)
+	same.Strict = true
+	_, err = same.Write(data)
+	return err
+}
+
+// checkNothingElse returns compare.ErrDiffers when there is more than was compared.
+func (f *folders) checkNothingElse() error {
+	var files, dirs int64
+	err := fs.WalkDir(f.root.FS(), ".", func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.IsDir() {
+			dirs++
+		} else {
+			files++
+		}
+		return err
+	})
+	if err == nil && (files != f.report.Files || dirs != int64(len(f.names))+1) {
+		err = compare.ErrDiffers
+	}
+	return err
 }

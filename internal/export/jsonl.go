@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -41,6 +43,7 @@ type jsonl struct {
 	names [][]byte // quoted
 	value jsonValue
 	line  []byte
+	err   error // of writing
 }
 
 func newJSONL(w io.Writer, s *survey) (*jsonl, error) {
@@ -49,6 +52,7 @@ func newJSONL(w io.Writer, s *survey) (*jsonl, error) {
 		return nil, err
 	}
 	j := &jsonl{w: w, s: s}
+	j.value.drain = j.drain
 	for _, name := range names {
 		quoted, err := j.value.appendString(nil, []byte(name))
 		if err != nil {
@@ -61,31 +65,48 @@ func newJSONL(w io.Writer, s *survey) (*jsonl, error) {
 
 func (j *jsonl) row(cells []tfrecord.Feature) (err error) {
 	b := append(j.line[:0], '{')
+	first := true
 	for i, f := range cells {
 		if f.Kind() == tfrecord.KindNone {
 			continue
 		}
-		if len(b) > 1 {
+		if !first {
 			b = append(b, ',')
 		}
+		first = false
 		b = append(append(b, j.names[i]...), ':')
 		if b, err = j.value.append(b, f, j.s.columns[i].text, !j.s.columns[i].single()); err != nil {
 			return err
 		}
 	}
 	j.line = append(b, '}', '\n')
-	_, err = j.w.Write(j.line)
-	return err
+	if j.err == nil {
+		_, j.err = j.w.Write(j.line)
+	}
+	return j.err
+}
+
+// enough is how much of a line is written before the rest of it is made, in bytes: a
+// record may have a gigabyte, and its text six times as much.
+const enough = 256 << 10
+
+// drain writes b when there is enough of it, and returns what is left.
+func (j *jsonl) drain(b []byte) []byte {
+	if len(b) < enough {
+		return b
+	}
+	if j.err == nil {
+		_, j.err = j.w.Write(b)
+	}
+	return b[:0]
 }
 
 func (j *jsonl) close() error { return nil }
 
 // jsonValue writes features as JSON, and reuses its memory.
 type jsonValue struct {
-	ints   []int64
-	floats []float32
-	bytes  [][]byte
 	quoted bytes.Buffer
+	drain  func([]byte) []byte // may write what there is, and returns the rest; nil: all is kept
 }
 
 // append appends the values of a feature: of bytes as text or as base64, as a
@@ -94,22 +115,22 @@ func (v *jsonValue) append(b []byte, f tfrecord.Feature, text, list bool) (_ []b
 	if list {
 		b = append(b, '[')
 	}
-	comma := func(i int) {
-		if i > 0 {
-			b = append(b, ',')
+	first := true
+	comma := func() {
+		if !first {
+			b = append(v.rest(b), ',')
 		}
+		first = false
 	}
 	switch f.Kind() {
 	case tfrecord.KindInt64:
-		v.ints = f.AppendInt64s(v.ints[:0])
-		for i, n := range v.ints {
-			comma(i)
+		for n := range f.Int64List() {
+			comma()
 			b = strconv.AppendInt(b, n, 10)
 		}
 	case tfrecord.KindFloat:
-		v.floats = f.AppendFloats(v.floats[:0])
-		for i, x := range v.floats {
-			comma(i)
+		for x := range f.FloatList() {
+			comma()
 			if special := specialFloat(x); special != "" {
 				b = append(append(append(b, '"'), special...), '"')
 			} else {
@@ -117,16 +138,18 @@ func (v *jsonValue) append(b []byte, f tfrecord.Feature, text, list bool) (_ []b
 			}
 		}
 	case tfrecord.KindBytes:
-		v.bytes = f.AppendBytes(v.bytes[:0])
-		for i, s := range v.bytes {
-			comma(i)
+		for s := range f.BytesList() {
+			comma()
 			if text {
 				if b, err = v.appendString(b, s); err != nil {
 					return b, err
 				}
 				continue
 			}
-			b = base64.StdEncoding.AppendEncode(append(b, '"'), s)
+			b = append(b, '"')
+			for part := range slices.Chunk(s, enough/4*3) { // of whole groups of three
+				b = base64.StdEncoding.AppendEncode(v.rest(b), part)
+			}
 			b = append(b, '"')
 		}
 	}
@@ -136,14 +159,32 @@ func (v *jsonValue) append(b []byte, f tfrecord.Feature, text, list bool) (_ []b
 	return b, nil
 }
 
-func (v *jsonValue) appendString(b, s []byte) ([]byte, error) {
-	v.quoted.Reset()
-	e := json.NewEncoder(&v.quoted)
-	e.SetEscapeHTML(false)
-	if err := e.Encode(string(s)); err != nil {
-		return b, err
+func (v *jsonValue) rest(b []byte) []byte {
+	if v.drain == nil {
+		return b
 	}
-	return append(b, bytes.TrimSuffix(v.quoted.Bytes(), []byte("\n"))...), nil
+	return v.drain(b)
+}
+
+// appendString appends text as a string, a part of it at a time.
+func (v *jsonValue) appendString(b, s []byte) ([]byte, error) {
+	b = append(b, '"')
+	for len(s) > 0 {
+		n := min(len(s), enough/8)
+		for n < len(s) && n > enough/8-utf8.UTFMax && !utf8.RuneStart(s[n]) {
+			n--
+		}
+		v.quoted.Reset()
+		e := json.NewEncoder(&v.quoted)
+		e.SetEscapeHTML(false)
+		if err := e.Encode(string(s[:n])); err != nil {
+			return b, err
+		}
+		quoted := bytes.TrimSuffix(v.quoted.Bytes(), []byte("\n"))
+		b = append(v.rest(b), quoted[1:len(quoted)-1]...)
+		s = s[n:]
+	}
+	return append(b, '"'), nil
 }
 
 // appendFloat appends the fewest digits that give the same float32.

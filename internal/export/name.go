@@ -4,10 +4,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/printable"
 )
 
 // Limits of names. File systems take 255 bytes or more a name; what is put
@@ -64,7 +65,7 @@ func unsafeRune(r rune) bool {
 	case r == '\u2028', r == '\u2029', r == '\ufeff':
 		return true
 	}
-	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
+	return printable.IsControl(r)
 }
 
 func escape(b *strings.Builder, s string) {

@@ -36,7 +36,7 @@ type column struct {
 func (c *column) single() bool { return c.fewest == 1 && c.most == 1 }
 
 // add takes notice of a record's values.
-func (c *column) add(f tfrecord.Feature, scratch [][]byte) [][]byte {
+func (c *column) add(f tfrecord.Feature) {
 	n := f.Len()
 	if c.records == 0 {
 		c.fewest = n
@@ -45,10 +45,9 @@ func (c *column) add(f tfrecord.Feature, scratch [][]byte) [][]byte {
 	c.records++
 	if f.Kind() != tfrecord.KindBytes {
 		c.values += int64(n)
-		return scratch
+		return
 	}
-	scratch = f.AppendBytes(scratch[:0])
-	for _, v := range scratch {
+	for v := range f.BytesList() {
 		if c.values == 0 {
 			c.shortest = len(v)
 		}
@@ -60,7 +59,6 @@ func (c *column) add(f tfrecord.Feature, scratch [][]byte) [][]byte {
 			c.zeros = c.zeros || bytes.IndexByte(v, 0) >= 0
 		}
 	}
-	return scratch
 }
 
 // survey is what a first pass over all records finds.
@@ -73,7 +71,6 @@ type survey struct {
 func surveyOf(ctx context.Context, in *inputs, o *Options) (*survey, error) {
 	known := map[string]*column{}
 	unset := map[string]bool{}
-	var scratch [][]byte
 	s := new(survey)
 	var err error
 	s.records, err = in.each(ctx, o.Progress, func(r *row) error {
@@ -96,7 +93,7 @@ func surveyOf(ctx context.Context, in *inputs, o *Options) (*survey, error) {
 			case c.kind != f.Kind():
 				return fmt.Errorf("its feature %s is of kind %s, and in records before of kind %s: a column can hold only one", key, f.Kind(), c.kind)
 			}
-			scratch = c.add(f, scratch)
+			c.add(f)
 		}
 		return nil
 	})

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -21,11 +22,15 @@ type table interface {
 	close() error
 }
 
-// exportTable writes the records to a file in a folder beside out, and then
+// exportTable writes the records to a file in a directory beside out, and then
 // gives it out's name.
 func exportTable(ctx context.Context, in *inputs, out string, o *Options, report *Report) (err error) {
-	if err := checkFree(out, false); err != nil {
+	taken, err := isTaken(out, false)
+	if err != nil {
 		return err
+	}
+	if taken {
+		o.note("%s is there already: comparing it with what would be written", out)
 	}
 	if o.Progress != nil {
 		o.Progress.Planned.Add(2 * in.size)
@@ -43,11 +48,17 @@ func exportTable(ctx context.Context, in *inputs, out string, o *Options, report
 	}
 	defer done()
 	defer func() { err = errors.Join(err, os.RemoveAll(temp)) }()
+	report.Records, report.Files = s.records, 1
+	if taken {
+		report.Status = upToDate
+		report.Bytes, err = compareTable(ctx, in, out, temp, s, o)
+		return err
+	}
 	f, err := os.Create(filepath.Join(temp, "table"))
 	if err != nil {
 		return err
 	}
-	defer f.Close() // Place has closed it when all went well
+	defer f.Close() // placeFile has closed it when all went well
 	if err := writeTable(ctx, in, f, temp, s, o); err != nil {
 		return err
 	}
@@ -55,15 +66,54 @@ func exportTable(ctx context.Context, in *inputs, out string, o *Options, report
 	if err != nil {
 		return err
 	}
+	report.Bytes = st.Size()
+	return placeFile(f, out)
+}
+
+// placeFile gives a finished file its name.
+func placeFile(f *os.File, out string) error {
 	if err := checkFree(out, false); err != nil {
 		return err
 	}
-	report.Records, report.Files, report.Bytes = s.records, 1, st.Size()
-	return atomicfile.Place(f, out)
+	if err := atomicfile.Rename(f, out); err != nil {
+		return err
+	}
+	if err := atomicfile.SyncDir(filepath.Dir(out)); err != nil {
+		return errors.Join(err, os.Remove(out))
+	}
+	return nil
 }
 
-func writeTable(ctx context.Context, in *inputs, f *os.File, temp string, s *survey, o *Options) error {
-	w := bufio.NewWriterSize(f, 1<<18)
+// compareTable compares out with the file that the records make, and returns its
+// size.
+func compareTable(ctx context.Context, in *inputs, out, temp string, s *survey, o *Options) (int64, error) {
+	f, err := os.Open(out)
+	if err != nil {
+		return 0, err
+	}
+	defer f.Close()
+	same := compare.NewWriter(f)
+	same.Strict = true
+	err = writeTable(ctx, in, same, temp, s, o)
+	equal := false
+	if err == nil {
+		equal, err = same.Equal()
+	}
+	switch {
+	case same.Differs() || err == nil && !equal:
+		return 0, errTaken(out)
+	case err != nil:
+		return 0, err
+	}
+	st, err := f.Stat()
+	if err != nil {
+		return 0, err
+	}
+	return st.Size(), nil
+}
+
+func writeTable(ctx context.Context, in *inputs, to io.Writer, temp string, s *survey, o *Options) error {
+	w := bufio.NewWriterSize(to, 1<<18)
 	t, err := newTable(w, temp, s, o.Format)
 	if err != nil {
 		return err

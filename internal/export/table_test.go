@@ -4,12 +4,14 @@ import (
 	"archive/zip"
 	"encoding/csv"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -277,6 +279,46 @@ func TestChangedInputIsNoticed(t *testing.T) {
 		}
 		if _, err := s.cells(nil, &r); !errors.Is(err, errChanged) {
 			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// TestJSONLOfLongValues exports values that are written piece by piece: text of many
+// alphabets that is cut anywhere, bytes, and long lists.
+func TestJSONLOfLongValues(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 5 {
+		var text strings.Builder
+		for size := rng.IntN(600_000); text.Len() < size; {
+			text.WriteString([]string{"a", "é", "虫", "🐞", "\"", "\x00", "\u2028", "<"}[rng.IntN(8)])
+		}
+		blob := make([]byte, rng.IntN(600_000))
+		for i := range blob {
+			blob[i] = byte(rng.Uint32()) | 0x80
+		}
+		blob = append(blob, 0xff)
+		ints := make([]int64, 2+rng.IntN(200_000))
+		for i := range ints {
+			ints[i] = rng.Int64()
+		}
+		in := write(t, "long.tfrecord", func(b *tfrecord.Builder) {
+			b.String("text", text.String())
+			b.Bytes("blob", blob)
+			b.Int64("ints", ints...)
+		})
+		want, err := json.Marshal(map[string]any{"blob.base64": blob, "ints": ints, "text": text.String()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got, same any
+		if err := json.Unmarshal([]byte(exported(t, JSONL, in)), &got); err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(want, &same); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(got, same) {
+			t.Errorf("%d bytes of text, %d bytes and %d numbers came out as others", text.Len(), len(blob), len(ints))
 		}
 	}
 }

@@ -3,6 +3,7 @@ package export
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -27,10 +28,14 @@ func workFolder(out string) (path string, done func(), err error) {
 			return path, func() {}, nil
 		}
 		if err == nil {
-			if _, err := os.Stat(path); err == nil {
+			_, err := os.Stat(path)
+			if err == nil {
 				return path, func() { held.Close() }, nil
 			}
 			held.Close()
+			if !errors.Is(err, fs.ErrNotExist) {
+				return "", nil, errors.Join(err, os.RemoveAll(path))
+			}
 		}
 		// Another run that sweeps took it for one that was left, before it was locked.
 	}

@@ -38,6 +38,13 @@ var (
 	labelNames = []string{"label", "class", "target", "category", "tags"}
 )
 
+// Limits of a table in bytes, uncompressed: of a row, and of all rows, which callers
+// hold in memory.
+const (
+	maxRow   = 1 << 20
+	maxTable = 1 << 30
+)
+
 // Options say which columns of a table hold what. The zero value infers it from
 // the header.
 type Options struct {
@@ -60,6 +67,7 @@ type Table struct {
 	header      []string // nil without one
 	fields      int      // of the first row
 	path, label int      // columns
+	most        int      // bytes of all rows
 }
 
 // Row is a row of a table.
@@ -74,7 +82,7 @@ type Row struct {
 
 // Open opens a table and finds its columns. Errors name the file.
 func Open(ctx context.Context, path string, o Options) (*Table, error) {
-	t := &Table{o: o, label: 1}
+	t := &Table{o: o, label: 1, most: maxTable}
 	if err := t.open(ctx, path, 0); err != nil {
 		return nil, err
 	}
@@ -93,14 +101,14 @@ func Open(ctx context.Context, path string, o Options) (*Table, error) {
 
 // open opens the file and reads the first row into header.
 func (t *Table) open(ctx context.Context, path string, delimiter byte) (err error) {
-	if t.src, err = csvscan.Open(path, csvscan.Options{NoHeader: true, Delimiter: delimiter}); err != nil {
+	if t.src, err = csvscan.Open(path, csvscan.Options{NoHeader: true, Delimiter: delimiter, MaxRow: maxRow}); err != nil {
 		return err
 	}
 	t.header = nil
 	for tok, err := range t.src.Rows(ctx) {
 		switch {
 		case err != nil:
-			return err
+			return tooLong(err)
 		case tok.Bad():
 			return fmt.Errorf("%s: %w", path, tok.Err())
 		}
@@ -239,13 +247,22 @@ func (t *Table) Columns() (path, label string, ignored []string) {
 }
 
 // Rows reads the table and yields its rows in order, without the header. The last
-// pair has an error, of the rest of the table, where that can't be read.
+// pair has an error, of the rest of the table, where that can't be read. A row of more
+// than 1 MiB is such an error, and so are more than 1 GiB of rows.
 func (t *Table) Rows(ctx context.Context) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
-		first := t.header != nil
+		first, left := t.header != nil, t.most
 		for tok, err := range t.src.Rows(ctx) {
 			if err != nil {
-				yield(Row{}, err)
+				yield(Row{}, tooLong(err))
+				return
+			}
+			left--
+			for i := range tok.Len() {
+				left -= len(tok.Field(i)) + 1
+			}
+			if left < 0 {
+				yield(Row{}, fmt.Errorf("%s: more than %d bytes of rows: split the table, and convert each part with its images", t.src.Name(), t.most))
 				return
 			}
 			if first {
@@ -257,6 +274,15 @@ func (t *Table) Rows(ctx context.Context) iter.Seq2[Row, error] {
 			}
 		}
 	}
+}
+
+// tooLong says of a row that is too long what the limit here is, which no flag moves.
+func tooLong(err error) error {
+	var e *csvscan.Error
+	if errors.As(err, &e) && errors.Is(err, csvscan.ErrRowTooLong) {
+		return &csvscan.Error{Name: e.Name, Line: e.Line, Err: fmt.Errorf("%w: more than %d bytes; is a quote missing?", csvscan.ErrRowTooLong, maxRow)}
+	}
+	return err
 }
 
 func (t *Table) row(tok *csvscan.Tokenizer) Row {

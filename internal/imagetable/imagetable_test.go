@@ -228,3 +228,23 @@ func FuzzTable(f *testing.F) {
 		}
 	})
 }
+
+// TestTablesAreBounded reads a table that inflates to more rows than callers are to hold.
+func TestTablesAreBounded(t *testing.T) {
+	row := "a.png," + strings.Repeat("x", 1000) + "\n"
+	table, err := Open(t.Context(), write(t, "labels.csv.gz", []byte(strings.Repeat(row, 1000))), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if table.most != maxTable {
+		t.Errorf("the limit is %d", table.most)
+	}
+	table.most = 500 * len(row)
+	n, last := 0, error(nil)
+	for _, err := range table.Rows(t.Context()) {
+		n, last = n+1, err
+	}
+	if n < 499 || n > 501 || last == nil || !strings.Contains(last.Error(), "split the table") {
+		t.Errorf("%d rows, %v", n, last)
+	}
+}

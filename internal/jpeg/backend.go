@@ -25,24 +25,27 @@ type Request struct {
 	Format Format // Gray or RGB
 	Denom  int    // 1, 2, 4 or 8: decode at 1/Denom
 	// Trusted says that the bytes are known to be those of a picture that was once found whole.
-	// A backend that warns of most damage, as libjpeg-turbo does (missing data, bad codes,
-	// restart markers out of order, but not coefficients past the end of a block or a few
-	// surplus bytes), is then asked without a search for damage, and its warnings are damage.
+	// With Part, damage in what follows the part may then go unnoticed, by all backends alike.
 	Trusted bool
 	// Part is what is wanted of the picture, in pixels at full size; empty for all. Planes may
-	// hold anything elsewhere, pixels are made in any case. Of a picture that is trusted too,
-	// what comes behind the part may not be looked at.
+	// hold anything elsewhere, pixels are made in any case.
 	Part image.Rectangle
+}
+
+// part is the part of an image that is searched for damage, empty for all.
+func (r Request) part(data []byte, h *Header) image.Rectangle {
+	if r.Trusted && h.Huffman() && !h.Progressive() && h.Plausible(len(data)) {
+		return r.Part
+	}
+	return image.Rectangle{}
 }
 
 // thorough is a decoder whose verdict on damage is that of [Check], which is not asked then.
 type thorough interface{ checks() }
 
-// warner is a decoder that warns of most damage: what is trusted needs no check before it.
-type warner interface{ warns() }
-
 // decoder is one backend. One that isn't thorough sees only pictures that have been checked:
-// that it forgives damage is no matter, and its own verdict counts only where [Check] has none.
+// that it forgives damage does not matter, and its own verdict counts for arithmetic coding alone,
+// of which [Check] sees too little.
 type decoder interface {
 	// name is the decoder and its version.
 	name() string

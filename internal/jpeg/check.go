@@ -3,6 +3,7 @@ package jpeg
 import (
 	"bytes"
 	"encoding/binary"
+	"image"
 	"sync"
 )
 
@@ -10,7 +11,7 @@ import (
 // hostile one can ask for the whole picture to be walked over thousands of times.
 const maxScans = 500
 
-// Check walks over every scan of a Huffman-coded picture ([Header.Huffman]), baseline or
+// Check walks over every scan of a Huffman-coded image ([Header.Huffman]), baseline or
 // progressive, without computing a pixel. It returns an error that wraps [ErrDamaged] when
 // anything does not add up: entropy-coded data missing or left over (a whole byte or more),
 // a code that is in no table, coefficients past the end of a block, a restart marker missing
@@ -18,45 +19,61 @@ const maxScans = 500
 // after the end of the image are no damage. Damage that leaves all of this consistent,
 // such as one wrong bit in an amplitude, cannot be seen by any decoder.
 //
-// It takes an eighth of a byte a sample for progressive pictures and the size of a scan for all.
-// It is safe for concurrent use.
-func Check(data []byte, h *Header) error {
-	if !h.Huffman() {
+// Of an image in arithmetic coding ([Header.Arithmetic]) it checks what can be checked without
+// decoding: segments, tables, scans and restart markers, and that the file is not far too small
+// for the blocks that its scans have. Missing or changed entropy-coded data go unnoticed.
+//
+// It takes an eighth of a byte a sample for progressive images and the size of a scan for all.
+// It is safe for concurrent use. A defect of the check itself is an error that wraps
+// [ErrUnsupported], not a panic.
+func Check(data []byte, h *Header) error { return checkPart(data, h, Request{}) }
+
+// checkPart is Check of the part of an image that decoding by this package would look at.
+func checkPart(data []byte, h *Header, r Request) (err error) {
+	if !h.Huffman() && !h.Arithmetic() {
 		return unsupportedf("SOF%d with %d bits is beyond the check", h.SOF-markerSOF0, h.Precision)
 	}
-	c := newChecker(data, h)
+	c := takeChecker()
 	defer c.release()
+	defer c.recovered(&err)
+	c.reset(data, h)
+	c.part = r.part(data, h)
 	return c.run()
 }
 
 var checkers = sync.Pool{New: func() any { return new(checker) }}
 
-// newChecker takes one from the pool, made ready for a picture.
-func newChecker(data []byte, h *Header) *checker {
-	c := checkers.Get().(*checker)
-	c.reset(data, h)
-	return c
+// takeChecker takes one from the pool; release gives it back.
+func takeChecker() *checker { return checkers.Get().(*checker) }
+
+// recovered makes a panic an error. It is deferred.
+func (c *checker) recovered(err *error) {
+	if p := recover(); p != nil {
+		c.broken = true
+		*err = unsupportedf("the decoder broke down: %v", p)
+	}
 }
 
-// kept is how many bytes of coefficients or samples of one component wait in the pool for the
-// next picture.
-const kept = 64 << 20
+// maxKept is the most bytes of buffers that anything here keeps for the next image.
+const maxKept = 64 << 20
 
-// release gives the checker back without what belongs to others.
+// release gives the checker back, without what belongs to others and without large buffers. One
+// that broke down is not used again.
 func (c *checker) release() {
+	if c.broken {
+		return
+	}
 	c.data, c.h, c.bits.buf = nil, nil, nil
+	size := cap(c.segment) + cap(c.line)
 	for i := range c.planes {
 		p := &c.planes[i]
 		p.pix = nil
 		c.enlargers[i].plane = nil
-		if cap(p.coefs) > kept/128 {
-			p.coefs, p.nonzero = nil, nil
-		}
-		if cap(c.pix[i]) > kept {
-			c.pix[i] = nil
-		}
+		size += 128*cap(p.coefs) + 8*cap(p.nonzero) + cap(c.pix[i])
 	}
-	checkers.Put(c)
+	if size <= maxKept {
+		checkers.Put(c)
+	}
 }
 
 // checker holds the tables and buffers of one walk, reused by the next.
@@ -71,11 +88,13 @@ type checker struct {
 	planes  [4]plane
 	scan    scan
 	bits    bitReader
+	broken  bool // by a panic
+	work    work
 
-	decoding  bool      // the planes have targets
-	partly    bool      // when what is wanted of the planes is there, the rest does not matter
-	coefs     []block   // room for a run of MCUs
-	pix       [4][]byte // planes that are converted to pixels
+	decoding  bool            // the planes have targets
+	part      image.Rectangle // what is wanted, in pixels at full size: the rest is not looked at; empty for all
+	coefs     []block         // room for a run of MCUs
+	pix       [4][]byte       // planes that are converted to pixels
 	enlargers [4]enlarger
 	line      []byte // a row of pixels
 }
@@ -103,8 +122,10 @@ const padding = 64*4 + 16
 
 var zeros [padding]byte
 
+// reset prepares for an image.
 func (c *checker) reset(data []byte, h *Header) {
-	c.data, c.h, c.restart, c.scans, c.decoding, c.partly = data, h, 0, 0, false, false
+	c.data, c.h, c.restart, c.scans, c.work = data, h, 0, 0, work{}
+	c.decoding, c.part = false, image.Rectangle{}
 	for i := range c.dc {
 		c.dc[i].present, c.ac[i].present, c.quant[i].present = false, false, false
 	}
@@ -141,6 +162,8 @@ func (c *checker) run() error {
 			return damagef("a frame header at byte %d after the first scan", pos)
 		case m == markerDHT:
 			err = c.huffman(seg, pos)
+		case m == markerDAC && c.h.Arithmetic():
+			err = conditioning(seg, pos)
 		case m == markerDQT:
 			err = c.quantisation(seg, pos)
 		case m == markerDRI:
@@ -166,6 +189,9 @@ func (c *checker) run() error {
 
 // complete says at the end of the image whether all components came.
 func (c *checker) complete() error {
+	if err := c.work.check(c.h); err != nil {
+		return err
+	}
 	for i := range c.planes[:c.h.N] {
 		if p := &c.planes[i]; !p.seen {
 			return damagef("the picture ends without any data of component %d", p.ID)

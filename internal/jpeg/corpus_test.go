@@ -254,9 +254,14 @@ func turboSees(s *Set, data []byte) (bad, ok bool) {
 	if s == nil || err != nil {
 		return false, false
 	}
-	r := native(&h, Request{Format: RGB, Denom: 1})
+	return turboSays(s, data, &h) != nil, true
+}
+
+// turboSays is what libjpeg-turbo alone says of an image, warnings included.
+func turboSays(s *Set, data []byte, h *Header) error {
+	r := native(h, Request{Format: RGB, Denom: 1})
 	n := h.Width * r.Format.Bytes()
-	return s.decoders[0].decode(make([]byte, n*h.Height), n, data, &h, r) != nil, true
+	return s.decoders[0].decode(make([]byte, n*h.Height), n, data, h, r)
 }
 
 // TestEveryCut cuts sound pictures at every byte. With an end put behind the cut, only a

@@ -3,8 +3,7 @@ package jpeg
 import "slices"
 
 // own is the decoder of this package. It walks over the entropy-coded data as [Check] does,
-// with the same verdict, and makes the samples as it goes: damage does not have to be searched
-// for beforehand. Its samples are those of libjpeg-turbo 2.1, bit by bit, for every picture
+// with the same verdict, and makes the samples as it goes: no check is needed before it. Its samples are those of libjpeg-turbo 2.1, bit by bit, for every picture
 // that an encoder makes: the accurate integer transform (jidctint.c) and the reduced ones
 // (jidctred.c), smooth enlarging of the chroma (jdsample.c), colours as in jdcolor.c.
 // It differs where a progressive picture ends before all its scans have come, which libjpeg
@@ -32,14 +31,16 @@ func (own) supports(h *Header, _ Request) bool {
 	return true
 }
 
-func (own) decodePlanes(dst *Planar, data []byte, h *Header, r Request) error {
-	c := newChecker(data, h)
+func (own) decodePlanes(dst *Planar, data []byte, h *Header, r Request) (err error) {
+	c := takeChecker()
 	defer c.release()
+	defer c.recovered(&err)
+	c.reset(data, h)
 	dst.Width, dst.Height = h.Scaled(r.Denom)
 	dst.Sampling, _ = h.sampling()
 	if c.decoding = h.Plausible(len(data)); c.decoding {
 		hmax, vmax := h.maxSampling()
-		c.partly = r.Trusted && !r.Part.Empty() && !h.Progressive()
+		c.part = r.part(data, h)
 		for i := range dst.Pix {
 			p := &c.planes[i]
 			p.aim(dst.Pix[i], 8/r.Denom)
@@ -53,8 +54,15 @@ func (own) decodePlanes(dst *Planar, data []byte, h *Header, r Request) error {
 }
 
 func (own) decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
-	c := newChecker(data, h)
+	c := takeChecker()
 	defer c.release()
+	return c.decode(dst, stride, data, h, r)
+}
+
+// decode decodes an image to pixels, with the checker's buffers.
+func (c *checker) decode(dst []byte, stride int, data []byte, h *Header, r Request) (err error) {
+	defer c.recovered(&err)
+	c.reset(data, h)
 	if c.decoding = h.Plausible(len(data)); c.decoding {
 		wanted := h.N
 		if r.Format == Gray {

@@ -42,17 +42,20 @@ type blockCode struct {
 
 // decodeBlocksPlain decodes n MCUs of a sequential scan, each with the blocks given, into
 // coefs, which must be zero where samples are to be made of them. means are the DC coefficients
-// before, for each component.
+// before, for each component. After a fault the reader is where the faulty code begins, as the
+// assembly leaves it: what is reported depends on that.
 //
 // This is where the time goes: the state is kept in variables, and the loop over coefficients
 // refills once for two lookups.
-func (r *bitReader) decodeBlocksPlain(coefs []block, codes []blockCode, means *[4]int32, n int) fault {
+func (r *bitReader) decodeBlocksPlain(coefs []block, codes []blockCode, means *[4]int32, n int) (f fault) {
 	buf, pos, acc, have := r.buf, r.pos, r.acc, r.n
+blocks:
 	for range n {
 		for j := range codes {
 			code := &codes[j]
 			if pos*8-int(have) > r.end {
-				return short
+				f = short
+				break blocks
 			}
 			b := &coefs[code.at]
 			code.at += code.step
@@ -62,7 +65,8 @@ func (r *bitReader) decodeBlocksPlain(coefs []block, codes []blockCode, means *[
 			s := code.dc.one[acc>>(64-lookBits)]
 			if s == unknown {
 				if s = code.dc.long(int32(acc>>48), false); s == unknown {
-					return badCode
+					f = badCode
+					break blocks
 				}
 			}
 			mean := means[code.component&3] + int32(amplitude(acc<<(s>>16&63), uint(s>>24)))
@@ -109,11 +113,13 @@ func (r *bitReader) decodeBlocksPlain(coefs []block, codes []blockCode, means *[
 				s := ac.one[acc>>(64-lookBits)]
 				if s == unknown {
 					if s = ac.long(int32(acc>>48), true); s == unknown {
-						return badCode
+						f = badCode
+						break blocks
 					}
 				}
 				if k += uint64(s >> 8 & 0xFF); k > 64 && k < endOfBlock {
-					return overrun
+					f = overrun
+					break blocks
 				}
 				b[naturalOrder[uint8(k-1)]&63] = amplitude(acc<<(s>>16&63), uint(s>>24&15))
 				acc <<= s & 63
@@ -122,7 +128,7 @@ func (r *bitReader) decodeBlocksPlain(coefs []block, codes []blockCode, means *[
 		}
 	}
 	r.pos, r.acc, r.n = pos, acc, have
-	return 0
+	return f
 }
 
 // amplitude reads the signed value of a number of bits that stands at the top of bits

@@ -51,3 +51,23 @@ func TestDecodeClaims(t *testing.T) {
 		}
 	}
 }
+
+// TestReleaseGivesBack: a checker with large buffers, and one that broke down, are not kept.
+func TestReleaseGivesBack(t *testing.T) {
+	large := make([]byte, maxKept+1)
+	for name, spoil := range map[string]func(c *checker){
+		"segment":      func(c *checker) { c.segment = large },
+		"plane":        func(c *checker) { c.pix[3] = large },
+		"coefficients": func(c *checker) { c.planes[2].coefs = make([]block, maxKept/128+1) },
+		"broken":       func(c *checker) { c.broken = true },
+	} {
+		c := takeChecker()
+		spoil(c)
+		c.release()
+		for range 10 {
+			if takeChecker() == c {
+				t.Errorf("%s: kept", name)
+			}
+		}
+	}
+}

@@ -27,8 +27,8 @@ func spoilt(tb testing.TB) [][]byte {
 	return list
 }
 
-// TestDecodeTwin decodes the last segment of sound and damaged pictures by the assembly and by
-// its twin in Go: the same fault or, if none, the same coefficients and place in the data.
+// TestDecodeTwin decodes the last segment of sound and damaged images by the assembly and by
+// its reference in Go: the same fault at the same position or, if none, the same coefficients.
 func TestDecodeTwin(t *testing.T) {
 	if !assembled() {
 		t.Skip("no assembly here")
@@ -39,7 +39,8 @@ func TestDecodeTwin(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		c := newChecker(data, &h)
+		c := takeChecker()
+		c.reset(data, &h)
 		err = c.run() // leaves the scan and the segment where it stopped
 		s := &c.scan
 		if len(s.planes) == 0 || len(c.segment) < padding || s.planes[0].dcTable == nil || s.planes[0].acTable == nil {
@@ -63,8 +64,8 @@ func TestDecodeTwin(t *testing.T) {
 		if results[0] != 0 {
 			faults++
 		}
-		if results[0] != results[1] || results[0] == 0 &&
-			(!slices.Equal(coefs[0], coefs[1]) || means[0] != means[1] || readers[0].consumed() != readers[1].consumed()) {
+		if results[0] != results[1] || readers[0].consumed() != readers[1].consumed() || results[0] == 0 &&
+			(!slices.Equal(coefs[0], coefs[1]) || means[0] != means[1]) {
 			t.Errorf("picture %d (%v): fault %d, the twin's %d", i, err, results[0], results[1])
 		}
 	}
@@ -90,7 +91,8 @@ func BenchmarkDecodeBlocks(b *testing.B) {
 			var segments []segment
 			coefs := make([]block, 1)
 			for i, data := range list {
-				c := newChecker(data, headers[i])
+				c := takeChecker()
+				c.reset(data, headers[i])
 				if err := c.run(); err != nil {
 					b.Fatal(err)
 				}
@@ -174,8 +176,7 @@ func mustAgree(t *testing.T, r *rand.Rand, bits []byte) (blocks int, f fault) {
 		}
 		results[k] = decode(&readers[k], coefs[k], slices.Clone(codes), &means[k], n)
 	}
-	if results[0] != results[1] || !slices.Equal(coefs[0], coefs[1]) || means[0] != means[1] ||
-		results[0] == 0 && readers[0].consumed() != readers[1].consumed() {
+	if results[0] != results[1] || !slices.Equal(coefs[0], coefs[1]) || means[0] != means[1] || readers[0].consumed() != readers[1].consumed() {
 		t.Fatalf("fault %d, the twin's %d", results[0], results[1])
 	}
 	return n * len(codes), results[0]

@@ -10,8 +10,8 @@ import (
 
 // withoutAssembly runs f as on a processor that lacks AVX2 and BMI.
 func withoutAssembly(f func()) {
-	defer func(avx2, bmi bool) { hasAVX2, hasBMI = avx2, bmi }(hasAVX2, hasBMI)
-	hasAVX2, hasBMI = false, false
+	defer func(avx2, bmi, bmi2 bool) { hasAVX2, hasBMI, hasBMI2 = avx2, bmi, bmi2 }(hasAVX2, hasBMI, hasBMI2)
+	hasAVX2, hasBMI, hasBMI2 = false, false, false
 	f()
 }
 

@@ -4,6 +4,7 @@ package jpeg
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 	"unsafe"
@@ -91,6 +92,55 @@ func TestGuardTransforms(t *testing.T) {
 			even := (n + 1) / 2 * 2
 			nonzero := unsafe.Slice((*uint64)(unsafe.Pointer(&g.bytes(8 * even)[0])), even)
 			fdct(g.blocks(even), nonzero, place{1, 2}, g.bytes(8*8*even), 8*even, &d, n)
+		}
+	})
+}
+
+// TestGuardDecode decodes generated images, and what mutation makes of them, with buffers that end
+// or begin at a guard: whole decoding, with MCUs that are cut off and rows of any length.
+func TestGuardDecode(t *testing.T) {
+	eachGuard(t, func(t *testing.T, g guardedMemory) {
+		decoded := 0
+		for range 150 {
+			data := generate(g.r)
+			if g.r.IntN(2) == 0 {
+				data = mutateImage(g.r, data)
+			}
+			h, err := ParseHeader(data)
+			if err != nil || ownSet.Supports(&h) != nil || h.Width*h.Height > 1<<13 {
+				continue
+			}
+			request := native(&h, Request{Format: []Format{Gray, RGB}[g.r.IntN(2)], Denom: 1 << g.r.IntN(4)})
+			w, ht := h.Scaled(request.Denom)
+			row := w * request.Format.Bytes()
+			var free, tight checker
+			want, got := make([]byte, row*ht), g.bytes(row*ht)
+			wantErr := free.decode(want, row, data, &h, request)
+			tight.segment, tight.coefs, tight.line = g.bytes(len(free.segment))[:0], g.blocks(runBlocks), g.bytes(cap(free.line))[:0]
+			var planes [4][]byte
+			for i, pix := range free.pix {
+				planes[i] = g.bytes(len(pix))
+				tight.pix[i] = planes[i][:0]
+			}
+			guarded := g.bytes(len(data))
+			copy(guarded, data)
+			if err := tight.decode(got, row, guarded, &h, request); fmt.Sprint(err) != fmt.Sprint(wantErr) {
+				t.Fatalf("%s: %v, and with room to spare %v", h.coding(), err, wantErr)
+			}
+			if wantErr == nil && !bytes.Equal(got, want) {
+				t.Fatalf("%s: other pixels than with room to spare", h.coding())
+			}
+			for i, pix := range tight.pix {
+				if wantErr == nil && len(pix) > 0 && &pix[0] != &planes[i][0] {
+					t.Fatalf("%s: plane %d is not in the guarded memory", h.coding(), i)
+				}
+			}
+			if wantErr == nil {
+				decoded++
+			}
+		}
+		if decoded < 50 {
+			t.Errorf("%d images were decoded: too few to prove anything", decoded)
 		}
 	})
 }

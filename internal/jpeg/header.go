@@ -94,6 +94,9 @@ func (h *Header) Progressive() bool { return h.SOF == 0xC2 || h.SOF == 0xCA }
 // Huffman says whether the picture's coding is one that [Check] can follow.
 func (h *Header) Huffman() bool { return h.SOF <= markerSOF2 && h.Precision == 8 }
 
+// Arithmetic says whether the image is in arithmetic coding, of the kinds that libjpeg-turbo reads.
+func (h *Header) Arithmetic() bool { return (h.SOF == 0xC9 || h.SOF == 0xCA) && h.Precision == 8 }
+
 // Channels is 1 for grayscale and 3 for colour: what decoding as stored gives.
 func (h *Header) Channels() int {
 	if h.ColorSpace == ColorGray {
@@ -102,9 +105,33 @@ func (h *Header) Channels() int {
 	return 3
 }
 
+// blocks is how many blocks the components have, padded to whole MCUs.
+func (h *Header) blocks() (n int64) {
+	hmax, vmax := h.maxSampling()
+	mcus := int64(ceilDiv(h.Width, 8*hmax)) * int64(ceilDiv(h.Height, 8*vmax))
+	for _, c := range h.Components[:h.N] {
+		n += mcus * int64(c.H*c.V)
+	}
+	return n
+}
+
+// Memory is how many bytes decoding takes at most at full size beside the result: samples, pixels
+// that are converted and, of a progressive image or an arithmetic one of several scans, coefficients.
+func (h *Header) Memory() int64 {
+	perBlock := int64(64)
+	if h.Progressive() || h.Arithmetic() {
+		perBlock += 128 + 8
+	}
+	n := h.blocks() * perBlock
+	if h.ColorSpace != ColorYCbCr {
+		n += int64(h.Width) * int64(h.Height) * int64(h.N)
+	}
+	return n
+}
+
 // Plausible says whether n bytes can hold the picture in Huffman coding, where the first
 // coefficient of each block takes a bit at least. If not, [Check] finds what is missing, and no
-// memory need be taken for pixels.
+// memory need be taken for pixels. Of arithmetic coding, [Check] has the last word.
 func (h *Header) Plausible(n int) bool {
 	hmax, vmax := h.maxSampling()
 	for _, c := range h.Components[:h.N] {

@@ -42,7 +42,9 @@ func (c *planeCall) do(function uintptr, n int) int32 {
 // release lets go of the memory pointed at.
 func (c *planeCall) release() {
 	c.planes, c.out = [3]unsafe.Pointer{}, nil
-	planeCalls.Put(c)
+	if cap(c.luma) <= maxKept {
+		planeCalls.Put(c)
+	}
 }
 
 // The library takes the luma plane for as large as its chroma planes make it: in 4:2:0 each side
@@ -88,11 +90,11 @@ func (p *Planar) pad(buf []byte) []byte {
 // decodePlanes: reduced, the library makes chroma planes of the same reduction, though
 // it could make larger ones.
 func (t *turbo) decodePlanes(dst *Planar, data []byte, h *Header, r Request) error {
-	hd, err := t.handle(&t.decompressors, t.initDecompress)
+	hd, err := t.open()
 	if err != nil {
 		return err
 	}
-	defer t.decompressors.Put(hd)
+	defer t.close(hd)
 	sub, _ := h.sampling()
 	w, ht := h.Scaled(r.Denom)
 	dst.reset(w, ht, sub)
@@ -109,7 +111,7 @@ func (t *turbo) decodePlanes(dst *Planar, data []byte, h *Header, r Request) err
 }
 
 func (t *turbo) appendPlanes(dst []byte, p *Planar, quality int) ([]byte, error) {
-	hd, err := t.handle(&t.compressors, t.initCompress)
+	hd, err := t.compressor()
 	if err != nil {
 		return dst, err
 	}

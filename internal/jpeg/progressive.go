@@ -29,6 +29,9 @@ func (c *checker) progression(s *scan, at int) error {
 		}
 		p.seen = true
 	}
+	if c.h.Arithmetic() {
+		return nil
+	}
 	walks := [2][2]func(*bitReader, *scan, int, int) fault{{firstDC, moreDC}, {firstAC, moreAC}}
 	s.walk = walks[min(s.ss, 1)][min(s.ah, 1)]
 	if p := s.planes[0]; s.ss > 0 && len(p.nonzero) == 0 {
@@ -96,13 +99,15 @@ func moreDC(r *bitReader, s *scan, first, n int) fault {
 }
 
 // firstAC reads n blocks of the first scan of a band of AC coefficients.
-func firstAC(r *bitReader, s *scan, first, n int) fault {
+func firstAC(r *bitReader, s *scan, first, n int) (f fault) {
 	p := s.planes[0]
 	table := p.acTable
 	buf, pos, acc, have := r.buf, r.pos, r.acc, r.n
+blocks:
 	for i := first; i < first+n; i++ {
 		if pos*8-int(have) > r.end {
-			return short
+			f = short
+			break
 		}
 		at := i/p.wide*p.stride + i%p.wide
 		known, b := p.nonzero[at], p.block(at)
@@ -113,7 +118,8 @@ func firstAC(r *bitReader, s *scan, first, n int) fault {
 			e := table.one[acc>>(64-lookBits)]
 			if e == unknown {
 				if e = table.long(int32(acc>>48), true); e == unknown {
-					return badCode
+					f = badCode
+					break blocks
 				}
 			}
 			run, size := int(e>>28), uint(e>>24&15)
@@ -128,7 +134,8 @@ func firstAC(r *bitReader, s *scan, first, n int) fault {
 				break
 			}
 			if k += run; k > s.se {
-				return overrun
+				f = overrun
+				break blocks
 			}
 			if size != 0 {
 				known |= 1 << k
@@ -138,22 +145,24 @@ func firstAC(r *bitReader, s *scan, first, n int) fault {
 		p.nonzero[at] = known
 	}
 	r.pos, r.acc, r.n = pos, acc, have
-	return 0
+	return f
 }
 
 // moreAC reads n blocks of a scan that refines a band of AC coefficients: a bit for each
 // coefficient that is known not to be zero, which makes it larger or not, and the places of
 // those that become so.
-func moreAC(r *bitReader, s *scan, first, n int) fault {
+func moreAC(r *bitReader, s *scan, first, n int) (f fault) {
 	p := s.planes[0]
 	table := p.acTable
 	band := ^uint64(0) << s.ss & (^uint64(0) >> (63 - s.se))
 	step := int16(1) << s.al
 	ended := 0 // blocks, this one included, that have no new coefficients any more
 	buf, pos, acc, have := r.buf, r.pos, r.acc, r.n
+blocks:
 	for i := first; i < first+n; i++ {
 		if pos*8-int(have) > r.end {
-			return short
+			f = short
+			break
 		}
 		at := i/p.wide*p.stride + i%p.wide
 		known, b := p.nonzero[at], p.block(at)
@@ -166,12 +175,14 @@ func moreAC(r *bitReader, s *scan, first, n int) fault {
 				e := table.one[acc>>(64-lookBits)]
 				if e == unknown {
 					if e = table.long(int32(acc>>48), true); e == unknown {
-						return badCode
+						f = badCode
+						break blocks
 					}
 				}
 				run, size := int(e>>28), uint(e>>24&15)
 				if size > 1 {
-					return badCode
+					f = badCode
+					break blocks
 				}
 				fresh = amplitude(acc<<(e>>16&63), size) << s.al
 				acc <<= e & 63
@@ -187,7 +198,8 @@ func moreAC(r *bitReader, s *scan, first, n int) fault {
 						zeros &= zeros - 1
 					}
 					if zeros == 0 {
-						return overrun
+						f = overrun
+						break blocks
 					}
 					next = bits.TrailingZeros64(zeros)
 				}
@@ -220,5 +232,5 @@ func moreAC(r *bitReader, s *scan, first, n int) fault {
 		p.nonzero[at] = known
 	}
 	r.pos, r.acc, r.n = pos, acc, have
-	return 0
+	return f
 }

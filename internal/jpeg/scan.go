@@ -32,8 +32,20 @@ func (c *checker) walk(seg []byte, at, pos int) (int, error) {
 	} else if err := c.sequence(s, at); err != nil {
 		return 0, err
 	}
+	c.work.blocks += int64(s.units) * int64(s.blocks)
+	if c.h.Arithmetic() {
+		return c.skip(s, at, pos)
+	}
+	if c.work.blocks > maxPasses*c.h.blocks()+8*int64(len(c.data)) {
+		return 0, damagef("the scan at byte %d goes over blocks that were gone over %d times already", at, maxPasses)
+	}
 	return c.segments(s, at, pos)
 }
+
+// maxPasses is how often the scans of an image may go over its blocks whatever the data, which beyond
+// that must have a bit for each. Encoders make some ten scans; a scan that changes nothing takes two
+// bytes for every 32,767 blocks.
+const maxPasses = 64
 
 // scanHeader takes the components, their tables, the band and the geometry.
 func (c *checker) scanHeader(s *scan, seg []byte, at int) error {
@@ -44,6 +56,7 @@ func (c *checker) scanHeader(s *scan, seg []byte, at int) error {
 	tail := seg[1+2*n:]
 	s.ss, s.se, s.ah, s.al = int(tail[0]), int(tail[1]), int(tail[2]>>4), int(tail[2]&15)
 	s.planes = s.room[:0]
+	huffman := c.h.Huffman()
 	after := 0
 	for i := range n {
 		id, tables := seg[1+2*i], seg[2+2*i]
@@ -63,15 +76,15 @@ func (c *checker) scanHeader(s *scan, seg []byte, at int) error {
 		}
 		dc, ac := int(tables>>4), int(tables&15)
 		if dc > 3 || ac > 3 {
-			return damagef("the scan at byte %d uses Huffman tables %d and %d", at, dc, ac)
+			return damagef("the scan at byte %d uses tables %d and %d", at, dc, ac)
 		}
 		var err error
-		if !c.h.Progressive() || s.ss == 0 && s.ah == 0 {
+		if huffman && (!c.h.Progressive() || s.ss == 0 && s.ah == 0) {
 			if p.dcTable, err = c.table(0, dc); err != nil {
 				return err
 			}
 		}
-		if !c.h.Progressive() || s.ss > 0 {
+		if huffman && (!c.h.Progressive() || s.ss > 0) {
 			if p.acTable, err = c.table(1, ac); err != nil {
 				return err
 			}
@@ -97,14 +110,18 @@ func (c *checker) sequence(s *scan, at int) error {
 			return damagef("the scan at byte %d brings component %d a second time", at, p.ID)
 		}
 		p.seen = true
-		p.acTable.pair()
+		if p.acTable != nil { // Huffman coding
+			p.acTable.pair()
+		}
 	}
 	s.walk, s.coefs = decodeSequential, c.slab()
 	s.until = s.units
-	if c.partly && len(s.planes) == c.h.N {
+	if !c.part.Empty() && len(s.planes) == c.h.N {
 		p := s.planes[0]
 		_, v := s.factors(p)
-		s.until = min(s.units, ceilDiv(p.rows1, v)*s.across)
+		_, vmax := c.h.maxSampling()
+		rows := ceilDiv(c.part.Max.Y, 8*vmax/p.V) // of blocks
+		s.until = min(s.units, ceilDiv(rows, v)*s.across)
 	}
 	return nil
 }
@@ -154,10 +171,15 @@ func (c *checker) segments(s *scan, at, pos int) (int, error) {
 			}
 			return pos, nil
 		case !is:
-			return 0, damagef("restart marker %d is missing or out of order at byte %d, in the scan at byte %d", number%8, pos, at)
+			return 0, missingRestart(number, pos, at)
 		}
 		pos = after
 	}
+}
+
+// missingRestart is the damage of a scan that lacks a restart marker.
+func missingRestart(number, pos, at int) error {
+	return damagef("restart marker %d is missing or out of order at byte %d, in the scan at byte %d", number%8, pos, at)
 }
 
 // restartMarker says whether the marker at pos, behind any fill bytes, is the restart marker

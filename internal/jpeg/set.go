@@ -3,6 +3,7 @@ package jpeg
 import (
 	"errors"
 	"fmt"
+	"image"
 	"os"
 	"slices"
 	"strings"
@@ -23,12 +24,13 @@ const (
 	Go
 )
 
-// Install says how to get libjpeg-turbo.
-const Install = "install libjpeg-turbo: apt install libturbojpeg0 (Debian, Ubuntu: libturbojpeg), dnf install turbojpeg (Fedora), brew install jpeg-turbo (macOS)"
-
 // Set is the backends that were opened, in the order in which they are asked. It is safe
 // for concurrent use.
 type Set struct {
+	// Arithmetic allows arithmetic coding, where libjpeg-turbo is at hand. Default: it is
+	// refused, since damage in it cannot be found.
+	Arithmetic bool
+
 	decoders []decoder
 	encoder  encoder
 }
@@ -52,7 +54,7 @@ func Open(choice Choice) (*Set, error) {
 		return s, nil
 	}
 	if choice == Turbo {
-		return nil, fmt.Errorf("libjpeg-turbo can't be loaded (%w); %s", err, Install)
+		return nil, fmt.Errorf("libjpeg-turbo can't be loaded (%w); %s", err, getTurbo)
 	}
 	return s, nil
 }
@@ -85,10 +87,22 @@ func (s *Set) Append(dst []byte, p Pixels, quality int, sub Subsampling) ([]byte
 // Supports says, from the header alone, whether any backend reads the picture's coding. The
 // error wraps [ErrUnsupported].
 func (s *Set) Supports(h *Header) error {
+	if h.Arithmetic() && !s.Arithmetic {
+		return unsupportedf("arithmetic coding is read only when allowed, because its damage goes unnoticed (convert images --allow-arithmetic; in Go, AllowArithmetic)")
+	}
 	if s.first(h, native(h, Request{Format: RGB, Denom: 1})) == nil {
-		return unsupportedf("%s; none of %s reads it", h.coding(), s.names())
+		return s.unread(h)
 	}
 	return nil
+}
+
+// unread is the error for an image that no backend reads.
+func (s *Set) unread(h *Header) error {
+	others := ""
+	if h.Arithmetic() {
+		others = "; libjpeg-turbo does"
+	}
+	return unsupportedf("%s; none of %s reads it%s", h.coding(), s.names(), others)
 }
 
 // Reduces says whether the backend that takes the picture can decode it at 1/denom.
@@ -100,8 +114,8 @@ func (s *Set) Reduces(h *Header, format Format, denom int) bool {
 }
 
 // Decode decodes a picture into dst, rows stride bytes apart, at the size that
-// h.Scaled(r.Denom) gives. Damage is an error, the same for all backends ([Check]); in pictures
-// whose coding is beyond Check it is what the backend finds. The luminance of a picture stored as RGB or CMYK is computed from the colours;
+// h.Scaled(r.Denom) gives. Damage is an error, the same for all backends ([Check]); in arithmetic
+// coding it is also what libjpeg-turbo warns of. The luminance of a picture stored as RGB or CMYK is computed from the colours;
 // of a YCbCr picture it is what the file holds. Errors wrap [ErrDamaged] or [ErrUnsupported].
 func (s *Set) Decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
 	w, ht := h.Scaled(r.Denom)
@@ -114,7 +128,11 @@ func (s *Set) Decode(dst []byte, stride int, data []byte, h *Header, r Request) 
 	}
 	b := n.Format.Bytes()
 	buf := buffers.Get().(*[]byte)
-	defer buffers.Put(buf)
+	defer func() {
+		if cap(*buf) <= maxKept {
+			buffers.Put(buf)
+		}
+	}()
 	if cap(*buf) < w*ht*b {
 		*buf = make([]byte, w*ht*b)
 	}
@@ -170,31 +188,34 @@ func (s *Set) first(h *Header, r Request) decoder {
 	return nil
 }
 
-// decode asks the backends for pixels.
+// decode asks the backends for the pixels of the whole image.
 func (s *Set) decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
+	r.Part = image.Rectangle{}
 	return s.ask(data, h, r, func(d decoder, data []byte) error { return d.decode(dst, stride, data, h, r) })
 }
 
 // ask has the picture decoded by the backends that say they support it, one after the other
 // until one succeeds, and sees to it that damage is found.
 func (s *Set) ask(data []byte, h *Header, r Request, decode func(decoder, []byte) error) error {
+	if err := s.Supports(h); err != nil {
+		return err
+	}
 	var refusals []error
-	checked := !h.Huffman() // or beyond the check
+	checked := false
 	for _, d := range s.decoders {
 		if !d.supports(h, r) {
 			continue
 		}
 		_, finds := d.(thorough)
-		_, warns := d.(warner)
-		if !checked && !finds && !(warns && r.Trusted) {
-			if err := Check(data, h); err != nil {
+		if !checked && !finds {
+			if err := checkPart(data, h, r); err != nil {
 				return err
 			}
 			checked = true
 		}
 		err := guarded(d, data, h, decode)
 		switch _, warned := err.(warning); {
-		case err == nil, warned && checked && h.Huffman():
+		case err == nil, warned && h.Huffman(): // the check knows better
 			return nil
 		case warned:
 			return damagef("%v", err)
@@ -205,8 +226,8 @@ func (s *Set) ask(data []byte, h *Header, r Request, decode func(decoder, []byte
 	}
 	switch {
 	case len(refusals) == 0:
-		return unsupportedf("%s; none of %s reads it", h.coding(), s.names())
-	case !h.Huffman(): // nobody has checked it: assume that the coding is not to blame
+		return s.unread(h)
+	case h.Arithmetic(): // the check has not seen the data: assume that the coding is not to blame
 		return damagef("%v", errors.Join(refusals...))
 	}
 	return unsupportedf("%v", errors.Join(refusals...))

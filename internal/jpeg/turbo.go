@@ -27,7 +27,7 @@ type turbo struct {
 	decompressPlanes, compressPlanes      uintptr
 	errorString, errorCode                uintptr
 
-	decompressors, compressors sync.Pool // of *turboHandle
+	compressors sync.Pool // of *turboHandle
 }
 
 // turboHandle owns a handle of the library, which one goroutine may use at a time.
@@ -56,6 +56,9 @@ func turboNames() []string {
 	}
 	return []string{"libturbojpeg.so.0", "libturbojpeg.so"}
 }
+
+// getTurbo says how to get the library where loading it fails.
+const getTurbo = "install libjpeg-turbo: apt install libturbojpeg0 (Debian, Ubuntu: libturbojpeg), dnf install turbojpeg (Fedora), brew install jpeg-turbo (macOS)"
 
 // loadTurbo loads the library once for the process: it is never unloaded.
 var loadTurbo = sync.OnceValues(func() (*turbo, error) {
@@ -163,10 +166,8 @@ func cString(p uintptr) string {
 func (t *turbo) name() string { return "libjpeg-turbo " + t.version }
 
 // supports: libjpeg wants sampling factors that divide the largest, and at most ten blocks
-// in an MCU. It makes gray of YCbCr by leaving the colours out.
-// warns implements warner.
-func (t *turbo) warns() {}
-
+// in an MCU. It makes gray of YCbCr by leaving the colours out. It is asked for a size, not for a
+// reduction, and for tiny images picks another one that gives the same size.
 func (t *turbo) supports(h *Header, r Request) bool {
 	switch h.SOF {
 	case 0xC0, 0xC1, 0xC2, 0xC9, 0xCA:
@@ -184,37 +185,60 @@ func (t *turbo) supports(h *Header, r Request) bool {
 		}
 		blocks += c.H * c.V
 	}
-	return blocks <= 10
+	return blocks <= 10 && tjReduction(h, r.Denom) == [2]int{1, r.Denom}
 }
 
-// handle takes a handle from a pool, or makes one.
-func (t *turbo) handle(pool *sync.Pool, make uintptr) (*turboHandle, error) {
-	if h, ok := pool.Get().(*turboHandle); ok {
-		return h, nil
+// tjReductions are the reductions of the library in its order, from the largest result on.
+var tjReductions = [][2]int{{2, 1}, {15, 8}, {7, 4}, {13, 8}, {3, 2}, {11, 8}, {5, 4}, {9, 8}, {1, 1}, {7, 8}, {3, 4}, {5, 8}, {1, 2}, {3, 8}, {1, 4}, {1, 8}}
+
+// tjReduction is the reduction that the library takes when it is asked for the size at 1/denom:
+// the first whose result is no larger.
+func tjReduction(h *Header, denom int) [2]int {
+	w, ht := h.Scaled(denom)
+	for _, f := range tjReductions {
+		if ceilDiv(h.Width*f[0], f[1]) <= w && ceilDiv(h.Height*f[0], f[1]) <= ht {
+			return f
+		}
 	}
+	return [2]int{}
+}
+
+// open makes a handle for decoding. Each image gets its own, since a handle keeps tables and settings
+// from one image to the next. The caller closes it.
+func (t *turbo) open() (*turboHandle, error) { return t.newHandle(t.initDecompress) }
+
+func (t *turbo) close(h *turboHandle) { purego.SyscallN(t.destroy, h.p) }
+
+func (t *turbo) newHandle(make uintptr) (*turboHandle, error) {
 	p, _, _ := purego.SyscallN(make)
 	if p == 0 {
 		return nil, errors.New(cString(first(purego.SyscallN(t.errorString, 0))))
 	}
-	h := &turboHandle{p: p}
+	return &turboHandle{p}, nil
+}
+
+// compressor takes a handle for encoding from the pool, or makes one.
+func (t *turbo) compressor() (*turboHandle, error) {
+	if h, ok := t.compressors.Get().(*turboHandle); ok {
+		return h, nil
+	}
+	h, err := t.newHandle(t.initCompress)
+	if err != nil {
+		return nil, err
+	}
 	destroy := t.destroy
-	runtime.AddCleanup(h, func(p uintptr) { purego.SyscallN(destroy, p) }, p)
+	runtime.AddCleanup(h, func(p uintptr) { purego.SyscallN(destroy, p) }, h.p)
 	return h, nil
 }
 
 func first(r, _, _ uintptr) uintptr { return r }
 
 func (t *turbo) decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
-	// A handle keeps the tables of the picture before, which one without tables would use.
-	// Check makes sure that there are some, except where it can't look.
-	pool := &t.decompressors
-	if !h.Huffman() {
-		pool = new(sync.Pool)
-	}
-	hd, err := t.handle(pool, t.initDecompress)
+	hd, err := t.open()
 	if err != nil {
 		return err
 	}
+	defer t.close(hd)
 	w, ht := h.Scaled(r.Denom)
 	format := [...]uintptr{Gray: tjPixelGray, RGB: tjPixelRGB, cmyk: tjPixelCMYK}[r.Format]
 	// SyscallN keeps what its arguments point at alive and in place, Go memory or not.
@@ -223,10 +247,9 @@ func (t *turbo) decode(dst []byte, stride int, data []byte, h *Header, r Request
 		uintptr(unsafe.Pointer(&dst[0])), uintptr(w), uintptr(stride), uintptr(ht),
 		format, tjFlagAccurateDCT|tjFlagLimitScans)
 	if int32(rc) != 0 {
-		err = t.err(hd)
+		return t.err(hd)
 	}
-	pool.Put(hd)
-	return err
+	return nil
 }
 
 // warning is an error after which libjpeg went on and gave pixels.
@@ -244,7 +267,7 @@ func (t *turbo) err(h *turboHandle) error {
 }
 
 func (t *turbo) append(dst []byte, p Pixels, quality int, s Subsampling) ([]byte, error) {
-	hd, err := t.handle(&t.compressors, t.initCompress)
+	hd, err := t.compressor()
 	if err != nil {
 		return dst, err
 	}

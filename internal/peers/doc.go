@@ -1,4 +1,5 @@
 // Package peers times tfrec beside what people use today: peers.py runs both in
 // turn, in one run on the same data, and prints ratios. `make bench-peers`
-// calls it; nothing imports this package. Its folders hold peers in Go.
+// calls it; nothing imports this package. Peers in
+// Go are in directories of their own.
 package peers

@@ -1,6 +1,6 @@
 """Times tfrec and its peers in turn, on the same data in the same run, and prints ratios.
 
-usage: peers.py [--large DIR] TFREC PHOTOS [WORK...]     PHOTOS: a folder of class folders of JPEGs; DIR: real photographs of many megapixels
+usage: peers.py [--large DIR] TFREC PHOTOS [WORK...]     PHOTOS: a directory of JPEGs, such as class directories; DIR: real photographs of many megapixels
 
 Each piece of work is done by tfrec (the built command, shards on disk, synced) and by each peer, best of three, one after the other
 in rounds, so that a machine that slows down slows all of them. Machines differ; the ratios are what to read.
@@ -33,26 +33,42 @@ def pool(files, work):
     return run
 
 
+def jpegs(directory):
+    """The JPEG files in a directory and below it, sorted: those whose names tfrec takes for JPEG's."""
+    found = [os.path.join(d, name) for d, _, names in os.walk(directory) for name in names if not name.startswith(".")]
+    return sorted(path for path in found if path.lower().endswith((".jpg", ".jpeg", ".jpe", ".jfif")))
+
+
+def photos():
+    """The files of PHOTOS. Without any there is nothing to time, and the run ends."""
+    return jpegs(PHOTOS) or sys.exit(f"peers.py: no JPEG files in {PHOTOS}: give a directory of photographs (make bench-peers PHOTOS=DIR)")
+
+
 def many(n):
-    """A folder of n photographs in class folders: the same ones again and again."""
-    src, photos = os.path.join(TMP, f"many{n}"), sorted(glob.glob(PHOTOS + "/*/*.jpg"))
+    """A directory of n photographs in class directories: those of PHOTOS, repeated."""
+    src, files = os.path.join(TMP, f"many{n}"), photos()
     for i in range(n):
         d = f"{src}/c{i % 7}"
         os.makedirs(d, exist_ok=True)
-        shutil.copy(photos[i % len(photos)], f"{d}/{i}.jpg")
+        shutil.copy(files[i % len(files)], f"{d}/{i}.jpg")
     return src
 
 
 def large(n):
-    """A folder of n photographs of 4 to 15 megapixels: real ones of at least that size, cut to shape and reduced; without any, PHOTOS' own enlarged."""
+    """A directory of n photographs of 4 to 15 megapixels: real ones of at least that size, cut to shape and reduced; without any, PHOTOS' own enlarged."""
     from PIL import Image, ImageOps
-    src, made = os.path.join(TMP, "large"), []
-    real = sorted(glob.glob(ARGS.large + "/*.jpg")) if ARGS.large else []
+    src, made, sizes = os.path.join(TMP, "large"), [], [(2560, 1600), (2880, 1800), (3840, 2160), (5120, 2880)]
+
+    def holds(path, size):
+        with Image.open(path) as im:
+            return im.width >= size[0] and im.height >= size[1]
+
+    real = [path for path in jpegs(ARGS.large) if holds(path, sizes[0])] if ARGS.large else []
     print(f"large: {len(real)} real photographs, reduced" if real else "large: no real photographs (--large DIR): small ones enlarged, which decode faster", file=sys.stderr)
-    for path in real or sorted(glob.glob(PHOTOS + "/*/*.jpg"))[:3]:
+    for path in real or photos()[:3]:
         im = Image.open(path).convert("RGB")
-        for size in (2560, 1600), (2880, 1800), (3840, 2160), (5120, 2880):
-            if not real or im.width >= size[0] and im.height >= size[1]:
+        for size in sizes:
+            if not real or holds(path, size):
                 buf = io.BytesIO()
                 ImageOps.fit(im, size, Image.LANCZOS).save(buf, "JPEG", quality=90)
                 made.append(buf.getvalue())

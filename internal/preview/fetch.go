@@ -127,12 +127,22 @@ func locate(f file, list []wanted) {
 		return
 	}
 	defer index.Close() // likewise
-	entries, err := tfrecord.ReadIndex(index, f.path)
-	if err != nil || int64(len(entries)) != f.records {
+	offsets := make([]int64, 0, len(list))
+	var lines int64
+	for e, err := range tfrecord.IndexEntries(index, f.path) {
+		if err != nil {
+			return
+		}
+		for len(offsets) < len(list) && list[len(offsets)].record == lines {
+			offsets = append(offsets, e.Offset)
+		}
+		lines++
+	}
+	if lines != f.records {
 		return
 	}
-	for i := range list {
-		list[i].offset = entries[list[i].record].Offset
+	for i, offset := range offsets {
+		list[i].offset = offset
 	}
 }
 

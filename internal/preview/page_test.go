@@ -162,7 +162,7 @@ func TestPagesStaySmall(t *testing.T) {
 // are.
 func TestStoredSamples(t *testing.T) {
 	raw := augment.Image{Pix: []uint8{0, 255, 255, 0, 51, 102}, Width: 3, Height: 2, Channels: 1, Stride: 3}
-	p := pictures{codec: options(t).Codec, memory: newMemory()}
+	p := pictures{codec: options(t).Codec, gate: newGate()}
 	sides := func(format string, h, w, c int64) *tfrecord.Features {
 		var b tfrecord.Builder
 		b.String(keyFormat, format)
@@ -203,7 +203,7 @@ func TestStoredSamples(t *testing.T) {
 
 // TestPicturesFitTheirBudget makes pictures of many shapes as large as they may be.
 func TestPicturesFitTheirBudget(t *testing.T) {
-	p := pictures{codec: options(t).Codec, memory: newMemory()}
+	p := pictures{codec: options(t).Codec, gate: newGate()}
 	for _, c := range []struct{ w, h, channels, budget int }{
 		{1, 1, 1, 4000}, {64, 64, 3, 40_000}, {64, 64, 3, 4000}, {900, 600, 3, 30_000}, {900, 600, 1, 8000}, {3000, 2, 3, 4000}, {700, 700, 3, 3500},
 	} {

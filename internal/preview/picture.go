@@ -9,9 +9,8 @@ import (
 	"math"
 	"strings"
 
-	"golang.org/x/sync/semaphore"
-
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -25,18 +24,15 @@ const (
 	lowQuality = 40
 )
 
-// Memory of pictures that are decoded at a time, over all workers. A picture that
-// takes more is decoded alone.
+// Memory of images that are decoded at a time, over all workers: at most so much, and a quarter of
+// what there is. An image that takes more is decoded alone.
 const (
 	decodedBytes = 1 << 30
-	// perPixel is about what decoding takes: samples, and those of the planes or
-	// of the picture with alpha that they are made of.
-	perPixel  = 6
-	keptBytes = 64 << 20 // of an image, from one picture to the next
+	keptBytes    = 64 << 20 // of an image, from one to the next
 )
 
-// newMemory returns what pictures share.
-func newMemory() *semaphore.Weighted { return semaphore.NewWeighted(decodedBytes) }
+// newGate returns what the images share.
+func newGate() *memory.Gate { return memory.NewGate(min(decodedBytes, memory.Limit()/4)) }
 
 // Values of image/format of pictures that are stored without encoding.
 const (
@@ -59,20 +55,19 @@ type picture struct {
 // pictures makes pictures small, for one goroutine at a time.
 type pictures struct {
 	codec        *augment.Codec
-	memory       *semaphore.Weighted // of all goroutines
-	held         int64               // of it, until release
+	gate         *memory.Gate // of all goroutines
+	held         int64        // of it, until release
 	full, shrunk augment.Image
 	scratch      augment.Scratch
 	data         []byte
 }
 
-// reserve waits until there is memory to decode so many pixels.
-func (p *pictures) reserve(width, height int) error {
-	n := min(int64(width)*int64(height)*perPixel, decodedBytes)
-	if err := p.memory.Acquire(context.Background(), n); err != nil {
+// reserve waits until there are so many bytes for an image.
+func (p *pictures) reserve(bytes int64) error {
+	if err := p.gate.Acquire(context.Background(), bytes); err != nil {
 		return err
 	}
-	p.held = n
+	p.held = bytes
 	return nil
 }
 
@@ -83,7 +78,8 @@ func (p *pictures) release() {
 			*im = augment.Image{}
 		}
 	}
-	p.memory.Release(p.held)
+	p.scratch.Trim()
+	p.gate.Release(p.held)
 	p.held = 0
 }
 
@@ -100,7 +96,7 @@ func (p *pictures) load(features *tfrecord.Features, data []byte, side int) (*pi
 	}
 	info.format = strings.ToUpper(string(stat.Format))
 	info.width, info.height = stat.Oriented()
-	if err := p.reserve(info.width, info.height); err != nil {
+	if err := p.reserve(stat.Memory()); err != nil {
 		return nil, err
 	}
 	fit := augment.ResizeSpec{Width: side, Height: side, Fit: augment.Longer, NoUpscale: true}
@@ -132,7 +128,7 @@ func (p *pictures) loadSamples(features *tfrecord.Features, data []byte, info *p
 		return fmt.Errorf("%s in %s, which %d x %d pixels of %d channels do not take", info.format, size.Format(int64(len(data))), w, h, channels)
 	}
 	info.width, info.height = int(w), int(h)
-	if err := p.reserve(info.width, info.height); err != nil {
+	if err := p.reserve(w * h * channels); err != nil {
 		return err
 	}
 	p.full.Reset(int(w), int(h), int(channels))

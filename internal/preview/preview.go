@@ -140,9 +140,9 @@ func (c *contents) sample(ctx context.Context, o *Options, budget int) ([]shownF
 			to = append(to, &chosen[i].samples[j])
 		}
 	}
-	memory := newMemory()
+	gate := newGate()
 	free := sync.Pool{New: func() any {
-		return &describer{contents: c, budget: budget / len(places), pictures: pictures{codec: o.Codec, memory: memory}}
+		return &describer{contents: c, budget: budget / len(places), pictures: pictures{codec: o.Codec, gate: gate}}
 	}}
 	err := c.fetch(ctx, places, o.Workers, func(i int, record []byte, err error) {
 		d := free.Get().(*describer)

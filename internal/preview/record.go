@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"iter"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -205,22 +206,31 @@ func severalOf(f tfrecord.Feature) []string {
 	var list []string
 	switch f.Kind() {
 	case tfrecord.KindInt64:
-		all := f.AppendInt64s(nil)
-		for _, x := range all[:min(len(all), maxValues)] {
+		for x := range first(f.Int64List()) {
 			list = append(list, strconv.FormatInt(x, 10))
 		}
 	case tfrecord.KindFloat:
-		all := f.AppendFloats(nil)
-		for _, x := range all[:min(len(all), maxValues)] {
+		for x := range first(f.FloatList()) {
 			list = append(list, floatText(x))
 		}
 	case tfrecord.KindBytes:
-		all := f.AppendBytes(nil)
-		for _, x := range all[:min(len(all), maxValues)] {
+		for x := range first(f.BytesList()) {
 			list = append(list, bytesText(x))
 		}
 	}
 	return list
+}
+
+// first yields the values that are shown.
+func first[T any](values iter.Seq[T]) iter.Seq[T] {
+	return func(yield func(T) bool) {
+		n := 0
+		for v := range values {
+			if n++; n > maxValues || !yield(v) {
+				return
+			}
+		}
+	}
 }
 
 func floatText(x float32) string { return strconv.FormatFloat(float64(x), 'g', 6, 32) }

@@ -74,17 +74,26 @@ func (s *Spill) Add(batch *Batch) error {
 }
 
 // AddRow puts one row into a bucket whose payload, of less than 4 GiB, is copied
-// once: for large ones.
-func (s *Spill) AddRow(bucket int, row Row, payload []byte) error {
+// once: for large ones. It may be given in parts.
+func (s *Spill) AddRow(bucket int, row Row, payload ...[]byte) error {
+	size := 0
+	for _, part := range payload {
+		size += len(part)
+	}
 	var header [rowHeader]byte
-	row.header(header[:], len(payload))
+	row.header(header[:], size)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	b := &s.buckets[bucket]
 	if err := s.put(b, header[:]); err != nil {
 		return err
 	}
-	return s.put(b, payload)
+	for _, part := range payload {
+		if err := s.put(b, part); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // put appends a row, or a part of one, to a bucket.

@@ -3,11 +3,12 @@ package storage
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"io/fs"
 	"os"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/regular"
 )
 
 // File is an open file or object. *os.File is one, and is what local paths give.
@@ -27,14 +28,17 @@ type File interface {
 	Name() string
 }
 
-// Open opens a file or an object for reading. An object is read no more when ctx
-// is done.
+// Open opens a regular file or an object for reading. An object is not read any
+// further once ctx is done.
+//
+// Everything else is refused at once with an error that unwraps to
+// regular.ErrNotRegular; OpenStream takes pipes.
 func Open(ctx context.Context, p string) (File, error) {
 	u, remote := parse(p)
 	if !remote {
-		f, err := os.Open(Local(p))
+		f, err := regular.Open(Local(p))
 		if err != nil {
-			return nil, err // and no File that holds nil
+			return nil, err // not a File that holds nil
 		}
 		return f, nil
 	}
@@ -43,6 +47,23 @@ func Open(ctx context.Context, p string) (File, error) {
 		return nil, &fs.PathError{Op: "open", Path: u.String(), Err: err}
 	}
 	return f, nil
+}
+
+// OpenStream is Open for input that is read once, from its beginning to its end,
+// and may be a FIFO or a device as well. It does not wait for a FIFO's writer: the
+// first Read does. Reads of a FIFO or a device fail once ctx is done.
+func OpenStream(ctx context.Context, p string) (File, error) {
+	if Remote(p) {
+		return Open(ctx, p)
+	}
+	st, err := os.Stat(Local(p))
+	if err != nil {
+		return nil, err
+	}
+	if st.Mode().IsRegular() || st.IsDir() {
+		return Open(ctx, p)
+	}
+	return openStream(ctx, Local(p))
 }
 
 // Stat says what a path names. A URL names an object or, when there is none of
@@ -88,19 +109,13 @@ func stat(ctx context.Context, u url) (fs.FileInfo, error) {
 // folder is the prefix of what lies in u.
 func (u url) folder() string { return u.name + u.slash() }
 
-// ReadFile returns a file's contents. More than limit bytes are an error.
-func ReadFile(p string, limit int64) ([]byte, error) {
-	f, err := Open(context.Background(), p)
+// ReadFile returns the contents of a regular file or an object. More than limit
+// bytes are an error.
+func ReadFile(ctx context.Context, p string, limit int64) ([]byte, error) {
+	f, err := Open(ctx, p)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, limit+1))
-	if err == nil && int64(len(data)) > limit {
-		err = &fs.PathError{Op: "read", Path: p, Err: fmt.Errorf("more than %d bytes", limit)}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return data, nil
+	return regular.ReadAll(f, p, limit)
 }

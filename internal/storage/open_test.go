@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/regular"
 )
 
 func TestFolders(t *testing.T) {
@@ -51,10 +53,10 @@ func TestFolders(t *testing.T) {
 
 func TestReadFileIsBounded(t *testing.T) {
 	_, root := newFake(t, map[string]string{"x": "0123456789"})
-	if data, err := ReadFile(root+"/x", 10); err != nil || string(data) != "0123456789" {
+	if data, err := ReadFile(t.Context(), root+"/x", 10); err != nil || string(data) != "0123456789" {
 		t.Errorf("ReadFile: %q, %v", data, err)
 	}
-	if _, err := ReadFile(root+"/x", 9); err == nil || !strings.Contains(err.Error(), "more than 9 bytes") {
+	if _, err := ReadFile(t.Context(), root+"/x", 9); err == nil || !errors.Is(err, regular.ErrTooLarge) {
 		t.Errorf("ReadFile of more than the limit: %v", err)
 	}
 }

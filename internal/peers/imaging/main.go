@@ -1,10 +1,10 @@
 // Command imaging is what a Go program does with pictures that has neither libjpeg-turbo nor
 // tfrec: image/jpeg decodes, github.com/disintegration/imaging resizes, image/jpeg encodes.
 //
-//	imaging FOLDER WORKERS
+//	imaging DIR WORKERS
 //
-// It brings every FOLDER/*/*.jpg to 224x224 JPEG of quality 95, as peers.py has the others do,
-// and drops the results.
+// It brings every DIR/*/*.jpg, which is how peers.py lays its input out, to 224x224 JPEG of
+// quality 95, as peers.py has the others do, and drops the results.
 package main
 
 import (
@@ -29,7 +29,7 @@ func main() {
 
 func run(args []string) error {
 	if len(args) != 2 {
-		return errors.New("want FOLDER WORKERS")
+		return errors.New("want DIR WORKERS")
 	}
 	workers, err := strconv.Atoi(args[1])
 	if err != nil || workers < 1 {

@@ -1,4 +1,4 @@
-package reader
+package memory
 
 import (
 	"bytes"
@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// memoryOf returns how much memory the machine has, or the control group of this
+// ofMachine returns how much memory the machine has, or the control group of this
 // process may use, in bytes; 0 when neither is known.
-func memoryOf() int64 {
+func ofMachine() int64 {
 	least := int64(0)
 	see := func(n int64) {
 		if n > 0 && (least == 0 || n < least) {

@@ -1,0 +1,162 @@
+package augment
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"image"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"golang.org/x/image/tiff"
+)
+
+// TestTIFF decodes files of all kinds to the pixels that were written, and as golang.org/x/image/tiff
+// does where that reads them.
+func TestTIFF(t *testing.T) {
+	c := newCodec(t, CodecOptions{})
+	r := rand.New(rand.NewPCG(1, 2))
+	judged := 0
+	for i := range 2000 {
+		s, at := randomTIFF(r)
+		file := s.write(r, at)
+		var im Image
+		if _, err := c.Decode(&im, file, DecodeOptions{Channels: 3}); err != nil {
+			t.Fatalf("file %d: %v; %+v", i, err, s)
+		}
+		for y := range s.height {
+			for x := range s.width {
+				if got, want := [3]byte(im.Pix[y*im.Stride+3*x:]), s.rgb(at(x, y)); got != want {
+					t.Fatalf("file %d: %v at %d,%d of %dx%d, want %v; %+v", i, got, x, y, s.width, s.height, want, s)
+				}
+			}
+		}
+		m, err := tiff.Decode(bytes.NewReader(file))
+		if err != nil {
+			continue
+		}
+		judged++
+		var theirs Image
+		h := header{Info: Info{Format: TIFF, Width: s.width, Height: s.height}}
+		if err := c.convert(&theirs, m, &h, 3); err != nil || !bytes.Equal(im.Pix, theirs.Pix) {
+			t.Fatalf("file %d: other pixels than golang.org/x/image/tiff's, or %v; %+v", i, err, s)
+		}
+	}
+	if judged < 500 {
+		t.Errorf("golang.org/x/image/tiff read %d files: too few to prove anything", judged)
+	}
+}
+
+// TestTIFFDamaged: what is wrong with a file is found, before memory is taken for what is not there.
+func TestTIFFDamaged(t *testing.T) {
+	c := newCodec(t, CodecOptions{})
+	r := rand.New(rand.NewPCG(3, 4))
+	flat := func(x, y int) []uint32 { return []uint32{uint32(x)} }
+	gray := tiffSpec{order: binary.LittleEndian, width: 100, height: 100, photometric: tiffBlackIsZero, bits: 8, samples: 1, compression: tiffDeflate}
+	with := func(change func(s *tiffSpec)) tiffSpec {
+		s := gray
+		change(&s)
+		return s
+	}
+	set := func(tag int, values ...int) tiffSpec {
+		return with(func(s *tiffSpec) { s.change = func(tags map[int][]int) { tags[tag] = values } })
+	}
+	for name, test := range map[string]struct {
+		spec tiffSpec
+		want error
+		says string
+	}{
+		"cut":                 {with(func(s *tiffSpec) { s.cutShort = true }), ErrDamaged, "unexpected EOF"},
+		"cut, uncompressed":   {with(func(s *tiffSpec) { s.cutShort, s.compression = true, tiffNone }), ErrDamaged, "unexpected EOF"},
+		"cut, LZW":            {with(func(s *tiffSpec) { s.cutShort, s.compression = true, tiffLZW }), ErrDamaged, "unexpected EOF"},
+		"cut, run lengths":    {with(func(s *tiffSpec) { s.cutShort, s.compression = true, tiffPackBits }), ErrDamaged, "unexpected EOF"},
+		"checksum":            {with(func(s *tiffSpec) { s.badSums = true }), ErrDamaged, "checksum"},
+		"shared strips":       {with(func(s *tiffSpec) { s.shareBlocks, s.blockHeight = true, 10 }), ErrDamaged, "two blocks begin at byte 8"},
+		"shared tiles":        {with(func(s *tiffSpec) { s.shareBlocks, s.tiled, s.blockWidth, s.blockHeight = true, true, 16, 16 }), ErrDamaged, "two blocks"},
+		"too few strips":      {set(tagStripRows, 1), ErrDamaged, "100 blocks"},
+		"no strips":           {set(tagStripOffsets), ErrDamaged, "the offsets of 0"},
+		"strips past the end": {set(tagStripOffsets, 1<<30), ErrDamaged, "unexpected EOF"},
+		"palette too small":   {with(func(s *tiffSpec) { s.photometric, s.palette = tiffPalette, make([]uint16, 30) }), ErrDamaged, "of a palette of 10"},
+		"no palette":          {set(tagPhotometric, tiffPalette), ErrDamaged, "of a palette of 0"},
+		"tiny tiles":          {set(tagTileWidth, 1), ErrDamaged, "tiles of 1x0"},
+		"bits of others":      {set(tagBits, 8, 8), ErrDamaged, "the bits of 2"},
+		"fax with eight bits": {set(tagCompression, tiffGroup4), ErrDamaged, "fax coding"},
+		"JPEG":                {set(tagCompression, 7), ErrUnsupported, "compression 7"},
+		"planes":              {set(tagPlanar, 2), nil, ""}, // of one sample
+		"planes of three": {with(func(s *tiffSpec) {
+			s.change = func(tags map[int][]int) {
+				tags[tagPlanar], tags[tagSamples], tags[tagBits] = []int{2}, []int{3}, []int{8}
+			}
+		}), ErrUnsupported, "plane of its own"},
+		"predictor of floats": {set(tagPredictor, 3), ErrUnsupported, "predictor 3"},
+		"signed":              {set(tagFormat, 2), ErrUnsupported, "sample format 2"},
+		"bits in other order": {set(tagFillOrder, 2), ErrUnsupported, "fill order 2"},
+		"samples of two kinds": {with(func(s *tiffSpec) {
+			s.change = func(tags map[int][]int) { tags[tagSamples], tags[tagBits] = []int{2}, []int{8, 4} }
+		}), ErrUnsupported, "8 and of 4 bits"},
+		"65535 samples": {set(tagSamples, 65535), ErrUnsupported, "65535 samples"},
+		"YCbCr":         {set(tagPhotometric, 6), ErrUnsupported, "photometric interpretation 6"},
+	} {
+		_, err := c.Decode(new(Image), test.spec.write(r, flat), DecodeOptions{})
+		if !errors.Is(err, test.want) || err != nil && !strings.Contains(err.Error(), test.says) {
+			t.Errorf("%s: %v, want %v that says %q", name, err, test.want, test.says)
+		}
+	}
+}
+
+// TestTIFFPadding: tiles may reach beyond the image, not many times its size.
+func TestTIFFPadding(t *testing.T) {
+	c := newCodec(t, CodecOptions{})
+	r := rand.New(rand.NewPCG(5, 6))
+	flat := func(x, y int) []uint32 { return []uint32{uint32(y)} }
+	for _, test := range []struct {
+		w, h, tile int
+		ok         bool
+	}{{1, 1, 256, true}, {100, 3000, 512, true}, {3, 40_000, 256, true}, {1, 80_000, 512, false}, {20_000, 2, 2048, false}} {
+		s := tiffSpec{
+			order: binary.BigEndian, width: test.w, height: test.h, photometric: tiffBlackIsZero, bits: 8, samples: 1,
+			compression: tiffDeflate, tiled: true, blockWidth: test.tile, blockHeight: test.tile,
+		}
+		_, err := c.Decode(new(Image), s.write(r, flat), DecodeOptions{})
+		if test.ok != (err == nil) || err != nil && !(errors.Is(err, ErrDamaged) && strings.Contains(err.Error(), "tiles of")) {
+			t.Errorf("%+v: %v", test, err)
+		}
+	}
+}
+
+// FuzzTIFF compares with golang.org/x/image/tiff: what both read has the same pixels.
+func FuzzTIFF(f *testing.F) {
+	seeds(f, "*.tif*")
+	r := rand.New(rand.NewPCG(7, 8))
+	for range 40 {
+		s, at := randomTIFF(r)
+		f.Add(s.write(r, at))
+	}
+	c, err := NewCodec(CodecOptions{MaxPixels: 1 << 16})
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		h, err := c.header(data)
+		if err != nil || h.Format != TIFF {
+			return
+		}
+		var ours, theirs Image
+		if err := c.decode(&ours, data, &h, DecodeOptions{Channels: 3}); err != nil {
+			mustWrap(t, err)
+			return
+		}
+		var m image.Image
+		func() {
+			defer func() { _ = recover() }()
+			m, _ = tiff.Decode(bytes.NewReader(data))
+		}()
+		if m == nil || c.convert(&theirs, m, &h, 3) != nil {
+			return
+		}
+		if !bytes.Equal(ours.Pix, theirs.Pix) {
+			t.Errorf("%dx%d: other pixels than golang.org/x/image/tiff's", h.Width, h.Height)
+		}
+	})
+}

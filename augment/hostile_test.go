@@ -1,0 +1,191 @@
+package augment
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const hostileDir = "../testdata/hostile"
+
+// hostileImages are the files of testdata/hostile.
+func hostileImages(t *testing.T) []string {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(hostileDir, "*.*"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var images []string
+	for _, file := range files {
+		if ext := filepath.Ext(file); ext != ".md" && ext != ".tsv" {
+			images = append(images, file)
+		}
+	}
+	if len(images) < 16 {
+		t.Fatalf("%d hostile images", len(images))
+	}
+	return images
+}
+
+// verdict is what is said of an image: "ok" and its size, or the reason in the ledger.
+func verdict(info Info, err error) string {
+	if err != nil {
+		return err.Error()
+	}
+	w, h := info.Oriented()
+	return fmt.Sprintf("ok %dx%d", w, h)
+}
+
+// cost runs f, and returns how many bytes it allocated and how much CPU the process used.
+func cost(f func()) (bytes uint64, cpu time.Duration) {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	began := cpuTime()
+	f()
+	cpu = cpuTime() - began
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc, cpu
+}
+
+// TestHostile: every decoder has the verdict of VERDICTS.tsv on hostile images, from decoding, from
+// checking and from decoding with trust, each within bounds.
+func TestHostile(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(hostileDir, "VERDICTS.tsv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		name, v, _ := strings.Cut(strings.TrimSuffix(line, "\n"), "\t")
+		want[name] = v
+	}
+	for _, decoder := range []string{"auto", "go", "turbo"} {
+		c, err := NewCodec(CodecOptions{Decoder: decoder})
+		if err != nil {
+			t.Logf("%s: %v", decoder, err)
+			continue
+		}
+		for _, file := range hostileImages(t) {
+			data, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			name := filepath.Base(file)
+			for way, decode := range map[string]func() (Info, error){
+				"decoded":             func() (Info, error) { return c.Decode(new(Image), data, DecodeOptions{}) },
+				"decoded with trust":  func() (Info, error) { return c.Decode(new(Image), data, DecodeOptions{Trusted: true}) },
+				"reduced":             func() (Info, error) { return c.Decode(new(Image), data, DecodeOptions{MinWidth: 1, MinHeight: 1}) },
+				"checked":             func() (Info, error) { return c.Check(data) },
+				"read for a backend":  func() (Info, error) { return readCoded(c, data) },
+				"decoded on a colour": func() (Info, error) { return withBackground(t, decoder).Decode(new(Image), data, DecodeOptions{}) },
+			} {
+				var got string
+				bytes, cpu := cost(func() { got = verdict(decode()) })
+				if got != want[name] && !(way == "read for a backend" && !strings.HasSuffix(name, ".jpg")) {
+					t.Errorf("%s: %s, %s: %q, want %q", decoder, name, way, got, want[name])
+				}
+				if bytes > 600e6 || cpu > 2*time.Second {
+					t.Errorf("%s: %s, %s: %d bytes and %v", decoder, name, way, bytes, cpu)
+				}
+			}
+		}
+	}
+}
+
+// readCoded reads an image as for a backend that decodes.
+func readCoded(c *Codec, data []byte) (Info, error) {
+	var coded Coded
+	err := coded.Read(c, data)
+	return coded.Info(), err
+}
+
+func withBackground(t *testing.T, decoder string) *Codec {
+	return newCodec(t, CodecOptions{Decoder: decoder, Background: &[3]uint8{1, 2, 3}})
+}
+
+// TestHostileArithmetic: where arithmetic coding is allowed, what asks for work out of proportion
+// is still refused, on every build, and at once. What was cut out of an image nobody can see.
+func TestHostileArithmetic(t *testing.T) {
+	for _, decoder := range []string{"auto", "go", "turbo"} {
+		c, err := NewCodec(CodecOptions{Decoder: decoder, AllowArithmetic: true})
+		if err != nil {
+			continue
+		}
+		reads := decoder == "turbo" || decoder == "auto" && turboInstalled() && os.Getenv("TFREC_NO_TURBO") != "1"
+		for name, says := range map[string]string{
+			"arith-prog-4-dc-14.jpg": "too few", "arith-prog-gray-ac-101.jpg": "too few", "arith-seq-4.jpg": "too few",
+			"ari-cut-10.jpg": "ok 227x149", "../pictures/ljt-testimgari.jpg": "ok 227x149",
+		} {
+			data, err := os.ReadFile(filepath.Join(hostileDir, name))
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got string
+			bytes, cpu := cost(func() { got = verdict(c.Decode(new(Image), data, DecodeOptions{})) })
+			if !reads {
+				says = "none of tfrec 1 reads it"
+			}
+			if !strings.Contains(got, says) || bytes > 600e6 || cpu > 2*time.Second {
+				t.Errorf("%s: %s: %q, %d bytes, %v; want it to say %q", decoder, name, got, bytes, cpu, says)
+			}
+		}
+	}
+}
+
+// webpChunks makes a WebP file.
+func webpChunks(chunks ...[]byte) []byte {
+	file := append([]byte("RIFF\x00\x00\x00\x00WEBP"), slices.Concat(chunks...)...)
+	binary.LittleEndian.PutUint32(file[4:], uint32(len(file)-8))
+	return file
+}
+
+// TestHostileWebP: the size that is held to the limit is that of what is decoded, whatever other
+// chunks say.
+func TestHostileWebP(t *testing.T) {
+	const flags = 0x12 // animated, with alpha
+	header := func(flags byte, w, h int) []byte {
+		w, h = w-1, h-1
+		return []byte{'V', 'P', '8', 'X', 10, 0, 0, 0, flags, 0, 0, 0, byte(w), byte(w >> 8), byte(w >> 16), byte(h), byte(h >> 8), byte(h >> 16)}
+	}
+	huge, small := stillWebP(16384, 16384)[12:], stillWebP(8, 8)[12:]
+	alpha := append([]byte("ALPH\x08\x00\x00\x00\x01"), huge[8+5:8+12]...)
+	frame := slices.Concat([]byte{0, 0, 0, 0, 0, 0, 7, 0, 0, 7, 0, 0, 0, 0, 0, 0}, huge, small)
+	animation := binary.LittleEndian.AppendUint32([]byte("ANMF"), uint32(len(frame)))
+	c := newCodec(t, CodecOptions{})
+	for name, data := range map[string][]byte{
+		"a small header after huge pixels":         webpChunks(huge, header(0, 8, 8)),
+		"small pixels after huge ones":             webpChunks(huge, small),
+		"a small header after a huge one":          webpChunks(header(16, 16384, 16384), alpha, header(0, 8, 8), small),
+		"huge pixels in a small frame":             webpChunks(header(flags, 8, 8), append(animation, frame...)),
+		"huge pixels after a small header":         webpChunks(header(0, 8, 8), huge),
+		"a huge header alone":                      webpChunks(header(0, 16384, 16384)),
+		"a huge header before small pixels":        webpChunks(header(0, 16384, 16384), small),
+		"a huge header of an animation, one frame": webpChunks(header(flags, 16384, 16384), append(bytes.Clone(animation), frame...)),
+	} {
+		var err error
+		taken, cpu := cost(func() { _, err = c.Decode(new(Image), data, DecodeOptions{}) })
+		if err == nil || taken > 10<<20 || cpu > time.Second {
+			t.Errorf("%s: %v, %d bytes and %v", name, err, taken, cpu)
+		}
+	}
+	for name, data := range map[string][]byte{
+		"pixels":                  webpChunks(small),
+		"a header and pixels":     webpChunks(header(0, 8, 8), small),
+		"other pixels after them": webpChunks(small, huge),
+		"a frame with other pixels after its own": webpChunks(header(flags, 8, 8), func() []byte {
+			f := slices.Concat(frame[:16], small, huge)
+			return append(binary.LittleEndian.AppendUint32([]byte("ANMF"), uint32(len(f))), f...)
+		}()),
+	} {
+		if info, err := c.Decode(new(Image), data, DecodeOptions{}); err != nil || info.Width != 8 {
+			t.Errorf("%s: %dx%d, %v", name, info.Width, info.Height, err)
+		}
+	}
+}

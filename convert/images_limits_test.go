@@ -1,0 +1,102 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/tfrec/tfrec/augment"
+)
+
+// TestMemoryMakesTheSameSet converts with room for all images, for some, and for less than one, with
+// and without batches: no run stops, and the set is always the same.
+func TestMemoryMakesTheSameSet(t *testing.T) {
+	t.Parallel()
+	src := demo(t)
+	o := ImageOptions{Options: Options{Name: "pets", Shards: 2, MaxErrors: Tolerance{Count: 100}}, Resize: augment.ResizeSpec{Square: 48}}
+	want := t.TempDir()
+	first := mustImages(t, src, want, o)
+	for _, memory := range []int64{1, 1 << 20, 4 << 20} {
+		for _, backend := range []augment.Backend{nil, new(batches)} {
+			o := o
+			o.Memory, o.Backend, o.Workers = memory, backend, 4
+			out := t.TempDir()
+			if s := mustImages(t, src, out, o); s.Fingerprint != first.Fingerprint {
+				t.Errorf("%d bytes: another fingerprint", memory)
+			}
+			sameSet(t, contents(t, out), contents(t, want))
+		}
+	}
+	o.Memory = -1
+	if _, err := Images(context.Background(), src, t.TempDir(), o); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "--memory") {
+		t.Errorf("-1 bytes: %v", err)
+	}
+}
+
+// TestMemoryOfAnImage: the estimate for an image grows with its pixels and with what is made
+// of them, and what is kept as it is takes little.
+func TestMemoryOfAnImage(t *testing.T) {
+	codec, err := augment.NewCodec(augment.CodecOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile("../testdata/pictures/made-ok-160x88.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	info, err := codec.Stat(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const pixels = 160 * 88
+	for _, test := range []struct {
+		o           ImageOptions
+		least, most int64 // for a pixel
+	}{
+		{ImageOptions{Encode: Keep}, 0, 1},
+		{ImageOptions{Encode: JPEG}, 12, 16},
+		{ImageOptions{Encode: Float32}, 48, 52},
+		{ImageOptions{Encode: JPEG, Resize: augment.ResizeSpec{Width: 16, Height: 8}}, 4, 6},
+		{ImageOptions{Encode: JPEG, Resize: augment.ResizeSpec{Width: 320, Height: 176}}, 36, 44},
+		{ImageOptions{Encode: PNG, Augment: policy(t, "hflip")}, 18, 22},
+	} {
+		s := imageSource{o: &test.o, codec: codec}
+		if n := s.memory(info, len(data)); n < test.least*pixels || n > test.most*pixels {
+			t.Errorf("%+v: %.1f bytes a pixel, want %d to %d", test.o, float64(n)/pixels, test.least, test.most)
+		}
+	}
+}
+
+// TestAllowArithmetic: arithmetic coding is a line of the ledger that says how to allow it, and an
+// option of the set where it is allowed.
+func TestAllowArithmetic(t *testing.T) {
+	t.Parallel()
+	src := folders(t, 4)
+	data, err := os.ReadFile("../testdata/pictures/ljt-testimgari.jpg")
+	if err != nil {
+		t.Fatal(err)
+	}
+	put(t, src, "a/ari.jpg", data)
+	o := ImageOptions{Options: Options{Name: "n", Shards: 1, MaxErrors: Tolerance{Count: 1}}, Encode: PNG}
+	out := t.TempDir()
+	if s := mustImages(t, src, out, o); s.Errors != 1 || !strings.Contains(contents(t, out)["errors.jsonl"], "--allow-arithmetic") {
+		t.Errorf("%d errors; the ledger: %s", s.Errors, contents(t, out)["errors.jsonl"])
+	}
+	o.AllowArithmetic = true
+	if _, err := Images(context.Background(), src, out, o); err == nil || !strings.Contains(err.Error(), "--allow-arithmetic") {
+		t.Errorf("with another option: %v", err)
+	}
+	out = t.TempDir()
+	want := int64(0)
+	if _, err := augment.NewCodec(augment.CodecOptions{Decoder: "turbo"}); err != nil || os.Getenv("TFREC_NO_TURBO") == "1" {
+		want = 1
+	}
+	if s := mustImages(t, src, out, o); s.Errors != want {
+		t.Errorf("%d errors where it is allowed, want %d", s.Errors, want)
+	}
+	if manifest := contents(t, out)["manifest.json"]; !strings.Contains(manifest, `"allow_arithmetic":true`) && !strings.Contains(manifest, `"allow_arithmetic": true`) {
+		t.Error("the manifest does not say that arithmetic coding was allowed")
+	}
+}

@@ -1,0 +1,65 @@
+// Package compare holds what is written to what exists already: a run that finds
+// its output in place can tell whether it is just what it would write.
+package compare
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"io"
+)
+
+// ErrDiffers says that what was written differs from what there is.
+var ErrDiffers = errors.New("the content differs")
+
+// Writer compares what is written to it with what a reader gives. It is not safe
+// for concurrent use.
+type Writer struct {
+	// Strict has Write fail with ErrDiffers from the first difference on. Default:
+	// only Equal tells.
+	Strict bool
+
+	in   *bufio.Reader
+	buf  []byte
+	diff bool
+}
+
+// NewWriter compares with in, to its end. A nil in differs from everything.
+func NewWriter(in io.Reader) *Writer {
+	if in == nil {
+		return &Writer{diff: true}
+	}
+	return &Writer{in: bufio.NewReaderSize(in, 64<<10), buf: make([]byte, 64<<10)}
+}
+
+// Write implements io.Writer. An error other than ErrDiffers is the reader's.
+func (w *Writer) Write(p []byte) (int, error) {
+	for rest := p; len(rest) > 0 && !w.diff; {
+		part := rest[:min(len(rest), len(w.buf))]
+		rest = rest[len(part):]
+		n, err := io.ReadFull(w.in, w.buf[:len(part)])
+		if err != nil && err != io.EOF && !errors.Is(err, io.ErrUnexpectedEOF) {
+			return 0, err
+		}
+		w.diff = !bytes.Equal(w.buf[:n], part)
+	}
+	if w.diff && w.Strict {
+		return 0, ErrDiffers
+	}
+	return len(p), nil
+}
+
+// Differs reports whether a difference has been seen.
+func (w *Writer) Differs() bool { return w.diff }
+
+// Equal reports whether all was equal and the reader is at its end.
+func (w *Writer) Equal() (bool, error) {
+	if w.diff {
+		return false, nil
+	}
+	_, err := w.in.ReadByte()
+	if err == io.EOF {
+		return true, nil
+	}
+	return false, err
+}

@@ -1,0 +1,62 @@
+package compare
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"testing"
+	"testing/iotest"
+)
+
+// TestWriter compares random contents with themselves and with others, in pieces of
+// any size.
+func TestWriter(t *testing.T) {
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		data := make([]byte, rnd.IntN(300_000))
+		for i := range data {
+			data[i] = byte(rnd.Uint32())
+		}
+		other := bytes.Clone(data)
+		switch rnd.IntN(4) {
+		case 0:
+		case 1:
+			other = append(other, 0)
+		case 2:
+			other = other[:rnd.IntN(len(other)+1)]
+		case 3:
+			if len(other) > 0 {
+				other[rnd.IntN(len(other))] ^= 1
+			}
+		}
+		w := NewWriter(bytes.NewReader(other))
+		w.Strict = rnd.IntN(2) == 0
+		var err error
+		for rest := data; len(rest) > 0 && err == nil; {
+			n := 1 + rnd.IntN(len(rest))
+			_, err = w.Write(rest[:n])
+			rest = rest[n:]
+		}
+		equal, eqErr := w.Equal()
+		want := bytes.Equal(data, other)
+		if equal != want || eqErr != nil || err != nil && (!errors.Is(err, ErrDiffers) || want || !w.Strict) {
+			t.Fatalf("%d bytes and %d: %v, %v, %v, want %v", len(data), len(other), equal, eqErr, err, want)
+		}
+	}
+}
+
+func TestWriterTellsReadErrors(t *testing.T) {
+	broken := errors.New("broken")
+	w := NewWriter(io.MultiReader(bytes.NewReader([]byte("ab")), iotest.ErrReader(broken)))
+	if _, err := w.Write([]byte("abc")); !errors.Is(err, broken) {
+		t.Errorf("written past a read error: %v", err)
+	}
+	w = NewWriter(iotest.ErrReader(broken))
+	if _, err := w.Equal(); !errors.Is(err, broken) {
+		t.Errorf("ended with a read error: %v", err)
+	}
+	if equal, err := NewWriter(nil).Equal(); equal || err != nil {
+		t.Errorf("equal to nothing: %v, %v", equal, err)
+	}
+}

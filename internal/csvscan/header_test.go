@@ -1,0 +1,76 @@
+package csvscan
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestBlankLinesBeforeTheHeader puts any number of blank lines before a table: header,
+// delimiter, rows and line numbers are found as without them, and soon.
+func TestBlankLinesBeforeTheHeader(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for _, n := range []int{0, 1, 2, 1000, 600_000} {
+		for _, bom := range []string{"", "\xef\xbb\xbf"} {
+			var text strings.Builder
+			text.WriteString(bom)
+			for range n {
+				text.WriteString([]string{"\n", "\r\n", "\r"}[rng.IntN(3)])
+				if s := text.String(); strings.HasSuffix(s, "\r") {
+					text.WriteString("\r\n\n") // no \r before a \n that is to be another line
+				}
+			}
+			before := lineEnds([]byte(text.String()))
+			text.WriteString("a;b\n1;2\n\n3\n")
+			path := filepath.Join(t.TempDir(), "x.csv")
+			if err := os.WriteFile(path, []byte(text.String()), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			src, err := Open(path, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if took := time.Since(began); took > 20*time.Second { // of a busy machine: once it was quadratic
+				t.Errorf("%d blank lines took %v", n, took)
+			}
+			if !slices.Equal(src.Header(), []string{"a", "b"}) || src.Dialect().Delimiter != ';' {
+				t.Errorf("%d blank lines: columns %q, delimiter %q", n, src.Header(), src.Dialect().Delimiter)
+			}
+			table, err := src.Scan(context.Background(), ScanOptions{})
+			if err != nil || table.Rows != 2 || table.Bad != 1 {
+				t.Fatalf("%d blank lines: %+v, %v", n, table, err)
+			}
+			data, err := src.ReadChunk(nil, table.Chunks[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			tok := NewTokenizer(src.Dialect(), 2)
+			var located *Error
+			for tok.Reset(data, table.Chunks[0].FirstLine); tok.Next(); {
+				if tok.Bad() && (!errors.As(tok.Err(), &located) || located.Line != before+4) {
+					t.Errorf("%d blank lines: %v, want line %d", n, tok.Err(), before+4)
+				}
+			}
+		}
+	}
+}
+
+func TestBlankLinesAreBounded(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.csv")
+	if err := os.WriteFile(path, append(slices.Repeat([]byte("\n"), ChunkSize+1), "a,b\n1,2\n"...), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Open(path, Options{MaxRow: ChunkSize}); !errors.Is(err, ErrHeader) || !strings.Contains(err.Error(), "--max-row") {
+		t.Errorf("%v; want %v", err, ErrHeader)
+	}
+	if _, err := Open(path, Options{MaxRow: ChunkSize + 1}); err != nil {
+		t.Error(err)
+	}
+}

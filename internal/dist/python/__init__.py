@@ -1,0 +1,1 @@
+"""The command tfrec, as a package: `python -m tfrec` runs it."""

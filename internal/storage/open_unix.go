@@ -1,0 +1,86 @@
+//go:build unix
+
+package storage
+
+import (
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/regular"
+)
+
+// stream is an open FIFO or device.
+type stream struct {
+	*os.File
+	ctx   context.Context
+	stop  func() bool // of what ends reads when ctx is done
+	begun bool        // somebody has it open for writing, or had
+}
+
+func openStream(ctx context.Context, path string) (File, error) {
+	f, err := regular.OpenNonblocking(path)
+	if err != nil {
+		return nil, err
+	}
+	s := &stream{File: f, ctx: ctx}
+	// Devices without deadlines always have something to read.
+	s.stop = context.AfterFunc(ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })
+	// An anonymous pipe, such as the shell's /dev/fd/63, is a link here, and has had
+	// its writer.
+	st, err := os.Lstat(path)
+	s.begun = err != nil || st.Mode()&fs.ModeNamedPipe == 0
+	return s, nil
+}
+
+func (s *stream) Close() error {
+	s.stop()
+	return s.File.Close()
+}
+
+func (s *stream) Read(p []byte) (n int, err error) {
+	if s.begun || len(p) == 0 {
+		n, err = s.File.Read(p)
+	} else {
+		n, err = s.readFirst(p)
+	}
+	if err != nil && err != io.EOF && s.ctx.Err() != nil {
+		err = &fs.PathError{Op: "read", Path: s.Name(), Err: context.Cause(s.ctx)}
+	}
+	return n, err
+}
+
+// readFirst reads a FIFO that was opened before anybody wrote to it, which looks
+// like its end: the first such end means that there is no writer yet.
+func (s *stream) readFirst(p []byte) (n int, err error) {
+	raw, err := s.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	var failed error
+	waited := false
+	err = raw.Read(func(fd uintptr) (done bool) {
+		n, failed = syscall.Read(int(fd), p)
+		if failed == syscall.EINTR || failed == syscall.EAGAIN {
+			failed = nil
+			return false
+		}
+		done = n != 0 || waited
+		waited = true
+		return done
+	})
+	if err == nil {
+		err = failed
+	}
+	if err != nil {
+		return 0, &fs.PathError{Op: "read", Path: s.Name(), Err: err}
+	}
+	s.begun = true
+	if n == 0 {
+		return 0, io.EOF
+	}
+	return n, nil
+}

@@ -1,0 +1,124 @@
+//go:build unix
+
+package storage
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/regular"
+)
+
+func fifo(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "fifo")
+	if err := syscall.Mkfifo(path, 0o600); err != nil {
+		t.Skipf("no FIFOs here: %v", err)
+	}
+	return path
+}
+
+func TestOpenRefusesPipes(t *testing.T) {
+	if _, err := Open(t.Context(), fifo(t)); !errors.Is(err, regular.ErrNotRegular) {
+		t.Errorf("%v; want %v", err, regular.ErrNotRegular)
+	}
+	if _, err := OpenStream(t.Context(), t.TempDir()); !errors.Is(err, regular.ErrNotRegular) {
+		t.Errorf("a directory: %v; want %v", err, regular.ErrNotRegular)
+	}
+}
+
+// TestStreamWaitsForItsWriter opens a FIFO before anybody writes to it, and reads
+// all that somebody then writes in pieces.
+func TestStreamWaitsForItsWriter(t *testing.T) {
+	path := fifo(t)
+	f, err := OpenStream(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	type result struct {
+		data []byte
+		err  error
+	}
+	read := make(chan result, 1)
+	go func() { data, err := io.ReadAll(f); read <- result{data, err} }()
+	time.Sleep(50 * time.Millisecond) // more often than not, Read is waiting now
+	w, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, part := range []string{"one ", "two"} {
+		time.Sleep(20 * time.Millisecond)
+		if _, err := w.WriteString(part); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.Close()
+	if r := <-read; r.err != nil || string(r.data) != "one two" {
+		t.Errorf("read %q, %v", r.data, r.err)
+	}
+}
+
+// TestStreamEndsWithItsContext cancels reads of a FIFO without a writer, and of one
+// whose writer is silent.
+func TestStreamEndsWithItsContext(t *testing.T) {
+	for _, writer := range []bool{false, true} {
+		path := fifo(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		f, err := OpenStream(ctx, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if writer {
+			w, err := os.OpenFile(path, os.O_WRONLY, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+		}
+		done := make(chan error, 1)
+		go func() { _, err := f.Read(make([]byte, 1)); done <- err }()
+		time.AfterFunc(20*time.Millisecond, cancel)
+		select {
+		case err := <-done:
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("writer %v: %v; want %v", writer, err, context.Canceled)
+			}
+		case <-time.After(time.Minute):
+			t.Fatalf("writer %v: still reading after a minute", writer)
+		}
+	}
+}
+
+// TestStreamOfTheShell reads an anonymous pipe by the name that a shell gives it,
+// whose writer may have come and gone.
+func TestStreamOfTheShell(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	if _, err := w.WriteString("all"); err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	f, err := OpenStream(t.Context(), filepath.Join("/dev/fd", strconv.Itoa(int(r.Fd()))))
+	if errors.Is(err, os.ErrNotExist) {
+		t.Skip("no /dev/fd here")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if data, err := io.ReadAll(f); err != nil || string(data) != "all" {
+		t.Errorf("read %q, %v", data, err)
+	}
+}

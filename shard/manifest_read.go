@@ -1,0 +1,247 @@
+package shard
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// Limits of manifests, which may come from anywhere. Those of a set that reaches them
+// take a gigabyte of memory.
+const (
+	maxManifest      = 512 << 20 // bytes
+	maxManifestValue = 32 << 20  // bytes of anything in it, such as a shard, all options or all names of labels
+	maxManifestShard = 1_000_000 // shards and splits
+	maxManifestNames = 10_000    // members of an object, known or not
+	maxManifestLabel = 16 << 20  // numbers of records of a label in a shard
+	maxManifestItems = 2_000_000 // features
+)
+
+// errForeign says that a file is a manifest of some other tool.
+var errForeign = errors.New("not a manifest of tfrec")
+
+// ReadManifest reads the manifest at path. A file that is no manifest, or one
+// of a newer version, is an error that says so; a missing one unwraps to
+// fs.ErrNotExist. It is read piece by piece: what is no manifest is found out early.
+func ReadManifest(path string) (*Manifest, error) {
+	f, err := storage.Open(context.Background(), path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	st, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if st.Size() > maxManifest {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes: not a manifest of tfrec", maxManifest)}
+	}
+	m, err := decodeManifest(io.LimitReader(f, maxManifest))
+	if err != nil && isDamage(err) {
+		err = fmt.Errorf("%s: %w", path, err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// decodeManifest reads a manifest.
+func decodeManifest(in io.Reader) (*Manifest, error) {
+	d := newManifestDecoder(in)
+	m := new(Manifest)
+	err := d.object(reflect.ValueOf(m).Elem(), map[string]func() error{"splits": func() error {
+		return d.list(func() { m.Splits = []Split{} }, func() error {
+			var s Split
+			err := d.object(reflect.ValueOf(&s).Elem(), map[string]func() error{"shards": func() error {
+				return d.list(func() { s.Shards = []Info{} }, func() error { return d.shard(&s) })
+			}})
+			m.Splits = append(m.Splits, s)
+			if err == nil {
+				err = d.count(0)
+			}
+			return err
+		})
+	}})
+	if err == nil {
+		err = d.end()
+	}
+	switch {
+	case err != nil && !isDamage(err):
+		return nil, err
+	case m.Format == ManifestFormat && m.Version > ManifestVersion:
+		return nil, fmt.Errorf("manifest version %d: this tfrec reads version %d; use a newer one", m.Version, ManifestVersion)
+	case errors.Is(err, errLongValue) && m.Format != ManifestFormat, err == nil && m.Format != ManifestFormat:
+		return nil, fmt.Errorf("%w: its format is %q, not %q", errForeign, m.Format, ManifestFormat)
+	case err != nil:
+		return nil, fmt.Errorf("not a manifest: %w", err)
+	case m.Version != ManifestVersion:
+		return nil, fmt.Errorf("manifest version %d: this tfrec reads version %d; use a newer one", m.Version, ManifestVersion)
+	}
+	return m, nil
+}
+
+// shard adds the shard that comes next to a split.
+func (d *manifestDecoder) shard(s *Split) error {
+	var info Info
+	if err := d.value(&info); err != nil {
+		return err
+	}
+	// A manifest must not name files outside its directory.
+	if info.File == "" || filepath.Base(info.File) != info.File || info.File == ".." || info.File == "." {
+		return fmt.Errorf("split %s names a shard %q outside its folder", s.Name, info.File)
+	}
+	s.Shards = append(s.Shards, info)
+	return d.count(len(info.Labels))
+}
+
+// count counts a split, or a shard with the numbers of its labels.
+func (d *manifestDecoder) count(labels int) error {
+	d.shards++
+	d.labels += labels
+	if d.shards > maxManifestShard || d.labels > maxManifestLabel {
+		return fmt.Errorf("more than %d shards, or %d numbers of their labels", maxManifestShard, maxManifestLabel)
+	}
+	return nil
+}
+
+// manifestDecoder decodes JSON in parts of bounded size.
+type manifestDecoder struct {
+	*json.Decoder
+	in                    *valueReader
+	shards, labels, items int
+}
+
+func newManifestDecoder(in io.Reader) *manifestDecoder {
+	r := &valueReader{in: bufio.NewReaderSize(in, 64<<10)}
+	return &manifestDecoder{Decoder: json.NewDecoder(r), in: r}
+}
+
+// value decodes the value that comes next.
+func (d *manifestDecoder) value(v any) error {
+	d.in.left = maxManifestValue
+	return d.Decode(v)
+}
+
+// token returns the token that comes next, which is to be a delimiter unless want is 0.
+func (d *manifestDecoder) token(want json.Delim) (json.Token, error) {
+	d.in.left = maxManifestValue
+	t, err := d.Token()
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	if err == nil && want != 0 && t != want {
+		err = fmt.Errorf("%v in the place of %v", t, want)
+	}
+	return t, err
+}
+
+// object decodes an object into the fields of a struct by their names in JSON, but
+// for those with a function of their own. Other members are passed over.
+func (d *manifestDecoder) object(v reflect.Value, own map[string]func() error) error {
+	if _, err := d.token('{'); err != nil {
+		return err
+	}
+	fields := map[string]reflect.Value{}
+	for i := range v.NumField() {
+		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
+		fields[name] = v.Field(i)
+	}
+	for n := 0; d.More(); n++ {
+		key, err := d.token(0)
+		if err == nil && n == maxManifestNames {
+			err = fmt.Errorf("more than %d members in an object", maxManifestNames)
+		}
+		if err != nil {
+			return err
+		}
+		name, _ := key.(string)
+		switch to := fields[name]; {
+		case own[name] != nil:
+			err = own[name]()
+		case to.Kind() == reflect.Slice && to.Type().Elem().Kind() == reflect.Struct:
+			err = d.decodeList(to)
+		case to.IsValid():
+			err = d.value(to.Addr().Interface())
+		default:
+			err = d.value(new(json.RawMessage))
+		}
+		if err != nil {
+			return err
+		}
+	}
+	_, err := d.token('}')
+	return err
+}
+
+// decodeList decodes a list of structs, one after another.
+func (d *manifestDecoder) decodeList(v reflect.Value) error {
+	return d.list(func() { v.Set(reflect.MakeSlice(v.Type(), 0, 0)) }, func() error {
+		if d.items++; d.items > maxManifestItems {
+			return fmt.Errorf("more than %d features", maxManifestItems)
+		}
+		item := reflect.New(v.Type().Elem())
+		err := d.value(item.Interface())
+		v.Set(reflect.Append(v, item.Elem()))
+		return err
+	})
+}
+
+// list calls each for every element of the list that comes next. Nothing is called when
+// it is null.
+func (d *manifestDecoder) list(begin func(), each func() error) error {
+	t, err := d.token(0)
+	if err != nil || t == nil {
+		return err
+	}
+	if t != json.Delim('[') {
+		return fmt.Errorf("%v in the place of a list", t)
+	}
+	begin()
+	for d.More() {
+		if err := each(); err != nil {
+			return err
+		}
+	}
+	_, err = d.token(']')
+	return err
+}
+
+// end wants nothing else to follow.
+func (d *manifestDecoder) end() error {
+	d.in.left = maxManifestValue
+	switch _, err := d.Token(); {
+	case err == io.EOF:
+		return nil
+	case err != nil:
+		return err
+	}
+	return errors.New("something follows its end")
+}
+
+// errLongValue says that a value is too long to be in a manifest.
+var errLongValue = fmt.Errorf("a value of more than %d bytes", maxManifestValue)
+
+// valueReader ends reading when a decoder wants more bytes for one value than are left.
+type valueReader struct {
+	in   io.Reader
+	left int
+}
+
+func (r *valueReader) Read(p []byte) (int, error) {
+	if r.left <= 0 {
+		return 0, errLongValue
+	}
+	n, err := r.in.Read(p[:min(len(p), r.left)])
+	r.left -= n
+	return n, err
+}

@@ -1,0 +1,150 @@
+package shard
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+// fillRandom gives every field of a value that encodes as JSON something random.
+func fillRandom(rng *rand.Rand, v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(fmt.Sprintf("s%d <ü>\x01", rng.IntN(1000)))
+	case reflect.Int, reflect.Int64:
+		v.SetInt(rng.Int64())
+	case reflect.Uint64:
+		v.SetUint(rng.Uint64())
+	case reflect.Bool:
+		v.SetBool(rng.IntN(2) == 0)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		fillRandom(rng, v.Elem())
+	case reflect.Slice:
+		if v.Type() == reflect.TypeFor[json.RawMessage]() {
+			v.SetBytes([]byte(fmt.Sprintf(`{"x":[%d]}`, rng.IntN(10))))
+			return
+		}
+		v.Set(reflect.MakeSlice(v.Type(), rng.IntN(4), 4))
+		for i := range v.Len() {
+			fillRandom(rng, v.Index(i))
+		}
+	case reflect.Map:
+		v.Set(reflect.MakeMap(v.Type()))
+		for range 1 + rng.IntN(3) {
+			key, value := reflect.New(v.Type().Key()).Elem(), reflect.New(v.Type().Elem()).Elem()
+			fillRandom(rng, key)
+			fillRandom(rng, value)
+			v.SetMapIndex(key, value)
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			fillRandom(rng, v.Field(i))
+		}
+	default:
+		panic(v.Kind())
+	}
+}
+
+// TestManifestsAreDecodedAsJSON compares with json.Unmarshal: no field is forgotten.
+func TestManifestsAreDecodedAsJSON(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200 {
+		m := new(Manifest)
+		fillRandom(rng, reflect.ValueOf(m).Elem())
+		m.Format, m.Version = ManifestFormat, ManifestVersion
+		data, err := json.MarshalIndent(m, "", "  ")
+		check(t, err)
+		want := new(Manifest)
+		check(t, json.Unmarshal(data, want))
+		data = append([]byte(`{"other":{"splits":[[1,"]"]]},`), data[1:]...) // what a later version may add
+		got, err := decodeManifest(strings.NewReader(string(data)))
+		if err != nil || !cmp.Equal(got, want) {
+			t.Fatalf("%v %s\n%s", err, cmp.Diff(want, got), data)
+		}
+	}
+}
+
+// endless repeats something after a beginning.
+type endless struct {
+	begin, again string
+	n            int64
+}
+
+func (e *endless) Read(p []byte) (n int, err error) {
+	if at := int(e.n); at < len(e.begin) {
+		n = copy(p, e.begin[at:])
+	} else {
+		at = (at - len(e.begin)) % len(e.again)
+		n = copy(p, strings.Repeat(e.again, len(p)/len(e.again)+2)[at:])
+	}
+	e.n += int64(n)
+	return n, nil
+}
+
+// TestManifestsAreBounded reads what never ends. Whatever it repeats, an error comes
+// after so many bytes, and before memory has grown.
+func TestManifestsAreBounded(t *testing.T) {
+	ours := `{"format":"tfrec.manifest","version":1,`
+	for name, e := range map[string]endless{
+		"zeros": {"", "\x00", 0}, "blanks": {"", " ", 0}, "lists": {"", "[", 0}, "objects": {"", `{"a":`, 0},
+		"a foreign text": {`{"a":"`, "x", 0}, "a foreign list": {`{"a":[0`, ",0", 0}, "keys": {`{"a":0`, `,"a":0`, 0},
+		"our name": {ours + `"name":"`, "x", 0}, "labels": {ours + `"labels":[""`, `,""`, 0},
+		"splits": {ours + `"splits":[{}`, `,{}`, 0}, "nulls": {ours + `"splits":[null`, `,null`, 0},
+		"empty shards": {ours + `"splits":[{"shards":[{}`, `,{}`, 0}, "shards": {ours + `"splits":[{"shards":[{"file":"a"}`, `,{"file":"a"}`, 0},
+		"counts":  {ours + `"splits":[{"shards":[{"file":"a","labels":{"a":1`, `,"a":1`, 0},
+		"options": {ours + `"options":{"a":1`, `,"a":1`, 0},
+	} {
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		m, err := decodeManifest(io.LimitReader(&e, maxManifest))
+		runtime.ReadMemStats(&after)
+		if err == nil {
+			t.Errorf("%s: no error, %d splits", name, len(m.Splits))
+		}
+		// The buffer for a value is doubled until it holds maxManifestValue bytes.
+		if n := after.TotalAlloc - before.TotalAlloc; n > 20*maxManifestValue {
+			t.Errorf("%s: %d MB allocated, %d MB read: %v", name, n>>20, e.n>>20, err)
+		} else {
+			t.Logf("%s: %d MB allocated, %d MB read: %v", name, n>>20, e.n>>20, err)
+		}
+	}
+}
+
+// TestManifestsTooLargeAreRefused has a file of a terabyte, of which nothing is read.
+func TestManifestsTooLargeAreRefused(t *testing.T) {
+	path := filepath.Join(t.TempDir(), ManifestFile)
+	check(t, os.WriteFile(path, []byte("{"), 0o644))
+	if err := os.Truncate(path, 1<<40); err != nil {
+		t.Skipf("no sparse files here: %v", err)
+	}
+	if _, err := ReadManifest(path); err == nil || !strings.Contains(err.Error(), "larger than") || !strings.Contains(err.Error(), path) {
+		t.Errorf("%v", err)
+	}
+	m := &Manifest{Splits: []Split{{Shards: make([]Info, maxManifestShard+1)}}}
+	if _, err := m.Encode(); err == nil || !strings.Contains(err.Error(), "fewer shards") {
+		t.Errorf("a manifest that nobody can read is written: %v", err)
+	}
+}
+
+func TestForeignManifests(t *testing.T) {
+	for data, foreign := range map[string]bool{
+		`{"format":"coco"}`: true, `{"a":[{}]}`: true, `{"a":1} `: true, `{"format":1}`: false, `{"a":`: false, `[]`: false,
+		`{"a":"` + strings.Repeat("x", maxManifestValue+1<<20) + `"}`: true,
+	} {
+		_, err := decodeManifest(strings.NewReader(data))
+		if err == nil || errors.Is(err, errForeign) != foreign {
+			t.Errorf("%.40s: %v, want foreign %v", data, err, foreign)
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package shard
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+)
+
+// A set is repaired in its place as it is appended to (see journal.go): the
+// originals are kept, all that is new is staged below .tfrec, and then a journal says
+// what takes whose place. Until then the set is as it was; from there on the next
+// command completes it, and a repair says what the interrupted one would have said.
+
+// stagedReport is the report that belongs to the journal of a repair.
+const stagedReport = stageDir + "/repair.json"
+
+// resume finishes what was replacing files of the set when it was stopped. It reports
+// true when that was the same repair.
+func (r *repair) resume(in string) (done bool, err error) {
+	j, err := r.dir.readJournal()
+	if j == nil || err != nil {
+		return false, err
+	}
+	report := new(RepairReport)
+	known, err := r.dir.readState(stagedReport, report)
+	if err != nil {
+		return false, err
+	}
+	request, err := repairRequest(in)
+	if err != nil {
+		return false, err
+	}
+	if err := r.dir.complete(j); err != nil {
+		return false, fmt.Errorf("finish the change of %s that was interrupted: %w", r.dir.path, err)
+	}
+	if !known || j.Request != request {
+		return false, nil
+	}
+	*r.report = *report
+	return true, nil
+}
+
+// repairRequest tells a repair in place from others.
+func repairRequest(in string) (string, error) {
+	path, err := resolve(in)
+	return "repair " + path, err
+}
+
+// setInPlace repairs files of a set, and brings what describes them up to date.
+func (r *repair) setInPlace(sources []Source, set *Set, manifest, in string) (err error) {
+	request, err := repairRequest(in)
+	if err != nil {
+		return err
+	}
+	if err := r.dir.clearStage(); err != nil { // which an interrupted repair may have left
+		return err
+	}
+	x := &replacement{repair: r, set: set, journal: journal{Request: request}}
+	if err := x.make(sources, manifest); err != nil {
+		// What was kept stays unless the journal is sure to be gone.
+		if abandoned := r.dir.abandon(); abandoned != nil {
+			return errors.Join(err, abandoned)
+		}
+		return errors.Join(err, r.takeBack())
+	}
+	if len(x.journal.Moves) == 0 {
+		return nil
+	}
+	if err := r.dir.complete(&x.journal); err != nil {
+		return fmt.Errorf("%w; the set is half repaired: the same command finishes it", err)
+	}
+	return nil
+}
+
+// replacement is what a repair changes of a set.
+type replacement struct {
+	*repair
+	set     *Set
+	journal journal
+	staged  map[string]string // paths of the new shards, by name
+}
+
+// make stages all that changes and writes the journal. Without a change it does
+// neither.
+func (x *replacement) make(sources []Source, manifest string) error {
+	infos := make(map[string]Info)
+	for _, source := range sources {
+		info, err := x.shard(source)
+		if err != nil {
+			return err
+		}
+		infos[info.File] = info
+	}
+	m, changed, err := renewed(x.set, infos, func(file string) string {
+		if path, ok := x.staged[file]; ok {
+			return path
+		}
+		return x.set.Path(file)
+	})
+	if err != nil {
+		return err
+	}
+	if changed {
+		if err := x.description(m, manifest); err != nil {
+			return err
+		}
+	}
+	if len(x.journal.Moves) == 0 {
+		return nil
+	}
+	x.journal.Report = *new(appending).report(m)
+	if err := atomicfile.SyncDir(x.dir.join(stageDir)); err != nil {
+		return err
+	}
+	if err := x.dir.putState(stagedReport, x.report.Readable()); err != nil {
+		return err
+	}
+	if err := x.ctx.Err(); err != nil {
+		return context.Cause(x.ctx)
+	}
+	return x.dir.begin(&x.journal)
+}
+
+// shard salvages a shard and stages what is to be replaced of it.
+func (x *replacement) shard(source Source) (Info, error) {
+	s, q, err := x.salvageInPlace(source)
+	if err != nil {
+		return Info{}, err
+	}
+	defer s.abort()
+	defer q.abort()
+	replaced := s.f != nil
+	if replaced {
+		if err := x.keep(s, q); err != nil {
+			return Info{}, err
+		}
+	}
+	if s.index != nil {
+		if err := x.makeDir(filepath.Dir(IndexPath(source.Path))); err != nil {
+			return Info{}, err
+		}
+		if _, err := x.stage(s.index, "index-"+s.info.File, indexName(s.info.File), s.indexMode()); err != nil {
+			return Info{}, err
+		}
+		s.index = nil
+	}
+	if replaced {
+		path, err := x.stage(s.f, "shard-"+s.info.File, s.info.File, s.like)
+		if err != nil {
+			return Info{}, err
+		}
+		s.f = nil
+		if x.staged == nil {
+			x.staged = make(map[string]string)
+		}
+		x.staged[s.info.File] = path
+	}
+	x.add(s.salvage)
+	return s.info, nil
+}
+
+// stage gives a temporary file a name below .tfrec, and has the journal say which
+// one it is to have.
+func (x *replacement) stage(f *os.File, as, name string, like fs.FileInfo) (path string, err error) {
+	if err := x.dir.at.mkdir(stageDir); err != nil {
+		return "", err
+	}
+	as = stageDir + "/" + as
+	path = x.dir.join(as)
+	if err := x.commit(f, path, like); err != nil {
+		return "", err
+	}
+	x.journal.Moves = append(x.journal.Moves, move{as, name})
+	return path, nil
+}
+
+// description stages the files that tell what the shards are, the manifest last.
+func (x *replacement) description(m *Manifest, manifest string) error {
+	files, err := EncodeTFDS(m)
+	if err != nil {
+		return err
+	}
+	for _, name := range TFDSFiles(m.Features) {
+		is, err := x.dir.Exists(name)
+		if err != nil {
+			return err
+		}
+		if is && files[name] == nil {
+			x.journal.Remove = append(x.journal.Remove, name)
+		}
+	}
+	data, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	described, err := os.Stat(x.dir.join(manifest))
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := x.describe(name, files[name], described); err != nil {
+			return err
+		}
+	}
+	return x.describe(manifest, data, described)
+}
+
+// describe stages one of those files, unless the one in place is the same.
+func (x *replacement) describe(name string, data []byte, like fs.FileInfo) error {
+	path := x.dir.join(name)
+	before, err := readFile(path)
+	switch {
+	case err == nil && bytes.Equal(before, data):
+		return nil
+	case err == nil:
+		if like, err = os.Stat(path); err != nil {
+			return err
+		}
+	case !notThere(err):
+		return err
+	}
+	f, err := x.dir.TempFile(name)
+	if err != nil {
+		return err
+	}
+	if _, err = (trialFile{f}).Write(data); err == nil {
+		_, err = x.stage(f, "file-"+name, name, like)
+	}
+	if err != nil {
+		atomicfile.Discard(f)
+	}
+	return err
+}

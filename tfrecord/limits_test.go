@@ -1,0 +1,37 @@
+package tfrecord
+
+import (
+	"errors"
+	"strconv"
+	"testing"
+)
+
+// TestMessagesAreBounded parses messages of as many features, lists and steps as are
+// allowed, and of one more.
+func TestMessagesAreBounded(t *testing.T) {
+	entries := func(n int) (dst []byte) {
+		for i := range n {
+			dst = appendField(dst, tagEntry, appendField(nil, tagKey, strconv.AppendInt(nil, int64(i), 10)))
+		}
+		return dst
+	}
+	steps := func(n int) (dst []byte) {
+		for range n {
+			dst = appendField(dst, tagStep, nil)
+		}
+		return appendField(nil, tagEntry, appendField(nil, tagValue, dst))
+	}
+	for more := range 2 {
+		for name, err := range map[string]error{
+			"features": new(Example).Parse(appendField(nil, tagExampleFeatures, entries(MaxFeatures+more))),
+			"context":  new(SequenceExample).Parse(appendField(nil, tagExampleFeatures, entries(MaxFeatures+more))),
+			"lists":    new(SequenceExample).Parse(appendField(nil, tagFeatureLists, entries(MaxFeatures+more))),
+			"steps":    new(SequenceExample).Parse(appendField(nil, tagFeatureLists, steps(MaxSteps+more))),
+		} {
+			var e *Error
+			if more == 0 && err != nil || more == 1 && (!errors.Is(err, ErrTooMany) || !errors.As(err, &e) || e.Part != PartParse) {
+				t.Errorf("%s, %d too many: %v", name, more, err)
+			}
+		}
+	}
+}
