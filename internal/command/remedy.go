@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/spelling"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -52,7 +53,7 @@ func pathRemedy(cmd *cobra.Command, err error) string {
 	near, least := "", 3
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Sprintf("there is no directory %s either", filepath.Clean(dir))
+		return fmt.Sprintf("there is no directory %s either", printable.String(filepath.Clean(dir)))
 	}
 	for _, e := range entries {
 		if d := spelling.Distance(e.Name(), base); d < least && d < len(base) {
@@ -60,7 +61,7 @@ func pathRemedy(cmd *cobra.Command, err error) string {
 		}
 	}
 	if near != "" {
-		return fmt.Sprintf("did you mean %s?", filepath.Join(dir, near))
+		return fmt.Sprintf("did you mean %s?", printable.String(filepath.Join(dir, near)))
 	}
 	if filepath.IsAbs(at.Path) {
 		return "check the path"
@@ -69,7 +70,7 @@ func pathRemedy(cmd *cobra.Command, err error) string {
 	if err != nil {
 		return "check the path"
 	}
-	return "check the path, which is relative to " + here
+	return "check the path, which is relative to " + printable.String(here)
 }
 
 // isGiven reports whether a path is one that the command line names.

@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // skipBlank reads blank lines, and returns how many bytes and lines they are. More than
@@ -97,7 +99,7 @@ func checkNames(names []string) error {
 	if len(faults) > 10 {
 		faults = append(faults[:10], fmt.Sprintf("%d more", len(faults)-10))
 	}
-	return fmt.Errorf("%w: %s; name all %d columns with --columns NAME,NAME", ErrHeader, strings.Join(faults, "; "), len(names))
+	return fmt.Errorf("%w: %s; name the %s with --columns NAME,NAME", ErrHeader, strings.Join(faults, "; "), plural.Of(len(names), "column"))
 }
 
 // numbered lists column numbers: "column 1" or "columns 1, 3".
