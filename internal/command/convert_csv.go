@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,8 +32,8 @@ func newConvertCSVCommand(e *Engine) *cobra.Command {
 		Short: "Turn CSV files into shards",
 		Long: `Turn the rows of CSV files into a sharded set of TFRecords in OUT.
 
-SRC is a file or a glob, plain or compressed with gzip or zstd, or - for stdin, which
-is copied to the system's temporary directory first. Each column is a feature:
+SRC is a file, a glob, a pipe or - for stdin, plain or compressed with gzip or zstd.
+Pipes are copied to the system's temporary directory first. Each column is a feature:
 int64 when all of its values are integers, float when all are numbers, bytes
 otherwise (numbers with leading zeros, a plus sign or more digits than int64
 holds are kept as bytes). Types are inferred over the whole input; --column
@@ -69,8 +70,8 @@ OUT/errors.jsonl with file and line; --max-errors says how many are bearable.`,
 			return f.run(cmd, out, &conversion{
 				complete: func() error {
 					err := f.complete(cmd)
-					if err == nil && srcs[0] == dash {
-						srcs, temp, err = f.stdin(cmd)
+					if err == nil {
+						srcs, temp, err = f.spool(cmd, srcs)
 					}
 					return err
 				},
@@ -171,14 +172,29 @@ func (f *csvFlags) complete(cmd *cobra.Command) error {
 	return nil
 }
 
-// stdin copies stdin to a file, and returns it as SRC with the directory to remove.
-func (f *csvFlags) stdin(cmd *cobra.Command) (srcs []string, temp string, err error) {
-	if f.engine != nil || f.csv.Depfile != "" {
-		return nil, "", usageError("-: stdin is gone when others are to read it again; write it to a file first")
+// spool copies the pipes of SRC, and stdin for a dash, to files, since a conversion
+// reads its input more than once. It returns SRC with these files in it, and the
+// directory to remove afterwards.
+func (f *csvFlags) spool(cmd *cobra.Command, srcs []string) (files []string, temp string, err error) {
+	files = slices.Clone(srcs)
+	for i, src := range srcs {
+		if src != dash && !isPipe(src) {
+			continue
+		}
+		if f.engine != nil || f.csv.Depfile != "" {
+			return nil, temp, usageError("%s: a pipe is empty when others are to read it again; write it to a file first", src)
+		}
+		if temp == "" {
+			if temp, err = os.MkdirTemp("", "tfrec-pipe-*"); err != nil {
+				return nil, "", err
+			}
+		}
+		f.csv.HashInputs = true // it is a new file each time
+		if files[i], err = spool(cmd, src, temp); err != nil {
+			return nil, temp, err
+		}
 	}
-	file, temp, err := spoolStdin(cmd.Context(), cmd.InOrStdin())
-	f.csv.HashInputs = true // it is a new file each time
-	return []string{file}, temp, err
+	return files, temp, nil
 }
 
 // runPrintSchema prints the types of the columns. A last argument that is no
@@ -196,13 +212,10 @@ func (f *csvFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
 			args = args[:len(args)-1]
 		}
 	}
-	if args[0] == dash {
-		srcs, temp, err := f.stdin(cmd)
-		defer func() { _ = os.RemoveAll(temp) }()
-		if err != nil {
-			return err
-		}
-		args = srcs
+	args, temp, err := f.spool(cmd, args)
+	defer func() { _ = os.RemoveAll(temp) }()
+	if err != nil {
+		return err
 	}
 	schema, err := convert.CSVSchema(cmd.Context(), args, f.csv)
 	switch {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -11,6 +12,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // dash stands for stdin or stdout where a stream makes sense.
@@ -70,19 +73,38 @@ func checkDashes(cmd *cobra.Command, args []string) (err error) {
 	return usageError("-: %s can use neither stdin nor stdout here; name a file or directory (./- for one of that name)", cmd.Name())
 }
 
-// spoolStdin copies stdin to a temporary file, for a conversion that reads its input
-// more than once. The caller removes the directory that the file is in.
-func spoolStdin(ctx context.Context, stdin io.Reader) (file, dir string, err error) {
-	if dir, err = os.MkdirTemp("", "tfrec-stdin-*"); err != nil {
-		return "", "", err
+// isPipe reports whether a path is that of a pipe, such as a FIFO or the /dev/fd/63 of
+// a shell.
+func isPipe(path string) bool {
+	st, err := os.Stat(path)
+	return err == nil && st.Mode()&fs.ModeNamedPipe != 0
+}
+
+// spool copies a pipe, or stdin for a dash, to a file of its name in dir, or below it where
+// another one has the name.
+func spool(cmd *cobra.Command, src, dir string) (file string, err error) {
+	name, in := "stdin", io.NopCloser(cmd.InOrStdin())
+	if src != dash {
+		name = filepath.Base(src)
+		if in, err = storage.OpenStream(cmd.Context(), src); err != nil {
+			return "", err
+		}
+		defer in.Close()
 	}
-	f, err := os.Create(filepath.Join(dir, "stdin"))
+	file = filepath.Join(dir, name)
+	if _, err := os.Lstat(file); err == nil {
+		if dir, err = os.MkdirTemp(dir, ""); err != nil {
+			return "", err
+		}
+		file = filepath.Join(dir, name)
+	}
+	f, err := os.Create(file)
 	if err != nil {
-		return "", dir, err
+		return "", err
 	}
 	copied := make(chan error, 1)
-	go func() { // which a read that blocks does not keep from being interrupted
-		_, err := io.Copy(f, stdin)
+	go func() { // a read of stdin that blocks does not notice an interrupt
+		_, err := io.Copy(f, in)
 		if closed := f.Close(); err == nil {
 			err = closed
 		}
@@ -90,11 +112,11 @@ func spoolStdin(ctx context.Context, stdin io.Reader) (file, dir string, err err
 	}()
 	select {
 	case err = <-copied:
-	case <-ctx.Done():
-		err = ctx.Err()
+	case <-cmd.Context().Done():
+		err = context.Cause(cmd.Context())
 	}
 	if err != nil {
-		err = fmt.Errorf("copy stdin: %w", err)
+		return "", fmt.Errorf("copy %s to a file: %w", name, err)
 	}
-	return f.Name(), dir, err
+	return file, nil
 }

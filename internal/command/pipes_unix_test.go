@@ -146,7 +146,6 @@ func TestFilesOfFlagsAreRegular(t *testing.T) {
 			{"convert", "images", photos, "OUT", "--labels", odd},
 			{"convert", "images", photos, "OUT", "--augment", odd},
 			{"convert", "--from-manifest", odd, photos, "OUT"},
-			{"convert", "csv", odd, "OUT"},
 			{"convert", "csv", csv, "OUT", "--schema", odd},
 			{"convert", "csv", csv, "OUT", "--label", "label", "--vocab=" + odd},
 			{"verify", set, "--against", odd},
@@ -159,6 +158,7 @@ func TestFilesOfFlagsAreRegular(t *testing.T) {
 			{"reshard", odd, "OUT"},
 			{"repair", odd, "OUT"},
 			{"index", odd},
+			{"convert", "csv", odd, "OUT", "--depfile", "x.d"}, // which names what is to be read again
 		} {
 			for i, a := range args {
 				if a == "OUT" {
@@ -169,6 +169,83 @@ func TestFilesOfFlagsAreRegular(t *testing.T) {
 				t.Errorf("%s with a %s: exit %d", strings.Join(args[:2], " "), kind, code)
 			}
 		}
+	}
+}
+
+// TestTablesMayBePipes converts tables that come through FIFOs, and wants the set that
+// files of the same names give. It then interrupts a wait for one that nobody writes to.
+func TestTablesMayBePipes(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", t.TempDir())
+	data := [][]byte{[]byte("a,b\n1,x\n2,y\n"), []byte("a,b\n3,z\n")}
+	var files, fifos []string
+	for i := range data {
+		name := string(rune('a'+i)) + ".csv"
+		files, fifos = append(files, filepath.Join(dir, "files", name)), append(fifos, filepath.Join(dir, "fifos", name))
+		for _, d := range []string{files[i], fifos[i]} {
+			if err := os.MkdirAll(filepath.Dir(d), 0o755); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := os.WriteFile(files[i], data[i], 0o644); err != nil {
+			t.Fatal(err)
+		}
+		replaceWith(t, "FIFO", fifos[i])
+	}
+	convert := func(out string, srcs ...string) []string {
+		return append(append([]string{"convert", "csv"}, srcs...), filepath.Join(dir, out), "--name", "t", "--shards", "1")
+	}
+	must(t, convert("want", files...)...)
+	for range 2 { // the second time it is up to date
+		for i, fifo := range fifos {
+			go func() {
+				if w, err := os.OpenFile(fifo, os.O_WRONLY, 0); err == nil {
+					w.Write(data[i])
+					w.Close()
+				}
+			}()
+		}
+		if code, _, stderr := runFor(t, convert("got", fifos...)...); code != 0 {
+			t.Fatalf("exit %d, %s", code, stderr)
+		}
+	}
+	want, err := readSet(filepath.Join(dir, "want"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := readSet(filepath.Join(dir, "got"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := difference(want, got); diff != "" {
+		t.Error(diff)
+	}
+	code, _, stderr := runFor(t, convert("none", "/dev/zero")...)
+	if code != exitFailed || !strings.Contains(stderr, "a device") {
+		t.Errorf("a device: exit %d, %s", code, stderr)
+	}
+	interruptedWaiting(t, convert("none", fifos[0])...)
+	if left, err := os.ReadDir(os.TempDir()); err != nil || len(left) > 0 {
+		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// interruptedWaiting interrupts a command that waits for a FIFO that nobody writes to.
+func interruptedWaiting(t *testing.T, args ...string) {
+	t.Helper()
+	c := tfrec(t, args...)
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	kill := time.AfterFunc(hangs, func() { c.Process.Kill() })
+	time.Sleep(200 * time.Millisecond)
+	c.Process.Signal(os.Interrupt)
+	c.Wait()
+	kill.Stop()
+	// On a busy machine the signal may come before the command handles any.
+	status := c.ProcessState.Sys().(syscall.WaitStatus)
+	if status.ExitStatus() != exitInterrupted && status.Signal() != syscall.SIGINT {
+		t.Errorf("%s, interrupted while it waits: %v", args[0], c.ProcessState)
 	}
 }
 
@@ -202,20 +279,6 @@ func TestStreamsMayBePipes(t *testing.T) {
 		if got = strings.ReplaceAll(got, fifo, file); code != 0 || got != want {
 			t.Errorf("%s: exit %d, %q, %s; want %q", verb[0], code, got, stderr, want)
 		}
-
-		c := tfrec(t, append(slices.Clone(verb), fifo)...)
-		if err := c.Start(); err != nil {
-			t.Fatal(err)
-		}
-		kill := time.AfterFunc(hangs, func() { c.Process.Kill() })
-		time.Sleep(200 * time.Millisecond)
-		c.Process.Signal(os.Interrupt)
-		c.Wait()
-		kill.Stop()
-		// On a busy machine the signal may come before the command handles any.
-		status := c.ProcessState.Sys().(syscall.WaitStatus)
-		if status.ExitStatus() != exitInterrupted && status.Signal() != syscall.SIGINT {
-			t.Errorf("%s, interrupted while it waits: %v", verb[0], c.ProcessState)
-		}
+		interruptedWaiting(t, append(slices.Clone(verb), fifo)...)
 	}
 }

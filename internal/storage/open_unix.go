@@ -41,6 +41,11 @@ func (s *stream) Close() error {
 	return s.File.Close()
 }
 
+// WriteTo hides os.File's, which doesn't wait for a writer.
+func (s *stream) WriteTo(w io.Writer) (int64, error) {
+	return io.Copy(w, struct{ io.Reader }{s})
+}
+
 func (s *stream) Read(p []byte) (n int, err error) {
 	if s.begun || len(p) == 0 {
 		n, err = s.File.Read(p)

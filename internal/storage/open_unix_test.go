@@ -3,6 +3,7 @@
 package storage
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -48,7 +49,11 @@ func TestStreamWaitsForItsWriter(t *testing.T) {
 		err  error
 	}
 	read := make(chan result, 1)
-	go func() { data, err := io.ReadAll(f); read <- result{data, err} }()
+	go func() {
+		var b bytes.Buffer
+		_, err := io.Copy(&b, f)
+		read <- result{b.Bytes(), err}
+	}()
 	time.Sleep(50 * time.Millisecond) // more often than not, Read is waiting now
 	w, err := os.OpenFile(path, os.O_WRONLY, 0)
 	if err != nil {
