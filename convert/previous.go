@@ -52,9 +52,12 @@ func readPrevious(dir *shard.Dir) (*previous, error) {
 	return p, nil
 }
 
+// add adds files, but for names that lead out of the directory, which no run writes.
 func (p *previous) add(files []string) {
 	for _, f := range files {
-		p.files[f] = true
+		if filepath.IsLocal(filepath.FromSlash(f)) {
+			p.files[f] = true
+		}
 	}
 }
 

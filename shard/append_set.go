@@ -66,9 +66,9 @@ func (a *appending) moves(from, to, folder string) ([]move, error) {
 		return nil, err
 	}
 	if indexed {
-		moves = append(moves, move{folder + index, filepath.ToSlash(IndexPath(to))})
+		moves = append(moves, move{From: folder + index, To: filepath.ToSlash(IndexPath(to))})
 	}
-	return append(moves, move{folder + from, to}), nil
+	return append(moves, move{From: folder + from, To: to}), nil
 }
 
 // appendedOptions are the options of a set with one append more. That they
@@ -139,7 +139,7 @@ func (a *appending) describe(set *Manifest, j *journal) error {
 		if err := a.dir.Put(from, files[name]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		j.Moves = append(j.Moves, move{from, name})
+		j.Moves = append(j.Moves, move{From: from, To: name})
 	}
 	return nil
 }

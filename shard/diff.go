@@ -137,6 +137,9 @@ func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) 
 	} else {
 		err = d.ordered(ctx)
 	}
+	if err == nil {
+		err = errors.Join(d.sides[0].checkUnchanged(), d.sides[1].checkUnchanged())
+	}
 	r := d.report
 	var bad *DamagedError
 	if errors.As(err, &bad) {

@@ -114,13 +114,11 @@ type DirOptions struct {
 // A change of the set there that another process began and did not complete is
 // completed first.
 func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
-	if o.Join {
-		if _, err := settle(ctx, path); err != nil { // which takes a lock of its own
-			return nil, err
-		}
+	if o.Join && !storage.Remote(path) {
+		return joinDir(ctx, path, o)
 	}
 	d, err := openDir(ctx, path, o)
-	if err != nil || o.Join || storage.Remote(path) {
+	if err != nil || storage.Remote(path) {
 		return d, err
 	}
 	j, err := d.readJournal()
@@ -133,6 +131,37 @@ func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 		return nil, errors.Join(err, d.Close())
 	}
 	return d, nil
+}
+
+// joinDir is OpenDir for those who share a local directory. A change that was not
+// completed needs a lock for one process alone first.
+func joinDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
+	const patience = 10 * time.Second // with others who join and complete it, too
+	for deadline := time.Now().Add(patience); ; {
+		d, err := openDir(ctx, path, o)
+		if err != nil {
+			return nil, err
+		}
+		begun, err := d.Exists(journalFile)
+		if err == nil && !begun {
+			return d, nil
+		}
+		if err := errors.Join(err, d.Close()); err != nil {
+			return nil, err
+		}
+		alone, err := OpenDir(ctx, path, DirOptions{Note: o.Note})
+		if err == nil {
+			err = alone.Close()
+		}
+		if err != nil && (!errors.Is(err, ErrBusy) || time.Now().After(deadline)) {
+			return nil, err
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
 }
 
 // openDir is OpenDir for those who complete changes themselves.

@@ -177,12 +177,24 @@ func (l *localFolder) put(name string, data []byte) error {
 }
 
 func (l *localFolder) remove(names ...string) error {
+	below, err := filepath.Rel(l.set, l.path)
+	if err != nil {
+		return err
+	}
+	root, err := os.OpenRoot(l.set) // so that no link leads out of the set
+	if notThere(err) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer root.Close()
 	touched := map[string]bool{}
 	for _, name := range names {
 		path := l.join(name)
 		err := attempted("remove", path)
 		if err == nil {
-			err = os.Remove(path)
+			err = root.Remove(filepath.Join(below, filepath.FromSlash(name)))
 		}
 		switch {
 		case err == nil:

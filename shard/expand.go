@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -32,11 +31,14 @@ type Set struct {
 }
 
 // Path returns the path of one of the set's files, named relative to its directory.
-func (s *Set) Path(name string) string {
+func (s *Set) Path(name string) string { return storage.Join(s.Dir, s.place(name)) }
+
+// place is where one of the set's files is, relative to its directory.
+func (s *Set) place(name string) string {
 	if s.old[name] {
-		name = oldDir + "/" + name
+		return oldDir + "/" + name
 	}
-	return storage.Join(s.Dir, name)
+	return name
 }
 
 // shards returns what the manifest names, in its order.
@@ -192,79 +194,7 @@ func (e *expander) addOpened(set *Set, path string, err error) error {
 // ready to be, and nothing of what is in it.
 func cannotRead(err error) bool {
 	var system *fs.PathError
-	return errors.As(err, &system) || errors.Is(err, ErrBusy) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
-}
-
-// openSet opens the set in a directory; nil when it has no manifest.
-func openSet(ctx context.Context, dir string) (*Set, error) {
-	const wait = 20 * time.Millisecond
-	for deadline := time.Now().Add(30 * time.Second); ; {
-		alive, err := settle(ctx, dir)
-		if err != nil {
-			return nil, err
-		}
-		set := &Set{Dir: dir}
-		if alive {
-			if err := set.readOld(); err != nil {
-				return nil, err
-			}
-		}
-		if !alive || set.Manifest == nil {
-			set.old = nil
-			set.Manifest, err = ReadManifest(storage.Join(dir, ManifestFile))
-		}
-		begun, failed := ViewDir(dir).Exists(journalFile)
-		switch {
-		case failed != nil:
-			return nil, failed
-		case begun && set.old == nil: // begun meanwhile, or there are no links to the old files
-			if time.Now().After(deadline) {
-				return nil, fmt.Errorf("%s: %w", dir, ErrBusy)
-			}
-			select {
-			case <-ctx.Done():
-				return nil, context.Cause(ctx)
-			case <-time.After(wait):
-			}
-			continue
-		case notThere(err):
-			return nil, nil
-		case err != nil:
-			return nil, err
-		}
-		return set, nil
-	}
-}
-
-// readOld makes s the set that a living process is replacing, if there are links to
-// its files.
-func (s *Set) readOld() error {
-	m, err := ReadManifest(storage.Join(s.Dir, oldDir+"/"+ManifestFile))
-	if notThere(err) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	s.Manifest, s.old = m, map[string]bool{}
-	d := ViewDir(s.Dir)
-	for _, sub := range []string{"", IndexDir + "/"} {
-		names, err := d.at.list(oldDir + "/" + sub)
-		if err != nil {
-			return err
-		}
-		for _, name := range names {
-			s.old[sub+name] = true
-		}
-	}
-	return nil
-}
-
-// replaced reports whether another version has taken the place of the set since it was
-// opened.
-func (s *Set) replaced() bool {
-	m, err := ReadManifest(s.Path(ManifestFile))
-	return err != nil || m.Fingerprint != s.Fingerprint
+	return errors.As(err, &system) || errors.Is(err, ErrBusy) || errors.Is(err, errStuck) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
 // addUnfinished adds the record files of a directory without a manifest, if they are
@@ -370,9 +300,9 @@ func (e *expander) addLoose(dir string) error {
 }
 
 func (e *expander) addGlob(pattern string) error {
-	files, dirs, err := storage.GlobKinds(pattern)
+	files, dirs, err := e.glob(pattern)
 	if err != nil {
-		return fmt.Errorf("glob %q: %w", pattern, err)
+		return err
 	}
 	hidden := func(path string) bool {
 		return strings.HasPrefix(storage.Base(path), ".") && !strings.HasPrefix(storage.Base(pattern), ".")
@@ -401,6 +331,36 @@ func (e *expander) addGlob(pattern string) error {
 	return nil
 }
 
+// glob returns what matches a pattern, once changes of the sets that it is in are
+// complete, since these give files other names.
+func (e *expander) glob(pattern string) (files, dirs []string, err error) {
+	for settled := map[string]bool{}; ; {
+		if files, dirs, err = storage.GlobKinds(pattern); err != nil {
+			return nil, nil, fmt.Errorf("glob %q: %w", pattern, err)
+		}
+		again := false
+		for _, path := range files {
+			dir := storage.Dir(path)
+			if settled[dir] {
+				continue
+			}
+			settled[dir] = true
+			if journal, err := journalOf(dir); err != nil {
+				return nil, nil, err
+			} else if journal == nil {
+				continue
+			}
+			again = true
+			if _, err := openSet(e.ctx, dir); err != nil {
+				return nil, nil, err
+			}
+		}
+		if !again {
+			return files, dirs, nil
+		}
+	}
+}
+
 // addFile adds one file, with the set that names it.
 func (e *expander) addFile(path string) error {
 	dir, file := storage.Dir(path), storage.Base(path)
@@ -409,12 +369,12 @@ func (e *expander) addFile(path string) error {
 		shards = make(map[string]Source)
 		// Whatever else a manifest.json beside a lone file may be does not matter, as long
 		// as it can be read.
-		m, err := ReadManifest(storage.Join(dir, ManifestFile))
-		if err != nil && !notThere(err) && cannotRead(err) {
+		set, err := openSet(e.ctx, dir)
+		if err != nil && cannotRead(err) {
 			return err
 		}
-		if err == nil {
-			for _, source := range (&Set{Dir: dir, Manifest: m}).shards() {
+		if err == nil && set != nil {
+			for _, source := range set.shards() {
 				shards[source.Info.File] = source
 			}
 		}
@@ -424,7 +384,9 @@ func (e *expander) addFile(path string) error {
 		e.beside[dir] = shards
 	}
 	source := shards[file]
-	source.Path = path
+	if source.Set == nil || source.Set.old == nil {
+		source.Path = path
+	}
 	e.sources = append(e.sources, source)
 	return nil
 }

@@ -174,9 +174,22 @@ func (s *Set) lacks() (e *IncompleteError, there []string, err error) {
 		}
 	}
 	d := ViewDir(s.Dir)
-	there, err = d.Existing(shards)
-	if err != nil || len(there) == len(shards) {
-		return nil, there, err
+	var places []string // with those of links to old files
+	for _, file := range shards {
+		places = append(places, s.place(file))
+	}
+	existing, err := d.Existing(places)
+	if err != nil {
+		return nil, nil, err
+	}
+	for i, j := 0, 0; i < len(shards) && j < len(existing); i++ {
+		if places[i] == existing[j] {
+			there = append(there, shards[i])
+			j++
+		}
+	}
+	if len(there) == len(shards) {
+		return nil, there, nil
 	}
 	e = &IncompleteError{Dir: s.Dir, Shards: len(shards), Evidence: ByManifest}
 	e.miss(notAmong(shards, there))

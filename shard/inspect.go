@@ -152,6 +152,7 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 	if err != nil {
 		return nil, err
 	}
+	errs = append(errs, CheckUnchanged(sources))
 	return total.summary(), errors.Join(errs...)
 }
 

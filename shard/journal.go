@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"iter"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"syscall"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -51,6 +53,10 @@ type journal struct {
 type move struct {
 	From string `json:"from"`
 	To   string `json:"to"`
+	// Bytes and ModTime, in nanoseconds since 1970, are of the file, which is known by
+	// them once it has its new name.
+	Bytes   int64 `json:"bytes"`
+	ModTime int64 `json:"mod_time"`
 }
 
 // readJournal returns the journal of a change that is not complete; nil when there is
@@ -68,53 +74,103 @@ func (d *Dir) readJournal() (*journal, error) {
 	if !usable || j.Format != journalFormat || j.Version != journalVersion || len(j.Moves) == 0 {
 		return nil, fmt.Errorf("%s: not a journal that this version of tfrec can complete: use the version that wrote it", d.join(journalFile))
 	}
-	local := func(name string) error {
-		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return fmt.Errorf("%s: names %q, which is outside the directory", d.join(journalFile), name)
-		}
-		return nil
-	}
-	for _, m := range j.Moves {
-		if err := errors.Join(local(m.From), local(m.To)); err != nil {
-			return nil, err
-		}
-	}
-	for _, name := range j.Remove {
-		if err := local(name); err != nil {
-			return nil, err
-		}
+	if err := j.check(); err != nil {
+		return nil, fmt.Errorf("%s: %w", d.join(journalFile), err)
 	}
 	return j, nil
 }
 
-// begin decides on a change: it links the old files, and writes the journal.
+// check wants all names to be of files in the directory.
+func (j *journal) check() error {
+	for name := range j.names() {
+		if !filepath.IsLocal(filepath.FromSlash(name)) {
+			return fmt.Errorf("%q lies outside of the directory of the set", name)
+		}
+	}
+	return nil
+}
+
+// names yields the names of all files that a change touches.
+func (j *journal) names() iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for _, m := range j.Moves {
+			if !yield(m.From) || !yield(m.To) {
+				return
+			}
+		}
+		for _, name := range j.Remove {
+			if !yield(name) {
+				return
+			}
+		}
+	}
+}
+
+// begin decides on a change: it links the old files, and writes the journal. After an
+// error nothing is decided on, unless the journal can be neither written nor removed.
 func (d *Dir) begin(j *journal) error {
-	d.linkOld(j)
 	j.Format, j.Version = journalFormat, journalVersion
-	return d.putState(journalFile, j)
+	err := j.check()
+	if err == nil {
+		err = os.RemoveAll(d.join(oldDir)) // of a change that was not begun in the end
+	}
+	if err == nil {
+		err = d.inside(func(root *os.Root) error {
+			for i := range j.Moves {
+				st, err := root.Lstat(filepath.FromSlash(j.Moves[i].From))
+				if err != nil {
+					return err
+				}
+				j.Moves[i].Bytes, j.Moves[i].ModTime = st.Size(), st.ModTime().UnixNano()
+			}
+			for _, name := range j.Remove {
+				if _, err := root.Lstat(filepath.FromSlash(name)); err != nil && !notThere(err) {
+					return fmt.Errorf("%w; if %s names it by mistake, remove that directory", err, d.join(StateDir))
+				}
+			}
+			if linkOld(root, j) != nil {
+				// Best effort: others wait, since without a manifest nobody reads from there.
+				_ = root.RemoveAll(filepath.FromSlash(oldDir))
+			}
+			return nil
+		})
+	}
+	if err != nil {
+		return err
+	}
+	if err := d.putState(journalFile, j); err != nil {
+		return errors.Join(err, atomicfile.Remove(d.join(journalFile)), os.RemoveAll(d.join(oldDir)))
+	}
+	return nil
+}
+
+// inside calls f with the directory, out of which no name leads, whatever links there
+// are in it.
+func (d *Dir) inside(f func(*os.Root) error) error {
+	root, err := os.OpenRoot(d.path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f(root), root.Close())
 }
 
 // linkOld links the files that a change takes away below oldDir, the manifest among
-// them. Where the file system has no links, others wait until the change is done.
-func (d *Dir) linkOld(j *journal) {
-	var names []string
-	for _, m := range j.Moves {
-		names = append(names, m.From, m.To)
-	}
-	for _, name := range append(names, j.Remove...) {
+// them.
+func linkOld(root *os.Root, j *journal) error {
+	for name := range j.names() {
 		if isState(name) {
 			continue
 		}
-		link := d.join(oldDir + "/" + name)
-		err := os.MkdirAll(filepath.Dir(link), 0o755)
-		if err == nil {
-			err = os.Link(d.join(name), link)
+		link := filepath.FromSlash(oldDir + "/" + name)
+		if err := root.MkdirAll(filepath.Dir(link), 0o755); err != nil {
+			return err
 		}
-		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) {
-			os.RemoveAll(d.join(oldDir)) // best effort: without a manifest nobody reads from there
-			return
+		err := root.Link(filepath.FromSlash(name), link)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrExist) { // a name may come twice
+			return err
 		}
 	}
+	return nil
 }
 
 // complete does what is left of a change. Each part of it may have been done before.
@@ -158,17 +214,20 @@ func (d *Dir) move(m move) error {
 			return err
 		}
 	}
-	err := os.Rename(d.join(m.From), d.join(m.To))
-	if errors.Is(err, fs.ErrNotExist) {
-		done, failed := d.Exists(m.To)
-		if failed != nil {
+	return d.inside(func(root *os.Root) error {
+		err := root.Rename(filepath.FromSlash(m.From), filepath.FromSlash(m.To))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		st, failed := root.Lstat(filepath.FromSlash(m.To))
+		if failed != nil && !notThere(failed) {
 			return failed
 		}
-		if done {
-			return nil
+		if failed == nil && st.Size() == m.Bytes && st.ModTime().UnixNano() == m.ModTime {
+			return nil // it has its name already
 		}
-	}
-	return err
+		return fmt.Errorf("%s is gone, which was to become %s: the set is a mixture of two versions; remove %s to make the set again, or put both back from a copy", d.join(m.From), d.join(m.To), d.join(StateDir))
+	})
 }
 
 // syncMoves makes the renames in all directories durable.
@@ -208,24 +267,46 @@ func (d *Dir) clearStage() error {
 	return d.Sweep()
 }
 
+// change is how far a change of a set is.
+type change int
+
+const (
+	noChange change = iota // none is under way
+	changing               // a living process is at it
+	stuck                  // a process was stopped that began it, and others are to complete it
+)
+
 // settle completes the change of a set in a local directory that a process began and
-// did not complete, and reports whether a living process is at it. It needs no lock
-// and writes nothing where there is no journal.
-func settle(ctx context.Context, dir string) (alive bool, err error) {
+// did not complete. It writes nothing where there is no journal, nor where the journal
+// is another user's: reading a set must not carry out what somebody else has written
+// there.
+func settle(ctx context.Context, dir string) (change, error) {
 	if storage.Remote(dir) {
-		return false, nil // a change in a store has a marker, which Expand refuses
+		return noChange, nil // a change in a store has a marker, which Expand refuses
 	}
-	if begun, err := ViewDir(dir).Exists(journalFile); !begun || err != nil {
-		return false, err
+	view := ViewDir(dir)
+	if begun, err := view.Exists(journalFile); !begun || err != nil {
+		return noChange, err
+	}
+	own, err := ownFile(view.join(journalFile))
+	switch {
+	case notThere(err):
+		return noChange, nil
+	case err != nil:
+		return noChange, err
+	case !own:
+		return stuck, nil // or under way, which only its owner can tell
 	}
 	d, err := OpenDir(ctx, dir, DirOptions{})
 	switch {
 	case err == nil:
-		return false, d.Close() // OpenDir has completed it
+		return noChange, d.Close() // OpenDir has completed it
 	case errors.Is(err, ErrBusy):
-		return true, nil
+		return changing, nil
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
+		return stuck, nil
 	}
-	return false, fmt.Errorf("%s is half replaced, since the process that did it was stopped, and completing it fails: %w; run any tfrec command on it as a user who may write there", dir, err)
+	return noChange, fmt.Errorf("%s is half replaced, since the process that did it was stopped, and completing it fails: %w", dir, err)
 }
 
 // isState reports whether a name in the directory of a set is of its state.

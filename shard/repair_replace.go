@@ -178,7 +178,7 @@ func (x *replacement) stage(f *os.File, as, name string, like fs.FileInfo) (path
 	if err := x.commit(f, path, like); err != nil {
 		return "", err
 	}
-	x.journal.Moves = append(x.journal.Moves, move{as, name})
+	x.journal.Moves = append(x.journal.Moves, move{From: as, To: name})
 	return path, nil
 }
 

@@ -104,6 +104,15 @@ func openInputs(ctx context.Context, paths []string, o *ReshapeOptions) (*inputs
 	return in, nil
 }
 
+// checkUnchanged is CheckUnchanged of all files.
+func (in *inputs) checkUnchanged() error {
+	sources := make([]Source, len(in.files))
+	for i, f := range in.files {
+		sources[i] = f.Source
+	}
+	return CheckUnchanged(sources)
+}
+
 // addSplits has the splits of a set in the order of its manifest.
 func (in *inputs) addSplits(s *Set) {
 	for _, split := range s.Splits {

@@ -123,7 +123,7 @@ func (d *Dir) replacing(old []string) (*journal, error) {
 				return nil, fmt.Errorf("%s is in the way, and the manifest does not name it: move it", d.join(name))
 			}
 		}
-		j.Moves = append(j.Moves, move{stageDir + "/" + name, name})
+		j.Moves = append(j.Moves, move{From: stageDir + "/" + name, To: name})
 		renewed[name] = true
 	}
 	for _, name := range old {

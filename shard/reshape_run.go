@@ -74,7 +74,11 @@ func openReshaping(ctx context.Context, in []string, out string, o *ReshapeOptio
 	if r.request, err = inputs.request(o, v, r.name); err != nil {
 		return nil, err
 	}
-	if _, err := settle(ctx, out); err != nil {
+	change, err := settle(ctx, out)
+	if err == nil && change == stuck {
+		err = cannotOpen(out, change)
+	}
+	if err != nil {
 		return nil, err
 	}
 	if o.Overwrite {
@@ -142,6 +146,9 @@ func (r *reshaping) run(ctx context.Context) error {
 		return err
 	}
 	if err := r.write(ctx); err != nil {
+		return err
+	}
+	if err := r.in.checkUnchanged(); err != nil {
 		return err
 	}
 	return r.finish(ctx)

@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/tfrec/tfrec/internal/storage"
@@ -29,7 +28,7 @@ func (d *Dir) PutStaged(shards, files, remove []string) error {
 	stage := d.Stage()
 	j := &journal{KeepState: true, Remove: remove}
 	add := func(name string) {
-		j.Moves = append(j.Moves, move{stageDir + "/" + name, name})
+		j.Moves = append(j.Moves, move{From: stageDir + "/" + name, To: name})
 	}
 	indexes := make([]string, len(shards))
 	for i, file := range shards {
@@ -53,7 +52,7 @@ func (d *Dir) PutStaged(shards, files, remove []string) error {
 		return fmt.Errorf("%s: a set is replaced without a manifest", d.path) // which is the last step
 	}
 	if err := d.begin(j); err != nil {
-		return errors.Join(err, d.Remove(journalFile)) // which may be there, although writing it failed
+		return err
 	}
 	if err := d.complete(j); err != nil {
 		return fmt.Errorf("%w; the set is half replaced: the next tfrec command on it completes that", err)

@@ -192,6 +192,7 @@ func Measure(ctx context.Context, paths []string, o StatsOptions) (*Stats, error
 	if err != nil {
 		return nil, err
 	}
+	errs = append(errs, CheckUnchanged(sources))
 	return total.stats(), errors.Join(errs...)
 }
 

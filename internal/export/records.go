@@ -66,6 +66,9 @@ func (in *inputs) each(ctx context.Context, progress *shard.ReadProgress, do fun
 			return r.number, err
 		}
 	}
+	if err := shard.CheckUnchanged(in.sources); err != nil {
+		return r.number, err
+	}
 	if r.number == 0 {
 		return 0, fmt.Errorf("%w with a record: %d empty, such as %s", shard.ErrNoRecords, len(in.sources), in.sources[0].Path)
 	}

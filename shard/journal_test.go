@@ -1,0 +1,378 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// began leaves the set in dir as a process does that was killed after it began to put
+// what is staged in place: with a journal, and the first moves done.
+func began(t *testing.T, dir string, moved int) *journal {
+	t.Helper()
+	d, err := openDir(t.Context(), dir, DirOptions{})
+	check(t, err)
+	defer d.Close()
+	m, err := d.Manifest()
+	check(t, err)
+	file := m.Splits[0].Shards[0].File
+	j := &journal{KeepState: true}
+	for _, name := range []string{file, stateOf(file), ManifestFile} {
+		j.Moves = append(j.Moves, move{From: stageDir + "/" + name, To: name})
+	}
+	check(t, d.begin(j))
+	for _, m := range j.Moves[:moved] {
+		check(t, d.move(m))
+	}
+	return j
+}
+
+// A directory may come from anybody: no journal and no state in it makes a verb touch
+// files outside, or files that are reached through links.
+func TestHostileJournals(t *testing.T) {
+	for name, j := range map[string]*journal{
+		"from a link":   {Moves: []move{{From: "data/theirs", To: "a.tfrecord"}}},
+		"to a link":     {Moves: []move{{From: "mine", To: "data/theirs"}}},
+		"remove a link": {Moves: []move{{From: "mine", To: "a.tfrecord"}}, Remove: []string{"data/theirs"}},
+		"from outside":  {Moves: []move{{From: "../outside/theirs", To: "a.tfrecord"}}},
+		"to outside":    {Moves: []move{{From: "mine", To: "../outside/theirs"}}},
+		"remove":        {Moves: []move{{From: "mine", To: "a.tfrecord"}}, Remove: []string{"../outside/theirs"}},
+	} {
+		dir := threeShards(t)
+		outside := filepath.Join(filepath.Dir(dir), "outside")
+		theirs := filepath.Join(outside, "theirs")
+		check(t, os.Mkdir(outside, 0o755))
+		check(t, os.WriteFile(theirs, []byte("theirs"), 0o644))
+		check(t, os.WriteFile(filepath.Join(dir, "mine"), []byte("mine"), 0o644))
+		if err := os.Symlink(outside, filepath.Join(dir, "data")); err != nil {
+			t.Skip(err)
+		}
+		d, err := OpenDir(t.Context(), dir, DirOptions{})
+		check(t, err)
+		j.Format, j.Version = journalFormat, journalVersion
+		check(t, d.putState(journalFile, j))
+		check(t, d.Close())
+		_, err = Expand(t.Context(), []string{dir}, ExpandOptions{})
+		if err == nil {
+			t.Errorf("%s: taken", name)
+		}
+		if data, err := os.ReadFile(theirs); string(data) != "theirs" {
+			t.Errorf("%s: %q, %v", name, data, err)
+		}
+	}
+}
+
+// The journal of another user is not carried out by those who only read: they read the
+// old set.
+func TestJournalsOfOthers(t *testing.T) {
+	for _, links := range []bool{true, false} {
+		dir := threeShards(t)
+		before := recordsIn(t, dir)
+		stageNext(t, dir)
+		began(t, dir, 1)
+		if err := os.Lchown(filepath.Join(dir, filepath.FromSlash(journalFile)), 12345, -1); err != nil {
+			t.Skip(err)
+		}
+		if !links {
+			check(t, os.RemoveAll(filepath.Join(dir, filepath.FromSlash(oldDir))))
+			if _, err := Expand(t.Context(), []string{dir}, ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "tfrec clean") {
+				t.Errorf("without links: %v", err)
+			}
+		} else if got := recordsIn(t, dir); fmt.Sprint(got) != fmt.Sprint(before) {
+			t.Errorf("read %q, want %q", got, before)
+		}
+		if !has(t, dir, journalFile) {
+			t.Error("the journal is gone")
+		}
+		d, err := OpenDir(t.Context(), dir, DirOptions{}) // who writes completes it
+		check(t, err)
+		check(t, d.Close())
+		if got := recordsIn(t, dir); has(t, dir, journalFile) || got[0] != "another record" {
+			t.Errorf("completed: %q", got)
+		}
+	}
+}
+
+// What was staged may be lost before a change is completed: what has its name then is
+// not taken for it.
+func TestStagedFilesThatAreLost(t *testing.T) {
+	dir := threeShards(t)
+	stageNext(t, dir)
+	j := began(t, dir, 0)
+	check(t, os.Remove(filepath.Join(dir, filepath.FromSlash(j.Moves[0].From))))
+	if _, err := Expand(t.Context(), []string{dir}, ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "is gone, which was to become") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Globs and files are of one version of their set, too.
+func TestGlobsCompleteChanges(t *testing.T) {
+	for _, alone := range []bool{false, true} {
+		dir := threeShards(t)
+		stageNext(t, dir)
+		j := began(t, dir, 1)
+		path := filepath.Join(dir, "*.tfrecord*")
+		if alone {
+			path = filepath.Join(dir, j.Moves[0].To)
+		}
+		sources, err := Expand(t.Context(), []string{path}, ExpandOptions{})
+		check(t, err)
+		if has(t, dir, journalFile) {
+			t.Error("the change is not complete")
+		}
+		for _, s := range sources {
+			if n := int64(len(recordsOf(t, s.Path))); n != s.Info.Records {
+				t.Errorf("%s has %d records, the manifest says %d", s.Path, n, s.Info.Records)
+			}
+		}
+	}
+}
+
+// Links that a change left which was not begun in the end are not taken for those of
+// the next one.
+func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
+	dir := threeShards(t)
+	stageNext(t, dir)
+	d, err := openDir(t.Context(), dir, DirOptions{})
+	check(t, err)
+	defer d.Close()
+	attempt = func(op string) error {
+		if op == "put" {
+			return errors.New("disk full")
+		}
+		return nil
+	}
+	defer func() { attempt = nil }()
+	m, err := d.Manifest()
+	check(t, err)
+	if err := d.PutStaged([]string{m.Splits[0].Shards[0].File}, []string{ManifestFile}, nil); err == nil {
+		t.Fatal("begun")
+	}
+	if has(t, dir, oldDir) {
+		t.Error("links are left")
+	}
+}
+
+// Beside a living writer, readers see all of the old set, removed shards included.
+func TestOldSetsAreWhole(t *testing.T) {
+	dir := threeShards(t)
+	before := recordsIn(t, dir)
+	d, err := openDir(t.Context(), dir, DirOptions{})
+	check(t, err)
+	defer d.Close()
+	m, err := d.Manifest()
+	check(t, err)
+	gone := m.Splits[0].Shards[2].File
+	m.Splits[0].Shards = m.Splits[0].Shards[:2]
+	putManifest(t, d.Stage(), m)
+	j := &journal{KeepState: true, Remove: []string{gone}, Moves: []move{{From: stageDir + "/" + ManifestFile, To: ManifestFile}}}
+	check(t, d.begin(j))
+	check(t, d.move(j.Moves[0]))
+	check(t, d.Remove(gone))
+	if got := recordsIn(t, dir); fmt.Sprint(got) != fmt.Sprint(before) {
+		t.Errorf("read %q, want %q", got, before)
+	}
+}
+
+// A process that joins completes a change first, also when the process that is at it
+// dies in that moment.
+func TestJoiningBesideAChange(t *testing.T) {
+	dir := threeShards(t)
+	for range 30 {
+		stageNext(t, dir)
+		d, err := openDir(t.Context(), dir, DirOptions{})
+		check(t, err)
+		j := &journal{KeepState: true, Moves: []move{{From: stageDir + "/" + ManifestFile, To: ManifestFile}}}
+		check(t, d.begin(j))
+		dead := make(chan struct{})
+		go func() {
+			time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
+			d.Close()
+			close(dead)
+		}()
+		joined, err := OpenDir(t.Context(), dir, DirOptions{Join: true})
+		if err == nil {
+			if has(t, dir, journalFile) {
+				t.Error("joined with a journal")
+			}
+			check(t, joined.Close())
+		} else if !errors.Is(err, ErrBusy) {
+			t.Error(err)
+		}
+		<-dead
+		d, err = OpenDir(t.Context(), dir, DirOptions{})
+		check(t, err)
+		check(t, d.Close())
+	}
+}
+
+// A verb whose input is replaced while it reads says so, instead of mixing versions.
+func TestVerbsNoticeReplacedSets(t *testing.T) {
+	verbs := map[string]func(in, out string) error{
+		"merge": func(in, out string) error {
+			_, err := Merge(context.Background(), []string{in}, out, ReshapeOptions{})
+			return err
+		},
+		"reshard": func(in, out string) error {
+			o := ReshardOptions{}
+			o.Shards = 2
+			_, err := Reshard(context.Background(), []string{in}, out, o)
+			return err
+		},
+		"inspect": func(in, _ string) error {
+			_, err := Inspect(context.Background(), []string{in}, InspectOptions{Workers: 1})
+			return err
+		},
+		"stats": func(in, _ string) error {
+			_, err := Measure(context.Background(), []string{in}, StatsOptions{Workers: 1})
+			return err
+		},
+		"diff": func(in, _ string) error {
+			_, err := Diff(context.Background(), in, in, DiffOptions{})
+			return err
+		},
+	}
+	defer func() { attempt = nil }()
+	for name, verb := range verbs {
+		dir := threeShards(t)
+		files := stageLower(t, dir)
+		opened, out := 0, filepath.Join(t.TempDir(), "out")
+		attempt = func(op string) error {
+			if op != "open" {
+				return nil
+			}
+			if opened++; opened == 2 {
+				attempt = nil
+				d, err := OpenDir(context.Background(), dir, DirOptions{})
+				check(t, err)
+				check(t, d.PutStaged(files, []string{ManifestFile}, nil))
+				check(t, d.Close())
+			}
+			return nil
+		}
+		err := verb(dir, out)
+		attempt = nil
+		if err == nil || opened < 2 || !strings.Contains(err.Error(), "replaced while it was read") {
+			t.Errorf("%s: %d files opened, %v", name, opened, err)
+		}
+		if has(t, out, ManifestFile) {
+			t.Errorf("%s: made a set", name)
+		}
+	}
+}
+
+// stageLower stages a version of a set with other records of the same lengths, and
+// returns its shards.
+func stageLower(t *testing.T, dir string) (files []string) {
+	t.Helper()
+	d, err := OpenDir(t.Context(), dir, DirOptions{})
+	check(t, err)
+	defer d.Close()
+	m, err := d.Manifest()
+	check(t, err)
+	for i := range m.Splits[0].Shards {
+		shard := &m.Splits[0].Shards[i]
+		w, err := d.Stage().Create(shard.File, WriterOptions{})
+		check(t, err)
+		for _, record := range recordsOf(t, filepath.Join(dir, shard.File)) {
+			check(t, w.WriteRecord([]byte(strings.ToUpper(string(record)))))
+		}
+		info, err := w.Commit()
+		check(t, err)
+		check(t, d.Stage().PutDone(&Done{Info: info}))
+		*shard = info
+		files = append(files, info.File)
+	}
+	m.Fingerprint = "the next version"
+	putManifest(t, d.Stage(), m)
+	return files
+}
+
+// Readers beside a writer that replaces a set again and again see one version each
+// time, or say that it was replaced.
+func TestReadersBesideChanges(t *testing.T) {
+	dir := t.TempDir()
+	const shards = 50
+	version := func(d *Dir, v int) {
+		m := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Fingerprint: fmt.Sprint("v", v), Splits: []Split{{Name: "train"}}}
+		for i := range shards {
+			file := fmt.Sprintf("a-train.tfrecord-%05d-of-%05d", i, shards)
+			m.Splits[0].Shards = append(m.Splits[0].Shards, Info{File: file})
+			check(t, os.WriteFile(d.join(file), []byte(m.Fingerprint), 0o644))
+		}
+		data, err := m.Encode()
+		check(t, err)
+		check(t, os.WriteFile(d.join(ManifestFile), data, 0o644))
+	}
+	d, err := OpenDir(t.Context(), dir, DirOptions{})
+	check(t, err)
+	version(d, 0)
+	check(t, d.Close())
+	stop, stopped := make(chan bool), make(chan error)
+	go func() {
+		for v := 1; ; v++ {
+			select {
+			case <-stop:
+				stopped <- nil
+				return
+			default:
+			}
+			d, err := OpenDir(context.Background(), dir, DirOptions{})
+			if errors.Is(err, ErrBusy) {
+				continue // a reader completes the change
+			}
+			if err == nil {
+				err = os.MkdirAll(d.join(stageDir), 0o755)
+			}
+			if err == nil {
+				version(d.Stage(), v)
+				j := &journal{KeepState: true}
+				for i := range shards {
+					file := fmt.Sprintf("a-train.tfrecord-%05d-of-%05d", i, shards)
+					j.Moves = append(j.Moves, move{From: stageDir + "/" + file, To: file})
+				}
+				j.Moves = append(j.Moves, move{From: stageDir + "/" + ManifestFile, To: ManifestFile})
+				if err = d.begin(j); err == nil && v%2 == 0 {
+					err = d.complete(j)
+				}
+				err = errors.Join(err, d.Close()) // or leave it to a reader
+			}
+			if err != nil {
+				stopped <- err
+				return
+			}
+		}
+	}()
+	read, whole := 0, 0
+	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); read++ {
+		sources, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		mixed := false
+		for _, s := range sources {
+			data, err := os.ReadFile(s.Path)
+			mixed = mixed || err != nil || string(data) != s.Set.Fingerprint
+		}
+		if CheckUnchanged(sources) == nil {
+			if mixed {
+				t.Errorf("a mixture of versions was taken for %s", sources[0].Set.Fingerprint)
+			}
+			whole++
+		}
+	}
+	close(stop)
+	if err := <-stopped; err != nil {
+		t.Error(err)
+	}
+	if whole == 0 {
+		t.Errorf("none of %d reads saw one version", read)
+	}
+}

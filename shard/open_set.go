@@ -1,0 +1,154 @@
+package shard
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// A change of a set takes milliseconds where renames do. Readers wait for it a while,
+// then read the old set, which is there as links, and wait longer where there are none.
+const (
+	changePatience = 2 * time.Second
+	oldPatience    = 30 * time.Second
+	changeWait     = 20 * time.Millisecond
+)
+
+// openSet opens the set in a directory; nil when it has no manifest.
+func openSet(ctx context.Context, dir string) (*Set, error) {
+	for began := time.Now(); ; {
+		change, err := settle(ctx, dir)
+		if err != nil {
+			return nil, err
+		}
+		waited := time.Since(began)
+		if change != changing || waited > changePatience {
+			set, known, err := readSet(dir, change)
+			if known {
+				return set, err
+			}
+			if waited > oldPatience || change == stuck {
+				return nil, cannotOpen(dir, change)
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(changeWait):
+		}
+	}
+}
+
+// errStuck says that a change of a set was begun, and is to be completed by somebody else.
+var errStuck = errors.New("half replaced, since the process that did it was stopped; \"tfrec clean\" completes that for a user who may write there")
+
+// cannotOpen is the error of a set that is being changed, and has no links to its old
+// files.
+func cannotOpen(dir string, c change) error {
+	if c == stuck {
+		return fmt.Errorf("%s: %w", dir, errStuck)
+	}
+	return fmt.Errorf("%s: %w", dir, ErrBusy)
+}
+
+// readSet reads the manifest of a set, the old one during a change. It is not known
+// which one that is when a change began or ended meanwhile, or when there are no links
+// to the old files.
+func readSet(dir string, c change) (set *Set, known bool, err error) {
+	before, err := journalOf(dir)
+	if err != nil {
+		return nil, true, err
+	}
+	set = &Set{Dir: dir}
+	if c != noChange {
+		err = set.readOld()
+	} else {
+		set.Manifest, err = ReadManifest(storage.Join(dir, ManifestFile))
+	}
+	after, failed := journalOf(dir)
+	switch {
+	case failed != nil:
+		return nil, true, failed
+	case (c != noChange) != (before != nil), !sameJournal(before, after):
+		return nil, false, nil
+	case c != noChange && notThere(err):
+		return nil, false, nil
+	case notThere(err):
+		return nil, true, nil
+	case err != nil:
+		return nil, true, err
+	}
+	return set, true, nil
+}
+
+// journalOf returns what the journal of a set is known by; nil if there is none.
+func journalOf(dir string) (fs.FileInfo, error) {
+	if storage.Remote(dir) {
+		return nil, nil
+	}
+	st, err := os.Lstat(ViewDir(dir).join(journalFile))
+	if notThere(err) {
+		return nil, nil
+	}
+	return st, err
+}
+
+func sameJournal(a, b fs.FileInfo) bool {
+	if a == nil || b == nil {
+		return a == nil && b == nil
+	}
+	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
+}
+
+// readOld makes s the set that is being replaced, from the links to its files.
+func (s *Set) readOld() (err error) {
+	if s.Manifest, err = ReadManifest(storage.Join(s.Dir, oldDir+"/"+ManifestFile)); err != nil {
+		return err
+	}
+	s.old = map[string]bool{}
+	for _, sub := range []string{"", IndexDir + "/"} {
+		names, err := ViewDir(s.Dir).at.list(oldDir + "/" + sub)
+		if err != nil {
+			return err
+		}
+		for _, name := range names {
+			s.old[sub+name] = true
+		}
+	}
+	return nil
+}
+
+// replaced reports whether another version has taken the place of the set since it was
+// opened, or is about to.
+func (s *Set) replaced() bool {
+	if s.old == nil {
+		if journal, err := journalOf(s.Dir); err != nil || journal != nil {
+			return true
+		}
+	}
+	m, err := ReadManifest(s.Path(ManifestFile))
+	return err != nil || m.Fingerprint != s.Fingerprint
+}
+
+// CheckUnchanged returns an error if one of the sets that sources are of was replaced
+// since Expand returned them. Those who read the sources call it at the end: what they
+// have read may otherwise be of two versions of the set.
+func CheckUnchanged(sources []Source) error {
+	asked := map[*Set]bool{}
+	for _, source := range sources {
+		set := source.Set
+		if set == nil || asked[set] {
+			continue
+		}
+		asked[set] = true
+		if set.replaced() {
+			return fmt.Errorf("%s was replaced while it was read: run the command again", set.Dir)
+		}
+	}
+	return nil
+}
