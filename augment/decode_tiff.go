@@ -209,12 +209,19 @@ func (t *tiffFile) readLayout(d *tiffDirectory) error {
 	return t.checkOffsets()
 }
 
-// checkOffsets refuses blocks that share their data.
+// maxSharedData bounds the compressed data of all blocks together, as a multiple of the file's
+// size. Whole files stay below 1; some writers round sizes up.
+const maxSharedData = 2
+
+// checkOffsets refuses blocks that share their data: decoding takes time for each compressed byte
+// of each block, even for codes that yield no pixels.
 func (t *tiffFile) checkOffsets() error {
 	list := make([]int, 0, t.across*t.down)
+	total := 0
 	for i := range t.across * t.down {
-		if t.sizes.at(i) > 0 {
+		if size := len(t.block(i)); size > 0 {
 			list = append(list, t.offsets.at(i))
+			total += size
 		}
 	}
 	slices.Sort(list)
@@ -222,6 +229,9 @@ func (t *tiffFile) checkOffsets() error {
 		if list[i] == list[i-1] {
 			return damaged(TIFF, "two blocks begin at byte %d", list[i])
 		}
+	}
+	if t.compression != tiffNone && total > maxSharedData*len(t.data) {
+		return damaged(TIFF, "blocks overlap: %d bytes of compressed data in a file of %d", total, len(t.data))
 	}
 	return nil
 }

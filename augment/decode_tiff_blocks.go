@@ -59,12 +59,16 @@ func finish(r io.Reader, padding int64) error {
 	return nil
 }
 
+// block is the data of block i, as far as the file has them.
+func (t *tiffFile) block(i int) []byte {
+	from := min(t.offsets.at(i), len(t.data))
+	return t.data[from:min(from+t.sizes.at(i), len(t.data))]
+}
+
 // open returns a reader of the rows of block i, of which the image needs so many. The inflater is
 // used again.
 func (t *tiffFile) open(i, rows int, inflater *io.ReadCloser) (io.Reader, error) {
-	from := min(t.offsets.at(i), len(t.data))
-	to := min(from+t.sizes.at(i), len(t.data))
-	data := bytes.NewReader(t.data[from:to])
+	data := bytes.NewReader(t.block(i))
 	switch t.compression {
 	case tiffNone:
 		return data, nil

@@ -40,9 +40,6 @@ func (r *run) mine(job int) bool { return r.Task == nil || job%r.Task.Count == r
 // planFile is where the plan of an array job lies until it is finalized.
 const planFile = shard.ArrayPlanFile
 
-// maxPlan bounds what readPlan takes into memory.
-const maxPlan = 256 << 20
-
 // arrayPlan is what tasks of one array job must agree on, and all that Finalize
 // has to know. Its bytes are the same for each of them.
 type arrayPlan struct {
@@ -120,7 +117,7 @@ func (r *run) makePlan() *arrayPlan {
 // readPlan reads the plan of the array job under way in a folder. It is nil
 // when there is none.
 func readPlan(dir *shard.Dir) (*arrayPlan, error) {
-	data, err := dir.Read(planFile, maxPlan)
+	data, err := dir.Read(planFile, shard.MaxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -128,7 +125,7 @@ func readPlan(dir *shard.Dir) (*arrayPlan, error) {
 		return nil, err
 	}
 	p := new(arrayPlan)
-	if err := json.Unmarshal(data, p); err != nil || p.Format != planFormat || p.Version != planVersion {
+	if err := shard.DecodeState(data, p); err != nil || p.Format != planFormat || p.Version != planVersion {
 		return nil, fmt.Errorf("%s is no plan of this version of tfrec: remove it, and run all tasks again (finished shards are kept)", storage.Join(dir.Path(), planFile))
 	}
 	return p.named(), nil

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"io/fs"
 	"path/filepath"
@@ -184,9 +183,6 @@ func (t *tables) close() {
 // run with nothing to do need not read the input.
 const scanFile = "scan.json"
 
-// maxScan bounds what readScan takes into memory.
-const maxScan = 256 << 20
-
 // scanState is what scanFile holds.
 type scanState struct {
 	// Options that the result of a scan depends on.
@@ -291,8 +287,8 @@ func (f *csvFile) path() string {
 // readScan reads the state of earlier scans; state is never worth an error.
 func readScan(out string) scanState {
 	var s scanState
-	data, err := storage.ReadFile(context.Background(), storage.Join(out, shard.StateDir, scanFile), maxScan)
-	if err != nil || json.Unmarshal(data, &s) != nil {
+	data, err := storage.ReadFile(context.Background(), storage.Join(out, shard.StateDir, scanFile), shard.MaxState)
+	if err != nil || shard.DecodeState(data, &s) != nil {
 		return scanState{}
 	}
 	return s

@@ -156,6 +156,7 @@ func (d *manifestDecoder) object(v reflect.Value, own map[string]func() error) e
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
 		fields[name] = v.Field(i)
 	}
+	seen := map[string]bool{}
 	for n := 0; d.More(); n++ {
 		key, err := d.token(0)
 		if err == nil && n == maxManifestNames {
@@ -165,7 +166,12 @@ func (d *manifestDecoder) object(v reflect.Value, own map[string]func() error) e
 			return err
 		}
 		name, _ := key.(string)
-		switch to := fields[name]; {
+		to, known := fields[name]
+		if known && seen[name] { // a map would grow beyond maxManifestValue
+			return fmt.Errorf("a second member %q in an object", name)
+		}
+		seen[name] = known
+		switch {
 		case own[name] != nil:
 			err = own[name]()
 		case to.Kind() == reflect.Slice && to.Type().Elem().Kind() == reflect.Struct:

@@ -121,6 +121,22 @@ func TestManifestsAreBounded(t *testing.T) {
 	}
 }
 
+// TestManifestsRepeatNoMember: members of one name would add up in a map, beyond what one may have.
+func TestManifestsRepeatNoMember(t *testing.T) {
+	for i := range reflect.TypeFor[Manifest]().NumField() {
+		name, _, _ := strings.Cut(reflect.TypeFor[Manifest]().Field(i).Tag.Get("json"), ",")
+		_, err := decodeManifest(strings.NewReader(fmt.Sprintf(`{%q:null,"other":1,"other":2,%q:null}`, name, name)))
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("a second member %q", name)) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	for _, again := range []string{`{"splits":[{"name":"a","name":"b"}]}`, `{"splits":[{"shards":[],"shards":[]}]}`} {
+		if _, err := decodeManifest(strings.NewReader(again)); err == nil || !strings.Contains(err.Error(), "a second member") {
+			t.Errorf("%s: %v", again, err)
+		}
+	}
+}
+
 // TestManifestsTooLargeAreRefused has a file of a terabyte, of which nothing is read.
 func TestManifestsTooLargeAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), ManifestFile)

@@ -257,7 +257,8 @@ func (d *Dir) remembered(source string, yield func(Input)) {
 	}
 }
 
-// PutDone records a finished shard. It fills in the times and versions.
+// PutDone records a finished shard. It fills in the times and versions. Nothing is
+// recorded of a shard of so many samples that its state could not be read again.
 func (d *Dir) PutDone(done *Done) error {
 	is, err := d.at.stamp(done.File)
 	if err != nil {
@@ -269,7 +270,10 @@ func (d *Dir) PutDone(done *Done) error {
 		return err
 	}
 	done.IndexBytes, done.IndexModTime, done.IndexVersion = index.bytes, index.modTime, index.version
-	return d.putState(stateOf(done.File), done)
+	if err := d.putState(stateOf(done.File), done); !errors.Is(err, errState) {
+		return err
+	}
+	return d.at.remove(stateOf(done.File)) // of the shard that was there before
 }
 
 // Forget drops what is recorded of shards other than those named.
@@ -299,21 +303,18 @@ func (d *Dir) Reset() error {
 	return d.Remove(RunFile)
 }
 
-// maxState bounds what readState takes into memory.
-const maxState = 256 << 20
-
 // readState reads a state file into v. It reports false when there is none, and
-// when the one that exists cannot be used: it is not JSON of v's kind, is larger
-// than maxState, or is not a regular file. Other failures to read it are errors.
+// when the one that exists cannot be used: it is not JSON of v's kind, is too
+// large for DecodeState, or is not a regular file. Other failures to read it are errors.
 func (d *Dir) readState(name string, v any) (bool, error) {
-	data, err := d.Read(name, maxState)
+	data, err := d.Read(name, MaxState)
 	if notThere(err) || errors.Is(err, regular.ErrNotRegular) || errors.Is(err, regular.ErrTooLarge) {
 		return false, nil
 	}
 	if err != nil {
 		return false, err
 	}
-	return json.Unmarshal(data, v) == nil, nil
+	return DecodeState(data, v) == nil, nil
 }
 
 // PutState writes a state file of the caller's own under .tfrec.
@@ -326,6 +327,9 @@ func (d *Dir) State(name string, v any) (bool, error) { return d.readState(State
 
 func (d *Dir) putState(name string, v any) error {
 	data, err := json.Marshal(v)
+	if err == nil {
+		err = checkState(data) // what could not be read again
+	}
 	if err != nil {
 		return fmt.Errorf("state %s: %w", name, err)
 	}

@@ -58,7 +58,7 @@ func TestStateIsBounded(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	path := dir.join(StateDir + "/x.json")
-	check(t, os.Truncate(path, maxState+1)) // of holes
+	check(t, os.Truncate(path, MaxState+1)) // of holes
 	if usable, err := dir.State("x.json", &got); usable || err != nil {
 		t.Error("read", err)
 	}

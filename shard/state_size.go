@@ -1,0 +1,81 @@
+package shard
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// MaxState is the size limit of a state file in bytes: more than a run of 1,000,000 files takes,
+// or what is recorded of a shard of 1,000,000 samples.
+const MaxState = 128 << 20
+
+// Elements of the lists in a state file have at least minStateElement bytes on average, members of
+// its objects minStateMember, but for the first ones of each. Real state is made of names of files,
+// and stays far above. Without these limits a list of empty objects takes 40 times its size.
+const (
+	minStateElement   = 32
+	minStateMember    = 8
+	freeStateElements = 1 << 18
+	freeStateMembers  = 1 << 20
+)
+
+// maxStateDepth is how deep a state file may be nested, as in package json.
+const maxStateDepth = 10_000
+
+// errState says that data are not those of a state file that tfrec reads.
+var errState = errors.New("too large for a state file")
+
+// DecodeState decodes the JSON of a state file into v. It refuses data of more than MaxState bytes,
+// and data that would take much more memory than their size.
+func DecodeState(data []byte, v any) error {
+	if err := checkState(data); err != nil {
+		return err
+	}
+	return json.Unmarshal(data, v)
+}
+
+// checkState returns an error that wraps errState if DecodeState refuses data for their size.
+func checkState(data []byte) error {
+	if len(data) > MaxState {
+		return fmt.Errorf("%w: %d bytes, at most %d are allowed", errState, len(data), MaxState)
+	}
+	elements, members, ok := countJSON(data)
+	if !ok || elements > freeStateElements+len(data)/minStateElement || members > freeStateMembers+len(data)/minStateMember {
+		return fmt.Errorf("%w: %d elements of lists and %d members of objects in %d bytes", errState, elements, members, len(data))
+	}
+	return nil
+}
+
+// countJSON counts the elements of all lists and the members of all objects, an empty one as one.
+// It reports false where they are nested too deep. Data that are not JSON have any counts.
+func countJSON(data []byte) (elements, members int, ok bool) {
+	var lists []bool // for each open list or object: whether what it is in is a list
+	quoted, inList := false, false
+	for i := 0; i < len(data); i++ {
+		switch c := data[i]; {
+		case quoted && c == '\\':
+			i++
+		case c == '"':
+			quoted = !quoted
+		case quoted:
+		case c == '[' || c == '{':
+			if len(lists) == maxStateDepth {
+				return elements, members, false
+			}
+			lists, inList = append(lists, inList), c == '['
+			if inList {
+				elements++
+			} else {
+				members++
+			}
+		case (c == ']' || c == '}') && len(lists) > 0:
+			lists, inList = lists[:len(lists)-1], lists[len(lists)-1]
+		case c == ',' && inList:
+			elements++
+		case c == ',':
+			members++
+		}
+	}
+	return elements, members, true
+}

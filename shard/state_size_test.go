@@ -1,0 +1,114 @@
+package shard
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/race"
+)
+
+// repeated is JSON of some size that repeats an item, each of which takes so many bytes.
+func repeated(begin, item, end string, each, size int) []byte {
+	item = strings.Repeat(" ", each-len(item)-1) + item
+	return []byte(begin + strings.Repeat(item+",", size/each-1) + item + end)
+}
+
+// TestStateTakesItsSize: decoding state takes memory in proportion to its size, whatever it
+// repeats, and is refused where it would take more.
+func TestStateTakesItsSize(t *testing.T) {
+	const size = 16 << 20
+	lists := map[string]func() any{
+		`"moves":[`: func() any { return new(journal) }, `"files":[`: func() any { return new(Run) },
+		`"inputs":[`: func() any { return new(Done) }, `"bad":[`: func() any { return new(Done) },
+	}
+	for list, v := range lists {
+		for _, item := range []string{"{}", "null", "0", `""`} {
+			for _, each := range []int{len(item) + 1, minStateElement} {
+				data := repeated("{"+list, item, "]}", each, size)
+				var before, after runtime.MemStats
+				runtime.ReadMemStats(&before)
+				err := DecodeState(data, v())
+				runtime.ReadMemStats(&after)
+				n := float64(after.TotalAlloc-before.TotalAlloc) / size
+				if refused := errors.Is(err, errState); refused != (each < minStateElement) || !race.Enabled && n > 20 {
+					t.Errorf("%s%s of %d bytes each: %.1f bytes a byte: %v", list, item, each, n, err)
+				}
+			}
+		}
+	}
+	for _, data := range []string{strings.Repeat("[", 1<<20), strings.Repeat(`{"a":`, 1<<20)} {
+		if err := DecodeState([]byte(data), new(any)); !errors.Is(err, errState) {
+			t.Errorf("nested deep: %v", err)
+		}
+	}
+}
+
+// TestStateHasRoom: the state of large runs is read, with the shortest names that they can have.
+func TestStateHasRoom(t *testing.T) {
+	for name, test := range map[string]struct {
+		n    int
+		into any
+		of   func(n int) any
+	}{
+		"1,000,000 files": {1_000_000, new(Run), func(n int) any {
+			r := new(Run)
+			for i := range n {
+				r.Files = append(r.Files, fmt.Sprintf("n-%05d-of-%05d.tfrecord", i, n))
+			}
+			r.Stale = r.Files
+			return r
+		}},
+		"a shard of 1,000,000 samples": {1_000_000, new(Done), func(n int) any {
+			d := new(Done)
+			for i := range n {
+				d.Inputs = append(d.Inputs, Input{Key: InputKey(fmt.Sprint(i)), Size: 1, ModTime: math.MaxInt64, Hash: strings.Repeat("0", 32)})
+			}
+			return d
+		}},
+		"100,000 bad samples": {100_000, new(Done), func(n int) any { return &Done{Bad: make([]BadSample, n)} }},
+		"300,000 moves": {300_000, new(journal), func(n int) any {
+			j := new(journal)
+			for i := range n {
+				name := fmt.Sprintf("n-%05d-of-%05d.tfrecord", i, n)
+				j.Moves, j.Remove = append(j.Moves, move{stageDir + "/" + name, name}), append(j.Remove, name)
+			}
+			return j
+		}},
+		"a plan of 500,000 parts": {500_000, new(plannedReshard), func(n int) any { return &plannedReshard{Parts: make([]plannedPart, n), Files: make([]plannedFile, n)} }},
+	} {
+		data, err := json.Marshal(test.of(test.n))
+		check(t, err)
+		if err := DecodeState(data, test.into); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		t.Logf("%s: %d bytes", name, len(data))
+	}
+}
+
+// TestStateThatCannotBeReadIsNotWritten: a change is not begun with a journal that nobody could
+// read again. What is recorded of a shard may be missing, and must not be that of another one.
+func TestStateThatCannotBeReadIsNotWritten(t *testing.T) {
+	dir, err := OpenDir(t.Context(), filepath.Join(t.TempDir(), "out"), DirOptions{})
+	check(t, err)
+	defer dir.Close()
+	if err := dir.begin(&journal{Remove: make([]string, 1<<20)}); !errors.Is(err, errState) || has(t, dir.path, journalFile) {
+		t.Errorf("%v; a journal is there: %v", err, has(t, dir.path, journalFile))
+	}
+	check(t, os.WriteFile(dir.join("a.tfrecord"), nil, 0o666))
+	done := &Done{Info: Info{File: "a.tfrecord"}}
+	check(t, dir.PutDone(done))
+	if !has(t, dir.path, stateOf(done.File)) {
+		t.Fatal("nothing is recorded")
+	}
+	done.Source = strings.Repeat("x", MaxState)
+	if err := dir.PutDone(done); err != nil || has(t, dir.path, stateOf(done.File)) {
+		t.Errorf("%v; recorded: %v", err, has(t, dir.path, stateOf(done.File)))
+	}
+}
