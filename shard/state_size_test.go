@@ -77,7 +77,7 @@ func TestStateHasRoom(t *testing.T) {
 			j := new(journal)
 			for i := range n {
 				name := fmt.Sprintf("n-%05d-of-%05d.tfrecord", i, n)
-				j.Moves, j.Remove = append(j.Moves, move{stageDir + "/" + name, name}), append(j.Remove, name)
+				j.Moves, j.Remove = append(j.Moves, move{From: stageDir + "/" + name, To: name}), append(j.Remove, name)
 			}
 			return j
 		}},
