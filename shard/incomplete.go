@@ -115,7 +115,7 @@ func incompleteByNames(dir string, names []string) *IncompleteError {
 		}
 		index, err1 := strconv.Atoi(m[2])
 		count, err2 := strconv.Atoi(m[3])
-		if err1 != nil || err2 != nil || index >= count {
+		if err1 != nil || err2 != nil || index > count {
 			continue
 		}
 		f := family{m[1], m[3], m[4], len(m[2])}
@@ -127,9 +127,16 @@ func incompleteByNames(dir string, names []string) *IncompleteError {
 	}
 	e := &IncompleteError{Dir: dir, Evidence: ByNames}
 	for f, indexes := range there {
-		e.Shards += counts[f]
-		e.Lost += counts[f] - len(indexes)
-		for i := 0; i < counts[f] && len(e.Missing) < maxMissing; i++ {
+		first, count := 0, counts[f]
+		switch {
+		case indexes[count] && !indexes[0]:
+			first = 1 // some writers number from 1 to the count
+		case indexes[count]:
+			delete(indexes, count) // not of the set
+		}
+		e.Shards += count
+		e.Lost += count - len(indexes)
+		for i := first; i < first+count && len(e.Missing) < maxMissing; i++ {
 			if !indexes[i] {
 				e.Missing = append(e.Missing, fmt.Sprintf("%s%0*d-of-%s%s", f.before, f.digits, i, f.count, f.after))
 			}

@@ -2,6 +2,8 @@ package shard
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,6 +33,9 @@ func TestIncompleteSets(t *testing.T) {
 		{name: "more digits", files: []string{"x.record-000000-of-000002"}, missing: []string{"x.record-000001-of-000002"}, lost: 1},
 		{name: "one number of another count", files: []string{"a-t.tfrecord-00000-of-00001", "a-t.tfrecord-00000-of-00002", "a-t.tfrecord-00001-of-00002"}},
 		{name: "a number past the count", files: []string{"a-t.tfrecord-00004-of-00002", "plain.tfrecord"}},
+		{name: "from 1", files: []string{"part-00001-of-00002", "part-00002-of-00002"}},
+		{name: "the last one from 1", files: []string{"part-00002-of-00002"}, missing: []string{"part-00001-of-00002"}, lost: 1},
+		{name: "a number past the count beside the first", files: []string{"part-00000-of-00002", "part-00002-of-00002"}, missing: []string{"part-00001-of-00002"}, lost: 1},
 		{name: "a count of anything", files: []string{"a-t.tfrecord-00000-of-99999999"}, lost: 99999998},
 		{name: "a run", files: []string{"a-train.tfrecord-00000-of-00002"},
 			run:     &Run{Files: []string{"a-train.tfrecord-00000-of-00002", "index/a-train.tfrecord-00000-of-00002.idx", "a-train.tfrecord-00001-of-00002", "manifest.json", "features.json"}, Command: "tfrec x"},
@@ -95,5 +100,40 @@ func TestIncompleteSets(t *testing.T) {
 				check(t, err)
 			}
 		})
+	}
+}
+
+// Shards numbered from 0 and from 1 lack exactly those that are removed. The one whose
+// number tells where the numbers begin stays: the first, or the last.
+func TestIncompleteByNamesCountsFromEither(t *testing.T) {
+	for seed := range uint64(500) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		var names, missing []string
+		shards := 0
+		for f := range 1 + rng.IntN(3) {
+			first, count := rng.IntN(2), 1+rng.IntN(40)
+			tells := first * count
+			shards += count
+			for i := first; i < first+count; i++ {
+				name := fmt.Sprintf("part%d-%05d-of-%05d.gz", f, i, count)
+				if i != tells && rng.IntN(4) == 0 {
+					missing = append(missing, name)
+				} else {
+					names = append(names, name)
+				}
+			}
+		}
+		rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		slices.Sort(missing)
+		e := incompleteByNames("dir", names)
+		if missing == nil {
+			if e != nil {
+				t.Errorf("seed %d: %v of %q", seed, e, names)
+			}
+			continue
+		}
+		if e == nil || e.Shards != shards || e.Lost != len(missing) || !slices.Equal(e.Missing, missing) {
+			t.Errorf("seed %d: %+v; want %q of %d", seed, e, missing, shards)
+		}
 	}
 }
