@@ -151,9 +151,22 @@ func (s *imageSource) planSplit(split string, members []sample, existing int) {
 		s.planned = append(s.planned, job{
 			name:    shard.Name{Dataset: o.Name, Split: split, Index: i, Count: count},
 			samples: int64(len(samples)),
+			bytes:   s.bytesOf(samples),
 		})
 		s.samples = append(s.samples, samples)
 	}
+}
+
+// bytesOf estimates the bytes of samples' records; 0 where that takes the sizes of images
+// in pixels, which planning does not read.
+func (s *imageSource) bytesOf(samples []sample) (bytes int64) {
+	if o := s.o; !o.resizes() && o.Encode != Keep && o.Encode != JPEG {
+		return 0
+	}
+	for _, m := range samples {
+		bytes += s.o.estimate(s.pictures[m.picture].size)
+	}
+	return bytes
 }
 
 func (s *imageSource) jobs() []job { return s.planned }
@@ -226,7 +239,8 @@ func (o *Options) splits() []SplitShare {
 
 // estimate returns about how many bytes a picture's record takes, from the
 // size of its file and the options alone. The figures per pixel are what
-// photographs take; they only choose a number of shards.
+// photographs take; they only choose a number of shards, and tell whether a disk has
+// room for them.
 func (o *ImageOptions) estimate(size int64) int64 {
 	const features = 300 // all but the picture
 	if !o.resizes() && (o.Encode == Keep || o.Encode == JPEG) {

@@ -42,9 +42,9 @@ type Options struct {
 	// SplitShards are how many shards splits have, by name, where Shards is 0. For
 	// splits that it does not name the number is chosen.
 	SplitShards map[string]int
-	// Command is the command line that asks for the run, if any: those who find the set
-	// unfinished are told it.
-	Command string
+	// Args are the arguments of the tfrec command that runs, if one does. They are recorded,
+	// and shown to whoever finds the set incomplete (see [shard.IncompleteError]).
+	Args []string
 	// ShardsLike are the numbers of shards of another set, by split, which are
 	// kept where Shards chooses and they are within a factor of two.
 	ShardsLike map[string]int

@@ -56,6 +56,7 @@ type source interface {
 type job struct {
 	name    shard.Name
 	samples int64
+	bytes   int64 // of its records before compression, estimated from the input; 0: not known
 }
 
 // task makes a piece. An error ends the run: what is wrong with a sample goes

@@ -300,7 +300,7 @@ func (r *run) intent(ledger bool) *shard.Run {
 		files = append(files, shard.LedgerFile)
 	}
 	return &shard.Run{
-		Name: r.Name, Options: r.options, Decoder: r.codecs.decoder, Encoder: r.codecs.encoder, Files: files, Command: r.Command,
+		Name: r.Name, Options: r.options, Decoder: r.codecs.decoder, Encoder: r.codecs.encoder, Files: files, Args: r.Args,
 	}
 }
 

@@ -1,40 +1,29 @@
 package convert
 
-import (
-	"fmt"
+import "github.com/tfrec/tfrec/internal/size"
 
-	"github.com/tfrec/tfrec/internal/size"
-)
-
-// checkRoom refuses to stage shards that the disk has no room for beside the old ones,
-// as far as their sizes are known: by those that they had, which is a guess where the
-// options change them, and then only noted.
-func (r *run) checkRoom(todo []int) error {
-	var need, old int64
-	sizes := map[string]int64{}
+// noteRoom says so where the disk may not have room for the new shards beside the old
+// ones. That is not an error, since only making them tells how large they are. Where the
+// input does not tell their sizes, records are taken to be as large as the old ones.
+func (r *run) noteRoom(todo []int) {
+	free, ok := r.dir.Free()
+	if !ok {
+		return
+	}
+	var oldBytes, oldRecords, need int64
 	for _, split := range r.before.manifest.Splits {
 		for _, info := range split.Shards {
-			sizes[info.File] = info.Bytes
-			old += info.Bytes
+			oldBytes, oldRecords = oldBytes+info.Bytes, oldRecords+info.Records
 		}
 	}
-	known := true
 	for _, i := range todo {
-		bytes, ok := sizes[r.jobs[i].name.String()]
-		need, known = need+bytes, known && ok
+		j := r.jobs[i]
+		if j.bytes == 0 {
+			j.bytes = j.samples * (oldBytes / max(oldRecords, 1))
+		}
+		need += j.bytes
 	}
-	sure := known && r.difference(r.before) == ""
-	if !known {
-		need = old / int64(max(len(sizes), 1)) * int64(len(todo))
+	if need > free {
+		r.note("%s: the new shards may take about %s beside the old ones, and %s is free; if the disk fills up, the set stays as it is", r.dir.Path(), size.Format(need), size.Format(free))
 	}
-	free, ok := r.dir.Free()
-	if !ok || need <= free {
-		return nil
-	}
-	text := fmt.Sprintf("%s: %s is needed for the new shards, which are written beside the old ones until all are whole, and %s is free", r.dir.Path(), size.Format(need), size.Format(free))
-	if !sure {
-		r.note("about %s", text)
-		return nil
-	}
-	return fmt.Errorf("%s: make room, or convert into another directory", text)
 }

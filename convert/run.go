@@ -172,7 +172,8 @@ func (r *run) sweep() error {
 // prepareOut makes the output ready for shards that get their names there.
 func (r *run) prepareOut(before *previous, todo []int) error {
 	if r.stage != nil {
-		return r.checkRoom(todo)
+		r.noteRoom(todo)
+		return nil
 	}
 	if err := r.announce(before, false); err != nil {
 		return err

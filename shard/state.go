@@ -47,9 +47,9 @@ type Run struct {
 	// Stale names files of earlier runs that are not among Files; they are
 	// removed before the manifest is written.
 	Stale []string `json:"stale,omitempty"`
-	// Command is the command line that began the run, for those who find the run
-	// unfinished; empty when it was begun otherwise.
-	Command string `json:"command,omitempty"`
+	// Args are the arguments of the tfrec command that began the run; empty when it was
+	// begun otherwise.
+	Args []string `json:"args,omitempty"`
 	// Plan names the ReshardPlan that the run's shards are made by; empty for runs
 	// that make theirs in one process.
 	Plan string `json:"plan,omitempty"`

@@ -182,7 +182,7 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, c *conversion) error 
 	o := &f.options
 	raiseProcs()
 	quiet := quietFlag(cmd)
-	o.Progress, o.Command = new(convert.Progress), commandLine(cmd)
+	o.Progress, o.Args = new(convert.Progress), commandArgs(cmd)
 	stderr := cmd.ErrOrStderr()
 	switch {
 	case f.engine != nil && f.engine.note != nil:

@@ -3,10 +3,13 @@ package command
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/shell"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -34,13 +37,14 @@ func incompleteRemedy(cmd *cobra.Command, err error) string {
 		return ""
 	}
 	var then []string
+	command := part.Command()
 	switch {
 	case part.Tasks:
-		then = append(then, fmt.Sprintf("run the tasks that are left (tfrec convert ... --task I --tasks N), then: tfrec finalize %s", shellWord(part.Dir)))
-	case part.Command != "" && part.Evidence == shard.ByState:
-		then = append(then, "complete it with: "+part.Command)
-	case part.Command != "":
-		then = append(then, "fetch what is missing, or make it whole with: "+part.Command)
+		then = append(then, fmt.Sprintf("run the tasks that are left (tfrec convert ... --task I --tasks N), then: tfrec finalize %s", shell.Quote(part.Dir)))
+	case command != "" && part.Evidence == shard.ByState:
+		then = append(then, "complete it with: "+command)
+	case command != "":
+		then = append(then, "fetch what is missing, or make it whole with: "+command)
 	case part.Evidence == shard.ByState:
 		then = append(then, "complete it with the same tfrec convert command, or that of the verb that wrote it: what is finished is kept")
 	default:
@@ -52,14 +56,14 @@ func incompleteRemedy(cmd *cobra.Command, err error) string {
 	return strings.Join(then, "; ")
 }
 
-// commandLine is the command that runs, as a shell takes it.
-func commandLine(cmd *cobra.Command) string {
+// commandArgs returns the arguments of the command that runs, to be recorded in the state
+// of its run; nil where one is not UTF-8, which JSON cannot hold.
+func commandArgs(cmd *cobra.Command) []string {
 	args, _ := cmd.Context().Value(argsKey{}).([]string)
-	words := []string{cmd.Root().Name()}
-	for _, arg := range args {
-		words = append(words, shellWord(arg))
+	if slices.ContainsFunc(args, func(arg string) bool { return !utf8.ValidString(arg) }) {
+		return nil
 	}
-	return strings.Join(words, " ")
+	return args
 }
 
 // argsKey is the key of the arguments in a command's context.

@@ -3,17 +3,15 @@ package command
 import (
 	"cmp"
 	"encoding/json"
-	"fmt"
 	"html"
 	"slices"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/internal/labels"
 	page "github.com/tfrec/tfrec/internal/preview"
+	"github.com/tfrec/tfrec/internal/shell"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -68,11 +66,11 @@ func flagWords(fs *pflag.FlagSet, made *configured, m *shard.Manifest) []string 
 		for _, v := range values {
 			switch f.NoOptDefVal {
 			case "":
-				words = append(words, "--"+s.flag+" "+shellWord(v))
+				words = append(words, "--"+s.flag+" "+shell.Quote(v))
 			case v:
 				words = append(words, "--"+s.flag)
 			default: // the next word would be no value of it
-				words = append(words, "--"+s.flag+"="+shellWord(v))
+				words = append(words, "--"+s.flag+"="+shell.Quote(v))
 			}
 		}
 	}
@@ -85,36 +83,4 @@ func isDefault(f *pflag.Flag, values []string) bool {
 		return slices.Equal(slices.Sorted(slices.Values(values)), slices.Sorted(strings.SplitSeq(f.DefValue, ",")))
 	}
 	return len(values) == 1 && values[0] == f.DefValue || f.DefValue == "["+strings.Join(values, ",")+"]"
-}
-
-// shellWord quotes a word for a shell where it must be: what cannot be seen as
-// $'\xNN', which bash, zsh, ksh and busybox know.
-func shellWord(s string) string {
-	plain := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("-_=.,:/@%+", r)
-	}
-	switch {
-	case s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !plain(r) }):
-		return s
-	case utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }):
-		return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
-	}
-	var b strings.Builder
-	b.WriteString("$'")
-	for len(s) > 0 {
-		r, n := utf8.DecodeRuneInString(s)
-		switch {
-		case r == '\'' || r == '\\':
-			b.WriteString(`\` + s[:n])
-		case r == utf8.RuneError || !unicode.IsPrint(r):
-			for _, c := range []byte(s[:n]) {
-				fmt.Fprintf(&b, `\x%02x`, c)
-			}
-		default:
-			b.WriteString(s[:n])
-		}
-		s = s[n:]
-	}
-	b.WriteString("'")
-	return b.String()
 }

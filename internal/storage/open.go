@@ -51,7 +51,8 @@ func Open(ctx context.Context, p string) (File, error) {
 
 // OpenStream is Open for input that is read once, from its beginning to its end,
 // and may be a FIFO or a device as well. It does not wait for a FIFO's writer: the
-// first Read does. Reads of a FIFO or a device fail once ctx is done.
+// first Read does. Once ctx is done, Read of a FIFO or a device fails. A Read that is
+// waiting then fails too, on systems whose pipes have deadlines.
 func OpenStream(ctx context.Context, p string) (File, error) {
 	if Remote(p) {
 		return Open(ctx, p)
@@ -64,6 +65,11 @@ func OpenStream(ctx context.Context, p string) (File, error) {
 		return Open(ctx, p)
 	}
 	return openStream(ctx, Local(p))
+}
+
+// ended is the error of reading a stream after its context is done.
+func ended(ctx context.Context, path string) error {
+	return &fs.PathError{Op: "read", Path: path, Err: context.Cause(ctx)}
 }
 
 // Stat says what a path names. A URL names an object or, when there is none of

@@ -27,7 +27,7 @@ func openStream(ctx context.Context, path string) (File, error) {
 		return nil, err
 	}
 	s := &stream{File: f, ctx: ctx}
-	// Devices without deadlines always have something to read.
+	// Devices without deadlines always have something to read: for them, Read looks at ctx.
 	s.stop = context.AfterFunc(ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })
 	// An anonymous pipe, such as the shell's /dev/fd/63, is a link here, and has had
 	// its writer.
@@ -47,13 +47,16 @@ func (s *stream) WriteTo(w io.Writer) (int64, error) {
 }
 
 func (s *stream) Read(p []byte) (n int, err error) {
+	if s.ctx.Err() != nil {
+		return 0, ended(s.ctx, s.Name())
+	}
 	if s.begun || len(p) == 0 {
 		n, err = s.File.Read(p)
 	} else {
 		n, err = s.readFirst(p)
 	}
 	if err != nil && err != io.EOF && s.ctx.Err() != nil {
-		err = &fs.PathError{Op: "read", Path: s.Name(), Err: context.Cause(s.ctx)}
+		err = ended(s.ctx, s.Name())
 	}
 	return n, err
 }

@@ -103,6 +103,38 @@ func TestStreamEndsWithItsContext(t *testing.T) {
 	}
 }
 
+// TestEndlessStreamEndsWithItsContext cancels reads of what always has more bytes: a
+// device, and a FIFO whose writer keeps it full.
+func TestEndlessStreamEndsWithItsContext(t *testing.T) {
+	full := fifo(t)
+	w, err := os.OpenFile(full, os.O_RDWR, 0) // both ends, so that nothing waits
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	if _, err := w.Write(make([]byte, 4096)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{"/dev/zero", full} {
+		ctx, cancel := context.WithCancel(t.Context())
+		f, err := OpenStream(ctx, path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if n, err := f.Read(make([]byte, 64)); n == 0 || err != nil {
+			t.Fatalf("%s: %d bytes, %v", path, n, err)
+		}
+		cancel()
+		if n, err := f.Read(make([]byte, 64)); n != 0 || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: %d bytes after the end, %v; want %v", path, n, err, context.Canceled)
+		}
+		if n, err := io.Copy(io.Discard, io.LimitReader(f, 1<<20)); n != 0 || !errors.Is(err, context.Canceled) {
+			t.Errorf("%s: copied %d bytes after the end, %v; want %v", path, n, err, context.Canceled)
+		}
+	}
+}
+
 // TestStreamOfTheShell reads an anonymous pipe by the name that a shell gives it,
 // whose writer may have come and gone.
 func TestStreamOfTheShell(t *testing.T) {

@@ -1,0 +1,55 @@
+package convert
+
+import (
+	"context"
+	"testing"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// The bytes that planning estimates of a shard are about what it then has, or 0 where
+// that takes the sizes of images in pixels.
+func TestPlannedBytesOfImages(t *testing.T) {
+	const src = "../testdata/demo/photos"
+	for name, test := range map[string]struct {
+		o       ImageOptions
+		unknown bool
+	}{
+		"kept":        {o: ImageOptions{Encode: Keep}},
+		"resized":     {o: ImageOptions{Encode: Raw, Resize: augment.ResizeSpec{Width: 40, Height: 30}}},
+		"not resized": {o: ImageOptions{Encode: Raw}, unknown: true},
+	} {
+		o, out := test.o, t.TempDir()
+		o.Shards = 3
+		sum, err := Images(t.Context(), src, out, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		actual := map[string]shard.Info{}
+		m, err := shard.ReadManifest(out + "/" + shard.ManifestFile)
+		if err != nil {
+			t.Fatalf("%v after %+v", err, sum)
+		}
+		for _, split := range m.Splits {
+			for _, info := range split.Shards {
+				actual[info.File] = info
+			}
+		}
+		s, err := o.survey(context.Background(), src, out)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.close()
+		r, err := s.plan(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, j := range r.jobs {
+			is := actual[j.name.String()].Bytes
+			if is == 0 || (j.bytes == 0) != test.unknown || j.bytes != 0 && (j.bytes < is*9/10 || j.bytes > is*11/10) {
+				t.Errorf("%s: %s has %d bytes, estimated at %d", name, j.name, is, j.bytes)
+			}
+		}
+	}
+}

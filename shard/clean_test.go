@@ -1,0 +1,109 @@
+package shard
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What an abandoned update staged is listed, with links to the old files, and goes when
+// that is asked for; the set stays as it is.
+func TestCleanRemovesWhatWasStaged(t *testing.T) {
+	set := threeShards(t)
+	before := filesOf(t, set)
+	stageNext(t, set)
+	for _, test := range []struct {
+		name  string
+		link  bool // to the old files
+		kinds []string
+	}{
+		{"staged", false, []string{LeftStaged}},
+		{"links to old files", true, []string{LeftStaged, LeftReplaced}},
+	} {
+		dir := copyOf(t, set)
+		if test.link {
+			d, err := OpenDir(t.Context(), dir, DirOptions{})
+			check(t, err)
+			m, err := d.Manifest()
+			check(t, err)
+			d.linkOld(&journal{Moves: []move{{stageDir + "/" + ManifestFile, ManifestFile}}, Remove: []string{m.Splits[0].Shards[0].File}})
+			check(t, d.Close())
+		}
+		busy, err := OpenDir(t.Context(), dir, DirOptions{})
+		check(t, err)
+		if _, err := Clean(t.Context(), dir, CleanOptions{Remove: true}); !errors.Is(err, ErrBusy) {
+			t.Errorf("%s: beside a living run: %v, want ErrBusy", test.name, err)
+		}
+		check(t, busy.Close())
+		report, err := Clean(t.Context(), dir, CleanOptions{})
+		check(t, err)
+		seen := map[string]bool{}
+		for _, l := range report.Left {
+			st, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(l.Name)))
+			check(t, err)
+			want := st.Size()
+			if l.Kind == LeftReplaced {
+				want = 0 // the set has the file
+			}
+			if l.Bytes != want {
+				t.Errorf("%s: %s takes %d bytes, want %d", test.name, l.Name, l.Bytes, want)
+			}
+			seen[l.Kind] = true
+		}
+		if len(seen) != len(test.kinds) {
+			t.Errorf("%s: %+v, want %q", test.name, report.Left, test.kinds)
+		}
+		for _, kind := range test.kinds {
+			if !seen[kind] {
+				t.Errorf("%s: nothing is %s", test.name, kind)
+			}
+		}
+		report, err = Clean(t.Context(), dir, CleanOptions{Remove: true})
+		check(t, err)
+		if !report.Removed || has(t, dir, stageDir) || has(t, dir, oldDir) || !sameFiles(filesOf(t, dir), before) {
+			t.Errorf("%s: %+v, and there are %v", test.name, report, sortedKeys(filesOf(t, dir)))
+		}
+		report, err = Clean(t.Context(), dir, CleanOptions{})
+		if err != nil || len(report.Left) > 0 {
+			t.Errorf("%s: %v, %+v is left", test.name, err, report)
+		}
+	}
+}
+
+// While there is a journal, what is staged is needed: Clean completes the change or, where
+// it cannot, fails and removes nothing.
+func TestCleanCompletesAChange(t *testing.T) {
+	set := threeShards(t)
+	stageNext(t, set)
+	whole := copyOf(t, set)
+	check(t, replaceStaged(whole))
+	want := filesOf(t, whole)
+
+	attempt = func(operation string) error {
+		if operation == "rename" {
+			return errors.New("stopped")
+		}
+		return nil
+	}
+	err := replaceStaged(set)
+	attempt = nil
+	if err == nil || !has(t, set, journalFile) {
+		t.Fatalf("%v; the change was not stopped in the middle", err)
+	}
+	unusable := copyOf(t, set)
+	putFile(t, filepath.Join(unusable, filepath.FromSlash(journalFile)), []byte("{}"))
+	before := namesIn(t, unusable)
+	if _, err := Clean(t.Context(), unusable, CleanOptions{Remove: true}); err == nil || !strings.Contains(err.Error(), "journal") {
+		t.Errorf("a journal that cannot be used: %v", err)
+	}
+	if after := namesIn(t, unusable); len(after) != len(before) || !has(t, unusable, stageDir) {
+		t.Errorf("there was %q, and is %q", before, after)
+	}
+	report, err := Clean(t.Context(), set, CleanOptions{Remove: true})
+	check(t, err)
+	if len(report.Left) > 0 || !sameFiles(filesOf(t, set), want) {
+		t.Errorf("%+v is left; the set is %v", report, sortedKeys(filesOf(t, set)))
+	}
+}
