@@ -28,7 +28,8 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 			check(t, err)
 			m, err := d.Manifest()
 			check(t, err)
-			d.linkOld(&journal{Moves: []move{{stageDir + "/" + ManifestFile, ManifestFile}}, Remove: []string{m.Splits[0].Shards[0].File}})
+			j := &journal{Moves: []move{{From: stageDir + "/" + ManifestFile, To: ManifestFile}}, Remove: []string{m.Splits[0].Shards[0].File}}
+			check(t, d.inside(func(root *os.Root) error { return linkOld(root, j) }))
 			check(t, d.Close())
 		}
 		busy, err := OpenDir(t.Context(), dir, DirOptions{})
