@@ -487,10 +487,10 @@ func halfRenamed(t *testing.T, made string) string {
 		dir := copyTree(t, made)
 		torture.Trace{Inject: fmt.Sprintf("renameat:signal=KILL:when=%d", n)}.Run(t, s.run(dir))
 		if left, _ := filepath.Glob(filepath.Join(dir, "birds", "birds-*")); len(left) > 0 && len(left) < 3 {
-			if err := os.CopyFS(filepath.Join(made, "half"), os.DirFS(filepath.Join(dir, "birds"))); err != nil {
+			if err := os.CopyFS(filepath.Join(made, "renamed"), os.DirFS(filepath.Join(dir, "birds"))); err != nil {
 				t.Fatal(err)
 			}
-			return "half"
+			return "renamed"
 		}
 	}
 	t.Fatal("no kill met adopt --rename between two renames")
