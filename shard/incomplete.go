@@ -3,6 +3,7 @@ package shard
 import (
 	"fmt"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -35,9 +36,11 @@ type IncompleteError struct {
 const maxCommand = 4096
 
 // Command returns the tfrec command that makes the set whole, quoted for a shell. It is
-// empty when the command is not known or longer than 4096 bytes.
+// empty when the command is not known or longer than 4096 bytes, and when none of its
+// arguments is the directory, seen from here: the set is a copy then, or the command was
+// run in another place.
 func (e *IncompleteError) Command() string {
-	if len(e.Args) == 0 {
+	if !slices.ContainsFunc(e.Args, e.isDir) {
 		return ""
 	}
 	// Args don't name the program, so that no directory can recommend another one.
@@ -46,6 +49,20 @@ func (e *IncompleteError) Command() string {
 		return ""
 	}
 	return command
+}
+
+// isDir reports whether an argument is the directory of the set, or the flag for a file
+// that may name it.
+func (e *IncompleteError) isDir(arg string) bool {
+	if arg == "--config" || strings.HasPrefix(arg, "--config=") {
+		return true
+	}
+	if storage.Remote(e.Dir) || storage.Remote(arg) {
+		return strings.TrimSuffix(arg, "/") == strings.TrimSuffix(e.Dir, "/")
+	}
+	a, err := filepath.Abs(arg)
+	b, failed := filepath.Abs(e.Dir)
+	return err == nil && failed == nil && a == b
 }
 
 // Evidence is what calls for the files that an incomplete set lacks.

