@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -293,5 +294,92 @@ func TestOverwritingKeepsNoShardOfTheSet(t *testing.T) {
 			t.Errorf("%s: %s was kept (%v)", how, same, err)
 		}
 		sameSet(t, contents(t, out), contents(t, fresh))
+	}
+}
+
+// A task with Replan gives up what was never finished, and only that: the tasks' plan, or
+// a run's, with other options and numbers of shards. Of the old shards none stays,
+// not even those that a task of the old plan finishes late.
+func TestReplanGivesUpAnUnfinishedSet(t *testing.T) {
+	for _, seed := range torture.Seeds(24, 400) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			r := rand.New(rand.NewPCG(seed, 72))
+			c := interruptibleTable(t, r.IntN(2) == 0)
+			if r.IntN(2) == 0 {
+				c = interruptibleImages(t)
+			}
+			out, fresh := filepath.Join(t.TempDir(), "out"), filepath.Join(t.TempDir(), "fresh")
+			last := func(o Options) string {
+				return shard.Name{Dataset: o.Name, Split: "train", Index: o.Shards - 1, Count: o.Shards}.String()
+			}
+			was := Options{Name: "pets", Shards: 2 + r.IntN(5), Workers: 1 + r.IntN(3)}
+			now := was
+			now.Shards = 1 + (was.Shards+r.IntN(5))%6
+			now.Seed = uint64(r.IntN(2))
+			if r.IntN(3) == 0 {
+				now.Name = "beasts"
+			}
+			if last(now) == last(was) && now.Seed == was.Seed {
+				now.Seed++
+			}
+			tasks := 1 + r.IntN(3)
+			if r.IntN(3) == 0 {
+				c.interrupt(t, out, was, 1)
+			} else {
+				was.Task = &Task{0, 1}
+				c.interrupt(t, out, was, 1+r.IntN(was.Shards-1))
+			}
+			before := contents(t, out)
+			now.Task = &Task{r.IntN(tasks), tasks}
+			if _, err := c.convert(out, now); err == nil || !strings.Contains(err.Error(), "--replan") {
+				t.Fatalf("another plan: %v", err)
+			}
+			sameSet(t, contents(t, out), before)
+
+			now.Replan = true
+			late, planned := last(was), last(now)
+			of := was.Name + "-train.tfrecord-"
+			if now.Name == was.Name {
+				of = late[len(late)-len("-of-00000"):]
+			}
+			for n, i := range append([]int{now.Task.Index}, r.Perm(tasks)...) {
+				now.Task = &Task{i, tasks}
+				if _, err := c.convert(out, now); err != nil {
+					t.Fatal(err)
+				}
+				if n == 0 && late != planned {
+					for name := range contents(t, out) {
+						if strings.Contains(name, of) {
+							t.Errorf("%s of the plan that was given up is still there", name)
+						}
+					}
+					put(t, out, late, []byte("of a task that was still at work"))
+				}
+			}
+			mustFinalize(t, out)
+			now.Task, now.Replan = nil, false
+			if _, err := c.convert(fresh, now); err != nil {
+				t.Fatal(err)
+			}
+			sameSet(t, contents(t, out), contents(t, fresh))
+
+			// Now it is finished, and no plan of other options can be made for it: nobody is
+			// told so, not even where tasks of an update are under way.
+			if r.IntN(2) == 0 {
+				c.change()
+				update := now
+				update.Task = &Task{0, 1}
+				c.interrupt(t, out, update, 0)
+			}
+			other := now
+			other.Task, other.Seed = &Task{0, 1}, 9
+			for _, other.Replan = range []bool{false, true} {
+				if _, err := c.convert(out, other); err == nil || !strings.Contains(err.Error(), "--seed was") || strings.Contains(err.Error(), "--replan") {
+					t.Errorf("tasks of other options over a finished set: %v", err)
+				}
+			}
+			sameSet(t, contents(t, out), contents(t, fresh))
+		})
 	}
 }

@@ -58,11 +58,15 @@ func (p *previous) add(files []string) {
 	}
 }
 
-// stale returns what the earlier run named, is in place, and is not among the
-// given files, sorted.
+// stale returns those of others that are in place.
 func (p *previous) stale(dir *shard.Dir, files []string) ([]string, error) {
+	return dir.Existing(p.others(files))
+}
+
+// others returns what the earlier run named and is not among the given files, sorted.
+func (p *previous) others(files []string) []string {
 	if p == nil {
-		return nil, nil
+		return nil
 	}
 	wanted := make(map[string]bool, len(files))
 	for _, f := range files {
@@ -75,7 +79,7 @@ func (p *previous) stale(dir *shard.Dir, files []string) ([]string, error) {
 		}
 	}
 	slices.Sort(others)
-	return dir.Existing(others)
+	return others
 }
 
 // existingShards returns how many shards an earlier run planned for a split, or
