@@ -151,10 +151,8 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 		if planned, err := isPlanned(); planned || err != nil {
 			return err
 		}
-		if before != nil {
-			if diff := r.difference(before); diff != "" {
-				return fmt.Errorf("%s holds a set made with other options: %s; give the same, or another folder", r.dir.Path(), diff)
-			}
+		if err := r.checkOptions(before); err != nil {
+			return err
 		}
 		if err := r.refuseForeign(before); err != nil || before != nil {
 			return err
@@ -172,7 +170,15 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 		return nil, err
 	}
 	todo := r.todo()
-	err = r.dir.AloneUnless(ctx, "plan", isPlanned, func() error { return r.begin(before, len(todo) > 0) })
+	err = r.dir.AloneUnless(ctx, "plan", isPlanned, func() error {
+		if err := r.begin(before, len(todo) > 0); err != nil || before == nil || before.manifest != nil {
+			return err
+		}
+		// Shards of a plan given up for this one would count as this one's for a reader
+		// that takes an unfinished set in part.
+		stale, err := before.stale(r.dir, r.intent(true).Files)
+		return errors.Join(err, r.dir.Remove(stale...))
+	})
 	if err == nil && planned {
 		err = r.removeManifest(before)
 	}
@@ -195,6 +201,23 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 	return r.summary(status, r.plan.id()), nil
 }
 
+// checkOptions refuses a task whose options are not those of the set in the directory,
+// unless that was never finished and Replan gives it up.
+func (r *run) checkOptions(before *previous) error {
+	if before == nil {
+		return nil
+	}
+	diff := r.difference(before)
+	replaceable := before.manifest == nil && before.options[shard.OptionVerb] == nil
+	switch {
+	case diff == "", replaceable && r.Replan:
+		return nil
+	case replaceable:
+		return fmt.Errorf("%s holds an unfinished set made with other options: %s; give the same, another directory, or --replan to give that set up", r.dir.Path(), diff)
+	}
+	return fmt.Errorf("%s holds a set made with other options: %s; give the same, or another directory", r.dir.Path(), diff)
+}
+
 // underWay reports whether the folder's plan is this run's. It returns an error
 // when it is another one, which is not to be given up.
 func (r *run) underWay() (bool, error) {
@@ -207,6 +230,15 @@ func (r *run) underWay() (bool, error) {
 	}
 	if r.Replan {
 		return false, nil
+	}
+	before, err := readPrevious(r.dir)
+	if err != nil {
+		return false, err
+	}
+	if before != nil && before.manifest != nil {
+		if err := r.checkOptions(before); err != nil {
+			return false, err // --replan would be refused
+		}
 	}
 	return false, fmt.Errorf("%s: tasks of another plan are under way: %s; give the same input and options, another folder, or --replan to give that plan up",
 		r.dir.Path(), r.plan.difference(p))
@@ -234,7 +266,10 @@ func (r *run) begin(before *previous, makes bool) error {
 			return nil // the finished set has this task's shards already
 		}
 		if r.stage == nil {
-			if err := r.announce(before, true); err != nil {
+			run := r.intent(true)
+			// There or not: tasks of a plan that is given up may still be at work.
+			run.Stale = before.others(run.Files)
+			if err := r.dir.PutRun(run); err != nil {
 				return err
 			}
 		}

@@ -77,8 +77,8 @@ type Options struct {
 	// Task makes this run one of an array job: it makes its share of the shards,
 	// beside others that make theirs, and Finalize makes a set of them.
 	Task *Task
-	// Replan lets a task give up an array job's plan that was not finalized, and
-	// begin another: after the input was mended, say.
+	// Replan lets a task give up an array job's plan that was not finalized, and begin
+	// another: for a mended input or, unless there is a finished set, other options.
 	Replan bool
 	// Retries is how often shards that failed are tried again. Default: not.
 	Retries int

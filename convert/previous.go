@@ -61,11 +61,15 @@ func (p *previous) add(files []string) {
 	}
 }
 
-// stale returns what the earlier run named, is in place, and is not among the
-// given files, sorted.
+// stale returns those of others that are in place.
 func (p *previous) stale(dir *shard.Dir, files []string) ([]string, error) {
+	return dir.Existing(p.others(files))
+}
+
+// others returns what the earlier run named and is not among the given files, sorted.
+func (p *previous) others(files []string) []string {
 	if p == nil {
-		return nil, nil
+		return nil
 	}
 	wanted := make(map[string]bool, len(files))
 	for _, f := range files {
@@ -78,7 +82,7 @@ func (p *previous) stale(dir *shard.Dir, files []string) ([]string, error) {
 		}
 	}
 	slices.Sort(others)
-	return dir.Existing(others)
+	return others
 }
 
 // existingShards returns how many shards an earlier run planned for a split, or
@@ -304,14 +308,14 @@ func (r *run) intent(ledger bool) *shard.Run {
 	}
 }
 
-// keepWhatIsUpToDate fills in done and kept for the shards in place whose
-// fingerprint is what this run would make.
+// keepWhatIsUpToDate fills in done and kept for the shards whose fingerprint is what
+// this run would make: of the set p, or staged by an interrupted run.
 func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
-	if p == nil {
+	if p == nil && r.stage == nil {
 		return nil
 	}
 	listed := map[string]shard.Info{}
-	if p.manifest != nil {
+	if p != nil && p.manifest != nil {
 		for _, s := range p.manifest.Splits {
 			for _, info := range s.Shards {
 				listed[info.File] = info
@@ -325,12 +329,12 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 			mine, files = append(mine, i), append(files, j.name.String())
 		}
 	}
-	staged, all, err := r.allDone(ctx, files, r.HashInputs)
+	staged, placed, err := r.allDone(ctx, files, r.HashInputs)
 	if err != nil {
 		return err
 	}
 	for n, i := range mine {
-		done, inPlace, err := r.current(ctx, i, staged[n], all[n], listed[files[n]])
+		done, inPlace, err := r.current(ctx, i, staged[n], placed[n], listed[files[n]])
 		if err != nil {
 			return err
 		}
@@ -341,13 +345,17 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 	return nil
 }
 
-// allDone returns what is known of shards that are staged, and of those in place.
+// allDone returns what is known of shards that are staged, and of those in place. A set
+// that is to be overwritten counts as one without shards.
 func (r *run) allDone(ctx context.Context, files []string, content bool) (staged, placed []*shard.Done, err error) {
 	staged = make([]*shard.Done, len(files))
 	if r.stage != nil {
 		if staged, err = r.stage.AllDone(ctx, files, content); err != nil {
 			return nil, nil, err
 		}
+	}
+	if r.overwrites {
+		return staged, make([]*shard.Done, len(files)), nil
 	}
 	placed, err = r.dir.AllDone(ctx, files, content)
 	return staged, placed, err

@@ -23,20 +23,21 @@ type run struct {
 	dir       *shard.Dir
 	// stage is where shards are written when a whole set is to be replaced; nil when
 	// they get their names in dir as they finish. inPlace says of which jobs the shard
-	// in dir is kept.
-	stage    *shard.Dir
-	inPlace  []bool
-	options  map[string]json.RawMessage // effective, as in the manifest
-	codecs   codecs
-	skipped  int64
-	jobs     []job
-	done     []*shard.Done // of each job: kept or made
-	kept     []bool
-	before   *previous  // all that an earlier run named, whatever its options
-	plan     *arrayPlan // of a task of an array job
-	began    time.Time
-	decoded  *tally // of pictures, by decoder; nil where there is but one
-	progress *Progress
+	// in dir is kept. With overwrites it is kept of none: that set has other options.
+	stage      *shard.Dir
+	inPlace    []bool
+	overwrites bool
+	options    map[string]json.RawMessage // effective, as in the manifest
+	codecs     codecs
+	skipped    int64
+	jobs       []job
+	done       []*shard.Done // of each job: kept or made
+	kept       []bool
+	before     *previous  // all that an earlier run named, whatever its options
+	plan       *arrayPlan // of a task of an array job
+	began      time.Time
+	decoded    *tally // of pictures, by decoder; nil where there is but one
+	progress   *Progress
 }
 
 // codecs name the JPEG codecs that the bytes depend on.
@@ -140,6 +141,7 @@ func (r *run) stageOver(before *previous) {
 	r.before = before
 	if before != nil && before.manifest != nil && !storage.Remote(r.dir.Path()) {
 		r.stage = r.dir.Stage()
+		r.overwrites = r.difference(before) != ""
 	}
 }
 

@@ -227,7 +227,7 @@ func (a *adoption) find(path string) error {
 	if err != nil {
 		return err
 	}
-	if a.before == nil && begun && killed.Made {
+	if begun && killed.Made {
 		a.tfds = &tfdsFound{} // files that a killed run made say nothing new
 	}
 	names := make([]string, len(e.sources))

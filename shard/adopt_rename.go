@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // rename is a shard that gets another name.
@@ -122,5 +123,61 @@ func finishRenames(dir *Dir) error {
 	if err := atomicfile.SyncDir(filepath.Clean(dir.path)); err != nil {
 		return err
 	}
+	if err := renameInManifest(dir, j.Renames); err != nil {
+		return err
+	}
 	return dir.Remove(StateDir + "/" + renamesFile)
+}
+
+// renameInManifest has a manifest that was there before the renames name the shards by
+// their new names: Adopt would miss the old ones.
+func renameInManifest(dir *Dir, renames []rename) error {
+	m, err := dir.Manifest()
+	switch {
+	case err != nil && isDamage(err):
+		return nil // Adopt says what is wrong with it
+	case m == nil || err != nil:
+		return err
+	}
+	to := make(map[string]string, len(renames))
+	for _, r := range renames {
+		to[r.From] = r.To
+	}
+	changed := false
+	for i := range m.Splits {
+		for j := range m.Splits[i].Shards {
+			info := &m.Splits[i].Shards[j]
+			if name := to[info.File]; name != "" {
+				info.File = name
+				info.Fingerprint = contentFingerprint(*info)
+				changed = true
+			}
+		}
+	}
+	if !changed {
+		return nil
+	}
+	m.Fingerprint = setFingerprint(m)
+	data, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	return dir.Put(ManifestFile, data)
+}
+
+// halfRenamed reports whether the shards in a directory are half renamed, and refuses
+// them: neither names nor manifest tell what is there. Where what is missing is
+// collected, the record files are added as loose ones.
+func (e *expander) halfRenamed(dir string) (bool, error) {
+	if storage.Remote(dir) {
+		return false, nil // where nothing is renamed
+	}
+	begun, err := ViewDir(dir).Exists(StateDir + "/" + renamesFile)
+	if err != nil || !begun {
+		return false, err
+	}
+	if err := e.lacks(&IncompleteError{Dir: dir, Evidence: ByRenames}); err != nil {
+		return true, err
+	}
+	return true, e.addLoose(dir)
 }

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -322,4 +325,65 @@ func TestAdoptReadsTheManifestOrFails(t *testing.T) {
 	_, err := Adopt(context.Background(), dir, AdoptOptions{})
 	check(t, err)
 	verified(t, dir)
+}
+
+// Verbs that meet shards of which an Adopt that was interrupted has renamed some say so,
+// whatever the manifest or the names count, and take no part of them. Adopt finishes it.
+func TestHalfRenamedShardsAreRefused(t *testing.T) {
+	for _, seed := range torture.Seeds(12, 200) {
+		r := rand.New(rand.NewPCG(seed, 73))
+		dir := filepath.Join(t.TempDir(), "birds")
+		shards := 2 + r.IntN(5)
+		var list []rename
+		habit := []string{"part%d.tfrecord", "old-train.tfrecord-%05d-of-99999", "x-%d.tfrecords"}[r.IntN(3)]
+		habit = strings.Replace(habit, "99999", fmt.Sprintf("%05d", shards), 1)
+		for i := range shards {
+			from := fmt.Sprintf(habit, i)
+			putFile(t, filepath.Join(dir, from), fileOf(photo(0, "ant")))
+			list = append(list, rename{from, Name{Dataset: "birds", Split: "train", Index: i, Count: shards}.String()})
+		}
+		if r.IntN(2) == 0 {
+			adopt(t, dir, AdoptOptions{})
+		}
+		d, err := OpenDir(t.Context(), dir, DirOptions{})
+		check(t, err)
+		check(t, d.PutState(adoptingFile, adopting{true}))
+		check(t, d.PutState(renamesFile, renameJournal{renamesFormat, renamesVersion, list}))
+		for _, moved := range list[:r.IntN(shards+1)] {
+			check(t, os.Rename(filepath.Join(dir, moved.From), filepath.Join(dir, moved.To)))
+		}
+		check(t, d.Close())
+
+		want := "tfrec adopt " + dir + " finishes that"
+		paths := []string{dir, filepath.Dir(dir) + "/b*"}
+		if _, err := os.Stat(filepath.Join(dir, ManifestFile)); err == nil {
+			paths = append(paths, filepath.Join(dir, ManifestFile))
+		}
+		for _, path := range paths {
+			for _, partial := range []bool{false, true} {
+				var half *IncompleteError
+				if _, err := Expand(t.Context(), []string{path}, ExpandOptions{Partial: partial}); !errors.As(err, &half) || half.Evidence != ByRenames || !strings.Contains(err.Error(), want) {
+					t.Errorf("%s, partial %v: %v", path, partial, err)
+				}
+				report, err := Verify(t.Context(), []string{path}, VerifyOptions{Partial: partial})
+				if err != nil || report.OK || len(report.Faults) != 1 || !strings.Contains(report.Faults[0].Message, want) {
+					t.Errorf("%s, partial %v: %v, %+v", path, partial, err, report)
+				}
+			}
+		}
+		for _, partial := range []bool{false, true} {
+			if _, err := Repair(t.Context(), dir, filepath.Join(t.TempDir(), "repaired"), RepairOptions{Partial: partial}); err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("repaired, partial %v: %v", partial, err)
+			}
+		}
+		if report := adopt(t, dir, AdoptOptions{}); report.Status != "written" {
+			t.Errorf("adopted again: %+v", report)
+		}
+		verified(t, dir)
+		for _, moved := range list {
+			if _, err := os.Stat(filepath.Join(dir, moved.To)); err != nil {
+				t.Error(err)
+			}
+		}
+	}
 }

@@ -153,6 +153,9 @@ func (e *expander) addPath(path string) error {
 
 func (e *expander) addManifest(path string) error {
 	if storage.Base(path) == ManifestFile {
+		if renaming, err := e.halfRenamed(storage.Dir(path)); renaming || err != nil {
+			return err
+		}
 		set, err := openSet(e.ctx, storage.Dir(path))
 		if err != nil || set != nil {
 			return e.addOpened(set, path, err)
@@ -166,6 +169,9 @@ func (e *expander) addManifest(path string) error {
 }
 
 func (e *expander) addDir(dir string) error {
+	if renaming, err := e.halfRenamed(dir); renaming || err != nil {
+		return err
+	}
 	path := storage.Join(dir, ManifestFile)
 	set, err := openSet(e.ctx, dir)
 	switch {
@@ -227,7 +233,7 @@ func (e *expander) addUnfinished(dir string) error {
 // lacks refuses a set that is not whole, unless a part will do.
 func (e *expander) lacks(missing *IncompleteError) error {
 	switch {
-	case e.o.Partial:
+	case e.o.Partial && missing.Evidence != ByRenames:
 		if e.o.Note != nil {
 			e.o.Note(missing.taken())
 		}

@@ -19,7 +19,7 @@ import (
 type IncompleteError struct {
 	Dir string
 	// Missing names the files that are not there, in name order, a thousand at most:
-	// shards, and the manifest of a run that has not completed.
+	// shards, and the manifest of a run that has not completed. It is nil ByRenames.
 	Missing []string
 	// Shards is how many shards the whole set has, and Lost how many are not there.
 	Shards, Lost int
@@ -73,6 +73,7 @@ const (
 	ByManifest Evidence = iota // the manifest names them
 	ByNames                    // the names of the other shards count them
 	ByState                    // the run that writes the set has not completed
+	ByRenames                  // an Adopt that renames the shards has not completed: no part can be taken
 )
 
 func (e *IncompleteError) Error() string {
@@ -86,6 +87,8 @@ func (e *IncompleteError) Error() string {
 		are = "is"
 	}
 	switch {
+	case e.Evidence == ByRenames:
+		return fmt.Sprintf("%s: %s", e.Dir, e.halfRenamed())
 	case e.Evidence == ByState && e.Lost == 0:
 		return fmt.Sprintf("%s: the run that writes this set has not completed: all shards are there, but %s is not", e.Dir, ManifestFile)
 	case e.Evidence == ByState:
@@ -99,8 +102,16 @@ func (e *IncompleteError) Error() string {
 // taken says that a part of the set is taken.
 func (e *IncompleteError) taken() string { return e.Error() + "; taking what is there" }
 
+// halfRenamed says what to do about a set whose shards Adopt has half renamed.
+func (e *IncompleteError) halfRenamed() string {
+	return fmt.Sprintf("its shards are half renamed: tfrec adopt --rename was interrupted, or is still at it; tfrec adopt %s finishes that", e.Dir)
+}
+
 // faults are the missing files, as Verify reports them.
 func (e *IncompleteError) faults() []Fault {
+	if e.Evidence == ByRenames {
+		return []Fault{setFault(e.Dir, tfrecord.PartMissing, "%s", e.halfRenamed())}
+	}
 	because := map[Evidence]string{
 		ByManifest: "the manifest names it", ByNames: "the names of the others count it",
 		ByState: "the run that writes the set has not completed",

@@ -26,6 +26,9 @@ func (r *repair) sourcesOf(path string) ([]Source, error) {
 	if err := e.add([]string{path}); err != nil {
 		return nil, err
 	}
+	if missing != nil && missing.Evidence == ByRenames {
+		return nil, missing
+	}
 	for _, set := range e.sets {
 		var err error
 		if missing, _, err = set.lacks(); err != nil {

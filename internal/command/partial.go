@@ -33,7 +33,7 @@ func partialNote(cmd *cobra.Command) func(sentence string) {
 // errors.
 func incompleteRemedy(cmd *cobra.Command, err error) string {
 	var part *shard.IncompleteError
-	if !errors.As(err, &part) {
+	if !errors.As(err, &part) || part.Evidence == shard.ByRenames { // which says it itself
 		return ""
 	}
 	var then []string
