@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -81,6 +82,47 @@ func (l *listing) labelsFromFolders() error {
 		p.label = label
 	}
 	return nil
+}
+
+// noteSingleClass warns when the only class directory holds directories and no images:
+// src is then likely the parent of the directory that should be converted.
+func (l *listing) noteSingleClass(o *ImageOptions, src string) {
+	if len(l.splits) > 0 {
+		return
+	}
+	var class string
+	below := map[string]bool{}
+	splits := true // all of below name one
+	parts := false // of a class, not classes: images and their masks
+	for i := range l.pictures {
+		first, rest, _ := strings.Cut(l.pictures[i].path, "/")
+		if class == "" {
+			class = first
+		}
+		dir, _, ok := strings.Cut(rest, "/")
+		if first != class || !ok {
+			return
+		}
+		below[dir] = true
+		splits = splits && imagetree.Split(dir) != ""
+		parts = parts || slices.Contains(imageDirs, strings.ToLower(dir)) || slices.Contains(maskDirs, strings.ToLower(dir))
+	}
+	names := slices.Sorted(maps.Keys(below))
+	for i, name := range names {
+		names[i] = shard.Readable(name)
+	}
+	held := strings.Join(names[:min(3, len(names))], ", ")
+	if n := len(names) - 3; n > 0 {
+		held += fmt.Sprintf(" and %d more", n)
+	}
+	at := shard.Readable(storage.Join(src, class))
+	switch {
+	case parts, len(names) == 1 && !splits:
+	case splits:
+		o.note("%s is taken as the only class, but it holds split directories (%s): to use them, convert %s", shard.Readable(class), held, at)
+	default:
+		o.note("%s is taken as the only class: if the directories in it (%s) are the classes, convert %s", shard.Readable(class), held, at)
+	}
 }
 
 // belowSplit returns a path without its split directory, if there are such.

@@ -232,3 +232,40 @@ func TestSplitsThatAreRenamed(t *testing.T) {
 	mustImages(t, src, fresh, o)
 	sameSet(t, contents(t, out), contents(t, fresh))
 }
+
+// A source that is the parent of the directory that should be converted makes one class
+// of all: that is said. Classes with directories of their own are not suspicious.
+func TestASingleClassOfDirectoriesIsNoted(t *testing.T) {
+	for tree, want := range map[string]string{
+		"flowers/train/cat flowers/val/dog":       "split directories (train, val): to use them, convert SRC/flowers",
+		"flowers/Training flowers/test":           "split directories (Training, test): to use them, convert SRC/flowers",
+		"flowers/train":                           "split directories (train): to use them, convert SRC/flowers",
+		"flowers/cat flowers/dog":                 "if the directories in it (cat, dog) are the classes, convert SRC/flowers",
+		"f/a f/b f/c f/d f/train":                 "(a, b, c and 2 more)",
+		"flowers":                                 "",
+		"flowers/2021":                            "",
+		"flowers flowers/train flowers/val":       "",
+		"flowers/train/cat flowers/val/dog other": "",
+		"train/flowers/cat train/flowers/dog":     "",
+		"flowers/images flowers/masks":            "",
+	} {
+		src := filepath.Join(t.TempDir(), "src")
+		for i, dir := range strings.Fields(tree) {
+			put(t, src, dir+"/x.png", pngOf(i))
+		}
+		var o ImageOptions
+		said := notes(&o.Options)
+		o.DryRun = true
+		mustImages(t, src, filepath.Join(t.TempDir(), "out"), o)
+		got := strings.Join(*said, "; ")
+		if want == "" && strings.Contains(got, "only class") || !strings.Contains(got, strings.ReplaceAll(want, "SRC", src)) {
+			t.Errorf("%s: notes %q, want %q", tree, got, want)
+		}
+		*said = nil
+		o.Unlabelled = true
+		mustImages(t, src, filepath.Join(t.TempDir(), "out"), o)
+		if strings.Contains(strings.Join(*said, ""), "only class") {
+			t.Errorf("%s without labels: notes %q", tree, *said)
+		}
+	}
+}

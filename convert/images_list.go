@@ -87,6 +87,7 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 		if err := l.labelsFromFolders(); err != nil {
 			return nil, err
 		}
+		l.noteSingleClass(o, src)
 	}
 	l.noteMasks(o)
 	l.number(&o.Options, o.LabelOffset)
