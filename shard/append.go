@@ -257,7 +257,7 @@ func (a *appending) checkSet() error {
 // stage writes all that is new below .tfrec, and returns what puts it in place.
 func (a *appending) stage(ctx context.Context, in []string) (*journal, error) {
 	o := a.o.ReshapeOptions
-	o.Name, o.Note = a.set.Name, nil // what it notes is of a set of its own
+	o.Name, o.Note, o.Warn = a.set.Name, nil, nil // notes are of a set of its own; appendRequest has warned
 	compression, err := tfrecord.ParseCompression(a.set.Compression)
 	if err != nil {
 		return nil, err

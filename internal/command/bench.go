@@ -50,7 +50,7 @@ of the time cut off of the last one.`,
 				return err
 			}
 			o.Cache = cacheOptions(cache)
-			o.Note = partialNote(cmd)
+			o.Note = partialWarning(cmd)
 			res, err := reader.Bench(cmd.Context(), args, o)
 			if err != nil {
 				var located *tfrecord.Error

@@ -91,7 +91,7 @@ func checkExport(cmd *cobra.Command, o *export.Options) error {
 
 func runExport(cmd *cobra.Command, paths []string, out string, o export.Options) error {
 	quiet, stderr := quietFlag(cmd), cmd.ErrOrStderr()
-	o.Progress = new(shard.ReadProgress)
+	o.Progress, o.Warn = new(shard.ReadProgress), partialWarning(cmd)
 	if !quiet {
 		o.Note = notesTo(stderr)
 	}

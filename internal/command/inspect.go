@@ -58,7 +58,7 @@ with label and key beneath. tfrec preview makes a page of them.`,
 			if program != "" && cmd.Flags().Changed("records") {
 				return usageError("--records has no meaning with --emit, which prints a program: leave one of them out")
 			}
-			o.Note = partialNote(cmd)
+			o.Note = partialWarning(cmd)
 			sum, err := shard.Inspect(cmd.Context(), args, o)
 			if sum == nil {
 				return err

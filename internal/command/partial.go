@@ -18,11 +18,9 @@ func partialVar(cmd *cobra.Command, partial *bool) {
 	cmd.Flags().BoolVar(partial, partialFlag, false, "take what is there of a set that lacks shards, or whose run has not completed, instead of refusing it")
 }
 
-// partialNote prints what is taken in part.
-func partialNote(cmd *cobra.Command) func(sentence string) {
-	if quietFlag(cmd) {
-		return nil
-	}
+// partialWarning prints which sets --partial takes in part, also with --quiet: what is
+// read or written then is not all of them.
+func partialWarning(cmd *cobra.Command) func(sentence string) {
 	return func(sentence string) { fmt.Fprintln(cmd.ErrOrStderr(), "warning:", sentence) }
 }
 

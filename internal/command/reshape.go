@@ -76,7 +76,7 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	}
 	quiet := quietFlag(cmd)
 	stderr := cmd.ErrOrStderr()
-	o.Progress, o.Command = new(shard.ReshapeProgress), commandLine(cmd)
+	o.Progress, o.Command, o.Warn = new(shard.ReshapeProgress), commandLine(cmd), partialWarning(cmd)
 	if !quiet {
 		o.Note = notesTo(stderr)
 	}

@@ -112,7 +112,7 @@ func (c *statsCommand) run(cmd *cobra.Command, args []string) error {
 	if c.pixels != 0 {
 		c.o.Pixels, c.o.SamplePixels = pixelSums(codec), c.pixels
 	}
-	c.o.Progress, c.o.Note = new(shard.ReadProgress), partialNote(cmd)
+	c.o.Progress, c.o.Note = new(shard.ReadProgress), partialWarning(cmd)
 	if c.compare {
 		return c.runCompare(cmd, args[0], args[1])
 	}
