@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -44,10 +45,16 @@ func incompleteRemedy(cmd *cobra.Command, err error) string {
 	default:
 		then = append(then, "fetch what is missing, or make the set again with the tfrec convert command that wrote it")
 	}
-	if cmd.Flags().Lookup(partialFlag) != nil {
+	if cmd.Flags().Lookup(partialFlag) != nil && !appendsTo(cmd, part.Dir) {
 		then = append(then, "--partial takes what is there")
 	}
 	return strings.Join(then, "; ")
+}
+
+// appendsTo reports whether cmd is append and dir its DIR, which --partial is not for.
+func appendsTo(cmd *cobra.Command, dir string) bool {
+	args := cmd.Flags().Args()
+	return cmd.Name() == "append" && len(args) > 0 && filepath.Clean(args[0]) == filepath.Clean(dir)
 }
 
 // commandLine is the command that runs, as a shell takes it.
