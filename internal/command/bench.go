@@ -55,7 +55,7 @@ of the time cut off of the last one.`,
 			if err != nil {
 				var located *tfrecord.Error
 				if !errors.As(err, &located) {
-					return err
+					return withoutRemedy(err)
 				}
 				if jsonFlag(cmd) {
 					if err := printJSON(cmd, benchFailure{Error: err.Error()}); err != nil {

@@ -129,7 +129,7 @@ func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 	opts.OnSkip = func(s reader.Skipped) { fmt.Fprintf(notes, "tfrec cat: %v\n", s) }
 	var err error
 	if c.set, err = reader.OpenAll(paths, opts); err != nil {
-		return err
+		return withoutRemedy(err)
 	}
 	if opts.Workers > 1 && !o.quiet {
 		fmt.Fprintf(notes, "tfrec cat: %s\n", o.read.sharding(c.set))

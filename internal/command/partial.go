@@ -25,6 +25,16 @@ func partialWarning(cmd *cobra.Command) func(sentence string) {
 	return func(sentence string) { fmt.Fprintln(cmd.ErrOrStderr(), "warning:", sentence) }
 }
 
+// withoutRemedy takes the reader's words for Go programs off the error of a set that is
+// not whole: incompleteRemedy has those for the command line.
+func withoutRemedy(err error) error {
+	var part *shard.IncompleteError
+	if errors.As(err, &part) {
+		return part
+	}
+	return err
+}
+
 // incompleteRemedy says what to do about a set that is not whole; empty for other
 // errors.
 func incompleteRemedy(cmd *cobra.Command, err error) string {
