@@ -41,7 +41,7 @@ and --schema set them. Rows keep the order of the input unless --shuffle is give
 
 Fields may be quoted as Python's csv module writes them. Rows with too few or too
 many fields, and values that are not of the type of their column, are listed in
-OUT/errors.jsonl with file and line; --max-errors says how many are bearable.`,
+OUT/errors.jsonl with file and line; --max-errors says how many are allowed.`,
 		Example: `  tfrec convert csv trips.csv out/
   tfrec convert csv 'part-*.csv.gz' out/ --splits train=0.9,val=0.1 --shuffle
   tfrec convert csv card.csv out/ --vector v=V1..V28 --label Class --column Amount=float

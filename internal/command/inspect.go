@@ -222,6 +222,9 @@ func ranges(f shard.FeatureSummary) string {
 	}
 	if f.Bytes != nil {
 		size := between(strconv.FormatInt(f.Bytes.Min, 10), strconv.FormatInt(f.Bytes.Max, 10)) + " bytes"
+		if f.Bytes.Min == f.Bytes.Max {
+			size = count(f.Bytes.Max, "byte")
+		}
 		if f.Text {
 			size += " of text"
 		}
