@@ -39,7 +39,7 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 		found: found, suffix: o.ImageSuffix,
 	}
 	if names, _, _ := table.Columns(); names == "" {
-		t.first = 1
+		t.first = -1 // not read yet
 	}
 	w := &walker{o: o}
 	var pictures []picture
@@ -47,6 +47,9 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 	for row, err := range table.Rows(ctx) {
 		if err != nil {
 			return fmt.Errorf("--labels: %w", err)
+		}
+		if t.first < 0 {
+			t.first = row.Line
 		}
 		p := t.picture(row)
 		if p.bad == nil && !w.wanted(p.path) {
@@ -85,6 +88,9 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 func (o *ImageOptions) noteColumns(t *imagetable.Table) {
 	paths, labels, ignored := t.Columns()
 	var says []string
+	if n := t.Comments(); n > 0 {
+		says = append(says, plural.Of(n, "comment line")+" before the first row skipped")
+	}
 	if paths != "" && (o.PathColumn == "" && paths != "path" || o.LabelColumn == "" && labels != "label") {
 		says = append(says, fmt.Sprintf("paths are in column %q, labels in %q", paths, labels))
 	}
@@ -103,7 +109,7 @@ type labelTable struct {
 	follow    bool             // symbolic links
 	found     map[string]int   // images in the listing
 	lines     map[string]int64 // where a path was named first
-	first     int64            // the line that may be a header of unknown names; 0 if none
+	first     int64            // the line of the first row where that may be a header of unknown names; 0 if none
 }
 
 // picture makes a sample of a row. What is wrong with the row is in its bad.

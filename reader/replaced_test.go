@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/tfrec/tfrec/shard"
@@ -102,7 +103,7 @@ func TestPartOfASet(t *testing.T) {
 		t.Fatal(err)
 	}
 	var part *shard.IncompleteError
-	if _, err := Open(dir, Options{}); !errors.As(err, &part) || part.Lost != 1 {
+	if _, err := Open(dir, Options{}); !errors.As(err, &part) || part.Lost != 1 || !strings.Contains(err.Error(), "; make it whole with the tfrec command that wrote it; Options.Partial ") {
 		t.Errorf("%v", err)
 	}
 	noted := ""

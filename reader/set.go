@@ -177,7 +177,7 @@ func OpenAll(paths []string, o Options) (*Set, error) {
 	}
 	sources, err := shard.Expand(context.Background(), paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Note})
 	if err != nil {
-		return nil, err
+		return nil, withRemedy(err)
 	}
 	if o.Split != "" {
 		all := sources
@@ -191,6 +191,22 @@ func OpenAll(paths []string, o Options) (*Set, error) {
 		return nil, err
 	}
 	return s, nil
+}
+
+// withRemedy adds to the error of a set that is not whole what makes it whole.
+func withRemedy(err error) error {
+	var part *shard.IncompleteError
+	if !errors.As(err, &part) {
+		return err
+	}
+	then := "make it whole with the tfrec command that wrote it"
+	switch {
+	case part.Tasks:
+		then = "run the tasks of the array job that are left, then tfrec finalize"
+	case part.Command() != "":
+		then = "make it whole with: " + part.Command()
+	}
+	return fmt.Errorf("%w; %s; Options.Partial reads the shards that exist", err, then)
 }
 
 // splitsOf says which splits there are, those without records included.

@@ -81,8 +81,9 @@ type Change struct {
 // already are kept but for the numbers of records and bytes in
 // dataset_info.json. A manifest of ours is brought up to date.
 //
-// Faults in the data and missing shards are no error but in the report, and
-// nothing is written then. After an error no file is there that was not before,
+// Faults in the data and missing shards are not an error but in the report, and
+// nothing is written then. A set that a run of ours has begun and that still lacks
+// shards is an *IncompleteError. After an error no file is there that was not before,
 // but a renaming may be half done, which the next Adopt finishes.
 func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, error) {
 	a := &adoption{ctx: ctx, o: &o, report: &AdoptReport{
@@ -203,10 +204,6 @@ func (a *adoption) undo(renaming bool) error {
 
 // find lists the files, and reads what describes them so far.
 func (a *adoption) find(path string) error {
-	var e expander
-	if err := e.addLoose(path); err != nil {
-		return err
-	}
 	manifest := filepath.Join(path, ManifestFile)
 	var err error
 	a.before, err = ReadManifest(manifest)
@@ -218,6 +215,17 @@ func (a *adoption) find(path string) error {
 		return fmt.Errorf("%s is of another tool: move it elsewhere, since the set's manifest needs its name", manifest)
 	default:
 		a.note("the manifest cannot be used, and is made anew: %v", err)
+	}
+	if a.before == nil { // a set that lacks the manifest alone may be adopted
+		if missing, err := a.dir.unfinished(); err != nil {
+			return err
+		} else if missing != nil && missing.Lost > 0 {
+			return missing
+		}
+	}
+	var e expander
+	if err := e.addLoose(path); err != nil {
+		return err
 	}
 	if a.tfds, err = findTFDS(path); err != nil {
 		return err

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -231,7 +232,7 @@ func (a *adoption) labelNames(key string, s *labelSeen) ([]string, error) {
 	if n, known := a.tfds.classes[key]; known && n != len(names) && !a.ownTFDS() {
 		return nil, fmt.Errorf("%s says that %q has %d classes, but there are %d names of labels (%s)", TFDSFeaturesFile, key, n, len(names), from)
 	}
-	a.note("labels: %d names of %q, from %s", len(names), key, from)
+	a.note("labels: %s of %q, from %s", plural.Of(len(names), "name"), key, from)
 	return names, nil
 }
 

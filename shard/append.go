@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -75,6 +74,11 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 		return nil, err
 	}
 	if !described {
+		if missing, err := ViewDir(dir).unfinished(); err != nil {
+			return nil, err
+		} else if missing != nil {
+			return nil, missing
+		}
 		return nil, fmt.Errorf("%s has no %s: tfrec adopt makes one for shards that others wrote; tfrec merge makes a new set", dir, ManifestFile)
 	}
 	request, err := appendRequest(ctx, dir, in, &o)
@@ -233,6 +237,13 @@ func isMetadata(name string) bool { return filepath.Dir(name) == "." && describe
 
 // checkSet wants all files of the set to be there before any is renamed.
 func (a *appending) checkSet() error {
+	missing, _, err := (&Set{Dir: a.dir.Path(), Manifest: a.set}).lacks()
+	if err != nil {
+		return err
+	}
+	if missing != nil {
+		return missing
+	}
 	named := map[string]bool{}
 	for _, split := range a.set.Splits {
 		for _, info := range split.Shards {
@@ -241,12 +252,10 @@ func (a *appending) checkSet() error {
 			}
 			named[info.File] = true
 			st, err := os.Stat(a.dir.join(info.File))
-			switch {
-			case errors.Is(err, fs.ErrNotExist):
-				return fmt.Errorf("%s: %s is missing: see tfrec verify", a.dir.Path(), info.File)
-			case err != nil:
+			if err != nil {
 				return err
-			case st.Size() != info.Bytes:
+			}
+			if st.Size() != info.Bytes {
 				return fmt.Errorf("%s: %s has %s, the manifest says %d: see tfrec verify", a.dir.Path(), info.File, plural.Of(st.Size(), "byte"), info.Bytes)
 			}
 		}
@@ -257,7 +266,7 @@ func (a *appending) checkSet() error {
 // stage writes all that is new below .tfrec, and returns what puts it in place.
 func (a *appending) stage(ctx context.Context, in []string) (*journal, error) {
 	o := a.o.ReshapeOptions
-	o.Name, o.Note = a.set.Name, nil // what it notes is of a set of its own
+	o.Name, o.Note, o.Warn = a.set.Name, nil, nil // notes are of a set of its own; appendRequest has warned
 	compression, err := tfrecord.ParseCompression(a.set.Compression)
 	if err != nil {
 		return nil, err

@@ -72,7 +72,8 @@ func decodeManifest(in io.Reader) (*Manifest, error) {
 			return err
 		})
 	}})
-	if err == nil {
+	object := err == nil
+	if object {
 		err = d.end()
 	}
 	switch {
@@ -82,6 +83,8 @@ func decodeManifest(in io.Reader) (*Manifest, error) {
 		return nil, fmt.Errorf("manifest version %d: this tfrec reads version %d; use a newer one", m.Version, ManifestVersion)
 	case errors.Is(err, errLongValue) && m.Format != ManifestFormat, err == nil && m.Format != ManifestFormat:
 		return nil, fmt.Errorf("%w: its format is %q, not %q", errForeign, m.Format, ManifestFormat)
+	case object && err != nil && m.Format != ManifestFormat:
+		return nil, fmt.Errorf("%w: it is JSON lines, or several JSON values in one file", errForeign)
 	case err != nil:
 		return nil, fmt.Errorf("not a manifest: %w", err)
 	case m.Version != ManifestVersion:

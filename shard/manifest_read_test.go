@@ -155,7 +155,7 @@ func TestManifestsTooLargeAreRefused(t *testing.T) {
 
 func TestForeignManifests(t *testing.T) {
 	for data, foreign := range map[string]bool{
-		`{"format":"coco"}`: true, `{"a":[{}]}`: true, `{"a":1} `: true, `{"format":1}`: false, `{"a":`: false, `[]`: false,
+		`{"format":"coco"}`: true, `{"a":[{}]}`: true, `{"a":1} `: true, "{\"a\":1}\n{\"a\":2}\n": true, `{"format":"tfrec.manifest"}{}`: false, `{"format":1}`: false, `{"a":`: false, `[]`: false,
 		`{"a":"` + strings.Repeat("x", maxManifestValue+1<<20) + `"}`: true,
 	} {
 		_, err := decodeManifest(strings.NewReader(data))

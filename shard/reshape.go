@@ -59,6 +59,9 @@ type ReshapeOptions struct {
 	// Note is called with a sentence for people about a choice that was made
 	// for them, from one goroutine at a time, if it is not nil.
 	Note func(sentence string)
+	// Warn is called with a sentence about each input that Partial takes in part.
+	// Default: Note.
+	Warn func(sentence string)
 }
 
 // ReshapeProgress counts what a run has done so far. Its fields may be read

@@ -72,7 +72,11 @@ func (o *ReshapeOptions) check() error {
 
 // expand says how the inputs are expanded.
 func (o *ReshapeOptions) expand() ExpandOptions {
-	return ExpandOptions{Partial: o.Partial, Note: o.Note}
+	warn := o.Warn
+	if warn == nil {
+		warn = o.Note
+	}
+	return ExpandOptions{Partial: o.Partial, Note: warn}
 }
 
 func (o *ReshapeOptions) memory() int64 {

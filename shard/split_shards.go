@@ -30,7 +30,7 @@ func ParseShards(s string) (each int, bySplit map[string]int, err error) {
 			return 0, nil, fmt.Errorf("split %s is named twice", name)
 		}
 		if bySplit[name], err = parseShardCount(number); err != nil {
-			return 0, nil, fmt.Errorf("split %s: %w", name, err)
+			return 0, nil, fmt.Errorf("split %s: %q: %w", name, number, err)
 		}
 	}
 	return 0, bySplit, CheckShards(0, bySplit)
@@ -39,7 +39,7 @@ func ParseShards(s string) (each int, bySplit map[string]int, err error) {
 func parseShardCount(s string) (int, error) {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < 1 || n > maxShards {
-		return 0, fmt.Errorf("%q: want a number from 1 to %d", s, maxShards)
+		return 0, fmt.Errorf("want a number from 1 to %d", maxShards)
 	}
 	return n, nil
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func newAdoptCommand() *cobra.Command {
@@ -121,7 +122,11 @@ func printAdoption(faults, w io.Writer, r *shard.AdoptReport) {
 		fmt.Fprintln(w, note)
 	}
 	if r.Status == "damaged" {
-		fmt.Fprintf(w, "%s: nothing was written\n", count(int64(len(r.Faults)), "fault"))
+		then := ""
+		if slices.ContainsFunc(r.Faults, func(f shard.Fault) bool { return f.Part == tfrecord.PartMissing }) {
+			then = "; fetch or make the missing shards, then run tfrec adopt again"
+		}
+		fmt.Fprintf(w, "%s: nothing was written%s\n", count(int64(len(r.Faults)), "fault"), then)
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Splits)) {

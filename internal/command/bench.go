@@ -50,12 +50,12 @@ of the time cut off of the last one.`,
 				return err
 			}
 			o.Cache = cacheOptions(cache)
-			o.Note = partialNote(cmd)
+			o.Note = partialWarning(cmd)
 			res, err := reader.Bench(cmd.Context(), args, o)
 			if err != nil {
 				var located *tfrecord.Error
 				if !errors.As(err, &located) {
-					return err
+					return withoutRemedy(err)
 				}
 				if jsonFlag(cmd) {
 					if err := printJSON(cmd, benchFailure{Error: err.Error()}); err != nil {

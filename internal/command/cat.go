@@ -125,13 +125,11 @@ func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 	o := c.options
 	opts := o.read.options()
 	opts.Partial = o.partial
-	if !o.quiet {
-		opts.Note = func(sentence string) { fmt.Fprintln(notes, "warning:", sentence) }
-	}
+	opts.Note = func(sentence string) { fmt.Fprintln(notes, "warning:", sentence) }
 	opts.OnSkip = func(s reader.Skipped) { fmt.Fprintf(notes, "tfrec cat: %v\n", s) }
 	var err error
 	if c.set, err = reader.OpenAll(paths, opts); err != nil {
-		return err
+		return withoutRemedy(err)
 	}
 	if opts.Workers > 1 && !o.quiet {
 		fmt.Fprintf(notes, "tfrec cat: %s\n", o.read.sharding(c.set))

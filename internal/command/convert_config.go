@@ -235,6 +235,10 @@ func runConfigured(cmd *cobra.Command, args []string) error {
 	var c *configured
 	var err error
 	switch {
+	case config == dash:
+		return dashError("config")
+	case from == dash:
+		return dashError("from-manifest")
 	case config != "":
 		c, err = readConfig(config)
 	case from != "":

@@ -41,7 +41,7 @@ and --schema set them. Rows keep the order of the input unless --shuffle is give
 
 Fields may be quoted as Python's csv module writes them. Rows with too few or too
 many fields, and values that are not of the type of their column, are listed in
-OUT/errors.jsonl with file and line; --max-errors says how many are bearable.`,
+OUT/errors.jsonl with file and line; --max-errors says how many are allowed.`,
 		Example: `  tfrec convert csv trips.csv out/
   tfrec convert csv 'part-*.csv.gz' out/ --splits train=0.9,val=0.1 --shuffle
   tfrec convert csv card.csv out/ --vector v=V1..V28 --label Class --column Amount=float
@@ -65,17 +65,20 @@ OUT/errors.jsonl with file and line; --max-errors says how many are bearable.`,
 				return f.runPrintSchema(cmd, args)
 			}
 			srcs, out := args[:len(args)-1], args[len(args)-1]
-			temp := ""
+			temp, pipes := "", spooled{}
 			defer func() { _ = os.RemoveAll(temp) }()
 			return f.run(cmd, out, &conversion{
 				complete: func() error {
 					err := f.complete(cmd)
 					if err == nil {
-						srcs, temp, err = f.spool(cmd, srcs)
+						srcs, temp, err = f.spool(cmd, srcs, pipes)
 					}
 					return err
 				},
-				whole: func(ctx context.Context) (*convert.Summary, error) { return convert.CSV(ctx, srcs, out, *o) },
+				whole: func(ctx context.Context) (*convert.Summary, error) {
+					sum, err := convert.CSV(ctx, srcs, out, *o)
+					return sum, pipes.name(err)
+				},
 				begin: func(ctx context.Context) (*convert.Job, error) { return convert.BeginCSV(ctx, srcs, out, *o) },
 				join:  func(ctx context.Context) (*convert.Job, error) { return convert.JoinCSV(ctx, srcs, out, *o) },
 			})
@@ -173,9 +176,9 @@ func (f *csvFlags) complete(cmd *cobra.Command) error {
 }
 
 // spool copies the pipes of SRC, and stdin for a dash, to files, since a conversion
-// reads its input more than once. It returns SRC with these files in it, and the
-// directory to remove afterwards.
-func (f *csvFlags) spool(cmd *cobra.Command, srcs []string) (files []string, temp string, err error) {
+// reads its input more than once. It returns SRC with these files in it, which it adds
+// to pipes, and the directory to remove afterwards.
+func (f *csvFlags) spool(cmd *cobra.Command, srcs []string, pipes spooled) (files []string, temp string, err error) {
 	files = slices.Clone(srcs)
 	for i, src := range srcs {
 		if src != dash && !isPipe(src) {
@@ -192,6 +195,10 @@ func (f *csvFlags) spool(cmd *cobra.Command, srcs []string) (files []string, tem
 		f.csv.HashInputs = true // it is a new file each time
 		if files[i], err = spool(cmd, src, temp); err != nil {
 			return nil, temp, err
+		}
+		pipes[files[i]] = src
+		if src == dash {
+			pipes[files[i]] = "stdin"
 		}
 	}
 	return files, temp, nil
@@ -212,7 +219,8 @@ func (f *csvFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
 			args = args[:len(args)-1]
 		}
 	}
-	args, temp, err := f.spool(cmd, args)
+	pipes := spooled{}
+	args, temp, err := f.spool(cmd, args, pipes)
 	defer func() { _ = os.RemoveAll(temp) }()
 	if err != nil {
 		return err
@@ -220,9 +228,9 @@ func (f *csvFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
 	schema, err := convert.CSVSchema(cmd.Context(), args, f.csv)
 	switch {
 	case errors.Is(err, convert.ErrOptions):
-		return usageError("%v", err)
+		return usageError("%w", pipes.name(err))
 	case err != nil:
-		return err
+		return pipes.name(err)
 	case jsonFlag(cmd):
 		return printJSON(cmd, schema)
 	}

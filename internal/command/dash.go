@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -53,7 +54,7 @@ func checkDashes(cmd *cobra.Command, args []string) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		kind, _ := pflag.UnquoteUsage(f)
 		if f.Value.String() == dash && f.Name != "plan-only" && f.Name != "vocab" && (kind == "DIR" || slices.Contains(fileKinds, kind)) {
-			err = usageError("--%s -: it can be neither stdin nor stdout; name a file", f.Name)
+			err = dashError(f.Name)
 		}
 	})
 	at := slices.Index(args, dash)
@@ -70,7 +71,16 @@ func checkDashes(cmd *cobra.Command, args []string) (err error) {
 	case table && at < len(args)-1, stream:
 		return usageError("-: stdin must be the only input")
 	}
-	return usageError("-: %s can use neither stdin nor stdout here; name a file or directory (./- for one of that name)", cmd.Name())
+	verb := strings.TrimPrefix(cmd.CommandPath(), cmd.Root().Name()+" ")
+	if at == len(args)-1 && at > 0 && strings.Contains(cmd.Use, " OUT") {
+		return usageError("-: OUT of %s cannot be stdout; name a file or directory (./- for one of that name)", verb)
+	}
+	return usageError("-: %s can use neither stdin nor stdout here; name a file or directory (./- for one of that name)", verb)
+}
+
+// dashError refuses a dash as the value of a flag that wants a file.
+func dashError(flag string) error {
+	return usageError("--%s -: it can be neither stdin nor stdout; name a file", flag)
 }
 
 // isPipe reports whether a path is that of a pipe, such as a FIFO or the /dev/fd/63 of
@@ -79,6 +89,30 @@ func isPipe(path string) bool {
 	st, err := os.Stat(path)
 	return err == nil && st.Mode()&fs.ModeNamedPipe != 0
 }
+
+// spooled are the files that pipes were copied to, and what the user calls each of them.
+type spooled map[string]string
+
+// name gives pipes their own names in an error.
+func (s spooled) name(err error) error {
+	if err == nil || len(s) == 0 {
+		return err
+	}
+	text := err.Error()
+	for file, name := range s {
+		text = strings.ReplaceAll(text, file, name)
+	}
+	return &namedError{text, err}
+}
+
+// namedError is an error with other names in its text.
+type namedError struct {
+	text string
+	err  error
+}
+
+func (e *namedError) Error() string { return e.text }
+func (e *namedError) Unwrap() error { return e.err }
 
 // spool copies a pipe, or stdin for a dash, to a file of its name in dir, or below it where
 // another one has the name.

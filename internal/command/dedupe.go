@@ -27,7 +27,7 @@ func newDedupeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "dedupe IN... OUT",
 		GroupID: groupReshape,
-		Short:   "Drop records that are in the input before",
+		Short:   "Drop records that repeat earlier ones",
 		Long: `Write the records to a new set in OUT without those that are the same as one
 before: all of their bytes are, or with --by the values of a feature. The first
 of them is kept, in the order of the input, whatever splits they are in. Records

@@ -44,7 +44,7 @@ shown where they differ, but do not make the sets differ.`,
 			}
 			o.Progress = new(shard.ReadProgress)
 			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
-			o.Note = partialNote(cmd)
+			o.Note = partialWarning(cmd)
 			report, err := shard.Diff(cmd.Context(), args[0], args[1], o)
 			stop()
 			if err != nil {

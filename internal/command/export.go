@@ -42,7 +42,7 @@ Bytes that are no UTF-8 are base64 in csv and jsonl, in a column KEY.base64.
 A record that lacks a feature has an empty cell, no member, a null, or false in
 KEY.present.
 
-Names in records never lead out of OUT. What no file can be named everywhere is
+Names in records never lead out of OUT. What not every system allows in file names is
 written as %XX: separators, control characters, the names of Windows' devices,
 dots and spaces at the end. Names that differ in case alone count as the same.`,
 		Example: `  tfrec export out/ photos/ --format folders
@@ -91,7 +91,7 @@ func checkExport(cmd *cobra.Command, o *export.Options) error {
 
 func runExport(cmd *cobra.Command, paths []string, out string, o export.Options) error {
 	quiet, stderr := quietFlag(cmd), cmd.ErrOrStderr()
-	o.Progress = new(shard.ReadProgress)
+	o.Progress, o.Warn = new(shard.ReadProgress), partialWarning(cmd)
 	if !quiet {
 		o.Note = notesTo(stderr)
 	}

@@ -11,7 +11,7 @@ func newFinalizeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "finalize OUT",
 		GroupID: groupConvert,
-		Short:   "Make a set of the shards that the tasks of an array job made",
+		Short:   "Complete the set that the tasks of an array job wrote",
 		Long: `Check that all shards of an array job (tfrec convert ... --task I --tasks N) are
 in OUT and of one plan, and write the manifest, the ledger and the metadata that
 TFDS reads. The set is then, byte for byte, what one run without tasks makes.

@@ -27,6 +27,8 @@ func flagError(cmd *cobra.Command, err error) error {
 			return usageError("unknown flag --%s; did you mean --%s?", name, near)
 		}
 		return usageError("unknown flag --%s", name)
+	case errors.As(err, &unknown):
+		return usageError("unknown flag -%s", unknown.GetSpecifiedName())
 	case errors.As(err, &missing):
 		kind, _ := pflag.UnquoteUsage(missing.GetFlag())
 		return usageError("--%s: its value is missing: want %s", missing.GetFlag().Name, kind)

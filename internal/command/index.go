@@ -37,7 +37,7 @@ get no index.`,
 			}
 			o.Progress = new(shard.ReadProgress)
 			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
-			o.Note = partialNote(cmd)
+			o.Note = partialWarning(cmd)
 			report, err := shard.Index(cmd.Context(), args, o)
 			stop()
 			if report == nil {

@@ -58,7 +58,7 @@ with label and key beneath. tfrec preview makes a page of them.`,
 			if program != "" && cmd.Flags().Changed("records") {
 				return usageError("--records has no meaning with --emit, which prints a program: leave one of them out")
 			}
-			o.Note = partialNote(cmd)
+			o.Note = partialWarning(cmd)
 			sum, err := shard.Inspect(cmd.Context(), args, o)
 			if sum == nil {
 				return err
@@ -222,6 +222,9 @@ func ranges(f shard.FeatureSummary) string {
 	}
 	if f.Bytes != nil {
 		size := between(strconv.FormatInt(f.Bytes.Min, 10), strconv.FormatInt(f.Bytes.Max, 10)) + " bytes"
+		if f.Bytes.Min == f.Bytes.Max {
+			size = count(f.Bytes.Max, "byte")
+		}
 		if f.Text {
 			size += " of text"
 		}

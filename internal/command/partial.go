@@ -3,6 +3,7 @@ package command
 import (
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -21,12 +22,20 @@ func partialVar(cmd *cobra.Command, partial *bool) {
 	cmd.Flags().BoolVar(partial, partialFlag, false, "take what is there of a set that lacks shards, or whose run has not completed, instead of refusing it")
 }
 
-// partialNote prints what is taken in part.
-func partialNote(cmd *cobra.Command) func(sentence string) {
-	if quietFlag(cmd) {
-		return nil
-	}
+// partialWarning prints which sets --partial takes in part, also with --quiet: what is
+// read or written then is not all of them.
+func partialWarning(cmd *cobra.Command) func(sentence string) {
 	return func(sentence string) { fmt.Fprintln(cmd.ErrOrStderr(), "warning:", sentence) }
+}
+
+// withoutRemedy takes the reader's words for Go programs off the error of a set that is
+// not whole: incompleteRemedy has those for the command line.
+func withoutRemedy(err error) error {
+	var part *shard.IncompleteError
+	if errors.As(err, &part) {
+		return part
+	}
+	return err
 }
 
 // incompleteRemedy says what to do about a set that is not whole; empty for other
@@ -50,10 +59,16 @@ func incompleteRemedy(cmd *cobra.Command, err error) string {
 	default:
 		then = append(then, "fetch what is missing, or make the set again with the tfrec convert command that wrote it")
 	}
-	if cmd.Flags().Lookup(partialFlag) != nil {
+	if cmd.Flags().Lookup(partialFlag) != nil && !appendsTo(cmd, part.Dir) {
 		then = append(then, "--partial takes what is there")
 	}
 	return strings.Join(then, "; ")
+}
+
+// appendsTo reports whether cmd is append and dir its DIR, which --partial is not for.
+func appendsTo(cmd *cobra.Command, dir string) bool {
+	args := cmd.Flags().Args()
+	return cmd.Name() == "append" && len(args) > 0 && filepath.Clean(args[0]) == filepath.Clean(dir)
 }
 
 // commandArgs returns the arguments of the command that runs, to be recorded in the state

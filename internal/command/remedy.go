@@ -34,7 +34,10 @@ func remedy(cmd *cobra.Command, err error) string {
 
 // pathRemedy says what to do about a path that the operating system refuses.
 func pathRemedy(cmd *cobra.Command, err error) string {
+	var at *fs.PathError
 	switch {
+	case errors.Is(err, syscall.ENOSPC) && errors.As(err, &at) && at.Path == os.Stdout.Name():
+		return "make room where stdout goes, or send it elsewhere; then run the same command again"
 	case errors.Is(err, syscall.ENOSPC):
 		return "make room there, or choose another directory; then run the same command again"
 	case errors.Is(err, syscall.EROFS):
@@ -42,7 +45,6 @@ func pathRemedy(cmd *cobra.Command, err error) string {
 	case errors.Is(err, fs.ErrPermission):
 		return "change its permissions, or run tfrec as a user who has them"
 	}
-	var at *fs.PathError
 	if !errors.As(err, &at) || !errors.Is(err, fs.ErrNotExist) || storage.Remote(at.Path) || !isGiven(cmd, at.Path) {
 		return ""
 	}

@@ -65,7 +65,7 @@ file has several.`,
 			}
 			o.Progress = new(shard.ReadProgress)
 			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
-			o.Note = partialNote(cmd)
+			o.Note = partialWarning(cmd)
 			report, err := shard.Repair(cmd.Context(), args[0], out, o)
 			stop()
 			if err != nil && report == nil {

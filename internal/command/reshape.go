@@ -76,7 +76,7 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	}
 	quiet := quietFlag(cmd)
 	stderr := cmd.ErrOrStderr()
-	o.Progress, o.Args = new(shard.ReshapeProgress), commandArgs(cmd)
+	o.Progress, o.Args, o.Warn = new(shard.ReshapeProgress), commandArgs(cmd), partialWarning(cmd)
 	if !quiet {
 		o.Note = notesTo(stderr)
 	}

@@ -17,7 +17,7 @@ func newSplitCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "split IN... OUT --splits NAME=SHARE,...",
 		GroupID: groupReshape,
-		Short:   "Deal all records to splits anew",
+		Short:   "Assign all records to new splits",
 		Long: `Write all records of IN, whatever split they are in, to a new set in OUT with
 the given splits. Records are as they were, and keep their order within a split.
 

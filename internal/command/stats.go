@@ -23,8 +23,8 @@ func newStatsCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "stats PATH...",
 		GroupID: groupLook,
-		Short:   "Say how the values of each feature lie",
-		Long: `Say how the values of each feature lie: how many records lack it, range, mean,
+		Short:   "Show value distributions per feature",
+		Long: `Show value distributions per feature: how many records lack it, range, mean,
 standard deviation, quantiles, histogram, the most frequent and the number of
 distinct values; sizes, formats and pixels of pictures; labels and their shares.
 All is read once; memory stays bounded, whatever the data.
@@ -112,7 +112,7 @@ func (c *statsCommand) run(cmd *cobra.Command, args []string) error {
 	if c.pixels != 0 {
 		c.o.Pixels, c.o.SamplePixels = pixelSums(codec), c.pixels
 	}
-	c.o.Progress, c.o.Note = new(shard.ReadProgress), partialNote(cmd)
+	c.o.Progress, c.o.Note = new(shard.ReadProgress), partialWarning(cmd)
 	if c.compare {
 		return c.runCompare(cmd, args[0], args[1])
 	}

@@ -160,7 +160,7 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 		defer list.discard()
 	}
 	quiet := quietFlag(cmd) || cmd.Flags().Changed("sample") // of which nothing is planned
-	c.o.Progress, c.o.Note = new(shard.ReadProgress), partialNote(cmd)
+	c.o.Progress, c.o.Note = new(shard.ReadProgress), partialWarning(cmd)
 	stop := showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quiet)
 	report, err := shard.Verify(cmd.Context(), args, c.o)
 	stop()

@@ -2,6 +2,7 @@ package csvscan
 
 import (
 	"bufio"
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -13,29 +14,53 @@ import (
 
 // skipBlank reads blank lines, and returns how many bytes and lines they are. More than
 // limit bytes of them are an error: a compressed file may hold any number.
-func skipBlank(in *bufio.Reader, limit int) (bytes, lines int64, err error) {
+func skipBlank(in *bufio.Reader, limit int) (size, lines int64, err error) {
 	for {
 		head, err := in.Peek(1)
 		if err == io.EOF || err == nil && head[0] != '\n' && head[0] != '\r' {
-			return bytes, lines, nil
+			return size, lines, nil
 		}
 		if err != nil {
 			return 0, 0, err
 		}
-		if bytes >= int64(limit) {
+		if size >= int64(limit) {
 			return 0, 0, &Error{Line: lines + 1, Err: fmt.Errorf("%w: more than %d bytes of blank lines before it; --max-row raises the limit", ErrHeader, limit)}
 		}
-		size := 1
+		end := 1
 		if head[0] == '\r' {
 			if two, err := in.Peek(2); err == nil && two[1] == '\n' {
-				size = 2
+				end = 2
 			}
 		}
-		if _, err := in.Discard(size); err != nil {
+		if _, err := in.Discard(end); err != nil {
 			return 0, 0, err
 		}
-		bytes, lines = bytes+int64(size), lines+1
+		size, lines = size+int64(end), lines+1
 	}
+}
+
+// skipComment reads a line that is a comment with its end, and returns its length in
+// bytes; 0 where the next line is not one, or is too long to tell.
+func skipComment(in *bufio.Reader, isComment func(line []byte) bool) (int64, error) {
+	sample, err := in.Peek(in.Size())
+	if err != nil && err != io.EOF {
+		return 0, err
+	}
+	end := bytes.IndexAny(sample, "\r\n")
+	size := end + 1
+	switch {
+	case end < 0 && err == nil:
+		return 0, nil
+	case end < 0:
+		end, size = len(sample), len(sample)
+	case sample[end] == '\r' && size < len(sample) && sample[size] == '\n':
+		size++
+	}
+	if size == 0 || !isComment(sample[:end]) {
+		return 0, nil
+	}
+	_, err = in.Discard(size)
+	return int64(size), err
 }
 
 // readHeader reads the first row, which is not blank. It returns the names, and the
@@ -88,9 +113,9 @@ func checkNames(names []string) error {
 		case name == "":
 			faults = append(faults, numbered(columns)+" without a name")
 		case len(columns) > 1:
-			faults = append(faults, fmt.Sprintf("%s all named %q", numbered(columns), name))
+			faults = append(faults, fmt.Sprintf("%s all named %s", numbered(columns), quoted(name)))
 		case !utf8.ValidString(name):
-			faults = append(faults, fmt.Sprintf("%s named %q, which is not UTF-8", numbered(columns), name))
+			faults = append(faults, fmt.Sprintf("%s named %s, which is not UTF-8", numbered(columns), quoted(name)))
 		}
 	}
 	if faults == nil {
@@ -100,6 +125,15 @@ func checkNames(names []string) error {
 		faults = append(faults[:10], fmt.Sprintf("%d more", len(faults)-10))
 	}
 	return fmt.Errorf("%w: %s; name the %s with --columns NAME,NAME", ErrHeader, strings.Join(faults, "; "), plural.Of(len(names), "column"))
+}
+
+// quoted is a name for an error: the start of a long one.
+func quoted(name string) string {
+	const shown = 40
+	if len(name) > shown {
+		return fmt.Sprintf("%q...", name[:shown])
+	}
+	return fmt.Sprintf("%q", name)
 }
 
 // numbered lists column numbers: "column 1" or "columns 1, 3".

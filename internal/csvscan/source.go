@@ -10,6 +10,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -26,6 +27,9 @@ type Options struct {
 	// MaxRow is the length in bytes of the longest row that is accepted: from
 	// ChunkSize to 1 GiB, by default (0) 64 MiB.
 	MaxRow int64
+	// Comment reports whether a line before the first row, without its end, is a comment,
+	// which is skipped. Default: none is.
+	Comment func(line []byte) bool
 }
 
 // DefaultMaxRow is the default of Options.MaxRow.
@@ -48,6 +52,7 @@ type Source struct {
 	header      []string
 	start       int64 // offset of the first row
 	startLine   int64
+	comments    int64 // lines before start
 	maxRow      int
 
 	mu     sync.Mutex   // guards the fields below
@@ -135,16 +140,37 @@ func (s *Source) open(f storage.File, opts Options) error {
 	if err != nil {
 		return err
 	}
+	for opts.Comment != nil {
+		n, err := skipComment(rows, opts.Comment)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			break
+		}
+		more, empty, err := skipBlank(rows, s.maxRow)
+		if err != nil {
+			return err
+		}
+		s.comments++
+		blank, lines = blank+n+more, lines+1+empty
+	}
 	if sample, err = rows.Peek(sampleSize); err != nil && err != io.EOF {
 		return err
+	}
+	if kind := jsontext.Kind(sample, err == io.EOF); kind != "" && opts.Columns == nil {
+		return fmt.Errorf("%w but %s: write it as CSV first", ErrFormat, kind)
 	}
 	if s.dialect.Delimiter == 0 {
 		s.dialect.Delimiter = sniff(sample, err == io.EOF)
 	}
 
 	s.start, s.startLine = int64(bom), 1
+	if s.comments > 0 {
+		s.start, s.startLine = s.start+blank, 1+lines
+	}
 	if !opts.NoHeader {
-		c := &chunker{r: rows, delim: s.dialect.Delimiter, size: 1, maxRow: s.maxRow, offset: s.start + blank}
+		c := &chunker{r: rows, delim: s.dialect.Delimiter, size: 1, maxRow: s.maxRow, offset: int64(bom) + blank}
 		s.header, s.start, s.startLine, err = readHeader(c, 1+lines)
 		if err != nil {
 			return err
@@ -186,6 +212,9 @@ func (s *Source) Dialect() Dialect { return s.dialect }
 // Header returns the names of the columns: all different, none empty. It is nil
 // where there are none. The slice is the Source's own.
 func (s *Source) Header() []string { return s.header }
+
+// Comments is how many lines Options.Comment skipped.
+func (s *Source) Comments() int64 { return s.comments }
 
 // Close gives back what ReadChunk keeps of a table. The Source can be used on; it
 // then begins anew at the start of the file.

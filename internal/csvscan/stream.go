@@ -39,6 +39,15 @@ func detect(head []byte) (Compression, error) {
 		{"PAR1", "Parquet: export it as CSV"},
 		{"\xd0\xcf\x11\xe0", "an old Office document: save it as CSV"},
 		{"%PDF-", "a PDF"},
+		{"\xff\xd8\xff", "a JPEG image" + useImages},
+		{"\x89PNG\r\n\x1a\n", "a PNG image" + useImages},
+		{"GIF8", "a GIF image" + useImages},
+		{"RIFF", "a WebP image or another RIFF file" + useImages},
+		{"II*\x00", "a TIFF image" + useImages},
+		{"MM\x00*", "a TIFF image" + useImages},
+		{"\x93NUMPY", "a NumPy array: save it as CSV"},
+		{"ARROW1\x00\x00", "an Arrow file: save it as CSV"},
+		{"SQLite format 3\x00", "an SQLite database: export a table as CSV"},
 	} {
 		if bytes.HasPrefix(head, []byte(f.magic)) {
 			return None, fmt.Errorf("%w but %s", ErrFormat, f.is)
@@ -46,6 +55,8 @@ func detect(head []byte) (Compression, error) {
 	}
 	return None, nil
 }
+
+const useImages = ": tfrec convert images takes images"
 
 // checkEncoding refuses text that isn't made of single bytes where ASCII is
 // meant, and returns the length of a UTF-8 byte order mark.

@@ -88,6 +88,8 @@ type Options struct {
 	Progress *shard.ReadProgress
 	// Note, if not nil, takes sentences for people.
 	Note func(string)
+	// Warn, if not nil, takes a sentence about each set that Partial takes in part.
+	Warn func(string)
 }
 
 func (o *Options) note(format string, args ...any) {

@@ -29,7 +29,7 @@ type inputs struct {
 }
 
 func openInputs(ctx context.Context, paths []string, o *Options) (*inputs, error) {
-	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Note})
+	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Warn})
 	if err != nil {
 		return nil, err
 	}

@@ -15,8 +15,9 @@
 //
 // A table is CSV with any usual delimiter, or a list with a path and a label
 // separated by spaces on each line; plain, or compressed with gzip or zstd. The
-// first row is a header if it names the columns. Tables without a header have
-// the path in the first column and the label in the second one.
+// first row is a header if it names the columns; lines before it that begin with #
+// are comments. Tables without a header have the path in the first column and the
+// label in the second one.
 package imagetable
 
 import (
@@ -101,7 +102,11 @@ func Open(ctx context.Context, path string, o Options) (*Table, error) {
 
 // open opens the file and reads the first row into header.
 func (t *Table) open(ctx context.Context, path string, delimiter byte) (err error) {
-	if t.src, err = csvscan.Open(path, csvscan.Options{NoHeader: true, Delimiter: delimiter, MaxRow: maxRow}); err != nil {
+	t.src, err = csvscan.Open(path, csvscan.Options{NoHeader: true, Delimiter: delimiter, MaxRow: maxRow, Comment: t.isComment})
+	if errors.Is(err, csvscan.ErrFormat) {
+		return fmt.Errorf("%w, or give a list with a path and a label on each line", err)
+	}
+	if err != nil {
 		return err
 	}
 	t.header = nil
@@ -118,12 +123,28 @@ func (t *Table) open(ctx context.Context, path string, delimiter byte) (err erro
 	if t.header == nil {
 		return fmt.Errorf("%s: no rows: want a path and a label in each", path)
 	}
-	if strings.HasPrefix(t.header[0], "{") {
-		return fmt.Errorf("%s: this looks like JSON: want CSV, or a list with a path and a label on each line", path)
-	}
 	t.fields = len(t.header)
 	return nil
 }
+
+// isComment reports whether a line before the first row is a comment: it begins with #,
+// and not with the path of an image.
+func (t *Table) isComment(line []byte) bool {
+	text := string(line)
+	if !strings.HasPrefix(text, "#") {
+		return false
+	}
+	path := text
+	if i := strings.IndexAny(text, ",;\t|"); i >= 0 {
+		path = text[:i]
+	} else if i := strings.LastIndexByte(text, ' '); i >= 0 {
+		path = text[:i]
+	}
+	return t.o.IsImage == nil || !t.o.IsImage(t.withSuffix(strings.TrimSpace(path)))
+}
+
+// Comments is how many lines before the first row were skipped, as they begin with #.
+func (t *Table) Comments() int64 { return t.src.Comments() }
 
 // split returns the fields of a row. Paths in lists may have spaces, labels not.
 func (t *Table) split(tok *csvscan.Tokenizer) []string {

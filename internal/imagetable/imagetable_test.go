@@ -125,7 +125,7 @@ func TestTablesThatAreRefused(t *testing.T) {
 		{"label not given", "where,what\na.jpg,x\n", Options{PathColumn: "where"}, "which column holds the label?"},
 		{"the same", "path,label\na.jpg,x\n", Options{PathColumn: "path", LabelColumn: "Path"}, `column "path" can't hold paths and labels`},
 		{"no path left", "path,label\na.jpg,x\n", Options{LabelColumn: "path"}, "which column holds the path?"},
-		{"json", `{"path": "a.jpg", "label": "x"}` + "\n", Options{}, "looks like JSON"},
+		{"json", `{"path": "a.jpg", "label": "x"}` + "\n", Options{}, "not a CSV file but JSON: write it as CSV first, or give a list"},
 		{"parquet", "PAR1....", Options{}, "Parquet"},
 		{"utf16", "p\x00a\x00", Options{}, "UTF-16"},
 		{"open quote", "\"path,label\n", Options{}, "never closed"},

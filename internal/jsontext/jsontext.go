@@ -5,7 +5,35 @@ package jsontext
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
+	"io"
 )
+
+// Kind says what a text is by its start: "JSON lines" or "JSON" where it is objects or
+// lists, and "" for anything else. whole says that sample is all of it.
+func Kind(sample []byte, whole bool) string {
+	sample = bytes.TrimSpace(sample)
+	if !bytes.HasPrefix(sample, []byte("{")) && !bytes.HasPrefix(sample, []byte("[")) {
+		return ""
+	}
+	d := json.NewDecoder(bytes.NewReader(sample))
+	var first json.RawMessage
+	switch err := d.Decode(&first); {
+	case !whole && errors.Is(err, io.ErrUnexpectedEOF):
+		return "JSON"
+	case err != nil:
+		return ""
+	}
+	rest := sample[d.InputOffset():]
+	line, _, _ := bytes.Cut(rest, []byte("\n"))
+	switch {
+	case len(bytes.TrimSpace(line)) > 0: // a row of a table, such as [1],[2]
+		return ""
+	case len(rest) > 0:
+		return "JSON lines"
+	}
+	return "JSON"
+}
 
 // Compact is a JSON value on one line, with its members in sorted order. It is false
 // for what is not one JSON value.

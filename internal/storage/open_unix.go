@@ -76,7 +76,8 @@ func (s *stream) readFirst(p []byte) (n int, err error) {
 			failed = nil
 			return false
 		}
-		done = n != 0 || waited
+		// A writer that came and went before this Read leaves nothing to wait for.
+		done = n != 0 || waited || abandoned(fd)
 		waited = true
 		return done
 	})

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 	"testing"
@@ -157,5 +158,35 @@ func TestStreamOfTheShell(t *testing.T) {
 	defer f.Close()
 	if data, err := io.ReadAll(f); err != nil || string(data) != "all" {
 		t.Errorf("read %q, %v", data, err)
+	}
+}
+
+// TestStreamOfAWriterThatWroteNothing reads a FIFO whose writer comes and goes before
+// the first Read.
+func TestStreamOfAWriterThatWroteNothing(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("other systems do not tell")
+	}
+	path := fifo(t)
+	f, err := OpenStream(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	w, err := os.OpenFile(path, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	w.Close()
+	time.Sleep(20 * time.Millisecond) // for the poller to have seen that
+	read := make(chan error, 1)
+	go func() { _, err := f.Read(make([]byte, 1)); read <- err }()
+	select {
+	case err := <-read:
+		if err != io.EOF {
+			t.Errorf("%v, want EOF", err)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("it is waited for another writer")
 	}
 }

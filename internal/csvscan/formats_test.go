@@ -1,0 +1,105 @@
+package csvscan
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+)
+
+func TestOpenNamesWhatIsNoTable(t *testing.T) {
+	zipped := func(text string) string {
+		var b bytes.Buffer
+		w := gzip.NewWriter(&b)
+		if _, err := w.Write([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return b.String()
+	}
+	lines := strings.Repeat("{\"a\": 1, \"b\": \"x\"}\n", 20_000)
+	for text, want := range map[string]string{
+		lines:                       "JSON lines",
+		"\ufeff\n" + lines[:60]:     "JSON lines",
+		zipped(lines):               "JSON lines",
+		"[{\"a\": 1}]\n":            "JSON",
+		"\xff\xd8\xff\xe0 and more": "a JPEG image",
+		"\x89PNG\r\n\x1a\n":         "a PNG image",
+	} {
+		_, err := Open(write(t, "x", []byte(text)), Options{})
+		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "x: not a CSV file but "+want+":") {
+			t.Errorf("%.20q: %v, want %s", text, err, want)
+		}
+	}
+	for _, text := range []string{"[a],[b]\n1,2\n", "{a}\n1\n", "[1],[2]\n[3],[4]\n"} {
+		open(t, write(t, "x.csv", []byte(text)), Options{})
+	}
+	// Who names the columns says that it is a table.
+	open(t, write(t, "x.csv", []byte("[1]\n[2]\n")), Options{NoHeader: true, Columns: []string{"list"}})
+	// A name is not printed whole, however long it is.
+	_, err := Open(write(t, "x", []byte("\xff"+strings.Repeat("a", 5000)+"\n")), Options{})
+	if !errors.Is(err, ErrHeader) || len(err.Error()) > 300 {
+		t.Errorf("%v", err)
+	}
+}
+
+// Comments in front of a table change nothing but the numbers of its lines.
+func TestComments(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	isComment := func(line []byte) bool { return bytes.HasPrefix(line, []byte("#")) }
+	for range 200 {
+		end := []string{"\n", "\r\n"}[rng.IntN(2)]
+		comments, lines, skipped := "", int64(0), int64(0)
+		for range rng.IntN(4) {
+			comments += []string{"# some words, and; more | of \"them", "#", ""}[rng.IntN(3)] + end
+			lines++
+		}
+		for line := range strings.SplitSeq(comments, end) {
+			if line != "" {
+				skipped++
+			}
+		}
+		table := "a,b" + end
+		for i := range rng.IntN(3) {
+			table += fmt.Sprintf("%d,#%d", i, i) + end
+		}
+		for _, o := range []Options{{Comment: isComment}, {Comment: isComment, NoHeader: true}} {
+			s := open(t, write(t, "x.csv", []byte(comments+table)), o)
+			plain := open(t, write(t, "x.csv", []byte(table)), o)
+			got, want := listed(t, s), listed(t, plain)
+			for i := range want {
+				want[i].line += lines
+			}
+			if fmt.Sprint(got, s.Header(), s.Comments()) != fmt.Sprint(want, plain.Header(), skipped) {
+				t.Errorf("%q: %v %v, %d comments; want %v %v, %d", comments+table, got, s.Header(), s.Comments(), want, plain.Header(), skipped)
+			}
+		}
+	}
+}
+
+type listedRow struct {
+	line   int64
+	fields string
+}
+
+// listed reads the rows of a table.
+func listed(t *testing.T, s *Source) (list []listedRow) {
+	t.Helper()
+	for tok, err := range s.Rows(t.Context()) {
+		if err != nil || tok.Bad() {
+			t.Fatal(err, tok.Err())
+		}
+		row := listedRow{line: tok.Line()}
+		for i := range tok.Len() {
+			row.fields += string(tok.Field(i)) + " "
+		}
+		list = append(list, row)
+	}
+	return list
+}

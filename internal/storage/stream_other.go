@@ -1,0 +1,6 @@
+//go:build unix && !linux
+
+package storage
+
+// abandoned is not known here.
+func abandoned(uintptr) bool { return false }
