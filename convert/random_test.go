@@ -240,7 +240,7 @@ func (c *conversionTrial) raced() {
 			c.t.Errorf("a source that changed meanwhile: %v, %+v", err, report.Faults)
 		}
 	}
-	if _, err := os.Stat(manifest); err != nil {
+	if _, missing := os.Stat(manifest); missing != nil {
 		os.RemoveAll(c.out) // it may have been made with options that are changed now
 	} else {
 		c.options.Overwrite = o.Overwrite && err != nil
