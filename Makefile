@@ -32,7 +32,7 @@ MAKEFLAGS += --no-builtin-rules
 .PHONY: check-format check-vet check-static check-arrows check-docs check-generated check-modules check-platforms check-tags
 
 help: ## list these targets
-	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## build bin/tfrec, which tells its commit where git is at hand
 	$(GO) build -trimpath -buildvcs=auto -o bin/tfrec ./cmd/tfrec

@@ -164,8 +164,10 @@ func (l *listing) noteMasks(o *ImageOptions) {
 		case below != "":
 		case slices.Contains(imageDirs, name) && used[class]:
 			images = class
-		case slices.Contains(maskDirs, name) && (masks == "" || used[class] && !used[masks]):
-			masks = class
+		case slices.Contains(maskDirs, name):
+			if masks == "" || used[class] && !used[masks] {
+				masks = class
+			}
 		case used[class]:
 			return // these are classes
 		}

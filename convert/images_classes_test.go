@@ -184,6 +184,7 @@ func TestMasksAreNoted(t *testing.T) {
 		want  string
 	}{
 		{"images/1.png masks/1.png", ImageOptions{}, "images and masks are taken as classes: if masks holds masks of the images in images, leave it out with --exclude '**/masks/**', and give --unlabelled"},
+		{"train/images/1.png train/masks/1.png val/images/1.png val/masks/1.png", ImageOptions{}, "images and masks are taken as classes"},
 		{"JPEGImages/1.png SegmentationClass/1.png Annotations/1.xml ImageSets/1.txt", ImageOptions{}, "leave it out with --exclude '**/SegmentationClass/**'"},
 		{"images/1.png annotations/1.xml", ImageOptions{}, "images is taken as a class, and annotations is not read"},
 		{"train/images/1.png train/labels/1.txt val/images/2.png val/labels/2.txt", ImageOptions{}, "images is taken as a class, and labels is not read"},

@@ -24,7 +24,9 @@ func newCompletionCommand() *cobra.Command {
   bash        source <(tfrec completion bash), for good in ~/.bashrc
   zsh         tfrec completion zsh > "${fpath[1]}/_tfrec"
   fish        tfrec completion fish > ~/.config/fish/completions/tfrec.fish
-  powershell  tfrec completion powershell | Out-String | Invoke-Expression`,
+  powershell  tfrec completion powershell | Out-String | Invoke-Expression
+
+bash needs its package bash-completion to be installed and loaded.`,
 		Example:   "  source <(tfrec completion bash)",
 		Args:      exactArgs("SHELL"),
 		ValidArgs: []string{"bash", "zsh", "fish", "powershell"},

@@ -24,8 +24,8 @@ file, a glob, a folder or a manifest. Records are compared by their bytes,
 however they are spread over files: each split with the other's of that name
 when both have the same splits, else all in the order of the files.
 
-Of the first differences the places are told and, for Examples, the features
-that differ, with their values; all are counted. --unordered compares what
+All differences are counted. The first ones are listed with their places and, for
+Examples, with the features that differ and their values. --unordered compares what
 records there are and how many of each, wherever they lie.
 
 Labels and features of two manifests are compared, too. Their other options are

@@ -34,7 +34,7 @@ message they hold, the features with kinds, shapes and ranges, the labels, and
 the first records. Everything is read; memory stays bounded.
 
 Records that are neither Examples nor SequenceExamples are counted and shown as
-bytes. Features that more than 10,000 others came before are counted only.
+bytes. Only the first 10,000 features are shown; others are counted.
 
 --emit prints a program that reads exactly these features, with the files of each
 split, their compression and the names of labels: a module to import, which shows

@@ -143,7 +143,7 @@ func (r reading) log() string {
 	if r.planned == 0 {
 		return "listing the input"
 	}
-	line := r.amount() + ", " + strings.Join(r.rates(), ", ")
+	line := strings.Join(append([]string{r.amount()}, r.rates()...), ", ")
 	if r.phase != "" {
 		line = r.phase + ": " + line
 	}
@@ -164,6 +164,9 @@ func (r reading) amount() string {
 }
 
 func (r reading) rates() []string {
+	if r.rate == 0 && r.mib == 0 {
+		return nil // nothing is known yet
+	}
 	bytes := fmt.Sprintf("%.1f MiB/s", r.mib)
 	if r.noun == "" {
 		return []string{bytes}
@@ -186,7 +189,7 @@ func (r reading) line(columns int) string {
 	}
 	line := fmt.Sprintf("%3d%%", min(100, 100*r.done/r.planned))
 	if r.phase != "" {
-		line = r.phase + line
+		line = r.phase + " " + strings.TrimLeft(line, " ")
 	}
 	parts := []string{r.amount()}
 	if r.errors > 0 {
