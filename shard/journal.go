@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -19,8 +20,8 @@ import (
 // A set on a local disk changes in one step. Everything new is written below the
 // stage first, whole and synced. Then a journal says which files get which names and
 // which files go. The journal is the decision: before it is durable the set is the old
-// one; after it, whoever opens the directory for writing carries out what is left of
-// it, by renames alone, the manifest last. While a living process does that, links to
+// one; after it, whoever opens the directory, for writing or as the same user for
+// reading, carries out what is left of it, by renames alone, the manifest last. While a living process does that, links to
 // the old files let others read the old set.
 
 const (
@@ -215,19 +216,33 @@ func (d *Dir) move(m move) error {
 		}
 	}
 	return d.inside(func(root *os.Root) error {
-		err := root.Rename(filepath.FromSlash(m.From), filepath.FromSlash(m.To))
-		if !errors.Is(err, fs.ErrNotExist) {
-			return err
+		from, to := filepath.FromSlash(m.From), filepath.FromSlash(m.To)
+		is, err := m.is(root, from)
+		if err == nil && is {
+			return root.Rename(from, to)
 		}
-		st, failed := root.Lstat(filepath.FromSlash(m.To))
-		if failed != nil && !notThere(failed) {
-			return failed
+		if err == nil {
+			is, err = m.is(root, to)
 		}
-		if failed == nil && st.Size() == m.Bytes && st.ModTime().UnixNano() == m.ModTime {
-			return nil // it has its name already
+		if err != nil || is {
+			return err // it has its name already
 		}
 		return fmt.Errorf("%s is gone, which was to become %s: the set is a mixture of two versions; remove %s to make the set again, or put both back from a copy", d.join(m.From), d.join(m.To), d.join(StateDir))
 	})
+}
+
+// is reports whether the file that is moved is the one of a name. Some file systems
+// round times to two seconds when they are mounted again.
+func (m move) is(root *os.Root, name string) (bool, error) {
+	st, err := root.Lstat(name)
+	if err != nil {
+		if notThere(err) {
+			err = nil
+		}
+		return false, err
+	}
+	off := st.ModTime().Sub(time.Unix(0, m.ModTime)).Abs()
+	return st.Size() == m.Bytes && off <= 2*time.Second, nil
 }
 
 // syncMoves makes the renames in all directories durable.

@@ -106,6 +106,8 @@ func TestStagedFilesThatAreLost(t *testing.T) {
 	stageNext(t, dir)
 	j := began(t, dir, 0)
 	check(t, os.Remove(filepath.Join(dir, filepath.FromSlash(j.Moves[0].From))))
+	longAgo := time.Now().Add(-time.Hour)
+	check(t, os.Chtimes(filepath.Join(dir, j.Moves[0].To), longAgo, longAgo))
 	if _, err := Expand(t.Context(), []string{dir}, ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "is gone, which was to become") {
 		t.Errorf("%v", err)
 	}
