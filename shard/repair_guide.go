@@ -23,8 +23,12 @@ type guide struct {
 	fits   bool  // it ends where the file does
 }
 
+// maxGuide bounds the index that a guide is made from, in bytes: it is held in memory,
+// with up to ten times as much.
+const maxGuide = 256 << 20
+
 // readGuide makes a guide from the index at path, of a file of the given size. It is
-// nil if the index does not exist, is damaged, or has gaps.
+// nil if the index does not exist, is larger than maxGuide, is damaged, or has gaps.
 func readGuide(ctx context.Context, path string, size int64) (g *guide, found bool, err error) {
 	f, err := openSequential(ctx, path)
 	if notThere(err) {
@@ -34,6 +38,9 @@ func readGuide(ctx context.Context, path string, size int64) (g *guide, found bo
 		return nil, false, err
 	}
 	defer f.Close()
+	if st, err := f.Stat(); err != nil || st.Size() > maxGuide {
+		return nil, true, err
+	}
 	in := &meter{ctx: ctx, f: f}
 	entries, err := tfrecord.ReadIndex(in, path)
 	if in.err != nil {
