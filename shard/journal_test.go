@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 )
@@ -244,13 +245,10 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 	for name, verb := range verbs {
 		dir := threeShards(t)
 		files := stageLower(t, dir)
-		opened, out := 0, filepath.Join(t.TempDir(), "out")
+		out := filepath.Join(t.TempDir(), "out")
+		var opened atomic.Int64 // the replacement itself opens files, too
 		attempt = func(op string) error {
-			if op != "open" {
-				return nil
-			}
-			if opened++; opened == 2 {
-				attempt = nil
+			if op == "open" && opened.Add(1) == 2 {
 				d, err := OpenDir(context.Background(), dir, DirOptions{})
 				check(t, err)
 				check(t, d.PutStaged(files, []string{ManifestFile}, nil))
@@ -260,8 +258,8 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 		}
 		err := verb(dir, out)
 		attempt = nil
-		if err == nil || opened < 2 || !strings.Contains(err.Error(), "replaced while it was read") {
-			t.Errorf("%s: %d files opened, %v", name, opened, err)
+		if err == nil || opened.Load() < 2 || !strings.Contains(err.Error(), "replaced while it was read") {
+			t.Errorf("%s: %d files opened, %v", name, opened.Load(), err)
 		}
 		if has(t, out, ManifestFile) {
 			t.Errorf("%s: made a set", name)

@@ -23,6 +23,9 @@ func repeated(begin, item, end string, each, size int) []byte {
 // TestStateTakesItsSize: decoding state takes memory in proportion to its size, whatever it
 // repeats, and is refused where it would take more.
 func TestStateTakesItsSize(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one goroutine and much data: nothing for the race detector")
+	}
 	const size = 16 << 20
 	lists := map[string]func() any{
 		`"moves":[`: func() any { return new(journal) }, `"files":[`: func() any { return new(Run) },
@@ -37,7 +40,7 @@ func TestStateTakesItsSize(t *testing.T) {
 				err := DecodeState(data, v())
 				runtime.ReadMemStats(&after)
 				n := float64(after.TotalAlloc-before.TotalAlloc) / size
-				if refused := errors.Is(err, errState); refused != (each < minStateElement) || !race.Enabled && n > 20 {
+				if refused := errors.Is(err, errState); refused != (each < minStateElement) || n > 20 {
 					t.Errorf("%s%s of %d bytes each: %.1f bytes a byte: %v", list, item, each, n, err)
 				}
 			}
@@ -52,6 +55,9 @@ func TestStateTakesItsSize(t *testing.T) {
 
 // TestStateHasRoom: the state of large runs is read, with the shortest names that they can have.
 func TestStateHasRoom(t *testing.T) {
+	if race.Enabled {
+		t.Skip("one goroutine and much data: nothing for the race detector")
+	}
 	for name, test := range map[string]struct {
 		n    int
 		into any
