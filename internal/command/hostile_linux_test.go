@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -48,6 +49,8 @@ func hostileVerdicts(t *testing.T) map[string]string {
 func costs(t *testing.T, code int, args ...string) (out []byte, memory int64, cpu time.Duration) {
 	t.Helper()
 	c := tfrec(t, args...)
+	peak := filepath.Join(t.TempDir(), "peak")
+	c.Env = append(c.Environ(), measureTfrec+"="+peak)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	out, err := c.Output()
@@ -57,8 +60,16 @@ func costs(t *testing.T, code int, args ...string) (out []byte, memory int64, cp
 	if race.Enabled {
 		return out, 0, 0
 	}
-	u := c.ProcessState.SysUsage().(*syscall.Rusage)
-	return out, u.Maxrss << 10, time.Duration(u.Utime.Nano() + u.Stime.Nano())
+	most, err := os.ReadFile(peak)
+	if err != nil {
+		t.Fatal(err)
+	}
+	kilobytes, err := strconv.ParseInt(string(most), 10, 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	u := c.ProcessState.SysUsage().(*syscall.Rusage) // with the child's
+	return out, kilobytes << 10, time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
 // hostileSource makes a directory of good images, and of hostile ones beside them if wanted.
