@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"path/filepath"
 	"slices"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -122,6 +124,38 @@ func TestSortByIsBounded(t *testing.T) {
 		_, err := Reshard(context.Background(), []string{in}, filepath.Join(t.TempDir(), "out"), ReshardOptions{SortBy: "k"})
 		if size > maxSortValue && (err == nil || fmt.Sprint(err) == "") || size <= maxSortValue && err != nil {
 			t.Errorf("a value of %d bytes: %v", size, err)
+		}
+	}
+}
+
+// TestSortKeysOfManyWorkers has workers meet the first value at the same time: values
+// of one kind are no values of several kinds.
+func TestSortKeysOfManyWorkers(t *testing.T) {
+	var b tfrecord.Builder
+	b.Int64("k", 1)
+	data := b.Append(nil)
+	for range 30_000 {
+		s := &sorted{key: "k"}
+		var workers sync.WaitGroup
+		var ready atomic.Int32
+		for range 2 {
+			workers.Go(func() {
+				r := &record{data: data, file: new(input)}
+				r.parse()
+				ready.Add(1)
+				for range 1000 {
+					if ready.Load() == 2 {
+						break
+					}
+				}
+				if _, err := s.appendKey(nil, r); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		workers.Wait()
+		if t.Failed() {
+			return
 		}
 	}
 }

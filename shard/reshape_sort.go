@@ -119,7 +119,7 @@ func (s *sorted) appendKey(dst []byte, r *record) ([]byte, error) {
 	if f.Len() == 0 {
 		return append(dst, 1), nil
 	}
-	if kind := int32(f.Kind()); s.kind.Load() != kind && !s.kind.CompareAndSwap(0, kind) {
+	if kind := int32(f.Kind()); !s.kind.CompareAndSwap(0, kind) && s.kind.Load() != kind {
 		return dst, &UnfitError{fmt.Errorf("--sort-by: %w", r.locate(fmt.Errorf("feature %q has values of several kinds, which have no order", s.key)))}
 	}
 	dst = append(dst, 0)
