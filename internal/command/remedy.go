@@ -38,6 +38,8 @@ func pathRemedy(cmd *cobra.Command, err error) string {
 	switch {
 	case errors.Is(err, syscall.ENOSPC) && errors.As(err, &at) && at.Path == os.Stdout.Name():
 		return "make room where stdout goes, or send it elsewhere; then run the same command again"
+	case errors.Is(err, syscall.ENOSPC) && errors.As(err, &at) && isTemporary(at.Path):
+		return "make room there, or set TMPDIR to a directory that has some; then run the same command again"
 	case errors.Is(err, syscall.ENOSPC):
 		return "make room there, or choose another directory; then run the same command again"
 	case errors.Is(err, syscall.EROFS):
@@ -73,6 +75,12 @@ func pathRemedy(cmd *cobra.Command, err error) string {
 		return "check the path"
 	}
 	return "check the path, which is relative to " + printable.String(here)
+}
+
+// isTemporary reports whether a file is a temporary one of tfrec's own.
+func isTemporary(path string) bool {
+	name, err := filepath.Rel(os.TempDir(), path)
+	return err == nil && strings.HasPrefix(name, "tfrec-")
 }
 
 // isGiven reports whether a path is one that the command line names.

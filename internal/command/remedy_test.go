@@ -1,0 +1,27 @@
+package command
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestRemediesOfAFullDisk names TMPDIR only where it is tfrec that chose the place.
+func TestRemediesOfAFullDisk(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	for path, want := range map[string]string{
+		filepath.Join(os.TempDir(), "tfrec-pipe-1", "stdin"): "set TMPDIR",
+		filepath.Join(os.TempDir(), "out", "manifest.json"):  "choose another directory",
+		filepath.Join(t.TempDir(), "tfrec-out"):              "choose another directory",
+		os.Stdout.Name():                                     "make room where stdout goes",
+	} {
+		err := fmt.Errorf("copy: %w", &fs.PathError{Op: "write", Path: path, Err: syscall.ENOSPC})
+		if got := pathRemedy(newRootCommand(nil), err); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q in it", path, got, want)
+		}
+	}
+}
