@@ -274,9 +274,6 @@ func (f *csvFile) path() string {
 	if storage.Remote(f.src.Name()) {
 		return storage.Clean(f.src.Name())
 	}
-	if storage.Remote(f.src.Name()) {
-		return storage.Clean(f.src.Name())
-	}
 	abs, err := filepath.Abs(f.src.Name())
 	if err != nil {
 		return f.src.Name()

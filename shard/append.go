@@ -220,12 +220,8 @@ func (a *appending) begin(j *journal) error {
 		if isMetadata(m.To) {
 			continue // replaced
 		}
-		taken, err := a.dir.Exists(m.To)
-		if err != nil {
+		if err := a.dir.checkVacant(m.To); err != nil {
 			return err
-		}
-		if taken {
-			return fmt.Errorf("%s is in the way, and the manifest does not name it: move it", a.dir.join(m.To))
 		}
 	}
 	return a.dir.begin(j)
@@ -256,7 +252,7 @@ func (a *appending) checkSet() error {
 				return err
 			}
 			if st.Size() != info.Bytes {
-				return fmt.Errorf("%s: %s has %s, the manifest says %d: see tfrec verify", a.dir.Path(), info.File, plural.Of(st.Size(), "byte"), info.Bytes)
+				return fmt.Errorf("%s: %s has %s, not the %d of the manifest: see tfrec verify", a.dir.Path(), info.File, plural.Of(st.Size(), "byte"), info.Bytes)
 			}
 		}
 	}

@@ -107,6 +107,18 @@ func (j *journal) names() iter.Seq[string] {
 	}
 }
 
+// checkVacant refuses to put a new file where the set has none and something else is.
+func (d *Dir) checkVacant(name string) error {
+	taken, err := d.Exists(name)
+	if err != nil {
+		return err
+	}
+	if taken {
+		return fmt.Errorf("%s is in the way, and the manifest does not name it: move it", d.join(name))
+	}
+	return nil
+}
+
 // begin decides on a change: it links the old files, and writes the journal. After an
 // error nothing is decided on, unless the journal can be neither written nor removed.
 func (d *Dir) begin(j *journal) error {

@@ -115,12 +115,8 @@ func (d *Dir) replacing(old []string) (*journal, error) {
 	renewed := map[string]bool{}
 	for _, name := range slices.Concat(files, []string{state}, manifests) {
 		if name != state && !named[name] {
-			taken, err := d.Exists(name)
-			if err != nil {
+			if err := d.checkVacant(name); err != nil {
 				return nil, err
-			}
-			if taken {
-				return nil, fmt.Errorf("%s is in the way, and the manifest does not name it: move it", d.join(name))
 			}
 		}
 		j.Moves = append(j.Moves, move{From: stageDir + "/" + name, To: name})
