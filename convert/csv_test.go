@@ -425,7 +425,7 @@ func TestCSVUpToDateAndUpdated(t *testing.T) {
 		t.Errorf("after a change of type: %+v", s)
 	}
 	o.Missing = MissingDefault
-	if _, err := CSV(t.Context(), []string{src}, out, o); err == nil || !strings.Contains(err.Error(), `--na was "drop-feature"`) {
+	if _, err := CSV(t.Context(), []string{src}, out, o); err == nil || !strings.Contains(err.Error(), `--na was drop-feature, now it is default;`) {
 		t.Errorf("other options: %v", err)
 	}
 	o.Overwrite = true

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -173,6 +174,7 @@ func (r *run) difference(p *previous) string {
 		}
 		was, now := compact(p.options[name]), compact(r.options[name])
 		if was != now {
+			was, now = optionText(p.options[name]), optionText(r.options[name])
 			if name == optionShards {
 				was, now = askedShards(p.options), askedShards(r.options)
 			}
@@ -205,14 +207,43 @@ func askedShards(options map[string]json.RawMessage) string {
 	case json.Unmarshal(options[optionShards], &bySplit) == nil:
 		return shard.FormatShards(bySplit) // of a version that did not write down what it was given
 	}
-	return "not given"
+	return notGiven
 }
 
 func compact(raw json.RawMessage) string {
 	if text, ok := jsontext.Compact(raw); ok {
 		return text
 	}
-	return "not given"
+	return notGiven
+}
+
+const notGiven = "not given"
+
+// optionText writes the value of an option as one gives it on a command line.
+func optionText(raw json.RawMessage) string {
+	var text string
+	var list []string
+	var vectors []Vector
+	switch {
+	case json.Unmarshal(raw, &text) == nil:
+	case json.Unmarshal(raw, &list) == nil:
+		text = strings.Join(list, ",")
+	case json.Unmarshal(raw, &vectors) == nil:
+		list = nil
+		for _, v := range vectors {
+			list = append(list, v.Name+"="+strings.Join(v.Columns, ","))
+		}
+		text = strings.Join(list, " ")
+	default:
+		text = compact(raw)
+	}
+	switch {
+	case text == "":
+		return notGiven
+	case strings.TrimSpace(text) != text || strings.ContainsFunc(text, unicode.IsControl):
+		return strconv.Quote(text)
+	}
+	return text
 }
 
 // refuseForeign refuses to replace a file that no earlier run of ours named.
