@@ -2,15 +2,11 @@ module github.com/tfrec/tfrec/beam
 
 go 1.26.0
 
-replace github.com/tfrec/tfrec => ../
-
-replace github.com/tfrec/tfrec/cloud => ../cloud
-
 require (
 	github.com/apache/beam/sdks/v2 v2.77.0
 	github.com/spf13/pflag v1.0.10
-	github.com/tfrec/tfrec v0.0.0
-	github.com/tfrec/tfrec/cloud v0.0.0
+	github.com/tfrec/tfrec v0.1.0
+	github.com/tfrec/tfrec/cloud v0.1.0
 	google.golang.org/grpc v1.83.2
 	google.golang.org/protobuf v1.36.12
 )

@@ -154,23 +154,27 @@ func (c *checkout) with(env map[string]string) *checkout {
 	return &clone
 }
 
-// goInstall has git take the clone's origin for the repository on GitHub. The go
-// command does all else as it would there: it finds the newest tag and packs the
-// module. Its module cache is fresh, and filled from the one here as far as that
-// has the modules, whose sums go.sum has held them to.
-func goInstall(t *testing.T, c *checkout, line string) string {
-	home := c.env["HOME"]
-	c = c.with(map[string]string{
+// published returns a checkout for whose commands the clone's origin is the repository
+// on GitHub. The go command does all else as it would there: it finds the newest tag and
+// packs the module. Its module cache is fresh, and filled from the one here as far as
+// that has the modules, whose sums go.sum has held them to.
+func published(c *checkout) *checkout {
+	return c.with(map[string]string{
 		"GOPRIVATE":          "github.com/tfrec/tfrec",
 		"GONOPROXY":          "",
 		"GOPROXY":            "file://" + c.env["GOMODCACHE"] + "/cache/download," + c.env["GOPROXY"],
 		"GOSUMDB":            "off",
-		"GOMODCACHE":         filepath.Join(home, "go", "pkg", "mod"),
+		"GOMODCACHE":         filepath.Join(c.env["HOME"], "go", "pkg", "mod"),
 		"GOFLAGS":            "-modcacherw -trimpath", // to be removed; to share the build cache
 		"GIT_CONFIG_COUNT":   "1",
 		"GIT_CONFIG_KEY_0":   "url.file://" + c.origin + ".insteadOf",
 		"GIT_CONFIG_VALUE_0": "https://github.com/tfrec/tfrec",
 	})
+}
+
+func goInstall(t *testing.T, c *checkout, line string) string {
+	home := c.env["HOME"]
+	c = published(c)
 	c.dir = home // not in the module
 	c.sh(t, line)
 	command := filepath.Join(home, "go", "bin", "tfrec")
