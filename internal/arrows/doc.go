@@ -9,6 +9,8 @@
 //	shard ──► tfrecord
 //	augment, tfrecord ──► nothing of ours but, for augment, internal
 //
+// It also bounds how many names each public package exports.
+//
 // It has no code of its own: its test reads what `go list` says, for every
 // operating system and build tag that changes what is imported.
 //
