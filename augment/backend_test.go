@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/augment/backendtest"
+	"github.com/tfrec/tfrec/internal/backendtest"
 )
 
 func TestCPUConforms(t *testing.T) {

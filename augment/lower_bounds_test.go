@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/augment/backendtest"
+	"github.com/tfrec/tfrec/internal/backendtest"
 	"github.com/tfrec/tfrec/internal/raster"
 )
 

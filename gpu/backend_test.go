@@ -4,9 +4,9 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/augment/backendtest"
 	"github.com/tfrec/tfrec/gpu"
 	"github.com/tfrec/tfrec/gpu/internal/gputest"
+	"github.com/tfrec/tfrec/internal/backendtest"
 )
 
 // open opens the first GPU until the test ends. Without one the test is

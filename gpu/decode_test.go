@@ -14,10 +14,10 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/augment/backendtest"
 	"github.com/tfrec/tfrec/gpu"
 	"github.com/tfrec/tfrec/gpu/internal/cuda"
 	"github.com/tfrec/tfrec/gpu/internal/fakecuda"
+	"github.com/tfrec/tfrec/internal/backendtest"
 )
 
 // The fake nvJPEG has the samples of our own decoder: whatever it decodes must come out as on the

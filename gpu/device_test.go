@@ -12,8 +12,8 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/augment/backendtest"
 	"github.com/tfrec/tfrec/gpu"
+	"github.com/tfrec/tfrec/internal/backendtest"
 )
 
 // What nvJPEG decodes on a GPU is held here to what the CPU makes of it, within a tolerance; on the fake,

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/augment/backendtest"
 	"github.com/tfrec/tfrec/gpu"
 	"github.com/tfrec/tfrec/gpu/internal/fakecuda"
+	"github.com/tfrec/tfrec/internal/backendtest"
 )
 
 func TestFaultsOfOpen(t *testing.T) {

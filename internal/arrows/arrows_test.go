@@ -66,7 +66,7 @@ var (
 // where a package there differs from the others.
 var rooms = map[string]room{
 	"tfrecord": {theirs: wire, judges: judges},
-	"augment":  {ours: []string{"internal"}, theirs: pixels, judges: judges},
+	"augment":  {ours: []string{"internal", "internal/backendtest"}, theirs: pixels, judges: judges},
 	"shard":    {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
 	"reader": {
 		ours:   []string{"shard", "tfrecord", "augment", "internal"},
@@ -76,7 +76,7 @@ var rooms = map[string]room{
 		ours:   []string{"shard", "tfrecord", "augment", "internal"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
-	"gpu": {ours: []string{"augment", "internal"}, theirs: slices.Concat(pixels, driver), judges: judges},
+	"gpu": {ours: []string{"augment", "internal", "internal/backendtest"}, theirs: slices.Concat(pixels, driver), judges: judges},
 	// Main functions, which only call the command.
 	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver)},
 	"internal/command": {
@@ -98,7 +98,9 @@ var rooms = map[string]room{
 		ours:   []string{"shard", "tfrecord", "augment", "internal"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
-	"internal/where": {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, conditions), judges: judges},
+	// What tests hold backends to: those of augment and of gpu.
+	"internal/backendtest": {ours: []string{"augment", "internal"}, theirs: pixels},
+	"internal/where":       {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, conditions), judges: judges},
 	// Only tests, which drive a room and the built command from outside.
 	"internal/interop": {ours: []string{"tfrecord", "reader", "internal"}, judges: judges},
 }
