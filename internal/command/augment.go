@@ -253,11 +253,11 @@ func runPreview(cmd *cobra.Command, picture string, o *previewOptions) error {
 	if _, err := codec.Decode(&im, data, augment.DecodeOptions{}); err != nil {
 		return fmt.Errorf("%s: %w", picture, err)
 	}
-	sheet, err := augment.NewSheet(1+o.copies, o.cell)
+	sheet, err := newSheet(1+o.copies, o.cell)
 	if err != nil {
 		return err
 	}
-	if err := sheet.Add(&im); err != nil {
+	if err := sheet.add(&im); err != nil {
 		return err
 	}
 	result := preview{Sheet: o.sheet, Augment: o.policy.String(), Seed: o.seed, Key: o.key, Decoder: codec.Decoder()}
@@ -273,12 +273,12 @@ func runPreview(cmd *cobra.Command, picture string, o *previewOptions) error {
 		if err := draw.Apply(&varied, &im, &scratch); err != nil {
 			return fmt.Errorf("%s: copy %d: %w", picture, i+1, err)
 		}
-		if err := sheet.Add(&varied); err != nil {
+		if err := sheet.add(&varied); err != nil {
 			return err
 		}
 		result.Variants = append(result.Variants, variant{i + 1, varied.Width, varied.Height, draw})
 	}
-	png, err := augment.AppendPNG(nil, sheet.Image())
+	png, err := augment.AppendPNG(nil, &sheet.image)
 	if err != nil {
 		return err
 	}
