@@ -28,10 +28,15 @@ type Task struct {
 	// Image or Planes is the picture, decoded; the other one is nil. Neither is changed.
 	Image  *Image
 	Planes *Planes
-	// Coded is the picture, a JPEG, where Image and Planes are both nil: who does the
-	// task decodes it first. Where that was [Task.Decode], Image or Planes leads into
-	// Coded's memory afterwards: set both to nil for another picture.
-	Coded *Coded
+	// JPEGInfo is the header of the JPEG that [Task.ReadJPEG] read: the picture where Image and
+	// Planes are both nil.
+	JPEGInfo Info
+	// JPEGChannels are those that the JPEG is decoded to, as in [DecodeOptions].
+	JPEGChannels int
+	// JPEGPlanes has the JPEG decoded to planes, as [Codec.DecodePlanes] does, which
+	// [Codec.TakesPlanes] must allow; JPEGChannels is then 0 or 3. Otherwise it is as
+	// [Codec.Decode] gives it.
+	JPEGPlanes bool
 	// Width and Height are the size of the whole picture where Image was decoded
 	// at a part of it, as [Geometry] says. 0, 0: the size of Image.
 	Width, Height int
@@ -57,11 +62,21 @@ type Task struct {
 	Floats []float32
 	// Size of the result, in pixels, and its channels: set with Floats too.
 	ResultWidth, ResultHeight, Channels int
+	// Decoder names what decoded the JPEG: a backend, such as "nvjpeg hardware", or the codec's
+	// [Codec.Decoder].
+	Decoder string
+	// FellBack says that the backend decodes such JPEGs and yet did not decode this one for a
+	// reason that has nothing to do with it, such as memory that others had. Done again it
+	// might come out otherwise.
+	FellBack bool
 	// Err says why there is no result.
 	Err error
+
+	jpeg taskJPEG
 }
 
-// Backend does tasks. All backends make the same bytes of decoded pictures.
+// Backend does tasks. All backends make the same bytes of decoded pictures. The pixels of one
+// that decodes JPEGs by itself may be others than a [Codec]'s.
 type Backend interface {
 	// Render does tasks, in any order, and returns when all are done: each has its
 	// result or its Err. An error of Render itself says that the backend is no
@@ -73,15 +88,6 @@ type Backend interface {
 	Batch() int
 }
 
-// DecodingBackend is a backend that decodes JPEGs of tasks by itself. Its pixels may
-// be others than a [Codec]'s.
-type DecodingBackend interface {
-	Backend
-	// Decoder names all that its pixels depend on, such as "nvjpeg 12.2.2 sm_90
-	// hardware+GPU+hybrid"; "" where it decodes nothing, and each task's Codec does.
-	Decoder() string
-}
-
 // CPU is the backend of this package: it does the tasks one after the other,
 // on the goroutine that asks. Its zero value is ready.
 type CPU struct{}
@@ -90,17 +96,18 @@ type CPU struct{}
 // after the other, so that a batch of large ones takes that of the largest: decoded they are no longer
 // there afterwards.
 func (CPU) Render(tasks []*Task) error {
-	var room Coded
+	var image Image
+	var planes Planes
 	for _, t := range tasks {
 		if !t.undecoded() {
 			t.Err = t.render()
 			continue
 		}
-		c := t.Coded
-		c.image, c.planes = room.image, room.planes
+		j := &t.jpeg
+		j.image, j.planes = image, planes
 		t.Err = t.render()
-		room.image, room.planes = c.image, c.planes
-		t.Image, t.Planes, c.image, c.planes = nil, nil, Image{}, Planes{}
+		image, planes = j.image, j.planes
+		t.Image, t.Planes, j.image, j.planes = nil, nil, Image{}, Planes{}
 	}
 	return nil
 }
@@ -114,7 +121,7 @@ func (t *Task) render() error {
 		return err
 	}
 	if t.undecoded() {
-		if err := t.Decode(); err != nil {
+		if err := t.decode(); err != nil {
 			return err
 		}
 	}
@@ -146,7 +153,7 @@ func (t *Task) render() error {
 func (t *Task) check() error {
 	switch {
 	case (t.Image == nil) == (t.Planes == nil) && !t.undecoded():
-		return errors.New("task: give Image or Planes, or else Coded")
+		return errors.New("task: give Image or Planes, or else a JPEG")
 	case t.Form > FloatPlanes:
 		return fmt.Errorf("task: unknown form %d", t.Form)
 	case t.Form == YCbCr && (!t.planar() || len(t.Draw.Steps) > 0 || t.Resize == nil):
@@ -162,7 +169,7 @@ func (t *Task) check() error {
 	}
 	switch {
 	case t.undecoded():
-		return t.Coded.check()
+		return t.checkJPEG()
 	case t.Planes != nil:
 		return t.Planes.check()
 	}
@@ -170,7 +177,7 @@ func (t *Task) check() error {
 }
 
 // planar says whether the task begins with planes.
-func (t *Task) planar() bool { return t.Planes != nil || t.undecoded() && t.Coded.Planar }
+func (t *Task) planar() bool { return t.Planes != nil || t.undecoded() && t.JPEGPlanes }
 
 // pixels makes the pixels of the result.
 func (t *Task) pixels(scratch *Scratch) error {

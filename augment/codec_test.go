@@ -65,7 +65,7 @@ func TestStat(t *testing.T) {
 	for _, test := range tests {
 		data := picture(t, test.file)
 		got, err := c.Stat(data)
-		got.alpha, got.planar, got.usual, got.memory = false, false, false, 0
+		got.alpha, got.planar, got.Usual, got.memory = false, false, false, 0
 		if err != nil || got != test.want {
 			t.Errorf("%s: %+v, %v", test.file, got, err)
 		}

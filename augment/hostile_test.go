@@ -90,7 +90,7 @@ func TestHostile(t *testing.T) {
 				"decoded with trust":  func() (Info, error) { return c.Decode(new(Image), data, DecodeOptions{Trusted: true}) },
 				"reduced":             func() (Info, error) { return c.Decode(new(Image), data, DecodeOptions{MinWidth: 1, MinHeight: 1}) },
 				"checked":             func() (Info, error) { return c.Check(data) },
-				"read for a backend":  func() (Info, error) { return readCoded(c, data) },
+				"read for a backend":  func() (Info, error) { return readJPEG(c, data) },
 				"decoded on a colour": func() (Info, error) { return withBackground(t, decoder).Decode(new(Image), data, DecodeOptions{}) },
 			} {
 				var got string
@@ -106,11 +106,11 @@ func TestHostile(t *testing.T) {
 	}
 }
 
-// readCoded reads an image as for a backend that decodes.
-func readCoded(c *Codec, data []byte) (Info, error) {
-	var coded Coded
-	err := coded.Read(c, data)
-	return coded.Info(), err
+// readJPEG reads an image as for a backend that decodes.
+func readJPEG(c *Codec, data []byte) (Info, error) {
+	var task Task
+	err := task.ReadJPEG(c, data)
+	return task.JPEGInfo, err
 }
 
 func withBackground(t *testing.T, decoder string) *Codec {

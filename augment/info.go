@@ -20,10 +20,15 @@ type Info struct {
 	// Keepable says that this is an RGB or grayscale JPEG or PNG with 8 bits a sample or less
 	// and no transparency, in a coding that every decoder reads: its bytes may be stored as they are.
 	Keepable bool
+	// Usual says, from the header alone, that backends that decode are asked to decode the
+	// picture: a JPEG of up to 67 million pixels (2^26), baseline in one scan or progressive, 8 bits,
+	// gray or YCbCr with subsampling 420, 422, 440 or 444, with Huffman tables of its own and 8-bit
+	// quantisation tables, of any orientation. All others are for the codec: other formats, 411 and
+	// odd subsamplings, CMYK, YCCK and stored RGB, arithmetic coding, frames of motion JPEG.
+	Usual bool
 
 	alpha  bool  // some pixels may be transparent
 	planar bool  // a JPEG whose planes the decoder gives as they are
-	usual  bool  // a JPEG that backends are asked to decode
 	memory int64 // see Memory
 }
 
@@ -74,8 +79,8 @@ func (c *Codec) header(data []byte) (h header, err error) {
 		err = h.statJPEG(data)
 		if err == nil {
 			_, h.planar = c.jpeg.Planes(&h.jpeg)
-			_, h.usual = h.jpeg.Usual()
-			h.usual = h.usual && int64(h.Width)*int64(h.Height) <= maxCoded
+			_, h.Usual = h.jpeg.Usual()
+			h.Usual = h.Usual && int64(h.Width)*int64(h.Height) <= maxUsual
 		}
 	case PNG:
 		err = h.statPNG(data)

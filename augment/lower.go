@@ -1,25 +1,27 @@
 package augment
 
 import (
-	"errors"
-	"fmt"
 	"math"
 
+	"github.com/tfrec/tfrec/internal/offload"
 	"github.com/tfrec/tfrec/internal/raster"
 )
 
-// Lower writes the task as a program of elementary operations, for backends of
-// this module. What it cannot say is an error that wraps [ErrNotLowered], and a
-// task that is wrong is such an error, too: the CPU tells what is wrong. The
-// program reads and writes the task's pictures; it sets the size and the
-// memory of the result.
-func (t *Task) Lower(p *raster.Program) error {
+func init() { offload.Of = func(t any) offload.Task { return (*offloaded)(t.(*Task)) } }
+
+// offloaded is a [Task] as backends of this module see it.
+type offloaded Task
+
+func (t *offloaded) Decode() error { return (*Task)(t).decode() }
+
+func (t *offloaded) Lower(p *raster.Program) error {
 	p.Reset()
-	if err := t.check(); err != nil {
+	task := (*Task)(t)
+	if err := task.check(); err != nil {
 		return lacking("a task that is wrong")
 	}
 	l := lowering{p: p}
-	if err := l.lower(t); err != nil {
+	if err := l.lower(task); err != nil {
 		return err
 	}
 	if !p.Fits() {
@@ -36,25 +38,10 @@ func (t *Task) Lower(p *raster.Program) error {
 	return nil
 }
 
-// ErrNotLowered says that a task is only done by the CPU.
-var ErrNotLowered = errors.New("only the CPU does it")
-
 // maxThreads bounds what one operation does.
 const maxThreads = 1 << 30
 
-// NotLoweredError is an [ErrNotLowered] that names what there is no operation for.
-type NotLoweredError struct {
-	// What is a step's Op, or a word for what is unusual about the picture.
-	What string
-}
-
-// Error says what it is.
-func (e *NotLoweredError) Error() string { return fmt.Sprintf("%s: %v", e.What, ErrNotLowered) }
-
-// Unwrap returns ErrNotLowered.
-func (e *NotLoweredError) Unwrap() error { return ErrNotLowered }
-
-func lacking(what string) error { return &NotLoweredError{what} }
+func lacking(what string) error { return &offload.NotLoweredError{What: what} }
 
 // lowering is a program while it is written, and the picture that it has made so
 // far.
@@ -87,10 +74,10 @@ type lowering struct {
 func (l *lowering) lower(t *Task) error {
 	planes := t.Planes
 	if t.undecoded() {
-		if !t.Coded.info.usual {
+		if !t.JPEGInfo.Usual {
 			return lacking("an unusual JPEG")
 		}
-		planes = l.decode(t.Coded)
+		planes = l.decode(&t.jpeg)
 	}
 	if t.Form == YCbCr {
 		return l.toPlanes(t, planes)
@@ -134,8 +121,8 @@ func (l *lowering) result(v raster.View, to []byte, row, rows int) {
 func (l *lowering) pixels(t *Task, planes *Planes) error {
 	steps := t.Draw.Steps
 	switch {
-	case t.undecoded() && !t.Coded.Planar:
-		l.openCoded(t.Coded, planes)
+	case t.undecoded() && !t.JPEGPlanes:
+		l.openJPEG(t, planes)
 		if err := l.steps(steps); err != nil {
 			return err
 		}

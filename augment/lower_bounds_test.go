@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/backendtest"
+	"github.com/tfrec/tfrec/internal/offload"
 	"github.com/tfrec/tfrec/internal/raster"
 )
 
@@ -25,7 +26,7 @@ func (b bounds) Batch() int { return 1 }
 func (b bounds) Render(tasks []*augment.Task) error {
 	for _, task := range tasks {
 		p := new(raster.Program)
-		if task.Lower(p) != nil {
+		if offload.Of(task).Lower(p) != nil {
 			continue
 		}
 		for i := range p.Ops {

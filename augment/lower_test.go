@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/offload"
 	"github.com/tfrec/tfrec/internal/raster"
 )
 
@@ -49,7 +50,7 @@ func TestLoweredPrograms(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var p raster.Program
-			if err := c.task.Lower(&p); err != nil {
+			if err := offload.Of(&c.task).Lower(&p); err != nil {
 				t.Fatal(err)
 			}
 			stages := map[int32]bool{}
@@ -87,9 +88,9 @@ func TestNotLowered(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var p raster.Program
-			var lacks *NotLoweredError
-			err := c.task.Lower(&p)
-			if !errors.As(err, &lacks) || !errors.Is(err, ErrNotLowered) || lacks.What != c.what {
+			var lacks *offload.NotLoweredError
+			err := offload.Of(&c.task).Lower(&p)
+			if !errors.As(err, &lacks) || lacks.What != c.what {
 				t.Errorf("error %v; want one about %s", err, c.what)
 			}
 		})

@@ -102,8 +102,8 @@ type ImageOptions struct {
 	// Backend draws, resizes and normalises decoded pictures. It is no part of what a set is made
 	// with: all backends make the same bytes. Default: [augment.CPU].
 	Backend augment.Backend
-	// BackendDecodes has Backend, an [augment.DecodingBackend] with a Decoder, decode the JPEGs
-	// that are of a usual kind ([augment.Info.Usual]), after our own search for damage. The set is then made
+	// BackendDecodes has Backend, which must have a method Decoder as that of package gpu has, decode
+	// the JPEGs that are of a usual kind (Usual in [augment.Info]), after our own search for damage. The set is then made
 	// with that decoder, before Decoder, and each record names who decoded it.
 	BackendDecodes bool
 	// NoCheck stores pictures under Keep without decoding them to find damage.

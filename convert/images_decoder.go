@@ -9,12 +9,20 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
+// decodingBackend is a backend that decodes JPEGs of tasks by itself.
+type decodingBackend interface {
+	augment.Backend
+	// Decoder names all that its pixels depend on; "" where it decodes nothing, and each task's
+	// codec does.
+	Decoder() string
+}
+
 // checkBackend says whether the backend can decode where it has to.
 func (o *ImageOptions) checkBackend() error {
 	if !o.BackendDecodes {
 		return nil
 	}
-	if b, ok := o.Backend.(augment.DecodingBackend); !ok || b.Decoder() == "" {
+	if b, ok := o.Backend.(decodingBackend); !ok || b.Decoder() == "" {
 		return optionError("gpu-decode", "the backend decodes nothing")
 	}
 	if o.Encode == Keep {
@@ -32,7 +40,7 @@ func (s *imageSource) decoderName() string {
 	if !s.decodes {
 		return s.codec.Decoder()
 	}
-	return s.o.Backend.(augment.DecodingBackend).Decoder() + behind + s.codec.Decoder()
+	return s.o.Backend.(decodingBackend).Decoder() + behind + s.codec.Decoder()
 }
 
 // backendDecodes says whether a set's decoder is a backend's.
@@ -57,8 +65,8 @@ func (s *imageSource) decoderOf(m *making) string {
 	if m.format == augment.JPEG {
 		name = s.codec.Decoder()
 	}
-	if m.task.Coded != nil {
-		name = m.task.Coded.Decoder
+	if m.input > 0 {
+		name = m.task.Decoder
 	}
 	s.decoded.add(name)
 	return name
@@ -71,7 +79,7 @@ const stranding = "\x00stranded"
 // failed. Its shard is then not known for what it would be, and made anew by
 // the next run that has a GPU.
 func (s *imageSource) strand(identity []byte, m *making) []byte {
-	if c := m.task.Coded; c == nil || !c.Stranded {
+	if m.input == 0 || !m.task.FellBack {
 		return identity
 	}
 	return append(append(identity, stranding...), s.key(m.sample)...)

@@ -30,12 +30,12 @@ func (d *decoding) Render(tasks []*augment.Task) error {
 		return err
 	}
 	for _, t := range tasks {
-		if t.Coded == nil {
+		if t.JPEGInfo.Format == "" {
 			continue
 		}
 		n := d.coded.Add(1)
-		if t.Coded.Stranded = d.strands > 0 && n%d.strands == 0; !t.Coded.Stranded && t.Coded.Info().Channels == 3 {
-			t.Coded.Decoder = "fake part"
+		if t.FellBack = d.strands > 0 && n%d.strands == 0; !t.FellBack && t.JPEGInfo.Channels == 3 {
+			t.Decoder = "fake part"
 		}
 	}
 	return nil

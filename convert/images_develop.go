@@ -21,7 +21,7 @@ func (s *imageSource) decode(m *making, data []byte, draw augment.Draw, info aug
 	planar := s.takesPlanes(info) && (draw.TakesPlanes() || !drawn && s.resizesPlanes())
 	m.resize.Codec = s.codec // JPEG artefacts need one
 	t := &m.task
-	t.Image, t.Planes, t.Coded, t.Width, t.Height, t.Draw, t.Err = nil, nil, nil, w, h, draw, nil
+	t.Image, t.Planes, t.JPEGInfo, t.Width, t.Height, t.Draw, t.Err = nil, nil, augment.Info{}, w, h, draw, nil
 	t.Form, t.Resize, t.Scratch = augment.Pixels, nil, &m.resize
 	if resize {
 		t.Resize = &s.o.Resize
@@ -34,14 +34,14 @@ func (s *imageSource) decode(m *making, data []byte, draw augment.Draw, info aug
 	}
 	var err error
 	switch {
-	case s.decodes && info.Usual():
-		if err := m.coded.Read(s.codec, data); err != nil {
+	case s.decodes && info.Usual:
+		if err := t.ReadJPEG(s.codec, data); err != nil {
 			return err
 		}
-		if m.coded.Planar = planar; !planar {
-			m.coded.Channels = s.o.Channels
+		if t.JPEGChannels, t.JPEGPlanes = 0, planar; !planar {
+			t.JPEGChannels = s.o.Channels
 		}
-		t.Coded, m.input, m.waits = &m.coded, len(data), true
+		m.input, m.waits = len(data), true
 		return nil
 	case planar && drawn:
 		opts := augment.DecodeOptions{Part: draw.Part(w, h)}

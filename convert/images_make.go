@@ -53,8 +53,7 @@ type making struct {
 	// waits says that the task is to be done before there is something to encode.
 	waits  bool
 	task   augment.Task
-	coded  augment.Coded
-	input  int // bytes of coded
+	input  int // bytes of the JPEG that the backend decodes; 0 for others
 	format augment.Format
 
 	file    []byte
@@ -70,7 +69,7 @@ var makings = sync.Pool{New: func() any { return new(making) }}
 func getMaking(sample sample) *making {
 	m := makings.Get().(*making)
 	m.sample, m.fetched, m.out, m.filtered, m.bad, m.waits = sample, nil, stored{}, false, nil, false
-	m.task.Image, m.task.Planes, m.task.Coded = nil, nil, nil
+	m.task.Image, m.task.Planes, m.task.JPEGInfo, m.input = nil, nil, augment.Info{}, 0
 	return m
 }
 
@@ -82,9 +81,9 @@ func putMaking(m *making) {
 	}
 	m.resize.Trim()
 	planes := cap(m.planes.Y.Pix) + cap(m.task.YCbCr.Y.Pix) + 4*cap(m.task.Floats)
-	if t := &m.task; t.Coded != nil && t.Image != nil {
+	if t := &m.task; m.input > 0 && t.Image != nil {
 		planes += cap(t.Image.Pix)
-	} else if t.Coded != nil && t.Planes != nil {
+	} else if m.input > 0 && t.Planes != nil {
 		planes += 3 * cap(t.Planes.Y.Pix)
 	}
 	if planes+cap(m.file)+cap(m.decoded.Pix)+cap(m.task.Pixels.Pix)+cap(m.encoded) <= 4*keepFrames {
@@ -95,10 +94,7 @@ func putMaking(m *making) {
 // held is about how many bytes wait for the backend or for being stored, with those that
 // the backend will make.
 func (m *making) held() int {
-	n := len(m.out.data)
-	if m.task.Coded != nil {
-		n += m.input
-	}
+	n := len(m.out.data) + m.input
 	if t := &m.task; m.waits {
 		w, h := t.Draw.Size(t.Width, t.Height)
 		if t.Resize != nil {

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu/internal/cuda"
 	"github.com/tfrec/tfrec/gpu/internal/nvjpeg"
+	"github.com/tfrec/tfrec/internal/offload"
 	"github.com/tfrec/tfrec/internal/raster"
 )
 
@@ -42,7 +43,7 @@ type Options struct {
 	// Streams is how many batches are in flight: while one is computed others
 	// are copied to the GPU and back. Default: 3, at most 16.
 	Streams int
-	// Decode has nvJPEG decode the JPEGs of tasks ([augment.Task.Coded]) to other pixels than
+	// Decode has nvJPEG decode the JPEGs of tasks ([augment.Task.ReadJPEG]) to other pixels than
 	// the CPU's; see [Backend.Decoder]. Open fails where there is no nvJPEG.
 	Decode bool
 	// Batch is how many pictures [Backend.Batch] asks for. Default: 32, or 64 with Decode.
@@ -93,7 +94,7 @@ type Stats struct {
 	// nvJPEG says of them.
 	Decoded, Refused map[string]int64
 	// Stranded are the JPEGs that the CPU had to decode because the GPU failed or had no
-	// memory for them: [augment.Coded.Stranded].
+	// memory for them: [augment.Task.FellBack].
 	Stranded int64
 	// Failure is what ended the use of the GPU; nil while it works.
 	Failure error
@@ -190,7 +191,7 @@ func (b *Backend) Close() error {
 // Device describes the GPU.
 func (b *Backend) Device() Info { return b.device.Info() }
 
-// Decoder is [augment.DecodingBackend.Decoder]: nvJPEG's version, the kind of GPU and the backends
+// Decoder names all that the pixels of JPEGs depend on: nvJPEG's version, the kind of GPU and the backends
 // of nvJPEG that it has, such as "nvjpeg 12.2.2 sm_90 hardware+GPU+hybrid"; "" without
 // [Options.Decode].
 func (b *Backend) Decoder() string { return b.decoder }
@@ -212,7 +213,7 @@ func (b *Backend) Stats() Stats {
 
 // Render is [augment.Backend.Render]. It fails after Close, and with [Options.Required]
 // where the GPU failed; the tasks are not done then. JPEGs that nvJPEG refuses, or is not asked
-// for because their header says something unusual ([augment.Info.Usual]), are
+// for because their header says something unusual ([augment.Info]), are
 // decoded by their codec; so are all without [Options.Decode].
 func (b *Backend) Render(tasks []*augment.Task) error {
 	b.using.RLock()
@@ -269,13 +270,11 @@ func (b *Backend) Render(tasks []*augment.Task) error {
 // lower sorts out which tasks are for the GPU.
 func (b *Backend) lower(j *job, tasks []*augment.Task) {
 	for _, t := range tasks {
-		if t.Coded != nil {
-			t.Coded.Stranded = false
-			if !b.asks(t) {
-				if t.Err = t.Decode(); t.Err != nil {
-					j.failed++
-					continue
-				}
+		t.FellBack = false
+		if !b.asks(t) {
+			if t.Err = offload.Of(t).Decode(); t.Err != nil {
+				j.failed++
+				continue
 			}
 		}
 		n := len(j.programs)
@@ -284,7 +283,7 @@ func (b *Backend) lower(j *job, tasks []*augment.Task) {
 		} else if j.programs = j.programs[:n+1]; j.programs[n] == nil {
 			j.programs[n] = new(raster.Program)
 		}
-		err := t.Lower(j.programs[n])
+		err := offload.Of(t).Lower(j.programs[n])
 		if err == nil {
 			t.Err = nil
 			j.tasks = append(j.tasks, t)
@@ -293,7 +292,7 @@ func (b *Backend) lower(j *job, tasks []*augment.Task) {
 		j.programs[n].Reset() // lets the picture go
 		j.programs = j.programs[:n]
 		j.cpu = append(j.cpu, t)
-		var lacks *augment.NotLoweredError
+		var lacks *offload.NotLoweredError
 		if errors.As(err, &lacks) {
 			b.mu.Lock()
 			b.stats.Lacking[lacks.What]++

@@ -5,6 +5,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu/internal/gputest"
+	"github.com/tfrec/tfrec/internal/offload"
 	"github.com/tfrec/tfrec/internal/raster"
 )
 
@@ -84,7 +85,7 @@ func BenchmarkKernels(b *testing.B) {
 			var programs []*raster.Program
 			for _, t := range photographs(b, 64, c.policy) {
 				p := new(raster.Program)
-				if err := t.Lower(p); err != nil {
+				if err := offload.Of(t).Lower(p); err != nil {
 					b.Fatal(err)
 				}
 				programs = append(programs, p)

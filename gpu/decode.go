@@ -86,7 +86,7 @@ func (s *stream) tell(j *job, first int) {
 	for i, p := range s.pictures {
 		task := first + s.coded[i]
 		if p.Err == nil {
-			j.tasks[task].Coded.Decoder = "nvjpeg " + p.Backend.String()
+			j.tasks[task].Decoder = "nvjpeg " + p.Backend.String()
 			continue
 		}
 		j.refused, j.reasons = append(j.refused, task), append(j.reasons, p.Err.Error())
@@ -112,7 +112,7 @@ func (s *stream) insist(err error) error {
 
 // asks says whether nvJPEG is to decode the task's picture.
 func (b *Backend) asks(t *augment.Task) bool {
-	return b.decoder != "" && t.Coded != nil && t.Image == nil && t.Planes == nil && t.Coded.Info().Usual()
+	return b.decoder != "" && t.Image == nil && t.Planes == nil && t.JPEGInfo.Usual
 }
 
 // settle sorts out, of a job that is done, the JPEGs that the CPU has to decode, and counts the
@@ -122,15 +122,15 @@ func (b *Backend) settle(j *job) error {
 	defer b.mu.Unlock()
 	for i, t := range j.tasks {
 		switch {
-		case t.Coded == nil || t.Image != nil || t.Planes != nil:
+		case !b.asks(t):
 		case slices.Contains(j.noRoom, i):
-			t.Coded.Stranded = true
+			t.FellBack = true
 			b.stats.Stranded++
 			if b.options.Required {
-				return fmt.Errorf("a JPEG of %dx%d pixels is not decoded: %w", t.Coded.Info().Width, t.Coded.Info().Height, j.lacks)
+				return fmt.Errorf("a JPEG of %dx%d pixels is not decoded: %w", t.JPEGInfo.Width, t.JPEGInfo.Height, j.lacks)
 			}
 		case !slices.Contains(j.refused, i):
-			b.stats.Decoded[strings.TrimPrefix(t.Coded.Decoder, "nvjpeg ")]++
+			b.stats.Decoded[strings.TrimPrefix(t.Decoder, "nvjpeg ")]++
 		}
 	}
 	for _, why := range j.reasons {
@@ -144,7 +144,7 @@ func (b *Backend) settle(j *job) error {
 func (b *Backend) strand(tasks []*augment.Task) {
 	for _, t := range tasks {
 		if b.asks(t) {
-			t.Coded.Stranded = true
+			t.FellBack = true
 			b.mu.Lock()
 			b.stats.Stranded++
 			b.mu.Unlock()

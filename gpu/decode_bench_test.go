@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/gpu"
+	"github.com/tfrec/tfrec/internal/offload"
 )
 
 // BenchmarkDecode is what becomes of 64 JPEGs of 500x375 at a time, 4:2:0, resized to
@@ -36,16 +37,14 @@ func BenchmarkDecode(b *testing.B) {
 			b.RunParallel(func(pb *testing.PB) {
 				tasks := make([]*augment.Task, len(files))
 				for i := range tasks {
-					tasks[i] = &augment.Task{Coded: &augment.Coded{Planar: true}, Resize: &augment.ResizeSpec{Width: 224, Height: 224, Antialias: true}}
+					tasks[i] = &augment.Task{JPEGPlanes: true, Resize: &augment.ResizeSpec{Width: 224, Height: 224, Antialias: true}}
 				}
 				for pb.Next() {
 					for i, task := range tasks {
-						task.Image, task.Planes = nil, nil
-						if err := task.Coded.Read(codec, files[i]); err != nil {
+						if err := task.ReadJPEG(codec, files[i]); err != nil {
 							b.Error(err)
 							return
 						}
-						task.Coded.Planar = true
 					}
 					if err := backend.Render(tasks); err != nil {
 						b.Error(err)
@@ -84,13 +83,11 @@ func BenchmarkStreams(b *testing.B) {
 				b.RunParallel(func(pb *testing.PB) {
 					tasks := make([]*augment.Task, n)
 					for i := range tasks {
-						coded := new(augment.Coded)
-						if err := coded.Read(codec, files[i]); err != nil {
+						tasks[i] = &augment.Task{JPEGPlanes: true, Draw: policy.Draw(1, "picture", i+1, 500, 375)}
+						if err := tasks[i].ReadJPEG(codec, files[i]); err != nil {
 							b.Error(err)
 							return
 						}
-						coded.Planar = true
-						tasks[i] = &augment.Task{Coded: coded, Draw: policy.Draw(1, "picture", i+1, 500, 375)}
 						if err := decodeFirst(tasks[i], decode); err != nil {
 							b.Error(err)
 							return
@@ -114,5 +111,5 @@ func decodeFirst(t *augment.Task, onGPU bool) error {
 	if onGPU {
 		return nil
 	}
-	return t.Decode()
+	return offload.Of(t).Decode()
 }

@@ -66,11 +66,11 @@ func jpegTask(t *testing.T, codec *augment.Codec, name string) *augment.Task {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := new(augment.Coded)
-	if err := c.Read(codec, data); err != nil {
+	task := &augment.Task{Resize: &augment.ResizeSpec{Width: 20, Height: 30, Antialias: true}}
+	if err := task.ReadJPEG(codec, data); err != nil {
 		t.Fatalf("%s: %v", name, err)
 	}
-	return &augment.Task{Coded: c, Resize: &augment.ResizeSpec{Width: 20, Height: 30, Antialias: true}}
+	return task
 }
 
 func newCodec(t *testing.T) *augment.Codec {
@@ -105,8 +105,8 @@ func TestWhoDecodes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, task := range tasks {
-		if got := task.Coded.Decoder; got != want[names[i]] || task.Coded.Stranded {
-			t.Errorf("%s: decoded by %q (stranded: %v); want %q", names[i], got, task.Coded.Stranded, want[names[i]])
+		if got := task.Decoder; got != want[names[i]] || task.FellBack {
+			t.Errorf("%s: decoded by %q (stranded: %v); want %q", names[i], got, task.FellBack, want[names[i]])
 		}
 		if fault := backendtest.Compare(task); fault != "" {
 			t.Errorf("%s: %s", names[i], fault)
@@ -173,9 +173,9 @@ func TestFaultsOfNVJPEG(t *testing.T) {
 				}
 				decoders := map[string]int{}
 				for i, task := range tasks {
-					decoders[task.Coded.Decoder]++
-					if fault := backendtest.Compare(task); fault != "" || task.Coded.Stranded != (c.stranded > 0) {
-						t.Errorf("%d: %s, stranded: %v", i, fault, task.Coded.Stranded)
+					decoders[task.Decoder]++
+					if fault := backendtest.Compare(task); fault != "" || task.FellBack != (c.stranded > 0) {
+						t.Errorf("%d: %s, stranded: %v", i, fault, task.FellBack)
 					}
 				}
 				if !maps.Equal(decoders, c.decoders) {
@@ -191,8 +191,8 @@ func TestFaultsOfNVJPEG(t *testing.T) {
 				}
 				if s.Failure != nil {
 					again := photos(t, 2, c.picture)
-					if err := b.Render(again); err != nil || again[1].Coded.Decoder != "tfrec 1" || !again[1].Coded.Stranded || len(notes) != 1 {
-						t.Errorf("after the failure: %v, %q, notes %q", err, again[1].Coded.Decoder, notes)
+					if err := b.Render(again); err != nil || again[1].Decoder != "tfrec 1" || !again[1].FellBack || len(notes) != 1 {
+						t.Errorf("after the failure: %v, %q, notes %q", err, again[1].Decoder, notes)
 					}
 				}
 			})
@@ -232,19 +232,22 @@ func TestPicturesThatAreDamaged(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := new(augment.Coded).Read(codec, data); !errors.Is(err, augment.ErrDamaged) {
+		if err := new(augment.Task).ReadJPEG(codec, data); !errors.Is(err, augment.ErrDamaged) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	b := open(t, gpu.Options{Decode: true, Required: true})
 	tasks := photos(t, 3, "made-ok-160x88.jpg")
-	tasks[1].Coded = new(augment.Coded) // never read
+	tasks[1] = &augment.Task{JPEGInfo: tasks[0].JPEGInfo} // never read
 	if err := b.Render(tasks); err != nil || tasks[0].Err != nil || tasks[1].Err == nil || tasks[2].Err != nil {
 		t.Error(err, tasks[0].Err, tasks[1].Err, tasks[2].Err)
 	}
 }
 
-var _ augment.DecodingBackend = (*gpu.Backend)(nil)
+var _ interface { // what package convert wants of one that decodes
+	augment.Backend
+	Decoder() string
+} = (*gpu.Backend)(nil)
 
 // TestDecoderDiffers on another GPU, or nvJPEG: the name says so.
 func TestDecoderDiffers(t *testing.T) {

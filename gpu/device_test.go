@@ -75,14 +75,13 @@ func TestDecodedPictures(t *testing.T) {
 			var tasks []*augment.Task
 			var of []string
 			for i, data := range files {
-				one, coded := c.task, new(augment.Coded)
-				if err := coded.Read(codec, data); err != nil {
+				one := c.task
+				if err := one.ReadJPEG(codec, data); err != nil {
 					t.Fatal(names[i], err)
 				}
-				if coded.Planar = planar; planar && !codec.TakesPlanes(coded.Info()) {
+				if one.JPEGPlanes = planar; planar && !codec.TakesPlanes(one.JPEGInfo) {
 					continue
 				}
-				one.Coded = coded
 				tasks, of = append(tasks, &one), append(of, names[i])
 			}
 			if err := b.Render(tasks); err != nil {
@@ -93,11 +92,11 @@ func TestDecodedPictures(t *testing.T) {
 			for i, task := range tasks {
 				apart, average := besideCPU(t, task)
 				worst, mean = max(worst, apart), max(mean, average)
-				if !strings.HasPrefix(task.Coded.Decoder, "nvjpeg ") {
-					t.Errorf("%s: decoded by %q", of[i], task.Coded.Decoder)
+				if !strings.HasPrefix(task.Decoder, "nvjpeg ") {
+					t.Errorf("%s: decoded by %q", of[i], task.Decoder)
 				}
 				if apart > maxPixelsApart || average > meanPixelsApart || exact && apart > 0 {
-					t.Errorf("%s, %s, planes %v, %s: %d levels apart, %.2f on average; %d and %g are borne", of[i], c.name, planar, task.Coded.Decoder, apart, average, maxPixelsApart, meanPixelsApart)
+					t.Errorf("%s, %s, planes %v, %s: %d levels apart, %.2f on average; %d and %g are borne", of[i], c.name, planar, task.Decoder, apart, average, maxPixelsApart, meanPixelsApart)
 				}
 			}
 			t.Logf("%s, planes %v: %d levels apart at most, %.3f on average in the worst picture", c.name, planar, worst, mean)
@@ -112,8 +111,8 @@ func besideCPU(t *testing.T, task *augment.Task) (worst int, mean float64) {
 	if task.Err != nil {
 		t.Fatal(task.Err)
 	}
-	coded := *task.Coded
-	want := augment.Task{Coded: &coded, Draw: task.Draw, Resize: task.Resize}
+	want := *task
+	want.Image, want.Planes, want.Pixels = nil, nil, augment.Image{}
 	if err := (augment.CPU{}).Render([]*augment.Task{&want}); err != nil || want.Err != nil {
 		t.Fatal(err, want.Err)
 	}
@@ -136,11 +135,11 @@ func TestPixelsDoNotDependOnTheBatch(t *testing.T) {
 	render := func(which ...int) []*augment.Task {
 		var tasks []*augment.Task
 		for _, i := range which {
-			coded := new(augment.Coded)
-			if err := coded.Read(codec, files[i]); err != nil {
+			task := new(augment.Task)
+			if err := task.ReadJPEG(codec, files[i]); err != nil {
 				t.Fatal(err)
 			}
-			tasks = append(tasks, &augment.Task{Coded: coded})
+			tasks = append(tasks, task)
 		}
 		if err := b.Render(tasks); err != nil {
 			t.Fatal(err)
@@ -155,8 +154,8 @@ func TestPixelsDoNotDependOnTheBatch(t *testing.T) {
 	for i := range files {
 		alone := render(i)[0]
 		for _, other := range []*augment.Task{together[i], backwards[len(files)-1-i]} {
-			if other.Coded.Decoder != alone.Coded.Decoder || !bytes.Equal(other.Pixels.Pix, alone.Pixels.Pix) {
-				t.Errorf("%s comes out otherwise in a batch: by %q and %q", names[i], other.Coded.Decoder, alone.Coded.Decoder)
+			if other.Decoder != alone.Decoder || !bytes.Equal(other.Pixels.Pix, alone.Pixels.Pix) {
+				t.Errorf("%s comes out otherwise in a batch: by %q and %q", names[i], other.Decoder, alone.Decoder)
 			}
 		}
 	}

@@ -23,7 +23,7 @@
 //
 // What happens to a picture is written down by package augment, as operations
 // whose weights, tables and matrices the CPU's own code computed
-// ([augment.Task.Lower]), and carried out to the letter by the kernels in
+// (internal/raster), and carried out to the letter by the kernels in
 // gpu/kernels: in integers where the CPU has integers, and elsewhere in IEEE
 // arithmetic that nothing contracts. What has no kernel (JPEG artefacts) or no
 // room on the GPU is done on the CPU, picture by picture, and counted in
@@ -31,11 +31,11 @@
 //
 // # JPEGs
 //
-// A task may have an encoded picture ([augment.Coded]), which was walked over for damage first: nvJPEG
+// A task may have an encoded picture ([augment.Task.ReadJPEG]), which was walked over for damage first: nvJPEG
 // forgives too much. With [Options.Decode] nvJPEG decodes it into the GPU's memory, and the kernels go on
-// from there. What it is not asked for because of its header ([augment.Info.Usual]), what it refuses, and what lacks memory or
-// a GPU that works, is decoded by the task's codec; Coded.Decoder says who it was, and
-// Coded.Stranded that it should have been nvJPEG. Pixels are nvJPEG's, within a
+// from there. What it is not asked for because of its header ([augment.Info]), what it refuses, and what lacks memory or
+// a GPU that works, is decoded by the task's codec; its Decoder says who it was, and
+// its FellBack that it should have been nvJPEG. Pixels are nvJPEG's, within a
 // tolerance of the codec's; [Backend.Decoder] names all that decides them.
 //
 //	backend, err := gpu.Open(gpu.Options{Decode: true})
@@ -43,15 +43,14 @@
 //		backend, err = gpu.Open(gpu.Options{}) // tasks' codecs decode
 //	}
 //	…
-//	task := &augment.Task{Coded: new(augment.Coded), Resize: &spec, Form: augment.FloatPlanes}
-//	if err := task.Coded.Read(codec, file); err != nil { // file stays as it is until Render returned
+//	task := &augment.Task{Resize: &spec, Form: augment.FloatPlanes}
+//	if err := task.ReadJPEG(codec, file); err != nil { // file stays as it is until Render returned
 //		return err // damaged, or not a JPEG: then give a decoded Image
 //	}
 //	err = backend.Render([]*augment.Task{task, …})
 //
-// Tasks, with the memory of their results and of their Coded, belong to the caller again when Render returned, and are best
-// used again for other pictures. Coded.Read anew, and Image and Planes set to nil, is all
-// that takes. Files and tasks are only read from while Render is under way; a Backend
+// Tasks, with the memory of their results, belong to the caller again when Render returned, and are
+// best used again for other pictures: ReadJPEG is all that takes. Files and tasks are only read from while Render is under way; a Backend
 // keeps nothing of them. Its own memory, on the GPU and pinned, grows to the largest batch
 // and is given back by Close.
 //

@@ -60,18 +60,17 @@ func Example_jpeg() {
 	files := [][]byte{ /* JPEGs */ }
 	batch := make([]*augment.Task, 0, len(files))
 	for _, file := range files {
-		picture := new(augment.Coded)
-		if err := picture.Read(codec, file); err != nil {
+		task := &augment.Task{JPEGChannels: 3, Resize: &augment.ResizeSpec{Square: 224, Antialias: true}, Form: augment.FloatPlanes}
+		if err := task.ReadJPEG(codec, file); err != nil {
 			log.Print(err) // damaged: left out
 			continue
 		}
-		picture.Channels = 3
-		batch = append(batch, &augment.Task{Coded: picture, Resize: &augment.ResizeSpec{Square: 224, Antialias: true}, Form: augment.FloatPlanes})
+		batch = append(batch, task)
 	}
 	if err := backend.Render(batch); err != nil {
 		log.Fatal(err)
 	}
 	for _, task := range batch {
-		fmt.Println(task.Coded.Decoder, len(task.Floats), task.Err)
+		fmt.Println(task.Decoder, len(task.Floats), task.Err)
 	}
 }

@@ -19,7 +19,7 @@ const maxExports = 150
 
 // exportBounds are the packages with a bound of their own.
 var exportBounds = map[string]int{
-	"augment": 258, // has to come down to maxExports
+	"augment": 250, // has to come down to maxExports
 	"shard":   307, // has to come down to 80
 }
 

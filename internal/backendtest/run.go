@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/offload"
 )
 
 // Run does so many random tasks with a backend, in batches of different sizes
@@ -118,10 +119,10 @@ type result struct {
 // expect does a task by the functions of package augment that are not a
 // backend's.
 func expect(t *augment.Task) (r result, err error) {
-	if t.Coded != nil {
-		own, coded := *t, *t.Coded
-		own.Coded, own.Image, own.Planes = &coded, nil, nil
-		if err := own.Decode(); err != nil {
+	if t.JPEGInfo.Format == augment.JPEG {
+		own := *t
+		own.Image, own.Planes = nil, nil
+		if err := offload.Of(&own).Decode(); err != nil {
 			return r, err
 		}
 		t = &own
@@ -177,9 +178,9 @@ func Describe(t *augment.Task) string {
 	ops, _ := json.Marshal(t.Draw)
 	var of string
 	switch {
-	case t.Coded != nil:
-		i := t.Coded.Info()
-		of = fmt.Sprintf("JPEG %dx%dx%d, orientation %d, to %d channels (planes: %v)", i.Width, i.Height, i.Channels, i.Orientation, t.Coded.Channels, t.Coded.Planar)
+	case t.JPEGInfo.Format == augment.JPEG:
+		i := t.JPEGInfo
+		of = fmt.Sprintf("JPEG %dx%dx%d, orientation %d, to %d channels (planes: %v)", i.Width, i.Height, i.Channels, i.Orientation, t.JPEGChannels, t.JPEGPlanes)
 	case t.Image != nil:
 		of = fmt.Sprintf("image %dx%dx%d of %dx%d", t.Image.Width, t.Image.Height, t.Image.Channels, t.Width, t.Height)
 	default:

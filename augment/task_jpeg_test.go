@@ -24,25 +24,24 @@ func TestUsual(t *testing.T) {
 			c = newCodec(t, CodecOptions{Decoder: "go", MaxPixels: 1 << 30})
 		}
 		info, err := c.Stat(picture(t, name))
-		if err != nil || info.Usual() != want {
-			t.Errorf("%s: %v, %v; want %v", name, info.Usual(), err, want)
+		if err != nil || info.Usual != want {
+			t.Errorf("%s: %v, %v; want %v", name, info.Usual, err, want)
 		}
 	}
 }
 
-// TestCodedDecodes holds what a task makes of a JPEG to what the codec makes of it.
-func TestCodedDecodes(t *testing.T) {
+// TestTaskDecodesJPEG holds what a task makes of a JPEG to what the codec makes of it.
+func TestTaskDecodesJPEG(t *testing.T) {
 	t.Parallel()
 	c := newCodec(t, CodecOptions{Decoder: "go"})
-	var coded Coded
+	var task Task
 	for _, name := range []string{"made-ok-160x88.jpg", "made-gray.jpg", "imageorient-orientation_6.jpg", "go-video-001.cmyk.jpeg", "made-ok-progressive.jpg"} {
 		data := picture(t, name)
 		for _, channels := range []int{0, 1, 3} {
-			if err := coded.Read(c, data); err != nil {
+			if err := task.ReadJPEG(c, data); err != nil {
 				t.Fatal(name, err)
 			}
-			coded.Channels = channels
-			task := Task{Coded: &coded}
+			task.JPEGChannels = channels
 			if err := (CPU{}).Render([]*Task{&task}); err != nil || task.Err != nil {
 				t.Fatal(name, err, task.Err)
 			}
@@ -50,30 +49,28 @@ func TestCodedDecodes(t *testing.T) {
 			if _, err := c.Decode(&want, data, DecodeOptions{Channels: channels}); err != nil {
 				t.Fatal(err)
 			}
-			if task.Channels != want.Channels || !bytes.Equal(task.Pixels.Pix, want.Pix) || coded.Decoder != c.Decoder() || coded.Stranded {
-				t.Errorf("%s to %d channels: %d, other pixels, or decoder %q", name, channels, task.Channels, coded.Decoder)
+			if task.Channels != want.Channels || !bytes.Equal(task.Pixels.Pix, want.Pix) || task.Decoder != c.Decoder() || task.FellBack {
+				t.Errorf("%s to %d channels: %d, other pixels, or decoder %q", name, channels, task.Channels, task.Decoder)
 			}
 		}
 	}
 }
 
-// TestCodedOneAfterTheOther has the CPU decode a batch: none of its pictures stays in memory, whichever of them are
+// TestTaskDecodesOneAfterTheOther has the CPU decode a batch: none of its pictures stays in memory, whichever of them are
 // planes, and the batch may be done again.
-func TestCodedOneAfterTheOther(t *testing.T) {
+func TestTaskDecodesOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	c := newCodec(t, CodecOptions{Decoder: "go"})
 	names := []string{"made-ok-160x88.jpg", "imageorient-orientation_6.jpg", "made-ok-progressive.jpg", "made-gray.jpg", "made-ok-160x88.jpg"}
 	var tasks []*Task
 	for i, name := range names {
-		coded := new(Coded)
-		if err := coded.Read(c, picture(t, name)); err != nil {
+		task := &Task{JPEGPlanes: i%2 == 0}
+		if err := task.ReadJPEG(c, picture(t, name)); err != nil {
 			t.Fatal(name, err)
 		}
-		coded.Planar = i%2 == 0
-		tasks = append(tasks, &Task{Coded: coded})
+		tasks = append(tasks, task)
 	}
-	var wrong Coded
-	tasks = append(tasks, &Task{Coded: &wrong})
+	tasks = append(tasks, &Task{JPEGInfo: tasks[0].JPEGInfo})
 	for range 2 {
 		if err := (CPU{}).Render(tasks); err != nil {
 			t.Fatal(err)
@@ -87,7 +84,7 @@ func TestCodedOneAfterTheOther(t *testing.T) {
 			if task.Err != nil || !bytes.Equal(task.Pixels.Pix, want.Pix) {
 				t.Errorf("%s: %v, or other pixels", name, task.Err)
 			}
-			if held := &task.Coded.image; task.Image != nil || task.Planes != nil || held.Pix != nil || task.Coded.planes.Y.Pix != nil {
+			if held := &task.jpeg.image; task.Image != nil || task.Planes != nil || held.Pix != nil || task.jpeg.planes.Y.Pix != nil {
 				t.Errorf("%s is still in memory", name)
 			}
 		}
@@ -97,29 +94,28 @@ func TestCodedOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// TestCodedRefuses what is damaged, or no JPEG, before anybody sees it; and wishes that make no sense.
-func TestCodedRefuses(t *testing.T) {
+// TestTaskRefusesJPEG what is damaged, or no JPEG, before anybody sees it; and wishes that make no sense.
+func TestTaskRefusesJPEG(t *testing.T) {
 	t.Parallel()
 	c := newCodec(t, CodecOptions{Decoder: "go"})
 	for name, want := range map[string]error{
 		"made-cut-50.jpg": ErrDamaged, "made-no-eoi.jpg": ErrDamaged, "made-hole-in-scan.jpg": ErrDamaged, "pngsuite-basn0g16.png": ErrUnsupported,
 		"made-html.jpg": ErrNotPicture, "made-empty.jpg": ErrNotPicture, "made-precision-12.jpg": ErrUnsupported,
 	} {
-		if err := new(Coded).Read(c, picture(t, name)); !errors.Is(err, want) {
+		if err := new(Task).ReadJPEG(c, picture(t, name)); !errors.Is(err, want) {
 			t.Errorf("%s: %v; want %v", name, err, want)
 		}
 	}
-	gray, turned, color := new(Coded), new(Coded), new(Coded)
-	for name, coded := range map[string]*Coded{"made-gray.jpg": gray, "imageorient-orientation_6.jpg": turned, "made-ok-160x88.jpg": color} {
-		if err := coded.Read(c, picture(t, name)); err != nil {
+	gray, turned, color := new(Task), new(Task), new(Task)
+	for name, task := range map[string]*Task{"made-gray.jpg": gray, "imageorient-orientation_6.jpg": turned, "made-ok-160x88.jpg": color} {
+		if err := task.ReadJPEG(c, picture(t, name)); err != nil {
 			t.Fatal(err)
 		}
 	}
-	gray.Planar, turned.Planar, color.Channels = true, true, 2
-	for _, coded := range []*Coded{gray, turned, color, new(Coded)} {
-		task := Task{Coded: coded}
-		if err := (CPU{}).Render([]*Task{&task}); err != nil || task.Err == nil {
-			t.Errorf("%+v is done: %v", coded.info, err)
+	gray.JPEGPlanes, turned.JPEGPlanes, color.JPEGChannels = true, true, 2
+	for _, task := range []*Task{gray, turned, color, {JPEGInfo: color.JPEGInfo}} {
+		if err := (CPU{}).Render([]*Task{task}); err != nil || task.Err == nil {
+			t.Errorf("%+v is done: %v", task.JPEGInfo, err)
 		}
 	}
 }

@@ -12,20 +12,17 @@ import (
 func (m *maker) fillCoded(t *augment.Task) {
 	m.empty(t)
 	data, orientation, gray := m.jpeg()
-	if t.Coded == nil {
-		t.Coded = new(augment.Coded)
-	}
-	if err := t.Coded.Read(m.codec, data); err != nil {
+	if err := t.ReadJPEG(m.codec, data); err != nil {
 		panic(err)
 	}
-	if got := t.Coded.Info().Orientation; got != orientation {
+	if got := t.JPEGInfo.Orientation; got != orientation {
 		panic(fmt.Sprintf("orientation %d; want %d", got, orientation))
 	}
-	w, h := t.Coded.Info().Oriented()
+	w, h := t.JPEGInfo.Oriented()
 	planar := orientation == 1 && !gray && m.chance(0.5)
-	t.Coded.Planar = planar
+	t.JPEGChannels, t.JPEGPlanes = 0, planar
 	if !planar {
-		t.Coded.Channels = []int{0, 1, 3}[m.r.IntN(3)]
+		t.JPEGChannels = []int{0, 1, 3}[m.r.IntN(3)]
 	}
 	m.wish(t, w, h, planar)
 }

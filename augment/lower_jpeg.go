@@ -4,10 +4,10 @@ import "github.com/tfrec/tfrec/internal/raster"
 
 // decode has the processor decode a JPEG, and returns its planes, which have sizes and no samples;
 // those of grayscale have luma alone.
-func (l *lowering) decode(c *Coded) *Planes {
+func (l *lowering) decode(j *taskJPEG) *Planes {
 	coded := &l.p.Coded
-	coded.Data = c.data
-	for i, plane := range c.shape.images() {
+	coded.Data = j.data
+	for i, plane := range j.shape.images() {
 		if plane.Width == 0 {
 			break
 		}
@@ -16,18 +16,18 @@ func (l *lowering) decode(c *Coded) *Planes {
 		coded.Planes = append(coded.Planes, raster.CodedPlane{Buffer: buffer, Width: plane.Width, Height: plane.Height})
 		l.decoded[i].plane, l.decoded[i].at = plane, at
 	}
-	return &c.shape
+	return &j.shape
 }
 
-// openCoded begins with the picture that [Codec.Decode] makes of planes.
-func (l *lowering) openCoded(c *Coded, planes *Planes) {
+// openJPEG begins with the picture that [Codec.Decode] makes of planes.
+func (l *lowering) openJPEG(t *Task, planes *Planes) {
 	gray := planes.Cb.Width == 0
-	if gray || c.Channels == 1 {
+	if gray || t.JPEGChannels == 1 {
 		l.open(&planes.Y)
 	} else {
 		l.convertBox(planes, 0, 0, planes.Width, planes.Height)
 	}
-	if gray && c.Channels == 3 {
+	if gray && t.JPEGChannels == 3 {
 		src := l.read()
 		l.begin(planes.Width, planes.Height, 3)
 		l.wrote = -1
@@ -40,7 +40,7 @@ func (l *lowering) openCoded(c *Coded, planes *Planes) {
 		}
 		l.stage++
 	}
-	l.orient(c.info.Orientation)
+	l.orient(t.JPEGInfo.Orientation)
 }
 
 // orient turns the picture the way that an EXIF orientation says it is to be looked at: the

@@ -1,0 +1,108 @@
+package augment
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/tfrec/tfrec/internal/jpeg"
+)
+
+// maxUsual is the largest picture, in pixels, that backends are asked to decode. It is the
+// same on every machine: who decodes a picture must not depend on how much memory there is.
+const maxUsual = 1 << 26
+
+// taskJPEG is a JPEG of a [Task] that is not decoded yet.
+type taskJPEG struct {
+	codec  *Codec
+	data   []byte
+	shape  Planes // what it is decoded to by a backend: sizes, without samples
+	planes Planes // what the codec decoded it to
+	image  Image
+}
+
+// ReadJPEG makes a JPEG that is not decoded yet the task's picture: the backend decodes it first.
+// It is found whole by a walk over all of its data ([Codec.Check]), since decoders on GPUs forgive
+// too much. The bytes must stay as they are until the task is done, and the codec decodes it where
+// no backend does. Errors wrap one of the package's sentinels; for other formats than JPEG that is
+// [ErrUnsupported]. After an error the task has no picture.
+//
+//	task := &augment.Task{Resize: &spec, Form: augment.FloatPlanes}
+//	if err := task.ReadJPEG(codec, data); err != nil {
+//		return err // damaged: no backend sees it
+//	}
+//	err := backend.Render([]*augment.Task{task})
+//
+// The task may be done again, and a JPEG that the codec decoded may then be its Image or Planes.
+func (t *Task) ReadJPEG(c *Codec, data []byte) error {
+	t.Image, t.Planes, t.JPEGInfo, t.Decoder, t.FellBack = nil, nil, Info{}, "", false
+	t.jpeg.codec, t.jpeg.data, t.jpeg.shape = c, data, Planes{}
+	h, err := c.header(data)
+	if err != nil {
+		return err
+	}
+	if h.Format != JPEG {
+		return unsupported(h.Format, "a task wants it decoded, or a JPEG")
+	}
+	if err := c.check(data, &h); err != nil {
+		return err
+	}
+	t.JPEGInfo = h.Info
+	if h.Usual {
+		t.jpeg.outline(&h.jpeg)
+	}
+	return nil
+}
+
+// outline sets the sizes of the planes.
+func (j *taskJPEG) outline(header *jpeg.Header) {
+	w, h := header.Width, header.Height
+	j.shape = Planes{Width: w, Height: h, Denom: 1, Y: Image{Width: w, Height: h, Channels: 1, Stride: w}}
+	if sub, _ := header.Usual(); sub != jpeg.SubGray {
+		cw, ch := sub.ChromaSize(w, h)
+		j.shape.Subsampling = sub.String()
+		j.shape.Cb = Image{Width: cw, Height: ch, Channels: 1, Stride: cw}
+		j.shape.Cr = j.shape.Cb
+	}
+}
+
+// checkJPEG refuses what makes no sense.
+func (t *Task) checkJPEG() error {
+	switch {
+	case t.jpeg.codec == nil:
+		return errors.New("task: a JPEG that was not read")
+	case t.JPEGChannels != 0 && t.JPEGChannels != 1 && t.JPEGChannels != 3:
+		return fmt.Errorf("task: a JPEG of %d channels: give 0, 1 or 3", t.JPEGChannels)
+	case t.JPEGPlanes && (t.JPEGChannels == 1 || !t.jpeg.codec.TakesPlanes(t.JPEGInfo)):
+		return errors.New("task: a JPEG that has no planes of use")
+	}
+	return nil
+}
+
+// undecoded says whether the task has a picture that is to be decoded yet.
+func (t *Task) undecoded() bool {
+	return t.JPEGInfo.Format == JPEG && t.Image == nil && t.Planes == nil
+}
+
+// decode is [offload.Task]'s Decode.
+func (t *Task) decode() error {
+	j := &t.jpeg
+	if !t.undecoded() {
+		return nil
+	}
+	if err := t.checkJPEG(); err != nil {
+		return err
+	}
+	t.Decoder = j.codec.Decoder()
+	if t.JPEGPlanes {
+		if _, err := j.codec.DecodePlanes(&j.planes, j.data, DecodeOptions{}); err != nil {
+			return err
+		}
+		t.Planes = &j.planes
+		return nil
+	}
+	if _, err := j.codec.Decode(&j.image, j.data, DecodeOptions{Channels: t.JPEGChannels}); err != nil {
+		return err
+	}
+	t.Image = &j.image
+	return nil
+}
