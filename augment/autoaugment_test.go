@@ -151,7 +151,7 @@ func TestRandAugmentChooses(t *testing.T) {
 			t.Fatalf("%d steps", len(d.Steps))
 		}
 		for _, s := range d.Steps {
-			ops[s.Op()]++
+			ops[s.op()]++
 			total++
 		}
 	}

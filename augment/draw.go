@@ -15,7 +15,7 @@ type Draw struct {
 // Size returns the size of what the steps make of a picture of w x h pixels.
 func (d Draw) Size(w, h int) (int, int) {
 	for _, s := range d.Steps {
-		w, h = s.Size(w, h)
+		w, h = s.size(w, h)
 	}
 	return w, h
 }
@@ -56,7 +56,7 @@ func (d Draw) apply(dst, src *Image, first int, scratch *Scratch) error {
 		if colors > i {
 			failed, err = scratch.recolor(to, from, d.Steps[i:colors])
 		} else {
-			err = d.Steps[i].Apply(to, from, scratch)
+			err = d.Steps[i].apply(to, from, scratch)
 		}
 		if err != nil {
 			return fmt.Errorf("step %d: %w", first+i+failed, err)
@@ -71,16 +71,26 @@ func isColor(s Step) bool {
 	return ok
 }
 
-// MarshalJSON writes an array of the steps: never null.
+// MarshalJSON writes an array of the steps, never null. Each is an object of its operation's name
+// and its fields, such as {"op":"rotate","angle":12.5,"filter":"nearest"}.
 func (d Draw) MarshalJSON() ([]byte, error) {
-	if len(d.Steps) == 0 {
-		return []byte("[]"), nil
+	out := []byte("[")
+	for i, s := range d.Steps {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		step, err := marshalStep(s)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, step...)
 	}
-	return json.Marshal(d.Steps)
+	return append(out, ']'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes, each step as strictly as
-// [UnmarshalStep].
+// UnmarshalJSON reads what MarshalJSON writes. All fields of a step have to be there, but for those
+// that are left out when they are zero. An operation or field that isn't known is an error, and so
+// is a value out of its range.
 func (d *Draw) UnmarshalJSON(data []byte) error {
 	var raw []json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {
@@ -88,7 +98,7 @@ func (d *Draw) UnmarshalJSON(data []byte) error {
 	}
 	d.Steps = nil
 	for i, r := range raw {
-		s, err := UnmarshalStep(r)
+		s, err := unmarshalStep(r)
 		if err != nil {
 			return fmt.Errorf("draw: step %d: %w", i, err)
 		}

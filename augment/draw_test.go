@@ -26,7 +26,7 @@ func TestDrawApply(t *testing.T) {
 		want := *src
 		for _, s := range steps[:n] {
 			var next Image
-			if err := s.Apply(&next, &want, nil); err != nil {
+			if err := s.apply(&next, &want, nil); err != nil {
 				t.Fatal(err)
 			}
 			want = next

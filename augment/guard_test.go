@@ -57,7 +57,7 @@ func TestGuard(t *testing.T) {
 			t.Fatal(err)
 		}
 		same := guardedImage(t, r, w, h, channels, w*channels, atEnd)
-		if err := colors[i%len(colors)].Apply(same, src, nil); err != nil {
+		if err := colors[i%len(colors)].apply(same, src, nil); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -14,8 +14,8 @@ func (l *lowering) recolor(steps []Step) error {
 	}
 	for _, step := range steps {
 		s := step.(colorStep)
-		if s.Validate() != nil {
-			return lacking(s.Op())
+		if s.validate() != nil {
+			return lacking(s.op())
 		}
 		mode, of := -1, raster.Count
 		o := raster.Op{Kind: raster.Levels}

@@ -195,8 +195,8 @@ func (l *lowering) renderPlane(s *ResizeSpec, width, height int, src *Image, acr
 func (l *lowering) planesStep(step Step, src *Planes) error {
 	switch s := step.(type) {
 	case ResizeTo:
-		if s.Validate() != nil {
-			return lacking(s.Op())
+		if s.validate() != nil {
+			return lacking(s.op())
 		}
 		return l.planesBox(s.box(src.Width, src.Height), src)
 	case ResizedCrop:
@@ -204,13 +204,13 @@ func (l *lowering) planesStep(step Step, src *Planes) error {
 	case CropBox:
 		return l.planesCrop(s, src)
 	}
-	return lacking(step.Op())
+	return lacking(step.op())
 }
 
 // planesBox is ResizedCrop.applyPlanes.
 func (l *lowering) planesBox(s ResizedCrop, src *Planes) error {
-	if s.Validate() != nil || s.within(src.Width, src.Height) != nil || src.Width > MaxSourceSide || src.Height > MaxSourceSide {
-		return lacking(s.Op())
+	if s.validate() != nil || s.within(src.Width, src.Height) != nil || src.Width > MaxSourceSide || src.Height > MaxSourceSide {
+		return lacking(s.op())
 	}
 	var planes [3]raster.View
 	for i, in := range src.images() {
@@ -226,8 +226,8 @@ func (l *lowering) planesBox(s ResizedCrop, src *Planes) error {
 
 // planesCrop is CropBox.applyPlanes.
 func (l *lowering) planesCrop(s CropBox, src *Planes) error {
-	if s.Validate() != nil || src.Denom != 1 {
-		return lacking(s.Op())
+	if s.validate() != nil || src.Denom != 1 {
+		return lacking(s.op())
 	}
 	left, right := max(s.X, 0), min(s.X+s.W, src.Width)
 	top, bottom := max(s.Y, 0), min(s.Y+s.H, src.Height)

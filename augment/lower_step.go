@@ -17,13 +17,13 @@ func (l *lowering) steps(steps []Step) error {
 			steps = steps[colors:]
 			continue
 		}
-		s, ok := steps[0].(exactStep)
-		if !ok || s.Validate() != nil {
-			return lacking(steps[0].Op())
+		s := steps[0]
+		if s.validate() != nil {
+			return lacking(s.op())
 		}
-		w, h := s.Size(l.width, l.height)
-		if (w != l.width || h != l.height) && checkResult(s.Op(), w, h) != nil {
-			return lacking(s.Op())
+		w, h := s.size(l.width, l.height)
+		if (w != l.width || h != l.height) && checkResult(s.op(), w, h) != nil {
+			return lacking(s.op())
 		}
 		if err := l.step(s); err != nil {
 			return err
@@ -40,13 +40,13 @@ func (l *lowering) step(step Step) error {
 		l.cropBox(s)
 	case ResizedCrop:
 		if s.within(l.width, l.height) != nil || s.W > MaxSourceSide || s.H > MaxSourceSide {
-			return lacking(s.Op())
+			return lacking(s.op())
 		}
 		l.crop(s.X, s.Y, s.W, s.H)
 		l.resized(s.Width, s.Height, s.Filter, s.Antialias)
 	case ResizeTo:
 		if l.width > MaxSourceSide || l.height > MaxSourceSide {
-			return lacking(s.Op())
+			return lacking(s.op())
 		}
 		l.resized(s.Width, s.Height, s.Filter, s.Antialias)
 	case HFlip:
@@ -57,7 +57,7 @@ func (l *lowering) step(step Step) error {
 		return l.rotate(s)
 	case Affine:
 		m := s.matrix(l.width, l.height)
-		return l.transform(s.Op(), &m, l.width, l.height, s.Filter, s.Fill)
+		return l.transform(s.op(), &m, l.width, l.height, s.Filter, s.Fill)
 	case Erase:
 		l.erase(s)
 	case Sharpness:
@@ -72,7 +72,7 @@ func (l *lowering) step(step Step) error {
 	case GaussianNoise:
 		l.noise(s)
 	default:
-		return lacking(step.Op())
+		return lacking(step.op())
 	}
 	return nil
 }
@@ -133,7 +133,7 @@ func (l *lowering) rotate(s Rotate) error {
 		return nil
 	}
 	m, w, h := s.matrix(l.width, l.height)
-	return l.transform(s.Op(), &m, w, h, s.Filter, s.Fill)
+	return l.transform(s.op(), &m, w, h, s.Filter, s.Fill)
 }
 
 // quarter swaps x and y.

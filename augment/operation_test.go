@@ -42,13 +42,13 @@ func TestDrawnStepsAreValid(t *testing.T) {
 			for _, d := range draws(t, spec, 60, size[0], size[1]) {
 				w, h := size[0], size[1]
 				for _, s := range d.Steps {
-					if err := s.(exactStep).Validate(); err != nil {
+					if err := s.validate(); err != nil {
 						t.Errorf("%s for %v drew %s: %v", spec, size, drawJSON(t, d), err)
 					}
 					if c, ok := s.(ResizedCrop); ok && (c.X < 0 || c.Y < 0 || c.X+c.W > w || c.Y+c.H > h) {
 						t.Errorf("%s for %dx%d drew the box %+v", spec, w, h, c)
 					}
-					w, h = s.Size(w, h)
+					w, h = s.size(w, h)
 				}
 				if gotW, gotH := d.Size(size[0], size[1]); gotW != w || gotH != h {
 					t.Errorf("%s: size %dx%d, want %dx%d", spec, gotW, gotH, w, h)
@@ -172,7 +172,7 @@ func TestSomeOf(t *testing.T) {
 	for _, d := range draws(t, "some_of:2(hflip:1|vflip:1|invert:1)", n, 50, 50) {
 		var ops []string
 		for _, s := range d.Steps {
-			ops = append(ops, s.Op())
+			ops = append(ops, s.op())
 		}
 		counts[strings.Join(ops, " ")]++
 	}
@@ -198,7 +198,7 @@ func TestColorJitter(t *testing.T) {
 	for _, d := range draws(t, "color_jitter:0.4,0.3,0.2,0.1", n, 50, 50) {
 		var order string
 		for _, s := range d.Steps {
-			order += s.Op()[:1]
+			order += s.op()[:1]
 			switch s := s.(type) {
 			case Hue:
 				hue += s.Factor
@@ -223,7 +223,7 @@ func TestColorJitter(t *testing.T) {
 	within(t, "mean hue", hue/n, 0, 0.002)
 	within(t, "mean brightness", brightness/n, 1, 0.007)
 	for _, d := range draws(t, "color_jitter:contrast=0.5", 10, 50, 50) {
-		if len(d.Steps) != 1 || d.Steps[0].Op() != "contrast" {
+		if len(d.Steps) != 1 || d.Steps[0].op() != "contrast" {
 			t.Errorf("contrast alone drew %s", drawJSON(t, d))
 		}
 	}

@@ -84,7 +84,7 @@ func (s ResizeTo) minDecode(w, h int) (minW, minH int) { return s.box(w, h).minD
 func (s ResizeTo) part(w, h int) image.Rectangle { return image.Rect(0, 0, w, h) }
 
 func (s ResizeTo) applyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
-	if err := s.Validate(); err != nil { // by its own name
+	if err := s.validate(); err != nil { // by its own name
 		return err
 	}
 	return s.box(src.Width, src.Height).applyPlanes(dst, src, scratch)
@@ -114,14 +114,14 @@ func ofWhole(n, whole, part int) int {
 
 // applyPlanes brings all planes straight to the size of the result, and what comes of it to RGB.
 func (s ResizedCrop) applyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
-	if err := s.Validate(); err != nil {
+	if err := s.validate(); err != nil {
 		return err
 	}
 	if err := src.check(); err != nil {
-		return fmt.Errorf("%s: %w", s.Op(), err)
+		return fmt.Errorf("%s: %w", s.op(), err)
 	}
 	if src.Width > MaxSourceSide || src.Height > MaxSourceSide {
-		return fmt.Errorf("%s of %dx%d: no side of the source may be over %d pixels", s.Op(), src.Width, src.Height, MaxSourceSide)
+		return fmt.Errorf("%s of %dx%d: no side of the source may be over %d pixels", s.op(), src.Width, src.Height, MaxSourceSide)
 	}
 	if err := s.within(src.Width, src.Height); err != nil {
 		return err
@@ -179,14 +179,14 @@ func (s CropBox) part(w, h int) image.Rectangle {
 
 // applyPlanes converts what of the picture lies in the box.
 func (s CropBox) applyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
-	if err := s.Validate(); err != nil {
+	if err := s.validate(); err != nil {
 		return err
 	}
 	if err := src.check(); err != nil {
-		return fmt.Errorf("%s: %w", s.Op(), err)
+		return fmt.Errorf("%s: %w", s.op(), err)
 	}
 	if src.Denom != 1 {
-		return fmt.Errorf("%s: planes at 1/%d of their size: want all of it", s.Op(), src.Denom)
+		return fmt.Errorf("%s: planes at 1/%d of their size: want all of it", s.op(), src.Denom)
 	}
 	dst.Reset(s.W, s.H, 3)
 	left, right := max(s.X, 0), min(s.X+s.W, src.Width)

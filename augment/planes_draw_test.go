@@ -89,7 +89,7 @@ func TestDrawPlanesBox(t *testing.T) {
 		}
 		for i, im := range scratch.planes.images() {
 			var want Image
-			if err := box.Apply(&want, src.images()[i], nil); err != nil {
+			if err := box.apply(&want, src.images()[i], nil); err != nil {
 				t.Fatal(err)
 			}
 			for j, v := range im.Pix {

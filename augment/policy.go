@@ -53,7 +53,7 @@ type drawing struct {
 
 func (d *drawing) add(s Step) {
 	d.steps = append(d.steps, s)
-	d.width, d.height = s.Size(d.width, d.height)
+	d.width, d.height = s.size(d.width, d.height)
 }
 
 // from draws a number of a span.

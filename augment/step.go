@@ -1,8 +1,12 @@
 package augment
 
 // Step is one operation with exact parameters: nothing about it is random any
-// more. The exported fields of its type are the parameters; they go through
-// JSON unharmed, so that a record can say what was done to its picture.
+// more. The fields of its type are the parameters. The types are those of this
+// package, such as [HFlip] and [Rotate]. A [Draw] applies steps, and writes and reads
+// them as JSON, so that a record can say what was done to its picture:
+//
+//	draw := augment.Draw{Steps: []augment.Step{augment.HFlip{}, augment.Rotate{Angle: 12.5}}}
+//	err := draw.Apply(&dst, &src, nil)
 //
 // A step is a pure function of its parameters and the picture: the same bytes
 // on any machine. Its arithmetic is in integers, or every floating-point
@@ -15,12 +19,14 @@ package augment
 // codec's ([JPEGArtefacts]). [ResizeTo] and [ResizedCrop] are as near to Pillow as
 // [Resize] is.
 type Step interface {
-	// Op is the operation's name in JSON and in a policy, such as "hflip".
-	Op() string
-	// Size returns the size of the result for a picture of w x h pixels.
-	Size(w, h int) (int, int)
-	// Apply makes dst the result for src, reusing dst's memory. dst and src
+	// op is the operation's name in JSON and in a policy, such as "hflip".
+	op() string
+	// size returns the size of the result for a picture of w x h pixels.
+	size(w, h int) (int, int)
+	// validate refuses parameters that the step cannot use.
+	validate() error
+	// apply makes dst the result for src, reusing dst's memory. dst and src
 	// must not share memory. src is not changed. Both have 1 or 3 channels;
 	// dst gets as many as src has. scratch may be nil.
-	Apply(dst, src *Image, scratch *Scratch) error
+	apply(dst, src *Image, scratch *Scratch) error
 }

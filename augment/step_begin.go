@@ -7,19 +7,19 @@ import (
 
 // begin refuses parameters and pictures that a step can't use, and gives dst
 // its size.
-func begin[S exactStep](s S, dst, src *Image) error {
-	if err := s.Validate(); err != nil {
+func begin[S Step](s S, dst, src *Image) error {
+	if err := s.validate(); err != nil {
 		return err
 	}
 	if dst == src {
-		return fmt.Errorf("%s: the result must not be the source itself", s.Op())
+		return fmt.Errorf("%s: the result must not be the source itself", s.op())
 	}
 	if err := src.check(); err != nil {
-		return fmt.Errorf("%s: %w", s.Op(), err)
+		return fmt.Errorf("%s: %w", s.op(), err)
 	}
-	w, h := s.Size(src.Width, src.Height)
+	w, h := s.size(src.Width, src.Height)
 	if w != src.Width || h != src.Height {
-		if err := checkResult(s.Op(), w, h); err != nil {
+		if err := checkResult(s.op(), w, h); err != nil {
 			return err
 		}
 	}

@@ -31,7 +31,7 @@ func BenchmarkStep(b *testing.B) {
 			b.SetBytes(int64(len(src.Pix)))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := c.step.Apply(&dst, src, &scratch); err != nil {
+				if err := c.step.apply(&dst, src, &scratch); err != nil {
 					b.Fatal(err)
 				}
 			}

@@ -19,33 +19,23 @@ type GaussianBlur struct {
 	Sigma [2]float64 `json:"sigma"`
 }
 
-// Op returns "gaussian_blur".
-func (s GaussianBlur) Op() string { return "gaussian_blur" }
+func (s GaussianBlur) op() string { return "gaussian_blur" }
 
-// Size returns w and h.
-func (s GaussianBlur) Size(w, h int) (int, int) { return w, h }
+func (s GaussianBlur) size(w, h int) (int, int) { return w, h }
 
-// Validate refuses even kernels and what is out of range.
-func (s GaussianBlur) Validate() error {
+func (s GaussianBlur) validate() error {
 	for i := range 2 {
 		if n := s.Kernel[i]; n < 1 || n > 255 || n%2 == 0 {
-			return fmt.Errorf("%s: a kernel of %d pixels: want an odd number of 1 to 255", s.Op(), n)
+			return fmt.Errorf("%s: a kernel of %d pixels: want an odd number of 1 to 255", s.op(), n)
 		}
-		if err := checkRange(s.Op(), "sigma", s.Sigma[i], 0.001, 1000); err != nil {
+		if err := checkRange(s.op(), "sigma", s.Sigma[i], 0.001, 1000); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s GaussianBlur) MarshalJSON() ([]byte, error) {
-	type fields GaussianBlur
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s GaussianBlur) Apply(dst, src *Image, scratch *Scratch) error {
+func (s GaussianBlur) apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}

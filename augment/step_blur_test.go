@@ -60,7 +60,7 @@ func TestBlurAgainstDefinition(t *testing.T) {
 				for _, channels := range []int{1, 3} {
 					s := GaussianBlur{Kernel: kernel, Sigma: sigma}
 					src := noise(size[0], size[1], channels)
-					if err := s.Apply(&dst, src, nil); err != nil {
+					if err := s.apply(&dst, src, nil); err != nil {
 						t.Fatal(err)
 					}
 					for i, want := range plainBlur(src, s) {
@@ -83,7 +83,7 @@ func TestBlurKeepsFlat(t *testing.T) {
 		fill(src.Pix, []uint8{level})
 		for kernel := 1; kernel <= 255; kernel += 2 {
 			s := GaussianBlur{Kernel: [2]int{kernel, kernel}, Sigma: [2]float64{float64(kernel) / 6, 1.7}}
-			if err := s.Apply(&dst, src, nil); err != nil {
+			if err := s.apply(&dst, src, nil); err != nil {
 				t.Fatal(err)
 			}
 			for _, v := range dst.Pix {

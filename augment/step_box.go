@@ -14,28 +14,18 @@ type CropBox struct {
 	Fill [3]uint8 `json:"fill,omitzero"`
 }
 
-// Op returns "crop".
-func (s CropBox) Op() string { return "crop" }
+func (s CropBox) op() string { return "crop" }
 
-// Size returns the size of the box.
-func (s CropBox) Size(w, h int) (int, int) { return s.W, s.H }
+func (s CropBox) size(w, h int) (int, int) { return s.W, s.H }
 
-// Validate refuses a box that isn't one.
-func (s CropBox) Validate() error {
-	if err := checkBox(s.Op(), s.X, s.Y, s.W, s.H); err != nil {
+func (s CropBox) validate() error {
+	if err := checkBox(s.op(), s.X, s.Y, s.W, s.H); err != nil {
 		return err
 	}
-	return checkResult(s.Op(), s.W, s.H)
+	return checkResult(s.op(), s.W, s.H)
 }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s CropBox) MarshalJSON() ([]byte, error) {
-	type fields CropBox
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s CropBox) Apply(dst, src *Image, scratch *Scratch) error {
+func (s CropBox) apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}
@@ -55,7 +45,8 @@ func (s CropBox) Apply(dst, src *Image, scratch *Scratch) error {
 }
 
 // ResizedCrop cuts a box out of the picture and resizes it, as torchvision's
-// resized_crop: the filter sees nothing of what is around the box.
+// resized_crop: the filter sees nothing of what is around the box. A box that isn't within the
+// picture is an error.
 type ResizedCrop struct {
 	// X and Y are the top left corner, in pixels, W and H the size of the box,
 	// which must lie within the picture.
@@ -71,31 +62,21 @@ type ResizedCrop struct {
 	Antialias bool   `json:"antialias"`
 }
 
-// Op returns "resized_crop".
-func (s ResizedCrop) Op() string { return "resized_crop" }
+func (s ResizedCrop) op() string { return "resized_crop" }
 
-// Size returns Width and Height.
-func (s ResizedCrop) Size(w, h int) (int, int) { return s.Width, s.Height }
+func (s ResizedCrop) size(w, h int) (int, int) { return s.Width, s.Height }
 
-// Validate refuses a box that isn't one, and what can't be resized to.
-func (s ResizedCrop) Validate() error {
-	if err := checkBox(s.Op(), s.X, s.Y, s.W, s.H); err != nil {
+func (s ResizedCrop) validate() error {
+	if err := checkBox(s.op(), s.X, s.Y, s.W, s.H); err != nil {
 		return err
 	}
 	if !s.Filter.valid() {
-		return fmt.Errorf("%s: unknown filter %v", s.Op(), s.Filter)
+		return fmt.Errorf("%s: unknown filter %v", s.op(), s.Filter)
 	}
-	return checkResult(s.Op(), s.Width, s.Height)
+	return checkResult(s.op(), s.Width, s.Height)
 }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s ResizedCrop) MarshalJSON() ([]byte, error) {
-	type fields ResizedCrop
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply]. A box that isn't within the picture is an error.
-func (s ResizedCrop) Apply(dst, src *Image, scratch *Scratch) error {
+func (s ResizedCrop) apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}
@@ -117,7 +98,7 @@ func (s ResizedCrop) Apply(dst, src *Image, scratch *Scratch) error {
 // within refuses a box that sticks out of a picture of w x h pixels.
 func (s ResizedCrop) within(w, h int) error {
 	if s.X < 0 || s.Y < 0 || s.W > w-s.X || s.H > h-s.Y {
-		return fmt.Errorf("%s: the box %dx%d at %d,%d isn't within the picture of %dx%d", s.Op(), s.W, s.H, s.X, s.Y, w, h)
+		return fmt.Errorf("%s: the box %dx%d at %d,%d isn't within the picture of %dx%d", s.op(), s.W, s.H, s.X, s.Y, w, h)
 	}
 	return nil
 }
@@ -132,28 +113,18 @@ type ResizeTo struct {
 	Antialias bool   `json:"antialias"`
 }
 
-// Op returns "resize".
-func (s ResizeTo) Op() string { return "resize" }
+func (s ResizeTo) op() string { return "resize" }
 
-// Size returns Width and Height.
-func (s ResizeTo) Size(w, h int) (int, int) { return s.Width, s.Height }
+func (s ResizeTo) size(w, h int) (int, int) { return s.Width, s.Height }
 
-// Validate refuses what can't be resized to.
-func (s ResizeTo) Validate() error {
+func (s ResizeTo) validate() error {
 	if !s.Filter.valid() {
-		return fmt.Errorf("%s: unknown filter %v", s.Op(), s.Filter)
+		return fmt.Errorf("%s: unknown filter %v", s.op(), s.Filter)
 	}
-	return checkResult(s.Op(), s.Width, s.Height)
+	return checkResult(s.op(), s.Width, s.Height)
 }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s ResizeTo) MarshalJSON() ([]byte, error) {
-	type fields ResizeTo
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s ResizeTo) Apply(dst, src *Image, scratch *Scratch) error {
+func (s ResizeTo) apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}

@@ -7,23 +7,13 @@ type Brightness struct {
 	Factor float64 `json:"factor"`
 }
 
-// Op returns "brightness".
-func (s Brightness) Op() string { return "brightness" }
+func (s Brightness) op() string { return "brightness" }
 
-// Size returns w and h.
-func (s Brightness) Size(w, h int) (int, int) { return w, h }
+func (s Brightness) size(w, h int) (int, int) { return w, h }
 
-// Validate refuses factors below 0 or above a million.
-func (s Brightness) Validate() error { return checkFactor(s.Op(), s.Factor) }
+func (s Brightness) validate() error { return checkFactor(s.op(), s.Factor) }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s Brightness) MarshalJSON() ([]byte, error) {
-	type fields Brightness
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s Brightness) Apply(dst, src *Image, scratch *Scratch) error {
+func (s Brightness) apply(dst, src *Image, scratch *Scratch) error {
 	return applyColor(s, dst, src, scratch)
 }
 
@@ -42,23 +32,13 @@ type Contrast struct {
 	Factor float64 `json:"factor"`
 }
 
-// Op returns "contrast".
-func (s Contrast) Op() string { return "contrast" }
+func (s Contrast) op() string { return "contrast" }
 
-// Size returns w and h.
-func (s Contrast) Size(w, h int) (int, int) { return w, h }
+func (s Contrast) size(w, h int) (int, int) { return w, h }
 
-// Validate refuses factors below 0 or above a million.
-func (s Contrast) Validate() error { return checkFactor(s.Op(), s.Factor) }
+func (s Contrast) validate() error { return checkFactor(s.op(), s.Factor) }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s Contrast) MarshalJSON() ([]byte, error) {
-	type fields Contrast
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s Contrast) Apply(dst, src *Image, scratch *Scratch) error {
+func (s Contrast) apply(dst, src *Image, scratch *Scratch) error {
 	return applyColor(s, dst, src, scratch)
 }
 
@@ -92,23 +72,13 @@ type Saturation struct {
 	Factor float64 `json:"factor"`
 }
 
-// Op returns "saturation".
-func (s Saturation) Op() string { return "saturation" }
+func (s Saturation) op() string { return "saturation" }
 
-// Size returns w and h.
-func (s Saturation) Size(w, h int) (int, int) { return w, h }
+func (s Saturation) size(w, h int) (int, int) { return w, h }
 
-// Validate refuses factors below 0 or above a million.
-func (s Saturation) Validate() error { return checkFactor(s.Op(), s.Factor) }
+func (s Saturation) validate() error { return checkFactor(s.op(), s.Factor) }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s Saturation) MarshalJSON() ([]byte, error) {
-	type fields Saturation
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s Saturation) Apply(dst, src *Image, scratch *Scratch) error {
+func (s Saturation) apply(dst, src *Image, scratch *Scratch) error {
 	return applyColor(s, dst, src, scratch)
 }
 
@@ -122,20 +92,13 @@ func (s Saturation) recolor(r *recoloring) {
 // many channels as it has.
 type Grayscale struct{}
 
-// Op returns "grayscale".
-func (s Grayscale) Op() string { return "grayscale" }
+func (s Grayscale) op() string { return "grayscale" }
 
-// Size returns w and h.
-func (s Grayscale) Size(w, h int) (int, int) { return w, h }
+func (s Grayscale) size(w, h int) (int, int) { return w, h }
 
-// Validate returns nil.
-func (s Grayscale) Validate() error { return nil }
+func (s Grayscale) validate() error { return nil }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s Grayscale) MarshalJSON() ([]byte, error) { return marshalStep(s.Op(), struct{}{}) }
-
-// Apply is [Step.Apply].
-func (s Grayscale) Apply(dst, src *Image, scratch *Scratch) error {
+func (s Grayscale) apply(dst, src *Image, scratch *Scratch) error {
 	return applyColor(s, dst, src, scratch)
 }
 

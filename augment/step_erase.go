@@ -17,23 +17,13 @@ type Erase struct {
 	Seed  uint64 `json:"seed,omitzero"`
 }
 
-// Op returns "erase".
-func (s Erase) Op() string { return "erase" }
+func (s Erase) op() string { return "erase" }
 
-// Size returns w and h.
-func (s Erase) Size(w, h int) (int, int) { return w, h }
+func (s Erase) size(w, h int) (int, int) { return w, h }
 
-// Validate refuses a box that isn't one.
-func (s Erase) Validate() error { return checkBox(s.Op(), s.X, s.Y, s.W, s.H) }
+func (s Erase) validate() error { return checkBox(s.op(), s.X, s.Y, s.W, s.H) }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s Erase) MarshalJSON() ([]byte, error) {
-	type fields Erase
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s Erase) Apply(dst, src *Image, scratch *Scratch) error {
+func (s Erase) apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}

@@ -3,20 +3,13 @@ package augment
 // HFlip swaps left and right.
 type HFlip struct{}
 
-// Op returns "hflip".
-func (s HFlip) Op() string { return "hflip" }
+func (s HFlip) op() string { return "hflip" }
 
-// Size returns w and h.
-func (s HFlip) Size(w, h int) (int, int) { return w, h }
+func (s HFlip) size(w, h int) (int, int) { return w, h }
 
-// Validate returns nil.
-func (s HFlip) Validate() error { return nil }
+func (s HFlip) validate() error { return nil }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s HFlip) MarshalJSON() ([]byte, error) { return marshalStep(s.Op(), struct{}{}) }
-
-// Apply is [Step.Apply].
-func (s HFlip) Apply(dst, src *Image, scratch *Scratch) error {
+func (s HFlip) apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}
@@ -29,20 +22,13 @@ func (s HFlip) Apply(dst, src *Image, scratch *Scratch) error {
 // VFlip swaps top and bottom.
 type VFlip struct{}
 
-// Op returns "vflip".
-func (s VFlip) Op() string { return "vflip" }
+func (s VFlip) op() string { return "vflip" }
 
-// Size returns w and h.
-func (s VFlip) Size(w, h int) (int, int) { return w, h }
+func (s VFlip) size(w, h int) (int, int) { return w, h }
 
-// Validate returns nil.
-func (s VFlip) Validate() error { return nil }
+func (s VFlip) validate() error { return nil }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s VFlip) MarshalJSON() ([]byte, error) { return marshalStep(s.Op(), struct{}{}) }
-
-// Apply is [Step.Apply].
-func (s VFlip) Apply(dst, src *Image, scratch *Scratch) error {
+func (s VFlip) apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}

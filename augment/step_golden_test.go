@@ -57,13 +57,13 @@ func stepGoldens(t *testing.T, dir string, source array) map[string]int {
 		if err := json.Unmarshal(lines.Bytes(), &c); err != nil {
 			t.Fatal(err)
 		}
-		step, err := UnmarshalStep(c.Step)
+		step, err := unmarshalStep(c.Step)
 		if err != nil {
 			t.Fatal(err)
 		}
-		ops[step.Op()]++
+		ops[step.op()]++
 		src := tiled(source, c.From[0], c.From[1], c.From[2])
-		if err := step.Apply(&got, src, &scratch); err != nil {
+		if err := step.apply(&got, src, &scratch); err != nil {
 			t.Fatalf("%s of %v: %v", c.Step, c.From, err)
 		}
 		if got.Width != c.To[1] || got.Height != c.To[0] || got.Channels != c.From[2] {
@@ -77,7 +77,7 @@ func stepGoldens(t *testing.T, dir string, source array) map[string]int {
 				most = max(most, d, -d)
 			}
 		}
-		if loose[step.Op()] && most <= 1 {
+		if loose[step.op()] && most <= 1 {
 			samples += len(got.Pix)
 			near += off
 			continue

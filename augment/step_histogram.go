@@ -24,20 +24,13 @@ func (h *histogram) of(r *recoloring) {
 // as Pillow's ImageOps.equalize and torchvision's equalize.
 type Equalize struct{}
 
-// Op returns "equalize".
-func (s Equalize) Op() string { return "equalize" }
+func (s Equalize) op() string { return "equalize" }
 
-// Size returns w and h.
-func (s Equalize) Size(w, h int) (int, int) { return w, h }
+func (s Equalize) size(w, h int) (int, int) { return w, h }
 
-// Validate returns nil.
-func (s Equalize) Validate() error { return nil }
+func (s Equalize) validate() error { return nil }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s Equalize) MarshalJSON() ([]byte, error) { return marshalStep(s.Op(), struct{}{}) }
-
-// Apply is [Step.Apply].
-func (s Equalize) Apply(dst, src *Image, scratch *Scratch) error {
+func (s Equalize) apply(dst, src *Image, scratch *Scratch) error {
 	return applyColor(s, dst, src, scratch)
 }
 
@@ -76,20 +69,13 @@ func equalized(count *[256]int) (t levels) {
 // autocontrast.
 type AutoContrast struct{}
 
-// Op returns "autocontrast".
-func (s AutoContrast) Op() string { return "autocontrast" }
+func (s AutoContrast) op() string { return "autocontrast" }
 
-// Size returns w and h.
-func (s AutoContrast) Size(w, h int) (int, int) { return w, h }
+func (s AutoContrast) size(w, h int) (int, int) { return w, h }
 
-// Validate returns nil.
-func (s AutoContrast) Validate() error { return nil }
+func (s AutoContrast) validate() error { return nil }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s AutoContrast) MarshalJSON() ([]byte, error) { return marshalStep(s.Op(), struct{}{}) }
-
-// Apply is [Step.Apply].
-func (s AutoContrast) Apply(dst, src *Image, scratch *Scratch) error {
+func (s AutoContrast) apply(dst, src *Image, scratch *Scratch) error {
 	return applyColor(s, dst, src, scratch)
 }
 

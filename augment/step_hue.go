@@ -10,23 +10,13 @@ type Hue struct {
 	Factor float64 `json:"factor"`
 }
 
-// Op returns "hue".
-func (s Hue) Op() string { return "hue" }
+func (s Hue) op() string { return "hue" }
 
-// Size returns w and h.
-func (s Hue) Size(w, h int) (int, int) { return w, h }
+func (s Hue) size(w, h int) (int, int) { return w, h }
 
-// Validate refuses more than half a turn.
-func (s Hue) Validate() error { return checkRange(s.Op(), "factor", s.Factor, -0.5, 0.5) }
+func (s Hue) validate() error { return checkRange(s.op(), "factor", s.Factor, -0.5, 0.5) }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s Hue) MarshalJSON() ([]byte, error) {
-	type fields Hue
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s Hue) Apply(dst, src *Image, scratch *Scratch) error {
+func (s Hue) apply(dst, src *Image, scratch *Scratch) error {
 	return applyColor(s, dst, src, scratch)
 }
 

@@ -14,7 +14,7 @@ func TestJPEGArtefacts(t *testing.T) {
 		before := -1.0
 		for _, quality := range []int{100, 75, 30, 5} {
 			var dst Image
-			if err := (JPEGArtefacts{Quality: quality}).Apply(&dst, src, scratch); err != nil {
+			if err := (JPEGArtefacts{Quality: quality}).apply(&dst, src, scratch); err != nil {
 				t.Fatal(err)
 			}
 			squares := 0.0
@@ -33,7 +33,7 @@ func TestJPEGArtefacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = JPEGArtefacts{Quality: 90}.Apply(new(Image), noise(20, 20, 3), &Scratch{Codec: small})
+	err = JPEGArtefacts{Quality: 90}.apply(new(Image), noise(20, 20, 3), &Scratch{Codec: small})
 	if err == nil || !strings.HasPrefix(err.Error(), "jpeg: ") {
 		t.Errorf("more pixels than the codec takes: %v", err)
 	}

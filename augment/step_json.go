@@ -10,12 +10,6 @@ import (
 	"strings"
 )
 
-// exactStep is what every type of step in this package is.
-type exactStep interface {
-	Step
-	Validate() error
-}
-
 // stepReaders makes each operation's step from its JSON fields.
 var stepReaders = map[string]func(op string, fields map[string]json.RawMessage) (Step, error){
 	"crop":           readStep[CropBox],
@@ -43,12 +37,12 @@ var stepReaders = map[string]func(op string, fields map[string]json.RawMessage) 
 	"jpeg":           readStep[JPEGArtefacts],
 }
 
-// UnmarshalStep reads a step from JSON as its type's MarshalJSON writes it:
+// unmarshalStep reads a step from JSON as marshalStep writes it:
 // {"op":"rotate","angle":12.5,"filter":"nearest"}. Fields are in lower case and
 // all have to be there, but for those that are left out when they are zero. An
 // operation or field that isn't known is an error, and so is a value out of its
 // range.
-func UnmarshalStep(data []byte) (Step, error) {
+func unmarshalStep(data []byte) (Step, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(data, &fields); err != nil {
 		return nil, fmt.Errorf("step: %w", err)
@@ -70,7 +64,7 @@ func UnmarshalStep(data []byte) (Step, error) {
 }
 
 // readStep fills a step of type S from the fields.
-func readStep[S exactStep](op string, fields map[string]json.RawMessage) (Step, error) {
+func readStep[S Step](op string, fields map[string]json.RawMessage) (Step, error) {
 	var s S
 	v := reflect.ValueOf(&s).Elem()
 	for i := range v.NumField() {
@@ -89,7 +83,7 @@ func readStep[S exactStep](op string, fields map[string]json.RawMessage) (Step, 
 	if len(fields) > 0 {
 		return nil, fmt.Errorf("%s: unknown field %s", op, list(maps.Keys(fields)))
 	}
-	if err := s.Validate(); err != nil {
+	if err := s.validate(); err != nil {
 		return nil, err
 	}
 	return s, nil
@@ -124,13 +118,13 @@ func list(names func(yield func(string) bool)) string {
 	return strings.Join(slices.Sorted(names), ", ")
 }
 
-// marshalStep writes the fields of a step behind its op.
-func marshalStep(op string, fields any) ([]byte, error) {
-	data, err := json.Marshal(fields)
+// marshalStep writes the fields of a step after its op.
+func marshalStep(s Step) ([]byte, error) {
+	data, err := json.Marshal(s)
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op, err)
+		return nil, fmt.Errorf("%s: %w", s.op(), err)
 	}
-	out := append([]byte(`{"op":"`), op...)
+	out := append([]byte(`{"op":"`), s.op()...)
 	out = append(out, '"')
 	if len(data) > len("{}") {
 		out = append(out, ',')

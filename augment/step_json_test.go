@@ -1,7 +1,6 @@
 package augment
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -24,11 +23,11 @@ func TestStepJSON(t *testing.T) {
 		{Erase{W: 1, H: 2, Noise: true, Seed: 5}, `{"op":"erase","x":0,"y":0,"w":1,"h":2,"noise":true,"seed":5}`},
 		{GaussianBlur{Kernel: [2]int{3, 5}, Sigma: [2]float64{0.1, 2}}, `{"op":"gaussian_blur","kernel":[3,5],"sigma":[0.1,2]}`},
 	} {
-		got, err := json.Marshal(c.step)
+		got, err := marshalStep(c.step)
 		if err != nil || string(got) != c.json {
 			t.Errorf("%#v is written as %s, %v; want %s", c.step, got, err, c.json)
 		}
-		back, err := UnmarshalStep([]byte(c.json))
+		back, err := unmarshalStep([]byte(c.json))
 		if err != nil || back != c.step {
 			t.Errorf("%s is read as %#v, %v", c.json, back, err)
 		}
@@ -38,12 +37,12 @@ func TestStepJSON(t *testing.T) {
 func TestStepJSONOfAll(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range stepSamples {
-		seen[c.step.Op()] = true
-		data, err := json.Marshal(c.step)
+		seen[c.step.op()] = true
+		data, err := marshalStep(c.step)
 		if err != nil {
 			t.Errorf("%s: %v", c.name, err)
 		}
-		if back, err := UnmarshalStep(data); err != nil || back != Step(c.step) {
+		if back, err := unmarshalStep(data); err != nil || back != Step(c.step) {
 			t.Errorf("%s: %s is read as %#v, %v", c.name, data, back, err)
 		}
 	}
@@ -81,15 +80,15 @@ func TestUnmarshalStepRefuses(t *testing.T) {
 		{`{"op":"rotate","angle":1,"filter":"nearest","fill":[1,2,null]}`, "rotate: fill: null"},
 		{`{"op":"rotate","angle":1,"filter":"nearest","fill":"red"}`, "rotate: fill: "},
 	} {
-		s, err := UnmarshalStep([]byte(c.json))
+		s, err := unmarshalStep([]byte(c.json))
 		if err == nil || !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%s: %#v, error %v, want one that says %q", c.json, s, err, c.err)
 		}
 	}
-	if data, err := json.Marshal(Brightness{Factor: 1 / zero}); err == nil {
+	if data, err := marshalStep(Brightness{Factor: 1 / zero}); err == nil {
 		t.Errorf("an infinite factor is written as %s", data)
 	}
-	if data, err := json.Marshal(ResizeTo{Filter: 99}); err == nil {
+	if data, err := marshalStep(ResizeTo{Filter: 99}); err == nil {
 		t.Errorf("a filter that isn't one is written as %s", data)
 	}
 }
@@ -100,7 +99,7 @@ var zero float64
 // and can be done, or says why not.
 func FuzzUnmarshalStep(f *testing.F) {
 	for _, c := range stepSamples {
-		data, err := json.Marshal(c.step)
+		data, err := marshalStep(c.step)
 		if err != nil {
 			f.Fatal(err)
 		}
@@ -110,15 +109,15 @@ func FuzzUnmarshalStep(f *testing.F) {
 	var scratch Scratch
 	var dst Image
 	f.Fuzz(func(t *testing.T, data []byte, w, h uint8, gray bool) {
-		step, err := UnmarshalStep(data)
+		step, err := unmarshalStep(data)
 		if err != nil {
 			return
 		}
-		again, err := json.Marshal(step)
+		again, err := marshalStep(step)
 		if err != nil {
 			t.Fatalf("%#v: %v", step, err)
 		}
-		if back, err := UnmarshalStep(again); err != nil || back != step {
+		if back, err := unmarshalStep(again); err != nil || back != step {
 			t.Fatalf("%s became %#v, %v", again, back, err)
 		}
 		channels := 3
@@ -126,11 +125,11 @@ func FuzzUnmarshalStep(f *testing.F) {
 			channels = 1
 		}
 		src := noise(1+int(w), 1+int(h), channels)
-		toW, toH := step.Size(src.Width, src.Height)
+		toW, toH := step.size(src.Width, src.Height)
 		if toW > 1000 || toH > 1000 {
 			return // only slow
 		}
-		if step.Apply(&dst, src, &scratch) == nil && (dst.Width != toW || dst.Height != toH || dst.Channels != channels) {
+		if step.apply(&dst, src, &scratch) == nil && (dst.Width != toW || dst.Height != toH || dst.Channels != channels) {
 			t.Fatalf("%s of %dx%d: %dx%dx%d, said to be %dx%d", again, src.Width, src.Height, dst.Width, dst.Height, dst.Channels, toW, toH)
 		}
 	})

@@ -15,28 +15,18 @@ type GaussianNoise struct {
 	Seed uint64 `json:"seed"`
 }
 
-// Op returns "gaussian_noise".
-func (s GaussianNoise) Op() string { return "gaussian_noise" }
+func (s GaussianNoise) op() string { return "gaussian_noise" }
 
-// Size returns w and h.
-func (s GaussianNoise) Size(w, h int) (int, int) { return w, h }
+func (s GaussianNoise) size(w, h int) (int, int) { return w, h }
 
-// Validate refuses numbers out of range.
-func (s GaussianNoise) Validate() error {
-	if err := checkRange(s.Op(), "mean", s.Mean, -10, 10); err != nil {
+func (s GaussianNoise) validate() error {
+	if err := checkRange(s.op(), "mean", s.Mean, -10, 10); err != nil {
 		return err
 	}
-	return checkRange(s.Op(), "sigma", s.Sigma, 0, 10)
+	return checkRange(s.op(), "sigma", s.Sigma, 0, 10)
 }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s GaussianNoise) MarshalJSON() ([]byte, error) {
-	type fields GaussianNoise
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s GaussianNoise) Apply(dst, src *Image, scratch *Scratch) error {
+func (s GaussianNoise) apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}

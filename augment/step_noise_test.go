@@ -12,7 +12,7 @@ func TestGaussianNoise(t *testing.T) {
 	fill(src.Pix, []uint8{128})
 	for _, c := range []struct{ mean, sigma float64 }{{0, 0.1}, {0, 0.02}, {0.1, 0.05}, {-0.2, 0.08}, {0.05, 0}} {
 		var dst Image
-		if err := (GaussianNoise{Mean: c.mean, Sigma: c.sigma, Seed: 3}).Apply(&dst, src, nil); err != nil {
+		if err := (GaussianNoise{Mean: c.mean, Sigma: c.sigma, Seed: 3}).apply(&dst, src, nil); err != nil {
 			t.Fatal(err)
 		}
 		n, sum, squares, within := float64(len(dst.Pix)), 0.0, 0.0, 0.0
@@ -44,13 +44,13 @@ func TestNoiseFrozen(t *testing.T) {
 	src.Reset(7, 2, 1)
 	fill(src.Pix, []uint8{100})
 	var dst Image
-	if err := (GaussianNoise{Sigma: 0.2, Seed: 42}).Apply(&dst, src, nil); err != nil {
+	if err := (GaussianNoise{Sigma: 0.2, Seed: 42}).apply(&dst, src, nil); err != nil {
 		t.Fatal(err)
 	}
 	if want := []uint8{71, 88, 112, 43, 4, 152, 20, 90, 144, 96, 73, 118, 181, 103}; !bytes.Equal(dst.Pix, want) {
 		t.Errorf("noise: %v, want %v", dst.Pix, want)
 	}
-	if err := (Erase{X: 1, Y: 0, W: 5, H: 2, Noise: true, Seed: 42}).Apply(&dst, src, nil); err != nil {
+	if err := (Erase{X: 1, Y: 0, W: 5, H: 2, Noise: true, Seed: 42}).apply(&dst, src, nil); err != nil {
 		t.Fatal(err)
 	}
 	if want := []uint8{100, 149, 110, 235, 47, 38, 100, 100, 3, 241, 102, 178, 51, 100}; !bytes.Equal(dst.Pix, want) {
@@ -69,14 +69,14 @@ func TestNoiseSeeds(t *testing.T) {
 		{Erase{W: 9, H: 9, Noise: true, Seed: 1}, Erase{W: 9, H: 9, Noise: true, Seed: 2}},
 	} {
 		var a, b Image
-		if err := steps[0].Apply(&a, src, nil); err != nil {
+		if err := steps[0].apply(&a, src, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := steps[1].Apply(&b, src, nil); err != nil {
+		if err := steps[1].apply(&b, src, nil); err != nil {
 			t.Fatal(err)
 		}
 		if bytes.Equal(a.Pix, b.Pix) {
-			t.Errorf("%s: two seeds, the same noise", steps[0].Op())
+			t.Errorf("%s: two seeds, the same noise", steps[0].op())
 		}
 	}
 }

@@ -18,20 +18,13 @@ type channelLevels [3]levels
 // Invert makes each level v 255-v.
 type Invert struct{}
 
-// Op returns "invert".
-func (s Invert) Op() string { return "invert" }
+func (s Invert) op() string { return "invert" }
 
-// Size returns w and h.
-func (s Invert) Size(w, h int) (int, int) { return w, h }
+func (s Invert) size(w, h int) (int, int) { return w, h }
 
-// Validate returns nil.
-func (s Invert) Validate() error { return nil }
+func (s Invert) validate() error { return nil }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s Invert) MarshalJSON() ([]byte, error) { return marshalStep(s.Op(), struct{}{}) }
-
-// Apply is [Step.Apply].
-func (s Invert) Apply(dst, src *Image, scratch *Scratch) error {
+func (s Invert) apply(dst, src *Image, scratch *Scratch) error {
 	return applyColor(s, dst, src, scratch)
 }
 
@@ -50,28 +43,18 @@ type Posterize struct {
 	Bits int `json:"bits"`
 }
 
-// Op returns "posterize".
-func (s Posterize) Op() string { return "posterize" }
+func (s Posterize) op() string { return "posterize" }
 
-// Size returns w and h.
-func (s Posterize) Size(w, h int) (int, int) { return w, h }
+func (s Posterize) size(w, h int) (int, int) { return w, h }
 
-// Validate refuses what isn't 0 to 8 bits.
-func (s Posterize) Validate() error {
+func (s Posterize) validate() error {
 	if s.Bits < 0 || s.Bits > 8 {
-		return fmt.Errorf("%s: %d bits: want 0 to 8", s.Op(), s.Bits)
+		return fmt.Errorf("%s: %d bits: want 0 to 8", s.op(), s.Bits)
 	}
 	return nil
 }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s Posterize) MarshalJSON() ([]byte, error) {
-	type fields Posterize
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s Posterize) Apply(dst, src *Image, scratch *Scratch) error {
+func (s Posterize) apply(dst, src *Image, scratch *Scratch) error {
 	return applyColor(s, dst, src, scratch)
 }
 
@@ -90,23 +73,13 @@ type Solarize struct {
 	Threshold float64 `json:"threshold"`
 }
 
-// Op returns "solarize".
-func (s Solarize) Op() string { return "solarize" }
+func (s Solarize) op() string { return "solarize" }
 
-// Size returns w and h.
-func (s Solarize) Size(w, h int) (int, int) { return w, h }
+func (s Solarize) size(w, h int) (int, int) { return w, h }
 
-// Validate refuses a threshold that isn't 0 to 256.
-func (s Solarize) Validate() error { return checkRange(s.Op(), "threshold", s.Threshold, 0, 256) }
+func (s Solarize) validate() error { return checkRange(s.op(), "threshold", s.Threshold, 0, 256) }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s Solarize) MarshalJSON() ([]byte, error) {
-	type fields Solarize
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s Solarize) Apply(dst, src *Image, scratch *Scratch) error {
+func (s Solarize) apply(dst, src *Image, scratch *Scratch) error {
 	return applyColor(s, dst, src, scratch)
 }
 
@@ -130,28 +103,18 @@ type Gamma struct {
 	Gain float64 `json:"gain"`
 }
 
-// Op returns "gamma".
-func (s Gamma) Op() string { return "gamma" }
+func (s Gamma) op() string { return "gamma" }
 
-// Size returns w and h.
-func (s Gamma) Size(w, h int) (int, int) { return w, h }
+func (s Gamma) size(w, h int) (int, int) { return w, h }
 
-// Validate refuses numbers out of range.
-func (s Gamma) Validate() error {
-	if err := checkRange(s.Op(), "gamma", s.Gamma, 0, 1000); err != nil {
+func (s Gamma) validate() error {
+	if err := checkRange(s.op(), "gamma", s.Gamma, 0, 1000); err != nil {
 		return err
 	}
-	return checkRange(s.Op(), "gain", s.Gain, 0, 1000)
+	return checkRange(s.op(), "gain", s.Gain, 0, 1000)
 }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s Gamma) MarshalJSON() ([]byte, error) {
-	type fields Gamma
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s Gamma) Apply(dst, src *Image, scratch *Scratch) error {
+func (s Gamma) apply(dst, src *Image, scratch *Scratch) error {
 	return applyColor(s, dst, src, scratch)
 }
 

@@ -7,7 +7,7 @@ package augment
 // colorStep is a step that makes each pixel from the one in its place, once it knows what it has
 // to know of the whole picture.
 type colorStep interface {
-	exactStep
+	Step
 	// recolor adds what the step does to r.
 	recolor(r *recoloring)
 }
@@ -62,7 +62,7 @@ func (s *Scratch) recolor(dst, src *Image, steps []Step) (failed int, err error)
 		return 0, err
 	}
 	for i, step := range steps[1:] {
-		if err := step.(colorStep).Validate(); err != nil {
+		if err := step.(colorStep).validate(); err != nil {
 			return 1 + i, err
 		}
 	}

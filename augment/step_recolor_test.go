@@ -46,7 +46,7 @@ func TestColorsTogether(t *testing.T) {
 		want := src
 		for _, step := range draw.Steps {
 			next := new(Image)
-			if err := step.Apply(next, want, nil); err != nil {
+			if err := step.apply(next, want, nil); err != nil {
 				t.Fatal(err)
 			}
 			want = next
@@ -101,7 +101,7 @@ func BenchmarkColors(b *testing.B) {
 			for b.Loop() {
 				from := src
 				for i, step := range c.steps {
-					if err := step.Apply(&between[i&1], from, &scratch); err != nil {
+					if err := step.apply(&between[i&1], from, &scratch); err != nil {
 						b.Fatal(err)
 					}
 					from = &between[i&1]

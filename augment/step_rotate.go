@@ -24,11 +24,9 @@ type Rotate struct {
 	Fill [3]uint8 `json:"fill,omitzero"`
 }
 
-// Op returns "rotate".
-func (s Rotate) Op() string { return "rotate" }
+func (s Rotate) op() string { return "rotate" }
 
-// Size returns w and h, or with Expand the size of the turned picture.
-func (s Rotate) Size(w, h int) (int, int) {
+func (s Rotate) size(w, h int) (int, int) {
 	switch angle := s.positive(); {
 	case !s.Expand || angle == 0 || angle == 180:
 		return w, h
@@ -39,22 +37,14 @@ func (s Rotate) Size(w, h int) (int, int) {
 	return w, h
 }
 
-// Validate refuses angles that aren't numbers and filters that don't apply.
-func (s Rotate) Validate() error {
-	if err := checkRange(s.Op(), "angle", s.Angle, -maxAngle, maxAngle); err != nil {
+func (s Rotate) validate() error {
+	if err := checkRange(s.op(), "angle", s.Angle, -maxAngle, maxAngle); err != nil {
 		return err
 	}
-	return checkTransformFilter(s.Op(), s.Filter)
+	return checkTransformFilter(s.op(), s.Filter)
 }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s Rotate) MarshalJSON() ([]byte, error) {
-	type fields Rotate
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s Rotate) Apply(dst, src *Image, scratch *Scratch) error {
+func (s Rotate) apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}
@@ -138,39 +128,29 @@ type Affine struct {
 	Fill [3]uint8 `json:"fill,omitzero"`
 }
 
-// Op returns "affine".
-func (s Affine) Op() string { return "affine" }
+func (s Affine) op() string { return "affine" }
 
-// Size returns w and h.
-func (s Affine) Size(w, h int) (int, int) { return w, h }
+func (s Affine) size(w, h int) (int, int) { return w, h }
 
-// Validate refuses numbers out of range and filters that don't apply.
-func (s Affine) Validate() error {
-	if err := checkRange(s.Op(), "angle", s.Angle, -maxAngle, maxAngle); err != nil {
+func (s Affine) validate() error {
+	if err := checkRange(s.op(), "angle", s.Angle, -maxAngle, maxAngle); err != nil {
 		return err
 	}
-	if err := checkRange(s.Op(), "scale", s.Scale, 0.0001, 10000); err != nil {
+	if err := checkRange(s.op(), "scale", s.Scale, 0.0001, 10000); err != nil {
 		return err
 	}
 	for i, axis := range [2]string{"x", "y"} {
-		if err := checkBox(s.Op(), s.Translate[i], 0, 1, 1); err != nil {
+		if err := checkBox(s.op(), s.Translate[i], 0, 1, 1); err != nil {
 			return err
 		}
 		if shear := s.Shear[i]; !(math.Abs(shear) < 90) {
-			return fmt.Errorf("%s: shear %v along %s: want more than -90 and less than 90", s.Op(), shear, axis)
+			return fmt.Errorf("%s: shear %v along %s: want more than -90 and less than 90", s.op(), shear, axis)
 		}
 	}
-	return checkTransformFilter(s.Op(), s.Filter)
+	return checkTransformFilter(s.op(), s.Filter)
 }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s Affine) MarshalJSON() ([]byte, error) {
-	type fields Affine
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s Affine) Apply(dst, src *Image, scratch *Scratch) error {
+func (s Affine) apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}

@@ -9,23 +9,13 @@ type Sharpness struct {
 	Factor float64 `json:"factor"`
 }
 
-// Op returns "sharpness".
-func (s Sharpness) Op() string { return "sharpness" }
+func (s Sharpness) op() string { return "sharpness" }
 
-// Size returns w and h.
-func (s Sharpness) Size(w, h int) (int, int) { return w, h }
+func (s Sharpness) size(w, h int) (int, int) { return w, h }
 
-// Validate refuses factors below 0 or above a million.
-func (s Sharpness) Validate() error { return checkFactor(s.Op(), s.Factor) }
+func (s Sharpness) validate() error { return checkFactor(s.op(), s.Factor) }
 
-// MarshalJSON writes the step for [UnmarshalStep].
-func (s Sharpness) MarshalJSON() ([]byte, error) {
-	type fields Sharpness
-	return marshalStep(s.Op(), fields(s))
-}
-
-// Apply is [Step.Apply].
-func (s Sharpness) Apply(dst, src *Image, scratch *Scratch) error {
+func (s Sharpness) apply(dst, src *Image, scratch *Scratch) error {
 	if err := begin(s, dst, src); err != nil {
 		return err
 	}

@@ -13,7 +13,7 @@ import (
 // and that pictures of any size can take.
 var stepSamples = []struct {
 	name string
-	step exactStep
+	step Step
 }{
 	{"crop", CropBox{X: -3, Y: -2, W: 20, H: 30, Fill: [3]uint8{9, 99, 199}}},
 	{"resized_crop", ResizedCrop{W: 1, H: 1, Width: 7, Height: 5, Filter: Bicubic, Antialias: true}},
@@ -65,17 +65,17 @@ func TestStepSizes(t *testing.T) {
 				name := fmt.Sprintf("%s of %dx%dx%d", c.name, size[0], size[1], channels)
 				src := noise(size[0], size[1], channels)
 				var first Image
-				if err := c.step.Apply(&first, src, &Scratch{Codec: scratch.Codec}); err != nil {
+				if err := c.step.apply(&first, src, &Scratch{Codec: scratch.Codec}); err != nil {
 					t.Errorf("%s: %v", name, err)
 					continue
 				}
-				w, h := c.step.Size(size[0], size[1])
+				w, h := c.step.size(size[0], size[1])
 				if first.Width != w || first.Height != h || first.Channels != channels || first.check() != nil {
 					t.Errorf("%s: %dx%dx%d, said to be %dx%d", name, first.Width, first.Height, first.Channels, w, h)
 				}
 				wide := spaced(src, 5)
 				before := slices.Clone(wide.Pix)
-				if err := c.step.Apply(used, wide, scratch); err != nil {
+				if err := c.step.apply(used, wide, scratch); err != nil {
 					t.Errorf("%s: %v", name, err)
 					continue
 				}
@@ -105,10 +105,10 @@ func TestStepGrayLikeRGB(t *testing.T) {
 			continue // colours
 		}
 		var one, three, want Image
-		if err := c.step.Apply(&one, gray, nil); err != nil {
+		if err := c.step.apply(&one, gray, nil); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.step.Apply(&three, &rgb, nil); err != nil {
+		if err := c.step.apply(&three, &rgb, nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := ToRGB(&want, &one); err != nil {
@@ -126,7 +126,7 @@ func TestStepHuge(t *testing.T) {
 	var dst Image
 	for _, c := range stepSamples {
 		for _, src := range []*Image{long, tall} {
-			err := c.step.Apply(&dst, src, scratch)
+			err := c.step.apply(&dst, src, scratch)
 			switch s := c.step.(type) {
 			case JPEGArtefacts:
 				if err == nil {
@@ -158,7 +158,7 @@ func TestStepAllocates(t *testing.T) {
 		var scratch Scratch
 		var step Step = c.step
 		if n := testing.AllocsPerRun(20, func() {
-			if err := step.Apply(&dst, src, &scratch); err != nil {
+			if err := step.apply(&dst, src, &scratch); err != nil {
 				t.Fatal(err)
 			}
 		}); n > 0 {
@@ -213,16 +213,16 @@ func TestStepRefuses(t *testing.T) {
 		{JPEGArtefacts{Quality: 50}, "set Scratch.Codec"},
 	} {
 		dst := Image{Width: 77}
-		err := c.step.Apply(&dst, src, nil)
+		err := c.step.apply(&dst, src, nil)
 		if err == nil || !strings.Contains(err.Error(), c.err) {
 			t.Errorf("%+v: error %v, want one that says %q", c.step, err, c.err)
 		}
 	}
 	for _, c := range stepSamples {
-		if err := c.step.Apply(src, src, nil); err == nil {
+		if err := c.step.apply(src, src, nil); err == nil {
 			t.Errorf("%s: done onto its source", c.name)
 		}
-		if err := c.step.Apply(new(Image), &Image{Width: 4, Height: 4, Channels: 3, Stride: 12}, nil); err == nil {
+		if err := c.step.apply(new(Image), &Image{Width: 4, Height: 4, Channels: 3, Stride: 12}, nil); err == nil {
 			t.Errorf("%s: done to a picture without pixels", c.name)
 		}
 	}

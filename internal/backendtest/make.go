@@ -170,7 +170,7 @@ func (m *maker) draw(w, h int) (d augment.Draw) {
 	}
 	for range 1 + m.r.IntN(5) {
 		s := m.step(w, h)
-		w, h = s.Size(w, h)
+		w, h = augment.Draw{Steps: []augment.Step{s}}.Size(w, h)
 		if w > 400 || h > 400 {
 			break // turned and turned again
 		}
