@@ -170,7 +170,7 @@ func (t *tables) name() string {
 			base = base[:len(base)-len(suffix)]
 		}
 	}
-	return SnakeCase(base)
+	return shard.SnakeCase(base)
 }
 
 func (t *tables) close() {

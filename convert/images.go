@@ -186,7 +186,7 @@ func nameOf(src string) string {
 	if err != nil {
 		abs = src
 	}
-	return SnakeCase(filepath.Base(abs))
+	return shard.SnakeCase(filepath.Base(abs))
 }
 
 // complete fills in defaults and says which options cannot be.

@@ -168,9 +168,6 @@ type SplitShare = shard.SplitShare
 // ParseSplits reads "train=0.9,val=0.1" or "train=90%,val=10%".
 func ParseSplits(s string) ([]SplitShare, error) { return shard.ParseSplits(s) }
 
-// ParseShare reads a share between 0 and 1, as "0.1" or "10%".
-func ParseShare(s string) (float64, error) { return shard.ParseShare(s) }
-
 // Tolerance is how many unusable samples a run bears: a number, or a share of
 // the planned samples. The zero value bears none.
 type Tolerance struct {
@@ -181,7 +178,7 @@ type Tolerance struct {
 // ParseTolerance reads "5" or "2%".
 func ParseTolerance(s string) (Tolerance, error) {
 	if strings.HasSuffix(strings.TrimSpace(s), "%") {
-		v, err := ParseShare(s)
+		v, err := shard.ParseShare(s)
 		return Tolerance{Share: v}, err
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)
@@ -198,7 +195,3 @@ func (t Tolerance) bears(bad, planned int64) bool {
 	}
 	return bad <= t.Count
 }
-
-// SnakeCase makes a dataset name of a file name: lower case, every run of
-// other characters an underscore, a letter in front.
-func SnakeCase(s string) string { return shard.SnakeCase(s) }
