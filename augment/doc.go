@@ -27,6 +27,6 @@
 //	draw := policy.Draw(seed, "daisy/1.jpg", 2, im.Width, im.Height)
 //	err = draw.Apply(&variant, &im, &scratch)
 //
-// A [Task] is all that at once: a decoded picture, a draw, a size and a form. A
+// A [Task] is all that at once: a picture, decoded or a JPEG, a draw, a size and a form. A
 // [Backend] does many of them: [CPU] here, a GPU in package gpu, with the same bytes.
 package augment

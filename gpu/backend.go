@@ -93,9 +93,9 @@ type Stats struct {
 	// "hybrid". Refused are those that it was asked to decode and that the CPU had to, by what
 	// nvJPEG says of them.
 	Decoded, Refused map[string]int64
-	// Stranded are the JPEGs that the CPU had to decode because the GPU failed or had no
+	// FellBack are the JPEGs that the CPU had to decode because the GPU failed or had no
 	// memory for them: [augment.Task.FellBack].
-	Stranded int64
+	FellBack int64
 	// Failure is what ended the use of the GPU; nil while it works.
 	Failure error
 }

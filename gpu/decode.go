@@ -125,7 +125,7 @@ func (b *Backend) settle(j *job) error {
 		case !b.asks(t):
 		case slices.Contains(j.noRoom, i):
 			t.FellBack = true
-			b.stats.Stranded++
+			b.stats.FellBack++
 			if b.options.Required {
 				return fmt.Errorf("a JPEG of %dx%d pixels is not decoded: %w", t.JPEGInfo.Width, t.JPEGInfo.Height, j.lacks)
 			}
@@ -146,7 +146,7 @@ func (b *Backend) strand(tasks []*augment.Task) {
 		if b.asks(t) {
 			t.FellBack = true
 			b.mu.Lock()
-			b.stats.Stranded++
+			b.stats.FellBack++
 			b.mu.Unlock()
 		}
 	}

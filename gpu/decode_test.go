@@ -28,7 +28,7 @@ func TestConformsWithNVJPEG(t *testing.T) {
 	b := open(t, gpu.Options{Required: true, Decode: true})
 	backendtest.RunCoded(t, b, 900)
 	s := b.Stats()
-	if s.Decoded["hardware"] < 700 || len(s.Decoded) != 1 || len(s.Refused) > 0 || s.Stranded > 0 {
+	if s.Decoded["hardware"] < 700 || len(s.Decoded) != 1 || len(s.Refused) > 0 || s.FellBack > 0 {
 		t.Errorf("%+v", s)
 	}
 	if want := "nvjpeg 12.2.2 sm_90 hardware+GPU+hybrid"; b.Decoder() != want {
@@ -54,7 +54,7 @@ func TestConformsInHalves(t *testing.T) {
 	fakecuda.Use(t)
 	b := open(t, gpu.Options{Required: true, Decode: true, Streams: 1, Memory: 60000})
 	backendtest.RunCoded(t, b, 300)
-	if s := b.Stats(); s.Halved == 0 || s.NoRoom+s.Stranded > 0 {
+	if s := b.Stats(); s.Halved == 0 || s.NoRoom+s.FellBack > 0 {
 		t.Errorf("%+v", s)
 	}
 }
@@ -186,7 +186,7 @@ func TestFaultsOfNVJPEG(t *testing.T) {
 				for _, n := range s.Decoded {
 					sum += n
 				}
-				if s.Stranded != c.stranded || int(sum) != 8-c.decoders["tfrec 1"] || (s.Refused[c.refused] == 0) != (c.refused == "") {
+				if s.FellBack != c.stranded || int(sum) != 8-c.decoders["tfrec 1"] || (s.Refused[c.refused] == 0) != (c.refused == "") {
 					t.Errorf("%+v", s)
 				}
 				if s.Failure != nil {

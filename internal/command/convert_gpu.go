@@ -145,8 +145,8 @@ func decodingShare(decoded map[string]int64, s gpu.Stats) string {
 	for _, reason := range slices.Sorted(maps.Keys(s.Refused)) {
 		why = append(why, fmt.Sprintf("%s: %d", reason, s.Refused[reason]))
 	}
-	if s.Stranded > 0 {
-		why = append(why, fmt.Sprintf("the GPU failed or lacked memory: %d, whose shards are made anew by the same command when it works again", s.Stranded))
+	if s.FellBack > 0 {
+		why = append(why, fmt.Sprintf("the GPU failed or lacked memory: %d, whose shards are made anew by the same command when it works again", s.FellBack))
 	}
 	if len(why) > 0 {
 		text += " (" + strings.Join(why, "; ") + ")"
