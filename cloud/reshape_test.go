@@ -139,7 +139,7 @@ func TestReshapeIntoStores(t *testing.T) {
 			same(t, "from a store", files(t, filepath.Join(here, "again")), downloaded(t, root+"/again"))
 			for want, args := range map[string][]string{
 				"was made in another way":       append(reshaping("take", set, root+"/merge"), "--seed", "9"),
-				"give a folder elsewhere":       reshaping("take", root+"/merge", root+"/merge/sub"),
+				"give a directory elsewhere":       reshaping("take", root+"/merge", root+"/merge/sub"),
 				"takes the place of another in": append(reshaping("take", set, root+"/merge"), "--overwrite"),
 				"exists and is not empty":       reshaping("take", set, root),
 			} {

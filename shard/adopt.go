@@ -103,14 +103,14 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 		if _, err := os.Stat(path); err != nil {
 			return nil, err
 		}
-		return nil, fmt.Errorf("%s is no folder: adopt takes the folder that the shards lie in", path)
+		return nil, fmt.Errorf("%s is not a directory: adopt takes the directory that holds the shards", path)
 	}
 	var err error
 	if o.Check {
 		a.dir = ViewDir(path)
 		begun, err := a.dir.Exists(StateDir + "/" + renamesFile)
 		if err == nil && begun {
-			err = fmt.Errorf("%s: its shards were being renamed when that was stopped: tfrec adopt %[1]s finishes it", path)
+			err = fmt.Errorf("%s: renaming its shards was interrupted: tfrec adopt %[1]s completes it", path)
 		}
 		if err != nil {
 			return nil, err
@@ -212,9 +212,9 @@ func (a *adoption) find(path string) error {
 	case !isDamage(err):
 		return err // it could not be read
 	case errors.Is(err, errForeign):
-		return fmt.Errorf("%s is of another tool: move it elsewhere, since the set's manifest needs its name", manifest)
+		return fmt.Errorf("%s was written by another tool: move it away, since the set's manifest needs that name", manifest)
 	default:
-		a.note("the manifest cannot be used, and is made anew: %v", err)
+		a.note("the manifest is unusable and is rebuilt: %v", err)
 	}
 	if a.before == nil { // a set that lacks the manifest alone may be adopted
 		if missing, err := a.dir.unfinished(); err != nil {
@@ -246,7 +246,7 @@ func (a *adoption) find(path string) error {
 	var missing []string
 	a.lots, missing = intoLots(names, a.before, a.tfds)
 	for _, name := range missing {
-		a.fault(setFault(filepath.Join(path, name), tfrecord.PartMissing, "the others' names say that there is such a shard"))
+		a.fault(setFault(filepath.Join(path, name), tfrecord.PartMissing, "the names of the other shards call for it"))
 	}
 	return nil
 }

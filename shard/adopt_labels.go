@@ -54,10 +54,10 @@ func (s *labelSeen) add(key string, features *tfrecord.Features, value tfrecord.
 	case s.odd != "":
 		return
 	case !ok || value.Len() != 1:
-		s.odd = "it has not one int64 value in every record"
+		s.odd = "it does not have exactly one int64 value in every record"
 		return
 	case id < unlabelled:
-		s.odd = fmt.Sprintf("it is %d in some", id)
+		s.odd = fmt.Sprintf("it is %d in some records", id)
 		return
 	}
 	s.ids[id]++
@@ -150,12 +150,12 @@ func (a *adoption) label(features []Feature) (key string, names []string, err er
 		i := slices.IndexFunc(features, func(f Feature) bool { return f.Key == key })
 		s := seen[key]
 		if i < 0 || features[i].Kind != tfrecord.KindInt64.String() || features[i].Class != ClassScalar {
-			s.odd = "it has not one int64 value in every record"
+			s.odd = "it does not have exactly one int64 value in every record"
 		}
 	}
 	if key = a.o.Label; key != "" {
 		if s := seen[key]; s == nil {
-			return "", nil, fmt.Errorf("no record has the feature %q that is to be the label", key)
+			return "", nil, fmt.Errorf("no record has the label feature %q", key)
 		} else if s.odd != "" {
 			return "", nil, fmt.Errorf("the feature %q cannot be the label: %s", key, s.odd)
 		}
@@ -178,7 +178,7 @@ func (a *adoption) label(features []Feature) (key string, names []string, err er
 		}
 	}
 	if a.o.Labels != nil && key == "" {
-		return "", nil, fmt.Errorf("there are names of labels, but no feature that is one: say which")
+		return "", nil, fmt.Errorf("there are label names, but no label feature was found: name it")
 	}
 	return key, nil, nil
 }
@@ -226,11 +226,11 @@ func (a *adoption) labelNames(key string, s *labelSeen) ([]string, error) {
 		}
 	}
 	if most := s.most(); most >= int64(len(names)) {
-		return nil, fmt.Errorf("feature %q is %d in some records, but there are %d names of labels (%s), for ids from 0: give the right list, with a name in front for 0 if ids begin at 1",
+		return nil, fmt.Errorf("feature %q is %d in some records, but there are %d label names (%s), for ids from 0: give the full list, beginning with a name for 0 if ids begin at 1",
 			key, most, len(names), from)
 	}
 	if n, known := a.tfds.classes[key]; known && n != len(names) && !a.ownTFDS() {
-		return nil, fmt.Errorf("%s says that %q has %d classes, but there are %d names of labels (%s)", TFDSFeaturesFile, key, n, len(names), from)
+		return nil, fmt.Errorf("%s says that %q has %d classes, but there are %d label names (%s)", TFDSFeaturesFile, key, n, len(names), from)
 	}
 	a.note("labels: %s of %q, from %s", plural.Of(len(names), "name"), key, from)
 	return names, nil
@@ -249,7 +249,7 @@ func ReadLabels(path string) ([]string, error) {
 	}
 	text := strings.TrimRight(strings.ReplaceAll(string(data), "\r\n", "\n"), "\n")
 	if text == "" {
-		return nil, fmt.Errorf("%s: no names of labels in it", path)
+		return nil, fmt.Errorf("%s: contains no label names", path)
 	}
 	lines := strings.Split(text, "\n")
 	names := make([]string, len(lines))
@@ -272,7 +272,7 @@ func checkLabels(path string, names []string) ([]string, error) {
 	line := make(map[string]int, len(names))
 	for i, name := range names {
 		if strings.TrimSpace(name) == "" {
-			return nil, fmt.Errorf("%s: line %d is no name of a label", filepath.Base(path), i+1)
+			return nil, fmt.Errorf("%s: line %d is not a label name", filepath.Base(path), i+1)
 		}
 		if first, twice := line[name]; twice {
 			return nil, fmt.Errorf("%s: lines %d and %d are both %q", filepath.Base(path), first, i+1, name)

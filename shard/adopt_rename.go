@@ -64,7 +64,7 @@ func (a *adoption) renames() ([]rename, error) {
 			return nil, err
 		}
 		if taken || moving[r.To] {
-			return nil, fmt.Errorf("%s cannot become %s, which is there: %w", r.From, r.To, fs.ErrExist)
+			return nil, fmt.Errorf("cannot rename %s to %s, which exists: %w", r.From, r.To, fs.ErrExist)
 		}
 	}
 	if len(list) > 0 {
@@ -97,11 +97,11 @@ func finishRenames(dir *Dir) error {
 		return err
 	}
 	if !usable || j.Format != renamesFormat || j.Version != renamesVersion {
-		return fmt.Errorf("%s: not the journal of a renaming that this tfrec can finish: use the one that began it", dir.join(StateDir+"/"+renamesFile))
+		return fmt.Errorf("%s: this version of tfrec cannot complete this rename journal: use the version that wrote it", dir.join(StateDir+"/"+renamesFile))
 	}
 	for _, r := range j.Renames {
 		if checkName(r.From) != nil || checkName(r.To) != nil {
-			return fmt.Errorf("%s: %q to %q are no names of shards: remove the file", dir.join(StateDir+"/"+renamesFile), r.From, r.To)
+			return fmt.Errorf("%s: %q and %q are not shard names: remove the file", dir.join(StateDir+"/"+renamesFile), r.From, r.To)
 		}
 		done, err := dir.Exists(r.To)
 		if err != nil {

@@ -126,14 +126,14 @@ func TestAdoptFindsLabels(t *testing.T) {
 		labels string // or what the error says
 	}{
 		{"given", nil, AdoptOptions{Labels: []string{"a", "b"}}, true, "a b"},
-		{"too few given", nil, AdoptOptions{Labels: []string{"a"}}, true, "is 1 in some records, but there are 1 names"},
+		{"too few given", nil, AdoptOptions{Labels: []string{"a"}}, true, "is 1 in some records, but there are 1 label names"},
 		{"labels.txt", map[string]string{"labels.txt": "x\ny\nz\n"}, AdoptOptions{}, false, "x y z"},
 		{"labels.txt with ids", map[string]string{"labels.txt": "1:y\n0:x\n"}, AdoptOptions{}, false, "x y"},
 		{"TFDS's", map[string]string{"image.class.label.labels.txt": "p\nq\n", "labels.txt": "x\ny\n"}, AdoptOptions{}, true, "p q"},
 		{"texts", nil, AdoptOptions{}, true, "bee ant"},
 		{"nobody", nil, AdoptOptions{}, false, ""},
 		{"another feature", nil, AdoptOptions{Label: "bbox"}, false, "cannot be the label"},
-		{"no feature", nil, AdoptOptions{Label: "kind"}, false, "no record has the feature"},
+		{"no feature", nil, AdoptOptions{Label: "kind"}, false, "no record has the label feature"},
 		{"names twice", map[string]string{"labels.txt": "x\nx\n"}, AdoptOptions{}, false, "lines 1 and 2 are both"},
 	} {
 		dir := t.TempDir()
@@ -354,7 +354,7 @@ func TestHalfRenamedShardsAreRefused(t *testing.T) {
 		}
 		check(t, d.Close())
 
-		want := "tfrec adopt " + dir + " finishes that"
+		want := "tfrec adopt " + dir + " completes it"
 		paths := []string{dir, filepath.Dir(dir) + "/b*"}
 		if _, err := os.Stat(filepath.Join(dir, ManifestFile)); err == nil {
 			paths = append(paths, filepath.Join(dir, ManifestFile))

@@ -27,7 +27,7 @@ func (a *adoption) describe() error {
 	m.Format, m.Version = ManifestFormat, ManifestVersion
 	m.Tool = cmp.Or(m.Tool, build.Tool)
 	if m.Name = a.name(m.Name); m.Name == "" {
-		return fmt.Errorf("%s gives no name for the dataset: say one", a.dir.path)
+		return fmt.Errorf("cannot derive the dataset's name from %s: give one", a.dir.path)
 	}
 	scan := newFeatureScan()
 	for i, f := range a.files {
@@ -41,7 +41,7 @@ func (a *adoption) describe() error {
 	records, features, odd := scan.describe()
 	m.Records = records
 	for _, key := range odd {
-		a.note("feature %q has no values, or values of several kinds: it is in no description", key)
+		a.note("feature %q has no values, or values of several kinds: it is not described", key)
 	}
 	if records == "" {
 		a.note("not all records are Examples, so there are no features to describe")
@@ -55,7 +55,7 @@ func (a *adoption) describe() error {
 		i := slices.IndexFunc(features, func(f Feature) bool { return f.Key == key })
 		features[i].Class = ClassLabel
 	} else if key != "" {
-		a.note("feature %q may be the label, but nobody says the names: give them", key)
+		a.note("feature %q may be the label, but its label names are unknown: give them", key)
 		key = ""
 	}
 	a.report.Label, a.report.Labels = key, m.Labels
@@ -177,9 +177,9 @@ func (a *adoption) metadata() (map[string][]byte, error) {
 	}
 	switch split := m.nameless(); {
 	case split != "":
-		a.note("TFDS cannot load the set: it has no way to write down the names of split %s's shards (rename them, or let tfrec adopt do it)", split)
+		a.note("TFDS cannot load the set: its metadata cannot express the shard names of split %s (rename them, or let tfrec adopt do it)", split)
 	case m.Compression != tfrecord.None.String():
-		a.note("TFDS cannot load the set: it reads no compressed shards")
+		a.note("TFDS cannot load the set: it does not read compressed shards")
 	case !a.report.TFDS:
 		a.note("TFDS cannot load the set: its features are not known")
 	}

@@ -79,7 +79,7 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 		} else if missing != nil {
 			return nil, missing
 		}
-		return nil, fmt.Errorf("%s has no %s: tfrec adopt makes one for shards that others wrote; tfrec merge makes a new set", dir, ManifestFile)
+		return nil, fmt.Errorf("%s has no %s: tfrec adopt makes one for shards that other tools wrote; tfrec merge makes a new set", dir, ManifestFile)
 	}
 	request, err := appendRequest(ctx, dir, in, &o)
 	if err != nil {
@@ -122,7 +122,7 @@ func appendRequest(ctx context.Context, dir string, in []string, o *AppendOption
 			return "", err
 		}
 		if liesIn(path, set) {
-			return "", fmt.Errorf("%s is of the set that is appended to: merge it with itself into a new folder instead", s.Path)
+			return "", fmt.Errorf("%s belongs to the set being appended to: merge the set with itself into a new directory instead", s.Path)
 		}
 		st, err := os.Stat(path)
 		if err != nil {
@@ -139,7 +139,7 @@ func appendRequest(ctx context.Context, dir string, in []string, o *AppendOption
 // notRecords says what to do with an input that is no file of records.
 func notRecords(err error) error {
 	if errors.Is(err, ErrNoRecords) {
-		return fmt.Errorf("%w; pictures and tables are converted first, with the options of the set (tfrec convert), and the result is appended", err)
+		return fmt.Errorf("%w; convert images and tables first, with the options of the set (tfrec convert), then append the result", err)
 	}
 	return err
 }
@@ -167,14 +167,14 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 	}
 	if interrupted != nil {
 		if err := a.dir.complete(interrupted); err != nil {
-			return nil, fmt.Errorf("finish the append that was interrupted: %w", err)
+			return nil, fmt.Errorf("complete the interrupted append: %w", err)
 		}
 		if request == "" || request == interrupted.Request {
 			interrupted.Report.Status = "resumed"
 			return &interrupted.Report, nil
 		}
 		if a.o.Note != nil {
-			a.o.Note(fmt.Sprintf("finished an append of %s that was interrupted", plural.Of(interrupted.Report.Appended, "record")))
+			a.o.Note(fmt.Sprintf("completed an interrupted append of %s", plural.Of(interrupted.Report.Appended, "record")))
 		}
 	}
 	if a.set, err = ReadManifest(a.dir.join(ManifestFile)); err != nil {
@@ -196,7 +196,7 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 		report := a.report(a.set)
 		report.Status = "up_to_date"
 		if a.o.Note != nil {
-			a.o.Note("the same records were appended before, so none were now: --again adds them once more")
+			a.o.Note("these records were appended before, so nothing was added: --again adds them again")
 		}
 		return report, a.dir.clearStage()
 	}
@@ -208,7 +208,7 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 		return nil, errors.Join(err, a.dir.abandon())
 	}
 	if err := a.dir.complete(j); err != nil {
-		return nil, fmt.Errorf("%w; the set is half changed: the next tfrec command on it completes that", err)
+		return nil, fmt.Errorf("%w; the set is partly changed: the next tfrec command on it completes the change", err)
 	}
 	return &j.Report, nil
 }

@@ -16,11 +16,11 @@ func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 	case len(from) == 0 && len(a.set.Labels) == 0:
 		return nil, nil
 	case len(from) == 0 && in.hasFeature(mine):
-		return nil, fmt.Errorf("the label ids of the input have no names to match them with those of %s: give them some first (tfrec adopt --labels)", a.dir.Path())
+		return nil, fmt.Errorf("the label ids of the input have no names to match with those of %s: name them first (tfrec adopt --labels)", a.dir.Path())
 	case len(from) == 0:
 		return nil, nil // not an id among them
 	case len(a.set.Labels) == 0 && len(mine) > 0:
-		return nil, fmt.Errorf("the label ids of %s have no names to match those of the input with: give them some first (tfrec adopt --labels)", a.dir.Path())
+		return nil, fmt.Errorf("the label ids of %s have no names to match with those of the input: name them first (tfrec adopt --labels)", a.dir.Path())
 	}
 	target := slices.Clip(a.set.Labels)
 	ids := make([]int64, len(from))

@@ -150,11 +150,11 @@ func TestAppendRefuses(t *testing.T) {
 		{madeSet(t, 4, 1, []string{"cat", "dog"}, func(i int, b *tfrecord.Builder) { b.Int64("label", 1); b.String("id", "x") }), `feature "id" is`, AppendOptions{}},
 		{file("x.tfrecord", from(0)), "have no names to match", AppendOptions{}},
 		{madeSet(t, 4, 1, nil, from(0)), "have no names to match", AppendOptions{}},
-		{csv, "converted first", AppendOptions{}},
-		{pictures, "converted first", AppendOptions{}},
+		{csv, "convert images and tables first", AppendOptions{}},
+		{pictures, "convert images and tables first", AppendOptions{}},
 		{damagedSet, "tfrec repair", AppendOptions{}},
-		{set, "is of the set that is appended to", AppendOptions{}},
-		{filepath.Join(set, "made-train.tfrecord-00000-of-00001"), "is of the set that is appended to", AppendOptions{}},
+		{set, "belongs to the set being appended to", AppendOptions{}},
+		{filepath.Join(set, "made-train.tfrecord-00000-of-00001"), "belongs to the set being appended to", AppendOptions{}},
 		{"nowhere", "no such file", AppendOptions{}},
 		{file("y.tfrecord", from(0)), "--split", AppendOptions{Split: "a/b"}},
 		{file("y.tfrecord", from(0)), "--name", AppendOptions{ReshapeOptions: ReshapeOptions{Name: "x"}}},
@@ -223,13 +223,13 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 			})
 		}
 		stopAt(step)
-		if _, err := Append(ctx, at, []string{more}, AppendOptions{}); !errors.Is(err, stopped) || !strings.Contains(err.Error(), "half changed") {
+		if _, err := Append(ctx, at, []string{more}, AppendOptions{}); !errors.Is(err, stopped) || !strings.Contains(err.Error(), "partly changed") {
 			t.Fatalf("step %d: %v", step, err)
 		}
 		if _, err := os.Stat(filepath.Join(at, ManifestFile)); err != nil {
 			t.Errorf("step %d: the old manifest is gone before there is a new one", step)
 		}
-		if _, err := Expand(t.Context(), []string{at}, ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "half replaced") {
+		if _, err := Expand(t.Context(), []string{at}, ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "partly replaced") {
 			t.Errorf("step %d: a set that is half changed can be read: %v", step, err)
 		}
 		if step%3 == 0 { // stopped again while it is mended

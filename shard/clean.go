@@ -62,7 +62,7 @@ func Clean(ctx context.Context, path string, o CleanOptions) (*CleanReport, erro
 		return nil, err
 	}
 	if !st.IsDir() {
-		return nil, fmt.Errorf("%s is not a folder: want the OUT of a run", path)
+		return nil, fmt.Errorf("%s is not a directory: want the OUT of a run", path)
 	}
 	dir, err := OpenDir(ctx, path, DirOptions{Note: o.Note})
 	if err != nil {

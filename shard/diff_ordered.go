@@ -60,11 +60,11 @@ func (d *difference) split(name string, a, b *walk) error {
 		case err2 == io.EOF:
 			r.RecordsA++
 			r.OnlyA++
-			d.list(Difference{Split: name, A: a.place(), Reason: "b has no such record"})
+			d.list(Difference{Split: name, A: a.place(), Reason: "b does not have this record"})
 		case err1 == io.EOF:
 			r.RecordsB++
 			r.OnlyB++
-			d.list(Difference{Split: name, B: b.place(), Reason: "a has no such record"})
+			d.list(Difference{Split: name, B: b.place(), Reason: "a does not have this record"})
 		default:
 			r.RecordsA++
 			r.RecordsB++
@@ -78,7 +78,7 @@ func (d *difference) split(name string, a, b *walk) error {
 			} else {
 				one.Features = d.features(&examples[0], &examples[1])
 				if len(one.Features) == 0 {
-					one.Reason = "the same features, encoded in another way"
+					one.Reason = "the same features, encoded differently"
 				}
 			}
 			d.list(one)
@@ -189,7 +189,7 @@ func inShort(f tfrecord.Feature, at int) string {
 	var value string
 	switch f.Kind() {
 	case tfrecord.KindNone:
-		return "no list"
+		return "not set"
 	case tfrecord.KindInt64:
 		if v, ok := valueAt(f.Int64List(), at); ok {
 			value = strconv.FormatInt(v, 10)

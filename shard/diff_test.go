@@ -47,7 +47,7 @@ func TestDiffInOrder(t *testing.T) {
 				{"name", `"two"`, `"zwei"`}, {"v", "3 values, [1] is 2", "3 values, [1] is 5"},
 			}},
 			{Split: "train", A: &RecordPlace{one, 2}, B: &RecordPlace{two, 2}, Features: []FeatureDifference{{"v", "", "7"}}},
-			{Split: "train", A: &RecordPlace{one, 3}, Reason: "b has no such record"},
+			{Split: "train", A: &RecordPlace{one, 3}, Reason: "b does not have this record"},
 		},
 		Described: []Described{}, Faults: []Fault{},
 	}
@@ -71,7 +71,7 @@ func TestDiffOfEncodings(t *testing.T) {
 	putFile(t, one, fileOf(ab, []byte("\xff\xff")))
 	putFile(t, two, fileOf(ba, []byte("\xff\xfe")))
 	report := diff(t, one, two, DiffOptions{})
-	if report.Differing != 2 || report.Differences[0].Reason != "the same features, encoded in another way" || report.Differences[1].Reason == "" {
+	if report.Differing != 2 || report.Differences[0].Reason != "the same features, encoded differently" || report.Differences[1].Reason == "" {
 		t.Errorf("%+v", report)
 	}
 }

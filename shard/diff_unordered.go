@@ -44,9 +44,9 @@ func (d *difference) unordered(ctx context.Context) error {
 		for _, number := range numbers {
 			at := side.place(number)
 			place := &RecordPlace{at.File, at.Record}
-			one := Difference{A: place, Reason: "b has no such record, or fewer of them"}
+			one := Difference{A: place, Reason: "b does not have this record, or fewer of them"}
 			if i == 1 {
-				one = Difference{B: place, Reason: "a has no such record, or fewer of them"}
+				one = Difference{B: place, Reason: "a does not have this record, or fewer of them"}
 			}
 			if d.sameSplits() {
 				one.Split = side.splits[side.files[fileOfPath(side, at.File)].split]

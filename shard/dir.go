@@ -18,7 +18,7 @@ import (
 )
 
 // ErrBusy says that another process is writing into the folder.
-var ErrBusy = errors.New("another tfrec is writing into this folder; wait for it to end, or choose another one")
+var ErrBusy = errors.New("another tfrec is writing to this directory; wait for it to finish, or choose another directory")
 
 // Dir is a folder that a set is written into: one of the file system, or one of
 // an object store when its path is a URL. One process at a time has it, or
@@ -124,7 +124,7 @@ func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 	j, err := d.readJournal()
 	if err == nil && j != nil {
 		if err = d.complete(j); err == nil && o.Note != nil {
-			o.Note(fmt.Sprintf("completed a change of %s that was interrupted", path))
+			o.Note(fmt.Sprintf("completed an interrupted change of %s", path))
 		}
 	}
 	if err != nil {
@@ -274,7 +274,7 @@ func (d *Dir) Read(name string, limit int64) ([]byte, error) {
 func (d *Dir) Remove(names ...string) error {
 	for _, name := range names {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return fmt.Errorf("refuse to remove %q: it lies outside %s", name, d.path)
+			return fmt.Errorf("refuse to remove %q: it is outside %s", name, d.path)
 		}
 	}
 	return d.at.remove(names...)
@@ -330,7 +330,7 @@ func (d *Dir) join(name string) string { return storage.Join(d.path, name) }
 // checkName refuses names that are not plain file names.
 func checkName(file string) error {
 	if file == "" || file == "." || strings.ContainsAny(file, `/\`) || !filepath.IsLocal(file) {
-		return fmt.Errorf("%q is no name for a shard: want a plain file name", file)
+		return fmt.Errorf("%q is not a shard name: want a plain file name", file)
 	}
 	return nil
 }

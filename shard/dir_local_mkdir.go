@@ -76,5 +76,5 @@ func refuseLink(path string) error {
 }
 
 func linkError(path string) error {
-	return fmt.Errorf("%s is a symbolic link, and nothing is written through a link inside a set: put a directory in its place", path)
+	return fmt.Errorf("%s is a symbolic link, and tfrec does not write through links inside a set: replace it with a directory", path)
 }

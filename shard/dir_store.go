@@ -71,7 +71,7 @@ func openStore(ctx context.Context, url string, o DirOptions) (*storeFolder, err
 	f := &storeFolder{url: url, ctx: ctx, turns: new(turns), scratch: new(scratch)}
 	store, name, err := f.at(claimsDir)
 	if err != nil {
-		return nil, fmt.Errorf("open the output folder %s: %w", url, err)
+		return nil, fmt.Errorf("open the output directory %s: %w", url, err)
 	}
 	note := o.Note
 	if note != nil {
@@ -82,7 +82,7 @@ func openStore(ctx context.Context, url string, o DirOptions) (*storeFolder, err
 		return nil, fmt.Errorf("%s: %w (%v)", url, ErrBusy, err)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("claim the output folder %s: %w", url, err)
+		return nil, fmt.Errorf("claim the output directory %s: %w", url, err)
 	}
 	f.ctx = f.claim.Context()
 	return f, nil
@@ -100,7 +100,7 @@ func (f *storeFolder) failed(operation, name string, err error) error {
 		return nil
 	}
 	if cause := context.Cause(f.ctx); errors.Is(cause, claim.ErrLost) {
-		err = fmt.Errorf("%w: what is finished is kept; when that one has ended, run the command again", cause)
+		err = fmt.Errorf("%w: finished shards are kept; wait for that process to finish, then run the command again", cause)
 	}
 	var named *fs.PathError
 	if errors.As(err, &named) {
@@ -112,7 +112,7 @@ func (f *storeFolder) failed(operation, name string, err error) error {
 // mayWrite returns an error when the folder is not this process's any more.
 func (f *storeFolder) mayWrite() error {
 	if f.claim == nil {
-		return errors.New("the folder was opened to be looked at")
+		return errors.New("the directory was opened read-only")
 	}
 	if err := f.claim.Check(); err != nil {
 		return err
@@ -184,14 +184,14 @@ func (f *storeFolder) syncNames() error { return nil } // what is there lasts
 func (f *storeFolder) stat(name string) (*storage.Object, error) {
 	store, at, err := f.at(name)
 	if err != nil {
-		return nil, f.failed("look at", name, err)
+		return nil, f.failed("stat", name, err)
 	}
 	is, err := storage.Look(f.ctx, store, at)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, f.failed("look at", name, err)
+		return nil, f.failed("stat", name, err)
 	}
 	return &is, nil
 }
@@ -278,7 +278,7 @@ func stampOf(is storage.Object) stamp {
 func (f *storeFolder) stamp(name string) (stamp, error) {
 	is, err := f.stat(name)
 	if err == nil && is == nil {
-		err = f.failed("look at", name, fs.ErrNotExist)
+		err = f.failed("stat", name, fs.ErrNotExist)
 	}
 	if err != nil {
 		return stamp{}, err

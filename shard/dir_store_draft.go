@@ -77,7 +77,7 @@ func (d *storeDraft) clear() error {
 }
 
 // errOtherWriter says that claims have failed, and that it was noticed in time.
-var errOtherWriter = errors.New("another writer has put something else there meanwhile: it is left alone; see that nobody else writes into this folder, and run the command again")
+var errOtherWriter = errors.New("another writer has put different content there in the meantime, which stays; make sure that nothing else writes to this directory, and run the command again")
 
 func (d *storeDraft) commit(bool) error {
 	if err := attempted("place", storage.Join(d.folder.url, d.name)); err != nil {

@@ -62,7 +62,7 @@ func (f *storeFolder) leftovers(ours func(string) (bool, error)) ([]Leftover, er
 func (f *storeFolder) unfinished(ours func(string) (bool, error)) ([]storage.Leftover, error) {
 	store, at, err := f.at("")
 	if err != nil {
-		return nil, f.failed("look for uploads in", "", err)
+		return nil, f.failed("list uploads in", "", err)
 	}
 	keeps, ok := store.(storage.Unfinished)
 	if !ok {
@@ -71,7 +71,7 @@ func (f *storeFolder) unfinished(ours func(string) (bool, error)) ([]storage.Lef
 	var left []storage.Leftover
 	for u, err := range keeps.Unfinished(f.ctx, prefixOf(at)) {
 		if err != nil {
-			return nil, f.failed("look for uploads in", "", err)
+			return nil, f.failed("list uploads in", "", err)
 		}
 		is, err := ours(f.relative(u.Name))
 		if err != nil {

@@ -124,7 +124,7 @@ type expander struct {
 
 func (e *expander) add(paths []string) error {
 	if len(paths) == 0 {
-		return fmt.Errorf("no input: give a TFRecord file, a glob, a folder of shards or a manifest")
+		return fmt.Errorf("no input: give a TFRecord file, a glob, a directory of shards or a manifest")
 	}
 	for _, path := range paths {
 		if err := e.addPath(path); err != nil {
@@ -260,7 +260,7 @@ func (e *expander) addSet(set *Set, path string) error {
 				return err
 			}
 			if len(there) == 0 {
-				return fmt.Errorf("%s: %w: none of the %d shards that it names is there", path, ErrNoRecords, missing.Shards)
+				return fmt.Errorf("%s: %w: none of the %d shards that it names exists", path, ErrNoRecords, missing.Shards)
 			}
 			set.Manifest, set.Partial = set.Manifest.only(there), true
 		}
@@ -300,7 +300,7 @@ func (e *expander) addLoose(dir string) error {
 		}
 	}
 	if e.sources = append(e.sources, others...); len(e.sources) == before {
-		return fmt.Errorf("%s: %w in this folder, and folders in it are not searched: name the files, or give a glob", dir, ErrNoRecords)
+		return fmt.Errorf("%s: %w in this directory, and its subdirectories are not searched: name the files, or give a glob", dir, ErrNoRecords)
 	}
 	return nil
 }
@@ -332,7 +332,7 @@ func (e *expander) addGlob(pattern string) error {
 		}
 	}
 	if len(dirs) == 0 {
-		return fmt.Errorf("glob %q: %w match: check it, and that the shell leaves it alone (quote it)", pattern, ErrNoRecords)
+		return fmt.Errorf("glob %q: %w match: check it, and quote it so that the shell does not expand it", pattern, ErrNoRecords)
 	}
 	return nil
 }

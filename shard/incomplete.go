@@ -90,21 +90,21 @@ func (e *IncompleteError) Error() string {
 	case e.Evidence == ByRenames:
 		return fmt.Sprintf("%s: %s", e.Dir, e.halfRenamed())
 	case e.Evidence == ByState && e.Lost == 0:
-		return fmt.Sprintf("%s: the run that writes this set has not completed: all shards are there, but %s is not", e.Dir, ManifestFile)
+		return fmt.Sprintf("%s: the run that writes this set has not completed: all shards exist, but %s does not", e.Dir, ManifestFile)
 	case e.Evidence == ByState:
 		return fmt.Sprintf("%s: the run that writes this set has not completed: of %s %d %s missing: %s", e.Dir, plural.Of(e.Shards, "shard"), e.Lost, are, names)
 	case e.Evidence == ByNames:
-		return fmt.Sprintf("%s: a set that is not whole: of the %s that their names count, %d %s missing: %s", e.Dir, plural.Of(e.Shards, "shard"), e.Lost, are, names)
+		return fmt.Sprintf("%s: the set is incomplete: of the %s that the names call for, %d %s missing: %s", e.Dir, plural.Of(e.Shards, "shard"), e.Lost, are, names)
 	}
-	return fmt.Sprintf("%s: a set that is not whole: of the %s that the manifest names, %d %s missing: %s", e.Dir, plural.Of(e.Shards, "shard"), e.Lost, are, names)
+	return fmt.Sprintf("%s: the set is incomplete: of the %s that the manifest names, %d %s missing: %s", e.Dir, plural.Of(e.Shards, "shard"), e.Lost, are, names)
 }
 
 // taken says that a part of the set is taken.
-func (e *IncompleteError) taken() string { return e.Error() + "; taking what is there" }
+func (e *IncompleteError) taken() string { return e.Error() + "; reading the shards that exist" }
 
 // halfRenamed says what to do about a set whose shards Adopt has half renamed.
 func (e *IncompleteError) halfRenamed() string {
-	return fmt.Sprintf("its shards are half renamed: tfrec adopt --rename was interrupted, or is still at it; tfrec adopt %s finishes that", e.Dir)
+	return fmt.Sprintf("its shards are partly renamed: tfrec adopt --rename was interrupted, or is still running; tfrec adopt %s completes it", e.Dir)
 }
 
 // faults are the missing files, as Verify reports them.
@@ -113,13 +113,13 @@ func (e *IncompleteError) faults() []Fault {
 		return []Fault{setFault(e.Dir, tfrecord.PartMissing, "%s", e.halfRenamed())}
 	}
 	because := map[Evidence]string{
-		ByManifest: "the manifest names it", ByNames: "the names of the others count it",
+		ByManifest: "the manifest names it", ByNames: "the names of the other shards call for it",
 		ByState: "the run that writes the set has not completed",
 	}[e.Evidence]
 	command := e.Command()
 	switch {
 	case e.Tasks:
-		because += ": run the tasks of the array job that are left, and finalize it"
+		because += ": run the remaining tasks of the array job, then finalize it"
 	case command != "":
 		because += ": complete it with " + command
 	}

@@ -50,7 +50,7 @@ func (in *inputs) features(ctx context.Context) ([]Feature, error) {
 	}
 	records, features, odd := total.describe()
 	if records != RecordExample {
-		return nil, errors.New("not all records are tf.train.Examples, of which alone features are known")
+		return nil, errors.New("not all records are tf.train.Examples, the only ones whose features are known")
 	}
 	for _, key := range odd {
 		features = append(features, Feature{Key: key})

@@ -85,7 +85,7 @@ func (d *Dir) readJournal() (*journal, error) {
 func (j *journal) check() error {
 	for name := range j.names() {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
-			return fmt.Errorf("%q lies outside of the directory of the set", name)
+			return fmt.Errorf("%q is outside the set's directory", name)
 		}
 	}
 	return nil
@@ -114,7 +114,7 @@ func (d *Dir) checkVacant(name string) error {
 		return err
 	}
 	if taken {
-		return fmt.Errorf("%s is in the way, and the manifest does not name it: move it", d.join(name))
+		return fmt.Errorf("%s is in the way, and the manifest does not name it: move it away", d.join(name))
 	}
 	return nil
 }
@@ -239,7 +239,7 @@ func (d *Dir) move(m move) error {
 		if err != nil || is {
 			return err // it has its name already
 		}
-		return fmt.Errorf("%s is gone, which was to become %s: the set is a mixture of two versions; remove %s to make the set again, or put both back from a copy", d.join(m.From), d.join(m.To), d.join(StateDir))
+		return fmt.Errorf("%s, which was to become %s, is missing: the set is a mixture of two versions; remove %s and make the set again, or restore both from a copy", d.join(m.From), d.join(m.To), d.join(StateDir))
 	})
 }
 
@@ -333,7 +333,7 @@ func settle(ctx context.Context, dir string) (change, error) {
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return stuck, nil
 	}
-	return noChange, fmt.Errorf("%s is half replaced, since the process that did it was stopped, and completing it fails: %w", dir, err)
+	return noChange, fmt.Errorf("%s is partly replaced, since the process replacing it was stopped, and completing it fails: %w", dir, err)
 }
 
 // isState reports whether a name in the directory of a set is of its state.

@@ -109,7 +109,7 @@ func TestStagedFilesThatAreLost(t *testing.T) {
 	check(t, os.Remove(filepath.Join(dir, filepath.FromSlash(j.Moves[0].From))))
 	longAgo := time.Now().Add(-time.Hour)
 	check(t, os.Chtimes(filepath.Join(dir, j.Moves[0].To), longAgo, longAgo))
-	if _, err := Expand(t.Context(), []string{dir}, ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "is gone, which was to become") {
+	if _, err := Expand(t.Context(), []string{dir}, ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "-00003, which was to become") {
 		t.Errorf("%v", err)
 	}
 }

@@ -89,7 +89,7 @@ func (m *Manifest) Encode() ([]byte, error) {
 		}
 	}
 	if shards > maxManifestShard || labels > maxManifestLabel {
-		return nil, fmt.Errorf("manifest: %d shards and %d counts of labels in them are more than the %d and %d that tfrec reads: make fewer shards", shards, labels, maxManifestShard, maxManifestLabel)
+		return nil, fmt.Errorf("manifest: %d shards and %d label counts in them are more than the %d and %d that tfrec reads: make fewer shards", shards, labels, maxManifestShard, maxManifestLabel)
 	}
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

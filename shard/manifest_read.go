@@ -27,7 +27,7 @@ const (
 )
 
 // errForeign says that a file is a manifest of some other tool.
-var errForeign = errors.New("not a manifest of tfrec")
+var errForeign = errors.New("not a tfrec manifest")
 
 // ReadManifest reads the manifest at path. A file that is no manifest, or one
 // of a newer version, is an error that says so; a missing one unwraps to
@@ -43,7 +43,7 @@ func ReadManifest(path string) (*Manifest, error) {
 		return nil, err
 	}
 	if st.Size() > maxManifest {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes: not a manifest of tfrec", maxManifest)}
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes: not a tfrec manifest", maxManifest)}
 	}
 	m, err := decodeManifest(io.LimitReader(f, maxManifest))
 	if err != nil && isDamage(err) {
@@ -101,7 +101,7 @@ func (d *manifestDecoder) shard(s *Split) error {
 	}
 	// A manifest must not name files outside its directory.
 	if info.File == "" || filepath.Base(info.File) != info.File || info.File == ".." || info.File == "." {
-		return fmt.Errorf("split %s names a shard %q outside its folder", s.Name, info.File)
+		return fmt.Errorf("split %s names a shard %q outside its directory", s.Name, info.File)
 	}
 	s.Shards = append(s.Shards, info)
 	return d.count(len(info.Labels))
@@ -112,7 +112,7 @@ func (d *manifestDecoder) count(labels int) error {
 	d.shards++
 	d.labels += labels
 	if d.shards > maxManifestShard || d.labels > maxManifestLabel {
-		return fmt.Errorf("more than %d shards, or %d numbers of their labels", maxManifestShard, maxManifestLabel)
+		return fmt.Errorf("more than %d shards, or %d label counts in them", maxManifestShard, maxManifestLabel)
 	}
 	return nil
 }
@@ -143,7 +143,7 @@ func (d *manifestDecoder) token(want json.Delim) (json.Token, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	if err == nil && want != 0 && t != want {
-		err = fmt.Errorf("%v in the place of %v", t, want)
+		err = fmt.Errorf("%v instead of %v", t, want)
 	}
 	return t, err
 }
@@ -171,7 +171,7 @@ func (d *manifestDecoder) object(v reflect.Value, own map[string]func() error) e
 		name, _ := key.(string)
 		to, known := fields[name]
 		if known && seen[name] { // a map would grow beyond maxManifestValue
-			return fmt.Errorf("a second member %q in an object", name)
+			return fmt.Errorf("duplicate member %q in an object", name)
 		}
 		seen[name] = known
 		switch {
@@ -213,7 +213,7 @@ func (d *manifestDecoder) list(begin func(), each func() error) error {
 		return err
 	}
 	if t != json.Delim('[') {
-		return fmt.Errorf("%v in the place of a list", t)
+		return fmt.Errorf("%v instead of a list", t)
 	}
 	begin()
 	for d.More() {
@@ -234,7 +234,7 @@ func (d *manifestDecoder) end() error {
 	case err != nil:
 		return err
 	}
-	return errors.New("something follows its end")
+	return errors.New("there is data after its end")
 }
 
 // errLongValue says that a value is too long to be in a manifest.

@@ -126,12 +126,12 @@ func TestManifestsRepeatNoMember(t *testing.T) {
 	for i := range reflect.TypeFor[Manifest]().NumField() {
 		name, _, _ := strings.Cut(reflect.TypeFor[Manifest]().Field(i).Tag.Get("json"), ",")
 		_, err := decodeManifest(strings.NewReader(fmt.Sprintf(`{%q:null,"other":1,"other":2,%q:null}`, name, name)))
-		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("a second member %q", name)) {
+		if err == nil || !strings.Contains(err.Error(), fmt.Sprintf("duplicate member %q", name)) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 	for _, again := range []string{`{"splits":[{"name":"a","name":"b"}]}`, `{"splits":[{"shards":[],"shards":[]}]}`} {
-		if _, err := decodeManifest(strings.NewReader(again)); err == nil || !strings.Contains(err.Error(), "a second member") {
+		if _, err := decodeManifest(strings.NewReader(again)); err == nil || !strings.Contains(err.Error(), "duplicate member") {
 			t.Errorf("%s: %v", again, err)
 		}
 	}

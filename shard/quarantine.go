@@ -131,7 +131,7 @@ func (q *quarantine) put(d Damage, in io.ReaderAt) error {
 	for offset, end := d.Offset, d.Offset+d.Bytes; offset < end; {
 		n, err := in.ReadAt(q.chunk[:min(quarantineChunk, end-offset)], offset)
 		if n == 0 {
-			return fmt.Errorf("read what is damaged in %s: %w", d.Path, err)
+			return fmt.Errorf("read the damaged bytes of %s: %w", d.Path, err)
 		}
 		q.built.Reset()
 		q.built.String("path", d.Path)

@@ -204,7 +204,7 @@ func (x *indexing) check(missing bool) error {
 		x.faults = append(x.faults, setFault(x.file.Index, tfrecord.PartIndex, "the index of %s is missing", x.path))
 	case !equal:
 		x.file.Status = IndexWrong
-		x.faults = append(x.faults, setFault(x.file.Index, tfrecord.PartIndex, "the index is not that of %s", x.path))
+		x.faults = append(x.faults, setFault(x.file.Index, tfrecord.PartIndex, "the index does not match %s", x.path))
 	default:
 		x.file.Status = IndexCurrent
 	}

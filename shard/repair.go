@@ -15,7 +15,7 @@ import (
 
 // ErrNothingSaved says that a file has no whole record left: it may be no
 // TFRecord file at all.
-var ErrNothingSaved = errors.New("no whole record was found, so nothing was written: it may be no TFRecord file")
+var ErrNothingSaved = errors.New("no intact record was found, so nothing was written: it may not be a TFRecord file")
 
 // RepairOptions says how Repair goes about it. The zero value tells
 // compressions by itself.
@@ -161,7 +161,7 @@ func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport
 		o.MaxDamage = defaultMaxFaults
 	}
 	if o.InPlace != (out == "") {
-		return nil, errors.New("repair either in place or into another file or folder")
+		return nil, errors.New("repair either in place or into another file or directory")
 	}
 	if err := storage.CheckOutput(cmp.Or(out, in)); err != nil {
 		return nil, err
@@ -176,7 +176,7 @@ func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport
 	whole := st.IsDir() || isManifest(in)
 	switch {
 	case !whole && !st.Mode().IsRegular():
-		return nil, fmt.Errorf("%s is no file that can be read anywhere: copy it into one first", in)
+		return nil, fmt.Errorf("%s does not allow random access: copy it to a regular file first", in)
 	case o.InPlace:
 		err = r.inPlace(in, !whole)
 	case whole:
@@ -192,7 +192,7 @@ func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport
 		return nil, err
 	}
 	if r.disowned > 0 {
-		r.report.Notes = append(r.report.Notes, fmt.Sprintf("%d new files have another owner or group than those that they replace: only root can give files away", r.disowned))
+		r.report.Notes = append(r.report.Notes, fmt.Sprintf("%d new files have a different owner or group than those that they replace: only root can change owners", r.disowned))
 	}
 	return r.report, err
 }

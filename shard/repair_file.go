@@ -80,7 +80,7 @@ func (r *repair) salvageFile(source Source, out string, q *quarantine) (*salvage
 	if len(s.damage) == 0 {
 		s.file.Note = "" // about an index of another file
 		if source.Info != nil && s.info.SHA256 != source.Info.SHA256 {
-			s.file.Note = "nothing is wrong with it, but its SHA-256 is not the manifest's"
+			s.file.Note = "no damage was found, but its SHA-256 does not match the manifest"
 		}
 	}
 	return s, nil

@@ -119,7 +119,7 @@ func (r *repair) judge(s *salvagedFile, source Source) error {
 		st, err := os.Lstat(s.file.Path)
 		if err == nil && st.Mode().Type() == fs.ModeSymlink {
 			// To keep the link would keep nothing: it may lead elsewhere from there.
-			err = fmt.Errorf("%s is damaged, and a symbolic link: repair what it leads to in its place, or into a new file", s.file.Path)
+			err = fmt.Errorf("%s is damaged and a symbolic link: repair its target, in place or into a new file", s.file.Path)
 		}
 		return err
 	}
@@ -132,7 +132,7 @@ func (r *repair) noteEarlier(s *salvagedFile) error {
 	kept := filepath.Join(filepath.Dir(s.file.Path), damagedDir, filepath.Base(s.file.Path))
 	is, err := exists(kept)
 	if err == nil && is && len(s.damage) == 0 && s.file.Note == "" {
-		s.file.Note = fmt.Sprintf("an earlier repair kept it as it was in %s", kept)
+		s.file.Note = fmt.Sprintf("an earlier repair kept the original in %s", kept)
 	}
 	return err
 }

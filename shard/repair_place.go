@@ -13,7 +13,7 @@ import (
 
 // errTaken says that the path of an output is in use.
 func errTaken(path string) error {
-	return fmt.Errorf("%s is there already, and is not what this repair makes: choose another name, or remove it: %w", path, fs.ErrExist)
+	return fmt.Errorf("%s exists and is not what this repair makes: choose another name, or remove it: %w", path, fs.ErrExist)
 }
 
 // inherit gives a temporary file the mode of the file that it takes the place of,

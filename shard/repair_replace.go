@@ -39,7 +39,7 @@ func (r *repair) resume(in string) (done bool, err error) {
 		return false, err
 	}
 	if err := r.dir.complete(j); err != nil {
-		return false, fmt.Errorf("finish the change of %s that was interrupted: %w", r.dir.path, err)
+		return false, fmt.Errorf("complete the interrupted change of %s: %w", r.dir.path, err)
 	}
 	if !known || j.Request != request {
 		return false, nil
@@ -75,7 +75,7 @@ func (r *repair) setInPlace(sources []Source, set *Set, manifest, in string) (er
 		return nil
 	}
 	if err := r.dir.complete(&x.journal); err != nil {
-		return fmt.Errorf("%w; the set is half repaired: the same command finishes it", err)
+		return fmt.Errorf("%w; the set is partly repaired: the same command completes it", err)
 	}
 	return nil
 }

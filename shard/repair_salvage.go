@@ -91,7 +91,7 @@ func (s *salvage) frames(in io.ReaderAt) error {
 func (s *salvage) distrust() {
 	s.guide = nil
 	s.file.RecordsLostExact = len(s.damage) == 0
-	s.file.Note = "the index does not describe this file, or nothing shows that it does: it was not used"
+	s.file.Note = "the index was not used: it does not match this file, or cannot be checked against it"
 }
 
 // put reports a stretch that will not become longer, if any. records is what

@@ -358,9 +358,9 @@ func apart(in, out string) error {
 	case from == to:
 		return fmt.Errorf("%s is the input: give another directory, or --in-place", out)
 	case within(from, to):
-		return fmt.Errorf("%s lies in the input %s: give a folder elsewhere", out, in)
+		return fmt.Errorf("%s is inside the input %s: give a directory elsewhere", out, in)
 	case within(to, from):
-		return fmt.Errorf("%s holds the input %s: give a folder elsewhere", out, in)
+		return fmt.Errorf("%s contains the input %s: give a directory elsewhere", out, in)
 	}
 	return nil
 }

@@ -188,7 +188,7 @@ func (q *request) differs(before *request) string {
 	case q.Labels != before.Labels:
 		return "the names of the inputs' labels have changed since"
 	case q.Unknown || before.Unknown:
-		return "whether it would be the same set cannot be told"
+		return "cannot tell whether it would be the same set"
 	}
 	return ""
 }
@@ -320,9 +320,9 @@ func again(out string, q *request) (*ReshapeReport, error) {
 	diff := q.differs(&m.Request)
 	switch {
 	case diff != "":
-		return nil, fmt.Errorf("%s holds a set that was made in another way: %s; give the same, %s", out, diff, orOverwrite(dir, "another folder, or --overwrite", "or another folder"))
+		return nil, fmt.Errorf("%s holds a set made from other inputs or options: %s; give the same, %s", out, diff, orOverwrite(dir, "another directory, or --overwrite", "or another directory"))
 	case file != "":
-		return nil, fmt.Errorf("%s holds the set that was asked for, but %s has changed since, or is gone: %s", out, file, orOverwrite(dir, "--overwrite makes it again", "remove all of it, or give another folder"))
+		return nil, fmt.Errorf("%s holds this set, but %s has changed since or is missing: %s", out, file, orOverwrite(dir, "--overwrite makes it again", "remove all of it, or give another directory"))
 	}
 	report := m.Report
 	report.Status = upToDate

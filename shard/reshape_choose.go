@@ -192,7 +192,7 @@ func (l *targetLog) next(dst []int, n int64) ([]int, error) {
 		}
 		part := l.buffer[:min(2*n, int64(len(l.buffer)))]
 		if _, err := io.ReadFull(l.r, part); err != nil {
-			return nil, fmt.Errorf("read back what goes where: %w", err)
+			return nil, fmt.Errorf("read back the assignment of records: %w", err)
 		}
 		for i := 0; i < len(part); i += 2 {
 			t := int(binary.LittleEndian.Uint16(part[i:]))

@@ -125,7 +125,7 @@ func (a *arrangement) fetchOne(ctx context.Context, s *stream, f *fetched, numbe
 	switch n, err := (trialReader{f.file}).ReadAt(b.buffer[:size], at); {
 	case n == size:
 	case err == io.EOF:
-		return fmt.Errorf("%s became shorter while it was read", f.Path)
+		return fmt.Errorf("%s shrank while it was read", f.Path)
 	default:
 		return err
 	}

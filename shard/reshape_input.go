@@ -163,7 +163,7 @@ func (in *inputs) add(s Source) error {
 		return err
 	}
 	if !st.Mode().IsRegular() {
-		return fmt.Errorf("%s is no regular file: what is reshaped is read more than once; copy it to a file first", s.Path)
+		return fmt.Errorf("%s is not a regular file, and inputs are read more than once: copy it to a file first", s.Path)
 	}
 	in.files = append(in.files, &input{Source: s, split: in.splitNamed(split), size: st.Size()})
 	return nil

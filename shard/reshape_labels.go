@@ -61,7 +61,7 @@ func (in *inputs) mergeManifests() error {
 		known = known && len(s.Features) > 0
 		var err error
 		if m.Features, err = mergeFeatures(m.Features, byKey(s.Features)); err != nil {
-			return fmt.Errorf("%s and %s do not fit together: %w", sets[0].Dir, s.Dir, err)
+			return fmt.Errorf("%s and %s are incompatible: %w", sets[0].Dir, s.Dir, err)
 		}
 	}
 	if bare != "" {
@@ -109,11 +109,11 @@ func (in *inputs) mergeLabels(sets []*Set, bare string) error {
 		}
 	}
 	if unnamed != nil {
-		return fmt.Errorf("%s has label ids without names and %s has names: give it names first (tfrec adopt --labels), or leave one out", unnamed.Dir, named.Dir)
+		return fmt.Errorf("%s has label ids without names, and %s has names: name those ids first (tfrec adopt --labels), or leave one out", unnamed.Dir, named.Dir)
 	}
 	if bare != "" {
 		// Its ids can only be held to the names when it lies beside them.
-		return fmt.Errorf("%s has no manifest to say what its label ids mean, and %s has one: make it one first (tfrec adopt)", bare, named.Dir)
+		return fmt.Errorf("%s has no manifest that says what its label ids mean, and %s has one: write a manifest first (tfrec adopt)", bare, named.Dir)
 	}
 	if !differ {
 		return nil
@@ -124,7 +124,7 @@ func (in *inputs) mergeLabels(sets []*Set, bare string) error {
 			continue
 		}
 		if sorted := slices.Sorted(slices.Values(s.Labels)); len(slices.Compact(sorted)) != len(s.Labels) {
-			return fmt.Errorf("%s has two labels of one name: its ids cannot be matched with those of other sets", s.Dir)
+			return fmt.Errorf("%s has two labels with the same name: its ids cannot be matched with those of other sets", s.Dir)
 		}
 		union = append(union, s.Labels...)
 	}
@@ -183,7 +183,7 @@ func (in *inputs) bareLabels() error {
 	for i, dir := range dirs {
 		names := labelsBeside(dir, key)
 		if names == nil || i > 0 && !slices.Equal(names, in.described.Labels) {
-			return fmt.Errorf("%s does not name the same labels in %s as in %s, and which ids mean what is not known: make each folder a set first (tfrec adopt)", tfdsLabelsFile(key), dirs[0], dir)
+			return fmt.Errorf("%s names other labels in %s than in %s, so the meaning of its ids is ambiguous: make each directory a set first (tfrec adopt)", tfdsLabelsFile(key), dirs[0], dir)
 		}
 		in.described.Labels = names
 	}

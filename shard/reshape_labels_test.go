@@ -135,12 +135,12 @@ func TestMergeRefusesWhatDoesNotFit(t *testing.T) {
 		in   []string
 		want string
 	}{
-		"a file":               {[]string{named, bare}, "no manifest to say what its label ids mean"},
+		"a file":               {[]string{named, bare}, "no manifest that says what its label ids mean"},
 		"no names":             {[]string{named, unnamed}, "label ids without names"},
 		"not known for labels": {[]string{named, unknown}, "label ids without names"},
 		"several labels":       {[]string{several, named}, "label ids without names"},
 		"another kind":         {[]string{unnamed, float}, `feature "label" is int64 in some inputs and float in others`},
-		"names repeated":       {[]string{named, twice}, "two labels of one name"},
+		"names repeated":       {[]string{named, twice}, "two labels with the same name"},
 		"no such id":           {[]string{named, far}, "no label has id 7"},
 	} {
 		out := filepath.Join(t.TempDir(), "out")

@@ -155,7 +155,7 @@ func (o *ReshapeOptions) cut(split string, records, bytes int64) (layout, error)
 	}
 	l.shards = max(l.shards, 1)
 	if l.shards > maxShards {
-		return l, fmt.Errorf("%d shards in a split are more than the %d that their names can count: make them larger", l.shards, maxShards)
+		return l, fmt.Errorf("%d shards in a split are more than the %d that shard names can number: make them larger", l.shards, maxShards)
 	}
 	return l, nil
 }

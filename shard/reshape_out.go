@@ -33,12 +33,12 @@ func refuseOverlap(paths []string, in *inputs, out string) error {
 			return err
 		}
 		if liesIn(from, to) {
-			return fmt.Errorf("%s is the input %s or holds it: give a folder elsewhere", out, f.Path)
+			return fmt.Errorf("%s is the input %s or contains it: give a directory elsewhere", out, f.Path)
 		}
 	}
 	for _, path := range folders(paths, storage.Remote(out)) {
 		if dir, err := resolve(path); err == nil && liesIn(to, dir) {
-			return fmt.Errorf("%s lies in the input %s: give a folder elsewhere", out, path)
+			return fmt.Errorf("%s is inside the input %s: give a directory elsewhere", out, path)
 		}
 	}
 	return nil
@@ -165,7 +165,7 @@ func mustBeNew(out, verb string) error {
 				case whole:
 					run.Files = nil // they are a set, which is refused below
 				case !mine:
-					return fmt.Errorf("%s holds what another run of tfrec left unfinished: finish that, remove the folder, or give another", out)
+					return fmt.Errorf("%s holds an unfinished run of tfrec: complete it, remove the directory, or give another", out)
 				}
 				for _, file := range run.Files {
 					first, _, _ := strings.Cut(file, "/")
@@ -181,10 +181,10 @@ func mustBeNew(out, verb string) error {
 					return err
 				}
 				if is {
-					instead = orOverwrite(dir, "; --overwrite replaces the set that is there", "")
+					instead = orOverwrite(dir, "; --overwrite replaces the existing set", "")
 				}
 			}
-			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new folder, or remove it%s", out, name, instead)
+			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new directory, or remove it%s", out, name, instead)
 		}
 	}
 	return nil

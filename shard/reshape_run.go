@@ -14,7 +14,7 @@ import (
 )
 
 // errNothingLeft says that a set would have no record.
-var errNothingLeft = errors.New("no record is left to make a set of; nothing was written: take other records, or more")
+var errNothingLeft = errors.New("no records are left to write; nothing was written: choose other records, or more of them")
 
 // reshape makes a new set in the folder out of the records that in stand for.
 //
@@ -55,7 +55,7 @@ func openReshaping(ctx context.Context, in []string, out string, o *ReshapeOptio
 		return nil, err
 	}
 	if o.Overwrite && storage.Remote(out) {
-		return nil, fmt.Errorf("%s: no set takes the place of another in an object store, whole or not at all: write it into a new folder, and remove the old one", out)
+		return nil, fmt.Errorf("%s: a set in an object store cannot be replaced in one step: write to a new directory, and remove the old set", out)
 	}
 	inputs, err := openInputs(ctx, in, o)
 	if err != nil {
@@ -164,7 +164,7 @@ func (r *reshaping) survey(ctx context.Context) error {
 	}
 	r.report.RecordsIn = r.in.records()
 	if r.report.RecordsIn == 0 {
-		return fmt.Errorf("%w: the inputs hold no record", ErrNoRecords)
+		return fmt.Errorf("%w: the inputs hold no records", ErrNoRecords)
 	}
 	if r.verb.prepare != nil {
 		if err := r.verb.prepare(ctx, r.in, r.dir); err != nil {
@@ -254,7 +254,7 @@ func (r *reshaping) nameFiles() error {
 	slices.Sort(r.files)
 	for _, file := range r.files {
 		if base := filepath.Base(file); len(base) > maxFileName {
-			return fmt.Errorf("the file %s... would have a name of %d bytes, and no more than %d will do: give a shorter --name", base[:40], len(base), maxFileName)
+			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: give a shorter --name", base[:40], len(base), maxFileName)
 		}
 	}
 	return nil

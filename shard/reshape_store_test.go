@@ -219,11 +219,11 @@ func TestReshapeRefusesFoldersOfStores(t *testing.T) {
 	check(t, err)
 	before := store.Names()
 	o.Overwrite = true
-	if _, err := Merge(t.Context(), []string{in}, url+"/new", o); err == nil || !strings.Contains(err.Error(), "takes the place of another") {
+	if _, err := Merge(t.Context(), []string{in}, url+"/new", o); err == nil || !strings.Contains(err.Error(), "cannot be replaced in one step") {
 		t.Errorf("overwriting: %v", err)
 	}
 	o.Overwrite = false
-	for out, want := range map[string]string{"/new": "is the input", "/new/deeper": "lies in the input", "": "is the input"} {
+	for out, want := range map[string]string{"/new": "is the input", "/new/deeper": "is inside the input", "": "is the input"} {
 		if _, err := Merge(t.Context(), []string{url + "/new"}, url+out, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("into %q: %v, want %q", out, err, want)
 		}

@@ -169,7 +169,7 @@ func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give 
 		if err == nil || err == io.EOF && n == len(part) {
 			err = nil
 		} else if err == io.EOF {
-			err = fmt.Errorf("%s became shorter while it was read", f.Path)
+			err = fmt.Errorf("%s shrank while it was read", f.Path)
 		}
 		if err != nil {
 			s.put(b)

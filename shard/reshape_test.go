@@ -209,13 +209,13 @@ func TestRefusedOutputs(t *testing.T) {
 		{set, set, "is the input"},
 		{set, link, "is the input"},
 		{link, set, "is the input"},
-		{set, filepath.Join(set, "inside"), "lies in the input"},
-		{filepath.Join(set, "manifest.json"), filepath.Join(set, "inside"), "lies in the input"},
-		{set, filepath.Join(link, "inside"), "lies in the input"},
-		{filepath.Join(base, "s?t"), filepath.Join(set, "inside"), "lies in the input"},
-		{filepath.Join(base, "files"), filepath.Join(base, "files", "in", "side"), "lies in the input"},
-		{set, base, "holds it"},
-		{file, filepath.Join(base, "files"), "holds it"},
+		{set, filepath.Join(set, "inside"), "is inside the input"},
+		{filepath.Join(set, "manifest.json"), filepath.Join(set, "inside"), "is inside the input"},
+		{set, filepath.Join(link, "inside"), "is inside the input"},
+		{filepath.Join(base, "s?t"), filepath.Join(set, "inside"), "is inside the input"},
+		{filepath.Join(base, "files"), filepath.Join(base, "files", "in", "side"), "is inside the input"},
+		{set, base, "contains it"},
+		{file, filepath.Join(base, "files"), "contains it"},
 		{file, file, "is the input"},
 		{set, filepath.Join(base, "full"), "not empty"},
 		{set, filepath.Join(base, "full", "mine.txt"), "not a directory"},
@@ -266,11 +266,11 @@ func TestRefusedOptions(t *testing.T) {
 		"sample of all more": {sample(SampleOptions{Count: 31}), false, "only 30 records"},
 		"sample of what":     {sample(SampleOptions{}), true, "--count"},
 		"sample twice":       {sample(SampleOptions{Count: 1, Share: 1}), true, "excludes"},
-		"sample of none":     {sample(SampleOptions{Share: 0.001}), false, "no record is left"},
+		"sample of none":     {sample(SampleOptions{Share: 0.001}), false, "no records are left"},
 		"take behind the end": {func(out string) error {
 			_, err := Take(context.Background(), []string{path}, out, TakeOptions{Skip: 30})
 			return err
-		}, false, "no record is left"},
+		}, false, "no records are left"},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		err := c.run(out)

@@ -47,7 +47,7 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 		for _, fault := range faults {
 			if fault.Part == tfrecord.PartExtra && !isManifest(fault.Path) {
 				if !strings.HasSuffix(fault.Path, ".idx") {
-					note("%s is left out: %s (tfrec adopt takes it in)", fault.Path, fault.Message)
+					note("%s is left out: %s (tfrec adopt adds it)", fault.Path, fault.Message)
 				}
 				continue
 			}
@@ -92,7 +92,7 @@ func (f *input) sample(maxRecord int64) (missing string, err error) {
 	lies := func(format string, args ...any) error {
 		return &UnfitError{&tfrecord.Error{
 			Name: f.Path, Record: r.Record(), Offset: r.Offset(), Part: tfrecord.PartParse,
-			Err: fmt.Errorf(format+", as the manifest says: without that, tfrec adopt makes a right one", args...),
+			Err: fmt.Errorf(format+", as the manifest says: remove the manifest, and tfrec adopt writes a correct one", args...),
 		}}
 	}
 	for range sampledRecords {
@@ -114,7 +114,7 @@ func (f *input) sample(maxRecord int64) (missing string, err error) {
 					missing = feature.Key
 				}
 			case kind.String() != feature.Kind:
-				return missing, lies("feature %q is %v, and not %s", feature.Key, kind, feature.Kind)
+				return missing, lies("feature %q is %v, not %s", feature.Key, kind, feature.Kind)
 			}
 		}
 	}

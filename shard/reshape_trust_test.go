@@ -45,7 +45,7 @@ func TestManifestsAreNotBelieved(t *testing.T) {
 			s.Shards = slices.Delete(s.Shards, 1, 2)
 		}, "", "made-train.tfrecord-00001-of-00003 is left out"},
 		"a split of more records": {func(m *Manifest) { m.Splits[0].Records++ }, "split train: the manifest says 31 records", ""},
-		"another kind":            {func(m *Manifest) { feature(m, "id").Kind = "bytes" }, `feature "id" is int64, and not bytes`, ""},
+		"another kind":            {func(m *Manifest) { feature(m, "id").Kind = "bytes" }, `feature "id" is int64, not bytes`, ""},
 		"a feature that is not there": {func(m *Manifest) {
 			m.Features = append(m.Features, Feature{Key: "zebra", Kind: "bytes", Class: ClassText})
 		}, "", `all records have the feature "zebra"`},

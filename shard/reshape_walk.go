@@ -57,7 +57,7 @@ func (w *frameWalk) to(ctx context.Context, record int64) error {
 			return err
 		}
 		if w.at.offset+int64(n) < w.size && n < next {
-			return fmt.Errorf("%s became shorter while it was read", w.o.Name)
+			return fmt.Errorf("%s shrank while it was read", w.o.Name)
 		}
 		if err := w.rate.wait(ctx, n); err != nil {
 			return err

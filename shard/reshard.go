@@ -34,7 +34,7 @@ func (o *ReshardOptions) verb() (*verb, error) {
 	case o.SortBy != "" && o.Shuffle:
 		return nil, reshapeOption("sort-by", "it excludes --shuffle")
 	case o.SortBy != "" && o.GroupBy != "":
-		return nil, reshapeOption("sort-by", "it excludes --group-by: sort the set first, for groups keep its order")
+		return nil, reshapeOption("sort-by", "it excludes --group-by: sort the set first, since groups keep its order")
 	case o.SortBy != "":
 		v.options["sort_by"] = o.SortBy
 		v.order = &sorted{key: o.SortBy}

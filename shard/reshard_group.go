@@ -73,7 +73,7 @@ func (g *grouper) look(r *record) (mark, error) {
 		return m, nil
 	}
 	if len(g.values) == maxGroups {
-		return m, unfitGroup(r, fmt.Errorf("feature %q has more than %d values: a set of each would be too many", g.key, maxGroups))
+		return m, unfitGroup(r, fmt.Errorf("feature %q has more than %d values: too many to make a set of each", g.key, maxGroups))
 	}
 	folder := ""
 	if id, ok := f.Int64(); ok {
@@ -83,7 +83,7 @@ func (g *grouper) look(r *record) (mark, error) {
 		folder = folderName(string(text))
 	}
 	if len(folder) > maxGroup {
-		return m, unfitGroup(r, fmt.Errorf("the value of %q is too long for the name of a folder; it begins with %.40q", g.key, folder))
+		return m, unfitGroup(r, fmt.Errorf("the value of %q is too long for a directory name; it begins with %.40q", g.key, folder))
 	}
 	g.values[m] = folder
 	return m, nil

@@ -128,7 +128,7 @@ func OpenReshardPlan(out, id string) (*ReshardPlan, error) {
 		return nil, err
 	}
 	if !usable {
-		return nil, fmt.Errorf("%s: no plan to reshard by in this folder: do all machines see it, and is the run that planned still there?", out)
+		return nil, fmt.Errorf("%s: no reshard plan in this directory: check that all machines see it, and that the run that planned has not ended", out)
 	}
 	if stored.Format != reshardFormat || stored.Version != reshardVersion || stored.ID != id {
 		return nil, errOtherPlan(out)
@@ -156,11 +156,11 @@ func OpenReshardPlan(out, id string) (*ReshardPlan, error) {
 }
 
 func errSpoiltPlan(out string) error {
-	return fmt.Errorf("%s: it is not what the run that planned wrote: begin anew", storage.Join(out, reshardPlanFile))
+	return fmt.Errorf("%s: it is not what the planning run wrote: start again", storage.Join(out, reshardPlanFile))
 }
 
 func errOtherPlan(out string) error {
-	return fmt.Errorf("%s: the plan in this folder is another one, or gone: the run that this was a part of has ended, or another one has begun", out)
+	return fmt.Errorf("%s: the plan in this directory has changed or is gone: the run that this was part of has ended, or another one has begun", out)
 }
 
 // complete fills in what follows from what is planned. Relative paths begin in folder.

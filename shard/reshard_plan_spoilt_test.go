@@ -31,7 +31,7 @@ func TestSpoiltPlansAreRefused(t *testing.T) {
 			t.Fatalf("%s is not in %s", c[0], whole)
 		}
 		check(t, os.WriteFile(at, []byte(spoilt), 0o644))
-		if _, err := OpenReshardPlan(p.Out(), p.ID()); err == nil || !strings.Contains(err.Error(), "begin anew") {
+		if _, err := OpenReshardPlan(p.Out(), p.ID()); err == nil || !strings.Contains(err.Error(), "start again") {
 			t.Errorf("%s: %v", c[1], err)
 		}
 	}

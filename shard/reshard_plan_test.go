@@ -352,14 +352,14 @@ func TestPlansHoldRunnersToTheirWord(t *testing.T) {
 		name, want string
 		batches    [][]byte
 	}{
-		{"none", "0 of its 200 records came", nil},
+		{"none", "got 0 of its 200 records", nil},
 		{"twice", "came twice", slices.Concat(all[0], all[0])},
-		{"another's", "no place in the shard", all[1]},
-		{"changed", "a record is not what Read gave", [][]byte{changed}},
-		{"cut", "was changed on its way", [][]byte{all[0][0][:1000]}},
-		{"longer", "more than its records", [][]byte{append(slices.Clone(all[0][0]), 0)}},
-		{"empty", "no number of records", [][]byte{{}}},
-		{"a great number", "no number of records", [][]byte{{0xff, 0xff, 0xff, 0x7f}}},
+		{"another's", "a record does not belong to the shard", all[1]},
+		{"changed", "a record is not what Read returned", [][]byte{changed}},
+		{"cut", "was changed between Read and Write", [][]byte{all[0][0][:1000]}},
+		{"longer", "has data after its records", [][]byte{append(slices.Clone(all[0][0]), 0)}},
+		{"empty", "does not begin with a record count", [][]byte{{}}},
+		{"a great number", "does not begin with a record count", [][]byte{{0xff, 0xff, 0xff, 0x7f}}},
 	} {
 		if _, err := run.Plan().Write(ctx, 0, dealt{0: c.batches}.of(0)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
@@ -421,8 +421,8 @@ func TestPlansRefuse(t *testing.T) {
 		o    ReshardOptions
 		want string
 	}{
-		{"", ReshardOptions{SortBy: "id"}, "--sort-by: it is done by one machine"},
-		{"", ReshardOptions{GroupBy: "id"}, "--group-by: it is done by one machine"},
+		{"", ReshardOptions{SortBy: "id"}, "--sort-by: only one machine can do it"},
+		{"", ReshardOptions{GroupBy: "id"}, "--group-by: only one machine can do it"},
 		{"", ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: -1}}, "--shards: -1"},
 		{full, ReshardOptions{}, "is not empty"},
 	} {
@@ -435,7 +435,7 @@ func TestPlansRefuse(t *testing.T) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	if _, err := OpenReshardPlan(full, "x"); err == nil || !strings.Contains(err.Error(), "no plan") {
+	if _, err := OpenReshardPlan(full, "x"); err == nil || !strings.Contains(err.Error(), "no reshard plan") {
 		t.Errorf("%v", err)
 	}
 }

@@ -120,7 +120,7 @@ func (p *ReshardPlan) unchanged(number int, file storage.File) error {
 var errChangedInput = errors.New("it has changed since the run was planned")
 
 func changedInput(path string) error {
-	return fmt.Errorf("%s: %w: begin anew", path, errChangedInput)
+	return fmt.Errorf("%s: %w: start again", path, errChangedInput)
 }
 
 // order is that of the records in each split.

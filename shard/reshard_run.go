@@ -42,9 +42,9 @@ type ReshardRun struct {
 func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshardRun, error) {
 	switch {
 	case o.SortBy != "":
-		return nil, reshapeOption("sort-by", "it is done by one machine only: tfrec reshard --sort-by")
+		return nil, reshapeOption("sort-by", "only one machine can do it: tfrec reshard --sort-by")
 	case o.GroupBy != "":
-		return nil, reshapeOption("group-by", "it is done by one machine only: tfrec reshard --group-by")
+		return nil, reshapeOption("group-by", "only one machine can do it: tfrec reshard --group-by")
 	}
 	v, err := o.verb()
 	if err != nil {
@@ -212,12 +212,12 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 		}
 		seen := new(featureScan)
 		if err := json.Unmarshal(done.Seen, seen); err != nil {
-			return fmt.Errorf("%s: what is recorded of it: %w", done.File, err)
+			return fmt.Errorf("%s: its recorded state: %w", done.File, err)
 		}
 		r.scans.all = append(r.scans.all, seen)
 	}
 	if missing > 0 {
-		return fmt.Errorf("%s: %d of %s missing, the first of them %s: the same run again makes them", p.out, missing, plural.Of(p.Shards(), "shard"), first)
+		return fmt.Errorf("%s: %d of %s missing, the first of them %s: run the same again to make them", p.out, missing, plural.Of(p.Shards(), "shard"), first)
 	}
 	if err := r.finish(ctx); err != nil {
 		return err
@@ -291,7 +291,7 @@ func (run *ReshardRun) Abandon(err error) error {
 		return errors.Join(err, unknown)
 	}
 	if finished > 0 && !errors.As(err, &damage) {
-		return fmt.Errorf("%w; %d of %s finished and kept: the same run again makes the others", err, finished, plural.Of(p.Shards(), "shard"))
+		return fmt.Errorf("%w; %d of %s finished and kept: run the same again to make the others", err, finished, plural.Of(p.Shards(), "shard"))
 	}
 	err = errors.Join(err, discard(dir, run.r.files))
 	if run.outer != nil {

@@ -60,7 +60,7 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 		}
 	}
 	if want := g.at.behind - g.at.start; g.records != want {
-		return ReshardCounts{}, fmt.Errorf("%s: %d of its %s came: what brings them from Read to Write has lost the others", g.file, g.records, plural.Of(want, "record"))
+		return ReshardCounts{}, fmt.Errorf("%s: got %d of its %s: the others were lost between Read and Write", g.file, g.records, plural.Of(want, "record"))
 	}
 	var counts ReshardCounts
 	// A twin of this, which a runner began because it had lost sight of it, say,
@@ -167,7 +167,7 @@ func (g *gathering) add(batch []byte) error {
 	n, size := binary.Uvarint(batch)
 	// A record has a byte of place and its framing at least.
 	if size <= 0 || n > uint64(len(batch))/(1+tfrecord.Overhead) {
-		return g.strange("it begins with no number of records")
+		return g.strange("it does not begin with a record count")
 	}
 	b := &block{file: g.source, checked: true, sizes: make([]int, n), places: make([]int64, n)}
 	b.data = batch[size:]
@@ -177,9 +177,9 @@ func (g *gathering) add(batch []byte) error {
 		at := base + int64(place) - g.at.start
 		switch {
 		case size <= 0 || at < 0 || at >= g.at.behind-g.at.start:
-			return g.strange("a record has no place in the shard")
+			return g.strange("a record does not belong to the shard")
 		case g.seen[at/64]>>(at%64)&1 != 0:
-			return fmt.Errorf("%s: record %d came twice: what brings them from Read to Write has repeated one", g.file, at)
+			return fmt.Errorf("%s: record %d came twice: it was repeated between Read and Write", g.file, at)
 		}
 		g.seen[at/64] |= 1 << (at % 64)
 		b.places[i], b.data = int64(place), b.data[size:]
@@ -190,13 +190,13 @@ func (g *gathering) add(batch []byte) error {
 	for i := range b.sizes {
 		frame, v := framing.Check(b.data[at:])
 		if v != tfrecord.FrameWhole {
-			return g.strange("a record is not what Read gave")
+			return g.strange("a record is not what Read returned")
 		}
 		b.sizes[i] = frame
 		at += frame
 	}
 	if at < len(b.data) {
-		return g.strange("it has more than its records")
+		return g.strange("it has data after its records")
 	}
 	if err := g.work(b); err != nil {
 		return err
@@ -205,7 +205,7 @@ func (g *gathering) add(batch []byte) error {
 }
 
 func (g *gathering) strange(what string) error {
-	return fmt.Errorf("%s: a batch of records was changed on its way from Read to Write: %s", g.file, what)
+	return fmt.Errorf("%s: a batch of records was changed between Read and Write: %s", g.file, what)
 }
 
 // write writes the shard, and records that it is finished.

@@ -62,7 +62,7 @@ func (s *sampler) begin(total int64) error {
 		s.wanted = int64(math.Round(s.o.Share * float64(total)))
 	}
 	if s.wanted > total {
-		return fmt.Errorf("--count %d: there are only %s; ask for no more", s.wanted, plural.Of(total, "record"))
+		return fmt.Errorf("--count %d: there are only %s", s.wanted, plural.Of(total, "record"))
 	}
 	return nil
 }

@@ -34,7 +34,7 @@ func RenameFeatures(ctx context.Context, in []string, out string, names []Rename
 	var keys, options []string
 	for _, n := range names {
 		if strings.Count(n.From, "*") > 1 || strings.Count(n.From, "*") != strings.Count(n.To, "*") {
-			return nil, reshapeOption("keys", "%s=%s: want no * on both sides, or one", n.From, n.To)
+			return nil, reshapeOption("keys", "%s=%s: want one * on both sides, or none", n.From, n.To)
 		}
 		keys = append(keys, n.From)
 		options = append(options, n.From+"="+n.To)

@@ -48,7 +48,7 @@ func leakAdvice(in *inputs) string {
 	if !slices.ContainsFunc(in.described.Features, func(f Feature) bool { return f.Key == copyKey }) {
 		return ""
 	}
-	return fmt.Sprintf("the records have augmented copies (%s): copies of a picture may come into other splits than its own, a leak; --together %s keeps them in one", copyKey, defaultSplitKey)
+	return fmt.Sprintf("the records have augmented copies (%s): copies of one image may end up in different splits, a leak; --together %s keeps them in one", copyKey, defaultSplitKey)
 }
 
 // Resplit makes a new set in the folder out of all records, whatever splits they

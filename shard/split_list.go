@@ -127,7 +127,7 @@ func (s *listSplit) look(r *record) (mark, error) {
 		key, _ := value.Int64()
 		place, ok = s.places[strconv.FormatInt(key, 10)]
 	default:
-		return mark{}, r.locate(fmt.Errorf("the feature %q is of kind %v, which no list can go by; want bytes or int64", s.key, value.Kind()))
+		return mark{}, r.locate(fmt.Errorf("the feature %q is of kind %v, which a list cannot match; want bytes or int64", s.key, value.Kind()))
 	}
 	if !ok {
 		return mark{}, r.locate(fmt.Errorf("its key %s is not in the list", shown(value)))

@@ -55,7 +55,7 @@ func (d *Dir) PutStaged(shards, files, remove []string) error {
 		return err
 	}
 	if err := d.complete(j); err != nil {
-		return fmt.Errorf("%w; the set is half replaced: the next tfrec command on it completes that", err)
+		return fmt.Errorf("%w; the set is partly replaced: the next tfrec command on it completes the change", err)
 	}
 	return nil
 }

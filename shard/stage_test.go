@@ -163,7 +163,7 @@ func TestHalfReplacedWhereNothingMayBeWritten(t *testing.T) {
 	}
 	err := replaceStaged(dir)
 	attempt = nil
-	if err == nil || !strings.Contains(err.Error(), "half replaced") {
+	if err == nil || !strings.Contains(err.Error(), "partly replaced") {
 		t.Fatal(err)
 	}
 	check(t, os.Chmod(filepath.Join(dir, StateDir), 0o555))

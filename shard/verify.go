@@ -216,7 +216,7 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 	if len(report.Faults) > 0 && original == "" {
 		for _, set := range e.sets {
 			if set.replaced() {
-				errs = append(errs, fmt.Errorf("%s was replaced while it was verified, so that its faults may be none: verify it again", set.Dir))
+				errs = append(errs, fmt.Errorf("%s was replaced while it was verified, so its faults may not be real: verify it again", set.Dir))
 			}
 		}
 	}

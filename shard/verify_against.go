@@ -14,7 +14,7 @@ func (o *VerifyOptions) expand(e *expander, paths []string) (original string, er
 		return "", e.add(paths)
 	}
 	if len(paths) != 1 || !isDir(paths[0]) {
-		return "", fmt.Errorf("against a manifest one folder is verified, that of the copy: %q", paths)
+		return "", fmt.Errorf("only one directory can be compared with a manifest, that of the copy: %q", paths)
 	}
 	path := o.Against
 	if isDir(path) {

@@ -33,7 +33,7 @@ type DeepOptions struct {
 // What DeepOptions.Picture says of what it did not decode.
 var (
 	// ErrNoPicture: the bytes are of no known format.
-	ErrNoPicture = errors.New("not a picture")
+	ErrNoPicture = errors.New("not an image")
 	// ErrPictureUnsupported: the picture may be whole; its coding is not read.
 	ErrPictureUnsupported = errors.New("coding not supported")
 	// ErrPictureTooLarge: it announces more pixels than are decoded.
@@ -92,14 +92,14 @@ const (
 
 // advice is what to do about each kind.
 var advice = map[FindingKind]string{
-	FindingPicture:       "make the set again from whole pictures, or drop the record (tfrec filter)",
-	FindingNotPicture:    "store a picture in this feature, or drop the record (tfrec filter)",
+	FindingPicture:       "make the set again from intact images, or drop the record (tfrec filter)",
+	FindingNotPicture:    "store an image in this feature, or drop the record (tfrec filter)",
 	FindingUnsupported:   "install libjpeg-turbo, allow arithmetic coding (--allow-arithmetic) if that is what it is, or store the image as a usual JPEG or PNG",
-	FindingTooLarge:      "raise --max-pixels if such pictures are meant to be here",
-	FindingHeight:        "write the picture's own height, or leave the feature out",
-	FindingWidth:         "write the picture's own width, or leave the feature out",
-	FindingChannels:      "write the picture's own number of channels, or leave the feature out",
-	FindingFormat:        "write the picture's own format, or leave the feature out",
+	FindingTooLarge:      "raise --max-pixels if such images belong in the set",
+	FindingHeight:        "write the image's own height, or leave the feature out",
+	FindingWidth:         "write the image's own width, or leave the feature out",
+	FindingChannels:      "write the image's own number of channels, or leave the feature out",
+	FindingFormat:        "write the image's own format, or leave the feature out",
 	FindingSize:          "write height, width and channels of the pixels that are stored",
 	FindingLabel:         "correct the label, or add its name to the vocabulary",
 	FindingLabelText:     "correct the label or its text",
@@ -107,9 +107,9 @@ var advice = map[FindingKind]string{
 	FindingMissing:       "add the feature, or have parsers take a default",
 	FindingMessage:       "keep records of one kind in a set",
 	FindingDuplicate:     "drop it (tfrec dedupe) unless it is meant to count twice",
-	FindingConflict:      "decide for one label, and drop the other record",
-	FindingLeak:          "drop it from one of the splits (tfrec dedupe), or results on it say nothing",
-	FindingVariantLeak:   "split by picture (tfrec split --together image/filename), or split before augmenting",
+	FindingConflict:      "choose one label, and drop the other record",
+	FindingLeak:          "drop it from one of the splits (tfrec dedupe), or results on that split mean nothing",
+	FindingVariantLeak:   "split by image (tfrec split --together image/filename), or split before augmenting",
 	FindingNearDuplicate: "look at both, and drop one unless both are meant",
 	FindingNearLeak:      "look at both, and drop one if they show the same",
 }

@@ -167,7 +167,7 @@ func (g *deepGroup) notChecked(t *deepTable) (texts []string) {
 	}
 	for _, message := range sortedKeys(t.messages) {
 		if n := t.messages[message].records; message != MessageExample && message != MessageSequenceExample {
-			add("of %s with %s only duplicates were looked for", plural.Of(n, "record"), messageWords(message))
+			add("of %s with %s, only duplicates were looked for", plural.Of(n, "record"), messageWords(message))
 		}
 	}
 	for _, key := range sortedKeys(t.labels) {
@@ -188,7 +188,7 @@ func (g *deepGroup) notChecked(t *deepTable) (texts []string) {
 
 func messageWords(m Message) string {
 	if m == MessageUnknown {
-		return "no message that is known"
+		return "not a known message"
 	}
 	return "a " + string(m)
 }

@@ -227,7 +227,7 @@ func (l *looker) labels(key string, value tfrecord.Feature, features *tfrecord.F
 				return
 			}
 			if v != nil && value.Len() == 1 && (x != float32(math.Trunc(float64(x))) || x < unlabelled || x >= float32(v.classes)) {
-				l.find(FindingLabel, SeverityFault, key, "the label is %v, but there are %d names of labels", x, v.classes)
+				l.find(FindingLabel, SeverityFault, key, "the label is %v, but there are %d label names", x, v.classes)
 				return
 			}
 		}
@@ -237,14 +237,14 @@ func (l *looker) labels(key string, value tfrecord.Feature, features *tfrecord.F
 		}
 		for text := range value.BytesList() {
 			if _, known := v.ids[Readable(string(text))]; !known {
-				l.find(FindingLabel, SeverityFault, key, "the label %.60q is none of the %d names of labels", text, v.classes)
+				l.find(FindingLabel, SeverityFault, key, "the label %.60q is not one of the %d label names", text, v.classes)
 				return
 			}
 		}
 	case tfrecord.KindInt64:
 		for id := range value.Int64List() {
 			if v != nil && (id < unlabelled || id >= int64(v.classes)) {
-				l.find(FindingLabel, SeverityFault, key, "the label is %d, but there are %d names of labels, for ids from 0", id, v.classes)
+				l.find(FindingLabel, SeverityFault, key, "the label is %d, but there are %d label names, for ids from 0", id, v.classes)
 				return
 			}
 		}

@@ -51,7 +51,7 @@ func (l *looker) pictureFeature(f *featureTally, key []byte, value tfrecord.Feat
 func (l *looker) picture(key string, data []byte) (facts PictureFacts, ok bool) {
 	if l.d.o.Picture == nil {
 		if pictureFormat(data) == "" {
-			l.find(FindingNotPicture, SeverityFault, key, "%s that are no picture", plural.Of(len(data), "byte"))
+			l.find(FindingNotPicture, SeverityFault, key, "%s that are not an image", plural.Of(len(data), "byte"))
 		}
 		return facts, false
 	}
@@ -68,13 +68,13 @@ func (l *looker) picture(key string, data []byte) (facts PictureFacts, ok bool) 
 		}
 		return facts, true
 	case errors.Is(err, ErrNoPicture):
-		l.find(FindingNotPicture, SeverityFault, key, "%s that are no picture: %v", plural.Of(len(data), "byte"), err)
+		l.find(FindingNotPicture, SeverityFault, key, "%s that are not an image: %v", plural.Of(len(data), "byte"), err)
 	case errors.Is(err, ErrPictureTooLarge):
-		l.find(FindingTooLarge, SeverityFault, key, "the picture was not decoded: %v", err)
+		l.find(FindingTooLarge, SeverityFault, key, "the image was not decoded: %v", err)
 	case errors.Is(err, ErrPictureUnsupported):
-		l.find(FindingUnsupported, SeverityWarning, key, "the picture was not decoded: %v", err)
+		l.find(FindingUnsupported, SeverityWarning, key, "the image was not decoded: %v", err)
 	default:
-		l.find(FindingPicture, SeverityFault, key, "the picture does not decode: %v", err)
+		l.find(FindingPicture, SeverityFault, key, "the image does not decode: %v", err)
 	}
 	return facts, false
 }
@@ -143,21 +143,21 @@ func (l *looker) declared(key string, pictures []PictureFacts, features *tfrecor
 		switch {
 		case !ok || one(func(f *PictureFacts) bool { return n == int64(stored(f)) }):
 		case one(func(f *PictureFacts) bool { return n == int64(upright(f)) }):
-			l.find(kind, SeverityWarning, sibling, "%s %d is that of the upright picture, which has %d as it is stored", name, n, stored(first))
+			l.find(kind, SeverityWarning, sibling, "%s %d is that of the upright image, which is stored with %d", name, n, stored(first))
 		default:
-			l.find(kind, SeverityFault, sibling, "%s %d is declared, the picture's is %d", name, n, stored(first))
+			l.find(kind, SeverityFault, sibling, "%s %d is declared, the image's is %d", name, n, stored(first))
 		}
 	}
 	side(FindingHeight, "height", func(f *PictureFacts) int { return f.Height }, func(f *PictureFacts) int { return f.UprightHeight })
 	side(FindingWidth, "width", func(f *PictureFacts) int { return f.Width }, func(f *PictureFacts) int { return f.UprightWidth })
 	// 2 and 4 count an alpha channel, or the inks of a CMYK picture.
 	if sibling, n, ok := intBeside(features, key, "channels", "depth"); ok && n != 2 && n != 4 && !one(func(f *PictureFacts) bool { return n == int64(f.Channels) }) {
-		l.find(FindingChannels, SeverityFault, sibling, "%s declared, the picture has %d", plural.Of(n, "channel"), first.Channels)
+		l.find(FindingChannels, SeverityFault, sibling, "%s declared, the image has %d", plural.Of(n, "channel"), first.Channels)
 	}
 	if sibling, f, ok := beside(features, key, "format"); ok {
 		format, isText := f.Bytes()
 		if isText && !one(func(f *PictureFacts) bool { return formatName(format) == f.Format }) {
-			l.find(FindingFormat, SeverityFault, sibling, "the format %.20q is declared, the picture is a %s", format, first.Format)
+			l.find(FindingFormat, SeverityFault, sibling, "the format %.20q is declared, the image is a %s", format, first.Format)
 		}
 	}
 }

@@ -239,7 +239,7 @@ func (d *deepRun) report(ctx context.Context, found []deepFindings) (*DeepReport
 		r.NotChecked = append(r.NotChecked, g.notChecked(t)...)
 	}
 	if d.o.Picture == nil && r.Pictures > 0 {
-		r.NotChecked = append(r.NotChecked, "pictures were not decoded")
+		r.NotChecked = append(r.NotChecked, "images were not decoded")
 	}
 	err := d.twins.judge(ctx, d, r)
 	if err == nil && d.alike != nil {

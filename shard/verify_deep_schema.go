@@ -251,7 +251,7 @@ func (g *deepGroup) judgeFeature(f *featureTally, found aggregator) {
 		f.judgeLengths(found)
 	}
 	if f.pictures > f.others.records && f.others.records > 0 && !g.pictures[f.key] {
-		found(FindingNotPicture, SeverityFault, f.others, f.key, "no picture, as the feature has in %s", plural.Of(f.pictures, "record"))
+		found(FindingNotPicture, SeverityFault, f.others, f.key, "not an image, which the feature has in %s", plural.Of(f.pictures, "record"))
 	}
 }
 

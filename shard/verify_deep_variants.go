@@ -21,7 +21,7 @@ func (g *twinGroup) addVariant(t twin) {
 	case t.split != g.kept[0].split:
 		g.leaks++
 		first := &g.kept[0]
-		f := g.d.finding(FindingVariantLeak, SeverityFault, t.at, "", "made from the same picture as the other record, which is in split "+g.d.splits[first.split])
+		f := g.d.finding(FindingVariantLeak, SeverityFault, t.at, "", "made from the same image as the other record, which is in split "+g.d.splits[first.split])
 		f.Other = g.d.otherPlace(first.at)
 		g.r.add(f, g.leaks <= g.d.o.MaxFindings)
 	}

@@ -14,7 +14,7 @@ func (c *fileCheck) checkLabel(r *tfrecord.Reader, id int64) {
 	}
 	c.add(Fault{
 		Path: c.source.Path, Record: r.Record(), Offset: r.Offset(), Part: tfrecord.PartParse,
-		Message: fmt.Sprintf("feature %q is %d, but there are %d names of labels", c.labels.key, id, len(c.names())),
+		Message: fmt.Sprintf("feature %q is %d, but there are %d label names", c.labels.key, id, len(c.names())),
 	})
 }
 

@@ -226,7 +226,7 @@ func (a *alike) report(d *deepRun, r *DeepReport, pictures []nearPicture, best [
 		}
 		r.Near.Records++
 		kind, severity, room := FindingNearDuplicate, SeverityWarning, &others
-		message := "the picture looks like that of the other record"
+		message := "the image looks like that of the other record"
 		other := &pictures[l.other]
 		if l.leak {
 			r.Near.Leaks++

@@ -226,7 +226,7 @@ func TestVerifySamplesOfDamagedFiles(t *testing.T) {
 	path := exampleFile(t, filepath.Join(dir, "x.tfrecord"), 50, numbers)
 	edit(t, path, func(b []byte) []byte { b[len(b)/2] ^= 0xff; return b[:len(b)-3] })
 	report := verify(t, VerifyOptions{Sample: Sampling{Records: 40}}, path)
-	if report.OK || !strings.Contains(fmt.Sprint(report.Faults), "no record of this file was looked at") {
+	if report.OK || !strings.Contains(fmt.Sprint(report.Faults), "no record of this file was checked") {
 		t.Errorf("%+v", report)
 	}
 	putFile(t, filepath.Join(dir, "empty.tfrecord"), nil)

@@ -70,7 +70,7 @@ func newRecordSample(ctx context.Context, sources []Source, o *VerifyOptions, ra
 			case err != nil:
 				f.err = err
 			case !st.Mode().IsRegular():
-				f.err = fmt.Errorf("%s is no regular file: a sample of it cannot be read", f.Path)
+				f.err = fmt.Errorf("%s is not a regular file: it cannot be sampled", f.Path)
 			default:
 				f.size = st.Size()
 				f.err = f.count(ctx, o.MaxRecord, rate)
@@ -118,7 +118,7 @@ func (s *recordSample) choose(number int) []int64 {
 func (s *recordSample) report(r *Report) *SampleReport {
 	return &SampleReport{Records: r.Records, Of: s.of, Seed: s.o.Sample.Seed, NotChecked: []string{
 		fmt.Sprintf("%d of %s", s.of-r.Records, plural.Of(s.of, "record")),
-		"SHA-256, indexes, and the numbers of records and labels of shards",
+		"SHA-256, indexes, and the record and label counts of shards",
 		"features that all records have, and duplicates, beyond the sample",
 	}}
 }
@@ -134,7 +134,7 @@ func (c *fileCheck) checkSample(ctx context.Context, v *verification, number int
 		c.add(setFault(s.Path, tfrecord.PartHash, "%s, the manifest says %d", plural.Of(s.size, "byte"), s.Info.Bytes))
 	}
 	if s.err != nil {
-		c.addError(s.err, "; no record of this file was looked at")
+		c.addError(s.err, "; no record of this file was checked")
 		return
 	}
 	look := sampleLook{c: c, examples: v.o.Examples || s.Info != nil && s.Set.Records == RecordExample}
@@ -229,7 +229,7 @@ func (l *sampleLook) seek(ctx context.Context, f storage.File, chosen []int64, v
 			}
 			if verdict == tfrecord.FrameBroken || number == want && verdict != tfrecord.FrameWhole {
 				if offsets != nil {
-					l.c.add(Fault{Path: IndexPath(l.c.source.Path), Record: number, Offset: offset, Part: tfrecord.PartIndex, Message: "it leads to no whole record"})
+					l.c.add(Fault{Path: IndexPath(l.c.source.Path), Record: number, Offset: offset, Part: tfrecord.PartIndex, Message: "it does not lead to an intact record"})
 				}
 				fault := tfrecord.NewSalvager(f, o).Fault(number, offset)
 				if fault == nil || verdict != tfrecord.FrameDamaged {

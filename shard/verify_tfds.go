@@ -31,7 +31,7 @@ func (s *Set) checkTFDS() (faults []Fault, err error) {
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		path := s.Path(name)
 		if _, err := storage.Stat(path); notThere(err) {
-			fault(name, tfrecord.PartMissing, "TFDS needs this file, but there is none (tfrec adopt makes it)")
+			fault(name, tfrecord.PartMissing, "TFDS needs this file, but it does not exist (tfrec adopt writes it)")
 			continue
 		} else if err != nil {
 			return faults, err
@@ -42,7 +42,7 @@ func (s *Set) checkTFDS() (faults []Fault, err error) {
 				return faults, err
 			}
 			if got, want := strings.TrimSpace(string(data)), strings.TrimSpace(string(want[name])); got != want {
-				fault(name, tfrecord.PartHeader, "its names of labels are not the manifest's")
+				fault(name, tfrecord.PartHeader, "its label names are not those of the manifest")
 			}
 			continue
 		}
@@ -97,7 +97,7 @@ func (t *tfdsFound) contradicts(m *Manifest) (texts []string) {
 		case s == nil:
 			texts = append(texts, fmt.Sprintf("split %s is missing", split.Name))
 		case !sameLengths(s["shardLengths"], lengths):
-			texts = append(texts, fmt.Sprintf("split %s: the shards' numbers of records are not the manifest's", split.Name))
+			texts = append(texts, fmt.Sprintf("split %s: the record counts of its shards are not those of the manifest", split.Name))
 		case !t.makes(template, split.Name, m):
 			texts = append(texts, fmt.Sprintf("split %s: the template %q does not make the shards' names", split.Name, template))
 		}

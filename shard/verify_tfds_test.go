@@ -31,12 +31,12 @@ func TestVerifyHoldsTFDSFilesAndLabelsToTheManifest(t *testing.T) {
 		says   string
 	}{
 		{"another name", replace(TFDSInfoFile, `"name": "t"`, `"name": "u"`), TFDSInfoFile, tfrecord.PartCount, `name is "u"`},
-		{"a wrong length", replace(TFDSInfoFile, `"12"`, `"13"`), TFDSInfoFile, tfrecord.PartCount, "split train: the shards' numbers"},
+		{"a wrong length", replace(TFDSInfoFile, `"12"`, `"13"`), TFDSInfoFile, tfrecord.PartCount, "split train: the record counts of its shards"},
 		{"another split", replace(TFDSInfoFile, `"train"`, `"test"`), TFDSInfoFile, tfrecord.PartCount, "split train is missing"},
 		{"other shards", replace(TFDSInfoFile, "{SPLIT}", "x"), TFDSInfoFile, tfrecord.PartCount, "does not make the shards' names"},
 		{"no JSON", replace(TFDSInfoFile, "{", "["), TFDSInfoFile, tfrecord.PartParse, "repair or remove it"},
 		{"another feature", replace(TFDSFeaturesFile, `"data"`, `"date"`), TFDSFeaturesFile, tfrecord.PartHeader, `feature "data"`},
-		{"other labels", replace("label.labels.txt", "bee", "wasp"), "label.labels.txt", tfrecord.PartHeader, "names of labels"},
+		{"other labels", replace("label.labels.txt", "bee", "wasp"), "label.labels.txt", tfrecord.PartHeader, "label names"},
 		{"no labels", func(t *testing.T, dir string) { check(t, os.Remove(filepath.Join(dir, "label.labels.txt"))) }, "label.labels.txt", tfrecord.PartMissing, "TFDS needs"},
 		{"a wrong count", replace(ManifestFile, `"bee": 4`, `"bee": 5`), "t-train.tfrecord-00000-of-00003", tfrecord.PartCount, `4 records with the label "bee", the manifest says 5`},
 		{"a label that is not", replace(ManifestFile, `"bee": 4,`, `"bee": 4, "cow": 1,`), "t-train.tfrecord-00000-of-00003", tfrecord.PartCount, `no records with the label "cow"`},
@@ -70,7 +70,7 @@ func TestVerifyNamesLabelsWithoutAName(t *testing.T) {
 	check(t, d.Close())
 	report, err := Verify(context.Background(), []string{dir}, VerifyOptions{})
 	check(t, err)
-	if len(report.Faults) != 12 || report.Faults[0].Record != 2 || !strings.Contains(report.Faults[0].Message, `feature "label" is 2, but there are 2 names`) {
+	if len(report.Faults) != 12 || report.Faults[0].Record != 2 || !strings.Contains(report.Faults[0].Message, `feature "label" is 2, but there are 2 label names`) {
 		t.Errorf("%+v", report.Faults)
 	}
 }

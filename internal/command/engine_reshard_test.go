@@ -86,7 +86,7 @@ func TestAnEngineReshards(t *testing.T) {
 		says string
 	}{
 		{nil, exitFaults, shards[1] + ": record 1"},
-		{[]string{"--sort-by", "species"}, exitUsage, "--sort-by: it is done by one machine only: tfrec reshard --sort-by"},
+		{[]string{"--sort-by", "species"}, exitUsage, "--sort-by: only one machine can do it: tfrec reshard --sort-by"},
 		{[]string{"--shards", "0"}, exitUsage, "--shards"},
 	} {
 		stderr.Reset()

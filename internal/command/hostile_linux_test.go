@@ -260,11 +260,11 @@ func TestHostileRecords(t *testing.T) {
 			want := ""
 			switch {
 			case strings.HasPrefix(verdict, "unsupported"):
-				want = "unsupported warning the picture was not decoded: "
+				want = "unsupported warning the image was not decoded: "
 			case strings.HasPrefix(verdict, "too many"):
-				want = "too_large fault the picture was not decoded: "
+				want = "too_large fault the image was not decoded: "
 			case strings.HasPrefix(verdict, "damaged"):
-				want = "picture fault the picture does not decode: "
+				want = "picture fault the image does not decode: "
 			default:
 				verdict = ""
 			}

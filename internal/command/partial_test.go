@@ -69,8 +69,8 @@ func TestPartialWarns(t *testing.T) {
 				}
 				var stdout, stderr bytes.Buffer
 				run(t.Context(), args, &stdout, &stderr) // index has written some, repair loses some: their codes differ
-				want := "warning: " + set + ": a set that is not whole: of the 3 shards that the manifest names, 1 is missing: " + filepath.Base(lost[0]) + "; taking what is there\n"
-				if n := strings.Count(stderr.String(), want); n != 1 || strings.Count(stderr.String(), "taking what is there") != 1 {
+				want := "warning: " + set + ": the set is incomplete: of the 3 shards that the manifest names, 1 is missing: " + filepath.Base(lost[0]) + "; reading the shards that exist\n"
+				if n := strings.Count(stderr.String(), want); n != 1 || strings.Count(stderr.String(), "reading the shards that exist") != 1 {
 					t.Errorf("%q: stderr holds the warning %d times:\n%s", args, n, stderr.String())
 				}
 			})
