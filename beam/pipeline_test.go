@@ -59,7 +59,7 @@ func TestWorkersSayWhatTheyMiss(t *testing.T) {
 	photos, out := filepath.Join(demo(t), "photos"), filepath.Join(dir, "out")
 	fn := &shardMaker{Args: []string{"convert", "images", "--", photos, out}, Dir: dir, Plan: "another"}
 	t.Chdir(dir)
-	if err := fn.Setup(t.Context()); err == nil || !strings.Contains(err.Error(), "no plan of a conversion") {
+	if err := fn.Setup(t.Context()); err == nil || !strings.Contains(err.Error(), "no plan of a running conversion") {
 		t.Errorf("without a plan: %v", err)
 	}
 }

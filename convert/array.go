@@ -126,7 +126,7 @@ func readPlan(dir *shard.Dir) (*arrayPlan, error) {
 	}
 	p := new(arrayPlan)
 	if err := shard.DecodeState(data, p); err != nil || p.Format != planFormat || p.Version != planVersion {
-		return nil, fmt.Errorf("%s is no plan of this version of tfrec: remove it, and run all tasks again (finished shards are kept)", storage.Join(dir.Path(), planFile))
+		return nil, fmt.Errorf("%s is not a plan of this version of tfrec: remove it, and run all tasks again (finished shards are kept)", storage.Join(dir.Path(), planFile))
 	}
 	return p.named(), nil
 }
@@ -213,7 +213,7 @@ func (r *run) checkOptions(before *previous) error {
 	case diff == "", replaceable && r.Replan:
 		return nil
 	case replaceable:
-		return fmt.Errorf("%s holds an unfinished set made with other options: %s; give the same, another directory, or --replan to give that set up", r.dir.Path(), diff)
+		return fmt.Errorf("%s holds an unfinished set made with other options: %s; give the same, another directory, or --replan to discard that set", r.dir.Path(), diff)
 	}
 	return fmt.Errorf("%s holds a set made with other options: %s; give the same, or another directory", r.dir.Path(), diff)
 }
@@ -240,7 +240,7 @@ func (r *run) underWay() (bool, error) {
 			return false, err // --replan would be refused
 		}
 	}
-	return false, fmt.Errorf("%s: tasks of another plan are under way: %s; give the same input and options, another folder, or --replan to give that plan up",
+	return false, fmt.Errorf("%s: tasks of another plan are running: %s; give the same input and options, another directory, or --replan to discard that plan",
 		r.dir.Path(), r.plan.difference(p))
 }
 
@@ -249,7 +249,7 @@ func (r *run) underWay() (bool, error) {
 func (r *run) stillPlanned() error {
 	p, err := readPlan(r.dir)
 	if err == nil && p.id() != r.plan.id() {
-		err = fmt.Errorf("%s: this conversion has ended, or another one has begun in the folder", r.dir.Path())
+		err = fmt.Errorf("%s: this conversion has ended, or another one has begun in the directory", r.dir.Path())
 	}
 	return err
 }

@@ -422,7 +422,7 @@ func TestTaskOf(t *testing.T) {
 		{"SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_STEP=4 SLURM_ARRAY_TASK_COUNT=2", 10, -1, "says that there are 2 tasks, --tasks says 10"},
 		{"SLURM_ARRAY_TASK_ID=4", 4, -1, "only 4 tasks"},
 		{"SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_STEP=2", 4, -1, "not among the indices"},
-		{"SLURM_ARRAY_TASK_ID=x", 4, -1, "no number"},
+		{"SLURM_ARRAY_TASK_ID=x", 4, -1, "not a number"},
 		{"JOB_COMPLETION_INDEX=0", 1, 0, ""},
 		{"AWS_BATCH_JOB_ARRAY_INDEX=9 AWS_BATCH_JOB_ARRAY_SIZE=10", 10, 9, ""},
 		{"AWS_BATCH_JOB_ARRAY_INDEX=9 AWS_BATCH_JOB_ARRAY_SIZE=12", 10, -1, "AWS Batch says that there are 12"},

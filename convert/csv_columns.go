@@ -186,7 +186,7 @@ func commonType(a, b ColumnType) (ColumnType, error) {
 	case a == "" || a == b:
 		return b, nil
 	case a == TypeBytes || b == TypeBytes:
-		return a, fmt.Errorf("no type in common")
+		return a, fmt.Errorf("no common type")
 	}
 	return TypeFloat, nil
 }

@@ -251,7 +251,7 @@ func (e *rowEncoder) isMissing(column int) string {
 }
 
 func (e *rowEncoder) unparsable(column int, t ColumnType, field []byte) string {
-	return fmt.Sprintf("column %q: %.40q is no %s", e.header[column], field, t)
+	return fmt.Sprintf("column %q: %.40q is not of type %s", e.header[column], field, t)
 }
 
 // appendFrame appends the row that was encoded last as a framed record.

@@ -68,7 +68,7 @@ func planCSV(ctx context.Context, o *CSVOptions, t *tables, columns *csvColumns,
 	for i, split := range o.splits() {
 		rows := s.preceding[i][len(s.chunks)]
 		if rows == 0 {
-			o.note("split %s gets no row and is left out", split.Name)
+			o.note("split %s gets no rows and is left out", split.Name)
 			continue
 		}
 		s.planSplit(i, split.Name, rows, o.existingShards(before, split.Name))

@@ -142,7 +142,7 @@ func (c *openChunk) read() error {
 	c.buffer = chunkBuffers.Get().(*[]byte)
 	data, err := c.f.src.ReadChunk(*c.buffer, c.Chunk)
 	if errors.Is(err, csvscan.ErrChanged) {
-		return fmt.Errorf("%w; leave it alone while it is being converted, and run again", err)
+		return fmt.Errorf("%w; do not change it during the conversion, and run again", err)
 	}
 	if err == nil {
 		*c.buffer = data

@@ -58,7 +58,7 @@ func (t *tables) open(srcs []string, o *CSVOptions) error {
 			return fmt.Errorf("source: %w", err)
 		}
 		if st.IsDir() {
-			return fmt.Errorf("source %s is a folder: give files or a glob such as '%s'", path, storage.Join(path, "*.csv"))
+			return fmt.Errorf("source %s is a directory: give files or a glob such as '%s'", path, storage.Join(path, "*.csv"))
 		}
 		src, err := csvscan.Open(path, csvscan.Options{Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MaxRow: o.MaxRow})
 		if err != nil {

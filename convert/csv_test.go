@@ -130,7 +130,7 @@ func TestCSVRows(t *testing.T) {
 			"t.csv:000000004 4 parse wrong number of fields: 3, 1 too many",
 			"t.csv:000000006 6 parse text after a closing quote in field 1: double the quotes inside a quoted field"}},
 		{"unparsable", "id,n\na,1\nb,x\n", CSVOptions{Key: "id", Types: map[string]ColumnType{"n": TypeInt64}, Options: Options{MaxErrors: Tolerance{Count: 1}}}, []string{`id=["a"] n=[1]`}, []string{
-			`b 3 parse column "n": "x" is no int64`}},
+			`b 3 parse column "n": "x" is not of type int64`}},
 		{"missing dropped", "i,f,b\n1,1.5,x\n,NA,null\n", CSVOptions{}, []string{`b=["x"] f=[1.5] i=[1]`, ``}, nil},
 		{"missing by default", "i,f,b\n1,1.5,x\n,NA,null\n", CSVOptions{Missing: MissingDefault}, []string{`b=["x"] f=[1.5] i=[1]`, `b=[""] f=[0] i=[0]`}, nil},
 		{"missing is an error", "i,f\n1,1.5\n2,NA\n", CSVOptions{Missing: MissingError, Options: Options{MaxErrors: Tolerance{Share: 0.5}}}, []string{`f=[1.5] i=[1]`}, []string{
@@ -467,7 +467,7 @@ func TestCSVErrors(t *testing.T) {
 	}{
 		{"no such file", []string{filepath.Join(dir, "none.csv")}, CSVOptions{}, "no such file", false},
 		{"no match", []string{filepath.Join(dir, "*.tsv")}, CSVOptions{}, "no file matches", false},
-		{"a folder", []string{dir}, CSVOptions{}, "is a folder: give files or a glob", false},
+		{"a folder", []string{dir}, CSVOptions{}, "is a directory: give files or a glob", false},
 		{"twice", []string{good, good}, CSVOptions{}, "given twice", false},
 		{"other columns", []string{good, other}, CSVOptions{}, `column 2 is "b"`, false},
 		{"fewer columns", []string{good, put("one.csv", "a\n1\n")}, CSVOptions{}, "has 2 columns", false},

@@ -21,11 +21,11 @@ func (r *run) checkDepfile() error {
 		return nil
 	}
 	if storage.Remote(r.dir.Path()) {
-		return optionError("depfile", "make and ninja know nothing of %s: a set in an object store is no target for them", r.dir.Path())
+		return optionError("depfile", "make and ninja cannot track %s: a set in an object store cannot be their target", r.dir.Path())
 	}
 	st, err := os.Stat(filepath.Dir(r.Depfile))
 	if err == nil && !st.IsDir() {
-		err = fmt.Errorf("%s is not a folder", filepath.Dir(r.Depfile))
+		err = fmt.Errorf("%s is not a directory", filepath.Dir(r.Depfile))
 	}
 	if err != nil {
 		return fmt.Errorf("--depfile: %w", err)
@@ -63,7 +63,7 @@ func (r *run) putDepfile(status Status) error {
 		add(path)
 	}
 	if left > 0 {
-		r.note("%s with a line break, a semicolon or a bar in the name, or a blank at its end, which make cannot read: left out of %s", plural.Of(left, "input"), r.Depfile)
+		r.note("%s with a line break, a semicolon or a bar in the name, or a trailing space, which make cannot read: left out of %s", plural.Of(left, "input"), r.Depfile)
 	}
 	if !slices.ContainsFunc(inputs, plainName) {
 		// Older than the manifest, whatever happens to it.

@@ -35,7 +35,7 @@ func (e *MissingShardsError) Error() string {
 	if n := len(e.Missing) - shown; n > 0 {
 		names += fmt.Sprintf(" and %d more", n)
 	}
-	return fmt.Sprintf("%s: %d of %s missing or not of this plan: %s; run the tasks that make them (all of them, if in doubt: what is there is kept)",
+	return fmt.Sprintf("%s: %d of %s missing or not of this plan: %s; run the tasks that make them (all of them, if in doubt: existing shards are kept)",
 		e.Dir, len(e.Missing), plural.Of(e.Planned, "shard"), names)
 }
 
@@ -50,7 +50,7 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 	if st, err := storage.Stat(out); err != nil {
 		return nil, err
 	} else if !st.IsDir() {
-		return nil, fmt.Errorf("%s is not a folder: want the OUT of an array job", out)
+		return nil, fmt.Errorf("%s is not a directory: want the OUT of an array job", out)
 	}
 	dir, err := shard.OpenDir(ctx, out, shard.DirOptions{Note: o.Note})
 	if err != nil {
@@ -144,7 +144,7 @@ func (p *arrayPlan) run(dir *shard.Dir, o FinalizeOptions) (*run, error) {
 	for i, s := range p.Shards {
 		name, ok := shard.ParseName(s.File)
 		if !ok {
-			return nil, fmt.Errorf("the plan in %s names %q, which is no shard's name", dir.Path(), s.File)
+			return nil, fmt.Errorf("the plan in %s names %q, which is not a shard name", dir.Path(), s.File)
 		}
 		jobs[i] = job{name: name, samples: s.Samples}
 	}

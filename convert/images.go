@@ -211,7 +211,7 @@ func (o *ImageOptions) complete() error {
 	switch o.Encode {
 	case Keep:
 		if o.changesPixels() {
-			return optionError("encode", "keep stores pictures as they are, so it cannot go with an option that changes pixels (--resize, --augment, --channels, --background)")
+			return optionError("encode", "keep stores images unchanged, so it cannot be combined with an option that changes pixels (--resize, --augment, --channels, --background)")
 		}
 	case Raw, Float32:
 		o.Channels = cmp.Or(o.Channels, 3)
@@ -231,9 +231,9 @@ func (o *ImageOptions) complete() error {
 	case o.ExactPixels && !o.resizes() && o.Augment == nil:
 		return optionError("exact-pixels", "is for --resize and --augment: without them pixels are always exact")
 	case o.Unlabelled && o.LabelOffset != 0:
-		return optionError("label-offset", "cannot go with --unlabelled")
+		return optionError("label-offset", "cannot be combined with --unlabelled")
 	case o.LabelFile != "" && o.Unlabelled:
-		return optionError("labels", "cannot go with --unlabelled")
+		return optionError("labels", "cannot be combined with --unlabelled")
 	case o.LabelFile == "" && o.PathColumn != "":
 		return optionError("path-column", "is for --labels")
 	case o.LabelFile == "" && o.LabelColumn != "":
@@ -241,7 +241,7 @@ func (o *ImageOptions) complete() error {
 	case o.LabelFile == "" && o.ImageSuffix != "":
 		return optionError("image-suffix", "is for --labels")
 	case strings.Contains(o.ImageSuffix, "/"):
-		return optionError("image-suffix", "%q: want the end of a file's name, such as .jpg", o.ImageSuffix)
+		return optionError("image-suffix", "%q: want a file name suffix, such as .jpg", o.ImageSuffix)
 	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
 		return optionError("label-offset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
 	case o.MinSize < 0:
@@ -251,7 +251,7 @@ func (o *ImageOptions) complete() error {
 	case o.MaxAspect != 0 && !(o.MaxAspect >= 1):
 		return optionError("max-aspect", "%g is below 1", o.MaxAspect)
 	case o.NoCheck && o.Encode != Keep:
-		return optionError("no-check", "is for --encode keep: any other encoding decodes the picture")
+		return optionError("no-check", "is for --encode keep: any other encoding decodes the image")
 	}
 	if err := o.checkGlobs(); err != nil {
 		return err

@@ -153,7 +153,7 @@ func TestBatchesOfLargeResults(t *testing.T) {
 				t.Fatalf("the run: %v; want the backend's error", err)
 			}
 			if given := b.given.Load(); given != c.want {
-				t.Errorf("%d pictures in a batch; want %d", given, c.want)
+				t.Errorf("%d images in a batch; want %d", given, c.want)
 			}
 		})
 	}

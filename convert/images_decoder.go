@@ -23,10 +23,10 @@ func (o *ImageOptions) checkBackend() error {
 		return nil
 	}
 	if b, ok := o.Backend.(decodingBackend); !ok || b.Decoder() == "" {
-		return optionError("gpu-decode", "the backend decodes nothing")
+		return optionError("gpu-decode", "the backend does not decode")
 	}
 	if o.Encode == Keep {
-		return optionError("gpu-decode", "is for pictures that are decoded, and --encode keep stores them as they are")
+		return optionError("gpu-decode", "is for images that are decoded, and --encode keep stores them unchanged")
 	}
 	return nil
 }
@@ -53,7 +53,7 @@ func otherBackend(was, now string) string {
 	case !backendDecodes(was):
 		how = "without --gpu-decode it is the former"
 	case !backendDecodes(now):
-		how = "--gpu on --gpu-decode asks for the former, on a machine with such a GPU and nvJPEG"
+		how = "--gpu on --gpu-decode selects the former, on a machine with such a GPU and nvJPEG"
 	}
 	return fmt.Sprintf("the decoder was %q, now it is %q (%s)", was, now, how)
 }

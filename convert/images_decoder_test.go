@@ -191,7 +191,7 @@ func TestOtherDecoders(t *testing.T) {
 	}
 	for _, c := range []struct{ was, now, says string }{
 		{"", "fake 1", "(without --gpu-decode it is the former)"},
-		{"fake 1", "", "(--gpu on --gpu-decode asks for the former, on a machine with such a GPU and nvJPEG)"},
+		{"fake 1", "", "(--gpu on --gpu-decode selects the former, on a machine with such a GPU and nvJPEG)"},
 		{"fake 1", "fake 2", "(it is another nvJPEG, another kind of GPU, or another --decoder)"},
 	} {
 		out := t.TempDir()

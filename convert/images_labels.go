@@ -132,7 +132,7 @@ func (t *labelTable) picture(row imagetable.Row) picture {
 	}
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		p.path = name
-		return bad("the path leads out of the source directory")
+		return bad("the path leads outside the source directory")
 	}
 	p.path = path.Clean(name)
 	if before, ok := t.lines[p.path]; ok {
@@ -185,7 +185,7 @@ func (t *labelTable) hint(name string, line int64) string {
 	for _, ext := range pictureExtensions {
 		for _, suffix := range []string{ext, strings.ToUpper(ext)} {
 			if _, ok := t.found[name+suffix]; ok && t.suffix == "" {
-				return fmt.Sprintf(" (%s is there: give --image-suffix %s)", shard.Readable(name+suffix), suffix)
+				return fmt.Sprintf(" (%s exists: give --image-suffix %s)", shard.Readable(name+suffix), suffix)
 			}
 		}
 	}

@@ -96,8 +96,8 @@ func TestRowsOfNoImage(t *testing.T) {
 	}
 	for line, want := range map[int64]string{
 		1: "picture: no such file in the source directory: picture (if this row is the header, --path-column and --label-column name its columns)",
-		2: "01: no such file in the source directory: 01 (01.png is there: give --image-suffix .png)",
-		3: "02: no such file in the source directory: 02 (02.PNG is there: give --image-suffix .PNG)",
+		2: "01: no such file in the source directory: 01 (01.png exists: give --image-suffix .png)",
+		3: "02: no such file in the source directory: 02 (02.PNG exists: give --image-suffix .PNG)",
 		5: "03.png/x: no such file",
 		6: long + ": no such file",
 		7: "no such file",
@@ -120,7 +120,7 @@ func TestOptionsAboutLabelTables(t *testing.T) {
 		{ImageOptions{PathColumn: "a"}, "--path-column: is for --labels"},
 		{ImageOptions{LabelColumn: "a"}, "--label-column: is for --labels"},
 		{ImageOptions{ImageSuffix: ".jpg"}, "--image-suffix: is for --labels"},
-		{ImageOptions{LabelFile: "l.csv", ImageSuffix: "/1.jpg"}, "--image-suffix: \"/1.jpg\": want the end"},
+		{ImageOptions{LabelFile: "l.csv", ImageSuffix: "/1.jpg"}, "--image-suffix: \"/1.jpg\": want a file name suffix"},
 	} {
 		if _, err := Images(context.Background(), src, t.TempDir(), c.o); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)

@@ -55,11 +55,11 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 		return nil, fmt.Errorf("source: %w", err)
 	}
 	if !st.IsDir() {
-		return nil, fmt.Errorf("source %s is not a folder; give the folder that the pictures lie in", src)
+		return nil, fmt.Errorf("source %s is not a directory; give the directory that holds the images", src)
 	}
 	w := &walker{o: o, ctx: ctx, visited: map[string]bool{}}
 	if w.out, err = os.Stat(out); err == nil && os.SameFile(st, w.out) {
-		return nil, fmt.Errorf("%s is both source and output: choose another output folder", src)
+		return nil, fmt.Errorf("%s is both source and output: choose another output directory", src)
 	}
 	if storage.Remote(src) {
 		err = w.walkStore(src, out)
@@ -78,7 +78,7 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 		}
 	}
 	if len(l.pictures) == 0 {
-		return nil, fmt.Errorf("no pictures in %s (%d other files): want files named %s", src, l.skipped, strings.Join(pictureExtensions, " "))
+		return nil, fmt.Errorf("no images in %s (%d other files): want files named %s", src, l.skipped, strings.Join(pictureExtensions, " "))
 	}
 	if err := l.splitsFromFolders(o); err != nil {
 		return nil, err
@@ -218,7 +218,7 @@ func (w *walker) folder(full, rel string) error {
 			return fmt.Errorf("follow link: %w", err)
 		}
 		if w.visited[real] {
-			return fmt.Errorf("%s leads to %s, which was listed already: a loop, or the same pictures twice; leave out --follow-symlinks or --exclude one", full, real)
+			return fmt.Errorf("%s leads to %s, which was listed already: a loop, or the same images twice; leave out --follow-symlinks or --exclude one", full, real)
 		}
 		w.visited[real] = true
 	}
@@ -243,13 +243,13 @@ func (w *walker) wanted(rel string) bool {
 
 func (w *walker) report() {
 	if w.hidden > 0 && w.o.LabelFile == "" {
-		w.o.note("%s left alone: hidden, as names that begin with a dot are, or in __MACOSX", plural.Of(w.hidden, "image"))
+		w.o.note("%s left alone: hidden (the name begins with a dot) or in __MACOSX", plural.Of(w.hidden, "image"))
 	}
 	if w.links > 0 {
 		w.o.note("%s not followed (--follow-symlinks follows them)", plural.Of(w.links, "symbolic link"))
 	}
 	if w.special > 0 {
-		w.o.note("%s that are neither files nor folders were left alone", plural.Of(w.special, "name"))
+		w.o.note("%s that are neither files nor directories were left alone", plural.Of(w.special, "name"))
 	}
 }
 
@@ -257,12 +257,12 @@ func (w *walker) report() {
 func (o *ImageOptions) checkGlobs() error {
 	for _, g := range o.Include {
 		if !doublestar.ValidatePattern(g) {
-			return optionError("include", "%q is no valid glob", g)
+			return optionError("include", "%q is not a valid glob", g)
 		}
 	}
 	for _, g := range o.Exclude {
 		if !doublestar.ValidatePattern(g) {
-			return optionError("exclude", "%q is no valid glob", g)
+			return optionError("exclude", "%q is not a valid glob", g)
 		}
 	}
 	return nil

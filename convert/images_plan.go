@@ -56,11 +56,11 @@ func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, b
 		s.pictures = limit(s.pictures, o.Limit, newHasher(o.Seed, forLimit))
 	}
 	if i := slices.Index(l.labels, backgroundName(0)); o.LabelOffset > 0 && i >= 0 {
-		return nil, fmt.Errorf("a class is called %s, which is what --label-offset names a background: rename its folder", l.labels[i])
+		return nil, fmt.Errorf("a class is called %s, the name that --label-offset gives to background labels: rename its directory", l.labels[i])
 	}
 	o.noteNewIDs(before, s.labels)
 	if _, _, fixed := o.fixedSize(); !fixed && (o.Encode == Raw || o.Encode == Float32) {
-		o.note("the pictures' sizes vary, so TFDS will give %s as bytes; --resize WxH would make them tensors", o.Encode)
+		o.note("the sizes of images vary, so TFDS will give %s as bytes; --resize WxH would make them tensors", o.Encode)
 	}
 	splits, of := s.splits(l)
 	if err := o.checkAugmentSplits(splits); err != nil {
@@ -77,7 +77,7 @@ func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, b
 			}
 		}
 		if len(members) == 0 {
-			o.note("split %s gets no sample and is left out", split)
+			o.note("split %s gets no samples and is left out", split)
 			continue
 		}
 		s.planSplit(split, members, o.existingShards(before, split))

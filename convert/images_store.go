@@ -21,7 +21,7 @@ func (w *walker) walkStore(src, out string) error {
 		}
 	}
 	if below == "./" {
-		return fmt.Errorf("%s is both source and output: choose another output folder", src)
+		return fmt.Errorf("%s is both source and output: choose another output directory", src)
 	}
 	w.folders = append(w.folders, "")
 	var kept texts

@@ -89,7 +89,7 @@ func (o *Options) begin(ctx context.Context, out string, began time.Time, s *sur
 		}
 	}()
 	if o.Task != nil || o.DryRun {
-		return nil, optionError("task", "neither tasks nor dry runs are for a conversion whose shards are made elsewhere")
+		return nil, optionError("task", "a conversion whose shards are made elsewhere allows neither tasks nor dry runs")
 	}
 	dir, err := shard.OpenDir(ctx, out, shard.DirOptions{Note: o.Note})
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *run) beginJob(ctx context.Context, before *previous) (*previous, error)
 		return nil, err
 	}
 	if other != nil && other.id() != r.plan.id() {
-		r.note("gave up the plan of a conversion that did not end: %s", r.plan.difference(other))
+		r.note("discarded the plan of an unfinished conversion: %s", r.plan.difference(other))
 	}
 	r.Replan = true
 	if err := r.keepWhatIsUpToDate(ctx, before); err != nil {
@@ -173,7 +173,7 @@ func (o *Options) join(ctx context.Context, out string, s *survey) (_ *Job, err 
 		return nil, err
 	}
 	if !planned {
-		return nil, fmt.Errorf("%s has no plan of a conversion that is under way: it is not the folder that the others see, or the conversion has ended", out)
+		return nil, fmt.Errorf("%s has no plan of a running conversion: it is not the directory that the other processes see, or the conversion has ended", out)
 	}
 	b := newBelt(r, s.close)
 	b.joins = out

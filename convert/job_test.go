@@ -222,7 +222,7 @@ func TestJobsGoOn(t *testing.T) {
 	if s := mustRun(t, j, 2); s.Samples != 62 || s.ShardsKept < 3 {
 		t.Errorf("updated: %+v", s)
 	}
-	if len(notes) != 1 || !strings.Contains(notes[0], "gave up the plan") {
+	if len(notes) != 1 || !strings.Contains(notes[0], "discarded the plan") {
 		t.Errorf("notes %q", notes)
 	}
 	os.RemoveAll(ref)

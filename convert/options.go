@@ -146,7 +146,7 @@ func (o *Options) check() error {
 			return err
 		}
 		if o.Depfile != "" {
-			return optionError("depfile", "a task has no manifest for a rule to name")
+			return optionError("depfile", "a task writes no manifest that a rule could name")
 		}
 		if o.Overwrite {
 			return optionError("overwrite", "a task cannot replace a set that others may be working on: remove the set first")

@@ -31,7 +31,7 @@ type previous struct {
 func readPrevious(dir *shard.Dir) (*previous, error) {
 	m, err := dir.Manifest()
 	if err != nil {
-		return nil, fmt.Errorf("%w; move it away to begin anew: shards that are finished and known are kept", err)
+		return nil, fmt.Errorf("%w; move it away to start over: shards that are finished and known are kept", err)
 	}
 	state, err := dir.Run()
 	if err != nil {
@@ -189,9 +189,9 @@ func (r *run) difference(p *previous) string {
 	case p.codecs.decoder == r.codecs.decoder:
 		return fmt.Sprintf("the encoder was %q, now it is %q", p.codecs.encoder, r.codecs.encoder)
 	case strings.Contains(p.codecs.decoder, "turbo"):
-		return fmt.Sprintf("the decoder was %q, now it is %q (--decoder turbo asks for the former)", p.codecs.decoder, r.codecs.decoder)
+		return fmt.Sprintf("the decoder was %q, now it is %q (--decoder turbo selects the former)", p.codecs.decoder, r.codecs.decoder)
 	case strings.Contains(r.codecs.decoder, "turbo"):
-		return fmt.Sprintf("the decoder was %q, now it is %q (--decoder go asks for the former)", p.codecs.decoder, r.codecs.decoder)
+		return fmt.Sprintf("the decoder was %q, now it is %q (--decoder go selects the former)", p.codecs.decoder, r.codecs.decoder)
 	}
 	return fmt.Sprintf("the decoder was %q, now it is %q, which gives other pixels", p.codecs.decoder, r.codecs.decoder)
 }
@@ -258,7 +258,7 @@ func (r *run) refuseForeign(p *previous) error {
 	if err != nil || len(foreign) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another folder or --name", storage.Join(r.dir.Path(), foreign[0]))
+	return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another directory or --name", storage.Join(r.dir.Path(), foreign[0]))
 }
 
 // files names every file that this run may write, relative to the folder.
@@ -286,7 +286,7 @@ const maxName = 255 - 12
 func (r *run) checkNames() error {
 	for _, name := range r.files() {
 		if base := filepath.Base(name); len(base) > maxName {
-			return fmt.Errorf("the file %s... would have a name of %d bytes, and no more than %d will do: shorten --name, or the names of features", base[:40], len(base), maxName)
+			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: shorten --name, or the names of features", base[:40], len(base), maxName)
 		}
 	}
 	return nil

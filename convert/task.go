@@ -79,7 +79,7 @@ func (s *scheduler) task(count int, value string, lookup func(string) (string, b
 		}
 		n, err := strconv.Atoi(v)
 		if err != nil {
-			return 0, optionError("task", "auto: %s is %q, which is no number", name, v)
+			return 0, optionError("task", "auto: %s is %q, which is not a number", name, v)
 		}
 		return n, nil
 	}
