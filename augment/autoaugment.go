@@ -27,7 +27,7 @@ var autoAugmentPolicies = [...][][2]likely{
 func autoAugment() *definition {
 	return &definition{
 		name: "auto_augment", kind: "policy", torchvision: "AutoAugment",
-		about: "one of 25 pairs of operations that were found best for a data set",
+		about: "one of 25 pairs of operations found best for a data set",
 		parameters: []parameter{
 			{name: "policy", kind: kindWord, initial: "imagenet", words: autoAugmentNames, about: "the data set"},
 			transformFilter(), fillColor(), chance("1"),

@@ -18,7 +18,7 @@ var (
 	// longer side than [MaxSourceSide], or far more pixels than a file of its size can be worth.
 	ErrTooManyPixels = errors.New("too many pixels")
 	// ErrNotPicture says that the bytes are of no format that is read.
-	ErrNotPicture = errors.New("not a picture")
+	ErrNotPicture = errors.New("not an image")
 )
 
 // DefaultMaxPixels is the number of pixels above which Pillow refuses a picture: half a

@@ -230,7 +230,7 @@ func unpackRuns(data []byte, w, h int, nibbles bool) ([]byte, error) {
 			data = data[min(len(data), size+size&1):]
 		}
 		if x > w || y > h {
-			return nil, damaged(BMP, "the run lengths leave the picture")
+			return nil, damaged(BMP, "the run lengths leave the image")
 		}
 	}
 	if y >= h || y == h-1 && x == w {

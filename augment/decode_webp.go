@@ -93,7 +93,7 @@ func (h *header) statWebP(data []byte) error {
 			pixels = true
 			w, ht, alpha := webpSize(id, body)
 			if found && (w != h.Width || ht != h.Height) {
-				err = damaged(WebP, "a picture of %dx%d for a canvas of %dx%d", w, ht, h.Width, h.Height)
+				err = damaged(WebP, "an image of %dx%d for a canvas of %dx%d", w, ht, h.Width, h.Height)
 				return false
 			}
 			h.Width, h.Height, found = w, ht, w > 0
@@ -106,7 +106,7 @@ func (h *header) statWebP(data []byte) error {
 	})
 	h.alpha = h.webp.alpha
 	if err == nil && !found {
-		return damaged(WebP, "no picture in it")
+		return damaged(WebP, "no image in it")
 	}
 	return err
 }

@@ -63,7 +63,7 @@ func (g Geometry) check() error {
 	}
 	inside := func(at, n, within int) bool { return at >= 0 && n >= 1 && n <= within && at <= within-n }
 	if g.ScaledWidth >= maxScaled || g.ScaledHeight >= maxScaled {
-		return fmt.Errorf("resize to %dx%d before the crop: the picture is too long for its width", g.ScaledWidth, g.ScaledHeight)
+		return fmt.Errorf("resize to %dx%d before the crop: the image is too long for its width", g.ScaledWidth, g.ScaledHeight)
 	}
 	if !inside(g.CropX, g.WindowWidth, g.ScaledWidth) || !inside(g.CropY, g.WindowHeight, g.ScaledHeight) {
 		return fmt.Errorf("resize: window %dx%d at %d,%d isn't within %dx%d", g.WindowWidth, g.WindowHeight, g.CropX, g.CropY, g.ScaledWidth, g.ScaledHeight)

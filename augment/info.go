@@ -155,7 +155,7 @@ func (h *header) decodeMemory(bytes int) int64 {
 // recovered makes a panic over an image an error. It is deferred.
 func recovered(f Format, err *error) {
 	if p := recover(); p != nil {
-		*err = damaged(f, "the decoder broke down: %v", p)
+		*err = damaged(f, "the decoder crashed: %v", p)
 	}
 }
 

@@ -33,7 +33,7 @@ func (t *offloaded) Lower(p *raster.Program) error {
 		}
 	}
 	if l.huge {
-		return lacking("a picture of that size")
+		return lacking("an image of that size")
 	}
 	return nil
 }

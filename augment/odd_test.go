@@ -123,7 +123,7 @@ func oddPictures(t *testing.T, decoder, dir string) {
 			t.Errorf("%s: %s", p.file, differs)
 		}
 	}
-	t.Logf("%d of %d undamaged pictures are as Pillow's", same, total)
+	t.Logf("%d of %d undamaged images are as Pillow's", same, total)
 }
 
 // turboInstalled says whether libjpeg-turbo is installed.

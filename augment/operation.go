@@ -139,20 +139,20 @@ func define(name string) *definition {
 
 // chance is the probability of an operation.
 func chance(initial string) parameter {
-	return parameter{name: "p", initial: initial, max: 1, about: "probability that it is done"}
+	return parameter{name: "p", initial: initial, max: 1, about: "probability of applying it"}
 }
 
 func fillColor() parameter {
-	return parameter{name: "fill", kind: kindColor, initial: "0", max: 255, integer: true, about: "colour of what comes from outside the picture"}
+	return parameter{name: "fill", kind: kindColor, initial: "0", max: 255, integer: true, about: "colour of pixels from outside the image"}
 }
 
 // transformFilter is the filter of what turns and shears.
 func transformFilter() parameter {
-	return parameter{name: "filter", kind: kindWord, initial: "nearest", words: []string{"nearest", "bilinear", "bicubic"}, about: "how the pixels around a place are weighed"}
+	return parameter{name: "filter", kind: kindWord, initial: "nearest", words: []string{"nearest", "bilinear", "bicubic"}, about: "how neighbouring pixels are interpolated"}
 }
 
 func resizeFilter() parameter {
-	return parameter{name: "filter", kind: kindWord, initial: "bilinear", words: filterNames[:], about: "how the pixels around a place are weighed"}
+	return parameter{name: "filter", kind: kindWord, initial: "bilinear", words: filterNames[:], about: "how neighbouring pixels are interpolated"}
 }
 
 func yesNo(name, initial, about string) parameter {

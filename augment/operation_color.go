@@ -7,30 +7,30 @@ func colorOperations() []*definition {
 		return parameter{name: name, kind: kindAround1, initial: initial, max: maxFactor, about: about}
 	}
 	hue := func(initial string) parameter {
-		return parameter{name: "hue", kind: kindAround0, initial: initial, min: -0.5, max: 0.5, about: "turn of the hue, in parts of the colour wheel"}
+		return parameter{name: "hue", kind: kindAround0, initial: initial, min: -0.5, max: 0.5, about: "rotation of the hue, as a fraction of the colour wheel"}
 	}
 	return []*definition{
 		{
 			name: "brightness", kind: kind, torchvision: "ColorJitter(brightness)",
 			about:      "mix with black, or away from it",
-			parameters: []parameter{factor("brightness", "", "0 is black, 1 the picture, 2 twice as bright"), chance("1")},
+			parameters: []parameter{factor("brightness", "", "0 is black, 1 the image, 2 twice as bright"), chance("1")},
 			sampler:    factorStep("brightness", func(f float64) Step { return Brightness{f} }),
 		},
 		{
 			name: "contrast", kind: kind, torchvision: "ColorJitter(contrast)",
-			about:      "mix with the picture's mean luminance, or away from it",
-			parameters: []parameter{factor("contrast", "", "0 is the mean alone, 1 the picture"), chance("1")},
+			about:      "mix with the image's mean luminance, or away from it",
+			parameters: []parameter{factor("contrast", "", "0 is the mean alone, 1 the image"), chance("1")},
 			sampler:    factorStep("contrast", func(f float64) Step { return Contrast{f} }),
 		},
 		{
 			name: "saturation", kind: kind, torchvision: "ColorJitter(saturation)",
-			about:      "mix with the picture in gray, or away from it",
-			parameters: []parameter{factor("saturation", "", "0 is gray, 1 the picture"), chance("1")},
+			about:      "mix with the image in gray, or away from it",
+			parameters: []parameter{factor("saturation", "", "0 is gray, 1 the image"), chance("1")},
 			sampler:    factorStep("saturation", func(f float64) Step { return Saturation{f} }),
 		},
 		{
 			name: "hue", kind: kind, torchvision: "ColorJitter(hue)",
-			about:      "turn the colours",
+			about:      "rotate the hue",
 			parameters: []parameter{hue(""), chance("1")},
 			sampler:    factorStep("hue", func(f float64) Step { return Hue{f} }),
 		},
@@ -38,9 +38,9 @@ func colorOperations() []*definition {
 			name: "color_jitter", kind: kind, torchvision: "ColorJitter",
 			about: "brightness, contrast, saturation and hue in random order; those at their default are left out",
 			parameters: []parameter{
-				factor("brightness", "0", "as that of brightness"),
-				factor("contrast", "0", "as that of contrast"),
-				factor("saturation", "0", "as that of saturation"),
+				factor("brightness", "0", "as for brightness"),
+				factor("contrast", "0", "as for contrast"),
+				factor("saturation", "0", "as for saturation"),
 				hue("0"),
 				chance("1"),
 			},
@@ -48,7 +48,7 @@ func colorOperations() []*definition {
 		},
 		{
 			name: "gamma", kind: kind, torchvision: "functional.adjust_gamma",
-			about: "raise the levels, in parts of 255, to a power",
+			about: "raise the levels, as fractions of 255, to a power",
 			parameters: []parameter{
 				{name: "gamma", kind: kindSpan, max: 100, about: "the power: over 1 makes shadows darker"},
 				{name: "gain", initial: "1", max: 100, about: "what the result is multiplied by"},
@@ -66,7 +66,7 @@ func colorOperations() []*definition {
 		},
 		{
 			name: "invert", kind: kind, torchvision: "RandomInvert",
-			about:      "turn each level into 255 less it",
+			about:      "replace each level by 255 minus it",
 			parameters: []parameter{chance("0.5")},
 			sampler:    always(Invert{}),
 		},

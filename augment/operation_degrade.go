@@ -6,19 +6,19 @@ func degradeOperations() []*definition {
 	return []*definition{
 		{
 			name: "sharpness", kind: kind, torchvision: "RandomAdjustSharpness",
-			about: "mix with the smoothed picture, or away from it",
+			about: "mix with the smoothed image, or away from it",
 			parameters: []parameter{
-				{name: "factor", kind: kindSpan, max: maxFactor, about: "0 is smooth, 1 the picture, 2 sharper"},
+				{name: "factor", kind: kindSpan, max: maxFactor, about: "0 is smooth, 1 the image, 2 sharper"},
 				chance("0.5"),
 			},
 			sampler: factorStep("factor", func(f float64) Step { return Sharpness{f} }),
 		},
 		{
 			name: "gaussian_blur", kind: kind, torchvision: "GaussianBlur",
-			about: "weigh the pixels around each by a bell curve",
+			about: "blur with a Gaussian kernel",
 			parameters: []parameter{
-				{name: "kernel", kind: kindPair, min: 1, max: 255, integer: true, odd: true, about: "how many pixels are weighed along x and y"},
-				{name: "sigma", kind: kindSpan, initial: "0.1..2", min: 0.001, max: 1000, about: "standard deviation of the curve, in pixels"},
+				{name: "kernel", kind: kindPair, min: 1, max: 255, integer: true, odd: true, about: "size of the kernel along x and y, in pixels"},
+				{name: "sigma", kind: kindSpan, initial: "0.1..2", min: 0.001, max: 1000, about: "standard deviation of the kernel, in pixels"},
 				chance("1"),
 			},
 			sampler: func(s settings, _ []*operation) sampler {
@@ -31,10 +31,10 @@ func degradeOperations() []*definition {
 		},
 		{
 			name: "gaussian_noise", kind: kind, torchvision: "GaussianNoise",
-			about: "add noise of a normal distribution to each sample",
+			about: "add Gaussian noise to each sample",
 			parameters: []parameter{
-				{name: "sigma", kind: kindSpan, initial: "0.1", max: 10, about: "standard deviation, in parts of 255 levels"},
-				{name: "mean", initial: "0", min: -10, max: 10, about: "mean, in parts of 255 levels"},
+				{name: "sigma", kind: kindSpan, initial: "0.1", max: 10, about: "standard deviation, as a fraction of 255 levels"},
+				{name: "mean", initial: "0", min: -10, max: 10, about: "mean, as a fraction of 255 levels"},
 				chance("1"),
 			},
 			sampler: func(s settings, _ []*operation) sampler {
@@ -48,9 +48,9 @@ func degradeOperations() []*definition {
 			about: "replace a random box by a colour or by noise",
 			parameters: []parameter{
 				chance("0.5"),
-				{name: "scale", kind: kindSpan, initial: "0.02..0.33", min: 1e-6, max: 1, about: "share of the picture's area"},
-				{name: "ratio", kind: kindSpan, initial: "0.3..3.3", min: 1e-6, max: 1e6, about: "height by width of the box"},
-				{name: "value", kind: kindColor, initial: "0", max: 255, integer: true, words: []string{"random"}, about: "colour; random: noise of all levels alike"},
+				{name: "scale", kind: kindSpan, initial: "0.02..0.33", min: 1e-6, max: 1, about: "share of the image's area"},
+				{name: "ratio", kind: kindSpan, initial: "0.3..3.3", min: 1e-6, max: 1e6, about: "aspect ratio of the box, height by width"},
+				{name: "value", kind: kindColor, initial: "0", max: 255, integer: true, words: []string{"random"}, about: "colour; random: uniform noise"},
 			},
 			sampler: randomErasing,
 		},

@@ -8,7 +8,7 @@ func groupOperations() []*definition {
 	return []*definition{
 		{
 			name: "one_of", kind: kind, group: true, torchvision: "RandomChoice",
-			about:      "do one of the operations, each as probable",
+			about:      "apply one of the operations, all equally likely",
 			parameters: []parameter{chance("1")},
 			sampler: func(_ settings, operations []*operation) sampler {
 				return func(d *drawing) { operations[d.random.below(len(operations))].draw(d) }
@@ -16,7 +16,7 @@ func groupOperations() []*definition {
 		},
 		{
 			name: "some_of", kind: kind, group: true,
-			about: "do n different ones of the operations, in the order that they are written in",
+			about: "apply n different ones of the operations, in the order given",
 			parameters: []parameter{
 				{name: "n", kind: kindSpan, max: maxOperations, integer: true, about: "how many"},
 				chance("1"),
@@ -31,7 +31,7 @@ func groupOperations() []*definition {
 		},
 		{
 			name: "sequence", kind: kind, group: true, torchvision: "RandomApply",
-			about:      "do all of the operations, or none",
+			about:      "apply all of the operations, or none",
 			parameters: []parameter{chance("1")},
 			sampler: func(_ settings, operations []*operation) sampler {
 				return func(d *drawing) { drawAll(operations, d) }

@@ -11,23 +11,23 @@ func shapeOperations() []*definition {
 	return []*definition{
 		{
 			name: "random_resized_crop", kind: kind, torchvision: "RandomResizedCrop",
-			about: "cut out a random part of the picture and resize it",
+			about: "crop a random part of the image and resize it",
 			parameters: []parameter{
 				sizeOf("size of the result"),
-				share("scale", "0.08..1", "share of the picture's area that is cut out", 1),
-				share("ratio", "0.75.."+formatNumber(4.0/3), "width by height of what is cut out", 1e6),
+				share("scale", "0.08..1", "share of the image's area that is cropped", 1),
+				share("ratio", "0.75.."+formatNumber(4.0/3), "aspect ratio of the crop, width by height", 1e6),
 				resizeFilter(),
-				yesNo("antialias", "true", "weigh every pixel when reducing, as Pillow does"),
+				yesNo("antialias", "true", "take every source pixel into account when reducing, as Pillow does"),
 				chance("1"),
 			},
 			sampler: randomResizedCrop,
 		},
 		{
 			name: "random_crop", kind: kind, torchvision: "RandomCrop",
-			about: "cut out a part of that size at a random place; smaller pictures get an edge on both sides, as with pad_if_needed",
+			about: "crop to that size at a random position; smaller images are padded on both sides, as with pad_if_needed",
 			parameters: []parameter{
 				sizeOf("size of the result"),
-				{name: "padding", kind: kindPair, initial: "0", max: MaxSide, integer: true, about: "edge put around the picture first, in pixels: left and right/top and bottom"},
+				{name: "padding", kind: kindPair, initial: "0", max: MaxSide, integer: true, about: "padding added around the image first, in pixels: left and right/top and bottom"},
 				fillColor(),
 				chance("1"),
 			},
@@ -35,7 +35,7 @@ func shapeOperations() []*definition {
 		},
 		{
 			name: "center_crop", kind: kind, torchvision: "CenterCrop",
-			about: "cut out the middle; smaller pictures get an edge",
+			about: "crop the centre; smaller images are padded",
 			parameters: []parameter{
 				sizeOf("size of the result"), fillColor(), chance("1"),
 			},
@@ -43,11 +43,11 @@ func shapeOperations() []*definition {
 		},
 		{
 			name: "resize", kind: kind, torchvision: "Resize",
-			about: "resize the picture",
+			about: "resize the image",
 			parameters: []parameter{
 				{name: "size", kind: kindResize, min: 1, max: MaxSide, integer: true, about: "size of the result"},
 				resizeFilter(),
-				yesNo("antialias", "true", "weigh every pixel when reducing, as Pillow does"),
+				yesNo("antialias", "true", "take every source pixel into account when reducing, as Pillow does"),
 				chance("1"),
 			},
 			sampler: resizeAll,
@@ -66,11 +66,11 @@ func shapeOperations() []*definition {
 		},
 		{
 			name: "rotate", kind: kind, torchvision: "RandomRotation",
-			about: "turn the picture around its middle",
+			about: "rotate the image around its centre",
 			parameters: []parameter{
 				{name: "degrees", kind: kindAround0, min: -maxAngle, max: maxAngle, about: "angle, counter-clockwise"},
 				transformFilter(),
-				yesNo("expand", "false", "make the result as large as the turned picture; otherwise the size stays"),
+				yesNo("expand", "false", "make the result as large as the rotated image; otherwise the size stays"),
 				fillColor(),
 				chance("1"),
 			},
@@ -82,11 +82,11 @@ func shapeOperations() []*definition {
 		},
 		{
 			name: "affine", kind: kind, torchvision: "RandomAffine",
-			about: "turn, move, scale and shear the picture, which keeps its size",
+			about: "rotate, translate, scale and shear the image, which keeps its size",
 			parameters: []parameter{
 				{name: "degrees", kind: kindAround0, min: -maxAngle, max: maxAngle, about: "angle, clockwise"},
-				{name: "translate", kind: kindPair, initial: "0", max: 1, about: "how far it may move to either side, as a share of its width and height"},
-				{name: "scale", kind: kindSpan, initial: "1", min: 0.0001, max: 10000, about: "how much larger it gets"},
+				{name: "translate", kind: kindPair, initial: "0", max: 1, about: "translation to either side, as a share of width and height"},
+				{name: "scale", kind: kindSpan, initial: "1", min: 0.0001, max: 10000, about: "scale factor"},
 				{name: "shear", kind: kindShear, initial: "0", min: -89, max: 89, about: "angle of the shear along x and y, in degrees"},
 				transformFilter(),
 				fillColor(),

@@ -83,7 +83,7 @@ func (p *Planes) check() error {
 		}
 	}
 	if p.Y.Width != (p.Width+p.Denom-1)/p.Denom || p.Y.Height != (p.Height+p.Denom-1)/p.Denom {
-		return fmt.Errorf("luma of %dx%d for a picture of %dx%d at 1/%d", p.Y.Width, p.Y.Height, p.Width, p.Height, p.Denom)
+		return fmt.Errorf("luma of %dx%d for an image of %dx%d at 1/%d", p.Y.Width, p.Y.Height, p.Width, p.Height, p.Denom)
 	}
 	cw, ch := sub.ChromaSize(p.Y.Width, p.Y.Height)
 	for _, im := range []*Image{&p.Cb, &p.Cr} {

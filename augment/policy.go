@@ -111,7 +111,7 @@ func compileOne(c *call) (*operation, error) {
 	}
 	if def.group != c.group {
 		if def.group {
-			return nil, c.name.wrong("want the operations of the group behind it: %s(hflip|vflip)", def.name)
+			return nil, c.name.wrong("want the operations of the group after it: %s(hflip|vflip)", def.name)
 		}
 		return nil, c.name.wrong("holds no other operations; groups are one_of, some_of and sequence")
 	}
@@ -147,7 +147,7 @@ func (s settings) fill(c *call) ([]word, error) {
 			}
 		} else {
 			if a.name.text == "" {
-				return nil, a.value.wrong("a value without name must not come behind one with: write name=value")
+				return nil, a.value.wrong("an unnamed value must not follow a named one: write name=value")
 			}
 			if at = def.index(a.name.text); at < 0 {
 				return nil, a.name.unknown("parameter of "+def.name, def.parameterNames())
@@ -197,7 +197,7 @@ func (p *parameter) read(a argument) (value, error) {
 func (p *parameter) fallback() value {
 	v, err := p.parse(p.initial)
 	if err != nil {
-		panic("augment: the default is no value: " + err.Error())
+		panic("augment: the default is not a value: " + err.Error())
 	}
 	return v
 }

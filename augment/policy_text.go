@@ -49,7 +49,7 @@ func readText(text string, line, column int) ([]call, error) {
 		return nil, err
 	}
 	if r.at < len(text) {
-		return nil, r.found().wrong("no ( is open that this could close")
+		return nil, r.found().wrong("no open ( that this could close")
 	}
 	return calls, nil
 }
@@ -117,7 +117,7 @@ func (r *textReader) call(depth int) (call, error) {
 	case ",", "=", ":", "(":
 		return c, r.found().wrong("unexpected here; operations are written name:value,name=value with | between them")
 	default:
-		return c, r.found().wrong("unexpected behind an operation; want | and another one")
+		return c, r.found().wrong("unexpected after an operation; want | and another one")
 	}
 }
 

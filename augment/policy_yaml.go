@@ -84,7 +84,7 @@ func (r *yamlReader) calls(n *yaml.Node, depth int) ([]call, error) {
 		return nil, wordOf(n).wrong("groups are nested more than %d deep", maxDepth)
 	}
 	if n.Kind != yaml.SequenceNode || len(n.Content) == 0 {
-		return nil, wordOf(n).wrong("want a list of operations, each behind a dash")
+		return nil, wordOf(n).wrong("want a list of operations, each after a dash")
 	}
 	var calls []call
 	for _, item := range n.Content {
@@ -97,7 +97,7 @@ func (r *yamlReader) calls(n *yaml.Node, depth int) ([]call, error) {
 			some = make([]call, 1)
 			some[0], err = r.call(item.Content[0], item.Content[1], depth)
 		case item.Kind == yaml.MappingNode && len(item.Content) > 2:
-			err = wordOf(item.Content[2]).wrong("want one operation behind each dash; its parameters are indented further or in {}")
+			err = wordOf(item.Content[2]).wrong("want one operation after each dash; its parameters are indented further or in {}")
 		default:
 			err = wordOf(item).wrong("want an operation: its name, or its name and parameters as NAME: {scale: 0.3-1}")
 		}
@@ -148,7 +148,7 @@ func (r *yamlReader) call(key, n *yaml.Node, depth int) (c call, err error) {
 	case n.Kind == yaml.MappingNode:
 		err = r.parameters(&c, n, depth)
 	default:
-		err = wordOf(n).wrong("want a value, a list of values or a mapping of parameters; anchors and aliases are not taken")
+		err = wordOf(n).wrong("want a value, a list of values or a mapping of parameters; anchors and aliases are not supported")
 	}
 	return c, err
 }

@@ -57,7 +57,7 @@ func TestPolicyYAMLErrors(t *testing.T) {
 		{"- rotate:\n    degrees: [1, [2]]", 2, 18, "", "want a number"},
 		{"- rotate: {degrees: }", 1, 21, "", "want a value"},
 		{"- rotate: ~", 1, 3, "rotate", "degrees is missing"},
-		{"- hflip: 1\n  vflip: 1", 2, 3, "vflip", "one operation behind each dash"},
+		{"- hflip: 1\n  vflip: 1", 2, 3, "vflip", "one operation after each dash"},
 		{"- ~", 1, 3, "~", "want an operation"},
 		{"- [hflip]", 1, 3, "", "want an operation"},
 		{"- one_of: hflip", 1, 3, "one_of", "want the operations"},
@@ -66,7 +66,7 @@ func TestPolicyYAMLErrors(t *testing.T) {
 		{"- hflip: {ops: [vflip]}", 1, 11, "ops", "unknown parameter of hflip"},
 		{"- some_of: {n: 3, ops: [hflip, vflip]}", 1, 16, "3", "the 2 that are in the group"},
 		{"- &a hflip: 1\n- *a", 2, 3, "a", "want an operation"},
-		{"- hflip: &a 1\n- vflip: *a", 2, 10, "a", "aliases are not taken"},
+		{"- hflip: &a 1\n- vflip: *a", 2, 10, "a", "aliases are not supported"},
 	} {
 		_, err := ParsePolicyYAML([]byte(c.yaml), "p.yaml")
 		var wrong *SpecError

@@ -120,13 +120,13 @@ func checkResize(dst, src *Image, f Filter) error {
 func (im *Image) check() error {
 	switch {
 	case im.Channels != 1 && im.Channels != 3:
-		return fmt.Errorf("picture of %d channels: want 1 or 3", im.Channels)
+		return fmt.Errorf("image of %d channels: want 1 or 3", im.Channels)
 	case im.Width < 1 || im.Height < 1:
-		return fmt.Errorf("picture of %dx%d pixels", im.Width, im.Height)
+		return fmt.Errorf("image of %dx%d pixels", im.Width, im.Height)
 	case im.Stride/im.Channels < im.Width:
-		return fmt.Errorf("picture %d pixels wide with a stride of %d bytes", im.Width, im.Stride)
+		return fmt.Errorf("image %d pixels wide with a stride of %d bytes", im.Width, im.Stride)
 	case len(im.Pix) < im.Width*im.Channels || (len(im.Pix)-im.Width*im.Channels)/im.Stride < im.Height-1:
-		return fmt.Errorf("picture of %dx%d pixels with %d bytes", im.Width, im.Height, len(im.Pix))
+		return fmt.Errorf("image of %dx%d pixels with %d bytes", im.Width, im.Height, len(im.Pix))
 	}
 	return nil
 }

@@ -233,11 +233,11 @@ func TestResizeRefuses(t *testing.T) {
 		{"too wide", good, 65536, 1, Bilinear, "no side may be over 65535 pixels"},
 		{"too large", good, 65535, 65535, Bilinear, "over 178956970 pixels in all"},
 		{"no filter", good, 3, 3, 200, "unknown filter Filter(200)"},
-		{"empty", &Image{Channels: 3}, 3, 3, Bilinear, "picture of 0x0 pixels"},
-		{"two channels", &Image{Pix: make([]byte, 8), Width: 2, Height: 2, Channels: 2, Stride: 4}, 3, 3, Bilinear, "picture of 2 channels"},
+		{"empty", &Image{Channels: 3}, 3, 3, Bilinear, "image of 0x0 pixels"},
+		{"two channels", &Image{Pix: make([]byte, 8), Width: 2, Height: 2, Channels: 2, Stride: 4}, 3, 3, Bilinear, "image of 2 channels"},
 		{"short stride", &Image{Pix: make([]byte, 8), Width: 2, Height: 2, Channels: 3, Stride: 4}, 3, 3, Bilinear, "stride of 4 bytes"},
 		{"short of bytes", &Image{Pix: make([]byte, 11), Width: 2, Height: 2, Channels: 3, Stride: 6}, 3, 3, Bilinear, "with 11 bytes"},
-		{"overflow", &Image{Pix: make([]byte, 11), Width: 2, Height: math.MaxInt32, Channels: 3, Stride: math.MaxInt32}, 3, 3, Bilinear, "picture of"},
+		{"overflow", &Image{Pix: make([]byte, 11), Width: 2, Height: math.MaxInt32, Channels: 3, Stride: math.MaxInt32}, 3, 3, Bilinear, "image of"},
 		{"too long", &Image{Pix: make([]byte, 1<<21), Width: 1, Height: 1 << 21, Channels: 1, Stride: 1}, 3, 3, Bilinear, "no side of the source may be over 1048576 pixels"},
 	} {
 		dst := Image{Width: 77}

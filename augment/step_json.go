@@ -93,7 +93,7 @@ func readStep[S Step](op string, fields map[string]json.RawMessage) (Step, error
 // length that package json would let pass.
 func readField(raw json.RawMessage, to reflect.Value) error {
 	if string(raw) == "null" {
-		return errors.New("null is no value")
+		return errors.New("null is not a value")
 	}
 	if to.Kind() == reflect.Array {
 		var elements []json.RawMessage

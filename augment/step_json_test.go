@@ -68,7 +68,7 @@ func TestUnmarshalStepRefuses(t *testing.T) {
 		{`{"op":"hue","Factor":0.1}`, `hue: no "factor"`},
 		{`{"op":"hue","factor":0.1,"Factor":0.2}`, "hue: unknown field Factor"},
 		{`{"op":"hue"}`, `hue: no "factor"`},
-		{`{"op":"hue","factor":null}`, "hue: factor: null is no value"},
+		{`{"op":"hue","factor":null}`, "hue: factor: null is not a value"},
 		{`{"op":"hue","factor":"0.1"}`, "hue: factor: "},
 		{`{"op":"hue","factor":0.6}`, "hue: factor 0.6: want -0.5 to 0.5"},
 		{`{"op":"posterize","bits":1.5}`, "posterize: bits: "},

@@ -77,7 +77,7 @@ type BenchStage struct {
 // memory.
 func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, error) {
 	if o.Parse && o.Decode {
-		return nil, errors.New("reader: parsing into columns and decoding pictures are two pipelines; want one of them")
+		return nil, errors.New("reader: parsing into columns and decoding images are two pipelines; want one of them")
 	}
 	if o.Batch < 0 || o.Shuffle < 0 || o.For < 0 {
 		return nil, fmt.Errorf("reader: Batch %d, Shuffle %d, For %v: want 0 or more of each", o.Batch, o.Shuffle, o.For)
@@ -128,7 +128,7 @@ func bench[T any](ctx context.Context, f Flow[T], o BenchOptions, look func(T) (
 		v, err := r.Next()
 		if err == io.EOF {
 			if res.Records == 0 {
-				return nil, errors.New("reader: no record in the files")
+				return nil, errors.New("reader: no records in the files")
 			}
 			res.Passes, res.CutOff = res.Passes+1, 0
 			break

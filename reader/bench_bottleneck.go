@@ -13,7 +13,7 @@ var movedBy = map[string]string{
 	"interleave":  "a longer block length",
 	"shuffle_all": "more Readers, a larger Block of the order, or faster storage",
 	"cache":       "more memory for it, or faster storage",
-	"shuffle":     "a smaller buffer (--shuffle), which the processor's caches hold, or the global order, which has none",
+	"shuffle":     "a smaller buffer (--shuffle) that fits into the processor's caches, or the global order, which needs none",
 	"filter":      "a cheaper function, or filtering once with tfrec filter",
 	"map":         "Workers of the Map (--workers), or a cheaper function",
 	"parse":       "Workers (--workers), or a Schema of fewer features",
@@ -46,19 +46,19 @@ func Bottleneck(stats []StageStats, elapsed time.Duration, cores int) string {
 	}
 	switch {
 	case !waitedFor(stats, elapsed):
-		return fmt.Sprintf("the consumer: it waits for %s only %.0f%% of the time; what would move it: a cheaper step there, or a larger batch (--batch)",
+		return fmt.Sprintf("the consumer: it waits for %s only %.0f%% of the time; what would help: a cheaper step there, or a larger batch (--batch)",
 			stats[lastQueue(stats)].Name, 100*float64(stats[lastQueue(stats)].Awaited)/float64(elapsed))
 	case used >= 0.8:
-		return fmt.Sprintf("processors: %.0f%% of %d are at work, %.0f%% of that in %s; it would take more of them, or %s",
+		return fmt.Sprintf("processors: %.0f%% of %d are busy, %.0f%% of that in %s; what would help: more of them, or %s",
 			100*min(used, 1), cores, 100*share, name, setting)
 	case load >= 0.7*float64(elapsed):
-		return fmt.Sprintf("%s: its workers (%d) are at work %.0f%% of the time, and others wait for them; what would move it: %s",
+		return fmt.Sprintf("%s: its workers (%d) are busy %.0f%% of the time, and others wait for them; what would help: %s",
 			name, stats[top].Workers, 100*min(load/float64(elapsed), 1), setting)
 	case stats[0].WaitInput > elapsed/2:
-		return fmt.Sprintf("storage: %s waits for files %.0f%% of the time; what would move it: %s",
+		return fmt.Sprintf("storage: %s waits for files %.0f%% of the time; what would help: %s",
 			stats[0].Name, 100*min(float64(stats[0].WaitInput)/float64(elapsed)/float64(max(stats[0].Workers, 1)), 1), movedBy["read"])
 	default:
-		return fmt.Sprintf("the consumer: processors are at work %.0f%% of the time, and most of that in %s; a cheaper step there, or %s",
+		return fmt.Sprintf("the consumer: processors are busy %.0f%% of the time, and most of that in %s; a cheaper step there, or %s",
 			100*used, name, "a larger batch (--batch)")
 	}
 }

@@ -268,7 +268,7 @@ func (x *cacheStage) pass(watch *stopwatch) (*Block, error) {
 		if x.partial {
 			err = x.kept(x.store.finish(cacheRest{slices.Clone(b.at), int64(n)}))
 		} else {
-			err = fmt.Errorf("reader: %w: more than the limit behind %d records; raise CacheOptions.Limit, or set Partial", ErrCacheFull, x.seen+int64(n))
+			err = fmt.Errorf("reader: %w: more than the limit after %d records; raise CacheOptions.Limit, or set Partial", ErrCacheFull, x.seen+int64(n))
 		}
 	}
 	if err != nil {

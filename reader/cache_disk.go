@@ -149,7 +149,7 @@ func (d *diskCache) find() (cacheContent, error) {
 		err = d.of.same(header)
 	}
 	if err != nil {
-		return cacheContent{}, fmt.Errorf("reader: %s: %w; delete it, set Replace, or cache in another folder", d.path(".json"), err)
+		return cacheContent{}, fmt.Errorf("reader: %s: %w; delete it, set Replace, or cache in another directory", d.path(".json"), err)
 	}
 	f, err := os.Open(d.data())
 	if err != nil {
@@ -158,7 +158,7 @@ func (d *diskCache) find() (cacheContent, error) {
 	st, err := f.Stat()
 	switch {
 	case err != nil || st.Size() != header.Bytes:
-		err = d.damaged(errors.Join(err, fmt.Errorf("%s has not the %d bytes that it had", d.data(), header.Bytes)))
+		err = d.damaged(errors.Join(err, fmt.Errorf("%s: size is not the expected %d bytes", d.data(), header.Bytes)))
 	case d.bad != nil && os.SameFile(st, d.bad):
 		err = d.badErr
 	}
@@ -175,13 +175,13 @@ func (d *diskCache) find() (cacheContent, error) {
 var errCacheDamaged = errors.New("damaged")
 
 func (d *diskCache) damaged(err error) error {
-	return fmt.Errorf("reader: the cache %s is %w (delete it, or set Replace, to fill it anew): %w", d.path(".json"), errCacheDamaged, err)
+	return fmt.Errorf("reader: the cache %s is %w (delete it, or set Replace, to rebuild it): %w", d.path(".json"), errCacheDamaged, err)
 }
 
 // unwritten is what is wrong when writing the cache fails.
 func (d *diskCache) unwritten(err error) error {
 	if isFull(err) {
-		return fmt.Errorf("reader: %w: there is no room for it in %s (make some, lower CacheOptions.Limit, or set Partial to go on without it): %w", ErrCacheFull, d.dir, err)
+		return fmt.Errorf("reader: %w: there is no space for it in %s (free some, lower CacheOptions.Limit, or set Partial to continue without it): %w", ErrCacheFull, d.dir, err)
 	}
 	return fmt.Errorf("reader: write the cache: %w", err)
 }

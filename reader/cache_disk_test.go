@@ -200,7 +200,7 @@ func TestDamagedCacheIsFound(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), cache) || !strings.Contains(err.Error(), "delete") {
 			t.Errorf("%s: error %v", name, err)
 		}
-		if numbers := name == "numbers" || name == "rest" || name == "places"; numbers && !strings.Contains(err.Error(), "no sense") {
+		if numbers := name == "numbers" || name == "rest" || name == "places"; numbers && !strings.Contains(err.Error(), "inconsistent") {
 			t.Errorf("%s: it is not the numbers: %v", name, err)
 		}
 		if len(ids) < c.least || !slices.Equal(ids, inOrder(300, 300)[:len(ids)]) {

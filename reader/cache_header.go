@@ -109,7 +109,7 @@ func (h *cacheHeader) check() error {
 	}
 	switch {
 	case !ok:
-		return fmt.Errorf("it is %w: its numbers make no sense", errCacheDamaged)
+		return fmt.Errorf("it is %w: its numbers are inconsistent", errCacheDamaged)
 	case h.Sum != h.sum():
 		return fmt.Errorf("it is %w: its checksum does not match", errCacheDamaged)
 	}
@@ -157,7 +157,7 @@ func appendPlace(dst []byte, r *Record) []byte {
 	return append(dst, 0)
 }
 
-var errPlace = errors.New("a record without its place")
+var errPlace = errors.New("a record without its position")
 
 // cutPlace takes off what appendPlace appended. files is how many there are.
 func cutPlace(p []byte, files int) (Record, []byte, error) {

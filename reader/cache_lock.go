@@ -93,7 +93,7 @@ func (h *cacheHeader) beingFilled(path string) (err error) {
 		time.Sleep(lockTextWait)
 	}
 	if err != nil {
-		err = fmt.Errorf("reader: %s: another process fills it just now: %w; cache in another folder", path, err)
+		err = fmt.Errorf("reader: %s: another process is filling it: %w; cache in another directory", path, err)
 	}
 	return err
 }

@@ -48,7 +48,7 @@ func kindOf(name string) tfrecord.Kind {
 // is a record that is not a tf.train.Example.
 func InferSchema(records [][]byte) (Schema, error) {
 	if len(records) == 0 {
-		return nil, errors.New("schema: no record to take it from")
+		return nil, errors.New("schema: no record to infer it from")
 	}
 	seen := map[string]*sighting{}
 	var example tfrecord.Example
@@ -77,7 +77,7 @@ func InferSchema(records [][]byte) (Schema, error) {
 	for _, key := range slices.Sorted(maps.Keys(seen)) {
 		s := seen[key]
 		if s.kind == tfrecord.KindNone {
-			return nil, fmt.Errorf("schema: feature %q has no values in the records looked at: of which kind it is, only a given schema can say", key)
+			return nil, fmt.Errorf("schema: feature %q has no values in the records looked at: give a schema that says which kind it is", key)
 		}
 		f := Field{Key: key, Kind: s.kind}
 		switch {

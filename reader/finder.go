@@ -34,7 +34,7 @@ func (f *finder) find(ctx context.Context, set *Set) error {
 	starts := make([]int64, 1, len(indexes)+1)
 	for i, x := range indexes {
 		if !x.plain {
-			return fmt.Errorf("%s: it can only be read from its beginning, and records in the order of numbers need any place at any time: write it uncompressed, or shuffle with a buffer", set.sources[i].Path)
+			return fmt.Errorf("%s: it can only be read sequentially, and a global order needs random access: write it uncompressed, or shuffle with a buffer", set.sources[i].Path)
 		}
 		starts = append(starts, starts[i]+x.records)
 	}

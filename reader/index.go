@@ -135,7 +135,7 @@ func (s *Set) makeIndex(ctx context.Context, i int) (*fileIndex, error) {
 // countPacked counts the records of a file that is only read in order.
 func (s *Set) countPacked(ctx context.Context, i int, f storage.File, o tfrecord.ReaderOptions) (*fileIndex, error) {
 	if !s.regular(i) {
-		return nil, fmt.Errorf("%s: to count its records would use them up: it is no regular file", o.Name)
+		return nil, fmt.Errorf("%s: it is not a regular file, and counting its records would consume them", o.Name)
 	}
 	if !s.opts.SkipBad.asked() {
 		o.Checksum = max(o.Checksum, tfrecord.ChecksumLength) // data are looked at when they are read

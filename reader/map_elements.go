@@ -17,7 +17,7 @@ import (
 func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U] {
 	return Flow[U]{func(ctx context.Context, from origin) (source[U], error) {
 		if into == nil || o.Unordered {
-			return nil, errors.New("reader: MapFlow wants a function, and keeps the order")
+			return nil, errors.New("reader: MapFlow needs a function, and keeps the order")
 		}
 		if err := checkWorkers(o.Workers); err != nil {
 			return nil, err
@@ -228,7 +228,7 @@ func (m *elementMapper[T, U]) close() {
 func (f Flow[T]) Filter(keep func(T) (bool, error)) Flow[T] {
 	return Flow[T]{func(ctx context.Context, from origin) (source[T], error) {
 		if keep == nil {
-			return nil, errors.New("reader: Filter wants a function")
+			return nil, errors.New("reader: Filter needs a function")
 		}
 		in, err := f.begin(ctx, from)
 		if err != nil {

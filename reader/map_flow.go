@@ -18,7 +18,7 @@ type Flow[T any] struct {
 func (f Flow[T]) begin(ctx context.Context, from origin) (source[T], error) {
 	switch {
 	case f.open == nil:
-		return nil, errors.New("reader: a Flow of nothing: begin with Open")
+		return nil, errors.New("reader: an empty Flow: begin with Open")
 	case ctx == nil:
 		return nil, errNoContext
 	}

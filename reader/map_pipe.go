@@ -20,7 +20,7 @@ func (p Pipe) Map(name string, f func(dst []byte, r Record) ([]byte, error), o M
 	name = fmt.Sprintf("map(%s)", name)
 	return p.then(name, func(r *run, up stage) (stage, error) {
 		if f == nil || o.Unordered || o.Size != nil {
-			return nil, fmt.Errorf("reader: %s wants a function, keeps the order, and knows the size of records: no Unordered, no Size", name)
+			return nil, fmt.Errorf("reader: %s needs a function, keeps the order, and knows the size of records: no Unordered, no Size", name)
 		}
 		if err := checkWorkers(o.Workers); err != nil {
 			return nil, err

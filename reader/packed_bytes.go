@@ -43,7 +43,7 @@ const maxRewinds = 64
 // zstdWindow is what package tfrecord takes.
 const zstdWindow = 128 << 20
 
-var errRewinds = errors.New("what looks like long records, and is none, comes too often to search on")
+var errRewinds = errors.New("too many false matches of long records to search on")
 
 func newUnpacked(file io.Seeker, from io.Reader, c tfrecord.Compression) (*unpacked, error) {
 	u := &unpacked{file: file, from: from, compression: c, window: make([]byte, 0, keptBytes+stepBytes)}

@@ -223,7 +223,7 @@ func divideFiles(counts []int64, worker, workers int, ends Ends) ([]stretch, err
 		have += t.to
 	}
 	if have > 0 && pad/have > maxRounds {
-		return nil, fmt.Errorf("worker %d has %s, another one %d: too few to fill up with, divide by record", worker, plural.Of(lengths[worker], "record"), want)
+		return nil, fmt.Errorf("worker %d has %s, another one %d: too few to fill up with; divide by record", worker, plural.Of(lengths[worker], "record"), want)
 	}
 	return upTo(parts, again, pad, true), nil
 }

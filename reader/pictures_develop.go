@@ -45,7 +45,7 @@ func (d *developer) develop(b *PictureBatch, i int, record Record) error {
 	f, _ := d.example.Get(d.spec.PictureKey)
 	data, ok := f.Bytes()
 	if !ok || f.Len() != 1 {
-		return fmt.Errorf("feature %q: want a picture; it has %s of kind %v", d.spec.PictureKey, plural.Of(f.Len(), "value"), f.Kind())
+		return fmt.Errorf("feature %q: want an image; it has %s of kind %v", d.spec.PictureKey, plural.Of(f.Len(), "value"), f.Kind())
 	}
 	var err error
 	if f, _ := d.example.Get("image/format"); isFloats(f) {
@@ -194,7 +194,7 @@ func (d *developer) floats(b *PictureBatch, i int, data []byte) error {
 	}
 	s := d.spec
 	if s.DType != Float32 || s.Policy != nil || h != d.height || w != d.width || c != s.Channels || len(data) != 4*h*w*c {
-		return fmt.Errorf("its samples are float32, %dx%dx%d: they can only be had as such, without a policy", h, w, c)
+		return fmt.Errorf("its samples are float32, %dx%dx%d: they can only be read as float32, without a policy", h, w, c)
 	}
 	dst := b.Pixels[i*h*w*c:][:h*w*c]
 	for at := range dst {

@@ -93,7 +93,7 @@ func publish(name string, report func() Report) error {
 		return nil
 	}
 	if expvar.Get(name) != nil {
-		return fmt.Errorf("reader: a variable %q is published already, by somebody else: want another name", name)
+		return fmt.Errorf("reader: variable %q is already published: want another name", name)
 	}
 	if published.names == nil {
 		published.names = make(map[string]*atomic.Pointer[func() Report])

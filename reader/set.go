@@ -199,10 +199,10 @@ func withRemedy(err error) error {
 	if !errors.As(err, &part) {
 		return err
 	}
-	then := "make it whole with the tfrec command that wrote it"
+	then := "complete it with the tfrec command that wrote it"
 	switch {
 	case part.Tasks:
-		then = "run the tasks of the array job that are left, then tfrec finalize"
+		then = "run the remaining tasks of the array job, then tfrec finalize"
 	case part.Command() != "":
 		then = "make it whole with: " + part.Command()
 	}

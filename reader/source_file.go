@@ -105,7 +105,7 @@ func (s *Set) unchanged(i int, f storage.File) error {
 		}
 		what = "the object was replaced"
 	case !now.Mode().IsRegular():
-		what = "it is no regular file any more"
+		what = "it is no longer a regular file"
 	case now.Size() != was.Size():
 		what = fmt.Sprintf("it had %s, and has %d", plural.Of(was.Size(), "byte"), now.Size())
 	case !now.ModTime().Equal(was.ModTime()):
@@ -115,10 +115,10 @@ func (s *Set) unchanged(i int, f storage.File) error {
 		if err != nil || same {
 			return err
 		}
-		what = "another file of the same size and time has taken its place"
+		what = "it was replaced by another file of the same size and time"
 	}
 	return &fs.PathError{Op: "read", Path: s.sources[i].Path, Err: fmt.Errorf(
-		"%w: %s; leave files alone while they are read, open the set anew, and start at its beginning", ErrChanged, what)}
+		"%w: %s; do not change files while they are read; open the set again, and start from its beginning", ErrChanged, what)}
 }
 
 func stampTime(t time.Time) string { return t.UTC().Format("2006-01-02T15:04:05.999999999Z") }

@@ -171,7 +171,7 @@ func (r *run) movedTo(s *State) error {
 	source := slices.Clone(s.Stages[0].At)
 	switch {
 	case !global:
-		return fmt.Errorf("it is of worker %d of %d, this is %d of %d; only a global order and Repeat can be divided anew",
+		return fmt.Errorf("it is of worker %d of %d, this is %d of %d; only a global order and Repeat can be divided again",
 			s.Worker, s.Workers, o.Worker, o.Workers)
 	case s.Workers < 1 || s.Workers > maxParts || source != nil && len(source) != globalWords:
 		return errPosition(r.names[0])
@@ -188,5 +188,5 @@ func (r *run) movedTo(s *State) error {
 
 // errPosition is the error for a section that no stage of this kind wrote.
 func errPosition(name string) error {
-	return fmt.Errorf("resume: %w: the place of %s makes no sense", ErrState, name)
+	return fmt.Errorf("resume: %w: the position of %s is invalid", ErrState, name)
 }

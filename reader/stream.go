@@ -45,7 +45,7 @@ func (s *Stream) begin(from origin) error {
 	for s.past < state.Skip {
 		b, err := s.nextBlock()
 		if err == io.EOF {
-			return fmt.Errorf("resume: %w: it is %d records past a place with only %d behind it", ErrState, state.Skip, s.past)
+			return fmt.Errorf("resume: %w: it is %d records past a position with only %d after it", ErrState, state.Skip, s.past)
 		}
 		if err != nil {
 			return err

@@ -37,7 +37,7 @@ func load(path string) (*progress, error) {
 	}
 	var p progress
 	if err := json.Unmarshal(data, &p); err != nil {
-		return nil, fmt.Errorf("%s is no checkpoint: %w", path, err)
+		return nil, fmt.Errorf("%s is not a checkpoint: %w", path, err)
 	}
 	return &p, nil
 }

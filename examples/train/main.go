@@ -49,15 +49,15 @@ type job struct {
 
 func main() {
 	j := job{out: os.Stdout}
-	flag.StringVar(&j.data, "data", "demo-out/photos", "`folder` of a set of pictures")
+	flag.StringVar(&j.data, "data", "demo-out/photos", "`directory` of a set of images")
 	flag.StringVar(&j.split, "split", "train", "split to train on")
-	flag.StringVar(&j.checkpoint, "checkpoint", "demo-out/train.json", "`file` to resume from, if it is there, and to write")
+	flag.StringVar(&j.checkpoint, "checkpoint", "demo-out/train.json", "`file` to resume from, if it exists, and to write")
 	flag.IntVar(&j.every, "every", 20, "batches between two checkpoints")
 	flag.IntVar(&j.passes, "passes", 30, "how often to go over the data")
-	flag.IntVar(&j.batch, "batch", 8, "pictures in a batch")
-	flag.IntVar(&j.size, "size", 16, "width and height of the pictures, in pixels")
+	flag.IntVar(&j.batch, "batch", 8, "images in a batch")
+	flag.IntVar(&j.size, "size", 16, "width and height of the images, in pixels")
 	flag.Float64Var(&j.rate, "rate", 0.02, "learning rate")
-	flag.Uint64Var(&j.seed, "seed", 1, "seed of the order of the pictures")
+	flag.Uint64Var(&j.seed, "seed", 1, "seed of the order of the images")
 	flag.Parse()
 
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -109,7 +109,7 @@ func (j *job) train(ctx context.Context) (*progress, error) {
 		p = &progress{Model: newModel(3*j.size*j.size, len(about.Labels))}
 		run, err = batches.Start(ctx)
 	} else {
-		fmt.Fprintf(j.out, "resuming %s behind picture %d\n", j.checkpoint, p.Seen)
+		fmt.Fprintf(j.out, "resuming %s after image %d\n", j.checkpoint, p.Seen)
 		run, err = batches.Resume(ctx, p.State) // refused when the data are others
 	}
 	if err != nil {

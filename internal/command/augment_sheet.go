@@ -22,7 +22,7 @@ type sheet struct {
 // about as many rows as columns.
 func newSheet(images, cell int) (*sheet, error) {
 	if images < 1 || cell < 1 || images > augment.DefaultMaxPixels || cell > augment.MaxSide {
-		return nil, fmt.Errorf("sheet of %d pictures of %d pixels: want at least 1, and sides of 1 to %d", images, cell, augment.MaxSide)
+		return nil, fmt.Errorf("sheet of %d images of %d pixels: want at least 1, and sides of 1 to %d", images, cell, augment.MaxSide)
 	}
 	columns := int(math.Ceil(math.Sqrt(float64(images))))
 	rows := (images + columns - 1) / columns

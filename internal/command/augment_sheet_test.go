@@ -34,7 +34,7 @@ func TestSheet(t *testing.T) {
 	}
 	for _, c := range [][2]int{{0, 16}, {1, 0}, {1 << 30, 1000}} {
 		if _, err := newSheet(c[0], c[1]); err == nil {
-			t.Errorf("sheet of %d pictures of %d pixels was made", c[0], c[1])
+			t.Errorf("sheet of %d images of %d pixels was made", c[0], c[1])
 		}
 	}
 }
