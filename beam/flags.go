@@ -22,7 +22,7 @@ var described = map[string]string{
 	"environment_config": "what that needs: for PROCESS `JSON` with the command, which is this program; for EXTERNAL the address of a pool; for DOCKER an image",
 	"parallelism":        "how many workers Flink or Spark has at work",
 	"job_name":           "`name` of the job in the runner",
-	"experiments":        "what to switch on in the runner, with commas between",
+	"experiments":        "what to switch on in the runner, separated by commas",
 	"worker_binary":      "`program` for workers in containers (default: this one, on Linux with amd64)",
 	"project":            "Google Cloud `project` for Dataflow",
 	"region":             "Google Cloud `region` for Dataflow",

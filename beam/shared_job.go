@@ -88,7 +88,7 @@ func (fn *shardMaker) shared(ctx context.Context) (*sharedJob, error) {
 	}
 	if job.Plan() != fn.Plan {
 		_ = job.Close()
-		return nil, fmt.Errorf("the worker planned %s, the driver %s: another conversion has begun in the folder", job.Plan(), fn.Plan)
+		return nil, fmt.Errorf("the worker planned %s, the driver %s: another conversion has begun in the directory", job.Plan(), fn.Plan)
 	}
 	j = &sharedJob{Job: job}
 	jobs.of[fn.conversion()] = j

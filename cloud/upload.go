@@ -78,7 +78,7 @@ func (b *bucket) refused(err error, t target) error {
 	case !t.replace && (status == http.StatusPreconditionFailed || code == "BlobAlreadyExists"):
 		return fs.ErrExist
 	case status == http.StatusNotFound:
-		return &answer{fmt.Sprintf("%s is not there, or not to be seen: make it, or mend its name (%s)", b.url, scrub(err.Error())), fs.ErrNotExist}
+		return &answer{fmt.Sprintf("%s does not exist or is not visible: create it, or correct its name (%s)", b.url, scrub(err.Error())), fs.ErrNotExist}
 	case status == http.StatusNotImplemented || code == "NotImplemented":
 		return &answer{fmt.Sprintf("this server cannot do what writing without overwriting takes (conditional requests such as If-None-Match: *, also for uploads in parts): "+
 			"take one, or a version of it, that can (%s)", scrub(err.Error())), errors.ErrUnsupported}

@@ -312,7 +312,7 @@ func (b *Backend) usable() error {
 // fail ends the use of the GPU.
 func (b *Backend) fail(err error) {
 	if b.failure.CompareAndSwap(nil, &err) && !b.options.Required && b.options.Note != nil {
-		b.options.Note(fmt.Sprintf("%v: going on on the CPU", err))
+		b.options.Note(fmt.Sprintf("%v: continuing on the CPU", err))
 	}
 }
 

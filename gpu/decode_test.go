@@ -140,8 +140,8 @@ func TestFaultsOfNVJPEG(t *testing.T) {
 	}{
 		{name: "a batch that fails once", picture: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegDecodeBatched:1:6", decoders: map[string]int{"nvjpeg hardware": 8}},
 		{name: "a chip that fails", picture: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegDecodeBatched:1+:6", decoders: map[string]int{"nvjpeg GPU": 8}},
-		{name: "a picture that is refused", picture: "made-ok-progressive.jpg", variable: "FAIL", value: "nvjpegDecodeJpeg:3:3,nvjpegDecodeJpeg:4:4", decoders: map[string]int{"nvjpeg GPU": 7, "tfrec 1": 1}, refused: "nvJPEG refuses the picture: JPEG not supported (4)"},
-		{name: "headers that are refused", picture: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegJpegStreamParse:1+:3", decoders: map[string]int{"tfrec 1": 8}, refused: "nvJPEG refuses the picture: bad JPEG (3)"},
+		{name: "a picture that is refused", picture: "made-ok-progressive.jpg", variable: "FAIL", value: "nvjpegDecodeJpeg:3:3,nvjpegDecodeJpeg:4:4", decoders: map[string]int{"nvjpeg GPU": 7, "tfrec 1": 1}, refused: "nvJPEG refuses the image: JPEG not supported (4)"},
+		{name: "headers that are refused", picture: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegJpegStreamParse:1+:3", decoders: map[string]int{"tfrec 1": 8}, refused: "nvJPEG refuses the image: bad JPEG (3)"},
 		{name: "no room in nvJPEG at first", picture: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegDecodeBatched:1:5", decoders: map[string]int{"nvjpeg hardware": 8}},
 		{name: "no room for a while", picture: "made-ok-160x88.jpg", variable: "FAIL", value: "cuMemAlloc:1:2,cuMemAlloc:2:2,cuMemAlloc:3:2,cuMemAlloc:4:2,cuMemAlloc:5:2,cuMemAlloc:6:2,cuMemAlloc:7:2", decoders: map[string]int{"nvjpeg hardware": 8}},
 		{name: "no room", picture: "made-ok-160x88.jpg", variable: "MEMORY", value: "1000", decoders: map[string]int{"tfrec 1": 8}, stranded: 8, required: gpu.ErrOutOfMemory},

@@ -158,7 +158,7 @@ func TestFailure(t *testing.T) {
 			fakecuda.Set(t, "FAIL", fault)
 			backendtest.Run(t, b, 300)
 			s := b.Stats()
-			if len(notes) != 1 || !strings.HasSuffix(notes[0], ": going on on the CPU") || strings.Contains(notes[0], "\n") {
+			if len(notes) != 1 || !strings.HasSuffix(notes[0], ": continuing on the CPU") || strings.Contains(notes[0], "\n") {
 				t.Errorf("notes %q; want one sentence", notes)
 			}
 			if s.Failure == nil || s.CPU < 100 || !strings.HasPrefix(notes[0], s.Failure.Error()) {

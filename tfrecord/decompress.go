@@ -119,7 +119,7 @@ func (z *zlibStreams) Read(p []byte) (int, error) {
 			if err == io.EOF {
 				err = io.ErrUnexpectedEOF
 			}
-			return n, fmt.Errorf("behind a zlib stream: %w", err)
+			return n, fmt.Errorf("after a zlib stream: %w", err)
 		}
 		if n > 0 {
 			return n, nil

@@ -139,7 +139,7 @@ func TestDamageIsNotForeign(t *testing.T) {
 	}
 	for _, short := range []string{"", "x", "a,b\n1,2"} {
 		_, err := readAll(NewReader(strings.NewReader(short), ReaderOptions{}))
-		if foreignOf([]byte(short)) != nil || short != "" && !strings.Contains(err.Error(), "it may be no TFRecord file") {
+		if foreignOf([]byte(short)) != nil || short != "" && !strings.Contains(err.Error(), "it may not be a TFRecord file") {
 			t.Errorf("%q: %v", short, err)
 		}
 	}

@@ -35,7 +35,7 @@ func countList(data []byte, pos int, kind Kind) (n int, err error) {
 func countPacked(data []byte, pos int, kind Kind) (n int, err error) {
 	if kind == KindFloat {
 		if size := len(data) - pos; size%4 != 0 {
-			return 0, malformed(pos, "%d bytes of packed floats are no multiple of 4", size)
+			return 0, malformed(pos, "%d bytes of packed floats are not a multiple of 4", size)
 		}
 		return (len(data) - pos) / 4, nil
 	}

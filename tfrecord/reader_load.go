@@ -196,7 +196,7 @@ func (r *Reader) foreign(part Part, err error) error {
 	if part == PartCompression {
 		return err
 	}
-	return fmt.Errorf("%w (it may be no TFRecord file)", err)
+	return fmt.Errorf("%w (it may not be a TFRecord file)", err)
 }
 
 func (r *Reader) at(record, offset int64, part Part, err error) error {

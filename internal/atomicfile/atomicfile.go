@@ -106,10 +106,10 @@ func CheckFolder(path string) error {
 	dir := filepath.Dir(path)
 	st, err := os.Stat(dir)
 	if err == nil && !st.IsDir() {
-		err = fmt.Errorf("%s is no folder", dir)
+		err = fmt.Errorf("%s is not a directory", dir)
 	}
 	if err != nil {
-		return fmt.Errorf("the folder for the output: %w", err)
+		return fmt.Errorf("the output directory: %w", err)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func Remove(path string) error {
 // (Windows), renames are durable enough by themselves and it does nothing.
 func SyncDir(dir string) error {
 	if err := syncDir(dir); err != nil {
-		return fmt.Errorf("sync folder %s: %w", dir, err)
+		return fmt.Errorf("sync directory %s: %w", dir, err)
 	}
 	return nil
 }

@@ -41,11 +41,11 @@ var (
 var ErrHeld = errors.New("claimed by another process")
 
 // ErrNotNeeded says that Options.Until has ended the wait for a claim.
-var ErrNotNeeded = errors.New("the claim is not needed any more")
+var ErrNotNeeded = errors.New("the claim is no longer needed")
 
 // ErrLost says that a claim is not there any more: somebody else took it for a dead
 // process's.
-var ErrLost = errors.New("this process did not renew its claim in time, and another one has taken over")
+var ErrLost = errors.New("this process did not renew its claim in time, and another process took over")
 
 // Options say how a claim is taken.
 type Options struct {

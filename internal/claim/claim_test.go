@@ -268,7 +268,7 @@ func TestNeverTwo(t *testing.T) {
 	}
 }
 
-// late is a store whose lists do not show what was written last, so many times.
+// late is a store whose listings do not show what was written last, so many times.
 type late struct {
 	*storagetest.Store
 	lists int
@@ -315,7 +315,7 @@ func TestListsThatAreLate(t *testing.T) {
 		}
 		c.Release()
 		_, err = Take(t.Context(), &late{s, 1 << 30}, "free/claims", Options{Note: func(string) {}})
-		if err == nil || !strings.Contains(err.Error(), "lists do not show") {
+		if err == nil || !strings.Contains(err.Error(), "listings do not show") {
 			t.Errorf("with lists that are always late: %v", err)
 		}
 	})

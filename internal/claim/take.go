@@ -95,7 +95,7 @@ func (t *taking) try(ctx context.Context) (*Claim, error) {
 			t.unseen++
 		}
 		if t.unseen == mostUnseen {
-			return nil, fmt.Errorf("the store's lists do not show what is written below %s, in %d tries: it cannot tell processes that write into a folder from each other", t.folder, t.unseen)
+			return nil, fmt.Errorf("the store's listings do not show what was written below %s, after %d tries: they cannot keep processes apart that write to one directory", t.folder, t.unseen)
 		}
 		return nil, context.Cause(ctx)
 	}
@@ -147,7 +147,7 @@ func (t *taking) wait(ctx context.Context) error {
 			if t.o.Wait {
 				t.o.Note(fmt.Sprintf("waiting for %v", t.holder(ctx, &r)))
 			} else {
-				t.o.Note(fmt.Sprintf("%v was here: waiting for up to %v to see whether it is still at work", t.holder(ctx, &r), (r.left - since(began)).Round(time.Second)))
+				t.o.Note(fmt.Sprintf("found a claim of %v: waiting up to %v to see whether it is still running", t.holder(ctx, &r), (r.left - since(began)).Round(time.Second)))
 			}
 		}
 	}

@@ -94,11 +94,11 @@ func (c *Column) KindNote(name string) string {
 		if c.Reason != "" {
 			reason = ", a number with " + c.Reason
 		}
-		way := "makes rows whose values are no numbers errors"
+		way := "makes rows whose values are not numbers errors"
 		if reason != "" {
 			way = "reads it as a number"
 		}
-		return fmt.Sprintf("column %q: not all of one kind (%s), so stored as bytes; the first that is no plain number is at %v%s; --column %s %s",
+		return fmt.Sprintf("column %q: not all of one kind (%s), so stored as bytes; the first that is not a plain number is at %v%s; --column %s %s",
 			name, c.counts(), c.FirstText, reason, assign(name, "float"), way)
 	case c.Texts > 0 && c.Reason != "":
 		return fmt.Sprintf("column %q: numbers with %s stay as they are, as bytes; the first is at %v", name, c.Reason, c.FirstText)

@@ -463,8 +463,8 @@ func TestNotes(t *testing.T) {
 	s := open(t, write(t, "t.csv", []byte(text)), Options{})
 	table := scan(t, s)
 	for i, want := range []string{
-		`column "mixed": not all of one kind (2 int64, 1 float, 1 text), so stored as bytes; the first that is no plain number is at NAME line 4: "abc"; --column mixed=float makes rows whose values are no numbers errors`,
-		`column "zeros": not all of one kind (2 int64, 2 text), so stored as bytes; the first that is no plain number is at NAME line 2: "007", a number with leading zeros; --column zeros=float reads it as a number`,
+		`column "mixed": not all of one kind (2 int64, 1 float, 1 text), so stored as bytes; the first that is not a plain number is at NAME line 4: "abc"; --column mixed=float makes rows whose values are not numbers errors`,
+		`column "zeros": not all of one kind (2 int64, 2 text), so stored as bytes; the first that is not a plain number is at NAME line 2: "007", a number with leading zeros; --column zeros=float reads it as a number`,
 		`column "all": no value in 4 rows: stored as bytes; --column all=float gives another type`,
 		`column "big": values outside the range of a 32-bit float, which is all that an Example holds: 1; the first is at NAME line 2: "1e300"; --column big=bytes keeps them as they are`,
 		``,

@@ -49,7 +49,7 @@ func Describe(ctx context.Context, paths []string, sum *shard.Summary) (*Dataset
 		return nil, err
 	}
 	if sum.FeaturesOmitted > 0 {
-		return nil, fmt.Errorf("there are more features than the %d that were looked at: a program for some of them would drop the others", len(sum.Features)+len(sum.FeatureLists))
+		return nil, fmt.Errorf("there are more than the %d features that were looked at: a program for some of them would drop the others", len(sum.Features)+len(sum.FeatureLists))
 	}
 	d := &Dataset{Compression: mixedCompression}
 	if d.Sequences, err = sequences(sum); err != nil {

@@ -50,9 +50,9 @@ func (f *Feature) Varies() bool { return f.Picture != "" && slices.Contains(f.Si
 func (f *Feature) Says() string {
 	switch {
 	case f.Picture == mixedFormat:
-		return "pictures of several formats"
+		return "images of several formats"
 	case f.Picture != "":
-		return f.Picture + " pictures"
+		return f.Picture + " images"
 	case f.Ragged && f.Values.Min == f.Values.Max && f.Missing > 0:
 		return fmt.Sprintf("%s, missing in %s", plural.Of(f.Values.Max, "value"), records(f.Missing))
 	case f.Ragged:

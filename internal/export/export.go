@@ -205,7 +205,7 @@ func checkFree(out string, folder bool) error {
 }
 
 func errTaken(out string) error {
-	return fmt.Errorf("%s is there already, and is not what this export writes: remove it, or choose another name", out)
+	return fmt.Errorf("%s exists and is not what this export writes: remove it, or choose another name", out)
 }
 
 // upToDate is the Report.Status of an export that found its output in place.

@@ -27,7 +27,7 @@ func exportFolders(ctx context.Context, in *inputs, out string, o *Options, repo
 		o.Progress.Planned.Add(in.size)
 	}
 	if taken {
-		o.note("%s is there already: comparing it with what would be written", out)
+		o.note("%s exists: comparing it with what would be written", out)
 		sweep(out)
 		report.Status = upToDate
 		err := writeFolders(ctx, in, out, taken, o, report)
@@ -103,7 +103,7 @@ func writeFolders(ctx context.Context, in *inputs, dir string, finished bool, o 
 		return err
 	}
 	if report.Renamed > 0 {
-		o.note("%s renamed: no file can have the name in the record everywhere", plural.Of(report.Renamed, "image"))
+		o.note("%s renamed: not every system allows the names in the records", plural.Of(report.Renamed, "image"))
 	}
 	if f.unknown > 0 {
 		o.note("%s of unknown format, named *%s", plural.Of(f.unknown, "image"), unknownExtension)

@@ -31,10 +31,10 @@ type pictures struct {
 func (p *pictures) take(r *row) (picture, error) {
 	f, ok := r.Get(p.key)
 	if !ok || f.Len() == 0 {
-		return picture{}, fmt.Errorf("it has no feature %s with a picture: --picture KEY names another, and other formats than folders take any records", p.key)
+		return picture{}, fmt.Errorf("it has no feature %s with an image: --picture KEY names another, and other formats than folders take any records", p.key)
 	}
 	if f.Kind() != tfrecord.KindBytes || f.Len() != 1 {
-		return picture{}, wrongFeature(p.key, f, "one encoded picture")
+		return picture{}, wrongFeature(p.key, f, "one encoded image")
 	}
 	data, _ := f.Bytes()
 	format, err := text(r, DefaultFormat)
@@ -42,7 +42,7 @@ func (p *pictures) take(r *row) (picture, error) {
 	case err != nil:
 		return picture{}, err
 	case format == formatFloat32:
-		return picture{}, fmt.Errorf("its picture is stored as float32, from which no file of a picture can be made without loss: export it as npz or parquet, or convert the pictures again without --encode float32")
+		return picture{}, fmt.Errorf("its image is stored as float32, which no image file holds without loss: export it as npz or parquet, or convert the images again without --encode float32")
 	case format == formatRaw:
 		return p.encode(r, data)
 	}
@@ -56,14 +56,14 @@ func (p *pictures) encode(r *row, data []byte) (picture, error) {
 		f, _ := r.Get(key)
 		n, ok := f.Int64()
 		if !ok || n < 1 || n > int64(len(data)) {
-			return picture{}, fmt.Errorf("its picture is stored raw, in %s, and %s is %v: want a number that fits", plural.Of(len(data), "byte"), key, f.Value())
+			return picture{}, fmt.Errorf("its image is stored raw, in %s, and %s is %v: want a number that fits", plural.Of(len(data), "byte"), key, f.Value())
 		}
 		sides[i] = n
 	}
 	h, w, channels := sides[0], sides[1], sides[2]
 	// Each is at most len(data), which is below 2³⁰: w*channels does not overflow.
 	if (channels != 1 && channels != 3) || int64(len(data))%(w*channels) != 0 || int64(len(data))/(w*channels) != h {
-		return picture{}, fmt.Errorf("its picture is stored raw, in %s, which %d x %d pixels of %d channels do not take", plural.Of(len(data), "byte"), w, h, channels)
+		return picture{}, fmt.Errorf("its image is stored raw, in %s, which %d x %d pixels of %d channels do not take", plural.Of(len(data), "byte"), w, h, channels)
 	}
 	im := augment.Image{Pix: data, Width: int(w), Height: int(h), Channels: int(channels), Stride: int(w * channels)}
 	out, err := augment.AppendPNG(p.scratch[:0], &im)

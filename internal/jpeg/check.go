@@ -50,7 +50,7 @@ func takeChecker() *checker { return checkers.Get().(*checker) }
 func (c *checker) recovered(err *error) {
 	if p := recover(); p != nil {
 		c.broken = true
-		*err = unsupportedf("the decoder broke down: %v", p)
+		*err = unsupportedf("the decoder crashed: %v", p)
 	}
 }
 
@@ -194,7 +194,7 @@ func (c *checker) complete() error {
 	}
 	for i := range c.planes[:c.h.N] {
 		if p := &c.planes[i]; !p.seen {
-			return damagef("the picture ends without any data of component %d", p.ID)
+			return damagef("the image ends without any data of component %d", p.ID)
 		}
 	}
 	if c.decoding && c.h.Progressive() {

@@ -10,9 +10,9 @@ import (
 // The sentinels that every error about a picture wraps.
 var (
 	// ErrDamaged says that a picture is not whole: data missing, surplus or contradictory.
-	ErrDamaged = errors.New("damaged picture")
+	ErrDamaged = errors.New("damaged image")
 	// ErrUnsupported says that a picture may be whole, but that no decoder at hand reads its coding.
-	ErrUnsupported = errors.New("unsupported picture")
+	ErrUnsupported = errors.New("unsupported image")
 )
 
 // damagef makes an error that wraps [ErrDamaged].
@@ -197,7 +197,7 @@ func ParseHeader(data []byte) (Header, error) {
 		}
 		switch {
 		case m == markerEOI:
-			return h, damagef("the picture ends at byte %d without any scan", pos)
+			return h, damagef("the image ends at byte %d without any scan", pos)
 		case m == markerSOI:
 			return h, damagef("a second start of image at byte %d", pos)
 		case isSOF(m):

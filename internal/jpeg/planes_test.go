@@ -144,7 +144,7 @@ func TestPlanesNextBackendAsked(t *testing.T) {
 		t.Error("another picture came")
 	}
 	err := (&Set{decoders: []decoder{brokenPlanes{}}}).DecodePlanes(got, data, header(t, data), Request{Denom: 1})
-	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "broke down") {
+	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "crashed") {
 		t.Errorf("%v", err)
 	}
 	// A picture without quantisation tables must not be read with those of the picture before it.

@@ -119,7 +119,7 @@ func (t *turbo) appendPlanes(dst []byte, p *Planar, quality int) ([]byte, error)
 	sampling := tjSampling[p.Sampling]
 	bound := int(first(purego.SyscallN(t.bufSize, uintptr(p.Width), uintptr(p.Height), sampling)))
 	if bound <= 0 {
-		return dst, fmt.Errorf("a picture of %dx%d is too large", p.Width, p.Height)
+		return dst, fmt.Errorf("an image of %dx%d is too large", p.Width, p.Height)
 	}
 	dst = slices.Grow(dst, bound)
 	c := planeCalls.Get().(*planeCall)

@@ -68,7 +68,7 @@ func (s *Set) Encoder() string { return s.encoder.name() }
 // Append encodes p behind dst. Quality is 1 to 100.
 func (s *Set) Append(dst []byte, p Pixels, quality int, sub Subsampling) ([]byte, error) {
 	if p.Width < 1 || p.Height < 1 || p.Width > 65500 || p.Height > 65500 {
-		return dst, fmt.Errorf("encoding JPEG: a picture of %dx%d: sides must be 1 to 65500", p.Width, p.Height)
+		return dst, fmt.Errorf("encoding JPEG: an image of %dx%d: sides must be 1 to 65500", p.Width, p.Height)
 	}
 	if quality < 1 || quality > 100 {
 		return dst, fmt.Errorf("encoding JPEG: quality %d is not in 1 to 100", quality)
@@ -237,7 +237,7 @@ func (s *Set) ask(data []byte, h *Header, r Request, decode func(decoder, []byte
 func guarded(d decoder, data []byte, h *Header, decode func(decoder, []byte) error) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			err = fmt.Errorf("it broke down: %v", p)
+			err = fmt.Errorf("it crashed: %v", p)
 		}
 	}()
 	if _, finds := d.(thorough); h.NoTables && !finds {

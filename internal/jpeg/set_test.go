@@ -164,7 +164,7 @@ func TestNextBackendAsked(t *testing.T) {
 	}
 	h := header(t, data)
 	err := (&Set{decoders: []decoder{panicky{}}}).Decode(got, h.Width*3, data, h, Request{Format: RGB, Denom: 1})
-	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "broke down") {
+	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "crashed") {
 		t.Errorf("%v", err)
 	}
 }

@@ -279,7 +279,7 @@ func (t *turbo) append(dst []byte, p Pixels, quality int, s Subsampling) ([]byte
 	sampling := tjSampling[s]
 	bound := int(first(purego.SyscallN(t.bufSize, uintptr(p.Width), uintptr(p.Height), sampling)))
 	if bound <= 0 {
-		return dst, fmt.Errorf("a picture of %dx%d is too large", p.Width, p.Height)
+		return dst, fmt.Errorf("an image of %dx%d is too large", p.Width, p.Height)
 	}
 	dst = slices.Grow(dst, bound)
 	out := dst[len(dst):cap(dst)]

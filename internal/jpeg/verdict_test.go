@@ -176,7 +176,7 @@ func TestBreakdown(t *testing.T) {
 		"pixels": func() error { return own{}.decode(nil, 0, data, &h, Request{Format: RGB, Denom: 1}) },
 		"planes": func() error { return own{}.decodePlanes(new(Planar), data, &h, Request{Denom: 1}) },
 	} {
-		if err := f(); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "broke down") {
+		if err := f(); !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "crashed") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

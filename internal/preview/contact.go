@@ -49,7 +49,7 @@ func WriteContacts(ctx context.Context, sum *shard.Summary, out string, o Option
 	}
 	o = o.withDefaults()
 	if o.Samples < 1 || o.Samples > maxContacts {
-		return nil, fmt.Errorf("%d pictures: want 1 to %d", o.Samples, maxContacts)
+		return nil, fmt.Errorf("%d images: want 1 to %d", o.Samples, maxContacts)
 	}
 	if err := checkFree(out, false); err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func WriteContacts(ctx context.Context, sum *shard.Summary, out string, o Option
 		return nil, err
 	}
 	if c.picture == "" || c.records == 0 {
-		return nil, fmt.Errorf("no record has a picture: there is nothing for %s to show; leave it out", out)
+		return nil, fmt.Errorf("no record has an image: %s has nothing to show; leave it out", out)
 	}
 	chosen, err := c.sample(ctx, &o, 0)
 	if err != nil {

@@ -151,7 +151,7 @@ func (s *survey) facts() []fact {
 		list = append(list, fact{"Messages", countsText(st.Messages)})
 	}
 	if f := s.pictureStats(); f != nil {
-		list = append(list, fact{"Pictures", grouped(f.Count) + " (" + countsText(f.Formats) + ")"})
+		list = append(list, fact{"Images", grouped(f.Count) + " (" + countsText(f.Formats) + ")"})
 	}
 	return list
 }
@@ -215,12 +215,12 @@ func (p *page) setPlots(s *survey) {
 		}
 	}
 	if f := s.pictureStats(); f != nil {
-		add(newHistogram("Picture width", "px", f.Width))
-		add(newHistogram("Picture height", "px", f.Height))
+		add(newHistogram("Image width", "px", f.Width))
+		add(newHistogram("Image height", "px", f.Height))
 		if x := f.Pixels; x != nil && x.Pictures > x.Damaged {
-			of := "all pictures"
+			of := "all images"
 			if x.Sampled {
-				of = "a sample of " + count(x.Pictures, "picture")
+				of = "a sample of " + count(x.Pictures, "image")
 			}
 			p.Pixels = fmt.Sprintf("Pixels of %s: --mean %.4f,%.4f,%.4f --std %.4f,%.4f,%.4f", of,
 				x.Mean[0], x.Mean[1], x.Mean[2], x.Std[0], x.Std[1], x.Std[2])

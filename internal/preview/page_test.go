@@ -78,7 +78,7 @@ func TestHostileTextsAreText(t *testing.T) {
 	if want := len(hostile) + 7; report.Shown != want {
 		t.Errorf("%d records shown, want %d", report.Shown, want)
 	}
-	for _, want := range []string{"cannot be decoded", "damaged.jpg", "no picture:", "&lt;script&gt;window.injected", `\u202egpj.exe`, `nul\u0000byte`, `\xff\xfe\x80`} {
+	for _, want := range []string{"cannot be decoded", "damaged.jpg", "no image:", "&lt;script&gt;window.injected", `\u202egpj.exe`, `nul\u0000byte`, `\xff\xfe\x80`} {
 		if !strings.Contains(page, want) {
 			t.Errorf("the page does not say %q", want)
 		}

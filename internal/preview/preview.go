@@ -87,15 +87,15 @@ func checkFree(out string, overwrite bool) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Lstat(out); err == nil {
-			return fmt.Errorf("%s is a link that leads nowhere: remove it, or choose another name", out)
+			return fmt.Errorf("%s is a dangling link: remove it, or choose another name", out)
 		}
 		return atomicfile.CheckFolder(out)
 	case err != nil:
 		return err
 	case !st.Mode().IsRegular():
-		return fmt.Errorf("%s is there, and no file: choose another name", out)
+		return fmt.Errorf("%s exists and is not a regular file: choose another name", out)
 	case !overwrite:
-		return fmt.Errorf("%s is there already: remove it, or choose another name", out)
+		return fmt.Errorf("%s exists: remove it, or choose another name", out)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (c *contents) checkInput(out string) error {
 	}
 	for _, f := range c.files {
 		if st, err := storage.Stat(f.path); err == nil && os.SameFile(st, there) {
-			return fmt.Errorf("%s is of the inputs: choose another name", out)
+			return fmt.Errorf("%s is one of the inputs: choose another name", out)
 		}
 	}
 	return nil

@@ -134,9 +134,9 @@ func (d *describer) fillPicture(s *sample, features *tfrecord.Features, lists *t
 	data, isBytes := f.Bytes()
 	switch {
 	case !ok || f.Len() == 0:
-		s.err = fmt.Errorf("no picture: the record has no value in %s", shown(d.picture, maxKeyText))
+		s.err = fmt.Errorf("no image: the record has no value in %s", shown(d.picture, maxKeyText))
 	case !isBytes:
-		s.err = fmt.Errorf("no picture: %s holds %s values", shown(d.picture, maxKeyText), f.Kind())
+		s.err = fmt.Errorf("no image: %s holds %s values", shown(d.picture, maxKeyText), f.Kind())
 	case d.budget == 0:
 		s.picture, s.err = d.pictures.pixels(features, data, cellSide)
 	default:

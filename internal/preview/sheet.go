@@ -109,7 +109,7 @@ func (s *survey) sheet(chosen []shownFamily, o *Options) sheet {
 	m := sheetMaker{labels: newChoices(labels), splits: newChoices(splits), text: textsBudget / max(total, 1), hasPictures: s.picture != ""}
 	v := sheet{Labels: m.labels.list, Splits: m.splits.list, Shown: total, Note: s.howChosen(total, o)}
 	if bad > 0 {
-		v.Trouble = count(int64(bad), "record") + " among them could not be shown: each says why."
+		v.Trouble = count(int64(bad), "record") + " of them cannot be shown: each says why."
 	}
 	if !m.hasPictures {
 		m.setColumns(chosen, &v)

@@ -84,7 +84,7 @@ func kindsText(f *shard.FeatureStats) string {
 		if kind == "bytes" && f.Lengths != nil {
 			switch {
 			case onlyPictures(f):
-				kind = "picture"
+				kind = "image"
 			case f.Text:
 				kind = "text"
 			}

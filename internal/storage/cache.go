@@ -62,10 +62,10 @@ func UseCache(o CacheOptions) (close func(), err error) {
 		o.Size = DefaultCacheSize
 	}
 	if o.Dir == "" {
-		return nil, errors.New("a cache of objects needs a folder")
+		return nil, errors.New("a cache of objects needs a directory")
 	}
 	if Remote(o.Dir) {
-		return nil, fmt.Errorf("%s: a cache of objects is a local folder", o.Dir)
+		return nil, fmt.Errorf("%s: a cache of objects is a local directory", o.Dir)
 	}
 	if o.Size < MinCacheSize {
 		return nil, fmt.Errorf("a cache of %s is too small: %s is the least", size.Format(o.Size), size.Format(MinCacheSize))
@@ -103,7 +103,7 @@ func (c *cache) prepare() error {
 	meter := filepath.Join(c.dir, meterFile)
 	if len(entries) > 0 {
 		if _, err := os.Lstat(meter); errors.Is(err, fs.ErrNotExist) {
-			return fmt.Errorf("%s holds other things (%s), and no cache: give it an empty folder", c.dir, entries[0].Name())
+			return fmt.Errorf("%s holds other files (%s) and is not a cache: give it an empty directory", c.dir, entries[0].Name())
 		}
 	}
 	f, err := os.OpenFile(meter, os.O_CREATE|os.O_RDWR, 0o600)
@@ -120,7 +120,7 @@ func (c *cache) prepare() error {
 	}
 	defer m.release()
 	if m.foreign {
-		return fmt.Errorf("%s is no file of tfrec's: give the cache another folder", meter)
+		return fmt.Errorf("%s was not written by tfrec: give the cache another directory", meter)
 	}
 	if m.unknown || m.total > c.limit {
 		return c.evict(m, 0)
@@ -140,7 +140,7 @@ func (c *cache) failed(err error) {
 	c.resume.Store(time.Now().Add(pauseAfterFailure).UnixNano())
 	c.told.Do(func() {
 		if c.note != nil {
-			c.note(fmt.Sprintf("the cache of objects cannot be written to, and reading goes on without: %v", err))
+			c.note(fmt.Sprintf("the cache of objects cannot be written to, and reading continues without it: %v", err))
 		}
 	})
 }

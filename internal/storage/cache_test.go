@@ -262,12 +262,12 @@ func TestCacheFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	for want, o := range map[string]CacheOptions{
-		"needs a folder":    {},
-		"is the least":      {Dir: t.TempDir(), Size: MinCacheSize - 1},
-		"holds other thing": {Dir: full},
-		"no file of tfrec":  {Dir: foreign},
-		"local folder":      {Dir: "s3://bucket/cache"},
-		"not a directory":   {Dir: filepath.Join(full, "mine")},
+		"needs a directory":        {},
+		"is the least":             {Dir: t.TempDir(), Size: MinCacheSize - 1},
+		"holds other files":        {Dir: full},
+		"was not written by tfrec": {Dir: foreign},
+		"local directory":          {Dir: "s3://bucket/cache"},
+		"not a directory":          {Dir: filepath.Join(full, "mine")},
 	} {
 		if _, err := UseCache(o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: %v, want %q", o, err, want)

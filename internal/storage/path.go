@@ -76,7 +76,7 @@ func Remote(p string) bool {
 // into the local file system alone: a URL.
 func CheckOutput(p string) error {
 	if u, ok := parse(p); ok {
-		return fmt.Errorf("%v: this is not done in object storage: write into a folder here, and copy that", u)
+		return fmt.Errorf("%v: not supported in object storage: write to a local directory, and copy that", u)
 	}
 	if path := Local(p); path != p {
 		return fmt.Errorf("%s: give %s, without file://, for what is written", p, path)
@@ -123,7 +123,7 @@ func Rel(dir, p string) (string, error) {
 	case !remote && !ok:
 		return filepath.Rel(Local(dir), Local(p))
 	case from.scheme != to.scheme || from.host != to.host:
-		return "", fmt.Errorf("%s does not lie in %s", p, dir)
+		return "", fmt.Errorf("%s is not in %s", p, dir)
 	}
 	return filepath.Rel(filepath.FromSlash("/"+from.name), filepath.FromSlash("/"+to.name))
 }

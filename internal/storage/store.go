@@ -80,7 +80,7 @@ type Leftover struct {
 func At(ctx context.Context, p string) (s Store, name string, err error) {
 	u, remote := parse(p)
 	if !remote {
-		return nil, "", fmt.Errorf("%s is no URL of an object store", p)
+		return nil, "", fmt.Errorf("%s is not a URL of an object store", p)
 	}
 	s, err = u.store(ctx)
 	return s, u.name, err
@@ -102,7 +102,7 @@ type Object struct {
 const Modified = "modified "
 
 // ErrChanged says that an object is not any more what it was.
-var ErrChanged = errors.New("the object was replaced or removed after it was listed or opened: leave the input alone while it is used, and start again")
+var ErrChanged = errors.New("the object was replaced or removed after it was listed or opened: do not change the input while it is read, and start again")
 
 // Opener opens the store that a URL's host names: a bucket or a container.
 type Opener func(ctx context.Context, host string) (Store, error)
@@ -151,7 +151,7 @@ func (u url) store(ctx context.Context) (Store, error) {
 		return nil, fmt.Errorf("the URL names no bucket: want %s://BUCKET/NAME", u.scheme)
 	}
 	if strings.Contains(u.host, "@") {
-		return nil, fmt.Errorf("credentials do not belong into URLs, which are told and kept: give them as the cloud's own tools have them")
+		return nil, fmt.Errorf("URLs must not contain credentials, since URLs are printed and stored: give credentials as the cloud's own tools expect them")
 	}
 	s, err := open(ctx, u.host)
 	if err != nil {

@@ -32,7 +32,7 @@ type Sender interface {
 }
 
 // ErrGone says that a store knows nothing of an object's parts any more.
-var ErrGone = errors.New("what was uploaded of the object is not there any more: somebody discarded it, or made an object of this name meanwhile")
+var ErrGone = errors.New("the unfinished upload of the object is gone: another process discarded it, or made an object of this name in the meantime")
 
 // An object that ends within the first part is made by one request. Parts grow with
 // the object, since stores take 10,000 of one and 4,000 MiB in one (S3 and Azure; Google
@@ -136,7 +136,7 @@ func recycle(buffer []byte) {
 // way.
 func (u *upload) send(last bool) error {
 	if u.parts == mostParts {
-		return fmt.Errorf("more than %d bytes, which is %d parts, and more a store does not take of one object: make more shards", u.offset, mostParts)
+		return fmt.Errorf("more than %d bytes in %d parts, the most that a store takes for one object: make more shards", u.offset, mostParts)
 	}
 	if !u.begun {
 		_, err := Retry(u.ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, u.sender.Begin(ctx) })

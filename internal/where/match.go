@@ -40,7 +40,7 @@ func (x *Expression) Match(features *tfrecord.Features) (bool, error) {
 		if value.Len() == 0 { // an empty list is of any kind
 			value = tfrecord.Feature{}
 		} else if f.Kind != tfrecord.KindNone && value.Kind() != f.Kind {
-			return false, fmt.Errorf("feature %q has %v values; %v was to be expected", f.Key, value.Kind(), f.Kind)
+			return false, fmt.Errorf("feature %q has %v values; want %v", f.Key, value.Kind(), f.Kind)
 		} else if !f.List && f.Kind != tfrecord.KindNone && value.Len() != 1 {
 			return false, fmt.Errorf("feature %q has %s; want one", f.Key, plural.Of(value.Len(), "value"))
 		}

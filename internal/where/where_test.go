@@ -188,7 +188,7 @@ func TestMatchErrors(t *testing.T) {
 		expression, message string
 		features            func(*tfrecord.Builder)
 	}{
-		{`width > 3`, `"image/width" has bytes values; int64 was to be expected`, func(b *tfrecord.Builder) { b.String("image/width", "x") }},
+		{`width > 3`, `"image/width" has bytes values; want int64`, func(b *tfrecord.Builder) { b.String("image/width", "x") }},
 		{`width > 3`, `"image/width" has 2 values; want one`, func(b *tfrecord.Builder) { b.Int64("image/width", 1, 2) }},
 		{`f["object/label"][3] == 1`, `column 18 of the expression`, func(b *tfrecord.Builder) { b.Int64("object/label", 1) }},
 		{`1 % width == 1`, `integer divide by zero`, func(b *tfrecord.Builder) { b.Int64("image/width", 0) }},

@@ -206,7 +206,7 @@ func (d *Device) explain(err error, what string) error {
 	switch {
 	case losesContext(call.code):
 		d.lost.Store(true)
-		return fault(ErrLaunch, call.code, "GPU %d (%s) failed: %s; it is of no use any longer to this process", d.info.Index, d.info.Name, call)
+		return fault(ErrLaunch, call.code, "GPU %d (%s) failed: %s; this process cannot use it any more", d.info.Index, d.info.Name, call)
 	case call.code == codeOutOfMemory:
 		return fault(ErrOutOfMemory, call.code, "%s: no memory left on GPU %d (%s): %s", what, d.info.Index, d.info.Name, call)
 	case call.code == codeOutOfResources:

@@ -161,8 +161,8 @@ func TestFaultsOfLoadingKernels(t *testing.T) {
 			"the NVIDIA driver, for CUDA 12.2, does not take the kernels of this program: cuModuleLoadData answers CUDA_ERROR_UNSUPPORTED_PTX_VERSION (222); update it to version 535 or later",
 		},
 		{"no PTX at all", "", "", []byte("nothing"), cuda.ErrOldDriver, "CUDA_ERROR_INVALID_PTX (218)"},
-		{"nothing", "", "", nil, nil, "load kernels: this is no PTX"},
-		{"a zero", "", "", []byte(".version 8.2\x00"), nil, "load kernels: this is no PTX"},
+		{"nothing", "", "", nil, nil, "load kernels: this is not PTX"},
+		{"a zero", "", "", []byte(".version 8.2\x00"), nil, "load kernels: this is not PTX"},
 		{"no memory", "FAIL", "cuModuleLoadData:1:2", gputest.Probe, cuda.ErrOutOfMemory, "load kernels: no memory left on GPU 0"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -222,8 +222,8 @@ func TestFailingLaunches(t *testing.T) {
 		lost       bool
 		says       string
 	}{
-		{"as it is launched", "cuLaunchKernel:3:719", true, "GPU 0 (tfrec's fake GPU 0) failed: cuLaunchKernel answers CUDA_ERROR_LAUNCH_FAILED (719); it is of no use any longer to this process"},
-		{"as it runs", "kernel:3:700", true, "GPU 0 (tfrec's fake GPU 0) failed: cuStreamSynchronize answers CUDA_ERROR_ILLEGAL_ADDRESS (700); it is of no use any longer to this process"},
+		{"as it is launched", "cuLaunchKernel:3:719", true, "GPU 0 (tfrec's fake GPU 0) failed: cuLaunchKernel answers CUDA_ERROR_LAUNCH_FAILED (719); this process cannot use it any more"},
+		{"as it runs", "kernel:3:700", true, "GPU 0 (tfrec's fake GPU 0) failed: cuStreamSynchronize answers CUDA_ERROR_ILLEGAL_ADDRESS (700); this process cannot use it any more"},
 		{"refused", "cuLaunchKernel:3:701", false, "GPU 0 (tfrec's fake GPU 0) can't run kernel probe_affine: cuLaunchKernel answers an unknown error (701)"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -22,7 +22,7 @@ type Function struct {
 // keeps the result. Errors wrap ErrOldDriver where the driver doesn't take it.
 func (d *Device) Load(ptx []byte) (*Module, error) {
 	if len(ptx) == 0 || bytes.IndexByte(ptx, 0) >= 0 {
-		return nil, fault(nil, 0, "load kernels: this is no PTX")
+		return nil, fault(nil, 0, "load kernels: this is not PTX")
 	}
 	m := &Module{device: d}
 	err := d.do(func() (err error) {

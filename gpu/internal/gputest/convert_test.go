@@ -89,9 +89,9 @@ func TestConvert(t *testing.T) {
 		args []string
 		most string // what is said of a GPU that does all it can
 	}{
-		{"jpeg", []string{"--resize", "64"}, "40 pictures on tfrec's fake GPU 0\n"},
-		{"raw", []string{"--resize", "48x32", "--fit", "pad", "--filter", "lanczos3", "--encode", "raw"}, "40 pictures on tfrec's fake GPU 0\n"},
-		{"float32", []string{"--resize", "32", "--encode", "float32", "--mean", "0.4,0.5,0.6", "--std", "0.2,0.3,0.4"}, "40 pictures on tfrec's fake GPU 0\n"},
+		{"jpeg", []string{"--resize", "64"}, "40 images on tfrec's fake GPU 0\n"},
+		{"raw", []string{"--resize", "48x32", "--fit", "pad", "--filter", "lanczos3", "--encode", "raw"}, "40 images on tfrec's fake GPU 0\n"},
+		{"float32", []string{"--resize", "32", "--encode", "float32", "--mean", "0.4,0.5,0.6", "--std", "0.2,0.3,0.4"}, "40 images on tfrec's fake GPU 0\n"},
 		{"variants", []string{"--augment", "random_resized_crop:40|hflip|rotate:15|color_jitter:0.4,0.4,0.4,0.1|one_of:p=0.3(jpeg:50..90)", "--copies", "2"}, "on the CPU (jpeg "},
 	} {
 		t.Run(set.name, func(t *testing.T) {
@@ -107,15 +107,15 @@ func TestConvert(t *testing.T) {
 				{"on", fake, "", "on", set.most},
 				{"auto", fake, "", "auto", set.most},
 				{"no driver", t.TempDir(), "", "auto", "note: no NVIDIA driver"},
-				{"no GPU", fake, "FAKECUDA_DEVICES=0", "auto", "note: the NVIDIA driver finds no GPU: going on on the CPU\n"},
+				{"no GPU", fake, "FAKECUDA_DEVICES=0", "auto", "note: the NVIDIA driver finds no GPU: continuing on the CPU\n"},
 				{"an old driver", fake, "FAKECUDA_DRIVER=11020", "auto", "does not take the kernels of this program"},
-				{"a kernel fails", fake, "FAKECUDA_FAIL=kernel:9:719", "auto", "it is of no use any longer to this process: going on on the CPU\n"},
+				{"a kernel fails", fake, "FAKECUDA_FAIL=kernel:9:719", "auto", "this process cannot use it any more: continuing on the CPU\n"},
 				{"no memory", fake, "FAKECUDA_MEMORY=20000", "on", "for lack of memory"},
 				{"little memory", fake, "FAKECUDA_MEMORY=9000000", "on", ""},
 			} {
 				t.Run(c.name, func(t *testing.T) {
 					got := convertPhotos(t, c.driver, c.variable, append(set.args, "--gpu", c.mode)...)
-					if got.code != 0 || !strings.Contains(got.stderr, c.says) || strings.Count(got.stderr, "going on on the CPU") > 1 {
+					if got.code != 0 || !strings.Contains(got.stderr, c.says) || strings.Count(got.stderr, "continuing on the CPU") > 1 {
 						t.Errorf("exit %d: %s\nwant %q", got.code, got.stderr, c.says)
 					}
 					sameFiles(t, files(t, got.out), want)

@@ -80,7 +80,7 @@ func TestConvertDecodes(t *testing.T) {
 	cpu := convertPhotos(t, fake, "", raw...)
 	want := records(t, cpu.out)
 	on := convertPhotos(t, fake, "", withDecode("on")...)
-	if on.code != 0 || !strings.Contains(on.stderr, "40 pictures on tfrec's fake GPU 0\n") || !strings.Contains(on.stderr, "note: decoded by: nvjpeg hardware 40\n") {
+	if on.code != 0 || !strings.Contains(on.stderr, "40 images on tfrec's fake GPU 0\n") || !strings.Contains(on.stderr, "note: decoded by: nvjpeg hardware 40\n") {
 		t.Errorf("exit %d: %s", on.code, on.stderr)
 	}
 	if got := decoder(t, on.out); got != nvjpegOfFake {
@@ -122,8 +122,8 @@ func TestConvertDecodesWithout(t *testing.T) {
 		name, driver, variable, auto, on string
 	}{
 		{"no driver", t.TempDir(), "", "note: no NVIDIA driver", "--gpu on: no NVIDIA driver"},
-		{"no GPU", fake, "FAKECUDA_DEVICES=0", "note: the NVIDIA driver finds no GPU: going on on the CPU\n", "--gpu on: the NVIDIA driver finds no GPU\n"},
-		{"no nvJPEG", driverAlone(t, fake), "", "note: no nvJPEG: none of libnvjpeg.so.13, .12 and .11 is installed: the CPU decodes\nnote: 40 pictures on tfrec's fake GPU 0\n", "--gpu on --gpu-decode: no nvJPEG: none of"},
+		{"no GPU", fake, "FAKECUDA_DEVICES=0", "note: the NVIDIA driver finds no GPU: continuing on the CPU\n", "--gpu on: the NVIDIA driver finds no GPU\n"},
+		{"no nvJPEG", driverAlone(t, fake), "", "note: no nvJPEG: none of libnvjpeg.so.13, .12 and .11 is installed: the CPU decodes\nnote: 40 images on tfrec's fake GPU 0\n", "--gpu on --gpu-decode: no nvJPEG: none of"},
 		{"nvJPEG that fails", fake, "FAKECUDA_FAIL=nvjpegCreateEx:1+:6", "note: no nvJPEG: libnvjpeg.so.12 answers execution failed (6): the CPU decodes\n", "--gpu on --gpu-decode: no nvJPEG: "},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -154,7 +154,7 @@ func TestConvertFallsBack(t *testing.T) {
 		mended               bool // by another run
 		on                   string
 	}{
-		{"pictures that are refused", "FAKECUDA_FAIL=nvjpegDecodeBatched:1+:4,nvjpegDecodeJpeg:1+:4", "note: decoded by: tfrec 1 40 (nvJPEG refuses the picture: JPEG not supported (4): 40)\n", 40, false, ""},
+		{"pictures that are refused", "FAKECUDA_FAIL=nvjpegDecodeBatched:1+:4,nvjpegDecodeJpeg:1+:4", "note: decoded by: tfrec 1 40 (nvJPEG refuses the image: JPEG not supported (4): 40)\n", 40, false, ""},
 		{"a GPU that fails", "FAKECUDA_FAIL=kernel:9:719", "whose shards are made anew by the same command when it works again)\n", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
 		{"a GPU that fails as it decodes", "FAKECUDA_FAIL=cuStreamSynchronize:2:719", "the GPU failed or lacked memory: ", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
 		{"no memory", "FAKECUDA_MEMORY=60000", "(the GPU failed or lacked memory: ", 0, true, "is not decoded: allocate "},
@@ -258,7 +258,7 @@ func TestConvertDecodersDoNotMix(t *testing.T) {
 		t.Fatal(begun.stderr)
 	}
 	for _, c := range []struct{ name, driver, variable, says string }{
-		{"no driver any longer", t.TempDir(), "", "--gpu on --gpu-decode asks for the former, on a machine with such a GPU and nvJPEG"},
+		{"no driver any longer", t.TempDir(), "", "--gpu on --gpu-decode selects the former, on a machine with such a GPU and nvJPEG"},
 		{"no chip", fake, "FAKECUDA_HARDWARE=0", "it is another nvJPEG, another kind of GPU, or another --decoder"},
 	} {
 		got := convertTo(t, begun.out, c.driver, c.variable, withDecode("auto")...)

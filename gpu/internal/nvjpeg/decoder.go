@@ -35,7 +35,7 @@ func (l *Library) NewDecoder(s *cuda.Stream) (*Decoder, error) {
 			// This chip doesn't have it.
 		case allocatorFailure:
 			d.Close()
-			return nil, d.noRoom("make a nvJPEG decoder")
+			return nil, d.noRoom("make an nvJPEG decoder")
 		default:
 			// The last one's is told: it wants the least of the GPU.
 			why = fmt.Errorf("%w: %s answers %s", ErrAbsent, l.Name(), status)

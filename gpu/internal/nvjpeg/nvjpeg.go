@@ -12,7 +12,7 @@ var (
 	ErrAbsent = errors.New("no nvJPEG")
 	// ErrRefused says that nvJPEG doesn't decode a picture. It says nothing about
 	// others.
-	ErrRefused = errors.New("nvJPEG refuses the picture")
+	ErrRefused = errors.New("nvJPEG refuses the image")
 )
 
 // Backend is what decodes, the fastest first.

@@ -212,7 +212,7 @@ func TestDecode(t *testing.T) {
 			for i, p := range pictures {
 				got := &batch[i]
 				if p.refused != "" {
-					if want := "nvJPEG refuses the picture: " + p.refused; !errors.Is(got.Err, nvjpeg.ErrRefused) || got.Err.Error() != want {
+					if want := "nvJPEG refuses the image: " + p.refused; !errors.Is(got.Err, nvjpeg.ErrRefused) || got.Err.Error() != want {
 						t.Errorf("%s: %v, want %s", p.name, got.Err, want)
 					}
 					continue
@@ -347,7 +347,7 @@ func TestOtherSizes(t *testing.T) {
 	if err := decoder.Decode(batch); err != nil {
 		t.Fatal(err)
 	}
-	if want := "nvJPEG refuses the picture: it finds a plane of 40x30 where there is one of 40x31"; batch[0].Err == nil || batch[0].Err.Error() != want {
+	if want := "nvJPEG refuses the image: it finds a plane of 40x30 where there is one of 40x31"; batch[0].Err == nil || batch[0].Err.Error() != want {
 		t.Errorf("%v; want %s", batch[0].Err, want)
 	}
 }
