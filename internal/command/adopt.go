@@ -23,21 +23,20 @@ func newAdoptCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "adopt DIR",
 		GroupID: groupReshape,
-		Short:   "Make a set of shards that others wrote",
-		Long: `Make a set of the files of records in a folder that somebody else wrote: a
+		Short:   "Make a set of shards that other tools wrote",
+		Long: `Make a set of a directory of TFRecord files that another tool wrote: write a
 manifest, indexes, and the files that TFDS reads, so that
-tfds.builder_from_directory(DIR) loads it. The shards stay as they are, byte for
-byte and by name.
+tfds.builder_from_directory(DIR) loads it. The shards keep their bytes and names.
 
-All records are read, and their features inferred. Which split a file is of is
-told by TFDS's files or by its name (birds-train.tfrecord-00000-of-00002, or a
-word such as train, test or val in it); others are train. The names of labels
-are those given, or found in TFDS's files, in a labels.txt, or in the records'
-own texts (image/class/text beside image/class/label).
+All records are read, and their features inferred. The split of a file is inferred
+from TFDS's files or from its name (birds-train.tfrecord-00000-of-00002, or a word
+such as train, test or val in it); other files are train. Label names are those
+given, or found in TFDS's files, in a labels.txt, or in the records' own texts
+(image/class/text next to image/class/label).
 
-TFDS's files that are there already are kept, but for wrong numbers of records
-and bytes. A manifest of tfrec's is brought up to date. TFDS can load most names
-of shards; --rename changes those that it cannot, and all others that are not
+Existing TFDS files are kept, except that wrong record and byte counts are
+corrected. An existing tfrec manifest is updated. TFDS can load most names of
+shards; --rename changes those that it cannot, and all others that are not
 NAME-SPLIT.tfrecord-00000-of-00002.`,
 		Example: `  tfrec adopt shards/
   tfrec adopt shards/ --labels daisy,roses,tulips
@@ -81,12 +80,12 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset (default: what is found, else the directory's name in snake case)")
+	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset (default: the name found, else the directory's name in snake case)")
 	fs.StringVar(&o.Label, "label-feature", "", "`KEY` of the feature with the label's id (default: one whose key ends in label)")
 	maxRecordVar(fs, &o.MaxRecord)
-	fs.StringVar(&labels, "labels", "", "the names of the labels in the order of their ids: `FILE|NAME,...`, a file with one a line or a list")
-	fs.BoolVar(&o.Rename, "rename", false, "give the shards the names that TFDS's own have")
-	fs.BoolVar(&o.Check, "check", false, "write nothing, and say what would be")
+	fs.StringVar(&labels, "labels", "", "label names in the order of their ids: `FILE|NAME,...`, a file with one per line or a list")
+	fs.BoolVar(&o.Rename, "rename", false, "rename the shards as TFDS names its own")
+	fs.BoolVar(&o.Check, "check", false, "write nothing, and print what would be written")
 	workersVar(fs, &o.Workers, "read `N` files at a time")
 	return cmd
 }
@@ -100,14 +99,14 @@ func labelNames(s string) ([]string, error) {
 		return shard.ReadLabels(s)
 	}
 	if !strings.Contains(s, ",") {
-		return nil, usageError("--labels %q: there is no such file, and it is no list with commas", s)
+		return nil, usageError("--labels %q: no such file, and not a comma-separated list", s)
 	}
 	names := strings.Split(s, ",")
 	seen := map[string]bool{}
 	for i, name := range names {
 		names[i] = strings.TrimSpace(name)
 		if names[i] == "" || seen[names[i]] {
-			return nil, usageError("--labels %q: name %d is empty or there twice", s, i+1)
+			return nil, usageError("--labels %q: name %d is empty or given twice", s, i+1)
 		}
 		seen[names[i]] = true
 	}
@@ -144,7 +143,7 @@ func printAdoption(faults, w io.Writer, r *shard.AdoptReport) {
 		}
 	}
 	says := map[string]string{
-		"written": "written", "up_to_date": "everything was right already", "differs": "nothing was written: --check",
+		"written": "written", "up_to_date": "everything is up to date", "differs": "nothing was written: --check",
 	}
 	load := "; tfds.builder_from_directory can load it"
 	if !r.TFDS {

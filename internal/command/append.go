@@ -23,17 +23,17 @@ func newAppendCommand() *cobra.Command {
 		Use:     "append DIR [IN...]",
 		GroupID: groupReshape,
 		Short:   "Add records to an existing set",
-		Long: `Add the records of IN to the set in DIR, in shards of their own behind those of
-their split. Shards that are there keep their bytes, and are renamed to the new
-total; the manifest is renewed last. Nothing may read the set meanwhile.
+		Long: `Add the records of IN to the set in DIR, in new shards after those of their
+split. Existing shards keep their bytes, and are renamed to the new total; the
+manifest is replaced last. Nothing may read the set in the meantime.
 
-Features must be those of the set. Label ids are changed to fit the set's list
-of names; names that it does not have are refused without --new-labels. IN are
-TFRecords: pictures and tables are converted first (tfrec convert).
+Features must be those of the set. Label ids are changed to fit the set's list of
+names; names that it does not have are refused without --new-labels. IN are
+TFRecords: convert images and tables first (tfrec convert).
 
-A run that is stopped leaves the set as it was or, when it had begun to rename,
-for the next append to finish. The same command again does not add the records
-twice, without --again; tfrec append DIR only finishes what was begun.`,
+An interrupted run leaves the set as it was or, if it had begun to rename, for the
+next append to complete. Repeating a command does not add the records twice unless
+--again is given; tfrec append DIR only completes an interrupted append.`,
 		Example: `  tfrec append out/ more/
   tfrec append out/ 'new-*.tfrecord' --split train --shards 2
   tfrec append out/`,
@@ -49,8 +49,8 @@ twice, without --again; tfrec append DIR only finishes what was begun.`,
 	}
 	fs := cmd.Flags()
 	fs.StringVar(&o.Split, "split", "", "put all records into the split `NAME` (default: the splits of IN)")
-	fs.BoolVar(&o.NewLabels, "new-labels", false, "take label names that the set does not have, behind those that it has")
-	fs.BoolVar(&o.Again, "again", false, "add records that were appended before, in the same shards, once more")
+	fs.BoolVar(&o.NewLabels, "new-labels", false, "accept label names that the set does not have, and add them after its own")
+	fs.BoolVar(&o.Again, "again", false, "append records again that were appended before, in the same shards")
 	f.addShards(fs)
 	partialVar(cmd, &f.options.Partial)
 	return cmd

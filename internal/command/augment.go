@@ -21,15 +21,15 @@ func newAugmentCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "augment",
 		GroupID: groupConvert,
-		Short:   "Look up and try out what convert images --augment does",
-		Long: `Look up and try out what convert images --augment does to pictures.
+		Short:   "List and try out augmentation operations",
+		Long: `List and try out the operations of convert images --augment.
 
 A policy is a text such as
 
   random_resized_crop:224,scale=0.3-1|hflip|one_of:p=0.5(posterize:4|solarize:128)
 
-or a YAML file with the same names. Operations have | between them; their values
-come in order or by name, with commas between them; a range is lo-hi or lo..hi.`,
+or a YAML file with the same names. Operations are separated by |; their values
+are given in order or by name, separated by commas; a range is lo-hi or lo..hi.`,
 	}
 	cmd.AddCommand(newAugmentListCommand(), newAugmentPreviewCommand())
 	return cmd
@@ -39,8 +39,8 @@ func newAugmentListCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:   "list [OPERATION]...",
 		Short: "Describe the operations that a policy may hold",
-		Long: `Describe the operations that a policy may hold: all of them in a line each, or
-those that are named with all parameters.`,
+		Long: `Describe the operations that a policy may contain: all of them in a line each, or
+those named with all their parameters.`,
 		Example: `  tfrec augment list
   tfrec augment list random_resized_crop affine
   tfrec augment list --json | jq -r '.operations[].name'`,
@@ -173,11 +173,11 @@ const (
 func newAugmentPreviewCommand() *cobra.Command {
 	var o previewOptions
 	cmd := &cobra.Command{
-		Use:   "preview PICTURE --augment SPEC|FILE -o SHEET.png",
-		Short: "Make a contact sheet of variants of a picture",
-		Long: `Make a contact sheet of variants of a picture: the original at the top left, then
-copy 1, 2 and so on, as convert images makes them with the same seed for a
-picture of that key. What was drawn for each is printed.`,
+		Use:   "preview IMAGE --augment SPEC|FILE -o SHEET.png",
+		Short: "Make a contact sheet of variants of an image",
+		Long: `Make a contact sheet of variants of an image: the original at the top left, then
+copy 1, 2 and so on, as convert images makes them with the same seed for an
+image with that key. The random choices for each are printed.`,
 		Example: `  tfrec augment preview cat.jpg --augment 'rotate:30|hflip' -o sheet.png
   tfrec augment preview photos/cats/1.jpg --key cats/1.jpg --seed 7 --augment train.yaml --copies 8 -o sheet.png`,
 		Args: exactArgs("PICTURE"),
@@ -205,7 +205,7 @@ picture of that key. What was drawn for each is printed.`,
 func (o *previewOptions) check() error {
 	switch {
 	case o.policy == nil:
-		return usageError("--augment is missing: say what is to be done to the picture")
+		return usageError("--augment is missing: give a policy")
 	case o.sheet == "":
 		return usageError("-o is missing: name the PNG file to write")
 	case !strings.EqualFold(filepath.Ext(o.sheet), ".png"):

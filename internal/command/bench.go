@@ -24,22 +24,21 @@ func newBenchCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "bench PATH...",
 		GroupID: groupRead,
-		Short:   "Measure how fast files of records can be read",
-		Long: `Measure how fast package reader gives batches of what is in files: of records as
-they are, of columns (--parse), or of decoded pictures (--decode). All is read
-once at least, with full checksums, and again until --seconds are over; from the
-second time on the operating system may have the files in memory.
+		Short:   "Measure how fast TFRecord files can be read",
+		Long: `Measure how fast package reader delivers batches from files: of raw records, of
+columns (--parse), or of decoded images (--decode). Everything is read at least
+once, with full checksums, and again until --seconds have passed; from the second
+pass on, the operating system may serve the files from memory.
 
 Files are interleaved record by record, 16 at a time, in tf.data's order. With
---cache later passes read what the first one kept, and where a folder holds it
-already, so does the first.
+--cache, later passes read what the first one cached; so does the first, if the
+directory holds a cache already.
 
-For each stage there are the elements that it gave, the seconds that its workers
-worked, waited for input, and were blocked by what comes after it, and those that
-what comes after it waited for it; how many workers it has and how long its queue
-is, as they were chosen in the end; and a sentence names the stage that holds the
-others back. Records are counted in whole passes over the data, and what the end
-of the time cut off of the last one.`,
+For each stage, the output lists its elements, the seconds that its workers were
+busy, waited for input, and were blocked by the next stage, the seconds that the
+next stage waited for it, and the number of workers and length of the queue as
+last tuned; a sentence names the bottleneck. Records are those of whole passes
+over the data, plus the part of the last pass before the time ran out.`,
 		Example: `  tfrec bench out/
   tfrec bench --parse --shuffle 10000 --batch 1024 'data/*.tfrecord'
   tfrec bench --decode --resize 224x224 --batch 32 photos/`,
@@ -73,12 +72,12 @@ of the time cut off of the last one.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&o.Parse, "parse", false, "parse the records into columns")
-	fs.BoolVar(&o.Decode, "decode", false, "decode the pictures in the records, to float32; wants --resize")
-	fs.StringVar(&size, "resize", "", "size of the decoded images: `WxH|N`, N for the middle square")
-	fs.IntVar(&o.Batch, "batch", 1, "give batches of `N` records")
-	fs.IntVarP(&o.Workers, "workers", "j", 0, "work with `N` goroutines (default: chosen as it runs)")
+	fs.BoolVar(&o.Decode, "decode", false, "decode the images in the records to float32; needs --resize")
+	fs.StringVar(&size, "resize", "", "size of the decoded images: `WxH|N`, N for a centre crop to NxN")
+	fs.IntVar(&o.Batch, "batch", 1, "make batches of `N` records")
+	fs.IntVarP(&o.Workers, "workers", "j", 0, "use `N` goroutines (default: tuned while running)")
 	fs.IntVar(&o.Shuffle, "shuffle", 0, "shuffle with a buffer of `N` records (default: none)")
-	cacheVar(fs, &cache, "keep the records in DIR, or in memory, for the passes after the first")
+	cacheVar(fs, &cache, "cache the records in DIR, or in memory, for the passes after the first")
 	fs.Float64Var(&seconds, "seconds", 2, "read for `N` seconds; 0 reads everything once")
 	partialVar(cmd, &o.Partial)
 	return cmd
@@ -102,7 +101,7 @@ func benchFlags(cmd *cobra.Command, o *reader.BenchOptions, size string, seconds
 	case o.Parse && o.Decode:
 		return usageError("--parse beside --decode: want one of them")
 	case o.Decode != cmd.Flags().Changed("resize"):
-		return usageError("--decode and --resize go together: a batch has pictures of one size")
+		return usageError("--decode and --resize go together: a batch has images of one size")
 	case o.Batch < 1 || o.Batch > maxBatch:
 		return usageError("--batch %d: want 1 to %d", o.Batch, maxBatch)
 	case (o.Workers != 0 || cmd.Flags().Changed("workers")) && (o.Workers < 1 || o.Workers > maxWorkers):
@@ -147,7 +146,7 @@ func printBench(w io.Writer, r *reader.BenchResult) {
 	}
 	table.Flush() // resultWriter keeps the error
 	if chosen > 0 {
-		fmt.Fprintln(w, "* chosen as it ran; --workers gives a number")
+		fmt.Fprintln(w, "* tuned while running; --workers sets a number")
 	}
 	fmt.Fprintf(w, "memory: at most %s in flight, of %s", size.Format(r.Memory.Peak), size.Format(r.Memory.Limit))
 	if r.Memory.Held > 0 {

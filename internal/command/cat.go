@@ -33,27 +33,26 @@ func newCatCommand() *cobra.Command {
 		Use:     "cat PATH...",
 		GroupID: groupRead,
 		Short:   "Print records",
-		Long: `Print the records of files, one file after another in name order, up to the
-first one that is damaged.
+		Long: `Print the records of files, one file after another in name order, and stop at the
+first damaged one.
 
-  text   for people
-  json   an object a line: a feature's value, or a list of them; long bytes and
-         those that are no text as {"size": N}
-  proto  an object a line, as protobuf's JSON mapping has it: what Python's
+  text   human-readable
+  json   an object per line: a feature's value, or a list of them; long bytes and
+         bytes that are not text as {"size": N}
+  proto  an object per line in protobuf's JSON mapping, which Python's
          json_format.Parse reads into a tf.train.Example
-  hex    the bytes of a record a line
+  hex    the bytes of a record per line
 
---json prints the json format with the record's file, number and offset around
-it.
+--json prints the json format with the record's file, number and offset.
 
 The records can come in the orders of a training job. The flags act in this
 order: --shard, --cycle and --block (tf.data's interleave), --cache, --shuffle,
---repeat, --skip, --take. A cache in a folder is there for the next run with the
-same files and the same order; a folder that holds another is refused.
+--repeat, --skip, --take. A cache in a directory serves the next run with the same
+files and the same order; a directory that holds another cache is refused.
 
-With --save-state, what was printed is noted in a file; the same flags with
---resume go on behind it. What --skip left out then is not left out again, and
---take counts anew.`,
+--save-state writes the position after the last record to a file; the same flags
+with --resume continue after it. --skip does not apply again then, and --take
+counts from the beginning.`,
 		Example: `  tfrec cat --take 3 out/
   tfrec cat --format json out/ | jq .label
   tfrec cat --format hex x.tfrecord | head -1 | xxd -r -p | protoc --decode_raw
@@ -73,10 +72,10 @@ With --save-state, what was printed is noted in a file; the same flags with
 	wordVar(fs, &o.format, "format", "text", "FORMAT", "text, json, proto or hex", catFormats...)
 	o.read.add(fs)
 	partialVar(cmd, &o.partial)
-	fs.Int64Var(&o.skip, "skip", 0, "leave out the first `N` records")
+	fs.Int64Var(&o.skip, "skip", 0, "skip the first `N` records")
 	fs.Int64Var(&o.take, "take", 0, "stop after `N` records (default: all)")
-	fs.StringVar(&o.saveState, "save-state", "", "when done, write to `FILE` what was printed")
-	fs.StringVar(&o.resume, "resume", "", "begin after what `FILE` of --save-state says")
+	fs.StringVar(&o.saveState, "save-state", "", "at the end, write the position to `FILE`")
+	fs.StringVar(&o.resume, "resume", "", "continue from the position in `FILE`, which --save-state wrote")
 	return cmd
 }
 

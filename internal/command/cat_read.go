@@ -36,16 +36,16 @@ type readFlags struct {
 
 func (f *readFlags) add(fs *pflag.FlagSet) {
 	fs.IntVar(&f.cycle, "cycle", 1, "read `N` files in turn")
-	fs.IntVar(&f.block, "block", 1, "take `N` records of a file before it is the next one's turn")
-	cacheVar(fs, &f.cacheIn, "keep the records in DIR, or in memory, in the order of --cycle, for what is read again")
+	fs.IntVar(&f.block, "block", 1, "read `N` records of a file before the next file's turn")
+	cacheVar(fs, &f.cacheIn, "cache the records in DIR, or in memory, in the order of --cycle, for later passes")
 	textVar(fs, "shuffle", "", "N|global", "shuffle with a buffer of N records, or the whole set", func(s string) error {
 		f.shuffle = s
 		return nil
 	}, "global")
 	seedVar(fs, &f.seed, "seed of --shuffle")
 	fs.StringVar(&f.shard, "shard", "", "read part `I/N` of the set, I from 0")
-	fs.IntVar(&f.repeat, "repeat", 1, "read all of it `N` times; -1: for ever")
-	fs.StringVar(&f.skipBad, "skip-bad", "", "skip up to `N|P%` damaged records each time, and say so (default: none)")
+	fs.IntVar(&f.repeat, "repeat", 1, "read everything `N` times; -1: for ever")
+	fs.StringVar(&f.skipBad, "skip-bad", "", "skip up to `N|P%` damaged records per pass, and report them (default: none)")
 	maxRecordVar(fs, &f.maxRecord)
 	fs.IntVar(&f.parallel, "parallel", 0, "read with `N` threads (default: the cores)")
 }
@@ -72,10 +72,10 @@ func (f *readFlags) complete(fs *pflag.FlagSet) error {
 		}
 	}
 	if f.global && (fs.Changed("cycle") || fs.Changed("block")) {
-		return usageError("--shuffle global beside --cycle or --block: it has an order of its own")
+		return usageError("--shuffle global and --cycle or --block: give one of them, since a global order has no interleave")
 	}
 	if f.global && fs.Changed("cache") {
-		return usageError("--shuffle global beside --cache: a cache keeps one order")
+		return usageError("--shuffle global and --cache: give one of them, since a cache keeps one order")
 	}
 	f.cache = cacheOptions(f.cacheIn)
 	f.workers = 1
@@ -151,7 +151,7 @@ func (f *readFlags) pipe(set *reader.Set) reader.Pipe {
 // sharding says which part of the set --shard gives.
 func (f *readFlags) sharding(set *reader.Set) string {
 	if f.global {
-		return fmt.Sprintf("by place in the global order: part %d of %d", f.worker+1, f.workers)
+		return fmt.Sprintf("by position in the global order: part %d of %d", f.worker+1, f.workers)
 	}
 	return set.Sharding()
 }
@@ -166,7 +166,7 @@ func loadState(path string) (s reader.State, err error) {
 		return s, err
 	}
 	if err := json.Unmarshal(data, &s); err != nil {
-		return s, fmt.Errorf("%s: no state of --save-state: %w", path, err)
+		return s, fmt.Errorf("%s: not a state that --save-state wrote: %w", path, err)
 	}
 	return s, nil
 }

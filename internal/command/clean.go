@@ -18,19 +18,18 @@ func newCleanCommand() *cobra.Command {
 		Use:     "clean OUT...",
 		GroupID: groupOther,
 		Short:   "List, or remove, what killed runs left in their directories",
-		Long: `List what runs that were killed left in their output directories, and with --force
-remove it: files below .tfrec that have no name yet, files staged for an update that
-did not complete, which the same command would otherwise use again and, in object
-stores, uploads that were neither finished nor given up, which cost money and show in
-no list of objects, and claims of dead processes. An update that was interrupted while
-it replaced the old files is completed first.
+		Long: `List what killed runs left in their output directories, and with --force remove it:
+temporary files below .tfrec, files staged for an update that did not complete (which
+the same command would otherwise reuse) and, in object stores, claims of dead
+processes and unfinished uploads, which cost money and appear in no list of objects.
+An update that was interrupted while it replaced the old files is completed first.
 
-Nothing else is ever removed: of uploads, those alone of files that the directory's
-manifest or state names. The next run into the directory does the same; this is for
-directories that get none.
+Nothing else is ever removed: of uploads, only those of files that the directory's
+manifest or state names. The next run into the directory does the same; this verb is
+for directories without a next run.
 
-Fails where a run is at work. In an object store it may take a minute to tell a
-run that is dead from one that is alive.`,
+Fails while a run is writing to the directory. In an object store it may take a minute
+to find out whether a run is still alive.`,
 		Example: `  tfrec clean out/
   tfrec clean --force s3://bucket/sets/flowers`,
 		Args: minArgs("OUT..."),

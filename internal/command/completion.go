@@ -19,9 +19,9 @@ func newCompletionCommand() *cobra.Command {
 		Use:     "completion bash|zsh|fish|powershell",
 		GroupID: groupOther,
 		Short:   "Write a completion script for a shell",
-		Long: `Write a script to stdout that makes the shell complete verbs, flags and values.
+		Long: `Write a script to stdout that completes verbs, flags and values.
 
-  bash        source <(tfrec completion bash), for good in ~/.bashrc
+  bash        source <(tfrec completion bash), permanently in ~/.bashrc
   zsh         tfrec completion zsh > "${fpath[1]}/_tfrec"
   fish        tfrec completion fish > ~/.config/fish/completions/tfrec.fish
   powershell  tfrec completion powershell | Out-String | Invoke-Expression

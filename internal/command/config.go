@@ -14,11 +14,11 @@ func newConfigCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "config",
 		GroupID: groupOther,
-		Short:   "Write an example of a configuration file, or its JSON schema",
-		Long: `tfrec convert --config FILE takes its flags from a YAML file: the names are those
-of the flags, and kind (images or csv), src and out say what is converted. Lists
-stand for flags that are repeated or hold commas, mappings for NAME=VALUE,...
-Paths are relative to the folder that tfrec runs in, as on the command line.`,
+		Short:   "Print an example configuration file, or its JSON schema",
+		Long: `tfrec convert --config FILE reads flags from a YAML file: names are those of the
+flags; kind (images or csv), src and out name what to convert. Lists stand for
+flags that are repeated or contain commas, mappings for NAME=VALUE,... Paths are
+relative to the working directory, as on the command line.`,
 	}
 	cmd.AddCommand(newConfigInitCommand(), newConfigSchemaCommand())
 	return cmd
@@ -28,7 +28,7 @@ func newConfigInitCommand() *cobra.Command {
 	var kind string
 	cmd := &cobra.Command{
 		Use:   "init",
-		Short: "Print a configuration file with every name in a comment",
+		Short: "Print a configuration file with every name commented out",
 		Example: `  tfrec config init > convert.yaml
   tfrec config init --kind csv > tables.yaml`,
 		Args: noArgs,
@@ -136,8 +136,8 @@ func configSchema() ([]byte, error) {
 	text := map[string]any{"type": "string"}
 	properties := map[string]any{
 		configKind: map[string]any{"enum": []string{"images", "csv"}, "description": "what is converted"},
-		configSrc:  map[string]any{"type": []string{"string", "array"}, "items": text, "description": "the folder of pictures, or the CSV files"},
-		configOut:  map[string]any{"type": "string", "description": "the folder to write to"},
+		configSrc:  map[string]any{"type": []string{"string", "array"}, "items": text, "description": "the directory of images, or the CSV files"},
+		configOut:  map[string]any{"type": "string", "description": "the directory to write to"},
 	}
 	kinds := []string{"images", "csv"}
 	usages := map[string]map[string]string{} // of each flag, by kind

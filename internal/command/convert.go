@@ -26,25 +26,25 @@ func newConvertCommand(e *Engine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "convert",
 		GroupID: groupConvert,
-		Short:   "Turn pictures or CSV files into sharded TFRecords",
-		Long: `Turn raw data into sharded, CRC-checked TFRecords with indexes, a manifest
+		Short:   "Convert images or CSV files to sharded TFRecords",
+		Long: `Convert raw data to sharded, CRC-checked TFRecords with indexes, a manifest
 and the metadata that TFDS reads.
 
 The same inputs, options and seed give the same bytes, whatever the number of
-workers. A run that was stopped goes on where it was when the same command is
-given again; a run after a change of the input redoes only what changed.
+workers. The same command again resumes an interrupted run, and after a change of
+the input redoes only what changed.
 
-Where object storage is built in, what is read and OUT may be URLs, such as
-s3://bucket/folder. A run into a store goes on from any machine.
+In builds with object storage, inputs and OUT may be URLs, such as
+s3://bucket/directory. A run into a store can be resumed from any machine.
 
-With --config or --from-manifest, what is converted need not be named: the file
-says it. All other flags are those of the verb in question.`,
+With --config or --from-manifest, the file says what to convert. All other flags
+are those of convert images or convert csv.`,
 		Example: `  tfrec convert --config convert.yaml
   tfrec convert --from-manifest out/manifest.json photos out2`,
 		DisableFlagParsing: true, // the flags are those of images or csv: which, the file says
 	}
-	cmd.Flags().String("config", "", "take everything from the YAML file `FILE` (see tfrec config)")
-	cmd.Flags().String("from-manifest", "", "take the options of the set that the manifest `FILE` describes")
+	cmd.Flags().String("config", "", "read everything from the YAML file `FILE` (see tfrec config)")
+	cmd.Flags().String("from-manifest", "", "use the options of the set that the manifest `FILE` describes")
 	cmd.AddCommand(newConvertImagesCommand(e), newConvertCSVCommand(e))
 	cmd.RunE = runConfigured
 	return cmd
@@ -70,38 +70,38 @@ type convertFlags struct {
 
 func (f *convertFlags) add(fs *pflag.FlagSet) {
 	o := &f.options
-	fs.StringVar(&f.config, "config", "", "take flags, and SRC and OUT unless they are given, from the YAML file `FILE`; flags given here win (see tfrec config)")
-	fs.StringVar(&f.from, "from-manifest", "", "take the options of the set that the manifest `FILE` describes, so that the same is done to SRC; flags given here win")
+	fs.StringVar(&f.config, "config", "", "read flags, and SRC and OUT unless given, from the YAML file `FILE`; flags on the command line win (see tfrec config)")
+	fs.StringVar(&f.from, "from-manifest", "", "use the options of the set that the manifest `FILE` describes for SRC; flags on the command line win")
 	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset: the first part of every shard's name (default: the source's base name in snake case)")
 	seedVar(fs, &o.Seed, "seed of every random choice: limit, split, shard, order")
-	textVar(fs, "splits", "train=1", "NAME=SHARE,...", "splits by share, such as train=0.9,val=0.1; a sample's split never changes when others come or go", func(s string) (err error) {
+	textVar(fs, "splits", "train=1", "NAME=SHARE,...", "splits by share, such as train=0.9,val=0.1; a sample's split never changes when others are added or removed", func(s string) (err error) {
 		o.Splits, err = convert.ParseSplits(s)
 		return err
 	})
 	shardsVar(fs, &o.Shards, &o.SplitShards)
-	fs.BoolVar(&o.Even, "even", false, "cut shards to even lengths, though an added sample then changes several of them")
+	fs.BoolVar(&o.Even, "even", false, "make shards of even lengths; an added sample then changes several of them")
 	compressionVar(fs, &o.Compression, "none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)")
-	textVar(fs, "max-errors", "0", "N|P%", "how many samples may be unusable, as a number or a share of all", func(s string) (err error) {
+	textVar(fs, "max-errors", "0", "N|P%", "how many samples may be unusable, as a number or a percentage", func(s string) (err error) {
 		o.MaxErrors, err = convert.ParseTolerance(s)
 		return err
 	})
 	workersVar(fs, &o.Workers, "make `N` samples at a time")
-	fs.Int64Var(&o.Limit, "limit", 0, "take only `N` samples: a random choice that is the same everywhere (0: all)")
+	fs.Int64Var(&o.Limit, "limit", 0, "convert only `N` samples: a random choice that is the same everywhere (0: all)")
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace a set that was made with other options")
-	fs.BoolVar(&o.HashInputs, "hash-inputs", false, "compare the contents of inputs, not their sizes and times")
-	fs.BoolVarP(&o.DryRun, "dry-run", "n", false, "say which shards would be written, kept and removed, and write nothing")
+	fs.BoolVar(&o.HashInputs, "hash-inputs", false, "compare the contents of inputs instead of their sizes and times")
+	fs.BoolVarP(&o.DryRun, "dry-run", "n", false, "print which shards would be written, kept and removed, and write nothing")
 	fs.StringVar(&f.planOnly, "plan-only", "", "write the plan as JSON to `FILE`, and nothing else")
-	fs.BoolVar(&o.Estimate, "estimate", false, "with --plan-only: make some samples, and reckon bytes and time from them")
-	fs.BoolVar(&f.print, "print-outputs", false, "print the path of every file that the set would have, one a line, and write nothing")
-	fs.BoolVar(&f.print0, "print0", false, "--print-outputs with a NUL behind each path")
-	fs.StringVar(&o.Depfile, "depfile", "", "write to `FILE` what the set was made from, as a rule for make and ninja")
-	textVar(fs, "task", "", "I|auto", "make only the shards of task I of an array job, I from 0; auto asks the scheduler's environment (tfrec finalize then ends the array job)", func(s string) error {
+	fs.BoolVar(&o.Estimate, "estimate", false, "with --plan-only: convert a few samples, and estimate bytes and time from them")
+	fs.BoolVar(&f.print, "print-outputs", false, "print the path of every file that the set would have, one per line, and write nothing")
+	fs.BoolVar(&f.print0, "print0", false, "--print-outputs with a NUL after each path")
+	fs.StringVar(&o.Depfile, "depfile", "", "write to `FILE` the set's inputs, as a rule for make and ninja")
+	textVar(fs, "task", "", "I|auto", "make only the shards of task I of an array job, I from 0; auto reads the scheduler's environment (tfrec finalize then completes the set)", func(s string) error {
 		f.task = s
 		return nil
 	}, "auto")
 	fs.IntVar(&f.tasks, "tasks", 0, "the array job has `N` tasks")
-	fs.BoolVar(&o.Replan, "replan", false, "with --task: give up an array job with another plan that was not finalized")
-	fs.IntVar(&o.Retries, "retries", 0, "try shards that failed again `N` times (default 2 with --task)")
+	fs.BoolVar(&o.Replan, "replan", false, "with --task: discard an array job with another plan that was not finalized")
+	fs.IntVar(&o.Retries, "retries", 0, "retry failed shards `N` times (default 2 with --task)")
 }
 
 // complete brings the flags into the form that package convert takes.
@@ -199,7 +199,7 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, c *conversion) error 
 	case err == nil && f.planOnly != "":
 		return writePlan(cmd, f.planOnly, sum.Plan)
 	case err == nil && f.like != nil && f.like.Decoder != sum.Decoder && o.Note != nil:
-		o.Note(fmt.Sprintf("%s is of a set that %q decoded, this one %q: its bytes may be others", f.from, f.like.Decoder, sum.Decoder))
+		o.Note(fmt.Sprintf("%s is from a set decoded by %q, this one by %q: its bytes may differ", f.from, f.like.Decoder, sum.Decoder))
 	}
 	return printOutcome(cmd, sum, err, out)
 }

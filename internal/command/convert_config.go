@@ -58,7 +58,7 @@ func readConfig(path string) (*configured, error) {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	if err := d.Decode(&another); err == nil {
-		return nil, fmt.Errorf("%s:%d: a second document: a configuration is one", path, another.Line)
+		return nil, fmt.Errorf("%s:%d: a second document: a configuration has one", path, another.Line)
 	} else if err != io.EOF {
 		return nil, fmt.Errorf("%s: %w", path, err)
 	}
@@ -72,7 +72,7 @@ func readConfig(path string) (*configured, error) {
 		key, value := pairs[i], pairs[i+1]
 		where := fmt.Sprintf("%s:%d", path, key.Line)
 		if line, ok := seen[key.Value]; ok {
-			return nil, fmt.Errorf("%s: %s was given in line %d already", where, key.Value, line)
+			return nil, fmt.Errorf("%s: %s was already given in line %d", where, key.Value, line)
 		}
 		seen[key.Value] = key.Line
 		var values []string
@@ -311,7 +311,7 @@ func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string)
 			f.options.ShardsLike[split.Name] = len(split.Shards)
 		}
 		if string(f.like.Options["labels"]) == `"file"` && !cmd.Flags().Changed("labels") {
-			return nil, usageError("%s: its labels came from a file: give one with --labels", f.from)
+			return nil, usageError("%s: its labels came from a file: give it with --labels", f.from)
 		}
 	}
 	if len(args) > 0 {
@@ -321,7 +321,7 @@ func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string)
 		return nil, usageError("%s: has no src and out, and the command line names none", f.config)
 	}
 	if kind == "images" && len(c.src) != 1 {
-		return nil, usageError("%s: src: want one folder", f.config)
+		return nil, usageError("%s: src: want one directory", f.config)
 	}
 	args = append(c.src, c.out)
 	return args, checkDashes(cmd, args)
@@ -336,7 +336,7 @@ func (c *configured) apply(cmd *cobra.Command) error {
 		f := fs.Lookup(s.flag)
 		switch {
 		case slices.Contains(notConfigured, s.flag):
-			return usageError("%s: %s is for the command line: it is about one run", s.where, s.flag)
+			return usageError("%s: %s belongs on the command line: it is about one run", s.where, s.flag)
 		case f == nil:
 			if near := nearFlag(fs, s.flag, notConfigured); near != "" {
 				return usageError("%s: unknown name %q; did you mean %s?", s.where, s.flag, near)

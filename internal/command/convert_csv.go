@@ -29,11 +29,11 @@ func newConvertCSVCommand(e *Engine) *cobra.Command {
 	o := &f.csv
 	cmd := &cobra.Command{
 		Use:   "csv SRC... OUT",
-		Short: "Turn CSV files into shards",
-		Long: `Turn the rows of CSV files into a sharded set of TFRecords in OUT.
+		Short: "Convert CSV files to shards",
+		Long: `Convert the rows of CSV files to a sharded set of TFRecords in OUT.
 
 SRC is a file, a glob, a pipe or - for stdin, plain or compressed with gzip or zstd.
-Pipes are copied to the system's temporary directory first. Each column is a feature:
+Pipes are first copied to the system's temporary directory. Each column is a feature:
 int64 when all of its values are integers, float when all are numbers, bytes
 otherwise (numbers with leading zeros, a plus sign or more digits than int64
 holds are kept as bytes). Types are inferred over the whole input; --column
@@ -52,7 +52,7 @@ OUT/errors.jsonl with file and line; --max-errors says how many are allowed.`,
 			case f.printSchema && len(args) < 1:
 				return usageError("want SRC... with --print-schema")
 			case !f.printSchema && len(args) < 2:
-				return usageError("want SRC... OUT: the CSV files and the folder to write to")
+				return usageError("want SRC... OUT: the CSV files and the directory to write to")
 			}
 			return nil
 		}),
@@ -86,12 +86,12 @@ OUT/errors.jsonl with file and line; --max-errors says how many are allowed.`,
 	}
 	fs := cmd.Flags()
 	f.add(fs)
-	textVar(fs, "delimiter", "auto", "CHAR", `between fields: a character, tab or \t, or auto: told from the first lines among , ; tab |`, func(s string) (err error) {
+	textVar(fs, "delimiter", "auto", "CHAR", `field delimiter: a character, tab or \t, or auto: inferred from the first lines (one of , ; tab |)`, func(s string) (err error) {
 		o.Delimiter, err = parseDelimiter(s)
 		return err
 	}, "auto", "tab", ",", ";")
-	fs.BoolVar(&o.NoHeader, "no-header", false, "the first row is a row like all others (needs --columns)")
-	fs.StringSliceVar(&o.Columns, "columns", nil, "the columns are `NAME,...`, in place of the header")
+	fs.BoolVar(&o.NoHeader, "no-header", false, "the first row is data, not a header (needs --columns)")
+	fs.StringSliceVar(&o.Columns, "columns", nil, "column names `NAME,...`, instead of the header's")
 	textVar(fs, "column", "inferred", "NAME=TYPE", "type of a column: int64, float or bytes (repeatable)", func(s string) error {
 		name, kind, ok := cutLast(s, "=")
 		if !ok {
@@ -108,10 +108,10 @@ OUT/errors.jsonl with file and line; --max-errors says how many are allowed.`,
 		return nil
 	})
 	fs.StringVar(&f.schema, "schema", "", "JSON `FILE` with the types of columns, as --print-schema writes it")
-	fs.BoolVar(&f.printSchema, "print-schema", false, "print the types of the columns as JSON, and convert nothing")
+	fs.BoolVar(&f.printSchema, "print-schema", false, "print the types of the columns as JSON, and do not convert")
 	wordVar(fs, &o.Missing, "na", convert.MissingDrop, "HOW", "missing values: drop-feature leaves the feature out of the record, default stores 0 or nothing, error makes the row unusable",
 		string(convert.MissingDrop), string(convert.MissingDefault), string(convert.MissingError))
-	textVar(fs, "na-values", ",NA,N/A,NULL,null", "SPELLING,...", "spellings of a missing value, in place of these; the empty one is the empty field (repeatable)", func(s string) error {
+	textVar(fs, "na-values", ",NA,N/A,NULL,null", "SPELLING,...", "spellings of a missing value, instead of these; the empty one is the empty field (repeatable)", func(s string) error {
 		o.MissingValues = append(o.MissingValues, strings.Split(s, ",")...)
 		return nil
 	})
@@ -121,16 +121,16 @@ OUT/errors.jsonl with file and line; --max-errors says how many are allowed.`,
 		return err
 	})
 	fs.StringVar(&o.Label, "label", "", "`COLUMN` with the label")
-	fs.StringVar(&f.vocab, "vocab", "", "map the text of the label to ids: the indexes of its values, sorted (integers as numbers, so that 0 to N-1 are their own ids), or with =`FILE` of the lines in there; the names are in the manifest and in the labels file that TFDS reads")
+	fs.StringVar(&f.vocab, "vocab", "", "map the text of the label to ids: the indexes of its values, sorted (integers as numbers, so that 0 to N-1 are their own ids), or with =`FILE` of the lines in that file; the names go into the manifest and the labels file that TFDS reads")
 	fs.Lookup("vocab").NoOptDefVal = vocabFromData
-	fs.IntVar(&o.LabelOffset, "label-offset", 0, "begin label ids at `N`, with N background names in front")
+	fs.IntVar(&o.LabelOffset, "label-offset", 0, "start label ids at `N`, after N background names")
 	fs.StringVar(&o.Key, "key", "", "`COLUMN` that names a row in errors.jsonl (default: file and line)")
-	fs.BoolVar(&o.Shuffle, "shuffle", false, "put the rows of a split into a random order over all of its shards")
+	fs.BoolVar(&o.Shuffle, "shuffle", false, "shuffle the rows of a split over all of its shards")
 	textVar(fs, "memory", "512MiB", "SIZE", "memory for --shuffle; beyond it, disk space in OUT is used", func(s string) (err error) {
 		o.Memory, err = parseSize(s)
 		return err
 	})
-	textVar(fs, "max-row", "64MiB", "SIZE", "length of the longest row", func(s string) (err error) {
+	textVar(fs, "max-row", "64MiB", "SIZE", "maximum length of a row", func(s string) (err error) {
 		o.MaxRow, err = parseSize(s)
 		return err
 	})
@@ -185,7 +185,7 @@ func (f *csvFlags) spool(cmd *cobra.Command, srcs []string, pipes spooled) (file
 			continue
 		}
 		if f.engine != nil || f.csv.Depfile != "" {
-			return nil, temp, usageError("%s: a pipe is empty when others are to read it again; write it to a file first", src)
+			return nil, temp, usageError("%s: a pipe can be read only once, and this run reads it again; write it to a file first", src)
 		}
 		if temp == "" {
 			if temp, err = os.MkdirTemp("", "tfrec-pipe-*"); err != nil {

@@ -26,7 +26,7 @@ func readSettings(path string) (*configured, *shard.Manifest, error) {
 	}
 	c := &configured{sparing: true}
 	if json.Unmarshal(m.Options["source"], &c.kind) != nil || c.kind != "images" && c.kind != "csv" {
-		return nil, nil, fmt.Errorf("%s: was not made by tfrec convert: there are no options to take over", path)
+		return nil, nil, fmt.Errorf("%s: was not made by tfrec convert: it has no options to use", path)
 	}
 	add := func(flag string, values ...string) {
 		c.settings = append(c.settings, setting{flag: flag, values: values, where: path})

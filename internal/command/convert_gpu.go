@@ -45,12 +45,12 @@ func (u gpuUse) check(cmd *cobra.Command, o *convert.ImageOptions) error {
 			return usageError("--gpu-decode: give --gpu auto or --gpu on with it, or --gpu-decode=false")
 		}
 		if kept := o.Encode == "" && !changed("resize") && !changed("augment") && !changed("channels") && !changed("background"); kept || o.Encode == convert.Keep {
-			return usageError("--gpu-decode: there is nothing to decode for: --encode keep stores pictures as they are; give --resize, --augment or another --encode")
+			return usageError("--gpu-decode: nothing needs decoding: --encode keep stores images unchanged; give --resize, --augment or another --encode")
 		}
 		return nil
 	}
 	if u.when != gpuOff && !changed("resize") && !changed("augment") && o.Encode != convert.Float32 {
-		return usageError("--gpu: there is no --resize, --augment or --encode float32 for it to do")
+		return usageError("--gpu: nothing to do on a GPU without --resize, --augment or --encode float32")
 	}
 	return nil
 }
@@ -111,13 +111,13 @@ func (u gpuUse) open(note func(string)) (*gpu.Backend, error) {
 			return backend, nil
 		}
 	}
-	note(fmt.Sprintf("%v: going on on the CPU", err))
+	note(fmt.Sprintf("%v: continuing on the CPU", err))
 	return nil, nil
 }
 
 // gpuShare says who did what.
 func gpuShare(name string, s gpu.Stats) string {
-	text := fmt.Sprintf("%s on %s", count(s.GPU, "picture"), name)
+	text := fmt.Sprintf("%s on %s", count(s.GPU, "image"), name)
 	if s.CPU == 0 {
 		return text
 	}
@@ -146,7 +146,7 @@ func decodingShare(decoded map[string]int64, s gpu.Stats) string {
 		why = append(why, fmt.Sprintf("%s: %d", reason, s.Refused[reason]))
 	}
 	if s.FellBack > 0 {
-		why = append(why, fmt.Sprintf("the GPU failed or lacked memory: %d, whose shards are made anew by the same command when it works again", s.FellBack))
+		why = append(why, fmt.Sprintf("the GPU failed or lacked memory: %d, whose shards the same command rewrites when the GPU works again", s.FellBack))
 	}
 	if len(why) > 0 {
 		text += " (" + strings.Join(why, "; ") + ")"

@@ -22,8 +22,8 @@ func newConvertImagesCommand(e *Engine) *cobra.Command {
 	onGPU := gpuUse{when: gpuOff}
 	cmd := &cobra.Command{
 		Use:   "images SRC OUT",
-		Short: "Turn a folder of pictures into shards",
-		Long: `Turn the pictures below SRC into a sharded set of TFRecords in OUT.
+		Short: "Convert a directory of images to shards",
+		Long: `Convert the images below SRC to a sharded set of TFRecords in OUT.
 
 The label of an image is the name of its first directory: SRC/daisy/1.jpg is a
 daisy. Directories above the class directories are taken as splits if they are
@@ -31,8 +31,8 @@ named, in any case, train or training; val, valid, validation or dev; test,
 testing or eval. Hidden files and directories, and __MACOSX, are left alone.
 
 Images without class directories need --labels FILE or --unlabelled. FILE has a
-path below SRC and a label in each row: CSV or TSV, plain, .gz or .zst, or a list
-with a space between them. The columns are found by their names: path, file,
+path below SRC and a label in each row: CSV or TSV, plain, .gz or .zst, or a
+space-separated list. The columns are found by their names: path, file,
 filename, file_name, image, image_path or id; label, class, target, category or
 tags. Without a header they are the first two.
 
@@ -41,8 +41,8 @@ they are all integers, so that classes 0 to N-1 are their own ids, and by their
 bytes otherwise.
 
 JPEG, PNG, GIF (first frame), BMP, WebP and TIFF are read, recognised by content.
-Damaged pictures are listed in OUT/errors.jsonl; --max-errors says how many of
-them are bearable.`,
+Damaged images are listed in OUT/errors.jsonl; --max-errors says how many are
+allowed.`,
 		Example: `  tfrec convert images photos/ out/
   tfrec convert images photos/ out/ --resize 224 --splits train=0.9,val=0.1
   tfrec convert images photos/ out/ --resize 299x299 --fit pad --encode png --shards 16`,
@@ -84,7 +84,7 @@ them are bearable.`,
 	fs.StringVar(&o.LabelColumn, "label-column", "", "`NAME` of the column of --labels with the labels (default: found by its name)")
 	fs.StringVar(&o.ImageSuffix, "image-suffix", "", "append `SUFFIX`, such as .jpg, to paths in --labels that lack it")
 	fs.BoolVar(&o.Unlabelled, "unlabelled", false, "store no labels")
-	fs.IntVar(&o.LabelOffset, "label-offset", 0, "begin label ids at `N`, with N background names in front")
+	fs.IntVar(&o.LabelOffset, "label-offset", 0, "start label ids at `N`, after N background names")
 	textVar(fs, "rename", "", "OLD=NEW,...", "store features under other keys, such as image/encoded=image", func(s string) error {
 		if o.Rename == nil {
 			o.Rename = map[string]string{}
@@ -101,40 +101,40 @@ them are bearable.`,
 		}
 		return nil
 	})
-	fs.StringArrayVar(&o.Include, "include", nil, "take only paths that match `GLOB` (repeatable; ** stands for any directories)")
-	fs.StringArrayVar(&o.Exclude, "exclude", nil, "leave out paths that match `GLOB` (repeatable)")
-	fs.BoolVar(&o.FollowSymlinks, "follow-symlinks", false, "read what symbolic links lead to")
-	textVar(fs, "augment", "", "SPEC|FILE", "make variants of each picture: a policy such as hflip:0.5|rotate:15, or a YAML file (see tfrec augment list)", func(s string) (err error) {
+	fs.StringArrayVar(&o.Include, "include", nil, "convert only paths that match `GLOB` (repeatable; ** matches any directories)")
+	fs.StringArrayVar(&o.Exclude, "exclude", nil, "skip paths that match `GLOB` (repeatable)")
+	fs.BoolVar(&o.FollowSymlinks, "follow-symlinks", false, "follow symbolic links")
+	textVar(fs, "augment", "", "SPEC|FILE", "make variants of each image: a policy such as hflip:0.5|rotate:15, or a YAML file (see tfrec augment list)", func(s string) (err error) {
 		o.Augment, err = augment.LoadPolicy(s)
 		return err
 	})
 	fs.IntVar(&o.Copies, "copies", 0, "make `N` variants of each image (default 1 with --augment)")
-	fs.BoolVar(&o.KeepOriginal, "keep-original", false, "store the original beside its variants")
-	fs.StringSliceVar(&o.AugmentSplits, "augment-splits", nil, "the splits `NAME,...` get variants (default train)")
+	fs.BoolVar(&o.KeepOriginal, "keep-original", false, "also store the original")
+	fs.StringSliceVar(&o.AugmentSplits, "augment-splits", nil, "make variants in the splits `NAME,...` (default train)")
 	textVar(fs, "resize", "", "WxH|N", "resize to width x height, or the shorter side to N and then a centre crop to NxN", func(s string) error {
 		size, err := augment.ParseSize(s)
 		o.Resize.Width, o.Resize.Height, o.Resize.Square = size.Width, size.Height, size.Square
 		return err
 	})
-	textVar(fs, "fit", "stretch", "HOW", "how WxH is met: stretch, crop, pad, shorter (that side) or longer (that side)", func(s string) (err error) {
+	textVar(fs, "fit", "stretch", "HOW", "how to fit images to WxH: stretch, crop, pad, shorter (fit that side) or longer (fit that side)", func(s string) (err error) {
 		o.Resize.Fit, err = augment.ParseFit(s)
 		return err
 	}, "stretch", "crop", "pad", "shorter", "longer")
-	textVar(fs, "pad-color", "", "RRGGBB", "what --fit pad fills with (default 000000)", func(s string) (err error) {
+	textVar(fs, "pad-color", "", "RRGGBB", "colour that --fit pad fills with (default 000000)", func(s string) (err error) {
 		o.Resize.PadColor, err = parseColor(s)
 		return err
 	})
-	fs.BoolVar(&o.Resize.NoUpscale, "no-upscale", false, "never make a picture larger")
+	fs.BoolVar(&o.Resize.NoUpscale, "no-upscale", false, "never enlarge an image")
 	textVar(fs, "filter", "bilinear", "NAME", "bilinear, lanczos3, bicubic, area or nearest", func(s string) (err error) {
 		o.Resize.Filter, err = augment.ParseFilter(s)
 		return err
 	}, "bilinear", "lanczos3", "bicubic", "area", "nearest")
 	fs.BoolVar(&o.Resize.Antialias, "antialias", true, "take every source pixel into account when reducing, as Pillow does; false: as tf.image.resize")
-	wordVar(fs, &o.Encode, "encode", "", "HOW", "jpeg, png, raw, float32 or keep (the file's bytes as they are; default: keep, or jpeg when pixels change)",
+	wordVar(fs, &o.Encode, "encode", "", "HOW", "jpeg, png, raw, float32 or keep (the file's bytes unchanged; default: keep, or jpeg when pixels change)",
 		string(convert.Keep), string(convert.JPEG), string(convert.PNG), string(convert.Raw), string(convert.Float32))
 	fs.IntVar(&o.Quality, "quality", 0, "JPEG quality `N`, 1 to 100 (default 95)")
 	wordVar(fs, &o.Subsampling, "subsampling", "", "HOW", "JPEG chroma subsampling: 420, 422, 440 or 444 (default 420)", "420", "422", "440", "444")
-	textVar(fs, "channels", "", "1|3", "channels to store (default: as many as the image has; 3 for raw and float32)", func(s string) error {
+	textVar(fs, "channels", "", "1|3", "channels to store (default: the image's; 3 for raw and float32)", func(s string) error {
 		switch s {
 		case "1", "3":
 			o.Channels = int(s[0] - '0')
@@ -150,27 +150,27 @@ them are bearable.`,
 		o.Normalize.Std, err = parseTriple(s)
 		return err
 	})
-	fs.IntVar(&o.MinSize, "min-size", 0, "leave out pictures whose shorter side is below `N` pixels")
-	fs.Float64Var(&o.MaxAspect, "max-aspect", 0, "leave out pictures whose longer side is more than `R` times the shorter")
+	fs.IntVar(&o.MinSize, "min-size", 0, "skip images whose shorter side is below `N` pixels")
+	fs.Float64Var(&o.MaxAspect, "max-aspect", 0, "skip images whose longer side is more than `R` times the shorter")
 	decoderVar(fs, &o.Decoder)
-	textVar(fs, "gpu", "off", "WHEN", "draw, resize and normalise on an NVIDIA GPU, to the same bytes: auto (if there is one), on (or fail) or off", func(s string) (err error) {
+	textVar(fs, "gpu", "off", "WHEN", "augment, resize and normalise on an NVIDIA GPU, to the same bytes: auto (if there is one), on (or fail) or off", func(s string) (err error) {
 		onGPU.when, err = parseGPU(s)
 		return err
 	}, "auto", "on", "off")
-	fs.BoolVar(&onGPU.decode, "gpu-decode", false, "have nvJPEG decode JPEGs on the GPU, to slightly other pixels: another decoder in the manifest")
-	fs.Int64Var(&o.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "refuse images of more than `N` pixels, and beyond a quarter of that of more than 8192 for each byte of the file")
-	fs.BoolVar(&o.AllowArithmetic, "allow-arithmetic", false, "read JPEGs in arithmetic coding, whose damage goes unnoticed, with libjpeg-turbo")
-	textVar(fs, "memory", "", "SIZE", "memory for all images in work together, such as 4GiB; one that takes more is worked on alone (default a quarter of what this process may use)", func(s string) (err error) {
+	fs.BoolVar(&onGPU.decode, "gpu-decode", false, "decode JPEGs on the GPU with nvJPEG, to slightly different pixels: another decoder in the manifest")
+	fs.Int64Var(&o.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "refuse images of more than `N` pixels, and those over a quarter of that with more than 8192 pixels per byte of the file")
+	fs.BoolVar(&o.AllowArithmetic, "allow-arithmetic", false, "decode arithmetic-coded JPEGs, whose damage goes unnoticed, with libjpeg-turbo")
+	textVar(fs, "memory", "", "SIZE", "memory for all images being processed, such as 4GiB; one that needs more is processed alone (default a quarter of what this process may use)", func(s string) (err error) {
 		o.Memory, err = parseSize(s)
 		return err
 	})
-	textVar(fs, "background", "", "RRGGBB", "composite transparent pictures on this colour (default: drop the alpha channel)", func(s string) error {
+	textVar(fs, "background", "", "RRGGBB", "composite transparent images on this colour (default: drop the alpha channel)", func(s string) error {
 		c, err := parseColor(s)
 		o.Background = &c
 		return err
 	})
-	fs.BoolVar(&o.ExactPixels, "exact-pixels", false, "resize in RGB and from the full size, even where planes or a reduced decode would do")
-	fs.BoolVar(&o.NoCheck, "no-check", false, "under --encode keep, do not decode pictures to find damage")
+	fs.BoolVar(&o.ExactPixels, "exact-pixels", false, "always resize in RGB and from the full size, never in planes or from a reduced decode")
+	fs.BoolVar(&o.NoCheck, "no-check", false, "under --encode keep, do not decode images to find damage")
 	e.addFlags(fs)
 	return cmd
 }
@@ -193,7 +193,7 @@ func checkImageFlags(cmd *cobra.Command, o *convert.ImageOptions) error {
 	if !changed("resize") {
 		for _, name := range []string{"fit", "pad-color", "no-upscale", "filter", "antialias"} {
 			if changed(name) {
-				return usageError("--%s: there is no --resize for it to act on", name)
+				return usageError("--%s: needs --resize", name)
 			}
 		}
 	}
@@ -227,7 +227,7 @@ func parseTriple(s string) (v [3]float32, err error) {
 	for i := range v {
 		x, err := strconv.ParseFloat(strings.TrimSpace(parts[i%len(parts)]), 32)
 		if err != nil {
-			return v, fmt.Errorf("%q is no number", parts[i%len(parts)])
+			return v, fmt.Errorf("%q is not a number", parts[i%len(parts)])
 		}
 		v[i] = float32(x)
 	}

@@ -28,13 +28,13 @@ func newDedupeCommand() *cobra.Command {
 		Use:     "dedupe IN... OUT",
 		GroupID: groupReshape,
 		Short:   "Drop records that repeat earlier ones",
-		Long: `Write the records to a new set in OUT without those that are the same as one
-before: all of their bytes are, or with --by the values of a feature. The first
-of them is kept, in the order of the input, whatever splits they are in. Records
-that lack the feature of --by are kept.
+		Long: `Write the records to a new set in OUT without duplicates of earlier ones: records
+with the same bytes or, with --by, the same value of a feature. The first of them
+is kept, in the order of the input, whatever splits they are in. Records that lack
+the feature of --by are kept.
 
-Records are told apart by hashes of 128 bits. What --memory does not hold of
-them lies in OUT meanwhile, or for a URL in the system's temporary folder.`,
+Records are compared by 128-bit hashes. Hashes that exceed --memory are spilled to
+OUT or, if that is a URL, to the system's temporary directory.`,
 		Example: `  tfrec dedupe out/ clean/
   tfrec dedupe train/ test/ clean/ --by image/filename --report dropped.jsonl`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
@@ -71,8 +71,8 @@ them lies in OUT meanwhile, or for a URL in the system's temporary folder.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&o.By, "by", "", "records are the same when they have the same value of the feature `KEY`")
-	fs.StringVar(&list, "report", "", "list what was dropped in `FILE`: a JSON object a line, with file and number of the record and of the one that it repeats")
+	fs.StringVar(&o.By, "by", "", "compare the value of the feature `KEY` instead of whole records")
+	fs.StringVar(&list, "report", "", "list dropped records in `FILE`: a JSON object per line, with file and number of the record and of the one that it repeats")
 	f.add(cmd)
 	return cmd
 }
@@ -94,7 +94,7 @@ func keepInputs(ctx context.Context, list string, in []string) error {
 		}
 		for _, file := range files {
 			if st, err := os.Stat(file); err == nil && os.SameFile(st, there) {
-				return fmt.Errorf("--report: %s is of the inputs: give another file", list)
+				return fmt.Errorf("--report: %s is one of the inputs: give another file", list)
 			}
 		}
 	}

@@ -18,18 +18,18 @@ func newDiffCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "diff A B",
 		GroupID: groupLook,
-		Short:   "Say in which records, features and labels two inputs differ",
-		Long: `Say in which records, features and labels two inputs differ. A and B are each a
-file, a glob, a folder or a manifest. Records are compared by their bytes,
-however they are spread over files: each split with the other's of that name
-when both have the same splits, else all in the order of the files.
+		Short:   "Show in which records, features and labels two inputs differ",
+		Long: `Show in which records, features and labels two inputs differ. A and B are each a
+file, a glob, a directory or a manifest. Records are compared by their bytes,
+however they are spread over files: split by split if both inputs have the same
+splits, else all in the order of the files.
 
-All differences are counted. The first ones are listed with their places and, for
-Examples, with the features that differ and their values. --unordered compares what
-records there are and how many of each, wherever they lie.
+All differences are counted. The first ones are listed with their positions and, for
+Examples, with the features that differ and their values. --unordered compares which
+records exist and how often, whatever their order.
 
-Labels and features of two manifests are compared, too. Their other options are
-shown where they differ, but do not make the sets differ.`,
+Labels and features of two manifests are compared, too. Other options of theirs are
+shown where they differ, but do not count as differences.`,
 		Example: `  tfrec diff old/ new/
   tfrec diff --unordered before.tfrecord shuffled/
   tfrec diff --json a/ b/ | jq .features`,
@@ -64,9 +64,9 @@ shown where they differ, but do not make the sets differ.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.BoolVar(&o.Unordered, "unordered", false, "compare what records there are, wherever they lie")
+	fs.BoolVar(&o.Unordered, "unordered", false, "compare which records exist, whatever their order")
 	maxRecordVar(fs, &o.MaxRecord)
-	fs.IntVar(&o.MaxListed, "max", 10, "tell the places of the first `N` differences")
+	fs.IntVar(&o.MaxListed, "max", 10, "list the first `N` differences")
 	textVar(fs, "memory", "256MiB", "SIZE", "memory for --unordered; beyond it, a temporary file is used", func(s string) (err error) {
 		o.Memory, err = parseSize(s)
 		return err
@@ -101,9 +101,9 @@ func printDiff(w io.Writer, r *shard.DiffReport) {
 	for _, d := range r.Differences {
 		switch {
 		case d.A == nil:
-			fmt.Fprintf(w, "%s: record %d is in B alone: %s\n", printable.String(d.B.Path), d.B.Record, printable.String(d.Reason))
+			fmt.Fprintf(w, "%s: record %d is only in B: %s\n", printable.String(d.B.Path), d.B.Record, printable.String(d.Reason))
 		case d.B == nil:
-			fmt.Fprintf(w, "%s: record %d is in A alone: %s\n", printable.String(d.A.Path), d.A.Record, printable.String(d.Reason))
+			fmt.Fprintf(w, "%s: record %d is only in A: %s\n", printable.String(d.A.Path), d.A.Record, printable.String(d.Reason))
 		default:
 			fmt.Fprintf(w, "%s: record %d, and %s: record %d differ", printable.String(d.A.Path), d.A.Record, printable.String(d.B.Path), d.B.Record)
 			if d.Reason != "" {
@@ -124,7 +124,7 @@ func printDiff(w io.Writer, r *shard.DiffReport) {
 		fmt.Fprintln(w, "equal")
 		return
 	}
-	fmt.Fprintf(w, "%d differ, %d in A alone, %d in B alone\n", r.Differing, r.OnlyA, r.OnlyB)
+	fmt.Fprintf(w, "%d differ, %d only in A, %d only in B\n", r.Differing, r.OnlyA, r.OnlyB)
 }
 
 func orNone(s string) string {

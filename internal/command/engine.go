@@ -85,7 +85,7 @@ func (e *Engine) addFlags(fs *pflag.FlagSet) {
 		}
 	}
 	if f := fs.Lookup("retries"); f != nil {
-		f.Usage, f.DefValue = "how often a worker tries shards that failed again, before the runner hears of it", "2"
+		f.Usage, f.DefValue = "how often a worker retries failed shards before it reports them to the runner", "2"
 	}
 }
 
@@ -97,7 +97,7 @@ var notForEngines = []string{"task", "tasks", "replan", "gpu", "gpu-decode"}
 func (e *Engine) check(cmd *cobra.Command) error {
 	for _, name := range notForEngines {
 		if f := cmd.Flag(name); f != nil && f.Changed && f.Value.String() != f.DefValue {
-			return usageError("--%s: is for tfrec; %s deals shards to workers itself, and those have no GPU", name, e.Name)
+			return usageError("--%s: is for tfrec; %s assigns shards to workers itself, and those have no GPU", name, e.Name)
 		}
 	}
 	if e.Check != nil {

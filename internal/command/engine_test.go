@@ -109,7 +109,7 @@ func TestAnEngineKeepsTheExitCodes(t *testing.T) {
 		says string
 	}{
 		{name: "dry run", args: []string{"--dry-run"}, code: exitFine},
-		{name: "task", args: []string{"--task", "0", "--tasks", "2"}, code: exitUsage, says: "--task: is for tfrec; tfrec-elsewhere deals shards to workers itself"},
+		{name: "task", args: []string{"--task", "0", "--tasks", "2"}, code: exitUsage, says: "--task: is for tfrec; tfrec-elsewhere assigns shards to workers itself"},
 		{name: "replan", args: []string{"--replan"}, code: exitUsage, says: "--replan"},
 		{name: "gpu", args: []string{"--gpu", "auto", "--resize", "8"}, code: exitUsage, says: "--gpu"},
 		{name: "gpu decode", args: []string{"--gpu-decode", "--resize", "8"}, code: exitUsage, says: "--gpu-decode: is for tfrec"},

@@ -130,7 +130,7 @@ func exitHelp(cmd *cobra.Command) string {
 		line(exitFaults, means)
 	}
 	line(exitInterrupted, "interrupted (Ctrl-C)")
-	line(exitClosedPipe, "stdout was closed before all was written, as by head")
+	line(exitClosedPipe, "stdout was closed before everything was written, as head does")
 	line(exitTerminated, "terminated")
 	return b.String()
 }

@@ -25,26 +25,26 @@ func newExportCommand() *cobra.Command {
 		Long: `Write records as files that other programs read. OUT is a new directory for
 --format folders, and a new file for the others; it gets its name when it is
 complete, and a failed run leaves nothing. The same export again finds OUT up to
-date; an OUT that is anything else is refused. What a killed export leaves beside
-OUT, named .OUT.exporting-N, goes with the next export to the same OUT.
+date; an OUT with other content is refused. A killed export may leave .OUT.exporting-N
+next to OUT; the next export to the same OUT removes it.
 
-folders  each picture as the file that it was, in OUT/LABEL/, or OUT/SPLIT/LABEL/
-         when there are several splits: tfrec convert images makes the same
-         pictures and labels of it. Pictures stored raw become PNG. A variant is
-         named STEM#COPY.EXTENSION.
+folders  each image as its original file, in OUT/LABEL/, or OUT/SPLIT/LABEL/ if
+         there are several splits: tfrec convert images reads the same images
+         and labels from it. Images stored raw become PNG. A variant is named
+         STEM#COPY.EXTENSION.
 csv      a column for each feature; lists are JSON arrays.
 jsonl    an object for each record.
 parquet  a column for each feature, a list where records have several values.
 npz      arrays for numpy.load, without pickle: of one shape KEY, of several
          KEY.values with KEY.row_splits.
 
-Bytes that are no UTF-8 are base64 in csv and jsonl, in a column KEY.base64.
+Bytes that are not UTF-8 become base64 in csv and jsonl, in a column KEY.base64.
 A record that lacks a feature has an empty cell, no member, a null, or false in
 KEY.present.
 
-Names in records never lead out of OUT. What not every system allows in file names is
-written as %XX: separators, control characters, the names of Windows' devices,
-dots and spaces at the end. Names that differ in case alone count as the same.`,
+Names in records never lead outside OUT. What not every system allows in file names is
+written as %XX: separators, control characters, names of Windows devices, dots and
+spaces at the end. Names that differ only in case count as the same.`,
 		Example: `  tfrec export out/ photos/ --format folders
   tfrec export others.tfrecord photos/ --format folders --picture image --label label --on-collision number
   tfrec export table/ table.parquet --format parquet
@@ -67,9 +67,9 @@ dots and spaces at the end. Names that differ in case alone count as the same.`,
 		o.OnCollision, err = export.ParseCollision(s)
 		return err
 	}, "error", "number")
-	flags.StringVar(&o.Picture, "picture", export.DefaultPicture, "folders: `KEY` of the feature with the picture")
+	flags.StringVar(&o.Picture, "picture", export.DefaultPicture, "folders: `KEY` of the feature with the image")
 	flags.StringVar(&o.Label, "label", "", "folders: `KEY` of the feature with the label (default: image/class/text, else image/class/label)")
-	flags.StringVar(&o.Filename, "filename", export.DefaultFilename, "folders: `KEY` of the feature with the picture's path")
+	flags.StringVar(&o.Filename, "filename", export.DefaultFilename, "folders: `KEY` of the feature with the image's path")
 	partialVar(cmd, &o.Partial)
 	return cmd
 }

@@ -13,15 +13,15 @@ func newFeaturesCommand() *cobra.Command {
 		Use:     "features",
 		GroupID: groupReshape,
 		Short:   "Select, drop or rename features",
-		Long: `Write all records to a new set with fewer features, or with others names for
-them. What stays keeps its bytes: nothing is decoded.`,
+		Long: `Write all records to a new set with fewer or renamed features. What remains keeps
+its bytes: nothing is decoded.`,
 	}
 	cmd.AddCommand(
 		newFeaturesVerb("select", "Keep only some features",
 			`Write all records to a new set in OUT with only the features that --keys names.`,
 			`  tfrec features select out/ small/ --keys image/encoded,image/class/label
   tfrec features select out/ small/ --keys 'image/*'`, shard.SelectFeatures),
-		newFeaturesVerb("drop", "Leave some features out",
+		newFeaturesVerb("drop", "Drop some features",
 			`Write all records to a new set in OUT without the features that --keys names.`,
 			`  tfrec features drop out/ small/ --keys 'augment/*'`, shard.DropFeatures),
 		newFeaturesRenameCommand(),
@@ -34,8 +34,8 @@ type reshapeKeys func(ctx context.Context, in []string, out string, keys []strin
 
 const keysHelp = `
 
-In a key, * stands for any letters. A key that no record has is an error before
-anything is written. The manifest's features, and the metadata for TFDS, follow.`
+In a key, * matches any text. A key that no record has is an error before anything
+is written. The features in the manifest and in TFDS's files are updated.`
 
 func newFeaturesVerb(name, short, long, example string, work reshapeKeys) *cobra.Command {
 	f := new(reshapeFlags)
@@ -65,11 +65,11 @@ func newFeaturesRenameCommand() *cobra.Command {
 	var pairs []string
 	cmd := &cobra.Command{
 		Use:   "rename IN... OUT --keys OLD=NEW,...",
-		Short: "Give features other keys",
-		Long: `Write all records to a new set in OUT in which features have other keys. A * in
-OLD stands for any letters, which take the place of the * in NEW. A key that no
-record has, or two features that would get one key, are an error before anything
-is written. The manifest's features, and the metadata for TFDS, follow.`,
+		Short: "Rename features",
+		Long: `Write all records to a new set in OUT with features renamed. A * in OLD matches any
+text, which replaces the * in NEW. A key that no record has, or two features that
+would get the same key, are an error before anything is written. The features in
+the manifest and in TFDS's files are updated.`,
 		Example: `  tfrec features rename out/ renamed/ --keys image/class/label=label,image/encoded=image
   tfrec features rename out/ renamed/ --keys 'image/*=img/*'`,
 		Annotations: map[string]string{faultsMean: damagedFaults},

@@ -32,21 +32,21 @@ func newFilterCommand() *cobra.Command {
 		Use:     "filter IN... OUT --where CONDITION",
 		GroupID: groupReshape,
 		Short:   "Keep the records that meet a condition",
-		Long: `Write the records that meet a condition to a new set in OUT, as they are, in
+		Long: `Write the records that meet a condition to a new set in OUT, unchanged and in
 their order and splits.
 
 A condition compares features: label == 3 && width > 200. A feature is named by
-its key, by what is behind the key's last slash when no other key ends the same,
-or as f["image/class/label"]. A feature with one value in each record is an int,
+its key, by the part after the key's last slash if no other key ends the same, or
+as f["image/class/label"]. A feature with one value in each record is an int,
 a float or a string (its bytes); others are lists of these, and list("key") is
-one whatever the records have. There are && || ! and, or, not, == != < <= > >=,
+always a list. Operators are && || ! and, or, not, == != < <= > >=,
 + - * / %, in, matches (a regular expression), contains, startsWith, endsWith,
 ?:, and functions such as len, any, all, count, sum, min, max, lower:
 any(score, # > 0.5), "dog" in name, len(encoded) < 100000.
 
-A name that no feature has, and a comparison that cannot be, are errors before
-anything is written. A record that lacks a value which the condition comes to
-is dropped, and counted apart; has("width") asks first: !has("width") ||
+An unknown feature name and a comparison of unlike types are errors before
+anything is written. A record that lacks a value that the condition evaluates is
+dropped, and counted separately; has("width") checks first: !has("width") ||
 width > 200. A list that a record lacks is empty. Floats are compared as
 float64, so that score == 0.1 is never true of a float32.`,
 		Example: `  tfrec filter out/ wide/ --where 'width > 200 && label in [3, 4]'
@@ -55,7 +55,7 @@ float64, so that score == 0.1 is never true of a float32.`,
 		Args:        minArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if condition == "" {
-				return usageError("--where is missing: which records are to be kept?")
+				return usageError("--where is missing: give the condition for records to keep")
 			}
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {

@@ -13,16 +13,16 @@ func newFinalizeCommand() *cobra.Command {
 		GroupID: groupConvert,
 		Short:   "Complete the set that the tasks of an array job wrote",
 		Long: `Check that all shards of an array job (tfrec convert ... --task I --tasks N) are
-in OUT and of one plan, and write the manifest, the ledger and the metadata that
-TFDS reads. The set is then, byte for byte, what one run without tasks makes.
+in OUT and from the same plan, and write the manifest, the ledger and the metadata
+that TFDS reads. The set is then byte for byte what one run without tasks makes.
 
-Fails while tasks are at work or shards are missing, and names those. Bad
-samples, which never stop a task, are counted here.`,
+Fails while tasks are running or shards are missing, and names these. Bad samples,
+which never stop a task, are counted here.`,
 		Example:     "  tfrec finalize out",
 		Args:        exactArgs("OUT"),
 		Annotations: map[string]string{faultsMean: convertFaults},
 	}
-	textVar(cmd.Flags(), "max-errors", "", "N|P%", "how many samples may be unusable, as a number or a share of all (default: what the tasks were given)", func(s string) error {
+	textVar(cmd.Flags(), "max-errors", "", "N|P%", "how many samples may be unusable, as a number or a percentage (default: that of the tasks)", func(s string) error {
 		t, err := convert.ParseTolerance(s)
 		bears = &t
 		return err

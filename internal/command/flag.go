@@ -62,7 +62,7 @@ func oneOf(words []string) string {
 func seedVar(fs *pflag.FlagSet, seed *uint64, usage string) {
 	textVar(fs, "seed", "0", "N", usage, func(s string) (err error) {
 		if *seed, err = strconv.ParseUint(s, 10, 64); err != nil {
-			err = errors.New("want a whole number from 0 on")
+			err = errors.New("want a whole number, 0 or more")
 		}
 		return err
 	})
@@ -70,7 +70,7 @@ func seedVar(fs *pflag.FlagSet, seed *uint64, usage string) {
 
 // shardsVar adds --shards: a number for each split, numbers by split, or auto.
 func shardsVar(fs *pflag.FlagSet, each *int, bySplit *map[string]int) {
-	const usage = "shards in each split, or by split; auto, also for splits that are not named, makes one for every 128 MiB, but no fewer than one for every 64 records up to 16, so that small sets can be read in parallel"
+	const usage = "number of shards in each split, or by split; auto, also for splits not named, makes one per 128 MiB, and at least one per 64 records up to 16, so that small sets can be read in parallel"
 	textVar(fs, "shards", "auto", "N|auto|SPLIT=N,...", usage, func(s string) (err error) {
 		*each, *bySplit, err = shard.ParseShards(s)
 		return err
@@ -80,7 +80,7 @@ func shardsVar(fs *pflag.FlagSet, each *int, bySplit *map[string]int) {
 // maxRecordVar adds --max-record, the limit of a record, which bounds the memory that a
 // verb takes; see docs/security.md.
 func maxRecordVar(fs *pflag.FlagSet, most *int64) {
-	textVar(fs, "max-record", "1GiB", "SIZE", "take larger records for damage: each file that is read may hold one, or two, in memory", func(s string) (err error) {
+	textVar(fs, "max-record", "1GiB", "SIZE", "treat larger records as damage: each file that is read may hold one or two in memory", func(s string) (err error) {
 		if *most, err = parseSize(s); err == nil && *most < 1 {
 			err = errors.New("want a size above 0")
 		}
@@ -117,7 +117,7 @@ func compressionVar(fs *pflag.FlagSet, c *tfrecord.Compression, usage string) {
 	textVar(fs, "compression", "none", "KIND", usage, func(s string) (err error) {
 		*c, err = tfrecord.ParseCompression(s)
 		if err == nil && *c == tfrecord.Auto {
-			err = errors.New("auto is for reading: want none, gzip, zlib or zstd")
+			err = errors.New("auto is only for reading: want none, gzip, zlib or zstd")
 		}
 		return err
 	}, compressions...)

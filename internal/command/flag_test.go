@@ -135,7 +135,7 @@ func TestFlagErrors(t *testing.T) {
 		"convert images a b --max-aspect x":                `--max-aspect "x": want a number`,
 		"convert images a b --antialias=x":                 `--antialias "x": want true or false`,
 		"convert images a b --quality 9999999999999999999": `--quality "9999999999999999999": want a whole number that is not so large`,
-		"convert images a b --seed -1":                     `--seed "-1": want a whole number from 0 on`,
+		"convert images a b --seed -1":                     `--seed "-1": want a whole number, 0 or more`,
 		"convert images a b --encode tiff":                 `--encode "tiff": want keep, jpeg, png, raw or float32`,
 		"convert images a b --channels 2":                  `--channels "2": want 1 or 3`,
 		"convert images a b --resize":                      `--resize: its value is missing: want WxH|N`,

@@ -47,13 +47,13 @@ func newGPUCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "gpu",
 		GroupID: groupOther,
-		Short:   "Say which NVIDIA GPUs there are, or why none is used",
-		Long: `Say which NVIDIA driver and GPUs there are, how much of their memory is free,
-whether they can be used and what nvJPEG has for them; or why not. It is no
-failure when there is none: all that a GPU does, the processor does too, with the
-same bytes but for what nvJPEG decodes.
+		Short:   "List NVIDIA GPUs, or say why none is used",
+		Long: `List the NVIDIA driver and GPUs, how much of their memory is free, whether they can
+be used and what nvJPEG supports on them; or say why no GPU is used. Having no GPU is
+not a failure: the processor does everything that a GPU does, with the same bytes
+except for what nvJPEG decodes.
 
-A GPU is for heavy policies, many copies of each picture and floats, or, with
+A GPU is for heavy policies, many copies of each image and floats, or, with
 convert images --gpu-decode, for decoding. Where JPEGs are only resized and encoded
 again, the processor spends its time on JPEG, and a GPU is not worth it.`,
 		Args:              noArgs,

@@ -16,14 +16,13 @@ func newIndexCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "index PATH...",
 		GroupID: groupLook,
-		Short:   "Build the indexes of files of records",
-		Long: `Build the index of every file that has none: a line a record with the offset and
-the size of its frame, in the folder index beside the file, as DALI and the
-tfrecord package for Python read it. Compressed files have none.
+		Short:   "Build the indexes of TFRecord files",
+		Long: `Build the index of every file that has none: a line per record with the offset and
+size of its frame, in a directory named index next to the file, as DALI and the
+tfrecord package for Python read it. Compressed files have no index.
 
-An index that is there already is left alone, and not looked at: --check compares
-it with its file and writes nothing, --force builds it anew. Files with damage
-get no index.`,
+An existing index is kept, and not checked: --check compares it with its file and
+writes nothing, --force rebuilds it. Damaged files get no index.`,
 		Example: `  tfrec index 'data/*.tfrecord'
   tfrec index --check out/`,
 		Annotations: map[string]string{faultsMean: "the data have faults, or --check found an index wrong or missing"},
@@ -60,7 +59,7 @@ get no index.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.BoolVar(&o.Force, "force", false, "build indexes anew that are there already")
+	fs.BoolVar(&o.Force, "force", false, "rebuild existing indexes")
 	fs.BoolVar(&o.Check, "check", false, "compare indexes with their files, and write nothing")
 	maxRecordVar(fs, &o.MaxRecord)
 	workersVar(fs, &o.Workers, "read `N` files at a time")

@@ -28,10 +28,10 @@ func newInspectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "inspect PATH...",
 		GroupID: groupLook,
-		Short:   "Say what is in files of records",
-		Long: `Say what is in TFRecord files: records and their sizes, compression, which
-message they hold, the features with kinds, shapes and ranges, the labels, and
-the first records. Everything is read; memory stays bounded.
+		Short:   "Show what is in TFRecord files",
+		Long: `Show what is in TFRecord files: records and their sizes, compression, which
+message they hold, features with kinds, shapes and ranges, labels, and the first
+records. Everything is read; memory stays bounded.
 
 Records that are neither Examples nor SequenceExamples are counted and shown as
 bytes. Only the first 10,000 features are shown; others are counted.
@@ -40,13 +40,13 @@ bytes. Only the first 10,000 features are shown; others are counted.
 split, their compression and the names of labels: a module to import, which shows
 what a batch looks like when it is run.
 
---sheet writes a contact sheet: a random sample of the pictures, always the same,
-with label and key beneath. tfrec preview makes a page of them.`,
+--sheet writes a contact sheet: a random sample of the images, always the same,
+with label and key below. tfrec preview makes a page of them.`,
 		Example: `  tfrec inspect out/
   tfrec inspect --records 1 'data/*.tfrecord'
   tfrec inspect --json out/ | jq '.features[].key'
   tfrec inspect --emit tf out/ > birds.py`,
-		Annotations: map[string]string{readsStdin: "", faultsMean: "the data have faults; what could be read is shown"},
+		Annotations: map[string]string{readsStdin: "", faultsMean: "the data have faults; the output covers what could be read"},
 		Args:        minArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Workers < 1 {
@@ -56,7 +56,7 @@ with label and key beneath. tfrec preview makes a page of them.`,
 				return usageError("--records %d: want 0 or more", o.First)
 			}
 			if program != "" && cmd.Flags().Changed("records") {
-				return usageError("--records has no meaning with --emit, which prints a program: leave one of them out")
+				return usageError("--records has no effect with --emit, which prints a program: give one of them")
 			}
 			o.Note = partialWarning(cmd)
 			sum, err := shard.Inspect(cmd.Context(), args, o)
@@ -79,7 +79,7 @@ with label and key beneath. tfrec preview makes a page of them.`,
 				if program != "" || !jsonFlag(cmd) {
 					printFaults(cmd.ErrOrStderr(), sum.Faults)
 				}
-				err = faultError(fmt.Errorf("%s in the data; the figures are of what could be read",
+				err = faultError(fmt.Errorf("%s in the data; the figures cover what could be read",
 					count(int64(len(sum.Faults))+sum.FaultsOmitted, "fault")))
 			}
 			return err
@@ -153,7 +153,7 @@ func printInspection(w io.Writer, s *shard.Summary) {
 	printFeatures(w, "features", s.Features)
 	printFeatures(w, "feature lists", s.FeatureLists)
 	if s.FeaturesOmitted > 0 {
-		fmt.Fprintf(w, "%s of further features not looked at\n", count(s.FeaturesOmitted, "occurrence"))
+		fmt.Fprintf(w, "%s of further features not inspected\n", count(s.FeaturesOmitted, "occurrence"))
 	}
 	for _, l := range s.Labels {
 		printLabels(w, l)

@@ -14,7 +14,7 @@ import (
 
 // sheetVar adds --sheet to a command that inspects.
 func sheetVar(cmd *cobra.Command, sheet *string) {
-	textVar(cmd.Flags(), "sheet", "", "FILE.png", "write a contact sheet of a sample of the pictures, too", func(s string) error {
+	textVar(cmd.Flags(), "sheet", "", "FILE.png", "also write a contact sheet of a sample of the images", func(s string) error {
 		if !strings.EqualFold(filepath.Ext(s), ".png") {
 			return fmt.Errorf("%q: want a name that ends in .png", s)
 		}
@@ -35,7 +35,7 @@ func writeSheet(cmd *cobra.Command, sheet string, sum *shard.Summary, workers in
 		return fmt.Errorf("--sheet: %w", err)
 	}
 	if !quietFlag(cmd) {
-		note := fmt.Sprintf("note: %s shows %s of %s", sheet, count(int64(r.Pictures), "picture"), count(r.Records, "record"))
+		note := fmt.Sprintf("note: %s shows %s of %s", sheet, count(int64(r.Pictures), "image"), count(r.Records, "record"))
 		if r.Unreadable > 0 {
 			note += fmt.Sprintf("; %d could not be shown", r.Unreadable)
 		}

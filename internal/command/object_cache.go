@@ -20,17 +20,17 @@ func addObjectCache(root *cobra.Command) {
 	var dir string
 	var size int64
 	fs := root.PersistentFlags()
-	fs.StringVar(&dir, "cache-dir", "", "keep what is read of s3://, gs:// and azblob:// in `DIR` for the next run")
+	fs.StringVar(&dir, "cache-dir", "", "cache what is read from s3://, gs:// and azblob:// in `DIR` for the next run")
 	textVar(fs, "cache-size", "10GiB", "SIZE", "how much --cache-dir may hold", func(s string) (err error) {
 		if size, err = parseSize(s); err == nil && size < storage.MinCacheSize {
-			err = fmt.Errorf("%s is too little for a cache: 4MiB is the least", s)
+			err = fmt.Errorf("%s is too small for a cache: the minimum is 4MiB", s)
 		}
 		return err
 	})
 	root.PersistentPreRunE = func(cmd *cobra.Command, _ []string) error {
 		if dir == "" {
 			if cmd.Flags().Changed("cache-size") || cmd.Flags().Changed("cache-dir") {
-				return usageError("--cache-size is for the directory that --cache-dir names, and there is none")
+				return usageError("--cache-size: give --cache-dir, too")
 			}
 			return nil
 		}

@@ -97,7 +97,7 @@ func jsonLine(v any) ([]byte, error) {
 	}
 	members, ok := bytes.CutPrefix(b.Bytes(), []byte("{"))
 	if !ok {
-		return nil, fmt.Errorf("encode the result: %T is no JSON object", v)
+		return nil, fmt.Errorf("encode the result: %T is not a JSON object", v)
 	}
 	line := append([]byte(`{"schema_version":`), strconv.Itoa(schemaVersion)...)
 	if members[0] != '}' {

@@ -19,7 +19,7 @@ const partialFlag = "partial"
 // partialVar adds --partial, for verbs that take sets. Their JSON then says
 // "partial": true (see printJSON).
 func partialVar(cmd *cobra.Command, partial *bool) {
-	cmd.Flags().BoolVar(partial, partialFlag, false, "take what is there of a set that lacks shards, or whose run has not completed, instead of refusing it")
+	cmd.Flags().BoolVar(partial, partialFlag, false, "read the existing shards of a set that lacks some, or whose run has not completed, instead of refusing it")
 }
 
 // partialWarning prints which sets --partial takes in part, also with --quiet: what is
@@ -49,18 +49,18 @@ func incompleteRemedy(cmd *cobra.Command, err error) string {
 	command := part.Command()
 	switch {
 	case part.Tasks:
-		then = append(then, fmt.Sprintf("run the tasks that are left (tfrec convert ... --task I --tasks N), then: tfrec finalize %s", shell.Quote(part.Dir)))
+		then = append(then, fmt.Sprintf("run the remaining tasks (tfrec convert ... --task I --tasks N), then: tfrec finalize %s", shell.Quote(part.Dir)))
 	case command != "" && part.Evidence == shard.ByState:
 		then = append(then, "complete it with: "+command)
 	case command != "":
-		then = append(then, "fetch what is missing, or make it whole with: "+command)
+		then = append(then, "fetch what is missing, or complete it with: "+command)
 	case part.Evidence == shard.ByState:
-		then = append(then, "complete it with the same tfrec convert command, or that of the verb that wrote it: what is finished is kept")
+		then = append(then, "complete it with the tfrec convert command, or that of the verb, that wrote it: finished shards are kept")
 	default:
 		then = append(then, "fetch what is missing, or make the set again with the tfrec convert command that wrote it")
 	}
 	if cmd.Flags().Lookup(partialFlag) != nil && !appendsTo(cmd, part.Dir) {
-		then = append(then, "--partial takes what is there")
+		then = append(then, "--partial reads the existing shards")
 	}
 	return strings.Join(then, "; ")
 }

@@ -26,22 +26,22 @@ func newPreviewCommand() *cobra.Command {
 		Use:     "preview PATH... OUT.html",
 		GroupID: groupLook,
 		Short:   "Make a page that shows what is in a set",
-		Long: `Make a page that shows what is in a set: pictures with label and key, variants
-beside their original with what was done to them, class balance, sizes, features,
-shards and what is wrong with them, and how the set was made. Of sets without
-pictures it shows histograms and records. It can be filtered by label and split
-and searched by key; a click makes a picture larger.
+		Long: `Make a page that shows what is in a set: images with label and key, variants next
+to their original with the operations applied, class balance, sizes, features,
+shards and their faults, and how the set was made. For sets without images it
+shows histograms and records. It can be filtered by label and split and searched
+by key; a click enlarges an image.
 
-The page is one file below 5 MB with all that it needs. It loads nothing, from
-the net or from the disk, and nothing that is in the data runs in it.
+The page is a single file below 5 MB. It loads nothing from the network or the
+disk, and runs nothing from the data.
 
 All records are read for the figures, and --samples of them are shown: a random
 sample, spread evenly over the splits and their shards, the same for the same
---seed. Of an augmented set it is a sample of the originals.`,
+--seed. For an augmented set it is a sample of the originals.`,
 		Example: `  tfrec preview out/ page.html
   tfrec preview --samples 400 --seed 7 out/ page.html --overwrite
   tfrec preview --picture photo --label class 'theirs/*.tfrecord' page.html`,
-		Annotations: map[string]string{faultsMean: "the data have faults; the page was written and says which"},
+		Annotations: map[string]string{faultsMean: "the data have faults; the page was written and lists them"},
 		Args:        minArgs("PATH...", "OUT.html"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.Samples < 1 || o.Samples > page.MaxSamples {
@@ -60,10 +60,10 @@ sample, spread evenly over the splits and their shards, the same for the same
 	fs := cmd.Flags()
 	fs.IntVar(&o.Samples, "samples", 120, "show `N` records")
 	seedVar(fs, &o.Seed, "seed of the sample")
-	fs.StringVar(&o.Picture, "picture", "", "`KEY` of the feature with the picture (default: image/encoded, else the one with the most pictures)")
+	fs.StringVar(&o.Picture, "picture", "", "`KEY` of the feature with the image (default: image/encoded, else the one with the most images)")
 	fs.StringVar(&o.Label, "label", "", "`KEY` of the feature with the label (default: image/class/text, else a feature that is a label)")
 	fs.StringVar(&o.Key, "key", "", "`KEY` of the feature that names a record (default: image/filename, else one such as key or id)")
-	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace OUT.html when it is there")
+	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace OUT.html if it exists")
 	workersVar(fs, &o.Workers, "read files and decode images, `N` at a time")
 	partialVar(cmd, &o.Partial)
 	return cmd
@@ -94,14 +94,14 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 		if !jsonFlag(cmd) {
 			printFaults(cmd.ErrOrStderr(), report.Faults)
 		}
-		err = faultError(fmt.Errorf("%s in the data; the page shows what could be read",
+		err = faultError(fmt.Errorf("%s in the data; the page covers what could be read",
 			count(int64(len(report.Faults))+report.FaultsOmitted, "fault")))
 	}
 	return err
 }
 
 func printPreviewed(w io.Writer, r *page.Report) error {
-	line := fmt.Sprintf("%s written: %d of %s, %s", printable.String(r.Page), r.Shown, count(r.Records, "record"), count(int64(r.Pictures), "picture"))
+	line := fmt.Sprintf("%s written: %d of %s, %s", printable.String(r.Page), r.Shown, count(r.Records, "record"), count(int64(r.Pictures), "image"))
 	if r.Unreadable > 0 {
 		line += fmt.Sprintf(", %d that could not be shown", r.Unreadable)
 	}

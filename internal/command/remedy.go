@@ -22,7 +22,7 @@ import (
 func remedy(cmd *cobra.Command, err error) string {
 	var bad *convert.BadSamplesError
 	if errors.As(err, &bad) {
-		return "mend or remove them, and run the same command again; --max-errors N|P% leaves them out"
+		return "fix or remove them, and run the same command again; --max-errors N|P% skips them"
 	}
 	for _, of := range []string{incompleteRemedy(cmd, err), foreignRemedy(err), pathRemedy(cmd, err)} {
 		if of != "" {
@@ -37,11 +37,11 @@ func pathRemedy(cmd *cobra.Command, err error) string {
 	var at *fs.PathError
 	switch {
 	case errors.Is(err, syscall.ENOSPC) && errors.As(err, &at) && at.Path == os.Stdout.Name():
-		return "make room where stdout goes, or send it elsewhere; then run the same command again"
+		return "free space where stdout goes, or send it elsewhere; then run the same command again"
 	case errors.Is(err, syscall.ENOSPC) && errors.As(err, &at) && isTemporary(at.Path):
-		return "make room there, or set TMPDIR to a directory that has some; then run the same command again"
+		return "free space there, or set TMPDIR to a directory that has more; then run the same command again"
 	case errors.Is(err, syscall.ENOSPC):
-		return "make room there, or choose another directory; then run the same command again"
+		return "free space there, or choose another directory; then run the same command again"
 	case errors.Is(err, syscall.EROFS):
 		return "the file system is mounted read-only: choose another directory"
 	case errors.Is(err, fs.ErrPermission):
@@ -57,7 +57,7 @@ func pathRemedy(cmd *cobra.Command, err error) string {
 	near, least := "", 3
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Sprintf("there is no directory %s either", printable.String(filepath.Clean(dir)))
+		return fmt.Sprintf("directory %s does not exist either", printable.String(filepath.Clean(dir)))
 	}
 	for _, e := range entries {
 		if d := spelling.Distance(e.Name(), base); d < least && d < len(base) {

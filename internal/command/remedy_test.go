@@ -17,7 +17,7 @@ func TestRemediesOfAFullDisk(t *testing.T) {
 		filepath.Join(os.TempDir(), "tfrec-pipe-1", "stdin"): "set TMPDIR",
 		filepath.Join(os.TempDir(), "out", "manifest.json"):  "choose another directory",
 		filepath.Join(t.TempDir(), "tfrec-out"):              "choose another directory",
-		os.Stdout.Name():                                     "make room where stdout goes",
+		os.Stdout.Name():                                     "free space where stdout goes",
 	} {
 		err := fmt.Errorf("copy: %w", &fs.PathError{Op: "write", Path: path, Err: syscall.ENOSPC})
 		if got := pathRemedy(newRootCommand(nil), err); !strings.Contains(got, want) {

@@ -19,26 +19,25 @@ func newRepairCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "repair IN OUT",
 		GroupID: groupReshape,
-		Short:   "Save every record that survives in damaged files",
-		Long: `Save every record that survives in a damaged file or in the files of a directory:
-all those whose two checksums hold. After damage, repair continues with the next
-record that can be found.
+		Short:   "Save every intact record of damaged files",
+		Long: `Save every intact record of a damaged file or of the files of a directory: all
+those whose two checksums match. After damage, repair continues with the next
+record that it can find.
 
 IN is a file and OUT a new file, or IN is a directory or a manifest and OUT a new
 directory. In a directory, files without damage are copied byte for byte; indexes,
-the manifest and TFDS's files are brought up to date. What was lost goes into
-OUT.quarantine, a TFRecord file of Examples with the damaged bytes, where they
-were and why they are lost. The same repair again prints the same report.
+the manifest and TFDS's files are updated. What was lost goes into OUT.quarantine,
+a TFRecord file of Examples with the damaged bytes, their positions and the reason.
+The same repair again prints the same report.
 
-With --in-place there is no OUT: damaged files are replaced, and kept as they
-were in the directory damaged beside them, with their indexes and quarantines.
-Wrong and missing indexes are made again. What is replaced keeps mode, owner and
-group. A set changes in one step; if that is interrupted, the same command
-finishes it.
+With --in-place there is no OUT: damaged files are replaced, and their originals
+kept in a directory named damaged next to them, with their indexes and quarantines.
+Wrong and missing indexes are rebuilt. Replaced files keep mode, owner and group. A
+set changes in one step; if that is interrupted, the same command completes it.
 
-An index or a manifest tells how many records were lost, and tells the records of
-a file from those that a damaged record may hold inside. Compressed files are
-used as far as they can be decompressed, and from the next stream on where a
+With an index or a manifest, repair knows how many records were lost, and does not
+mistake frames inside a damaged record for records of the file. Compressed files
+are read as far as they can be decompressed, and again from the next stream if a
 file has several.`,
 		Example: `  tfrec repair broken.tfrecord saved.tfrecord
   tfrec repair out/ repaired/
@@ -86,7 +85,7 @@ file has several.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.BoolVar(&o.InPlace, "in-place", false, "replace damaged files and wrong indexes, and keep the files in the directory damaged")
+	fs.BoolVar(&o.InPlace, "in-place", false, "replace damaged files and wrong indexes, and keep the originals in a directory named damaged")
 	wordVar(fs, &compression, "compression", "auto", "KIND", "how the input is compressed: auto, none, gzip, zlib or zstd", append([]string{"auto"}, compressions...)...)
 	maxRecordVar(fs, &o.MaxRecord)
 	fs.IntVar(&o.MaxDamage, "max-damage", 1000, "list at most `N` stretches of damage of each file, and count the others")
@@ -109,13 +108,13 @@ func printRepair(faults, w io.Writer, r *shard.RepairReport) {
 	}
 	for _, f := range r.Files {
 		if f.Index != "" {
-			fmt.Fprintf(w, "%s: its index was %s: made again\n", f.Path, f.Index)
+			fmt.Fprintf(w, "%s: its index was %s: rebuilt\n", f.Path, f.Index)
 		}
 		if f.Note != "" {
 			fmt.Fprintf(faults, "%s: %s\n", printable.String(f.Path), f.Note)
 		}
 		if f.Original != "" {
-			fmt.Fprintf(w, "%s: kept as it was in %s\n", printable.String(f.Path), printable.String(f.Original))
+			fmt.Fprintf(w, "%s: original kept in %s\n", printable.String(f.Path), printable.String(f.Original))
 		}
 	}
 	if r.Quarantine != "" {
@@ -127,7 +126,7 @@ func printRepair(faults, w io.Writer, r *shard.RepairReport) {
 	fmt.Fprintf(w, "%s, %s saved", count(int64(len(r.Files)), "file"), count(r.RecordsSaved, "record"))
 	switch {
 	case r.Status == "clean":
-		fmt.Fprintln(w, ", nothing was wrong")
+		fmt.Fprintln(w, ", no damage found")
 		return
 	case !r.Lost():
 		fmt.Fprintln(w, ", nothing was lost")

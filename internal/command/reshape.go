@@ -18,7 +18,7 @@ import (
 )
 
 // damagedFaults is what exit code 3 means for the verbs that reshape.
-const damagedFaults = "an input is damaged (tfrec repair saves the records that survive), or its records are not fit for what is asked: nothing was written"
+const damagedFaults = "an input is damaged (tfrec repair saves its intact records), or its records do not suit the operation: nothing was written"
 
 // reshapeFlags are the flags that verbs which make a new set of records share.
 type reshapeFlags struct {
@@ -29,9 +29,9 @@ type reshapeFlags struct {
 func (f *reshapeFlags) add(cmd *cobra.Command) {
 	o, fs := &f.options, cmd.Flags()
 	fs.StringVar(&o.Name, "name", "", "`NAME` of the dataset: the first part of every shard's name (default: the inputs', else OUT's base name in snake case)")
-	compressionVar(fs, &o.Compression, "of the new shards: none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)")
+	compressionVar(fs, &o.Compression, "compression of the new shards: none, gzip, zlib or zstd (TensorFlow reads all but zstd; TFDS and DALI only none)")
 	f.addShards(fs)
-	fs.BoolVar(&o.Overwrite, "overwrite", false, "make the set again, in the place of the one in OUT, whatever that was made of; not in object storage")
+	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace the set in OUT, whatever it was made from; not in object storage")
 	partialVar(cmd, &o.Partial)
 }
 
@@ -52,12 +52,12 @@ func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 		}
 		return err
 	})
-	textVar(fs, "memory", "256MiB", "SIZE", "memory for shuffling, sorting and telling records apart; beyond it, disk space in OUT is used, or for a URL in the system's temporary folder", func(s string) (err error) {
+	textVar(fs, "memory", "256MiB", "SIZE", "memory for shuffling, sorting and comparing records; beyond it, disk space in OUT or, for a URL, in the system's temporary directory is used", func(s string) (err error) {
 		o.Memory, err = parseSize(s)
 		return err
 	})
 	maxRecordVar(fs, &o.MaxRecord)
-	workersVar(fs, &o.Workers, "look at `N` blocks of records at a time")
+	workersVar(fs, &o.Workers, "process `N` blocks of records at a time")
 }
 
 // note says a sentence for people.
@@ -105,7 +105,7 @@ type detailed interface{ detail() string }
 func printReshaped(w io.Writer, out string, report any) error {
 	r, ok := report.(interface{ Common() *shard.ReshapeReport })
 	if !ok {
-		return fmt.Errorf("%T is no report of a reshaping", report)
+		return fmt.Errorf("%T is not a report of a reshaping", report)
 	}
 	c := r.Common()
 	line := fmt.Sprintf("%s %s: ", printable.String(out), c.Status)

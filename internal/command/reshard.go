@@ -18,16 +18,16 @@ func newReshardCommand(e *Engine) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "reshard IN... OUT",
 		GroupID: groupReshape,
-		Short:   "Cut records into other shards, shuffled or sorted if need be",
+		Short:   "Rewrite records into other shards, optionally shuffled or sorted",
 		Long: `Write all records of IN to a new set in OUT with other shards. Records keep their
 bytes, their splits and, without --shuffle or --sort-by, their order: that of the
 arguments, of the files' names, and of the files.
 
---shuffle puts the records of each split into a random order over all of its
-shards: any order is as likely as any other. --sort-by sorts them by the value of
-a feature. --group-by makes a set of the records of each value of a feature, in a
-folder of that name in OUT. What --memory does not hold of the records lies in
-OUT meanwhile, or for a URL in the system's temporary folder.`,
+--shuffle shuffles the records of each split over all of its shards: all orders are
+equally likely. --sort-by sorts them by the value of a feature. --group-by makes a
+set of the records of each value of a feature, in a directory of that name in OUT.
+Records that exceed --memory are spilled to OUT or, if that is a URL, to the
+system's temporary directory.`,
 		Example: `  tfrec reshard out/ fewer/ --shards 8
   tfrec reshard 'old-*.tfrecord.gz' out/ --name birds --shuffle --seed 1
   tfrec reshard out/ sorted/ --sort-by image/width --records-per-shard 1000
@@ -48,7 +48,7 @@ OUT meanwhile, or for a URL in the system's temporary folder.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.BoolVar(&o.Shuffle, "shuffle", false, "put the records of each split into a random order")
+	fs.BoolVar(&o.Shuffle, "shuffle", false, "shuffle the records of each split")
 	fs.StringVar(&o.SortBy, "sort-by", "", "sort the records of each split by the first value of the feature `KEY`; those without one come last")
 	fs.StringVar(&o.GroupBy, "group-by", "", "make a set of the records of each value of the feature `KEY`")
 	f.add(cmd)
@@ -63,9 +63,9 @@ func newMergeCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "merge IN... OUT",
 		GroupID: groupReshape,
-		Short:   "Make one set of several",
-		Long: `Write all records of several sets or files to one new set in OUT: splits of one
-name become one, in the order of the arguments. Records keep their bytes.
+		Short:   "Merge several sets into one",
+		Long: `Write all records of several sets or files to one new set in OUT: splits with the
+same name become one, in the order of the arguments. Records keep their bytes.
 
 Features of one key must be of one kind in all inputs. Where the sets' lists of
 label names differ, the new set has all names in sorted order, and the label ids

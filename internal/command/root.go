@@ -36,8 +36,8 @@ func newRootCommand(e *Engine) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "tfrec",
 		Short: "Raw data into sharded TFRecords, and back",
-		Long: `tfrec turns raw data into sharded, CRC-checked TFRecords that TensorFlow, TFDS,
-DALI and PyTorch loaders read, looks into them, and checks them.
+		Long: `tfrec converts raw data to sharded, CRC-checked TFRecords that TensorFlow, TFDS,
+DALI and PyTorch loaders read, and inspects, verifies and reshapes them.
 
 Results go to stdout, everything else to stderr. Inputs named PATH are a
 TFRecord file, a glob, a directory of shards, or a manifest.json; cat, inspect
@@ -58,7 +58,7 @@ KiB, MiB, GiB; as values of flags, 64MiB and 64MB are both understood.`,
 	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), ".FlagUsages", ".FlagUsagesWrapped "+helpWidth))
 	root.CompletionOptions.DisableDefaultCmd = true
 	root.PersistentFlags().Bool("json", false, "print the result as one JSON object on stdout")
-	root.PersistentFlags().BoolP("quiet", "q", false, "no progress, notes or summaries: print what is asked for and what is wrong, nothing else")
+	root.PersistentFlags().BoolP("quiet", "q", false, "no progress, notes or summaries: print only requested output and errors")
 	addObjectCache(root)
 
 	root.AddGroup(

@@ -15,9 +15,9 @@ func newSampleCommand() *cobra.Command {
 		Use:     "sample IN... OUT (--count N | --share P)",
 		GroupID: groupReshape,
 		Short:   "Take a random sample of the records",
-		Long: `Write a random sample of the records to a new set in OUT, as they are, in their
-order and splits. Any sample of the size is as likely as any other: --count and
---share count over all splits.`,
+		Long: `Write a random sample of the records to a new set in OUT, unchanged and in their
+order and splits. All samples of a size are equally likely; --count and --share
+count over all splits.`,
 		Example: `  tfrec sample out/ small/ --count 1000 --seed 1
   tfrec sample out/ tenth/ --share 10%`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
@@ -49,7 +49,7 @@ func newTakeCommand() *cobra.Command {
 		Short:   "Take the first records",
 		Long: `Write the first records of IN to a new set in OUT, in their splits: those of the
 first file, then of the next, in the order of the arguments and of the files'
-names. With --skip some are left out before.`,
+names. With --skip, the first ones are skipped.`,
 		Example: `  tfrec take out/ first/ --count 100
   tfrec take big.tfrecord rest/ --skip 1000`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
@@ -64,7 +64,7 @@ names. With --skip some are left out before.`,
 	}
 	fs := cmd.Flags()
 	fs.Int64Var(&o.Count, "count", 0, "take at most `N` records (default: all that --skip leaves)")
-	fs.Int64Var(&o.Skip, "skip", 0, "leave out the first `N` records")
+	fs.Int64Var(&o.Skip, "skip", 0, "skip the first `N` records")
 	f.add(cmd)
 	return cmd
 }

@@ -19,17 +19,17 @@ func newSplitCommand() *cobra.Command {
 		GroupID: groupReshape,
 		Short:   "Assign all records to new splits",
 		Long: `Write all records of IN, whatever split they are in, to a new set in OUT with
-the given splits. Records are as they were, and keep their order within a split.
+the given splits. Records keep their bytes, and their order within a split.
 
-A record's split is told by a hash of its bytes and --seed: shares are met about,
-records that are the same stay together, and records that are added later move
-none. --by-hash goes by the value of a feature instead. --stratify meets the
-shares for each value of a feature, exactly within one record. --together keeps
-all records of a value in one split, and meets the shares as closely as the
-values' sizes allow. --list gives the split of each key.
+By default a hash of a record's bytes and --seed decides its split: shares are met
+approximately, equal records stay together, and records that are added later move
+no others. --by-hash hashes the value of a feature instead. --stratify meets the
+shares for each value of a feature, to within one record. --together keeps all
+records of a value in one split, and meets the shares as closely as the sizes of
+values allow. --list gives the split of each key.
 
-Records that lack the feature of --by-hash, --stratify or --together are taken
-for records with one value of their own.`,
+Records that lack the feature of --by-hash, --stratify or --together are treated as
+having one value of their own.`,
 		Example: `  tfrec split out/ parts/ --splits train=0.7,val=0.3 --seed 1
   tfrec split out/ parts/ --splits train=0.8,val=0.1,test=0.1 --stratify image/class/label
   tfrec split scans/ parts/ --splits train=0.9,test=0.1 --together patient
@@ -55,11 +55,11 @@ for records with one value of their own.`,
 		o.Splits, err = shard.ParseSplits(s)
 		return err
 	})
-	fs.StringVar(&o.ByHash, "by-hash", "", "go by a hash of the value of the feature `KEY`")
-	fs.StringVar(&o.Stratify, "stratify", "", "meet the shares for each value of the feature `KEY`, exactly within one")
+	fs.StringVar(&o.ByHash, "by-hash", "", "assign by a hash of the value of the feature `KEY`")
+	fs.StringVar(&o.Stratify, "stratify", "", "meet the shares for each value of the feature `KEY`, to within one record")
 	fs.StringVar(&o.Together, "together", "", "keep all records of a value of the feature `KEY` in one split")
-	fs.StringVar(&list, "list", "", "`FILE` with a key, a tab and a split a line; every record must be in it, and every key must have a record")
-	fs.StringVar(&o.Key, "key", "", "`KEY` of the feature that --list goes by (default: image/filename)")
+	fs.StringVar(&list, "list", "", "`FILE` with a key, a tab and a split per line; every record must be in it, and every key must have a record")
+	fs.StringVar(&o.Key, "key", "", "`KEY` of the feature that --list matches (default: image/filename)")
 	f.add(cmd)
 	return cmd
 }

@@ -26,8 +26,8 @@ func newStatsCommand() *cobra.Command {
 		Short:   "Show value distributions per feature",
 		Long: `Show value distributions per feature: how many records lack it, range, mean,
 standard deviation, quantiles, histogram, the most frequent and the number of
-distinct values; sizes, formats and pixels of pictures; labels and their shares.
-All is read once; memory stays bounded, whatever the data.
+distinct values; sizes, formats and pixels of images; labels and their shares.
+Everything is read once; memory stays bounded, whatever the data.
 
 Counts, ranges, means, standard deviations and histograms are always exact. Up
 to 1024 distinct values of a feature, so is everything else. Past that, a
@@ -42,20 +42,19 @@ where there are up to 32 from the least to the largest, and buckets of whole
 widths otherwise, so that no bucket has room for more values than its
 neighbours. The same holds for values at regular steps, such as tenths.
 
-Pictures are values that begin as JPEG, PNG, GIF or WebP do. Mean and standard
-deviation of their pixels are given as the flags that convert --encode float32
-takes. They are those of a random sample of the pictures, the
-same for the same --seed, in which each picture counts the same; --pixels says
-how large it is.
+Images are values that begin like a JPEG, PNG, GIF or WebP. Mean and standard
+deviation of their pixels are printed as flags for convert --encode float32. They
+are those of a random sample of the images, the same for the same --seed, in which
+each image counts the same; --pixels is the size of the sample.
 
---by gives all figures for the records of each value of a feature, too; values
-past --max-groups and records without one are counted only. --compare A B says
-what differs between two inputs, most first.`,
+--by also gives all figures for the records of each value of a feature; values
+beyond --max-groups and records without one are only counted. --compare A B lists
+the differences between two inputs, largest first.`,
 		Example: `  tfrec stats out/
   tfrec stats --by image/class/label --pixels all out/
   tfrec stats --compare january/ february/
   tfrec stats --json out/ | jq '.features[] | {key, missing, float}'`,
-		Annotations: map[string]string{faultsMean: "the data have faults; the figures are of what could be read"},
+		Annotations: map[string]string{faultsMean: "the data have faults; the figures cover what could be read"},
 		Args:        minArgs("PATH..."),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := c.check(args); err != nil {
@@ -65,9 +64,9 @@ what differs between two inputs, most first.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringVar(&c.o.By, "by", "", "give all figures for the records of each value of the feature `KEY`, too")
-	fs.BoolVar(&c.compare, "compare", false, "say what differs between the two PATHs")
-	textVar(fs, "pixels", "500", "N|all", "pictures of each feature to decode for the pixels' mean and standard deviation; 0: none", func(s string) (err error) {
+	fs.StringVar(&c.o.By, "by", "", "also give all figures for the records of each value of the feature `KEY`")
+	fs.BoolVar(&c.compare, "compare", false, "show what differs between the two PATHs")
+	textVar(fs, "pixels", "500", "N|all", "images of each feature to decode for the pixels' mean and standard deviation; 0: none", func(s string) (err error) {
 		if s == "all" {
 			c.pixels = -1
 		} else if c.pixels, err = strconv.Atoi(s); err != nil || c.pixels < 0 {
@@ -77,8 +76,8 @@ what differs between two inputs, most first.`,
 	}, "all")
 	seedVar(fs, &c.o.Seed, "seed of the sample of images")
 	fs.IntVar(&c.o.Top, "top", 20, "list the `N` most frequent values")
-	fs.IntVar(&c.o.MaxGroups, "max-groups", 32, "tell at most `N` values of --by apart")
-	fs.IntVar(&c.o.MaxFeatures, "max-features", 2000, "follow at most `N` features, and count the others")
+	fs.IntVar(&c.o.MaxGroups, "max-groups", 32, "give figures for at most `N` values of --by")
+	fs.IntVar(&c.o.MaxFeatures, "max-features", 2000, "measure at most `N` features, and count the others")
 	maxRecordVar(fs, &c.o.MaxRecord)
 	workersVar(fs, &c.o.Workers, "read `N` files at a time")
 	partialVar(cmd, &c.o.Partial)
@@ -168,7 +167,7 @@ func reportFaults(cmd *cobra.Command, st *shard.Stats) error {
 	if !jsonFlag(cmd) {
 		printFaults(cmd.ErrOrStderr(), st.Faults)
 	}
-	return faultError(fmt.Errorf("%s in the data; the figures are of what could be read",
+	return faultError(fmt.Errorf("%s in the data; the figures cover what could be read",
 		count(int64(len(st.Faults))+st.FaultsOmitted, "fault")))
 }
 

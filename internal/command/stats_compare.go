@@ -34,7 +34,7 @@ func printDrift(w io.Writer, d *shard.Drift) {
 	for _, l := range d.Labels {
 		printLabelDrift(w, l)
 	}
-	fmt.Fprintln(w, "\nDRIFT is 0 for no difference and 1 for the largest; PSI below 0.1 says that little has changed, above 0.25 that much has.")
+	fmt.Fprintln(w, "\nDRIFT is 0 for no difference and 1 for the largest; a PSI below 0.1 means that little has changed, above 0.25 that much has.")
 }
 
 func printFeatureDrifts(w io.Writer, title string, list []shard.FeatureDrift) {

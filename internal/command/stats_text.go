@@ -72,7 +72,7 @@ func printFigures(w io.Writer, f *shard.Figures) {
 	printSpread(w, "features", f.Features)
 	printSpread(w, "feature lists", f.FeatureLists)
 	if f.FeaturesOmitted > 0 {
-		fmt.Fprintf(w, "%s of further features not looked at (--max-features)\n", count(f.FeaturesOmitted, "occurrence"))
+		fmt.Fprintf(w, "%s of further features not measured (--max-features)\n", count(f.FeaturesOmitted, "occurrence"))
 	}
 	for i := range f.Features {
 		printPictures(w, &f.Features[i])
@@ -235,7 +235,7 @@ func printPictures(w io.Writer, f *shard.FeatureStats) {
 	if p == nil {
 		return
 	}
-	fmt.Fprintf(w, "\npictures in %s: %d (%s)", printable.String(f.Key), p.Count, listCounts(p.Formats))
+	fmt.Fprintf(w, "\nimages in %s: %d (%s)", printable.String(f.Key), p.Count, listCounts(p.Formats))
 	if p.Unreadable > 0 {
 		fmt.Fprintf(w, ", %d with a header that cannot be read", p.Unreadable)
 	}
@@ -267,9 +267,9 @@ func printPixels(w io.Writer, p *shard.PixelStats) {
 	if p == nil {
 		return
 	}
-	of := "all " + count(p.Pictures, "picture")
+	of := "all " + count(p.Pictures, "image")
 	if p.Sampled {
-		of = "a sample of " + count(p.Pictures, "picture")
+		of = "a sample of " + count(p.Pictures, "image")
 	}
 	if p.Damaged > 0 {
 		of += fmt.Sprintf(", of which %d cannot be decoded", p.Damaged)

@@ -66,10 +66,10 @@ func suggest(cmd *cobra.Command, word string) string {
 
 // startText shows the first verbs to know, by what they are for.
 func startText(root string) string {
-	return strings.ReplaceAll(`  tfrec convert images DIR OUT    turn a directory of images into shards
+	return strings.ReplaceAll(`  tfrec convert images DIR OUT    convert a directory of images to shards
   tfrec inspect OUT               see what is in them
   tfrec verify OUT                check every record
-  tfrec reshard OUT OTHER         write them as other shards
+  tfrec reshard OUT OTHER         rewrite them as other shards
   tfrec preview OUT PAGE.html     look at them in a browser
 
 'tfrec --help' lists all verbs, 'tfrec VERB --help' describes one.

@@ -29,23 +29,22 @@ func newVerifyCommand() *cobra.Command {
 		Long: `Check every record's checksums and list all faults, each with its file, record
 number and offset. It works on any TFRecord file, event files included.
 
-A set with a manifest is held to it: number of records and SHA-256 of each
-shard, the indexes, shards that are missing, files that do not belong, that
-records are the Examples that the manifest promises, the numbers of records of
-each label, and what TFDS's files say. --against holds the folder of a copy to
-the manifest of the original.
+A set with a manifest is checked against it: record count and SHA-256 of each
+shard, indexes, missing shards, extra files, whether records are Examples as the
+manifest says, the record count of each label, and TFDS's files. --against checks
+the directory of a copy against the manifest of the original.
 
---deep looks into the records, in the same pass: every picture decodes and has
-the height, width, channels and format that are declared; labels are in the
-vocabulary and agree with their texts; features are of one kind and length and
-missing nowhere; records or pictures that come twice, and those of them that are
-in several splits (leaks), are named. --near finds pictures that look alike, too:
-resized, encoded again, or a little brighter; not cut out, turned or mirrored.
-Leaks are faults (exit code 3); other duplicates are warnings, which leave the
-exit code as it is. docs/verify.md lists all findings.
+--deep also checks the contents of records, in the same pass: every image decodes
+and has the declared height, width, channels and format; labels are in the
+vocabulary and match their texts; features have one kind and length and are never
+missing; duplicate records and images, and those in several splits (leaks), are
+listed. --near also finds images that look alike: resized, encoded again, or a
+little brighter; not cropped, rotated or mirrored. Leaks are faults (exit code 3);
+other duplicates are warnings, which do not change the exit code. docs/verify.md
+lists all findings.
 
---sample looks at some records of every shard, for a quick answer, and says what
-it did not look at. --limit-rate keeps a shared disk usable for others.`,
+--sample checks some records of every shard, for a quick answer, and says what it
+did not check. --limit-rate keeps a shared disk usable for others.`,
 		Example: `  tfrec verify out/
   tfrec verify --deep --near out/
   tfrec verify --deep --sample 1% --limit-rate 50MB 'data/*.tfrecord'
@@ -66,28 +65,28 @@ it did not look at. --limit-rate keeps a shared disk usable for others.`,
 	workersVar(fs, &c.o.Workers, "read files and decode images, `N` at a time")
 	fs.IntVar(&c.o.MaxFaults, "max-faults", 1000, "list at most `N` faults of each file, and count the others")
 	fs.StringVar(&c.o.Against, "against", "", "PATH is the directory of a copy: compare it with `ORIGINAL`, a manifest or the directory that has it")
-	textVar(fs, "limit-rate", "", "SIZE", "read at most so many bytes a second, such as 50MB, over all workers", func(s string) (err error) {
+	textVar(fs, "limit-rate", "", "SIZE", "read at most this many bytes per second, such as 50MB, over all workers", func(s string) (err error) {
 		if c.o.LimitRate, err = parseSize(s); err == nil && c.o.LimitRate < 1 {
 			err = fmt.Errorf("%q: want a size above 0", s)
 		}
 		return err
 	})
-	textVar(fs, "sample", "", "N|P", "look at N records in all, or at a share such as 1% or 0.01, evenly over the files", func(s string) error {
+	textVar(fs, "sample", "", "N|P", "check N records in total, or a share such as 1% or 0.01, evenly over the files", func(s string) error {
 		return parseSample(s, &c.o.Sample)
 	})
 	seedVar(fs, &c.o.Sample.Seed, "seed of --sample")
-	fs.BoolVar(&c.deep, "deep", false, "look into the records: pictures, labels, features, duplicates")
-	fs.BoolVar(&c.looks.Near, "near", false, "--deep, and find pictures that look alike")
-	fs.IntVar(&c.looks.NearDistance, "near-distance", 31, "how many bits of 256 the hashes of images that look alike may differ in: `N`, at most 47")
+	fs.BoolVar(&c.deep, "deep", false, "check the contents of records: images, labels, features, duplicates")
+	fs.BoolVar(&c.looks.Near, "near", false, "--deep, and find images that look alike")
+	fs.IntVar(&c.looks.NearDistance, "near-distance", 31, "images look alike if their 256-bit hashes differ in at most `N` bits; 47 at most")
 	fs.IntVar(&c.looks.MaxFindings, "max-findings", 10_000, "list at most `N` duplicates, and as many leaks, and count the others")
 	textVar(fs, "memory", "64MiB", "SIZE", "memory for hashes of records; beyond it, a temporary file is used", func(s string) (err error) {
 		c.looks.Memory, err = parseSize(s)
 		return err
 	})
-	fs.Int64Var(&c.codec.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "do not decode pictures of more than `N` pixels")
+	fs.Int64Var(&c.codec.MaxPixels, "max-pixels", augment.DefaultMaxPixels, "do not decode images of more than `N` pixels")
 	decoderVar(fs, &c.codec.Decoder)
-	fs.BoolVar(&c.codec.AllowArithmetic, "allow-arithmetic", false, "decode JPEGs in arithmetic coding, too, with libjpeg-turbo; their damage goes unnoticed")
-	fs.StringVar(&c.list, "report", "", "list the findings of --deep in `FILE`, too: a JSON object a line")
+	fs.BoolVar(&c.codec.AllowArithmetic, "allow-arithmetic", false, "also decode arithmetic-coded JPEGs, with libjpeg-turbo; their damage goes unnoticed")
+	fs.StringVar(&c.list, "report", "", "also list the findings of --deep in `FILE`: a JSON object per line")
 	partialVar(cmd, &c.o.Partial)
 	return cmd
 }
@@ -125,9 +124,9 @@ func (c *verifyCommand) check(cmd *cobra.Command, args []string) error {
 	case c.codec.MaxPixels < 1:
 		return usageError("--max-pixels %d: want 1 or more", c.codec.MaxPixels)
 	case changed("against") && len(args) != 1:
-		return usageError("--against: want one PATH, the folder of the copy")
+		return usageError("--against: want one PATH, the directory of the copy")
 	case changed("seed") && !changed("sample"):
-		return usageError("--seed is the seed of --sample: give that, too")
+		return usageError("--seed: give --sample, too")
 	case changed("near-distance") && !c.looks.Near:
 		return usageError("--near-distance: give --near, too")
 	}

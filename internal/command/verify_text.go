@@ -43,7 +43,7 @@ func printReport(faults, w io.Writer, r *shard.Report) {
 		printDeep(faults, w, r.Deep)
 	}
 	if r.Sample != nil {
-		fmt.Fprintf(w, "a sample of %d of %s; not looked at: %s\n", r.Sample.Records, count(r.Sample.Of, "record"), strings.Join(r.Sample.NotChecked, "; "))
+		fmt.Fprintf(w, "a sample of %d of %s; not checked: %s\n", r.Sample.Records, count(r.Sample.Of, "record"), strings.Join(r.Sample.NotChecked, "; "))
 	}
 	fmt.Fprintf(w, "%s, %s, %s: ", count(int64(len(r.Files)), "file"), count(r.Records, "record"), size.Format(bytes))
 	switch {
@@ -102,10 +102,10 @@ func printDeep(faults, w io.Writer, r *shard.DeepReport) {
 			fmt.Fprintf(faults, "  %s: %s\n", kind, byKind[kind][0].Advice)
 		}
 	}
-	fmt.Fprintf(w, "looked into %s: %s, %d decoded; %s, %d in several splits",
-		count(r.Records, "record"), count(r.Pictures, "picture"), r.Decoded, count(r.Duplicates.Records, "duplicate"), r.Duplicates.Leaks)
+	fmt.Fprintf(w, "checked the contents of %s: %s, %d decoded; %s, %d in several splits",
+		count(r.Records, "record"), count(r.Pictures, "image"), r.Decoded, count(r.Duplicates.Records, "duplicate"), r.Duplicates.Leaks)
 	if r.Near != nil {
-		fmt.Fprintf(w, "; %s that look alike, %d in several splits", count(r.Near.Records, "picture"), r.Near.Leaks)
+		fmt.Fprintf(w, "; %s that look alike, %d in several splits", count(r.Near.Records, "image"), r.Near.Leaks)
 		if r.Near.Flat > 0 {
 			fmt.Fprintf(w, " (%d too plain to compare)", r.Near.Flat)
 		}
@@ -115,7 +115,7 @@ func printDeep(faults, w io.Writer, r *shard.DeepReport) {
 	}
 	fmt.Fprintln(w)
 	for _, text := range r.NotChecked {
-		fmt.Fprintf(w, "not looked at: %s\n", printable.String(text))
+		fmt.Fprintf(w, "not checked: %s\n", printable.String(text))
 	}
 }
 

@@ -27,10 +27,10 @@ func newVersionCommand() *cobra.Command {
 	return &cobra.Command{
 		Use:     "version",
 		GroupID: groupOther,
-		Short:   "Say which tfrec this is and which JPEG decoder it uses",
-		Long: `Say which tfrec this is, which JPEG decoder and encoder it uses, and how to get
-libjpeg-turbo where it is missing: it is the faster one on processors without AVX2,
-and reads arithmetic coding where that is allowed.`,
+		Short:   "Show the version and the JPEG codecs in use",
+		Long: `Show the version of tfrec, the JPEG decoder and encoder in use, and how to install
+libjpeg-turbo if it is missing: it is faster on processors without AVX2, and reads
+arithmetic coding where that is allowed.`,
 		Args:              noArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -73,7 +73,7 @@ func version() (versionResult, error) {
 	case err != nil:
 		v.NoTurbo = err.Error()
 	case os.Getenv("TFREC_NO_TURBO") == "1":
-		v.NoTurbo = turbo.Decoder() + " is at hand, but not used since TFREC_NO_TURBO is 1"
+		v.NoTurbo = turbo.Decoder() + " is installed, but not used since TFREC_NO_TURBO is 1"
 	}
 	return v, nil
 }
