@@ -138,10 +138,10 @@ func TestReshapeIntoStores(t *testing.T) {
 			must(t, reshaping("shuffled", filepath.Join(here, "merge"), filepath.Join(here, "again"))...)
 			same(t, "from a store", files(t, filepath.Join(here, "again")), downloaded(t, root+"/again"))
 			for want, args := range map[string][]string{
-				"was made in another way":       append(reshaping("take", set, root+"/merge"), "--seed", "9"),
-				"give a directory elsewhere":       reshaping("take", root+"/merge", root+"/merge/sub"),
-				"takes the place of another in": append(reshaping("take", set, root+"/merge"), "--overwrite"),
-				"exists and is not empty":       reshaping("take", set, root),
+				"made from other inputs or options": append(reshaping("take", set, root+"/merge"), "--seed", "9"),
+				"give a directory elsewhere":        reshaping("take", root+"/merge", root+"/merge/sub"),
+				"cannot be replaced in one step":    append(reshaping("take", set, root+"/merge"), "--overwrite"),
+				"exists and is not empty":           reshaping("take", set, root),
 			} {
 				_, text, code := tfrec(t, args...)
 				if code != 1 || !strings.Contains(text, want) {

@@ -142,7 +142,7 @@ func TestKilledOnTheWayIntoAStore(t *testing.T) {
 		t.Fatal("it was done before it was killed")
 	}
 	_, text, code := tfrec(t, args("s3://bucket/set")...)
-	if code != 0 || !strings.Contains(text, "waiting for up to") {
+	if code != 0 || !strings.Contains(text, "waiting up to") {
 		t.Errorf("exit code %d, %s", code, text)
 	}
 	same(t, "after two kills", files(t, local), inBucket(t, "s3://bucket/set"))

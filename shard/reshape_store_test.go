@@ -237,7 +237,7 @@ func TestReshapeRefusesFoldersOfStores(t *testing.T) {
 			return err
 		}(),
 	} {
-		if refused == nil || !strings.Contains(refused.Error(), "not done in object storage") {
+		if refused == nil || !strings.Contains(refused.Error(), "not supported in object storage") {
 			t.Errorf("%s: %v", name, refused)
 		}
 	}

@@ -119,7 +119,7 @@ func TestReshapeFeatures(t *testing.T) {
 		`want keys of features`:                                  selecting(),
 		`features "label" and "text" would both be named "text"`: renamingTo("label=text"),
 		`feature "label" would have no name`:                     renamingTo("label="),
-		`want one * on both sides, or none`:                                renamingTo("image/*=z"),
+		`want one * on both sides, or none`:                      renamingTo("image/*=z"),
 		`no feature "x"`:                                         renamingTo("x=y"),
 		`both be named "same"`:                                   renamingTo("label=same", "text=same"),
 	} {

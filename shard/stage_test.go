@@ -168,7 +168,7 @@ func TestHalfReplacedWhereNothingMayBeWritten(t *testing.T) {
 	}
 	check(t, os.Chmod(filepath.Join(dir, StateDir), 0o555))
 	defer os.Chmod(filepath.Join(dir, StateDir), 0o755)
-	if _, err := Expand(t.Context(), []string{dir}, ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "may write there") {
+	if _, err := Expand(t.Context(), []string{dir}, ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "with write permission") {
 		t.Errorf("%v", err)
 	}
 }

@@ -137,7 +137,7 @@ func TestConvertWithoutTheGPUThatMustBe(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			got := convertPhotos(t, c.driver, c.variable, "--resize", "64", "--gpu", "on")
-			if got.code != 1 || !strings.Contains(got.stderr, c.says) || strings.Contains(got.stderr, "going on") {
+			if got.code != 1 || !strings.Contains(got.stderr, c.says) || strings.Contains(got.stderr, "continuing") {
 				t.Errorf("exit %d: %s\nwant %q", got.code, got.stderr, c.says)
 			}
 			if _, err := os.Stat(filepath.Join(got.out, "manifest.json")); err == nil {

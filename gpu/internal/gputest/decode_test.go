@@ -155,7 +155,7 @@ func TestConvertFallsBack(t *testing.T) {
 		on                   string
 	}{
 		{"pictures that are refused", "FAKECUDA_FAIL=nvjpegDecodeBatched:1+:4,nvjpegDecodeJpeg:1+:4", "note: decoded by: tfrec 1 40 (nvJPEG refuses the image: JPEG not supported (4): 40)\n", 40, false, ""},
-		{"a GPU that fails", "FAKECUDA_FAIL=kernel:9:719", "whose shards are made anew by the same command when it works again)\n", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
+		{"a GPU that fails", "FAKECUDA_FAIL=kernel:9:719", "whose shards the same command rewrites when the GPU works again)\n", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
 		{"a GPU that fails as it decodes", "FAKECUDA_FAIL=cuStreamSynchronize:2:719", "the GPU failed or lacked memory: ", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
 		{"no memory", "FAKECUDA_MEMORY=60000", "(the GPU failed or lacked memory: ", 0, true, "is not decoded: allocate "},
 	} {
@@ -182,7 +182,7 @@ func TestConvertFallsBack(t *testing.T) {
 				return
 			}
 			on := convertPhotos(t, fake, c.variable, withDecode("on")...)
-			if on.code != 1 || !strings.Contains(on.stderr, c.on) || strings.Contains(on.stderr, "going on") {
+			if on.code != 1 || !strings.Contains(on.stderr, c.on) || strings.Contains(on.stderr, "continuing") {
 				t.Errorf("on: exit %d: %s", on.code, on.stderr)
 			}
 			rest := convertTo(t, on.out, fake, "", withDecode("on")...)
