@@ -34,7 +34,7 @@ MAKEFLAGS += --no-builtin-rules
 help: ## list these targets
 	@awk 'BEGIN { FS = ":.*## " } /^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
-build: ## build bin/tfrec, which tells its commit where git is at hand
+build: ## build bin/tfrec, with its commit if git is available
 	$(GO) build -trimpath -buildvcs=auto -o bin/tfrec ./cmd/tfrec
 
 install: build ## install tfrec and its completion for bash, zsh and fish below PREFIX (/usr/local)
@@ -95,20 +95,20 @@ check-tags:
 	$(GO) vet -tags noasm ./...
 	CGO_ENABLED=0 $(GO) build -tags static,noasm ./...
 
-docs: ## write docs/cli from the commands, and what README.md shows of the demo
+docs: ## write docs/cli from the commands' help, and the demo's output in README.md
 	$(GO) test -count=1 -run 'TestDocs' ./internal/command/ -update
 
 dist: ## build archives of static commands, Python wheels and checksums into dist, for all platforms (two minutes each) or ONLY=linux/amd64
 	$(GO) run ./internal/dist -out dist $(if $(ONLY),-only $(ONLY)) $(DIST_FLAGS)
 
-build-cloud: ## build bin/tfrec-cloud, which reads from object stores and writes into them, too
+build-cloud: ## build bin/tfrec-cloud, which also reads from and writes to object stores
 	cd cloud && $(GO) build -trimpath -buildvcs=auto -o ../bin/tfrec-cloud ./cmd/tfrec
 
 AZURITE := bin/servers/azurite
 
 cloud-test: ## test object storage on servers that are built and run here
 	cd cloud/servers && GOWORK=off GOBIN=$(CURDIR)/bin/servers $(GO) install tool
-	@if ! command -v npm >/dev/null; then echo "make cloud-test: Azurite needs node and npm, which are not there: Azure is not tested"; \
+	@if ! command -v npm >/dev/null; then echo "make cloud-test: Azurite needs node and npm, which are not installed: Azure is not tested"; \
 	elif [ ! -e $(AZURITE)/node_modules/azurite/package.json ]; then npm install --prefix $(AZURITE) --ignore-scripts --no-audit --no-fund --loglevel=error azurite@3.37.0 || { rm -rf $(AZURITE); echo "make cloud-test: npm could not fetch Azurite: Azure is not tested"; }; fi
 	cd cloud && $(GO) vet ./... && TFREC_SERVERS=$(CURDIR)/bin/servers $(GO) test -count=1 -timeout 20m ./...
 
@@ -121,7 +121,7 @@ beam-test: ## test tfrec-beam on prism, Beam's own runner
 beam-flink: build build-beam ## run tfrec-beam on Flink, and compare with tfrec (needs Java 17 and Maven)
 	beam/flink/run.sh bin/tfrec bin/tfrec-beam '$(firstword $(wildcard $(SHARED)/data/photos) testdata/demo/photos)' bin/flink
 
-check-dist: ## build for this platform twice and compare; run the README's ways to install, each in a clean environment
+check-dist: ## build for this platform twice and compare; test the README's installation commands in clean environments
 	$(GO) test -count=1 -tags dist -skip TestRelease ./internal/dist
 
 release-check: ## tag the three modules in a clone, and build a program that gets all of them as others will
@@ -130,7 +130,7 @@ release-check: ## tag the three modules in a clone, and build a program that get
 man: ## write the manual pages to man
 	$(GO) test -count=1 -run TestManualPages ./internal/command -man $(CURDIR)/man
 
-torture: ## run the tests that take an hour: strace's faults and kills, and many random pipelines, conversions and chains of verbs
+torture: ## run the tests that take an hour: faults and kills under strace, and many random pipelines, conversions and chains of verbs
 	$(GO) test -count=1 ./internal/command -run TestTorture -torture -timeout 2h
 	$(GO) test -count=1 ./convert ./shard -run 'RandomConversions|VerbsAgree' -torture -timeout 2h
 	$(GO) test -count=1 ./reader -run 'HugeRecords|PairsOfStages' -torture -timeout 2h
@@ -140,19 +140,19 @@ race: ## run the tests under the race detector (needs a C compiler)
 	@command -v "$$($(GO) env CC)" >/dev/null 2>&1 || { echo "make race: the race detector needs cgo and a C compiler; '$$($(GO) env CC)' is not installed (on Debian: apt-get install gcc libc6-dev)" >&2; exit 1; }
 	CGO_ENABLED=1 $(GO) test -race ./...
 
-gpu: cuda-headers ## build bin/tfrec-cuda, which uses an NVIDIA GPU where there is one (Linux on amd64, needs gcc)
+gpu: cuda-headers ## build bin/tfrec-cuda, which uses an NVIDIA GPU if there is one (Linux on amd64, needs gcc)
 	$(CUDA_GO) build -trimpath -buildvcs=auto -tags cuda -o bin/tfrec-cuda ./cmd/tfrec
 
-gpu-test: gpu fakecuda ## test what runs on a GPU on a fake driver (needs gcc and g++)
+gpu-test: gpu fakecuda ## run the GPU tests on a fake driver (needs gcc and g++)
 	$(CUDA_GO) vet -trimpath -tags cuda ./gpu/...
 	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -race -tags cuda ./gpu/internal/cuda ./gpu/internal/nvjpeg -require-gpu
 	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(CUDA_GO) test -count=1 -trimpath -tags cuda ./gpu -require-gpu
 	LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA) $(GO) test -count=1 ./gpu/internal/gputest -tfrec $(CURDIR)/bin/tfrec-cuda
 
-gpu-device-test: cuda-headers ## build bin/gpu.test, to be run on a machine with a GPU: ./gpu.test -require-gpu
+gpu-device-test: cuda-headers ## build bin/gpu.test, to run on a machine with a GPU: ./gpu.test -require-gpu
 	$(CUDA_GO) test -c -trimpath -ldflags='-s -w' -tags cuda -o bin/gpu.test ./gpu
 
-gpu-env: cuda-headers fakecuda ## print what the shell wants for go test -tags cuda: eval "$$(make -s gpu-env)"
+gpu-env: cuda-headers fakecuda ## print the environment for go test -tags cuda: eval "$$(make -s gpu-env)"
 	@echo 'export CGO_ENABLED=1 CGO_CFLAGS="-g -O2 -I$(CURDIR)/$(CUDA)/headers/nvidia/cuda_runtime/include" LD_LIBRARY_PATH=$(CURDIR)/$(FAKECUDA)'
 
 fakecuda: cuda-headers
@@ -161,7 +161,7 @@ fakecuda: cuda-headers
 ptx: $(CUDA)/nvrtc ## compile the kernels to PTX, which is committed
 	$(GO) run ./gpu/toolkit $(CUDA_SOURCES)
 
-check-ptx: $(CUDA)/nvrtc ## compile the kernels and compare with the PTX that is committed
+check-ptx: $(CUDA)/nvrtc ## compile the kernels and compare with the committed PTX
 	$(GO) run ./gpu/toolkit -check $(CUDA_SOURCES)
 
 cuda-headers: $(CUDA)/headers
@@ -181,7 +181,7 @@ fuzz: ## run every fuzz target for FUZZTIME (10s, or a number of runs such as 50
 bench: ## run the benchmarks whose name matches BENCH (all)
 	$(GO) test -run '^$$' -bench '$(BENCH)' -benchmem ./...
 
-bench-peers: build venv ## time tfrec beside OpenCV, Pillow, tf.data, Go and a Python loop, on PHOTOS and LARGE (DALI too after make venv-dali)
+bench-peers: build venv ## time tfrec against OpenCV, Pillow, tf.data, Go and a Python loop, on PHOTOS and LARGE (DALI too after make venv-dali)
 	$(VENV)/bin/python internal/peers/peers.py --large '$(LARGE)' bin/tfrec $(PHOTOS) pictures builtin photographs workers table
 	@if [ -x $(VENV)-dali/bin/python ]; then set -x; $(VENV)-dali/bin/python internal/peers/peers.py bin/tfrec $(PHOTOS) raw; \
 	else echo "make bench-peers: DALI left out; make venv-dali (0.5 GB) brings it in"; fi
@@ -190,7 +190,7 @@ venv-dali: ## make .venv-dali with DALI, for bench-peers
 	python3 -m venv $(VENV)-dali
 	$(VENV)-dali/bin/python -m pip install --quiet --disable-pip-version-check -r internal/peers/requirements-dali.txt
 
-venv: $(VENV_STAMP) ## make .venv with TensorFlow and the other judges
+venv: $(VENV_STAMP) ## make .venv with TensorFlow and the other references
 
 $(VENV_STAMP): $(REQUIREMENTS)
 	@python=$(PYTHON); \
@@ -202,7 +202,7 @@ $(VENV_STAMP): $(REQUIREMENTS)
 	$(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -r $(REQUIREMENTS)
 	@touch $@
 
-interop: build venv ## hold us to TensorFlow, TFDS, the tfrecord package and Pillow, both ways
+interop: build venv ## test against TensorFlow, TFDS, the tfrecord package and Pillow, in both directions
 	$(GO) test -tags interop -count=1 -timeout 20m ./internal/interop/ -python '$(CURDIR)/$(VENV)/bin/python' -tfrec '$(CURDIR)/bin/tfrec'
 	rm -rf $(STEP_GOLDENS)
 	$(VENV)/bin/python testdata/augment/make_goldens.py --random 5000 $(STEP_GOLDENS)
@@ -219,8 +219,8 @@ bin/photos: internal/interop/photos.py | venv
 	mv $@.tmp $@
 
 accept: build venv bin/photos ## run the acceptance checks whose names begin with CHECKS
-	@test -f $(SHARED)/accept/accept.py || { echo "make accept: no $(SHARED)/accept/accept.py: the checks lie beside the checkout; give SHARED=DIR" >&2; exit 1; }
+	@test -f $(SHARED)/accept/accept.py || { echo "make accept: no $(SHARED)/accept/accept.py: the checks are next to the checkout; give SHARED=DIR" >&2; exit 1; }
 	$(VENV)/bin/python $(SHARED)/accept/accept.py --tfrec bin/tfrec --photos bin/photos $(CHECKS)
 
-clean: ## remove what the other targets made, but for .venv
+clean: ## remove what the other targets made, except .venv
 	rm -rf bin demo-out dist man

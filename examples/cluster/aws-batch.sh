@@ -1,7 +1,7 @@
 #!/bin/bash
 # An array job of AWS Batch. Needs: the aws command with rights to submit jobs, a
 # job queue, an image with tfrec as its entry point, and an EFS file system with
-# the pictures in /photos.
+# the images in /photos.
 #
 #   aws-batch.sh QUEUE IMAGE EFS_ID
 set -euo pipefail
