@@ -36,7 +36,7 @@ func colorOperations() []*definition {
 		},
 		{
 			name: "color_jitter", kind: kind, torchvision: "ColorJitter",
-			about: "brightness, contrast, saturation and hue in random order; those at their default are left out",
+			about: "brightness, contrast, saturation and hue in random order; those at their default are skipped",
 			parameters: []parameter{
 				factor("brightness", "0", "as for brightness"),
 				factor("contrast", "0", "as for contrast"),

@@ -15,7 +15,7 @@ func randAugment() *definition {
 		name: "rand_augment", kind: "policy", torchvision: "RandAugment",
 		about: "n of 14 operations, all with strength m",
 		parameters: []parameter{
-			{name: "n", initial: "2", min: 0, max: 100, integer: true, about: "how many, one after another; the same may come again"},
+			{name: "n", initial: "2", min: 0, max: 100, integer: true, about: "how many, one after another; an operation may repeat"},
 			{name: "m", initial: "9", min: 0, max: 999, integer: true, about: "strength, from 0 to bins-1"},
 			binsOf(), transformFilter(), fillColor(), chance("1"),
 		},

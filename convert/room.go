@@ -24,6 +24,6 @@ func (r *run) noteRoom(todo []int) {
 		need += j.bytes
 	}
 	if need > free {
-		r.note("%s: the new shards may take about %s beside the old ones, and %s is free; if the disk fills up, the set stays as it is", r.dir.Path(), size.Format(need), size.Format(free))
+		r.note("%s: the new shards may take about %s in addition to the old ones, and %s is free; if the disk fills up, the set stays as it is", r.dir.Path(), size.Format(need), size.Format(free))
 	}
 }

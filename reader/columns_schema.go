@@ -46,7 +46,7 @@ func (s Schema) Validate() error {
 	for i := range s {
 		f := &s[i]
 		if seen[f.Key] {
-			return fmt.Errorf("schema: feature %q comes twice", f.Key)
+			return fmt.Errorf("schema: feature %q is given twice", f.Key)
 		}
 		seen[f.Key] = true
 		if err := f.validate(); err != nil {

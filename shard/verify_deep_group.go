@@ -177,7 +177,7 @@ func (g *deepGroup) notChecked(t *deepTable) (texts []string) {
 		case l.full:
 			add("%q has more than %d labels without a vocabulary: their texts were not compared", Readable(key), maxLabelIDs)
 		case !l.texts:
-			add("%q has no vocabulary and no text beside it", Readable(key))
+			add("%q has no vocabulary and no text next to it", Readable(key))
 		}
 	}
 	if t.features.full {

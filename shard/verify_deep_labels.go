@@ -65,7 +65,7 @@ func (l *labelTally) judge(key string, found aggregator) {
 		for _, text := range sortedKeys(texts[id]) {
 			if text != usual {
 				found(FindingLabelText, SeverityFault, *texts[id][text], key,
-					"the label %d is %.60q in the text beside it, and %.60q in %s", id, text, usual, plural.Of(n, "record"))
+					"the label %d is %.60q in the text next to it, and %.60q in %s", id, text, usual, plural.Of(n, "record"))
 			}
 		}
 	}

@@ -99,7 +99,7 @@ const (
 func benchFlags(cmd *cobra.Command, o *reader.BenchOptions, size string, seconds float64) error {
 	switch {
 	case o.Parse && o.Decode:
-		return usageError("--parse beside --decode: want one of them")
+		return usageError("--parse and --decode: give one of them")
 	case o.Decode != cmd.Flags().Changed("resize"):
 		return usageError("--decode and --resize go together: a batch has images of one size")
 	case o.Batch < 1 || o.Batch > maxBatch:

@@ -83,7 +83,7 @@ func (o *catOptions) complete(cmd *cobra.Command) error {
 	changed := cmd.Flags().Changed
 	if jsonFlag(cmd) {
 		if changed("format") && o.format != "json" {
-			return usageError("--json beside --format %s: want one of them", o.format)
+			return usageError("--json and --format %s: give one of them", o.format)
 		}
 		o.format, o.framed = "json", true
 	}

@@ -40,7 +40,7 @@ func exportTable(ctx context.Context, in *inputs, out string, o *Options, report
 		return err
 	}
 	if len(in.splits) > 1 {
-		o.note("the splits %v go into one file, one after another, which does not tell them apart; give a glob to export one", in.splits)
+		o.note("the splits %v go into one file, one after another, which does not distinguish them; give a glob to export one", in.splits)
 	}
 	temp, done, err := workFolder(out)
 	if err != nil {

@@ -21,7 +21,7 @@ func workFolder(out string) (path string, done func(), err error) {
 	for {
 		path, err := os.MkdirTemp(filepath.Dir(out), tempPattern(out))
 		if err != nil {
-			return "", nil, fmt.Errorf("make a directory beside the output: %w", err)
+			return "", nil, fmt.Errorf("make a directory next to the output: %w", err)
 		}
 		held, err := lockFolder(path)
 		if err != nil && !errors.Is(err, atomicfile.ErrLocked) {

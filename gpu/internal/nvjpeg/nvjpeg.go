@@ -129,7 +129,7 @@ func Open() (*Library, error) {
 	}
 	v, s := n.version()
 	if s != success {
-		return nil, fmt.Errorf("%w: %s does not tell its version: %s", ErrAbsent, n.name(), s)
+		return nil, fmt.Errorf("%w: %s does not report its version: %s", ErrAbsent, n.name(), s)
 	}
 	return &Library{native: n, version: v}, nil
 }

@@ -484,7 +484,7 @@ func TestFaultsOfMaking(t *testing.T) {
 		}
 	}
 	fakecuda.Set(t, "FAIL", "nvjpegGetProperty:2:1")
-	if _, err := nvjpeg.Open(); !errors.Is(err, nvjpeg.ErrAbsent) || !strings.Contains(err.Error(), "does not tell its version: not initialised (1)") {
+	if _, err := nvjpeg.Open(); !errors.Is(err, nvjpeg.ErrAbsent) || !strings.Contains(err.Error(), "does not report its version: not initialised (1)") {
 		t.Errorf("no version: %v", err)
 	}
 }
