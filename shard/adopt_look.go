@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -37,7 +38,7 @@ func (a *adoption) look() error {
 		}
 	}
 	errs := make([]error, len(a.files))
-	forEach(a.ctx, len(a.files), a.o.Workers, func(next func() (int, bool)) {
+	par.ForEach(a.ctx, len(a.files), a.o.Workers, func(next func() (int, bool)) {
 		r := tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: a.o.MaxRecord})
 		defer r.Close()
 		for i, ok := next(); ok; i, ok = next() {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -124,7 +125,7 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 	var errs []error
 	// In order, so that limits cut the same for any number of workers, and with few
 	// files that wait for the one before them.
-	err = inOrder(ctx, o.Workers, 2*o.Workers,
+	err = par.Map(ctx, o.Workers, 2*o.Workers,
 		func(_ context.Context, give func(*result) error) error {
 			for _, source := range sources {
 				if err := give(&result{source: source, view: newView(&o, total.names)}); err != nil {

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -83,7 +84,7 @@ func Index(ctx context.Context, paths []string, o IndexOptions) (*IndexReport, e
 		err    error
 	}
 	results := make([]result, len(sources))
-	forEach(ctx, len(sources), o.Workers, func(next func() (int, bool)) {
+	par.ForEach(ctx, len(sources), o.Workers, func(next func() (int, bool)) {
 		r := tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
 		defer r.Close()
 		for i, ok := next(); ok; i, ok = next() {

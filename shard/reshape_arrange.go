@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/random"
 	"github.com/tfrec/tfrec/internal/spill"
 )
@@ -145,7 +146,7 @@ func (a *arrangement) fill(ctx context.Context) error {
 			seen[t]++
 		}
 	}
-	return inOrder(ctx, workers, 2*workers+2,
+	return par.Map(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*block) error) error { return a.deal(ctx, s, number, give) },
 		func(_ context.Context, b *block) error {
 			if err := a.work(b); err != nil {
@@ -261,12 +262,12 @@ func (a *arrangement) empty(ctx context.Context, size int64) error {
 		largest = max(largest, a.spill.Size(bucket))
 	}
 	room := min(size+size/2, int64(largest))
-	held := newBudget(a.o.memory() / 2)
+	held := par.NewBudget(a.o.memory() / 2)
 	var next block
-	err := inOrder(ctx, min(a.o.workers(), 2), 2,
+	err := par.Map(ctx, min(a.o.workers(), 2), 2,
 		func(ctx context.Context, give func(*loaded) error) error {
 			for bucket := range a.number {
-				if err := held.take(ctx, int64(a.spill.Size(bucket))); err != nil {
+				if err := held.Acquire(ctx, int64(a.spill.Size(bucket))); err != nil {
 					return err
 				}
 				l := new(loaded)
@@ -294,7 +295,7 @@ func (a *arrangement) empty(ctx context.Context, size int64) error {
 				default:
 				}
 			}
-			held.give(size)
+			held.Release(size)
 			return err
 		})
 	return out.close(err)

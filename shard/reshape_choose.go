@@ -10,6 +10,8 @@ import (
 	"math"
 	"os"
 	"sync"
+
+	"github.com/tfrec/tfrec/internal/par"
 )
 
 // eachRecord reads all records: it calls look with each of them, from many
@@ -34,7 +36,7 @@ func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record)
 	s := in.stream()
 	defer s.close()
 	in.plan()
-	return inOrder(ctx, workers, 2*workers+2,
+	return par.Map(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*block) error) error { return s.each(ctx, nil, give) },
 		func(ctx context.Context, b *block) error {
 			if err := b.check(in.o.MaxRecord); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -54,7 +55,7 @@ func (a *arrangement) fetch(ctx context.Context, order *shuffled) (err error) {
 	a.in.plan()
 	commits := newCommits()
 	workers := a.o.workers()
-	err = inOrder(ctx, workers, workers,
+	err = par.Map(ctx, workers, workers,
 		func(_ context.Context, give func(shardAt) error) error {
 			for t := range a.targets {
 				l := a.targets[t].layout

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/spill"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -110,11 +111,11 @@ func (p *placing) bucket(place int64) int {
 // writePlaced writes the lots, several side by side as far as memory goes.
 func (a *arrangement) writePlaced(ctx context.Context) error {
 	w := &placedWriter{
-		arrangement: a, budget: newBudget(a.o.memory() / 2),
+		arrangement: a, budget: par.NewBudget(a.o.memory() / 2),
 		free: make(chan *placed, a.o.workers()), commits: newCommits(),
 	}
 	workers := a.o.workers()
-	err := inOrder(ctx, workers, workers,
+	err := par.Map(ctx, workers, workers,
 		func(_ context.Context, give func(*shardLot) error) error {
 			for i := range a.places.lots {
 				if err := give(&a.places.lots[i]); err != nil {
@@ -131,7 +132,7 @@ func (a *arrangement) writePlaced(ctx context.Context) error {
 // placedWriter writes shards whose records lie in buckets.
 type placedWriter struct {
 	*arrangement
-	budget  *budget
+	budget  *par.Budget
 	free    chan *placed
 	commits *commits
 }
@@ -156,7 +157,7 @@ func (w *placedWriter) lot(ctx context.Context, l *shardLot) (err error) {
 		at, behind := w.places.starts[bucket], w.places.starts[bucket+1]
 		size := int64(w.spill.Size(bucket))
 		charge := size + 8*(behind-at)
-		if err := w.budget.take(ctx, charge); err != nil {
+		if err := w.budget.Acquire(ctx, charge); err != nil {
 			return err
 		}
 		p := w.get()
@@ -182,7 +183,7 @@ func (w *placedWriter) lot(ctx context.Context, l *shardLot) (err error) {
 			}
 		}
 		w.put(p)
-		w.budget.give(charge)
+		w.budget.Release(charge)
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"sync/atomic"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/random"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -52,7 +53,7 @@ func (s *sorted) begin(ctx context.Context, r *reshaping, buckets int) error {
 		*block
 		points []cutPoint
 	}
-	err := inOrder(ctx, workers, 2*workers+2,
+	err := par.Map(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*sampled) error) error {
 			return r.deal(ctx, in, nil, func(b *block) error { return give(&sampled{block: b}) })
 		},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sort"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -54,7 +55,7 @@ func (r *reshaping) copySpans(ctx context.Context) error {
 	r.in.plan()
 	commits := newCommits()
 	workers := r.o.workers()
-	err := inOrder(ctx, workers, workers, r.cutSpans,
+	err := par.Map(ctx, workers, workers, r.cutSpans,
 		func(ctx context.Context, j *shardOfSpans) error { return r.copyShard(ctx, s, commits, j) },
 		func(*shardOfSpans) error { return nil })
 	return commits.wait(err)

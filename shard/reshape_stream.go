@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime/debug"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -41,20 +42,20 @@ const heldBlocks = 64 << 20
 // stream reads blocks, one after another.
 type stream struct {
 	*inputs
-	budget *budget
+	budget *par.Budget
 	free   chan *block
 	large  chan []byte // the buffer of a large record, for the next one
 	checks bool        // payloads, too, as they are read
 }
 
 func (in *inputs) stream() *stream {
-	return &stream{inputs: in, budget: newBudget(heldBlocks), free: make(chan *block, 64), large: make(chan []byte, 1)}
+	return &stream{inputs: in, budget: par.NewBudget(heldBlocks), free: make(chan *block, 64), large: make(chan []byte, 1)}
 }
 
 // get returns an empty block with a buffer of at least n bytes.
 func (s *stream) get(ctx context.Context, n int) (*block, error) {
 	charge := int64(max(n, blockSize))
-	if err := s.budget.take(ctx, charge); err != nil {
+	if err := s.budget.Acquire(ctx, charge); err != nil {
 		return nil, err
 	}
 	b := new(block)
@@ -93,7 +94,7 @@ func (s *stream) put(b *block) {
 	case s.free <- b:
 	default:
 	}
-	s.budget.give(charge)
+	s.budget.Release(charge)
 }
 
 // close gives back the buffer of a large record, if there was one: what comes
@@ -262,13 +263,13 @@ func (s *stream) compressed(ctx context.Context, f *input, r *tfrecord.Reader, g
 // alone gives a block whose data are the reader's, and waits until nobody uses them.
 func (s *stream) alone(ctx context.Context, b *block, give func(*block) error) error {
 	b.checked, b.charge = true, int64(len(b.data))
-	if err := s.budget.take(ctx, b.charge); err != nil {
+	if err := s.budget.Acquire(ctx, b.charge); err != nil {
 		return err
 	}
 	if err := give(b); err != nil {
 		return err
 	}
-	return s.budget.idle(ctx)
+	return s.budget.WaitIdle(ctx)
 }
 
 // check checks the payloads of a block against their checksums, which its

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -34,7 +35,7 @@ func (r *reshaping) write(ctx context.Context) error {
 	workers := r.o.workers()
 	s := r.in.stream()
 	r.in.plan()
-	err := inOrder(ctx, workers, 2*workers+2,
+	err := par.Map(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*block) error) error { return r.deal(ctx, s, nil, give) },
 		func(_ context.Context, b *block) error { return r.work(b) },
 		func(b *block) error {

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/spill"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -210,7 +211,7 @@ func (g *gathering) strange(what string) error {
 
 // write writes the shard, and records that it is finished.
 func (g *gathering) write(ctx context.Context) (*Done, error) {
-	w := &placedWriter{arrangement: g.arrangement, budget: newBudget(g.o.memory() / 2), free: make(chan *placed, 1), commits: newCommits()}
+	w := &placedWriter{arrangement: g.arrangement, budget: par.NewBudget(g.o.memory() / 2), free: make(chan *placed, 1), commits: newCommits()}
 	if err := w.commits.wait(w.lot(ctx, &g.places.lots[0])); err != nil {
 		return nil, err
 	}

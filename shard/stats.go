@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -156,7 +157,7 @@ func Measure(ctx context.Context, paths []string, o StatsOptions) (*Stats, error
 	total := m.newFile()
 	readers := make(chan *tfrecord.Reader, o.Workers) // to use again
 	var errs []error
-	err = inOrder(ctx, o.Workers, 2*o.Workers,
+	err = par.Map(ctx, o.Workers, 2*o.Workers,
 		func(_ context.Context, give func(*fileStats) error) error {
 			for _, source := range sources {
 				f := m.newFile()

@@ -6,10 +6,9 @@ import (
 	"fmt"
 	"io/fs"
 	"runtime"
-	"sync"
-	"sync/atomic"
 	"syscall"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -152,7 +151,7 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 	running, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	checks := make([]*fileCheck, len(sources))
-	forEach(running, len(sources), o.Workers, func(next func() (int, bool)) {
+	par.ForEach(running, len(sources), o.Workers, func(next func() (int, bool)) {
 		r := tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
 		defer r.Close()
 		for i, ok := next(); ok; i, ok = next() {
@@ -249,25 +248,6 @@ func distinct(sources []Source) []Source {
 		kept = append(kept, s)
 	}
 	return kept
-}
-
-// forEach runs work in as many goroutines as there are workers (GOMAXPROCS
-// when 0), which together take the numbers below n. It returns when all have
-// ended; after ctx is done no more numbers are given out.
-func forEach(ctx context.Context, n, workers int, work func(next func() (int, bool))) {
-	if workers <= 0 {
-		workers = runtime.GOMAXPROCS(0)
-	}
-	var taken atomic.Int64
-	next := func() (int, bool) {
-		i := int(taken.Add(1)) - 1
-		return i, i < n && ctx.Err() == nil
-	}
-	var wait sync.WaitGroup
-	for range min(workers, n) {
-		wait.Go(func() { work(next) })
-	}
-	wait.Wait()
 }
 
 // setFault is a fault of a file as a whole.

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"github.com/tfrec/tfrec/internal/par"
 )
 
 // deepRun looks into the records of all files, with as many lookers at a time as
@@ -21,8 +23,8 @@ type deepRun struct {
 	splits  []string // numbered by deepFile.split; the first is ""
 
 	lookers chan *looker
-	under   *budget   // bytes of batches under way
-	batches sync.Pool // of *deepBatch
+	under   *par.Budget // bytes of batches under way
+	batches sync.Pool   // of *deepBatch
 	twins   *twins
 	alike   *alike // nil when not asked for
 }
@@ -46,7 +48,7 @@ const (
 func newDeepRun(o *DeepOptions, sources []Source, workers, maxFaults int) *deepRun {
 	d := &deepRun{
 		o: o.withDefaults(), workers: workers, max: maxFaults, splits: []string{""},
-		lookers: make(chan *looker, workers), under: newBudget(underWay),
+		lookers: make(chan *looker, workers), under: par.NewBudget(underWay),
 	}
 	d.batches.New = func() any { return new(deepBatch) }
 	d.twins = newTwins(d.o)
@@ -159,13 +161,13 @@ func (f *deepFindings) add(found Finding, limit int) {
 func (d *deepRun) look(ctx context.Context, file int, read func(give func(record []byte, number, offset int64) error) error) (deepFindings, error) {
 	var found deepFindings
 	batch := d.batches.Get().(*deepBatch)
-	err := inOrder(ctx, d.workers, 2*d.workers,
+	err := par.Map(ctx, d.workers, 2*d.workers,
 		func(ctx context.Context, give func(*deepBatch) error) error {
 			hand := func() error {
 				if len(batch.ends) == 0 {
 					return nil
 				}
-				if err := d.under.take(ctx, int64(len(batch.data))); err != nil {
+				if err := d.under.Acquire(ctx, int64(len(batch.data))); err != nil {
 					return err
 				}
 				full := batch
@@ -186,7 +188,7 @@ func (d *deepRun) look(ctx context.Context, file int, read func(give func(record
 				if err := hand(); err != nil || len(record) <= largeRecord {
 					return err
 				}
-				return d.under.idle(ctx)
+				return d.under.WaitIdle(ctx)
 			})
 			if err == nil {
 				err = hand()
@@ -194,7 +196,7 @@ func (d *deepRun) look(ctx context.Context, file int, read func(give func(record
 			return err
 		},
 		func(ctx context.Context, b *deepBatch) error {
-			defer d.under.give(int64(len(b.data)))
+			defer d.under.Release(int64(len(b.data)))
 			l := <-d.lookers
 			defer func() { d.lookers <- l }()
 			return l.lookAt(ctx, file, b)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/random"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -61,7 +62,7 @@ func newRecordSample(ctx context.Context, sources []Source, o *VerifyOptions, ra
 		return nil, fmt.Errorf("sample: %d records or a share of %v: want a number above 0, or a share to 1", o.Sample.Records, o.Sample.Share)
 	}
 	s := &recordSample{o: o, files: make([]sampledFile, len(sources))}
-	forEach(ctx, len(sources), o.Workers, func(next func() (int, bool)) {
+	par.ForEach(ctx, len(sources), o.Workers, func(next func() (int, bool)) {
 		for i, ok := next(); ok; i, ok = next() {
 			f := &s.files[i]
 			f.Source = sources[i]

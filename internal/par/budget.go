@@ -1,0 +1,41 @@
+package par
+
+import (
+	"context"
+
+	"golang.org/x/sync/semaphore"
+)
+
+// Budget bounds the bytes that are in use. What is larger than the whole budget is admitted alone.
+// Waiters are admitted in the order in which they came, so what is admitted must not wait for
+// anything that is not.
+type Budget struct {
+	size int64
+	room *semaphore.Weighted
+}
+
+// NewBudget returns a budget of size bytes, at least one.
+func NewBudget(size int64) *Budget {
+	size = max(size, 1)
+	return &Budget{size, semaphore.NewWeighted(size)}
+}
+
+// Acquire waits for room for n bytes. It fails only when ctx ends first.
+func (b *Budget) Acquire(ctx context.Context, n int64) error {
+	return b.room.Acquire(ctx, b.charge(n))
+}
+
+// Release ends what Acquire of as many bytes began.
+func (b *Budget) Release(n int64) { b.room.Release(b.charge(n)) }
+
+// WaitIdle waits until all that was acquired is released. It fails only when ctx ends first.
+func (b *Budget) WaitIdle(ctx context.Context) error {
+	if err := b.room.Acquire(ctx, b.size); err != nil {
+		return err
+	}
+	b.room.Release(b.size)
+	return nil
+}
+
+// charge is how much of the budget n bytes take.
+func (b *Budget) charge(n int64) int64 { return max(0, min(n, b.size)) }
