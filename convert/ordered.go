@@ -2,10 +2,11 @@ package convert
 
 import (
 	"context"
+	"errors"
 	"iter"
 	"sync"
 
-	"golang.org/x/sync/errgroup"
+	"github.com/tfrec/tfrec/internal/par"
 )
 
 // heldBytes bounds what is made and not yet written: while more is held, only
@@ -14,81 +15,61 @@ import (
 const heldBytes = 64 << 20
 
 // ordered runs tasks on workers goroutines and hands their pieces to consume
-// in the order of the tasks. At most window pieces exist at a time, and what
+// in the order of the tasks. At most window pieces wait for consume, and what
 // they hold is bounded by bytes, so memory is bounded whatever the number of
 // tasks. What tasks reserve for their work ([piece.reserve]), together with what
 // the pieces hold, is bounded by memory; 0 is no bound. The job of a task rides
-// along. A piece belongs to ordered again when consume returns.
+// along. A piece belongs to ordered again when consume returns. The error is the
+// first one in the order of the tasks, or ctx's.
 func ordered(ctx context.Context, tasks iter.Seq2[numbered, error], workers, window int, bytes, memory int64, consume func(job int, p *piece) error) error {
 	type slot struct {
 		numbered
 		turn  int64
 		piece *piece
-		ready chan struct{}
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	queue := make(chan *slot, window) // in order, for the consumer
-	work := make(chan *slot)          // for whichever worker is free
 	held := newHolding(bytes, memory)
-	stop := context.AfterFunc(ctx, held.wakeAll)
-	defer stop()
-
-	g.Go(func() error {
-		defer close(queue)
-		defer close(work)
-		turn := int64(0)
-		for t, err := range tasks {
-			if err != nil {
-				return err
-			}
-			s := &slot{numbered: t, turn: turn, ready: make(chan struct{})}
-			turn++
-			for _, to := range []chan *slot{queue, work} {
-				select {
-				case to <- s:
-				case <-ctx.Done():
-					return ctx.Err()
+	err := par.Map(ctx, workers, window,
+		func(_ context.Context, give func(*slot) error) error {
+			turn := int64(0)
+			for t, err := range tasks {
+				if err == nil {
+					err = give(&slot{numbered: t, turn: turn})
 				}
-			}
-		}
-		return nil
-	})
-	for range workers {
-		g.Go(func() error {
-			for s := range work {
-				if err := held.wait(ctx, s.turn); err != nil {
+				if err != nil {
 					return err
 				}
-				s.piece = getPiece()
-				s.piece.room = &room{holding: held, ctx: ctx, turn: s.turn}
-				if s.run != nil {
-					if err := s.run(s.piece); err != nil {
-						return err
-					}
-				}
-				held.made(s.piece)
-				close(s.ready)
+				turn++
 			}
 			return nil
-		})
-	}
-	g.Go(func() error {
-		for s := range queue {
-			select {
-			case <-s.ready:
-			case <-ctx.Done():
-				return ctx.Err()
+		},
+		func(ctx context.Context, s *slot) error {
+			if err := held.wait(ctx, s.turn); err != nil {
+				return err
 			}
+			s.piece = getPiece()
+			s.piece.room = &room{holding: held, ctx: ctx, turn: s.turn}
+			if s.run != nil {
+				if err := s.run(s.piece); err != nil {
+					held.failed(s.piece)
+					return err
+				}
+			}
+			held.made(s.piece)
+			return nil
+		},
+		func(s *slot) error {
 			size := s.piece.size()
 			if err := consume(s.job, s.piece); err != nil {
 				return err
 			}
 			putPiece(s.piece)
 			held.consumed(size)
-		}
-		return nil
-	})
-	return g.Wait()
+			return nil
+		})
+	if ctx.Err() != nil && errors.Is(err, context.Cause(ctx)) {
+		return ctx.Err() // what says that a run was stopped
+	}
+	return err
 }
 
 // numbered is a task with the job that it belongs to. A nil run is an empty
@@ -102,7 +83,7 @@ type numbered struct {
 // is reserved for those that are being made.
 type holding struct {
 	mu    sync.Mutex
-	moved sync.Cond // something was consumed, released, or waits
+	moved *par.Cond // something was consumed, released, or waits
 	bytes int64
 	limit int64
 	next  int64 // the turn that is to be consumed next
@@ -114,7 +95,7 @@ type holding struct {
 
 func newHolding(limit, memory int64) *holding {
 	h := &holding{limit: limit, memory: memory}
-	h.moved.L = &h.mu
+	h.moved = par.NewCond(&h.mu)
 	return h
 }
 
@@ -144,9 +125,7 @@ func (r *room) reserve(n int64) error {
 	if r.reserved > 0 {
 		r.moved.Broadcast()
 	}
-	for !fits() && r.ctx.Err() == nil {
-		r.moved.Wait()
-	}
+	_ = r.moved.Wait(r.ctx, fits)
 	r.active += r.reserved + n
 	r.holding.reserved += n
 	r.reserved += n
@@ -172,10 +151,7 @@ func (r *room) keep(n int64) {
 func (h *holding) wait(ctx context.Context, turn int64) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for h.bytes > h.limit && turn != h.next && ctx.Err() == nil {
-		h.moved.Wait()
-	}
-	return ctx.Err()
+	return h.moved.Wait(ctx, func() bool { return h.bytes <= h.limit || turn == h.next })
 }
 
 // made counts a piece in place of what its task had reserved.
@@ -190,17 +166,20 @@ func (h *holding) made(p *piece) {
 	}
 }
 
+// failed says that the task of a piece is no longer at work with what it reserved. Nobody
+// else gets that: tasks before it may still become the next to be consumed, and those after
+// it are not wanted.
+func (h *holding) failed(p *piece) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.active -= p.room.reserved
+	h.moved.Broadcast()
+}
+
 func (h *holding) consumed(n int64) {
 	h.mu.Lock()
 	h.bytes -= n
 	h.next++
 	h.mu.Unlock()
-	h.moved.Broadcast()
-}
-
-// wakeAll lets those who wait see that their context is done.
-func (h *holding) wakeAll() {
-	h.mu.Lock()
-	defer h.mu.Unlock()
 	h.moved.Broadcast()
 }

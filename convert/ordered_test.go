@@ -3,6 +3,7 @@ package convert
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"sync/atomic"
@@ -201,6 +202,64 @@ func TestOrderedMemoryStops(t *testing.T) {
 		}
 	}, 2, 6, 1<<20, 15, func(int, *piece) error { return nil })
 	if !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}
+
+// TestOrderedFirstError has several tasks fail, with memory that they compete for: whatever the
+// timing, the error is that of the first one, and all pieces before it are consumed.
+func TestOrderedFirstError(t *testing.T) {
+	for seed := range uint64(100) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		const n = 60
+		var errs [n]error
+		first := n
+		for range 1 + r.IntN(4) {
+			i := r.IntN(n)
+			errs[i], first = fmt.Errorf("task %d", i), min(first, i)
+		}
+		workers, memory, next := 1+r.IntN(8), 50+r.Int64N(200), 0
+		tasks := func(yield func(numbered, error) bool) {
+			for i := range n {
+				asks := [2]int64{1 + r.Int64N(memory/2), 1 + r.Int64N(2*memory)}
+				run := func(p *piece) error {
+					for _, ask := range asks {
+						if err := p.reserve(ask); err != nil {
+							return err
+						}
+						time.Sleep(time.Duration(rand.IntN(20)) * time.Microsecond)
+					}
+					p.samples = int64(i)
+					return errs[i]
+				}
+				if !yield(numbered{run: run}, nil) {
+					return
+				}
+			}
+		}
+		err := ordered(context.Background(), tasks, workers, 2*workers+2, 1<<20, memory, func(_ int, p *piece) error {
+			if int(p.samples) != next {
+				t.Errorf("piece %d in place %d", p.samples, next)
+			}
+			next++
+			return nil
+		})
+		if err != errs[first] || next != first {
+			t.Fatalf("seed %d: %d pieces and %v, want %d and %v", seed, next, err, first, errs[first])
+		}
+	}
+}
+
+// TestOrderedCancelled: a run that was stopped says so as contexts do, whatever the cause.
+func TestOrderedCancelled(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	err := ordered(ctx, numbers(1000, 10, func(i int) error {
+		if i == 50 {
+			cancel(errors.New("interrupt"))
+		}
+		return nil
+	}), 3, 8, 1, 0, func(int, *piece) error { return nil })
+	if err != context.Canceled {
 		t.Error(err)
 	}
 }
