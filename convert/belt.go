@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -127,10 +128,7 @@ func (b *belt) move() {
 		if !goesOn {
 			return
 		}
-		select {
-		case <-time.After(pause):
-		case <-b.ctx.Done():
-		}
+		_ = par.Sleep(b.ctx, pause) // the next pass sees that the belt was stopped
 	}
 }
 

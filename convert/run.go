@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -228,10 +229,8 @@ func (r *run) make(ctx context.Context, todo []int) error {
 		todo = slices.DeleteFunc(slices.Clone(todo), func(j int) bool { return r.done[j] != nil })
 		pause := retryPause << min(attempt-1, 5)
 		r.note("%v; trying %s again in %v (%d of %d)", err, plural.Of(len(todo), "shard"), pause, attempt, r.Retries)
-		select {
-		case <-ctx.Done():
+		if par.Sleep(ctx, pause) != nil {
 			return ctx.Err()
-		case <-time.After(pause):
 		}
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -156,10 +157,8 @@ func joinDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 		if err != nil && (!errors.Is(err, ErrBusy) || time.Now().After(deadline)) {
 			return nil, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
+		if err := par.Sleep(ctx, 20*time.Millisecond); err != nil {
+			return nil, err
 		}
 	}
 }
@@ -191,10 +190,8 @@ func OpenDirWhenFree(ctx context.Context, path string, o DirOptions, patience ti
 		if !errors.Is(err, ErrBusy) || time.Now().After(deadline) {
 			return d, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
+		if err := par.Sleep(ctx, 20*time.Millisecond); err != nil {
+			return nil, err
 		}
 	}
 }

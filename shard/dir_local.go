@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/par"
 )
 
 // localFolder is a folder of the file system.
@@ -117,10 +118,8 @@ func (l *localFolder) alone(ctx context.Context, thing string, unless func() (bo
 		if !errors.Is(err, atomicfile.ErrLocked) {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		case <-time.After(20 * time.Millisecond):
+		if err := par.Sleep(ctx, 20*time.Millisecond); err != nil {
+			return err
 		}
 		if done, err := unless(); done || err != nil {
 			return err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -36,10 +37,8 @@ func openSet(ctx context.Context, dir string) (*Set, error) {
 				return nil, cannotOpen(dir, change)
 			}
 		}
-		select {
-		case <-ctx.Done():
-			return nil, context.Cause(ctx)
-		case <-time.After(changeWait):
+		if err := par.Sleep(ctx, changeWait); err != nil {
+			return nil, err
 		}
 	}
 }

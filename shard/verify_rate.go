@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/par"
 )
 
 // rateLimit keeps what several readers read together within so many bytes a
@@ -51,12 +53,8 @@ func (l *rateLimit) wait(ctx context.Context, n int) error {
 	l.free = l.free.Add(time.Duration(float64(n) / float64(l.rate) * float64(time.Second)))
 	pause := l.free.Sub(now)
 	l.mu.Unlock()
-	t := time.NewTimer(pause)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return nil
-	case <-ctx.Done():
+	if par.Sleep(ctx, pause) != nil {
 		return ctx.Err()
 	}
+	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"path"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -158,14 +159,7 @@ func (t *taking) wait(ctx context.Context) error {
 func (t *taking) pause(ctx context.Context) error {
 	longest := min(Renew/150<<min(t.rounds, 10), Renew/8)
 	t.rounds++
-	timer := time.NewTimer(longest/2 + rand.N(longest))
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
+	return par.Sleep(ctx, longest/2+rand.N(longest))
 }
 
 // holder says whose claim a rival is, as far as it can be read.

@@ -8,6 +8,8 @@ import (
 	"io/fs"
 	"sync"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/par"
 )
 
 // object is an open object. A connection that breaks, a body that ends early
@@ -154,7 +156,7 @@ func (o *object) download(p []byte, off int64) error {
 		if n == tries {
 			return o.failed(fmt.Errorf("at byte %d, given up after %d tries: %w", off, n, err))
 		}
-		if err := sleep(o.ctx, pause(n)); err != nil {
+		if err := par.Sleep(o.ctx, pause(n)); err != nil {
 			return o.failed(err)
 		}
 	}

@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"math/rand/v2"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/par"
 )
 
 // tries is how often in a row a request may fail without a byte gained. At one
@@ -51,7 +53,7 @@ func retryLong[T any](ctx context.Context, request func(ctx context.Context, ali
 		if n == tries {
 			return v, fmt.Errorf("given up after %d tries: %w", n, err)
 		}
-		if err := sleep(ctx, pause(n)); err != nil {
+		if err := par.Sleep(ctx, pause(n)); err != nil {
 			return v, err
 		}
 	}
@@ -74,15 +76,4 @@ func once[T any](ctx context.Context, request func(context.Context, func(time.Du
 		err = errSilent // and not that a context was cancelled, which nobody asks again for
 	}
 	return v, err
-}
-
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	}
 }
