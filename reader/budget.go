@@ -3,6 +3,8 @@ package reader
 import (
 	"context"
 	"sync"
+
+	"github.com/tfrec/tfrec/internal/par"
 )
 
 // MemoryStats is the memory that a running pipeline has in flight: the buffers
@@ -33,16 +35,15 @@ type MemoryStats struct {
 // buffer that holds more than five eighths goes over it. With a limit that nobody
 // gave it comes besides.
 //
-// Waiters are woken when memory comes back, and by poke: whoever makes their
-// needed true, or ends their context, pokes.
+// Waiters are woken when memory comes back, when their context ends, and by poke:
+// whoever makes their needed true pokes.
 type budget struct {
 	limit  int64
 	trim   func() // gives up buffers that are kept for use again
 	beside bool   // what is held is not part of used
 
 	mu      sync.Mutex
-	changed sync.Cond
-	waiting int
+	changed *par.Cond
 	reading int64 // of used: what is read ahead
 	used    int64
 	peak    int64
@@ -52,7 +53,7 @@ type budget struct {
 
 func newBudget(limit int64, trim func()) *budget {
 	b := &budget{limit: limit, trim: trim}
-	b.changed.L = &b.mu
+	b.changed = par.NewCond(&b.mu)
 	return b
 }
 
@@ -88,7 +89,7 @@ func (b *budget) take(n, reading int64) {
 	b.used += n
 	b.reading += reading
 	b.peak = max(b.peak, b.used)
-	if b.waiting > 0 && (n < 0 || reading < 0) {
+	if n < 0 || reading < 0 {
 		b.changed.Broadcast()
 	}
 }
@@ -140,7 +141,7 @@ func (b *budget) readable(n int64) bool {
 func (b *budget) read(ctx context.Context, n int64, needed func() bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.readable(n) && !b.wait(ctx, func() bool { return b.readable(n) || needed() }) {
+	if b.changed.Wait(ctx, func() bool { return b.readable(n) || needed() }) != nil {
 		return false
 	}
 	b.take(n, n)
@@ -153,32 +154,17 @@ func (b *budget) read(ctx context.Context, n int64, needed func() bool) bool {
 func (b *budget) make(ctx context.Context, n, more int64, needed func() bool) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	fits := func() bool { return b.used+n+more <= b.ahead() || needed() }
-	if !b.wait(ctx, fits) {
+	if b.changed.Wait(ctx, func() bool { return b.used+n+more <= b.ahead() || needed() }) != nil {
 		return false
 	}
 	b.take(n, 0)
 	return true
 }
 
-func (b *budget) wait(ctx context.Context, ok func() bool) bool {
-	for !ok() {
-		if ctx.Err() != nil {
-			return false
-		}
-		b.waiting++
-		b.changed.Wait()
-		b.waiting--
-	}
-	return true
-}
-
 // poke lets those who wait look again.
 func (b *budget) poke() {
 	b.mu.Lock()
-	if b.waiting > 0 {
-		b.changed.Broadcast()
-	}
+	b.changed.Broadcast()
 	b.mu.Unlock()
 }
 

@@ -43,7 +43,6 @@ func TestBudget(t *testing.T) {
 	go func() { admitted <- b.make(ctx, 400, 0, never) }()
 	time.Sleep(time.Millisecond)
 	cancel()
-	b.poke()
 	if <-admitted {
 		t.Error("admitted after the end")
 	}

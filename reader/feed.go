@@ -60,10 +60,6 @@ type feeder struct {
 func (f *feeder) begin(ctx context.Context) {
 	f.ctx, f.cancel = context.WithCancel(ctx)
 	f.live = make(map[*feed]chan struct{})
-	context.AfterFunc(f.ctx, func() {
-		f.readers.poke()
-		f.run.budget.poke()
-	})
 }
 
 // waitFor says that somebody is going to wait for the next block of d, or for one

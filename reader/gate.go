@@ -3,31 +3,30 @@ package reader
 import (
 	"context"
 	"sync"
+
+	"github.com/tfrec/tfrec/internal/par"
 )
 
 // gate lets in so many at a time, a number that may change.
 type gate struct {
 	mu      sync.Mutex
-	changed sync.Cond
+	changed *par.Cond
 	limit   int
 	inside  int
 }
 
 func newGate(limit int) *gate {
 	g := &gate{limit: limit}
-	g.changed.L = &g.mu
+	g.changed = par.NewCond(&g.mu)
 	return g
 }
 
-// enter waits to be let in; false when ctx ends first. Whoever ends ctx pokes.
+// enter waits to be let in; false when ctx ends first.
 func (g *gate) enter(ctx context.Context) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for g.inside >= g.limit {
-		if ctx.Err() != nil {
-			return false
-		}
-		g.changed.Wait()
+	if g.changed.Wait(ctx, func() bool { return g.inside < g.limit }) != nil {
+		return false
 	}
 	g.inside++
 	return true
@@ -60,11 +59,4 @@ func (g *gate) occupied() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.inside
-}
-
-// poke lets those who wait look again.
-func (g *gate) poke() {
-	g.mu.Lock()
-	g.changed.Broadcast()
-	g.mu.Unlock()
 }

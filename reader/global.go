@@ -104,10 +104,6 @@ type global struct {
 func (g *global) start(ctx context.Context, epoch int64, at position) error {
 	g.stop()
 	g.ctx, g.cancel = context.WithCancel(ctx)
-	context.AfterFunc(g.ctx, func() {
-		g.readers.poke()
-		g.run.budget.poke()
-	})
 	if err := g.find(g.ctx, g.run.set); err != nil {
 		return err
 	}

@@ -33,7 +33,6 @@ func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U]
 		m.queue = newQueue[*made[T, U]](in.running(), "map", max(o.Workers, in.running().set.opts.Parallelism)+1)
 		var workers int
 		m.gate, workers = in.running().workers(m.queue.stats, o.Workers)
-		context.AfterFunc(ctx, m.gate.poke)
 		m.parts = make(chan *made[T, U], workers)
 		for range workers {
 			m.wait.Go(m.labour)
@@ -77,7 +76,6 @@ type made[T, U any] struct {
 func (m *elementMapper[T, U]) beginEpoch() {
 	m.start = m.in.state()
 	m.epoch, m.leave = context.WithCancel(m.ctx)
-	context.AfterFunc(m.epoch, m.queue.poke)
 	m.queue.end(nil)
 	m.feeding.Go(func() { m.queue.end(m.feed()) })
 }

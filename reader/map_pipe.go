@@ -98,10 +98,6 @@ func (x *mapStage) start(ctx context.Context, epoch int64, at position) error {
 	}
 	x.ctx, x.cancel = ctx, cancel
 	x.queue.end(nil)
-	context.AfterFunc(ctx, func() {
-		x.gate.poke()
-		x.queue.poke()
-	})
 	parts := make(chan *remade, x.workers)
 	for range x.workers {
 		x.wait.Go(func() { x.labour(parts) })

@@ -102,7 +102,6 @@ func openWorkers[T any](ctx context.Context, p Pipe, from origin, plan func(*run
 			},
 		})
 	}
-	context.AfterFunc(ctx, w.gate.poke)
 	for range most {
 		w.wait.Go(w.labour)
 	}
@@ -115,10 +114,6 @@ func (w *workers[T]) beginEpoch() {
 	w.start = w.stream.State()
 	w.start.setTally(w.bad)
 	w.epoch, w.leave = context.WithCancel(w.ctx)
-	context.AfterFunc(w.epoch, func() {
-		w.room.poke()
-		w.stream.run.budget.poke()
-	})
 	w.over = false
 	w.underWay.Store(1)
 	w.feeding.Go(func() {

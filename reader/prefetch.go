@@ -55,7 +55,6 @@ type prefetched[T any] struct {
 func (p *prefetched[T]) beginEpoch() {
 	p.start = p.in.state()
 	p.epoch, p.leave = context.WithCancel(p.ctx)
-	context.AfterFunc(p.epoch, p.queue.poke)
 	p.queue.end(nil)
 	p.wait.Go(func() { p.queue.end(p.fill()) })
 }

@@ -40,7 +40,6 @@ func (x *prefetchStage) start(ctx context.Context, epoch int64, at position) err
 	}
 	x.cancel = cancel
 	x.queue.end(nil)
-	context.AfterFunc(ctx, x.queue.poke)
 	x.wait.Go(func() { x.queue.end(x.fill(ctx)) })
 	return nil
 }

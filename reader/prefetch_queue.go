@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/par"
 )
 
 // Bounds of a queue whose length is chosen.
@@ -27,7 +29,7 @@ type queue[T any] struct {
 	empty func() bool
 
 	mu      sync.Mutex
-	changed sync.Cond
+	changed *par.Cond
 	limit   int
 	list    []T
 	head    int   // of list: the next to take
@@ -35,11 +37,11 @@ type queue[T any] struct {
 }
 
 // newQueue returns a queue of n elements at most; its length is chosen when n is
-// 0. poke is to be called when a context ends that room was called with.
+// 0.
 func newQueue[T any](r *run, name string, n int) *queue[T] {
 	q := &queue[T]{run: r, stats: r.stats(name), limit: n}
 	q.empty = func() bool { return q.stats.queue.Load() == 0 }
-	q.changed.L = &q.mu
+	q.changed = par.NewCond(&q.mu)
 	if n == 0 {
 		q.limit = startDepth
 		r.tuner.add(&knob{stats: q.stats, depth: newDepth(startDepth, 1, mostDepth), apply: func(_, n int) { q.setLimit(n) }})
@@ -63,11 +65,9 @@ func (q *queue[T]) room(ctx context.Context) bool {
 	watch := q.stats.watch()
 	defer func() { watch.blocked() }()
 	q.mu.Lock()
-	for len(q.list)-q.head >= q.limit && ctx.Err() == nil {
-		q.changed.Wait()
-	}
+	err := q.changed.Wait(ctx, func() bool { return len(q.list)-q.head < q.limit })
 	q.mu.Unlock()
-	return q.run.budget.make(ctx, 0, 0, q.empty) && ctx.Err() == nil
+	return err == nil && q.run.budget.make(ctx, 0, 0, q.empty) && ctx.Err() == nil
 }
 
 // put adds an element.
@@ -98,9 +98,7 @@ func (q *queue[T]) take() (v T, err error) {
 	q.mu.Lock()
 	if q.head == len(q.list) && q.err == nil {
 		began := time.Now()
-		for q.head == len(q.list) && q.err == nil {
-			q.changed.Wait()
-		}
+		_ = q.changed.Wait(context.Background(), func() bool { return q.head < len(q.list) || q.err != nil })
 		q.stats.awaited(time.Since(began))
 	}
 	if q.head == len(q.list) {
@@ -116,12 +114,4 @@ func (q *queue[T]) take() (v T, err error) {
 	q.mu.Unlock()
 	q.run.budget.poke()
 	return v, nil
-}
-
-// poke lets those who wait look at their contexts.
-func (q *queue[T]) poke() {
-	q.mu.Lock()
-	q.changed.Broadcast()
-	q.mu.Unlock()
-	q.run.budget.poke()
 }
