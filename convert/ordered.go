@@ -178,8 +178,8 @@ func (h *holding) failed(p *piece) {
 
 func (h *holding) consumed(n int64) {
 	h.mu.Lock()
+	defer h.mu.Unlock()
 	h.bytes -= n
 	h.next++
-	h.mu.Unlock()
 	h.moved.Broadcast()
 }
