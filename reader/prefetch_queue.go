@@ -28,12 +28,13 @@ type queue[T any] struct {
 	stats *stageStats
 	empty func() bool
 
-	mu      sync.Mutex
-	changed *par.Cond
-	limit   int
-	list    []T
-	head    int   // of list: the next to take
-	err     error // why no more come
+	mu    sync.Mutex
+	space *par.Cond // for the maker: limit or head changed
+	more  sync.Cond // for the taker: list or err changed
+	limit int
+	list  []T
+	head  int   // of list: the next to take
+	err   error // why no more come
 }
 
 // newQueue returns a queue of n elements at most; its length is chosen when n is
@@ -41,7 +42,7 @@ type queue[T any] struct {
 func newQueue[T any](r *run, name string, n int) *queue[T] {
 	q := &queue[T]{run: r, stats: r.stats(name), limit: n}
 	q.empty = func() bool { return q.stats.queue.Load() == 0 }
-	q.changed = par.NewCond(&q.mu)
+	q.space, q.more.L = par.NewCond(&q.mu), &q.mu
 	if n == 0 {
 		q.limit = startDepth
 		r.tuner.add(&knob{stats: q.stats, depth: newDepth(startDepth, 1, mostDepth), apply: func(_, n int) { q.setLimit(n) }})
@@ -53,7 +54,7 @@ func newQueue[T any](r *run, name string, n int) *queue[T] {
 func (q *queue[T]) setLimit(n int) {
 	q.mu.Lock()
 	q.limit = n
-	q.changed.Broadcast()
+	q.space.Broadcast()
 	q.mu.Unlock()
 	q.stats.queueSpace.Store(int32(n))
 }
@@ -65,7 +66,7 @@ func (q *queue[T]) room(ctx context.Context) bool {
 	watch := q.stats.watch()
 	defer func() { watch.blocked() }()
 	q.mu.Lock()
-	err := q.changed.Wait(ctx, func() bool { return len(q.list)-q.head < q.limit })
+	err := q.space.Wait(ctx, func() bool { return len(q.list)-q.head < q.limit })
 	q.mu.Unlock()
 	return err == nil && q.run.budget.make(ctx, 0, 0, q.empty) && ctx.Err() == nil
 }
@@ -81,7 +82,7 @@ func (q *queue[T]) put(v T) {
 	q.list = append(q.list, v)
 	q.stats.queue.Add(1)
 	q.stats.units.Add(1)
-	q.changed.Broadcast()
+	q.more.Signal()
 	q.mu.Unlock()
 }
 
@@ -89,7 +90,7 @@ func (q *queue[T]) put(v T) {
 func (q *queue[T]) end(err error) {
 	q.mu.Lock()
 	q.err = err
-	q.changed.Broadcast()
+	q.more.Signal()
 	q.mu.Unlock()
 }
 
@@ -98,7 +99,9 @@ func (q *queue[T]) take() (v T, err error) {
 	q.mu.Lock()
 	if q.head == len(q.list) && q.err == nil {
 		began := time.Now()
-		_ = q.changed.Wait(context.Background(), func() bool { return q.head < len(q.list) || q.err != nil })
+		for q.head == len(q.list) && q.err == nil {
+			q.more.Wait()
+		}
 		q.stats.awaited(time.Since(began))
 	}
 	if q.head == len(q.list) {
@@ -110,7 +113,7 @@ func (q *queue[T]) take() (v T, err error) {
 	v, q.list[q.head] = q.list[q.head], none
 	q.head++
 	q.stats.took()
-	q.changed.Broadcast()
+	q.space.Broadcast()
 	q.mu.Unlock()
 	q.run.budget.poke()
 	return v, nil
