@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/memory"
+	"github.com/tfrec/tfrec/internal/par"
 )
 
 // DType is what the samples of a picture become.
@@ -188,7 +188,7 @@ func (s PictureSpec) works() (func(r *run) works[*PictureBatch], error) {
 	}
 	table := s.table()
 	return func(r *run) works[*PictureBatch] {
-		gate := memory.NewGate(r.set.opts.Memory)
+		gate := par.NewBudget(r.set.opts.Memory)
 		return works[*PictureBatch]{
 			name:    "pictures",
 			cut:     cutter{size: s.Batch, drop: s.DropRemainder},

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/memory"
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -17,7 +17,7 @@ import (
 type developer struct {
 	spec          *PictureSpec
 	run           *run
-	gate          *memory.Gate // of all workers
+	gate          *par.Budget // of all workers
 	table         *[3][256]float32
 	width, height int
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/memory"
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -20,7 +21,7 @@ const (
 )
 
 // imageGate lets in images that take so much memory together.
-func imageGate(bytes int64) *memory.Gate { return memory.NewGate(min(bytes, memory.Limit()/4)) }
+func imageGate(bytes int64) *par.Budget { return par.NewBudget(min(bytes, memory.Limit()/4)) }
 
 // thumbFrom is the least side that a JPEG is decoded at to make a thumb of it:
 // twice that of the thumb.

@@ -97,6 +97,9 @@ func TestBudget(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
+	if err := b.Acquire(ctx, 100); err == nil {
+		b.Release(100) // there was room
+	}
 	_ = b.Acquire(context.Background(), 100)
 	if err := b.Acquire(ctx, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("%v", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/memory"
+	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -32,7 +33,7 @@ const (
 )
 
 // newGate returns what the images share.
-func newGate() *memory.Gate { return memory.NewGate(min(decodedBytes, memory.Limit()/4)) }
+func newGate() *par.Budget { return par.NewBudget(min(decodedBytes, memory.Limit()/4)) }
 
 // Values of image/format of pictures that are stored without encoding.
 const (
@@ -55,8 +56,8 @@ type picture struct {
 // pictures makes pictures small, for one goroutine at a time.
 type pictures struct {
 	codec        *augment.Codec
-	gate         *memory.Gate // of all goroutines
-	held         int64        // of it, until release
+	gate         *par.Budget // of all goroutines
+	held         int64       // of it, until release
 	full, shrunk augment.Image
 	scratch      augment.Scratch
 	data         []byte
