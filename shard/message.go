@@ -2,10 +2,10 @@ package shard
 
 import (
 	"bytes"
-	"encoding/binary"
-
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/tfrec/tfrec/internal/wire"
 )
 
 // Message is what a record holds, as far as its bytes tell.
@@ -40,27 +40,27 @@ func MessageOf(record []byte) Message {
 
 // isExample: Features features = 1.
 func isExample(b []byte) bool {
-	return eachField(b, func(tag uint64, value []byte) bool { return tag == bytes1 && isFeatures(value) })
+	return wire.Each(b, func(tag uint64, value []byte) bool { return tag == wire.Bytes1 && isFeatures(value) })
 }
 
 // isFeatures: map<string, Feature> feature = 1.
 func isFeatures(b []byte) bool {
-	return eachField(b, func(tag uint64, value []byte) bool { return tag == bytes1 && isEntry(value, isFeature) })
+	return wire.Each(b, func(tag uint64, value []byte) bool { return tag == wire.Bytes1 && isEntry(value, isFeature) })
 }
 
 // isFeature: one of BytesList = 1, FloatList = 2, Int64List = 3, each with its
 // values in field 1, packed or not.
 func isFeature(b []byte) bool {
-	return eachField(b, func(tag uint64, list []byte) bool {
+	return wire.Each(b, func(tag uint64, list []byte) bool {
 		switch tag {
-		case bytes1:
-			return eachField(list, func(tag uint64, _ []byte) bool { return tag == bytes1 })
-		case bytes2:
-			return eachField(list, func(tag uint64, value []byte) bool {
-				return tag == fixed32at1 || tag == bytes1 && len(value)%4 == 0
+		case wire.Bytes1:
+			return wire.Each(list, func(tag uint64, _ []byte) bool { return tag == wire.Bytes1 })
+		case wire.Bytes2:
+			return wire.Each(list, func(tag uint64, value []byte) bool {
+				return tag == wire.Fixed32At1 || tag == wire.Bytes1 && len(value)%4 == 0
 			})
-		case bytes3:
-			return eachField(list, func(tag uint64, _ []byte) bool { return tag == varint1 || tag == bytes1 })
+		case wire.Bytes3:
+			return wire.Each(list, func(tag uint64, _ []byte) bool { return tag == wire.Varint1 || tag == wire.Bytes1 })
 		}
 		return false
 	})
@@ -68,25 +68,27 @@ func isFeature(b []byte) bool {
 
 // isSequenceExample: Features context = 1, FeatureLists feature_lists = 2.
 func isSequenceExample(b []byte) bool {
-	return eachField(b, func(tag uint64, value []byte) bool {
-		return tag == bytes1 && isFeatures(value) || tag == bytes2 && isFeatureLists(value)
+	return wire.Each(b, func(tag uint64, value []byte) bool {
+		return tag == wire.Bytes1 && isFeatures(value) || tag == wire.Bytes2 && isFeatureLists(value)
 	})
 }
 
 // isFeatureLists: map<string, FeatureList> feature_list = 1.
 func isFeatureLists(b []byte) bool {
-	return eachField(b, func(tag uint64, value []byte) bool { return tag == bytes1 && isEntry(value, isFeatureList) })
+	return wire.Each(b, func(tag uint64, value []byte) bool { return tag == wire.Bytes1 && isEntry(value, isFeatureList) })
 }
 
 // isFeatureList: repeated Feature feature = 1.
 func isFeatureList(b []byte) bool {
-	return eachField(b, func(tag uint64, value []byte) bool { return tag == bytes1 && isFeature(value) })
+	return wire.Each(b, func(tag uint64, value []byte) bool { return tag == wire.Bytes1 && isFeature(value) })
 }
 
 // isListWithContext: repeated bytes examples = 1, bytes context = 2, each an
 // Example.
 func isListWithContext(b []byte) bool {
-	return eachField(b, func(tag uint64, value []byte) bool { return (tag == bytes1 || tag == bytes2) && isExample(value) })
+	return wire.Each(b, func(tag uint64, value []byte) bool {
+		return (tag == wire.Bytes1 || tag == wire.Bytes2) && isExample(value)
+	})
 }
 
 // isEntry: string key = 1, and a value = 2. All writers of maps write the key;
@@ -94,13 +96,13 @@ func isListWithContext(b []byte) bool {
 func isEntry(b []byte, isValue func([]byte) bool) bool {
 	keys, values := 0, 0
 	var key []byte
-	ok := eachField(b, func(tag uint64, value []byte) bool {
+	ok := wire.Each(b, func(tag uint64, value []byte) bool {
 		switch tag {
-		case bytes1:
+		case wire.Bytes1:
 			keys++
 			key = value
 			return true
-		case bytes2:
+		case wire.Bytes2:
 			values++
 			return isValue(value)
 		}
@@ -117,92 +119,15 @@ func isReadable(key []byte) bool {
 // messages up to field 10. The first event of a file, a string file_version = 3,
 // is known without a time, too.
 func isEvent(b []byte) bool {
-	if len(b) == 0 || b[0] != fixed64at1 && !bytes.HasPrefix(b, eventVersion) {
+	if len(b) == 0 || b[0] != wire.Fixed64At1 && !bytes.HasPrefix(b, eventVersion) {
 		return false
 	}
 	first := true
-	return eachField(b, func(tag uint64, _ []byte) bool {
-		ok := tag == fixed64at1 && first || tag == varint2 || tag&7 == wireBytes && tag>>3 >= 3 && tag>>3 <= 10
+	return wire.Each(b, func(tag uint64, _ []byte) bool {
+		ok := tag == wire.Fixed64At1 && first || tag == wire.Varint2 || tag&7 == wire.Bytes && tag>>3 >= 3 && tag>>3 <= 10
 		first = false
 		return ok
 	})
 }
 
 var eventVersion = []byte("\x1a\x0dbrain.Event:")
-
-// Wire types of protocol buffers, and the tags that are looked for: a field's
-// number and its wire type.
-const (
-	wireVarint  = 0
-	wireFixed64 = 1
-	wireBytes   = 2
-	wireFixed32 = 5
-
-	varint1    = 1<<3 | wireVarint
-	varint2    = 2<<3 | wireVarint
-	fixed64at1 = 1<<3 | wireFixed64
-	fixed32at1 = 1<<3 | wireFixed32
-	bytes1     = 1<<3 | wireBytes
-	bytes2     = 2<<3 | wireBytes
-	bytes3     = 3<<3 | wireBytes
-)
-
-// eachField calls ok with the tag of each field of a message, and its value
-// where that has a length. It reports whether all fields are whole and ok.
-func eachField(b []byte, ok func(tag uint64, value []byte) bool) bool {
-	for at := 0; at < len(b); {
-		f, whole := fieldAt(b, at)
-		if !whole {
-			return false
-		}
-		var value []byte
-		if f.tag&7 == wireBytes {
-			value = b[f.from:f.to:f.to]
-		}
-		if !ok(f.tag, value) {
-			return false
-		}
-		at = f.to
-	}
-	return true
-}
-
-// wireField is a field of a message: its tag, and where its content begins and
-// it ends.
-type wireField struct {
-	tag      uint64
-	from, to int
-}
-
-// fieldAt reads the field at a place of a message. It reports false when it is
-// not whole, or of a wire type that protocol buffers no longer have.
-func fieldAt(b []byte, at int) (f wireField, ok bool) {
-	tag, n := binary.Uvarint(b[at:])
-	if n <= 0 || tag>>3 == 0 || tag>>3 > 1<<29-1 {
-		return f, false
-	}
-	f.tag, f.from = tag, at+n
-	left := len(b) - f.from
-	switch tag & 7 {
-	case wireVarint:
-		_, n = binary.Uvarint(b[f.from:])
-		if n <= 0 {
-			return f, false
-		}
-	case wireFixed64:
-		n = 8
-	case wireFixed32:
-		n = 4
-	case wireBytes:
-		length, skip := binary.Uvarint(b[f.from:])
-		if skip <= 0 || length > uint64(left-skip) {
-			return f, false
-		}
-		f.from += skip
-		n, left = int(length), left-skip
-	default:
-		return f, false
-	}
-	f.to = f.from + n
-	return f, n <= left
-}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -88,8 +89,8 @@ func onlyFeatures(record []byte) bool {
 	if len(record) == 0 {
 		return false
 	}
-	f, ok := fieldAt(record, 0)
-	return ok && f.tag == bytes1 && f.to == len(record)
+	f, ok := wire.At(record, 0)
+	return ok && f.Tag == wire.Bytes1 && f.To == len(record)
 }
 
 // follow makes the features of an Example the recent ones. It reports false

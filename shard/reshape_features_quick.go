@@ -3,6 +3,7 @@ package shard
 import (
 	"encoding/binary"
 
+	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -17,22 +18,22 @@ type quickValue struct {
 // of the one before in the same order, as nearly all records have. It reports
 // false, and has done nothing, of any other: those are for add.
 func (s *featureScan) quick(record []byte) bool {
-	entries, ok := whole(record, bytes1)
+	entries, ok := whole(record, wire.Bytes1)
 	if !ok || len(s.recent) == 0 {
 		return false
 	}
 	s.found = s.found[:0]
 	for _, f := range s.recent {
-		entry, rest, ok := cutField(entries, bytes1)
+		entry, rest, ok := cutField(entries, wire.Bytes1)
 		if !ok {
 			return false
 		}
 		entries = rest
-		key, value, ok := cutField(entry, bytes1)
+		key, value, ok := cutField(entry, wire.Bytes1)
 		if !ok || string(key) != f.key {
 			return false
 		}
-		feature, ok := whole(value, bytes2)
+		feature, ok := whole(value, wire.Bytes2)
 		if !ok || len(feature) == 0 {
 			return false
 		}
@@ -66,7 +67,7 @@ const (
 
 // quickList looks at the values of a feature of the kind of that tag.
 func quickList(tag byte, list []byte) (quickValue, bool) {
-	values, ok := whole(list, bytes1)
+	values, ok := whole(list, wire.Bytes1)
 	if !ok {
 		return quickValue{}, false
 	}

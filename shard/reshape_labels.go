@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -253,20 +254,20 @@ func (m *remap) append(dst []byte, r *record) ([]byte, error) {
 		return append(dst, r.data...), nil
 	}
 	for at := 0; at < len(r.data); {
-		f, ok := fieldAt(r.data, at)
+		f, ok := wire.At(r.data, at)
 		if !ok {
 			return dst, &DamagedError{r.locate(notExample(at))}
 		}
-		if f.tag != bytes1 {
-			dst = append(dst, r.data[at:f.to]...)
+		if f.Tag != wire.Bytes1 {
+			dst = append(dst, r.data[at:f.To]...)
 		} else {
-			body, err := replaceInts(nil, r.data[:f.to], f.from, values)
+			body, err := replaceInts(nil, r.data[:f.To], f.From, values)
 			if err != nil {
 				return dst, &DamagedError{r.locate(err)}
 			}
-			dst = append(binary.AppendUvarint(append(dst, bytes1), uint64(len(body))), body...)
+			dst = append(binary.AppendUvarint(append(dst, wire.Bytes1), uint64(len(body))), body...)
 		}
-		at = f.to
+		at = f.To
 	}
 	return dst, nil
 }
@@ -275,14 +276,14 @@ func (m *remap) append(dst []byte, r *record) ([]byte, error) {
 // features, each of which is an Int64List.
 func replaceInts(dst, data []byte, at int, values map[string][]int64) ([]byte, error) {
 	for at < len(data) {
-		f, ok := fieldAt(data, at)
+		f, ok := wire.At(data, at)
 		if !ok {
 			return dst, notExample(at)
 		}
 		var ids []int64
 		changed := false
-		if f.tag == bytes1 {
-			key, err := entryKey(data[:f.to], f.from)
+		if f.Tag == wire.Bytes1 {
+			key, err := entryKey(data[:f.To], f.From)
 			if err != nil {
 				return dst, err
 			}
@@ -291,9 +292,9 @@ func replaceInts(dst, data []byte, at int, values map[string][]int64) ([]byte, e
 			}
 		}
 		if !changed {
-			dst = append(dst, data[at:f.to]...)
+			dst = append(dst, data[at:f.To]...)
 		}
-		at = f.to
+		at = f.To
 	}
 	return dst, nil
 }
@@ -307,9 +308,9 @@ func appendInts(dst []byte, key string, ids []int64) []byte {
 	message := func(tag byte, body []byte) []byte {
 		return append(binary.AppendUvarint([]byte{tag}, uint64(len(body))), body...)
 	}
-	feature := message(bytes3, message(bytes1, packed))
-	entry := append(message(bytes1, []byte(key)), message(bytes2, feature)...)
-	return append(dst, message(bytes1, entry)...)
+	feature := message(wire.Bytes3, message(wire.Bytes1, packed))
+	entry := append(message(wire.Bytes1, []byte(key)), message(wire.Bytes2, feature)...)
+	return append(dst, message(wire.Bytes1, entry)...)
 }
 
 // labelCounts names the labels that were counted by id; nil when none were.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -52,19 +53,19 @@ func newSplicer(rule func(key string) (to string, keep bool)) *splicer {
 func (s *splicer) append(dst, record []byte) ([]byte, error) {
 	s.entries = s.entries[:0]
 	for at := 0; at < len(record); {
-		f, ok := fieldAt(record, at)
+		f, ok := wire.At(record, at)
 		if !ok {
 			return dst, notExample(at)
 		}
-		if f.tag != bytes1 {
-			dst = append(dst, record[at:f.to]...)
+		if f.Tag != wire.Bytes1 {
+			dst = append(dst, record[at:f.To]...)
 		} else {
 			var err error
-			if dst, err = s.features(dst, record[:f.to], f.from); err != nil {
+			if dst, err = s.features(dst, record[:f.To], f.From); err != nil {
 				return dst, err
 			}
 		}
-		at = f.to
+		at = f.To
 	}
 	return dst, s.checkKeys()
 }
@@ -80,18 +81,18 @@ func (s *splicer) features(dst, data []byte, at int) ([]byte, error) {
 	first, ordered, renamed := len(s.entries), true, false
 	var before []byte
 	for at < len(data) {
-		f, ok := fieldAt(data, at)
+		f, ok := wire.At(data, at)
 		if !ok {
 			return dst, notExample(at)
 		}
-		raw := data[at:f.to]
-		at = f.to
-		if f.tag != bytes1 {
+		raw := data[at:f.To]
+		at = f.To
+		if f.Tag != wire.Bytes1 {
 			s.body = append(s.body, raw...)
 			ordered = false // it has no place among sorted entries
 			continue
 		}
-		key, err := entryKey(data[:f.to], f.from)
+		key, err := entryKey(data[:f.To], f.From)
 		if err != nil {
 			return dst, err
 		}
@@ -103,7 +104,7 @@ func (s *splicer) features(dst, data []byte, at int) ([]byte, error) {
 		case !fate.keep:
 			continue
 		case fate.renamed:
-			s.body = appendRenamed(s.body, data[f.from:f.to], fate.to)
+			s.body = appendRenamed(s.body, data[f.From:f.To], fate.to)
 			e.renamed, renamed = true, true
 		default:
 			s.body = append(s.body, raw...)
@@ -115,7 +116,7 @@ func (s *splicer) features(dst, data []byte, at int) ([]byte, error) {
 	if ordered && renamed {
 		body = s.inOrder(s.entries[first:])
 	}
-	dst = binary.AppendUvarint(append(dst, bytes1), uint64(len(body)))
+	dst = binary.AppendUvarint(append(dst, wire.Bytes1), uint64(len(body)))
 	return append(dst, body...), nil
 }
 
@@ -159,14 +160,14 @@ func (s *splicer) fateOf(key []byte) fate {
 func entryKey(data []byte, at int) ([]byte, error) {
 	var key []byte
 	for at < len(data) {
-		f, ok := fieldAt(data, at)
+		f, ok := wire.At(data, at)
 		if !ok {
 			return nil, notExample(at)
 		}
-		if f.tag == bytes1 {
-			key = data[f.from:f.to]
+		if f.Tag == wire.Bytes1 {
+			key = data[f.From:f.To]
 		}
-		at = f.to
+		at = f.To
 	}
 	return key, nil
 }
@@ -175,21 +176,21 @@ func entryKey(data []byte, at int) ([]byte, error) {
 func appendRenamed(dst, entry []byte, key string) []byte {
 	size := 1 + sizeUvarint(len(key)) + len(key)
 	for at := 0; at < len(entry); {
-		f, _ := fieldAt(entry, at)
-		if f.tag != bytes1 {
-			size += f.to - at
+		f, _ := wire.At(entry, at)
+		if f.Tag != wire.Bytes1 {
+			size += f.To - at
 		}
-		at = f.to
+		at = f.To
 	}
-	dst = binary.AppendUvarint(append(dst, bytes1), uint64(size))
-	dst = binary.AppendUvarint(append(dst, bytes1), uint64(len(key)))
+	dst = binary.AppendUvarint(append(dst, wire.Bytes1), uint64(size))
+	dst = binary.AppendUvarint(append(dst, wire.Bytes1), uint64(len(key)))
 	dst = append(dst, key...)
 	for at := 0; at < len(entry); {
-		f, _ := fieldAt(entry, at)
-		if f.tag != bytes1 {
-			dst = append(dst, entry[at:f.to]...)
+		f, _ := wire.At(entry, at)
+		if f.Tag != wire.Bytes1 {
+			dst = append(dst, entry[at:f.To]...)
 		}
-		at = f.to
+		at = f.To
 	}
 	return dst
 }

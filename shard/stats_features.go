@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -165,9 +166,9 @@ func (f *featureStat) addByteses(c *occurrence, p *picturesLook) {
 		return
 	}
 	for at := 0; at < len(c.packed); {
-		value, _ := fieldAt(c.packed, at)
-		f.addBytes(c.packed[value.from:value.to:value.to], p)
-		at = value.to
+		value, _ := wire.At(c.packed, at)
+		f.addBytes(c.packed[value.From:value.To:value.To], p)
+		at = value.To
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -42,8 +43,8 @@ func (c *occurrence) one() (i int64, f float32, b []byte, ok bool) {
 	case tfrecord.KindFloat:
 		f = math.Float32frombits(binary.LittleEndian.Uint32(c.packed))
 	case tfrecord.KindBytes:
-		field, _ := fieldAt(c.packed, 0)
-		b = c.packed[field.from:field.to:field.to]
+		field, _ := wire.At(c.packed, 0)
+		b = c.packed[field.From:field.To:field.To]
 	}
 	return i, f, b, true
 }
@@ -53,40 +54,40 @@ func (c *occurrence) one() (i int64, f float32, b []byte, ok bool) {
 // in a value, numbers packed. False leaves the record, whatever it is, to the
 // parser. Keys that come twice it does not notice.
 func scanExample(list []occurrence, data []byte) ([]occurrence, bool) {
-	pos, ok := enter(data, 0, bytes1)
+	pos, ok := enter(data, 0, wire.Bytes1)
 	if !ok {
 		return list, len(data) == 0
 	}
 	for pos < len(data) {
-		entry, ok := fieldAt(data, pos)
-		if !ok || entry.tag != bytes1 || len(list) == tfrecord.MaxFeatures {
+		entry, ok := wire.At(data, pos)
+		if !ok || entry.Tag != wire.Bytes1 || len(list) == tfrecord.MaxFeatures {
 			return list, false
 		}
-		key, ok := fieldAt(data[:entry.to], entry.from)
-		if !ok || key.tag != bytes1 {
+		key, ok := wire.At(data[:entry.To], entry.From)
+		if !ok || key.Tag != wire.Bytes1 {
 			return list, false
 		}
-		at, ok := enter(data[:entry.to], key.to, bytes2)
-		if !ok || at >= entry.to {
+		at, ok := enter(data[:entry.To], key.To, wire.Bytes2)
+		if !ok || at >= entry.To {
 			return list, false
 		}
-		c := occurrence{key: data[key.from:key.to], usual: true}
+		c := occurrence{key: data[key.From:key.To], usual: true}
 		switch data[at] {
-		case bytes1:
+		case wire.Bytes1:
 			c.kind = tfrecord.KindBytes
-		case bytes2:
+		case wire.Bytes2:
 			c.kind = tfrecord.KindFloat
-		case bytes3:
+		case wire.Bytes3:
 			c.kind = tfrecord.KindInt64
 		default:
 			return list, false
 		}
-		from, ok := enter(data[:entry.to], at, uint64(data[at]))
-		if !ok || !c.scan(data[from:entry.to:entry.to]) {
+		from, ok := enter(data[:entry.To], at, uint64(data[at]))
+		if !ok || !c.scan(data[from:entry.To:entry.To]) {
 			return list, false
 		}
 		list = append(list, c)
-		pos = entry.to
+		pos = entry.To
 	}
 	return list, true
 }
@@ -94,8 +95,8 @@ func scanExample(list []occurrence, data []byte) ([]occurrence, bool) {
 // enter returns where the content of the field at pos begins, which must have a
 // tag of one byte and reach to the end of data.
 func enter(data []byte, pos int, tag uint64) (from int, ok bool) {
-	f, ok := fieldAt(data, pos)
-	return f.from, ok && f.tag == tag && f.to == len(data)
+	f, ok := wire.At(data, pos)
+	return f.From, ok && f.Tag == tag && f.To == len(data)
 }
 
 // scan looks at the content of a list, and reports whether it is whole and of
@@ -103,11 +104,11 @@ func enter(data []byte, pos int, tag uint64) (from int, ok bool) {
 func (c *occurrence) scan(list []byte) bool {
 	if c.kind == tfrecord.KindBytes {
 		for at := 0; at < len(list); c.values++ {
-			f, ok := fieldAt(list, at)
-			if !ok || f.tag != bytes1 {
+			f, ok := wire.At(list, at)
+			if !ok || f.Tag != wire.Bytes1 {
 				return false
 			}
-			at = f.to
+			at = f.To
 		}
 		c.packed = list
 		return true
@@ -115,7 +116,7 @@ func (c *occurrence) scan(list []byte) bool {
 	if len(list) == 0 {
 		return true
 	}
-	from, ok := enter(list, 0, bytes1)
+	from, ok := enter(list, 0, wire.Bytes1)
 	if !ok {
 		return false
 	}
