@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -48,7 +49,7 @@ func adopt(t *testing.T, dir string, o AdoptOptions) *AdoptReport {
 
 func splitNames(r *AdoptReport) string {
 	var names []string
-	for _, name := range sortedKeys(r.Splits) {
+	for _, name := range slices.Sorted(maps.Keys(r.Splits)) {
 		names = append(names, fmt.Sprintf("%s:%d/%d", name, r.Splits[name].Records, r.Splits[name].Shards))
 	}
 	return strings.Join(names, " ")
@@ -298,7 +299,7 @@ func TestAdoptRefusesAJournalThatItCannotUse(t *testing.T) {
 			}
 		}
 		if !sameFiles(before, filesOf(t, dir)) {
-			t.Errorf("%q: it holds %v", journal, sortedKeys(filesOf(t, dir)))
+			t.Errorf("%q: it holds %v", journal, slices.Sorted(maps.Keys(filesOf(t, dir))))
 		}
 	}
 }

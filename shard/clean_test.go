@@ -2,8 +2,10 @@ package shard
 
 import (
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -64,7 +66,7 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 		report, err = Clean(t.Context(), dir, CleanOptions{Remove: true})
 		check(t, err)
 		if !report.Removed || has(t, dir, stageDir) || has(t, dir, oldDir) || !sameFiles(filesOf(t, dir), before) {
-			t.Errorf("%s: %+v, and there are %v", test.name, report, sortedKeys(filesOf(t, dir)))
+			t.Errorf("%s: %+v, and there are %v", test.name, report, slices.Sorted(maps.Keys(filesOf(t, dir))))
 		}
 		report, err = Clean(t.Context(), dir, CleanOptions{})
 		if err != nil || len(report.Left) > 0 {
@@ -105,6 +107,6 @@ func TestCleanCompletesAChange(t *testing.T) {
 	report, err := Clean(t.Context(), set, CleanOptions{Remove: true})
 	check(t, err)
 	if len(report.Left) > 0 || !sameFiles(filesOf(t, set), want) {
-		t.Errorf("%+v is left; the set is %v", report, sortedKeys(filesOf(t, set)))
+		t.Errorf("%+v is left; the set is %v", report, slices.Sorted(maps.Keys(filesOf(t, set))))
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -108,14 +109,16 @@ func TestRepairOfAFileMayFailAnywhere(t *testing.T) {
 					check(t, run(dir))
 				}
 				if got := filesOf(t, dir); !sameNames(got, want) || got["b.tfrecord"] != want["b.tfrecord"] {
-					t.Errorf("%s failed: repaired again, it holds %v", fail, sortedKeys(got))
+					t.Errorf("%s failed: repaired again, it holds %v", fail, slices.Sorted(maps.Keys(got)))
 				}
 			})
 		})
 	}
 }
 
-func sameNames(a, b map[string]string) bool { return slices.Equal(sortedKeys(a), sortedKeys(b)) }
+func sameNames(a, b map[string]string) bool {
+	return slices.Equal(slices.Sorted(maps.Keys(a)), slices.Sorted(maps.Keys(b)))
+}
 
 // damagedSetAt makes a set with damage in its second shard.
 func damagedSetAt(t *testing.T, dir string) {
@@ -141,7 +144,7 @@ func TestRepairOfASetMayFailAnywhere(t *testing.T) {
 			check(t, err)
 		} else {
 			if got := filesOf(t, dir); !sameFiles(got, before) {
-				t.Errorf("%s failed, and left %v", fail, sortedKeys(got))
+				t.Errorf("%s failed, and left %v", fail, slices.Sorted(maps.Keys(got)))
 			}
 			if _, err := os.Lstat(filepath.Join(dir, "out")); err == nil {
 				t.Errorf("%s failed, and left the output folder with %v", fail, namesIn(t, filepath.Join(dir, "out")))
@@ -149,7 +152,7 @@ func TestRepairOfASetMayFailAnywhere(t *testing.T) {
 			check(t, run(dir))
 		}
 		if got := filesOf(t, filepath.Join(dir, "out")); !sameFiles(got, want) {
-			t.Errorf("%s failed: repaired again, it holds %v", fail, sortedKeys(got))
+			t.Errorf("%s failed: repaired again, it holds %v", fail, slices.Sorted(maps.Keys(got)))
 		}
 		verified(t, filepath.Join(dir, "out"))
 	})
@@ -177,7 +180,7 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 		want := filesOf(t, whole)
 		eachFault(t, prepare, run, func(dir, fail string, err error) {
 			got := filesOf(t, dir)
-			kept := sortedKeys(got)
+			kept := slices.Sorted(maps.Keys(got))
 			for name, data := range before {
 				if strings.Contains(name, ".tfrecord-") && !strings.HasSuffix(name, ".idx") &&
 					!slices.ContainsFunc(kept, func(k string) bool { return got[k] == data }) {
@@ -207,7 +210,7 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 				}
 			}
 			if got := filesOf(t, dir); len(got) != len(want) {
-				t.Errorf("%s failed: repaired again, it holds %v", fail, sortedKeys(got))
+				t.Errorf("%s failed: repaired again, it holds %v", fail, slices.Sorted(maps.Keys(got)))
 			}
 			if lone && begun {
 				noted := again.RecordsLost == report.RecordsLost || slices.ContainsFunc(again.Files, func(f RepairedFile) bool { return f.Note != "" })
@@ -262,7 +265,7 @@ func TestAdoptMayFailAnywhere(t *testing.T) {
 				check(t, run(dir))
 			}
 			if got := filesOf(t, dir); !sameFiles(got, want) {
-				t.Errorf("%s failed: adopted again, it holds %v", fail, sortedKeys(got))
+				t.Errorf("%s failed: adopted again, it holds %v", fail, slices.Sorted(maps.Keys(got)))
 			}
 			verified(t, dir)
 		})

@@ -1,7 +1,7 @@
 package shard
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -88,7 +88,7 @@ func (v *view) mergeLabels(w *view) {
 			continue
 		}
 		to.omitted += from.omitted
-		for _, id := range sortedKeys(from.ids) {
+		for _, id := range slices.Sorted(maps.Keys(from.ids)) {
 			if _, known := to.ids[id]; !known && len(to.ids)+len(to.texts) >= v.o.MaxLabels {
 				to.omitted += from.ids[id]
 				continue
@@ -98,7 +98,7 @@ func (v *view) mergeLabels(w *view) {
 				to.said[id] = name
 			}
 		}
-		for _, text := range sortedKeys(from.texts) {
+		for _, text := range slices.Sorted(maps.Keys(from.texts)) {
 			if _, known := to.texts[text]; !known && len(to.ids)+len(to.texts) >= v.o.MaxLabels {
 				to.omitted += from.texts[text]
 				continue
@@ -111,34 +111,25 @@ func (v *view) mergeLabels(w *view) {
 // labelCounts returns the counts of all label features, by key, then id or text.
 func (v *view) labelCounts() []LabelCounts {
 	list := []LabelCounts{}
-	for _, key := range sortedKeys(v.labels) {
+	for _, key := range slices.Sorted(maps.Keys(v.labels)) {
 		c := v.labels[key]
 		if len(c.ids)+len(c.texts) == 0 && c.omitted == 0 {
 			continue
 		}
 		counts := LabelCounts{Key: key, Counts: []Label{}, Omitted: c.omitted}
-		for _, id := range sortedKeys(c.ids) {
+		for _, id := range slices.Sorted(maps.Keys(c.ids)) {
 			name := v.names.name(key, id)
 			if name == "" {
 				name = c.said[id]
 			}
 			counts.Counts = append(counts.Counts, Label{ID: &id, Name: Readable(name), Records: c.ids[id]})
 		}
-		for _, text := range sortedKeys(c.texts) {
+		for _, text := range slices.Sorted(maps.Keys(c.texts)) {
 			counts.Counts = append(counts.Counts, Label{Name: Readable(text), Records: c.texts[text]})
 		}
 		list = append(list, counts)
 	}
 	return list
-}
-
-func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K {
-	keys := make([]K, 0, len(m))
-	for k := range m {
-		keys = append(keys, k)
-	}
-	slices.Sort(keys)
-	return keys
 }
 
 // labelNames are the names of labels that are known from beside the records.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -45,7 +46,7 @@ func TestRepairAgain(t *testing.T) {
 			t.Errorf("%s: another report:\n%s", kind, diff)
 		}
 		if !sameFiles(before, filesOf(t, base)) || !cmp.Equal(times, timesOf(t, base)) {
-			t.Errorf("%s: repaired again, it holds %v", kind, sortedKeys(filesOf(t, base)))
+			t.Errorf("%s: repaired again, it holds %v", kind, slices.Sorted(maps.Keys(filesOf(t, base))))
 		}
 		for name := range before {
 			path := filepath.Join(base, name)
@@ -68,7 +69,7 @@ func TestRepairAgain(t *testing.T) {
 			check(t, os.Remove(filepath.Join(out, "precious")))
 		}
 		if after := filesOf(t, base); !sameFiles(before, after) {
-			t.Errorf("%s: refused, and it changed %v", kind, sortedKeys(after))
+			t.Errorf("%s: refused, and it changed %v", kind, slices.Sorted(maps.Keys(after)))
 		}
 	}
 }
@@ -153,7 +154,7 @@ func TestRepairKnowsAnIndexThatItMovedAway(t *testing.T) {
 	if report.RecordsSaved != 3 || report.RecordsLost != 1 || !report.RecordsLostExact {
 		t.Errorf("%+v", report)
 	}
-	got := sortedKeys(filesOf(t, dir))
+	got := slices.Sorted(maps.Keys(filesOf(t, dir)))
 	want := []string{"a.tfrecord", "damaged/a.tfrecord", "damaged/a.tfrecord.quarantine", "damaged/index/a.tfrecord.idx", "index/a.tfrecord.idx"}
 	if !slices.Equal(got, want) {
 		t.Errorf("it holds %v, want %v", got, want)

@@ -5,8 +5,10 @@ package shard
 import (
 	"context"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -174,7 +176,7 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 			before := filesOf(t, outside)
 			err := run(dir)
 			if after := filesOf(t, outside); !sameFiles(before, after) {
-				t.Errorf("%s is a link, and %s changed what it leads to: %v", link, name, sortedKeys(after))
+				t.Errorf("%s is a link, and %s changed what it leads to: %v", link, name, slices.Sorted(maps.Keys(after)))
 			}
 			if err != nil && !strings.Contains(err.Error(), "symbolic link") {
 				t.Errorf("%s is a link: %s: %v", link, name, err)

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -174,7 +175,7 @@ func (s *featureScan) describe() (records string, features []Feature, odd []stri
 	if s.others > 0 || s.records == 0 {
 		return "", nil, nil
 	}
-	for _, key := range sortedKeys(s.byKey) {
+	for _, key := range slices.Sorted(maps.Keys(s.byKey)) {
 		if f, ok := s.byKey[key].feature(s.records); ok {
 			features = append(features, f)
 		} else {

@@ -3,6 +3,8 @@ package shard
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 )
 
 // storedScan is what a featureScan saw, for another process to merge.
@@ -25,7 +27,7 @@ type storedSeen struct {
 // MarshalJSON implements json.Marshaler.
 func (s *featureScan) MarshalJSON() ([]byte, error) {
 	stored := storedScan{Records: s.records, Others: s.others, Features: []storedSeen{}}
-	for _, key := range sortedKeys(s.byKey) {
+	for _, key := range slices.Sorted(maps.Keys(s.byKey)) {
 		f := s.byKey[key]
 		stored.Features = append(stored.Features, storedSeen{
 			Key: InputKey(key), Records: f.records, Kinds: numbersOf(f.kinds[:]), Values: f.values.result(),

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -182,7 +183,7 @@ func (d *FeatureDrift) score(label bool) float64 {
 
 // kindsOf returns the kinds of values that there are, in order.
 func kindsOf(f *FeatureStats) string {
-	kinds := sortedKeys(f.Kinds)
+	kinds := slices.Sorted(maps.Keys(f.Kinds))
 	if len(kinds) > 1 {
 		kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "none" })
 	}

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"cmp"
+	"maps"
 	"math"
 	"slices"
 )
@@ -103,7 +104,7 @@ func compareTexts(a, b *Texts) *float64 {
 		counts[c.key] = n
 	}
 	sum := 0.0
-	for _, value := range sortedKeys(counts) { // in order, for sums depend on it
+	for _, value := range slices.Sorted(maps.Keys(counts)) { // in order, for sums depend on it
 		n := counts[value]
 		p, q := share(n[0], a.count), share(n[1], b.count)
 		// Each is that share or up to its error more.
@@ -134,7 +135,7 @@ func compareLabels(a, b []LabelCounts) []LabelDrift {
 		}
 	}
 	drifts := []LabelDrift{}
-	for _, key := range sortedKeys(keys) {
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
 		shares := map[label]*LabelShares{}
 		d := LabelDrift{Key: key, Shares: []LabelShares{}}
 		for side, counts := range keys[key] {

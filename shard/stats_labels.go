@@ -1,6 +1,8 @@
 package shard
 
 import (
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/tfrec/tfrec/tfrecord"
@@ -84,15 +86,15 @@ func textOf(list []occurrence, key string) (string, bool) {
 
 // mergeLabels adds the labels of the records behind those that g has seen.
 func (g *figures) mergeLabels(from map[string]*labelCount) {
-	for _, key := range sortedKeys(from) {
+	for _, key := range slices.Sorted(maps.Keys(from)) {
 		labels, more := g.labelsOf(key), from[key]
 		labels.omitted += more.omitted
-		for _, id := range sortedKeys(more.ids) {
+		for _, id := range slices.Sorted(maps.Keys(more.ids)) {
 			if g.addID(labels, id, more.ids[id]) && labels.said[id] == "" && more.said[id] != "" {
 				labels.said[id] = more.said[id]
 			}
 		}
-		for _, text := range sortedKeys(more.texts) {
+		for _, text := range slices.Sorted(maps.Keys(more.texts)) {
 			g.addText(labels, text, more.texts[text])
 		}
 	}

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -148,7 +149,7 @@ func textKey(key string) string {
 // labelReport says what the labels of the group were held to.
 func (g *deepGroup) labelReport(t *deepTable) []DeepLabels {
 	list := []DeepLabels{}
-	for _, key := range sortedKeys(t.labels) {
+	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
 		l := DeepLabels{Feature: Readable(key), Path: g.dir, From: "records"}
 		if v := g.vocabularyOf(key); v != nil {
 			l.Names, l.From = v.classes, v.from
@@ -165,12 +166,12 @@ func (g *deepGroup) notChecked(t *deepTable) (texts []string) {
 	add := func(format string, args ...any) {
 		texts = append(texts, Readable(g.dir)+": "+fmt.Sprintf(format, args...))
 	}
-	for _, message := range sortedKeys(t.messages) {
+	for _, message := range slices.Sorted(maps.Keys(t.messages)) {
 		if n := t.messages[message].records; message != MessageExample && message != MessageSequenceExample {
 			add("of %s with %s, only duplicates were looked for", plural.Of(n, "record"), messageWords(message))
 		}
 	}
-	for _, key := range sortedKeys(t.labels) {
+	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
 		l := t.labels[key]
 		switch {
 		case g.vocabularyOf(key) != nil:

@@ -1,6 +1,11 @@
 package shard
 
-import "github.com/tfrec/tfrec/internal/plural"
+import (
+	"maps"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/plural"
+)
 
 // labelTally is a feature of labels without a vocabulary, with the texts that
 // the records have for them.
@@ -60,9 +65,9 @@ func (l *labelTally) judge(key string, found aggregator) {
 		}
 		texts[pair.id][pair.text] = t
 	}
-	for _, id := range sortedKeys(texts) {
+	for _, id := range slices.Sorted(maps.Keys(texts)) {
 		usual, n := most(texts[id])
-		for _, text := range sortedKeys(texts[id]) {
+		for _, text := range slices.Sorted(maps.Keys(texts[id])) {
 			if text != usual {
 				found(FindingLabelText, SeverityFault, *texts[id][text], key,
 					"the label %d is %.60q in the text next to it, and %.60q in %s", id, text, usual, plural.Of(n, "record"))

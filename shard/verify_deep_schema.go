@@ -2,6 +2,7 @@ package shard
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/plural"
@@ -208,21 +209,21 @@ func (g *deepGroup) judge(d *deepRun, t *deepTable, found func(Finding)) {
 		found(f)
 	}
 	usual, _ := most(t.messages)
-	for _, message := range sortedKeys(t.messages) {
+	for _, message := range slices.Sorted(maps.Keys(t.messages)) {
 		// Bytes of somebody's own may read as one or the other now and then.
 		if message != usual && len(t.features.byKey) > 0 && (usual == MessageExample || usual == MessageSequenceExample) {
 			aggregate(FindingMessage, SeverityFault, *t.messages[message], "", "%s, most records hold %s", messageWords(message), messageWords(usual))
 		}
 	}
 	s := &t.features
-	for _, key := range sortedKeys(s.byKey) {
+	for _, key := range slices.Sorted(maps.Keys(s.byKey)) {
 		g.judgeFeature(s.byKey[key], aggregate)
 	}
-	for _, key := range sortedKeys(s.steps) {
+	for _, key := range slices.Sorted(maps.Keys(s.steps)) {
 		s.steps[key].judgeKinds(tfrecord.KindNone, "", aggregate)
 	}
 	g.judgeMissing(s, aggregate)
-	for _, key := range sortedKeys(t.labels) {
+	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
 		if g.vocabularyOf(key) == nil {
 			t.labels[key].judge(key, aggregate)
 		}
@@ -297,7 +298,7 @@ func (f *featureTally) judgeLengths(found aggregator) {
 	if f.records < ruleRecords || n*100 < f.records*ruleShare {
 		return
 	}
-	for _, length := range sortedKeys(f.lengths) {
+	for _, length := range slices.Sorted(maps.Keys(f.lengths)) {
 		if length != usual {
 			found(FindingSchema, SeverityWarning, *f.lengths[length], f.key, "%s; %d of %s have %d", plural.Of(length, "value"), n, plural.Of(f.records, "record"), usual)
 		}
@@ -306,7 +307,7 @@ func (f *featureTally) judgeLengths(found aggregator) {
 
 // judgeMissing names features that records lack.
 func (g *deepGroup) judgeMissing(s *schema, found aggregator) {
-	keys := sortedKeys(s.byKey)
+	keys := slices.Sorted(maps.Keys(s.byKey))
 	for key := range g.expected {
 		if s.byKey[key] == nil && s.records > 0 && !s.full {
 			keys = append(keys, key)

@@ -2,6 +2,8 @@ package shard
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -36,12 +38,12 @@ func (c *fileCheck) checkLabels() {
 		return
 	}
 	got := labelCounts(c.labels.byID, c.names())
-	for _, name := range sortedKeys(got) {
+	for _, name := range slices.Sorted(maps.Keys(got)) {
 		if n := want[name]; n != got[name] {
 			c.add(setFault(c.source.Path, tfrecord.PartCount, "%s with the label %q, the manifest says %d", plural.Of(got[name], "record"), name, n))
 		}
 	}
-	for _, name := range sortedKeys(want) {
+	for _, name := range slices.Sorted(maps.Keys(want)) {
 		if _, any := got[name]; !any && want[name] != 0 {
 			c.add(setFault(c.source.Path, tfrecord.PartCount, "no records with the label %q, the manifest says %d", name, want[name]))
 		}

@@ -8,6 +8,7 @@ import (
 	"image/color"
 	"image/draw"
 	"image/jpeg"
+	"maps"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -147,7 +148,7 @@ func TestNearHashTellsPicturesApart(t *testing.T) {
 	}
 	hashes := map[string]nearHash{}
 	furthest, plain := 0, 0
-	for n, name := range sortedKeys(pictures) {
+	for n, name := range slices.Sorted(maps.Keys(pictures)) {
 		im := pictures[name]
 		h := hashOf(im)
 		hashes[name] = h
@@ -176,7 +177,7 @@ func TestNearHashTellsPicturesApart(t *testing.T) {
 		}
 	}
 	nearest := 256
-	names := sortedKeys(hashes)
+	names := slices.Sorted(maps.Keys(hashes))
 	for i, a := range names {
 		for _, b := range names[:i] {
 			x, y := hashes[a], hashes[b]
