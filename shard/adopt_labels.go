@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -210,7 +211,7 @@ func (a *adoption) labelNames(key string, s *labelSeen) ([]string, error) {
 	if names == nil && a.before != nil && slices.Contains(labelKeys(a.before.Features), key) {
 		names, from = a.before.Labels, ManifestFile
 	}
-	for _, file := range []string{tfdsLabelsFile(key), "labels.txt"} {
+	for _, file := range []string{labels.FileName(key), "labels.txt"} {
 		if names != nil {
 			break
 		}
@@ -243,7 +244,7 @@ var numberedLabel = regexp.MustCompile(`^(\d+)[:\t ]\s*(\S.*)$`)
 // the ids from 0, or all lines with the id in front, as in "3:roses". Blank lines
 // at the end are left out.
 func ReadLabels(path string) ([]string, error) {
-	data, err := storage.ReadFile(context.Background(), path, maxLabelsFile)
+	data, err := storage.ReadFile(context.Background(), path, labels.MaxFile)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -403,7 +404,7 @@ func describes(name string) bool {
 	case ManifestFile, LedgerFile, TFDSInfoFile, TFDSFeaturesFile:
 		return true
 	}
-	return strings.HasSuffix(name, tfdsLabelsSuffix) || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, QuarantineSuffix)
+	return strings.HasSuffix(name, labels.FileSuffix) || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, QuarantineSuffix)
 }
 
 func tfrecordName(name string) bool {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -159,15 +160,12 @@ func newLabelNames(sources []Source) *labelNames {
 	return n
 }
 
-// maxLabelsFile bounds a file of label names in bytes.
-const maxLabelsFile = 16 << 20
-
 // name returns the name of a label, or "" when it is not known.
 func (n *labelNames) name(key string, id int64) string {
 	names, known := n.byKey[key]
 	if !known {
 		for _, dir := range n.dirs {
-			if names = labelsBeside(dir, key); names != nil {
+			if names = labels.ReadBeside(dir, key); names != nil {
 				break
 			}
 		}

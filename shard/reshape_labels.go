@@ -1,12 +1,10 @@
 package shard
 
 import (
-	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -182,9 +180,9 @@ func (in *inputs) bareLabels() error {
 		return err
 	}
 	for i, dir := range dirs {
-		names := labelsBeside(dir, key)
+		names := labels.ReadBeside(dir, key)
 		if names == nil || i > 0 && !slices.Equal(names, in.described.Labels) {
-			return fmt.Errorf("%s names other labels in %s than in %s, so the meaning of its ids is ambiguous: make each directory a set first (tfrec adopt)", tfdsLabelsFile(key), dirs[0], dir)
+			return fmt.Errorf("%s names other labels in %s than in %s, so the meaning of its ids is ambiguous: make each directory a set first (tfrec adopt)", labels.FileName(key), dirs[0], dir)
 		}
 		in.described.Labels = names
 	}
@@ -210,22 +208,11 @@ func (in *inputs) firstLabelKey(dir string) (string, error) {
 	}
 	for i := range e.Len() {
 		key, value := e.At(i)
-		if value.Kind() == tfrecord.KindInt64 && value.Len() == 1 && labelsBeside(dir, string(key)) != nil {
+		if value.Kind() == tfrecord.KindInt64 && value.Len() == 1 && labels.ReadBeside(dir, string(key)) != nil {
 			return string(key), nil
 		}
 	}
 	return "", nil
-}
-
-// labelsBeside reads the file in which TFDS keeps the label names of a feature,
-// a name a line; nil when there is none.
-func labelsBeside(dir, key string) []string {
-	path := storage.Join(dir, tfdsLabelsFile(key))
-	data, err := storage.ReadFile(context.Background(), path, maxLabelsFile)
-	if err != nil || len(strings.TrimSpace(string(data))) == 0 {
-		return nil
-	}
-	return strings.Split(strings.TrimSpace(string(data)), "\n")
 }
 
 // append appends what becomes of a record: the ids of its labels change, and

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -18,8 +19,6 @@ const (
 	TFDSInfoFile     = "dataset_info.json"
 	TFDSFeaturesFile = "features.json"
 )
-
-const tfdsLabelsSuffix = ".labels.txt"
 
 // tfdsVersion is the dataset's version in dataset_info.json. Sets of ours have
 // no versions; TFDS wants one.
@@ -32,16 +31,10 @@ func TFDSFiles(features []Feature) []string {
 	files := []string{TFDSInfoFile, TFDSFeaturesFile}
 	for _, f := range features {
 		if f.Class == ClassLabel {
-			files = append(files, tfdsLabelsFile(f.Key))
+			files = append(files, labels.FileName(f.Key))
 		}
 	}
 	return files
-}
-
-// tfdsLabelsFile is the name that TFDS gives to a label feature's names: the
-// key with dots for slashes.
-func tfdsLabelsFile(key string) string {
-	return strings.ReplaceAll(key, "/", ".") + tfdsLabelsSuffix
 }
 
 // EncodeTFDS returns the content of the files that tfds.builder_from_directory
@@ -63,7 +56,7 @@ func EncodeTFDS(m *Manifest) (map[string][]byte, error) {
 	if names := tfdsLabelNames(m.Labels); names != nil {
 		for _, f := range m.Features {
 			if f.Class == ClassLabel {
-				files[tfdsLabelsFile(f.Key)] = names
+				files[labels.FileName(f.Key)] = names
 			}
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
@@ -118,8 +119,8 @@ func (g *deepGroup) findVocabulary(key string) *vocabulary {
 	v := &vocabulary{from: ManifestFile}
 	if e := g.expected[key]; e != nil && e.Class == ClassLabel {
 		v.names = g.set.Labels
-	} else if v.names = labelsBeside(g.dir, key); v.names != nil {
-		v.from = tfdsLabelsFile(key)
+	} else if v.names = labels.ReadBeside(g.dir, key); v.names != nil {
+		v.from = labels.FileName(key)
 	}
 	v.classes = len(v.names)
 	if v.classes == 0 {

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -36,8 +37,8 @@ func (s *Set) checkTFDS() (faults []Fault, err error) {
 		} else if err != nil {
 			return faults, err
 		}
-		if strings.HasSuffix(name, tfdsLabelsSuffix) {
-			data, err := storage.ReadFile(context.Background(), path, maxLabelsFile)
+		if strings.HasSuffix(name, labels.FileSuffix) {
+			data, err := storage.ReadFile(context.Background(), path, labels.MaxFile)
 			if err != nil {
 				return faults, err
 			}

@@ -1,5 +1,5 @@
-// Package labels orders the names of labels. The id of a label is the index of
-// its name.
+// Package labels orders the names of labels, and reads those that TFDS keeps in
+// files. The id of a label is the index of its name.
 //
 //	names = labels.Sort(names)
 //	if note := labels.Note(names, 0); note != "" {
