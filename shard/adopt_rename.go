@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -108,7 +109,7 @@ func finishRenames(dir *Dir) error {
 			return err
 		}
 		if !done {
-			err := attempted("rename", dir.join(r.To))
+			err := inject.Fault("rename", dir.join(r.To))
 			if err == nil {
 				err = os.Rename(dir.join(r.From), dir.join(r.To))
 			}

@@ -12,6 +12,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -195,7 +196,7 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 	whole := copyOf(t, set)
 	steps := 0
 	renames := func(f func() error) {
-		attempt = func(operation string) error {
+		inject.Hook = func(operation string) error {
 			if operation != "rename" {
 				return nil
 			}
@@ -203,7 +204,7 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 		}
 	}
 	renames(func() error { steps++; return nil })
-	defer func() { attempt = nil }()
+	defer func() { inject.Hook = nil }()
 	report, err := Append(ctx, whole, []string{more}, AppendOptions{})
 	check(t, err)
 	want := filesOf(t, whole)
@@ -238,7 +239,7 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 				t.Fatalf("step %d, mended: %v", step, err)
 			}
 		}
-		attempt = nil
+		inject.Hook = nil
 		in := []string{more}
 		if step%2 == 0 {
 			in = nil
@@ -262,7 +263,7 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 	if _, err := Append(ctx, at, []string{more}, AppendOptions{}); !errors.Is(err, stopped) {
 		t.Fatal(err)
 	}
-	attempt = nil
+	inject.Hook = nil
 	other := madeSet(t, 7, 1, []string{"cat", "dog"}, from(200))
 	both, err := Append(ctx, at, []string{other}, AppendOptions{})
 	check(t, err)
@@ -283,11 +284,11 @@ func TestAppendMayFailAnywhere(t *testing.T) {
 	_, err := Append(ctx, whole, []string{more}, AppendOptions{})
 	check(t, err)
 	want := filesOf(t, whole)
-	defer func() { attempt = nil }()
+	defer func() { inject.Hook = nil }()
 	finished := 0
 	for fail := int64(1); ; fail++ {
 		var n atomic.Int64
-		attempt = func(operation string) error {
+		inject.Hook = func(operation string) error {
 			if n.Add(1) == fail {
 				return fmt.Errorf("%s: %w", operation, syscall.EIO)
 			}
@@ -295,7 +296,7 @@ func TestAppendMayFailAnywhere(t *testing.T) {
 		}
 		at := copyOf(t, set)
 		_, err := Append(ctx, at, []string{more}, AppendOptions{})
-		attempt = nil
+		inject.Hook = nil
 		if n.Load() < fail {
 			check(t, err)
 			break

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/inject"
 )
 
 // What an abandoned update staged is listed, with links to the old files, and goes when
@@ -84,14 +86,14 @@ func TestCleanCompletesAChange(t *testing.T) {
 	check(t, replaceStaged(whole))
 	want := filesOf(t, whole)
 
-	attempt = func(operation string) error {
+	inject.Hook = func(operation string) error {
 		if operation == "rename" {
 			return errors.New("stopped")
 		}
 		return nil
 	}
 	err := replaceStaged(set)
-	attempt = nil
+	inject.Hook = nil
 	if err == nil || !has(t, set, journalFile) {
 		t.Fatalf("%v; the change was not stopped in the middle", err)
 	}

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -250,7 +251,7 @@ func (d *Dir) Manifest() (*Manifest, error) {
 // Put writes a file of the set, such as the manifest, whole or not at all.
 // The name is relative to the folder.
 func (d *Dir) Put(name string, data []byte) error {
-	if err := attempted("put", d.join(name)); err != nil {
+	if err := inject.Fault("put", d.join(name)); err != nil {
 		return err
 	}
 	return d.at.put(name, data)
@@ -259,7 +260,7 @@ func (d *Dir) Put(name string, data []byte) error {
 // Read returns a file of the set, which has a name relative to the folder. More
 // than limit bytes are an error.
 func (d *Dir) Read(name string, limit int64) ([]byte, error) {
-	if err := attempted("read", d.join(name)); err != nil {
+	if err := inject.Fault("read", d.join(name)); err != nil {
 		return nil, err
 	}
 	return storage.ReadFile(d.ctx, d.join(name), limit)

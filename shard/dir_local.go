@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/par"
 )
 
@@ -191,7 +192,7 @@ func (l *localFolder) remove(names ...string) error {
 	touched := map[string]bool{}
 	for _, name := range names {
 		path := l.join(name)
-		err := attempted("remove", path)
+		err := inject.Fault("remove", path)
 		if err == nil {
 			err = root.Remove(filepath.Join(below, filepath.FromSlash(name)))
 		}
@@ -227,7 +228,7 @@ func (l *localFolder) exists(name string) (bool, error) { return exists(l.join(n
 // exists reports whether something has the path. A symbolic link does, wherever
 // it leads.
 func exists(path string) (bool, error) {
-	err := attempted("stat", path)
+	err := inject.Fault("stat", path)
 	if err == nil {
 		_, err = os.Lstat(path)
 	}
@@ -379,7 +380,7 @@ func (d *localDraft) commit(many bool) error {
 	if !many {
 		return place(d.f, d.path)
 	}
-	if err := attempted("place", d.path); err != nil {
+	if err := inject.Fault("place", d.path); err != nil {
 		return err
 	}
 	return atomicfile.Rename(d.f, d.path)

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/internal/claim"
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -149,7 +150,7 @@ func (f *storeFolder) put(name string, data []byte) error {
 }
 
 func (f *storeFolder) removeOne(name string) error {
-	err := attempted("remove", storage.Join(f.url, name))
+	err := inject.Fault("remove", storage.Join(f.url, name))
 	if err == nil {
 		err = f.mayWrite()
 	}

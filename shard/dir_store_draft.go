@@ -10,6 +10,7 @@ import (
 	"os"
 	"sync"
 
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -48,7 +49,7 @@ type storeDraft struct {
 }
 
 func (d *storeDraft) Write(p []byte) (int, error) {
-	if err := attempted("write", storage.Join(d.folder.url, d.name)); err != nil {
+	if err := inject.Fault("write", storage.Join(d.folder.url, d.name)); err != nil {
 		return 0, err
 	}
 	n, err := d.up.Write(p)
@@ -80,7 +81,7 @@ func (d *storeDraft) clear() error {
 var errOtherWriter = errors.New("another writer has put different content there in the meantime, which stays; make sure that nothing else writes to this directory, and run the command again")
 
 func (d *storeDraft) commit(bool) error {
-	if err := attempted("place", storage.Join(d.folder.url, d.name)); err != nil {
+	if err := inject.Fault("place", storage.Join(d.folder.url, d.name)); err != nil {
 		return err
 	}
 	if err := d.clear(); err != nil {

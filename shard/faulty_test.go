@@ -15,6 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -24,12 +25,12 @@ import (
 // that did not fail.
 func eachFault(t *testing.T, prepare func() string, run func(dir string) error, judge func(dir, fail string, err error)) {
 	t.Helper()
-	defer func() { attempt = nil }()
+	defer func() { inject.Hook = nil }()
 	dir := prepare()
 	var total atomic.Int64
-	attempt = func(string) error { total.Add(1); return nil }
+	inject.Hook = func(string) error { total.Add(1); return nil }
 	err := run(dir)
-	attempt = nil
+	inject.Hook = nil
 	judge(dir, "", err)
 	for at := range total.Load() {
 		if total.Load()-at > 14 && at > 6 && at%4 > 0 {
@@ -38,7 +39,7 @@ func eachFault(t *testing.T, prepare func() string, run func(dir string) error, 
 		dir := prepare()
 		var n atomic.Int64
 		failed := make(chan string, 1)
-		attempt = func(operation string) error {
+		inject.Hook = func(operation string) error {
 			if n.Add(1) != at+1 {
 				return nil
 			}
@@ -46,7 +47,7 @@ func eachFault(t *testing.T, prepare func() string, run func(dir string) error, 
 			return syscall.EIO
 		}
 		err := run(dir)
-		attempt = nil
+		inject.Hook = nil
 		if len(failed) == 0 {
 			t.Errorf("there are %d operations in one run, and not in another", total.Load())
 			return

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -219,7 +220,7 @@ func (d *Dir) complete(j *journal) error {
 
 // move renames a file, unless that was done before.
 func (d *Dir) move(m move) error {
-	if err := attempted("rename", d.join(m.To)); err != nil {
+	if err := inject.Fault("rename", d.join(m.To)); err != nil {
 		return err
 	}
 	if dir := path.Dir(m.To); dir != "." {

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/inject"
 )
 
 // began leaves the set in dir as a process does that was killed after it began to put
@@ -145,13 +147,13 @@ func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
 	d, err := openDir(t.Context(), dir, DirOptions{})
 	check(t, err)
 	defer d.Close()
-	attempt = func(op string) error {
+	inject.Hook = func(op string) error {
 		if op == "put" {
 			return errors.New("disk full")
 		}
 		return nil
 	}
-	defer func() { attempt = nil }()
+	defer func() { inject.Hook = nil }()
 	m, err := d.Manifest()
 	check(t, err)
 	if err := d.PutStaged([]string{m.Splits[0].Shards[0].File}, []string{ManifestFile}, nil); err == nil {
@@ -241,13 +243,13 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 			return err
 		},
 	}
-	defer func() { attempt = nil }()
+	defer func() { inject.Hook = nil }()
 	for name, verb := range verbs {
 		dir := threeShards(t)
 		files := stageLower(t, dir)
 		out := filepath.Join(t.TempDir(), "out")
 		var opened atomic.Int64 // the replacement itself opens files, too
-		attempt = func(op string) error {
+		inject.Hook = func(op string) error {
 			if op == "open" && opened.Add(1) == 2 {
 				d, err := OpenDir(context.Background(), dir, DirOptions{})
 				check(t, err)
@@ -257,7 +259,7 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 			return nil
 		}
 		err := verb(dir, out)
-		attempt = nil
+		inject.Hook = nil
 		if err == nil || opened.Load() < 2 || !strings.Contains(err.Error(), "replaced while it was read") {
 			t.Errorf("%s: %d files opened, %v", name, opened.Load(), err)
 		}

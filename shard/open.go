@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -63,7 +64,7 @@ func openSource(ctx context.Context, s Source) (storage.File, error) {
 }
 
 func openWith(ctx context.Context, path string, open func(context.Context, string) (storage.File, error)) (storage.File, error) {
-	if err := attempted("open", path); err != nil {
+	if err := inject.Fault("open", path); err != nil {
 		return nil, err
 	}
 	f, err := open(ctx, path)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -166,7 +167,7 @@ func (x *indexing) run() error {
 // owner of the one that it replaces or, where it is new, the mode of the file.
 func placeIndex(f *os.File, path string) error {
 	index := IndexPath(path)
-	if err := attempted("place", index); err != nil {
+	if err := inject.Fault("place", index); err != nil {
 		return err
 	}
 	before, err := os.Stat(index)

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/inject"
 )
 
 // errTaken says that the path of an output is in use.
@@ -36,7 +37,7 @@ func (r *repair) inherit(f *os.File, like fs.FileInfo) error {
 // commit gives a temporary file its name and the mode of like. The directory is
 // left to be synced.
 func (r *repair) commit(f *os.File, path string, like fs.FileInfo) error {
-	err := attempted("place", path)
+	err := inject.Fault("place", path)
 	if err == nil {
 		err = r.inherit(f, like)
 	}
@@ -157,7 +158,7 @@ func (r *repair) takeBack() error {
 // link gives a file another name as well, or copies it where a file can have only
 // one.
 func (r *repair) link(from, to string) error {
-	if err := attempted("link", to); err != nil {
+	if err := inject.Fault("link", to); err != nil {
 		return err
 	}
 	st, err := os.Lstat(from)

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -21,7 +22,7 @@ func workFile(path string) (*os.File, error) {
 	if _, err := os.Stat(filepath.Dir(path)); err != nil {
 		return nil, fmt.Errorf("write %s: %w", path, err)
 	}
-	if err := attempted("create", path); err != nil {
+	if err := inject.Fault("create", path); err != nil {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(filepath.Base(path)))

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -34,7 +35,7 @@ func TestFinishedRunsAreUpToDate(t *testing.T) {
 			check(t, run(ctx, []string{path}, out, o))
 			files, times := filesOf(t, out), timesOf(t, out)
 			var n atomic.Int64
-			attempt = func(operation string) error {
+			inject.Hook = func(operation string) error {
 				switch operation {
 				case "open", "read", "stat":
 				default:
@@ -44,7 +45,7 @@ func TestFinishedRunsAreUpToDate(t *testing.T) {
 			}
 			o.Workers, o.Memory = 1, leastMemory // which change no byte
 			err := run(ctx, []string{path}, out, o)
-			attempt = nil
+			inject.Hook = nil
 			check(t, err)
 			if n.Load() > 0 || !sameFiles(files, filesOf(t, out)) || !maps.Equal(times, timesOf(t, out)) {
 				t.Errorf("a run that has nothing to do did %d things", n.Load())
@@ -185,16 +186,16 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 	check(t, err)
 	putFile(t, filepath.Join(old, "notes.txt"), []byte("mine"))
 	before := filesOf(t, old)
-	defer func() { attempt = nil }()
+	defer func() { inject.Hook = nil }()
 	for kind, o := range map[string]ReshardOptions{
 		"shuffled": {ReshapeOptions: ReshapeOptions{Shards: 2, Name: "x", Overwrite: true}, Shuffle: true},
 		"grouped":  {ReshapeOptions: ReshapeOptions{Shards: 1, Name: "x", Overwrite: true}, GroupBy: "group"},
 	} {
 		total := int64(0)
-		attempt = func(string) error { atomic.AddInt64(&total, 1); return nil }
+		inject.Hook = func(string) error { atomic.AddInt64(&total, 1); return nil }
 		whole := copyOf(t, old)
 		_, err = Reshard(ctx, []string{file}, whole, o)
-		attempt = nil
+		inject.Hook = nil
 		check(t, err)
 		want := filesOf(t, whole)
 		if want["notes.txt"] != "mine" || want["x-train.tfrecord-00002-of-00003"] != "" {
@@ -207,14 +208,14 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 			}
 			at := copyOf(t, old)
 			var n atomic.Int64
-			attempt = func(operation string) error {
+			inject.Hook = func(operation string) error {
 				if n.Add(1) == fail {
 					return fmt.Errorf("%s: %w", operation, syscall.EIO)
 				}
 				return nil
 			}
 			_, err := Reshard(ctx, []string{file}, at, o)
-			attempt = nil
+			inject.Hook = nil
 			if !errors.Is(err, syscall.EIO) {
 				t.Errorf("%s: operation %d failed, and the run said %v", kind, fail, err)
 			}

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -38,7 +39,7 @@ func (a *arrangement) fetch(ctx context.Context, order *shuffled) (err error) {
 		if f.records == 0 {
 			continue
 		}
-		if err := attempted("open", f.Path); err != nil {
+		if err := inject.Fault("open", f.Path); err != nil {
 			return err
 		}
 		file, err := storage.Open(ctx, f.Path)

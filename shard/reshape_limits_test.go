@@ -8,6 +8,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -68,14 +69,14 @@ func TestGroupsLeaveNoFilesOpen(t *testing.T) {
 	})
 	most := 0
 	var mu sync.Mutex
-	attempt = func(string) error {
+	inject.Hook = func(string) error {
 		mu.Lock()
 		defer mu.Unlock()
 		now, err := os.ReadDir(files)
 		most = max(most, len(now))
 		return err
 	}
-	defer func() { attempt = nil }()
+	defer func() { inject.Hook = nil }()
 	_, err = Reshard(context.Background(), []string{in}, filepath.Join(t.TempDir(), "out"), ReshardOptions{GroupBy: "group"})
 	check(t, err)
 	if held := most - len(before); held > 30 {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -24,7 +25,7 @@ func TestInputsThatShrink(t *testing.T) {
 	})
 	data, err := os.ReadFile(path)
 	check(t, err)
-	defer func() { attempt = nil }()
+	defer func() { inject.Hook = nil }()
 	for _, name := range []string{"reshard", "shuffle", "sort", "group", "filter", "dedupe"} {
 		run := reshapers[name]
 		whole := filepath.Join(t.TempDir(), "whole")
@@ -33,7 +34,7 @@ func TestInputsThatShrink(t *testing.T) {
 		for at := int64(1); at < 50; at++ {
 			putFile(t, path, data)
 			var reads atomic.Int64
-			attempt = func(operation string) error {
+			inject.Hook = func(operation string) error {
 				if operation == "read" && reads.Add(1) == at {
 					return os.Truncate(path, int64(len(data)/2))
 				}
@@ -42,7 +43,7 @@ func TestInputsThatShrink(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 			out := filepath.Join(t.TempDir(), "out")
 			err := run(ctx, []string{path}, out, ReshapeOptions{Shards: 3, Name: "x"})
-			attempt = nil
+			inject.Hook = nil
 			cancel()
 			switch {
 			case errors.Is(err, context.DeadlineExceeded):

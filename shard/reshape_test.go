@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -110,11 +111,11 @@ func TestEveryOperationMayFail(t *testing.T) {
 		exampleFile(t, filepath.Join(t.TempDir(), "x-train.tfrecord-00000-of-00001"), 40, forReshapers),
 		exampleFile(t, filepath.Join(t.TempDir(), "x-val.tfrecord-00000-of-00001"), 20, forReshapers),
 	}
-	defer func() { attempt = nil }()
+	defer func() { inject.Hook = nil }()
 	for name, run := range reshapers {
 		t.Run(name, func(t *testing.T) {
 			o := ReshapeOptions{Shards: 1, Memory: leastMemory, Workers: 1}
-			attempt = nil
+			inject.Hook = nil
 			whole := filepath.Join(t.TempDir(), "whole")
 			check(t, run(context.Background(), paths, whole, o))
 			goroutines := runtime.NumGoroutine()
@@ -125,7 +126,7 @@ func TestEveryOperationMayFail(t *testing.T) {
 				failed := make(chan string, 1)
 				count := make(chan int, 1)
 				count <- 0
-				attempt = func(operation string) error {
+				inject.Hook = func(operation string) error {
 					at := <-count + 1
 					count <- at
 					if at != n {
@@ -170,13 +171,13 @@ func TestEveryOperationMayFail(t *testing.T) {
 // TestCancelledRunsLeaveNothing cancels runs after some operations.
 func TestCancelledRunsLeaveNothing(t *testing.T) {
 	path := exampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 60, forReshapers)
-	defer func() { attempt = nil }()
+	defer func() { inject.Hook = nil }()
 	for name, run := range reshapers {
 		for n := 1; n < 12; n += 2 {
 			ctx, cancel := context.WithCancel(context.Background())
 			count := make(chan int, 1)
 			count <- 0
-			attempt = func(string) error {
+			inject.Hook = func(string) error {
 				at := <-count + 1
 				count <- at
 				if at == n {

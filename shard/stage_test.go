@@ -10,6 +10,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/tfrec/tfrec/internal/inject"
 )
 
 // stageNext writes the next version of a set into its stage: its first shard with one
@@ -111,7 +113,7 @@ func TestReadingBesideALivingWriter(t *testing.T) {
 	stageNext(t, dir)
 	waited := make(chan error, 1)
 	var moves atomic.Int64
-	attempt = func(operation string) error {
+	inject.Hook = func(operation string) error {
 		if operation != "rename" {
 			return nil
 		}
@@ -140,7 +142,7 @@ func TestReadingBesideALivingWriter(t *testing.T) {
 	}
 	err := replaceStaged(dir)
 	read := <-waited
-	attempt = nil
+	inject.Hook = nil
 	check(t, err)
 	check(t, read)
 	if got := recordsIn(t, dir); moves.Load() < 3 || got[0] != "another record" || len(got) != len(old)-3 {
@@ -155,14 +157,14 @@ func TestHalfReplacedWhereNothingMayBeWritten(t *testing.T) {
 	}
 	dir := threeShards(t)
 	stageNext(t, dir)
-	attempt = func(operation string) error {
+	inject.Hook = func(operation string) error {
 		if operation == "rename" {
 			return errors.New("stopped")
 		}
 		return nil
 	}
 	err := replaceStaged(dir)
-	attempt = nil
+	inject.Hook = nil
 	if err == nil || !strings.Contains(err.Error(), "partly replaced") {
 		t.Fatal(err)
 	}

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/inject"
 )
 
 // has reports whether a directory holds a file of that name.
@@ -36,9 +38,9 @@ func TestUnreadableStateIsAnError(t *testing.T) {
 			"AllDone":       func() error { _, err := d.AllDone(t.Context(), []string{"a"}, false); return err },
 		}
 		for name, ask := range asks {
-			attempt = func(string) error { return syscall.EIO }
+			inject.Hook = func(string) error { return syscall.EIO }
 			err := ask()
-			attempt = nil
+			inject.Hook = nil
 			if !errors.Is(err, syscall.EIO) {
 				t.Errorf("%s of what cannot be read: %v, want EIO", name, err)
 			}

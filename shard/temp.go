@@ -1,12 +1,16 @@
 package shard
 
-import "os"
+import (
+	"os"
+
+	"github.com/tfrec/tfrec/internal/inject"
+)
 
 // TempFile makes a file for work in progress, under a name that begins with
 // prefix. Sweep removes it, and of a folder in a store, where it lies on this machine,
 // Close; the caller closes it.
 func (d *Dir) TempFile(prefix string) (*os.File, error) {
-	if err := attempted("create", d.join(prefix)); err != nil {
+	if err := inject.Fault("create", d.join(prefix)); err != nil {
 		return nil, err
 	}
 	return d.at.temp(prefix)
@@ -27,7 +31,7 @@ func newScratchFile(f *os.File, err error) (*scratchFile, error) {
 
 // scratchIn makes a scratchFile in a directory, by default os.TempDir.
 func scratchIn(dir string) (*scratchFile, error) {
-	if err := attempted("create", dir); err != nil {
+	if err := inject.Fault("create", dir); err != nil {
 		return nil, err
 	}
 	return newScratchFile(os.CreateTemp(dir, "tfrec-*"))

@@ -9,6 +9,7 @@ import (
 	"hash"
 	"io"
 
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -227,7 +228,7 @@ func (m *meter) Read(p []byte) (int, error) {
 	if m.err != nil {
 		return 0, m.err
 	}
-	if m.err = attempted("read", m.f.Name()); m.err != nil {
+	if m.err = inject.Fault("read", m.f.Name()); m.err != nil {
 		return 0, m.err
 	}
 	n, err := m.f.Read(m.rate.part(p))

@@ -7,6 +7,7 @@ import (
 	"hash"
 	"io"
 
+	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -65,7 +66,7 @@ func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
 	if err := checkName(file); err != nil {
 		return nil, err
 	}
-	if err := attempted("create", d.join(file)); err != nil {
+	if err := inject.Fault("create", d.join(file)); err != nil {
 		return nil, err
 	}
 	sum := sha256.New()
