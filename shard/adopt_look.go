@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -61,7 +62,7 @@ func (a *adoption) look() error {
 // it may be needed, written to a temporary file.
 func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 	path := a.dir.join(f.info.File)
-	file, err := openSequential(a.ctx, path)
+	file, err := recordscan.Open(a.ctx, path)
 	if err != nil {
 		return err
 	}
@@ -78,11 +79,11 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 		return err
 	}
 	defer index.close()
-	in := &meter{ctx: a.ctx, f: file, sum: sha256.New(), progress: a.o.Progress}
+	in := &recordscan.Meter{Context: a.ctx, File: file, Sum: sha256.New(), Done: a.o.Progress.done()}
 	r.Reset(in, path)
 	if err := f.records(r, index, a.o); err != nil {
-		if in.err != nil {
-			return in.err
+		if in.Err != nil {
+			return in.Err
 		}
 		var fault *tfrecord.Error
 		if !errors.As(err, &fault) {
@@ -96,7 +97,7 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 		return err
 	}
 	f.c = r.Compression()
-	f.info.Bytes, f.info.SHA256 = in.n, hex.EncodeToString(in.sum.Sum(nil))
+	f.info.Bytes, f.info.SHA256 = in.N, hex.EncodeToString(in.Sum.Sum(nil))
 	if f.c != tfrecord.None {
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"os"
 
 	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -17,14 +18,14 @@ type comparison struct {
 
 // compareWith opens the file at path to be compared with.
 func compareWith(ctx context.Context, path string) (*comparison, error) {
-	f, err := openSequential(ctx, path)
+	f, err := recordscan.Open(ctx, path)
 	if notThere(err) {
 		return &comparison{Writer: compare.NewWriter(nil)}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &comparison{compare.NewWriter(&meter{ctx: ctx, f: f}), f}, nil
+	return &comparison{compare.NewWriter(&recordscan.Meter{Context: ctx, File: f}), f}, nil
 }
 
 func (c *comparison) missing() bool { return c.f == nil }

@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -226,7 +227,7 @@ type walk struct {
 	ctx   context.Context
 	files []string // that were not begun
 	r     *tfrecord.Reader
-	in    *meter // nil between files
+	in    *recordscan.Meter // nil between files
 	path  string
 
 	progress *ReadProgress
@@ -241,18 +242,18 @@ func (w *walk) next() ([]byte, error) {
 				return nil, io.EOF
 			}
 			w.path, w.files = w.files[0], w.files[1:]
-			f, err := openSequential(w.ctx, w.path)
+			f, err := recordscan.Open(w.ctx, w.path)
 			if err != nil {
 				return nil, err
 			}
-			w.in = &meter{ctx: w.ctx, f: f, progress: w.progress}
+			w.in = &recordscan.Meter{Context: w.ctx, File: f, Done: w.progress.done()}
 			w.r.Reset(w.in, w.path)
 		}
 		record, err := w.r.Next()
 		if err == nil {
 			return record, nil
 		}
-		cause := w.in.err
+		cause := w.in.Err
 		w.close()
 		if err != io.EOF {
 			return nil, errors.Join(cause, damagedUnless(cause, err))
@@ -274,7 +275,7 @@ func (w *walk) place() *RecordPlace { return &RecordPlace{w.path, w.r.Record()} 
 // close closes the file at hand.
 func (w *walk) close() {
 	if w.in != nil {
-		w.in.f.Close()
+		w.in.File.Close()
 		w.in = nil
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -184,18 +185,18 @@ func newView(o *InspectOptions, names *labelNames) *view {
 
 // file reads one file. The error is of what could not be read, not of what was.
 func (v *view) file(ctx context.Context, source Source, r *tfrecord.Reader) error {
-	f, err := openSource(ctx, source)
+	f, err := recordscan.OpenOnce(ctx, source.Path, source.Set != nil)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	in := &meter{ctx: ctx, f: f}
+	in := &recordscan.Meter{Context: ctx, File: f}
 	r.Reset(in, source.Path)
 	for {
 		record, err := r.Next()
 		if err != nil {
 			var fault *tfrecord.Error
-			if err != io.EOF && in.err == nil && errors.As(err, &fault) {
+			if err != io.EOF && in.Err == nil && errors.As(err, &fault) {
 				v.addFault(source.Path, fault)
 				if fault.Part == tfrecord.PartDataCRC && !errors.Is(err, io.ErrUnexpectedEOF) {
 					continue
@@ -205,12 +206,12 @@ func (v *view) file(ctx context.Context, source Source, r *tfrecord.Reader) erro
 		}
 		v.record(source.Path, r, record)
 	}
-	if in.err != nil {
-		return in.err
+	if in.Err != nil {
+		return in.Err
 	}
 	file := FileSummary{
 		Path: source.Path, Split: source.Split, Records: v.sum.Records,
-		Bytes: in.size(), Compression: r.Compression().String(),
+		Bytes: in.Size(), Compression: r.Compression().String(),
 	}
 	v.sum.Files = append(v.sum.Files, file)
 	v.sum.Bytes = file.Bytes

@@ -3,7 +3,7 @@ package shard
 import (
 	"sync/atomic"
 
-	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/recordscan"
 )
 
 // ReadProgress counts what a run has read so far, in bytes of the files. Its
@@ -18,13 +18,8 @@ type ReadProgress struct {
 
 // plan tells the sizes of the files to come.
 func (p *ReadProgress) plan(paths ...string) {
-	if p == nil {
-		return
-	}
-	for _, path := range paths {
-		if st, err := storage.Stat(path); err == nil {
-			p.Planned.Add(st.Size())
-		}
+	if p != nil {
+		p.Planned.Add(recordscan.TotalSize(paths...))
 	}
 }
 
@@ -33,4 +28,12 @@ func (p *ReadProgress) add(n int) {
 	if p != nil {
 		p.Done.Add(int64(n))
 	}
+}
+
+// done is where a Meter counts what it reads; nil of a nil p.
+func (p *ReadProgress) done() *atomic.Int64 {
+	if p == nil {
+		return nil
+	}
+	return &p.Done
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -216,18 +217,18 @@ func (x *indexing) check(missing bool) error {
 // lines writes what the index of the file is to w. Status is set when the file
 // has none.
 func (x *indexing) lines(w io.Writer) error {
-	f, err := openSequential(x.ctx, x.path)
+	f, err := recordscan.Open(x.ctx, x.path)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	in := &meter{ctx: x.ctx, f: f, progress: x.o.Progress}
+	in := &recordscan.Meter{Context: x.ctx, File: f, Done: x.o.Progress.done()}
 	x.r.Reset(in, x.path)
 	err = indexLines(x.r, w, &x.file.Records)
 	var fault *tfrecord.Error
 	switch {
-	case in.err != nil:
-		return in.err
+	case in.Err != nil:
+		return in.Err
 	case errors.Is(err, errCompressed):
 		x.file.Status, x.file.Records = IndexNone, 0
 		return nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -115,7 +116,7 @@ func (r *repair) salvageTo(s *salvagedFile, source Source, out string, q *quaran
 // salvageInto writes what can be saved of source to the file that is to be out,
 // and its index.
 func (r *repair) salvageInto(s *salvagedFile, source Source, out string, to *sink, q *quarantine) error {
-	f, err := openSequential(r.ctx, source.Path)
+	f, err := recordscan.Open(r.ctx, source.Path)
 	switch {
 	case err == nil:
 		defer f.Close()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -30,7 +31,7 @@ const maxGuide = 256 << 20
 // readGuide makes a guide from the index at path, of a file of the given size. It is
 // nil if the index does not exist, is larger than maxGuide, is damaged, or has gaps.
 func readGuide(ctx context.Context, path string, size int64) (g *guide, found bool, err error) {
-	f, err := openSequential(ctx, path)
+	f, err := recordscan.Open(ctx, path)
 	if notThere(err) {
 		return nil, false, nil
 	}
@@ -41,10 +42,10 @@ func readGuide(ctx context.Context, path string, size int64) (g *guide, found bo
 	if st, err := f.Stat(); err != nil || st.Size() > maxGuide {
 		return nil, true, err
 	}
-	in := &meter{ctx: ctx, f: f}
+	in := &recordscan.Meter{Context: ctx, File: f}
 	entries, err := tfrecord.ReadIndex(in, path)
-	if in.err != nil {
-		return nil, true, in.err
+	if in.Err != nil {
+		return nil, true, in.Err
 	}
 	if err != nil {
 		return nil, true, nil // it is damaged itself

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -196,7 +197,7 @@ func (in *inputs) count(ctx context.Context) error {
 
 // count fills in the file's compression and the number of its records, reading no
 // faster than the rate; nil is no limit.
-func (f *input) count(ctx context.Context, maxRecord int64, rate *rateLimit) error {
+func (f *input) count(ctx context.Context, maxRecord int64, rate *recordscan.RateLimit) error {
 	file, err := storage.Open(ctx, f.Path)
 	if err != nil {
 		return err
@@ -205,7 +206,7 @@ func (f *input) count(ctx context.Context, maxRecord int64, rate *rateLimit) err
 	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: maxRecord, Checksum: tfrecord.ChecksumLength}
 	var in io.Reader = file
 	if rate != nil {
-		in = &meter{ctx: ctx, f: file, rate: rate}
+		in = &recordscan.Meter{Context: ctx, File: file, Rate: rate}
 	}
 	r := tfrecord.NewReader(in, o)
 	defer r.Close()

@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -84,7 +85,7 @@ func (r *reshaping) copyShard(ctx context.Context, s *stream, commits *commits, 
 
 // copySpan writes the records of a stretch.
 func (r *reshaping) copySpan(ctx context.Context, s *stream, w *openShard, sp stretch) error {
-	file, err := openSequential(ctx, sp.file.Path)
+	file, err := recordscan.Open(ctx, sp.file.Path)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -123,7 +124,7 @@ func (s *stream) each(ctx context.Context, skip func(f *input) bool, give func(*
 }
 
 func (s *stream) file(ctx context.Context, f *input, give func(*block) error) error {
-	file, err := openSequential(ctx, f.Path)
+	file, err := recordscan.Open(ctx, f.Path)
 	if err != nil {
 		return err
 	}

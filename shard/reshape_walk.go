@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -29,7 +30,7 @@ type frameWalk struct {
 	marks  []frameMark
 	window []byte
 	each   func(offset int64, size int) // is called with each frame; it may be nil
-	rate   *rateLimit                   // nil: as fast as can be
+	rate   *recordscan.RateLimit        // nil: as fast as can be
 }
 
 // Sizes of what a walk reads at a time: much where records are small, so that
@@ -59,7 +60,7 @@ func (w *frameWalk) to(ctx context.Context, record int64) error {
 		if w.at.offset+int64(n) < w.size && n < next {
 			return fmt.Errorf("%s shrank while it was read", w.o.Name)
 		}
-		if err := w.rate.wait(ctx, n); err != nil {
+		if err := w.rate.Wait(ctx, n); err != nil {
 			return err
 		}
 		next = walkWindow

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"sort"
 
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -55,7 +56,7 @@ func (p *ReshardPlan) readPart(ctx context.Context, part int, d *dealer) error {
 	}
 	in := p.planned.Parts[part]
 	f := p.files[in.File]
-	file, err := openSequential(ctx, f.Path)
+	file, err := recordscan.Open(ctx, f.Path)
 	if err != nil {
 		return err
 	}

@@ -7,6 +7,7 @@ import (
 	"runtime"
 
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -230,12 +231,12 @@ func (m *measure) newFile() *fileStats {
 // read reads one file. The error is of what could not be read, not of what was.
 func (s *fileStats) read(ctx context.Context, r *tfrecord.Reader) error {
 	source := s.source
-	f, err := openSource(ctx, source)
+	f, err := recordscan.OpenOnce(ctx, source.Path, source.Set != nil)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	in := &meter{ctx: ctx, f: f, progress: s.m.o.Progress}
+	in := &recordscan.Meter{Context: ctx, File: f, Done: s.m.o.Progress.done()}
 	r.Reset(in, source.Path)
 	v := s.all.base
 	for {
@@ -245,7 +246,7 @@ func (s *fileStats) read(ctx context.Context, r *tfrecord.Reader) error {
 			continue
 		}
 		var fault *tfrecord.Error
-		if err != io.EOF && in.err == nil && errors.As(err, &fault) {
+		if err != io.EOF && in.Err == nil && errors.As(err, &fault) {
 			v.addFault(source.Path, fault)
 			if fault.Part == tfrecord.PartDataCRC && !errors.Is(err, io.ErrUnexpectedEOF) {
 				continue
@@ -253,12 +254,12 @@ func (s *fileStats) read(ctx context.Context, r *tfrecord.Reader) error {
 		}
 		break
 	}
-	if in.err != nil {
-		return in.err
+	if in.Err != nil {
+		return in.Err
 	}
 	file := FileSummary{
 		Path: source.Path, Split: source.Split, Records: v.sum.Records,
-		Bytes: in.size(), Compression: r.Compression().String(),
+		Bytes: in.Size(), Compression: r.Compression().String(),
 	}
 	v.sum.Files = append(v.sum.Files, file)
 	v.sum.Bytes = file.Bytes

@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -134,7 +135,7 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
 	sources := distinct(e.sources)
-	v := &verification{o: &o, rate: newRateLimit(o.LimitRate)}
+	v := &verification{o: &o, rate: recordscan.NewRateLimit(o.LimitRate)}
 	if o.Deep != nil {
 		v.deep = newDeepRun(o.Deep, sources, o.Workers, o.MaxFaults)
 		defer v.deep.close()
@@ -229,9 +230,9 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 // verification is what the checks of all files have in common.
 type verification struct {
 	o      *VerifyOptions
-	rate   *rateLimit    // nil without a limit
-	deep   *deepRun      // nil when records are not looked into
-	sample *recordSample // nil when all are read
+	rate   *recordscan.RateLimit // nil without a limit
+	deep   *deepRun              // nil when records are not looked into
+	sample *recordSample         // nil when all are read
 }
 
 // distinct drops sources that were asked for more than once, keeping those

@@ -6,11 +6,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"hash"
 	"io"
 
-	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -38,11 +37,13 @@ func (v *verification) checkFile(ctx context.Context, number int, source Source,
 	if source.Set != nil {
 		c.report.Compression = source.Set.Compression
 	}
-	f, err := openSource(ctx, source)
+	f, err := recordscan.OpenOnce(ctx, source.Path, source.Set != nil)
 	switch {
 	case err == nil:
 		defer f.Close()
-		read := func() { c.check(&meter{ctx: ctx, f: f, rate: v.rate, progress: v.o.Progress}, r, v.o.Examples) }
+		read := func() {
+			c.check(&recordscan.Meter{Context: ctx, File: f, Rate: v.rate, Done: v.o.Progress.done()}, r, v.o.Examples)
+		}
 		if v.sample != nil {
 			read = func() { c.checkSample(ctx, v, number, f, r) }
 		}
@@ -74,15 +75,15 @@ func (v *verification) through(ctx context.Context, number int, c *fileCheck, re
 	return err
 }
 
-func (c *fileCheck) check(in *meter, r *tfrecord.Reader, examples bool) {
+func (c *fileCheck) check(in *recordscan.Meter, r *tfrecord.Reader, examples bool) {
 	if c.source.Info != nil {
-		in.sum = sha256.New()
+		in.Sum = sha256.New()
 		examples = examples || c.source.Set.Records == RecordExample
 		if examples {
 			c.labels = c.source.Set.labelCounter()
 		}
 	}
-	index, err := openIndexCheck(in.ctx, c.source.Path)
+	index, err := openIndexCheck(in.Context, c.source.Path)
 	if err != nil {
 		c.err = err
 	}
@@ -91,17 +92,17 @@ func (c *fileCheck) check(in *meter, r *tfrecord.Reader, examples bool) {
 	}
 	r.Reset(in, c.source.Path)
 	whole := c.records(r, in, index, examples)
-	if in.err == nil && in.sum != nil {
-		in.drain()
+	if in.Err == nil && in.Sum != nil {
+		in.Drain()
 	}
-	if in.err != nil {
-		c.err = errors.Join(c.err, in.err)
+	if in.Err != nil {
+		c.err = errors.Join(c.err, in.Err)
 		return
 	}
 	if index != nil {
 		defer func() { c.err = errors.Join(c.err, index.err) }()
 	}
-	c.report.Bytes = in.size()
+	c.report.Bytes = in.Size()
 	c.report.Compression = r.Compression().String()
 	if index != nil && whole {
 		c.addAll(index.end(c.report.Records))
@@ -113,7 +114,7 @@ func (c *fileCheck) check(in *meter, r *tfrecord.Reader, examples bool) {
 
 // records reads all records. It reports false when the framing broke, or when
 // the file could not be read on.
-func (c *fileCheck) records(r *tfrecord.Reader, in *meter, index *indexCheck, examples bool) bool {
+func (c *fileCheck) records(r *tfrecord.Reader, in *recordscan.Meter, index *indexCheck, examples bool) bool {
 	var example tfrecord.Example
 	for {
 		record, err := r.Next()
@@ -132,12 +133,12 @@ func (c *fileCheck) records(r *tfrecord.Reader, in *meter, index *indexCheck, ex
 			if err == io.EOF {
 				return true
 			}
-			if in.err != nil {
+			if in.Err != nil {
 				return false // no fault of the data
 			}
 			var fault *tfrecord.Error
 			if !errors.As(err, &fault) || fault.Part != tfrecord.PartDataCRC || errors.Is(err, io.ErrUnexpectedEOF) {
-				c.addError(err, c.unchecked(in.f, fault, r.Compression()))
+				c.addError(err, c.unchecked(in.File, fault, r.Compression()))
 				return false
 			}
 			c.addError(err, "")
@@ -164,19 +165,19 @@ func (c *fileCheck) unchecked(f storage.File, fault *tfrecord.Error, compression
 }
 
 // againstManifest compares the file with what the manifest says of it.
-func (c *fileCheck) againstManifest(in *meter, whole, indexed bool) {
+func (c *fileCheck) againstManifest(in *recordscan.Meter, whole, indexed bool) {
 	info, path := c.source.Info, c.source.Path
 	if whole && c.report.Records != info.Records {
 		c.add(setFault(path, tfrecord.PartCount, "%s, the manifest says %d", plural.Of(c.report.Records, "record"), info.Records))
 	}
-	if sum := hex.EncodeToString(in.sum.Sum(nil)); sum != info.SHA256 || in.n != info.Bytes {
-		c.add(setFault(path, tfrecord.PartHash, "SHA-256 %s of %s, the manifest says %s of %d", sum, plural.Of(in.n, "byte"), info.SHA256, info.Bytes))
+	if sum := hex.EncodeToString(in.Sum.Sum(nil)); sum != info.SHA256 || in.N != info.Bytes {
+		c.add(setFault(path, tfrecord.PartHash, "SHA-256 %s of %s, the manifest says %s of %d", sum, plural.Of(in.N, "byte"), info.SHA256, info.Bytes))
 	}
 	if whole {
 		c.checkLabels()
 	}
 	want := c.source.Set.Compression
-	if whole && in.n > 0 && want != "" && c.report.Compression != want {
+	if whole && in.N > 0 && want != "" && c.report.Compression != want {
 		c.add(setFault(path, tfrecord.PartCompression, "compression is %s, the manifest says %s", c.report.Compression, want))
 	}
 	if !indexed && want == tfrecord.None.String() {
@@ -206,55 +207,4 @@ func (c *fileCheck) addError(err error, rest string) {
 		return
 	}
 	c.add(recordFault(c.source.Path, fault, rest))
-}
-
-// meter is a file that is hashed as it is read, while what was read is still
-// in the cache. It stops when its context does.
-type meter struct {
-	ctx context.Context
-	f   storage.File
-	sum hash.Hash // nil: not hashed
-	n   int64
-	err error // what ended the reading, but for io.EOF
-
-	progress *ReadProgress // nil: nobody wants to know
-	rate     *rateLimit    // nil: as fast as can be
-}
-
-func (m *meter) Read(p []byte) (int, error) {
-	if m.err == nil {
-		m.err = m.ctx.Err()
-	}
-	if m.err != nil {
-		return 0, m.err
-	}
-	if m.err = inject.Fault("read", m.f.Name()); m.err != nil {
-		return 0, m.err
-	}
-	n, err := m.f.Read(m.rate.part(p))
-	if m.err = m.rate.wait(m.ctx, n); m.err != nil {
-		return n, m.err
-	}
-	m.n += int64(n)
-	m.progress.add(n)
-	if m.sum != nil {
-		m.sum.Write(p[:n])
-	}
-	if err != nil && err != io.EOF {
-		m.err = err
-	}
-	return n, err
-}
-
-// drain reads what is left, for the hash.
-func (m *meter) drain() {
-	_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{m}, make([]byte, 256<<10)) // Read keeps the error
-}
-
-// size is that of the whole file, be it a pipe.
-func (m *meter) size() int64 {
-	if st, err := m.f.Stat(); err == nil && st.Mode().IsRegular() {
-		return st.Size()
-	}
-	return m.n
 }

@@ -6,9 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -73,46 +71,6 @@ func TestVerifyAgainstTheOriginal(t *testing.T) {
 	}
 	if _, err := Verify(context.Background(), []string{original}, VerifyOptions{Against: t.TempDir()}); !notThere(err) {
 		t.Errorf("without a manifest: %v", err)
-	}
-}
-
-// TestRateLimit has several readers share a rate, in time that is made.
-func TestRateLimit(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		const rate = 1_000_000
-		l := newRateLimit(rate)
-		began := time.Now()
-		var wait sync.WaitGroup
-		for range 4 {
-			wait.Go(func() {
-				for left := 2_500_000; left > 0; {
-					n := len(l.part(make([]byte, left)))
-					if n > rate/readsASecond {
-						t.Errorf("a read of %d bytes", n)
-					}
-					check(t, l.wait(context.Background(), n))
-					left -= n
-				}
-			})
-		}
-		wait.Wait()
-		if took := time.Since(began); took < 10*time.Second-time.Millisecond || took > 10*time.Second+time.Millisecond {
-			t.Errorf("10 MB at 1 MB/s took %v", took)
-		}
-		time.Sleep(time.Hour) // which is not made up for
-		began = time.Now()
-		check(t, l.wait(context.Background(), rate))
-		if took := time.Since(began); took < time.Second-time.Millisecond {
-			t.Errorf("after a pause 1 MB took %v", took)
-		}
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		defer cancel()
-		if err := l.wait(ctx, 60*rate); err != context.DeadlineExceeded {
-			t.Errorf("%v", err)
-		}
-	})
-	if l := newRateLimit(0); l.wait(context.Background(), 1<<40) != nil || len(l.part(make([]byte, 1<<20))) != 1<<20 {
-		t.Error("no rate limits")
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/random"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -57,7 +58,7 @@ type sampledFile struct {
 
 // newRecordSample counts the records of all files: from manifests where there are
 // any, else from the headers of the frames, or by reading what is compressed.
-func newRecordSample(ctx context.Context, sources []Source, o *VerifyOptions, rate *rateLimit) (*recordSample, error) {
+func newRecordSample(ctx context.Context, sources []Source, o *VerifyOptions, rate *recordscan.RateLimit) (*recordSample, error) {
 	if o.Sample.Records < 0 || o.Sample.Share < 0 || o.Sample.Share > 1 {
 		return nil, fmt.Errorf("sample: %d records or a share of %v: want a number above 0, or a share to 1", o.Sample.Records, o.Sample.Share)
 	}
@@ -144,7 +145,7 @@ func (c *fileCheck) checkSample(ctx context.Context, v *verification, number int
 	if s.compression == tfrecord.None {
 		err = look.seek(ctx, f, chosen, v)
 	} else {
-		err = look.through(&meter{ctx: ctx, f: f, rate: v.rate}, r, chosen)
+		err = look.through(&recordscan.Meter{Context: ctx, File: f, Rate: v.rate}, r, chosen)
 	}
 	if err != nil {
 		c.addError(err, "")
@@ -175,13 +176,13 @@ func (l *sampleLook) record(record []byte, number, offset int64) bool {
 }
 
 // through reads a compressed file, of which nothing can be left out.
-func (l *sampleLook) through(in *meter, r *tfrecord.Reader, chosen []int64) error {
+func (l *sampleLook) through(in *recordscan.Meter, r *tfrecord.Reader, chosen []int64) error {
 	r.Reset(in, l.c.source.Path)
 	for len(chosen) > 0 {
 		record, err := r.Next()
 		switch {
-		case in.err != nil:
-			return in.err
+		case in.Err != nil:
+			return in.Err
 		case err == io.EOF:
 			return nil
 		case err != nil:
@@ -274,7 +275,7 @@ func (l *sampleLook) index(ctx context.Context, chosen []int64) []int64 {
 }
 
 // read reads the frame at an offset: all of it, or its header only.
-func (l *sampleLook) read(ctx context.Context, f storage.File, offset int64, framing tfrecord.Framing, all bool, rate *rateLimit) (int, tfrecord.Verdict, error) {
+func (l *sampleLook) read(ctx context.Context, f storage.File, offset int64, framing tfrecord.Framing, all bool, rate *recordscan.RateLimit) (int, tfrecord.Verdict, error) {
 	l.frame = append(l.frame[:0], make([]byte, tfrecord.HeaderSize)...)
 	n, err := f.ReadAt(l.frame, offset)
 	if err != nil && err != io.EOF {
@@ -297,5 +298,5 @@ func (l *sampleLook) read(ctx context.Context, f storage.File, offset int64, fra
 			size = n
 		}
 	}
-	return size, verdict, rate.wait(ctx, n)
+	return size, verdict, rate.Wait(ctx, n)
 }

@@ -1,4 +1,4 @@
-package shard
+package recordscan
 
 import (
 	"context"
@@ -8,40 +8,40 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 )
 
-// rateLimit keeps what several readers read together within so many bytes a
+// RateLimit keeps what several readers read together within so many bytes a
 // second. What was read is waited for afterwards, so that over any stretch of
 // time that begins with the run no more was read than rate times its length,
 // but for the last read of each reader.
-type rateLimit struct {
+type RateLimit struct {
 	rate int64 // bytes a second
 
 	mu   sync.Mutex
 	free time.Time // when all that was read so far is paid for
 }
 
-// newRateLimit returns nil, which limits nothing, for a rate of 0.
-func newRateLimit(rate int64) *rateLimit {
+// NewRateLimit returns nil, which limits nothing, for a rate of 0.
+func NewRateLimit(rate int64) *RateLimit {
 	if rate <= 0 {
 		return nil
 	}
-	return &rateLimit{rate: rate}
+	return &RateLimit{rate: rate}
 }
 
 // readsASecond is into how many reads a second's bytes are cut, so that a disk
 // is used evenly; not below 4 KiB each.
 const readsASecond = 20
 
-// part is how much of p to read at a time.
-func (l *rateLimit) part(p []byte) []byte {
+// Part is how much of p to read at a time.
+func (l *RateLimit) Part(p []byte) []byte {
 	if l == nil {
 		return p
 	}
 	return p[:min(int64(len(p)), max(l.rate/readsASecond, 4<<10))]
 }
 
-// wait waits until n more bytes may have been read. Time in which nothing was
+// Wait waits until n more bytes may have been read. Time in which nothing was
 // read is not made up for.
-func (l *rateLimit) wait(ctx context.Context, n int) error {
+func (l *RateLimit) Wait(ctx context.Context, n int) error {
 	if l == nil || n <= 0 {
 		return nil
 	}

@@ -1,0 +1,14 @@
+// Package recordscan reads files of records for the verbs that look at all of
+// them: it opens a file, counts and limits what is read of it, and recognises
+// what values are.
+//
+//	f, err := recordscan.Open(ctx, path)
+//	in := &recordscan.Meter{Context: ctx, File: f, Done: &progress.Done}
+//	r.Reset(in, path)
+//	for {
+//		record, err := r.Next()
+//		if in.Err != nil {
+//			return in.Err // the file cannot be read: not a fault of the data
+//		}
+//	}
+package recordscan

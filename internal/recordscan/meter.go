@@ -1,0 +1,79 @@
+package recordscan
+
+import (
+	"context"
+	"hash"
+	"io"
+	"sync/atomic"
+
+	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// Meter is a file that is hashed as it is read, while what was read is still in
+// the cache. It stops when its context does.
+type Meter struct {
+	Context context.Context
+	File    storage.File
+	Sum     hash.Hash     // nil: not hashed
+	Done    *atomic.Int64 // the number of bytes read is added to it; may be nil
+	Rate    *RateLimit    // nil: no limit
+
+	N   int64 // bytes read
+	Err error // what ended the reading, but for io.EOF
+}
+
+// Read implements io.Reader.
+func (m *Meter) Read(p []byte) (int, error) {
+	if m.Err == nil {
+		m.Err = m.Context.Err()
+	}
+	if m.Err != nil {
+		return 0, m.Err
+	}
+	if m.Err = inject.Fault("read", m.File.Name()); m.Err != nil {
+		return 0, m.Err
+	}
+	n, err := m.File.Read(m.Rate.Part(p))
+	if m.Err = m.Rate.Wait(m.Context, n); m.Err != nil {
+		return n, m.Err
+	}
+	m.N += int64(n)
+	if m.Done != nil {
+		m.Done.Add(int64(n))
+	}
+	if m.Sum != nil {
+		m.Sum.Write(p[:n])
+	}
+	if err != nil && err != io.EOF {
+		m.Err = err
+	}
+	return n, err
+}
+
+// Drain reads what is left, for the hash.
+func (m *Meter) Drain() {
+	_, _ = io.CopyBuffer(struct{ io.Writer }{io.Discard}, struct{ io.Reader }{m}, make([]byte, 256<<10)) // Read keeps the error
+}
+
+// Left returns how much of the file is still to be read, so that the buffer for a
+// large record need not grow. It is 0 where that is not known.
+func (m *Meter) Left() int64 {
+	st, err := m.File.Stat()
+	if err != nil || !st.Mode().IsRegular() {
+		return 0
+	}
+	at, err := m.File.Seek(0, io.SeekCurrent)
+	if err != nil {
+		return 0
+	}
+	return st.Size() - at
+}
+
+// Size is that of the whole file; of a pipe, what was read of it.
+func (m *Meter) Size() int64 {
+	if st, err := m.File.Stat(); err == nil && st.Mode().IsRegular() {
+		return st.Size()
+	}
+	return m.N
+}
