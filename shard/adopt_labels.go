@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -74,7 +75,7 @@ func (s *labelSeen) add(key string, features *tfrecord.Features, value tfrecord.
 		return
 	}
 	name, ok := text.Bytes()
-	if !ok || len(name) > maxLabelName {
+	if !ok || len(name) > recordscan.MaxLabelName {
 		return
 	}
 	if known, ok := s.said[id]; ok && known != string(name) {

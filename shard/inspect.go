@@ -104,7 +104,7 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 		o.MaxLabels = 10_000
 	}
 	if o.MaxFaults <= 0 {
-		o.MaxFaults = defaultMaxFaults
+		o.MaxFaults = recordscan.MaxFaults
 	}
 	sources, err := Expand(ctx, paths, ExpandOptions{Partial: o.Partial, Note: o.Note})
 	if err != nil {
@@ -292,7 +292,7 @@ func (v *view) addLists(lists *tfrecord.FeatureLists) {
 			continue
 		}
 		f.records++
-		f.steps.add(int64(list.Len()))
+		f.steps.Add(int64(list.Len()))
 		for step := range list.Len() {
 			f.add(list.At(step))
 		}

@@ -1,12 +1,11 @@
 package shard
 
 import (
-	"bytes"
 	"math"
 	"slices"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -50,29 +49,9 @@ type FloatRange struct {
 	Max float32 `json:"max"`
 }
 
-// span is a Range under construction.
-type span struct {
-	Range
-	any bool
-}
-
-func (s *span) add(n int64) {
-	if !s.any {
-		s.Range, s.any = Range{n, n}, true
-		return
-	}
-	s.Min, s.Max = min(s.Min, n), max(s.Max, n)
-}
-
-func (s *span) merge(t span) {
-	if t.any {
-		s.add(t.Min)
-		s.add(t.Max)
-	}
-}
-
-func (s *span) result() *Range {
-	if !s.any {
+// rangeOf returns the range of some numbers; nil of none.
+func rangeOf(s recordscan.Span) *Range {
+	if !s.Any {
 		return nil
 	}
 	return &Range{s.Min, s.Max}
@@ -85,7 +64,7 @@ type featureView struct {
 	records int64
 	kinds   [tfrecord.KindInt64 + 1]int64
 
-	steps, values, ints, lengths span
+	steps, values, ints, lengths recordscan.Span
 
 	floats           FloatRange
 	anyFloat         bool
@@ -97,11 +76,11 @@ type featureView struct {
 // add adds one occurrence of the feature.
 func (f *featureView) add(value tfrecord.Feature) {
 	f.kinds[value.Kind()]++
-	f.values.add(int64(value.Len()))
+	f.values.Add(int64(value.Len()))
 	switch value.Kind() {
 	case tfrecord.KindInt64:
 		for x := range value.Int64List() {
-			f.ints.add(x)
+			f.ints.Add(x)
 		}
 	case tfrecord.KindFloat:
 		for x := range value.FloatList() {
@@ -127,47 +106,17 @@ func (f *featureView) addFloat(x float32) {
 	}
 }
 
-// textBytes is how much of a value is looked at to tell whether it is text.
-const textBytes = 4 << 10
-
 func (f *featureView) addBytes(x []byte) {
-	f.lengths.add(int64(len(x)))
-	if format := pictureFormat(x); format != "" {
+	f.lengths.Add(int64(len(x)))
+	if format := recordscan.ImageFormat(x); format != "" {
 		if f.formats == nil {
 			f.formats = make(map[string]int64)
 		}
 		f.formats[format]++
 	}
 	if !f.notText {
-		f.notText = !isText(x)
+		f.notText = !recordscan.IsText(x)
 	}
-}
-
-// isText reports whether the beginning of x is UTF-8 without NUL bytes.
-func isText(x []byte) bool {
-	if len(x) > textBytes {
-		x = x[:textBytes]
-		for n := 0; n < utf8.UTFMax && len(x) > 0 && !utf8.RuneStart(x[len(x)-1]); n++ {
-			x = x[:len(x)-1]
-		}
-		x = x[:len(x)-1] // the rune may be cut off
-	}
-	return utf8.Valid(x) && bytes.IndexByte(x, 0) < 0
-}
-
-// pictureFormat tells common pictures by their first bytes.
-func pictureFormat(b []byte) string {
-	switch {
-	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
-		return "jpeg"
-	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
-		return "png"
-	case bytes.HasPrefix(b, []byte("GIF8")):
-		return "gif"
-	case len(b) > 12 && bytes.HasPrefix(b, []byte("RIFF")) && string(b[8:12]) == "WEBP":
-		return "webp"
-	}
-	return ""
 }
 
 func (f *featureView) merge(g *featureView) {
@@ -175,10 +124,10 @@ func (f *featureView) merge(g *featureView) {
 	for kind, n := range g.kinds {
 		f.kinds[kind] += n
 	}
-	f.steps.merge(g.steps)
-	f.values.merge(g.values)
-	f.ints.merge(g.ints)
-	f.lengths.merge(g.lengths)
+	f.steps.Merge(g.steps)
+	f.values.Merge(g.values)
+	f.ints.Merge(g.ints)
+	f.lengths.Merge(g.lengths)
 	if g.anyFloat {
 		f.addFloat(g.floats.Min)
 		f.addFloat(g.floats.Max)
@@ -196,9 +145,9 @@ func (f *featureView) merge(g *featureView) {
 func (f *featureView) summary(records int64) FeatureSummary {
 	s := FeatureSummary{
 		Key: f.key, Records: f.records, Missing: records - f.records,
-		Kinds: map[string]int64{}, Steps: f.steps.result(), Values: f.values.Range,
-		Int64: f.ints.result(), NaNs: f.nans, Infinities: f.infinities,
-		Bytes: f.lengths.result(), Text: f.lengths.any && !f.notText, Formats: f.formats,
+		Kinds: map[string]int64{}, Steps: rangeOf(f.steps), Values: Range{f.values.Min, f.values.Max},
+		Int64: rangeOf(f.ints), NaNs: f.nans, Infinities: f.infinities,
+		Bytes: rangeOf(f.lengths), Text: f.lengths.Any && !f.notText, Formats: f.formats,
 	}
 	for kind, n := range f.kinds {
 		if n > 0 {

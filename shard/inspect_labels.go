@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -36,9 +37,6 @@ type labelCount struct {
 	omitted int64
 }
 
-// maxLabelName bounds the text of a label: longer values are no names.
-const maxLabelName = 256
-
 // isLabel reports whether the values of a feature are labels: a manifest says
 // so, or its key ends in "label".
 func (n *labelNames) isLabel(key string) bool {
@@ -66,12 +64,12 @@ func (v *view) addLabel(key string, features *tfrecord.Features, value tfrecord.
 		c.ids[id] = n + 1
 		if !known {
 			if text, ok := features.Get(strings.TrimSuffix(key, "label") + "text"); ok && text.Len() == 1 {
-				if name, ok := text.Bytes(); ok && len(name) <= maxLabelName {
+				if name, ok := text.Bytes(); ok && len(name) <= recordscan.MaxLabelName {
 					c.said[id] = string(name)
 				}
 			}
 		}
-	} else if text, ok := value.Bytes(); ok && len(text) <= maxLabelName {
+	} else if text, ok := value.Bytes(); ok && len(text) <= recordscan.MaxLabelName {
 		n, known := c.texts[string(text)]
 		if full && !known {
 			c.omitted++

@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -158,7 +159,7 @@ type Damage struct {
 // no record to save; the report then says why.
 func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport, error) {
 	if o.MaxDamage <= 0 {
-		o.MaxDamage = defaultMaxFaults
+		o.MaxDamage = recordscan.MaxFaults
 	}
 	if o.InPlace != (out == "") {
 		return nil, errors.New("repair either in place or into another file or directory")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -30,7 +31,7 @@ type seenFeature struct {
 	key     string
 	records int64 // that have values of it
 	kinds   [tfrecord.KindInt64 + 1]bool
-	values  span
+	values  recordscan.Span
 	notText bool
 	formats [3]bool // of bytes values: see the constants
 }
@@ -130,11 +131,11 @@ func (f *seenFeature) add(value tfrecord.Feature) {
 func (f *seenFeature) note(kind tfrecord.Kind, n int64, only []byte) {
 	f.records++
 	f.kinds[kind] = true
-	f.values.add(n)
+	f.values.Add(n)
 	if kind != tfrecord.KindBytes || n == 0 {
 		return
 	}
-	switch pictureFormat(only) {
+	switch recordscan.ImageFormat(only) {
 	case "jpeg":
 		f.formats[formatJPEG] = true
 	case "png":
@@ -142,7 +143,7 @@ func (f *seenFeature) note(kind tfrecord.Kind, n int64, only []byte) {
 	default:
 		f.formats[formatOther] = true
 	}
-	f.notText = f.notText || !isText(only)
+	f.notText = f.notText || !recordscan.IsText(only)
 }
 
 // merge adds what another scan saw.
@@ -156,7 +157,7 @@ func (s *featureScan) merge(t *featureScan) {
 			continue
 		}
 		f.records += g.records
-		f.values.merge(g.values)
+		f.values.Merge(g.values)
 		f.notText = f.notText || g.notText
 		for i, on := range g.kinds {
 			f.kinds[i] = f.kinds[i] || on

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/tfrec/tfrec/internal/recordscan"
 )
 
 // storedScan is what a featureScan saw, for another process to merge.
@@ -16,12 +18,18 @@ type storedScan struct {
 
 // storedSeen is a seenFeature.
 type storedSeen struct {
-	Key     InputKey `json:"key"`
-	Records int64    `json:"records"`
-	Kinds   []int    `json:"kinds"`
-	Values  *Range   `json:"values,omitempty"`
-	NotText bool     `json:"not_text,omitempty"`
-	Formats []int    `json:"formats,omitempty"`
+	Key     InputKey     `json:"key"`
+	Records int64        `json:"records"`
+	Kinds   []int        `json:"kinds"`
+	Values  *storedRange `json:"values,omitempty"`
+	NotText bool         `json:"not_text,omitempty"`
+	Formats []int        `json:"formats,omitempty"`
+}
+
+// storedRange is the smallest and the largest of some numbers.
+type storedRange struct {
+	Min int64 `json:"min"`
+	Max int64 `json:"max"`
 }
 
 // MarshalJSON implements json.Marshaler.
@@ -29,10 +37,14 @@ func (s *featureScan) MarshalJSON() ([]byte, error) {
 	stored := storedScan{Records: s.records, Others: s.others, Features: []storedSeen{}}
 	for _, key := range slices.Sorted(maps.Keys(s.byKey)) {
 		f := s.byKey[key]
-		stored.Features = append(stored.Features, storedSeen{
-			Key: InputKey(key), Records: f.records, Kinds: numbersOf(f.kinds[:]), Values: f.values.result(),
+		seen := storedSeen{
+			Key: InputKey(key), Records: f.records, Kinds: numbersOf(f.kinds[:]),
 			NotText: f.notText, Formats: numbersOf(f.formats[:]),
-		})
+		}
+		if f.values.Any {
+			seen.Values = &storedRange{f.values.Min, f.values.Max}
+		}
+		stored.Features = append(stored.Features, seen)
 	}
 	return json.Marshal(stored)
 }
@@ -49,7 +61,7 @@ func (s *featureScan) UnmarshalJSON(data []byte) error {
 	for _, seen := range stored.Features {
 		f := &seenFeature{key: string(seen.Key), records: seen.Records, notText: seen.NotText}
 		if seen.Values != nil {
-			f.values = span{*seen.Values, true}
+			f.values = recordscan.Span{Min: seen.Values.Min, Max: seen.Values.Max, Any: true}
 		}
 		if err := setNumbers(f.kinds[:], seen.Kinds); err != nil {
 			return err

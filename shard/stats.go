@@ -65,7 +65,7 @@ func (o StatsOptions) withDefaults() StatsOptions {
 		or    int
 	}{
 		{&o.MaxGroups, 32}, {&o.MaxFeatures, 2000}, {&o.MaxLabels, 10_000},
-		{&o.Top, 20}, {&o.MaxFaults, defaultMaxFaults},
+		{&o.Top, 20}, {&o.MaxFaults, recordscan.MaxFaults},
 	} {
 		if *d.value <= 0 {
 			*d.value = d.or
@@ -321,7 +321,7 @@ func (s *fileStats) add(size int64, message Message, lists *tfrecord.FeatureList
 			g.addFeature(i, s.list, &s.look)
 		}
 	}
-	if len(s.list) > manyFeatures {
+	if len(s.list) > recordscan.ManyFeatures {
 		s.list = nil
 		s.example, s.sequence = tfrecord.Example{}, tfrecord.SequenceExample{}
 		for _, g := range figures[:n] {
@@ -329,9 +329,6 @@ func (s *fileStats) add(size int64, message Message, lists *tfrecord.FeatureList
 		}
 	}
 }
-
-// manyFeatures is how many features of a record there is memory kept for.
-const manyFeatures = 1 << 16
 
 // merge adds what was seen of the files behind those that s has seen.
 func (s *fileStats) merge(t *fileStats) {

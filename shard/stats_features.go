@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -54,18 +55,18 @@ func (f *FeatureStats) Numbers() *Numbers {
 
 // sizes is Sizes under construction.
 type sizes struct {
-	span
+	recordscan.Span
 	n, total int64
 }
 
 func (s *sizes) add(n int64) {
-	s.span.add(n)
+	s.Span.Add(n)
 	s.n++
 	s.total += n
 }
 
 func (s *sizes) merge(t sizes) {
-	s.span.merge(t.span)
+	s.Span.Merge(t.Span)
 	s.n += t.n
 	s.total += t.total
 }
@@ -176,9 +177,9 @@ func (f *featureStat) addBytes(x []byte, p *picturesLook) {
 	f.lengths.addInt(int64(len(x)))
 	f.texts.add(x)
 	if !f.notText {
-		f.notText = !isText(x)
+		f.notText = !recordscan.IsText(x)
 	}
-	if format := pictureFormat(x); format != "" {
+	if format := recordscan.ImageFormat(x); format != "" {
 		if f.pictures == nil {
 			f.pictures = newPictureStat(p, f.key)
 		}
@@ -244,9 +245,6 @@ func (f *featureStat) stats(records int64, o *StatsOptions) FeatureStats {
 	return s
 }
 
-// maxStatKey bounds the keys of features that are followed, in bytes.
-const maxStatKey = 4096
-
 // statTable holds the features seen, as many as there is room for.
 type statTable struct {
 	byKey map[string]*featureStat
@@ -267,7 +265,7 @@ func (t *statTable) find(prev *featureStat, key []byte) *featureStat {
 	}
 	f := t.byKey[string(key)]
 	if f == nil {
-		if *t.room <= 0 || len(key) > maxStatKey {
+		if *t.room <= 0 || len(key) > recordscan.MaxKey {
 			return nil
 		}
 		f = t.insert(&featureStat{key: string(key)})

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -15,7 +16,7 @@ const labelFeatures = 4
 // addLabel counts a label, as view.addLabel does.
 func (g *figures) addLabel(key string, c *occurrence, list []occurrence) {
 	id, _, text, ok := c.one()
-	if !ok || c.kind == tfrecord.KindFloat || len(text) > maxLabelName {
+	if !ok || c.kind == tfrecord.KindFloat || len(text) > recordscan.MaxLabelName {
 		return
 	}
 	labels := g.labelsOf(key)
@@ -78,7 +79,7 @@ func textOf(list []occurrence, key string) (string, bool) {
 	for i := range list {
 		if c := &list[i]; c.kind == tfrecord.KindBytes && string(c.key) == key {
 			_, _, text, ok := c.one()
-			return string(text), ok && len(text) <= maxLabelName
+			return string(text), ok && len(text) <= recordscan.MaxLabelName
 		}
 	}
 	return "", false

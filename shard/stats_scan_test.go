@@ -13,6 +13,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -53,7 +54,7 @@ func oddRecords() map[string][]byte {
 		"negative":         field(1, entry("a", ints(0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 1))),
 		"cut float":        field(1, entry("a", field(2, field(1, []byte{1, 2, 3})))),
 		"unknown field":    append(field(1, entry("a", ints(1))), field(9, []byte("x"))...),
-		"long key":         field(1, entry(strings.Repeat("k", maxStatKey+1), ints(1)), entry("z", ints(1))),
+		"long key":         field(1, entry(strings.Repeat("k", recordscan.MaxKey+1), ints(1)), entry("z", ints(1))),
 		"many keys":        field(1, many...),
 		"not utf-8":        field(1, entry("\xff\xfe", field(1, field(1, []byte("\x80"))))),
 		"labels":           field(1, entry("label", ints(3)), entry("text", field(1, field(1, []byte("three"))))),

@@ -46,8 +46,6 @@ type VerifyOptions struct {
 	Progress *ReadProgress
 }
 
-const defaultMaxFaults = 1000
-
 // Report is what Verify found. Its JSON form is `tfrec verify --json`.
 type Report struct {
 	// OK says that everything was read and nothing is wrong.
@@ -117,7 +115,7 @@ type Fault struct {
 // checked: the Report then tells the rest, and its OK is false.
 func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, error) {
 	if o.MaxFaults <= 0 {
-		o.MaxFaults = defaultMaxFaults
+		o.MaxFaults = recordscan.MaxFaults
 	}
 	report := &Report{Files: []FileReport{}, Faults: []Fault{}}
 	e := expander{

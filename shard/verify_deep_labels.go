@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/recordscan"
 )
 
 // labelTally is a feature of labels without a vocabulary, with the texts that
@@ -35,7 +36,7 @@ func (l *labelTally) add(id int64, text []byte, at spot) {
 	if l.full {
 		return
 	}
-	pair := labelText{id, string(text[:min(len(text), maxLabelName)])}
+	pair := labelText{id, string(text[:min(len(text), recordscan.MaxLabelName)])}
 	tallyIn(l.pairs, pair, at)
 	l.limit()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -114,7 +115,7 @@ func (l *looker) record(data []byte) {
 	for _, h := range l.hashed {
 		l.alike.add(h, twin{hash: hash, at: l.at, split: l.d.files[l.at.file].split, label: l.label, variant: l.variant})
 	}
-	if l.example.Len() > manyFeatures || l.sequence.Context.Len() > manyFeatures {
+	if l.example.Len() > recordscan.ManyFeatures || l.sequence.Context.Len() > recordscan.ManyFeatures {
 		l.example, l.sequence = tfrecord.Example{}, tfrecord.SequenceExample{}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -18,7 +19,7 @@ func (l *looker) pictureFeature(f *featureTally, key []byte, value tfrecord.Feat
 	seen, decoded, others := 0, 0, 0
 	expected := f != nil && l.group.pictures[f.key]
 	for data := range value.BytesList() {
-		if pictureFormat(data) == "" && !expected {
+		if recordscan.ImageFormat(data) == "" && !expected {
 			others++
 			continue
 		}
@@ -50,7 +51,7 @@ func (l *looker) pictureFeature(f *featureTally, key []byte, value tfrecord.Feat
 // picture decodes one picture.
 func (l *looker) picture(key string, data []byte) (facts PictureFacts, ok bool) {
 	if l.d.o.Picture == nil {
-		if pictureFormat(data) == "" {
+		if recordscan.ImageFormat(data) == "" {
 			l.find(FindingNotPicture, SeverityFault, key, "%s that are not an image", plural.Of(len(data), "byte"))
 		}
 		return facts, false

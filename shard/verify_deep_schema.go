@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -64,7 +65,7 @@ func (s *schema) add(key []byte, value tfrecord.Feature, at spot, g *deepGroup) 
 	if i := len(s.at); i < len(s.recent) && s.recent[i].key == string(key) {
 		f = s.recent[i]
 	} else if f = s.byKey[string(key)]; f == nil {
-		if len(s.byKey) >= maxDeepFeatures || len(key) > maxStatKey {
+		if len(s.byKey) >= maxDeepFeatures || len(key) > recordscan.MaxKey {
 			s.overflow()
 			return nil
 		}
@@ -110,7 +111,7 @@ func (f *featureTally) add(value tfrecord.Feature, at spot) {
 func (s *schema) addStep(key []byte, value tfrecord.Feature, at spot) *featureTally {
 	f := s.steps[string(key)]
 	if f == nil {
-		if s.full || len(s.steps) >= maxDeepFeatures || len(key) > maxStatKey {
+		if s.full || len(s.steps) >= maxDeepFeatures || len(key) > recordscan.MaxKey {
 			s.overflow()
 			return nil
 		}

@@ -1,0 +1,72 @@
+package recordscan
+
+import (
+	"bytes"
+	"unicode/utf8"
+)
+
+// Bounds of what is kept of records, whatever they hold.
+const (
+	// MaxLabelName bounds the text of a label in bytes: longer values are not names.
+	MaxLabelName = 256
+	// MaxKey bounds the keys of features that are followed, in bytes.
+	MaxKey = 4096
+	// ManyFeatures is how many features of a record memory is kept for.
+	ManyFeatures = 1 << 16
+	// MaxFaults is how many faults of one file are listed by default.
+	MaxFaults = 1000
+)
+
+// textBytes is how much of a value is looked at to tell whether it is text.
+const textBytes = 4 << 10
+
+// IsText reports whether the beginning of x is UTF-8 without NUL bytes.
+func IsText(x []byte) bool {
+	if len(x) > textBytes {
+		x = x[:textBytes]
+		for n := 0; n < utf8.UTFMax && len(x) > 0 && !utf8.RuneStart(x[len(x)-1]); n++ {
+			x = x[:len(x)-1]
+		}
+		x = x[:len(x)-1] // the rune may be cut off
+	}
+	return utf8.Valid(x) && bytes.IndexByte(x, 0) < 0
+}
+
+// ImageFormat recognises the usual formats of images by their first bytes:
+// "jpeg", "png", "gif" or "webp"; empty for what is not such an image.
+func ImageFormat(b []byte) string {
+	switch {
+	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
+		return "jpeg"
+	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
+		return "png"
+	case bytes.HasPrefix(b, []byte("GIF8")):
+		return "gif"
+	case len(b) > 12 && bytes.HasPrefix(b, []byte("RIFF")) && string(b[8:12]) == "WEBP":
+		return "webp"
+	}
+	return ""
+}
+
+// Span is the smallest and the largest of the numbers added to it.
+type Span struct {
+	Min, Max int64
+	Any      bool // whether there are numbers
+}
+
+// Add adds a number.
+func (s *Span) Add(n int64) {
+	if !s.Any {
+		*s = Span{n, n, true}
+		return
+	}
+	s.Min, s.Max = min(s.Min, n), max(s.Max, n)
+}
+
+// Merge adds the numbers of another Span.
+func (s *Span) Merge(t Span) {
+	if t.Any {
+		s.Add(t.Min)
+		s.Add(t.Max)
+	}
+}

@@ -1,0 +1,53 @@
+package recordscan
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestIsText(t *testing.T) {
+	long := strings.Repeat("x", textBytes-1)
+	for text, want := range map[string]bool{
+		"":                      true,
+		"naïve":                 true,
+		"a\x00b":                false,
+		"\xff":                  false,
+		long + "é":              true, // cut in the middle of the rune
+		long + "x\xff":          true, // only the beginning is looked at
+		long[1:] + "\xff" + "x": false,
+	} {
+		if got := IsText([]byte(text)); got != want {
+			t.Errorf("%.20q of %d bytes: %v", text, len(text), got)
+		}
+	}
+}
+
+func TestImageFormat(t *testing.T) {
+	for data, want := range map[string]string{
+		"\xff\xd8\xff\xe0":           "jpeg",
+		"\x89PNG\r\n\x1a\n":          "png",
+		"GIF89a":                     "gif",
+		"RIFF\x04\x00\x00\x00WEBPVP": "webp",
+		"RIFF\x04\x00\x00\x00WAVEfm": "",
+		"":                           "",
+	} {
+		if got := ImageFormat([]byte(data)); got != want {
+			t.Errorf("%q: %q, want %q", data, got, want)
+		}
+	}
+}
+
+func TestSpan(t *testing.T) {
+	var s, none Span
+	s.Merge(none)
+	if s.Any {
+		t.Errorf("of nothing: %+v", s)
+	}
+	for _, n := range []int64{3, -7, 5} {
+		s.Add(n)
+	}
+	none.Merge(s)
+	if want := (Span{-7, 5, true}); s != want || none != want {
+		t.Errorf("%+v, merged %+v", s, none)
+	}
+}
