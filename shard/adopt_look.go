@@ -85,11 +85,13 @@ func (a *adoption) lookAt(f *adopted, r *tfrecord.Reader) error {
 		if in.Err != nil {
 			return in.Err
 		}
-		var fault *tfrecord.Error
-		if !errors.As(err, &fault) {
+		var damage *tfrecord.Error
+		if !errors.As(err, &damage) {
 			return err
 		}
-		f.faults = append(f.faults, recordFault(path, fault, repairHint(fault)))
+		fault := FaultOf(path, damage)
+		fault.Message += repairHint(damage)
+		f.faults = append(f.faults, fault)
 		return nil
 	}
 	indexIs, err := index.finish()

@@ -146,7 +146,7 @@ func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) 
 		err = nil
 		var fault *tfrecord.Error
 		errors.As(bad.Err, &fault)
-		r.Faults = append(r.Faults, recordFault(fault.Name, fault, ""))
+		r.Faults = append(r.Faults, FaultOf(fault.Name, fault))
 	}
 	if err != nil {
 		return nil, err

@@ -224,7 +224,7 @@ func (v *view) addFault(path string, fault *tfrecord.Error) {
 		v.sum.FaultsOmitted++
 		return
 	}
-	v.sum.Faults = append(v.sum.Faults, recordFault(path, fault, ""))
+	v.sum.Faults = append(v.sum.Faults, FaultOf(path, fault))
 }
 
 func (v *view) record(path string, r *tfrecord.Reader, record []byte) {

@@ -225,16 +225,18 @@ func (x *indexing) lines(w io.Writer) error {
 	in := &recordscan.Meter{Context: x.ctx, File: f, Done: x.o.Progress.done()}
 	x.r.Reset(in, x.path)
 	err = indexLines(x.r, w, &x.file.Records)
-	var fault *tfrecord.Error
+	var damage *tfrecord.Error
 	switch {
 	case in.Err != nil:
 		return in.Err
 	case errors.Is(err, errCompressed):
 		x.file.Status, x.file.Records = IndexNone, 0
 		return nil
-	case errors.As(err, &fault):
+	case errors.As(err, &damage):
 		x.file.Status = IndexDamaged
-		x.faults = append(x.faults, recordFault(x.path, fault, "; no index was made"+repairHint(fault)))
+		fault := FaultOf(x.path, damage)
+		fault.Message += "; no index was made" + repairHint(damage)
+		x.faults = append(x.faults, fault)
 		return nil
 	}
 	return err

@@ -254,12 +254,11 @@ func setFault(path string, part tfrecord.Part, format string, args ...any) Fault
 	return Fault{Path: path, Record: -1, Offset: -1, Part: part, Message: fmt.Sprintf(format, args...)}
 }
 
-// recordFault is a fault that reading a file's records met. What is in rest follows its
-// message.
-func recordFault(path string, fault *tfrecord.Error, rest string) Fault {
-	f := Fault{Path: path, Record: fault.Record, Offset: fault.Offset, Part: fault.Part, Message: fault.Err.Error() + rest}
+// FaultOf describes an error of reading the records of the file at path.
+func FaultOf(path string, err *tfrecord.Error) Fault {
+	f := Fault{Path: path, Record: err.Record, Offset: err.Offset, Part: err.Part, Message: err.Err.Error()}
 	var other *tfrecord.ForeignError
-	if errors.As(fault, &other) {
+	if errors.As(err, &other) {
 		f.Kind = other.Kind
 	}
 	return f

@@ -206,5 +206,7 @@ func (c *fileCheck) addError(err error, rest string) {
 		c.err = errors.Join(c.err, err)
 		return
 	}
-	c.add(recordFault(c.source.Path, fault, rest))
+	f := FaultOf(c.source.Path, fault)
+	f.Message += rest
+	c.add(f)
 }
