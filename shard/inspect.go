@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
@@ -137,7 +138,7 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 		},
 		func(ctx context.Context, f *result) error {
 			r := <-readers
-			f.err = f.file(ctx, f.source, r)
+			f.err = f.file(ctx, f.source, r, nil, func(data []byte) { f.record(f.source.Path, r, data) })
 			readers <- r
 			return nil
 		},
@@ -183,28 +184,31 @@ func newView(o *InspectOptions, names *labelNames) *view {
 	}
 }
 
-// file reads one file. The error is of what could not be read, not of what was.
-func (v *view) file(ctx context.Context, source Source, r *tfrecord.Reader) error {
+// file reads one file and gives each of its records to record. What is read is
+// added to done, unless that is nil. The error is of what could not be read, not
+// of what was.
+func (v *view) file(ctx context.Context, source Source, r *tfrecord.Reader, done *atomic.Int64, record func(data []byte)) error {
 	f, err := recordscan.OpenOnce(ctx, source.Path, source.Set != nil)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	in := &recordscan.Meter{Context: ctx, File: f}
+	in := &recordscan.Meter{Context: ctx, File: f, Done: done}
 	r.Reset(in, source.Path)
 	for {
-		record, err := r.Next()
-		if err != nil {
-			var fault *tfrecord.Error
-			if err != io.EOF && in.Err == nil && errors.As(err, &fault) {
-				v.addFault(source.Path, fault)
-				if fault.Part == tfrecord.PartDataCRC && !errors.Is(err, io.ErrUnexpectedEOF) {
-					continue
-				}
-			}
-			break
+		data, err := r.Next()
+		if err == nil {
+			record(data)
+			continue
 		}
-		v.record(source.Path, r, record)
+		var fault *tfrecord.Error
+		if err != io.EOF && in.Err == nil && errors.As(err, &fault) {
+			v.addFault(source.Path, fault)
+			if fault.Part == tfrecord.PartDataCRC && !errors.Is(err, io.ErrUnexpectedEOF) {
+				continue
+			}
+		}
+		break
 	}
 	if in.Err != nil {
 		return in.Err

@@ -3,8 +3,8 @@ package shard
 import (
 	"context"
 	"errors"
-	"io"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
@@ -151,8 +151,12 @@ func Measure(ctx context.Context, paths []string, o StatsOptions) (*Stats, error
 	if err != nil {
 		return nil, err
 	}
-	for _, source := range sources {
-		o.Progress.plan(source.Path)
+	var done *atomic.Int64
+	if o.Progress != nil {
+		for _, source := range sources {
+			o.Progress.Planned.Add(recordscan.TotalSize(source.Path))
+		}
+		done = &o.Progress.Done
 	}
 	m := &measure{o: &o, names: newLabelNames(sources), samples: &pixelSamples{o: &o}}
 	total := m.newFile()
@@ -176,7 +180,7 @@ func Measure(ctx context.Context, paths []string, o StatsOptions) (*Stats, error
 			default:
 				r = tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
 			}
-			f.err = f.read(ctx, r)
+			f.err = f.all.base.file(ctx, f.source, r, done, f.record)
 			readers <- r
 			return nil
 		},
@@ -226,45 +230,6 @@ func (m *measure) newFile() *fileStats {
 	s := &fileStats{m: m, room: [2]int{m.o.MaxFeatures, m.o.MaxFeatures}, look: picturesLook{o: m.o, samples: m.samples}}
 	s.all = m.newFigures(&s.room[0])
 	return s
-}
-
-// read reads one file. The error is of what could not be read, not of what was.
-func (s *fileStats) read(ctx context.Context, r *tfrecord.Reader) error {
-	source := s.source
-	f, err := recordscan.OpenOnce(ctx, source.Path, source.Set != nil)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	in := &recordscan.Meter{Context: ctx, File: f, Done: s.m.o.Progress.done()}
-	r.Reset(in, source.Path)
-	v := s.all.base
-	for {
-		record, err := r.Next()
-		if err == nil {
-			s.record(record)
-			continue
-		}
-		var fault *tfrecord.Error
-		if err != io.EOF && in.Err == nil && errors.As(err, &fault) {
-			v.addFault(source.Path, fault)
-			if fault.Part == tfrecord.PartDataCRC && !errors.Is(err, io.ErrUnexpectedEOF) {
-				continue
-			}
-		}
-		break
-	}
-	if in.Err != nil {
-		return in.Err
-	}
-	file := FileSummary{
-		Path: source.Path, Split: source.Split, Records: v.sum.Records,
-		Bytes: in.Size(), Compression: r.Compression().String(),
-	}
-	v.sum.Files = append(v.sum.Files, file)
-	v.sum.Bytes = file.Bytes
-	v.sum.Compression[file.Compression]++
-	return nil
 }
 
 // record looks at one record: the usual way, or with the parser.
