@@ -230,14 +230,6 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 			_, err := Reshard(context.Background(), []string{in}, out, o)
 			return err
 		},
-		"inspect": func(in, _ string) error {
-			_, err := Inspect(context.Background(), []string{in}, InspectOptions{Workers: 1})
-			return err
-		},
-		"stats": func(in, _ string) error {
-			_, err := Measure(context.Background(), []string{in}, StatsOptions{Workers: 1})
-			return err
-		},
 		"diff": func(in, _ string) error {
 			_, err := Diff(context.Background(), in, in, DiffOptions{})
 			return err

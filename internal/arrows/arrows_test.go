@@ -67,35 +67,40 @@ var (
 var rooms = map[string]room{
 	"tfrecord": {theirs: wire, judges: judges},
 	"augment":  {ours: []string{"internal", "internal/backendtest"}, theirs: pixels, judges: judges},
-	"shard":    {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
+	"shard":    {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), judges: judges},
+	"shard/stats": {
+		ours:   []string{"shard", "tfrecord", "internal"},
+		theirs: slices.Concat(wire, files, globs, estimates), judges: judges,
+	},
+	// Reading a set takes neither what measures one nor its estimators.
 	"reader": {
 		ours:   []string{"shard", "tfrecord", "augment", "internal"},
-		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
 	"convert": {
 		ours:   []string{"shard", "tfrecord", "augment", "internal"},
-		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
 	"gpu": {ours: []string{"augment", "internal", "internal/backendtest"}, theirs: slices.Concat(pixels, driver), judges: judges},
 	// Main functions, which only call the command.
 	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver)},
 	"internal/command": {
-		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where", "internal/export", "internal/emit", "internal/preview"},
+		ours:   []string{"shard", "shard/stats", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where", "internal/export", "internal/emit", "internal/preview"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
 	},
 	// Programs of users, which see what users see.
 	"examples": {
-		ours:   []string{"shard", "tfrecord", "augment", "reader", "convert"},
+		ours:   []string{"shard", "shard/stats", "tfrecord", "augment", "reader", "convert"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
 	"internal": {ours: []string{"internal"}, theirs: slices.Concat(wire, files, pixels), judges: judges},
 	"internal/export": {
 		ours:   []string{"shard", "tfrecord", "augment", "internal"},
-		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables), judges: judges,
+		theirs: slices.Concat(wire, files, globs, pixels, tables), judges: judges,
 	},
-	"internal/emit": {ours: []string{"shard", "tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
+	"internal/emit": {ours: []string{"shard", "shard/stats", "tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
 	"internal/preview": {
-		ours:   []string{"shard", "tfrecord", "augment", "internal"},
+		ours:   []string{"shard", "shard/stats", "tfrecord", "augment", "internal"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
 	// What tests hold backends to: those of augment and of gpu.
@@ -254,11 +259,12 @@ func TestFaultsAreFound(t *testing.T) {
 		zstd      = "github.com/klauspost/compress/zstd"
 		protowire = "google.golang.org/protobuf/encoding/protowire"
 		proto     = "google.golang.org/protobuf/proto"
+		distinct  = "github.com/axiomhq/hyperloglog"
 		cmp       = "github.com/google/go-cmp/cmp"
 		cobra     = "github.com/spf13/cobra"
 	)
 	packages := map[string]*listed{"fmt": {ImportPath: "fmt", Standard: true}}
-	for _, name := range []string{zstd, protowire, proto, cmp, cobra, module + "/internal/build", module + "/internal/jpeg", module + "/internal/command", module + "/cmd/tfrec"} {
+	for _, name := range []string{zstd, protowire, proto, distinct, cmp, cobra, module + "/internal/build", module + "/internal/jpeg", module + "/internal/command", module + "/cmd/tfrec"} {
 		packages[name] = &listed{ImportPath: name}
 	}
 	for name := range rooms {
@@ -278,11 +284,16 @@ func TestFaultsAreFound(t *testing.T) {
 		{listed{ImportPath: module + "/shard", Imports: []string{module + "/tfrecord", module + "/internal/build"}}, ""},
 		{listed{ImportPath: module + "/shard", Imports: []string{module + "/augment"}}, "shard may not import augment"},
 		{listed{ImportPath: module + "/shard", Deps: []string{cobra}}, cobra + ": it may not come into shard"},
+		{listed{ImportPath: module + "/shard", Imports: []string{module + "/shard/stats"}}, "shard may not import shard/stats"},
+		{listed{ImportPath: module + "/shard", Deps: []string{distinct}}, distinct + ": it may not come into shard"},
+		{listed{ImportPath: module + "/shard/stats", Imports: []string{module + "/shard", distinct}}, ""},
 		{listed{ImportPath: module + "/augment", Imports: []string{module + "/internal/jpeg"}}, ""},
 		{listed{ImportPath: module + "/augment", Imports: []string{module + "/tfrecord"}}, "augment may not import tfrecord"},
 		{listed{ImportPath: module + "/convert", Imports: []string{module + "/reader"}}, "convert may not import reader"},
 		{listed{ImportPath: module + "/convert", TestImports: []string{module + "/gpu"}}, "convert may not import gpu"},
 		{listed{ImportPath: module + "/reader", Imports: []string{module + "/convert"}}, "reader may not import convert"},
+		{listed{ImportPath: module + "/reader", Imports: []string{module + "/shard/stats"}}, "reader may not import shard/stats"},
+		{listed{ImportPath: module + "/reader", Deps: []string{distinct}}, distinct + ": it may not come into reader"},
 		{listed{ImportPath: module + "/gpu", Imports: []string{module + "/shard"}}, "gpu may not import shard"},
 		{listed{ImportPath: module + "/internal/jpeg", Imports: []string{module + "/augment"}}, "internal may not import augment"},
 		{listed{ImportPath: module + "/internal/jpeg", TestImports: []string{module + "/internal/build"}}, ""},

@@ -6,6 +6,7 @@
 //	reader ──► shard, tfrecord, augment
 //	convert ──► shard, tfrecord, augment
 //	gpu ──► augment
+//	shard/stats ──► shard, tfrecord
 //	shard ──► tfrecord
 //	augment, tfrecord ──► nothing of ours but, for augment, internal
 //

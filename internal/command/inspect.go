@@ -16,13 +16,14 @@ import (
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // shownLabels is how many labels of a feature the text form shows.
 const shownLabels = 20
 
 func newInspectCommand() *cobra.Command {
-	var o shard.InspectOptions
+	var o stats.InspectOptions
 	var program emit.Target
 	var sheet string
 	cmd := &cobra.Command{
@@ -59,7 +60,7 @@ with label and key below. tfrec preview makes a page of them.`,
 				return usageError("--records has no effect with --emit, which prints a program: give one of them")
 			}
 			o.Note = partialWarning(cmd)
-			sum, err := shard.Inspect(cmd.Context(), args, o)
+			sum, err := stats.Inspect(cmd.Context(), args, o)
 			if sum == nil {
 				return err
 			}
@@ -97,7 +98,7 @@ with label and key below. tfrec preview makes a page of them.`,
 
 // inspection is what `inspect --json` prints.
 type inspection struct {
-	*shard.Summary
+	*stats.Summary
 	First []firstRecord `json:"first"`
 }
 
@@ -109,12 +110,12 @@ type firstRecord struct {
 	Value  json.RawMessage `json:"value"` // null of a record that is too large to show
 }
 
-func inspectJSON(sum *shard.Summary) inspection {
+func inspectJSON(sum *stats.Summary) inspection {
 	for i := range sum.Files {
 		sum.Files[i].Path = shard.Readable(sum.Files[i].Path)
 	}
 	readableFaults(sum.Faults)
-	for _, list := range [][]shard.FeatureSummary{sum.Features, sum.FeatureLists} {
+	for _, list := range [][]stats.FeatureSummary{sum.Features, sum.FeatureLists} {
 		for i := range list {
 			list[i].Key = shard.Readable(list[i].Key)
 		}
@@ -131,7 +132,7 @@ func inspectJSON(sum *shard.Summary) inspection {
 	return inspection{Summary: sum, First: first}
 }
 
-func printInspection(w io.Writer, s *shard.Summary) {
+func printInspection(w io.Writer, s *stats.Summary) {
 	fmt.Fprintf(w, "%s, %s, %s", count(int64(len(s.Files)), "file"), count(s.Records, "record"), size.Format(s.Bytes))
 	if len(s.Compression) > 1 || s.Compression["none"] == 0 {
 		fmt.Fprintf(w, " (%s)", listCounts(s.Compression))
@@ -169,7 +170,7 @@ func printInspection(w io.Writer, s *shard.Summary) {
 	}
 }
 
-func printFeatures(w io.Writer, title string, features []shard.FeatureSummary) {
+func printFeatures(w io.Writer, title string, features []stats.FeatureSummary) {
 	if len(features) == 0 {
 		return
 	}
@@ -188,7 +189,7 @@ func printFeatures(w io.Writer, title string, features []shard.FeatureSummary) {
 
 // shape says how many values a feature has at a time: "" for one, "[28]",
 // "[0..7]"; of a list the steps come first.
-func shape(f shard.FeatureSummary) string {
+func shape(f stats.FeatureSummary) string {
 	var s string
 	if f.Steps != nil {
 		s = "[" + between(strconv.FormatInt(f.Steps.Min, 10), strconv.FormatInt(f.Steps.Max, 10)) + "]"
@@ -206,7 +207,7 @@ func between(least, most string) string {
 	return least + ".." + most
 }
 
-func ranges(f shard.FeatureSummary) string {
+func ranges(f stats.FeatureSummary) string {
 	var says []string
 	if f.Int64 != nil {
 		says = append(says, between(strconv.FormatInt(f.Int64.Min, 10), strconv.FormatInt(f.Int64.Max, 10)))
@@ -239,7 +240,7 @@ func ranges(f shard.FeatureSummary) string {
 	return strings.Join(says, ", ")
 }
 
-func printLabels(w io.Writer, l shard.LabelCounts) {
+func printLabels(w io.Writer, l stats.LabelCounts) {
 	fmt.Fprintf(w, "\n%s, by %s:\n", count(int64(len(l.Counts)), "label"), printable.String(l.Key))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, c := range l.Counts {

@@ -8,6 +8,7 @@ import (
 	"github.com/tfrec/tfrec/internal/emit"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // emitted is what `inspect --emit --json` prints.
@@ -32,7 +33,7 @@ func addEmitFlag(cmd *cobra.Command, target *emit.Target) {
 }
 
 // printProgram prints the program for what paths stand for, of which sum tells.
-func printProgram(cmd *cobra.Command, target emit.Target, paths []string, sum *shard.Summary) error {
+func printProgram(cmd *cobra.Command, target emit.Target, paths []string, sum *stats.Summary) error {
 	d, err := emit.Describe(cmd.Context(), paths, sum)
 	if err != nil {
 		return err

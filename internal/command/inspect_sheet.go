@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	page "github.com/tfrec/tfrec/internal/preview"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // sheetVar adds --sheet to a command that inspects.
@@ -25,7 +25,7 @@ func sheetVar(cmd *cobra.Command, sheet *string) {
 
 // writeSheet writes the contact sheet that --sheet asks for, of what was
 // inspected.
-func writeSheet(cmd *cobra.Command, sheet string, sum *shard.Summary, workers int) error {
+func writeSheet(cmd *cobra.Command, sheet string, sum *stats.Summary, workers int) error {
 	codec, err := augment.NewCodec(augment.CodecOptions{})
 	if err != nil {
 		return err

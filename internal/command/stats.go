@@ -9,11 +9,12 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // statsCommand is what `stats` was asked for.
 type statsCommand struct {
-	o       shard.StatsOptions
+	o       stats.Options
 	pixels  int // pictures to decode; below 0 all
 	compare bool
 }
@@ -116,7 +117,7 @@ func (c *statsCommand) run(cmd *cobra.Command, args []string) error {
 		return c.runCompare(cmd, args[0], args[1])
 	}
 	stop := showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quietFlag(cmd))
-	st, err := shard.Measure(cmd.Context(), args, c.o)
+	st, err := stats.Measure(cmd.Context(), args, c.o)
 	stop()
 	if st == nil {
 		return err
@@ -137,7 +138,7 @@ func (c *statsCommand) runCompare(cmd *cobra.Command, a, b string) error {
 	if err != nil {
 		return err
 	}
-	drift := shard.CompareStats(both[0], both[1])
+	drift := stats.Compare(both[0], both[1])
 	if jsonFlag(cmd) {
 		if err := printJSON(cmd, readableDrift(drift)); err != nil {
 			return err
@@ -149,10 +150,10 @@ func (c *statsCommand) runCompare(cmd *cobra.Command, a, b string) error {
 }
 
 // measureBoth measures the sides of a comparison, all of which must be readable.
-func (c *statsCommand) measureBoth(cmd *cobra.Command, a, b string) (both [2]*shard.Stats, err error) {
+func (c *statsCommand) measureBoth(cmd *cobra.Command, a, b string) (both [2]*stats.Report, err error) {
 	defer showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quietFlag(cmd))()
 	for i, path := range []string{a, b} {
-		if both[i], err = shard.Measure(cmd.Context(), []string{path}, c.o); err != nil {
+		if both[i], err = stats.Measure(cmd.Context(), []string{path}, c.o); err != nil {
 			return both, err
 		}
 	}
@@ -160,7 +161,7 @@ func (c *statsCommand) measureBoth(cmd *cobra.Command, a, b string) (both [2]*sh
 }
 
 // reportFaults tells the faults that were in the way.
-func reportFaults(cmd *cobra.Command, st *shard.Stats) error {
+func reportFaults(cmd *cobra.Command, st *stats.Report) error {
 	if len(st.Faults) == 0 {
 		return nil
 	}
@@ -172,7 +173,7 @@ func reportFaults(cmd *cobra.Command, st *shard.Stats) error {
 }
 
 // readableStats makes paths and keys fit for JSON.
-func readableStats(st *shard.Stats) *shard.Stats {
+func readableStats(st *stats.Report) *stats.Report {
 	for i := range st.Files {
 		st.Files[i].Path = shard.Readable(st.Files[i].Path)
 	}
@@ -185,8 +186,8 @@ func readableStats(st *shard.Stats) *shard.Stats {
 	return st
 }
 
-func readableFigures(f *shard.Figures) {
-	for _, list := range [][]shard.FeatureStats{f.Features, f.FeatureLists} {
+func readableFigures(f *stats.Figures) {
+	for _, list := range [][]stats.Feature{f.Features, f.FeatureLists} {
 		for i := range list {
 			list[i].Key = shard.Readable(list[i].Key)
 		}

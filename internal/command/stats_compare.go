@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // shownShares is how many labels of a feature the text form of a comparison
@@ -14,8 +15,8 @@ import (
 const shownShares = 10
 
 // readableDrift makes keys fit for JSON.
-func readableDrift(d *shard.Drift) *shard.Drift {
-	for _, list := range [][]shard.FeatureDrift{d.Features, d.FeatureLists} {
+func readableDrift(d *stats.Drift) *stats.Drift {
+	for _, list := range [][]stats.FeatureDrift{d.Features, d.FeatureLists} {
 		for i := range list {
 			list[i].Key = shard.Readable(list[i].Key)
 		}
@@ -27,7 +28,7 @@ func readableDrift(d *shard.Drift) *shard.Drift {
 }
 
 // printDrift prints what differs, most first.
-func printDrift(w io.Writer, d *shard.Drift) {
+func printDrift(w io.Writer, d *stats.Drift) {
 	fmt.Fprintf(w, "A: %s\nB: %s\n", count(d.Records[0], "record"), count(d.Records[1], "record"))
 	printFeatureDrifts(w, "features", d.Features)
 	printFeatureDrifts(w, "feature lists", d.FeatureLists)
@@ -37,7 +38,7 @@ func printDrift(w io.Writer, d *shard.Drift) {
 	fmt.Fprintln(w, "\nDRIFT is 0 for no difference and 1 for the largest; a PSI below 0.1 means that little has changed, above 0.25 that much has.")
 }
 
-func printFeatureDrifts(w io.Writer, title string, list []shard.FeatureDrift) {
+func printFeatureDrifts(w io.Writer, title string, list []stats.FeatureDrift) {
 	if len(list) == 0 {
 		return
 	}
@@ -54,7 +55,7 @@ func printFeatureDrifts(w io.Writer, title string, list []shard.FeatureDrift) {
 const driftColumns = 9
 
 // printFeatureDrift prints the rows of one feature.
-func printFeatureDrift(w io.Writer, f *shard.FeatureDrift) {
+func printFeatureDrift(w io.Writer, f *stats.FeatureDrift) {
 	rows := 0
 	row := func(what string, cells ...string) {
 		rows++
@@ -73,7 +74,7 @@ func printFeatureDrift(w io.Writer, f *shard.FeatureDrift) {
 	}
 	for _, side := range []struct {
 		what string
-		n    *shard.NumbersDrift
+		n    *stats.NumbersDrift
 	}{{"int64", f.Int64}, {"float", f.Float}, {"length", f.Lengths}, {"width", f.Width}, {"height", f.Height}} {
 		if n := side.n; n != nil {
 			row(side.what, gone, change(n.Mean[0], n.Mean[1]), change(n.Std[0], n.Std[1]), change(n.Median[0], n.Median[1]), figure(n.KS), figure(n.PSI))
@@ -103,7 +104,7 @@ func change(a, b float64) string {
 	return figure(a)
 }
 
-func printLabelDrift(w io.Writer, l shard.LabelDrift) {
+func printLabelDrift(w io.Writer, l stats.LabelDrift) {
 	fmt.Fprintf(w, "\nlabels, by %s: %s of the records would have to change theirs\n", printable.String(l.Key), figure(100*l.Distance)+"%")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, s := range l.Shares {

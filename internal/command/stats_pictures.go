@@ -5,32 +5,32 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
-// pictureHeader returns what shard.Measure reads the headers of pictures with.
-func pictureHeader(codec *augment.Codec) func([]byte) (shard.PictureHeader, error) {
-	return func(data []byte) (shard.PictureHeader, error) {
+// pictureHeader returns what stats.Measure reads the headers of pictures with.
+func pictureHeader(codec *augment.Codec) func([]byte) (stats.ImageHeader, error) {
+	return func(data []byte) (stats.ImageHeader, error) {
 		info, err := codec.Stat(data)
 		if err != nil {
-			return shard.PictureHeader{}, err
+			return stats.ImageHeader{}, err
 		}
 		w, h := info.Oriented()
-		return shard.PictureHeader{Width: w, Height: h, Channels: info.Channels}, nil
+		return stats.ImageHeader{Width: w, Height: h, Channels: info.Channels}, nil
 	}
 }
 
-// pixelSums returns what shard.Measure sums the pixels of pictures up with.
-func pixelSums(codec *augment.Codec) func([]byte) (shard.PixelSums, error) {
+// pixelSums returns what stats.Measure sums the pixels of pictures up with.
+func pixelSums(codec *augment.Codec) func([]byte) (stats.PixelSums, error) {
 	gate := imageGate(statsBytes)
 	images := sync.Pool{New: func() any { return new(augment.Image) }}
-	return func(data []byte) (shard.PixelSums, error) {
+	return func(data []byte) (stats.PixelSums, error) {
 		info, err := codec.Stat(data)
 		if err != nil {
-			return shard.PixelSums{}, err
+			return stats.PixelSums{}, err
 		}
 		if err := gate.Acquire(context.Background(), info.Memory()); err != nil {
-			return shard.PixelSums{}, err
+			return stats.PixelSums{}, err
 		}
 		defer gate.Release(info.Memory())
 		im := images.Get().(*augment.Image)
@@ -42,15 +42,15 @@ func pixelSums(codec *augment.Codec) func([]byte) (shard.PixelSums, error) {
 		// The record's checksum says that the picture is as it was stored, not
 		// that it was whole then.
 		if _, err := codec.Decode(im, data, augment.DecodeOptions{Channels: 3}); err != nil {
-			return shard.PixelSums{}, err
+			return stats.PixelSums{}, err
 		}
 		return sumPixels(im), nil
 	}
 }
 
 // sumPixels sums up the samples of an RGB picture, and their squares.
-func sumPixels(im *augment.Image) shard.PixelSums {
-	sums := shard.PixelSums{Pixels: int64(im.Width) * int64(im.Height)}
+func sumPixels(im *augment.Image) stats.PixelSums {
+	sums := stats.PixelSums{Pixels: int64(im.Width) * int64(im.Height)}
 	for y := range im.Height {
 		var sum, squares [3]uint64
 		for row := im.Row(y); len(row) >= 3; row = row[3:] {

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // How many values, sizes and labels the text form shows.
@@ -24,7 +24,7 @@ const (
 )
 
 // printStats prints what was measured, as tables.
-func printStats(w io.Writer, st *shard.Stats) {
+func printStats(w io.Writer, st *stats.Report) {
 	fmt.Fprintf(w, "%s, %s, %s", count(int64(len(st.Files)), "file"), count(st.Records, "record"), size.Format(st.Bytes))
 	if len(st.Compression) > 1 || st.Compression["none"] == 0 {
 		fmt.Fprintf(w, " (%s)", listCounts(st.Compression))
@@ -49,8 +49,8 @@ func printStats(w io.Writer, st *shard.Stats) {
 }
 
 // allExact reports whether no figure is an estimate.
-func allExact(f *shard.Figures) bool {
-	for _, list := range [][]shard.FeatureStats{f.Features, f.FeatureLists} {
+func allExact(f *stats.Figures) bool {
+	for _, list := range [][]stats.Feature{f.Features, f.FeatureLists} {
 		for i := range list {
 			if n := list[i].Numbers(); n != nil && !n.Exact {
 				return false
@@ -63,7 +63,7 @@ func allExact(f *shard.Figures) bool {
 	return true
 }
 
-func printFigures(w io.Writer, f *shard.Figures) {
+func printFigures(w io.Writer, f *stats.Figures) {
 	if f.Records > 0 {
 		b := f.RecordBytes
 		fmt.Fprintf(w, "record sizes: %s to %s bytes, mean %.1f, median %s\n", b.Min, b.Max, b.Mean, figure(quantileAt(b, 0.5)))
@@ -92,7 +92,7 @@ func printRow(w io.Writer, columns int, cells ...string) {
 }
 
 // printSpread prints a line for each feature.
-func printSpread(w io.Writer, title string, features []shard.FeatureStats) {
+func printSpread(w io.Writer, title string, features []stats.Feature) {
 	if len(features) == 0 {
 		return
 	}
@@ -103,7 +103,7 @@ func printSpread(w io.Writer, title string, features []shard.FeatureStats) {
 		f := &features[i]
 		rows := []struct {
 			kind    string
-			numbers *shard.Numbers
+			numbers *stats.Numbers
 		}{{"int64", f.Int64}, {"float", f.Float}, {"bytes", f.Lengths}}
 		some := false
 		for _, row := range rows {
@@ -119,7 +119,7 @@ func printSpread(w io.Writer, title string, features []shard.FeatureStats) {
 	table.Flush() // resultWriter keeps the error
 }
 
-func printNumbers(w io.Writer, f *shard.FeatureStats, kind string, n *shard.Numbers) {
+func printNumbers(w io.Writer, f *stats.Feature, kind string, n *stats.Numbers) {
 	distinct, exact, top := n.Distinct, n.Exact, mostFrequent(n.Top, n.Count)
 	if kind == "bytes" {
 		distinct, exact, top = f.Texts.Distinct, f.Texts.Exact, mostFrequent(f.Texts.Top, n.Count)
@@ -137,7 +137,7 @@ func printNumbers(w io.Writer, f *shard.FeatureStats, kind string, n *shard.Numb
 		figure(n.Mean), figure(n.Std), different, bars(n.Histogram), top)
 }
 
-func oddFloats(f *shard.FeatureStats) string {
+func oddFloats(f *stats.Feature) string {
 	var says []string
 	if f.NaNs > 0 {
 		says = append(says, count(f.NaNs, "NaN"))
@@ -149,7 +149,7 @@ func oddFloats(f *shard.FeatureStats) string {
 }
 
 // shapeOf says how many values there are at a time, and in how many steps.
-func shapeOf(f *shard.FeatureStats) string {
+func shapeOf(f *stats.Feature) string {
 	values := between(strconv.FormatInt(f.Values.Min, 10), strconv.FormatInt(f.Values.Max, 10))
 	if f.Steps != nil {
 		return between(strconv.FormatInt(f.Steps.Min, 10), strconv.FormatInt(f.Steps.Max, 10)) + "x" + values
@@ -157,7 +157,7 @@ func shapeOf(f *shard.FeatureStats) string {
 	return values
 }
 
-func missingOf(f *shard.FeatureStats) string {
+func missingOf(f *stats.Feature) string {
 	if f.Missing == 0 {
 		return "0"
 	}
@@ -181,8 +181,8 @@ func figure(x float64) string {
 	return strconv.FormatFloat(x, 'g', 4, 64)
 }
 
-func quantileAt(n *shard.Numbers, share float64) float64 {
-	i := slices.IndexFunc(n.Quantiles, func(q shard.Quantile) bool { return q.Share == share })
+func quantileAt(n *stats.Numbers, share float64) float64 {
+	i := slices.IndexFunc(n.Quantiles, func(q stats.Quantile) bool { return q.Share == share })
 	if i < 0 {
 		return 0
 	}
@@ -190,7 +190,7 @@ func quantileAt(n *shard.Numbers, share float64) float64 {
 }
 
 // bars draws a histogram on one line.
-func bars(list []shard.Bucket) string {
+func bars(list []stats.Bucket) string {
 	const levels = "▁▂▃▄▅▆▇█"
 	steps := []rune(levels)
 	var most int64
@@ -211,7 +211,7 @@ func bars(list []shard.Bucket) string {
 
 // mostFrequent lists the first values and their shares; nothing where all come
 // but once.
-func mostFrequent[V json.Number | string](list []shard.Top[V], of int64) string {
+func mostFrequent[V json.Number | string](list []stats.Top[V], of int64) string {
 	var says []string
 	for _, t := range list[:min(shownTop, len(list))] {
 		if t.Count == 1 && of > 1 {
@@ -230,7 +230,7 @@ func shorten(s string) string {
 	return s
 }
 
-func printPictures(w io.Writer, f *shard.FeatureStats) {
+func printPictures(w io.Writer, f *stats.Feature) {
 	p := f.Pictures
 	if p == nil {
 		return
@@ -242,7 +242,7 @@ func printPictures(w io.Writer, f *shard.FeatureStats) {
 	fmt.Fprintln(w)
 	for _, side := range []struct {
 		name string
-		n    *shard.Numbers
+		n    *stats.Numbers
 	}{{"width", p.Width}, {"height", p.Height}} {
 		if n := side.n; n != nil {
 			fmt.Fprintf(w, "  %s: %s to %s, median %s, mean %s  %s\n", side.name, n.Min, n.Max, figure(quantileAt(n, 0.5)), figure(n.Mean), bars(n.Histogram))
@@ -263,7 +263,7 @@ func printPictures(w io.Writer, f *shard.FeatureStats) {
 
 // printPixels prints the pixels' mean and standard deviation as the flags of
 // convert.
-func printPixels(w io.Writer, p *shard.PixelStats) {
+func printPixels(w io.Writer, p *stats.Pixels) {
 	if p == nil {
 		return
 	}
@@ -279,19 +279,19 @@ func printPixels(w io.Writer, p *shard.PixelStats) {
 
 // pixelFlags are the flags with which convert makes the mean 0 and the standard
 // deviation 1.
-func pixelFlags(p *shard.PixelStats) string {
+func pixelFlags(p *stats.Pixels) string {
 	triple := func(v [3]float64) string { return fmt.Sprintf("%.4f,%.4f,%.4f", v[0], v[1], v[2]) }
 	return fmt.Sprintf("--mean %s --std %s", triple(p.Mean), triple(p.Std))
 }
 
 // printBalance prints the labels with their shares, the most frequent first.
-func printBalance(w io.Writer, l shard.LabelCounts) {
+func printBalance(w io.Writer, l stats.LabelCounts) {
 	total := l.Omitted
 	for _, c := range l.Counts {
 		total += c.Records
 	}
 	counts := slices.Clone(l.Counts)
-	slices.SortStableFunc(counts, func(a, b shard.Label) int { return cmp.Compare(b.Records, a.Records) })
+	slices.SortStableFunc(counts, func(a, b stats.Label) int { return cmp.Compare(b.Records, a.Records) })
 	fmt.Fprintf(w, "\n%s, by %s:\n", count(int64(len(counts)), "label"), printable.String(l.Key))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, c := range counts {

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // Dataset is what a program must know of a set.
@@ -43,7 +44,7 @@ type Left struct{ Key, Why string }
 // Describe says what a program must know of the files that paths stand for,
 // from what Inspect saw of them. Records of other messages than one of Example
 // and SequenceExample are an error.
-func Describe(ctx context.Context, paths []string, sum *shard.Summary) (*Dataset, error) {
+func Describe(ctx context.Context, paths []string, sum *stats.Summary) (*Dataset, error) {
 	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: true}) // Inspect has refused what is not to be taken
 	if err != nil {
 		return nil, err
@@ -75,7 +76,7 @@ func Describe(ctx context.Context, paths []string, sum *shard.Summary) (*Dataset
 }
 
 // sequences tells SequenceExamples from Examples.
-func sequences(sum *shard.Summary) (bool, error) {
+func sequences(sum *stats.Summary) (bool, error) {
 	examples, sequences := sum.Messages[shard.RecordExample], sum.Messages[string(shard.MessageSequenceExample)]
 	switch {
 	case sum.Records == 0:
@@ -89,7 +90,7 @@ func sequences(sum *shard.Summary) (bool, error) {
 }
 
 // addFiles puts the files into their splits, named relative to one folder.
-func (d *Dataset) addFiles(sum *shard.Summary) {
+func (d *Dataset) addFiles(sum *stats.Summary) {
 	d.Dir = storage.Dir(sum.Files[0].Path)
 	for _, f := range sum.Files {
 		for !below(d.Dir, f.Path) {
@@ -113,7 +114,7 @@ func (d *Dataset) addFiles(sum *shard.Summary) {
 }
 
 // splitOf tells the split of a file: as its manifest says, else as its name does.
-func splitOf(f shard.FileSummary) string {
+func splitOf(f stats.FileSummary) string {
 	if f.Split != "" {
 		return f.Split
 	}
@@ -182,7 +183,7 @@ func declarations(sources []shard.Source) map[string]shard.Feature {
 }
 
 // add adds a feature, or says why it is left out.
-func (d *Dataset) add(list *[]Feature, seen *shard.FeatureSummary, declared map[string]shard.Feature) {
+func (d *Dataset) add(list *[]Feature, seen *stats.FeatureSummary, declared map[string]shard.Feature) {
 	f, why := newFeature(seen, declared)
 	if why != "" {
 		d.Left = append(d.Left, Left{seen.Key, why})
@@ -194,7 +195,7 @@ func (d *Dataset) add(list *[]Feature, seen *shard.FeatureSummary, declared map[
 
 // nameLabels finds the names of labels: those of the manifest, else those that
 // records or TFDS's files gave.
-func (d *Dataset) nameLabels(sources []shard.Source, sum *shard.Summary) {
+func (d *Dataset) nameLabels(sources []shard.Source, sum *stats.Summary) {
 	names := map[string][]string{}
 	for _, s := range sources {
 		if s.Set == nil {
@@ -219,7 +220,7 @@ func (d *Dataset) nameLabels(sources []shard.Source, sum *shard.Summary) {
 }
 
 // listed returns the names of ids 0, 1, 2 …, nil when one of them is not known.
-func listed(l shard.LabelCounts) []string {
+func listed(l stats.LabelCounts) []string {
 	if l.Omitted > 0 {
 		return nil // there are more than were counted
 	}

@@ -2,7 +2,7 @@
 // the features that are in it, with the shards of its splits, its compression
 // and the names of its labels.
 //
-//	sum, err := shard.Inspect(ctx, []string{"out"}, shard.InspectOptions{})
+//	sum, err := stats.Inspect(ctx, []string{"out"}, stats.InspectOptions{})
 //	d, err := emit.Describe(ctx, []string{"out"}, sum)
 //	program, err := emit.Program(emit.TF, d)
 //

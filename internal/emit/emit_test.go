@@ -17,7 +17,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -48,7 +48,7 @@ func writeSet(t *testing.T, files map[string][][]byte) string {
 
 func describe(t *testing.T, paths ...string) (*Dataset, error) {
 	t.Helper()
-	sum, err := shard.Inspect(context.Background(), paths, shard.InspectOptions{})
+	sum, err := stats.Inspect(context.Background(), paths, stats.InspectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

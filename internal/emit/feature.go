@@ -7,6 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // Feature is one feature, as a program parses it.
@@ -21,7 +22,7 @@ type Feature struct {
 	// Ragged values may be of any number, none among them.
 	Ragged bool
 	// Values is how many there were at a time.
-	Values shard.Range
+	Values stats.Range
 	// Missing is how many records lack the feature. Unless it is ragged,
 	// Default stands for it: of an int64 Int, of a float NaN, and no bytes.
 	Missing int64
@@ -69,7 +70,7 @@ const mixedFormat = "mixed"
 
 // newFeature returns what was seen of a feature, with what a manifest declares
 // as far as it is so, or why a program cannot parse it.
-func newFeature(seen *shard.FeatureSummary, declared map[string]shard.Feature) (f Feature, why string) {
+func newFeature(seen *stats.FeatureSummary, declared map[string]shard.Feature) (f Feature, why string) {
 	f = Feature{Key: seen.Key, Values: seen.Values, Missing: seen.Missing, Text: seen.Text}
 	for _, kind := range []string{"bytes", "float", "int64"} {
 		if seen.Kinds[kind] == 0 {
@@ -150,7 +151,7 @@ func product(shape []int) int64 {
 
 // pictureFormat returns the format of a feature of which every value begins as
 // a picture does.
-func pictureFormat(seen *shard.FeatureSummary) string {
+func pictureFormat(seen *stats.FeatureSummary) string {
 	format, n := "", int64(0)
 	for name, count := range seen.Formats {
 		n += count
@@ -167,7 +168,7 @@ func pictureFormat(seen *shard.FeatureSummary) string {
 
 // sizePictures finds the size of a set's pictures where no manifest says it:
 // by the features that tell it, when these are the same in all records.
-func (d *Dataset) sizePictures(sum *shard.Summary) {
+func (d *Dataset) sizePictures(sum *stats.Summary) {
 	const encoded = "image/encoded"
 	i := slices.IndexFunc(d.Features, func(f Feature) bool { return f.Key == encoded && f.Picture != "" })
 	if i < 0 {
@@ -175,7 +176,7 @@ func (d *Dataset) sizePictures(sum *shard.Summary) {
 	}
 	size := slices.Clone(d.Features[i].Size)
 	for side, key := range []string{"image/height", "image/width", "image/channels"} {
-		k := slices.IndexFunc(sum.Features, func(f shard.FeatureSummary) bool { return f.Key == key })
+		k := slices.IndexFunc(sum.Features, func(f stats.FeatureSummary) bool { return f.Key == key })
 		if k < 0 {
 			continue
 		}

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // maxLabels is how many labels the balance shows.
@@ -107,7 +107,7 @@ func splitClass(i int) string { return "s" + strconv.Itoa(i%6) }
 // how many records have others.
 func (s *survey) labels() (list []labelled, omitted int64) {
 	key := s.label
-	counts := func(key string) *shard.LabelCounts {
+	counts := func(key string) *stats.LabelCounts {
 		for i := range s.stats.Labels {
 			if s.stats.Labels[i].Key == key {
 				return &s.stats.Labels[i]

@@ -15,7 +15,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/atomicfile"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // How a contact sheet is laid out, in pixels.
@@ -43,7 +43,7 @@ type ContactReport struct {
 //
 // That no record has a picture is an error. After any error, and when ctx ends,
 // there is no out.
-func WriteContacts(ctx context.Context, sum *shard.Summary, out string, o Options) (*ContactReport, error) {
+func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Options) (*ContactReport, error) {
 	if o.Samples == 0 {
 		o.Samples = 60
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -27,7 +27,7 @@ func TestContacts(t *testing.T) {
 	records = append(records, example([]byte("none"), "bad.png", "x", nil))
 	path := filepath.Join(dir, "a.tfrecord")
 	writeFile(t, path, tfrecord.None, records...)
-	sum, err := shard.Inspect(t.Context(), []string{path}, shard.InspectOptions{})
+	sum, err := stats.Inspect(t.Context(), []string{path}, stats.InspectOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -58,7 +59,7 @@ type feature struct {
 	most     int64 // the largest of its int64s
 }
 
-func featuresOf(list []shard.FeatureStats) []feature {
+func featuresOf(list []stats.Feature) []feature {
 	features := make([]feature, len(list))
 	for i, f := range list {
 		features[i] = feature{key: f.Key, bytes: f.Kinds[tfrecord.KindBytes.String()] > 0}
@@ -72,7 +73,7 @@ func featuresOf(list []shard.FeatureStats) []feature {
 	return features
 }
 
-func featuresSeen(list []shard.FeatureSummary) []feature {
+func featuresSeen(list []stats.FeatureSummary) []feature {
 	features := make([]feature, len(list))
 	for i, f := range list {
 		features[i] = feature{key: f.Key, bytes: f.Kinds[tfrecord.KindBytes.String()] > 0}
@@ -87,7 +88,7 @@ func featuresSeen(list []shard.FeatureSummary) []feature {
 }
 
 // newContents puts together what was read of the files of sources.
-func newContents(sources []shard.Source, read []shard.FileSummary) *contents {
+func newContents(sources []shard.Source, read []stats.FileSummary) *contents {
 	c := &contents{sources: sources}
 	known := make(map[string]shard.Source, len(sources))
 	for _, s := range sources {
@@ -107,7 +108,7 @@ func newContents(sources []shard.Source, read []shard.FileSummary) *contents {
 }
 
 // resolve finds the features that are shown.
-func (c *contents) resolve(o *Options, features, lists []feature, labels []shard.LabelCounts) error {
+func (c *contents) resolve(o *Options, features, lists []feature, labels []stats.LabelCounts) error {
 	has := func(key string) bool {
 		return slices.ContainsFunc(features, func(f feature) bool { return f.key == key })
 	}
@@ -143,7 +144,7 @@ func (c *contents) resolve(o *Options, features, lists []feature, labels []shard
 	return nil
 }
 
-func labelKeys(labels []shard.LabelCounts) []string {
+func labelKeys(labels []stats.LabelCounts) []string {
 	keys := make([]string, len(labels))
 	for i, l := range labels {
 		keys[i] = l.Key

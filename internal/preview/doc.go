@@ -6,7 +6,7 @@
 //
 //	report, err := preview.Write(ctx, []string{"out"}, "out.html", preview.Options{})
 //
-// All records are measured ([shard.Measure]), and some are shown: a random
+// All records are measured ([stats.Measure]), and some are shown: a random
 // sample, spread evenly over the splits and their shards, the same for the same
 // seed.
 //

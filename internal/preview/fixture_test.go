@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -88,9 +89,9 @@ func options(t testing.TB) Options {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Options{Codec: codec, Header: func(data []byte) (shard.PictureHeader, error) {
+	return Options{Codec: codec, Header: func(data []byte) (stats.ImageHeader, error) {
 		info, err := codec.Stat(data)
-		return shard.PictureHeader{Width: info.Width, Height: info.Height, Channels: info.Channels}, err
+		return stats.ImageHeader{Width: info.Width, Height: info.Height, Channels: info.Channels}, err
 	}}
 }
 

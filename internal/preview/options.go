@@ -7,6 +7,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // MaxPage is what a page stays below, in bytes.
@@ -30,10 +31,10 @@ const (
 type Options struct {
 	// Codec decodes the pictures and encodes them again.
 	Codec *augment.Codec
-	// Header and Pixels are those of shard.StatsOptions. Default: none; the page
+	// Header and Pixels are those of stats.Options. Default: none; the page
 	// then says less of pictures.
-	Header func(data []byte) (shard.PictureHeader, error)
-	Pixels func(data []byte) (shard.PixelSums, error)
+	Header func(data []byte) (stats.ImageHeader, error)
+	Pixels func(data []byte) (stats.PixelSums, error)
 	// Samples is how many records are shown, up to MaxSamples. Default: 120.
 	Samples int
 	// Seed of the sample. Default: 0.

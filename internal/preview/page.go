@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/size"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // Limits on texts, in bytes of HTML, and on rows of tables.
@@ -182,8 +182,8 @@ func andMore(says []string, total int) string {
 }
 
 // pictureStats returns what was measured of the pictures that are shown.
-func (s *survey) pictureStats() *shard.PictureStats {
-	for _, list := range [][]shard.FeatureStats{s.stats.Features, s.stats.FeatureLists} {
+func (s *survey) pictureStats() *stats.Images {
+	for _, list := range [][]stats.Feature{s.stats.Features, s.stats.FeatureLists} {
 		for i := range list {
 			if list[i].Key == s.picture && list[i].Pictures != nil {
 				return list[i].Pictures

@@ -6,7 +6,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // Size of a histogram's drawing, in its own units.
@@ -33,7 +33,7 @@ type histogram struct {
 type bar struct{ X, Y, W, H, About string }
 
 // newHistogram draws numbers; nil of none.
-func newHistogram(title, unit string, n *shard.Numbers) *histogram {
+func newHistogram(title, unit string, n *stats.Numbers) *histogram {
 	if n == nil || n.Count == 0 {
 		return nil
 	}
@@ -71,7 +71,7 @@ func newHistogram(title, unit string, n *shard.Numbers) *histogram {
 // unitsText is a length in a drawing.
 func unitsText(x float64) string { return strconv.FormatFloat(math.Round(x*10)/10, 'f', -1, 64) }
 
-func quantileAt(n *shard.Numbers, share float64) float64 {
+func quantileAt(n *stats.Numbers, share float64) float64 {
 	for _, q := range n.Quantiles {
 		if q.Share == share {
 			return q.Value

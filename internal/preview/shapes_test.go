@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -50,14 +51,14 @@ func TestTitles(t *testing.T) {
 // TestManySplits has the legend of the balance in the colours of its bars, and
 // the splits that are not named counted.
 func TestManySplits(t *testing.T) {
-	s := &survey{contents: &contents{label: keyText}, stats: new(shard.Stats)}
-	counts := shard.LabelCounts{Key: keyText}
+	s := &survey{contents: &contents{label: keyText}, stats: new(stats.Report)}
+	counts := stats.LabelCounts{Key: keyText}
 	for i := range 10 {
 		split := fmt.Sprint("part", i)
 		s.files = append(s.files, file{split: split, records: 1, set: &shard.Info{Records: 1, Labels: map[string]int64{"x": 1}}})
 	}
-	counts.Counts = []shard.Label{{Name: "x", Records: 10}}
-	s.stats.Labels = []shard.LabelCounts{counts}
+	counts.Counts = []stats.Label{{Name: "x", Records: 10}}
+	s.stats.Labels = []stats.LabelCounts{counts}
 	s.stats.Records = 10
 	b := s.balanceOf()
 	if len(b.Splits) != 10 || len(b.Rows[0].Segments) != 10 {

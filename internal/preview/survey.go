@@ -8,13 +8,14 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // survey is what was measured of all records.
 type survey struct {
 	*contents
-	stats  *shard.Stats
+	stats  *stats.Report
 	faults []shard.Fault
 	// partial says of which sets a part was taken.
 	partial []string
@@ -37,7 +38,7 @@ func measure(ctx context.Context, paths []string, o *Options) (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.stats, err = shard.Measure(ctx, paths, shard.StatsOptions{
+	s.stats, err = stats.Measure(ctx, paths, stats.Options{
 		Partial: o.Partial, Workers: o.Workers, Seed: o.Seed, Top: maxLabels, SamplePixels: measuredPixels,
 		Header: o.Header, Pixels: o.Pixels, Progress: o.Progress,
 	})
@@ -58,7 +59,7 @@ func measure(ctx context.Context, paths []string, o *Options) (*survey, error) {
 // compare holds the files to what their manifest says of them. Those with other
 // faults may well have fewer records.
 func (s *survey) compare() {
-	read := make(map[string]shard.FileSummary, len(s.stats.Files))
+	read := make(map[string]stats.FileSummary, len(s.stats.Files))
 	for _, f := range s.stats.Files {
 		read[f.Path] = f
 	}

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/size"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/stats"
 )
 
 // featureRow is a line of the table of features.
@@ -34,7 +34,7 @@ func (p *page) setFeatures(s *survey) {
 	}
 }
 
-func newFeatureRow(f *shard.FeatureStats) featureRow {
+func newFeatureRow(f *stats.Feature) featureRow {
 	row := featureRow{Key: shown(f.Key, maxKeyText), Kind: kindsText(f), Values: rangeText(f.Values)}
 	if f.Steps != nil {
 		row.Values = rangeText(*f.Steps) + " × " + row.Values
@@ -78,7 +78,7 @@ func newFeatureRow(f *shard.FeatureStats) featureRow {
 }
 
 // kindsText names the kinds of a feature's values: what bytes are where all are.
-func kindsText(f *shard.FeatureStats) string {
+func kindsText(f *stats.Feature) string {
 	kinds := make([]string, 0, len(f.Kinds))
 	for kind := range f.Kinds {
 		if kind == "bytes" && f.Lengths != nil {
@@ -96,11 +96,11 @@ func kindsText(f *shard.FeatureStats) string {
 }
 
 // onlyPictures reports whether all values of a feature of bytes are pictures.
-func onlyPictures(f *shard.FeatureStats) bool {
+func onlyPictures(f *stats.Feature) bool {
 	return f.Pictures != nil && f.Pictures.Count == f.Lengths.Count
 }
 
-func rangeText(s shard.Sizes) string {
+func rangeText(s stats.Sizes) string {
 	if s.Min == s.Max {
 		return grouped(s.Min)
 	}
@@ -108,7 +108,7 @@ func rangeText(s shard.Sizes) string {
 }
 
 // topText lists the most frequent values; nothing where all come but once.
-func topText[V json.Number | string](top []shard.Top[V], of int64) string {
+func topText[V json.Number | string](top []stats.Top[V], of int64) string {
 	var says []string
 	for _, t := range top[:min(len(top), maxShownTop)] {
 		if t.Count == 1 && of > 1 {
@@ -140,7 +140,7 @@ func (p *page) setCards(s *survey) {
 	}
 }
 
-func newCard(f *shard.FeatureStats) card {
+func newCard(f *stats.Feature) card {
 	c := card{Key: shown(f.Key, maxKeyText), Kind: kindsText(f)}
 	if f.Missing > 0 {
 		c.Note = "missing in " + percent(f.Missing, f.Missing+f.Records)
@@ -187,7 +187,7 @@ func (p *page) setShards(s *survey) {
 	for _, f := range s.faults {
 		faults[f.Path]++
 	}
-	read := map[string]shard.FileSummary{}
+	read := map[string]stats.FileSummary{}
 	for _, f := range s.stats.Files {
 		read[f.Path] = f
 	}

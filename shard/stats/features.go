@@ -1,4 +1,4 @@
-package shard
+package stats
 
 import (
 	"encoding/binary"
@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// FeatureStats is what Measure saw of one feature.
-type FeatureStats struct {
+// Feature is what Measure saw of one feature.
+type Feature struct {
 	Key string `json:"key"`
 	// Records that have the feature, and that lack it.
 	Records int64 `json:"records"`
@@ -38,13 +38,13 @@ type FeatureStats struct {
 	// Texts says which bytes values there are; nil when there are none.
 	Texts *Texts `json:"texts,omitempty"`
 	// Pictures is about the bytes values that are pictures; nil when none is.
-	Pictures *PictureStats `json:"pictures,omitempty"`
+	Pictures *Images `json:"pictures,omitempty"`
 }
 
 // Numbers returns how the values lie that say most of a feature: its floats, its
 // int64s or the lengths of its bytes, whichever there are, in this order; nil
 // when there are none.
-func (f *FeatureStats) Numbers() *Numbers {
+func (f *Feature) Numbers() *Numbers {
 	for _, n := range []*Numbers{f.Float, f.Int64, f.Lengths} {
 		if n != nil {
 			return n
@@ -78,7 +78,7 @@ func (s *sizes) sizes() Sizes {
 	return Sizes{Min: s.Min, Mean: float64(s.total) / float64(s.n), Max: s.Max}
 }
 
-// featureStat is FeatureStats under construction.
+// featureStat is Feature under construction.
 type featureStat struct {
 	key   string
 	label bool
@@ -224,8 +224,8 @@ func mergeSpreads(to **spread, from *spread) {
 }
 
 // stats describes the feature, which that many records could have.
-func (f *featureStat) stats(records int64, o *StatsOptions) FeatureStats {
-	s := FeatureStats{
+func (f *featureStat) stats(records int64, o *Options) Feature {
+	s := Feature{
 		Key: f.key, Records: f.records, Missing: records - f.records,
 		Kinds: map[string]int64{}, Values: f.values.sizes(),
 		Int64: f.ints.numbers(o.Top), Float: f.floats.numbers(o.Top),
@@ -310,8 +310,8 @@ func (t *statTable) sorted() []*featureStat {
 }
 
 // stats describes all features, for that many records.
-func (t *statTable) stats(records int64, o *StatsOptions) []FeatureStats {
-	list := []FeatureStats{}
+func (t *statTable) stats(records int64, o *Options) []Feature {
+	list := []Feature{}
 	for _, f := range t.sorted() {
 		list = append(list, f.stats(records, o))
 	}

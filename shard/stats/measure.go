@@ -1,4 +1,4 @@
-package shard
+package stats
 
 import (
 	"context"
@@ -8,15 +8,16 @@ import (
 
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// StatsOptions says what Measure looks at, and how far. Memory is bounded by the
+// Options says what Measure looks at, and how far. Memory is bounded by the
 // limits times twice the workers, and up to 20 times the largest record,
 // never by the data.
-type StatsOptions struct {
+type Options struct {
 	// Partial takes what is there of sets that are not whole, and Note is told of
-	// each (see [ExpandOptions]).
+	// each (see [shard.ExpandOptions]).
 	Partial bool
 	Note    func(sentence string)
 	// Workers is how many files are read at a time. Default: GOMAXPROCS.
@@ -44,7 +45,7 @@ type StatsOptions struct {
 	// Header reads a picture's header. It is called by several goroutines at a
 	// time, must not keep data, and is called for values that begin as JPEG,
 	// PNG, GIF or WebP do. Default: none; pictures are then counted only.
-	Header func(data []byte) (PictureHeader, error)
+	Header func(data []byte) (ImageHeader, error)
 	// Pixels decodes a picture to RGB and sums its samples up; as Header, it is
 	// called by several goroutines at a time and must not keep data. It is asked
 	// only for pictures whose header can be read. Default: none.
@@ -55,11 +56,11 @@ type StatsOptions struct {
 	// Seed of the sample. Default: 0.
 	Seed uint64
 	// Progress is counted up while the run goes on, if it is not nil.
-	Progress *ReadProgress
+	Progress *shard.ReadProgress
 }
 
 // withDefaults returns the options with every default in its place.
-func (o StatsOptions) withDefaults() StatsOptions {
+func (o Options) withDefaults() Options {
 	for _, d := range []struct {
 		value *int
 		or    int
@@ -80,8 +81,8 @@ func (o StatsOptions) withDefaults() StatsOptions {
 	return o
 }
 
-// Stats is what Measure saw. Its JSON form is `tfrec stats --json`.
-type Stats struct {
+// Report is what Measure saw. Its JSON form is `tfrec stats --json`.
+type Report struct {
 	Files []FileSummary `json:"files"`
 	// Bytes of the files, as they lie there.
 	Bytes int64 `json:"bytes"`
@@ -89,10 +90,10 @@ type Stats struct {
 	Compression map[string]int64 `json:"compression"`
 	// Figures of all records.
 	Figures
-	// By is StatsOptions.By, and Groups are the figures of the records of each
+	// By is Options.By, and Groups are the figures of the records of each
 	// of its values: numbers in their order, then texts in theirs.
-	By     string       `json:"by,omitempty"`
-	Groups []GroupStats `json:"groups,omitempty"`
+	By     string  `json:"by,omitempty"`
+	Groups []Group `json:"groups,omitempty"`
 	// UngroupedRecords counts the records that are in no group: those that lack
 	// the feature By or have a number of values other than one, or a longer text
 	// than 128 bytes, and those whose value came after MaxGroups others.
@@ -101,8 +102,8 @@ type Stats struct {
 	RankError     float64 `json:"rank_error"`
 	DistinctError float64 `json:"distinct_error"`
 	// Faults in the way. Records behind broken framing are not in the figures.
-	Faults        []Fault `json:"faults"`
-	FaultsOmitted int64   `json:"faults_omitted,omitempty"`
+	Faults        []shard.Fault `json:"faults"`
+	FaultsOmitted int64         `json:"faults_omitted,omitempty"`
 }
 
 // Figures say what is in some records.
@@ -113,9 +114,9 @@ type Figures struct {
 	// Messages counts the records of each message; "unknown" for others.
 	Messages map[string]int64 `json:"messages"`
 	// Features of Examples, and of the contexts of SequenceExamples, by key.
-	Features []FeatureStats `json:"features"`
+	Features []Feature `json:"features"`
 	// FeatureLists of SequenceExamples by key.
-	FeatureLists []FeatureStats `json:"feature_lists,omitempty"`
+	FeatureLists []Feature `json:"feature_lists,omitempty"`
 	// FeaturesOmitted counts occurrences of features past MaxFeatures.
 	FeaturesOmitted int64 `json:"features_omitted,omitempty"`
 	// Labels counts the records of each label, for features that are labels, as
@@ -123,8 +124,8 @@ type Figures struct {
 	Labels []LabelCounts `json:"labels"`
 }
 
-// GroupStats are the figures of the records that have one value of a feature.
-type GroupStats struct {
+// Group are the figures of the records that have one value of a feature.
+type Group struct {
 	Value string `json:"value"`
 	// Name of a value that is the id of a label; empty when it is not known.
 	Name string `json:"name,omitempty"`
@@ -132,7 +133,7 @@ type GroupStats struct {
 }
 
 // Feature returns what was seen of a feature; nil when it was not there.
-func (f *Figures) Feature(key string) *FeatureStats {
+func (f *Figures) Feature(key string) *Feature {
 	for i := range f.Features {
 		if f.Features[i].Key == key {
 			return &f.Features[i]
@@ -141,13 +142,13 @@ func (f *Figures) Feature(key string) *FeatureStats {
 	return nil
 }
 
-// Measure reads all files that paths stand for (see Expand), once, and says what
+// Measure reads all files that paths stand for (see [shard.Expand]), once, and says what
 // their features' values are like. Faults in the data are no error but in the
-// Stats; with an error they are of what could be read, or nil. The Stats are the
+// Report; with an error it is of what could be read, or nil. The Report is the
 // same for any number of workers.
-func Measure(ctx context.Context, paths []string, o StatsOptions) (*Stats, error) {
+func Measure(ctx context.Context, paths []string, o Options) (*Report, error) {
 	o = o.withDefaults()
-	sources, err := Expand(ctx, paths, ExpandOptions{Partial: o.Partial, Note: o.Note})
+	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -198,13 +199,13 @@ func Measure(ctx context.Context, paths []string, o StatsOptions) (*Stats, error
 	if err != nil {
 		return nil, err
 	}
-	errs = append(errs, CheckUnchanged(sources))
+	errs = append(errs, shard.CheckUnchanged(sources))
 	return total.stats(), errors.Join(errs...)
 }
 
 // measure is what all files have in common.
 type measure struct {
-	o       *StatsOptions
+	o       *Options
 	names   *labelNames
 	samples *pixelSamples
 }
@@ -212,7 +213,7 @@ type measure struct {
 // fileStats is what was seen of one file, or of several merged.
 type fileStats struct {
 	m         *measure
-	source    Source
+	source    shard.Source
 	all       *figures
 	groups    map[groupValue]*figures
 	order     []groupValue // of groups, as they came
@@ -236,7 +237,7 @@ func (m *measure) newFile() *fileStats {
 func (s *fileStats) record(record []byte) {
 	var ok bool
 	if s.list, ok = scanExample(s.list[:0], record); ok && s.all.resolve(s.list) {
-		s.add(int64(len(record)), MessageExample, nil)
+		s.add(int64(len(record)), shard.MessageExample, nil)
 		return
 	}
 	s.parsed(record)
@@ -245,16 +246,16 @@ func (s *fileStats) record(record []byte) {
 // parsed looks at a record whatever its form. It is the slow twin of record.
 func (s *fileStats) parsed(record []byte) {
 	s.list = s.list[:0]
-	message := MessageOf(record)
+	message := shard.MessageOf(record)
 	var features *tfrecord.Features
 	var lists *tfrecord.FeatureLists
 	switch {
-	case message == MessageExample && s.example.Parse(record) == nil:
+	case message == shard.MessageExample && s.example.Parse(record) == nil:
 		features = &s.example.Features
-	case message == MessageSequenceExample && s.sequence.Parse(record) == nil:
+	case message == shard.MessageSequenceExample && s.sequence.Parse(record) == nil:
 		features, lists = &s.sequence.Context, &s.sequence.Lists
-	case message == MessageExample || message == MessageSequenceExample || message == MessageUnknown:
-		message = "unknown" // MessageOf did not look at numbers
+	case message == shard.MessageExample || message == shard.MessageSequenceExample || message == shard.MessageUnknown:
+		message = "unknown" // shard.MessageOf did not look at numbers
 	}
 	if features != nil {
 		for i := range features.Len() {
@@ -267,7 +268,7 @@ func (s *fileStats) parsed(record []byte) {
 
 // add adds the record whose features are in the list, and resolved, to all
 // records and to its group.
-func (s *fileStats) add(size int64, message Message, lists *tfrecord.FeatureLists) {
+func (s *fileStats) add(size int64, message shard.Message, lists *tfrecord.FeatureLists) {
 	figures := [2]*figures{s.all, s.group()}
 	n := 2
 	if figures[1] == nil {
@@ -301,9 +302,9 @@ func (s *fileStats) merge(t *fileStats) {
 	s.mergeGroups(t)
 }
 
-func (s *fileStats) stats() *Stats {
+func (s *fileStats) stats() *Report {
 	sum := &s.all.base.sum
-	return &Stats{
+	return &Report{
 		Files: sum.Files, Bytes: sum.Bytes, Compression: sum.Compression,
 		Figures: s.all.figures(s.m.o), By: s.m.o.By, Groups: s.groupStats(), UngroupedRecords: s.ungrouped,
 		RankError: RankError, DistinctError: DistinctError,

@@ -1,4 +1,4 @@
-package shard
+package stats
 
 import (
 	"errors"
@@ -19,7 +19,7 @@ func TestPixelTotals(t *testing.T) {
 	b.add(light, nil)
 	b.add(PixelSums{}, errors.New("damaged"))
 	a.merge(&b)
-	want := PixelStats{Pictures: 3, Damaged: 1, Mean: [3]float64{0.5, 0.5, 0}, Std: [3]float64{0.5, 0.5, 0}}
+	want := Pixels{Pictures: 3, Damaged: 1, Mean: [3]float64{0.5, 0.5, 0}, Std: [3]float64{0.5, 0.5, 0}}
 	if got := a.stats(); *got != want {
 		t.Errorf("%+v, want %+v", *got, want)
 	}
@@ -36,8 +36,8 @@ func TestPixelSampleDependsOnThePicturesAlone(t *testing.T) {
 		pictures = append(pictures, fakePicture(byte(i), 1+i/256))
 	}
 	pictures = append(pictures, pictures[:100]...) // some come twice
-	o := StatsOptions{Header: fakeHeader, Pixels: fakePixels, SamplePixels: 40}
-	sampled := func(step int) PixelStats {
+	o := Options{Header: fakeHeader, Pixels: fakePixels, SamplePixels: 40}
+	sampled := func(step int) Pixels {
 		files := []*fileStats{newTestFile(o), nil}
 		files[1] = files[0].m.newFile()
 		for i := range pictures {
@@ -84,7 +84,7 @@ func TestMeasurePictures(t *testing.T) {
 		})
 	}
 	path := writeExamples(t, filepath.Join(t.TempDir(), "x.tfrecord"), examples...)
-	st := measureFiles(t, StatsOptions{Header: fakeHeader, Pixels: fakePixels}, path)
+	st := measureFiles(t, Options{Header: fakeHeader, Pixels: fakePixels}, path)
 	p := st.Feature("p").Pictures
 	if p.Count != 6 || p.Formats["jpeg"] != 6 || p.Unreadable != 1 || p.Width.Max != "5" || p.Width.Count != 5 || p.Channels["3"] != 5 {
 		t.Errorf("%+v", p)
@@ -98,7 +98,7 @@ func TestMeasurePictures(t *testing.T) {
 	if p := st.Feature("other").Pictures; p != nil {
 		t.Errorf("text: %+v", p)
 	}
-	if p := measureFiles(t, StatsOptions{}, path).Feature("p").Pictures; p.Count != 6 || p.Width != nil || p.Pixels != nil {
+	if p := measureFiles(t, Options{}, path).Feature("p").Pictures; p.Count != 6 || p.Width != nil || p.Pixels != nil {
 		t.Errorf("without a look at them: %+v", p)
 	}
 }
@@ -106,7 +106,7 @@ func TestMeasurePictures(t *testing.T) {
 // TestSamplesOfNoFiguresAreForgotten: groups and features without room leave
 // nothing behind.
 func TestSamplesOfNoFiguresAreForgotten(t *testing.T) {
-	o := StatsOptions{By: "g", MaxGroups: 2, MaxFeatures: 4, Header: fakeHeader, Pixels: fakePixels}
+	o := Options{By: "g", MaxGroups: 2, MaxFeatures: 4, Header: fakeHeader, Pixels: fakePixels}
 	total := newTestFile(o)
 	for i := range 20 {
 		file := total.m.newFile()
@@ -125,7 +125,7 @@ func TestSamplesOfNoFiguresAreForgotten(t *testing.T) {
 // TestPixelsOfABufferUsedAgain: a reader gives the next record in the memory of
 // the last one.
 func TestPixelsOfABufferUsedAgain(t *testing.T) {
-	file := newTestFile(StatsOptions{Header: fakeHeader, Pixels: fakePixels, SamplePixels: -1})
+	file := newTestFile(Options{Header: fakeHeader, Pixels: fakePixels, SamplePixels: -1})
 	var record []byte
 	for _, gray := range []byte{0, 51} {
 		var b tfrecord.Builder

@@ -1,6 +1,9 @@
-package shard
+package stats
 
-import "github.com/tfrec/tfrec/tfrecord"
+import (
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
 
 // figures is Figures under construction.
 type figures struct {
@@ -41,7 +44,7 @@ func (g *figures) resolve(list []occurrence) bool {
 	return true
 }
 
-func (g *figures) addRecord(size int64, message Message) {
+func (g *figures) addRecord(size int64, message shard.Message) {
 	g.sizes.addInt(size)
 	g.base.sum.Records++
 	g.base.sum.Messages[string(message)]++
@@ -98,12 +101,12 @@ func (g *figures) merge(h *figures) {
 	g.base.sum.FeaturesOmitted += g.features.merge(&h.features) + g.lists.merge(&h.lists)
 }
 
-func (g *figures) figures(o *StatsOptions) Figures {
+func (g *figures) figures(o *Options) Figures {
 	sum := &g.base.sum
-	sequences := sum.Messages[string(MessageSequenceExample)]
+	sequences := sum.Messages[string(shard.MessageSequenceExample)]
 	f := Figures{
 		Records: sum.Records, RecordBytes: g.sizes.numbers(0), Messages: sum.Messages,
-		Features:        g.features.stats(sum.Messages[string(MessageExample)]+sequences, o),
+		Features:        g.features.stats(sum.Messages[string(shard.MessageExample)]+sequences, o),
 		FeaturesOmitted: sum.FeaturesOmitted, Labels: g.base.labelCounts(),
 	}
 	if len(g.lists.byKey) > 0 {

@@ -1,8 +1,10 @@
-package shard
+package stats
 
 import (
 	"github.com/axiomhq/hyperloglog"
 	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/shard"
 )
 
 // maxTopText bounds the values that are counted apart, in bytes.
@@ -16,7 +18,7 @@ type Texts struct {
 	// Distinct is how many distinct values there are; see DistinctError.
 	Distinct int64 `json:"distinct"`
 	// Top are the values that come most often, as Numbers.Top has them. What is
-	// not text is written as Readable does.
+	// not text is written as [shard.Readable] does.
 	Top      []Top[string] `json:"top"`
 	TopError int64         `json:"top_error"`
 	// Long counts values of more than 128 bytes, which are not in Top.
@@ -97,7 +99,7 @@ func (t *texts) texts(top int) *Texts {
 		s.Distinct = int64(t.distinct.Estimate())
 	}
 	for _, c := range s.counts[:min(top, len(s.counts))] {
-		s.Top = append(s.Top, Top[string]{Readable(c.key), c.n})
+		s.Top = append(s.Top, Top[string]{shard.Readable(c.key), c.n})
 	}
 	return s
 }

@@ -1,4 +1,4 @@
-package shard
+package stats
 
 import (
 	"cmp"
@@ -68,7 +68,7 @@ type NumbersDrift struct {
 	PSI float64 `json:"psi"`
 }
 
-// PixelsDrift is how pixels differ: PixelStats' means and standard deviations.
+// PixelsDrift is how pixels differ: Pixels' means and standard deviations.
 type PixelsDrift struct {
 	Mean [2][3]float64 `json:"mean"`
 	Std  [2][3]float64 `json:"std"`
@@ -91,9 +91,9 @@ type LabelShares struct {
 	Shares [2]float64 `json:"shares"`
 }
 
-// CompareStats says how the records of b differ from those of a, both of which
+// Compare says how the records of b differ from those of a, both of which
 // come from Measure. Groups are not compared.
-func CompareStats(a, b *Stats) *Drift {
+func Compare(a, b *Report) *Drift {
 	d := &Drift{Records: [2]int64{a.Records, b.Records}, Labels: compareLabels(a.Labels, b.Labels)}
 	labels := map[string]float64{}
 	for _, l := range d.Labels {
@@ -106,7 +106,7 @@ func CompareStats(a, b *Stats) *Drift {
 
 // compareFeatures compares features of the same key. Labels are ids: of them
 // the shares count, not how the numbers lie.
-func compareFeatures(a, b []FeatureStats, labels map[string]float64) []FeatureDrift {
+func compareFeatures(a, b []Feature, labels map[string]float64) []FeatureDrift {
 	list := []FeatureDrift{}
 	for len(a) > 0 || len(b) > 0 {
 		var order int
@@ -138,7 +138,7 @@ func compareFeatures(a, b []FeatureStats, labels map[string]float64) []FeatureDr
 	return list
 }
 
-func compareFeature(a, b *FeatureStats) FeatureDrift {
+func compareFeature(a, b *Feature) FeatureDrift {
 	d := FeatureDrift{
 		Key: a.Key, In: "both", Kinds: [2]string{kindsOf(a), kindsOf(b)}, Missing: [2]float64{missing(a), missing(b)},
 		Int64: compareNumbers(a.Int64, b.Int64), Float: compareNumbers(a.Float, b.Float), Lengths: compareNumbers(a.Lengths, b.Lengths),
@@ -182,7 +182,7 @@ func (d *FeatureDrift) score(label bool) float64 {
 }
 
 // kindsOf returns the kinds of values that there are, in order.
-func kindsOf(f *FeatureStats) string {
+func kindsOf(f *Feature) string {
 	kinds := slices.Sorted(maps.Keys(f.Kinds))
 	if len(kinds) > 1 {
 		kinds = slices.DeleteFunc(kinds, func(kind string) bool { return kind == "none" })
@@ -190,9 +190,9 @@ func kindsOf(f *FeatureStats) string {
 	return strings.Join(kinds, "|")
 }
 
-func missing(f *FeatureStats) float64 { return share(f.Missing, f.Records+f.Missing) }
+func missing(f *Feature) float64 { return share(f.Missing, f.Records+f.Missing) }
 
-func notFinite(f *FeatureStats) float64 {
+func notFinite(f *Feature) float64 {
 	odd := f.NaNs + f.Infinities
 	if f.Float != nil {
 		return share(odd, odd+f.Float.Count)

@@ -1,4 +1,4 @@
-package shard
+package stats
 
 import (
 	"container/heap"
@@ -16,10 +16,10 @@ type PixelSums struct {
 	Squares [3]uint64 // of their squares
 }
 
-// PixelStats are the mean and the standard deviation of each channel, for
+// Pixels are the mean and the standard deviation of each channel, for
 // samples in 0..1: what `convert --mean --std` takes. Each picture counts the
 // same, whatever its size, as it does when all are resized to one.
-type PixelStats struct {
+type Pixels struct {
 	// Pictures is how many were looked at; Damaged are those among them that
 	// can't be decoded, which are in no figure.
 	Pictures int64 `json:"pictures"`
@@ -30,7 +30,7 @@ type PixelStats struct {
 	Std     [3]float64 `json:"std"`
 }
 
-// pixelTotals is PixelStats under construction.
+// pixelTotals is Pixels under construction.
 type pixelTotals struct {
 	pictures, damaged int64
 	sampled           bool
@@ -61,11 +61,11 @@ func (t *pixelTotals) merge(u *pixelTotals) {
 	}
 }
 
-func (t *pixelTotals) stats() *PixelStats {
+func (t *pixelTotals) stats() *Pixels {
 	if t.pictures == 0 {
 		return nil
 	}
-	s := &PixelStats{Pictures: t.pictures, Damaged: t.damaged, Sampled: t.sampled}
+	s := &Pixels{Pictures: t.pictures, Damaged: t.damaged, Sampled: t.sampled}
 	n := float64(t.pictures - t.damaged)
 	for c := range s.Mean {
 		if n > 0 {
@@ -88,7 +88,7 @@ func (p *picturesLook) pixels(x []byte) (PixelSums, error) {
 // pixelSamples are the samples of all features, which all files share.
 type pixelSamples struct {
 	mu   sync.Mutex
-	o    *StatsOptions
+	o    *Options
 	list map[sampleName]*pixelSample
 }
 

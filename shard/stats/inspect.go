@@ -1,4 +1,4 @@
-package shard
+package stats
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -16,7 +17,7 @@ import (
 // times the workers, never by the data.
 type InspectOptions struct {
 	// Partial takes what is there of sets that are not whole, and Note is told of
-	// each (see [ExpandOptions]).
+	// each (see [shard.ExpandOptions]).
 	Partial bool
 	Note    func(sentence string)
 	// Workers is how many files are read at a time. Default: GOMAXPROCS.
@@ -58,8 +59,8 @@ type Summary struct {
 	// those that a manifest says to be, and any whose key ends in "label".
 	Labels []LabelCounts `json:"labels"`
 	// Faults in the way. Records behind broken framing are not in the figures.
-	Faults        []Fault `json:"faults"`
-	FaultsOmitted int64   `json:"faults_omitted,omitempty"`
+	Faults        []shard.Fault `json:"faults"`
+	FaultsOmitted int64         `json:"faults_omitted,omitempty"`
 	// First holds the records that InspectOptions.First asked for.
 	First []FirstRecord `json:"-"`
 }
@@ -94,7 +95,7 @@ type Sizes struct {
 	Max  int64   `json:"max"`
 }
 
-// Inspect reads all files that paths stand for (see Expand), and says what is
+// Inspect reads all files that paths stand for (see [shard.Expand]), and says what is
 // in them. Faults in the data are no error but in the Summary. The Summary is
 // the same for any number of workers.
 func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, error) {
@@ -107,7 +108,7 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 	if o.MaxFaults <= 0 {
 		o.MaxFaults = recordscan.MaxFaults
 	}
-	sources, err := Expand(ctx, paths, ExpandOptions{Partial: o.Partial, Note: o.Note})
+	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}
@@ -120,7 +121,7 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 		readers <- tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
 	}
 	type result struct {
-		source Source
+		source shard.Source
 		*view
 		err error
 	}
@@ -155,7 +156,7 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 	if err != nil {
 		return nil, err
 	}
-	errs = append(errs, CheckUnchanged(sources))
+	errs = append(errs, shard.CheckUnchanged(sources))
 	return total.summary(), errors.Join(errs...)
 }
 
@@ -177,7 +178,7 @@ func newView(o *InspectOptions, names *labelNames) *view {
 	return &view{
 		o: o, names: names,
 		sum: Summary{
-			Files: []FileSummary{}, Faults: []Fault{},
+			Files: []FileSummary{}, Faults: []shard.Fault{},
 			Compression: map[string]int64{}, Messages: map[string]int64{},
 		},
 		labels: map[string]*labelCount{},
@@ -187,7 +188,7 @@ func newView(o *InspectOptions, names *labelNames) *view {
 // file reads one file and gives each of its records to record. What is read is
 // added to done, unless that is nil. The error is of what could not be read, not
 // of what was.
-func (v *view) file(ctx context.Context, source Source, r *tfrecord.Reader, done *atomic.Int64, record func(data []byte)) error {
+func (v *view) file(ctx context.Context, source shard.Source, r *tfrecord.Reader, done *atomic.Int64, record func(data []byte)) error {
 	f, err := recordscan.OpenOnce(ctx, source.Path, source.Set != nil)
 	if err != nil {
 		return err
@@ -228,7 +229,7 @@ func (v *view) addFault(path string, fault *tfrecord.Error) {
 		v.sum.FaultsOmitted++
 		return
 	}
-	v.sum.Faults = append(v.sum.Faults, FaultOf(path, fault))
+	v.sum.Faults = append(v.sum.Faults, shard.FaultOf(path, fault))
 }
 
 func (v *view) record(path string, r *tfrecord.Reader, record []byte) {
@@ -247,22 +248,22 @@ func (v *view) record(path string, r *tfrecord.Reader, record []byte) {
 		}
 		s.First = append(s.First, first)
 	}
-	message := MessageOf(record)
+	message := shard.MessageOf(record)
 	var err error
 	switch message {
-	case MessageExample:
+	case shard.MessageExample:
 		if err = v.example.Parse(record); err == nil {
 			v.addFeatures(&v.example.Features)
 		}
-	case MessageSequenceExample:
+	case shard.MessageSequenceExample:
 		if err = v.sequence.Parse(record); err == nil {
 			v.addFeatures(&v.sequence.Context)
 			v.addLists(&v.sequence.Lists)
 		}
-	case MessageUnknown:
+	case shard.MessageUnknown:
 		message = "unknown"
 	}
-	if err != nil { // MessageOf did not look at numbers
+	if err != nil { // shard.MessageOf did not look at numbers
 		message = "unknown"
 	}
 	s.Messages[string(message)]++
@@ -336,9 +337,9 @@ func (v *view) summary() *Summary {
 	if s.Records > 0 {
 		s.RecordBytes.Mean = float64(v.payload) / float64(s.Records)
 	}
-	parsed := s.Messages[string(MessageExample)] + s.Messages[string(MessageSequenceExample)]
+	parsed := s.Messages[string(shard.MessageExample)] + s.Messages[string(shard.MessageSequenceExample)]
 	s.Features = v.features.summaries(parsed)
-	s.FeatureLists = v.lists.summaries(s.Messages[string(MessageSequenceExample)])
+	s.FeatureLists = v.lists.summaries(s.Messages[string(shard.MessageSequenceExample)])
 	s.Labels = v.labelCounts()
 	return s
 }

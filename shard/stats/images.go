@@ -1,24 +1,24 @@
-package shard
+package stats
 
 import (
 	"fmt"
 	"strconv"
 )
 
-// PictureHeader is what a picture says of itself.
-type PictureHeader struct {
+// ImageHeader is what a picture says of itself.
+type ImageHeader struct {
 	Width, Height int // upright, in pixels
 	Channels      int
 }
 
-// PictureStats is what Measure saw of the pictures in one feature: of values
+// Images is what Measure saw of the pictures in one feature: of values
 // that begin as JPEG, PNG, GIF or WebP do.
-type PictureStats struct {
+type Images struct {
 	Count int64 `json:"count"`
 	// Formats counts them by format.
 	Formats map[string]int64 `json:"formats"`
 	// Unreadable counts those whose header can't be read. They and, without
-	// StatsOptions.Header, all are in none of the figures below.
+	// Options.Header, all are in none of the figures below.
 	Unreadable int64 `json:"unreadable"`
 	// Channels counts pictures by their number of channels.
 	Channels map[string]int64 `json:"channels,omitempty"`
@@ -29,10 +29,10 @@ type PictureStats struct {
 	Sizes      []Top[string] `json:"sizes,omitempty"`
 	SizesError int64         `json:"sizes_error,omitempty"`
 	// Pixels is nil when no picture was decoded.
-	Pixels *PixelStats `json:"pixels,omitempty"`
+	Pixels *Pixels `json:"pixels,omitempty"`
 }
 
-// pictureStat is PictureStats under construction.
+// pictureStat is Images under construction.
 type pictureStat struct {
 	count, unreadable int64
 	formats, channels map[string]int64
@@ -44,7 +44,7 @@ type pictureStat struct {
 
 // picturesLook is how one goroutine looks at pictures.
 type picturesLook struct {
-	o       *StatsOptions
+	o       *Options
 	samples *pixelSamples
 	group   string // in which the samples are, "" for all records
 	isList  bool   // whether feature lists are looked at
@@ -118,11 +118,11 @@ func (s *pictureStat) forget() {
 	}
 }
 
-func (s *pictureStat) stats(top int) *PictureStats {
+func (s *pictureStat) stats(top int) *Images {
 	if s == nil {
 		return nil
 	}
-	p := &PictureStats{Count: s.count, Formats: s.formats, Unreadable: s.unreadable}
+	p := &Images{Count: s.count, Formats: s.formats, Unreadable: s.unreadable}
 	if s.width.moments.n > 0 {
 		p.Channels = s.channels
 		p.Width, p.Height = s.width.numbers(top), s.height.numbers(top)

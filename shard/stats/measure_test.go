@@ -1,4 +1,4 @@
-package shard
+package stats
 
 import (
 	"bytes"
@@ -16,10 +16,11 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-func measureFiles(t testing.TB, o StatsOptions, paths ...string) *Stats {
+func measureFiles(t testing.TB, o Options, paths ...string) *Report {
 	t.Helper()
 	st, err := Measure(context.Background(), paths, o)
 	check(t, err)
@@ -179,7 +180,7 @@ func TestMeasureAgainstAModel(t *testing.T) {
 		}
 		check(t, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%d.tfrecord", file)), data, 0o644))
 	}
-	st := measureFiles(t, StatsOptions{}, dir)
+	st := measureFiles(t, Options{}, dir)
 	if st.Records != 7500 || len(st.Features) != len(want)+1 || len(st.Files) != 5 {
 		t.Fatalf("%d records, %d features, %d files", st.Records, len(st.Features), len(st.Files))
 	}
@@ -216,7 +217,7 @@ func TestMeasureAgainstAModel(t *testing.T) {
 func TestMeasureExactIntegers(t *testing.T) {
 	path := writeExamples(t, filepath.Join(t.TempDir(), "x.tfrecord"),
 		func(b *tfrecord.Builder) { b.Int64("x", math.MinInt64, math.MaxInt64, 1<<53+1, 1<<53+1) })
-	n := measureFiles(t, StatsOptions{}, path).Feature("x").Int64
+	n := measureFiles(t, Options{}, path).Feature("x").Int64
 	if n.Min != "-9223372036854775808" || n.Max != "9223372036854775807" || n.Distinct != 3 || n.Top[0].Value != "9007199254740993" || n.Top[0].Count != 2 {
 		t.Errorf("%+v", n)
 	}
@@ -229,11 +230,11 @@ func fakePicture(gray byte, pixels int) []byte {
 	return append([]byte("\xff\xd8\xff"), bytes.Repeat([]byte{gray}, pixels)...)
 }
 
-func fakeHeader(data []byte) (PictureHeader, error) {
+func fakeHeader(data []byte) (ImageHeader, error) {
 	if len(data) == 3 {
-		return PictureHeader{}, errors.New("cut off")
+		return ImageHeader{}, errors.New("cut off")
 	}
-	return PictureHeader{Width: len(data) - 3, Height: 2, Channels: 3}, nil
+	return ImageHeader{Width: len(data) - 3, Height: 2, Channels: 3}, nil
 }
 
 func fakePixels(data []byte) (PixelSums, error) {
@@ -263,7 +264,7 @@ func TestMeasureIsTheSameForAnyWorkers(t *testing.T) {
 		}
 		writeExamples(t, filepath.Join(dir, fmt.Sprintf("%02d.tfrecord", i)), examples...)
 	}
-	o := StatsOptions{
+	o := Options{
 		Workers: 1, By: "label", MaxFeatures: 12, MaxGroups: 7, MaxLabels: 6,
 		Header: fakeHeader, Pixels: fakePixels, SamplePixels: 30, Seed: 5,
 	}
@@ -296,7 +297,7 @@ func TestMeasureGroups(t *testing.T) {
 		func(b *tfrecord.Builder) { b.Int64("label", 9, 9); b.Float("x", 7) },
 		func(b *tfrecord.Builder) { b.Float("label", float32(math.NaN())); b.Float("x", 7) },
 		func(b *tfrecord.Builder) { b.Float("x", 7) })
-	st := measureFiles(t, StatsOptions{By: "label"}, path)
+	st := measureFiles(t, Options{By: "label"}, path)
 	var got []string
 	for _, g := range st.Groups {
 		got = append(got, fmt.Sprintf("%s %q %d %v", g.Value, g.Name, g.Records, g.Feature("x").Float.Mean))
@@ -310,11 +311,11 @@ func TestMeasureGroups(t *testing.T) {
 }
 
 func TestMeasureOthersFiles(t *testing.T) {
-	st := measureFiles(t, StatsOptions{}, filepath.Join(others, "torchdata-sequence_example.tfrecord"))
+	st := measureFiles(t, Options{}, filepath.Join(others, "torchdata-sequence_example.tfrecord"))
 	if len(st.FeatureLists) != 3 || st.FeatureLists[2].Key != "x_int_seq" || st.FeatureLists[2].Int64.Max != "390" || st.FeatureLists[2].Steps.Max != 9 {
 		t.Errorf("%+v", st.FeatureLists)
 	}
-	st = measureFiles(t, StatsOptions{}, others+"/[a-z]*")
+	st = measureFiles(t, Options{}, others+"/[a-z]*")
 	sum := inspect(t, InspectOptions{}, others+"/[a-z]*")
 	if diff := cmp.Diff(sum.Messages, st.Messages) + cmp.Diff(sum.Compression, st.Compression) + cmp.Diff(sum.Labels, st.Labels); diff != "" {
 		t.Errorf("Inspect says otherwise: %s", diff)
@@ -335,16 +336,31 @@ func TestMeasureDamage(t *testing.T) {
 	}
 	data[12]++
 	check(t, os.WriteFile(path, data[:len(data)-1], 0o644))
-	st := measureFiles(t, StatsOptions{}, path)
+	st := measureFiles(t, Options{}, path)
 	if st.Records != 2 || len(st.Faults) != 2 || st.Faults[0].Record != 0 || st.Faults[1].Record != 3 {
 		t.Errorf("%+v", st)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if st, err := Measure(ctx, []string{path}, StatsOptions{}); !errors.Is(err, context.Canceled) || st != nil {
+	if st, err := Measure(ctx, []string{path}, Options{}); !errors.Is(err, context.Canceled) || st != nil {
 		t.Errorf("canceled: %v", err)
 	}
-	if _, err := Measure(context.Background(), []string{t.TempDir()}, StatsOptions{}); !errors.Is(err, ErrNoRecords) {
+	if _, err := Measure(context.Background(), []string{t.TempDir()}, Options{}); !errors.Is(err, shard.ErrNoRecords) {
 		t.Errorf("no files: %v", err)
+	}
+}
+
+// TestMeasureProgress has the counters end at the size of the files.
+func TestMeasureProgress(t *testing.T) {
+	dir := t.TempDir()
+	m := writeSet(t, dir, 3, words(false))
+	var want int64
+	for _, info := range m.Splits[0].Shards {
+		want += info.Bytes
+	}
+	p := new(shard.ReadProgress)
+	measureFiles(t, Options{Progress: p}, dir)
+	if planned, done := p.Planned.Load(), p.Done.Load(); planned != want || done != want || want == 0 {
+		t.Errorf("%d planned and %d done of %d bytes", planned, done, want)
 	}
 }

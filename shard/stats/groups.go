@@ -1,4 +1,4 @@
-package shard
+package stats
 
 import (
 	"cmp"
@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -26,7 +27,7 @@ func (v groupValue) String() string {
 	case tfrecord.KindFloat:
 		return strconv.FormatFloat(float64(v.share), 'g', -1, 32)
 	}
-	return Readable(v.text)
+	return shard.Readable(v.text)
 }
 
 // group returns the figures of the group that the record of the list belongs
@@ -86,14 +87,14 @@ func (s *fileStats) mergeGroups(t *fileStats) {
 	}
 }
 
-func (s *fileStats) groupStats() []GroupStats {
+func (s *fileStats) groupStats() []Group {
 	order := slices.Clone(s.order)
 	slices.SortFunc(order, func(a, b groupValue) int {
 		return cmp.Or(-cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id), cmp.Compare(a.share, b.share), cmp.Compare(a.text, b.text))
 	})
-	var list []GroupStats
+	var list []Group
 	for _, v := range order {
-		group := GroupStats{Value: v.String(), Figures: s.groups[v].figures(s.m.o)}
+		group := Group{Value: v.String(), Figures: s.groups[v].figures(s.m.o)}
 		if v.kind == tfrecord.KindInt64 {
 			group.Name = s.groupName(v.id)
 		}
@@ -108,10 +109,10 @@ func (s *fileStats) groupName(id int64) string {
 		return ""
 	}
 	if name := s.m.names.name(s.m.o.By, id); name != "" {
-		return Readable(name)
+		return shard.Readable(name)
 	}
 	if labels := s.all.base.labels[s.m.o.By]; labels != nil {
-		return Readable(labels.said[id])
+		return shard.Readable(labels.said[id])
 	}
 	return ""
 }

@@ -1,4 +1,4 @@
-package shard
+package stats
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-func newTestFile(o StatsOptions) *fileStats {
+func newTestFile(o Options) *fileStats {
 	o = o.withDefaults()
 	m := &measure{o: &o, names: newLabelNames(nil), samples: &pixelSamples{o: &o}}
 	return m.newFile()
@@ -82,7 +82,7 @@ func scanAndParse(t *testing.T, name string, record []byte) {
 	t.Helper()
 	// The scan follows features in the order of the record, the parser in that of
 	// their keys: which ones have room is not the same.
-	o := StatsOptions{By: "label", Header: fakeHeader, Pixels: fakePixels, MaxFeatures: 1 << 20}
+	o := Options{By: "label", Header: fakeHeader, Pixels: fakePixels, MaxFeatures: 1 << 20}
 	scanned, parsed := newTestFile(o), newTestFile(o)
 	for range 2 {
 		scanned.record(record)
@@ -124,7 +124,7 @@ func TestMeasureHostileRecords(t *testing.T) {
 	}
 	path := filepath.Join(dir, "x.tfrecord")
 	check(t, os.WriteFile(path, data, 0o644))
-	st, err := Measure(context.Background(), []string{path, path}, StatsOptions{MaxFeatures: 100})
+	st, err := Measure(context.Background(), []string{path, path}, Options{MaxFeatures: 100})
 	check(t, err)
 	const occurrences = 1 + 100_000 + 10_000
 	if len(st.Features) != 100 || st.FeaturesOmitted != 2*(occurrences-100) || st.Records != 2*5003 {
@@ -139,7 +139,7 @@ func TestMeasureHostileRecords(t *testing.T) {
 // TestMeasureLabelsAreBounded: features that end in label are not many in any
 // honest set.
 func TestMeasureLabelsAreBounded(t *testing.T) {
-	file, more := newTestFile(StatsOptions{MaxLabels: 10}), newTestFile(StatsOptions{MaxLabels: 10})
+	file, more := newTestFile(Options{MaxLabels: 10}), newTestFile(Options{MaxLabels: 10})
 	for i := range 500 {
 		var b tfrecord.Builder
 		b.Int64(fmt.Sprint(i%50, "label"), int64(i))

@@ -1,4 +1,4 @@
-package shard
+package stats
 
 import (
 	"encoding/json"
@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// RankError and DistinctError are the errors of estimates in [Stats].
+// RankError and DistinctError are the errors of estimates in [Report].
 const (
 	// RankError bounds the error of quantiles that are not exact, as a share of
 	// the numbers: the median given is exceeded by a share of them between

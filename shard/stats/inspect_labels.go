@@ -1,4 +1,4 @@
-package shard
+package stats
 
 import (
 	"maps"
@@ -8,6 +8,7 @@ import (
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -121,10 +122,10 @@ func (v *view) labelCounts() []LabelCounts {
 			if name == "" {
 				name = c.said[id]
 			}
-			counts.Counts = append(counts.Counts, Label{ID: &id, Name: Readable(name), Records: c.ids[id]})
+			counts.Counts = append(counts.Counts, Label{ID: &id, Name: shard.Readable(name), Records: c.ids[id]})
 		}
 		for _, text := range slices.Sorted(maps.Keys(c.texts)) {
-			counts.Counts = append(counts.Counts, Label{Name: Readable(text), Records: c.texts[text]})
+			counts.Counts = append(counts.Counts, Label{Name: shard.Readable(text), Records: c.texts[text]})
 		}
 		list = append(list, counts)
 	}
@@ -140,7 +141,7 @@ type labelNames struct {
 // newLabelNames takes the names from the manifests of the sources. Those of
 // folders without one are in the files that TFDS writes; they are read when
 // their key turns up.
-func newLabelNames(sources []Source) *labelNames {
+func newLabelNames(sources []shard.Source) *labelNames {
 	n := &labelNames{byKey: make(map[string][]string)}
 	for _, s := range sources {
 		if dir := storage.Dir(s.Path); len(n.dirs) == 0 || n.dirs[len(n.dirs)-1] != dir {
@@ -150,7 +151,7 @@ func newLabelNames(sources []Source) *labelNames {
 			continue
 		}
 		for _, f := range s.Set.Features {
-			if f.Class == ClassLabel && n.byKey[f.Key] == nil {
+			if f.Class == shard.ClassLabel && n.byKey[f.Key] == nil {
 				n.byKey[f.Key] = s.Set.Labels
 			}
 		}

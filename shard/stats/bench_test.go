@@ -1,4 +1,4 @@
-package shard
+package stats
 
 import (
 	"context"
@@ -35,7 +35,7 @@ func BenchmarkMeasure(b *testing.B) {
 	b.SetBytes(bytes)
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := Measure(context.Background(), []string{dir}, StatsOptions{}); err != nil {
+		if _, err := Measure(context.Background(), []string{dir}, Options{}); err != nil {
 			b.Fatal(err)
 		}
 	}

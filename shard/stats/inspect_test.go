@@ -1,4 +1,4 @@
-package shard
+package stats
 
 import (
 	"context"
@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -63,7 +64,7 @@ func TestInspectFeatures(t *testing.T) {
 	if diff := cmp.Diff(want, sum.Features); diff != "" {
 		t.Error(diff)
 	}
-	if sum.Records != 3 || sum.RecordBytes.Min != 2 || sum.Messages[RecordExample] != 3 || len(sum.FeatureLists) != 0 {
+	if sum.Records != 3 || sum.RecordBytes.Min != 2 || sum.Messages[shard.RecordExample] != 3 || len(sum.FeatureLists) != 0 {
 		t.Errorf("%+v", sum)
 	}
 }
@@ -136,8 +137,8 @@ func TestInspectLabels(t *testing.T) {
 		b.Int64("kind", 1)
 		m := writeSet(t, out, 2, func(yield func([]byte)) { yield(b.Append(nil)) })
 		m.Labels = []string{"background", "penguin"}
-		m.Features = []Feature{{Key: "kind", Kind: "int64", Class: ClassLabel}}
-		dir, err := OpenDir(context.Background(), out, DirOptions{})
+		m.Features = []shard.Feature{{Key: "kind", Kind: "int64", Class: shard.ClassLabel}}
+		dir, err := shard.OpenDir(context.Background(), out, shard.DirOptions{})
 		check(t, err)
 		defer dir.Close()
 		putManifest(t, dir, m)
@@ -173,7 +174,7 @@ func TestInspectIsTheSameForAnyWorkers(t *testing.T) {
 			t.Errorf("%d workers: %s", workers, diff)
 		}
 	}
-	if r := want.First[6]; r.Record != 1 || filepath.Base(r.Path) != "01.tfrecord" || r.Offset == 0 || MessageOf(r.Data) != MessageExample {
+	if r := want.First[6]; r.Record != 1 || filepath.Base(r.Path) != "01.tfrecord" || r.Offset == 0 || shard.MessageOf(r.Data) != shard.MessageExample {
 		t.Errorf("seventh record: %+v", r)
 	}
 }

@@ -1,4 +1,4 @@
-package shard
+package stats
 
 import (
 	"fmt"
@@ -13,17 +13,17 @@ import (
 )
 
 // measureExamples measures n Examples.
-func measureExamples(t *testing.T, n int, build func(i int, b *tfrecord.Builder)) *Stats {
+func measureExamples(t *testing.T, n int, build func(i int, b *tfrecord.Builder)) *Report {
 	t.Helper()
 	var examples []func(b *tfrecord.Builder)
 	for i := range n {
 		examples = append(examples, func(b *tfrecord.Builder) { build(i, b) })
 	}
 	path := writeExamples(t, filepath.Join(t.TempDir(), "x.tfrecord"), examples...)
-	return measureFiles(t, StatsOptions{Header: fakeHeader, Pixels: fakePixels}, path)
+	return measureFiles(t, Options{Header: fakeHeader, Pixels: fakePixels}, path)
 }
 
-func TestCompareStats(t *testing.T) {
+func TestCompare(t *testing.T) {
 	a := measureExamples(t, 100, func(i int, b *tfrecord.Builder) {
 		b.Int64("same", int64(i))
 		b.Int64("shifted", int64(i))
@@ -48,7 +48,7 @@ func TestCompareStats(t *testing.T) {
 		}
 		b.Bytes("picture", fakePicture(102, 3))
 	})
-	d := CompareStats(a, b)
+	d := Compare(a, b)
 	got := map[string]string{}
 	last := 1.0
 	for _, f := range d.Features {

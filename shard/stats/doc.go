@@ -1,0 +1,18 @@
+// Package stats says what is in the records of files: which features they have,
+// of which kinds and shapes (Inspect), and what their values are like (Measure).
+//
+//	sum, err := stats.Inspect(ctx, []string{"out"}, stats.InspectOptions{First: 3})
+//	for _, f := range sum.Features {
+//		fmt.Println(f.Key, f.Kinds, f.Values)
+//	}
+//
+//	january, err := stats.Measure(ctx, []string{"january"}, stats.Options{By: "label"})
+//	fmt.Println(january.Feature("price").Float.Mean)
+//	drift := stats.Compare(january, february)
+//
+// Inspect keeps ranges; Measure keeps quantiles, histograms and the most frequent
+// values, too. Both read all records once, in parallel. Their memory does not
+// grow with the data: past 1024 distinct values, quantiles and counts of distinct
+// values are estimates with known errors (RankError, DistinctError). Results are
+// the same for any number of workers.
+package stats

@@ -1,0 +1,122 @@
+package stats
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// others are files that other programs wrote.
+const others = "../../testdata/tfrecords"
+
+func check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// writeSet writes a set named "t" with one split, train, whose shards all have
+// the records that give yields, and its manifest.
+func writeSet(t testing.TB, path string, shards int, give func(yield func([]byte))) *shard.Manifest {
+	t.Helper()
+	dir, err := shard.OpenDir(context.Background(), path, shard.DirOptions{})
+	check(t, err)
+	defer dir.Close()
+	m := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Name: "t", Compression: "none"}
+	split := shard.Split{Name: "train"}
+	for i := range shards {
+		name := shard.Name{Dataset: m.Name, Split: split.Name, Index: i, Count: shards}
+		w, err := dir.Create(name.String(), shard.WriterOptions{})
+		check(t, err)
+		give(func(record []byte) { check(t, w.WriteRecord(record)) })
+		info, err := w.Commit()
+		check(t, err)
+		split.Shards = append(split.Shards, info)
+		split.Records += info.Records
+	}
+	m.Splits = []shard.Split{split}
+	putManifest(t, dir, m)
+	return m
+}
+
+func putManifest(t testing.TB, dir *shard.Dir, m *shard.Manifest) {
+	t.Helper()
+	data, err := m.Encode()
+	check(t, err)
+	check(t, dir.Put(shard.ManifestFile, data))
+}
+
+// words yields some records in lower or in upper case.
+func words(upper bool) func(yield func([]byte)) {
+	return func(yield func([]byte)) {
+		for _, s := range []string{"one", "two", "three", "four"} {
+			if upper {
+				s = strings.ToUpper(s)
+			}
+			yield([]byte(s))
+		}
+	}
+}
+
+// A verb whose input is replaced while it reads says so, instead of mixing versions.
+func TestVerbsNoticeReplacedSets(t *testing.T) {
+	verbs := map[string]func(in string) error{
+		"inspect": func(in string) error {
+			_, err := Inspect(context.Background(), []string{in}, InspectOptions{Workers: 1})
+			return err
+		},
+		"stats": func(in string) error {
+			_, err := Measure(context.Background(), []string{in}, Options{Workers: 1})
+			return err
+		},
+	}
+	defer func() { inject.Hook = nil }()
+	for name, verb := range verbs {
+		dir := filepath.Join(t.TempDir(), "set")
+		m := writeSet(t, dir, 3, words(false))
+		files := stageUpper(t, dir, m)
+		var opened atomic.Int64 // the replacement itself opens files, too
+		inject.Hook = func(op string) error {
+			if op == "open" && opened.Add(1) == 2 {
+				d, err := shard.OpenDir(context.Background(), dir, shard.DirOptions{})
+				check(t, err)
+				check(t, d.PutStaged(files, []string{shard.ManifestFile}, nil))
+				check(t, d.Close())
+			}
+			return nil
+		}
+		err := verb(dir)
+		inject.Hook = nil
+		if err == nil || opened.Load() < 2 || !strings.Contains(err.Error(), "replaced while it was read") {
+			t.Errorf("%s: %d files opened, %v", name, opened.Load(), err)
+		}
+	}
+}
+
+// stageUpper stages a version of a set with other records of the same lengths, and
+// returns its shards.
+func stageUpper(t *testing.T, dir string, m *shard.Manifest) (files []string) {
+	t.Helper()
+	d, err := shard.OpenDir(t.Context(), dir, shard.DirOptions{})
+	check(t, err)
+	defer d.Close()
+	for i := range m.Splits[0].Shards {
+		info := &m.Splits[0].Shards[i]
+		w, err := d.Stage().Create(info.File, shard.WriterOptions{})
+		check(t, err)
+		words(true)(func(record []byte) { check(t, w.WriteRecord(record)) })
+		*info, err = w.Commit()
+		check(t, err)
+		check(t, d.Stage().PutDone(&shard.Done{Info: *info}))
+		files = append(files, info.File)
+	}
+	m.Fingerprint = "the next version"
+	putManifest(t, d.Stage(), m)
+	return files
+}
