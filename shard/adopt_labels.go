@@ -27,12 +27,6 @@ type labelSeen struct {
 	differ bool
 }
 
-// unlabelled is the id that TFDS's sets give to records without a label.
-const unlabelled = -1
-
-// maxLabelIDs is how many labels there can be; a feature of more values is none.
-const maxLabelIDs = 100_000
-
 // addLabels looks at the features of a record that may be labels: those whose
 // keys end in "label", or the one that was asked for.
 func (f *adopted) addLabels(features *tfrecord.Features, asked string) {

@@ -64,12 +64,6 @@ func splitOrder(names []string, before *Manifest, tfds *tfdsFound) []string {
 	return names
 }
 
-// splitWords are names of splits, as people write them.
-var splitWords = map[string]bool{
-	"train": true, "training": true, "test": true, "testing": true, "val": true, "valid": true,
-	"validation": true, "dev": true, "eval": true, "evaluation": true,
-}
-
 // splitOf tells the split by a file's name.
 func splitOf(file string) string {
 	if n, ok := ParseName(file); ok {

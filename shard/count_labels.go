@@ -1,6 +1,16 @@
 package shard
 
-import "github.com/tfrec/tfrec/tfrecord"
+import (
+	"strconv"
+
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// unlabelled is the id that TFDS's sets give to records without a label.
+const unlabelled = -1
+
+// maxLabelIDs is how many labels there can be; a feature of more values is none.
+const maxLabelIDs = 100_000
 
 // labelCounter counts the records of each label in a shard, as manifests have
 // them. The zero one counts nothing.
@@ -39,4 +49,20 @@ func (c *labelCounter) add(e *tfrecord.Example) (id int64) {
 		c.over = true
 	}
 	return id
+}
+
+// labelCounts names the labels that were counted by id; nil when none were.
+func labelCounts(byID map[int64]int64, names []string) map[string]int64 {
+	if len(byID) == 0 {
+		return nil
+	}
+	counts := make(map[string]int64, len(byID))
+	for id, n := range byID {
+		name := strconv.FormatInt(id, 10)
+		if id >= 0 && id < int64(len(names)) {
+			name = Readable(names[id])
+		}
+		counts[name] += n
+	}
+	return counts
 }

@@ -97,6 +97,22 @@ func Expand(ctx context.Context, paths []string, o ExpandOptions) ([]Source, err
 	return e.sources, nil
 }
 
+// distinct drops sources that were asked for more than once, keeping those
+// that a manifest says most of.
+func distinct(sources []Source) []Source {
+	var kept []Source
+	for _, s := range sources {
+		if n := len(kept); n > 0 && kept[n-1].Path == s.Path {
+			if kept[n-1].Info == nil {
+				kept[n-1] = s
+			}
+			continue
+		}
+		kept = append(kept, s)
+	}
+	return kept
+}
+
 // ExpandOptions say how paths are expanded. The zero value wants whole sets.
 type ExpandOptions struct {
 	// Partial takes what is there of sets that lack shards, or whose run has not

@@ -29,3 +29,14 @@ const (
 	ClassLabel  FeatureClass = "label"  // an id into Manifest.Labels
 	ClassText   FeatureClass = "text"   // one string of bytes
 )
+
+// labelKeys returns the keys of the features that are labels, nil when there are none.
+func labelKeys(features []Feature) []string {
+	var keys []string
+	for _, f := range features {
+		if f.Class == ClassLabel {
+			keys = append(keys, f.Key)
+		}
+	}
+	return keys
+}

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"fmt"
+	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
@@ -108,3 +109,16 @@ func SnakeCase(s string) string {
 	}
 	return name
 }
+
+// QuarantineSuffix is what the name of a quarantine has behind that of what
+// was repaired.
+const QuarantineSuffix = ".quarantine"
+
+// splitWords are names of splits, as people write them.
+var splitWords = map[string]bool{
+	"train": true, "training": true, "test": true, "testing": true, "val": true, "valid": true,
+	"validation": true, "dev": true, "eval": true, "evaluation": true,
+}
+
+// isManifest reports whether path is a manifest and no file of records.
+func isManifest(path string) bool { return filepath.Ext(path) == ".json" }

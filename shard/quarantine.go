@@ -11,10 +11,6 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// QuarantineSuffix is what the name of a quarantine has behind that of what
-// was repaired.
-const QuarantineSuffix = ".quarantine"
-
 // quarantineChunk is how many bytes of damage a record of a quarantine holds
 // at most.
 const quarantineChunk = 1 << 20

@@ -79,9 +79,6 @@ func (r *repair) folder(in, out string) error {
 	return x.write(sources, before)
 }
 
-// repairVerb is what the state of a repair under way says that it is.
-const repairVerb = "repair"
-
 // repairedSet is a directory that is repaired into another one.
 type repairedSet struct {
 	*repair

@@ -71,6 +71,3 @@ func (h heldFile) Size() int64 {
 
 // from returns a reader of what lies at offset and behind it.
 func (h heldFile) from(offset int64) io.Reader { return io.NewSectionReader(h, offset, 1<<62) }
-
-// isManifest reports whether path is a manifest and no file of records.
-func isManifest(path string) bool { return filepath.Ext(path) == ".json" }

@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
-	"strconv"
 
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -150,17 +149,6 @@ func (in *inputs) mergeLabels(sets []*Set, bare string) error {
 	return nil
 }
 
-// labelKeys returns the keys of the features that are labels, nil when there are none.
-func labelKeys(features []Feature) []string {
-	var keys []string
-	for _, f := range features {
-		if f.Class == ClassLabel {
-			keys = append(keys, f.Key)
-		}
-	}
-	return keys
-}
-
 // hasAny reports whether one of the keys is that of a feature.
 func hasAny(features []Feature, keys []string) bool {
 	return slices.ContainsFunc(features, func(f Feature) bool { return slices.Contains(keys, f.Key) })
@@ -298,20 +286,4 @@ func appendInts(dst []byte, key string, ids []int64) []byte {
 	feature := message(wire.Bytes3, message(wire.Bytes1, packed))
 	entry := append(message(wire.Bytes1, []byte(key)), message(wire.Bytes2, feature)...)
 	return append(dst, message(wire.Bytes1, entry)...)
-}
-
-// labelCounts names the labels that were counted by id; nil when none were.
-func labelCounts(byID map[int64]int64, names []string) map[string]int64 {
-	if len(byID) == 0 {
-		return nil
-	}
-	counts := make(map[string]int64, len(byID))
-	for id, n := range byID {
-		name := strconv.FormatInt(id, 10)
-		if id >= 0 && id < int64(len(names)) {
-			name = Readable(names[id])
-		}
-		counts[name] += n
-	}
-	return counts
 }

@@ -20,6 +20,9 @@ import (
 // which verb reshaped the set.
 const OptionVerb = "verb"
 
+// repairVerb is the OptionVerb of a repair.
+const repairVerb = "repair"
+
 // refuseOverlap refuses an output folder that is, holds or lies in one of the
 // inputs: what is read must not change, and no set must hold another.
 func refuseOverlap(paths []string, in *inputs, out string) error {

@@ -4,9 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
 	"runtime"
-	"syscall"
 
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
@@ -78,21 +76,6 @@ type FileReport struct {
 	OK bool `json:"ok"`
 	// FaultsOmitted counts faults past VerifyOptions.MaxFaults.
 	FaultsOmitted int64 `json:"faults_omitted,omitempty"`
-}
-
-// Fault is one thing that is wrong, and where.
-type Fault struct {
-	Path string `json:"path"`
-	// Record is its number from 0; -1 when the fault is not of one record.
-	Record int64 `json:"record"`
-	// Offset is where the record's frame begins in the uncompressed stream; -1
-	// when Record is.
-	Offset  int64         `json:"offset"`
-	Part    tfrecord.Part `json:"part"`
-	Message string        `json:"message"`
-	// Kind is what the file holds where it holds no records, as [tfrecord.ForeignError]
-	// names it.
-	Kind string `json:"kind,omitempty"`
 }
 
 // Verify reads all files that paths stand for (see Expand) and lists what is
@@ -231,50 +214,4 @@ type verification struct {
 	rate   *recordscan.RateLimit // nil without a limit
 	deep   *deepRun              // nil when records are not looked into
 	sample *recordSample         // nil when all are read
-}
-
-// distinct drops sources that were asked for more than once, keeping those
-// that a manifest says most of.
-func distinct(sources []Source) []Source {
-	var kept []Source
-	for _, s := range sources {
-		if n := len(kept); n > 0 && kept[n-1].Path == s.Path {
-			if kept[n-1].Info == nil {
-				kept[n-1] = s
-			}
-			continue
-		}
-		kept = append(kept, s)
-	}
-	return kept
-}
-
-// setFault is a fault of a file as a whole.
-func setFault(path string, part tfrecord.Part, format string, args ...any) Fault {
-	return Fault{Path: path, Record: -1, Offset: -1, Part: part, Message: fmt.Sprintf(format, args...)}
-}
-
-// FaultOf describes an error of reading the records of the file at path.
-func FaultOf(path string, err *tfrecord.Error) Fault {
-	f := Fault{Path: path, Record: err.Record, Offset: err.Offset, Part: err.Part, Message: err.Err.Error()}
-	var other *tfrecord.ForeignError
-	if errors.As(err, &other) {
-		f.Kind = other.Kind
-	}
-	return f
-}
-
-// repairHint says what can be done about damage; nothing where a file has no records.
-func repairHint(err error) string {
-	var other *tfrecord.ForeignError
-	if errors.As(err, &other) {
-		return ""
-	}
-	return " (tfrec repair saves the records that survive)"
-}
-
-// notThere reports whether err says that a file is missing.
-func notThere(err error) bool {
-	// Below what is not a directory nothing has a name.
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

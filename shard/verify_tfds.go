@@ -109,13 +109,6 @@ func (t *tfdsFound) contradicts(m *Manifest) (texts []string) {
 	return texts
 }
 
-// featuresOf are the features of a FeaturesDict by key.
-func featuresOf(o object) object {
-	dict, _ := o["featuresDict"].(object)
-	features, _ := dict["features"].(object)
-	return features
-}
-
 // onlyIn is the first key of a that b does not have; "" when it has all.
 func onlyIn(a, b object) string {
 	for _, key := range slices.Sorted(maps.Keys(a)) {

@@ -46,6 +46,13 @@ func findTFDS(dir string) (*tfdsFound, error) {
 	return t, nil
 }
 
+// featuresOf are the features of a FeaturesDict by key.
+func featuresOf(o object) object {
+	dict, _ := o["featuresDict"].(object)
+	features, _ := dict["features"].(object)
+	return features
+}
+
 // readObject reads a JSON object; nil when there is no such file.
 func readObject(path string) (object, error) {
 	data, err := storage.ReadFile(context.Background(), path, maxTFDSFile)
