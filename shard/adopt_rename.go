@@ -8,7 +8,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/inject"
-	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // rename is a shard that gets another name.
@@ -17,15 +16,12 @@ type rename struct {
 	To   string `json:"to"`
 }
 
-// renamesFile holds the renames of a run, so that the next one can finish them.
-const renamesFile = "renames.json"
-
 const (
 	renamesFormat  = "tfrec.renames"
 	renamesVersion = 1
 )
 
-// renameJournal is that file.
+// renameJournal is renamesFile.
 type renameJournal struct {
 	Format  string   `json:"format"`
 	Version int      `json:"version"`
@@ -164,21 +160,4 @@ func renameInManifest(dir *Dir, renames []rename) error {
 		return err
 	}
 	return dir.Put(ManifestFile, data)
-}
-
-// halfRenamed reports whether the shards in a directory are half renamed, and refuses
-// them: neither names nor manifest tell what is there. Where what is missing is
-// collected, the record files are added as loose ones.
-func (e *expander) halfRenamed(dir string) (bool, error) {
-	if storage.Remote(dir) {
-		return false, nil // where nothing is renamed
-	}
-	begun, err := ViewDir(dir).Exists(StateDir + "/" + renamesFile)
-	if err != nil || !begun {
-		return false, err
-	}
-	if err := e.lacks(&IncompleteError{Dir: dir, Evidence: ByRenames}); err != nil {
-		return true, err
-	}
-	return true, e.addLoose(dir)
 }

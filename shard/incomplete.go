@@ -271,3 +271,23 @@ func notAmong(names, others []string) []string {
 	slices.Sort(left)
 	return left
 }
+
+// renamesFile holds the renames that adopt is at, so that the next run can finish them.
+const renamesFile = "renames.json"
+
+// halfRenamed reports whether the shards in a directory are half renamed, and refuses
+// them: neither names nor manifest tell what is there. Where what is missing is
+// collected, the record files are added as loose ones.
+func (e *expander) halfRenamed(dir string) (bool, error) {
+	if storage.Remote(dir) {
+		return false, nil // where nothing is renamed
+	}
+	begun, err := ViewDir(dir).Exists(StateDir + "/" + renamesFile)
+	if err != nil || !begun {
+		return false, err
+	}
+	if err := e.lacks(&IncompleteError{Dir: dir, Evidence: ByRenames}); err != nil {
+		return true, err
+	}
+	return true, e.addLoose(dir)
+}
