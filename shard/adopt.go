@@ -208,7 +208,7 @@ func (a *adoption) find(path string) error {
 	var err error
 	a.before, err = ReadManifest(manifest)
 	switch {
-	case err == nil, notThere(err):
+	case err == nil, storage.Missing(err):
 	case !isDamage(err):
 		return err // it could not be read
 	case errors.Is(err, errForeign):

@@ -211,7 +211,7 @@ func (a *adoption) labelNames(key string, s *labelSeen) ([]string, error) {
 			break
 		}
 		var err error
-		if names, err = ReadLabels(a.dir.join(file)); err != nil && !notThere(err) {
+		if names, err = ReadLabels(a.dir.join(file)); err != nil && !storage.Missing(err) {
 			return nil, err
 		}
 		from = file

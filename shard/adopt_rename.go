@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // rename is a shard that gets another name.
@@ -113,7 +114,7 @@ func finishRenames(dir *Dir) error {
 				return err
 			}
 		}
-		if err := remove(IndexPath(dir.join(r.From))); err != nil && !notThere(err) {
+		if err := remove(IndexPath(dir.join(r.From))); err != nil && !storage.Missing(err) {
 			return err
 		}
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -202,7 +203,7 @@ func (a *adoption) compare(renames []rename, files map[string][]byte) error {
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		was, err := readFile(a.dir.join(name))
 		switch {
-		case notThere(err):
+		case storage.Missing(err):
 			a.change(name, "missing")
 		case err != nil:
 			return err

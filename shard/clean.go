@@ -105,7 +105,7 @@ func (d *Dir) stagedLeft() ([]Leftover, error) {
 	for _, from := range []struct{ dir, kind string }{{stageDir, LeftStaged}, {oldDir, LeftReplaced}} {
 		root := d.join(from.dir)
 		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
-			if notThere(err) || err == nil && e.IsDir() {
+			if storage.Missing(err) || err == nil && e.IsDir() {
 				return nil
 			}
 			if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // localFolder is a folder of the file system.
@@ -94,7 +95,7 @@ func take(path string, perm os.FileMode, lock func(*os.File) error) (*os.File, e
 			}
 		}
 		f.Close()
-		if err != nil && !notThere(err) {
+		if err != nil && !storage.Missing(err) {
 			return nil, fmt.Errorf("lock the output directory: %w", err)
 		}
 	}
@@ -148,7 +149,7 @@ func (l *localFolder) close() error {
 // first, up to one that something is in.
 func (l *localFolder) removeCreated() {
 	for i := len(l.created) - 1; i >= 0; i-- {
-		if err := os.Remove(l.created[i]); err != nil && !notThere(err) {
+		if err := os.Remove(l.created[i]); err != nil && !storage.Missing(err) {
 			return
 		}
 	}
@@ -182,7 +183,7 @@ func (l *localFolder) remove(names ...string) error {
 		return err
 	}
 	root, err := os.OpenRoot(l.set) // so that no link leads out of the set
-	if notThere(err) {
+	if storage.Missing(err) {
 		return nil
 	}
 	if err != nil {
@@ -232,7 +233,7 @@ func exists(path string) (bool, error) {
 	if err == nil {
 		_, err = os.Lstat(path)
 	}
-	if notThere(err) {
+	if storage.Missing(err) {
 		return false, nil
 	}
 	return err == nil, err
@@ -279,7 +280,7 @@ func (l *localFolder) stamps(names []string) (map[string]stamp, error) {
 	found := make(map[string]stamp, len(names))
 	for _, name := range names {
 		s, err := l.stamp(name)
-		if err != nil && !notThere(err) {
+		if err != nil && !storage.Missing(err) {
 			return nil, err
 		}
 		if err == nil {

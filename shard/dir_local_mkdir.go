@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // mkdir makes a directory below that of the set, and those that lead to it. None
@@ -32,7 +33,7 @@ func (l *localFolder) mkdir(name string) error {
 func makeDir(path string) error {
 	st, err := os.Lstat(path)
 	switch {
-	case notThere(err):
+	case storage.Missing(err):
 		return atomicfile.Mkdir(path, 0o755)
 	case err != nil || st.IsDir():
 		return err
@@ -52,7 +53,7 @@ func refuseLinks(set string) error {
 		}
 	}
 	entries, err := os.ReadDir(filepath.Join(set, StateDir))
-	if err != nil && !notThere(err) {
+	if err != nil && !storage.Missing(err) {
 		return err
 	}
 	for _, e := range entries {
@@ -66,7 +67,7 @@ func refuseLinks(set string) error {
 // refuseLink returns an error when there is a symbolic link at the path.
 func refuseLink(path string) error {
 	st, err := os.Lstat(path)
-	if notThere(err) {
+	if storage.Missing(err) {
 		return nil
 	}
 	if err == nil && st.Mode().Type() == fs.ModeSymlink {

@@ -2,10 +2,7 @@ package shard
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"os"
-	"syscall"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/inject"
@@ -67,10 +64,4 @@ func readFile(path string) ([]byte, error) {
 		return nil, err
 	}
 	return storage.ReadFile(context.Background(), path, maxManifest)
-}
-
-// notThere reports whether err says that a file is missing.
-func notThere(err error) bool {
-	// Below what is not a directory nothing has a name.
-	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

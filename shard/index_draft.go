@@ -6,6 +6,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -13,7 +14,7 @@ import (
 // with the index in place.
 type indexDraft struct {
 	temp    *os.File // that it is written to; nil where it is only compared
-	inPlace *comparison
+	inPlace *compare.File
 	out     *bufio.Writer
 	line    []byte
 }
@@ -21,7 +22,7 @@ type indexDraft struct {
 // draftIndex begins the index that will be at path. The caller closes it; temp
 // stays the caller's.
 func draftIndex(ctx context.Context, path string, temp *os.File) (*indexDraft, error) {
-	same, err := compareWith(ctx, path)
+	same, err := compare.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +50,7 @@ func (x *indexDraft) finish() (IndexStatus, error) {
 	switch {
 	case err != nil:
 		return "", err
-	case x.inPlace.missing():
+	case x.inPlace.Missing():
 		return IndexMissing, nil
 	case !same:
 		return IndexWrong, nil
@@ -57,4 +58,4 @@ func (x *indexDraft) finish() (IndexStatus, error) {
 	return IndexCurrent, nil
 }
 
-func (x *indexDraft) close() { x.inPlace.close() }
+func (x *indexDraft) close() { x.inPlace.Close() }

@@ -138,7 +138,7 @@ func (d *Dir) begin(j *journal) error {
 				j.Moves[i].Bytes, j.Moves[i].ModTime = st.Size(), st.ModTime().UnixNano()
 			}
 			for _, name := range j.Remove {
-				if _, err := root.Lstat(filepath.FromSlash(name)); err != nil && !notThere(err) {
+				if _, err := root.Lstat(filepath.FromSlash(name)); err != nil && !storage.Missing(err) {
 					return fmt.Errorf("%w; if %s names it by mistake, remove that directory", err, d.join(StateDir))
 				}
 			}
@@ -249,7 +249,7 @@ func (d *Dir) move(m move) error {
 func (m move) is(root *os.Root, name string) (bool, error) {
 	st, err := root.Lstat(name)
 	if err != nil {
-		if notThere(err) {
+		if storage.Missing(err) {
 			err = nil
 		}
 		return false, err
@@ -267,7 +267,7 @@ func (d *Dir) syncMoves(moves []move) error {
 			continue
 		}
 		done[dir] = true
-		if err := atomicfile.SyncDir(dir); err != nil && !notThere(err) {
+		if err := atomicfile.SyncDir(dir); err != nil && !storage.Missing(err) {
 			return err
 		}
 	}
@@ -318,7 +318,7 @@ func settle(ctx context.Context, dir string) (change, error) {
 	}
 	own, err := ownFile(view.join(journalFile))
 	switch {
-	case notThere(err):
+	case storage.Missing(err):
 		return noChange, nil
 	case err != nil:
 		return noChange, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -110,7 +111,7 @@ func TestOpenNamesTheFile(t *testing.T) {
 	if _, err := r.Next(); err == nil || err == io.EOF || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v does not name %s", err, path)
 	}
-	if _, err := Open(filepath.Join(others, "missing"), tfrecord.ReaderOptions{}); !notThere(err) {
+	if _, err := Open(filepath.Join(others, "missing"), tfrecord.ReaderOptions{}); !storage.Missing(err) {
 		t.Errorf("missing file: %v", err)
 	}
 }

@@ -75,9 +75,9 @@ func readSet(dir string, c change) (set *Set, known bool, err error) {
 		return nil, true, failed
 	case (c != noChange) != (before != nil), !sameJournal(before, after):
 		return nil, false, nil
-	case c != noChange && notThere(err):
+	case c != noChange && storage.Missing(err):
 		return nil, false, nil
-	case notThere(err):
+	case storage.Missing(err):
 		return nil, true, nil
 	case err != nil:
 		return nil, true, err
@@ -91,7 +91,7 @@ func journalOf(dir string) (fs.FileInfo, error) {
 		return nil, nil
 	}
 	st, err := os.Lstat(ViewDir(dir).join(journalFile))
-	if notThere(err) {
+	if storage.Missing(err) {
 		return nil, nil
 	}
 	return st, err

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
@@ -126,7 +127,7 @@ type indexing struct {
 
 func (x *indexing) run() error {
 	_, err := storage.Stat(x.file.Index)
-	missing := notThere(err)
+	missing := storage.Missing(err)
 	if err != nil && !missing {
 		return err
 	}
@@ -174,7 +175,7 @@ func placeIndex(f *os.File, path string) error {
 	before, err := os.Stat(index)
 	if err == nil {
 		_, err = atomicfile.Like(f, before)
-	} else if notThere(err) {
+	} else if storage.Missing(err) {
 		if before, err = os.Stat(path); err == nil {
 			err = f.Chmod(before.Mode().Perm())
 		}
@@ -190,11 +191,11 @@ func placeIndex(f *os.File, path string) error {
 
 // check compares the index in place with what it should be.
 func (x *indexing) check(missing bool) error {
-	same, err := compareWith(x.ctx, x.file.Index)
+	same, err := compare.Open(x.ctx, x.file.Index)
 	if err != nil {
 		return err
 	}
-	defer same.close()
+	defer same.Close()
 	if err := x.lines(same); err != nil || x.file.Status != "" {
 		return err
 	}

@@ -90,11 +90,11 @@ func (r *repair) salvageFile(source Source, out string, q *quarantine) (*salvage
 func (r *repair) salvageTo(s *salvagedFile, source Source, out string, q *quarantine) (err error) {
 	to := &sink{sum: sha256.New()}
 	if r.finished {
-		same, err := compareWith(r.ctx, out)
+		same, err := compare.Open(r.ctx, out)
 		if err != nil {
 			return err
 		}
-		defer same.close()
+		defer same.Close()
 		same.Strict = true
 		to.f = same
 		if err := r.salvageInto(s, source, out, to, q); err != nil {
@@ -120,7 +120,7 @@ func (r *repair) salvageInto(s *salvagedFile, source Source, out string, to *sin
 	switch {
 	case err == nil:
 		defer f.Close()
-	case notThere(err) && source.Info != nil:
+	case storage.Missing(err) && source.Info != nil:
 		s.absent = true
 	default:
 		return err
@@ -149,8 +149,8 @@ func (r *repair) salvageInto(s *salvagedFile, source Source, out string, to *sin
 			return err
 		}
 		defer index.close()
-		if !index.inPlace.missing() && !storage.Remote(source.Path) {
-			if s.indexLike, err = index.inPlace.f.Stat(); err != nil {
+		if !index.inPlace.Missing() && !storage.Remote(source.Path) {
+			if s.indexLike, err = index.inPlace.Stat(); err != nil {
 				return err
 			}
 		}
@@ -290,7 +290,7 @@ func (r *repair) file(source Source, out string) (err error) {
 // at its very end has written.
 func (r *repair) findFinished(in, out string) error {
 	st, err := os.Lstat(out)
-	if notThere(err) {
+	if storage.Missing(err) {
 		return nil
 	}
 	if err != nil {

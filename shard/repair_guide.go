@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -32,7 +33,7 @@ const maxGuide = 256 << 20
 // nil if the index does not exist, is larger than maxGuide, is damaged, or has gaps.
 func readGuide(ctx context.Context, path string, size int64) (g *guide, found bool, err error) {
 	f, err := recordscan.Open(ctx, path)
-	if notThere(err) {
+	if storage.Missing(err) {
 		return nil, false, nil
 	}
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -277,7 +278,7 @@ func freeFor(keeps []keeping) (bool, error) {
 		if !taken {
 			continue
 		}
-		if k.done, err = sameContent(k.from, k.to); err != nil || !k.done {
+		if k.done, err = compare.SameContent(k.from, k.to); err != nil || !k.done {
 			return false, err
 		}
 	}
@@ -311,7 +312,7 @@ func keptOriginal(path string) (string, error) {
 		if !is || err != nil {
 			return "", err
 		}
-		same, err := sameContent(path, kept)
+		same, err := compare.SameContent(path, kept)
 		if err != nil {
 			return "", err
 		}

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -63,7 +64,7 @@ var mendingVerbs = map[string]modelVerb{
 		check(t, err)
 		check(t, os.RemoveAll(filepath.Join(out, IndexDir)))
 		for _, name := range append(TFDSFiles(was.Features), ManifestFile) {
-			if err := os.Remove(filepath.Join(out, name)); err != nil && !notThere(err) {
+			if err := os.Remove(filepath.Join(out, name)); err != nil && !storage.Missing(err) {
 				t.Fatal(err)
 			}
 		}

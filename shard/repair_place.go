@@ -9,7 +9,9 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // errTaken says that the path of an output is in use.
@@ -64,7 +66,7 @@ func (r *repair) commitNew(f *os.File, path string, like fs.FileInfo) error {
 		r.placed = append(r.placed, path)
 		return atomicfile.SyncDir(filepath.Dir(path))
 	}
-	same, err := sameContent(f.Name(), path)
+	same, err := compare.SameContent(f.Name(), path)
 	if err != nil {
 		return err
 	}
@@ -147,7 +149,7 @@ func (r *repair) takeBack() error {
 		if st, statErr := os.Lstat(r.placed[i]); statErr == nil && st.IsDir() {
 			err = nil
 		}
-		if err != nil && !notThere(err) {
+		if err != nil && !storage.Missing(err) {
 			errs = append(errs, err)
 		}
 	}

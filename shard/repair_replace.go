@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // A set is repaired in its place as it is appended to (see journal.go): the
@@ -224,7 +225,7 @@ func (x *replacement) describe(name string, data []byte, like fs.FileInfo) error
 		if like, err = os.Stat(path); err != nil {
 			return err
 		}
-	case !notThere(err):
+	case !storage.Missing(err):
 		return err
 	}
 	f, err := x.dir.TempFile(name)

@@ -256,7 +256,7 @@ func (x *repairedSet) putFile(name string, data []byte) error {
 		return x.dir.Put(name, data)
 	}
 	before, err := readFile(storage.Join(x.out, name))
-	if err == nil && !bytes.Equal(before, data) || notThere(err) {
+	if err == nil && !bytes.Equal(before, data) || storage.Missing(err) {
 		return fmt.Errorf("%s: %w", name, compare.ErrDiffers)
 	}
 	return err
@@ -277,7 +277,7 @@ func described(dir string) ([]string, error) {
 		}
 		st, err := storage.Stat(storage.Join(dir, name))
 		switch {
-		case notThere(err): // a link that leads nowhere
+		case storage.Missing(err): // a link that leads nowhere
 		case err != nil:
 			return nil, err
 		case st.Mode().IsRegular():

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // oldFiles are the files of the sets that lie in the folder, relative to it, as
@@ -28,7 +30,7 @@ func (d *Dir) oldFiles() ([]string, error) {
 	var files []string
 	for _, sub := range subs {
 		m, err := ReadManifest(d.join(sub + ManifestFile))
-		if notThere(err) {
+		if storage.Missing(err) {
 			continue
 		}
 		if err != nil {

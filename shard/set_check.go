@@ -45,7 +45,7 @@ func (s *Set) check() ([]Fault, error) {
 		}
 		return ""
 	})
-	if notThere(err) {
+	if storage.Missing(err) {
 		err = nil
 	}
 	return append(faults, extra...), err

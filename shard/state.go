@@ -203,7 +203,7 @@ func (d *Dir) done(file string, content bool, look func(name string) (stamp, err
 		return nil, err
 	}
 	is, err := look(file)
-	if err != nil && !notThere(err) {
+	if err != nil && !storage.Missing(err) {
 		return nil, err
 	}
 	if err != nil || is.bytes != done.Bytes {
@@ -213,7 +213,7 @@ func (d *Dir) done(file string, content bool, look func(name string) (stamp, err
 		return nil, nil
 	}
 	index, err := look(indexName(file))
-	if err != nil && !notThere(err) {
+	if err != nil && !storage.Missing(err) {
 		return nil, err
 	}
 	recorded := stamp{done.IndexBytes, done.IndexModTime, done.IndexVersion}
@@ -308,7 +308,7 @@ func (d *Dir) Reset() error {
 // large for DecodeState, or is not a regular file. Other failures to read it are errors.
 func (d *Dir) readState(name string, v any) (bool, error) {
 	data, err := d.Read(name, MaxState)
-	if notThere(err) || errors.Is(err, regular.ErrNotRegular) || errors.Is(err, regular.ErrTooLarge) {
+	if storage.Missing(err) || errors.Is(err, regular.ErrNotRegular) || errors.Is(err, regular.ErrTooLarge) {
 		return false, nil
 	}
 	if err != nil {

@@ -56,7 +56,7 @@ func featuresOf(o object) object {
 // readObject reads a JSON object; nil when there is no such file.
 func readObject(path string) (object, error) {
 	data, err := storage.ReadFile(context.Background(), path, maxTFDSFile)
-	if notThere(err) {
+	if storage.Missing(err) {
 		return nil, nil
 	}
 	if err != nil {

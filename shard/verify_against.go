@@ -3,6 +3,7 @@ package shard
 import (
 	"fmt"
 
+	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -31,9 +32,9 @@ func (o *VerifyOptions) expand(e *expander, paths []string) (original string, er
 // and whether its manifest is that of the original.
 func (s *Set) checkCopy(original string) ([]Fault, error) {
 	var faults []Fault
-	same, err := sameContent(s.Path(ManifestFile), original)
+	same, err := compare.SameContent(s.Path(ManifestFile), original)
 	switch _, missing := storage.Stat(s.Path(ManifestFile)); {
-	case notThere(missing):
+	case storage.Missing(missing):
 		faults = append(faults, setFault(s.Path(ManifestFile), tfrecord.PartMissing, "the original has this file, the copy does not"))
 	case err != nil:
 		return nil, err
@@ -41,7 +42,7 @@ func (s *Set) checkCopy(original string) ([]Fault, error) {
 		faults = append(faults, setFault(s.Path(ManifestFile), tfrecord.PartHash, "not the manifest of the original, %s", original))
 	}
 	if s.Errors > 0 {
-		if _, err := storage.Stat(s.Path(LedgerFile)); notThere(err) {
+		if _, err := storage.Stat(s.Path(LedgerFile)); storage.Missing(err) {
 			faults = append(faults, setFault(s.Path(LedgerFile), tfrecord.PartMissing, "the original has this file, the copy does not"))
 		} else if err != nil {
 			return faults, err

@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -326,7 +327,7 @@ func TestDeepNeedsItsTemporaryFile(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tfrecord")
 	exampleFile(t, path, 40_000, numbers)
 	_, err := Verify(context.Background(), []string{path}, VerifyOptions{Deep: &DeepOptions{Memory: 1, TempDir: filepath.Join(t.TempDir(), "gone")}})
-	if !notThere(err) {
+	if !storage.Missing(err) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())

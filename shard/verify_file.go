@@ -48,7 +48,7 @@ func (v *verification) checkFile(ctx context.Context, number int, source Source,
 			read = func() { c.checkSample(ctx, v, number, f, r) }
 		}
 		c.broke = v.through(ctx, number, c, read)
-	case notThere(err) && source.Info != nil:
+	case storage.Missing(err) && source.Info != nil:
 		c.add(setFault(source.Path, tfrecord.PartMissing, "the manifest names this shard, but there is no such file"))
 	default:
 		c.err = err

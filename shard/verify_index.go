@@ -33,7 +33,7 @@ func openIndexCheck(ctx context.Context, path string) (*indexCheck, error) {
 	index := IndexPath(path)
 	f, err := storage.Open(ctx, index)
 	if err != nil {
-		if notThere(err) {
+		if storage.Missing(err) {
 			err = nil
 		}
 		return nil, err

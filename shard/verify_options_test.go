@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -69,7 +70,7 @@ func TestVerifyAgainstTheOriginal(t *testing.T) {
 			t.Errorf("%q is taken for a copy", paths)
 		}
 	}
-	if _, err := Verify(context.Background(), []string{original}, VerifyOptions{Against: t.TempDir()}); !notThere(err) {
+	if _, err := Verify(context.Background(), []string{original}, VerifyOptions{Against: t.TempDir()}); !storage.Missing(err) {
 		t.Errorf("without a manifest: %v", err)
 	}
 }

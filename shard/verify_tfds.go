@@ -31,7 +31,7 @@ func (s *Set) checkTFDS() (faults []Fault, err error) {
 	found := &tfdsFound{}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		path := s.Path(name)
-		if _, err := storage.Stat(path); notThere(err) {
+		if _, err := storage.Stat(path); storage.Missing(err) {
 			fault(name, tfrecord.PartMissing, "TFDS needs this file, but it does not exist (tfrec adopt writes it)")
 			continue
 		} else if err != nil {

@@ -1,44 +1,48 @@
-package shard
+package compare
 
 import (
 	"context"
 	"io"
 	"os"
 
-	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// comparison compares what is written to it with a file.
-type comparison struct {
-	*compare.Writer
+// File compares what is written to it with a file.
+type File struct {
+	*Writer
 	f storage.File // nil: there is none, and everything differs
 }
 
-// compareWith opens the file at path to be compared with.
-func compareWith(ctx context.Context, path string) (*comparison, error) {
+// Open opens the file at path to be compared with. It need not exist.
+func Open(ctx context.Context, path string) (*File, error) {
 	f, err := recordscan.Open(ctx, path)
-	if notThere(err) {
-		return &comparison{Writer: compare.NewWriter(nil)}, nil
+	if storage.Missing(err) {
+		return &File{Writer: NewWriter(nil)}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &comparison{compare.NewWriter(&recordscan.Meter{Context: ctx, File: f}), f}, nil
+	return &File{NewWriter(&recordscan.Meter{Context: ctx, File: f}), f}, nil
 }
 
-func (c *comparison) missing() bool { return c.f == nil }
+// Missing reports whether there is no file.
+func (c *File) Missing() bool { return c.f == nil }
 
-func (c *comparison) close() {
+// Stat describes the file, which is not missing.
+func (c *File) Stat() (os.FileInfo, error) { return c.f.Stat() }
+
+// Close closes the file.
+func (c *File) Close() {
 	if c.f != nil {
 		c.f.Close() // it was only read
 	}
 }
 
-// sameContent compares two files, which may be one. What is not a regular file at b is
+// SameContent compares two files, which may be one. What is not a regular file at b is
 // another, a link among them.
-func sameContent(a, b string) (bool, error) {
+func SameContent(a, b string) (bool, error) {
 	f, err := os.Open(a)
 	if err != nil {
 		return false, err
@@ -55,11 +59,11 @@ func sameContent(a, b string) (bool, error) {
 	if os.SameFile(first, second) || first.Size() != second.Size() {
 		return first.Size() == second.Size(), nil
 	}
-	c, err := compareWith(context.Background(), b)
+	c, err := Open(context.Background(), b)
 	if err != nil {
 		return false, err
 	}
-	defer c.close()
+	defer c.Close()
 	if _, err := io.Copy(c, f); err != nil {
 		return false, err
 	}
