@@ -25,7 +25,7 @@ import (
 // more for that. Where a stream cannot be decompressed, and behind broken framing
 // in a pipe, what is left of the file is lost.
 //
-// Batches of columns and of pictures are smaller by the records that are left
+// Batches of columns and of images are smaller by the records that are left
 // out of them, with DropRemainder, too; a batch of nothing else is not given.
 // An error of the operating system is never passed over.
 type SkipBad struct {

@@ -20,9 +20,9 @@ type BenchOptions struct {
 	Note    func(sentence string)
 	// Parse makes columns of the records, see [ColumnSpec].
 	Parse bool
-	// Decode makes pictures of them, as float32 from 0 to 1. Not with Parse.
+	// Decode makes images of them, as float32 from 0 to 1. Not with Parse.
 	Decode bool
-	// Resize is the size of the pictures; Decode wants one.
+	// Resize is the size of the images; Decode wants one.
 	Resize augment.ResizeSpec
 	// Batch is how many records a batch has. Default: 1.
 	Batch int
@@ -102,8 +102,8 @@ func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, e
 		return bench(ctx, ParseColumns(pipe, ColumnSpec{Batch: o.Batch, Workers: o.Workers}), o,
 			func(b *ColumnBatch) (int, mark) { return b.Rows, b.mark })
 	case o.Decode:
-		return bench(ctx, Pictures(pipe, PictureSpec{Resize: o.Resize, DType: Float32, Batch: o.Batch, Workers: o.Workers, NoLabels: true}), o,
-			func(b *PictureBatch) (int, mark) { return b.Shape[0], b.mark })
+		return bench(ctx, Images(pipe, ImageSpec{Resize: o.Resize, DType: Float32, Batch: o.Batch, Workers: o.Workers, NoLabels: true}), o,
+			func(b *ImageBatch) (int, mark) { return b.Shape[0], b.mark })
 	default:
 		return bench(ctx, pipe.Batch(o.Batch, false), o,
 			func(b *RecordBatch) (int, mark) { return len(b.Records), b.mark })

@@ -15,7 +15,7 @@ import (
 func TestBench(t *testing.T) {
 	records := table(300)
 	rows := writeRecords(t, Options{}, 3, func(int) [][]byte { return records })
-	pictures := pictureSet(t, 5, nil)
+	pictures := imageSet(t, 5, nil)
 	cases := map[string]struct {
 		set    *Set
 		o      BenchOptions

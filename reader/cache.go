@@ -10,7 +10,7 @@ import (
 
 // CacheOptions are those of [Pipe.Cache]; the zero value caches in memory.
 type CacheOptions struct {
-	// Dir is a folder for the cache, made when it is not there. It is used again
+	// Dir is a directory for the cache, made when it is not there. It is used again
 	// by later runs, and by other processes. Default: memory, for one run.
 	Dir string
 	// Limit is the most bytes of records to cache, with some 64 more for each of
@@ -46,7 +46,7 @@ const (
 // than the disk has room for.
 var ErrCacheFull = errors.New("cache is full")
 
-// ErrOtherCache says that the cache in a folder is one of another dataset, of
+// ErrOtherCache says that the cache in a directory is one of another dataset, of
 // other stages, or of another version.
 var ErrOtherCache = errors.New("cache of something else")
 
@@ -60,9 +60,9 @@ var ErrOtherCache = errors.New("cache of something else")
 // In memory, each run has a cache of its own. On disk, a whole cache of the
 // same dataset, stages and Version is used at once; while one process fills it,
 // others wait for nothing, and read what it is made of in that epoch. Who wants to
-// cache something else in the folder is refused at Start, while it is being filled,
+// cache something else in the directory is refused at Start, while it is being filled,
 // too, and then even with Replace. Each worker of a job has a cache of its own in
-// the folder. A cache that is no longer wanted is removed by deleting it.
+// the directory. A cache that is no longer wanted is removed by deleting it.
 //
 // A [State] says how many elements of the epoch were received. Resuming from it
 // costs nothing with a whole cache on disk. Otherwise the epoch's elements are

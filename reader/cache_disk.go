@@ -15,7 +15,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// diskCache keeps records in a folder:
+// diskCache keeps records in a directory:
 //
 //	NAME.json           what the cache is of, and what it has: written last
 //	NAME-ID.tfrecord    the records, each behind its place in the dataset

@@ -234,7 +234,7 @@ func TestCacheWithoutTheLock(t *testing.T) {
 	}
 }
 
-// TestCacheByManyAtOnce has runs with nothing in common but the folder.
+// TestCacheByManyAtOnce has runs with nothing in common but the directory.
 func TestCacheByManyAtOnce(t *testing.T) {
 	dir, cache := writeShards(t, tfrecord.None, 300, 40), filepath.Join(t.TempDir(), "cache")
 	want := slices.Repeat(inOrder(300, 40), 3)

@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// namesIn lists a folder; none when there is no folder.
+// namesIn lists a directory; none when there is no directory.
 func namesIn(dir string) (names []string) {
 	entries, _ := os.ReadDir(dir)
 	for _, e := range entries {
@@ -138,9 +138,9 @@ func TestCacheLimits(t *testing.T) {
 	}
 }
 
-// TestCacheBehindMap decodes pictures once, and trains on what was kept.
+// TestCacheBehindMap decodes images once, and trains on what was kept.
 func TestCacheBehindMap(t *testing.T) {
-	set := pictureSet(t, 6, nil)
+	set := imageSet(t, 6, nil)
 	codec, err := augment.NewCodec(augment.CodecOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -153,7 +153,7 @@ func TestCacheBehindMap(t *testing.T) {
 		if err := e.Parse(r.Data); err != nil {
 			return nil, err
 		}
-		picture, _ := e.Get(DefaultPictureKey)
+		picture, _ := e.Get(DefaultImageKey)
 		data, _ := picture.Bytes()
 		f, _ := e.Get(DefaultLabelKey)
 		n, _ := f.Int64()
@@ -165,7 +165,7 @@ func TestCacheBehindMap(t *testing.T) {
 			return nil, err
 		}
 		var b tfrecord.Builder
-		b.Bytes(DefaultPictureKey, im.Pix)
+		b.Bytes(DefaultImageKey, im.Pix)
 		b.Bytes("image/format", []byte("raw"))
 		b.Int64("image/height", 8)
 		b.Int64("image/width", 8)
@@ -173,10 +173,10 @@ func TestCacheBehindMap(t *testing.T) {
 		b.Int64(DefaultLabelKey, n)
 		return b.Append(dst), nil
 	}
-	text := func(b *PictureBatch) string { return fmt.Sprint(b.Labels, b.Bytes) }
-	spec := PictureSpec{Resize: square, Batch: 5}
+	text := func(b *ImageBatch) string { return fmt.Sprint(b.Labels, b.Bytes) }
+	spec := ImageSpec{Resize: square, Batch: 5}
 	collect := func(p Pipe) (all []string) {
-		for b, err := range Pictures(p, spec).All(t.Context()) {
+		for b, err := range Images(p, spec).All(t.Context()) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -191,7 +191,7 @@ func TestCacheBehindMap(t *testing.T) {
 		if got := collect(p); !slices.Equal(got, want) || calls.Load() != 12 {
 			t.Errorf("%s: other pictures, or %d calls for 12", name, calls.Load())
 		}
-		checkResume(t, Pictures(p, spec), text)
+		checkResume(t, Images(p, spec), text)
 		if o.Dir != "" && calls.Load() != 12 {
 			t.Errorf("%s: %d calls for 12, resumed with a whole cache", name, calls.Load())
 		}

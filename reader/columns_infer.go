@@ -12,7 +12,7 @@ import (
 
 // SchemaOf returns the schema of features as a manifest describes them. What
 // varies in number, and what a record may lack, becomes ragged, so that nothing
-// has to be made up. An encoded picture or tensor is one value of bytes.
+// has to be made up. An encoded image or tensor is one value of bytes.
 func SchemaOf(features []shard.Feature) (Schema, error) {
 	var s Schema
 	for _, f := range features {

@@ -42,7 +42,7 @@
 // come: [Set.Records], [Set.Interleave] or [Set.ShuffleAll] begin it, and
 // [Pipe.Shuffle], [Pipe.Map], [Pipe.Filter], [Pipe.Cache], [Pipe.Skip], [Pipe.Take],
 // [Pipe.Prefetch] and [Pipe.Repeat] each add a stage. A [Flow] makes elements of
-// records: [ParseColumns], [Pictures], [Map] or [Pipe.Batch] begin it, and [MapFlow],
+// records: [ParseColumns], [Images], [Map] or [Pipe.Batch] begin it, and [MapFlow],
 // [Batch], [Unbatch], [Flow.Filter] and [Flow.Prefetch] add to it. Columns and images
 // are plain slices with a shape, one for a whole batch, which tensor libraries take
 // without a copy. Nothing is read before Start, StartEpoch, Resume or All. The program

@@ -17,7 +17,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// written writes a file of n Examples into a new folder, and returns the folder
+// written writes a file of n Examples into a new directory, and returns the directory
 // and what removes it.
 func written(n int, example func(b *tfrecord.Builder, i int)) (dir string, remove func()) {
 	dir, err := os.MkdirTemp("", "reader-example")
@@ -142,8 +142,8 @@ func ExampleColumn() {
 	// [4 2] 8 [1 0.5]
 }
 
-func ExamplePictures() {
-	// Pictures of one colour, each lighter than the one before.
+func ExampleImages() {
+	// Images of one colour, each lighter than the one before.
 	dir, remove := written(4, func(b *tfrecord.Builder, i int) {
 		im := image.NewGray(image.Rect(0, 0, 20, 10))
 		for k := range im.Pix {
@@ -153,7 +153,7 @@ func ExamplePictures() {
 		if err := png.Encode(&data, im); err != nil {
 			log.Fatal(err)
 		}
-		b.Bytes(reader.DefaultPictureKey, data.Bytes())
+		b.Bytes(reader.DefaultImageKey, data.Bytes())
 		b.Int64(reader.DefaultLabelKey, int64(i%2))
 	})
 	defer remove()
@@ -162,7 +162,7 @@ func ExamplePictures() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	pictures := reader.Pictures(set.Records(), reader.PictureSpec{
+	pictures := reader.Images(set.Records(), reader.ImageSpec{
 		Size: 8, Batch: 2, DType: reader.Float32, NCHW: true,
 	})
 	for batch, err := range pictures.Prefetch(0).All(context.Background()) { // 0: as many ahead as it takes

@@ -91,7 +91,7 @@ func TestCancelFlowsAtAnyMoment(t *testing.T) {
 	for _, s := range rows {
 		tables = append(tables, s.Path)
 	}
-	photos := pictureSet(t, 12, nil).Sources()[0].Path
+	photos := imageSet(t, 12, nil).Sources()[0].Path
 	random := rand.New(rand.NewPCG(5, 6))
 	leavesNothing(t, func() {
 		for range 8 {
@@ -105,7 +105,7 @@ func TestCancelFlowsAtAnyMoment(t *testing.T) {
 				t.Fatal(err)
 			}
 			cancelled(t, random, ParseColumns(set.Interleave(3, 1).Repeat(-1), ColumnSpec{Batch: 50}).Prefetch(0))
-			cancelled(t, random, Pictures(open(t, photos, o).Records().Repeat(-1), PictureSpec{Size: 16, Batch: 4, NoLabels: true}).Prefetch(2))
+			cancelled(t, random, Images(open(t, photos, o).Records().Repeat(-1), ImageSpec{Size: 16, Batch: 4, NoLabels: true}).Prefetch(2))
 		}
 	})
 }

@@ -46,7 +46,7 @@ func writeFile(t testing.TB, path string, c tfrecord.Compression, records ...[]b
 }
 
 // writeShards writes files of numbered records, as many as lengths says, and
-// returns their folder.
+// returns their directory.
 func writeShards(t testing.TB, c tfrecord.Compression, lengths ...int) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -11,7 +11,7 @@ import (
 )
 
 // Fingerprint returns what the set is known by: a hash over the files' names
-// without folders, their sizes and, as the manifest has them, their digests. Of
+// without directories, their sizes and, as the manifest has them, their digests. Of
 // files that no manifest names, the first and last 4 KiB stand for the rest.
 func (s *Set) Fingerprint() (string, error) {
 	err := s.identify()

@@ -8,7 +8,7 @@ import (
 )
 
 // Flow describes a pipeline whose elements are no longer records but made of
-// them: batches, columns, pictures, whatever a [Map] returns. It is a value, as
+// them: batches, columns, images, whatever a [Map] returns. It is a value, as
 // [Pipe] is: nothing is read before Start, Resume or All.
 type Flow[T any] struct {
 	open func(ctx context.Context, from origin) (source[T], error)

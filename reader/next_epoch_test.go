@@ -23,7 +23,7 @@ func epochFlows(t *testing.T) map[string]Flow[string] {
 		for i := range 60 {
 			records = append(records, example(func(b *tfrecord.Builder) {
 				b.Int64(DefaultLabelKey, int64(1000*file+i))
-				b.Bytes(DefaultPictureKey, tinyJPEG())
+				b.Bytes(DefaultImageKey, tinyJPEG())
 			}))
 		}
 		return records
@@ -39,7 +39,7 @@ func epochFlows(t *testing.T) map[string]Flow[string] {
 			ids, err := b.Int64s(DefaultLabelKey)
 			return fmt.Sprint(b.Epoch, ids), err
 		}, MapOptions{}).Prefetch(3),
-		"pictures": MapFlow(Pictures(pipe, PictureSpec{Batch: 7, Size: 4}), func(b *PictureBatch) (string, error) {
+		"pictures": MapFlow(Images(pipe, ImageSpec{Batch: 7, Size: 4}), func(b *ImageBatch) (string, error) {
 			return fmt.Sprint(b.Epoch, b.Labels), nil
 		}, MapOptions{Workers: 2}),
 		"map":      Map(pipe, text, MapOptions{}),

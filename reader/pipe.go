@@ -109,7 +109,7 @@ func (p Pipe) Start(ctx context.Context) (*Stream, error) { return p.StartEpoch(
 
 // StartEpoch starts the pipeline at the beginning of an epoch, counted from 0. An
 // epoch is what the pipeline returns up to io.EOF; each one has its own order, and
-// its own draws of [PictureSpec.Policy]. A job that starts a process per epoch passes the
+// its own draws of [ImageSpec.Policy]. A job that starts a process per epoch passes the
 // number of the epoch here: Start would repeat epoch 0. [Stream.NextEpoch] continues
 // with the next epoch in the same run.
 //

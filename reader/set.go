@@ -160,7 +160,7 @@ type Set struct {
 	parts   []piece      // this worker's; nil until needed
 }
 
-// Open opens what path stands for: a file, a glob, a folder of shards or a
+// Open opens what path stands for: a file, a glob, a directory of shards or a
 // manifest (see [shard.Expand]). An empty match is an error that unwraps to
 // [shard.ErrNoRecords]. A file that turns out to have fewer records than its
 // manifest says, or its index file, is an error where they end, without SkipBad.

@@ -15,7 +15,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// inStore puts the files of a folder into an object store, and returns its URL there.
+// inStore puts the files of a directory into an object store, and returns its URL there.
 func inStore(t *testing.T, dir string) (*storagetest.Store, string) {
 	t.Helper()
 	s := storagetest.New()

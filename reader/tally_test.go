@@ -19,7 +19,7 @@ import (
 // of their files.
 var unusable = [][]int64{{}, {3, 4, 5}, {0, 11}, {7}}
 
-// unusableSet writes 12 records into each of four files: a picture and its
+// unusableSet writes 12 records into each of four files: an image and its
 // number, and some that are whole frames without an Example in them.
 func unusableSet(t *testing.T, o Options) *Set {
 	t.Helper()
@@ -35,7 +35,7 @@ func unusableSet(t *testing.T, o Options) *Set {
 				t.Fatal(err)
 			}
 			records = append(records, example(func(b *tfrecord.Builder) {
-				b.Bytes(DefaultPictureKey, picture)
+				b.Bytes(DefaultImageKey, picture)
 				b.Int64(DefaultLabelKey, int64(100*file+i))
 			}))
 		}
@@ -81,8 +81,8 @@ var usable = map[string]func(Pipe) Flow[[]int64]{
 		return MapFlow(f, func(b *ColumnBatch) ([]int64, error) { return b.Get(DefaultLabelKey).Int64s, nil }, MapOptions{})
 	},
 	"pictures": func(p Pipe) Flow[[]int64] {
-		f := Pictures(p, PictureSpec{Size: 4, Channels: 1, Batch: 4, Workers: 2})
-		return MapFlow(f, func(b *PictureBatch) ([]int64, error) {
+		f := Images(p, ImageSpec{Size: 4, Channels: 1, Batch: 4, Workers: 2})
+		return MapFlow(f, func(b *ImageBatch) ([]int64, error) {
 			if n := len(b.Labels); b.Shape[0] != n || len(b.Bytes) != 16*n {
 				return nil, fmt.Errorf("shape %v, %d bytes, %d labels", b.Shape, len(b.Bytes), n)
 			}

@@ -180,7 +180,7 @@ func (t *trial) content(file int32, number int64, size int) []byte {
 	var b tfrecord.Builder
 	b.Int64("id", recordID(file, number))
 	b.Bytes("filler", filler)
-	b.Bytes(DefaultPictureKey, tinyJPEG())
+	b.Bytes(DefaultImageKey, tinyJPEG())
 	b.Int64(DefaultLabelKey, recordID(file, number))
 	return b.Append(nil)
 }

@@ -165,9 +165,9 @@ func (t *trial) start(ctx context.Context, p Pipe, at *State) (*consumer, error)
 			return identified(b.Get("id").Int64s, b.Epoch)
 		})
 	case "pictures":
-		spec := PictureSpec{Batch: t.Batch, Size: 4}
-		f := Pictures(p, spec).Filter(func(*PictureBatch) (bool, error) { return true, nil })
-		return consumeFlow(ctx, f, t.origin(at), func(b *PictureBatch) []Record {
+		spec := ImageSpec{Batch: t.Batch, Size: 4}
+		f := Images(p, spec).Filter(func(*ImageBatch) (bool, error) { return true, nil })
+		return consumeFlow(ctx, f, t.origin(at), func(b *ImageBatch) []Record {
 			return identified(b.Labels, b.Epoch)
 		})
 	}

@@ -69,15 +69,15 @@ func main() {
 
 // open opens the set, and describes the batches: all records of the split, in
 // another order in each pass, as pictures of one size with samples from -1 to 1.
-func (j *job) open() (*reader.Set, reader.Flow[*reader.PictureBatch], error) {
+func (j *job) open() (*reader.Set, reader.Flow[*reader.ImageBatch], error) {
 	set, err := reader.Open(j.data, reader.Options{Split: j.split, Seed: j.seed})
 	if err != nil {
-		return nil, reader.Flow[*reader.PictureBatch]{}, err
+		return nil, reader.Flow[*reader.ImageBatch]{}, err
 	}
 	half := [3]float32{0.5, 0.5, 0.5}
-	pictures := reader.Pictures(
+	pictures := reader.Images(
 		set.Interleave(4, 1).Shuffle(1000).Repeat(j.passes),
-		reader.PictureSpec{
+		reader.ImageSpec{
 			Size: j.size, Batch: j.batch, DType: reader.Float32,
 			Normalize: augment.Normalize{Mean: half, Std: half},
 		})
@@ -104,7 +104,7 @@ func (j *job) train(ctx context.Context) (*progress, error) {
 	if err != nil {
 		return nil, err
 	}
-	var run *reader.Running[*reader.PictureBatch]
+	var run *reader.Running[*reader.ImageBatch]
 	if p == nil {
 		p = &progress{Model: newModel(3*j.size*j.size, len(about.Labels))}
 		run, err = batches.Start(ctx)

@@ -138,7 +138,7 @@ func (v goView) AnyNumbered() bool {
 	return slices.ContainsFunc(v.Splits, func(s Split) bool { return v.Numbered(s) != nil })
 }
 
-// Picture is the feature with the pictures of reader.Pictures; nil when there
+// Picture is the feature with the pictures of reader.Images; nil when there
 // is none.
 func (v goView) Picture() *goField {
 	for i := range v.Fields {

@@ -20,7 +20,7 @@ func setOf(t *testing.T, o Options, images ...[]byte) *Set {
 	return writeRecords(t, o, 1, func(int) (records [][]byte) {
 		for _, data := range images {
 			records = append(records, example(func(b *tfrecord.Builder) {
-				b.Bytes(DefaultPictureKey, data)
+				b.Bytes(DefaultImageKey, data)
 				b.Int64(DefaultLabelKey, 1)
 			}))
 		}
@@ -28,9 +28,9 @@ func setOf(t *testing.T, o Options, images ...[]byte) *Set {
 	})
 }
 
-// TestHostilePictures: a hostile image ends the flow with the verdict that convert has on it, and
+// TestHostileImages: a hostile image ends the flow with the verdict that convert has on it, and
 // which record it is; what is merely odd is read.
-func TestHostilePictures(t *testing.T) {
+func TestHostileImages(t *testing.T) {
 	text, err := os.ReadFile("../testdata/hostile/VERDICTS.tsv")
 	if err != nil {
 		t.Fatal(err)
@@ -42,7 +42,7 @@ func TestHostilePictures(t *testing.T) {
 			t.Fatal(err)
 		}
 		err = nil
-		for _, err = range Pictures(setOf(t, Options{}, data).Interleave(1, 1), PictureSpec{Size: 8}).All(context.Background()) {
+		for _, err = range Images(setOf(t, Options{}, data).Interleave(1, 1), ImageSpec{Size: 8}).All(context.Background()) {
 			if err != nil {
 				break
 			}
@@ -58,8 +58,8 @@ func TestHostilePictures(t *testing.T) {
 	}
 }
 
-// TestPicturesShareMemory: images that take more than Options.Memory are decoded one at a time.
-func TestPicturesShareMemory(t *testing.T) {
+// TestImagesShareMemory: images that take more than Options.Memory are decoded one at a time.
+func TestImagesShareMemory(t *testing.T) {
 	codec, err := augment.NewCodec(augment.CodecOptions{Decoder: "go"})
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +96,7 @@ func TestPicturesShareMemory(t *testing.T) {
 			}
 		})
 		n := 0
-		for _, err := range Pictures(setOf(t, Options{Memory: memory, Parallelism: 6}, images...).Interleave(1, 1), PictureSpec{Size: 8, Workers: 6, Codec: codec}).All(context.Background()) {
+		for _, err := range Images(setOf(t, Options{Memory: memory, Parallelism: 6}, images...).Interleave(1, 1), ImageSpec{Size: 8, Workers: 6, Codec: codec}).All(context.Background()) {
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -11,9 +11,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestPicturesInPlanes: pictures that are resized in planes are as near to those resized in RGB
+// TestImagesInPlanes: images that are resized in planes are as near to those resized in RGB
 // as package augment promises, 37 dB each and 42 on average, and ExactPixels gives the latter.
-func TestPicturesInPlanes(t *testing.T) {
+func TestImagesInPlanes(t *testing.T) {
 	files, err := filepath.Glob("../testdata/demo/photos/*/*[05]_*.jpg")
 	if err != nil || len(files) < 5 {
 		t.Fatal("no photographs", err)
@@ -24,7 +24,7 @@ func TestPicturesInPlanes(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			records = append(records, example(func(b *tfrecord.Builder) { b.Bytes(DefaultPictureKey, data) }))
+			records = append(records, example(func(b *tfrecord.Builder) { b.Bytes(DefaultImageKey, data) }))
 		}
 		return records
 	})
@@ -40,8 +40,8 @@ func TestPicturesInPlanes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var batches [2][]byte
 			for i := range batches {
-				spec := PictureSpec{Size: 64, Batch: len(files), NoLabels: true, Policy: policy, ExactPixels: i == 1}
-				for b, err := range Pictures(set.Records(), spec).All(context.Background()) {
+				spec := ImageSpec{Size: 64, Batch: len(files), NoLabels: true, Policy: policy, ExactPixels: i == 1}
+				for b, err := range Images(set.Records(), spec).All(context.Background()) {
 					if err != nil {
 						t.Fatal(err)
 					}

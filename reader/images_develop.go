@@ -13,9 +13,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// developer makes pictures of records. Each worker has one.
+// developer makes images of records. Each worker has one.
 type developer struct {
-	spec          *PictureSpec
+	spec          *ImageSpec
 	run           *run
 	gate          *par.Budget // of all workers
 	table         *[3][256]float32
@@ -29,8 +29,8 @@ type developer struct {
 	scratch augment.Scratch
 }
 
-// develop puts the picture and the label of a record into row i of a batch.
-func (d *developer) develop(b *PictureBatch, i int, record Record) error {
+// develop puts the image and the label of a record into row i of a batch.
+func (d *developer) develop(b *ImageBatch, i int, record Record) error {
 	if err := d.example.Parse(record.Data); err != nil {
 		return err
 	}
@@ -42,10 +42,10 @@ func (d *developer) develop(b *PictureBatch, i int, record Record) error {
 		}
 		b.Labels[i] = label
 	}
-	f, _ := d.example.Get(d.spec.PictureKey)
+	f, _ := d.example.Get(d.spec.ImageKey)
 	data, ok := f.Bytes()
 	if !ok || f.Len() != 1 {
-		return fmt.Errorf("feature %q: want an image; it has %s of kind %v", d.spec.PictureKey, plural.Of(f.Len(), "value"), f.Kind())
+		return fmt.Errorf("feature %q: want an image; it has %s of kind %v", d.spec.ImageKey, plural.Of(f.Len(), "value"), f.Kind())
 	}
 	var err error
 	if f, _ := d.example.Get("image/format"); isFloats(f) {
@@ -54,19 +54,19 @@ func (d *developer) develop(b *PictureBatch, i int, record Record) error {
 		err = d.picture(b, i, data, record)
 	}
 	if err != nil {
-		return fmt.Errorf("feature %q: %w", d.spec.PictureKey, err)
+		return fmt.Errorf("feature %q: %w", d.spec.ImageKey, err)
 	}
 	return nil
 }
 
-// picture decodes, draws, resizes and puts into place.
-func (d *developer) picture(b *PictureBatch, i int, data []byte, record Record) error {
+// image decodes, draws, resizes and puts into place.
+func (d *developer) picture(b *ImageBatch, i int, data []byte, record Record) error {
 	s := d.spec
 	n := d.width * d.height * s.Channels
 	target := &d.resized
 	if s.DType == Uint8 && !s.NCHW {
 		// Straight into the tensor: the memory is just large enough, and the
-		// capacity keeps the picture out of its neighbour's.
+		// capacity keeps the image out of its neighbour's.
 		target = &augment.Image{Pix: b.Bytes[i*n : (i+1)*n : (i+1)*n]}
 	}
 	if err := d.render(target, data, record); err != nil {
@@ -90,7 +90,7 @@ func (d *developer) picture(b *PictureBatch, i int, data []byte, record Record) 
 	return nil
 }
 
-// render makes target what is to become of a picture: in planes up to where it has the size that
+// render makes target what is to become of an image: in planes up to where it has the size that
 // it keeps, if they lead there.
 func (d *developer) render(target *augment.Image, data []byte, record Record) error {
 	if f, ok := d.example.Get("image/format"); ok {
@@ -156,7 +156,7 @@ func (d *developer) release(bytes int64) {
 	d.gate.Release(bytes)
 }
 
-// draw decides what is done to the picture of a record, of w by h pixels.
+// draw decides what is done to the image of a record, of w by h pixels.
 func (d *developer) draw(record Record, w, h int) augment.Draw {
 	if d.spec.Policy == nil {
 		return augment.Draw{}
@@ -165,7 +165,7 @@ func (d *developer) draw(record Record, w, h int) augment.Draw {
 	return d.spec.Policy.Draw(d.run.set.opts.Seed, key, int(record.Epoch), w, h)
 }
 
-// finish does what was drawn to a picture of w by h pixels, which may have been decoded at a part
+// finish does what was drawn to an image of w by h pixels, which may have been decoded at a part
 // of its size when nothing was, and resizes it.
 func (d *developer) finish(target, im *augment.Image, draw augment.Draw, w, h int) error {
 	if len(draw.Steps) > 0 {
@@ -186,8 +186,8 @@ func isFloats(f tfrecord.Feature) bool {
 }
 
 // floats puts samples that were normalised when they were stored into place, as
-// they are. They are no picture any more that could be resized.
-func (d *developer) floats(b *PictureBatch, i int, data []byte) error {
+// they are. They are no image any more that could be resized.
+func (d *developer) floats(b *ImageBatch, i int, data []byte) error {
 	h, w, c, err := d.stored(len(data) / 4)
 	if err != nil {
 		return err
@@ -208,7 +208,7 @@ func (d *developer) floats(b *PictureBatch, i int, data []byte) error {
 	return nil
 }
 
-// raw takes stored pixels as a picture.
+// raw takes stored pixels as an image.
 func (d *developer) raw(data []byte) error {
 	h, w, c, err := d.stored(len(data))
 	if err != nil {

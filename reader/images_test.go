@@ -14,9 +14,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// pictureSet writes n pictures of various sizes, the label of each its number,
+// imageSet writes n images of various sizes, the label of each its number,
 // with the record of one of them changed by damage.
-func pictureSet(t testing.TB, n int, damage func(i int, data []byte) []byte) *Set {
+func imageSet(t testing.TB, n int, damage func(i int, data []byte) []byte) *Set {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(1, 1))
 	return writeRecords(t, Options{Seed: 5}, 2, func(file int) (records [][]byte) {
@@ -30,7 +30,7 @@ func pictureSet(t testing.TB, n int, damage func(i int, data []byte) []byte) *Se
 				data = damage(i, data)
 			}
 			records = append(records, example(func(b *tfrecord.Builder) {
-				b.Bytes(DefaultPictureKey, data)
+				b.Bytes(DefaultImageKey, data)
 				b.Int64(DefaultLabelKey, int64(100*file+i))
 			}))
 		}
@@ -47,7 +47,7 @@ func randomImage(rnd *rand.Rand, w, h, channels int) *augment.Image {
 	return im
 }
 
-// expected are the pictures of a pipe, decoded and resized one by one.
+// expected are the images of a pipe, decoded and resized one by one.
 func expected(t *testing.T, p Pipe, spec augment.ResizeSpec, channels int) (images []augment.Image, labels []int64) {
 	t.Helper()
 	codec, err := augment.NewCodec(augment.CodecOptions{})
@@ -62,7 +62,7 @@ func expected(t *testing.T, p Pipe, spec augment.ResizeSpec, channels int) (imag
 		if err != nil {
 			t.Fatal(err)
 		}
-		f, _ := e.Get(DefaultPictureKey)
+		f, _ := e.Get(DefaultImageKey)
 		data, _ := f.Bytes()
 		f, _ = e.Get(DefaultLabelKey)
 		label, _ := f.Int64()
@@ -78,8 +78,8 @@ func expected(t *testing.T, p Pipe, spec augment.ResizeSpec, channels int) (imag
 	return images, labels
 }
 
-func TestPictures(t *testing.T) {
-	p := pictureSet(t, 9, nil).Interleave(2, 1)
+func TestImages(t *testing.T) {
+	p := imageSet(t, 9, nil).Interleave(2, 1)
 	resize := augment.ResizeSpec{Width: 12, Height: 8, Antialias: true}
 	normalize := augment.Normalize{Mean: [3]float32{0.4, 0.5, 0.6}, Std: [3]float32{0.2, 0.3, 0.4}}
 	for _, channels := range []int{1, 3} {
@@ -87,9 +87,9 @@ func TestPictures(t *testing.T) {
 		for _, dtype := range []DType{Uint8, Float32} {
 			for _, nchw := range []bool{false, true} {
 				t.Run(fmt.Sprintf("%d %v nchw %v", channels, dtype, nchw), func(t *testing.T) {
-					spec := PictureSpec{Resize: resize, Channels: channels, DType: dtype, Normalize: normalize, NCHW: nchw, Batch: 4, Workers: 3}
+					spec := ImageSpec{Resize: resize, Channels: channels, DType: dtype, Normalize: normalize, NCHW: nchw, Batch: 4, Workers: 3}
 					at := 0
-					for b, err := range Pictures(p, spec).All(context.Background()) {
+					for b, err := range Images(p, spec).All(context.Background()) {
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -102,7 +102,7 @@ func TestPictures(t *testing.T) {
 							t.Fatalf("shape %v, labels %v; want %v, %v", b.Shape, b.Labels, shape, labels[at:at+n])
 						}
 						for i := range n {
-							checkPicture(t, b, i, &images[at+i], spec)
+							checkImage(t, b, i, &images[at+i], spec)
 						}
 						at += n
 					}
@@ -115,8 +115,8 @@ func TestPictures(t *testing.T) {
 	}
 }
 
-// checkPicture compares picture i of a batch, sample by sample.
-func checkPicture(t *testing.T, b *PictureBatch, i int, im *augment.Image, spec PictureSpec) {
+// checkImage compares image i of a batch, sample by sample.
+func checkImage(t *testing.T, b *ImageBatch, i int, im *augment.Image, spec ImageSpec) {
 	t.Helper()
 	for y := range im.Height {
 		for x := range im.Width {
@@ -137,12 +137,12 @@ func checkPicture(t *testing.T, b *PictureBatch, i int, im *augment.Image, spec 
 	}
 }
 
-func TestPicturesRaw(t *testing.T) {
+func TestImagesRaw(t *testing.T) {
 	im := randomImage(rand.New(rand.NewPCG(2, 2)), 10, 6, 1)
 	write := func(height int64) *Set {
 		return writeRecords(t, Options{}, 1, func(int) [][]byte {
 			return [][]byte{example(func(b *tfrecord.Builder) {
-				b.Bytes(DefaultPictureKey, im.Pix)
+				b.Bytes(DefaultImageKey, im.Pix)
 				b.String("image/format", "raw")
 				b.Int64("image/height", height)
 				b.Int64("image/width", 10)
@@ -150,25 +150,25 @@ func TestPicturesRaw(t *testing.T) {
 			})}
 		})
 	}
-	spec := PictureSpec{Resize: augment.ResizeSpec{Width: 10, Height: 6}, Channels: 1, NoLabels: true}
-	for b, err := range Pictures(write(6).Records(), spec).All(context.Background()) {
+	spec := ImageSpec{Resize: augment.ResizeSpec{Width: 10, Height: 6}, Channels: 1, NoLabels: true}
+	for b, err := range Images(write(6).Records(), spec).All(context.Background()) {
 		if err != nil || !slices.Equal(b.Bytes, im.Pix) {
 			t.Errorf("%v, %v", err, b)
 		}
 	}
-	for _, err := range Pictures(write(7).Records(), spec).All(context.Background()) {
+	for _, err := range Images(write(7).Records(), spec).All(context.Background()) {
 		if err == nil {
 			t.Error("7 rows of 6")
 		}
 	}
 }
 
-func TestPicturesOfFloats(t *testing.T) {
+func TestImagesOfFloats(t *testing.T) {
 	im := randomImage(rand.New(rand.NewPCG(3, 3)), 5, 4, 3)
 	normalize := augment.Normalize{Mean: [3]float32{0.1, 0.2, 0.3}}
 	set := writeRecords(t, Options{}, 1, func(int) [][]byte {
 		return [][]byte{example(func(b *tfrecord.Builder) {
-			b.Bytes(DefaultPictureKey, augment.AppendFloat32(nil, im, normalize))
+			b.Bytes(DefaultImageKey, augment.AppendFloat32(nil, im, normalize))
 			b.String("image/format", "float32")
 			b.Int64("image/height", 4)
 			b.Int64("image/width", 5)
@@ -176,19 +176,19 @@ func TestPicturesOfFloats(t *testing.T) {
 		})}
 	})
 	for _, nchw := range []bool{false, true} {
-		spec := PictureSpec{Resize: augment.ResizeSpec{Width: 5, Height: 4}, DType: Float32, NCHW: nchw, NoLabels: true, Normalize: normalize}
-		for b, err := range Pictures(set.Records(), spec).All(context.Background()) {
+		spec := ImageSpec{Resize: augment.ResizeSpec{Width: 5, Height: 4}, DType: Float32, NCHW: nchw, NoLabels: true, Normalize: normalize}
+		for b, err := range Images(set.Records(), spec).All(context.Background()) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			checkPicture(t, b, 0, im, spec)
+			checkImage(t, b, 0, im, spec)
 		}
 	}
-	for name, spec := range map[string]PictureSpec{
+	for name, spec := range map[string]ImageSpec{
 		"other size": {Size: 5, DType: Float32, NoLabels: true},
 		"as uint8":   {Resize: augment.ResizeSpec{Width: 5, Height: 4}, NoLabels: true},
 	} {
-		for _, err := range Pictures(set.Records(), spec).All(context.Background()) {
+		for _, err := range Images(set.Records(), spec).All(context.Background()) {
 			if err == nil {
 				t.Errorf("%s: no error", name)
 			}
@@ -196,22 +196,22 @@ func TestPicturesOfFloats(t *testing.T) {
 	}
 }
 
-func TestPicturesResumeTheirDraws(t *testing.T) {
+func TestImagesResumeTheirDraws(t *testing.T) {
 	policy, err := augment.ParsePolicy("hflip | rotate:20")
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := pictureSet(t, 4, nil).Interleave(2, 1).Repeat(2)
-	spec := PictureSpec{Size: 8, Batch: 3, Policy: policy, NoLabels: true}
-	text := func(b *PictureBatch) string { return fmt.Sprintf("%x", b.Bytes) }
-	checkResume(t, Pictures(p, spec), text)
+	p := imageSet(t, 4, nil).Interleave(2, 1).Repeat(2)
+	spec := ImageSpec{Size: 8, Batch: 3, Policy: policy, NoLabels: true}
+	text := func(b *ImageBatch) string { return fmt.Sprintf("%x", b.Bytes) }
+	checkResume(t, Images(p, spec), text)
 	all := drain(t, Map(p, func(r Record) (int32, error) { return r.Epoch, nil }, MapOptions{}))
 	if !slices.Contains(all, 1) {
 		t.Fatal("one epoch")
 	}
 	spec.Batch = 8
 	var epochs []string
-	for b, err := range Pictures(p, spec).All(context.Background()) {
+	for b, err := range Images(p, spec).All(context.Background()) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -222,30 +222,30 @@ func TestPicturesResumeTheirDraws(t *testing.T) {
 	}
 }
 
-func TestPicturesSayWhichIsBad(t *testing.T) {
-	set := pictureSet(t, 6, func(i int, data []byte) []byte {
+func TestImagesSayWhichIsBad(t *testing.T) {
+	set := imageSet(t, 6, func(i int, data []byte) []byte {
 		if i == 4 {
 			return data[:len(data)/2]
 		}
 		return data
 	})
 	var err error
-	for _, err = range Pictures(set.Records(), PictureSpec{Size: 8, Batch: 3, Workers: 2}).All(context.Background()) {
+	for _, err = range Images(set.Records(), ImageSpec{Size: 8, Batch: 3, Workers: 2}).All(context.Background()) {
 	}
 	var located *tfrecord.Error
 	if !errors.As(err, &located) || located.Record != 4 || located.Name != set.Sources()[0].Path || !errors.Is(err, augment.ErrDamaged) {
 		t.Error(err)
 	}
-	for _, err = range Pictures(set.Records(), PictureSpec{Size: 8, LabelKey: "other"}).All(context.Background()) {
+	for _, err = range Images(set.Records(), ImageSpec{Size: 8, LabelKey: "other"}).All(context.Background()) {
 	}
 	if !errors.As(err, &located) || located.Record != 0 {
 		t.Error(err)
 	}
 }
 
-func TestPictureSpecsRefused(t *testing.T) {
-	p := pictureSet(t, 1, nil).Records()
-	for name, spec := range map[string]PictureSpec{
+func TestImageSpecsRefused(t *testing.T) {
+	p := imageSet(t, 1, nil).Records()
+	for name, spec := range map[string]ImageSpec{
 		"no size":    {},
 		"two sizes":  {Size: 8, Resize: augment.ResizeSpec{Square: 9}},
 		"channels":   {Size: 8, Channels: 4},
@@ -258,7 +258,7 @@ func TestPictureSpecsRefused(t *testing.T) {
 		"too large":  {Size: 60000, Batch: 1000},
 		"normalize":  {Size: 8, Normalize: augment.Normalize{Std: [3]float32{-1}}},
 	} {
-		if _, err := Pictures(p, spec).Start(context.Background()); err == nil {
+		if _, err := Images(p, spec).Start(context.Background()); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}

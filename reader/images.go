@@ -9,13 +9,13 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 )
 
-// DType is what the samples of a picture become.
+// DType is what the samples of an image become.
 type DType uint8
 
 // The types of samples.
 const (
 	Uint8   DType = iota // 0 to 255, as decoded
-	Float32              // normalised, see PictureSpec.Normalize
+	Float32              // normalised, see ImageSpec.Normalize
 )
 
 // String returns uint8 or float32.
@@ -29,19 +29,19 @@ func (d DType) String() string {
 	return fmt.Sprintf("DType(%d)", uint8(d))
 }
 
-// Keys of pictures and labels, as `tfrec convert images` and TFDS name them.
+// Keys of images and labels, as `tfrec convert images` and TFDS name them.
 const (
-	DefaultPictureKey = "image/encoded"
-	DefaultLabelKey   = "image/class/label"
+	DefaultImageKey = "image/encoded"
+	DefaultLabelKey = "image/class/label"
 )
 
-// PictureSpec says how records become batches of pictures.
-type PictureSpec struct {
-	// Size of the pictures, in pixels: the shorter side becomes Size, and of
+// ImageSpec says how records become batches of images.
+type ImageSpec struct {
+	// Size of the images, in pixels: the shorter side becomes Size, and of
 	// the longer the middle is kept. Resize takes its place where that is not
 	// what is wanted.
 	Size int
-	// Resize brings all pictures to one size; Antialias is up to it. Its Fit
+	// Resize brings all images to one size; Antialias is up to it. Its Fit
 	// is Stretch, Crop or Pad, or Square is set, all without NoUpscale.
 	// Default: Square of Size, bilinear, with antialias.
 	Resize augment.ResizeSpec
@@ -54,18 +54,18 @@ type PictureSpec struct {
 	Normalize augment.Normalize
 	// NCHW puts the channels before height and width. Default: after, NHWC.
 	NCHW bool
-	// Batch is how many pictures a batch has. Default: 1.
+	// Batch is how many images a batch has. Default: 1.
 	Batch int
 	// DropRemainder leaves out a last batch that is smaller.
 	DropRemainder bool
-	// Policy, when not nil, draws random steps for each picture, before it is
+	// Policy, when not nil, draws random steps for each image, before it is
 	// resized. They depend on the seed of the set, on the epoch and on the
 	// record's file name and number alone, so that resuming repeats them.
 	Policy *augment.Policy
-	// PictureKey is the feature that holds the encoded picture, or its raw
+	// ImageKey is the feature that holds the encoded image, or its raw
 	// pixels where "image/format" says "raw" or "float32"; LabelKey that of
-	// the label. Default: DefaultPictureKey and DefaultLabelKey.
-	PictureKey, LabelKey string
+	// the label. Default: DefaultImageKey and DefaultLabelKey.
+	ImageKey, LabelKey string
 	// NoLabels leaves labels out. Otherwise a record without is an error.
 	NoLabels bool
 	// Codec decodes. Default: augment's own default, which bounds the pixels of an image
@@ -74,24 +74,24 @@ type PictureSpec struct {
 	// takes more is decoded alone.
 	Codec *augment.Codec
 	// ExactPixels decodes at full size and to RGB before anything else is
-	// done. Default: pictures are resized as they are stored, in YCbCr, and
+	// done. Default: images are resized as they are stored, in YCbCr, and
 	// converted when they are small, and large ones are decoded at a part of
 	// their size; package augment says by how little the pixels differ. Which
-	// way a picture takes follows from its header and this spec alone.
+	// way an image takes follows from its header and this spec alone.
 	ExactPixels bool
 	// Check searches all of every JPEG for damage. Default: where the first step of
 	// a Policy cuts a part out of an image, the data after that part are not
 	// searched. The checksum of the record says that they are those that were
 	// stored, and convert had searched them.
 	Check bool
-	// Workers is how many pictures are decoded at a time. Default: chosen as it
+	// Workers is how many images are decoded at a time. Default: chosen as it
 	// runs, up to the Parallelism of the set.
 	Workers int
 }
 
-// PictureBatch is a batch of pictures as one tensor. It is valid until the next
+// ImageBatch is a batch of images as one tensor. It is valid until the next
 // batch is asked for; its memory is then used again.
-type PictureBatch struct {
+type ImageBatch struct {
 	// Shape is {n, height, width, channels}, or {n, channels, height, width}
 	// with NCHW.
 	Shape []int
@@ -101,7 +101,7 @@ type PictureBatch struct {
 	DType  DType
 	Pixels []float32
 	Bytes  []uint8
-	// Labels are those of the pictures.
+	// Labels are those of the images.
 	Labels []int64
 	// Epoch is that of the first record (see [Record.Epoch]).
 	Epoch int32
@@ -111,32 +111,32 @@ type PictureBatch struct {
 
 // State returns the state of a consumer that has received this batch and all
 // before.
-func (b *PictureBatch) State() State { return b.mark.state() }
+func (b *ImageBatch) State() State { return b.mark.state() }
 
-// Pictures describes batches of pictures, decoded ahead and in order, each
+// Images describes batches of images, decoded ahead and in order, each
 // straight into its place in the tensor. What can't be decoded ends the flow,
 // with the record's file, number and offset, unless [SkipBad] lets it pass over
 // the record.
-func Pictures(p Pipe, spec PictureSpec) Flow[*PictureBatch] {
-	return Flow[*PictureBatch]{func(ctx context.Context, from origin) (source[*PictureBatch], error) {
+func Images(p Pipe, spec ImageSpec) Flow[*ImageBatch] {
+	return Flow[*ImageBatch]{func(ctx context.Context, from origin) (source[*ImageBatch], error) {
 		w, err := spec.works()
 		if err != nil {
 			return nil, err
 		}
-		return openWorkers(ctx, p, from, func(r *run) (works[*PictureBatch], error) { return w(r), nil })
+		return openWorkers(ctx, p, from, func(r *run) (works[*ImageBatch], error) { return w(r), nil })
 	}}
 }
 
 // normal fills in the defaults and checks what was given.
-func (s PictureSpec) normal() (PictureSpec, error) {
+func (s ImageSpec) normal() (ImageSpec, error) {
 	if s.Batch == 0 {
 		s.Batch = 1
 	}
 	if s.Channels == 0 {
 		s.Channels = 3
 	}
-	if s.PictureKey == "" {
-		s.PictureKey = DefaultPictureKey
+	if s.ImageKey == "" {
+		s.ImageKey = DefaultImageKey
 	}
 	if s.LabelKey == "" {
 		s.LabelKey = DefaultLabelKey
@@ -176,7 +176,7 @@ func (s PictureSpec) normal() (PictureSpec, error) {
 }
 
 // works returns the stage that makes the batches.
-func (s PictureSpec) works() (func(r *run) works[*PictureBatch], error) {
+func (s ImageSpec) works() (func(r *run) works[*ImageBatch], error) {
 	s, err := s.normal()
 	if err != nil {
 		return nil, err
@@ -187,21 +187,21 @@ func (s PictureSpec) works() (func(r *run) works[*PictureBatch], error) {
 		return nil, fmt.Errorf("images:  %d of %dx%dx%d: want %d samples a batch at most", s.Batch, width, height, s.Channels, maxSamples)
 	}
 	table := s.table()
-	return func(r *run) works[*PictureBatch] {
+	return func(r *run) works[*ImageBatch] {
 		gate := par.NewBudget(r.set.opts.Memory)
-		return works[*PictureBatch]{
+		return works[*ImageBatch]{
 			name:    "pictures",
 			cut:     cutter{size: s.Batch, drop: s.DropRemainder},
 			workers: s.Workers,
 			part:    1,
-			make:    func() *PictureBatch { return &PictureBatch{} },
-			mark:    func(b *PictureBatch, m mark) { b.mark = m },
-			bytes:   (*PictureBatch).memory,
-			begin:   func(b *PictureBatch, records []Record) { b.begin(&s, records, width, height) },
-			without: (*PictureBatch).without,
-			work: func() func(*PictureBatch, []Record, int, int, func(int, error) bool) {
+			make:    func() *ImageBatch { return &ImageBatch{} },
+			mark:    func(b *ImageBatch, m mark) { b.mark = m },
+			bytes:   (*ImageBatch).memory,
+			begin:   func(b *ImageBatch, records []Record) { b.begin(&s, records, width, height) },
+			without: (*ImageBatch).without,
+			work: func() func(*ImageBatch, []Record, int, int, func(int, error) bool) {
 				d := &developer{spec: &s, run: r, gate: gate, table: table, width: width, height: height}
-				return func(b *PictureBatch, records []Record, from, to int, fail func(int, error) bool) {
+				return func(b *ImageBatch, records []Record, from, to int, fail func(int, error) bool) {
 					for i := from; i < to; i++ {
 						if err := d.develop(b, i, records[i]); err != nil && !fail(i, err) {
 							return
@@ -217,7 +217,7 @@ func (s PictureSpec) works() (func(r *run) works[*PictureBatch], error) {
 const maxSamples = 1 << 32
 
 // table holds what each sample becomes, by channel.
-func (s *PictureSpec) table() *[3][256]float32 {
+func (s *ImageSpec) table() *[3][256]float32 {
 	var t [3][256]float32
 	for c := range t {
 		for x := range t[c] {
@@ -228,12 +228,12 @@ func (s *PictureSpec) table() *[3][256]float32 {
 }
 
 // memory is how many bytes the batch has.
-func (b *PictureBatch) memory() int64 {
+func (b *ImageBatch) memory() int64 {
 	return int64(4*cap(b.Pixels) + cap(b.Bytes) + 8*cap(b.Labels))
 }
 
-// begin makes room for the pictures of records.
-func (b *PictureBatch) begin(s *PictureSpec, records []Record, width, height int) {
+// begin makes room for the images of records.
+func (b *ImageBatch) begin(s *ImageSpec, records []Record, width, height int) {
 	n := len(records)
 	b.Epoch = records[0].Epoch
 	if s.NCHW {
@@ -253,8 +253,8 @@ func (b *PictureBatch) begin(s *PictureSpec, records []Record, width, height int
 	}
 }
 
-// without takes pictures out of the batch.
-func (b *PictureBatch) without(faults []workFault, _ tally) (left int) {
+// without takes images out of the batch.
+func (b *ImageBatch) without(faults []workFault, _ tally) (left int) {
 	n := b.Shape[0]
 	left = n - len(faults)
 	b.Pixels = withoutRows(b.Pixels, n, faults)
