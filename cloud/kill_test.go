@@ -65,7 +65,7 @@ func TestConversionsIntoStoresAreKilled(t *testing.T) {
 
 // Who interrupts a run while it uploads parts finds nothing of them in the store.
 func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
-	root := bucketFolder(t)
+	root := bucketDirectory(t)
 	address := s3Server(t, root)
 	var once sync.Once
 	k := &killer{at: 1 << 30}

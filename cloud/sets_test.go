@@ -113,7 +113,7 @@ func TestSetsIntoStores(t *testing.T) {
 // A run that is killed with its uploads under way is taken up by the next, which
 // waits until it is sure that the first is dead.
 func TestKilledOnTheWayIntoAStore(t *testing.T) {
-	local, root := t.TempDir(), bucketFolder(t)
+	local, root := t.TempDir(), bucketDirectory(t)
 	args := func(out string) []string {
 		return []string{"convert", "images", photos, out, "--resize", "256", "--encode", "raw", "--shards", "6", "--workers", "1", "--name", "photos"}
 	}
@@ -154,7 +154,7 @@ func TestKilledOnTheWayIntoAStore(t *testing.T) {
 func TestTasksIntoAStore(t *testing.T) {
 	local := t.TempDir()
 	must(t, convertPhotos(local, "--quiet", "--name", "photos")...)
-	s3Server(t, bucketFolder(t))
+	s3Server(t, bucketDirectory(t))
 	storage.Forget()
 	const url = "s3://bucket/set"
 	const tasks = 3
@@ -178,7 +178,7 @@ func TestSetsThroughFaults(t *testing.T) {
 	local := t.TempDir()
 	must(t, convertPhotos(local, "--quiet", "--name", "photos")...)
 	proxy := &faulty{refused: 0.2, dropped: 0.05, lost: 0.05, cut: 0.1, signed: true}
-	useS3(t, proxy.before(t, s3Server(t, bucketFolder(t))))
+	useS3(t, proxy.before(t, s3Server(t, bucketDirectory(t))))
 	storage.Forget()
 	must(t, convertPhotos("s3://bucket/set", "--quiet", "--name", "photos")...)
 	same(t, "through faults", files(t, local), inBucket(t, "s3://bucket/set"))
@@ -194,7 +194,7 @@ func TestTensorFlowReadsWhatIsInAStore(t *testing.T) {
 	if _, err := os.Stat(python); err != nil {
 		t.Skipf("no TensorFlow: %v (`make venv` installs it)", err)
 	}
-	root := bucketFolder(t)
+	root := bucketDirectory(t)
 	s3Server(t, root)
 	storage.Forget()
 	must(t, convertPhotos("s3://bucket/set", "--quiet", "--name", "photos")...)

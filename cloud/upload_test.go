@@ -22,13 +22,13 @@ var stores = map[string]struct {
 	serve func(t testing.TB) (address string)
 	use   func(t testing.TB, address string)
 }{
-	"s3":     {func(t testing.TB) string { return s3Server(t, bucketFolder(t)) }, useS3},
-	"gs":     {func(t testing.TB) string { return gcsServer(t, bucketFolder(t)) }, useGCS},
+	"s3":     {func(t testing.TB) string { return s3Server(t, bucketDirectory(t)) }, useS3},
+	"gs":     {func(t testing.TB) string { return gcsServer(t, bucketDirectory(t)) }, useGCS},
 	"azblob": {func(t testing.TB) string { return azureServer(t, "bucket") }, useAzure},
 }
 
 // bucketFolder returns a folder with an empty bucket in it.
-func bucketFolder(t testing.TB) string {
+func bucketDirectory(t testing.TB) string {
 	t.Helper()
 	root := t.TempDir()
 	if err := os.Mkdir(filepath.Join(root, "bucket"), 0o755); err != nil {

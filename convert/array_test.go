@@ -35,7 +35,7 @@ func (o ImageOptions) task(i, n int) ImageOptions {
 }
 
 func TestArrayJobsMakeOneMachinesBytes(t *testing.T) {
-	src, ref := folders(t, 70), t.TempDir()
+	src, ref := directories(t, 70), t.TempDir()
 	put(t, src, "c0/bad.png", []byte("no picture"))
 	splits, _ := ParseSplits("train=0.8,val=0.2")
 	o := ImageOptions{Options: Options{Splits: splits, Shards: 5, MaxErrors: Tolerance{Count: 1}, Workers: 2}}
@@ -99,7 +99,7 @@ func TestArrayJobsOfTables(t *testing.T) {
 // TestTasksAtOnce runs every task twice, all at the same time, some of them
 // stopped on their way.
 func TestTasksAtOnce(t *testing.T) {
-	src, ref, out := folders(t, 60), t.TempDir(), t.TempDir()
+	src, ref, out := directories(t, 60), t.TempDir(), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 8, Workers: 1}}
 	mustImages(t, src, ref, o)
 	const tasks = 4
@@ -134,7 +134,7 @@ func TestTasksAtOnce(t *testing.T) {
 }
 
 func TestFinalizeNamesWhatIsMissing(t *testing.T) {
-	src, out := folders(t, 40), t.TempDir()
+	src, out := directories(t, 40), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 6}}
 	if _, err := Finalize(context.Background(), out, FinalizeOptions{}); err == nil || !strings.Contains(err.Error(), "no array job") {
 		t.Errorf("an empty folder: %v", err)
@@ -165,7 +165,7 @@ func TestFinalizeNamesWhatIsMissing(t *testing.T) {
 }
 
 func TestTasksOfAnotherPlanAreRefused(t *testing.T) {
-	src := folders(t, 40)
+	src := directories(t, 40)
 	base := ImageOptions{Options: Options{Shards: 4}}
 	for name, c := range map[string]struct {
 		change func(src string, o *ImageOptions)
@@ -204,7 +204,7 @@ func copyOf(t *testing.T, dir string) string {
 // TestTasksNeverStopForBadSamples has finalize count them, and a mended input
 // given a new plan that keeps what it can.
 func TestTasksNeverStopForBadSamples(t *testing.T) {
-	src, out, ref := folders(t, 40), t.TempDir(), t.TempDir()
+	src, out, ref := directories(t, 40), t.TempDir(), t.TempDir()
 	put(t, src, "c2/002.png", []byte("no picture"))
 	o := ImageOptions{Options: Options{Shards: 4}}
 	for i := range 2 {
@@ -244,7 +244,7 @@ func TestTasksNeverStopForBadSamples(t *testing.T) {
 }
 
 func TestOneMachineFinishesAnArrayJob(t *testing.T) {
-	src, out, ref := folders(t, 40), t.TempDir(), t.TempDir()
+	src, out, ref := directories(t, 40), t.TempDir(), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 4}}
 	mustImages(t, src, ref, o)
 	mustImages(t, src, out, o.task(1, 2))
@@ -258,7 +258,7 @@ func TestOneMachineFinishesAnArrayJob(t *testing.T) {
 }
 
 func TestTasksAndOthersKeepOut(t *testing.T) {
-	src, out := folders(t, 20), t.TempDir()
+	src, out := directories(t, 20), t.TempDir()
 	joined, err := shard.OpenDir(context.Background(), out, shard.DirOptions{Join: true})
 	if err != nil {
 		t.Fatal(err)
@@ -297,7 +297,7 @@ func (f *flaky) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
 }
 
 func TestShardsAreTriedAgain(t *testing.T) {
-	src, ref := folders(t, 30), t.TempDir()
+	src, ref := directories(t, 30), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 3, Retries: 1, Workers: 1, Name: "pets"}}
 	mustImages(t, src, ref, o)
 	for fails, well := range []bool{true, true, false} {
@@ -362,7 +362,7 @@ func (f *lateFailure) tasks(ctx context.Context, job int) iter.Seq2[task, error]
 
 // TestProgressOfShardsTriedAgain wants each sample, bad ones too, to be counted once.
 func TestProgressOfShardsTriedAgain(t *testing.T) {
-	src := folders(t, 30)
+	src := directories(t, 30)
 	bad := filepath.Join(src, "bad") // a class of nothing but damage, in every shard
 	if err := os.Mkdir(bad, 0o755); err != nil {
 		t.Fatal(err)
@@ -456,7 +456,7 @@ func TestTaskOf(t *testing.T) {
 }
 
 func TestPlansAreShownAndEstimated(t *testing.T) {
-	src, out := folders(t, 50), filepath.Join(t.TempDir(), "out")
+	src, out := directories(t, 50), filepath.Join(t.TempDir(), "out")
 	o := ImageOptions{Options: Options{Shards: 4, DryRun: true, Estimate: true}}
 	p := mustImages(t, src, out, o.task(0, 3)).Plan
 	if len(p.Shards) != 4 || p.Shards[3].Task != 0 || p.Shards[2].Task != 2 {
@@ -494,7 +494,7 @@ func TestPlansAreShownAndEstimated(t *testing.T) {
 // TestPlansSayWhatGoes changes numbers of shards, splits and compression at random,
 // and wants each run to remove what its dry run said.
 func TestPlansSayWhatGoes(t *testing.T) {
-	src, out := folders(t, 40), t.TempDir()
+	src, out := directories(t, 40), t.TempDir()
 	rng := rand.New(rand.NewPCG(3, 4))
 	mustImages(t, src, out, ImageOptions{Options: Options{Shards: 3}})
 	for range 12 {
@@ -533,7 +533,7 @@ func TestTolerancesAreWrittenAsTheyAreRead(t *testing.T) {
 // TestTasksOvertake has other tasks of the job come to an end
 // while one still plans.
 func TestTasksOvertake(t *testing.T) {
-	src, ref := folders(t, 40), t.TempDir()
+	src, ref := directories(t, 40), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 4, Name: "pets"}}
 	mustImages(t, src, ref, o)
 	for name, meanwhile := range map[string]func(out string){

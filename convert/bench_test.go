@@ -39,9 +39,9 @@ func BenchmarkImages(b *testing.B) {
 // BenchmarkUpToDate is a run with nothing to do, of 100,000 pictures in 100
 // folders.
 func BenchmarkUpToDate(b *testing.B) {
-	const folders, each = 100, 1000
+	const directories, each = 100, 1000
 	src, out := filepath.Join(b.TempDir(), "src"), b.TempDir()
-	for f := range folders {
+	for f := range directories {
 		dir := filepath.Join(src, fmt.Sprintf("c%03d", f))
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			b.Fatal(err)

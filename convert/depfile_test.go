@@ -150,14 +150,14 @@ func TestNamesThatMakeWouldRun(t *testing.T) {
 	if _, err := exec.LookPath("make"); err != nil {
 		t.Skip("no make")
 	}
-	for _, folder := range []string{"a!=touch ran", "k=v", "a;touch ran;b", "$(shell touch ran)", "a(1)", "a&", `a\`, "export"} {
-		t.Run(folder, func(t *testing.T) {
+	for _, directory := range []string{"a!=touch ran", "k=v", "a;touch ran;b", "$(shell touch ran)", "a(1)", "a&", `a\`, "export"} {
+		t.Run(directory, func(t *testing.T) {
 			t.Chdir(t.TempDir())
 			for i, name := range []string{"c/1.png", "c/x!=touch ran.png", "c/y;touch ran;.png"} {
-				put(t, folder, name, pngOf(i))
+				put(t, directory, name, pngOf(i))
 			}
 			put(t, ".", "Makefile", []byte("out/manifest.json:\n\t@echo made\n-include out.d\n"))
-			mustImages(t, folder, "out", ImageOptions{Options: Options{Name: "n", Depfile: "out.d"}})
+			mustImages(t, directory, "out", ImageOptions{Options: Options{Name: "n", Depfile: "out.d"}})
 			makes := func() bool {
 				got, err := exec.Command("make", "MAKEFLAGS=", "out/manifest.json").CombinedOutput()
 				if err != nil {
@@ -172,8 +172,8 @@ func TestNamesThatMakeWouldRun(t *testing.T) {
 				t.Error("runs with nothing to do")
 			}
 			future := time.Now().Add(time.Hour)
-			os.Chtimes(filepath.Join(folder, "c", "1.png"), future, future)
-			if changed := makes(); changed == strings.Contains(folder, ";") { // those are left out, with a note
+			os.Chtimes(filepath.Join(directory, "c", "1.png"), future, future)
+			if changed := makes(); changed == strings.Contains(directory, ";") { // those are left out, with a note
 				t.Errorf("after a change: runs %v", changed)
 			}
 		})

@@ -65,7 +65,7 @@ func TestInputsGrow(t *testing.T) {
 			sameSet(t, contents(t, out), contents(t, fresh))
 		})
 	}
-	src, out, o := folders(t, 9), t.TempDir(), ImageOptions{Options: Options{Shards: 3}}
+	src, out, o := directories(t, 9), t.TempDir(), ImageOptions{Options: Options{Shards: 3}}
 	mustImages(t, src, out, o)
 	o.Shards = 4
 	if _, err := Images(t.Context(), src, out, o); err == nil || !strings.Contains(err.Error(), "shards") {

@@ -13,7 +13,7 @@ import (
 // directory, or through a link.
 func TestStateOfOthersRemovesNothing(t *testing.T) {
 	for name, leadsOut := range map[string]bool{"../theirs": true, "data/theirs": false} {
-		src, out := folders(t, 6), filepath.Join(t.TempDir(), "set")
+		src, out := directories(t, 6), filepath.Join(t.TempDir(), "set")
 		mustImages(t, src, out, ImageOptions{Options: Options{Name: "n", Shards: 2}})
 		theirs := filepath.Join(filepath.Dir(out), "theirs")
 		put(t, filepath.Dir(theirs), "theirs", []byte("theirs"))

@@ -41,7 +41,7 @@ func variantsOf(t *testing.T, dir, split string) []variant {
 }
 
 func TestVariantsOfTheTrainSplit(t *testing.T) {
-	src := folders(t, 40)
+	src := directories(t, 40)
 	o := ImageOptions{
 		Options: Options{Shards: 3, Seed: 5, Splits: []SplitShare{{Name: "train", Share: 0.7}, {Name: "val", Share: 0.3}}},
 		Augment: policy(t, "hflip:0.5|color_jitter:0.4,0.4,0.4,0.1"), Copies: 3, KeepOriginal: true, Encode: PNG,
@@ -94,7 +94,7 @@ func TestVariantsOfTheTrainSplit(t *testing.T) {
 }
 
 func TestVariantsInPlaceOfTheOriginal(t *testing.T) {
-	src, out := folders(t, 6), t.TempDir()
+	src, out := directories(t, 6), t.TempDir()
 	put(t, src, "c0/bad.png", []byte("no picture"))
 	s := mustImages(t, src, out, ImageOptions{
 		Options: Options{Shards: 1, MaxErrors: Tolerance{Count: 2}}, Augment: policy(t, "vflip:1"), Copies: 2, Encode: PNG,
@@ -115,7 +115,7 @@ func TestVariantsInPlaceOfTheOriginal(t *testing.T) {
 // A variant's draw hangs on the seed, its key and its number: not on what else
 // is in the set.
 func TestDrawsDoNotDependOnTheSet(t *testing.T) {
-	src := folders(t, 10)
+	src := directories(t, 10)
 	o := ImageOptions{Options: Options{Shards: 1}, Augment: policy(t, "rotate:30"), Copies: 2, Encode: PNG}
 	draws := func() map[string]string {
 		out := t.TempDir()
@@ -147,7 +147,7 @@ func TestDrawsDoNotDependOnTheSet(t *testing.T) {
 }
 
 func TestOptionsAboutVariants(t *testing.T) {
-	src := folders(t, 3)
+	src := directories(t, 3)
 	for _, o := range []ImageOptions{
 		{Copies: 2},
 		{KeepOriginal: true},

@@ -101,7 +101,7 @@ func TestBackendsMakeTheSameSet(t *testing.T) {
 // what is finished.
 func TestBackendThatFails(t *testing.T) {
 	t.Parallel()
-	src := folders(t, 60)
+	src := directories(t, 60)
 	o := ImageOptions{Options: Options{Shards: 6, Workers: 1}, Resize: augment.ResizeSpec{Square: 8}, Encode: Raw}
 	want := t.TempDir()
 	mustImages(t, src, want, o)
@@ -135,7 +135,7 @@ func (b *refusing) Render(tasks []*augment.Task) error {
 // TestBatchesOfLargeResults bounds what batches hold by what becomes of pictures, too.
 func TestBatchesOfLargeResults(t *testing.T) {
 	t.Parallel()
-	src := folders(t, 32) // which one worker has
+	src := directories(t, 32) // which one worker has
 	for _, c := range []struct {
 		name string
 		o    ImageOptions

@@ -14,7 +14,7 @@ import (
 
 // splitsFromFolders takes the first directories as splits when all of them are
 // named like one.
-func (l *listing) splitsFromFolders(o *ImageOptions) error {
+func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 	dirs := map[string]string{} // of each split, the directory with its images
 	stray := ""                 // an image outside of them
 	for i := range l.pictures {
@@ -72,7 +72,7 @@ func (l *listing) splitsFromFolders(o *ImageOptions) error {
 var errUnlabelled = errors.New("put it into a class directory, leave it out with --exclude, label it with --labels FILE, or give --unlabelled")
 
 // labelsFromFolders takes the first directory below the split as the label.
-func (l *listing) labelsFromFolders() error {
+func (l *listing) labelsFromDirectories() error {
 	for i := range l.pictures {
 		p := &l.pictures[i]
 		label, _, ok := strings.Cut(l.belowSplit(p.path), "/")
@@ -158,7 +158,7 @@ func (l *listing) noteMasks(o *ImageOptions) {
 		}
 		used[class] = true
 	}
-	for _, dir := range l.folders {
+	for _, dir := range l.directories {
 		class, below, _ := strings.Cut(l.belowSplit(dir), "/")
 		switch name := strings.ToLower(class); {
 		case below != "":

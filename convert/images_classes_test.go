@@ -159,7 +159,7 @@ func TestHiddenFilesAreNoImages(t *testing.T) {
 }
 
 func TestHiddenDirectoriesMayBeUnreadable(t *testing.T) {
-	src := folders(t, 6)
+	src := directories(t, 6)
 	put(t, src, ".trash/1.png", pngOf(1))
 	if err := os.Chmod(filepath.Join(src, ".trash"), 0); err != nil {
 		t.Fatal(err)

@@ -180,7 +180,7 @@ func TestStrandedPictures(t *testing.T) {
 // TestOtherDecoders neither finish what one began nor take it for up to date.
 func TestOtherDecoders(t *testing.T) {
 	t.Parallel()
-	src := folders(t, 4)
+	src := directories(t, 4)
 	o := ImageOptions{Encode: Raw, Resize: augment.ResizeSpec{Square: 8}}
 	with := func(name string) ImageOptions {
 		o := o
@@ -209,7 +209,7 @@ func TestOtherDecoders(t *testing.T) {
 
 func TestOptionsAboutDecoding(t *testing.T) {
 	t.Parallel()
-	src := folders(t, 3)
+	src := directories(t, 3)
 	small := augment.ResizeSpec{Square: 8}
 	for _, o := range []ImageOptions{
 		{BackendDecodes: true, Resize: small},

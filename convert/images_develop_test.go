@@ -115,7 +115,7 @@ func TestExactPixelsIsForWhatChangesPixels(t *testing.T) {
 		{ImageOptions{ExactPixels: true, Resize: augment.ResizeSpec{Square: 8}}, true},
 		{ImageOptions{ExactPixels: true, Augment: policy(t, "hflip")}, true},
 	} {
-		if _, err := Images(t.Context(), folders(t, 3), t.TempDir(), test.o); (err == nil) != test.want {
+		if _, err := Images(t.Context(), directories(t, 3), t.TempDir(), test.o); (err == nil) != test.want {
 			t.Errorf("%+v: %v", test.o, err)
 		}
 	}

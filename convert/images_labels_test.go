@@ -112,7 +112,7 @@ func TestRowsOfNoImage(t *testing.T) {
 }
 
 func TestOptionsAboutLabelTables(t *testing.T) {
-	src := folders(t, 3)
+	src := directories(t, 3)
 	for _, c := range []struct {
 		o    ImageOptions
 		want string

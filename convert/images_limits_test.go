@@ -73,7 +73,7 @@ func TestMemoryOfAnImage(t *testing.T) {
 // option of the set where it is allowed.
 func TestAllowArithmetic(t *testing.T) {
 	t.Parallel()
-	src := folders(t, 4)
+	src := directories(t, 4)
 	data, err := os.ReadFile("../testdata/pictures/ljt-testimgari.jpg")
 	if err != nil {
 		t.Fatal(err)

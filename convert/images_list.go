@@ -32,11 +32,11 @@ type picture struct {
 
 // listing is what a source directory holds.
 type listing struct {
-	pictures []picture // sorted by path
-	skipped  int64     // other files
-	labels   []string  // names in the order of their ids, without the offset
-	splits   []string  // that directories name, sorted; empty where there are none
-	folders  []string  // that were looked into, below the source
+	pictures    []picture // sorted by path
+	skipped     int64     // other files
+	labels      []string  // names in the order of their ids, without the offset
+	splits      []string  // that directories name, sorted; empty where there are none
+	directories []string  // that were looked into, below the source
 }
 
 // pictureExtensions are the names that make a file a picture, in any case.
@@ -70,7 +70,7 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 		return nil, err
 	}
 	w.report()
-	l := &listing{pictures: w.pictures, skipped: w.skipped, folders: w.folders}
+	l := &listing{pictures: w.pictures, skipped: w.skipped, directories: w.directories}
 	slices.SortFunc(l.pictures, func(a, b picture) int { return strings.Compare(a.path, b.path) })
 	if o.LabelFile != "" {
 		if err := l.labelsFromFile(ctx, src, o); err != nil {
@@ -80,11 +80,11 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 	if len(l.pictures) == 0 {
 		return nil, fmt.Errorf("no images in %s (%d other files): want files named %s", src, l.skipped, strings.Join(pictureExtensions, " "))
 	}
-	if err := l.splitsFromFolders(o); err != nil {
+	if err := l.splitsFromDirectories(o); err != nil {
 		return nil, err
 	}
 	if o.LabelFile == "" && !o.Unlabelled {
-		if err := l.labelsFromFolders(); err != nil {
+		if err := l.labelsFromDirectories(); err != nil {
 			return nil, err
 		}
 		l.noteSingleClass(o, src)
@@ -96,16 +96,16 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 
 // walker lists a folder and what lies below it: of the disk, or see walkStore.
 type walker struct {
-	o        *ImageOptions
-	ctx      context.Context
-	out      fs.FileInfo // of the output folder; nil when there is none
-	pictures []picture
-	folders  []string
-	skipped  int64
-	hidden   int64           // files named like images that are hidden, or in hidden directories
-	links    int64           // symbolic links not followed
-	special  int64           // neither files nor folders
-	visited  map[string]bool // real paths of followed folders
+	o           *ImageOptions
+	ctx         context.Context
+	out         fs.FileInfo // of the output folder; nil when there is none
+	pictures    []picture
+	directories []string
+	skipped     int64
+	hidden      int64           // files named like images that are hidden, or in hidden directories
+	links       int64           // symbolic links not followed
+	special     int64           // neither files nor folders
+	visited     map[string]bool // real paths of followed folders
 }
 
 func (w *walker) walk(dir, below string) error {
@@ -116,7 +116,7 @@ func (w *walker) walk(dir, below string) error {
 	if err != nil {
 		return fmt.Errorf("list source: %w", err)
 	}
-	w.folders = append(w.folders, below)
+	w.directories = append(w.directories, below)
 	for _, e := range entries {
 		rel := path.Join(below, e.Name())
 		full := storage.Join(dir, e.Name())
@@ -150,7 +150,7 @@ func (w *walker) walk(dir, below string) error {
 		}
 		switch {
 		case mode.IsDir():
-			if err := w.folder(full, rel); err != nil {
+			if err := w.directory(full, rel); err != nil {
 				return err
 			}
 		case !mode.IsRegular():
@@ -208,7 +208,7 @@ func (w *walker) isOut(dir string) bool {
 
 // folder walks into a folder, unless it is the output's or, by way of links,
 // one that it has been in.
-func (w *walker) folder(full, rel string) error {
+func (w *walker) directory(full, rel string) error {
 	if w.isOut(full) {
 		return nil
 	}

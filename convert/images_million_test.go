@@ -22,12 +22,12 @@ type endless struct {
 	lists int
 }
 
-const endlessFolder = "datasets/photos/"
+const endlessDirectory = "datasets/photos/"
 
 func (e *endless) List(_ context.Context, prefix string, deep bool) iter.Seq2[storage.Object, error] {
 	return func(yield func(storage.Object, error) bool) {
 		e.lists++
-		if prefix != endlessFolder || !deep {
+		if prefix != endlessDirectory || !deep {
 			yield(storage.Object{}, fmt.Errorf("%q, deep: %v was not to be listed", prefix, deep))
 			return
 		}
@@ -58,7 +58,7 @@ func endlessStore(t testing.TB, keys int) (*endless, string) {
 	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return e, nil })
 	storage.Forget()
 	t.Cleanup(storage.Forget)
-	return e, "mem://store/" + strings.TrimSuffix(endlessFolder, "/")
+	return e, "mem://store/" + strings.TrimSuffix(endlessDirectory, "/")
 }
 
 // heap returns the bytes of live objects.

@@ -16,21 +16,21 @@ import (
 
 // imageSource is a planned conversion of pictures.
 type imageSource struct {
-	o          *ImageOptions
-	root       string
-	stored     bool         // root is a URL of an object store
-	ahead      *aheadOfJobs // of a run under way that reads from one
-	codec      *augment.Codec
-	backend    augment.Backend
-	decodes    bool // the backend decodes JPEGs
-	decoded    tally
-	pictures   []picture
-	folders    []string // that were listed, below root
-	labels     []string // names by id, background names included
-	splitsBy   string   // how samples get their split: the shares, or "folders"
-	planned    []job
-	samples    [][]sample             // of each job, in order
-	remembered map[string]shard.Input // by key, from earlier runs
+	o           *ImageOptions
+	root        string
+	stored      bool         // root is a URL of an object store
+	ahead       *aheadOfJobs // of a run under way that reads from one
+	codec       *augment.Codec
+	backend     augment.Backend
+	decodes     bool // the backend decodes JPEGs
+	decoded     tally
+	pictures    []picture
+	directories []string // that were listed, below root
+	labels      []string // names by id, background names included
+	splitsBy    string   // how samples get their split: the shares, or "folders"
+	planned     []job
+	samples     [][]sample             // of each job, in order
+	remembered  map[string]shard.Input // by key, from earlier runs
 }
 
 // sample is a record to be: a picture as it is or, in an augmented set, one of
@@ -44,7 +44,7 @@ type sample struct {
 func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
 	s := &imageSource{
 		o: o, root: src, stored: storage.Remote(src), codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
-		pictures: l.pictures, folders: l.folders, labels: labelNames(l.labels, o.LabelOffset),
+		pictures: l.pictures, directories: l.directories, labels: labelNames(l.labels, o.LabelOffset),
 	}
 	if o.Backend != nil {
 		s.backend, o.waits = o.Backend, o.Backend.Batch() > 1
@@ -106,7 +106,7 @@ func limit(pictures []picture, n int64, h hasher) []picture {
 // splits returns the names of the splits, and which one a picture is in.
 func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 	if len(l.splits) > 0 {
-		s.splitsBy = splitsByFolders
+		s.splitsBy = splitsByDirectories
 		return l.splits, func(p int) int { return slices.Index(l.splits, s.pictures[p].split) }
 	}
 	shares := s.o.splits()
@@ -181,8 +181,8 @@ func (s *imageSource) keys(job int) []string {
 
 func (s *imageSource) files() iter.Seq[string] {
 	return func(yield func(string) bool) {
-		for _, folder := range s.folders {
-			if !yield(storage.Join(s.root, folder)) {
+		for _, directory := range s.directories {
+			if !yield(storage.Join(s.root, directory)) {
 				return
 			}
 		}

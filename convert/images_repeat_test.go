@@ -32,7 +32,7 @@ func TestAnotherSourceIsAnotherInput(t *testing.T) {
 }
 
 func TestDamagedOutputIsMadeAnew(t *testing.T) {
-	src, out := folders(t, 30), t.TempDir()
+	src, out := directories(t, 30), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 2}}
 	mustImages(t, src, out, o)
 	want := contents(t, out)
@@ -57,7 +57,7 @@ func TestDamagedOutputIsMadeAnew(t *testing.T) {
 }
 
 func TestNamesThatWereNotWrittenAreOthers(t *testing.T) {
-	src, out := folders(t, 12), t.TempDir()
+	src, out := directories(t, 12), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 1, Compression: tfrecord.Gzip}}
 	mustImages(t, src, out, o)
 	theirs := []string{shard.TFDSInfoFile, shard.LedgerFile, "index/pets-train.tfrecord-00000-of-00001.idx"}
@@ -106,7 +106,7 @@ func TestNothingLeftIsAFault(t *testing.T) {
 }
 
 func TestShardsGivenAndAuto(t *testing.T) {
-	src, out := folders(t, 20), t.TempDir()
+	src, out := directories(t, 20), t.TempDir()
 	mustImages(t, src, out, ImageOptions{Options: Options{Shards: 3}})
 	if _, err := Images(context.Background(), src, out, ImageOptions{}); err == nil || !strings.Contains(err.Error(), "--shards") {
 		t.Errorf("3 shards, then auto: %v", err)
@@ -119,7 +119,7 @@ func TestShardsGivenAndAuto(t *testing.T) {
 }
 
 func TestRefusedRunsLeaveNoTrace(t *testing.T) {
-	src, parent := folders(t, 5), t.TempDir()
+	src, parent := directories(t, 5), t.TempDir()
 	out := filepath.Join(parent, "deep", "out")
 	put(t, src, "train/c/1.png", pngOf(1))
 	put(t, src, "test/c/1.png", pngOf(2))
@@ -181,7 +181,7 @@ func TestBackgroundNamesAreTaken(t *testing.T) {
 }
 
 func TestDryRunsSeeTheManifest(t *testing.T) {
-	src, out := folders(t, 5), t.TempDir()
+	src, out := directories(t, 5), t.TempDir()
 	mustImages(t, src, out, ImageOptions{})
 	o := ImageOptions{Encode: PNG, Options: Options{DryRun: true, Overwrite: true}}
 	if s := mustImages(t, src, out, o); s.Status != Planned || s.ShardsKept != 0 {
@@ -198,7 +198,7 @@ func TestDryRunsSeeTheManifest(t *testing.T) {
 }
 
 func TestSettledFilesAreTrusted(t *testing.T) {
-	src, out := folders(t, 6), t.TempDir()
+	src, out := directories(t, 6), t.TempDir()
 	fresh := filepath.Join(src, "c0/000.png")
 	now := time.Now()
 	os.Chtimes(fresh, now, now)

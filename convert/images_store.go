@@ -23,7 +23,7 @@ func (w *walker) walkStore(src, out string) error {
 	if below == "./" {
 		return fmt.Errorf("%s is both source and output: choose another output directory", src)
 	}
-	w.folders = append(w.folders, "")
+	w.directories = append(w.directories, "")
 	var kept texts
 	before := ""
 	for o, err := range storage.Walk(w.ctx, src) {
@@ -47,7 +47,7 @@ func (w *walker) walkStore(src, out string) error {
 			}
 			continue
 		}
-		w.addFolders(&kept, before, o.Name)
+		w.addDirectories(&kept, before, o.Name)
 		before = o.Name
 		switch {
 		case strings.HasSuffix(o.Name, "/"): // what consoles make to show an empty folder
@@ -64,14 +64,14 @@ func (w *walker) walkStore(src, out string) error {
 
 // addFolders adds the folders that an object lies in, and the one before it in the
 // list does not.
-func (w *walker) addFolders(kept *texts, before, name string) {
+func (w *walker) addDirectories(kept *texts, before, name string) {
 	same := 0
 	for same < len(name) && same < len(before) && name[same] == before[same] {
 		same++
 	}
 	for i := same; i < len(name); i++ {
 		if name[i] == '/' {
-			w.folders = append(w.folders, kept.keep(name[:i]))
+			w.directories = append(w.directories, kept.keep(name[:i]))
 		}
 	}
 }

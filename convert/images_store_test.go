@@ -73,7 +73,7 @@ func (c *counting) of(s *storagetest.Store) *counting {
 // A set of what lies in a store is the set of the same on the disk: one request a
 // picture, many of them at a time, and one list.
 func TestImagesOfAStore(t *testing.T) {
-	src := folders(t, 60)
+	src := directories(t, 60)
 	put(t, src, "c1/deeper/x.png", pngOf(500))
 	put(t, src, "c1/notes.txt", []byte("no picture"))
 	put(t, src, "c2/empty.png", nil)
@@ -146,7 +146,7 @@ func moved(t *testing.T, dir string) string {
 }
 
 func TestStoresThatFail(t *testing.T) {
-	src := folders(t, 40)
+	src := directories(t, 40)
 	reference := t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 2, Workers: 2, MaxErrors: Tolerance{Share: 0.5}}}
 	mustImages(t, src, reference, o)
@@ -210,7 +210,7 @@ func TestStoresThatFail(t *testing.T) {
 
 // One that may not be read ends the run, as a file does: it is not a bad sample.
 func TestObjectsThatMayNotBeRead(t *testing.T) {
-	src := folders(t, 10)
+	src := directories(t, 10)
 	s, url := inStore(t, src)
 	victim := s.Names()[3]
 	s.Fault = func(kind, name string) error {
@@ -231,7 +231,7 @@ func TestObjectsThatMayNotBeRead(t *testing.T) {
 
 // Tasks that list other versions than the first one did are refused.
 func TestTasksSeeTheSameVersions(t *testing.T) {
-	s, url := inStore(t, folders(t, 20))
+	s, url := inStore(t, directories(t, 20))
 	out := t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 4}}
 	mustImages(t, url, out, o.task(0, 2))
@@ -247,7 +247,7 @@ func TestTasksSeeTheSameVersions(t *testing.T) {
 // What is asked for ahead is bounded by its bytes, and whoever waits gets on.
 func TestFetchesAreBounded(t *testing.T) {
 	const size = fetchBytes / 3
-	s, url := inStore(t, folders(t, 1))
+	s, url := inStore(t, directories(t, 1))
 	s.Put("photos/pets/large", make([]byte, size))
 	large := picture{path: "large", size: size}
 	for o, err := range storage.Walk(t.Context(), url) {
@@ -293,7 +293,7 @@ func TestFetchesAreBounded(t *testing.T) {
 
 // Shards that are asked for in any order are made of the pictures that are theirs.
 func TestJobReadsAStore(t *testing.T) {
-	src := folders(t, 60)
+	src := directories(t, 60)
 	here, there := t.TempDir(), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 6, Workers: 2}}
 	mustImages(t, src, here, o)

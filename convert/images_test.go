@@ -55,7 +55,7 @@ func put(t *testing.T, dir, name string, data []byte) {
 }
 
 // folders makes a source of n pictures in three class folders.
-func folders(t *testing.T, n int) string {
+func directories(t *testing.T, n int) string {
 	t.Helper()
 	src := filepath.Join(t.TempDir(), "pets")
 	for i := range n {
@@ -125,7 +125,7 @@ func records(t *testing.T, dir, split string) map[string]map[string]any {
 }
 
 func TestImagesKeepsBytesAndLabels(t *testing.T) {
-	src, out := folders(t, 30), t.TempDir()
+	src, out := directories(t, 30), t.TempDir()
 	put(t, src, "c1/notes.txt", []byte("no picture"))
 	s := mustImages(t, src, out, ImageOptions{Options: Options{Shards: 3}})
 	if s.Status != Written || s.Samples != 30 || s.Records != 30 || s.SkippedFiles != 1 || s.ShardsWritten != 3 || s.Splits["train"] != (SplitSummary{30, 3}) {
@@ -158,7 +158,7 @@ func TestImagesKeepsBytesAndLabels(t *testing.T) {
 }
 
 func TestSameBytesForAnyWorkers(t *testing.T) {
-	src := folders(t, 60)
+	src := directories(t, 60)
 	for _, o := range []ImageOptions{
 		{Options: Options{Shards: 4, Seed: 9, Splits: []SplitShare{{Name: "train", Share: 0.7}, {Name: "val", Share: 0.3}}}},
 		{Options: Options{Shards: 2, Compression: tfrecord.Gzip}, Encode: Raw, Resize: augment.ResizeSpec{Width: 8, Height: 8, Antialias: true}},
@@ -179,7 +179,7 @@ func TestSameBytesForAnyWorkers(t *testing.T) {
 }
 
 func TestSecondRunDoesNothing(t *testing.T) {
-	src, out := folders(t, 40), t.TempDir()
+	src, out := directories(t, 40), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 3}}
 	first := mustImages(t, src, out, o)
 	before := contents(t, out)
@@ -202,7 +202,7 @@ func TestSecondRunDoesNothing(t *testing.T) {
 }
 
 func TestOnlyChangedShardsAreRedone(t *testing.T) {
-	src, out := folders(t, 80), t.TempDir()
+	src, out := directories(t, 80), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 4}}
 	mustImages(t, src, out, o)
 	for _, change := range []struct {
@@ -237,7 +237,7 @@ func TestOnlyChangedShardsAreRedone(t *testing.T) {
 }
 
 func TestOtherOptionsAreRefused(t *testing.T) {
-	src, out := folders(t, 20), t.TempDir()
+	src, out := directories(t, 20), t.TempDir()
 	mustImages(t, src, out, ImageOptions{Options: Options{Shards: 3}})
 	put(t, out, "theirs.txt", []byte("not ours"))
 	before := contents(t, out)
@@ -268,7 +268,7 @@ func TestOtherOptionsAreRefused(t *testing.T) {
 }
 
 func TestForeignFilesAreNotTouched(t *testing.T) {
-	src, out := folders(t, 5), t.TempDir()
+	src, out := directories(t, 5), t.TempDir()
 	put(t, out, "pets-train.tfrecord-00000-of-00001", []byte("someone's"))
 	_, err := Images(context.Background(), src, out, ImageOptions{Options: Options{Shards: 1}})
 	if err == nil || !strings.Contains(err.Error(), "pets-train.tfrecord-00000-of-00001 exists") {
@@ -280,7 +280,7 @@ func TestForeignFilesAreNotTouched(t *testing.T) {
 }
 
 func TestBadSamplesHaveNames(t *testing.T) {
-	src, out := folders(t, 20), t.TempDir()
+	src, out := directories(t, 20), t.TempDir()
 	put(t, src, "c0/cut.png", pngOf(1)[:60])
 	put(t, src, "c1/text.jpg", []byte("hello, I am text"))
 	put(t, src, "c1/empty.gif", nil)
@@ -326,7 +326,7 @@ func TestBadSamplesHaveNames(t *testing.T) {
 }
 
 func TestInterruptedRunsGoOn(t *testing.T) {
-	src, out, ref := folders(t, 90), t.TempDir(), t.TempDir()
+	src, out, ref := directories(t, 90), t.TempDir(), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 9, Workers: 1}}
 	mustImages(t, src, ref, o)
 	want := contents(t, ref)
@@ -402,7 +402,7 @@ func TestLabelsFromAFile(t *testing.T) {
 	}
 }
 
-func TestFlatFoldersNeedAnAnswer(t *testing.T) {
+func TestFlatDirectoriesNeedAnAnswer(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "flat")
 	put(t, src, "a.png", pngOf(1))
 	_, err := Images(context.Background(), src, t.TempDir(), ImageOptions{})
@@ -437,7 +437,7 @@ func TestNamesOfAnyBytes(t *testing.T) {
 }
 
 func TestFiltersAreCounted(t *testing.T) {
-	src, out := folders(t, 10), t.TempDir()
+	src, out := directories(t, 10), t.TempDir()
 	s := mustImages(t, src, out, ImageOptions{MaxAspect: 1.5}) // widths of 16..20 by 12
 	if s.Filtered != 4 || s.Records != 6 || s.Errors != 0 || s.Samples != 10 {
 		t.Errorf("%+v", s)
@@ -445,7 +445,7 @@ func TestFiltersAreCounted(t *testing.T) {
 }
 
 func TestGlobs(t *testing.T) {
-	src, out := folders(t, 9), t.TempDir()
+	src, out := directories(t, 9), t.TempDir()
 	put(t, src, "c0/deep/er/x.png", pngOf(100))
 	s := mustImages(t, src, out, ImageOptions{Include: []string{"c0/**", "00?.png"}, Exclude: []string{"c1/*"}})
 	var names []string
@@ -462,14 +462,14 @@ func TestGlobs(t *testing.T) {
 }
 
 func TestKeepRefusesOtherPixels(t *testing.T) {
-	_, err := Images(context.Background(), folders(t, 1), t.TempDir(), ImageOptions{Encode: Keep, Channels: 1})
+	_, err := Images(context.Background(), directories(t, 1), t.TempDir(), ImageOptions{Encode: Keep, Channels: 1})
 	if !errors.Is(err, ErrOptions) {
 		t.Errorf("got %v", err)
 	}
 }
 
 func TestDryRunWritesNothing(t *testing.T) {
-	src, out := folders(t, 12), filepath.Join(t.TempDir(), "out")
+	src, out := directories(t, 12), filepath.Join(t.TempDir(), "out")
 	s := mustImages(t, src, out, ImageOptions{Options: Options{DryRun: true, Shards: 2}})
 	if s.Status != Planned || s.Samples != 12 || s.Splits["train"].Shards != 2 {
 		t.Errorf("%+v", s)

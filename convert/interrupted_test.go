@@ -71,7 +71,7 @@ func (c *interruptible) interrupt(t *testing.T, out string, o Options, after int
 }
 
 func interruptibleImages(t *testing.T) *interruptible {
-	src := folders(t, 48)
+	src := directories(t, 48)
 	ctx := t.Context()
 	changes := 0
 	return &interruptible{
@@ -254,7 +254,7 @@ func TestInterruptedRunsKeepWhatTheyFinished(t *testing.T) {
 // as a run does, and as the processes of a Job do.
 func TestOverwritingKeepsNoShardOfTheSet(t *testing.T) {
 	ctx := t.Context()
-	src, fresh := folders(t, 60), t.TempDir()
+	src, fresh := directories(t, 60), t.TempDir()
 	splits, err := ParseSplits("train=0.6,val=0.4")
 	if err != nil {
 		t.Fatal(err)

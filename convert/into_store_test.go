@@ -33,7 +33,7 @@ func emptyStore(t *testing.T) (*storagetest.Store, string) {
 
 // inFolder returns all files of the set in a store but the state, whose names it
 // returns, too.
-func inFolder(s *storagetest.Store) (files map[string]string, state []string) {
+func inDirectory(s *storagetest.Store) (files map[string]string, state []string) {
 	files = map[string]string{}
 	for _, name := range s.Names() {
 		rel := strings.TrimPrefix(name, "sets/a/")
@@ -60,7 +60,7 @@ func nothingOfRuns(t *testing.T, s *storagetest.Store) {
 	if left := begun(s); len(left) > 0 {
 		t.Errorf("uploads are left: %q", left)
 	}
-	_, state := inFolder(s)
+	_, state := inDirectory(s)
 	for _, name := range state {
 		if strings.Contains(name, "/claims/") || strings.Contains(name, "/together/") {
 			t.Errorf("%s is left", name)
@@ -69,7 +69,7 @@ func nothingOfRuns(t *testing.T, s *storagetest.Store) {
 }
 
 func TestSetsInStoresAreThoseOfTheDisk(t *testing.T) {
-	src := folders(t, 30)
+	src := directories(t, 30)
 	rows := table(t, "rows.csv", numberedRows(3000))
 	runs := map[string]func(t *testing.T, out string) *Summary{
 		"images": func(t *testing.T, out string) *Summary {
@@ -90,7 +90,7 @@ func TestSetsInStoresAreThoseOfTheDisk(t *testing.T) {
 			if here.Fingerprint != there.Fingerprint || there.Status != Written {
 				t.Errorf("here %+v, there %+v", here, there)
 			}
-			files, _ := inFolder(s)
+			files, _ := inDirectory(s)
 			sameSet(t, files, contents(t, local))
 			nothingOfRuns(t, s)
 			if sum := run(t, url); sum.Status != UpToDate {
@@ -107,7 +107,7 @@ func TestSetsInStoresAreThoseOfTheDisk(t *testing.T) {
 			if sum := run(t, url); sum.ShardsWritten != 1 {
 				t.Errorf("%d shards were written where one was missing", sum.ShardsWritten)
 			}
-			files, _ = inFolder(s)
+			files, _ = inDirectory(s)
 			sameSet(t, files, contents(t, local))
 		})
 	}
@@ -116,12 +116,12 @@ func TestSetsInStoresAreThoseOfTheDisk(t *testing.T) {
 // What changes is what changes on the disk, with the same bytes.
 func TestSetsInStoresAreUpdated(t *testing.T) {
 	s, url := emptyStore(t)
-	src, local := folders(t, 40), t.TempDir()
+	src, local := directories(t, 40), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 4}}
 	both := func() (here, there *Summary) {
 		t.Helper()
 		here, there = mustImages(t, src, local, o), mustImages(t, src, url, o)
-		files, _ := inFolder(s)
+		files, _ := inDirectory(s)
 		sameSet(t, files, contents(t, local))
 		if here.Status != there.Status || here.ShardsWritten != there.ShardsWritten {
 			t.Errorf("%s, %d shards here; %s, %d there", here.Status, here.ShardsWritten, there.Status, there.ShardsWritten)
@@ -156,7 +156,7 @@ func TestSetsInStoresAreUpdated(t *testing.T) {
 // at its second, and so on. The next makes of what is left what an undisturbed run makes,
 // and leaves nothing over.
 func TestEveryRequestMayBeTheLast(t *testing.T) {
-	src, changed := folders(t, 12), folders(t, 12)
+	src, changed := directories(t, 12), directories(t, 12)
 	put(t, changed, "c1/004.png", pngOf(99))
 	o := ImageOptions{Options: Options{Shards: 2, Workers: 1}}
 	other := o
@@ -202,7 +202,7 @@ func dieEverywhere(t *testing.T, step int, first, run func(out string) error) {
 	if err := run(url); err != nil {
 		t.Fatal(err)
 	}
-	_, wantState := inFolder(whole)
+	_, wantState := inDirectory(whole)
 
 	dead := errors.New("dead")
 	for last := 0; ; last += step {
@@ -231,7 +231,7 @@ func dieEverywhere(t *testing.T, step int, first, run func(out string) error) {
 		if !errors.Is(err, dead) {
 			t.Errorf("request %d failed, and the run says %v", last, err)
 		}
-		files, _ := inFolder(s)
+		files, _ := inDirectory(s)
 		for name, data := range files {
 			if old, ok := was[name]; data != want[name] && !(ok && old == data) {
 				t.Errorf("request %d failed, and left another %s", last, name)
@@ -251,7 +251,7 @@ func dieEverywhere(t *testing.T, step int, first, run func(out string) error) {
 		if err := run(url); err != nil {
 			t.Fatalf("request %d failed, and then %v", last, err)
 		}
-		files, state := inFolder(s)
+		files, state := inDirectory(s)
 		sameSet(t, files, want)
 		if len(state) != len(wantState) {
 			t.Errorf("request %d failed, and the state in the end is %q", last, state)
@@ -269,7 +269,7 @@ var errLasting = fmt.Errorf("%w", fs.ErrPermission)
 // A store that says of what it has done that something is there already, or nothing
 // at all, misleads nobody.
 func TestLostAnswers(t *testing.T) {
-	src, local := folders(t, 12), t.TempDir()
+	src, local := directories(t, 12), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 2}}
 	mustImages(t, src, local, o)
 	want := contents(t, local)
@@ -281,7 +281,7 @@ func TestLostAnswers(t *testing.T) {
 		return nil
 	}
 	mustImages(t, src, url, o)
-	files, _ := inFolder(s)
+	files, _ := inDirectory(s)
 	sameSet(t, files, want)
 
 	s, url = emptyStore(t)
@@ -305,13 +305,13 @@ func TestLostAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	files, _ = inFolder(s)
+	files, _ = inDirectory(s)
 	sameSet(t, files, want)
 	nothingOfRuns(t, s)
 }
 
 func TestArrayJobsInStores(t *testing.T) {
-	src, local := folders(t, 60), t.TempDir()
+	src, local := directories(t, 60), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 6, Workers: 1}}
 	mustImages(t, src, local, o)
 	s, url := emptyStore(t)
@@ -347,7 +347,7 @@ func TestArrayJobsInStores(t *testing.T) {
 		}
 	}
 	mustFinalize(t, url)
-	files, _ := inFolder(s)
+	files, _ := inDirectory(s)
 	sameSet(t, files, contents(t, local))
 	nothingOfRuns(t, s)
 	if sum := mustFinalize(t, url); sum.Status != UpToDate {

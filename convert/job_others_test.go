@@ -13,7 +13,7 @@ import (
 // folder in which another conversion has begun, or theirs has ended.
 func TestJobsLeaveOthersAlone(t *testing.T) {
 	ctx := context.Background()
-	src, ref, out := folders(t, 40), t.TempDir(), t.TempDir()
+	src, ref, out := directories(t, 40), t.TempDir(), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 4, Workers: 1}}
 	j, err := BeginImages(ctx, src, out, o)
 	mustBegin(t, j, err)
@@ -61,7 +61,7 @@ func TestJobsLeaveOthersAlone(t *testing.T) {
 
 // TestJobsTellWhatOthersMade has one that joined make shards of a run that is stopped.
 func TestJobsTellWhatOthersMade(t *testing.T) {
-	src, out := folders(t, 40), t.TempDir()
+	src, out := directories(t, 40), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 4, Workers: 1}}
 	j, err := BeginImages(context.Background(), src, out, o)
 	mustBegin(t, j, err)

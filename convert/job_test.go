@@ -61,7 +61,7 @@ func mustRun(t *testing.T, j *Job, makers int) *Summary {
 
 func TestJobsMakeOneRunsBytes(t *testing.T) {
 	ctx := context.Background()
-	src, ref := folders(t, 70), t.TempDir()
+	src, ref := directories(t, 70), t.TempDir()
 	put(t, src, "c0/bad.png", []byte("no picture"))
 	splits, _ := ParseSplits("train=0.8,val=0.2")
 	o := ImageOptions{Options: Options{Splits: splits, Shards: 5, MaxErrors: Tolerance{Count: 1}, Workers: 2}}
@@ -126,7 +126,7 @@ func TestJobsOfTables(t *testing.T) {
 // one that began makes none.
 func TestJobsJoin(t *testing.T) {
 	ctx := context.Background()
-	src, ref, out := folders(t, 60), t.TempDir(), t.TempDir()
+	src, ref, out := directories(t, 60), t.TempDir(), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 6, Workers: 1}}
 	mustImages(t, src, ref, o)
 	if j, err := JoinImages(ctx, src, out, o); err == nil || !strings.Contains(err.Error(), "no plan") {
@@ -161,7 +161,7 @@ func TestJobsJoin(t *testing.T) {
 
 func TestJobsGoOn(t *testing.T) {
 	ctx := context.Background()
-	src, ref, out := folders(t, 60), t.TempDir(), t.TempDir()
+	src, ref, out := directories(t, 60), t.TempDir(), t.TempDir()
 	o := ImageOptions{Options: Options{Shards: 6, Workers: 1}}
 	mustImages(t, src, ref, o)
 	begin := func() *Job {
@@ -243,7 +243,7 @@ func TestJobsGoOn(t *testing.T) {
 
 func TestJobsCountBadSamples(t *testing.T) {
 	ctx := context.Background()
-	src, out := folders(t, 30), t.TempDir()
+	src, out := directories(t, 30), t.TempDir()
 	put(t, src, "c0/bad.png", []byte("no picture"))
 	o := ImageOptions{Options: Options{Shards: 3}}
 	j, err := BeginImages(ctx, src, out, o)
@@ -277,7 +277,7 @@ func TestJobsCountBadSamples(t *testing.T) {
 }
 
 func TestJobsRefuseWhatTheyAreNotFor(t *testing.T) {
-	src, out := folders(t, 10), t.TempDir()
+	src, out := directories(t, 10), t.TempDir()
 	for name, o := range map[string]Options{"task": {Task: &Task{Count: 2}}, "dry run": {DryRun: true}} {
 		if _, err := BeginImages(context.Background(), src, out, ImageOptions{Options: o}); !errors.Is(err, ErrOptions) {
 			t.Errorf("%s: %v", name, err)
@@ -319,7 +319,7 @@ func (f *faulty) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
 }
 
 func TestAShardThatFailsIsMadeAgainAlone(t *testing.T) {
-	src, ref := folders(t, 60), t.TempDir()
+	src, ref := directories(t, 60), t.TempDir()
 	base := ImageOptions{Options: Options{Shards: 6, Workers: 2, Retries: 2}}
 	mustImages(t, src, ref, base)
 	for _, c := range []struct {

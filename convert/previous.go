@@ -111,8 +111,8 @@ const (
 // optionSplits says how samples are divided; splitsByFolders is its value when the
 // directories of the source do that, as they do when no shares were asked for.
 const (
-	optionSplits    = "splits"
-	splitsByFolders = "folders"
+	optionSplits        = "splits"
+	splitsByDirectories = "folders"
 )
 
 // setShards fills in the options that say how many shards there are.
@@ -143,7 +143,7 @@ func (r *run) sameAsked(p *previous, name string) bool {
 		was, now := p.options[optionGiven], r.options[optionGiven]
 		return wasAuto && compact(r.options[optionAuto]) == "true" || was != nil && compact(was) == compact(now)
 	case optionSplits:
-		unasked := []string{strconv.Quote(splitsByFolders), strconv.Quote(shard.FormatSplits((&Options{}).splits()))}
+		unasked := []string{strconv.Quote(splitsByDirectories), strconv.Quote(shard.FormatSplits((&Options{}).splits()))}
 		return slices.Contains(unasked, compact(p.options[name])) && slices.Contains(unasked, compact(r.options[name]))
 	}
 	return false

@@ -146,7 +146,7 @@ func (a *adoption) placeIndex(f *adopted) error {
 		return err
 	}
 	path := a.dir.join(f.finalName)
-	if err = makeFolder(filepath.Dir(IndexPath(path))); err == nil {
+	if err = makeDirectory(filepath.Dir(IndexPath(path))); err == nil {
 		err = placeIndex(temp, path)
 	}
 	if err != nil {

@@ -38,11 +38,11 @@ func (a *appending) join(staged *Manifest, added []string) (*Manifest, []move, e
 			info := &split.Shards[k]
 			from := info.File
 			info.File = Name{set.Name, s.Name, k, len(split.Shards)}.String()
-			folder := ""
+			directory := ""
 			if k >= old {
-				folder = stageDir + "/"
+				directory = stageDir + "/"
 			}
-			more, err := a.moves(from, info.File, folder)
+			more, err := a.moves(from, info.File, directory)
 			if err != nil {
 				return nil, nil, err
 			}
@@ -55,20 +55,20 @@ func (a *appending) join(staged *Manifest, added []string) (*Manifest, []move, e
 }
 
 // moves renames a shard and its index, the index first.
-func (a *appending) moves(from, to, folder string) ([]move, error) {
-	if folder == "" && from == to {
+func (a *appending) moves(from, to, directory string) ([]move, error) {
+	if directory == "" && from == to {
 		return nil, nil
 	}
 	var moves []move
 	index := filepath.ToSlash(IndexPath(from))
-	indexed, err := a.dir.Exists(folder + index)
+	indexed, err := a.dir.Exists(directory + index)
 	if err != nil {
 		return nil, err
 	}
 	if indexed {
-		moves = append(moves, move{From: folder + index, To: filepath.ToSlash(IndexPath(to))})
+		moves = append(moves, move{From: directory + index, To: filepath.ToSlash(IndexPath(to))})
 	}
-	return append(moves, move{From: folder + from, To: to}), nil
+	return append(moves, move{From: directory + from, To: to}), nil
 }
 
 // appendedOptions are the options of a set with one append more. That they

@@ -29,12 +29,12 @@ var ErrBusy = errors.New("another tfrec is writing to this directory; wait for i
 type Dir struct {
 	path string
 	ctx  context.Context // what is read and written in a store ends with it
-	at   folder
+	at   directory
 }
 
 // folder is where the files of a Dir lie. Names are relative to it and have
 // slashes between them. What is read, is read by path.
-type folder interface {
+type directory interface {
 	// put writes a file whole or not at all, in the place of what has its name.
 	put(name string, data []byte) error
 	// create begins a file that has no name yet. What is written into it is added to
@@ -51,7 +51,7 @@ type folder interface {
 	existing(names []string) ([]string, error)
 	// list returns the names of the files in a folder, without it. One that is not
 	// there holds none.
-	list(folder string) ([]string, error)
+	list(directory string) ([]string, error)
 	// stamp returns what a file is known by. For what is no file its error unwraps to
 	// fs.ErrNotExist.
 	stamp(name string) (stamp, error)
@@ -73,7 +73,7 @@ type folder interface {
 	// refuses one that is a link. In a store there is nothing to make.
 	mkdir(name string) error
 	// sub is a folder below this one, which goes by its lock.
-	sub(name string) folder
+	sub(name string) directory
 	// close gives the folder back.
 	close() error
 }
@@ -202,9 +202,9 @@ func OpenDirWhenFree(ctx context.Context, path string, o DirOptions, patience ti
 func ViewDir(path string) *Dir {
 	ctx := context.Background()
 	if storage.Remote(path) {
-		return &Dir{path: path, ctx: ctx, at: &storeFolder{url: path, ctx: ctx, turns: new(turns), scratch: new(scratch)}}
+		return &Dir{path: path, ctx: ctx, at: &storeDirectory{url: path, ctx: ctx, turns: new(turns), scratch: new(scratch)}}
 	}
-	return &Dir{path: path, ctx: ctx, at: &localFolder{path: path}}
+	return &Dir{path: path, ctx: ctx, at: &localDirectory{path: path}}
 }
 
 // sub is a folder below this one that goes by its lock.

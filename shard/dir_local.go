@@ -18,7 +18,7 @@ import (
 )
 
 // localFolder is a folder of the file system.
-type localFolder struct {
+type localDirectory struct {
 	path    string
 	set     string   // directory of the whole set: path, or one above it
 	lock    *os.File // nil: only looked at, or below one that is locked
@@ -33,12 +33,12 @@ const togetherDir = StateDir + "/together"
 
 // openLocal makes a directory and locks it. After an error those that it made are
 // gone.
-func openLocal(path string, o DirOptions) (_ *localFolder, err error) {
+func openLocal(path string, o DirOptions) (_ *localDirectory, err error) {
 	lock := atomicfile.Lock
 	if o.Join {
 		lock = atomicfile.LockShared
 	}
-	l := &localFolder{path: path, set: path}
+	l := &localDirectory{path: path, set: path}
 	state := filepath.Join(path, StateDir)
 	for dir := state; ; dir = filepath.Dir(dir) {
 		if _, err := os.Stat(dir); !errors.Is(err, fs.ErrNotExist) || dir == filepath.Dir(dir) {
@@ -101,13 +101,15 @@ func take(path string, perm os.FileMode, lock func(*os.File) error) (*os.File, e
 	}
 }
 
-func (l *localFolder) join(name string) string {
+func (l *localDirectory) join(name string) string {
 	return filepath.Join(l.path, filepath.FromSlash(name))
 }
 
-func (l *localFolder) sub(name string) folder { return &localFolder{path: l.join(name), set: l.set} }
+func (l *localDirectory) sub(name string) directory {
+	return &localDirectory{path: l.join(name), set: l.set}
+}
 
-func (l *localFolder) alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
+func (l *localDirectory) alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
 	if err := l.mkdir(togetherDir); err != nil {
 		return err
 	}
@@ -131,7 +133,7 @@ func (l *localFolder) alone(ctx context.Context, thing string, unless func() (bo
 
 // close removes the folders that opening this one made, when nothing but its lock
 // was put into them and nobody else has joined.
-func (l *localFolder) close() error {
+func (l *localDirectory) close() error {
 	if l.lock == nil {
 		return nil
 	}
@@ -147,7 +149,7 @@ func (l *localFolder) close() error {
 
 // removeCreated removes the directories that opening this one made, the innermost
 // first, up to one that something is in.
-func (l *localFolder) removeCreated() {
+func (l *localDirectory) removeCreated() {
 	for i := len(l.created) - 1; i >= 0; i-- {
 		if err := os.Remove(l.created[i]); err != nil && !storage.Missing(err) {
 			return
@@ -164,7 +166,7 @@ func onlyLocks(entries []fs.DirEntry) bool {
 	return true
 }
 
-func (l *localFolder) put(name string, data []byte) error {
+func (l *localDirectory) put(name string, data []byte) error {
 	if dir := path.Dir(name); dir != "." {
 		if err := l.mkdir(dir); err != nil {
 			return err
@@ -177,7 +179,7 @@ func (l *localFolder) put(name string, data []byte) error {
 	return atomicfile.Write(temp, l.join(name), data)
 }
 
-func (l *localFolder) remove(names ...string) error {
+func (l *localDirectory) remove(names ...string) error {
 	below, err := filepath.Rel(l.set, l.path)
 	if err != nil {
 		return err
@@ -216,7 +218,7 @@ func (l *localFolder) remove(names ...string) error {
 	return nil
 }
 
-func (l *localFolder) syncNames() error {
+func (l *localDirectory) syncNames() error {
 	err := atomicfile.SyncDir(l.join(IndexDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -224,7 +226,7 @@ func (l *localFolder) syncNames() error {
 	return atomicfile.SyncDir(l.path)
 }
 
-func (l *localFolder) exists(name string) (bool, error) { return exists(l.join(name)) }
+func (l *localDirectory) exists(name string) (bool, error) { return exists(l.join(name)) }
 
 // exists reports whether something has the path. A symbolic link does, wherever
 // it leads.
@@ -239,7 +241,7 @@ func exists(path string) (bool, error) {
 	return err == nil, err
 }
 
-func (l *localFolder) existing(names []string) ([]string, error) {
+func (l *localDirectory) existing(names []string) ([]string, error) {
 	var there []string
 	for _, name := range names {
 		is, err := l.exists(name)
@@ -253,8 +255,8 @@ func (l *localFolder) existing(names []string) ([]string, error) {
 	return there, nil
 }
 
-func (l *localFolder) list(folder string) ([]string, error) {
-	entries, err := os.ReadDir(l.join(folder))
+func (l *localDirectory) list(directory string) ([]string, error) {
+	entries, err := os.ReadDir(l.join(directory))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -265,7 +267,7 @@ func (l *localFolder) list(folder string) ([]string, error) {
 	return names, nil
 }
 
-func (l *localFolder) stamp(name string) (stamp, error) {
+func (l *localDirectory) stamp(name string) (stamp, error) {
 	st, err := os.Stat(l.join(name))
 	if err == nil && !st.Mode().IsRegular() {
 		err = &fs.PathError{Op: "stat", Path: l.join(name), Err: fs.ErrNotExist}
@@ -276,7 +278,7 @@ func (l *localFolder) stamp(name string) (stamp, error) {
 	return stamp{bytes: st.Size(), modTime: st.ModTime().UnixNano()}, nil
 }
 
-func (l *localFolder) stamps(names []string) (map[string]stamp, error) {
+func (l *localDirectory) stamps(names []string) (map[string]stamp, error) {
 	found := make(map[string]stamp, len(names))
 	for _, name := range names {
 		s, err := l.stamp(name)
@@ -290,9 +292,9 @@ func (l *localFolder) stamps(names []string) (map[string]stamp, error) {
 	return found, nil
 }
 
-func (l *localFolder) atOnce() int { return 1 }
+func (l *localDirectory) atOnce() int { return 1 }
 
-func (l *localFolder) sweep(func(string) (bool, error)) error {
+func (l *localDirectory) sweep(func(string) (bool, error)) error {
 	for _, dir := range []string{tempDir, togetherDir} {
 		if err := os.RemoveAll(l.join(dir)); err != nil {
 			return err
@@ -301,7 +303,7 @@ func (l *localFolder) sweep(func(string) (bool, error)) error {
 	return nil
 }
 
-func (l *localFolder) leftovers(func(string) (bool, error)) ([]Leftover, error) {
+func (l *localDirectory) leftovers(func(string) (bool, error)) ([]Leftover, error) {
 	entries, err := os.ReadDir(l.join(tempDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
@@ -323,14 +325,14 @@ func (l *localFolder) leftovers(func(string) (bool, error)) ([]Leftover, error) 
 const tempDir = StateDir + "/tmp"
 
 // tempDir makes the folder of that name.
-func (l *localFolder) tempDir() (string, error) {
+func (l *localDirectory) tempDir() (string, error) {
 	if err := l.mkdir(tempDir); err != nil {
 		return "", err
 	}
 	return l.join(tempDir), nil
 }
 
-func (l *localFolder) temp(prefix string) (*os.File, error) {
+func (l *localDirectory) temp(prefix string) (*os.File, error) {
 	temp, err := l.tempDir()
 	if err != nil {
 		return nil, err
@@ -338,7 +340,7 @@ func (l *localFolder) temp(prefix string) (*os.File, error) {
 	return os.CreateTemp(temp, prefix+".*")
 }
 
-func (l *localFolder) create(name string, _ hash.Hash) (draft, error) {
+func (l *localDirectory) create(name string, _ hash.Hash) (draft, error) {
 	f, err := l.temp(path.Base(name))
 	if err != nil {
 		return nil, err
@@ -351,7 +353,7 @@ func (l *localFolder) create(name string, _ hash.Hash) (draft, error) {
 type localDraft struct {
 	f     *os.File
 	path  string // to be
-	in    *localFolder
+	in    *localDirectory
 	dir   string // of in, which may have to be made
 	bytes int64
 	begun int64 // bytes whose write-back has been asked for

@@ -13,7 +13,7 @@ import (
 
 // mkdir makes a directory below that of the set, and those that lead to it. None
 // of them may be a symbolic link.
-func (l *localFolder) mkdir(name string) error {
+func (l *localDirectory) mkdir(name string) error {
 	rel, err := filepath.Rel(l.set, l.join(name))
 	if err != nil {
 		return err

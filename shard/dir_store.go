@@ -22,7 +22,7 @@ import (
 // nothing has an object's name until it is whole, and claims stand for locks. What
 // is written for good is published only where nothing is, so that of two who write
 // the same shard, in spite of all claims, one is told.
-type storeFolder struct {
+type storeDirectory struct {
 	url     string
 	ctx     context.Context
 	claim   *claim.Claim // nil: only looked at
@@ -68,8 +68,8 @@ const claimsDir = StateDir + "/claims"
 const storeRequests = 16
 
 // openStore claims a folder.
-func openStore(ctx context.Context, url string, o DirOptions) (*storeFolder, error) {
-	f := &storeFolder{url: url, ctx: ctx, turns: new(turns), scratch: new(scratch)}
+func openStore(ctx context.Context, url string, o DirOptions) (*storeDirectory, error) {
+	f := &storeDirectory{url: url, ctx: ctx, turns: new(turns), scratch: new(scratch)}
 	store, name, err := f.at(claimsDir)
 	if err != nil {
 		return nil, fmt.Errorf("open the output directory %s: %w", url, err)
@@ -90,13 +90,13 @@ func openStore(ctx context.Context, url string, o DirOptions) (*storeFolder, err
 }
 
 // at returns the store, and the name in it of a file in the folder.
-func (f *storeFolder) at(name string) (storage.Store, string, error) {
+func (f *storeDirectory) at(name string) (storage.Store, string, error) {
 	return storage.At(f.ctx, storage.Join(f.url, name))
 }
 
 // failed names the file, and says what ended the request, if that was not its own
 // doing.
-func (f *storeFolder) failed(operation, name string, err error) error {
+func (f *storeDirectory) failed(operation, name string, err error) error {
 	if err == nil {
 		return nil
 	}
@@ -111,7 +111,7 @@ func (f *storeFolder) failed(operation, name string, err error) error {
 }
 
 // mayWrite returns an error when the folder is not this process's any more.
-func (f *storeFolder) mayWrite() error {
+func (f *storeDirectory) mayWrite() error {
 	if f.claim == nil {
 		return errors.New("the directory was opened read-only")
 	}
@@ -121,15 +121,15 @@ func (f *storeFolder) mayWrite() error {
 	return f.turns.check()
 }
 
-func (f *storeFolder) mkdir(string) error { return nil }
+func (f *storeDirectory) mkdir(string) error { return nil }
 
-func (f *storeFolder) sub(name string) folder {
+func (f *storeDirectory) sub(name string) directory {
 	below := *f
 	below.url = storage.Join(f.url, name)
 	return &below
 }
 
-func (f *storeFolder) close() error {
+func (f *storeDirectory) close() error {
 	err := f.scratch.close()
 	if f.claim != nil {
 		f.claim.Release()
@@ -137,7 +137,7 @@ func (f *storeFolder) close() error {
 	return err
 }
 
-func (f *storeFolder) put(name string, data []byte) error {
+func (f *storeDirectory) put(name string, data []byte) error {
 	err := f.mayWrite()
 	if err == nil {
 		var store storage.Store
@@ -149,7 +149,7 @@ func (f *storeFolder) put(name string, data []byte) error {
 	return f.failed("put", name, err)
 }
 
-func (f *storeFolder) removeOne(name string) error {
+func (f *storeDirectory) removeOne(name string) error {
 	err := inject.Fault("remove", storage.Join(f.url, name))
 	if err == nil {
 		err = f.mayWrite()
@@ -164,7 +164,7 @@ func (f *storeFolder) removeOne(name string) error {
 	return f.failed("remove", name, err)
 }
 
-func (f *storeFolder) remove(names ...string) error {
+func (f *storeDirectory) remove(names ...string) error {
 	if len(names) == 0 {
 		return nil
 	}
@@ -179,10 +179,10 @@ func (f *storeFolder) remove(names ...string) error {
 	return g.Wait()
 }
 
-func (f *storeFolder) syncNames() error { return nil } // what is there lasts
+func (f *storeDirectory) syncNames() error { return nil } // what is there lasts
 
 // stat returns what the store says of a file; nil when there is none.
-func (f *storeFolder) stat(name string) (*storage.Object, error) {
+func (f *storeDirectory) stat(name string) (*storage.Object, error) {
 	store, at, err := f.at(name)
 	if err != nil {
 		return nil, f.failed("stat", name, err)
@@ -197,20 +197,20 @@ func (f *storeFolder) stat(name string) (*storage.Object, error) {
 	return &is, nil
 }
 
-func (f *storeFolder) exists(name string) (bool, error) {
+func (f *storeDirectory) exists(name string) (bool, error) {
 	is, err := f.stat(name)
 	return is != nil, err
 }
 
 // look finds out which of the names are there, by a look at each or, if there are
 // many, by lists of the folders that they lie in.
-func (f *storeFolder) look(names []string, found func(name string, is storage.Object)) error {
+func (f *storeDirectory) look(names []string, found func(name string, is storage.Object)) error {
 	const few = 3
-	folders := map[string][]string{}
+	directories := map[string][]string{}
 	for _, name := range names {
-		folders[path.Dir(name)] = append(folders[path.Dir(name)], name)
+		directories[path.Dir(name)] = append(directories[path.Dir(name)], name)
 	}
-	for dir, names := range folders {
+	for dir, names := range directories {
 		if len(names) <= few {
 			for _, name := range names {
 				is, err := f.stat(name)
@@ -240,7 +240,7 @@ func (f *storeFolder) look(names []string, found func(name string, is storage.Ob
 }
 
 // each lists the objects in a folder, without those in folders below it.
-func (f *storeFolder) each(dir string, yield func(base string, is storage.Object)) error {
+func (f *storeDirectory) each(dir string, yield func(base string, is storage.Object)) error {
 	store, at, err := f.at(dir)
 	if err != nil {
 		return f.failed("list", dir, err)
@@ -257,7 +257,7 @@ func (f *storeFolder) each(dir string, yield func(base string, is storage.Object
 	return nil
 }
 
-func (f *storeFolder) existing(names []string) ([]string, error) {
+func (f *storeDirectory) existing(names []string) ([]string, error) {
 	there := map[string]bool{}
 	if err := f.look(names, func(name string, _ storage.Object) { there[name] = true }); err != nil {
 		return nil, err
@@ -265,7 +265,7 @@ func (f *storeFolder) existing(names []string) ([]string, error) {
 	return slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !there[name] }), nil
 }
 
-func (f *storeFolder) list(dir string) ([]string, error) {
+func (f *storeDirectory) list(dir string) ([]string, error) {
 	var names []string
 	err := f.each(dir, func(base string, _ storage.Object) { names = append(names, base) })
 	return names, err
@@ -276,7 +276,7 @@ func stampOf(is storage.Object) stamp {
 	return stamp{bytes: is.Size, modTime: is.ModTime.Unix() * 1e9, version: is.Version}
 }
 
-func (f *storeFolder) stamp(name string) (stamp, error) {
+func (f *storeDirectory) stamp(name string) (stamp, error) {
 	is, err := f.stat(name)
 	if err == nil && is == nil {
 		err = f.failed("stat", name, fs.ErrNotExist)
@@ -287,17 +287,17 @@ func (f *storeFolder) stamp(name string) (stamp, error) {
 	return stampOf(*is), nil
 }
 
-func (f *storeFolder) stamps(names []string) (map[string]stamp, error) {
+func (f *storeDirectory) stamps(names []string) (map[string]stamp, error) {
 	found := make(map[string]stamp, len(names))
 	err := f.look(names, func(name string, is storage.Object) { found[name] = stampOf(is) })
 	return found, err
 }
 
-func (f *storeFolder) atOnce() int { return storeRequests }
+func (f *storeDirectory) atOnce() int { return storeRequests }
 
-func (f *storeFolder) temp(prefix string) (*os.File, error) { return f.scratch.create(prefix) }
+func (f *storeDirectory) temp(prefix string) (*os.File, error) { return f.scratch.create(prefix) }
 
-func (f *storeFolder) alone(ctx context.Context, thing string, unless func() (bool, error), work func() error) error {
+func (f *storeDirectory) alone(ctx context.Context, thing string, unless func() (bool, error), work func() error) error {
 	store, name, err := f.at(togetherDir + "/" + thing)
 	if err != nil {
 		return f.failed("claim", thing, err)

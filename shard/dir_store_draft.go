@@ -14,8 +14,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-func (f *storeFolder) create(name string, sum hash.Hash) (draft, error) {
-	d := &storeDraft{folder: f, name: name, sum: sum}
+func (f *storeDirectory) create(name string, sum hash.Hash) (draft, error) {
+	d := &storeDraft{directory: f, name: name, sum: sum}
 	err := f.mayWrite()
 	if err == nil {
 		d.was, err = f.stat(name)
@@ -39,17 +39,17 @@ func (f *storeFolder) create(name string, sum hash.Hash) (draft, error) {
 
 // storeDraft is an object on its way into the store.
 type storeDraft struct {
-	folder *storeFolder
-	name   string
-	was    *storage.Object // what it takes the place of; nil for nothing
-	up     storage.Upload
-	sum    hash.Hash
-	sums   bool // the draft itself adds to sum
-	bytes  int64
+	directory *storeDirectory
+	name      string
+	was       *storage.Object // what it takes the place of; nil for nothing
+	up        storage.Upload
+	sum       hash.Hash
+	sums      bool // the draft itself adds to sum
+	bytes     int64
 }
 
 func (d *storeDraft) Write(p []byte) (int, error) {
-	if err := inject.Fault("write", storage.Join(d.folder.url, d.name)); err != nil {
+	if err := inject.Fault("write", storage.Join(d.directory.url, d.name)); err != nil {
 		return 0, err
 	}
 	n, err := d.up.Write(p)
@@ -57,7 +57,7 @@ func (d *storeDraft) Write(p []byte) (int, error) {
 	if d.sums {
 		d.sum.Write(p[:n])
 	}
-	return n, d.folder.failed("write", d.name, err)
+	return n, d.directory.failed("write", d.name, err)
 }
 
 // clear removes what was there when the draft was begun. What somebody else has put
@@ -66,28 +66,28 @@ func (d *storeDraft) clear() error {
 	if d.was == nil {
 		return nil
 	}
-	is, err := d.folder.stat(d.name)
+	is, err := d.directory.stat(d.name)
 	if err != nil {
 		return err
 	}
 	if is != nil && is.Version != d.was.Version {
-		return d.folder.failed("replace", d.name, errOtherWriter)
+		return d.directory.failed("replace", d.name, errOtherWriter)
 	}
 	d.was = nil
-	return d.folder.removeOne(d.name)
+	return d.directory.removeOne(d.name)
 }
 
 // errOtherWriter says that claims have failed, and that it was noticed in time.
 var errOtherWriter = errors.New("another writer has put different content there in the meantime, which stays; make sure that nothing else writes to this directory, and run the command again")
 
 func (d *storeDraft) commit(bool) error {
-	if err := inject.Fault("place", storage.Join(d.folder.url, d.name)); err != nil {
+	if err := inject.Fault("place", storage.Join(d.directory.url, d.name)); err != nil {
 		return err
 	}
 	if err := d.clear(); err != nil {
 		return err
 	}
-	err := d.folder.mayWrite()
+	err := d.directory.mayWrite()
 	if err == nil {
 		_, err = d.up.Commit()
 	}
@@ -96,12 +96,12 @@ func (d *storeDraft) commit(bool) error {
 		// the same shard.
 		err = d.compare()
 	}
-	return d.folder.failed("publish", d.name, err)
+	return d.directory.failed("publish", d.name, err)
 }
 
 // compare returns an error unless what is there is what was to be written.
 func (d *storeDraft) compare() error {
-	file, err := storage.Open(d.folder.ctx, storage.Join(d.folder.url, d.name))
+	file, err := storage.Open(d.directory.ctx, storage.Join(d.directory.url, d.name))
 	if err != nil {
 		return err
 	}

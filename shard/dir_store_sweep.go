@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-func (f *storeFolder) sweep(ours func(string) (bool, error)) error {
+func (f *storeDirectory) sweep(ours func(string) (bool, error)) error {
 	if err := f.mayWrite(); err != nil {
 		return f.failed("sweep", "", err)
 	}
@@ -38,7 +38,7 @@ func (f *storeFolder) sweep(ours func(string) (bool, error)) error {
 }
 
 // leftovers implements folder. Dead claims on the folder itself went when it was claimed.
-func (f *storeFolder) leftovers(ours func(string) (bool, error)) ([]Leftover, error) {
+func (f *storeDirectory) leftovers(ours func(string) (bool, error)) ([]Leftover, error) {
 	uploads, err := f.unfinished(ours)
 	if err != nil {
 		return nil, err
@@ -59,7 +59,7 @@ func (f *storeFolder) leftovers(ours func(string) (bool, error)) ([]Leftover, er
 
 // unfinished returns the uploads of ours that were neither committed nor aborted. While
 // the folder is this process's alone, and it uploads nothing, nobody goes on with them.
-func (f *storeFolder) unfinished(ours func(string) (bool, error)) ([]storage.Leftover, error) {
+func (f *storeDirectory) unfinished(ours func(string) (bool, error)) ([]storage.Leftover, error) {
 	store, at, err := f.at("")
 	if err != nil {
 		return nil, f.failed("list uploads in", "", err)
@@ -86,7 +86,7 @@ func (f *storeFolder) unfinished(ours func(string) (bool, error)) ([]storage.Lef
 
 // deadClaims returns those that have expired of the things that processes which
 // joined do one after another.
-func (f *storeFolder) deadClaims() ([]storage.Object, error) {
+func (f *storeDirectory) deadClaims() ([]storage.Object, error) {
 	_, at, err := f.at(togetherDir)
 	if err != nil {
 		return nil, f.failed("list", togetherDir, err)
@@ -96,7 +96,7 @@ func (f *storeFolder) deadClaims() ([]storage.Object, error) {
 }
 
 // relative is the name in this folder of an object of the store.
-func (f *storeFolder) relative(name string) string {
+func (f *storeDirectory) relative(name string) string {
 	_, at, err := f.at("")
 	if err != nil {
 		return name
@@ -105,9 +105,9 @@ func (f *storeFolder) relative(name string) string {
 }
 
 // prefixOf is what the names of all that lies in a folder begin with.
-func prefixOf(folder string) string {
-	if folder == "" {
+func prefixOf(directory string) string {
+	if directory == "" {
 		return ""
 	}
-	return folder + "/"
+	return directory + "/"
 }

@@ -48,7 +48,7 @@ func remove(path string) error {
 
 // makeFolder makes a directory beside shards, durably, such as that of their indexes.
 // A symbolic link to one is an error.
-func makeFolder(path string) error {
+func makeDirectory(path string) error {
 	if err := inject.Fault("mkdir", path); err != nil {
 		return err
 	}

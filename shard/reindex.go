@@ -145,7 +145,7 @@ func (x *indexing) run() error {
 	if err != nil {
 		return err
 	}
-	if err := makeFolder(filepath.Dir(x.file.Index)); err != nil {
+	if err := makeDirectory(filepath.Dir(x.file.Index)); err != nil {
 		return err
 	}
 	f, err := workFile(x.file.Index)

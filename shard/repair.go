@@ -181,7 +181,7 @@ func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport
 	case o.InPlace:
 		err = r.inPlace(in, !whole)
 	case whole:
-		err = r.folder(in, out)
+		err = r.directory(in, out)
 	default:
 		var source []Source
 		if source, err = Expand(ctx, []string{in}, ExpandOptions{}); err == nil {

@@ -122,7 +122,7 @@ func (r *repair) makeDir(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := makeFolder(path); err != nil || is {
+	if err := makeDirectory(path); err != nil || is {
 		return err
 	}
 	r.placed = append(r.placed, path)

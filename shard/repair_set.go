@@ -46,7 +46,7 @@ func (r *repair) sourcesOf(path string) ([]Source, error) {
 }
 
 // folder repairs a directory or a set into a new directory.
-func (r *repair) folder(in, out string) error {
+func (r *repair) directory(in, out string) error {
 	sources, err := r.sourcesOf(in)
 	if err != nil {
 		return err

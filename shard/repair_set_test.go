@@ -135,7 +135,7 @@ func TestRepairOfASet(t *testing.T) {
 	}
 }
 
-func TestRepairOfAFolderWithoutAManifest(t *testing.T) {
+func TestRepairOfADirectoryWithoutAManifest(t *testing.T) {
 	in, out := filepath.Join(t.TempDir(), "in"), filepath.Join(t.TempDir(), "deep", "out")
 	data, frames := framed(10, 20, 30)
 	putFile(t, filepath.Join(in, "a.tfrecord"), data)
@@ -161,7 +161,7 @@ func TestRepairOfAFolderWithoutAManifest(t *testing.T) {
 	}
 }
 
-func TestRepairRefusesFolders(t *testing.T) {
+func TestRepairRefusesDirectories(t *testing.T) {
 	base := t.TempDir()
 	in := filepath.Join(base, "in")
 	data, _ := framed(10, 20)

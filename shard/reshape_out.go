@@ -39,7 +39,7 @@ func refuseOverlap(paths []string, in *inputs, out string) error {
 			return fmt.Errorf("%s is the input %s or contains it: give a directory elsewhere", out, f.Path)
 		}
 	}
-	for _, path := range folders(paths, storage.Remote(out)) {
+	for _, path := range directories(paths, storage.Remote(out)) {
 		if dir, err := resolve(path); err == nil && liesIn(to, dir) {
 			return fmt.Errorf("%s is inside the input %s: give a directory elsewhere", out, path)
 		}
@@ -49,7 +49,7 @@ func refuseOverlap(paths []string, in *inputs, out string) error {
 
 // folders returns the folders that paths stand for as wholes: those in stores, or
 // the others.
-func folders(paths []string, remote bool) []string {
+func directories(paths []string, remote bool) []string {
 	var dirs []string
 	for _, path := range paths {
 		if storage.Remote(path) != remote {
@@ -291,10 +291,10 @@ func discard(dir *Dir, files []string) error {
 }
 
 // prune removes folders that are empty. A store has none that are.
-func (d *Dir) prune(folders ...string) {
-	for _, folder := range folders {
+func (d *Dir) prune(directories ...string) {
+	for _, directory := range directories {
 		if !storage.Remote(d.path) {
-			os.Remove(d.join(folder)) // fails, as it should, when it holds what is not ours
+			os.Remove(d.join(directory)) // fails, as it should, when it holds what is not ours
 		}
 	}
 }

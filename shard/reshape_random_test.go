@@ -168,12 +168,12 @@ func TestSortableFloats(t *testing.T) {
 	}
 }
 
-func TestFolderNames(t *testing.T) {
+func TestDirectoryNames(t *testing.T) {
 	for value, want := range map[string]string{
 		"cat": "cat", "n01440764": "n01440764", "": "%", ".": "%2E", "..": "%2E.", ".hidden": "%2Ehidden", "a/b": "a%2Fb",
 		"index": "%69ndex", "manifest.json": "%6Danifest.json", "50%": "50%25", "ä": "%C3%A4", "a b": "a%20b", "con.txt": "con.txt",
 	} {
-		if got := folderName(value); got != want {
+		if got := directoryName(value); got != want {
 			t.Errorf("folderName(%q) = %q, want %q", value, got, want)
 		}
 	}

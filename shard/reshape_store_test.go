@@ -206,7 +206,7 @@ func TestInterruptedReshapeLeavesAnothersSet(t *testing.T) {
 }
 
 // A folder of a store that holds anything is refused, and left as it is.
-func TestReshapeRefusesFoldersOfStores(t *testing.T) {
+func TestReshapeRefusesDirectoriesOfStores(t *testing.T) {
 	in := madeSet(t, 100, 2, nil, numbers)
 	store, url := storeOf(t)
 	store.Put("out/notes/mine", []byte("x"))

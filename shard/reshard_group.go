@@ -40,16 +40,16 @@ func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
 	if err != nil {
 		return err
 	}
-	for _, folder := range g.values {
-		v.groups = append(v.groups, folder)
+	for _, directory := range g.values {
+		v.groups = append(v.groups, directory)
 	}
 	slices.Sort(v.groups)
 	if len(v.groups)*g.splits > droppedTarget {
 		return &UnfitError{fmt.Errorf("--group-by: %d values in %d splits are too many", len(v.groups), g.splits)}
 	}
 	g.ids = map[mark]int{}
-	for m, folder := range g.values {
-		g.ids[m], _ = slices.BinarySearch(v.groups, folder)
+	for m, directory := range g.values {
+		g.ids[m], _ = slices.BinarySearch(v.groups, directory)
 	}
 	return nil
 }
@@ -75,17 +75,17 @@ func (g *grouper) look(r *record) (mark, error) {
 	if len(g.values) == maxGroups {
 		return m, unfitGroup(r, fmt.Errorf("feature %q has more than %d values: too many to make a set of each", g.key, maxGroups))
 	}
-	folder := ""
+	directory := ""
 	if id, ok := f.Int64(); ok {
-		folder = strconv.FormatInt(id, 10)
+		directory = strconv.FormatInt(id, 10)
 	} else {
 		text, _ := f.Bytes()
-		folder = folderName(string(text))
+		directory = directoryName(string(text))
 	}
-	if len(folder) > maxGroup {
-		return m, unfitGroup(r, fmt.Errorf("the value of %q is too long for a directory name; it begins with %.40q", g.key, folder))
+	if len(directory) > maxGroup {
+		return m, unfitGroup(r, fmt.Errorf("the value of %q is too long for a directory name; it begins with %.40q", g.key, directory))
 	}
-	g.values[m] = folder
+	g.values[m] = directory
 	return m, nil
 }
 
@@ -101,7 +101,7 @@ func (g *grouper) choose(_ int64, split int, m mark) (int, error) {
 // folderName is the name of a folder for a value: letters, digits and some
 // signs stay, all else becomes %XX as in URLs. Values that differ have names
 // that do.
-func folderName(value string) string {
+func directoryName(value string) string {
 	var b strings.Builder
 	for i := range len(value) {
 		c := value[i]

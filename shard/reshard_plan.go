@@ -53,8 +53,8 @@ type storedReshard struct {
 	// ID is a hash of Plan. What is not in there may differ between two runs of a plan.
 	ID string `json:"id"`
 	// Folder is where relative paths begin.
-	Folder InputKey `json:"folder"`
-	Memory int64    `json:"memory"`
+	Directory InputKey `json:"folder"`
+	Memory    int64    `json:"memory"`
 	// Kept are the numbers of the shards that an earlier run has made.
 	Kept []int           `json:"kept"`
 	Plan json.RawMessage `json:"plan"`
@@ -143,7 +143,7 @@ func OpenReshardPlan(out, id string) (*ReshardPlan, error) {
 	if p.planned.Tool != build.Tool {
 		return nil, fmt.Errorf("%s: the plan is of %s, this is %s: run the same on all machines", out, p.planned.Tool, build.Tool)
 	}
-	if err := p.complete(string(stored.Folder)); err != nil {
+	if err := p.complete(string(stored.Directory)); err != nil {
 		return nil, err
 	}
 	for _, shard := range stored.Kept {
@@ -164,7 +164,7 @@ func errOtherPlan(out string) error {
 }
 
 // complete fills in what follows from what is planned. Relative paths begin in folder.
-func (p *ReshardPlan) complete(folder string) error {
+func (p *ReshardPlan) complete(directory string) error {
 	here, err := os.Getwd()
 	if err != nil {
 		return err
@@ -175,8 +175,8 @@ func (p *ReshardPlan) complete(folder string) error {
 	}
 	for i, f := range p.planned.Files {
 		path := string(f.Path)
-		if !storage.Remote(path) && !filepath.IsAbs(path) && here != folder {
-			path = filepath.Join(folder, path)
+		if !storage.Remote(path) && !filepath.IsAbs(path) && here != directory {
+			path = filepath.Join(directory, path)
 		}
 		file := &input{
 			Source: Source{Path: path}, split: f.Split, size: p.planned.Request.Inputs[i].Size,

@@ -140,7 +140,7 @@ func (run *ReshardRun) use(dir *Dir) {
 // the plan with what is there.
 func (run *ReshardRun) leave(ctx context.Context, plan json.RawMessage, here string) error {
 	stored := storedReshard{
-		Format: reshardFormat, Version: reshardVersion, ID: run.plan.id, Folder: InputKey(here), Memory: run.plan.memory,
+		Format: reshardFormat, Version: reshardVersion, ID: run.plan.id, Directory: InputKey(here), Memory: run.plan.memory,
 		Kept: []int{}, Plan: plan,
 	}
 	all, err := run.plan.allDone(ctx, run.r.dir)
@@ -316,8 +316,8 @@ func (run *ReshardRun) close() error {
 // inherit has the folders go with d, when nothing is left in them, that opening
 // the same one before has made.
 func (d *Dir) inherit(before *Dir) {
-	is, ok := d.at.(*localFolder)
-	if was, local := before.at.(*localFolder); ok && local {
+	is, ok := d.at.(*localDirectory)
+	if was, local := before.at.(*localDirectory); ok && local {
 		is.created = was.created
 	}
 }

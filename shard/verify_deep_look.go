@@ -35,17 +35,17 @@ type looker struct {
 	alike    alikeBatch
 
 	// Of the record that is looked at:
-	batch   *deepBatch
-	at      spot
-	group   *deepGroup
-	table   *deepTable
-	payload xxh3.Hasher
-	any     bool // the payload has a picture
-	label   uint32
-	variant bool
-	hashed  []nearHash // of its pictures
-	seen    []seenPicture
-	folder  []PictureFacts // of those that lie together
+	batch     *deepBatch
+	at        spot
+	group     *deepGroup
+	table     *deepTable
+	payload   xxh3.Hasher
+	any       bool // the payload has a picture
+	label     uint32
+	variant   bool
+	hashed    []nearHash // of its pictures
+	seen      []seenPicture
+	directory []PictureFacts // of those that lie together
 }
 
 func newLooker(d *deepRun) *looker {

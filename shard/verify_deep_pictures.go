@@ -106,28 +106,28 @@ type seenPicture struct {
 }
 
 // folder is what the keys of features beside the picture begin with.
-func (p *seenPicture) folder() string { return p.key[:strings.LastIndexByte(p.key, '/')+1] }
+func (p *seenPicture) directory() string { return p.key[:strings.LastIndexByte(p.key, '/')+1] }
 
 // allDeclared holds what is said of the pictures of a record to what they are.
 // Of several in one folder of keys, such as a picture and its mask, nobody says
 // which one is meant: one of them has to agree.
 func (l *looker) allDeclared(features *tfrecord.Features) {
 	for i := range l.seen {
-		folder := l.seen[i].folder()
-		same := func(p seenPicture) bool { return p.folder() == folder }
+		directory := l.seen[i].directory()
+		same := func(p seenPicture) bool { return p.directory() == directory }
 		if slices.ContainsFunc(l.seen[:i], same) {
 			continue
 		}
-		l.folder = l.folder[:0]
+		l.directory = l.directory[:0]
 		whole := true
 		for _, p := range l.seen[i:] {
 			if same(p) {
 				whole = whole && p.whole
-				l.folder = append(l.folder, p.facts)
+				l.directory = append(l.directory, p.facts)
 			}
 		}
 		if whole {
-			l.declared(l.seen[i].key, l.folder, features)
+			l.declared(l.seen[i].key, l.directory, features)
 		}
 	}
 	l.seen = l.seen[:0]

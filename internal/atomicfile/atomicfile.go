@@ -102,7 +102,7 @@ func Mkdir(path string, perm os.FileMode) error {
 
 // CheckFolder says what is wrong with the folder that a file to be written at
 // path would lie in.
-func CheckFolder(path string) error {
+func CheckDirectory(path string) error {
 	dir := filepath.Dir(path)
 	st, err := os.Stat(dir)
 	if err == nil && !st.IsDir() {

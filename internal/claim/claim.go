@@ -96,8 +96,8 @@ func (h holder) String() string { return fmt.Sprintf("process %d on %s", h.Proce
 // Take puts a claim into a folder of a store, once nobody else's is in the way.
 // Claims of dead processes are removed. The claim, and all that is done by its
 // Context, ends with ctx.
-func Take(ctx context.Context, s storage.Store, folder string, o Options) (*Claim, error) {
-	t := &taking{store: s, folder: folder + "/", o: o}
+func Take(ctx context.Context, s storage.Store, directory string, o Options) (*Claim, error) {
+	t := &taking{store: s, directory: directory + "/", o: o}
 	for {
 		c, err := t.try(ctx)
 		if c != nil || err != nil {
@@ -238,7 +238,7 @@ func modeOf(name string) (mode string, ok bool) {
 }
 
 // newClaim returns a claim that is not in the store yet.
-func newClaim(s storage.Store, folder string, shared bool) *Claim {
+func newClaim(s storage.Store, directory string, shared bool) *Claim {
 	mode := aloneMode
 	if shared {
 		mode = sharedMode
@@ -251,5 +251,5 @@ func newClaim(s storage.Store, folder string, shared bool) *Claim {
 	if err != nil {
 		panic(fmt.Sprintf("claim: a name and a number do not marshal: %v", err))
 	}
-	return &Claim{store: s, name: folder + mode + strings.ToLower(rand.Text()), data: append(data, '\n'), turn: make(chan struct{}, 1)}
+	return &Claim{store: s, name: directory + mode + strings.ToLower(rand.Text()), data: append(data, '\n'), turn: make(chan struct{}, 1)}
 }

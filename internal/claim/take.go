@@ -16,9 +16,9 @@ import (
 
 // taking is the attempt to take a claim.
 type taking struct {
-	store  storage.Store
-	folder string // with the slash behind it
-	o      Options
+	store     storage.Store
+	directory string // with the slash behind it
+	o         Options
 
 	cleared []storage.Object // of dead processes
 
@@ -38,8 +38,8 @@ type rival struct {
 // when that itself was written; the zero time when it is not there.
 func rivals(ctx context.Context, s storage.Store, own string) (found []rival, now time.Time, err error) {
 	mode, _ := modeOf(own)
-	folder, _ := path.Split(own)
-	for o, err := range s.List(ctx, folder, false) {
+	directory, _ := path.Split(own)
+	for o, err := range s.List(ctx, directory, false) {
 		if err != nil {
 			return nil, now, err
 		}
@@ -66,7 +66,7 @@ const mostUnseen = 10
 
 // try claims, and withdraws if there is a rival that has not expired.
 func (t *taking) try(ctx context.Context) (*Claim, error) {
-	c := newClaim(t.store, t.folder, t.o.Shared)
+	c := newClaim(t.store, t.directory, t.o.Shared)
 	asked := time.Now()
 	is, err := storage.Put(ctx, t.store, c.name, c.data, storage.CreateOptions{})
 	if err != nil {
@@ -96,7 +96,7 @@ func (t *taking) try(ctx context.Context) (*Claim, error) {
 			t.unseen++
 		}
 		if t.unseen == mostUnseen {
-			return nil, fmt.Errorf("the store's listings do not show what was written below %s, after %d tries: they cannot keep processes apart that write to one directory", t.folder, t.unseen)
+			return nil, fmt.Errorf("the store's listings do not show what was written below %s, after %d tries: they cannot keep processes apart that write to one directory", t.directory, t.unseen)
 		}
 		return nil, context.Cause(ctx)
 	}
@@ -123,7 +123,7 @@ func (t *taking) wait(ctx context.Context) error {
 			}
 		}
 		there := map[string]storage.Object{}
-		for o, err := range t.store.List(ctx, t.folder, false) {
+		for o, err := range t.store.List(ctx, t.directory, false) {
 			if err != nil {
 				return err
 			}

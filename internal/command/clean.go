@@ -39,9 +39,9 @@ to find out whether a run is still alive.`,
 				o.Note = notesTo(stderr)
 			}
 			var result struct {
-				Folders []*shard.CleanReport `json:"folders"`
+				Directories []*shard.CleanReport `json:"folders"`
 			}
-			result.Folders = []*shard.CleanReport{}
+			result.Directories = []*shard.CleanReport{}
 			var failed error
 			for _, out := range args {
 				report, err := shard.Clean(cmd.Context(), out, o)
@@ -60,7 +60,7 @@ to find out whether a run is still alive.`,
 				for i := range report.Left {
 					report.Left[i].Name = shard.Readable(report.Left[i].Name)
 				}
-				result.Folders = append(result.Folders, report)
+				result.Directories = append(result.Directories, report)
 			}
 			if jsonFlag(cmd) {
 				failed = errors.Join(failed, printJSON(cmd, result))

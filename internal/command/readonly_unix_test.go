@@ -56,7 +56,7 @@ func openBinary(t *testing.T, dir string) string {
 }
 
 // chmodAll sets the modes of all below a folder.
-func chmodAll(t *testing.T, dir string, folders, files fs.FileMode) {
+func chmodAll(t *testing.T, dir string, directories, files fs.FileMode) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
@@ -64,7 +64,7 @@ func chmodAll(t *testing.T, dir string, folders, files fs.FileMode) {
 		}
 		mode := files
 		if d.IsDir() {
-			mode = folders
+			mode = directories
 		}
 		return os.Chmod(path, mode)
 	})

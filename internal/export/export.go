@@ -182,7 +182,7 @@ func isTaken(out string, folder bool) (bool, error) {
 	st, err := os.Lstat(out)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return false, atomicfile.CheckFolder(out)
+		return false, atomicfile.CheckDirectory(out)
 	case err != nil:
 		return false, err
 	case folder && st.IsDir():

@@ -125,7 +125,7 @@ func runEmittedGo(t *testing.T, sets map[string]emittedSet, names []string) {
 			t.Fatal(err)
 		}
 		programs[name] = string(emit(t, "go", set.dir, filepath.Join(dir, at, "main.go")))
-		test := fmt.Sprintf(goJudge, set.folder(), filepath.Join(dir, at+".json"))
+		test := fmt.Sprintf(goJudge, set.directory(), filepath.Join(dir, at+".json"))
 		if strings.Contains(programs[name], "var splits = []string{") {
 			test += goNames
 		} else {
@@ -143,7 +143,7 @@ func runEmittedGo(t *testing.T, sets map[string]emittedSet, names []string) {
 	tool("build", "-o", dir+"/bin/", "./...")
 	for _, name := range asked {
 		set, at := sets[name], strings.ReplaceAll(name, " ", "_")
-		says := output(t, exec.Command(filepath.Join(dir, "bin", at), "-data", set.folder()))
+		says := output(t, exec.Command(filepath.Join(dir, "bin", at), "-data", set.directory()))
 		if bytes.Count(says, []byte(" records\n")) != len(set.splits) {
 			t.Errorf("%s: it shows %s", name, says)
 		}

@@ -152,7 +152,7 @@ type emittedSet struct {
 }
 
 // folder is where the set's files lie.
-func (s *emittedSet) folder() string {
+func (s *emittedSet) directory() string {
 	for _, files := range s.splits {
 		return filepath.Dir(files[0])
 	}
@@ -284,7 +284,7 @@ func runEmittedPython(t *testing.T, interpreter string, sets map[string]emittedS
 			if set := sets[name]; slices.Contains(set.targets, target) {
 				path := filepath.Join(t.TempDir(), "program.py")
 				emit(t, target, set.dir, path)
-				c.Args = append(c.Args, target, path, set.folder())
+				c.Args = append(c.Args, target, path, set.directory())
 				asked = append(asked, [2]string{name, target})
 			}
 		}

@@ -45,7 +45,7 @@ func flowersOf(t *testing.T, d dataset, split string) []string {
 		if _, err := fmt.Sscan(e["image/class/label"].Values[0], &id); err != nil {
 			t.Fatal(err)
 		}
-		if folder, _, _ := strings.Cut(name, "/"); d.Labels["image/class/label"][id] != folder {
+		if directory, _, _ := strings.Cut(name, "/"); d.Labels["image/class/label"][id] != directory {
 			t.Errorf("%s has label %d, which is %s", name, id, d.Labels["image/class/label"][id])
 		}
 	}

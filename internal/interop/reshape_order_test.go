@@ -73,10 +73,10 @@ func TestTFDSLoadsMergedLabels(t *testing.T) {
 	photos := filepath.Join(demo, "photos")
 	var sets []string
 	n := 0
-	for _, folders := range [][]string{{"roses", "tulips"}, {"daisy", "tulips"}} {
+	for _, directories := range [][]string{{"roses", "tulips"}, {"daisy", "tulips"}} {
 		src := t.TempDir()
-		for _, folder := range folders {
-			if err := os.CopyFS(filepath.Join(src, folder), os.DirFS(filepath.Join(photos, folder))); err != nil {
+		for _, directory := range directories {
+			if err := os.CopyFS(filepath.Join(src, directory), os.DirFS(filepath.Join(photos, directory))); err != nil {
 				t.Fatal(err)
 			}
 		}

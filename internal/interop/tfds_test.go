@@ -157,7 +157,7 @@ func TestTFDSLoadsPictures(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if folder, _, _ := strings.Cut(e["image/filename"].text(t), "/"); labels[id] != folder || e["image/class/text"].text(t) != folder {
+					if directory, _, _ := strings.Cut(e["image/filename"].text(t), "/"); labels[id] != directory || e["image/class/text"].text(t) != directory {
 						t.Errorf("%s: label %d (%s), text %s", e["image/filename"].text(t), id, labels[id], e["image/class/text"].text(t))
 					}
 					if diff := cmp.Diff([]array{e["image/encoded"], e["image/class/label"]}, split.Pairs[i]); diff != "" {

@@ -10,7 +10,7 @@ import (
 const noExec = 0x8
 
 // folder is one in memory that may be written to and has room; "" without one.
-func folder() string {
+func directory() string {
 	const shm = "/dev/shm"
 	var st syscall.Statfs_t
 	if syscall.Statfs(shm, &st) != nil || st.Flags&noExec != 0 || int64(st.Bavail)*int64(st.Bsize) < leastRoom {

@@ -2,4 +2,4 @@
 
 package memtemp
 
-func folder() string { return "" }
+func directory() string { return "" }

@@ -16,7 +16,7 @@ func Use() {
 	if os.Getenv("TMPDIR") != "" {
 		return
 	}
-	if dir := folder(); dir != "" {
+	if dir := directory(); dir != "" {
 		os.Setenv("TMPDIR", dir)
 	}
 }

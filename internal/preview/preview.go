@@ -89,7 +89,7 @@ func checkFree(out string, overwrite bool) error {
 		if _, err := os.Lstat(out); err == nil {
 			return fmt.Errorf("%s is a dangling link: remove it, or choose another name", out)
 		}
-		return atomicfile.CheckFolder(out)
+		return atomicfile.CheckDirectory(out)
 	case err != nil:
 		return err
 	case !st.Mode().IsRegular():

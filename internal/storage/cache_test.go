@@ -251,7 +251,7 @@ func TestCacheWaitsForTimesToSettle(t *testing.T) {
 	}
 }
 
-func TestCacheFolders(t *testing.T) {
+func TestCacheDirectories(t *testing.T) {
 	newFake(t, nil)
 	full := t.TempDir()
 	if err := os.WriteFile(filepath.Join(full, "mine"), []byte("x"), 0o600); err != nil {

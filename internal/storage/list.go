@@ -29,7 +29,7 @@ func Walk(ctx context.Context, dir string) iter.Seq2[Object, error] {
 				fail(err)
 				return
 			}
-			o.Name = strings.TrimPrefix(o.Name, u.folder())
+			o.Name = strings.TrimPrefix(o.Name, u.directory())
 			if !yield(o, nil) {
 				return
 			}
@@ -77,13 +77,13 @@ func (u url) below(ctx context.Context, deep bool) iter.Seq2[Object, error] {
 			return
 		}
 		there := u.name == ""
-		for o, err := range s.List(ctx, u.folder(), deep) {
+		for o, err := range s.List(ctx, u.directory(), deep) {
 			if err != nil {
 				yield(Object{}, err)
 				return
 			}
 			there = true
-			if o.Name == u.folder() {
+			if o.Name == u.directory() {
 				continue // what consoles make to show an empty folder
 			}
 			if !yield(o, nil) {
@@ -117,18 +117,18 @@ func Glob(pattern string) ([]string, error) {
 	if !Remote(pattern) {
 		return filepath.Glob(Local(pattern))
 	}
-	files, folders, err := GlobKinds(pattern)
+	files, directories, err := GlobKinds(pattern)
 	if err != nil {
 		return nil, err
 	}
-	all := append(files, folders...)
+	all := append(files, directories...)
 	slices.Sort(all)
 	return slices.Compact(all), nil // an object and a folder may have one name
 }
 
 // GlobKinds is Glob that tells files from folders: of a store, with no request
 // for each of them. What is neither, such as a pipe, is left out.
-func GlobKinds(pattern string) (files, folders []string, err error) {
+func GlobKinds(pattern string) (files, directories []string, err error) {
 	u, remote := parse(pattern)
 	if remote {
 		return u.glob(context.Background())
@@ -138,16 +138,16 @@ func GlobKinds(pattern string) (files, folders []string, err error) {
 		switch st, err := os.Stat(p); {
 		case err != nil:
 		case st.IsDir():
-			folders = append(folders, p)
+			directories = append(directories, p)
 		case st.Mode().IsRegular():
 			files = append(files, p)
 		}
 	}
-	return files, folders, err
+	return files, directories, err
 }
 
 // glob descends one name at a time, so that only folders that match are listed.
-func (u url) glob(ctx context.Context) (files, folders []string, err error) {
+func (u url) glob(ctx context.Context) (files, directories []string, err error) {
 	if _, err := path.Match(u.name, ""); err != nil {
 		return nil, nil, err
 	}
@@ -170,16 +170,16 @@ func (u url) glob(ctx context.Context) (files, folders []string, err error) {
 				if err != nil {
 					return nil, nil, fail(err)
 				}
-				base, folder := strings.CutSuffix(strings.TrimPrefix(o.Name, dir), "/")
+				base, directory := strings.CutSuffix(strings.TrimPrefix(o.Name, dir), "/")
 				if ok, _ := path.Match(name, base); !ok || base == "" {
 					continue
 				}
 				switch whole := (url{u.scheme, u.host, dir + base}).String(); {
-				case last && folder:
-					folders = append(folders, whole)
+				case last && directory:
+					directories = append(directories, whole)
 				case last:
 					files = append(files, whole)
-				case folder:
+				case directory:
 					next = append(next, dir+base+"/")
 				}
 			}
@@ -187,8 +187,8 @@ func (u url) glob(ctx context.Context) (files, folders []string, err error) {
 		found = next
 	}
 	slices.Sort(files)
-	slices.Sort(folders) // lists have them in the order that the slash behind them gives
-	return files, folders, nil
+	slices.Sort(directories) // lists have them in the order that the slash behind them gives
+	return files, directories, nil
 }
 
 // literalPrefix is what every match of a pattern begins with.

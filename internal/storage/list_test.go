@@ -43,15 +43,15 @@ func TestWalk(t *testing.T) {
 func TestGlobKinds(t *testing.T) {
 	f, root := newFake(t, map[string]string{"d1/a-1": "", "d1/a-2": "", "d1/a/x": "", "d2/a-3": "", "d2/b": "", "d1/a-1/below": ""})
 	f.fault = func() error { return errors.New("it was looked at") }
-	files, folders, err := GlobKinds(root + "/d*/a*")
+	files, directories, err := GlobKinds(root + "/d*/a*")
 	for i := range files {
 		files[i] = strings.TrimPrefix(files[i], root)
 	}
-	for i := range folders {
-		folders[i] = strings.TrimPrefix(folders[i], root)
+	for i := range directories {
+		directories[i] = strings.TrimPrefix(directories[i], root)
 	}
-	if err != nil || !slices.Equal(files, []string{"/d1/a-1", "/d1/a-2", "/d2/a-3"}) || !slices.Equal(folders, []string{"/d1/a", "/d1/a-1"}) {
-		t.Errorf("files %q, folders %q, %v", files, folders, err)
+	if err != nil || !slices.Equal(files, []string{"/d1/a-1", "/d1/a-2", "/d2/a-3"}) || !slices.Equal(directories, []string{"/d1/a", "/d1/a-1"}) {
+		t.Errorf("files %q, folders %q, %v", files, directories, err)
 	}
 	all, err := Glob(root + "/d*/a-1")
 	if err != nil || !slices.Equal(all, []string{root + "/d1/a-1"}) {

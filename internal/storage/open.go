@@ -100,7 +100,7 @@ func stat(ctx context.Context, u url) (fs.FileInfo, error) {
 			return nil, err
 		}
 	}
-	for _, err := range s.List(ctx, u.folder(), true) {
+	for _, err := range s.List(ctx, u.directory(), true) {
 		if err != nil {
 			return nil, err
 		}
@@ -113,7 +113,7 @@ func stat(ctx context.Context, u url) (fs.FileInfo, error) {
 }
 
 // folder is the prefix of what lies in u.
-func (u url) folder() string { return u.name + u.slash() }
+func (u url) directory() string { return u.name + u.slash() }
 
 // ReadFile returns the contents of a regular file or an object. More than limit
 // bytes are an error.

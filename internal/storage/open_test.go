@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/regular"
 )
 
-func TestFolders(t *testing.T) {
+func TestDirectories(t *testing.T) {
 	_, root := newFake(t, map[string]string{"set/manifest.json": "{}", "set/a-0": "aa", "set/a-1": "b", "set/index/a-0.idx": "1", "other/": "", "setting": "s"})
 	st, err := Stat(root + "/set")
 	if err != nil || !st.IsDir() || st.Name() != "set" {

@@ -163,18 +163,18 @@ func (u url) store(ctx context.Context) (Store, error) {
 
 // info is an Object as package fs has it.
 type info struct {
-	object Object
-	folder bool
+	object    Object
+	directory bool
 }
 
 func (i info) Name() string       { return path.Base(i.object.Name) }
 func (i info) Size() int64        { return i.object.Size }
 func (i info) ModTime() time.Time { return i.object.ModTime }
-func (i info) IsDir() bool        { return i.folder }
+func (i info) IsDir() bool        { return i.directory }
 func (i info) Sys() any           { return i.object }
 
 func (i info) Mode() fs.FileMode {
-	if i.folder {
+	if i.directory {
 		return fs.ModeDir | 0o755
 	}
 	return 0o644
@@ -182,7 +182,7 @@ func (i info) Mode() fs.FileMode {
 
 // infoOf makes an entry of a list.
 func infoOf(o Object) info {
-	name, folder := strings.CutSuffix(o.Name, "/")
+	name, directory := strings.CutSuffix(o.Name, "/")
 	o.Name = name
-	return info{o, folder}
+	return info{o, directory}
 }

@@ -89,27 +89,27 @@ func TestChild(t *testing.T) {
 // of its own can have.
 func TestFaultsOfLoading(t *testing.T) {
 	fakecuda.Use(t)
-	folders := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
-	if len(folders) == 0 {
+	directories := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
+	if len(directories) == 0 {
 		t.Skip("the fake driver is not found through LD_LIBRARY_PATH")
 	}
 	executable, err := os.Executable()
 	must(t, err)
 	for _, c := range []struct {
-		name, folder, fail string
-		kind               error
-		says               string
+		name, directory, fail string
+		kind                  error
+		says                  string
 	}{
 		{"no driver", t.TempDir(), "", cuda.ErrNoDriver, "no NVIDIA driver (libcuda.so.1: cannot open shared object file: No such file or directory); install it, or start the container with GPUs"},
-		{"a driver without what is needed", filepath.Join(folders[0], "old"), "", cuda.ErrOldDriver, "the NVIDIA driver is too old: it has no cuCtxSetCurrent; update it to version 535 or later"},
-		{"no GPU", folders[0], "cuInit:1:100", cuda.ErrNoDevice, "the NVIDIA driver finds no GPU"},
-		{"two versions", folders[0], "cuInit:1:803", cuda.ErrNoDriver, "the NVIDIA driver does not start: cuInit answers CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: the library and the kernel module are of different versions"},
-		{"who knows", folders[0], "cuInit:1:77", cuda.ErrNoDriver, "the NVIDIA driver does not start: cuInit answers error 77"},
+		{"a driver without what is needed", filepath.Join(directories[0], "old"), "", cuda.ErrOldDriver, "the NVIDIA driver is too old: it has no cuCtxSetCurrent; update it to version 535 or later"},
+		{"no GPU", directories[0], "cuInit:1:100", cuda.ErrNoDevice, "the NVIDIA driver finds no GPU"},
+		{"two versions", directories[0], "cuInit:1:803", cuda.ErrNoDriver, "the NVIDIA driver does not start: cuInit answers CUDA_ERROR_SYSTEM_DRIVER_MISMATCH: the library and the kernel module are of different versions"},
+		{"who knows", directories[0], "cuInit:1:77", cuda.ErrNoDriver, "the NVIDIA driver does not start: cuInit answers error 77"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			child := exec.Command(executable, "-test.run=^TestChild$")
 			child.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "LD_LIBRARY_PATH=") }),
-				"TFREC_CUDA_CHILD=1", "LD_LIBRARY_PATH="+c.folder, "FAKECUDA_FAIL="+c.fail)
+				"TFREC_CUDA_CHILD=1", "LD_LIBRARY_PATH="+c.directory, "FAKECUDA_FAIL="+c.fail)
 			out, err := child.CombinedOutput()
 			if want := c.kind.Error() + "|" + c.says; err != nil || string(out) != want {
 				t.Errorf("got  %s (%v)\nwant %s", out, err, want)

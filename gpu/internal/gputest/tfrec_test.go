@@ -31,11 +31,11 @@ func tfrec(t *testing.T, driver string, environment []string, args ...string) st
 
 func fakeDriver(t *testing.T) string {
 	t.Helper()
-	folders := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
-	if len(folders) == 0 {
+	directories := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
+	if len(directories) == 0 {
 		t.Skip("the fake driver is not found through LD_LIBRARY_PATH: make gpu-test")
 	}
-	return folders[0]
+	return directories[0]
 }
 
 // driverAlone is a folder with the fake driver and no nvJPEG.

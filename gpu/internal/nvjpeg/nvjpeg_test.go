@@ -511,13 +511,13 @@ func TestAbsent(t *testing.T) {
 	if err := os.Symlink(filepath.Join(fake, "libcuda.so.1"), filepath.Join(wrong, "libnvjpeg.so.13")); err != nil {
 		t.Fatal(err)
 	}
-	for _, c := range []struct{ folder, want string }{
+	for _, c := range []struct{ directory, want string }{
 		{t.TempDir(), "true|no nvJPEG: none of libnvjpeg.so.13, .12 and .11 is installed"},
 		{wrong, "true|no nvJPEG: libnvjpeg.so.13 has no nvjpegGetProperty"},
 	} {
 		child := exec.Command(executable, "-test.run=^TestChild$")
 		child.Env = append(slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "LD_LIBRARY_PATH=") }),
-			"TFREC_NVJPEG_CHILD=1", "LD_LIBRARY_PATH="+c.folder)
+			"TFREC_NVJPEG_CHILD=1", "LD_LIBRARY_PATH="+c.directory)
 		if out, err := child.CombinedOutput(); err != nil || string(out) != c.want {
 			t.Errorf("got  %s (%v)\nwant %s", out, err, c.want)
 		}
