@@ -15,7 +15,7 @@ import (
 // itself.
 type AdoptOptions struct {
 	// Name of the dataset. Default: what a manifest or TFDS's files say, what the
-	// names of the shards begin with, else the folder's name in snake case.
+	// names of the shards begin with, else the directory's name in snake case.
 	Name string
 	// Label is the key of the feature with the label's id. Default: what TFDS's
 	// files say, else an int64 feature of one value whose key ends in "label".
@@ -54,7 +54,7 @@ type AdoptReport struct {
 	// TFDS says that tfds.builder_from_directory can load the set.
 	TFDS bool `json:"tfds"`
 	// Changes are the files that were or would be written, renamed or removed, by
-	// their names in the folder.
+	// their names in the directory.
 	Changes []Change `json:"changes"`
 	// Faults of the data, which keep it from being adopted.
 	Faults []Fault `json:"faults"`
@@ -70,7 +70,7 @@ type Change struct {
 	Was string `json:"was"`
 }
 
-// Adopt makes a set of the files of records in a folder that somebody else
+// Adopt makes a set of the files of records in a directory that somebody else
 // wrote: a manifest, the indexes and the files that TFDS reads, so that
 // tfds.builder_from_directory loads it. All records are read. The shards' bytes
 // stay as they are, and so do their names, but for Rename.

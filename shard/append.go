@@ -47,7 +47,7 @@ type AppendReport struct {
 	LabelsAdded []string `json:"labels_added,omitempty"`
 }
 
-// Append adds the records that in stand for to the set in a folder, in shards
+// Append adds the records that in stand for to the set in a directory, in shards
 // of their own behind those of their split. Shards that are there keep their
 // bytes and get names with the new total; the manifest is renewed last. Features
 // must be of the kinds that the set has; label ids are changed to those of the
@@ -144,7 +144,7 @@ func notRecords(err error) error {
 	return err
 }
 
-// raw reports whether a file's name is that of a table or a picture.
+// raw reports whether a file's name is that of a table or an image.
 func raw(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv", ".tsv", ".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff":

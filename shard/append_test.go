@@ -24,7 +24,7 @@ func from(first int) func(i int, b *tfrecord.Builder) {
 	}
 }
 
-// copyOf copies a set to a folder of the test's.
+// copyOf copies a set to a directory of the test's.
 func copyOf(t testing.TB, set string) string {
 	t.Helper()
 	to := filepath.Join(t.TempDir(), "set")
@@ -325,7 +325,7 @@ func TestAppendMayFailAnywhere(t *testing.T) {
 	}
 }
 
-// A journal may come from anywhere: it must not move files outside its folder.
+// A journal may come from anywhere: it must not move files outside its directory.
 func TestAppendJournalStaysInside(t *testing.T) {
 	set := madeSet(t, 4, 1, nil, from(0))
 	before := filesOf(t, set)

@@ -19,7 +19,7 @@ type CleanOptions struct {
 	Note func(sentence string)
 }
 
-// CleanReport is what Clean found in a folder.
+// CleanReport is what Clean found in a directory.
 type CleanReport struct {
 	Dir  string     `json:"dir"`
 	Left []Leftover `json:"left"`
@@ -31,7 +31,7 @@ type CleanReport struct {
 type Leftover struct {
 	// Kind is LeftTemporary, LeftStaged, LeftReplaced, LeftUpload or LeftClaim.
 	Kind string `json:"kind"`
-	// Name in the folder; of an upload, the one that it was to have.
+	// Name in the directory; of an upload, the one that it was to have.
 	Name string `json:"name"`
 	// Bytes that it takes; 0 for uploads, of which stores do not tell, and for links to
 	// files that the set still has.
@@ -46,7 +46,7 @@ const (
 	LeftStaged    = "staged"    // a file of an update that did not complete
 	LeftReplaced  = "replaced"  // a link to a file that an update replaced, or was to replace
 	LeftUpload    = "upload"    // parts of an object that is not there
-	LeftClaim     = "claim"     // of a dead process on a folder in a store; the folder's own goes when it is looked into
+	LeftClaim     = "claim"     // of a dead process on a directory in a store; the directory's own goes when it is looked into
 )
 
 // Clean looks for what killed runs left in an output directory, and nothing else. On a

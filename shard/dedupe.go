@@ -36,7 +36,7 @@ type DedupeReport struct {
 	Duplicates int64 `json:"duplicates"`
 }
 
-// Dedupe makes a new set in the folder out of the records that are like none
+// Dedupe makes a new set in the directory out of the records that are like none
 // before them: of records that are the same the first one is kept, in the order
 // of the inputs, whatever splits they are in. Records are told apart by hashes
 // of 128 bits. What Memory does not hold of those lies in OUT meanwhile.

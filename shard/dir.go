@@ -19,12 +19,12 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// ErrBusy says that another process is writing into the folder.
+// ErrBusy says that another process is writing into the directory.
 var ErrBusy = errors.New("another tfrec is writing to this directory; wait for it to finish, or choose another directory")
 
-// Dir is a folder that a set is written into: one of the file system, or one of
+// Dir is a directory that a set is written into: one of the file system, or one of
 // an object store when its path is a URL. One process at a time has it, or
-// several that join in making one set. Of a folder here, the lock goes with the
+// several that join in making one set. Of a directory here, the lock goes with the
 // process, so a dead one leaves none behind.
 type Dir struct {
 	path string
@@ -32,7 +32,7 @@ type Dir struct {
 	at   directory
 }
 
-// folder is where the files of a Dir lie. Names are relative to it and have
+// directory is where the files of a Dir lie. Names are relative to it and have
 // slashes between them. What is read, is read by path.
 type directory interface {
 	// put writes a file whole or not at all, in the place of what has its name.
@@ -43,13 +43,13 @@ type directory interface {
 	// remove deletes files, the first before the others. Those that are not there are
 	// fine.
 	remove(names ...string) error
-	// syncNames makes the names in the folders that shards and indexes lie in last.
+	// syncNames makes the names in the directories that shards and indexes lie in last.
 	syncNames() error
 	// exists reports whether something has a name.
 	exists(name string) (bool, error)
 	// existing returns those of the names that something has.
 	existing(names []string) ([]string, error)
-	// list returns the names of the files in a folder, without it. One that is not
+	// list returns the names of the files in a directory, without it. One that is not
 	// there holds none.
 	list(directory string) ([]string, error)
 	// stamp returns what a file is known by. For what is no file its error unwraps to
@@ -72,9 +72,9 @@ type directory interface {
 	// mkdir makes a directory below this one, with those that it is in, durably. It
 	// refuses one that is a link. In a store there is nothing to make.
 	mkdir(name string) error
-	// sub is a folder below this one, which goes by its lock.
+	// sub is a directory below this one, which goes by its lock.
 	sub(name string) directory
-	// close gives the folder back.
+	// close gives the directory back.
 	close() error
 }
 
@@ -97,19 +97,19 @@ type stamp struct {
 	version string // of an object: its ETag or generation
 }
 
-// DirOptions say how a folder is opened. The zero value is a sensible default.
+// DirOptions say how a directory is opened. The zero value is a sensible default.
 type DirOptions struct {
-	// Join shares the folder with other processes that join in making shards of
+	// Join shares the directory with other processes that join in making shards of
 	// the same set at the same time, such as the tasks of an array job; it keeps
 	// out those that want it for themselves. None of them may sweep it.
 	Join bool
-	// Note is called with a sentence for people, such as that a folder is waited
+	// Note is called with a sentence for people, such as that a directory is waited
 	// for, if it is not nil.
 	Note func(sentence string)
 }
 
-// OpenDir makes the folder at path with what leads to it, and takes it: it is
-// this process's until Close. Path may be the URL of a folder in an object store;
+// OpenDir makes the directory at path with what leads to it, and takes it: it is
+// this process's until Close. Path may be the URL of a directory in an object store;
 // what is read and written there is given up when ctx is done. It returns an error
 // that unwraps to ErrBusy when another process has it.
 //
@@ -184,7 +184,7 @@ func openDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 }
 
 // OpenDirWhenFree is OpenDir that waits, no longer than patience, for processes
-// which have the folder and are about to leave it.
+// which have the directory and are about to leave it.
 func OpenDirWhenFree(ctx context.Context, path string, o DirOptions, patience time.Duration) (*Dir, error) {
 	for deadline := time.Now().Add(patience); ; {
 		d, err := OpenDir(ctx, path, o)
@@ -197,7 +197,7 @@ func OpenDirWhenFree(ctx context.Context, path string, o DirOptions, patience ti
 	}
 }
 
-// ViewDir is for looking at a folder, which need not be there: it takes no
+// ViewDir is for looking at a directory, which need not be there: it takes no
 // lock, and nothing must be written through it.
 func ViewDir(path string) *Dir {
 	ctx := context.Background()
@@ -207,7 +207,7 @@ func ViewDir(path string) *Dir {
 	return &Dir{path: path, ctx: ctx, at: &localDirectory{path: path}}
 }
 
-// sub is a folder below this one that goes by its lock.
+// sub is a directory below this one that goes by its lock.
 func (d *Dir) sub(name string) *Dir {
 	return &Dir{path: d.join(name), ctx: d.ctx, at: d.at.sub(name)}
 }
@@ -232,14 +232,14 @@ func (d *Dir) AloneUnless(ctx context.Context, thing string, unless func() (bool
 	return d.at.alone(ctx, thing, unless, f)
 }
 
-// Path returns the folder as OpenDir was given it.
+// Path returns the directory as OpenDir was given it.
 func (d *Dir) Path() string { return d.path }
 
-// Close gives the folder back. Folders that opening it made go, when nothing
+// Close gives the directory back. Directories that opening it made go, when nothing
 // but its lock was put into them and nobody else has joined.
 func (d *Dir) Close() error { return d.at.close() }
 
-// Manifest reads the folder's manifest. It is nil when there is none.
+// Manifest reads the directory's manifest. It is nil when there is none.
 func (d *Dir) Manifest() (*Manifest, error) {
 	m, err := ReadManifest(d.join(ManifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -249,7 +249,7 @@ func (d *Dir) Manifest() (*Manifest, error) {
 }
 
 // Put writes a file of the set, such as the manifest, whole or not at all.
-// The name is relative to the folder.
+// The name is relative to the directory.
 func (d *Dir) Put(name string, data []byte) error {
 	if err := inject.Fault("put", d.join(name)); err != nil {
 		return err
@@ -257,7 +257,7 @@ func (d *Dir) Put(name string, data []byte) error {
 	return d.at.put(name, data)
 }
 
-// Read returns a file of the set, which has a name relative to the folder. More
+// Read returns a file of the set, which has a name relative to the directory. More
 // than limit bytes are an error.
 func (d *Dir) Read(name string, limit int64) ([]byte, error) {
 	if err := inject.Fault("read", d.join(name)); err != nil {
@@ -266,9 +266,9 @@ func (d *Dir) Read(name string, limit int64) ([]byte, error) {
 	return storage.ReadFile(d.ctx, d.join(name), limit)
 }
 
-// Remove deletes files of the set by their names relative to the folder, the
+// Remove deletes files of the set by their names relative to the directory, the
 // first before the others. Names that are not there are fine; names that lead out
-// of the folder are refused. A folder for indexes that is left empty goes too.
+// of the directory are refused. A directory for indexes that is left empty goes too.
 func (d *Dir) Remove(names ...string) error {
 	for _, name := range names {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
@@ -282,7 +282,7 @@ func (d *Dir) Remove(names ...string) error {
 // that this could not be found out.
 func (d *Dir) Exists(name string) (bool, error) { return d.at.exists(name) }
 
-// Existing returns those of the names that the folder holds files of.
+// Existing returns those of the names that the directory holds files of.
 func (d *Dir) Existing(names []string) ([]string, error) { return d.at.existing(names) }
 
 // Sweep removes what a killed run left half written, and locks that only
@@ -294,7 +294,7 @@ func (d *Dir) Sweep() error {
 	return nil
 }
 
-// ours returns what tells the names of this folder that are tfrec's: those in a
+// ours returns what tells the names of this directory that are tfrec's: those in a
 // manifest or in the state of a run, and the state itself.
 func (d *Dir) ours() func(name string) (bool, error) {
 	var named map[string]bool

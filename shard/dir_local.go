@@ -17,12 +17,12 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// localFolder is a folder of the file system.
+// localFolder is a directory of the file system.
 type localDirectory struct {
 	path    string
 	set     string   // directory of the whole set: path, or one above it
 	lock    *os.File // nil: only looked at, or below one that is locked
-	created []string // folders that opening it made, the outermost first
+	created []string // directories that opening it made, the outermost first
 }
 
 const lockFile = StateDir + "/lock"
@@ -131,7 +131,7 @@ func (l *localDirectory) alone(ctx context.Context, thing string, unless func() 
 	}
 }
 
-// close removes the folders that opening this one made, when nothing but its lock
+// close removes the directories that opening this one made, when nothing but its lock
 // was put into them and nobody else has joined.
 func (l *localDirectory) close() error {
 	if l.lock == nil {
@@ -319,12 +319,12 @@ func (l *localDirectory) leftovers(func(string) (bool, error)) ([]Leftover, erro
 	return left, nil
 }
 
-// tempDir is the folder for files that have no final name yet. It lies inside
+// tempDir is the directory for files that have no final name yet. It lies inside
 // OUT, so that a rename never crosses file systems, and under a name that no
 // glob for shards matches.
 const tempDir = StateDir + "/tmp"
 
-// tempDir makes the folder of that name.
+// tempDir makes the directory of that name.
 func (l *localDirectory) tempDir() (string, error) {
 	if err := l.mkdir(tempDir); err != nil {
 		return "", err

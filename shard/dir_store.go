@@ -18,7 +18,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// storeFolder is a folder of an object store. It has no renames and no locks:
+// storeFolder is a directory of an object store. It has no renames and no locks:
 // nothing has an object's name until it is whole, and claims stand for locks. What
 // is written for good is published only where nothing is, so that of two who write
 // the same shard, in spite of all claims, one is told.
@@ -61,13 +61,13 @@ func (t *turns) check() error {
 	return nil
 }
 
-// claimsDir holds the claims of processes on the folder.
+// claimsDir holds the claims of processes on the directory.
 const claimsDir = StateDir + "/claims"
 
 // storeRequests is how many small requests are made at a time.
 const storeRequests = 16
 
-// openStore claims a folder.
+// openStore claims a directory.
 func openStore(ctx context.Context, url string, o DirOptions) (*storeDirectory, error) {
 	f := &storeDirectory{url: url, ctx: ctx, turns: new(turns), scratch: new(scratch)}
 	store, name, err := f.at(claimsDir)
@@ -89,7 +89,7 @@ func openStore(ctx context.Context, url string, o DirOptions) (*storeDirectory, 
 	return f, nil
 }
 
-// at returns the store, and the name in it of a file in the folder.
+// at returns the store, and the name in it of a file in the directory.
 func (f *storeDirectory) at(name string) (storage.Store, string, error) {
 	return storage.At(f.ctx, storage.Join(f.url, name))
 }
@@ -110,7 +110,7 @@ func (f *storeDirectory) failed(operation, name string, err error) error {
 	return &fs.PathError{Op: operation, Path: storage.Join(f.url, name), Err: err}
 }
 
-// mayWrite returns an error when the folder is not this process's any more.
+// mayWrite returns an error when the directory is not this process's any more.
 func (f *storeDirectory) mayWrite() error {
 	if f.claim == nil {
 		return errors.New("the directory was opened read-only")
@@ -203,7 +203,7 @@ func (f *storeDirectory) exists(name string) (bool, error) {
 }
 
 // look finds out which of the names are there, by a look at each or, if there are
-// many, by lists of the folders that they lie in.
+// many, by lists of the directories that they lie in.
 func (f *storeDirectory) look(names []string, found func(name string, is storage.Object)) error {
 	const few = 3
 	directories := map[string][]string{}
@@ -239,7 +239,7 @@ func (f *storeDirectory) look(names []string, found func(name string, is storage
 	return nil
 }
 
-// each lists the objects in a folder, without those in folders below it.
+// each lists the objects in a directory, without those in directories below it.
 func (f *storeDirectory) each(dir string, yield func(base string, is storage.Object)) error {
 	store, at, err := f.at(dir)
 	if err != nil {

@@ -124,7 +124,7 @@ func (d *storeDraft) compare() error {
 
 func (d *storeDraft) discard() { d.up.Abort() }
 
-// scratch is a folder of this machine for work in progress, where the output is
+// scratch is a directory of this machine for work in progress, where the output is
 // elsewhere.
 type scratch struct {
 	mu  sync.Mutex

@@ -37,7 +37,7 @@ func (f *storeDirectory) sweep(ours func(string) (bool, error)) error {
 	return f.remove(names...)
 }
 
-// leftovers implements folder. Dead claims on the folder itself went when it was claimed.
+// leftovers implements directory. Dead claims on the directory itself went when it was claimed.
 func (f *storeDirectory) leftovers(ours func(string) (bool, error)) ([]Leftover, error) {
 	uploads, err := f.unfinished(ours)
 	if err != nil {
@@ -58,7 +58,7 @@ func (f *storeDirectory) leftovers(ours func(string) (bool, error)) ([]Leftover,
 }
 
 // unfinished returns the uploads of ours that were neither committed nor aborted. While
-// the folder is this process's alone, and it uploads nothing, nobody goes on with them.
+// the directory is this process's alone, and it uploads nothing, nobody goes on with them.
 func (f *storeDirectory) unfinished(ours func(string) (bool, error)) ([]storage.Leftover, error) {
 	store, at, err := f.at("")
 	if err != nil {
@@ -95,7 +95,7 @@ func (f *storeDirectory) deadClaims() ([]storage.Object, error) {
 	return dead, f.failed("list", togetherDir, err)
 }
 
-// relative is the name in this folder of an object of the store.
+// relative is the name in this directory of an object of the store.
 func (f *storeDirectory) relative(name string) string {
 	_, at, err := f.at("")
 	if err != nil {
@@ -104,7 +104,7 @@ func (f *storeDirectory) relative(name string) string {
 	return path.Clean(strings.TrimPrefix(name, prefixOf(at)))
 }
 
-// prefixOf is what the names of all that lies in a folder begin with.
+// prefixOf is what the names of all that lies in a directory begin with.
 func prefixOf(directory string) string {
 	if directory == "" {
 		return ""

@@ -99,7 +99,7 @@ func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
 	}
 }
 
-// Who lost his turn publishes nothing in it, though the folder is still his to share.
+// Who lost his turn publishes nothing in it, though the directory is still his to share.
 func TestNothingIsPublishedOutOfTurn(t *testing.T) {
 	store, url := storeOf(t)
 	d := openStored(t, url, DirOptions{Join: true})

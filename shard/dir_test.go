@@ -17,7 +17,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// site is where a test has a folder, and how it looks past Dir into it.
+// site is where a test has a directory, and how it looks past Dir into it.
 type site struct {
 	out   string
 	read  func(name string) []byte // nil for what is not there
@@ -27,7 +27,7 @@ type site struct {
 	left  func() []string   // of files that never got a name
 }
 
-// inBothPlaces runs a test on a folder of the disk and on one of an object store.
+// inBothPlaces runs a test on a directory of the disk and on one of an object store.
 func inBothPlaces(t *testing.T, test func(t *testing.T, s site)) {
 	t.Run("disk", func(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "deep", "out")

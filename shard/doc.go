@@ -3,7 +3,7 @@
 // puts a shard in place whole or not at all, and the checks that hold a set to
 // its manifest.
 //
-// A set lies in one folder:
+// A set lies in one directory:
 //
 //	birds-train.tfrecord-00000-of-00016            shards
 //	index/birds-train.tfrecord-00000-of-00016.idx  where each record begins
@@ -11,7 +11,7 @@
 //	errors.jsonl                                   samples that could not be used
 //	.tfrec/                                        state
 //
-// The folder may be the URL of one in an object store, where files get their names
+// The directory may be the URL of one in an object store, where files get their names
 // create-only and claims that are renewed stand for locks; see Dir.
 //
 // Writing one shard by hand:

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrNoRecords says that an input is there but holds no TFRecord file: an
-// empty folder, or a glob that matches nothing.
+// empty directory, or a glob that matches nothing.
 var ErrNoRecords = errors.New("no TFRecord files")
 
 // Set is a finished set at rest: a manifest and the directory that it is in.
@@ -69,13 +69,13 @@ type Source struct {
 //
 //   - a file of records; when the manifest beside it names it, that is its Set,
 //   - a manifest (any name that ends in .json): all shards that it names, there or not,
-//   - a folder with a manifest: the same,
-//   - a folder without one: its *.tfrecord* files or, when there are none, the
-//     files that other writers' habits make shards (see habits); folders in it
+//   - a directory with a manifest: the same,
+//   - a directory without one: its *.tfrecord* files or, when there are none, the
+//     files that other writers' habits make shards (see habits); directories in it
 //     are not searched,
 //   - a glob, as of filepath.Match: the files that match, without those that
 //     only describe others (manifests, indexes, TFDS's files) and, as in a shell,
-//     those that begin with a dot where the glob does not; when only folders
+//     those that begin with a dot where the glob does not; when only directories
 //     match, each of them as above.
 //
 // A path that is not there unwraps to fs.ErrNotExist, one without any record
@@ -136,7 +136,7 @@ type expander struct {
 	// used; what lies beside it is then taken as a directory without one.
 	badManifest func(path string, err error)
 
-	beside map[string]map[string]Source // shards by folder and name, of manifests beside lone files
+	beside map[string]map[string]Source // shards by directory and name, of manifests beside lone files
 }
 
 func (e *expander) add(paths []string) error {
@@ -287,7 +287,7 @@ func (e *expander) addSet(set *Set, path string) error {
 	return nil
 }
 
-// addLoose adds the record files of a folder that has no manifest: those of TFDS's
+// addLoose adds the record files of a directory that has no manifest: those of TFDS's
 // names or, if there are none, those that other habits make.
 func (e *expander) addLoose(dir string) error {
 	var others []Source

@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 )
 
-// A folder or a glob of a store takes lists alone, whatever number of files it has,
+// A directory or a glob of a store takes lists alone, whatever number of files it has,
 // and of each file its path is kept.
 func TestExpandInAStore(t *testing.T) {
 	const files = 20_000
@@ -50,7 +50,7 @@ func TestExpandInAStore(t *testing.T) {
 		if err != nil || len(sources) != want {
 			t.Errorf("%s: %d files, %v, want %d", path, len(sources), err, want)
 		}
-		// Whether the path is an object or a folder, and whether there is a manifest.
+		// Whether the path is an object or a directory, and whether there is a manifest.
 		if lists.Load() > 6 || others.Load() > 6 {
 			t.Errorf("%s: %d lists and %d other requests", path, lists.Load(), others.Load())
 		}

@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// others is the folder of files that other writers made.
+// others is the directory of files that other writers made.
 const others = "../testdata/tfrecords"
 
 func TestExpandOtherHabits(t *testing.T) {

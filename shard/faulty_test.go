@@ -67,7 +67,7 @@ func eachFault(t *testing.T, prepare func() string, run func(dir string) error, 
 	}
 }
 
-// namesIn are all files and folders below a folder.
+// namesIn are all files and directories below a directory.
 func namesIn(t *testing.T, dir string) (names []string) {
 	t.Helper()
 	check(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {

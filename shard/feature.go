@@ -9,9 +9,9 @@ type Feature struct {
 	Class FeatureClass `json:"class"`
 	// Shape of one sample: none for a scalar, -1 for a size that varies.
 	Shape []int `json:"shape,omitempty"`
-	// DType of an encoded picture or tensor: "uint8" or "float32".
+	// DType of an encoded image or tensor: "uint8" or "float32".
 	DType string `json:"dtype,omitempty"`
-	// Encoding of a picture: "jpeg" or "png".
+	// Encoding of an image: "jpeg" or "png".
 	Encoding string `json:"encoding,omitempty"`
 	// Optional says that a record may lack the feature.
 	Optional bool `json:"optional,omitempty"`
@@ -24,7 +24,7 @@ type FeatureClass string
 const (
 	ClassScalar FeatureClass = "scalar" // one value of Kind
 	ClassVector FeatureClass = "vector" // values of Kind in Shape
-	ClassImage  FeatureClass = "image"  // an encoded picture of Shape (height, width, channels)
+	ClassImage  FeatureClass = "image"  // an encoded image of Shape (height, width, channels)
 	ClassTensor FeatureClass = "tensor" // the little-endian bytes of an array of Shape and DType
 	ClassLabel  FeatureClass = "label"  // an id into Manifest.Labels
 	ClassText   FeatureClass = "text"   // one string of bytes

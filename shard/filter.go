@@ -33,7 +33,7 @@ type FilterReport struct {
 	Dropped int64 `json:"dropped"`
 }
 
-// Filter makes a new set in the folder out of the records that a condition
+// Filter makes a new set in the directory out of the records that a condition
 // keeps, in their order and splits. All records must be tf.train.Examples.
 // That no record is kept is an error.
 func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*FilterReport, error) {

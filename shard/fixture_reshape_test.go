@@ -27,7 +27,7 @@ func exampleFile(t testing.TB, path string, n int, build func(i int, b *tfrecord
 	return path
 }
 
-// madeSet makes a set of n Examples in a folder of the test's, with label names
+// madeSet makes a set of n Examples in a directory of the test's, with label names
 // for the feature "label" when there are any.
 func madeSet(t testing.TB, n, shards int, labels []string, build func(i int, b *tfrecord.Builder)) string {
 	t.Helper()
@@ -89,7 +89,7 @@ func manifestOf(t testing.TB, path string) *Manifest {
 	return m
 }
 
-// nothingAt wants no file or folder at a path.
+// nothingAt wants no file or directory at a path.
 func nothingAt(t testing.TB, path string) {
 	t.Helper()
 	if entries, err := os.ReadDir(path); err == nil {
@@ -97,7 +97,7 @@ func nothingAt(t testing.TB, path string) {
 	}
 }
 
-// filesOf returns all files below a folder by their paths there, but for this
+// filesOf returns all files below a directory by their paths there, but for this
 // machine's state.
 func filesOf(t testing.TB, dir string) map[string]string {
 	t.Helper()

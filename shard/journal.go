@@ -18,12 +18,12 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// A set on a local disk changes in one step. Everything new is written below the
-// stage first, whole and synced. Then a journal says which files get which names and
-// which files go. The journal is the decision: before it is durable the set is the old
-// one; after it, whoever opens the directory, for writing or as the same user for
-// reading, carries out what is left of it, by renames alone, the manifest last. While a living process does that, links to
-// the old files let others read the old set.
+// A set on a local disk changes in one step. Everything new is written below the stage first, whole
+// and synced. Then a journal says which files get which names and which files go. The journal is
+// the decision: before it is durable the set is the old one; after it, whoever opens the directory,
+// for writing or as the same user for reading, carries out what is left of it, by renames alone,
+// the manifest last. While a living process does that, links to the old files let others read the
+// old set.
 
 const (
 	stageDir    = StateDir + "/stage"

@@ -29,7 +29,7 @@ type Manifest struct {
 	Seed    uint64                     `json:"seed"`
 	// Fingerprint is one hash over those of all shards.
 	Fingerprint string `json:"fingerprint"`
-	// Decoder and Encoder name the JPEG codecs; empty where no picture was.
+	// Decoder and Encoder name the JPEG codecs; empty where no image was.
 	Decoder string `json:"decoder"`
 	Encoder string `json:"encoder"`
 	// Compression of the shards: "none", "gzip", "zlib" or "zstd".
@@ -107,7 +107,7 @@ func (m *Manifest) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Files returns every file that the set consists of, relative to its folder:
+// Files returns every file that the set consists of, relative to its directory:
 // shards and their indexes, the files that TFDS reads, the ledger, and the
 // manifest last. Compressed sets have neither indexes nor files for TFDS.
 func (m *Manifest) Files() []string {

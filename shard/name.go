@@ -34,7 +34,7 @@ func (n Name) String() string {
 
 var namePattern = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]*)-([A-Za-z0-9_]+)\.tfrecord-(\d{5,})-of-(\d{5,})$`)
 
-// ParseName reads a file name (without a folder) that String wrote. It
+// ParseName reads a file name (without a directory) that String wrote. It
 // reports false for any other name, and for an index not below the count.
 func ParseName(file string) (Name, bool) {
 	m := namePattern.FindStringSubmatch(file)
@@ -69,12 +69,12 @@ func CheckSplit(name string) error {
 }
 
 // IndexPath returns the path of the index of the shard at path: a file of the
-// same name with .idx behind it in the folder index beside the shard.
+// same name with .idx behind it in the directory index beside the shard.
 func IndexPath(path string) string {
 	return storage.Join(storage.Dir(path), indexName(storage.Base(path)))
 }
 
-// indexName is the name of a shard's index, relative to the folder of the shard.
+// indexName is the name of a shard's index, relative to the directory of the shard.
 func indexName(file string) string { return IndexDir + "/" + file + ".idx" }
 
 // SnakeCase makes a dataset name of a file name: lower case, every run of

@@ -23,7 +23,7 @@ type IndexOptions struct {
 	// each (see [ExpandOptions]).
 	Partial bool
 	Note    func(sentence string)
-	// Force builds every index anew, whether or not there is one.
+	// Force builds every index again, whether or not there is one.
 	Force bool
 	// Check writes nothing, and compares every index with its file.
 	Check bool

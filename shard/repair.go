@@ -130,8 +130,8 @@ type Damage struct {
 // Repair saves every record that is whole out of damaged files: those with both
 // checksums right. Behind damage it goes on with the next frame that has them.
 //
-// in is a file, and out a new file, or in is a folder or a manifest, and out a
-// new folder, which gets every shard under its own name: those without damage
+// in is a file, and out a new file, or in is a directory or a manifest, and out a
+// new directory, which gets every shard under its own name: those without damage
 // byte for byte, the others without what was lost; and with them indexes, the
 // manifest and TFDS's files, brought up to date. With InPlace out is "".
 //

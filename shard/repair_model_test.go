@@ -56,7 +56,7 @@ var mendingVerbs = map[string]modelVerb{
 		}
 		return want, false
 	},
-	// All that describes the shards goes, and adopt makes it anew.
+	// All that describes the shards goes, and adopt makes it again.
 	"adopt": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
 		_, err := Reshard(context.Background(), []string{path}, out, ReshardOptions{ReshapeOptions: o})
 		check(t, err)

@@ -14,7 +14,7 @@ func init() {
 	modelVerbs["adopt"] = adoptModel
 }
 
-// repairModel hits a record of a copy of the set, repairs that into a new folder
+// repairModel hits a record of a copy of the set, repairs that into a new directory
 // or in place, and reshapes what is left.
 func repairModel(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
 	set := copyOf(t, path)

@@ -45,7 +45,7 @@ func (r *repair) sourcesOf(path string) ([]Source, error) {
 	return e.sources, nil
 }
 
-// folder repairs a directory or a set into a new directory.
+// directory repairs a directory or a set into a new directory.
 func (r *repair) directory(in, out string) error {
 	sources, err := r.sourcesOf(in)
 	if err != nil {
@@ -262,8 +262,8 @@ func (x *repairedSet) putFile(name string, data []byte) error {
 	return err
 }
 
-// described returns the names of what describes the shards of a folder beside
-// them, but for manifest and indexes, which are made anew.
+// described returns the names of what describes the shards of a directory beside
+// them, but for manifest and indexes, which are made again.
 func described(dir string) ([]string, error) {
 	entries, err := storage.ReadDir(dir)
 	if err != nil {
@@ -340,7 +340,7 @@ func countLabels(path string, m *Manifest) (map[string]int64, error) {
 	return labelCounts(labels.byID, m.Labels), nil
 }
 
-// apart refuses a folder to write into that is, lies in, or holds the one to
+// apart refuses a directory to write into that is, lies in, or holds the one to
 // read from, symbolic links followed.
 func apart(in, out string) error {
 	from, err := resolve(in)

@@ -29,18 +29,18 @@ type ReshapeOptions struct {
 	Compression tfrecord.Compression
 	// Seed of every random choice.
 	Seed uint64
-	// Memory bounds what sorting and shuffling hold, in bytes; beyond it, disk
-	// space in OUT is used, or in the system's folder for temporary files when OUT
-	// is in an object store. There, each open shard takes 8 MiB more, of which there
-	// are up to 16 or Workers, and what is on its way up to 128 MiB. At least 1 MB. Default: 256 MiB. A record that is larger
-	// is held once beside that.
+	// Memory bounds what sorting and shuffling hold, in bytes; beyond it, disk space in OUT is
+	// used, or in the system's directory for temporary files when OUT is in an object store. There,
+	// each open shard takes 8 MiB more, of which there are up to 16 or Workers, and what is on its
+	// way up to 128 MiB. At least 1 MB. Default: 256 MiB. A record that is larger is held once
+	// beside that.
 	Memory int64
 	// Workers is how many goroutines check and look at records. Default: GOMAXPROCS.
 	Workers int
 	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
 	MaxRecord int64
 
-	// Overwrite makes the set anew when one is in the folder, whatever it was made
+	// Overwrite makes the set again when one is in the directory, whatever it was made
 	// of, and takes away the old one's files, as its manifest names them, when the
 	// new one is whole. Default: the same set as before is up to date, and others
 	// are refused. In an object store, where that cannot be done whole or not at all,
@@ -89,7 +89,7 @@ type ReshapeReport struct {
 	Shards  int                     `json:"shards"`
 	Splits  map[string]SplitSummary `json:"splits"`
 	// Groups are how many records each of the sets has that ReshardOptions.GroupBy
-	// makes, by folder.
+	// makes, by directory.
 	Groups map[string]int64 `json:"groups,omitempty"`
 	// LabelsRemapped says that the inputs' lists of label names differed, and
 	// the ids in the records were changed to those of the new list.
@@ -132,13 +132,13 @@ type verb struct {
 	chooser chooser
 	// order of the records in each split; nil is that of the inputs.
 	order ordering
-	// groups, when not nil, are the folders of sets in OUT; the splits of each
+	// groups, when not nil, are the directories of sets in OUT; the splits of each
 	// are targets of their own: target = group*splits + split.
 	groups []string
 	// rewrite changes records that go on; nil leaves them as they are.
 	rewrite rewriter
 	// prepare is called when the inputs are known and counted and dir, the output
-	// folder, is locked and empty, before the records are read. It may change the
+	// directory, is locked and empty, before the records are read. It may change the
 	// verb, and be nil.
 	prepare func(ctx context.Context, in *inputs, dir *Dir) error
 	// advice is a sentence to note about the inputs, as they were told by their

@@ -39,7 +39,7 @@ type finished struct {
 
 // finishedSet is a set as it was made.
 type finishedSet struct {
-	// Sub is its folder in the output folder, with / behind it; empty for that itself.
+	// Sub is its directory in the output directory, with / behind it; empty for that itself.
 	Sub string `json:"sub,omitempty"`
 	// Manifest is the hash of its manifest's bytes.
 	Manifest string `json:"manifest"`
@@ -203,7 +203,7 @@ func inWords(value json.RawMessage) string {
 	return text
 }
 
-// finished reads what is known of the finished run that filled the folder; nil when
+// finished reads what is known of the finished run that filled the directory; nil when
 // nothing is.
 func (d *Dir) finished() (*finished, error) {
 	m := new(finished)
@@ -293,7 +293,7 @@ func (s *finishedSet) stamp(shard int, bytes int64) stamp {
 	return is
 }
 
-// again looks whether the set that is asked for is in the folder already, and
+// again looks whether the set that is asked for is in the directory already, and
 // returns the report of the run that made it. An error says that another one is.
 func again(out string, q *request) (*ReshapeReport, error) {
 	dir := ViewDir(out)

@@ -70,7 +70,7 @@ func TestFinishedRunsAreUpToDate(t *testing.T) {
 	}
 }
 
-// timesOf are the times of all files below a folder but the lock.
+// timesOf are the times of all files below a directory but the lock.
 func timesOf(t *testing.T, dir string) map[string]time.Time {
 	t.Helper()
 	times := map[string]time.Time{}

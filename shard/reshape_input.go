@@ -81,7 +81,7 @@ func openInputs(ctx context.Context, paths []string, o *ReshapeOptions) (*inputs
 		return nil, err
 	}
 	in := &inputs{o: o}
-	sets := map[string]*Set{} // one for each folder
+	sets := map[string]*Set{} // one for each directory
 	for _, path := range paths {
 		sources, err := Expand(ctx, []string{path}, o.expand())
 		if err != nil {

@@ -179,7 +179,7 @@ func (in *inputs) bareLabels() error {
 }
 
 // firstLabelKey returns the key of the feature of the first record that a file
-// in the folder has label names for; "" when there is none.
+// in the directory has label names for; "" when there is none.
 func (in *inputs) firstLabelKey(dir string) (string, error) {
 	r, err := Open(in.files[0].Path, tfrecord.ReaderOptions{MaxRecord: in.o.MaxRecord})
 	if err != nil {

@@ -23,7 +23,7 @@ const OptionVerb = "verb"
 // repairVerb is the OptionVerb of a repair.
 const repairVerb = "repair"
 
-// refuseOverlap refuses an output folder that is, holds or lies in one of the
+// refuseOverlap refuses an output directory that is, holds or lies in one of the
 // inputs: what is read must not change, and no set must hold another.
 func refuseOverlap(paths []string, in *inputs, out string) error {
 	to, err := resolve(out)
@@ -47,7 +47,7 @@ func refuseOverlap(paths []string, in *inputs, out string) error {
 	return nil
 }
 
-// folders returns the folders that paths stand for as wholes: those in stores, or
+// directories returns the directories that paths stand for as wholes: those in stores, or
 // the others.
 func directories(paths []string, remote bool) []string {
 	var dirs []string
@@ -101,7 +101,7 @@ func liesIn(path, dir string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// openOut makes and locks the output folder, which must be empty but for what
+// openOut makes and locks the output directory, which must be empty but for what
 // a run of the same verb left that was killed. That goes, unless the run was of
 // the plan named so, which may be empty.
 func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
@@ -118,7 +118,7 @@ func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
 		err = discard(dir, run.Files)
 	}
 	if err == nil {
-		err = mustBeNew(out, verb) // a folder that was locked may have been filled before it was
+		err = mustBeNew(out, verb) // a directory that was locked may have been filled before it was
 		if err != nil && stale && storage.Remote(out) {
 			// What the run that ended had asked for last may have come only now.
 			if err = discard(dir, run.Files); err == nil {
@@ -141,7 +141,7 @@ func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
 	return dir, nil
 }
 
-// mustBeNew refuses a folder with anything in it but what a killed run of the
+// mustBeNew refuses a directory with anything in it but what a killed run of the
 // same verb named.
 func mustBeNew(out, verb string) error {
 	dir := ViewDir(out)
@@ -193,8 +193,8 @@ func mustBeNew(out, verb string) error {
 	return nil
 }
 
-// firstNames yields the names of what lies in a folder, some of them again and again
-// when it is in a store: a folder there is what objects lie in, whatever a server says.
+// firstNames yields the names of what lies in a directory, some of them again and again
+// when it is in a store: a directory there is what objects lie in, whatever a server says.
 // One that is not there holds nothing.
 func firstNames(path string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
@@ -257,7 +257,7 @@ func (r *reshaping) undo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// This process may have been stopped for so long that another run has had the folder
+	// This process may have been stopped for so long that another run has had the directory
 	// meanwhile: what that made, when it ended, is its own.
 	run, err := dir.Run()
 	if err != nil || run == nil || len(run.Files) > len(r.files) || !slices.Equal(run.Files, r.files[:len(run.Files)]) {
@@ -290,7 +290,7 @@ func discard(dir *Dir, files []string) error {
 	return forget(dir)
 }
 
-// prune removes folders that are empty. A store has none that are.
+// prune removes directories that are empty. A store has none that are.
 func (d *Dir) prune(directories ...string) {
 	for _, directory := range directories {
 		if !storage.Remote(d.path) {
@@ -299,8 +299,8 @@ func (d *Dir) prune(directories ...string) {
 	}
 }
 
-// forgetSub removes the temporary files in the folder of a group, which lies in
-// the output folder and goes by its lock.
+// forgetSub removes the temporary files in the directory of a group, which lies in
+// the output directory and goes by its lock.
 func forgetSub(dir *Dir) error {
 	if storage.Remote(dir.path) {
 		return nil // they lie elsewhere
@@ -308,7 +308,7 @@ func forgetSub(dir *Dir) error {
 	return os.RemoveAll(dir.join(StateDir))
 }
 
-// forget removes all that is recorded of a run, so that a folder whose run has
+// forget removes all that is recorded of a run, so that a directory whose run has
 // ended holds the set and nothing else.
 func forget(dir *Dir) error {
 	if err := dir.Sweep(); err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// oldFiles are the files of the sets that lie in the folder, relative to it, as
+// oldFiles are the files of the sets that lie in the directory, relative to it, as
 // their manifests name them. It is nil when there is none.
 func (d *Dir) oldFiles() ([]string, error) {
 	subs := []string{""}
@@ -82,7 +82,7 @@ func (d *Dir) replaceByStaged(old []string) error {
 }
 
 // replacing is the journal that puts what is staged in the place of the old
-// files: manifests behind what they name, that of the folder itself last.
+// files: manifests behind what they name, that of the directory itself last.
 func (d *Dir) replacing(old []string) (*journal, error) {
 	stage := d.join(stageDir)
 	var files, manifests []string

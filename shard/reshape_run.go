@@ -16,7 +16,7 @@ import (
 // errNothingLeft says that a set would have no record.
 var errNothingLeft = errors.New("no records are left to write; nothing was written: choose other records, or more of them")
 
-// reshape makes a new set in the folder out of the records that in stand for.
+// reshape makes a new set in the directory out of the records that in stand for.
 //
 // The records go through up to three times: to be counted, where no manifest
 // says how many there are, by their headers alone; to be chosen from, when that
@@ -47,7 +47,7 @@ func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v 
 }
 
 // openReshaping finds the inputs and holds them and the options to each other and
-// to what is in the folder. The run that it returns has no folder yet; its report
+// to what is in the directory. The run that it returns has no directory yet; its report
 // says so when there is nothing to do, and old are the files of a set that is to
 // be replaced.
 func openReshaping(ctx context.Context, in []string, out string, o *ReshapeOptions, v *verb) (*reshaping, error) {
@@ -105,7 +105,7 @@ type reshaping struct {
 	options map[string]json.RawMessage
 	targets []target
 	log     *targetLog // nil: each record goes to its split
-	files   []string   // that may be written, relative to the folder
+	files   []string   // that may be written, relative to the directory
 	planID  string     // of the ReshardPlan; empty without one
 	label   string     // key of the feature that labels are counted by; empty without one
 	scans   scanners
@@ -115,7 +115,7 @@ type reshaping struct {
 // target is a split of a set to be made.
 type target struct {
 	dir   *Dir
-	sub   string // of dir in the output folder, with / behind it; empty for that itself
+	sub   string // of dir in the output directory, with / behind it; empty for that itself
 	split string
 	layout
 	infos []Info // of its finished shards

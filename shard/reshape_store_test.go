@@ -17,7 +17,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// setHere returns the files of what lies in a folder, setThere of what lies in one of
+// setHere returns the files of what lies in a directory, setThere of what lies in one of
 // a store, without state.
 func setHere(t *testing.T, dir string) map[string]string {
 	t.Helper()
@@ -205,7 +205,7 @@ func TestInterruptedReshapeLeavesAnothersSet(t *testing.T) {
 	}
 }
 
-// A folder of a store that holds anything is refused, and left as it is.
+// A directory of a store that holds anything is refused, and left as it is.
 func TestReshapeRefusesDirectoriesOfStores(t *testing.T) {
 	in := madeSet(t, 100, 2, nil, numbers)
 	store, url := storeOf(t)

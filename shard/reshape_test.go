@@ -103,9 +103,9 @@ func indexOf(t testing.TB, path string) []tfrecord.IndexEntry {
 	return entries
 }
 
-// TestEveryOperationMayFail has the first operation on files fail, then the
-// second, and so on, later ones with gaps: nothing may be left, and no goroutine; and when none fails
-// the set is what it always is.
+// TestEveryOperationMayFail has the first operation on files fail, then the second, and so on,
+// later ones with gaps: nothing may be left, and no goroutine; and when none fails the set is what
+// it always is.
 func TestEveryOperationMayFail(t *testing.T) {
 	paths := []string{
 		exampleFile(t, filepath.Join(t.TempDir(), "x-train.tfrecord-00000-of-00001"), 40, forReshapers),
@@ -229,7 +229,7 @@ func TestRefusedOutputs(t *testing.T) {
 	if !sameFiles(before, filesOf(t, base)) {
 		t.Error("a refused run changed something")
 	}
-	// Beside an input that is a file is fine, and so is an empty folder.
+	// Beside an input that is a file is fine, and so is an empty directory.
 	check(t, reshapers["reshard"](context.Background(), []string{file}, filepath.Join(base, "files", "out"), ReshapeOptions{}))
 	check(t, reshapers["reshard"](context.Background(), []string{file}, filepath.Join(base, "empty"), ReshapeOptions{}))
 	if err := reshapers["reshard"](context.Background(), []string{set}, filepath.Join(base, "empty"), ReshapeOptions{}); err == nil {

@@ -14,11 +14,11 @@ type ReshardOptions struct {
 	// equal values keep their order; those without a value come last.
 	SortBy string
 	// GroupBy is the key of a feature: a set is made of the records of each of its
-	// values, in a folder of that name in OUT.
+	// values, in a directory of that name in OUT.
 	GroupBy string
 }
 
-// Reshard makes a new set in the folder out of all records of the inputs, with
+// Reshard makes a new set in the directory out of all records of the inputs, with
 // other shards. Splits stay what they are.
 func Reshard(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshapeReport, error) {
 	v, err := o.verb()
@@ -53,7 +53,7 @@ func (o *ReshardOptions) verb() (*verb, error) {
 	return v, nil
 }
 
-// Merge makes one set in the folder out of several: their splits of one name
+// Merge makes one set in the directory out of several: their splits of one name
 // become one, in the order of the inputs. Lists of label names that differ
 // become one, and the ids in the records are changed to fit; features of one
 // key must be of one kind.

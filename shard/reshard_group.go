@@ -19,11 +19,11 @@ type grouper struct {
 	ids    map[mark]int // of the groups, once they are known
 
 	mu     sync.Mutex
-	values map[mark]string // folders by the hash of the value
+	values map[mark]string // directories by the hash of the value
 }
 
 // maxGroups is how many sets --group-by makes at most, and maxGroup how long the
-// name of their folders may be.
+// name of their directories may be.
 const (
 	maxGroups = 10_000
 	maxGroup  = 200
@@ -98,7 +98,7 @@ func (g *grouper) choose(_ int64, split int, m mark) (int, error) {
 	return g.ids[m]*g.splits + split, nil
 }
 
-// folderName is the name of a folder for a value: letters, digits and some
+// folderName is the name of a directory for a value: letters, digits and some
 // signs stay, all else becomes %XX as in URLs. Values that differ have names
 // that do.
 func directoryName(value string) string {
@@ -107,7 +107,7 @@ func directoryName(value string) string {
 		c := value[i]
 		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-.", c) >= 0
 		if i == 0 && (c == '.' || value == IndexDir || value == ManifestFile) {
-			plain = false // nobody's folder but ours, and none that is hidden
+			plain = false // nobody's directory but ours, and none that is hidden
 		}
 		if plain {
 			b.WriteByte(c)

@@ -21,7 +21,7 @@ import (
 // the other, Apache Beam's GroupByKey for instance, need not keep any order: each
 // record has its place with it. The set has the bytes of Reshard's.
 //
-// [PlanReshard] makes a plan and leaves it in the output folder, where
+// [PlanReshard] makes a plan and leaves it in the output directory, where
 // [OpenReshardPlan] finds it. Parts and shards may be done at a time, again, and
 // twice at once. A plan may be used by many goroutines.
 type ReshardPlan struct {
@@ -46,13 +46,13 @@ const (
 	reshardVersion = 1
 )
 
-// storedReshard is a plan as it lies in the output folder.
+// storedReshard is a plan as it lies in the output directory.
 type storedReshard struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 	// ID is a hash of Plan. What is not in there may differ between two runs of a plan.
 	ID string `json:"id"`
-	// Folder is where relative paths begin.
+	// Directory is where relative paths begin.
 	Directory InputKey `json:"folder"`
 	Memory    int64    `json:"memory"`
 	// Kept are the numbers of the shards that an earlier run has made.
@@ -119,7 +119,7 @@ type plannedPart struct {
 	To   int64 `json:"to"`
 }
 
-// OpenReshardPlan reads the plan of that ID in an output folder. It is an error
+// OpenReshardPlan reads the plan of that ID in an output directory. It is an error
 // when there is none, or another one: the run that made it has ended.
 func OpenReshardPlan(out, id string) (*ReshardPlan, error) {
 	var stored storedReshard
@@ -163,7 +163,7 @@ func errOtherPlan(out string) error {
 	return fmt.Errorf("%s: the plan in this directory has changed or is gone: the run that this was part of has ended, or another one has begun", out)
 }
 
-// complete fills in what follows from what is planned. Relative paths begin in folder.
+// complete fills in what follows from what is planned. Relative paths begin in directory.
 func (p *ReshardPlan) complete(directory string) error {
 	here, err := os.Getwd()
 	if err != nil {
@@ -202,7 +202,7 @@ func (p *ReshardPlan) complete(directory string) error {
 // and of how both are cut. Two runs with the same ID make the same set.
 func (p *ReshardPlan) ID() string { return p.id }
 
-// Out is the folder that the shards are written to: the one that PlanReshard was
+// Out is the directory that the shards are written to: the one that PlanReshard was
 // given or, where a set is replaced, one in there.
 func (p *ReshardPlan) Out() string { return p.out }
 

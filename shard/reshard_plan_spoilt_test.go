@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestSpoiltPlansAreRefused changes what lies in the folder in ways that would have
+// TestSpoiltPlansAreRefused changes what lies in the directory in ways that would have
 // workers read other files or records, or look beside their shards.
 func TestSpoiltPlansAreRefused(t *testing.T) {
 	file := exampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 20, withLabels)

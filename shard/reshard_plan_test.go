@@ -192,7 +192,7 @@ func TestPartsAreCut(t *testing.T) {
 	}
 }
 
-// TestPlansReplaceSets has --overwrite make the set that a new folder would have.
+// TestPlansReplaceSets has --overwrite make the set that a new directory would have.
 func TestPlansReplaceSets(t *testing.T) {
 	ctx := context.Background()
 	file := exampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 100, withLabels)
@@ -440,7 +440,7 @@ func TestPlansRefuse(t *testing.T) {
 	}
 }
 
-// TestPlansWriteIntoStores has a store get the objects that a folder gets as files,
+// TestPlansWriteIntoStores has a store get the objects that a directory gets as files,
 // after a run that ended early, too.
 func TestPlansWriteIntoStores(t *testing.T) {
 	ctx := context.Background()

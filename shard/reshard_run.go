@@ -14,7 +14,7 @@ import (
 // ReshardRun is a Reshard that is done by a plan, seen from the process that
 // planned it: that process has the parts read and the shards written, by whatever
 // means, and then ends the run with Finish or Abandon. Until then it keeps others
-// out of the output folder.
+// out of the output directory.
 //
 //	run, err := shard.PlanReshard(ctx, in, out, options)
 //	if err != nil {
@@ -29,13 +29,13 @@ import (
 type ReshardRun struct {
 	r     *reshaping
 	plan  *ReshardPlan
-	held  *Dir // the folder of the plan
+	held  *Dir // the directory of the plan
 	outer *Dir // the one whose set is replaced; nil without one
 	first *Dir // that was opened for the plan, and is closed
 	began time.Time
 }
 
-// PlanReshard plans what Reshard would do, and prepares the output folder for it:
+// PlanReshard plans what Reshard would do, and prepares the output directory for it:
 // the inputs are counted and held to their manifests, and what is refused there is
 // refused here. What an earlier run of the same plan has finished is kept, what
 // another one left is taken away. SortBy and GroupBy are refused.
@@ -68,7 +68,7 @@ func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions)
 	return run, nil
 }
 
-// prepare plans, and leaves the plan in the folder.
+// prepare plans, and leaves the plan in the directory.
 func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) error {
 	r := run.r
 	r.dir = ViewDir(out) // until it is known what it is for
@@ -128,7 +128,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 	return err
 }
 
-// use makes dir the folder that the run writes to.
+// use makes dir the directory that the run writes to.
 func (run *ReshardRun) use(dir *Dir) {
 	run.r.dir = dir
 	for i := range run.r.targets {
@@ -136,7 +136,7 @@ func (run *ReshardRun) use(dir *Dir) {
 	}
 }
 
-// leave writes what others have to know into the folder: what will be there, and
+// leave writes what others have to know into the directory: what will be there, and
 // the plan with what is there.
 func (run *ReshardRun) leave(ctx context.Context, plan json.RawMessage, here string) error {
 	stored := storedReshard{
@@ -233,7 +233,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 	return run.outer.replaceByStaged(r.old)
 }
 
-// takeBack makes the folder the run's alone, as soon as others have left it.
+// takeBack makes the directory the run's alone, as soon as others have left it.
 func (run *ReshardRun) takeBack(ctx context.Context) error {
 	if run.held == nil {
 		return errOtherPlan(run.plan.out)
@@ -262,7 +262,7 @@ const leaving = 10 * time.Second
 
 // Abandon ends the run, which failed with err. It returns what is to be told: the
 // error of a part or a shard where there was one, which err, that of a runner, may
-// only repeat in its words. The folder is as it was before, unless there are
+// only repeat in its words. The directory is as it was before, unless there are
 // finished shards and the inputs are not damaged: then these are kept, and the
 // same run again makes the others.
 func (run *ReshardRun) Abandon(err error) error {
@@ -301,7 +301,7 @@ func (run *ReshardRun) Abandon(err error) error {
 	return err
 }
 
-// close gives the folders back.
+// close gives the directories back.
 func (run *ReshardRun) close() error {
 	var err error
 	for _, dir := range []*Dir{run.held, run.outer} {
@@ -313,7 +313,7 @@ func (run *ReshardRun) close() error {
 	return err
 }
 
-// inherit has the folders go with d, when nothing is left in them, that opening
+// inherit has the directories go with d, when nothing is left in them, that opening
 // the same one before has made.
 func (d *Dir) inherit(before *Dir) {
 	is, ok := d.at.(*localDirectory)

@@ -16,8 +16,8 @@ import (
 // Write makes a shard of all batches that Read dealt to it, in any order, puts
 // it in place and records that it is finished. Each record must come exactly
 // once; an error of batches ends it. What ReshapeOptions.Memory does not hold of
-// the shard lies in the output folder meanwhile or, when that is a URL, in the
-// system's temporary folder. A shard that this plan has finished already is kept,
+// the shard lies in the output directory meanwhile or, when that is a URL, in the
+// system's temporary directory. A shard that this plan has finished already is kept,
 // and batches are left alone.
 func (p *ReshardPlan) Write(ctx context.Context, shard int, batches iter.Seq2[[]byte, error]) (ReshardCounts, error) {
 	var receiving error

@@ -18,7 +18,7 @@ type SampleOptions struct {
 	Share float64
 }
 
-// Sample makes a new set in the folder out of a random sample of the records of
+// Sample makes a new set in the directory out of a random sample of the records of
 // all splits, in their order. Seed tells which: any other sample of that size
 // would be as likely.
 func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*ReshapeReport, error) {

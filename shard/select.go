@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// SelectFeatures makes a new set in the folder whose records have only the
+// SelectFeatures makes a new set in the directory whose records have only the
 // features of the given keys. In a key, * stands for any letters. Records must
 // be tf.train.Examples; what is kept of them keeps its bytes. A key that no
 // record has is an error before anything is written.
@@ -26,7 +26,7 @@ func DropFeatures(ctx context.Context, in []string, out string, keys []string, o
 // for any letters, which take the place of the * in To.
 type RenameFeature struct{ From, To string }
 
-// RenameFeatures makes a new set in the folder of which some features have
+// RenameFeatures makes a new set in the directory of which some features have
 // other keys: the first of names that fits counts. All else of the records
 // keeps its bytes. A key that no record has, or two features that would get one
 // key, is an error before anything is written.

@@ -9,7 +9,7 @@ import (
 )
 
 // check finds what is wrong with a set as a whole: the manifest's own sums,
-// and files in its folder that look as if they belonged to it.
+// and files in its directory that look as if they belonged to it.
 func (s *Set) check() ([]Fault, error) {
 	var faults []Fault
 	named := make(map[string]bool)
@@ -51,7 +51,7 @@ func (s *Set) check() ([]Fault, error) {
 	return append(faults, extra...), err
 }
 
-// extra lists the files of a folder of the set that belong to a shard, as
+// extra lists the files of a directory of the set that belong to a shard, as
 // shardOf tells by the name, which the manifest does not name.
 func (s *Set) extra(dir string, named map[string]bool, shardOf func(name string) string) ([]Fault, error) {
 	entries, err := storage.ReadDir(storage.Join(s.Dir, dir))

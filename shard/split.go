@@ -40,10 +40,10 @@ type ResplitOptions struct {
 const defaultSplitKey = "image/filename"
 
 // copyKey is the feature that tells the copies which an augmentation made of a
-// picture, as `convert images` writes it.
+// image, as `convert images` writes it.
 const copyKey = "augment/copy"
 
-// leakAdvice says how copies of a picture stay out of other splits than its own.
+// leakAdvice says how copies of an image stay out of other splits than its own.
 func leakAdvice(in *inputs) string {
 	if !slices.ContainsFunc(in.described.Features, func(f Feature) bool { return f.Key == copyKey }) {
 		return ""
@@ -51,7 +51,7 @@ func leakAdvice(in *inputs) string {
 	return fmt.Sprintf("the records have augmented copies (%s): copies of one image may end up in different splits, a leak; --together %s keeps them in one", copyKey, defaultSplitKey)
 }
 
-// Resplit makes a new set in the folder out of all records, whatever splits they
+// Resplit makes a new set in the directory out of all records, whatever splits they
 // were in, with the splits that the options say. Records keep their order
 // within each. The same inputs, options and seed give the same set.
 //

@@ -18,7 +18,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// The state of a run lies under .tfrec in the output folder: run.json names
+// The state of a run lies under .tfrec in the output directory: run.json names
 // every file that the run will write, shards/FILE.json says what each finished
 // shard is. All of it may be deleted at the cost of time: what the next run
 // then finds in the manifest, it checks by reading.
@@ -42,7 +42,7 @@ type Run struct {
 	Options map[string]json.RawMessage `json:"options"`
 	Decoder string                     `json:"decoder"`
 	Encoder string                     `json:"encoder"`
-	// Files names every file that the run will write, relative to the folder.
+	// Files names every file that the run will write, relative to the directory.
 	Files []string `json:"files"`
 	// Stale names files of earlier runs that are not among Files; they are
 	// removed before the manifest is written.
@@ -87,7 +87,7 @@ type Done struct {
 // BadSample is a line of the ledger: a sample that could not be used.
 type BadSample struct {
 	Key string `json:"key"`
-	// Source is the input file, relative to the source folder.
+	// Source is the input file, relative to the source directory.
 	Source string `json:"source"`
 	// Line in a CSV file, from 1.
 	Line int64 `json:"line,omitempty"`
@@ -295,7 +295,7 @@ func (d *Dir) Forget(keep []string) error {
 	return d.at.remove(gone...)
 }
 
-// Reset forgets everything that is recorded in the folder.
+// Reset forgets everything that is recorded in the directory.
 func (d *Dir) Reset() error {
 	if err := d.Forget(nil); err != nil {
 		return err

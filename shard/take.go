@@ -11,7 +11,7 @@ type TakeOptions struct {
 	Count int64
 }
 
-// Take makes a new set in the folder out of the first records of the inputs, in
+// Take makes a new set in the directory out of the first records of the inputs, in
 // the order of the inputs, whatever splits they are in.
 func Take(ctx context.Context, in []string, out string, o TakeOptions) (*ReshapeReport, error) {
 	switch {

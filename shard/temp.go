@@ -7,7 +7,7 @@ import (
 )
 
 // TempFile makes a file for work in progress, under a name that begins with
-// prefix. Sweep removes it, and of a folder in a store, where it lies on this machine,
+// prefix. Sweep removes it, and of a directory in a store, where it lies on this machine,
 // Close; the caller closes it.
 func (d *Dir) TempFile(prefix string) (*os.File, error) {
 	if err := inject.Fault("create", d.join(prefix)); err != nil {

@@ -25,7 +25,7 @@ const (
 const tfdsVersion = "1.0.0"
 
 // TFDSFiles returns the names of the files that TFDS reads of a set with these
-// features, relative to the set's folder. Not every set has all of them: see
+// features, relative to the set's directory. Not every set has all of them: see
 // EncodeTFDS.
 func TFDSFiles(features []Feature) []string {
 	files := []string{TFDSInfoFile, TFDSFeaturesFile}

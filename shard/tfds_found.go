@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// tfdsFound is what TFDS's own files in a folder say. A nil one says nothing.
+// tfdsFound is what TFDS's own files in a directory say. A nil one says nothing.
 type tfdsFound struct {
 	info     object // dataset_info.json; nil without one
 	features bool   // there is a features.json
@@ -25,7 +25,7 @@ type tfdsFound struct {
 // maxTFDSFile bounds what is read of a file of TFDS's.
 const maxTFDSFile = 64 << 20
 
-// findTFDS reads TFDS's files in a folder.
+// findTFDS reads TFDS's files in a directory.
 func findTFDS(dir string) (*tfdsFound, error) {
 	t := &tfdsFound{classes: map[string]int{}}
 	var err error

@@ -14,8 +14,8 @@ import (
 // VerifyOptions says how much Verify does. The zero value checks every
 // record's checksums, and sets against their manifests and indexes.
 type VerifyOptions struct {
-	// Partial takes what is there of sets that are not whole, whose missing files are faults otherwise, and Note is told of
-	// each (see [ExpandOptions]).
+	// Partial takes what is there of sets that are not whole, whose missing files are faults
+	// otherwise, and Note is told of each (see [ExpandOptions]).
 	Partial bool
 	Note    func(sentence string)
 	// Workers is how many files are read at a time. Default: GOMAXPROCS.
@@ -30,8 +30,8 @@ type VerifyOptions struct {
 	MaxRecord int64
 	// Deep looks into the records as well: see DeepOptions. Default: nil, not.
 	Deep *DeepOptions
-	// Against is the path of a manifest, or of the folder that has it: the one
-	// path that Verify is given is then the folder of a copy, all of which is held
+	// Against is the path of a manifest, or of the directory that has it: the one
+	// path that Verify is given is then the directory of a copy, all of which is held
 	// to that manifest. Default: none.
 	Against string
 	// LimitRate is how many bytes a second are read, over all workers. Default:
@@ -90,7 +90,7 @@ type FileReport struct {
 //     label has a name,
 //   - for whole sets: shards that are missing, files that do not belong to it,
 //     the manifest's own sums, and TFDS's files,
-//   - with VerifyOptions.Deep what is in the records: pictures, labels, schema,
+//   - with VerifyOptions.Deep what is in the records: images, labels, schema,
 //     duplicates. It is done in the same pass, by all workers even in one file.
 //
 // Faults in the data are not an error; they are in the Report, which is the

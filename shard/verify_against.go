@@ -28,7 +28,7 @@ func (o *VerifyOptions) expand(e *expander, paths []string) (original string, er
 	return path, e.addSet(&Set{Dir: paths[0], Manifest: m}, path)
 }
 
-// checkCopy finds which files of the set other than shards the folder lacks,
+// checkCopy finds which files of the set other than shards the directory lacks,
 // and whether its manifest is that of the original.
 func (s *Set) checkCopy(original string) ([]Fault, error) {
 	var faults []Fault

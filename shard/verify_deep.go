@@ -6,17 +6,17 @@ import (
 
 // DeepOptions says how far Verify looks into the records. The zero value holds
 // schema and labels to what is said of them and finds duplicates; it takes
-// pictures for whole.
+// images for whole.
 type DeepOptions struct {
-	// Picture decodes a picture, to the last byte, and says what it is. Where
+	// Image decodes an image, to the last byte, and says what it is. Where
 	// thumb is not nil it is filled, too. It is called by as many goroutines at a
 	// time as there are workers and must not keep data. An error is damage unless
 	// it wraps ErrNoPicture, ErrPictureUnsupported or ErrPictureTooLarge.
 	// Default: none; nothing is decoded, and the report says so.
 	Picture func(data []byte, thumb *Thumb) (PictureFacts, error)
-	// Near looks for pictures that look alike, too; it wants Picture.
+	// Near looks for images that look alike, too; it wants Image.
 	Near bool
-	// NearDistance is in how many of the 256 bits of their hashes pictures may
+	// NearDistance is in how many of the 256 bits of their hashes images may
 	// differ to be alike, 1 to MaxNearDistance. Default: 31.
 	NearDistance int
 	// MaxFindings is how many duplicates, and of them how many leaks, are listed;
@@ -34,13 +34,13 @@ type DeepOptions struct {
 var (
 	// ErrNoPicture: the bytes are of no known format.
 	ErrNoPicture = errors.New("not an image")
-	// ErrPictureUnsupported: the picture may be whole; its coding is not read.
+	// ErrPictureUnsupported: the image may be whole; its coding is not read.
 	ErrPictureUnsupported = errors.New("coding not supported")
 	// ErrPictureTooLarge: it announces more pixels than are decoded.
 	ErrPictureTooLarge = errors.New("too many pixels")
 )
 
-// PictureFacts is what decoding a picture told.
+// PictureFacts is what decoding an image told.
 type PictureFacts struct {
 	// Format is its name in small letters, such as "jpeg".
 	Format string
@@ -55,7 +55,7 @@ type PictureFacts struct {
 // ThumbSide is the side of a Thumb in pixels.
 const ThumbSide = 64
 
-// Thumb is the luminance of a picture, resized to a square by averaging, row by
+// Thumb is the luminance of an image, resized to a square by averaging, row by
 // row from the top.
 type Thumb [ThumbSide * ThumbSide]uint8
 
@@ -67,10 +67,10 @@ type FindingKind string
 // the first; the third are duplicates.
 const (
 	FindingPicture     FindingKind = "picture"     // damaged: does not decode
-	FindingNotPicture  FindingKind = "not_picture" // where pictures are expected
+	FindingNotPicture  FindingKind = "not_picture" // where images are expected
 	FindingUnsupported FindingKind = "unsupported" // a coding that is not read here (a warning)
 	FindingTooLarge    FindingKind = "too_large"   // announces too many pixels to be decoded
-	FindingHeight      FindingKind = "height"      // declared, and not the picture's; a warning where it is that of the upright picture
+	FindingHeight      FindingKind = "height"      // declared, and not the image's; a warning where it is that of the upright image
 	FindingWidth       FindingKind = "width"       // likewise
 	FindingChannels    FindingKind = "channels"    // likewise
 	FindingFormat      FindingKind = "format"      // likewise
@@ -82,10 +82,10 @@ const (
 	FindingMissing FindingKind = "missing" // a feature that records lack; a warning without a manifest
 	FindingMessage FindingKind = "message" // records that hold another message than the others
 
-	FindingDuplicate     FindingKind = "duplicate"      // the same picture or record again (a warning)
+	FindingDuplicate     FindingKind = "duplicate"      // the same image or record again (a warning)
 	FindingConflict      FindingKind = "conflict"       // the same again, with another label (a warning)
 	FindingLeak          FindingKind = "leak"           // the same in another split
-	FindingVariantLeak   FindingKind = "variant_leak"   // an augmented copy of a picture, which is in another split
+	FindingVariantLeak   FindingKind = "variant_leak"   // an augmented copy of an image, which is in another split
 	FindingNearDuplicate FindingKind = "near_duplicate" // looks like another (a warning)
 	FindingNearLeak      FindingKind = "near_leak"      // looks like one in another split
 )
@@ -146,7 +146,7 @@ type Finding struct {
 	Records int64 `json:"records"`
 	// Other is the record that this one repeats or looks like; nil for others.
 	Other *FindingPlace `json:"other,omitempty"`
-	// Distance is in how many of 256 bits the hashes of pictures that look alike
+	// Distance is in how many of 256 bits the hashes of images that look alike
 	// differ; nil for others.
 	Distance *int `json:"distance,omitempty"`
 }
@@ -168,14 +168,14 @@ type DeepReport struct {
 	// has. Of those that are neither Examples nor SequenceExamples nothing but
 	// duplicates is known.
 	Messages map[string]int64 `json:"messages"`
-	// Pictures that were found, and how many of them were decoded whole.
+	// Images that were found, and how many of them were decoded whole.
 	Pictures int64 `json:"pictures"`
 	Decoded  int64 `json:"decoded"`
 	// Labels that were held to a vocabulary, or to each other.
 	Labels []DeepLabels `json:"labels"`
 	// Duplicates counts records that repeat one before them.
 	Duplicates DuplicateCounts `json:"duplicates"`
-	// Near counts pictures that look like one before them; nil when that was not
+	// Near counts images that look like one before them; nil when that was not
 	// asked for.
 	Near *NearCounts `json:"near,omitempty"`
 	// Findings in the order of the files and records.
@@ -194,7 +194,7 @@ type DeepReport struct {
 // DeepLabels is a feature of labels, and what its values were held to.
 type DeepLabels struct {
 	Feature string `json:"feature"`
-	// Path of the folder whose records have it.
+	// Path of the directory whose records have it.
 	Path string `json:"path"`
 	// Names is the size of the vocabulary; 0 when there is none.
 	Names int `json:"names"`
@@ -204,7 +204,7 @@ type DeepLabels struct {
 	From string `json:"from"`
 }
 
-// DuplicateCounts says how often records are the same: the same picture, for
+// DuplicateCounts says how often records are the same: the same image, for
 // those that hold any, else the same bytes.
 type DuplicateCounts struct {
 	Records   int64 `json:"records"`   // that repeat one before them
@@ -212,21 +212,21 @@ type DuplicateCounts struct {
 	Conflicts int64 `json:"conflicts"` // of Records, with another label
 	Leaks     int64 `json:"leaks"`     // of Records, with one in another split
 	// Variants are augmented copies that are the same as another of the same
-	// picture and split; they are in none of the others, and not listed.
+	// image and split; they are in none of the others, and not listed.
 	Variants int64 `json:"variants"`
 }
 
-// NearCounts says how many pictures look alike.
+// NearCounts says how many images look alike.
 type NearCounts struct {
 	// Distance is the largest that counts.
 	Distance int   `json:"distance"`
 	Records  int64 `json:"records"` // that look like one before them, and are not the same
 	Leaks    int64 `json:"leaks"`   // of Records, with one in another split
 	Variants int64 `json:"variants"`
-	// Flat are pictures with too little in them to be told apart by a hash; they
+	// Flat are images with too little in them to be told apart by a hash; they
 	// are not compared.
 	Flat int64 `json:"flat"`
-	// Cut are pictures that resemble so many that not all were compared: they may
+	// Cut are images that resemble so many that not all were compared: they may
 	// look like further ones. All others are compared with all that could be
 	// within Distance.
 	Cut int64 `json:"cut"`

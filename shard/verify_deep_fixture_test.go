@@ -48,7 +48,7 @@ func (r *sampleRecord) drop(key string) {
 
 var deepLabels = []string{"ant", "bee", "cat"}
 
-// noisePNG is a picture of random pixels.
+// noisePNG is an image of random pixels.
 func noisePNG(t testing.TB, seed uint64, w, h int) []byte {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -138,7 +138,7 @@ func decodePNG(data []byte, thumb *Thumb) (PictureFacts, error) {
 	return facts, nil
 }
 
-// averageTo resizes the luminance of a picture by averaging; of one that is
+// averageTo resizes the luminance of an image by averaging; of one that is
 // smaller pixels are repeated.
 func averageTo(thumb *Thumb, im image.Image) {
 	r := im.Bounds()

@@ -11,14 +11,14 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// deepGroup is what is said of the records of one folder or set, which are held
+// deepGroup is what is said of the records of one directory or set, which are held
 // to it and to each other.
 type deepGroup struct {
 	dir string
 	set *Set // nil without a manifest
 	// expected are the manifest's features by key; nil when it does not say.
 	expected map[string]*expectation
-	pictures map[string]bool // keys of features that are to be encoded pictures
+	pictures map[string]bool // keys of features that are to be encoded images
 	classes  map[string]int  // numbers of classes that TFDS's features.json says
 
 	mu         sync.Mutex
@@ -46,7 +46,7 @@ func newDeepGroup(dir string) *deepGroup {
 	return g
 }
 
-// describe takes over what a manifest says. Several sets in one folder leave
+// describe takes over what a manifest says. Several sets in one directory leave
 // only what their records say themselves.
 func (g *deepGroup) describe(s *Set) {
 	if g.set != nil {

@@ -40,10 +40,10 @@ type looker struct {
 	group     *deepGroup
 	table     *deepTable
 	payload   xxh3.Hasher
-	any       bool // the payload has a picture
+	any       bool // the payload has an image
 	label     uint32
 	variant   bool
-	hashed    []nearHash // of its pictures
+	hashed    []nearHash // of its images
 	seen      []seenPicture
 	directory []PictureFacts // of those that lie together
 }
@@ -153,7 +153,7 @@ func (l *looker) features(features *tfrecord.Features) {
 }
 
 // lists looks at the feature lists of a SequenceExample: the kinds of their
-// steps, and pictures in them.
+// steps, and images in them.
 func (l *looker) lists(lists *tfrecord.FeatureLists) {
 	for i := range lists.Len() {
 		key, list := lists.At(i)

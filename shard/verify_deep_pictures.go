@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// pictureFeature looks at the pictures among the values of a bytes feature of the
+// pictureFeature looks at the images among the values of a bytes feature of the
 // record. Features are those beside it; nil in a feature list.
 func (l *looker) pictureFeature(f *featureTally, key []byte, value tfrecord.Feature, features *tfrecord.Features) {
 	var facts PictureFacts
@@ -48,7 +48,7 @@ func (l *looker) pictureFeature(f *featureTally, key []byte, value tfrecord.Feat
 	}
 }
 
-// picture decodes one picture.
+// image decodes one image.
 func (l *looker) picture(key string, data []byte) (facts PictureFacts, ok bool) {
 	if l.d.o.Picture == nil {
 		if recordscan.ImageFormat(data) == "" {
@@ -80,8 +80,8 @@ func (l *looker) picture(key string, data []byte) (facts PictureFacts, ok bool) 
 	return facts, false
 }
 
-// beside returns a feature that says something of the picture in key: of the
-// same folder of keys, as image/height beside image/encoded.
+// beside returns a feature that says something of the image in key: of the
+// same directory of keys, as image/height beside image/encoded.
 func beside(features *tfrecord.Features, key, name string) (string, tfrecord.Feature, bool) {
 	sibling := key[:strings.LastIndexByte(key, '/')+1] + name
 	f, ok := features.Get(sibling)
@@ -98,18 +98,18 @@ func intBeside(features *tfrecord.Features, key string, names ...string) (siblin
 	return "", 0, false
 }
 
-// seenPicture is the one picture of a feature.
+// seenPicture is the one image of a feature.
 type seenPicture struct {
 	key   string
 	facts PictureFacts
 	whole bool // facts are known
 }
 
-// folder is what the keys of features beside the picture begin with.
+// directory is what the keys of features beside the image begin with.
 func (p *seenPicture) directory() string { return p.key[:strings.LastIndexByte(p.key, '/')+1] }
 
-// allDeclared holds what is said of the pictures of a record to what they are.
-// Of several in one folder of keys, such as a picture and its mask, nobody says
+// allDeclared holds what is said of the images of a record to what they are.
+// Of several in one directory of keys, such as an image and its mask, nobody says
 // which one is meant: one of them has to agree.
 func (l *looker) allDeclared(features *tfrecord.Features) {
 	for i := range l.seen {
@@ -133,7 +133,7 @@ func (l *looker) allDeclared(features *tfrecord.Features) {
 	l.seen = l.seen[:0]
 }
 
-// declared holds what is said beside a key to what the pictures there are.
+// declared holds what is said beside a key to what the images there are.
 func (l *looker) declared(key string, pictures []PictureFacts, features *tfrecord.Features) {
 	one := func(is func(f *PictureFacts) bool) bool {
 		return slices.ContainsFunc(pictures, func(f PictureFacts) bool { return is(&f) })
@@ -151,7 +151,7 @@ func (l *looker) declared(key string, pictures []PictureFacts, features *tfrecor
 	}
 	side(FindingHeight, "height", func(f *PictureFacts) int { return f.Height }, func(f *PictureFacts) int { return f.UprightHeight })
 	side(FindingWidth, "width", func(f *PictureFacts) int { return f.Width }, func(f *PictureFacts) int { return f.UprightWidth })
-	// 2 and 4 count an alpha channel, or the inks of a CMYK picture.
+	// 2 and 4 count an alpha channel, or the inks of a CMYK image.
 	if sibling, n, ok := intBeside(features, key, "channels", "depth"); ok && n != 2 && n != 4 && !one(func(f *PictureFacts) bool { return n == int64(f.Channels) }) {
 		l.find(FindingChannels, SeverityFault, sibling, "%s declared, the image has %d", plural.Of(n, "channel"), first.Channels)
 	}

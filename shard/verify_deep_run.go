@@ -88,7 +88,7 @@ func (d *deepRun) splitNumber(name string) uint16 {
 }
 
 // saidSplit is the split that a file is of: as its manifest says or, without
-// one, as its name or that of its folder does; "" when nothing does.
+// one, as its name or that of its directory does; "" when nothing does.
 func saidSplit(s Source) string {
 	if s.Split != "" {
 		return s.Split

@@ -50,7 +50,7 @@ type featureTally struct {
 	oddLen  int             // of the first of those
 
 	pictures int64
-	others   tally1 // bytes that are no pictures
+	others   tally1 // bytes that are no images
 }
 
 func (s *schema) begin() { s.at, s.keys = s.at[:0], s.keys[:0] }

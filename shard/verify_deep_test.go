@@ -222,7 +222,7 @@ func TestDeepFindsVariantsInOtherSplits(t *testing.T) {
 	}
 }
 
-// TestDeepPicturesBesideEachOther has masks beside pictures, of which the size is
+// TestDeepPicturesBesideEachOther has masks beside images, of which the size is
 // declared once.
 func TestDeepPicturesBesideEachOther(t *testing.T) {
 	dir := deepSet(t, func(r []*sampleRecord) {

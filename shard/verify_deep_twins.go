@@ -23,7 +23,7 @@ type twin struct {
 	split   uint16
 	label   uint32 // hash of its label; 0 without one
 	variant bool   // an augmented copy, or the original beside such
-	origin  bool   // hash is of the picture that the record was made from: see looker.origin
+	origin  bool   // hash is of the image that the record was made from: see looker.origin
 }
 
 // twinBatch are rows that were not added yet.
@@ -162,7 +162,7 @@ func (g *twinGroup) add(t twin) {
 // compare says what a record is that is the same as those before it, and which of
 // them tells: the first one in another split, else the first with another label,
 // else the first. It is nothing for the first record, and for a variant of the
-// same picture in the same split.
+// same image in the same split.
 func (g *twinGroup) compare(t *twin) (kind FindingKind, other twin) {
 	leak, conflict, first := -1, -1, -1
 	known := false
@@ -195,7 +195,7 @@ func (g *twinGroup) compare(t *twin) (kind FindingKind, other twin) {
 	return kind, other
 }
 
-// variantOf reports whether two records are variants of one picture, which are
+// variantOf reports whether two records are variants of one image, which are
 // not to be told from each other.
 func (t *twin) variantOf(u *twin) bool {
 	return t.variant && u.variant && t.split == u.split && t.at.key == u.at.key && t.at.key != ""

@@ -3,7 +3,7 @@ package shard
 import "encoding/binary"
 
 // origin is a further row for an augmented record, which has the same hash as
-// those of all records that were made from the same picture of a folder's set.
+// those of all records that were made from the same image of a directory's set.
 func (l *looker) origin() twin {
 	f := &l.d.files[l.at.file]
 	l.buffer = binary.AppendUvarint(append(l.buffer[:0], "made from"...), uint64(f.group))
@@ -11,7 +11,7 @@ func (l *looker) origin() twin {
 	return twin{hash: hashOf(l.buffer), at: l.at, split: f.split, variant: true, origin: true}
 }
 
-// addVariant adds a record of those that were made from one picture, and a finding
+// addVariant adds a record of those that were made from one image, and a finding
 // when it is in another split than the first of them.
 func (g *twinGroup) addVariant(t twin) {
 	switch {

@@ -13,24 +13,24 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// alike finds pictures that look alike. In memory are 56 bytes for each, and 60
+// alike finds images that look alike. In memory are 56 bytes for each, and 60
 // more while they are compared; where they lie is in a temporary file.
 type alike struct {
 	o *DeepOptions
 
 	mu     sync.Mutex
 	chunks [][]nearPicture
-	file   *scratchFile // of a fixed number of bytes for each picture
+	file   *scratchFile // of a fixed number of bytes for each image
 	out    *bufio.Writer
 	n      int // in the file
 
 	flat atomic.Int64
 }
 
-// nearPicture is a picture to compare with others.
+// nearPicture is an image to compare with others.
 type nearPicture struct {
 	bits    [4]uint64
-	payload uint64 // part of the hash of all pictures of the record
+	payload uint64 // part of the hash of all images of the record
 	record  int64
 	key     uint32 // hash of the record's key
 	file    uint32
@@ -44,7 +44,7 @@ const nearChunk = 8192
 // nearEntry is the size of an entry in the file: offset, length of the key, key.
 const nearEntry = 8 + 2 + 118
 
-// alikeBatch are pictures that were not added yet.
+// alikeBatch are images that were not added yet.
 type alikeBatch struct {
 	list []nearPicture
 	data []byte
@@ -70,7 +70,7 @@ func (b *alikeBatch) add(h nearHash, t twin) {
 	b.data = append(b.data, entry...)
 }
 
-// add takes over the pictures of a batch.
+// add takes over the images of a batch.
 func (a *alike) add(b *alikeBatch) (err error) {
 	a.flat.Add(b.flat)
 	a.mu.Lock()
@@ -103,7 +103,7 @@ func (a *alike) close() {
 	}
 }
 
-// place returns where a picture lies.
+// place returns where an image lies.
 func (a *alike) place(p *nearPicture) (spot, error) {
 	var entry [nearEntry]byte
 	if _, err := a.file.ReadAt(entry[:], int64(p.ref)*nearEntry); err != nil {
@@ -120,7 +120,7 @@ func (p *nearPicture) compare(q *nearPicture) int {
 	return cmp.Or(cmp.Compare(p.file, q.file), cmp.Compare(p.record, q.record))
 }
 
-// likeness is what a picture looks most like, of those before it.
+// likeness is what an image looks most like, of those before it.
 type likeness struct {
 	other    uint32
 	distance uint16
@@ -140,7 +140,7 @@ func (l *likeness) better(m *likeness) bool {
 	return l.other < m.other
 }
 
-// judge compares all pictures.
+// judge compares all images.
 func (a *alike) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 	r.Near = &NearCounts{Distance: a.o.NearDistance, Flat: a.flat.Load()}
 	if a.n == 0 {
@@ -154,7 +154,7 @@ func (a *alike) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 	slices.SortFunc(pictures, func(p, q nearPicture) int {
 		return cmp.Or(p.compare(&q), slices.Compare(p.bits[:], q.bits[:]))
 	})
-	// Of pictures of one split with the same hash only the first is compared with
+	// Of images of one split with the same hash only the first is compared with
 	// others; those behind it look like it.
 	best := make([]likeness, len(pictures))
 	var mu sync.Mutex // of best and variants
@@ -191,7 +191,7 @@ func (a *alike) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 	return a.report(d, r, pictures, best)
 }
 
-// heads are the first pictures of each hash and split, in order.
+// heads are the first images of each hash and split, in order.
 func (a *alike) heads(pictures []nearPicture, consider func(i, j, distance int)) []uint32 {
 	order := make([]uint32, len(pictures))
 	for i := range order {
@@ -222,7 +222,7 @@ func (a *alike) report(d *deepRun, r *DeepReport, pictures []nearPicture, best [
 	for i := range best {
 		l := &best[i]
 		if !l.any || i > 0 && pictures[i].compare(&pictures[i-1]) == 0 && best[i-1].any {
-			continue // nothing, or another picture of the same record
+			continue // nothing, or another image of the same record
 		}
 		r.Near.Records++
 		kind, severity, room := FindingNearDuplicate, SeverityWarning, &others

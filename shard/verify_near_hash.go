@@ -7,17 +7,17 @@ import (
 	"sync"
 )
 
-// nearHash is a perceptual hash of 256 bits: pictures that look alike have
+// nearHash is a perceptual hash of 256 bits: images that look alike have
 // hashes that differ in few of them. It is built as PDQ is (Facebook: The
 // TMK+PDQF Video-Hashing Algorithm and the PDQ Image-Hashing Algorithm, 2019):
 // of the luminance, resized to 64x64, the 16x16 lowest frequencies but the
 // constant ones of a discrete cosine transform, each a bit that says whether it
-// is above their median. It differs in that the picture is resized by averaging
+// is above their median. It differs in that the image is resized by averaging
 // and that the arithmetic is in integers; hashes are not to be compared with
 // PDQ's.
 type nearHash struct {
 	bits [4]uint64
-	flat bool // too little in the picture to tell it apart
+	flat bool // too little in the image to tell it apart
 }
 
 // hashSide is the side of the square of frequencies.
@@ -71,7 +71,7 @@ func hashThumb(thumb *Thumb) nearHash {
 	return h
 }
 
-// gradient is PDQ's measure of how much there is in a picture.
+// gradient is PDQ's measure of how much there is in an image.
 func gradient(thumb *Thumb) int {
 	sum := 0
 	step := func(a, b uint8) { sum += max(int(a)-int(b), int(b)-int(a)) * 100 / 255 }

@@ -11,7 +11,7 @@ import (
 const (
 	// MaxNearDistance is the largest DeepOptions.NearDistance.
 	MaxNearDistance     = 47
-	defaultNearDistance = 31 // what PDQ's authors take for the same picture
+	defaultNearDistance = 31 // what PDQ's authors take for the same image
 )
 
 // Hashes are looked up by bands: multi-index hashing (Norouzi, Punjani, Fleet:
@@ -26,7 +26,7 @@ const (
 func band(h *[4]uint64, b int) uint16 { return uint16(h[b/4] >> (b % 4 * bandBits)) }
 
 // maxCandidates bounds with how many others a hash is compared through one band:
-// where thousands of pictures are almost the same, all pairs would be too many.
+// where thousands of images are almost the same, all pairs would be too many.
 const maxCandidates = 1 << 15
 
 // nearSearch finds the pairs of hashes that are close.

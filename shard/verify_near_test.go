@@ -59,7 +59,7 @@ func TestNearSearchFindsAllThereAre(t *testing.T) {
 	}
 }
 
-// photographs are the real pictures of the demo.
+// photographs are the real images of the demo.
 func photographs(t testing.TB) map[string]image.Image {
 	t.Helper()
 	paths, err := filepath.Glob("../testdata/demo/photos/*/*.jpg")
@@ -78,7 +78,7 @@ func photographs(t testing.TB) map[string]image.Image {
 	return all
 }
 
-// waves is a made picture: a few random waves of colour, none like another.
+// waves is a made image: a few random waves of colour, none like another.
 func waves(seed uint64) image.Image {
 	rng := rand.New(rand.NewPCG(seed, 5))
 	im := image.NewRGBA(image.Rect(0, 0, 160, 120))
@@ -135,7 +135,7 @@ func encodedAgain(t testing.TB, im image.Image, quality int) image.Image {
 }
 
 // TestNearHashTellsPicturesApart: copies that were changed a little are within
-// the default distance of their picture, and no two different pictures are.
+// the default distance of their image, and no two different images are.
 func TestNearHashTellsPicturesApart(t *testing.T) {
 	pictures := photographs(t)
 	for i := range 20 {
@@ -260,7 +260,7 @@ func BenchmarkNearHash(b *testing.B) {
 	}
 }
 
-// BenchmarkNearMemory finds pictures that look alike among many, from where their
+// BenchmarkNearMemory finds images that look alike among many, from where their
 // hashes are known: B/op is what they take, over all of the run.
 func BenchmarkNearMemory(b *testing.B) {
 	const pictures = 100_000

@@ -31,7 +31,7 @@ type Writer struct {
 
 	indexDraft draft  // nil for compressed shards
 	index      []byte // that is not in indexDraft yet
-	part       bool   // of a set whose folders its maker syncs
+	part       bool   // of a set whose directories its maker syncs
 }
 
 // indexBuffer is how much of an index is written at a time.
@@ -48,7 +48,7 @@ func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
 }
 
 // createPart is Create for one shard of many that are made at a time: it hashes
-// where it is written, and its Commit leaves the names in the folders to
+// where it is written, and its Commit leaves the names in the directories to
 // be synced by syncNames, once for all.
 func (d *Dir) createPart(file string, o WriterOptions) (*Writer, error) {
 	w, err := d.create(file, o)
@@ -59,7 +59,7 @@ func (d *Dir) createPart(file string, o WriterOptions) (*Writer, error) {
 	return w, nil
 }
 
-// syncNames makes the names of the shards and indexes in the folder last.
+// syncNames makes the names of the shards and indexes in the directory last.
 func (d *Dir) syncNames() error { return d.at.syncNames() }
 
 func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {

@@ -31,7 +31,7 @@ type FeatureDrift struct {
 	Kinds [2]string `json:"kinds"`
 	// Missing are the shares of the records that lack the feature.
 	Missing [2]float64 `json:"missing"`
-	// How numbers, lengths of bytes and sizes of pictures differ; nil where one
+	// How numbers, lengths of bytes and sizes of images differ; nil where one
 	// side has none.
 	Int64   *NumbersDrift `json:"int64,omitempty"`
 	Float   *NumbersDrift `json:"float,omitempty"`
@@ -45,7 +45,7 @@ type FeatureDrift struct {
 	// ones it is the least that it can be. It is nil where one side has none, and
 	// where most values of both come once: names of things, that always differ.
 	Values *float64 `json:"values,omitempty"`
-	// Pixels are the means and standard deviations of the pictures' channels;
+	// Pixels are the means and standard deviations of the images' channels;
 	// nil where one side has none.
 	Pixels *PixelsDrift `json:"pixels,omitempty"`
 }

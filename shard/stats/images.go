@@ -5,13 +5,13 @@ import (
 	"strconv"
 )
 
-// ImageHeader is what a picture says of itself.
+// ImageHeader is what an image says of itself.
 type ImageHeader struct {
 	Width, Height int // upright, in pixels
 	Channels      int
 }
 
-// Images is what Measure saw of the pictures in one feature: of values
+// Images is what Measure saw of the images in one feature: of values
 // that begin as JPEG, PNG, GIF or WebP do.
 type Images struct {
 	Count int64 `json:"count"`
@@ -20,7 +20,7 @@ type Images struct {
 	// Unreadable counts those whose header can't be read. They and, without
 	// Options.Header, all are in none of the figures below.
 	Unreadable int64 `json:"unreadable"`
-	// Channels counts pictures by their number of channels.
+	// Channels counts images by their number of channels.
 	Channels map[string]int64 `json:"channels,omitempty"`
 	Width    *Numbers         `json:"width,omitempty"`
 	Height   *Numbers         `json:"height,omitempty"`
@@ -28,7 +28,7 @@ type Images struct {
 	// numbers.
 	Sizes      []Top[string] `json:"sizes,omitempty"`
 	SizesError int64         `json:"sizes_error,omitempty"`
-	// Pixels is nil when no picture was decoded.
+	// Pixels is nil when no image was decoded.
 	Pixels *Pixels `json:"pixels,omitempty"`
 }
 
@@ -42,13 +42,13 @@ type pictureStat struct {
 	sample            *pixelSample  // when some are; it is shared by all files
 }
 
-// picturesLook is how one goroutine looks at pictures.
+// picturesLook is how one goroutine looks at images.
 type picturesLook struct {
 	o       *Options
 	samples *pixelSamples
 	group   string // in which the samples are, "" for all records
 	isList  bool   // whether feature lists are looked at
-	// The picture decoded last, which several groups may ask for.
+	// The image decoded last, which several groups may ask for.
 	last     []byte
 	lastSums PixelSums
 	lastErr  error
@@ -111,7 +111,7 @@ func (s *pictureStat) merge(t *pictureStat) {
 	}
 }
 
-// forget drops the sample of pictures that are in no figure; nil has none.
+// forget drops the sample of images that are in no figure; nil has none.
 func (s *pictureStat) forget() {
 	if s != nil && s.sample != nil {
 		s.sample.forget()

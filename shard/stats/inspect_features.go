@@ -33,7 +33,7 @@ type FeatureSummary struct {
 	Bytes *Range `json:"bytes,omitempty"`
 	// Text says that all bytes values are UTF-8.
 	Text bool `json:"text,omitempty"`
-	// Formats counts the bytes values that begin as a picture does.
+	// Formats counts the bytes values that begin as an image does.
 	Formats map[string]int64 `json:"formats,omitempty"`
 }
 

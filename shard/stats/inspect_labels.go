@@ -139,7 +139,7 @@ type labelNames struct {
 }
 
 // newLabelNames takes the names from the manifests of the sources. Those of
-// folders without one are in the files that TFDS writes; they are read when
+// directories without one are in the files that TFDS writes; they are read when
 // their key turns up.
 func newLabelNames(sources []shard.Source) *labelNames {
 	n := &labelNames{byKey: make(map[string][]string)}

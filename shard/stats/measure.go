@@ -42,15 +42,15 @@ type Options struct {
 	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
 	MaxRecord int64
 
-	// Header reads a picture's header. It is called by several goroutines at a
+	// Header reads an image's header. It is called by several goroutines at a
 	// time, must not keep data, and is called for values that begin as JPEG,
-	// PNG, GIF or WebP do. Default: none; pictures are then counted only.
+	// PNG, GIF or WebP do. Default: none; images are then counted only.
 	Header func(data []byte) (ImageHeader, error)
-	// Pixels decodes a picture to RGB and sums its samples up; as Header, it is
+	// Pixels decodes an image to RGB and sums its samples up; as Header, it is
 	// called by several goroutines at a time and must not keep data. It is asked
-	// only for pictures whose header can be read. Default: none.
+	// only for images whose header can be read. Default: none.
 	Pixels func(data []byte) (PixelSums, error)
-	// SamplePixels is how many pictures of each feature, and of each group,
+	// SamplePixels is how many images of each feature, and of each group,
 	// Pixels is asked for: a random sample. Below 0 it is all of them. Default: 500.
 	SamplePixels int
 	// Seed of the sample. Default: 0.

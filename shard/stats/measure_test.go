@@ -224,7 +224,7 @@ func TestMeasureExactIntegers(t *testing.T) {
 	judgeHistogram(t, "x", n.Histogram, []float64{math.MinInt64, 1<<53 + 1, 1<<53 + 1, math.MaxInt64})
 }
 
-// fakePicture is a picture of that many pixels, all of one gray, as fakeHeader
+// fakePicture is an image of that many pixels, all of one gray, as fakeHeader
 // and fakePixels read it.
 func fakePicture(gray byte, pixels int) []byte {
 	return append([]byte("\xff\xd8\xff"), bytes.Repeat([]byte{gray}, pixels)...)
@@ -246,7 +246,7 @@ func fakePixels(data []byte) (PixelSums, error) {
 }
 
 // TestMeasureIsTheSameForAnyWorkers takes limits that cut in the middle, a
-// sample of pictures, groups, and features that turn up late.
+// sample of images, groups, and features that turn up late.
 func TestMeasureIsTheSameForAnyWorkers(t *testing.T) {
 	dir := t.TempDir()
 	rnd := rand.New(rand.NewPCG(3, 4))

@@ -9,7 +9,7 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// PixelSums are sums over the pixels of one picture as RGB of 8 bits.
+// PixelSums are sums over the pixels of one image as RGB of 8 bits.
 type PixelSums struct {
 	Pixels  int64
 	Sum     [3]uint64 // of the samples of each channel
@@ -17,14 +17,14 @@ type PixelSums struct {
 }
 
 // Pixels are the mean and the standard deviation of each channel, for
-// samples in 0..1: what `convert --mean --std` takes. Each picture counts the
+// samples in 0..1: what `convert --mean --std` takes. Each image counts the
 // same, whatever its size, as it does when all are resized to one.
 type Pixels struct {
-	// Pictures is how many were looked at; Damaged are those among them that
+	// Images is how many were looked at; Damaged are those among them that
 	// can't be decoded, which are in no figure.
 	Pictures int64 `json:"pictures"`
 	Damaged  int64 `json:"damaged"`
-	// Sampled says that not all pictures were looked at.
+	// Sampled says that not all images were looked at.
 	Sampled bool       `json:"sampled"`
 	Mean    [3]float64 `json:"mean"` // red, green, blue
 	Std     [3]float64 `json:"std"`
@@ -34,7 +34,7 @@ type Pixels struct {
 type pixelTotals struct {
 	pictures, damaged int64
 	sampled           bool
-	mean, square      [3]float64 // sums over the pictures
+	mean, square      [3]float64 // sums over the images
 }
 
 func (t *pixelTotals) add(sums PixelSums, err error) { t.addTimes(sums, err, 1) }
@@ -76,7 +76,7 @@ func (t *pixelTotals) stats() *Pixels {
 	return s
 }
 
-// pixels decodes a picture, or says again what it said of it.
+// pixels decodes an image, or says again what it said of it.
 func (p *picturesLook) pixels(x []byte) (PixelSums, error) {
 	if len(p.last) != len(x) || &p.last[0] != &x[0] {
 		p.last = x
@@ -112,16 +112,16 @@ func (s *pixelSamples) of(name sampleName) *pixelSample {
 	return s.list[name]
 }
 
-// forget lets go of a sample: files read from now on begin it anew, in vain.
+// forget lets go of a sample: files read from now on begin it again, in vain.
 func (s *pixelSample) forget() {
 	s.all.mu.Lock()
 	defer s.all.mu.Unlock()
 	delete(s.all.list, s.name)
 }
 
-// pixelSample holds the sums of the pictures whose seeded hash of their bytes is
+// pixelSample holds the sums of the images whose seeded hash of their bytes is
 // smallest: a random sample, the same for any order in which they are offered
-// and however they are spread over files. Pictures that come more than once
+// and however they are spread over files. Images that come more than once
 // count as often, but fill one place.
 type pixelSample struct {
 	all     *pixelSamples
@@ -134,7 +134,7 @@ type pixelSample struct {
 	dropped bool
 }
 
-// sampledPicture is a picture of a sample.
+// sampledPicture is an image of a sample.
 type sampledPicture struct {
 	hash  uint64
 	times int64
@@ -142,7 +142,7 @@ type sampledPicture struct {
 	err   error
 }
 
-// offer takes a picture into the sample if it belongs there, and decodes it
+// offer takes an image into the sample if it belongs there, and decodes it
 // only then.
 func (s *pixelSample) offer(x []byte, p *picturesLook) {
 	hash := xxh3.HashSeed(x, s.seed)
@@ -166,7 +166,7 @@ func (s *pixelSample) offer(x []byte, p *picturesLook) {
 	}
 }
 
-// counted reports whether the picture of that hash needs no look: it is in the
+// counted reports whether the image of that hash needs no look: it is in the
 // sample already, or does not belong there.
 func (s *pixelSample) counted(hash uint64) bool {
 	s.mu.Lock()
@@ -182,7 +182,7 @@ func (s *pixelSample) counted(hash uint64) bool {
 	return false
 }
 
-// totals adds the pictures up, in an order that depends on them alone.
+// totals adds the images up, in an order that depends on them alone.
 func (s *pixelSample) totals() pixelTotals {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -200,14 +200,14 @@ func (s *pixelSample) totals() pixelTotals {
 	return t
 }
 
-// sampleHeap has the picture with the largest hash first.
+// sampleHeap has the image with the largest hash first.
 type sampleHeap []*sampledPicture
 
 func (h sampleHeap) Len() int           { return len(h) }
 func (h sampleHeap) Less(i, j int) bool { return h[i].hash > h[j].hash }
 func (h sampleHeap) Swap(i, j int)      { h[i], h[j] = h[j], h[i] }
 
-// Push appends a picture; it is for package heap.
+// Push appends an image; it is for package heap.
 func (h *sampleHeap) Push(x any) { *h = append(*h, x.(*sampledPicture)) }
 
 // Pop removes the last; it is for package heap.

@@ -12,7 +12,7 @@ import (
 
 func TestPixelTotals(t *testing.T) {
 	var dark, light PixelSums
-	dark.Pixels, light.Pixels = 100, 1 // a large picture counts no more than a small one
+	dark.Pixels, light.Pixels = 100, 1 // a large image counts no more than a small one
 	light.Sum, light.Squares = [3]uint64{255, 255, 0}, [3]uint64{255 * 255, 255 * 255, 0}
 	var a, b pixelTotals
 	a.add(dark, nil)
@@ -28,7 +28,7 @@ func TestPixelTotals(t *testing.T) {
 	}
 }
 
-// TestPixelSampleDependsOnThePicturesAlone offers pictures in several orders
+// TestPixelSampleDependsOnThePicturesAlone offers images in several orders
 // and from several files.
 func TestPixelSampleDependsOnThePicturesAlone(t *testing.T) {
 	var pictures [][]byte
