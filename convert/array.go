@@ -16,7 +16,7 @@ import (
 
 // Task is one of Count tasks of an array job. Each makes the shards whose
 // number in the plan is Index modulo Count; Finalize makes a set of what all of
-// them made. Tasks need the same input, options and output folder, and nothing
+// them made. Tasks need the same input, options and output directory, and nothing
 // else of each other: they may run in any order, at once, again, on other
 // machines, and in other numbers than before.
 type Task struct {
@@ -114,7 +114,7 @@ func (r *run) makePlan() *arrayPlan {
 	return p.named()
 }
 
-// readPlan reads the plan of the array job under way in a folder. It is nil
+// readPlan reads the plan of the array job under way in a directory. It is nil
 // when there is none.
 func readPlan(dir *shard.Dir) (*arrayPlan, error) {
 	data, err := dir.Read(planFile, shard.MaxState)
@@ -132,7 +132,7 @@ func readPlan(dir *shard.Dir) (*arrayPlan, error) {
 }
 
 // executeTask is execute for a task of an array job: it makes sure that the
-// folder's plan is its own, and makes its share of the shards.
+// directory's plan is its own, and makes its share of the shards.
 func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 	var before *previous
 	r.plan = r.makePlan()
@@ -141,7 +141,7 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 		planned, err = r.underWay()
 		return planned, err
 	}
-	// Others may have begun since the folder was looked at, and nobody begins
+	// Others may have begun since the directory was looked at, and nobody begins
 	// while it is looked at again: their shards are not foreign. Who finds the plan to
 	// be its own has nothing to look at.
 	err := r.dir.AloneUnless(ctx, "plan", isPlanned, func() (err error) {
@@ -218,7 +218,7 @@ func (r *run) checkOptions(before *previous) error {
 	return fmt.Errorf("%s holds a set made with other options: %s; give the same, or another directory", r.dir.Path(), diff)
 }
 
-// underWay reports whether the folder's plan is this run's. It returns an error
+// underWay reports whether the directory's plan is this run's. It returns an error
 // when it is another one, which is not to be given up.
 func (r *run) underWay() (bool, error) {
 	p, err := readPlan(r.dir)
@@ -244,8 +244,8 @@ func (r *run) underWay() (bool, error) {
 		r.dir.Path(), r.plan.difference(p))
 }
 
-// stillPlanned returns an error unless the folder's plan is this run's, as it was
-// before the folder was given back and opened again.
+// stillPlanned returns an error unless the directory's plan is this run's, as it was
+// before the directory was given back and opened again.
 func (r *run) stillPlanned() error {
 	p, err := readPlan(r.dir)
 	if err == nil && p.id() != r.plan.id() {

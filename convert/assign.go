@@ -101,7 +101,7 @@ const (
 // autoShards chooses the number of shards of a split from the estimated size
 // of its records: about 128 MiB a shard, at least min(16, samples/64) and one.
 // The count of an existing set is kept while it is within a factor of two, so
-// that a growing set does not start anew with every file.
+// that a growing set does not start again with every file.
 func autoShards(samples, bytes int64, existing int) int {
 	n := max((bytes+autoShardBytes-1)/autoShardBytes, min(autoMinShards, samples/autoShardSamples), 1)
 	n = min(n, maxShards, max(samples, 1))

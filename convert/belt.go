@@ -15,11 +15,11 @@ import (
 // belt makes the shards that are asked for, in the order in which they are asked
 // for, as one run makes those that it knows beforehand: while one is on its way to
 // disk, the workers are at the next. It moves while somebody waits and a little
-// longer, and then has neither goroutines nor, where it joins others, the folder.
+// longer, and then has neither goroutines nor, where it joins others, the directory.
 type belt struct {
 	run     *run
 	release func() // gives back what the source holds
-	joins   string // the folder, where that is only joined while the belt moves
+	joins   string // the directory, where that is only joined while the belt moves
 	ctx     context.Context
 	cancel  context.CancelFunc
 	work    sync.WaitGroup // of the goroutine that moves it
@@ -112,7 +112,7 @@ func (b *belt) answer(job int, done *shard.Done, err error) {
 
 // settle is answer for one who has locked the belt.
 func (b *belt) settle(o *order, done *shard.Done, err error) {
-	if b.joins == "" { // in between, others have a folder that is only joined
+	if b.joins == "" { // in between, others have a directory that is only joined
 		b.run.done[o.job] = done
 	}
 	delete(b.orders, o.job)

@@ -36,8 +36,8 @@ func BenchmarkImages(b *testing.B) {
 	}
 }
 
-// BenchmarkUpToDate is a run with nothing to do, of 100,000 pictures in 100
-// folders.
+// BenchmarkUpToDate is a run with nothing to do, of 100,000 images in 100
+// directories.
 func BenchmarkUpToDate(b *testing.B) {
 	const directories, each = 100, 1000
 	src, out := filepath.Join(b.TempDir(), "src"), b.TempDir()

@@ -55,7 +55,7 @@ type CSVOptions struct {
 	// shards. Default: the order of the input.
 	Shuffle bool
 	// Memory in bytes that Shuffle may take; beyond it, it takes disk space in
-	// the output folder. Default: 512 MiB.
+	// the output directory. Default: 512 MiB.
 	Memory int64
 }
 
@@ -110,7 +110,7 @@ func ParseVector(s string) (Vector, error) {
 }
 
 // CSV converts the tables that srcs name, files or globs, into a set in the
-// folder out. They are read in the order given, a glob's in the order of their
+// directory out. They are read in the order given, a glob's in the order of their
 // names, and must have the same columns.
 func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary, error) {
 	began := time.Now()

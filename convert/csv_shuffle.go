@@ -35,7 +35,7 @@ type shuffledSplit struct {
 	cuts         []bound // where the second and later jobs begin; nil: by equal ranges of the hash
 }
 
-// newShuffle deals the rows of the planned splits to their shards anew.
+// newShuffle deals the rows of the planned splits to their shards again.
 func newShuffle(ctx context.Context, s *csvSource) (*shuffle, error) {
 	sh := &shuffle{csvSource: s, splits: make([]shuffledSplit, len(s.o.splits()))}
 	for i, r := range s.ranges {
@@ -74,7 +74,7 @@ func newShuffle(ctx context.Context, s *csvSource) (*shuffle, error) {
 // to the disk.
 func (o *CSVOptions) heldRows() int64 { return o.Memory / 4 }
 
-// planSplit counts the rows of each shard of a split. As with pictures, each
+// planSplit counts the rows of each shard of a split. As with images, each
 // has an equal range of the hash, unless that leaves one below half or above
 // twice the mean.
 func (sh *shuffle) planSplit(ctx context.Context, n int) error {

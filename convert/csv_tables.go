@@ -27,7 +27,7 @@ type tables struct {
 // csvFile is one of them.
 type csvFile struct {
 	src      *csvscan.Source
-	name     string // relative to the folder that all files lie in, with /
+	name     string // relative to the directory that all files lie in, with /
 	table    *csvscan.Table
 	firstRow int64 // its number among the rows of all files
 	hashers  rowHashers
@@ -97,7 +97,7 @@ func expandSources(srcs []string) ([]string, error) {
 }
 
 // relativeNames returns what the files are called on any machine: their paths
-// relative to the folder that all of them lie in.
+// relative to the directory that all of them lie in.
 func relativeNames(paths []string) ([]string, error) {
 	absolute := make([]string, len(paths))
 	seen := map[string]bool{}
@@ -215,7 +215,7 @@ func settledBy(src *csvscan.Source, began time.Time) bool {
 }
 
 // scan finds the types of the columns and where the rows lie. What an earlier
-// run into the folder out, if one is given, found out about files that have not
+// run into the directory out, if one is given, found out about files that have not
 // changed is taken from there.
 func (t *tables) scan(ctx context.Context, o *CSVOptions, out string) error {
 	t.missing = csvscan.NewMissing(o.MissingValues)

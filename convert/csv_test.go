@@ -21,7 +21,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// table puts a CSV file into a folder and returns its path.
+// table puts a CSV file into a directory and returns its path.
 func table(t testing.TB, name, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)

@@ -15,7 +15,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// checkDepfile finds out before the work that Options.Depfile has a folder.
+// checkDepfile finds out before the work that Options.Depfile has a directory.
 func (r *run) checkDepfile() error {
 	if r.Depfile == "" {
 		return nil
@@ -34,7 +34,7 @@ func (r *run) checkDepfile() error {
 }
 
 // putDepfile writes Options.Depfile: a rule of make that the manifest depends
-// on every file and folder that the set was made from, and an empty rule for
+// on every file and directory that the set was made from, and an empty rule for
 // each of those, so that one that is deleted is no error but a reason to run
 // again. The manifest of a set that was up to date is given the present time,
 // or its age would have make run again for ever.

@@ -180,7 +180,7 @@ func TestNamesThatMakeWouldRun(t *testing.T) {
 	}
 }
 
-// age gives a folder and those in it an old time.
+// age gives a directory and those in it an old time.
 func age(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)

@@ -1,4 +1,4 @@
-// Package convert turns raw data, folders of pictures or CSV files, into
+// Package convert turns raw data, directories of images or CSV files, into
 // sharded TFRecords with their indexes, manifest and TFDS metadata.
 //
 // Listing the input comes first. From the listing, the options and one seed a

@@ -40,7 +40,7 @@ func (e *MissingShardsError) Error() string {
 }
 
 // Finalize makes a set of the shards that the tasks of an array job have made
-// in the folder out: it checks that all of them are there and of one plan, and
+// in the directory out: it checks that all of them are there and of one plan, and
 // writes the ledger, TFDS's files and the manifest, the same bytes as of a run
 // without tasks. It returns a *MissingShardsError when shards are missing, a
 // *BadSamplesError when too many samples were unusable, and an error that

@@ -10,7 +10,7 @@ import (
 	"strconv"
 )
 
-// pixelVersion changes when the same picture, options and codecs give other
+// pixelVersion changes when the same image, options and codecs give other
 // bytes than in an earlier version of tfrec.
 const pixelVersion = 2
 

@@ -17,8 +17,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// ImageOptions say how pictures become records. The zero value stores the
-// pictures of class folders as they are.
+// ImageOptions say how images become records. The zero value stores the
+// images of class directories as they are.
 type ImageOptions struct {
 	Options
 
@@ -35,7 +35,7 @@ type ImageOptions struct {
 	// ImageSuffix is appended to paths in LabelFile that do not end in it: ".jpg"
 	// for ids. Default: none.
 	ImageSuffix string
-	// Unlabelled pictures get no label.
+	// Unlabelled images get no label.
 	Unlabelled bool
 	// LabelOffset puts that many background names in front of the labels.
 	LabelOffset int
@@ -44,26 +44,26 @@ type ImageOptions struct {
 
 	// Include takes only paths that match one of these globs, Exclude leaves
 	// out those that match one. A glob without a slash is for the file's name,
-	// ** stands for any folders.
+	// ** stands for any directories.
 	Include, Exclude []string
 	// FollowSymlinks reads what symbolic links lead to.
 	FollowSymlinks bool
 
-	// Augment makes variants of the pictures: Copies of each (default: 1), stored
+	// Augment makes variants of the images: Copies of each (default: 1), stored
 	// in place of the original or, with KeepOriginal, beside it. AugmentSplits
 	// get them; default: "train". What the policy draws is done to the decoded
-	// picture, before Resize.
+	// image, before Resize.
 	Augment       *augment.Policy
 	Copies        int
 	KeepOriginal  bool
 	AugmentSplits []string
 
-	// Resize is how pictures are resized. Default: not at all.
+	// Resize is how images are resized. Default: not at all.
 	Resize augment.ResizeSpec
-	// Channels of the stored picture: 1, 3, or 0 for as many as the source has
+	// Channels of the stored image: 1, 3, or 0 for as many as the source has
 	// (3 for Raw and Float32, whose shape must not vary).
 	Channels int
-	// Encode is how pictures are stored. Default: Keep, or JPEG when an option
+	// Encode is how images are stored. Default: Keep, or JPEG when an option
 	// changes pixels.
 	Encode Encoding
 	// Quality of JPEG, 1 to 100. Default: 95.
@@ -73,15 +73,15 @@ type ImageOptions struct {
 	// Normalize is what Float32 subtracts and divides by. Default: 0 and 1, so
 	// that values lie in 0..1.
 	Normalize augment.Normalize
-	// MinSize leaves out pictures whose shorter side is below it.
+	// MinSize leaves out images whose shorter side is below it.
 	MinSize int
-	// MaxAspect leaves out pictures whose longer side is more than so many
+	// MaxAspect leaves out images whose longer side is more than so many
 	// times the shorter. 0 is no limit.
 	MaxAspect float64
 
 	// Decoder of JPEG: "auto" (the default), "turbo" or "go".
 	Decoder string
-	// MaxPixels is the largest picture that is decoded. Default: 178,956,970.
+	// MaxPixels is the largest image that is decoded. Default: 178,956,970.
 	MaxPixels int64
 	// AllowArithmetic reads JPEGs in arithmetic coding, where libjpeg-turbo is at
 	// hand. Default: they are unsupported, since damage in them goes unnoticed.
@@ -93,24 +93,25 @@ type ImageOptions struct {
 	// or GOMEMLIMIT where that is less; 2 GiB is taken where the machine cannot be
 	// asked).
 	Memory int64
-	// Background is what transparent pictures are composited on. Default: the
+	// Background is what transparent images are composited on. Default: the
 	// alpha channel is dropped.
 	Background *[3]uint8
-	// ExactPixels resizes pictures that were decoded at full size and to RGB, even where
+	// ExactPixels resizes images that were decoded at full size and to RGB, even where
 	// planes, or a reduced decode, would do.
 	ExactPixels bool
-	// Backend draws, resizes and normalises decoded pictures. It is no part of what a set is made
+	// Backend draws, resizes and normalises decoded images. It is no part of what a set is made
 	// with: all backends make the same bytes. Default: [augment.CPU].
 	Backend augment.Backend
-	// BackendDecodes has Backend, which must have a method Decoder as that of package gpu has, decode
-	// the JPEGs that are of a usual kind (Usual in [augment.Info]), after our own search for damage. The set is then made
-	// with that decoder, before Decoder, and each record names who decoded it.
+	// BackendDecodes has Backend, which must have a method Decoder as that of package gpu has,
+	// decode the JPEGs that are of a usual kind (Usual in [augment.Info]), after our own search for
+	// damage. The set is then made with that decoder, before Decoder, and each record names who
+	// decoded it.
 	BackendDecodes bool
-	// NoCheck stores pictures under Keep without decoding them to find damage.
+	// NoCheck stores images under Keep without decoding them to find damage.
 	NoCheck bool
 }
 
-// Encoding is how a picture is stored in a record.
+// Encoding is how an image is stored in a record.
 type Encoding string
 
 // The encodings. Raw is uint8, Float32 is normalised little-endian float32;
@@ -137,7 +138,7 @@ func Images(ctx context.Context, src, out string, o ImageOptions) (*Summary, err
 }
 
 // survey is what a conversion has found out of its input before it looks at the
-// output folder.
+// output directory.
 type survey struct {
 	// plan deals the input to shards, with a look at what an earlier run left.
 	plan func(*previous) (*run, error)
@@ -145,7 +146,7 @@ type survey struct {
 	close func()
 }
 
-// survey checks the options, fills in defaults and lists the pictures.
+// survey checks the options, fills in defaults and lists the images.
 func (o *ImageOptions) survey(ctx context.Context, src, out string) (*survey, error) {
 	if o.Name == "" {
 		o.Name = nameOf(src)
@@ -350,7 +351,7 @@ func labelMode(o *ImageOptions) string {
 	return "folders"
 }
 
-// conduct opens the output folder, plans with a look at what an earlier run
+// conduct opens the output directory, plans with a look at what an earlier run
 // left there, and carries the plan out.
 func (o *Options) conduct(ctx context.Context, out string, began time.Time, plan func(*previous) (*run, error)) (*Summary, error) {
 	dir, err := shard.ViewDir(out), error(nil)
@@ -368,7 +369,7 @@ func (o *Options) conduct(ctx context.Context, out string, began time.Time, plan
 	return sum, r.unfinished(ctx, err)
 }
 
-// planInto makes the run that a plan is of, into a folder, beside what an earlier
+// planInto makes the run that a plan is of, into a directory, beside what an earlier
 // run left there.
 func planInto(dir *shard.Dir, began time.Time, plan func(*previous) (*run, error)) (*run, *previous, error) {
 	before, err := readPrevious(dir)

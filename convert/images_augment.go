@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
-// variants appends the samples that a picture of a split becomes.
+// variants appends the samples that an image of a split becomes.
 func (o *ImageOptions) variants(members []sample, picture int32, split string) []sample {
 	if o.Augment == nil || !slices.Contains(o.augmentSplits(), split) {
 		return append(members, sample{picture: picture})
@@ -22,7 +22,7 @@ func (o *ImageOptions) variants(members []sample, picture int32, split string) [
 	return members
 }
 
-// augmentSplits returns the splits whose pictures get variants.
+// augmentSplits returns the splits whose images get variants.
 func (o *ImageOptions) augmentSplits() []string {
 	if len(o.AugmentSplits) == 0 {
 		return []string{"train"}
@@ -63,7 +63,7 @@ func (o *ImageOptions) checkAugmentSplits(splits []string) error {
 	return nil
 }
 
-// key returns a sample's key: the picture's path, and for a variant # and its
+// key returns a sample's key: the image's path, and for a variant # and its
 // number behind it.
 func (s *imageSource) key(sample sample) string {
 	path := s.pictures[sample.picture].path

@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// batches is a backend that wants several pictures at a time, and may fail.
+// batches is a backend that wants several images at a time, and may fail.
 type batches struct {
 	calls, tasks, most atomic.Int64
 	failFrom           int64 // the call from which on it fails; 0: never
@@ -33,7 +33,7 @@ func (b *batches) Render(tasks []*augment.Task) error {
 	return augment.CPU{}.Render(tasks)
 }
 
-// demo copies some photographs to a folder, beside what is none, is damaged, or is
+// demo copies some photographs to a directory, beside what is none, is damaged, or is
 // too small to be taken.
 func demo(t *testing.T) string {
 	t.Helper()
@@ -132,7 +132,7 @@ func (b *refusing) Render(tasks []*augment.Task) error {
 	return errBackend
 }
 
-// TestBatchesOfLargeResults bounds what batches hold by what becomes of pictures, too.
+// TestBatchesOfLargeResults bounds what batches hold by what becomes of images, too.
 func TestBatchesOfLargeResults(t *testing.T) {
 	t.Parallel()
 	src := directories(t, 32) // which one worker has

@@ -58,8 +58,8 @@ func otherBackend(was, now string) string {
 	return fmt.Sprintf("the decoder was %q, now it is %q (%s)", was, now, how)
 }
 
-// decoderOf names who decoded a picture: a part of a backend, or else the codec, whose decoder counts
-// for JPEG and whose formats are decoded in one way each. It counts it, too.
+// decoderOf names who decoded an image: a part of a backend, or else the codec, whose decoder
+// counts for JPEG and whose formats are decoded in one way each. It counts it, too.
 func (s *imageSource) decoderOf(m *making) string {
 	name := string(m.format)
 	if m.format == augment.JPEG {
@@ -75,8 +75,8 @@ func (s *imageSource) decoderOf(m *making) string {
 // stranding stands in the identity of a sample behind its key, of which it can be no part.
 const stranding = "\x00stranded"
 
-// strand notes that a picture was not decoded by whom it should have been, because a GPU
-// failed. Its shard is then not known for what it would be, and made anew by
+// strand notes that an image was not decoded by whom it should have been, because a GPU
+// failed. Its shard is then not known for what it would be, and made again by
 // the next run that has a GPU.
 func (s *imageSource) strand(identity []byte, m *making) []byte {
 	if m.input == 0 || !m.task.FellBack {
@@ -91,7 +91,7 @@ type tally struct {
 	by map[string]int64
 }
 
-// tally counts who decoded pictures, where there is a choice.
+// tally counts who decoded images, where there is a choice.
 func (s *imageSource) tally() *tally {
 	if !s.decodes {
 		return nil

@@ -15,7 +15,7 @@ import (
 )
 
 // decoding is a backend that decodes, as the codec does, and says that it did. It refuses
-// gray pictures, and strands every so-manieth.
+// gray images, and strands every so-manieth.
 type decoding struct {
 	batches
 	name    string
@@ -41,7 +41,7 @@ func (d *decoding) Render(tasks []*augment.Task) error {
 	return nil
 }
 
-// mixed is demo with pictures of many kinds.
+// mixed is demo with images of many kinds.
 func mixed(t *testing.T) string {
 	t.Helper()
 	src := demo(t)
@@ -55,7 +55,7 @@ func mixed(t *testing.T) string {
 	return src
 }
 
-// decoders are who decoded each picture of a set, by its path.
+// decoders are who decoded each image of a set, by its path.
 func decoders(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	by := map[string]string{}
@@ -68,8 +68,8 @@ func decoders(t *testing.T, dir string) map[string]string {
 	return by
 }
 
-// TestBackendDecodes makes sets of pictures that the backend decodes: the pixels are where they were, and
-// each record says who decoded it.
+// TestBackendDecodes makes sets of images that the backend decodes: the pixels are where they were,
+// and each record says who decoded it.
 func TestBackendDecodes(t *testing.T) {
 	t.Parallel()
 	src := mixed(t)
@@ -141,8 +141,8 @@ func sameFeature(a, b any) bool {
 	return false
 }
 
-// TestStrandedPictures are named, and their shards are made anew when there is nothing in the way: then the
-// set is that of an undisturbed run.
+// TestStrandedPictures are named, and their shards are made again when there is nothing in the way:
+// then the set is that of an undisturbed run.
 func TestStrandedPictures(t *testing.T) {
 	t.Parallel()
 	src := mixed(t)

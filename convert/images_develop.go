@@ -2,7 +2,7 @@ package convert
 
 import "github.com/tfrec/tfrec/augment"
 
-// takesPlanes reports whether a picture may be worked on in planes, as its header and the
+// takesPlanes reports whether an image may be worked on in planes, as its header and the
 // options say.
 func (s *imageSource) takesPlanes(info augment.Info) bool {
 	return !s.o.ExactPixels && s.o.Channels != 1 && s.codec.TakesPlanes(info)
@@ -11,9 +11,9 @@ func (s *imageSource) takesPlanes(info augment.Info) bool {
 // resizesPlanes reports whether the options resize in a way that planes can follow.
 func (s *imageSource) resizesPlanes() bool { return s.o.resizes() && s.o.Resize.TakesPlanes() }
 
-// decode decodes a picture as the task wants it that brings it to what is stored,
+// decode decodes an image as the task wants it that brings it to what is stored,
 // and sets the task: in planes up to where it has the size that it keeps, if they lead there. A
-// picture that stays as it is has no task. One that the backend decodes is only searched for
+// image that stays as it is has no task. One that the backend decodes is only searched for
 // damage here.
 func (s *imageSource) decode(m *making, data []byte, draw augment.Draw, info augment.Info) error {
 	w, h := info.Oriented()

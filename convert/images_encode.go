@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
-// encode encodes a picture as the options say.
+// encode encodes an image as the options say.
 func (s *imageSource) encode(m *making) (stored, error) {
 	im, t := &m.decoded, &m.task
 	out := stored{width: im.Width, height: im.Height, channels: im.Channels}

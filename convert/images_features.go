@@ -43,11 +43,11 @@ func (s *imageSource) describe(m *shard.Manifest) {
 	slices.SortFunc(m.Features, func(a, b shard.Feature) int { return strings.Compare(a.Key, b.Key) })
 }
 
-// pictureFeature describes how the picture itself is stored.
+// pictureFeature describes how the image itself is stored.
 func (s *imageSource) pictureFeature() shard.Feature {
 	o := s.o
 	f := shard.Feature{Key: o.key(keyEncoded), Kind: "bytes", Class: shard.ClassImage, DType: "uint8"}
-	channels := 3 // readers give grayscale pictures three channels when asked to
+	channels := 3 // readers give grayscale images three channels when asked to
 	if o.Channels != 0 {
 		channels = o.Channels
 	}
@@ -68,7 +68,7 @@ func (s *imageSource) pictureFeature() shard.Feature {
 	return f
 }
 
-// fixedSize returns the size that all pictures have, if there is one.
+// fixedSize returns the size that all images have, if there is one.
 func (o *ImageOptions) fixedSize() (w, h int, fixed bool) {
 	r := o.Resize
 	switch {

@@ -11,17 +11,17 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Pictures of an object store are asked for ahead of who makes records of them: at
+// Images of an object store are asked for ahead of who makes records of them: at
 // most mostFetches requests are under way, since each spends most of its time
-// waiting, and at most fetchBytes are asked for and not used up. A picture that a
+// waiting, and at most fetchBytes are asked for and not used up. An image that a
 // worker waits for is asked for in any case; a worker has one batch at a time.
 const (
 	mostFetches = 32
 	fetchBytes  = 64 << 20
-	mostFetched = 1024 // pictures, of those bytes
+	mostFetched = 1024 // images, of those bytes
 )
 
-// fetcher reads pictures of a store in the order in which they will be used.
+// fetcher reads images of a store in the order in which they will be used.
 type fetcher struct {
 	source *imageSource
 	ctx    context.Context
@@ -36,7 +36,7 @@ type fetcher struct {
 	held    int64 // bytes asked for and not used up
 }
 
-// fetch is a picture on its way from a store.
+// fetch is an image on its way from a store.
 type fetch struct {
 	fetcher *fetcher
 	pic     *picture
@@ -48,10 +48,10 @@ type fetch struct {
 	err     error
 }
 
-// fetchBuffers hold pictures, each as []byte.
+// fetchBuffers hold images, each as []byte.
 var fetchBuffers = sync.Pool{New: func() any { return new([]byte) }}
 
-// fetch begins to read the pictures that next returns, one after another until it
+// fetch begins to read the images that next returns, one after another until it
 // returns nil. The caller closes the fetcher.
 func (s *imageSource) fetch(ctx context.Context, next func() *picture) *fetcher {
 	f := &fetcher{source: s, next: next}
@@ -71,7 +71,7 @@ func (f *fetcher) close() {
 	f.work.Wait()
 }
 
-// take returns the next picture. Calls and the pictures that they return have one
+// take returns the next image. Calls and the images that they return have one
 // order.
 func (f *fetcher) take() *fetch {
 	f.mu.Lock()
@@ -101,7 +101,7 @@ func (f *fetcher) fill() {
 	}
 }
 
-// look appends the next picture; false when there are no more.
+// look appends the next image; false when there are no more.
 func (f *fetcher) look() bool {
 	pic := f.next()
 	if pic == nil {
@@ -111,7 +111,7 @@ func (f *fetcher) look() bool {
 	return true
 }
 
-// begin asks for a picture.
+// begin asks for an image.
 func (f *fetcher) begin(t *fetch) {
 	t.begun = true
 	if f.closed {
@@ -132,7 +132,7 @@ func (f *fetcher) begin(t *fetch) {
 	})
 }
 
-// wait returns the picture, which is valid until done.
+// wait returns the image, which is valid until done.
 func (t *fetch) wait() ([]byte, error) {
 	f := t.fetcher
 	f.mu.Lock()
@@ -145,7 +145,7 @@ func (t *fetch) wait() ([]byte, error) {
 	return t.data, t.err
 }
 
-// done gives back what the picture takes. One that nobody waited for is of a run
+// done gives back what the image takes. One that nobody waited for is of a run
 // that has failed, and keeps it.
 func (t *fetch) done() {
 	if !t.waited {
@@ -163,7 +163,7 @@ func (t *fetch) done() {
 	f.fill()
 }
 
-// readStored reads a picture of a store, as it was listed, into the capacity of
+// readStored reads an image of a store, as it was listed, into the capacity of
 // buf or into a larger buffer.
 func (s *imageSource) readStored(ctx context.Context, pic *picture, buf []byte) ([]byte, error) {
 	if pic.size > maxStored {
@@ -192,7 +192,7 @@ func leadsNowhere(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ELOOP)
 }
 
-// jobPictures are the pictures of jobs in order, without those that the listing
+// jobPictures are the images of jobs in order, without those that the listing
 // refuses.
 type jobPictures struct {
 	source *imageSource
@@ -212,11 +212,11 @@ func (p *jobPictures) next() *picture {
 	return nil
 }
 
-// aheadOfJobs asks for the pictures of jobs ahead of their tasks.
+// aheadOfJobs asks for the images of jobs ahead of their tasks.
 type aheadOfJobs struct {
 	*fetcher
 	pictures jobPictures
-	expected []int // jobs whose pictures are asked for and whose tasks are not, in order
+	expected []int // jobs whose images are asked for and whose tasks are not, in order
 }
 
 // prepare implements source.
@@ -241,7 +241,7 @@ func (s *imageSource) rest() {
 	}
 }
 
-// begin asks for the pictures of a job whose tasks come next, unless that is done.
+// begin asks for the images of a job whose tasks come next, unless that is done.
 func (a *aheadOfJobs) begin(job int) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -253,7 +253,7 @@ func (a *aheadOfJobs) begin(job int) {
 	a.fill()
 }
 
-// take returns the pictures of samples of the job that was begun last, which follow
+// take returns the images of samples of the job that was begun last, which follow
 // those of the call before.
 func (a *aheadOfJobs) take(samples []sample) []*fetch {
 	taken := make([]*fetch, len(samples))

@@ -18,7 +18,7 @@ import (
 )
 
 // identity appends what a sample is known by everywhere: its key, its label and
-// the hash of its picture's content.
+// the hash of its image's content.
 func (s *imageSource) identity(dst []byte, sample sample, hash string) []byte {
 	p, key := &s.pictures[sample.picture], s.key(sample)
 	dst = binary.AppendUvarint(dst, uint64(len(key)))
@@ -45,11 +45,11 @@ func (s *imageSource) outline(job int) []byte {
 	return b
 }
 
-// unreadHash stands for the content of a picture that cannot be read. It is
+// unreadHash stands for the content of an image that cannot be read. It is
 // never remembered, so the next run tries again.
 func unreadHash(err error) string { return "unread: " + withoutPath(err).Error() }
 
-// unusedHash stands for the content of a picture that the listing refuses: the
+// unusedHash stands for the content of an image that the listing refuses: the
 // line of the ledger hangs on nothing else.
 func unusedHash(b *shard.BadSample) string {
 	return fmt.Sprintf("unused: %s:%d: %s", b.Source, b.Line, b.Reason)
@@ -151,7 +151,7 @@ func (s *imageSource) inputs(job int) []shard.Input {
 	return inputs
 }
 
-// is reports whether a picture is what was recorded of an input.
+// is reports whether an image is what was recorded of an input.
 func (p *picture) is(in shard.Input) bool {
 	if p.version != "" || in.Version != "" {
 		return in.Size == p.size && in.Version == p.version
@@ -159,7 +159,7 @@ func (p *picture) is(in shard.Input) bool {
 	return in.Size == p.size && in.ModTime == p.modTime
 }
 
-// file returns what a picture in a file is remembered by: nothing when its time is
+// file returns what an image in a file is remembered by: nothing when its time is
 // too young to tell a later change.
 func (p *picture) file(hash string, st os.FileInfo) shard.Input {
 	if time.Since(st.ModTime()) <= settled {
@@ -168,7 +168,7 @@ func (p *picture) file(hash string, st os.FileInfo) shard.Input {
 	return shard.Input{Key: shard.InputKey(p.path), Size: st.Size(), ModTime: st.ModTime().UnixNano(), Hash: hash}
 }
 
-// object returns what a picture in a store is remembered by: nothing when that is
+// object returns what an image in a store is remembered by: nothing when that is
 // no more than its time and size, and the time too young. It was read as it was listed.
 func (p *picture) object(hash string) shard.Input {
 	if strings.HasPrefix(p.version, storage.Modified) && time.Since(time.Unix(0, p.modTime)) <= 2*settled {

@@ -112,7 +112,7 @@ type labelTable struct {
 	first     int64            // the line of the first row where that may be a header of unknown names; 0 if none
 }
 
-// picture makes a sample of a row. What is wrong with the row is in its bad.
+// image makes a sample of a row. What is wrong with the row is in its bad.
 func (t *labelTable) picture(row imagetable.Row) picture {
 	p := picture{path: fmt.Sprintf("%s:%d", t.file, row.Line)} // the key of a row without a path
 	bad := func(format string, args ...any) picture {

@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
-// TestMemoryMakesTheSameSet converts with room for all images, for some, and for less than one, with
-// and without batches: no run stops, and the set is always the same.
+// TestMemoryMakesTheSameSet converts with room for all images, for some, and for less than one,
+// with and without batches: no run stops, and the set is always the same.
 func TestMemoryMakesTheSameSet(t *testing.T) {
 	t.Parallel()
 	src := demo(t)

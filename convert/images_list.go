@@ -18,7 +18,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// picture is a planned sample: a file below the source folder.
+// image is a planned sample: a file below the source directory.
 type picture struct {
 	path    string // below the source, with /; any bytes
 	split   string // that its directory names, "" where there are no split directories
@@ -39,7 +39,7 @@ type listing struct {
 	directories []string  // that were looked into, below the source
 }
 
-// pictureExtensions are the names that make a file a picture, in any case.
+// pictureExtensions are the names that make a file an image, in any case.
 // What it really is, its content decides.
 var pictureExtensions = []string{".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff"}
 
@@ -47,8 +47,8 @@ func isPicture(name string) bool {
 	return slices.Contains(pictureExtensions, strings.ToLower(path.Ext(name)))
 }
 
-// list finds the pictures below src with their labels and splits. The output
-// folder, where it lies inside, is not looked into.
+// list finds the images below src with their labels and splits. The output
+// directory, where it lies inside, is not looked into.
 func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, error) {
 	st, err := storage.Stat(src)
 	if err != nil {
@@ -94,18 +94,18 @@ func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, err
 	return l, nil
 }
 
-// walker lists a folder and what lies below it: of the disk, or see walkStore.
+// walker lists a directory and what lies below it: of the disk, or see walkStore.
 type walker struct {
 	o           *ImageOptions
 	ctx         context.Context
-	out         fs.FileInfo // of the output folder; nil when there is none
+	out         fs.FileInfo // of the output directory; nil when there is none
 	pictures    []picture
 	directories []string
 	skipped     int64
 	hidden      int64           // files named like images that are hidden, or in hidden directories
 	links       int64           // symbolic links not followed
-	special     int64           // neither files nor folders
-	visited     map[string]bool // real paths of followed folders
+	special     int64           // neither files nor directories
+	visited     map[string]bool // real paths of followed directories
 }
 
 func (w *walker) walk(dir, below string) error {
@@ -138,7 +138,7 @@ func (w *walker) walk(dir, below string) error {
 				return fmt.Errorf("list source: %w", err)
 			}
 			if err != nil {
-				// It leads nowhere: a picture that cannot be read, if it is one.
+				// It leads nowhere: an image that cannot be read, if it is one.
 				if isPicture(e.Name()) && w.wanted(rel) {
 					w.pictures = append(w.pictures, picture{path: rel})
 				} else {
@@ -206,7 +206,7 @@ func (w *walker) isOut(dir string) bool {
 	return err == nil && os.SameFile(st, w.out)
 }
 
-// folder walks into a folder, unless it is the output's or, by way of links,
+// directory walks into a directory, unless it is the output's or, by way of links,
 // one that it has been in.
 func (w *walker) directory(full, rel string) error {
 	if w.isOut(full) {

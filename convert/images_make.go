@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// The features of a picture's record, sorted.
+// The features of an image's record, sorted.
 const (
 	keyCopy        = "augment/copy"
 	keyOps         = "augment/ops"
@@ -29,11 +29,11 @@ const (
 
 var imageKeys = []string{keyCopy, keyOps, keyChannels, keyLabel, keyText, keyColorspace, keyDecoder, keyEncoded, keyFilename, keyFormat, keyHeight, keyOrientation, keyWidth}
 
-// maxInput is the largest file that is read as a picture: a record that holds
+// maxInput is the largest file that is read as an image: a record that holds
 // a larger one would be refused by most readers.
 const maxInput = 1 << 30
 
-// maxStored is the largest picture that is stored: it leaves room for the
+// maxStored is the largest image that is stored: it leaves room for the
 // other features of a record.
 const maxStored = maxInput - 1<<20
 
@@ -73,7 +73,7 @@ func getMaking(sample sample) *making {
 	return m
 }
 
-// putMaking keeps the memory for reuse, unless a huge picture has grown it.
+// putMaking keeps the memory for reuse, unless a huge image has grown it.
 func putMaking(m *making) {
 	if m.fetched != nil {
 		m.fetched.done()
@@ -115,12 +115,12 @@ func (m *making) held() int {
 	return n
 }
 
-// batchBytes bounds what a batch of decoded pictures holds: with more, it is done
+// batchBytes bounds what a batch of decoded images holds: with more, it is done
 // before it is full.
 const batchBytes = 32 << 20
 
 // make makes the records of samples that follow one another, or says in the piece why
-// there are none: as many at a time as the backend is at its best with. The pictures
+// there are none: as many at a time as the backend is at its best with. The images
 // are fetched ones, if that is not nil.
 func (s *imageSource) make(samples []sample, fetched []*fetch, p *piece) error {
 	p.samples = int64(len(samples))
@@ -156,7 +156,7 @@ func (s *imageSource) make(samples []sample, fetched []*fetch, p *piece) error {
 	return nil
 }
 
-// render does what is to be done to the pictures of a batch. An error is the
+// render does what is to be done to the images of a batch. An error is the
 // backend's.
 func (s *imageSource) render(batch []*making) error {
 	tasks := make([]*augment.Task, 0, len(batch))
@@ -171,7 +171,7 @@ func (s *imageSource) render(batch []*making) error {
 	return s.backend.Render(tasks)
 }
 
-// begin reads and decodes a picture. An error ends the run.
+// begin reads and decodes an image. An error ends the run.
 func (s *imageSource) begin(m *making, p *piece) error {
 	pic := &s.pictures[m.sample.picture]
 	if pic.bad != nil {
@@ -239,7 +239,7 @@ func (s *imageSource) memory(info augment.Info, file int) int64 {
 	return n + 3*result // the pixels, encoded, and in the frame
 }
 
-// end encodes what became of a picture and makes the record.
+// end encodes what became of an image and makes the record.
 func (s *imageSource) end(m *making, p *piece) {
 	p.identity = s.strand(p.identity, m)
 	if m.bad == nil && !m.filtered {
@@ -278,9 +278,9 @@ type fault struct {
 	err   error
 }
 
-// stored is a picture as its record holds it.
+// stored is an image as its record holds it.
 type stored struct {
-	data                    []byte // valid until the next picture
+	data                    []byte // valid until the next image
 	format                  string
 	width, height, channels int
 	orientation             int    // 0: not stored
@@ -288,8 +288,8 @@ type stored struct {
 	decoder                 string // who decoded it; "" in sets that only the codec decodes
 }
 
-// develop decodes a picture and says what is to be done to it, as the options have it.
-// A picture that is kept, or left out, is done with.
+// develop decodes an image and says what is to be done to it, as the options have it.
+// An image that is kept, or left out, is done with.
 func (s *imageSource) develop(m *making, data []byte, info augment.Info) *fault {
 	var err error
 	m.format = info.Format
@@ -319,7 +319,7 @@ func (s *imageSource) develop(m *making, data []byte, info augment.Info) *fault 
 	return nil
 }
 
-// store encodes what became of a picture, unless it was kept.
+// store encodes what became of an image, unless it was kept.
 func (s *imageSource) store(m *making) *fault {
 	if m.out.data != nil {
 		return nil
@@ -336,7 +336,7 @@ func (s *imageSource) store(m *making) *fault {
 	return nil
 }
 
-// leavesOut reports whether an option leaves out pictures of this size.
+// leavesOut reports whether an option leaves out images of this size.
 func (s *imageSource) leavesOut(w, h int) bool {
 	short, long := min(w, h), max(w, h)
 	return short < s.o.MinSize || s.o.MaxAspect > 0 && float64(long) > s.o.MaxAspect*float64(short)

@@ -52,7 +52,7 @@ func (e *endless) Open(context.Context, string, string, int64, int64) (io.ReadCl
 	return nil, storage.Object{}, fs.ErrPermission
 }
 
-// endlessStore returns a store of so many pictures, and the URL of their folder.
+// endlessStore returns a store of so many images, and the URL of their directory.
 func endlessStore(t testing.TB, keys int) (*endless, string) {
 	e := &endless{keys: keys}
 	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return e, nil })
@@ -69,7 +69,7 @@ func heap() int64 {
 	return int64(m.HeapAlloc)
 }
 
-// What is kept of a listed picture is its path, its version and 96 bytes, with some
+// What is kept of a listed image is its path, its version and 96 bytes, with some
 // more for the list's room to grow.
 func TestListingOfAStoreIsCompact(t *testing.T) {
 	const keys = 100_000
@@ -90,8 +90,8 @@ func TestListingOfAStoreIsCompact(t *testing.T) {
 	runtime.KeepAlive(l)
 }
 
-// BenchmarkPlanOfAMillion plans a set of a million pictures of a store and tells the
-// most memory that its heap took, garbage included, and what is kept of a picture.
+// BenchmarkPlanOfAMillion plans a set of a million images of a store and tells the
+// most memory that its heap took, garbage included, and what is kept of an image.
 func BenchmarkPlanOfAMillion(b *testing.B) {
 	const keys = 1_000_000
 	_, url := endlessStore(b, keys)

@@ -14,7 +14,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// imageSource is a planned conversion of pictures.
+// imageSource is a planned conversion of images.
 type imageSource struct {
 	o           *ImageOptions
 	root        string
@@ -33,14 +33,14 @@ type imageSource struct {
 	remembered  map[string]shard.Input // by key, from earlier runs
 }
 
-// sample is a record to be: a picture as it is or, in an augmented set, one of
+// sample is a record to be: an image as it is or, in an augmented set, one of
 // its variants.
 type sample struct {
 	picture int32
 	copy    int32 // 0 is the original
 }
 
-// planImages deals the listed pictures to splits and shards.
+// planImages deals the listed images to splits and shards.
 func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
 	s := &imageSource{
 		o: o, root: src, stored: storage.Remote(src), codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
@@ -85,7 +85,7 @@ func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, b
 	return s, nil
 }
 
-// limit returns the n pictures of the smallest hashes, sorted by path.
+// limit returns the n images of the smallest hashes, sorted by path.
 func limit(pictures []picture, n int64, h hasher) []picture {
 	if n >= int64(len(pictures)) {
 		return pictures
@@ -103,7 +103,7 @@ func limit(pictures []picture, n int64, h hasher) []picture {
 	return kept
 }
 
-// splits returns the names of the splits, and which one a picture is in.
+// splits returns the names of the splits, and which one an image is in.
 func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 	if len(l.splits) > 0 {
 		s.splitsBy = splitsByDirectories
@@ -237,16 +237,16 @@ func (o *Options) splits() []SplitShare {
 	return o.Splits
 }
 
-// estimate returns about how many bytes a picture's record takes, from the
+// estimate returns about how many bytes an image's record takes, from the
 // size of its file and the options alone. The figures per pixel are what
 // photographs take; they only choose a number of shards, and tell whether a disk has
 // room for them.
 func (o *ImageOptions) estimate(size int64) int64 {
-	const features = 300 // all but the picture
+	const features = 300 // all but the image
 	if !o.resizes() && (o.Encode == Keep || o.Encode == JPEG) {
 		return size + features
 	}
-	const wide, high = 500, 375 // an ImageNet picture, for want of a better guess
+	const wide, high = 500, 375 // an ImageNet image, for want of a better guess
 	w, h := wide, high
 	if o.resizes() {
 		g := o.Resize.Geometry(wide, high)

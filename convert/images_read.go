@@ -13,7 +13,7 @@ import (
 )
 
 // withoutPath drops the path from a file error: the ledger names its source
-// relative to the source folder, whatever machine the run was on.
+// relative to the source directory, whatever machine the run was on.
 func withoutPath(err error) error {
 	var pe *os.PathError
 	if errors.As(err, &pe) {
@@ -22,8 +22,8 @@ func withoutPath(err error) error {
 	return err
 }
 
-// read reads a picture, and returns what it is known by. The bytes are valid until the
-// next picture.
+// read reads an image, and returns what it is known by. The bytes are valid until the
+// next image.
 func (s *imageSource) read(m *making, pic *picture) (data []byte, hash string, in shard.Input, err error) {
 	var st os.FileInfo // of a file
 	switch {

@@ -22,7 +22,7 @@ func TestAnotherSourceIsAnotherInput(t *testing.T) {
 	}
 	o := ImageOptions{Options: Options{Name: "n", MaxErrors: Tolerance{Count: 1}}, NoCheck: true}
 	for _, name := range []string{"a", "b"} {
-		// Neither is a picture: the ledger's shard tells the two apart all the same.
+		// Neither is an image: the ledger's shard tells the two apart all the same.
 		_, err := Images(context.Background(), filepath.Join(parent, name), out, o)
 		var bad *BadSamplesError
 		if !errors.As(err, &bad) || bad.Summary.ShardsWritten != 1 {

@@ -9,12 +9,12 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// walkStore lists a folder of an object store and all that lies below it with one
-// list, of which a page is in memory at a time. What is kept of a picture is its
-// path and its version, to the byte, and 96 bytes around them. The output folder
+// walkStore lists a directory of an object store and all that lies below it with one
+// list, of which a page is in memory at a time. What is kept of an image is its
+// path and its version, to the byte, and 96 bytes around them. The output directory
 // out, where it lies inside, is left out.
 func (w *walker) walkStore(src, out string) error {
-	below := "" // what the names in the output folder begin with
+	below := "" // what the names in the output directory begin with
 	if storage.Remote(out) {
 		if rel, err := storage.Rel(src, out); err == nil && rel != ".." && !strings.HasPrefix(rel, "../") {
 			below = rel + "/"
@@ -50,7 +50,7 @@ func (w *walker) walkStore(src, out string) error {
 		w.addDirectories(&kept, before, o.Name)
 		before = o.Name
 		switch {
-		case strings.HasSuffix(o.Name, "/"): // what consoles make to show an empty folder
+		case strings.HasSuffix(o.Name, "/"): // what consoles make to show an empty directory
 		case !isPicture(path.Base(o.Name)) || !w.wanted(o.Name):
 			w.skipped++
 		default:
@@ -62,7 +62,7 @@ func (w *walker) walkStore(src, out string) error {
 	return nil
 }
 
-// addFolders adds the folders that an object lies in, and the one before it in the
+// addFolders adds the directories that an object lies in, and the one before it in the
 // list does not.
 func (w *walker) addDirectories(kept *texts, before, name string) {
 	same := 0

@@ -19,7 +19,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// inStore puts a folder into an object store, and returns its URL there.
+// inStore puts a directory into an object store, and returns its URL there.
 func inStore(t *testing.T, dir string) (*storagetest.Store, string) {
 	t.Helper()
 	s := storagetest.New()
@@ -71,7 +71,7 @@ func (c *counting) of(s *storagetest.Store) *counting {
 }
 
 // A set of what lies in a store is the set of the same on the disk: one request a
-// picture, many of them at a time, and one list.
+// image, many of them at a time, and one list.
 func TestImagesOfAStore(t *testing.T) {
 	src := directories(t, 60)
 	put(t, src, "c1/deeper/x.png", pngOf(500))
@@ -97,7 +97,7 @@ func TestImagesOfAStore(t *testing.T) {
 	if got.SkippedFiles != want.SkippedFiles || got.SkippedFiles != 5 {
 		t.Errorf("skipped %d files, and %d on the disk, want 5", got.SkippedFiles, want.SkippedFiles)
 	}
-	// The list, and one of a key at most that tells that the URL is a folder.
+	// The list, and one of a key at most that tells that the URL is a directory.
 	if c.kinds["open"] != 61 || c.kinds["list"] > 2 {
 		t.Errorf("requests for 61 pictures and one empty: %v", c.kinds)
 	}
@@ -105,7 +105,7 @@ func TestImagesOfAStore(t *testing.T) {
 		t.Errorf("%d requests at a time with two workers, want more than 4 and %d at most", c.atATime, mostFetches)
 	}
 
-	// Another machine that has the folder, and sees the same versions, reads nothing.
+	// Another machine that has the directory, and sees the same versions, reads nothing.
 	elsewhere := moved(t, there)
 	c = new(counting).of(s)
 	again, err := Images(context.Background(), url, elsewhere, o)
@@ -121,7 +121,7 @@ func TestImagesOfAStore(t *testing.T) {
 	}
 }
 
-// moved copies a folder with all state and times.
+// moved copies a directory with all state and times.
 func moved(t *testing.T, dir string) string {
 	t.Helper()
 	to := t.TempDir()
@@ -291,7 +291,7 @@ func TestFetchesAreBounded(t *testing.T) {
 	}
 }
 
-// Shards that are asked for in any order are made of the pictures that are theirs.
+// Shards that are asked for in any order are made of the images that are theirs.
 func TestJobReadsAStore(t *testing.T) {
 	src := directories(t, 60)
 	here, there := t.TempDir(), t.TempDir()

@@ -22,7 +22,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// pngOf draws a picture that differs for every n.
+// pngOf draws an image that differs for every n.
 func pngOf(n int) []byte {
 	im := image.NewRGBA(image.Rect(0, 0, 16+n%5, 12))
 	for y := range 12 {
@@ -54,7 +54,7 @@ func put(t *testing.T, dir, name string, data []byte) {
 	}
 }
 
-// folders makes a source of n pictures in three class folders.
+// directories makes a source of n images in three class directories.
 func directories(t *testing.T, n int) string {
 	t.Helper()
 	src := filepath.Join(t.TempDir(), "pets")

@@ -18,7 +18,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// emptyStore returns a store and the URL of a folder in it. Its clock is an hour
+// emptyStore returns a store and the URL of a directory in it. Its clock is an hour
 // ahead of this machine's.
 func emptyStore(t *testing.T) (*storagetest.Store, string) {
 	t.Helper()

@@ -13,8 +13,8 @@ import (
 // and by the processes that somebody else chooses, such as an engine for
 // pipelines. One process begins it (BeginImages, BeginCSV) and ends it with Run;
 // others may join it (JoinImages, JoinCSV) with the same input, options and output
-// folder, and make shards of it. All of them plan for themselves, once, and hold
-// their plans to the one that lies in the folder, as the tasks of an array job do.
+// directory, and make shards of it. All of them plan for themselves, once, and hold
+// their plans to the one that lies in the directory, as the tasks of an array job do.
 //
 // A shard that is made twice, at the same time too, is the same shard. Those that
 // are in place and up to date are kept.
@@ -34,7 +34,7 @@ type Made struct {
 }
 
 // BeginImages plans what Images would do with the same arguments, as a Job whose
-// Run does it. It writes the plan into the folder out, which it shares with those
+// Run does it. It writes the plan into the directory out, which it shares with those
 // that join, and, when there is something to make, removes the manifest. A plan of
 // shards that were never made into a set is given up for another one, as long as
 // nobody is at work on it: otherwise the error unwraps to shard.ErrBusy.
@@ -80,7 +80,7 @@ func JoinCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Job
 	return o.join(ctx, out, s)
 }
 
-// begin makes a Job of a surveyed input. It is alone in the folder until the plan
+// begin makes a Job of a surveyed input. It is alone in the directory until the plan
 // is written.
 func (o *Options) begin(ctx context.Context, out string, began time.Time, s *survey) (_ *Job, err error) {
 	defer func() {
@@ -119,7 +119,7 @@ func (o *Options) begin(ctx context.Context, out string, began time.Time, s *sur
 	return j, nil
 }
 
-// beginJob looks at the folder as execute does, and puts the plan there.
+// beginJob looks at the directory as execute does, and puts the plan there.
 func (r *run) beginJob(ctx context.Context, before *previous) (*previous, error) {
 	if err := r.checkNames(); err != nil {
 		return nil, err
@@ -235,7 +235,7 @@ func (j *Job) Run(ctx context.Context, work func(context.Context) error) (*Summa
 	if len(j.todo) > 0 {
 		if err := work(ctx); err != nil {
 			j.stop()
-			// Without a folder that answers there is what the progress was told.
+			// Without a directory that answers there is what the progress was told.
 			if others, unknown := j.byOthers(context.WithoutCancel(ctx)); unknown == nil {
 				j.run.progress.Finished.Store(j.madeHere() + int64(len(others)))
 			}
@@ -282,7 +282,7 @@ func (j *Job) madeHere() int64 {
 	return n
 }
 
-// finish makes a set of the shards, alone in the folder.
+// finish makes a set of the shards, alone in the directory.
 func (j *Job) finish(ctx context.Context) (*Summary, error) {
 	r := j.run
 	out := r.dir.Path()
@@ -324,7 +324,7 @@ func (j *Job) finish(ctx context.Context) (*Summary, error) {
 }
 
 // stragglers is how long Run waits for processes that joined and have nothing
-// left to do: they give the folder back on their own.
+// left to do: they give the directory back on their own.
 const stragglers = 30 * time.Second
 
 // Close gives everything back. It waits for what Make has under way, which it

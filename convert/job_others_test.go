@@ -10,7 +10,7 @@ import (
 )
 
 // TestJobsLeaveOthersAlone has one that joined, and one that began, come back to a
-// folder in which another conversion has begun, or theirs has ended.
+// directory in which another conversion has begun, or theirs has ended.
 func TestJobsLeaveOthersAlone(t *testing.T) {
 	ctx := context.Background()
 	src, ref, out := directories(t, 40), t.TempDir(), t.TempDir()

@@ -33,7 +33,7 @@ type Options struct {
 	Name string
 	// Seed of every choice: limit, split, shard and order. Default: 0.
 	Seed uint64
-	// Splits by ratio. Default: all samples in "train". Folders that name
+	// Splits by ratio. Default: all samples in "train". Directories that name
 	// their splits need none.
 	Splits []SplitShare
 	// Shards in each split. 0 chooses: about 128 MiB a shard, at least

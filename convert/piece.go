@@ -14,7 +14,7 @@ import (
 type source interface {
 	// jobs returns the planned shards.
 	jobs() []job
-	// attach is called once, before all that follows, with the folder that the
+	// attach is called once, before all that follows, with the directory that the
 	// set is written into.
 	attach(dir *shard.Dir)
 	// place is where the inputs lie on this machine.
@@ -26,7 +26,7 @@ type source interface {
 	// too many of them to keep.
 	keys(job int) []string
 	// files yields the paths of all that the set is made from, as the caller
-	// named them: files, and folders whose entries count.
+	// named them: files, and directories whose entries count.
 	files() iter.Seq[string]
 	// outline is what a job is planned from, in a form that is the same on every
 	// machine: as much of its samples' identity as planning knows.
@@ -104,7 +104,7 @@ func (p *piece) reset() {
 	}
 }
 
-// keepFrames is the largest buffer that is kept for reuse: one huge picture
+// keepFrames is the largest buffer that is kept for reuse: one huge image
 // should not hold its memory for the rest of the run.
 const keepFrames = 8 << 20
 

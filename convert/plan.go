@@ -12,7 +12,7 @@ type Plan struct {
 	Name   string      `json:"name"`
 	Seed   uint64      `json:"seed"`
 	Shards []PlanShard `json:"shards"`
-	// Outputs are all files that the run would write, relative to the folder.
+	// Outputs are all files that the run would write, relative to the directory.
 	Outputs []string `json:"outputs"`
 	// Removed are the files of the set in the directory that the run would remove and
 	// not write again, relative to it and sorted. A ledger is not among them: whether

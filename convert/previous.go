@@ -16,17 +16,17 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// previous is what an earlier run left in the output folder: its manifest, or
+// previous is what an earlier run left in the output directory: its manifest, or
 // the state of a run that did not end, or both.
 type previous struct {
 	manifest *shard.Manifest // nil when the run did not end
 	name     string
 	options  map[string]json.RawMessage
 	codecs   codecs
-	files    map[string]bool // all that it named, relative to the folder
+	files    map[string]bool // all that it named, relative to the directory
 }
 
-// readPrevious reads what an earlier run left in a folder. It is nil when
+// readPrevious reads what an earlier run left in a directory. It is nil when
 // there was none.
 func readPrevious(dir *shard.Dir) (*previous, error) {
 	m, err := dir.Manifest()
@@ -99,9 +99,9 @@ func (o *Options) existingShards(p *previous, split string) int {
 	return counts[split]
 }
 
-// The options that say how many shards there are. What was asked for is an option: none,
-// which leaves the number to tfrec, or a number, or numbers by split. How many shards each split has follows
-// from that and from the input, which may grow.
+// The options that say how many shards there are. What was asked for is an option: none, which
+// leaves the number to tfrec, or a number, or numbers by split. How many shards each split has
+// follows from that and from the input, which may grow.
 const (
 	optionShards = "shards"       // of each split
 	optionAuto   = "shards_auto"  // whether tfrec chose the numbers
@@ -261,7 +261,7 @@ func (r *run) refuseForeign(p *previous) error {
 	return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another directory or --name", storage.Join(r.dir.Path(), foreign[0]))
 }
 
-// files names every file that this run may write, relative to the folder.
+// files names every file that this run may write, relative to the directory.
 func (r *run) files() []string {
 	var files []string
 	for _, j := range r.jobs {

@@ -37,7 +37,7 @@ type run struct {
 	before     *previous  // all that an earlier run named, whatever its options
 	plan       *arrayPlan // of a task of an array job
 	began      time.Time
-	decoded    *tally // of pictures, by decoder; nil where there is but one
+	decoded    *tally // of images, by decoder; nil where there is but one
 	progress   *Progress
 }
 

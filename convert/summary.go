@@ -30,7 +30,7 @@ type Summary struct {
 	Errors  int64 `json:"errors"`
 	// Filtered samples were left out because an option asked for it.
 	Filtered int64 `json:"filtered"`
-	// SkippedFiles lie in the source and are no pictures.
+	// SkippedFiles lie in the source and are no images.
 	SkippedFiles int64 `json:"skipped_files"`
 	// Bytes of all shards.
 	Bytes         int64                   `json:"bytes"`
@@ -40,7 +40,7 @@ type Summary struct {
 	Splits        map[string]SplitSummary `json:"splits"`
 	Decoder       string                  `json:"decoder"`
 	Fingerprint   string                  `json:"fingerprint"`
-	// Decoded are the records that this run made, by who decoded their picture; only
+	// Decoded are the records that this run made, by who decoded their image; only
 	// where a backend decodes.
 	Decoded map[string]int64 `json:"decoded,omitempty"`
 	// Ledger is the path of the list of unusable samples, of a run that failed for them.

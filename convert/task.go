@@ -39,7 +39,7 @@ var schedulers = []scheduler{
 // scheduler of array jobs sets, and says what it went by. How many tasks there
 // are is always the caller's: a scheduler that says otherwise is contradicted,
 // because a job that resubmits a few of its tasks has other counts, and would
-// deal the shards anew. It is an error when no scheduler is found, or more than
+// deal the shards again. It is an error when no scheduler is found, or more than
 // one that disagree.
 func TaskOf(count int, lookup func(string) (string, bool)) (task Task, from string, err error) {
 	found := -1
