@@ -202,7 +202,7 @@ func TestSkipBadHasALimit(t *testing.T) {
 		{SkipBad{Count: 1, Share: 0.015}, true},
 	} {
 		for name, build := range map[string]func(*Set) Pipe{
-			"interleave": func(s *Set) Pipe { return s.Interleave(2, 1).Repeat(3) }, // each epoch anew
+			"interleave": func(s *Set) Pipe { return s.Interleave(2, 1).Repeat(3) }, // each epoch again
 			"all":        func(s *Set) Pipe { return s.ShuffleAll(ShuffleAllOptions{}).Repeat(3) },
 		} {
 			n := 0

@@ -27,7 +27,7 @@ type CacheOptions struct {
 	// used.
 	Version string
 	// Replace removes a cache on disk of something else, or a damaged one, and
-	// fills it anew; where damage shows in the middle, the epoch goes on from what
+	// fills it again; where damage shows in the middle, the epoch goes on from what
 	// the cache was made of. Default: the one is refused, with [ErrOtherCache], and
 	// the other an error.
 	Replace bool
@@ -56,7 +56,7 @@ var ErrOtherCache = errors.New("cache of something else")
 // shuffle behind the cache and not before it. [Record.Epoch] goes on counting;
 // damage that was skipped is reported while the cache is filled, and not again.
 //
-// An epoch that is broken off leaves no cache, and the next one fills it anew.
+// An epoch that is broken off leaves no cache, and the next one fills it again.
 // In memory, each run has a cache of its own. On disk, a whole cache of the
 // same dataset, stages and Version is used at once; while one process fills it,
 // others wait for nothing, and read what it is made of in that epoch. Who wants to

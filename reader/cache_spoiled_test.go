@@ -11,7 +11,7 @@ import (
 )
 
 // TestDamagedCacheIsReplaced damages a cache in every way: with Replace all
-// elements come all the same, in their order, the cache is made anew, and said to
+// elements come all the same, in their order, the cache is made again, and said to
 // be.
 func TestDamagedCacheIsReplaced(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 300, 300)
@@ -55,7 +55,7 @@ func TestDamagedCacheIsReplaced(t *testing.T) {
 			if len(told) != 1 || !strings.Contains(told[0].Error(), cache) {
 				t.Errorf("%s, behind %d: told %v", name, skip, told)
 			}
-			// What was made anew is whole.
+			// What was made again is whole.
 			whole := started(t, open(t, dir, Options{}).Records().Cache(CacheOptions{Dir: cache}))
 			if got := rest(t, whole); !slices.Equal(got, want[:600]) || elementsOf(whole, "read") != 0 {
 				t.Errorf("%s, behind %d: then the cache has %d elements", name, skip, len(got))

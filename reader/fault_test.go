@@ -136,7 +136,7 @@ func cancelled[T any](t *testing.T, random *rand.Rand, f Flow[T]) {
 	}
 }
 
-// A global order is divided anew among other workers at a batch, too, in runs, and
+// A global order is divided again among other workers at a batch, too, in runs, and
 // whatever is done about its end.
 func TestResumeBatchesWithOtherWorkers(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 17, 30, 6)

@@ -69,9 +69,9 @@ type ImageSpec struct {
 	// NoLabels leaves labels out. Otherwise a record without is an error.
 	NoLabels bool
 	// Codec decodes. Default: augment's own default, which bounds the pixels of an image
-	// ([augment.CodecOptions.MaxPixels]) and refuses arithmetic coding. Images that are decoded at the
-	// same time take no more than [Options].Memory together, beside what that accounts for; one that
-	// takes more is decoded alone.
+	// ([augment.CodecOptions.MaxPixels]) and refuses arithmetic coding. Images that are decoded at
+	// the same time take no more than [Options].Memory together, beside what that accounts for; one
+	// that takes more is decoded alone.
 	Codec *augment.Codec
 	// ExactPixels decodes at full size and to RGB before anything else is
 	// done. Default: images are resized as they are stored, in YCbCr, and

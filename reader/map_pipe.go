@@ -34,7 +34,7 @@ func (p Pipe) Map(name string, f func(dst []byte, r Record) ([]byte, error), o M
 	})
 }
 
-// mapStage makes portions of records anew. Its own is how many elements of the
+// mapStage makes portions of records again. Its own is how many elements of the
 // stage before lie between its place and that of a block, and what it had
 // passed over.
 type mapStage struct {
@@ -171,7 +171,7 @@ func (x *mapStage) labour(parts <-chan *remade) {
 
 var errShorter = errors.New("the function gave less than it was given to append to")
 
-// remake makes the records of a portion anew.
+// remake makes the records of a portion again.
 func (x *mapStage) remake(m *remade) error {
 	out := x.run.newBuffer(false)
 	m.out = out

@@ -15,7 +15,7 @@ import (
 
 // unpacked lets any place of a compressed file be read, as long as the places
 // come more or less in order: it keeps a window of what was decompressed last, and
-// begins anew for what lies before that.
+// begins again for what lies before that.
 type unpacked struct {
 	file        io.Seeker
 	from        io.Reader // the file

@@ -86,7 +86,7 @@ func (s *Set) stored() bool {
 
 // unchanged returns how an open file is not what source i was, in an error. A
 // file that says of itself that it is the same, and lies elsewhere, is told by
-// its two ends: there are file systems that number their files anew.
+// its two ends: there are file systems that number their files again.
 func (s *Set) unchanged(i int, f storage.File) error {
 	was := s.stamps[i].info
 	if !was.Mode().IsRegular() {
