@@ -18,7 +18,7 @@ var autoAugmentNames = []string{"imagenet", "cifar10", "svhn"}
 
 // autoAugmentPolicies are the policies of Cubuk, Zoph, Mané, Vasudevan and Le,
 // "AutoAugment: Learning Augmentation Policies from Data" (2018), as torchvision
-// has them: pairs of changes, of which a picture gets one pair.
+// has them: pairs of changes, of which an image gets one pair.
 var autoAugmentPolicies = [...][][2]likely{
 	imageNetPolicy, cifar10Policy, svhnPolicy,
 }

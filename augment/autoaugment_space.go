@@ -48,7 +48,7 @@ type changer struct {
 	bins          int
 	filter        Filter
 	fill          [3]uint8
-	width, height int // of the picture before any change
+	width, height int // of the image before any change
 }
 
 // add draws the direction of a change of the strength of a bin, 0 to bins-1,
@@ -124,7 +124,7 @@ func newChanger(s settings, space changeSpace, bins int) changer {
 	return changer{changeSpace: space, bins: bins, filter: s.filter("filter"), fill: s.color("fill")}
 }
 
-// to returns the changer for a picture as it is now.
+// to returns the changer for an image as it is now.
 func (c changer) to(d *drawing) *changer {
 	c.width, c.height = d.width, d.height
 	return &c

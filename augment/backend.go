@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// Form is what a [Task] makes of a picture. The zero value is Pixels.
+// Form is what a [Task] makes of an image. The zero value is Pixels.
 type Form uint8
 
 // The forms.
@@ -21,14 +21,14 @@ const (
 	FloatPlanes
 )
 
-// Task is a picture and what is to be made of it: a draw is applied, what
+// Task is an image and what is to be made of it: a draw is applied, what
 // comes of it resized, and that brought into a form. A task that was done may be
 // changed and done again; it reuses the memory of its result.
 type Task struct {
-	// Image or Planes is the picture, decoded; the other one is nil. Neither is changed.
+	// Image or Planes is the image, decoded; the other one is nil. Neither is changed.
 	Image  *Image
 	Planes *Planes
-	// JPEGInfo is the header of the JPEG that [Task.ReadJPEG] read: the picture where Image and
+	// JPEGInfo is the header of the JPEG that [Task.ReadJPEG] read: the image where Image and
 	// Planes are both nil.
 	JPEGInfo Info
 	// JPEGChannels are those that the JPEG is decoded to, as in [DecodeOptions].
@@ -37,7 +37,7 @@ type Task struct {
 	// [Codec.TakesPlanes] must allow; JPEGChannels is then 0 or 3. Otherwise it is as
 	// [Codec.Decode] gives it.
 	JPEGPlanes bool
-	// Width and Height are the size of the whole picture where Image was decoded
+	// Width and Height are the size of the whole image where Image was decoded
 	// at a part of it, as [Geometry] says. 0, 0: the size of Image.
 	Width, Height int
 	// Draw is done first, by [Draw.Apply] or, to planes, [Draw.ApplyPlanes].
@@ -75,7 +75,7 @@ type Task struct {
 	jpeg taskJPEG
 }
 
-// Backend does tasks. All backends make the same bytes of decoded pictures. The pixels of one
+// Backend does tasks. All backends make the same bytes of decoded images. The pixels of one
 // that decodes JPEGs by itself may be others than a [Codec]'s.
 type Backend interface {
 	// Render does tasks, in any order, and returns when all are done: each has its
@@ -93,8 +93,8 @@ type Backend interface {
 type CPU struct{}
 
 // Render is [Backend.Render]. It always returns nil. JPEGs that it decodes have their memory one
-// after the other, so that a batch of large ones takes that of the largest: decoded they are no longer
-// there afterwards.
+// after the other, so that a batch of large ones takes that of the largest: decoded they are no
+// longer there afterwards.
 func (CPU) Render(tasks []*Task) error {
 	var image Image
 	var planes Planes

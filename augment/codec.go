@@ -8,11 +8,11 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// The sentinels that errors about pictures wrap.
+// The sentinels that errors about images wrap.
 var (
-	// ErrDamaged says that a picture is not whole. All decoders agree on which are.
+	// ErrDamaged says that an image is not whole. All decoders agree on which are.
 	ErrDamaged = jpeg.ErrDamaged
-	// ErrUnsupported says that a picture may be whole, but that no decoder at hand reads its coding.
+	// ErrUnsupported says that an image may be whole, but that no decoder at hand reads its coding.
 	ErrUnsupported = jpeg.ErrUnsupported
 	// ErrTooManyPixels says that an image announces more pixels than [CodecOptions.MaxPixels], a
 	// longer side than [MaxSourceSide], or far more pixels than a file of its size can be worth.
@@ -21,11 +21,11 @@ var (
 	ErrNotPicture = errors.New("not an image")
 )
 
-// DefaultMaxPixels is the number of pixels above which Pillow refuses a picture: half a
+// DefaultMaxPixels is the number of pixels above which Pillow refuses an image: half a
 // gibibyte of them at three bytes each.
 const DefaultMaxPixels = 178_956_970
 
-// CodecOptions says how pictures are read. The zero value is the default.
+// CodecOptions says how images are read. The zero value is the default.
 type CodecOptions struct {
 	// Decoder is "auto" (also ""), "turbo" or "go". Auto decodes with the built-in decoder where
 	// its assembly runs (amd64 with AVX2) and asks libjpeg-turbo for what that doesn't read;
@@ -36,15 +36,16 @@ type CodecOptions struct {
 	// announce a quarter of it whatever its own size, and beyond that 8,192 pixels for each of its
 	// bytes (fax coding in TIFF: 65,536).
 	MaxPixels int64
-	// AllowArithmetic reads JPEGs in arithmetic coding, where libjpeg-turbo is at hand. Default: they
-	// are unsupported, since damage in them cannot be found: missing data decode to something, too.
+	// AllowArithmetic reads JPEGs in arithmetic coding, where libjpeg-turbo is at hand. Default:
+	// they are unsupported, since damage in them cannot be found: missing data decode to something,
+	// too.
 	AllowArithmetic bool
-	// Background, when not nil, is what pictures with transparency are laid on. Without it
+	// Background, when not nil, is what images with transparency are laid on. Without it
 	// their alpha is dropped and the colours under it show, as Pillow's convert("RGB") does.
 	Background *[3]uint8
 }
 
-// Codec reads and writes pictures. It is safe for concurrent use.
+// Codec reads and writes images. It is safe for concurrent use.
 type Codec struct {
 	jpeg       *jpeg.Set
 	maxPixels  int64
@@ -108,8 +109,8 @@ func (c *Codec) Encodes(subsampling string) error {
 	return err
 }
 
-// AppendJPEG encodes a picture behind dst. Quality is 1 to 100, subsampling "420", "422",
-// "444", "440" or "gray", which drops the colours; a grayscale picture has none to subsample.
+// AppendJPEG encodes an image behind dst. Quality is 1 to 100, subsampling "420", "422",
+// "444", "440" or "gray", which drops the colours; a grayscale image has none to subsample.
 func (c *Codec) AppendJPEG(dst []byte, im *Image, quality int, subsampling string) ([]byte, error) {
 	sub, err := jpeg.ParseSubsampling(subsampling)
 	if err != nil {

@@ -104,7 +104,7 @@ func TestStatRefuses(t *testing.T) {
 	}
 }
 
-// TestOrientation decodes the same picture stored in eight ways.
+// TestOrientation decodes the same image stored in eight ways.
 func TestOrientation(t *testing.T) {
 	src := Image{}
 	src.Reset(5, 3, 3)
@@ -214,8 +214,8 @@ func TestChannels(t *testing.T) {
 	}
 }
 
-// TestBackground lays transparent pictures on colours: with two that differ by 255 the
-// transparency comes out, and over an opaque picture nothing does.
+// TestBackground lays transparent images on colours: with two that differ by 255 the
+// transparency comes out, and over an opaque image nothing does.
 func TestBackground(t *testing.T) {
 	black := newCodec(t, CodecOptions{Background: &[3]uint8{0, 0, 0}})
 	white := newCodec(t, CodecOptions{Background: &[3]uint8{255, 255, 255}})
@@ -247,7 +247,7 @@ func TestBackground(t *testing.T) {
 	}
 }
 
-// TestBMP reads pictures made here, one for each layout.
+// TestBMP reads images made here, one for each layout.
 func TestBMP(t *testing.T) {
 	file := func(w, h int32, depth uint16, compression uint32, masks []uint32, palette []byte, pixels []byte) []byte {
 		le := binary.LittleEndian

@@ -10,9 +10,9 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// DecodeOptions says in what form a picture is wanted. The zero value: as stored, full size.
+// DecodeOptions says in what form an image is wanted. The zero value: as stored, full size.
 type DecodeOptions struct {
-	// Channels is 1 for grayscale, 3 for RGB, 0 for whichever the picture is.
+	// Channels is 1 for grayscale, 3 for RGB, 0 for whichever the image is.
 	Channels int
 	// MinWidth and MinHeight, both above 0, let a JPEG be decoded at 1/2, 1/4 or 1/8 of its
 	// size, so long as the result, upright, is no smaller than this on either side.
@@ -21,17 +21,17 @@ type DecodeOptions struct {
 	// record's checksum says. With Part, what follows the part is then not searched for damage, by
 	// any decoder. Without Part it makes no difference.
 	Trusted bool
-	// Part, unless empty, is the part of the picture, in pixels at full size, of which
-	// [Codec.DecodePlanes] has to give samples. Others may be anything then. [Codec.Decode] does not
-	// regard it.
+	// Part, unless empty, is the part of the image, in pixels at full size, of which
+	// [Codec.DecodePlanes] has to give samples. Others may be anything then. [Codec.Decode] does
+	// not regard it.
 	Part image.Rectangle
 
-	// mirrored says that the last column or row of the picture won't be the last one of the
-	// upright picture, so that it must not stand for fewer pixels than the others.
+	// mirrored says that the last column or row of the image won't be the last one of the
+	// upright image, so that it must not stand for fewer pixels than the others.
 	mirrored bool
 }
 
-// Decode decodes a picture into dst, upright, reusing its memory. What it returns is what
+// Decode decodes an image into dst, upright, reusing its memory. What it returns is what
 // [Codec.Stat] returns; the size of the result is dst's. After an error dst holds nothing
 // of use. Errors wrap one of the package's sentinels.
 func (c *Codec) Decode(dst *Image, data []byte, o DecodeOptions) (Info, error) {
@@ -64,7 +64,7 @@ func (c *Codec) Decode(dst *Image, data []byte, o DecodeOptions) (Info, error) {
 	return h.Info, nil
 }
 
-// Check decodes a picture only as far as it takes to know that it is whole.
+// Check decodes an image only as far as it takes to know that it is whole.
 func (c *Codec) Check(data []byte) (Info, error) {
 	h, err := c.header(data)
 	if err != nil {

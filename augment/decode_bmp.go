@@ -204,7 +204,7 @@ func unpackRuns(data []byte, w, h int, nibbles bool) ([]byte, error) {
 			}
 		case v == 0: // end of the row
 			x, y = 0, y+1
-		case v == 1: // end of the picture
+		case v == 1: // end of the image
 			return out, nil
 		case v == 2:
 			if len(data) < 2 {

@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// rowReader gives a function that reads row y of a decoded picture as red, green, blue and
+// rowReader gives a function that reads row y of a decoded image as red, green, blue and
 // alpha, a byte each, the colours not multiplied by alpha. Samples of 16 bits give their
 // upper 8, as libpng's and Pillow's readers do.
 func rowReader(m image.Image) (func(row []byte, y int), error) {

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/image/tiff"
 )
 
-// TestTIFF decodes files of all kinds to the pixels that were written, and as golang.org/x/image/tiff
-// does where that reads them.
+// TestTIFF decodes files of all kinds to the pixels that were written, and as
+// golang.org/x/image/tiff does where that reads them.
 func TestTIFF(t *testing.T) {
 	c := newCodec(t, CodecOptions{})
 	r := rand.New(rand.NewPCG(1, 2))
@@ -48,7 +48,8 @@ func TestTIFF(t *testing.T) {
 	}
 }
 
-// TestTIFFDamaged: what is wrong with a file is found, before memory is taken for what is not there.
+// TestTIFFDamaged: what is wrong with a file is found, before memory is taken for what is not
+// there.
 func TestTIFFDamaged(t *testing.T) {
 	c := newCodec(t, CodecOptions{})
 	r := rand.New(rand.NewPCG(3, 4))

@@ -8,7 +8,7 @@ import (
 	"golang.org/x/image/webp"
 )
 
-// webpFile is what a WebP file holds, as far as a still picture needs it (RFC 9649).
+// webpFile is what a WebP file holds, as far as a still image needs it (RFC 9649).
 type webpFile struct {
 	animated bool
 	frame    []byte          // the chunks of the first frame, when animated
@@ -30,8 +30,8 @@ func (w *webpFile) perPixel() int64 {
 	return n
 }
 
-// perFile is how many bytes decoding takes whatever the pixels: the first frame as a file of its own,
-// and the Huffman trees of lossless pixels, of which there are up to 2,600 groups.
+// perFile is how many bytes decoding takes whatever the pixels: the first frame as a file of its
+// own, and the Huffman trees of lossless pixels, of which there are up to 2,600 groups.
 func (w *webpFile) perFile(bytes int64) int64 {
 	if w.alpha || w.lossless || w.animated {
 		return bytes + min(256*bytes, 160<<20)
@@ -111,7 +111,7 @@ func (h *header) statWebP(data []byte) error {
 	return err
 }
 
-// webpSize reads the size from the head of the picture data.
+// webpSize reads the size from the head of the image data.
 func webpSize(id string, body []byte) (w, h int, alpha bool) {
 	if id == "VP8 " && len(body) >= 10 {
 		return int(binary.LittleEndian.Uint16(body[6:]) & 0x3FFF), int(binary.LittleEndian.Uint16(body[8:]) & 0x3FFF), false

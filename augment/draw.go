@@ -5,14 +5,14 @@ import (
 	"fmt"
 )
 
-// Draw is what a [Policy] decided for one picture: steps with exact parameters,
+// Draw is what a [Policy] decided for one image: steps with exact parameters,
 // in their order. Its JSON, an array of steps, is what records keep of it. The
-// zero value leaves a picture as it is.
+// zero value leaves an image as it is.
 type Draw struct {
 	Steps []Step
 }
 
-// Size returns the size of what the steps make of a picture of w x h pixels.
+// Size returns the size of what the steps make of an image of w x h pixels.
 func (d Draw) Size(w, h int) (int, int) {
 	for _, s := range d.Steps {
 		w, h = s.size(w, h)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// wave is a picture with something in it to see.
+// wave is an image with something in it to see.
 func wave(w, h, channels int) *Image {
 	var im Image
 	im.Reset(w, h, channels)

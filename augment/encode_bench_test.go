@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// photograph is a real picture, resized to w by h.
+// photograph is a real image, resized to w by h.
 func photograph(tb testing.TB, w, h int) *Image {
 	tb.Helper()
 	f, err := os.Open("../testdata/demo/photos/daisy/14354051035_1037b30421_n.jpg")
@@ -49,7 +49,7 @@ func BenchmarkAppendPNG(b *testing.B) {
 	b.ReportMetric(float64(len(out)), "bytes")
 }
 
-// BenchmarkImagePNG is what image/png makes of the same picture.
+// BenchmarkImagePNG is what image/png makes of the same image.
 func BenchmarkImagePNG(b *testing.B) {
 	im := photograph(b, 224, 224)
 	rgba := image.NewRGBA(image.Rect(0, 0, im.Width, im.Height))

@@ -28,7 +28,7 @@ var pngEncoders = sync.Pool{New: func() any {
 	return e
 }}
 
-// AppendPNG appends the picture to dst as a PNG of 8 bits a sample, grayscale or
+// AppendPNG appends the image to dst as a PNG of 8 bits a sample, grayscale or
 // RGB, not interlaced. The bytes depend on the pixels and on Go's version alone.
 func AppendPNG(dst []byte, im *Image) ([]byte, error) {
 	if err := im.check(); err != nil {

@@ -56,7 +56,7 @@ func TestAppendPNG(t *testing.T) {
 	}
 }
 
-// Each filter is the best for some row: the picture shrinks to next to nothing.
+// Each filter is the best for some row: the image shrinks to next to nothing.
 func TestPNGFilters(t *testing.T) {
 	for name, sample := range map[string]func(x, y int) int{
 		"flat":     func(x, y int) int { return 200 },

@@ -7,17 +7,17 @@ import (
 	"strings"
 )
 
-// Fit is what becomes of a picture whose shape isn't that of the target. The
+// Fit is what becomes of an image whose shape isn't that of the target. The
 // zero value is Stretch.
 type Fit uint8
 
-// The ways to fit a picture of any shape to a target of Width x Height.
+// The ways to fit an image of any shape to a target of Width x Height.
 const (
-	// Stretch gives each side its target and loses the picture's shape.
+	// Stretch gives each side its target and loses the image's shape.
 	Stretch Fit = iota
 	// Crop covers the target and cuts what stands out, as much on both sides.
 	Crop
-	// Pad puts the picture inside the target, in the middle, on PadColor.
+	// Pad puts the image inside the target, in the middle, on PadColor.
 	Pad
 	// Shorter covers the target and cuts nothing: with N x N, the shorter
 	// side becomes N.
@@ -47,19 +47,19 @@ func ParseFit(name string) (Fit, error) {
 	return 0, fmt.Errorf("unknown fit %q: want %s", name, strings.Join(fitNames[:], ", "))
 }
 
-// ResizeSpec says to what size pictures are brought, and how. Either Width and
+// ResizeSpec says to what size images are brought, and how. Either Width and
 // Height or Square is set.
 type ResizeSpec struct {
 	// Width and Height are the target, in pixels, 1 to [MaxSide].
 	Width, Height int
-	// Fit is what becomes of pictures of another shape than the target's.
+	// Fit is what becomes of images of another shape than the target's.
 	Fit Fit
 	// Square makes the shorter side that long and cuts a square of that side
 	// from the middle, as torchvision's Resize(N) and CenterCrop(N) do. It
 	// takes the place of Width, Height and Fit. 0 is none.
 	Square int
 	// NoUpscale never enlarges. Stretch leaves a side that is shorter than
-	// its target as it is; the others leave a picture that they would have to
+	// its target as it is; the others leave an image that they would have to
 	// enlarge at its own size. Crop and Square then cut from it what the
 	// target holds, so that the result may be smaller; Pad puts it in the
 	// middle of the target all the same.
@@ -67,7 +67,7 @@ type ResizeSpec struct {
 	// Filter and Antialias are those of [Resize].
 	Filter    Filter
 	Antialias bool
-	// PadColor is what Pad fills with, in RGB; grayscale pictures get its
+	// PadColor is what Pad fills with, in RGB; grayscale images get its
 	// luminance. The zero value is black.
 	PadColor [3]uint8
 }
@@ -122,11 +122,11 @@ func (s ResizeSpec) Validate() error {
 	return checkTarget(s.Square, s.Square)
 }
 
-// Geometry is what a [ResizeSpec] makes of pictures of one size, in pixels: the
-// whole picture is resized to ScaledWidth x ScaledHeight, of which a window is
+// Geometry is what a [ResizeSpec] makes of images of one size, in pixels: the
+// whole image is resized to ScaledWidth x ScaledHeight, of which a window is
 // kept and put on a canvas.
 type Geometry struct {
-	// ScaledWidth and ScaledHeight are what the whole picture would be
+	// ScaledWidth and ScaledHeight are what the whole image would be
 	// resized to.
 	ScaledWidth, ScaledHeight int
 	// CropX and CropY are where the window begins in that, WindowWidth and
@@ -135,14 +135,14 @@ type Geometry struct {
 	// Width and Height are the size of the result, PadX and PadY where the
 	// window is put in it.
 	Width, Height, PadX, PadY int
-	// SourceWidth and SourceHeight are the picture's. One that was decoded at
+	// SourceWidth and SourceHeight are the image's. One that was decoded at
 	// 1/2, 1/4 or 1/8 of this size is known by it: its last pixels may stand
 	// for less than the others, and what it is resized to is not shifted by
-	// them. 0, 0 takes every picture for a whole one.
+	// them. 0, 0 takes every image for a whole one.
 	SourceWidth, SourceHeight int
 }
 
-// Geometry says what becomes of a picture of w x h pixels, after orientation; w
+// Geometry says what becomes of an image of w x h pixels, after orientation; w
 // and h must be at least 1.
 //
 // When the shape is kept, one side becomes exactly what the target says and the
@@ -207,16 +207,16 @@ func cropStart(surplus int) int {
 	return start
 }
 
-// MinDecode says below which size, after orientation, a picture of w x h pixels
+// MinDecode says below which size, after orientation, an image of w x h pixels
 // must not be decoded, for [DecodeOptions]: one and a half times what it is
 // resized to, two and a half times for Area, whose hard edges show sooner where
 // a pixel was reduced before. It is 0, 0 for full size alone where a reduced
-// picture would not look the same, because without antialias the filter picks
+// image would not look the same, because without antialias the filter picks
 // out single pixels.
 //
-// The Geometry of the full size goes with the reduced picture, too, in
+// The Geometry of the full size goes with the reduced image, too, in
 // [ResizeSpec.Render], which otherwise couldn't tell how much the last pixels
-// of the reduced picture stand for.
+// of the reduced image stand for.
 //
 // Against the result of a full decode (13 photographs of 1280 to 5760 pixels,
 // libjpeg-turbo's 1/2, 1/4 and 1/8, at the worst of the three the least PSNR of a

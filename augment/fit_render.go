@@ -14,7 +14,7 @@ func (s ResizeSpec) Apply(dst, src *Image, scratch *Scratch) error {
 	return s.Render(dst, src, s.Geometry(src.Width, src.Height), scratch)
 }
 
-// Render is Apply with a geometry given, such as the one of a picture's full
+// Render is Apply with a geometry given, such as the one of an image's full
 // size where src was decoded at a part of it. Only the pixels of the window are
 // computed, to the same bytes as if all were and the window then cut out.
 func (s ResizeSpec) Render(dst, src *Image, g Geometry, scratch *Scratch) error {
@@ -45,7 +45,7 @@ func (s ResizeSpec) Render(dst, src *Image, g Geometry, scratch *Scratch) error 
 	return nil
 }
 
-// wholeOf is what a reduced picture is a part of. It is the zero value for one
+// wholeOf is what a reduced image is a part of. It is the zero value for one
 // that isn't reduced, or not in a way that decoding does it.
 func (g Geometry) wholeOf(src *Image) wholePicture {
 	for denom := 2; denom <= 8; denom *= 2 {

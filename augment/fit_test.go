@@ -214,7 +214,7 @@ func TestApply(t *testing.T) {
 	}
 }
 
-// A very long picture is resized to millions of rows, of which few are kept.
+// A very long image is resized to millions of rows, of which few are kept.
 func TestApplyLong(t *testing.T) {
 	src := noise(1, 60000, 3)
 	var got Image

@@ -8,7 +8,7 @@ func luminance(r, g, b uint8) uint8 {
 	return uint8((19595*uint32(r) + 38470*uint32(g) + 7471*uint32(b) + 1<<15) >> 16)
 }
 
-// ToGray makes dst the grayscale picture of src, by the weights of Pillow's
+// ToGray makes dst the grayscale image of src, by the weights of Pillow's
 // convert("L"). dst reuses its memory and may be src itself, which is then
 // changed in place.
 func ToGray(dst, src *Image) error {
@@ -33,7 +33,7 @@ func ToGray(dst, src *Image) error {
 	return nil
 }
 
-// ToRGB makes dst the RGB picture of src: each gray level three times over, as
+// ToRGB makes dst the RGB image of src: each gray level three times over, as
 // Pillow's convert("RGB"). dst reuses its memory and must not share it with src.
 func ToRGB(dst, src *Image) error {
 	if dst == src {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guardedImage is a random picture whose pixels lie between two pages that must not be touched, at
+// guardedImage is a random image whose pixels lie between two pages that must not be touched, at
 // their end or at their beginning: the assembly may read and write these, and nothing beside them.
 func guardedImage(t *testing.T, r *rand.Rand, w, h, channels, stride int, atEnd bool) *Image {
 	t.Helper()
@@ -35,7 +35,7 @@ func guardedImage(t *testing.T, r *rand.Rand, w, h, channels, stride int, atEnd 
 	return &Image{Pix: pix, Width: w, Height: h, Channels: channels, Stride: stride}
 }
 
-// TestGuard resizes and recolours pictures of all shapes within their memory.
+// TestGuard resizes and recolours images of all shapes within their memory.
 func TestGuard(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	colors := []Step{Saturation{Factor: 1.5}, Hue{Factor: 0.3}, Grayscale{}, Contrast{Factor: 2}}

@@ -1,6 +1,6 @@
 package augment
 
-// Image is a picture in memory: rows from the top, pixels from the left, one byte a sample.
+// Image is an image in memory: rows from the top, pixels from the left, one byte a sample.
 // Its zero value is empty and ready for [Image.Reset].
 type Image struct {
 	// Pix holds the samples, interleaved: pixel (x, y) begins at y*Stride + x*Channels.
@@ -13,7 +13,7 @@ type Image struct {
 	Stride int
 }
 
-// Reset makes the picture w by h pixels of the given channels with rows close together. It
+// Reset makes the image w by h pixels of the given channels with rows close together. It
 // reuses the memory when that is large enough; what the pixels hold then is anyone's guess.
 func (im *Image) Reset(w, h, channels int) {
 	n := w * h * channels

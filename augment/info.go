@@ -9,19 +9,19 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// Info is what a picture's header says.
+// Info is what an image's header says.
 type Info struct {
 	Format        Format
 	Width, Height int // in pixels, as stored: before orientation
 	Channels      int // 1 or 3: what Decode gives when asked for 0
 	// Orientation is EXIF's: 1 upright, 2 mirrored, 3 upside down, 4 that mirrored, 5 to 8
-	// on their sides; 1 when the picture says nothing or nonsense.
+	// on their sides; 1 when the image says nothing or nonsense.
 	Orientation int
-	// Keepable says that this is an RGB or grayscale JPEG or PNG with 8 bits a sample or less
-	// and no transparency, in a coding that every decoder reads: its bytes may be stored as they are.
+	// Keepable says that this is an RGB or grayscale JPEG or PNG with 8 bits a sample or less and
+	// no transparency, in a coding that every decoder reads: its bytes may be stored as they are.
 	Keepable bool
 	// Usual says, from the header alone, that backends that decode are asked to decode the
-	// picture: a JPEG of up to 67 million pixels (2^26), baseline in one scan or progressive, 8 bits,
+	// image: a JPEG of up to 67 million pixels (2^26), baseline in one scan or progressive, 8 bits,
 	// gray or YCbCr with subsampling 420, 422, 440 or 444, with Huffman tables of its own and 8-bit
 	// quantisation tables, of any orientation. All others are for the codec: other formats, 411 and
 	// odd subsamplings, CMYK, YCCK and stored RGB, arithmetic coding, frames of motion JPEG.
@@ -32,7 +32,7 @@ type Info struct {
 	memory int64 // see Memory
 }
 
-// Oriented is the size that decoding gives: Width and Height, exchanged for a picture on its side.
+// Oriented is the size that decoding gives: Width and Height, exchanged for an image on its side.
 func (i Info) Oriented() (w, h int) {
 	if i.Orientation >= 5 {
 		return i.Height, i.Width
@@ -40,14 +40,14 @@ func (i Info) Oriented() (w, h int) {
 	return i.Width, i.Height
 }
 
-// Memory is about how many bytes [Codec.Decode] takes at most, those of the result included and those
-// of the file not, at full size and whatever decodes. It grows with the pixels: docs/security.md has
-// the bytes a pixel of each format.
+// Memory is about how many bytes [Codec.Decode] takes at most, those of the result included and
+// those of the file not, at full size and whatever decodes. It grows with the pixels:
+// docs/security.md has the bytes a pixel of each format.
 func (i Info) Memory() int64 { return i.memory }
 
 // How many pixels an image may have for each byte of its file, beside a quarter of
-// [CodecOptions.MaxPixels]. Deflate makes 8,256 pixels of one bit each of a byte, fax coding a row of
-// a bit. JPEG, whose data have a bit for each block at least, has a rule of its own.
+// [CodecOptions.MaxPixels]. Deflate makes 8,256 pixels of one bit each of a byte, fax coding a row
+// of a bit. JPEG, whose data have a bit for each block at least, has a rule of its own.
 const (
 	pixelsPerByte    = 1 << 13
 	pixelsPerFaxByte = 1 << 16
@@ -159,7 +159,7 @@ func recovered(f Format, err *error) {
 	}
 }
 
-// describe says what there is in the place of a picture.
+// describe says what there is in the place of an image.
 func describe(data []byte) string {
 	switch n := min(len(data), 16); {
 	case n == 0:

@@ -43,13 +43,13 @@ const maxThreads = 1 << 30
 
 func lacking(what string) error { return &offload.NotLoweredError{What: what} }
 
-// lowering is a program while it is written, and the picture that it has made so
+// lowering is a program while it is written, and the image that it has made so
 // far.
 type lowering struct {
 	p     *raster.Program
 	stage int32
 
-	// The picture: a view of memory, or, before anything was done, a part of one that is
+	// The image: a view of memory, or, before anything was done, a part of one that is
 	// still to be sent.
 	view          raster.View
 	width, height int
@@ -61,10 +61,10 @@ type lowering struct {
 		plane *Image
 		at    raster.Place
 	}
-	// wrote is the operation that alone made all of the picture, to be changed
+	// wrote is the operation that alone made all of the image, to be changed
 	// where a flip follows; or -1.
 	wrote int
-	// whole says that the picture is all of a buffer, in the order of an Image.
+	// whole says that the image is all of a buffer, in the order of an Image.
 	whole bool
 	// huge says that rows, or their number, are more than operations can have.
 	huge bool
@@ -116,7 +116,7 @@ func (l *lowering) result(v raster.View, to []byte, row, rows int) {
 	b.Region, b.Pix, b.Row, b.Rows, b.Stride = raster.Result, to, row, rows, row
 }
 
-// pixels writes what makes the picture in pixels; planes are those of a task that begins with
+// pixels writes what makes the image in pixels; planes are those of a task that begins with
 // them, or that are decoded.
 func (l *lowering) pixels(t *Task, planes *Planes) error {
 	steps := t.Draw.Steps
@@ -157,14 +157,14 @@ func (l *lowering) pixels(t *Task, planes *Planes) error {
 	return l.render(t.Resize, t.Resize.Geometry(w, h))
 }
 
-// open begins with a picture.
+// open begins with an image.
 func (l *lowering) open(im *Image) {
 	l.source, l.x, l.y = im, 0, 0
 	l.width, l.height, l.channels = im.Width, im.Height, im.Channels
 	l.wrote, l.whole = -1, false
 }
 
-// crop keeps a part of the picture.
+// crop keeps a part of the image.
 func (l *lowering) crop(x, y, w, h int) {
 	if x == 0 && y == 0 && w == l.width && h == l.height {
 		return
@@ -178,7 +178,7 @@ func (l *lowering) crop(x, y, w, h int) {
 	l.view = l.view.Move(x, y)
 }
 
-// read is the picture as an operation reads it.
+// read is the image as an operation reads it.
 func (l *lowering) read() raster.View {
 	if l.source != nil {
 		l.view = l.send(l.source, l.x, l.y, l.width, l.height)
@@ -187,7 +187,7 @@ func (l *lowering) read() raster.View {
 	return l.view
 }
 
-// send has a part of a picture sent, unless the processor has it.
+// send has a part of an image sent, unless the processor has it.
 func (l *lowering) send(im *Image, x, y, w, h int) raster.View {
 	for _, d := range l.decoded {
 		if d.plane == im {
@@ -211,7 +211,7 @@ func (l *lowering) work(w, h, channels, bytes int) raster.View {
 	return raster.View{At: at, Stride: int32(w * step), Step: int32(step)}
 }
 
-// begin makes the picture a new one, of so many pixels, which the next operation
+// begin makes the image a new one, of so many pixels, which the next operation
 // makes all of.
 func (l *lowering) begin(w, h, channels int) {
 	l.view = l.work(w, h, channels, 1)
@@ -220,7 +220,7 @@ func (l *lowering) begin(w, h, channels int) {
 	l.wrote = len(l.p.Ops)
 }
 
-// emit appends an operation on the whole picture, and begins a new stage.
+// emit appends an operation on the whole image, and begins a new stage.
 func (l *lowering) emit(o raster.Op) {
 	o.Width, o.Height = int32(l.width), int32(l.height)
 	l.append(o, 0)
@@ -237,7 +237,7 @@ func (l *lowering) append(o raster.Op, after int32) {
 	l.p.Stages = append(l.p.Stages, l.stage+after)
 }
 
-// paint colours a part of the picture.
+// paint colours a part of the image.
 func (l *lowering) paint(v raster.View, w, h int, mode int64, color []uint8, after int32) {
 	o := raster.Op{Kind: raster.Paint, Dst: v, Width: int32(w), Height: int32(h), Channels: int32(len(color))}
 	o.Arg[0] = mode

@@ -64,7 +64,7 @@ func (o checkedOp) bytes(at raster.Place, offset, n int64) error {
 	return nil
 }
 
-// area refuses a picture whose corners aren't in the buffer.
+// area refuses an image whose corners aren't in the buffer.
 func (o checkedOp) area(v raster.View, x, y, w, h, pixel int64) error {
 	for _, corner := range [4][2]int64{{x, y}, {x + w - 1, y}, {x, y + h - 1}, {x + w - 1, y + h - 1}} {
 		if err := o.bytes(v.At, corner[0]*int64(v.Step)+corner[1]*int64(v.Stride), pixel); err != nil {

@@ -3,10 +3,10 @@ package augment
 import "github.com/tfrec/tfrec/internal/raster"
 
 // recolor writes colour steps. Tables that follow from parameters alone are made
-// as the CPU makes them; those that follow from the picture are made where it is.
+// as the CPU makes them; those that follow from the image are made where it is.
 func (l *lowering) recolor(steps []Step) error {
 	r := recoloring{from: &Image{Channels: l.channels}}
-	var made raster.Place // a table behind those of r, made of the picture
+	var made raster.Place // a table behind those of r, made of the image
 	each := false         // whether it has one for each channel
 	flush := func() {
 		l.recolorParts(r.parts, made, each)
@@ -55,7 +55,7 @@ func looksUp(s Step) bool {
 	return true
 }
 
-// levels writes what makes a table of the picture, its samples looked up first as parts say: at
+// levels writes what makes a table of the image, its samples looked up first as parts say: at
 // most one, without operation.
 func (l *lowering) levels(o raster.Op, of raster.Kind, parts []colorPart) raster.Place {
 	n := 8

@@ -19,7 +19,7 @@ func (l *lowering) decode(j *taskJPEG) *Planes {
 	return &j.shape
 }
 
-// openJPEG begins with the picture that [Codec.Decode] makes of planes.
+// openJPEG begins with the image that [Codec.Decode] makes of planes.
 func (l *lowering) openJPEG(t *Task, planes *Planes) {
 	gray := planes.Cb.Width == 0
 	if gray || t.JPEGChannels == 1 {
@@ -43,7 +43,7 @@ func (l *lowering) openJPEG(t *Task, planes *Planes) {
 	l.orient(t.JPEGInfo.Orientation)
 }
 
-// orient turns the picture the way that an EXIF orientation says it is to be looked at: the
+// orient turns the image the way that an EXIF orientation says it is to be looked at: the
 // function of that name.
 func (l *lowering) orient(orientation int) {
 	if orientation >= 5 {

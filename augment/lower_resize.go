@@ -8,7 +8,7 @@ import (
 // passes is how many stages a resize has.
 const passes = 2
 
-// render is [ResizeSpec.Render] of the picture.
+// render is [ResizeSpec.Render] of the image.
 func (l *lowering) render(s *ResizeSpec, g Geometry) error {
 	im := Image{Width: l.width, Height: l.height}
 	if !s.Filter.valid() || im.Width > MaxSourceSide || im.Height > MaxSourceSide || g.check() != nil {
@@ -41,7 +41,7 @@ func (l *lowering) render(s *ResizeSpec, g Geometry) error {
 	return nil
 }
 
-// resized is a resize of the picture, all of it, without a window.
+// resized is a resize of the image, all of it, without a window.
 func (l *lowering) resized(w, h int, f Filter, antialias bool) {
 	across, down := scaling{width: w, height: h, filter: f, antialias: antialias}.axes(l.width, l.height, w, h, l.channels)
 	if across.identity() && down.identity() {
@@ -245,13 +245,13 @@ func (l *lowering) planesCrop(s CropBox, src *Planes) error {
 	return nil
 }
 
-// convertBox makes the picture a part of one in planes.
+// convertBox makes the image a part of one in planes.
 func (l *lowering) convertBox(src *Planes, x, y, w, h int) {
 	l.begin(w, h, 3)
 	l.convertPart(l.view, src, x, y, w, h)
 }
 
-// convertPart converts a part of a picture in planes: jpeg.Planar.RGBOf. Of the chroma it
+// convertPart converts a part of an image in planes: jpeg.Planar.RGBOf. Of the chroma it
 // sends what the part is interpolated with, too.
 func (l *lowering) convertPart(dst raster.View, src *Planes, x, y, w, h int) {
 	sub, _ := src.sampling()

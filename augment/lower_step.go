@@ -77,7 +77,7 @@ func (l *lowering) step(step Step) error {
 	return nil
 }
 
-// turned mirrors the picture: where it is written, if one operation alone writes it, or else
+// turned mirrors the image: where it is written, if one operation alone writes it, or else
 // where it will be read.
 func (l *lowering) turned(how func(raster.View, int) raster.View, size int) {
 	if l.wrote >= 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/raster"
 )
 
-// ramp is a picture in which all rows and columns differ.
+// ramp is an image in which all rows and columns differ.
 func ramp(w, h, channels int) *Image {
 	im := new(Image)
 	im.Reset(w, h, channels)
@@ -97,7 +97,7 @@ func TestNotLowered(t *testing.T) {
 	}
 }
 
-// TestHugePictures holds sizes to what operations have numbers for. Pictures that large
+// TestHugePictures holds sizes to what operations have numbers for. Images that large
 // are not made.
 func TestHugePictures(t *testing.T) {
 	t.Parallel()

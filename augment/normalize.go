@@ -9,7 +9,7 @@ import (
 
 // Normalize says how samples become numbers: (x/255 - Mean) / Std for each
 // channel. Its zero value leaves them at x/255, from 0 to 1: a Std of 0 counts
-// as 1. Grayscale pictures use the first of each.
+// as 1. Grayscale images use the first of each.
 type Normalize struct {
 	Mean, Std [3]float32
 }
@@ -38,7 +38,7 @@ func (n Normalize) Of(x uint8, channel int) float32 {
 	return float32(v) / n.Std[channel]
 }
 
-// AppendFloat32 appends the picture's samples to dst as float32 in little-endian
+// AppendFloat32 appends the image's samples to dst as float32 in little-endian
 // order, row by row, pixel by pixel, channel by channel (HWC), with nothing
 // between rows.
 func AppendFloat32(dst []byte, im *Image, n Normalize) []byte {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// oddPicture is a line of INDEX.tsv: a picture and what Pillow makes of it, upright and in RGB.
+// oddPicture is a line of INDEX.tsv: an image and what Pillow makes of it, upright and in RGB.
 type oddPicture struct {
 	file, category string
 	refused        bool // Pillow gives an error
@@ -18,7 +18,7 @@ type oddPicture struct {
 	mean           [3]float64
 }
 
-// readIndex reads INDEX.tsv in a folder of pictures, and skips the test where there is none.
+// readIndex reads INDEX.tsv in a directory of images, and skips the test where there is none.
 func readIndex(t *testing.T, dir string) []oddPicture {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "INDEX.tsv"))
@@ -42,7 +42,7 @@ func readIndex(t *testing.T, dir string) []oddPicture {
 	return list
 }
 
-// deviations are the pictures that are not damaged in Pillow's eyes and come out otherwise
+// deviations are the images that are not damaged in Pillow's eyes and come out otherwise
 // than Pillow's, with the reason.
 var deviations = map[string]string{
 	"goimage-video-001-gray-16bit.tiff": "16 bits scale to 8, Pillow clips",
@@ -69,7 +69,7 @@ var readAnyway = map[string]string{
 	"fuzz-webp-b82e0b20fb.webp":        "a WebP decoder in Go forgives what libwebp does not",
 }
 
-// TestOddPictures compares size and mean colour with Pillow's, for every picture of the
+// TestOddPictures compares size and mean colour with Pillow's, for every image of the
 // repository's own set and of the larger one beside the checkout.
 func TestOddPictures(t *testing.T) {
 	for _, dir := range []string{"../testdata/pictures", "../../shared/data/odd"} {

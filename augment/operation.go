@@ -55,7 +55,7 @@ type definition struct {
 	// check looks at what parameters mean together: it returns the name of the
 	// wrong one and the reason, or "". It may be nil.
 	check func(s settings, operations int) (name, reason string)
-	// sampler makes what decides for a picture.
+	// sampler makes what decides for an image.
 	sampler func(s settings, operations []*operation) sampler
 }
 

@@ -69,7 +69,7 @@ func degradeOperations() []*definition {
 }
 
 // randomErasing adds nothing when no box will fit: as torchvision's, it has to
-// be smaller than the picture on both sides.
+// be smaller than the image on both sides.
 func randomErasing(s settings, _ []*operation) sampler {
 	scale, ratio, value := s.span("scale"), s.span("ratio"), s.get("value")
 	ratio = span{1 / ratio.hi, 1 / ratio.lo} // of width to height

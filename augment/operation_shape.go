@@ -104,7 +104,7 @@ func always(step Step) func(settings, []*operation) sampler {
 	}
 }
 
-// randomBox draws a box by the area, as a share of the picture's, and the ratio
+// randomBox draws a box by the area, as a share of the image's, and the ratio
 // of width to height, as torchvision does. fits says which sizes will do. After
 // ten that don't, ok is false.
 func (d *drawing) randomBox(scale, ratio span, fits func(w, h int) bool) (x, y, w, h int, ok bool) {
@@ -151,7 +151,7 @@ func randomResizedCrop(s settings, _ []*operation) sampler {
 
 func randomCrop(s settings, _ []*operation) sampler {
 	size, padding, fill := s.get("size"), s.get("padding"), s.color("fill")
-	// along returns where in the picture a window begins.
+	// along returns where in the image a window begins.
 	along := func(d *drawing, length, window, pad int) int {
 		pad += max(0, window-(length+2*pad))
 		return d.random.integer(0, length+2*pad-window) - pad

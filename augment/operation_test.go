@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// draws makes n draws of a policy for pictures of one size.
+// draws makes n draws of a policy for images of one size.
 func draws(t *testing.T, spec string, n, w, h int) []Draw {
 	t.Helper()
 	p := mustParse(t, spec)
@@ -30,7 +30,7 @@ var sampleSpecs = []string{
 	"one_of(hflip|vflip)", "some_of:0-2(hflip:1|vflip:1)", "sequence:0.5(hflip|vflip)",
 }
 
-// TestDrawnStepsAreValid draws within the limits of all operations, for pictures
+// TestDrawnStepsAreValid draws within the limits of all operations, for images
 // of odd sizes: no step may be one that its type refuses.
 func TestDrawnStepsAreValid(t *testing.T) {
 	tested := map[string]bool{}

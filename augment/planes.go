@@ -7,7 +7,7 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// Planes is a colour picture as JPEG stores it, in YCbCr: BT.601 over the full range. A picture
+// Planes is a colour image as JPEG stores it, in YCbCr: BT.601 over the full range. An image
 // that goes from JPEG to JPEG, and is only resized, cropped or padded on the way, needs no
 // RGB: that spares enlarging the chroma, two conversions and half of the resizing. One that is
 // wanted in RGB is better resized before it is converted ([ResizeSpec.RenderRGB]).
@@ -28,13 +28,13 @@ import (
 //
 // Its zero value is empty and ready to be decoded or rendered into.
 type Planes struct {
-	// Y is the luma, Cb and Cr are the chroma, each a picture of one channel.
+	// Y is the luma, Cb and Cr are the chroma, each an image of one channel.
 	Y, Cb, Cr Image
 	// Subsampling is "420", "422", "440" or "444": a chroma sample lies in the middle of the
 	// two by two, two by one, one by two pixels, or of the one, that it stands for. At the
 	// right and lower edge it may stand for fewer.
 	Subsampling string
-	// Width and Height are the picture's size in pixels, and Denom is 1, 2, 4 or 8: a sample
+	// Width and Height are the image's size in pixels, and Denom is 1, 2, 4 or 8: a sample
 	// of Y stands for Denom x Denom of these, at the right and lower edge for fewer.
 	Width, Height, Denom int
 }
@@ -54,7 +54,7 @@ func parseSampling(name string) (jpeg.Subsampling, error) {
 	return sub, err
 }
 
-// reset makes the planes those of a picture of w by h pixels.
+// reset makes the planes those of an image of w by h pixels.
 func (p *Planes) reset(w, h int, sub jpeg.Subsampling) {
 	p.Subsampling, p.Width, p.Height, p.Denom = sub.String(), w, h, 1
 	p.Y.Reset(w, h, 1)
@@ -103,7 +103,7 @@ func (p *Planes) planar(sub jpeg.Subsampling) jpeg.Planar {
 	}
 }
 
-// RGB makes dst the picture in RGB, of Y's size: the chroma enlarged and the colours converted
+// RGB makes dst the image in RGB, of Y's size: the chroma enlarged and the colours converted
 // as libjpeg does it. dst reuses its memory and must not share it with p.
 func (p *Planes) RGB(dst *Image) error {
 	if err := p.check(); err != nil {

@@ -6,14 +6,14 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// TakesPlanes says whether [Codec.DecodePlanes] reads a picture, which follows from its header
+// TakesPlanes says whether [Codec.DecodePlanes] reads an image, which follows from its header
 // and the codec's options alone: an upright JPEG in YCbCr with Huffman coding and subsampling
 // 420, 422, 440 or 444. Info is what [Codec.Stat] of the same codec returned.
 func (c *Codec) TakesPlanes(info Info) bool {
 	return info.planar && info.Orientation == 1
 }
 
-// DecodePlanes is [Codec.Decode] for pictures that TakesPlanes, without conversion to RGB. It
+// DecodePlanes is [Codec.Decode] for images that TakesPlanes, without conversion to RGB. It
 // has the same verdicts on damage and the same rule for decoding at a part of the size. The
 // memory of dst is reused or replaced by the decoder's own. o.Channels must be 0 or 3.
 func (c *Codec) DecodePlanes(dst *Planes, data []byte, o DecodeOptions) (Info, error) {
@@ -42,7 +42,7 @@ func (c *Codec) DecodePlanes(dst *Planes, data []byte, o DecodeOptions) (Info, e
 	return h.Info, nil
 }
 
-// AppendJPEGPlanes encodes a picture behind dst, with the subsampling that its planes have.
+// AppendJPEGPlanes encodes an image behind dst, with the subsampling that its planes have.
 // Quality is 1 to 100.
 func (c *Codec) AppendJPEGPlanes(dst []byte, p *Planes, quality int) ([]byte, error) {
 	if err := p.check(); err != nil {

@@ -9,13 +9,13 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// planeStep is a step that can be the first one done to a picture, while it is in planes.
+// planeStep is a step that can be the first one done to an image, while it is in planes.
 type planeStep interface {
 	// takesPlanes says whether it can be with its parameters.
 	takesPlanes() bool
-	// minDecode is [ResizeSpec.MinDecode] for a picture of w x h pixels.
+	// minDecode is [ResizeSpec.MinDecode] for an image of w x h pixels.
 	minDecode(w, h int) (minW, minH int)
-	// part is which pixels of the picture, of w x h, it looks at.
+	// part is which pixels of the image, of w x h, it looks at.
 	part(w, h int) image.Rectangle
 	// applyPlanes is Apply for planes, to RGB.
 	applyPlanes(dst *Image, src *Planes, scratch *Scratch) error
@@ -32,11 +32,11 @@ func (d Draw) first() planeStep {
 }
 
 // TakesPlanes says whether [Draw.ApplyPlanes] does what was drawn: where the first step cuts a
-// part out of the picture or resizes it or a part, by any filter but Nearest. The steps behind it
+// part out of the image or resizes it or a part, by any filter but Nearest. The steps behind it
 // are done in RGB, to what has its size by then.
 func (d Draw) TakesPlanes() bool { return d.first() != nil }
 
-// MinDecode is [ResizeSpec.MinDecode] for a draw that takes planes, of a picture of w x h pixels.
+// MinDecode is [ResizeSpec.MinDecode] for a draw that takes planes, of an image of w x h pixels.
 func (d Draw) MinDecode(w, h int) (minW, minH int) {
 	if s := d.first(); s != nil {
 		return s.minDecode(w, h)
@@ -44,7 +44,7 @@ func (d Draw) MinDecode(w, h int) (minW, minH int) {
 	return 0, 0
 }
 
-// Part is [DecodeOptions.Part] for a draw that takes planes, of a picture of w x h pixels: those
+// Part is [DecodeOptions.Part] for a draw that takes planes, of an image of w x h pixels: those
 // that its first step looks at.
 func (d Draw) Part(w, h int) image.Rectangle {
 	if s := d.first(); s != nil {
@@ -54,7 +54,7 @@ func (d Draw) Part(w, h int) image.Rectangle {
 }
 
 // ApplyPlanes is [Draw.Apply] for planes, to RGB. The first step is done to the planes, and to
-// RGB then what is left of them. A crop has the pixels that Apply makes of the picture in RGB;
+// RGB then what is left of them. A crop has the pixels that Apply makes of the image in RGB;
 // what is resized differs from them as [Planes] says.
 func (d Draw) ApplyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
 	s := d.first()
@@ -90,7 +90,7 @@ func (s ResizeTo) applyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
 	return s.box(src.Width, src.Height).applyPlanes(dst, src, scratch)
 }
 
-// box is the step as a crop of a whole picture.
+// box is the step as a crop of a whole image.
 func (s ResizeTo) box(w, h int) ResizedCrop {
 	return ResizedCrop{W: w, H: h, Width: s.Width, Height: s.Height, Filter: s.Filter, Antialias: s.Antialias}
 }
@@ -177,7 +177,7 @@ func (s CropBox) part(w, h int) image.Rectangle {
 	return image.Rect(s.X-2, s.Y-2, s.X+s.W+2, s.Y+s.H+2)
 }
 
-// applyPlanes converts what of the picture lies in the box.
+// applyPlanes converts what of the image lies in the box.
 func (s CropBox) applyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
 	if err := s.validate(); err != nil {
 		return err

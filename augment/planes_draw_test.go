@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// anyBox is a crop of a picture of w by h pixels that planes can follow.
+// anyBox is a crop of an image of w by h pixels that planes can follow.
 func anyBox(r *rand.Rand, w, h int) ResizedCrop {
 	s := ResizedCrop{W: 1 + r.IntN(w), H: 1 + r.IntN(h), Width: 1 + r.IntN(90), Height: 1 + r.IntN(90),
 		Filter: [...]Filter{Bilinear, Area, Bicubic, Lanczos3}[r.IntN(4)], Antialias: r.IntN(4) > 0}
@@ -15,7 +15,7 @@ func anyBox(r *rand.Rand, w, h int) ResizedCrop {
 	return s
 }
 
-// TestDrawPlanesWhole: a box that is the whole picture is what a resize to the same size makes of
+// TestDrawPlanesWhole: a box that is the whole image is what a resize to the same size makes of
 // it, whatever the subsampling and the reduction.
 func TestDrawPlanesWhole(t *testing.T) {
 	r := rand.New(rand.NewPCG(41, 42))
@@ -37,7 +37,7 @@ func TestDrawPlanesWhole(t *testing.T) {
 }
 
 // TestDrawPlanesErrors: what is wrong with a step is said in the same words whichever way a
-// picture takes.
+// image takes.
 func TestDrawPlanesErrors(t *testing.T) {
 	src := noisyPlanes(40, 30, 1, "420", 0)
 	var rgb, dst Image
@@ -58,7 +58,7 @@ func TestDrawPlanesErrors(t *testing.T) {
 	}
 }
 
-// samePixels says whether two pictures are alike.
+// samePixels says whether two images are alike.
 func samePixels(a, b *Image) bool {
 	if a.Width != b.Width || a.Height != b.Height || a.Channels != b.Channels {
 		return false
@@ -71,8 +71,8 @@ func samePixels(a, b *Image) bool {
 	return true
 }
 
-// TestDrawPlanesBox: from planes that all have the picture's size a box comes as it does from a
-// gray picture, but for a level or two where the passes come in another order.
+// TestDrawPlanesBox: from planes that all have the image's size a box comes as it does from a
+// gray image, but for a level or two where the passes come in another order.
 func TestDrawPlanesBox(t *testing.T) {
 	r := rand.New(rand.NewPCG(43, 44))
 	var scratch Scratch
@@ -102,7 +102,7 @@ func TestDrawPlanesBox(t *testing.T) {
 }
 
 // TestDrawPlanesSiting: wherever a box begins and ends within the samples of chroma or of a
-// reduced picture, these stay where they belong.
+// reduced image, these stay where they belong.
 func TestDrawPlanesSiting(t *testing.T) {
 	r := rand.New(rand.NewPCG(45, 46))
 	const slope = 0.5
@@ -250,7 +250,7 @@ func TestDrawMinDecode(t *testing.T) {
 	}
 }
 
-// TestDrawPart: of a picture decoded in part comes what comes of the whole, whatever else lies in
+// TestDrawPart: of an image decoded in part comes what comes of the whole, whatever else lies in
 // its planes.
 func TestDrawPart(t *testing.T) {
 	c := newCodec(t, CodecOptions{Decoder: "go"})

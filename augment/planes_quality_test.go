@@ -141,8 +141,9 @@ func TestPlanesQuality(t *testing.T) {
 	}
 }
 
-// TestReducedQuality compares pictures that were decoded at 1/2, 1/4 and 1/8 with full decodes,
-// each resized to the largest size for which MinDecode allows the reduction, through RGB and through planes.
+// TestReducedQuality compares images that were decoded at 1/2, 1/4 and 1/8 with full decodes, each
+// resized to the largest size for which MinDecode allows the reduction, through RGB and through
+// planes.
 func TestReducedQuality(t *testing.T) {
 	c := newCodec(t, CodecOptions{})
 	pictures := photographs(t, c)

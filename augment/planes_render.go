@@ -11,7 +11,7 @@ import (
 // which picks pixels and must not pick luma and chroma of different ones.
 func (s ResizeSpec) TakesPlanes() bool { return s.Filter != Nearest }
 
-// RenderPlanes is [ResizeSpec.Render] for planes. The luma is resized as a gray picture is, but
+// RenderPlanes is [ResizeSpec.Render] for planes. The luma is resized as a gray image is, but
 // for the rounding between the two passes, whose order may differ. The chroma goes from the grid
 // that it has in src straight to the one that subsampling gives it in dst, each sample the mean
 // of the pixels that it stands for, as if these had been computed: so sample centres are where
@@ -139,12 +139,12 @@ func (s *Scratch) resizePlane(dst, src *Image, across, down axisKey) {
 func mean(a, b uint8) uint8 { return uint8((uint32(a) + uint32(b) + 1) / 2) }
 
 // planeAxis is one direction of the resize of a plane: how its samples lie on the pixels of
-// the picture, before and after.
+// the image, before and after.
 type planeAxis struct {
 	in        int // samples of the source
-	size, per int // the picture's pixels at full size, and how many of them a sample of the source stands for
+	size, per int // the image's pixels at full size, and how many of them a sample of the source stands for
 	step      int // pixels that a sample of the result stands for
-	// What [Geometry] says, in pixels: what the picture is resized to, where its window begins
+	// What [Geometry] says, in pixels: what the image is resized to, where its window begins
 	// in that and in the result, the window's size and the result's.
 	scaled, crop, pad, window, total int
 }

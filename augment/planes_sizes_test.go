@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// bothWays gathers what planes, from a picture decoded at as small a part of its size as may be,
+// bothWays gathers what planes, from an image decoded at as small a part of its size as may be,
 // differ from RGB, from all of it: in RGB, and in JPEG of quality 95 decoded again.
 func bothWays(t *testing.T, c *Codec, s ResizeSpec, name string, data []byte, rgb, coded *quality) {
 	t.Helper()

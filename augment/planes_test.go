@@ -40,7 +40,7 @@ func anySpec(r *rand.Rand) ResizeSpec {
 	return s
 }
 
-// TestRenderPlanesLuma: the luma, and all planes at 444, are resized as grayscale pictures are,
+// TestRenderPlanesLuma: the luma, and all planes at 444, are resized as grayscale images are,
 // but for a level or two where the passes come in another order.
 func TestRenderPlanesLuma(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -225,7 +225,7 @@ func TestRenderPlanesRefuses(t *testing.T) {
 	}
 }
 
-// TestDecodePlanes: verdicts and sizes are those of Decode, for every picture of the corpus.
+// TestDecodePlanes: verdicts and sizes are those of Decode, for every image of the corpus.
 func TestDecodePlanes(t *testing.T) {
 	files, err := filepath.Glob("../testdata/pictures/*.jp*g")
 	if err != nil || len(files) == 0 {
@@ -342,7 +342,7 @@ func TestAppendJPEGPlanes(t *testing.T) {
 	}
 }
 
-// psnr is the peak signal-to-noise ratio of two pictures of one size in dB, 99 when they are equal.
+// psnr is the peak signal-to-noise ratio of two images of one size in dB, 99 when they are equal.
 func psnr(a, b *Image) float64 {
 	sum := 0
 	for y := range a.Height {

@@ -2,7 +2,7 @@ package augment
 
 import "strings"
 
-// Policy says what is done to pictures at random: operations in their order,
+// Policy says what is done to images at random: operations in their order,
 // each with the ranges of its parameters and a probability. It is not changed
 // after it was made and may be used by many goroutines.
 type Policy struct {
@@ -34,8 +34,8 @@ func (p *Policy) String() string {
 	return b.String()
 }
 
-// Draw decides what is done to a picture of w x h pixels. It is a function of
-// its arguments alone: the seed, the picture's key, which of its variants this
+// Draw decides what is done to an image of w x h pixels. It is a function of
+// its arguments alone: the seed, the image's key, which of its variants this
 // is, from 1, and the size. Whatever else is drawn, where and in which order,
 // has no influence.
 func (p *Policy) Draw(seed uint64, key string, copy, w, h int) Draw {

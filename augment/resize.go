@@ -7,26 +7,26 @@ import (
 	"sync"
 )
 
-// Limits on what pictures are resized to.
+// Limits on what images are resized to.
 const (
-	// MaxSide is the longest side of a resized picture, in pixels.
+	// MaxSide is the longest side of a resized image, in pixels.
 	MaxSide = 65535
-	// maxPixels is how many pixels a resized picture may have, as many as
+	// maxPixels is how many pixels a resized image may have, as many as
 	// [Codec] decodes by default.
 	maxPixels = 178956970
 	// MaxSourceSide is the longest side of an image that is decoded or resized, in pixels.
 	MaxSourceSide = 1 << 20
-	// maxScaled bounds the sides of the resized picture that a window is
+	// maxScaled bounds the sides of the resized image that a window is
 	// cut from, which is never in memory.
 	maxScaled = 1<<31 - 1
 )
 
-// Scratch is the memory that work on pictures needs besides source and result,
-// to be reused from picture to picture. Its zero value is ready. Only one
+// Scratch is the memory that work on images needs besides source and result,
+// to be reused from image to image. Its zero value is ready. Only one
 // goroutine may use it at a time.
 type Scratch struct {
 	// Codec is what [JPEGArtefacts] encodes and decodes with; no other step
-	// needs one. Pictures depend on it.
+	// needs one. Images depend on it.
 	Codec *Codec
 
 	rows   []uint8 // a band of rows resized horizontally
@@ -51,13 +51,13 @@ func (s *Scratch) Trim() {
 
 var scratches = sync.Pool{New: func() any { return new(Scratch) }}
 
-// Resize makes dst the picture src resized to w by h pixels. dst gets src's
+// Resize makes dst the image src resized to w by h pixels. dst gets src's
 // channels and reuses its memory; it must not share memory with src. Pixel
 // centres lie at halves, as in Pillow, TensorFlow 2 and torchvision.
 //
 // With antialias, Bilinear, Bicubic and Lanczos3 give the bytes of Pillow 13's
 // Image.resize, which rounds and clips to bytes between its two passes.
-// Without it they mean what tf.image.resize means: where the picture gets
+// Without it they mean what tf.image.resize means: where the image gets
 // smaller they look at a few pixels around each place and skip the others.
 // Area and Nearest are tf.image.resize's, and antialias changes nothing for
 // them. Of TensorFlow's floats, rounded and clipped to bytes, Nearest is equal
@@ -99,7 +99,7 @@ func checkTarget(w, h int) error {
 	return nil
 }
 
-// checkResize refuses sources that are no pictures, and filters that are none.
+// checkResize refuses sources that are no images, and filters that are none.
 func checkResize(dst, src *Image, f Filter) error {
 	if !f.valid() {
 		return fmt.Errorf("resize: unknown filter %v", f)
@@ -116,7 +116,7 @@ func checkResize(dst, src *Image, f Filter) error {
 	return nil
 }
 
-// check refuses a picture whose fields don't fit together.
+// check refuses an image whose fields don't fit together.
 func (im *Image) check() error {
 	switch {
 	case im.Channels != 1 && im.Channels != 3:
@@ -131,7 +131,7 @@ func (im *Image) check() error {
 	return nil
 }
 
-// scaling is the resize of a whole picture to width by height, of which only
+// scaling is the resize of a whole image to width by height, of which only
 // the window that begins at x, y and is as large as the result is computed.
 type scaling struct {
 	width, height int
@@ -141,7 +141,7 @@ type scaling struct {
 	whole         wholePicture
 }
 
-// wholePicture is the picture of which the source was decoded at 1/denom: of so many
+// wholePicture is the image of which the source was decoded at 1/denom: of so many
 // pixels. Its zero value is the source itself.
 type wholePicture struct{ width, height, denom int }
 

@@ -30,7 +30,7 @@ type packed struct {
 	nearby nearby
 }
 
-// fill packs the weights of a for pictures of so many channels, or, for 0, for
+// fill packs the weights of a for images of so many channels, or, for 0, for
 // whole rows. It leaves them unpacked where rows are too short.
 func (p *packed) fill(a *axis, channels int) {
 	switch {

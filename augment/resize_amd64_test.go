@@ -15,7 +15,7 @@ func withoutAssembly(f func()) {
 	f()
 }
 
-// The assembly and its plain twin make the same bytes of pictures of all
+// The assembly and its plain twin make the same bytes of images of all
 // shapes, reduced and enlarged, up to the sizes where every loop runs.
 func TestAssemblyTwin(t *testing.T) {
 	if !useAVX2 {

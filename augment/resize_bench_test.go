@@ -9,7 +9,7 @@ import (
 	"github.com/disintegration/imaging"
 )
 
-// noise is a picture of random samples.
+// noise is an image of random samples.
 func noise(w, h, channels int) *Image {
 	im := new(Image)
 	im.Reset(w, h, channels)
@@ -43,7 +43,7 @@ func BenchmarkResize(b *testing.B) {
 	}
 }
 
-// A plane of a picture in YCbCr is resized as gray.
+// A plane of an image in YCbCr is resized as gray.
 func BenchmarkResizeGray(b *testing.B) {
 	src := noise(500, 375, 1)
 	b.SetBytes(int64(len(src.Pix)))
@@ -56,7 +56,7 @@ func BenchmarkResizeGray(b *testing.B) {
 	}
 }
 
-// BenchmarkResizeImaging is what others make of the same pictures.
+// BenchmarkResizeImaging is what others make of the same images.
 func BenchmarkResizeImaging(b *testing.B) {
 	for _, size := range [][2]int{{500, 375}, {4000, 3000}} {
 		src := image.NewNRGBA(image.Rect(0, 0, size[0], size[1]))

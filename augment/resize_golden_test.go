@@ -63,7 +63,7 @@ func (a array) part(h, w, channels int) *Image {
 	return gray
 }
 
-// off are the pictures' samples that differ, by how many levels.
+// off are the images' samples that differ, by how many levels.
 func (a array) off(im *Image) map[int]int {
 	levels := map[int]int{}
 	for i, got := range im.Pix {

@@ -135,7 +135,7 @@ func plainWeights(i, in, out int, f Filter, antialias bool) map[int]float64 {
 	return weights
 }
 
-// spaced is the picture in memory with room between its rows, and none behind
+// spaced is the image in memory with room between its rows, and none behind
 // the last one.
 func spaced(im *Image, gap int) *Image {
 	out := *im

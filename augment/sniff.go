@@ -6,7 +6,7 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// Format is a picture format, as its content tells. The empty Format is none.
+// Format is an image format, as its content tells. The empty Format is none.
 type Format string
 
 // The formats that are read.

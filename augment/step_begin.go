@@ -5,7 +5,7 @@ import (
 	"math"
 )
 
-// begin refuses parameters and pictures that a step can't use, and gives dst
+// begin refuses parameters and images that a step can't use, and gives dst
 // its size.
 func begin[S Step](s S, dst, src *Image) error {
 	if err := s.validate(); err != nil {
@@ -55,7 +55,7 @@ func checkBox(op string, x, y, w, h int) error {
 	return nil
 }
 
-// shade is a colour as the picture's channels have it: itself in RGB, its
+// shade is a colour as the image's channels have it: itself in RGB, its
 // luminance in grayscale. The result aliases c.
 func shade(c *[3]uint8, channels int) []uint8 {
 	if channels == 1 {
@@ -64,7 +64,7 @@ func shade(c *[3]uint8, channels int) []uint8 {
 	return c[:channels]
 }
 
-// copyRows copies the pixels of a picture to one of the same size.
+// copyRows copies the pixels of an image to one of the same size.
 func copyRows(dst, src *Image) {
 	for y := range src.Height {
 		copy(dst.Row(y), src.Row(y))

@@ -7,9 +7,9 @@ import (
 
 // GaussianBlur weighs the pixels around each by a bell curve, as torchvision's
 // gaussian_blur: the curve is cut at the kernel's edge and its weights made to
-// sum to 1, and beyond its own edge the picture is mirrored, without the edge
+// sum to 1, and beyond its own edge the image is mirrored, without the edge
 // itself twice. (Where torchvision refuses a kernel that reaches across the
-// whole picture, this mirrors again and again.)
+// whole image, this mirrors again and again.)
 type GaussianBlur struct {
 	// Kernel is how many pixels are weighed along x and along y, both odd, 1
 	// to 255.

@@ -2,7 +2,7 @@ package augment
 
 import "fmt"
 
-// CropBox cuts a box out of the picture. What of the box lies outside is filled.
+// CropBox cuts a box out of the image. What of the box lies outside is filled.
 type CropBox struct {
 	// X and Y are the top left corner, in pixels; they may be negative.
 	X int `json:"x"`
@@ -10,7 +10,7 @@ type CropBox struct {
 	// W and H are the size, at least 1 and at most [MaxSide].
 	W int `json:"w"`
 	H int `json:"h"`
-	// Fill is the colour outside, in RGB; grayscale pictures get its luminance.
+	// Fill is the colour outside, in RGB; grayscale images get its luminance.
 	Fill [3]uint8 `json:"fill,omitzero"`
 }
 
@@ -44,12 +44,12 @@ func (s CropBox) apply(dst, src *Image, scratch *Scratch) error {
 	return nil
 }
 
-// ResizedCrop cuts a box out of the picture and resizes it, as torchvision's
+// ResizedCrop cuts a box out of the image and resizes it, as torchvision's
 // resized_crop: the filter sees nothing of what is around the box. A box that isn't within the
-// picture is an error.
+// image is an error.
 type ResizedCrop struct {
 	// X and Y are the top left corner, in pixels, W and H the size of the box,
-	// which must lie within the picture.
+	// which must lie within the image.
 	X int `json:"x"`
 	Y int `json:"y"`
 	W int `json:"w"`
@@ -95,7 +95,7 @@ func (s ResizedCrop) apply(dst, src *Image, scratch *Scratch) error {
 	return nil
 }
 
-// within refuses a box that sticks out of a picture of w x h pixels.
+// within refuses a box that sticks out of an image of w x h pixels.
 func (s ResizedCrop) within(w, h int) error {
 	if s.X < 0 || s.Y < 0 || s.W > w-s.X || s.H > h-s.Y {
 		return fmt.Errorf("%s: the box %dx%d at %d,%d isn't within the image of %dx%d", s.op(), s.W, s.H, s.X, s.Y, w, h)
@@ -103,7 +103,7 @@ func (s ResizedCrop) within(w, h int) error {
 	return nil
 }
 
-// ResizeTo resizes the picture without regard to its shape, by [Resize].
+// ResizeTo resizes the image without regard to its shape, by [Resize].
 type ResizeTo struct {
 	// Width and Height are the size that it gets, 1 to [MaxSide].
 	Width  int `json:"width"`

@@ -1,9 +1,9 @@
 package augment
 
-// Brightness mixes the picture with black, as Pillow's ImageEnhance.Brightness
+// Brightness mixes the image with black, as Pillow's ImageEnhance.Brightness
 // and torchvision's adjust_brightness.
 type Brightness struct {
-	// Factor is 0 for black, 1 for the picture as it is, above for brighter.
+	// Factor is 0 for black, 1 for the image as it is, above for brighter.
 	Factor float64 `json:"factor"`
 }
 
@@ -24,10 +24,10 @@ func (s Brightness) recolor(r *recoloring) {
 	r.look(&t)
 }
 
-// Contrast mixes the picture with the mean of its luminance, as Pillow's
+// Contrast mixes the image with the mean of its luminance, as Pillow's
 // ImageEnhance.Contrast and torchvision's adjust_contrast.
 type Contrast struct {
-	// Factor is 0 for plain gray, 1 for the picture as it is, above for more
+	// Factor is 0 for plain gray, 1 for the image as it is, above for more
 	// contrast.
 	Factor float64 `json:"factor"`
 }
@@ -49,7 +49,7 @@ func (s Contrast) recolor(r *recoloring) {
 	r.look(&t)
 }
 
-// meanLuminance is the mean level of the picture in grayscale, rounded.
+// meanLuminance is the mean level of the image in grayscale, rounded.
 func (r *recoloring) meanLuminance() uint8 {
 	sum := uint64(0)
 	r.rows(func(row []uint8) {
@@ -63,11 +63,11 @@ func (r *recoloring) meanLuminance() uint8 {
 	return uint8((2*sum + n) / (2 * n))
 }
 
-// Saturation mixes the picture with its grayscale twin, as Pillow's
-// ImageEnhance.Color and torchvision's adjust_saturation. A grayscale picture
+// Saturation mixes the image with its grayscale twin, as Pillow's
+// ImageEnhance.Color and torchvision's adjust_saturation. A grayscale image
 // stays as it is.
 type Saturation struct {
-	// Factor is 0 for grayscale, 1 for the picture as it is, above for more
+	// Factor is 0 for grayscale, 1 for the image as it is, above for more
 	// colour.
 	Factor float64 `json:"factor"`
 }

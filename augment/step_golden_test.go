@@ -18,7 +18,7 @@ var loose = map[string]bool{"gaussian_blur": true, "affine": true}
 
 // TestStepGoldens compares the steps with Pillow's bytes.
 //
-// TFREC_STEP_GOLDENS names a folder of more goldens, such as
+// TFREC_STEP_GOLDENS names a directory of more goldens, such as
 // testdata/augment/make_goldens.py --random 5000 FOLDER writes.
 func TestStepGoldens(t *testing.T) {
 	const dir = "../testdata/augment"

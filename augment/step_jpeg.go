@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// JPEGArtefacts encodes the picture as JPEG, with colours at half the
+// JPEGArtefacts encodes the image as JPEG, with colours at half the
 // resolution (4:2:0), and decodes it again, as torchvision's JPEG. The pixels
 // are those of the encoder and decoder of Codec in [Scratch]. A scratch without codec is an error,
-// and so is a picture with a side over 65,535 pixels, which JPEG can't hold, or with more pixels
+// and so is an image with a side over 65,535 pixels, which JPEG can't hold, or with more pixels
 // than the codec decodes.
 type JPEGArtefacts struct {
 	// Quality is 1 to 100.

@@ -95,7 +95,7 @@ func (s Solarize) recolor(r *recoloring) {
 }
 
 // Gamma makes each level v, from 0 to 1, Gain times v to the power of Gamma, as
-// torchvision's adjust_gamma does with Pillow pictures.
+// torchvision's adjust_gamma does with Pillow images.
 type Gamma struct {
 	// Gamma below 1 makes dark levels lighter, above 1 darker; 0 to 1000.
 	Gamma float64 `json:"gamma"`

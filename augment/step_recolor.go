@@ -5,14 +5,14 @@ package augment
 // bytes are those of one step after the other.
 
 // colorStep is a step that makes each pixel from the one in its place, once it knows what it has
-// to know of the whole picture.
+// to know of the whole image.
 type colorStep interface {
 	Step
 	// recolor adds what the step does to r.
 	recolor(r *recoloring)
 }
 
-// recoloring is what is still to be done to a picture.
+// recoloring is what is still to be done to an image.
 type recoloring struct {
 	from, to *Image // from is to once rows have been written
 	parts    []colorPart
@@ -75,7 +75,7 @@ func (s *Scratch) recolor(dst, src *Image, steps []Step) (failed int, err error)
 	return 0, nil
 }
 
-// start sets the picture, and the one of its size that it goes to.
+// start sets the image, and the one of its size that it goes to.
 func (r *recoloring) start(dst, src *Image) {
 	r.from, r.to, r.parts = src, dst, r.parts[:0]
 	r.row, r.gray = room(r.row, src.Width*src.Channels), room(r.gray, src.Width)
@@ -125,7 +125,7 @@ func (r *recoloring) lookEach(t *channelLevels) {
 	}
 }
 
-// pixels adds an operation. It makes no difference to gray pictures, which have none.
+// pixels adds an operation. It makes no difference to gray images, which have none.
 func (r *recoloring) pixels(o colorOperation) *colorPart {
 	p := r.part()
 	p.then = o
@@ -175,7 +175,7 @@ func (r *recoloring) write(show func(row []uint8)) {
 	r.from, r.parts = r.to, r.parts[:0]
 }
 
-// rows shows the rows of the picture as far as it is done: to a step that has to know all of them.
+// rows shows the rows of the image as far as it is done: to a step that has to know all of them.
 // What is more than looking up is written first, so that it is done once.
 func (r *recoloring) rows(show func(row []uint8)) {
 	for i := range r.parts {

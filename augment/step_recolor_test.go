@@ -16,7 +16,7 @@ func anyColorStep(r *rand.Rand) Step {
 }
 
 // TestColorsTogether: colour steps done together make the bytes of one step after the other, also
-// among steps of other kinds, whatever the picture's size, channels and stride.
+// among steps of other kinds, whatever the image's size, channels and stride.
 func TestColorsTogether(t *testing.T) {
 	r := rand.New(rand.NewPCG(61, 62))
 	var scratch Scratch

@@ -8,19 +8,19 @@ import (
 // maxAngle bounds angles, in degrees, to what keeps its precision.
 const maxAngle = 360_000
 
-// Rotate turns the picture around its middle, as Pillow's Image.rotate and
+// Rotate turns the image around its middle, as Pillow's Image.rotate and
 // torchvision's rotate: with the same bytes.
 type Rotate struct {
 	// Angle is in degrees, counter-clockwise.
 	Angle float64 `json:"angle"`
 	// Expand makes the result as large as it must be to hold the whole turned
-	// picture. Without it the size stays.
+	// image. Without it the size stays.
 	Expand bool `json:"expand,omitzero"`
 	// Filter is Nearest, Bilinear or Bicubic. The zero value is Bilinear;
 	// torchvision's default is Nearest.
 	Filter Filter `json:"filter"`
-	// Fill is the colour of what comes from outside the picture, in RGB;
-	// grayscale pictures get its luminance.
+	// Fill is the colour of what comes from outside the image, in RGB;
+	// grayscale images get its luminance.
 	Fill [3]uint8 `json:"fill,omitzero"`
 }
 
@@ -106,14 +106,14 @@ func (s Rotate) matrix(w, h int) (m matrix, width, height int) {
 	return m, width, height
 }
 
-// Affine turns, shears, scales and then moves the picture, which keeps its size:
-// with the bytes of torchvision's affine on Pillow pictures.
+// Affine turns, shears, scales and then moves the image, which keeps its size:
+// with the bytes of torchvision's affine on Pillow images.
 type Affine struct {
 	// Angle is in degrees, clockwise (unlike [Rotate]'s).
 	Angle float64 `json:"angle"`
-	// Translate is how far the picture moves to the right and down, in pixels.
+	// Translate is how far the image moves to the right and down, in pixels.
 	Translate [2]int `json:"translate"`
-	// Scale is how much larger the picture gets, 0.0001 to 10000; 1 leaves it.
+	// Scale is how much larger the image gets, 0.0001 to 10000; 1 leaves it.
 	Scale float64 `json:"scale"`
 	// Shear is in degrees, along x and along y, between -90 and 90.
 	Shear [2]float64 `json:"shear"`
@@ -123,8 +123,8 @@ type Affine struct {
 	// Filter is Nearest, Bilinear or Bicubic. The zero value is Bilinear;
 	// torchvision's default is Nearest.
 	Filter Filter `json:"filter"`
-	// Fill is the colour of what comes from outside the picture, in RGB;
-	// grayscale pictures get its luminance.
+	// Fill is the colour of what comes from outside the image, in RGB;
+	// grayscale images get its luminance.
 	Fill [3]uint8 `json:"fill,omitzero"`
 }
 

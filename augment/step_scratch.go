@@ -2,14 +2,14 @@ package augment
 
 import "slices"
 
-// stepScratch is what steps keep in a [Scratch] from picture to picture.
+// stepScratch is what steps keep in a [Scratch] from image to image.
 type stepScratch struct {
 	draw    [2]Image // between the steps of a draw
 	sums    []uint16 // a row of sums of three samples
 	columns []uint32 // rows blurred horizontally
 	weights [2][]uint32
 	at      []int32  // where the pixels of a row, or of a column, come from
-	bytes   []byte   // a picture encoded, or a row with what is mirrored at its ends
+	bytes   []byte   // an image encoded, or a row with what is mirrored at its ends
 	totals  []uint64 // a row blurred both ways
 
 	recoloring recoloring

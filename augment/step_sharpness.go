@@ -1,10 +1,10 @@
 package augment
 
-// Sharpness mixes the picture with a smoothed one, as Pillow's
+// Sharpness mixes the image with a smoothed one, as Pillow's
 // ImageEnhance.Sharpness and torchvision's adjust_sharpness. Pixels at the edge
-// stay as they are, and so do pictures of less than 3 pixels a side.
+// stay as they are, and so do images of less than 3 pixels a side.
 type Sharpness struct {
-	// Factor is 0 for the smoothed picture, 1 for the picture as it is, above
+	// Factor is 0 for the smoothed image, 1 for the image as it is, above
 	// for a sharper one.
 	Factor float64 `json:"factor"`
 }

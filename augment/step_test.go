@@ -10,7 +10,7 @@ import (
 )
 
 // stepSamples has each step at least once, with parameters that do something,
-// and that pictures of any size can take.
+// and that images of any size can take.
 var stepSamples = []struct {
 	name string
 	step Step
@@ -90,7 +90,7 @@ func TestStepSizes(t *testing.T) {
 	}
 }
 
-// A picture of three equal channels becomes what the grayscale one does.
+// An image of three equal channels becomes what the grayscale one does.
 func TestStepGrayLikeRGB(t *testing.T) {
 	gray := noise(31, 22, 1)
 	var rgb Image

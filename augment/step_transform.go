@@ -44,7 +44,7 @@ func transform(dst, src *Image, m *matrix, f Filter, color [3]uint8, s *stepScra
 	}
 }
 
-// inside says whether a place is in a picture, and what isn't a number isn't.
+// inside says whether a place is in an image, and what isn't a number isn't.
 func inside(at float64, size int) bool { return at >= 0 && at < float64(size) }
 
 // transformScale takes the nearest pixels where rows stay rows and columns

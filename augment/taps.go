@@ -10,7 +10,7 @@ const precision = 22
 // half rounds a sum of weighed pixels to the nearest.
 const half = 1 << (precision - 1)
 
-// axis says how the pixels of one axis of a picture make those of the resized
+// axis says how the pixels of one axis of an image make those of the resized
 // one: out[i] = Σ weights[i*width+j] * in[first[i]+j] / 1<<precision, for j in
 // 0..count[i]-1. It never changes once it is made, so that any number of
 // goroutines may share it.
@@ -31,19 +31,19 @@ type axisKey struct {
 	in, out, lo, hi int
 	filter          Filter
 	antialias       bool
-	// channels are those of a picture along whose rows pixels are weighed,
+	// channels are those of an image along whose rows pixels are weighed,
 	// or 0 where whole rows are.
 	channels int
 	// grid is the zero value where the samples on both sides are the pixels of
-	// whole pictures.
+	// whole images.
 	grid grid
 }
 
-// grid says how the samples of two planes lie on the pixels of a picture where
+// grid says how the samples of two planes lie on the pixels of an image where
 // they aren't these pixels: those of chroma, or of a plane decoded at a part of
 // its size.
 type grid struct {
-	// The source is size pixels long: per of the picture's pixels make a
+	// The source is size pixels long: per of the image's pixels make a
 	// sample, of which the last may have fewer. So may the first, which
 	// begins as many pixels before the source as skip.
 	size, per, skip int
@@ -60,7 +60,7 @@ func (k axisKey) placed() grid {
 	return k.grid
 }
 
-// reduced says that per of the picture's size pixels make one of the source.
+// reduced says that per of the image's size pixels make one of the source.
 func (k *axisKey) reduced(size, per int) {
 	if size != k.in*per {
 		k.grid = grid{size: size, per: per, step: 1}
@@ -102,7 +102,7 @@ func makeAxis(k axisKey) *axis {
 }
 
 // fillKernel follows Pillow's Resample.c: the kernel is stretched by the
-// reduction (antialias), cut at the picture's edge, its weights made to sum to
+// reduction (antialias), cut at the image's edge, its weights made to sum to
 // 1 in float64 and only then rounded to integers, halves away from zero. With
 // antialias off it isn't stretched, which is what tf.image.resize does.
 func (a *axis) fillKernel(k axisKey) {

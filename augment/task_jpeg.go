@@ -7,8 +7,8 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// maxUsual is the largest picture, in pixels, that backends are asked to decode. It is the
-// same on every machine: who decodes a picture must not depend on how much memory there is.
+// maxUsual is the largest image, in pixels, that backends are asked to decode. It is the
+// same on every machine: who decodes an image must not depend on how much memory there is.
 const maxUsual = 1 << 26
 
 // taskJPEG is a JPEG of a [Task] that is not decoded yet.
@@ -20,11 +20,11 @@ type taskJPEG struct {
 	image  Image
 }
 
-// ReadJPEG makes a JPEG that is not decoded yet the task's picture: the backend decodes it first.
+// ReadJPEG makes a JPEG that is not decoded yet the task's image: the backend decodes it first.
 // It is found whole by a walk over all of its data ([Codec.Check]), since decoders on GPUs forgive
 // too much. The bytes must stay as they are until the task is done, and the codec decodes it where
 // no backend does. Errors wrap one of the package's sentinels; for other formats than JPEG that is
-// [ErrUnsupported]. After an error the task has no picture.
+// [ErrUnsupported]. After an error the task has no image.
 //
 //	task := &augment.Task{Resize: &spec, Form: augment.FloatPlanes}
 //	if err := task.ReadJPEG(codec, data); err != nil {
@@ -78,7 +78,7 @@ func (t *Task) checkJPEG() error {
 	return nil
 }
 
-// undecoded says whether the task has a picture that is to be decoded yet.
+// undecoded says whether the task has an image that is to be decoded yet.
 func (t *Task) undecoded() bool {
 	return t.JPEGInfo.Format == JPEG && t.Image == nil && t.Planes == nil
 }

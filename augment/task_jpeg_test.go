@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestUsual is which pictures backends are asked to decode: it hangs on the header alone.
+// TestUsual is which images backends are asked to decode: it hangs on the header alone.
 func TestUsual(t *testing.T) {
 	t.Parallel()
 	c := newCodec(t, CodecOptions{Decoder: "go"})
@@ -56,8 +56,8 @@ func TestTaskDecodesJPEG(t *testing.T) {
 	}
 }
 
-// TestTaskDecodesOneAfterTheOther has the CPU decode a batch: none of its pictures stays in memory, whichever of them are
-// planes, and the batch may be done again.
+// TestTaskDecodesOneAfterTheOther has the CPU decode a batch: none of its images stays in memory,
+// whichever of them are planes, and the batch may be done again.
 func TestTaskDecodesOneAfterTheOther(t *testing.T) {
 	t.Parallel()
 	c := newCodec(t, CodecOptions{Decoder: "go"})
@@ -94,7 +94,8 @@ func TestTaskDecodesOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// TestTaskRefusesJPEG what is damaged, or no JPEG, before anybody sees it; and wishes that make no sense.
+// TestTaskRefusesJPEG what is damaged, or no JPEG, before anybody sees it; and wishes that make no
+// sense.
 func TestTaskRefusesJPEG(t *testing.T) {
 	t.Parallel()
 	c := newCodec(t, CodecOptions{Decoder: "go"})

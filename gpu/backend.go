@@ -46,7 +46,7 @@ type Options struct {
 	// Decode has nvJPEG decode the JPEGs of tasks ([augment.Task.ReadJPEG]) to other pixels than
 	// the CPU's; see [Backend.Decoder]. Open fails where there is no nvJPEG.
 	Decode bool
-	// Batch is how many pictures [Backend.Batch] asks for. Default: 32, or 64 with Decode.
+	// Batch is how many images [Backend.Batch] asks for. Default: 32, or 64 with Decode.
 	Batch int
 	// Memory is how much of the GPU's memory a batch may take, in bytes; larger
 	// ones are halved. Default: a share of what is free, at most 1 GiB.
@@ -59,7 +59,7 @@ type Options struct {
 }
 
 // Backend does tasks on a GPU, with the bytes of [augment.CPU] but for JPEGs that it decodes. What
-// the GPU has no kernel for, a picture at a time, and what it has no room for is done on the CPU.
+// the GPU has no kernel for, an image at a time, and what it has no room for is done on the CPU.
 // It may be used by many goroutines.
 type Backend struct {
 	options Options
@@ -81,10 +81,10 @@ type Backend struct {
 
 // Stats says what a backend did so far.
 type Stats struct {
-	// GPU and CPU are the pictures done on each.
+	// GPU and CPU are the images done on each.
 	GPU, CPU int64
 	// Lacking are those on the CPU by what the GPU has no kernel for: the name
-	// of a step, or a word for what is unusual about the picture.
+	// of a step, or a word for what is unusual about the image.
 	Lacking map[string]int64
 	// NoRoom are those on the CPU that the GPU had no memory for, Halved the
 	// batches that were halved for lack of it.
@@ -191,8 +191,8 @@ func (b *Backend) Close() error {
 // Device describes the GPU.
 func (b *Backend) Device() Info { return b.device.Info() }
 
-// Decoder names all that the pixels of JPEGs depend on: nvJPEG's version, the kind of GPU and the backends
-// of nvJPEG that it has, such as "nvjpeg 12.2.2 sm_90 hardware+GPU+hybrid"; "" without
+// Decoder names all that the pixels of JPEGs depend on: nvJPEG's version, the kind of GPU and the
+// backends of nvJPEG that it has, such as "nvjpeg 12.2.2 sm_90 hardware+GPU+hybrid"; "" without
 // [Options.Decode].
 func (b *Backend) Decoder() string { return b.decoder }
 
@@ -289,7 +289,7 @@ func (b *Backend) lower(j *job, tasks []*augment.Task) {
 			j.tasks = append(j.tasks, t)
 			continue
 		}
-		j.programs[n].Reset() // lets the picture go
+		j.programs[n].Reset() // lets the image go
 		j.programs = j.programs[:n]
 		j.cpu = append(j.cpu, t)
 		var lacks *offload.NotLoweredError
@@ -323,7 +323,7 @@ func (b *Backend) job() *job {
 	return &job{done: make(chan struct{}, 1)}
 }
 
-// putJob keeps a job for its memory, without the pictures.
+// putJob keeps a job for its memory, without the images.
 func (b *Backend) putJob(j *job) {
 	for _, p := range j.programs {
 		p.Reset()

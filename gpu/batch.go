@@ -7,7 +7,7 @@ import (
 	"github.com/tfrec/tfrec/internal/raster"
 )
 
-// batch is the programs of some pictures, laid out in the memory of a device so
+// batch is the programs of some images, laid out in the memory of a device so
 // that one copy brings all they need there, few launches do it, and one copy
 // fetches what they made:
 //

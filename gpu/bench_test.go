@@ -15,7 +15,7 @@ var work = []struct{ name, policy string }{
 	{"heavy", "random_resized_crop:224|rotate:15|color_jitter:0.4,0.4,0.4,0.1|random_erasing"},
 }
 
-// photographs are tasks for pictures of 500x375 in planes, as JPEG has them.
+// photographs are tasks for images of 500x375 in planes, as JPEG has them.
 func photographs(b *testing.B, n int, policy string) []*augment.Task {
 	b.Helper()
 	var p *augment.Policy
@@ -43,7 +43,7 @@ func photographs(b *testing.B, n int, policy string) []*augment.Task {
 }
 
 // BenchmarkRender is what a GPU, with the copies there and back, makes of 64
-// pictures at a time from as many goroutines as GOMAXPROCS says; -cpu 1,4,16 varies that.
+// images at a time from as many goroutines as GOMAXPROCS says; -cpu 1,4,16 varies that.
 func BenchmarkRender(b *testing.B) {
 	for _, c := range work {
 		for _, backend := range []string{"gpu", "cpu"} {
@@ -73,7 +73,7 @@ func BenchmarkRender(b *testing.B) {
 	}
 }
 
-// BenchmarkKernels is the launches alone, of 64 pictures that are on the GPU already.
+// BenchmarkKernels is the launches alone, of 64 images that are on the GPU already.
 func BenchmarkKernels(b *testing.B) {
 	for _, c := range work {
 		b.Run(c.name, func(b *testing.B) {

@@ -13,7 +13,7 @@ import (
 )
 
 // nameDecoder is what [Backend.Decoder] says: all that decides a pixel. Which of the backends takes
-// a picture follows from its header; the chip's decoder may differ from one kind of GPU to the
+// an image follows from its header; the chip's decoder may differ from one kind of GPU to the
 // next.
 func nameDecoder(l *nvjpeg.Library, info Info, backends []nvjpeg.Backend) string {
 	var names []string
@@ -24,7 +24,7 @@ func nameDecoder(l *nvjpeg.Library, info Info, backends []nvjpeg.Backend) string
 }
 
 // openDecoder makes the stream's nvJPEG, where one is wanted. It must be what those
-// of the other streams are: which picture comes to which stream is chance.
+// of the other streams are: which image comes to which stream is chance.
 func (s *stream) openDecoder() error {
 	b := s.backend
 	if b.library == nil {
@@ -110,7 +110,7 @@ func (s *stream) insist(err error) error {
 	return err
 }
 
-// asks says whether nvJPEG is to decode the task's picture.
+// asks says whether nvJPEG is to decode the task's image.
 func (b *Backend) asks(t *augment.Task) bool {
 	return b.decoder != "" && t.Image == nil && t.Planes == nil && t.JPEGInfo.Usual
 }

@@ -57,8 +57,8 @@ func BenchmarkDecode(b *testing.B) {
 	}
 }
 
-// BenchmarkStreams has 1 to 4 batches in flight. Where copies and kernels, and the decoding of one batch
-// and the kernels of another, overlap, more than one is faster.
+// BenchmarkStreams has 1 to 4 batches in flight. Where copies and kernels, and the decoding of one
+// batch and the kernels of another, overlap, more than one is faster.
 func BenchmarkStreams(b *testing.B) {
 	codec, err := augment.NewCodec(augment.CodecOptions{})
 	if err != nil {
@@ -106,7 +106,7 @@ func BenchmarkStreams(b *testing.B) {
 	}
 }
 
-// decodeFirst decodes the task's picture on the CPU, unless the GPU is to.
+// decodeFirst decodes the task's image on the CPU, unless the GPU is to.
 func decodeFirst(t *augment.Task, onGPU bool) error {
 	if onGPU {
 		return nil

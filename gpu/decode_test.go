@@ -49,7 +49,7 @@ func TestConformsWithoutTheChip(t *testing.T) {
 	}
 }
 
-// TestConformsInHalves has batches for which there is no room: what is decoded is decoded anew.
+// TestConformsInHalves has batches for which there is no room: what is decoded is decoded again.
 func TestConformsInHalves(t *testing.T) {
 	fakecuda.Use(t)
 	b := open(t, gpu.Options{Required: true, Decode: true, Streams: 1, Memory: 60000})
@@ -59,7 +59,7 @@ func TestConformsInHalves(t *testing.T) {
 	}
 }
 
-// jpegTask is a task for one of the pictures that all packages test with.
+// jpegTask is a task for one of the images that all packages test with.
 func jpegTask(t *testing.T, codec *augment.Codec, name string) *augment.Task {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("../testdata/pictures", name))
@@ -117,7 +117,7 @@ func TestWhoDecodes(t *testing.T) {
 	}
 }
 
-// photos are tasks for the same picture.
+// photos are tasks for the same image.
 func photos(t *testing.T, n int, name string) []*augment.Task {
 	t.Helper()
 	codec := newCodec(t)
@@ -128,7 +128,7 @@ func photos(t *testing.T, n int, name string) []*augment.Task {
 	return tasks
 }
 
-// TestFaultsOfNVJPEG: who decodes then, and what is said of it. No picture is lost, and all come
+// TestFaultsOfNVJPEG: who decodes then, and what is said of it. No image is lost, and all come
 // out as they should.
 func TestFaultsOfNVJPEG(t *testing.T) {
 	for _, c := range []struct {

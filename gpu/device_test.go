@@ -16,11 +16,12 @@ import (
 	"github.com/tfrec/tfrec/internal/backendtest"
 )
 
-// What nvJPEG decodes on a GPU is held here to what the CPU makes of it, within a tolerance; on the fake,
-// whose nvJPEG rounds as the CPU does, there is none.
+// What nvJPEG decodes on a GPU is held here to what the CPU makes of it, within a tolerance; on the
+// fake, whose nvJPEG rounds as the CPU does, there is none.
 
-// How far pixels may be from the CPU's, after colours were converted and pictures resized: planes
-// that are 3 levels apart make colours that are up to 3 * (1 + 1.772) apart, and a resize rounds once more.
+// How far pixels may be from the CPU's, after colours were converted and images resized: planes
+// that are 3 levels apart make colours that are up to 3 * (1 + 1.772) apart, and a resize rounds
+// once more.
 const (
 	maxPixelsApart  = 10
 	meanPixelsApart = 1.0
@@ -105,7 +106,8 @@ func TestDecodedPictures(t *testing.T) {
 	t.Logf("%s: %v", b.Decoder(), b.Stats().Decoded)
 }
 
-// besideCPU is how far a task's pixels are from those that the CPU makes of it, at most and on average.
+// besideCPU is how far a task's pixels are from those that the CPU makes of it, at most and on
+// average.
 func besideCPU(t *testing.T, task *augment.Task) (worst int, mean float64) {
 	t.Helper()
 	if task.Err != nil {
@@ -128,7 +130,7 @@ func besideCPU(t *testing.T, task *augment.Task) (worst int, mean float64) {
 	return worst, float64(sum) / float64(len(want.Pixels.Pix))
 }
 
-// TestPixelsDoNotDependOnTheBatch: a set must not hang on which pictures a worker has at hand.
+// TestPixelsDoNotDependOnTheBatch: a set must not hang on which images a worker has at hand.
 func TestPixelsDoNotDependOnTheBatch(t *testing.T) {
 	b, codec := openDecoding(t)
 	names, files := samples(t, codec)

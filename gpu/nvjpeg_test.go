@@ -13,9 +13,9 @@ import (
 	"github.com/tfrec/tfrec/gpu/internal/nvjpeg"
 )
 
-// How far nvJPEG's samples may be from libjpeg-turbo's, which are our own decoder's: each for itself,
-// and on average over a plane. Both round an inverse cosine transform of the same coefficients, each in
-// its own way. The fake nvJPEG rounds as we do.
+// How far nvJPEG's samples may be from libjpeg-turbo's, which are our own decoder's: each for
+// itself, and on average over a plane. Both round an inverse cosine transform of the same
+// coefficients, each in its own way. The fake nvJPEG rounds as we do.
 const (
 	maxApart  = 3
 	meanApart = 0.25
@@ -100,7 +100,7 @@ func TestNVJPEGBesideTurbo(t *testing.T) {
 	t.Logf("%s %s on %s", library.Name(), library.Version(), device.Info().Name)
 }
 
-// compareWithTurbo compares the planes of a picture that was decoded.
+// compareWithTurbo compares the planes of an image that was decoded.
 func compareWithTurbo(t *testing.T, stream *cuda.Stream, codec *augment.Codec, name string, p nvjpeg.Picture) {
 	t.Helper()
 	var planes []*augment.Image

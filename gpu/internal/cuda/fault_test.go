@@ -243,7 +243,7 @@ func TestFailingLaunches(t *testing.T) {
 			// What the device had, and the test's end frees, is gone without an error.
 		})
 	}
-	// A device that was lost and closed can be opened anew.
+	// A device that was lost and closed can be opened again.
 	d, f := probe(t, "probe_affine")
 	must(t, affine(stream(t, d), f, rand.New(rand.NewPCG(9, 10)), 300))
 }

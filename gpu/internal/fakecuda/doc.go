@@ -2,7 +2,7 @@
 // is the fake one in lib, asks it for faults and counts what is alive in it.
 //
 // The fake is a libcuda.so.1 that the loader finds where LD_LIBRARY_PATH names its
-// folder; `make gpu-test` builds it and does that. Its GPU is the processor, which runs
+// directory; `make gpu-test` builds it and does that. Its GPU is the processor, which runs
 // the very kernels, compiled by g++, one thread after another. It is stricter than
 // any GPU, so that what would go wrong now and then there always does here:
 //
@@ -21,11 +21,11 @@
 //	FAKECUDA_FAIL        FUNCTION:N:CODE, more of them behind commas: from when that was set, the
 //	                     N-th call (with N+ that and all later ones) answers CODE. The function kernel is
 //	                     a kernel that runs, rather than its launch.
-//	FAKECUDA_TINT        what is added to the luma of every picture that the fake nvJPEG decodes
+//	FAKECUDA_TINT        what is added to the luma of every image that the fake nvJPEG decodes
 //
-// Beside it lies a fake libnvjpeg.so.12, which decodes for real: baseline and progressive
-// pictures, to the samples that libjpeg and our own decoder make of them. It decodes when the stream is
-// waited for, from the bytes that lie then where the picture did, into memory that must be the GPU's, and
-// refuses what is used for two pictures at once. Which of its backends takes a picture is made up,
+// Beside it lies a fake libnvjpeg.so.12, which decodes for real: baseline and progressive images,
+// to the samples that libjpeg and our own decoder make of them. It decodes when the stream is
+// waited for, from the bytes that lie then where the image did, into memory that must be the GPU's,
+// and refuses what is used for two images at once. Which of its backends takes an image is made up,
 // so that each is the only one for something. FAKECUDA_FAIL knows its functions, too.
 package fakecuda

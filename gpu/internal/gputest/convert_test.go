@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// converted is a conversion: its folder, what it said, and its exit code.
+// converted is a conversion: its directory, what it said, and its exit code.
 type converted struct {
 	out, stderr string
 	code        int
@@ -26,7 +26,7 @@ func convertPhotos(t *testing.T, driver, variable string, args ...string) (c con
 	return convertTo(t, t.TempDir(), driver, variable, args...)
 }
 
-// convertTo is convertPhotos to a folder where there may be something.
+// convertTo is convertPhotos to a directory where there may be something.
 func convertTo(t *testing.T, out, driver, variable string, args ...string) (c converted) {
 	t.Helper()
 	c.out = out

@@ -39,7 +39,7 @@ func records(t *testing.T, dir string) []record {
 	return all
 }
 
-// decodedBy counts who decoded a set's pictures.
+// decodedBy counts who decoded a set's images.
 func decodedBy(t *testing.T, dir string) map[string]int {
 	t.Helper()
 	by := map[string]int{}
@@ -63,7 +63,7 @@ func decoder(t *testing.T, dir string) string {
 	return m.Decoder
 }
 
-// raw is a set in which every picture is there with its pixels, from its full size.
+// raw is a set in which every image is there with its pixels, from its full size.
 var raw = []string{"--resize", "60x40", "--encode", "raw", "--exact-pixels", "--decoder", "go"}
 
 // withDecode are the flags for a set that nvJPEG decodes.
@@ -73,7 +73,7 @@ func withDecode(mode string, more ...string) []string {
 
 const nvjpegOfFake = "nvjpeg 12.2.2 sm_90 hardware+GPU+hybrid; tfrec 1"
 
-// TestConvertDecodes makes sets of pictures that nvJPEG decodes: the fake has libjpeg's samples,
+// TestConvertDecodes makes sets of images that nvJPEG decodes: the fake has libjpeg's samples,
 // unless it is to tint them.
 func TestConvertDecodes(t *testing.T) {
 	fake := fakeDriver(t)
@@ -143,14 +143,14 @@ func TestConvertDecodesWithout(t *testing.T) {
 	}
 }
 
-// TestConvertFallsBack has pictures come to the CPU in the middle of a run: each is named, none is lost,
-// and another run mends what the GPU is to blame for.
+// TestConvertFallsBack has images come to the CPU in the middle of a run: each is named, none is
+// lost, and another run mends what the GPU is to blame for.
 func TestConvertFallsBack(t *testing.T) {
 	fake := fakeDriver(t)
 	reference := files(t, convertPhotos(t, fake, "", withDecode("on")...).out)
 	for _, c := range []struct {
 		name, variable, says string
-		cpu                  int  // pictures that the CPU decodes; 0: some
+		cpu                  int  // images that the CPU decodes; 0: some
 		mended               bool // by another run
 		on                   string
 	}{
@@ -194,8 +194,8 @@ func TestConvertFallsBack(t *testing.T) {
 	}
 }
 
-// TestConvertDecodesVariants has nvJPEG decode but those variants for which a step was drawn that is
-// the CPU's, whatever the workers, and whoever makes which shard.
+// TestConvertDecodesVariants has nvJPEG decode but those variants for which a step was drawn that
+// is the CPU's, whatever the workers, and whoever makes which shard.
 func TestConvertDecodesVariants(t *testing.T) {
 	fake := fakeDriver(t)
 	args := []string{"--augment", "random_resized_crop:40|hflip|color_jitter:0.4,0.4,0.4,0.1|one_of:p=0.3(jpeg:50..90)", "--copies", "2", "--encode", "png", "--gpu", "on", "--gpu-decode"}
@@ -220,8 +220,8 @@ func TestConvertDecodesVariants(t *testing.T) {
 	sameFiles(t, files(t, tasks), files(t, one.out))
 }
 
-// TestConvertDamagedPictures has nvJPEG decode odd and damaged pictures: those that are unusable are so for the same
-// reasons as on the CPU, and all others are there.
+// TestConvertDamagedPictures has nvJPEG decode odd and damaged images: those that are unusable are
+// so for the same reasons as on the CPU, and all others are there.
 func TestConvertDamagedPictures(t *testing.T) {
 	fake := fakeDriver(t)
 	convert := func(more ...string) string {
@@ -249,8 +249,8 @@ func TestConvertDamagedPictures(t *testing.T) {
 	}
 }
 
-// TestConvertDecodersDoNotMix refuses to finish with one decoder what another one began, and says what
-// to give.
+// TestConvertDecodersDoNotMix refuses to finish with one decoder what another one began, and says
+// what to give.
 func TestConvertDecodersDoNotMix(t *testing.T) {
 	fake := fakeDriver(t)
 	begun := convertPhotos(t, fake, "FAKECUDA_FAIL=kernel:9:719", withDecode("on")...)

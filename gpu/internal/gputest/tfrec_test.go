@@ -12,7 +12,7 @@ import (
 
 var binary = flag.String("tfrec", "", "the tfrec with CUDA in it that `make gpu` built; without it, tests of the command are skipped")
 
-// tfrec runs the command with a folder in which libcuda.so.1 is looked for, and wants
+// tfrec runs the command with a directory in which libcuda.so.1 is looked for, and wants
 // it to succeed.
 func tfrec(t *testing.T, driver string, environment []string, args ...string) string {
 	t.Helper()
@@ -38,7 +38,7 @@ func fakeDriver(t *testing.T) string {
 	return directories[0]
 }
 
-// driverAlone is a folder with the fake driver and no nvJPEG.
+// driverAlone is a directory with the fake driver and no nvJPEG.
 func driverAlone(t *testing.T, fake string) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -12,13 +12,13 @@ import (
 )
 
 // TestArraysOfPointers decodes batches while the collector runs. The arrays that a batch makes in
-// C's memory begin with what was there before: the places of the last batch's pictures, which
+// C's memory begin with what was there before: the places of the last batch's images, which
 // are gone by then. The collector must not look at these.
 func TestArraysOfPointers(t *testing.T) {
 	fakecuda.Use(t)
 	_, s, decoder := open(t)
 	small := picture(t, 1, 1, true)
-	// Pictures of a size that gives each a span of memory of its own.
+	// Images of a size that gives each a span of memory of its own.
 	comment := append([]byte{0xFF, 0xFE, 0xFF, 0xFF}, make([]byte, 0xFFFF-2)...)
 	large := slices.Concat(small[:2], comment, small[2:])
 	to, err := s.Alloc(1)

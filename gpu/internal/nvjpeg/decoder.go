@@ -77,7 +77,7 @@ func (d *Decoder) noRoom(what string) error {
 	return fmt.Errorf("%s: %w on GPU %d (%s)", what, cuda.ErrOutOfMemory, i.Index, i.Name)
 }
 
-// Counts returns how many pictures each backend decoded so far, by its number.
+// Counts returns how many images each backend decoded so far, by its number.
 func (d *Decoder) Counts() [3]int64 { return d.counts }
 
 // Close frees what the decoder has.
@@ -90,7 +90,7 @@ func (d *Decoder) Close() {
 	}
 }
 
-// Parse reads a picture's header. Errors wrap ErrRefused.
+// Parse reads an image's header. Errors wrap ErrRefused.
 func (d *Decoder) Parse(data []byte) (Info, error) {
 	info, s := d.parse(d.first(), 0, data)
 	if s != success {
@@ -119,12 +119,12 @@ type Plane struct {
 	At, Pitch int
 }
 
-// Picture is a JPEG and where it goes, and then what became of it.
+// Image is a JPEG and where it goes, and then what became of it.
 type Picture struct {
 	// Data is the JPEG. It is not changed, nor needed after Decode.
 	Data []byte
 	// To is of the decoder's stream and has room for the planes, as large as they
-	// are stored; gray pictures have one.
+	// are stored; gray images have one.
 	To     *cuda.Buffer
 	Planes [3]Plane
 	// Want are the sizes that the planes must have: another size in the header
@@ -140,16 +140,16 @@ type Picture struct {
 	Err error
 }
 
-// Decode decodes pictures, each with the first backend that takes it, and waits for
+// Decode decodes images, each with the first backend that takes it, and waits for
 // them. What fails and might not have to is tried once more with the same backend, by
 // itself, before the next one is asked, so that the backend, with the pixels, follows from the
-// picture. What is wrong with a picture its Err says. Decode's own error is that of
-// the GPU, or wraps cuda.ErrOutOfMemory: then none of the pictures is to be used.
+// image. What is wrong with an image its Err says. Decode's own error is that of
+// the GPU, or wraps cuda.ErrOutOfMemory: then none of the images is to be used.
 func (d *Decoder) Decode(pictures []Picture) error {
 	err := d.decode(pictures)
 	clear(d.group)
-	// Pictures' bytes and planes are in use until all is done, also of what was begun before something
-	// failed.
+	// Images' bytes and planes are in use until all is done, also of what was begun before
+	// something failed.
 	if waited := d.wait(); err == nil || waited != nil && errors.Is(err, cuda.ErrOutOfMemory) {
 		return waited
 	}
@@ -178,7 +178,7 @@ func (d *Decoder) wait() error {
 	return d.stream.Synchronize()
 }
 
-// together decodes pictures that the chip's decoder takes, in one go or, where that fails,
+// together decodes images that the chip's decoder takes, in one go or, where that fails,
 // in halves.
 func (d *Decoder) together(group []*Picture) error {
 	if len(group) == 0 {
@@ -215,8 +215,8 @@ func (d *Decoder) together(group []*Picture) error {
 	}
 }
 
-// prepare parses a picture with a slot of a backend and says whether that takes it. Where the
-// picture has no room it notes that, as it notes why the picture is refused.
+// prepare parses an image with a slot of a backend and says whether that takes it. Where the
+// image has no room it notes that, as it notes why the image is refused.
 func (d *Decoder) prepare(p *Picture, b Backend, slot int) bool {
 	info, s := d.parse(d.handles[b], slot, p.Data)
 	if s == success {
@@ -236,7 +236,7 @@ func (d *Decoder) prepare(p *Picture, b Backend, slot int) bool {
 	return false
 }
 
-// one begins to decode a picture with the first backend, but for the chip's, that takes it.
+// one begins to decode an image with the first backend, but for the chip's, that takes it.
 func (d *Decoder) one(p *Picture) error {
 	p.Err = refusal(jpegNotSupported)
 	for b := GPU; b < backends; b++ {

@@ -4,22 +4,22 @@
 //	decoder, err := library.NewDecoder(stream)
 //	defer decoder.Close()
 //	info, err := decoder.Parse(data)
-//	pictures := []nvjpeg.Picture{{Data: data, To: buffer, Planes: [3]nvjpeg.Plane{{Pitch: info.Width}, …}}}
-//	err = decoder.Decode(pictures)
-//	if pictures[0].Err != nil { // this one nvJPEG refuses: decode it elsewhere
+//	images := []nvjpeg.Picture{{Data: data, To: buffer, Planes: [3]nvjpeg.Plane{{Pitch: info.Width}, …}}}
+//	err = decoder.Decode(images)
+//	if images[0].Err != nil { // this one nvJPEG refuses: decode it elsewhere
 //
-// Decoded pictures are planes of YCbCr, or of gray, as they are stored: enlarging the chroma and
+// Decoded images are planes of YCbCr, or of gray, as they are stored: enlarging the chroma and
 // converting colours is left to kernels, which do it as libjpeg does.
 //
-// For each picture the first that takes it does the work: the chip's own JPEG
+// For each image the first that takes it does the work: the chip's own JPEG
 // decoder, a whole batch at a time; the GPU with the processor's help; the GPU for
 // all but Huffman codes, which are the processor's. Pixels depend on nvJPEG, and on
 // which of these it was, within a tolerance of libjpeg-turbo's.
 //
-// nvJPEG takes damaged pictures for whole that others refuse: where that matters,
-// look for damage first. Parts of pictures, and pictures at a part of their size, are
+// nvJPEG takes damaged images for whole that others refuse: where that matters,
+// look for damage first. Parts of images, and images at a part of their size, are
 // left to the kernels: nvJPEG scales on the chip's decoder alone, which would let
-// the pixels depend on the machine, and it has to read all of a picture's codes for
+// the pixels depend on the machine, and it has to read all of an image's codes for
 // a part of it.
 //
 // Like package cuda this is the same in all builds; the library is looked for at run

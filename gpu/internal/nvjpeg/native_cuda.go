@@ -87,8 +87,9 @@ func (h *cHandle) decode(slot int, to target, stream uintptr) status {
 
 func (h *cHandle) decodeBatch(data [][]byte, to []target, stream uintptr) status {
 	n := len(data)
-	// Arrays of pointers go to C in C's own memory. To Go they are numbers: the collector would look at what a pointer
-	// there replaces, which is whatever the memory was last used for. For the same reason none is left behind.
+	// Arrays of pointers go to C in C's own memory. To Go they are numbers: the collector would
+	// look at what a pointer there replaces, which is whatever the memory was last used for. For
+	// the same reason none is left behind.
 	pointers := C.malloc(C.size_t(n) * C.size_t(unsafe.Sizeof(uintptr(0))))
 	defer C.free(pointers)
 	addresses := unsafe.Slice((*uintptr)(pointers), n)

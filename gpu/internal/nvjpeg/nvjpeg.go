@@ -10,7 +10,7 @@ import (
 var (
 	// ErrAbsent says that nvJPEG isn't installed, or can't be used.
 	ErrAbsent = errors.New("no nvJPEG")
-	// ErrRefused says that nvJPEG doesn't decode a picture. It says nothing about
+	// ErrRefused says that nvJPEG doesn't decode an image. It says nothing about
 	// others.
 	ErrRefused = errors.New("nvJPEG refuses the image")
 )
@@ -20,7 +20,7 @@ type Backend int
 
 const (
 	// Hardware is the chip's JPEG decoder, which A100, H100 and their kin have, for
-	// baseline pictures.
+	// baseline images.
 	Hardware Backend = iota
 	// GPU decodes on the GPU's ordinary processors.
 	GPU
@@ -36,7 +36,7 @@ func (b Backend) String() string { return [...]string{"hardware", "GPU", "hybrid
 // number is the backend's in nvjpeg.h.
 func (b Backend) number() int { return [...]int{3, 2, 1}[b] }
 
-// Info is what a picture's header says.
+// Info is what an image's header says.
 type Info struct {
 	// Width and Height are in pixels, as stored: orientation is not applied.
 	Width, Height int
@@ -89,26 +89,26 @@ type native interface {
 	create(backend int) (handle, status)
 }
 
-// slots is how many pictures a backend has on their way that takes one at a time: while the GPU works
+// slots is how many images a backend has on their way that takes one at a time: while the GPU works
 // on one, Huffman codes of another can be decoded.
 const slots = 2
 
 // handle is an nvjpegHandle_t for one backend, with a stream's state. All but
 // destroy want the thread to have the context.
 type handle interface {
-	// parse reads a header, for a slot. The picture's bytes must stay until the slot's next call.
+	// parse reads a header, for a slot. The image's bytes must stay until the slot's next call.
 	parse(slot int, data []byte) (Info, status)
-	// supports says whether the backend decodes the picture that was parsed last.
+	// supports says whether the backend decodes the image that was parsed last.
 	supports(slot int) (bool, status)
-	// decode begins to decode the picture that was parsed last. The slot is in use until the stream
+	// decode begins to decode the image that was parsed last. The slot is in use until the stream
 	// was waited for.
 	decode(slot int, to target, stream uintptr) status
-	// decodeBatch decodes pictures together, all or none.
+	// decodeBatch decodes images together, all or none.
 	decodeBatch(data [][]byte, to []target, stream uintptr) status
 	destroy()
 }
 
-// target is where the planes of a picture go: addresses on the GPU.
+// target is where the planes of an image go: addresses on the GPU.
 type target struct {
 	address [3]uint64
 	pitch   [3]int

@@ -48,7 +48,7 @@ func open(t *testing.T) (*cuda.Device, *cuda.Stream, *nvjpeg.Decoder) {
 	return d, s, decoder
 }
 
-// picture is a JPEG of a size, 420 or gray.
+// image is a JPEG of a size, 420 or gray.
 func picture(t *testing.T, w, h int, gray bool) []byte {
 	t.Helper()
 	var im image.Image
@@ -68,7 +68,7 @@ func picture(t *testing.T, w, h int, gray bool) []byte {
 	return b.Bytes()
 }
 
-// file is one of the pictures that all packages test with.
+// file is one of the images that all packages test with.
 func file(t *testing.T, name string) []byte {
 	t.Helper()
 	data, err := os.ReadFile(filepath.Join("../../../testdata/pictures", name))
@@ -78,14 +78,14 @@ func file(t *testing.T, name string) []byte {
 	return data
 }
 
-// arithmetic makes a picture's frame header say that its coding is arithmetic.
+// arithmetic makes an image's frame header say that its coding is arithmetic.
 func arithmetic(data []byte) []byte {
 	data = bytes.Clone(data)
 	data[bytes.Index(data, []byte{0xFF, 0xC0})+1] = 0xC9
 	return data
 }
 
-// fourComponents makes a picture's frame header say that it has four, as CMYK has.
+// fourComponents makes an image's frame header say that it has four, as CMYK has.
 func fourComponents(data []byte) []byte {
 	at := bytes.Index(data, []byte{0xFF, 0xC0})
 	length := int(data[at+3])
@@ -96,7 +96,7 @@ func fourComponents(data []byte) []byte {
 	return slices.Concat(data[:at], frame, data[at+2+length:])
 }
 
-// wanted are the planes of a picture as our own decoder has them.
+// wanted are the planes of an image as our own decoder has them.
 func wanted(t *testing.T, data []byte) (planes [][]byte, strides []int) {
 	t.Helper()
 	set, err := ours.Open(ours.Go)
@@ -122,7 +122,7 @@ func wanted(t *testing.T, data []byte) (planes [][]byte, strides []int) {
 	return planes, strides
 }
 
-// compare compares the planes of a picture that was decoded with our own decoder's.
+// compare compares the planes of an image that was decoded with our own decoder's.
 func compare(t *testing.T, s *cuda.Stream, name string, p *nvjpeg.Picture) {
 	t.Helper()
 	want, strides := wanted(t, p.Data)
@@ -156,7 +156,7 @@ func fetch(t *testing.T, s *cuda.Stream, b *cuda.Buffer, at, n int) []byte {
 	return bytes.Clone(h.Bytes())
 }
 
-// planesOf lays out the planes of a picture, with a gap behind each row.
+// planesOf lays out the planes of an image, with a gap behind each row.
 func planesOf(info nvjpeg.Info) (planes [3]nvjpeg.Plane, size int) {
 	for i := range info.Components {
 		w, h := info.Planes[i].Width, info.Planes[i].Height
@@ -239,7 +239,7 @@ func TestDecode(t *testing.T) {
 }
 
 // TestDecodesWhatOursDoes holds the fake to our own decoder, so that tests of others may rely on
-// it: all pictures of a usual kind, whole ones, have the same samples.
+// it: all images of a usual kind, whole ones, have the same samples.
 func TestDecodesWhatOursDoes(t *testing.T) {
 	fakecuda.Use(t)
 	names, err := filepath.Glob("../../../testdata/pictures/*.jp*g")
@@ -332,7 +332,7 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// TestOtherSizes has planes of another size in mind than the picture has.
+// TestOtherSizes has planes of another size in mind than the image has.
 func TestOtherSizes(t *testing.T) {
 	fakecuda.Use(t)
 	_, s, decoder := open(t)
@@ -353,7 +353,7 @@ func TestOtherSizes(t *testing.T) {
 }
 
 // TestFailures has nvJPEG fail at some calls. What fails once is decoded by the same backend all
-// the same; what keeps failing goes to the next one, and no other picture with it.
+// the same; what keeps failing goes to the next one, and no other image with it.
 func TestFailures(t *testing.T) {
 	fakecuda.Use(t)
 	baseline, progressive := picture(t, 40, 30, false), file(t, "made-ok-progressive.jpg")
