@@ -1,5 +1,5 @@
 // Package atomicfile puts files in place whole or not at all: the bytes are
-// written under another name, synced, and renamed; then the folder is synced,
+// written under another name, synced, and renamed; then the directory is synced,
 // so that after a crash the name stands for all of the bytes or for none.
 package atomicfile
 
@@ -100,7 +100,7 @@ func Mkdir(path string, perm os.FileMode) error {
 	return err
 }
 
-// CheckFolder says what is wrong with the folder that a file to be written at
+// CheckFolder says what is wrong with the directory that a file to be written at
 // path would lie in.
 func CheckDirectory(path string) error {
 	dir := filepath.Dir(path)
@@ -114,7 +114,7 @@ func CheckDirectory(path string) error {
 	return nil
 }
 
-// Remove deletes path and syncs its folder. A file that is not there is fine.
+// Remove deletes path and syncs its directory. A file that is not there is fine.
 func Remove(path string) error {
 	if err := os.Remove(path); err != nil {
 		if errors.Is(err, fs.ErrNotExist) {
@@ -125,7 +125,7 @@ func Remove(path string) error {
 	return SyncDir(filepath.Dir(path))
 }
 
-// SyncDir makes the names in dir durable. Where folders cannot be synced
+// SyncDir makes the names in dir durable. Where directories cannot be synced
 // (Windows), renames are durable enough by themselves and it does nothing.
 func SyncDir(dir string) error {
 	if err := syncDir(dir); err != nil {

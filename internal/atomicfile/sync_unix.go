@@ -15,7 +15,7 @@ func syncDir(dir string) error {
 	}
 	defer d.Close()
 	// Some network file systems answer EINVAL or ENOTSUP: they have no such
-	// thing as an unsynced folder.
+	// thing as an unsynced directory.
 	if err := d.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) && !errors.Is(err, syscall.ENOTSUP) {
 		return err
 	}

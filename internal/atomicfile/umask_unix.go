@@ -15,5 +15,5 @@ var umask = func() os.FileMode {
 	return os.FileMode(mask)
 }()
 
-// Mode is what the system makes of the mode of a new file or folder.
+// Mode is what the system makes of the mode of a new file or directory.
 func Mode(perm os.FileMode) os.FileMode { return perm &^ umask }

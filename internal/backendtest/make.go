@@ -60,7 +60,7 @@ func (m *maker) empty(t *augment.Task) {
 	m.n++
 }
 
-// wish decides what is to be made of a picture of w x h pixels, which may be one in planes.
+// wish decides what is to be made of an image of w x h pixels, which may be one in planes.
 func (m *maker) wish(t *augment.Task, w, h int, planar bool) {
 	if m.chance(0.6) {
 		t.Draw = m.draw(w, h)
@@ -97,7 +97,7 @@ func isCrop(s augment.Step) bool {
 
 func (m *maker) chance(p float64) bool { return m.r.Float64() < p }
 
-// side is mostly that of a small picture: what goes wrong does so at edges.
+// side is mostly that of a small image: what goes wrong does so at edges.
 func (m *maker) side() int {
 	if m.chance(0.15) {
 		return 1 + m.r.IntN(4)
@@ -107,7 +107,7 @@ func (m *maker) side() int {
 
 func (m *maker) subsampling() string { return []string{"420", "422", "440", "444"}[m.r.IntN(4)] }
 
-// image is a picture of noise, of a gradient with some noise, or of few levels, rows apart.
+// image is an image of noise, of a gradient with some noise, or of few levels, rows apart.
 func (m *maker) image(w, h, channels int) *augment.Image {
 	im := &augment.Image{Width: w, Height: h, Channels: channels, Stride: w*channels + m.r.IntN(9)}
 	im.Pix = make([]uint8, (h-1)*im.Stride+w*channels)
@@ -126,7 +126,7 @@ func (m *maker) image(w, h, channels int) *augment.Image {
 	return im
 }
 
-// planes are of a picture of about w x h pixels after they were decoded at a
+// planes are of an image of about w x h pixels after they were decoded at a
 // part of it.
 func (m *maker) planes(w, h int) *augment.Planes {
 	p := &augment.Planes{Subsampling: m.subsampling(), Denom: 1}
@@ -163,7 +163,7 @@ func (m *maker) resize() *augment.ResizeSpec {
 	return s
 }
 
-// draw is one of a policy, or steps at random, for a picture of w x h pixels.
+// draw is one of a policy, or steps at random, for an image of w x h pixels.
 func (m *maker) draw(w, h int) (d augment.Draw) {
 	if m.chance(0.4) {
 		return m.policies[m.r.IntN(len(m.policies))].Draw(m.r.Uint64(), "key", m.n, w, h)

@@ -18,7 +18,7 @@ import (
 // the same every time.
 func Run(t *testing.T, b augment.Backend, tasks int) { run(t, b, tasks, (*maker).fill) }
 
-// RunCoded is Run with tasks whose pictures are JPEGs that nobody has decoded yet. The backend must
+// RunCoded is Run with tasks whose images are JPEGs that nobody has decoded yet. The backend must
 // decode them to a codec's pixels, or leave that to the codec.
 func RunCoded(t *testing.T, b augment.Backend, tasks int) { run(t, b, tasks, (*maker).fillCoded) }
 
@@ -91,7 +91,7 @@ func Compare(t *augment.Task) string {
 	return ""
 }
 
-// differ says where a picture isn't the one wanted.
+// differ says where an image isn't the one wanted.
 func differ(what string, got, want *augment.Image) string {
 	if got.Width != want.Width || got.Height != want.Height || got.Channels != want.Channels {
 		return fmt.Sprintf("%s: %dx%dx%d; want %dx%dx%d", what, got.Width, got.Height, got.Channels, want.Width, want.Height, want.Channels)

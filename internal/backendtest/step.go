@@ -2,7 +2,7 @@ package backendtest
 
 import "github.com/tfrec/tfrec/augment"
 
-// step is any step for a picture of w x h pixels, with parameters that matter at
+// step is any step for an image of w x h pixels, with parameters that matter at
 // its size.
 func (m *maker) step(w, h int) augment.Step {
 	factor := func() float64 {
@@ -19,7 +19,7 @@ func (m *maker) step(w, h int) augment.Step {
 		return augment.VFlip{}
 	case 2:
 		return augment.CropBox{X: m.r.IntN(2*w) - w/2, Y: m.r.IntN(2*h) - h/2, W: 1 + m.r.IntN(w+w/2), H: 1 + m.r.IntN(h+h/2), Fill: m.color()}
-	case 3: // within the picture
+	case 3: // within the image
 		return m.within(w, h)
 	case 4, 5:
 		b := m.within(w, h)
@@ -74,7 +74,7 @@ func (m *maker) step(w, h int) augment.Step {
 	}
 }
 
-// within is a box within the picture.
+// within is a box within the image.
 func (m *maker) within(w, h int) augment.CropBox {
 	b := augment.CropBox{W: 1 + m.r.IntN(w), H: 1 + m.r.IntN(h)}
 	b.X, b.Y = m.r.IntN(w-b.W+1), m.r.IntN(h-b.H+1)

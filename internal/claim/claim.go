@@ -1,5 +1,5 @@
-// Package claim has processes on many machines take turns with a folder of an object
-// store, which has no locks: each puts a small object of its own below the folder, looks
+// Package claim has processes on many machines take turns with a directory of an object
+// store, which has no locks: each puts a small object of its own below the directory, looks
 // whether there is one of another's, and withdraws if so. Claims are renewed for as
 // long as they are held; those of a dead process expire.
 //
@@ -93,7 +93,7 @@ type holder struct {
 
 func (h holder) String() string { return fmt.Sprintf("process %d on %s", h.Process, h.Host) }
 
-// Take puts a claim into a folder of a store, once nobody else's is in the way.
+// Take puts a claim into a directory of a store, once nobody else's is in the way.
 // Claims of dead processes are removed. The claim, and all that is done by its
 // Context, ends with ctx.
 func Take(ctx context.Context, s storage.Store, directory string, o Options) (*Claim, error) {

@@ -293,7 +293,7 @@ func (s *late) List(ctx context.Context, prefix string, deep bool) iter.Seq2[sto
 	}
 }
 
-// Who does not see its own claim neither has the folder nor takes others for dead.
+// Who does not see its own claim neither has the directory nor takes others for dead.
 func TestListsThatAreLate(t *testing.T) {
 	inTime(t, func(t *testing.T, s *storagetest.Store) {
 		first := take(t, t.Context(), s, Options{})

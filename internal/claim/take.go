@@ -34,7 +34,7 @@ type rival struct {
 	left time.Duration // until it expires; where one's own claim is not there, all of it
 }
 
-// rivals lists the claims in the folder of one that cannot be held beside it, and says
+// rivals lists the claims in the directory of one that cannot be held beside it, and says
 // when that itself was written; the zero time when it is not there.
 func rivals(ctx context.Context, s storage.Store, own string) (found []rival, now time.Time, err error) {
 	mode, _ := modeOf(own)

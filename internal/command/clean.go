@@ -72,7 +72,7 @@ to find out whether a run is still alive.`,
 	return cmd
 }
 
-// printLeftovers prints a line for each thing that is left in a folder, and a summary.
+// printLeftovers prints a line for each thing that is left in a directory, and a summary.
 func printLeftovers(w io.Writer, r *shard.CleanReport) {
 	for _, l := range r.Left {
 		takes := "-"

@@ -135,7 +135,7 @@ func gpuShare(name string, s gpu.Stats) string {
 	return text
 }
 
-// decodingShare says who decoded how many pictures, and why the CPU did where it shouldn't have.
+// decodingShare says who decoded how many images, and why the CPU did where it shouldn't have.
 func decodingShare(decoded map[string]int64, s gpu.Stats) string {
 	var by, why []string
 	for _, name := range slices.Sorted(maps.Keys(decoded)) {

@@ -12,9 +12,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// Engine makes the shards of conversions, and of a reshard, in place of this
-// process, or has other processes make them. The command is the same otherwise: flags, summaries, exit
-// codes.
+// Engine makes the shards of conversions, and of a reshard, in place of this process, or has other
+// processes make them. The command is the same otherwise: flags, summaries, exit codes.
 type Engine struct {
 	// Name of the command, such as tfrec-beam.
 	Name string

@@ -142,8 +142,9 @@ func ledgerReasons(t *testing.T, dir string) map[string]string {
 	return reasons
 }
 
-// TestHostileImages converts hostile images beside good ones, in all the ways that decode, with every
-// decoder: each has its verdict, the good ones are stored as without them, and the run takes little.
+// TestHostileImages converts hostile images beside good ones, in all the ways that decode, with
+// every decoder: each has its verdict, the good ones are stored as without them, and the run takes
+// little.
 func TestHostileImages(t *testing.T) {
 	good, all, verdicts := hostileSource(t, false), hostileSource(t, true), hostileVerdicts(t)
 	want := map[string]string{}

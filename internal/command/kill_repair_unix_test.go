@@ -61,7 +61,7 @@ func copySet(t *testing.T, from, to string) {
 	}
 }
 
-// TestRepairKilledAtAnyMoment kills repairs of a set into a new folder and in
+// TestRepairKilledAtAnyMoment kills repairs of a set into a new directory and in
 // place, and adoptions that rename, with SIGKILL: what is under a final name is
 // whole, no byte of the input is lost, and the next run ends as one that was left alone.
 func TestRepairKilledAtAnyMoment(t *testing.T) {

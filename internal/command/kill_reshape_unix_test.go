@@ -59,7 +59,7 @@ func TestReshapingKilledAtAnyMoment(t *testing.T) {
 				if diff := difference(want, got); diff != "" {
 					t.Errorf("killed at moment %d and run again: %s", i, diff)
 				}
-				if i == 0 && name != "group" { // which makes folders of sets
+				if i == 0 && name != "group" { // which makes directories of sets
 					must(t, "diff", whole, out)
 				}
 				if left, _ := filepath.Glob(filepath.Join(out, ".tfrec", "tmp", "*")); len(left) > 0 {

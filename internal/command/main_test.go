@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// demo is the folder of the demo's photographs and tables.
+// demo is the directory of the demo's photographs and tables.
 func demo() string {
 	path, err := filepath.Abs("../../testdata/demo")
 	if err != nil {

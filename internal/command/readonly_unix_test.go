@@ -55,7 +55,7 @@ func openBinary(t *testing.T, dir string) string {
 	return path
 }
 
-// chmodAll sets the modes of all below a folder.
+// chmodAll sets the modes of all below a directory.
 func chmodAll(t *testing.T, dir string, directories, files fs.FileMode) {
 	t.Helper()
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -73,7 +73,7 @@ func chmodAll(t *testing.T, dir string, directories, files fs.FileMode) {
 	}
 }
 
-// TestReadOnlyInputs has every verb read inputs in folders that it may not write:
+// TestReadOnlyInputs has every verb read inputs in directories that it may not write:
 // those that make something else work, those that change the input say so, and
 // nothing is changed.
 func TestReadOnlyInputs(t *testing.T) {

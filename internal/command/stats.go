@@ -15,7 +15,7 @@ import (
 // statsCommand is what `stats` was asked for.
 type statsCommand struct {
 	o       stats.Options
-	pixels  int // pictures to decode; below 0 all
+	pixels  int // images to decode; below 0 all
 	compare bool
 }
 

@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
-// pictureHeader returns what stats.Measure reads the headers of pictures with.
+// pictureHeader returns what stats.Measure reads the headers of images with.
 func pictureHeader(codec *augment.Codec) func([]byte) (stats.ImageHeader, error) {
 	return func(data []byte) (stats.ImageHeader, error) {
 		info, err := codec.Stat(data)
@@ -20,7 +20,7 @@ func pictureHeader(codec *augment.Codec) func([]byte) (stats.ImageHeader, error)
 	}
 }
 
-// pixelSums returns what stats.Measure sums the pixels of pictures up with.
+// pixelSums returns what stats.Measure sums the pixels of images up with.
 func pixelSums(codec *augment.Codec) func([]byte) (stats.PixelSums, error) {
 	gate := imageGate(statsBytes)
 	images := sync.Pool{New: func() any { return new(augment.Image) }}
@@ -39,7 +39,7 @@ func pixelSums(codec *augment.Codec) func([]byte) (stats.PixelSums, error) {
 				images.Put(im)
 			}
 		}()
-		// The record's checksum says that the picture is as it was stored, not
+		// The record's checksum says that the image is as it was stored, not
 		// that it was whole then.
 		if _, err := codec.Decode(im, data, augment.DecodeOptions{Channels: 3}); err != nil {
 			return stats.PixelSums{}, err
@@ -48,7 +48,7 @@ func pixelSums(codec *augment.Codec) func([]byte) (stats.PixelSums, error) {
 	}
 }
 
-// sumPixels sums up the samples of an RGB picture, and their squares.
+// sumPixels sums up the samples of an RGB image, and their squares.
 func sumPixels(im *augment.Image) stats.PixelSums {
 	sums := stats.PixelSums{Pixels: int64(im.Width) * int64(im.Height)}
 	for y := range im.Height {

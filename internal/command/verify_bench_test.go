@@ -16,7 +16,7 @@ import (
 
 var pythonFlag = flag.String("python", "", "Python with Pillow, to compare verify --deep with")
 
-// pillowLoop decodes the pictures of a shard as a careful person's script does.
+// pillowLoop decodes the images of a shard as a careful person's script does.
 const pillowLoop = `
 import io, struct, sys
 from PIL import Image

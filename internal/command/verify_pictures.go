@@ -27,7 +27,7 @@ func imageGate(bytes int64) *par.Budget { return par.NewBudget(min(bytes, memory
 // twice that of the thumb.
 const thumbFrom = 2 * shard.ThumbSide
 
-// pictureDecoder returns what shard.Verify decodes pictures with.
+// pictureDecoder returns what shard.Verify decodes images with.
 func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.PictureFacts, error) {
 	gate := imageGate(verifyBytes)
 	images := sync.Pool{New: func() any { return new([2]augment.Image) }}
@@ -68,7 +68,7 @@ func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.Pict
 	}
 }
 
-// pictureError says in package shard's words why a picture was not decoded;
+// pictureError says in package shard's words why an image was not decoded;
 // what it has no word for is damage.
 func pictureError(err error) error {
 	for from, to := range map[error]error{

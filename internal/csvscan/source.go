@@ -38,10 +38,9 @@ const DefaultMaxRow = 64 << 20
 // sampleSize is how much of a table's start is looked at for its dialect.
 const sampleSize = 128 << 10
 
-// Source is a table that was opened. It keeps no file open between calls but
-// one that ReadChunk reads in order, so that any number of Sources can be at hand.
-// What lies in an object store is read in the version that was opened. Its methods are safe for concurrent use, but see
-// ReadChunk.
+// Source is a table that was opened. It keeps no file open between calls but one that ReadChunk
+// reads in order, so that any number of Sources can be at hand. What lies in an object store is
+// read in the version that was opened. Its methods are safe for concurrent use, but see ReadChunk.
 type Source struct {
 	name        string
 	size        int64
@@ -217,7 +216,7 @@ func (s *Source) Header() []string { return s.header }
 func (s *Source) Comments() int64 { return s.comments }
 
 // Close gives back what ReadChunk keeps of a table. The Source can be used on; it
-// then begins anew at the start of the file.
+// then begins again at the start of the file.
 func (s *Source) Close() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

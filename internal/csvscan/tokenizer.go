@@ -70,7 +70,7 @@ func NewTokenizer(d Dialect, columns int) *Tokenizer {
 	return &Tokenizer{delim: d.Delimiter, columns: columns, spans: make([]span, columns)}
 }
 
-// Reset begins anew with data, which must start at the start of a row and be
+// Reset begins again with data, which must start at the start of a row and be
 // shorter than 2 GiB, and whose first line is number line. The Tokenizer reads
 // data and never writes to it.
 func (t *Tokenizer) Reset(data []byte, line int64) {

@@ -16,7 +16,7 @@ import (
 
 // Dataset is what a program must know of a set.
 type Dataset struct {
-	// Dir is the folder that the files lie in or below, as it was given.
+	// Dir is the directory that the files lie in or below, as it was given.
 	Dir string
 	// Splits hold the files, in the manifest's order.
 	Splits []Split
@@ -89,7 +89,7 @@ func sequences(sum *stats.Summary) (bool, error) {
 	return sequences > 0, nil
 }
 
-// addFiles puts the files into their splits, named relative to one folder.
+// addFiles puts the files into their splits, named relative to one directory.
 func (d *Dataset) addFiles(sum *stats.Summary) {
 	d.Dir = storage.Dir(sum.Files[0].Path)
 	for _, f := range sum.Files {
@@ -124,7 +124,7 @@ func splitOf(f stats.FileSummary) string {
 	return "all"
 }
 
-// below reports whether path is in dir or a folder below it. The parent of "."
+// below reports whether path is in dir or a directory below it. The parent of "."
 // and of a root is itself: below these is everything.
 func below(dir, path string) bool {
 	if dir == storage.Dir(dir) {

@@ -30,7 +30,7 @@ var hostile = []string{
 	strings.Repeat("long", 100),
 }
 
-// writeSet writes records to files of one folder, and returns it.
+// writeSet writes records to files of one directory, and returns it.
 func writeSet(t *testing.T, files map[string][][]byte) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -29,12 +29,12 @@ type Feature struct {
 	Int     int64
 	// Text says that bytes are UTF-8.
 	Text bool
-	// Picture is the format of an encoded picture: "jpeg", "png", "gif", "webp"
+	// Image is the format of an encoded image: "jpeg", "png", "gif", "webp"
 	// or "mixed"; empty for what is none.
 	Picture string
 	// DType is that of an array whose bytes these are: "uint8" or "float32".
 	DType string
-	// Size is the shape of the picture or array: height, width and channels, -1
+	// Size is the shape of the image or array: height, width and channels, -1
 	// for what varies.
 	Size []int
 	// Names are those of a label, by its id.
@@ -44,7 +44,7 @@ type Feature struct {
 // One reports whether each record has one value, or a default.
 func (f *Feature) One() bool { return !f.Ragged && len(f.Shape) == 0 }
 
-// Varies reports whether pictures differ in size.
+// Varies reports whether images differ in size.
 func (f *Feature) Varies() bool { return f.Picture != "" && slices.Contains(f.Size, -1) }
 
 // Says describes the values in a few words, for a comment.
@@ -107,7 +107,7 @@ func newFeature(seen *stats.FeatureSummary, declared map[string]shard.Feature) (
 	return f, ""
 }
 
-// channels returns the size of pictures with a number of channels that all
+// channels returns the size of images with a number of channels that all
 // decoders can be asked for: else 3, RGB.
 func (f *Feature) channels(size []int) []int {
 	if c := size[2]; c == 1 || c == 3 || c == 4 && f.Picture == "png" {
@@ -150,7 +150,7 @@ func product(shape []int) int64 {
 }
 
 // pictureFormat returns the format of a feature of which every value begins as
-// a picture does.
+// an image does.
 func pictureFormat(seen *stats.FeatureSummary) string {
 	format, n := "", int64(0)
 	for name, count := range seen.Formats {
@@ -166,7 +166,7 @@ func pictureFormat(seen *stats.FeatureSummary) string {
 	return format
 }
 
-// sizePictures finds the size of a set's pictures where no manifest says it:
+// sizePictures finds the size of a set's images where no manifest says it:
 // by the features that tell it, when these are the same in all records.
 func (d *Dataset) sizePictures(sum *stats.Summary) {
 	const encoded = "image/encoded"

@@ -138,7 +138,7 @@ func (v goView) AnyNumbered() bool {
 	return slices.ContainsFunc(v.Splits, func(s Split) bool { return v.Numbered(s) != nil })
 }
 
-// Picture is the feature with the pictures of reader.Images; nil when there
+// Image is the feature with the images of reader.Images; nil when there
 // is none.
 func (v goView) Picture() *goField {
 	for i := range v.Fields {
@@ -169,7 +169,7 @@ func (v goView) Label() *goField {
 	return label
 }
 
-// Size of the pictures where all have the same, else what they are brought to.
+// Size of the images where all have the same, else what they are brought to.
 func (v goView) Size() (size struct{ Width, Height int }) {
 	size.Width, size.Height = 224, 224
 	if p := v.Picture(); p.varyingSides() == 0 {

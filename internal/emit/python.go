@@ -42,12 +42,12 @@ func (v pythonView) choose(is func(f *Feature) bool) []Feature {
 	return chosen
 }
 
-// Pictures are the features that hold one encoded picture each.
+// Images are the features that hold one encoded image each.
 func (v pythonView) Pictures() []Feature {
 	return v.choose(func(f *Feature) bool { return f.Picture != "" })
 }
 
-// Varying are the pictures of several sizes.
+// Varying are the images of several sizes.
 func (v pythonView) Varying() []Feature { return v.choose((*Feature).Varies) }
 
 // Arrays are the features that hold the bytes of one array each.
@@ -68,7 +68,7 @@ func (v pythonView) Ragged() bool {
 	return slices.ContainsFunc(v.Features, func(f Feature) bool { return f.Ragged })
 }
 
-// Uneven reports whether a batch has values of varying shape, resized pictures
+// Uneven reports whether a batch has values of varying shape, resized images
 // aside.
 func (v pythonView) Uneven() bool {
 	return v.Sequences || v.Ragged() || slices.ContainsFunc(v.Arrays(), func(f Feature) bool { return f.varyingSides() > 0 })
@@ -176,7 +176,7 @@ func (f Feature) Torch() string {
 	return fmt.Sprintf("(%q, %s)", f.Kind, pythonTuple(f.Shape))
 }
 
-// Decode is the call with which TensorFlow decodes the picture, up to its
+// Decode is the call with which TensorFlow decodes the image, up to its
 // arguments, and Exactly those arguments.
 func (f Feature) Decode() string {
 	switch f.Picture {
@@ -197,10 +197,10 @@ func (f Feature) Exactly() string {
 	return ", expand_animations=False"
 }
 
-// Channels of the picture.
+// Channels of the image.
 func (f Feature) Channels() int { return f.Size[2] }
 
-// Mode is Pillow's name for pictures with these channels.
+// Mode is Pillow's name for images with these channels.
 func (f Feature) Mode() string {
 	switch f.Size[2] {
 	case 1:
@@ -211,5 +211,5 @@ func (f Feature) Mode() string {
 	return "RGB"
 }
 
-// Shaped is the shape of the picture for tf.ensure_shape.
+// Shaped is the shape of the image for tf.ensure_shape.
 func (f Feature) Shaped() string { return pythonTuple(f.Size) }

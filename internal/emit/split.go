@@ -8,7 +8,7 @@ import (
 // Split is a part of a set.
 type Split struct {
 	Name string
-	// Files relative to the Dataset's folder, with slashes.
+	// Files relative to the Dataset's directory, with slashes.
 	Files   []string
 	Records int64
 }

@@ -1,5 +1,5 @@
 // Package export writes the records of a set as files that other programs
-// read: pictures in class folders, and CSV, JSON lines, Parquet or NumPy's .npz
+// read: images in class directories, and CSV, JSON lines, Parquet or NumPy's .npz
 // for any features.
 //
 //	report, err := export.Export(ctx, []string{"out"}, "photos", export.Options{Format: export.Folders})
@@ -9,5 +9,5 @@
 //
 // Names in records are text of strangers. What they become is a name that
 // every system takes, below OUT (see [SafeName]); besides, all files are made
-// through an [os.Root], by which the system itself refuses to leave the folder.
+// through an [os.Root], by which the system itself refuses to leave the directory.
 package export

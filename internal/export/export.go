@@ -21,7 +21,7 @@ type Format string
 
 // The formats.
 const (
-	Folders Format = "folders" // pictures, in a folder for each label
+	Folders Format = "folders" // images, in a directory for each label
 	CSV     Format = "csv"     // RFC 4180, with a header
 	JSONL   Format = "jsonl"   // a JSON object a line
 	Parquet Format = "parquet" // Apache Parquet
@@ -39,7 +39,7 @@ func ParseFormat(name string) (Format, error) {
 	return "", fmt.Errorf("%q: want folders, csv, jsonl, parquet or npz", name)
 }
 
-// Collision says what to do with a picture whose name is taken.
+// Collision says what to do with an image whose name is taken.
 type Collision string
 
 // The ways out of a collision.
@@ -74,16 +74,16 @@ const (
 // all else is the default.
 type Options struct {
 	Format Format
-	// OnCollision is for Folders. Default: Refuse.
+	// OnCollision is for Directories. Default: Refuse.
 	OnCollision Collision
-	// Picture, Label and Filename are for Folders: the keys of the features with
-	// the encoded picture, with its label (a text, or an id that the set's
+	// Image, Label and Filename are for Directories: the keys of the features with
+	// the encoded image, with its label (a text, or an id that the set's
 	// manifest names), and with its path. Defaults: DefaultPicture; DefaultText
 	// or, in records without, DefaultLabel; DefaultFilename.
 	Picture, Label, Filename string
 	// Partial takes what is there of sets that are not whole.
 	Partial bool
-	// Progress, if not nil, is told how far it is. The formats but Folders read
+	// Progress, if not nil, is told how far it is. The formats but Directories read
 	// everything twice.
 	Progress *shard.ReadProgress
 	// Note, if not nil, takes sentences for people.
@@ -108,16 +108,16 @@ type Report struct {
 	// Files and Bytes are of OUT.
 	Files int64 `json:"files"`
 	Bytes int64 `json:"bytes"`
-	// Renamed counts the pictures whose path in the record no file could have
+	// Renamed counts the images whose path in the record no file could have
 	// as it is; Numbered those whose name was taken, of any.
 	Renamed  int64 `json:"renamed"`
 	Numbered int64 `json:"numbered"`
-	// Encoded counts the pictures that were stored as raw samples and became PNG.
+	// Encoded counts the images that were stored as raw samples and became PNG.
 	Encoded int64   `json:"encoded"`
 	Seconds float64 `json:"seconds"`
 }
 
-// CollisionError says that two pictures would have the same name, on some
+// CollisionError says that two images would have the same name, on some
 // system at least: where case does not count, Ab.jpg and aB.jpg are the same.
 type CollisionError struct {
 	Name string // below OUT
@@ -134,7 +134,7 @@ func (e *CollisionError) Error() string {
 }
 
 // Export writes the records that paths stand for (see [shard.Expand]) to out:
-// for Folders a directory, else a file. The directory that out is in must exist. If out
+// for Directories a directory, else a file. The directory that out is in must exist. If out
 // exists, and is not an empty directory, it must be exactly what the export would write:
 // an export that was killed after it had finished can be run again.
 //

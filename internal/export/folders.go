@@ -114,21 +114,21 @@ func writeFolders(ctx context.Context, in *inputs, dir string, finished bool, o 
 	return syncTree(root, dir)
 }
 
-// folders writes pictures below a root. It remembers what names are taken, some
-// 40 bytes a picture, and the names of all folders.
+// directories writes images below a root. It remembers what names are taken, some
+// 40 bytes an image, and the names of all directories.
 type folders struct {
 	root     *os.Root
 	o        *Options
 	report   *Report
 	pictures pictures
 	several  bool  // splits
-	unknown  int64 // pictures of no known format
+	unknown  int64 // images of no known format
 	finished bool  // the files are there, and are compared
 
 	next  map[xxh3.Uint128]int      // number to try for a name that is taken
 	taken map[xxh3.Uint128]struct{} // hashes of the folded paths of files
-	given map[string]string         // path that each folder wanted, and has got
-	names map[xxh3.Uint128]string   // folders by the hash of their folded path
+	given map[string]string         // path that each directory wanted, and has got
+	names map[xxh3.Uint128]string   // directories by the hash of their folded path
 }
 
 func newFolders(root *os.Root, several bool, o *Options, report *Report) *folders {
@@ -172,7 +172,7 @@ func (f *folders) add(r *row) error {
 	return nil
 }
 
-// folder makes the folders of a path, and returns the path that they got.
+// directory makes the directories of a path, and returns the path that they got.
 func (f *folders) folder(names []string) (dir string, other bool, err error) {
 	for _, name := range names {
 		wanted := pathpkg.Join(dir, name)

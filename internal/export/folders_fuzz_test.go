@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// FuzzFolders exports two pictures with names and labels of any bytes: there
+// FuzzFolders exports two images with names and labels of any bytes: there
 // are two files with their bytes, under safe names, and nothing outside.
 func FuzzFolders(f *testing.F) {
 	for _, name := range []string{"", "/", "//x", "../../x.jpg", "/etc/x", `..\x`, "a/b.jpg", "a/b.jpg/c", "A/B.JPG", "nul", "\xff/\x00", "train/a/b.jpg", strings.Repeat("../", 99)} {

@@ -22,7 +22,7 @@ const jpegBytes = "\xff\xd8\xff\xe0 as it was"
 // build adds the features of one record.
 type build func(b *tfrecord.Builder)
 
-// write makes a file of Examples in a folder of the test's.
+// write makes a file of Examples in a directory of the test's.
 func write(t testing.TB, name string, records ...build) string {
 	t.Helper()
 	var data []byte
@@ -38,7 +38,7 @@ func write(t testing.TB, name string, records ...build) string {
 	return path
 }
 
-// photo is a record of a picture of that name and label.
+// photo is a record of an image of that name and label.
 func photo(name, label string) build {
 	return func(b *tfrecord.Builder) {
 		b.String(DefaultPicture, jpegBytes+name)
@@ -67,7 +67,7 @@ func tree(t testing.TB, dir string) []string {
 	return files
 }
 
-// wantOnly fails when a folder holds anything but these names.
+// wantOnly fails when a directory holds anything but these names.
 func wantOnly(t *testing.T, dir string, names ...string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -151,7 +151,7 @@ func TestFoldersKeepBytesAndSplits(t *testing.T) {
 	train := write(t, "x-train.tfrecord-00000-of-00001", photo("train/a/1.jpg", "a"), photo("train/b/1.jpg", "b"))
 	val := write(t, "x-val.tfrecord-00000-of-00001", photo("val/a/1.jpg", "a"))
 	out := filepath.Join(t.TempDir(), "out")
-	if err := os.Mkdir(out, 0o700); err != nil { // an empty folder makes way
+	if err := os.Mkdir(out, 0o700); err != nil { // an empty directory makes way
 		t.Fatal(err)
 	}
 	if _, err := exportTo(t, out, Options{}, train, val); err != nil {
@@ -319,8 +319,8 @@ func TestOutIsNotWrittenInto(t *testing.T) {
 	}
 }
 
-// TestRootKeepsWritesInside replaces a folder by a link that leads outside
-// while pictures are written: the system refuses to follow it.
+// TestRootKeepsWritesInside replaces a directory by a link that leads outside
+// while images are written: the system refuses to follow it.
 func TestRootKeepsWritesInside(t *testing.T) {
 	outside, temp := t.TempDir(), t.TempDir()
 	root, err := os.OpenRoot(temp)

@@ -19,7 +19,7 @@ const (
 	maxFolders = 32   // names in a path
 )
 
-// SafeName makes any bytes the name of one file or folder that every common
+// SafeName makes any bytes the name of one file or directory that every common
 // system takes as it is. What cannot stay is written as in URLs, %XX a byte:
 //
 //   - control characters, separators (/ \), the characters that Windows refuses

@@ -13,7 +13,7 @@ import (
 const rowGroup = 32 << 20
 
 // maxBound is the longest value, in bytes, up to which the smallest and the
-// largest of each page are told with it. Whole pictures there would double the
+// largest of each page are told with it. Whole images there would double the
 // file.
 const maxBound = 256
 

@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// unknownExtension is that of pictures whose format cannot be told.
+// unknownExtension is that of images whose format cannot be told.
 const unknownExtension = ".bin"
 
 // extensions are the names that files of a format have; the first is given to
@@ -24,15 +24,15 @@ var extensions = map[augment.Format][]string{
 	"":           {unknownExtension},
 }
 
-// path is where a picture goes below OUT.
+// path is where an image goes below OUT.
 type path struct {
 	folders []string
 	file    string
 	renamed bool // the record's own path would not do
 }
 
-// pathOf gives a picture its place: in the folder of its split, when there are
-// several, in that in the folder of its label, when it has one, and there where
+// pathOf gives an image its place: in the directory of its split, when there are
+// several, in that in the directory of its label, when it has one, and there where
 // its path in the record says; what that begins with of split and label is not
 // said twice. The number of a variant and an extension that fits are added.
 func (o *Options) pathOf(r *row, split string, format augment.Format) (path, error) {
@@ -97,8 +97,8 @@ func variant(file string, n int64) string {
 	return stem + "#" + strconv.FormatInt(n, 10) + ext
 }
 
-// safeFolder is SafeName for a folder, whose extension is none that a file may
-// get: so no file is where a folder must be.
+// safeFolder is SafeName for a directory, whose extension is none that a file may
+// get: so no file is where a directory must be.
 func safeFolder(name string) string {
 	safe := SafeName(name)
 	stem, ext := cutExtension(safe)

@@ -8,26 +8,26 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Formats of pictures that are stored without encoding.
+// Formats of images that are stored without encoding.
 const (
 	formatRaw     = "raw"
 	formatFloat32 = "float32"
 )
 
-// picture is what a record holds, as the bytes of a file.
+// image is what a record holds, as the bytes of a file.
 type picture struct {
 	data    []byte // aliases the record, or scratch
 	format  augment.Format
 	encoded bool // was raw
 }
 
-// pictures takes pictures from records, and reuses its memory.
+// images takes images from records, and reuses its memory.
 type pictures struct {
 	key     string
 	scratch []byte
 }
 
-// take returns the picture of a record, valid until the next one is taken.
+// take returns the image of a record, valid until the next one is taken.
 func (p *pictures) take(r *row) (picture, error) {
 	f, ok := r.Get(p.key)
 	if !ok || f.Len() == 0 {

@@ -7,7 +7,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// syncTree makes all below a folder durable, with one call for the file system
+// syncTree makes all below a directory durable, with one call for the file system
 // in place of one for each file.
 func syncTree(root *os.Root, _ string) (err error) {
 	d, err := root.Open(".")

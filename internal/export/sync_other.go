@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 )
 
-// syncTree makes all below a folder durable.
+// syncTree makes all below a directory durable.
 func syncTree(root *os.Root, path string) error {
 	err := fs.WalkDir(root.FS(), ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {

@@ -12,10 +12,10 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 )
 
-// workFolder makes a folder beside out for work in progress, and removes those
-// that killed runs left there. A folder is locked as long as its run lives; where
-// folders cannot be, none is removed. done frees the lock, and is called when the
-// folder is gone or has another name.
+// workFolder makes a directory beside out for work in progress, and removes those
+// that killed runs left there. A directory is locked as long as its run lives; where
+// directories cannot be, none is removed. done frees the lock, and is called when the
+// directory is gone or has another name.
 func workFolder(out string) (path string, done func(), err error) {
 	sweep(out)
 	for {
@@ -41,7 +41,7 @@ func workFolder(out string) (path string, done func(), err error) {
 	}
 }
 
-// sweep removes the folders that killed runs left for an output of that name.
+// sweep removes the directories that killed runs left for an output of that name.
 // What it cannot remove does no harm.
 func sweep(out string) {
 	entries, err := os.ReadDir(filepath.Dir(out))
@@ -61,7 +61,7 @@ func sweep(out string) {
 	}
 }
 
-// lockFolder locks a folder until it is closed.
+// lockFolder locks a directory until it is closed.
 func lockFolder(path string) (*os.File, error) {
 	if runtime.GOOS == "windows" {
 		return nil, errors.ErrUnsupported

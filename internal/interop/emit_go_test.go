@@ -177,7 +177,7 @@ func pixels(*testing.T, *reader.Set, reading) {}
 `
 )
 
-// goPixels puts the pixels in place of the bytes of the pictures, and wants the
+// goPixels puts the pixels in place of the bytes of the images, and wants the
 // labels to be those of the records.
 const goPixels = `
 func pixels(t *testing.T, set *reader.Set, r reading) {

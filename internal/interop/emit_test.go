@@ -76,7 +76,7 @@ func (r *reading) add(t *testing.T, data []byte, absent map[string]float64) {
 	}
 }
 
-// sum is that of numbers but NaN, of a picture's pixels, or of bytes.
+// sum is that of numbers but NaN, of an image's pixels, or of bytes.
 func sum(t *testing.T, value any) (n float64) {
 	t.Helper()
 	switch value := value.(type) {
@@ -147,11 +147,11 @@ type emittedSet struct {
 	dir     string
 	splits  map[string][]string // files
 	absent  map[string]float64  // what programs with defaults make of missing numbers
-	sizes   bool                // pictures are JPEGs of several sizes
+	sizes   bool                // images are JPEGs of several sizes
 	targets []string
 }
 
-// folder is where the set's files lie.
+// directory is where the set's files lie.
 func (s *emittedSet) directory() string {
 	for _, files := range s.splits {
 		return filepath.Dir(files[0])

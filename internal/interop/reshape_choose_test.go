@@ -34,7 +34,7 @@ func reshape(t *testing.T, args ...string) (s summary) {
 }
 
 // flowersOf returns the file names of a split, in its order, and wants each to
-// have the label of its folder.
+// have the label of its directory.
 func flowersOf(t *testing.T, d dataset, split string) []string {
 	t.Helper()
 	var names []string

@@ -52,7 +52,7 @@ func float32Of(t *testing.T, digits string) float32 {
 	return math.Float32frombits(uint32(n))
 }
 
-// dataset is what TFDS makes of a folder.
+// dataset is what TFDS makes of a directory.
 type dataset struct {
 	Name       string
 	Labels     map[string][]string
@@ -72,7 +72,7 @@ type summary struct {
 	Splits  map[string]struct{ Records, Shards int }
 }
 
-// convert runs `tfrec convert` into a new folder.
+// convert runs `tfrec convert` into a new directory.
 func convert(t *testing.T, args ...string) (out string, s summary) {
 	t.Helper()
 	out = filepath.Join(t.TempDir(), "out")
@@ -125,7 +125,7 @@ func TestTFDSLoadsPictures(t *testing.T) {
 		name   string
 		flags  []string
 		labels []string
-		// levels bounds the mean distance of a picture from Pillow's, which a
+		// levels bounds the mean distance of an image from Pillow's, which a
 		// reduced decode costs more of.
 		levels                 float64
 		width, height, quality int
@@ -178,7 +178,7 @@ func TestTFDSLoadsPictures(t *testing.T) {
 	}
 }
 
-// What keep cannot store as it is becomes PNG, and gray pictures read as RGB.
+// What keep cannot store as it is becomes PNG, and gray images read as RGB.
 func TestTFDSLoadsPicturesOfManyKinds(t *testing.T) {
 	src := t.TempDir()
 	for _, name := range []string{

@@ -5,7 +5,7 @@ import (
 	"image"
 )
 
-// Format is how the samples of a decoded picture lie in memory.
+// Format is how the samples of a decoded image lie in memory.
 type Format uint8
 
 // The formats. All are interleaved, rows from the top, one byte a sample.
@@ -24,10 +24,10 @@ func (f Format) Bytes() int { return [...]int{1, 3, 4}[f] }
 type Request struct {
 	Format Format // Gray or RGB
 	Denom  int    // 1, 2, 4 or 8: decode at 1/Denom
-	// Trusted says that the bytes are known to be those of a picture that was once found whole.
+	// Trusted says that the bytes are known to be those of an image that was once found whole.
 	// With Part, damage in what follows the part may then go unnoticed, by all backends alike.
 	Trusted bool
-	// Part is what is wanted of the picture, in pixels at full size; empty for all. Planes may
+	// Part is what is wanted of the image, in pixels at full size; empty for all. Planes may
 	// hold anything elsewhere, pixels are made in any case.
 	Part image.Rectangle
 }
@@ -43,16 +43,16 @@ func (r Request) part(data []byte, h *Header) image.Rectangle {
 // thorough is a decoder whose verdict on damage is that of [Check], which is not asked then.
 type thorough interface{ checks() }
 
-// decoder is one backend. One that isn't thorough sees only pictures that have been checked:
+// decoder is one backend. One that isn't thorough sees only images that have been checked:
 // that it forgives damage does not matter, and its own verdict counts for arithmetic coding alone,
 // of which [Check] sees too little.
 type decoder interface {
 	// name is the decoder and its version.
 	name() string
-	// supports says, from the header alone, whether the decoder reads such pictures in that
+	// supports says, from the header alone, whether the decoder reads such images in that
 	// format and reduction.
 	supports(h *Header, r Request) bool
-	// decode writes the picture to dst, rows stride bytes apart. Errors are in plain words;
+	// decode writes the image to dst, rows stride bytes apart. Errors are in plain words;
 	// a decoder may panic instead.
 	decode(dst []byte, stride int, data []byte, h *Header, r Request) error
 }
@@ -66,7 +66,7 @@ type encoder interface {
 	appendPlanes(dst []byte, p *Planar, quality int) ([]byte, error)
 }
 
-// Pixels is a picture to encode.
+// Pixels is an image to encode.
 type Pixels struct {
 	Pix           []byte
 	Width, Height int

@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// maxScans is how many scans a picture may have. Ordinary progressive ones have ten; a
-// hostile one can ask for the whole picture to be walked over thousands of times.
+// maxScans is how many scans an image may have. Ordinary progressive ones have ten; a
+// hostile one can ask for the whole image to be walked over thousands of times.
 const maxScans = 500
 
 // Check walks over every scan of a Huffman-coded image ([Header.Huffman]), baseline or

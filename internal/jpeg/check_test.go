@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestCheckNames looks at what the check says of pictures with one known fault.
+// TestCheckNames looks at what the check says of images with one known fault.
 func TestCheckNames(t *testing.T) {
 	tests := []struct{ file, says string }{
 		{"made-no-eoi.jpg", "the file ends"},
@@ -37,7 +37,7 @@ func TestCheckNames(t *testing.T) {
 	}
 }
 
-// TestCheckPasses looks at sound pictures, and at oddities that are no damage.
+// TestCheckPasses looks at sound images, and at oddities that are no damage.
 func TestCheckPasses(t *testing.T) {
 	for _, name := range append([]string{
 		"made-trailing-garbage.jpg", "made-two-in-one.jpg", "made-fill-bytes.jpg", "made-dht-missing.jpg",
@@ -69,7 +69,7 @@ func TestCheckPhotographs(t *testing.T) {
 	}
 }
 
-// TestScansRepeated puts the last scan of a progressive picture into it again, many times.
+// TestScansRepeated puts the last scan of a progressive image into it again, many times.
 func TestScansRepeated(t *testing.T) {
 	data := picture(t, "made-ok-progressive.jpg")
 	last := bytes.LastIndex(data, []byte{0xFF, markerSOS})
@@ -82,7 +82,8 @@ func TestScansRepeated(t *testing.T) {
 	}
 }
 
-// TestBombs makes sure that a check takes memory for what data there are, not for what a header says.
+// TestBombs makes sure that a check takes memory for what data there are, not for what a header
+// says.
 func TestBombs(t *testing.T) {
 	for _, name := range []string{"made-bomb-16000x16000.jpg", "made-bomb-65500x65500-progressive.jpg"} {
 		data := picture(t, name)

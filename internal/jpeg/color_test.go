@@ -38,7 +38,7 @@ func randomPlanes(r *rand.Rand, w, h int, sub Subsampling) *Planar {
 var oddSizes = [][2]int{{1, 1}, {2, 2}, {3, 1}, {4, 3}, {5, 4}, {6, 2}, {7, 9}, {31, 5}, {32, 4}, {33, 3}, {63, 2}, {65, 6}, {67, 7}, {68, 5}, {70, 3}, {97, 4}, {131, 8}, {500, 3}}
 
 // TestPlanarRGB holds the enlarging and converting of planes to libjpeg-turbo's, which is asked
-// for the planes and for the pixels of the same pictures, of all subsamplings and odd sizes.
+// for the planes and for the pixels of the same images, of all subsamplings and odd sizes.
 func TestPlanarRGB(t *testing.T) {
 	s := backends(t)["turbo"]
 	if s == nil {
@@ -62,7 +62,7 @@ func TestPlanarRGB(t *testing.T) {
 	}
 }
 
-// TestPlanarRGBOf: a part of a picture has the pixels that it has in the whole.
+// TestPlanarRGBOf: a part of an image has the pixels that it has in the whole.
 func TestPlanarRGBOf(t *testing.T) {
 	r := rand.New(rand.NewPCG(31, 32))
 	for sub := range SubGray {

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// picture reads a sound or odd picture of the repository's own set.
+// image reads a sound or odd image of the repository's own set.
 func picture(tb testing.TB, name string) []byte {
 	tb.Helper()
 	return read(tb, filepath.Join("../../testdata/pictures", name))
@@ -25,7 +25,7 @@ func read(tb testing.TB, file string) []byte {
 	return data
 }
 
-// header parses the header of a picture whose header is sound.
+// header parses the header of an image whose header is sound.
 func header(tb testing.TB, data []byte) *Header {
 	tb.Helper()
 	h, err := ParseHeader(data)
@@ -49,7 +49,8 @@ func backends(tb testing.TB) map[string]*Set {
 	return sets
 }
 
-// sound are the pictures that the corpus is made of: every way in which entropy-coded data are laid out.
+// sound are the images that the corpus is made of: every way in which entropy-coded data are laid
+// out.
 var sound = []string{
 	"../demo/photos/tulips/17324469461_2b318aff8d_m.jpg",
 	"made-ok-160x88.jpg", "made-ok-progressive.jpg", "made-rst.jpg", "made-rst-rows.jpg", "made-gray.jpg",
@@ -58,8 +59,8 @@ var sound = []string{
 	"go-video-001.separate.dc.progression.jpeg", "jpegdecoder-non-interleaved-mcu.jpg", "zune-non_interleaved_420_64x64.jpg",
 }
 
-// damage is one way to spoil a picture. scan is where its first entropy-coded data begin.
-// It returns nil when the picture has nothing to spoil in that way.
+// damage is one way to spoil an image. scan is where its first entropy-coded data begin.
+// It returns nil when the image has nothing to spoil in that way.
 type damage struct {
 	name string
 	bad  bool // every decoder must see it
@@ -176,8 +177,8 @@ func firstScan(tb testing.TB, data []byte) int {
 	}
 }
 
-// verdict decodes as a user of the package does and says whether the picture is damaged.
-// ok is false when the set does not read such pictures at all.
+// verdict decodes as a user of the package does and says whether the image is damaged.
+// ok is false when the set does not read such images at all.
 func verdict(tb testing.TB, s *Set, data []byte) (bad, ok bool) {
 	tb.Helper()
 	h, err := ParseHeader(data)
@@ -193,7 +194,7 @@ func verdict(tb testing.TB, s *Set, data []byte) (bad, ok bool) {
 	return err != nil, true
 }
 
-// TestVerdictsAgree spoils sound pictures in many ways. All backends must give the same
+// TestVerdictsAgree spoils sound images in many ways. All backends must give the same
 // verdict, and libjpeg's own warnings, an independent judge, may see nothing that the check missed.
 func TestVerdictsAgree(t *testing.T) {
 	sets := backends(t)
@@ -264,8 +265,8 @@ func turboSays(s *Set, data []byte, h *Header) error {
 	return s.decoders[0].decode(make([]byte, n*h.Height), n, data, h, r)
 }
 
-// TestEveryCut cuts sound pictures at every byte. With an end put behind the cut, only a
-// progressive picture may pass, where the cut falls between two scans.
+// TestEveryCut cuts sound images at every byte. With an end put behind the cut, only a
+// progressive image may pass, where the cut falls between two scans.
 func TestEveryCut(t *testing.T) {
 	for _, name := range []string{"made-ok-160x88.jpg", "made-rst.jpg", "made-ok-progressive.jpg", "zune-non_interleaved_420_64x64.jpg"} {
 		data := picture(t, name)
@@ -288,7 +289,7 @@ func TestEveryCut(t *testing.T) {
 				passed++
 			}
 		}
-		limit := 2 // the whole picture without its own end, or with half of it
+		limit := 2 // the whole image without its own end, or with half of it
 		if h := header(t, data); h.Progressive() {
 			limit = 40 // ten scans and the tables between them
 		}

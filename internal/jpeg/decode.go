@@ -2,15 +2,15 @@ package jpeg
 
 import "slices"
 
-// own is the decoder of this package. It walks over the entropy-coded data as [Check] does,
-// with the same verdict, and makes the samples as it goes: no check is needed before it. Its samples are those of libjpeg-turbo 2.1, bit by bit, for every picture
-// that an encoder makes: the accurate integer transform (jidctint.c) and the reduced ones
-// (jidctred.c), smooth enlarging of the chroma (jdsample.c), colours as in jdcolor.c.
-// It differs where a progressive picture ends before all its scans have come, which libjpeg
-// smoothes (jdcoefct.c).
+// own is the decoder of this package. It walks over the entropy-coded data as [Check] does, with
+// the same verdict, and makes the samples as it goes: no check is needed before it. Its samples are
+// those of libjpeg-turbo 2.1, bit by bit, for every image that an encoder makes: the accurate
+// integer transform (jidctint.c) and the reduced ones (jidctred.c), smooth enlarging of the chroma
+// (jdsample.c), colours as in jdcolor.c. It differs where a progressive image ends before all its
+// scans have come, which libjpeg smoothes (jdcoefct.c).
 type own struct{}
 
-// name has a number that changes whenever the pixels of some picture do: it is part of a
+// name has a number that changes whenever the pixels of some image do: it is part of a
 // data set's fingerprint.
 func (own) name() string { return "tfrec 1" }
 

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestDecodeSteadyState: decoding pictures one after another takes no memory, whatever their
+// TestDecodeSteadyState: decoding images one after another takes no memory, whatever their
 // coding.
 func TestDecodeSteadyState(t *testing.T) {
 	for _, name := range []string{"made-ok-160x88.jpg", "made-ok-progressive.jpg", "zune-non_interleaved_420_64x64.jpg"} {
@@ -30,7 +30,7 @@ func TestDecodeSteadyState(t *testing.T) {
 	}
 }
 
-// TestDecodeClaims: a small file that claims to be a large picture is found out before memory is
+// TestDecodeClaims: a small file that claims to be a large image is found out before memory is
 // taken for that.
 func TestDecodeClaims(t *testing.T) {
 	for _, name := range []string{"made-ok-160x88.jpg", "made-ok-progressive.jpg"} {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestDecodePart decodes parts of pictures: the samples that the part has a share in are those
+// TestDecodePart decodes parts of images: the samples that the part has a share in are those
 // of the whole, all others are left alone or theirs as well, and damage anywhere is still seen.
 func TestDecodePart(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
@@ -58,7 +58,7 @@ func samePart(t *testing.T, name string, got, whole *Planar, part image.Rectangl
 	}
 }
 
-// TestDecodePartDamage: what lies behind the part is looked at unless the picture is trusted.
+// TestDecodePartDamage: what lies behind the part is looked at unless the image is trusted.
 func TestDecodePartDamage(t *testing.T) {
 	data := picture(t, "made-ok-160x88.jpg")
 	h := header(t, data)

@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// target is where the samples of a component go when a picture is decoded.
+// target is where the samples of a component go when an image is decoded.
 type target struct {
 	side  int    // samples that a block becomes across and down: 8, 4, 2 or 1
 	pix   []byte // the plane, of whole blocks: rows of pitch bytes
@@ -18,7 +18,7 @@ type target struct {
 	rows0, rows1, columns0, columns1 int
 }
 
-// block is block i of a progressive picture.
+// block is block i of a progressive image.
 func (t *target) block(i int) *block {
 	if len(t.coefs) == 0 {
 		return &t.waste
@@ -55,7 +55,7 @@ func (p *plane) aim(buf []byte, side int) {
 	p.rows1, p.columns1 = p.rows, p.stride
 }
 
-// restrict leaves out blocks, of the given size in pixels, in which a part of the picture has
+// restrict leaves out blocks, of the given size in pixels, in which a part of the image has
 // none.
 func (p *plane) restrict(part image.Rectangle, width, height int) {
 	p.columns0, p.columns1 = max(part.Min.X, 0)/width, min(ceilDiv(part.Max.X, width), p.stride)
@@ -72,7 +72,7 @@ func zeroed(room []block, n int) []block {
 	return room
 }
 
-// finish makes the samples of a progressive picture, whose coefficients are complete only now.
+// finish makes the samples of a progressive image, whose coefficients are complete only now.
 func (p *plane) finish() {
 	for y := range p.rows {
 		p.inverse(y, 0, p.coefs[y*p.stride:][:p.stride])

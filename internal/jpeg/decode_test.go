@@ -16,7 +16,7 @@ var update = flag.Bool("update", false, "write the golden hashes of decoded pict
 // ownSet is the decoder of this package alone.
 var ownSet = &Set{decoders: []decoder{own{}}, encoder: ownEncoder{}}
 
-// pictureFiles are the files of the repository's own pictures and photographs.
+// pictureFiles are the files of the repository's own images and photographs.
 func pictureFiles(tb testing.TB) []string {
 	var files []string
 	for _, glob := range []string{"../../testdata/pictures/*.j*", "../../testdata/demo/photos/*/*.jpg"} {
@@ -29,7 +29,7 @@ func pictureFiles(tb testing.TB) []string {
 	return files
 }
 
-// comparable says whether data is a sound picture of which libjpeg-turbo makes what the own
+// comparable says whether data is a sound image of which libjpeg-turbo makes what the own
 // decoder does.
 func comparable(turbo *Set, data []byte) (*Header, bool) {
 	h, err := ParseHeader(data)
@@ -42,7 +42,7 @@ func comparable(turbo *Set, data []byte) (*Header, bool) {
 	if c.run() != nil {
 		return nil, false
 	}
-	// libjpeg smoothes progressive pictures that lack their last scans.
+	// libjpeg smoothes progressive images that lack their last scans.
 	for _, p := range c.planes[:h.N] {
 		for _, precision := range p.precision[:10] {
 			if h.Progressive() && precision != 0 {
@@ -64,11 +64,11 @@ func eachForm(s *Set, h *Header, f func(r Request)) {
 	}
 }
 
-// golden holds a line for each picture and form with the hash of what libjpeg-turbo 2.1.5 made
+// golden holds a line for each image and form with the hash of what libjpeg-turbo 2.1.5 made
 // of it.
 const golden = "../../testdata/jpeg/decoded.txt"
 
-// goldenLine decodes a picture.
+// goldenLine decodes an image.
 func goldenLine(t *testing.T, s *Set, file string, r Request) string {
 	sum := sha256.Sum256(decodeWith(t, s, read(t, file), r))
 	return fmt.Sprintf("%s 1/%d %s %x", strings.TrimPrefix(filepath.ToSlash(file), "../../testdata/"), r.Denom, [...]string{"gray", "rgb"}[r.Format], sum[:6])

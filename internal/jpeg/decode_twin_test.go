@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// spoilt are sequential pictures, each sound and with bytes of its data changed at random.
+// spoilt are sequential images, each sound and with bytes of its data changed at random.
 func spoilt(tb testing.TB) [][]byte {
 	var list [][]byte
 	r := rand.New(rand.NewPCG(1, 2))

@@ -1,14 +1,14 @@
 // Package jpeg reads and writes JPEG through whichever decoder is at hand, and says of
-// each picture whether it is whole.
+// each image whether it is whole.
 //
 // Two decoders stand behind one small interface: that of this package, whose pixels are
 // libjpeg-turbo's, and libjpeg-turbo, found at run time and called without cgo. Which of them
-// takes a picture follows from its header and from what was opened, never from its pixel data,
-// so that the same picture gives the same pixels on every run.
+// takes an image follows from its header and from what was opened, never from its pixel data,
+// so that the same image gives the same pixels on every run.
 //
 // Decoders differ in what they forgive: libjpeg fills in what is missing and warns, or says
 // nothing. Here damage is found by one walk over the entropy-coded data: the decoder of this
-// package decodes as it walks, and for the other one [Check] walks before it sees the picture.
+// package decodes as it walks, and for the other one [Check] walks before it sees the image.
 //
 // The encoder of this package writes the bytes that libjpeg-turbo does, so that it does not
 // matter which of the two is at work: where the assembly runs this one, for it is faster.

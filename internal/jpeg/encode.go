@@ -32,7 +32,7 @@ func (ownEncoder) appendPlanes(dst []byte, p *Planar, quality int) ([]byte, erro
 	return e.encode(dst, planeSource{pix: p.Pix, stride: p.Stride}.row), nil
 }
 
-// encoding is the work on one picture. Its memory is used again for the next.
+// encoding is the work on one image. Its memory is used again for the next.
 type encoding struct {
 	width, height int
 	sub           Subsampling
@@ -62,7 +62,7 @@ type component struct {
 
 var encodings = sync.Pool{New: func() any { return new(encoding) }}
 
-// begin gets ready for a picture.
+// begin gets ready for an image.
 func (e *encoding) begin(w, h, quality int, sub Subsampling) {
 	if e.quality != quality {
 		e.quality = quality

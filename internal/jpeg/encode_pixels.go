@@ -24,12 +24,12 @@ func (s *strips) reset(e *encoding) {
 	}
 }
 
-// row transforms row y of MCUs of a picture. Beyond its edges pixels are
+// row transforms row y of MCUs of an image. Beyond its edges pixels are
 // repeated, but beyond the lower edge rows of chroma are, as libjpeg
 // (jcprepct.c) does it.
 func (s *strips) row(e *encoding, p *Pixels, y int) {
 	across, down := e.sub.Factors()
-	rows := min(8*down, p.Height-y*8*down) // that the picture has
+	rows := min(8*down, p.Height-y*8*down) // that the image has
 	for j := 0; j < 8*down; j += down {
 		if j >= rows {
 			for i := range s.chroma {

@@ -22,7 +22,7 @@ func theirs(tb testing.TB) *turbo {
 	return t
 }
 
-// mustEncodeAlike encodes a picture of RGB, and as planes, of which it makes some of
+// mustEncodeAlike encodes an image of RGB, and as planes, of which it makes some of
 // its bytes, by the own encoder and by another one.
 func mustEncodeAlike(t *testing.T, judge encoder, pix []byte, w, h, quality int, sub Subsampling) {
 	t.Helper()
@@ -131,7 +131,7 @@ func encodedLines(t *testing.T, e encoder) (lines []string) {
 	return lines
 }
 
-// The own encoder writes what libjpeg-turbo does: of pictures of all shapes and
+// The own encoder writes what libjpeg-turbo does: of images of all shapes and
 // kinds, in all qualities and subsamplings.
 func TestEncodeAlike(t *testing.T) {
 	judge := theirs(t)

@@ -104,7 +104,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// wild says whether a sound picture has a block that may be the one exception that idct.go
+// wild says whether a sound image has a block that may be the one exception that idct.go
 // names: all of whose rows are alike, with samples at the end of their range.
 func wild(data []byte, h *Header) bool {
 	c := takeChecker()

@@ -7,11 +7,11 @@ import (
 	"fmt"
 )
 
-// The sentinels that every error about a picture wraps.
+// The sentinels that every error about an image wraps.
 var (
-	// ErrDamaged says that a picture is not whole: data missing, surplus or contradictory.
+	// ErrDamaged says that an image is not whole: data missing, surplus or contradictory.
 	ErrDamaged = errors.New("damaged image")
-	// ErrUnsupported says that a picture may be whole, but that no decoder at hand reads its coding.
+	// ErrUnsupported says that an image may be whole, but that no decoder at hand reads its coding.
 	ErrUnsupported = errors.New("unsupported image")
 )
 
@@ -50,7 +50,7 @@ const (
 	markerCOM  = 0xFE
 )
 
-// ColorSpace is what the components of a picture mean.
+// ColorSpace is what the components of an image mean.
 type ColorSpace uint8
 
 // The colour spaces, told as libjpeg tells them: by the number of components, the JFIF and
@@ -64,7 +64,7 @@ const (
 	ColorOther                   // any other number of components
 )
 
-// Component is one plane of a picture, as the frame header describes it.
+// Component is one plane of an image, as the frame header describes it.
 type Component struct {
 	ID   byte // as scans name it
 	H, V int  // sampling factors, 1 to 4
@@ -88,10 +88,10 @@ type Header struct {
 	Exif          []byte // the first EXIF block (a TIFF structure), nil without one; aliases the input
 }
 
-// Progressive says whether the picture is coded in several passes over its coefficients.
+// Progressive says whether the image is coded in several passes over its coefficients.
 func (h *Header) Progressive() bool { return h.SOF == 0xC2 || h.SOF == 0xCA }
 
-// Huffman says whether the picture's coding is one that [Check] can follow.
+// Huffman says whether the image's coding is one that [Check] can follow.
 func (h *Header) Huffman() bool { return h.SOF <= markerSOF2 && h.Precision == 8 }
 
 // Arithmetic says whether the image is in arithmetic coding, of the kinds that libjpeg-turbo reads.
@@ -116,7 +116,8 @@ func (h *Header) blocks() (n int64) {
 }
 
 // Memory is how many bytes decoding takes at most at full size beside the result: samples, pixels
-// that are converted and, of a progressive image or an arithmetic one of several scans, coefficients.
+// that are converted and, of a progressive image or an arithmetic one of several scans,
+// coefficients.
 func (h *Header) Memory() int64 {
 	perBlock := int64(64)
 	if h.Progressive() || h.Arithmetic() {
@@ -129,7 +130,7 @@ func (h *Header) Memory() int64 {
 	return n
 }
 
-// Plausible says whether n bytes can hold the picture in Huffman coding, where the first
+// Plausible says whether n bytes can hold the image in Huffman coding, where the first
 // coefficient of each block takes a bit at least. If not, [Check] finds what is missing, and no
 // memory need be taken for pixels. Of arithmetic coding, [Check] has the last word.
 func (h *Header) Plausible(n int) bool {
@@ -142,12 +143,12 @@ func (h *Header) Plausible(n int) bool {
 	return true
 }
 
-// Scaled is the size of the picture when it is decoded at 1/denom: each side rounded up.
+// Scaled is the size of the image when it is decoded at 1/denom: each side rounded up.
 func (h *Header) Scaled(denom int) (w, ht int) {
 	return (h.Width + denom - 1) / denom, (h.Height + denom - 1) / denom
 }
 
-// coding describes a picture's coding in words, for errors.
+// coding describes an image's coding in words, for errors.
 func (h *Header) coding() string {
 	kind := fmt.Sprintf("SOF%d", h.SOF-markerSOF0)
 	switch h.SOF {

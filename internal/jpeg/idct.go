@@ -4,7 +4,7 @@ package jpeg
 // algorithm of Loeffler, Ligtenberg and Moschytz with constants of 13 bits
 // (jidctint.c), and the reduced forms of it that leave out samples
 // (jidctred.c). The samples are those of libjpeg-turbo, which computes them with
-// vectors of 16 bits, for all coefficients, even those that no picture has:
+// vectors of 16 bits, for all coefficients, even those that no image has:
 // sums of two coefficients wrap, what goes from the first pass to the second
 // saturates, and so do samples. The exception are blocks with nothing below the first
 // row, dequantised, and something in it that takes more than 14 bits, for which

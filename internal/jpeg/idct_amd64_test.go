@@ -33,7 +33,7 @@ func mustTwin(t *testing.T, coefs [][64]int16, quant *[64]uint16) {
 }
 
 // The assembly and its plain twin make the same samples of all coefficients and
-// tables, those that no picture has among them.
+// tables, those that no image has among them.
 func TestIDCTTwin(t *testing.T) {
 	if !hasAVX2 {
 		t.Skip("this processor has no AVX2")

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// coefficientsJPEG writes a grayscale picture, one row of blocks, that has the coefficients
+// coefficientsJPEG writes a grayscale image, one row of blocks, that has the coefficients
 // and the table given, be they such as no encoder makes.
 func coefficientsJPEG(coefs []block, quant *[64]uint16) []byte {
 	data := []byte{0xFF, 0xD8, 0xFF, markerDQT, 0, 131, 1 << 4}

@@ -8,12 +8,12 @@ import (
 // planeDecoder is a backend that gives planes.
 type planeDecoder interface {
 	decoder
-	// decodePlanes makes dst, whose memory it may reuse or replace, the planes of a picture
+	// decodePlanes makes dst, whose memory it may reuse or replace, the planes of an image
 	// that supports accepts and that has a [Header.sampling].
 	decodePlanes(dst *Planar, data []byte, h *Header, r Request) error
 }
 
-// Planes says, from the header alone, whether DecodePlanes gives the picture's planes, and how
+// Planes says, from the header alone, whether DecodePlanes gives the image's planes, and how
 // much smaller the chroma planes are. The backend is the one that Decode would ask first.
 func (s *Set) Planes(h *Header) (Subsampling, bool) {
 	sub, ok := h.sampling()
@@ -24,7 +24,7 @@ func (s *Set) Planes(h *Header) (Subsampling, bool) {
 }
 
 // DecodePlanes is Decode without enlarging the chroma and without converting to RGB, for
-// pictures of which Planes says that it is possible; r.Format is of no matter. It reduces when
+// images of which Planes says that it is possible; r.Format is of no matter. It reduces when
 // [Set.Reduces] says so for RGB. The memory of dst is used where it is large enough; rows may
 // have more bytes than samples.
 func (s *Set) DecodePlanes(dst *Planar, data []byte, h *Header, r Request) error {

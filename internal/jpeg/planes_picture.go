@@ -2,7 +2,7 @@ package jpeg
 
 import "fmt"
 
-// Planar is a picture in YCbCr as JPEG stores it: a plane of luma and two of chroma, which may
+// Planar is an image in YCbCr as JPEG stores it: a plane of luma and two of chroma, which may
 // have fewer samples. A chroma sample lies in the middle of the pixels that it stands for.
 type Planar struct {
 	Width, Height int         // of the luma plane
@@ -17,7 +17,7 @@ func (s Subsampling) Factors() (across, down int) {
 	return f[0], f[1]
 }
 
-// ChromaSize is the size of the chroma planes of a picture of w by h pixels: halves are
+// ChromaSize is the size of the chroma planes of an image of w by h pixels: halves are
 // rounded up.
 func (s Subsampling) ChromaSize(w, h int) (cw, ch int) {
 	across, down := s.Factors()
@@ -48,7 +48,7 @@ func (p *Planar) check() error {
 	return nil
 }
 
-// sampling is how much smaller the chroma planes are in a picture whose planes are of use as
+// sampling is how much smaller the chroma planes are in an image whose planes are of use as
 // they are: YCbCr in Huffman coding, with sampling factors that are written in the usual way.
 func (h *Header) sampling() (Subsampling, bool) {
 	if h.ColorSpace != ColorYCbCr || !h.Huffman() {
@@ -66,7 +66,7 @@ func (h *Header) sampling() (Subsampling, bool) {
 	return 0, false
 }
 
-// Usual says, from the header alone, whether the picture is of a kind that every decoder in
+// Usual says, from the header alone, whether the image is of a kind that every decoder in
 // hardware is made for: baseline or progressive Huffman coding with 8 bits, grayscale or YCbCr
 // whose planes are those of a [Subsampling], all in one scan unless progressive, tables of its own
 // with 8-bit entries. sub is SubGray for grayscale.

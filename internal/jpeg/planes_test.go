@@ -15,7 +15,7 @@ var planarPictures = map[string]Subsampling{
 	"made-dht-missing.jpg": Sub420,
 }
 
-// planesWith decodes the planes of a sound picture.
+// planesWith decodes the planes of a sound image.
 func planesWith(tb testing.TB, s *Set, data []byte, denom int) *Planar {
 	tb.Helper()
 	p := new(Planar)
@@ -91,7 +91,8 @@ func TestPlanesRefused(t *testing.T) {
 	}
 }
 
-// TestPlanesReduced compares planes decoded at 1/2, 1/4 and 1/8 with the means of those at full size.
+// TestPlanesReduced compares planes decoded at 1/2, 1/4 and 1/8 with the means of those at full
+// size.
 func TestPlanesReduced(t *testing.T) {
 	s := ownSet
 	for name := range planarPictures {
@@ -147,7 +148,7 @@ func TestPlanesNextBackendAsked(t *testing.T) {
 	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "crashed") {
 		t.Errorf("%v", err)
 	}
-	// A picture without quantisation tables must not be read with those of the picture before it.
+	// An image without quantisation tables must not be read with those of the image before it.
 	table := bytes.Index(data, []byte{0xFF, markerDQT})
 	n := 2 + int(data[table+2])<<8 + int(data[table+3])
 	bare := append(bytes.Clone(data[:table]), data[table+n:]...)
@@ -156,7 +157,7 @@ func TestPlanesNextBackendAsked(t *testing.T) {
 	}
 }
 
-// TestAppendPlanes encodes part of a picture, of odd size, and reads it back.
+// TestAppendPlanes encodes part of an image, of odd size, and reads it back.
 func TestAppendPlanes(t *testing.T) {
 	data := picture(t, "go-video-001.q50.444.progressive.jpeg")
 	for backend, s := range backends(t) {
@@ -195,7 +196,7 @@ func TestAppendPlanes(t *testing.T) {
 	}
 }
 
-// TestAppendPlanesEdge: what lies behind the rows doesn't get into the picture.
+// TestAppendPlanesEdge: what lies behind the rows doesn't get into the image.
 func TestAppendPlanesEdge(t *testing.T) {
 	for backend, s := range backends(t) {
 		for sub := range SubGray {

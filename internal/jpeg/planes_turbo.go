@@ -48,7 +48,7 @@ func (c *planeCall) release() {
 }
 
 // The library takes the luma plane for as large as its chroma planes make it: in 4:2:0 each side
-// of it is even. It writes and reads the column or row that a picture of odd size lacks.
+// of it is even. It writes and reads the column or row that an image of odd size lacks.
 
 // padded is the size of plane i as the library sees it.
 func (p *Planar) padded(i int) (w, h int) {

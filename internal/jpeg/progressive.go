@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// progression prepares a scan of a progressive picture. The rules are those of ITU-T T.81,
+// progression prepares a scan of a progressive image. The rules are those of ITU-T T.81,
 // G.1.1.1: DC and AC in scans of their own, a component's DC before its AC, each refinement
 // by one bit of what the scan before it left.
 func (c *checker) progression(s *scan, at int) error {
@@ -192,7 +192,8 @@ blocks:
 					acc <<= run
 					have -= uint(run)
 				} else {
-					// Pass by as many zeros as the run says, to the next; what lies between is refined.
+					// Pass by as many zeros as the run says, to the next; what lies between is
+					// refined.
 					zeros := ^known & band >> k << k
 					for ; run > 0; run-- {
 						zeros &= zeros - 1

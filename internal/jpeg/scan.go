@@ -42,9 +42,9 @@ func (c *checker) walk(seg []byte, at, pos int) (int, error) {
 	return c.segments(s, at, pos)
 }
 
-// maxPasses is how often the scans of an image may go over its blocks whatever the data, which beyond
-// that must have a bit for each. Encoders make some ten scans; a scan that changes nothing takes two
-// bytes for every 32,767 blocks.
+// maxPasses is how often the scans of an image may go over its blocks whatever the data, which
+// beyond that must have a bit for each. Encoders make some ten scans; a scan that changes nothing
+// takes two bytes for every 32,767 blocks.
 const maxPasses = 64
 
 // scanHeader takes the components, their tables, the band and the geometry.
@@ -103,7 +103,7 @@ func (c *checker) scanHeader(s *scan, seg []byte, at int) error {
 	return nil
 }
 
-// sequence prepares a scan of a sequential picture, where each component comes once.
+// sequence prepares a scan of a sequential image, where each component comes once.
 func (c *checker) sequence(s *scan, at int) error {
 	for _, p := range s.planes {
 		if p.seen {

@@ -84,7 +84,7 @@ func (s *Set) Append(dst []byte, p Pixels, quality int, sub Subsampling) ([]byte
 	return out, nil
 }
 
-// Supports says, from the header alone, whether any backend reads the picture's coding. The
+// Supports says, from the header alone, whether any backend reads the image's coding. The
 // error wraps [ErrUnsupported].
 func (s *Set) Supports(h *Header) error {
 	if h.Arithmetic() && !s.Arithmetic {
@@ -105,7 +105,7 @@ func (s *Set) unread(h *Header) error {
 	return unsupportedf("%s; none of %s reads it%s", h.coding(), s.names(), others)
 }
 
-// Reduces says whether the backend that takes the picture can decode it at 1/denom.
+// Reduces says whether the backend that takes the image can decode it at 1/denom.
 func (s *Set) Reduces(h *Header, format Format, denom int) bool {
 	r := native(h, Request{Format: format, Denom: 1})
 	d := s.first(h, r)
@@ -113,10 +113,11 @@ func (s *Set) Reduces(h *Header, format Format, denom int) bool {
 	return d != nil && d.supports(h, r)
 }
 
-// Decode decodes a picture into dst, rows stride bytes apart, at the size that
-// h.Scaled(r.Denom) gives. Damage is an error, the same for all backends ([Check]); in arithmetic
-// coding it is also what libjpeg-turbo warns of. The luminance of a picture stored as RGB or CMYK is computed from the colours;
-// of a YCbCr picture it is what the file holds. Errors wrap [ErrDamaged] or [ErrUnsupported].
+// Decode decodes an image into dst, rows stride bytes apart, at the size that h.Scaled(r.Denom)
+// gives. Damage is an error, the same for all backends ([Check]); in arithmetic coding it is also
+// what libjpeg-turbo warns of. The luminance of an image stored as RGB or CMYK is computed from the
+// colours; of a YCbCr image it is what the file holds. Errors wrap [ErrDamaged] or
+// [ErrUnsupported].
 func (s *Set) Decode(dst []byte, stride int, data []byte, h *Header, r Request) error {
 	w, ht := h.Scaled(r.Denom)
 	if stride < w*r.Format.Bytes() || len(dst) < stride*(ht-1)+w*r.Format.Bytes() {
@@ -178,7 +179,7 @@ func native(h *Header, r Request) Request {
 	return r
 }
 
-// first is the backend that takes the picture.
+// first is the backend that takes the image.
 func (s *Set) first(h *Header, r Request) decoder {
 	for _, d := range s.decoders {
 		if d.supports(h, r) {
@@ -194,7 +195,7 @@ func (s *Set) decode(dst []byte, stride int, data []byte, h *Header, r Request) 
 	return s.ask(data, h, r, func(d decoder, data []byte) error { return d.decode(dst, stride, data, h, r) })
 }
 
-// ask has the picture decoded by the backends that say they support it, one after the other
+// ask has the image decoded by the backends that say they support it, one after the other
 // until one succeeds, and sees to it that damage is found.
 func (s *Set) ask(data []byte, h *Header, r Request, decode func(decoder, []byte) error) error {
 	if err := s.Supports(h); err != nil {

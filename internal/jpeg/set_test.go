@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// decodeWith decodes a sound picture.
+// decodeWith decodes a sound image.
 func decodeWith(tb testing.TB, s *Set, data []byte, r Request) []byte {
 	tb.Helper()
 	h := header(tb, data)
@@ -23,7 +23,7 @@ func decodeWith(tb testing.TB, s *Set, data []byte, r Request) []byte {
 	return pix
 }
 
-// distance is the largest and the root mean square difference of two pictures.
+// distance is the largest and the root mean square difference of two images.
 func distance(a, b []byte) (largest int, rms float64) {
 	sum := 0
 	for i := range a {
@@ -77,7 +77,7 @@ func TestPixelsAgree(t *testing.T) {
 	}
 }
 
-// TestReduced compares pictures decoded at 1/2, 1/4 and 1/8 with the mean of the pixels that
+// TestReduced compares images decoded at 1/2, 1/4 and 1/8 with the mean of the pixels that
 // each of theirs stands for.
 func TestReduced(t *testing.T) {
 	set := ownSet
@@ -211,7 +211,7 @@ func TestAppend(t *testing.T) {
 	h := header(t, data)
 	for backend, s := range backends(t) {
 		pix := decodeWith(t, s, data, Request{Format: RGB, Denom: 1})
-		// A picture in the middle of a wider one, of odd size.
+		// An image in the middle of a wider one, of odd size.
 		const w, ht = 101, 77
 		p := Pixels{Pix: pix[3*20:], Width: w, Height: ht, Stride: h.Width * 3, Format: RGB}
 		var want []byte

@@ -21,7 +21,7 @@ func (stdDecoder) supports(h *Header, r Request) bool {
 	}
 	c := &h.Components
 	if h.Restart > 0 && h.N > 1 && (h.Progressive() || h.FirstScan < h.N) && c[0].H*c[0].V > 1 {
-		return false // it counts blocks outside the picture towards the restart interval
+		return false // it counts blocks outside the image towards the restart interval
 	}
 	switch h.N {
 	case 1:
@@ -69,7 +69,7 @@ func (stdDecoder) decodePlanes(dst *Planar, data []byte, _ *Header, _ Request) e
 }
 
 // take makes p what a Go decoder returned, without a copy: these decoders make new planes for
-// each picture and forget them.
+// each image and forget them.
 func (p *Planar) take(m image.Image) error {
 	ycc, ok := m.(*image.YCbCr)
 	if !ok {
@@ -147,7 +147,7 @@ func copyRows(dst []byte, stride int, src []byte, srcStride, n, rows int) {
 	}
 }
 
-// fromYCbCr is Planar.RGB for a picture of package image.
+// fromYCbCr is Planar.RGB for an image of package image.
 func fromYCbCr(dst []byte, stride int, m *image.YCbCr) error {
 	u, err := NewUpsampler(m)
 	if err != nil {

@@ -203,8 +203,8 @@ func tjReduction(h *Header, denom int) [2]int {
 	return [2]int{}
 }
 
-// open makes a handle for decoding. Each image gets its own, since a handle keeps tables and settings
-// from one image to the next. The caller closes it.
+// open makes a handle for decoding. Each image gets its own, since a handle keeps tables and
+// settings from one image to the next. The caller closes it.
 func (t *turbo) open() (*turboHandle, error) { return t.newHandle(t.initDecompress) }
 
 func (t *turbo) close(h *turboHandle) { purego.SyscallN(t.destroy, h.p) }
@@ -283,7 +283,8 @@ func (t *turbo) append(dst []byte, p Pixels, quality int, s Subsampling) ([]byte
 	}
 	dst = slices.Grow(dst, bound)
 	out := dst[len(dst):cap(dst)]
-	// The library takes the buffer and its size by reference and, told not to allocate, only updates the size.
+	// The library takes the buffer and its size by reference and, told not to allocate, only
+	// updates the size.
 	var pin runtime.Pinner
 	defer pin.Unpin()
 	pin.Pin(&out[0])

@@ -17,7 +17,7 @@ type enlarger struct {
 	buf    []byte
 }
 
-// enlargers are those of the chroma of pictures, kept for their memory.
+// enlargers are those of the chroma of images, kept for their memory.
 var enlargers = sync.Pool{New: func() any { return new([2]enlarger) }}
 
 // reset sets the plane, of w by h samples with rows stride bytes apart, and how much it is
@@ -108,7 +108,7 @@ func doubleBothPlain(dst, near, far []byte) {
 	}
 }
 
-// Upsampler reads a planar picture row by row, the chroma enlarged to the size of the luma:
+// Upsampler reads a planar image row by row, the chroma enlarged to the size of the luma:
 // planes of half the width, height or both are interpolated by libjpeg's triangle filter, others
 // are repeated.
 type Upsampler struct {

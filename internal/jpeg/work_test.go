@@ -45,7 +45,8 @@ func segmentOf(marker byte, body ...byte) []byte {
 func busyProgressive(side, n, scans int) []byte {
 	dqt := append([]byte{0}, slices.Repeat([]byte{1}, 64)...)
 	frame := []byte{8, byte(side >> 8), byte(side), byte(side >> 8), byte(side), byte(n)}
-	// One code of one bit for each class: no difference, and the longest run of blocks that have nothing.
+	// One code of one bit for each class: no difference, and the longest run of blocks that have
+	// nothing.
 	dht := slices.Concat([]byte{0x00, 1}, make([]byte, 15), []byte{0}, []byte{0x10, 1}, make([]byte, 15), []byte{0xE0})
 	dc := []byte{byte(n)}
 	for i := range n {

@@ -9,7 +9,7 @@ import (
 // tests' own do.
 const noExec = 0x8
 
-// folder is one in memory that may be written to and has room; "" without one.
+// directory is one in memory that may be written to and has room; "" without one.
 func directory() string {
 	const shm = "/dev/shm"
 	var st syscall.Statfs_t

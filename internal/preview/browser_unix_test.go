@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// photoSet writes a set of pictures of two labels in two splits, one record with
-// variants and one whose picture is damaged.
+// photoSet writes a set of images of two labels in two splits, one record with
+// variants and one whose image is damaged.
 func photoSet(t *testing.T) string {
 	dir := t.TempDir()
 	var train, val [][]byte
@@ -76,7 +76,7 @@ func usePage(t *testing.T, c *chromium) {
 	}
 	light := c.text(`getComputedStyle(document.body).backgroundColor + getComputedStyle(document.querySelector('svg .s0')).fill`)
 
-	// Filters. Items are the family, 22 other pictures and the placeholder.
+	// Filters. Items are the family, 22 other images and the placeholder.
 	visible := `[...document.querySelectorAll('.item')].filter((i) => i.offsetParent !== null).length`
 	set := func(name, value string) {
 		c.eval(fmt.Sprintf(`{const f = document.querySelector('.filter').elements.%s; f.value = %q; f.dispatchEvent(new Event('input', {bubbles: true}))}`, name, value), nil)
@@ -102,7 +102,7 @@ func usePage(t *testing.T, c *chromium) {
 		}
 	}
 
-	// The large picture, by mouse and keys, among those that the filter leaves.
+	// The large image, by mouse and keys, among those that the filter leaves.
 	set("key", "dogs/1")
 	var at struct{ X, Y float64 }
 	c.eval(`{const r = [...document.querySelectorAll('.open')].find((b) => b.offsetParent !== null).getBoundingClientRect(); ({x: r.x + r.width / 2, y: r.y + r.height / 2})}`, &at)

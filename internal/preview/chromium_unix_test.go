@@ -295,7 +295,7 @@ func (c *chromium) complaints() []string {
 	return list
 }
 
-// shoot writes a picture of the window.
+// shoot writes an image of the window.
 func (c *chromium) shoot(file string) {
 	c.t.Helper()
 	var shot struct{ Data string }

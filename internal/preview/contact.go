@@ -20,7 +20,7 @@ import (
 
 // How a contact sheet is laid out, in pixels.
 const (
-	cellSide    = 176 // of a picture's square
+	cellSide    = 176 // of an image's square
 	cellGap     = 12  // between cells and around them
 	lineHeight  = 16  // of the text beneath, which has two lines
 	letterWidth = 8
@@ -37,11 +37,11 @@ type ContactReport struct {
 }
 
 // WriteContacts writes a contact sheet as PNG, with label and key beneath each
-// picture, of a sample of the records that sum is about, chosen as Write does. out
-// may not be there; its folder must be. Of Options, Codec, Samples (up to 200;
-// default: 60), Seed, Picture, Label, Key and Workers count.
+// image, of a sample of the records that sum is about, chosen as Write does. out
+// may not be there; its directory must be. Of Options, Codec, Samples (up to 200;
+// default: 60), Seed, Image, Label, Key and Workers count.
 //
-// That no record has a picture is an error. After any error, and when ctx ends,
+// That no record has an image is an error. After any error, and when ctx ends,
 // there is no out.
 func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Options) (*ContactReport, error) {
 	if o.Samples == 0 {
@@ -115,7 +115,7 @@ var (
 	quiet  = image.NewUniform(color.Gray{0x5b})
 )
 
-// drawCell draws one sample: the picture in the middle of its square, the label
+// drawCell draws one sample: the image in the middle of its square, the label
 // and the key beneath.
 func drawCell(page *image.RGBA, at image.Point, x *sample) {
 	square := image.Rectangle{at, at.Add(image.Pt(cellSide, cellSide))}

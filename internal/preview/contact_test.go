@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestContacts looks where on a sheet pictures and texts are.
+// TestContacts looks where on a sheet images and texts are.
 func TestContacts(t *testing.T) {
 	dir := t.TempDir()
 	var records [][]byte
@@ -76,7 +76,7 @@ func TestContacts(t *testing.T) {
 	}
 }
 
-// TestPicturesInLists shows the first picture of a list, and labels by their ids.
+// TestPicturesInLists shows the first image of a list, and labels by their ids.
 func TestPicturesInLists(t *testing.T) {
 	dir := t.TempDir()
 	var b tfrecord.SequenceBuilder

@@ -35,7 +35,7 @@ type contents struct {
 	records int64
 	// What is shown of a record; empty for what there is none of.
 	picture, label, key string
-	// inList says that pictures are in a feature list.
+	// inList says that images are in a feature list.
 	inList bool
 	// variants says that some records are variants of others.
 	variants bool
@@ -152,7 +152,7 @@ func labelKeys(labels []stats.LabelCounts) []string {
 	return keys
 }
 
-// pictureKey returns the feature with the pictures: the one that is asked for,
+// pictureKey returns the feature with the images: the one that is asked for,
 // the usual one, or that with the most of them.
 func pictureKey(asked string, features, lists []feature) (key string, inList bool) {
 	most := int64(0)

@@ -1,5 +1,5 @@
 // Package preview makes the page that `tfrec preview` writes, which shows what
-// is in a set: pictures with label and key, variants beside their original,
+// is in a set: images with label and key, variants beside their original,
 // class balance, sizes, features, shards and what is wrong with them. It is one
 // file without anything from elsewhere, and looks the same from a disk as from
 // a server.
@@ -16,11 +16,11 @@
 // text by html/template, shortened and with what does not show, or turns text
 // around, written out ([shown]). A content security policy lets nothing run but
 // the page's own script and style, by their hashes, and nothing load but data:
-// pictures; those are encoded anew, so that no byte of the data is a picture's.
+// images; those are encoded again, so that no byte of the data is an image's.
 //
 // # Size
 //
-// The page stays under [MaxPage] bytes whatever the data: pictures share a
+// The page stays under [MaxPage] bytes whatever the data: images share a
 // budget, and the more there are, the smaller they get; so do the texts of
 // records; tables have a number of rows at most, and say how many they left out.
 package preview

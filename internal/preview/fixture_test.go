@@ -43,7 +43,7 @@ func writeIndex(t testing.TB, path string) {
 	}
 }
 
-// noise returns a picture of random samples.
+// noise returns an image of random samples.
 func noise(seed uint64, w, h, channels int) *augment.Image {
 	var im augment.Image
 	im.Reset(w, h, channels)
@@ -63,7 +63,7 @@ func encodePNG(t testing.TB, im *augment.Image) []byte {
 	return data
 }
 
-// example is an Example with the features of a picture that convert writes.
+// example is an Example with the features of an image that convert writes.
 func example(picture []byte, key, label string, more func(*tfrecord.Builder)) []byte {
 	var b tfrecord.Builder
 	b.Bytes(keyPicture, picture)

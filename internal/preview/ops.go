@@ -29,7 +29,7 @@ func opsText(ops string) string {
 }
 
 // unsaid are the parameters that say how it was done rather than what, or what
-// the picture beside shows.
+// the image beside shows.
 var unsaid = map[string]bool{
 	"op": true, "filter": true, "antialias": true, "fill": true, "corner": true, "seed": true, "width": true, "height": true,
 }

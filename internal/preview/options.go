@@ -22,26 +22,26 @@ const MaxCommand = 4000
 
 // Shares of MaxPage. What is left is for tables, plots, style and script.
 const (
-	picturesBudget = 3_500_000 // of all pictures, as base64
+	picturesBudget = 3_500_000 // of all images, as base64
 	textsBudget    = 800_000   // of what is said of all sampled records
 )
 
 // Options say what a page shows. Codec is needed; of all else the zero value is
 // the default.
 type Options struct {
-	// Codec decodes the pictures and encodes them again.
+	// Codec decodes the images and encodes them again.
 	Codec *augment.Codec
 	// Header and Pixels are those of stats.Options. Default: none; the page
-	// then says less of pictures.
+	// then says less of images.
 	Header func(data []byte) (stats.ImageHeader, error)
 	Pixels func(data []byte) (stats.PixelSums, error)
 	// Samples is how many records are shown, up to MaxSamples. Default: 120.
 	Samples int
 	// Seed of the sample. Default: 0.
 	Seed uint64
-	// Picture, Label and Key are the keys of the features with the picture, with
+	// Image, Label and Key are the keys of the features with the image, with
 	// its label (text, or an id that the manifest or the records name) and with
-	// its name. Defaults: image/encoded, else the feature with the most pictures;
+	// its name. Defaults: image/encoded, else the feature with the most images;
 	// image/class/text, image/class/label, else the first feature of labels;
 	// image/filename, else none.
 	Picture, Label, Key string
@@ -59,7 +59,7 @@ type Options struct {
 	// Progress is counted up while all records are read for the figures, if it is
 	// not nil.
 	Progress *shard.ReadProgress
-	// Workers is how many files are read, and pictures decoded, at a time.
+	// Workers is how many files are read, and images decoded, at a time.
 	// Default: GOMAXPROCS.
 	Workers int
 }
@@ -85,7 +85,7 @@ type Report struct {
 	// Records in the set, and how many of them are on the page.
 	Records int64 `json:"records"`
 	Shown   int   `json:"shown"`
-	// Pictures on the page, and those among the records shown that could not be.
+	// Images on the page, and those among the records shown that could not be.
 	Pictures   int `json:"pictures"`
 	Unreadable int `json:"unreadable"`
 	// Faults of the data, as far as reading shows; the page says them, too.

@@ -93,7 +93,7 @@ func (s *survey) page(chosen []shownFamily, o *Options) *page {
 	return p
 }
 
-// policy lets the page's own script and style run, and data: pictures load.
+// policy lets the page's own script and style run, and data: images load.
 func policy() string {
 	hash := func(text string) string {
 		sum := sha256.Sum256([]byte(text))
@@ -181,7 +181,7 @@ func andMore(says []string, total int) string {
 	return text
 }
 
-// pictureStats returns what was measured of the pictures that are shown.
+// pictureStats returns what was measured of the images that are shown.
 func (s *survey) pictureStats() *stats.Images {
 	for _, list := range [][]stats.Feature{s.stats.Features, s.stats.FeatureLists} {
 		for i := range list {
@@ -207,7 +207,7 @@ func (p *page) setOrigin(o *origin) {
 	}
 }
 
-// setPlots draws the sizes of records and pictures.
+// setPlots draws the sizes of records and images.
 func (p *page) setPlots(s *survey) {
 	add := func(h *histogram) {
 		if h != nil {

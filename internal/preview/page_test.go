@@ -158,7 +158,7 @@ func TestPagesStaySmall(t *testing.T) {
 	}
 }
 
-// TestStoredSamples shows pictures that are stored raw and as float32 as they
+// TestStoredSamples shows images that are stored raw and as float32 as they
 // are.
 func TestStoredSamples(t *testing.T) {
 	raw := augment.Image{Pix: []uint8{0, 255, 255, 0, 51, 102}, Width: 3, Height: 2, Channels: 1, Stride: 3}
@@ -201,7 +201,7 @@ func TestStoredSamples(t *testing.T) {
 	}
 }
 
-// TestPicturesFitTheirBudget makes pictures of many shapes as large as they may be.
+// TestPicturesFitTheirBudget makes images of many shapes as large as they may be.
 func TestPicturesFitTheirBudget(t *testing.T) {
 	p := pictures{codec: options(t).Codec, gate: newGate()}
 	for _, c := range []struct{ w, h, channels, budget int }{

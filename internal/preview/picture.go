@@ -16,11 +16,11 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// How pictures are encoded for the page.
+// How images are encoded for the page.
 const (
-	maxSide    = 640 // of a picture on the page, in pixels
+	maxSide    = 640 // of an image on the page, in pixels
 	minSide    = 48  // below which the quality goes down instead
-	losslessly = 64  // the longest side of pictures that become PNG
+	losslessly = 64  // the longest side of images that become PNG
 	quality    = 82
 	lowQuality = 40
 )
@@ -35,13 +35,13 @@ const (
 // newGate returns what the images share.
 func newGate() *par.Budget { return par.NewBudget(min(decodedBytes, memory.Limit()/4)) }
 
-// Values of image/format of pictures that are stored without encoding.
+// Values of image/format of images that are stored without encoding.
 const (
 	formatRaw     = "raw"
 	formatFloat32 = "float32"
 )
 
-// picture is a picture on the page.
+// image is an image on the page.
 type picture struct {
 	uri           string // data: with our own encoding
 	width, height int    // of what is stored
@@ -49,11 +49,11 @@ type picture struct {
 	shownHeight   int
 	format        string
 	bytes         int // of what is stored
-	// pixels is what takes the place of uri in a picture file: RGB.
+	// pixels is what takes the place of uri in an image file: RGB.
 	pixels *augment.Image
 }
 
-// pictures makes pictures small, for one goroutine at a time.
+// images makes images small, for one goroutine at a time.
 type pictures struct {
 	codec        *augment.Codec
 	gate         *par.Budget // of all goroutines
@@ -84,7 +84,7 @@ func (p *pictures) release() {
 	p.held = 0
 }
 
-// load decodes the picture of a record to full: where the decoder can, at not
+// load decodes the image of a record to full: where the decoder can, at not
 // much more than the size that is wanted. release is to follow, whatever it returns.
 func (p *pictures) load(features *tfrecord.Features, data []byte, side int) (*picture, error) {
 	info := &picture{bytes: len(data), format: textOf(features, keyFormat)}
@@ -107,7 +107,7 @@ func (p *pictures) load(features *tfrecord.Features, data []byte, side int) (*pi
 	return info, err
 }
 
-// loadSamples takes a picture that is stored as samples.
+// loadSamples takes an image that is stored as samples.
 func (p *pictures) loadSamples(features *tfrecord.Features, data []byte, info *picture) error {
 	each := 1
 	if info.format == formatFloat32 {
@@ -165,7 +165,7 @@ func stretch(dst []uint8, data []byte) error {
 	return nil
 }
 
-// small makes a picture of at most so many bytes, as base64, of what a record
+// small makes an image of at most so many bytes, as base64, of what a record
 // holds.
 func (p *pictures) small(features *tfrecord.Features, data []byte, budget int) (*picture, error) {
 	defer p.release()
@@ -206,7 +206,7 @@ func (p *pictures) small(features *tfrecord.Features, data []byte, budget int) (
 	}
 }
 
-// pixels makes a picture whose longer side is that long at most.
+// pixels makes an image whose longer side is that long at most.
 func (p *pictures) pixels(features *tfrecord.Features, data []byte, side int) (*picture, error) {
 	defer p.release()
 	info, err := p.load(features, data, side)
@@ -220,13 +220,13 @@ func (p *pictures) pixels(features *tfrecord.Features, data []byte, side int) (*
 	return info, err
 }
 
-// shrink makes shrunk the picture, its longer side that long at most.
+// shrink makes shrunk the image, its longer side that long at most.
 func (p *pictures) shrink(side int) error {
 	spec := augment.ResizeSpec{Width: side, Height: side, Fit: augment.Longer, NoUpscale: true, Antialias: true}
 	return spec.Apply(&p.shrunk, &p.full, &p.scratch)
 }
 
-// encode makes data a JPEG of the picture, its longer side that long.
+// encode makes data a JPEG of the image, its longer side that long.
 func (p *pictures) encode(side, quality int) error {
 	err := p.shrink(side)
 	if err == nil {

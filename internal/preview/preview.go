@@ -17,7 +17,7 @@ import (
 
 // Write makes a page of the records that paths stand for (see [shard.Expand])
 // and puts it at out, which may not be there unless Options.Overwrite says so;
-// the folder must be.
+// the directory must be.
 //
 // Faults of the data are no error: the page and the Report say them. No record
 // at all is an error that unwraps to shard.ErrNoRecords. After any error, and
@@ -120,7 +120,7 @@ type shownFamily struct {
 	more    int // variants that are not shown
 }
 
-// sample reads the records that are shown, their pictures in so many bytes of
+// sample reads the records that are shown, their images in so many bytes of
 // base64 together; 0 makes them pixels.
 func (c *contents) sample(ctx context.Context, o *Options, budget int) ([]shownFamily, error) {
 	families := choose(c.files, o.Samples, o.Seed)

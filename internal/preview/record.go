@@ -27,7 +27,7 @@ type sample struct {
 	ops          string // what was done to a variant
 	values       []value
 	picture      *picture // nil of a record without one
-	// err says why the record, or its picture, cannot be shown.
+	// err says why the record, or its image, cannot be shown.
 	err error
 }
 
@@ -45,7 +45,7 @@ const (
 // describer makes samples of records, for one goroutine at a time.
 type describer struct {
 	*contents
-	budget   int // of a picture as base64, in bytes; 0 for pixels
+	budget   int // of an image as base64, in bytes; 0 for pixels
 	pictures pictures
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample

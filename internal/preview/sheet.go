@@ -15,7 +15,7 @@ type sheet struct {
 	Trouble  string // how many cannot be shown
 	Families []familyView
 	Singles  []sampleView
-	// Rows are records of a set without pictures: a cell for each of Columns.
+	// Rows are records of a set without images: a cell for each of Columns.
 	Columns     []string
 	ColumnsMore string
 	Rows        []sampleView

@@ -13,7 +13,7 @@ var (
 	shotsTo = flag.String("shots", "", "and put them into this folder")
 )
 
-// TestScreenshots takes pictures of a page for people: the one in docs is
+// TestScreenshots takes images of a page for people: the one in docs is
 // desktop.png of the photographs of testdata/demo.
 func TestScreenshots(t *testing.T) {
 	if *shotsOf == "" {

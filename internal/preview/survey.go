@@ -22,7 +22,7 @@ type survey struct {
 	origin  origin
 }
 
-// measuredPixels is how many pictures are decoded for the pixels' mean and
+// measuredPixels is how many images are decoded for the pixels' mean and
 // deviation.
 const measuredPixels = 200
 
@@ -86,7 +86,7 @@ func (s *survey) compare() {
 }
 
 // nameOf is a name for files without a manifest: that of a lone one, or that of
-// the folder.
+// the directory.
 func nameOf(sources []shard.Source) string {
 	path := sources[0].Path
 	if len(sources) == 1 {

@@ -95,7 +95,7 @@ func kindsText(f *stats.Feature) string {
 	return strings.Join(kinds, " | ")
 }
 
-// onlyPictures reports whether all values of a feature of bytes are pictures.
+// onlyPictures reports whether all values of a feature of bytes are images.
 func onlyPictures(f *stats.Feature) bool {
 	return f.Pictures != nil && f.Pictures.Count == f.Lengths.Count
 }
@@ -129,7 +129,7 @@ type card struct {
 // topRow is a frequent value with a bar of 100 units.
 type topRow struct{ Value, Share, W string }
 
-// setCards shows features of sets without pictures.
+// setCards shows features of sets without images.
 func (p *page) setCards(s *survey) {
 	all := s.stats.Features
 	for i := range all[:min(len(all), maxCards)] {

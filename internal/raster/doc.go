@@ -1,5 +1,5 @@
 // Package raster is the language in which package augment tells a processor
-// that knows nothing of policies and filters what to do to a picture: a list of
+// that knows nothing of policies and filters what to do to an image: a list of
 // elementary operations on memory, with all that is not trivial (weights,
 // tables, matrices) computed beforehand. Whoever carries a [Program] out to the
 // letter has augment's bytes.
@@ -10,7 +10,7 @@
 // A program may begin with a JPEG ([Coded]), whose planes the processor decodes into buffers before
 // the first operation.
 //
-// A program works in buffers, most of which hold pictures. Where samples lie in
+// A program works in buffers, most of which hold images. Where samples lie in
 // them is a [View], so that flips, crops and quarter turns cost nothing: they
 // are other views of the same memory.
 //

@@ -17,9 +17,9 @@ const (
 	// or y.
 	Pick
 	// Convert makes a pixel of RGB of Y, Cb and Cr, which are Src. Arg: how many pixels a chroma
-	// sample stands for, across and down; 1 to interpolate by libjpeg's triangle filter, 0 to repeat;
-	// where the first pixel lies in the whole picture, x and y; the size of a
-	// whole chroma plane; which sample of that is the first in Src, x and y.
+	// sample stands for, across and down; 1 to interpolate by libjpeg's triangle filter, 0 to
+	// repeat; where the first pixel lies in the whole image, x and y; the size of a whole chroma
+	// plane; which sample of that is the first in Src, x and y.
 	Convert
 	// Paint changes a pixel of Dst. Arg: a Paint mode; the colour, or the seed
 	// of noise.
@@ -87,7 +87,7 @@ const (
 	Fuzz = 2 // random bytes of SplitMix64, from the seed Arg[1]
 )
 
-// The tints of Recolor, for pictures of three channels.
+// The tints of Recolor, for images of three channels.
 const (
 	Plain = 0
 	Mix   = 1 // mixed with the luminance

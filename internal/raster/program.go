@@ -27,7 +27,7 @@ type Buffer struct {
 }
 
 // Blob is a table, such as weights or levels. Blobs that are equal (==) have the
-// same bytes, so that those that many pictures share are sent once.
+// same bytes, so that those that many images share are sent once.
 type Blob interface {
 	// AppendTo appends the bytes, numbers in little-endian order.
 	AppendTo(dst []byte) []byte
@@ -47,7 +47,7 @@ type CodedPlane struct {
 	Buffer, Width, Height int
 }
 
-// Program is what is to be done for one picture. Its slices are reused by
+// Program is what is to be done for one image. Its slices are reused by
 // [Program.Reset].
 type Program struct {
 	Buffers []Buffer
@@ -62,7 +62,7 @@ type Program struct {
 
 // Reset empties the program.
 func (p *Program) Reset() {
-	clear(p.Buffers) // lets the pictures go
+	clear(p.Buffers) // lets the images go
 	clear(p.Blobs)
 	p.Buffers, p.Blobs, p.Ops, p.Stages = p.Buffers[:0], p.Blobs[:0], p.Ops[:0], p.Stages[:0]
 	p.Coded = Coded{Planes: p.Coded.Planes[:0]}
@@ -107,7 +107,7 @@ func (p Place) Split() (blob bool, index int, offset int64) {
 // places for.
 func (p *Program) Fits() bool { return len(p.Buffers) <= most && len(p.Blobs) <= most }
 
-// View is how the samples of a picture lie in memory: pixel (x, y) begins at
+// View is how the samples of an image lie in memory: pixel (x, y) begins at
 // At + y*Stride + x*Step.
 type View struct {
 	At           Place
@@ -120,7 +120,7 @@ func (v View) Move(x, y int) View {
 	return v
 }
 
-// Mirror returns the view of a picture w pixels wide with left and right
+// Mirror returns the view of an image w pixels wide with left and right
 // swapped.
 func (v View) Mirror(w int) View {
 	v = v.Move(w-1, 0)
@@ -128,7 +128,7 @@ func (v View) Mirror(w int) View {
 	return v
 }
 
-// Flip returns the view of a picture h pixels high with top and bottom swapped.
+// Flip returns the view of an image h pixels high with top and bottom swapped.
 func (v View) Flip(h int) View {
 	v = v.Move(0, h-1)
 	v.Stride = -v.Stride

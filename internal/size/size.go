@@ -3,7 +3,8 @@ package size
 
 import "fmt"
 
-// Format is a number of bytes in powers of 1024, as flags and limits count: "812 B", "1.4 KiB", "128.0 MiB".
+// Format is a number of bytes in powers of 1024, as flags and limits count: "812 B", "1.4 KiB",
+// "128.0 MiB".
 func Format(n int64) string {
 	if n < 1024 {
 		return fmt.Sprintf("%d B", n)

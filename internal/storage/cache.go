@@ -16,13 +16,13 @@ import (
 
 // CacheOptions say where what is read of objects is kept, and how much of it.
 type CacheOptions struct {
-	// Dir is the folder. It is made if it is not there; one that holds anything and is
+	// Dir is the directory. It is made if it is not there; one that holds anything and is
 	// no cache is refused. Processes may share it.
 	Dir string
 	// Size is how many bytes the files in it may have, each rounded up to 4 KiB.
 	// Default: DefaultCacheSize; the least is MinCacheSize.
 	Size int64
-	// Note is told once, by any goroutine, when the folder cannot be written to in
+	// Note is told once, by any goroutine, when the directory cannot be written to in
 	// the midst of it all: that costs speed and nothing else. nil: nobody is told.
 	Note func(string)
 }
@@ -33,9 +33,9 @@ const (
 	MinCacheSize     = 4 << 20
 )
 
-// cache keeps blocks of objects in files of a folder:
+// cache keeps blocks of objects in files of a directory:
 //
-//	tfrec-cache   that the folder is a cache, and how much it holds; who changes that locks it
+//	tfrec-cache   that the directory is a cache, and how much it holds; who changes that locks it
 //	tmp/          blocks that are being written
 //	00/ ... ff/   blocks, by their hash
 //
@@ -55,7 +55,7 @@ type cache struct {
 var inUse atomic.Pointer[cache]
 
 // UseCache has what is read of objects that are opened from now on kept in a
-// folder, until close is called. There may be one at a time. Without a module that
+// directory, until close is called. There may be one at a time. Without a module that
 // brings stores it only looks at the options.
 func UseCache(o CacheOptions) (close func(), err error) {
 	if o.Size == 0 {
@@ -90,7 +90,7 @@ func haveStores() bool {
 	return len(openers)+len(opened) > 0
 }
 
-// prepare makes the folder a cache if it is empty, removes what killed processes
+// prepare makes the directory a cache if it is empty, removes what killed processes
 // left, and makes it as small as it is to be.
 func (c *cache) prepare() error {
 	if err := os.MkdirAll(c.dir, 0o700); err != nil { // what is in it may be private
@@ -171,7 +171,7 @@ func (e *cached) keep(block int64, data []byte) {
 		err = place(f.Name(), path)
 	}
 	if err != nil {
-		os.Remove(f.Name()) // what it was to have stays counted until all is counted anew
+		os.Remove(f.Name()) // what it was to have stays counted until all is counted again
 		c.failed(err)
 	}
 }
@@ -185,7 +185,7 @@ var writeBlock = func(f *os.File, head, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// place gives a block its name, in a folder that may have to be made.
+// place gives a block its name, in a directory that may have to be made.
 func place(temp, path string) error {
 	err := os.Rename(temp, path)
 	if !errors.Is(err, fs.ErrNotExist) {
@@ -223,7 +223,7 @@ func (e *cached) load(p []byte, off int64) bool {
 }
 
 // touchAfter is how old the time of a file's last use may become before it is set
-// anew.
+// again.
 const touchAfter = time.Second
 
 // read fills p with what the file of a block of size bytes has of it from off on,

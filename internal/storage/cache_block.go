@@ -21,7 +21,8 @@ import (
 //	a hash of each chunk of the data                8 bytes each
 //	data
 //
-// The id is the object's URL behind a hash of where its store is. The hashes are XXH3 of 64 bits with the place in the object as the seed.
+// The id is the object's URL behind a hash of where its store is. The hashes are XXH3 of 64 bits
+// with the place in the object as the seed.
 const (
 	blockMagic = "tfrec block 1\n\x00\x00"
 	// blockSize is what an object is cut into. A request for so much takes little

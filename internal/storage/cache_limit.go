@@ -17,7 +17,7 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 )
 
-// meterFile says that a folder is a cache, and how many bytes are in it.
+// meterFile says that a directory is a cache, and how many bytes are in it.
 const (
 	meterFile  = "tfrec-cache"
 	meterMagic = "Blocks of objects that tfrec read, format 1. The folder may be deleted when nobody uses it.\n"
@@ -26,7 +26,7 @@ const (
 
 // meter is that file, locked. What it says is never less than what there is, but
 // behind a crash of the machine: files are counted before they are made, and what
-// is removed, but for room, stays counted until all is counted anew.
+// is removed, but for room, stays counted until all is counted again.
 type meter struct {
 	cache   *cache
 	file    *os.File
@@ -218,7 +218,7 @@ func (c *cache) sweep(now time.Time) (total int64, err error) {
 	return total, err
 }
 
-// list calls f for each regular file in a folder, if there is one.
+// list calls f for each regular file in a directory, if there is one.
 func list(dir string, f func(fs.FileInfo)) error {
 	d, err := os.Open(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -57,7 +57,7 @@ func TestCacheEvictsWhatIsLeastRecentlyUsed(t *testing.T) {
 	}
 }
 
-// What others have in the folder stays, and what dead processes left goes.
+// What others have in the directory stays, and what dead processes left goes.
 func TestCacheSweeps(t *testing.T) {
 	f, root := newFake(t, nil)
 	want := noise(3 * partSize)
@@ -98,7 +98,7 @@ func TestCacheSweeps(t *testing.T) {
 	}
 }
 
-// A meter that says nothing of use is made anew from what there is; and one who
+// A meter that says nothing of use is made again from what there is; and one who
 // comes with a lower limit makes the cache fit it.
 func TestCacheCountsAnew(t *testing.T) {
 	f, root := newFake(t, nil)
@@ -126,7 +126,7 @@ func TestCacheCountsAnew(t *testing.T) {
 }
 
 // hammerIn in the environment makes TestCacheHammer a process that reads through
-// the cache in that folder.
+// the cache in that directory.
 const hammerIn = "TFREC_TEST_HAMMER"
 
 const hammerLimit = 2 * MinCacheSize

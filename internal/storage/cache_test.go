@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// useCache has the test's objects cached, and returns the folder.
+// useCache has the test's objects cached, and returns the directory.
 func useCache(t *testing.T, limit int64) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "cache")

@@ -11,9 +11,9 @@ import (
 	"strings"
 )
 
-// Walk yields all objects below a folder of a store, whatever folders they lie
+// Walk yields all objects below a directory of a store, whatever directories they lie
 // in, in the order of their names and a page in memory at a time: one list, where
-// a descent would take one for each folder. Names are those below the folder.
+// a descent would take one for each directory. Names are those below the directory.
 // Without an object there the error unwraps to fs.ErrNotExist. It is for URLs
 // alone.
 func Walk(ctx context.Context, dir string) iter.Seq2[Object, error] {
@@ -37,7 +37,7 @@ func Walk(ctx context.Context, dir string) iter.Seq2[Object, error] {
 	}
 }
 
-// Entries yields what lies in a folder, in the order of names; of a store, with a
+// Entries yields what lies in a directory, in the order of names; of a store, with a
 // page in memory at a time.
 func Entries(p string) iter.Seq2[fs.DirEntry, error] {
 	return func(yield func(fs.DirEntry, error) bool) {
@@ -67,7 +67,7 @@ func Entries(p string) iter.Seq2[fs.DirEntry, error] {
 	}
 }
 
-// below yields what lies in a folder of a store or, when deep, in those below it, too.
+// below yields what lies in a directory of a store or, when deep, in those below it, too.
 // The list ends with an error that unwraps to fs.ErrNotExist when there is nothing.
 func (u url) below(ctx context.Context, deep bool) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
@@ -84,7 +84,7 @@ func (u url) below(ctx context.Context, deep bool) iter.Seq2[Object, error] {
 			}
 			there = true
 			if o.Name == u.directory() {
-				continue // what consoles make to show an empty folder
+				continue // what consoles make to show an empty directory
 			}
 			if !yield(o, nil) {
 				return
@@ -96,7 +96,7 @@ func (u url) below(ctx context.Context, deep bool) iter.Seq2[Object, error] {
 	}
 }
 
-// ReadDir lists a folder in the order of names.
+// ReadDir lists a directory in the order of names.
 func ReadDir(p string) ([]fs.DirEntry, error) {
 	if !Remote(p) {
 		return os.ReadDir(Local(p))
@@ -123,10 +123,10 @@ func Glob(pattern string) ([]string, error) {
 	}
 	all := append(files, directories...)
 	slices.Sort(all)
-	return slices.Compact(all), nil // an object and a folder may have one name
+	return slices.Compact(all), nil // an object and a directory may have one name
 }
 
-// GlobKinds is Glob that tells files from folders: of a store, with no request
+// GlobKinds is Glob that tells files from directories: of a store, with no request
 // for each of them. What is neither, such as a pipe, is left out.
 func GlobKinds(pattern string) (files, directories []string, err error) {
 	u, remote := parse(pattern)
@@ -146,7 +146,7 @@ func GlobKinds(pattern string) (files, directories []string, err error) {
 	return files, directories, err
 }
 
-// glob descends one name at a time, so that only folders that match are listed.
+// glob descends one name at a time, so that only directories that match are listed.
 func (u url) glob(ctx context.Context) (files, directories []string, err error) {
 	if _, err := path.Match(u.name, ""); err != nil {
 		return nil, nil, err
@@ -157,7 +157,7 @@ func (u url) glob(ctx context.Context) (files, directories []string, err error) 
 		return nil, nil, fail(err)
 	}
 	names := strings.Split(u.name, "/")
-	found := []string{""} // folders, with the slash behind them
+	found := []string{""} // directories, with the slash behind them
 	for i, name := range names {
 		last := i == len(names)-1
 		var next []string

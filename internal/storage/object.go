@@ -202,7 +202,7 @@ func drain(body io.ReadCloser, p []byte, alive func()) (n int, err error) {
 	return n, err
 }
 
-// firstPart is how much is asked for when an object is opened: what most pictures
+// firstPart is how much is asked for when an object is opened: what most images
 // have, and no loss where nobody wants it.
 const firstPart = 256 << 10
 

@@ -73,7 +73,7 @@ func ended(ctx context.Context, path string) error {
 }
 
 // Stat says what a path names. A URL names an object or, when there is none of
-// that name, the folder of those whose names go on with a slash.
+// that name, the directory of those whose names go on with a slash.
 func Stat(p string) (fs.FileInfo, error) {
 	u, remote := parse(p)
 	if !remote {
@@ -107,12 +107,12 @@ func stat(ctx context.Context, u url) (fs.FileInfo, error) {
 		return info{Object{Name: u.name}, true}, nil
 	}
 	if u.name == "" {
-		return info{Object{Name: u.host}, true}, nil // an empty store is a folder
+		return info{Object{Name: u.host}, true}, nil // an empty store is a directory
 	}
 	return nil, fs.ErrNotExist
 }
 
-// folder is the prefix of what lies in u.
+// directory is the prefix of what lies in u.
 func (u url) directory() string { return u.name + u.slash() }
 
 // ReadFile returns the contents of a regular file or an object. More than limit

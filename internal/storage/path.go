@@ -1,6 +1,6 @@
 // Package storage opens what a path names: a file of the local file system or,
 // when the path is a URL such as s3://bucket/key, an object in a store whose
-// scheme the build has registered. Paths of both kinds have folders, base names
+// scheme the build has registered. Paths of both kinds have directories, base names
 // and globs. What is local goes to package os as it is and costs nothing more.
 package storage
 
@@ -16,7 +16,7 @@ import (
 // schemes begin URLs of object stores, whether this build can open them or not.
 var schemes = []string{"s3", "gs", "azblob", "mem"}
 
-// url is the path of an object, or of a folder of objects.
+// url is the path of an object, or of a directory of objects.
 type url struct {
 	scheme, host string
 	name         string // without a slash at either end; empty for the whole store
@@ -84,7 +84,7 @@ func CheckOutput(p string) error {
 	return nil
 }
 
-// Join puts names, separated by slashes, behind the path of a folder.
+// Join puts names, separated by slashes, behind the path of a directory.
 func Join(dir string, names ...string) string {
 	if u, ok := parse(dir); ok {
 		u.name = strings.TrimPrefix(path.Join(append([]string{"/", u.name}, names...)...), "/")
@@ -97,7 +97,7 @@ func Join(dir string, names ...string) string {
 	return filepath.Join(all...)
 }
 
-// Dir returns the folder that a path lies in.
+// Dir returns the directory that a path lies in.
 func Dir(p string) string {
 	if u, ok := parse(p); ok {
 		u.name = strings.TrimPrefix(path.Dir("/"+u.name), "/")

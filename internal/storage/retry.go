@@ -33,7 +33,7 @@ func lasting(err error) bool {
 		errors.Is(err, ErrChanged) || errors.Is(err, ErrGone) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, context.Canceled)
 }
 
-// patience is how long a server may send nothing before it is asked anew.
+// patience is how long a server may send nothing before it is asked again.
 const patience = 30 * time.Second
 
 // Retry makes a request with a short answer, again and again while its error may

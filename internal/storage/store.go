@@ -25,9 +25,9 @@ type Store interface {
 	List(ctx context.Context, prefix string, deep bool) iter.Seq2[Object, error]
 	// Stat returns what is known of an object.
 	Stat(ctx context.Context, name string) (Object, error)
-	// Open opens length bytes of an object from offset on, or as many as there are,
-	// and says what the object is. It returns ErrChanged when version is not empty
-	// and not the object's: one that List, Stat or Open has told. Where nothing is at offset it may return any error.
+	// Open opens length bytes of an object from offset on, or as many as there are, and says what
+	// the object is. It returns ErrChanged when version is not empty and not the object's: one that
+	// List, Stat or Open has told. Where nothing is at offset it may return any error.
 	Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, Object, error)
 	// Create begins an object. Nothing has its name before Commit; what ctx ends is as
 	// if it had been aborted.
@@ -93,7 +93,7 @@ type Object struct {
 	ModTime time.Time
 	// Version is other when the contents are: an ETag, a generation or, where a
 	// store has neither, when the object was written and its size. Lists have it,
-	// too, but for folders.
+	// too, but for directories.
 	Version string
 }
 
@@ -128,7 +128,7 @@ func HasStores() bool {
 	return len(openers) > 0
 }
 
-// Forget has stores opened anew, with the environment and the credentials that
+// Forget has stores opened again, with the environment and the credentials that
 // there are then.
 func Forget() {
 	registry.Lock()

@@ -161,7 +161,7 @@ func (r *resolver) Visit(node *ast.Node) {
 		case callee.Value == listFunction:
 			r.list(node, n)
 		case callee.Value == lenFunction:
-			// Its type was settled while its argument was a mere name: begin anew.
+			// Its type was settled while its argument was a mere name: begin again.
 			ast.Patch(node, &ast.CallNode{Callee: callee, Arguments: n.Arguments})
 		}
 	}

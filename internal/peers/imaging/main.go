@@ -1,4 +1,4 @@
-// Command imaging is what a Go program does with pictures that has neither libjpeg-turbo nor
+// Command imaging is what a Go program does with images that has neither libjpeg-turbo nor
 // tfrec: image/jpeg decodes, github.com/disintegration/imaging resizes, image/jpeg encodes.
 //
 //	imaging DIR WORKERS
@@ -50,7 +50,7 @@ func run(args []string) error {
 	return g.Wait()
 }
 
-// convert brings one picture to size. Linear weighs every pixel when it reduces, as tfrec's
+// convert brings one image to size. Linear weighs every pixel when it reduces, as tfrec's
 // default does.
 func convert(file string) error {
 	f, err := os.Open(file)
