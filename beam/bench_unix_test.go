@@ -17,8 +17,8 @@ import (
 )
 
 // BenchmarkOverhead times tfrec-beam on prism beside tfrec, each as a process of its
-// own, on the same pictures in turn: 64 shards of TFREC_PHOTOS (default: the
-// demo's photographs), as many times over as make 640 pictures or more. It reports the
+// own, on the same images in turn: 64 shards of TFREC_PHOTOS (default: the
+// demo's photographs), as many times over as make 640 images or more. It reports the
 // medians, and the medians of how many times as long prism takes, and how many times as
 // much of the processor, which says more on a machine that has other things to do. With
 // -benchtime 5x it takes 5 pairs.
@@ -45,7 +45,7 @@ func BenchmarkOverhead(b *testing.B) {
 		}
 		return time.Since(began).Seconds(), (c.ProcessState.UserTime() + c.ProcessState.SystemTime()).Seconds()
 	}
-	convert(programs[0]) // brings the pictures into memory
+	convert(programs[0]) // brings the images into memory
 	var took [2][]float64
 	var ratios, cpu []float64
 	for b.Loop() {
@@ -68,7 +68,7 @@ func median(of []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// picturesOf copies the JPEGs below a folder, as often as makes so many.
+// picturesOf copies the JPEGs below a directory, as often as makes so many.
 func picturesOf(b *testing.B, from string, least int) string {
 	b.Helper()
 	var pictures [][]byte
@@ -88,7 +88,7 @@ func picturesOf(b *testing.B, from string, least int) string {
 		b.Fatal(err)
 	}
 	for i := 0; i < least || i%len(pictures) != 0; i++ {
-		// Bytes behind the end of a picture are no damage.
+		// Bytes behind the end of an image are no damage.
 		data := append(bytes.Clone(pictures[i%len(pictures)]), fmt.Sprint(i)...)
 		if err := os.WriteFile(filepath.Join(to, fmt.Sprintf("%05d.jpg", i)), data, 0o644); err != nil {
 			b.Fatal(err)

@@ -68,7 +68,7 @@ func makeShards(ctx context.Context, w *command.Work) error {
 func pipeline(fn *shardMaker, numbers []int) *sdk.Pipeline {
 	p := sdk.NewPipeline()
 	s := p.Root().Scope("convert")
-	// Dealt out anew behind Create, so that they are not all where they come from.
+	// Dealt out again behind Create, so that they are not all where they come from.
 	made := sdk.ParDo(s, fn, sdk.Reshuffle(s, sdk.CreateList(s, numbers)))
 	// Nobody wants the names, but while a step without any output is at work, prism
 	// (2.77.0, stage.Execute) goes round and round, and takes a core for that.

@@ -21,7 +21,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// conversions are small, with several shards; OUT stands for the folder.
+// conversions are small, with several shards; OUT stands for the directory.
 func conversions(t testing.TB) map[string][]string {
 	photos, penguins := filepath.Join(demo(t), "photos"), filepath.Join(demo(t), "penguins.csv")
 	return map[string][]string{
@@ -128,7 +128,7 @@ func TestWorkersOfTheirOwn(t *testing.T) {
 	}
 }
 
-// copyPhotos makes a class folder of so many photographs.
+// copyPhotos makes a class directory of so many photographs.
 func copyPhotos(t testing.TB, n int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "photos")
@@ -197,7 +197,7 @@ func finished(dir string) int {
 }
 
 // TestStopped has runs stopped in the middle, which the same command finishes. Nobody
-// may be left in the folder.
+// may be left in the directory.
 func TestStopped(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {

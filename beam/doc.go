@@ -5,14 +5,14 @@
 // # Who does what
 //
 // The process that was called, the driver, plans as every run does and writes the
-// plan into the output folder (convert.Job). The pipeline is as small as can be: the
+// plan into the output directory (convert.Job). The pipeline is as small as can be: the
 // numbers of the shards that are not up to date, dealt out, and one function that makes
 // a shard by its number. What travels to workers is that number, the command's
 // arguments and the plan's name. A worker plans once more, from the same input, holds
-// its plan to the one in the folder, once in the life of its process, and then puts
+// its plan to the one in the directory, once in the life of its process, and then puts
 // shards in place there as a task of an array job does, with nothing to send back but
 // counters. When the runner says that the job is done, the driver makes a set of what
-// lies in the folder, and that, not the runner's word, decides whether all is there.
+// lies in the directory, and that, not the runner's word, decides whether all is there.
 //
 // So nothing is lost or spoilt by a runner that runs a shard twice, at the same time
 // too, or again after a failure: what is in place and has the right fingerprint is
@@ -22,13 +22,13 @@
 //
 // A reshard moves records from any input to any shard, and what brings them there is
 // Beam's GroupByKey (reshard.go). The driver makes a shard.ReshardPlan and leaves it in
-// the output folder. Workers read parts of the inputs and emit batches of records,
+// the output directory. Workers read parts of the inputs and emit batches of records,
 // each with its place, by the number of the shard that they go to; what comes
 // together under a number is put in order and written. The rest is as above.
 //
 // # Paths
 //
-// Workers need the input and the output folder under the same paths or URLs as the
+// Workers need the input and the output directory under the same paths or URLs as the
 // driver, and the clouds' credentials in their own environment: no credential is in
 // the arguments or in the pipeline's options.
 //

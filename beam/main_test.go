@@ -77,7 +77,7 @@ func must(t testing.TB, as string, args ...string) outcome {
 	return o
 }
 
-// demo is the folder of the demo's photographs and tables.
+// demo is the directory of the demo's photographs and tables.
 func demo(t testing.TB) string {
 	t.Helper()
 	path, err := filepath.Abs("../testdata/demo")
@@ -111,7 +111,7 @@ func readSet(t testing.TB, dir string) map[string]string {
 	return set
 }
 
-// sameSet fails when two folders do not hold the same set.
+// sameSet fails when two directories do not hold the same set.
 func sameSet(t testing.TB, got, want string) {
 	t.Helper()
 	a, b := readSet(t, got), readSet(t, want)

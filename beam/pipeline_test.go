@@ -93,7 +93,7 @@ func TestJobsEndWellWithoutCounters(t *testing.T) {
 	}
 }
 
-// TestSetsInStores are those of folders here. A store in memory is this process's, and
+// TestSetsInStores are those of directories here. A store in memory is this process's, and
 // so are the workers.
 func TestSetsInStores(t *testing.T) {
 	photos, here, there := filepath.Join(demo(t), "photos"), filepath.Join(t.TempDir(), "out"), "mem://sets/flowers"

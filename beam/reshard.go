@@ -87,7 +87,7 @@ func locate(plan *shard.ReshardPlan) (planAt, error) {
 		return at, nil
 	}
 	var err error
-	at.Out, err = filepath.Abs(at.Out) // workers may have another folder
+	at.Out, err = filepath.Abs(at.Out) // workers may have another directory
 	return at, err
 }
 

@@ -152,7 +152,7 @@ func TestReshardIsCancelled(t *testing.T) {
 }
 
 // TestReshardByProcesses has the runner start workers as processes, which find the
-// plan in the folder, and paths that are relative.
+// plan in the directory, and paths that are relative.
 func TestReshardByProcesses(t *testing.T) {
 	self, err := os.Executable()
 	check(t, err)

@@ -26,10 +26,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 )
 
-// execute runs a pipeline on the runner that the flags ask for, and returns its
-// counters when it has ended well, nil where the runner has none. Meanwhile it calls watch with them, now and then. A
-// job that is under way when ctx is done is cancelled, but for Dataflow's, which the
-// SDK leaves alone, and the error is ctx's.
+// execute runs a pipeline on the runner that the flags ask for, and returns its counters when it
+// has ended well, nil where the runner has none. Meanwhile it calls watch with them, now and then.
+// A job that is under way when ctx is done is cancelled, but for Dataflow's, which the SDK leaves
+// alone, and the error is ctx's.
 func execute(ctx context.Context, p *sdk.Pipeline, watch func(counts map[string]int64)) (map[string]int64, error) {
 	initialise()
 	if way() == dataflow {

@@ -79,7 +79,7 @@ func (fn *shardMaker) shared(ctx context.Context) (*sharedJob, error) {
 		delete(jobs.of, fn.conversion())
 	}
 	if here, err := os.Getwd(); err != nil || here != fn.Dir {
-		// Best effort: a folder that is not there is missed only by relative paths.
+		// Best effort: a directory that is not there is missed only by relative paths.
 		_ = os.Chdir(fn.Dir)
 	}
 	job, err := command.JoinJob(ctx, fn.Args, func(s string) { log.Warn(ctx, s) })

@@ -61,7 +61,7 @@ func processorTime(b *testing.B, pid int) time.Duration {
 	return ticks * time.Second / 100
 }
 
-// largeSet makes a set of 256 MiB in records of 100 KB, in the folder of a bucket.
+// largeSet makes a set of 256 MiB in records of 100 KB, in the directory of a bucket.
 func largeSet(b *testing.B) (root, local string) {
 	b.Helper()
 	root = b.TempDir()
@@ -105,7 +105,7 @@ func BenchmarkReader(b *testing.B) {
 	})
 }
 
-// BenchmarkReshard shuffles a set from a folder into another one, and from a store into
+// BenchmarkReshard shuffles a set from a directory into another one, and from a store into
 // itself.
 func BenchmarkReshard(b *testing.B) {
 	root, local := largeSet(b)

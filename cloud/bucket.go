@@ -23,7 +23,8 @@ import (
 type bucket struct {
 	blob *blob.Bucket
 	url  string // such as s3://bucket
-	// place is where the bucket is, in as far as the URL leaves it open: another server, or an account.
+	// place is where the bucket is, in as far as the URL leaves it open: another server, or an
+	// account.
 	place string
 	// version returns what an object's contents are known by. Default: its ETag.
 	version func(*blob.Attributes) string

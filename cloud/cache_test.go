@@ -50,7 +50,7 @@ func (c *counting) before(t testing.TB, address string) string {
 	return s.URL
 }
 
-// settle has the files of a folder be an hour old: the server knows the versions of
+// settle has the files of a directory be an hour old: the server knows the versions of
 // those that it did not write itself by their times.
 func settle(t testing.TB, dir string) {
 	t.Helper()
@@ -137,7 +137,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// Pictures come from a cache in the versions that a list has told of, without a
+// Images come from a cache in the versions that a list has told of, without a
 // request for each.
 func TestCacheOfPictures(t *testing.T) {
 	root := t.TempDir()

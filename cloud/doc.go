@@ -1,8 +1,7 @@
-// Package cloud lets tfrec's packages take URLs of object stores wherever they
-// take the path of an input, or of a set that is written: s3://BUCKET/NAME (Amazon S3 and servers that speak
-// its protocol), gs://BUCKET/NAME (Google Cloud Storage), azblob://CONTAINER/NAME
-// (Azure Blob Storage) and, for tests, mem://ANY/NAME. It is imported for its
-// effect:
+// Package cloud lets tfrec's packages take URLs of object stores wherever they take the path of an
+// input, or of a set that is written: s3://BUCKET/NAME (Amazon S3 and servers that speak its
+// protocol), gs://BUCKET/NAME (Google Cloud Storage), azblob://CONTAINER/NAME (Azure Blob Storage)
+// and, for tests, mem://ANY/NAME. It is imported for its effect:
 //
 //	import _ "github.com/tfrec/tfrec/cloud"
 //

@@ -14,7 +14,7 @@ import (
 )
 
 // A process that dies at any request, before or behind it was carried out, leaves a
-// set that another goes on with, in another folder on another machine, and that ends
+// set that another goes on with, in another directory on another machine, and that ends
 // with the bytes that it has on a disk. Nothing stays of what the dead have begun.
 func TestConversionsIntoStoresAreKilled(t *testing.T) {
 	pictures, err := filepath.Abs(photos)

@@ -16,7 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// serversIn names the folder that `make servers` builds the servers into.
+// serversIn names the directory that `make servers` builds the servers into.
 const serversIn = "TFREC_SERVERS"
 
 // server finds a server's program. Without one, the test is skipped.
@@ -86,7 +86,7 @@ const (
 	testSecret = "not-a-secret-but-it-must-not-be-seen"
 )
 
-// s3Server runs an S3 server on the folder dir, whose folders are its buckets,
+// s3Server runs an S3 server on the directory dir, whose directories are its buckets,
 // and has the environment name it. It returns its address.
 func s3Server(t testing.TB, dir string) string {
 	t.Helper()
@@ -108,7 +108,7 @@ func useS3(t testing.TB, address string) {
 	}
 }
 
-// gcsServer runs a server of Google's protocol on the folder dir.
+// gcsServer runs a server of Google's protocol on the directory dir.
 func gcsServer(t testing.TB, dir string) string {
 	t.Helper()
 	port := freePort(t)
@@ -152,7 +152,7 @@ func azureServer(t testing.TB, container string) string {
 	return address
 }
 
-// azureServerOf is azureServer with what lies in the folder bucket in dir.
+// azureServerOf is azureServer with what lies in the directory bucket in dir.
 func azureServerOf(t testing.TB, dir string) string {
 	t.Helper()
 	address := azureServer(t, "bucket")

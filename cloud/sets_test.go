@@ -18,7 +18,7 @@ import (
 
 const photos = "../testdata/demo/photos"
 
-// inBucket returns what lies in a folder of a store, without the state.
+// inBucket returns what lies in a directory of a store, without the state.
 func inBucket(t *testing.T, url string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -38,7 +38,7 @@ func inBucket(t *testing.T, url string) map[string]string {
 	return found
 }
 
-// nothingLeft reports claims and unfinished uploads in a folder of a store.
+// nothingLeft reports claims and unfinished uploads in a directory of a store.
 func nothingLeft(t *testing.T, url string) {
 	t.Helper()
 	store, name, err := storage.At(t.Context(), url)
@@ -188,7 +188,7 @@ func TestSetsThroughFaults(t *testing.T) {
 	}
 }
 
-// TensorFlow and TFDS read what lies in the folder of the S3 server's bucket.
+// TensorFlow and TFDS read what lies in the directory of the S3 server's bucket.
 func TestTensorFlowReadsWhatIsInAStore(t *testing.T) {
 	const python = "../.venv/bin/python"
 	if _, err := os.Stat(python); err != nil {

@@ -7,8 +7,8 @@ import (
 )
 
 // idleConnections is how many connections to a server are kept for the next
-// requests: as many as are under way at a time when pictures are asked for ahead
-// and parts are. The libraries keep 2 or 10, and would open the others anew for
+// requests: as many as are under way at a time when images are asked for ahead
+// and parts are. The libraries keep 2 or 10, and would open the others again for
 // each request.
 const idleConnections = 64
 

@@ -27,7 +27,7 @@ var stores = map[string]struct {
 	"azblob": {func(t testing.TB) string { return azureServer(t, "bucket") }, useAzure},
 }
 
-// bucketFolder returns a folder with an empty bucket in it.
+// bucketFolder returns a directory with an empty bucket in it.
 func bucketDirectory(t testing.TB) string {
 	t.Helper()
 	root := t.TempDir()
@@ -37,7 +37,7 @@ func bucketDirectory(t testing.TB) string {
 	return root
 }
 
-// opened opens a store anew.
+// opened opens a store again.
 func opened(t testing.TB, url string) storage.Store {
 	t.Helper()
 	storage.Forget()

@@ -17,7 +17,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// bin is a folder with tfrec, the first in the PATH.
+// bin is a directory with tfrec, the first in the PATH.
 var bin string
 
 func TestMain(m *testing.M) {
@@ -63,7 +63,7 @@ func need(t *testing.T, tools ...string) {
 
 var old = time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// project makes a folder with the files of an example and some photographs,
+// project makes a directory with the files of an example and some photographs,
 // all of them old.
 func project(t *testing.T, example string) string {
 	t.Helper()
@@ -87,7 +87,7 @@ func age(t *testing.T, dir string) {
 		paths = append(paths, path)
 		return err
 	})
-	for i := len(paths) - 1; i >= 0 && err == nil; i-- { // folders after what is in them
+	for i := len(paths) - 1; i >= 0 && err == nil; i-- { // directories after what is in them
 		err = os.Chtimes(paths[i], old, old)
 	}
 	if err != nil {

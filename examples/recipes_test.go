@@ -40,7 +40,7 @@ func recipes(t *testing.T) []recipe {
 	return all
 }
 
-// kitchen makes the folder that the recipes are for.
+// kitchen makes the directory that the recipes are for.
 func kitchen(t *testing.T) string {
 	t.Helper()
 	dir := project(t, "build")
@@ -76,7 +76,7 @@ func kitchen(t *testing.T) string {
 	return dir
 }
 
-// place copies a file, with the folders that lead to it.
+// place copies a file, with the directories that lead to it.
 func place(t *testing.T, from, to string) {
 	t.Helper()
 	data, err := os.ReadFile(from)

@@ -16,7 +16,7 @@ type progress struct {
 	// State is where the pipeline stands, behind the last batch that the model
 	// has learned from. It is a few hundred bytes: places in files, no data.
 	State reader.State
-	// Seen is how many pictures that was, Loss the sum of their losses in the
+	// Seen is how many images that was, Loss the sum of their losses in the
 	// pass that has begun, and Losses the means of the passes before.
 	Seen   int64
 	Loss   float64

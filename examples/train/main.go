@@ -1,4 +1,4 @@
-// Train fits a small classifier to pictures in TFRecord files, with nothing but
+// Train fits a small classifier to images in TFRecord files, with nothing but
 // package reader and the standard library:
 //
 //	make demo                                       # writes demo-out/photos: flowers of 5 kinds
@@ -35,15 +35,15 @@ import (
 
 // job is what to train on, and how.
 type job struct {
-	data       string  // folder of a set that `tfrec convert images` wrote
+	data       string  // directory of a set that `tfrec convert images` wrote
 	split      string  // of it
 	checkpoint string  // file to resume from and to write; empty: none
 	every      int     // batches between two checkpoints
 	passes     int     // over the data
-	batch      int     // pictures in a batch
-	size       int     // width and height of a picture
+	batch      int     // images in a batch
+	size       int     // width and height of an image
 	rate       float64 // of learning
-	seed       uint64  // of the order of the pictures
+	seed       uint64  // of the order of the images
 	out        io.Writer
 }
 
@@ -68,7 +68,7 @@ func main() {
 }
 
 // open opens the set, and describes the batches: all records of the split, in
-// another order in each pass, as pictures of one size with samples from -1 to 1.
+// another order in each pass, as images of one size with samples from -1 to 1.
 func (j *job) open() (*reader.Set, reader.Flow[*reader.ImageBatch], error) {
 	set, err := reader.Open(j.data, reader.Options{Split: j.split, Seed: j.seed})
 	if err != nil {
@@ -120,7 +120,7 @@ func (j *job) train(ctx context.Context) (*progress, error) {
 	for steps := 1; ; steps++ {
 		batch, err := run.Next() // valid until the next turn
 		if err != nil {
-			// The end of the data, an interrupt, or a record that is no picture:
+			// The end of the data, an interrupt, or a record that is no image:
 			// what was learned counts.
 			p.State = run.State()
 			saved := p.save(j.checkpoint)

@@ -2,7 +2,7 @@ package main
 
 import "math"
 
-// model is a softmax regression: a weight for each sample of a picture and each
+// model is a softmax regression: a weight for each sample of an image and each
 // class, and a bias for each class.
 type model struct {
 	Inputs, Classes int
@@ -10,7 +10,7 @@ type model struct {
 	Biases          []float64
 
 	gradient []float64 // of Weights, for a batch
-	odds     []float64 // of each class, for a picture
+	odds     []float64 // of each class, for an image
 }
 
 func newModel(inputs, classes int) *model {
@@ -20,7 +20,7 @@ func newModel(inputs, classes int) *model {
 	}
 }
 
-// step learns from a batch: pictures one after another, and their labels. It
+// step learns from a batch: images one after another, and their labels. It
 // returns the loss of each, before it was learned from: the surprise at its label,
 // -log of the probability that the model gave it.
 func (m *model) step(pixels []float32, labels []int64, rate float64) (losses []float64) {
