@@ -101,18 +101,27 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 		} else {
 			fmt.Fprintf(stderr, "Run '%s --help' for how it is used.\n", cmd.CommandPath())
 		}
-	case errors.Is(err, context.Canceled) && (code == exitInterrupted || code == exitTerminated):
-		text := strings.TrimSuffix(strings.TrimSuffix(err.Error(), context.Canceled.Error()), ": ")
+	case (code == exitInterrupted || code == exitTerminated) && isStop(ctx, err):
+		cause := context.Cause(ctx)
+		text := err.Error()
+		for _, end := range []string{context.Canceled.Error(), cause.Error(), ": "} {
+			text = strings.TrimSuffix(text, end)
+		}
 		if text != "" {
 			text = ": " + text
 		}
-		fmt.Fprintf(stderr, "%s: stopped (%v)%s\n", cmd.CommandPath(), context.Cause(ctx), text)
+		fmt.Fprintf(stderr, "%s: stopped (%v)%s\n", cmd.CommandPath(), cause, text)
 	case err.Error() != "":
 		fmt.Fprintf(stderr, "%s: %v\n", cmd.CommandPath(), err)
 		if then := remedy(cmd, err); then != "" {
 			fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), then)
 		}
 	}
+}
+
+// isStop reports whether an error says no more than that the context has ended.
+func isStop(ctx context.Context, err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.Cause(ctx))
 }
 
 // faultsMean is the annotation of a command that says what exit code 3 means

@@ -19,7 +19,7 @@ func TestExitCode(t *testing.T) {
 		cancel(&interrupted{signal: s})
 		return ctx
 	}
-	plain := context.Background()
+	plain, ctrlC := context.Background(), stopped(os.Interrupt)
 	kept := fmt.Errorf("2 of 8 shards are kept: %w", context.Canceled)
 	for _, test := range []struct {
 		name string
@@ -39,6 +39,8 @@ func TestExitCode(t *testing.T) {
 		{"broken pipe of something else", plain, &os.PathError{Op: "write", Path: "socket", Err: syscall.EPIPE}, 1, "tfrec x: write socket: broken pipe\n"},
 		{"Ctrl-C", stopped(os.Interrupt), context.Canceled, 130, "tfrec x: stopped (interrupt)\n"},
 		{"Ctrl-C with news", stopped(os.Interrupt), kept, 130, "tfrec x: stopped (interrupt): 2 of 8 shards are kept\n"},
+		{"Ctrl-C by its cause", ctrlC, context.Cause(ctrlC), 130, "tfrec x: stopped (interrupt)\n"},
+		{"Ctrl-C by its cause, with news", ctrlC, fmt.Errorf("nothing was written: %w", context.Cause(ctrlC)), 130, "tfrec x: stopped (interrupt): nothing was written\n"},
 		{"terminated", stopped(syscall.SIGTERM), context.Canceled, 143, "tfrec x: stopped (terminated)\n"},
 		{"failed while stopping", stopped(os.Interrupt), os.ErrClosed, 130, "tfrec x: file already closed\n"},
 	} {
