@@ -161,8 +161,8 @@ func (b *budget) make(ctx context.Context, n, more int64, needed func() bool) bo
 	return true
 }
 
-// poke lets those who wait look again.
-func (b *budget) poke() {
+// wake lets those who wait look again.
+func (b *budget) wake() {
 	b.mu.Lock()
 	b.changed.Broadcast()
 	b.mu.Unlock()

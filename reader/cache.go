@@ -106,11 +106,11 @@ type cacheStore interface {
 	read() (*Block, error)
 	// close discards what was not finished, and closes files. The content stays.
 	close()
-	// spoiled reports whether err of the content is damage that open will replace.
-	spoiled(err error) bool
-	// giveUp ends filling for good, when err of add or finish says that there is no
+	// isCorrupt reports whether err of the content is damage that open will replace.
+	isCorrupt(err error) bool
+	// disable ends filling for good, when err of add or finish says that there is no
 	// room; false when it does not.
-	giveUp(err error) bool
+	disable(err error) bool
 }
 
 // cacheRest is where what is not in a cache begins: Skip elements behind a
@@ -175,7 +175,7 @@ func (x *cacheStage) open() error {
 	}
 	x.seen = min(x.want, content.records)
 	if err := x.store.seek(x.seen); err != nil {
-		if x.store.spoiled(err) {
+		if x.store.isCorrupt(err) {
 			return x.open()
 		}
 		return err
@@ -232,7 +232,7 @@ func (x *cacheStage) read() (*Block, error) {
 		return nil, err
 	}
 	b, err := x.store.read()
-	if err != nil && err != io.EOF && x.store.spoiled(err) {
+	if err != nil && err != io.EOF && x.store.isCorrupt(err) {
 		x.want = max(x.want, x.seen)
 		return nil, x.open()
 	}
@@ -282,7 +282,7 @@ func (x *cacheStage) pass(watch *stopwatch) (*Block, error) {
 // where that may be.
 func (x *cacheStage) kept(err error) error {
 	x.filling = false
-	if err != nil && x.partial && x.store.giveUp(err) {
+	if err != nil && x.partial && x.store.disable(err) {
 		return nil
 	}
 	return err

@@ -116,7 +116,7 @@ func (d *diskCache) discarded(why error) {
 	}
 }
 
-func (d *diskCache) spoiled(err error) bool {
+func (d *diskCache) isCorrupt(err error) bool {
 	if !d.replaces(err) || d.file == nil {
 		return false
 	}
@@ -129,7 +129,7 @@ func (d *diskCache) spoiled(err error) bool {
 	return true
 }
 
-func (d *diskCache) giveUp(err error) bool {
+func (d *diskCache) disable(err error) bool {
 	if !errors.Is(err, ErrCacheFull) {
 		return false
 	}

@@ -101,5 +101,5 @@ func (m *memoryCache) close() {
 	}
 }
 
-func (m *memoryCache) spoiled(error) bool { return false }
-func (m *memoryCache) giveUp(error) bool  { return false }
+func (m *memoryCache) isCorrupt(error) bool { return false }
+func (m *memoryCache) disable(error) bool   { return false }

@@ -49,22 +49,22 @@ func ParseColumns(p Pipe, spec ColumnSpec) Flow[*ColumnBatch] {
 		if err := checkBatch(spec.Batch); err != nil {
 			return nil, err
 		}
-		return openWorkers(ctx, p, from, func(r *run) (works[*ColumnBatch], error) { return columnWorks(r, spec) })
+		return openWorkers(ctx, p, from, func(r *run) (workerSpec[*ColumnBatch], error) { return columnWorks(r, spec) })
 	}}
 }
 
-func columnWorks(r *run, spec ColumnSpec) (works[*ColumnBatch], error) {
+func columnWorks(r *run, spec ColumnSpec) (workerSpec[*ColumnBatch], error) {
 	schema := spec.Schema
 	if schema == nil {
 		var err error
 		if schema, err = r.set.Schema(); err != nil {
-			return works[*ColumnBatch]{}, err
+			return workerSpec[*ColumnBatch]{}, err
 		}
 	}
 	if _, err := NewColumnParser(schema); err != nil {
-		return works[*ColumnBatch]{}, err
+		return workerSpec[*ColumnBatch]{}, err
 	}
-	return works[*ColumnBatch]{
+	return workerSpec[*ColumnBatch]{
 		name:    "parse",
 		cut:     cutter{size: spec.Batch, drop: spec.DropRemainder},
 		workers: spec.Workers,
@@ -72,7 +72,7 @@ func columnWorks(r *run, spec ColumnSpec) (works[*ColumnBatch], error) {
 		begin:   func(b *ColumnBatch, records []Record) { b.Epoch = records[0].Epoch },
 		mark:    func(b *ColumnBatch, m mark) { b.mark = m },
 		bytes:   (*ColumnBatch).memory,
-		without: func(b *ColumnBatch, _ []workFault, _ tally) int { return b.Rows },
+		without: func(b *ColumnBatch, _ []workFault, _ skipCount) int { return b.Rows },
 		work: func() func(*ColumnBatch, []Record, int, int, func(int, error) bool) {
 			parser, _ := NewColumnParser(schema) // it was good above
 			return func(b *ColumnBatch, records []Record, _, _ int, fail func(int, error) bool) {

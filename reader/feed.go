@@ -70,7 +70,7 @@ func (f *feeder) waitFor(d *feed) {
 	} else {
 		d.wanted.Store(d.taking + 1)
 	}
-	f.run.budget.poke()
+	f.run.budget.wake()
 }
 
 // needed reports whether somebody waits for the block that d makes. One that
@@ -135,7 +135,7 @@ func (f *feeder) read(d *feed, epoch int32) error {
 		return f.ctx.Err()
 	}
 	watch.blocked()
-	in := &intake{ctx: f.ctx, run: f.run, readers: f.readers, needed: func() bool { return f.needed(d) }}
+	in := &blockAllocator{ctx: f.ctx, run: f.run, readers: f.readers, needed: func() bool { return f.needed(d) }}
 	source, file, err := f.open(d.piece, in)
 	f.readers.leave()
 	watch.waited()
@@ -187,7 +187,7 @@ func (f *feeder) read(d *feed, epoch int32) error {
 func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*Block, error) {
 	_, plain := source.(*plainFile)
 	at := source.stands()
-	short := f.run.set.shortage(d.piece, at, plain)
+	short := f.run.set.missingRecords(d.piece, at, plain)
 	switch {
 	case short == nil || *ended:
 		return nil, io.EOF
@@ -202,7 +202,7 @@ func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*Block, error
 }
 
 // open opens a piece's file at the piece's beginning.
-func (fd *feeder) open(p piece, in *intake) (blockSource, storage.File, error) {
+func (fd *feeder) open(p piece, in *blockAllocator) (blockSource, storage.File, error) {
 	r := fd.run
 	path := r.set.sources[p.file].Path
 	o := r.set.opts.readerOptions(path)
@@ -223,9 +223,9 @@ func (fd *feeder) open(p piece, in *intake) (blockSource, storage.File, error) {
 		return source, f, nil
 	}
 	pipe := !r.set.regular(int(p.file))
-	from := &politeReader{Reader: f, run: r, pipe: pipe, slow: pipe}
+	from := &yieldingReader{Reader: f, run: r, pipe: pipe, slow: pipe}
 	source := &streamFile{
-		run: r, in: r.set.records(int(p.file), f, from, o), from: from, file: f, intake: in, largest: &fd.largest, chunk: fd.chunk, piece: p, at: p.from,
+		run: r, in: r.set.records(int(p.file), f, from, o), from: from, file: f, blocks: in, largest: &fd.largest, chunk: fd.chunk, piece: p, at: p.from,
 	}
 	// A pipe may keep a read waiting for ever.
 	source.unwatch = context.AfterFunc(fd.ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })
@@ -237,10 +237,10 @@ func (fd *feeder) open(p piece, in *intake) (blockSource, storage.File, error) {
 	return source, f, nil
 }
 
-// politeReader reads a file in the middle of work, as a decompressor does, and
+// yieldingReader reads a file in the middle of work, as a decompressor does, and
 // lets others work while a read takes long: any of a pipe, and one that follows
 // a slow one.
-type politeReader struct {
+type yieldingReader struct {
 	io.Reader
 	run     *run
 	pipe    bool
@@ -249,7 +249,7 @@ type politeReader struct {
 	took    time.Duration // reads, in all
 }
 
-func (p *politeReader) Read(b []byte) (int, error) {
+func (p *yieldingReader) Read(b []byte) (int, error) {
 	began := time.Now()
 	rests := p.slow && p.working
 	if rests {

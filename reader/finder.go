@@ -54,9 +54,9 @@ func (f *finder) bytes() (n int64) {
 }
 
 // locate returns where record n of the set is.
-func (f *finder) locate(n int64) want {
+func (f *finder) locate(n int64) readRequest {
 	i := sort.Search(len(f.starts), func(i int) bool { return f.starts[i] > n }) - 1
-	w := want{file: int32(i), number: n - f.starts[i]}
+	w := readRequest{file: int32(i), number: n - f.starts[i]}
 	w.begin, w.end, w.skip = f.indexes[i].span(w.number)
 	return w
 }

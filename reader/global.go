@@ -83,19 +83,19 @@ type global struct {
 	finder
 	readers *gate
 	stored  bool // the files lie in an object store
-	steps   int  // of an errand
+	steps   int  // of a batch read
 	ramp    int  // the same, of the next one from a store
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	epoch  int32
 	order  *order
-	coming int64     // place, of all workers together, where the next errand begins
-	sent   []*errand // under way, in order
-	idle   []*errand // for use again
-	bad    tally
+	coming int64        // place, of all workers together, where the next batch read begins
+	sent   []*batchRead // under way, in order
+	idle   []*batchRead // for use again
+	bad    skipCount
 
-	now    *errand
+	now    *batchRead
 	i      int // records of now that were given
 	faults int // faults of now that were reported
 	err    error
@@ -131,7 +131,7 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 		epoch = 0
 	}
 	g.order = newOrder(total, int64(g.opts.Block), int64(g.opts.Window), key(o.Seed, forOrder, uint64(epoch)))
-	// Half of what may be read ahead is for errands under way, half for what they
+	// Half of what may be read ahead is for batch reads under way, half for what they
 	// read around their records.
 	size := max(g.bytes()/total, 1)
 	g.steps = int(min(max(g.share()/size, min(minRoom/size, leastSteps), 1), maxSteps))
@@ -144,7 +144,7 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 // place in the order: each worker of the files that are its by their number.
 func (g *global) tellMissing() error {
 	for i, x := range g.indexes {
-		short := g.run.set.shortage(wholeFile(i), cursor{x.records, x.size}, true)
+		short := g.run.set.missingRecords(wholeFile(i), cursor{x.records, x.size}, true)
 		if short == nil || i%g.run.set.opts.Workers != g.run.set.opts.Worker {
 			continue
 		}
@@ -155,11 +155,11 @@ func (g *global) tellMissing() error {
 	return nil
 }
 
-// send starts errands, as many as may be under way.
+// send starts batch reads, as many as may be under way.
 func (g *global) send() {
 	o, total := g.run.set.opts, g.total()
 	for len(g.sent) < g.mostSent() {
-		e := g.errand()
+		e := g.nextRead()
 		steps := g.steps
 		if g.stored {
 			steps = min(steps, g.ramp)
@@ -190,10 +190,10 @@ func (g *global) send() {
 	}
 }
 
-// errand returns one that begins at the coming place, with the memory of one
+// nextRead returns one that begins at the coming place, with the memory of one
 // that is done.
-func (g *global) errand() *errand {
-	e := &errand{global: g}
+func (g *global) nextRead() *batchRead {
+	e := &batchRead{global: g}
 	if n := len(g.idle); n > 0 {
 		e, g.idle = g.idle[n-1], g.idle[:n-1]
 	}
@@ -271,7 +271,7 @@ func (g *global) next() (*Block, error) {
 	return nil, g.err
 }
 
-// receive waits for the next errand.
+// receive waits for the next batch read.
 func (g *global) receive() error {
 	if len(g.sent) == 0 {
 		return io.EOF
@@ -282,7 +282,7 @@ func (g *global) receive() error {
 	default:
 		watch := g.stats.watch()
 		e.needed.Store(true)
-		g.run.budget.poke()
+		g.run.budget.wake()
 		<-e.done
 		g.stats.awaited(watch.lap())
 	}

@@ -123,7 +123,7 @@ func Images(p Pipe, spec ImageSpec) Flow[*ImageBatch] {
 		if err != nil {
 			return nil, err
 		}
-		return openWorkers(ctx, p, from, func(r *run) (works[*ImageBatch], error) { return w(r), nil })
+		return openWorkers(ctx, p, from, func(r *run) (workerSpec[*ImageBatch], error) { return w(r), nil })
 	}}
 }
 
@@ -176,7 +176,7 @@ func (s ImageSpec) normal() (ImageSpec, error) {
 }
 
 // works returns the stage that makes the batches.
-func (s ImageSpec) works() (func(r *run) works[*ImageBatch], error) {
+func (s ImageSpec) works() (func(r *run) workerSpec[*ImageBatch], error) {
 	s, err := s.normal()
 	if err != nil {
 		return nil, err
@@ -187,9 +187,9 @@ func (s ImageSpec) works() (func(r *run) works[*ImageBatch], error) {
 		return nil, fmt.Errorf("images:  %d of %dx%dx%d: want %d samples a batch at most", s.Batch, width, height, s.Channels, maxSamples)
 	}
 	table := s.table()
-	return func(r *run) works[*ImageBatch] {
+	return func(r *run) workerSpec[*ImageBatch] {
 		gate := par.NewBudget(r.set.opts.Memory)
-		return works[*ImageBatch]{
+		return workerSpec[*ImageBatch]{
 			name:    "pictures",
 			cut:     cutter{size: s.Batch, drop: s.DropRemainder},
 			workers: s.Workers,
@@ -200,10 +200,10 @@ func (s ImageSpec) works() (func(r *run) works[*ImageBatch], error) {
 			begin:   func(b *ImageBatch, records []Record) { b.begin(&s, records, width, height) },
 			without: (*ImageBatch).without,
 			work: func() func(*ImageBatch, []Record, int, int, func(int, error) bool) {
-				d := &developer{spec: &s, run: r, gate: gate, table: table, width: width, height: height}
+				d := &imageDecoder{spec: &s, run: r, gate: gate, table: table, width: width, height: height}
 				return func(b *ImageBatch, records []Record, from, to int, fail func(int, error) bool) {
 					for i := from; i < to; i++ {
-						if err := d.develop(b, i, records[i]); err != nil && !fail(i, err) {
+						if err := d.decode(b, i, records[i]); err != nil && !fail(i, err) {
 							return
 						}
 					}
@@ -254,7 +254,7 @@ func (b *ImageBatch) begin(s *ImageSpec, records []Record, width, height int) {
 }
 
 // without takes images out of the batch.
-func (b *ImageBatch) without(faults []workFault, _ tally) (left int) {
+func (b *ImageBatch) without(faults []workFault, _ skipCount) (left int) {
 	n := b.Shape[0]
 	left = n - len(faults)
 	b.Pixels = withoutRows(b.Pixels, n, faults)

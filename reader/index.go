@@ -69,7 +69,7 @@ func (s *Set) index(ctx context.Context, i int) (*fileIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	if short := s.shortage(wholeFile(i), cursor{x.records, x.size}, x.plain); short != nil && !s.opts.SkipBad.asked() {
+	if short := s.missingRecords(wholeFile(i), cursor{x.records, x.size}, x.plain); short != nil && !s.opts.SkipBad.asked() {
 		return nil, short.err
 	}
 	s.mu.Lock()

@@ -81,7 +81,7 @@ type interleave struct {
 	order  []piece // in the epoch's order
 	began  int     // pieces that have a feed, or had one
 	ready  []*feed // of pieces after those of the slots, in order
-	bad    tally
+	bad    skipCount
 
 	slots    []slot
 	turn     int   // whose turn it is

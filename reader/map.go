@@ -45,8 +45,8 @@ func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
 		if f == nil {
 			return nil, errors.New("reader: Map without a function")
 		}
-		in, err := openWorkers(ctx, p, from, func(*run) (works[*mapped[T]], error) {
-			return works[*mapped[T]]{
+		in, err := openWorkers(ctx, p, from, func(*run) (workerSpec[*mapped[T]], error) {
+			return workerSpec[*mapped[T]]{
 				name:      "map",
 				cut:       cutter{size: portionOf(o), within: true},
 				workers:   o.Workers,
@@ -84,7 +84,7 @@ func Map[T any](p Pipe, f func(Record) (T, error), o MapOptions) Flow[T] {
 type mapped[T any] struct {
 	elements []element[T]
 	faults   []workFault  // of elements that are none
-	before   tally        // of what was passed over
+	before   skipCount    // of what was passed over
 	left     atomic.Int32 // elements that were not dropped
 	bytes    atomic.Int64 // of the elements, as far as is known
 	whole    *element[*mapped[T]]
@@ -116,7 +116,7 @@ func (m *mapped[T]) clear() {
 	m.bytes.Store(0)
 }
 
-func (m *mapped[T]) without(faults []workFault, before tally) (left int) {
+func (m *mapped[T]) without(faults []workFault, before skipCount) (left int) {
 	m.faults, m.before = faults, before
 	left = len(m.elements) - len(faults)
 	m.left.Store(int32(left))
@@ -127,9 +127,9 @@ func (m *mapped[T]) without(faults []workFault, before tally) (left int) {
 type mapSource[T any] struct {
 	in     source[*mapped[T]]
 	now    *element[*mapped[T]]
-	given  int   // elements of it,
-	faults int   // and of its faults
-	bad    tally // what was passed over until there
+	given  int       // elements of it,
+	faults int       // and of its faults
+	bad    skipCount // what was passed over until there
 }
 
 func (s *mapSource[T]) next() (*element[T], error) {

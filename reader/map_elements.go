@@ -35,7 +35,7 @@ func MapFlow[T, U any](f Flow[T], into func(T) (U, error), o MapOptions) Flow[U]
 		m.gate, workers = in.running().workers(m.queue.stats, o.Workers)
 		m.parts = make(chan *made[T, U], workers)
 		for range workers {
-			m.wait.Go(m.labour)
+			m.wait.Go(m.runWorker)
 		}
 		m.beginEpoch()
 		return m, nil
@@ -136,8 +136,8 @@ func (m *elementMapper[T, U]) feed() error {
 	return m.epoch.Err()
 }
 
-// labour is what a worker does.
-func (m *elementMapper[T, U]) labour() {
+// runWorker is what a worker does.
+func (m *elementMapper[T, U]) runWorker() {
 	r := m.in.running()
 	for {
 		admitted := m.gate.enter(m.ctx)

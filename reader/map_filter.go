@@ -27,14 +27,14 @@ type filter struct {
 	stage
 	run    *run
 	name   string
-	bad    tally
+	bad    skipCount
 	keep   func(Record) (bool, error)
 	counts *stageStats
 }
 
 func (f *filter) start(ctx context.Context, epoch int64, at position) error {
 	own, up := at.pop()
-	bad := tally{}
+	bad := skipCount{}
 	if at != nil {
 		var ok bool
 		if bad, ok = tallyOf(own); !ok {

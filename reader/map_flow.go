@@ -55,7 +55,7 @@ type element[T any] struct {
 type mark struct {
 	block *Block
 	n     int
-	bad   tally // what was passed over until there
+	bad   skipCount // what was passed over until there
 }
 
 // record is the last one before the place.

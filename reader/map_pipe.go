@@ -45,7 +45,7 @@ type mapStage struct {
 	workers int   // at most,
 	gate    *gate // and now
 	queue   *queue[*remade]
-	bad     tally
+	bad     skipCount
 	largest atomic.Int64 // portion so far, in bytes
 
 	ctx    context.Context
@@ -78,7 +78,7 @@ const maxLead = 1 << 32
 func (x *mapStage) start(ctx context.Context, epoch int64, at position) error {
 	x.stop()
 	own, before := at.pop()
-	lead, bad := int64(0), tally{}
+	lead, bad := int64(0), skipCount{}
 	if at != nil {
 		var ok bool
 		if len(own) != 1+tallyWords || own[0] < 0 || own[0] > maxLead {
@@ -100,7 +100,7 @@ func (x *mapStage) start(ctx context.Context, epoch int64, at position) error {
 	x.queue.end(nil)
 	parts := make(chan *remade, x.workers)
 	for range x.workers {
-		x.wait.Go(func() { x.labour(parts) })
+		x.wait.Go(func() { x.runWorker(parts) })
 	}
 	x.wait.Go(func() {
 		err := x.feed(parts, lead)
@@ -143,8 +143,8 @@ func (x *mapStage) feed(parts chan<- *remade, lead int64) error {
 	}
 }
 
-// labour is what a worker does.
-func (x *mapStage) labour(parts <-chan *remade) {
+// runWorker is what a worker does.
+func (x *mapStage) runWorker(parts <-chan *remade) {
 	for {
 		admitted := x.gate.enter(x.ctx)
 		m, more := <-parts

@@ -14,7 +14,7 @@ import (
 // goroutine cuts portions and hands them out, and the caller of next gets them
 // back. The workers stay from epoch to epoch.
 type workers[T any] struct {
-	works[T]
+	workerSpec[T]
 	stream *Stream
 	ctx    context.Context
 	cancel context.CancelFunc
@@ -26,7 +26,7 @@ type workers[T any] struct {
 	parts chan part[T]
 	ready chan *task[T] // in order, done or not; or as they are done; nil ends the epoch
 	wait  sync.WaitGroup
-	bad   tally // what was passed over of the values that were given
+	bad   skipCount // what was passed over of the values that were given
 	idle  idle[*task[T]]
 
 	epoch    context.Context
@@ -43,7 +43,7 @@ type workers[T any] struct {
 }
 
 // underway returns how many portions n workers have in hand.
-func (s *works[T]) underway(n int) int {
+func (s *workerSpec[T]) underway(n int) int {
 	if s.part == 0 {
 		return n
 	}
@@ -51,7 +51,7 @@ func (s *works[T]) underway(n int) int {
 }
 
 // openWorkers starts a pipe and what workers make of it.
-func openWorkers[T any](ctx context.Context, p Pipe, from origin, plan func(*run) (works[T], error)) (source[T], error) {
+func openWorkers[T any](ctx context.Context, p Pipe, from origin, plan func(*run) (workerSpec[T], error)) (source[T], error) {
 	ctx, cancel := context.WithCancel(ctx)
 	stream, err := p.start(ctx, from)
 	if err != nil {
@@ -80,11 +80,11 @@ func openWorkers[T any](ctx context.Context, p Pipe, from origin, plan func(*run
 		depth = 2
 	}
 	w := &workers[T]{
-		works: spec, stream: stream, ctx: ctx, cancel: cancel, counts: stream.run.stats(spec.name),
+		workerSpec: spec, stream: stream, ctx: ctx, cancel: cancel, counts: stream.run.stats(spec.name),
 		gate: newGate(n), room: newGate(spec.underway(n) + depth),
 		ready: make(chan *task[T], spec.underway(most)+mostDepth+1), parts: make(chan part[T], most),
 	}
-	w.works.cut.stream = stream
+	w.workerSpec.cut.stream = stream
 	if from.state != nil {
 		w.bad = from.state.tally()
 	}
@@ -103,7 +103,7 @@ func openWorkers[T any](ctx context.Context, p Pipe, from origin, plan func(*run
 		})
 	}
 	for range most {
-		w.wait.Go(w.labour)
+		w.wait.Go(w.runWorker)
 	}
 	w.beginEpoch()
 	return w, nil
@@ -166,7 +166,7 @@ func checkWorkers(n int) error {
 
 // feed cuts portions until the epoch ends, and returns why it did.
 func (w *workers[T]) feed() error {
-	defer w.works.cut.close()
+	defer w.workerSpec.cut.close()
 	for {
 		watch := w.counts.watch()
 		w.stream.run.tuner.tick()
@@ -179,7 +179,7 @@ func (w *workers[T]) feed() error {
 			return w.epoch.Err()
 		}
 		watch.blocked()
-		if err := w.works.cut.cut(&t.portion); err != nil {
+		if err := w.workerSpec.cut.cut(&t.portion); err != nil {
 			w.idle.put(t)
 			w.room.leave()
 			return err
@@ -227,8 +227,8 @@ func (w *workers[T]) account(t *task[T], done bool) {
 	raise(&w.largest, n)
 }
 
-// labour is what a worker does.
-func (w *workers[T]) labour() {
+// runWorker is what a worker does.
+func (w *workers[T]) runWorker() {
 	work := w.work()
 	for w.gate.enter(w.ctx) {
 		p, more := <-w.parts
@@ -328,7 +328,7 @@ func (w *workers[T]) receive(ctx context.Context) (*task[T], error) {
 	w.first = nil
 	w.counts.took()
 	w.room.leave()
-	w.stream.run.budget.poke()
+	w.stream.run.budget.wake()
 	return t, nil
 }
 

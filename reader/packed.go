@@ -15,11 +15,11 @@ import (
 // costs little beside decompression.
 type streamFile struct {
 	run     *run
-	in      *packedRecords
-	from    *politeReader // what in reads,
-	file    storage.File  // from here
+	in      *compressedRecords
+	from    *yieldingReader // what in reads,
+	file    storage.File    // from here
 	unwatch func() bool
-	intake  *intake
+	blocks  *blockAllocator
 	largest *atomic.Int64 // record of all files so far
 	held    int64         // bytes of in's own buffer that are accounted for
 	chunk   int
@@ -81,7 +81,7 @@ func (p *streamFile) Close() error {
 func (p *streamFile) stands() cursor { return p.at }
 
 func (p *streamFile) read(watch *stopwatch) (*Block, error) {
-	b, err := p.intake.block(p.chunk)
+	b, err := p.blocks.block(p.chunk)
 	if err != nil {
 		return nil, err
 	}
@@ -91,9 +91,9 @@ func (p *streamFile) read(watch *stopwatch) (*Block, error) {
 			b.Release()
 			return nil, err
 		}
-		if !p.run.acquire(p.intake.ctx) {
+		if !p.run.acquire(p.blocks.ctx) {
 			b.Release()
-			return nil, p.intake.ctx.Err()
+			return nil, p.blocks.ctx.Err()
 		}
 		watch.blocked()
 		p.from.working = true
@@ -115,15 +115,15 @@ func (p *streamFile) read(watch *stopwatch) (*Block, error) {
 // large as any so far, and the block's, of one that waits.
 func (p *streamFile) makeRoom(b *Block) error {
 	if n := p.largest.Load(); n > max(p.held, int64(p.chunk)) {
-		if !p.run.budget.read(p.intake.ctx, n-p.held, p.intake.needed) {
-			return p.intake.ctx.Err()
+		if !p.run.budget.read(p.blocks.ctx, n-p.held, p.blocks.needed) {
+			return p.blocks.ctx.Err()
 		}
 		p.held = n
 	}
 	if !p.loaded {
 		return nil
 	}
-	err := p.intake.grow(b, 0, len(p.pending))
+	err := p.blocks.grow(b, 0, len(p.pending))
 	b.buf = b.buf[:0]
 	return err
 }

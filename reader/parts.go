@@ -140,7 +140,7 @@ func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
 	for i, x := range all {
 		// Nobody reads a file without records. That it should have some is told by
 		// one worker.
-		if x.records == 0 && i%s.opts.Workers == s.opts.Worker && s.shortage(wholeFile(i), cursor{}, x.plain) != nil {
+		if x.records == 0 && i%s.opts.Workers == s.opts.Worker && s.missingRecords(wholeFile(i), cursor{}, x.plain) != nil {
 			parts = append(parts, wholeFile(i))
 		}
 	}

@@ -35,12 +35,12 @@ var noEnd = cursor{1<<63 - 1, 1<<63 - 1}
 // wholeFile is all of file i.
 func wholeFile(i int) piece { return piece{file: int32(i), end: noEnd} }
 
-// shortage returns what a piece lacks that ended at a place, of the records that
+// missingRecords returns what a piece lacks that ended at a place, of the records that
 // there were when it was cut, or that the manifest promises, or an index file; nil
 // when that is nothing. A file that was cut off between two records shows no other
 // damage, and a stretch of broken framing does not show how many it held. plain
 // says that the file is not compressed.
-func (s *Set) shortage(p piece, at cursor, plain bool) *fault {
+func (s *Set) missingRecords(p piece, at cursor, plain bool) *fault {
 	want := s.wanted(p, at, plain)
 	if want.records == noEnd.number || at.number >= want.records {
 		return nil
@@ -58,25 +58,25 @@ func (s *Set) shortage(p piece, at cursor, plain bool) *fault {
 }
 
 // wanted returns where a piece is to end that ended at a place.
-func (s *Set) wanted(p piece, at cursor, plain bool) promise {
+func (s *Set) wanted(p piece, at cursor, plain bool) expectedCount {
 	if p.end == noEnd {
 		return s.promised(int(p.file), at, plain)
 	}
-	return promise{p.end.number, p.end.offset, "when the set was divided"}
+	return expectedCount{p.end.number, p.end.offset, "when the set was divided"}
 }
 
-// promise is how many records a file is to have.
-type promise struct {
+// expectedCount is how many records a file is to have.
+type expectedCount struct {
 	records int64
 	end     int64  // where they end, in the uncompressed stream; noEnd.offset: not known
 	by      string // who says so
 }
 
 // promised returns what is known of source i, which ended at a place.
-func (s *Set) promised(i int, at cursor, plain bool) promise {
-	none := promise{noEnd.number, noEnd.offset, ""}
+func (s *Set) promised(i int, at cursor, plain bool) expectedCount {
+	none := expectedCount{noEnd.number, noEnd.offset, ""}
 	if info := s.sources[i].Info; info != nil {
-		want := promise{info.Records, noEnd.offset, "by its manifest"}
+		want := expectedCount{info.Records, noEnd.offset, "by its manifest"}
 		if plain && info.Bytes >= 0 {
 			want.end = info.Bytes
 		}
@@ -105,7 +105,7 @@ func (s *Set) promised(i int, at cursor, plain bool) promise {
 		return none
 	}
 	// It is of this file when the file ends where a record began.
-	want, here := promise{0, 0, "by the index " + path}, false
+	want, here := expectedCount{0, 0, "by the index " + path}, false
 	for all := bufio.NewScanner(f); all.Scan(); {
 		begin, end, ok := parseIndexLine(all.Text())
 		if !ok || begin != want.end {

@@ -13,7 +13,7 @@ import (
 // block owns the buffer that its records lie in.
 type plainFile struct {
 	run     *run
-	in      *intake
+	in      *blockAllocator
 	file    storage.File
 	name    string
 	framing tfrecord.Framing

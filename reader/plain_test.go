@@ -56,7 +56,7 @@ func FuzzPlainIsTheReaders(f *testing.F) {
 			t.Fatal(err)
 		}
 		run := newRun(t.Context(), set)
-		in := &intake{ctx: t.Context(), run: run, readers: newGate(1), needed: func() bool { return true }}
+		in := &blockAllocator{ctx: t.Context(), run: run, readers: newGate(1), needed: func() bool { return true }}
 		p := &plainFile{run: run, in: in, file: file, name: path, framing: set.opts.framing(), chunk: int(chunk) + 1, most: 4 * int(chunk), end: noEnd}
 		watch := new(stageStats).watch()
 		for {

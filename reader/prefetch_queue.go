@@ -115,6 +115,6 @@ func (q *queue[T]) take() (v T, err error) {
 	q.stats.took()
 	q.space.Broadcast()
 	q.mu.Unlock()
-	q.run.budget.poke()
+	q.run.budget.wake()
 	return v, nil
 }

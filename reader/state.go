@@ -49,7 +49,7 @@ type State struct {
 }
 
 // setTally notes what a flow had passed over.
-func (s *State) setTally(t tally) {
+func (s *State) setTally(t skipCount) {
 	s.Skipped = nil
 	for i, n := range t.seen {
 		if n > 0 {
@@ -59,7 +59,7 @@ func (s *State) setTally(t tally) {
 }
 
 // tally turns Skipped back.
-func (s *State) tally() (t tally) {
+func (s *State) tally() (t skipCount) {
 	for i, counted := range s.Skipped {
 		slot := i + 2 - len(s.Skipped)
 		t.epochs[slot], t.seen[slot] = int32(counted[0]), counted[1]

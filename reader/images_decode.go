@@ -13,8 +13,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// developer makes images of records. Each worker has one.
-type developer struct {
+// imageDecoder makes images of records. Each worker has one.
+type imageDecoder struct {
 	spec          *ImageSpec
 	run           *run
 	gate          *par.Budget // of all workers
@@ -29,8 +29,8 @@ type developer struct {
 	scratch augment.Scratch
 }
 
-// develop puts the image and the label of a record into row i of a batch.
-func (d *developer) develop(b *ImageBatch, i int, record Record) error {
+// decode puts the image and the label of a record into row i of a batch.
+func (d *imageDecoder) decode(b *ImageBatch, i int, record Record) error {
 	if err := d.example.Parse(record.Data); err != nil {
 		return err
 	}
@@ -60,7 +60,7 @@ func (d *developer) develop(b *ImageBatch, i int, record Record) error {
 }
 
 // image decodes, draws, resizes and puts into place.
-func (d *developer) picture(b *ImageBatch, i int, data []byte, record Record) error {
+func (d *imageDecoder) picture(b *ImageBatch, i int, data []byte, record Record) error {
 	s := d.spec
 	n := d.width * d.height * s.Channels
 	target := &d.resized
@@ -92,7 +92,7 @@ func (d *developer) picture(b *ImageBatch, i int, data []byte, record Record) er
 
 // render makes target what is to become of an image: in planes up to where it has the size that
 // it keeps, if they lead there.
-func (d *developer) render(target *augment.Image, data []byte, record Record) error {
+func (d *imageDecoder) render(target *augment.Image, data []byte, record Record) error {
 	if f, ok := d.example.Get("image/format"); ok {
 		if format, _ := f.Bytes(); string(format) == "raw" {
 			if err := d.raw(data); err != nil {
@@ -146,7 +146,7 @@ func (d *developer) render(target *augment.Image, data []byte, record Record) er
 
 // release ends the work on an image that took so many bytes. What workers keep for the next one
 // takes no more than an eighth of the memory, all together.
-func (d *developer) release(bytes int64) {
+func (d *imageDecoder) release(bytes int64) {
 	p := &d.planar
 	kept := cap(p.Y.Pix) + cap(p.Cb.Pix) + cap(p.Cr.Pix) + cap(d.decoded.Pix) + cap(d.drawn.Pix)
 	if o := &d.run.set.opts; int64(kept) > o.Memory/8/int64(o.Parallelism) {
@@ -157,7 +157,7 @@ func (d *developer) release(bytes int64) {
 }
 
 // draw decides what is done to the image of a record, of w by h pixels.
-func (d *developer) draw(record Record, w, h int) augment.Draw {
+func (d *imageDecoder) draw(record Record, w, h int) augment.Draw {
 	if d.spec.Policy == nil {
 		return augment.Draw{}
 	}
@@ -167,7 +167,7 @@ func (d *developer) draw(record Record, w, h int) augment.Draw {
 
 // finish does what was drawn to an image of w by h pixels, which may have been decoded at a part
 // of its size when nothing was, and resizes it.
-func (d *developer) finish(target, im *augment.Image, draw augment.Draw, w, h int) error {
+func (d *imageDecoder) finish(target, im *augment.Image, draw augment.Draw, w, h int) error {
 	if len(draw.Steps) > 0 {
 		d.scratch.Codec = d.spec.Codec
 		if err := draw.Apply(&d.drawn, im, &d.scratch); err != nil {
@@ -187,7 +187,7 @@ func isFloats(f tfrecord.Feature) bool {
 
 // floats puts samples that were normalised when they were stored into place, as
 // they are. They are no image any more that could be resized.
-func (d *developer) floats(b *ImageBatch, i int, data []byte) error {
+func (d *imageDecoder) floats(b *ImageBatch, i int, data []byte) error {
 	h, w, c, err := d.stored(len(data) / 4)
 	if err != nil {
 		return err
@@ -209,7 +209,7 @@ func (d *developer) floats(b *ImageBatch, i int, data []byte) error {
 }
 
 // raw takes stored pixels as an image.
-func (d *developer) raw(data []byte) error {
+func (d *imageDecoder) raw(data []byte) error {
 	h, w, c, err := d.stored(len(data))
 	if err != nil {
 		return err
@@ -228,7 +228,7 @@ func (d *developer) raw(data []byte) error {
 }
 
 // stored returns the size that a record gives for so many stored samples.
-func (d *developer) stored(samples int) (h, w, c int, err error) {
+func (d *imageDecoder) stored(samples int) (h, w, c int, err error) {
 	var size [3]int64
 	for i, key := range []string{"image/height", "image/width", "image/channels"} {
 		f, _ := d.example.Get(key)
@@ -246,7 +246,7 @@ func (d *developer) stored(samples int) (h, w, c int, err error) {
 }
 
 // pixels writes normalised samples, channels last.
-func (d *developer) pixels(dst []float32, im *augment.Image) {
+func (d *imageDecoder) pixels(dst []float32, im *augment.Image) {
 	t := d.table
 	for y := range im.Height {
 		row := im.Row(y)
@@ -272,7 +272,7 @@ func (d *developer) pixels(dst []float32, im *augment.Image) {
 }
 
 // planes writes normalised samples, channels first.
-func (d *developer) planes(dst []float32, im *augment.Image) {
+func (d *imageDecoder) planes(dst []float32, im *augment.Image) {
 	size := im.Width * im.Height
 	for c := range im.Channels {
 		t, plane := &d.table[c], dst[c*size:][:size]

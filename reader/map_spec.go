@@ -5,8 +5,8 @@ import (
 	"sync/atomic"
 )
 
-// works says how portions of records become values.
-type works[T any] struct {
+// workerSpec says how portions of records become values.
+type workerSpec[T any] struct {
 	name      string // of the stage, in Stats
 	cut       cutter // without its stream
 	workers   int    // 0: as many as the set's Parallelism
@@ -23,7 +23,7 @@ type works[T any] struct {
 	// made of, one at least, and of the count of them: before the first, and
 	// behind each. It takes what stands for them out of the value, and returns
 	// how many records are left in it.
-	without func(v T, faults []workFault, before tally) (left int)
+	without func(v T, faults []workFault, before skipCount) (left int)
 	// clear, when not nil, makes a value forget what it holds, when it is dropped.
 	clear func(v T)
 	// mark tells a value where the pipe stands behind it; nil: not wanted.
@@ -49,7 +49,7 @@ type task[T any] struct {
 type workFault struct {
 	record int
 	err    error
-	count  tally // with it
+	count  skipCount // with it
 }
 
 // part is what one worker does of a task.

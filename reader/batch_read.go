@@ -12,9 +12,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// want is a record to read.
-type want struct {
-	step       int // of the errand
+// readRequest is a record to read.
+type readRequest struct {
+	step       int // of the batch read
 	file       int32
 	pad        bool
 	number     int64
@@ -22,11 +22,11 @@ type want struct {
 	skip       int64 // behind so many others
 }
 
-// errand reads some records, wherever they are.
-type errand struct {
+// batchRead reads some records, wherever they are.
+type batchRead struct {
 	global *global
 	place  int64 // of the first, of all workers together
-	wants  []want
+	wants  []readRequest
 	done   chan struct{} // closed when the rest is there
 	block  *Block        // nil when nothing could be read
 	err    error         // that comes behind the records of block
@@ -48,11 +48,11 @@ const (
 	runBytes  = 1 << 20
 )
 
-func (e *errand) run(ctx context.Context) {
+func (e *batchRead) run(ctx context.Context) {
 	g := e.global
 	defer close(e.done)
 	defer g.stats.queue.Add(1)
-	slices.SortFunc(e.wants, func(a, b want) int {
+	slices.SortFunc(e.wants, func(a, b readRequest) int {
 		return cmp.Or(cmp.Compare(a.file, b.file), cmp.Compare(a.begin, b.begin))
 	})
 	watch := g.stats.watch()
@@ -97,7 +97,7 @@ func (e *errand) run(ctx context.Context) {
 }
 
 // readFiles reads all wants, one stretch after another.
-func (e *errand) readFiles(ctx context.Context, b *Block, watch *stopwatch) {
+func (e *batchRead) readFiles(ctx context.Context, b *Block, watch *stopwatch) {
 	for rest := e.wants; len(rest) > 0 && ctx.Err() == nil; {
 		n, end := e.global.together(rest)
 		e.read(b, rest[:n], end, watch)
@@ -105,9 +105,9 @@ func (e *errand) readFiles(ctx context.Context, b *Block, watch *stopwatch) {
 	}
 }
 
-// reserve waits for the memory that the errand takes: for its records, in a
+// reserve waits for the memory that the batch read takes: for its records, in a
 // block, and for what is read around them. nil: ctx has ended.
-func (e *errand) reserve(ctx context.Context) *Block {
+func (e *batchRead) reserve(ctx context.Context) *Block {
 	records := minRoom + recordSize*int64(len(e.wants))
 	var around int64
 	for rest := e.wants; len(rest) > 0; {
@@ -124,7 +124,7 @@ func (e *errand) reserve(ctx context.Context) *Block {
 	if !run.budget.read(ctx, records+around-have, e.needed.Load) {
 		return nil
 	}
-	run.budget.add(0, have-around) // the errand keeps this part of it
+	run.budget.add(0, have-around) // the batch read keeps this part of it
 	if have < around {
 		e.scratch = make([]byte, around)
 	}
@@ -135,7 +135,7 @@ func (e *errand) reserve(ctx context.Context) *Block {
 }
 
 // together returns how many wants are read at once, and up to where.
-func (g *global) together(wants []want) (n int, end int64) {
+func (g *global) together(wants []readRequest) (n int, end int64) {
 	near, most := int64(nearBytes), int64(runBytes)
 	if g.stored {
 		near, most = nearStored, g.mostStored()
@@ -152,7 +152,7 @@ func (g *global) together(wants []want) (n int, end int64) {
 	return n, end
 }
 
-// found is what an errand has of a step.
+// found is what a batch read has of a step.
 type found struct {
 	record Record
 	err    error
@@ -161,7 +161,7 @@ type found struct {
 }
 
 // read reads wants of one file, which lie in the bytes up to end.
-func (e *errand) read(b *Block, wants []want, end int64, watch *stopwatch) {
+func (e *batchRead) read(b *Block, wants []readRequest, end int64, watch *stopwatch) {
 	fail := func(err error) {
 		for _, w := range wants {
 			e.got[w.step] = found{err: err, record: Record{File: w.file}}
@@ -195,7 +195,7 @@ func (e *errand) read(b *Block, wants []want, end int64, watch *stopwatch) {
 }
 
 // pick copies the record w out of p, which begins at offset base of its file.
-func (e *errand) pick(b *Block, w want, p []byte, base int64, file storage.File) found {
+func (e *batchRead) pick(b *Block, w readRequest, p []byte, base int64, file storage.File) found {
 	set := e.global.run.set
 	at := cursor{w.number, w.begin}
 	if w.skip > 0 {
@@ -237,7 +237,7 @@ const minRoom int64 = 256 << 10
 
 // collect puts what was found into b, in the order of the steps, up to the
 // first error.
-func (e *errand) collect(b *Block) error {
+func (e *batchRead) collect(b *Block) error {
 	tolerant := e.global.run.set.opts.SkipBad.asked()
 	for i := range e.got {
 		f := &e.got[i]

@@ -210,7 +210,7 @@ func TestUnusableAndDamaged(t *testing.T) {
 }
 
 func TestTally(t *testing.T) {
-	var c tally
+	var c skipCount
 	for _, epoch := range []int32{0, 0, 1, 0, 2, 1, 2, 0} {
 		c.add(epoch, 1)
 	}

@@ -13,8 +13,8 @@ import (
 
 // Records in an object store that are no further apart than nearStored are asked for
 // together, up to runStored: what lies between them takes about as long on its way
-// as a request of its own takes of two processors. An errand has up to mostLanes
-// requests under way, and there are up to storedErrands errands, of storedErrand bytes
+// as a request of its own takes of two processors. A batch read has up to mostLanes
+// requests under way, and there are up to storedErrands batch reads, of storedErrand bytes
 // each at most: the larger they are, the closer their records.
 const (
 	nearStored    = 64 << 10
@@ -24,11 +24,11 @@ const (
 	storedErrand  = 64 << 20
 )
 
-// firstStored is how many records the first errand of an epoch has. Each that follows
+// firstStored is how many records the first batch read of an epoch has. Each that follows
 // has twice as many, so that the first records do not come late.
 const firstStored = 128
 
-// share is what the memory of the options leaves an errand for its records, and
+// share is what the memory of the options leaves a batch read for its records, and
 // again for what is read around them.
 func (g *global) share() int64 {
 	o := g.run.set.opts
@@ -41,7 +41,7 @@ func (g *global) share() int64 {
 // mostStored is how many bytes are asked for together.
 func (g *global) mostStored() int64 { return min(runStored, max(g.share()/2, minRoom)) }
 
-// lanes returns how many reads of so many bytes an errand has under way.
+// lanes returns how many reads of so many bytes a batch read has under way.
 func (g *global) lanes(around int64) int64 {
 	if !g.stored {
 		return 1
@@ -49,7 +49,7 @@ func (g *global) lanes(around int64) int64 {
 	return min(max(g.share()/max(around, 1), 1), mostLanes)
 }
 
-// mostSent is how many errands are under way, beside the one that is given.
+// mostSent is how many batch reads are under way, beside the one that is given.
 func (g *global) mostSent() int {
 	if g.stored {
 		return storedErrands
@@ -58,11 +58,11 @@ func (g *global) mostSent() int {
 }
 
 // readStored reads all wants, several stretches at a time.
-func (e *errand) readStored(ctx context.Context, b *Block) {
+func (e *batchRead) readStored(ctx context.Context, b *Block) {
 	g := e.global
 	var next sync.Mutex // guards rest
 	rest := e.wants
-	take := func() (wants []want, end int64) {
+	take := func() (wants []readRequest, end int64) {
 		next.Lock()
 		defer next.Unlock()
 		if len(rest) == 0 || ctx.Err() != nil {
@@ -96,7 +96,7 @@ func (e *errand) readStored(ctx context.Context, b *Block) {
 
 // readStretch reads wants of one file, which lie in as many bytes as p has. It
 // leaves the gate of readers.
-func (e *errand) readStretch(ctx context.Context, b *Block, wants []want, p []byte, picking *sync.Mutex) {
+func (e *batchRead) readStretch(ctx context.Context, b *Block, wants []readRequest, p []byte, picking *sync.Mutex) {
 	g := e.global
 	watch := g.stats.watch()
 	file, done, err := g.file(wants[0].file)

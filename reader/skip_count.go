@@ -10,9 +10,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// tally counts what was passed over in the two newest epochs; what is older
+// skipCount counts what was passed over in the two newest epochs; what is older
 // counts as of the elder of them.
-type tally struct {
+type skipCount struct {
 	epochs [2]int32
 	seen   [2]int64
 }
@@ -20,7 +20,7 @@ type tally struct {
 // tallyWords is how many numbers of a position a tally takes.
 const tallyWords = 4
 
-func (t *tally) add(epoch int32, n int64) {
+func (t *skipCount) add(epoch int32, n int64) {
 	if epoch > t.epochs[1] {
 		t.epochs[0], t.seen[0] = t.epochs[1], t.seen[1]
 		t.epochs[1], t.seen[1] = epoch, 0
@@ -33,7 +33,7 @@ func (t *tally) add(epoch int32, n int64) {
 }
 
 // of returns how many it counted of an epoch.
-func (t *tally) of(epoch int32) int64 {
+func (t *skipCount) of(epoch int32) int64 {
 	switch epoch {
 	case t.epochs[1]:
 		return t.seen[1]
@@ -43,40 +43,40 @@ func (t *tally) of(epoch int32) int64 {
 	return 0
 }
 
-func (t *tally) words() [tallyWords]int64 {
+func (t *skipCount) words() [tallyWords]int64 {
 	return [tallyWords]int64{int64(t.epochs[0]), t.seen[0], int64(t.epochs[1]), t.seen[1]}
 }
 
 // tallyOf turns words back; false when they are none.
-func tallyOf(w []int64) (tally, bool) {
+func tallyOf(w []int64) (skipCount, bool) {
 	if len(w) != tallyWords || w[1] < 0 || w[3] < 0 || w[1] > maxSkip || w[3] > maxSkip || w[0] != int64(int32(w[0])) || w[2] != int64(int32(w[2])) {
-		return tally{}, false
+		return skipCount{}, false
 	}
-	return tally{[2]int32{int32(w[0]), int32(w[2])}, [2]int64{w[1], w[3]}}, true
+	return skipCount{[2]int32{int32(w[0]), int32(w[2])}, [2]int64{w[1], w[3]}}, true
 }
 
 // tallies are those of all stages, which share what is allowed in an epoch.
 type tallies struct {
-	all     []*tally
+	all     []*skipCount
 	allowed int64
 }
 
 // tally registers that of a stage.
-func (r *run) tally(t *tally) {
+func (r *run) tally(t *skipCount) {
 	r.mu.Lock()
 	r.bad.all = append(r.bad.all, t)
 	r.mu.Unlock()
 }
 
 // setTally gives a stage that starts what it had counted.
-func (r *run) setTally(t *tally, to tally) {
+func (r *run) setTally(t *skipCount, to skipCount) {
 	r.mu.Lock()
 	*t = to
 	r.mu.Unlock()
 }
 
 // beginTally is setTally for a source, which begins one epoch after another.
-func (r *run) beginTally(t *tally, epoch int32, seen int64) {
+func (r *run) beginTally(t *skipCount, epoch int32, seen int64) {
 	to := *t
 	if epoch != to.epochs[1] {
 		to.epochs[0], to.seen[0] = to.epochs[1], to.seen[1]
@@ -117,7 +117,7 @@ func (r *run) allowPieces(ctx context.Context, pieces []piece) error {
 
 // skip counts what is passed over and reports it; an error when it is one too
 // many.
-func (r *run) skip(t *tally, s Skipped) error {
+func (r *run) skip(t *skipCount, s Skipped) error {
 	r.mu.Lock()
 	t.add(s.Epoch, s.Records)
 	total := int64(0)
@@ -141,7 +141,7 @@ func (r *run) skip(t *tally, s Skipped) error {
 }
 
 // skipRecord is skip for a record that nothing can be made of.
-func (r *run) skipRecord(t *tally, record Record, err error) error {
+func (r *run) skipRecord(t *skipCount, record Record, err error) error {
 	return r.skip(t, Skipped{
 		Path: r.set.Path(record), Record: record.Number, Offset: record.Offset,
 		Records: 1, Bytes: int64(len(record.Data)) + tfrecord.Overhead, Epoch: record.Epoch, Err: r.locate(record, err),

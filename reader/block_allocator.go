@@ -2,8 +2,8 @@ package reader
 
 import "context"
 
-// intake is what reads a file ahead needs of the stage that it reads for.
-type intake struct {
+// blockAllocator is what reads a file ahead needs of the stage that it reads for.
+type blockAllocator struct {
 	ctx     context.Context
 	run     *run
 	readers *gate       // at most so many reads of files at a time
@@ -12,22 +12,22 @@ type intake struct {
 
 // block returns an empty block whose buffer has n bytes at least. It waits until
 // there is room to read ahead, or until somebody waits for the file.
-func (in *intake) block(n int) (*Block, error) {
+func (in *blockAllocator) block(n int) (*Block, error) {
 	if !in.run.budget.read(in.ctx, int64(n), in.needed) {
 		return nil, in.ctx.Err()
 	}
-	return in.paid(n), nil
+	return in.alloc(n), nil
 }
 
 // tryBlock is block that does not wait: nil when there is no room.
-func (in *intake) tryBlock(n int) *Block {
+func (in *blockAllocator) tryBlock(n int) *Block {
 	if !in.run.budget.tryRead(int64(n)) {
 		return nil
 	}
-	return in.paid(n)
+	return in.alloc(n)
 }
 
-func (in *intake) paid(n int) *Block {
+func (in *blockAllocator) alloc(n int) *Block {
 	b := in.run.buffer(true, int64(n))
 	if cap(b.buf) < n {
 		b.setBuf(make([]byte, n))
@@ -37,7 +37,7 @@ func (in *intake) paid(n int) *Block {
 
 // grow makes b's buffer n bytes large at least, and keeps the first of them. It
 // waits as block does.
-func (in *intake) grow(b *Block, keep, n int) error {
+func (in *blockAllocator) grow(b *Block, keep, n int) error {
 	more := int64(n - cap(b.buf))
 	if more <= 0 {
 		return nil

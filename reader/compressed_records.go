@@ -8,11 +8,11 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// packedRecords gives the records of a file that is only read in order, and what
+// compressedRecords gives the records of a file that is only read in order, and what
 // lies between them. As long as nothing is damaged a tfrecord.Reader does;
 // behind lost framing the file is decompressed again, and searched as one is that
 // is not compressed, by a Salvager, with the same outcome.
-type packedRecords struct {
+type compressedRecords struct {
 	in       *tfrecord.Reader
 	rest     *tfrecord.Salvager // behind lost framing; nil before
 	unpacked *unpacked          // what it reads
@@ -29,7 +29,7 @@ type packedRecords struct {
 // next returns the next record, valid until the next call, and where it is. Of
 // damage that may be passed over the error is a *tfrecord.Damage, of -1 Bytes
 // when they are not known. All other errors are final.
-func (p *packedRecords) next() (record []byte, at cursor, err error) {
+func (p *compressedRecords) next() (record []byte, at cursor, err error) {
 	if p.rest != nil {
 		return p.found()
 	}
@@ -65,7 +65,7 @@ func (p *packedRecords) next() (record []byte, at cursor, err error) {
 	return nil, cursor{}, d
 }
 
-func (p *packedRecords) read() ([]byte, error) {
+func (p *compressedRecords) read() ([]byte, error) {
 	if p.ahead {
 		p.ahead = false
 		return p.record, p.err
@@ -80,7 +80,7 @@ func isFraming(err error) bool {
 }
 
 // salvage looks for what follows the damage.
-func (p *packedRecords) salvage(found *tfrecord.Error) ([]byte, cursor, error) {
+func (p *compressedRecords) salvage(found *tfrecord.Error) ([]byte, cursor, error) {
 	if p.again == nil || !isFraming(found) {
 		p.number = found.Record + 1
 		return nil, cursor{}, found
@@ -95,7 +95,7 @@ func (p *packedRecords) salvage(found *tfrecord.Error) ([]byte, cursor, error) {
 }
 
 // found returns what the Salvager finds.
-func (p *packedRecords) found() ([]byte, cursor, error) {
+func (p *compressedRecords) found() ([]byte, cursor, error) {
 	record, err := p.rest.Next()
 	if err == nil {
 		at := cursor{p.rest.Record(), p.rest.Offset()}
@@ -117,7 +117,7 @@ func (p *packedRecords) found() ([]byte, cursor, error) {
 	return nil, cursor{}, err
 }
 
-func (p *packedRecords) close() error {
+func (p *compressedRecords) close() error {
 	if p.unpacked != nil {
 		p.unpacked.close()
 	}
@@ -126,8 +126,8 @@ func (p *packedRecords) close() error {
 
 // records returns the records of an open source that is only read in order, as
 // from reads it.
-func (s *Set) records(i int, f io.Seeker, from io.Reader, o tfrecord.ReaderOptions) *packedRecords {
-	p := &packedRecords{in: tfrecord.NewReader(from, o), tolerant: s.opts.SkipBad.asked(), options: o}
+func (s *Set) records(i int, f io.Seeker, from io.Reader, o tfrecord.ReaderOptions) *compressedRecords {
+	p := &compressedRecords{in: tfrecord.NewReader(from, o), tolerant: s.opts.SkipBad.asked(), options: o}
 	if s.regular(i) {
 		p.again = func() (*unpacked, error) { return newUnpacked(f, from, p.in.Compression()) }
 	}
