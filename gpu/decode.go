@@ -99,9 +99,9 @@ const (
 	pause    = 20 * time.Millisecond
 )
 
-// insist carries the batch out again where there was no memory: others may let go of theirs, and
+// retryOOM carries the batch out again where there was no memory: others may let go of theirs, and
 // the CPU would make other pixels of a JPEG. Where that was in vain the next one isn't waited for.
-func (s *stream) insist(err error) error {
+func (s *stream) retryOOM(err error) error {
 	for try := 0; errors.Is(err, cuda.ErrOutOfMemory) && try < patience && !s.resigned; try++ {
 		time.Sleep(pause << try)
 		err = s.carryOut()

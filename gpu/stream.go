@@ -55,7 +55,7 @@ func (s *stream) do(j *job, first, end int) error {
 	if !many || s.batch.size <= s.limit {
 		err := s.carryOut()
 		if !many && len(s.pictures) > 0 {
-			err = s.insist(err)
+			err = s.retryOOM(err)
 		}
 		if err == nil {
 			s.tell(j, first)

@@ -40,10 +40,10 @@ func (r Request) part(data []byte, h *Header) image.Rectangle {
 	return image.Rectangle{}
 }
 
-// thorough is a decoder whose verdict on damage is that of [Check], which is not asked then.
-type thorough interface{ checks() }
+// damageChecker is a decoder whose verdict on damage is that of [Check], which is not asked then.
+type damageChecker interface{ checks() }
 
-// decoder is one backend. One that isn't thorough sees only images that have been checked:
+// decoder is one backend. One that isn't a damageChecker sees only images that have been checked:
 // that it forgives damage does not matter, and its own verdict counts for arithmetic coding alone,
 // of which [Check] sees too little.
 type decoder interface {

@@ -95,7 +95,7 @@ type checker struct {
 	part      image.Rectangle // what is wanted, in pixels at full size: the rest is not looked at; empty for all
 	coefs     []block         // room for a run of MCUs
 	pix       [4][]byte       // planes that are converted to pixels
-	enlargers [4]enlarger
+	enlargers [4]upsampler
 	line      []byte // a row of pixels
 }
 

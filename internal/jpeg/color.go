@@ -32,7 +32,7 @@ func (p *Planar) RGB(dst []byte, stride int) { p.RGBOf(dst, stride, 0, 0, p.Widt
 // pixels as if all were converted.
 func (p *Planar) RGBOf(dst []byte, stride, x, y, w, h int) {
 	across, down := p.Sampling.Factors()
-	e := enlargers.Get().(*[2]enlarger)
+	e := enlargers.Get().(*[2]upsampler)
 	defer enlargers.Put(e)
 	for i := range e {
 		cw, ch := p.size(i + 1)

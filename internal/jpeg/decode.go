@@ -14,7 +14,7 @@ type own struct{}
 // data set's fingerprint.
 func (own) name() string { return "tfrec 1" }
 
-// checks implements thorough.
+// checks implements damageChecker.
 func (own) checks() {}
 
 // supports: as libjpeg, sampling factors that divide the largest.

@@ -207,7 +207,7 @@ func (s *Set) ask(data []byte, h *Header, r Request, decode func(decoder, []byte
 		if !d.supports(h, r) {
 			continue
 		}
-		_, finds := d.(thorough)
+		_, finds := d.(damageChecker)
 		if !checked && !finds {
 			if err := checkPart(data, h, r); err != nil {
 				return err
@@ -241,7 +241,7 @@ func guarded(d decoder, data []byte, h *Header, decode func(decoder, []byte) err
 			err = fmt.Errorf("it crashed: %v", p)
 		}
 	}()
-	if _, finds := d.(thorough); h.NoTables && !finds {
+	if _, finds := d.(damageChecker); h.NoTables && !finds {
 		data = slices.Concat(data[:2], standardDHT, data[2:])
 	}
 	return decode(d, data)

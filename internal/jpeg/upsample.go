@@ -7,8 +7,8 @@ import (
 	"sync"
 )
 
-// enlarger reads a plane row by row, each sample enlarged to fx by fy pixels.
-type enlarger struct {
+// upsampler reads a plane row by row, each sample enlarged to fx by fy pixels.
+type upsampler struct {
 	plane  []byte
 	stride int
 	w, h   int // of the plane
@@ -18,13 +18,13 @@ type enlarger struct {
 }
 
 // enlargers are those of the chroma of images, kept for their memory.
-var enlargers = sync.Pool{New: func() any { return new([2]enlarger) }}
+var enlargers = sync.Pool{New: func() any { return new([2]upsampler) }}
 
 // reset sets the plane, of w by h samples with rows stride bytes apart, and how much it is
 // enlarged. With smooth, samples are interpolated by libjpeg's triangle filter where it has one
 // (jdsample.c): for twice the height, and for twice the width of more than two samples, with or
 // without twice the height. Otherwise they are repeated.
-func (e *enlarger) reset(plane []byte, stride, w, h, fx, fy int, smooth bool) {
+func (e *upsampler) reset(plane []byte, stride, w, h, fx, fy int, smooth bool) {
 	e.plane, e.stride, e.w, e.h, e.fx, e.fy = plane, stride, w, h, fx, fy
 	e.smooth = smooth && (fx == 1 && fy == 2 || fx == 2 && fy <= 2 && w > 2)
 	if fx*fy > 1 {
@@ -33,7 +33,7 @@ func (e *enlarger) reset(plane []byte, stride, w, h, fx, fy int, smooth bool) {
 }
 
 // row is row y of the enlarged plane: w*fx samples, valid until the next call.
-func (e *enlarger) row(y int) []byte {
+func (e *upsampler) row(y int) []byte {
 	cy := y / e.fy
 	near := e.plane[cy*e.stride:][:e.w]
 	if e.fx*e.fy == 1 {
@@ -113,7 +113,7 @@ func doubleBothPlain(dst, near, far []byte) {
 // are repeated.
 type Upsampler struct {
 	m      *image.YCbCr
-	cb, cr enlarger
+	cb, cr upsampler
 }
 
 // NewUpsampler fails for ratios that image.YCbCr does not name.

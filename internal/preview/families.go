@@ -142,7 +142,7 @@ func (c *contents) kinsOf(ctx context.Context, number, n int, seed uint64) (k *k
 		record, err := r.Next()
 		switch {
 		case err == nil:
-		case goesOn(err):
+		case recoverable(err):
 			continue
 		case err == io.EOF || isDamage(err):
 			return k, nil

@@ -89,7 +89,7 @@ func passOver(ctx context.Context, r *shard.Reader, list []wanted, take func(i i
 			return err
 		}
 		record, err := r.Next()
-		final := err != nil && !goesOn(err)
+		final := err != nil && !recoverable(err)
 		if final && err != io.EOF && !isDamage(err) {
 			return err
 		}
@@ -112,9 +112,9 @@ func isDamage(err error) bool {
 	return errors.As(err, &damage)
 }
 
-// goesOn reports whether a reader may go on behind an error: behind a payload
+// recoverable reports whether a reader may go on behind an error: behind a payload
 // that is damaged, but there.
-func goesOn(err error) bool {
+func recoverable(err error) bool {
 	var damage *tfrecord.Error
 	return errors.As(err, &damage) && damage.Part == tfrecord.PartDataCRC && !errors.Is(err, io.ErrUnexpectedEOF)
 }

@@ -64,7 +64,7 @@ func (p *part) recycle() {
 	} else {
 		buffers.Put((*[partSize]byte)(p.data[:partSize]))
 	}
-	letGo(p.held)
+	release(p.held)
 	p.data = nil
 }
 

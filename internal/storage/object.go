@@ -49,11 +49,11 @@ func openObject(ctx context.Context, u url) (*object, error) {
 	// The answer to a request for the beginning says what there is, too: most small
 	// objects take no other.
 	first, stop := context.WithCancel(ctx)
-	watch := time.AfterFunc(patience, stop)
+	watch := time.AfterFunc(idleTimeout, stop)
 	body, is, err := s.Open(first, u.name, "", 0, firstPart)
 	if err == nil {
 		o.become(is)
-		o.ahead.begin(body, func() { watch.Reset(patience) }, func() { watch.Stop(); stop() })
+		o.ahead.begin(body, func() { watch.Reset(idleTimeout) }, func() { watch.Stop(); stop() })
 		return o, nil
 	}
 	watch.Stop()
@@ -168,8 +168,8 @@ func (o *object) download(p []byte, off int64) error {
 func (o *object) request(p []byte, off int64) (n int, err error) {
 	ctx, cancel := context.WithCancelCause(o.ctx)
 	defer cancel(nil)
-	stalled := fmt.Errorf("the server sent nothing for %v", patience)
-	watch := time.AfterFunc(patience, func() { cancel(stalled) })
+	stalled := fmt.Errorf("the server sent nothing for %v", idleTimeout)
+	watch := time.AfterFunc(idleTimeout, func() { cancel(stalled) })
 	defer watch.Stop()
 	body, is, err := o.store.Open(ctx, o.name, o.is.Version, off, int64(len(p)))
 	switch {
@@ -177,7 +177,7 @@ func (o *object) request(p []byte, off int64) (n int, err error) {
 		body.Close() // nothing of it is wanted
 		return 0, ErrChanged
 	case err == nil:
-		n, err = drain(body, p, func() { watch.Reset(patience) })
+		n, err = drain(body, p, func() { watch.Reset(idleTimeout) })
 	}
 	switch cause := context.Cause(ctx); {
 	case n == len(p):
@@ -234,7 +234,7 @@ func hold(n int64) bool {
 	return true
 }
 
-func letGo(n int64) {
+func release(n int64) {
 	held.Lock()
 	defer held.Unlock()
 	held.bytes -= n

@@ -38,7 +38,7 @@ func (p *Payload) Read(b []byte) (int, error) {
 	n := copy(b, p.data[min(p.offset, int64(len(p.data))):])
 	p.offset += int64(n)
 	if p.offset < int64(len(p.data)) {
-		p.alive(patience)
+		p.alive(idleTimeout)
 		return n, nil
 	}
 	p.alive(answerPatience)

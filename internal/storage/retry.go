@@ -33,8 +33,8 @@ func lasting(err error) bool {
 		errors.Is(err, ErrChanged) || errors.Is(err, ErrGone) || errors.Is(err, errors.ErrUnsupported) || errors.Is(err, context.Canceled)
 }
 
-// patience is how long a server may send nothing before it is asked again.
-const patience = 30 * time.Second
+// idleTimeout is how long a server may send nothing before it is asked again.
+const idleTimeout = 30 * time.Second
 
 // Retry makes a request with a short answer, again and again while its error may
 // pass.
@@ -69,7 +69,7 @@ func Look(ctx context.Context, s Store, name string) (Object, error) {
 func once[T any](ctx context.Context, request func(context.Context, func(time.Duration)) (T, error)) (T, error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	watch := time.AfterFunc(patience, func() { cancel(errSilent) })
+	watch := time.AfterFunc(idleTimeout, func() { cancel(errSilent) })
 	defer watch.Stop()
 	v, err := request(ctx, func(d time.Duration) { watch.Reset(d) })
 	if err != nil && context.Cause(ctx) == errSilent {

@@ -206,7 +206,7 @@ func (u *upload) commit() (Object, error) {
 	if u.exists != nil {
 		return Object{}, u.exists
 	}
-	var doubt doubt
+	var doubt maybeApplied
 	if u.parts == 0 {
 		return sendAgain(u.ctx, u.buffer, func(ctx context.Context, p *Payload) (Object, error) {
 			is, err := u.sender.Put(ctx, p)
@@ -230,13 +230,13 @@ func (u *upload) commit() (Object, error) {
 // finishPatience is how long a store may take to put thousands of parts together.
 const finishPatience = 5 * time.Minute
 
-// doubt is whether a request has been made whose answer was lost: whatever it was for may
+// maybeApplied is whether a request has been made whose answer was lost: whatever it was for may
 // have been done.
-type doubt bool
+type maybeApplied bool
 
 // resolve takes the answer to a request that makes an object. When one before may have
 // made it, that there is one, or that there are no parts, is looked into.
-func (d *doubt) resolve(ctx context.Context, s Sender, is Object, err error) (Object, error) {
+func (d *maybeApplied) resolve(ctx context.Context, s Sender, is Object, err error) (Object, error) {
 	if bool(*d) && (errors.Is(err, fs.ErrExist) || errors.Is(err, ErrGone)) {
 		mine, e := s.Mine(ctx)
 		if !errors.Is(e, fs.ErrNotExist) {
