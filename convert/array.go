@@ -144,7 +144,7 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 	// Others may have begun since the directory was looked at, and nobody begins
 	// while it is looked at again: their shards are not foreign. Who finds the plan to
 	// be its own has nothing to look at.
-	err := r.dir.AloneUnless(ctx, "plan", isPlanned, func() (err error) {
+	err := r.dir.WithLockUnless(ctx, "plan", isPlanned, func() (err error) {
 		if before, err = readPrevious(r.dir); err != nil {
 			return err
 		}
@@ -170,7 +170,7 @@ func (r *run) executeTask(ctx context.Context) (*Summary, error) {
 		return nil, err
 	}
 	todo := r.todo()
-	err = r.dir.AloneUnless(ctx, "plan", isPlanned, func() error {
+	err = r.dir.WithLockUnless(ctx, "plan", isPlanned, func() error {
 		if err := r.begin(before, len(todo) > 0); err != nil || before == nil || before.manifest != nil {
 			return err
 		}

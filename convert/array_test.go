@@ -316,7 +316,7 @@ func TestShardsAreTriedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = o.conduct(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
+		_, err = o.runConversion(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
 			s, err := planImages(&o, src, l, codec, before)
 			if err != nil {
 				return nil, err
@@ -387,7 +387,7 @@ func TestProgressOfShardsTriedAgain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, err = o.conduct(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
+		_, err = o.runConversion(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
 			s, err := planImages(&o, src, l, codec, before)
 			if err != nil {
 				return nil, err
@@ -554,7 +554,7 @@ func TestTasksOvertake(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			_, err = slow.conduct(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
+			_, err = slow.runConversion(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
 				meanwhile(out)
 				s, err := planImages(&slow, src, l, codec, before)
 				if err != nil {

@@ -114,16 +114,16 @@ func ParseVector(s string) (Vector, error) {
 // names, and must have the same columns.
 func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary, error) {
 	began := time.Now()
-	survey, err := o.survey(ctx, srcs, out)
+	scan, err := o.scanInput(ctx, srcs, out)
 	if err != nil {
 		return nil, err
 	}
-	defer survey.close()
-	return o.conduct(ctx, out, began, survey.plan)
+	defer scan.close()
+	return o.runConversion(ctx, out, began, scan.plan)
 }
 
-// survey checks the options, fills in defaults and scans the tables.
-func (o *CSVOptions) survey(ctx context.Context, srcs []string, out string) (_ *survey, err error) {
+// scanInput checks the options, fills in defaults and scans the tables.
+func (o *CSVOptions) scanInput(ctx context.Context, srcs []string, out string) (_ *inputScan, err error) {
 	tables, err := o.open(srcs)
 	if err != nil {
 		return nil, err
@@ -153,7 +153,7 @@ func (o *CSVOptions) survey(ctx context.Context, srcs []string, out string) (_ *
 		}
 		tables.close()
 	}
-	return &survey{plan: plan, close: closeAll}, nil
+	return &inputScan{plan: plan, close: closeAll}, nil
 }
 
 // open checks the options, fills in defaults and opens the sources.

@@ -38,7 +38,7 @@ func (r *run) finish(before *previous, made bool) (*Summary, error) {
 			return nil, err
 		}
 	}
-	if !r.MaxErrors.bears(sum.Errors, sum.Samples) || sum.Records == 0 && sum.Errors > 0 {
+	if !r.MaxErrors.allows(sum.Errors, sum.Samples) || sum.Records == 0 && sum.Errors > 0 {
 		sum.Status = Failed
 		name := shard.LedgerFile
 		if r.stage != nil {

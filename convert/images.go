@@ -130,24 +130,24 @@ const (
 // dev; test, testing or eval. Hidden files and directories are left alone.
 func Images(ctx context.Context, src, out string, o ImageOptions) (*Summary, error) {
 	began := time.Now()
-	survey, err := o.survey(ctx, src, out)
+	scan, err := o.scanInput(ctx, src, out)
 	if err != nil {
 		return nil, err
 	}
-	return o.conduct(ctx, out, began, survey.plan)
+	return o.runConversion(ctx, out, began, scan.plan)
 }
 
-// survey is what a conversion has found out of its input before it looks at the
+// inputScan is what a conversion has found out of its input before it looks at the
 // output directory.
-type survey struct {
+type inputScan struct {
 	// plan deals the input to shards, with a look at what an earlier run left.
 	plan func(*previous) (*run, error)
 	// close gives back what the input and the planned source hold.
 	close func()
 }
 
-// survey checks the options, fills in defaults and lists the images.
-func (o *ImageOptions) survey(ctx context.Context, src, out string) (*survey, error) {
+// scanInput checks the options, fills in defaults and lists the images.
+func (o *ImageOptions) scanInput(ctx context.Context, src, out string) (*inputScan, error) {
 	if o.Name == "" {
 		o.Name = nameOf(src)
 	}
@@ -178,7 +178,7 @@ func (o *ImageOptions) survey(ctx context.Context, src, out string) (*survey, er
 		}
 		return r, err
 	}
-	return &survey{plan: plan, close: func() {}}, nil
+	return &inputScan{plan: plan, close: func() {}}, nil
 }
 
 // nameOf makes a dataset name of a source's path.
@@ -351,9 +351,9 @@ func labelMode(o *ImageOptions) string {
 	return "folders"
 }
 
-// conduct opens the output directory, plans with a look at what an earlier run
+// runConversion opens the output directory, plans with a look at what an earlier run
 // left there, and carries the plan out.
-func (o *Options) conduct(ctx context.Context, out string, began time.Time, plan func(*previous) (*run, error)) (*Summary, error) {
+func (o *Options) runConversion(ctx context.Context, out string, began time.Time, plan func(*previous) (*run, error)) (*Summary, error) {
 	dir, err := shard.ViewDir(out), error(nil)
 	if !o.DryRun {
 		if dir, err = shard.OpenDir(ctx, out, shard.DirOptions{Join: o.Task != nil, Note: o.Note}); err != nil {

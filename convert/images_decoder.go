@@ -60,7 +60,7 @@ func otherBackend(was, now string) string {
 
 // decoderOf names who decoded an image: a part of a backend, or else the codec, whose decoder
 // counts for JPEG and whose formats are decoded in one way each. It counts it, too.
-func (s *imageSource) decoderOf(m *making) string {
+func (s *imageSource) decoderOf(m *sampleWork) string {
 	name := string(m.format)
 	if m.format == augment.JPEG {
 		name = s.codec.Decoder()
@@ -78,7 +78,7 @@ const stranding = "\x00stranded"
 // strand notes that an image was not decoded by whom it should have been, because a GPU
 // failed. Its shard is then not known for what it would be, and made again by
 // the next run that has a GPU.
-func (s *imageSource) strand(identity []byte, m *making) []byte {
+func (s *imageSource) strand(identity []byte, m *sampleWork) []byte {
 	if m.input == 0 || !m.task.FellBack {
 		return identity
 	}

@@ -15,7 +15,7 @@ func (s *imageSource) resizesPlanes() bool { return s.o.resizes() && s.o.Resize.
 // and sets the task: in planes up to where it has the size that it keeps, if they lead there. A
 // image that stays as it is has no task. One that the backend decodes is only searched for
 // damage here.
-func (s *imageSource) decode(m *making, data []byte, draw augment.Draw, info augment.Info) error {
+func (s *imageSource) decode(m *sampleWork, data []byte, draw augment.Draw, info augment.Info) error {
 	w, h := info.Oriented()
 	drawn, resize := len(draw.Steps) > 0, s.o.resizes()
 	planar := s.takesPlanes(info) && (draw.TakesPlanes() || !drawn && s.resizesPlanes())

@@ -9,7 +9,7 @@ import (
 )
 
 // encode encodes an image as the options say.
-func (s *imageSource) encode(m *making) (stored, error) {
+func (s *imageSource) encode(m *sampleWork) (stored, error) {
 	im, t := &m.decoded, &m.task
 	out := stored{width: im.Width, height: im.Height, channels: im.Channels}
 	if m.waits {

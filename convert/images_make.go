@@ -42,9 +42,9 @@ const maxStored = maxInput - 1<<20
 // the time may not move when it changes again.
 const settled = time.Second
 
-// making is a sample on its way to a record, with the memory that takes, which is
+// sampleWork is a sample on its way to a record, with the memory that takes, which is
 // kept for the next one.
-type making struct {
+type sampleWork struct {
 	sample   sample
 	fetched  *fetch // of a store; nil where nothing is asked for ahead
 	out      stored
@@ -64,17 +64,17 @@ type making struct {
 	builder tfrecord.Builder
 }
 
-var makings = sync.Pool{New: func() any { return new(making) }}
+var makings = sync.Pool{New: func() any { return new(sampleWork) }}
 
-func getMaking(sample sample) *making {
-	m := makings.Get().(*making)
+func getMaking(sample sample) *sampleWork {
+	m := makings.Get().(*sampleWork)
 	m.sample, m.fetched, m.out, m.filtered, m.bad, m.waits = sample, nil, stored{}, false, nil, false
 	m.task.Image, m.task.Planes, m.task.JPEGInfo, m.input = nil, nil, augment.Info{}, 0
 	return m
 }
 
 // putMaking keeps the memory for reuse, unless a huge image has grown it.
-func putMaking(m *making) {
+func putMaking(m *sampleWork) {
 	if m.fetched != nil {
 		m.fetched.done()
 		m.fetched = nil
@@ -93,7 +93,7 @@ func putMaking(m *making) {
 
 // held is about how many bytes wait for the backend or for being stored, with those that
 // the backend will make.
-func (m *making) held() int {
+func (m *sampleWork) held() int {
 	n := len(m.out.data) + m.input
 	if t := &m.task; m.waits {
 		w, h := t.Draw.Size(t.Width, t.Height)
@@ -124,7 +124,7 @@ const batchBytes = 32 << 20
 // are fetched ones, if that is not nil.
 func (s *imageSource) make(samples []sample, fetched []*fetch, p *piece) error {
 	p.samples = int64(len(samples))
-	batch := make([]*making, 0, len(samples))
+	batch := make([]*sampleWork, 0, len(samples))
 	held := 0
 	for i, sample := range samples {
 		m := getMaking(sample)
@@ -158,7 +158,7 @@ func (s *imageSource) make(samples []sample, fetched []*fetch, p *piece) error {
 
 // render does what is to be done to the images of a batch. An error is the
 // backend's.
-func (s *imageSource) render(batch []*making) error {
+func (s *imageSource) render(batch []*sampleWork) error {
 	tasks := make([]*augment.Task, 0, len(batch))
 	for _, m := range batch {
 		if m.waits {
@@ -172,7 +172,7 @@ func (s *imageSource) render(batch []*making) error {
 }
 
 // begin reads and decodes an image. An error ends the run.
-func (s *imageSource) begin(m *making, p *piece) error {
+func (s *imageSource) begin(m *sampleWork, p *piece) error {
 	pic := &s.pictures[m.sample.picture]
 	if pic.bad != nil {
 		m.bad = pic.bad
@@ -240,7 +240,7 @@ func (s *imageSource) memory(info augment.Info, file int) int64 {
 }
 
 // end encodes what became of an image and makes the record.
-func (s *imageSource) end(m *making, p *piece) {
+func (s *imageSource) end(m *sampleWork, p *piece) {
 	p.identity = s.strand(p.identity, m)
 	if m.bad == nil && !m.filtered {
 		if fault := s.store(m); fault != nil {
@@ -290,7 +290,7 @@ type stored struct {
 
 // develop decodes an image and says what is to be done to it, as the options have it.
 // An image that is kept, or left out, is done with.
-func (s *imageSource) develop(m *making, data []byte, info augment.Info) *fault {
+func (s *imageSource) develop(m *sampleWork, data []byte, info augment.Info) *fault {
 	var err error
 	m.format = info.Format
 	w, h := info.Oriented()
@@ -320,7 +320,7 @@ func (s *imageSource) develop(m *making, data []byte, info augment.Info) *fault 
 }
 
 // store encodes what became of an image, unless it was kept.
-func (s *imageSource) store(m *making) *fault {
+func (s *imageSource) store(m *sampleWork) *fault {
 	if m.out.data != nil {
 		return nil
 	}

@@ -113,7 +113,7 @@ func BenchmarkPlanOfAMillion(b *testing.B) {
 			}
 		})
 		o := ImageOptions{Options: Options{Name: "photos"}}
-		s, err := o.survey(b.Context(), url, b.TempDir())
+		s, err := o.scanInput(b.Context(), url, b.TempDir())
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -24,7 +24,7 @@ func withoutPath(err error) error {
 
 // read reads an image, and returns what it is known by. The bytes are valid until the
 // next image.
-func (s *imageSource) read(m *making, pic *picture) (data []byte, hash string, in shard.Input, err error) {
+func (s *imageSource) read(m *sampleWork, pic *picture) (data []byte, hash string, in shard.Input, err error) {
 	var st os.FileInfo // of a file
 	switch {
 	case m.fetched != nil && m.fetched.pic == pic:
@@ -47,7 +47,7 @@ func (s *imageSource) read(m *making, pic *picture) (data []byte, hash string, i
 
 // readFile reads a file, and its size and time before that. The bytes are valid until
 // the next read.
-func (m *making) readFile(path string) ([]byte, os.FileInfo, error) {
+func (m *sampleWork) readFile(path string) ([]byte, os.FileInfo, error) {
 	f, err := storage.Open(context.Background(), path)
 	if err != nil {
 		return nil, nil, err

@@ -43,7 +43,7 @@ func (s *interrupting) tasks(ctx context.Context, job int) iter.Seq2[task, error
 // interruptible converts images or tables, and can interrupt that.
 type interruptible struct {
 	convert func(out string, o Options) (*Summary, error)
-	survey  func(out string, o *Options) (*survey, error)
+	survey  func(out string, o *Options) (*inputScan, error)
 	change  func() // changes the whole input
 }
 
@@ -58,7 +58,7 @@ func (c *interruptible) interrupt(t *testing.T, out string, o Options, after int
 		t.Fatal(err)
 	}
 	defer s.close()
-	_, err = o.conduct(ctx, out, time.Now(), func(before *previous) (*run, error) {
+	_, err = o.runConversion(ctx, out, time.Now(), func(before *previous) (*run, error) {
 		r, err := s.plan(before)
 		if err == nil {
 			r.source = &interrupting{source: r.source, progress: r.progress, after: int64(after), cancel: cancel}
@@ -78,9 +78,9 @@ func interruptibleImages(t *testing.T) *interruptible {
 		convert: func(out string, o Options) (*Summary, error) {
 			return Images(ctx, src, out, ImageOptions{Options: o})
 		},
-		survey: func(out string, o *Options) (*survey, error) {
+		survey: func(out string, o *Options) (*inputScan, error) {
 			images := &ImageOptions{Options: *o}
-			s, err := images.survey(ctx, src, out)
+			s, err := images.scanInput(ctx, src, out)
 			*o = images.Options
 			return s, err
 		},
@@ -107,9 +107,9 @@ func interruptibleTable(t *testing.T, shuffle bool) *interruptible {
 		convert: func(out string, o Options) (*Summary, error) {
 			return CSV(ctx, []string{src}, out, options(o))
 		},
-		survey: func(out string, o *Options) (*survey, error) {
+		survey: func(out string, o *Options) (*inputScan, error) {
 			csv := options(*o)
-			s, err := csv.survey(ctx, []string{src}, out)
+			s, err := csv.scanInput(ctx, []string{src}, out)
 			*o = csv.Options
 			return s, err
 		},

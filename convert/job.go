@@ -19,7 +19,7 @@ import (
 // A shard that is made twice, at the same time too, is the same shard. Those that
 // are in place and up to date are kept.
 type Job struct {
-	*belt
+	*shardQueue
 	before *previous
 	todo   []int
 	closed bool // by Close
@@ -41,7 +41,7 @@ type Made struct {
 // Options.Task and Options.DryRun must not be set. Close it.
 func BeginImages(ctx context.Context, src, out string, o ImageOptions) (*Job, error) {
 	began := time.Now()
-	s, err := o.survey(ctx, src, out)
+	s, err := o.scanInput(ctx, src, out)
 	if err != nil {
 		return nil, err
 	}
@@ -51,7 +51,7 @@ func BeginImages(ctx context.Context, src, out string, o ImageOptions) (*Job, er
 // BeginCSV is BeginImages for CSV.
 func BeginCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Job, error) {
 	began := time.Now()
-	s, err := o.survey(ctx, srcs, out)
+	s, err := o.scanInput(ctx, srcs, out)
 	if err != nil {
 		return nil, err
 	}
@@ -63,7 +63,7 @@ func BeginCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Jo
 // HashInputs, Depfile, Progress and Note. The error says what differs when the plan
 // is another one: here, the input may look different. Close it.
 func JoinImages(ctx context.Context, src, out string, o ImageOptions) (*Job, error) {
-	s, err := o.survey(ctx, src, out)
+	s, err := o.scanInput(ctx, src, out)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func JoinImages(ctx context.Context, src, out string, o ImageOptions) (*Job, err
 // JoinCSV is JoinImages for CSV. With Shuffle, each process that joins reads all of
 // the tables.
 func JoinCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Job, error) {
-	s, err := o.survey(ctx, srcs, out)
+	s, err := o.scanInput(ctx, srcs, out)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func JoinCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Job
 
 // begin makes a Job of a surveyed input. It is alone in the directory until the plan
 // is written.
-func (o *Options) begin(ctx context.Context, out string, began time.Time, s *survey) (_ *Job, err error) {
+func (o *Options) begin(ctx context.Context, out string, began time.Time, s *inputScan) (_ *Job, err error) {
 	defer func() {
 		if err != nil {
 			s.close()
@@ -109,7 +109,7 @@ func (o *Options) begin(ctx context.Context, out string, began time.Time, s *sur
 		return nil, err
 	}
 	r.open(dir)
-	j := &Job{belt: newBelt(r, s.close), before: before, todo: r.todo()}
+	j := &Job{shardQueue: newBelt(r, s.close), before: before, todo: r.todo()}
 	if len(j.todo) > 0 {
 		if err := r.stillPlanned(); err != nil {
 			return nil, errors.Join(err, r.dir.Close())
@@ -151,7 +151,7 @@ func (r *run) beginJob(ctx context.Context, before *previous) (*previous, error)
 }
 
 // join makes a Job of a surveyed input that another process has begun.
-func (o *Options) join(ctx context.Context, out string, s *survey) (_ *Job, err error) {
+func (o *Options) join(ctx context.Context, out string, s *inputScan) (_ *Job, err error) {
 	defer func() {
 		if err != nil {
 			s.close()
@@ -177,7 +177,7 @@ func (o *Options) join(ctx context.Context, out string, s *survey) (_ *Job, err 
 	}
 	b := newBelt(r, s.close)
 	b.joins = out
-	return &Job{belt: b, before: before}, nil
+	return &Job{shardQueue: b, before: before}, nil
 }
 
 // Todo returns the numbers of the shards that were not up to date when the Job was

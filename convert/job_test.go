@@ -333,7 +333,7 @@ func TestAShardThatFailsIsMadeAgainAlone(t *testing.T) {
 		// The pauses between attempts take no time in a bubble.
 		synctest.Test(t, func(t *testing.T) {
 			out, o := t.TempDir(), base
-			s, err := o.survey(context.Background(), src, out)
+			s, err := o.scanInput(context.Background(), src, out)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -188,8 +188,8 @@ func ParseTolerance(s string) (Tolerance, error) {
 	return Tolerance{Count: n}, nil
 }
 
-// bears reports whether bad of planned samples are bearable.
-func (t Tolerance) bears(bad, planned int64) bool {
+// allows reports whether bad of planned samples are bearable.
+func (t Tolerance) allows(bad, planned int64) bool {
 	if t.Share > 0 {
 		return float64(bad) <= t.Share*float64(planned)
 	}

@@ -47,7 +47,7 @@ func TestTolerance(t *testing.T) {
 	for _, c := range []struct {
 		text         string
 		bad, planned int64
-		bears        bool
+		allows       bool
 	}{
 		{"0", 0, 10, true}, {"0", 1, 10, false}, {"3", 3, 10, true}, {"3", 4, 10, false},
 		{"10%", 1, 10, true}, {"10%", 2, 10, false}, {"100%", 10, 10, true}, {"0%", 0, 10, true}, {"0%", 1, 10, false},
@@ -56,8 +56,8 @@ func TestTolerance(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := tol.bears(c.bad, c.planned); got != c.bears {
-			t.Errorf("%s bears %d of %d: %v, want %v", c.text, c.bad, c.planned, got, c.bears)
+		if got := tol.allows(c.bad, c.planned); got != c.allows {
+			t.Errorf("%s allows %d of %d: %v, want %v", c.text, c.bad, c.planned, got, c.allows)
 		}
 	}
 	for _, in := range []string{"", "x", "-1", "1.5", "200%", "-3%"} {

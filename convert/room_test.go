@@ -36,7 +36,7 @@ func TestPlannedBytesOfImages(t *testing.T) {
 				actual[info.File] = info
 			}
 		}
-		s, err := o.survey(context.Background(), src, out)
+		s, err := o.scanInput(context.Background(), src, out)
 		if err != nil {
 			t.Fatal(err)
 		}

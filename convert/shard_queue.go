@@ -12,11 +12,11 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// belt makes the shards that are asked for, in the order in which they are asked
+// shardQueue makes the shards that are asked for, in the order in which they are asked
 // for, as one run makes those that it knows beforehand: while one is on its way to
 // disk, the workers are at the next. It moves while somebody waits and a little
 // longer, and then has neither goroutines nor, where it joins others, the directory.
-type belt struct {
+type shardQueue struct {
 	run     *run
 	release func() // gives back what the source holds
 	joins   string // the directory, where that is only joined while the belt moves
@@ -25,14 +25,14 @@ type belt struct {
 	work    sync.WaitGroup // of the goroutine that moves it
 
 	mu     sync.Mutex
-	orders map[int]*order // not answered yet, by job
-	queue  []*order       // of them, those that are not begun
-	more   chan struct{}  // something was put into the queue
-	moves  bool           // there is a goroutine that will look into the queue
+	orders map[int]*request // not answered yet, by job
+	queue  []*request       // of them, those that are not begun
+	more   chan struct{}    // something was put into the queue
+	moves  bool             // there is a goroutine that will look into the queue
 }
 
-// order is a shard that was asked for.
-type order struct {
+// request is a shard that was asked for.
+type request struct {
 	job   int
 	tries int           // that failed
 	ready chan struct{} // closed when it is answered with one of these:
@@ -46,20 +46,20 @@ const idle = time.Second
 // errStopped is the answer to orders that a belt was stopped before.
 var errStopped = errors.New("the job was closed")
 
-func newBelt(r *run, release func()) *belt {
-	b := &belt{run: r, release: release, orders: map[int]*order{}, more: make(chan struct{}, 1)}
+func newBelt(r *run, release func()) *shardQueue {
+	b := &shardQueue{run: r, release: release, orders: map[int]*request{}, more: make(chan struct{}, 1)}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	return b
 }
 
 // ask returns the order of a job, which is a new one if nobody waits for it.
-func (b *belt) ask(job int) *order {
+func (b *shardQueue) ask(job int) *request {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if o := b.orders[job]; o != nil {
 		return o
 	}
-	o := &order{job: job, done: b.run.done[job], ready: make(chan struct{})}
+	o := &request{job: job, done: b.run.done[job], ready: make(chan struct{})}
 	if o.done != nil { // made or kept
 		close(o.ready)
 		return o
@@ -83,7 +83,7 @@ func (b *belt) ask(job int) *order {
 }
 
 // take returns the next order, or nil when there is none for long enough.
-func (b *belt) take() *order {
+func (b *shardQueue) take() *request {
 	for wait := time.After(idle); ; {
 		b.mu.Lock()
 		if len(b.queue) > 0 {
@@ -104,14 +104,14 @@ func (b *belt) take() *order {
 }
 
 // answer ends an order.
-func (b *belt) answer(job int, done *shard.Done, err error) {
+func (b *shardQueue) answer(job int, done *shard.Done, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.settle(b.orders[job], done, err)
 }
 
 // settle is answer for one who has locked the belt.
-func (b *belt) settle(o *order, done *shard.Done, err error) {
+func (b *shardQueue) settle(o *request, done *shard.Done, err error) {
 	if b.joins == "" { // in between, others have a directory that is only joined
 		b.run.done[o.job] = done
 	}
@@ -121,7 +121,7 @@ func (b *belt) settle(o *order, done *shard.Done, err error) {
 }
 
 // move makes shards until nobody asks for more.
-func (b *belt) move() {
+func (b *shardQueue) move() {
 	for {
 		err := b.pass()
 		pause, goesOn := b.next(err)
@@ -133,7 +133,7 @@ func (b *belt) move() {
 }
 
 // pass makes shards as they are asked for, until one fails or nobody asks.
-func (b *belt) pass() error {
+func (b *shardQueue) pass() error {
 	r := b.run
 	if b.joins != "" {
 		dir, err := shard.OpenDir(b.ctx, b.joins, shard.DirOptions{Join: true, Note: r.Note})
@@ -181,7 +181,7 @@ func (b *belt) pass() error {
 
 // next decides, after a pass that ended with err or nil, what becomes of the
 // orders that were begun, and whether and when there is to be another pass.
-func (b *belt) next(err error) (pause time.Duration, goesOn bool) {
+func (b *shardQueue) next(err error) (pause time.Duration, goesOn bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.ctx.Err() != nil {
@@ -199,8 +199,8 @@ func (b *belt) next(err error) (pause time.Duration, goesOn bool) {
 
 // tryAgain puts the orders that a pass which failed had begun back in front of the
 // queue, but for those that have failed too often, and returns how long to wait.
-func (b *belt) tryAgain(err error) time.Duration {
-	var begun []*order
+func (b *shardQueue) tryAgain(err error) time.Duration {
+	var begun []*request
 	for _, o := range b.orders {
 		if !slices.Contains(b.queue, o) {
 			begun = append(begun, o)
@@ -209,11 +209,11 @@ func (b *belt) tryAgain(err error) time.Duration {
 	if len(begun) == 0 { // the pass failed at what all of them need
 		begun, b.queue = b.queue, nil
 	}
-	slices.SortFunc(begun, func(a, b *order) int { return cmp.Compare(a.job, b.job) })
+	slices.SortFunc(begun, func(a, b *request) int { return cmp.Compare(a.job, b.job) })
 	var its *jobError // the others had bad luck
-	known := errors.As(err, &its) && slices.ContainsFunc(begun, func(o *order) bool { return o.job == its.job })
+	known := errors.As(err, &its) && slices.ContainsFunc(begun, func(o *request) bool { return o.job == its.job })
 	tries := 0
-	var again []*order
+	var again []*request
 	for _, o := range begun {
 		if !known || o.job == its.job {
 			o.tries++
@@ -236,7 +236,7 @@ func (b *belt) tryAgain(err error) time.Duration {
 
 // stop ends what is under way. Orders that are not answered by then fail, and so
 // do all that follow.
-func (b *belt) stop() {
+func (b *shardQueue) stop() {
 	b.mu.Lock()
 	b.cancel()
 	b.mu.Unlock()

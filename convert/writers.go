@@ -41,7 +41,7 @@ const maxCommits = 2
 func newWriters(ctx context.Context, r *run, made func(int, *shard.Done)) *writers {
 	ws := &writers{run: r, made: made, commits: make(chan struct{}, maxCommits), inTurn: func(_ string, put func() error) error { return put() }}
 	if r.plan != nil {
-		ws.inTurn = func(file string, put func() error) error { return r.dir.Alone(ctx, file, put) }
+		ws.inTurn = func(file string, put func() error) error { return r.dir.WithLock(ctx, file, put) }
 	}
 	return ws
 }

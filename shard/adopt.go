@@ -140,7 +140,7 @@ type adoption struct {
 
 	before *Manifest // nil without one
 	tfds   *tfdsFound
-	lots   []lot
+	lots   []splitFiles
 	files  []*adopted // in the order of the lots
 	set    *Manifest
 }

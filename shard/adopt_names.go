@@ -7,15 +7,15 @@ import (
 	"unicode"
 )
 
-// lot is the files of a split, in their order.
-type lot struct {
+// splitFiles is the files of a split, in their order.
+type splitFiles struct {
 	split string
 	files []string
 }
 
 // intoLots tells which split each file is of. missing are files that should be
 // there, as the numbers in the others' names say.
-func intoLots(files []string, before *Manifest, tfds *tfdsFound) (lots []lot, missing []string) {
+func intoLots(files []string, before *Manifest, tfds *tfdsFound) (lots []splitFiles, missing []string) {
 	known := tfds.files()
 	if before != nil {
 		for _, split := range before.Splits {
@@ -39,7 +39,7 @@ func intoLots(files []string, before *Manifest, tfds *tfdsFound) (lots []lot, mi
 	missing = append(missing, slices.Sorted(maps.Keys(known))...)
 	slices.Sort(missing)
 	for _, split := range splitOrder(slices.Sorted(maps.Keys(bySplit)), before, tfds) {
-		lots = append(lots, lot{split, bySplit[split]})
+		lots = append(lots, splitFiles{split, bySplit[split]})
 	}
 	return lots, slices.Compact(missing)
 }

@@ -312,6 +312,6 @@ var errAppended = errors.New("appended before")
 // intoOne chooses the first split for all.
 type intoOne struct{}
 
-func (intoOne) look(*record) (mark, error)           { return mark{}, nil }
-func (intoOne) begin(int64) error                    { return nil }
-func (intoOne) choose(int64, int, mark) (int, error) { return 0, nil }
+func (intoOne) look(*record) (hash128, error)           { return hash128{}, nil }
+func (intoOne) begin(int64) error                       { return nil }
+func (intoOne) choose(int64, int, hash128) (int, error) { return 0, nil }

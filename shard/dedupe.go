@@ -76,11 +76,11 @@ type firstOnes struct {
 	dropped func(Duplicate) error
 }
 
-func (*firstOnes) look(*record) (mark, error) { return mark{}, nil }
+func (*firstOnes) look(*record) (hash128, error) { return hash128{}, nil }
 
 func (*firstOnes) begin(int64) error { return nil }
 
-func (f *firstOnes) choose(n int64, split int, _ mark) (int, error) {
+func (f *firstOnes) choose(n int64, split int, _ hash128) (int, error) {
 	first, repeated, err := f.repeats(n)
 	switch {
 	case err != nil:

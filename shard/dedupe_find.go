@@ -46,7 +46,7 @@ func findDuplicates(ctx context.Context, in *inputs, dir *Dir, o *DedupeOptions)
 // dealHashes adds the hashes of all records to the rows to sort.
 func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *DedupeOptions) error {
 	by := &byFeature{key: o.By, flag: "by"}
-	look := func(r *record) (mark, error) { return hashOf(r.data), nil }
+	look := func(r *record) (hash128, error) { return hashOf(r.data), nil }
 	if o.By != "" {
 		look = by.look
 	}
@@ -70,7 +70,7 @@ func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *Dedupe
 
 // find adds what repeats in the sorted hashes to found.
 func (d *duplicates) find(ctx context.Context, hashes *spill.Sorter) error {
-	var last mark
+	var last hash128
 	var first int64
 	var pair [16]byte
 	var rows []byte

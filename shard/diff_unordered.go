@@ -78,7 +78,7 @@ func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter)
 			salts[j] = hashOf([]byte(split)).lo
 		}
 	}
-	look := func(r *record) (mark, error) {
+	look := func(r *record) (hash128, error) {
 		d.o.Progress.add(len(r.data) + tfrecord.Overhead)
 		return hashOf(r.data), nil
 	}
@@ -101,7 +101,7 @@ func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter)
 // match counts the records that the other side does not have as often, and returns
 // the numbers of the first of them of each side.
 func (d *difference) match(ctx context.Context, hashes *spill.Sorter) (lone [2][]int64, err error) {
-	var last mark
+	var last hash128
 	var counts [3]int64 // of the rows with this hash, by kind
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {

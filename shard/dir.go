@@ -212,17 +212,17 @@ func (d *Dir) sub(name string) *Dir {
 	return &Dir{path: d.join(name), ctx: d.ctx, at: d.at.sub(name)}
 }
 
-// Alone calls f while no other process that joined is in Alone for the same
+// WithLock calls f while no other process that joined is in WithLock for the same
 // thing, which is a plain file name. It waits for them, as long as ctx is not
 // done.
-func (d *Dir) Alone(ctx context.Context, thing string, f func() error) error {
-	return d.AloneUnless(ctx, thing, func() (bool, error) { return false, nil }, f)
+func (d *Dir) WithLock(ctx context.Context, thing string, f func() error) error {
+	return d.WithLockUnless(ctx, thing, func() (bool, error) { return false, nil }, f)
 }
 
-// AloneUnless is Alone for what another process may do in the meantime: f is not
+// WithLockUnless is Alone for what another process may do in the meantime: f is not
 // called once unless says so, which is asked at the beginning and while others are
 // waited for.
-func (d *Dir) AloneUnless(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
+func (d *Dir) WithLockUnless(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
 	if err := checkName(thing); err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
 func TestNothingIsPublishedOutOfTurn(t *testing.T) {
 	store, url := storeOf(t)
 	d := openStored(t, url, DirOptions{Join: true})
-	err := d.Alone(t.Context(), "plan", func() error {
+	err := d.WithLock(t.Context(), "plan", func() error {
 		for _, name := range store.Names() {
 			if strings.HasPrefix(name, togetherDir) {
 				check(t, store.Remove(t.Context(), name))

@@ -72,22 +72,22 @@ var errNoCondition = reshapeOption("where", "want a condition that says which re
 // keeper chooses the records that it returns true for.
 type keeper Keep
 
-func (k keeper) look(r *record) (mark, error) {
+func (k keeper) look(r *record) (hash128, error) {
 	e, err := r.example()
 	if err != nil {
-		return mark{}, err
+		return hash128{}, err
 	}
 	keep, err := k(e)
 	if err != nil {
-		return mark{}, r.locate(err)
+		return hash128{}, r.locate(err)
 	}
 	if keep {
-		return mark{lo: 1}, nil
+		return hash128{lo: 1}, nil
 	}
-	return mark{}, nil
+	return hash128{}, nil
 }
 
-func (keeper) choose(_ int64, split int, m mark) (int, error) {
+func (keeper) choose(_ int64, split int, m hash128) (int, error) {
 	if m.lo == 0 {
 		return drop, nil
 	}

@@ -35,13 +35,13 @@ func (in *inputs) features(ctx context.Context) ([]Feature, error) {
 	for range workers {
 		scans <- newFeatureScan()
 	}
-	look := func(r *record) (mark, error) {
+	look := func(r *record) (hash128, error) {
 		scan := <-scans
 		scan.add(r.data)
 		scans <- scan
-		return mark{}, nil
+		return hash128{}, nil
 	}
-	if err := in.eachRecord(ctx, workers, look, func(int64, int, mark) error { return nil }); err != nil {
+	if err := in.eachRecord(ctx, workers, look, func(int64, int, hash128) error { return nil }); err != nil {
 		return nil, err
 	}
 	total := <-scans

@@ -16,7 +16,7 @@ import (
 
 // eachRecord reads all records: it calls look with each of them, from many
 // goroutines, and then in order with what look returned. Their checksums hold.
-func (in *inputs) eachRecord(ctx context.Context, workers int, look func(*record) (mark, error), then func(n int64, split int, m mark) error) error {
+func (in *inputs) eachRecord(ctx context.Context, workers int, look func(*record) (hash128, error), then func(n int64, split int, m hash128) error) error {
 	return in.eachBlock(ctx, workers, look, func(b *block) error {
 		n := b.file.first + b.first
 		for i, m := range b.marks {
@@ -32,7 +32,7 @@ var recordPool = sync.Pool{New: func() any { return new(record) }}
 
 // eachBlock is eachRecord by the block: then finds what look returned in its
 // marks.
-func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record) (mark, error), then func(b *block) error) error {
+func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record) (hash128, error), then func(b *block) error) error {
 	s := in.stream()
 	defer s.close()
 	in.plan()
@@ -81,7 +81,7 @@ func (in *inputs) done(b *block) {
 func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *Dir) (log *targetLog, records, sizes []int64, err error) {
 	log = &targetLog{dir: dir, most: int(min(in.o.memory()/4, maxTargetLog))}
 	records, sizes = make([]int64, targets), make([]int64, targets)
-	put := func(n int64, split int, m mark) (int, error) {
+	put := func(n int64, split int, m hash128) (int, error) {
 		t, err := c.choose(n, split, m)
 		if err != nil {
 			return drop, err
@@ -97,7 +97,7 @@ func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *Dir) 
 		}
 		for _, f := range in.files {
 			for i := range f.records {
-				t, err := put(f.first+i, f.split, mark{})
+				t, err := put(f.first+i, f.split, hash128{})
 				if err != nil {
 					return log, nil, nil, err
 				}

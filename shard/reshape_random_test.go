@@ -124,7 +124,7 @@ func TestSampleIsUniform(t *testing.T) {
 		check(t, s.begin(6))
 		chosen := ""
 		for n := range int64(6) {
-			target, err := s.choose(n, 0, mark{})
+			target, err := s.choose(n, 0, hash128{})
 			check(t, err)
 			if target != drop {
 				chosen += fmt.Sprint(n)

@@ -24,10 +24,10 @@ type block struct {
 	targets []int   // of each record; nil: the target is file.split for all
 	places  []int64 // of each record in its target; only for an order
 
-	marks  []mark  // of each record, when it was looked at
-	labels []int64 // of each record, when labels are counted
-	buffer []byte  // that data lies in
-	charge int64   // to the budget
+	marks  []hash128 // of each record, when it was looked at
+	labels []int64   // of each record, when labels are counted
+	buffer []byte    // that data lies in
+	charge int64     // to the budget
 }
 
 // noLabel is in block.labels for a record without a label.

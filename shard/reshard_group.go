@@ -16,10 +16,10 @@ import (
 type grouper struct {
 	key    string
 	splits int
-	ids    map[mark]int // of the groups, once they are known
+	ids    map[hash128]int // of the groups, once they are known
 
 	mu     sync.Mutex
-	values map[mark]string // directories by the hash of the value
+	values map[hash128]string // directories by the hash of the value
 }
 
 // maxGroups is how many sets --group-by makes at most, and maxGroup how long the
@@ -35,8 +35,8 @@ func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
 		return err
 	}
 	g.splits = len(in.splits)
-	g.values = map[mark]string{}
-	err := in.eachRecord(ctx, in.o.workers(), g.look, func(int64, int, mark) error { return nil })
+	g.values = map[hash128]string{}
+	err := in.eachRecord(ctx, in.o.workers(), g.look, func(int64, int, hash128) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -47,21 +47,21 @@ func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
 	if len(v.groups)*g.splits > droppedTarget {
 		return &UnfitError{fmt.Errorf("--group-by: %d values in %d splits are too many", len(v.groups), g.splits)}
 	}
-	g.ids = map[mark]int{}
+	g.ids = map[hash128]int{}
 	for m, directory := range g.values {
 		g.ids[m], _ = slices.BinarySearch(v.groups, directory)
 	}
 	return nil
 }
 
-func (g *grouper) look(r *record) (mark, error) {
+func (g *grouper) look(r *record) (hash128, error) {
 	e, err := r.example()
 	if err != nil {
-		return mark{}, err
+		return hash128{}, err
 	}
 	f, _ := e.Get(g.key)
 	if f.Len() != 1 || f.Kind() == tfrecord.KindFloat {
-		return mark{}, unfitGroup(r, fmt.Errorf("feature %q has %s of kind %v: want one integer, or text, in each record (tfrec filter leaves others out)", g.key, plural.Of(f.Len(), "value"), f.Kind()))
+		return hash128{}, unfitGroup(r, fmt.Errorf("feature %q has %s of kind %v: want one integer, or text, in each record (tfrec filter leaves others out)", g.key, plural.Of(f.Len(), "value"), f.Kind()))
 	}
 	m := hashOfValue(f)
 	if g.ids != nil {
@@ -94,7 +94,7 @@ func unfitGroup(r *record, err error) error {
 	return &UnfitError{fmt.Errorf("--group-by: %w", r.locate(err))}
 }
 
-func (g *grouper) choose(_ int64, split int, m mark) (int, error) {
+func (g *grouper) choose(_ int64, split int, m hash128) (int, error) {
 	return g.ids[m]*g.splits + split, nil
 }
 

@@ -36,7 +36,7 @@ const (
 // error nothing must be used. The error of deal ends it, too.
 func (p *ReshardPlan) Read(ctx context.Context, part int, deal func(shard int, batch []byte) error) (ReshardCounts, error) {
 	var dealing error
-	d := &dealer{plan: p, held: make([]heldRows, p.Shards()), deal: func(shard int, batch []byte) error {
+	d := &partitioner{plan: p, held: make([]heldRows, p.Shards()), deal: func(shard int, batch []byte) error {
 		dealing = deal(shard, batch)
 		return dealing
 	}}
@@ -50,7 +50,7 @@ func (p *ReshardPlan) Read(ctx context.Context, part int, deal func(shard int, b
 	return d.counts, err
 }
 
-func (p *ReshardPlan) readPart(ctx context.Context, part int, d *dealer) error {
+func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) error {
 	if part < 0 || part >= p.Parts() {
 		return fmt.Errorf("part %d: there are %d", part, p.Parts())
 	}
@@ -133,11 +133,11 @@ func (p *ReshardPlan) order(ctx context.Context, r *reshaping) (ordering, error)
 	return s, s.begin(ctx, r, 0)
 }
 
-// dealer puts records together by the shards that they go to.
+// partitioner puts records together by the shards that they go to.
 //
 // A batch is the number of its records, their places in the split, all as
 // varints, and their frames.
-type dealer struct {
+type partitioner struct {
 	plan   *ReshardPlan
 	order  ordering
 	deal   func(shard int, batch []byte) error
@@ -154,7 +154,7 @@ type heldRows struct {
 }
 
 // block deals the records of a block, the first of which has that number in the split.
-func (d *dealer) block(b *block, split int, number int64) error {
+func (d *partitioner) block(b *block, split int, number int64) error {
 	at := 0
 	for i, size := range b.sizes {
 		frame := b.data[at : at+size]
@@ -186,7 +186,7 @@ func (d *dealer) block(b *block, split int, number int64) error {
 }
 
 // give deals what is held for a shard.
-func (d *dealer) give(shard int) error {
+func (d *partitioner) give(shard int) error {
 	h := &d.held[shard]
 	batch := binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64+len(h.places)+len(h.frames)), uint64(h.records))
 	batch = append(append(batch, h.places...), h.frames...)
@@ -199,7 +199,7 @@ func (d *dealer) give(shard int) error {
 }
 
 // flush deals all that is held.
-func (d *dealer) flush() error {
+func (d *partitioner) flush() error {
 	for shard := range d.held {
 		if d.held[shard].records == 0 {
 			continue

@@ -66,7 +66,7 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 	var counts ReshardCounts
 	// A twin of this, which a runner began because it had lost sight of it, say,
 	// must not replace the file between its being put in place and recorded.
-	err = dir.Alone(ctx, g.file, func() error {
+	err = dir.WithLock(ctx, g.file, func() error {
 		if done := p.done(dir, shard); done != nil {
 			counts = keptShard(done)
 			return nil
@@ -132,8 +132,8 @@ func keptShard(done *Done) ReshardCounts {
 	return ReshardCounts{Records: done.Records, Bytes: done.Bytes, Kept: true}
 }
 
-// gathering is a shard whose records come in, in buckets.
-type gathering struct {
+// collector is a shard whose records come in, in buckets.
+type collector struct {
 	*arrangement
 	plan    *ReshardPlan
 	file    string
@@ -143,10 +143,10 @@ type gathering struct {
 	records int64
 }
 
-func (p *ReshardPlan) newGathering(dir *Dir, shard int) *gathering {
+func (p *ReshardPlan) newGathering(dir *Dir, shard int) *collector {
 	split, index := p.find(shard)
 	a := &arrangement{reshaping: p.run(dir), order: unchanged{}, base: p.base}
-	g := &gathering{arrangement: a, plan: p, file: p.ShardFile(shard), at: a.shardAt(split, index)}
+	g := &collector{arrangement: a, plan: p, file: p.ShardFile(shard), at: a.shardAt(split, index)}
 	g.source = &input{Source: Source{Path: g.file}, split: split}
 	records := g.at.behind - g.at.start
 	g.seen = make([]uint64, (records+63)/64)
@@ -164,7 +164,7 @@ func (p *ReshardPlan) newGathering(dir *Dir, shard int) *gathering {
 }
 
 // add puts the records of a batch into their buckets.
-func (g *gathering) add(batch []byte) error {
+func (g *collector) add(batch []byte) error {
 	n, size := binary.Uvarint(batch)
 	// A record has a byte of place and its framing at least.
 	if size <= 0 || n > uint64(len(batch))/(1+tfrecord.Overhead) {
@@ -205,12 +205,12 @@ func (g *gathering) add(batch []byte) error {
 	return g.spread(b)
 }
 
-func (g *gathering) strange(what string) error {
+func (g *collector) strange(what string) error {
 	return fmt.Errorf("%s: a batch of records was changed between Read and Write: %s", g.file, what)
 }
 
 // write writes the shard, and records that it is finished.
-func (g *gathering) write(ctx context.Context) (*Done, error) {
+func (g *collector) write(ctx context.Context) (*Done, error) {
 	w := &placedWriter{arrangement: g.arrangement, budget: par.NewBudget(g.o.memory() / 2), free: make(chan *placed, 1), commits: newCommits()}
 	if err := w.commits.wait(w.lot(ctx, &g.places.lots[0])); err != nil {
 		return nil, err

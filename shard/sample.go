@@ -67,9 +67,9 @@ func (s *sampler) begin(total int64) error {
 	return nil
 }
 
-func (*sampler) look(*record) (mark, error) { return mark{}, nil }
+func (*sampler) look(*record) (hash128, error) { return hash128{}, nil }
 
-func (s *sampler) choose(n int64, split int, _ mark) (int, error) {
+func (s *sampler) choose(n int64, split int, _ hash128) (int, error) {
 	chosen := s.wanted > 0 && s.draws.Exactly(n, uint64(s.left)) < uint64(s.wanted)
 	s.left--
 	if !chosen {

@@ -23,13 +23,13 @@ type splicer struct {
 	// fate says whether a feature is kept, and its key from then on.
 	fate func(key string) (to string, keep bool)
 
-	fates   map[string]fate // by key: records mostly have the same ones
-	body    []byte          // entries of the map at work
-	entries []splicedEntry  // of the record, those kept
+	fates   map[string]decision // by key: records mostly have the same ones
+	body    []byte              // entries of the map at work
+	entries []splicedEntry      // of the record, those kept
 	sorted  []byte
 }
 
-type fate struct {
+type decision struct {
 	to            string
 	keep, renamed bool
 }
@@ -45,7 +45,7 @@ type splicedEntry struct {
 const maxFates = 10_000
 
 func newSplicer(rule func(key string) (to string, keep bool)) *splicer {
-	return &splicer{fate: rule, fates: map[string]fate{}}
+	return &splicer{fate: rule, fates: map[string]decision{}}
 }
 
 // append appends the record with its features changed to dst. A record that is
@@ -142,7 +142,7 @@ func (s *splicer) checkKeys() error {
 	return nil
 }
 
-func (s *splicer) fateOf(key []byte) fate {
+func (s *splicer) fateOf(key []byte) decision {
 	f, known := s.fates[string(key)]
 	if !known {
 		name := string(key)

@@ -160,11 +160,11 @@ type contentSplit struct {
 	seed   uint64
 }
 
-func (s *contentSplit) look(r *record) (mark, error) {
-	return mark{lo: hashOf(r.data).seeded(s.seed, forSplit)}, nil
+func (s *contentSplit) look(r *record) (hash128, error) {
+	return hash128{lo: hashOf(r.data).seeded(s.seed, forSplit)}, nil
 }
 
-func (s *contentSplit) choose(_ int64, _ int, m mark) (int, error) {
+func (s *contentSplit) choose(_ int64, _ int, m hash128) (int, error) {
 	return ShareOf(m.lo, s.splits), nil
 }
 
@@ -195,10 +195,10 @@ type byFeature struct {
 	found     atomic.Bool // a record has the feature
 }
 
-func (b *byFeature) look(r *record) (mark, error) {
+func (b *byFeature) look(r *record) (hash128, error) {
 	e, err := r.example()
 	if err != nil {
-		return mark{}, err
+		return hash128{}, err
 	}
 	value, ok := e.Get(b.key)
 	if ok && !b.found.Load() {
@@ -222,7 +222,7 @@ type hashSplit struct {
 	seed   uint64
 }
 
-func (s *hashSplit) choose(n int64, _ int, m mark) (int, error) {
+func (s *hashSplit) choose(n int64, _ int, m hash128) (int, error) {
 	if n == s.total-1 {
 		if err := s.check(); err != nil {
 			return drop, err

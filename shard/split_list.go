@@ -109,14 +109,14 @@ func newListSplit(by *byFeature, splits []string, list map[string]string) *listS
 	return s
 }
 
-func (s *listSplit) look(r *record) (mark, error) {
+func (s *listSplit) look(r *record) (hash128, error) {
 	e, err := r.example()
 	if err != nil {
-		return mark{}, err
+		return hash128{}, err
 	}
 	value, _ := e.Get(s.key)
 	if value.Len() != 1 {
-		return mark{}, r.locate(fmt.Errorf("the feature %q, which the list goes by, has %s; want one", s.key, plural.Of(value.Len(), "value")))
+		return hash128{}, r.locate(fmt.Errorf("the feature %q, which the list goes by, has %s; want one", s.key, plural.Of(value.Len(), "value")))
 	}
 	place, ok := 0, false
 	switch value.Kind() {
@@ -127,12 +127,12 @@ func (s *listSplit) look(r *record) (mark, error) {
 		key, _ := value.Int64()
 		place, ok = s.places[strconv.FormatInt(key, 10)]
 	default:
-		return mark{}, r.locate(fmt.Errorf("the feature %q is of kind %v, which a list cannot match; want bytes or int64", s.key, value.Kind()))
+		return hash128{}, r.locate(fmt.Errorf("the feature %q is of kind %v, which a list cannot match; want bytes or int64", s.key, value.Kind()))
 	}
 	if !ok {
-		return mark{}, r.locate(fmt.Errorf("its key %s is not in the list", shown(value)))
+		return hash128{}, r.locate(fmt.Errorf("its key %s is not in the list", shown(value)))
 	}
-	return mark{lo: uint64(place)}, nil
+	return hash128{lo: uint64(place)}, nil
 }
 
 // shown is a key for people.
@@ -147,7 +147,7 @@ func shown(value tfrecord.Feature) string {
 // maxKeysNamed is how many keys an error names.
 const maxKeysNamed = 5
 
-func (s *listSplit) choose(n int64, _ int, m mark) (int, error) {
+func (s *listSplit) choose(n int64, _ int, m hash128) (int, error) {
 	s.seen[m.lo] = true
 	if n == s.total-1 {
 		var unseen []string

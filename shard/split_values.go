@@ -12,7 +12,7 @@ import (
 // values counts the records of each value of a feature, values being known by
 // their hashes.
 type values struct {
-	of    map[mark]*valueCount
+	of    map[hash128]*valueCount
 	limit int
 }
 
@@ -27,8 +27,8 @@ const valueBytes = 96
 
 // countValues reads all records.
 func countValues(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptions) (*values, error) {
-	v := &values{of: map[mark]*valueCount{}, limit: int(max(o.memory()/valueBytes, 1))}
-	err := in.eachRecord(ctx, o.workers(), by.look, func(_ int64, _ int, m mark) error {
+	v := &values{of: map[hash128]*valueCount{}, limit: int(max(o.memory()/valueBytes, 1))}
+	err := in.eachRecord(ctx, o.workers(), by.look, func(_ int64, _ int, m hash128) error {
 		c := v.of[m]
 		if c == nil {
 			if len(v.of) == v.limit {
@@ -63,7 +63,7 @@ func newStratifiedSplit(ctx context.Context, in *inputs, by *byFeature, o *Respl
 // the shares add up. The cuts are moved by the same random part of a record for
 // all of a value: each split has its share of them within one, and of many
 // values with few records, none favours the same split.
-func (s *stratifiedSplit) choose(_ int64, _ int, m mark) (int, error) {
+func (s *stratifiedSplit) choose(_ int64, _ int, m hash128) (int, error) {
 	c := s.of[m]
 	order := random.NewPermutation(c.records, m.seeded(s.seed, "order of a value"))
 	place := order.At(c.dealt)
@@ -97,7 +97,7 @@ func newGroupSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOpt
 		return nil, err
 	}
 	type group struct {
-		mark
+		hash128
 		order uint64
 	}
 	groups := make([]group, 0, len(v.of))
@@ -110,7 +110,7 @@ func newGroupSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOpt
 	have := make([]int64, len(o.Splits))
 	var dealt int64
 	for _, g := range groups {
-		c := v.of[g.mark]
+		c := v.of[g.hash128]
 		dealt += c.records
 		least, lacks := 0, math.Inf(-1)
 		for i, s := range o.Splits {
@@ -124,4 +124,4 @@ func newGroupSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOpt
 	return &groupSplit{by, v}, nil
 }
 
-func (s *groupSplit) choose(_ int64, _ int, m mark) (int, error) { return s.of[m].split, nil }
+func (s *groupSplit) choose(_ int64, _ int, m hash128) (int, error) { return s.of[m].split, nil }

@@ -31,10 +31,10 @@ func Take(ctx context.Context, in []string, out string, o TakeOptions) (*Reshape
 
 type taker struct{ o *TakeOptions }
 
-func (*taker) begin(int64) error          { return nil }
-func (*taker) look(*record) (mark, error) { return mark{}, nil }
+func (*taker) begin(int64) error             { return nil }
+func (*taker) look(*record) (hash128, error) { return hash128{}, nil }
 
-func (t *taker) choose(n int64, split int, _ mark) (int, error) {
+func (t *taker) choose(n int64, split int, _ hash128) (int, error) {
 	if n < t.o.Skip || t.o.Count > 0 && n-t.o.Skip >= t.o.Count {
 		return drop, nil
 	}

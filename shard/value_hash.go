@@ -11,30 +11,30 @@ import (
 
 // hashOf is the 128-bit XXH3 of a record, or of what stands for it. That any two
 // of four billion that differ have the same has a probability of 2⁻⁶⁵.
-func hashOf(b []byte) mark {
+func hashOf(b []byte) hash128 {
 	sum := xxh3.Hash128(b)
-	return mark{sum.Hi, sum.Lo}
+	return hash128{sum.Hi, sum.Lo}
 }
 
 // markSize is how many bytes append appends.
 const markSize = 16
 
 // append appends a form of the hash that sorts as its number does.
-func (m mark) append(dst []byte) []byte {
+func (m hash128) append(dst []byte) []byte {
 	dst = binary.BigEndian.AppendUint64(dst, m.hi)
 	return binary.BigEndian.AppendUint64(dst, m.lo)
 }
 
 // parseMark reads what append appended.
-func parseMark(b []byte) mark {
-	return mark{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
+func parseMark(b []byte) hash128 {
+	return hash128{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}
 }
 
 // hashOfValue is the hash of a feature's values, however they are encoded. A
 // feature that is missing has the values of an empty one. What is hashed is a form
 // of the values that no other values have: a letter for the kind, then the values,
 // those of no fixed length after their length.
-func hashOfValue(f tfrecord.Feature) mark {
+func hashOfValue(f tfrecord.Feature) hash128 {
 	kind := byte('n')
 	switch {
 	case f.Len() == 0:
@@ -85,12 +85,12 @@ func hashOfValue(f tfrecord.Feature) mark {
 	}
 	flush()
 	sum := long.Sum128()
-	return mark{sum.Hi, sum.Lo}
+	return hash128{sum.Hi, sum.Lo}
 }
 
 // seeded mixes a seed and a purpose into a hash: each random choice has a hash
 // of its own, or the choices would correlate.
-func (m mark) seeded(seed uint64, purpose string) uint64 {
+func (m hash128) seeded(seed uint64, purpose string) uint64 {
 	var b [24]byte
 	binary.LittleEndian.PutUint64(b[:], m.hi)
 	binary.LittleEndian.PutUint64(b[8:], m.lo)

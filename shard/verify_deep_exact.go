@@ -8,29 +8,29 @@ import (
 	"github.com/tfrec/tfrec/internal/spill"
 )
 
-// twins finds records that are the same, by hashes of 128 bits, exactly and within
+// exactDups finds records that are the same, by hashes of 128 bits, exactly and within
 // bounded memory: the rows of all records are sorted by hash, file and number. A row
 // takes some 40 bytes and the record's key.
-type twins struct {
+type exactDups struct {
 	o    *DeepOptions
 	rows *spill.Sorter
 }
 
 // twin is what is known of a record to compare it with others.
 type twin struct {
-	hash    mark
-	at      spot
+	hash    hash128
+	at      recordRef
 	split   uint16
 	label   uint32 // hash of its label; 0 without one
 	variant bool   // an augmented copy, or the original beside such
-	origin  bool   // hash is of the image that the record was made from: see looker.origin
+	origin  bool   // hash is of the image that the record was made from: see scanner.origin
 }
 
 // twinBatch are rows that were not added yet.
 type twinBatch struct{ row, rows []byte }
 
-func newTwins(o *DeepOptions) *twins {
-	return &twins{o, spill.NewSorter(o.Memory, func() (spill.File, error) { return scratchIn(o.TempDir) })}
+func newTwins(o *DeepOptions) *exactDups {
+	return &exactDups{o, spill.NewSorter(o.Memory, func() (spill.File, error) { return scratchIn(o.TempDir) })}
 }
 
 // Flags in a row.
@@ -72,16 +72,16 @@ func parseTwin(row []byte) (t twin) {
 }
 
 // add adds the rows of a batch.
-func (t *twins) add(b *twinBatch) error {
+func (t *exactDups) add(b *twinBatch) error {
 	err := t.rows.Add(b.rows)
 	b.rows = b.rows[:0]
 	return err
 }
 
-func (t *twins) close() { t.rows.Close() }
+func (t *exactDups) close() { t.rows.Close() }
 
 // judge finds the records that are the same as one before them, and forgets all.
-func (t *twins) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
+func (t *exactDups) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 	defer t.close() // its memory is for what comes next
 	if err := t.rows.Sort(ctx); err != nil {
 		return err

@@ -32,7 +32,7 @@ func (t *deepTable) label(key string) *labelTally {
 	return l
 }
 
-func (l *labelTally) add(id int64, text []byte, at spot) {
+func (l *labelTally) add(id int64, text []byte, at recordRef) {
 	if l.full {
 		return
 	}

@@ -14,7 +14,7 @@ import (
 
 // pictureFeature looks at the images among the values of a bytes feature of the
 // record. Features are those beside it; nil in a feature list.
-func (l *looker) pictureFeature(f *featureTally, key []byte, value tfrecord.Feature, features *tfrecord.Features) {
+func (l *scanner) pictureFeature(f *featureTally, key []byte, value tfrecord.Feature, features *tfrecord.Features) {
 	var facts PictureFacts
 	seen, decoded, others := 0, 0, 0
 	expected := f != nil && l.group.pictures[f.key]
@@ -49,7 +49,7 @@ func (l *looker) pictureFeature(f *featureTally, key []byte, value tfrecord.Feat
 }
 
 // image decodes one image.
-func (l *looker) picture(key string, data []byte) (facts PictureFacts, ok bool) {
+func (l *scanner) picture(key string, data []byte) (facts PictureFacts, ok bool) {
 	if l.d.o.Picture == nil {
 		if recordscan.ImageFormat(data) == "" {
 			l.find(FindingNotPicture, SeverityFault, key, "%s that are not an image", plural.Of(len(data), "byte"))
@@ -111,7 +111,7 @@ func (p *seenPicture) directory() string { return p.key[:strings.LastIndexByte(p
 // allDeclared holds what is said of the images of a record to what they are.
 // Of several in one directory of keys, such as an image and its mask, nobody says
 // which one is meant: one of them has to agree.
-func (l *looker) allDeclared(features *tfrecord.Features) {
+func (l *scanner) allDeclared(features *tfrecord.Features) {
 	for i := range l.seen {
 		directory := l.seen[i].directory()
 		same := func(p seenPicture) bool { return p.directory() == directory }
@@ -134,7 +134,7 @@ func (l *looker) allDeclared(features *tfrecord.Features) {
 }
 
 // declared holds what is said beside a key to what the images there are.
-func (l *looker) declared(key string, pictures []PictureFacts, features *tfrecord.Features) {
+func (l *scanner) declared(key string, pictures []PictureFacts, features *tfrecord.Features) {
 	one := func(is func(f *PictureFacts) bool) bool {
 		return slices.ContainsFunc(pictures, func(f PictureFacts) bool { return is(&f) })
 	}
@@ -176,7 +176,7 @@ func formatName(format []byte) string {
 }
 
 // rawPicture holds pixels that are stored as they are to their declared size.
-func (l *looker) rawPicture(key string, data []byte, features *tfrecord.Features) {
+func (l *scanner) rawPicture(key string, data []byte, features *tfrecord.Features) {
 	sibling, f, ok := beside(features, key, "format")
 	format, _ := f.Bytes()
 	size := uint64(1)

@@ -22,11 +22,11 @@ type deepRun struct {
 	groups  []*deepGroup
 	splits  []string // numbered by deepFile.split; the first is ""
 
-	lookers chan *looker
+	lookers chan *scanner
 	under   *par.Budget // bytes of batches under way
 	batches sync.Pool   // of *deepBatch
-	twins   *twins
-	alike   *alike // nil when not asked for
+	twins   *exactDups
+	alike   *nearDups // nil when not asked for
 }
 
 // deepFile is what is known of a file before it is read.
@@ -36,7 +36,7 @@ type deepFile struct {
 	group int
 }
 
-// Limits of what is handed to a looker at a time, and of all that is under way.
+// Limits of what is handed to a scanner at a time, and of all that is under way.
 const (
 	batchBytes   = 256 << 10
 	batchRecords = 512
@@ -48,7 +48,7 @@ const (
 func newDeepRun(o *DeepOptions, sources []Source, workers, maxFaults int) *deepRun {
 	d := &deepRun{
 		o: o.withDefaults(), workers: workers, max: maxFaults, splits: []string{""},
-		lookers: make(chan *looker, workers), under: par.NewBudget(underWay),
+		lookers: make(chan *scanner, workers), under: par.NewBudget(underWay),
 	}
 	d.batches.New = func() any { return new(deepBatch) }
 	d.twins = newTwins(d.o)
@@ -281,19 +281,19 @@ func (d *deepRun) close() {
 	}
 }
 
-// spot is a record of some file.
-type spot struct {
+// recordRef is a record of some file.
+type recordRef struct {
 	file           int
 	record, offset int64
 	key            string
 }
 
-func (p spot) before(q spot) bool {
+func (p recordRef) before(q recordRef) bool {
 	return p.file < q.file || p.file == q.file && p.record < q.record
 }
 
 // finding makes a finding of the record at a place.
-func (d *deepRun) finding(kind FindingKind, severity Severity, at spot, feature, message string) Finding {
+func (d *deepRun) finding(kind FindingKind, severity Severity, at recordRef, feature, message string) Finding {
 	f := Finding{
 		Kind: kind, Severity: severity, Record: -1, Offset: -1, Feature: Readable(feature),
 		Message: message, Advice: advice[kind], Records: 1,
@@ -305,7 +305,7 @@ func (d *deepRun) finding(kind FindingKind, severity Severity, at spot, feature,
 	return f
 }
 
-func (d *deepRun) otherPlace(at spot) *FindingPlace {
+func (d *deepRun) otherPlace(at recordRef) *FindingPlace {
 	return &FindingPlace{
 		Path: d.files[at.file].path, Split: d.splits[d.files[at.file].split],
 		Record: at.record, Offset: at.offset, Key: Readable(at.key),

@@ -16,9 +16,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// looker looks at one record at a time. What it counts is merged with what
+// scanner looks at one record at a time. What it counts is merged with what
 // others did; the findings of single records go into the batch.
-type looker struct {
+type scanner struct {
 	d       *deepRun
 	tables  []deepTable // by group
 	records int64
@@ -36,7 +36,7 @@ type looker struct {
 
 	// Of the record that is looked at:
 	batch     *deepBatch
-	at        spot
+	at        recordRef
 	group     *deepGroup
 	table     *deepTable
 	payload   xxh3.Hasher
@@ -48,8 +48,8 @@ type looker struct {
 	directory []PictureFacts // of those that lie together
 }
 
-func newLooker(d *deepRun) *looker {
-	l := &looker{d: d, counts: map[FindingKind]int64{}, tables: make([]deepTable, len(d.groups))}
+func newLooker(d *deepRun) *scanner {
+	l := &scanner{d: d, counts: map[FindingKind]int64{}, tables: make([]deepTable, len(d.groups))}
 	for i := range l.tables {
 		l.tables[i] = newDeepTable()
 	}
@@ -57,7 +57,7 @@ func newLooker(d *deepRun) *looker {
 }
 
 // lookAt looks at all records of a batch. The error is of a temporary file.
-func (l *looker) lookAt(ctx context.Context, file int, b *deepBatch) error {
+func (l *scanner) lookAt(ctx context.Context, file int, b *deepBatch) error {
 	f := &l.d.files[file]
 	l.batch, l.group, l.table = b, l.d.groups[f.group], &l.tables[f.group]
 	from := 0
@@ -65,7 +65,7 @@ func (l *looker) lookAt(ctx context.Context, file int, b *deepBatch) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		l.at = spot{file: file, record: b.numbers[i], offset: b.offsets[i]}
+		l.at = recordRef{file: file, record: b.numbers[i], offset: b.offsets[i]}
 		l.record(b.data[from:end:end])
 		from = end
 	}
@@ -78,7 +78,7 @@ func (l *looker) lookAt(ctx context.Context, file int, b *deepBatch) error {
 	return nil
 }
 
-func (l *looker) record(data []byte) {
+func (l *scanner) record(data []byte) {
 	l.records++
 	l.payload.Reset()
 	l.any, l.label, l.variant, l.hashed = false, 0, false, l.hashed[:0]
@@ -106,7 +106,7 @@ func (l *looker) record(data []byte) {
 	hash := hashOf(data)
 	if l.any {
 		sum := l.payload.Sum128()
-		hash = mark{sum.Hi, sum.Lo}
+		hash = hash128{sum.Hi, sum.Lo}
 	}
 	l.twins.add(twin{hash: hash, at: l.at, split: l.d.files[l.at.file].split, label: l.label, variant: l.variant})
 	if l.variant && l.at.key != "" {
@@ -121,7 +121,7 @@ func (l *looker) record(data []byte) {
 }
 
 // find lists a finding of the record that is looked at.
-func (l *looker) find(kind FindingKind, severity Severity, feature, format string, args ...any) {
+func (l *scanner) find(kind FindingKind, severity Severity, feature, format string, args ...any) {
 	l.counts[kind]++
 	l.bad = l.bad || severity == SeverityFault
 	if len(l.batch.findings) == l.d.max { // of one file, no more are listed
@@ -132,7 +132,7 @@ func (l *looker) find(kind FindingKind, severity Severity, feature, format strin
 }
 
 // features looks at the features of an Example, or of a context.
-func (l *looker) features(features *tfrecord.Features) {
+func (l *scanner) features(features *tfrecord.Features) {
 	shape := &l.table.features
 	shape.begin()
 	for i := range features.Len() {
@@ -154,7 +154,7 @@ func (l *looker) features(features *tfrecord.Features) {
 
 // lists looks at the feature lists of a SequenceExample: the kinds of their
 // steps, and images in them.
-func (l *looker) lists(lists *tfrecord.FeatureLists) {
+func (l *scanner) lists(lists *tfrecord.FeatureLists) {
 	for i := range lists.Len() {
 		key, list := lists.At(i)
 		for step := range list.Len() {
@@ -167,8 +167,8 @@ func (l *looker) lists(lists *tfrecord.FeatureLists) {
 	}
 }
 
-// merge adds what another looker saw.
-func (l *looker) merge(m *looker) {
+// merge adds what another scanner saw.
+func (l *scanner) merge(m *scanner) {
 	l.records += m.records
 	l.pictures += m.pictures
 	l.decoded += m.decoded
@@ -216,7 +216,7 @@ func recordKey(features *tfrecord.Features) string {
 
 // labels holds the labels in a feature to the vocabulary, and to the texts
 // beside them.
-func (l *looker) labels(key string, value tfrecord.Feature, features *tfrecord.Features) {
+func (l *scanner) labels(key string, value tfrecord.Feature, features *tfrecord.Features) {
 	seen := l.table.label(key)
 	v := l.group.vocabularyOf(key)
 	l.label = uint32(hashOfValue(value).lo) | 1
@@ -254,7 +254,7 @@ func (l *looker) labels(key string, value tfrecord.Feature, features *tfrecord.F
 }
 
 // labelTexts compares labels with their texts.
-func (l *looker) labelTexts(key string, labels tfrecord.Feature, v *vocabulary, seen *labelTally, features *tfrecord.Features) {
+func (l *scanner) labelTexts(key string, labels tfrecord.Feature, v *vocabulary, seen *labelTally, features *tfrecord.Features) {
 	beside := textKey(key)
 	if beside == "" {
 		return

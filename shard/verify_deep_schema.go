@@ -23,7 +23,7 @@ type schema struct {
 	records int64
 	byKey   map[string]*featureTally
 	steps   map[string]*featureTally // feature lists
-	shapes  map[mark]*shapeTally     // by a hash of the keys; nil when there are too many
+	shapes  map[hash128]*shapeTally  // by a hash of the keys; nil when there are too many
 	many    bool                     // shapes were too many
 	full    bool                     // features were too many; nothing is known
 
@@ -57,7 +57,7 @@ func (s *schema) begin() { s.at, s.keys = s.at[:0], s.keys[:0] }
 
 // add adds a feature of the record that began. It is nil when there are too
 // many of them.
-func (s *schema) add(key []byte, value tfrecord.Feature, at spot, g *deepGroup) *featureTally {
+func (s *schema) add(key []byte, value tfrecord.Feature, at recordRef, g *deepGroup) *featureTally {
 	if s.full {
 		return nil
 	}
@@ -89,7 +89,7 @@ func newFeatureTally(key string) *featureTally {
 	return &featureTally{key: key, length: -1, lengths: map[int]*tally1{}}
 }
 
-func (f *featureTally) add(value tfrecord.Feature, at spot) {
+func (f *featureTally) add(value tfrecord.Feature, at recordRef) {
 	f.records++
 	f.kinds[value.Kind()].add(at)
 	n := value.Len()
@@ -108,7 +108,7 @@ func (f *featureTally) add(value tfrecord.Feature, at spot) {
 }
 
 // addStep adds a step of a feature list.
-func (s *schema) addStep(key []byte, value tfrecord.Feature, at spot) *featureTally {
+func (s *schema) addStep(key []byte, value tfrecord.Feature, at recordRef) *featureTally {
 	f := s.steps[string(key)]
 	if f == nil {
 		if s.full || len(s.steps) >= maxDeepFeatures || len(key) > recordscan.MaxKey {
@@ -128,7 +128,7 @@ func (s *schema) overflow() {
 }
 
 // end ends the record that began.
-func (s *schema) end(at spot) {
+func (s *schema) end(at recordRef) {
 	s.records++
 	s.recent, s.at = s.at, s.recent
 	if s.full || s.many {
@@ -324,7 +324,7 @@ func (g *deepGroup) judgeMissing(s *schema, found aggregator) {
 		if have == s.records || e != nil && e.Optional || e == nil && g.expected != nil {
 			continue
 		}
-		lack := tally1{first: spot{file: -1}}
+		lack := tally1{first: recordRef{file: -1}}
 		for _, shape := range s.shapes {
 			if !slices.Contains(shape.keys, key) && (lack.first.file < 0 || shape.first.before(lack.first)) {
 				lack.first = shape.first

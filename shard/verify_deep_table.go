@@ -1,6 +1,6 @@
 package shard
 
-// deepTable is what a looker saw in the records of a group. Tables of several
+// deepTable is what a scanner saw in the records of a group. Tables of several
 // lookers are merged to the same in any order.
 type deepTable struct {
 	messages map[Message]*tally1
@@ -11,10 +11,10 @@ type deepTable struct {
 // tally1 counts records, and knows the first.
 type tally1 struct {
 	records int64
-	first   spot
+	first   recordRef
 }
 
-func (t *tally1) add(at spot) {
+func (t *tally1) add(at recordRef) {
 	if t.records == 0 || at.before(t.first) {
 		t.first = at
 	}
@@ -31,7 +31,7 @@ func (t *tally1) merge(u *tally1) {
 	t.records += u.records
 }
 
-func tallyIn[K comparable](counts map[K]*tally1, key K, at spot) {
+func tallyIn[K comparable](counts map[K]*tally1, key K, at recordRef) {
 	t := counts[key]
 	if t == nil {
 		t = new(tally1)
@@ -53,7 +53,7 @@ func mergeTallies[K comparable](to, from map[K]*tally1) {
 func newDeepTable() deepTable {
 	return deepTable{
 		messages: map[Message]*tally1{}, labels: map[string]*labelTally{},
-		features: schema{byKey: map[string]*featureTally{}, steps: map[string]*featureTally{}, shapes: map[mark]*shapeTally{}},
+		features: schema{byKey: map[string]*featureTally{}, steps: map[string]*featureTally{}, shapes: map[hash128]*shapeTally{}},
 	}
 }
 

@@ -4,7 +4,7 @@ import "encoding/binary"
 
 // origin is a further row for an augmented record, which has the same hash as
 // those of all records that were made from the same image of a directory's set.
-func (l *looker) origin() twin {
+func (l *scanner) origin() twin {
 	f := &l.d.files[l.at.file]
 	l.buffer = binary.AppendUvarint(append(l.buffer[:0], "made from"...), uint64(f.group))
 	l.buffer = append(l.buffer, l.at.key...)

@@ -13,9 +13,9 @@ import (
 	"github.com/zeebo/xxh3"
 )
 
-// alike finds images that look alike. In memory are 56 bytes for each, and 60
+// nearDups finds images that look nearDups. In memory are 56 bytes for each, and 60
 // more while they are compared; where they lie is in a temporary file.
-type alike struct {
+type nearDups struct {
 	o *DeepOptions
 
 	mu     sync.Mutex
@@ -51,7 +51,7 @@ type alikeBatch struct {
 	flat int64
 }
 
-func newAlike(o *DeepOptions) *alike { return &alike{o: o} }
+func newAlike(o *DeepOptions) *nearDups { return &nearDups{o: o} }
 
 func (b *alikeBatch) add(h nearHash, t twin) {
 	if h.flat {
@@ -71,7 +71,7 @@ func (b *alikeBatch) add(h nearHash, t twin) {
 }
 
 // add takes over the images of a batch.
-func (a *alike) add(b *alikeBatch) (err error) {
+func (a *nearDups) add(b *alikeBatch) (err error) {
 	a.flat.Add(b.flat)
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -97,20 +97,20 @@ func (a *alike) add(b *alikeBatch) (err error) {
 	return err
 }
 
-func (a *alike) close() {
+func (a *nearDups) close() {
 	if a.file != nil {
 		a.file.Close()
 	}
 }
 
 // place returns where an image lies.
-func (a *alike) place(p *nearPicture) (spot, error) {
+func (a *nearDups) place(p *nearPicture) (recordRef, error) {
 	var entry [nearEntry]byte
 	if _, err := a.file.ReadAt(entry[:], int64(p.ref)*nearEntry); err != nil {
-		return spot{}, err
+		return recordRef{}, err
 	}
 	n := int(binary.LittleEndian.Uint16(entry[8:]))
-	return spot{
+	return recordRef{
 		file: int(p.file), record: p.record, offset: int64(binary.LittleEndian.Uint64(entry[:])),
 		key: string(entry[10 : 10+n]),
 	}, nil
@@ -141,7 +141,7 @@ func (l *likeness) better(m *likeness) bool {
 }
 
 // judge compares all images.
-func (a *alike) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
+func (a *nearDups) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 	r.Near = &NearCounts{Distance: a.o.NearDistance, Flat: a.flat.Load()}
 	if a.n == 0 {
 		return nil
@@ -192,7 +192,7 @@ func (a *alike) judge(ctx context.Context, d *deepRun, r *DeepReport) error {
 }
 
 // heads are the first images of each hash and split, in order.
-func (a *alike) heads(pictures []nearPicture, consider func(i, j, distance int)) []uint32 {
+func (a *nearDups) heads(pictures []nearPicture, consider func(i, j, distance int)) []uint32 {
 	order := make([]uint32, len(pictures))
 	for i := range order {
 		order[i] = uint32(i)
@@ -217,7 +217,7 @@ func (a *alike) heads(pictures []nearPicture, consider func(i, j, distance int))
 }
 
 // report lists what looks alike.
-func (a *alike) report(d *deepRun, r *DeepReport, pictures []nearPicture, best []likeness) error {
+func (a *nearDups) report(d *deepRun, r *DeepReport, pictures []nearPicture, best []likeness) error {
 	leaks, others := 0, 0
 	for i := range best {
 		l := &best[i]

@@ -272,7 +272,7 @@ func BenchmarkNearMemory(b *testing.B) {
 		var batch alikeBatch
 		for i := range int64(pictures) {
 			h := nearHash{bits: [4]uint64{rng.Uint64(), rng.Uint64(), rng.Uint64(), rng.Uint64()}}
-			batch.add(h, twin{hash: mark{uint64(i), 1}, at: spot{record: i, offset: i, key: "train/class/picture.jpg"}})
+			batch.add(h, twin{hash: hash128{uint64(i), 1}, at: recordRef{record: i, offset: i, key: "train/class/picture.jpg"}})
 			if len(batch.list) == batchRecords {
 				check(b, d.alike.add(&batch))
 			}
