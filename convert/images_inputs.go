@@ -110,12 +110,12 @@ func (s *imageSource) known(ctx context.Context, job int) (identity []byte, read
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(s.o.workers())
 	for _, i := range unread {
-		m := getMaking(samples[i])
+		m := getSampleWork(samples[i])
 		if ahead != nil {
 			m.fetched = ahead.take()
 		}
 		g.Go(func() (err error) {
-			defer putMaking(m)
+			defer putSampleWork(m)
 			if err := ctx.Err(); err != nil {
 				return err
 			}

@@ -66,15 +66,15 @@ type sampleWork struct {
 
 var makings = sync.Pool{New: func() any { return new(sampleWork) }}
 
-func getMaking(sample sample) *sampleWork {
+func getSampleWork(sample sample) *sampleWork {
 	m := makings.Get().(*sampleWork)
 	m.sample, m.fetched, m.out, m.filtered, m.bad, m.waits = sample, nil, stored{}, false, nil, false
 	m.task.Image, m.task.Planes, m.task.JPEGInfo, m.input = nil, nil, augment.Info{}, 0
 	return m
 }
 
-// putMaking keeps the memory for reuse, unless a huge image has grown it.
-func putMaking(m *sampleWork) {
+// putSampleWork keeps the memory for reuse, unless a huge image has grown it.
+func putSampleWork(m *sampleWork) {
 	if m.fetched != nil {
 		m.fetched.done()
 		m.fetched = nil
@@ -127,7 +127,7 @@ func (s *imageSource) make(samples []sample, fetched []*fetch, p *piece) error {
 	batch := make([]*sampleWork, 0, len(samples))
 	held := 0
 	for i, sample := range samples {
-		m := getMaking(sample)
+		m := getSampleWork(sample)
 		if fetched != nil {
 			m.fetched = fetched[i]
 		}
@@ -145,7 +145,7 @@ func (s *imageSource) make(samples []sample, fetched []*fetch, p *piece) error {
 			if err == nil {
 				s.end(m, p)
 			}
-			putMaking(m)
+			putSampleWork(m)
 		}
 		p.settle()
 		if err != nil {

@@ -109,7 +109,7 @@ func (o *Options) begin(ctx context.Context, out string, began time.Time, s *inp
 		return nil, err
 	}
 	r.open(dir)
-	j := &Job{shardQueue: newBelt(r, s.close), before: before, todo: r.todo()}
+	j := &Job{shardQueue: newShardQueue(r, s.close), before: before, todo: r.todo()}
 	if len(j.todo) > 0 {
 		if err := r.stillPlanned(); err != nil {
 			return nil, errors.Join(err, r.dir.Close())
@@ -175,7 +175,7 @@ func (o *Options) join(ctx context.Context, out string, s *inputScan) (_ *Job, e
 	if !planned {
 		return nil, fmt.Errorf("%s has no plan of a running conversion: it is not the directory that the other processes see, or the conversion has ended", out)
 	}
-	b := newBelt(r, s.close)
+	b := newShardQueue(r, s.close)
 	b.joins = out
 	return &Job{shardQueue: b, before: before}, nil
 }
@@ -271,7 +271,7 @@ func (j *Job) byOthers(ctx context.Context) (map[int]*shard.Done, error) {
 	return made, nil
 }
 
-// madeHere is how many shards this process has made, once the belt has stopped.
+// madeHere is how many shards this process has made, once the queue has stopped.
 func (j *Job) madeHere() int64 {
 	n := int64(0)
 	for _, i := range j.todo {
@@ -337,7 +337,7 @@ func (j *Job) Close() error {
 	j.stop()
 	j.release()
 	if j.joins != "" {
-		return nil // the belt has closed it
+		return nil // the queue has closed it
 	}
 	return j.run.dir.Close()
 }

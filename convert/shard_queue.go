@@ -19,7 +19,7 @@ import (
 type shardQueue struct {
 	run     *run
 	release func() // gives back what the source holds
-	joins   string // the directory, where that is only joined while the belt moves
+	joins   string // the directory, where that is only joined while the queue moves
 	ctx     context.Context
 	cancel  context.CancelFunc
 	work    sync.WaitGroup // of the goroutine that moves it
@@ -40,13 +40,13 @@ type request struct {
 	err   error
 }
 
-// idle is how long a belt waits for the next order before it stops.
+// idle is how long a queue waits for the next request before it stops.
 const idle = time.Second
 
-// errStopped is the answer to orders that a belt was stopped before.
+// errStopped is the answer to requests that a queue was stopped before.
 var errStopped = errors.New("the job was closed")
 
-func newBelt(r *run, release func()) *shardQueue {
+func newShardQueue(r *run, release func()) *shardQueue {
 	b := &shardQueue{run: r, release: release, orders: map[int]*request{}, more: make(chan struct{}, 1)}
 	b.ctx, b.cancel = context.WithCancel(context.Background())
 	return b
@@ -110,7 +110,7 @@ func (b *shardQueue) answer(job int, done *shard.Done, err error) {
 	b.settle(b.orders[job], done, err)
 }
 
-// settle is answer for one who has locked the belt.
+// settle is answer for one who has locked the queue.
 func (b *shardQueue) settle(o *request, done *shard.Done, err error) {
 	if b.joins == "" { // in between, others have a directory that is only joined
 		b.run.done[o.job] = done
@@ -128,7 +128,7 @@ func (b *shardQueue) move() {
 		if !goesOn {
 			return
 		}
-		_ = par.Sleep(b.ctx, pause) // the next pass sees that the belt was stopped
+		_ = par.Sleep(b.ctx, pause) // the next pass sees that the queue was stopped
 	}
 }
 

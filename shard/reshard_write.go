@@ -47,7 +47,7 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 	if done := p.done(dir, shard); done != nil {
 		return keptShard(done), nil
 	}
-	g := p.newGathering(dir, shard)
+	g := p.newCollector(dir, shard)
 	defer g.spill.Close()
 	for batch, err := range batches {
 		if err == nil {
@@ -143,7 +143,7 @@ type collector struct {
 	records int64
 }
 
-func (p *ReshardPlan) newGathering(dir *Dir, shard int) *collector {
+func (p *ReshardPlan) newCollector(dir *Dir, shard int) *collector {
 	split, index := p.find(shard)
 	a := &arrangement{reshaping: p.run(dir), order: unchanged{}, base: p.base}
 	g := &collector{arrangement: a, plan: p, file: p.ShardFile(shard), at: a.shardAt(split, index)}

@@ -26,10 +26,10 @@ type twin struct {
 	origin  bool   // hash is of the image that the record was made from: see scanner.origin
 }
 
-// twinBatch are rows that were not added yet.
-type twinBatch struct{ row, rows []byte }
+// exactDupBatch are rows that were not added yet.
+type exactDupBatch struct{ row, rows []byte }
 
-func newTwins(o *DeepOptions) *exactDups {
+func newExactDups(o *DeepOptions) *exactDups {
 	return &exactDups{o, spill.NewSorter(o.Memory, func() (spill.File, error) { return scratchIn(o.TempDir) })}
 }
 
@@ -39,7 +39,7 @@ const (
 	twinOrigin
 )
 
-func (b *twinBatch) add(t twin) {
+func (b *exactDupBatch) add(t twin) {
 	row := t.hash.append(b.row[:0])
 	row = binary.BigEndian.AppendUint32(row, uint32(t.at.file))
 	row = binary.BigEndian.AppendUint64(row, uint64(t.at.record))
@@ -72,7 +72,7 @@ func parseTwin(row []byte) (t twin) {
 }
 
 // add adds the rows of a batch.
-func (t *exactDups) add(b *twinBatch) error {
+func (t *exactDups) add(b *exactDupBatch) error {
 	err := t.rows.Add(b.rows)
 	b.rows = b.rows[:0]
 	return err

@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 )
 
-// deepRun looks into the records of all files, with as many lookers at a time as
+// deepRun looks into the records of all files, with as many scanners at a time as
 // there are workers, however few files there are.
 type deepRun struct {
 	o       *DeepOptions
@@ -22,11 +22,11 @@ type deepRun struct {
 	groups  []*deepGroup
 	splits  []string // numbered by deepFile.split; the first is ""
 
-	lookers chan *scanner
-	under   *par.Budget // bytes of batches under way
-	batches sync.Pool   // of *deepBatch
-	twins   *exactDups
-	alike   *nearDups // nil when not asked for
+	scanners chan *scanner
+	under    *par.Budget // bytes of batches under way
+	batches  sync.Pool   // of *deepBatch
+	twins    *exactDups
+	alike    *nearDups // nil when not asked for
 }
 
 // deepFile is what is known of a file before it is read.
@@ -48,12 +48,12 @@ const (
 func newDeepRun(o *DeepOptions, sources []Source, workers, maxFaults int) *deepRun {
 	d := &deepRun{
 		o: o.withDefaults(), workers: workers, max: maxFaults, splits: []string{""},
-		lookers: make(chan *scanner, workers), under: par.NewBudget(underWay),
+		scanners: make(chan *scanner, workers), under: par.NewBudget(underWay),
 	}
 	d.batches.New = func() any { return new(deepBatch) }
-	d.twins = newTwins(d.o)
+	d.twins = newExactDups(d.o)
 	if d.o.Near {
-		d.alike = newAlike(d.o)
+		d.alike = newNearDups(d.o)
 	}
 	groups := map[string]int{}
 	for _, s := range sources {
@@ -73,7 +73,7 @@ func newDeepRun(o *DeepOptions, sources []Source, workers, maxFaults int) *deepR
 		d.files = append(d.files, deepFile{s.Path, d.splitNumber(saidSplit(s)), g})
 	}
 	for range workers {
-		d.lookers <- newLooker(d)
+		d.scanners <- newScanner(d)
 	}
 	return d
 }
@@ -197,8 +197,8 @@ func (d *deepRun) look(ctx context.Context, file int, read func(give func(record
 		},
 		func(ctx context.Context, b *deepBatch) error {
 			defer d.under.Release(int64(len(b.data)))
-			l := <-d.lookers
-			defer func() { d.lookers <- l }()
+			l := <-d.scanners
+			defer func() { d.scanners <- l }()
 			return l.lookAt(ctx, file, b)
 		},
 		func(b *deepBatch) error {
@@ -220,9 +220,9 @@ func (d *deepRun) report(ctx context.Context, found []deepFindings) (*DeepReport
 		Messages: map[string]int64{}, Labels: []DeepLabels{}, Findings: []Finding{},
 		Counts: map[FindingKind]int64{}, NotChecked: []string{},
 	}
-	total := <-d.lookers
+	total := <-d.scanners
 	for range d.workers - 1 {
-		total.merge(<-d.lookers)
+		total.merge(<-d.scanners)
 	}
 	r.Records, r.Pictures, r.Decoded, r.Counts = total.records, total.pictures, total.decoded, total.counts
 	for _, f := range found {

@@ -30,9 +30,9 @@ type scanner struct {
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample
 	thumb    Thumb
-	twins    twinBatch
+	twins    exactDupBatch
 	buffer   []byte
-	alike    alikeBatch
+	alike    nearDupBatch
 
 	// Of the record that is looked at:
 	batch     *deepBatch
@@ -48,7 +48,7 @@ type scanner struct {
 	directory []PictureFacts // of those that lie together
 }
 
-func newLooker(d *deepRun) *scanner {
+func newScanner(d *deepRun) *scanner {
 	l := &scanner{d: d, counts: map[FindingKind]int64{}, tables: make([]deepTable, len(d.groups))}
 	for i := range l.tables {
 		l.tables[i] = newDeepTable()

@@ -1,7 +1,7 @@
 package shard
 
 // deepTable is what a scanner saw in the records of a group. Tables of several
-// lookers are merged to the same in any order.
+// scanners are merged to the same in any order.
 type deepTable struct {
 	messages map[Message]*tally1
 	features schema

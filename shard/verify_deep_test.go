@@ -360,9 +360,9 @@ func FuzzDeep(f *testing.F) {
 		for i, r := range [][]byte{good, record, record} {
 			batch.add(r, int64(i), int64(i))
 		}
-		l := <-d.lookers
+		l := <-d.scanners
 		check(t, l.lookAt(context.Background(), 0, batch))
-		d.lookers <- l
+		d.scanners <- l
 		report, err := d.report(context.Background(), []deepFindings{{list: batch.findings}})
 		check(t, err)
 		if report.Duplicates.Records < 1 {

@@ -44,16 +44,16 @@ const nearChunk = 8192
 // nearEntry is the size of an entry in the file: offset, length of the key, key.
 const nearEntry = 8 + 2 + 118
 
-// alikeBatch are images that were not added yet.
-type alikeBatch struct {
+// nearDupBatch are images that were not added yet.
+type nearDupBatch struct {
 	list []nearPicture
 	data []byte
 	flat int64
 }
 
-func newAlike(o *DeepOptions) *nearDups { return &nearDups{o: o} }
+func newNearDups(o *DeepOptions) *nearDups { return &nearDups{o: o} }
 
-func (b *alikeBatch) add(h nearHash, t twin) {
+func (b *nearDupBatch) add(h nearHash, t twin) {
 	if h.flat {
 		b.flat++
 		return
@@ -71,7 +71,7 @@ func (b *alikeBatch) add(h nearHash, t twin) {
 }
 
 // add takes over the images of a batch.
-func (a *nearDups) add(b *alikeBatch) (err error) {
+func (a *nearDups) add(b *nearDupBatch) (err error) {
 	a.flat.Add(b.flat)
 	a.mu.Lock()
 	defer a.mu.Unlock()

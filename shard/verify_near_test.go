@@ -269,7 +269,7 @@ func BenchmarkNearMemory(b *testing.B) {
 	for b.Loop() {
 		rng := rand.New(rand.NewPCG(1, 2))
 		d := newDeepRun(&DeepOptions{Near: true, Picture: decodePNG, TempDir: b.TempDir()}, []Source{{Path: path}}, 2, 10)
-		var batch alikeBatch
+		var batch nearDupBatch
 		for i := range int64(pictures) {
 			h := nearHash{bits: [4]uint64{rng.Uint64(), rng.Uint64(), rng.Uint64(), rng.Uint64()}}
 			batch.add(h, twin{hash: hash128{uint64(i), 1}, at: recordRef{record: i, offset: i, key: "train/class/picture.jpg"}})

@@ -68,7 +68,7 @@ func (c *checker) release() {
 	for i := range c.planes {
 		p := &c.planes[i]
 		p.pix = nil
-		c.enlargers[i].plane = nil
+		c.upsamplers[i].plane = nil
 		size += 128*cap(p.coefs) + 8*cap(p.nonzero) + cap(c.pix[i])
 	}
 	if size <= maxKept {
@@ -91,12 +91,12 @@ type checker struct {
 	broken  bool // by a panic
 	work    work
 
-	decoding  bool            // the planes have targets
-	part      image.Rectangle // what is wanted, in pixels at full size: the rest is not looked at; empty for all
-	coefs     []block         // room for a run of MCUs
-	pix       [4][]byte       // planes that are converted to pixels
-	enlargers [4]upsampler
-	line      []byte // a row of pixels
+	decoding   bool            // the planes have targets
+	part       image.Rectangle // what is wanted, in pixels at full size: the rest is not looked at; empty for all
+	coefs      []block         // room for a run of MCUs
+	pix        [4][]byte       // planes that are converted to pixels
+	upsamplers [4]upsampler
+	line       []byte // a row of pixels
 }
 
 // quantTable is a quantisation table as a DQT segment gives it.

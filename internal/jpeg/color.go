@@ -32,8 +32,8 @@ func (p *Planar) RGB(dst []byte, stride int) { p.RGBOf(dst, stride, 0, 0, p.Widt
 // pixels as if all were converted.
 func (p *Planar) RGBOf(dst []byte, stride, x, y, w, h int) {
 	across, down := p.Sampling.Factors()
-	e := enlargers.Get().(*[2]upsampler)
-	defer enlargers.Put(e)
+	e := upsamplers.Get().(*[2]upsampler)
+	defer upsamplers.Put(e)
 	for i := range e {
 		cw, ch := p.size(i + 1)
 		e[i].reset(p.Pix[i+1], p.Stride[i+1], cw, ch, across, down, true)

@@ -106,12 +106,12 @@ func (c *checker) pixels(dst []byte, stride int, r Request) {
 		pw, ph := ceilDiv(c.h.Width*p.H*p.side, 8*hmax), ceilDiv(c.h.Height*p.V*p.side, 8*vmax)
 		fx, fy := hmax*least/(p.H*p.side), vmax*least/(p.V*p.side)
 		// libjpeg has no rows around the current one when a block is one sample.
-		c.enlargers[i].reset(p.pix, p.pitch, pw, ph, fx, fy, least > 1)
+		c.upsamplers[i].reset(p.pix, p.pitch, pw, ph, fx, fy, least > 1)
 	}
 	var rows [4][]byte
 	for y := range ht {
 		for i := range n {
-			rows[i] = c.enlargers[i].row(y)[:w]
+			rows[i] = c.upsamplers[i].row(y)[:w]
 		}
 		out := dst[y*stride:][:w*r.Format.Bytes()]
 		switch {

@@ -17,8 +17,8 @@ type upsampler struct {
 	buf    []byte
 }
 
-// enlargers are those of the chroma of images, kept for their memory.
-var enlargers = sync.Pool{New: func() any { return new([2]upsampler) }}
+// upsamplers are those of the chroma of images, kept for their memory.
+var upsamplers = sync.Pool{New: func() any { return new([2]upsampler) }}
 
 // reset sets the plane, of w by h samples with rows stride bytes apart, and how much it is
 // enlarged. With smooth, samples are interpolated by libjpeg's triangle filter where it has one
