@@ -116,7 +116,7 @@ func (b *Backend) asks(t *augment.Task) bool {
 }
 
 // settle sorts out, of a job that is done, the JPEGs that the CPU has to decode, and counts the
-// others. Its error says that one was stranded where the GPU is required.
+// others. Its error says that one fell back where the GPU is required.
 func (b *Backend) settle(j *job) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -35,8 +35,8 @@ type MemoryStats struct {
 // buffer that holds more than five eighths goes over it. With a limit that nobody
 // gave it comes besides.
 //
-// Waiters are woken when memory comes back, when their context ends, and by poke:
-// whoever makes their needed true pokes.
+// Waiters wake when memory is released, when their context ends, and on wake: the caller that makes
+// their needed true must call it.
 type budget struct {
 	limit  int64
 	trim   func() // gives up buffers that are kept for use again
