@@ -37,7 +37,7 @@ type Feature struct {
 	Text bool `json:"text,omitempty"`
 	// Texts says which bytes values there are; nil when there are none.
 	Texts *Texts `json:"texts,omitempty"`
-	// Images is about the bytes values that are images; nil when none is.
+	// Pictures describes the bytes values that are images; nil when there are none.
 	Pictures *Images `json:"pictures,omitempty"`
 }
 
