@@ -39,7 +39,7 @@ func reshard(ctx context.Context, in []string, out string, o shard.ReshardOption
 	}
 	if plan := r.Plan(); plan != nil && plan.Kept() < plan.Shards() {
 		if err := spread(ctx, plan, o.Progress); err != nil {
-			return nil, r.Abandon(err)
+			return nil, r.Abandon(ctx, err)
 		}
 	}
 	return r.Finish(ctx)
@@ -128,8 +128,8 @@ type readPart struct {
 }
 
 // Setup opens the plan.
-func (r *readPart) Setup() (err error) {
-	r.plan, err = shard.OpenReshardPlan(r.Plan.Out, r.Plan.ID)
+func (r *readPart) Setup(ctx context.Context) (err error) {
+	r.plan, err = shard.OpenReshardPlan(ctx, r.Plan.Out, r.Plan.ID)
 	return err
 }
 
@@ -155,8 +155,8 @@ type writeShard struct {
 }
 
 // Setup opens the plan.
-func (w *writeShard) Setup() (err error) {
-	w.plan, err = shard.OpenReshardPlan(w.Plan.Out, w.Plan.ID)
+func (w *writeShard) Setup(ctx context.Context) (err error) {
+	w.plan, err = shard.OpenReshardPlan(ctx, w.Plan.Out, w.Plan.ID)
 	return err
 }
 

@@ -93,7 +93,7 @@ func largeSet(b *testing.B) (root, local string) {
 func BenchmarkReader(b *testing.B) {
 	root, local := largeSet(b)
 	beside(b, root, local, "s3://bucket/set", func(path string) {
-		set, err := reader.Open(path, reader.Options{})
+		set, err := reader.Open(b.Context(), path, reader.Options{})
 		if err != nil {
 			b.Fatal(err)
 		}

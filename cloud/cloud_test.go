@@ -53,7 +53,7 @@ func makeSet(t *testing.T, dir string, records int) {
 // digest reads a set in an order, and hashes what came.
 func digest(t *testing.T, path string, order func(*reader.Set) reader.Pipe) (string, int) {
 	t.Helper()
-	set, err := reader.Open(path, reader.Options{Seed: 42})
+	set, err := reader.Open(t.Context(), path, reader.Options{Seed: 42})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -191,11 +191,11 @@ func TestListsOfManyPages(t *testing.T) {
 	}
 	s3Server(t, root)
 	storage.Forget()
-	entries, err := storage.ReadDir("s3://bucket/many")
+	entries, err := storage.ReadDir(t.Context(), "s3://bucket/many")
 	if err != nil || len(entries) != 2500 || entries[2499].Name() != "02499" {
 		t.Errorf("%d entries, %v", len(entries), err)
 	}
-	found, err := storage.Glob("s3://bucket/many/0?000")
+	found, err := storage.Glob(t.Context(), "s3://bucket/many/0?000")
 	if err != nil || len(found) != 3 {
 		t.Errorf("glob: %q, %v", found, err)
 	}
@@ -230,7 +230,7 @@ func TestQuietWithoutCredentials(t *testing.T) {
 }
 
 func TestMemory(t *testing.T) {
-	if _, err := storage.ReadDir("mem://store"); err != nil {
+	if _, err := storage.ReadDir(t.Context(), "mem://store"); err != nil {
 		t.Error(err)
 	}
 	if _, err := storage.Open(t.Context(), "mem://store/x"); !errors.Is(err, fs.ErrNotExist) {

@@ -35,7 +35,7 @@ func TestVersionsAgree(t *testing.T) {
 				}
 				objects++
 				path := name + "://bucket/a/" + listed.Name
-				st, err := storage.Stat(path)
+				st, err := storage.Stat(t.Context(), path)
 				if err != nil {
 					t.Fatal(err)
 				}

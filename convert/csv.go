@@ -124,7 +124,7 @@ func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary
 
 // scanInput checks the options, fills in defaults and scans the tables.
 func (o *CSVOptions) scanInput(ctx context.Context, srcs []string, out string) (_ *inputScan, err error) {
-	tables, err := o.open(srcs)
+	tables, err := o.open(ctx, srcs)
 	if err != nil {
 		return nil, err
 	}
@@ -157,11 +157,11 @@ func (o *CSVOptions) scanInput(ctx context.Context, srcs []string, out string) (
 }
 
 // open checks the options, fills in defaults and opens the sources.
-func (o *CSVOptions) open(srcs []string) (*tables, error) {
+func (o *CSVOptions) open(ctx context.Context, srcs []string) (*tables, error) {
 	if err := o.complete(); err != nil {
 		return nil, err
 	}
-	t, err := openTables(srcs, o)
+	t, err := openTables(ctx, srcs, o)
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 // CSVSchema finds out the types that CSV would give to the columns of tables,
 // and writes nothing.
 func CSVSchema(ctx context.Context, srcs []string, o CSVOptions) (*Schema, error) {
-	t, err := o.open(srcs)
+	t, err := o.open(ctx, srcs)
 	if err != nil {
 		return nil, err
 	}

@@ -34,17 +34,17 @@ type csvFile struct {
 }
 
 // openTables opens what the arguments name.
-func openTables(srcs []string, o *CSVOptions) (*tables, error) {
+func openTables(ctx context.Context, srcs []string, o *CSVOptions) (*tables, error) {
 	t := new(tables)
-	if err := t.open(srcs, o); err != nil {
+	if err := t.open(ctx, srcs, o); err != nil {
 		t.close()
 		return nil, err
 	}
 	return t, nil
 }
 
-func (t *tables) open(srcs []string, o *CSVOptions) error {
-	paths, err := expandSources(srcs)
+func (t *tables) open(ctx context.Context, srcs []string, o *CSVOptions) error {
+	paths, err := expandSources(ctx, srcs)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (t *tables) open(srcs []string, o *CSVOptions) error {
 		return err
 	}
 	for i, path := range paths {
-		st, err := storage.Stat(path)
+		st, err := storage.Stat(ctx, path)
 		if err != nil {
 			return fmt.Errorf("source: %w", err)
 		}
@@ -74,14 +74,14 @@ func (t *tables) open(srcs []string, o *CSVOptions) error {
 
 // expandSources replaces globs by what they match. An argument that names a
 // file is taken as it is, whatever characters it has.
-func expandSources(srcs []string) ([]string, error) {
+func expandSources(ctx context.Context, srcs []string) ([]string, error) {
 	var paths []string
 	for _, src := range srcs {
-		if _, err := storage.Stat(src); err == nil || !strings.ContainsAny(src, "*?[") {
+		if _, err := storage.Stat(ctx, src); err == nil || !strings.ContainsAny(src, "*?[") {
 			paths = append(paths, src)
 			continue
 		}
-		matches, err := storage.Glob(src)
+		matches, err := storage.Glob(ctx, src)
 		if err != nil {
 			return nil, fmt.Errorf("glob %s: %w", src, err)
 		}

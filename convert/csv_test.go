@@ -182,7 +182,7 @@ func TestCSVDescribesFeatures(t *testing.T) {
 		Vectors: []Vector{{"v", []string{"V1", "V2"}}}, Label: "y", Vocab: true,
 		Options: Options{Note: func(s string) { notes = append(notes, s) }},
 	})
-	m, err := shard.ReadManifest(filepath.Join(out, shard.ManifestFile))
+	m, err := shard.ReadManifest(t.Context(), filepath.Join(out, shard.ManifestFile))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -376,7 +376,7 @@ func TestCSVShuffle(t *testing.T) {
 		o.Even = even
 		out := t.TempDir()
 		mustCSV(t, []string{src}, out, o)
-		m, err := shard.ReadManifest(filepath.Join(out, shard.ManifestFile))
+		m, err := shard.ReadManifest(t.Context(), filepath.Join(out, shard.ManifestFile))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -596,7 +596,7 @@ func TestCSVStopsWhenCancelled(t *testing.T) {
 	for name, o := range map[string]CSVOptions{
 		"limit": {Options: Options{Limit: 5}}, "splits": {Options: Options{Splits: []SplitShare{{Name: "a", Share: .5}, {Name: "b", Share: .5}}}}, "shuffle": {Shuffle: true},
 	} {
-		tables, err := o.open([]string{src})
+		tables, err := o.open(cancelled, []string{src})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -47,7 +47,7 @@ func (e *MissingShardsError) Error() string {
 // unwraps to shard.ErrBusy while tasks are at work. A set that was finalized
 // before is up to date.
 func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, error) {
-	if st, err := storage.Stat(out); err != nil {
+	if st, err := storage.Stat(ctx, out); err != nil {
 		return nil, err
 	} else if !st.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory: want the OUT of an array job", out)

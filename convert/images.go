@@ -354,7 +354,7 @@ func labelMode(o *ImageOptions) string {
 // runConversion opens the output directory, plans with a look at what an earlier run
 // left there, and carries the plan out.
 func (o *Options) runConversion(ctx context.Context, out string, began time.Time, plan func(*previous) (*run, error)) (*Summary, error) {
-	dir, err := shard.ViewDir(out), error(nil)
+	dir, err := shard.ViewDir(ctx, out), error(nil)
 	if !o.DryRun {
 		if dir, err = shard.OpenDir(ctx, out, shard.DirOptions{Join: o.Task != nil, Note: o.Note}); err != nil {
 			return nil, err

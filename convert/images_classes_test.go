@@ -225,7 +225,7 @@ func TestSplitsThatAreRenamed(t *testing.T) {
 	if s.Status != Updated || s.ShardsKept != 1 || s.Splits["val"].Records != 12 {
 		t.Errorf("%+v", s)
 	}
-	m, err := shard.ReadManifest(filepath.Join(out, shard.ManifestFile))
+	m, err := shard.ReadManifest(t.Context(), filepath.Join(out, shard.ManifestFile))
 	if err != nil || len(m.Splits) != 2 {
 		t.Errorf("%+v, %v", m, err)
 	}

@@ -60,7 +60,7 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 			if i, ok := found[p.path]; ok {
 				p.size, p.modTime, p.version = l.pictures[i].size, l.pictures[i].modTime, l.pictures[i].version
 				named++
-			} else if err := t.find(&p, row.Line); err != nil {
+			} else if err := t.find(ctx, &p, row.Line); err != nil {
 				return fmt.Errorf("--labels %s: line %d: %w", o.LabelFile, row.Line, err)
 			} else if p.bad == nil {
 				l.skipped-- // the walk took it for another file
@@ -151,8 +151,8 @@ func (t *labelTable) bad(key string, line int64, reason string) *shard.BadSample
 // find looks for an image that the listing lacks: one whose name does not look
 // like an image's is taken all the same, since the row names it. An error means
 // that it is not known whether there is an image.
-func (t *labelTable) find(p *picture, line int64) error {
-	st, err := storage.Stat(storage.Join(t.src, p.path))
+func (t *labelTable) find(ctx context.Context, p *picture, line int64) error {
+	st, err := storage.Stat(ctx, storage.Join(t.src, p.path))
 	reason := ""
 	switch {
 	case err == nil && !t.follow && t.linked(p.path):

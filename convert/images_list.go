@@ -50,7 +50,7 @@ func isPicture(name string) bool {
 // list finds the images below src with their labels and splits. The output
 // directory, where it lies inside, is not looked into.
 func (o *ImageOptions) list(ctx context.Context, src, out string) (*listing, error) {
-	st, err := storage.Stat(src)
+	st, err := storage.Stat(ctx, src)
 	if err != nil {
 		return nil, fmt.Errorf("source: %w", err)
 	}
@@ -112,7 +112,7 @@ func (w *walker) walk(dir, below string) error {
 	if err := w.ctx.Err(); err != nil {
 		return err
 	}
-	entries, err := storage.ReadDir(dir)
+	entries, err := storage.ReadDir(w.ctx, dir)
 	if err != nil {
 		return fmt.Errorf("list source: %w", err)
 	}

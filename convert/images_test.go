@@ -396,7 +396,7 @@ func TestLabelsFromAFile(t *testing.T) {
 	if !slices.ContainsFunc(notes, func(s string) bool { return strings.Contains(s, "1 image not named in") }) {
 		t.Errorf("the unlisted image is not noted: %q", notes)
 	}
-	m, err := shard.ReadManifest(filepath.Join(out, shard.ManifestFile))
+	m, err := shard.ReadManifest(t.Context(), filepath.Join(out, shard.ManifestFile))
 	if err != nil || !slices.Equal(m.Labels, []string{"background_0", "ant", "cat", "dog"}) {
 		t.Errorf("labels %q, %v", m.Labels, err)
 	}

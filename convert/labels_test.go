@@ -157,7 +157,7 @@ func TestVocabOfIntegers(t *testing.T) {
 		if n := strings.Join(*said, "\n"); !strings.Contains(n, c.note) || strings.Contains(n, "label") != (c.note != "") {
 			t.Errorf("%v: notes %q", c.values, n)
 		}
-		m, err := shard.ReadManifest(filepath.Join(out, shard.ManifestFile))
+		m, err := shard.ReadManifest(t.Context(), filepath.Join(out, shard.ManifestFile))
 		if err != nil || !slices.Equal(m.Labels, c.order) {
 			t.Errorf("manifest: %v, %v", m, err)
 		}

@@ -155,7 +155,7 @@ func (c *conversionTrial) step() (converted bool) {
 // shardCounts returns how many shards each split of a set has.
 func shardCounts(t *testing.T, dir string) map[string]int {
 	t.Helper()
-	m, err := shard.ReadManifest(filepath.Join(dir, shard.ManifestFile))
+	m, err := shard.ReadManifest(t.Context(), filepath.Join(dir, shard.ManifestFile))
 	if err != nil {
 		t.Fatal(err)
 	}

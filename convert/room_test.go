@@ -27,7 +27,7 @@ func TestPlannedBytesOfImages(t *testing.T) {
 			t.Fatal(err)
 		}
 		actual := map[string]shard.Info{}
-		m, err := shard.ReadManifest(out + "/" + shard.ManifestFile)
+		m, err := shard.ReadManifest(t.Context(), out+"/"+shard.ManifestFile)
 		if err != nil {
 			t.Fatalf("%v after %+v", err, sum)
 		}

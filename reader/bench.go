@@ -82,7 +82,7 @@ func Bench(ctx context.Context, paths []string, o BenchOptions) (*BenchResult, e
 	if o.Batch < 0 || o.Shuffle < 0 || o.For < 0 {
 		return nil, fmt.Errorf("reader: Batch %d, Shuffle %d, For %v: want 0 or more of each", o.Batch, o.Shuffle, o.For)
 	}
-	set, err := OpenAll(paths, Options{Parallelism: o.Workers, Readers: o.Workers, Memory: o.Memory, BatchWithinEpoch: true, Partial: o.Partial, Note: o.Note})
+	set, err := OpenAll(ctx, paths, Options{Parallelism: o.Workers, Readers: o.Workers, Memory: o.Memory, BatchWithinEpoch: true, Partial: o.Partial, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}

@@ -66,7 +66,7 @@ func TestHugeNumbers(t *testing.T) {
 		}
 	}
 	for _, o := range []Options{{Workers: math.MaxInt}, {Parallelism: math.MaxInt}, {Workers: -1}, {Worker: math.MaxInt, Workers: 2}} {
-		if _, err := Open(dir, o); err == nil {
+		if _, err := Open(t.Context(), dir, o); err == nil {
 			t.Errorf("%+v is taken", o)
 		}
 	}

@@ -311,7 +311,7 @@ func TestMoreThanTheBudget(t *testing.T) {
 func TestOptionsOfBudgets(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 3)
 	for _, o := range []Options{{Parallelism: 1 << 20}, {Readers: -1}, {Readers: 1 << 20}} {
-		if _, err := Open(dir, o); err == nil {
+		if _, err := Open(t.Context(), dir, o); err == nil {
 			t.Errorf("%+v: no error", o)
 		}
 	}

@@ -242,7 +242,7 @@ func TestCacheByManyAtOnce(t *testing.T) {
 	for range 6 {
 		wait.Go(func() {
 			for range 3 {
-				set, err := Open(dir, Options{})
+				set, err := Open(t.Context(), dir, Options{})
 				if err != nil {
 					t.Error(err)
 					return

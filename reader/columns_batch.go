@@ -49,15 +49,15 @@ func ParseColumns(p Pipe, spec ColumnSpec) Flow[*ColumnBatch] {
 		if err := checkBatch(spec.Batch); err != nil {
 			return nil, err
 		}
-		return openWorkers(ctx, p, from, func(r *run) (workerSpec[*ColumnBatch], error) { return columnWorks(r, spec) })
+		return openWorkers(ctx, p, from, func(r *run) (workerSpec[*ColumnBatch], error) { return columnWorks(ctx, r, spec) })
 	}}
 }
 
-func columnWorks(r *run, spec ColumnSpec) (workerSpec[*ColumnBatch], error) {
+func columnWorks(ctx context.Context, r *run, spec ColumnSpec) (workerSpec[*ColumnBatch], error) {
 	schema := spec.Schema
 	if schema == nil {
 		var err error
-		if schema, err = r.set.Schema(); err != nil {
+		if schema, err = r.set.Schema(ctx); err != nil {
 			return workerSpec[*ColumnBatch]{}, err
 		}
 	}
@@ -101,7 +101,7 @@ const inferred = 100
 
 // Schema returns the schema of the set's manifest, or infers it from its first
 // records, as [ColumnSpec] says.
-func (s *Set) Schema() (Schema, error) {
+func (s *Set) Schema(ctx context.Context) (Schema, error) {
 	sources := s.Sources()
 	if set := sources[0].Set; set != nil && set.Records == shard.RecordExample && len(set.Features) > 0 {
 		return SchemaOf(set.Features)
@@ -109,7 +109,7 @@ func (s *Set) Schema() (Schema, error) {
 	var records [][]byte
 	for _, source := range sources {
 		err := func() error {
-			r, err := shard.Open(source.Path, s.opts.readerOptions(source.Path))
+			r, err := shard.Open(ctx, source.Path, s.opts.readerOptions(source.Path))
 			if err != nil {
 				return err
 			}

@@ -132,7 +132,7 @@ func TestSequenceExamplesHaveNoColumns(t *testing.T) {
 		}
 		return err
 	}
-	_, err := set.Schema()
+	_, err := set.Schema(t.Context())
 	for what, err := range map[string]error{
 		"Schema":                   err,
 		"ParseColumns":             fails(ColumnSpec{}),

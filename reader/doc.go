@@ -3,7 +3,7 @@
 // checksum, survives damage when asked to, divides a set among workers without losing
 // or repeating a record, and resumes exactly where it stopped.
 //
-//	set, err := reader.Open("out", reader.Options{Seed: 42}) // a directory, a file, a glob or a manifest
+//	set, err := reader.Open(ctx, "out", reader.Options{Seed: 42}) // a directory, a file, a glob or a manifest
 //	if err != nil {
 //		return err
 //	}
@@ -63,7 +63,7 @@
 //
 // Each process of a job opens the same set, as one worker of several:
 //
-//	set, err := reader.Open("out", reader.Options{Split: "train", Worker: rank, Workers: world, Seed: 42})
+//	set, err := reader.Open(ctx, "out", reader.Options{Split: "train", Worker: rank, Workers: world, Seed: 42})
 //
 // Over all of them each record comes once in an epoch; [Ends] says what happens when
 // the numbers are uneven, and [Set.Sharding] how the set was divided.

@@ -57,7 +57,7 @@ func Example() {
 	dir, remove := written(10, flowers)
 	defer remove()
 
-	set, err := reader.Open(dir, reader.Options{Seed: 7})
+	set, err := reader.Open(context.Background(), dir, reader.Options{Seed: 7})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -87,7 +87,7 @@ func ExampleParseColumns() {
 	dir, remove := written(5, flowers)
 	defer remove()
 
-	set, err := reader.Open(dir, reader.Options{})
+	set, err := reader.Open(context.Background(), dir, reader.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func ExampleColumn() {
 	dir, remove := written(4, flowers)
 	defer remove()
 
-	set, err := reader.Open(dir, reader.Options{})
+	set, err := reader.Open(context.Background(), dir, reader.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -158,7 +158,7 @@ func ExampleImages() {
 	})
 	defer remove()
 
-	set, err := reader.Open(dir, reader.Options{})
+	set, err := reader.Open(context.Background(), dir, reader.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -182,7 +182,7 @@ func ExampleRunning_NextEpoch() {
 	dir, remove := written(6, flowers)
 	defer remove()
 
-	set, err := reader.Open(dir, reader.Options{Seed: 2})
+	set, err := reader.Open(context.Background(), dir, reader.Options{Seed: 2})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -220,7 +220,7 @@ func ExampleMap() {
 	dir, remove := written(5, flowers)
 	defer remove()
 
-	set, err := reader.Open(dir, reader.Options{})
+	set, err := reader.Open(context.Background(), dir, reader.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -249,7 +249,7 @@ func ExamplePipe_Resume() {
 	dir, remove := written(8, flowers)
 	defer remove()
 
-	set, err := reader.Open(dir, reader.Options{Seed: 3})
+	set, err := reader.Open(context.Background(), dir, reader.Options{Seed: 3})
 	if err != nil {
 		log.Fatal(err)
 	}

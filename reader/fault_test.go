@@ -100,7 +100,7 @@ func TestCancelFlowsAtAnyMoment(t *testing.T) {
 			cancelled(t, random, Map(ids.Interleave(3, 1).Repeat(-1), idFrom, MapOptions{Unordered: random.IntN(2) == 0}).Prefetch(0))
 			cancelled(t, random, Batch(Map(ids.ShuffleAll(ShuffleAllOptions{}).Repeat(-1), idFrom, MapOptions{}), 7, false).Prefetch(3))
 			cancelled(t, random, ids.Interleave(2, 1).Shuffle(100).Repeat(-1).Batch(9, true).Prefetch(0))
-			set, err := OpenAll(tables, o)
+			set, err := OpenAll(t.Context(), tables, o)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -77,7 +77,7 @@ func inOrder(lengths ...int) []int {
 
 func open(t testing.TB, path string, o Options) *Set {
 	t.Helper()
-	set, err := Open(path, o)
+	set, err := Open(t.Context(), path, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -130,7 +130,7 @@ func TestFileThatChangedAfterItsIndex(t *testing.T) {
 	if _, err := set.At(t.Context(), nil, 15); !errors.Is(err, ErrChanged) {
 		t.Errorf("error %v", err)
 	}
-	if err := set.stampFiles(); err != nil { // as if it had been so all the time
+	if err := set.stampFiles(t.Context()); err != nil { // as if it had been so all the time
 		t.Fatal(err)
 	}
 	_, err := set.At(t.Context(), nil, 15)

@@ -239,12 +239,12 @@ func TestMistakesInSettings(t *testing.T) {
 		"ends":    {Ends: 9},
 		"split":   {Split: "train"},
 	} {
-		if _, err := Open(dir, o); err == nil {
+		if _, err := Open(t.Context(), dir, o); err == nil {
 			t.Errorf("%s: no error", name)
 		}
 	}
 	for _, path := range []string{"nowhere", "nowhere*", t.TempDir()} {
-		if _, err := Open(path, Options{}); err == nil {
+		if _, err := Open(t.Context(), path, Options{}); err == nil {
 			t.Errorf("%s: no error", path)
 		}
 	}

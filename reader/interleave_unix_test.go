@@ -25,7 +25,7 @@ func TestSloppyWaitsForNoSlowFile(t *testing.T) {
 	if err := syscall.Mkfifo(slow, 0o644); err != nil {
 		t.Skipf("no pipes here: %v", err)
 	}
-	set, err := OpenAll([]string{shardPath(dir, 0), slow, shardPath(dir, 2)}, Options{Sloppy: true, Parallelism: 4})
+	set, err := OpenAll(t.Context(), []string{shardPath(dir, 0), slow, shardPath(dir, 2)}, Options{Sloppy: true, Parallelism: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestSlowFileKeepsTheOrder(t *testing.T) {
 			}
 		}
 	})
-	set, err := OpenAll([]string{shardPath(dir, 0), slow, shardPath(dir, 2)}, Options{Parallelism: 4})
+	set, err := OpenAll(t.Context(), []string{shardPath(dir, 0), slow, shardPath(dir, 2)}, Options{Parallelism: 4})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,7 +164,7 @@ func TestSilentPipesHoldNothing(t *testing.T) {
 		}
 	}
 	for range 3 {
-		set, err := OpenAll([]string{shardPath(dir, 0), shardPath(dir, 1), shardPath(dir, 2)}, Options{Sloppy: true, Parallelism: 1, Memory: 1 << 20})
+		set, err := OpenAll(t.Context(), []string{shardPath(dir, 0), shardPath(dir, 1), shardPath(dir, 2)}, Options{Sloppy: true, Parallelism: 1, Memory: 1 << 20})
 		if err != nil {
 			t.Fatal(err)
 		}

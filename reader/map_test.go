@@ -42,7 +42,7 @@ func writeRecords(t testing.TB, o Options, files int, records func(file int) [][
 			t.Fatal(err)
 		}
 	}
-	set, err := Open(dir, o)
+	set, err := Open(t.Context(), dir, o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func TestNegativeOptionsAreRefused(t *testing.T) {
 		"Workers": {Workers: -1}, "worker": {Worker: -1}, "Parallelism": {Parallelism: -1}, "Readers": {Readers: -2},
 		"Memory": {Memory: -1}, "MaxRecord": {MaxRecord: -1}, "SkipBad": {SkipBad: SkipBad{Count: -1}},
 	} {
-		if _, err := Open(dir, o); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Open(t.Context(), dir, o); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v", want, err)
 		}
 	}
@@ -65,7 +65,7 @@ func refuses[T any](t *testing.T, want string, f Flow[T]) {
 
 func TestNamesThatAreNone(t *testing.T) {
 	dir := writeShards(t, tfrecord.None, 3)
-	if _, err := Open(dir, Options{Split: "train"}); !errors.Is(err, shard.ErrNoRecords) || !strings.Contains(err.Error(), "no manifest") {
+	if _, err := Open(t.Context(), dir, Options{Split: "train"}); !errors.Is(err, shard.ErrNoRecords) || !strings.Contains(err.Error(), "no manifest") {
 		t.Errorf("a split of files without a manifest: %v", err)
 	}
 	sources := []shard.Source{{Set: &shard.Set{Manifest: &shard.Manifest{Splits: []shard.Split{{Name: "train"}, {Name: "empty"}}}}, Split: "train"}}

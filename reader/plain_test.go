@@ -51,7 +51,7 @@ func FuzzPlainIsTheReaders(f *testing.F) {
 			}
 			want = append(want, one{string(data), r.Offset(), r.Record()})
 		}
-		set, err := Open(path, o)
+		set, err := Open(t.Context(), path, o)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -92,7 +92,7 @@ func FuzzPlainIsTheReaders(f *testing.F) {
 			}
 			return all
 		}
-		set, err = Open(path, skip)
+		set, err = Open(t.Context(), path, skip)
 		if err != nil {
 			t.Fatal(err)
 		}

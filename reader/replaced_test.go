@@ -103,7 +103,7 @@ func TestPartOfASet(t *testing.T) {
 		t.Fatal(err)
 	}
 	var part *shard.IncompleteError
-	if _, err := Open(dir, Options{}); !errors.As(err, &part) || part.Lost != 1 || !strings.Contains(err.Error(), "; complete it with the tfrec command that wrote it; Options.Partial ") {
+	if _, err := Open(t.Context(), dir, Options{}); !errors.As(err, &part) || part.Lost != 1 || !strings.Contains(err.Error(), "; complete it with the tfrec command that wrote it; Options.Partial ") {
 		t.Errorf("%v", err)
 	}
 	noted := ""

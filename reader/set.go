@@ -168,10 +168,12 @@ type Set struct {
 // Files are to be left alone as long as the Set is used. Their sizes and times are
 // noted, and looked at again when a file is opened and when it has been read: one
 // that was written or replaced meanwhile is an error that unwraps to [ErrChanged].
-func Open(path string, o Options) (*Set, error) { return OpenAll([]string{path}, o) }
+func Open(ctx context.Context, path string, o Options) (*Set, error) {
+	return OpenAll(ctx, []string{path}, o)
+}
 
 // OpenAll opens what all paths stand for, in the order of the files' names.
-func OpenAll(paths []string, o Options) (*Set, error) {
+func OpenAll(ctx context.Context, paths []string, o Options) (*Set, error) {
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("reader: %w", err)
 	}
@@ -187,7 +189,7 @@ func OpenAll(paths []string, o Options) (*Set, error) {
 		}
 	}
 	s := &Set{opts: o, sources: sources, indexes: make([]*fileIndex, len(sources))}
-	if err := s.stampFiles(); err != nil {
+	if err := s.stampFiles(ctx); err != nil {
 		return nil, err
 	}
 	return s, nil

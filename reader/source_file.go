@@ -31,13 +31,13 @@ type stamp struct {
 
 // stampFiles looks at all sources, without opening any. Those in object stores,
 // which take their time to answer, are looked at some at a time.
-func (s *Set) stampFiles() error {
+func (s *Set) stampFiles(ctx context.Context) error {
 	s.stamps = make([]stamp, len(s.sources))
 	var g errgroup.Group
 	g.SetLimit(maxReaders)
 	for i := range s.sources {
 		look := func() (err error) {
-			s.stamps[i].info, err = storage.Stat(s.sources[i].Path)
+			s.stamps[i].info, err = storage.Stat(ctx, s.sources[i].Path)
 			return err
 		}
 		if storage.Remote(s.sources[i].Path) {

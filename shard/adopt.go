@@ -99,7 +99,7 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 			return nil, err
 		}
 	}
-	if !isDir(path) {
+	if !isDir(ctx, path) {
 		if _, err := os.Stat(path); err != nil {
 			return nil, err
 		}
@@ -107,7 +107,7 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 	}
 	var err error
 	if o.Check {
-		a.dir = ViewDir(path)
+		a.dir = ViewDir(ctx, path)
 		begun, err := a.dir.Exists(StateDir + "/" + renamesFile)
 		if err == nil && begun {
 			err = fmt.Errorf("%s: renaming its shards was interrupted: tfrec adopt %[1]s completes it", path)
@@ -206,7 +206,7 @@ func (a *adoption) undo(renaming bool) error {
 func (a *adoption) find(path string) error {
 	manifest := filepath.Join(path, ManifestFile)
 	var err error
-	a.before, err = ReadManifest(manifest)
+	a.before, err = ReadManifest(a.ctx, manifest)
 	switch {
 	case err == nil, storage.Missing(err):
 	case !isDamage(err):
@@ -227,7 +227,7 @@ func (a *adoption) find(path string) error {
 	if err := e.addLoose(path); err != nil {
 		return err
 	}
-	if a.tfds, err = findTFDS(path); err != nil {
+	if a.tfds, err = findTFDS(a.ctx, path); err != nil {
 		return err
 	}
 	var killed adopting
@@ -241,7 +241,7 @@ func (a *adoption) find(path string) error {
 	names := make([]string, len(e.sources))
 	for i, s := range e.sources {
 		names[i] = filepath.Base(s.Path)
-		a.o.Progress.plan(s.Path)
+		a.o.Progress.plan(a.ctx, s.Path)
 	}
 	var missing []string
 	a.lots, missing = intoLots(names, a.before, a.tfds)

@@ -211,7 +211,7 @@ func (a *adoption) labelNames(key string, s *labelSeen) ([]string, error) {
 			break
 		}
 		var err error
-		if names, err = ReadLabels(a.dir.join(file)); err != nil && !storage.Missing(err) {
+		if names, err = ReadLabels(a.ctx, a.dir.join(file)); err != nil && !storage.Missing(err) {
 			return nil, err
 		}
 		from = file
@@ -238,8 +238,8 @@ var numberedLabel = regexp.MustCompile(`^(\d+)[:\t ]\s*(\S.*)$`)
 // ReadLabels reads names of labels from a file: a name a line, in the order of
 // the ids from 0, or all lines with the id in front, as in "3:roses". Blank lines
 // at the end are left out.
-func ReadLabels(path string) ([]string, error) {
-	data, err := storage.ReadFile(context.Background(), path, labels.MaxFile)
+func ReadLabels(ctx context.Context, path string) ([]string, error) {
+	data, err := storage.ReadFile(ctx, path, labels.MaxFile)
 	if err != nil {
 		return nil, err
 	}

@@ -99,7 +99,7 @@ func TestAdoptInfersFeatures(t *testing.T) {
 	dir := t.TempDir()
 	putFile(t, filepath.Join(dir, "x-train.tfrecord-00000-of-00001"), fileOf(photo(2, "cat"), photo(0, "ant")))
 	report := adopt(t, dir, AdoptOptions{})
-	m, err := ReadManifest(filepath.Join(dir, ManifestFile))
+	m, err := ReadManifest(t.Context(), filepath.Join(dir, ManifestFile))
 	check(t, err)
 	want := []Feature{
 		{Key: "bbox", Kind: "float", Class: ClassVector, Shape: []int{4}},
@@ -277,7 +277,7 @@ func TestAdoptRenewsOurOwn(t *testing.T) {
 	putFile(t, filepath.Join(dir, shard), fileOf(records[:5]...))
 	adopt(t, dir, AdoptOptions{})
 	verified(t, dir)
-	m, err := ReadManifest(filepath.Join(dir, ManifestFile))
+	m, err := ReadManifest(t.Context(), filepath.Join(dir, ManifestFile))
 	check(t, err)
 	if m.Splits[0].Records != 29 || !slices.Equal(m.Labels, before.Labels) || m.Splits[0].Shards[0].Fingerprint != before.Splits[0].Shards[0].Fingerprint {
 		t.Errorf("%+v", m)

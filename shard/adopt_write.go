@@ -201,7 +201,7 @@ func (a *adoption) compare(renames []rename, files map[string][]byte) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		was, err := readFile(a.dir.join(name))
+		was, err := readFile(a.ctx, a.dir.join(name))
 		switch {
 		case storage.Missing(err):
 			a.change(name, "missing")

@@ -69,12 +69,12 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 	if err := storage.CheckOutput(dir); err != nil {
 		return nil, err
 	}
-	described, err := ViewDir(dir).Exists(ManifestFile)
+	described, err := ViewDir(ctx, dir).Exists(ManifestFile)
 	if err != nil {
 		return nil, err
 	}
 	if !described {
-		if missing, err := ViewDir(dir).unfinished(); err != nil {
+		if missing, err := ViewDir(ctx, dir).unfinished(); err != nil {
 			return nil, err
 		} else if missing != nil {
 			return nil, missing
@@ -177,7 +177,7 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 			a.o.Note(fmt.Sprintf("completed an interrupted append of %s", plural.Of(interrupted.Report.Appended, "record")))
 		}
 	}
-	if a.set, err = ReadManifest(a.dir.join(ManifestFile)); err != nil {
+	if a.set, err = ReadManifest(ctx, a.dir.join(ManifestFile)); err != nil {
 		return nil, err
 	}
 	if request == "" {
@@ -185,7 +185,7 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 		report.Status = "up_to_date"
 		return report, nil
 	}
-	if err := a.checkSet(); err != nil {
+	if err := a.checkSet(ctx); err != nil {
 		return nil, err
 	}
 	if err := a.dir.clearStage(); err != nil {
@@ -232,8 +232,8 @@ func (a *appending) begin(j *journal) error {
 func isMetadata(name string) bool { return filepath.Dir(name) == "." && describes(name) }
 
 // checkSet wants all files of the set to be there before any is renamed.
-func (a *appending) checkSet() error {
-	missing, _, err := (&Set{Dir: a.dir.Path(), Manifest: a.set}).lacks()
+func (a *appending) checkSet(ctx context.Context) error {
+	missing, _, err := (&Set{Dir: a.dir.Path(), Manifest: a.set}).lacks(ctx)
 	if err != nil {
 		return err
 	}
@@ -281,7 +281,7 @@ func (a *appending) stage(ctx context.Context, in []string) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	staged, err := ReadManifest(a.dir.join(stageDir + "/" + ManifestFile))
+	staged, err := ReadManifest(ctx, a.dir.join(stageDir+"/"+ManifestFile))
 	if err != nil {
 		return nil, err
 	}

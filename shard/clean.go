@@ -57,7 +57,7 @@ const (
 // the same; Clean is for directories that get none. It returns an error that unwraps to
 // ErrBusy when a living run has the directory.
 func Clean(ctx context.Context, path string, o CleanOptions) (*CleanReport, error) {
-	st, err := storage.Stat(path)
+	st, err := storage.Stat(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 // HasIndex reports whether the index in place is, byte for byte, that of the
 // uncompressed shard in place. It reads both.
 func (d *Dir) HasIndex(file string) bool {
-	r, err := Open(d.join(file), tfrecord.ReaderOptions{Checksum: tfrecord.ChecksumLength})
+	r, err := Open(d.ctx, d.join(file), tfrecord.ReaderOptions{Checksum: tfrecord.ChecksumLength})
 	if err != nil {
 		return false
 	}

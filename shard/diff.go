@@ -128,7 +128,7 @@ func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) 
 	}
 	for _, side := range d.sides {
 		for _, f := range side.files {
-			o.Progress.plan(f.Path)
+			o.Progress.plan(ctx, f.Path)
 		}
 	}
 	d.describe(d.sides[0].files[0].Set, d.sides[1].files[0].Set)
@@ -138,7 +138,7 @@ func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) 
 		err = d.ordered(ctx)
 	}
 	if err == nil {
-		err = errors.Join(d.sides[0].checkUnchanged(), d.sides[1].checkUnchanged())
+		err = errors.Join(d.sides[0].checkUnchanged(ctx), d.sides[1].checkUnchanged(ctx))
 	}
 	r := d.report
 	var bad *DamagedError

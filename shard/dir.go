@@ -198,9 +198,9 @@ func OpenDirWhenFree(ctx context.Context, path string, o DirOptions, patience ti
 }
 
 // ViewDir is for looking at a directory, which need not be there: it takes no
-// lock, and nothing must be written through it.
-func ViewDir(path string) *Dir {
-	ctx := context.Background()
+// lock, and nothing must be written through it. What is read in a store is given up
+// when ctx is done.
+func ViewDir(ctx context.Context, path string) *Dir {
 	if storage.Remote(path) {
 		return &Dir{path: path, ctx: ctx, at: &storeDirectory{url: path, ctx: ctx, turns: new(turns), scratch: new(scratch)}}
 	}
@@ -241,7 +241,7 @@ func (d *Dir) Close() error { return d.at.close() }
 
 // Manifest reads the directory's manifest. It is nil when there is none.
 func (d *Dir) Manifest() (*Manifest, error) {
-	m, err := ReadManifest(d.join(ManifestFile))
+	m, err := ReadManifest(d.ctx, d.join(ManifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}

@@ -319,7 +319,7 @@ func TestManifestsOfOthersAreRefused(t *testing.T) {
 	} {
 		p := filepath.Join(t.TempDir(), ManifestFile)
 		os.WriteFile(p, []byte(data), 0o644)
-		if _, err := ReadManifest(p); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), p) {
+		if _, err := ReadManifest(t.Context(), p); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), p) {
 			t.Errorf("%s: %v, want %q", data, err, want)
 		}
 	}

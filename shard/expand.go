@@ -153,7 +153,7 @@ func (e *expander) add(paths []string) error {
 }
 
 func (e *expander) addPath(path string) error {
-	st, err := storage.Stat(path)
+	st, err := storage.Stat(e.ctx, path)
 	switch {
 	case err == nil && st.IsDir():
 		return e.addDir(path)
@@ -178,7 +178,7 @@ func (e *expander) addManifest(path string) error {
 			return e.addOpened(set, path, err)
 		}
 	}
-	m, err := ReadManifest(path)
+	m, err := ReadManifest(e.ctx, path)
 	if err == nil {
 		return e.addSet(&Set{Dir: storage.Dir(path), Manifest: m}, path)
 	}
@@ -223,7 +223,7 @@ func cannotRead(err error) bool {
 // addUnfinished adds the record files of a directory without a manifest, if they are
 // all that a run is to write, and all that their names count.
 func (e *expander) addUnfinished(dir string) error {
-	missing, err := ViewDir(dir).unfinished()
+	missing, err := ViewDir(e.ctx, dir).unfinished()
 	if err != nil {
 		return err
 	}
@@ -268,7 +268,7 @@ func (e *expander) addSet(set *Set, path string) error {
 		return fmt.Errorf("%s: %w: it names no shards", path, ErrNoRecords)
 	}
 	if e.incomplete == nil || e.o.Partial { // Verify, which collects what is missing, looks at each shard
-		missing, there, err := set.lacks()
+		missing, there, err := set.lacks(e.ctx)
 		if err != nil {
 			return err
 		}
@@ -292,7 +292,7 @@ func (e *expander) addSet(set *Set, path string) error {
 func (e *expander) addLoose(dir string) error {
 	var others []Source
 	before := len(e.sources)
-	for entry, err := range storage.Entries(dir) {
+	for entry, err := range storage.Entries(e.ctx, dir) {
 		if err != nil {
 			return err
 		}
@@ -303,10 +303,10 @@ func (e *expander) addLoose(dir string) error {
 		}
 		path := storage.Join(dir, name)
 		if !entry.Type().IsRegular() {
-			if storage.Remote(path) || isDir(path) {
+			if storage.Remote(path) || isDir(e.ctx, path) {
 				continue // stores have no links
 			}
-			if err := checkMember(path); err != nil {
+			if err := checkMember(e.ctx, path); err != nil {
 				return err
 			}
 		}
@@ -358,7 +358,7 @@ func (e *expander) addGlob(pattern string) error {
 // complete, since these give files other names.
 func (e *expander) glob(pattern string) (files, dirs []string, err error) {
 	for settled := map[string]bool{}; ; {
-		if files, dirs, err = storage.GlobKinds(pattern); err != nil {
+		if files, dirs, err = storage.GlobKinds(e.ctx, pattern); err != nil {
 			return nil, nil, fmt.Errorf("glob %q: %w", pattern, err)
 		}
 		again := false
@@ -439,15 +439,15 @@ func otherHabit(name string) bool {
 
 // checkMember refuses a member of a set that is neither a regular file nor a link to
 // one, such as a pipe that nobody writes to.
-func checkMember(path string) error {
-	f, err := storage.Open(context.Background(), path)
+func checkMember(ctx context.Context, path string) error {
+	f, err := storage.Open(ctx, path)
 	if err != nil {
 		return err
 	}
 	return f.Close()
 }
 
-func isDir(path string) bool {
-	st, err := storage.Stat(path)
+func isDir(ctx context.Context, path string) bool {
+	st, err := storage.Stat(ctx, path)
 	return err == nil && st.IsDir()
 }

@@ -59,9 +59,9 @@ func makeDirectory(path string) error {
 }
 
 // readFile reads a small file.
-func readFile(path string) ([]byte, error) {
+func readFile(ctx context.Context, path string) ([]byte, error) {
 	if err := inject.Fault("read", path); err != nil {
 		return nil, err
 	}
-	return storage.ReadFile(context.Background(), path, maxManifest)
+	return storage.ReadFile(ctx, path, maxManifest)
 }

@@ -58,7 +58,7 @@ func idsOf(t testing.TB, path, split, key string) []int64 {
 		if split != "" && s.Split != split {
 			continue
 		}
-		r, err := Open(s.Path, tfrecord.ReaderOptions{})
+		r, err := Open(t.Context(), s.Path, tfrecord.ReaderOptions{})
 		check(t, err)
 		for record, err := range r.All() {
 			check(t, err)
@@ -84,7 +84,7 @@ func numbers(i int, b *tfrecord.Builder) {
 // manifestOf reads the manifest of a set.
 func manifestOf(t testing.TB, path string) *Manifest {
 	t.Helper()
-	m, err := ReadManifest(filepath.Join(path, ManifestFile))
+	m, err := ReadManifest(t.Context(), filepath.Join(path, ManifestFile))
 	check(t, err)
 	return m
 }

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"fmt"
 	"path"
 	"path/filepath"
@@ -221,14 +222,14 @@ func (d *Dir) unfinished() (*IncompleteError, error) {
 
 // lacks returns what a manifest names and the directory does not hold, nil when that
 // is nothing, and which of the shards are there.
-func (s *Set) lacks() (e *IncompleteError, there []string, err error) {
+func (s *Set) lacks(ctx context.Context) (e *IncompleteError, there []string, err error) {
 	var shards []string
 	for _, split := range s.Splits {
 		for _, info := range split.Shards {
 			shards = append(shards, info.File)
 		}
 	}
-	d := ViewDir(s.Dir)
+	d := ViewDir(ctx, s.Dir)
 	var places []string // with those of links to old files
 	for _, file := range shards {
 		places = append(places, s.place(file))
@@ -282,7 +283,7 @@ func (e *expander) halfRenamed(dir string) (bool, error) {
 	if storage.Remote(dir) {
 		return false, nil // where nothing is renamed
 	}
-	begun, err := ViewDir(dir).Exists(StateDir + "/" + renamesFile)
+	begun, err := ViewDir(e.ctx, dir).Exists(StateDir + "/" + renamesFile)
 	if err != nil || !begun {
 		return false, err
 	}

@@ -312,7 +312,7 @@ func settle(ctx context.Context, dir string) (change, error) {
 	if storage.Remote(dir) {
 		return noChange, nil // a change in a store has a marker, which Expand refuses
 	}
-	view := ViewDir(dir)
+	view := ViewDir(ctx, dir)
 	if begun, err := view.Exists(journalFile); !begun || err != nil {
 		return noChange, err
 	}

@@ -355,7 +355,7 @@ func TestReadersBesideChanges(t *testing.T) {
 			data, err := os.ReadFile(s.Path)
 			mixed = mixed || err != nil || string(data) != s.Set.Fingerprint
 		}
-		if CheckUnchanged(sources) == nil {
+		if CheckUnchanged(t.Context(), sources) == nil {
 			if mixed {
 				t.Errorf("a mixture of versions was taken for %s", sources[0].Set.Fingerprint)
 			}

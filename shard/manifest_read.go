@@ -32,8 +32,8 @@ var errForeign = errors.New("not a tfrec manifest")
 // ReadManifest reads the manifest at path. A file that is no manifest, or one
 // of a newer version, is an error that says so; a missing one unwraps to
 // fs.ErrNotExist. It is read piece by piece: what is no manifest is found out early.
-func ReadManifest(path string) (*Manifest, error) {
-	f, err := storage.Open(context.Background(), path)
+func ReadManifest(ctx context.Context, path string) (*Manifest, error) {
+	f, err := storage.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

@@ -144,7 +144,7 @@ func TestManifestsTooLargeAreRefused(t *testing.T) {
 	if err := os.Truncate(path, 1<<40); err != nil {
 		t.Skipf("no sparse files here: %v", err)
 	}
-	if _, err := ReadManifest(path); err == nil || !strings.Contains(err.Error(), "larger than") || !strings.Contains(err.Error(), path) {
+	if _, err := ReadManifest(t.Context(), path); err == nil || !strings.Contains(err.Error(), "larger than") || !strings.Contains(err.Error(), path) {
 		t.Errorf("%v", err)
 	}
 	m := &Manifest{Splits: []Split{{Shards: make([]Info, maxManifestShard+1)}}}

@@ -22,7 +22,7 @@ func TestMessageOfOthersFiles(t *testing.T) {
 		"magenta-tfrecord_iterator_test.tfrecord":       MessageUnknown,
 		"events.out.tfevents.1662041974.calusa.97126.2": MessageEvent,
 	} {
-		r, err := Open(filepath.Join(others, file), tfrecord.ReaderOptions{})
+		r, err := Open(t.Context(), filepath.Join(others, file), tfrecord.ReaderOptions{})
 		check(t, err)
 		for record, err := range r.All() {
 			check(t, err)
@@ -70,7 +70,7 @@ func TestMessageOf(t *testing.T) {
 // knows whatever the encoder writes.
 func FuzzMessageOf(f *testing.F) {
 	for _, file := range []string{"torchdata-example.tfrecord", "torchdata-sequence_example.tfrecord", "ranking-eval_elwc.tfrecord"} {
-		r, err := Open(filepath.Join(others, file), tfrecord.ReaderOptions{})
+		r, err := Open(f.Context(), filepath.Join(others, file), tfrecord.ReaderOptions{})
 		check(f, err)
 		record, err := r.Next()
 		check(f, err)
@@ -105,13 +105,13 @@ func FuzzMessageOf(f *testing.F) {
 
 func TestOpenNamesTheFile(t *testing.T) {
 	path := filepath.Join(others, "README.md")
-	r, err := Open(path, tfrecord.ReaderOptions{})
+	r, err := Open(t.Context(), path, tfrecord.ReaderOptions{})
 	check(t, err)
 	defer r.Close()
 	if _, err := r.Next(); err == nil || err == io.EOF || !strings.Contains(err.Error(), path) {
 		t.Errorf("error %v does not name %s", err, path)
 	}
-	if _, err := Open(filepath.Join(others, "missing"), tfrecord.ReaderOptions{}); !storage.Missing(err) {
+	if _, err := Open(t.Context(), filepath.Join(others, "missing"), tfrecord.ReaderOptions{}); !storage.Missing(err) {
 		t.Errorf("missing file: %v", err)
 	}
 }

@@ -16,9 +16,10 @@ type Reader struct {
 }
 
 // Open opens a regular file of records. The name in errors is o.Name, or path when
-// that is empty. The caller closes the Reader.
-func Open(path string, o tfrecord.ReaderOptions) (*Reader, error) {
-	f, err := recordscan.Open(context.Background(), path)
+// that is empty. The caller closes the Reader. An object of a store is not read any further
+// once ctx is done.
+func Open(ctx context.Context, path string, o tfrecord.ReaderOptions) (*Reader, error) {
+	f, err := recordscan.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

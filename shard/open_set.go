@@ -29,7 +29,7 @@ func openSet(ctx context.Context, dir string) (*Set, error) {
 		}
 		waited := time.Since(began)
 		if change != changing || waited > changePatience {
-			set, known, err := readSet(dir, change)
+			set, known, err := readSet(ctx, dir, change)
 			if known {
 				return set, err
 			}
@@ -58,16 +58,16 @@ func cannotOpen(dir string, c change) error {
 // readSet reads the manifest of a set, the old one during a change. It is not known
 // which one that is when a change began or ended meanwhile, or when there are no links
 // to the old files.
-func readSet(dir string, c change) (set *Set, known bool, err error) {
+func readSet(ctx context.Context, dir string, c change) (set *Set, known bool, err error) {
 	before, err := journalOf(dir)
 	if err != nil {
 		return nil, true, err
 	}
 	set = &Set{Dir: dir}
 	if c != noChange {
-		err = set.readOld()
+		err = set.readOld(ctx)
 	} else {
-		set.Manifest, err = ReadManifest(storage.Join(dir, ManifestFile))
+		set.Manifest, err = ReadManifest(ctx, storage.Join(dir, ManifestFile))
 	}
 	after, failed := journalOf(dir)
 	switch {
@@ -90,7 +90,7 @@ func journalOf(dir string) (fs.FileInfo, error) {
 	if storage.Remote(dir) {
 		return nil, nil
 	}
-	st, err := os.Lstat(ViewDir(dir).join(journalFile))
+	st, err := os.Lstat(storage.Join(dir, journalFile))
 	if storage.Missing(err) {
 		return nil, nil
 	}
@@ -105,13 +105,13 @@ func sameJournal(a, b fs.FileInfo) bool {
 }
 
 // readOld makes s the set that is being replaced, from the links to its files.
-func (s *Set) readOld() (err error) {
-	if s.Manifest, err = ReadManifest(storage.Join(s.Dir, oldDir+"/"+ManifestFile)); err != nil {
+func (s *Set) readOld(ctx context.Context) (err error) {
+	if s.Manifest, err = ReadManifest(ctx, storage.Join(s.Dir, oldDir+"/"+ManifestFile)); err != nil {
 		return err
 	}
 	s.old = map[string]bool{}
 	for _, sub := range []string{"", IndexDir + "/"} {
-		names, err := ViewDir(s.Dir).at.list(oldDir + "/" + sub)
+		names, err := ViewDir(ctx, s.Dir).at.list(oldDir + "/" + sub)
 		if err != nil {
 			return err
 		}
@@ -123,21 +123,24 @@ func (s *Set) readOld() (err error) {
 }
 
 // replaced reports whether another version has taken the place of the set since it was
-// opened, or is about to.
-func (s *Set) replaced() bool {
+// opened, or is about to. It returns an error when ctx is done before that is known.
+func (s *Set) replaced(ctx context.Context) (bool, error) {
 	if s.old == nil {
 		if journal, err := journalOf(s.Dir); err != nil || journal != nil {
-			return true
+			return true, nil
 		}
 	}
-	m, err := ReadManifest(s.Path(ManifestFile))
-	return err != nil || m.Fingerprint != s.Fingerprint
+	m, err := ReadManifest(ctx, s.Path(ManifestFile))
+	if err != nil && ctx.Err() != nil {
+		return false, context.Cause(ctx)
+	}
+	return err != nil || m.Fingerprint != s.Fingerprint, nil
 }
 
 // CheckUnchanged returns an error if one of the sets that sources are of was replaced
 // since Expand returned them. Those who read the sources call it at the end: what they
 // have read may otherwise be of two versions of the set.
-func CheckUnchanged(sources []Source) error {
+func CheckUnchanged(ctx context.Context, sources []Source) error {
 	asked := map[*Set]bool{}
 	for _, source := range sources {
 		set := source.Set
@@ -145,7 +148,11 @@ func CheckUnchanged(sources []Source) error {
 			continue
 		}
 		asked[set] = true
-		if set.replaced() {
+		replaced, err := set.replaced(ctx)
+		if err != nil {
+			return err
+		}
+		if replaced {
 			return fmt.Errorf("%s was replaced while it was read: run the command again", set.Dir)
 		}
 	}

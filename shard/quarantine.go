@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"io/fs"
@@ -34,9 +35,9 @@ type Quarantined struct {
 // ReadQuarantine reads what a repair put aside, in the order of files and
 // offsets: a TFRecord file of tf.train.Examples with the features path, span,
 // offset, compressed, reason and data.
-func ReadQuarantine(path string) iter.Seq2[Quarantined, error] {
+func ReadQuarantine(ctx context.Context, path string) iter.Seq2[Quarantined, error] {
 	return func(yield func(Quarantined, error) bool) {
-		r, err := Open(path, tfrecord.ReaderOptions{})
+		r, err := Open(ctx, path, tfrecord.ReaderOptions{})
 		if err != nil {
 			yield(Quarantined{}, err)
 			return

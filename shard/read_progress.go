@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/recordscan"
@@ -17,9 +18,9 @@ type ReadProgress struct {
 }
 
 // plan tells the sizes of the files to come.
-func (p *ReadProgress) plan(paths ...string) {
+func (p *ReadProgress) plan(ctx context.Context, paths ...string) {
 	if p != nil {
-		p.Planned.Add(recordscan.TotalSize(paths...))
+		p.Planned.Add(recordscan.TotalSize(ctx, paths...))
 	}
 }
 

@@ -79,7 +79,7 @@ func Index(ctx context.Context, paths []string, o IndexOptions) (*IndexReport, e
 	}
 	sources = distinct(sources)
 	for _, s := range sources {
-		o.Progress.plan(s.Path)
+		o.Progress.plan(ctx, s.Path)
 	}
 	type result struct {
 		file   FileIndex
@@ -126,7 +126,7 @@ type indexing struct {
 }
 
 func (x *indexing) run() error {
-	_, err := storage.Stat(x.file.Index)
+	_, err := storage.Stat(x.ctx, x.file.Index)
 	missing := storage.Missing(err)
 	if err != nil && !missing {
 		return err

@@ -170,7 +170,7 @@ func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport
 	r := &repair{ctx: ctx, o: &o, report: &RepairReport{
 		Status: "clean", RecordsLostExact: true, Files: []RepairedFile{}, Damage: []Damage{},
 	}}
-	st, err := storage.Stat(in)
+	st, err := storage.Stat(ctx, in)
 	if err != nil {
 		return nil, err
 	}
@@ -185,7 +185,7 @@ func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport
 	default:
 		var source []Source
 		if source, err = Expand(ctx, []string{in}, ExpandOptions{}); err == nil {
-			o.Progress.plan(source[0].Path)
+			o.Progress.plan(ctx, source[0].Path)
 			err = r.file(source[0], out)
 		}
 	}

@@ -296,7 +296,7 @@ func (r *repair) findFinished(in, out string) error {
 	if err != nil {
 		return err
 	}
-	from, err := storage.Stat(in)
+	from, err := storage.Stat(r.ctx, in)
 	if err != nil {
 		return err
 	}

@@ -51,7 +51,7 @@ func (r *repair) inPlace(in string, isFile bool) (err error) {
 		return err
 	}
 	for _, source := range sources {
-		r.o.Progress.plan(source.Path)
+		r.o.Progress.plan(r.ctx, source.Path)
 	}
 	if set := sources[0].Set; set != nil && !lone {
 		manifest := ManifestFile

@@ -60,7 +60,7 @@ var mendingVerbs = map[string]modelVerb{
 	"adopt": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
 		_, err := Reshard(context.Background(), []string{path}, out, ReshardOptions{ReshapeOptions: o})
 		check(t, err)
-		was, err := ReadManifest(filepath.Join(out, ManifestFile))
+		was, err := ReadManifest(t.Context(), filepath.Join(out, ManifestFile))
 		check(t, err)
 		check(t, os.RemoveAll(filepath.Join(out, IndexDir)))
 		for _, name := range append(TFDSFiles(was.Features), ManifestFile) {

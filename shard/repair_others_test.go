@@ -38,7 +38,7 @@ func othersFiles(t *testing.T) (paths []string) {
 // wholeRecords returns the records of a file; nil when it is none of records, or
 // one that is damaged.
 func wholeRecords(path string) [][]byte {
-	r, err := Open(path, tfrecord.ReaderOptions{})
+	r, err := Open(context.Background(), path, tfrecord.ReaderOptions{})
 	if err != nil {
 		return nil
 	}
@@ -75,7 +75,7 @@ func TestRepairOfOthersFiles(t *testing.T) {
 		cut := filepath.Join(dir, filepath.Base(path))
 		putFile(t, cut, data[:len(data)*2/3])
 		var want [][]byte
-		r, err := Open(cut, tfrecord.ReaderOptions{})
+		r, err := Open(t.Context(), cut, tfrecord.ReaderOptions{})
 		check(t, err)
 		for record, err := range r.All() {
 			if err != nil {

@@ -100,7 +100,7 @@ func (x *replacement) make(sources []Source, manifest string) error {
 		}
 		infos[info.File] = info
 	}
-	m, changed, err := renewed(x.set, infos, func(file string) string {
+	m, changed, err := renewed(x.ctx, x.set, infos, func(file string) string {
 		if path, ok := x.staged[file]; ok {
 			return path
 		}
@@ -217,7 +217,7 @@ func (x *replacement) description(m *Manifest, manifest string) error {
 // describe stages one of those files, unless the one in place is the same.
 func (x *replacement) describe(name string, data []byte, like fs.FileInfo) error {
 	path := x.dir.join(name)
-	before, err := readFile(path)
+	before, err := readFile(x.ctx, path)
 	switch {
 	case err == nil && bytes.Equal(before, data):
 		return nil

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,7 +32,7 @@ func (r *repair) sourcesOf(path string) ([]Source, error) {
 	}
 	for _, set := range e.sets {
 		var err error
-		if missing, _, err = set.lacks(); err != nil {
+		if missing, _, err = set.lacks(r.ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -52,13 +53,13 @@ func (r *repair) directory(in, out string) error {
 		return err
 	}
 	for _, source := range sources {
-		r.o.Progress.plan(source.Path)
+		r.o.Progress.plan(r.ctx, source.Path)
 	}
 	from := storage.Dir(sources[0].Path)
 	if err := apart(from, out); err != nil {
 		return err
 	}
-	names, err := described(from)
+	names, err := described(r.ctx, from)
 	if err != nil {
 		return err
 	}
@@ -66,7 +67,7 @@ func (r *repair) directory(in, out string) error {
 	// It is beside the directory, and so is its work file.
 	x.lost = &quarantine{path: filepath.Clean(out) + QuarantineSuffix, work: workFile}
 	defer x.lost.abort()
-	before, err := ViewDir(out).Run()
+	before, err := ViewDir(r.ctx, out).Run()
 	if err != nil {
 		return err
 	}
@@ -92,9 +93,9 @@ type repairedSet struct {
 // killed at its very end leaves no state, or state beside a manifest.
 func (x *repairedSet) isFinished(before *Run) (bool, error) {
 	if before != nil {
-		return ViewDir(x.out).Exists(ManifestFile)
+		return ViewDir(x.ctx, x.out).Exists(ManifestFile)
 	}
-	for name, err := range firstNames(x.out) {
+	for name, err := range firstNames(x.ctx, x.out) {
 		if err != nil || name != StateDir {
 			return err == nil, err
 		}
@@ -117,7 +118,7 @@ func (x *repairedSet) compare(sources []Source, before *Run) error {
 	for _, name := range x.names {
 		expected[name] = true
 	}
-	for name, err := range firstNames(x.out) {
+	for name, err := range firstNames(x.ctx, x.out) {
 		if err != nil {
 			return err
 		}
@@ -215,7 +216,7 @@ func (x *repairedSet) put(sources []Source) error {
 func (x *repairedSet) describe(infos map[string]Info) error {
 	files := make(map[string][]byte)
 	for _, name := range x.names {
-		data, err := readFile(storage.Join(x.from, name))
+		data, err := readFile(x.ctx, storage.Join(x.from, name))
 		if err != nil {
 			return err
 		}
@@ -223,7 +224,7 @@ func (x *repairedSet) describe(infos map[string]Info) error {
 	}
 	var manifest []byte
 	if x.set != nil {
-		m, _, err := renewed(x.set, infos, func(file string) string { return storage.Join(x.out, file) })
+		m, _, err := renewed(x.ctx, x.set, infos, func(file string) string { return storage.Join(x.out, file) })
 		if err != nil {
 			return err
 		}
@@ -255,7 +256,7 @@ func (x *repairedSet) putFile(name string, data []byte) error {
 	if !x.finished {
 		return x.dir.Put(name, data)
 	}
-	before, err := readFile(storage.Join(x.out, name))
+	before, err := readFile(x.ctx, storage.Join(x.out, name))
 	if err == nil && !bytes.Equal(before, data) || storage.Missing(err) {
 		return fmt.Errorf("%s: %w", name, compare.ErrDiffers)
 	}
@@ -264,8 +265,8 @@ func (x *repairedSet) putFile(name string, data []byte) error {
 
 // described returns the names of what describes the shards of a directory beside
 // them, but for manifest and indexes, which are made again.
-func described(dir string) ([]string, error) {
-	entries, err := storage.ReadDir(dir)
+func described(ctx context.Context, dir string) ([]string, error) {
+	entries, err := storage.ReadDir(ctx, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +276,7 @@ func described(dir string) ([]string, error) {
 		if made := name == ManifestFile || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, QuarantineSuffix); made || !describes(name) {
 			continue
 		}
-		st, err := storage.Stat(storage.Join(dir, name))
+		st, err := storage.Stat(ctx, storage.Join(dir, name))
 		switch {
 		case storage.Missing(err): // a link that leads nowhere
 		case err != nil:
@@ -289,7 +290,7 @@ func described(dir string) ([]string, error) {
 
 // renewed is the manifest of a set of which some shards have changed. at returns their
 // paths.
-func renewed(set *Set, infos map[string]Info, at func(file string) string) (m *Manifest, changed bool, err error) {
+func renewed(ctx context.Context, set *Set, infos map[string]Info, at func(file string) string) (m *Manifest, changed bool, err error) {
 	one := *set.Manifest
 	m = &one
 	m.Splits = make([]Split, len(set.Splits))
@@ -303,7 +304,7 @@ func renewed(set *Set, infos map[string]Info, at func(file string) string) (m *M
 				changed = true
 				now.Fingerprint = contentFingerprint(now)
 				if info.Labels != nil {
-					if now.Labels, err = countLabels(at(info.File), m); err != nil {
+					if now.Labels, err = countLabels(ctx, at(info.File), m); err != nil {
 						return nil, false, err
 					}
 				}
@@ -321,8 +322,8 @@ func renewed(set *Set, infos map[string]Info, at func(file string) string) (m *M
 
 // countLabels counts the labels in a shard of the set that m describes. Records
 // that are no Examples have none; verify names them.
-func countLabels(path string, m *Manifest) (map[string]int64, error) {
-	r, err := Open(path, tfrecord.ReaderOptions{})
+func countLabels(ctx context.Context, path string, m *Manifest) (map[string]int64, error) {
+	r, err := Open(ctx, path, tfrecord.ReaderOptions{})
 	if err != nil {
 		return nil, err
 	}

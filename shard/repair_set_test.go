@@ -106,7 +106,7 @@ func TestRepairOfASet(t *testing.T) {
 			if got, _ := os.ReadFile(filepath.Join(out, shards[0].File)); !bytes.Equal(got, first) {
 				t.Error("the shard without damage is another one")
 			}
-			now, err := ReadManifest(filepath.Join(out, ManifestFile))
+			now, err := ReadManifest(t.Context(), filepath.Join(out, ManifestFile))
 			check(t, err)
 			if c == tfrecord.None {
 				if want := map[string]int64{"ant": 4, "bee": 3, "cat": 4}; !cmp.Equal(now.Splits[0].Shards[1].Labels, want) {

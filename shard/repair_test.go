@@ -53,7 +53,7 @@ func payloads(data []byte, frames []frame) [][]byte {
 // recordsOf reads a file that must be whole.
 func recordsOf(t testing.TB, path string) [][]byte {
 	t.Helper()
-	r, err := Open(path, tfrecord.ReaderOptions{})
+	r, err := Open(t.Context(), path, tfrecord.ReaderOptions{})
 	check(t, err)
 	defer r.Close()
 	var list [][]byte
@@ -267,7 +267,7 @@ func checkQuarantine(t *testing.T, name string, report *RepairReport, data []byt
 	}
 	var spans [][]byte
 	var at []int64
-	for q, err := range ReadQuarantine(report.Quarantine) {
+	for q, err := range ReadQuarantine(t.Context(), report.Quarantine) {
 		check(t, err)
 		if int(q.Span) == len(spans) {
 			spans = append(spans, nil)

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -73,7 +74,7 @@ type requestedInput struct {
 }
 
 // request is what the run is asked for.
-func (in *inputs) request(o *ReshapeOptions, v *verb, name string) (request, error) {
+func (in *inputs) request(ctx context.Context, o *ReshapeOptions, v *verb, name string) (request, error) {
 	options := o.effective(v)
 	options["name"], options["seed"] = name, o.Seed
 	q := request{Unknown: v.unknown}
@@ -87,7 +88,7 @@ func (in *inputs) request(o *ReshapeOptions, v *verb, name string) (request, err
 		if err != nil {
 			return q, err
 		}
-		st, err := storage.Stat(path)
+		st, err := storage.Stat(ctx, path)
 		if err != nil {
 			return q, err
 		}
@@ -216,12 +217,12 @@ func (d *Dir) finished() (*finished, error) {
 
 // changed names a file of the sets that is not as it was made; empty when all
 // are. Shards are read only where their time is another.
-func (m *finished) changed(d *Dir) string {
+func (m *finished) changed(ctx context.Context, d *Dir) string {
 	for _, s := range m.Sets {
 		if !filepath.IsLocal(filepath.FromSlash(s.Sub + ManifestFile)) {
 			return s.Sub
 		}
-		set := ViewDir(d.join(s.Sub))
+		set := ViewDir(ctx, d.join(s.Sub))
 		if file := s.changed(set); file != "" {
 			return set.join(file)
 		}
@@ -295,13 +296,13 @@ func (s *finishedSet) stamp(shard int, bytes int64) stamp {
 
 // again looks whether the set that is asked for is in the directory already, and
 // returns the report of the run that made it. An error says that another one is.
-func again(out string, q *request) (*ReshapeReport, error) {
-	dir := ViewDir(out)
+func again(ctx context.Context, out string, q *request) (*ReshapeReport, error) {
+	dir := ViewDir(ctx, out)
 	m, err := dir.finished()
 	if m == nil {
 		return nil, err
 	}
-	file := m.changed(dir)
+	file := m.changed(ctx, dir)
 	run, err := dir.Run()
 	if err != nil {
 		return nil, err

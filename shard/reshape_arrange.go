@@ -149,7 +149,7 @@ func (a *arrangement) fill(ctx context.Context) error {
 	return par.Map(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*block) error) error { return a.deal(ctx, s, number, give) },
 		func(_ context.Context, b *block) error {
-			if err := a.work(b); err != nil {
+			if err := a.work(ctx, b); err != nil {
 				return err
 			}
 			return a.spread(b)
@@ -287,7 +287,7 @@ func (a *arrangement) empty(ctx context.Context, size int64) error {
 		},
 		func(_ context.Context, l *loaded) error { return a.load(l) },
 		func(l *loaded) error {
-			err := l.write(out, &next)
+			err := l.write(ctx, out, &next)
 			size := int64(len(l.data))
 			if int64(cap(l.data)) <= 2*int64(room) {
 				select {
@@ -298,7 +298,7 @@ func (a *arrangement) empty(ctx context.Context, size int64) error {
 			held.Release(size)
 			return err
 		})
-	return out.close(err)
+	return out.close(ctx, err)
 }
 
 // load takes a bucket and sorts it.
@@ -339,12 +339,12 @@ func cutKey(row []byte) (key, frame []byte) {
 }
 
 // write writes the records of a sorted bucket, as many at a time as are gathered in b.
-func (l *loaded) write(to *shardWriters, b *block) error {
+func (l *loaded) write(ctx context.Context, to *shardWriters, b *block) error {
 	flush := func() error {
 		if len(b.sizes) == 0 {
 			return nil
 		}
-		err := to.block(b)
+		err := to.block(ctx, b)
 		b.data, b.sizes, b.targets, b.labels = b.data[:0], b.sizes[:0], b.targets[:0], b.labels[:0]
 		return err
 	}
@@ -360,7 +360,7 @@ func (l *loaded) write(to *shardWriters, b *block) error {
 		}
 		if large {
 			alone := block{data: frame, sizes: []int{len(frame)}, targets: []int{target}, labels: []int64{row.Tag}}
-			if err := to.block(&alone); err != nil {
+			if err := to.block(ctx, &alone); err != nil {
 				return err
 			}
 			continue

@@ -39,7 +39,7 @@ func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record)
 	return par.Map(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*block) error) error { return s.each(ctx, nil, give) },
 		func(ctx context.Context, b *block) error {
-			if err := b.check(in.o.MaxRecord); err != nil {
+			if err := b.check(ctx, in.o.MaxRecord); err != nil {
 				return err
 			}
 			r := recordPool.Get().(*record)

@@ -133,10 +133,10 @@ func (a *arrangement) fetchOne(ctx context.Context, s *stream, f *fetched, numbe
 	}
 	b.file, b.first, b.offset, b.data = f.input, number, at, b.buffer[:size]
 	b.sizes = append(b.sizes, size)
-	if err := b.check(a.o.MaxRecord); err != nil {
+	if err := b.check(ctx, a.o.MaxRecord); err != nil {
 		return err
 	}
-	if err := a.work(b); err != nil {
+	if err := a.work(ctx, b); err != nil {
 		return err
 	}
 	a.in.done(b)

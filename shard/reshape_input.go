@@ -95,7 +95,7 @@ func openInputs(ctx context.Context, paths []string, o *ReshapeOptions) (*inputs
 				sets[s.Set.Dir] = s.Set
 				in.addSplits(s.Set)
 			}
-			if err := in.add(s); err != nil {
+			if err := in.add(ctx, s); err != nil {
 				return nil, err
 			}
 		}
@@ -106,12 +106,12 @@ func openInputs(ctx context.Context, paths []string, o *ReshapeOptions) (*inputs
 }
 
 // checkUnchanged is CheckUnchanged of all files.
-func (in *inputs) checkUnchanged() error {
+func (in *inputs) checkUnchanged(ctx context.Context) error {
 	sources := make([]Source, len(in.files))
 	for i, f := range in.files {
 		sources[i] = f.Source
 	}
-	return CheckUnchanged(sources)
+	return CheckUnchanged(ctx, sources)
 }
 
 // addSplits has the splits of a set in the order of its manifest.
@@ -148,7 +148,7 @@ func (in *inputs) dropUnusedSplits() {
 	}
 }
 
-func (in *inputs) add(s Source) error {
+func (in *inputs) add(ctx context.Context, s Source) error {
 	split := s.Split
 	if split == "" {
 		split = "train"
@@ -159,7 +159,7 @@ func (in *inputs) add(s Source) error {
 	if err := CheckSplit(split); err != nil {
 		return fmt.Errorf("%s: %w", s.Path, err)
 	}
-	st, err := storage.Stat(s.Path)
+	st, err := storage.Stat(ctx, s.Path)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"slices"
@@ -20,7 +21,7 @@ type remap struct {
 
 // mergeManifests merges what the manifests of the files say, into described, and
 // finds out which files need other label ids.
-func (in *inputs) mergeManifests() error {
+func (in *inputs) mergeManifests(ctx context.Context) error {
 	m := &in.described
 	m.Labels = []string{}
 	var sets []*Set
@@ -34,7 +35,7 @@ func (in *inputs) mergeManifests() error {
 		}
 	}
 	if len(sets) == 0 {
-		return in.bareLabels()
+		return in.bareLabels(ctx)
 	}
 	first := sets[0].Manifest
 	m.Name, m.Decoder, m.Encoder, m.Records = first.Name, first.Decoder, first.Encoder, first.Records
@@ -156,14 +157,14 @@ func hasAny(features []Feature, keys []string) bool {
 
 // bareLabels takes the label names from the files that TFDS writes beside
 // records, when all inputs have the same; in.bareLabel is then the key.
-func (in *inputs) bareLabels() error {
+func (in *inputs) bareLabels(ctx context.Context) error {
 	var dirs []string
 	for _, f := range in.files {
 		if dir := storage.Dir(f.Path); !slices.Contains(dirs, dir) {
 			dirs = append(dirs, dir)
 		}
 	}
-	key, err := in.firstLabelKey(dirs[0])
+	key, err := in.firstLabelKey(ctx, dirs[0])
 	if key == "" || err != nil {
 		return err
 	}
@@ -180,8 +181,8 @@ func (in *inputs) bareLabels() error {
 
 // firstLabelKey returns the key of the feature of the first record that a file
 // in the directory has label names for; "" when there is none.
-func (in *inputs) firstLabelKey(dir string) (string, error) {
-	r, err := Open(in.files[0].Path, tfrecord.ReaderOptions{MaxRecord: in.o.MaxRecord})
+func (in *inputs) firstLabelKey(ctx context.Context, dir string) (string, error) {
+	r, err := Open(ctx, in.files[0].Path, tfrecord.ReaderOptions{MaxRecord: in.o.MaxRecord})
 	if err != nil {
 		return "", err
 	}

@@ -84,7 +84,7 @@ func payloadsOf(t *testing.T, path string) [][]byte {
 	check(t, err)
 	var records [][]byte
 	for _, s := range sources {
-		r, err := Open(s.Path, tfrecord.ReaderOptions{})
+		r, err := Open(t.Context(), s.Path, tfrecord.ReaderOptions{})
 		check(t, err)
 		for record, err := range r.All() {
 			check(t, err)

@@ -109,7 +109,7 @@ func readModel(t *testing.T, path string) model {
 	m := model{}
 	var e tfrecord.Example
 	for _, s := range sources {
-		r, err := Open(s.Path, tfrecord.ReaderOptions{})
+		r, err := Open(t.Context(), s.Path, tfrecord.ReaderOptions{})
 		check(t, err)
 		for data, err := range r.All() {
 			check(t, err)

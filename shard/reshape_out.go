@@ -25,7 +25,7 @@ const repairVerb = "repair"
 
 // refuseOverlap refuses an output directory that is, holds or lies in one of the
 // inputs: what is read must not change, and no set must hold another.
-func refuseOverlap(paths []string, in *inputs, out string) error {
+func refuseOverlap(ctx context.Context, paths []string, in *inputs, out string) error {
 	to, err := resolve(out)
 	if err != nil {
 		return err
@@ -39,7 +39,7 @@ func refuseOverlap(paths []string, in *inputs, out string) error {
 			return fmt.Errorf("%s is the input %s or contains it: give a directory elsewhere", out, f.Path)
 		}
 	}
-	for _, path := range directories(paths, storage.Remote(out)) {
+	for _, path := range directories(ctx, paths, storage.Remote(out)) {
 		if dir, err := resolve(path); err == nil && liesIn(to, dir) {
 			return fmt.Errorf("%s is inside the input %s: give a directory elsewhere", out, path)
 		}
@@ -49,21 +49,21 @@ func refuseOverlap(paths []string, in *inputs, out string) error {
 
 // directories returns the directories that paths stand for as wholes: those in stores, or
 // the others.
-func directories(paths []string, remote bool) []string {
+func directories(ctx context.Context, paths []string, remote bool) []string {
 	var dirs []string
 	for _, path := range paths {
 		if storage.Remote(path) != remote {
 			continue
 		}
 		matches := []string{path}
-		if _, err := storage.Stat(path); err != nil {
-			matches, _ = storage.Glob(path)
+		if _, err := storage.Stat(ctx, path); err != nil {
+			matches, _ = storage.Glob(ctx, path)
 		}
 		for _, match := range matches {
 			if strings.HasSuffix(match, ".json") {
 				match = storage.Dir(match)
 			}
-			if isDir(match) {
+			if isDir(ctx, match) {
 				dirs = append(dirs, match)
 			}
 		}
@@ -105,7 +105,7 @@ func liesIn(path, dir string) bool {
 // a run of the same verb left that was killed. That goes, unless the run was of
 // the plan named so, which may be empty.
 func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
-	if err := mustBeNew(out, verb); err != nil {
+	if err := mustBeNew(ctx, out, verb); err != nil {
 		return nil, err
 	}
 	dir, err := OpenDir(ctx, out, DirOptions{})
@@ -118,11 +118,11 @@ func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
 		err = discard(dir, run.Files)
 	}
 	if err == nil {
-		err = mustBeNew(out, verb) // a directory that was locked may have been filled before it was
+		err = mustBeNew(ctx, out, verb) // a directory that was locked may have been filled before it was
 		if err != nil && stale && storage.Remote(out) {
 			// What the run that ended had asked for last may have come only now.
 			if err = discard(dir, run.Files); err == nil {
-				err = mustBeNew(out, verb)
+				err = mustBeNew(ctx, out, verb)
 			}
 		}
 	}
@@ -143,10 +143,10 @@ func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
 
 // mustBeNew refuses a directory with anything in it but what a killed run of the
 // same verb named.
-func mustBeNew(out, verb string) error {
-	dir := ViewDir(out)
+func mustBeNew(ctx context.Context, out, verb string) error {
+	dir := ViewDir(ctx, out)
 	var ours map[string]bool
-	for name, err := range firstNames(out) {
+	for name, err := range firstNames(ctx, out) {
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func mustBeNew(out, verb string) error {
 // firstNames yields the names of what lies in a directory, some of them again and again
 // when it is in a store: a directory there is what objects lie in, whatever a server says.
 // One that is not there holds nothing.
-func firstNames(path string) iter.Seq2[string, error] {
+func firstNames(ctx context.Context, path string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if !storage.Remote(path) {
 			entries, err := os.ReadDir(path)
@@ -211,7 +211,7 @@ func firstNames(path string) iter.Seq2[string, error] {
 			}
 			return
 		}
-		for o, err := range storage.Walk(context.Background(), path) {
+		for o, err := range storage.Walk(ctx, path) {
 			if errors.Is(err, fs.ErrNotExist) {
 				return
 			}

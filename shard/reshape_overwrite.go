@@ -29,7 +29,7 @@ func (d *Dir) oldFiles() ([]string, error) {
 	}
 	var files []string
 	for _, sub := range subs {
-		m, err := ReadManifest(d.join(sub + ManifestFile))
+		m, err := ReadManifest(d.ctx, d.join(sub+ManifestFile))
 		if storage.Missing(err) {
 			continue
 		}

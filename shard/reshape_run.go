@@ -61,17 +61,17 @@ func openReshaping(ctx context.Context, in []string, out string, o *ReshapeOptio
 	if err != nil {
 		return nil, err
 	}
-	if err := inputs.mergeManifests(); err != nil {
+	if err := inputs.mergeManifests(ctx); err != nil {
 		return nil, err
 	}
-	if err := refuseOverlap(in, inputs, out); err != nil {
+	if err := refuseOverlap(ctx, in, inputs, out); err != nil {
 		return nil, err
 	}
 	r := &reshaping{o: o, verb: v, in: inputs, report: ReshapeReport{Status: "written", Splits: map[string]SplitSummary{}}}
 	if r.name, err = o.datasetName(inputs, out); err != nil {
 		return nil, err
 	}
-	if r.request, err = inputs.request(o, v, r.name); err != nil {
+	if r.request, err = inputs.request(ctx, o, v, r.name); err != nil {
 		return nil, err
 	}
 	change, err := settle(ctx, out)
@@ -82,10 +82,10 @@ func openReshaping(ctx context.Context, in []string, out string, o *ReshapeOptio
 		return nil, err
 	}
 	if o.Overwrite {
-		r.old, err = ViewDir(out).oldFiles()
+		r.old, err = ViewDir(ctx, out).oldFiles()
 		return r, err
 	}
-	report, err := again(out, &r.request)
+	report, err := again(ctx, out, &r.request)
 	if report != nil {
 		r.report = *report
 	}
@@ -148,7 +148,7 @@ func (r *reshaping) run(ctx context.Context) error {
 	if err := r.write(ctx); err != nil {
 		return err
 	}
-	if err := r.in.checkUnchanged(); err != nil {
+	if err := r.in.checkUnchanged(ctx); err != nil {
 		return err
 	}
 	return r.finish(ctx)

@@ -58,7 +58,7 @@ func (s *sorted) begin(ctx context.Context, r *reshaping, buckets int) error {
 			return r.deal(ctx, in, nil, func(b *block) error { return give(&sampled{block: b}) })
 		},
 		func(_ context.Context, b *sampled) error {
-			if err := b.check(r.o.MaxRecord); err != nil {
+			if err := b.check(ctx, r.o.MaxRecord); err != nil {
 				return err
 			}
 			rec := recordPool.Get().(*record)

@@ -95,7 +95,7 @@ func (r *reshaping) copySpan(ctx context.Context, s *stream, w *openShard, sp st
 		if b.first+int64(len(b.sizes)) > sp.file.records {
 			return nil // nothing has room for them: they are counted for the error below
 		}
-		if err := r.work(b); err != nil {
+		if err := r.work(ctx, b); err != nil {
 			return err
 		}
 		if err := w.add(b, 0, len(b.sizes), b.data); err != nil {

@@ -275,7 +275,7 @@ func (s *stream) alone(ctx context.Context, b *block, give func(*block) error) e
 
 // check checks the payloads of a block against their checksums, which its
 // other methods and users take for granted.
-func (b *block) check(maxRecord int64) error {
+func (b *block) check(ctx context.Context, maxRecord int64) error {
 	if b.checked {
 		return nil
 	}
@@ -283,7 +283,7 @@ func (b *block) check(maxRecord int64) error {
 	at := 0
 	for i, size := range b.sizes {
 		if _, v := framing.Check(b.data[at : at+size]); v != tfrecord.FrameWhole {
-			file, err := storage.Open(context.Background(), b.file.Path)
+			file, err := storage.Open(ctx, b.file.Path)
 			if err != nil {
 				return err
 			}

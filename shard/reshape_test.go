@@ -95,7 +95,7 @@ func TestDamagedInputsLeaveNothing(t *testing.T) {
 
 func indexOf(t testing.TB, path string) []tfrecord.IndexEntry {
 	t.Helper()
-	r, err := Open(path, tfrecord.ReaderOptions{})
+	r, err := Open(t.Context(), path, tfrecord.ReaderOptions{})
 	check(t, err)
 	defer r.Close()
 	entries, err := tfrecord.BuildIndex(r.Reader)

@@ -40,7 +40,7 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 			continue
 		}
 		seen[f.Set] = true
-		faults, err := f.Set.check()
+		faults, err := f.Set.check(ctx)
 		if err != nil {
 			return err
 		}
@@ -63,7 +63,7 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 		}
 		g.Go(func() (err error) {
 			if err = sampling.Err(); err == nil {
-				missing[i], err = f.sample(in.o.MaxRecord)
+				missing[i], err = f.sample(ctx, in.o.MaxRecord)
 			}
 			return err
 		})
@@ -82,8 +82,8 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 
 // sample holds the first records of the file to the features of its manifest. It
 // returns the key of one that should be there and is not.
-func (f *input) sample(maxRecord int64) (missing string, err error) {
-	r, err := Open(f.Path, tfrecord.ReaderOptions{MaxRecord: maxRecord})
+func (f *input) sample(ctx context.Context, maxRecord int64) (missing string, err error) {
+	r, err := Open(ctx, f.Path, tfrecord.ReaderOptions{MaxRecord: maxRecord})
 	if err != nil {
 		return "", err
 	}

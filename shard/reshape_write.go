@@ -37,14 +37,14 @@ func (r *reshaping) write(ctx context.Context) error {
 	r.in.plan()
 	err := par.Map(ctx, workers, 2*workers+2,
 		func(ctx context.Context, give func(*block) error) error { return r.deal(ctx, s, nil, give) },
-		func(_ context.Context, b *block) error { return r.work(b) },
+		func(ctx context.Context, b *block) error { return r.work(ctx, b) },
 		func(b *block) error {
-			err := out.block(b)
+			err := out.block(ctx, b)
 			r.in.done(b)
 			s.put(b)
 			return err
 		})
-	return out.close(err)
+	return out.close(ctx, err)
 }
 
 // prepare has room for what comes of the shards, and finds out by which feature
@@ -93,8 +93,8 @@ func (r *reshaping) deal(ctx context.Context, s *stream, each func(*block), give
 
 // work does what must be done to a block before it is written: its payloads are
 // checked, looked at and changed.
-func (r *reshaping) work(b *block) error {
-	if err := b.check(r.o.MaxRecord); err != nil {
+func (r *reshaping) work(ctx context.Context, b *block) error {
+	if err := b.check(ctx, r.o.MaxRecord); err != nil {
 		return err
 	}
 	rewrites := b.file.remap != nil || r.verb.rewrite != nil
@@ -205,7 +205,7 @@ func newShardWriters(r *reshaping) *shardWriters {
 }
 
 // block writes the records of a block, as many at a time as go together.
-func (w *shardWriters) block(b *block) error {
+func (w *shardWriters) block(ctx context.Context, b *block) error {
 	at := 0
 	for i := 0; i < len(b.sizes); {
 		t := b.target(i)
@@ -214,7 +214,7 @@ func (w *shardWriters) block(b *block) error {
 			i++
 			continue
 		}
-		o, err := w.ready(t)
+		o, err := w.ready(ctx, t)
 		if err != nil {
 			return err
 		}
@@ -229,7 +229,7 @@ func (w *shardWriters) block(b *block) error {
 		}
 		// A full shard does not wait open for the next record: targets may be many.
 		if o.placed == o.behind {
-			if err := w.next(t); err != nil {
+			if err := w.next(ctx, t); err != nil {
 				return err
 			}
 		}
@@ -238,10 +238,10 @@ func (w *shardWriters) block(b *block) error {
 }
 
 // ready returns a target with room for a record in its open shard.
-func (w *shardWriters) ready(t int) (*openTarget, error) {
+func (w *shardWriters) ready(ctx context.Context, t int) (*openTarget, error) {
 	o := &w.open[t]
 	for o.placed == o.behind {
-		if err := w.next(t); err != nil {
+		if err := w.next(ctx, t); err != nil {
 			return nil, err
 		}
 	}
@@ -261,7 +261,7 @@ func (w *shardWriters) start(t int) (err error) {
 }
 
 // next ends the open shard of a target and goes on to the one behind it.
-func (w *shardWriters) next(t int) error {
+func (w *shardWriters) next(ctx context.Context, t int) error {
 	o := &w.open[t]
 	if o.w == nil {
 		if err := w.start(t); err != nil { // one without a record
@@ -272,16 +272,16 @@ func (w *shardWriters) next(t int) error {
 	o.w = nil
 	o.shard++
 	o.behind = w.r.targets[t].start(o.shard + 1)
-	return w.commits.add(context.Background(), full)
+	return w.commits.add(ctx, full)
 }
 
 // close ends the last shards, or throws away what is open when the run failed
 // with err, and waits for the background. It returns the first error of all.
-func (w *shardWriters) close(err error) error {
+func (w *shardWriters) close(ctx context.Context, err error) error {
 	for t := range w.open {
 		o := &w.open[t]
 		for err == nil && o.shard < w.r.targets[t].shards {
-			err = w.next(t)
+			err = w.next(ctx, t)
 		}
 		if o.w != nil {
 			o.w.Abort()

@@ -121,9 +121,9 @@ type plannedPart struct {
 
 // OpenReshardPlan reads the plan of that ID in an output directory. It is an error
 // when there is none, or another one: the run that made it has ended.
-func OpenReshardPlan(out, id string) (*ReshardPlan, error) {
+func OpenReshardPlan(ctx context.Context, out, id string) (*ReshardPlan, error) {
 	var stored storedReshard
-	usable, err := ViewDir(out).readState(reshardPlanFile, &stored)
+	usable, err := ViewDir(ctx, out).readState(reshardPlanFile, &stored)
 	if err != nil {
 		return nil, err
 	}

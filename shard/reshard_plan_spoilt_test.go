@@ -31,12 +31,12 @@ func TestSpoiltPlansAreRefused(t *testing.T) {
 			t.Fatalf("%s is not in %s", c[0], whole)
 		}
 		check(t, os.WriteFile(at, []byte(spoilt), 0o644))
-		if _, err := OpenReshardPlan(p.Out(), p.ID()); err == nil || !strings.Contains(err.Error(), "start again") {
+		if _, err := OpenReshardPlan(t.Context(), p.Out(), p.ID()); err == nil || !strings.Contains(err.Error(), "start again") {
 			t.Errorf("%s: %v", c[1], err)
 		}
 	}
 	check(t, os.WriteFile(at, whole, 0o644))
-	if _, err := OpenReshardPlan(p.Out(), p.ID()); err != nil {
+	if _, err := OpenReshardPlan(t.Context(), p.Out(), p.ID()); err != nil {
 		t.Error(err)
 	}
 }

@@ -24,7 +24,7 @@ type dealt map[int][][]byte
 
 // readAll reads all parts of a plan as another process would.
 func readAll(ctx context.Context, p *ReshardPlan) (dealt, error) {
-	p, err := OpenReshardPlan(p.Out(), p.ID())
+	p, err := OpenReshardPlan(ctx, p.Out(), p.ID())
 	if err != nil {
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func (d dealt) of(shard int) func(func([]byte, error) bool) {
 // writeAll writes all shards that something was dealt to, but for some, as another
 // process would.
 func writeAll(ctx context.Context, p *ReshardPlan, all dealt, without ...int) error {
-	p, err := OpenReshardPlan(p.Out(), p.ID())
+	p, err := OpenReshardPlan(ctx, p.Out(), p.ID())
 	if err != nil {
 		return err
 	}
@@ -85,7 +85,7 @@ func reshardByPlan(ctx context.Context, in []string, out string, o ReshardOption
 			err = writeAll(ctx, plan, all)
 		}
 		if err != nil {
-			return nil, run.Abandon(err)
+			return nil, run.Abandon(ctx, err)
 		}
 	}
 	return run.Finish(ctx)
@@ -188,7 +188,7 @@ func TestPartsAreCut(t *testing.T) {
 		if n := run.Plan().Parts(); int64(n) < st.Size()>>20-1 || n < 2 {
 			t.Errorf("%s of %d bytes: %d parts", in, st.Size(), n)
 		}
-		run.Abandon(errors.New("seen enough"))
+		run.Abandon(t.Context(), errors.New("seen enough"))
 	}
 }
 
@@ -209,7 +209,7 @@ func TestPlansReplaceSets(t *testing.T) {
 	run, err := PlanReshard(ctx, []string{file}, out, o)
 	check(t, err)
 	failed := errors.New("no runner")
-	if err := run.Abandon(failed); !errors.Is(err, failed) || !sameFiles(before, filesOf(t, out)) {
+	if err := run.Abandon(ctx, failed); !errors.Is(err, failed) || !sameFiles(before, filesOf(t, out)) {
 		t.Errorf("a run that was given up: %v", err)
 	}
 	_, err = reshardByPlan(ctx, []string{file}, out, o)
@@ -252,7 +252,7 @@ func TestPlansGoOn(t *testing.T) {
 			nothingAt(t, filepath.Join(out, ManifestFile))
 			if how == "abandoned" {
 				lost := errors.New("lost the runner")
-				if err := run.Abandon(lost); !errors.Is(err, lost) || !strings.Contains(err.Error(), "2 of 4 shards finished and kept") {
+				if err := run.Abandon(ctx, lost); !errors.Is(err, lost) || !strings.Contains(err.Error(), "2 of 4 shards finished and kept") {
 					t.Errorf("%v", err)
 				}
 			} else {
@@ -332,7 +332,7 @@ func TestPlansFindDamage(t *testing.T) {
 	if _, err := readAll(ctx, run.Plan()); !errors.Is(err, errChangedInput) {
 		t.Errorf("a changed input: %v", err)
 	}
-	if err := run.Abandon(errors.New("the runner has failed")); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "runner") {
+	if err := run.Abandon(ctx, errors.New("the runner has failed")); err == nil || !strings.Contains(err.Error(), path) || strings.Contains(err.Error(), "runner") {
 		t.Errorf("abandoned with %v", err)
 	}
 	nothingAt(t, run.Plan().Out())
@@ -370,7 +370,7 @@ func TestPlansHoldRunnersToTheirWord(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	out := run.Plan().Out()
-	if err := run.Abandon(lost); err == nil {
+	if err := run.Abandon(ctx, lost); err == nil {
 		t.Error("no error")
 	}
 	nothingAt(t, out)
@@ -435,7 +435,7 @@ func TestPlansRefuse(t *testing.T) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}
-	if _, err := OpenReshardPlan(full, "x"); err == nil || !strings.Contains(err.Error(), "no reshard plan") {
+	if _, err := OpenReshardPlan(ctx, full, "x"); err == nil || !strings.Contains(err.Error(), "no reshard plan") {
 		t.Errorf("%v", err)
 	}
 }
@@ -455,7 +455,7 @@ func TestPlansWriteIntoStores(t *testing.T) {
 	all, err := readAll(ctx, run.Plan())
 	check(t, err)
 	check(t, writeAll(ctx, run.Plan(), all, 1))
-	if err := run.Abandon(errors.New("lost")); !strings.Contains(err.Error(), "2 of 3 shards finished and kept") {
+	if err := run.Abandon(ctx, errors.New("lost")); !strings.Contains(err.Error(), "2 of 3 shards finished and kept") {
 		t.Errorf("%v", err)
 	}
 	_, err = reshardByPlan(ctx, []string{file}, url, o)
@@ -465,7 +465,7 @@ func TestPlansWriteIntoStores(t *testing.T) {
 		if strings.HasPrefix(name, StateDir+"/") {
 			continue
 		}
-		data, err := ViewDir(url).Read(name, 1<<30)
+		data, err := ViewDir(ctx, url).Read(name, 1<<30)
 		check(t, err)
 		if string(data) != files[name] {
 			t.Errorf("%s differs", name)

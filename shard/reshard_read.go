@@ -77,7 +77,7 @@ func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) er
 		if b.first+int64(len(b.sizes)) > behind {
 			return nil // nothing has room for them: they are counted for the error below
 		}
-		if err := r.work(b); err != nil {
+		if err := r.work(ctx, b); err != nil {
 			return err
 		}
 		return d.block(b, f.split, in.Number-in.First+b.first)

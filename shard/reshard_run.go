@@ -22,7 +22,7 @@ import (
 //	}
 //	if plan := run.Plan(); plan != nil { // else the set is up to date
 //		if err := doPartsAndShards(plan); err != nil {
-//			return run.Abandon(err)
+//			return run.Abandon(ctx, err)
 //		}
 //	}
 //	report, err := run.Finish(ctx)
@@ -58,7 +58,7 @@ func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions)
 		return run, nil
 	}
 	if run.r.old == nil {
-		if err := mustBeNew(out, v.name); err != nil { // before all is counted
+		if err := mustBeNew(ctx, out, v.name); err != nil { // before all is counted
 			return nil, err
 		}
 	}
@@ -71,7 +71,7 @@ func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions)
 // prepare plans, and leaves the plan in the directory.
 func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) error {
 	r := run.r
-	r.dir = ViewDir(out) // until it is known what it is for
+	r.dir = ViewDir(ctx, out) // until it is known what it is for
 	if err := r.survey(ctx); err != nil {
 		return err
 	}
@@ -90,7 +90,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 			return err
 		}
 		out = run.outer.join(stageDir)
-		begun, err := ViewDir(out).Run()
+		begun, err := ViewDir(ctx, out).Run()
 		if err != nil {
 			return err
 		}
@@ -264,13 +264,14 @@ const leaving = 10 * time.Second
 // error of a part or a shard where there was one, which err, that of a runner, may
 // only repeat in its words. The directory is as it was before, unless there are
 // finished shards and the inputs are not damaged: then these are kept, and the
-// same run again makes the others.
-func (run *ReshardRun) Abandon(err error) error {
+// same run again makes the others. It works after ctx is done, since that is often why
+// the run failed.
+func (run *ReshardRun) Abandon(ctx context.Context, err error) error {
 	defer run.close()
 	if run.plan == nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*leaving)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*leaving)
 	defer cancel()
 	if busy := run.takeBack(ctx); busy != nil {
 		return errors.Join(err, busy)

@@ -54,7 +54,7 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 			err = context.Cause(ctx)
 		}
 		if err == nil {
-			err = g.add(batch)
+			err = g.add(ctx, batch)
 		}
 		if err != nil {
 			return ReshardCounts{}, err
@@ -82,7 +82,7 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 
 // join takes part in making the set, if the run that planned it still does.
 func (p *ReshardPlan) join(ctx context.Context) (*Dir, error) {
-	if err := p.underWay(ViewDir(p.out)); err != nil {
+	if err := p.underWay(ViewDir(ctx, p.out)); err != nil {
 		return nil, err
 	}
 	dir, err := OpenDir(ctx, p.out, DirOptions{Join: true})
@@ -164,7 +164,7 @@ func (p *ReshardPlan) newCollector(dir *Dir, shard int) *collector {
 }
 
 // add puts the records of a batch into their buckets.
-func (g *collector) add(batch []byte) error {
+func (g *collector) add(ctx context.Context, batch []byte) error {
 	n, size := binary.Uvarint(batch)
 	// A record has a byte of place and its framing at least.
 	if size <= 0 || n > uint64(len(batch))/(1+tfrecord.Overhead) {
@@ -199,7 +199,7 @@ func (g *collector) add(batch []byte) error {
 	if at < len(b.data) {
 		return g.strange("it has data after its records")
 	}
-	if err := g.work(b); err != nil {
+	if err := g.work(ctx, b); err != nil {
 		return err
 	}
 	return g.spread(b)

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/plural"
@@ -10,7 +11,7 @@ import (
 
 // check finds what is wrong with a set as a whole: the manifest's own sums,
 // and files in its directory that look as if they belonged to it.
-func (s *Set) check() ([]Fault, error) {
+func (s *Set) check(ctx context.Context) ([]Fault, error) {
 	var faults []Fault
 	named := make(map[string]bool)
 	for _, split := range s.Splits {
@@ -27,7 +28,7 @@ func (s *Set) check() ([]Fault, error) {
 				"split %s: the manifest says %s, its shards have %d", split.Name, plural.Of(split.Records, "record"), records))
 		}
 	}
-	extra, err := s.extra("", named, func(name string) string {
+	extra, err := s.extra(ctx, "", named, func(name string) string {
 		if tfrecordName(name) && !describes(name) {
 			return name
 		}
@@ -38,7 +39,7 @@ func (s *Set) check() ([]Fault, error) {
 	}
 	faults = append(faults, extra...)
 	// The index of a shard that is not of the set misleads whoever globs for it.
-	extra, err = s.extra(IndexDir, named, func(name string) string {
+	extra, err = s.extra(ctx, IndexDir, named, func(name string) string {
 		shard, ok := strings.CutSuffix(name, ".idx")
 		if n, mine := ParseName(shard); ok && mine && n.Dataset == s.Name {
 			return shard
@@ -53,8 +54,8 @@ func (s *Set) check() ([]Fault, error) {
 
 // extra lists the files of a directory of the set that belong to a shard, as
 // shardOf tells by the name, which the manifest does not name.
-func (s *Set) extra(dir string, named map[string]bool, shardOf func(name string) string) ([]Fault, error) {
-	entries, err := storage.ReadDir(storage.Join(s.Dir, dir))
+func (s *Set) extra(ctx context.Context, dir string, named map[string]bool, shardOf func(name string) string) ([]Fault, error) {
+	entries, err := storage.ReadDir(ctx, storage.Join(s.Dir, dir))
 	if err != nil {
 		return nil, err
 	}

@@ -14,7 +14,7 @@ import (
 // has reports whether a directory holds a file of that name.
 func has(t *testing.T, dir, name string) bool {
 	t.Helper()
-	is, err := ViewDir(dir).Exists(name)
+	is, err := ViewDir(t.Context(), dir).Exists(name)
 	check(t, err)
 	return is
 }

@@ -26,13 +26,13 @@ type tfdsFound struct {
 const maxTFDSFile = 64 << 20
 
 // findTFDS reads TFDS's files in a directory.
-func findTFDS(dir string) (*tfdsFound, error) {
+func findTFDS(ctx context.Context, dir string) (*tfdsFound, error) {
 	t := &tfdsFound{classes: map[string]int{}}
 	var err error
-	if t.info, err = readObject(filepath.Join(dir, TFDSInfoFile)); err != nil {
+	if t.info, err = readObject(ctx, filepath.Join(dir, TFDSInfoFile)); err != nil {
 		return nil, err
 	}
-	features, err := readObject(filepath.Join(dir, TFDSFeaturesFile))
+	features, err := readObject(ctx, filepath.Join(dir, TFDSFeaturesFile))
 	if err != nil {
 		return nil, err
 	}
@@ -54,8 +54,8 @@ func featuresOf(o object) object {
 }
 
 // readObject reads a JSON object; nil when there is no such file.
-func readObject(path string) (object, error) {
-	data, err := storage.ReadFile(context.Background(), path, maxTFDSFile)
+func readObject(ctx context.Context, path string) (object, error) {
+	data, err := storage.ReadFile(ctx, path, maxTFDSFile)
 	if storage.Missing(err) {
 		return nil, nil
 	}

@@ -108,7 +108,7 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 		},
 		incomplete: func(missing *IncompleteError) { report.Faults = append(report.Faults, missing.faults()...) },
 	}
-	original, err := o.expand(&e, paths)
+	original, err := o.expand(ctx, &e, paths)
 	if err != nil {
 		return report, err
 	}
@@ -118,7 +118,7 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 	sources := distinct(e.sources)
 	v := &verification{o: &o, rate: recordscan.NewRateLimit(o.LimitRate)}
 	if o.Deep != nil {
-		v.deep = newDeepRun(o.Deep, sources, o.Workers, o.MaxFaults)
+		v.deep = newDeepRun(ctx, o.Deep, sources, o.Workers, o.MaxFaults)
 		defer v.deep.close()
 	}
 	if o.Sample.some() {
@@ -127,7 +127,7 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 		}
 	} else {
 		for _, source := range sources {
-			o.Progress.plan(source.Path)
+			o.Progress.plan(ctx, source.Path)
 		}
 	}
 	running, stop := context.WithCancelCause(ctx)
@@ -173,13 +173,13 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 		report.Sample = v.sample.report(report)
 	}
 	for _, set := range e.sets {
-		faults, err := set.check()
+		faults, err := set.check(ctx)
 		report.Faults = append(report.Faults, faults...)
 		if err != nil {
 			errs = append(errs, err)
 		}
 		if original != "" {
-			faults, err = set.checkCopy(original)
+			faults, err = set.checkCopy(ctx, original)
 			report.Faults = append(report.Faults, faults...)
 			if err != nil {
 				errs = append(errs, err)
@@ -188,7 +188,7 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 		if set.Partial {
 			continue // TFDS's files are of the whole set
 		}
-		faults, err = set.checkTFDS()
+		faults, err = set.checkTFDS(ctx)
 		report.Faults = append(report.Faults, faults...)
 		if err != nil {
 			errs = append(errs, err)
@@ -196,7 +196,11 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 	}
 	if len(report.Faults) > 0 && original == "" {
 		for _, set := range e.sets {
-			if set.replaced() {
+			replaced, err := set.replaced(ctx)
+			if err != nil {
+				errs = append(errs, err)
+			}
+			if replaced {
 				errs = append(errs, fmt.Errorf("%s was replaced while it was verified, so its faults may not be real: verify it again", set.Dir))
 			}
 		}

@@ -1,6 +1,7 @@
 package shard
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,13 +32,13 @@ type expectation struct {
 	length int // values of it; -1 when that varies
 }
 
-func newDeepGroup(dir string) *deepGroup {
+func newDeepGroup(ctx context.Context, dir string) *deepGroup {
 	g := &deepGroup{dir: dir, pictures: map[string]bool{}, classes: map[string]int{}, vocabulary: map[string]*vocabulary{}}
 	// What is wrong with these files is found by the checks of sets.
-	if t, err := findTFDS(dir); err == nil {
+	if t, err := findTFDS(ctx, dir); err == nil {
 		g.classes = t.classes
 	}
-	features, _ := readObject(dir + "/" + TFDSFeaturesFile)
+	features, _ := readObject(ctx, dir+"/"+TFDSFeaturesFile)
 	for key, v := range featuresOf(features) {
 		if f, ok := v.(object); ok && f["image"] != nil {
 			g.pictures[key] = true

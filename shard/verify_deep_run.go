@@ -45,7 +45,7 @@ const (
 	largeRecord = 4 * batchBytes
 )
 
-func newDeepRun(o *DeepOptions, sources []Source, workers, maxFaults int) *deepRun {
+func newDeepRun(ctx context.Context, o *DeepOptions, sources []Source, workers, maxFaults int) *deepRun {
 	d := &deepRun{
 		o: o.withDefaults(), workers: workers, max: maxFaults, splits: []string{""},
 		scanners: make(chan *scanner, workers), under: par.NewBudget(underWay),
@@ -65,7 +65,7 @@ func newDeepRun(o *DeepOptions, sources []Source, workers, maxFaults int) *deepR
 		if !known {
 			g = len(d.groups)
 			groups[dir] = g
-			d.groups = append(d.groups, newDeepGroup(dir))
+			d.groups = append(d.groups, newDeepGroup(ctx, dir))
 		}
 		if s.Set != nil {
 			d.groups[g].describe(s.Set)

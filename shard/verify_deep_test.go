@@ -354,7 +354,7 @@ func FuzzDeep(f *testing.F) {
 	good := b.Append(nil)
 	dir := f.TempDir()
 	f.Fuzz(func(t *testing.T, record []byte) {
-		d := newDeepRun(&DeepOptions{Picture: decodePNG, Near: true, TempDir: dir}, []Source{{Path: filepath.Join(dir, "x.tfrecord")}}, 1, 10)
+		d := newDeepRun(t.Context(), &DeepOptions{Picture: decodePNG, Near: true, TempDir: dir}, []Source{{Path: filepath.Join(dir, "x.tfrecord")}}, 1, 10)
 		defer d.close()
 		batch := new(deepBatch)
 		for i, r := range [][]byte{good, record, record} {

@@ -268,7 +268,7 @@ func BenchmarkNearMemory(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		rng := rand.New(rand.NewPCG(1, 2))
-		d := newDeepRun(&DeepOptions{Near: true, Picture: decodePNG, TempDir: b.TempDir()}, []Source{{Path: path}}, 2, 10)
+		d := newDeepRun(b.Context(), &DeepOptions{Near: true, Picture: decodePNG, TempDir: b.TempDir()}, []Source{{Path: path}}, 2, 10)
 		var batch nearDupBatch
 		for i := range int64(pictures) {
 			h := nearHash{bits: [4]uint64{rng.Uint64(), rng.Uint64(), rng.Uint64(), rng.Uint64()}}

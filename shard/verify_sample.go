@@ -67,7 +67,7 @@ func newRecordSample(ctx context.Context, sources []Source, o *VerifyOptions, ra
 		for i, ok := next(); ok; i, ok = next() {
 			f := &s.files[i]
 			f.Source = sources[i]
-			st, err := storage.Stat(f.Path)
+			st, err := storage.Stat(ctx, f.Path)
 			switch {
 			case err != nil:
 				f.err = err

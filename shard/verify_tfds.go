@@ -16,7 +16,7 @@ import (
 // checkTFDS holds the files that TFDS reads to the manifest: those that a set
 // of its kind has must be there, with its splits, numbers of records, features
 // and names of labels. What else they say is anybody's.
-func (s *Set) checkTFDS() (faults []Fault, err error) {
+func (s *Set) checkTFDS(ctx context.Context) (faults []Fault, err error) {
 	want, err := EncodeTFDS(s.Manifest)
 	if err != nil {
 		return nil, err
@@ -31,14 +31,14 @@ func (s *Set) checkTFDS() (faults []Fault, err error) {
 	found := &tfdsFound{}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		path := s.Path(name)
-		if _, err := storage.Stat(path); storage.Missing(err) {
+		if _, err := storage.Stat(ctx, path); storage.Missing(err) {
 			fault(name, tfrecord.PartMissing, "TFDS needs this file, but it does not exist (tfrec adopt writes it)")
 			continue
 		} else if err != nil {
 			return faults, err
 		}
 		if strings.HasSuffix(name, labels.FileSuffix) {
-			data, err := storage.ReadFile(context.Background(), path, labels.MaxFile)
+			data, err := storage.ReadFile(ctx, path, labels.MaxFile)
 			if err != nil {
 				return faults, err
 			}
@@ -47,7 +47,7 @@ func (s *Set) checkTFDS() (faults []Fault, err error) {
 			}
 			continue
 		}
-		got, err := readObject(path)
+		got, err := readObject(ctx, path)
 		if err != nil && !isDamage(err) {
 			return faults, err
 		}

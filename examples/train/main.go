@@ -69,8 +69,8 @@ func main() {
 
 // open opens the set, and describes the batches: all records of the split, in
 // another order in each pass, as images of one size with samples from -1 to 1.
-func (j *job) open() (*reader.Set, reader.Flow[*reader.ImageBatch], error) {
-	set, err := reader.Open(j.data, reader.Options{Split: j.split, Seed: j.seed})
+func (j *job) open(ctx context.Context) (*reader.Set, reader.Flow[*reader.ImageBatch], error) {
+	set, err := reader.Open(ctx, j.data, reader.Options{Split: j.split, Seed: j.seed})
 	if err != nil {
 		return nil, reader.Flow[*reader.ImageBatch]{}, err
 	}
@@ -87,7 +87,7 @@ func (j *job) open() (*reader.Set, reader.Flow[*reader.ImageBatch], error) {
 // train goes over the data, from the checkpoint on if there is one, and returns
 // how far it came.
 func (j *job) train(ctx context.Context) (*progress, error) {
-	set, batches, err := j.open()
+	set, batches, err := j.open(ctx)
 	if err != nil {
 		return nil, err
 	}

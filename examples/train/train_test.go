@@ -44,7 +44,7 @@ func TestLossFalls(t *testing.T) {
 	if guess := math.Log(5); first > 2*guess || last > 0.6*guess || last > 0.6*first {
 		t.Errorf("the loss went from %.3f to %.3f; want less than 0.6 of both that and %.3f", first, last, guess)
 	}
-	set, batches, err := j.open()
+	set, batches, err := j.open(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -53,7 +54,7 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 				}
 			}
 			var err error
-			if o.Labels, err = labelNames(labels); err != nil {
+			if o.Labels, err = labelNames(cmd.Context(), labels); err != nil {
 				return err
 			}
 			o.Progress = new(shard.ReadProgress)
@@ -91,12 +92,12 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 }
 
 // labelNames reads --labels: a file, or a list with commas.
-func labelNames(s string) ([]string, error) {
+func labelNames(ctx context.Context, s string) ([]string, error) {
 	if s == "" {
 		return nil, nil
 	}
 	if _, err := os.Stat(s); err == nil {
-		return shard.ReadLabels(s)
+		return shard.ReadLabels(ctx, s)
 	}
 	if !strings.Contains(s, ",") {
 		return nil, usageError("--labels %q: no such file, and not a comma-separated list", s)

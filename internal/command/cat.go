@@ -127,7 +127,7 @@ func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 	opts.Note = func(sentence string) { fmt.Fprintln(notes, "warning:", sentence) }
 	opts.OnSkip = func(s reader.Skipped) { fmt.Fprintf(notes, "tfrec cat: %v\n", s) }
 	var err error
-	if c.set, err = reader.OpenAll(paths, opts); err != nil {
+	if c.set, err = reader.OpenAll(ctx, paths, opts); err != nil {
 		return withoutRemedy(err)
 	}
 	if opts.Workers > 1 && !o.quiet {

@@ -242,7 +242,7 @@ func runConfigured(cmd *cobra.Command, args []string) error {
 	case config != "":
 		c, err = readConfig(config)
 	case from != "":
-		c, _, err = readSettings(from)
+		c, _, err = readSettings(cmd.Context(), from)
 	case len(args) > 0 && strings.HasPrefix(args[0], "-"):
 		return usageError("want one of: %s; or --config FILE, or --from-manifest FILE", strings.Join(verbs(cmd), ", "))
 	case len(args) > 0:
@@ -294,7 +294,7 @@ func (f *convertFlags) configure(cmd *cobra.Command, kind string, args []string)
 		c, err = readConfig(f.config)
 		f.options.AlsoReads = append(f.options.AlsoReads, f.config)
 	default:
-		c, f.like, err = readSettings(f.from)
+		c, f.like, err = readSettings(cmd.Context(), f.from)
 	}
 	if err != nil {
 		return nil, err

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
@@ -16,11 +17,11 @@ import (
 
 // readSettings reads what the manifest of a set that convert made says of how
 // it was made, so that the same is done again.
-func readSettings(path string) (*configured, *shard.Manifest, error) {
+func readSettings(ctx context.Context, path string) (*configured, *shard.Manifest, error) {
 	if st, err := os.Stat(path); err == nil && st.IsDir() {
 		path = filepath.Join(path, shard.ManifestFile)
 	}
-	m, err := shard.ReadManifest(path)
+	m, err := shard.ReadManifest(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}

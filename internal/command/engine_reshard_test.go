@@ -30,7 +30,7 @@ func byPlan(runs *int) *Engine {
 					batches[shard] = append(batches[shard], batch)
 					return nil
 				}); err != nil {
-					return nil, run.Abandon(err)
+					return nil, run.Abandon(ctx, err)
 				}
 			}
 			for number, all := range batches {
@@ -41,7 +41,7 @@ func byPlan(runs *int) *Engine {
 						}
 					}
 				}); err != nil {
-					return nil, run.Abandon(err)
+					return nil, run.Abandon(ctx, err)
 				}
 			}
 			return run.Finish(ctx)

@@ -133,7 +133,7 @@ func TestProtoFormatOfSequences(t *testing.T) {
 
 func eachRecord(t *testing.T, path string, do func(record []byte)) {
 	t.Helper()
-	r, err := shard.Open(filepath.FromSlash(path), tfrecord.ReaderOptions{})
+	r, err := shard.Open(t.Context(), filepath.FromSlash(path), tfrecord.ReaderOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -76,7 +76,7 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 	}
 	o.Codec, o.Header, o.Pixels = codec, pictureHeader(codec), pixelSums(codec)
 	o.Tool = "tfrec " + build.Version
-	o.Command = commandOf(paths)
+	o.Command = commandOf(cmd.Context(), paths)
 	o.Progress, o.Note = new(shard.ReadProgress), partialWarning(cmd)
 	stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
 	report, err := page.Write(cmd.Context(), paths, out, o)

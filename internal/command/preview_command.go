@@ -2,6 +2,7 @@ package command
 
 import (
 	"cmp"
+	"context"
 	"encoding/json"
 	"html"
 	"slices"
@@ -18,11 +19,11 @@ import (
 // commandOf returns the command that made the set that a lone path stands for,
 // as far as its manifest tells; "" where that does not. SRC, OUT and FILE stand
 // for what it does not tell.
-func commandOf(paths []string) string {
+func commandOf(ctx context.Context, paths []string) string {
 	if len(paths) != 1 {
 		return ""
 	}
-	made, m, err := readSettings(paths[0])
+	made, m, err := readSettings(ctx, paths[0])
 	if err != nil {
 		return ""
 	}

@@ -20,6 +20,7 @@ var nested = []string{"cloud", "beam"}
 const consumer = `package main
 
 import (
+	"context"
 	"os"
 
 	"github.com/tfrec/tfrec/beam"
@@ -29,7 +30,7 @@ import (
 
 func main() {
 	if len(os.Args) > 2 {
-		if _, err := reader.Open(os.Args[2], reader.Options{}); err != nil {
+		if _, err := reader.Open(context.Background(), os.Args[2], reader.Options{}); err != nil {
 			os.Exit(1)
 		}
 	}

@@ -62,7 +62,7 @@ func Describe(ctx context.Context, paths []string, sum *stats.Summary) (*Dataset
 		}
 	}
 	d.addFiles(sum)
-	d.lookAround(sources)
+	d.lookAround(ctx, sources)
 	declared := declarations(sources)
 	for i := range sum.Features {
 		d.add(&d.Features, &sum.Features[i], declared)
@@ -135,14 +135,14 @@ func below(dir, path string) bool {
 }
 
 // lookAround finds the manifest and TFDS's files that describe all of the set.
-func (d *Dataset) lookAround(sources []shard.Source) {
+func (d *Dataset) lookAround(ctx context.Context, sources []shard.Source) {
 	set := sources[0].Set
 	shards := 0
 	if set != nil && storage.Clean(set.Dir) == d.Dir {
 		for _, s := range set.Splits {
 			shards += len(s.Shards)
 		}
-		d.Whole = !set.Partial && isFile(set.Path(shard.ManifestFile))
+		d.Whole = !set.Partial && isFile(ctx, set.Path(shard.ManifestFile))
 		for _, s := range sources {
 			d.Whole = d.Whole && s.Set != nil && s.Set.Dir == set.Dir
 		}
@@ -155,12 +155,12 @@ func (d *Dataset) lookAround(sources []shard.Source) {
 		slices.SortStableFunc(d.Splits, func(a, b Split) int { return order(a.Name) - order(b.Name) })
 	}
 	if d.Whole || set == nil {
-		d.TFDS = isFile(storage.Join(d.Dir, shard.TFDSInfoFile)) && isFile(storage.Join(d.Dir, shard.TFDSFeaturesFile))
+		d.TFDS = isFile(ctx, storage.Join(d.Dir, shard.TFDSInfoFile)) && isFile(ctx, storage.Join(d.Dir, shard.TFDSFeaturesFile))
 	}
 }
 
-func isFile(path string) bool {
-	st, err := storage.Stat(path)
+func isFile(ctx context.Context, path string) bool {
+	st, err := storage.Stat(ctx, path)
 	return err == nil && st.Mode().IsRegular()
 }
 

@@ -46,7 +46,7 @@ func openInputs(ctx context.Context, paths []string, o *Options) (*inputs, error
 			return nil, fmt.Errorf("%s: %w", s.Path, err)
 		}
 		in.splits = append(in.splits, s.Split)
-		st, err := storage.Stat(s.Path)
+		st, err := storage.Stat(ctx, s.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -66,7 +66,7 @@ func (in *inputs) each(ctx context.Context, progress *shard.ReadProgress, do fun
 			return r.number, err
 		}
 	}
-	if err := shard.CheckUnchanged(in.sources); err != nil {
+	if err := shard.CheckUnchanged(ctx, in.sources); err != nil {
 		return r.number, err
 	}
 	if r.number == 0 {
@@ -76,7 +76,7 @@ func (in *inputs) each(ctx context.Context, progress *shard.ReadProgress, do fun
 }
 
 func readSource(ctx context.Context, s shard.Source, progress *shard.ReadProgress, r *row, do func(*row) error) (err error) {
-	f, err := shard.Open(s.Path, tfrecord.ReaderOptions{})
+	f, err := shard.Open(ctx, s.Path, tfrecord.ReaderOptions{})
 	if err != nil {
 		return err
 	}

@@ -127,7 +127,7 @@ func (c *contents) chooseFamilies(ctx context.Context, n int, o *Options) ([]fam
 // be read is left out: measuring found it, too.
 func (c *contents) kinsOf(ctx context.Context, number, n int, seed uint64) (k *kins, err error) {
 	f := c.files[number]
-	r, err := shard.Open(f.path, tfrecord.ReaderOptions{})
+	r, err := shard.Open(ctx, f.path, tfrecord.ReaderOptions{})
 	if err != nil {
 		return nil, err
 	}

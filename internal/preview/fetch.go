@@ -74,7 +74,7 @@ func fetchFrom(ctx context.Context, f file, list []wanted, take func(i int, reco
 	if len(missed) == 0 {
 		return nil
 	}
-	r, err := shard.Open(f.path, tfrecord.ReaderOptions{})
+	r, err := shard.Open(ctx, f.path, tfrecord.ReaderOptions{})
 	if err != nil {
 		return err
 	}

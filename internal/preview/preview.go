@@ -36,7 +36,7 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 	if err != nil {
 		return nil, err
 	}
-	if err := s.checkInput(out); err != nil {
+	if err := s.checkInput(ctx, out); err != nil {
 		return nil, err
 	}
 	measured := time.Since(began)
@@ -101,13 +101,13 @@ func checkFree(out string, overwrite bool) error {
 }
 
 // checkInput refuses to put the page where an input lies.
-func (c *contents) checkInput(out string) error {
+func (c *contents) checkInput(ctx context.Context, out string) error {
 	there, err := os.Stat(out)
 	if err != nil {
 		return nil // it is not there: checkFree looked at all else
 	}
 	for _, f := range c.files {
-		if st, err := storage.Stat(f.path); err == nil && os.SameFile(st, there) {
+		if st, err := storage.Stat(ctx, f.path); err == nil && os.SameFile(st, there) {
 			return fmt.Errorf("%s is one of the inputs: choose another name", out)
 		}
 	}

@@ -38,9 +38,9 @@ func openWith(ctx context.Context, path string, open func(context.Context, strin
 
 // TotalSize returns the size of files together, without those that cannot be
 // asked for it.
-func TotalSize(paths ...string) (total int64) {
+func TotalSize(ctx context.Context, paths ...string) (total int64) {
 	for _, path := range paths {
-		if st, err := storage.Stat(path); err == nil {
+		if st, err := storage.Stat(ctx, path); err == nil {
 			total += st.Size()
 		}
 	}

@@ -140,7 +140,7 @@ func TestCacheOfWhatWasListed(t *testing.T) {
 	f.put("x", want)
 	useCache(t, 1<<30)
 	look := func() Object {
-		st, err := Stat(root + "/x")
+		st, err := Stat(t.Context(), root+"/x")
 		if err != nil {
 			t.Fatal(err)
 		}

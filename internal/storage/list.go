@@ -38,8 +38,8 @@ func Walk(ctx context.Context, dir string) iter.Seq2[Object, error] {
 }
 
 // Entries yields what lies in a directory, in the order of names; of a store, with a
-// page in memory at a time.
-func Entries(p string) iter.Seq2[fs.DirEntry, error] {
+// page in memory at a time and until ctx is done.
+func Entries(ctx context.Context, p string) iter.Seq2[fs.DirEntry, error] {
 	return func(yield func(fs.DirEntry, error) bool) {
 		u, remote := parse(p)
 		if !remote {
@@ -55,7 +55,7 @@ func Entries(p string) iter.Seq2[fs.DirEntry, error] {
 			}
 			return
 		}
-		for o, err := range u.below(context.Background(), false) {
+		for o, err := range u.below(ctx, false) {
 			if err != nil {
 				yield(nil, &fs.PathError{Op: "list", Path: u.String(), Err: err})
 				return
@@ -96,13 +96,14 @@ func (u url) below(ctx context.Context, deep bool) iter.Seq2[Object, error] {
 	}
 }
 
-// ReadDir lists a directory in the order of names.
-func ReadDir(p string) ([]fs.DirEntry, error) {
+// ReadDir lists a directory in the order of names. The list of a store is given up when
+// ctx is done.
+func ReadDir(ctx context.Context, p string) ([]fs.DirEntry, error) {
 	if !Remote(p) {
 		return os.ReadDir(Local(p))
 	}
 	var entries []fs.DirEntry
-	for e, err := range Entries(p) {
+	for e, err := range Entries(ctx, p) {
 		if err != nil {
 			return nil, err
 		}
@@ -112,12 +113,13 @@ func ReadDir(p string) ([]fs.DirEntry, error) {
 }
 
 // Glob returns the paths that match a pattern, as filepath.Glob does, in order.
-// A * in a URL stays between slashes, as in a path.
-func Glob(pattern string) ([]string, error) {
+// A * in a URL stays between slashes, as in a path. Lists of a store are given up when
+// ctx is done.
+func Glob(ctx context.Context, pattern string) ([]string, error) {
 	if !Remote(pattern) {
 		return filepath.Glob(Local(pattern))
 	}
-	files, directories, err := GlobKinds(pattern)
+	files, directories, err := GlobKinds(ctx, pattern)
 	if err != nil {
 		return nil, err
 	}
@@ -128,10 +130,10 @@ func Glob(pattern string) ([]string, error) {
 
 // GlobKinds is Glob that tells files from directories: of a store, with no request
 // for each of them. What is neither, such as a pipe, is left out.
-func GlobKinds(pattern string) (files, directories []string, err error) {
+func GlobKinds(ctx context.Context, pattern string) (files, directories []string, err error) {
 	u, remote := parse(pattern)
 	if remote {
-		return u.glob(context.Background())
+		return u.glob(ctx)
 	}
 	matches, err := filepath.Glob(Local(pattern))
 	for _, p := range matches {

@@ -43,7 +43,7 @@ func TestWalk(t *testing.T) {
 func TestGlobKinds(t *testing.T) {
 	f, root := newFake(t, map[string]string{"d1/a-1": "", "d1/a-2": "", "d1/a/x": "", "d2/a-3": "", "d2/b": "", "d1/a-1/below": ""})
 	f.fault = func() error { return errors.New("it was looked at") }
-	files, directories, err := GlobKinds(root + "/d*/a*")
+	files, directories, err := GlobKinds(t.Context(), root+"/d*/a*")
 	for i := range files {
 		files[i] = strings.TrimPrefix(files[i], root)
 	}
@@ -53,7 +53,7 @@ func TestGlobKinds(t *testing.T) {
 	if err != nil || !slices.Equal(files, []string{"/d1/a-1", "/d1/a-2", "/d2/a-3"}) || !slices.Equal(directories, []string{"/d1/a", "/d1/a-1"}) {
 		t.Errorf("files %q, folders %q, %v", files, directories, err)
 	}
-	all, err := Glob(root + "/d*/a-1")
+	all, err := Glob(t.Context(), root+"/d*/a-1")
 	if err != nil || !slices.Equal(all, []string{root + "/d1/a-1"}) {
 		t.Errorf("Glob: %q, %v", all, err)
 	}

@@ -73,13 +73,14 @@ func ended(ctx context.Context, path string) error {
 }
 
 // Stat says what a path names. A URL names an object or, when there is none of
-// that name, the directory of those whose names go on with a slash.
-func Stat(p string) (fs.FileInfo, error) {
+// that name, the directory of those whose names go on with a slash. A store is asked
+// until ctx is done.
+func Stat(ctx context.Context, p string) (fs.FileInfo, error) {
 	u, remote := parse(p)
 	if !remote {
 		return os.Stat(Local(p))
 	}
-	i, err := stat(context.Background(), u)
+	i, err := stat(ctx, u)
 	if err != nil {
 		return nil, &fs.PathError{Op: "stat", Path: u.String(), Err: err}
 	}

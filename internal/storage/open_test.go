@@ -14,23 +14,23 @@ import (
 
 func TestDirectories(t *testing.T) {
 	_, root := newFake(t, map[string]string{"set/manifest.json": "{}", "set/a-0": "aa", "set/a-1": "b", "set/index/a-0.idx": "1", "other/": "", "setting": "s"})
-	st, err := Stat(root + "/set")
+	st, err := Stat(t.Context(), root+"/set")
 	if err != nil || !st.IsDir() || st.Name() != "set" {
 		t.Errorf("Stat of a folder: %v, %v", st, err)
 	}
-	if st, err = Stat(root + "/set/a-0"); err != nil || st.IsDir() || st.Size() != 2 {
+	if st, err = Stat(t.Context(), root+"/set/a-0"); err != nil || st.IsDir() || st.Size() != 2 {
 		t.Errorf("Stat of an object: %v, %v", st, err)
 	}
-	if st, err = Stat(root); err != nil || !st.IsDir() {
+	if st, err = Stat(t.Context(), root); err != nil || !st.IsDir() {
 		t.Errorf("Stat of the store: %v, %v", st, err)
 	}
 	for _, nothing := range []string{"/se", "/set/a", "/nowhere"} {
-		if _, err := Stat(root + nothing); !errors.Is(err, fs.ErrNotExist) {
+		if _, err := Stat(t.Context(), root+nothing); !errors.Is(err, fs.ErrNotExist) {
 			t.Errorf("Stat(%s): %v", nothing, err)
 		}
 	}
 	for dir, want := range map[string][]string{"": {"other/", "set/", "setting"}, "/set": {"a-0", "a-1", "index/", "manifest.json"}, "/other": nil} {
-		entries, err := ReadDir(root + dir)
+		entries, err := ReadDir(t.Context(), root+dir)
 		if err != nil {
 			t.Errorf("ReadDir(%q): %v", dir, err)
 		}
@@ -46,7 +46,7 @@ func TestDirectories(t *testing.T) {
 			t.Errorf("ReadDir(%q) = %q, want %q", dir, got, want)
 		}
 	}
-	if _, err := ReadDir(root + "/nowhere"); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := ReadDir(t.Context(), root+"/nowhere"); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("ReadDir of nothing: %v", err)
 	}
 }
@@ -71,7 +71,7 @@ func TestGlob(t *testing.T) {
 		"/*/*/x-1": {"/b/deep/x-1"},
 		"/q*":      nil,
 	} {
-		got, err := Glob(root + pattern)
+		got, err := Glob(t.Context(), root+pattern)
 		if err != nil {
 			t.Errorf("%s: %v", pattern, err)
 		}
@@ -83,10 +83,10 @@ func TestGlob(t *testing.T) {
 		}
 	}
 	f.lists = 0
-	if _, err := Glob(root + "/a/x-*"); err != nil || f.lists != 1 {
+	if _, err := Glob(t.Context(), root+"/a/x-*"); err != nil || f.lists != 1 {
 		t.Errorf("a glob in one folder: %d lists, %v", f.lists, err)
 	}
-	if _, err := Glob(root + "/[a"); err == nil {
+	if _, err := Glob(t.Context(), root+"/[a"); err == nil {
 		t.Error("a broken pattern is taken")
 	}
 }
@@ -137,7 +137,7 @@ func TestNoSecretsInURLs(t *testing.T) {
 		delete(openers, "mem")
 	}()
 	const path = "mem://KEY:SECRET@bucket/set"
-	_, err := Stat(path)
+	_, err := Stat(t.Context(), path)
 	if err == nil || !strings.Contains(err.Error(), "credentials") || strings.Contains(err.Error(), "SECRET") {
 		t.Errorf("got %v", err)
 	}

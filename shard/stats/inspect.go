@@ -156,7 +156,7 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 	if err != nil {
 		return nil, err
 	}
-	errs = append(errs, shard.CheckUnchanged(sources))
+	errs = append(errs, shard.CheckUnchanged(ctx, sources))
 	return total.summary(), errors.Join(errs...)
 }
 

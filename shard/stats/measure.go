@@ -155,7 +155,7 @@ func Measure(ctx context.Context, paths []string, o Options) (*Report, error) {
 	var done *atomic.Int64
 	if o.Progress != nil {
 		for _, source := range sources {
-			o.Progress.Planned.Add(recordscan.TotalSize(source.Path))
+			o.Progress.Planned.Add(recordscan.TotalSize(ctx, source.Path))
 		}
 		done = &o.Progress.Done
 	}
@@ -199,7 +199,7 @@ func Measure(ctx context.Context, paths []string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
-	errs = append(errs, shard.CheckUnchanged(sources))
+	errs = append(errs, shard.CheckUnchanged(ctx, sources))
 	return total.stats(), errors.Join(errs...)
 }
 

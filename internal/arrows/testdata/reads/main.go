@@ -12,7 +12,7 @@ import (
 )
 
 func main() {
-	set, err := reader.Open(os.Args[1], reader.Options{})
+	set, err := reader.Open(context.Background(), os.Args[1], reader.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
