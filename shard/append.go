@@ -12,6 +12,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -312,6 +313,6 @@ var errAppended = errors.New("appended before")
 // intoOne chooses the first split for all.
 type intoOne struct{}
 
-func (intoOne) look(*record) (hash128, error)           { return hash128{}, nil }
-func (intoOne) begin(int64) error                       { return nil }
-func (intoOne) choose(int64, int, hash128) (int, error) { return 0, nil }
+func (intoOne) look(*record) (digest.Hash, error)           { return digest.Hash{}, nil }
+func (intoOne) begin(int64) error                           { return nil }
+func (intoOne) choose(int64, int, digest.Hash) (int, error) { return 0, nil }

@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"github.com/tfrec/tfrec/internal/digest"
 )
 
 // DedupeOptions says which records Dedupe takes for the same.
@@ -76,11 +77,11 @@ type firstOnes struct {
 	dropped func(Duplicate) error
 }
 
-func (*firstOnes) look(*record) (hash128, error) { return hash128{}, nil }
+func (*firstOnes) look(*record) (digest.Hash, error) { return digest.Hash{}, nil }
 
 func (*firstOnes) begin(int64) error { return nil }
 
-func (f *firstOnes) choose(n int64, split int, _ hash128) (int, error) {
+func (f *firstOnes) choose(n int64, split int, _ digest.Hash) (int, error) {
 	first, repeated, err := f.repeats(n)
 	switch {
 	case err != nil:

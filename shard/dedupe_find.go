@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/spill"
 )
 
@@ -46,17 +47,17 @@ func findDuplicates(ctx context.Context, in *inputs, dir *Dir, o *DedupeOptions)
 // dealHashes adds the hashes of all records to the rows to sort.
 func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *DedupeOptions) error {
 	by := &byFeature{key: o.By, flag: "by"}
-	look := func(r *record) (hash128, error) { return hashOf(r.data), nil }
+	look := func(r *record) (digest.Hash, error) { return digest.Of(r.data), nil }
 	if o.By != "" {
 		look = by.look
 	}
-	missing := hashOf([]byte{'n'})
+	missing := digest.Of([]byte{'n'})
 	var row, rows []byte
 	err := in.eachBlock(ctx, o.workers(), look, func(b *block) error {
 		rows = rows[:0]
 		for i, m := range b.marks {
 			if o.By == "" || m != missing {
-				row = binary.BigEndian.AppendUint64(m.append(row[:0]), uint64(b.file.first+b.first+int64(i)))
+				row = binary.BigEndian.AppendUint64(m.Append(row[:0]), uint64(b.file.first+b.first+int64(i)))
 				rows = spill.AppendRow(rows, row)
 			}
 		}
@@ -70,7 +71,7 @@ func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *Dedupe
 
 // find adds what repeats in the sorted hashes to found.
 func (d *duplicates) find(ctx context.Context, hashes *spill.Sorter) error {
-	var last hash128
+	var last digest.Hash
 	var first int64
 	var pair [16]byte
 	var rows []byte
@@ -91,7 +92,7 @@ func (d *duplicates) find(ctx context.Context, hashes *spill.Sorter) error {
 		if err != nil {
 			return err
 		}
-		m, number := parseMark(row), int64(binary.BigEndian.Uint64(row[markSize:]))
+		m, number := digest.Parse(row), int64(binary.BigEndian.Uint64(row[digest.Size:]))
 		if n == 0 || m != last {
 			last, first = m, number
 			continue

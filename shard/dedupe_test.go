@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -114,16 +115,16 @@ func TestDedupeByFeature(t *testing.T) {
 func TestHashOfValue(t *testing.T) {
 	packed := []byte("\x0a\x0e\x0a\x0c\x0a\x01k\x12\x07\x1a\x05\x0a\x03\x01\x02\x03")
 	loose := []byte("\x0a\x11\x0a\x0f\x0a\x01k\x12\x0a\x1a\x08\x08\x01\x08\x02\x08\x03\x10\x07")
-	hash := func(record []byte) hash128 {
+	hash := func(record []byte) digest.Hash {
 		var e tfrecord.Example
 		check(t, e.Parse(record))
 		f, _ := e.Get("k")
-		return hashOfValue(f)
+		return digest.OfValue(f)
 	}
 	if hash(packed) != hash(loose) {
 		t.Error("packed and unpacked values have two hashes")
 	}
-	seen := map[hash128]string{}
+	seen := map[digest.Hash]string{}
 	for name, build := range map[string]func(b *tfrecord.Builder){
 		"none": func(*tfrecord.Builder) {}, "1": func(b *tfrecord.Builder) { b.Int64("k", 1) }, "1, 0": func(b *tfrecord.Builder) { b.Int64("k", 1, 0) },
 		"ab": func(b *tfrecord.Builder) { b.String("k", "ab") }, "a, b": func(b *tfrecord.Builder) { b.String("k", "a", "b") },

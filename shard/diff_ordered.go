@@ -11,6 +11,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -219,7 +220,7 @@ func bytesInShort(b []byte) string {
 	if len(b) <= short && utf8.Valid(b) && !bytes.ContainsFunc(b, unicode.IsControl) {
 		return strconv.Quote(string(b))
 	}
-	return fmt.Sprintf("%s (XXH3 %016x)", plural.Of(len(b), "byte"), hashOf(b).lo)
+	return fmt.Sprintf("%s (XXH3 %016x)", plural.Of(len(b), "byte"), digest.Of(b).Lo)
 }
 
 // walk goes through the records of several files.

@@ -6,6 +6,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/spill"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -75,21 +76,21 @@ func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter)
 	salts := make([]uint64, len(side.splits))
 	if d.sameSplits() {
 		for j, split := range side.splits {
-			salts[j] = hashOf([]byte(split)).lo
+			salts[j] = digest.Of([]byte(split)).Lo
 		}
 	}
-	look := func(r *record) (hash128, error) {
+	look := func(r *record) (digest.Hash, error) {
 		d.o.Progress.add(len(r.data) + tfrecord.Overhead)
-		return hashOf(r.data), nil
+		return digest.Of(r.data), nil
 	}
 	kinds := [][]byte{{rowOfA}, {rowCounts, rowOfB}}[i]
 	var row, rows []byte
 	return side.eachBlock(ctx, side.o.workers(), look, func(b *block) error {
 		rows = rows[:0]
 		for k, m := range b.marks {
-			m.lo ^= salts[b.file.split]
+			m.Lo ^= salts[b.file.split]
 			for _, kind := range kinds {
-				row = append(m.append(row[:0]), kind)
+				row = append(m.Append(row[:0]), kind)
 				row = binary.BigEndian.AppendUint64(row, uint64(b.file.first+b.first+int64(k)))
 				rows = spill.AppendRow(rows, row)
 			}
@@ -101,7 +102,7 @@ func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter)
 // match counts the records that the other side does not have as often, and returns
 // the numbers of the first of them of each side.
 func (d *difference) match(ctx context.Context, hashes *spill.Sorter) (lone [2][]int64, err error) {
-	var last hash128
+	var last digest.Hash
 	var counts [3]int64 // of the rows with this hash, by kind
 	for n := 0; ; n++ {
 		if n%1024 == 0 && ctx.Err() != nil {
@@ -114,7 +115,7 @@ func (d *difference) match(ctx context.Context, hashes *spill.Sorter) (lone [2][
 		if err != nil {
 			return lone, err
 		}
-		m, kind, number := parseMark(row), row[markSize], int64(binary.BigEndian.Uint64(row[markSize+1:]))
+		m, kind, number := digest.Parse(row), row[digest.Size], int64(binary.BigEndian.Uint64(row[digest.Size+1:]))
 		if m != last {
 			last, counts = m, [3]int64{}
 		}

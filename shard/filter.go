@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -72,23 +73,23 @@ var errNoCondition = reshapeOption("where", "want a condition that says which re
 // keeper chooses the records that it returns true for.
 type keeper Keep
 
-func (k keeper) look(r *record) (hash128, error) {
+func (k keeper) look(r *record) (digest.Hash, error) {
 	e, err := r.example()
 	if err != nil {
-		return hash128{}, err
+		return digest.Hash{}, err
 	}
 	keep, err := k(e)
 	if err != nil {
-		return hash128{}, r.locate(err)
+		return digest.Hash{}, r.locate(err)
 	}
 	if keep {
-		return hash128{lo: 1}, nil
+		return digest.Hash{Lo: 1}, nil
 	}
-	return hash128{}, nil
+	return digest.Hash{}, nil
 }
 
-func (keeper) choose(_ int64, split int, m hash128) (int, error) {
-	if m.lo == 0 {
+func (keeper) choose(_ int64, split int, m digest.Hash) (int, error) {
+	if m.Lo == 0 {
 		return drop, nil
 	}
 	return split, nil

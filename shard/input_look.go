@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"errors"
+	"github.com/tfrec/tfrec/internal/digest"
 	"slices"
 	"sort"
 )
@@ -35,13 +36,13 @@ func (in *inputs) features(ctx context.Context) ([]Feature, error) {
 	for range workers {
 		scans <- newFeatureScan()
 	}
-	look := func(r *record) (hash128, error) {
+	look := func(r *record) (digest.Hash, error) {
 		scan := <-scans
 		scan.add(r.data)
 		scans <- scan
-		return hash128{}, nil
+		return digest.Hash{}, nil
 	}
-	if err := in.eachRecord(ctx, workers, look, func(int64, int, hash128) error { return nil }); err != nil {
+	if err := in.eachRecord(ctx, workers, look, func(int64, int, digest.Hash) error { return nil }); err != nil {
 		return nil, err
 	}
 	total := <-scans

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -214,7 +215,7 @@ func TestHashOfLongValues(t *testing.T) {
 		var e tfrecord.Example
 		check(t, e.Parse(b.Append(nil)))
 		f, _ := e.Get("k")
-		if got, want := hashOfValue(f), hashOf(appendValues(nil, f)); got != want {
+		if got, want := digest.OfValue(f), digest.Of(appendValues(nil, f)); got != want {
 			t.Fatalf("%d values of %v: %x, want %x", n, f.Kind(), got, want)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -158,12 +159,12 @@ type verb struct {
 type chooser interface {
 	// look sees a record and returns what choose has to know of it. Many
 	// goroutines call it at a time, in no order.
-	look(r *record) (hash128, error)
+	look(r *record) (digest.Hash, error)
 	// choose says where the next record goes. It is called in order: n counts
 	// from 0 to the last record of all inputs. split is the one that it comes
 	// from, of those of the input; the result is one of verb.splits, or of the
 	// input's when that is nil, or drop.
-	choose(n int64, split int, m hash128) (target int, err error)
+	choose(n int64, split int, m digest.Hash) (target int, err error)
 }
 
 // numberChooser is a chooser that goes by the records' numbers alone: its look
@@ -179,9 +180,6 @@ const drop = -1
 
 // maxTargets is how many splits a verb may make, groups aside.
 const maxTargets = 250
-
-// hash128 is what a chooser's look tells its choose: a hash, say.
-type hash128 struct{ hi, lo uint64 }
 
 // rewriter appends to dst what becomes of a record's payload. Many goroutines
 // call it at a time. It must not keep or change r.data.

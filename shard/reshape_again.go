@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -108,7 +109,7 @@ func (in *inputs) request(ctx context.Context, o *ReshapeOptions, v *verb, name 
 		}
 		q.Inputs = append(q.Inputs, one)
 	}
-	q.Labels = newDigest(append([]string{in.bareLabel}, in.described.Labels...)...).String()
+	q.Labels = newListHash(append([]string{in.bareLabel}, in.described.Labels...)...).String()
 	return q, nil
 }
 
@@ -144,8 +145,8 @@ func rawOptions(options map[string]any) (map[string]json.RawMessage, error) {
 }
 
 func hashText(data []byte) string {
-	h := hashOf(data)
-	return fmt.Sprintf("%016x%016x", h.hi, h.lo)
+	h := digest.Of(data)
+	return fmt.Sprintf("%016x%016x", h.Hi, h.Lo)
 }
 
 // differs says in words what is asked for that was not before; empty when it is

@@ -11,12 +11,13 @@ import (
 	"os"
 	"sync"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/par"
 )
 
 // eachRecord reads all records: it calls look with each of them, from many
 // goroutines, and then in order with what look returned. Their checksums hold.
-func (in *inputs) eachRecord(ctx context.Context, workers int, look func(*record) (hash128, error), then func(n int64, split int, m hash128) error) error {
+func (in *inputs) eachRecord(ctx context.Context, workers int, look func(*record) (digest.Hash, error), then func(n int64, split int, m digest.Hash) error) error {
 	return in.eachBlock(ctx, workers, look, func(b *block) error {
 		n := b.file.first + b.first
 		for i, m := range b.marks {
@@ -32,7 +33,7 @@ var recordPool = sync.Pool{New: func() any { return new(record) }}
 
 // eachBlock is eachRecord by the block: then finds what look returned in its
 // marks.
-func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record) (hash128, error), then func(b *block) error) error {
+func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record) (digest.Hash, error), then func(b *block) error) error {
 	s := in.stream()
 	defer s.close()
 	in.plan()
@@ -81,7 +82,7 @@ func (in *inputs) done(b *block) {
 func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *Dir) (log *targetLog, records, sizes []int64, err error) {
 	log = &targetLog{dir: dir, most: int(min(in.o.memory()/4, maxTargetLog))}
 	records, sizes = make([]int64, targets), make([]int64, targets)
-	put := func(n int64, split int, m hash128) (int, error) {
+	put := func(n int64, split int, m digest.Hash) (int, error) {
 		t, err := c.choose(n, split, m)
 		if err != nil {
 			return drop, err
@@ -97,7 +98,7 @@ func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *Dir) 
 		}
 		for _, f := range in.files {
 			for i := range f.records {
-				t, err := put(f.first+i, f.split, hash128{})
+				t, err := put(f.first+i, f.split, digest.Hash{})
 				if err != nil {
 					return log, nil, nil, err
 				}

@@ -6,24 +6,24 @@ import (
 	"fmt"
 )
 
-// digest hashes a sequence of strings so that no two sequences give the
+// listHash hashes a sequence of strings so that no two sequences give the
 // same input to the hash: each is preceded by its length.
-type digest struct{ parts []byte }
+type listHash struct{ parts []byte }
 
-func newDigest(parts ...string) *digest {
-	f := new(digest)
+func newListHash(parts ...string) *listHash {
+	f := new(listHash)
 	f.add(parts...)
 	return f
 }
 
-func (f *digest) add(parts ...string) {
+func (f *listHash) add(parts ...string) {
 	for _, p := range parts {
 		f.parts = fmt.Appendf(f.parts, "%d:%s", len(p), p)
 	}
 }
 
 // String returns the first half of the SHA-256 in hexadecimal.
-func (f *digest) String() string {
+func (f *listHash) String() string {
 	sum := sha256.Sum256(f.parts)
 	return hex.EncodeToString(sum[:16])
 }

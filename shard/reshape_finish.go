@@ -40,7 +40,7 @@ func (r *reshaping) finish(ctx context.Context) error {
 
 // finishSet writes what describes one set, and is told whether it is the last.
 func (r *reshaping) finishSet(m Manifest, targets []target, last bool) error {
-	all := newDigest("tfrec.set")
+	all := newListHash("tfrec.set")
 	for _, t := range targets {
 		split := Split{Name: t.split, Shards: t.infos}
 		for i := range split.Shards {
@@ -48,7 +48,7 @@ func (r *reshaping) finishSet(m Manifest, targets []target, last bool) error {
 			if labelKeys(m.Features) == nil {
 				info.Labels = nil // they were counted before rewriting
 			}
-			info.Fingerprint = newDigest("tfrec.reshape", info.File, r.verb.name, info.SHA256).String()
+			info.Fingerprint = newListHash("tfrec.reshape", info.File, r.verb.name, info.SHA256).String()
 			all.add(info.File, info.Fingerprint)
 			split.Records += info.Records
 			r.report.Bytes += info.Bytes

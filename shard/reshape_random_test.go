@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -124,7 +125,7 @@ func TestSampleIsUniform(t *testing.T) {
 		check(t, s.begin(6))
 		chosen := ""
 		for n := range int64(6) {
-			target, err := s.choose(n, 0, hash128{})
+			target, err := s.choose(n, 0, digest.Hash{})
 			check(t, err)
 			if target != drop {
 				chosen += fmt.Sprint(n)

@@ -6,6 +6,7 @@ import (
 	"io"
 	"runtime/debug"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -24,10 +25,10 @@ type block struct {
 	targets []int   // of each record; nil: the target is file.split for all
 	places  []int64 // of each record in its target; only for an order
 
-	marks  []hash128 // of each record, when it was looked at
-	labels []int64   // of each record, when labels are counted
-	buffer []byte    // that data lies in
-	charge int64     // to the budget
+	marks  []digest.Hash // of each record, when it was looked at
+	labels []int64       // of each record, when labels are counted
+	buffer []byte        // that data lies in
+	charge int64         // to the budget
 }
 
 // noLabel is in block.labels for a record without a label.

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -16,10 +17,10 @@ import (
 type grouper struct {
 	key    string
 	splits int
-	ids    map[hash128]int // of the groups, once they are known
+	ids    map[digest.Hash]int // of the groups, once they are known
 
 	mu     sync.Mutex
-	values map[hash128]string // directories by the hash of the value
+	values map[digest.Hash]string // directories by the hash of the value
 }
 
 // maxGroups is how many sets --group-by makes at most, and maxGroup how long the
@@ -35,8 +36,8 @@ func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
 		return err
 	}
 	g.splits = len(in.splits)
-	g.values = map[hash128]string{}
-	err := in.eachRecord(ctx, in.o.workers(), g.look, func(int64, int, hash128) error { return nil })
+	g.values = map[digest.Hash]string{}
+	err := in.eachRecord(ctx, in.o.workers(), g.look, func(int64, int, digest.Hash) error { return nil })
 	if err != nil {
 		return err
 	}
@@ -47,23 +48,23 @@ func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
 	if len(v.groups)*g.splits > droppedTarget {
 		return &UnfitError{fmt.Errorf("--group-by: %d values in %d splits are too many", len(v.groups), g.splits)}
 	}
-	g.ids = map[hash128]int{}
+	g.ids = map[digest.Hash]int{}
 	for m, directory := range g.values {
 		g.ids[m], _ = slices.BinarySearch(v.groups, directory)
 	}
 	return nil
 }
 
-func (g *grouper) look(r *record) (hash128, error) {
+func (g *grouper) look(r *record) (digest.Hash, error) {
 	e, err := r.example()
 	if err != nil {
-		return hash128{}, err
+		return digest.Hash{}, err
 	}
 	f, _ := e.Get(g.key)
 	if f.Len() != 1 || f.Kind() == tfrecord.KindFloat {
-		return hash128{}, unfitGroup(r, fmt.Errorf("feature %q has %s of kind %v: want one integer, or text, in each record (tfrec filter leaves others out)", g.key, plural.Of(f.Len(), "value"), f.Kind()))
+		return digest.Hash{}, unfitGroup(r, fmt.Errorf("feature %q has %s of kind %v: want one integer, or text, in each record (tfrec filter leaves others out)", g.key, plural.Of(f.Len(), "value"), f.Kind()))
 	}
-	m := hashOfValue(f)
+	m := digest.OfValue(f)
 	if g.ids != nil {
 		return m, nil
 	}
@@ -94,7 +95,7 @@ func unfitGroup(r *record, err error) error {
 	return &UnfitError{fmt.Errorf("--group-by: %w", r.locate(err))}
 }
 
-func (g *grouper) choose(_ int64, split int, m hash128) (int, error) {
+func (g *grouper) choose(_ int64, split int, m digest.Hash) (int, error) {
 	return g.ids[m]*g.splits + split, nil
 }
 

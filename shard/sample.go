@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/random"
 )
@@ -67,9 +68,9 @@ func (s *sampler) begin(total int64) error {
 	return nil
 }
 
-func (*sampler) look(*record) (hash128, error) { return hash128{}, nil }
+func (*sampler) look(*record) (digest.Hash, error) { return digest.Hash{}, nil }
 
-func (s *sampler) choose(n int64, split int, _ hash128) (int, error) {
+func (s *sampler) choose(n int64, split int, _ digest.Hash) (int, error) {
 	chosen := s.wanted > 0 && s.draws.Exactly(n, uint64(s.left)) < uint64(s.wanted)
 	s.left--
 	if !chosen {

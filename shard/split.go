@@ -3,6 +3,7 @@ package shard
 import (
 	"context"
 	"fmt"
+	"github.com/tfrec/tfrec/internal/digest"
 	"maps"
 	"slices"
 	"strings"
@@ -160,12 +161,12 @@ type contentSplit struct {
 	seed   uint64
 }
 
-func (s *contentSplit) look(r *record) (hash128, error) {
-	return hash128{lo: hashOf(r.data).seeded(s.seed, forSplit)}, nil
+func (s *contentSplit) look(r *record) (digest.Hash, error) {
+	return digest.Hash{Lo: digest.Of(r.data).Seeded(s.seed, forSplit)}, nil
 }
 
-func (s *contentSplit) choose(_ int64, _ int, m hash128) (int, error) {
-	return ShareOf(m.lo, s.splits), nil
+func (s *contentSplit) choose(_ int64, _ int, m digest.Hash) (int, error) {
+	return ShareOf(m.Lo, s.splits), nil
 }
 
 // forSplit is the purpose of the hashes here.
@@ -195,16 +196,16 @@ type byFeature struct {
 	found     atomic.Bool // a record has the feature
 }
 
-func (b *byFeature) look(r *record) (hash128, error) {
+func (b *byFeature) look(r *record) (digest.Hash, error) {
 	e, err := r.example()
 	if err != nil {
-		return hash128{}, err
+		return digest.Hash{}, err
 	}
 	value, ok := e.Get(b.key)
 	if ok && !b.found.Load() {
 		b.found.Store(true)
 	}
-	return hashOfValue(value), nil
+	return digest.OfValue(value), nil
 }
 
 // check is called when all records were looked at.
@@ -222,13 +223,13 @@ type hashSplit struct {
 	seed   uint64
 }
 
-func (s *hashSplit) choose(n int64, _ int, m hash128) (int, error) {
+func (s *hashSplit) choose(n int64, _ int, m digest.Hash) (int, error) {
 	if n == s.total-1 {
 		if err := s.check(); err != nil {
 			return drop, err
 		}
 	}
-	return ShareOf(m.seeded(s.seed, forSplit), s.splits), nil
+	return ShareOf(m.Seeded(s.seed, forSplit), s.splits), nil
 }
 
 // FormatSplits writes splits as ParseSplits reads them.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -109,14 +110,14 @@ func newListSplit(by *byFeature, splits []string, list map[string]string) *listS
 	return s
 }
 
-func (s *listSplit) look(r *record) (hash128, error) {
+func (s *listSplit) look(r *record) (digest.Hash, error) {
 	e, err := r.example()
 	if err != nil {
-		return hash128{}, err
+		return digest.Hash{}, err
 	}
 	value, _ := e.Get(s.key)
 	if value.Len() != 1 {
-		return hash128{}, r.locate(fmt.Errorf("the feature %q, which the list goes by, has %s; want one", s.key, plural.Of(value.Len(), "value")))
+		return digest.Hash{}, r.locate(fmt.Errorf("the feature %q, which the list goes by, has %s; want one", s.key, plural.Of(value.Len(), "value")))
 	}
 	place, ok := 0, false
 	switch value.Kind() {
@@ -127,12 +128,12 @@ func (s *listSplit) look(r *record) (hash128, error) {
 		key, _ := value.Int64()
 		place, ok = s.places[strconv.FormatInt(key, 10)]
 	default:
-		return hash128{}, r.locate(fmt.Errorf("the feature %q is of kind %v, which a list cannot match; want bytes or int64", s.key, value.Kind()))
+		return digest.Hash{}, r.locate(fmt.Errorf("the feature %q is of kind %v, which a list cannot match; want bytes or int64", s.key, value.Kind()))
 	}
 	if !ok {
-		return hash128{}, r.locate(fmt.Errorf("its key %s is not in the list", shown(value)))
+		return digest.Hash{}, r.locate(fmt.Errorf("its key %s is not in the list", shown(value)))
 	}
-	return hash128{lo: uint64(place)}, nil
+	return digest.Hash{Lo: uint64(place)}, nil
 }
 
 // shown is a key for people.
@@ -147,8 +148,8 @@ func shown(value tfrecord.Feature) string {
 // maxKeysNamed is how many keys an error names.
 const maxKeysNamed = 5
 
-func (s *listSplit) choose(n int64, _ int, m hash128) (int, error) {
-	s.seen[m.lo] = true
+func (s *listSplit) choose(n int64, _ int, m digest.Hash) (int, error) {
+	s.seen[m.Lo] = true
 	if n == s.total-1 {
 		var unseen []string
 		for i, seen := range s.seen {
@@ -161,5 +162,5 @@ func (s *listSplit) choose(n int64, _ int, m hash128) (int, error) {
 			return drop, fmt.Errorf("the list has %s that no record has in %q, the first of them %q", plural.Of(len(unseen), "key"), s.key, unseen[:min(len(unseen), maxKeysNamed)])
 		}
 	}
-	return s.splits[m.lo], nil
+	return s.splits[m.Lo], nil
 }

@@ -6,13 +6,14 @@ import (
 	"math"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/random"
 )
 
 // values counts the records of each value of a feature, values being known by
 // their hashes.
 type values struct {
-	of    map[hash128]*valueCount
+	of    map[digest.Hash]*valueCount
 	limit int
 }
 
@@ -27,8 +28,8 @@ const valueBytes = 96
 
 // countValues reads all records.
 func countValues(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptions) (*values, error) {
-	v := &values{of: map[hash128]*valueCount{}, limit: int(max(o.memory()/valueBytes, 1))}
-	err := in.eachRecord(ctx, o.workers(), by.look, func(_ int64, _ int, m hash128) error {
+	v := &values{of: map[digest.Hash]*valueCount{}, limit: int(max(o.memory()/valueBytes, 1))}
+	err := in.eachRecord(ctx, o.workers(), by.look, func(_ int64, _ int, m digest.Hash) error {
 		c := v.of[m]
 		if c == nil {
 			if len(v.of) == v.limit {
@@ -63,12 +64,12 @@ func newStratifiedSplit(ctx context.Context, in *inputs, by *byFeature, o *Respl
 // the shares add up. The cuts are moved by the same random part of a record for
 // all of a value: each split has its share of them within one, and of many
 // values with few records, none favours the same split.
-func (s *stratifiedSplit) choose(_ int64, _ int, m hash128) (int, error) {
+func (s *stratifiedSplit) choose(_ int64, _ int, m digest.Hash) (int, error) {
 	c := s.of[m]
-	order := random.NewPermutation(c.records, m.seeded(s.seed, "order of a value"))
+	order := random.NewPermutation(c.records, m.Seeded(s.seed, "order of a value"))
 	place := order.At(c.dealt)
 	c.dealt++
-	return cutAt(place, c.records, unit(m.seeded(s.seed, "cuts of a value")), s.splits), nil
+	return cutAt(place, c.records, unit(m.Seeded(s.seed, "cuts of a value")), s.splits), nil
 }
 
 // cutAt returns the split of the record at a place among n.
@@ -97,20 +98,20 @@ func newGroupSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOpt
 		return nil, err
 	}
 	type group struct {
-		hash128
+		digest.Hash
 		order uint64
 	}
 	groups := make([]group, 0, len(v.of))
 	for m := range v.of {
-		groups = append(groups, group{m, m.seeded(o.Seed, "order of values")})
+		groups = append(groups, group{m, m.Seeded(o.Seed, "order of values")})
 	}
 	slices.SortFunc(groups, func(a, b group) int {
-		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.hi, b.hi), cmp.Compare(a.lo, b.lo))
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo))
 	})
 	have := make([]int64, len(o.Splits))
 	var dealt int64
 	for _, g := range groups {
-		c := v.of[g.hash128]
+		c := v.of[g.Hash]
 		dealt += c.records
 		least, lacks := 0, math.Inf(-1)
 		for i, s := range o.Splits {
@@ -124,4 +125,4 @@ func newGroupSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOpt
 	return &groupSplit{by, v}, nil
 }
 
-func (s *groupSplit) choose(_ int64, _ int, m hash128) (int, error) { return s.of[m].split, nil }
+func (s *groupSplit) choose(_ int64, _ int, m digest.Hash) (int, error) { return s.of[m].split, nil }

@@ -1,6 +1,9 @@
 package shard
 
-import "context"
+import (
+	"context"
+	"github.com/tfrec/tfrec/internal/digest"
+)
 
 // TakeOptions says which records Take takes.
 type TakeOptions struct {
@@ -31,10 +34,10 @@ func Take(ctx context.Context, in []string, out string, o TakeOptions) (*Reshape
 
 type taker struct{ o *TakeOptions }
 
-func (*taker) begin(int64) error             { return nil }
-func (*taker) look(*record) (hash128, error) { return hash128{}, nil }
+func (*taker) begin(int64) error                 { return nil }
+func (*taker) look(*record) (digest.Hash, error) { return digest.Hash{}, nil }
 
-func (t *taker) choose(n int64, split int, _ hash128) (int, error) {
+func (t *taker) choose(n int64, split int, _ digest.Hash) (int, error) {
 	if n < t.o.Skip || t.o.Count > 0 && n-t.o.Skip >= t.o.Count {
 		return drop, nil
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"io"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/spill"
 )
 
@@ -18,7 +19,7 @@ type exactDups struct {
 
 // twin is what is known of a record to compare it with others.
 type twin struct {
-	hash    hash128
+	hash    digest.Hash
 	at      recordRef
 	split   uint16
 	label   uint32 // hash of its label; 0 without one
@@ -40,7 +41,7 @@ const (
 )
 
 func (b *exactDupBatch) add(t twin) {
-	row := t.hash.append(b.row[:0])
+	row := t.hash.Append(b.row[:0])
 	row = binary.BigEndian.AppendUint32(row, uint32(t.at.file))
 	row = binary.BigEndian.AppendUint64(row, uint64(t.at.record))
 	row = binary.AppendUvarint(row, uint64(t.at.offset))
@@ -59,7 +60,7 @@ func (b *exactDupBatch) add(t twin) {
 
 // parseTwin reads a row.
 func parseTwin(row []byte) (t twin) {
-	t.hash, row = parseMark(row), row[markSize:]
+	t.hash, row = digest.Parse(row), row[digest.Size:]
 	t.at.file = int(binary.BigEndian.Uint32(row))
 	t.at.record = int64(binary.BigEndian.Uint64(row[4:]))
 	offset, n := binary.Uvarint(row[12:])
@@ -99,7 +100,7 @@ func (t *exactDups) judge(ctx context.Context, d *deepRun, r *DeepReport) error 
 		if err != nil {
 			return err
 		}
-		if n == 0 || parseMark(row) != parseMark(last) {
+		if n == 0 || digest.Parse(row) != digest.Parse(last) {
 			last = append(last[:0], row...)
 			same.reset()
 			continue

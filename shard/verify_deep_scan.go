@@ -11,6 +11,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -103,10 +104,10 @@ func (l *scanner) record(data []byte) {
 	if lists != nil {
 		l.lists(lists)
 	}
-	hash := hashOf(data)
+	hash := digest.Of(data)
 	if l.any {
 		sum := l.payload.Sum128()
-		hash = hash128{sum.Hi, sum.Lo}
+		hash = digest.Hash{Hi: sum.Hi, Lo: sum.Lo}
 	}
 	l.twins.add(twin{hash: hash, at: l.at, split: l.d.files[l.at.file].split, label: l.label, variant: l.variant})
 	if l.variant && l.at.key != "" {
@@ -219,7 +220,7 @@ func recordKey(features *tfrecord.Features) string {
 func (l *scanner) labels(key string, value tfrecord.Feature, features *tfrecord.Features) {
 	seen := l.table.label(key)
 	v := l.group.vocabularyOf(key)
-	l.label = uint32(hashOfValue(value).lo) | 1
+	l.label = uint32(digest.OfValue(value).Lo) | 1
 	switch value.Kind() {
 	case tfrecord.KindFloat:
 		for x := range value.FloatList() {

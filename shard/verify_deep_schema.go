@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -22,10 +23,10 @@ const (
 type schema struct {
 	records int64
 	byKey   map[string]*featureTally
-	steps   map[string]*featureTally // feature lists
-	shapes  map[hash128]*shapeTally  // by a hash of the keys; nil when there are too many
-	many    bool                     // shapes were too many
-	full    bool                     // features were too many; nothing is known
+	steps   map[string]*featureTally    // feature lists
+	shapes  map[digest.Hash]*shapeTally // by a hash of the keys; nil when there are too many
+	many    bool                        // shapes were too many
+	full    bool                        // features were too many; nothing is known
 
 	recent []*featureTally // at each place of the record before
 	at     []*featureTally // of this record
@@ -134,7 +135,7 @@ func (s *schema) end(at recordRef) {
 	if s.full || s.many {
 		return
 	}
-	hash := hashOf(s.keys)
+	hash := digest.Of(s.keys)
 	shape := s.shapes[hash]
 	if shape == nil {
 		if len(s.shapes) >= maxShapes {

@@ -1,5 +1,7 @@
 package shard
 
+import "github.com/tfrec/tfrec/internal/digest"
+
 // deepTable is what a scanner saw in the records of a group. Tables of several
 // scanners are merged to the same in any order.
 type deepTable struct {
@@ -53,7 +55,7 @@ func mergeTallies[K comparable](to, from map[K]*tally1) {
 func newDeepTable() deepTable {
 	return deepTable{
 		messages: map[Message]*tally1{}, labels: map[string]*labelTally{},
-		features: schema{byKey: map[string]*featureTally{}, steps: map[string]*featureTally{}, shapes: map[hash128]*shapeTally{}},
+		features: schema{byKey: map[string]*featureTally{}, steps: map[string]*featureTally{}, shapes: map[digest.Hash]*shapeTally{}},
 	}
 }
 

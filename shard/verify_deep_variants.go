@@ -1,6 +1,9 @@
 package shard
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"github.com/tfrec/tfrec/internal/digest"
+)
 
 // origin is a further row for an augmented record, which has the same hash as
 // those of all records that were made from the same image of a directory's set.
@@ -8,7 +11,7 @@ func (l *scanner) origin() twin {
 	f := &l.d.files[l.at.file]
 	l.buffer = binary.AppendUvarint(append(l.buffer[:0], "made from"...), uint64(f.group))
 	l.buffer = append(l.buffer, l.at.key...)
-	return twin{hash: hashOf(l.buffer), at: l.at, split: f.split, variant: true, origin: true}
+	return twin{hash: digest.Of(l.buffer), at: l.at, split: f.split, variant: true, origin: true}
 }
 
 // addVariant adds a record of those that were made from one image, and a finding

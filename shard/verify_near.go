@@ -59,7 +59,7 @@ func (b *nearDupBatch) add(h nearHash, t twin) {
 		return
 	}
 	b.list = append(b.list, nearPicture{
-		bits: h.bits, payload: t.hash.hi, record: t.at.record, key: uint32(xxh3.HashString(t.at.key)),
+		bits: h.bits, payload: t.hash.Hi, record: t.at.record, key: uint32(xxh3.HashString(t.at.key)),
 		file: uint32(t.at.file), split: t.split, variant: t.variant && t.at.key != "",
 	})
 	key := t.at.key[:min(len(t.at.key), nearEntry-10)]

@@ -16,6 +16,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -272,7 +273,7 @@ func BenchmarkNearMemory(b *testing.B) {
 		var batch nearDupBatch
 		for i := range int64(pictures) {
 			h := nearHash{bits: [4]uint64{rng.Uint64(), rng.Uint64(), rng.Uint64(), rng.Uint64()}}
-			batch.add(h, twin{hash: hash128{uint64(i), 1}, at: recordRef{record: i, offset: i, key: "train/class/picture.jpg"}})
+			batch.add(h, twin{hash: digest.Hash{Hi: uint64(i), Lo: 1}, at: recordRef{record: i, offset: i, key: "train/class/picture.jpg"}})
 			if len(batch.list) == batchRecords {
 				check(b, d.alike.add(&batch))
 			}
