@@ -223,8 +223,8 @@ func (a *adoption) find(path string) error {
 			return missing
 		}
 	}
-	var e expander
-	if err := e.addLoose(path); err != nil {
+	files, err := LooseFiles(a.ctx, path)
+	if err != nil {
 		return err
 	}
 	if a.tfds, err = findTFDS(a.ctx, path); err != nil {
@@ -238,8 +238,8 @@ func (a *adoption) find(path string) error {
 	if begun && killed.Made {
 		a.tfds = &tfdsFound{} // files that a killed run made say nothing new
 	}
-	names := make([]string, len(e.sources))
-	for i, s := range e.sources {
+	names := make([]string, len(files))
+	for i, s := range files {
 		names[i] = filepath.Base(s.Path)
 		a.o.Progress.plan(a.ctx, s.Path)
 	}

@@ -49,7 +49,7 @@ func (a *adoption) renames() ([]rename, error) {
 			list = append(list, rename{f.info.File, name})
 			f.wasMoved, f.finalName = f.info.File, name
 			split.Shards[j].File = name
-			split.Shards[j].Fingerprint = contentFingerprint(split.Shards[j])
+			split.Shards[j].Fingerprint = ContentFingerprint(split.Shards[j])
 		}
 	}
 	moving := map[string]bool{}
@@ -66,7 +66,7 @@ func (a *adoption) renames() ([]rename, error) {
 		}
 	}
 	if len(list) > 0 {
-		a.set.Fingerprint = setFingerprint(a.set)
+		a.set.Fingerprint = SetFingerprint(a.set)
 	}
 	return list, nil
 }
@@ -147,7 +147,7 @@ func renameInManifest(dir *Dir, renames []rename) error {
 			info := &m.Splits[i].Shards[j]
 			if name := to[info.File]; name != "" {
 				info.File = name
-				info.Fingerprint = contentFingerprint(*info)
+				info.Fingerprint = ContentFingerprint(*info)
 				changed = true
 			}
 		}
@@ -155,7 +155,7 @@ func renameInManifest(dir *Dir, renames []rename) error {
 	if !changed {
 		return nil
 	}
-	m.Fingerprint = setFingerprint(m)
+	m.Fingerprint = SetFingerprint(m)
 	data, err := m.Encode()
 	if err != nil {
 		return err

@@ -20,26 +20,6 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// photo is an Example as people write them, without its pixels.
-func photo(id int64, text string) []byte {
-	var b tfrecord.Builder
-	b.Bytes("image/encoded", []byte("\xff\xd8\xff\xe0 no real picture"))
-	b.Int64("image/class/label", id)
-	if text != "" {
-		b.String("image/class/text", text)
-	}
-	b.Float("bbox", 1, 2, 3, 4)
-	return b.Append(nil)
-}
-
-func fileOf(records ...[]byte) []byte {
-	var data []byte
-	for _, r := range records {
-		data = tfrecord.AppendFrame(data, r)
-	}
-	return data
-}
-
 func adopt(t *testing.T, dir string, o AdoptOptions) *AdoptReport {
 	t.Helper()
 	report, err := Adopt(context.Background(), dir, o)

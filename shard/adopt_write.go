@@ -112,7 +112,7 @@ func (a *adoption) splits(label string) {
 			m.Splits = append(m.Splits, Split{Name: f.split})
 		}
 		s := &m.Splits[len(m.Splits)-1]
-		f.info.Fingerprint = contentFingerprint(f.info)
+		f.info.Fingerprint = ContentFingerprint(f.info)
 		if was, ok := known[f.info.File]; ok && was.SHA256 == f.info.SHA256 {
 			f.info.Fingerprint = was.Fingerprint
 		}
@@ -129,7 +129,7 @@ func (a *adoption) splits(label string) {
 		a.report.Splits[s.Name] = SplitSummary{Records: s.Records, Shards: len(s.Shards)}
 	}
 	if a.before == nil || a.before.Fingerprint == "" || !slices.EqualFunc(a.before.Splits, m.Splits, sameShards) {
-		m.Fingerprint = setFingerprint(m)
+		m.Fingerprint = SetFingerprint(m)
 	}
 }
 

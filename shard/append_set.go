@@ -50,7 +50,7 @@ func (a *appending) join(staged *Manifest, added []string) (*Manifest, []move, e
 		}
 	}
 	set.Options = appendedOptions(&set, staged)
-	set.Fingerprint = setFingerprint(&set)
+	set.Fingerprint = SetFingerprint(&set)
 	return &set, moves, nil
 }
 

@@ -24,14 +24,6 @@ func from(first int) func(i int, b *tfrecord.Builder) {
 	}
 }
 
-// copyOf copies a set to a directory of the test's.
-func copyOf(t testing.TB, set string) string {
-	t.Helper()
-	to := filepath.Join(t.TempDir(), "set")
-	check(t, os.CopyFS(to, os.DirFS(set)))
-	return to
-}
-
 // leftInState names what is below .tfrec beside the lock and the state of the
 // run that made the set.
 func leftInState(set string) (names []string) {
@@ -74,8 +66,8 @@ func TestAppend(t *testing.T) {
 			t.Errorf("%s is not %s under another name", is, was)
 		}
 	}
-	labels := idsOf(t, set, "train", "label")
-	ids := idsOf(t, set, "train", "id")
+	labels := iDsOf(t, set, "train", "label")
+	ids := iDsOf(t, set, "train", "id")
 	for i, id := range ids {
 		want := id % 2 // of the first
 		if id >= 100 {

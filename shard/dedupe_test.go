@@ -53,7 +53,7 @@ func TestDedupeSpills(t *testing.T) {
 		out := filepath.Join(t.TempDir(), "out")
 		report, err := Dedupe(context.Background(), []string{one, two}, out, o)
 		check(t, err)
-		if got := idsOf(t, out, "", "id"); !slices.Equal(got, want) {
+		if got := iDsOf(t, out, "", "id"); !slices.Equal(got, want) {
 			t.Errorf("memory %d: %d records, want %d: the first of each", memory, len(got), len(want))
 		}
 		if !slices.Equal(dropped, wantDropped) || report.Duplicates != int64(len(wantDropped)) {
@@ -88,7 +88,7 @@ func TestDedupeByFeature(t *testing.T) {
 			want = append(want, i)
 		}
 	}
-	if got := idsOf(t, out, "", "id"); !slices.Equal(got, want) || report.Duplicates != int64(100-len(want)) {
+	if got := iDsOf(t, out, "", "id"); !slices.Equal(got, want) || report.Duplicates != int64(100-len(want)) {
 		t.Errorf("%v, %d duplicates; want %v", got, report.Duplicates, want)
 	}
 	for in, want := range map[string]string{

@@ -2,7 +2,6 @@ package shard
 
 import (
 	"bytes"
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -12,8 +11,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -66,22 +63,6 @@ func inBothPlaces(t *testing.T, test func(t *testing.T, s site)) {
 			left:  func() []string { return uploads(store) },
 		})
 	})
-}
-
-// storeOf returns an empty store in memory and its URL.
-func storeOf(t testing.TB) (*storagetest.Store, string) {
-	store := storagetest.New()
-	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return store, nil })
-	storage.Forget()
-	return store, "mem://bucket"
-}
-
-// uploads are the names of objects that were begun and neither committed nor aborted.
-func uploads(store *storagetest.Store) (names []string) {
-	for l := range store.Unfinished(context.Background(), "") {
-		names = append(names, l.Name)
-	}
-	return names
 }
 
 func open(t *testing.T, s site) *Dir {

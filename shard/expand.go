@@ -97,6 +97,44 @@ func Expand(ctx context.Context, paths []string, o ExpandOptions) ([]Source, err
 	return e.sources, nil
 }
 
+// Expansion is what paths stand for.
+type Expansion struct {
+	// Sources are the files, each once.
+	Sources []Source
+	// Sets are those of which the paths stand for all shards.
+	Sets []*Set
+}
+
+// ExpandSets is Expand for those who look at sets as wholes. A file that several paths
+// stand for is one Source, with what a manifest says of it.
+func ExpandSets(ctx context.Context, paths []string, o ExpandOptions) (*Expansion, error) {
+	e := expander{ctx: ctx, o: o}
+	if err := e.add(paths); err != nil {
+		return nil, err
+	}
+	return &Expansion{distinct(e.sources), e.sets}, nil
+}
+
+// ExpandSet is ExpandSets for a set whose manifest was read from the file at path.
+func ExpandSet(ctx context.Context, set *Set, path string, o ExpandOptions) (*Expansion, error) {
+	e := expander{ctx: ctx, o: o}
+	if err := e.addSet(set, path); err != nil {
+		return nil, err
+	}
+	return &Expansion{e.sources, e.sets}, nil
+}
+
+// LooseFiles returns the record files of a directory whatever its manifest says: those of
+// TFDS's names or, if there are none, those that the habits of other writers make. None is
+// an error that unwraps to ErrNoRecords.
+func LooseFiles(ctx context.Context, dir string) ([]Source, error) {
+	e := expander{ctx: ctx}
+	if err := e.addLoose(dir); err != nil {
+		return nil, err
+	}
+	return e.sources, nil
+}
+
 // distinct drops sources that were asked for more than once, keeping those
 // that a manifest says most of.
 func distinct(sources []Source) []Source {
@@ -120,6 +158,12 @@ type ExpandOptions struct {
 	Partial bool
 	// Note, when not nil, is called with a sentence for each set that is taken in part.
 	Note func(sentence string)
+	// Incomplete, when not nil, is called with what is missing of a set, which is then
+	// taken in part.
+	Incomplete func(*IncompleteError)
+	// BadManifest, when not nil, is called with the error of a manifest that cannot be
+	// used. Its directory is then taken as one without a manifest.
+	BadManifest func(path string, err error)
 }
 
 // expander collects what paths stand for.
@@ -128,15 +172,7 @@ type expander struct {
 	o       ExpandOptions
 	sources []Source
 	sets    []*Set // those of which all shards were asked for
-	partial bool   // some set was taken in part
-	// incomplete, when not nil, takes what is missing of sets, which are then taken
-	// in part.
-	incomplete func(*IncompleteError)
-	// badManifest, when not nil, takes the error of a manifest that cannot be
-	// used; what lies beside it is then taken as a directory without one.
-	badManifest func(path string, err error)
-
-	beside map[string]map[string]Source // shards by directory and name, of manifests beside lone files
+	beside  map[string]map[string]Source // shards by directory and name, of manifests beside lone files
 }
 
 func (e *expander) add(paths []string) error {
@@ -206,10 +242,10 @@ func (e *expander) addOpened(set *Set, path string, err error) error {
 	switch {
 	case err == nil:
 		return e.addSet(set, path)
-	case e.badManifest == nil, errors.Is(err, errForeign), cannotRead(err):
+	case e.o.BadManifest == nil, errors.Is(err, errForeign), cannotRead(err):
 		return err
 	}
-	e.badManifest(path, err)
+	e.o.BadManifest(path, err)
 	return e.addLoose(storage.Dir(path))
 }
 
@@ -240,7 +276,7 @@ func (e *expander) addUnfinished(dir string) error {
 		if refused := e.lacks(missing); refused != nil {
 			return refused
 		}
-		if e.incomplete != nil && errors.Is(err, ErrNoRecords) {
+		if e.o.Incomplete != nil && errors.Is(err, ErrNoRecords) {
 			return nil // all of the shards are among what is missing
 		}
 	}
@@ -254,12 +290,11 @@ func (e *expander) lacks(missing *IncompleteError) error {
 		if e.o.Note != nil {
 			e.o.Note(missing.taken())
 		}
-	case e.incomplete != nil:
-		e.incomplete(missing)
+	case e.o.Incomplete != nil:
+		e.o.Incomplete(missing)
 	default:
 		return missing
 	}
-	e.partial = true
 	return nil
 }
 
@@ -267,7 +302,7 @@ func (e *expander) addSet(set *Set, path string) error {
 	if len(set.shards()) == 0 {
 		return fmt.Errorf("%s: %w: it names no shards", path, ErrNoRecords)
 	}
-	if e.incomplete == nil || e.o.Partial { // Verify, which collects what is missing, looks at each shard
+	if e.o.Incomplete == nil || e.o.Partial { // Verify, which collects what is missing, looks at each shard
 		missing, there, err := set.lacks(e.ctx)
 		if err != nil {
 			return err

@@ -3,6 +3,7 @@ package shard
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -44,4 +45,32 @@ func repairHint(err error) string {
 		return ""
 	}
 	return " (tfrec repair saves the records that survive)"
+}
+
+// DamagedError says that an input cannot be reshaped because its data have
+// faults. It unwraps to the *tfrecord.Error that says where.
+type DamagedError struct{ Err error }
+
+func (e *DamagedError) Error() string {
+	return e.Err.Error() + "; nothing was written" + repairHint(e.Err)
+}
+
+// Unwrap returns Err.
+func (e *DamagedError) Unwrap() error { return e.Err }
+
+// damaged makes a DamagedError of an error about the data, and leaves others.
+func damaged(err error) error {
+	var fault *tfrecord.Error
+	var known *DamagedError
+	if errors.As(err, &fault) && !errors.As(err, &known) && isDamage(err) {
+		return &DamagedError{err}
+	}
+	return err
+}
+
+// isDamage tells damage from a file that could not be read, which a Reader
+// reports with the same words in front.
+func isDamage(err error) bool {
+	var path *os.PathError
+	return !errors.As(err, &path)
 }

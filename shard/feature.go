@@ -40,3 +40,7 @@ func labelKeys(features []Feature) []string {
 	}
 	return keys
 }
+
+// copyKey is the feature that tells the copies which an augmentation made of a
+// image, as `convert images` writes it.
+const copyKey = "augment/copy"

@@ -35,7 +35,7 @@ func TestFilterKeepsOrder(t *testing.T) {
 		o.Shards, o.Workers = 2, workers
 		report, err := Filter(context.Background(), []string{set}, out, o)
 		check(t, err)
-		if got := idsOf(t, out, "train", "id"); !slices.Equal(got, want) {
+		if got := iDsOf(t, out, "train", "id"); !slices.Equal(got, want) {
 			t.Errorf("%d workers: records %v, want %v", workers, got, want)
 		}
 		if report.RecordsIn != 1000 || report.Records != int64(len(want)) || report.Dropped != 1000-int64(len(want)) {

@@ -6,15 +6,15 @@ import (
 	"fmt"
 )
 
-// contentFingerprint is that of a shard which no plan has made: it tells what
+// ContentFingerprint is that of a shard which no plan has made: it tells what
 // the shard is, where others tell what it was made of.
-func contentFingerprint(info Info) string {
+func ContentFingerprint(info Info) string {
 	sum := sha256.Sum256([]byte("content\x00" + info.File + "\x00" + info.SHA256))
 	return hex.EncodeToString(sum[:16])
 }
 
-// setFingerprint is over those of all shards.
-func setFingerprint(m *Manifest) string {
+// SetFingerprint is over those of all shards.
+func SetFingerprint(m *Manifest) string {
 	sum := sha256.New()
 	for _, split := range m.Splits {
 		for _, info := range split.Shards {

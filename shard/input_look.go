@@ -3,9 +3,10 @@ package shard
 import (
 	"context"
 	"errors"
-	"github.com/tfrec/tfrec/internal/digest"
 	"slices"
 	"sort"
+
+	"github.com/tfrec/tfrec/internal/digest"
 )
 
 // place returns where the record of a number lies.

@@ -98,7 +98,7 @@ func TestLargeRecordsAmongSmall(t *testing.T) {
 				} else if !sameFiles(want, got) {
 					t.Errorf("%s, memory %d: of the compressed file other shards came than of the plain one", name, memory)
 				}
-				if sorted := idsOf(t, out, "", "id"); name == "sort" {
+				if sorted := iDsOf(t, out, "", "id"); name == "sort" {
 					all := slices.Sorted(slices.Values(ids))
 					if !slices.Equal(sorted, all) {
 						t.Errorf("sort, memory %d: %d, want %d", memory, sorted, all)

@@ -168,3 +168,9 @@ func Readable(s string) string {
 	}
 	return string(b)
 }
+
+// SplitSummary is how large a split is.
+type SplitSummary struct {
+	Records int64 `json:"records"`
+	Shards  int   `json:"shards"`
+}

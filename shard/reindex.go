@@ -73,11 +73,11 @@ type FileIndex struct {
 // error says that something could not be read or written; the report then tells
 // the rest.
 func Index(ctx context.Context, paths []string, o IndexOptions) (*IndexReport, error) {
-	sources, err := Expand(ctx, paths, ExpandOptions{Partial: o.Partial, Note: o.Note})
+	found, err := ExpandSets(ctx, paths, ExpandOptions{Partial: o.Partial, Note: o.Note})
 	if err != nil {
 		return nil, err
 	}
-	sources = distinct(sources)
+	sources := found.Sources
 	for _, s := range sources {
 		o.Progress.plan(ctx, s.Path)
 	}

@@ -17,27 +17,6 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// compressed returns data as one stream.
-func compressed(t testing.TB, c tfrecord.Compression, data []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	var w io.WriteCloser
-	var err error
-	switch c {
-	case tfrecord.Gzip:
-		w = gzip.NewWriter(&b)
-	case tfrecord.Zlib:
-		w = zlib.NewWriter(&b)
-	default:
-		w, err = zstd.NewWriter(&b)
-	}
-	check(t, err)
-	_, err = w.Write(data)
-	check(t, err)
-	check(t, w.Close())
-	return b.Bytes()
-}
-
 // readable returns what other readers get out of a stream before its fault.
 func readable(c tfrecord.Compression, data []byte) []byte {
 	var r io.Reader

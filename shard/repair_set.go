@@ -23,15 +23,14 @@ import (
 // among them, there or not; a set that lacks some is refused unless a part will do.
 func (r *repair) sourcesOf(path string) ([]Source, error) {
 	var missing *IncompleteError
-	e := expander{ctx: r.ctx, incomplete: func(e *IncompleteError) { missing = e }}
-	if err := e.add([]string{path}); err != nil {
+	found, err := ExpandSets(r.ctx, []string{path}, ExpandOptions{Incomplete: func(e *IncompleteError) { missing = e }})
+	if err != nil {
 		return nil, err
 	}
 	if missing != nil && missing.Evidence == ByRenames {
 		return nil, missing
 	}
-	for _, set := range e.sets {
-		var err error
+	for _, set := range found.Sets {
 		if missing, _, err = set.lacks(r.ctx); err != nil {
 			return nil, err
 		}
@@ -43,7 +42,7 @@ func (r *repair) sourcesOf(path string) ([]Source, error) {
 	case r.o.Note != nil:
 		r.o.Note(missing.taken())
 	}
-	return e.sources, nil
+	return found.Sources, nil
 }
 
 // directory repairs a directory or a set into a new directory.
@@ -302,7 +301,7 @@ func renewed(ctx context.Context, set *Set, infos map[string]Info, at func(file 
 			now, known := infos[info.File]
 			if known && (now.SHA256 != info.SHA256 || now.Records != info.Records || now.Bytes != info.Bytes) {
 				changed = true
-				now.Fingerprint = contentFingerprint(now)
+				now.Fingerprint = ContentFingerprint(now)
 				if info.Labels != nil {
 					if now.Labels, err = countLabels(ctx, at(info.File), m); err != nil {
 						return nil, false, err
@@ -315,7 +314,7 @@ func renewed(ctx context.Context, set *Set, infos map[string]Info, at func(file 
 		changed = changed || s.Records != split.Records
 	}
 	if changed {
-		m.Fingerprint = setFingerprint(m)
+		m.Fingerprint = SetFingerprint(m)
 	}
 	return m, changed, nil
 }

@@ -15,44 +15,6 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// labelled writes a set of three shards with labels and TFDS's files.
-func labelled(t testing.TB, path string, c tfrecord.Compression) *Manifest {
-	t.Helper()
-	var b tfrecord.Builder
-	m := writeCompressedSet(t, path, 3, c, func(yield func([]byte)) {
-		for id := range int64(12) {
-			b.Reset()
-			b.Int64("label", id%3)
-			b.Bytes("data", bytes.Repeat([]byte{byte(id)}, 400))
-			yield(b.Append(nil))
-		}
-	})
-	m.Tool, m.Records, m.Labels = "a test", RecordExample, []string{"ant", "bee", "cat"}
-	m.Features = []Feature{
-		{Key: "data", Kind: "bytes", Class: ClassText},
-		{Key: "label", Kind: "int64", Class: ClassLabel},
-	}
-	for i := range m.Splits[0].Shards {
-		info := &m.Splits[0].Shards[i]
-		info.Labels = map[string]int64{"ant": 4, "bee": 4, "cat": 4}
-		info.Fingerprint = contentFingerprint(*info)
-	}
-	m.Fingerprint = setFingerprint(m)
-	dir, err := OpenDir(context.Background(), path, DirOptions{})
-	check(t, err)
-	defer dir.Close()
-	check(t, dir.PutSet(m))
-	return m
-}
-
-func flipIn(t testing.TB, path string, offset int) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	check(t, err)
-	data[offset] ^= 0x5a
-	check(t, os.WriteFile(path, data, 0o644))
-}
-
 // verified wants a set to have no faults.
 func verified(t testing.TB, path string) {
 	t.Helper()

@@ -19,28 +19,6 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// frame is where a record of a file under test lies.
-type frame struct{ offset, size int }
-
-// framed returns a file of records of these sizes, with bytes that no header
-// is among.
-func framed(sizes ...int) (data []byte, frames []frame) {
-	draw := rand.New(rand.NewPCG(1, 2))
-	for i, size := range sizes {
-		record := make([]byte, size)
-		for j := range record {
-			record[j] = byte(1 + draw.IntN(255))
-		}
-		if size > 8 {
-			binary.LittleEndian.PutUint64(record, uint64(1e18)+uint64(i)) // no two are equal
-		}
-		at := len(data)
-		data = tfrecord.AppendFrame(data, record)
-		frames = append(frames, frame{at, len(data) - at})
-	}
-	return data, frames
-}
-
 // payloads returns the records of frames, of which data holds the original.
 func payloads(data []byte, frames []frame) [][]byte {
 	var list [][]byte
@@ -50,26 +28,6 @@ func payloads(data []byte, frames []frame) [][]byte {
 	return list
 }
 
-// recordsOf reads a file that must be whole.
-func recordsOf(t testing.TB, path string) [][]byte {
-	t.Helper()
-	r, err := Open(t.Context(), path, tfrecord.ReaderOptions{})
-	check(t, err)
-	defer r.Close()
-	var list [][]byte
-	for record, err := range r.All() {
-		check(t, err)
-		list = append(list, bytes.Clone(record))
-	}
-	return list
-}
-
-func putFile(t testing.TB, path string, data []byte) {
-	t.Helper()
-	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	check(t, os.WriteFile(path, data, 0o644))
-}
-
 func putIndex(t testing.TB, path string, frames []frame) {
 	t.Helper()
 	var index []byte
@@ -77,13 +35,6 @@ func putIndex(t testing.TB, path string, frames []frame) {
 		index = tfrecord.AppendIndex(index, tfrecord.IndexEntry{Offset: int64(f.offset), Size: int64(f.size)})
 	}
 	putFile(t, IndexPath(path), index)
-}
-
-// hurt is data with damage, and the frames that it leaves whole.
-type hurt struct {
-	name string
-	data []byte
-	left []frame
 }
 
 // untouched are the frames outside of [from, to).
@@ -97,23 +48,7 @@ func untouched(frames []frame, from, to int) []frame {
 	return left
 }
 
-func overwrite(name string, data []byte, frames []frame, from, to int, how func(byte) byte) hurt {
-	b := bytes.Clone(data)
-	for i := from; i < to; i++ {
-		b[i] = how(b[i])
-	}
-	return hurt{name, b, equal(data, b, frames)}
-}
-
-// equal are the frames that have the same bytes in both.
-func equal(a, b []byte, frames []frame) []frame {
-	return slices.DeleteFunc(slices.Clone(frames), func(f frame) bool {
-		return !bytes.Equal(a[f.offset:f.offset+f.size], b[f.offset:f.offset+f.size])
-	})
-}
-
-func flipped(b byte) byte { return b ^ 0x5a }
-func zeroed(byte) byte    { return 0 }
+func zeroed(byte) byte { return 0 }
 
 // everyDamage injects every kind of damage at every structure of a file.
 func everyDamage(data []byte, frames []frame) []hurt {

@@ -103,23 +103,6 @@ type ReshapeReport struct {
 // embeds a ReshapeReport, that.
 func (r *ReshapeReport) Common() *ReshapeReport { return r }
 
-// SplitSummary is how large a split is.
-type SplitSummary struct {
-	Records int64 `json:"records"`
-	Shards  int   `json:"shards"`
-}
-
-// DamagedError says that an input cannot be reshaped because its data have
-// faults. It unwraps to the *tfrecord.Error that says where.
-type DamagedError struct{ Err error }
-
-func (e *DamagedError) Error() string {
-	return e.Err.Error() + "; nothing was written" + repairHint(e.Err)
-}
-
-// Unwrap returns Err.
-func (e *DamagedError) Unwrap() error { return e.Err }
-
 // verb is what tells one way of reshaping from another. The zero verb with a
 // name copies all records in their order.
 type verb struct {

@@ -23,7 +23,6 @@ import (
 const upToDate = "up_to_date"
 
 const (
-	finishedFile   = "finished.json"
 	finishedFormat = "tfrec.finished"
 )
 

@@ -70,18 +70,6 @@ func TestFinishedRunsAreUpToDate(t *testing.T) {
 	}
 }
 
-// timesOf are the times of all files below a directory but the lock.
-func timesOf(t *testing.T, dir string) map[string]time.Time {
-	t.Helper()
-	times := map[string]time.Time{}
-	for name := range filesOf(t, dir) {
-		st, err := os.Stat(filepath.Join(dir, name))
-		check(t, err)
-		times[name] = st.ModTime()
-	}
-	return times
-}
-
 // TestOtherRunsAreRefused names the first difference, and leaves the set.
 func TestOtherRunsAreRefused(t *testing.T) {
 	ctx := context.Background()

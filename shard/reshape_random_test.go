@@ -48,8 +48,8 @@ func TestMoreThanMemory(t *testing.T) {
 	}
 	keys := map[int64]int64{}
 	for _, path := range paths {
-		ids := idsOf(t, path, "", "id")
-		for i, key := range idsOf(t, path, "", "key") {
+		ids := iDsOf(t, path, "", "id")
+		for i, key := range iDsOf(t, path, "", "key") {
 			keys[ids[i]] = key
 		}
 	}
@@ -71,7 +71,7 @@ func TestMoreThanMemory(t *testing.T) {
 			}
 			switch name {
 			case "shuffle":
-				ids := idsOf(t, out, "", "id")
+				ids := iDsOf(t, out, "", "id")
 				if slices.IsSorted(ids) {
 					t.Error("nothing was shuffled")
 				}
@@ -82,7 +82,7 @@ func TestMoreThanMemory(t *testing.T) {
 					}
 				}
 			case "sort":
-				ids := idsOf(t, out, "", "id")
+				ids := iDsOf(t, out, "", "id")
 				if len(ids) != n || !slices.IsSortedFunc(ids, func(a, b int64) int {
 					if keys[a] != keys[b] {
 						return int(keys[a] - keys[b])
@@ -93,7 +93,7 @@ func TestMoreThanMemory(t *testing.T) {
 				}
 			case "group":
 				for key := range int64(groups) {
-					ids := idsOf(t, filepath.Join(out, fmt.Sprint(key)), "", "id")
+					ids := iDsOf(t, filepath.Join(out, fmt.Sprint(key)), "", "id")
 					if !slices.IsSorted(ids) || slices.ContainsFunc(ids, func(id int64) bool { return keys[id] != key }) {
 						t.Errorf("group %d has others' records, or in another order", key)
 					}

@@ -93,16 +93,6 @@ func TestDamagedInputsLeaveNothing(t *testing.T) {
 	}
 }
 
-func indexOf(t testing.TB, path string) []tfrecord.IndexEntry {
-	t.Helper()
-	r, err := Open(t.Context(), path, tfrecord.ReaderOptions{})
-	check(t, err)
-	defer r.Close()
-	entries, err := tfrecord.BuildIndex(r.Reader)
-	check(t, err)
-	return entries
-}
-
 // TestEveryOperationMayFail has the first operation on files fail, then the second, and so on,
 // later ones with gaps: nothing may be left, and no goroutine; and when none fails the set is what
 // it always is.

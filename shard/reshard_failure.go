@@ -7,10 +7,6 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// reshardFailureFile is where the last error of a part or a shard lies, for the
-// run that planned: what comes back through a runner is text at best.
-const reshardFailureFile = StateDir + "/reshard-failure.json"
-
 // storedFailure is that error.
 type storedFailure struct {
 	Plan    string `json:"plan"`

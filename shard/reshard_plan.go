@@ -38,9 +38,6 @@ type ReshardPlan struct {
 	before []int   // shards in the splits before each; one more at the end
 }
 
-// reshardPlanFile is where a plan lies while its shards are made.
-const reshardPlanFile = StateDir + "/reshard.json"
-
 const (
 	reshardFormat  = "tfrec.reshard"
 	reshardVersion = 1
@@ -179,8 +176,11 @@ func (p *ReshardPlan) complete(directory string) error {
 			path = filepath.Join(directory, path)
 		}
 		file := &input{
-			Source: Source{Path: path}, split: f.Split, size: p.planned.Request.Inputs[i].Size,
-			compression: f.Compression, records: f.Records, remap: remaps[f.Remap],
+			counted: counted{
+				Source: Source{Path: path}, size: p.planned.Request.Inputs[i].Size,
+				compression: f.Compression, records: f.Records,
+			},
+			split: f.Split, remap: remaps[f.Remap],
 		}
 		if f.Counted {
 			file.Info = &Info{Records: f.Records}

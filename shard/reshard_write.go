@@ -147,7 +147,7 @@ func (p *ReshardPlan) newCollector(dir *Dir, shard int) *collector {
 	split, index := p.find(shard)
 	a := &arrangement{reshaping: p.run(dir), order: unchanged{}, base: p.base}
 	g := &collector{arrangement: a, plan: p, file: p.ShardFile(shard), at: a.shardAt(split, index)}
-	g.source = &input{Source: Source{Path: g.file}, split: split}
+	g.source = &input{counted: counted{Source: Source{Path: g.file}}, split: split}
 	records := g.at.behind - g.at.start
 	g.seen = make([]uint64, (records+63)/64)
 	memory := a.o.memory()

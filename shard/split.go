@@ -3,11 +3,12 @@ package shard
 import (
 	"context"
 	"fmt"
-	"github.com/tfrec/tfrec/internal/digest"
 	"maps"
 	"slices"
 	"strings"
 	"sync/atomic"
+
+	"github.com/tfrec/tfrec/internal/digest"
 )
 
 // ResplitOptions says how Resplit deals records to splits. At most one of ByHash,
@@ -39,10 +40,6 @@ type ResplitOptions struct {
 
 // defaultSplitKey is what `convert images` knows a sample by.
 const defaultSplitKey = "image/filename"
-
-// copyKey is the feature that tells the copies which an augmentation made of a
-// image, as `convert images` writes it.
-const copyKey = "augment/copy"
 
 // leakAdvice says how copies of an image stay out of other splits than its own.
 func leakAdvice(in *inputs) string {

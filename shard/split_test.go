@@ -25,7 +25,7 @@ func resplit(t *testing.T, in string, o ResplitOptions) map[int64]string {
 	verified(t, out)
 	splits := map[int64]string{}
 	for _, s := range manifestOf(t, out).Splits {
-		ids := idsOf(t, out, s.Name, "id")
+		ids := iDsOf(t, out, s.Name, "id")
 		if !slices.IsSorted(ids) {
 			t.Errorf("split %s is not in the order of the input", s.Name)
 		}

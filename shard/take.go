@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+
 	"github.com/tfrec/tfrec/internal/digest"
 )
 

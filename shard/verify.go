@@ -101,21 +101,20 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 		o.MaxFaults = recordscan.MaxFaults
 	}
 	report := &Report{Files: []FileReport{}, Faults: []Fault{}}
-	e := expander{
-		ctx: ctx, o: ExpandOptions{Partial: o.Partial, Note: o.Note},
-		badManifest: func(path string, err error) {
+	found, original, err := o.expand(ctx, paths, ExpandOptions{
+		Partial: o.Partial, Note: o.Note,
+		BadManifest: func(path string, err error) {
 			report.Faults = append(report.Faults, setFault(path, tfrecord.PartParse, "%v", err))
 		},
-		incomplete: func(missing *IncompleteError) { report.Faults = append(report.Faults, missing.faults()...) },
-	}
-	original, err := o.expand(ctx, &e, paths)
+		Incomplete: func(missing *IncompleteError) { report.Faults = append(report.Faults, missing.faults()...) },
+	})
 	if err != nil {
 		return report, err
 	}
 	if o.Workers <= 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	sources := distinct(e.sources)
+	sources := found.Sources
 	v := &verification{o: &o, rate: recordscan.NewRateLimit(o.LimitRate)}
 	if o.Deep != nil {
 		v.deep = newDeepRun(ctx, o.Deep, sources, o.Workers, o.MaxFaults)
@@ -150,18 +149,18 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 		return report, err
 	}
 	var errs []error
-	var found []deepFindings
+	var findings []deepFindings
 	for _, c := range checks {
 		report.Files = append(report.Files, c.report)
 		report.Records += c.report.Records
 		report.Faults = append(report.Faults, c.faults...)
-		found = append(found, c.found)
+		findings = append(findings, c.found)
 		if c.err != nil {
 			errs = append(errs, c.err)
 		}
 	}
 	if v.deep != nil {
-		if report.Deep, err = v.deep.report(ctx, found); err != nil {
+		if report.Deep, err = v.deep.report(ctx, findings); err != nil {
 			return report, err
 		}
 		for i := range report.Files {
@@ -172,14 +171,14 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 	if v.sample != nil {
 		report.Sample = v.sample.report(report)
 	}
-	for _, set := range e.sets {
+	for _, set := range found.Sets {
 		faults, err := set.check(ctx)
 		report.Faults = append(report.Faults, faults...)
 		if err != nil {
 			errs = append(errs, err)
 		}
 		if original != "" {
-			faults, err = set.checkCopy(ctx, original)
+			faults, err = checkCopy(ctx, set, original)
 			report.Faults = append(report.Faults, faults...)
 			if err != nil {
 				errs = append(errs, err)
@@ -188,14 +187,14 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 		if set.Partial {
 			continue // TFDS's files are of the whole set
 		}
-		faults, err = set.checkTFDS(ctx)
+		faults, err = checkTFDS(ctx, set)
 		report.Faults = append(report.Faults, faults...)
 		if err != nil {
 			errs = append(errs, err)
 		}
 	}
 	if len(report.Faults) > 0 && original == "" {
-		for _, set := range e.sets {
+		for _, set := range found.Sets {
 			replaced, err := set.replaced(ctx)
 			if err != nil {
 				errs = append(errs, err)

@@ -9,14 +9,15 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// expand finds the files to verify, and the manifest that they are held to where
+// expand finds the files to verify, and the manifest that they are compared with where
 // that is another one than theirs.
-func (o *VerifyOptions) expand(ctx context.Context, e *expander, paths []string) (original string, err error) {
+func (o *VerifyOptions) expand(ctx context.Context, paths []string, e ExpandOptions) (found *Expansion, original string, err error) {
 	if o.Against == "" {
-		return "", e.add(paths)
+		found, err = ExpandSets(ctx, paths, e)
+		return found, "", err
 	}
 	if len(paths) != 1 || !isDir(ctx, paths[0]) {
-		return "", fmt.Errorf("only one directory can be compared with a manifest, that of the copy: %q", paths)
+		return nil, "", fmt.Errorf("only one directory can be compared with a manifest, that of the copy: %q", paths)
 	}
 	path := o.Against
 	if isDir(ctx, path) {
@@ -24,14 +25,15 @@ func (o *VerifyOptions) expand(ctx context.Context, e *expander, paths []string)
 	}
 	m, err := ReadManifest(ctx, path)
 	if err != nil {
-		return "", err
+		return nil, "", err
 	}
-	return path, e.addSet(&Set{Dir: paths[0], Manifest: m}, path)
+	found, err = ExpandSet(ctx, &Set{Dir: paths[0], Manifest: m}, path, e)
+	return found, path, err
 }
 
 // checkCopy finds which files of the set other than shards the directory lacks,
 // and whether its manifest is that of the original.
-func (s *Set) checkCopy(ctx context.Context, original string) ([]Fault, error) {
+func checkCopy(ctx context.Context, s *Set, original string) ([]Fault, error) {
 	var faults []Fault
 	same, err := compare.SameContent(s.Path(ManifestFile), original)
 	switch _, missing := storage.Stat(ctx, s.Path(ManifestFile)); {

@@ -62,15 +62,15 @@ func (g *deepGroup) describe(s *Set) {
 	}
 	g.expected = map[string]*expectation{}
 	for _, f := range s.Features {
-		g.expected[f.Key] = &expectation{f, f.length()}
+		g.expected[f.Key] = &expectation{f, valuesOf(f)}
 		if f.Class == ClassImage {
 			g.pictures[f.Key] = true
 		}
 	}
 }
 
-// length is how many values the feature has in a record; -1 when that varies.
-func (f Feature) length() int {
+// valuesOf returns how many values a feature has in a record; -1 when that varies.
+func valuesOf(f Feature) int {
 	if f.Class != ClassVector {
 		return 1
 	}

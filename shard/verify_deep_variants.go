@@ -2,6 +2,7 @@ package shard
 
 import (
 	"encoding/binary"
+
 	"github.com/tfrec/tfrec/internal/digest"
 )
 

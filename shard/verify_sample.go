@@ -51,7 +51,7 @@ type recordSample struct {
 
 // sampledFile is what is known of a file before the sample of it is read.
 type sampledFile struct {
-	input
+	counted
 	want int64 // records to look at
 	err  error // why they are not known
 }

@@ -27,15 +27,6 @@ func verify(t *testing.T, o VerifyOptions, paths ...string) *Report {
 	return report
 }
 
-// some yields n different records of the given length.
-func some(n, length int) func(yield func([]byte)) {
-	return func(yield func([]byte)) {
-		for i := range n {
-			yield(bytes.Repeat([]byte{byte(i)}, length))
-		}
-	}
-}
-
 func TestVerifyOthersFiles(t *testing.T) {
 	report := verify(t, VerifyOptions{}, others+"/[a-z]*")
 	want := []FileReport{

@@ -16,7 +16,7 @@ import (
 // checkTFDS holds the files that TFDS reads to the manifest: those that a set
 // of its kind has must be there, with its splits, numbers of records, features
 // and names of labels. What else they say is anybody's.
-func (s *Set) checkTFDS(ctx context.Context) (faults []Fault, err error) {
+func checkTFDS(ctx context.Context, s *Set) (faults []Fault, err error) {
 	want, err := EncodeTFDS(s.Manifest)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (s *Set) checkTFDS(ctx context.Context) (faults []Fault, err error) {
 		switch name {
 		case TFDSInfoFile:
 			found.info = got
-			for _, text := range found.contradicts(s.Manifest) {
+			for _, text := range contradicts(found, s.Manifest) {
 				fault(name, tfrecord.PartCount, "%s", text)
 			}
 		case TFDSFeaturesFile:
@@ -78,7 +78,7 @@ func (s *Set) checkTFDS(ctx context.Context) (faults []Fault, err error) {
 }
 
 // contradicts says in what dataset_info.json and the manifest differ.
-func (t *tfdsFound) contradicts(m *Manifest) (texts []string) {
+func contradicts(t *tfdsFound, m *Manifest) (texts []string) {
 	if t.name() != m.Name {
 		texts = append(texts, fmt.Sprintf("the dataset's name is %q, the manifest says %q", t.name(), m.Name))
 	}

@@ -1,11 +1,9 @@
 package shard
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
-	"sync"
 
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/wire"
@@ -218,140 +216,9 @@ func (f *seenFeature) feature(records int64) (Feature, bool) {
 	return d, true
 }
 
-// mergeFeatures merges the descriptions of two lots of records, each sorted by
-// key. What only one has becomes optional. Two kinds of one feature are refused.
-func mergeFeatures(a, b []Feature) ([]Feature, error) {
-	var merged []Feature
-	for len(a) > 0 || len(b) > 0 {
-		order := 0
-		switch {
-		case len(a) == 0:
-			order = 1
-		case len(b) == 0:
-			order = -1
-		default:
-			order = strings.Compare(a[0].Key, b[0].Key)
-		}
-		switch {
-		case order < 0:
-			merged = append(merged, a[0])
-			merged[len(merged)-1].Optional = true
-			a = a[1:]
-		case order > 0:
-			merged = append(merged, b[0])
-			merged[len(merged)-1].Optional = true
-			b = b[1:]
-		default:
-			f, err := mergeFeature(a[0], b[0])
-			if err != nil {
-				return nil, err
-			}
-			merged = append(merged, f)
-			a, b = a[1:], b[1:]
-		}
-	}
-	return merged, nil
-}
-
-func mergeFeature(a, b Feature) (Feature, error) {
-	if a.Kind != b.Kind {
-		return a, mixedKinds(a.Key, a.Kind, b.Kind)
-	}
-	m := a
-	m.Optional = a.Optional || b.Optional
-	if a.Encoding != b.Encoding {
-		m.Encoding = ""
-	}
-	if a.Class == ClassLabel && b.Class == ClassScalar || a.Class == ClassScalar && b.Class == ClassLabel {
-		m.Class = ClassLabel
-		return m, nil
-	}
-	if a.Class == b.Class && a.DType == b.DType && slices.Equal(a.Shape, b.Shape) {
-		return m, nil
-	}
-	if a.Class == b.Class && a.DType == b.DType && len(a.Shape) == len(b.Shape) {
-		m.Shape = slices.Clone(a.Shape)
-		for i, n := range b.Shape {
-			if m.Shape[i] != n {
-				m.Shape[i] = -1
-			}
-		}
-		return m, nil
-	}
-	// One value is all that they have in common, or not even that.
-	m.Shape, m.DType, m.Encoding, m.Class = nil, "", "", ClassScalar
-	if a.Class == ClassVector || b.Class == ClassVector {
-		m.Class, m.Shape = ClassVector, []int{-1}
-	}
-	return m, nil
-}
-
 // byKey sorts features as a manifest has them.
 func byKey(features []Feature) []Feature {
 	sorted := slices.Clone(features)
 	slices.SortFunc(sorted, func(a, b Feature) int { return strings.Compare(a.Key, b.Key) })
 	return sorted
-}
-
-// refineFeatures completes what some manifests say of features by what was seen
-// of all records.
-func refineFeatures(said, seen []Feature) ([]Feature, error) {
-	known := map[string]Feature{}
-	for _, f := range said {
-		known[f.Key] = f
-	}
-	refined := slices.Clone(seen)
-	for i, f := range seen {
-		k, ok := known[f.Key]
-		if !ok {
-			continue
-		}
-		if k.Kind != f.Kind {
-			return nil, mixedKinds(f.Key, k.Kind, f.Kind)
-		}
-		if k.Class != ClassScalar && k.Class != ClassVector {
-			refined[i] = k
-			refined[i].Optional = f.Optional
-		}
-	}
-	return refined, nil
-}
-
-func mixedKinds(key, a, b string) error {
-	return fmt.Errorf("feature %q is %s in some inputs and %s in others: drop or rename it first (tfrec features)", key, a, b)
-}
-
-// scanners lends featureScans to goroutines.
-type scanners struct {
-	mu   sync.Mutex
-	free []*featureScan
-	all  []*featureScan
-}
-
-func (s *scanners) get() *featureScan {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if n := len(s.free); n > 0 {
-		scan := s.free[n-1]
-		s.free = s.free[:n-1]
-		return scan
-	}
-	scan := newFeatureScan()
-	s.all = append(s.all, scan)
-	return scan
-}
-
-func (s *scanners) put(scan *featureScan) {
-	s.mu.Lock()
-	s.free = append(s.free, scan)
-	s.mu.Unlock()
-}
-
-// total returns what all of them saw. They must not be used any more.
-func (s *scanners) total() *featureScan {
-	total := newFeatureScan()
-	for _, scan := range s.all {
-		total.merge(scan)
-	}
-	return total
 }

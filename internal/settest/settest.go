@@ -1,0 +1,364 @@
+// Package settest makes sets for the tests of the packages that work on sets, and looks at what
+// they have made.
+package settest
+
+import (
+	"bytes"
+	"compress/gzip"
+	"compress/zlib"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"io/fs"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Photo is an Example as people write them, without its pixels.
+func Photo(id int64, text string) []byte {
+	var b tfrecord.Builder
+	b.Bytes("image/encoded", []byte("\xff\xd8\xff\xe0 no real picture"))
+	b.Int64("image/class/label", id)
+	if text != "" {
+		b.String("image/class/text", text)
+	}
+	b.Float("bbox", 1, 2, 3, 4)
+	return b.Append(nil)
+}
+
+func FileOf(records ...[]byte) []byte {
+	var data []byte
+	for _, r := range records {
+		data = tfrecord.AppendFrame(data, r)
+	}
+	return data
+}
+
+// CopyOf copies a set to a directory of the test's.
+func CopyOf(t testing.TB, set string) string {
+	t.Helper()
+	to := filepath.Join(t.TempDir(), "set")
+	Check(t, os.CopyFS(to, os.DirFS(set)))
+	return to
+}
+
+// StoreOf returns an empty store in memory and its URL.
+func StoreOf(t testing.TB) (*storagetest.Store, string) {
+	store := storagetest.New()
+	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return store, nil })
+	storage.Forget()
+	return store, "mem://bucket"
+}
+
+// Uploads are the names of objects that were begun and neither committed nor aborted.
+func Uploads(store *storagetest.Store) (names []string) {
+	for l := range store.Unfinished(context.Background(), "") {
+		names = append(names, l.Name)
+	}
+	return names
+}
+
+// ExampleFile writes n Examples to a file, and returns its path.
+func ExampleFile(t testing.TB, path string, n int, build func(i int, b *tfrecord.Builder)) string {
+	t.Helper()
+	var data []byte
+	var b tfrecord.Builder
+	for i := range n {
+		b.Reset()
+		build(i, &b)
+		data = tfrecord.AppendFrame(data, b.Append(nil))
+	}
+	Check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	PutFile(t, path, data)
+	return path
+}
+
+// IDsOf returns the values of an int64 feature in all records of a split, in
+// their order; all splits for "".
+func IDsOf(t testing.TB, path, split, key string) []int64 {
+	t.Helper()
+	sources, err := shard.Expand(t.Context(), []string{path}, shard.ExpandOptions{})
+	Check(t, err)
+	var ids []int64
+	var e tfrecord.Example
+	for _, s := range sources {
+		if split != "" && s.Split != split {
+			continue
+		}
+		r, err := shard.Open(t.Context(), s.Path, tfrecord.ReaderOptions{})
+		Check(t, err)
+		for record, err := range r.All() {
+			Check(t, err)
+			Check(t, e.Parse(record))
+			f, ok := e.Get(key)
+			id, isInt := f.Int64()
+			if !ok || !isInt {
+				t.Fatalf("%s: a record without %s", s.Path, key)
+			}
+			ids = append(ids, id)
+		}
+		Check(t, r.Close())
+	}
+	return ids
+}
+
+// Numbers builds records with their number as the feature id.
+func Numbers(i int, b *tfrecord.Builder) {
+	b.Int64("id", int64(i))
+	b.String("text", fmt.Sprintf("record %d", i))
+}
+
+// ManifestOf reads the manifest of a set.
+func ManifestOf(t testing.TB, path string) *shard.Manifest {
+	t.Helper()
+	m, err := shard.ReadManifest(t.Context(), filepath.Join(path, shard.ManifestFile))
+	Check(t, err)
+	return m
+}
+
+// NothingAt wants no file or directory at a path.
+func NothingAt(t testing.TB, path string) {
+	t.Helper()
+	if entries, err := os.ReadDir(path); err == nil {
+		t.Errorf("%s was left, with %v", path, entries)
+	}
+}
+
+// FilesOf returns all files below a directory by their paths there, but for this
+// machine's state.
+func FilesOf(t testing.TB, dir string) map[string]string {
+	t.Helper()
+	files := map[string]string{}
+	Check(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			if d != nil && d.Name() == shard.StateDir {
+				return filepath.SkipDir
+			}
+			return err
+		}
+		data, err := os.ReadFile(path)
+		name, _ := filepath.Rel(dir, path)
+		files[filepath.ToSlash(name)] = string(data)
+		return err
+	}))
+	return files
+}
+
+func SameFiles(a, b map[string]string) bool { return maps.Equal(a, b) && len(a) > 0 }
+
+// Compressed returns data as one stream.
+func Compressed(t testing.TB, c tfrecord.Compression, data []byte) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	var w io.WriteCloser
+	var err error
+	switch c {
+	case tfrecord.Gzip:
+		w = gzip.NewWriter(&b)
+	case tfrecord.Zlib:
+		w = zlib.NewWriter(&b)
+	default:
+		w, err = zstd.NewWriter(&b)
+	}
+	Check(t, err)
+	_, err = w.Write(data)
+	Check(t, err)
+	Check(t, w.Close())
+	return b.Bytes()
+}
+
+// Labelled writes a set of three shards with labels and TFDS's files.
+func Labelled(t testing.TB, path string, c tfrecord.Compression) *shard.Manifest {
+	t.Helper()
+	var b tfrecord.Builder
+	m := WriteCompressedSet(t, path, 3, c, func(yield func([]byte)) {
+		for id := range int64(12) {
+			b.Reset()
+			b.Int64("label", id%3)
+			b.Bytes("data", bytes.Repeat([]byte{byte(id)}, 400))
+			yield(b.Append(nil))
+		}
+	})
+	m.Tool, m.Records, m.Labels = "a test", shard.RecordExample, []string{"ant", "bee", "cat"}
+	m.Features = []shard.Feature{
+		{Key: "data", Kind: "bytes", Class: shard.ClassText},
+		{Key: "label", Kind: "int64", Class: shard.ClassLabel},
+	}
+	for i := range m.Splits[0].Shards {
+		info := &m.Splits[0].Shards[i]
+		info.Labels = map[string]int64{"ant": 4, "bee": 4, "cat": 4}
+		info.Fingerprint = shard.ContentFingerprint(*info)
+	}
+	m.Fingerprint = shard.SetFingerprint(m)
+	dir, err := shard.OpenDir(context.Background(), path, shard.DirOptions{})
+	Check(t, err)
+	defer dir.Close()
+	Check(t, dir.PutSet(m))
+	return m
+}
+
+func FlipIn(t testing.TB, path string, offset int) {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	Check(t, err)
+	data[offset] ^= 0x5a
+	Check(t, os.WriteFile(path, data, 0o644))
+}
+
+// Frame is where a record of a file under test lies.
+type Frame struct{ Offset, Size int }
+
+// Framed returns a file of records of these sizes, with bytes that no header
+// is among.
+func Framed(sizes ...int) (data []byte, frames []Frame) {
+	draw := rand.New(rand.NewPCG(1, 2))
+	for i, size := range sizes {
+		record := make([]byte, size)
+		for j := range record {
+			record[j] = byte(1 + draw.IntN(255))
+		}
+		if size > 8 {
+			binary.LittleEndian.PutUint64(record, uint64(1e18)+uint64(i)) // no two are equal
+		}
+		at := len(data)
+		data = tfrecord.AppendFrame(data, record)
+		frames = append(frames, Frame{at, len(data) - at})
+	}
+	return data, frames
+}
+
+// RecordsOf reads a file that must be whole.
+func RecordsOf(t testing.TB, path string) [][]byte {
+	t.Helper()
+	r, err := shard.Open(t.Context(), path, tfrecord.ReaderOptions{})
+	Check(t, err)
+	defer r.Close()
+	var list [][]byte
+	for record, err := range r.All() {
+		Check(t, err)
+		list = append(list, bytes.Clone(record))
+	}
+	return list
+}
+
+func PutFile(t testing.TB, path string, data []byte) {
+	t.Helper()
+	Check(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	Check(t, os.WriteFile(path, data, 0o644))
+}
+
+// Hurt is data with damage, and the frames that it leaves whole.
+type Hurt struct {
+	Name string
+	Data []byte
+	Left []Frame
+}
+
+func Overwrite(name string, data []byte, frames []Frame, from, to int, how func(byte) byte) Hurt {
+	b := bytes.Clone(data)
+	for i := from; i < to; i++ {
+		b[i] = how(b[i])
+	}
+	return Hurt{name, b, Equal(data, b, frames)}
+}
+
+// Equal are the frames that have the same bytes in both.
+func Equal(a, b []byte, frames []Frame) []Frame {
+	return slices.DeleteFunc(slices.Clone(frames), func(f Frame) bool {
+		return !bytes.Equal(a[f.Offset:f.Offset+f.Size], b[f.Offset:f.Offset+f.Size])
+	})
+}
+
+func Flipped(b byte) byte { return b ^ 0x5a }
+
+// TimesOf are the times of all files below a directory but the lock.
+func TimesOf(t *testing.T, dir string) map[string]time.Time {
+	t.Helper()
+	times := map[string]time.Time{}
+	for name := range FilesOf(t, dir) {
+		st, err := os.Stat(filepath.Join(dir, name))
+		Check(t, err)
+		times[name] = st.ModTime()
+	}
+	return times
+}
+
+func IndexOf(t testing.TB, path string) []tfrecord.IndexEntry {
+	t.Helper()
+	r, err := shard.Open(t.Context(), path, tfrecord.ReaderOptions{})
+	Check(t, err)
+	defer r.Close()
+	entries, err := tfrecord.BuildIndex(r.Reader)
+	Check(t, err)
+	return entries
+}
+
+// WriteSet writes a set named "t" with one split, train, whose shards all have
+// the records that give yields, and its manifest.
+func WriteSet(t testing.TB, path string, shards int, give func(yield func([]byte))) *shard.Manifest {
+	t.Helper()
+	return WriteCompressedSet(t, path, shards, tfrecord.None, give)
+}
+
+func WriteCompressedSet(t testing.TB, path string, shards int, c tfrecord.Compression, give func(yield func([]byte))) *shard.Manifest {
+	t.Helper()
+	dir, err := shard.OpenDir(context.Background(), path, shard.DirOptions{})
+	Check(t, err)
+	defer dir.Close()
+	m := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Name: "t", Compression: c.String()}
+	split := shard.Split{Name: "train"}
+	for i := range shards {
+		name := shard.Name{Dataset: m.Name, Split: split.Name, Index: i, Count: shards}
+		w, err := dir.Create(name.String(), shard.WriterOptions{Compression: c})
+		Check(t, err)
+		give(func(record []byte) { Check(t, w.WriteRecord(record)) })
+		info, err := w.Commit()
+		Check(t, err)
+		split.Shards = append(split.Shards, info)
+		split.Records += info.Records
+	}
+	m.Splits = []shard.Split{split}
+	PutManifest(t, dir, m)
+	return m
+}
+
+func PutManifest(t testing.TB, dir *shard.Dir, m *shard.Manifest) {
+	t.Helper()
+	data, err := m.Encode()
+	Check(t, err)
+	Check(t, dir.Put(shard.ManifestFile, data))
+}
+
+func RemoveManifest(t testing.TB, path string) {
+	t.Helper()
+	Check(t, os.Remove(filepath.Join(path, shard.ManifestFile)))
+}
+
+func Check(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// Some yields n different records of the given length.
+func Some(n, length int) func(yield func([]byte)) {
+	return func(yield func([]byte)) {
+		for i := range n {
+			yield(bytes.Repeat([]byte{byte(i)}, length))
+		}
+	}
+}

@@ -1,0 +1,257 @@
+package shard
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"iter"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// finishedFile is where a finished run says below .tfrec what was asked for and what came of it.
+const finishedFile = "finished.json"
+
+// OptionVerb is the option in a manifest, and in the state of a run, that says
+// which verb reshaped the set.
+const OptionVerb = "verb"
+
+// repairVerb is the OptionVerb of a repair.
+const repairVerb = "repair"
+
+// resolve returns the absolute path without symbolic links of something that
+// need not be there yet.
+func resolve(path string) (string, error) {
+	if storage.Remote(path) {
+		return storage.Clean(path), nil
+	}
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return "", err
+	}
+	for rest := ""; ; {
+		real, err := filepath.EvalSymlinks(path)
+		if err == nil {
+			return filepath.Join(real, rest), nil
+		}
+		parent := filepath.Dir(path)
+		if !errors.Is(err, fs.ErrNotExist) || parent == path {
+			return "", err
+		}
+		rest = filepath.Join(filepath.Base(path), rest)
+		path = parent
+	}
+}
+
+// liesIn reports whether path is dir or lies in it; both are resolved.
+func liesIn(path, dir string) bool {
+	rel, err := storage.Rel(dir, path)
+	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
+}
+
+// openOut makes and locks the output directory, which must be empty but for what
+// a run of the same verb left that was killed. That goes, unless the run was of
+// the plan named so, which may be empty.
+func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
+	if err := mustBeNew(ctx, out, verb); err != nil {
+		return nil, err
+	}
+	dir, err := OpenDir(ctx, out, DirOptions{})
+	if err != nil {
+		return nil, err
+	}
+	run, err := dir.Run()
+	stale := run != nil && (plan == "" || run.Plan != plan)
+	if stale {
+		err = discard(dir, run.Files)
+	}
+	if err == nil {
+		err = mustBeNew(ctx, out, verb) // a directory that was locked may have been filled before it was
+		if err != nil && stale && storage.Remote(out) {
+			// What the run that ended had asked for last may have come only now.
+			if err = discard(dir, run.Files); err == nil {
+				err = mustBeNew(ctx, out, verb)
+			}
+		}
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	err = dir.Remove(StateDir + "/" + finishedFile) // of a set that was removed
+	if err == nil {
+		err = dir.Sweep()
+	}
+	if err != nil {
+		dir.Close()
+		return nil, err
+	}
+	return dir, nil
+}
+
+// mustBeNew refuses a directory with anything in it but what a killed run of the
+// same verb named.
+func mustBeNew(ctx context.Context, out, verb string) error {
+	dir := ViewDir(ctx, out)
+	var ours map[string]bool
+	for name, err := range firstNames(ctx, out) {
+		if err != nil {
+			return err
+		}
+		if name == StateDir && storage.Remote(out) {
+			continue // a run that failed leaves it, and nothing else: see undo
+		}
+		if ours == nil {
+			ours = map[string]bool{StateDir: true}
+			run, err := dir.Run()
+			if err != nil {
+				return err
+			}
+			if run != nil {
+				var by string
+				whole, err := dir.Exists(ManifestFile)
+				switch mine := json.Unmarshal(run.Options[OptionVerb], &by) == nil && by == verb; {
+				case err != nil:
+					return err
+				case whole:
+					run.Files = nil // they are a set, which is refused below
+				case !mine:
+					return fmt.Errorf("%s holds an unfinished run of tfrec: complete it, remove the directory, or give another", out)
+				}
+				for _, file := range run.Files {
+					first, _, _ := strings.Cut(file, "/")
+					ours[first] = true
+				}
+			}
+		}
+		if !ours[name] || name == ManifestFile {
+			instead := ""
+			if verb != repairVerb {
+				is, err := dir.Exists(ManifestFile)
+				if err != nil {
+					return err
+				}
+				if is {
+					instead = orOverwrite(dir, "; --overwrite replaces the existing set", "")
+				}
+			}
+			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new directory, or remove it%s", out, name, instead)
+		}
+	}
+	return nil
+}
+
+// firstNames yields the names of what lies in a directory, some of them again and again
+// when it is in a store: a directory there is what objects lie in, whatever a server says.
+// One that is not there holds nothing.
+func firstNames(ctx context.Context, path string) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if !storage.Remote(path) {
+			entries, err := os.ReadDir(path)
+			if err != nil && !errors.Is(err, fs.ErrNotExist) {
+				yield("", err)
+				return
+			}
+			for _, e := range entries {
+				if !yield(e.Name(), nil) {
+					return
+				}
+			}
+			return
+		}
+		for o, err := range storage.Walk(ctx, path) {
+			if errors.Is(err, fs.ErrNotExist) {
+				return
+			}
+			first, _, _ := strings.Cut(o.Name, "/")
+			if !yield(first, err) || err != nil {
+				return
+			}
+		}
+	}
+}
+
+// orOverwrite is what to do about a set that is in the way: none takes the place of
+// another in a store.
+func orOverwrite(dir *Dir, here, inStore string) string {
+	if storage.Remote(dir.path) {
+		return inStore
+	}
+	return here
+}
+
+// discard removes the files that a run named, and what is recorded of it.
+func discard(dir *Dir, files []string) error {
+	subs := map[string]bool{}
+	for _, file := range files {
+		if sub := filepath.Dir(filepath.FromSlash(file)); sub != "." && sub != IndexDir {
+			subs[strings.TrimSuffix(sub, string(filepath.Separator)+IndexDir)] = true
+		}
+	}
+	if err := dir.Remove(append(files, StateDir+"/"+finishedFile)...); err != nil {
+		return err
+	}
+	for sub := range subs {
+		if !filepath.IsLocal(sub) {
+			continue
+		}
+		if err := forgetSub(dir.sub(sub)); err != nil {
+			return err
+		}
+		dir.prune(filepath.ToSlash(filepath.Join(sub, IndexDir)), filepath.ToSlash(sub))
+	}
+	dir.prune(IndexDir) // it may have been made for an index to come
+	return forget(dir)
+}
+
+// prune removes directories that are empty. A store has none that are.
+func (d *Dir) prune(directories ...string) {
+	for _, directory := range directories {
+		if !storage.Remote(d.path) {
+			os.Remove(d.join(directory)) // fails, as it should, when it holds what is not ours
+		}
+	}
+}
+
+// forgetSub removes the temporary files in the directory of a group, which lies in
+// the output directory and goes by its lock.
+func forgetSub(dir *Dir) error {
+	if storage.Remote(dir.path) {
+		return nil // they lie elsewhere
+	}
+	return os.RemoveAll(dir.join(StateDir))
+}
+
+// forget removes all that is recorded of a run, so that a directory whose run has
+// ended holds the set and nothing else.
+func forget(dir *Dir) error {
+	if err := dir.Sweep(); err != nil {
+		return err
+	}
+	run, err := dir.Run()
+	if err != nil {
+		return err
+	}
+	if run != nil && run.Plan != "" {
+		if err := dir.Remove(reshardPlanFile, reshardFailureFile); err != nil {
+			return err
+		}
+	}
+	if err := dir.Reset(); err != nil {
+		return err
+	}
+	dir.prune(shardsDir)
+	return nil
+}
+
+// reshardFailureFile is where the last error of a part or a shard lies, for the
+// run that planned: what comes back through a runner is text at best.
+const reshardFailureFile = StateDir + "/reshard-failure.json"
+
+// reshardPlanFile is where a plan lies while its shards are made.
+const reshardPlanFile = StateDir + "/reshard.json"
