@@ -8,6 +8,7 @@ import (
 
 	"github.com/zeebo/xxh3"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -227,7 +228,7 @@ func (v Vector) expand(header []string) ([]int, error) {
 func (s *csvSource) describe(m *shard.Manifest) {
 	m.Labels = []string{}
 	for _, name := range s.columns.labels {
-		m.Labels = append(m.Labels, shard.Readable(name))
+		m.Labels = append(m.Labels, jsontext.Readable(name))
 	}
 	var vectors []string
 	for _, f := range s.columns.features {

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -272,6 +273,6 @@ func (e *rowEncoder) bad(f *csvFile, reason string) shard.BadSample {
 		key = fmt.Sprintf("%s:%09d", f.name, e.tok.Line())
 	}
 	return shard.BadSample{
-		Key: shard.Readable(key), Source: shard.Readable(f.name), Line: e.tok.Line(), Stage: "parse", Reason: reason,
+		Key: jsontext.Readable(key), Source: jsontext.Readable(f.name), Line: e.tok.Line(), Stage: "parse", Reason: reason,
 	}
 }

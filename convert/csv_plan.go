@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -226,7 +227,7 @@ func (s *csvSource) labelCounts(byID map[int32]int64) map[string]int64 {
 	}
 	counts := make(map[string]int64, len(byID))
 	for id, n := range byID {
-		counts[shard.Readable(s.columns.labels[id])] += n
+		counts[jsontext.Readable(s.columns.labels[id])] += n
 	}
 	return counts
 }

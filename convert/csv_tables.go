@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -170,7 +171,7 @@ func (t *tables) name() string {
 			base = base[:len(base)-len(suffix)]
 		}
 	}
-	return shard.SnakeCase(base)
+	return naming.SnakeCase(base)
 }
 
 func (t *tables) close() {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -187,7 +188,7 @@ func nameOf(src string) string {
 	if err != nil {
 		abs = src
 	}
-	return shard.SnakeCase(filepath.Base(abs))
+	return naming.SnakeCase(filepath.Base(abs))
 }
 
 // complete fills in defaults and says which options cannot be.

@@ -8,8 +8,8 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/imagetree"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // splitsFromFolders takes the first directories as splits when all of them are
@@ -45,10 +45,10 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 		return nil
 	case stray != "" && len(named) > 1:
 		// Taken as classes, what was held out for testing would be trained on.
-		return fmt.Errorf("%s are split directories, but %s is in none of them: move it, or leave it out with --exclude", strings.Join(named, ", "), shard.Readable(stray))
+		return fmt.Errorf("%s are split directories, but %s is in none of them: move it, or leave it out with --exclude", strings.Join(named, ", "), jsontext.Readable(stray))
 	case stray != "":
 		l.splits = nil
-		o.note("the directory %s is taken as a class, not as a split: there are images outside of it, such as %s", named[0], shard.Readable(stray))
+		o.note("the directory %s is taken as a class, not as a split: there are images outside of it, such as %s", named[0], jsontext.Readable(stray))
 		return nil
 	}
 	for i := range l.pictures {
@@ -77,7 +77,7 @@ func (l *listing) labelsFromDirectories() error {
 		p := &l.pictures[i]
 		label, _, ok := strings.Cut(l.belowSplit(p.path), "/")
 		if !ok {
-			return fmt.Errorf("%s is in no class directory, so it has no label: %w", shard.Readable(p.path), errUnlabelled)
+			return fmt.Errorf("%s is in no class directory, so it has no label: %w", jsontext.Readable(p.path), errUnlabelled)
 		}
 		p.label = label
 	}
@@ -109,19 +109,19 @@ func (l *listing) noteSingleClass(o *ImageOptions, src string) {
 	}
 	names := slices.Sorted(maps.Keys(below))
 	for i, name := range names {
-		names[i] = shard.Readable(name)
+		names[i] = jsontext.Readable(name)
 	}
 	held := strings.Join(names[:min(3, len(names))], ", ")
 	if n := len(names) - 3; n > 0 {
 		held += fmt.Sprintf(" and %d more", n)
 	}
-	at := shard.Readable(storage.Join(src, class))
+	at := jsontext.Readable(storage.Join(src, class))
 	switch {
 	case parts, len(names) == 1 && !splits:
 	case splits:
-		o.note("%s is taken as the only class, but it holds split directories (%s): to use them, convert %s", shard.Readable(class), held, at)
+		o.note("%s is taken as the only class, but it holds split directories (%s): to use them, convert %s", jsontext.Readable(class), held, at)
 	default:
-		o.note("%s is taken as the only class: if the directories in it (%s) are the classes, convert %s", shard.Readable(class), held, at)
+		o.note("%s is taken as the only class: if the directories in it (%s) are the classes, convert %s", jsontext.Readable(class), held, at)
 	}
 }
 

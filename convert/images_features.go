@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -13,7 +14,7 @@ func (s *imageSource) describe(m *shard.Manifest) {
 	o := s.o
 	m.Labels = []string{}
 	for _, name := range s.labels {
-		m.Labels = append(m.Labels, shard.Readable(name))
+		m.Labels = append(m.Labels, jsontext.Readable(name))
 	}
 	scalar := func(key, kind string) shard.Feature {
 		return shard.Feature{Key: o.key(key), Kind: kind, Class: shard.ClassScalar}

@@ -13,6 +13,7 @@ import (
 	"syscall"
 
 	"github.com/tfrec/tfrec/internal/imagetable"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -128,7 +129,7 @@ func (t *labelTable) picture(row imagetable.Row) picture {
 		return bad("the path is empty")
 	}
 	if p.label == "" {
-		return bad("%s has an empty label", shard.Readable(name))
+		return bad("%s has an empty label", jsontext.Readable(name))
 	}
 	if !filepath.IsLocal(filepath.FromSlash(name)) {
 		p.path = name
@@ -137,7 +138,7 @@ func (t *labelTable) picture(row imagetable.Row) picture {
 	p.path = path.Clean(name)
 	if before, ok := t.lines[p.path]; ok {
 		p.path = fmt.Sprintf("%s:%d", t.file, row.Line)
-		return bad("%s is named twice, first on line %d", shard.Readable(name), before)
+		return bad("%s is named twice, first on line %d", jsontext.Readable(name), before)
 	}
 	t.lines[p.path] = row.Line
 	return p
@@ -145,7 +146,7 @@ func (t *labelTable) picture(row imagetable.Row) picture {
 
 // bad returns the line of the ledger about a row.
 func (t *labelTable) bad(key string, line int64, reason string) *shard.BadSample {
-	return &shard.BadSample{Key: shard.Readable(key), Source: t.file, Line: line, Stage: "read", Reason: reason}
+	return &shard.BadSample{Key: jsontext.Readable(key), Source: t.file, Line: line, Stage: "read", Reason: reason}
 }
 
 // find looks for an image that the listing lacks: one whose name does not look
@@ -156,13 +157,13 @@ func (t *labelTable) find(ctx context.Context, p *picture, line int64) error {
 	reason := ""
 	switch {
 	case err == nil && !t.follow && t.linked(p.path):
-		reason = "reached by a symbolic link (--follow-symlinks follows it): " + shard.Readable(p.path)
+		reason = "reached by a symbolic link (--follow-symlinks follows it): " + jsontext.Readable(p.path)
 	case err != nil && !missing(err):
 		return err
 	case err != nil:
-		reason = "no such file in the source directory: " + shard.Readable(p.path) + t.hint(p.path, line)
+		reason = "no such file in the source directory: " + jsontext.Readable(p.path) + t.hint(p.path, line)
 	case !st.Mode().IsRegular():
-		reason = "not a file: " + shard.Readable(p.path)
+		reason = "not a file: " + jsontext.Readable(p.path)
 	default:
 		p.size, p.modTime = st.Size(), st.ModTime().UnixNano()
 		if o, remote := st.Sys().(storage.Object); remote {
@@ -185,7 +186,7 @@ func (t *labelTable) hint(name string, line int64) string {
 	for _, ext := range pictureExtensions {
 		for _, suffix := range []string{ext, strings.ToUpper(ext)} {
 			if _, ok := t.found[name+suffix]; ok && t.suffix == "" {
-				return fmt.Sprintf(" (%s exists: give --image-suffix %s)", shard.Readable(name+suffix), suffix)
+				return fmt.Sprintf(" (%s exists: give --image-suffix %s)", jsontext.Readable(name+suffix), suffix)
 			}
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -267,7 +268,7 @@ func (s *imageSource) end(m *sampleWork, p *piece) {
 // unusable makes a line of the ledger.
 func (s *imageSource) unusable(sample sample, stage string, err error) *shard.BadSample {
 	return &shard.BadSample{
-		Key: shard.Readable(s.key(sample)), Source: shard.Readable(s.pictures[sample.picture].path),
+		Key: jsontext.Readable(s.key(sample)), Source: jsontext.Readable(s.pictures[sample.picture].path),
 		Stage: stage, Reason: err.Error(),
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -174,7 +175,7 @@ func (s *imageSource) jobs() []job { return s.planned }
 func (s *imageSource) keys(job int) []string {
 	keys := make([]string, len(s.samples[job]))
 	for i, sample := range s.samples[job] {
-		keys[i] = shard.Readable(s.key(sample))
+		keys[i] = jsontext.Readable(s.key(sample))
 	}
 	return keys
 }
@@ -224,7 +225,7 @@ func (s *imageSource) labelCounts(byID map[int32]int64) map[string]int64 {
 	}
 	counts := make(map[string]int64, len(byID))
 	for id, n := range byID {
-		counts[shard.Readable(s.labels[id])] += n
+		counts[jsontext.Readable(s.labels[id])] += n
 	}
 	return counts
 }

@@ -5,8 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // orderLabels returns label names in the order of their ids, each once, and notes
@@ -27,7 +27,7 @@ func (o *Options) noteNewIDs(before *previous, names []string) {
 	}
 	ids := make(map[string]int, len(names))
 	for id, name := range names {
-		ids[shard.Readable(name)] = id
+		ids[jsontext.Readable(name)] = id
 	}
 	var changed []string
 	for was, name := range before.manifest.Labels {

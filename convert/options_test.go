@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/naming"
 )
 
 func TestSnakeCase(t *testing.T) {
@@ -13,7 +13,7 @@ func TestSnakeCase(t *testing.T) {
 		"photos": "photos", "My Photos": "my_photos", "flowerPhotos-2": "flower_photos_2", "ImageNet": "image_net",
 		"2024": "data_2024", "__x__": "x", "": "dataset", "日本": "dataset", "a日b": "a_b", "ABC": "abc",
 	} {
-		if got := shard.SnakeCase(in); got != want {
+		if got := naming.SnakeCase(in); got != want {
 			t.Errorf("SnakeCase(%q) = %q, want %q", in, got, want)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -99,7 +100,7 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 			return nil, err
 		}
 	}
-	if !isDir(ctx, path) {
+	if !storage.IsDir(ctx, path) {
 		if _, err := os.Stat(path); err != nil {
 			return nil, err
 		}
@@ -209,7 +210,7 @@ func (a *adoption) find(path string) error {
 	a.before, err = ReadManifest(a.ctx, manifest)
 	switch {
 	case err == nil, storage.Missing(err):
-	case !isDamage(err):
+	case !recordscan.IsDamage(err):
 		return err // it could not be read
 	case errors.Is(err, errForeign):
 		return fmt.Errorf("%s was written by another tool: move it away, since the set's manifest needs that name", manifest)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
@@ -52,16 +53,16 @@ func (s *labelSeen) add(key string, features *tfrecord.Features, value tfrecord.
 	case !ok || value.Len() != 1:
 		s.odd = "it does not have exactly one int64 value in every record"
 		return
-	case id < unlabelled:
+	case id < labels.Unlabelled:
 		s.odd = fmt.Sprintf("it is %d in some records", id)
 		return
 	}
 	s.ids[id]++
-	if id == unlabelled {
+	if id == labels.Unlabelled {
 		return
 	}
-	if len(s.ids) > maxLabelIDs {
-		s.odd = fmt.Sprintf("it has more than %d values", maxLabelIDs)
+	if len(s.ids) > labels.MaxIDs {
+		s.odd = fmt.Sprintf("it has more than %d values", labels.MaxIDs)
 		return
 	}
 	text, ok := features.Get(strings.TrimSuffix(key, "label") + "text")
@@ -93,8 +94,8 @@ func (s *labelSeen) merge(t *labelSeen) {
 		}
 		s.said[id] = name
 	}
-	if s.odd == "" && len(s.ids) > maxLabelIDs {
-		s.odd = fmt.Sprintf("it has more than %d values", maxLabelIDs)
+	if s.odd == "" && len(s.ids) > labels.MaxIDs {
+		s.odd = fmt.Sprintf("it has more than %d values", labels.MaxIDs)
 	}
 }
 
@@ -111,10 +112,10 @@ func (s *labelSeen) most() int64 {
 // all, or different ones.
 func (s *labelSeen) texts() []string {
 	named := len(s.ids)
-	if s.ids[unlabelled] > 0 {
+	if s.ids[labels.Unlabelled] > 0 {
 		named--
 	}
-	if s.differ || named == 0 || len(s.said) != named || s.most() >= maxLabelIDs {
+	if s.differ || named == 0 || len(s.said) != named || s.most() >= labels.MaxIDs {
 		return nil
 	}
 	names := make([]string, s.most()+1)
@@ -123,7 +124,7 @@ func (s *labelSeen) texts() []string {
 		if !ok {
 			name = fmt.Sprintf("unseen_%d", id) // of which there is no record
 		}
-		names[id] = Readable(name)
+		names[id] = jsontext.Readable(name)
 	}
 	if distinct := slices.Compact(slices.Sorted(slices.Values(names))); len(distinct) != len(names) {
 		return nil

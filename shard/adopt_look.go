@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -146,7 +147,7 @@ func (a *adoption) placeIndex(f *adopted) error {
 		return err
 	}
 	path := a.dir.join(f.finalName)
-	if err = makeDirectory(filepath.Dir(IndexPath(path))); err == nil {
+	if err = osfile.MakeOuterDir(filepath.Dir(IndexPath(path))); err == nil {
 		err = placeIndex(temp, path)
 	}
 	if err != nil {

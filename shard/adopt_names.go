@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"github.com/tfrec/tfrec/internal/naming"
 )
 
 // splitFiles is the files of a split, in their order.
@@ -71,7 +73,7 @@ func splitOf(file string) string {
 	}
 	split := "train"
 	for _, word := range strings.FieldsFunc(file, func(r rune) bool { return !unicode.IsLetter(r) }) {
-		if word = strings.ToLower(word); splitWords[word] {
+		if word = strings.ToLower(word); naming.SplitWords[word] {
 			split = word
 		}
 	}

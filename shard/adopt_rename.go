@@ -8,6 +8,8 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -114,7 +116,7 @@ func finishRenames(dir *Dir) error {
 				return err
 			}
 		}
-		if err := remove(IndexPath(dir.join(r.From))); err != nil && !storage.Missing(err) {
+		if err := osfile.Remove(IndexPath(dir.join(r.From))); err != nil && !storage.Missing(err) {
 			return err
 		}
 	}
@@ -132,7 +134,7 @@ func finishRenames(dir *Dir) error {
 func renameInManifest(dir *Dir, renames []rename) error {
 	m, err := dir.Manifest()
 	switch {
-	case err != nil && isDamage(err):
+	case err != nil && recordscan.IsDamage(err):
 		return nil // Adopt says what is wrong with it
 	case m == nil || err != nil:
 		return err

@@ -11,6 +11,9 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -86,7 +89,7 @@ func (a *adoption) name(before string) string {
 	name := cmp.Or(a.o.Name, before, said, shared)
 	if name == "" {
 		if abs, err := filepath.Abs(a.dir.path); err == nil {
-			name = SnakeCase(filepath.Base(abs))
+			name = naming.SnakeCase(filepath.Base(abs))
 		}
 	}
 	if CheckDataset(name) != nil {
@@ -117,7 +120,7 @@ func (a *adoption) splits(label string) {
 			f.info.Fingerprint = was.Fingerprint
 		}
 		if seen := f.seen[label]; seen != nil {
-			f.info.Labels = labelCounts(seen.ids, m.Labels)
+			f.info.Labels = labels.CountsByName(seen.ids, m.Labels)
 		}
 		s.Records += f.info.Records
 		s.Shards = append(s.Shards, f.info)
@@ -201,7 +204,7 @@ func (a *adoption) compare(renames []rename, files map[string][]byte) error {
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
-		was, err := readFile(a.ctx, a.dir.join(name))
+		was, err := osfile.Read(a.ctx, a.dir.join(name), maxManifest)
 		switch {
 		case storage.Missing(err):
 			a.change(name, "missing")

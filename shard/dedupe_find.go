@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/spill"
 )
 
@@ -24,7 +25,7 @@ type duplicate struct{ number, first int64 }
 
 // findDuplicates reads all records.
 func findDuplicates(ctx context.Context, in *inputs, dir *Dir, o *DedupeOptions) (*duplicates, error) {
-	create := func() (spill.File, error) { return newScratchFile(dir.TempFile("dedupe")) }
+	create := func() (spill.File, error) { return osfile.NewScratch(dir.TempFile("dedupe")) }
 	hashes := spill.NewSorter(o.memory()/2, create)
 	defer hashes.Close()
 	d := &duplicates{found: spill.NewSorter(o.memory()/4, create)}

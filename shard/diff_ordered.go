@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -94,7 +95,7 @@ const maxDiffering = 10_000
 // features compares two Examples, and counts what differs.
 func (d *difference) features(a, b *tfrecord.Example) (list []FeatureDifference) {
 	add := func(key []byte, x, y string) {
-		k := Readable(string(key))
+		k := jsontext.Readable(string(key))
 		if _, known := d.report.Features[k]; known || len(d.report.Features) < maxDiffering {
 			d.report.Features[k]++
 		}

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/spill"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -26,7 +27,7 @@ func (d *difference) unordered(ctx context.Context) error {
 			d.report.RecordsB = n
 		}
 	}
-	hashes := spill.NewSorter(d.sides[0].o.memory()/2, func() (spill.File, error) { return scratchIn("") })
+	hashes := spill.NewSorter(d.sides[0].o.memory()/2, func() (spill.File, error) { return osfile.ScratchIn("") })
 	defer hashes.Close()
 	for i := range d.sides {
 		if err := d.addHashes(ctx, i, hashes); err != nil {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -75,7 +76,7 @@ func openLocal(path string, o DirOptions) (_ *localDirectory, err error) {
 // take opens and locks a file. A process that leaves no trace may remove it between
 // the two: then it starts over.
 func take(path string, perm os.FileMode, lock func(*os.File) error) (*os.File, error) {
-	if err := refuseLink(path); err != nil {
+	if err := osfile.RefuseLink(path); err != nil {
 		return nil, err
 	}
 	for {
@@ -363,7 +364,7 @@ type localDraft struct {
 const writeBack = 8 << 20
 
 func (d *localDraft) Write(p []byte) (int, error) {
-	n, err := trialFile{d.f}.Write(p)
+	n, err := osfile.File{File: d.f}.Write(p)
 	d.bytes += int64(n)
 	if d.bytes-d.begun >= writeBack {
 		beginWriteBack(d.f, d.begun, d.bytes-d.begun)
@@ -381,7 +382,7 @@ func (d *localDraft) commit(many bool) error {
 		}
 	}
 	if !many {
-		return place(d.f, d.path)
+		return osfile.Place(d.f, d.path)
 	}
 	if err := inject.Fault("place", d.path); err != nil {
 		return err

@@ -1,13 +1,12 @@
 package shard
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 
-	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -21,26 +20,11 @@ func (l *localDirectory) mkdir(name string) error {
 	path := l.set
 	for part := range strings.SplitSeq(rel, string(filepath.Separator)) {
 		path = filepath.Join(path, part)
-		if err := makeDir(path); err != nil {
+		if err := osfile.MakeDir(path); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// makeDir makes a directory, durably, unless it exists. A symbolic link to one is an
-// error.
-func makeDir(path string) error {
-	st, err := os.Lstat(path)
-	switch {
-	case storage.Missing(err):
-		return atomicfile.Mkdir(path, 0o755)
-	case err != nil || st.IsDir():
-		return err
-	case st.Mode().Type() == fs.ModeSymlink:
-		return linkError(path)
-	}
-	return fmt.Errorf("%s is not a directory: move it elsewhere", path)
 }
 
 // refuseLinks returns an error when a directory inside a set that is written to is a
@@ -48,7 +32,7 @@ func makeDir(path string) error {
 // a link.
 func refuseLinks(set string) error {
 	for _, name := range []string{StateDir, IndexDir} {
-		if err := refuseLink(filepath.Join(set, name)); err != nil {
+		if err := osfile.RefuseLink(filepath.Join(set, name)); err != nil {
 			return err
 		}
 	}
@@ -58,24 +42,8 @@ func refuseLinks(set string) error {
 	}
 	for _, e := range entries {
 		if e.Type() == fs.ModeSymlink {
-			return linkError(filepath.Join(set, StateDir, e.Name()))
+			return osfile.LinkError(filepath.Join(set, StateDir, e.Name()))
 		}
 	}
 	return nil
-}
-
-// refuseLink returns an error when there is a symbolic link at the path.
-func refuseLink(path string) error {
-	st, err := os.Lstat(path)
-	if storage.Missing(err) {
-		return nil
-	}
-	if err == nil && st.Mode().Type() == fs.ModeSymlink {
-		err = linkError(path)
-	}
-	return err
-}
-
-func linkError(path string) error {
-	return fmt.Errorf("%s is a symbolic link, and tfrec does not write through links inside a set: replace it with a directory", path)
 }

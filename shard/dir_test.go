@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -323,7 +324,7 @@ func TestNames(t *testing.T) {
 	if got := IndexPath(filepath.Join("out", "s")); got != filepath.Join("out", "index", "s.idx") {
 		t.Errorf("index at %s", got)
 	}
-	if got := Readable("a\xffb\\ü"); got != `a\xffb\ü` {
+	if got := jsontext.Readable("a\xffb\\ü"); got != `a\xffb\ü` {
 		t.Errorf("readable %q", got)
 	}
 }

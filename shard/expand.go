@@ -171,7 +171,7 @@ type expander struct {
 	ctx     context.Context
 	o       ExpandOptions
 	sources []Source
-	sets    []*Set // those of which all shards were asked for
+	sets    []*Set                       // those of which all shards were asked for
 	beside  map[string]map[string]Source // shards by directory and name, of manifests beside lone files
 }
 
@@ -338,7 +338,7 @@ func (e *expander) addLoose(dir string) error {
 		}
 		path := storage.Join(dir, name)
 		if !entry.Type().IsRegular() {
-			if storage.Remote(path) || isDir(e.ctx, path) {
+			if storage.Remote(path) || storage.IsDir(e.ctx, path) {
 				continue // stores have no links
 			}
 			if err := checkMember(e.ctx, path); err != nil {
@@ -480,9 +480,4 @@ func checkMember(ctx context.Context, path string) error {
 		return err
 	}
 	return f.Close()
-}
-
-func isDir(ctx context.Context, path string) bool {
-	st, err := storage.Stat(ctx, path)
-	return err == nil && st.IsDir()
 }

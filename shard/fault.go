@@ -3,8 +3,8 @@ package shard
 import (
 	"errors"
 	"fmt"
-	"os"
 
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -62,15 +62,8 @@ func (e *DamagedError) Unwrap() error { return e.Err }
 func damaged(err error) error {
 	var fault *tfrecord.Error
 	var known *DamagedError
-	if errors.As(err, &fault) && !errors.As(err, &known) && isDamage(err) {
+	if errors.As(err, &fault) && !errors.As(err, &known) && recordscan.IsDamage(err) {
 		return &DamagedError{err}
 	}
 	return err
-}
-
-// isDamage tells damage from a file that could not be read, which a Reader
-// reports with the same words in front.
-func isDamage(err error) bool {
-	var path *os.PathError
-	return !errors.As(err, &path)
 }

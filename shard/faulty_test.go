@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -57,7 +58,7 @@ func eachFault(t *testing.T, prepare func() string, run func(dir string) error, 
 			t.Errorf("operation %d, %s, failed, and the run said %v: want operation and path", at, fail, err)
 		}
 		var fault *tfrecord.Error
-		if errors.As(err, &fault) && isDamage(err) {
+		if errors.As(err, &fault) && recordscan.IsDamage(err) {
 			t.Errorf("operation %d, %s, failed, and the run took it for damage: %v", at, fail, err)
 		}
 		judge(dir, fail, err)

@@ -7,6 +7,7 @@ import (
 	"os"
 
 	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -28,7 +29,7 @@ func draftIndex(ctx context.Context, path string, temp *os.File) (*indexDraft, e
 	}
 	var to io.Writer = same
 	if temp != nil {
-		to = io.MultiWriter(same, trialFile{temp})
+		to = io.MultiWriter(same, osfile.File{File: temp})
 	}
 	return &indexDraft{temp: temp, inPlace: same, out: bufio.NewWriterSize(to, 64<<10)}, nil
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -223,7 +224,7 @@ func TestHashOfLongValues(t *testing.T) {
 
 // TestLabelsAreCountedWithinBounds has more labels than are counted.
 func TestLabelsAreCountedWithinBounds(t *testing.T) {
-	const n = maxLabelIDs + 10
+	const n = labels.MaxIDs + 10
 	set := madeSet(t, n, 1, []string{"ant", "bee"}, func(i int, b *tfrecord.Builder) { b.Int64("label", int64(i)) })
 	m := manifestOf(t, set)
 	if labels := m.Splits[0].Shards[0].Labels; labels != nil {

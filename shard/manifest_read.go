@@ -12,6 +12,7 @@ import (
 	"reflect"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -46,7 +47,7 @@ func ReadManifest(ctx context.Context, path string) (*Manifest, error) {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes: not a tfrec manifest", maxManifest)}
 	}
 	m, err := decodeManifest(io.LimitReader(f, maxManifest))
-	if err != nil && isDamage(err) {
+	if err != nil && recordscan.IsDamage(err) {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
 	if err != nil {
@@ -77,7 +78,7 @@ func decodeManifest(in io.Reader) (*Manifest, error) {
 		err = d.end()
 	}
 	switch {
-	case err != nil && !isDamage(err):
+	case err != nil && !recordscan.IsDamage(err):
 		return nil, err
 	case m.Format == ManifestFormat && m.Version > ManifestVersion:
 		return nil, fmt.Errorf("manifest version %d: this tfrec reads version %d; use a newer one", m.Version, ManifestVersion)

@@ -5,7 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-	"strings"
 
 	"github.com/tfrec/tfrec/internal/storage"
 )
@@ -77,48 +76,9 @@ func IndexPath(path string) string {
 // indexName is the name of a shard's index, relative to the directory of the shard.
 func indexName(file string) string { return IndexDir + "/" + file + ".idx" }
 
-// SnakeCase makes a dataset name of a file name: lower case, every run of
-// other characters an underscore, a letter in front.
-func SnakeCase(s string) string {
-	var b strings.Builder
-	gap, lower := false, false
-	for _, r := range s {
-		switch {
-		case r >= 'A' && r <= 'Z':
-			gap = gap || lower
-			r += 'a' - 'A'
-			lower = false
-		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
-			lower = true
-		default:
-			gap, lower = true, false
-			continue
-		}
-		if gap && b.Len() > 0 {
-			b.WriteByte('_')
-		}
-		gap = false
-		b.WriteRune(r)
-	}
-	name := b.String()
-	switch {
-	case name == "":
-		return "dataset"
-	case name[0] < 'a':
-		return "data_" + name
-	}
-	return name
-}
-
 // QuarantineSuffix is what the name of a quarantine has behind that of what
 // was repaired.
 const QuarantineSuffix = ".quarantine"
-
-// splitWords are names of splits, as people write them.
-var splitWords = map[string]bool{
-	"train": true, "training": true, "test": true, "testing": true, "val": true, "valid": true,
-	"validation": true, "dev": true, "eval": true, "evaluation": true,
-}
 
 // isManifest reports whether path is a manifest and no file of records.
 func isManifest(path string) bool { return filepath.Ext(path) == ".json" }

@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -110,7 +111,7 @@ func (q *quarantine) put(d Damage, in io.ReaderAt) error {
 		if q.f, err = q.work(q.path); err != nil {
 			return err
 		}
-		if q.out, err = tfrecord.NewWriter(trialFile{q.f}, tfrecord.WriterOptions{}); err != nil {
+		if q.out, err = tfrecord.NewWriter(osfile.File{File: q.f}, tfrecord.WriterOptions{}); err != nil {
 			return err
 		}
 		q.chunk = make([]byte, quarantineChunk)

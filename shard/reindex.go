@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -145,14 +146,14 @@ func (x *indexing) run() error {
 	if err != nil {
 		return err
 	}
-	if err := makeDirectory(filepath.Dir(x.file.Index)); err != nil {
+	if err := osfile.MakeOuterDir(filepath.Dir(x.file.Index)); err != nil {
 		return err
 	}
 	f, err := workFile(x.file.Index)
 	if err != nil {
 		return err
 	}
-	if err = x.lines(trialFile{f}); err == nil && x.file.Status == "" {
+	if err = x.lines(osfile.File{File: f}); err == nil && x.file.Status == "" {
 		if err = placeIndex(f, x.path); err == nil {
 			x.file.Status = IndexBuilt
 			return nil

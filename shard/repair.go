@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -73,15 +74,15 @@ func (r *RepairReport) Lost() bool { return len(r.Damage) > 0 || r.DamageOmitted
 
 // Readable makes paths fit for JSON (see Readable), and returns the report.
 func (r *RepairReport) Readable() *RepairReport {
-	r.Quarantine = Readable(r.Quarantine)
+	r.Quarantine = jsontext.Readable(r.Quarantine)
 	for i := range r.Files {
 		f := &r.Files[i]
 		for _, path := range []*string{&f.Path, &f.Out, &f.Original, &f.Quarantine, &f.Note} {
-			*path = Readable(*path)
+			*path = jsontext.Readable(*path)
 		}
 	}
 	for i := range r.Damage {
-		r.Damage[i].Path = Readable(r.Damage[i].Path)
+		r.Damage[i].Path = jsontext.Readable(r.Damage[i].Path)
 	}
 	return r
 }

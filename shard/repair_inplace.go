@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -24,7 +25,7 @@ func (r *repair) inPlace(in string, isFile bool) (err error) {
 	if isFile || isManifest(in) {
 		path = storage.Dir(in)
 	}
-	if err := refuseLink(filepath.Join(path, damagedDir)); err != nil {
+	if err := osfile.RefuseLink(filepath.Join(path, damagedDir)); err != nil {
 		return err
 	}
 	lone := false
@@ -172,7 +173,7 @@ func (r *repair) replace(s *salvagedFile) error {
 	indexed := s.indexIs == IndexCurrent || s.indexIs == IndexWrong
 	var err error
 	if indexed {
-		err = remove(index)
+		err = osfile.Remove(index)
 	}
 	if err == nil {
 		err = r.commit(s.f, path, s.like)

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -122,7 +123,7 @@ func (r *repair) makeDir(path string) error {
 	if err != nil {
 		return err
 	}
-	if err := makeDirectory(path); err != nil || is {
+	if err := osfile.MakeOuterDir(path); err != nil || is {
 		return err
 	}
 	r.placed = append(r.placed, path)
@@ -184,7 +185,7 @@ func (r *repair) link(from, to string) error {
 	if err != nil {
 		return err
 	}
-	if _, err = io.Copy(trialFile{f}, in); err == nil {
+	if _, err = io.Copy(osfile.File{File: f}, in); err == nil {
 		err = r.commit(f, to, st)
 	}
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -217,7 +218,7 @@ func (x *replacement) description(m *Manifest, manifest string) error {
 // describe stages one of those files, unless the one in place is the same.
 func (x *replacement) describe(name string, data []byte, like fs.FileInfo) error {
 	path := x.dir.join(name)
-	before, err := readFile(x.ctx, path)
+	before, err := osfile.Read(x.ctx, path, maxManifest)
 	switch {
 	case err == nil && bytes.Equal(before, data):
 		return nil
@@ -232,7 +233,7 @@ func (x *replacement) describe(name string, data []byte, like fs.FileInfo) error
 	if err != nil {
 		return err
 	}
-	if _, err = (trialFile{f}).Write(data); err == nil {
+	if _, err = (osfile.File{File: f}).Write(data); err == nil {
 		_, err = x.stage(f, "file-"+name, name, like)
 	}
 	if err != nil {

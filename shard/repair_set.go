@@ -15,6 +15,8 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -158,7 +160,7 @@ func (x *repairedSet) write(sources []Source, before *Run) error {
 	if before == nil {
 		err = mustBeFree(x.lost.path)
 	} else { // the repair that was killed may have left it
-		err = remove(x.lost.path)
+		err = osfile.Remove(x.lost.path)
 	}
 	if err != nil {
 		return err
@@ -215,7 +217,7 @@ func (x *repairedSet) put(sources []Source) error {
 func (x *repairedSet) describe(infos map[string]Info) error {
 	files := make(map[string][]byte)
 	for _, name := range x.names {
-		data, err := readFile(x.ctx, storage.Join(x.from, name))
+		data, err := osfile.Read(x.ctx, storage.Join(x.from, name), maxManifest)
 		if err != nil {
 			return err
 		}
@@ -255,7 +257,7 @@ func (x *repairedSet) putFile(name string, data []byte) error {
 	if !x.finished {
 		return x.dir.Put(name, data)
 	}
-	before, err := readFile(x.ctx, storage.Join(x.out, name))
+	before, err := osfile.Read(x.ctx, storage.Join(x.out, name), maxManifest)
 	if err == nil && !bytes.Equal(before, data) || storage.Missing(err) {
 		return fmt.Errorf("%s: %w", name, compare.ErrDiffers)
 	}
@@ -327,17 +329,17 @@ func countLabels(ctx context.Context, path string, m *Manifest) (map[string]int6
 		return nil, err
 	}
 	defer r.Close()
-	labels := m.labelCounter()
+	counter := labels.NewCounter(labelKeys(m.Features), len(m.Labels))
 	var example tfrecord.Example
 	for record, err := range r.All() {
 		if err != nil {
 			return nil, err
 		}
 		if example.Parse(record) == nil {
-			labels.add(&example)
+			counter.Add(&example)
 		}
 	}
-	return labelCounts(labels.byID, m.Labels), nil
+	return labels.CountsByName(counter.ByID, m.Labels), nil
 }
 
 // apart refuses a directory to write into that is, lies in, or holds the one to

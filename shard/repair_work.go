@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -55,7 +56,7 @@ func (h heldFile) ReadAt(p []byte, offset int64) (int, error) {
 	if err := h.ctx.Err(); err != nil {
 		return 0, err
 	}
-	n, err := trialReader{h.f}.ReadAt(p, offset)
+	n, err := osfile.Reader{File: h.f}.ReadAt(p, offset)
 	h.progress.add(n)
 	return n, err
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sort"
 
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/random"
 	"github.com/tfrec/tfrec/internal/spill"
@@ -113,7 +114,7 @@ func (r *reshaping) arrange(ctx context.Context) error {
 	}
 	a.spill = spill.New(a.number, a.number, held, func() (spill.File, error) {
 		f, err := r.dir.TempFile("order")
-		return trialFile{f}, err
+		return osfile.File{File: f}, err
 	})
 	defer a.spill.Close()
 	if err := a.fill(ctx); err != nil {

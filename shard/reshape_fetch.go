@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -124,7 +125,7 @@ func (a *arrangement) fetchOne(ctx context.Context, s *stream, f *fetched, numbe
 		return err
 	}
 	defer s.put(b)
-	switch n, err := (trialReader{f.file}).ReadAt(b.buffer[:size], at); {
+	switch n, err := (osfile.Reader{File: f.file}).ReadAt(b.buffer[:size], at); {
 	case n == size:
 	case err == io.EOF:
 		return fmt.Errorf("%s shrank while it was read", f.Path)

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"runtime"
 
+	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -124,13 +125,13 @@ func (o *ReshapeOptions) datasetName(in *inputs, out string) (string, error) {
 		return shared, nil
 	}
 	if storage.Remote(out) {
-		return SnakeCase(storage.Base(out)), nil
+		return naming.SnakeCase(storage.Base(out)), nil
 	}
 	abs, err := filepath.Abs(out)
 	if err != nil {
 		return "", err
 	}
-	return SnakeCase(filepath.Base(abs)), nil
+	return naming.SnakeCase(filepath.Base(abs)), nil
 }
 
 // Sizes that the default number of shards aims at, as conversions do.

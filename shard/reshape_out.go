@@ -51,7 +51,7 @@ func directories(ctx context.Context, paths []string, remote bool) []string {
 			if strings.HasSuffix(match, ".json") {
 				match = storage.Dir(match)
 			}
-			if isDir(ctx, match) {
+			if storage.IsDir(ctx, match) {
 				dirs = append(dirs, match)
 			}
 		}

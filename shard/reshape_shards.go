@@ -3,6 +3,8 @@ package shard
 import (
 	"context"
 	"sync"
+
+	"github.com/tfrec/tfrec/internal/labels"
 )
 
 // openShard is a shard of a new set that is being written.
@@ -32,7 +34,7 @@ func (o *openShard) add(b *block, first, behind int, frames []byte) error {
 				o.labels[id]++
 			}
 		}
-		if len(o.labels) > len(o.r.in.described.Labels)+maxLabelIDs {
+		if len(o.labels) > len(o.r.in.described.Labels)+labels.MaxIDs {
 			o.labels = nil
 		}
 	}
@@ -45,7 +47,7 @@ func (o *openShard) commit() error {
 	if err != nil {
 		return err
 	}
-	info.Labels = labelCounts(o.labels, o.r.in.described.Labels)
+	info.Labels = labels.CountsByName(o.labels, o.r.in.described.Labels)
 	o.r.targets[o.target].infos[o.shard] = info
 	return nil
 }

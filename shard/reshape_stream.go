@@ -7,6 +7,7 @@ import (
 	"runtime/debug"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -168,7 +169,7 @@ func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give 
 		}
 		want = blockSize
 		part := b.buffer[:min(int64(len(b.buffer)), in.to-pos)]
-		n, err := trialReader{file}.ReadAt(part, pos)
+		n, err := osfile.Reader{File: file}.ReadAt(part, pos)
 		if err == nil || err == io.EOF && n == len(part) {
 			err = nil
 		} else if err == io.EOF {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -53,7 +54,7 @@ func (w *frameWalk) to(ctx context.Context, record int64) error {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		n, err := trialReader{w.file}.ReadAt(w.window[:next], w.at.offset)
+		n, err := osfile.Reader{File: w.file}.ReadAt(w.window[:next], w.at.offset)
 		if err != nil && err != io.EOF {
 			return err
 		}

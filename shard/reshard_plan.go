@@ -10,6 +10,7 @@ import (
 	"sort"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -262,7 +263,7 @@ func (r *reshaping) planned(ctx context.Context, shuffle bool) (*plannedReshard,
 		Seed: r.o.Seed, MaxRecord: r.o.MaxRecord, Known: r.in.known, Label: r.label,
 	}
 	for _, name := range r.in.described.Labels {
-		p.Labels = append(p.Labels, Readable(name))
+		p.Labels = append(p.Labels, jsontext.Readable(name))
 	}
 	for _, t := range r.targets {
 		p.Splits = append(p.Splits, plannedSplit{t.split, t.records, t.shards, t.each})

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"iter"
 
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/spill"
@@ -158,7 +159,7 @@ func (p *ReshardPlan) newCollector(dir *Dir, shard int) *collector {
 	a.number = a.places.buckets()
 	a.spill = spill.New(a.number, a.number, memory*3/8, func() (spill.File, error) {
 		f, err := dir.TempFile("order")
-		return trialFile{f}, err
+		return osfile.File{File: f}, err
 	})
 	return g
 }

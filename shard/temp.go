@@ -15,30 +15,3 @@ func (d *Dir) TempFile(prefix string) (*os.File, error) {
 	}
 	return d.at.temp(prefix)
 }
-
-// scratchFile is a temporary file that has lost its name already, so that nothing
-// remains of it even when the process is killed. Where open files must have one,
-// Close removes it.
-type scratchFile struct{ trialFile }
-
-func newScratchFile(f *os.File, err error) (*scratchFile, error) {
-	if err != nil {
-		return nil, err
-	}
-	os.Remove(f.Name()) // Close tries again
-	return &scratchFile{trialFile{f}}, nil
-}
-
-// scratchIn makes a scratchFile in a directory, by default os.TempDir.
-func scratchIn(dir string) (*scratchFile, error) {
-	if err := inject.Fault("create", dir); err != nil {
-		return nil, err
-	}
-	return newScratchFile(os.CreateTemp(dir, "tfrec-*"))
-}
-
-func (f *scratchFile) Close() error {
-	err := f.File.Close()
-	os.Remove(f.Name()) // it is gone, as a rule
-	return err
-}

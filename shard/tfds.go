@@ -9,6 +9,7 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -213,7 +214,7 @@ func tfdsLabelNames(labels []string) []byte {
 	}
 	lines := make([]string, len(labels))
 	for i, name := range labels {
-		name = Readable(name)
+		name = jsontext.Readable(name)
 		if name == "" || strings.TrimSpace(name) != name || strings.ContainsFunc(name, unicode.IsControl) {
 			name = strconv.Quote(name)
 		}

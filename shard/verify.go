@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -205,7 +206,7 @@ func Verify(ctx context.Context, paths []string, o VerifyOptions) (*Report, erro
 		}
 	}
 	for _, err := range errs {
-		report.Errors = append(report.Errors, Readable(err.Error()))
+		report.Errors = append(report.Errors, jsontext.Readable(err.Error()))
 	}
 	report.OK = len(report.Faults) == 0 && len(errs) == 0 && (report.Deep == nil || !report.Deep.bad)
 	return report, errors.Join(errs...)

@@ -16,11 +16,11 @@ func (o *VerifyOptions) expand(ctx context.Context, paths []string, e ExpandOpti
 		found, err = ExpandSets(ctx, paths, e)
 		return found, "", err
 	}
-	if len(paths) != 1 || !isDir(ctx, paths[0]) {
+	if len(paths) != 1 || !storage.IsDir(ctx, paths[0]) {
 		return nil, "", fmt.Errorf("only one directory can be compared with a manifest, that of the copy: %q", paths)
 	}
 	path := o.Against
-	if isDir(ctx, path) {
+	if storage.IsDir(ctx, path) {
 		path = storage.Join(path, ManifestFile)
 	}
 	m, err := ReadManifest(ctx, path)

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/spill"
 )
 
@@ -31,7 +32,7 @@ type twin struct {
 type exactDupBatch struct{ row, rows []byte }
 
 func newExactDups(o *DeepOptions) *exactDups {
-	return &exactDups{o, spill.NewSorter(o.Memory, func() (spill.File, error) { return scratchIn(o.TempDir) })}
+	return &exactDups{o, spill.NewSorter(o.Memory, func() (spill.File, error) { return osfile.ScratchIn(o.TempDir) })}
 }
 
 // Flags in a row.

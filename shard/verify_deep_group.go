@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
 )
@@ -152,7 +153,7 @@ func textKey(key string) string {
 func (g *deepGroup) labelReport(t *deepTable) []DeepLabels {
 	list := []DeepLabels{}
 	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
-		l := DeepLabels{Feature: Readable(key), Path: g.dir, From: "records"}
+		l := DeepLabels{Feature: jsontext.Readable(key), Path: g.dir, From: "records"}
 		if v := g.vocabularyOf(key); v != nil {
 			l.Names, l.From = v.classes, v.from
 		} else if !t.labels[key].texts {
@@ -166,7 +167,7 @@ func (g *deepGroup) labelReport(t *deepTable) []DeepLabels {
 // notChecked says what could not be looked at in the group.
 func (g *deepGroup) notChecked(t *deepTable) (texts []string) {
 	add := func(format string, args ...any) {
-		texts = append(texts, Readable(g.dir)+": "+fmt.Sprintf(format, args...))
+		texts = append(texts, jsontext.Readable(g.dir)+": "+fmt.Sprintf(format, args...))
 	}
 	for _, message := range slices.Sorted(maps.Keys(t.messages)) {
 		if n := t.messages[message].records; message != MessageExample && message != MessageSequenceExample {
@@ -178,9 +179,9 @@ func (g *deepGroup) notChecked(t *deepTable) (texts []string) {
 		switch {
 		case g.vocabularyOf(key) != nil:
 		case l.full:
-			add("%q has more than %d labels without a vocabulary: their texts were not compared", Readable(key), maxLabelIDs)
+			add("%q has more than %d labels without a vocabulary: their texts were not compared", jsontext.Readable(key), labels.MaxIDs)
 		case !l.texts:
-			add("%q has no vocabulary and no text next to it", Readable(key))
+			add("%q has no vocabulary and no text next to it", jsontext.Readable(key))
 		}
 	}
 	if t.features.full {

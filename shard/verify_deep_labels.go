@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
 )
@@ -43,7 +44,7 @@ func (l *labelTally) add(id int64, text []byte, at recordRef) {
 
 // limit forgets all when there are too many labels to be a vocabulary.
 func (l *labelTally) limit() {
-	if l.full = l.full || len(l.pairs) > maxLabelIDs; l.full {
+	if l.full = l.full || len(l.pairs) > labels.MaxIDs; l.full {
 		l.pairs = nil
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"unicode"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/par"
 )
 
@@ -99,7 +101,7 @@ func saidSplit(s Source) string {
 	}
 	for _, name := range []string{file, filepath.Base(filepath.Dir(s.Path))} {
 		for _, word := range strings.FieldsFunc(name, func(r rune) bool { return !unicode.IsLetter(r) }) {
-			if word = strings.ToLower(word); splitWords[word] {
+			if word = strings.ToLower(word); naming.SplitWords[word] {
 				return word
 			}
 		}
@@ -295,12 +297,12 @@ func (p recordRef) before(q recordRef) bool {
 // finding makes a finding of the record at a place.
 func (d *deepRun) finding(kind FindingKind, severity Severity, at recordRef, feature, message string) Finding {
 	f := Finding{
-		Kind: kind, Severity: severity, Record: -1, Offset: -1, Feature: Readable(feature),
+		Kind: kind, Severity: severity, Record: -1, Offset: -1, Feature: jsontext.Readable(feature),
 		Message: message, Advice: advice[kind], Records: 1,
 	}
 	if at.file >= 0 {
 		f.Path, f.Split = d.files[at.file].path, d.splits[d.files[at.file].split]
-		f.Record, f.Offset, f.Key = at.record, at.offset, Readable(at.key)
+		f.Record, f.Offset, f.Key = at.record, at.offset, jsontext.Readable(at.key)
 	}
 	return f
 }
@@ -308,7 +310,7 @@ func (d *deepRun) finding(kind FindingKind, severity Severity, at recordRef, fea
 func (d *deepRun) otherPlace(at recordRef) *FindingPlace {
 	return &FindingPlace{
 		Path: d.files[at.file].path, Split: d.splits[d.files[at.file].split],
-		Record: at.record, Offset: at.offset, Key: Readable(at.key),
+		Record: at.record, Offset: at.offset, Key: jsontext.Readable(at.key),
 	}
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/zeebo/xxh3"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -146,7 +148,7 @@ func (l *scanner) features(features *tfrecord.Features) {
 			l.variant = l.variant || string(key) == copyKey
 		}
 		if f != nil && f.label || f == nil && l.group.isLabel(string(key)) {
-			l.labels(string(key), value, features)
+			l.ids(string(key), value, features)
 		}
 	}
 	l.allDeclared(features)
@@ -215,9 +217,9 @@ func recordKey(features *tfrecord.Features) string {
 	return found
 }
 
-// labels holds the labels in a feature to the vocabulary, and to the texts
+// ids holds the labels in a feature to the vocabulary, and to the texts
 // beside them.
-func (l *scanner) labels(key string, value tfrecord.Feature, features *tfrecord.Features) {
+func (l *scanner) ids(key string, value tfrecord.Feature, features *tfrecord.Features) {
 	seen := l.table.label(key)
 	v := l.group.vocabularyOf(key)
 	l.label = uint32(digest.OfValue(value).Lo) | 1
@@ -228,7 +230,7 @@ func (l *scanner) labels(key string, value tfrecord.Feature, features *tfrecord.
 				l.find(FindingLabel, SeverityFault, key, "the label is %v", x)
 				return
 			}
-			if v != nil && value.Len() == 1 && (x != float32(math.Trunc(float64(x))) || x < unlabelled || x >= float32(v.classes)) {
+			if v != nil && value.Len() == 1 && (x != float32(math.Trunc(float64(x))) || x < labels.Unlabelled || x >= float32(v.classes)) {
 				l.find(FindingLabel, SeverityFault, key, "the label is %v, but there are %d label names", x, v.classes)
 				return
 			}
@@ -238,14 +240,14 @@ func (l *scanner) labels(key string, value tfrecord.Feature, features *tfrecord.
 			return
 		}
 		for text := range value.BytesList() {
-			if _, known := v.ids[Readable(string(text))]; !known {
+			if _, known := v.ids[jsontext.Readable(string(text))]; !known {
 				l.find(FindingLabel, SeverityFault, key, "the label %.60q is not one of the %d label names", text, v.classes)
 				return
 			}
 		}
 	case tfrecord.KindInt64:
 		for id := range value.Int64List() {
-			if v != nil && (id < unlabelled || id >= int64(v.classes)) {
+			if v != nil && (id < labels.Unlabelled || id >= int64(v.classes)) {
 				l.find(FindingLabel, SeverityFault, key, "the label is %d, but there are %d label names, for ids from 0", id, v.classes)
 				return
 			}
@@ -255,7 +257,7 @@ func (l *scanner) labels(key string, value tfrecord.Feature, features *tfrecord.
 }
 
 // labelTexts compares labels with their texts.
-func (l *scanner) labelTexts(key string, labels tfrecord.Feature, v *vocabulary, seen *labelTally, features *tfrecord.Features) {
+func (l *scanner) labelTexts(key string, ids tfrecord.Feature, v *vocabulary, seen *labelTally, features *tfrecord.Features) {
 	beside := textKey(key)
 	if beside == "" {
 		return
@@ -264,21 +266,21 @@ func (l *scanner) labelTexts(key string, labels tfrecord.Feature, v *vocabulary,
 	if !ok || text.Kind() != tfrecord.KindBytes {
 		return
 	}
-	if text.Len() != labels.Len() {
-		l.find(FindingLabelText, SeverityFault, key, "%s, but %s in %q", plural.Of(labels.Len(), "label"), plural.Of(text.Len(), "text"), Readable(beside))
+	if text.Len() != ids.Len() {
+		l.find(FindingLabelText, SeverityFault, key, "%s, but %s in %q", plural.Of(ids.Len(), "label"), plural.Of(text.Len(), "text"), jsontext.Readable(beside))
 		return
 	}
 	seen.texts = true
 	next, stop := iter.Pull(text.BytesList())
 	defer stop()
-	for id := range labels.Int64List() {
+	for id := range ids.Int64List() {
 		said, _ := next()
 		switch {
 		case v == nil:
 			seen.add(id, said, l.at)
-		case id == unlabelled || v.names == nil:
-		case Readable(string(said)) != strings.TrimSuffix(v.names[id], "\r"):
-			l.find(FindingLabelText, SeverityFault, key, "the label %d is %.60q, but %q says %.60q", id, v.names[id], Readable(beside), said)
+		case id == labels.Unlabelled || v.names == nil:
+		case jsontext.Readable(string(said)) != strings.TrimSuffix(v.names[id], "\r"):
+			l.find(FindingLabelText, SeverityFault, key, "the label %d is %.60q, but %q says %.60q", id, v.names[id], jsontext.Readable(beside), said)
 			return
 		}
 	}

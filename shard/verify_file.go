@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -23,7 +24,7 @@ type fileCheck struct {
 	err    error // why not all could be checked
 	broke  error // what ends the whole run
 
-	labels labelCounter // for a shard whose manifest counts them
+	labels labels.Counter // for a shard whose manifest counts them
 	found  deepFindings
 	// give hands each record that is whole to those who look into it; nil when
 	// nobody does. Its error ends the reading.
@@ -80,7 +81,7 @@ func (c *fileCheck) check(in *recordscan.Meter, r *tfrecord.Reader, examples boo
 		in.Sum = sha256.New()
 		examples = examples || c.source.Set.Records == RecordExample
 		if examples {
-			c.labels = c.source.Set.labelCounter()
+			c.labels = labels.NewCounter(labelKeys(c.source.Set.Features), len(c.source.Set.Labels))
 		}
 	}
 	index, err := openIndexCheck(in.Context, c.source.Path)
@@ -122,7 +123,7 @@ func (c *fileCheck) records(r *tfrecord.Reader, in *recordscan.Meter, index *ind
 		if err == nil && examples {
 			if err := example.Parse(record); err != nil {
 				c.addError(r.Locate(err), "")
-			} else if id := c.labels.add(&example); c.give == nil {
+			} else if id := c.labels.Add(&example); c.give == nil {
 				c.checkLabel(r, id)
 			}
 		}

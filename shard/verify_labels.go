@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -16,7 +17,7 @@ func (c *fileCheck) checkLabel(r *tfrecord.Reader, id int64) {
 	}
 	c.add(Fault{
 		Path: c.source.Path, Record: r.Record(), Offset: r.Offset(), Part: tfrecord.PartParse,
-		Message: fmt.Sprintf("feature %q is %d, but there are %d label names", c.labels.key, id, len(c.names())),
+		Message: fmt.Sprintf("feature %q is %d, but there are %d label names", c.labels.Key, id, len(c.names())),
 	})
 }
 
@@ -30,14 +31,14 @@ func (c *fileCheck) names() []string {
 // checkLabels compares the numbers of records of each label with the manifest's.
 func (c *fileCheck) checkLabels() {
 	want := c.source.Info.Labels
-	if c.labels.byID == nil || want == nil {
+	if c.labels.ByID == nil || want == nil {
 		return
 	}
-	if c.labels.over {
-		c.add(setFault(c.source.Path, tfrecord.PartCount, "more than %d different labels, the manifest names %d", c.labels.most, len(c.names())))
+	if c.labels.Over {
+		c.add(setFault(c.source.Path, tfrecord.PartCount, "more than %d different labels, the manifest names %d", c.labels.Most, len(c.names())))
 		return
 	}
-	got := labelCounts(c.labels.byID, c.names())
+	got := labels.CountsByName(c.labels.ByID, c.names())
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		if n := want[name]; n != got[name] {
 			c.add(setFault(c.source.Path, tfrecord.PartCount, "%s with the label %q, the manifest says %d", plural.Of(got[name], "record"), name, n))

@@ -11,6 +11,8 @@ import (
 	"sync/atomic"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/osfile"
 )
 
 // nearDups finds images that look nearDups. In memory are 56 bytes for each, and 60
@@ -20,7 +22,7 @@ type nearDups struct {
 
 	mu     sync.Mutex
 	chunks [][]nearPicture
-	file   *scratchFile // of a fixed number of bytes for each image
+	file   *osfile.Scratch // of a fixed number of bytes for each image
 	out    *bufio.Writer
 	n      int // in the file
 
@@ -76,7 +78,7 @@ func (a *nearDups) add(b *nearDupBatch) (err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.file == nil && len(b.list) > 0 {
-		if a.file, err = scratchIn(a.o.TempDir); err != nil {
+		if a.file, err = osfile.ScratchIn(a.o.TempDir); err != nil {
 			return err
 		}
 		a.out = bufio.NewWriterSize(a.file, 64<<10)

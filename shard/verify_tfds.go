@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -48,7 +49,7 @@ func checkTFDS(ctx context.Context, s *Set) (faults []Fault, err error) {
 			continue
 		}
 		got, err := readObject(ctx, path)
-		if err != nil && !isDamage(err) {
+		if err != nil && !recordscan.IsDamage(err) {
 			return faults, err
 		}
 		if err != nil {

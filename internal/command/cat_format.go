@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/reader"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // catFormats are the values of cat's --format.
@@ -25,7 +25,7 @@ func (c *cat) setFormat() {
 			if c.options.framed {
 				c.line = append(c.line, `{"schema_version":`...)
 				c.line = strconv.AppendInt(c.line, schemaVersion, 10)
-				c.line = appendString(append(c.line, `,"path":`...), shard.Readable(c.set.Path(r)))
+				c.line = appendString(append(c.line, `,"path":`...), jsontext.Readable(c.set.Path(r)))
 				c.line = strconv.AppendInt(append(c.line, `,"record":`...), r.Number, 10)
 				c.line = strconv.AppendInt(append(c.line, `,"offset":`...), r.Offset, 10)
 				c.line = strconv.AppendInt(append(c.line, `,"size":`...), int64(len(r.Data)), 10)

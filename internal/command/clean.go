@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -56,9 +57,9 @@ to find out whether a run is still alive.`,
 					}
 					printLeftovers(w, report)
 				}
-				report.Dir = shard.Readable(report.Dir)
+				report.Dir = jsontext.Readable(report.Dir)
 				for i := range report.Left {
-					report.Left[i].Name = shard.Readable(report.Left[i].Name)
+					report.Left[i].Name = jsontext.Readable(report.Left[i].Name)
 				}
 				result.Directories = append(result.Directories, report)
 			}

@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -59,7 +60,7 @@ OUT or, if that is a URL, to the system's temporary directory.`,
 				}
 				defer w.discard()
 				o.Dropped = func(d shard.Duplicate) error {
-					d.File, d.Repeats.File = shard.Readable(d.File), shard.Readable(d.Repeats.File)
+					d.File, d.Repeats.File = jsontext.Readable(d.File), jsontext.Readable(d.Repeats.File)
 					return w.add(d)
 				}
 				report, err := shard.Dedupe(ctx, in, out, o)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -80,7 +81,7 @@ func readableDiff(r *shard.DiffReport) *shard.DiffReport {
 	for i := range r.Differences {
 		for _, place := range []*shard.RecordPlace{r.Differences[i].A, r.Differences[i].B} {
 			if place != nil {
-				place.Path = shard.Readable(place.Path)
+				place.Path = jsontext.Readable(place.Path)
 			}
 		}
 	}

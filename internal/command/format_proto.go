@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -64,7 +65,7 @@ func appendKey(dst []byte, i int, key []byte) []byte {
 	if i > 0 {
 		dst = append(dst, ',')
 	}
-	return append(appendString(dst, shard.Readable(string(key))), ':')
+	return append(appendString(dst, jsontext.Readable(string(key))), ':')
 }
 
 func (f *protoFormat) feature(dst []byte, value tfrecord.Feature) []byte {

@@ -74,7 +74,7 @@ func (f *readableFormat) features(dst []byte, features *tfrecord.Features) []byt
 			dst = append(dst, ',')
 		}
 		key, value := features.At(i)
-		dst = append(appendString(f.drain(dst), shard.Readable(string(key))), ':')
+		dst = append(appendString(f.drain(dst), jsontext.Readable(string(key))), ':')
 		dst = f.feature(dst, value)
 	}
 	return append(dst, '}')
@@ -87,7 +87,7 @@ func (f *readableFormat) lists(dst []byte, lists *tfrecord.FeatureLists) []byte 
 			dst = append(dst, ',')
 		}
 		key, list := lists.At(i)
-		dst = append(appendString(dst, shard.Readable(string(key))), ":["...)
+		dst = append(appendString(dst, jsontext.Readable(string(key))), ":["...)
 		for step := range list.Len() {
 			if step > 0 {
 				dst = append(f.drain(dst), ',')
@@ -137,7 +137,7 @@ func (f *readableFormat) feature(dst []byte, value tfrecord.Feature) []byte {
 // otherwise its size.
 func (f *readableFormat) bytes(dst, value []byte) []byte {
 	if isShown(value) {
-		return appendString(dst, shard.Readable(string(value)))
+		return appendString(dst, jsontext.Readable(string(value)))
 	}
 	return append(strconv.AppendInt(append(dst, `{"size":`...), int64(len(value)), 10), '}')
 }
@@ -148,7 +148,7 @@ func isShown(value []byte) bool {
 	if len(value) > maxShownText {
 		return false
 	}
-	text := shard.Readable(string(value))
+	text := jsontext.Readable(string(value))
 	stray := (len(text) - len(value)) / len(`xff`)
 	return 4*stray <= len(value) && !strings.ContainsFunc(text, isBinary)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -45,7 +46,7 @@ writes nothing, --force rebuilds it. Damaged files get no index.`,
 			if jsonFlag(cmd) {
 				for i := range report.Files {
 					f := &report.Files[i]
-					f.Path, f.Index = shard.Readable(f.Path), shard.Readable(f.Index)
+					f.Path, f.Index = jsontext.Readable(f.Path), jsontext.Readable(f.Index)
 				}
 				readableFaults(report.Faults)
 				err = errors.Join(err, printJSON(cmd, report))

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/emit"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -112,18 +113,18 @@ type firstRecord struct {
 
 func inspectJSON(sum *stats.Summary) inspection {
 	for i := range sum.Files {
-		sum.Files[i].Path = shard.Readable(sum.Files[i].Path)
+		sum.Files[i].Path = jsontext.Readable(sum.Files[i].Path)
 	}
 	readableFaults(sum.Faults)
 	for _, list := range [][]stats.FeatureSummary{sum.Features, sum.FeatureLists} {
 		for i := range list {
-			list[i].Key = shard.Readable(list[i].Key)
+			list[i].Key = jsontext.Readable(list[i].Key)
 		}
 	}
 	first := []firstRecord{}
 	var show readableFormat
 	for _, r := range sum.First {
-		one := firstRecord{shard.Readable(r.Path), r.Record, r.Offset, r.Size, nil}
+		one := firstRecord{jsontext.Readable(r.Path), r.Record, r.Offset, r.Size, nil}
 		if r.Data != nil {
 			one.Value = show.object(nil, r.Data)
 		}

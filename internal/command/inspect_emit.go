@@ -6,8 +6,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/emit"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/printable"
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
@@ -44,7 +44,7 @@ func printProgram(cmd *cobra.Command, target emit.Target, paths []string, sum *s
 	}
 	left := []leftOut{}
 	for _, l := range d.Left {
-		left = append(left, leftOut{shard.Readable(l.Key), l.Why})
+		left = append(left, leftOut{jsontext.Readable(l.Key), l.Why})
 		if !quietFlag(cmd) {
 			fmt.Fprintf(cmd.ErrOrStderr(), "note: the program leaves out %s: %s\n", printable.String(l.Key), l.Why)
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/stats"
 )
@@ -175,10 +176,10 @@ func reportFaults(cmd *cobra.Command, st *stats.Report) error {
 // readableStats makes paths and keys fit for JSON.
 func readableStats(st *stats.Report) *stats.Report {
 	for i := range st.Files {
-		st.Files[i].Path = shard.Readable(st.Files[i].Path)
+		st.Files[i].Path = jsontext.Readable(st.Files[i].Path)
 	}
 	readableFaults(st.Faults)
-	st.By = shard.Readable(st.By)
+	st.By = jsontext.Readable(st.By)
 	readableFigures(&st.Figures)
 	for i := range st.Groups {
 		readableFigures(&st.Groups[i].Figures)
@@ -189,10 +190,10 @@ func readableStats(st *stats.Report) *stats.Report {
 func readableFigures(f *stats.Figures) {
 	for _, list := range [][]stats.Feature{f.Features, f.FeatureLists} {
 		for i := range list {
-			list[i].Key = shard.Readable(list[i].Key)
+			list[i].Key = jsontext.Readable(list[i].Key)
 		}
 	}
 	for i := range f.Labels {
-		f.Labels[i].Key = shard.Readable(f.Labels[i].Key)
+		f.Labels[i].Key = jsontext.Readable(f.Labels[i].Key)
 	}
 }

@@ -5,8 +5,8 @@ import (
 	"io"
 	"text/tabwriter"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/printable"
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
@@ -18,11 +18,11 @@ const shownShares = 10
 func readableDrift(d *stats.Drift) *stats.Drift {
 	for _, list := range [][]stats.FeatureDrift{d.Features, d.FeatureLists} {
 		for i := range list {
-			list[i].Key = shard.Readable(list[i].Key)
+			list[i].Key = jsontext.Readable(list[i].Key)
 		}
 	}
 	for i := range d.Labels {
-		d.Labels[i].Key = shard.Readable(d.Labels[i].Key)
+		d.Labels[i].Key = jsontext.Readable(d.Labels[i].Key)
 	}
 	return d
 }

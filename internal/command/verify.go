@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -196,7 +197,7 @@ func writeFindings(w *linesFile, r *shard.DeepReport) error {
 // readableReport makes paths fit for JSON.
 func readableReport(r *shard.Report) {
 	for i := range r.Files {
-		r.Files[i].Path = shard.Readable(r.Files[i].Path)
+		r.Files[i].Path = jsontext.Readable(r.Files[i].Path)
 	}
 	readableFaults(r.Faults)
 	if r.Deep == nil {
@@ -204,18 +205,18 @@ func readableReport(r *shard.Report) {
 	}
 	for i := range r.Deep.Findings {
 		f := &r.Deep.Findings[i]
-		f.Path = shard.Readable(f.Path)
+		f.Path = jsontext.Readable(f.Path)
 		if f.Other != nil {
-			f.Other.Path = shard.Readable(f.Other.Path)
+			f.Other.Path = jsontext.Readable(f.Other.Path)
 		}
 	}
 	for i := range r.Deep.Labels {
-		r.Deep.Labels[i].Path = shard.Readable(r.Deep.Labels[i].Path)
+		r.Deep.Labels[i].Path = jsontext.Readable(r.Deep.Labels[i].Path)
 	}
 }
 
 func readableFaults(faults []shard.Fault) {
 	for i := range faults {
-		faults[i].Path = shard.Readable(faults[i].Path)
+		faults[i].Path = jsontext.Readable(faults[i].Path)
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"go/format"
 	"text/template"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/jsontext"
 )
 
 // Target is what a program reads with.
@@ -77,7 +77,7 @@ func (d *Dataset) readable(t Target) error {
 	case t != TF && d.Sequences:
 		return cannot("the records are tf.train.SequenceExamples; --emit tf can")
 	case len(d.Features)+len(d.Lists) == 0 && len(d.Left) > 0:
-		return cannot("none of its features can be parsed, such as %q: %s", shard.Readable(d.Left[0].Key), d.Left[0].Why)
+		return cannot("none of its features can be parsed, such as %q: %s", jsontext.Readable(d.Left[0].Key), d.Left[0].Why)
 	case len(d.Features)+len(d.Lists) == 0:
 		return cannot("its records have no features with values")
 	case t != Go:

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -86,7 +86,7 @@ func surveyOf(ctx context.Context, in *inputs, o *Options) (*survey, error) {
 			case c == nil && len(known) == maxColumns:
 				return fmt.Errorf("there are more than %d features: tfrec features select keeps those that are wanted", maxColumns)
 			case c == nil && !utf8.Valid(key):
-				return fmt.Errorf("the feature %s has a key that is not UTF-8: tfrec features drop leaves it out", shard.Readable(string(key)))
+				return fmt.Errorf("the feature %s has a key that is not UTF-8: tfrec features drop leaves it out", jsontext.Readable(string(key)))
 			case c == nil:
 				c = &column{key: string(key), kind: f.Kind(), text: f.Kind() == tfrecord.KindBytes}
 				known[c.key] = c

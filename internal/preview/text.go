@@ -7,8 +7,8 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // maxLooked bounds how much of a text is looked at, in bytes.
@@ -26,7 +26,7 @@ func shown(s string, limit int) string {
 	if cut {
 		s = strings.ToValidUTF8(s[:maxLooked], "")
 	}
-	s = shard.Readable(s)
+	s = jsontext.Readable(s)
 	var b strings.Builder
 	size, marks := 0, 0
 	for _, r := range s {

@@ -126,3 +126,9 @@ func ReadFile(ctx context.Context, p string, limit int64) ([]byte, error) {
 	defer f.Close()
 	return regular.ReadAll(f, p, limit)
 }
+
+// IsDir reports whether there is a directory at path.
+func IsDir(ctx context.Context, path string) bool {
+	st, err := Stat(ctx, path)
+	return err == nil && st.IsDir()
+}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -27,7 +27,7 @@ func (v groupValue) String() string {
 	case tfrecord.KindFloat:
 		return strconv.FormatFloat(float64(v.share), 'g', -1, 32)
 	}
-	return shard.Readable(v.text)
+	return jsontext.Readable(v.text)
 }
 
 // group returns the figures of the group that the record of the list belongs
@@ -109,10 +109,10 @@ func (s *fileStats) groupName(id int64) string {
 		return ""
 	}
 	if name := s.m.names.name(s.m.o.By, id); name != "" {
-		return shard.Readable(name)
+		return jsontext.Readable(name)
 	}
 	if labels := s.all.base.labels[s.m.o.By]; labels != nil {
-		return shard.Readable(labels.said[id])
+		return jsontext.Readable(labels.said[id])
 	}
 	return ""
 }

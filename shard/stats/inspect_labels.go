@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -122,10 +123,10 @@ func (v *view) labelCounts() []LabelCounts {
 			if name == "" {
 				name = c.said[id]
 			}
-			counts.Counts = append(counts.Counts, Label{ID: &id, Name: shard.Readable(name), Records: c.ids[id]})
+			counts.Counts = append(counts.Counts, Label{ID: &id, Name: jsontext.Readable(name), Records: c.ids[id]})
 		}
 		for _, text := range slices.Sorted(maps.Keys(c.texts)) {
-			counts.Counts = append(counts.Counts, Label{Name: shard.Readable(text), Records: c.texts[text]})
+			counts.Counts = append(counts.Counts, Label{Name: jsontext.Readable(text), Records: c.texts[text]})
 		}
 		list = append(list, counts)
 	}

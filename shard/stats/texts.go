@@ -4,7 +4,7 @@ import (
 	"github.com/axiomhq/hyperloglog"
 	"github.com/zeebo/xxh3"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/jsontext"
 )
 
 // maxTopText bounds the values that are counted apart, in bytes.
@@ -99,7 +99,7 @@ func (t *texts) texts(top int) *Texts {
 		s.Distinct = int64(t.distinct.Estimate())
 	}
 	for _, c := range s.counts[:min(top, len(s.counts))] {
-		s.Top = append(s.Top, Top[string]{shard.Readable(c.key), c.n})
+		s.Top = append(s.Top, Top[string]{jsontext.Readable(c.key), c.n})
 	}
 	return s
 }

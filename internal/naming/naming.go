@@ -1,0 +1,43 @@
+// Package naming knows how people name datasets and splits.
+package naming
+
+import "strings"
+
+// SnakeCase makes a dataset name of a file name: lower case, every run of
+// other characters an underscore, a letter in front.
+func SnakeCase(s string) string {
+	var b strings.Builder
+	gap, lower := false, false
+	for _, r := range s {
+		switch {
+		case r >= 'A' && r <= 'Z':
+			gap = gap || lower
+			r += 'a' - 'A'
+			lower = false
+		case r >= 'a' && r <= 'z' || r >= '0' && r <= '9':
+			lower = true
+		default:
+			gap, lower = true, false
+			continue
+		}
+		if gap && b.Len() > 0 {
+			b.WriteByte('_')
+		}
+		gap = false
+		b.WriteRune(r)
+	}
+	name := b.String()
+	switch {
+	case name == "":
+		return "dataset"
+	case name[0] < 'a':
+		return "data_" + name
+	}
+	return name
+}
+
+// SplitWords are names of splits, as people write them.
+var SplitWords = map[string]bool{
+	"train": true, "training": true, "test": true, "testing": true, "val": true, "valid": true,
+	"validation": true, "dev": true, "eval": true, "evaluation": true,
+}

@@ -1,0 +1,34 @@
+package osfile
+
+import (
+	"os"
+
+	"github.com/tfrec/tfrec/internal/inject"
+)
+
+// Scratch is a temporary file that has lost its name already, so that nothing
+// remains of it even when the process is killed. Where open files must have one,
+// Close removes it.
+type Scratch struct{ File }
+
+func NewScratch(f *os.File, err error) (*Scratch, error) {
+	if err != nil {
+		return nil, err
+	}
+	os.Remove(f.Name()) // Close tries again
+	return &Scratch{File{f}}, nil
+}
+
+// ScratchIn makes a scratchFile in a directory, by default os.TempDir.
+func ScratchIn(dir string) (*Scratch, error) {
+	if err := inject.Fault("create", dir); err != nil {
+		return nil, err
+	}
+	return NewScratch(os.CreateTemp(dir, "tfrec-*"))
+}
+
+func (f *Scratch) Close() error {
+	err := f.File.Close()
+	os.Remove(f.Name()) // it is gone, as a rule
+	return err
+}
