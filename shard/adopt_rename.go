@@ -120,7 +120,7 @@ func finishRenames(dir *Dir) error {
 			return err
 		}
 	}
-	if err := atomicfile.SyncDir(filepath.Clean(dir.path)); err != nil {
+	if err := atomicfile.SyncDir(filepath.Clean(dir.Path())); err != nil {
 		return err
 	}
 	if err := renameInManifest(dir, j.Renames); err != nil {

@@ -31,7 +31,7 @@ func (a *adoption) describe() error {
 	m.Format, m.Version = ManifestFormat, ManifestVersion
 	m.Tool = cmp.Or(m.Tool, build.Tool)
 	if m.Name = a.name(m.Name); m.Name == "" {
-		return fmt.Errorf("cannot derive the dataset's name from %s: give one", a.dir.path)
+		return fmt.Errorf("cannot derive the dataset's name from %s: give one", a.dir.Path())
 	}
 	scan := newFeatureScan()
 	for i, f := range a.files {
@@ -88,7 +88,7 @@ func (a *adoption) name(before string) string {
 	}
 	name := cmp.Or(a.o.Name, before, said, shared)
 	if name == "" {
-		if abs, err := filepath.Abs(a.dir.path); err == nil {
+		if abs, err := filepath.Abs(a.dir.Path()); err == nil {
 			name = naming.SnakeCase(filepath.Base(abs))
 		}
 	}

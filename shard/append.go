@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -170,16 +171,18 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 		if err := a.dir.complete(interrupted); err != nil {
 			return nil, fmt.Errorf("complete the interrupted append: %w", err)
 		}
-		if request == "" || request == interrupted.Request {
-			interrupted.Report.Status = "resumed"
-			return &interrupted.Report, nil
-		}
-		if a.o.Note != nil {
-			a.o.Note(fmt.Sprintf("completed an interrupted append of %s", plural.Of(interrupted.Report.Appended, "record")))
-		}
 	}
 	if a.set, err = ReadManifest(ctx, a.dir.join(ManifestFile)); err != nil {
 		return nil, err
+	}
+	if interrupted != nil {
+		report, err := a.resumed(interrupted)
+		if err != nil || request == "" || request == interrupted.Request {
+			return report, err
+		}
+		if a.o.Note != nil {
+			a.o.Note(fmt.Sprintf("completed an interrupted append of %s", plural.Of(report.Appended, "record")))
+		}
 	}
 	if request == "" {
 		report := a.report(a.set)
@@ -211,7 +214,21 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 	if err := a.dir.complete(j); err != nil {
 		return nil, fmt.Errorf("%w; the set is partly changed: the next tfrec command on it completes the change", err)
 	}
-	return &j.Report, nil
+	report := new(AppendReport)
+	return report, json.Unmarshal(j.Report, report)
+}
+
+// resumed returns the report of an interrupted change that was completed: what the journal says
+// or, if it was not an append, what the set is now.
+func (a *appending) resumed(j *journal) (*AppendReport, error) {
+	report := a.report(a.set)
+	if len(j.Report) > 0 {
+		if err := json.Unmarshal(j.Report, report); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.dir.join(journalFile), err)
+		}
+	}
+	report.Status = "resumed"
+	return report, nil
 }
 
 // begin decides on the append, unless something that the set does not name has one of
@@ -293,16 +310,20 @@ func (a *appending) stage(ctx context.Context, in []string) (*journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &journal{Moves: moves, Report: *a.report(set)}
-	j.Report.Status, j.Report.RecordsIn, j.Report.Appended = "written", report.RecordsIn, report.Records
-	j.Report.LabelsAdded, j.Report.LabelsRemapped = added, report.LabelsRemapped
+	done := a.report(set)
+	done.Status, done.RecordsIn, done.Appended = "written", report.RecordsIn, report.Records
+	done.LabelsAdded, done.LabelsRemapped = added, report.LabelsRemapped
 	for _, s := range staged.Splits {
-		j.Report.ShardsWritten += len(s.Shards)
+		done.ShardsWritten += len(s.Shards)
 	}
 	for _, m := range moves {
 		if filepath.Dir(m.From) == "." {
-			j.Report.ShardsRenamed++
+			done.ShardsRenamed++
 		}
+	}
+	j := &journal{Moves: moves}
+	if j.Report, err = json.Marshal(done); err != nil {
+		return nil, err
 	}
 	return j, a.describe(set, j)
 }

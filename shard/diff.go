@@ -189,7 +189,7 @@ func (d *difference) describe(a, b *Set) {
 	features := func(s *Set) map[string]string {
 		said := map[string]string{}
 		for _, f := range s.Features {
-			said[f.Key] = f.inShort()
+			said[f.Key] = featureInShort(f)
 		}
 		return said
 	}
@@ -202,7 +202,7 @@ func (d *difference) describe(a, b *Set) {
 	add("decoder", "", a.Decoder, b.Decoder, false)
 	add("encoder", "", a.Encoder, b.Encoder, false)
 	add("seed", "", fmt.Sprint(a.Seed), fmt.Sprint(b.Seed), false)
-	add("splits", "", a.splitsInShort(), b.splitsInShort(), false)
+	add("splits", "", splitsInShort(a.Manifest), splitsInShort(b.Manifest), false)
 	options := func(s *Set) map[string]string {
 		said := map[string]string{}
 		for key, v := range s.Options {
@@ -239,7 +239,7 @@ func labelsInShort(labels, other []string) string {
 	return fmt.Sprintf("%s, from %d on %q", plural.Of(len(labels), "label"), first, some)
 }
 
-func (f Feature) inShort() string {
+func featureInShort(f Feature) string {
 	words := []string{f.Kind, string(f.Class)}
 	if len(f.Shape) > 0 {
 		words = append(words, fmt.Sprint(f.Shape))
@@ -251,7 +251,7 @@ func (f Feature) inShort() string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 }
 
-func (m *Manifest) splitsInShort() string {
+func splitsInShort(m *Manifest) string {
 	splits := slices.SortedFunc(slices.Values(m.Splits), func(a, b Split) int { return cmp.Compare(a.Name, b.Name) })
 	words := make([]string, len(splits))
 	for i, s := range splits {

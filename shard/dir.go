@@ -323,6 +323,17 @@ func (d *Dir) ours() func(name string) (bool, error) {
 	}
 }
 
+// mkdir makes a directory below this one, with those that it is in, durably. In a store there is
+// nothing to make.
+func (d *Dir) mkdir(name string) error { return d.at.mkdir(name) }
+
+// stamp returns what identifies a file without reading it. For what is not a file its error
+// unwraps to fs.ErrNotExist.
+func (d *Dir) stamp(name string) (stamp, error) { return d.at.stamp(name) }
+
+// stamps returns what stamp does for many names, of those that are there.
+func (d *Dir) stamps(names []string) (map[string]stamp, error) { return d.at.stamps(names) }
+
 func (d *Dir) join(name string) string { return storage.Join(d.path, name) }
 
 // checkName refuses names that are not plain file names.

@@ -62,7 +62,7 @@ func openLocal(path string, o DirOptions) (_ *localDirectory, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the output directory: %w", err)
 	}
-	f, err := take(l.join(lockFile), 0o644, lock)
+	f, err := osfile.Lock(l.join(lockFile), 0o644, lock)
 	if err != nil {
 		if errors.Is(err, atomicfile.ErrLocked) {
 			err = ErrBusy
@@ -71,35 +71,6 @@ func openLocal(path string, o DirOptions) (_ *localDirectory, err error) {
 	}
 	l.lock = f
 	return l, nil
-}
-
-// take opens and locks a file. A process that leaves no trace may remove it between
-// the two: then it starts over.
-func take(path string, perm os.FileMode, lock func(*os.File) error) (*os.File, error) {
-	if err := osfile.RefuseLink(path); err != nil {
-		return nil, err
-	}
-	for {
-		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, perm)
-		if err != nil {
-			return nil, fmt.Errorf("lock the output directory: %w", err)
-		}
-		if err := lock(f); err != nil {
-			f.Close()
-			return nil, err
-		}
-		locked, err := f.Stat()
-		if err == nil {
-			var named os.FileInfo
-			if named, err = os.Stat(path); err == nil && os.SameFile(locked, named) {
-				return f, nil
-			}
-		}
-		f.Close()
-		if err != nil && !storage.Missing(err) {
-			return nil, fmt.Errorf("lock the output directory: %w", err)
-		}
-	}
 }
 
 func (l *localDirectory) join(name string) string {
@@ -115,7 +86,7 @@ func (l *localDirectory) alone(ctx context.Context, thing string, unless func() 
 		return err
 	}
 	for {
-		lock, err := take(l.join(togetherDir+"/"+thing), 0o644, atomicfile.Lock)
+		lock, err := osfile.Lock(l.join(togetherDir+"/"+thing), 0o644, atomicfile.Lock)
 		if err == nil {
 			defer lock.Close()
 			return f()
@@ -227,20 +198,7 @@ func (l *localDirectory) syncNames() error {
 	return atomicfile.SyncDir(l.path)
 }
 
-func (l *localDirectory) exists(name string) (bool, error) { return exists(l.join(name)) }
-
-// exists reports whether something has the path. A symbolic link does, wherever
-// it leads.
-func exists(path string) (bool, error) {
-	err := inject.Fault("stat", path)
-	if err == nil {
-		_, err = os.Lstat(path)
-	}
-	if storage.Missing(err) {
-		return false, nil
-	}
-	return err == nil, err
-}
+func (l *localDirectory) exists(name string) (bool, error) { return osfile.Exists(l.join(name)) }
 
 func (l *localDirectory) existing(names []string) ([]string, error) {
 	var there []string
@@ -346,31 +304,16 @@ func (l *localDirectory) create(name string, _ hash.Hash) (draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &localDraft{f: f, path: l.join(name), in: l, dir: path.Dir(name)}, nil
+	return &localDraft{Drained: osfile.Drained{F: f}, path: l.join(name), in: l, dir: path.Dir(name)}, nil
 }
 
 // localDraft is a file below .tfrec/tmp. It has the kernel begin to write back
 // early, so that the sync at the end is short.
 type localDraft struct {
-	f     *os.File
-	path  string // to be
-	in    *localDirectory
-	dir   string // of in, which may have to be made
-	bytes int64
-	begun int64 // bytes whose write-back has been asked for
-}
-
-// writeBack is how much is written between two requests for write-back.
-const writeBack = 8 << 20
-
-func (d *localDraft) Write(p []byte) (int, error) {
-	n, err := osfile.File{File: d.f}.Write(p)
-	d.bytes += int64(n)
-	if d.bytes-d.begun >= writeBack {
-		beginWriteBack(d.f, d.begun, d.bytes-d.begun)
-		d.begun = d.bytes
-	}
-	return n, err
+	osfile.Drained
+	path string // to be
+	in   *localDirectory
+	dir  string // of in, which may have to be made
 }
 
 func (d *localDraft) clear() error { return atomicfile.Remove(d.path) }
@@ -382,12 +325,21 @@ func (d *localDraft) commit(many bool) error {
 		}
 	}
 	if !many {
-		return osfile.Place(d.f, d.path)
+		return osfile.Place(d.F, d.path)
 	}
 	if err := inject.Fault("place", d.path); err != nil {
 		return err
 	}
-	return atomicfile.Rename(d.f, d.path)
+	return atomicfile.Rename(d.F, d.path)
 }
 
-func (d *localDraft) discard() { atomicfile.Discard(d.f) }
+func (d *localDraft) discard() { atomicfile.Discard(d.F) }
+
+// inherit makes Close remove the directories that opening the same directory before had made,
+// when nothing is left in them.
+func (d *Dir) inherit(before *Dir) {
+	is, ok := d.at.(*localDirectory)
+	if was, local := before.at.(*localDirectory); ok && local {
+		is.created = was.created
+	}
+}

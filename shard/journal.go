@@ -2,6 +2,7 @@ package shard
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -47,8 +48,8 @@ type journal struct {
 	// KeepState leaves what is recorded of the shards under .tfrec, which Moves
 	// brought up to date.
 	KeepState bool `json:"keep_state,omitempty"`
-	// Report is what an append says when it is done.
-	Report AppendReport `json:"report"`
+	// Report is what an append says when it is done; null of other changes.
+	Report json.RawMessage `json:"report"`
 }
 
 // move is a rename of a file, both names relative to the directory of the set.

@@ -142,7 +142,7 @@ func (x *indexing) run() error {
 	if err := storage.CheckOutput(x.file.Index); err != nil {
 		return err
 	}
-	there, err := exists(filepath.Dir(x.file.Index))
+	there, err := osfile.Exists(filepath.Dir(x.file.Index))
 	if err != nil {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -88,7 +89,7 @@ func (r *repair) salvageFile(source Source, out string, q *quarantine) (*salvage
 }
 
 func (r *repair) salvageTo(s *salvagedFile, source Source, out string, q *quarantine) (err error) {
-	to := &sink{sum: sha256.New()}
+	to := &osfile.HashWriter{Sum: sha256.New()}
 	if r.finished {
 		same, err := compare.Open(r.ctx, out)
 		if err != nil {
@@ -96,7 +97,7 @@ func (r *repair) salvageTo(s *salvagedFile, source Source, out string, q *quaran
 		}
 		defer same.Close()
 		same.Strict = true
-		to.f = same
+		to.To = same
 		if err := r.salvageInto(s, source, out, to, q); err != nil {
 			return err
 		}
@@ -109,13 +110,13 @@ func (r *repair) salvageTo(s *salvagedFile, source Source, out string, q *quaran
 	if s.f, err = r.work(out); err != nil {
 		return err
 	}
-	to.f = &localDraft{f: s.f}
+	to.To = &osfile.Drained{F: s.f}
 	return r.salvageInto(s, source, out, to, q)
 }
 
 // salvageInto writes what can be saved of source to the file that is to be out,
 // and its index.
-func (r *repair) salvageInto(s *salvagedFile, source Source, out string, to *sink, q *quarantine) error {
+func (r *repair) salvageInto(s *salvagedFile, source Source, out string, to *osfile.HashWriter, q *quarantine) error {
 	f, err := recordscan.Open(r.ctx, source.Path)
 	switch {
 	case err == nil:
@@ -169,7 +170,7 @@ func (r *repair) salvageInto(s *salvagedFile, source Source, out string, to *sin
 	if err != nil {
 		return err
 	}
-	s.info.Bytes, s.info.SHA256 = to.bytes, hex.EncodeToString(to.sum.Sum(nil))
+	s.info.Bytes, s.info.SHA256 = to.Bytes, hex.EncodeToString(to.Sum.Sum(nil))
 	if source.Info != nil && s.info.SHA256 == source.Info.SHA256 {
 		s.guide = nil // it is the file that the manifest describes, whatever an index says
 	}
@@ -180,7 +181,7 @@ func (r *repair) salvageInto(s *salvagedFile, source Source, out string, to *sin
 }
 
 // fill writes to the file what can be saved of in.
-func (r *repair) fill(s *salvagedFile, source Source, in heldFile, to *sink, index *indexDraft) (err error) {
+func (r *repair) fill(s *salvagedFile, source Source, in heldFile, to *osfile.HashWriter, index *indexDraft) (err error) {
 	if s.c == tfrecord.None {
 		return r.fillFrames(s, source, in, to, index, nil)
 	}
@@ -195,7 +196,7 @@ func (r *repair) fill(s *salvagedFile, source Source, in heldFile, to *sink, ind
 	return r.fillFrames(s, source, in, to, nil, fault)
 }
 
-func (r *repair) fillFrames(s *salvagedFile, source Source, in heldFile, to *sink, index *indexDraft, fault error) error {
+func (r *repair) fillFrames(s *salvagedFile, source Source, in heldFile, to *osfile.HashWriter, index *indexDraft, fault error) error {
 	w, err := tfrecord.NewWriter(to, tfrecord.WriterOptions{Compression: s.c})
 	if err != nil {
 		return err

@@ -102,7 +102,7 @@ func (r *repair) judge(s *salvagedFile, source Source) error {
 	if s.c == tfrecord.None && !indexed {
 		// Where others have an index, an interrupted repair may have taken this one away.
 		var err error
-		if indexed, err = exists(filepath.Dir(IndexPath(s.file.Path))); err != nil {
+		if indexed, err = osfile.Exists(filepath.Dir(IndexPath(s.file.Path))); err != nil {
 			return err
 		}
 	}
@@ -132,7 +132,7 @@ func (r *repair) judge(s *salvagedFile, source Source) error {
 // one was killed at its end, it never reported what was lost.
 func (r *repair) noteEarlier(s *salvagedFile) error {
 	kept := filepath.Join(filepath.Dir(s.file.Path), damagedDir, filepath.Base(s.file.Path))
-	is, err := exists(kept)
+	is, err := osfile.Exists(kept)
 	if err == nil && is && len(s.damage) == 0 && s.file.Note == "" {
 		s.file.Note = fmt.Sprintf("an earlier repair kept the original in %s", kept)
 	}
@@ -179,7 +179,7 @@ func (r *repair) replace(s *salvagedFile) error {
 		err = r.commit(s.f, path, s.like)
 	}
 	if err != nil { // the file is as it was
-		if is, statErr := exists(index); indexed && !is && statErr == nil {
+		if is, statErr := osfile.Exists(index); indexed && !is && statErr == nil {
 			err = errors.Join(err, r.link(IndexPath(s.file.Original), index))
 		}
 		return errors.Join(err, r.takeBack())
@@ -272,7 +272,7 @@ type keeping struct {
 func freeFor(keeps []keeping) (bool, error) {
 	for i := range keeps {
 		k := &keeps[i]
-		taken, err := exists(k.to)
+		taken, err := osfile.Exists(k.to)
 		if err != nil {
 			return false, err
 		}
@@ -309,7 +309,7 @@ func (r *repair) keepAs(k keeping, q *quarantine, like fs.FileInfo) error {
 func keptOriginal(path string) (string, error) {
 	for i := 1; ; i++ {
 		kept := numberedName(filepath.Join(filepath.Dir(path), damagedDir, filepath.Base(path)), i)
-		is, err := exists(kept)
+		is, err := osfile.Exists(kept)
 		if !is || err != nil {
 			return "", err
 		}

@@ -56,7 +56,7 @@ func (r *repair) commit(f *os.File, path string, like fs.FileInfo) error {
 // commitNew is commit where nothing must be at the path but a file of the same
 // content, which a killed repair has left. It syncs the directory.
 func (r *repair) commitNew(f *os.File, path string, like fs.FileInfo) error {
-	taken, err := exists(path)
+	taken, err := osfile.Exists(path)
 	if err != nil {
 		return err
 	}
@@ -119,7 +119,7 @@ func (r *repair) putQuarantine(q *quarantine) error {
 // makeDir makes a directory beside shards, unless it exists. In place it gets mode
 // and owner of the one that it is in.
 func (r *repair) makeDir(path string) error {
-	is, err := exists(path)
+	is, err := osfile.Exists(path)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func (r *repair) resume(in string) (done bool, err error) {
 		return false, err
 	}
 	if err := r.dir.complete(j); err != nil {
-		return false, fmt.Errorf("complete the interrupted change of %s: %w", r.dir.path, err)
+		return false, fmt.Errorf("complete the interrupted change of %s: %w", r.dir.Path(), err)
 	}
 	if !known || j.Request != request {
 		return false, nil
@@ -118,7 +118,6 @@ func (x *replacement) make(sources []Source, manifest string) error {
 	if len(x.journal.Moves) == 0 {
 		return nil
 	}
-	x.journal.Report = *new(appending).report(m)
 	if err := atomicfile.SyncDir(x.dir.join(stageDir)); err != nil {
 		return err
 	}
@@ -172,7 +171,7 @@ func (x *replacement) shard(source Source) (Info, error) {
 // stage gives a temporary file a name below .tfrec, and has the journal say which
 // one it is to have.
 func (x *replacement) stage(f *os.File, as, name string, like fs.FileInfo) (path string, err error) {
-	if err := x.dir.at.mkdir(stageDir); err != nil {
+	if err := x.dir.mkdir(stageDir); err != nil {
 		return "", err
 	}
 	as = stageDir + "/" + as

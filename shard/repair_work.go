@@ -27,7 +27,7 @@ func workFile(path string) (*os.File, error) {
 		return nil, err
 	}
 	sum := sha256.Sum256([]byte(filepath.Base(path)))
-	f, err := take(filepath.Join(filepath.Dir(path), fmt.Sprintf(".tfrec-work-%x", sum[:6])), 0o600, atomicfile.Lock)
+	f, err := osfile.Lock(filepath.Join(filepath.Dir(path), fmt.Sprintf(".tfrec-work-%x", sum[:6])), 0o600, atomicfile.Lock)
 	if errors.Is(err, atomicfile.ErrLocked) {
 		return nil, fmt.Errorf("%s: another tfrec is writing it; wait for it to finish", path)
 	}

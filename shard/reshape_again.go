@@ -206,7 +206,7 @@ func inWords(value json.RawMessage) string {
 
 // finished reads what is known of the finished run that filled the directory; nil when
 // nothing is.
-func (d *Dir) finished() (*finished, error) {
+func finishedOf(d *Dir) (*finished, error) {
 	m := new(finished)
 	usable, err := d.State(finishedFile, m)
 	if !usable || m.Format != finishedFormat || m.Version != stateVersion || len(m.Sets) == 0 {
@@ -246,7 +246,7 @@ func (s *finishedSet) changed(set *Dir) string {
 			infos, names = append(infos, info), append(names, info.File)
 		}
 	}
-	stamps, err := set.at.stamps(names)
+	stamps, err := set.stamps(names)
 	if err != nil {
 		return ManifestFile
 	}
@@ -298,7 +298,7 @@ func (s *finishedSet) stamp(shard int, bytes int64) stamp {
 // returns the report of the run that made it. An error says that another one is.
 func again(ctx context.Context, out string, q *request) (*ReshapeReport, error) {
 	dir := ViewDir(ctx, out)
-	m, err := dir.finished()
+	m, err := finishedOf(dir)
 	if m == nil {
 		return nil, err
 	}
@@ -339,7 +339,7 @@ func (r *reshaping) record(m *Manifest, sub string, dir *Dir) error {
 	s := finishedSet{Sub: sub, Manifest: hashText(data)}
 	for _, split := range m.Splits {
 		for _, info := range split.Shards {
-			is, err := dir.at.stamp(info.File)
+			is, err := dir.stamp(info.File)
 			if err != nil {
 				return err
 			}

@@ -26,14 +26,6 @@ func reshapeOption(flag, format string, args ...any) error {
 	return &reshapeOptionError{"--" + flag + ": " + fmt.Sprintf(format, args...)}
 }
 
-const (
-	// leastMemory is what Memory may be at least.
-	leastMemory   = 1e6
-	defaultMemory = 256 << 20
-	// maxShards is what the five digits of a shard's name hold.
-	maxShards = 99999
-)
-
 func (o *ReshapeOptions) check() error {
 	if o.Name != "" {
 		if err := CheckDataset(o.Name); err != nil {

@@ -68,7 +68,7 @@ const undoPatience = 30 * time.Second
 // has to know. What is asked of a store ends with the run's context, so that once that
 // is done it takes another one.
 func (r *reshaping) undo(ctx context.Context) error {
-	if !storage.Remote(r.dir.path) {
+	if !storage.Remote(r.dir.Path()) {
 		return discard(r.dir, r.files)
 	}
 	files := append(slices.Clone(r.files), StateDir+"/"+finishedFile)
@@ -80,7 +80,7 @@ func (r *reshaping) undo(ctx context.Context) error {
 	if err := r.dir.Close(); err != nil {
 		return err
 	}
-	dir, err := OpenDir(ctx, r.dir.path, DirOptions{})
+	dir, err := OpenDir(ctx, r.dir.Path(), DirOptions{})
 	if err != nil {
 		return err
 	}

@@ -12,11 +12,11 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// oldFiles are the files of the sets that lie in the directory, relative to it, as
+// oldFilesOf are the files of the sets that lie in the directory, relative to it, as
 // their manifests name them. It is nil when there is none.
-func (d *Dir) oldFiles() ([]string, error) {
+func oldFilesOf(ctx context.Context, d *Dir) ([]string, error) {
 	subs := []string{""}
-	f, err := d.finished()
+	f, err := finishedOf(d)
 	if err != nil {
 		return nil, err
 	}
@@ -29,7 +29,7 @@ func (d *Dir) oldFiles() ([]string, error) {
 	}
 	var files []string
 	for _, sub := range subs {
-		m, err := ReadManifest(d.ctx, d.join(sub+ManifestFile))
+		m, err := ReadManifest(ctx, d.join(sub+ManifestFile))
 		if storage.Missing(err) {
 			continue
 		}
@@ -59,7 +59,7 @@ func replaceSet(ctx context.Context, in []string, out, name string, old []string
 	if err != nil {
 		return nil, errors.Join(err, dir.abandon())
 	}
-	if err := dir.replaceByStaged(old); err != nil {
+	if err := replaceByStaged(dir, old); err != nil {
 		return nil, err
 	}
 	return report, nil
@@ -67,8 +67,8 @@ func replaceSet(ctx context.Context, in []string, out, name string, old []string
 
 // replaceByStaged puts the set that is staged in the place of the one whose files are
 // old.
-func (d *Dir) replaceByStaged(old []string) error {
-	j, err := d.replacing(old)
+func replaceByStaged(d *Dir, old []string) error {
+	j, err := replacing(d, old)
 	if err == nil {
 		err = d.begin(j)
 	}
@@ -83,7 +83,7 @@ func (d *Dir) replaceByStaged(old []string) error {
 
 // replacing is the journal that puts what is staged in the place of the old
 // files: manifests behind what they name, that of the directory itself last.
-func (d *Dir) replacing(old []string) (*journal, error) {
+func replacing(d *Dir, old []string) (*journal, error) {
 	stage := d.join(stageDir)
 	var files, manifests []string
 	err := filepath.WalkDir(stage, func(path string, entry fs.DirEntry, err error) error {

@@ -82,7 +82,7 @@ func openReshaping(ctx context.Context, in []string, out string, o *ReshapeOptio
 		return nil, err
 	}
 	if o.Overwrite {
-		r.old, err = ViewDir(ctx, out).oldFiles()
+		r.old, err = oldFilesOf(ctx, ViewDir(ctx, out))
 		return r, err
 	}
 	report, err := again(ctx, out, &r.request)

@@ -69,7 +69,7 @@ var maxOpenShards = 64
 const maxUploads = 16
 
 func (r *reshaping) mostOpen() int {
-	if storage.Remote(r.dir.path) {
+	if storage.Remote(r.dir.Path()) {
 		return min(maxUploads, maxOpenShards)
 	}
 	return maxOpenShards
@@ -255,7 +255,7 @@ func (w *shardWriters) start(t int) (err error) {
 	o := &w.open[t]
 	o.w, err = w.r.openShard(t, o.shard)
 	if err == nil {
-		o.w.data.aside = true // one at a time, mostly: others have no use for the processors
+		o.w.data.Aside = true // one at a time, mostly: others have no use for the processors
 	}
 	return err
 }

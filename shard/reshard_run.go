@@ -230,7 +230,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return run.outer.replaceByStaged(r.old)
+	return replaceByStaged(run.outer, r.old)
 }
 
 // takeBack makes the directory the run's alone, as soon as others have left it.
@@ -312,13 +312,4 @@ func (run *ReshardRun) close() error {
 	}
 	run.held, run.outer = nil, nil
 	return err
-}
-
-// inherit has the directories go with d, when nothing is left in them, that opening
-// the same one before has made.
-func (d *Dir) inherit(before *Dir) {
-	is, ok := d.at.(*localDirectory)
-	if was, local := before.at.(*localDirectory); ok && local {
-		is.created = was.created
-	}
 }

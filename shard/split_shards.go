@@ -81,3 +81,11 @@ func FormatShards(bySplit map[string]int) string {
 	}
 	return strings.Join(parts, ",")
 }
+
+const (
+	// leastMemory is what Memory may be at least.
+	leastMemory   = 1e6
+	defaultMemory = 256 << 20
+	// maxShards is what the five digits of a shard's name hold.
+	maxShards = 99999
+)

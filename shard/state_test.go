@@ -32,7 +32,7 @@ func TestUnreadableStateIsAnError(t *testing.T) {
 		asks := map[string]func() error{
 			"State":         func() error { _, err := d.State("x.json", &got); return err },
 			"Run":           func() error { _, err := d.Run(); return err },
-			"finished":      func() error { _, err := d.finished(); return err },
+			"finished":      func() error { _, err := finishedOf(d); return err },
 			"readJournal":   func() error { _, err := d.readJournal(); return err },
 			"finishRenames": func() error { return finishRenames(d) },
 			"AllDone":       func() error { _, err := d.AllDone(t.Context(), []string{"a"}, false); return err },

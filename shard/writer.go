@@ -4,10 +4,9 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"hash"
-	"io"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -25,7 +24,7 @@ type WriterOptions struct {
 type Writer struct {
 	dir   *Dir
 	file  string
-	data  *sink
+	data  *osfile.HashWriter
 	draft draft // that data writes into
 	out   *tfrecord.Writer
 
@@ -43,7 +42,7 @@ func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.data.aside = true
+	w.data.Aside = true
 	return w, nil
 }
 
@@ -74,7 +73,7 @@ func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: d, file: file, data: &sink{f: f, sum: sum}, draft: f}
+	w := &Writer{dir: d, file: file, data: &osfile.HashWriter{To: f, Sum: sum}, draft: f}
 	w.out, err = tfrecord.NewWriter(w.data, tfrecord.WriterOptions{Compression: o.Compression, Level: o.Level})
 	if err == nil && (o.Compression == tfrecord.Auto || o.Compression == tfrecord.None) {
 		w.indexDraft, err = d.at.create(indexName(file), nil)
@@ -174,8 +173,8 @@ func (w *Writer) commit() (Info, error) {
 	return Info{
 		File:    w.file,
 		Records: w.out.Records(),
-		Bytes:   w.data.bytes,
-		SHA256:  hex.EncodeToString(w.data.sum.Sum(nil)),
+		Bytes:   w.data.Bytes,
+		SHA256:  hex.EncodeToString(w.data.Sum.Sum(nil)),
 	}, nil
 }
 
@@ -192,35 +191,4 @@ func (w *Writer) Abort() {
 
 func (w *Writer) explain(err error) error {
 	return fmt.Errorf("write shard %s: %w", w.dir.join(w.file), err)
-}
-
-// sink hashes what it writes.
-type sink struct {
-	f     io.Writer
-	sum   hash.Hash
-	bytes int64
-	aside bool // whether to hash in another goroutine
-}
-
-// hashAside is how much is worth hashing in another goroutine while it is
-// written: hashing takes longer than a write that only goes to memory.
-const hashAside = 64 << 10
-
-func (s *sink) Write(p []byte) (int, error) {
-	var n int
-	var err error
-	if !s.aside || len(p) < hashAside {
-		n, err = s.f.Write(p)
-		s.sum.Write(p)
-	} else {
-		hashed := make(chan struct{})
-		go func() {
-			s.sum.Write(p)
-			close(hashed)
-		}()
-		n, err = s.f.Write(p)
-		<-hashed
-	}
-	s.bytes += int64(n)
-	return n, err
 }

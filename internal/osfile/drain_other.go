@@ -1,6 +1,6 @@
 //go:build !linux
 
-package shard
+package osfile
 
 import "os"
 
