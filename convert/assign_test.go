@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 func keyHashes(h hasher, n int) []uint64 {
@@ -113,14 +113,14 @@ func TestSplitsFollowTheirShares(t *testing.T) {
 	const n = 50000
 	counts := make([]float64, len(shares))
 	for _, x := range keyHashes(h, n) {
-		counts[shard.ShareOf(x, shares)]++
+		counts[reshape.ShareOf(x, shares)]++
 	}
 	for i, s := range shares {
 		if math.Abs(counts[i]/n-s.Share) > 0.01 {
 			t.Errorf("%s got %.3f of the samples, want %.2f", s.Name, counts[i]/n, s.Share)
 		}
 	}
-	if got := shard.ShareOf(math.MaxUint64, shares); got != 2 {
+	if got := reshape.ShareOf(math.MaxUint64, shares); got != 2 {
 		t.Errorf("the largest hash falls to split %d, want the last", got)
 	}
 }

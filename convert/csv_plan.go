@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 // csvSource is a planned conversion of tables.
@@ -277,5 +278,5 @@ func (p *picker) split(f *csvFile, row int64) int {
 	if len(p.shares) == 1 {
 		return 0
 	}
-	return shard.ShareOf(f.hashers.split.number(row), p.shares)
+	return reshape.ShareOf(f.hashers.split.number(row), p.shares)
 }

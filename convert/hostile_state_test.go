@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/verify"
 )
 
 // The state of a set may come from anybody: no run removes what it names outside of the
@@ -42,7 +43,7 @@ func TestStateOfOthersRemovesNothing(t *testing.T) {
 		if data, err := os.ReadFile(theirs); string(data) != "theirs" {
 			t.Errorf("%s: %q, %v", name, data, err)
 		}
-		if report, err := shard.Verify(t.Context(), []string{out}, shard.VerifyOptions{}); err != nil || !report.OK {
+		if report, err := verify.Verify(t.Context(), []string{out}, verify.VerifyOptions{}); err != nil || !report.OK {
 			t.Errorf("%s: the set is not whole: %v", name, err)
 		}
 	}

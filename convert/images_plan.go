@@ -13,6 +13,7 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 // imageSource is a planned conversion of images.
@@ -111,12 +112,12 @@ func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 		return l.splits, func(p int) int { return slices.Index(l.splits, s.pictures[p].split) }
 	}
 	shares := s.o.splits()
-	s.splitsBy = shard.FormatSplits(shares)
+	s.splitsBy = reshape.FormatSplits(shares)
 	h := newHasher(s.o.Seed, forSplit)
 	for _, share := range shares {
 		names = append(names, share.Name)
 	}
-	return names, func(p int) int { return shard.ShareOf(h.key(s.pictures[p].path), shares) }
+	return names, func(p int) int { return reshape.ShareOf(h.key(s.pictures[p].path), shares) }
 }
 
 // planSplit deals the members of a split to its shards.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -151,7 +152,7 @@ func TestImagesKeepsBytesAndLabels(t *testing.T) {
 			t.Errorf("features of %s: %v", name, r)
 		}
 	}
-	report, err := shard.Verify(context.Background(), []string{out}, shard.VerifyOptions{})
+	report, err := verify.Verify(context.Background(), []string{out}, verify.VerifyOptions{})
 	if err != nil || !report.OK {
 		t.Errorf("verify: %v %+v", err, report)
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -129,7 +130,7 @@ func (c *conversionTrial) step() (converted bool) {
 	if _, err := os.Stat(filepath.Join(c.out, shard.ManifestFile)); err != nil {
 		t.Fatal(err)
 	}
-	report, verr := shard.Verify(t.Context(), []string{c.out}, shard.VerifyOptions{})
+	report, verr := verify.Verify(t.Context(), []string{c.out}, verify.VerifyOptions{})
 	if verr != nil || !report.OK {
 		t.Fatalf("verify: %v, %+v", verr, report.Faults)
 	}
@@ -235,7 +236,7 @@ func (c *conversionTrial) raced() {
 	err := <-done
 	c.say("converted meanwhile: %v", err)
 	if err == nil || missing == nil {
-		report, err := shard.Verify(c.t.Context(), []string{c.out}, shard.VerifyOptions{})
+		report, err := verify.Verify(c.t.Context(), []string{c.out}, verify.VerifyOptions{})
 		if err != nil || !report.OK {
 			c.t.Errorf("a source that changed meanwhile: %v, %+v", err, report.Faults)
 		}

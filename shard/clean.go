@@ -102,8 +102,8 @@ func (d *Dir) stagedLeft() ([]Leftover, error) {
 		return nil, nil // nothing is staged there
 	}
 	var left []Leftover
-	for _, from := range []struct{ dir, kind string }{{stageDir, LeftStaged}, {oldDir, LeftReplaced}} {
-		root := d.join(from.dir)
+	for _, from := range []struct{ dir, kind string }{{StageDir, LeftStaged}, {oldDir, LeftReplaced}} {
+		root := d.Join(from.dir)
 		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			if storage.Missing(err) || err == nil && e.IsDir() {
 				return nil

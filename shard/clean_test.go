@@ -32,7 +32,7 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 			check(t, err)
 			m, err := d.Manifest()
 			check(t, err)
-			j := &journal{Moves: []move{{From: stageDir + "/" + ManifestFile, To: ManifestFile}}, Remove: []string{m.Splits[0].Shards[0].File}}
+			j := &Journal{Moves: []Move{{From: StageDir + "/" + ManifestFile, To: ManifestFile}}, Remove: []string{m.Splits[0].Shards[0].File}}
 			check(t, d.inside(func(root *os.Root) error { return linkOld(root, j) }))
 			check(t, d.Close())
 		}
@@ -67,7 +67,7 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 		}
 		report, err = Clean(t.Context(), dir, CleanOptions{Remove: true})
 		check(t, err)
-		if !report.Removed || has(t, dir, stageDir) || has(t, dir, oldDir) || !sameFiles(filesOf(t, dir), before) {
+		if !report.Removed || has(t, dir, StageDir) || has(t, dir, oldDir) || !sameFiles(filesOf(t, dir), before) {
 			t.Errorf("%s: %+v, and there are %v", test.name, report, slices.Sorted(maps.Keys(filesOf(t, dir))))
 		}
 		report, err = Clean(t.Context(), dir, CleanOptions{})
@@ -94,16 +94,16 @@ func TestCleanCompletesAChange(t *testing.T) {
 	}
 	err := replaceStaged(set)
 	inject.Hook = nil
-	if err == nil || !has(t, set, journalFile) {
+	if err == nil || !has(t, set, JournalFile) {
 		t.Fatalf("%v; the change was not stopped in the middle", err)
 	}
 	unusable := copyOf(t, set)
-	putFile(t, filepath.Join(unusable, filepath.FromSlash(journalFile)), []byte("{}"))
+	putFile(t, filepath.Join(unusable, filepath.FromSlash(JournalFile)), []byte("{}"))
 	before := namesIn(t, unusable)
 	if _, err := Clean(t.Context(), unusable, CleanOptions{Remove: true}); err == nil || !strings.Contains(err.Error(), "journal") {
 		t.Errorf("a journal that cannot be used: %v", err)
 	}
-	if after := namesIn(t, unusable); len(after) != len(before) || !has(t, unusable, stageDir) {
+	if after := namesIn(t, unusable); len(after) != len(before) || !has(t, unusable, StageDir) {
 		t.Errorf("there was %q, and is %q", before, after)
 	}
 	report, err := Clean(t.Context(), set, CleanOptions{Remove: true})

@@ -13,7 +13,7 @@ import (
 // HasIndex reports whether the index in place is, byte for byte, that of the
 // uncompressed shard in place. It reads both.
 func (d *Dir) HasIndex(file string) bool {
-	r, err := Open(d.ctx, d.join(file), tfrecord.ReaderOptions{Checksum: tfrecord.ChecksumLength})
+	r, err := Open(d.ctx, d.Join(file), tfrecord.ReaderOptions{Checksum: tfrecord.ChecksumLength})
 	if err != nil {
 		return false
 	}
@@ -26,14 +26,14 @@ func (d *Dir) HasIndex(file string) bool {
 	for _, e := range entries {
 		want = tfrecord.AppendIndex(want, e)
 	}
-	got, err := d.Read(indexName(file), int64(len(want)))
+	got, err := d.Read(IndexName(file), int64(len(want)))
 	return err == nil && bytes.Equal(got, want)
 }
 
 // HasContent reports whether the file in place is, byte for byte, the shard
 // that info describes. It reads the file.
 func (d *Dir) HasContent(info Info) bool {
-	f, err := storage.Open(d.ctx, d.join(info.File))
+	f, err := storage.Open(d.ctx, d.Join(info.File))
 	if err != nil {
 		return false
 	}

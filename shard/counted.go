@@ -12,19 +12,19 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// counted is a file of records, and how many it holds.
-type counted struct {
+// Counted is a file of records, and how many it holds.
+type Counted struct {
 	Source
-	size        int64
-	compression tfrecord.Compression
-	records     int64       // in the file
-	frames      int64       // bytes of them, uncompressed, if the file was read to count them
-	marks       []frameMark // places in it, when its frames were counted
+	Size        int64
+	Compression tfrecord.Compression
+	Records     int64       // in the file
+	Frames      int64       // bytes of them, uncompressed, if the file was read to count them
+	Marks       []FrameMark // places in it, when its frames were counted
 }
 
-// count fills in the file's compression and the number of its records, reading no
+// Count fills in the file's compression and the number of its records, reading no
 // faster than the rate; nil is no limit.
-func (f *counted) count(ctx context.Context, maxRecord int64, rate *recordscan.RateLimit) error {
+func (f *Counted) Count(ctx context.Context, maxRecord int64, rate *recordscan.RateLimit) error {
 	file, err := storage.Open(ctx, f.Path)
 	if err != nil {
 		return err
@@ -38,29 +38,29 @@ func (f *counted) count(ctx context.Context, maxRecord int64, rate *recordscan.R
 	r := tfrecord.NewReader(in, o)
 	defer r.Close()
 	_, err = r.Next() // tells the compression
-	f.compression = r.Compression()
+	f.Compression = r.Compression()
 	switch {
 	case err == io.EOF:
-		f.records = 0
-		return f.checkCount(0)
+		f.Records = 0
+		return f.CheckCount(0)
 	case err != nil:
-		return damaged(err)
-	case f.Info != nil && f.Info.Bytes == f.size && f.mayHold(f.Info.Records):
-		f.records = f.Info.Records
+		return Damaged(err)
+	case f.Info != nil && f.Info.Bytes == f.Size && f.mayHold(f.Info.Records):
+		f.Records = f.Info.Records
 		return nil
-	case f.compression == tfrecord.None:
-		w := frameWalk{file: file, size: f.size, o: o, rate: rate, every: max(f.size/mostMarks, leastMarked)}
-		err = w.to(ctx, math.MaxInt64)
-		f.records, f.marks = w.at.record, w.marks
+	case f.Compression == tfrecord.None:
+		w := FrameWalk{File: file, Size: f.Size, O: o, rate: rate, Every: max(f.Size/mostMarks, leastMarked)}
+		err = w.To(ctx, math.MaxInt64)
+		f.Records, f.Marks = w.At.Record, w.Marks
 	default:
-		f.records = 1
+		f.Records = 1
 		for {
 			var record []byte
 			if record, err = r.Next(); err != nil {
 				break
 			}
-			f.frames = r.Offset() + int64(len(record)) + tfrecord.Overhead
-			if f.records++; f.records&1023 == 0 && ctx.Err() != nil {
+			f.Frames = r.Offset() + int64(len(record)) + tfrecord.Overhead
+			if f.Records++; f.Records&1023 == 0 && ctx.Err() != nil {
 				return ctx.Err()
 			}
 		}
@@ -69,9 +69,9 @@ func (f *counted) count(ctx context.Context, maxRecord int64, rate *recordscan.R
 		}
 	}
 	if err != nil {
-		return damaged(err)
+		return Damaged(err)
 	}
-	return f.checkCount(f.records)
+	return f.CheckCount(f.Records)
 }
 
 // mostCompressed is more than how often a file can be larger uncompressed.
@@ -80,21 +80,21 @@ const mostCompressed = 1 << 16
 // mayHold reports whether a file that has a record may have so many. What a manifest
 // says is only known to be wrong when the file was read, and a number that no
 // file can have must not make a run go on for ever before that.
-func (f *counted) mayHold(records int64) bool {
-	most := f.size / tfrecord.Overhead
-	if f.compression != tfrecord.None {
-		most = f.size * (mostCompressed / tfrecord.Overhead)
+func (f *Counted) mayHold(records int64) bool {
+	most := f.Size / tfrecord.Overhead
+	if f.Compression != tfrecord.None {
+		most = f.Size * (mostCompressed / tfrecord.Overhead)
 	}
 	return 0 < records && records <= most
 }
 
-// checkCount holds the number of records in the file to the manifest's.
-func (f *counted) checkCount(records int64) error {
+// CheckCount holds the number of records in the file to the manifest's.
+func (f *Counted) CheckCount(records int64) error {
 	if f.Info == nil || f.Info.Records == records {
 		return nil
 	}
 	return &DamagedError{&tfrecord.Error{
-		Name: f.Path, Record: -1, Offset: f.size, Part: tfrecord.PartCount,
+		Name: f.Path, Record: -1, Offset: f.Size, Part: tfrecord.PartCount,
 		Err: fmt.Errorf("%s, the manifest says %d", plural.Of(records, "record"), f.Info.Records),
 	}}
 }

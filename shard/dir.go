@@ -54,9 +54,9 @@ type directory interface {
 	list(directory string) ([]string, error)
 	// stamp returns what a file is known by. For what is no file its error unwraps to
 	// fs.ErrNotExist.
-	stamp(name string) (stamp, error)
+	stamp(name string) (Stamp, error)
 	// stamps returns what stamp does for many names, of those that are there.
-	stamps(names []string) (map[string]stamp, error)
+	stamps(names []string) (map[string]Stamp, error)
 	// atOnce is how many small files are read at a time.
 	atOnce() int
 	// temp makes a file for work in progress.
@@ -90,11 +90,11 @@ type draft interface {
 	discard()
 }
 
-// stamp is what a file is known by without reading it.
-type stamp struct {
-	bytes   int64
-	modTime int64  // in nanoseconds since 1970
-	version string // of an object: its ETag or generation
+// Stamp is what a file is known by without reading it.
+type Stamp struct {
+	Bytes   int64
+	ModTime int64  // in nanoseconds since 1970
+	Version string // of an object: its ETag or generation
 }
 
 // DirOptions say how a directory is opened. The zero value is a sensible default.
@@ -119,13 +119,13 @@ func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 	if o.Join && !storage.Remote(path) {
 		return joinDir(ctx, path, o)
 	}
-	d, err := openDir(ctx, path, o)
+	d, err := OpenDirAsIs(ctx, path, o)
 	if err != nil || storage.Remote(path) {
 		return d, err
 	}
-	j, err := d.readJournal()
+	j, err := d.ReadJournal()
 	if err == nil && j != nil {
-		if err = d.complete(j); err == nil && o.Note != nil {
+		if err = d.Complete(j); err == nil && o.Note != nil {
 			o.Note(fmt.Sprintf("completed an interrupted change of %s", path))
 		}
 	}
@@ -140,11 +140,11 @@ func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 func joinDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 	const patience = 10 * time.Second // with others who join and complete it, too
 	for deadline := time.Now().Add(patience); ; {
-		d, err := openDir(ctx, path, o)
+		d, err := OpenDirAsIs(ctx, path, o)
 		if err != nil {
 			return nil, err
 		}
-		begun, err := d.Exists(journalFile)
+		begun, err := d.Exists(JournalFile)
 		if err == nil && !begun {
 			return d, nil
 		}
@@ -164,8 +164,8 @@ func joinDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 	}
 }
 
-// openDir is OpenDir for those who complete changes themselves.
-func openDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
+// OpenDirAsIs is OpenDir for those who complete changes themselves.
+func OpenDirAsIs(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 	if storage.Remote(path) {
 		at, err := openStore(ctx, path, o)
 		if err != nil {
@@ -207,9 +207,9 @@ func ViewDir(ctx context.Context, path string) *Dir {
 	return &Dir{path: path, ctx: ctx, at: &localDirectory{path: path}}
 }
 
-// sub is a directory below this one that goes by its lock.
-func (d *Dir) sub(name string) *Dir {
-	return &Dir{path: d.join(name), ctx: d.ctx, at: d.at.sub(name)}
+// Sub is a directory below this one that goes by its lock.
+func (d *Dir) Sub(name string) *Dir {
+	return &Dir{path: d.Join(name), ctx: d.ctx, at: d.at.sub(name)}
 }
 
 // WithLock calls f while no other process that joined is in WithLock for the same
@@ -223,7 +223,7 @@ func (d *Dir) WithLock(ctx context.Context, thing string, f func() error) error 
 // called once unless says so, which is asked at the beginning and while others are
 // waited for.
 func (d *Dir) WithLockUnless(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
-	if err := checkName(thing); err != nil {
+	if err := CheckName(thing); err != nil {
 		return err
 	}
 	if done, err := unless(); done || err != nil {
@@ -241,7 +241,7 @@ func (d *Dir) Close() error { return d.at.close() }
 
 // Manifest reads the directory's manifest. It is nil when there is none.
 func (d *Dir) Manifest() (*Manifest, error) {
-	m, err := ReadManifest(d.ctx, d.join(ManifestFile))
+	m, err := ReadManifest(d.ctx, d.Join(ManifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -251,7 +251,7 @@ func (d *Dir) Manifest() (*Manifest, error) {
 // Put writes a file of the set, such as the manifest, whole or not at all.
 // The name is relative to the directory.
 func (d *Dir) Put(name string, data []byte) error {
-	if err := inject.Fault("put", d.join(name)); err != nil {
+	if err := inject.Fault("put", d.Join(name)); err != nil {
 		return err
 	}
 	return d.at.put(name, data)
@@ -260,10 +260,10 @@ func (d *Dir) Put(name string, data []byte) error {
 // Read returns a file of the set, which has a name relative to the directory. More
 // than limit bytes are an error.
 func (d *Dir) Read(name string, limit int64) ([]byte, error) {
-	if err := inject.Fault("read", d.join(name)); err != nil {
+	if err := inject.Fault("read", d.Join(name)); err != nil {
 		return nil, err
 	}
-	return storage.ReadFile(d.ctx, d.join(name), limit)
+	return storage.ReadFile(d.ctx, d.Join(name), limit)
 }
 
 // Remove deletes files of the set by their names relative to the directory, the
@@ -323,21 +323,21 @@ func (d *Dir) ours() func(name string) (bool, error) {
 	}
 }
 
-// mkdir makes a directory below this one, with those that it is in, durably. In a store there is
+// Mkdir makes a directory below this one, with those that it is in, durably. In a store there is
 // nothing to make.
-func (d *Dir) mkdir(name string) error { return d.at.mkdir(name) }
+func (d *Dir) Mkdir(name string) error { return d.at.mkdir(name) }
 
-// stamp returns what identifies a file without reading it. For what is not a file its error
+// Stamp returns what identifies a file without reading it. For what is not a file its error
 // unwraps to fs.ErrNotExist.
-func (d *Dir) stamp(name string) (stamp, error) { return d.at.stamp(name) }
+func (d *Dir) Stamp(name string) (Stamp, error) { return d.at.stamp(name) }
 
-// stamps returns what stamp does for many names, of those that are there.
-func (d *Dir) stamps(names []string) (map[string]stamp, error) { return d.at.stamps(names) }
+// Stamps returns what stamp does for many names, of those that are there.
+func (d *Dir) Stamps(names []string) (map[string]Stamp, error) { return d.at.stamps(names) }
 
-func (d *Dir) join(name string) string { return storage.Join(d.path, name) }
+func (d *Dir) Join(name string) string { return storage.Join(d.path, name) }
 
-// checkName refuses names that are not plain file names.
-func checkName(file string) error {
+// CheckName refuses names that are not plain file names.
+func CheckName(file string) error {
 	if file == "" || file == "." || strings.ContainsAny(file, `/\`) || !filepath.IsLocal(file) {
 		return fmt.Errorf("%q is not a shard name: want a plain file name", file)
 	}

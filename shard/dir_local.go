@@ -26,7 +26,7 @@ type localDirectory struct {
 	created []string // directories that opening it made, the outermost first
 }
 
-const lockFile = StateDir + "/lock"
+const LockFile = StateDir + "/lock"
 
 // togetherDir has a lock for each thing that processes that joined do one after
 // another.
@@ -62,7 +62,7 @@ func openLocal(path string, o DirOptions) (_ *localDirectory, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("make the output directory: %w", err)
 	}
-	f, err := osfile.Lock(l.join(lockFile), 0o644, lock)
+	f, err := osfile.Lock(l.join(LockFile), 0o644, lock)
 	if err != nil {
 		if errors.Is(err, atomicfile.ErrLocked) {
 			err = ErrBusy
@@ -112,7 +112,7 @@ func (l *localDirectory) close() error {
 	if len(l.created) > 0 && atomicfile.Lock(l.lock) == nil {
 		if entries, err := os.ReadDir(l.join(StateDir)); err == nil && onlyLocks(entries) {
 			os.RemoveAll(l.join(togetherDir)) // best effort: a lock file left behind does no harm
-			os.Remove(l.join(lockFile))
+			os.Remove(l.join(LockFile))
 			l.removeCreated()
 		}
 	}
@@ -131,7 +131,7 @@ func (l *localDirectory) removeCreated() {
 
 func onlyLocks(entries []fs.DirEntry) bool {
 	for _, e := range entries {
-		if name := StateDir + "/" + e.Name(); name != lockFile && name != togetherDir {
+		if name := StateDir + "/" + e.Name(); name != LockFile && name != togetherDir {
 			return false
 		}
 	}
@@ -226,19 +226,19 @@ func (l *localDirectory) list(directory string) ([]string, error) {
 	return names, nil
 }
 
-func (l *localDirectory) stamp(name string) (stamp, error) {
+func (l *localDirectory) stamp(name string) (Stamp, error) {
 	st, err := os.Stat(l.join(name))
 	if err == nil && !st.Mode().IsRegular() {
 		err = &fs.PathError{Op: "stat", Path: l.join(name), Err: fs.ErrNotExist}
 	}
 	if err != nil {
-		return stamp{}, err
+		return Stamp{}, err
 	}
-	return stamp{bytes: st.Size(), modTime: st.ModTime().UnixNano()}, nil
+	return Stamp{Bytes: st.Size(), ModTime: st.ModTime().UnixNano()}, nil
 }
 
-func (l *localDirectory) stamps(names []string) (map[string]stamp, error) {
-	found := make(map[string]stamp, len(names))
+func (l *localDirectory) stamps(names []string) (map[string]Stamp, error) {
+	found := make(map[string]Stamp, len(names))
 	for _, name := range names {
 		s, err := l.stamp(name)
 		if err != nil && !storage.Missing(err) {
@@ -254,7 +254,7 @@ func (l *localDirectory) stamps(names []string) (map[string]stamp, error) {
 func (l *localDirectory) atOnce() int { return 1 }
 
 func (l *localDirectory) sweep(func(string) (bool, error)) error {
-	for _, dir := range []string{tempDir, togetherDir} {
+	for _, dir := range []string{TempDir, togetherDir} {
 		if err := os.RemoveAll(l.join(dir)); err != nil {
 			return err
 		}
@@ -263,7 +263,7 @@ func (l *localDirectory) sweep(func(string) (bool, error)) error {
 }
 
 func (l *localDirectory) leftovers(func(string) (bool, error)) ([]Leftover, error) {
-	entries, err := os.ReadDir(l.join(tempDir))
+	entries, err := os.ReadDir(l.join(TempDir))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
@@ -273,22 +273,22 @@ func (l *localDirectory) leftovers(func(string) (bool, error)) ([]Leftover, erro
 		if err != nil {
 			return nil, err
 		}
-		left = append(left, Leftover{Kind: LeftTemporary, Name: tempDir + "/" + e.Name(), Bytes: st.Size(), Begun: st.ModTime()})
+		left = append(left, Leftover{Kind: LeftTemporary, Name: TempDir + "/" + e.Name(), Bytes: st.Size(), Begun: st.ModTime()})
 	}
 	return left, nil
 }
 
-// tempDir is the directory for files that have no final name yet. It lies inside
+// TempDir is the directory for files that have no final name yet. It lies inside
 // OUT, so that a rename never crosses file systems, and under a name that no
 // glob for shards matches.
-const tempDir = StateDir + "/tmp"
+const TempDir = StateDir + "/tmp"
 
 // tempDir makes the directory of that name.
 func (l *localDirectory) tempDir() (string, error) {
-	if err := l.mkdir(tempDir); err != nil {
+	if err := l.mkdir(TempDir); err != nil {
 		return "", err
 	}
-	return l.join(tempDir), nil
+	return l.join(TempDir), nil
 }
 
 func (l *localDirectory) temp(prefix string) (*os.File, error) {
@@ -335,9 +335,9 @@ func (d *localDraft) commit(many bool) error {
 
 func (d *localDraft) discard() { atomicfile.Discard(d.F) }
 
-// inherit makes Close remove the directories that opening the same directory before had made,
+// Inherit makes Close remove the directories that opening the same directory before had made,
 // when nothing is left in them.
-func (d *Dir) inherit(before *Dir) {
+func (d *Dir) Inherit(before *Dir) {
 	is, ok := d.at.(*localDirectory)
 	if was, local := before.at.(*localDirectory); ok && local {
 		is.created = was.created

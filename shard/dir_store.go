@@ -61,8 +61,8 @@ func (t *turns) check() error {
 	return nil
 }
 
-// claimsDir holds the claims of processes on the directory.
-const claimsDir = StateDir + "/claims"
+// ClaimsDir holds the claims of processes on the directory.
+const ClaimsDir = StateDir + "/claims"
 
 // storeRequests is how many small requests are made at a time.
 const storeRequests = 16
@@ -70,7 +70,7 @@ const storeRequests = 16
 // openStore claims a directory.
 func openStore(ctx context.Context, url string, o DirOptions) (*storeDirectory, error) {
 	f := &storeDirectory{url: url, ctx: ctx, turns: new(turns), scratch: new(scratch)}
-	store, name, err := f.at(claimsDir)
+	store, name, err := f.at(ClaimsDir)
 	if err != nil {
 		return nil, fmt.Errorf("open the output directory %s: %w", url, err)
 	}
@@ -272,23 +272,23 @@ func (f *storeDirectory) list(dir string) ([]string, error) {
 }
 
 // stampOf has no fractions of seconds: stores tell them at one time and not at another.
-func stampOf(is storage.Object) stamp {
-	return stamp{bytes: is.Size, modTime: is.ModTime.Unix() * 1e9, version: is.Version}
+func stampOf(is storage.Object) Stamp {
+	return Stamp{Bytes: is.Size, ModTime: is.ModTime.Unix() * 1e9, Version: is.Version}
 }
 
-func (f *storeDirectory) stamp(name string) (stamp, error) {
+func (f *storeDirectory) stamp(name string) (Stamp, error) {
 	is, err := f.stat(name)
 	if err == nil && is == nil {
 		err = f.failed("stat", name, fs.ErrNotExist)
 	}
 	if err != nil {
-		return stamp{}, err
+		return Stamp{}, err
 	}
 	return stampOf(*is), nil
 }
 
-func (f *storeDirectory) stamps(names []string) (map[string]stamp, error) {
-	found := make(map[string]stamp, len(names))
+func (f *storeDirectory) stamps(names []string) (map[string]Stamp, error) {
+	found := make(map[string]Stamp, len(names))
 	err := f.look(names, func(name string, is storage.Object) { found[name] = stampOf(is) })
 	return found, err
 }

@@ -79,7 +79,7 @@ func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
 	d := openStored(t, url, DirOptions{})
 	w := begin(t, d, "x")
 	for _, name := range store.Names() {
-		if strings.HasPrefix(name, claimsDir) {
+		if strings.HasPrefix(name, ClaimsDir) {
 			check(t, store.Remove(t.Context(), name))
 		}
 	}
@@ -137,7 +137,7 @@ func TestCleanTellsAndRemoves(t *testing.T) {
 
 	d, err := OpenDir(t.Context(), url, DirOptions{})
 	check(t, err)
-	check(t, d.PutRun(&Run{Files: []string{oneShard, indexName(oneShard)}}))
+	check(t, d.PutRun(&Run{Files: []string{oneShard, IndexName(oneShard)}}))
 	w := begin(t, d, "x")
 	if _, err := Clean(t.Context(), url, CleanOptions{}); !errors.Is(err, ErrBusy) {
 		t.Errorf("beside a living run: %v, want ErrBusy", err)
@@ -190,7 +190,7 @@ func TestCleanOnTheDisk(t *testing.T) {
 	}
 	report, err = Clean(t.Context(), out, CleanOptions{Remove: true})
 	check(t, err)
-	if left := namesIn(t, out); !report.Removed || !slices.Equal(left, []string{StateDir, lockFile}) {
+	if left := namesIn(t, out); !report.Removed || !slices.Equal(left, []string{StateDir, LockFile}) {
 		t.Errorf("%+v, and there is %v", report, left)
 	}
 	if _, err := Clean(t.Context(), out+"/nowhere", CleanOptions{}); !errors.Is(err, fs.ErrNotExist) {

@@ -42,8 +42,8 @@ func (s *Set) place(name string) string {
 	return name
 }
 
-// shards returns what the manifest names, in its order.
-func (s *Set) shards() []Source {
+// Shards returns what the manifest names, in its order.
+func (s *Set) Shards() []Source {
 	var sources []Source
 	for _, split := range s.Splits {
 		for i := range split.Shards {
@@ -228,7 +228,7 @@ func (e *expander) addDir(dir string) error {
 	path := storage.Join(dir, ManifestFile)
 	set, err := openSet(e.ctx, dir)
 	switch {
-	case errors.Is(err, errForeign):
+	case errors.Is(err, ErrForeign):
 		return e.addLoose(dir)
 	case set == nil && err == nil:
 		return e.addUnfinished(dir)
@@ -242,7 +242,7 @@ func (e *expander) addOpened(set *Set, path string, err error) error {
 	switch {
 	case err == nil:
 		return e.addSet(set, path)
-	case e.o.BadManifest == nil, errors.Is(err, errForeign), cannotRead(err):
+	case e.o.BadManifest == nil, errors.Is(err, ErrForeign), cannotRead(err):
 		return err
 	}
 	e.o.BadManifest(path, err)
@@ -259,7 +259,7 @@ func cannotRead(err error) bool {
 // addUnfinished adds the record files of a directory without a manifest, if they are
 // all that a run is to write, and all that their names count.
 func (e *expander) addUnfinished(dir string) error {
-	missing, err := ViewDir(e.ctx, dir).unfinished()
+	missing, err := ViewDir(e.ctx, dir).Unfinished()
 	if err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (e *expander) addUnfinished(dir string) error {
 		for _, s := range e.sources[before:] {
 			names = append(names, storage.Base(s.Path))
 		}
-		missing = incompleteByNames(dir, names)
+		missing = IncompleteByNames(dir, names)
 	}
 	if missing != nil {
 		if refused := e.lacks(missing); refused != nil {
@@ -288,7 +288,7 @@ func (e *expander) lacks(missing *IncompleteError) error {
 	switch {
 	case e.o.Partial && missing.Evidence != ByRenames:
 		if e.o.Note != nil {
-			e.o.Note(missing.taken())
+			e.o.Note(missing.Note())
 		}
 	case e.o.Incomplete != nil:
 		e.o.Incomplete(missing)
@@ -299,11 +299,11 @@ func (e *expander) lacks(missing *IncompleteError) error {
 }
 
 func (e *expander) addSet(set *Set, path string) error {
-	if len(set.shards()) == 0 {
+	if len(set.Shards()) == 0 {
 		return fmt.Errorf("%s: %w: it names no shards", path, ErrNoRecords)
 	}
 	if e.o.Incomplete == nil || e.o.Partial { // Verify, which collects what is missing, looks at each shard
-		missing, there, err := set.lacks(e.ctx)
+		missing, there, err := set.Lacks(e.ctx)
 		if err != nil {
 			return err
 		}
@@ -317,7 +317,7 @@ func (e *expander) addSet(set *Set, path string) error {
 			set.Manifest, set.Partial = set.Manifest.only(there), true
 		}
 	}
-	e.sources = append(e.sources, set.shards()...)
+	e.sources = append(e.sources, set.Shards()...)
 	e.sets = append(e.sets, set)
 	return nil
 }
@@ -333,7 +333,7 @@ func (e *expander) addLoose(dir string) error {
 		}
 		name := entry.Name()
 		usual := tfrecordName(name)
-		if !usual && (len(e.sources) > before || !otherHabit(name)) || describes(name) {
+		if !usual && (len(e.sources) > before || !otherHabit(name)) || Describes(name) {
 			continue
 		}
 		path := storage.Join(dir, name)
@@ -367,7 +367,7 @@ func (e *expander) addGlob(pattern string) error {
 	}
 	found := false
 	for _, path := range files {
-		if !hidden(path) && !describes(storage.Base(path)) {
+		if !hidden(path) && !Describes(storage.Base(path)) {
 			if err := e.addFile(path); err != nil {
 				return err
 			}
@@ -432,7 +432,7 @@ func (e *expander) addFile(path string) error {
 			return err
 		}
 		if err == nil && set != nil {
-			for _, source := range set.shards() {
+			for _, source := range set.Shards() {
 				shards[source.Info.File] = source
 			}
 		}
@@ -449,8 +449,8 @@ func (e *expander) addFile(path string) error {
 	return nil
 }
 
-// describes reports whether a file of that name only describes others.
-func describes(name string) bool {
+// Describes reports whether a file of that name only describes others.
+func Describes(name string) bool {
 	switch name {
 	case ManifestFile, LedgerFile, TFDSInfoFile, TFDSFeaturesFile:
 		return true

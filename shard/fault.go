@@ -23,8 +23,8 @@ type Fault struct {
 	Kind string `json:"kind,omitempty"`
 }
 
-// setFault is a fault of a file as a whole.
-func setFault(path string, part tfrecord.Part, format string, args ...any) Fault {
+// FileFault is a fault of a file as a whole.
+func FileFault(path string, part tfrecord.Part, format string, args ...any) Fault {
 	return Fault{Path: path, Record: -1, Offset: -1, Part: part, Message: fmt.Sprintf(format, args...)}
 }
 
@@ -38,8 +38,8 @@ func FaultOf(path string, err *tfrecord.Error) Fault {
 	return f
 }
 
-// repairHint says what can be done about damage; nothing where a file has no records.
-func repairHint(err error) string {
+// RepairHint says what can be done about damage; nothing where a file has no records.
+func RepairHint(err error) string {
 	var other *tfrecord.ForeignError
 	if errors.As(err, &other) {
 		return ""
@@ -52,14 +52,14 @@ func repairHint(err error) string {
 type DamagedError struct{ Err error }
 
 func (e *DamagedError) Error() string {
-	return e.Err.Error() + "; nothing was written" + repairHint(e.Err)
+	return e.Err.Error() + "; nothing was written" + RepairHint(e.Err)
 }
 
 // Unwrap returns Err.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// damaged makes a DamagedError of an error about the data, and leaves others.
-func damaged(err error) error {
+// Damaged makes a DamagedError of an error about the data, and leaves others.
+func Damaged(err error) error {
 	var fault *tfrecord.Error
 	var known *DamagedError
 	if errors.As(err, &fault) && !errors.As(err, &known) && recordscan.IsDamage(err) {

@@ -30,8 +30,8 @@ const (
 	ClassText   FeatureClass = "text"   // one string of bytes
 )
 
-// labelKeys returns the keys of the features that are labels, nil when there are none.
-func labelKeys(features []Feature) []string {
+// LabelKeys returns the keys of the features that are labels, nil when there are none.
+func LabelKeys(features []Feature) []string {
 	var keys []string
 	for _, f := range features {
 		if f.Class == ClassLabel {
@@ -41,6 +41,6 @@ func labelKeys(features []Feature) []string {
 	return keys
 }
 
-// copyKey is the feature that tells the copies which an augmentation made of a
+// CopyKey is the feature that tells the copies which an augmentation made of a
 // image, as `convert images` writes it.
-const copyKey = "augment/copy"
+const CopyKey = "augment/copy"

@@ -10,10 +10,10 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// featureScan finds out what features Examples have by looking at each of them.
+// FeatureScan finds out what features Examples have by looking at each of them.
 // It is not safe for concurrent use: goroutines have one each, and what they saw
 // is merged, in any order.
-type featureScan struct {
+type FeatureScan struct {
 	records int64 // looked at
 	others  int64 // of them, those that are no Examples
 	byKey   map[string]*seenFeature
@@ -44,21 +44,21 @@ const (
 // keys that are data, and no schema.
 const maxScanned = 10_000
 
-func newFeatureScan() *featureScan {
-	return &featureScan{byKey: map[string]*seenFeature{}}
+func NewFeatureScan() *FeatureScan {
+	return &FeatureScan{byKey: map[string]*seenFeature{}}
 }
 
-// add looks at a record.
-func (s *featureScan) add(record []byte) {
-	if s.quick(record) {
+// Add looks at a record.
+func (s *FeatureScan) Add(record []byte) {
+	if s.Quick(record) {
 		return
 	}
 	err := s.example.Parse(record)
-	s.addParsed(record, &s.example, err)
+	s.AddParsed(record, &s.example, err)
 }
 
-// addParsed is add for a record of which parsing gave an Example or an error.
-func (s *featureScan) addParsed(record []byte, parsed *tfrecord.Example, err error) {
+// AddParsed is add for a record of which parsing gave an Example or an error.
+func (s *FeatureScan) AddParsed(record []byte, parsed *tfrecord.Example, err error) {
 	s.records++
 	if err != nil {
 		s.others++
@@ -95,7 +95,7 @@ func onlyFeatures(record []byte) bool {
 
 // follow makes the features of an Example the recent ones. It reports false
 // when there are too many to follow.
-func (s *featureScan) follow(parsed *tfrecord.Example) bool {
+func (s *FeatureScan) follow(parsed *tfrecord.Example) bool {
 	s.recent = s.recent[:0]
 	for i := range parsed.Len() {
 		key, _ := parsed.At(i)
@@ -144,8 +144,8 @@ func (f *seenFeature) note(kind tfrecord.Kind, n int64, only []byte) {
 	f.notText = f.notText || !recordscan.IsText(only)
 }
 
-// merge adds what another scan saw.
-func (s *featureScan) merge(t *featureScan) {
+// Merge adds what another scan saw.
+func (s *FeatureScan) Merge(t *FeatureScan) {
 	s.records += t.records
 	s.others += t.others
 	for key, g := range t.byKey {
@@ -166,11 +166,11 @@ func (s *featureScan) merge(t *featureScan) {
 	}
 }
 
-// describe returns what the records hold, for Manifest.Records, and their
+// Describe returns what the records hold, for Manifest.Records, and their
 // features by key: none when they are no Examples. Features of which nothing
 // can be said, because they have no values or those of several kinds, are left
 // out and named in odd.
-func (s *featureScan) describe() (records string, features []Feature, odd []string) {
+func (s *FeatureScan) Describe() (records string, features []Feature, odd []string) {
 	if s.others > 0 || s.records == 0 {
 		return "", nil, nil
 	}
@@ -216,8 +216,8 @@ func (f *seenFeature) feature(records int64) (Feature, bool) {
 	return d, true
 }
 
-// byKey sorts features as a manifest has them.
-func byKey(features []Feature) []Feature {
+// ByKey sorts features as a manifest has them.
+func ByKey(features []Feature) []Feature {
 	sorted := slices.Clone(features)
 	slices.SortFunc(sorted, func(a, b Feature) int { return strings.Compare(a.Key, b.Key) })
 	return sorted

@@ -14,10 +14,10 @@ type quickValue struct {
 	only []byte // the value, of one of bytes
 }
 
-// quick is add for a record that has, written in the plainest way, the features
+// Quick is add for a record that has, written in the plainest way, the features
 // of the one before in the same order, as nearly all records have. It reports
 // false, and has done nothing, of any other: those are for add.
-func (s *featureScan) quick(record []byte) bool {
+func (s *FeatureScan) Quick(record []byte) bool {
 	entries, ok := whole(record, wire.Bytes1)
 	if !ok || len(s.recent) == 0 {
 		return false

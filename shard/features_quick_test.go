@@ -13,15 +13,15 @@ import (
 // what they say. It returns how many went the quick way.
 func bothScans(t *testing.T, records [][]byte) (quick int) {
 	t.Helper()
-	with, without := newFeatureScan(), newFeatureScan()
+	with, without := NewFeatureScan(), NewFeatureScan()
 	for _, r := range records {
-		if with.quick(r) {
+		if with.Quick(r) {
 			quick++
 		} else {
-			with.add(r)
+			with.Add(r)
 		}
 		err := without.example.Parse(r)
-		without.addParsed(r, &without.example, err)
+		without.AddParsed(r, &without.example, err)
 	}
 	if with.records != without.records || with.others != without.others || !reflect.DeepEqual(with.byKey, without.byKey) {
 		t.Fatalf("%d records: %d, others %d, features %v; the strict way %d, others %d, features %v",

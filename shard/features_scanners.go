@@ -2,14 +2,14 @@ package shard
 
 import "sync"
 
-// scanners lends featureScans to goroutines.
-type scanners struct {
+// Scanners lends featureScans to goroutines.
+type Scanners struct {
 	mu   sync.Mutex
-	free []*featureScan
-	all  []*featureScan
+	free []*FeatureScan
+	All  []*FeatureScan
 }
 
-func (s *scanners) get() *featureScan {
+func (s *Scanners) Get() *FeatureScan {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := len(s.free); n > 0 {
@@ -17,22 +17,22 @@ func (s *scanners) get() *featureScan {
 		s.free = s.free[:n-1]
 		return scan
 	}
-	scan := newFeatureScan()
-	s.all = append(s.all, scan)
+	scan := NewFeatureScan()
+	s.All = append(s.All, scan)
 	return scan
 }
 
-func (s *scanners) put(scan *featureScan) {
+func (s *Scanners) Put(scan *FeatureScan) {
 	s.mu.Lock()
 	s.free = append(s.free, scan)
 	s.mu.Unlock()
 }
 
-// total returns what all of them saw. They must not be used any more.
-func (s *scanners) total() *featureScan {
-	total := newFeatureScan()
-	for _, scan := range s.all {
-		total.merge(scan)
+// Total returns what all of them saw. They must not be used any more.
+func (s *Scanners) Total() *FeatureScan {
+	total := NewFeatureScan()
+	for _, scan := range s.All {
+		total.Merge(scan)
 	}
 	return total
 }

@@ -33,7 +33,7 @@ type storedRange struct {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (s *featureScan) MarshalJSON() ([]byte, error) {
+func (s *FeatureScan) MarshalJSON() ([]byte, error) {
 	stored := storedScan{Records: s.records, Others: s.others, Features: []storedSeen{}}
 	for _, key := range slices.Sorted(maps.Keys(s.byKey)) {
 		f := s.byKey[key]
@@ -51,12 +51,12 @@ func (s *featureScan) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements json.Unmarshaler. The scan is to be merged and
 // described; it cannot go on.
-func (s *featureScan) UnmarshalJSON(data []byte) error {
+func (s *FeatureScan) UnmarshalJSON(data []byte) error {
 	var stored storedScan
 	if err := json.Unmarshal(data, &stored); err != nil {
 		return err
 	}
-	*s = *newFeatureScan()
+	*s = *NewFeatureScan()
 	s.records, s.others = stored.Records, stored.Others
 	for _, seen := range stored.Features {
 		f := &seenFeature{key: string(seen.Key), records: seen.Records, notText: seen.NotText}

@@ -100,18 +100,18 @@ func (e *IncompleteError) Error() string {
 	return fmt.Sprintf("%s: the set is incomplete: of the %s that the manifest names, %d %s missing: %s", e.Dir, plural.Of(e.Shards, "shard"), e.Lost, are, names)
 }
 
-// taken says that a part of the set is taken.
-func (e *IncompleteError) taken() string { return e.Error() + "; reading the shards that exist" }
+// Note says that a part of the set is taken.
+func (e *IncompleteError) Note() string { return e.Error() + "; reading the shards that exist" }
 
 // halfRenamed says what to do about a set whose shards Adopt has half renamed.
 func (e *IncompleteError) halfRenamed() string {
 	return fmt.Sprintf("its shards are partly renamed: tfrec adopt --rename was interrupted, or is still running; tfrec adopt %s completes it", e.Dir)
 }
 
-// faults are the missing files, as Verify reports them.
-func (e *IncompleteError) faults() []Fault {
+// Faults are the missing files, as Verify reports them.
+func (e *IncompleteError) Faults() []Fault {
 	if e.Evidence == ByRenames {
-		return []Fault{setFault(e.Dir, tfrecord.PartMissing, "%s", e.halfRenamed())}
+		return []Fault{FileFault(e.Dir, tfrecord.PartMissing, "%s", e.halfRenamed())}
 	}
 	because := map[Evidence]string{
 		ByManifest: "the manifest names it", ByNames: "the names of the other shards call for it",
@@ -126,10 +126,10 @@ func (e *IncompleteError) faults() []Fault {
 	}
 	var list []Fault
 	for _, name := range e.Missing {
-		list = append(list, setFault(storage.Join(e.Dir, name), tfrecord.PartMissing, "there is no such file, and %s", because))
+		list = append(list, FileFault(storage.Join(e.Dir, name), tfrecord.PartMissing, "there is no such file, and %s", because))
 	}
 	if n := e.Lost - len(e.Missing); n > 0 {
-		list = append(list, setFault(e.Dir, tfrecord.PartMissing, "%s missing", plural.Of(n, "more shard")))
+		list = append(list, FileFault(e.Dir, tfrecord.PartMissing, "%s missing", plural.Of(n, "more shard")))
 	}
 	return list
 }
@@ -148,9 +148,9 @@ const maxMissing = 1000
 // stands around the numbers.
 var numbered = regexp.MustCompile(`^(.*?)(\d{5,})-of-(\d{5,})(.*)$`)
 
-// incompleteByNames returns what the names of shards in a directory count and is not
+// IncompleteByNames returns what the names of shards in a directory count and is not
 // among them; nil when that is nothing.
-func incompleteByNames(dir string, names []string) *IncompleteError {
+func IncompleteByNames(dir string, names []string) *IncompleteError {
 	type family struct {
 		before, count, after string
 		digits               int // of the index
@@ -198,9 +198,9 @@ func incompleteByNames(dir string, names []string) *IncompleteError {
 	return e
 }
 
-// unfinished returns what the state of a run that has not completed calls for in a
+// Unfinished returns what the state of a run that has not completed calls for in a
 // directory without a manifest; nil when there is no such state.
-func (d *Dir) unfinished() (*IncompleteError, error) {
+func (d *Dir) Unfinished() (*IncompleteError, error) {
 	run, err := d.Run()
 	if err != nil || run == nil || len(run.Files) == 0 {
 		return nil, err
@@ -220,9 +220,9 @@ func (d *Dir) unfinished() (*IncompleteError, error) {
 	return e, nil
 }
 
-// lacks returns what a manifest names and the directory does not hold, nil when that
+// Lacks returns what a manifest names and the directory does not hold, nil when that
 // is nothing, and which of the shards are there.
-func (s *Set) lacks(ctx context.Context) (e *IncompleteError, there []string, err error) {
+func (s *Set) Lacks(ctx context.Context) (e *IncompleteError, there []string, err error) {
 	var shards []string
 	for _, split := range s.Splits {
 		for _, info := range split.Shards {
@@ -258,7 +258,7 @@ func (s *Set) lacks(ctx context.Context) (e *IncompleteError, there []string, er
 // shardsOf returns those of the files of a set that are shards.
 func shardsOf(files []string) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(name string) bool {
-		return path.Dir(path.Clean(name)) == IndexDir || describes(path.Base(name)) || !tfrecordName(path.Base(name)) && !otherHabit(path.Base(name))
+		return path.Dir(path.Clean(name)) == IndexDir || Describes(path.Base(name)) || !tfrecordName(path.Base(name)) && !otherHabit(path.Base(name))
 	})
 }
 
@@ -273,8 +273,8 @@ func notAmong(names, others []string) []string {
 	return left
 }
 
-// renamesFile holds the renames that adopt is at, so that the next run can finish them.
-const renamesFile = "renames.json"
+// RenamesFile holds the renames that adopt is at, so that the next run can finish them.
+const RenamesFile = "renames.json"
 
 // halfRenamed reports whether the shards in a directory are half renamed, and refuses
 // them: neither names nor manifest tell what is there. Where what is missing is
@@ -283,7 +283,7 @@ func (e *expander) halfRenamed(dir string) (bool, error) {
 	if storage.Remote(dir) {
 		return false, nil // where nothing is renamed
 	}
-	begun, err := ViewDir(e.ctx, dir).Exists(StateDir + "/" + renamesFile)
+	begun, err := ViewDir(e.ctx, dir).Exists(StateDir + "/" + RenamesFile)
 	if err != nil || !begun {
 		return false, err
 	}

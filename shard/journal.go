@@ -27,22 +27,22 @@ import (
 // old set.
 
 const (
-	stageDir    = StateDir + "/stage"
+	StageDir    = StateDir + "/stage"
 	oldDir      = StateDir + "/old"
-	journalFile = StateDir + "/journal.json"
+	JournalFile = StateDir + "/journal.json"
 
 	journalFormat  = "tfrec.journal"
 	journalVersion = 1
 )
 
-// journal is a change of a set.
-type journal struct {
+// Journal is a change of a set.
+type Journal struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 	// Request identifies an append, so that the same one is not done twice.
 	Request string `json:"request,omitempty"`
 	// Moves are carried out in order; the last one is the manifest's.
-	Moves []move `json:"moves"`
+	Moves []Move `json:"moves"`
 	// Remove names files that the new set no longer has.
 	Remove []string `json:"remove,omitempty"`
 	// KeepState leaves what is recorded of the shards under .tfrec, which Moves
@@ -52,8 +52,8 @@ type journal struct {
 	Report json.RawMessage `json:"report"`
 }
 
-// move is a rename of a file, both names relative to the directory of the set.
-type move struct {
+// Move is a rename of a file, both names relative to the directory of the set.
+type Move struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 	// Bytes and ModTime, in nanoseconds since 1970, are of the file, which is known by
@@ -62,29 +62,29 @@ type move struct {
 	ModTime int64 `json:"mod_time"`
 }
 
-// readJournal returns the journal of a change that is not complete; nil when there is
+// ReadJournal returns the journal of a change that is not complete; nil when there is
 // none. A journal that cannot be used is an error, since the set may be half changed.
-func (d *Dir) readJournal() (*journal, error) {
-	begun, err := d.Exists(journalFile)
+func (d *Dir) ReadJournal() (*Journal, error) {
+	begun, err := d.Exists(JournalFile)
 	if !begun || err != nil {
 		return nil, err
 	}
-	j := new(journal)
-	usable, err := d.readState(journalFile, j)
+	j := new(Journal)
+	usable, err := d.ReadStateFile(JournalFile, j)
 	if err != nil {
 		return nil, err
 	}
 	if !usable || j.Format != journalFormat || j.Version != journalVersion || len(j.Moves) == 0 {
-		return nil, fmt.Errorf("%s: not a journal that this version of tfrec can complete: use the version that wrote it", d.join(journalFile))
+		return nil, fmt.Errorf("%s: not a journal that this version of tfrec can complete: use the version that wrote it", d.Join(JournalFile))
 	}
 	if err := j.check(); err != nil {
-		return nil, fmt.Errorf("%s: %w", d.join(journalFile), err)
+		return nil, fmt.Errorf("%s: %w", d.Join(JournalFile), err)
 	}
 	return j, nil
 }
 
 // check wants all names to be of files in the directory.
-func (j *journal) check() error {
+func (j *Journal) check() error {
 	for name := range j.names() {
 		if !filepath.IsLocal(filepath.FromSlash(name)) {
 			return fmt.Errorf("%q is outside the set's directory", name)
@@ -94,7 +94,7 @@ func (j *journal) check() error {
 }
 
 // names yields the names of all files that a change touches.
-func (j *journal) names() iter.Seq[string] {
+func (j *Journal) names() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for _, m := range j.Moves {
 			if !yield(m.From) || !yield(m.To) {
@@ -109,25 +109,25 @@ func (j *journal) names() iter.Seq[string] {
 	}
 }
 
-// checkVacant refuses to put a new file where the set has none and something else is.
-func (d *Dir) checkVacant(name string) error {
+// CheckVacant refuses to put a new file where the set has none and something else is.
+func (d *Dir) CheckVacant(name string) error {
 	taken, err := d.Exists(name)
 	if err != nil {
 		return err
 	}
 	if taken {
-		return fmt.Errorf("%s is in the way, and the manifest does not name it: move it away", d.join(name))
+		return fmt.Errorf("%s is in the way, and the manifest does not name it: move it away", d.Join(name))
 	}
 	return nil
 }
 
-// begin decides on a change: it links the old files, and writes the journal. After an
+// Begin decides on a change: it links the old files, and writes the journal. After an
 // error nothing is decided on, unless the journal can be neither written nor removed.
-func (d *Dir) begin(j *journal) error {
+func (d *Dir) Begin(j *Journal) error {
 	j.Format, j.Version = journalFormat, journalVersion
 	err := j.check()
 	if err == nil {
-		err = os.RemoveAll(d.join(oldDir)) // of a change that was not begun in the end
+		err = os.RemoveAll(d.Join(oldDir)) // of a change that was not begun in the end
 	}
 	if err == nil {
 		err = d.inside(func(root *os.Root) error {
@@ -140,7 +140,7 @@ func (d *Dir) begin(j *journal) error {
 			}
 			for _, name := range j.Remove {
 				if _, err := root.Lstat(filepath.FromSlash(name)); err != nil && !storage.Missing(err) {
-					return fmt.Errorf("%w; if %s names it by mistake, remove that directory", err, d.join(StateDir))
+					return fmt.Errorf("%w; if %s names it by mistake, remove that directory", err, d.Join(StateDir))
 				}
 			}
 			if linkOld(root, j) != nil {
@@ -153,8 +153,8 @@ func (d *Dir) begin(j *journal) error {
 	if err != nil {
 		return err
 	}
-	if err := d.putState(journalFile, j); err != nil {
-		return errors.Join(err, atomicfile.Remove(d.join(journalFile)), os.RemoveAll(d.join(oldDir)))
+	if err := d.PutStateFile(JournalFile, j); err != nil {
+		return errors.Join(err, atomicfile.Remove(d.Join(JournalFile)), os.RemoveAll(d.Join(oldDir)))
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (d *Dir) inside(f func(*os.Root) error) error {
 
 // linkOld links the files that a change takes away below oldDir, the manifest among
 // them.
-func linkOld(root *os.Root, j *journal) error {
+func linkOld(root *os.Root, j *Journal) error {
 	for name := range j.names() {
 		if isState(name) {
 			continue
@@ -188,8 +188,8 @@ func linkOld(root *os.Root, j *journal) error {
 	return nil
 }
 
-// complete does what is left of a change. Each part of it may have been done before.
-func (d *Dir) complete(j *journal) error {
+// Complete does what is left of a change. Each part of it may have been done before.
+func (d *Dir) Complete(j *Journal) error {
 	for i, m := range j.Moves {
 		if i == len(j.Moves)-1 {
 			// The manifest names files, which must be durable before it.
@@ -209,19 +209,19 @@ func (d *Dir) complete(j *journal) error {
 	}
 	d.prune(IndexDir) // which a process that was killed here may have emptied
 	if !j.KeepState {
-		if err := forget(d); err != nil {
+		if err := Forget(d); err != nil {
 			return err
 		}
 	}
-	if err := atomicfile.Remove(d.join(journalFile)); err != nil {
+	if err := atomicfile.Remove(d.Join(JournalFile)); err != nil {
 		return err
 	}
-	return d.clearStage()
+	return d.DiscardStage()
 }
 
 // move renames a file, unless that was done before.
-func (d *Dir) move(m move) error {
-	if err := inject.Fault("rename", d.join(m.To)); err != nil {
+func (d *Dir) move(m Move) error {
+	if err := inject.Fault("rename", d.Join(m.To)); err != nil {
 		return err
 	}
 	if dir := path.Dir(m.To); dir != "." {
@@ -241,13 +241,13 @@ func (d *Dir) move(m move) error {
 		if err != nil || is {
 			return err // it has its name already
 		}
-		return fmt.Errorf("%s, which was to become %s, is missing: the set is a mixture of two versions; remove %s and make the set again, or restore both from a copy", d.join(m.From), d.join(m.To), d.join(StateDir))
+		return fmt.Errorf("%s, which was to become %s, is missing: the set is a mixture of two versions; remove %s and make the set again, or restore both from a copy", d.Join(m.From), d.Join(m.To), d.Join(StateDir))
 	})
 }
 
 // is reports whether the file that is moved is the one of a name. Some file systems
 // round times to two seconds when they are mounted again.
-func (m move) is(root *os.Root, name string) (bool, error) {
+func (m Move) is(root *os.Root, name string) (bool, error) {
 	st, err := root.Lstat(name)
 	if err != nil {
 		if storage.Missing(err) {
@@ -260,10 +260,10 @@ func (m move) is(root *os.Root, name string) (bool, error) {
 }
 
 // syncMoves makes the renames in all directories durable.
-func (d *Dir) syncMoves(moves []move) error {
+func (d *Dir) syncMoves(moves []Move) error {
 	done := map[string]bool{}
 	for _, m := range moves {
-		dir := filepath.Dir(d.join(m.To))
+		dir := filepath.Dir(d.Join(m.To))
 		if done[dir] {
 			continue
 		}
@@ -275,24 +275,24 @@ func (d *Dir) syncMoves(moves []move) error {
 	return nil
 }
 
-// abandon takes back a change that was not decided on. A journal may be there
+// Abandon takes back a change that was not decided on. A journal may be there
 // although writing it failed at the very end: it goes before what it names.
-func (d *Dir) abandon() error {
-	if err := atomicfile.Remove(d.join(journalFile)); err != nil {
+func (d *Dir) Abandon() error {
+	if err := atomicfile.Remove(d.Join(JournalFile)); err != nil {
 		return err
 	}
-	return d.clearStage()
+	return d.DiscardStage()
 }
 
-// clearStage removes what was staged and not decided on, and links to old files.
-func (d *Dir) clearStage() error {
-	if err := os.RemoveAll(d.join(stageDir)); err != nil {
+// DiscardStage removes what was staged and not decided on, and links to old files.
+func (d *Dir) DiscardStage() error {
+	if err := os.RemoveAll(d.Join(StageDir)); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(d.join(oldDir)); err != nil {
+	if err := os.RemoveAll(d.Join(oldDir)); err != nil {
 		return err
 	}
-	os.Remove(d.join(shardsDir)) // fails, as it should, when something is recorded of shards
+	os.Remove(d.Join(ShardsDir)) // fails, as it should, when something is recorded of shards
 	return d.Sweep()
 }
 
@@ -302,29 +302,29 @@ type change int
 const (
 	noChange change = iota // none is under way
 	changing               // a living process is at it
-	stuck                  // a process was stopped that began it, and others are to complete it
+	Stuck                  // a process was stopped that began it, and others are to complete it
 )
 
-// settle completes the change of a set in a local directory that a process began and
+// Settle completes the change of a set in a local directory that a process began and
 // did not complete. It writes nothing where there is no journal, nor where the journal
 // is another user's: reading a set must not carry out what somebody else has written
 // there.
-func settle(ctx context.Context, dir string) (change, error) {
+func Settle(ctx context.Context, dir string) (change, error) {
 	if storage.Remote(dir) {
 		return noChange, nil // a change in a store has a marker, which Expand refuses
 	}
 	view := ViewDir(ctx, dir)
-	if begun, err := view.Exists(journalFile); !begun || err != nil {
+	if begun, err := view.Exists(JournalFile); !begun || err != nil {
 		return noChange, err
 	}
-	own, err := ownFile(view.join(journalFile))
+	own, err := ownFile(view.Join(JournalFile))
 	switch {
 	case storage.Missing(err):
 		return noChange, nil
 	case err != nil:
 		return noChange, err
 	case !own:
-		return stuck, nil // or under way, which only its owner can tell
+		return Stuck, nil // or under way, which only its owner can tell
 	}
 	d, err := OpenDir(ctx, dir, DirOptions{})
 	switch {
@@ -333,7 +333,7 @@ func settle(ctx context.Context, dir string) (change, error) {
 	case errors.Is(err, ErrBusy):
 		return changing, nil
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
-		return stuck, nil
+		return Stuck, nil
 	}
 	return noChange, fmt.Errorf("%s is partly replaced, since the process replacing it was stopped, and completing it fails: %w", dir, err)
 }

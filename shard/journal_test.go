@@ -8,7 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -17,19 +16,19 @@ import (
 
 // began leaves the set in dir as a process does that was killed after it began to put
 // what is staged in place: with a journal, and the first moves done.
-func began(t *testing.T, dir string, moved int) *journal {
+func began(t *testing.T, dir string, moved int) *Journal {
 	t.Helper()
-	d, err := openDir(t.Context(), dir, DirOptions{})
+	d, err := OpenDirAsIs(t.Context(), dir, DirOptions{})
 	check(t, err)
 	defer d.Close()
 	m, err := d.Manifest()
 	check(t, err)
 	file := m.Splits[0].Shards[0].File
-	j := &journal{KeepState: true}
+	j := &Journal{KeepState: true}
 	for _, name := range []string{file, stateOf(file), ManifestFile} {
-		j.Moves = append(j.Moves, move{From: stageDir + "/" + name, To: name})
+		j.Moves = append(j.Moves, Move{From: StageDir + "/" + name, To: name})
 	}
-	check(t, d.begin(j))
+	check(t, d.Begin(j))
 	for _, m := range j.Moves[:moved] {
 		check(t, d.move(m))
 	}
@@ -39,13 +38,13 @@ func began(t *testing.T, dir string, moved int) *journal {
 // A directory may come from anybody: no journal and no state in it makes a verb touch
 // files outside, or files that are reached through links.
 func TestHostileJournals(t *testing.T) {
-	for name, j := range map[string]*journal{
-		"from a link":   {Moves: []move{{From: "data/theirs", To: "a.tfrecord"}}},
-		"to a link":     {Moves: []move{{From: "mine", To: "data/theirs"}}},
-		"remove a link": {Moves: []move{{From: "mine", To: "a.tfrecord"}}, Remove: []string{"data/theirs"}},
-		"from outside":  {Moves: []move{{From: "../outside/theirs", To: "a.tfrecord"}}},
-		"to outside":    {Moves: []move{{From: "mine", To: "../outside/theirs"}}},
-		"remove":        {Moves: []move{{From: "mine", To: "a.tfrecord"}}, Remove: []string{"../outside/theirs"}},
+	for name, j := range map[string]*Journal{
+		"from a link":   {Moves: []Move{{From: "data/theirs", To: "a.tfrecord"}}},
+		"to a link":     {Moves: []Move{{From: "mine", To: "data/theirs"}}},
+		"remove a link": {Moves: []Move{{From: "mine", To: "a.tfrecord"}}, Remove: []string{"data/theirs"}},
+		"from outside":  {Moves: []Move{{From: "../outside/theirs", To: "a.tfrecord"}}},
+		"to outside":    {Moves: []Move{{From: "mine", To: "../outside/theirs"}}},
+		"remove":        {Moves: []Move{{From: "mine", To: "a.tfrecord"}}, Remove: []string{"../outside/theirs"}},
 	} {
 		dir := threeShards(t)
 		outside := filepath.Join(filepath.Dir(dir), "outside")
@@ -59,7 +58,7 @@ func TestHostileJournals(t *testing.T) {
 		d, err := OpenDir(t.Context(), dir, DirOptions{})
 		check(t, err)
 		j.Format, j.Version = journalFormat, journalVersion
-		check(t, d.putState(journalFile, j))
+		check(t, d.PutStateFile(JournalFile, j))
 		check(t, d.Close())
 		_, err = Expand(t.Context(), []string{dir}, ExpandOptions{})
 		if err == nil {
@@ -79,7 +78,7 @@ func TestJournalsOfOthers(t *testing.T) {
 		before := recordsIn(t, dir)
 		stageNext(t, dir)
 		began(t, dir, 1)
-		if err := os.Lchown(filepath.Join(dir, filepath.FromSlash(journalFile)), 12345, -1); err != nil {
+		if err := os.Lchown(filepath.Join(dir, filepath.FromSlash(JournalFile)), 12345, -1); err != nil {
 			t.Skip(err)
 		}
 		if !links {
@@ -90,13 +89,13 @@ func TestJournalsOfOthers(t *testing.T) {
 		} else if got := recordsIn(t, dir); fmt.Sprint(got) != fmt.Sprint(before) {
 			t.Errorf("read %q, want %q", got, before)
 		}
-		if !has(t, dir, journalFile) {
+		if !has(t, dir, JournalFile) {
 			t.Error("the journal is gone")
 		}
 		d, err := OpenDir(t.Context(), dir, DirOptions{}) // who writes completes it
 		check(t, err)
 		check(t, d.Close())
-		if got := recordsIn(t, dir); has(t, dir, journalFile) || got[0] != "another record" {
+		if got := recordsIn(t, dir); has(t, dir, JournalFile) || got[0] != "another record" {
 			t.Errorf("completed: %q", got)
 		}
 	}
@@ -128,7 +127,7 @@ func TestGlobsCompleteChanges(t *testing.T) {
 		}
 		sources, err := Expand(t.Context(), []string{path}, ExpandOptions{})
 		check(t, err)
-		if has(t, dir, journalFile) {
+		if has(t, dir, JournalFile) {
 			t.Error("the change is not complete")
 		}
 		for _, s := range sources {
@@ -144,7 +143,7 @@ func TestGlobsCompleteChanges(t *testing.T) {
 func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
 	dir := threeShards(t)
 	stageNext(t, dir)
-	d, err := openDir(t.Context(), dir, DirOptions{})
+	d, err := OpenDirAsIs(t.Context(), dir, DirOptions{})
 	check(t, err)
 	defer d.Close()
 	inject.Hook = func(op string) error {
@@ -168,7 +167,7 @@ func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
 func TestOldSetsAreWhole(t *testing.T) {
 	dir := threeShards(t)
 	before := recordsIn(t, dir)
-	d, err := openDir(t.Context(), dir, DirOptions{})
+	d, err := OpenDirAsIs(t.Context(), dir, DirOptions{})
 	check(t, err)
 	defer d.Close()
 	m, err := d.Manifest()
@@ -176,8 +175,8 @@ func TestOldSetsAreWhole(t *testing.T) {
 	gone := m.Splits[0].Shards[2].File
 	m.Splits[0].Shards = m.Splits[0].Shards[:2]
 	putManifest(t, d.Stage(), m)
-	j := &journal{KeepState: true, Remove: []string{gone}, Moves: []move{{From: stageDir + "/" + ManifestFile, To: ManifestFile}}}
-	check(t, d.begin(j))
+	j := &Journal{KeepState: true, Remove: []string{gone}, Moves: []Move{{From: StageDir + "/" + ManifestFile, To: ManifestFile}}}
+	check(t, d.Begin(j))
 	check(t, d.move(j.Moves[0]))
 	check(t, d.Remove(gone))
 	if got := recordsIn(t, dir); fmt.Sprint(got) != fmt.Sprint(before) {
@@ -191,10 +190,10 @@ func TestJoiningBesideAChange(t *testing.T) {
 	dir := threeShards(t)
 	for range 30 {
 		stageNext(t, dir)
-		d, err := openDir(t.Context(), dir, DirOptions{})
+		d, err := OpenDirAsIs(t.Context(), dir, DirOptions{})
 		check(t, err)
-		j := &journal{KeepState: true, Moves: []move{{From: stageDir + "/" + ManifestFile, To: ManifestFile}}}
-		check(t, d.begin(j))
+		j := &Journal{KeepState: true, Moves: []Move{{From: StageDir + "/" + ManifestFile, To: ManifestFile}}}
+		check(t, d.Begin(j))
 		dead := make(chan struct{})
 		go func() {
 			time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
@@ -203,7 +202,7 @@ func TestJoiningBesideAChange(t *testing.T) {
 		}()
 		joined, err := OpenDir(t.Context(), dir, DirOptions{Join: true})
 		if err == nil {
-			if has(t, dir, journalFile) {
+			if has(t, dir, JournalFile) {
 				t.Error("joined with a journal")
 			}
 			check(t, joined.Close())
@@ -217,77 +216,6 @@ func TestJoiningBesideAChange(t *testing.T) {
 	}
 }
 
-// A verb whose input is replaced while it reads says so, instead of mixing versions.
-func TestVerbsNoticeReplacedSets(t *testing.T) {
-	verbs := map[string]func(in, out string) error{
-		"merge": func(in, out string) error {
-			_, err := Merge(context.Background(), []string{in}, out, ReshapeOptions{})
-			return err
-		},
-		"reshard": func(in, out string) error {
-			o := ReshardOptions{}
-			o.Shards = 2
-			_, err := Reshard(context.Background(), []string{in}, out, o)
-			return err
-		},
-		"diff": func(in, _ string) error {
-			_, err := Diff(context.Background(), in, in, DiffOptions{})
-			return err
-		},
-	}
-	defer func() { inject.Hook = nil }()
-	for name, verb := range verbs {
-		dir := threeShards(t)
-		files := stageLower(t, dir)
-		out := filepath.Join(t.TempDir(), "out")
-		var opened atomic.Int64 // the replacement itself opens files, too
-		inject.Hook = func(op string) error {
-			if op == "open" && opened.Add(1) == 2 {
-				d, err := OpenDir(context.Background(), dir, DirOptions{})
-				check(t, err)
-				check(t, d.PutStaged(files, []string{ManifestFile}, nil))
-				check(t, d.Close())
-			}
-			return nil
-		}
-		err := verb(dir, out)
-		inject.Hook = nil
-		if err == nil || opened.Load() < 2 || !strings.Contains(err.Error(), "replaced while it was read") {
-			t.Errorf("%s: %d files opened, %v", name, opened.Load(), err)
-		}
-		if has(t, out, ManifestFile) {
-			t.Errorf("%s: made a set", name)
-		}
-	}
-}
-
-// stageLower stages a version of a set with other records of the same lengths, and
-// returns its shards.
-func stageLower(t *testing.T, dir string) (files []string) {
-	t.Helper()
-	d, err := OpenDir(t.Context(), dir, DirOptions{})
-	check(t, err)
-	defer d.Close()
-	m, err := d.Manifest()
-	check(t, err)
-	for i := range m.Splits[0].Shards {
-		shard := &m.Splits[0].Shards[i]
-		w, err := d.Stage().Create(shard.File, WriterOptions{})
-		check(t, err)
-		for _, record := range recordsOf(t, filepath.Join(dir, shard.File)) {
-			check(t, w.WriteRecord([]byte(strings.ToUpper(string(record)))))
-		}
-		info, err := w.Commit()
-		check(t, err)
-		check(t, d.Stage().PutDone(&Done{Info: info}))
-		*shard = info
-		files = append(files, info.File)
-	}
-	m.Fingerprint = "the next version"
-	putManifest(t, d.Stage(), m)
-	return files
-}
-
 // Readers beside a writer that replaces a set again and again see one version each
 // time, or say that it was replaced.
 func TestReadersBesideChanges(t *testing.T) {
@@ -298,11 +226,11 @@ func TestReadersBesideChanges(t *testing.T) {
 		for i := range shards {
 			file := fmt.Sprintf("a-train.tfrecord-%05d-of-%05d", i, shards)
 			m.Splits[0].Shards = append(m.Splits[0].Shards, Info{File: file})
-			check(t, os.WriteFile(d.join(file), []byte(m.Fingerprint), 0o644))
+			check(t, os.WriteFile(d.Join(file), []byte(m.Fingerprint), 0o644))
 		}
 		data, err := m.Encode()
 		check(t, err)
-		check(t, os.WriteFile(d.join(ManifestFile), data, 0o644))
+		check(t, os.WriteFile(d.Join(ManifestFile), data, 0o644))
 	}
 	d, err := OpenDir(t.Context(), dir, DirOptions{})
 	check(t, err)
@@ -322,18 +250,18 @@ func TestReadersBesideChanges(t *testing.T) {
 				continue // a reader completes the change
 			}
 			if err == nil {
-				err = os.MkdirAll(d.join(stageDir), 0o755)
+				err = os.MkdirAll(d.Join(StageDir), 0o755)
 			}
 			if err == nil {
 				version(d.Stage(), v)
-				j := &journal{KeepState: true}
+				j := &Journal{KeepState: true}
 				for i := range shards {
 					file := fmt.Sprintf("a-train.tfrecord-%05d-of-%05d", i, shards)
-					j.Moves = append(j.Moves, move{From: stageDir + "/" + file, To: file})
+					j.Moves = append(j.Moves, Move{From: StageDir + "/" + file, To: file})
 				}
-				j.Moves = append(j.Moves, move{From: stageDir + "/" + ManifestFile, To: ManifestFile})
-				if err = d.begin(j); err == nil && v%2 == 0 {
-					err = d.complete(j)
+				j.Moves = append(j.Moves, Move{From: StageDir + "/" + ManifestFile, To: ManifestFile})
+				if err = d.Begin(j); err == nil && v%2 == 0 {
+					err = d.Complete(j)
 				}
 				err = errors.Join(err, d.Close()) // or leave it to a reader
 			}

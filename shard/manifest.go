@@ -100,8 +100,8 @@ func (m *Manifest) Encode() ([]byte, error) {
 	if len(m.Features) > maxManifestItems {
 		return nil, fmt.Errorf("manifest: %d features are more than the %d that tfrec reads", len(m.Features), maxManifestItems)
 	}
-	if b.Len() > maxManifest {
-		return nil, fmt.Errorf("manifest: %d bytes are more than the %d that tfrec reads: make fewer shards", b.Len(), maxManifest)
+	if b.Len() > MaxManifest {
+		return nil, fmt.Errorf("manifest: %d bytes are more than the %d that tfrec reads: make fewer shards", b.Len(), MaxManifest)
 	}
 	return b.Bytes(), nil
 }

@@ -19,7 +19,7 @@ import (
 // Limits of manifests, which may come from anywhere. Those of a set that reaches them
 // take a gigabyte of memory.
 const (
-	maxManifest      = 512 << 20 // bytes
+	MaxManifest      = 512 << 20 // bytes
 	maxManifestValue = 32 << 20  // bytes of anything in it, such as a shard, all options or all names of labels
 	maxManifestShard = 1_000_000 // shards and splits
 	maxManifestNames = 10_000    // members of an object, known or not
@@ -27,8 +27,8 @@ const (
 	maxManifestItems = 2_000_000 // features
 )
 
-// errForeign says that a file is a manifest of some other tool.
-var errForeign = errors.New("not a tfrec manifest")
+// ErrForeign says that a file is a manifest of some other tool.
+var ErrForeign = errors.New("not a tfrec manifest")
 
 // ReadManifest reads the manifest at path. A file that is no manifest, or one
 // of a newer version, is an error that says so; a missing one unwraps to
@@ -43,10 +43,10 @@ func ReadManifest(ctx context.Context, path string) (*Manifest, error) {
 	if err != nil {
 		return nil, err
 	}
-	if st.Size() > maxManifest {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes: not a tfrec manifest", maxManifest)}
+	if st.Size() > MaxManifest {
+		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("larger than %d bytes: not a tfrec manifest", MaxManifest)}
 	}
-	m, err := decodeManifest(io.LimitReader(f, maxManifest))
+	m, err := decodeManifest(io.LimitReader(f, MaxManifest))
 	if err != nil && recordscan.IsDamage(err) {
 		err = fmt.Errorf("%s: %w", path, err)
 	}
@@ -83,9 +83,9 @@ func decodeManifest(in io.Reader) (*Manifest, error) {
 	case m.Format == ManifestFormat && m.Version > ManifestVersion:
 		return nil, fmt.Errorf("manifest version %d: this tfrec reads version %d; use a newer one", m.Version, ManifestVersion)
 	case errors.Is(err, errLongValue) && m.Format != ManifestFormat, err == nil && m.Format != ManifestFormat:
-		return nil, fmt.Errorf("%w: its format is %q, not %q", errForeign, m.Format, ManifestFormat)
+		return nil, fmt.Errorf("%w: its format is %q, not %q", ErrForeign, m.Format, ManifestFormat)
 	case object && err != nil && m.Format != ManifestFormat:
-		return nil, fmt.Errorf("%w: it is JSON lines, or several JSON values in one file", errForeign)
+		return nil, fmt.Errorf("%w: it is JSON lines, or several JSON values in one file", ErrForeign)
 	case err != nil:
 		return nil, fmt.Errorf("not a manifest: %w", err)
 	case m.Version != ManifestVersion:

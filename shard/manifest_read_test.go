@@ -107,7 +107,7 @@ func TestManifestsAreBounded(t *testing.T) {
 	} {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		m, err := decodeManifest(io.LimitReader(&e, maxManifest))
+		m, err := decodeManifest(io.LimitReader(&e, MaxManifest))
 		runtime.ReadMemStats(&after)
 		if err == nil {
 			t.Errorf("%s: no error, %d splits", name, len(m.Splits))
@@ -159,7 +159,7 @@ func TestForeignManifests(t *testing.T) {
 		`{"a":"` + strings.Repeat("x", maxManifestValue+1<<20) + `"}`: true,
 	} {
 		_, err := decodeManifest(strings.NewReader(data))
-		if err == nil || errors.Is(err, errForeign) != foreign {
+		if err == nil || errors.Is(err, ErrForeign) != foreign {
 			t.Errorf("%.40s: %v, want foreign %v", data, err, foreign)
 		}
 	}

@@ -70,15 +70,15 @@ func CheckSplit(name string) error {
 // IndexPath returns the path of the index of the shard at path: a file of the
 // same name with .idx behind it in the directory index beside the shard.
 func IndexPath(path string) string {
-	return storage.Join(storage.Dir(path), indexName(storage.Base(path)))
+	return storage.Join(storage.Dir(path), IndexName(storage.Base(path)))
 }
 
-// indexName is the name of a shard's index, relative to the directory of the shard.
-func indexName(file string) string { return IndexDir + "/" + file + ".idx" }
+// IndexName is the name of a shard's index, relative to the directory of the shard.
+func IndexName(file string) string { return IndexDir + "/" + file + ".idx" }
 
 // QuarantineSuffix is what the name of a quarantine has behind that of what
 // was repaired.
 const QuarantineSuffix = ".quarantine"
 
-// isManifest reports whether path is a manifest and no file of records.
-func isManifest(path string) bool { return filepath.Ext(path) == ".json" }
+// IsManifest reports whether path is a manifest and no file of records.
+func IsManifest(path string) bool { return filepath.Ext(path) == ".json" }

@@ -23,7 +23,7 @@ const (
 // openSet opens the set in a directory; nil when it has no manifest.
 func openSet(ctx context.Context, dir string) (*Set, error) {
 	for began := time.Now(); ; {
-		change, err := settle(ctx, dir)
+		change, err := Settle(ctx, dir)
 		if err != nil {
 			return nil, err
 		}
@@ -33,8 +33,8 @@ func openSet(ctx context.Context, dir string) (*Set, error) {
 			if known {
 				return set, err
 			}
-			if waited > oldPatience || change == stuck {
-				return nil, cannotOpen(dir, change)
+			if waited > oldPatience || change == Stuck {
+				return nil, CannotOpen(dir, change)
 			}
 		}
 		if err := par.Sleep(ctx, changeWait); err != nil {
@@ -46,10 +46,10 @@ func openSet(ctx context.Context, dir string) (*Set, error) {
 // errStuck says that a change of a set was begun, and is to be completed by somebody else.
 var errStuck = errors.New("partly replaced, since the process replacing it was stopped; \"tfrec clean\" completes it when run by a user with write permission")
 
-// cannotOpen is the error of a set that is being changed, and has no links to its old
+// CannotOpen is the error of a set that is being changed, and has no links to its old
 // files.
-func cannotOpen(dir string, c change) error {
-	if c == stuck {
+func CannotOpen(dir string, c change) error {
+	if c == Stuck {
 		return fmt.Errorf("%s: %w", dir, errStuck)
 	}
 	return fmt.Errorf("%s: %w", dir, ErrBusy)
@@ -90,7 +90,7 @@ func journalOf(dir string) (fs.FileInfo, error) {
 	if storage.Remote(dir) {
 		return nil, nil
 	}
-	st, err := os.Lstat(storage.Join(dir, journalFile))
+	st, err := os.Lstat(storage.Join(dir, JournalFile))
 	if storage.Missing(err) {
 		return nil, nil
 	}
@@ -122,9 +122,9 @@ func (s *Set) readOld(ctx context.Context) (err error) {
 	return nil
 }
 
-// replaced reports whether another version has taken the place of the set since it was
+// Replaced reports whether another version has taken the place of the set since it was
 // opened, or is about to. It returns an error when ctx is done before that is known.
-func (s *Set) replaced(ctx context.Context) (bool, error) {
+func (s *Set) Replaced(ctx context.Context) (bool, error) {
 	if s.old == nil {
 		if journal, err := journalOf(s.Dir); err != nil || journal != nil {
 			return true, nil
@@ -148,7 +148,7 @@ func CheckUnchanged(ctx context.Context, sources []Source) error {
 			continue
 		}
 		asked[set] = true
-		replaced, err := set.replaced(ctx)
+		replaced, err := set.Replaced(ctx)
 		if err != nil {
 			return err
 		}

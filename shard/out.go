@@ -14,19 +14,19 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// finishedFile is where a finished run says below .tfrec what was asked for and what came of it.
-const finishedFile = "finished.json"
+// FinishedFile is where a finished run says below .tfrec what was asked for and what came of it.
+const FinishedFile = "finished.json"
 
 // OptionVerb is the option in a manifest, and in the state of a run, that says
 // which verb reshaped the set.
 const OptionVerb = "verb"
 
-// repairVerb is the OptionVerb of a repair.
-const repairVerb = "repair"
+// RepairVerb is the OptionVerb of a repair.
+const RepairVerb = "repair"
 
-// resolve returns the absolute path without symbolic links of something that
+// Resolve returns the absolute path without symbolic links of something that
 // need not be there yet.
-func resolve(path string) (string, error) {
+func Resolve(path string) (string, error) {
 	if storage.Remote(path) {
 		return storage.Clean(path), nil
 	}
@@ -48,17 +48,17 @@ func resolve(path string) (string, error) {
 	}
 }
 
-// liesIn reports whether path is dir or lies in it; both are resolved.
-func liesIn(path, dir string) bool {
+// LiesIn reports whether path is dir or lies in it; both are resolved.
+func LiesIn(path, dir string) bool {
 	rel, err := storage.Rel(dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// openOut makes and locks the output directory, which must be empty but for what
+// OpenOut makes and locks the output directory, which must be empty but for what
 // a run of the same verb left that was killed. That goes, unless the run was of
 // the plan named so, which may be empty.
-func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
-	if err := mustBeNew(ctx, out, verb); err != nil {
+func OpenOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
+	if err := MustBeNew(ctx, out, verb); err != nil {
 		return nil, err
 	}
 	dir, err := OpenDir(ctx, out, DirOptions{})
@@ -68,14 +68,14 @@ func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
 	run, err := dir.Run()
 	stale := run != nil && (plan == "" || run.Plan != plan)
 	if stale {
-		err = discard(dir, run.Files)
+		err = Discard(dir, run.Files)
 	}
 	if err == nil {
-		err = mustBeNew(ctx, out, verb) // a directory that was locked may have been filled before it was
+		err = MustBeNew(ctx, out, verb) // a directory that was locked may have been filled before it was
 		if err != nil && stale && storage.Remote(out) {
 			// What the run that ended had asked for last may have come only now.
-			if err = discard(dir, run.Files); err == nil {
-				err = mustBeNew(ctx, out, verb)
+			if err = Discard(dir, run.Files); err == nil {
+				err = MustBeNew(ctx, out, verb)
 			}
 		}
 	}
@@ -83,7 +83,7 @@ func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
 		dir.Close()
 		return nil, err
 	}
-	err = dir.Remove(StateDir + "/" + finishedFile) // of a set that was removed
+	err = dir.Remove(StateDir + "/" + FinishedFile) // of a set that was removed
 	if err == nil {
 		err = dir.Sweep()
 	}
@@ -94,12 +94,12 @@ func openOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
 	return dir, nil
 }
 
-// mustBeNew refuses a directory with anything in it but what a killed run of the
+// MustBeNew refuses a directory with anything in it but what a killed run of the
 // same verb named.
-func mustBeNew(ctx context.Context, out, verb string) error {
+func MustBeNew(ctx context.Context, out, verb string) error {
 	dir := ViewDir(ctx, out)
 	var ours map[string]bool
-	for name, err := range firstNames(ctx, out) {
+	for name, err := range FirstNames(ctx, out) {
 		if err != nil {
 			return err
 		}
@@ -131,13 +131,13 @@ func mustBeNew(ctx context.Context, out, verb string) error {
 		}
 		if !ours[name] || name == ManifestFile {
 			instead := ""
-			if verb != repairVerb {
+			if verb != RepairVerb {
 				is, err := dir.Exists(ManifestFile)
 				if err != nil {
 					return err
 				}
 				if is {
-					instead = orOverwrite(dir, "; --overwrite replaces the existing set", "")
+					instead = OrOverwrite(dir, "; --overwrite replaces the existing set", "")
 				}
 			}
 			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new directory, or remove it%s", out, name, instead)
@@ -146,10 +146,10 @@ func mustBeNew(ctx context.Context, out, verb string) error {
 	return nil
 }
 
-// firstNames yields the names of what lies in a directory, some of them again and again
+// FirstNames yields the names of what lies in a directory, some of them again and again
 // when it is in a store: a directory there is what objects lie in, whatever a server says.
 // One that is not there holds nothing.
-func firstNames(ctx context.Context, path string) iter.Seq2[string, error] {
+func FirstNames(ctx context.Context, path string) iter.Seq2[string, error] {
 	return func(yield func(string, error) bool) {
 		if !storage.Remote(path) {
 			entries, err := os.ReadDir(path)
@@ -176,60 +176,60 @@ func firstNames(ctx context.Context, path string) iter.Seq2[string, error] {
 	}
 }
 
-// orOverwrite is what to do about a set that is in the way: none takes the place of
+// OrOverwrite is what to do about a set that is in the way: none takes the place of
 // another in a store.
-func orOverwrite(dir *Dir, here, inStore string) string {
+func OrOverwrite(dir *Dir, here, inStore string) string {
 	if storage.Remote(dir.path) {
 		return inStore
 	}
 	return here
 }
 
-// discard removes the files that a run named, and what is recorded of it.
-func discard(dir *Dir, files []string) error {
+// Discard removes the files that a run named, and what is recorded of it.
+func Discard(dir *Dir, files []string) error {
 	subs := map[string]bool{}
 	for _, file := range files {
 		if sub := filepath.Dir(filepath.FromSlash(file)); sub != "." && sub != IndexDir {
 			subs[strings.TrimSuffix(sub, string(filepath.Separator)+IndexDir)] = true
 		}
 	}
-	if err := dir.Remove(append(files, StateDir+"/"+finishedFile)...); err != nil {
+	if err := dir.Remove(append(files, StateDir+"/"+FinishedFile)...); err != nil {
 		return err
 	}
 	for sub := range subs {
 		if !filepath.IsLocal(sub) {
 			continue
 		}
-		if err := forgetSub(dir.sub(sub)); err != nil {
+		if err := ForgetSub(dir.Sub(sub)); err != nil {
 			return err
 		}
 		dir.prune(filepath.ToSlash(filepath.Join(sub, IndexDir)), filepath.ToSlash(sub))
 	}
 	dir.prune(IndexDir) // it may have been made for an index to come
-	return forget(dir)
+	return Forget(dir)
 }
 
 // prune removes directories that are empty. A store has none that are.
 func (d *Dir) prune(directories ...string) {
 	for _, directory := range directories {
 		if !storage.Remote(d.path) {
-			os.Remove(d.join(directory)) // fails, as it should, when it holds what is not ours
+			os.Remove(d.Join(directory)) // fails, as it should, when it holds what is not ours
 		}
 	}
 }
 
-// forgetSub removes the temporary files in the directory of a group, which lies in
+// ForgetSub removes the temporary files in the directory of a group, which lies in
 // the output directory and goes by its lock.
-func forgetSub(dir *Dir) error {
+func ForgetSub(dir *Dir) error {
 	if storage.Remote(dir.path) {
 		return nil // they lie elsewhere
 	}
-	return os.RemoveAll(dir.join(StateDir))
+	return os.RemoveAll(dir.Join(StateDir))
 }
 
-// forget removes all that is recorded of a run, so that a directory whose run has
+// Forget removes all that is recorded of a run, so that a directory whose run has
 // ended holds the set and nothing else.
-func forget(dir *Dir) error {
+func Forget(dir *Dir) error {
 	if err := dir.Sweep(); err != nil {
 		return err
 	}
@@ -238,20 +238,20 @@ func forget(dir *Dir) error {
 		return err
 	}
 	if run != nil && run.Plan != "" {
-		if err := dir.Remove(reshardPlanFile, reshardFailureFile); err != nil {
+		if err := dir.Remove(ReshardPlanFile, ReshardFailureFile); err != nil {
 			return err
 		}
 	}
 	if err := dir.Reset(); err != nil {
 		return err
 	}
-	dir.prune(shardsDir)
+	dir.prune(ShardsDir)
 	return nil
 }
 
-// reshardFailureFile is where the last error of a part or a shard lies, for the
+// ReshardFailureFile is where the last error of a part or a shard lies, for the
 // run that planned: what comes back through a runner is text at best.
-const reshardFailureFile = StateDir + "/reshard-failure.json"
+const ReshardFailureFile = StateDir + "/reshard-failure.json"
 
-// reshardPlanFile is where a plan lies while its shards are made.
-const reshardPlanFile = StateDir + "/reshard.json"
+// ReshardPlanFile is where a plan lies while its shards are made.
+const ReshardPlanFile = StateDir + "/reshard.json"

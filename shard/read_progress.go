@@ -17,22 +17,22 @@ type ReadProgress struct {
 	Done atomic.Int64
 }
 
-// plan tells the sizes of the files to come.
-func (p *ReadProgress) plan(ctx context.Context, paths ...string) {
+// Plan tells the sizes of the files to come.
+func (p *ReadProgress) Plan(ctx context.Context, paths ...string) {
 	if p != nil {
 		p.Planned.Add(recordscan.TotalSize(ctx, paths...))
 	}
 }
 
-// add tells that n bytes were read. A nil p takes no notice.
-func (p *ReadProgress) add(n int) {
+// Add tells that n bytes were read. A nil p takes no notice.
+func (p *ReadProgress) Add(n int) {
 	if p != nil {
 		p.Done.Add(int64(n))
 	}
 }
 
-// done is where a Meter counts what it reads; nil of a nil p.
-func (p *ReadProgress) done() *atomic.Int64 {
+// Counter is where a Meter counts what it reads; nil of a nil p.
+func (p *ReadProgress) Counter() *atomic.Int64 {
 	if p == nil {
 		return nil
 	}

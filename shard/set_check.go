@@ -9,9 +9,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// check finds what is wrong with a set as a whole: the manifest's own sums,
+// Check finds what is wrong with a set as a whole: the manifest's own sums,
 // and files in its directory that look as if they belonged to it.
-func (s *Set) check(ctx context.Context) ([]Fault, error) {
+func (s *Set) Check(ctx context.Context) ([]Fault, error) {
 	var faults []Fault
 	named := make(map[string]bool)
 	for _, split := range s.Splits {
@@ -19,17 +19,17 @@ func (s *Set) check(ctx context.Context) ([]Fault, error) {
 		for _, info := range split.Shards {
 			records += info.Records
 			if named[info.File] {
-				faults = append(faults, setFault(s.Path(ManifestFile), tfrecord.PartExtra, "the manifest names %s twice", info.File))
+				faults = append(faults, FileFault(s.Path(ManifestFile), tfrecord.PartExtra, "the manifest names %s twice", info.File))
 			}
 			named[info.File] = true
 		}
 		if records != split.Records {
-			faults = append(faults, setFault(s.Path(ManifestFile), tfrecord.PartCount,
+			faults = append(faults, FileFault(s.Path(ManifestFile), tfrecord.PartCount,
 				"split %s: the manifest says %s, its shards have %d", split.Name, plural.Of(split.Records, "record"), records))
 		}
 	}
 	extra, err := s.extra(ctx, "", named, func(name string) string {
-		if tfrecordName(name) && !describes(name) {
+		if tfrecordName(name) && !Describes(name) {
 			return name
 		}
 		return ""
@@ -63,7 +63,7 @@ func (s *Set) extra(ctx context.Context, dir string, named map[string]bool, shar
 	for _, entry := range entries {
 		if shard := shardOf(entry.Name()); shard != "" && !named[shard] && !entry.IsDir() {
 			path := storage.Join(s.Dir, dir, entry.Name())
-			faults = append(faults, setFault(path, tfrecord.PartExtra, "the manifest does not name %s", shard))
+			faults = append(faults, FileFault(path, tfrecord.PartExtra, "the manifest does not name %s", shard))
 		}
 	}
 	return faults, nil

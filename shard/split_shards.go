@@ -38,16 +38,16 @@ func ParseShards(s string) (each int, bySplit map[string]int, err error) {
 
 func parseShardCount(s string) (int, error) {
 	n, err := strconv.Atoi(s)
-	if err != nil || n < 1 || n > maxShards {
-		return 0, fmt.Errorf("want a number from 1 to %d", maxShards)
+	if err != nil || n < 1 || n > MaxShards {
+		return 0, fmt.Errorf("want a number from 1 to %d", MaxShards)
 	}
 	return n, nil
 }
 
 // CheckShards says what is wrong with numbers of shards, for each split or by split.
 func CheckShards(each int, bySplit map[string]int) error {
-	if each < 0 || each > maxShards {
-		return fmt.Errorf("%d is not between 1 and %d", each, maxShards)
+	if each < 0 || each > MaxShards {
+		return fmt.Errorf("%d is not between 1 and %d", each, MaxShards)
 	}
 	if each > 0 && len(bySplit) > 0 {
 		return fmt.Errorf("%d for each split and %s: give one of them", each, FormatShards(bySplit))
@@ -56,8 +56,8 @@ func CheckShards(each int, bySplit map[string]int) error {
 		if err := CheckSplit(name); err != nil {
 			return err
 		}
-		if n := bySplit[name]; n < 1 || n > maxShards {
-			return fmt.Errorf("split %s: %d is not between 1 and %d", name, n, maxShards)
+		if n := bySplit[name]; n < 1 || n > MaxShards {
+			return fmt.Errorf("split %s: %d is not between 1 and %d", name, n, MaxShards)
 		}
 	}
 	return nil
@@ -83,9 +83,9 @@ func FormatShards(bySplit map[string]int) string {
 }
 
 const (
-	// leastMemory is what Memory may be at least.
-	leastMemory   = 1e6
-	defaultMemory = 256 << 20
-	// maxShards is what the five digits of a shard's name hold.
-	maxShards = 99999
+	// LeastMemory is what Memory may be at least.
+	LeastMemory   = 1e6
+	DefaultMemory = 256 << 20
+	// MaxShards is what the five digits of a shard's name hold.
+	MaxShards = 99999
 )

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"github.com/tfrec/tfrec/shard/reshape"
 	"maps"
 	"math/rand/v2"
 	"path/filepath"
@@ -44,7 +45,7 @@ func TestParseShards(t *testing.T) {
 	for range 200 {
 		want := map[string]int{}
 		for range 1 + rng.IntN(5) {
-			want[fmt.Sprintf("s%d", rng.IntN(9))] = 1 + rng.IntN(maxShards)
+			want[fmt.Sprintf("s%d", rng.IntN(9))] = 1 + rng.IntN(MaxShards)
 		}
 		if _, got, err := ParseShards(FormatShards(want)); err != nil || !maps.Equal(got, want) {
 			t.Fatalf("%v comes back as %v, %v", want, got, err)
@@ -59,7 +60,7 @@ func TestShardsBySplit(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	file := exampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 400, numbers)
 	splits := []SplitShare{{"train", 0.5}, {"val", 0.3}, {"test", 0.2}}
-	auto, err := Resplit(ctx, []string{file}, filepath.Join(t.TempDir(), "auto"), ResplitOptions{Splits: splits})
+	auto, err := reshape.Resplit(ctx, []string{file}, filepath.Join(t.TempDir(), "auto"), reshape.ResplitOptions{Splits: splits})
 	check(t, err)
 	for range 6 {
 		asked := map[string]int{}
@@ -69,8 +70,8 @@ func TestShardsBySplit(t *testing.T) {
 			}
 		}
 		out := filepath.Join(t.TempDir(), "out")
-		o := ResplitOptions{ReshapeOptions: ReshapeOptions{SplitShards: asked}, Splits: splits}
-		report, err := Resplit(ctx, []string{file}, out, o)
+		o := reshape.ResplitOptions{ReshapeOptions: reshape.ReshapeOptions{SplitShards: asked}, Splits: splits}
+		report, err := reshape.Resplit(ctx, []string{file}, out, o)
 		check(t, err)
 		for _, s := range splits {
 			want := auto.Splits[s.Name].Shards
@@ -81,25 +82,25 @@ func TestShardsBySplit(t *testing.T) {
 				t.Errorf("%v: split %s has %+v, want %d shards", asked, s.Name, got, want)
 			}
 		}
-		again, err := Resplit(ctx, []string{file}, out, o)
+		again, err := reshape.Resplit(ctx, []string{file}, out, o)
 		check(t, err)
 		if again.Status != "up_to_date" {
 			t.Errorf("%v: the second run says %s", asked, again.Status)
 		}
 		o.SplitShards = map[string]int{"train": 21}
-		if _, err := Resplit(ctx, []string{file}, out, o); err == nil || !strings.Contains(err.Error(), "--shards was ") || !strings.Contains(err.Error(), "train=21") {
+		if _, err := reshape.Resplit(ctx, []string{file}, out, o); err == nil || !strings.Contains(err.Error(), "--shards was ") || !strings.Contains(err.Error(), "train=21") {
 			t.Errorf("%v, then train=21: %v", asked, err)
 		}
 	}
-	for want, o := range map[string]ReshapeOptions{
+	for want, o := range map[string]reshape.ReshapeOptions{
 		"there is no split dev; there are: train, val, test": {SplitShards: map[string]int{"dev": 1}},
 		"give one of them": {Shards: 2, SplitShards: map[string]int{"train": 1}},
 		"excludes":         {ShardSize: 1 << 20, SplitShards: map[string]int{"train": 1}},
 		"0 is not between": {SplitShards: map[string]int{"train": 0}},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
-		_, err := Resplit(ctx, []string{file}, out, ResplitOptions{ReshapeOptions: o, Splits: splits})
-		if !errors.Is(err, ErrReshapeOptions) || !strings.Contains(err.Error(), want) {
+		_, err := reshape.Resplit(ctx, []string{file}, out, reshape.ResplitOptions{ReshapeOptions: o, Splits: splits})
+		if !errors.Is(err, reshape.ErrReshapeOptions) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

@@ -27,11 +27,11 @@ func ParseSplits(s string) ([]SplitShare, error) {
 		}
 		splits = append(splits, SplitShare{Name: name, Share: v})
 	}
-	return splits, checkSplits(splits)
+	return splits, CheckSplits(splits)
 }
 
-// checkSplits says what is wrong with splits.
-func checkSplits(splits []SplitShare) error {
+// CheckSplits says what is wrong with splits.
+func CheckSplits(splits []SplitShare) error {
 	var sum float64
 	seen := map[string]bool{}
 	for _, s := range splits {

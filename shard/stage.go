@@ -9,14 +9,14 @@ import (
 // Stage returns the directory below d in which the files of a new version of the set
 // are written, until PutStaged puts them in the place of the old ones. It needs no
 // Close, and keeps what is in it between runs. A store has none.
-func (d *Dir) Stage() *Dir { return d.sub(stageDir) }
+func (d *Dir) Stage() *Dir { return d.Sub(StageDir) }
 
 // ClearStage removes what is staged.
 func (d *Dir) ClearStage() error {
 	if storage.Remote(d.path) {
 		return nil
 	}
-	return d.clearStage()
+	return d.DiscardStage()
 }
 
 // PutStaged gives staged files their names in d, in the place of those that have them,
@@ -26,13 +26,13 @@ func (d *Dir) ClearStage() error {
 // in their order, the manifest last. What else was staged goes.
 func (d *Dir) PutStaged(shards, files, remove []string) error {
 	stage := d.Stage()
-	j := &journal{KeepState: true, Remove: remove}
+	j := &Journal{KeepState: true, Remove: remove}
 	add := func(name string) {
-		j.Moves = append(j.Moves, move{From: stageDir + "/" + name, To: name})
+		j.Moves = append(j.Moves, Move{From: StageDir + "/" + name, To: name})
 	}
 	indexes := make([]string, len(shards))
 	for i, file := range shards {
-		indexes[i] = indexName(file)
+		indexes[i] = IndexName(file)
 	}
 	indexes, err := stage.Existing(indexes)
 	if err != nil {
@@ -51,10 +51,10 @@ func (d *Dir) PutStaged(shards, files, remove []string) error {
 	if len(files) == 0 || files[len(files)-1] != ManifestFile {
 		return fmt.Errorf("%s: a set is replaced without a manifest", d.path) // which is the last step
 	}
-	if err := d.begin(j); err != nil {
+	if err := d.Begin(j); err != nil {
 		return err
 	}
-	if err := d.complete(j); err != nil {
+	if err := d.Complete(j); err != nil {
 		return fmt.Errorf("%w; the set is partly replaced: the next tfrec command on it completes the change", err)
 	}
 	return nil

@@ -25,12 +25,12 @@ import (
 
 const (
 	runFormat    = "tfrec.run"
-	stateVersion = 1
+	StateVersion = 1
 	// RunFile is where PutRun writes.
 	RunFile = StateDir + "/run.json"
 	// ArrayPlanFile is where the plan of an array job is until that is finalized.
 	ArrayPlanFile = StateDir + "/plan.json"
-	shardsDir     = StateDir + "/shards"
+	ShardsDir     = StateDir + "/shards"
 )
 
 // Run is what a run intends. It is written before the first shard is.
@@ -137,8 +137,8 @@ func (k *InputKey) UnmarshalText(text []byte) error {
 // says that the state could not be read.
 func (d *Dir) Run() (*Run, error) {
 	r := new(Run)
-	usable, err := d.readState(RunFile, r)
-	if !usable || r.Format != runFormat || r.Version != stateVersion {
+	usable, err := d.ReadStateFile(RunFile, r)
+	if !usable || r.Format != runFormat || r.Version != StateVersion {
 		return nil, err
 	}
 	return r, nil
@@ -146,8 +146,8 @@ func (d *Dir) Run() (*Run, error) {
 
 // PutRun writes the state of the run that begins.
 func (d *Dir) PutRun(r *Run) error {
-	r.Format, r.Version = runFormat, stateVersion
-	return d.putState(RunFile, r)
+	r.Format, r.Version = runFormat, StateVersion
+	return d.PutStateFile(RunFile, r)
 }
 
 // Done reads what is known of a finished shard. It is nil when nothing is, or
@@ -165,13 +165,13 @@ func (d *Dir) Done(file string, content bool) *Done {
 func (d *Dir) AllDone(ctx context.Context, files []string, content bool) ([]*Done, error) {
 	names := make([]string, 0, 2*len(files))
 	for _, file := range files {
-		names = append(names, file, indexName(file))
+		names = append(names, file, IndexName(file))
 	}
 	stamps, err := d.at.stamps(names)
 	if err != nil {
 		return nil, err
 	}
-	known := func(name string) (stamp, error) {
+	known := func(name string) (Stamp, error) {
 		s, ok := stamps[name]
 		if !ok {
 			return s, fs.ErrNotExist
@@ -197,34 +197,34 @@ func (d *Dir) AllDone(ctx context.Context, files []string, content bool) ([]*Don
 	return all, err
 }
 
-func (d *Dir) done(file string, content bool, look func(name string) (stamp, error)) (*Done, error) {
+func (d *Dir) done(file string, content bool, look func(name string) (Stamp, error)) (*Done, error) {
 	done := new(Done)
-	if usable, err := d.readState(stateOf(file), done); !usable || done.File != file {
+	if usable, err := d.ReadStateFile(stateOf(file), done); !usable || done.File != file {
 		return nil, err
 	}
 	is, err := look(file)
 	if err != nil && !storage.Missing(err) {
 		return nil, err
 	}
-	if err != nil || is.bytes != done.Bytes {
+	if err != nil || is.Bytes != done.Bytes {
 		return nil, nil
 	}
-	if (content || is != stamp{done.Bytes, done.ModTime, done.Version}) && !d.HasContent(done.Info) {
+	if (content || is != Stamp{done.Bytes, done.ModTime, done.Version}) && !d.HasContent(done.Info) {
 		return nil, nil
 	}
-	index, err := look(indexName(file))
+	index, err := look(IndexName(file))
 	if err != nil && !storage.Missing(err) {
 		return nil, err
 	}
-	recorded := stamp{done.IndexBytes, done.IndexModTime, done.IndexVersion}
-	if index != recorded && (index.bytes != recorded.bytes || index.bytes == 0 || !d.HasIndex(file)) {
+	recorded := Stamp{done.IndexBytes, done.IndexModTime, done.IndexVersion}
+	if index != recorded && (index.Bytes != recorded.Bytes || index.Bytes == 0 || !d.HasIndex(file)) {
 		return nil, nil
 	}
 	return done, nil
 }
 
 // stateOf is the name of the file with what is known of a shard.
-func stateOf(file string) string { return shardsDir + "/" + file + ".json" }
+func stateOf(file string) string { return ShardsDir + "/" + file + ".json" }
 
 // Remembered calls yield with every input recorded for any shard of the directory
 // or of its stage that was made from source, whether or not the shard is still there.
@@ -236,13 +236,13 @@ func (d *Dir) Remembered(source string, yield func(Input)) {
 }
 
 func (d *Dir) remembered(source string, yield func(Input)) {
-	names, _ := d.at.list(shardsDir)
+	names, _ := d.at.list(ShardsDir)
 	for batch := range slices.Chunk(names, d.at.atOnce()) {
 		recorded := make([]Done, len(batch))
 		var reading sync.WaitGroup
 		for i, name := range batch {
 			reading.Go(func() {
-				usable, _ := d.readState(shardsDir+"/"+name, &recorded[i]) // one that cannot be read saves no work
+				usable, _ := d.ReadStateFile(ShardsDir+"/"+name, &recorded[i]) // one that cannot be read saves no work
 				if !usable || recorded[i].Source != source {
 					recorded[i].Inputs = nil
 				}
@@ -264,13 +264,13 @@ func (d *Dir) PutDone(done *Done) error {
 	if err != nil {
 		return err
 	}
-	done.ModTime, done.Version = is.modTime, is.version
-	index, err := d.at.stamp(indexName(done.File))
+	done.ModTime, done.Version = is.ModTime, is.Version
+	index, err := d.at.stamp(IndexName(done.File))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	done.IndexBytes, done.IndexModTime, done.IndexVersion = index.bytes, index.modTime, index.version
-	if err := d.putState(stateOf(done.File), done); !errors.Is(err, errState) {
+	done.IndexBytes, done.IndexModTime, done.IndexVersion = index.Bytes, index.ModTime, index.Version
+	if err := d.PutStateFile(stateOf(done.File), done); !errors.Is(err, errState) {
 		return err
 	}
 	return d.at.remove(stateOf(done.File)) // of the shard that was there before
@@ -278,7 +278,7 @@ func (d *Dir) PutDone(done *Done) error {
 
 // Forget drops what is recorded of shards other than those named.
 func (d *Dir) Forget(keep []string) error {
-	names, err := d.at.list(shardsDir)
+	names, err := d.at.list(ShardsDir)
 	if err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (d *Dir) Forget(keep []string) error {
 	var gone []string
 	for _, name := range names {
 		if !kept[name] {
-			gone = append(gone, shardsDir+"/"+name)
+			gone = append(gone, ShardsDir+"/"+name)
 		}
 	}
 	return d.at.remove(gone...)
@@ -303,10 +303,10 @@ func (d *Dir) Reset() error {
 	return d.Remove(RunFile)
 }
 
-// readState reads a state file into v. It reports false when there is none, and
+// ReadStateFile reads a state file into v. It reports false when there is none, and
 // when the one that exists cannot be used: it is not JSON of v's kind, is too
 // large for DecodeState, or is not a regular file. Other failures to read it are errors.
-func (d *Dir) readState(name string, v any) (bool, error) {
+func (d *Dir) ReadStateFile(name string, v any) (bool, error) {
 	data, err := d.Read(name, MaxState)
 	if storage.Missing(err) || errors.Is(err, regular.ErrNotRegular) || errors.Is(err, regular.ErrTooLarge) {
 		return false, nil
@@ -318,14 +318,14 @@ func (d *Dir) readState(name string, v any) (bool, error) {
 }
 
 // PutState writes a state file of the caller's own under .tfrec.
-func (d *Dir) PutState(name string, v any) error { return d.putState(StateDir+"/"+name, v) }
+func (d *Dir) PutState(name string, v any) error { return d.PutStateFile(StateDir+"/"+name, v) }
 
 // State reads a state file of the caller's own into v. It reports false when
 // there is none that can be used: one that is damaged counts as none. An error
 // says that the file could not be read.
-func (d *Dir) State(name string, v any) (bool, error) { return d.readState(StateDir+"/"+name, v) }
+func (d *Dir) State(name string, v any) (bool, error) { return d.ReadStateFile(StateDir+"/"+name, v) }
 
-func (d *Dir) putState(name string, v any) error {
+func (d *Dir) PutStateFile(name string, v any) error {
 	data, err := json.Marshal(v)
 	if err == nil {
 		err = checkState(data) // what could not be read again

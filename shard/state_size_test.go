@@ -28,7 +28,7 @@ func TestStateTakesItsSize(t *testing.T) {
 	}
 	const size = 16 << 20
 	lists := map[string]func() any{
-		`"moves":[`: func() any { return new(journal) }, `"files":[`: func() any { return new(Run) },
+		`"moves":[`: func() any { return new(Journal) }, `"files":[`: func() any { return new(Run) },
 		`"inputs":[`: func() any { return new(Done) }, `"bad":[`: func() any { return new(Done) },
 	}
 	for list, v := range lists {
@@ -79,15 +79,14 @@ func TestStateHasRoom(t *testing.T) {
 			return d
 		}},
 		"100,000 bad samples": {100_000, new(Done), func(n int) any { return &Done{Bad: make([]BadSample, n)} }},
-		"300,000 moves": {300_000, new(journal), func(n int) any {
-			j := new(journal)
+		"300,000 moves": {300_000, new(Journal), func(n int) any {
+			j := new(Journal)
 			for i := range n {
 				name := fmt.Sprintf("n-%05d-of-%05d.tfrecord", i, n)
-				j.Moves, j.Remove = append(j.Moves, move{From: stageDir + "/" + name, To: name}), append(j.Remove, name)
+				j.Moves, j.Remove = append(j.Moves, Move{From: StageDir + "/" + name, To: name}), append(j.Remove, name)
 			}
 			return j
 		}},
-		"a plan of 500,000 parts": {500_000, new(plannedReshard), func(n int) any { return &plannedReshard{Parts: make([]plannedPart, n), Files: make([]plannedFile, n)} }},
 	} {
 		data, err := json.Marshal(test.of(test.n))
 		check(t, err)
@@ -104,10 +103,10 @@ func TestStateThatCannotBeReadIsNotWritten(t *testing.T) {
 	dir, err := OpenDir(t.Context(), filepath.Join(t.TempDir(), "out"), DirOptions{})
 	check(t, err)
 	defer dir.Close()
-	if err := dir.begin(&journal{Request: strings.Repeat("x", MaxState)}); !errors.Is(err, errState) || has(t, dir.path, journalFile) {
-		t.Errorf("%v; a journal is there: %v", err, has(t, dir.path, journalFile))
+	if err := dir.Begin(&Journal{Request: strings.Repeat("x", MaxState)}); !errors.Is(err, errState) || has(t, dir.path, JournalFile) {
+		t.Errorf("%v; a journal is there: %v", err, has(t, dir.path, JournalFile))
 	}
-	check(t, os.WriteFile(dir.join("a.tfrecord"), nil, 0o666))
+	check(t, os.WriteFile(dir.Join("a.tfrecord"), nil, 0o666))
 	done := &Done{Info: Info{File: "a.tfrecord"}}
 	check(t, dir.PutDone(done))
 	if !has(t, dir.path, stateOf(done.File)) {

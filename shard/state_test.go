@@ -11,14 +11,6 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 )
 
-// has reports whether a directory holds a file of that name.
-func has(t *testing.T, dir, name string) bool {
-	t.Helper()
-	is, err := ViewDir(t.Context(), dir).Exists(name)
-	check(t, err)
-	return is
-}
-
 // A state that cannot be read is an error wherever one that is not there is none:
 // a run that took the one for the other would forget a journal.
 func TestUnreadableStateIsAnError(t *testing.T) {
@@ -26,16 +18,13 @@ func TestUnreadableStateIsAnError(t *testing.T) {
 		d := open(t, s)
 		check(t, d.PutRun(&Run{}))
 		check(t, d.PutState("x.json", 7))
-		check(t, d.PutState(filepath.Base(journalFile), &journal{}))
-		check(t, d.PutState(renamesFile, renameJournal{}))
+		check(t, d.PutState(filepath.Base(JournalFile), &Journal{}))
 		var got int
 		asks := map[string]func() error{
-			"State":         func() error { _, err := d.State("x.json", &got); return err },
-			"Run":           func() error { _, err := d.Run(); return err },
-			"finished":      func() error { _, err := finishedOf(d); return err },
-			"readJournal":   func() error { _, err := d.readJournal(); return err },
-			"finishRenames": func() error { return finishRenames(d) },
-			"AllDone":       func() error { _, err := d.AllDone(t.Context(), []string{"a"}, false); return err },
+			"State":       func() error { _, err := d.State("x.json", &got); return err },
+			"Run":         func() error { _, err := d.Run(); return err },
+			"readJournal": func() error { _, err := d.ReadJournal(); return err },
+			"AllDone":     func() error { _, err := d.AllDone(t.Context(), []string{"a"}, false); return err },
 		}
 		for name, ask := range asks {
 			inject.Hook = func(string) error { return syscall.EIO }
@@ -59,7 +48,7 @@ func TestStateIsBounded(t *testing.T) {
 	if usable, err := dir.State("x.json", &got); !usable || err != nil || got != 7 {
 		t.Fatal(got, err)
 	}
-	path := dir.join(StateDir + "/x.json")
+	path := dir.Join(StateDir + "/x.json")
 	check(t, os.Truncate(path, MaxState+1)) // of holes
 	if usable, err := dir.State("x.json", &got); usable || err != nil {
 		t.Error("read", err)

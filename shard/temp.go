@@ -10,7 +10,7 @@ import (
 // prefix. Sweep removes it, and of a directory in a store, where it lies on this machine,
 // Close; the caller closes it.
 func (d *Dir) TempFile(prefix string) (*os.File, error) {
-	if err := inject.Fault("create", d.join(prefix)); err != nil {
+	if err := inject.Fault("create", d.Join(prefix)); err != nil {
 		return nil, err
 	}
 	return d.at.temp(prefix)

@@ -43,15 +43,15 @@ func TFDSFiles(features []Feature) []string {
 // of which TFDS reads nothing: compressed ones, those whose features are not
 // known, and those with shards whose names no template of TFDS's makes.
 func EncodeTFDS(m *Manifest) (map[string][]byte, error) {
-	if m.Compression != tfrecord.None.String() || len(m.Features) == 0 || m.nameless() != "" {
+	if m.Compression != tfrecord.None.String() || len(m.Features) == 0 || m.Nameless() != "" {
 		return nil, nil
 	}
 	files := make(map[string][]byte)
 	var err error
-	if files[TFDSInfoFile], err = encodeTFDS(m.tfdsInfo(), "  "); err != nil {
+	if files[TFDSInfoFile], err = EncodeTFDSFile(m.TfdsInfo(), "  "); err != nil {
 		return nil, err
 	}
-	if files[TFDSFeaturesFile], err = encodeTFDS(m.tfdsFeatures(), "    "); err != nil {
+	if files[TFDSFeaturesFile], err = EncodeTFDSFile(m.tfdsFeatures(), "    "); err != nil {
 		return nil, err
 	}
 	if names := tfdsLabelNames(m.Labels); names != nil {
@@ -64,10 +64,10 @@ func EncodeTFDS(m *Manifest) (map[string][]byte, error) {
 	return files, nil
 }
 
-// object is a JSON object; its keys are written sorted.
-type object = map[string]any
+// Object is a JSON object; its keys are written sorted.
+type Object = map[string]any
 
-func encodeTFDS(o object, indent string) ([]byte, error) {
+func EncodeTFDSFile(o Object, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)
 	e.SetEscapeHTML(false)
@@ -78,9 +78,9 @@ func encodeTFDS(o object, indent string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// tfdsInfo is dataset_info.json: the DatasetInfo message in protobuf's JSON
+// TfdsInfo is dataset_info.json: the DatasetInfo message in protobuf's JSON
 // mapping, which writes 64-bit integers as strings.
-func (m *Manifest) tfdsInfo() object {
+func (m *Manifest) TfdsInfo() Object {
 	splits := []any{}
 	for _, s := range m.Splits {
 		var size int64
@@ -90,17 +90,17 @@ func (m *Manifest) tfdsInfo() object {
 			lengths[i] = strconv.FormatInt(info.Records, 10)
 		}
 		template, _ := tfdsTemplate(m.Name, s)
-		splits = append(splits, object{
+		splits = append(splits, Object{
 			"name":             s.Name,
 			"filepathTemplate": template,
 			"numBytes":         strconv.FormatInt(size, 10),
 			"shardLengths":     lengths,
 		})
 	}
-	info := object{"name": m.Name, "version": tfdsVersion, "fileFormat": "tfrecord", "splits": splits}
+	info := Object{"name": m.Name, "version": tfdsVersion, "fileFormat": "tfrecord", "splits": splits}
 	if m.Supervised != nil {
 		// Keys with slashes are one key each: only this form says so.
-		info["supervisedKeys"] = object{"tuple": object{"items": []object{
+		info["supervisedKeys"] = Object{"tuple": Object{"items": []Object{
 			{"featureKey": m.Supervised.Input}, {"featureKey": m.Supervised.Target},
 		}}}
 	}
@@ -110,42 +110,42 @@ func (m *Manifest) tfdsInfo() object {
 const tfdsPackage = "tensorflow_datasets.core.features."
 
 // tfdsFeatures is features.json: a FeaturesDict in protobuf's JSON mapping.
-func (m *Manifest) tfdsFeatures() object {
-	features := object{}
+func (m *Manifest) tfdsFeatures() Object {
+	features := Object{}
 	for _, f := range m.Features {
 		one := f.tfds(len(m.Labels))
 		if f.Optional && !(f.Class == ClassVector && f.sizesThatVary() > 0) {
 			// A missing feature is a sequence of none. (A vector whose length
 			// varies is that already.)
-			one = object{
+			one = Object{
 				"pythonClassName": tfdsPackage + "sequence_feature.Sequence",
-				"sequence":        object{"feature": one, "length": "-1"},
+				"sequence":        Object{"feature": one, "length": "-1"},
 			}
 		}
 		features[f.Key] = one
 	}
-	return object{
+	return Object{
 		"pythonClassName": tfdsPackage + "features_dict.FeaturesDict",
-		"featuresDict":    object{"features": features},
+		"featuresDict":    Object{"features": features},
 	}
 }
 
 // tfds describes the feature to TFDS, its being optional aside.
-func (f Feature) tfds(labels int) object {
+func (f Feature) tfds(labels int) Object {
 	switch f.Class {
 	case ClassLabel:
-		return object{
+		return Object{
 			"pythonClassName": tfdsPackage + "class_label_feature.ClassLabel",
-			"classLabel":      object{"numClasses": strconv.Itoa(labels)},
+			"classLabel":      Object{"numClasses": strconv.Itoa(labels)},
 		}
 	case ClassText:
-		return object{"pythonClassName": tfdsPackage + "text_feature.Text", "text": object{}}
+		return Object{"pythonClassName": tfdsPackage + "text_feature.Text", "text": Object{}}
 	case ClassImage:
-		image := object{"dtype": "uint8", "shape": tfdsShape(f.Shape)}
+		image := Object{"dtype": "uint8", "shape": tfdsShape(f.Shape)}
 		if f.Encoding != "" {
 			image["encodingFormat"] = f.Encoding
 		}
-		return object{"pythonClassName": tfdsPackage + "image_feature.Image", "image": image}
+		return Object{"pythonClassName": tfdsPackage + "image_feature.Image", "image": image}
 	case ClassTensor:
 		if f.sizesThatVary() <= 1 {
 			return tfdsTensor("tensor_feature.Tensor", f.DType, "bytes", f.Shape)
@@ -186,22 +186,22 @@ func (f Feature) tfdsType() string {
 	}
 }
 
-func tfdsTensor(class, dtype, encoding string, shape []int) object {
-	return object{
+func tfdsTensor(class, dtype, encoding string, shape []int) Object {
+	return Object{
 		"pythonClassName": tfdsPackage + class,
-		"tensor":          object{"dtype": dtype, "encoding": encoding, "shape": tfdsShape(shape)},
+		"tensor":          Object{"dtype": dtype, "encoding": encoding, "shape": tfdsShape(shape)},
 	}
 }
 
-func tfdsShape(shape []int) object {
+func tfdsShape(shape []int) Object {
 	if len(shape) == 0 {
-		return object{}
+		return Object{}
 	}
 	sizes := make([]string, len(shape))
 	for i, n := range shape {
 		sizes[i] = strconv.Itoa(n)
 	}
-	return object{"dimensions": sizes}
+	return Object{"dimensions": sizes}
 }
 
 // tfdsLabelNames is a list of label names as TFDS reads it: a name a line,

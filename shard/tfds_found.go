@@ -14,47 +14,47 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// tfdsFound is what TFDS's own files in a directory say. A nil one says nothing.
-type tfdsFound struct {
-	info     object // dataset_info.json; nil without one
-	features bool   // there is a features.json
-	// classes are the keys of its class labels and how many classes each has.
-	classes map[string]int
+// FoundTFDS is what TFDS's own files in a directory say. A nil one says nothing.
+type FoundTFDS struct {
+	Info     Object // dataset_info.json; nil without one
+	Features bool   // there is a features.json
+	// Classes are the keys of its class labels and how many classes each has.
+	Classes map[string]int
 }
 
 // maxTFDSFile bounds what is read of a file of TFDS's.
 const maxTFDSFile = 64 << 20
 
-// findTFDS reads TFDS's files in a directory.
-func findTFDS(ctx context.Context, dir string) (*tfdsFound, error) {
-	t := &tfdsFound{classes: map[string]int{}}
+// FindTFDS reads TFDS's files in a directory.
+func FindTFDS(ctx context.Context, dir string) (*FoundTFDS, error) {
+	t := &FoundTFDS{Classes: map[string]int{}}
 	var err error
-	if t.info, err = readObject(ctx, filepath.Join(dir, TFDSInfoFile)); err != nil {
+	if t.Info, err = ReadObject(ctx, filepath.Join(dir, TFDSInfoFile)); err != nil {
 		return nil, err
 	}
-	features, err := readObject(ctx, filepath.Join(dir, TFDSFeaturesFile))
+	features, err := ReadObject(ctx, filepath.Join(dir, TFDSFeaturesFile))
 	if err != nil {
 		return nil, err
 	}
-	t.features = features != nil
-	for key, v := range featuresOf(features) {
-		feature, _ := v.(object)
-		if label, ok := feature["classLabel"].(object); ok {
-			t.classes[key] = int(number(label["numClasses"]))
+	t.Features = features != nil
+	for key, v := range FeaturesOf(features) {
+		feature, _ := v.(Object)
+		if label, ok := feature["classLabel"].(Object); ok {
+			t.Classes[key] = int(number(label["numClasses"]))
 		}
 	}
 	return t, nil
 }
 
-// featuresOf are the features of a FeaturesDict by key.
-func featuresOf(o object) object {
-	dict, _ := o["featuresDict"].(object)
-	features, _ := dict["features"].(object)
+// FeaturesOf are the features of a FeaturesDict by key.
+func FeaturesOf(o Object) Object {
+	dict, _ := o["featuresDict"].(Object)
+	features, _ := dict["features"].(Object)
 	return features
 }
 
-// readObject reads a JSON object; nil when there is no such file.
-func readObject(ctx context.Context, path string) (object, error) {
+// ReadObject reads a JSON object; nil when there is no such file.
+func ReadObject(ctx context.Context, path string) (Object, error) {
 	data, err := storage.ReadFile(ctx, path, maxTFDSFile)
 	if storage.Missing(err) {
 		return nil, nil
@@ -64,7 +64,7 @@ func readObject(ctx context.Context, path string) (object, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	var o object
+	var o Object
 	if err := d.Decode(&o); err != nil {
 		return nil, fmt.Errorf("%s: %w; repair or remove it", path, err)
 	}
@@ -78,43 +78,43 @@ func number(v any) int64 {
 	return n
 }
 
-// name of the dataset; "" when it is not said.
-func (t *tfdsFound) name() string {
+// Name of the dataset; "" when it is not said.
+func (t *FoundTFDS) Name() string {
 	if t == nil {
 		return ""
 	}
-	name, _ := t.info["name"].(string)
+	name, _ := t.Info["name"].(string)
 	return name
 }
 
-func (t *tfdsFound) splits() []object {
+func (t *FoundTFDS) Splits() []Object {
 	if t == nil {
 		return nil
 	}
-	var splits []object
-	list, _ := t.info["splits"].([]any)
+	var splits []Object
+	list, _ := t.Info["splits"].([]any)
 	for _, v := range list {
-		if s, ok := v.(object); ok {
+		if s, ok := v.(Object); ok {
 			splits = append(splits, s)
 		}
 	}
 	return splits
 }
 
-func (t *tfdsFound) splitNames() []string {
+func (t *FoundTFDS) SplitNames() []string {
 	var names []string
-	for _, s := range t.splits() {
+	for _, s := range t.Splits() {
 		name, _ := s["name"].(string)
 		names = append(names, name)
 	}
 	return names
 }
 
-// files returns the names of the shards that dataset_info.json knows of, with
+// Files returns the names of the shards that dataset_info.json knows of, with
 // their splits.
-func (t *tfdsFound) files() map[string]string {
+func (t *FoundTFDS) Files() map[string]string {
 	files := map[string]string{}
-	for _, s := range t.splits() {
+	for _, s := range t.Splits() {
 		split, _ := s["name"].(string)
 		template, _ := s["filepathTemplate"].(string)
 		if template == "" {
@@ -122,14 +122,14 @@ func (t *tfdsFound) files() map[string]string {
 		}
 		lengths, _ := s["shardLengths"].([]any)
 		for i := range lengths {
-			files[t.file(t.name(), template, split, i, len(lengths))] = split
+			files[t.file(t.Name(), template, split, i, len(lengths))] = split
 		}
 	}
 	return files
 }
 
-func (t *tfdsFound) file(dataset, template, split string, i, n int) string {
-	format, _ := t.info["fileFormat"].(string)
+func (t *FoundTFDS) file(dataset, template, split string, i, n int) string {
+	format, _ := t.Info["fileFormat"].(string)
 	if format == "" {
 		format = "tfrecord"
 	}
@@ -140,31 +140,31 @@ func (t *tfdsFound) file(dataset, template, split string, i, n int) string {
 	).Replace(template)
 }
 
-// renewed returns dataset_info.json with the numbers of the set, and all else
+// Renewed returns dataset_info.json with the numbers of the set, and all else
 // that it says.
-func (t *tfdsFound) renewed(m *Manifest) ([]byte, error) {
-	info := object{}
-	for key, v := range t.info {
+func (t *FoundTFDS) Renewed(m *Manifest) ([]byte, error) {
+	info := Object{}
+	for key, v := range t.Info {
 		info[key] = v
 	}
-	ours, _ := m.tfdsInfo()["splits"].([]any)
+	ours, _ := m.TfdsInfo()["splits"].([]any)
 	splits := []any{}
-	changed := len(ours) != len(t.splits()) || t.name() != m.Name
+	changed := len(ours) != len(t.Splits()) || t.Name() != m.Name
 	for _, v := range ours {
-		now := v.(object)
-		split := object{}
-		for _, s := range t.splits() {
+		now := v.(Object)
+		split := Object{}
+		for _, s := range t.Splits() {
 			if s["name"] == now["name"] {
 				for key, v := range s {
 					split[key] = v
 				}
 			}
 		}
-		if !sameLengths(split["shardLengths"], now["shardLengths"].([]string)) || number(split["numBytes"]) != number(now["numBytes"]) {
+		if !SameLengths(split["shardLengths"], now["shardLengths"].([]string)) || number(split["numBytes"]) != number(now["numBytes"]) {
 			split["shardLengths"], split["numBytes"], changed = now["shardLengths"], now["numBytes"], true
 		}
 		template, _ := split["filepathTemplate"].(string)
-		if !t.makes(template, now["name"].(string), m) {
+		if !t.Makes(template, now["name"].(string), m) {
 			split["filepathTemplate"], changed = now["filepathTemplate"], true
 		}
 		split["name"] = now["name"]
@@ -174,11 +174,11 @@ func (t *tfdsFound) renewed(m *Manifest) ([]byte, error) {
 		return nil, nil
 	}
 	info["splits"], info["name"] = splits, m.Name
-	return encodeTFDS(info, "  ")
+	return EncodeTFDSFile(info, "  ")
 }
 
-// makes reports whether a template makes the names of a split's shards.
-func (t *tfdsFound) makes(template, split string, m *Manifest) bool {
+// Makes reports whether a template makes the names of a split's shards.
+func (t *FoundTFDS) Makes(template, split string, m *Manifest) bool {
 	if template == "" {
 		template = tfdsDefault
 	}
@@ -191,7 +191,7 @@ func (t *tfdsFound) makes(template, split string, m *Manifest) bool {
 	return true
 }
 
-func sameLengths(v any, want []string) bool {
+func SameLengths(v any, want []string) bool {
 	list, _ := v.([]any)
 	if len(list) != len(want) {
 		return false
@@ -204,7 +204,7 @@ func sameLengths(v any, want []string) bool {
 	return true
 }
 
-// canLoad reports whether TFDS can read the set at all.
-func canLoad(m *Manifest) bool {
-	return m.Compression == tfrecord.None.String() && m.nameless() == ""
+// CanLoad reports whether TFDS can read the set at all.
+func CanLoad(m *Manifest) bool {
+	return m.Compression == tfrecord.None.String() && m.Nameless() == ""
 }

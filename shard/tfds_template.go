@@ -45,9 +45,9 @@ func tfdsTemplate(dataset string, split Split) (template string, ok bool) {
 	return first, n == 1
 }
 
-// nameless returns the first split whose shards have names that TFDS does not
+// Nameless returns the first split whose shards have names that TFDS does not
 // take; "" when it takes all.
-func (m *Manifest) nameless() string {
+func (m *Manifest) Nameless() string {
 	for _, s := range m.Splits {
 		if _, ok := tfdsTemplate(m.Name, s); !ok {
 			return s.Name

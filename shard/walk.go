@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// frameMark says where in a file a record begins.
-type frameMark struct{ record, offset int64 }
+// FrameMark says where in a file a record begins.
+type FrameMark struct{ Record, Offset int64 }
 
 // A file is marked while its frames are counted in about so many places, which
 // lie so far apart at least.
@@ -21,16 +21,16 @@ const (
 	leastMarked = 1 << 20
 )
 
-// frameWalk goes over the headers of the frames of a plain file.
-type frameWalk struct {
-	file   storage.File
-	size   int64
-	o      tfrecord.ReaderOptions
-	at     frameMark // the next record
-	every  int64     // bytes between two marks; 0: none are made
-	marks  []frameMark
-	window []byte
-	each   func(offset int64, size int) // is called with each frame; it may be nil
+// FrameWalk goes over the headers of the frames of a plain file.
+type FrameWalk struct {
+	File   storage.File
+	Size   int64
+	O      tfrecord.ReaderOptions
+	At     FrameMark // the next record
+	Every  int64     // bytes between two marks; 0: none are made
+	Marks  []FrameMark
+	Window []byte
+	Each   func(offset int64, size int) // is called with each frame; it may be nil
 	rate   *recordscan.RateLimit        // nil: as fast as can be
 }
 
@@ -43,32 +43,32 @@ const (
 	largeFrame = 16 << 10
 )
 
-// to goes on to the record of a number, or the end of the file.
-func (w *frameWalk) to(ctx context.Context, record int64) error {
-	framing := w.o.Framing()
-	if w.window == nil {
-		w.window = make([]byte, walkWindow)
+// To goes on to the record of a number, or the end of the file.
+func (w *FrameWalk) To(ctx context.Context, record int64) error {
+	framing := w.O.Framing()
+	if w.Window == nil {
+		w.Window = make([]byte, walkWindow)
 	}
 	next := walkWindow
-	for w.at.offset < w.size && w.at.record < record {
+	for w.At.Offset < w.Size && w.At.Record < record {
 		if err := ctx.Err(); err != nil {
 			return context.Cause(ctx)
 		}
-		n, err := osfile.Reader{File: w.file}.ReadAt(w.window[:next], w.at.offset)
+		n, err := osfile.Reader{File: w.File}.ReadAt(w.Window[:next], w.At.Offset)
 		if err != nil && err != io.EOF {
 			return err
 		}
-		if w.at.offset+int64(n) < w.size && n < next {
-			return fmt.Errorf("%s shrank while it was read", w.o.Name)
+		if w.At.Offset+int64(n) < w.Size && n < next {
+			return fmt.Errorf("%s shrank while it was read", w.O.Name)
 		}
 		if err := w.rate.Wait(ctx, n); err != nil {
 			return err
 		}
 		next = walkWindow
-		for at := 0; w.at.record < record; {
-			frame, v := framing.Check(w.window[at:n])
-			end := w.at.offset + int64(frame)
-			if v == tfrecord.FrameWhole || v == tfrecord.FrameShort && n-at >= tfrecord.HeaderSize && end <= w.size {
+		for at := 0; w.At.Record < record; {
+			frame, v := framing.Check(w.Window[at:n])
+			end := w.At.Offset + int64(frame)
+			if v == tfrecord.FrameWhole || v == tfrecord.FrameShort && n-at >= tfrecord.HeaderSize && end <= w.Size {
 				w.pass(frame)
 				if v == tfrecord.FrameWhole {
 					at += frame
@@ -77,8 +77,8 @@ func (w *frameWalk) to(ctx context.Context, record int64) error {
 				if frame >= largeFrame {
 					next = walkHeader
 				}
-			} else if at < n && (v != tfrecord.FrameShort || n-at >= tfrecord.HeaderSize || w.at.offset+int64(n-at) >= w.size) {
-				return tfrecord.NewSalvager(w.file, w.o).Fault(w.at.record, w.at.offset)
+			} else if at < n && (v != tfrecord.FrameShort || n-at >= tfrecord.HeaderSize || w.At.Offset+int64(n-at) >= w.Size) {
+				return tfrecord.NewSalvager(w.File, w.O).Fault(w.At.Record, w.At.Offset)
 			}
 			break
 		}
@@ -87,20 +87,20 @@ func (w *frameWalk) to(ctx context.Context, record int64) error {
 }
 
 // pass goes on by a frame.
-func (w *frameWalk) pass(frame int) {
-	if w.each != nil {
-		w.each(w.at.offset, frame)
+func (w *FrameWalk) pass(frame int) {
+	if w.Each != nil {
+		w.Each(w.At.Offset, frame)
 	}
-	w.at.record++
-	w.at.offset += int64(frame)
-	if w.every == 0 {
+	w.At.Record++
+	w.At.Offset += int64(frame)
+	if w.Every == 0 {
 		return
 	}
 	last := int64(0)
-	if n := len(w.marks); n > 0 {
-		last = w.marks[n-1].offset
+	if n := len(w.Marks); n > 0 {
+		last = w.Marks[n-1].Offset
 	}
-	if w.at.offset-last >= w.every {
-		w.marks = append(w.marks, w.at)
+	if w.At.Offset-last >= w.Every {
+		w.Marks = append(w.Marks, w.At)
 	}
 }

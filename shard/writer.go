@@ -24,7 +24,7 @@ type WriterOptions struct {
 type Writer struct {
 	dir   *Dir
 	file  string
-	data  *osfile.HashWriter
+	Data  *osfile.HashWriter
 	draft draft // that data writes into
 	out   *tfrecord.Writer
 
@@ -42,14 +42,14 @@ func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w.data.Aside = true
+	w.Data.Aside = true
 	return w, nil
 }
 
-// createPart is Create for one shard of many that are made at a time: it hashes
+// CreatePart is Create for one shard of many that are made at a time: it hashes
 // where it is written, and its Commit leaves the names in the directories to
 // be synced by syncNames, once for all.
-func (d *Dir) createPart(file string, o WriterOptions) (*Writer, error) {
+func (d *Dir) CreatePart(file string, o WriterOptions) (*Writer, error) {
 	w, err := d.create(file, o)
 	if err != nil {
 		return nil, err
@@ -58,14 +58,14 @@ func (d *Dir) createPart(file string, o WriterOptions) (*Writer, error) {
 	return w, nil
 }
 
-// syncNames makes the names of the shards and indexes in the directory last.
-func (d *Dir) syncNames() error { return d.at.syncNames() }
+// SyncNames makes the names of the shards and indexes in the directory last.
+func (d *Dir) SyncNames() error { return d.at.syncNames() }
 
 func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
-	if err := checkName(file); err != nil {
+	if err := CheckName(file); err != nil {
 		return nil, err
 	}
-	if err := inject.Fault("create", d.join(file)); err != nil {
+	if err := inject.Fault("create", d.Join(file)); err != nil {
 		return nil, err
 	}
 	sum := sha256.New()
@@ -73,10 +73,10 @@ func (d *Dir) create(file string, o WriterOptions) (*Writer, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &Writer{dir: d, file: file, data: &osfile.HashWriter{To: f, Sum: sum}, draft: f}
-	w.out, err = tfrecord.NewWriter(w.data, tfrecord.WriterOptions{Compression: o.Compression, Level: o.Level})
+	w := &Writer{dir: d, file: file, Data: &osfile.HashWriter{To: f, Sum: sum}, draft: f}
+	w.out, err = tfrecord.NewWriter(w.Data, tfrecord.WriterOptions{Compression: o.Compression, Level: o.Level})
 	if err == nil && (o.Compression == tfrecord.Auto || o.Compression == tfrecord.None) {
-		w.indexDraft, err = d.at.create(indexName(file), nil)
+		w.indexDraft, err = d.at.create(IndexName(file), nil)
 	}
 	if err != nil {
 		w.Abort()
@@ -164,7 +164,7 @@ func (w *Writer) commit() (Info, error) {
 		if err := w.indexDraft.commit(w.part); err != nil {
 			return Info{}, err
 		}
-	} else if err := w.dir.at.remove(indexName(w.file)); err != nil {
+	} else if err := w.dir.at.remove(IndexName(w.file)); err != nil {
 		return Info{}, err
 	}
 	if err := w.draft.commit(w.part); err != nil {
@@ -173,8 +173,8 @@ func (w *Writer) commit() (Info, error) {
 	return Info{
 		File:    w.file,
 		Records: w.out.Records(),
-		Bytes:   w.data.Bytes,
-		SHA256:  hex.EncodeToString(w.data.Sum.Sum(nil)),
+		Bytes:   w.Data.Bytes,
+		SHA256:  hex.EncodeToString(w.Data.Sum.Sum(nil)),
 	}, nil
 }
 
@@ -190,5 +190,5 @@ func (w *Writer) Abort() {
 }
 
 func (w *Writer) explain(err error) error {
-	return fmt.Errorf("write shard %s: %w", w.dir.join(w.file), err)
+	return fmt.Errorf("write shard %s: %w", w.dir.Join(w.file), err)
 }

@@ -15,11 +15,12 @@ import (
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func newAdoptCommand() *cobra.Command {
-	var o shard.AdoptOptions
+	var o repair.AdoptOptions
 	var labels string
 	cmd := &cobra.Command{
 		Use:     "adopt DIR",
@@ -59,7 +60,7 @@ NAME-SPLIT.tfrecord-00000-of-00002.`,
 			}
 			o.Progress = new(shard.ReadProgress)
 			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
-			report, err := shard.Adopt(cmd.Context(), args[0], o)
+			report, err := repair.Adopt(cmd.Context(), args[0], o)
 			stop()
 			if err != nil {
 				return err
@@ -97,7 +98,7 @@ func labelNames(ctx context.Context, s string) ([]string, error) {
 		return nil, nil
 	}
 	if _, err := os.Stat(s); err == nil {
-		return shard.ReadLabels(ctx, s)
+		return repair.ReadLabels(ctx, s)
 	}
 	if !strings.Contains(s, ",") {
 		return nil, usageError("--labels %q: no such file, and not a comma-separated list", s)
@@ -116,7 +117,7 @@ func labelNames(ctx context.Context, s string) ([]string, error) {
 
 // printAdoption prints faults, which have a writer of their own, then what was found
 // and what was done.
-func printAdoption(faults, w io.Writer, r *shard.AdoptReport) {
+func printAdoption(faults, w io.Writer, r *repair.AdoptReport) {
 	printFaults(faults, r.Faults)
 	for _, note := range r.Notes {
 		fmt.Fprintln(w, note)

@@ -6,11 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 // appendResult is what append prints.
-type appendResult struct{ *shard.AppendReport }
+type appendResult struct{ *reshape.AppendReport }
 
 func (r appendResult) detail() string {
 	return fmt.Sprintf("%s new in %s, %d renamed", count(r.Appended, "record"), count(int64(r.ShardsWritten), "shard"), r.ShardsRenamed)
@@ -18,7 +18,7 @@ func (r appendResult) detail() string {
 
 func newAppendCommand() *cobra.Command {
 	f := new(reshapeFlags)
-	var o shard.AppendOptions
+	var o reshape.AppendOptions
 	cmd := &cobra.Command{
 		Use:     "append DIR [IN...]",
 		GroupID: groupReshape,
@@ -42,7 +42,7 @@ next append to complete. Repeating a command does not add the records twice unle
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return f.run(cmd, args[0], func(ctx context.Context) (any, error) {
 				o.ReshapeOptions = f.options
-				report, err := shard.Append(ctx, args[0], args[1:], o)
+				report, err := reshape.Append(ctx, args[0], args[1:], o)
 				return appendResult{report}, err
 			})
 		},

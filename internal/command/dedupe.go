@@ -14,16 +14,17 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 // dedupeResult is what dedupe prints.
-type dedupeResult struct{ *shard.DedupeReport }
+type dedupeResult struct{ *reshape.DedupeReport }
 
 func (r dedupeResult) detail() string { return count(r.Duplicates, "duplicate") + " dropped" }
 
 func newDedupeCommand() *cobra.Command {
 	f := new(reshapeFlags)
-	var o shard.DedupeOptions
+	var o reshape.DedupeOptions
 	var list string
 	cmd := &cobra.Command{
 		Use:     "dedupe IN... OUT",
@@ -45,7 +46,7 @@ OUT or, if that is a URL, to the system's temporary directory.`,
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
 				o.ReshapeOptions = f.options
 				if list == "" {
-					report, err := shard.Dedupe(ctx, in, out, o)
+					report, err := reshape.Dedupe(ctx, in, out, o)
 					return dedupeResult{report}, err
 				}
 				if err := storage.CheckOutput(list); err != nil {
@@ -59,11 +60,11 @@ OUT or, if that is a URL, to the system's temporary directory.`,
 					return nil, fmt.Errorf("--report: %w", err)
 				}
 				defer w.discard()
-				o.Dropped = func(d shard.Duplicate) error {
+				o.Dropped = func(d reshape.Duplicate) error {
 					d.File, d.Repeats.File = jsontext.Readable(d.File), jsontext.Readable(d.Repeats.File)
 					return w.add(d)
 				}
-				report, err := shard.Dedupe(ctx, in, out, o)
+				report, err := reshape.Dedupe(ctx, in, out, o)
 				if err == nil {
 					err = w.place()
 				}

@@ -12,10 +12,11 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 func newDiffCommand() *cobra.Command {
-	o := shard.DiffOptions{Memory: 256 << 20}
+	o := reshape.DiffOptions{Memory: 256 << 20}
 	cmd := &cobra.Command{
 		Use:     "diff A B",
 		GroupID: groupLook,
@@ -46,7 +47,7 @@ shown where they differ, but do not count as differences.`,
 			o.Progress = new(shard.ReadProgress)
 			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
 			o.Note = partialWarning(cmd)
-			report, err := shard.Diff(cmd.Context(), args[0], args[1], o)
+			report, err := reshape.Diff(cmd.Context(), args[0], args[1], o)
 			stop()
 			if err != nil {
 				return err
@@ -77,9 +78,9 @@ shown where they differ, but do not count as differences.`,
 }
 
 // readableDiff makes paths fit for JSON.
-func readableDiff(r *shard.DiffReport) *shard.DiffReport {
+func readableDiff(r *reshape.DiffReport) *reshape.DiffReport {
 	for i := range r.Differences {
-		for _, place := range []*shard.RecordPlace{r.Differences[i].A, r.Differences[i].B} {
+		for _, place := range []*reshape.RecordPlace{r.Differences[i].A, r.Differences[i].B} {
 			if place != nil {
 				place.Path = jsontext.Readable(place.Path)
 			}
@@ -91,7 +92,7 @@ func readableDiff(r *shard.DiffReport) *shard.DiffReport {
 
 // printDiff prints the differences of the manifests, those of the records, and
 // a summary.
-func printDiff(w io.Writer, r *shard.DiffReport) {
+func printDiff(w io.Writer, r *reshape.DiffReport) {
 	for _, d := range r.Described {
 		what := d.What
 		if d.Key != "" {

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/convert"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 // Engine makes the shards of conversions, and of a reshard, in place of this process, or has other
@@ -28,7 +28,7 @@ type Engine struct {
 	Make func(ctx context.Context, w *Work) error
 	// Reshard does what shard.Reshard does, and is asked in its place when it is not
 	// nil.
-	Reshard func(ctx context.Context, in []string, out string, o shard.ReshardOptions) (*shard.ReshapeReport, error)
+	Reshard func(ctx context.Context, in []string, out string, o reshape.ReshardOptions) (*reshape.ReshapeReport, error)
 
 	joined func(*convert.Job) // only to join a job
 	note   func(string)       // of one that joins

@@ -10,7 +10,7 @@ import (
 
 	"github.com/spf13/pflag"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 // byPlan is an engine that reshards by a plan.
@@ -18,9 +18,9 @@ func byPlan(runs *int) *Engine {
 	return &Engine{
 		Name:  "tfrec-elsewhere",
 		Flags: func(fs *pflag.FlagSet) { fs.Int("machines", 1, "how many") },
-		Reshard: func(ctx context.Context, in []string, out string, o shard.ReshardOptions) (*shard.ReshapeReport, error) {
+		Reshard: func(ctx context.Context, in []string, out string, o reshape.ReshardOptions) (*reshape.ReshapeReport, error) {
 			*runs++
-			run, err := shard.PlanReshard(ctx, in, out, o)
+			run, err := reshape.PlanReshard(ctx, in, out, o)
 			if err != nil {
 				return nil, err
 			}

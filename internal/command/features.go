@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 func newFeaturesCommand() *cobra.Command {
@@ -20,17 +20,17 @@ its bytes: nothing is decoded.`,
 		newFeaturesVerb("select", "Keep only some features",
 			`Write all records to a new set in OUT with only the features that --keys names.`,
 			`  tfrec features select out/ small/ --keys image/encoded,image/class/label
-  tfrec features select out/ small/ --keys 'image/*'`, shard.SelectFeatures),
+  tfrec features select out/ small/ --keys 'image/*'`, reshape.SelectFeatures),
 		newFeaturesVerb("drop", "Drop some features",
 			`Write all records to a new set in OUT without the features that --keys names.`,
-			`  tfrec features drop out/ small/ --keys 'augment/*'`, shard.DropFeatures),
+			`  tfrec features drop out/ small/ --keys 'augment/*'`, reshape.DropFeatures),
 		newFeaturesRenameCommand(),
 	)
 	return cmd
 }
 
 // reshapeKeys is what select and drop are made of.
-type reshapeKeys func(ctx context.Context, in []string, out string, keys []string, o shard.ReshapeOptions) (*shard.ReshapeReport, error)
+type reshapeKeys func(ctx context.Context, in []string, out string, keys []string, o reshape.ReshapeOptions) (*reshape.ReshapeReport, error)
 
 const keysHelp = `
 
@@ -75,17 +75,17 @@ the manifest and in TFDS's files are updated.`,
 		Annotations: map[string]string{faultsMean: damagedFaults},
 		Args:        minArgs("IN...", "OUT"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			var names []shard.RenameFeature
+			var names []reshape.RenameFeature
 			for _, pair := range pairs {
 				from, to, ok := cutLast(pair, "=")
 				if !ok {
 					return usageError("--keys %q: want OLD=NEW", pair)
 				}
-				names = append(names, shard.RenameFeature{From: from, To: to})
+				names = append(names, reshape.RenameFeature{From: from, To: to})
 			}
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
-				return shard.RenameFeatures(ctx, in, out, names, f.options)
+				return reshape.RenameFeatures(ctx, in, out, names, f.options)
 			})
 		},
 	}

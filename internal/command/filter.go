@@ -10,12 +10,13 @@ import (
 
 	"github.com/tfrec/tfrec/internal/where"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // filterResult is what filter prints.
 type filterResult struct {
-	*shard.FilterReport
+	*reshape.FilterReport
 	// Missing counts the records that were dropped for lack of a value that the
 	// condition needs; nil when none was looked at, for the set was there already.
 	Missing *int64 `json:"missing,omitempty"`
@@ -60,9 +61,9 @@ float64, so that score == 0.1 is never true of a float32.`,
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
 				var missing atomic.Int64
-				report, err := shard.Filter(ctx, in, out, shard.FilterOptions{
+				report, err := reshape.Filter(ctx, in, out, reshape.FilterOptions{
 					ReshapeOptions: f.options, Where: condition,
-					Prepare: func(features []shard.Feature) (shard.Keep, error) { return keepWhere(condition, features, &missing) },
+					Prepare: func(features []shard.Feature) (reshape.Keep, error) { return keepWhere(condition, features, &missing) },
 				})
 				if err != nil {
 					return nil, err
@@ -85,7 +86,7 @@ float64, so that score == 0.1 is never true of a float32.`,
 }
 
 // keepWhere compiles a condition for records with these features.
-func keepWhere(condition string, features []shard.Feature, missing *atomic.Int64) (shard.Keep, error) {
+func keepWhere(condition string, features []shard.Feature, missing *atomic.Int64) (reshape.Keep, error) {
 	known := make([]where.Feature, len(features))
 	for i, f := range features {
 		known[i] = where.Feature{Key: f.Key, Kind: kindNamed(f.Kind), List: isList(f)}

@@ -10,10 +10,11 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/repair"
 )
 
 func newIndexCommand() *cobra.Command {
-	var o shard.IndexOptions
+	var o repair.IndexOptions
 	cmd := &cobra.Command{
 		Use:     "index PATH...",
 		GroupID: groupLook,
@@ -38,7 +39,7 @@ writes nothing, --force rebuilds it. Damaged files get no index.`,
 			o.Progress = new(shard.ReadProgress)
 			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
 			o.Note = partialWarning(cmd)
-			report, err := shard.Index(cmd.Context(), args, o)
+			report, err := repair.Index(cmd.Context(), args, o)
 			stop()
 			if report == nil {
 				return err
@@ -70,7 +71,7 @@ writes nothing, --force rebuilds it. Damaged files get no index.`,
 
 // printIndexes prints a line for each file, the faults, which have a writer of their
 // own, and a summary.
-func printIndexes(faults, w io.Writer, r *shard.IndexReport) {
+func printIndexes(faults, w io.Writer, r *repair.IndexReport) {
 	for _, f := range r.Files {
 		if f.Status != "" { // a file that could not be read
 			fmt.Fprintf(w, "%-7s  %s\n", f.Status, printable.String(f.Path))

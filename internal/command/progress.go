@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 // Times between two looks at the progress: on a terminal often, elsewhere only
@@ -49,7 +50,7 @@ func convertGauge(p *convert.Progress) gauge {
 	}}
 }
 
-func reshapeGauge(p *shard.ReshapeProgress) gauge {
+func reshapeGauge(p *reshape.ReshapeProgress) gauge {
 	return gauge{"record", func() progress {
 		return progress{planned: p.Planned.Load(), done: p.Done.Load(), bytes: p.Bytes.Load()}
 	}}

@@ -10,11 +10,12 @@ import (
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 func newRepairCommand() *cobra.Command {
-	var o shard.RepairOptions
+	var o repair.RepairOptions
 	var compression string
 	cmd := &cobra.Command{
 		Use:     "repair IN OUT",
@@ -65,7 +66,7 @@ file has several.`,
 			o.Progress = new(shard.ReadProgress)
 			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
 			o.Note = partialWarning(cmd)
-			report, err := shard.Repair(cmd.Context(), args[0], out, o)
+			report, err := repair.Repair(cmd.Context(), args[0], out, o)
 			stop()
 			if err != nil && report == nil {
 				return err
@@ -76,7 +77,7 @@ file has several.`,
 				printRepair(cmd.OutOrStdout(), summaryTo(cmd), report)
 			}
 			switch {
-			case errors.Is(err, shard.ErrNothingSaved):
+			case errors.Is(err, repair.ErrNothingSaved):
 				return faultError(err)
 			case err == nil && report.Lost():
 				return faultError(errors.New("")) // all of it was printed
@@ -95,7 +96,7 @@ file has several.`,
 
 // printRepair prints a line for each stretch of damage, which have a writer of their
 // own, and for each damaged file, and a summary.
-func printRepair(faults, w io.Writer, r *shard.RepairReport) {
+func printRepair(faults, w io.Writer, r *repair.RepairReport) {
 	for _, d := range r.Damage {
 		what := "byte"
 		if d.Compressed {

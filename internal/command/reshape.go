@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 // damagedFaults is what exit code 3 means for the verbs that reshape.
@@ -22,7 +23,7 @@ const damagedFaults = "an input is damaged (tfrec repair saves its intact record
 
 // reshapeFlags are the flags that verbs which make a new set of records share.
 type reshapeFlags struct {
-	options shard.ReshapeOptions
+	options reshape.ReshapeOptions
 }
 
 // add adds all of them.
@@ -76,7 +77,7 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	}
 	quiet := quietFlag(cmd)
 	stderr := cmd.ErrOrStderr()
-	o.Progress, o.Args, o.Warn = new(shard.ReshapeProgress), commandArgs(cmd), partialWarning(cmd)
+	o.Progress, o.Args, o.Warn = new(reshape.ReshapeProgress), commandArgs(cmd), partialWarning(cmd)
 	if !quiet {
 		o.Note = notesTo(stderr)
 	}
@@ -85,11 +86,11 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	stop()
 
 	var damaged *shard.DamagedError
-	var unfit *shard.UnfitError
+	var unfit *reshape.UnfitError
 	switch {
 	case errors.As(err, &damaged), errors.As(err, &unfit):
 		return faultError(err)
-	case errors.Is(err, shard.ErrReshapeOptions):
+	case errors.Is(err, reshape.ErrReshapeOptions):
 		return usageError("%v", err)
 	case err != nil:
 		return err
@@ -103,7 +104,7 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 type detailed interface{ detail() string }
 
 func printReshaped(w io.Writer, out string, report any) error {
-	r, ok := report.(interface{ Common() *shard.ReshapeReport })
+	r, ok := report.(interface{ Common() *reshape.ReshapeReport })
 	if !ok {
 		return fmt.Errorf("%T is not a report of a reshaping", report)
 	}

@@ -5,13 +5,13 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 func newReshardCommand(e *Engine) *cobra.Command {
 	f := new(reshapeFlags)
-	var o shard.ReshardOptions
-	reshard := shard.Reshard
+	var o reshape.ReshardOptions
+	reshard := reshape.Reshard
 	if e != nil && e.Reshard != nil {
 		reshard = e.Reshard
 	}
@@ -77,7 +77,7 @@ in the records are changed to fit; sets without names are refused then.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
-				return shard.Merge(ctx, in, out, f.options)
+				return reshape.Merge(ctx, in, out, f.options)
 			})
 		},
 	}

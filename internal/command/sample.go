@@ -6,11 +6,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 func newSampleCommand() *cobra.Command {
 	f := new(reshapeFlags)
-	var o shard.SampleOptions
+	var o reshape.SampleOptions
 	cmd := &cobra.Command{
 		Use:     "sample IN... OUT (--count N | --share P)",
 		GroupID: groupReshape,
@@ -26,7 +27,7 @@ count over all splits.`,
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
 				o.ReshapeOptions = f.options
-				return shard.Sample(ctx, in, out, o)
+				return reshape.Sample(ctx, in, out, o)
 			})
 		},
 	}
@@ -42,7 +43,7 @@ count over all splits.`,
 
 func newTakeCommand() *cobra.Command {
 	f := new(reshapeFlags)
-	var o shard.TakeOptions
+	var o reshape.TakeOptions
 	cmd := &cobra.Command{
 		Use:     "take IN... OUT --count N",
 		GroupID: groupReshape,
@@ -58,7 +59,7 @@ names. With --skip, the first ones are skipped.`,
 			in, out := args[:len(args)-1], args[len(args)-1]
 			return f.run(cmd, out, func(ctx context.Context) (any, error) {
 				o.ReshapeOptions = f.options
-				return shard.Take(ctx, in, out, o)
+				return reshape.Take(ctx, in, out, o)
 			})
 		},
 	}

@@ -8,11 +8,12 @@ import (
 
 	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 func newSplitCommand() *cobra.Command {
 	f := new(reshapeFlags)
-	var o shard.ResplitOptions
+	var o reshape.ResplitOptions
 	var list string
 	cmd := &cobra.Command{
 		Use:     "split IN... OUT --splits NAME=SHARE,...",
@@ -46,7 +47,7 @@ having one value of their own.`,
 						return nil, err
 					}
 				}
-				return shard.Resplit(ctx, in, out, o)
+				return reshape.Resplit(ctx, in, out, o)
 			})
 		},
 	}
@@ -70,7 +71,7 @@ func readSplitList(path string) (map[string]string, error) {
 		return nil, fmt.Errorf("--list: %w", err)
 	}
 	defer file.Close()
-	list, err := shard.ReadSplitList(file)
+	list, err := reshape.ReadSplitList(file)
 	if err != nil {
 		return nil, fmt.Errorf("--list: %s: %w", path, err)
 	}

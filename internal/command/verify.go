@@ -10,12 +10,13 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/verify"
 )
 
 // verifyCommand is what `verify` was asked for.
 type verifyCommand struct {
-	o     shard.VerifyOptions
-	looks shard.DeepOptions
+	o     verify.VerifyOptions
+	looks verify.DeepOptions
 	deep  bool
 	codec augment.CodecOptions
 	list  string // file for the findings
@@ -93,7 +94,7 @@ did not check. --limit-rate keeps a shared disk usable for others.`,
 }
 
 // parseSample reads a number of records, or a share of them.
-func parseSample(s string, to *shard.Sampling) (err error) {
+func parseSample(s string, to *verify.Sampling) (err error) {
 	if n, err := strconv.ParseInt(s, 10, 64); err == nil && n > 0 {
 		to.Records, to.Share = n, 0
 		return nil
@@ -118,8 +119,8 @@ func (c *verifyCommand) check(cmd *cobra.Command, args []string) error {
 		return usageError("--max-faults %d: want 1 or more", c.o.MaxFaults)
 	case c.looks.MaxFindings < 1:
 		return usageError("--max-findings %d: want 1 or more", c.looks.MaxFindings)
-	case c.looks.NearDistance < 1 || c.looks.NearDistance > shard.MaxNearDistance:
-		return usageError("--near-distance %d: want 1 to %d", c.looks.NearDistance, shard.MaxNearDistance)
+	case c.looks.NearDistance < 1 || c.looks.NearDistance > verify.MaxNearDistance:
+		return usageError("--near-distance %d: want 1 to %d", c.looks.NearDistance, verify.MaxNearDistance)
 	case changed("memory") && c.looks.Memory < 1e6:
 		return usageError("--memory: %d bytes are too few: want 1MB or more", c.looks.Memory)
 	case c.codec.MaxPixels < 1:
@@ -162,7 +163,7 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 	quiet := quietFlag(cmd) || cmd.Flags().Changed("sample") // of which nothing is planned
 	c.o.Progress, c.o.Note = new(shard.ReadProgress), partialWarning(cmd)
 	stop := showProgress(cmd.ErrOrStderr(), readGauge(c.o.Progress), quiet)
-	report, err := shard.Verify(cmd.Context(), args, c.o)
+	report, err := verify.Verify(cmd.Context(), args, c.o)
 	stop()
 	if cmd.Context().Err() != nil || err != nil && len(report.Files) == 0 {
 		return err
@@ -183,7 +184,7 @@ func (c *verifyCommand) run(cmd *cobra.Command, args []string) error {
 }
 
 // writeFindings lists all findings in a file.
-func writeFindings(w *linesFile, r *shard.DeepReport) error {
+func writeFindings(w *linesFile, r *verify.DeepReport) error {
 	if r != nil {
 		for i := range r.Findings {
 			if err := w.add(&r.Findings[i]); err != nil {
@@ -195,7 +196,7 @@ func writeFindings(w *linesFile, r *shard.DeepReport) error {
 }
 
 // readableReport makes paths fit for JSON.
-func readableReport(r *shard.Report) {
+func readableReport(r *verify.Report) {
 	for i := range r.Files {
 		r.Files[i].Path = jsontext.Readable(r.Files[i].Path)
 	}

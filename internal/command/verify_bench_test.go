@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -79,8 +79,8 @@ func BenchmarkVerifyDeep(b *testing.B) {
 	}
 	for _, near := range []bool{false, true} {
 		measure(map[bool]string{false: "deep", true: "near"}[near], func() error {
-			o := shard.VerifyOptions{Workers: 1, Deep: &shard.DeepOptions{Picture: pictureDecoder(codec), Near: near}}
-			report, err := shard.Verify(context.Background(), shards, o)
+			o := verify.VerifyOptions{Workers: 1, Deep: &verify.DeepOptions{Picture: pictureDecoder(codec), Near: near}}
+			report, err := verify.Verify(context.Background(), shards, o)
 			if err == nil && (!report.OK || report.Deep.Decoded != int64(pictures)) {
 				err = fmt.Errorf("%d of %v pictures decoded", report.Deep.Decoded, pictures)
 			}

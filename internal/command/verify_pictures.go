@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/verify"
 )
 
 // Memory of images that are decoded at a time, over all workers: at most so much, and a quarter of
@@ -25,18 +25,18 @@ func imageGate(bytes int64) *par.Budget { return par.NewBudget(min(bytes, memory
 
 // thumbFrom is the least side that a JPEG is decoded at to make a thumb of it:
 // twice that of the thumb.
-const thumbFrom = 2 * shard.ThumbSide
+const thumbFrom = 2 * verify.ThumbSide
 
 // pictureDecoder returns what shard.Verify decodes images with.
-func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.PictureFacts, error) {
+func pictureDecoder(codec *augment.Codec) func([]byte, *verify.Thumb) (verify.PictureFacts, error) {
 	gate := imageGate(verifyBytes)
 	images := sync.Pool{New: func() any { return new([2]augment.Image) }}
-	return func(data []byte, thumb *shard.Thumb) (shard.PictureFacts, error) {
+	return func(data []byte, thumb *verify.Thumb) (verify.PictureFacts, error) {
 		info, err := codec.Stat(data)
 		if err != nil {
-			return shard.PictureFacts{}, pictureError(err)
+			return verify.PictureFacts{}, pictureError(err)
 		}
-		facts := shard.PictureFacts{Format: string(info.Format), Width: info.Width, Height: info.Height, Channels: info.Channels}
+		facts := verify.PictureFacts{Format: string(info.Format), Width: info.Width, Height: info.Height, Channels: info.Channels}
 		facts.UprightWidth, facts.UprightHeight = info.Oriented()
 		if err := gate.Acquire(context.Background(), info.Memory()); err != nil {
 			return facts, err
@@ -58,11 +58,11 @@ func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.Pict
 		if _, err := codec.Decode(&pair[0], data, augment.DecodeOptions{Channels: 1, MinWidth: thumbFrom, MinHeight: thumbFrom}); err != nil {
 			return facts, pictureError(err)
 		}
-		if err := augment.Resize(&pair[1], &pair[0], shard.ThumbSide, shard.ThumbSide, augment.Area, true); err != nil {
-			return facts, fmt.Errorf("%w: %w", shard.ErrPictureTooLarge, err)
+		if err := augment.Resize(&pair[1], &pair[0], verify.ThumbSide, verify.ThumbSide, augment.Area, true); err != nil {
+			return facts, fmt.Errorf("%w: %w", verify.ErrPictureTooLarge, err)
 		}
-		for y := range shard.ThumbSide {
-			copy(thumb[y*shard.ThumbSide:], pair[1].Row(y))
+		for y := range verify.ThumbSide {
+			copy(thumb[y*verify.ThumbSide:], pair[1].Row(y))
 		}
 		return facts, nil
 	}
@@ -72,9 +72,9 @@ func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.Pict
 // what it has no word for is damage.
 func pictureError(err error) error {
 	for from, to := range map[error]error{
-		augment.ErrNotPicture:    shard.ErrNoPicture,
-		augment.ErrUnsupported:   shard.ErrPictureUnsupported,
-		augment.ErrTooManyPixels: shard.ErrPictureTooLarge,
+		augment.ErrNotPicture:    verify.ErrNoPicture,
+		augment.ErrUnsupported:   verify.ErrPictureUnsupported,
+		augment.ErrTooManyPixels: verify.ErrPictureTooLarge,
 	} {
 		if errors.Is(err, from) {
 			return reworded{err, to}

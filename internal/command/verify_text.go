@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/verify"
 )
 
 // shownFindings is how many findings of a kind the text form shows.
@@ -17,7 +18,7 @@ const shownFindings = 20
 
 // printReport prints a line for each file, the faults and findings, which have a
 // writer of their own, and a summary.
-func printReport(faults, w io.Writer, r *shard.Report) {
+func printReport(faults, w io.Writer, r *verify.Report) {
 	var bad int
 	var bytes int64
 	for _, f := range r.Files {
@@ -63,7 +64,7 @@ func printReport(faults, w io.Writer, r *shard.Report) {
 }
 
 // findings is how many there are, listed or not.
-func findings(r *shard.DeepReport) (n int64) {
+func findings(r *verify.DeepReport) (n int64) {
 	if r != nil {
 		for _, of := range r.Counts {
 			n += of
@@ -85,8 +86,8 @@ func printFaults(w io.Writer, faults []shard.Fault) {
 
 // printDeep prints what was found in the records: the first findings of each
 // kind, and how many more there are, which have a writer of their own; then a summary.
-func printDeep(faults, w io.Writer, r *shard.DeepReport) {
-	byKind := map[shard.FindingKind][]*shard.Finding{}
+func printDeep(faults, w io.Writer, r *verify.DeepReport) {
+	byKind := map[verify.FindingKind][]*verify.Finding{}
 	for i := range r.Findings {
 		f := &r.Findings[i]
 		byKind[f.Kind] = append(byKind[f.Kind], f)
@@ -119,7 +120,7 @@ func printDeep(faults, w io.Writer, r *shard.DeepReport) {
 	}
 }
 
-func printFinding(w io.Writer, f *shard.Finding) {
+func printFinding(w io.Writer, f *verify.Finding) {
 	fmt.Fprintf(w, "%s: ", printable.String(f.Path))
 	if f.Record >= 0 {
 		fmt.Fprintf(w, "record %d at byte %d", f.Record, f.Offset)
@@ -129,7 +130,7 @@ func printFinding(w io.Writer, f *shard.Finding) {
 		fmt.Fprint(w, ": ")
 	}
 	fmt.Fprintf(w, "%s: ", f.Kind)
-	if f.Severity == shard.SeverityWarning {
+	if f.Severity == verify.SeverityWarning {
 		fmt.Fprint(w, "warning: ")
 	}
 	if f.Feature != "" {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/shard/stats"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -38,7 +38,7 @@ func writeFile(t testing.TB, path string, c tfrecord.Compression, records ...[]b
 // writeIndex writes the index beside a file.
 func writeIndex(t testing.TB, path string) {
 	t.Helper()
-	if _, err := shard.Index(t.Context(), []string{path}, shard.IndexOptions{Force: true}); err != nil {
+	if _, err := repair.Index(t.Context(), []string{path}, repair.IndexOptions{Force: true}); err != nil {
 		t.Fatal(err)
 	}
 }

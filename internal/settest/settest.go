@@ -8,6 +8,7 @@ import (
 	"compress/zlib"
 	"context"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -16,11 +17,16 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/shard"
@@ -361,4 +367,84 @@ func Some(n, length int) func(yield func([]byte)) {
 			yield(bytes.Repeat([]byte{byte(i)}, length))
 		}
 	}
+}
+
+// EachFault Has the first operation on files of a run fail, then the second, and
+// so on; of many those at the beginning and the end, and some between. judge is
+// told what the run said, that path and operation are in; fail is "" for the run
+// that did not fail.
+func EachFault(t *testing.T, prepare func() string, run func(dir string) error, judge func(dir, fail string, err error)) {
+	t.Helper()
+	defer func() { inject.Hook = nil }()
+	dir := prepare()
+	var total atomic.Int64
+	inject.Hook = func(string) error { total.Add(1); return nil }
+	err := run(dir)
+	inject.Hook = nil
+	judge(dir, "", err)
+	for at := range total.Load() {
+		if total.Load()-at > 14 && at > 6 && at%4 > 0 {
+			continue
+		}
+		dir := prepare()
+		var n atomic.Int64
+		failed := make(chan string, 1)
+		inject.Hook = func(operation string) error {
+			if n.Add(1) != at+1 {
+				return nil
+			}
+			failed <- operation
+			return syscall.EIO
+		}
+		err := run(dir)
+		inject.Hook = nil
+		if len(failed) == 0 {
+			t.Errorf("there are %d operations in one run, and not in another", total.Load())
+			return
+		}
+		fail := <-failed
+		if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), fail) || !strings.Contains(err.Error(), string(filepath.Separator)) {
+			t.Errorf("operation %d, %s, failed, and the run said %v: want operation and path", at, fail, err)
+		}
+		var fault *tfrecord.Error
+		if errors.As(err, &fault) && recordscan.IsDamage(err) {
+			t.Errorf("operation %d, %s, failed, and the run took it for damage: %v", at, fail, err)
+		}
+		judge(dir, fail, err)
+	}
+	if total.Load() < 2 {
+		t.Errorf("only %d operations are attempted", total.Load())
+	}
+}
+
+// NamesIn are all files and directories below a directory.
+func NamesIn(t *testing.T, dir string) (names []string) {
+	t.Helper()
+	Check(t, filepath.WalkDir(dir, func(path string, _ os.DirEntry, err error) error {
+		if name, _ := filepath.Rel(dir, path); name != "." {
+			names = append(names, filepath.ToSlash(name))
+		}
+		return err
+	}))
+	return names
+}
+
+// Has reports whether a directory holds a file of that name.
+func Has(t *testing.T, dir, name string) bool {
+	t.Helper()
+	is, err := shard.ViewDir(t.Context(), dir).Exists(name)
+	Check(t, err)
+	return is
+}
+
+// ThreeShards writes a set of three shards with four short records each.
+func ThreeShards(t testing.TB) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "set")
+	WriteSet(t, dir, 3, func(yield func([]byte)) {
+		for _, s := range []string{"one", "two", "three", "four"} {
+			yield([]byte(s))
+		}
+	})
+	return dir
 }

@@ -1,0 +1,82 @@
+package repair
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// splitFiles is the files of a split, in their order.
+type splitFiles struct {
+	split string
+	files []string
+}
+
+// intoLots tells which split each file is of. missing are files that should be
+// there, as the numbers in the others' names say.
+func intoLots(files []string, before *shard.Manifest, tfds *shard.FoundTFDS) (lots []splitFiles, missing []string) {
+	known := tfds.Files()
+	if before != nil {
+		for _, split := range before.Splits {
+			for _, info := range split.Shards {
+				known[info.File] = split.Name
+			}
+		}
+	}
+	bySplit := map[string][]string{}
+	for _, file := range files {
+		split := known[file]
+		if split == "" {
+			split = splitOf(file)
+		}
+		bySplit[split] = append(bySplit[split], file)
+		delete(known, file)
+	}
+	if e := shard.IncompleteByNames("", files); e != nil {
+		missing = e.Missing
+	}
+	missing = append(missing, slices.Sorted(maps.Keys(known))...)
+	slices.Sort(missing)
+	for _, split := range splitOrder(slices.Sorted(maps.Keys(bySplit)), before, tfds) {
+		lots = append(lots, splitFiles{split, bySplit[split]})
+	}
+	return lots, slices.Compact(missing)
+}
+
+// splitOrder puts splits into the order that they had before; new ones come
+// behind, by name.
+func splitOrder(names []string, before *shard.Manifest, tfds *shard.FoundTFDS) []string {
+	var order []string
+	if before != nil {
+		for _, s := range before.Splits {
+			order = append(order, s.Name)
+		}
+	}
+	order = append(order, tfds.SplitNames()...)
+	place := func(name string) int {
+		if i := slices.Index(order, name); i >= 0 {
+			return i
+		}
+		return len(order)
+	}
+	slices.SortStableFunc(names, func(a, b string) int { return place(a) - place(b) })
+	return names
+}
+
+// splitOf tells the split by a file's name.
+func splitOf(file string) string {
+	if n, ok := shard.ParseName(file); ok {
+		return n.Split
+	}
+	split := "train"
+	for _, word := range strings.FieldsFunc(file, func(r rune) bool { return !unicode.IsLetter(r) }) {
+		if word = strings.ToLower(word); naming.SplitWords[word] {
+			split = word
+		}
+	}
+	return split
+}

@@ -1,0 +1,167 @@
+package repair
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// rename is a shard that gets another name.
+type rename struct {
+	From string `json:"from"`
+	To   string `json:"to"`
+}
+
+const (
+	renamesFormat  = "tfrec.renames"
+	renamesVersion = 1
+)
+
+// renameJournal is renamesFile.
+type renameJournal struct {
+	Format  string   `json:"format"`
+	Version int      `json:"version"`
+	Renames []rename `json:"renames"`
+}
+
+// renames says which shards get which names. It sets every file's final name.
+func (a *adoption) renames() ([]rename, error) {
+	var list []rename
+	at := 0
+	for i := range a.set.Splits {
+		split := &a.set.Splits[i]
+		for j := range split.Shards {
+			f := a.files[at]
+			at++
+			f.finalName = f.info.File
+			name := shard.Name{Dataset: a.set.Name, Split: split.Name, Index: j, Count: len(split.Shards)}.String()
+			if !a.o.Rename || name == f.info.File {
+				continue
+			}
+			if err := shard.CheckSplit(split.Name); err != nil {
+				return nil, err
+			}
+			list = append(list, rename{f.info.File, name})
+			f.wasMoved, f.finalName = f.info.File, name
+			split.Shards[j].File = name
+			split.Shards[j].Fingerprint = shard.ContentFingerprint(split.Shards[j])
+		}
+	}
+	moving := map[string]bool{}
+	for _, r := range list {
+		moving[r.From] = true
+	}
+	for _, r := range list {
+		taken, err := a.dir.Exists(r.To)
+		if err != nil {
+			return nil, err
+		}
+		if taken || moving[r.To] {
+			return nil, fmt.Errorf("cannot rename %s to %s, which exists: %w", r.From, r.To, fs.ErrExist)
+		}
+	}
+	if len(list) > 0 {
+		a.set.Fingerprint = shard.SetFingerprint(a.set)
+	}
+	return list, nil
+}
+
+// doRenames renames shards, having written down what it is about to do. Indexes
+// of the old names go.
+func doRenames(dir *shard.Dir, list []rename) error {
+	if len(list) == 0 {
+		return nil
+	}
+	if err := dir.PutState(shard.RenamesFile, renameJournal{renamesFormat, renamesVersion, list}); err != nil {
+		return err
+	}
+	return finishRenames(dir)
+}
+
+// finishRenames does what is left of the renames that were begun.
+func finishRenames(dir *shard.Dir) error {
+	begun, err := dir.Exists(shard.StateDir + "/" + shard.RenamesFile)
+	if !begun || err != nil {
+		return err
+	}
+	var j renameJournal
+	usable, err := dir.State(shard.RenamesFile, &j)
+	if err != nil {
+		return err
+	}
+	if !usable || j.Format != renamesFormat || j.Version != renamesVersion {
+		return fmt.Errorf("%s: this version of tfrec cannot complete this rename journal: use the version that wrote it", dir.Join(shard.StateDir+"/"+shard.RenamesFile))
+	}
+	for _, r := range j.Renames {
+		if shard.CheckName(r.From) != nil || shard.CheckName(r.To) != nil {
+			return fmt.Errorf("%s: %q and %q are not shard names: remove the file", dir.Join(shard.StateDir+"/"+shard.RenamesFile), r.From, r.To)
+		}
+		done, err := dir.Exists(r.To)
+		if err != nil {
+			return err
+		}
+		if !done {
+			err := inject.Fault("rename", dir.Join(r.To))
+			if err == nil {
+				err = os.Rename(dir.Join(r.From), dir.Join(r.To))
+			}
+			if err != nil {
+				return err
+			}
+		}
+		if err := osfile.Remove(shard.IndexPath(dir.Join(r.From))); err != nil && !storage.Missing(err) {
+			return err
+		}
+	}
+	if err := atomicfile.SyncDir(filepath.Clean(dir.Path())); err != nil {
+		return err
+	}
+	if err := renameInManifest(dir, j.Renames); err != nil {
+		return err
+	}
+	return dir.Remove(shard.StateDir + "/" + shard.RenamesFile)
+}
+
+// renameInManifest has a manifest that was there before the renames name the shards by
+// their new names: Adopt would miss the old ones.
+func renameInManifest(dir *shard.Dir, renames []rename) error {
+	m, err := dir.Manifest()
+	switch {
+	case err != nil && recordscan.IsDamage(err):
+		return nil // Adopt says what is wrong with it
+	case m == nil || err != nil:
+		return err
+	}
+	to := make(map[string]string, len(renames))
+	for _, r := range renames {
+		to[r.From] = r.To
+	}
+	changed := false
+	for i := range m.Splits {
+		for j := range m.Splits[i].Shards {
+			info := &m.Splits[i].Shards[j]
+			if name := to[info.File]; name != "" {
+				info.File = name
+				info.Fingerprint = shard.ContentFingerprint(*info)
+				changed = true
+			}
+		}
+	}
+	if !changed {
+		return nil
+	}
+	m.Fingerprint = shard.SetFingerprint(m)
+	data, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	return dir.Put(shard.ManifestFile, data)
+}

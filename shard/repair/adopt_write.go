@@ -1,0 +1,266 @@
+package repair
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// describe makes the manifest out of what was seen.
+func (a *adoption) describe() error {
+	m := &shard.Manifest{Options: map[string]json.RawMessage{"verb": json.RawMessage(`"adopt"`)}, Labels: []string{}}
+	if a.before != nil {
+		one := *a.before
+		m = &one
+		m.Splits = nil
+	} else if a.tfds.Features {
+		m.Options["tfds"] = json.RawMessage(`"found"`)
+	}
+	m.Format, m.Version = shard.ManifestFormat, shard.ManifestVersion
+	m.Tool = cmp.Or(m.Tool, build.Tool)
+	if m.Name = a.name(m.Name); m.Name == "" {
+		return fmt.Errorf("cannot derive the dataset's name from %s: give one", a.dir.Path())
+	}
+	scan := shard.NewFeatureScan()
+	for i, f := range a.files {
+		c := f.c.String()
+		if i > 0 && c != m.Compression {
+			return fmt.Errorf("%s is compressed with %s, and %s with %s: make one set of them with tfrec reshard", a.files[0].info.File, m.Compression, f.info.File, c)
+		}
+		m.Compression = c
+		scan.Merge(f.scan)
+	}
+	records, features, odd := scan.Describe()
+	m.Records = records
+	for _, key := range odd {
+		a.note("feature %q has no values, or values of several kinds: it is not described", key)
+	}
+	if records == "" {
+		a.note("not all records are Examples, so there are no features to describe")
+	}
+	key, names, err := a.label(features)
+	if err != nil {
+		return err
+	}
+	if names != nil {
+		m.Labels = names
+		i := slices.IndexFunc(features, func(f shard.Feature) bool { return f.Key == key })
+		features[i].Class = shard.ClassLabel
+	} else if key != "" {
+		a.note("feature %q may be the label, but its label names are unknown: give them", key)
+		key = ""
+	}
+	a.report.Label, a.report.Labels = key, m.Labels
+	if a.before == nil || len(a.before.Features) == 0 || a.o.Labels != nil || a.o.Label != "" {
+		m.Features = features
+	}
+	a.set = m
+	a.splits(key)
+	return nil
+}
+
+// name of the dataset.
+func (a *adoption) name(before string) string {
+	shared := ""
+	for i, f := range a.files {
+		n, ok := shard.ParseName(f.info.File)
+		if !ok || i > 0 && n.Dataset != shared {
+			shared = ""
+			break
+		}
+		shared = n.Dataset
+	}
+	said := a.tfds.Name()
+	if shard.CheckDataset(said) != nil {
+		said = ""
+	}
+	name := cmp.Or(a.o.Name, before, said, shared)
+	if name == "" {
+		if abs, err := filepath.Abs(a.dir.Path()); err == nil {
+			name = naming.SnakeCase(filepath.Base(abs))
+		}
+	}
+	if shard.CheckDataset(name) != nil {
+		return ""
+	}
+	return name
+}
+
+// splits puts the files into the manifest. What it knows of a file that has
+// stayed the same stays, too.
+func (a *adoption) splits(label string) {
+	m := a.set
+	known := map[string]shard.Info{}
+	if a.before != nil {
+		for _, split := range a.before.Splits {
+			for _, info := range split.Shards {
+				known[info.File] = info
+			}
+		}
+	}
+	for _, f := range a.files {
+		if len(m.Splits) == 0 || m.Splits[len(m.Splits)-1].Name != f.split {
+			m.Splits = append(m.Splits, shard.Split{Name: f.split})
+		}
+		s := &m.Splits[len(m.Splits)-1]
+		f.info.Fingerprint = shard.ContentFingerprint(f.info)
+		if was, ok := known[f.info.File]; ok && was.SHA256 == f.info.SHA256 {
+			f.info.Fingerprint = was.Fingerprint
+		}
+		if seen := f.seen[label]; seen != nil {
+			f.info.Labels = labels.CountsByName(seen.ids, m.Labels)
+		}
+		s.Records += f.info.Records
+		s.Shards = append(s.Shards, f.info)
+		a.report.Records += f.info.Records
+		a.report.Bytes += f.info.Bytes
+	}
+	a.report.Name = m.Name
+	for _, s := range m.Splits {
+		a.report.Splits[s.Name] = shard.SplitSummary{Records: s.Records, Shards: len(s.Shards)}
+	}
+	if a.before == nil || a.before.Fingerprint == "" || !slices.EqualFunc(a.before.Splits, m.Splits, sameShards) {
+		m.Fingerprint = shard.SetFingerprint(m)
+	}
+}
+
+func sameShards(a, b shard.Split) bool {
+	return a.Name == b.Name && slices.EqualFunc(a.Shards, b.Shards, func(x, y shard.Info) bool {
+		return x.File == y.File && x.Fingerprint == y.Fingerprint
+	})
+}
+
+// ownTFDS reports whether TFDS's files are those that the manifest makes.
+func (a *adoption) ownTFDS() bool {
+	return a.before != nil && string(a.before.Options["tfds"]) != `"found"`
+}
+
+// metadata is the content of the files beside the shards, by name. Files of
+// TFDS's that somebody else made stay, but for the numbers in them.
+func (a *adoption) metadata() (map[string][]byte, error) {
+	m := a.set
+	files, err := shard.EncodeTFDS(m)
+	if err != nil {
+		return nil, err
+	}
+	if files == nil {
+		files = map[string][]byte{}
+	}
+	_, described := files[shard.TFDSInfoFile]
+	a.report.TFDS = described || shard.CanLoad(m) && a.tfds.Features
+	if !a.ownTFDS() {
+		if a.tfds.Features {
+			delete(files, shard.TFDSFeaturesFile)
+		}
+		if a.tfds.Info != nil {
+			delete(files, shard.TFDSInfoFile)
+			info, err := a.tfds.Renewed(m)
+			if err != nil {
+				return nil, err
+			}
+			if info != nil && shard.CanLoad(m) {
+				files[shard.TFDSInfoFile] = info
+			}
+		} else if a.tfds.Features && shard.CanLoad(m) && !described {
+			if files[shard.TFDSInfoFile], err = shard.EncodeTFDSFile(m.TfdsInfo(), "  "); err != nil {
+				return nil, err
+			}
+		}
+	}
+	switch split := m.Nameless(); {
+	case split != "":
+		a.note("TFDS cannot load the set: its metadata cannot express the shard names of split %s (rename them, or let tfrec adopt do it)", split)
+	case m.Compression != tfrecord.None.String():
+		a.note("TFDS cannot load the set: it does not read compressed shards")
+	case !a.report.TFDS:
+		a.note("TFDS cannot load the set: its features are not known")
+	}
+	if files[shard.ManifestFile], err = m.Encode(); err != nil {
+		return nil, err
+	}
+	return files, nil
+}
+
+// compare lists what differs from what is in place.
+func (a *adoption) compare(renames []rename, files map[string][]byte) error {
+	for _, r := range renames {
+		a.change(r.To, r.From)
+	}
+	for _, f := range a.files {
+		if f.mayHave && (f.indexWas != "" || f.wasMoved != "") {
+			a.change(filepath.ToSlash(shard.IndexPath(f.finalName)), cmp.Or(f.indexWas, "other"))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		was, err := osfile.Read(a.ctx, a.dir.Join(name), shard.MaxManifest)
+		switch {
+		case storage.Missing(err):
+			a.change(name, "missing")
+		case err != nil:
+			return err
+		case !bytes.Equal(was, files[name]):
+			a.change(name, "other")
+		default:
+			delete(files, name)
+		}
+	}
+	return nil
+}
+
+func (a *adoption) change(file, was string) {
+	a.report.Changes = append(a.report.Changes, Change{File: file, Was: was})
+}
+
+// write does what was found to be done, the manifest last.
+func (a *adoption) write(renames []rename, files map[string][]byte) error {
+	// Should the run be killed, the next one has to know whose files TFDS's are.
+	if err := a.dir.PutState(adoptingFile, adopting{!a.tfds.Features && a.tfds.Info == nil || a.ownTFDS()}); err != nil {
+		return err
+	}
+	if err := doRenames(a.dir, renames); err != nil {
+		return err
+	}
+	for _, f := range a.files {
+		if f.mayHave && (f.indexWas != "" || f.wasMoved != "") {
+			if err := a.placeIndex(f); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if name == shard.ManifestFile {
+			continue
+		}
+		if err := a.dir.Put(name, files[name]); err != nil {
+			return err
+		}
+	}
+	if data := files[shard.ManifestFile]; data != nil {
+		if err := a.dir.Put(shard.ManifestFile, data); err != nil {
+			return err
+		}
+	}
+	err := a.dir.Remove(shard.StateDir + "/" + adoptingFile)
+	os.Remove(a.dir.Join(shard.ShardsDir)) // fails, as it should, when it holds what is known of shards
+	return err
+}
+
+// adopting is the state of an adoption that writes.
+type adopting struct {
+	Made bool `json:"made"` // TFDS's files are made by it
+}
+
+const adoptingFile = "adopt.json"

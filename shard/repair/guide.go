@@ -1,0 +1,166 @@
+package repair
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// guide is the index of a damaged file: where its frames were before. It tells
+// frames of the file from others that a damaged payload holds, and counts what
+// is lost. Behind bytes that are missing or too many, all lies elsewhere by the
+// same shift, which the sizes of the frames tell. A nil guide knows nothing.
+type guide struct {
+	entries []tfrecord.IndexEntry
+	// lastOf is the number of the last entry of each size.
+	lastOf map[int64]int
+	next   int   // the first entry of which nothing is known yet
+	shift  int64 // how much further behind the frames are than the index says
+	moved  bool  // the shift was found by size
+	fits   bool  // it ends where the file does
+}
+
+// maxGuide bounds the index that a guide is made from, in bytes: it is held in memory,
+// with up to ten times as much.
+const maxGuide = 256 << 20
+
+// readGuide makes a guide from the index at path, of a file of the given size. It is
+// nil if the index does not exist, is larger than maxGuide, is damaged, or has gaps.
+func readGuide(ctx context.Context, path string, size int64) (g *guide, found bool, err error) {
+	f, err := recordscan.Open(ctx, path)
+	if storage.Missing(err) {
+		return nil, false, nil
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	defer f.Close()
+	if st, err := f.Stat(); err != nil || st.Size() > maxGuide {
+		return nil, true, err
+	}
+	in := &recordscan.Meter{Context: ctx, File: f}
+	entries, err := tfrecord.ReadIndex(in, path)
+	if in.Err != nil {
+		return nil, true, in.Err
+	}
+	if err != nil {
+		return nil, true, nil // it is damaged itself
+	}
+	return newGuide(entries, size), true, nil
+}
+
+func newGuide(entries []tfrecord.IndexEntry, size int64) *guide {
+	g := &guide{entries: entries, lastOf: make(map[int64]int)}
+	var end int64
+	for i, e := range entries {
+		if e.Offset != end {
+			return nil
+		}
+		end += e.Size
+		g.lastOf[e.Size] = i
+	}
+	g.fits = end == size
+	return g
+}
+
+// doubtful reports whether nothing yet shows that the index is of this file.
+func (g *guide) doubtful() bool { return g != nil && !g.fits && g.next == 0 }
+
+// at returns the number of the entry whose frame begins at offset, or of the
+// first one behind it.
+func (g *guide) at(offset int64) (number int, exact bool) {
+	return slices.BinarySearchFunc(g.entries, offset-g.shift, func(e tfrecord.IndexEntry, offset int64) int {
+		return cmp.Compare(e.Offset, offset)
+	})
+}
+
+// behind returns where to go on behind damage at offset, for which next was
+// found: there, when a frame was there before; else at the first later one that
+// is whole in its place. When there is none, frames may have moved: then at
+// next, too.
+func (g *guide) behind(in io.ReaderAt, f tfrecord.Framing, offset, next int64) (int64, error) {
+	if g == nil {
+		return next, nil
+	}
+	if _, exact := g.at(next); exact {
+		return next, nil
+	}
+	i, _ := g.at(offset + 1)
+	for i = max(i, g.next); i < len(g.entries); i++ {
+		at := g.entries[i].Offset + g.shift
+		v, err := f.CheckAt(in, at)
+		if err != nil {
+			return 0, err
+		}
+		if v == tfrecord.FrameWhole {
+			return at, nil
+		}
+	}
+	return next, nil
+}
+
+// takes reports whether a whole frame at offset is one of the file's, and how
+// many others must have been before it. Behind damage it may have moved.
+func (g *guide) takes(offset, size int64, damaged bool) (passed int64, ours bool) {
+	if g == nil {
+		return 0, true
+	}
+	i, exact := g.at(offset)
+	if !exact || g.entries[i].Size != size || i < g.next {
+		if last, known := g.lastOf[size]; !(damaged || g.moved) || !known || last < g.next {
+			return 0, false
+		}
+		i = g.nearest(i, size)
+		g.shift, g.moved = offset-g.entries[i].Offset, true
+	}
+	if i != g.next && !damaged && !g.moved {
+		return 0, false
+	}
+	passed = int64(i - g.next)
+	g.next = i + 1
+	return passed, true
+}
+
+// nearest returns the entry of that size that is nearest to entry i, and not
+// known yet. There is one.
+func (g *guide) nearest(i int, size int64) int {
+	before, behind := min(i, len(g.entries))-1, max(i, g.next)
+	for {
+		if before >= g.next && g.entries[before].Size == size {
+			return before
+		}
+		if behind < len(g.entries) && g.entries[behind].Size == size {
+			return behind
+		}
+		before--
+		behind++
+	}
+}
+
+// upTo counts the frames up to the one that begins at offset, if one does, which
+// nothing was known of.
+func (g *guide) upTo(offset int64) int64 {
+	if g == nil {
+		return 0
+	}
+	i, exact := g.at(offset)
+	if !exact || i < g.next {
+		return 0
+	}
+	passed := int64(i - g.next)
+	g.next = i
+	return passed
+}
+
+// rest counts the frames that nothing was known of.
+func (g *guide) rest() int64 {
+	if g == nil {
+		return 0
+	}
+	return int64(len(g.entries) - g.next)
+}

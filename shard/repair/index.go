@@ -1,0 +1,272 @@
+package repair
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// IndexOptions says what Index does. The zero value builds what is missing.
+type IndexOptions struct {
+	// Partial takes what is there of sets that are not whole, and Note is told of
+	// each (see [ExpandOptions]).
+	Partial bool
+	Note    func(sentence string)
+	// Force builds every index again, whether or not there is one.
+	Force bool
+	// Check writes nothing, and compares every index with its file.
+	Check bool
+	// Workers is how many files are read at a time. Default: GOMAXPROCS.
+	Workers int
+	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	MaxRecord int64
+	// Progress is counted up while the run goes on, if it is not nil.
+	Progress *shard.ReadProgress
+}
+
+// IndexStatus is what Index found or did.
+type IndexStatus string
+
+// What becomes of the index of a file.
+const (
+	IndexBuilt   IndexStatus = "built"   // there was none, or another one
+	IndexKept    IndexStatus = "kept"    // there was one, which was not looked at
+	IndexCurrent IndexStatus = "current" // it is as it should be
+	IndexMissing IndexStatus = "missing" // for Check: there is none
+	IndexWrong   IndexStatus = "wrong"   // for Check: it is not that of the file
+	IndexNone    IndexStatus = "none"    // the file is compressed, and has none
+	IndexDamaged IndexStatus = "damaged" // the file is: nothing was written
+)
+
+// IndexReport is what Index did. Its JSON form is `tfrec index --json`.
+type IndexReport struct {
+	// OK says that every file is whole and, where it can have one, has an index.
+	OK    bool        `json:"ok"`
+	Built int64       `json:"built"`
+	Files []FileIndex `json:"files"`
+	// Faults of files that are damaged, and of indexes that Check found wrong.
+	Faults []shard.Fault `json:"faults"`
+}
+
+// FileIndex is a file and its index.
+type FileIndex struct {
+	Path   string      `json:"path"`
+	Index  string      `json:"index"`
+	Status IndexStatus `json:"status"`
+	// Records of the file; 0 where it was not read.
+	Records int64 `json:"records"`
+}
+
+// Index builds the indexes of the files that paths stand for (see Expand), each
+// put in place whole. Faults in the data are no error but in the report. An
+// error says that something could not be read or written; the report then tells
+// the rest.
+func Index(ctx context.Context, paths []string, o IndexOptions) (*IndexReport, error) {
+	found, err := shard.ExpandSets(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Note})
+	if err != nil {
+		return nil, err
+	}
+	sources := found.Sources
+	for _, s := range sources {
+		o.Progress.Plan(ctx, s.Path)
+	}
+	type result struct {
+		file   FileIndex
+		faults []shard.Fault
+		err    error
+	}
+	results := make([]result, len(sources))
+	par.ForEach(ctx, len(sources), o.Workers, func(next func() (int, bool)) {
+		r := tfrecord.NewReader(nil, tfrecord.ReaderOptions{MaxRecord: o.MaxRecord})
+		defer r.Close()
+		for i, ok := next(); ok; i, ok = next() {
+			x := indexing{ctx: ctx, o: &o, r: r, path: sources[i].Path}
+			x.file = FileIndex{Path: x.path, Index: shard.IndexPath(x.path)}
+			err := x.run()
+			results[i] = result{x.file, x.faults, err}
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	report := &IndexReport{Files: []FileIndex{}, Faults: []shard.Fault{}}
+	var errs []error
+	for _, r := range results {
+		report.Files = append(report.Files, r.file)
+		report.Faults = append(report.Faults, r.faults...)
+		if r.file.Status == IndexBuilt {
+			report.Built++
+		}
+		errs = append(errs, r.err)
+	}
+	err = errors.Join(errs...)
+	report.OK = err == nil && len(report.Faults) == 0
+	return report, err
+}
+
+// indexing is the making of one index.
+type indexing struct {
+	ctx    context.Context
+	o      *IndexOptions
+	r      *tfrecord.Reader
+	path   string
+	file   FileIndex
+	faults []shard.Fault
+}
+
+func (x *indexing) run() error {
+	_, err := storage.Stat(x.ctx, x.file.Index)
+	missing := storage.Missing(err)
+	if err != nil && !missing {
+		return err
+	}
+	switch {
+	case x.o.Check:
+		return x.check(missing)
+	case !missing && !x.o.Force:
+		x.file.Status = IndexKept
+		return nil
+	}
+	if err := storage.CheckOutput(x.file.Index); err != nil {
+		return err
+	}
+	there, err := osfile.Exists(filepath.Dir(x.file.Index))
+	if err != nil {
+		return err
+	}
+	if err := osfile.MakeOuterDir(filepath.Dir(x.file.Index)); err != nil {
+		return err
+	}
+	f, err := workFile(x.file.Index)
+	if err != nil {
+		return err
+	}
+	if err = x.lines(osfile.File{File: f}); err == nil && x.file.Status == "" {
+		if err = placeIndex(f, x.path); err == nil {
+			x.file.Status = IndexBuilt
+			return nil
+		}
+	}
+	atomicfile.Discard(f)
+	if !there {
+		os.Remove(filepath.Dir(x.file.Index)) // fails, as it should, when it holds others' by now
+	}
+	return err
+}
+
+// placeIndex puts the index of the file at path in place. It gets the mode and the
+// owner of the one that it replaces or, where it is new, the mode of the file.
+func placeIndex(f *os.File, path string) error {
+	index := shard.IndexPath(path)
+	if err := inject.Fault("place", index); err != nil {
+		return err
+	}
+	before, err := os.Stat(index)
+	if err == nil {
+		_, err = atomicfile.Like(f, before)
+	} else if storage.Missing(err) {
+		if before, err = os.Stat(path); err == nil {
+			err = f.Chmod(before.Mode().Perm())
+		}
+	}
+	if err == nil {
+		err = atomicfile.Commit(f, index)
+	}
+	if err != nil {
+		return err
+	}
+	return atomicfile.SyncDir(filepath.Dir(index))
+}
+
+// check compares the index in place with what it should be.
+func (x *indexing) check(missing bool) error {
+	same, err := compare.Open(x.ctx, x.file.Index)
+	if err != nil {
+		return err
+	}
+	defer same.Close()
+	if err := x.lines(same); err != nil || x.file.Status != "" {
+		return err
+	}
+	equal, err := same.Equal()
+	switch {
+	case err != nil:
+		return err
+	case missing:
+		x.file.Status = IndexMissing
+		x.faults = append(x.faults, shard.FileFault(x.file.Index, tfrecord.PartIndex, "the index of %s is missing", x.path))
+	case !equal:
+		x.file.Status = IndexWrong
+		x.faults = append(x.faults, shard.FileFault(x.file.Index, tfrecord.PartIndex, "the index does not match %s", x.path))
+	default:
+		x.file.Status = IndexCurrent
+	}
+	return nil
+}
+
+// lines writes what the index of the file is to w. Status is set when the file
+// has none.
+func (x *indexing) lines(w io.Writer) error {
+	f, err := recordscan.Open(x.ctx, x.path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	in := &recordscan.Meter{Context: x.ctx, File: f, Done: x.o.Progress.Counter()}
+	x.r.Reset(in, x.path)
+	err = indexLines(x.r, w, &x.file.Records)
+	var damage *tfrecord.Error
+	switch {
+	case in.Err != nil:
+		return in.Err
+	case errors.Is(err, errCompressed):
+		x.file.Status, x.file.Records = IndexNone, 0
+		return nil
+	case errors.As(err, &damage):
+		x.file.Status = IndexDamaged
+		fault := shard.FaultOf(x.path, damage)
+		fault.Message += "; no index was made" + shard.RepairHint(damage)
+		x.faults = append(x.faults, fault)
+		return nil
+	}
+	return err
+}
+
+// errCompressed says that a file has no index.
+var errCompressed = errors.New("a compressed file has no index")
+
+// indexLines writes the index of what r reads, and counts the records.
+func indexLines(r *tfrecord.Reader, w io.Writer, records *int64) error {
+	out := bufio.NewWriterSize(w, 64<<10)
+	var line []byte
+	for {
+		record, err := r.Next()
+		if r.Compression() != tfrecord.None && r.Compression() != tfrecord.Auto {
+			return errCompressed
+		}
+		if err == io.EOF {
+			return out.Flush()
+		}
+		if err != nil {
+			return err
+		}
+		*records++
+		line = tfrecord.AppendIndex(line[:0], tfrecord.IndexEntry{Offset: r.Offset(), Size: int64(len(record)) + tfrecord.Overhead})
+		if _, err := out.Write(line); err != nil {
+			return err
+		}
+	}
+}

@@ -1,0 +1,62 @@
+package repair
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+
+	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// indexDraft is the index of a file that is being read or written. It is compared
+// with the index in place.
+type indexDraft struct {
+	temp    *os.File // that it is written to; nil where it is only compared
+	inPlace *compare.File
+	out     *bufio.Writer
+	line    []byte
+}
+
+// draftIndex begins the index that will be at path. The caller closes it; temp
+// stays the caller's.
+func draftIndex(ctx context.Context, path string, temp *os.File) (*indexDraft, error) {
+	same, err := compare.Open(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	var to io.Writer = same
+	if temp != nil {
+		to = io.MultiWriter(same, osfile.File{File: temp})
+	}
+	return &indexDraft{temp: temp, inPlace: same, out: bufio.NewWriterSize(to, 64<<10)}, nil
+}
+
+// add adds a record, whose size is with framing.
+func (x *indexDraft) add(offset, size int64) error {
+	x.line = tfrecord.AppendIndex(x.line[:0], tfrecord.IndexEntry{Offset: offset, Size: size})
+	_, err := x.out.Write(x.line)
+	return err
+}
+
+// finish reports what the index in place is: IndexCurrent, IndexMissing or
+// IndexWrong.
+func (x *indexDraft) finish() (IndexStatus, error) {
+	if err := x.out.Flush(); err != nil {
+		return "", err
+	}
+	same, err := x.inPlace.Equal()
+	switch {
+	case err != nil:
+		return "", err
+	case x.inPlace.Missing():
+		return IndexMissing, nil
+	case !same:
+		return IndexWrong, nil
+	}
+	return IndexCurrent, nil
+}
+
+func (x *indexDraft) close() { x.inPlace.Close() }

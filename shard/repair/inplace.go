@@ -1,0 +1,334 @@
+package repair
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// damagedDir is the directory beside a repaired file that keeps it as it was.
+const damagedDir = "damaged"
+
+// inPlace repairs a file, a directory or a set in its place. A set is replaced in
+// one journalled step (see repair_replace.go), other files one after another.
+func (r *repair) inPlace(in string, isFile bool) (err error) {
+	path := in
+	if isFile || shard.IsManifest(in) {
+		path = storage.Dir(in)
+	}
+	if err := osfile.RefuseLink(filepath.Join(path, damagedDir)); err != nil {
+		return err
+	}
+	lone := false
+	if isFile {
+		if lone, err = r.isLone(in); err != nil {
+			return err
+		}
+	}
+	if !lone {
+		if r.dir, err = shard.OpenDirAsIs(r.ctx, path, shard.DirOptions{}); err != nil { // resume completes what was begun
+			return err
+		}
+		defer r.dir.Close()
+		if done, err := r.resume(in); done || err != nil {
+			return err
+		}
+		if err := r.dir.Sweep(); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, r.dir.Sweep()) }()
+	}
+	sources, err := r.sourcesOf(in)
+	if err != nil {
+		return err
+	}
+	for _, source := range sources {
+		r.o.Progress.Plan(r.ctx, source.Path)
+	}
+	if set := sources[0].Set; set != nil && !lone {
+		manifest := shard.ManifestFile
+		if shard.IsManifest(in) {
+			manifest = filepath.Base(in)
+		}
+		return r.setInPlace(sources, set, manifest, in)
+	}
+	for _, source := range sources {
+		if err := r.fileInPlace(source); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// isLone reports whether no manifest in its directory names the file.
+func (r *repair) isLone(in string) (bool, error) {
+	sources, err := shard.Expand(r.ctx, []string{in}, shard.ExpandOptions{})
+	return err == nil && sources[0].Set == nil, err
+}
+
+// salvageInPlace salvages a file that is to be replaced, if anything is wrong with
+// it or its index.
+func (r *repair) salvageInPlace(source shard.Source) (*salvagedFile, *quarantine, error) {
+	q := &quarantine{path: source.Path + shard.QuarantineSuffix, work: r.work}
+	s, err := r.salvageFile(source, source.Path, q)
+	if err != nil {
+		q.abort()
+		return nil, nil, err
+	}
+	err = r.judge(s, source)
+	if err != nil {
+		s.abort()
+		q.abort()
+		return nil, nil, err
+	}
+	return s, q, nil
+}
+
+// judge decides what is replaced: only the index if the records are whole.
+func (r *repair) judge(s *salvagedFile, source shard.Source) error {
+	if source.Set == nil && s.unrecoverable() {
+		return r.giveUp(s) // it may be no file of records
+	}
+	indexed := source.Set != nil || s.indexIs == IndexCurrent || s.indexIs == IndexWrong
+	if s.c == tfrecord.None && !indexed {
+		// Where others have an index, an interrupted repair may have taken this one away.
+		var err error
+		if indexed, err = osfile.Exists(filepath.Dir(shard.IndexPath(s.file.Path))); err != nil {
+			return err
+		}
+	}
+	if !s.rewritten() {
+		atomicfile.Discard(s.f)
+		s.f = nil
+		if indexed && s.c == tfrecord.None && s.indexIs != IndexCurrent {
+			s.file.Index = s.indexIs
+		}
+	}
+	if s.index != nil && (!indexed || s.f == nil && s.indexIs == IndexCurrent) {
+		atomicfile.Discard(s.index)
+		s.index = nil
+	}
+	if s.f != nil && s.like != nil {
+		st, err := os.Lstat(s.file.Path)
+		if err == nil && st.Mode().Type() == fs.ModeSymlink {
+			// To keep the link would keep nothing: it may lead elsewhere from there.
+			err = fmt.Errorf("%s is damaged and a symbolic link: repair its target, in place or into a new file", s.file.Path)
+		}
+		return err
+	}
+	return r.noteEarlier(s)
+}
+
+// noteEarlier notes that an earlier repair replaced a file that is whole now: if that
+// one was killed at its end, it never reported what was lost.
+func (r *repair) noteEarlier(s *salvagedFile) error {
+	kept := filepath.Join(filepath.Dir(s.file.Path), damagedDir, filepath.Base(s.file.Path))
+	is, err := osfile.Exists(kept)
+	if err == nil && is && len(s.damage) == 0 && s.file.Note == "" {
+		s.file.Note = fmt.Sprintf("an earlier repair kept the original in %s", kept)
+	}
+	return err
+}
+
+// fileInPlace repairs a file that no manifest describes. At no time is there an index of
+// another file beside it: after a crash that would mislead the next repair.
+func (r *repair) fileInPlace(source shard.Source) error {
+	s, q, err := r.salvageInPlace(source)
+	if err != nil {
+		return err
+	}
+	defer s.abort()
+	defer q.abort()
+	if s.f != nil {
+		if err := r.keep(s, q); err != nil {
+			return errors.Join(err, r.takeBack())
+		}
+		if err := r.replace(s); err != nil {
+			return err
+		}
+	}
+	if s.index != nil {
+		if err := r.replaceIndex(s); err != nil {
+			return err
+		}
+	}
+	r.placed = nil
+	r.add(s.salvage)
+	return nil
+}
+
+// replace puts what was saved in the place of the file, whose index goes first: keep
+// has kept it.
+func (r *repair) replace(s *salvagedFile) error {
+	path, index := s.file.Path, shard.IndexPath(s.file.Path)
+	indexed := s.indexIs == IndexCurrent || s.indexIs == IndexWrong
+	var err error
+	if indexed {
+		err = osfile.Remove(index)
+	}
+	if err == nil {
+		err = r.commit(s.f, path, s.like)
+	}
+	if err != nil { // the file is as it was
+		if is, statErr := osfile.Exists(index); indexed && !is && statErr == nil {
+			err = errors.Join(err, r.link(shard.IndexPath(s.file.Original), index))
+		}
+		return errors.Join(err, r.takeBack())
+	}
+	s.f = nil
+	return atomicfile.SyncDir(filepath.Dir(path))
+}
+
+// replaceIndex puts the index of a file in place. It gets the mode of the one that
+// it replaces, or of the file.
+func (r *repair) replaceIndex(s *salvagedFile) error {
+	index := shard.IndexPath(s.file.Path)
+	if err := r.makeDir(filepath.Dir(index)); err != nil {
+		return err
+	}
+	if err := r.commit(s.index, index, s.indexMode()); err != nil {
+		return err
+	}
+	s.index = nil
+	return atomicfile.SyncDir(filepath.Dir(index))
+}
+
+// keep puts the original of a file into the directory damaged beside it, with its
+// index and its quarantine, and syncs them before anything is replaced. What an
+// interrupted repair has kept is not kept twice.
+func (r *repair) keep(s *salvagedFile, q *quarantine) error {
+	if s.like == nil {
+		return nil // there is none
+	}
+	path := s.file.Path
+	dir := filepath.Join(filepath.Dir(path), damagedDir)
+	if err := r.makeDir(dir); err != nil {
+		return err
+	}
+	indexed := s.indexIs == IndexCurrent || s.indexIs == IndexWrong
+	if indexed {
+		if err := r.makeDir(filepath.Join(dir, shard.IndexDir)); err != nil {
+			return err
+		}
+	}
+	lost := ""
+	if q.f != nil {
+		if err := q.close(); err != nil {
+			return err
+		}
+		lost = q.f.Name()
+	}
+	for i := 1; ; i++ {
+		original := numberedName(filepath.Join(dir, filepath.Base(path)), i)
+		keeps := []keeping{{from: path, to: original}}
+		if lost != "" {
+			keeps = append(keeps, keeping{from: lost, to: original + shard.QuarantineSuffix})
+		}
+		if indexed {
+			keeps = append(keeps, keeping{from: shard.IndexPath(path), to: shard.IndexPath(original)})
+		}
+		free, err := freeFor(keeps)
+		if err != nil {
+			return err
+		}
+		if !free {
+			continue
+		}
+		for _, k := range keeps {
+			if err := r.keepAs(k, q, s.like); err != nil {
+				return err
+			}
+		}
+		s.file.Original = original
+		if lost != "" {
+			s.file.Quarantine = original + shard.QuarantineSuffix
+		}
+		break
+	}
+	if indexed {
+		if err := atomicfile.SyncDir(filepath.Join(dir, shard.IndexDir)); err != nil {
+			return err
+		}
+	}
+	return atomicfile.SyncDir(dir)
+}
+
+// keeping is a file that is to be kept under another name.
+type keeping struct {
+	from, to string
+	done     bool // by a repair that was interrupted
+}
+
+// freeFor reports whether nothing is at the names but the same. It sets done.
+func freeFor(keeps []keeping) (bool, error) {
+	for i := range keeps {
+		k := &keeps[i]
+		taken, err := osfile.Exists(k.to)
+		if err != nil {
+			return false, err
+		}
+		if !taken {
+			continue
+		}
+		if k.done, err = compare.SameContent(k.from, k.to); err != nil || !k.done {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+func (r *repair) keepAs(k keeping, q *quarantine, like fs.FileInfo) error {
+	if k.done {
+		return nil
+	}
+	if q.f == nil || k.from != q.f.Name() {
+		if err := r.link(k.from, k.to); err != nil {
+			return err
+		}
+	} else {
+		if err := r.commit(q.f, k.to, like); err != nil {
+			return err
+		}
+		q.f = nil
+	}
+	r.placed = append(r.placed, k.to)
+	return nil
+}
+
+// keptOriginal returns where an interrupted repair has kept the file at path; ""
+// when none has, or the file is another one.
+func keptOriginal(path string) (string, error) {
+	for i := 1; ; i++ {
+		kept := numberedName(filepath.Join(filepath.Dir(path), damagedDir, filepath.Base(path)), i)
+		is, err := osfile.Exists(kept)
+		if !is || err != nil {
+			return "", err
+		}
+		same, err := compare.SameContent(path, kept)
+		if err != nil {
+			return "", err
+		}
+		if same {
+			return kept, nil
+		}
+	}
+}
+
+// numberedName is the i-th name for a file: from the second on it has the number at
+// its end.
+func numberedName(path string, i int) string {
+	if i > 1 {
+		path += "." + strconv.Itoa(i)
+	}
+	return path
+}

@@ -1,0 +1,123 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// othersFiles are files of records that other tools wrote: those of this
+// repository, and more where they are at hand.
+func othersFiles(t *testing.T) (paths []string) {
+	t.Helper()
+	for _, dir := range []string{"../testdata/tfrecords", "../testdata/goldens", "../../shared/data/tfrecords"} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			continue
+		}
+		for _, e := range entries {
+			path := filepath.Join(dir, e.Name())
+			if st, err := os.Stat(path); err == nil && st.Mode().IsRegular() && st.Size() < 4<<20 && wholeRecords(path) != nil {
+				paths = append(paths, path)
+			}
+		}
+	}
+	if len(paths) < 10 {
+		t.Fatalf("only %d files of others", len(paths))
+	}
+	return paths
+}
+
+// wholeRecords returns the records of a file; nil when it is none of records, or
+// one that is damaged.
+func wholeRecords(path string) [][]byte {
+	r, err := shard.Open(context.Background(), path, tfrecord.ReaderOptions{})
+	if err != nil {
+		return nil
+	}
+	defer r.Close()
+	list := [][]byte{}
+	for {
+		record, err := r.Next()
+		if err == io.EOF {
+			return list
+		}
+		if err != nil {
+			return nil
+		}
+		list = append(list, bytes.Clone(record))
+	}
+}
+
+// Files of others are whole to Repair; of those that are cut it saves what a
+// Reader reads before the cut.
+func TestRepairOfOthersFiles(t *testing.T) {
+	for _, path := range othersFiles(t) {
+		data, err := os.ReadFile(path)
+		settest.Check(t, err)
+		dir := t.TempDir()
+		out := filepath.Join(dir, "out")
+		report, err := Repair(context.Background(), path, out, RepairOptions{})
+		settest.Check(t, err)
+		if got, err := os.ReadFile(out); err != nil || !bytes.Equal(got, data) || report.Status != "clean" {
+			t.Errorf("%s: %v %+v", path, err, report)
+		}
+		if len(data) == 0 {
+			continue
+		}
+		cut := filepath.Join(dir, filepath.Base(path))
+		settest.PutFile(t, cut, data[:len(data)*2/3])
+		var want [][]byte
+		r, err := shard.Open(t.Context(), cut, tfrecord.ReaderOptions{})
+		settest.Check(t, err)
+		for record, err := range r.All() {
+			if err != nil {
+				break
+			}
+			want = append(want, bytes.Clone(record))
+		}
+		settest.Check(t, r.Close())
+		saved := filepath.Join(dir, "saved")
+		_, err = Repair(context.Background(), cut, saved, RepairOptions{})
+		if errors.Is(err, ErrNothingSaved) && len(want) == 0 {
+			continue
+		}
+		settest.Check(t, err)
+		// A decompressor may give more than the Reader's, up to the last bit.
+		if got := settest.RecordsOf(t, saved); len(got) < len(want) || !slices.EqualFunc(got[:len(want)], want, bytes.Equal) {
+			t.Errorf("%s: %d records, want %d", path, len(got), len(want))
+		}
+	}
+}
+
+// Adopt takes every file of others as it is, and what it makes verifies.
+func TestAdoptOfOthersFiles(t *testing.T) {
+	for _, path := range othersFiles(t) {
+		data, err := os.ReadFile(path)
+		settest.Check(t, err)
+		dir := filepath.Join(t.TempDir(), "set")
+		file := filepath.Join(dir, "x.tfrecord") // its name says of many that it is one of several
+		settest.PutFile(t, file, data)
+		report := adopt(t, dir, AdoptOptions{})
+		if got, err := os.ReadFile(file); err != nil || !bytes.Equal(got, data) || report.Status != "written" {
+			t.Errorf("%s: %v %+v", path, err, report)
+		}
+		verified(t, dir)
+		if again := adopt(t, dir, AdoptOptions{}); again.Status != "up_to_date" {
+			t.Errorf("%s: again: %+v", path, again)
+		}
+		if same := reshape.diff(t, path, dir, reshape.DiffOptions{}); same.RecordsA != same.RecordsB || same.Differing+same.OnlyA+same.OnlyB > 0 {
+			t.Errorf("%s: %+v", path, same)
+		}
+	}
+}

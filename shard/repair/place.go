@@ -1,0 +1,196 @@
+package repair
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// errTaken says that the path of an output is in use.
+func errTaken(path string) error {
+	return fmt.Errorf("%s exists and is not what this repair makes: choose another name, or remove it: %w", path, fs.ErrExist)
+}
+
+// inherit gives a temporary file the mode of the file that it takes the place of,
+// or whose bytes it holds. In place it gets the owner and the group, too, if the
+// process may give files away.
+func (r *repair) inherit(f *os.File, like fs.FileInfo) error {
+	switch {
+	case like == nil:
+		return f.Chmod(atomicfile.Mode(0o666))
+	case !r.o.InPlace:
+		return f.Chmod(atomicfile.Mode(like.Mode().Perm()))
+	}
+	owned, err := atomicfile.Like(f, like)
+	if err == nil && !owned {
+		r.disowned++
+	}
+	return err
+}
+
+// commit gives a temporary file its name and the mode of like. The directory is
+// left to be synced.
+func (r *repair) commit(f *os.File, path string, like fs.FileInfo) error {
+	err := inject.Fault("place", path)
+	if err == nil {
+		err = r.inherit(f, like)
+	}
+	if err == nil {
+		err = atomicfile.Commit(f, path)
+	}
+	if err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return nil
+}
+
+// commitNew is commit where nothing must be at the path but a file of the same
+// content, which a killed repair has left. It syncs the directory.
+func (r *repair) commitNew(f *os.File, path string, like fs.FileInfo) error {
+	taken, err := osfile.Exists(path)
+	if err != nil {
+		return err
+	}
+	if !taken {
+		if err := r.commit(f, path, like); err != nil {
+			return err
+		}
+		r.placed = append(r.placed, path)
+		return atomicfile.SyncDir(filepath.Dir(path))
+	}
+	same, err := compare.SameContent(f.Name(), path)
+	if err != nil {
+		return err
+	}
+	if !same {
+		return errTaken(path)
+	}
+	atomicfile.Discard(f)
+	return nil
+}
+
+// putNew puts a salvaged file at its path in OUT, with its index.
+func (r *repair) putNew(s *salvagedFile, path string, indexed bool) error {
+	if s.f != nil {
+		if err := r.commitNew(s.f, path, s.like); err != nil {
+			return err
+		}
+		s.f = nil
+	}
+	if s.index == nil || !indexed {
+		return nil
+	}
+	index := shard.IndexPath(path)
+	if err := r.makeDir(filepath.Dir(index)); err != nil {
+		return err
+	}
+	if err := r.commitNew(s.index, index, s.like); err != nil {
+		return err
+	}
+	s.index = nil
+	return nil
+}
+
+// putQuarantine puts the quarantine of an OUT in place, if anything is in it.
+func (r *repair) putQuarantine(q *quarantine) error {
+	if q.f == nil {
+		return mustBeFree(q.path) // one of another repair would pass for this one's
+	}
+	if err := q.close(); err != nil {
+		return err
+	}
+	if err := r.commitNew(q.f, q.path, q.like); err != nil {
+		return err
+	}
+	q.f = nil
+	r.report.Quarantine = q.path
+	return nil
+}
+
+// makeDir makes a directory beside shards, unless it exists. In place it gets mode
+// and owner of the one that it is in.
+func (r *repair) makeDir(path string) error {
+	is, err := osfile.Exists(path)
+	if err != nil {
+		return err
+	}
+	if err := osfile.MakeOuterDir(path); err != nil || is {
+		return err
+	}
+	r.placed = append(r.placed, path)
+	if !r.o.InPlace {
+		return nil
+	}
+	like, err := os.Stat(filepath.Dir(path))
+	if err != nil {
+		return err
+	}
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(r.inherit(d, like), d.Close())
+}
+
+// takeBack removes what was placed, the last first. Directories with something
+// else in them stay.
+func (r *repair) takeBack() error {
+	var errs []error
+	for i := len(r.placed) - 1; i >= 0; i-- {
+		err := os.Remove(r.placed[i])
+		if st, statErr := os.Lstat(r.placed[i]); statErr == nil && st.IsDir() {
+			err = nil
+		}
+		if err != nil && !storage.Missing(err) {
+			errs = append(errs, err)
+		}
+	}
+	r.placed = nil
+	return errors.Join(errs...)
+}
+
+// link gives a file another name as well, or copies it where a file can have only
+// one.
+func (r *repair) link(from, to string) error {
+	if err := inject.Fault("link", to); err != nil {
+		return err
+	}
+	st, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	if st.Mode().IsRegular() {
+		err := os.Link(from, to)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			return err
+		}
+	} else if st, err = os.Stat(from); err != nil { // an index may be a link
+		return err
+	}
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer in.Close()
+	f, err := r.work(to)
+	if err != nil {
+		return err
+	}
+	if _, err = io.Copy(osfile.File{File: f}, in); err == nil {
+		err = r.commit(f, to, st)
+	}
+	if err != nil {
+		atomicfile.Discard(f)
+	}
+	return err
+}

@@ -1,0 +1,243 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// A set is repaired in its place as it is appended to (see journal.go): the
+// originals are kept, all that is new is staged below .tfrec, and then a journal says
+// what takes whose place. Until then the set is as it was; from there on the next
+// command completes it, and a repair says what the interrupted one would have said.
+
+// stagedReport is the report that belongs to the journal of a repair.
+const stagedReport = shard.StageDir + "/repair.json"
+
+// resume finishes what was replacing files of the set when it was stopped. It reports
+// true when that was the same repair.
+func (r *repair) resume(in string) (done bool, err error) {
+	j, err := r.dir.ReadJournal()
+	if j == nil || err != nil {
+		return false, err
+	}
+	report := new(RepairReport)
+	known, err := r.dir.ReadStateFile(stagedReport, report)
+	if err != nil {
+		return false, err
+	}
+	request, err := repairRequest(in)
+	if err != nil {
+		return false, err
+	}
+	if err := r.dir.Complete(j); err != nil {
+		return false, fmt.Errorf("complete the interrupted change of %s: %w", r.dir.Path(), err)
+	}
+	if !known || j.Request != request {
+		return false, nil
+	}
+	*r.report = *report
+	return true, nil
+}
+
+// repairRequest tells a repair in place from others.
+func repairRequest(in string) (string, error) {
+	path, err := shard.Resolve(in)
+	return "repair " + path, err
+}
+
+// setInPlace repairs files of a set, and brings what describes them up to date.
+func (r *repair) setInPlace(sources []shard.Source, set *shard.Set, manifest, in string) (err error) {
+	request, err := repairRequest(in)
+	if err != nil {
+		return err
+	}
+	if err := r.dir.DiscardStage(); err != nil { // which an interrupted repair may have left
+		return err
+	}
+	x := &replacement{repair: r, set: set, journal: shard.Journal{Request: request}}
+	if err := x.make(sources, manifest); err != nil {
+		// What was kept stays unless the journal is sure to be gone.
+		if abandoned := r.dir.Abandon(); abandoned != nil {
+			return errors.Join(err, abandoned)
+		}
+		return errors.Join(err, r.takeBack())
+	}
+	if len(x.journal.Moves) == 0 {
+		return nil
+	}
+	if err := r.dir.Complete(&x.journal); err != nil {
+		return fmt.Errorf("%w; the set is partly repaired: the same command completes it", err)
+	}
+	return nil
+}
+
+// replacement is what a repair changes of a set.
+type replacement struct {
+	*repair
+	set     *shard.Set
+	journal shard.Journal
+	staged  map[string]string // paths of the new shards, by name
+}
+
+// make stages all that changes and writes the journal. Without a change it does
+// neither.
+func (x *replacement) make(sources []shard.Source, manifest string) error {
+	infos := make(map[string]shard.Info)
+	for _, source := range sources {
+		info, err := x.shard(source)
+		if err != nil {
+			return err
+		}
+		infos[info.File] = info
+	}
+	m, changed, err := renewed(x.ctx, x.set, infos, func(file string) string {
+		if path, ok := x.staged[file]; ok {
+			return path
+		}
+		return x.set.Path(file)
+	})
+	if err != nil {
+		return err
+	}
+	if changed {
+		if err := x.description(m, manifest); err != nil {
+			return err
+		}
+	}
+	if len(x.journal.Moves) == 0 {
+		return nil
+	}
+	if err := atomicfile.SyncDir(x.dir.Join(shard.StageDir)); err != nil {
+		return err
+	}
+	if err := x.dir.PutStateFile(stagedReport, x.report.Readable()); err != nil {
+		return err
+	}
+	if err := x.ctx.Err(); err != nil {
+		return context.Cause(x.ctx)
+	}
+	return x.dir.Begin(&x.journal)
+}
+
+// shard salvages a shard and stages what is to be replaced of it.
+func (x *replacement) shard(source shard.Source) (shard.Info, error) {
+	s, q, err := x.salvageInPlace(source)
+	if err != nil {
+		return shard.Info{}, err
+	}
+	defer s.abort()
+	defer q.abort()
+	replaced := s.f != nil
+	if replaced {
+		if err := x.keep(s, q); err != nil {
+			return shard.Info{}, err
+		}
+	}
+	if s.index != nil {
+		if err := x.makeDir(filepath.Dir(shard.IndexPath(source.Path))); err != nil {
+			return shard.Info{}, err
+		}
+		if _, err := x.stage(s.index, "index-"+s.info.File, shard.IndexName(s.info.File), s.indexMode()); err != nil {
+			return shard.Info{}, err
+		}
+		s.index = nil
+	}
+	if replaced {
+		path, err := x.stage(s.f, "shard-"+s.info.File, s.info.File, s.like)
+		if err != nil {
+			return shard.Info{}, err
+		}
+		s.f = nil
+		if x.staged == nil {
+			x.staged = make(map[string]string)
+		}
+		x.staged[s.info.File] = path
+	}
+	x.add(s.salvage)
+	return s.info, nil
+}
+
+// stage gives a temporary file a name below .tfrec, and has the journal say which
+// one it is to have.
+func (x *replacement) stage(f *os.File, as, name string, like fs.FileInfo) (path string, err error) {
+	if err := x.dir.Mkdir(shard.StageDir); err != nil {
+		return "", err
+	}
+	as = shard.StageDir + "/" + as
+	path = x.dir.Join(as)
+	if err := x.commit(f, path, like); err != nil {
+		return "", err
+	}
+	x.journal.Moves = append(x.journal.Moves, shard.Move{From: as, To: name})
+	return path, nil
+}
+
+// description stages the files that tell what the shards are, the manifest last.
+func (x *replacement) description(m *shard.Manifest, manifest string) error {
+	files, err := shard.EncodeTFDS(m)
+	if err != nil {
+		return err
+	}
+	for _, name := range shard.TFDSFiles(m.Features) {
+		is, err := x.dir.Exists(name)
+		if err != nil {
+			return err
+		}
+		if is && files[name] == nil {
+			x.journal.Remove = append(x.journal.Remove, name)
+		}
+	}
+	data, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	described, err := os.Stat(x.dir.Join(manifest))
+	if err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := x.describe(name, files[name], described); err != nil {
+			return err
+		}
+	}
+	return x.describe(manifest, data, described)
+}
+
+// describe stages one of those files, unless the one in place is the same.
+func (x *replacement) describe(name string, data []byte, like fs.FileInfo) error {
+	path := x.dir.Join(name)
+	before, err := osfile.Read(x.ctx, path, shard.MaxManifest)
+	switch {
+	case err == nil && bytes.Equal(before, data):
+		return nil
+	case err == nil:
+		if like, err = os.Stat(path); err != nil {
+			return err
+		}
+	case !storage.Missing(err):
+		return err
+	}
+	f, err := x.dir.TempFile(name)
+	if err != nil {
+		return err
+	}
+	if _, err = (osfile.File{File: f}).Write(data); err == nil {
+		_, err = x.stage(f, "file-"+name, name, like)
+	}
+	if err != nil {
+		atomicfile.Discard(f)
+	}
+	return err
+}

@@ -1,0 +1,369 @@
+package repair
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// sourcesOf returns the files that a path stands for. Shards that a manifest names are
+// among them, there or not; a set that lacks some is refused unless a part will do.
+func (r *repair) sourcesOf(path string) ([]shard.Source, error) {
+	var missing *shard.IncompleteError
+	found, err := shard.ExpandSets(r.ctx, []string{path}, shard.ExpandOptions{Incomplete: func(e *shard.IncompleteError) { missing = e }})
+	if err != nil {
+		return nil, err
+	}
+	if missing != nil && missing.Evidence == shard.ByRenames {
+		return nil, missing
+	}
+	for _, set := range found.Sets {
+		if missing, _, err = set.Lacks(r.ctx); err != nil {
+			return nil, err
+		}
+	}
+	switch {
+	case missing == nil:
+	case !r.o.Partial:
+		return nil, missing
+	case r.o.Note != nil:
+		r.o.Note(missing.Note())
+	}
+	return found.Sources, nil
+}
+
+// directory repairs a directory or a set into a new directory.
+func (r *repair) directory(in, out string) error {
+	sources, err := r.sourcesOf(in)
+	if err != nil {
+		return err
+	}
+	for _, source := range sources {
+		r.o.Progress.Plan(r.ctx, source.Path)
+	}
+	from := storage.Dir(sources[0].Path)
+	if err := apart(from, out); err != nil {
+		return err
+	}
+	names, err := described(r.ctx, from)
+	if err != nil {
+		return err
+	}
+	x := &repairedSet{repair: r, from: from, out: out, set: sources[0].Set, names: names}
+	// It is beside the directory, and so is its work file.
+	x.lost = &quarantine{path: filepath.Clean(out) + shard.QuarantineSuffix, work: workFile}
+	defer x.lost.abort()
+	before, err := shard.ViewDir(r.ctx, out).Run()
+	if err != nil {
+		return err
+	}
+	if r.finished, err = x.isFinished(before); err != nil {
+		return err
+	}
+	if r.finished {
+		return x.compare(sources, before)
+	}
+	return x.write(sources, before)
+}
+
+// repairedSet is a directory that is repaired into another one.
+type repairedSet struct {
+	*repair
+	from, out string
+	set       *shard.Set
+	names     []string // of files that describe the shards, and are copied
+	lost      *quarantine
+}
+
+// isFinished reports whether OUT may be what this repair makes: a repair that was
+// killed at its very end leaves no state, or state beside a manifest.
+func (x *repairedSet) isFinished(before *shard.Run) (bool, error) {
+	if before != nil {
+		return shard.ViewDir(x.ctx, x.out).Exists(shard.ManifestFile)
+	}
+	for name, err := range shard.FirstNames(x.ctx, x.out) {
+		if err != nil || name != shard.StateDir {
+			return err == nil, err
+		}
+	}
+	return false, nil // there is nothing
+}
+
+// compare compares OUT with what the repair makes.
+func (x *repairedSet) compare(sources []shard.Source, before *shard.Run) error {
+	expected := map[string]bool{shard.StateDir: true}
+	for _, source := range sources {
+		expected[filepath.Base(source.Path)], expected[shard.IndexDir] = true, true
+	}
+	if x.set != nil {
+		expected[shard.ManifestFile] = true
+		for _, name := range shard.TFDSFiles(x.set.Features) {
+			expected[name] = true
+		}
+	}
+	for _, name := range x.names {
+		expected[name] = true
+	}
+	for name, err := range shard.FirstNames(x.ctx, x.out) {
+		if err != nil {
+			return err
+		}
+		if !expected[name] {
+			return x.isTaken(name)
+		}
+	}
+	err := x.put(sources)
+	if err != nil {
+		err = errors.Join(err, x.takeBack())
+	}
+	if errors.Is(err, compare.ErrDiffers) {
+		return x.isTaken(err.Error())
+	}
+	if err != nil || before == nil {
+		return err
+	}
+	dir, err := shard.OpenDir(x.ctx, x.out, shard.DirOptions{})
+	if err != nil {
+		return err
+	}
+	return errors.Join(shard.Forget(dir), dir.Close())
+}
+
+// isTaken says that OUT holds something else than what the repair makes.
+func (x *repairedSet) isTaken(what string) error {
+	return fmt.Errorf("%s exists and is not what this repair makes (%s): give a new directory, or remove it: %w", x.out, what, fs.ErrExist)
+}
+
+// write makes the directory.
+func (x *repairedSet) write(sources []shard.Source, before *shard.Run) error {
+	dir, err := shard.OpenOut(x.ctx, x.out, shard.RepairVerb, "")
+	if err != nil {
+		return err
+	}
+	defer dir.Close()
+	x.dir = dir
+	if before == nil {
+		err = mustBeFree(x.lost.path)
+	} else { // the repair that was killed may have left it
+		err = osfile.Remove(x.lost.path)
+	}
+	if err != nil {
+		return err
+	}
+	files := slices.Clone(x.names)
+	for _, source := range sources {
+		name := filepath.Base(source.Path)
+		files = append(files, name, filepath.ToSlash(shard.IndexPath(name)))
+	}
+	if x.set != nil {
+		files = append(files, x.set.Files()...)
+	}
+	err = dir.PutRun(&shard.Run{Options: map[string]json.RawMessage{shard.OptionVerb: json.RawMessage(strconv.Quote(shard.RepairVerb))}, Files: files})
+	if err == nil {
+		err = x.put(sources)
+	}
+	if err == nil {
+		err = shard.Forget(dir)
+	}
+	if err != nil {
+		err = errors.Join(err, x.takeBack(), dir.Remove(files...))
+		os.Remove(dir.Join(shard.IndexDir)) // it may have been made for an index to come
+		return errors.Join(err, shard.Forget(dir))
+	}
+	return nil
+}
+
+// put repairs the files into the directory, and describes them. Where OUT is
+// finished it compares.
+func (x *repairedSet) put(sources []shard.Source) error {
+	infos := make(map[string]shard.Info)
+	for _, source := range sources {
+		path := storage.Join(x.out, filepath.Base(source.Path))
+		s, err := x.salvageFile(source, path, x.lost)
+		if err != nil {
+			return err
+		}
+		wrong := s.indexIs == IndexWrong || s.indexIs == IndexMissing && x.set != nil
+		err = x.putNew(s, path, s.indexIs == IndexCurrent || wrong)
+		s.abort()
+		if err != nil {
+			return err
+		}
+		if wrong && len(s.damage) == 0 {
+			s.file.Index = s.indexIs
+		}
+		x.add(s.salvage)
+		infos[s.info.File] = s.info
+	}
+	return x.describe(infos)
+}
+
+// describe writes, or compares, what describes the shards, the manifest last.
+func (x *repairedSet) describe(infos map[string]shard.Info) error {
+	files := make(map[string][]byte)
+	for _, name := range x.names {
+		data, err := osfile.Read(x.ctx, storage.Join(x.from, name), shard.MaxManifest)
+		if err != nil {
+			return err
+		}
+		files[name] = data
+	}
+	var manifest []byte
+	if x.set != nil {
+		m, _, err := renewed(x.ctx, x.set, infos, func(file string) string { return storage.Join(x.out, file) })
+		if err != nil {
+			return err
+		}
+		tfds, err := shard.EncodeTFDS(m)
+		if err != nil {
+			return err
+		}
+		for _, name := range shard.TFDSFiles(m.Features) {
+			delete(files, name)
+		}
+		maps.Copy(files, tfds)
+		if manifest, err = m.Encode(); err != nil {
+			return err
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(files)) {
+		if err := x.putFile(name, files[name]); err != nil {
+			return err
+		}
+	}
+	if err := x.putQuarantine(x.lost); err != nil || manifest == nil {
+		return err
+	}
+	return x.putFile(shard.ManifestFile, manifest)
+}
+
+// putFile writes a small file, or compares it.
+func (x *repairedSet) putFile(name string, data []byte) error {
+	if !x.finished {
+		return x.dir.Put(name, data)
+	}
+	before, err := osfile.Read(x.ctx, storage.Join(x.out, name), shard.MaxManifest)
+	if err == nil && !bytes.Equal(before, data) || storage.Missing(err) {
+		return fmt.Errorf("%s: %w", name, compare.ErrDiffers)
+	}
+	return err
+}
+
+// described returns the names of what describes the shards of a directory beside
+// them, but for manifest and indexes, which are made again.
+func described(ctx context.Context, dir string) ([]string, error) {
+	entries, err := storage.ReadDir(ctx, dir)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, e := range entries {
+		name := e.Name()
+		if made := name == shard.ManifestFile || strings.HasSuffix(name, ".idx") || strings.HasSuffix(name, shard.QuarantineSuffix); made || !shard.Describes(name) {
+			continue
+		}
+		st, err := storage.Stat(ctx, storage.Join(dir, name))
+		switch {
+		case storage.Missing(err): // a link that leads nowhere
+		case err != nil:
+			return nil, err
+		case st.Mode().IsRegular():
+			names = append(names, name)
+		}
+	}
+	return names, nil
+}
+
+// renewed is the manifest of a set of which some shards have changed. at returns their
+// paths.
+func renewed(ctx context.Context, set *shard.Set, infos map[string]shard.Info, at func(file string) string) (m *shard.Manifest, changed bool, err error) {
+	one := *set.Manifest
+	m = &one
+	m.Splits = make([]shard.Split, len(set.Splits))
+	for i, split := range set.Splits {
+		m.Splits[i] = shard.Split{Name: split.Name, Shards: append([]shard.Info(nil), split.Shards...)}
+		s := &m.Splits[i]
+		for j := range s.Shards {
+			info := &s.Shards[j]
+			now, known := infos[info.File]
+			if known && (now.SHA256 != info.SHA256 || now.Records != info.Records || now.Bytes != info.Bytes) {
+				changed = true
+				now.Fingerprint = shard.ContentFingerprint(now)
+				if info.Labels != nil {
+					if now.Labels, err = countLabels(ctx, at(info.File), m); err != nil {
+						return nil, false, err
+					}
+				}
+				*info = now
+			}
+			s.Records += info.Records
+		}
+		changed = changed || s.Records != split.Records
+	}
+	if changed {
+		m.Fingerprint = shard.SetFingerprint(m)
+	}
+	return m, changed, nil
+}
+
+// countLabels counts the labels in a shard of the set that m describes. Records
+// that are no Examples have none; verify names them.
+func countLabels(ctx context.Context, path string, m *shard.Manifest) (map[string]int64, error) {
+	r, err := shard.Open(ctx, path, tfrecord.ReaderOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	counter := labels.NewCounter(shard.LabelKeys(m.Features), len(m.Labels))
+	var example tfrecord.Example
+	for record, err := range r.All() {
+		if err != nil {
+			return nil, err
+		}
+		if example.Parse(record) == nil {
+			counter.Add(&example)
+		}
+	}
+	return labels.CountsByName(counter.ByID, m.Labels), nil
+}
+
+// apart refuses a directory to write into that is, lies in, or holds the one to
+// read from, symbolic links followed.
+func apart(in, out string) error {
+	from, err := shard.Resolve(in)
+	if err != nil {
+		return err
+	}
+	to, err := shard.Resolve(out)
+	if err != nil {
+		return err
+	}
+	switch {
+	case from == to:
+		return fmt.Errorf("%s is the input: give another directory, or --in-place", out)
+	case within(from, to):
+		return fmt.Errorf("%s is inside the input %s: give a directory elsewhere", out, in)
+	case within(to, from):
+		return fmt.Errorf("%s contains the input %s: give a directory elsewhere", out, in)
+	}
+	return nil
+}
+
+// within reports whether path lies below dir; both are resolved.
+func within(dir, path string) bool { return path != dir && shard.LiesIn(path, dir) }

@@ -1,0 +1,75 @@
+package repair
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// workFile makes a file for what will be at path, in the same directory. Its name
+// follows from path, so that the next run takes the place of a killed one's,
+// and it is locked: two runs never write the same file. Nobody else may read it
+// until it gets the mode that it is to have.
+func workFile(path string) (*os.File, error) {
+	if _, err := os.Stat(filepath.Dir(path)); err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	if err := inject.Fault("create", path); err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256([]byte(filepath.Base(path)))
+	f, err := osfile.Lock(filepath.Join(filepath.Dir(path), fmt.Sprintf(".tfrec-work-%x", sum[:6])), 0o600, atomicfile.Lock)
+	if errors.Is(err, atomicfile.ErrLocked) {
+		return nil, fmt.Errorf("%s: another tfrec is writing it; wait for it to finish", path)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("write %s: %w", path, err)
+	}
+	err = f.Chmod(0o600)
+	if err == nil {
+		err = f.Truncate(0)
+	}
+	if err != nil {
+		atomicfile.Discard(f)
+		return nil, err
+	}
+	return f, nil
+}
+
+// heldFile is a file that can be read anywhere, until its context is done.
+type heldFile struct {
+	ctx      context.Context
+	f        storage.File
+	progress *shard.ReadProgress
+}
+
+func (h heldFile) ReadAt(p []byte, offset int64) (int, error) {
+	if err := h.ctx.Err(); err != nil {
+		return 0, err
+	}
+	n, err := osfile.Reader{File: h.f}.ReadAt(p, offset)
+	h.progress.Add(n)
+	return n, err
+}
+
+// Size is that of the file; 0 where it cannot be told.
+func (h heldFile) Size() int64 {
+	st, err := h.f.Stat()
+	if err != nil {
+		return 0
+	}
+	return st.Size()
+}
+
+// from returns a reader of what lies at offset and behind it.
+func (h heldFile) from(offset int64) io.Reader { return io.NewSectionReader(h, offset, 1<<62) }

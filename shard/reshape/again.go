@@ -1,0 +1,362 @@
+package reshape
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// A finished run leaves a file of state that says what was asked for and what
+// came of it. The same run again then has nothing to do, and another one is
+// told what differs.
+
+// upToDate is the ReshapeReport.Status of a run that has nothing to do.
+const upToDate = "up_to_date"
+
+const (
+	finishedFormat = "tfrec.finished"
+)
+
+// finished is the state of a finished run. It is put in place before the last
+// manifest, so that no finished set is without it.
+type finished struct {
+	Format  string  `json:"format"`
+	Version int     `json:"version"`
+	Request request `json:"request"`
+	// Sets are those that were made: one, or one for each group.
+	Sets []finishedSet `json:"sets"`
+	// Report of the run.
+	Report ReshapeReport `json:"report"`
+}
+
+// finishedSet is a set as it was made.
+type finishedSet struct {
+	// Sub is its directory in the output directory, with / behind it; empty for that itself.
+	Sub string `json:"sub,omitempty"`
+	// Manifest is the hash of its manifest's bytes.
+	Manifest string `json:"manifest"`
+	// Times are when its shards were written, in nanoseconds since 1970, in the
+	// manifest's order; and Versions what they are known by in an object store.
+	Times    []int64  `json:"times"`
+	Versions []string `json:"versions,omitempty"`
+}
+
+// request is all that the bytes of a new set depend on.
+type request struct {
+	// Options are the effective ones by flag name, with name and seed.
+	Options map[string]json.RawMessage `json:"options"`
+	// Inputs are the files in their order.
+	Inputs []requestedInput `json:"inputs"`
+	// Labels is a hash of what is known of the inputs' labels beside manifests.
+	Labels string `json:"labels"`
+	// Unknown says that not all is known: a function of the caller's has a part in it.
+	Unknown bool `json:"unknown,omitempty"`
+}
+
+// requestedInput is a file, known as this machine knows it.
+type requestedInput struct {
+	Path    string `json:"path"`
+	Size    int64  `json:"size"`
+	ModTime int64  `json:"mod_time"` // in nanoseconds since 1970
+	// Version of an object: its ETag or generation.
+	Version string `json:"version,omitempty"`
+	// Manifest is the hash of the one that names the file; empty without one.
+	Manifest string `json:"manifest,omitempty"`
+}
+
+// request is what the run is asked for.
+func (in *inputs) request(ctx context.Context, o *ReshapeOptions, v *verb, name string) (request, error) {
+	options := o.effective(v)
+	options["name"], options["seed"] = name, o.Seed
+	q := request{Unknown: v.unknown}
+	var err error
+	if q.Options, err = rawOptions(options); err != nil {
+		return q, err
+	}
+	manifests := map[*shard.Set]string{}
+	for _, f := range in.files {
+		path, err := shard.Resolve(f.Path)
+		if err != nil {
+			return q, err
+		}
+		st, err := storage.Stat(ctx, path)
+		if err != nil {
+			return q, err
+		}
+		one := requestedInput{Path: jsontext.Readable(path), Size: st.Size(), ModTime: st.ModTime().UnixNano()}
+		if object, ok := st.Sys().(storage.Object); ok {
+			one.Version = object.Version
+		}
+		if f.Set != nil {
+			if manifests[f.Set] == "" {
+				data, err := f.Set.Encode()
+				if err != nil {
+					return q, err
+				}
+				manifests[f.Set] = hashText(data)
+			}
+			one.Manifest = manifests[f.Set]
+		}
+		q.Inputs = append(q.Inputs, one)
+	}
+	q.Labels = newListHash(append([]string{in.bareLabel}, in.described.Labels...)...).String()
+	return q, nil
+}
+
+// effective are the options of a run by flag name, without seed and name.
+func (o *ReshapeOptions) effective(v *verb) map[string]any {
+	options := map[string]any{shard.OptionVerb: v.name, "compression": o.compression().String()}
+	switch {
+	case o.Shards > 0:
+		options["shards"] = o.Shards
+	case len(o.SplitShards) > 0:
+		options["shards"] = shard.FormatShards(o.SplitShards)
+	case o.ShardSize > 0:
+		options["shard_size"] = o.ShardSize
+	case o.RecordsPerShard > 0:
+		options["records_per_shard"] = o.RecordsPerShard
+	default:
+		options["shards"] = "auto"
+	}
+	maps.Copy(options, v.options)
+	return options
+}
+
+func rawOptions(options map[string]any) (map[string]json.RawMessage, error) {
+	raw := make(map[string]json.RawMessage, len(options))
+	for name, value := range options {
+		data, err := json.Marshal(value)
+		if err != nil {
+			return nil, fmt.Errorf("option %s: %w", name, err)
+		}
+		raw[name] = data
+	}
+	return raw, nil
+}
+
+func hashText(data []byte) string {
+	h := digest.Of(data)
+	return fmt.Sprintf("%016x%016x", h.Hi, h.Lo)
+}
+
+// differs says in words what is asked for that was not before; empty when it is
+// all the same.
+func (q *request) differs(before *request) string {
+	keys := slices.Concat(slices.Collect(maps.Keys(q.Options)), slices.Collect(maps.Keys(before.Options)))
+	slices.Sort(keys)
+	if was, is := before.Options[shard.OptionVerb], q.Options[shard.OptionVerb]; !bytes.Equal(was, is) {
+		return fmt.Sprintf("the verb was %s", inWords(was))
+	}
+	for _, key := range slices.Compact(keys) {
+		was, is := before.Options[key], q.Options[key]
+		flag := "--" + strings.ReplaceAll(key, "_", "-")
+		switch {
+		case bytes.Equal(was, is):
+		case was == nil:
+			return fmt.Sprintf("there was no %s", flag)
+		case is == nil:
+			return fmt.Sprintf("%s was %s, and is not given now", flag, inWords(was))
+		default:
+			return fmt.Sprintf("%s was %s, and is %s now", flag, inWords(was), inWords(is))
+		}
+	}
+	for i, is := range q.Inputs {
+		if i == len(before.Inputs) {
+			return fmt.Sprintf("%s was no input", is.Path)
+		}
+		was := before.Inputs[i]
+		switch {
+		case was.Path != is.Path:
+			return fmt.Sprintf("input %d was %s, and is %s now", i+1, was.Path, is.Path)
+		case was.Size != is.Size || was.ModTime != is.ModTime || was.Version != is.Version:
+			return fmt.Sprintf("the input %s has changed since", is.Path)
+		case was.Manifest != is.Manifest:
+			return fmt.Sprintf("the manifest of %s has changed since", is.Path)
+		}
+	}
+	switch {
+	case len(q.Inputs) < len(before.Inputs):
+		return fmt.Sprintf("%s was an input, too", before.Inputs[len(q.Inputs)].Path)
+	case q.Labels != before.Labels:
+		return "the names of the inputs' labels have changed since"
+	case q.Unknown || before.Unknown:
+		return "cannot tell whether it would be the same set"
+	}
+	return ""
+}
+
+// inWords is an option's value as people write it.
+func inWords(value json.RawMessage) string {
+	var text string
+	if json.Unmarshal(value, &text) == nil {
+		return text
+	}
+	text, _ = jsontext.Compact(value) // our own, or of a state that was read
+	return text
+}
+
+// finished reads what is known of the finished run that filled the directory; nil when
+// nothing is.
+func finishedOf(d *shard.Dir) (*finished, error) {
+	m := new(finished)
+	usable, err := d.State(shard.FinishedFile, m)
+	if !usable || m.Format != finishedFormat || m.Version != shard.StateVersion || len(m.Sets) == 0 {
+		return nil, err
+	}
+	return m, nil
+}
+
+// changed names a file of the sets that is not as it was made; empty when all
+// are. Shards are read only where their time is another.
+func (m *finished) changed(ctx context.Context, d *shard.Dir) string {
+	for _, s := range m.Sets {
+		if !filepath.IsLocal(filepath.FromSlash(s.Sub + shard.ManifestFile)) {
+			return s.Sub
+		}
+		set := shard.ViewDir(ctx, d.Join(s.Sub))
+		if file := s.changed(set); file != "" {
+			return set.Join(file)
+		}
+	}
+	return ""
+}
+
+func (s *finishedSet) changed(set *shard.Dir) string {
+	data, err := set.Read(shard.ManifestFile, shard.MaxManifest)
+	if err != nil || hashText(data) != s.Manifest {
+		return shard.ManifestFile
+	}
+	m, err := set.Manifest()
+	if err != nil || m == nil {
+		return shard.ManifestFile
+	}
+	var infos []shard.Info
+	var names []string
+	for _, split := range m.Splits {
+		for _, info := range split.Shards {
+			infos, names = append(infos, info), append(names, info.File)
+		}
+	}
+	stamps, err := set.Stamps(names)
+	if err != nil {
+		return shard.ManifestFile
+	}
+	for i, info := range infos {
+		is, ok := stamps[info.File]
+		if !ok || is.Bytes != info.Bytes || is != s.stamp(i, info.Bytes) && !set.HasContent(info) {
+			return info.File
+		}
+	}
+	tfds, err := shard.EncodeTFDS(m)
+	if err != nil {
+		return shard.ManifestFile
+	}
+	var indexes []string
+	for _, file := range m.Files() {
+		if strings.HasPrefix(file, shard.IndexDir+"/") {
+			indexes = append(indexes, file)
+		} else if want, ok := tfds[file]; ok {
+			if got, err := set.Read(file, int64(len(want))); err != nil || !bytes.Equal(got, want) {
+				return file
+			}
+		}
+	}
+	there, err := set.Existing(indexes)
+	if err != nil {
+		return shard.ManifestFile
+	}
+	for i, file := range indexes {
+		if i == len(there) || there[i] != file {
+			return file
+		}
+	}
+	return ""
+}
+
+// stamp is what the shard of a number, of so many bytes, was known by.
+func (s *finishedSet) stamp(number int, bytes int64) shard.Stamp {
+	is := shard.Stamp{Bytes: bytes}
+	if number < len(s.Times) {
+		is.ModTime = s.Times[number]
+	}
+	if number < len(s.Versions) {
+		is.Version = s.Versions[number]
+	}
+	return is
+}
+
+// again looks whether the set that is asked for is in the directory already, and
+// returns the report of the run that made it. An error says that another one is.
+func again(ctx context.Context, out string, q *request) (*ReshapeReport, error) {
+	dir := shard.ViewDir(ctx, out)
+	m, err := finishedOf(dir)
+	if m == nil {
+		return nil, err
+	}
+	file := m.changed(ctx, dir)
+	run, err := dir.Run()
+	if err != nil {
+		return nil, err
+	}
+	if run != nil && file != "" {
+		return nil, nil // of a run that was killed after it had written the state
+	}
+	manifests := make([]string, len(m.Sets))
+	for i, s := range m.Sets {
+		manifests[i] = s.Sub + shard.ManifestFile
+	}
+	left, err := dir.Existing(manifests)
+	if err != nil || len(left) == 0 {
+		return nil, err // nil: the set was removed
+	}
+	diff := q.differs(&m.Request)
+	switch {
+	case diff != "":
+		return nil, fmt.Errorf("%s holds a set made from other inputs or options: %s; give the same, %s", out, diff, shard.OrOverwrite(dir, "another directory, or --overwrite", "or another directory"))
+	case file != "":
+		return nil, fmt.Errorf("%s holds this set, but %s has changed since or is missing: %s", out, file, shard.OrOverwrite(dir, "--overwrite makes it again", "remove all of it, or give another directory"))
+	}
+	report := m.Report
+	report.Status = upToDate
+	return &report, nil
+}
+
+// record notes a set that is about to be finished.
+func (r *reshaping) record(m *shard.Manifest, sub string, dir *shard.Dir) error {
+	data, err := m.Encode()
+	if err != nil {
+		return err
+	}
+	s := finishedSet{Sub: sub, Manifest: hashText(data)}
+	for _, split := range m.Splits {
+		for _, info := range split.Shards {
+			is, err := dir.Stamp(info.File)
+			if err != nil {
+				return err
+			}
+			s.Times = append(s.Times, is.ModTime)
+			if is.Version != "" {
+				s.Versions = append(s.Versions, is.Version)
+			}
+		}
+	}
+	r.sets = append(r.sets, s)
+	return nil
+}
+
+// putFinished writes the state of the run, all of whose sets are recorded.
+func (r *reshaping) putFinished() error {
+	return r.dir.PutState(shard.FinishedFile, &finished{
+		Format: finishedFormat, Version: shard.StateVersion, Request: r.request, Sets: r.sets, Report: r.report,
+	})
+}

@@ -1,0 +1,262 @@
+package reshape
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// TestFinishedRunsAreUpToDate runs every verb twice: the second run has nothing
+// to do, says what the first did, and changes no byte and no time.
+func TestFinishedRunsAreUpToDate(t *testing.T) {
+	ctx := context.Background()
+	path := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 60, forReshapers)
+	known := map[string]bool{"filter": false, "dedupe": true}
+	for name, run := range reshapers {
+		if repeats, said := known[name]; said && !repeats {
+			continue // its condition is a function
+		}
+		t.Run(name, func(t *testing.T) {
+			out := filepath.Join(t.TempDir(), "out")
+			o := ReshapeOptions{Shards: 2, Seed: 3}
+			settest.Check(t, run(ctx, []string{path}, out, o))
+			files, times := settest.FilesOf(t, out), settest.TimesOf(t, out)
+			var n atomic.Int64
+			inject.Hook = func(operation string) error {
+				switch operation {
+				case "open", "read", "stat":
+				default:
+					n.Add(1)
+				}
+				return nil
+			}
+			o.Workers, o.Memory = 1, shard.LeastMemory // which change no byte
+			err := run(ctx, []string{path}, out, o)
+			inject.Hook = nil
+			settest.Check(t, err)
+			if n.Load() > 0 || !settest.SameFiles(files, settest.FilesOf(t, out)) || !maps.Equal(times, settest.TimesOf(t, out)) {
+				t.Errorf("a run that has nothing to do did %d things", n.Load())
+			}
+			o.Seed = 4
+			if err := run(ctx, []string{path}, out, o); err == nil || !strings.Contains(err.Error(), "--seed was 3, and is 4 now") || !strings.Contains(err.Error(), "--overwrite") {
+				t.Errorf("another seed: %v", err)
+			}
+			o.Seed, o.Overwrite, o.Shards = 3, true, 1
+			settest.Check(t, run(ctx, []string{path}, out, o))
+			whole := filepath.Join(t.TempDir(), "out")
+			o.Overwrite = false
+			settest.Check(t, run(ctx, []string{path}, whole, o))
+			if !settest.SameFiles(settest.FilesOf(t, whole), settest.FilesOf(t, out)) {
+				t.Errorf("overwritten, it holds\n%v, want\n%v", slices.Sorted(maps.Keys(settest.FilesOf(t, out))), slices.Sorted(maps.Keys(settest.FilesOf(t, whole))))
+			}
+			if left := leftInState(out); len(left) > 0 {
+				t.Errorf("left: %v", left)
+			}
+			settest.Check(t, run(ctx, []string{path}, out, o)) // up to date
+		})
+	}
+}
+
+// TestOtherRunsAreRefused names the first difference, and leaves the set.
+func TestOtherRunsAreRefused(t *testing.T) {
+	ctx := context.Background()
+	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 30, settest.Numbers)
+	out := filepath.Join(t.TempDir(), "out")
+	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 2}, Shuffle: true}
+	report, err := Reshard(ctx, []string{file}, out, o)
+	settest.Check(t, err)
+	again, err := Reshard(ctx, []string{file}, out, o)
+	settest.Check(t, err)
+	report.Status, report.Seconds, again.Seconds = "up_to_date", 0, 0
+	if a, b := mustJSON(t, report), mustJSON(t, again); a != b {
+		t.Errorf("the second run says %s, the first %s", b, a)
+	}
+	before := settest.FilesOf(t, out)
+	refused := func(want string, run func() error) {
+		t.Helper()
+		if err := run(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--overwrite") {
+			t.Errorf("%v, want %q", err, want)
+		}
+		if !settest.SameFiles(before, settest.FilesOf(t, out)) {
+			t.Fatalf("%s: a refused run changed the set", want)
+		}
+	}
+	reshard := func(in []string, o ReshardOptions) func() error {
+		return func() error {
+			_, err := Reshard(ctx, in, out, o)
+			return err
+		}
+	}
+	other := settest.ExampleFile(t, filepath.Join(t.TempDir(), "y.tfrecord"), 30, settest.Numbers)
+	refused("input 1 was", reshard([]string{other}, o))
+	refused("was no input", reshard([]string{file, other}, o))
+	with := func(change func(o *ReshardOptions)) ReshardOptions {
+		other := o
+		change(&other)
+		return other
+	}
+	refused("--shards was 2, and is 3 now", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shards = 3 })))
+	refused("--shuffle was true, and is not given now", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shuffle = false })))
+	refused("there was no --group-by", reshard([]string{file}, with(func(o *ReshardOptions) { o.GroupBy = "id" })))
+	refused(`--compression was none, and is gzip now`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Compression = tfrecord.Gzip })))
+	refused(`--name was out, and is other now`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Name = "other" })))
+	refused(`the verb was reshard`, func() error {
+		_, err := Merge(ctx, []string{file}, out, ReshapeOptions{Shards: 2})
+		return err
+	})
+	settest.Check(t, os.Chtimes(file, time.Time{}, time.Now().Add(time.Hour)))
+	refused("has changed since", reshard([]string{file}, o))
+
+	// What is there is not what was made.
+	file = settest.ExampleFile(t, file, 30, settest.Numbers)
+	o.Overwrite = true
+	_, err = Reshard(ctx, []string{file}, out, o)
+	settest.Check(t, err)
+	o.Overwrite = false
+	for _, name := range []string{"out-train.tfrecord-00001-of-00002", "index/out-train.tfrecord-00000-of-00002.idx", shard.TFDSInfoFile, shard.ManifestFile} {
+		path := filepath.Join(out, name)
+		was, err := os.ReadFile(path)
+		settest.Check(t, err)
+		st, err := os.Stat(path)
+		settest.Check(t, err)
+		settest.Check(t, os.Remove(path))
+		before = settest.FilesOf(t, out)
+		if name == shard.ManifestFile {
+			if err := reshard([]string{file}, o)(); err == nil || !strings.Contains(err.Error(), "not empty") {
+				t.Errorf("without a manifest: %v", err)
+			}
+		} else {
+			refused(name, reshard([]string{file}, o))
+		}
+		settest.PutFile(t, path, was)
+		settest.Check(t, os.Chtimes(path, time.Time{}, st.ModTime()))
+	}
+	// A shard of another time is read, and is the same; one of another content is not.
+	shard := filepath.Join(out, "out-train.tfrecord-00001-of-00002")
+	settest.Check(t, os.Chtimes(shard, time.Time{}, time.Now().Add(time.Hour)))
+	settest.Check(t, reshard([]string{file}, o)())
+	settest.FlipIn(t, shard, 30)
+	before = settest.FilesOf(t, out)
+	refused(shard, reshard([]string{file}, o))
+	// Without the state nobody knows.
+	settest.Check(t, os.RemoveAll(filepath.Join(out, shard.StateDir)))
+	refused("not empty", reshard([]string{file}, o))
+}
+
+func mustJSON(t *testing.T, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	settest.Check(t, err)
+	return string(b)
+}
+
+// TestOverwriteLeavesTheOldSet has an overwriting run fail, or stop at every
+// step: the old set is there, or the next run makes the new one; files of others
+// stay.
+func TestOverwriteLeavesTheOldSet(t *testing.T) {
+	ctx := context.Background()
+	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 30, forReshapers)
+	old := filepath.Join(t.TempDir(), "old")
+	_, err := Reshard(ctx, []string{file}, old, ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 3, Name: "x"}})
+	settest.Check(t, err)
+	settest.PutFile(t, filepath.Join(old, "notes.txt"), []byte("mine"))
+	before := settest.FilesOf(t, old)
+	defer func() { inject.Hook = nil }()
+	for kind, o := range map[string]ReshardOptions{
+		"shuffled": {ReshapeOptions: ReshapeOptions{Shards: 2, Name: "x", Overwrite: true}, Shuffle: true},
+		"grouped":  {ReshapeOptions: ReshapeOptions{Shards: 1, Name: "x", Overwrite: true}, GroupBy: "group"},
+	} {
+		total := int64(0)
+		inject.Hook = func(string) error { atomic.AddInt64(&total, 1); return nil }
+		whole := settest.CopyOf(t, old)
+		_, err = Reshard(ctx, []string{file}, whole, o)
+		inject.Hook = nil
+		settest.Check(t, err)
+		want := settest.FilesOf(t, whole)
+		if want["notes.txt"] != "mine" || want["x-train.tfrecord-00002-of-00003"] != "" {
+			t.Fatalf("%s: it holds %v", kind, slices.Sorted(maps.Keys(want)))
+		}
+		half := 0
+		for fail := int64(1); fail <= total; fail++ {
+			if fail > 4 && fail < total-6 && fail%23 > 0 {
+				continue // those are like others
+			}
+			at := settest.CopyOf(t, old)
+			var n atomic.Int64
+			inject.Hook = func(operation string) error {
+				if n.Add(1) == fail {
+					return fmt.Errorf("%s: %w", operation, syscall.EIO)
+				}
+				return nil
+			}
+			_, err := Reshard(ctx, []string{file}, at, o)
+			inject.Hook = nil
+			if !errors.Is(err, syscall.EIO) {
+				t.Errorf("%s: operation %d failed, and the run said %v", kind, fail, err)
+			}
+			if settest.Has(t, at, shard.JournalFile) {
+				half++
+				if fail%2 == 0 { // whoever comes next completes the change
+					if _, err := shard.Expand(t.Context(), []string{at}, shard.ExpandOptions{}); err != nil && kind != "grouped" || settest.Has(t, at, shard.JournalFile) || !settest.SameFiles(want, settest.FilesOf(t, at)) {
+						t.Errorf("%s: operation %d failed, and reading the set: %v; it is not the new one", kind, fail, err)
+					}
+				}
+			} else if !settest.SameFiles(before, settest.FilesOf(t, at)) || len(leftInState(at)) > 0 {
+				t.Errorf("%s: operation %d failed: not the old set: %v, %v", kind, fail, slices.Sorted(maps.Keys(settest.FilesOf(t, at))), leftInState(at))
+			}
+			_, err = Reshard(ctx, []string{file}, at, o)
+			settest.Check(t, err)
+			if !settest.SameFiles(want, settest.FilesOf(t, at)) || len(leftInState(at)) > 0 {
+				t.Errorf("%s: operation %d failed: the next run makes another set: %v", kind, fail, leftInState(at))
+			}
+		}
+		if half < 2 {
+			t.Errorf("%s: %d failures met a set half replaced", kind, half)
+		}
+	}
+	// Damage that is found late, and a file in the way.
+	settest.FlipIn(t, file, 900)
+	o := ReshapeOptions{Shards: 2, Overwrite: true}
+	var damaged *shard.DamagedError
+	if _, err := Merge(ctx, []string{file}, old, o); !errors.As(err, &damaged) || !settest.SameFiles(before, settest.FilesOf(t, old)) {
+		t.Errorf("a damaged input: %v", err)
+	}
+	settest.FlipIn(t, file, 900)
+	settest.PutFile(t, filepath.Join(old, "x-train.tfrecord-00000-of-00002"), []byte("mine"))
+	before = settest.FilesOf(t, old)
+	o.Name = "x"
+	if _, err := Merge(ctx, []string{file}, old, o); err == nil || !strings.Contains(err.Error(), "in the way") || !settest.SameFiles(before, settest.FilesOf(t, old)) {
+		t.Errorf("a file in the way: %v", err)
+	}
+	if left := leftInState(old); len(left) > 0 {
+		t.Errorf("left: %v", left)
+	}
+}
+
+// What a finished run left behind and cannot be read is an error, not a run that never was.
+func TestUnreadableFinishedRunIsAnError(t *testing.T) {
+	out := madeSet(t, 4, 1, nil, settest.Numbers)
+	if f, err := finishedOf(shard.ViewDir(t.Context(), out)); f == nil || err != nil {
+		t.Fatal(f, err)
+	}
+	inject.Hook = func(string) error { return syscall.EIO }
+	defer func() { inject.Hook = nil }()
+	if _, err := finishedOf(shard.ViewDir(t.Context(), out)); !errors.Is(err, syscall.EIO) {
+		t.Errorf("%v, want EIO", err)
+	}
+}

@@ -1,0 +1,340 @@
+package reshape
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// AppendOptions says how records are appended to a set. Name, Compression and
+// the order of labels are those of the set.
+type AppendOptions struct {
+	ReshapeOptions
+	// Split that all records go to. Default: those of the inputs.
+	Split string
+	// NewLabels takes label names that the set does not have, behind those that
+	// it has. Otherwise they are an error.
+	NewLabels bool
+	// Again adds records that were appended before, in the same shards, once more.
+	// Otherwise the set is up to date.
+	Again bool
+}
+
+// AppendReport says what Append did. Records, Bytes, Shards and Splits are of
+// the whole set. Status is "written"; "resumed" when the append that was asked
+// for had been interrupted, and was finished; "up_to_date" when there was
+// nothing to do, or the same records were appended before.
+type AppendReport struct {
+	ReshapeReport
+	// Appended is how many records came to the set.
+	Appended int64 `json:"appended"`
+	// ShardsWritten and ShardsRenamed are how many came, and how many got another
+	// name for that.
+	ShardsWritten int `json:"shards_written"`
+	ShardsRenamed int `json:"shards_renamed"`
+	// LabelsAdded are the label names that the set did not have.
+	LabelsAdded []string `json:"labels_added,omitempty"`
+}
+
+// Append adds the records that in stand for to the set in a directory, in shards
+// of their own behind those of their split. Shards that are there keep their
+// bytes and get names with the new total; the manifest is renewed last. Features
+// must be of the kinds that the set has; label ids are changed to those of the
+// set's list of names.
+//
+// An Append that fails or is killed leaves the set as it was or, once it had
+// begun to rename, for the next one to finish: that is what one without inputs
+// does. Nothing may read the set while an Append is at work.
+func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*AppendReport, error) {
+	began := time.Now()
+	if o.Name != "" || o.Compression != tfrecord.Auto {
+		return nil, reshapeOption("name", "name and compression are those of the set that is appended to")
+	}
+	if o.Split != "" {
+		if err := shard.CheckSplit(o.Split); err != nil {
+			return nil, reshapeOption("split", "%v", err)
+		}
+	}
+	if err := storage.CheckOutput(dir); err != nil {
+		return nil, err
+	}
+	described, err := shard.ViewDir(ctx, dir).Exists(shard.ManifestFile)
+	if err != nil {
+		return nil, err
+	}
+	if !described {
+		if missing, err := shard.ViewDir(ctx, dir).Unfinished(); err != nil {
+			return nil, err
+		} else if missing != nil {
+			return nil, missing
+		}
+		return nil, fmt.Errorf("%s has no %s: tfrec adopt makes one for shards that other tools wrote; tfrec merge makes a new set", dir, shard.ManifestFile)
+	}
+	request, err := appendRequest(ctx, dir, in, &o)
+	if err != nil {
+		return nil, err
+	}
+	d, err := shard.OpenDirAsIs(ctx, dir, shard.DirOptions{}) // a journal is completed below, and reported
+	if err != nil {
+		return nil, err
+	}
+	defer d.Close()
+	a := &appending{dir: d, o: &o}
+	report, err := a.run(ctx, in, request)
+	if err != nil {
+		return nil, err
+	}
+	report.Seconds = time.Since(began).Seconds()
+	return report, nil
+}
+
+// appendRequest identifies what is asked for, by the inputs' paths, sizes and
+// times. It refuses inputs that are no records, or of the set itself.
+func appendRequest(ctx context.Context, dir string, in []string, o *AppendOptions) (string, error) {
+	h := xxh3.New()
+	fmt.Fprintf(h, "%q %v %d %d %d\n", o.Split, o.NewLabels, o.Shards, o.ShardSize, o.RecordsPerShard)
+	h.WriteString(shard.FormatShards(o.SplitShards))
+	if len(in) == 0 {
+		return "", nil
+	}
+	sources, err := shard.Expand(ctx, in, o.expand())
+	if err != nil {
+		return "", notRecords(err)
+	}
+	set, err := shard.Resolve(dir)
+	if err != nil {
+		return "", err
+	}
+	for _, s := range sources {
+		path, err := shard.Resolve(s.Path)
+		if err != nil {
+			return "", err
+		}
+		if shard.LiesIn(path, set) {
+			return "", fmt.Errorf("%s belongs to the set being appended to: merge the set with itself into a new directory instead", s.Path)
+		}
+		st, err := os.Stat(path)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintf(h, "%q %d %d\n", path, st.Size(), st.ModTime().UnixNano())
+		if raw(path) {
+			return "", notRecords(fmt.Errorf("%s: %w", s.Path, shard.ErrNoRecords))
+		}
+	}
+	return fmt.Sprintf("%016x", h.Sum64()), nil
+}
+
+// notRecords says what to do with an input that is no file of records.
+func notRecords(err error) error {
+	if errors.Is(err, shard.ErrNoRecords) {
+		return fmt.Errorf("%w; convert images and tables first, with the options of the set (tfrec convert), then append the result", err)
+	}
+	return err
+}
+
+// raw reports whether a file's name is that of a table or an image.
+func raw(path string) bool {
+	switch strings.ToLower(filepath.Ext(path)) {
+	case ".csv", ".tsv", ".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff":
+		return true
+	}
+	return false
+}
+
+// appending is one Append.
+type appending struct {
+	dir *shard.Dir
+	o   *AppendOptions
+	set *shard.Manifest // as it is
+}
+
+func (a *appending) run(ctx context.Context, in []string, request string) (*AppendReport, error) {
+	interrupted, err := a.dir.ReadJournal()
+	if err != nil {
+		return nil, err
+	}
+	if interrupted != nil {
+		if err := a.dir.Complete(interrupted); err != nil {
+			return nil, fmt.Errorf("complete the interrupted append: %w", err)
+		}
+	}
+	if a.set, err = shard.ReadManifest(ctx, a.dir.Join(shard.ManifestFile)); err != nil {
+		return nil, err
+	}
+	if interrupted != nil {
+		report, err := a.resumed(interrupted)
+		if err != nil || request == "" || request == interrupted.Request {
+			return report, err
+		}
+		if a.o.Note != nil {
+			a.o.Note(fmt.Sprintf("completed an interrupted append of %s", plural.Of(report.Appended, "record")))
+		}
+	}
+	if request == "" {
+		report := a.report(a.set)
+		report.Status = "up_to_date"
+		return report, nil
+	}
+	if err := a.checkSet(ctx); err != nil {
+		return nil, err
+	}
+	if err := a.dir.DiscardStage(); err != nil {
+		return nil, err
+	}
+	j, err := a.stage(ctx, in)
+	if errors.Is(err, errAppended) {
+		report := a.report(a.set)
+		report.Status = "up_to_date"
+		if a.o.Note != nil {
+			a.o.Note("these records were appended before, so nothing was added: --again adds them again")
+		}
+		return report, a.dir.DiscardStage()
+	}
+	if err == nil {
+		j.Request = request
+		err = a.begin(j)
+	}
+	if err != nil {
+		return nil, errors.Join(err, a.dir.Abandon())
+	}
+	if err := a.dir.Complete(j); err != nil {
+		return nil, fmt.Errorf("%w; the set is partly changed: the next tfrec command on it completes the change", err)
+	}
+	report := new(AppendReport)
+	return report, json.Unmarshal(j.Report, report)
+}
+
+// resumed returns the report of an interrupted change that was completed: what the journal says
+// or, if it was not an append, what the set is now.
+func (a *appending) resumed(j *shard.Journal) (*AppendReport, error) {
+	report := a.report(a.set)
+	if len(j.Report) > 0 {
+		if err := json.Unmarshal(j.Report, report); err != nil {
+			return nil, fmt.Errorf("%s: %w", a.dir.Join(shard.JournalFile), err)
+		}
+	}
+	report.Status = "resumed"
+	return report, nil
+}
+
+// begin decides on the append, unless something that the set does not name has one of
+// the new names.
+func (a *appending) begin(j *shard.Journal) error {
+	for _, m := range j.Moves {
+		if isMetadata(m.To) {
+			continue // replaced
+		}
+		if err := a.dir.CheckVacant(m.To); err != nil {
+			return err
+		}
+	}
+	return a.dir.Begin(j)
+}
+
+// isMetadata reports whether a set has a file of that name whatever its shards
+// are called.
+func isMetadata(name string) bool { return filepath.Dir(name) == "." && shard.Describes(name) }
+
+// checkSet wants all files of the set to be there before any is renamed.
+func (a *appending) checkSet(ctx context.Context) error {
+	missing, _, err := (&shard.Set{Dir: a.dir.Path(), Manifest: a.set}).Lacks(ctx)
+	if err != nil {
+		return err
+	}
+	if missing != nil {
+		return missing
+	}
+	named := map[string]bool{}
+	for _, split := range a.set.Splits {
+		for _, info := range split.Shards {
+			if named[info.File] {
+				return fmt.Errorf("%s: the manifest names %s twice: see tfrec verify", a.dir.Path(), info.File)
+			}
+			named[info.File] = true
+			st, err := os.Stat(a.dir.Join(info.File))
+			if err != nil {
+				return err
+			}
+			if st.Size() != info.Bytes {
+				return fmt.Errorf("%s: %s has %s, not the %d of the manifest: see tfrec verify", a.dir.Path(), info.File, plural.Of(st.Size(), "byte"), info.Bytes)
+			}
+		}
+	}
+	return nil
+}
+
+// stage writes all that is new below .tfrec, and returns what puts it in place.
+func (a *appending) stage(ctx context.Context, in []string) (*shard.Journal, error) {
+	o := a.o.ReshapeOptions
+	o.Name, o.Note, o.Warn = a.set.Name, nil, nil // notes are of a set of its own; appendRequest has warned
+	compression, err := tfrecord.ParseCompression(a.set.Compression)
+	if err != nil {
+		return nil, err
+	}
+	o.Compression = compression
+	v := &verb{name: "append"}
+	var added []string
+	v.prepare = func(_ context.Context, in *inputs, _ *shard.Dir) (err error) {
+		if a.o.Split != "" {
+			v.splits, v.chooser = []string{a.o.Split}, intoOne{}
+		}
+		added, err = a.adaptLabels(in)
+		return err
+	}
+	report, err := reshape(ctx, in, a.dir.Join(shard.StageDir), &o, v)
+	if err != nil {
+		return nil, err
+	}
+	staged, err := shard.ReadManifest(ctx, a.dir.Join(shard.StageDir+"/"+shard.ManifestFile))
+	if err != nil {
+		return nil, err
+	}
+	if !a.o.Again && slices.Contains(appendedBefore(a.set), staged.Fingerprint) {
+		return nil, errAppended
+	}
+	set, moves, err := a.join(staged, added)
+	if err != nil {
+		return nil, err
+	}
+	done := a.report(set)
+	done.Status, done.RecordsIn, done.Appended = "written", report.RecordsIn, report.Records
+	done.LabelsAdded, done.LabelsRemapped = added, report.LabelsRemapped
+	for _, s := range staged.Splits {
+		done.ShardsWritten += len(s.Shards)
+	}
+	for _, m := range moves {
+		if filepath.Dir(m.From) == "." {
+			done.ShardsRenamed++
+		}
+	}
+	j := &shard.Journal{Moves: moves}
+	if j.Report, err = json.Marshal(done); err != nil {
+		return nil, err
+	}
+	return j, a.describe(set, j)
+}
+
+// errAppended says that the set has the records that are to be appended.
+var errAppended = errors.New("appended before")
+
+// intoOne chooses the first split for all.
+type intoOne struct{}
+
+func (intoOne) look(*record) (digest.Hash, error)           { return digest.Hash{}, nil }
+func (intoOne) begin(int64) error                           { return nil }
+func (intoOne) choose(int64, int, digest.Hash) (int, error) { return 0, nil }

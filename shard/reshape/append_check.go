@@ -1,0 +1,118 @@
+package reshape
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// adaptLabels has the label ids of the inputs changed to those of the set, and
+// returns the names that come to its list.
+func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
+	from := in.described.Labels
+	mine := shard.LabelKeys(a.set.Features)
+	switch {
+	case len(from) == 0 && len(a.set.Labels) == 0:
+		return nil, nil
+	case len(from) == 0 && in.hasFeature(mine):
+		return nil, fmt.Errorf("the label ids of the input have no names to match with those of %s: name them first (tfrec adopt --labels)", a.dir.Path())
+	case len(from) == 0:
+		return nil, nil // not an id among them
+	case len(a.set.Labels) == 0 && len(mine) > 0:
+		return nil, fmt.Errorf("the label ids of %s have no names to match with those of the input: name them first (tfrec adopt --labels)", a.dir.Path())
+	}
+	target := slices.Clip(a.set.Labels)
+	ids := make([]int64, len(from))
+	same := true
+	for i, name := range from {
+		if slices.Index(from, name) != i {
+			return nil, fmt.Errorf("the input has two labels named %q: its ids cannot be matched with those of the set", name)
+		}
+		at := slices.Index(target, name)
+		if at < 0 {
+			at = len(target)
+			target, added = append(target, name), append(added, name)
+		}
+		ids[i] = int64(at)
+		same = same && at == i
+	}
+	if len(added) > 0 && !a.o.NewLabels {
+		return nil, fmt.Errorf("the set has no label %q: --new-labels adds it to its %s", added[0], plural.Of(len(a.set.Labels), "label"))
+	}
+	in.described.Labels = target
+	if same {
+		return added, nil
+	}
+	for _, f := range in.files {
+		f.remap = in.remapTo(f, ids)
+		in.remaps = in.remaps || f.remap != nil
+	}
+	return added, nil
+}
+
+// remapTo is the remap of a file to the set's ids, given those of the ids that
+// all inputs would have.
+func (in *inputs) remapTo(f *input, ids []int64) *remap {
+	if f.remap == nil {
+		keys := in.labelKeysOf(f)
+		if keys == nil {
+			return nil
+		}
+		return &remap{keys: keys, ids: ids}
+	}
+	r := &remap{keys: f.remap.keys, ids: make([]int64, len(f.remap.ids))}
+	for i, id := range f.remap.ids {
+		r.ids[i] = ids[id]
+	}
+	return r
+}
+
+// labelKeysOf returns the keys of a file's features that are labels.
+func (in *inputs) labelKeysOf(f *input) []string {
+	if f.Set != nil {
+		return shard.LabelKeys(f.Set.Features)
+	}
+	if in.bareLabel == "" {
+		return nil
+	}
+	return []string{in.bareLabel} // its names lie beside it
+}
+
+// hasFeature reports whether the records may have one of the features.
+func (in *inputs) hasFeature(keys []string) bool {
+	if !in.known {
+		return len(keys) > 0
+	}
+	return hasAny(in.described.Features, keys)
+}
+
+// mergeRecords makes what a manifest says of its records true of those that
+// come to it, too, and refuses those that are not like them.
+func mergeRecords(set, more *shard.Manifest) error {
+	if set.Records != more.Records {
+		if set.Records == shard.RecordExample {
+			return fmt.Errorf("the records of the set are tf.train.Examples, not all of the input's are")
+		}
+		return nil // of the set nothing is known
+	}
+	if len(set.Features) == 0 {
+		return nil
+	}
+	merged, err := mergeFeatures(shard.ByKey(set.Features), shard.ByKey(more.Features))
+	if err != nil {
+		return err
+	}
+	for _, f := range merged {
+		i := slices.IndexFunc(set.Features, func(g shard.Feature) bool { return g.Key == f.Key })
+		switch {
+		case i < 0:
+			return fmt.Errorf("the records of the input have a feature %q, those of the set do not: drop it first (tfrec features drop)", f.Key)
+		case f.Optional && !set.Features[i].Optional:
+			return fmt.Errorf("all records of the set have the feature %q, not all of the input's do", f.Key)
+		}
+	}
+	set.Features = merged
+	return nil
+}

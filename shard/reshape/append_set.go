@@ -1,0 +1,146 @@
+package reshape
+
+import (
+	"encoding/json"
+	"fmt"
+	"github.com/tfrec/tfrec/shard"
+	"maps"
+	"path/filepath"
+	"slices"
+)
+
+// join returns the manifest of the set with what was staged, and the renames
+// that make it so.
+func (a *appending) join(staged *shard.Manifest, added []string) (*shard.Manifest, []shard.Move, error) {
+	set := *a.set
+	set.Labels = append(slices.Clip(set.Labels), added...)
+	if set.Decoder != staged.Decoder {
+		set.Decoder = ""
+	}
+	if set.Encoder != staged.Encoder {
+		set.Encoder = ""
+	}
+	if err := mergeRecords(&set, staged); err != nil {
+		return nil, nil, err
+	}
+	set.Splits = slices.Clone(set.Splits)
+	var moves []shard.Move
+	for _, s := range staged.Splits {
+		i := slices.IndexFunc(set.Splits, func(t shard.Split) bool { return t.Name == s.Name })
+		if i < 0 {
+			i = len(set.Splits)
+			set.Splits = append(set.Splits, shard.Split{Name: s.Name})
+		}
+		split := &set.Splits[i]
+		old := len(split.Shards)
+		split.Shards = append(slices.Clone(split.Shards), s.Shards...)
+		split.Records += s.Records
+		for k := range split.Shards {
+			info := &split.Shards[k]
+			from := info.File
+			info.File = shard.Name{Dataset: set.Name, Split: s.Name, Index: k, Count: len(split.Shards)}.String()
+			directory := ""
+			if k >= old {
+				directory = shard.StageDir + "/"
+			}
+			more, err := a.moves(from, info.File, directory)
+			if err != nil {
+				return nil, nil, err
+			}
+			moves = append(moves, more...)
+		}
+	}
+	set.Options = appendedOptions(&set, staged)
+	set.Fingerprint = shard.SetFingerprint(&set)
+	return &set, moves, nil
+}
+
+// moves renames a shard and its index, the index first.
+func (a *appending) moves(from, to, directory string) ([]shard.Move, error) {
+	if directory == "" && from == to {
+		return nil, nil
+	}
+	var moves []shard.Move
+	index := filepath.ToSlash(shard.IndexPath(from))
+	indexed, err := a.dir.Exists(directory + index)
+	if err != nil {
+		return nil, err
+	}
+	if indexed {
+		moves = append(moves, shard.Move{From: directory + index, To: filepath.ToSlash(shard.IndexPath(to))})
+	}
+	return append(moves, shard.Move{From: directory + from, To: to}), nil
+}
+
+// appendedOptions are the options of a set with one append more. That they
+// differ keeps convert from taking the set for its own unchanged work.
+func appendedOptions(set, staged *shard.Manifest) map[string]json.RawMessage {
+	options := make(map[string]json.RawMessage, len(set.Options)+1)
+	for k, v := range set.Options {
+		options[k] = v
+	}
+	list, _ := json.Marshal(append(appendedBefore(set), staged.Fingerprint))
+	options[optionAppended] = list
+	return options
+}
+
+// appendedBefore returns the fingerprints of what was appended to the set.
+func appendedBefore(set *shard.Manifest) []string {
+	var list []string
+	if json.Unmarshal(set.Options[optionAppended], &list) != nil {
+		return nil // whatever else is there is replaced
+	}
+	return list
+}
+
+// optionAppended lists the fingerprints of what was appended to a set.
+const optionAppended = "appended"
+
+// report counts a set.
+func (a *appending) report(m *shard.Manifest) *AppendReport {
+	r := new(AppendReport)
+	r.Splits = map[string]shard.SplitSummary{}
+	for _, s := range m.Splits {
+		r.Records += s.Records
+		r.Shards += len(s.Shards)
+		r.Splits[s.Name] = shard.SplitSummary{Records: s.Records, Shards: len(s.Shards)}
+		for _, info := range s.Shards {
+			r.Bytes += info.Bytes
+		}
+	}
+	return r
+}
+
+// describe writes the set's manifest, and what TFDS reads, below .tfrec, and
+// adds to the journal how they get in place: the manifest last.
+func (a *appending) describe(set *shard.Manifest, j *shard.Journal) error {
+	files, err := shard.EncodeTFDS(set)
+	if err != nil {
+		return err
+	}
+	if files == nil {
+		files = map[string][]byte{}
+	}
+	for _, name := range shard.TFDSFiles(a.set.Features) {
+		is, err := a.dir.Exists(name)
+		if err != nil {
+			return err
+		}
+		if files[name] == nil && is {
+			j.Remove = append(j.Remove, name)
+		}
+	}
+	j.Remove = append(j.Remove, shard.StateDir+"/"+shard.FinishedFile) // another set than was made
+	names := slices.Sorted(maps.Keys(files))
+	if files[shard.ManifestFile], err = set.Encode(); err != nil {
+		return err
+	}
+	for _, name := range append(names, shard.ManifestFile) {
+		from := shard.StageDir + "/set-" + name
+		if err := a.dir.Put(from, files[name]); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		j.Moves = append(j.Moves, shard.Move{From: from, To: name})
+	}
+	return nil
+}

@@ -1,0 +1,373 @@
+package reshape
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"slices"
+	"sort"
+
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/random"
+	"github.com/tfrec/tfrec/internal/spill"
+)
+
+// ordering is an order of the records in each target.
+type ordering interface {
+	// begin is called when it is known how many records each target has, before
+	// the other methods, which many goroutines may call at a time.
+	begin(ctx context.Context, r *reshaping, buckets int) error
+	// place returns where record number n of a target goes there, for an order
+	// that goes by numbers alone.
+	place(target int, n int64) int64
+	// appendKey appends what a record is sorted by to dst, for one that does not:
+	// records are in the order of the keys' bytes, then that of their numbers.
+	appendKey(dst []byte, r *record) ([]byte, error)
+	// filled is called when all records went through appendKey or place.
+	filled() error
+	// cuts are the points before which all but the last bucket end: nil for an
+	// order by numbers.
+	cuts() []cutPoint
+}
+
+// cutPoint is a point in the order of sorted records.
+type cutPoint struct {
+	key    []byte // with the target in front
+	number int64
+}
+
+// shuffled is a random order.
+type shuffled struct {
+	seed  uint64
+	perms []random.Permutation
+}
+
+func (s *shuffled) begin(_ context.Context, r *reshaping, _ int) error {
+	for i, t := range r.targets {
+		s.perms = append(s.perms, random.NewPermutation(t.records, random.Key(s.seed, uint64(i))))
+	}
+	return nil
+}
+
+func (s *shuffled) place(target int, n int64) int64                 { return s.perms[target].At(n) }
+func (s *shuffled) appendKey(dst []byte, _ *record) ([]byte, error) { return dst, nil }
+func (s *shuffled) filled() error                                   { return nil }
+func (s *shuffled) cuts() []cutPoint                                { return nil }
+
+// unchanged is the order that records are in already: for targets that are too
+// many to write at a time.
+type unchanged struct{}
+
+func (unchanged) begin(context.Context, *reshaping, int) error    { return nil }
+func (unchanged) place(_ int, n int64) int64                      { return n }
+func (unchanged) appendKey(dst []byte, _ *record) ([]byte, error) { return dst, nil }
+func (unchanged) filled() error                                   { return nil }
+func (unchanged) cuts() []cutPoint                                { return nil }
+
+// arrangement deals the records to buckets, each a stretch of the new order that
+// is small enough to be put in order in memory, and writes one bucket after
+// another. What memory does not hold of them lies in a file meanwhile.
+type arrangement struct {
+	*reshaping
+	order  ordering
+	cuts   []cutPoint // nil for an order by numbers
+	places *placing   // of an order by numbers
+	spill  *spill.Spill
+	number int     // of buckets
+	base   []int64 // place of the first record of each target; one more at the end
+}
+
+// leastBucket is the least that a bucket is made for.
+const leastBucket = 64 << 10
+
+// arrange writes the shards with their records in another order.
+func (r *reshaping) arrange(ctx context.Context) error {
+	a := &arrangement{reshaping: r, order: r.verb.order, base: make([]int64, len(r.targets)+1)}
+	if a.order == nil {
+		a.order = unchanged{}
+	}
+	for i, t := range r.targets {
+		a.base[i+1] = a.base[i] + t.records
+	}
+	// Of the memory a quarter or more is for filling the buckets, and a
+	// thirty-second for what a bucket should have; several of them are on their
+	// way out at a time. The rest is for all else, and the collector's slack.
+	memory := r.o.memory()
+	size := r.in.unpacked()
+	bucket := max(memory/32, leastBucket)
+	a.number = int(min((size+bucket-1)/bucket+1, memory/4/spill.LeastBlock, a.base[len(r.targets)]))
+	if err := a.order.begin(ctx, r, a.number); err != nil {
+		return err
+	}
+	held := memory / 4
+	if a.cuts = a.order.cuts(); a.cuts != nil {
+		a.number = len(a.cuts) + 1
+	} else {
+		if s, ok := a.order.(*shuffled); ok && a.fetchable(size) {
+			return a.fetch(ctx, s)
+		}
+		a.places = a.newPlacing()
+		a.number = a.places.buckets()
+		held = memory * 3 / 8
+	}
+	a.spill = spill.New(a.number, a.number, held, func() (spill.File, error) {
+		f, err := r.dir.TempFile("order")
+		return osfile.File{File: f}, err
+	})
+	defer a.spill.Close()
+	if err := a.fill(ctx); err != nil {
+		return err
+	}
+	if err := a.order.filled(); err != nil {
+		return err
+	}
+	if a.places != nil {
+		return a.writePlaced(ctx)
+	}
+	return a.empty(ctx, bucket)
+}
+
+// fill deals all records to the buckets.
+func (a *arrangement) fill(ctx context.Context) error {
+	workers := a.o.workers()
+	s := a.in.stream()
+	defer s.close()
+	a.in.plan()
+	seen := make([]int64, len(a.targets)) // records of each target so far
+	number := func(b *block) {
+		for i := range b.sizes {
+			t := b.target(i)
+			if t == drop {
+				b.places = append(b.places, 0)
+				continue
+			}
+			b.places = append(b.places, seen[t])
+			seen[t]++
+		}
+	}
+	return par.Map(ctx, workers, 2*workers+2,
+		func(ctx context.Context, give func(*block) error) error { return a.deal(ctx, s, number, give) },
+		func(_ context.Context, b *block) error {
+			if err := a.work(ctx, b); err != nil {
+				return err
+			}
+			return a.spread(b)
+		},
+		func(b *block) error {
+			a.in.done(b)
+			s.put(b)
+			return nil
+		})
+}
+
+// leastAlone is a frame that is not put together with others first.
+const leastAlone = 1 << 20
+
+// spread puts the records of a block into their buckets.
+func (a *arrangement) spread(b *block) error {
+	batch := spill.GetBatch()
+	defer batch.Free()
+	rec := recordPool.Get().(*record)
+	defer recordPool.Put(rec)
+	var key, head []byte // head is what comes before the frame
+	err := b.eachRecord(rec, func(i int, rec *record) error {
+		t := b.target(i)
+		row := spill.Row{Number: rec.number, Tag: noLabel}
+		if len(b.labels) > 0 {
+			row.Tag = b.labels[i]
+		}
+		var bucket int
+		if a.cuts == nil {
+			place := a.base[t] + a.order.place(t, b.places[i])
+			row.Key = uint64(place)
+			bucket = a.places.bucket(place)
+		} else {
+			var err error
+			if key, err = a.order.appendKey(appendTarget(key[:0], t), rec); err != nil {
+				return err
+			}
+			row.Key = prefix(key[min(len(key), groupSize):])
+			bucket = bucketOf(a.cuts, key, rec.number)
+			head = append(binary.AppendUvarint(head[:0], uint64(len(key))), key...)
+		}
+		frame := b.frame(rec)
+		if len(frame) >= leastAlone {
+			return a.spill.AddRow(bucket, row, head, frame)
+		}
+		batch.Begin()
+		batch.Data = append(batch.Data, head...)
+		batch.Data = append(batch.Data, frame...)
+		batch.End(bucket, row)
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return a.spill.Add(batch)
+}
+
+// target returns where the i-th record of the block goes.
+func (b *block) target(i int) int {
+	if len(b.targets) == 0 {
+		return b.file.split
+	}
+	return b.targets[i]
+}
+
+// appendTarget appends the target, which sorted keys begin with.
+func appendTarget(dst []byte, target int) []byte {
+	return binary.BigEndian.AppendUint16(dst, uint16(target))
+}
+
+// prefix is the beginning of a key as a number of the same order.
+func prefix(key []byte) uint64 {
+	var b [8]byte
+	copy(b[:], key)
+	return binary.BigEndian.Uint64(b[:])
+}
+
+// bucketOf returns the bucket between the cuts that a record lies in.
+func bucketOf(cuts []cutPoint, key []byte, number int64) int {
+	return sort.Search(len(cuts), func(i int) bool {
+		return cmp.Or(bytes.Compare(key, cuts[i].key), cmp.Compare(number, cuts[i].number)) < 0
+	})
+}
+
+// loaded is a bucket on its way out.
+type loaded struct {
+	bucket int
+	data   []byte
+	rows   []sortedRow
+}
+
+// sortedRow is where a row of a bucket begins, and the first bytes of what it is
+// sorted by as numbers.
+type sortedRow struct {
+	group uint32
+	key   uint64
+	at    int
+}
+
+// groupSize is how many bytes of a key are its group: the target, and whether
+// there is a value.
+const groupSize = 3
+
+// empty writes the buckets of sorted records.
+func (a *arrangement) empty(ctx context.Context, size int64) error {
+	out := newShardWriters(a.reshaping)
+	free := make(chan *loaded, 4)
+	var largest int
+	for bucket := range a.number {
+		largest = max(largest, a.spill.Size(bucket))
+	}
+	room := min(size+size/2, int64(largest))
+	held := par.NewBudget(a.o.memory() / 2)
+	var next block
+	err := par.Map(ctx, min(a.o.workers(), 2), 2,
+		func(ctx context.Context, give func(*loaded) error) error {
+			for bucket := range a.number {
+				if err := held.Acquire(ctx, int64(a.spill.Size(bucket))); err != nil {
+					return err
+				}
+				l := new(loaded)
+				select {
+				case l = <-free:
+				default:
+				}
+				if l.data == nil {
+					l.data = make([]byte, 0, room)
+				}
+				l.bucket = bucket
+				if err := give(l); err != nil {
+					return err
+				}
+			}
+			return nil
+		},
+		func(_ context.Context, l *loaded) error { return a.load(l) },
+		func(l *loaded) error {
+			err := l.write(ctx, out, &next)
+			size := int64(len(l.data))
+			if int64(cap(l.data)) <= 2*int64(room) {
+				select {
+				case free <- l:
+				default:
+				}
+			}
+			held.Release(size)
+			return err
+		})
+	return out.close(ctx, err)
+}
+
+// load takes a bucket and sorts it.
+func (a *arrangement) load(l *loaded) error {
+	data, err := a.spill.Take(l.bucket, l.data[:0])
+	if err != nil {
+		return err
+	}
+	l.data, l.rows = data, l.rows[:0]
+	for at := 0; at < len(data); {
+		row, next := spill.Parse(data, at)
+		s := sortedRow{key: row.Key, at: at}
+		key, _ := cutKey(data[row.From:row.To])
+		s.group = uint32(key[0])<<16 | uint32(key[1])<<8 | uint32(key[2])
+		l.rows = append(l.rows, s)
+		at = next
+	}
+	slices.SortFunc(l.rows, func(x, y sortedRow) int {
+		if x.group != y.group {
+			return cmp.Compare(x.group, y.group)
+		}
+		if x.key != y.key {
+			return cmp.Compare(x.key, y.key)
+		}
+		r, _ := spill.Parse(data, x.at)
+		s, _ := spill.Parse(data, y.at)
+		k, _ := cutKey(data[r.From:r.To])
+		m, _ := cutKey(data[s.From:s.To])
+		return cmp.Or(bytes.Compare(k, m), cmp.Compare(r.Number, s.Number))
+	})
+	return nil
+}
+
+// cutKey returns the key and the frame of a row of sorted records.
+func cutKey(row []byte) (key, frame []byte) {
+	n, skip := binary.Uvarint(row)
+	return row[skip : skip+int(n)], row[skip+int(n):]
+}
+
+// write writes the records of a sorted bucket, as many at a time as are gathered in b.
+func (l *loaded) write(ctx context.Context, to *shardWriters, b *block) error {
+	flush := func() error {
+		if len(b.sizes) == 0 {
+			return nil
+		}
+		err := to.block(ctx, b)
+		b.data, b.sizes, b.targets, b.labels = b.data[:0], b.sizes[:0], b.targets[:0], b.labels[:0]
+		return err
+	}
+	for _, s := range l.rows {
+		row, _ := spill.Parse(l.data, s.at)
+		_, frame := cutKey(l.data[row.From:row.To])
+		target := int(s.group >> 8)
+		large := len(frame) >= gathered/2
+		if large || len(b.data)+len(frame) > gathered {
+			if err := flush(); err != nil {
+				return err
+			}
+		}
+		if large {
+			alone := block{data: frame, sizes: []int{len(frame)}, targets: []int{target}, labels: []int64{row.Tag}}
+			if err := to.block(ctx, &alone); err != nil {
+				return err
+			}
+			continue
+		}
+		b.data = append(b.data, frame...)
+		b.sizes, b.targets, b.labels = append(b.sizes, len(frame)), append(b.targets, target), append(b.labels, row.Tag)
+	}
+	return flush()
+}

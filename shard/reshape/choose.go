@@ -1,0 +1,217 @@
+package reshape
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"sync"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// eachRecord reads all records: it calls look with each of them, from many
+// goroutines, and then in order with what look returned. Their checksums hold.
+func (in *inputs) eachRecord(ctx context.Context, workers int, look func(*record) (digest.Hash, error), then func(n int64, split int, m digest.Hash) error) error {
+	return in.eachBlock(ctx, workers, look, func(b *block) error {
+		n := b.file.first + b.first
+		for i, m := range b.marks {
+			if err := then(n+int64(i), b.file.split, m); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+var recordPool = sync.Pool{New: func() any { return new(record) }}
+
+// eachBlock is eachRecord by the block: then finds what look returned in its
+// marks.
+func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record) (digest.Hash, error), then func(b *block) error) error {
+	s := in.stream()
+	defer s.close()
+	in.plan()
+	return par.Map(ctx, workers, 2*workers+2,
+		func(ctx context.Context, give func(*block) error) error { return s.each(ctx, nil, give) },
+		func(ctx context.Context, b *block) error {
+			if err := b.check(ctx, in.o.MaxRecord); err != nil {
+				return err
+			}
+			r := recordPool.Get().(*record)
+			defer recordPool.Put(r)
+			return b.eachRecord(r, func(_ int, r *record) error {
+				if ctx.Err() != nil { // a condition may take its time
+					return context.Cause(ctx)
+				}
+				m, err := look(r)
+				b.marks = append(b.marks, m)
+				return err
+			})
+		},
+		func(b *block) error {
+			err := then(b)
+			in.done(b)
+			s.put(b)
+			return err
+		})
+}
+
+// plan tells the progress that all records will go through once more.
+func (in *inputs) plan() {
+	if p := in.o.Progress; p != nil {
+		p.Planned.Add(in.records())
+	}
+}
+
+// done tells the progress that the records of a block went through.
+func (in *inputs) done(b *block) {
+	if p := in.o.Progress; p != nil {
+		p.Done.Add(int64(len(b.sizes)))
+		p.Bytes.Add(int64(len(b.data)))
+	}
+}
+
+// choose has the chooser choose, and returns what it chose, with how many
+// records and about how many bytes each of the targets gets.
+func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *shard.Dir) (log *targetLog, records, sizes []int64, err error) {
+	log = &targetLog{dir: dir, most: int(min(in.o.memory()/4, maxTargetLog))}
+	records, sizes = make([]int64, targets), make([]int64, targets)
+	put := func(n int64, split int, m digest.Hash) (int, error) {
+		t, err := c.choose(n, split, m)
+		if err != nil {
+			return drop, err
+		}
+		if t != drop {
+			records[t]++
+		}
+		return t, log.add(t)
+	}
+	if by, ok := c.(numberChooser); ok {
+		if err := by.begin(in.records()); err != nil {
+			return log, nil, nil, err
+		}
+		for _, f := range in.files {
+			for i := range f.Records {
+				t, err := put(f.first+i, f.split, digest.Hash{})
+				if err != nil {
+					return log, nil, nil, err
+				}
+				if t != drop {
+					sizes[t] += f.Size / f.Records
+				}
+				if i&(1<<16-1) == 0 && ctx.Err() != nil {
+					return log, nil, nil, context.Cause(ctx)
+				}
+			}
+		}
+		return log, records, sizes, log.flush()
+	}
+	err = in.eachBlock(ctx, in.o.workers(), c.look, func(b *block) error {
+		n := b.file.first + b.first
+		for i, m := range b.marks {
+			t, err := put(n+int64(i), b.file.split, m)
+			if err != nil {
+				return err
+			}
+			if t != drop {
+				sizes[t] += int64(b.sizes[i])
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		err = log.flush()
+	}
+	return log, records, sizes, err
+}
+
+// targetLog remembers the target of each record in order: two bytes each, in
+// memory up to a limit, beyond that in a file.
+type targetLog struct {
+	dir    *shard.Dir
+	most   int // bytes of memory
+	memory []byte
+	file   *os.File // nil: all is in memory
+	w      *bufio.Writer
+	r      io.Reader
+	buffer []byte
+}
+
+// maxTargetLog bounds how many bytes of a targetLog are kept in memory.
+const maxTargetLog = 16 << 20
+
+// droppedTarget is drop in the log.
+const droppedTarget = math.MaxUint16
+
+func (l *targetLog) add(target int) error {
+	t := uint16(droppedTarget)
+	if target != drop {
+		t = uint16(target)
+	}
+	if l.file == nil && len(l.memory) < l.most {
+		l.memory = binary.LittleEndian.AppendUint16(l.memory, t)
+		return nil
+	}
+	if l.file == nil {
+		f, err := l.dir.TempFile("targets")
+		if err != nil {
+			return err
+		}
+		l.file, l.w = f, bufio.NewWriterSize(f, 256<<10)
+	}
+	var b [2]byte
+	binary.LittleEndian.PutUint16(b[:], t)
+	_, err := l.w.Write(b[:])
+	return err
+}
+
+// flush ends the log; next then reads it from its beginning.
+func (l *targetLog) flush() error {
+	l.r = bytes.NewReader(l.memory)
+	if l.file == nil {
+		return nil
+	}
+	if err := l.w.Flush(); err != nil {
+		return err
+	}
+	if _, err := l.file.Seek(0, io.SeekStart); err != nil {
+		return err
+	}
+	l.r = io.MultiReader(l.r, bufio.NewReaderSize(l.file, 256<<10))
+	return nil
+}
+
+// next appends the targets of the next n records to dst.
+func (l *targetLog) next(dst []int, n int64) ([]int, error) {
+	for n > 0 {
+		if l.buffer == nil {
+			l.buffer = make([]byte, 64<<10)
+		}
+		part := l.buffer[:min(2*n, int64(len(l.buffer)))]
+		if _, err := io.ReadFull(l.r, part); err != nil {
+			return nil, fmt.Errorf("read back the assignment of records: %w", err)
+		}
+		for i := 0; i < len(part); i += 2 {
+			t := int(binary.LittleEndian.Uint16(part[i:]))
+			if t == droppedTarget {
+				t = drop
+			}
+			dst = append(dst, t)
+		}
+		n -= int64(len(part) / 2)
+	}
+	return dst, nil
+}
+
+func (l *targetLog) close() {
+	if l.file != nil {
+		l.file.Close() // a temporary file, which goes with the others
+	}
+}

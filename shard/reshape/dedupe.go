@@ -1,0 +1,97 @@
+package reshape
+
+import (
+	"context"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// DedupeOptions says which records Dedupe takes for the same.
+type DedupeOptions struct {
+	ReshapeOptions
+	// By is the key of a feature: records of which it has the same values are
+	// the same. Records that lack it are all kept. Default: none; records are
+	// the same when all of their bytes are.
+	By string
+	// Dropped, if not nil, is called with each record that is left out, in
+	// their order. Its error ends the run.
+	Dropped func(d Duplicate) error
+}
+
+// Duplicate is a record that is left out, and the first one like it, which is
+// kept.
+type Duplicate struct {
+	Place
+	Repeats Place `json:"repeats"`
+}
+
+// Place is where a record lies: its file, and its number there from 0.
+type Place struct {
+	File   string `json:"file"`
+	Record int64  `json:"record"`
+}
+
+// DedupeReport says what Dedupe did.
+type DedupeReport struct {
+	ReshapeReport
+	// Duplicates is how many records were left out.
+	Duplicates int64 `json:"duplicates"`
+}
+
+// Dedupe makes a new set in the directory out of the records that are like none
+// before them: of records that are the same the first one is kept, in the order
+// of the inputs, whatever splits they are in. Records are told apart by hashes
+// of 128 bits. What Memory does not hold of those lies in OUT meanwhile.
+func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*DedupeReport, error) {
+	v := &verb{name: "dedupe", unknown: o.Dropped != nil}
+	if o.By != "" {
+		v.options = map[string]any{"by": o.By}
+	}
+	var found *duplicates
+	v.prepare = func(ctx context.Context, in *inputs, dir *shard.Dir) error {
+		if o.By != "" {
+			if err := in.checkFeature("by", o.By); err != nil {
+				return err
+			}
+		}
+		var err error
+		if found, err = findDuplicates(ctx, in, dir, &o); err != nil {
+			return err
+		}
+		v.chooser = &firstOnes{duplicates: found, in: in, dropped: o.Dropped}
+		return nil
+	}
+	report, err := reshape(ctx, in, out, &o.ReshapeOptions, v)
+	if found != nil {
+		found.close()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &DedupeReport{*report, report.RecordsIn - report.Records}, nil
+}
+
+// firstOnes chooses all records but the duplicates.
+type firstOnes struct {
+	*duplicates
+	in      *inputs
+	dropped func(Duplicate) error
+}
+
+func (*firstOnes) look(*record) (digest.Hash, error) { return digest.Hash{}, nil }
+
+func (*firstOnes) begin(int64) error { return nil }
+
+func (f *firstOnes) choose(n int64, split int, _ digest.Hash) (int, error) {
+	first, repeated, err := f.repeats(n)
+	switch {
+	case err != nil:
+		return drop, err
+	case !repeated:
+		return split, nil
+	case f.dropped != nil:
+		err = f.dropped(Duplicate{f.in.place(n), f.in.place(first)})
+	}
+	return drop, err
+}

@@ -1,0 +1,136 @@
+package reshape
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/spill"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// duplicates are the numbers of the records that repeat an earlier one, to be asked
+// for in order. The hashes of all records are sorted with their numbers, which finds
+// what repeats, and what repeats is sorted by number.
+type duplicates struct {
+	found *spill.Sorter // rows of a number, and that of the first record like it
+	next  duplicate
+	done  bool // there is no next one
+}
+
+// duplicate is the number of a record and that of the first one like it.
+type duplicate struct{ number, first int64 }
+
+// findDuplicates reads all records.
+func findDuplicates(ctx context.Context, in *inputs, dir *shard.Dir, o *DedupeOptions) (*duplicates, error) {
+	create := func() (spill.File, error) { return osfile.NewScratch(dir.TempFile("dedupe")) }
+	hashes := spill.NewSorter(o.memory()/2, create)
+	defer hashes.Close()
+	d := &duplicates{found: spill.NewSorter(o.memory()/4, create)}
+	err := dealHashes(ctx, in, hashes, o)
+	if err == nil {
+		err = hashes.Sort(ctx)
+	}
+	if err == nil {
+		err = d.find(ctx, hashes)
+	}
+	if err == nil {
+		err = d.advance()
+	}
+	if err != nil {
+		return nil, errors.Join(err, d.close())
+	}
+	return d, nil
+}
+
+// dealHashes adds the hashes of all records to the rows to sort.
+func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *DedupeOptions) error {
+	by := &byFeature{key: o.By, flag: "by"}
+	look := func(r *record) (digest.Hash, error) { return digest.Of(r.data), nil }
+	if o.By != "" {
+		look = by.look
+	}
+	missing := digest.Of([]byte{'n'})
+	var row, rows []byte
+	err := in.eachBlock(ctx, o.workers(), look, func(b *block) error {
+		rows = rows[:0]
+		for i, m := range b.marks {
+			if o.By == "" || m != missing {
+				row = binary.BigEndian.AppendUint64(m.Append(row[:0]), uint64(b.file.first+b.first+int64(i)))
+				rows = spill.AppendRow(rows, row)
+			}
+		}
+		return hashes.Add(rows)
+	})
+	if err == nil && o.By != "" {
+		err = by.check()
+	}
+	return err
+}
+
+// find adds what repeats in the sorted hashes to found.
+func (d *duplicates) find(ctx context.Context, hashes *spill.Sorter) error {
+	var last digest.Hash
+	var first int64
+	var pair [16]byte
+	var rows []byte
+	for n := 0; ; n++ {
+		if n%1024 == 0 {
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
+			}
+			if err := d.found.Add(rows); err != nil {
+				return err
+			}
+			rows = rows[:0]
+		}
+		row, err := hashes.Next()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return err
+		}
+		m, number := digest.Parse(row), int64(binary.BigEndian.Uint64(row[digest.Size:]))
+		if n == 0 || m != last {
+			last, first = m, number
+			continue
+		}
+		binary.BigEndian.PutUint64(pair[:], uint64(number))
+		binary.BigEndian.PutUint64(pair[8:], uint64(first))
+		rows = spill.AppendRow(rows, pair[:])
+	}
+	if err := d.found.Add(rows); err != nil {
+		return err
+	}
+	return d.found.Sort(ctx)
+}
+
+// advance goes on to the next duplicate.
+func (d *duplicates) advance() error {
+	row, err := d.found.Next()
+	if err == io.EOF {
+		d.done = true
+		return nil
+	}
+	if err == nil {
+		d.next = duplicate{int64(binary.BigEndian.Uint64(row)), int64(binary.BigEndian.Uint64(row[8:]))}
+	}
+	return err
+}
+
+// repeats returns the first record that is the same as record n, if n is not
+// that one itself. It is called with all numbers in order.
+func (d *duplicates) repeats(n int64) (first int64, repeated bool, err error) {
+	if d.done || d.next.number != n {
+		return 0, false, nil
+	}
+	first = d.next.first
+	return first, true, d.advance()
+}
+
+// close gives the memory and the file back.
+func (d *duplicates) close() error { return d.found.Close() }

@@ -1,0 +1,262 @@
+package reshape
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// DiffOptions says how Diff compares. The zero value compares record by record,
+// in order.
+type DiffOptions struct {
+	// Partial takes what is there of sets that are not whole, and Note is told of
+	// each (see [ExpandOptions]).
+	Partial bool
+	Note    func(sentence string)
+	// Unordered compares what records there are and how many of each, wherever
+	// they lie.
+	Unordered bool
+	// Memory bounds what comparing without order holds, in bytes; beyond it, a
+	// temporary file is used. At least 1 MB. Default: 256 MiB.
+	Memory int64
+	// MaxListed is how many differences are listed; all are counted. Default: 10.
+	MaxListed int
+	// Workers is how many goroutines hash records. Default: GOMAXPROCS.
+	Workers int
+	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	MaxRecord int64
+	// Progress is counted up while the run goes on, if it is not nil. Of
+	// compressed files compared without order it counts what is in them.
+	Progress *shard.ReadProgress
+}
+
+// DiffReport is how two inputs, a and b, differ. Its JSON form is
+// `tfrec diff --json`.
+type DiffReport struct {
+	// Equal says that records, and features and labels as far as both have
+	// manifests, are the same. Other options do not make sets differ.
+	Equal    bool  `json:"equal"`
+	RecordsA int64 `json:"records_a"`
+	RecordsB int64 `json:"records_b"`
+	// Differing counts the places where both have a record, but another one; 0
+	// without order.
+	Differing int64 `json:"differing"`
+	// OnlyA and OnlyB count the records that the other does not have: those past
+	// its end or, without order, those that are nowhere in it so often.
+	OnlyA int64 `json:"only_a"`
+	OnlyB int64 `json:"only_b"`
+	// Features counts the records in which a feature differs, by its key, of
+	// records that both have and that are Examples.
+	Features map[string]int64 `json:"features"`
+	// Differences are the first of them, in order.
+	Differences []Difference `json:"differences"`
+	// Described are differences of the manifests: of labels, features and options.
+	Described []Described `json:"described"`
+	// Faults of the data, behind which nothing was compared.
+	Faults []shard.Fault `json:"faults"`
+}
+
+// Difference is a place where two inputs differ.
+type Difference struct {
+	Split string `json:"split"`
+	// A and B are where the records lie; nil where there is none.
+	A *RecordPlace `json:"a"`
+	B *RecordPlace `json:"b"`
+	// What differs of Examples; empty where one is none.
+	Features []FeatureDifference `json:"features,omitempty"`
+	// Reason says in words what differs, where no features do.
+	Reason string `json:"reason,omitempty"`
+}
+
+// RecordPlace is where a record lies.
+type RecordPlace struct {
+	Path string `json:"path"`
+	// Record is its number in the file, from 0.
+	Record int64 `json:"record"`
+}
+
+// FeatureDifference is a feature that differs between two Examples.
+type FeatureDifference struct {
+	Key string `json:"key"`
+	// A and B tell its values, in short; "" where there is no such feature.
+	A string `json:"a"`
+	B string `json:"b"`
+}
+
+// Described is something that two manifests say differently.
+type Described struct {
+	// What is "labels", "feature", "splits", "option" or another key of manifests.
+	What string `json:"what"`
+	// Key of the feature or the option; empty for others.
+	Key string `json:"key,omitempty"`
+	A   string `json:"a"`
+	B   string `json:"b"`
+	// Matters says that sets which differ in it are not equal.
+	Matters bool `json:"matters"`
+}
+
+// Diff compares the records that a and b stand for (see Expand), the payloads'
+// bytes and not how they are spread over files. When both have the same splits,
+// each split is compared with the other's, else all records in the order of the
+// files.
+//
+// That two differ is no error but in the report, and so are faults in the data.
+func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) {
+	if o.MaxListed <= 0 {
+		o.MaxListed = 10
+	}
+	d := &difference{o: &o, report: &DiffReport{
+		Features: map[string]int64{}, Differences: []Difference{}, Described: []Described{}, Faults: []shard.Fault{},
+	}}
+	ro := ReshapeOptions{Partial: o.Partial, Note: o.Note, Memory: o.Memory, Workers: o.Workers, MaxRecord: o.MaxRecord}
+	err := ro.check()
+	for i, path := range []string{a, b} {
+		if err == nil {
+			d.sides[i], err = openInputs(ctx, []string{path}, &ro)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	for _, side := range d.sides {
+		for _, f := range side.files {
+			o.Progress.Plan(ctx, f.Path)
+		}
+	}
+	d.describe(d.sides[0].files[0].Set, d.sides[1].files[0].Set)
+	if o.Unordered {
+		err = d.unordered(ctx)
+	} else {
+		err = d.ordered(ctx)
+	}
+	if err == nil {
+		err = errors.Join(d.sides[0].checkUnchanged(ctx), d.sides[1].checkUnchanged(ctx))
+	}
+	r := d.report
+	var bad *shard.DamagedError
+	if errors.As(err, &bad) {
+		err = nil
+		var fault *tfrecord.Error
+		errors.As(bad.Err, &fault)
+		r.Faults = append(r.Faults, shard.FaultOf(fault.Name, fault))
+	}
+	if err != nil {
+		return nil, err
+	}
+	r.Equal = r.Differing+r.OnlyA+r.OnlyB == 0 && len(r.Faults) == 0 &&
+		!slices.ContainsFunc(r.Described, func(d Described) bool { return d.Matters })
+	return r, nil
+}
+
+// difference is a run of Diff.
+type difference struct {
+	o      *DiffOptions
+	sides  [2]*inputs
+	report *DiffReport
+}
+
+// list adds a difference, as long as there is room.
+func (d *difference) list(one Difference) {
+	if len(d.report.Differences) < d.o.MaxListed {
+		d.report.Differences = append(d.report.Differences, one)
+	}
+}
+
+// sameSplits reports whether both have the same splits.
+func (d *difference) sameSplits() bool {
+	return slices.Equal(slices.Sorted(slices.Values(d.sides[0].splits)), slices.Sorted(slices.Values(d.sides[1].splits)))
+}
+
+// describe compares two manifests.
+func (d *difference) describe(a, b *shard.Set) {
+	if a == nil || b == nil {
+		return
+	}
+	add := func(what, key, x, y string, matters bool) {
+		if x != y {
+			d.report.Described = append(d.report.Described, Described{what, key, x, y, matters})
+		}
+	}
+	add("labels", "", labelsInShort(a.Labels, b.Labels), labelsInShort(b.Labels, a.Labels), true)
+	features := func(s *shard.Set) map[string]string {
+		said := map[string]string{}
+		for _, f := range s.Features {
+			said[f.Key] = featureInShort(f)
+		}
+		return said
+	}
+	// Sets whose features are not known do not contradict others.
+	if len(a.Features) > 0 && len(b.Features) > 0 {
+		eachKey(features(a), features(b), func(key, x, y string) { add("feature", key, x, y, true) })
+	}
+	add("name", "", a.Name, b.Name, false)
+	add("compression", "", a.Compression, b.Compression, false)
+	add("decoder", "", a.Decoder, b.Decoder, false)
+	add("encoder", "", a.Encoder, b.Encoder, false)
+	add("seed", "", fmt.Sprint(a.Seed), fmt.Sprint(b.Seed), false)
+	add("splits", "", splitsInShort(a.Manifest), splitsInShort(b.Manifest), false)
+	options := func(s *shard.Set) map[string]string {
+		said := map[string]string{}
+		for key, v := range s.Options {
+			if text, ok := jsontext.Compact(v); ok {
+				said[key] = text
+			}
+		}
+		return said
+	}
+	eachKey(options(a), options(b), func(key, x, y string) { add("option", key, x, y, false) })
+}
+
+// eachKey calls f with the values of each key that one of two maps has.
+func eachKey(a, b map[string]string, f func(key, x, y string)) {
+	keys := slices.Concat(slices.Collect(maps.Keys(a)), slices.Collect(maps.Keys(b)))
+	slices.Sort(keys)
+	for _, key := range slices.Compact(keys) {
+		f(key, a[key], b[key])
+	}
+}
+
+// labelsInShort are the labels from the first on that other does not have in
+// that place: of thousands a few.
+func labelsInShort(labels, other []string) string {
+	const few = 5
+	first := 0
+	for first < min(len(labels), len(other)) && labels[first] == other[first] {
+		first++
+	}
+	if first == len(labels) && first == len(other) {
+		return ""
+	}
+	some := labels[first:min(len(labels), first+few)]
+	return fmt.Sprintf("%s, from %d on %q", plural.Of(len(labels), "label"), first, some)
+}
+
+func featureInShort(f shard.Feature) string {
+	words := []string{f.Kind, string(f.Class)}
+	if len(f.Shape) > 0 {
+		words = append(words, fmt.Sprint(f.Shape))
+	}
+	words = append(words, f.DType, f.Encoding)
+	if f.Optional {
+		words = append(words, "optional")
+	}
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
+}
+
+func splitsInShort(m *shard.Manifest) string {
+	splits := slices.SortedFunc(slices.Values(m.Splits), func(a, b shard.Split) int { return cmp.Compare(a.Name, b.Name) })
+	words := make([]string, len(splits))
+	for i, s := range splits {
+		words[i] = fmt.Sprintf("%s: %d in %s", s.Name, s.Records, plural.Of(len(s.Shards), "shard"))
+	}
+	return strings.Join(words, ", ")
+}

@@ -1,0 +1,143 @@
+package reshape
+
+import (
+	"context"
+	"encoding/binary"
+	"io"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/spill"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// unordered compares what records there are, by their hashes. They are sorted, so
+// that the records that are the same follow each other: first a row for each of b's,
+// to count them, then those of a and those of b. Each side's are then told apart from
+// those that the other has, too, as they come.
+func (d *difference) unordered(ctx context.Context) error {
+	for i, side := range d.sides {
+		if err := side.count(ctx); err != nil {
+			return err
+		}
+		if n := side.records(); i == 0 {
+			d.report.RecordsA = n
+		} else {
+			d.report.RecordsB = n
+		}
+	}
+	hashes := spill.NewSorter(d.sides[0].o.memory()/2, func() (spill.File, error) { return osfile.ScratchIn("") })
+	defer hashes.Close()
+	for i := range d.sides {
+		if err := d.addHashes(ctx, i, hashes); err != nil {
+			return err
+		}
+	}
+	if err := hashes.Sort(ctx); err != nil {
+		return err
+	}
+	lone, err := d.match(ctx, hashes)
+	if err != nil {
+		return err
+	}
+	for i, numbers := range lone {
+		side := d.sides[i]
+		for _, number := range numbers {
+			at := side.place(number)
+			place := &RecordPlace{at.File, at.Record}
+			one := Difference{A: place, Reason: "b does not have this record, or fewer of them"}
+			if i == 1 {
+				one = Difference{B: place, Reason: "a does not have this record, or fewer of them"}
+			}
+			if d.sameSplits() {
+				one.Split = side.splits[side.files[fileOfPath(side, at.File)].split]
+			}
+			d.report.Differences = append(d.report.Differences, one)
+		}
+	}
+	return nil
+}
+
+func fileOfPath(in *inputs, path string) int {
+	return slices.IndexFunc(in.files, func(f *input) bool { return f.Path == path })
+}
+
+// What a row says of a record, between its hash and its number.
+const (
+	rowCounts byte = iota // b has one
+	rowOfA
+	rowOfB
+)
+
+// addHashes adds the hashes of all records of a side. Where both sides have the same
+// splits, the split is part of what is hashed.
+func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter) error {
+	side := d.sides[i]
+	salts := make([]uint64, len(side.splits))
+	if d.sameSplits() {
+		for j, split := range side.splits {
+			salts[j] = digest.Of([]byte(split)).Lo
+		}
+	}
+	look := func(r *record) (digest.Hash, error) {
+		d.o.Progress.Add(len(r.data) + tfrecord.Overhead)
+		return digest.Of(r.data), nil
+	}
+	kinds := [][]byte{{rowOfA}, {rowCounts, rowOfB}}[i]
+	var row, rows []byte
+	return side.eachBlock(ctx, side.o.workers(), look, func(b *block) error {
+		rows = rows[:0]
+		for k, m := range b.marks {
+			m.Lo ^= salts[b.file.split]
+			for _, kind := range kinds {
+				row = append(m.Append(row[:0]), kind)
+				row = binary.BigEndian.AppendUint64(row, uint64(b.file.first+b.first+int64(k)))
+				rows = spill.AppendRow(rows, row)
+			}
+		}
+		return hashes.Add(rows)
+	})
+}
+
+// match counts the records that the other side does not have as often, and returns
+// the numbers of the first of them of each side.
+func (d *difference) match(ctx context.Context, hashes *spill.Sorter) (lone [2][]int64, err error) {
+	var last digest.Hash
+	var counts [3]int64 // of the rows with this hash, by kind
+	for n := 0; ; n++ {
+		if n%1024 == 0 && ctx.Err() != nil {
+			return lone, context.Cause(ctx)
+		}
+		row, err := hashes.Next()
+		if err == io.EOF {
+			return lone, nil
+		}
+		if err != nil {
+			return lone, err
+		}
+		m, kind, number := digest.Parse(row), row[digest.Size], int64(binary.BigEndian.Uint64(row[digest.Size+1:]))
+		if m != last {
+			last, counts = m, [3]int64{}
+		}
+		counts[kind]++
+		switch {
+		case kind == rowOfA && counts[rowOfA] > counts[rowCounts]:
+			d.report.OnlyA++
+			lone[0] = d.keep(lone[0], number)
+		case kind == rowOfB && counts[rowOfB] > counts[rowOfA]:
+			d.report.OnlyB++
+			lone[1] = d.keep(lone[1], number)
+		}
+	}
+}
+
+// keep adds a number to the first ones, as many as are listed.
+func (d *difference) keep(first []int64, number int64) []int64 {
+	i, _ := slices.BinarySearch(first, number)
+	if i == d.o.MaxListed {
+		return first
+	}
+	first = slices.Insert(first, i, number)
+	return first[:min(len(first), d.o.MaxListed)]
+}

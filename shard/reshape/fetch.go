@@ -1,0 +1,146 @@
+package reshape
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// fetched is a file whose records are read one by one.
+type fetched struct {
+	*input
+	file    storage.File
+	first   int64   // number in its split of its first record
+	offsets []int64 // of all its frames, and its end
+}
+
+// fetch writes the shards of a random order with records that are read from
+// where they lie: a walk over the headers has found that. Shards are made side
+// by side.
+func (a *arrangement) fetch(ctx context.Context, order *shuffled) (err error) {
+	splits := make([][]*fetched, len(a.targets))
+	counts := make([]int64, len(a.targets))
+	defer func() {
+		for _, files := range splits {
+			for _, f := range files {
+				err = errors.Join(err, f.file.Close())
+			}
+		}
+	}()
+	for _, f := range a.in.files {
+		if f.Records == 0 {
+			continue
+		}
+		if err := inject.Fault("open", f.Path); err != nil {
+			return err
+		}
+		file, err := storage.Open(ctx, f.Path)
+		if err != nil {
+			return err
+		}
+		splits[f.split] = append(splits[f.split], &fetched{input: f, file: file, first: counts[f.split]})
+		counts[f.split] += f.Records
+	}
+	if err := a.findFrames(ctx, splits); err != nil {
+		return err
+	}
+	s := a.in.stream()
+	a.in.plan()
+	commits := newCommits()
+	workers := a.o.workers()
+	err = par.Map(ctx, workers, workers,
+		func(_ context.Context, give func(shardAt) error) error {
+			for t := range a.targets {
+				l := a.targets[t].layout
+				for k := range l.shards {
+					if err := give(shardAt{t, k, l.start(k), l.start(k + 1)}); err != nil {
+						return err
+					}
+				}
+			}
+			return nil
+		},
+		func(ctx context.Context, at shardAt) error {
+			w, err := a.openShard(at.target, at.shard)
+			if err != nil {
+				return err
+			}
+			for place := at.start; place < at.behind && err == nil; place++ {
+				number := order.perms[at.target].Find(place)
+				f := fileAt(splits[at.target], number)
+				err = a.fetchOne(ctx, s, f, number-f.first, w)
+			}
+			if err != nil {
+				w.Abort()
+				return err
+			}
+			return commits.add(ctx, w)
+		},
+		func(shardAt) error { return nil })
+	return commits.wait(err)
+}
+
+// findFrames fills in where the records of all files are.
+func (a *arrangement) findFrames(ctx context.Context, splits [][]*fetched) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(a.o.workers())
+	for _, files := range splits {
+		for _, f := range files {
+			g.Go(func() error {
+				w := shard.FrameWalk{
+					File: f.file, Size: f.Size,
+					O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: a.o.MaxRecord, Checksum: tfrecord.ChecksumLength},
+				}
+				w.Each = func(offset int64, _ int) {
+					if w.At.Record < f.Records {
+						f.offsets = append(f.offsets, offset)
+					}
+				}
+				if err := w.To(ctx, f.Size); err != nil { // more records than bytes there are not
+					return shard.Damaged(err)
+				}
+				f.offsets = append(f.offsets, w.At.Offset)
+				return f.checkRead(w.At.Record)
+			})
+		}
+	}
+	return g.Wait()
+}
+
+// fetchOne adds a record of a file to a shard.
+func (a *arrangement) fetchOne(ctx context.Context, s *stream, f *fetched, number int64, w *openShard) error {
+	at := f.offsets[number]
+	size := int(f.offsets[number+1] - at)
+	b, err := s.get(ctx, size)
+	if err != nil {
+		return err
+	}
+	defer s.put(b)
+	switch n, err := (osfile.Reader{File: f.file}).ReadAt(b.buffer[:size], at); {
+	case n == size:
+	case err == io.EOF:
+		return fmt.Errorf("%s shrank while it was read", f.Path)
+	default:
+		return err
+	}
+	b.file, b.first, b.offset, b.data = f.input, number, at, b.buffer[:size]
+	b.sizes = append(b.sizes, size)
+	if err := b.check(ctx, a.o.MaxRecord); err != nil {
+		return err
+	}
+	if err := a.work(ctx, b); err != nil {
+		return err
+	}
+	a.in.done(b)
+	return w.add(b, 0, 1, b.data)
+}

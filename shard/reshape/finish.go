@@ -1,0 +1,153 @@
+package reshape
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// finish writes what describes the shards, the manifest last.
+func (r *reshaping) finish(ctx context.Context) error {
+	described, err := r.describe()
+	if err != nil {
+		return err
+	}
+	if r.in.remaps {
+		r.report.LabelsRemapped = true
+		r.note("the inputs' lists of label names differ: label ids were changed to those of all %d names in sorted order", len(described.Labels))
+	}
+	if err := r.nameDescribing(described); err != nil {
+		return err
+	}
+	for first := 0; first < len(r.targets); {
+		behind := first + 1
+		for behind < len(r.targets) && r.targets[behind].sub == r.targets[first].sub {
+			behind++
+		}
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if err := r.finishSet(*described, r.targets[first:behind], behind == len(r.targets)); err != nil {
+			return err
+		}
+		first = behind
+	}
+	return shard.Forget(r.dir)
+}
+
+// finishSet writes what describes one set, and is told whether it is the last.
+func (r *reshaping) finishSet(m shard.Manifest, targets []target, last bool) error {
+	all := newListHash("tfrec.set")
+	for _, t := range targets {
+		split := shard.Split{Name: t.split, Shards: t.infos}
+		for i := range split.Shards {
+			info := &split.Shards[i]
+			if shard.LabelKeys(m.Features) == nil {
+				info.Labels = nil // they were counted before rewriting
+			}
+			info.Fingerprint = newListHash("tfrec.reshape", info.File, r.verb.name, info.SHA256).String()
+			all.add(info.File, info.Fingerprint)
+			split.Records += info.Records
+			r.report.Bytes += info.Bytes
+			r.report.Shards++
+		}
+		if len(split.Shards) == 0 {
+			continue
+		}
+		m.Splits = append(m.Splits, split)
+		sum := r.report.Splits[t.split]
+		r.report.Splits[t.split] = shard.SplitSummary{Records: sum.Records + split.Records, Shards: sum.Shards + len(split.Shards)}
+		r.report.Records += split.Records
+	}
+	if len(m.Splits) == 0 {
+		if last {
+			return r.putFinished()
+		}
+		return nil
+	}
+	m.Fingerprint = all.String()
+	dir := targets[0].dir
+	if group, ok := strings.CutSuffix(targets[0].sub, "/"); ok {
+		if r.report.Groups == nil {
+			r.report.Groups = map[string]int64{}
+		}
+		for _, s := range m.Splits {
+			r.report.Groups[group] += s.Records
+		}
+	}
+	if err := dir.SyncNames(); err != nil {
+		return err
+	}
+	if err := r.record(&m, targets[0].sub, dir); err != nil {
+		return err
+	}
+	if last {
+		if err := r.putFinished(); err != nil {
+			return err
+		}
+	}
+	if err := dir.PutSet(&m); err != nil {
+		return err
+	}
+	if dir != r.dir {
+		return shard.ForgetSub(dir)
+	}
+	return nil
+}
+
+// describe says what the records are.
+func (r *reshaping) describe() (*shard.Manifest, error) {
+	m := r.in.described
+	if !r.in.known {
+		records, features, odd := r.scans.Total().Describe()
+		if records != shard.RecordExample {
+			m.Records, m.Features, m.Supervised = "", nil, nil
+		} else {
+			for i, f := range features {
+				if f.Key == r.in.bareLabel && f.Class == shard.ClassScalar && f.Kind == "int64" {
+					features[i].Class = shard.ClassLabel
+				}
+			}
+			if len(m.Features) > 0 {
+				var err error
+				if features, err = refineFeatures(m.Features, features); err != nil {
+					return nil, err
+				}
+			}
+			m.Records, m.Features = records, features
+			if len(odd) > 0 {
+				r.note("features %s have values of several kinds, or none: the manifest does not describe them", strings.Join(quoted(odd), ", "))
+			}
+		}
+	}
+	m.Format, m.Version, m.Tool = shard.ManifestFormat, shard.ManifestVersion, build.Tool
+	m.Name, m.Options, m.Seed = r.name, r.options, r.o.Seed
+	m.Compression = r.o.compression().String()
+	if m.Features == nil {
+		m.Features = []shard.Feature{}
+	}
+	if r.verb.describe != nil {
+		if err := r.verb.describe(&m); err != nil {
+			return nil, err
+		}
+	}
+	if shard.LabelKeys(m.Features) == nil || m.Labels == nil {
+		m.Labels = []string{}
+	}
+	if m.Compression != tfrecord.None.String() && m.Records == shard.RecordExample {
+		r.note("no metadata for TFDS: it cannot read %s shards", m.Compression)
+	}
+	return &m, nil
+}
+
+func quoted(names []string) []string {
+	list := make([]string, len(names))
+	for i, name := range names {
+		list[i] = fmt.Sprintf("%q", name)
+	}
+	return list
+}

@@ -1,0 +1,30 @@
+package reshape
+
+import (
+	"context"
+	"path/filepath"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// madeSet makes a set of n Examples in a directory of the test's, with label names
+// for the feature "label" when there are any.
+func madeSet(t testing.TB, n, shards int, labels []string, build func(i int, b *tfrecord.Builder)) string {
+	t.Helper()
+	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "made.tfrecord"), n, build)
+	out := filepath.Join(t.TempDir(), "set")
+	v := &verb{name: "made", describe: func(m *shard.Manifest) error {
+		for i, f := range m.Features {
+			if f.Key == "label" && labels != nil {
+				m.Features[i].Class, m.Labels = shard.ClassLabel, labels
+			}
+		}
+		return nil
+	}}
+	_, err := reshape(context.Background(), []string{file}, out, &ReshapeOptions{Name: "made", Shards: shards}, v)
+	settest.Check(t, err)
+	return out
+}

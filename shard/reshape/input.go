@@ -1,0 +1,199 @@
+package reshape
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// inputs are the files that a run reads, in the order in which it does.
+type inputs struct {
+	files  []*input
+	splits []string // of the files
+	// described is what the manifests say of the records, merged. Features is nil
+	// when some files have no manifest, or one that does not say.
+	described shard.Manifest
+	known     bool    // described has the features of all files
+	bareLabel string  // key of the label feature of files without a manifest; empty when not known
+	remaps    bool    // some files need other label ids
+	bySplit   []int64 // records of each split, once they are counted
+
+	o *ReshapeOptions
+}
+
+// input is one file of records to reshape.
+type input struct {
+	shard.Counted
+	split int    // of inputs.splits
+	first int64  // number of its first record among all
+	remap *remap // of its label ids; nil when they stay
+}
+
+// records returns how many records all files hold.
+func (in *inputs) records() int64 {
+	var n int64
+	for _, r := range in.bySplit {
+		n += r
+	}
+	return n
+}
+
+// unpacked returns about how many bytes the frames of all files have.
+func (in *inputs) unpacked() int64 {
+	var n int64
+	for _, f := range in.files {
+		switch {
+		case f.Compression == tfrecord.None:
+			n += f.Size
+		case f.Frames > 0:
+			n += f.Frames
+		default:
+			n += f.Size * guessedRatio
+		}
+	}
+	return n
+}
+
+// guessedRatio is how much a compressed file is thought to unpack to.
+const guessedRatio = 3
+
+// openInputs finds the files that paths stand for: in the order of the paths,
+// and those of one path in the order of their names.
+func openInputs(ctx context.Context, paths []string, o *ReshapeOptions) (*inputs, error) {
+	if len(paths) == 0 {
+		_, err := shard.Expand(ctx, paths, o.expand())
+		return nil, err
+	}
+	in := &inputs{o: o}
+	sets := map[string]*shard.Set{} // one for each directory
+	for _, path := range paths {
+		sources, err := shard.Expand(ctx, []string{path}, o.expand())
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range sources {
+			if s.Set != nil {
+				if known := sets[s.Set.Dir]; known != nil {
+					s.Set = known
+				}
+				sets[s.Set.Dir] = s.Set
+				in.addSplits(s.Set)
+			}
+			if err := in.add(ctx, s); err != nil {
+				return nil, err
+			}
+		}
+	}
+	in.dropUnusedSplits()
+	in.bySplit = make([]int64, len(in.splits))
+	return in, nil
+}
+
+// checkUnchanged is CheckUnchanged of all files.
+func (in *inputs) checkUnchanged(ctx context.Context) error {
+	sources := make([]shard.Source, len(in.files))
+	for i, f := range in.files {
+		sources[i] = f.Source
+	}
+	return shard.CheckUnchanged(ctx, sources)
+}
+
+// addSplits has the splits of a set in the order of its manifest.
+func (in *inputs) addSplits(s *shard.Set) {
+	for _, split := range s.Splits {
+		in.splitNamed(split.Name)
+	}
+}
+
+func (in *inputs) splitNamed(name string) int {
+	i := slices.Index(in.splits, name)
+	if i < 0 {
+		i = len(in.splits)
+		in.splits = append(in.splits, name)
+	}
+	return i
+}
+
+// dropUnusedSplits drops splits of sets of which no file was asked for.
+func (in *inputs) dropUnusedSplits() {
+	used := make([]bool, len(in.splits))
+	for _, f := range in.files {
+		used[f.split] = true
+	}
+	names := in.splits
+	in.splits = nil
+	for i, name := range names {
+		if used[i] {
+			in.splits = append(in.splits, name)
+		}
+	}
+	for _, f := range in.files {
+		f.split = slices.Index(in.splits, names[f.split])
+	}
+}
+
+func (in *inputs) add(ctx context.Context, s shard.Source) error {
+	split := s.Split
+	if split == "" {
+		split = "train"
+		if name, ok := shard.ParseName(storage.Base(s.Path)); ok {
+			split = name.Split
+		}
+	}
+	if err := shard.CheckSplit(split); err != nil {
+		return fmt.Errorf("%s: %w", s.Path, err)
+	}
+	st, err := storage.Stat(ctx, s.Path)
+	if err != nil {
+		return err
+	}
+	if !st.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a regular file, and inputs are read more than once: copy it to a file first", s.Path)
+	}
+	in.files = append(in.files, &input{Counted: shard.Counted{Source: s, Size: st.Size()}, split: in.splitNamed(split)})
+	return nil
+}
+
+// count finds out how many records each file holds: from its manifest, which is
+// held to it when the file is read, or else from the headers of its frames.
+func (in *inputs) count(ctx context.Context) error {
+	g, counting := errgroup.WithContext(ctx)
+	g.SetLimit(in.o.workers())
+	for _, f := range in.files {
+		g.Go(func() error {
+			if err := counting.Err(); err != nil {
+				return err
+			}
+			return f.Count(counting, in.o.MaxRecord, nil)
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	var first int64
+	for _, f := range in.files {
+		f.first = first
+		first += f.Records
+		in.bySplit[f.split] += f.Records
+	}
+	return nil
+}
+
+// checkRead holds the number of records that were read to the one that was
+// counted, or that the manifest says.
+func (f *input) checkRead(records int64) error {
+	if records == f.Records {
+		return nil
+	}
+	if f.Info != nil && f.Info.Records == f.Records {
+		return f.CheckCount(records)
+	}
+	return fmt.Errorf("%s changed while it was read: it has %s, and had %d", f.Path, plural.Of(records, "record"), f.Records)
+}

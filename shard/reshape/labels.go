@@ -1,0 +1,291 @@
+package reshape
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/wire"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// remap changes label ids to those of another list of names.
+type remap struct {
+	keys []string // of the label features
+	ids  []int64  // the new id of each old one
+	same bool     // each is what it was: ids are only held to the names
+}
+
+// mergeManifests merges what the manifests of the files say, into described, and
+// finds out which files need other label ids.
+func (in *inputs) mergeManifests(ctx context.Context) error {
+	m := &in.described
+	m.Labels = []string{}
+	var sets []*shard.Set
+	bare := ""
+	for _, f := range in.files {
+		switch {
+		case f.Set == nil:
+			bare = f.Path
+		case !slices.Contains(sets, f.Set):
+			sets = append(sets, f.Set)
+		}
+	}
+	if len(sets) == 0 {
+		return in.bareLabels(ctx)
+	}
+	first := sets[0].Manifest
+	m.Name, m.Decoder, m.Encoder, m.Records = first.Name, first.Decoder, first.Encoder, first.Records
+	m.Supervised, m.Features, m.Labels = first.Supervised, shard.ByKey(first.Features), first.Labels
+	known := len(m.Features) > 0 || m.Records == ""
+	for _, s := range sets[1:] {
+		if s.Name != m.Name {
+			m.Name = ""
+		}
+		if s.Decoder != m.Decoder {
+			m.Decoder = ""
+		}
+		if s.Encoder != m.Encoder {
+			m.Encoder = ""
+		}
+		if s.Records != m.Records {
+			m.Records = ""
+		}
+		if m.Supervised == nil || s.Supervised == nil || *m.Supervised != *s.Supervised {
+			m.Supervised = nil
+		}
+		known = known && len(s.Features) > 0
+		var err error
+		if m.Features, err = mergeFeatures(m.Features, shard.ByKey(s.Features)); err != nil {
+			return fmt.Errorf("%s and %s are incompatible: %w", sets[0].Dir, s.Dir, err)
+		}
+	}
+	if bare != "" {
+		m.Name, m.Decoder, m.Encoder = "", "", ""
+	}
+	in.known = known && bare == "" && (m.Records == shard.RecordExample || m.Records == "")
+	if m.Records == "" && in.known {
+		m.Features, m.Supervised = nil, nil
+	}
+	return in.mergeLabels(sets, bare)
+}
+
+// mergeLabels makes one list of the sets' label names. Where they differ it is
+// their union, in the order of conversions, and ids are changed to fit.
+func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
+	m := &in.described
+	var named, unnamed *shard.Set
+	differ := false
+	for _, s := range sets {
+		if shard.LabelKeys(s.Features) == nil {
+			continue
+		}
+		if len(s.Labels) == 0 {
+			unnamed = s
+			continue
+		}
+		if named == nil {
+			named = s
+		}
+		differ = differ || !slices.Equal(s.Labels, named.Labels)
+	}
+	if named == nil {
+		m.Labels = []string{}
+		return nil
+	}
+	m.Labels = named.Labels
+	var keys []string
+	for _, s := range sets {
+		keys = append(keys, shard.LabelKeys(s.Features)...)
+	}
+	for _, s := range sets {
+		// Ids that a set does not know for such have no names either.
+		if shard.LabelKeys(s.Features) == nil && hasAny(s.Features, keys) {
+			unnamed = s
+		}
+	}
+	if unnamed != nil {
+		return fmt.Errorf("%s has label ids without names, and %s has names: name those ids first (tfrec adopt --labels), or leave one out", unnamed.Dir, named.Dir)
+	}
+	if bare != "" {
+		// Its ids can only be held to the names when it lies beside them.
+		return fmt.Errorf("%s has no manifest that says what its label ids mean, and %s has one: write a manifest first (tfrec adopt)", bare, named.Dir)
+	}
+	if !differ {
+		return nil
+	}
+	var union []string
+	for _, s := range sets {
+		if shard.LabelKeys(s.Features) == nil {
+			continue
+		}
+		if sorted := slices.Sorted(slices.Values(s.Labels)); len(slices.Compact(sorted)) != len(s.Labels) {
+			return fmt.Errorf("%s has two labels with the same name: its ids cannot be matched with those of other sets", s.Dir)
+		}
+		union = append(union, s.Labels...)
+	}
+	m.Labels = labels.Sort(union)
+	ids := make(map[string]int, len(m.Labels))
+	for id, name := range m.Labels {
+		ids[name] = id
+	}
+	remaps := map[*shard.Set]*remap{}
+	for _, s := range sets {
+		r := &remap{keys: shard.LabelKeys(s.Features), same: true}
+		for id, name := range s.Labels {
+			r.ids = append(r.ids, int64(ids[name]))
+			r.same = r.same && ids[name] == id
+		}
+		if r.keys != nil {
+			remaps[s] = r // of the same ids, too: one without a name must not get another's
+			in.remaps = in.remaps || !r.same
+		}
+	}
+	for _, f := range in.files {
+		f.remap = remaps[f.Set]
+	}
+	return nil
+}
+
+// hasAny reports whether one of the keys is that of a feature.
+func hasAny(features []shard.Feature, keys []string) bool {
+	return slices.ContainsFunc(features, func(f shard.Feature) bool { return slices.Contains(keys, f.Key) })
+}
+
+// bareLabels takes the label names from the files that TFDS writes beside
+// records, when all inputs have the same; in.bareLabel is then the key.
+func (in *inputs) bareLabels(ctx context.Context) error {
+	var dirs []string
+	for _, f := range in.files {
+		if dir := storage.Dir(f.Path); !slices.Contains(dirs, dir) {
+			dirs = append(dirs, dir)
+		}
+	}
+	key, err := in.firstLabelKey(ctx, dirs[0])
+	if key == "" || err != nil {
+		return err
+	}
+	for i, dir := range dirs {
+		names := labels.ReadBeside(dir, key)
+		if names == nil || i > 0 && !slices.Equal(names, in.described.Labels) {
+			return fmt.Errorf("%s names other labels in %s than in %s, so the meaning of its ids is ambiguous: make each directory a set first (tfrec adopt)", labels.FileName(key), dirs[0], dir)
+		}
+		in.described.Labels = names
+	}
+	in.bareLabel = key
+	return nil
+}
+
+// firstLabelKey returns the key of the feature of the first record that a file
+// in the directory has label names for; "" when there is none.
+func (in *inputs) firstLabelKey(ctx context.Context, dir string) (string, error) {
+	r, err := shard.Open(ctx, in.files[0].Path, tfrecord.ReaderOptions{MaxRecord: in.o.MaxRecord})
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	record, err := r.Next()
+	if err != nil {
+		return "", nil // it will be found out with better words
+	}
+	var e tfrecord.Example
+	if e.Parse(record) != nil {
+		return "", nil
+	}
+	for i := range e.Len() {
+		key, value := e.At(i)
+		if value.Kind() == tfrecord.KindInt64 && value.Len() == 1 && labels.ReadBeside(dir, string(key)) != nil {
+			return string(key), nil
+		}
+	}
+	return "", nil
+}
+
+// append appends what becomes of a record: the ids of its labels change, and
+// every other byte stays.
+func (m *remap) append(dst []byte, r *record) ([]byte, error) {
+	e, err := r.example()
+	if err != nil {
+		return dst, err
+	}
+	values := map[string][]int64{}
+	for _, key := range m.keys {
+		f, ok := e.Get(key)
+		if !ok || f.Kind() != tfrecord.KindInt64 {
+			continue
+		}
+		ids := f.AppendInt64s(nil)
+		for i, id := range ids {
+			if id < 0 || id >= int64(len(m.ids)) {
+				return dst, &shard.DamagedError{Err: r.locate(fmt.Errorf("feature %q: no label has id %d: there are %d", key, id, len(m.ids)))}
+			}
+			ids[i] = m.ids[id]
+		}
+		values[key] = ids
+	}
+	if m.same {
+		return append(dst, r.data...), nil
+	}
+	for at := 0; at < len(r.data); {
+		f, ok := wire.At(r.data, at)
+		if !ok {
+			return dst, &shard.DamagedError{Err: r.locate(notExample(at))}
+		}
+		if f.Tag != wire.Bytes1 {
+			dst = append(dst, r.data[at:f.To]...)
+		} else {
+			body, err := replaceInts(nil, r.data[:f.To], f.From, values)
+			if err != nil {
+				return dst, &shard.DamagedError{Err: r.locate(err)}
+			}
+			dst = append(binary.AppendUvarint(append(dst, wire.Bytes1), uint64(len(body))), body...)
+		}
+		at = f.To
+	}
+	return dst, nil
+}
+
+// replaceInts appends the Features message data[at:] with other values for some
+// features, each of which is an Int64List.
+func replaceInts(dst, data []byte, at int, values map[string][]int64) ([]byte, error) {
+	for at < len(data) {
+		f, ok := wire.At(data, at)
+		if !ok {
+			return dst, notExample(at)
+		}
+		var ids []int64
+		changed := false
+		if f.Tag == wire.Bytes1 {
+			key, err := entryKey(data[:f.To], f.From)
+			if err != nil {
+				return dst, err
+			}
+			if ids, changed = values[string(key)]; changed {
+				dst = appendInts(dst, string(key), ids)
+			}
+		}
+		if !changed {
+			dst = append(dst, data[at:f.To]...)
+		}
+		at = f.To
+	}
+	return dst, nil
+}
+
+// appendInts appends the map entry of a feature with an Int64List, packed.
+func appendInts(dst []byte, key string, ids []int64) []byte {
+	var packed []byte
+	for _, id := range ids {
+		packed = binary.AppendUvarint(packed, uint64(id))
+	}
+	message := func(tag byte, body []byte) []byte {
+		return append(binary.AppendUvarint([]byte{tag}, uint64(len(body))), body...)
+	}
+	feature := message(wire.Bytes3, message(wire.Bytes1, packed))
+	entry := append(message(wire.Bytes1, []byte(key)), message(wire.Bytes2, feature)...)
+	return append(dst, message(wire.Bytes1, entry)...)
+}

@@ -1,0 +1,104 @@
+package reshape
+
+import (
+	"fmt"
+	"github.com/tfrec/tfrec/shard"
+	"slices"
+	"strings"
+)
+
+// mergeFeatures merges the descriptions of two lots of records, each sorted by
+// key. What only one has becomes optional. Two kinds of one feature are refused.
+func mergeFeatures(a, b []shard.Feature) ([]shard.Feature, error) {
+	var merged []shard.Feature
+	for len(a) > 0 || len(b) > 0 {
+		order := 0
+		switch {
+		case len(a) == 0:
+			order = 1
+		case len(b) == 0:
+			order = -1
+		default:
+			order = strings.Compare(a[0].Key, b[0].Key)
+		}
+		switch {
+		case order < 0:
+			merged = append(merged, a[0])
+			merged[len(merged)-1].Optional = true
+			a = a[1:]
+		case order > 0:
+			merged = append(merged, b[0])
+			merged[len(merged)-1].Optional = true
+			b = b[1:]
+		default:
+			f, err := mergeFeature(a[0], b[0])
+			if err != nil {
+				return nil, err
+			}
+			merged = append(merged, f)
+			a, b = a[1:], b[1:]
+		}
+	}
+	return merged, nil
+}
+
+func mergeFeature(a, b shard.Feature) (shard.Feature, error) {
+	if a.Kind != b.Kind {
+		return a, mixedKinds(a.Key, a.Kind, b.Kind)
+	}
+	m := a
+	m.Optional = a.Optional || b.Optional
+	if a.Encoding != b.Encoding {
+		m.Encoding = ""
+	}
+	if a.Class == shard.ClassLabel && b.Class == shard.ClassScalar || a.Class == shard.ClassScalar && b.Class == shard.ClassLabel {
+		m.Class = shard.ClassLabel
+		return m, nil
+	}
+	if a.Class == b.Class && a.DType == b.DType && slices.Equal(a.Shape, b.Shape) {
+		return m, nil
+	}
+	if a.Class == b.Class && a.DType == b.DType && len(a.Shape) == len(b.Shape) {
+		m.Shape = slices.Clone(a.Shape)
+		for i, n := range b.Shape {
+			if m.Shape[i] != n {
+				m.Shape[i] = -1
+			}
+		}
+		return m, nil
+	}
+	// One value is all that they have in common, or not even that.
+	m.Shape, m.DType, m.Encoding, m.Class = nil, "", "", shard.ClassScalar
+	if a.Class == shard.ClassVector || b.Class == shard.ClassVector {
+		m.Class, m.Shape = shard.ClassVector, []int{-1}
+	}
+	return m, nil
+}
+
+// refineFeatures completes what some manifests say of features by what was seen
+// of all records.
+func refineFeatures(said, seen []shard.Feature) ([]shard.Feature, error) {
+	known := map[string]shard.Feature{}
+	for _, f := range said {
+		known[f.Key] = f
+	}
+	refined := slices.Clone(seen)
+	for i, f := range seen {
+		k, ok := known[f.Key]
+		if !ok {
+			continue
+		}
+		if k.Kind != f.Kind {
+			return nil, mixedKinds(f.Key, k.Kind, f.Kind)
+		}
+		if k.Class != shard.ClassScalar && k.Class != shard.ClassVector {
+			refined[i] = k
+			refined[i].Optional = f.Optional
+		}
+	}
+	return refined, nil
+}
+
+func mixedKinds(key, a, b string) error {
+	return fmt.Errorf("feature %q is %s in some inputs and %s in others: drop or rename it first (tfrec features)", key, a, b)
+}

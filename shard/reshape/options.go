@@ -1,0 +1,173 @@
+package reshape
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+	"runtime"
+
+	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// ErrReshapeOptions says that the options of a reshaping cannot be.
+var ErrReshapeOptions = errors.New("wrong options")
+
+// reshapeOptionError is an ErrReshapeOptions that reads well.
+type reshapeOptionError struct{ text string }
+
+func (e *reshapeOptionError) Error() string        { return e.text }
+func (e *reshapeOptionError) Is(target error) bool { return target == ErrReshapeOptions }
+
+// reshapeOption says what is wrong with the option of that flag. The error
+// unwraps to ErrReshapeOptions.
+func reshapeOption(flag, format string, args ...any) error {
+	return &reshapeOptionError{"--" + flag + ": " + fmt.Sprintf(format, args...)}
+}
+
+func (o *ReshapeOptions) check() error {
+	if o.Name != "" {
+		if err := shard.CheckDataset(o.Name); err != nil {
+			return reshapeOption("name", "%v", err)
+		}
+	}
+	if err := shard.CheckShards(o.Shards, o.SplitShards); err != nil {
+		return reshapeOption("shards", "%v", err)
+	}
+	given := ""
+	for _, way := range []struct {
+		flag  string
+		value int64
+		most  int64
+	}{{"shards", int64(max(o.Shards, len(o.SplitShards))), shard.MaxShards}, {"shard-size", o.ShardSize, 1 << 62}, {"records-per-shard", o.RecordsPerShard, 1 << 62}} {
+		switch {
+		case way.value == 0:
+		case way.value < 0 || way.value > way.most:
+			return reshapeOption(way.flag, "%d is not between 1 and %d", way.value, way.most)
+		case given != "":
+			return reshapeOption(way.flag, "it excludes --%s", given)
+		default:
+			given = way.flag
+		}
+	}
+	if o.Memory != 0 && o.Memory < shard.LeastMemory {
+		return reshapeOption("memory", "%d bytes are too few: want 1MB or more", o.Memory)
+	}
+	if o.Workers < 0 {
+		return reshapeOption("workers", "%d is negative", o.Workers)
+	}
+	if o.MaxRecord < 0 {
+		return reshapeOption("max-record", "%d is negative", o.MaxRecord)
+	}
+	return nil
+}
+
+// expand says how the inputs are expanded.
+func (o *ReshapeOptions) expand() shard.ExpandOptions {
+	warn := o.Warn
+	if warn == nil {
+		warn = o.Note
+	}
+	return shard.ExpandOptions{Partial: o.Partial, Note: warn}
+}
+
+func (o *ReshapeOptions) memory() int64 {
+	if o.Memory > 0 {
+		return o.Memory
+	}
+	return shard.DefaultMemory
+}
+
+func (o *ReshapeOptions) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+func (o *ReshapeOptions) compression() tfrecord.Compression {
+	if o.Compression == tfrecord.Auto {
+		return tfrecord.None
+	}
+	return o.Compression
+}
+
+// datasetName is the name of the new set.
+func (o *ReshapeOptions) datasetName(in *inputs, out string) (string, error) {
+	if o.Name != "" {
+		return o.Name, nil
+	}
+	shared := ""
+	for i, f := range in.files {
+		name := ""
+		if f.Set != nil {
+			name = f.Set.Name
+		} else if parsed, ok := shard.ParseName(filepath.Base(f.Path)); ok {
+			name = parsed.Dataset
+		}
+		if i == 0 {
+			shared = name
+		}
+		if name != shared {
+			shared = ""
+		}
+	}
+	if shared != "" {
+		return shared, nil
+	}
+	if storage.Remote(out) {
+		return naming.SnakeCase(storage.Base(out)), nil
+	}
+	abs, err := filepath.Abs(out)
+	if err != nil {
+		return "", err
+	}
+	return naming.SnakeCase(filepath.Base(abs)), nil
+}
+
+// Sizes that the default number of shards aims at, as conversions do.
+const (
+	autoShardBytes   = 128 << 20
+	autoShardRecords = 64
+	autoMinShards    = 16
+)
+
+// cut says how a split's records of about so many bytes are cut into shards.
+func (o *ReshapeOptions) cut(split string, records, bytes int64) (layout, error) {
+	l := layout{records: records, shards: int64(max(o.Shards, o.SplitShards[split]))}
+	switch {
+	case o.RecordsPerShard > 0:
+		l.each = o.RecordsPerShard
+		l.shards = (records + l.each - 1) / l.each
+	case o.ShardSize > 0:
+		l.shards = min((bytes+o.ShardSize-1)/o.ShardSize, records)
+	case l.shards == 0:
+		l.shards = max((bytes+autoShardBytes-1)/autoShardBytes, min(autoMinShards, records/autoShardRecords), 1)
+		l.shards = min(l.shards, shard.MaxShards, records)
+	}
+	l.shards = max(l.shards, 1)
+	if l.shards > shard.MaxShards {
+		return l, fmt.Errorf("%d shards in a split are more than the %d that shard names can number: make them larger", l.shards, shard.MaxShards)
+	}
+	return l, nil
+}
+
+// layout says which of a split's records are in which shard.
+type layout struct {
+	records, shards int64
+	each            int64 // records in each shard but the last; 0: as many in each, within one
+}
+
+// start returns the first record of a shard; that behind the last is records.
+func (l layout) start(shard int64) int64 {
+	if l.shards == 0 {
+		return 0
+	}
+	if l.each > 0 {
+		return min(shard*l.each, l.records)
+	}
+	q, r := l.records/l.shards, l.records%l.shards
+	return shard*q + shard*r/l.shards
+}

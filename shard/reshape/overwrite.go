@@ -1,0 +1,134 @@
+package reshape
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// oldFilesOf are the files of the sets that lie in the directory, relative to it, as
+// their manifests name them. It is nil when there is none.
+func oldFilesOf(ctx context.Context, d *shard.Dir) ([]string, error) {
+	subs := []string{""}
+	f, err := finishedOf(d)
+	if err != nil {
+		return nil, err
+	}
+	if f != nil {
+		for _, s := range f.Sets {
+			if s.Sub != "" && filepath.IsLocal(filepath.FromSlash(s.Sub)) {
+				subs = append(subs, s.Sub)
+			}
+		}
+	}
+	var files []string
+	for _, sub := range subs {
+		m, err := shard.ReadManifest(ctx, d.Join(sub+shard.ManifestFile))
+		if storage.Missing(err) {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range m.Files() {
+			files = append(files, sub+file)
+		}
+	}
+	return files, nil
+}
+
+// replaceSet makes a set in the place of the one whose files are old.
+func replaceSet(ctx context.Context, in []string, out, name string, old []string, o *ReshapeOptions, v *verb) (*ReshapeReport, error) {
+	dir, err := shard.OpenDir(ctx, out, shard.DirOptions{})
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	if err := dir.DiscardStage(); err != nil {
+		return nil, err
+	}
+	stage := *o
+	stage.Overwrite, stage.Name = false, name
+	report, err := reshape(ctx, in, dir.Join(shard.StageDir), &stage, v)
+	if err != nil {
+		return nil, errors.Join(err, dir.Abandon())
+	}
+	if err := replaceByStaged(dir, old); err != nil {
+		return nil, err
+	}
+	return report, nil
+}
+
+// replaceByStaged puts the set that is staged in the place of the one whose files are
+// old.
+func replaceByStaged(d *shard.Dir, old []string) error {
+	j, err := replacing(d, old)
+	if err == nil {
+		err = d.Begin(j)
+	}
+	if err != nil {
+		return errors.Join(err, d.Abandon())
+	}
+	if err := d.Complete(j); err != nil {
+		return fmt.Errorf("%w; the set is partly replaced: the next tfrec command on it completes the change", err)
+	}
+	return nil
+}
+
+// replacing is the journal that puts what is staged in the place of the old
+// files: manifests behind what they name, that of the directory itself last.
+func replacing(d *shard.Dir, old []string) (*shard.Journal, error) {
+	stage := d.Join(shard.StageDir)
+	var files, manifests []string
+	err := filepath.WalkDir(stage, func(path string, entry fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case entry.IsDir() && entry.Name() == shard.StateDir:
+			return filepath.SkipDir
+		case entry.IsDir():
+			return nil
+		}
+		name, err := filepath.Rel(stage, path)
+		name = filepath.ToSlash(name)
+		if filepath.Base(path) == shard.ManifestFile {
+			manifests = append(manifests, name)
+		} else {
+			files = append(files, name)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	slices.SortFunc(manifests, func(a, b string) int { return strings.Count(b, "/") - strings.Count(a, "/") })
+	named := make(map[string]bool, len(old))
+	for _, name := range old {
+		named[name] = true
+	}
+	state := shard.StateDir + "/" + shard.FinishedFile
+	j := new(shard.Journal)
+	renewed := map[string]bool{}
+	for _, name := range slices.Concat(files, []string{state}, manifests) {
+		if name != state && !named[name] {
+			if err := d.CheckVacant(name); err != nil {
+				return nil, err
+			}
+		}
+		j.Moves = append(j.Moves, shard.Move{From: shard.StageDir + "/" + name, To: name})
+		renewed[name] = true
+	}
+	for _, name := range old {
+		if !renewed[name] {
+			j.Remove = append(j.Remove, name)
+		}
+	}
+	return j, nil
+}

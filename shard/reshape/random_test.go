@@ -1,0 +1,183 @@
+package reshape
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// TestMoreThanMemory orders an input of some five times the memory, whose records
+// are of all sizes, in files of all compressions.
+func TestMoreThanMemory(t *testing.T) {
+	const groups = 7
+	defer func(n int) { maxOpenShards = n }(maxOpenShards)
+	maxOpenShards = 4 // too few for the groups
+	rnd := rand.New(rand.NewPCG(4, 5))
+	noise := make([]byte, 1<<16)
+	for i := range noise {
+		noise[i] = byte(rnd.Uint32())
+	}
+	var paths []string
+	n := 0
+	for i, c := range []tfrecord.Compression{tfrecord.None, tfrecord.Gzip, tfrecord.Zstd, tfrecord.Zlib, tfrecord.None} {
+		path := filepath.Join(t.TempDir(), fmt.Sprintf("x-train.tfrecord-%05d-of-00005", i))
+		f, err := os.Create(path)
+		settest.Check(t, err)
+		w, err := tfrecord.NewWriter(f, tfrecord.WriterOptions{Compression: c})
+		settest.Check(t, err)
+		for size := 0; size < 1<<20; n++ {
+			var b tfrecord.Builder
+			b.Int64("id", int64(n))
+			b.Int64("key", rnd.Int64N(groups))
+			from := rnd.IntN(len(noise))
+			b.Bytes("noise", noise[from:min(from+rnd.IntN(1<<rnd.IntN(17)), len(noise))])
+			record := b.Append(nil)
+			size += len(record)
+			settest.Check(t, w.WriteRecord(record))
+		}
+		settest.Check(t, w.Close())
+		settest.Check(t, f.Close())
+		paths = append(paths, path)
+	}
+	keys := map[int64]int64{}
+	for _, path := range paths {
+		ids := settest.IDsOf(t, path, "", "id")
+		for i, key := range settest.IDsOf(t, path, "", "key") {
+			keys[ids[i]] = key
+		}
+	}
+	for name, o := range map[string]ReshardOptions{"shuffle": {Shuffle: true}, "sort": {SortBy: "key"}, "group": {GroupBy: "key"}} {
+		var first map[string]string
+		for _, workers := range []int{1, 3} {
+			o.Memory, o.Workers, o.Shards = shard.LeastMemory, workers, 1
+			out := filepath.Join(t.TempDir(), "out")
+			report, err := Reshard(context.Background(), paths, out, o)
+			settest.Check(t, err)
+			if report.Records != int64(n) {
+				t.Errorf("%s: %d records, want %d", name, report.Records, n)
+			}
+			files := settest.FilesOf(t, out)
+			if first == nil {
+				first = files
+			} else if !settest.SameFiles(first, files) {
+				t.Errorf("%s: other workers give another set", name)
+			}
+			switch name {
+			case "shuffle":
+				ids := settest.IDsOf(t, out, "", "id")
+				if slices.IsSorted(ids) {
+					t.Error("nothing was shuffled")
+				}
+				slices.Sort(ids)
+				for i, id := range ids {
+					if id != int64(i) {
+						t.Fatalf("record %d is %d: lost, or there twice", i, id)
+					}
+				}
+			case "sort":
+				ids := settest.IDsOf(t, out, "", "id")
+				if len(ids) != n || !slices.IsSortedFunc(ids, func(a, b int64) int {
+					if keys[a] != keys[b] {
+						return int(keys[a] - keys[b])
+					}
+					return int(a - b)
+				}) {
+					t.Error("the records are not sorted, or not stably")
+				}
+			case "group":
+				for key := range int64(groups) {
+					ids := settest.IDsOf(t, filepath.Join(out, fmt.Sprint(key)), "", "id")
+					if !slices.IsSorted(ids) || slices.ContainsFunc(ids, func(id int64) bool { return keys[id] != key }) {
+						t.Errorf("group %d has others' records, or in another order", key)
+					}
+				}
+			}
+		}
+	}
+}
+
+// TestShuffleIsUniform counts which of the 24 orders of four records come out.
+func TestShuffleIsUniform(t *testing.T) {
+	const runs = 4800
+	counts := map[string]int{}
+	for seed := range uint64(runs) {
+		s := &shuffled{seed: seed}
+		settest.Check(t, s.begin(context.Background(), &reshaping{targets: []target{{layout: layout{records: 4}}}}, 1))
+		counts[fmt.Sprint(s.place(0, 0), s.place(0, 1), s.place(0, 2), s.place(0, 3))]++
+	}
+	checkUniform(t, counts, 24, runs)
+}
+
+// TestSampleIsUniform counts which of the 20 samples of three of six records
+// come out.
+func TestSampleIsUniform(t *testing.T) {
+	const runs = 4000
+	counts := map[string]int{}
+	for seed := range uint64(runs) {
+		s := newSampler(&SampleOptions{ReshapeOptions: ReshapeOptions{Seed: seed}, Count: 3})
+		settest.Check(t, s.begin(6))
+		chosen := ""
+		for n := range int64(6) {
+			target, err := s.choose(n, 0, digest.Hash{})
+			settest.Check(t, err)
+			if target != drop {
+				chosen += fmt.Sprint(n)
+			}
+		}
+		if len(chosen) != 3 {
+			t.Fatalf("seed %d: %q", seed, chosen)
+		}
+		counts[chosen]++
+	}
+	checkUniform(t, counts, 20, runs)
+}
+
+// checkUniform wants all of so many outcomes about as often.
+func checkUniform(t *testing.T, counts map[string]int, outcomes, runs int) {
+	t.Helper()
+	if len(counts) != outcomes {
+		t.Fatalf("%d outcomes, want %d", len(counts), outcomes)
+	}
+	var chi float64
+	mean := float64(runs) / float64(outcomes)
+	for _, n := range counts {
+		chi += (float64(n) - mean) * (float64(n) - mean) / mean
+	}
+	if chi > 2.2*float64(outcomes) { // less than one in a thousand
+		t.Errorf("chi-squared %.1f for %d outcomes: %v", chi, outcomes, counts)
+	}
+}
+
+// TestSortableFloats holds the order of keys to that of floats.
+func TestSortableFloats(t *testing.T) {
+	var zero float32
+	values := []float32{-1 / zero, -3e38, -1, -1e-45, 0, 1e-45, 1, 3e38, 1 / zero, zero / zero}
+	for i := 1; i < len(values); i++ {
+		if sortableFloat(values[i-1]) >= sortableFloat(values[i]) {
+			t.Errorf("%v is not before %v", values[i-1], values[i])
+		}
+	}
+	if sortableFloat(-zero) != sortableFloat(0) || sortableFloat(-values[9]) != sortableFloat(values[9]) {
+		t.Error("zeros, or NaNs, differ by their sign")
+	}
+}
+
+func TestDirectoryNames(t *testing.T) {
+	for value, want := range map[string]string{
+		"cat": "cat", "n01440764": "n01440764", "": "%", ".": "%2E", "..": "%2E.", ".hidden": "%2Ehidden", "a/b": "a%2Fb",
+		"index": "%69ndex", "manifest.json": "%6Danifest.json", "50%": "50%25", "ä": "%C3%A4", "a b": "a%20b", "con.txt": "con.txt",
+	} {
+		if got := directoryName(value); got != want {
+			t.Errorf("folderName(%q) = %q, want %q", value, got, want)
+		}
+	}
+}

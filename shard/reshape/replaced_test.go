@@ -1,0 +1,84 @@
+package reshape
+
+import (
+	"context"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// A verb whose input is replaced while it reads says so, instead of mixing versions.
+func TestVerbsNoticeReplacedSets(t *testing.T) {
+	verbs := map[string]func(in, out string) error{
+		"merge": func(in, out string) error {
+			_, err := Merge(context.Background(), []string{in}, out, ReshapeOptions{})
+			return err
+		},
+		"reshard": func(in, out string) error {
+			o := ReshardOptions{}
+			o.Shards = 2
+			_, err := Reshard(context.Background(), []string{in}, out, o)
+			return err
+		},
+		"diff": func(in, _ string) error {
+			_, err := Diff(context.Background(), in, in, DiffOptions{})
+			return err
+		},
+	}
+	defer func() { inject.Hook = nil }()
+	for name, verb := range verbs {
+		dir := settest.ThreeShards(t)
+		files := stageLower(t, dir)
+		out := filepath.Join(t.TempDir(), "out")
+		var opened atomic.Int64 // the replacement itself opens files, too
+		inject.Hook = func(op string) error {
+			if op == "open" && opened.Add(1) == 2 {
+				d, err := shard.OpenDir(context.Background(), dir, shard.DirOptions{})
+				settest.Check(t, err)
+				settest.Check(t, d.PutStaged(files, []string{shard.ManifestFile}, nil))
+				settest.Check(t, d.Close())
+			}
+			return nil
+		}
+		err := verb(dir, out)
+		inject.Hook = nil
+		if err == nil || opened.Load() < 2 || !strings.Contains(err.Error(), "replaced while it was read") {
+			t.Errorf("%s: %d files opened, %v", name, opened.Load(), err)
+		}
+		if settest.Has(t, out, shard.ManifestFile) {
+			t.Errorf("%s: made a set", name)
+		}
+	}
+}
+
+// stageLower stages a version of a set with other records of the same lengths, and
+// returns its shards.
+func stageLower(t *testing.T, dir string) (files []string) {
+	t.Helper()
+	d, err := shard.OpenDir(t.Context(), dir, shard.DirOptions{})
+	settest.Check(t, err)
+	defer d.Close()
+	m, err := d.Manifest()
+	settest.Check(t, err)
+	for i := range m.Splits[0].Shards {
+		shard := &m.Splits[0].Shards[i]
+		w, err := d.Stage().Create(shard.File, shard.WriterOptions{})
+		settest.Check(t, err)
+		for _, record := range settest.RecordsOf(t, filepath.Join(dir, shard.File)) {
+			settest.Check(t, w.WriteRecord([]byte(strings.ToUpper(string(record)))))
+		}
+		info, err := w.Commit()
+		settest.Check(t, err)
+		settest.Check(t, d.Stage().PutDone(&shard.Done{Info: info}))
+		*shard = info
+		files = append(files, info.File)
+	}
+	m.Fingerprint = "the next version"
+	settest.PutManifest(t, d.Stage(), m)
+	return files
+}

@@ -1,0 +1,58 @@
+package reshape
+
+import (
+	"context"
+	"errors"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// storedFailure is that error.
+type storedFailure struct {
+	Plan    string `json:"plan"`
+	Message string `json:"message"`
+	// Damage is set for a DamagedError.
+	Damage *storedDamage `json:"damage,omitempty"`
+}
+
+// storedDamage is a *tfrecord.Error.
+type storedDamage struct {
+	Name    shard.InputKey `json:"name"`
+	Record  int64          `json:"record"`
+	Offset  int64          `json:"offset"`
+	Part    tfrecord.Part  `json:"part"`
+	Message string         `json:"message"`
+}
+
+// fail leaves an error for the run that planned, if it can.
+func (p *ReshardPlan) fail(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return // something else went wrong, or nothing
+	}
+	dir, joining := p.join(context.WithoutCancel(ctx))
+	if joining != nil {
+		return
+	}
+	defer dir.Close()
+	failure := storedFailure{Plan: p.id, Message: err.Error()}
+	var damage *shard.DamagedError
+	var fault *tfrecord.Error
+	if errors.As(err, &damage) && errors.As(err, &fault) {
+		failure.Damage = &storedDamage{shard.InputKey(fault.Name), fault.Record, fault.Offset, fault.Part, fault.Err.Error()}
+	}
+	dir.PutStateFile(shard.ReshardFailureFile, &failure) // without it there is the runner's text
+}
+
+// failure returns the error that a part or a shard left; nil when none did.
+func (p *ReshardPlan) failure(dir *shard.Dir) error {
+	var f storedFailure
+	usable, err := dir.ReadStateFile(shard.ReshardFailureFile, &f)
+	if !usable || f.Plan != p.id {
+		return err
+	}
+	if d := f.Damage; d != nil {
+		return &shard.DamagedError{Err: &tfrecord.Error{Name: string(d.Name), Record: d.Record, Offset: d.Offset, Part: d.Part, Err: errors.New(d.Message)}}
+	}
+	return errors.New(f.Message)
+}

@@ -1,0 +1,124 @@
+package reshape
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// grouper has each record go to the group of its value.
+type grouper struct {
+	key    string
+	splits int
+	ids    map[digest.Hash]int // of the groups, once they are known
+
+	mu     sync.Mutex
+	values map[digest.Hash]string // directories by the hash of the value
+}
+
+// maxGroups is how many sets --group-by makes at most, and maxGroup how long the
+// name of their directories may be.
+const (
+	maxGroups = 10_000
+	maxGroup  = 200
+)
+
+// prepare finds out which values there are.
+func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
+	if err := in.checkFeature("group-by", g.key); err != nil {
+		return err
+	}
+	g.splits = len(in.splits)
+	g.values = map[digest.Hash]string{}
+	err := in.eachRecord(ctx, in.o.workers(), g.look, func(int64, int, digest.Hash) error { return nil })
+	if err != nil {
+		return err
+	}
+	for _, directory := range g.values {
+		v.groups = append(v.groups, directory)
+	}
+	slices.Sort(v.groups)
+	if len(v.groups)*g.splits > droppedTarget {
+		return &UnfitError{fmt.Errorf("--group-by: %d values in %d splits are too many", len(v.groups), g.splits)}
+	}
+	g.ids = map[digest.Hash]int{}
+	for m, directory := range g.values {
+		g.ids[m], _ = slices.BinarySearch(v.groups, directory)
+	}
+	return nil
+}
+
+func (g *grouper) look(r *record) (digest.Hash, error) {
+	e, err := r.example()
+	if err != nil {
+		return digest.Hash{}, err
+	}
+	f, _ := e.Get(g.key)
+	if f.Len() != 1 || f.Kind() == tfrecord.KindFloat {
+		return digest.Hash{}, unfitGroup(r, fmt.Errorf("feature %q has %s of kind %v: want one integer, or text, in each record (tfrec filter leaves others out)", g.key, plural.Of(f.Len(), "value"), f.Kind()))
+	}
+	m := digest.OfValue(f)
+	if g.ids != nil {
+		return m, nil
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, known := g.values[m]; known {
+		return m, nil
+	}
+	if len(g.values) == maxGroups {
+		return m, unfitGroup(r, fmt.Errorf("feature %q has more than %d values: too many to make a set of each", g.key, maxGroups))
+	}
+	directory := ""
+	if id, ok := f.Int64(); ok {
+		directory = strconv.FormatInt(id, 10)
+	} else {
+		text, _ := f.Bytes()
+		directory = directoryName(string(text))
+	}
+	if len(directory) > maxGroup {
+		return m, unfitGroup(r, fmt.Errorf("the value of %q is too long for a directory name; it begins with %.40q", g.key, directory))
+	}
+	g.values[m] = directory
+	return m, nil
+}
+
+// unfitGroup says why a record is of no group.
+func unfitGroup(r *record, err error) error {
+	return &UnfitError{fmt.Errorf("--group-by: %w", r.locate(err))}
+}
+
+func (g *grouper) choose(_ int64, split int, m digest.Hash) (int, error) {
+	return g.ids[m]*g.splits + split, nil
+}
+
+// folderName is the name of a directory for a value: letters, digits and some
+// signs stay, all else becomes %XX as in URLs. Values that differ have names
+// that do.
+func directoryName(value string) string {
+	var b strings.Builder
+	for i := range len(value) {
+		c := value[i]
+		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-.", c) >= 0
+		if i == 0 && (c == '.' || value == shard.IndexDir || value == shard.ManifestFile) {
+			plain = false // nobody's directory but ours, and none that is hidden
+		}
+		if plain {
+			b.WriteByte(c)
+		} else {
+			fmt.Fprintf(&b, "%%%02X", c)
+		}
+	}
+	if b.Len() == 0 {
+		return "%" // of an empty value
+	}
+	return b.String()
+}

@@ -1,0 +1,339 @@
+package reshape
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sort"
+
+	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// ReshardPlan is a Reshard that is cut up, so that many machines can do it which
+// see the same files: parts of the inputs, each of which [ReshardPlan.Read] deals
+// to the shards that its records go to, and shards, each of which
+// [ReshardPlan.Write] makes of all that was dealt to it. What brings the one to
+// the other, Apache Beam's GroupByKey for instance, need not keep any order: each
+// record has its place with it. The set has the bytes of Reshard's.
+//
+// [PlanReshard] makes a plan and leaves it in the output directory, where
+// [OpenReshardPlan] finds it. Parts and shards may be done at a time, again, and
+// twice at once. A plan may be used by many goroutines.
+type ReshardPlan struct {
+	out     string
+	id      string
+	memory  int64
+	kept    []bool // by shard: it is in place since an earlier run of the same plan
+	planned plannedReshard
+
+	files  []*input
+	splits []string
+	layout []layout
+	base   []int64 // place of the first record of each split; one more at the end
+	before []int   // shards in the splits before each; one more at the end
+}
+
+const (
+	reshardFormat  = "tfrec.reshard"
+	reshardVersion = 1
+)
+
+// storedReshard is a plan as it lies in the output directory.
+type storedReshard struct {
+	Format  string `json:"format"`
+	Version int    `json:"version"`
+	// ID is a hash of Plan. What is not in there may differ between two runs of a plan.
+	ID string `json:"id"`
+	// Directory is where relative paths begin.
+	Directory shard.InputKey `json:"folder"`
+	Memory    int64          `json:"memory"`
+	// Kept are the numbers of the shards that an earlier run has made.
+	Kept []int           `json:"kept"`
+	Plan json.RawMessage `json:"plan"`
+}
+
+// plannedReshard is all that parts and shards depend on.
+type plannedReshard struct {
+	Tool        string               `json:"tool"`
+	Request     request              `json:"request"`
+	Name        string               `json:"name"`
+	Compression tfrecord.Compression `json:"compression"`
+	Shuffle     bool                 `json:"shuffle"`
+	Seed        uint64               `json:"seed"`
+	MaxRecord   int64                `json:"max_record"`
+	// Known says that manifests have the features; Label is the key of the one
+	// that labels are counted by, and Labels their names.
+	Known  bool           `json:"known"`
+	Label  string         `json:"label"`
+	Labels []string       `json:"labels"`
+	Splits []plannedSplit `json:"splits"`
+	Remaps []plannedRemap `json:"remaps"`
+	Files  []plannedFile  `json:"files"`
+	Parts  []plannedPart  `json:"parts"`
+}
+
+// plannedSplit is a split of the new set; see layout.
+type plannedSplit struct {
+	Name    string `json:"name"`
+	Records int64  `json:"records"`
+	Shards  int64  `json:"shards"`
+	Each    int64  `json:"each"`
+}
+
+// plannedRemap is a remap.
+type plannedRemap struct {
+	Keys []string `json:"keys"`
+	IDs  []int64  `json:"ids"`
+	Same bool     `json:"same"`
+}
+
+// plannedFile is an input. Its size and time are the request's.
+type plannedFile struct {
+	Path        shard.InputKey       `json:"path"`
+	Split       int                  `json:"split"`
+	Compression tfrecord.Compression `json:"compression"`
+	Records     int64                `json:"records"`
+	// Counted is set where the number of records is the manifest's.
+	Counted bool `json:"counted,omitempty"`
+	// Remap is one of plannedReshard.Remaps, from 1; 0 is none.
+	Remap int `json:"remap,omitempty"`
+}
+
+// plannedPart is a stretch of records of an input: all of a compressed one.
+type plannedPart struct {
+	File int `json:"file"`
+	// First is the number of its first record in the file, Number that in the split.
+	First   int64 `json:"first"`
+	Number  int64 `json:"number"`
+	Records int64 `json:"records"`
+	// From and To are where its frames lie in the file.
+	From int64 `json:"from"`
+	To   int64 `json:"to"`
+}
+
+// OpenReshardPlan reads the plan of that ID in an output directory. It is an error
+// when there is none, or another one: the run that made it has ended.
+func OpenReshardPlan(ctx context.Context, out, id string) (*ReshardPlan, error) {
+	var stored storedReshard
+	usable, err := shard.ViewDir(ctx, out).ReadStateFile(shard.ReshardPlanFile, &stored)
+	if err != nil {
+		return nil, err
+	}
+	if !usable {
+		return nil, fmt.Errorf("%s: no reshard plan in this directory: check that all machines see it, and that the run that planned has not ended", out)
+	}
+	if stored.Format != reshardFormat || stored.Version != reshardVersion || stored.ID != id {
+		return nil, errOtherPlan(out)
+	}
+	if hashText(stored.Plan) != id { // nothing in it leads astray then
+		return nil, errSpoiltPlan(out)
+	}
+	p := &ReshardPlan{out: out, id: id, memory: stored.Memory}
+	if err := json.Unmarshal(stored.Plan, &p.planned); err != nil {
+		return nil, fmt.Errorf("%s: %w", storage.Join(out, shard.ReshardPlanFile), err)
+	}
+	if p.planned.Tool != build.Tool {
+		return nil, fmt.Errorf("%s: the plan is of %s, this is %s: run the same on all machines", out, p.planned.Tool, build.Tool)
+	}
+	if err := p.complete(string(stored.Directory)); err != nil {
+		return nil, err
+	}
+	for _, shard := range stored.Kept {
+		if shard < 0 || shard >= len(p.kept) {
+			return nil, errSpoiltPlan(out)
+		}
+		p.kept[shard] = true
+	}
+	return p, nil
+}
+
+func errSpoiltPlan(out string) error {
+	return fmt.Errorf("%s: it is not what the planning run wrote: start again", storage.Join(out, shard.ReshardPlanFile))
+}
+
+func errOtherPlan(out string) error {
+	return fmt.Errorf("%s: the plan in this directory has changed or is gone: the run that this was part of has ended, or another one has begun", out)
+}
+
+// complete fills in what follows from what is planned. Relative paths begin in directory.
+func (p *ReshardPlan) complete(directory string) error {
+	here, err := os.Getwd()
+	if err != nil {
+		return err
+	}
+	remaps := []*remap{nil}
+	for _, m := range p.planned.Remaps {
+		remaps = append(remaps, &remap{keys: m.Keys, ids: m.IDs, same: m.Same})
+	}
+	for i, f := range p.planned.Files {
+		path := string(f.Path)
+		if !storage.Remote(path) && !filepath.IsAbs(path) && here != directory {
+			path = filepath.Join(directory, path)
+		}
+		file := &input{
+			Counted: shard.Counted{
+				Source: shard.Source{Path: path}, Size: p.planned.Request.Inputs[i].Size,
+				Compression: f.Compression, Records: f.Records,
+			},
+			split: f.Split, remap: remaps[f.Remap],
+		}
+		if f.Counted {
+			file.Info = &shard.Info{Records: f.Records}
+		}
+		p.files = append(p.files, file)
+	}
+	p.base, p.before = []int64{0}, []int{0}
+	for i, s := range p.planned.Splits {
+		p.splits = append(p.splits, s.Name)
+		p.layout = append(p.layout, layout{records: s.Records, shards: s.Shards, each: s.Each})
+		p.base = append(p.base, p.base[i]+s.Records)
+		p.before = append(p.before, p.before[i]+int(s.Shards))
+	}
+	p.kept = make([]bool, p.Shards())
+	return nil
+}
+
+// ID names the plan: a hash of the inputs as they were found, of the options,
+// and of how both are cut. Two runs with the same ID make the same set.
+func (p *ReshardPlan) ID() string { return p.id }
+
+// Out is the directory that the shards are written to: the one that PlanReshard was
+// given or, where a set is replaced, one in there.
+func (p *ReshardPlan) Out() string { return p.out }
+
+// Parts is how many parts the inputs are cut into; they count from 0.
+func (p *ReshardPlan) Parts() int { return len(p.planned.Parts) }
+
+// Shards is how many shards the set will have, of all splits; they count from 0.
+func (p *ReshardPlan) Shards() int { return p.before[len(p.layout)] }
+
+// Records is how many records the inputs hold, and the set will.
+func (p *ReshardPlan) Records() int64 { return p.base[len(p.layout)] }
+
+// Kept is how many of the shards an earlier run of the same plan has made. Read
+// deals nothing to them.
+func (p *ReshardPlan) Kept() int {
+	n := 0
+	for _, kept := range p.kept {
+		if kept {
+			n++
+		}
+	}
+	return n
+}
+
+// ShardFile returns the name of a shard's file.
+func (p *ReshardPlan) ShardFile(number int) string {
+	split, index := p.find(number)
+	return shard.Name{Dataset: p.planned.Name, Split: p.splits[split], Index: int(index), Count: int(p.layout[split].shards)}.String()
+}
+
+// find returns the split of a shard, and its number there.
+func (p *ReshardPlan) find(shard int) (split int, index int64) {
+	split = sort.SearchInts(p.before, shard+1) - 1
+	return split, int64(shard - p.before[split])
+}
+
+// run is a run of the plan's, of a part or a shard. Its targets' infos are its own.
+func (p *ReshardPlan) run(dir *shard.Dir) *reshaping {
+	o := &ReshapeOptions{
+		Compression: p.planned.Compression, Seed: p.planned.Seed, Memory: p.memory, MaxRecord: p.planned.MaxRecord, Workers: 1,
+	}
+	r := &reshaping{o: o, verb: &verb{name: "reshard"}, dir: dir, name: p.planned.Name, label: p.planned.Label}
+	r.in = &inputs{o: o, files: p.files, splits: p.splits, known: p.planned.Known, described: shard.Manifest{Labels: p.planned.Labels}}
+	for i, split := range p.splits {
+		r.targets = append(r.targets, target{dir: dir, split: split, layout: p.layout[i], infos: make([]shard.Info, p.layout[i].shards)})
+	}
+	return r
+}
+
+// partSize is about how many bytes a part has. Tests change it.
+var partSize int64 = 256 << 20
+
+// planned says how the run, which was surveyed, is done in parts.
+func (r *reshaping) planned(ctx context.Context, shuffle bool) (*plannedReshard, error) {
+	p := &plannedReshard{
+		Tool: build.Tool, Request: r.request, Name: r.name, Compression: r.o.compression(), Shuffle: shuffle,
+		Seed: r.o.Seed, MaxRecord: r.o.MaxRecord, Known: r.in.known, Label: r.label,
+	}
+	for _, name := range r.in.described.Labels {
+		p.Labels = append(p.Labels, jsontext.Readable(name))
+	}
+	for _, t := range r.targets {
+		p.Splits = append(p.Splits, plannedSplit{t.split, t.records, t.shards, t.each})
+	}
+	var remaps []*remap
+	numbers := make([]int64, len(r.in.splits))
+	for i, f := range r.in.files {
+		file := plannedFile{
+			Path: shard.InputKey(f.Path), Split: f.split, Compression: f.Compression, Records: f.Records,
+			Counted: f.Info != nil && f.Info.Records == f.Records,
+		}
+		if m := f.remap; m != nil {
+			if !slices.Contains(remaps, m) {
+				remaps = append(remaps, m)
+				p.Remaps = append(p.Remaps, plannedRemap{m.keys, m.ids, m.same})
+			}
+			file.Remap = 1 + slices.Index(remaps, m)
+		}
+		p.Files = append(p.Files, file)
+		marks, err := f.cutAt(ctx, r.o.MaxRecord)
+		if err != nil {
+			return nil, err
+		}
+		at := shard.FrameMark{}
+		for _, behind := range append(marks, shard.FrameMark{Record: f.Records, Offset: f.Size}) {
+			p.Parts = append(p.Parts, plannedPart{
+				File: i, First: at.Record, Number: numbers[f.split], Records: behind.Record - at.Record, From: at.Offset, To: behind.Offset,
+			})
+			numbers[f.split] += behind.Record - at.Record
+			at = behind
+		}
+	}
+	return p, nil
+}
+
+// cutAt returns where to cut a large file into parts. One that was not read to
+// count its records is walked over now.
+func (f *input) cutAt(ctx context.Context, maxRecord int64) ([]shard.FrameMark, error) {
+	if f.Compression != tfrecord.None || f.Size < 2*partSize {
+		return nil, nil
+	}
+	marks := f.Marks
+	if marks == nil {
+		file, err := storage.Open(ctx, f.Path)
+		if err != nil {
+			return nil, err
+		}
+		defer file.Close()
+		w := shard.FrameWalk{
+			File: file, Size: f.Size, Every: partSize,
+			O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: maxRecord, Checksum: tfrecord.ChecksumLength},
+		}
+		if err := w.To(ctx, f.Size); err != nil { // more records than bytes there are not
+			return nil, shard.Damaged(err)
+		}
+		if err := f.checkRead(w.At.Record); err != nil {
+			return nil, shard.Damaged(err)
+		}
+		marks = w.Marks
+	}
+	var cuts []shard.FrameMark
+	for _, m := range marks {
+		last := int64(0)
+		if n := len(cuts); n > 0 {
+			last = cuts[n-1].Offset
+		}
+		if m.Offset-last >= partSize && f.Size-m.Offset >= partSize/2 {
+			cuts = append(cuts, m)
+		}
+	}
+	return cuts, nil
+}

@@ -1,0 +1,55 @@
+package reshape
+
+import (
+	"context"
+	"encoding/json"
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestSpoiltPlansAreRefused changes what lies in the directory in ways that would have
+// workers read other files or records, or look beside their shards.
+func TestSpoiltPlansAreRefused(t *testing.T) {
+	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 20, withLabels)
+	run, err := PlanReshard(context.Background(), []string{file}, filepath.Join(t.TempDir(), "out"), ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 2}})
+	settest.Check(t, err)
+	defer run.Finish(context.Background()) // it fails: nothing was written
+	p := run.Plan()
+	at := filepath.Join(p.Out(), filepath.FromSlash(shard.ReshardPlanFile))
+	whole, err := os.ReadFile(at)
+	settest.Check(t, err)
+	for _, c := range [][2]string{
+		{`"kept":[]`, `"kept":[2]`},
+		{`"kept":[]`, `"kept":[-1]`},
+		{`"shards":2`, `"shards":3`},
+		{`"inputs":[{`, `"inputs":[],"more":[{`},
+		{`"split":0`, `"split":7`},
+	} {
+		spoilt := strings.Replace(string(whole), c[0], c[1], 1)
+		if spoilt == string(whole) {
+			t.Fatalf("%s is not in %s", c[0], whole)
+		}
+		settest.Check(t, os.WriteFile(at, []byte(spoilt), 0o644))
+		if _, err := OpenReshardPlan(t.Context(), p.Out(), p.ID()); err == nil || !strings.Contains(err.Error(), "start again") {
+			t.Errorf("%s: %v", c[1], err)
+		}
+	}
+	settest.Check(t, os.WriteFile(at, whole, 0o644))
+	if _, err := OpenReshardPlan(t.Context(), p.Out(), p.ID()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A plan for a very large set can be read again: it is not larger than state may be.
+func TestLargestPlanIsReadable(t *testing.T) {
+	const parts = 500_000
+	data, err := json.Marshal(&plannedReshard{Parts: make([]plannedPart, parts), Files: make([]plannedFile, parts)})
+	settest.Check(t, err)
+	if err := shard.DecodeState(data, new(plannedReshard)); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,221 @@
+package reshape
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sort"
+
+	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// ReshardCounts says what a part or a shard came to.
+type ReshardCounts struct {
+	Records int64
+	Bytes   int64 // of their frames or, of a shard, of its file
+	// Kept says that the shard was in place already.
+	Kept bool
+}
+
+// Bounds of what Read holds: of the records for one shard, and of all.
+const (
+	mostDealt    = 1 << 20
+	mostDealtAll = 32 << 20
+)
+
+// Read reads a part of the inputs, checks it, and gives its records to the
+// shards that they go to, in batches of some kilobytes to a megabyte, or more by a
+// large record. What a batch is is for Write to know; it may be kept. Read
+// holds 32 MiB at most, beside one record.
+//
+// An input that is not as it was when it was planned is an error, as is damage: a
+// [*DamagedError] that says file, record and offset. Of what was dealt before an
+// error nothing must be used. The error of deal ends it, too.
+func (p *ReshardPlan) Read(ctx context.Context, part int, deal func(shard int, batch []byte) error) (ReshardCounts, error) {
+	var dealing error
+	d := &partitioner{plan: p, held: make([]heldRows, p.Shards()), deal: func(shard int, batch []byte) error {
+		dealing = deal(shard, batch)
+		return dealing
+	}}
+	err := p.readPart(ctx, part, d)
+	if err == nil {
+		err = d.flush()
+	}
+	if err != nil && dealing == nil {
+		p.fail(ctx, err)
+	}
+	return d.counts, err
+}
+
+func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) error {
+	if part < 0 || part >= p.Parts() {
+		return fmt.Errorf("part %d: there are %d", part, p.Parts())
+	}
+	in := p.planned.Parts[part]
+	f := p.files[in.File]
+	file, err := recordscan.Open(ctx, f.Path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	if err := p.unchanged(in.File, file); err != nil {
+		return err
+	}
+	r := p.run(nil)
+	r.in.known, r.label = true, "" // features and labels are Write's to look at
+	if d.order, err = p.order(ctx, r); err != nil {
+		return err
+	}
+	s := r.in.stream()
+	defer s.close()
+	behind := in.First + in.Records
+	give := func(b *block) error {
+		defer s.put(b)
+		if b.first+int64(len(b.sizes)) > behind {
+			return nil // nothing has room for them: they are counted for the error below
+		}
+		if err := r.work(ctx, b); err != nil {
+			return err
+		}
+		return d.block(b, f.split, in.Number-in.First+b.first)
+	}
+	var records int64
+	if f.Compression == tfrecord.None {
+		records, err = s.plain(ctx, stretch{file: f, first: in.First, from: in.From, to: in.To}, file, give)
+	} else {
+		o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: r.o.MaxRecord, Compression: f.Compression}
+		records, err = s.compressed(ctx, f, tfrecord.NewReader(file, o), give)
+	}
+	switch {
+	case err != nil:
+		return shard.Damaged(err)
+	case in.To == f.Size:
+		return shard.Damaged(f.checkRead(in.First + records))
+	case records != in.Records:
+		return changedInput(f.Path)
+	}
+	return nil
+}
+
+// unchanged holds an open input to what it was when it was planned.
+func (p *ReshardPlan) unchanged(number int, file storage.File) error {
+	st, err := file.Stat()
+	if err != nil {
+		return err
+	}
+	was := p.planned.Request.Inputs[number]
+	version := ""
+	if object, ok := st.Sys().(storage.Object); ok {
+		version = object.Version
+	}
+	if st.Size() != was.Size || st.ModTime().UnixNano() != was.ModTime || version != was.Version {
+		return changedInput(p.files[number].Path)
+	}
+	return nil
+}
+
+// errChangedInput says that an input is another one than was planned with.
+var errChangedInput = errors.New("it has changed since the run was planned")
+
+func changedInput(path string) error {
+	return fmt.Errorf("%s: %w: start again", path, errChangedInput)
+}
+
+// order is that of the records in each split.
+func (p *ReshardPlan) order(ctx context.Context, r *reshaping) (ordering, error) {
+	if !p.planned.Shuffle {
+		return unchanged{}, nil
+	}
+	s := &shuffled{seed: p.planned.Seed}
+	return s, s.begin(ctx, r, 0)
+}
+
+// partitioner puts records together by the shards that they go to.
+//
+// A batch is the number of its records, their places in the split, all as
+// varints, and their frames.
+type partitioner struct {
+	plan   *ReshardPlan
+	order  ordering
+	deal   func(shard int, batch []byte) error
+	held   []heldRows // by shard
+	bytes  int64      // held by all
+	counts ReshardCounts
+}
+
+// heldRows are records that wait for others of their shard.
+type heldRows struct {
+	records int
+	places  []byte
+	frames  []byte
+}
+
+// block deals the records of a block, the first of which has that number in the split.
+func (d *partitioner) block(b *block, split int, number int64) error {
+	at := 0
+	for i, size := range b.sizes {
+		frame := b.data[at : at+size]
+		at += size
+		d.counts.Records++
+		d.counts.Bytes += int64(size)
+		place := d.order.place(split, number+int64(i))
+		shard := d.plan.before[split] + int(d.plan.layout[split].shardOf(place))
+		if d.plan.kept[shard] {
+			continue
+		}
+		h := &d.held[shard]
+		h.records++
+		h.places = binary.AppendUvarint(h.places, uint64(place))
+		h.frames = append(h.frames, frame...)
+		d.bytes += int64(size)
+		if len(h.frames) >= mostDealt {
+			if err := d.give(shard); err != nil {
+				return err
+			}
+		}
+		if d.bytes >= mostDealtAll {
+			if err := d.flush(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// give deals what is held for a shard.
+func (d *partitioner) give(shard int) error {
+	h := &d.held[shard]
+	batch := binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64+len(h.places)+len(h.frames)), uint64(h.records))
+	batch = append(append(batch, h.places...), h.frames...)
+	d.bytes -= int64(len(h.frames))
+	h.records, h.places, h.frames = 0, h.places[:0], h.frames[:0]
+	if cap(h.frames) > mostDealtAll/len(d.held) {
+		*h = heldRows{} // shards have their turns where records keep their order
+	}
+	return d.deal(shard, batch)
+}
+
+// flush deals all that is held.
+func (d *partitioner) flush() error {
+	for shard := range d.held {
+		if d.held[shard].records == 0 {
+			continue
+		}
+		if err := d.give(shard); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// shardOf returns the shard that has the record of that place.
+func (l layout) shardOf(place int64) int64 {
+	if l.each > 0 {
+		return place / l.each
+	}
+	return int64(sort.Search(int(l.shards), func(k int) bool { return l.start(int64(k)+1) > place }))
+}

@@ -1,0 +1,316 @@
+package reshape
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// ReshardRun is a Reshard that is done by a plan, seen from the process that
+// planned it: that process has the parts read and the shards written, by whatever
+// means, and then ends the run with Finish or Abandon. Until then it keeps others
+// out of the output directory.
+//
+//	run, err := shard.PlanReshard(ctx, in, out, options)
+//	if err != nil {
+//		return err
+//	}
+//	if plan := run.Plan(); plan != nil { // else the set is up to date
+//		if err := doPartsAndShards(plan); err != nil {
+//			return run.Abandon(ctx, err)
+//		}
+//	}
+//	report, err := run.Finish(ctx)
+type ReshardRun struct {
+	r     *reshaping
+	plan  *ReshardPlan
+	held  *shard.Dir // the directory of the plan
+	outer *shard.Dir // the one whose set is replaced; nil without one
+	first *shard.Dir // that was opened for the plan, and is closed
+	began time.Time
+}
+
+// PlanReshard plans what Reshard would do, and prepares the output directory for it:
+// the inputs are counted and held to their manifests, and what is refused there is
+// refused here. What an earlier run of the same plan has finished is kept, what
+// another one left is taken away. SortBy and GroupBy are refused.
+func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshardRun, error) {
+	switch {
+	case o.SortBy != "":
+		return nil, reshapeOption("sort-by", "only one machine can do it: tfrec reshard --sort-by")
+	case o.GroupBy != "":
+		return nil, reshapeOption("group-by", "only one machine can do it: tfrec reshard --group-by")
+	}
+	v, err := o.verb()
+	if err != nil {
+		return nil, err
+	}
+	run := &ReshardRun{began: time.Now()}
+	if run.r, err = openReshaping(ctx, in, out, &o.ReshapeOptions, v); err != nil {
+		return nil, err
+	}
+	if run.r.report.Status == upToDate {
+		return run, nil
+	}
+	if run.r.old == nil {
+		if err := shard.MustBeNew(ctx, out, v.name); err != nil { // before all is counted
+			return nil, err
+		}
+	}
+	if err := run.prepare(ctx, out, o.Shuffle); err != nil {
+		return nil, errors.Join(err, run.close())
+	}
+	return run, nil
+}
+
+// prepare plans, and leaves the plan in the directory.
+func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) error {
+	r := run.r
+	r.dir = shard.ViewDir(ctx, out) // until it is known what it is for
+	if err := r.survey(ctx); err != nil {
+		return err
+	}
+	r.prepare()
+	planned, err := r.planned(ctx, shuffle)
+	if err != nil {
+		return err
+	}
+	plan, err := json.Marshal(planned)
+	if err != nil {
+		return fmt.Errorf("plan: %w", err)
+	}
+	r.planID = hashText(plan)
+	if r.old != nil {
+		if run.outer, err = shard.OpenDir(ctx, out, shard.DirOptions{}); err != nil {
+			return err
+		}
+		out = run.outer.Join(shard.StageDir)
+		begun, err := shard.ViewDir(ctx, out).Run()
+		if err != nil {
+			return err
+		}
+		if begun == nil || begun.Plan != r.planID {
+			if err := run.outer.DiscardStage(); err != nil {
+				return err
+			}
+		}
+	}
+	dir, err := shard.OpenOut(ctx, out, r.verb.name, r.planID)
+	if err != nil {
+		return err
+	}
+	run.use(dir)
+	run.plan = &ReshardPlan{out: out, id: r.planID, memory: r.o.memory(), planned: *planned}
+	here, err := os.Getwd()
+	if err == nil {
+		err = run.plan.complete(here)
+	}
+	if err == nil {
+		err = run.leave(ctx, plan, here)
+	}
+	if err != nil {
+		if run.plan.Kept() == 0 {
+			err = errors.Join(err, shard.Discard(dir, r.files))
+		}
+		return errors.Join(err, dir.Close())
+	}
+	// From here on it is shared with those that make shards.
+	run.first = dir
+	if err := dir.Close(); err != nil {
+		return err
+	}
+	run.held, err = run.plan.join(ctx)
+	return err
+}
+
+// use makes dir the directory that the run writes to.
+func (run *ReshardRun) use(dir *shard.Dir) {
+	run.r.dir = dir
+	for i := range run.r.targets {
+		run.r.targets[i].dir = dir
+	}
+}
+
+// leave writes what others have to know into the directory: what will be there, and
+// the plan with what is there.
+func (run *ReshardRun) leave(ctx context.Context, plan json.RawMessage, here string) error {
+	stored := storedReshard{
+		Format: reshardFormat, Version: reshardVersion, ID: run.plan.id, Directory: shard.InputKey(here), Memory: run.plan.memory,
+		Kept: []int{}, Plan: plan,
+	}
+	all, err := run.plan.allDone(ctx, run.r.dir)
+	if err != nil {
+		return err
+	}
+	for shard, done := range all {
+		if done != nil {
+			run.plan.kept[shard] = true
+			stored.Kept = append(stored.Kept, shard)
+		}
+	}
+	if err := run.r.announce(); err != nil {
+		return err
+	}
+	if err := run.r.dir.Remove(shard.ReshardFailureFile); err != nil {
+		return err
+	}
+	return run.r.dir.PutStateFile(shard.ReshardPlanFile, &stored)
+}
+
+// Plan is what to do; nil when the set is up to date, and there is only Finish to call.
+func (run *ReshardRun) Plan() *ReshardPlan { return run.plan }
+
+// Finish holds the shards to the plan, writes what describes them, the manifest
+// last, and ends the run. When it fails, finished shards are kept: the same run
+// again makes only the others.
+func (run *ReshardRun) Finish(ctx context.Context) (*ReshapeReport, error) {
+	if run.plan != nil {
+		if err := run.finish(ctx); err != nil {
+			return nil, errors.Join(err, run.close())
+		}
+	}
+	run.r.report.Seconds = time.Since(run.began).Seconds()
+	return &run.r.report, run.close()
+}
+
+func (run *ReshardRun) finish(ctx context.Context) error {
+	p, r := run.plan, run.r
+	for number := range p.Shards() {
+		split, index := p.find(number)
+		if p.layout[split].start(index) < p.layout[split].start(index+1) {
+			continue
+		}
+		// Nothing is dealt to a number without records.
+		if _, err := p.Write(ctx, number, func(func([]byte, error) bool) {}); err != nil {
+			return err
+		}
+	}
+	if err := run.takeBack(ctx); err != nil {
+		return err
+	}
+	all, err := p.allDone(ctx, r.dir)
+	if err != nil {
+		return err
+	}
+	missing, first := 0, ""
+	for number, done := range all {
+		if done == nil {
+			if missing++; missing == 1 {
+				first = p.ShardFile(number)
+			}
+			continue
+		}
+		split, index := p.find(number)
+		r.targets[split].infos[index] = done.Info
+		if r.in.known {
+			continue
+		}
+		seen := new(shard.FeatureScan)
+		if err := json.Unmarshal(done.Seen, seen); err != nil {
+			return fmt.Errorf("%s: its recorded state: %w", done.File, err)
+		}
+		r.scans.All = append(r.scans.All, seen)
+	}
+	if missing > 0 {
+		return fmt.Errorf("%s: %d of %s missing, the first of them %s: run the same again to make them", p.out, missing, plural.Of(p.Shards(), "shard"), first)
+	}
+	if err := r.finish(ctx); err != nil {
+		return err
+	}
+	if run.outer == nil {
+		return nil
+	}
+	err = r.dir.Close()
+	run.held = nil
+	if err != nil {
+		return err
+	}
+	return replaceByStaged(run.outer, r.old)
+}
+
+// takeBack makes the directory the run's alone, as soon as others have left it.
+func (run *ReshardRun) takeBack(ctx context.Context) error {
+	if run.held == nil {
+		return errOtherPlan(run.plan.out)
+	}
+	err := run.held.Close()
+	run.held = nil
+	if err != nil {
+		return err
+	}
+	dir, err := shard.OpenDirWhenFree(ctx, run.plan.out, shard.DirOptions{}, leaving)
+	if err != nil {
+		return err
+	}
+	dir.Inherit(run.first)
+	run.held = dir
+	run.use(dir)
+	begun, err := run.r.dir.Run()
+	if err == nil && (begun == nil || begun.Plan != run.plan.id) {
+		err = errOtherPlan(run.plan.out)
+	}
+	return err
+}
+
+// leaving is how long those that make shards are given to see that the run has ended.
+const leaving = 10 * time.Second
+
+// Abandon ends the run, which failed with err. It returns what is to be told: the
+// error of a part or a shard where there was one, which err, that of a runner, may
+// only repeat in its words. The directory is as it was before, unless there are
+// finished shards and the inputs are not damaged: then these are kept, and the
+// same run again makes the others. It works after ctx is done, since that is often why
+// the run failed.
+func (run *ReshardRun) Abandon(ctx context.Context, err error) error {
+	defer run.close()
+	if run.plan == nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 2*leaving)
+	defer cancel()
+	if busy := run.takeBack(ctx); busy != nil {
+		return errors.Join(err, busy)
+	}
+	p, dir := run.plan, run.r.dir
+	if failure := p.failure(dir); failure != nil {
+		err = failure
+	}
+	all, unknown := p.allDone(ctx, dir)
+	finished := 0
+	for _, done := range all {
+		if done != nil {
+			finished++
+		}
+	}
+	var damage *shard.DamagedError
+	if unknown != nil {
+		return errors.Join(err, unknown)
+	}
+	if finished > 0 && !errors.As(err, &damage) {
+		return fmt.Errorf("%w; %d of %s finished and kept: run the same again to make the others", err, finished, plural.Of(p.Shards(), "shard"))
+	}
+	err = errors.Join(err, shard.Discard(dir, run.r.files))
+	if run.outer != nil {
+		err = errors.Join(err, dir.Close(), run.outer.Abandon())
+		run.held = nil
+	}
+	return err
+}
+
+// close gives the directories back.
+func (run *ReshardRun) close() error {
+	var err error
+	for _, dir := range []*shard.Dir{run.held, run.outer} {
+		if dir != nil {
+			err = errors.Join(err, dir.Close())
+		}
+	}
+	run.held, run.outer = nil, nil
+	return err
+}

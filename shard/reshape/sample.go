@@ -1,0 +1,81 @@
+package reshape
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/random"
+)
+
+// SampleOptions says how many records Sample takes: Count or Share is given.
+type SampleOptions struct {
+	ReshapeOptions
+	// Count of the records; more than there are is an error.
+	Count int64
+	// Share of the records, above 0 and at most 1. Their number is rounded.
+	Share float64
+}
+
+// Sample makes a new set in the directory out of a random sample of the records of
+// all splits, in their order. Seed tells which: any other sample of that size
+// would be as likely.
+func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*ReshapeReport, error) {
+	v := &verb{name: "sample", chooser: newSampler(&o)}
+	switch {
+	case o.Count < 0:
+		return nil, reshapeOption("count", "%d is negative", o.Count)
+	case !(o.Share >= 0 && o.Share <= 1):
+		return nil, reshapeOption("share", "%g is not between 0 and 1", o.Share)
+	case o.Count > 0 && o.Share > 0:
+		return nil, reshapeOption("count", "it excludes --share")
+	case o.Count > 0:
+		v.options = map[string]any{"count": o.Count}
+	case o.Share > 0:
+		v.options = map[string]any{"share": o.Share}
+	default:
+		return nil, reshapeOption("count", "want how many records to take, or --share")
+	}
+	return reshape(ctx, in, out, &o.ReshapeOptions, v)
+}
+
+// forSample sets these random numbers apart from others of the same seed.
+const forSample = 0x73616d706c65
+
+// sampler chooses each record with the probability that as many are chosen of
+// those that are left as are still wanted (Fan, Muller, Rezucha 1962; Knuth,
+// The Art of Computer Programming 2, Algorithm 3.4.2 S).
+type sampler struct {
+	o            *SampleOptions
+	draws        random.Draws
+	left, wanted int64
+}
+
+func newSampler(o *SampleOptions) *sampler {
+	return &sampler{o: o, draws: random.Draws(random.Key(o.Seed, forSample))}
+}
+
+func (s *sampler) begin(total int64) error {
+	s.left, s.wanted = total, s.o.Count
+	if s.o.Share > 0 {
+		s.wanted = int64(math.Round(s.o.Share * float64(total)))
+	}
+	if s.wanted > total {
+		return fmt.Errorf("--count %d: there are only %s", s.wanted, plural.Of(total, "record"))
+	}
+	return nil
+}
+
+func (*sampler) look(*record) (digest.Hash, error) { return digest.Hash{}, nil }
+
+func (s *sampler) choose(n int64, split int, _ digest.Hash) (int, error) {
+	chosen := s.wanted > 0 && s.draws.Exactly(n, uint64(s.left)) < uint64(s.wanted)
+	s.left--
+	if !chosen {
+		return drop, nil
+	}
+	s.wanted--
+	return split, nil
+}

@@ -1,0 +1,176 @@
+package reshape
+
+import (
+	"context"
+	"fmt"
+	"github.com/tfrec/tfrec/shard"
+	"slices"
+	"strings"
+)
+
+// SelectFeatures makes a new set in the directory whose records have only the
+// features of the given keys. In a key, * stands for any letters. Records must
+// be tf.train.Examples; what is kept of them keeps its bytes. A key that no
+// record has is an error before anything is written.
+func SelectFeatures(ctx context.Context, in []string, out string, keys []string, o ReshapeOptions) (*ReshapeReport, error) {
+	rule := func(key string) (string, bool) { return key, matchesAny(keys, key) }
+	return reshapeFeatures(ctx, in, out, &o, "select", keys, keys, rule)
+}
+
+// DropFeatures is SelectFeatures of all features but those of the given keys.
+func DropFeatures(ctx context.Context, in []string, out string, keys []string, o ReshapeOptions) (*ReshapeReport, error) {
+	rule := func(key string) (string, bool) { return key, !matchesAny(keys, key) }
+	return reshapeFeatures(ctx, in, out, &o, "drop", keys, keys, rule)
+}
+
+// RenameFeature is a key and the one that takes its place. A * in From stands
+// for any letters, which take the place of the * in To.
+type RenameFeature struct{ From, To string }
+
+// RenameFeatures makes a new set in the directory of which some features have
+// other keys: the first of names that fits counts. All else of the records
+// keeps its bytes. A key that no record has, or two features that would get one
+// key, is an error before anything is written.
+func RenameFeatures(ctx context.Context, in []string, out string, names []RenameFeature, o ReshapeOptions) (*ReshapeReport, error) {
+	var keys, options []string
+	for _, n := range names {
+		if strings.Count(n.From, "*") > 1 || strings.Count(n.From, "*") != strings.Count(n.To, "*") {
+			return nil, reshapeOption("keys", "%s=%s: want one * on both sides, or none", n.From, n.To)
+		}
+		keys = append(keys, n.From)
+		options = append(options, n.From+"="+n.To)
+	}
+	rule := func(key string) (string, bool) {
+		for _, n := range names {
+			if matchesKey(n.From, key) {
+				return n.rename(key), true
+			}
+		}
+		return key, true
+	}
+	return reshapeFeatures(ctx, in, out, &o, "rename", options, keys, rule)
+}
+
+// rename returns the new key of one that From matches.
+func (n RenameFeature) rename(key string) string {
+	before, behind, wild := strings.Cut(n.From, "*")
+	if !wild {
+		return n.To
+	}
+	return strings.Replace(n.To, "*", key[len(before):len(key)-len(behind)], 1)
+}
+
+// reshapeFeatures rewrites all records by a rule of features' keys, each of
+// which must be that of some feature.
+func reshapeFeatures(ctx context.Context, in []string, out string, o *ReshapeOptions, how string, options, keys []string, rule func(string) (string, bool)) (*ReshapeReport, error) {
+	if len(keys) == 0 {
+		return nil, reshapeOption("keys", "want keys of features, such as image/encoded or 'image/*'")
+	}
+	splicers := newSplicers(rule)
+	v := &verb{name: "features", options: map[string]any{how: options}, rewrite: splicers.rewrite}
+	v.prepare = func(ctx context.Context, in *inputs, _ *shard.Dir) error {
+		features, err := in.features(ctx)
+		if err != nil {
+			return err
+		}
+		for _, key := range keys {
+			if !slices.ContainsFunc(features, func(f shard.Feature) bool { return matchesKey(key, f.Key) }) {
+				return unknownFeature("keys", key, features)
+			}
+		}
+		_, err = ruledFeatures(features, rule)
+		return err
+	}
+	v.describe = func(m *shard.Manifest) error { return describeRuled(m, rule) }
+	return reshape(ctx, in, out, o, v)
+}
+
+// ruledFeatures is what a rule makes of the features of records.
+func ruledFeatures(features []shard.Feature, rule func(string) (string, bool)) ([]shard.Feature, error) {
+	from := map[string]string{}
+	var ruled []shard.Feature
+	for _, f := range features {
+		to, keep := rule(f.Key)
+		if !keep {
+			continue
+		}
+		if to == "" {
+			return nil, reshapeOption("keys", "feature %q would have no name", f.Key)
+		}
+		if other, taken := from[to]; taken {
+			return nil, reshapeOption("keys", "features %q and %q would both be named %q", other, f.Key, to)
+		}
+		from[to] = f.Key
+		f.Key = to
+		ruled = append(ruled, f)
+	}
+	if len(ruled) == 0 {
+		return nil, reshapeOption("keys", "no feature would be left")
+	}
+	slices.SortFunc(ruled, func(a, b shard.Feature) int { return strings.Compare(a.Key, b.Key) })
+	return ruled, nil
+}
+
+// describeRuled adjusts what a manifest says of features.
+func describeRuled(m *shard.Manifest, rule func(string) (string, bool)) error {
+	features, err := ruledFeatures(m.Features, rule)
+	if err != nil {
+		return err
+	}
+	m.Features = features
+	if !slices.ContainsFunc(features, func(f shard.Feature) bool { return f.Class == shard.ClassLabel }) {
+		m.Labels = []string{}
+	}
+	if s := m.Supervised; s != nil {
+		input, keepInput := rule(s.Input)
+		target, keepTarget := rule(s.Target)
+		m.Supervised = nil
+		if keepInput && keepTarget {
+			m.Supervised = &shard.Supervised{Input: input, Target: target}
+		}
+	}
+	return nil
+}
+
+// unknownFeature says that no record has a feature that an option names.
+func unknownFeature(option, key string, features []shard.Feature) error {
+	keys := make([]string, len(features))
+	for i, f := range features {
+		keys[i] = f.Key
+	}
+	more := ""
+	if len(keys) > maxKeysListed {
+		more = fmt.Sprintf(" and %d more", len(keys)-maxKeysListed)
+		keys = keys[:maxKeysListed]
+	}
+	return reshapeOption(option, "no feature %q; there are %q%s", key, keys, more)
+}
+
+// maxKeysListed is how many keys an error lists.
+const maxKeysListed = 20
+
+func matchesAny(patterns []string, key string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool { return matchesKey(p, key) })
+}
+
+// matchesKey reports whether a key fits a pattern, in which * stands for any
+// letters, none included.
+func matchesKey(pattern, key string) bool {
+	parts := strings.Split(pattern, "*")
+	first, last := parts[0], parts[len(parts)-1]
+	if len(parts) == 1 {
+		return pattern == key
+	}
+	if len(key) < len(first)+len(last) || !strings.HasPrefix(key, first) || !strings.HasSuffix(key, last) {
+		return false
+	}
+	key = key[len(first) : len(key)-len(last)]
+	for _, part := range parts[1 : len(parts)-1] {
+		at := strings.Index(key, part)
+		if at < 0 {
+			return false
+		}
+		key = key[at+len(part):]
+	}
+	return true
+}

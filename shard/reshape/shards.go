@@ -1,0 +1,104 @@
+package reshape
+
+import (
+	"context"
+	"sync"
+
+	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// openShard is a shard of a new set that is being written.
+type openShard struct {
+	*shard.Writer
+	r      *reshaping
+	target int
+	shard  int64
+	labels map[int64]int64 // nil when there are too many to count
+}
+
+// openShard starts a shard that is made beside others.
+func (r *reshaping) openShard(t int, number int64) (*openShard, error) {
+	target := &r.targets[t]
+	w, err := target.dir.CreatePart(target.shardName(r.name, number), shard.WriterOptions{Compression: r.o.compression()})
+	if err != nil {
+		return nil, err
+	}
+	return &openShard{Writer: w, r: r, target: t, shard: number, labels: map[int64]int64{}}, nil
+}
+
+// add writes the records from first to behind of a block, whose frames are these.
+func (o *openShard) add(b *block, first, behind int, frames []byte) error {
+	if len(b.labels) > 0 && o.labels != nil {
+		for _, id := range b.labels[first:behind] {
+			if id != noLabel {
+				o.labels[id]++
+			}
+		}
+		if len(o.labels) > len(o.r.in.described.Labels)+labels.MaxIDs {
+			o.labels = nil
+		}
+	}
+	return o.WriteFrames(frames, b.sizes[first:behind])
+}
+
+// commit puts the shard in place.
+func (o *openShard) commit() error {
+	info, err := o.Commit()
+	if err != nil {
+		return err
+	}
+	info.Labels = labels.CountsByName(o.labels, o.r.in.described.Labels)
+	o.r.targets[o.target].infos[o.shard] = info
+	return nil
+}
+
+// commits put finished shards in place while others are being written.
+type commits struct {
+	tokens     chan struct{} // one for each commit under way
+	background sync.WaitGroup
+	mu         sync.Mutex
+	err        error // the first
+}
+
+// maxCommits is how many shards may be on their way to disk at a time: many
+// small ones cost little more than one, for file systems sync them together.
+const maxCommits = 8
+
+func newCommits() *commits { return &commits{tokens: make(chan struct{}, maxCommits)} }
+
+// add puts a shard in place in the background. It returns the error of one before.
+func (c *commits) add(ctx context.Context, o *openShard) error {
+	select {
+	case c.tokens <- struct{}{}:
+	case <-ctx.Done():
+		o.Abort()
+		return context.Cause(ctx)
+	}
+	c.background.Go(func() {
+		err := o.commit()
+		<-c.tokens
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		if c.err == nil {
+			c.err = err
+		}
+	})
+	return c.failed()
+}
+
+func (c *commits) failed() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.err
+}
+
+// wait waits for all commits of a run that ended with err. It returns the first
+// error of all.
+func (c *commits) wait(err error) error {
+	c.background.Wait()
+	if err != nil {
+		return err
+	}
+	return c.err
+}

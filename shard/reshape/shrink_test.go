@@ -1,0 +1,70 @@
+package reshape
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// TestInputsThatShrink cuts the input short behind its first read, its second,
+// and so on: a run ends, says which file it was and leaves nothing, unless it
+// had read all that it needed.
+func TestInputsThatShrink(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "x.tfrecord")
+	settest.ExampleFile(t, path, 30, func(i int, b *tfrecord.Builder) {
+		forReshapers(i, b)
+		b.Bytes("data", make([]byte, leastFetched))
+	})
+	data, err := os.ReadFile(path)
+	settest.Check(t, err)
+	defer func() { inject.Hook = nil }()
+	for _, name := range []string{"reshard", "shuffle", "sort", "group", "filter", "dedupe"} {
+		run := reshapers[name]
+		whole := filepath.Join(t.TempDir(), "whole")
+		settest.Check(t, run(context.Background(), []string{path}, whole, ReshapeOptions{Shards: 3, Name: "x"}))
+		short := 0
+		for at := int64(1); at < 50; at++ {
+			settest.PutFile(t, path, data)
+			var reads atomic.Int64
+			inject.Hook = func(operation string) error {
+				if operation == "read" && reads.Add(1) == at {
+					return os.Truncate(path, int64(len(data)/2))
+				}
+				return nil
+			}
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			out := filepath.Join(t.TempDir(), "out")
+			err := run(ctx, []string{path}, out, ReshapeOptions{Shards: 3, Name: "x"})
+			inject.Hook = nil
+			cancel()
+			switch {
+			case errors.Is(err, context.DeadlineExceeded):
+				t.Fatalf("%s, cut at read %d: it does not end", name, at)
+			case err != nil:
+				short++
+				if !strings.Contains(err.Error(), path) {
+					t.Errorf("%s, cut at read %d: %v", name, at, err)
+				}
+				settest.NothingAt(t, out)
+			case !settest.SameFiles(settest.FilesOf(t, whole), settest.FilesOf(t, out)):
+				t.Errorf("%s, cut at read %d: another set", name, at)
+			}
+			if reads.Load() < at {
+				break
+			}
+		}
+		if short < 3 {
+			t.Errorf("%s: %d reads met a file that had become shorter", name, short)
+		}
+		settest.PutFile(t, path, data)
+	}
+}

@@ -1,0 +1,156 @@
+package reshape
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+	"sync/atomic"
+
+	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/random"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// sorted is the order of the values of a feature.
+type sorted struct {
+	key    string
+	kind   atomic.Int32 // of the values; 0 before the first
+	points []cutPoint
+}
+
+// A bucket gets the records between two cuts, which are taken from a sample of
+// this many records for each: its size is then off by an eighth or so.
+const sampledPerBucket = 64
+
+// maxSortValue is the longest value in bytes that records are sorted by: it is held
+// beside each record.
+const maxSortValue = 1 << 20
+
+// maxCutKey is how much of a key a cut point has: it need not be that of a record.
+const maxCutKey = 256
+
+// begin looks at a sample of the records for where to cut.
+func (s *sorted) begin(ctx context.Context, r *reshaping, buckets int) error {
+	s.points = []cutPoint{}
+	if buckets <= 1 {
+		return nil
+	}
+	share := float64(buckets*sampledPerBucket) / float64(r.in.records())
+	least := uint64(math.MaxUint64)
+	if share < 1 {
+		least = uint64(share * (1 << 63) * 2)
+	}
+	var sample []cutPoint
+	workers := r.o.workers()
+	in := r.in.stream()
+	defer in.close()
+	r.in.plan()
+	type sampled struct {
+		*block
+		points []cutPoint
+	}
+	err := par.Map(ctx, workers, 2*workers+2,
+		func(ctx context.Context, give func(*sampled) error) error {
+			return r.deal(ctx, in, nil, func(b *block) error { return give(&sampled{block: b}) })
+		},
+		func(_ context.Context, b *sampled) error {
+			if err := b.check(ctx, r.o.MaxRecord); err != nil {
+				return err
+			}
+			rec := recordPool.Get().(*record)
+			defer recordPool.Put(rec)
+			return b.eachRecord(rec, func(i int, rec *record) error {
+				if random.Key(uint64(rec.number)) > least {
+					return nil
+				}
+				key, err := s.appendKey(appendTarget(nil, b.target(i)), rec)
+				b.points = append(b.points, cutPoint{slices.Clip(key[:min(len(key), maxCutKey)]), rec.number})
+				return err
+			})
+		},
+		func(b *sampled) error {
+			sample = append(sample, b.points...)
+			r.in.done(b.block)
+			in.put(b.block)
+			return nil
+		})
+	if err != nil {
+		return err
+	}
+	if r.log != nil { // it will be read again
+		if err := r.log.flush(); err != nil {
+			return err
+		}
+	}
+	slices.SortFunc(sample, func(a, b cutPoint) int {
+		return cmp.Or(bytes.Compare(a.key, b.key), cmp.Compare(a.number, b.number))
+	})
+	for i := 1; i < buckets; i++ {
+		if at := i * len(sample) / buckets; at > 0 {
+			s.points = append(s.points, sample[at])
+		}
+	}
+	return nil
+}
+
+func (s *sorted) cuts() []cutPoint       { return s.points }
+func (s *sorted) place(int, int64) int64 { return 0 }
+
+// filled reports that no record has the feature.
+func (s *sorted) filled() error {
+	if s.kind.Load() == 0 {
+		return reshapeOption("sort-by", "no record has a value of feature %q", s.key)
+	}
+	return nil
+}
+
+// appendKey appends a form of the first value whose bytes are in the order of
+// the values: a zero, then an integer or a float from the smallest to the
+// largest, NaN, or bytes; a one without a value.
+func (s *sorted) appendKey(dst []byte, r *record) ([]byte, error) {
+	e, err := r.example()
+	if err != nil {
+		return dst, err
+	}
+	f, _ := e.Get(s.key)
+	if f.Len() == 0 {
+		return append(dst, 1), nil
+	}
+	if kind := int32(f.Kind()); !s.kind.CompareAndSwap(0, kind) && s.kind.Load() != kind {
+		return dst, &UnfitError{fmt.Errorf("--sort-by: %w", r.locate(fmt.Errorf("feature %q has values of several kinds, which have no order", s.key)))}
+	}
+	dst = append(dst, 0)
+	switch f.Kind() {
+	case tfrecord.KindInt64:
+		v, _ := f.Int64()
+		return binary.BigEndian.AppendUint64(dst, uint64(v)^1<<63), nil
+	case tfrecord.KindFloat:
+		v, _ := f.Float()
+		return binary.BigEndian.AppendUint32(dst, sortableFloat(v)), nil
+	default:
+		v, _ := f.Bytes()
+		if len(v) > maxSortValue {
+			return dst, &UnfitError{fmt.Errorf("--sort-by: %w", r.locate(fmt.Errorf("feature %q has %d bytes, more than the %d that can be sorted by", s.key, len(v), maxSortValue)))}
+		}
+		return append(dst, v...), nil
+	}
+}
+
+// sortableFloat returns a number that is in the order of the floats.
+func sortableFloat(v float32) uint32 {
+	switch {
+	case v != v:
+		return math.MaxUint32
+	case v == 0:
+		v = 0 // of either sign
+	}
+	b := math.Float32bits(v)
+	if b>>31 == 1 {
+		return ^b
+	}
+	return b | 1<<31
+}

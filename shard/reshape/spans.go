@@ -1,0 +1,203 @@
+package reshape
+
+import (
+	"context"
+	"sort"
+
+	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// stretch is a stretch of the records of one plain file.
+type stretch struct {
+	file     *input
+	first    int64 // number in the file of its first record
+	from, to int64 // where its frames lie
+}
+
+// shardOfSpans is a shard whose records lie one behind the other in the inputs.
+type shardOfSpans struct {
+	target  int
+	shard   int64
+	records int64
+	spans   []stretch
+	err     error // what is wrong with the inputs behind the spans
+}
+
+// contiguous reports whether every shard is made of records that lie one behind
+// the other in files that can be read anywhere, so that shards can be made side
+// by side, and there are enough of them for that.
+func (r *reshaping) contiguous() bool {
+	if r.verb.order != nil || r.log != nil {
+		return false
+	}
+	for _, f := range r.in.files {
+		if f.Compression != tfrecord.None {
+			return false
+		}
+	}
+	var shards int64
+	for i := range r.targets {
+		shards += r.targets[i].shards
+	}
+	return shards >= int64(min(r.o.workers(), 2))
+}
+
+// copySpans writes the shards, as many side by side as there are workers: each
+// is read, checked, hashed and written by one goroutine, a block at a time that
+// stays in its processor's cache. Where a shard begins is found by a walk over
+// the headers a few shards ahead, so that what the walk reads is still cached
+// when it is read again.
+func (r *reshaping) copySpans(ctx context.Context) error {
+	s := r.in.stream()
+	s.checks = true
+	r.in.plan()
+	commits := newCommits()
+	workers := r.o.workers()
+	err := par.Map(ctx, workers, workers, r.cutSpans,
+		func(ctx context.Context, j *shardOfSpans) error { return r.copyShard(ctx, s, commits, j) },
+		func(*shardOfSpans) error { return nil })
+	return commits.wait(err)
+}
+
+// copyShard writes one shard.
+func (r *reshaping) copyShard(ctx context.Context, s *stream, commits *commits, j *shardOfSpans) error {
+	w, err := r.openShard(j.target, j.shard)
+	if err != nil {
+		return err
+	}
+	for _, sp := range j.spans {
+		if err == nil {
+			err = r.copySpan(ctx, s, w, sp)
+		}
+	}
+	if err == nil {
+		err = j.err
+	}
+	if err != nil {
+		w.Abort()
+		return err
+	}
+	return commits.add(ctx, w)
+}
+
+// copySpan writes the records of a stretch.
+func (r *reshaping) copySpan(ctx context.Context, s *stream, w *openShard, sp stretch) error {
+	file, err := recordscan.Open(ctx, sp.file.Path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	records, err := s.plain(ctx, sp, file, func(b *block) error {
+		defer s.put(b)
+		if b.first+int64(len(b.sizes)) > sp.file.Records {
+			return nil // nothing has room for them: they are counted for the error below
+		}
+		if err := r.work(ctx, b); err != nil {
+			return err
+		}
+		if err := w.add(b, 0, len(b.sizes), b.data); err != nil {
+			return err
+		}
+		r.in.done(b)
+		return nil
+	})
+	if err != nil {
+		return shard.Damaged(err)
+	}
+	if sp.to < sp.file.Size {
+		return nil // the walk counted them
+	}
+	return shard.Damaged(sp.file.checkRead(sp.first + records))
+}
+
+// cutSpans gives the shards of all targets, one after the other.
+func (r *reshaping) cutSpans(ctx context.Context, give func(*shardOfSpans) error) error {
+	for t := range r.targets {
+		var files []*input
+		for _, f := range r.in.files {
+			if f.split == t && f.Records > 0 {
+				files = append(files, f)
+			}
+		}
+		c := spanCutter{o: r.o, files: files}
+		layout := r.targets[t].layout
+		for shard := range layout.shards {
+			j := &shardOfSpans{target: t, shard: shard, records: layout.start(shard+1) - layout.start(shard)}
+			j.err = c.cut(ctx, j)
+			if err := give(j); err != nil {
+				c.close()
+				return err
+			}
+			if j.err != nil {
+				break // its turn comes behind those before it
+			}
+		}
+		c.close()
+	}
+	return nil
+}
+
+// spanCutter cuts the records of some files, one file behind the other.
+type spanCutter struct {
+	o     *ReshapeOptions
+	files []*input        // those that are not cut up; the first may be in part
+	at    shard.FrameMark // where the next record of the first is
+	walk  shard.FrameWalk // of the first; its file is nil when it is not open
+}
+
+// cut adds the next records to a shard. When the inputs have a fault, those
+// before it are added.
+func (c *spanCutter) cut(ctx context.Context, j *shardOfSpans) error {
+	for left := j.records; left > 0 && len(c.files) > 0; {
+		f := c.files[0]
+		sp := stretch{file: f, first: c.at.Record, from: c.at.Offset, to: f.Size}
+		if n := f.Records - c.at.Record; n <= left {
+			j.spans = append(j.spans, sp)
+			left -= n
+			c.close()
+			c.files, c.at = c.files[1:], shard.FrameMark{}
+			continue
+		}
+		err := c.seek(ctx, f, c.at.Record+left)
+		sp.to = c.at.Offset
+		j.spans = append(j.spans, sp)
+		if err == nil && c.at.Record < sp.first+left {
+			err = f.checkRead(c.at.Record)
+		}
+		return shard.Damaged(err)
+	}
+	return nil
+}
+
+// seek finds where in the first file a record begins.
+func (c *spanCutter) seek(ctx context.Context, f *input, record int64) error {
+	if c.walk.File == nil {
+		file, err := storage.Open(ctx, f.Path)
+		if err != nil {
+			return err
+		}
+		c.walk = shard.FrameWalk{
+			File: file, Size: f.Size, Window: c.walk.Window, At: c.at,
+			O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: c.o.MaxRecord, Checksum: tfrecord.ChecksumLength},
+		}
+	}
+	behind := sort.Search(len(f.Marks), func(i int) bool { return f.Marks[i].Record > record })
+	if behind > 0 && f.Marks[behind-1].Record > c.walk.At.Record {
+		c.walk.At = f.Marks[behind-1]
+	}
+	err := c.walk.To(ctx, record)
+	c.at = c.walk.At
+	return err
+}
+
+// close closes the file that is open.
+func (c *spanCutter) close() {
+	if c.walk.File != nil {
+		c.walk.File.Close()
+		c.walk.File = nil
+	}
+}

@@ -1,0 +1,167 @@
+package reshape
+
+import (
+	"bufio"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// maxSplitList bounds a list of keys in bytes: it is held in memory.
+const maxSplitList = 1 << 30
+
+// ReadSplitList reads a list of keys and their splits for ResplitOptions.List:
+// a key, a tab and a split a line. Empty lines, and a byte order mark in front,
+// mean nothing. Errors name the line.
+func ReadSplitList(r io.Reader) (map[string]string, error) {
+	list := map[string]string{}
+	in := bufio.NewScanner(io.LimitReader(r, maxSplitList))
+	in.Buffer(nil, 1<<20)
+	read, line := 0, 0
+	for in.Scan() {
+		line++
+		text := in.Text()
+		read += len(text) + 1
+		if line == 1 {
+			text = strings.TrimPrefix(text, "\ufeff")
+		}
+		if text = strings.TrimSuffix(text, "\r"); text == "" {
+			continue
+		}
+		tab := strings.LastIndexByte(text, '\t')
+		if tab < 0 {
+			return nil, fmt.Errorf("line %d: %.80q: want a key, a tab and a split", line, text)
+		}
+		key, split := text[:tab], text[tab+1:]
+		if err := shard.CheckSplit(split); err != nil {
+			return nil, fmt.Errorf("line %d: %w", line, err)
+		}
+		if other, twice := list[key]; twice && other != split {
+			return nil, fmt.Errorf("line %d: key %q is in split %s here, and in %s before", line, key, split, other)
+		}
+		list[key] = split
+	}
+	switch err := in.Err(); {
+	case err != nil:
+		return nil, fmt.Errorf("line %d: %w", line+1, err)
+	case read >= maxSplitList:
+		return nil, fmt.Errorf("a list of more than %d bytes does not fit in memory: use --by-hash, or lists of parts", maxSplitList)
+	case len(list) == 0:
+		return nil, errors.New("the list is empty")
+	}
+	return list, nil
+}
+
+// checkList says what is wrong with a list.
+func checkList(list map[string]string) error {
+	splits := map[string]bool{}
+	for key, split := range list {
+		if err := shard.CheckSplit(split); err != nil {
+			return reshapeOption("list", "key %q: %v", key, err)
+		}
+		splits[split] = true
+	}
+	switch {
+	case len(list) == 0:
+		return reshapeOption("list", "it is empty")
+	case len(splits) > maxTargets:
+		return reshapeOption("list", "%d splits are too many: want %d at most", len(splits), maxTargets)
+	}
+	return nil
+}
+
+// hashOfList stands for a list in the manifest.
+func hashOfList(list map[string]string) string {
+	h := xxh3.New()
+	for _, key := range slices.Sorted(maps.Keys(list)) {
+		fmt.Fprintf(h, "%d %s\t%s\n", len(key), key, list[key])
+	}
+	sum := h.Sum128().Bytes()
+	return hex.EncodeToString(sum[:])
+}
+
+// listSplit goes by a list of keys.
+type listSplit struct {
+	*byFeature
+	places map[string]int // of keys in the three below
+	keys   []string
+	splits []int
+	seen   []bool
+}
+
+func newListSplit(by *byFeature, splits []string, list map[string]string) *listSplit {
+	s := &listSplit{byFeature: by, places: make(map[string]int, len(list)), seen: make([]bool, len(list))}
+	for key, split := range list {
+		s.places[key] = len(s.keys)
+		s.keys = append(s.keys, key)
+		s.splits = append(s.splits, slices.Index(splits, split))
+	}
+	return s
+}
+
+func (s *listSplit) look(r *record) (digest.Hash, error) {
+	e, err := r.example()
+	if err != nil {
+		return digest.Hash{}, err
+	}
+	value, _ := e.Get(s.key)
+	if value.Len() != 1 {
+		return digest.Hash{}, r.locate(fmt.Errorf("the feature %q, which the list goes by, has %s; want one", s.key, plural.Of(value.Len(), "value")))
+	}
+	place, ok := 0, false
+	switch value.Kind() {
+	case tfrecord.KindBytes:
+		key, _ := value.Bytes()
+		place, ok = s.places[string(key)]
+	case tfrecord.KindInt64:
+		key, _ := value.Int64()
+		place, ok = s.places[strconv.FormatInt(key, 10)]
+	default:
+		return digest.Hash{}, r.locate(fmt.Errorf("the feature %q is of kind %v, which a list cannot match; want bytes or int64", s.key, value.Kind()))
+	}
+	if !ok {
+		return digest.Hash{}, r.locate(fmt.Errorf("its key %s is not in the list", shown(value)))
+	}
+	return digest.Hash{Lo: uint64(place)}, nil
+}
+
+// shown is a key for people.
+func shown(value tfrecord.Feature) string {
+	if key, ok := value.Int64(); ok {
+		return strconv.FormatInt(key, 10)
+	}
+	key, _ := value.Bytes()
+	return fmt.Sprintf("%.200q", key)
+}
+
+// maxKeysNamed is how many keys an error names.
+const maxKeysNamed = 5
+
+func (s *listSplit) choose(n int64, _ int, m digest.Hash) (int, error) {
+	s.seen[m.Lo] = true
+	if n == s.total-1 {
+		var unseen []string
+		for i, seen := range s.seen {
+			if !seen {
+				unseen = append(unseen, s.keys[i])
+			}
+		}
+		if len(unseen) > 0 {
+			slices.Sort(unseen)
+			return drop, fmt.Errorf("the list has %s that no record has in %q, the first of them %q", plural.Of(len(unseen), "key"), s.key, unseen[:min(len(unseen), maxKeysNamed)])
+		}
+	}
+	return s.splits[m.Lo], nil
+}

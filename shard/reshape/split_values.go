@@ -1,0 +1,129 @@
+package reshape
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/random"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// values counts the records of each value of a feature, values being known by
+// their hashes.
+type values struct {
+	of    map[digest.Hash]*valueCount
+	limit int
+}
+
+type valueCount struct {
+	records int64
+	dealt   int64 // to splits so far
+	split   int   // that all records go to, in a groupSplit
+}
+
+// valueBytes is about what a value takes in memory.
+const valueBytes = 96
+
+// countValues reads all records.
+func countValues(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptions) (*values, error) {
+	v := &values{of: map[digest.Hash]*valueCount{}, limit: int(max(o.memory()/valueBytes, 1))}
+	err := in.eachRecord(ctx, o.workers(), by.look, func(_ int64, _ int, m digest.Hash) error {
+		c := v.of[m]
+		if c == nil {
+			if len(v.of) == v.limit {
+				return reshapeOption(by.flag, "feature %q has more than %d values, which is what --memory holds: give more, or use --by-hash, which needs none", by.key, v.limit)
+			}
+			c = new(valueCount)
+			v.of[m] = c
+		}
+		c.records++
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v, by.check()
+}
+
+// stratifiedSplit splits each value in the ratio of the shares.
+type stratifiedSplit struct {
+	*byFeature
+	*values
+	splits []shard.SplitShare
+	seed   uint64
+}
+
+func newStratifiedSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptions) (chooser, error) {
+	v, err := countValues(ctx, in, by, o)
+	return &stratifiedSplit{by, v, o.Splits, o.Seed}, err
+}
+
+// choose puts the records of a value into a random order, and cuts that where
+// the shares add up. The cuts are moved by the same random part of a record for
+// all of a value: each split has its share of them within one, and of many
+// values with few records, none favours the same split.
+func (s *stratifiedSplit) choose(_ int64, _ int, m digest.Hash) (int, error) {
+	c := s.of[m]
+	order := random.NewPermutation(c.records, m.Seeded(s.seed, "order of a value"))
+	place := order.At(c.dealt)
+	c.dealt++
+	return cutAt(place, c.records, unit(m.Seeded(s.seed, "cuts of a value")), s.splits), nil
+}
+
+// cutAt returns the split of the record at a place among n.
+func cutAt(place, n int64, moved float64, splits []shard.SplitShare) int {
+	var end float64
+	for i, s := range splits[:len(splits)-1] {
+		end += s.Share
+		if place < int64(math.Floor(end*float64(n)+moved)) {
+			return i
+		}
+	}
+	return len(splits) - 1
+}
+
+// groupSplit keeps all records of a value in one split.
+type groupSplit struct {
+	*byFeature
+	*values
+}
+
+// newGroupSplit deals the values in a random order, each to the split that has
+// the least of what it should have by then.
+func newGroupSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptions) (chooser, error) {
+	v, err := countValues(ctx, in, by, o)
+	if err != nil {
+		return nil, err
+	}
+	type group struct {
+		digest.Hash
+		order uint64
+	}
+	groups := make([]group, 0, len(v.of))
+	for m := range v.of {
+		groups = append(groups, group{m, m.Seeded(o.Seed, "order of values")})
+	}
+	slices.SortFunc(groups, func(a, b group) int {
+		return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo))
+	})
+	have := make([]int64, len(o.Splits))
+	var dealt int64
+	for _, g := range groups {
+		c := v.of[g.Hash]
+		dealt += c.records
+		least, lacks := 0, math.Inf(-1)
+		for i, s := range o.Splits {
+			if l := s.Share*float64(dealt) - float64(have[i]); l > lacks {
+				least, lacks = i, l
+			}
+		}
+		c.split = least
+		have[least] += c.records
+	}
+	return &groupSplit{by, v}, nil
+}
+
+func (s *groupSplit) choose(_ int64, _ int, m digest.Hash) (int, error) { return s.of[m].split, nil }

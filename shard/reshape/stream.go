@@ -1,0 +1,342 @@
+package reshape
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"runtime/debug"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// block is a stretch of whole frames of one file, on its way from the input.
+type block struct {
+	file   *input
+	first  int64 // number in the file of its first record
+	offset int64 // of its first frame, uncompressed
+	data   []byte
+	sizes  []int // of the frames in data
+
+	checked bool    // the payloads have their checksums
+	targets []int   // of each record; nil: the target is file.split for all
+	places  []int64 // of each record in its target; only for an order
+
+	marks  []digest.Hash // of each record, when it was looked at
+	labels []int64       // of each record, when labels are counted
+	buffer []byte        // that data lies in
+	charge int64         // to the budget
+}
+
+// noLabel is in block.labels for a record without a label.
+const noLabel = -1 << 63
+
+// Blocks are as large as keeps the cost of each small, and all of those under
+// way in a cache of the processor.
+const blockSize = 512 << 10
+
+// heldBlocks bounds the bytes of blocks under way; one larger record goes alone.
+const heldBlocks = 64 << 20
+
+// stream reads blocks, one after another.
+type stream struct {
+	*inputs
+	budget *par.Budget
+	free   chan *block
+	large  chan []byte // the buffer of a large record, for the next one
+	checks bool        // payloads, too, as they are read
+}
+
+func (in *inputs) stream() *stream {
+	return &stream{inputs: in, budget: par.NewBudget(heldBlocks), free: make(chan *block, 64), large: make(chan []byte, 1)}
+}
+
+// get returns an empty block with a buffer of at least n bytes.
+func (s *stream) get(ctx context.Context, n int) (*block, error) {
+	charge := int64(max(n, blockSize))
+	if err := s.budget.Acquire(ctx, charge); err != nil {
+		return nil, err
+	}
+	b := new(block)
+	select {
+	case b = <-s.free:
+	default:
+	}
+	if cap(b.buffer) < n {
+		select {
+		case b.buffer = <-s.large:
+		default:
+		}
+	}
+	if cap(b.buffer) < n {
+		b.buffer = make([]byte, max(n, blockSize))
+	}
+	*b = block{
+		buffer: b.buffer[:cap(b.buffer)], sizes: b.sizes[:0], charge: charge,
+		targets: b.targets[:0], places: b.places[:0], marks: b.marks[:0], labels: b.labels[:0],
+	}
+	return b, nil
+}
+
+// put takes a block back. The budget comes last: who waits for it is to find the
+// buffer.
+func (s *stream) put(b *block) {
+	charge := b.charge
+	if cap(b.buffer) > 2*blockSize {
+		select { // blocks in plenty should not each have been one of a large record
+		case s.large <- b.buffer:
+		default:
+		}
+		b.buffer = nil
+	}
+	select {
+	case s.free <- b:
+	default:
+	}
+	s.budget.Release(charge)
+}
+
+// close gives back the buffer of a large record, if there was one: what comes
+// next will want as much again, and the collector would wait for that.
+func (s *stream) close() {
+	select {
+	case <-s.large:
+		debug.FreeOSMemory()
+	default:
+	}
+}
+
+// each gives the blocks of all files in order. Frames are found by their
+// lengths, which have their checksums; payloads are for check to check.
+// skip says of each file whether it may be left out; it may be nil.
+func (s *stream) each(ctx context.Context, skip func(f *input) bool, give func(*block) error) error {
+	for _, f := range s.files {
+		if skip != nil && skip(f) {
+			continue
+		}
+		if err := s.file(ctx, f, give); err != nil {
+			return shard.Damaged(err)
+		}
+	}
+	return nil
+}
+
+func (s *stream) file(ctx context.Context, f *input, give func(*block) error) error {
+	file, err := recordscan.Open(ctx, f.Path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: s.o.MaxRecord, Compression: f.Compression}
+	counted := func(b *block) error {
+		if b.first+int64(len(b.sizes)) > f.Records {
+			s.put(b) // nothing has room for them: they are counted for the error below
+			return context.Cause(ctx)
+		}
+		return give(b)
+	}
+	var records int64
+	if f.Compression == tfrecord.None {
+		records, err = s.plain(ctx, stretch{file: f, to: f.Size}, file, counted)
+	} else {
+		records, err = s.compressed(ctx, f, tfrecord.NewReader(file, o), counted)
+	}
+	if err != nil {
+		return err
+	}
+	return f.checkRead(records)
+}
+
+// plain reads blocks of a stretch of an uncompressed file, and says how many
+// records it has, whatever it should have. What is left of a block behind its
+// last whole frame is read again with the next one: that is half a frame on
+// average.
+func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give func(*block) error) (records int64, err error) {
+	f := in.file
+	framing := tfrecord.Framing{Checksum: tfrecord.ChecksumLength, MaxRecord: s.o.MaxRecord}
+	if s.checks {
+		framing.Checksum = tfrecord.ChecksumFull
+	}
+	want := int64(blockSize)
+	for pos := in.from; pos < in.to; {
+		b, err := s.get(ctx, int(min(want, in.to-pos)))
+		if err != nil {
+			return 0, err
+		}
+		want = blockSize
+		part := b.buffer[:min(int64(len(b.buffer)), in.to-pos)]
+		n, err := osfile.Reader{File: file}.ReadAt(part, pos)
+		if err == nil || err == io.EOF && n == len(part) {
+			err = nil
+		} else if err == io.EOF {
+			err = fmt.Errorf("%s shrank while it was read", f.Path)
+		}
+		if err != nil {
+			s.put(b)
+			return 0, err
+		}
+		at, frame, v := 0, 0, tfrecord.FrameWhole
+		for at < n {
+			if frame, v = framing.Check(b.buffer[at:n]); v != tfrecord.FrameWhole {
+				break
+			}
+			b.sizes = append(b.sizes, frame)
+			at += frame
+		}
+		if at == 0 {
+			s.put(b)
+			if v != tfrecord.FrameShort || pos+int64(frame) > in.to || frame <= n {
+				return 0, f.fault(file, in.first+records, pos, s.o.MaxRecord)
+			}
+			want = int64(frame)
+			continue
+		}
+		b.file, b.first, b.offset, b.data, b.checked = f, in.first+records, pos, b.buffer[:at], s.checks
+		records += int64(len(b.sizes))
+		pos += int64(at)
+		if err := give(b); err != nil {
+			return 0, err
+		}
+	}
+	return records, nil
+}
+
+// fault says what is wrong with a frame of an uncompressed file, in which
+// something is, or was.
+func (f *input) fault(file storage.File, record, offset, maxRecord int64) error {
+	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: maxRecord, Compression: f.Compression}
+	if err := tfrecord.NewSalvager(file, o).Fault(record, offset); err != nil {
+		return shard.Damaged(err)
+	}
+	return fmt.Errorf("%s changed while it was read", f.Path)
+}
+
+// compressed reads blocks of the uncompressed stream of a file.
+func (s *stream) compressed(ctx context.Context, f *input, r *tfrecord.Reader, give func(*block) error) (records int64, err error) {
+	defer r.Close()
+	var b *block
+	flush := func() error {
+		if b == nil {
+			return nil
+		}
+		full := b
+		b = nil
+		return give(full)
+	}
+	for {
+		record, err := r.Next()
+		if err == io.EOF {
+			return records, flush()
+		}
+		if err != nil {
+			return 0, err
+		}
+		size := len(record) + tfrecord.Overhead
+		if size > blockSize {
+			if err := flush(); err != nil {
+				return 0, err
+			}
+			if err := s.alone(ctx, &block{file: f, first: records, offset: r.Offset(), data: r.Frame(), sizes: []int{size}}, give); err != nil {
+				return 0, err
+			}
+			records++
+			continue
+		}
+		if b != nil && len(b.data)+size > len(b.buffer) {
+			if err := flush(); err != nil {
+				return 0, err
+			}
+		}
+		if b == nil {
+			if b, err = s.get(ctx, size); err != nil {
+				return 0, err
+			}
+			b.file, b.first, b.offset, b.data, b.checked = f, records, r.Offset(), b.buffer[:0], true
+		}
+		b.data = tfrecord.AppendFrame(b.data, record)
+		b.sizes = append(b.sizes, size)
+		records++
+	}
+}
+
+// alone gives a block whose data are the reader's, and waits until nobody uses them.
+func (s *stream) alone(ctx context.Context, b *block, give func(*block) error) error {
+	b.checked, b.charge = true, int64(len(b.data))
+	if err := s.budget.Acquire(ctx, b.charge); err != nil {
+		return err
+	}
+	if err := give(b); err != nil {
+		return err
+	}
+	return s.budget.WaitIdle(ctx)
+}
+
+// check checks the payloads of a block against their checksums, which its
+// other methods and users take for granted.
+func (b *block) check(ctx context.Context, maxRecord int64) error {
+	if b.checked {
+		return nil
+	}
+	framing := tfrecord.Framing{MaxRecord: maxRecord}
+	at := 0
+	for i, size := range b.sizes {
+		if _, v := framing.Check(b.data[at : at+size]); v != tfrecord.FrameWhole {
+			file, err := storage.Open(ctx, b.file.Path)
+			if err != nil {
+				return err
+			}
+			defer file.Close()
+			return b.file.fault(file, b.first+int64(i), b.offset+int64(at), maxRecord)
+		}
+		at += size
+	}
+	return nil
+}
+
+// eachRecord calls f with every record of the block that goes on: with all of
+// them where no targets were chosen. r is one that may be used again.
+func (b *block) eachRecord(r *record, f func(i int, r *record) error) error {
+	at := 0
+	for i, size := range b.sizes {
+		frame := b.data[at : at+size]
+		if len(b.targets) == 0 || b.targets[i] != drop {
+			r.begin(b, i, int64(at), frame[tfrecord.HeaderSize:size-tfrecord.FooterSize:size-tfrecord.FooterSize])
+			if err := f(i, r); err != nil {
+				return err
+			}
+		}
+		at += size
+	}
+	return nil
+}
+
+// begin makes r the i-th record of a block.
+func (r *record) begin(b *block, i int, at int64, data []byte) {
+	r.data, r.parsed = data, false
+	r.file, r.split = b.file, b.file.split
+	r.inFile, r.offset = b.first+int64(i), b.offset+at
+	r.number = b.file.first + r.inFile
+}
+
+// frame is that of a record of the block, as eachRecord gave it.
+func (b *block) frame(r *record) []byte {
+	at := r.offset - b.offset
+	return b.data[at : at+int64(len(r.data))+tfrecord.Overhead]
+}
+
+// locate adds file, record and offset to what is wrong with a record.
+func (r *record) locate(err error) error {
+	part, at := tfrecord.PartParse, err
+	if fault, ok := err.(*tfrecord.Error); ok {
+		if fault.Record >= 0 {
+			return err
+		}
+		part, at = fault.Part, fmt.Errorf("byte %d of the record: %w", fault.Offset, fault.Err)
+	}
+	return &tfrecord.Error{Name: r.file.Path, Record: r.inFile, Offset: r.offset, Part: part, Err: at}
+}

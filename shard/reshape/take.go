@@ -1,0 +1,46 @@
+package reshape
+
+import (
+	"context"
+
+	"github.com/tfrec/tfrec/internal/digest"
+)
+
+// TakeOptions says which records Take takes.
+type TakeOptions struct {
+	ReshapeOptions
+	// Skip is how many records are left out from the beginning. Default: none.
+	Skip int64
+	// Count is how many of those behind are taken at most. Default: all.
+	Count int64
+}
+
+// Take makes a new set in the directory out of the first records of the inputs, in
+// the order of the inputs, whatever splits they are in.
+func Take(ctx context.Context, in []string, out string, o TakeOptions) (*ReshapeReport, error) {
+	switch {
+	case o.Skip < 0:
+		return nil, reshapeOption("skip", "%d is negative", o.Skip)
+	case o.Count < 0:
+		return nil, reshapeOption("count", "%d is negative", o.Count)
+	case o.Skip == 0 && o.Count == 0:
+		return nil, reshapeOption("count", "want how many records to take, or --skip")
+	}
+	v := &verb{
+		name: "take", chooser: &taker{&o},
+		options: map[string]any{"count": o.Count, "skip": o.Skip},
+	}
+	return reshape(ctx, in, out, &o.ReshapeOptions, v)
+}
+
+type taker struct{ o *TakeOptions }
+
+func (*taker) begin(int64) error                 { return nil }
+func (*taker) look(*record) (digest.Hash, error) { return digest.Hash{}, nil }
+
+func (t *taker) choose(n int64, split int, _ digest.Hash) (int, error) {
+	if n < t.o.Skip || t.o.Count > 0 && n-t.o.Skip >= t.o.Count {
+		return drop, nil
+	}
+	return split, nil
+}

@@ -1,0 +1,123 @@
+package reshape
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// UnfitError says that records which are whole cannot be reshaped as asked, for
+// what is in them: values of several kinds have no order, for instance.
+type UnfitError struct{ Err error }
+
+func (e *UnfitError) Error() string { return e.Err.Error() + "; nothing was written" }
+
+// Unwrap returns Err.
+func (e *UnfitError) Unwrap() error { return e.Err }
+
+// sampledRecords is how many records of each file are held to its manifest.
+const sampledRecords = 8
+
+// holdToManifests holds the files to what their manifests say before all is
+// built on that: a set that is read as a whole must name each shard once, and the
+// first records of each file must be what the manifest says of them. What may be
+// right is noted.
+func (in *inputs) holdToManifests(ctx context.Context, note func(format string, args ...any)) error {
+	files := map[*shard.Set]int{}
+	for _, f := range in.files {
+		if f.Set != nil {
+			files[f.Set]++
+		}
+	}
+	seen := map[*shard.Set]bool{}
+	for _, f := range in.files {
+		if f.Set == nil || seen[f.Set] || files[f.Set] < len(f.Set.Shards()) {
+			continue
+		}
+		seen[f.Set] = true
+		faults, err := f.Set.Check(ctx)
+		if err != nil {
+			return err
+		}
+		for _, fault := range faults {
+			if fault.Part == tfrecord.PartExtra && !shard.IsManifest(fault.Path) {
+				if !strings.HasSuffix(fault.Path, ".idx") {
+					note("%s is left out: %s (tfrec adopt adds it)", fault.Path, fault.Message)
+				}
+				continue
+			}
+			return &UnfitError{fmt.Errorf("%s: %s", fault.Path, fault.Message)}
+		}
+	}
+	g, sampling := errgroup.WithContext(ctx)
+	g.SetLimit(in.o.workers())
+	missing := make([]string, len(in.files))
+	for i, f := range in.files {
+		if f.Set == nil || f.Set.Records != shard.RecordExample || len(f.Set.Features) == 0 {
+			continue
+		}
+		g.Go(func() (err error) {
+			if err = sampling.Err(); err == nil {
+				missing[i], err = f.sample(ctx, in.o.MaxRecord)
+			}
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	for i, key := range missing {
+		if f := in.files[i]; key != "" {
+			note("the manifest of %s says that all records have the feature %q, and not all of those in %s do: see tfrec verify --deep", f.Set.Dir, key, f.Path)
+			break
+		}
+	}
+	return nil
+}
+
+// sample holds the first records of the file to the features of its manifest. It
+// returns the key of one that should be there and is not.
+func (f *input) sample(ctx context.Context, maxRecord int64) (missing string, err error) {
+	r, err := shard.Open(ctx, f.Path, tfrecord.ReaderOptions{MaxRecord: maxRecord})
+	if err != nil {
+		return "", err
+	}
+	defer r.Close()
+	var e tfrecord.Example
+	lies := func(format string, args ...any) error {
+		return &UnfitError{&tfrecord.Error{
+			Name: f.Path, Record: r.Record(), Offset: r.Offset(), Part: tfrecord.PartParse,
+			Err: fmt.Errorf(format+", as the manifest says: remove the manifest, and tfrec adopt writes a correct one", args...),
+		}}
+	}
+	for range sampledRecords {
+		record, err := r.Next()
+		if err == io.EOF {
+			return missing, nil
+		}
+		if err != nil {
+			return missing, shard.Damaged(err)
+		}
+		if err := e.Parse(record); err != nil {
+			return missing, lies("it is not a tf.train.Example")
+		}
+		for _, feature := range f.Set.Features {
+			value, ok := e.Get(feature.Key)
+			switch kind := value.Kind(); {
+			case !ok || kind == tfrecord.KindNone:
+				if !feature.Optional && missing == "" {
+					missing = feature.Key
+				}
+			case kind.String() != feature.Kind:
+				return missing, lies("feature %q is %v, not %s", feature.Key, kind, feature.Kind)
+			}
+		}
+	}
+	return missing, nil
+}

@@ -1,0 +1,293 @@
+package reshape
+
+import (
+	"context"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// write reads the inputs once more and writes the shards. There are several ways
+// to do that, for speed alone: any of them would give the same bytes.
+//
+//   - The records keep their order and all files are plain: shards are copied
+//     side by side, each from its stretches of the files (reshape_spans.go).
+//   - They keep their order, but must be unpacked, or are chosen one by one:
+//     blocks of them go through the workers, and in order to the open shards of
+//     their targets (reshape_stream.go, and here).
+//   - They get another order, or have more targets than files may be open: they
+//     are dealt to buckets first, which are then put in order in memory one by
+//     one (reshape_arrange.go, with reshape_sort.go for keys, and
+//     reshape_place.go for an order by numbers, as a shuffle is).
+//   - They are shuffled, large and in plain files: each is read from where it
+//     lies when its turn comes (reshape_fetch.go).
+func (r *reshaping) write(ctx context.Context) error {
+	r.prepare()
+	switch {
+	case r.contiguous():
+		return r.copySpans(ctx)
+	case r.verb.order != nil || len(r.targets) > r.mostOpen():
+		return r.arrange(ctx)
+	}
+	out := newShardWriters(r)
+	workers := r.o.workers()
+	s := r.in.stream()
+	r.in.plan()
+	err := par.Map(ctx, workers, 2*workers+2,
+		func(ctx context.Context, give func(*block) error) error { return r.deal(ctx, s, nil, give) },
+		func(ctx context.Context, b *block) error { return r.work(ctx, b) },
+		func(b *block) error {
+			err := out.block(ctx, b)
+			r.in.done(b)
+			s.put(b)
+			return err
+		})
+	return out.close(ctx, err)
+}
+
+// prepare has room for what comes of the shards, and finds out by which feature
+// labels are counted.
+func (r *reshaping) prepare() {
+	for i := range r.targets {
+		t := &r.targets[i]
+		t.infos = make([]shard.Info, t.shards)
+	}
+	r.label = r.in.bareLabel
+	if labels := shard.LabelKeys(r.in.described.Features); len(labels) > 0 {
+		r.label = labels[0]
+	}
+}
+
+// maxOpenShards is how many targets have a shard open at a time. Records for
+// more of them are put in order first. Tests change it.
+var maxOpenShards = 64
+
+// maxUploads is the same of targets in an object store, where each holds the part
+// that is being filled: 8 MiB.
+const maxUploads = 16
+
+func (r *reshaping) mostOpen() int {
+	if storage.Remote(r.dir.Path()) {
+		return min(maxUploads, maxOpenShards)
+	}
+	return maxOpenShards
+}
+
+// deal gives the blocks of the inputs with the targets of their records.
+func (r *reshaping) deal(ctx context.Context, s *stream, each func(*block), give func(*block) error) error {
+	return s.each(ctx, nil, func(b *block) error {
+		if r.log != nil {
+			var err error
+			if b.targets, err = r.log.next(b.targets, int64(len(b.sizes))); err != nil {
+				return err
+			}
+		}
+		if each != nil {
+			each(b)
+		}
+		return give(b)
+	})
+}
+
+// work does what must be done to a block before it is written: its payloads are
+// checked, looked at and changed.
+func (r *reshaping) work(ctx context.Context, b *block) error {
+	if err := b.check(ctx, r.o.MaxRecord); err != nil {
+		return err
+	}
+	rewrites := b.file.remap != nil || r.verb.rewrite != nil
+	if r.in.known && r.label == "" && !rewrites {
+		return nil
+	}
+	rec := recordPool.Get().(*record)
+	defer recordPool.Put(rec)
+	var scan *shard.FeatureScan
+	if !r.in.known {
+		scan = r.scans.Get()
+		defer r.scans.Put(scan)
+	}
+	if r.label != "" {
+		b.labels = slices.Grow(b.labels, len(b.sizes))[:len(b.sizes)]
+	}
+	var changed rewriting
+	if rewrites {
+		changed.frames = changed.frames[:0]
+		changed.sizes = make([]int, len(b.sizes))
+	}
+	err := b.eachRecord(rec, func(i int, rec *record) error {
+		if b.file.remap != nil {
+			var err error
+			if changed.mapped, err = b.file.remap.append(changed.mapped[:0], rec); err != nil {
+				return err
+			}
+			rec.data, rec.parsed = changed.mapped, false
+		}
+		if scan != nil && (r.label != "" || !scan.Quick(rec.data)) {
+			rec.parse()
+			scan.AddParsed(rec.data, &rec.message, rec.err)
+		}
+		if r.label != "" {
+			rec.parse()
+			b.labels[i] = rec.label(r.label)
+		}
+		if !rewrites {
+			return nil
+		}
+		return changed.add(i, rec, r.verb.rewrite)
+	})
+	if err != nil || !rewrites {
+		return err
+	}
+	b.data, b.sizes = changed.frames, changed.sizes
+	return nil
+}
+
+// rewriting is what becomes of the records of a block.
+type rewriting struct {
+	frames []byte
+	sizes  []int
+	mapped []byte
+}
+
+func (w *rewriting) add(i int, r *record, rewrite rewriter) error {
+	start := len(w.frames)
+	frames, mark := tfrecord.BeginFrame(w.frames)
+	if rewrite == nil {
+		frames = append(frames, r.data...)
+	} else {
+		var err error
+		if frames, err = rewrite(frames, r); err != nil {
+			return err
+		}
+	}
+	w.frames = tfrecord.EndFrame(frames, mark)
+	w.sizes[i] = len(w.frames) - start
+	return nil
+}
+
+// label returns the id of the record's label, or noLabel.
+func (r *record) label(key string) int64 {
+	if r.err == nil {
+		if f, ok := r.message.Get(key); ok && f.Len() == 1 {
+			if id, ok := f.Int64(); ok {
+				return id
+			}
+		}
+	}
+	return noLabel
+}
+
+// shardWriters write the shards of all targets, one of each at a time. A
+// finished shard is put in place in the background while the next one is being
+// written.
+type shardWriters struct {
+	r       *reshaping
+	open    []openTarget
+	commits *commits
+}
+
+// openTarget is where a target is.
+type openTarget struct {
+	w      *openShard // nil before the first record of a shard
+	shard  int64
+	placed int64 // records in its shards so far
+	behind int64 // the first record that is not for this shard
+}
+
+func newShardWriters(r *reshaping) *shardWriters {
+	w := &shardWriters{r: r, open: make([]openTarget, len(r.targets)), commits: newCommits()}
+	for i := range w.open {
+		w.open[i].behind = r.targets[i].start(1)
+	}
+	return w
+}
+
+// block writes the records of a block, as many at a time as go together.
+func (w *shardWriters) block(ctx context.Context, b *block) error {
+	at := 0
+	for i := 0; i < len(b.sizes); {
+		t := b.target(i)
+		if t == drop {
+			at += b.sizes[i]
+			i++
+			continue
+		}
+		o, err := w.ready(ctx, t)
+		if err != nil {
+			return err
+		}
+		first, start := i, at
+		for i < len(b.sizes) && int64(i-first) < o.behind-o.placed && b.target(i) == t {
+			at += b.sizes[i]
+			i++
+		}
+		o.placed += int64(i - first)
+		if err := o.w.add(b, first, i, b.data[start:at]); err != nil {
+			return err
+		}
+		// A full shard does not wait open for the next record: targets may be many.
+		if o.placed == o.behind {
+			if err := w.next(ctx, t); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// ready returns a target with room for a record in its open shard.
+func (w *shardWriters) ready(ctx context.Context, t int) (*openTarget, error) {
+	o := &w.open[t]
+	for o.placed == o.behind {
+		if err := w.next(ctx, t); err != nil {
+			return nil, err
+		}
+	}
+	if o.w == nil {
+		return o, w.start(t)
+	}
+	return o, nil
+}
+
+func (w *shardWriters) start(t int) (err error) {
+	o := &w.open[t]
+	o.w, err = w.r.openShard(t, o.shard)
+	if err == nil {
+		o.w.Data.Aside = true // one at a time, mostly: others have no use for the processors
+	}
+	return err
+}
+
+// next ends the open shard of a target and goes on to the one behind it.
+func (w *shardWriters) next(ctx context.Context, t int) error {
+	o := &w.open[t]
+	if o.w == nil {
+		if err := w.start(t); err != nil { // one without a record
+			return err
+		}
+	}
+	full := o.w
+	o.w = nil
+	o.shard++
+	o.behind = w.r.targets[t].start(o.shard + 1)
+	return w.commits.add(ctx, full)
+}
+
+// close ends the last shards, or throws away what is open when the run failed
+// with err, and waits for the background. It returns the first error of all.
+func (w *shardWriters) close(ctx context.Context, err error) error {
+	for t := range w.open {
+		o := &w.open[t]
+		for err == nil && o.shard < w.r.targets[t].shards {
+			err = w.next(ctx, t)
+		}
+		if o.w != nil {
+			o.w.Abort()
+			o.w = nil
+		}
+	}
+	return w.commits.wait(err)
+}

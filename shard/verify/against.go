@@ -1,0 +1,56 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// expand finds the files to verify, and the manifest that they are compared with where
+// that is another one than theirs.
+func (o *VerifyOptions) expand(ctx context.Context, paths []string, e shard.ExpandOptions) (found *shard.Expansion, original string, err error) {
+	if o.Against == "" {
+		found, err = shard.ExpandSets(ctx, paths, e)
+		return found, "", err
+	}
+	if len(paths) != 1 || !storage.IsDir(ctx, paths[0]) {
+		return nil, "", fmt.Errorf("only one directory can be compared with a manifest, that of the copy: %q", paths)
+	}
+	path := o.Against
+	if storage.IsDir(ctx, path) {
+		path = storage.Join(path, shard.ManifestFile)
+	}
+	m, err := shard.ReadManifest(ctx, path)
+	if err != nil {
+		return nil, "", err
+	}
+	found, err = shard.ExpandSet(ctx, &shard.Set{Dir: paths[0], Manifest: m}, path, e)
+	return found, path, err
+}
+
+// checkCopy finds which files of the set other than shards the directory lacks,
+// and whether its manifest is that of the original.
+func checkCopy(ctx context.Context, s *shard.Set, original string) ([]shard.Fault, error) {
+	var faults []shard.Fault
+	same, err := compare.SameContent(s.Path(shard.ManifestFile), original)
+	switch _, missing := storage.Stat(ctx, s.Path(shard.ManifestFile)); {
+	case storage.Missing(missing):
+		faults = append(faults, shard.FileFault(s.Path(shard.ManifestFile), tfrecord.PartMissing, "the original has this file, the copy does not"))
+	case err != nil:
+		return nil, err
+	case !same:
+		faults = append(faults, shard.FileFault(s.Path(shard.ManifestFile), tfrecord.PartHash, "not the manifest of the original, %s", original))
+	}
+	if s.Errors > 0 {
+		if _, err := storage.Stat(ctx, s.Path(shard.LedgerFile)); storage.Missing(err) {
+			faults = append(faults, shard.FileFault(s.Path(shard.LedgerFile), tfrecord.PartMissing, "the original has this file, the copy does not"))
+		} else if err != nil {
+			return faults, err
+		}
+	}
+	return faults, nil
+}

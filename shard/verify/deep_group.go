@@ -1,0 +1,214 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// deepGroup is what is said of the records of one directory or set, which are held
+// to it and to each other.
+type deepGroup struct {
+	dir string
+	set *shard.Set // nil without a manifest
+	// expected are the manifest's features by key; nil when it does not say.
+	expected map[string]*expectation
+	pictures map[string]bool // keys of features that are to be encoded images
+	classes  map[string]int  // numbers of classes that TFDS's features.json says
+
+	mu         sync.Mutex
+	vocabulary map[string]*vocabulary // by key; nil for those without one
+}
+
+// expectation is what a manifest says of a feature.
+type expectation struct {
+	shard.Feature
+	length int // values of it; -1 when that varies
+}
+
+func newDeepGroup(ctx context.Context, dir string) *deepGroup {
+	g := &deepGroup{dir: dir, pictures: map[string]bool{}, classes: map[string]int{}, vocabulary: map[string]*vocabulary{}}
+	// What is wrong with these files is found by the checks of sets.
+	if t, err := shard.FindTFDS(ctx, dir); err == nil {
+		g.classes = t.Classes
+	}
+	features, _ := shard.ReadObject(ctx, dir+"/"+shard.TFDSFeaturesFile)
+	for key, v := range shard.FeaturesOf(features) {
+		if f, ok := v.(shard.Object); ok && f["image"] != nil {
+			g.pictures[key] = true
+		}
+	}
+	return g
+}
+
+// describe takes over what a manifest says. Several sets in one directory leave
+// only what their records say themselves.
+func (g *deepGroup) describe(s *shard.Set) {
+	if g.set != nil {
+		if g.set != s && g.set.Fingerprint != s.Fingerprint {
+			g.expected = nil
+		}
+		return
+	}
+	g.set = s
+	if s.Records != shard.RecordExample || len(s.Features) == 0 {
+		return
+	}
+	g.expected = map[string]*expectation{}
+	for _, f := range s.Features {
+		g.expected[f.Key] = &expectation{f, valuesOf(f)}
+		if f.Class == shard.ClassImage {
+			g.pictures[f.Key] = true
+		}
+	}
+}
+
+// valuesOf returns how many values a feature has in a record; -1 when that varies.
+func valuesOf(f shard.Feature) int {
+	if f.Class != shard.ClassVector {
+		return 1
+	}
+	n := 1
+	for _, size := range f.Shape {
+		if size < 0 {
+			return -1
+		}
+		n *= size
+	}
+	return n
+}
+
+// vocabulary is the names of a feature's labels.
+type vocabulary struct {
+	names   []string
+	ids     map[string]int
+	classes int // how many there are
+	from    string
+}
+
+// isLabel reports whether the values of a feature are labels.
+func (g *deepGroup) isLabel(key string) bool {
+	if strings.HasSuffix(key, "label") {
+		return true
+	}
+	if _, class := g.classes[key]; class {
+		return true
+	}
+	e := g.expected[key]
+	return e != nil && e.Class == shard.ClassLabel
+}
+
+// vocabularyOf finds the names of a feature's labels; nil when nobody says them.
+func (g *deepGroup) vocabularyOf(key string) *vocabulary {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	v, known := g.vocabulary[key]
+	if !known {
+		v = g.findVocabulary(key)
+		g.vocabulary[key] = v
+	}
+	return v
+}
+
+func (g *deepGroup) findVocabulary(key string) *vocabulary {
+	v := &vocabulary{from: shard.ManifestFile}
+	if e := g.expected[key]; e != nil && e.Class == shard.ClassLabel {
+		v.names = g.set.Labels
+	} else if v.names = labels.ReadBeside(g.dir, key); v.names != nil {
+		v.from = labels.FileName(key)
+	}
+	v.classes = len(v.names)
+	if v.classes == 0 {
+		if v.classes, v.from = g.classes[key], shard.TFDSFeaturesFile; v.classes == 0 {
+			return nil
+		}
+		return v
+	}
+	v.ids = make(map[string]int, len(v.names))
+	for id, name := range v.names {
+		v.ids[strings.TrimSuffix(name, "\r")] = id
+	}
+	return v
+}
+
+// textKey is the key of the feature that holds the names of the labels in key;
+// "" when there is none: a bare "text" beside a bare "label" is what is
+// labelled.
+func textKey(key string) string {
+	before, ok := strings.CutSuffix(key, "label")
+	if !ok || before == "" {
+		return ""
+	}
+	return before + "text"
+}
+
+// labelReport says what the labels of the group were held to.
+func (g *deepGroup) labelReport(t *deepTable) []DeepLabels {
+	list := []DeepLabels{}
+	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
+		l := DeepLabels{Feature: jsontext.Readable(key), Path: g.dir, From: "records"}
+		if v := g.vocabularyOf(key); v != nil {
+			l.Names, l.From = v.classes, v.from
+		} else if !t.labels[key].texts {
+			continue
+		}
+		list = append(list, l)
+	}
+	return list
+}
+
+// notChecked says what could not be looked at in the group.
+func (g *deepGroup) notChecked(t *deepTable) (texts []string) {
+	add := func(format string, args ...any) {
+		texts = append(texts, jsontext.Readable(g.dir)+": "+fmt.Sprintf(format, args...))
+	}
+	for _, message := range slices.Sorted(maps.Keys(t.messages)) {
+		if n := t.messages[message].records; message != shard.MessageExample && message != shard.MessageSequenceExample {
+			add("of %s with %s, only duplicates were looked for", plural.Of(n, "record"), messageWords(message))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
+		l := t.labels[key]
+		switch {
+		case g.vocabularyOf(key) != nil:
+		case l.full:
+			add("%q has more than %d labels without a vocabulary: their texts were not compared", jsontext.Readable(key), labels.MaxIDs)
+		case !l.texts:
+			add("%q has no vocabulary and no text next to it", jsontext.Readable(key))
+		}
+	}
+	if t.features.full {
+		add("more than %d features: their kinds and lengths were not compared", maxDeepFeatures)
+	}
+	return texts
+}
+
+func messageWords(m shard.Message) string {
+	if m == shard.MessageUnknown {
+		return "not a known message"
+	}
+	return "a " + string(m)
+}
+
+// most returns the key of the largest count; of equals the first.
+func most[K ~string | ~int | ~uint8](counts map[K]*tally1) (key K, n int64) {
+	keys := make([]K, 0, len(counts))
+	for k := range counts {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
+		if counts[k].records > n {
+			key, n = k, counts[k].records
+		}
+	}
+	return key, n
+}

@@ -1,0 +1,206 @@
+package verify
+
+import (
+	"bytes"
+	"errors"
+	"math/bits"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// pictureFeature looks at the images among the values of a bytes feature of the
+// record. Features are those beside it; nil in a feature list.
+func (l *scanner) pictureFeature(f *featureTally, key []byte, value tfrecord.Feature, features *tfrecord.Features) {
+	var facts PictureFacts
+	seen, decoded, others := 0, 0, 0
+	expected := f != nil && l.group.pictures[f.key]
+	for data := range value.BytesList() {
+		if recordscan.ImageFormat(data) == "" && !expected {
+			others++
+			continue
+		}
+		seen++
+		l.pictures++
+		l.any = true
+		l.payload.Write(data)
+		if got, ok := l.picture(string(key), data); ok {
+			facts = got
+			decoded++
+		}
+	}
+	if f != nil && seen > 0 {
+		f.pictures++
+	}
+	if f != nil && others > 0 {
+		f.others.add(l.at)
+	}
+	switch {
+	case features == nil || value.Len() != 1:
+	case seen == 1:
+		l.seen = append(l.seen, seenPicture{string(key), facts, decoded == 1})
+	default:
+		data, _ := value.Bytes()
+		l.rawPicture(string(key), data, features)
+	}
+}
+
+// image decodes one image.
+func (l *scanner) picture(key string, data []byte) (facts PictureFacts, ok bool) {
+	if l.d.o.Picture == nil {
+		if recordscan.ImageFormat(data) == "" {
+			l.find(FindingNotPicture, SeverityFault, key, "%s that are not an image", plural.Of(len(data), "byte"))
+		}
+		return facts, false
+	}
+	var thumb *Thumb
+	if l.d.alike != nil {
+		thumb = &l.thumb
+	}
+	facts, err := l.d.o.Picture(data, thumb)
+	switch {
+	case err == nil:
+		l.decoded++
+		if thumb != nil {
+			l.hashed = append(l.hashed, hashThumb(thumb))
+		}
+		return facts, true
+	case errors.Is(err, ErrNoPicture):
+		l.find(FindingNotPicture, SeverityFault, key, "%s that are not an image: %v", plural.Of(len(data), "byte"), err)
+	case errors.Is(err, ErrPictureTooLarge):
+		l.find(FindingTooLarge, SeverityFault, key, "the image was not decoded: %v", err)
+	case errors.Is(err, ErrPictureUnsupported):
+		l.find(FindingUnsupported, SeverityWarning, key, "the image was not decoded: %v", err)
+	default:
+		l.find(FindingPicture, SeverityFault, key, "the image does not decode: %v", err)
+	}
+	return facts, false
+}
+
+// beside returns a feature that says something of the image in key: of the
+// same directory of keys, as image/height beside image/encoded.
+func beside(features *tfrecord.Features, key, name string) (string, tfrecord.Feature, bool) {
+	sibling := key[:strings.LastIndexByte(key, '/')+1] + name
+	f, ok := features.Get(sibling)
+	return sibling, f, ok && f.Len() == 1
+}
+
+func intBeside(features *tfrecord.Features, key string, names ...string) (sibling string, n int64, ok bool) {
+	for _, name := range names {
+		sibling, f, found := beside(features, key, name)
+		if n, ok := f.Int64(); found && ok {
+			return sibling, n, true
+		}
+	}
+	return "", 0, false
+}
+
+// seenPicture is the one image of a feature.
+type seenPicture struct {
+	key   string
+	facts PictureFacts
+	whole bool // facts are known
+}
+
+// directory is what the keys of features beside the image begin with.
+func (p *seenPicture) directory() string { return p.key[:strings.LastIndexByte(p.key, '/')+1] }
+
+// allDeclared holds what is said of the images of a record to what they are.
+// Of several in one directory of keys, such as an image and its mask, nobody says
+// which one is meant: one of them has to agree.
+func (l *scanner) allDeclared(features *tfrecord.Features) {
+	for i := range l.seen {
+		directory := l.seen[i].directory()
+		same := func(p seenPicture) bool { return p.directory() == directory }
+		if slices.ContainsFunc(l.seen[:i], same) {
+			continue
+		}
+		l.directory = l.directory[:0]
+		whole := true
+		for _, p := range l.seen[i:] {
+			if same(p) {
+				whole = whole && p.whole
+				l.directory = append(l.directory, p.facts)
+			}
+		}
+		if whole {
+			l.declared(l.seen[i].key, l.directory, features)
+		}
+	}
+	l.seen = l.seen[:0]
+}
+
+// declared holds what is said beside a key to what the images there are.
+func (l *scanner) declared(key string, pictures []PictureFacts, features *tfrecord.Features) {
+	one := func(is func(f *PictureFacts) bool) bool {
+		return slices.ContainsFunc(pictures, func(f PictureFacts) bool { return is(&f) })
+	}
+	first := &pictures[0]
+	side := func(kind FindingKind, name string, stored, upright func(f *PictureFacts) int) {
+		sibling, n, ok := intBeside(features, key, name)
+		switch {
+		case !ok || one(func(f *PictureFacts) bool { return n == int64(stored(f)) }):
+		case one(func(f *PictureFacts) bool { return n == int64(upright(f)) }):
+			l.find(kind, SeverityWarning, sibling, "%s %d is that of the upright image, which is stored with %d", name, n, stored(first))
+		default:
+			l.find(kind, SeverityFault, sibling, "%s %d is declared, the image's is %d", name, n, stored(first))
+		}
+	}
+	side(FindingHeight, "height", func(f *PictureFacts) int { return f.Height }, func(f *PictureFacts) int { return f.UprightHeight })
+	side(FindingWidth, "width", func(f *PictureFacts) int { return f.Width }, func(f *PictureFacts) int { return f.UprightWidth })
+	// 2 and 4 count an alpha channel, or the inks of a CMYK image.
+	if sibling, n, ok := intBeside(features, key, "channels", "depth"); ok && n != 2 && n != 4 && !one(func(f *PictureFacts) bool { return n == int64(f.Channels) }) {
+		l.find(FindingChannels, SeverityFault, sibling, "%s declared, the image has %d", plural.Of(n, "channel"), first.Channels)
+	}
+	if sibling, f, ok := beside(features, key, "format"); ok {
+		format, isText := f.Bytes()
+		if isText && !one(func(f *PictureFacts) bool { return formatName(format) == f.Format }) {
+			l.find(FindingFormat, SeverityFault, sibling, "the format %.20q is declared, the image is a %s", format, first.Format)
+		}
+	}
+}
+
+// formatName is the name of a format in the form of PictureFacts.
+func formatName(format []byte) string {
+	name := strings.TrimPrefix(string(bytes.ToLower(format[:min(len(format), 20)])), "image/")
+	switch name = strings.TrimPrefix(name, "."); name {
+	case "jpg", "jpe", "jfif":
+		return "jpeg"
+	case "tif":
+		return "tiff"
+	}
+	return name
+}
+
+// rawPicture holds pixels that are stored as they are to their declared size.
+func (l *scanner) rawPicture(key string, data []byte, features *tfrecord.Features) {
+	sibling, f, ok := beside(features, key, "format")
+	format, _ := f.Bytes()
+	size := uint64(1)
+	switch name := string(format); {
+	case !ok || key == sibling || name != "raw" && name != "float32":
+		return
+	case name == "float32":
+		size = 4
+	}
+	l.any = true
+	l.payload.Write(data)
+	for _, name := range []string{"height", "width", "channels"} {
+		_, n, ok := intBeside(features, key, name)
+		if !ok {
+			return
+		}
+		hi, lo := bits.Mul64(size, uint64(n))
+		if n < 0 || hi != 0 {
+			l.find(FindingSize, SeverityFault, key, "%s %d is declared", name, n)
+			return
+		}
+		size = lo
+	}
+	if size != uint64(len(data)) {
+		l.find(FindingSize, SeverityFault, key, "%s, but the declared height, width and channels make %d", plural.Of(len(data), "byte"), size)
+	}
+}

@@ -1,0 +1,288 @@
+package verify
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// scanner looks at one record at a time. What it counts is merged with what
+// others did; the findings of single records go into the batch.
+type scanner struct {
+	d       *deepRun
+	tables  []deepTable // by group
+	records int64
+	counts  map[FindingKind]int64
+	bad     bool
+
+	pictures, decoded int64
+
+	example  tfrecord.Example
+	sequence tfrecord.SequenceExample
+	thumb    Thumb
+	twins    exactDupBatch
+	buffer   []byte
+	alike    nearDupBatch
+
+	// Of the record that is looked at:
+	batch     *deepBatch
+	at        recordRef
+	group     *deepGroup
+	table     *deepTable
+	payload   xxh3.Hasher
+	any       bool // the payload has an image
+	label     uint32
+	variant   bool
+	hashed    []nearHash // of its images
+	seen      []seenPicture
+	directory []PictureFacts // of those that lie together
+}
+
+func newScanner(d *deepRun) *scanner {
+	l := &scanner{d: d, counts: map[FindingKind]int64{}, tables: make([]deepTable, len(d.groups))}
+	for i := range l.tables {
+		l.tables[i] = newDeepTable()
+	}
+	return l
+}
+
+// lookAt looks at all records of a batch. The error is of a temporary file.
+func (l *scanner) lookAt(ctx context.Context, file int, b *deepBatch) error {
+	f := &l.d.files[file]
+	l.batch, l.group, l.table = b, l.d.groups[f.group], &l.tables[f.group]
+	from := 0
+	for i, end := range b.ends {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		l.at = recordRef{file: file, record: b.numbers[i], offset: b.offsets[i]}
+		l.record(b.data[from:end:end])
+		from = end
+	}
+	if err := l.d.twins.add(&l.twins); err != nil {
+		return err
+	}
+	if l.d.alike != nil {
+		return l.d.alike.add(&l.alike)
+	}
+	return nil
+}
+
+func (l *scanner) record(data []byte) {
+	l.records++
+	l.payload.Reset()
+	l.any, l.label, l.variant, l.hashed = false, 0, false, l.hashed[:0]
+	message := shard.MessageOf(data)
+	var features *tfrecord.Features
+	var lists *tfrecord.FeatureLists
+	switch {
+	case message == shard.MessageExample && l.example.Parse(data) == nil:
+		features = &l.example.Features
+	case message == shard.MessageSequenceExample && l.sequence.Parse(data) == nil:
+		features, lists = &l.sequence.Context, &l.sequence.Lists
+	case message == shard.MessageExample || message == shard.MessageSequenceExample:
+		message = shard.MessageUnknown // numbers in it are malformed
+	}
+	if features != nil {
+		l.at.key = recordKey(features)
+	}
+	tallyIn(l.table.messages, message, l.at)
+	if features != nil {
+		l.features(features)
+	}
+	if lists != nil {
+		l.lists(lists)
+	}
+	hash := digest.Of(data)
+	if l.any {
+		sum := l.payload.Sum128()
+		hash = digest.Hash{Hi: sum.Hi, Lo: sum.Lo}
+	}
+	l.twins.add(twin{hash: hash, at: l.at, split: l.d.files[l.at.file].split, label: l.label, variant: l.variant})
+	if l.variant && l.at.key != "" {
+		l.twins.add(l.origin())
+	}
+	for _, h := range l.hashed {
+		l.alike.add(h, twin{hash: hash, at: l.at, split: l.d.files[l.at.file].split, label: l.label, variant: l.variant})
+	}
+	if l.example.Len() > recordscan.ManyFeatures || l.sequence.Context.Len() > recordscan.ManyFeatures {
+		l.example, l.sequence = tfrecord.Example{}, tfrecord.SequenceExample{}
+	}
+}
+
+// find lists a finding of the record that is looked at.
+func (l *scanner) find(kind FindingKind, severity Severity, feature, format string, args ...any) {
+	l.counts[kind]++
+	l.bad = l.bad || severity == SeverityFault
+	if len(l.batch.findings) == l.d.max { // of one file, no more are listed
+		l.batch.omit(severity)
+		return
+	}
+	l.batch.findings = append(l.batch.findings, l.d.finding(kind, severity, l.at, feature, fmt.Sprintf(format, args...)))
+}
+
+// features looks at the features of an Example, or of a context.
+func (l *scanner) features(features *tfrecord.Features) {
+	shape := &l.table.features
+	shape.begin()
+	for i := range features.Len() {
+		key, value := features.At(i)
+		f := shape.add(key, value, l.at, l.group)
+		switch value.Kind() {
+		case tfrecord.KindBytes:
+			l.pictureFeature(f, key, value, features)
+		case tfrecord.KindInt64:
+			l.variant = l.variant || string(key) == shard.CopyKey
+		}
+		if f != nil && f.label || f == nil && l.group.isLabel(string(key)) {
+			l.ids(string(key), value, features)
+		}
+	}
+	l.allDeclared(features)
+	shape.end(l.at)
+}
+
+// lists looks at the feature lists of a SequenceExample: the kinds of their
+// steps, and images in them.
+func (l *scanner) lists(lists *tfrecord.FeatureLists) {
+	for i := range lists.Len() {
+		key, list := lists.At(i)
+		for step := range list.Len() {
+			value := list.At(step)
+			f := l.table.features.addStep(key, value, l.at)
+			if value.Kind() == tfrecord.KindBytes {
+				l.pictureFeature(f, key, value, nil)
+			}
+		}
+	}
+}
+
+// merge adds what another scanner saw.
+func (l *scanner) merge(m *scanner) {
+	l.records += m.records
+	l.pictures += m.pictures
+	l.decoded += m.decoded
+	l.bad = l.bad || m.bad
+	for kind, n := range m.counts {
+		l.counts[kind] += n
+	}
+	for i := range l.tables {
+		l.tables[i].merge(&m.tables[i])
+	}
+}
+
+// maxRecordKey bounds the keys of records in reports, in bytes.
+const maxRecordKey = 256
+
+// keyNames are the last parts of the keys of features by which records call
+// themselves, the likeliest first.
+var keyNames = []string{"filename", "file_name", "source_id", "key", "id", "name"}
+
+// recordKey returns what a record calls itself; "" when it does not.
+func recordKey(features *tfrecord.Features) string {
+	best, found := len(keyNames), ""
+	for i := range features.Len() {
+		key, value := features.At(i)
+		if value.Len() != 1 || value.Kind() == tfrecord.KindFloat {
+			continue
+		}
+		name := key
+		if slash := strings.LastIndexByte(string(key), '/'); slash >= 0 {
+			name = key[slash+1:]
+		}
+		rank := slices.Index(keyNames, string(name))
+		if rank < 0 || rank >= best {
+			continue
+		}
+		best = rank
+		if id, ok := value.Int64(); ok {
+			found = strconv.FormatInt(id, 10)
+		} else if text, ok := value.Bytes(); ok {
+			found = string(text[:min(len(text), maxRecordKey)])
+		}
+	}
+	return found
+}
+
+// ids holds the labels in a feature to the vocabulary, and to the texts
+// beside them.
+func (l *scanner) ids(key string, value tfrecord.Feature, features *tfrecord.Features) {
+	seen := l.table.label(key)
+	v := l.group.vocabularyOf(key)
+	l.label = uint32(digest.OfValue(value).Lo) | 1
+	switch value.Kind() {
+	case tfrecord.KindFloat:
+		for x := range value.FloatList() {
+			if x != x || math.IsInf(float64(x), 0) {
+				l.find(FindingLabel, SeverityFault, key, "the label is %v", x)
+				return
+			}
+			if v != nil && value.Len() == 1 && (x != float32(math.Trunc(float64(x))) || x < labels.Unlabelled || x >= float32(v.classes)) {
+				l.find(FindingLabel, SeverityFault, key, "the label is %v, but there are %d label names", x, v.classes)
+				return
+			}
+		}
+	case tfrecord.KindBytes:
+		if v == nil || v.ids == nil {
+			return
+		}
+		for text := range value.BytesList() {
+			if _, known := v.ids[jsontext.Readable(string(text))]; !known {
+				l.find(FindingLabel, SeverityFault, key, "the label %.60q is not one of the %d label names", text, v.classes)
+				return
+			}
+		}
+	case tfrecord.KindInt64:
+		for id := range value.Int64List() {
+			if v != nil && (id < labels.Unlabelled || id >= int64(v.classes)) {
+				l.find(FindingLabel, SeverityFault, key, "the label is %d, but there are %d label names, for ids from 0", id, v.classes)
+				return
+			}
+		}
+		l.labelTexts(key, value, v, seen, features)
+	}
+}
+
+// labelTexts compares labels with their texts.
+func (l *scanner) labelTexts(key string, ids tfrecord.Feature, v *vocabulary, seen *labelTally, features *tfrecord.Features) {
+	beside := textKey(key)
+	if beside == "" {
+		return
+	}
+	text, ok := features.Get(beside)
+	if !ok || text.Kind() != tfrecord.KindBytes {
+		return
+	}
+	if text.Len() != ids.Len() {
+		l.find(FindingLabelText, SeverityFault, key, "%s, but %s in %q", plural.Of(ids.Len(), "label"), plural.Of(text.Len(), "text"), jsontext.Readable(beside))
+		return
+	}
+	seen.texts = true
+	next, stop := iter.Pull(text.BytesList())
+	defer stop()
+	for id := range ids.Int64List() {
+		said, _ := next()
+		switch {
+		case v == nil:
+			seen.add(id, said, l.at)
+		case id == labels.Unlabelled || v.names == nil:
+		case jsontext.Readable(string(said)) != strings.TrimSuffix(v.names[id], "\r"):
+			l.find(FindingLabelText, SeverityFault, key, "the label %d is %.60q, but %q says %.60q", id, v.names[id], jsontext.Readable(beside), said)
+			return
+		}
+	}
+}

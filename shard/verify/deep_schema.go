@@ -1,0 +1,342 @@
+package verify
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Limits of what is followed to tell whether records are alike. Past them a
+// comparison is left out, whatever the order of the records.
+const (
+	maxDeepFeatures = 2000
+	maxShapes       = 4096 // sets of features that records have
+	maxLengths      = 16   // numbers of values that a feature has
+)
+
+// schema is which features records have, of which kinds and lengths.
+type schema struct {
+	records int64
+	byKey   map[string]*featureTally
+	steps   map[string]*featureTally    // feature lists
+	shapes  map[digest.Hash]*shapeTally // by a hash of the keys; nil when there are too many
+	many    bool                        // shapes were too many
+	full    bool                        // features were too many; nothing is known
+
+	recent []*featureTally // at each place of the record before
+	at     []*featureTally // of this record
+	keys   []byte
+}
+
+// shapeTally is the records that have the same features.
+type shapeTally struct {
+	tally1
+	keys []string
+}
+
+// featureTally is what one feature is like.
+type featureTally struct {
+	key     string
+	label   bool
+	length  int // that the manifest wants; -1 when none does
+	records int64
+	kinds   [tfrecord.KindInt64 + 1]tally1
+	lengths map[int]*tally1 // nil when there are too many
+	odd     tally1          // of another length than length
+	oddLen  int             // of the first of those
+
+	pictures int64
+	others   tally1 // bytes that are no images
+}
+
+func (s *schema) begin() { s.at, s.keys = s.at[:0], s.keys[:0] }
+
+// add adds a feature of the record that began. It is nil when there are too
+// many of them.
+func (s *schema) add(key []byte, value tfrecord.Feature, at recordRef, g *deepGroup) *featureTally {
+	if s.full {
+		return nil
+	}
+	var f *featureTally
+	if i := len(s.at); i < len(s.recent) && s.recent[i].key == string(key) {
+		f = s.recent[i]
+	} else if f = s.byKey[string(key)]; f == nil {
+		if len(s.byKey) >= maxDeepFeatures || len(key) > recordscan.MaxKey {
+			s.overflow()
+			return nil
+		}
+		f = newFeatureTally(string(key))
+		f.label = g.isLabel(f.key)
+		if e := g.expected[f.key]; e != nil {
+			f.length = e.length
+			if e.Optional && e.length == 1 {
+				f.length = -1 // none is as good as missing
+			}
+		}
+		s.byKey[f.key] = f
+	}
+	s.at = append(s.at, f)
+	s.keys = append(append(s.keys, key...), 0)
+	f.add(value, at)
+	return f
+}
+
+func newFeatureTally(key string) *featureTally {
+	return &featureTally{key: key, length: -1, lengths: map[int]*tally1{}}
+}
+
+func (f *featureTally) add(value tfrecord.Feature, at recordRef) {
+	f.records++
+	f.kinds[value.Kind()].add(at)
+	n := value.Len()
+	if f.length >= 0 && n != f.length {
+		if f.odd.records == 0 || at.before(f.odd.first) {
+			f.oddLen = n
+		}
+		f.odd.add(at)
+	}
+	if f.lengths != nil {
+		tallyIn(f.lengths, n, at)
+		if len(f.lengths) > maxLengths {
+			f.lengths = nil
+		}
+	}
+}
+
+// addStep adds a step of a feature list.
+func (s *schema) addStep(key []byte, value tfrecord.Feature, at recordRef) *featureTally {
+	f := s.steps[string(key)]
+	if f == nil {
+		if s.full || len(s.steps) >= maxDeepFeatures || len(key) > recordscan.MaxKey {
+			s.overflow()
+			return nil
+		}
+		f = newFeatureTally(string(key))
+		f.lengths = nil
+		s.steps[f.key] = f
+	}
+	f.add(value, at)
+	return f
+}
+
+func (s *schema) overflow() {
+	*s = schema{full: true, records: s.records}
+}
+
+// end ends the record that began.
+func (s *schema) end(at recordRef) {
+	s.records++
+	s.recent, s.at = s.at, s.recent
+	if s.full || s.many {
+		return
+	}
+	hash := digest.Of(s.keys)
+	shape := s.shapes[hash]
+	if shape == nil {
+		if len(s.shapes) >= maxShapes {
+			s.shapes, s.many = nil, true
+			return
+		}
+		shape = &shapeTally{}
+		for _, f := range s.recent {
+			shape.keys = append(shape.keys, f.key)
+		}
+		s.shapes[hash] = shape
+	}
+	shape.add(at)
+}
+
+func (s *schema) merge(t *schema) {
+	s.records += t.records
+	if s.full || t.full {
+		s.overflow()
+		return
+	}
+	mergeFeatureTallies(s.byKey, t.byKey)
+	mergeFeatureTallies(s.steps, t.steps)
+	if len(s.byKey) > maxDeepFeatures || len(s.steps) > maxDeepFeatures {
+		s.overflow()
+		return
+	}
+	s.many = s.many || t.many
+	for hash, u := range t.shapes {
+		if known := s.shapes[hash]; known != nil {
+			known.merge(&u.tally1)
+		} else if !s.many {
+			s.shapes[hash] = u
+			s.many = len(s.shapes) > maxShapes
+		}
+	}
+	if s.many {
+		s.shapes = nil
+	}
+}
+
+func mergeFeatureTallies(to, from map[string]*featureTally) {
+	for key, g := range from {
+		f := to[key]
+		if f == nil {
+			to[key] = g
+			continue
+		}
+		f.records += g.records
+		for i := range f.kinds {
+			f.kinds[i].merge(&g.kinds[i])
+		}
+		if g.odd.records > 0 && (f.odd.records == 0 || g.odd.first.before(f.odd.first)) {
+			f.oddLen = g.oddLen
+		}
+		f.odd.merge(&g.odd)
+		if f.lengths != nil && g.lengths != nil {
+			mergeTallies(f.lengths, g.lengths)
+		}
+		if g.lengths == nil || len(f.lengths) > maxLengths {
+			f.lengths = nil
+		}
+		f.pictures += g.pictures
+		f.others.merge(&g.others)
+	}
+}
+
+// judge finds what is not alike in the records of the group.
+func (g *deepGroup) judge(d *deepRun, t *deepTable, found func(Finding)) {
+	aggregate := func(kind FindingKind, severity Severity, of tally1, feature, format string, args ...any) {
+		f := d.finding(kind, severity, of.first, feature, fmt.Sprintf(format, args...))
+		f.Records = of.records
+		found(f)
+	}
+	usual, _ := most(t.messages)
+	for _, message := range slices.Sorted(maps.Keys(t.messages)) {
+		// Bytes of somebody's own may read as one or the other now and then.
+		if message != usual && len(t.features.byKey) > 0 && (usual == shard.MessageExample || usual == shard.MessageSequenceExample) {
+			aggregate(FindingMessage, SeverityFault, *t.messages[message], "", "%s, most records hold %s", messageWords(message), messageWords(usual))
+		}
+	}
+	s := &t.features
+	for _, key := range slices.Sorted(maps.Keys(s.byKey)) {
+		g.judgeFeature(s.byKey[key], aggregate)
+	}
+	for _, key := range slices.Sorted(maps.Keys(s.steps)) {
+		s.steps[key].judgeKinds(tfrecord.KindNone, "", aggregate)
+	}
+	g.judgeMissing(s, aggregate)
+	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
+		if g.vocabularyOf(key) == nil {
+			t.labels[key].judge(key, aggregate)
+		}
+	}
+}
+
+// aggregator makes a finding of many records.
+type aggregator func(kind FindingKind, severity Severity, of tally1, feature, format string, args ...any)
+
+func (g *deepGroup) judgeFeature(f *featureTally, found aggregator) {
+	e := g.expected[f.key]
+	switch {
+	case g.expected != nil && e == nil:
+		all := tally1{}
+		for i := range f.kinds {
+			all.merge(&f.kinds[i])
+		}
+		found(FindingSchema, SeverityFault, all, f.key, "the manifest does not have this feature")
+	case e != nil:
+		f.judgeKinds(kindNamed(e.Kind), "the manifest says %s", found)
+		if f.odd.records > 0 {
+			found(FindingSchema, SeverityFault, f.odd, f.key, "%s, the manifest says %d", plural.Of(f.oddLen, "value"), f.length)
+		}
+	default:
+		f.judgeKinds(tfrecord.KindNone, "", found)
+		f.judgeLengths(found)
+	}
+	if f.pictures > f.others.records && f.others.records > 0 && !g.pictures[f.key] {
+		found(FindingNotPicture, SeverityFault, f.others, f.key, "not an image, which the feature has in %s", plural.Of(f.pictures, "record"))
+	}
+}
+
+// kindNamed is the kind of a name in a manifest.
+func kindNamed(name string) tfrecord.Kind {
+	for k := tfrecord.KindBytes; k <= tfrecord.KindInt64; k++ {
+		if k.String() == name {
+			return k
+		}
+	}
+	return tfrecord.KindNone
+}
+
+// judgeKinds wants all values to be of a kind: KindNone is that of the most.
+// Features without a value may be of none.
+func (f *featureTally) judgeKinds(want tfrecord.Kind, says string, found aggregator) {
+	if want == tfrecord.KindNone {
+		says = "it is %s in most records"
+		for k := tfrecord.KindBytes; k <= tfrecord.KindInt64; k++ {
+			if f.kinds[k].records > f.kinds[want].records || want == tfrecord.KindNone && f.kinds[k].records > 0 {
+				want = k
+			}
+		}
+	}
+	for k := tfrecord.KindBytes; k <= tfrecord.KindInt64; k++ {
+		if k != want && f.kinds[k].records > 0 {
+			found(FindingSchema, SeverityFault, f.kinds[k], f.key, "the values are %s, "+says, k, want)
+		}
+	}
+}
+
+// What makes a rule of what is not said: so many records, of which so many parts
+// in a hundred are the same.
+const (
+	ruleRecords = 20
+	ruleShare   = 95
+)
+
+// judgeLengths wants the same number of values in all records where almost all
+// have it.
+func (f *featureTally) judgeLengths(found aggregator) {
+	usual, n := most(f.lengths)
+	if f.records < ruleRecords || n*100 < f.records*ruleShare {
+		return
+	}
+	for _, length := range slices.Sorted(maps.Keys(f.lengths)) {
+		if length != usual {
+			found(FindingSchema, SeverityWarning, *f.lengths[length], f.key, "%s; %d of %s have %d", plural.Of(length, "value"), n, plural.Of(f.records, "record"), usual)
+		}
+	}
+}
+
+// judgeMissing names features that records lack.
+func (g *deepGroup) judgeMissing(s *schema, found aggregator) {
+	keys := slices.Sorted(maps.Keys(s.byKey))
+	for key := range g.expected {
+		if s.byKey[key] == nil && s.records > 0 && !s.full {
+			keys = append(keys, key)
+		}
+	}
+	slices.Sort(keys)
+	for _, key := range keys {
+		var have int64
+		if f := s.byKey[key]; f != nil {
+			have = f.records
+		}
+		e := g.expected[key]
+		if have == s.records || e != nil && e.Optional || e == nil && g.expected != nil {
+			continue
+		}
+		lack := tally1{first: recordRef{file: -1}}
+		for _, shape := range s.shapes {
+			if !slices.Contains(shape.keys, key) && (lack.first.file < 0 || shape.first.before(lack.first)) {
+				lack.first = shape.first
+			}
+		}
+		lack.records = s.records - have
+		if e != nil {
+			found(FindingMissing, SeverityFault, lack, key, "the feature is missing, the manifest says that all records have it")
+		} else {
+			found(FindingMissing, SeverityWarning, lack, key, "the feature is missing, which %d of %s have", have, plural.Of(s.records, "record"))
+		}
+	}
+}

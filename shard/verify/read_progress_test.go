@@ -1,0 +1,32 @@
+package verify
+
+import (
+	"context"
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
+	"testing"
+)
+
+// TestReadProgress has the counters end at the size of the files.
+func TestReadProgress(t *testing.T) {
+	dir := t.TempDir()
+	settest.WriteSet(t, dir, 3, settest.Some(40, 300))
+	sources, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{})
+	settest.Check(t, err)
+	var want int64
+	for _, s := range sources {
+		want += s.Info.Bytes
+	}
+	p := new(shard.ReadProgress)
+	_, err = Verify(context.Background(), []string{dir}, VerifyOptions{Progress: p})
+	settest.Check(t, err)
+	if planned, done := p.Planned.Load(), p.Done.Load(); planned != want || done != want || want == 0 {
+		t.Errorf("%d planned and %d done of %d bytes", planned, done, want)
+	}
+	p = new(shard.ReadProgress)
+	_, err = Verify(context.Background(), []string{dir}, VerifyOptions{Progress: p, Sample: Sampling{Records: 2}})
+	settest.Check(t, err)
+	if planned, done := p.Planned.Load(), p.Done.Load(); planned != 0 || done != 0 {
+		t.Errorf("a sample counts %d and %d", planned, done)
+	}
+}

@@ -1,0 +1,303 @@
+package verify
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"path/filepath"
+	"slices"
+
+	"github.com/zeebo/xxh3"
+
+	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/random"
+	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// Sampling says how many records Verify looks at. The zero value is all.
+type Sampling struct {
+	// Records is how many in all, spread over the files by how many each has.
+	// Default: 0, as Share says.
+	Records int64
+	// Share of the records of each file, above 0 to 1. Default: 0, all.
+	Share float64
+	// Seed of the choice, which is the same for the same files. Default: 0.
+	Seed uint64
+}
+
+func (s Sampling) some() bool { return s.Records > 0 || s.Share > 0 }
+
+// SampleReport says what Verify looked at, and what it did not.
+type SampleReport struct {
+	// Records that were looked at, of as many as there are.
+	Records int64  `json:"records"`
+	Of      int64  `json:"of"`
+	Seed    uint64 `json:"seed"`
+	// NotChecked says what is not known, for people.
+	NotChecked []string `json:"not_checked"`
+}
+
+// recordSample chooses the records of all files.
+type recordSample struct {
+	o     *VerifyOptions
+	files []sampledFile
+	of    int64
+}
+
+// sampledFile is what is known of a file before the sample of it is read.
+type sampledFile struct {
+	shard.Counted
+	want int64 // records to look at
+	err  error // why they are not known
+}
+
+// newRecordSample counts the records of all files: from manifests where there are
+// any, else from the headers of the frames, or by reading what is compressed.
+func newRecordSample(ctx context.Context, sources []shard.Source, o *VerifyOptions, rate *recordscan.RateLimit) (*recordSample, error) {
+	if o.Sample.Records < 0 || o.Sample.Share < 0 || o.Sample.Share > 1 {
+		return nil, fmt.Errorf("sample: %d records or a share of %v: want a number above 0, or a share to 1", o.Sample.Records, o.Sample.Share)
+	}
+	s := &recordSample{o: o, files: make([]sampledFile, len(sources))}
+	par.ForEach(ctx, len(sources), o.Workers, func(next func() (int, bool)) {
+		for i, ok := next(); ok; i, ok = next() {
+			f := &s.files[i]
+			f.Source = sources[i]
+			st, err := storage.Stat(ctx, f.Path)
+			switch {
+			case err != nil:
+				f.err = err
+			case !st.Mode().IsRegular():
+				f.err = fmt.Errorf("%s is not a regular file: it cannot be sampled", f.Path)
+			default:
+				f.Size = st.Size()
+				f.err = f.Count(ctx, o.MaxRecord, rate)
+			}
+		}
+	})
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	for i := range s.files {
+		s.of += s.files[i].Records
+	}
+	records := min(o.Sample.Records, s.of)
+	if o.Sample.Share > 0 {
+		records = int64(math.Ceil(o.Sample.Share * float64(s.of)))
+	}
+	// What is rounded off is carried on to the next file: they add up to all.
+	var seen, given int64
+	for i := range s.files {
+		f := &s.files[i]
+		seen += f.Records
+		f.want = int64(math.Round(float64(records)*(float64(seen)/float64(max(s.of, 1))))) - given
+		f.want = min(max(f.want, 0), f.Records)
+		given += f.want
+	}
+	return s, nil
+}
+
+// choose returns the numbers of the records of a file to look at, in order.
+func (s *recordSample) choose(number int) []int64 {
+	f := &s.files[number]
+	chosen := make([]int64, f.want)
+	if f.want == 0 {
+		return chosen
+	}
+	name := xxh3.HashString(filepath.Base(f.Path))
+	order := random.NewPermutation(f.Records, random.Key(s.o.Sample.Seed, name, uint64(number)))
+	for i := range chosen {
+		chosen[i] = order.At(int64(i))
+	}
+	slices.Sort(chosen)
+	return chosen
+}
+
+func (s *recordSample) report(r *Report) *SampleReport {
+	return &SampleReport{Records: r.Records, Of: s.of, Seed: s.o.Sample.Seed, NotChecked: []string{
+		fmt.Sprintf("%d of %s", s.of-r.Records, plural.Of(s.of, "record")),
+		"SHA-256, indexes, and the record and label counts of shards",
+		"features that all records have, and duplicates, beyond the sample",
+	}}
+}
+
+// checkSample checks the sample of a file.
+func (c *fileCheck) checkSample(ctx context.Context, v *verification, number int, f storage.File, r *tfrecord.Reader) {
+	s := &v.sample.files[number]
+	c.report.Bytes, c.report.Compression = s.Size, s.Compression.String()
+	if s.Compression == tfrecord.Auto {
+		c.report.Compression = tfrecord.None.String()
+	}
+	if s.Info != nil && s.Info.Bytes != s.Size {
+		c.add(shard.FileFault(s.Path, tfrecord.PartHash, "%s, the manifest says %d", plural.Of(s.Size, "byte"), s.Info.Bytes))
+	}
+	if s.err != nil {
+		c.addError(s.err, "; no record of this file was checked")
+		return
+	}
+	look := sampleLook{c: c, examples: v.o.Examples || s.Info != nil && s.Set.Records == shard.RecordExample}
+	chosen := v.sample.choose(number)
+	var err error
+	if s.Compression == tfrecord.None {
+		err = look.seek(ctx, f, chosen, v)
+	} else {
+		err = look.through(&recordscan.Meter{Context: ctx, File: f, Rate: v.rate}, r, chosen)
+	}
+	if err != nil {
+		c.addError(err, "")
+	}
+}
+
+// sampleLook looks at the records of a sample.
+type sampleLook struct {
+	c        *fileCheck
+	examples bool
+	example  tfrecord.Example
+	frame    []byte
+}
+
+// record looks at one record. It reports false when reading is to end.
+func (l *sampleLook) record(record []byte, number, offset int64) bool {
+	l.c.report.Records++
+	if l.examples {
+		if err := l.example.Parse(record); err != nil {
+			var fault *tfrecord.Error
+			if errors.As(err, &fault) {
+				err = fault.Err
+			}
+			l.c.add(shard.Fault{Path: l.c.source.Path, Record: number, Offset: offset, Part: tfrecord.PartParse, Message: err.Error()})
+		}
+	}
+	return l.c.give == nil || l.c.give(record, number, offset) == nil
+}
+
+// through reads a compressed file, of which nothing can be left out.
+func (l *sampleLook) through(in *recordscan.Meter, r *tfrecord.Reader, chosen []int64) error {
+	r.Reset(in, l.c.source.Path)
+	for len(chosen) > 0 {
+		record, err := r.Next()
+		switch {
+		case in.Err != nil:
+			return in.Err
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			l.c.addError(err, "")
+			var fault *tfrecord.Error
+			if !errors.As(err, &fault) || fault.Part != tfrecord.PartDataCRC || errors.Is(err, io.ErrUnexpectedEOF) {
+				return nil
+			}
+		}
+		if r.Record() != chosen[0] {
+			continue
+		}
+		chosen = chosen[1:]
+		if err != nil {
+			l.c.report.Records++ // it was looked at, too
+		} else if !l.record(record, r.Record(), r.Offset()) {
+			return nil
+		}
+	}
+	return nil
+}
+
+// seek reads the records of a plain file alone: by its index or, where that does
+// not lead to them, from header to header.
+func (l *sampleLook) seek(ctx context.Context, f storage.File, chosen []int64, v *verification) error {
+	o := tfrecord.ReaderOptions{Name: l.c.source.Path, MaxRecord: v.o.MaxRecord}
+	framing := o.Framing()
+	offsets := l.index(ctx, chosen)
+	var offset, number int64
+	for i, want := range chosen {
+		if offsets != nil {
+			offset, number = offsets[i], want
+		}
+		for {
+			if err := ctx.Err(); err != nil {
+				return err
+			}
+			size, verdict, err := l.read(ctx, f, offset, framing, number == want, v.rate)
+			if err != nil {
+				return err
+			}
+			if verdict == tfrecord.FrameWhole && number == want {
+				if !l.record(l.frame[tfrecord.HeaderSize:size-tfrecord.FooterSize], number, offset) {
+					return nil
+				}
+			}
+			if verdict == tfrecord.FrameBroken || number == want && verdict != tfrecord.FrameWhole {
+				if offsets != nil {
+					l.c.add(shard.Fault{Path: shard.IndexPath(l.c.source.Path), Record: number, Offset: offset, Part: tfrecord.PartIndex, Message: "it does not lead to an intact record"})
+				}
+				fault := tfrecord.NewSalvager(f, o).Fault(number, offset)
+				if fault == nil || verdict != tfrecord.FrameDamaged {
+					return fault
+				}
+				l.c.addError(fault, "")
+				l.c.report.Records++ // it was looked at, too
+			}
+			offset += int64(size)
+			if number++; number > want {
+				break
+			}
+		}
+	}
+	return nil
+}
+
+// index returns where the index beside the file says that records begin; nil when it
+// is of no use.
+func (l *sampleLook) index(ctx context.Context, chosen []int64) []int64 {
+	f, err := storage.Open(ctx, shard.IndexPath(l.c.source.Path))
+	if err != nil {
+		return nil
+	}
+	defer f.Close()
+	offsets := make([]int64, 0, len(chosen))
+	var lines int64
+	for e, err := range tfrecord.IndexEntries(f, f.Name()) {
+		if err != nil || lines%1024 == 0 && ctx.Err() != nil {
+			return nil
+		}
+		if n := len(offsets); n < len(chosen) && chosen[n] == lines {
+			offsets = append(offsets, e.Offset)
+		}
+		lines++
+	}
+	if len(offsets) < len(chosen) || l.c.source.Info != nil && lines != l.c.source.Info.Records {
+		return nil
+	}
+	return offsets
+}
+
+// read reads the frame at an offset: all of it, or its header only.
+func (l *sampleLook) read(ctx context.Context, f storage.File, offset int64, framing tfrecord.Framing, all bool, rate *recordscan.RateLimit) (int, tfrecord.Verdict, error) {
+	l.frame = append(l.frame[:0], make([]byte, tfrecord.HeaderSize)...)
+	n, err := f.ReadAt(l.frame, offset)
+	if err != nil && err != io.EOF {
+		return 0, 0, err
+	}
+	size, verdict := framing.Check(l.frame[:n])
+	if n < tfrecord.HeaderSize {
+		return 0, tfrecord.FrameBroken, nil
+	}
+	if all && verdict == tfrecord.FrameShort {
+		if st, err := f.Stat(); err != nil || offset+int64(size) > st.Size() {
+			return size, tfrecord.FrameShort, err
+		}
+		l.frame = slices.Grow(l.frame[:0], size)[:size]
+		if n, err = f.ReadAt(l.frame, offset); err != nil && err != io.EOF {
+			return 0, 0, err
+		}
+		size, verdict = framing.Check(l.frame[:n])
+		if verdict == tfrecord.FrameDamaged {
+			size = n
+		}
+	}
+	return size, verdict, rate.Wait(ctx, n)
+}

@@ -1,0 +1,122 @@
+package verify
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+// checkTFDS holds the files that TFDS reads to the manifest: those that a set
+// of its kind has must be there, with its splits, numbers of records, features
+// and names of labels. What else they say is anybody's.
+func checkTFDS(ctx context.Context, s *shard.Set) (faults []shard.Fault, err error) {
+	want, err := shard.EncodeTFDS(s.Manifest)
+	if err != nil {
+		return nil, err
+	}
+	fault := func(name string, part tfrecord.Part, format string, args ...any) {
+		faults = append(faults, shard.FileFault(s.Path(name), part, format, args...))
+	}
+	if string(s.Options["tfds"]) == `"found"` {
+		// Somebody else's features are described in their own way.
+		delete(want, shard.TFDSFeaturesFile)
+	}
+	found := &shard.FoundTFDS{}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		path := s.Path(name)
+		if _, err := storage.Stat(ctx, path); storage.Missing(err) {
+			fault(name, tfrecord.PartMissing, "TFDS needs this file, but it does not exist (tfrec adopt writes it)")
+			continue
+		} else if err != nil {
+			return faults, err
+		}
+		if strings.HasSuffix(name, labels.FileSuffix) {
+			data, err := storage.ReadFile(ctx, path, labels.MaxFile)
+			if err != nil {
+				return faults, err
+			}
+			if got, want := strings.TrimSpace(string(data)), strings.TrimSpace(string(want[name])); got != want {
+				fault(name, tfrecord.PartHeader, "its label names are not those of the manifest")
+			}
+			continue
+		}
+		got, err := shard.ReadObject(ctx, path)
+		if err != nil && !recordscan.IsDamage(err) {
+			return faults, err
+		}
+		if err != nil {
+			fault(name, tfrecord.PartParse, "%v", err)
+			continue
+		}
+		switch name {
+		case shard.TFDSInfoFile:
+			found.Info = got
+			for _, text := range contradicts(found, s.Manifest) {
+				fault(name, tfrecord.PartCount, "%s", text)
+			}
+		case shard.TFDSFeaturesFile:
+			var ours shard.Object
+			if err := json.Unmarshal(want[name], &ours); err != nil {
+				return faults, err
+			}
+			if key := onlyIn(shard.FeaturesOf(got), shard.FeaturesOf(ours)); key != "" {
+				fault(name, tfrecord.PartHeader, "feature %q is not in the manifest", key)
+			}
+			if key := onlyIn(shard.FeaturesOf(ours), shard.FeaturesOf(got)); key != "" {
+				fault(name, tfrecord.PartHeader, "feature %q of the manifest is missing", key)
+			}
+		}
+	}
+	return faults, nil
+}
+
+// contradicts says in what dataset_info.json and the manifest differ.
+func contradicts(t *shard.FoundTFDS, m *shard.Manifest) (texts []string) {
+	if t.Name() != m.Name {
+		texts = append(texts, fmt.Sprintf("the dataset's name is %q, the manifest says %q", t.Name(), m.Name))
+	}
+	splits := map[string]shard.Object{}
+	for _, s := range t.Splits() {
+		name, _ := s["name"].(string)
+		splits[name] = s
+	}
+	for _, split := range m.Splits {
+		s := splits[split.Name]
+		delete(splits, split.Name)
+		lengths := make([]string, len(split.Shards))
+		for i, info := range split.Shards {
+			lengths[i] = fmt.Sprint(info.Records)
+		}
+		switch template, _ := s["filepathTemplate"].(string); {
+		case s == nil:
+			texts = append(texts, fmt.Sprintf("split %s is missing", split.Name))
+		case !shard.SameLengths(s["shardLengths"], lengths):
+			texts = append(texts, fmt.Sprintf("split %s: the record counts of its shards are not those of the manifest", split.Name))
+		case !t.Makes(template, split.Name, m):
+			texts = append(texts, fmt.Sprintf("split %s: the template %q does not make the shards' names", split.Name, template))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(splits)) {
+		texts = append(texts, fmt.Sprintf("split %s is not in the manifest", name))
+	}
+	return texts
+}
+
+// onlyIn is the first key of a that b does not have; "" when it has all.
+func onlyIn(a, b shard.Object) string {
+	for _, key := range slices.Sorted(maps.Keys(a)) {
+		if _, both := b[key]; !both {
+			return key
+		}
+	}
+	return ""
+}

@@ -1,0 +1,91 @@
+package verify
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/repair"
+	"github.com/tfrec/tfrec/tfrecord"
+)
+
+func TestVerifyHoldsTFDSFilesAndLabelsToTheManifest(t *testing.T) {
+	replace := func(file, old, now string) func(t *testing.T, dir string) {
+		return func(t *testing.T, dir string) {
+			path := filepath.Join(dir, file)
+			data, err := os.ReadFile(path)
+			settest.Check(t, err)
+			if !bytes.Contains(data, []byte(old)) {
+				t.Fatalf("%s has no %q", file, old)
+			}
+			settest.Check(t, os.WriteFile(path, bytes.Replace(data, []byte(old), []byte(now), 1), 0o644))
+		}
+	}
+	for _, c := range []struct {
+		name   string
+		damage func(t *testing.T, dir string)
+		file   string
+		part   tfrecord.Part
+		says   string
+	}{
+		{"another name", replace(shard.TFDSInfoFile, `"name": "t"`, `"name": "u"`), shard.TFDSInfoFile, tfrecord.PartCount, `name is "u"`},
+		{"a wrong length", replace(shard.TFDSInfoFile, `"12"`, `"13"`), shard.TFDSInfoFile, tfrecord.PartCount, "split train: the record counts of its shards"},
+		{"another split", replace(shard.TFDSInfoFile, `"train"`, `"test"`), shard.TFDSInfoFile, tfrecord.PartCount, "split train is missing"},
+		{"other shards", replace(shard.TFDSInfoFile, "{SPLIT}", "x"), shard.TFDSInfoFile, tfrecord.PartCount, "does not make the shards' names"},
+		{"no JSON", replace(shard.TFDSInfoFile, "{", "["), shard.TFDSInfoFile, tfrecord.PartParse, "repair or remove it"},
+		{"another feature", replace(shard.TFDSFeaturesFile, `"data"`, `"date"`), shard.TFDSFeaturesFile, tfrecord.PartHeader, `feature "data"`},
+		{"other labels", replace("label.labels.txt", "bee", "wasp"), "label.labels.txt", tfrecord.PartHeader, "label names"},
+		{"no labels", func(t *testing.T, dir string) { settest.Check(t, os.Remove(filepath.Join(dir, "label.labels.txt"))) }, "label.labels.txt", tfrecord.PartMissing, "TFDS needs"},
+		{"a wrong count", replace(shard.ManifestFile, `"bee": 4`, `"bee": 5`), "t-train.tfrecord-00000-of-00003", tfrecord.PartCount, `4 records with the label "bee", the manifest says 5`},
+		{"a label that is not", replace(shard.ManifestFile, `"bee": 4,`, `"bee": 4, "cow": 1,`), "t-train.tfrecord-00000-of-00003", tfrecord.PartCount, `no records with the label "cow"`},
+	} {
+		dir := t.TempDir()
+		settest.Labelled(t, dir, tfrecord.None)
+		repair.verified(t, dir)
+		c.damage(t, dir)
+		report, err := Verify(context.Background(), []string{dir}, VerifyOptions{})
+		settest.Check(t, err)
+		found := false
+		for _, f := range report.Faults {
+			found = found || filepath.Base(f.Path) == c.file && f.Part == c.part && strings.Contains(f.Message, c.says)
+		}
+		if !found || report.OK {
+			t.Errorf("%s: %+v", c.name, report.Faults)
+		}
+	}
+}
+
+func TestVerifyNamesLabelsWithoutAName(t *testing.T) {
+	dir := t.TempDir()
+	m := settest.Labelled(t, dir, tfrecord.None)
+	m.Labels = m.Labels[:2]
+	for i := range m.Splits[0].Shards {
+		m.Splits[0].Shards[i].Labels = nil
+	}
+	d, err := shard.OpenDir(context.Background(), dir, shard.DirOptions{})
+	settest.Check(t, err)
+	settest.Check(t, d.PutSet(m))
+	settest.Check(t, d.Close())
+	report, err := Verify(context.Background(), []string{dir}, VerifyOptions{})
+	settest.Check(t, err)
+	if len(report.Faults) != 12 || report.Faults[0].Record != 2 || !strings.Contains(report.Faults[0].Message, `feature "label" is 2, but there are 2 label names`) {
+		t.Errorf("%+v", report.Faults)
+	}
+}
+
+func TestVerifyTellsWhatItCouldNotRead(t *testing.T) {
+	dir := t.TempDir()
+	m := settest.Labelled(t, dir, tfrecord.None)
+	shard := filepath.Join(dir, m.Splits[0].Shards[1].File)
+	settest.Check(t, os.Remove(shard))
+	settest.Check(t, os.Mkdir(shard, 0o755)) // opens, and cannot be read
+	report, err := Verify(context.Background(), []string{dir}, VerifyOptions{})
+	if err == nil || report.OK || len(report.Errors) != 1 || !strings.Contains(report.Errors[0], filepath.Base(shard)) {
+		t.Errorf("%v: %+v", err, report)
+	}
+}
