@@ -89,9 +89,9 @@ func exampleFile(t testing.TB, path string, n int, build func(i int, b *tfrecord
 	return path
 }
 
-// iDsOf returns the values of an int64 feature in all records of a split, in
+// idsOf returns the values of an int64 feature in all records of a split, in
 // their order; all splits for "".
-func iDsOf(t testing.TB, path, split, key string) []int64 {
+func idsOf(t testing.TB, path, split, key string) []int64 {
 	t.Helper()
 	sources, err := Expand(t.Context(), []string{path}, ExpandOptions{})
 	check(t, err)

@@ -25,7 +25,9 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/tfrec/tfrec/internal/claim"
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/memtemp"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
@@ -447,4 +449,16 @@ func ThreeShards(t testing.TB) string {
 		}
 	})
 	return dir
+}
+
+// Others is the directory of files that other programs wrote, as the tests of a package below
+// shard find it.
+const Others = "../../testdata/tfrecords"
+
+// Main runs the tests of a package with temporary directories in memory, and with claims on
+// directories of stores that expire soon.
+func Main(m *testing.M) {
+	memtemp.Use()
+	claim.Renew, claim.Expire = 150*time.Millisecond, 600*time.Millisecond
+	os.Exit(m.Run())
 }

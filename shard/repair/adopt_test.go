@@ -181,7 +181,7 @@ func TestAdoptChecksBeforeItWrites(t *testing.T) {
 func TestAdoptKeepsWhatTFDSWrote(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{shard.TFDSInfoFile, shard.TFDSFeaturesFile, "image.class.label.labels.txt"} {
-		data, err := os.ReadFile(filepath.Join("../testdata/tfds", name))
+		data, err := os.ReadFile(filepath.Join("../../testdata/tfds", name))
 		settest.Check(t, err)
 		settest.PutFile(t, filepath.Join(dir, name), data)
 	}
@@ -257,9 +257,9 @@ func TestAdoptRenewsOurOwn(t *testing.T) {
 	if report := adopt(t, dir, AdoptOptions{}); report.Status != "up_to_date" {
 		t.Errorf("%+v", report)
 	}
-	shard := before.Splits[0].Shards[1].File
-	records := settest.RecordsOf(t, filepath.Join(dir, shard))
-	settest.PutFile(t, filepath.Join(dir, shard), settest.FileOf(records[:5]...))
+	file := before.Splits[0].Shards[1].File
+	records := settest.RecordsOf(t, filepath.Join(dir, file))
+	settest.PutFile(t, filepath.Join(dir, file), settest.FileOf(records[:5]...))
 	adopt(t, dir, AdoptOptions{})
 	verified(t, dir)
 	m, err := shard.ReadManifest(t.Context(), filepath.Join(dir, shard.ManifestFile))

@@ -128,8 +128,8 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 				}
 			}
 			for _, name := range kept {
-				shard := strings.Contains(name, ".tfrecord-") && !strings.Contains(name, "/")
-				if shard && got[name] != before[name] && got[name] != want[name] {
+				file := strings.Contains(name, ".tfrecord-") && !strings.Contains(name, "/")
+				if file && got[name] != before[name] && got[name] != want[name] {
 					t.Errorf("%s failed, and %s is neither the old nor the new one", fail, name)
 				}
 				if strings.HasPrefix(filepath.Base(name), ".tfrec-work") {

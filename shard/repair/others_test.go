@@ -20,7 +20,7 @@ import (
 // repository, and more where they are at hand.
 func othersFiles(t *testing.T) (paths []string) {
 	t.Helper()
-	for _, dir := range []string{"../testdata/tfrecords", "../testdata/goldens", "../../shared/data/tfrecords"} {
+	for _, dir := range []string{"../../testdata/tfrecords", "../../testdata/goldens", "../../../shared/data/tfrecords"} {
 		entries, err := os.ReadDir(dir)
 		if err != nil {
 			continue
@@ -116,7 +116,9 @@ func TestAdoptOfOthersFiles(t *testing.T) {
 		if again := adopt(t, dir, AdoptOptions{}); again.Status != "up_to_date" {
 			t.Errorf("%s: again: %+v", path, again)
 		}
-		if same := reshape.diff(t, path, dir, reshape.DiffOptions{}); same.RecordsA != same.RecordsB || same.Differing+same.OnlyA+same.OnlyB > 0 {
+		same, err := reshape.Diff(t.Context(), path, dir, reshape.DiffOptions{})
+		settest.Check(t, err)
+		if same.RecordsA != same.RecordsB || same.Differing+same.OnlyA+same.OnlyB > 0 {
 			t.Errorf("%s: %+v", path, same)
 		}
 	}

@@ -78,9 +78,9 @@ func everyDamage(data []byte, frames []settest.Frame) []settest.Hurt {
 		}
 		for _, at := range []int{f.Offset, f.Offset + 4, f.Offset + 8, payload, f.Offset + f.Size/2, behind - 4} {
 			all = append(all,
-				settest.Hurt{name: fmt.Sprintf("cut at %d", at), data: data[:at], left: untouched(frames, at, end)},
-				settest.Hurt{name: fmt.Sprintf("bytes inserted at %d", at), data: slices.Insert(bytes.Clone(data), at, []byte("surplus")...), left: untouched(frames, at, at)},
-				settest.Hurt{name: fmt.Sprintf("bytes missing at %d", at), data: slices.Delete(bytes.Clone(data), at, min(at+5, end)), left: untouched(frames, at, at+5)})
+				settest.Hurt{Name: fmt.Sprintf("cut at %d", at), Data: data[:at], Left: untouched(frames, at, end)},
+				settest.Hurt{Name: fmt.Sprintf("bytes inserted at %d", at), Data: slices.Insert(bytes.Clone(data), at, []byte("surplus")...), Left: untouched(frames, at, at)},
+				settest.Hurt{Name: fmt.Sprintf("bytes missing at %d", at), Data: slices.Delete(bytes.Clone(data), at, min(at+5, end)), Left: untouched(frames, at, at+5)})
 		}
 	}
 	return all
@@ -171,7 +171,7 @@ func TestRepairIntoAFile(t *testing.T) {
 	for _, c := range []settest.Hurt{
 		settest.Overwrite("a header and a payload", data, frames, 20, 40, settest.Flipped),
 		settest.Overwrite("a large record", data, frames, last.Offset+1, last.Offset+last.Size, zeroed),
-		{name: "cut", data: data[:last.Offset+2_500_000], left: frames[:len(frames)-2]},
+		{Name: "cut", Data: data[:last.Offset+2_500_000], Left: frames[:len(frames)-2]},
 	} {
 		dir := t.TempDir()
 		in, out := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
@@ -251,7 +251,7 @@ func nested() (data []byte, frames []settest.Frame) {
 	for _, record := range [][]byte{[]byte("first"), inner, []byte("third, and longer"), []byte("fourth")} {
 		at := len(data)
 		data = tfrecord.AppendFrame(data, record)
-		frames = append(frames, settest.Frame{offset: at, size: len(data) - at})
+		frames = append(frames, settest.Frame{Offset: at, Size: len(data) - at})
 	}
 	return data, frames
 }

@@ -146,13 +146,13 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		settest.PutFile(t, path, was)
 		settest.Check(t, os.Chtimes(path, time.Time{}, st.ModTime()))
 	}
-	// A shard of another time is read, and is the same; one of another content is not.
-	shard := filepath.Join(out, "out-train.tfrecord-00001-of-00002")
-	settest.Check(t, os.Chtimes(shard, time.Time{}, time.Now().Add(time.Hour)))
+	// A each of another time is read, and is the same; one of another content is not.
+	each := filepath.Join(out, "out-train.tfrecord-00001-of-00002")
+	settest.Check(t, os.Chtimes(each, time.Time{}, time.Now().Add(time.Hour)))
 	settest.Check(t, reshard([]string{file}, o)())
-	settest.FlipIn(t, shard, 30)
+	settest.FlipIn(t, each, 30)
 	before = settest.FilesOf(t, out)
-	refused(shard, reshard([]string{file}, o))
+	refused(each, reshard([]string{file}, o))
 	// Without the state nobody knows.
 	settest.Check(t, os.RemoveAll(filepath.Join(out, shard.StateDir)))
 	refused("not empty", reshard([]string{file}, o))

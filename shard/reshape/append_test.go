@@ -15,7 +15,6 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -57,7 +56,7 @@ func TestAppend(t *testing.T) {
 		report.ShardsWritten != 1 || report.ShardsRenamed != 3 || !slices.Equal(report.LabelsAdded, []string{"eel"}) || !report.LabelsRemapped {
 		t.Errorf("%+v", report)
 	}
-	repair.verified(t, set)
+	verified(t, set)
 	m := settest.ManifestOf(t, set)
 	if !slices.Equal(m.Labels, []string{"cat", "dog", "eel"}) {
 		t.Errorf("labels %q", m.Labels)
@@ -97,7 +96,7 @@ func TestAppend(t *testing.T) {
 	if report.Splits["extra"] != (shard.SplitSummary{Records: 10, Shards: 2}) || report.Splits["train"] != (shard.SplitSummary{Records: 50, Shards: 4}) || report.ShardsRenamed != 0 {
 		t.Errorf("%+v", report)
 	}
-	repair.verified(t, set)
+	verified(t, set)
 	if got := string(settest.ManifestOf(t, set).Options["appended"]); strings.Count(got, ",") != 1 {
 		t.Errorf("options: appended is %s, want two fingerprints", got)
 	}
@@ -247,7 +246,7 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 		if got := settest.FilesOf(t, at); !settest.SameFiles(want, got) {
 			t.Errorf("step %d: the set differs from that of an append that was not stopped", step)
 		}
-		repair.verified(t, at)
+		verified(t, at)
 		if left, _ := os.ReadDir(filepath.Join(at, shard.StateDir)); len(left) > 1 {
 			t.Errorf("step %d: left below %s: %v", step, shard.StateDir, left)
 		}
@@ -265,7 +264,7 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 	if both.Records != 57 || both.Appended != 7 {
 		t.Errorf("%+v", both)
 	}
-	repair.verified(t, at)
+	verified(t, at)
 }
 
 // TestAppendMayFailAnywhere has the first operation on files fail, then the

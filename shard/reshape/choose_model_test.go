@@ -3,7 +3,6 @@ package reshape
 import (
 	"context"
 	"fmt"
-	"github.com/tfrec/tfrec/internal/settest"
 	"maps"
 	"math"
 	"math/rand/v2"
@@ -11,6 +10,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/settest"
 )
 
 func init() {

@@ -13,7 +13,6 @@ import (
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -62,7 +61,7 @@ func TestDedupeSpills(t *testing.T) {
 		if !slices.Equal(dropped, wantDropped) || report.Duplicates != int64(len(wantDropped)) {
 			t.Errorf("memory %d: %d duplicates were told and %d counted, want %d", memory, len(dropped), report.Duplicates, len(wantDropped))
 		}
-		repair.verified(t, out)
+		verified(t, out)
 		files := settest.FilesOf(t, out)
 		if before != nil && !settest.SameFiles(before, files) {
 			t.Error("the bytes depend on the memory")

@@ -10,7 +10,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -44,7 +43,7 @@ func TestFilterKeepsOrder(t *testing.T) {
 		if report.RecordsIn != 1000 || report.Records != int64(len(want)) || report.Dropped != 1000-int64(len(want)) {
 			t.Errorf("%+v", report)
 		}
-		repair.verified(t, out)
+		verified(t, out)
 		if got := string(settest.ManifestOf(t, out).Options["where"]); got != `"id % 7 == 2"` {
 			t.Errorf("the manifest has the condition %s", got)
 		}

@@ -71,7 +71,7 @@ var mendingVerbs = map[string]modelVerb{
 				t.Fatal(err)
 			}
 		}
-		report := repair.adopt(t, out, repair.AdoptOptions{})
+		report := adopt(t, out, repair.AdoptOptions{})
 		if report.Status != "written" || report.Name != was.Name || report.Records != int64(len(m.all())) {
 			t.Errorf("%+v", report)
 		}

@@ -66,16 +66,16 @@ func stageLower(t *testing.T, dir string) (files []string) {
 	m, err := d.Manifest()
 	settest.Check(t, err)
 	for i := range m.Splits[0].Shards {
-		shard := &m.Splits[0].Shards[i]
-		w, err := d.Stage().Create(shard.File, shard.WriterOptions{})
+		file := &m.Splits[0].Shards[i]
+		w, err := d.Stage().Create(file.File, shard.WriterOptions{})
 		settest.Check(t, err)
-		for _, record := range settest.RecordsOf(t, filepath.Join(dir, shard.File)) {
+		for _, record := range settest.RecordsOf(t, filepath.Join(dir, file.File)) {
 			settest.Check(t, w.WriteRecord([]byte(strings.ToUpper(string(record)))))
 		}
 		info, err := w.Commit()
 		settest.Check(t, err)
 		settest.Check(t, d.Stage().PutDone(&shard.Done{Info: info}))
-		*shard = info
+		*file = info
 		files = append(files, info.File)
 	}
 	m.Fingerprint = "the next version"

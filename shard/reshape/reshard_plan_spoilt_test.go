@@ -3,12 +3,13 @@ package reshape
 import (
 	"context"
 	"encoding/json"
-	"github.com/tfrec/tfrec/internal/settest"
-	"github.com/tfrec/tfrec/shard"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
 )
 
 // TestSpoiltPlansAreRefused changes what lies in the directory in ways that would have

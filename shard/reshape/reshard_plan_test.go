@@ -33,8 +33,8 @@ func readAll(ctx context.Context, p *ReshardPlan) (dealt, error) {
 	all := dealt{}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, part := range rng.Perm(p.Parts()) {
-		if _, err := p.Read(ctx, part, func(shard int, batch []byte) error {
-			all[shard] = append(all[shard], batch)
+		if _, err := p.Read(ctx, part, func(number int, batch []byte) error {
+			all[number] = append(all[number], batch)
 			return nil
 		}); err != nil {
 			return nil, err
@@ -47,9 +47,9 @@ func readAll(ctx context.Context, p *ReshardPlan) (dealt, error) {
 }
 
 // of is what Write takes.
-func (d dealt) of(shard int) func(func([]byte, error) bool) {
+func (d dealt) of(number int) func(func([]byte, error) bool) {
 	return func(yield func([]byte, error) bool) {
-		for _, batch := range d[shard] {
+		for _, batch := range d[number] {
 			if !yield(batch, nil) {
 				return
 			}
@@ -64,11 +64,11 @@ func writeAll(ctx context.Context, p *ReshardPlan, all dealt, without ...int) er
 	if err != nil {
 		return err
 	}
-	for _, shard := range slices.Sorted(maps.Keys(all)) {
-		if slices.Contains(without, shard) {
+	for _, number := range slices.Sorted(maps.Keys(all)) {
+		if slices.Contains(without, number) {
 			continue
 		}
-		if _, err := p.Write(ctx, shard, all.of(shard)); err != nil {
+		if _, err := p.Write(ctx, number, all.of(number)); err != nil {
 			return err
 		}
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -79,7 +78,7 @@ func TestReshapeFeatures(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			out := filepath.Join(t.TempDir(), "out")
 			settest.Check(t, c.work(set, out))
-			repair.verified(t, out)
+			verified(t, out)
 			m := settest.ManifestOf(t, out)
 			var keys []string
 			for _, f := range m.Features {

@@ -13,7 +13,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -25,7 +24,7 @@ func resplit(t *testing.T, in string, o ResplitOptions) map[int64]string {
 	out := filepath.Join(t.TempDir(), "out")
 	_, err := Resplit(context.Background(), []string{in}, out, o)
 	settest.Check(t, err)
-	repair.verified(t, out)
+	verified(t, out)
 	splits := map[int64]string{}
 	for _, s := range settest.ManifestOf(t, out).Splits {
 		ids := settest.IDsOf(t, out, s.Name, "id")

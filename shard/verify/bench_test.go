@@ -3,8 +3,9 @@ package verify
 import (
 	"context"
 	"fmt"
-	"github.com/tfrec/tfrec/internal/settest"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/settest"
 )
 
 // BenchmarkVerify checks eight warm shards of 100 KB records on all cores:

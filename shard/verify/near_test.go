@@ -65,7 +65,7 @@ func TestNearSearchFindsAllThereAre(t *testing.T) {
 // photographs are the real images of the demo.
 func photographs(t testing.TB) map[string]image.Image {
 	t.Helper()
-	paths, err := filepath.Glob("../testdata/demo/photos/*/*.jpg")
+	paths, err := filepath.Glob("../../testdata/demo/photos/*/*.jpg")
 	settest.Check(t, err)
 	all := map[string]image.Image{}
 	for _, path := range paths {

@@ -2,9 +2,10 @@ package verify
 
 import (
 	"context"
+	"testing"
+
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
-	"testing"
 )
 
 // TestReadProgress has the counters end at the size of the files.

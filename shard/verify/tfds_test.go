@@ -10,7 +10,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/repair"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -46,7 +45,9 @@ func TestVerifyHoldsTFDSFilesAndLabelsToTheManifest(t *testing.T) {
 	} {
 		dir := t.TempDir()
 		settest.Labelled(t, dir, tfrecord.None)
-		repair.verified(t, dir)
+		if report, err := Verify(t.Context(), []string{dir}, VerifyOptions{}); err != nil || !report.OK {
+			t.Fatal(err, report.Faults)
+		}
 		c.damage(t, dir)
 		report, err := Verify(context.Background(), []string{dir}, VerifyOptions{})
 		settest.Check(t, err)
@@ -81,11 +82,11 @@ func TestVerifyNamesLabelsWithoutAName(t *testing.T) {
 func TestVerifyTellsWhatItCouldNotRead(t *testing.T) {
 	dir := t.TempDir()
 	m := settest.Labelled(t, dir, tfrecord.None)
-	shard := filepath.Join(dir, m.Splits[0].Shards[1].File)
-	settest.Check(t, os.Remove(shard))
-	settest.Check(t, os.Mkdir(shard, 0o755)) // opens, and cannot be read
+	file := filepath.Join(dir, m.Splits[0].Shards[1].File)
+	settest.Check(t, os.Remove(file))
+	settest.Check(t, os.Mkdir(file, 0o755)) // opens, and cannot be read
 	report, err := Verify(context.Background(), []string{dir}, VerifyOptions{})
-	if err == nil || report.OK || len(report.Errors) != 1 || !strings.Contains(report.Errors[0], filepath.Base(shard)) {
+	if err == nil || report.OK || len(report.Errors) != 1 || !strings.Contains(report.Errors[0], filepath.Base(file)) {
 		t.Errorf("%v: %+v", err, report)
 	}
 }

@@ -30,7 +30,7 @@ func verify(t *testing.T, o VerifyOptions, paths ...string) *Report {
 }
 
 func TestVerifyOthersFiles(t *testing.T) {
-	report := verify(t, VerifyOptions{}, shard.others+"/[a-z]*")
+	report := verify(t, VerifyOptions{}, settest.Others+"/[a-z]*")
 	want := []FileReport{
 		{Path: "events.out.tfevents.1662041974.calusa.97126.2", Records: 2, Bytes: 62, Compression: "none", OK: true},
 		{Path: "magenta-tfrecord_iterator_test.tfrecord", Records: 3, Bytes: 71, Compression: "none", OK: true},
@@ -44,7 +44,7 @@ func TestVerifyOthersFiles(t *testing.T) {
 		{Path: "ydf-toy.tfe-tfrecord-00001-of-00002", Records: 1, Bytes: 137, Compression: "gzip", OK: true},
 	}
 	for i := range want {
-		want[i].Path = filepath.Join(shard.others, want[i].Path)
+		want[i].Path = filepath.Join(settest.Others, want[i].Path)
 	}
 	if diff := cmp.Diff(want, report.Files); diff != "" || !report.OK || report.Records != 40 {
 		t.Errorf("%d records, faults %v\n%s", report.Records, report.Faults, diff)
@@ -248,8 +248,8 @@ func TestVerifyCompressedSets(t *testing.T) {
 		if !report.OK || report.Records != 100 || report.Files[0].Compression != c.String() {
 			t.Errorf("%v: %+v", c, report)
 		}
-		shard := report.Files[1].Path
-		edit(t, shard, func(b []byte) []byte { return b[:len(b)-3] })
+		file := report.Files[1].Path
+		edit(t, file, func(b []byte) []byte { return b[:len(b)-3] })
 		report = verify(t, VerifyOptions{}, dir)
 		if report.OK || report.Faults[0].Part != tfrecord.PartCompression || !report.Files[0].OK || report.Files[1].OK {
 			t.Errorf("%v cut off: %+v", c, report)
@@ -273,7 +273,7 @@ func TestVerifyLoneFileAgainstItsIndex(t *testing.T) {
 }
 
 func TestVerifyExamples(t *testing.T) {
-	path := filepath.Join(shard.others, "nucleus-test_reads.fastq.tfrecord.gz")
+	path := filepath.Join(settest.Others, "nucleus-test_reads.fastq.tfrecord.gz")
 	if report := verify(t, VerifyOptions{}, path); !report.OK {
 		t.Errorf("without Examples: %+v", report.Faults)
 	}

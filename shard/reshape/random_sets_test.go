@@ -2,14 +2,15 @@ package reshape
 
 import (
 	"context"
-	"github.com/tfrec/tfrec/internal/settest"
-	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/repair"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/repair"
 )
 
 func init() {
@@ -73,10 +74,10 @@ func adoptModel(t *testing.T, rnd *rand.Rand, m model, path, out string, o Resha
 			settest.Check(t, os.Link(filepath.Join(path, info.File), filepath.Join(bare, info.File)))
 		}
 	}
-	if report := repair.adopt(t, bare, repair.AdoptOptions{Rename: rnd.IntN(2) == 0}); report.Status != "written" || report.Records != int64(len(m.all())) {
+	if report := adopt(t, bare, repair.AdoptOptions{Rename: rnd.IntN(2) == 0}); report.Status != "written" || report.Records != int64(len(m.all())) {
 		t.Errorf("adopt: %+v", report)
 	}
-	if report := repair.adopt(t, bare, repair.AdoptOptions{Check: true}); report.Status != "up_to_date" {
+	if report := adopt(t, bare, repair.AdoptOptions{Check: true}); report.Status != "up_to_date" {
 		t.Errorf("adopt again: %+v", report)
 	}
 	sameModel(t, readModel(t, bare), m, false)

@@ -1,0 +1,25 @@
+package reshape
+
+import (
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard/repair"
+	"github.com/tfrec/tfrec/shard/verify"
+)
+
+// verified wants a set to have no faults.
+func verified(t testing.TB, path string) {
+	t.Helper()
+	report, err := verify.Verify(t.Context(), []string{path}, verify.VerifyOptions{})
+	if err != nil || !report.OK {
+		t.Errorf("verify %s: %v %+v", path, err, report.Faults)
+	}
+}
+
+func adopt(t *testing.T, dir string, o repair.AdoptOptions) *repair.AdoptReport {
+	t.Helper()
+	report, err := repair.Adopt(t.Context(), dir, o)
+	settest.Check(t, err)
+	return report
+}
