@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -116,7 +117,7 @@ func (o *Options) shardsOf(split string) int { return max(o.Shards, o.SplitShard
 
 // checkShardsOf refuses numbers of shards for splits that there are none of.
 func (o *Options) checkShardsOf(splits []string) error {
-	if err := shard.CheckShardsOf(splits, o.SplitShards); err != nil {
+	if err := shares.CheckShardsOf(splits, o.SplitShards); err != nil {
 		return optionError("shards", "%v", err)
 	}
 	return nil
@@ -130,7 +131,7 @@ func (o *Options) check() error {
 	if err := shard.CheckDataset(o.Name); err != nil {
 		return optionError("name", "%v", err)
 	}
-	if err := shard.CheckShards(o.Shards, o.SplitShards); err != nil {
+	if err := shares.CheckShards(o.Shards, o.SplitShards); err != nil {
 		return optionError("shards", "%v", err)
 	}
 	if o.Workers < 0 {
@@ -167,7 +168,7 @@ func (o *Options) check() error {
 type SplitShare = shard.SplitShare
 
 // ParseSplits reads "train=0.9,val=0.1" or "train=90%,val=10%".
-func ParseSplits(s string) ([]SplitShare, error) { return shard.ParseSplits(s) }
+func ParseSplits(s string) ([]SplitShare, error) { return shares.ParseSplits(s) }
 
 // Tolerance is how many unusable samples a run bears: a number, or a share of
 // the planned samples. The zero value bears none.
@@ -179,7 +180,7 @@ type Tolerance struct {
 // ParseTolerance reads "5" or "2%".
 func ParseTolerance(s string) (Tolerance, error) {
 	if strings.HasSuffix(strings.TrimSpace(s), "%") {
-		v, err := shard.ParseShare(s)
+		v, err := shares.ParseShare(s)
 		return Tolerance{Share: v}, err
 	}
 	n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 64)

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
@@ -127,7 +128,7 @@ func (o *Options) setShards(m map[string]any, jobs []job) {
 	case o.Shards > 0:
 		m[optionGiven] = o.Shards
 	case len(o.SplitShards) > 0:
-		m[optionGiven] = shard.FormatShards(o.SplitShards)
+		m[optionGiven] = shares.FormatShards(o.SplitShards)
 	default:
 		m[optionAuto] = true
 	}
@@ -206,7 +207,7 @@ func askedShards(options map[string]json.RawMessage) string {
 	case compact(options[optionAuto]) == "true":
 		return "auto"
 	case json.Unmarshal(options[optionShards], &bySplit) == nil:
-		return shard.FormatShards(bySplit) // of a version that did not write down what it was given
+		return shares.FormatShards(bySplit) // of a version that did not write down what it was given
 	}
 	return notGiven
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// tfdsDefault is the template of the names that ours and TFDS's own shards have.
-const tfdsDefault = "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"
+// TFDSTemplate is the template of the names that ours and TFDS's own shards have.
+const TFDSTemplate = "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"
 
 // shardOf matches the part of a shard's name that says which of how many it is.
 var shardOf = regexp.MustCompile(`\d{5}-of-\d{5}`)
@@ -19,14 +19,14 @@ var shardOf = regexp.MustCompile(`\d{5}-of-\d{5}`)
 func tfdsTemplate(dataset string, split Split) (template string, ok bool) {
 	n := len(split.Shards)
 	if n == 0 {
-		return tfdsDefault, true
+		return TFDSTemplate, true
 	}
 	usual := true
 	for i, info := range split.Shards {
 		usual = usual && info.File == Name{Dataset: dataset, Split: split.Name, Index: i, Count: n}.String()
 	}
 	if usual {
-		return tfdsDefault, true
+		return TFDSTemplate, true
 	}
 	first := split.Shards[0].File
 	if strings.ContainsAny(first, "{}") {

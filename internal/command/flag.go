@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -72,7 +72,7 @@ func seedVar(fs *pflag.FlagSet, seed *uint64, usage string) {
 func shardsVar(fs *pflag.FlagSet, each *int, bySplit *map[string]int) {
 	const usage = "number of shards in each split, or by split; auto, also for splits not named, makes one per 128 MiB, and at least one per 64 records up to 16, so that small sets can be read in parallel"
 	textVar(fs, "shards", "auto", "N|auto|SPLIT=N,...", usage, func(s string) (err error) {
-		*each, *bySplit, err = shard.ParseShards(s)
+		*each, *bySplit, err = shares.ParseShards(s)
 		return err
 	}, "auto")
 }

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
@@ -34,7 +34,7 @@ count over all splits.`,
 	fs := cmd.Flags()
 	fs.Int64Var(&o.Count, "count", 0, "take `N` records")
 	textVar(fs, "share", "", "P", "the share of the records to take, such as 0.1 or 10%", func(s string) (err error) {
-		o.Share, err = shard.ParseShare(s)
+		o.Share, err = shares.ParseShare(s)
 		return err
 	})
 	f.add(cmd)

@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/regular"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
@@ -53,7 +53,7 @@ having one value of their own.`,
 	}
 	fs := cmd.Flags()
 	textVar(fs, "splits", "", "NAME=SHARE,...", "the splits and their shares, such as train=0.9,val=0.1", func(s string) (err error) {
-		o.Splits, err = shard.ParseSplits(s)
+		o.Splits, err = shares.ParseSplits(s)
 		return err
 	})
 	fs.StringVar(&o.ByHash, "by-hash", "", "assign by a hash of the value of the feature `KEY`")

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
 )
@@ -99,7 +100,7 @@ func parseSample(s string, to *verify.Sampling) (err error) {
 		to.Records, to.Share = n, 0
 		return nil
 	}
-	if to.Share, err = shard.ParseShare(s); err == nil && to.Share <= 0 {
+	if to.Share, err = shares.ParseShare(s); err == nil && to.Share <= 0 {
 		err = fmt.Errorf("%q: want a number of records, or a share such as 1%% or 0.01", s)
 	}
 	to.Records = 0

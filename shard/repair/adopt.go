@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/tfds"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -141,7 +142,7 @@ type adoption struct {
 	report *AdoptReport
 
 	before *shard.Manifest // nil without one
-	tfds   *shard.FoundTFDS
+	tfds   *tfds.FoundTFDS
 	lots   []splitFiles
 	files  []*adopted // in the order of the lots
 	set    *shard.Manifest
@@ -229,7 +230,7 @@ func (a *adoption) find(path string) error {
 	if err != nil {
 		return err
 	}
-	if a.tfds, err = shard.FindTFDS(a.ctx, path); err != nil {
+	if a.tfds, err = tfds.FindTFDS(a.ctx, path); err != nil {
 		return err
 	}
 	var killed adopting
@@ -238,7 +239,7 @@ func (a *adoption) find(path string) error {
 		return err
 	}
 	if begun && killed.Made {
-		a.tfds = &shard.FoundTFDS{} // files that a killed run made say nothing new
+		a.tfds = &tfds.FoundTFDS{} // files that a killed run made say nothing new
 	}
 	names := make([]string, len(files))
 	for i, s := range files {

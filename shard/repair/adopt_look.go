@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/recordscan"
@@ -21,7 +22,7 @@ type adopted struct {
 	split string
 	info  shard.Info
 	c     tfrecord.Compression
-	scan  *shard.FeatureScan
+	scan  *features.FeatureScan
 	seen  map[string]*labelSeen
 	// index is the temporary file with the file's index; empty when there is to
 	// be none, or the one in place is right.
@@ -37,7 +38,7 @@ type adopted struct {
 func (a *adoption) look() error {
 	for _, l := range a.lots {
 		for _, file := range l.files {
-			a.files = append(a.files, &adopted{split: l.split, info: shard.Info{File: file}, seen: map[string]*labelSeen{}, scan: shard.NewFeatureScan()})
+			a.files = append(a.files, &adopted{split: l.split, info: shard.Info{File: file}, seen: map[string]*labelSeen{}, scan: features.NewFeatureScan()})
 		}
 	}
 	errs := make([]error, len(a.files))

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/tfds"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -18,7 +19,7 @@ type splitFiles struct {
 
 // intoLots tells which split each file is of. missing are files that should be
 // there, as the numbers in the others' names say.
-func intoLots(files []string, before *shard.Manifest, tfds *shard.FoundTFDS) (lots []splitFiles, missing []string) {
+func intoLots(files []string, before *shard.Manifest, tfds *tfds.FoundTFDS) (lots []splitFiles, missing []string) {
 	known := tfds.Files()
 	if before != nil {
 		for _, split := range before.Splits {
@@ -49,7 +50,7 @@ func intoLots(files []string, before *shard.Manifest, tfds *shard.FoundTFDS) (lo
 
 // splitOrder puts splits into the order that they had before; new ones come
 // behind, by name.
-func splitOrder(names []string, before *shard.Manifest, tfds *shard.FoundTFDS) []string {
+func splitOrder(names []string, before *shard.Manifest, tfds *tfds.FoundTFDS) []string {
 	var order []string
 	if before != nil {
 		for _, s := range before.Splits {

@@ -11,10 +11,12 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/tfds"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -34,7 +36,7 @@ func (a *adoption) describe() error {
 	if m.Name = a.name(m.Name); m.Name == "" {
 		return fmt.Errorf("cannot derive the dataset's name from %s: give one", a.dir.Path())
 	}
-	scan := shard.NewFeatureScan()
+	scan := features.NewFeatureScan()
 	for i, f := range a.files {
 		c := f.c.String()
 		if i > 0 && c != m.Compression {
@@ -160,7 +162,7 @@ func (a *adoption) metadata() (map[string][]byte, error) {
 		files = map[string][]byte{}
 	}
 	_, described := files[shard.TFDSInfoFile]
-	a.report.TFDS = described || shard.CanLoad(m) && a.tfds.Features
+	a.report.TFDS = described || tfds.CanLoad(m) && a.tfds.Features
 	if !a.ownTFDS() {
 		if a.tfds.Features {
 			delete(files, shard.TFDSFeaturesFile)
@@ -171,10 +173,10 @@ func (a *adoption) metadata() (map[string][]byte, error) {
 			if err != nil {
 				return nil, err
 			}
-			if info != nil && shard.CanLoad(m) {
+			if info != nil && tfds.CanLoad(m) {
 				files[shard.TFDSInfoFile] = info
 			}
-		} else if a.tfds.Features && shard.CanLoad(m) && !described {
+		} else if a.tfds.Features && tfds.CanLoad(m) && !described {
 			if files[shard.TFDSInfoFile], err = shard.EncodeTFDSFile(m.TfdsInfo(), "  "); err != nil {
 				return nil, err
 			}

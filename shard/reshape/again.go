@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -120,7 +121,7 @@ func (o *ReshapeOptions) effective(v *verb) map[string]any {
 	case o.Shards > 0:
 		options["shards"] = o.Shards
 	case len(o.SplitShards) > 0:
-		options["shards"] = shard.FormatShards(o.SplitShards)
+		options["shards"] = shares.FormatShards(o.SplitShards)
 	case o.ShardSize > 0:
 		options["shard_size"] = o.ShardSize
 	case o.RecordsPerShard > 0:

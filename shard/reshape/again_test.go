@@ -45,7 +45,7 @@ func TestFinishedRunsAreUpToDate(t *testing.T) {
 				}
 				return nil
 			}
-			o.Workers, o.Memory = 1, shard.LeastMemory // which change no byte
+			o.Workers, o.Memory = 1, leastMemory // which change no byte
 			err := run(ctx, []string{path}, out, o)
 			inject.Hook = nil
 			settest.Check(t, err)

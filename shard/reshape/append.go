@@ -15,6 +15,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -107,7 +108,7 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 func appendRequest(ctx context.Context, dir string, in []string, o *AppendOptions) (string, error) {
 	h := xxh3.New()
 	fmt.Fprintf(h, "%q %v %d %d %d\n", o.Split, o.NewLabels, o.Shards, o.ShardSize, o.RecordsPerShard)
-	h.WriteString(shard.FormatShards(o.SplitShards))
+	h.WriteString(shares.FormatShards(o.SplitShards))
 	if len(in) == 0 {
 		return "", nil
 	}

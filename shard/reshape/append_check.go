@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -100,7 +101,7 @@ func mergeRecords(set, more *shard.Manifest) error {
 	if len(set.Features) == 0 {
 		return nil
 	}
-	merged, err := mergeFeatures(shard.ByKey(set.Features), shard.ByKey(more.Features))
+	merged, err := mergeFeatures(features.ByKey(set.Features), features.ByKey(more.Features))
 	if err != nil {
 		return err
 	}

@@ -3,10 +3,11 @@ package reshape
 import (
 	"encoding/json"
 	"fmt"
-	"github.com/tfrec/tfrec/shard"
 	"maps"
 	"path/filepath"
 	"slices"
+
+	"github.com/tfrec/tfrec/shard"
 )
 
 // join returns the manifest of the set with what was staged, and the renames

@@ -12,7 +12,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/settest"
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -48,7 +47,7 @@ func TestDedupeSpills(t *testing.T) {
 		want = append(want, v)
 	}
 	var before map[string]string
-	for _, memory := range []int64{shard.LeastMemory, 0} {
+	for _, memory := range []int64{leastMemory, 0} {
 		var dropped []Duplicate
 		o := DedupeOptions{Dropped: func(d Duplicate) error { dropped = append(dropped, d); return nil }}
 		o.Memory, o.Shards, o.Name = memory, 1, "d"

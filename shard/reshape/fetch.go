@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/recordcount"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -97,7 +98,7 @@ func (a *arrangement) findFrames(ctx context.Context, splits [][]*fetched) error
 	for _, files := range splits {
 		for _, f := range files {
 			g.Go(func() error {
-				w := shard.FrameWalk{
+				w := recordcount.FrameWalk{
 					File: f.file, Size: f.Size,
 					O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: a.o.MaxRecord, Checksum: tfrecord.ChecksumLength},
 				}

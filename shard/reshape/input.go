@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/recordcount"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -30,7 +31,7 @@ type inputs struct {
 
 // input is one file of records to reshape.
 type input struct {
-	shard.Counted
+	recordcount.Counted
 	split int    // of inputs.splits
 	first int64  // number of its first record among all
 	remap *remap // of its label ids; nil when they stay
@@ -157,7 +158,7 @@ func (in *inputs) add(ctx context.Context, s shard.Source) error {
 	if !st.Mode().IsRegular() {
 		return fmt.Errorf("%s is not a regular file, and inputs are read more than once: copy it to a file first", s.Path)
 	}
-	in.files = append(in.files, &input{Counted: shard.Counted{Source: s, Size: st.Size()}, split: in.splitNamed(split)})
+	in.files = append(in.files, &input{Counted: recordcount.Counted{Source: s, Size: st.Size()}, split: in.splitNamed(split)})
 	return nil
 }
 

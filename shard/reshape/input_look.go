@@ -7,6 +7,7 @@ import (
 	"sort"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -34,9 +35,9 @@ func (in *inputs) features(ctx context.Context) ([]shard.Feature, error) {
 		return in.described.Features, nil
 	}
 	workers := in.o.workers()
-	scans := make(chan *shard.FeatureScan, workers)
+	scans := make(chan *features.FeatureScan, workers)
 	for range workers {
-		scans <- shard.NewFeatureScan()
+		scans <- features.NewFeatureScan()
 	}
 	look := func(r *record) (digest.Hash, error) {
 		scan := <-scans
@@ -51,12 +52,12 @@ func (in *inputs) features(ctx context.Context) ([]shard.Feature, error) {
 	for range workers - 1 {
 		total.Merge(<-scans)
 	}
-	records, features, odd := total.Describe()
+	records, found, odd := total.Describe()
 	if records != shard.RecordExample {
 		return nil, errors.New("not all records are tf.train.Examples, the only ones whose features are known")
 	}
 	for _, key := range odd {
-		features = append(features, shard.Feature{Key: key})
+		found = append(found, shard.Feature{Key: key})
 	}
-	return shard.ByKey(features), nil
+	return features.ByKey(found), nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/wire"
@@ -40,7 +41,7 @@ func (in *inputs) mergeManifests(ctx context.Context) error {
 	}
 	first := sets[0].Manifest
 	m.Name, m.Decoder, m.Encoder, m.Records = first.Name, first.Decoder, first.Encoder, first.Records
-	m.Supervised, m.Features, m.Labels = first.Supervised, shard.ByKey(first.Features), first.Labels
+	m.Supervised, m.Features, m.Labels = first.Supervised, features.ByKey(first.Features), first.Labels
 	known := len(m.Features) > 0 || m.Records == ""
 	for _, s := range sets[1:] {
 		if s.Name != m.Name {
@@ -60,7 +61,7 @@ func (in *inputs) mergeManifests(ctx context.Context) error {
 		}
 		known = known && len(s.Features) > 0
 		var err error
-		if m.Features, err = mergeFeatures(m.Features, shard.ByKey(s.Features)); err != nil {
+		if m.Features, err = mergeFeatures(m.Features, features.ByKey(s.Features)); err != nil {
 			return fmt.Errorf("%s and %s are incompatible: %w", sets[0].Dir, s.Dir, err)
 		}
 	}

@@ -90,7 +90,7 @@ func TestLargeRecordsAmongSmall(t *testing.T) {
 		},
 	}
 	for name, verb := range verbs {
-		for _, memory := range []int64{shard.LeastMemory, 0} {
+		for _, memory := range []int64{leastMemory, 0} {
 			var want map[string]string
 			for _, in := range []string{plain, compressed} {
 				out := filepath.Join(t.TempDir(), "out")

@@ -2,9 +2,10 @@ package reshape
 
 import (
 	"fmt"
-	"github.com/tfrec/tfrec/shard"
 	"slices"
 	"strings"
+
+	"github.com/tfrec/tfrec/shard"
 )
 
 // mergeFeatures merges the descriptions of two lots of records, each sorted by

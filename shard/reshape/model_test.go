@@ -268,7 +268,7 @@ func TestVerbsAgreeWithAModel(t *testing.T) {
 				if len(m.all()) < 20 {
 					name = "merge"
 				}
-				o := ReshapeOptions{Seed: rnd.Uint64(), Memory: shard.LeastMemory, Workers: 1 + rnd.IntN(3)}
+				o := ReshapeOptions{Seed: rnd.Uint64(), Memory: leastMemory, Workers: 1 + rnd.IntN(3)}
 				switch rnd.IntN(4) {
 				case 0:
 					o.Shards = 1 + rnd.IntN(9)

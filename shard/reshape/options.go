@@ -7,9 +7,15 @@ import (
 	"runtime"
 
 	"github.com/tfrec/tfrec/internal/naming"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
+)
+
+const (
+	leastMemory   = 1e6 // what ReshapeOptions.Memory may be at least
+	defaultMemory = 256 << 20
 )
 
 // ErrReshapeOptions says that the options of a reshaping cannot be.
@@ -33,7 +39,7 @@ func (o *ReshapeOptions) check() error {
 			return reshapeOption("name", "%v", err)
 		}
 	}
-	if err := shard.CheckShards(o.Shards, o.SplitShards); err != nil {
+	if err := shares.CheckShards(o.Shards, o.SplitShards); err != nil {
 		return reshapeOption("shards", "%v", err)
 	}
 	given := ""
@@ -41,7 +47,7 @@ func (o *ReshapeOptions) check() error {
 		flag  string
 		value int64
 		most  int64
-	}{{"shards", int64(max(o.Shards, len(o.SplitShards))), shard.MaxShards}, {"shard-size", o.ShardSize, 1 << 62}, {"records-per-shard", o.RecordsPerShard, 1 << 62}} {
+	}{{"shards", int64(max(o.Shards, len(o.SplitShards))), shares.MaxShards}, {"shard-size", o.ShardSize, 1 << 62}, {"records-per-shard", o.RecordsPerShard, 1 << 62}} {
 		switch {
 		case way.value == 0:
 		case way.value < 0 || way.value > way.most:
@@ -52,7 +58,7 @@ func (o *ReshapeOptions) check() error {
 			given = way.flag
 		}
 	}
-	if o.Memory != 0 && o.Memory < shard.LeastMemory {
+	if o.Memory != 0 && o.Memory < leastMemory {
 		return reshapeOption("memory", "%d bytes are too few: want 1MB or more", o.Memory)
 	}
 	if o.Workers < 0 {
@@ -77,7 +83,7 @@ func (o *ReshapeOptions) memory() int64 {
 	if o.Memory > 0 {
 		return o.Memory
 	}
-	return shard.DefaultMemory
+	return defaultMemory
 }
 
 func (o *ReshapeOptions) workers() int {
@@ -145,11 +151,11 @@ func (o *ReshapeOptions) cut(split string, records, bytes int64) (layout, error)
 		l.shards = min((bytes+o.ShardSize-1)/o.ShardSize, records)
 	case l.shards == 0:
 		l.shards = max((bytes+autoShardBytes-1)/autoShardBytes, min(autoMinShards, records/autoShardRecords), 1)
-		l.shards = min(l.shards, shard.MaxShards, records)
+		l.shards = min(l.shards, shares.MaxShards, records)
 	}
 	l.shards = max(l.shards, 1)
-	if l.shards > shard.MaxShards {
-		return l, fmt.Errorf("%d shards in a split are more than the %d that shard names can number: make them larger", l.shards, shard.MaxShards)
+	if l.shards > shares.MaxShards {
+		return l, fmt.Errorf("%d shards in a split are more than the %d that shard names can number: make them larger", l.shards, shares.MaxShards)
 	}
 	return l, nil
 }

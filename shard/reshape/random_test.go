@@ -11,7 +11,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/settest"
-	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -58,7 +57,7 @@ func TestMoreThanMemory(t *testing.T) {
 	for name, o := range map[string]ReshardOptions{"shuffle": {Shuffle: true}, "sort": {SortBy: "key"}, "group": {GroupBy: "key"}} {
 		var first map[string]string
 		for _, workers := range []int{1, 3} {
-			o.Memory, o.Workers, o.Shards = shard.LeastMemory, workers, 1
+			o.Memory, o.Workers, o.Shards = leastMemory, workers, 1
 			out := filepath.Join(t.TempDir(), "out")
 			report, err := Reshard(context.Background(), paths, out, o)
 			settest.Check(t, err)

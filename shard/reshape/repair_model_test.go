@@ -52,7 +52,7 @@ var mendingVerbs = map[string]modelVerb{
 		if lost := int64(len(m.all()) - len(want.all())); report.RecordsLost != lost || !report.RecordsLostExact {
 			t.Errorf("%d lost, want %d: %+v", report.RecordsLost, lost, report.Damage)
 		}
-		unlike, err := Diff(context.Background(), path, out, DiffOptions{Unordered: true, Memory: shard.LeastMemory})
+		unlike, err := Diff(context.Background(), path, out, DiffOptions{Unordered: true, Memory: leastMemory})
 		settest.Check(t, err)
 		if unlike.OnlyB != 0 || unlike.OnlyA != report.RecordsLost {
 			t.Errorf("the difference is %d and %d, want %d and none", unlike.OnlyA, unlike.OnlyB, report.RecordsLost)

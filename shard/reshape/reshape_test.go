@@ -106,7 +106,7 @@ func TestEveryOperationMayFail(t *testing.T) {
 	defer func() { inject.Hook = nil }()
 	for name, run := range reshapers {
 		t.Run(name, func(t *testing.T) {
-			o := ReshapeOptions{Shards: 1, Memory: shard.LeastMemory, Workers: 1}
+			o := ReshapeOptions{Shards: 1, Memory: leastMemory, Workers: 1}
 			inject.Hook = nil
 			whole := filepath.Join(t.TempDir(), "whole")
 			settest.Check(t, run(context.Background(), paths, whole, o))

@@ -2,6 +2,7 @@ package reshape
 
 import (
 	"context"
+
 	"github.com/tfrec/tfrec/shard"
 )
 

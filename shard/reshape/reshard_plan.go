@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/recordcount"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -178,7 +179,7 @@ func (p *ReshardPlan) complete(directory string) error {
 			path = filepath.Join(directory, path)
 		}
 		file := &input{
-			Counted: shard.Counted{
+			Counted: recordcount.Counted{
 				Source: shard.Source{Path: path}, Size: p.planned.Request.Inputs[i].Size,
 				Compression: f.Compression, Records: f.Records,
 			},
@@ -288,8 +289,8 @@ func (r *reshaping) planned(ctx context.Context, shuffle bool) (*plannedReshard,
 		if err != nil {
 			return nil, err
 		}
-		at := shard.FrameMark{}
-		for _, behind := range append(marks, shard.FrameMark{Record: f.Records, Offset: f.Size}) {
+		at := recordcount.FrameMark{}
+		for _, behind := range append(marks, recordcount.FrameMark{Record: f.Records, Offset: f.Size}) {
 			p.Parts = append(p.Parts, plannedPart{
 				File: i, First: at.Record, Number: numbers[f.split], Records: behind.Record - at.Record, From: at.Offset, To: behind.Offset,
 			})
@@ -302,7 +303,7 @@ func (r *reshaping) planned(ctx context.Context, shuffle bool) (*plannedReshard,
 
 // cutAt returns where to cut a large file into parts. One that was not read to
 // count its records is walked over now.
-func (f *input) cutAt(ctx context.Context, maxRecord int64) ([]shard.FrameMark, error) {
+func (f *input) cutAt(ctx context.Context, maxRecord int64) ([]recordcount.FrameMark, error) {
 	if f.Compression != tfrecord.None || f.Size < 2*partSize {
 		return nil, nil
 	}
@@ -313,7 +314,7 @@ func (f *input) cutAt(ctx context.Context, maxRecord int64) ([]shard.FrameMark, 
 			return nil, err
 		}
 		defer file.Close()
-		w := shard.FrameWalk{
+		w := recordcount.FrameWalk{
 			File: file, Size: f.Size, Every: partSize,
 			O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: maxRecord, Checksum: tfrecord.ChecksumLength},
 		}
@@ -325,7 +326,7 @@ func (f *input) cutAt(ctx context.Context, maxRecord int64) ([]shard.FrameMark, 
 		}
 		marks = w.Marks
 	}
-	var cuts []shard.FrameMark
+	var cuts []recordcount.FrameMark
 	for _, m := range marks {
 		last := int64(0)
 		if n := len(cuts); n > 0 {

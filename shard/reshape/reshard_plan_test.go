@@ -130,7 +130,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 		{"a large file without a manifest", []string{bare}, ReshapeOptions{Shards: 5}},
 		{"another seed", []string{bare}, ReshapeOptions{Shards: 5, Seed: 1 << 63}},
 		{"records per shard", []string{bare, other}, ReshapeOptions{RecordsPerShard: 700, Seed: 3}},
-		{"little memory", []string{bare}, ReshapeOptions{Shards: 2, Memory: shard.LeastMemory}},
+		{"little memory", []string{bare}, ReshapeOptions{Shards: 2, Memory: leastMemory}},
 		{"more shards than records", []string{other}, ReshapeOptions{Shards: 12, Seed: 4}},
 		{"a set", []string{set}, ReshapeOptions{Name: "made_again"}},
 		{"its labels get other ids", []string{set, remapped}, ReshapeOptions{Shards: 3, Seed: 5}},
@@ -447,7 +447,7 @@ func TestPlansRefuse(t *testing.T) {
 func TestPlansWriteIntoStores(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 2000, withLabels)
-	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 3, Memory: shard.LeastMemory, Name: "x"}, Shuffle: true}
+	o := ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 3, Memory: leastMemory, Name: "x"}, Shuffle: true}
 	want := filepath.Join(t.TempDir(), "out")
 	_, err := Reshard(ctx, []string{file}, want, o)
 	settest.Check(t, err)

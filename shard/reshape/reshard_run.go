@@ -8,6 +8,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -211,7 +212,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 		if r.in.known {
 			continue
 		}
-		seen := new(shard.FeatureScan)
+		seen := new(features.FeatureScan)
 		if err := json.Unmarshal(done.Seen, seen); err != nil {
 			return fmt.Errorf("%s: its recorded state: %w", done.File, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/recordcount"
 	"github.com/tfrec/tfrec/internal/spill"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -149,7 +150,7 @@ func (p *ReshardPlan) newCollector(dir *shard.Dir, number int) *collector {
 	split, index := p.find(number)
 	a := &arrangement{reshaping: p.run(dir), order: unchanged{}, base: p.base}
 	g := &collector{arrangement: a, plan: p, file: p.ShardFile(number), at: a.shardAt(split, index)}
-	g.source = &input{Counted: shard.Counted{Source: shard.Source{Path: g.file}}, split: split}
+	g.source = &input{Counted: recordcount.Counted{Source: shard.Source{Path: g.file}}, split: split}
 	records := g.at.behind - g.at.start
 	g.seen = make([]uint64, (records+63)/64)
 	memory := a.o.memory()

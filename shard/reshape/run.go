@@ -9,6 +9,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/features"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -109,7 +111,7 @@ type reshaping struct {
 	files   []string   // that may be written, relative to the directory
 	planID  string     // of the ReshardPlan; empty without one
 	label   string     // key of the feature that labels are counted by; empty without one
-	scans   shard.Scanners
+	scans   features.Scanners
 	report  ReshapeReport
 }
 
@@ -186,7 +188,7 @@ func (r *reshaping) plan(ctx context.Context) error {
 	if splits == nil {
 		splits = r.in.splits
 	}
-	if err := shard.CheckShardsOf(splits, r.o.SplitShards); err != nil {
+	if err := shares.CheckShardsOf(splits, r.o.SplitShards); err != nil {
 		return reshapeOption("shards", "%v", err)
 	}
 	groups := r.verb.groups

@@ -3,9 +3,10 @@ package reshape
 import (
 	"context"
 	"fmt"
-	"github.com/tfrec/tfrec/shard"
 	"slices"
 	"strings"
+
+	"github.com/tfrec/tfrec/shard"
 )
 
 // SelectFeatures makes a new set in the directory whose records have only the

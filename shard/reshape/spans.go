@@ -5,6 +5,7 @@ import (
 	"sort"
 
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/recordcount"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -144,9 +145,9 @@ func (r *reshaping) cutSpans(ctx context.Context, give func(*shardOfSpans) error
 // spanCutter cuts the records of some files, one file behind the other.
 type spanCutter struct {
 	o     *ReshapeOptions
-	files []*input        // those that are not cut up; the first may be in part
-	at    shard.FrameMark // where the next record of the first is
-	walk  shard.FrameWalk // of the first; its file is nil when it is not open
+	files []*input              // those that are not cut up; the first may be in part
+	at    recordcount.FrameMark // where the next record of the first is
+	walk  recordcount.FrameWalk // of the first; its file is nil when it is not open
 }
 
 // cut adds the next records to a shard. When the inputs have a fault, those
@@ -159,7 +160,7 @@ func (c *spanCutter) cut(ctx context.Context, j *shardOfSpans) error {
 			j.spans = append(j.spans, sp)
 			left -= n
 			c.close()
-			c.files, c.at = c.files[1:], shard.FrameMark{}
+			c.files, c.at = c.files[1:], recordcount.FrameMark{}
 			continue
 		}
 		err := c.seek(ctx, f, c.at.Record+left)
@@ -180,7 +181,7 @@ func (c *spanCutter) seek(ctx context.Context, f *input, record int64) error {
 		if err != nil {
 			return err
 		}
-		c.walk = shard.FrameWalk{
+		c.walk = recordcount.FrameWalk{
 			File: file, Size: f.Size, Window: c.walk.Window, At: c.at,
 			O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: c.o.MaxRecord, Checksum: tfrecord.ChecksumLength},
 		}

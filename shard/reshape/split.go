@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -141,7 +142,7 @@ func (o *ResplitOptions) check() (splitting, error) {
 	case len(o.Splits) == 0:
 		return splitting{}, reshapeOption("splits", "want the splits and their shares, such as train=0.9,val=0.1")
 	}
-	if err := shard.CheckSplits(o.Splits); err != nil {
+	if err := shares.CheckSplits(o.Splits); err != nil {
 		return splitting{}, reshapeOption("splits", "%v", err)
 	}
 	if len(o.Splits) > maxTargets {

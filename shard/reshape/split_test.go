@@ -257,7 +257,7 @@ func TestSplitOptions(t *testing.T) {
 	// More values than the memory given holds.
 	many := madeSet(t, 12_000, 1, nil, settest.Numbers)
 	o := ResplitOptions{Splits: seventyThirty, Stratify: "id"}
-	o.Memory = shard.LeastMemory
+	o.Memory = leastMemory
 	if _, err := Resplit(context.Background(), []string{many}, filepath.Join(t.TempDir(), "out"), o); err == nil || !strings.Contains(err.Error(), "--memory holds") {
 		t.Errorf("too many values: %v", err)
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -104,7 +105,7 @@ func (r *reshaping) work(ctx context.Context, b *block) error {
 	}
 	rec := recordPool.Get().(*record)
 	defer recordPool.Put(rec)
-	var scan *shard.FeatureScan
+	var scan *features.FeatureScan
 	if !r.in.known {
 		scan = r.scans.Get()
 		defer r.scans.Put(scan)

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/tfds"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -37,11 +38,11 @@ type expectation struct {
 func newDeepGroup(ctx context.Context, dir string) *deepGroup {
 	g := &deepGroup{dir: dir, pictures: map[string]bool{}, classes: map[string]int{}, vocabulary: map[string]*vocabulary{}}
 	// What is wrong with these files is found by the checks of sets.
-	if t, err := shard.FindTFDS(ctx, dir); err == nil {
+	if t, err := tfds.FindTFDS(ctx, dir); err == nil {
 		g.classes = t.Classes
 	}
-	features, _ := shard.ReadObject(ctx, dir+"/"+shard.TFDSFeaturesFile)
-	for key, v := range shard.FeaturesOf(features) {
+	features, _ := tfds.ReadObject(ctx, dir+"/"+shard.TFDSFeaturesFile)
+	for key, v := range tfds.FeaturesOf(features) {
 		if f, ok := v.(shard.Object); ok && f["image"] != nil {
 			g.pictures[key] = true
 		}

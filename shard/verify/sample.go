@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/random"
+	"github.com/tfrec/tfrec/internal/recordcount"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -52,7 +53,7 @@ type recordSample struct {
 
 // sampledFile is what is known of a file before the sample of it is read.
 type sampledFile struct {
-	shard.Counted
+	recordcount.Counted
 	want int64 // records to look at
 	err  error // why they are not known
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/tfds"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -30,7 +31,7 @@ func checkTFDS(ctx context.Context, s *shard.Set) (faults []shard.Fault, err err
 		// Somebody else's features are described in their own way.
 		delete(want, shard.TFDSFeaturesFile)
 	}
-	found := &shard.FoundTFDS{}
+	found := &tfds.FoundTFDS{}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		path := s.Path(name)
 		if _, err := storage.Stat(ctx, path); storage.Missing(err) {
@@ -49,7 +50,7 @@ func checkTFDS(ctx context.Context, s *shard.Set) (faults []shard.Fault, err err
 			}
 			continue
 		}
-		got, err := shard.ReadObject(ctx, path)
+		got, err := tfds.ReadObject(ctx, path)
 		if err != nil && !recordscan.IsDamage(err) {
 			return faults, err
 		}
@@ -68,10 +69,10 @@ func checkTFDS(ctx context.Context, s *shard.Set) (faults []shard.Fault, err err
 			if err := json.Unmarshal(want[name], &ours); err != nil {
 				return faults, err
 			}
-			if key := onlyIn(shard.FeaturesOf(got), shard.FeaturesOf(ours)); key != "" {
+			if key := onlyIn(tfds.FeaturesOf(got), tfds.FeaturesOf(ours)); key != "" {
 				fault(name, tfrecord.PartHeader, "feature %q is not in the manifest", key)
 			}
-			if key := onlyIn(shard.FeaturesOf(ours), shard.FeaturesOf(got)); key != "" {
+			if key := onlyIn(tfds.FeaturesOf(ours), tfds.FeaturesOf(got)); key != "" {
 				fault(name, tfrecord.PartHeader, "feature %q of the manifest is missing", key)
 			}
 		}
@@ -80,7 +81,7 @@ func checkTFDS(ctx context.Context, s *shard.Set) (faults []shard.Fault, err err
 }
 
 // contradicts says in what dataset_info.json and the manifest differ.
-func contradicts(t *shard.FoundTFDS, m *shard.Manifest) (texts []string) {
+func contradicts(t *tfds.FoundTFDS, m *shard.Manifest) (texts []string) {
 	if t.Name() != m.Name {
 		texts = append(texts, fmt.Sprintf("the dataset's name is %q, the manifest says %q", t.Name(), m.Name))
 	}
@@ -99,7 +100,7 @@ func contradicts(t *shard.FoundTFDS, m *shard.Manifest) (texts []string) {
 		switch template, _ := s["filepathTemplate"].(string); {
 		case s == nil:
 			texts = append(texts, fmt.Sprintf("split %s is missing", split.Name))
-		case !shard.SameLengths(s["shardLengths"], lengths):
+		case !tfds.SameLengths(s["shardLengths"], lengths):
 			texts = append(texts, fmt.Sprintf("split %s: the record counts of its shards are not those of the manifest", split.Name))
 		case !t.Makes(template, split.Name, m):
 			texts = append(texts, fmt.Sprintf("split %s: the template %q does not make the shards' names", split.Name, template))

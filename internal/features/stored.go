@@ -1,4 +1,4 @@
-package shard
+package features
 
 import (
 	"encoding/json"
@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/shard"
 )
 
 // storedScan is what a featureScan saw, for another process to merge.
@@ -18,12 +19,12 @@ type storedScan struct {
 
 // storedSeen is a seenFeature.
 type storedSeen struct {
-	Key     InputKey     `json:"key"`
-	Records int64        `json:"records"`
-	Kinds   []int        `json:"kinds"`
-	Values  *storedRange `json:"values,omitempty"`
-	NotText bool         `json:"not_text,omitempty"`
-	Formats []int        `json:"formats,omitempty"`
+	Key     shard.InputKey `json:"key"`
+	Records int64          `json:"records"`
+	Kinds   []int          `json:"kinds"`
+	Values  *storedRange   `json:"values,omitempty"`
+	NotText bool           `json:"not_text,omitempty"`
+	Formats []int          `json:"formats,omitempty"`
 }
 
 // storedRange is the smallest and the largest of some numbers.
@@ -38,7 +39,7 @@ func (s *FeatureScan) MarshalJSON() ([]byte, error) {
 	for _, key := range slices.Sorted(maps.Keys(s.byKey)) {
 		f := s.byKey[key]
 		seen := storedSeen{
-			Key: InputKey(key), Records: f.records, Kinds: numbersOf(f.kinds[:]),
+			Key: shard.InputKey(key), Records: f.records, Kinds: numbersOf(f.kinds[:]),
 			NotText: f.notText, Formats: numbersOf(f.formats[:]),
 		}
 		if f.values.Any {

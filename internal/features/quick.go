@@ -1,4 +1,4 @@
-package shard
+package features
 
 import (
 	"encoding/binary"

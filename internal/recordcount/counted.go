@@ -1,4 +1,6 @@
-package shard
+// Package recordcount counts the records of files: from manifests where there are any, otherwise
+// from the headers of the frames.
+package recordcount
 
 import (
 	"context"
@@ -9,12 +11,13 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // Counted is a file of records, and how many it holds.
 type Counted struct {
-	Source
+	shard.Source
 	Size        int64
 	Compression tfrecord.Compression
 	Records     int64       // in the file
@@ -44,7 +47,7 @@ func (f *Counted) Count(ctx context.Context, maxRecord int64, rate *recordscan.R
 		f.Records = 0
 		return f.CheckCount(0)
 	case err != nil:
-		return Damaged(err)
+		return shard.Damaged(err)
 	case f.Info != nil && f.Info.Bytes == f.Size && f.mayHold(f.Info.Records):
 		f.Records = f.Info.Records
 		return nil
@@ -69,7 +72,7 @@ func (f *Counted) Count(ctx context.Context, maxRecord int64, rate *recordscan.R
 		}
 	}
 	if err != nil {
-		return Damaged(err)
+		return shard.Damaged(err)
 	}
 	return f.CheckCount(f.Records)
 }
@@ -93,7 +96,7 @@ func (f *Counted) CheckCount(records int64) error {
 	if f.Info == nil || f.Info.Records == records {
 		return nil
 	}
-	return &DamagedError{&tfrecord.Error{
+	return &shard.DamagedError{Err: &tfrecord.Error{
 		Name: f.Path, Record: -1, Offset: f.Size, Part: tfrecord.PartCount,
 		Err: fmt.Errorf("%s, the manifest says %d", plural.Of(records, "record"), f.Info.Records),
 	}}

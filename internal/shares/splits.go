@@ -1,21 +1,18 @@
-package shard
+// Package shares parses and checks how a set is divided into splits and shards.
+package shares
 
 import (
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/tfrec/tfrec/shard"
 )
 
-// SplitShare is a split's name and its share of the samples.
-type SplitShare struct {
-	Name  string
-	Share float64 // above 0, at most 1; the shares of all splits add up to 1
-}
-
 // ParseSplits reads "train=0.9,val=0.1" or "train=90%,val=10%".
-func ParseSplits(s string) ([]SplitShare, error) {
-	var splits []SplitShare
+func ParseSplits(s string) ([]shard.SplitShare, error) {
+	var splits []shard.SplitShare
 	for part := range strings.SplitSeq(s, ",") {
 		name, share, ok := strings.Cut(strings.TrimSpace(part), "=")
 		if !ok {
@@ -25,17 +22,17 @@ func ParseSplits(s string) ([]SplitShare, error) {
 		if err != nil {
 			return nil, fmt.Errorf("split %s: %w", name, err)
 		}
-		splits = append(splits, SplitShare{Name: name, Share: v})
+		splits = append(splits, shard.SplitShare{Name: name, Share: v})
 	}
 	return splits, CheckSplits(splits)
 }
 
 // CheckSplits says what is wrong with splits.
-func CheckSplits(splits []SplitShare) error {
+func CheckSplits(splits []shard.SplitShare) error {
 	var sum float64
 	seen := map[string]bool{}
 	for _, s := range splits {
-		if err := CheckSplit(s.Name); err != nil {
+		if err := shard.CheckSplit(s.Name); err != nil {
 			return err
 		}
 		if seen[s.Name] {

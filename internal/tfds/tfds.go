@@ -1,4 +1,5 @@
-package shard
+// Package tfds reads and renews the files that TFDS keeps beside a dataset.
+package tfds
 
 import (
 	"bytes"
@@ -11,13 +12,14 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // FoundTFDS is what TFDS's own files in a directory say. A nil one says nothing.
 type FoundTFDS struct {
-	Info     Object // dataset_info.json; nil without one
-	Features bool   // there is a features.json
+	Info     shard.Object // dataset_info.json; nil without one
+	Features bool         // there is a features.json
 	// Classes are the keys of its class labels and how many classes each has.
 	Classes map[string]int
 }
@@ -29,17 +31,17 @@ const maxTFDSFile = 64 << 20
 func FindTFDS(ctx context.Context, dir string) (*FoundTFDS, error) {
 	t := &FoundTFDS{Classes: map[string]int{}}
 	var err error
-	if t.Info, err = ReadObject(ctx, filepath.Join(dir, TFDSInfoFile)); err != nil {
+	if t.Info, err = ReadObject(ctx, filepath.Join(dir, shard.TFDSInfoFile)); err != nil {
 		return nil, err
 	}
-	features, err := ReadObject(ctx, filepath.Join(dir, TFDSFeaturesFile))
+	features, err := ReadObject(ctx, filepath.Join(dir, shard.TFDSFeaturesFile))
 	if err != nil {
 		return nil, err
 	}
 	t.Features = features != nil
 	for key, v := range FeaturesOf(features) {
-		feature, _ := v.(Object)
-		if label, ok := feature["classLabel"].(Object); ok {
+		feature, _ := v.(shard.Object)
+		if label, ok := feature["classLabel"].(shard.Object); ok {
 			t.Classes[key] = int(number(label["numClasses"]))
 		}
 	}
@@ -47,14 +49,14 @@ func FindTFDS(ctx context.Context, dir string) (*FoundTFDS, error) {
 }
 
 // FeaturesOf are the features of a FeaturesDict by key.
-func FeaturesOf(o Object) Object {
-	dict, _ := o["featuresDict"].(Object)
-	features, _ := dict["features"].(Object)
+func FeaturesOf(o shard.Object) shard.Object {
+	dict, _ := o["featuresDict"].(shard.Object)
+	features, _ := dict["features"].(shard.Object)
 	return features
 }
 
 // ReadObject reads a JSON object; nil when there is no such file.
-func ReadObject(ctx context.Context, path string) (Object, error) {
+func ReadObject(ctx context.Context, path string) (shard.Object, error) {
 	data, err := storage.ReadFile(ctx, path, maxTFDSFile)
 	if storage.Missing(err) {
 		return nil, nil
@@ -64,7 +66,7 @@ func ReadObject(ctx context.Context, path string) (Object, error) {
 	}
 	d := json.NewDecoder(bytes.NewReader(data))
 	d.UseNumber()
-	var o Object
+	var o shard.Object
 	if err := d.Decode(&o); err != nil {
 		return nil, fmt.Errorf("%s: %w; repair or remove it", path, err)
 	}
@@ -87,14 +89,14 @@ func (t *FoundTFDS) Name() string {
 	return name
 }
 
-func (t *FoundTFDS) Splits() []Object {
+func (t *FoundTFDS) Splits() []shard.Object {
 	if t == nil {
 		return nil
 	}
-	var splits []Object
+	var splits []shard.Object
 	list, _ := t.Info["splits"].([]any)
 	for _, v := range list {
-		if s, ok := v.(Object); ok {
+		if s, ok := v.(shard.Object); ok {
 			splits = append(splits, s)
 		}
 	}
@@ -118,7 +120,7 @@ func (t *FoundTFDS) Files() map[string]string {
 		split, _ := s["name"].(string)
 		template, _ := s["filepathTemplate"].(string)
 		if template == "" {
-			template = tfdsDefault
+			template = shard.TFDSTemplate
 		}
 		lengths, _ := s["shardLengths"].([]any)
 		for i := range lengths {
@@ -142,8 +144,8 @@ func (t *FoundTFDS) file(dataset, template, split string, i, n int) string {
 
 // Renewed returns dataset_info.json with the numbers of the set, and all else
 // that it says.
-func (t *FoundTFDS) Renewed(m *Manifest) ([]byte, error) {
-	info := Object{}
+func (t *FoundTFDS) Renewed(m *shard.Manifest) ([]byte, error) {
+	info := shard.Object{}
 	for key, v := range t.Info {
 		info[key] = v
 	}
@@ -151,8 +153,8 @@ func (t *FoundTFDS) Renewed(m *Manifest) ([]byte, error) {
 	splits := []any{}
 	changed := len(ours) != len(t.Splits()) || t.Name() != m.Name
 	for _, v := range ours {
-		now := v.(Object)
-		split := Object{}
+		now := v.(shard.Object)
+		split := shard.Object{}
 		for _, s := range t.Splits() {
 			if s["name"] == now["name"] {
 				for key, v := range s {
@@ -174,15 +176,15 @@ func (t *FoundTFDS) Renewed(m *Manifest) ([]byte, error) {
 		return nil, nil
 	}
 	info["splits"], info["name"] = splits, m.Name
-	return EncodeTFDSFile(info, "  ")
+	return shard.EncodeTFDSFile(info, "  ")
 }
 
 // Makes reports whether a template makes the names of a split's shards.
-func (t *FoundTFDS) Makes(template, split string, m *Manifest) bool {
+func (t *FoundTFDS) Makes(template, split string, m *shard.Manifest) bool {
 	if template == "" {
-		template = tfdsDefault
+		template = shard.TFDSTemplate
 	}
-	i := slices.IndexFunc(m.Splits, func(s Split) bool { return s.Name == split })
+	i := slices.IndexFunc(m.Splits, func(s shard.Split) bool { return s.Name == split })
 	for j, info := range m.Splits[i].Shards {
 		if t.file(m.Name, template, split, j, len(m.Splits[i].Shards)) != info.File {
 			return false
@@ -205,6 +207,6 @@ func SameLengths(v any, want []string) bool {
 }
 
 // CanLoad reports whether TFDS can read the set at all.
-func CanLoad(m *Manifest) bool {
+func CanLoad(m *shard.Manifest) bool {
 	return m.Compression == tfrecord.None.String() && m.Nameless() == ""
 }

@@ -1,4 +1,5 @@
-package shard
+// Package features finds out what features records have by looking at each of them.
+package features
 
 import (
 	"maps"
@@ -7,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/wire"
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -72,7 +74,7 @@ func (s *FeatureScan) AddParsed(record []byte, parsed *tfrecord.Example, err err
 		strict = s.recent[i].key != string(key)
 	}
 	if strict {
-		if !isExample(record) || !s.follow(parsed) {
+		if shard.MessageOf(record) != shard.MessageExample || !s.follow(parsed) {
 			s.others++
 			return
 		}
@@ -170,7 +172,7 @@ func (s *FeatureScan) Merge(t *FeatureScan) {
 // features by key: none when they are no Examples. Features of which nothing
 // can be said, because they have no values or those of several kinds, are left
 // out and named in odd.
-func (s *FeatureScan) Describe() (records string, features []Feature, odd []string) {
+func (s *FeatureScan) Describe() (records string, features []shard.Feature, odd []string) {
 	if s.others > 0 || s.records == 0 {
 		return "", nil, nil
 	}
@@ -181,11 +183,11 @@ func (s *FeatureScan) Describe() (records string, features []Feature, odd []stri
 			odd = append(odd, key)
 		}
 	}
-	return RecordExample, features, odd
+	return shard.RecordExample, features, odd
 }
 
-func (f *seenFeature) feature(records int64) (Feature, bool) {
-	d := Feature{Key: f.key, Class: ClassScalar, Optional: f.records < records}
+func (f *seenFeature) feature(records int64) (shard.Feature, bool) {
+	d := shard.Feature{Key: f.key, Class: shard.ClassScalar, Optional: f.records < records}
 	for kind := tfrecord.KindBytes; kind <= tfrecord.KindInt64; kind++ {
 		if f.kinds[kind] {
 			if d.Kind != "" {
@@ -199,11 +201,11 @@ func (f *seenFeature) feature(records int64) (Feature, bool) {
 	case d.Kind == "":
 		return d, false
 	case !one && f.values.Min == f.values.Max:
-		d.Class, d.Shape = ClassVector, []int{int(f.values.Min)}
+		d.Class, d.Shape = shard.ClassVector, []int{int(f.values.Min)}
 	case !one:
-		d.Class, d.Shape = ClassVector, []int{-1}
+		d.Class, d.Shape = shard.ClassVector, []int{-1}
 	case d.Kind == "bytes" && !f.formats[formatOther]:
-		d.Class, d.DType, d.Shape = ClassImage, "uint8", []int{-1, -1, 3}
+		d.Class, d.DType, d.Shape = shard.ClassImage, "uint8", []int{-1, -1, 3}
 		switch {
 		case !f.formats[formatPNG]:
 			d.Encoding = "jpeg"
@@ -211,14 +213,14 @@ func (f *seenFeature) feature(records int64) (Feature, bool) {
 			d.Encoding = "png"
 		}
 	case d.Kind == "bytes" && !f.notText:
-		d.Class = ClassText
+		d.Class = shard.ClassText
 	}
 	return d, true
 }
 
 // ByKey sorts features as a manifest has them.
-func ByKey(features []Feature) []Feature {
+func ByKey(features []shard.Feature) []shard.Feature {
 	sorted := slices.Clone(features)
-	slices.SortFunc(sorted, func(a, b Feature) int { return strings.Compare(a.Key, b.Key) })
+	slices.SortFunc(sorted, func(a, b shard.Feature) int { return strings.Compare(a.Key, b.Key) })
 	return sorted
 }

@@ -1,4 +1,4 @@
-package shard
+package shares
 
 import (
 	"fmt"
@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/tfrec/tfrec/shard"
 )
 
 // ParseShards reads how many shards splits have: "16", the same for each; or
@@ -53,7 +55,7 @@ func CheckShards(each int, bySplit map[string]int) error {
 		return fmt.Errorf("%d for each split and %s: give one of them", each, FormatShards(bySplit))
 	}
 	for _, name := range slices.Sorted(maps.Keys(bySplit)) {
-		if err := CheckSplit(name); err != nil {
+		if err := shard.CheckSplit(name); err != nil {
 			return err
 		}
 		if n := bySplit[name]; n < 1 || n > MaxShards {
@@ -82,10 +84,5 @@ func FormatShards(bySplit map[string]int) string {
 	return strings.Join(parts, ",")
 }
 
-const (
-	// LeastMemory is what Memory may be at least.
-	LeastMemory   = 1e6
-	DefaultMemory = 256 << 20
-	// MaxShards is what the five digits of a shard's name hold.
-	MaxShards = 99999
-)
+// MaxShards is what the five digits of a shard's name hold.
+const MaxShards = 99999
