@@ -17,7 +17,7 @@ type quickValue struct {
 // Quick is add for a record that has, written in the plainest way, the features
 // of the one before in the same order, as nearly all records have. It reports
 // false, and has done nothing, of any other: those are for add.
-func (s *FeatureScan) Quick(record []byte) bool {
+func (s *Scan) Quick(record []byte) bool {
 	entries, ok := whole(record, wire.Bytes1)
 	if !ok || len(s.recent) == 0 {
 		return false

@@ -13,7 +13,7 @@ import (
 // what they say. It returns how many went the quick way.
 func bothScans(t *testing.T, records [][]byte) (quick int) {
 	t.Helper()
-	with, without := NewFeatureScan(), NewFeatureScan()
+	with, without := NewScan(), NewScan()
 	for _, r := range records {
 		if with.Quick(r) {
 			quick++

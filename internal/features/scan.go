@@ -12,10 +12,10 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// FeatureScan finds out what features Examples have by looking at each of them.
+// Scan finds out what features Examples have by looking at each of them.
 // It is not safe for concurrent use: goroutines have one each, and what they saw
 // is merged, in any order.
-type FeatureScan struct {
+type Scan struct {
 	records int64 // looked at
 	others  int64 // of them, those that are no Examples
 	byKey   map[string]*seenFeature
@@ -46,12 +46,12 @@ const (
 // keys that are data, and no schema.
 const maxScanned = 10_000
 
-func NewFeatureScan() *FeatureScan {
-	return &FeatureScan{byKey: map[string]*seenFeature{}}
+func NewScan() *Scan {
+	return &Scan{byKey: map[string]*seenFeature{}}
 }
 
 // Add looks at a record.
-func (s *FeatureScan) Add(record []byte) {
+func (s *Scan) Add(record []byte) {
 	if s.Quick(record) {
 		return
 	}
@@ -60,7 +60,7 @@ func (s *FeatureScan) Add(record []byte) {
 }
 
 // AddParsed is add for a record of which parsing gave an Example or an error.
-func (s *FeatureScan) AddParsed(record []byte, parsed *tfrecord.Example, err error) {
+func (s *Scan) AddParsed(record []byte, parsed *tfrecord.Example, err error) {
 	s.records++
 	if err != nil {
 		s.others++
@@ -97,7 +97,7 @@ func onlyFeatures(record []byte) bool {
 
 // follow makes the features of an Example the recent ones. It reports false
 // when there are too many to follow.
-func (s *FeatureScan) follow(parsed *tfrecord.Example) bool {
+func (s *Scan) follow(parsed *tfrecord.Example) bool {
 	s.recent = s.recent[:0]
 	for i := range parsed.Len() {
 		key, _ := parsed.At(i)
@@ -147,7 +147,7 @@ func (f *seenFeature) note(kind tfrecord.Kind, n int64, only []byte) {
 }
 
 // Merge adds what another scan saw.
-func (s *FeatureScan) Merge(t *FeatureScan) {
+func (s *Scan) Merge(t *Scan) {
 	s.records += t.records
 	s.others += t.others
 	for key, g := range t.byKey {
@@ -172,7 +172,7 @@ func (s *FeatureScan) Merge(t *FeatureScan) {
 // features by key: none when they are no Examples. Features of which nothing
 // can be said, because they have no values or those of several kinds, are left
 // out and named in odd.
-func (s *FeatureScan) Describe() (records string, features []shard.Feature, odd []string) {
+func (s *Scan) Describe() (records string, features []shard.Feature, odd []string) {
 	if s.others > 0 || s.records == 0 {
 		return "", nil, nil
 	}

@@ -2,14 +2,14 @@ package features
 
 import "sync"
 
-// Scanners lends featureScans to goroutines.
+// Scanners lends Scans to goroutines.
 type Scanners struct {
 	mu   sync.Mutex
-	free []*FeatureScan
-	All  []*FeatureScan
+	free []*Scan
+	All  []*Scan
 }
 
-func (s *Scanners) Get() *FeatureScan {
+func (s *Scanners) Get() *Scan {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if n := len(s.free); n > 0 {
@@ -17,20 +17,20 @@ func (s *Scanners) Get() *FeatureScan {
 		s.free = s.free[:n-1]
 		return scan
 	}
-	scan := NewFeatureScan()
+	scan := NewScan()
 	s.All = append(s.All, scan)
 	return scan
 }
 
-func (s *Scanners) Put(scan *FeatureScan) {
+func (s *Scanners) Put(scan *Scan) {
 	s.mu.Lock()
 	s.free = append(s.free, scan)
 	s.mu.Unlock()
 }
 
 // Total returns what all of them saw. They must not be used any more.
-func (s *Scanners) Total() *FeatureScan {
-	total := NewFeatureScan()
+func (s *Scanners) Total() *Scan {
+	total := NewScan()
 	for _, scan := range s.All {
 		total.Merge(scan)
 	}

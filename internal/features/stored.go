@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// storedScan is what a featureScan saw, for another process to merge.
+// storedScan is what a Scan saw, for another process to merge.
 type storedScan struct {
 	Records  int64        `json:"records"`
 	Others   int64        `json:"others,omitempty"`
@@ -34,7 +34,7 @@ type storedRange struct {
 }
 
 // MarshalJSON implements json.Marshaler.
-func (s *FeatureScan) MarshalJSON() ([]byte, error) {
+func (s *Scan) MarshalJSON() ([]byte, error) {
 	stored := storedScan{Records: s.records, Others: s.others, Features: []storedSeen{}}
 	for _, key := range slices.Sorted(maps.Keys(s.byKey)) {
 		f := s.byKey[key]
@@ -52,12 +52,12 @@ func (s *FeatureScan) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON implements json.Unmarshaler. The scan is to be merged and
 // described; it cannot go on.
-func (s *FeatureScan) UnmarshalJSON(data []byte) error {
+func (s *Scan) UnmarshalJSON(data []byte) error {
 	var stored storedScan
 	if err := json.Unmarshal(data, &stored); err != nil {
 		return err
 	}
-	*s = *NewFeatureScan()
+	*s = *NewScan()
 	s.records, s.others = stored.Records, stored.Others
 	for _, seen := range stored.Features {
 		f := &seenFeature{key: string(seen.Key), records: seen.Records, notText: seen.NotText}

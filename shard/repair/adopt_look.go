@@ -22,7 +22,7 @@ type adopted struct {
 	split string
 	info  shard.Info
 	c     tfrecord.Compression
-	scan  *features.FeatureScan
+	scan  *features.Scan
 	seen  map[string]*labelSeen
 	// index is the temporary file with the file's index; empty when there is to
 	// be none, or the one in place is right.
@@ -38,7 +38,7 @@ type adopted struct {
 func (a *adoption) look() error {
 	for _, l := range a.lots {
 		for _, file := range l.files {
-			a.files = append(a.files, &adopted{split: l.split, info: shard.Info{File: file}, seen: map[string]*labelSeen{}, scan: features.NewFeatureScan()})
+			a.files = append(a.files, &adopted{split: l.split, info: shard.Info{File: file}, seen: map[string]*labelSeen{}, scan: features.NewScan()})
 		}
 	}
 	errs := make([]error, len(a.files))

@@ -36,7 +36,7 @@ func (a *adoption) describe() error {
 	if m.Name = a.name(m.Name); m.Name == "" {
 		return fmt.Errorf("cannot derive the dataset's name from %s: give one", a.dir.Path())
 	}
-	scan := features.NewFeatureScan()
+	scan := features.NewScan()
 	for i, f := range a.files {
 		c := f.c.String()
 		if i > 0 && c != m.Compression {

@@ -35,9 +35,9 @@ func (in *inputs) features(ctx context.Context) ([]shard.Feature, error) {
 		return in.described.Features, nil
 	}
 	workers := in.o.workers()
-	scans := make(chan *features.FeatureScan, workers)
+	scans := make(chan *features.Scan, workers)
 	for range workers {
-		scans <- features.NewFeatureScan()
+		scans <- features.NewScan()
 	}
 	look := func(r *record) (digest.Hash, error) {
 		scan := <-scans

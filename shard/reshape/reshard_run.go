@@ -212,7 +212,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 		if r.in.known {
 			continue
 		}
-		seen := new(features.FeatureScan)
+		seen := new(features.Scan)
 		if err := json.Unmarshal(done.Seen, seen); err != nil {
 			return fmt.Errorf("%s: its recorded state: %w", done.File, err)
 		}

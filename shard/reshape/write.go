@@ -105,7 +105,7 @@ func (r *reshaping) work(ctx context.Context, b *block) error {
 	}
 	rec := recordPool.Get().(*record)
 	defer recordPool.Put(rec)
-	var scan *features.FeatureScan
+	var scan *features.Scan
 	if !r.in.known {
 		scan = r.scans.Get()
 		defer r.scans.Put(scan)
