@@ -66,7 +66,7 @@ func largeSet(b *testing.B) (root, local string) {
 	b.Helper()
 	root = b.TempDir()
 	local = filepath.Join(root, "bucket", "set")
-	out, err := shard.OpenDir(context.Background(), local, shard.DirOptions{})
+	out, err := shard.OpenDir(context.Background(), local, shard.DirOptions{Names: shard.ManifestFiles})
 	if err != nil {
 		b.Fatal(err)
 	}

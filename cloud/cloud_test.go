@@ -26,7 +26,7 @@ import (
 // makeSet writes a set of small records into dir: two shards, with indexes.
 func makeSet(t *testing.T, dir string, records int) {
 	t.Helper()
-	out, err := shard.OpenDir(context.Background(), dir, shard.DirOptions{})
+	out, err := shard.OpenDir(context.Background(), dir, shard.DirOptions{Names: shard.ManifestFiles})
 	if err != nil {
 		t.Fatal(err)
 	}

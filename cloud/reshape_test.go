@@ -51,7 +51,7 @@ func downloaded(t *testing.T, url string) map[string]string {
 // two splits.
 func makePeople(t *testing.T, dir string) {
 	t.Helper()
-	out, err := shard.OpenDir(t.Context(), dir, shard.DirOptions{})
+	out, err := shard.OpenDir(t.Context(), dir, shard.DirOptions{Names: shard.ManifestFiles})
 	if err != nil {
 		t.Fatal(err)
 	}

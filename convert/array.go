@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -38,7 +39,7 @@ func (t *Task) check() error {
 func (r *run) mine(job int) bool { return r.Task == nil || job%r.Task.Count == r.Task.Index }
 
 // planFile is where the plan of an array job lies until it is finalized.
-const planFile = shard.ArrayPlanFile
+const planFile = setdir.ArrayPlanFile
 
 // arrayPlan is what tasks of one array job must agree on, and all that Finalize
 // has to know. Its bytes are the same for each of them.
@@ -116,8 +117,8 @@ func (r *run) makePlan() *arrayPlan {
 
 // readPlan reads the plan of the array job under way in a directory. It is nil
 // when there is none.
-func readPlan(dir *shard.Dir) (*arrayPlan, error) {
-	data, err := dir.Read(planFile, shard.MaxState)
+func readPlan(dir *setdir.Dir) (*arrayPlan, error) {
+	data, err := dir.Read(planFile, setdir.MaxState)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -125,7 +126,7 @@ func readPlan(dir *shard.Dir) (*arrayPlan, error) {
 		return nil, err
 	}
 	p := new(arrayPlan)
-	if err := shard.DecodeState(data, p); err != nil || p.Format != planFormat || p.Version != planVersion {
+	if err := setdir.DecodeState(data, p); err != nil || p.Format != planFormat || p.Version != planVersion {
 		return nil, fmt.Errorf("%s is not a plan of this version of tfrec: remove it, and run all tasks again (finished shards are kept)", storage.Join(dir.Path(), planFile))
 	}
 	return p.named(), nil
@@ -208,7 +209,7 @@ func (r *run) checkOptions(before *previous) error {
 		return nil
 	}
 	diff := r.difference(before)
-	replaceable := before.manifest == nil && before.options[shard.OptionVerb] == nil
+	replaceable := before.manifest == nil && before.options[setdir.OptionVerb] == nil
 	switch {
 	case diff == "", replaceable && r.Replan:
 		return nil

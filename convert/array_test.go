@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -259,7 +260,7 @@ func TestOneMachineFinishesAnArrayJob(t *testing.T) {
 
 func TestTasksAndOthersKeepOut(t *testing.T) {
 	src, out := directories(t, 20), t.TempDir()
-	joined, err := shard.OpenDir(context.Background(), out, shard.DirOptions{Join: true})
+	joined, err := setdir.Open(context.Background(), out, setdir.Options{Join: true, Names: shard.ManifestFiles})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -272,7 +273,7 @@ func TestTasksAndOthersKeepOut(t *testing.T) {
 	}
 	mustImages(t, src, out, o.task(0, 2))
 	joined.Close()
-	alone, err := shard.OpenDir(context.Background(), out, shard.DirOptions{})
+	alone, err := setdir.Open(context.Background(), out, setdir.Options{Names: shard.ManifestFiles})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -264,7 +264,7 @@ func (e *rowEncoder) appendFrame(dst []byte) []byte {
 }
 
 // bad makes a line of the ledger of the tokenizer's row.
-func (e *rowEncoder) bad(f *csvFile, reason string) shard.BadSample {
+func (e *rowEncoder) bad(f *csvFile, reason string) setdir.BadSample {
 	key := ""
 	if e.columns.key >= 0 && !e.tok.Bad() {
 		key = string(e.tok.Field(e.columns.key))
@@ -272,7 +272,7 @@ func (e *rowEncoder) bad(f *csvFile, reason string) shard.BadSample {
 	if key == "" {
 		key = fmt.Sprintf("%s:%09d", f.name, e.tok.Line())
 	}
-	return shard.BadSample{
+	return setdir.BadSample{
 		Key: jsontext.Readable(key), Source: jsontext.Readable(f.name), Line: e.tok.Line(), Stage: "parse", Reason: reason,
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
@@ -24,10 +25,10 @@ type csvSource struct {
 	chunks  []csvChunk
 	pick    picker
 	planned []job
-	ranges  []rowRange // of each job
-	shuffle *shuffle   // nil when rows keep the order of the input
-	dir     *shard.Dir // that the set is written into
-	reading *csvFile   // the file of the chunk that was asked for last
+	ranges  []rowRange  // of each job
+	shuffle *shuffle    // nil when rows keep the order of the input
+	dir     *setdir.Dir // that the set is written into
+	reading *csvFile    // the file of the chunk that was asked for last
 
 	encoders sync.Pool // of *rowEncoder
 	// preceding[s][c] is how many rows of split s precede chunk c; the last

@@ -8,11 +8,11 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // attach implements source.
-func (s *csvSource) attach(dir *shard.Dir) { s.dir = dir }
+func (s *csvSource) attach(dir *setdir.Dir) { s.dir = dir }
 
 // remember implements source: it keeps what scanning the input found out.
 func (s *csvSource) remember() {
@@ -57,7 +57,7 @@ func (s *csvSource) outline(job int) []byte {
 }
 
 // inputs implements source: of tables, remember keeps what is known.
-func (s *csvSource) inputs(int) []shard.Input { return nil }
+func (s *csvSource) inputs(int) []setdir.Input { return nil }
 
 // prepare implements source.
 func (s *csvSource) prepare(ctx context.Context, jobs []int, _ bool) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/spill"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // shuffle puts the rows of each split into a random order over all of its
@@ -270,7 +270,7 @@ func (sh *shuffle) emit(bucket int, p *piece) error {
 	for _, entry := range entries {
 		payload := data[entry.From:entry.To]
 		if entry.Flag {
-			var bad shard.BadSample
+			var bad setdir.BadSample
 			if err := json.Unmarshal(payload, &bad); err != nil {
 				return fmt.Errorf("shuffle: %w", err)
 			}

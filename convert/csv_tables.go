@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -285,8 +286,8 @@ func (f *csvFile) path() string {
 // readScan reads the state of earlier scans; state is never worth an error.
 func readScan(out string) scanState {
 	var s scanState
-	data, err := storage.ReadFile(context.Background(), storage.Join(out, shard.StateDir, scanFile), shard.MaxState)
-	if err != nil || shard.DecodeState(data, &s) != nil {
+	data, err := storage.ReadFile(context.Background(), storage.Join(out, shard.StateDir, scanFile), setdir.MaxState)
+	if err != nil || setdir.DecodeState(data, &s) != nil {
 		return scanState{}
 	}
 	return s

@@ -17,6 +17,7 @@ import (
 	"github.com/klauspost/compress/gzip"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -105,7 +106,7 @@ func ledger(t testing.TB, dir string) []string {
 	}
 	var lines []string
 	for line := range strings.Lines(string(data)) {
-		var b shard.BadSample
+		var b setdir.BadSample
 		if err := json.Unmarshal([]byte(line), &b); err != nil {
 			t.Fatal(err)
 		}

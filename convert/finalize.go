@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -52,7 +53,7 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 	} else if !st.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory: want the OUT of an array job", out)
 	}
-	dir, err := shard.OpenDir(ctx, out, shard.DirOptions{Note: o.Note})
+	dir, err := setdir.Open(ctx, out, setdir.Options{Note: o.Note, Names: shard.ManifestFiles})
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +107,7 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 
 // planned returns what is known of a shard of the plan, staged or in place; nil when
 // neither is of this plan.
-func (r *run) planned(staged, placed *shard.Done) (done *shard.Done, inPlace bool) {
+func (r *run) planned(staged, placed *setdir.Done) (done *setdir.Done, inPlace bool) {
 	switch {
 	case staged != nil && staged.Plan == r.plan.id():
 		return staged, false
@@ -127,7 +128,7 @@ type leftOut struct {
 const leftOutFile = "finalized.json"
 
 // run makes the run that ends the plan's array job.
-func (p *arrayPlan) run(dir *shard.Dir, o FinalizeOptions) (*run, error) {
+func (p *arrayPlan) run(dir *setdir.Dir, o FinalizeOptions) (*run, error) {
 	options := &Options{Name: p.Name, Seed: p.Seed, MaxErrors: p.MaxErrors, Note: o.Note}
 	if o.MaxErrors != nil {
 		options.MaxErrors = *o.MaxErrors
@@ -155,7 +156,7 @@ func (p *arrayPlan) run(dir *shard.Dir, o FinalizeOptions) (*run, error) {
 }
 
 // finalized sums up a set that was finalized before.
-func finalized(dir *shard.Dir, m *shard.Manifest) (*Summary, error) {
+func finalized(dir *setdir.Dir, m *shard.Manifest) (*Summary, error) {
 	s := &Summary{Status: UpToDate, Errors: m.Errors, Decoder: m.Decoder, Fingerprint: m.Fingerprint, Splits: map[string]SplitSummary{}}
 	for _, split := range m.Splits {
 		s.Records += split.Records

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -186,7 +187,7 @@ func (r *run) replace(_ *previous, files []file) (changed bool, err error) {
 	if err := r.stage.PutRun(r.intent(ledger)); err != nil {
 		return false, err
 	}
-	put = slices.Insert(put, 0, shard.RunFile)
+	put = slices.Insert(put, 0, setdir.RunFile)
 	if err := r.dir.PutStaged(staged, put, append(stale, failedLedger)); err != nil {
 		return true, err
 	}
@@ -203,12 +204,12 @@ func (r *run) shards() []string {
 }
 
 // bad returns the ledger: every sample that could not be used, by key.
-func (r *run) bad() []shard.BadSample {
-	var bad []shard.BadSample
+func (r *run) bad() []setdir.BadSample {
+	var bad []setdir.BadSample
 	for _, d := range r.done {
 		bad = append(bad, d.Bad...)
 	}
-	slices.SortStableFunc(bad, func(a, b shard.BadSample) int {
+	slices.SortStableFunc(bad, func(a, b setdir.BadSample) int {
 		if c := strings.Compare(a.Key, b.Key); c != 0 {
 			return c
 		}
@@ -218,7 +219,7 @@ func (r *run) bad() []shard.BadSample {
 }
 
 // encodeLedger returns the bytes of errors.jsonl, nil when nothing is in it.
-func encodeLedger(bad []shard.BadSample) ([]byte, error) {
+func encodeLedger(bad []setdir.BadSample) ([]byte, error) {
 	var out []byte
 	for _, b := range bad {
 		line, err := json.Marshal(b)

@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard/verify"
 )
 
@@ -21,7 +21,7 @@ func TestStateOfOthersRemovesNothing(t *testing.T) {
 		if err := os.Symlink(filepath.Dir(out), filepath.Join(out, "data")); err != nil {
 			t.Skip(err)
 		}
-		run := filepath.Join(out, filepath.FromSlash(shard.RunFile))
+		run := filepath.Join(out, filepath.FromSlash(setdir.RunFile))
 		data, err := os.ReadFile(run)
 		if err != nil {
 			data = []byte(`{"name":"n"}`)

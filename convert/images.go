@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -355,9 +356,9 @@ func labelMode(o *ImageOptions) string {
 // runConversion opens the output directory, plans with a look at what an earlier run
 // left there, and carries the plan out.
 func (o *Options) runConversion(ctx context.Context, out string, began time.Time, plan func(*previous) (*run, error)) (*Summary, error) {
-	dir, err := shard.ViewDir(ctx, out), error(nil)
+	dir, err := setdir.View(ctx, out), error(nil)
 	if !o.DryRun {
-		if dir, err = shard.OpenDir(ctx, out, shard.DirOptions{Join: o.Task != nil, Note: o.Note}); err != nil {
+		if dir, err = setdir.Open(ctx, out, setdir.Options{Join: o.Task != nil, Note: o.Note, Names: shard.ManifestFiles}); err != nil {
 			return nil, err
 		}
 	}
@@ -372,7 +373,7 @@ func (o *Options) runConversion(ctx context.Context, out string, began time.Time
 
 // planInto makes the run that a plan is of, into a directory, beside what an earlier
 // run left there.
-func planInto(dir *shard.Dir, began time.Time, plan func(*previous) (*run, error)) (*run, *previous, error) {
+func planInto(dir *setdir.Dir, began time.Time, plan func(*previous) (*run, error)) (*run, *previous, error) {
 	before, err := readPrevious(dir)
 	if err != nil {
 		return nil, nil, err

@@ -13,8 +13,8 @@ import (
 	"github.com/zeebo/xxh3"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // identity appends what a sample is known by everywhere: its key, its label and
@@ -51,15 +51,15 @@ func unreadHash(err error) string { return "unread: " + withoutPath(err).Error()
 
 // unusedHash stands for the content of an image that the listing refuses: the
 // line of the ledger hangs on nothing else.
-func unusedHash(b *shard.BadSample) string {
+func unusedHash(b *setdir.BadSample) string {
 	return fmt.Sprintf("unused: %s:%d: %s", b.Source, b.Line, b.Reason)
 }
 
 // attach implements source: it takes over what earlier runs recorded of inputs.
-func (s *imageSource) attach(dir *shard.Dir) {
-	s.remembered = map[string]shard.Input{}
+func (s *imageSource) attach(dir *setdir.Dir) {
+	s.remembered = map[string]setdir.Input{}
 	if !s.o.HashInputs {
-		dir.Remembered(s.place(), func(in shard.Input) { s.remembered[string(in.Key)] = in })
+		dir.Remembered(s.place(), func(in setdir.Input) { s.remembered[string(in.Key)] = in })
 	}
 }
 
@@ -81,8 +81,8 @@ func (s *imageSource) place() string {
 func (s *imageSource) known(ctx context.Context, job int) (identity []byte, read bool, err error) {
 	samples := s.samples[job]
 	hashes := make([]string, len(samples))
-	found := make([]shard.Input, len(samples)) // by reading; no key where there was no need
-	var unread []int                           // of samples
+	found := make([]setdir.Input, len(samples)) // by reading; no key where there was no need
+	var unread []int                            // of samples
 	for i, sample := range samples {
 		p := &s.pictures[sample.picture]
 		switch in, ok := s.remembered[p.path]; {
@@ -141,8 +141,8 @@ func (s *imageSource) known(ctx context.Context, job int) (identity []byte, read
 }
 
 // inputs implements source.
-func (s *imageSource) inputs(job int) []shard.Input {
-	var inputs []shard.Input
+func (s *imageSource) inputs(job int) []setdir.Input {
+	var inputs []setdir.Input
 	for _, sample := range s.samples[job] {
 		if in, ok := s.remembered[s.pictures[sample.picture].path]; ok {
 			inputs = append(inputs, in)
@@ -152,7 +152,7 @@ func (s *imageSource) inputs(job int) []shard.Input {
 }
 
 // is reports whether an image is what was recorded of an input.
-func (p *picture) is(in shard.Input) bool {
+func (p *picture) is(in setdir.Input) bool {
 	if p.version != "" || in.Version != "" {
 		return in.Size == p.size && in.Version == p.version
 	}
@@ -161,20 +161,20 @@ func (p *picture) is(in shard.Input) bool {
 
 // file returns what an image in a file is remembered by: nothing when its time is
 // too young to tell a later change.
-func (p *picture) file(hash string, st os.FileInfo) shard.Input {
+func (p *picture) file(hash string, st os.FileInfo) setdir.Input {
 	if time.Since(st.ModTime()) <= settled {
-		return shard.Input{}
+		return setdir.Input{}
 	}
-	return shard.Input{Key: shard.InputKey(p.path), Size: st.Size(), ModTime: st.ModTime().UnixNano(), Hash: hash}
+	return setdir.Input{Key: setdir.InputKey(p.path), Size: st.Size(), ModTime: st.ModTime().UnixNano(), Hash: hash}
 }
 
 // object returns what an image in a store is remembered by: nothing when that is
 // no more than its time and size, and the time too young. It was read as it was listed.
-func (p *picture) object(hash string) shard.Input {
+func (p *picture) object(hash string) setdir.Input {
 	if strings.HasPrefix(p.version, storage.Modified) && time.Since(time.Unix(0, p.modTime)) <= 2*settled {
-		return shard.Input{} // times there are in whole seconds
+		return setdir.Input{} // times there are in whole seconds
 	}
-	return shard.Input{Key: shard.InputKey(p.path), Size: p.size, ModTime: p.modTime, Hash: hash, Version: p.version}
+	return setdir.Input{Key: setdir.InputKey(p.path), Size: p.size, ModTime: p.modTime, Hash: hash, Version: p.version}
 }
 
 func hashHex(data []byte) string {

@@ -15,8 +15,8 @@ import (
 	"github.com/tfrec/tfrec/internal/imagetable"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // labelsFromFile replaces the listing by the images that the rows of a table
@@ -145,8 +145,8 @@ func (t *labelTable) picture(row imagetable.Row) picture {
 }
 
 // bad returns the line of the ledger about a row.
-func (t *labelTable) bad(key string, line int64, reason string) *shard.BadSample {
-	return &shard.BadSample{Key: jsontext.Readable(key), Source: t.file, Line: line, Stage: "read", Reason: reason}
+func (t *labelTable) bad(key string, line int64, reason string) *setdir.BadSample {
+	return &setdir.BadSample{Key: jsontext.Readable(key), Source: t.file, Line: line, Stage: "read", Reason: reason}
 }
 
 // find looks for an image that the listing lacks: one whose name does not look

@@ -14,8 +14,8 @@ import (
 
 	"github.com/tfrec/tfrec/internal/imagetree"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // image is a planned sample: a file below the source directory.
@@ -25,9 +25,9 @@ type picture struct {
 	label   string // "" where there are none
 	id      int32  // of the label, with the offset
 	size    int64
-	modTime int64            // nanoseconds since 1970
-	version string           // in an object store; "" on a disk
-	bad     *shard.BadSample // why it cannot be used, when the listing knows
+	modTime int64             // nanoseconds since 1970
+	version string            // in an object store; "" on a disk
+	bad     *setdir.BadSample // why it cannot be used, when the listing knows
 }
 
 // listing is what a source directory holds.

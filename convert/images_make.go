@@ -7,7 +7,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/jsontext"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -50,7 +50,7 @@ type sampleWork struct {
 	fetched  *fetch // of a store; nil where nothing is asked for ahead
 	out      stored
 	filtered bool
-	bad      *shard.BadSample
+	bad      *setdir.BadSample
 	// waits says that the task is to be done before there is something to encode.
 	waits  bool
 	task   augment.Task
@@ -266,8 +266,8 @@ func (s *imageSource) end(m *sampleWork, p *piece) {
 }
 
 // unusable makes a line of the ledger.
-func (s *imageSource) unusable(sample sample, stage string, err error) *shard.BadSample {
-	return &shard.BadSample{
+func (s *imageSource) unusable(sample sample, stage string, err error) *setdir.BadSample {
+	return &setdir.BadSample{
 		Key: jsontext.Readable(s.key(sample)), Source: jsontext.Readable(s.pictures[sample.picture].path),
 		Stage: stage, Reason: err.Error(),
 	}

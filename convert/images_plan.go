@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
@@ -31,8 +32,8 @@ type imageSource struct {
 	labels      []string // names by id, background names included
 	splitsBy    string   // how samples get their split: the shares, or "folders"
 	planned     []job
-	samples     [][]sample             // of each job, in order
-	remembered  map[string]shard.Input // by key, from earlier runs
+	samples     [][]sample              // of each job, in order
+	remembered  map[string]setdir.Input // by key, from earlier runs
 }
 
 // sample is a record to be: an image as it is or, in an augmented set, one of

@@ -8,8 +8,8 @@ import (
 	"os"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // withoutPath drops the path from a file error: the ledger names its source
@@ -24,7 +24,7 @@ func withoutPath(err error) error {
 
 // read reads an image, and returns what it is known by. The bytes are valid until the
 // next image.
-func (s *imageSource) read(m *sampleWork, pic *picture) (data []byte, hash string, in shard.Input, err error) {
+func (s *imageSource) read(m *sampleWork, pic *picture) (data []byte, hash string, in setdir.Input, err error) {
 	var st os.FileInfo // of a file
 	switch {
 	case m.fetched != nil && m.fetched.pic == pic:
@@ -36,7 +36,7 @@ func (s *imageSource) read(m *sampleWork, pic *picture) (data []byte, hash strin
 		data, st, err = m.readFile(s.path(pic))
 	}
 	if err != nil {
-		return nil, "", shard.Input{}, err
+		return nil, "", setdir.Input{}, err
 	}
 	hash = hashHex(data)
 	if st != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -91,7 +92,7 @@ func (o *Options) begin(ctx context.Context, out string, began time.Time, s *inp
 	if o.Task != nil || o.DryRun {
 		return nil, optionError("task", "a conversion whose shards are made elsewhere allows neither tasks nor dry runs")
 	}
-	dir, err := shard.OpenDir(ctx, out, shard.DirOptions{Note: o.Note})
+	dir, err := setdir.Open(ctx, out, setdir.Options{Note: o.Note, Names: shard.ManifestFiles})
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +104,7 @@ func (o *Options) begin(ctx context.Context, out string, began time.Time, s *inp
 		err = closing
 	}
 	if err == nil {
-		dir, err = shard.OpenDir(ctx, out, shard.DirOptions{Join: true, Note: o.Note})
+		dir, err = setdir.Open(ctx, out, setdir.Options{Join: true, Note: o.Note, Names: shard.ManifestFiles})
 	}
 	if err != nil {
 		return nil, err
@@ -157,7 +158,7 @@ func (o *Options) join(ctx context.Context, out string, s *inputScan) (_ *Job, e
 			s.close()
 		}
 	}()
-	dir, err := shard.OpenDir(ctx, out, shard.DirOptions{Join: true, Note: o.Note})
+	dir, err := setdir.Open(ctx, out, setdir.Options{Join: true, Note: o.Note, Names: shard.ManifestFiles})
 	if err != nil {
 		return nil, err
 	}
@@ -249,7 +250,7 @@ func (j *Job) Run(ctx context.Context, work func(context.Context) error) (*Summa
 
 // byOthers returns what is known of the shards of the plan that were to be made, and
 // were made by others, by number.
-func (j *Job) byOthers(ctx context.Context) (map[int]*shard.Done, error) {
+func (j *Job) byOthers(ctx context.Context) (map[int]*setdir.Done, error) {
 	r := j.run
 	var numbers []int
 	var files []string
@@ -262,7 +263,7 @@ func (j *Job) byOthers(ctx context.Context) (map[int]*shard.Done, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := map[int]*shard.Done{}
+	made := map[int]*setdir.Done{}
 	for n, i := range numbers {
 		if done, inPlace := r.planned(staged[n], placed[n]); done != nil {
 			made[i], r.inPlace[i] = done, inPlace
@@ -289,7 +290,7 @@ func (j *Job) finish(ctx context.Context) (*Summary, error) {
 	if err := r.dir.Close(); err != nil {
 		return nil, err
 	}
-	dir, err := shard.OpenDirWhenFree(ctx, out, shard.DirOptions{Note: r.Note}, stragglers)
+	dir, err := setdir.OpenWhenFree(ctx, out, setdir.Options{Note: r.Note, Names: shard.ManifestFiles}, stragglers)
 	if err != nil {
 		return nil, err
 	}

@@ -5,6 +5,7 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -16,7 +17,7 @@ type source interface {
 	jobs() []job
 	// attach is called once, before all that follows, with the directory that the
 	// set is written into.
-	attach(dir *shard.Dir)
+	attach(dir *setdir.Dir)
 	// place is where the inputs lie on this machine.
 	place() string
 	// remember writes down what planning found out that the next run need not
@@ -36,7 +37,7 @@ type source interface {
 	// says whether it had to.
 	known(ctx context.Context, job int) (identity []byte, read bool, err error)
 	// inputs returns what is remembered of a job's inputs after known.
-	inputs(job int) []shard.Input
+	inputs(job int) []setdir.Input
 	// prepare is called once before the pieces of the given jobs are asked for: of all
 	// of them in that order, or of some in any.
 	prepare(ctx context.Context, jobs []int, inOrder bool) error
@@ -69,11 +70,11 @@ type piece struct {
 	frames   []byte
 	sizes    []int   // of each frame
 	labels   []int32 // of each record, where there are labels
-	bad      []shard.BadSample
+	bad      []setdir.BadSample
 	samples  int64
 	filtered int64
 	bytesIn  int64
-	inputs   []shard.Input
+	inputs   []setdir.Input
 	identity []byte // goes into the shard's fingerprint
 	room     *room  // the memory that its task may take; nil: any
 }

@@ -11,6 +11,7 @@ import (
 	"unicode"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -30,8 +31,8 @@ type previous struct {
 
 // readPrevious reads what an earlier run left in a directory. It is nil when
 // there was none.
-func readPrevious(dir *shard.Dir) (*previous, error) {
-	m, err := dir.Manifest()
+func readPrevious(dir *setdir.Dir) (*previous, error) {
+	m, err := shard.ManifestIn(dir)
 	if err != nil {
 		return nil, fmt.Errorf("%w; move it away to start over: shards that are finished and known are kept", err)
 	}
@@ -65,7 +66,7 @@ func (p *previous) add(files []string) {
 }
 
 // stale returns those of others that are in place.
-func (p *previous) stale(dir *shard.Dir, files []string) ([]string, error) {
+func (p *previous) stale(dir *setdir.Dir, files []string) ([]string, error) {
 	return dir.Existing(p.others(files))
 }
 
@@ -154,7 +155,7 @@ func (r *run) sameAsked(p *previous, name string) bool {
 // difference names the first thing in which this run differs from an earlier
 // one such that their shards cannot make up one set; empty when there is none.
 func (r *run) difference(p *previous) string {
-	if verb := p.options[shard.OptionVerb]; verb != nil {
+	if verb := p.options[setdir.OptionVerb]; verb != nil {
 		return fmt.Sprintf("it is of tfrec %s, this is a conversion", strings.Trim(string(verb), `"`))
 	}
 	if p.name != r.Name {
@@ -307,7 +308,7 @@ func (r *run) removeOld(p *previous) error {
 	if err != nil {
 		return err
 	}
-	if err := r.dir.PutRun(&shard.Run{Name: p.name, Options: p.options, Decoder: p.codecs.decoder, Encoder: p.codecs.encoder, Stale: stale}); err != nil {
+	if err := r.dir.PutRun(&setdir.Run{Name: p.name, Options: p.options, Decoder: p.codecs.decoder, Encoder: p.codecs.encoder, Stale: stale}); err != nil {
 		return err
 	}
 	if err := r.dir.Remove(shard.ManifestFile); err != nil {
@@ -331,12 +332,12 @@ func (r *run) announce(p *previous, ledger bool) error {
 }
 
 // intent is what this run writes, with a ledger or without.
-func (r *run) intent(ledger bool) *shard.Run {
+func (r *run) intent(ledger bool) *setdir.Run {
 	files := r.files()
 	if ledger {
 		files = append(files, shard.LedgerFile)
 	}
-	return &shard.Run{
+	return &setdir.Run{
 		Name: r.Name, Options: r.options, Decoder: r.codecs.decoder, Encoder: r.codecs.encoder, Files: files, Args: r.Args,
 	}
 }
@@ -380,15 +381,15 @@ func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
 
 // allDone returns what is known of shards that are staged, and of those in place. A set
 // that is to be overwritten counts as one without shards.
-func (r *run) allDone(ctx context.Context, files []string, content bool) (staged, placed []*shard.Done, err error) {
-	staged = make([]*shard.Done, len(files))
+func (r *run) allDone(ctx context.Context, files []string, content bool) (staged, placed []*setdir.Done, err error) {
+	staged = make([]*setdir.Done, len(files))
 	if r.stage != nil {
 		if staged, err = r.stage.AllDone(ctx, files, content); err != nil {
 			return nil, nil, err
 		}
 	}
 	if r.overwrites {
-		return staged, make([]*shard.Done, len(files)), nil
+		return staged, make([]*setdir.Done, len(files)), nil
 	}
 	placed, err = r.dir.AllDone(ctx, files, content)
 	return staged, placed, err
@@ -396,7 +397,7 @@ func (r *run) allDone(ctx context.Context, files []string, content bool) (staged
 
 // current returns what is known of the shard of a job that is up to date, staged or
 // else in place; nil when there is none.
-func (r *run) current(ctx context.Context, i int, staged, placed *shard.Done, listed shard.Info) (done *shard.Done, inPlace bool, err error) {
+func (r *run) current(ctx context.Context, i int, staged, placed *setdir.Done, listed shard.Info) (done *setdir.Done, inPlace bool, err error) {
 	if staged != nil {
 		done, err = r.upToDate(ctx, r.stage, i, staged, shard.Info{})
 		if done != nil || err != nil {
@@ -409,7 +410,7 @@ func (r *run) current(ctx context.Context, i int, staged, placed *shard.Done, li
 
 // made returns what is known of the shard of a job that somebody has made meanwhile;
 // nil when there is none that is up to date.
-func (r *run) made(ctx context.Context, i int) (*shard.Done, error) {
+func (r *run) made(ctx context.Context, i int) (*setdir.Done, error) {
 	staged, placed, err := r.allDone(ctx, []string{r.jobs[i].name.String()}, r.HashInputs)
 	if err != nil {
 		return nil, err
@@ -421,14 +422,14 @@ func (r *run) made(ctx context.Context, i int) (*shard.Done, error) {
 // upToDate returns what is known of the shard of a job in a directory when its
 // fingerprint is what this run would make, nil otherwise. It is given what state there
 // is, and what a manifest lists; the zero Info is for a shard that is not listed.
-func (r *run) upToDate(ctx context.Context, dir *shard.Dir, i int, done *shard.Done, listed shard.Info) (*shard.Done, error) {
+func (r *run) upToDate(ctx context.Context, dir *setdir.Dir, i int, done *setdir.Done, listed shard.Info) (*setdir.Done, error) {
 	j := r.jobs[i]
 	file := j.name.String()
 	// Without its state a shard is known by the manifest, unless it lacks
 	// samples: which those were, only the state says.
 	stateless := done == nil
 	if stateless && listed.File == file && listed.Records == j.samples && dir.HasContent(listed) && (!r.uncompressed() || dir.HasIndex(file)) {
-		done = &shard.Done{Info: listed, Samples: j.samples}
+		done = &setdir.Done{Info: listed, Samples: j.samples}
 	}
 	if done == nil {
 		return nil, nil

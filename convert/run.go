@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -21,18 +22,18 @@ type run struct {
 	*Options
 	source    source // nil for a run that only finalizes
 	described shard.Manifest
-	dir       *shard.Dir
+	dir       *setdir.Dir
 	// stage is where shards are written when a whole set is to be replaced; nil when
 	// they get their names in dir as they finish. inPlace says of which jobs the shard
 	// in dir is kept. With overwrites it is kept of none: that set has other options.
-	stage      *shard.Dir
+	stage      *setdir.Dir
 	inPlace    []bool
 	overwrites bool
 	options    map[string]json.RawMessage // effective, as in the manifest
 	codecs     codecs
 	skipped    int64
 	jobs       []job
-	done       []*shard.Done // of each job: kept or made
+	done       []*setdir.Done // of each job: kept or made
 	kept       []bool
 	before     *previous  // all that an earlier run named, whatever its options
 	plan       *arrayPlan // of a task of an array job
@@ -67,7 +68,7 @@ func emptyRun(o *Options, jobs []job, described shard.Manifest, options map[stri
 	if r.progress == nil {
 		r.progress = new(Progress)
 	}
-	r.done, r.kept, r.inPlace = make([]*shard.Done, len(jobs)), make([]bool, len(jobs)), make([]bool, len(jobs))
+	r.done, r.kept, r.inPlace = make([]*setdir.Done, len(jobs)), make([]bool, len(jobs)), make([]bool, len(jobs))
 	return r
 }
 
@@ -147,7 +148,7 @@ func (r *run) stageOver(before *previous) {
 }
 
 // open has the run use its directory again, which was given back meanwhile.
-func (r *run) open(dir *shard.Dir) {
+func (r *run) open(dir *setdir.Dir) {
 	r.dir = dir
 	if r.stage != nil {
 		r.stage = dir.Stage()
@@ -155,7 +156,7 @@ func (r *run) open(dir *shard.Dir) {
 }
 
 // into returns the directory that shards are written into.
-func (r *run) into() *shard.Dir {
+func (r *run) into() *setdir.Dir {
 	if r.stage != nil {
 		return r.stage
 	}
@@ -251,14 +252,14 @@ func (r *run) tryToMake(ctx context.Context, todo []int) error {
 			}
 		}
 	}
-	return r.makeShards(ctx, jobs, func(job int, done *shard.Done) { r.done[job] = done })
+	return r.makeShards(ctx, jobs, func(job int, done *setdir.Done) { r.done[job] = done })
 }
 
 // makeShards makes the shards of jobs as these come, each begun while those
 // before it are on their way, and calls made with each that is in place; for
 // different jobs that may be at the same time. An error of one job, which is a
 // *jobError where it is known whose it is, ends all that are under way.
-func (r *run) makeShards(ctx context.Context, jobs iter.Seq2[int, error], made func(job int, done *shard.Done)) error {
+func (r *run) makeShards(ctx context.Context, jobs iter.Seq2[int, error], made func(job int, done *setdir.Done)) error {
 	w := newWriters(ctx, r, made)
 	tasks := func(yield func(numbered, error) bool) {
 		for j, err := range jobs {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -36,7 +37,7 @@ type request struct {
 	job   int
 	tries int           // that failed
 	ready chan struct{} // closed when it is answered with one of these:
-	done  *shard.Done
+	done  *setdir.Done
 	err   error
 }
 
@@ -104,14 +105,14 @@ func (b *shardQueue) take() *request {
 }
 
 // answer ends an order.
-func (b *shardQueue) answer(job int, done *shard.Done, err error) {
+func (b *shardQueue) answer(job int, done *setdir.Done, err error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.settle(b.orders[job], done, err)
 }
 
 // settle is answer for one who has locked the queue.
-func (b *shardQueue) settle(o *request, done *shard.Done, err error) {
+func (b *shardQueue) settle(o *request, done *setdir.Done, err error) {
 	if b.joins == "" { // in between, others have a directory that is only joined
 		b.run.done[o.job] = done
 	}
@@ -136,7 +137,7 @@ func (b *shardQueue) move() {
 func (b *shardQueue) pass() error {
 	r := b.run
 	if b.joins != "" {
-		dir, err := shard.OpenDir(b.ctx, b.joins, shard.DirOptions{Join: true, Note: r.Note})
+		dir, err := setdir.Open(b.ctx, b.joins, setdir.Options{Join: true, Note: r.Note, Names: shard.ManifestFiles})
 		if err != nil {
 			return err
 		}
@@ -176,7 +177,7 @@ func (b *shardQueue) pass() error {
 			}
 		}
 	}
-	return r.makeShards(b.ctx, jobs, func(job int, done *shard.Done) { b.answer(job, done, nil) })
+	return r.makeShards(b.ctx, jobs, func(job int, done *setdir.Done) { b.answer(job, done, nil) })
 }
 
 // next decides, after a pass that ended with err or nil, what becomes of the

@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // Status says what a run did.
@@ -80,7 +80,7 @@ type BadSamplesError struct {
 	// Summary of the run, with status Failed.
 	Summary *Summary
 	// Samples that could not be used, sorted by key.
-	Samples []shard.BadSample
+	Samples []setdir.BadSample
 	// Ledger is the path of the file that lists them.
 	Ledger string
 }

@@ -4,7 +4,7 @@ import (
 	"context"
 	"sync"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // writers takes pieces in order and puts the shards of a run in place. A
@@ -15,7 +15,7 @@ type writers struct {
 	// inTurn calls a function that puts a shard in place: at once, or for a
 	// task of an array job when no twin of it does the same.
 	inTurn  func(file string, put func() error) error
-	made    func(job int, done *shard.Done)
+	made    func(job int, done *setdir.Done)
 	open    *openShard    // nil before the first piece
 	commits chan struct{} // holds a token for each commit under way
 
@@ -27,8 +27,8 @@ type writers struct {
 // openShard is a shard that is being written.
 type openShard struct {
 	job         int
-	w           *shard.Writer
-	done        shard.Done
+	w           *setdir.Writer
+	done        setdir.Done
 	fingerprint fingerprint
 	labels      map[int32]int64
 	samples     int64 // counted in Progress.Done
@@ -38,7 +38,7 @@ type openShard struct {
 // maxCommits is how many shards may be on their way to disk at a time.
 const maxCommits = 2
 
-func newWriters(ctx context.Context, r *run, made func(int, *shard.Done)) *writers {
+func newWriters(ctx context.Context, r *run, made func(int, *setdir.Done)) *writers {
 	ws := &writers{run: r, made: made, commits: make(chan struct{}, maxCommits), inTurn: func(_ string, put func() error) error { return put() }}
 	if r.plan != nil {
 		ws.inTurn = func(file string, put func() error) error { return r.dir.WithLock(ctx, file, put) }
@@ -80,12 +80,12 @@ func (ws *writers) add(job int, p *piece) error {
 
 func (ws *writers) start(job int) error {
 	j := ws.run.jobs[job]
-	w, err := ws.run.into().Create(j.name.String(), shard.WriterOptions{Compression: ws.run.Compression})
+	w, err := ws.run.into().Create(j.name.String(), setdir.WriterOptions{Compression: ws.run.Compression})
 	if err != nil {
 		return err
 	}
 	ws.open = &openShard{
-		job: job, w: w, done: shard.Done{Samples: j.samples, Source: ws.run.source.place(), Plan: ws.run.plan.id()},
+		job: job, w: w, done: setdir.Done{Samples: j.samples, Source: ws.run.source.place(), Plan: ws.run.plan.id()},
 		fingerprint: ws.run.shardFingerprint(j.name.String()), labels: map[int32]int64{},
 	}
 	return nil
@@ -143,7 +143,7 @@ func (ws *writers) put(o *openShard) error {
 
 // twins returns what a twin of this task, that was faster, has put in place of an
 // open shard; nil when there is no such twin.
-func (ws *writers) twins(name string, o *openShard) *shard.Done {
+func (ws *writers) twins(name string, o *openShard) *setdir.Done {
 	if ws.run.plan == nil {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -14,12 +15,12 @@ import (
 // in dir.
 func putVersion(t *testing.T, dir string, counts ...int) {
 	t.Helper()
-	d, err := shard.OpenDir(t.Context(), dir, shard.DirOptions{})
+	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer d.Close()
-	before, err := d.Manifest()
+	before, err := shard.ManifestIn(d)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +33,7 @@ func putVersion(t *testing.T, dir string, counts ...int) {
 	var files []string
 	for i, n := range counts {
 		file := shard.Name{Dataset: "v", Split: "train", Index: i, Count: len(counts)}.String()
-		w, err := into.Create(file, shard.WriterOptions{})
+		w, err := into.Create(file, setdir.WriterOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -45,7 +46,7 @@ func putVersion(t *testing.T, dir string, counts ...int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := into.PutDone(&shard.Done{Info: info}); err != nil {
+		if err := into.PutDone(&setdir.Done{Info: info}); err != nil {
 			t.Fatal(err)
 		}
 		split.Shards, split.Records = append(split.Shards, info), split.Records+info.Records

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // What an abandoned update staged is listed, with links to the old files, and goes when
@@ -23,20 +24,20 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 		link  bool // to the old files
 		kinds []string
 	}{
-		{"staged", false, []string{LeftStaged}},
-		{"links to old files", true, []string{LeftStaged, LeftReplaced}},
+		{"staged", false, []string{setdir.LeftStaged}},
+		{"links to old files", true, []string{setdir.LeftStaged, setdir.LeftReplaced}},
 	} {
 		dir := copyOf(t, set)
 		if test.link {
-			d, err := OpenDir(t.Context(), dir, DirOptions{})
+			d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles})
 			check(t, err)
-			m, err := d.Manifest()
+			m, err := ManifestIn(d)
 			check(t, err)
-			j := &Journal{Moves: []Move{{From: StageDir + "/" + ManifestFile, To: ManifestFile}}, Remove: []string{m.Splits[0].Shards[0].File}}
-			check(t, d.inside(func(root *os.Root) error { return linkOld(root, j) }))
+			j := &setdir.Journal{Moves: []setdir.Move{{From: setdir.StageDir + "/" + ManifestFile, To: ManifestFile}}, Remove: []string{m.Splits[0].Shards[0].File}}
+			check(t, d.Inside(func(root *os.Root) error { return setdir.LinkOld(root, j) }))
 			check(t, d.Close())
 		}
-		busy, err := OpenDir(t.Context(), dir, DirOptions{})
+		busy, err := setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles})
 		check(t, err)
 		if _, err := Clean(t.Context(), dir, CleanOptions{Remove: true}); !errors.Is(err, ErrBusy) {
 			t.Errorf("%s: beside a living run: %v, want ErrBusy", test.name, err)
@@ -49,7 +50,7 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 			st, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(l.Name)))
 			check(t, err)
 			want := st.Size()
-			if l.Kind == LeftReplaced {
+			if l.Kind == setdir.LeftReplaced {
 				want = 0 // the set has the file
 			}
 			if l.Bytes != want {
@@ -67,7 +68,7 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 		}
 		report, err = Clean(t.Context(), dir, CleanOptions{Remove: true})
 		check(t, err)
-		if !report.Removed || has(t, dir, StageDir) || has(t, dir, oldDir) || !sameFiles(filesOf(t, dir), before) {
+		if !report.Removed || has(t, dir, setdir.StageDir) || has(t, dir, setdir.OldDir) || !sameFiles(filesOf(t, dir), before) {
 			t.Errorf("%s: %+v, and there are %v", test.name, report, slices.Sorted(maps.Keys(filesOf(t, dir))))
 		}
 		report, err = Clean(t.Context(), dir, CleanOptions{})
@@ -94,16 +95,16 @@ func TestCleanCompletesAChange(t *testing.T) {
 	}
 	err := replaceStaged(set)
 	inject.Hook = nil
-	if err == nil || !has(t, set, JournalFile) {
+	if err == nil || !has(t, set, setdir.JournalFile) {
 		t.Fatalf("%v; the change was not stopped in the middle", err)
 	}
 	unusable := copyOf(t, set)
-	putFile(t, filepath.Join(unusable, filepath.FromSlash(JournalFile)), []byte("{}"))
+	putFile(t, filepath.Join(unusable, filepath.FromSlash(setdir.JournalFile)), []byte("{}"))
 	before := namesIn(t, unusable)
 	if _, err := Clean(t.Context(), unusable, CleanOptions{Remove: true}); err == nil || !strings.Contains(err.Error(), "journal") {
 		t.Errorf("a journal that cannot be used: %v", err)
 	}
-	if after := namesIn(t, unusable); len(after) != len(before) || !has(t, unusable, StageDir) {
+	if after := namesIn(t, unusable); len(after) != len(before) || !has(t, unusable, setdir.StageDir) {
 		t.Errorf("there was %q, and is %q", before, after)
 	}
 	report, err := Clean(t.Context(), set, CleanOptions{Remove: true})

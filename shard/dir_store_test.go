@@ -9,24 +9,25 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/claim"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 )
 
 const oneShard = "a-train.tfrecord-00000-of-00001"
 
-func openStored(t *testing.T, url string, o DirOptions) *Dir {
+func openStored(t *testing.T, url string, o setdir.Options) *setdir.Dir {
 	t.Helper()
-	d, err := OpenDir(t.Context(), url, o)
+	d, err := setdir.Open(t.Context(), url, o)
 	check(t, err)
 	t.Cleanup(func() { d.Close() })
 	return d
 }
 
 // begin writes a shard up to its Commit.
-func begin(t *testing.T, d *Dir, records ...string) *Writer {
+func begin(t *testing.T, d *setdir.Dir, records ...string) *setdir.Writer {
 	t.Helper()
-	w, err := d.Create(oneShard, WriterOptions{})
+	w, err := d.Create(oneShard, setdir.WriterOptions{})
 	check(t, err)
 	t.Cleanup(w.Abort)
 	for _, r := range records {
@@ -52,15 +53,15 @@ func TestWritersRace(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			store, url := storeOf(t)
-			d := openStored(t, url, DirOptions{Join: true})
+			d := openStored(t, url, setdir.Options{Join: true})
 			if c.old {
-				write(t, d, oneShard, WriterOptions{}, "old")
+				write(t, d, oneShard, setdir.WriterOptions{}, "old")
 			}
-			first, second := begin(t, d, c.first...), begin(t, openStored(t, url, DirOptions{Join: true}), c.second...)
+			first, second := begin(t, d, c.first...), begin(t, openStored(t, url, setdir.Options{Join: true}), c.second...)
 			info, err := first.Commit()
 			check(t, err)
 			_, err = second.Commit()
-			if c.fails != (err != nil) || err != nil && (!errors.Is(err, errOtherWriter) || !strings.Contains(err.Error(), url)) {
+			if c.fails != (err != nil) || err != nil && (!errors.Is(err, setdir.ErrOtherWriter) || !strings.Contains(err.Error(), url)) {
 				t.Errorf("the second: %v", err)
 			}
 			if !d.HasContent(info) || !d.HasIndex(oneShard) {
@@ -76,10 +77,10 @@ func TestWritersRace(t *testing.T) {
 // A process whose claim somebody else took for a dead one's publishes nothing more.
 func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
 	store, url := storeOf(t)
-	d := openStored(t, url, DirOptions{})
+	d := openStored(t, url, setdir.Options{})
 	w := begin(t, d, "x")
 	for _, name := range store.Names() {
-		if strings.HasPrefix(name, ClaimsDir) {
+		if strings.HasPrefix(name, setdir.ClaimsDir) {
 			check(t, store.Remove(t.Context(), name))
 		}
 	}
@@ -102,10 +103,10 @@ func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
 // Who lost his turn publishes nothing in it, though the directory is still his to share.
 func TestNothingIsPublishedOutOfTurn(t *testing.T) {
 	store, url := storeOf(t)
-	d := openStored(t, url, DirOptions{Join: true})
+	d := openStored(t, url, setdir.Options{Join: true})
 	err := d.WithLock(t.Context(), "plan", func() error {
 		for _, name := range store.Names() {
-			if strings.HasPrefix(name, togetherDir) {
+			if strings.HasPrefix(name, setdir.TogetherDir) {
 				check(t, store.Remove(t.Context(), name))
 			}
 		}
@@ -135,9 +136,9 @@ func TestCleanTellsAndRemoves(t *testing.T) {
 	check(t, err)
 	defer theirs.Abort()
 
-	d, err := OpenDir(t.Context(), url, DirOptions{})
+	d, err := setdir.Open(t.Context(), url, setdir.Options{Names: ManifestFiles})
 	check(t, err)
-	check(t, d.PutRun(&Run{Files: []string{oneShard, IndexName(oneShard)}}))
+	check(t, d.PutRun(&setdir.Run{Files: []string{oneShard, setdir.IndexName(oneShard)}}))
 	w := begin(t, d, "x")
 	if _, err := Clean(t.Context(), url, CleanOptions{}); !errors.Is(err, ErrBusy) {
 		t.Errorf("beside a living run: %v, want ErrBusy", err)
@@ -156,7 +157,7 @@ func TestCleanTellsAndRemoves(t *testing.T) {
 	}
 	report, err := Clean(t.Context(), url, CleanOptions{})
 	check(t, err)
-	if got := kinds(report); !slices.Equal(got, []string{LeftClaim, LeftUpload}) || report.Removed || len(uploads(store)) != 3 {
+	if got := kinds(report); !slices.Equal(got, []string{setdir.LeftClaim, setdir.LeftUpload}) || report.Removed || len(uploads(store)) != 3 {
 		t.Errorf("found %+v, and there is %q", report, uploads(store))
 	}
 	if report, err = Clean(t.Context(), url, CleanOptions{Remove: true}); err != nil || len(report.Left) != 2 || !report.Removed {
@@ -168,14 +169,14 @@ func TestCleanTellsAndRemoves(t *testing.T) {
 	if left := uploads(store); !slices.Equal(left, []string{"set/foreign-upload"}) {
 		t.Errorf("uploads that are left: %q", left)
 	}
-	if names := store.Names(); !slices.Equal(names, []string{"set/" + RunFile, "set/foreign"}) {
+	if names := store.Names(); !slices.Equal(names, []string{"set/" + setdir.RunFile, "set/foreign"}) {
 		t.Errorf("objects that are left: %q", names)
 	}
 }
 
 func TestCleanOnTheDisk(t *testing.T) {
 	out := t.TempDir()
-	d, err := OpenDir(t.Context(), out, DirOptions{})
+	d, err := setdir.Open(t.Context(), out, setdir.Options{Names: ManifestFiles})
 	check(t, err)
 	begin(t, d, "x")
 	if _, err := Clean(t.Context(), out, CleanOptions{}); !errors.Is(err, ErrBusy) {
@@ -185,12 +186,12 @@ func TestCleanOnTheDisk(t *testing.T) {
 	before := namesIn(t, out)
 	report, err := Clean(t.Context(), out, CleanOptions{})
 	check(t, err)
-	if len(report.Left) != 2 || report.Left[0].Kind != LeftTemporary || !slices.Equal(namesIn(t, out), before) {
+	if len(report.Left) != 2 || report.Left[0].Kind != setdir.LeftTemporary || !slices.Equal(namesIn(t, out), before) {
 		t.Errorf("found %+v", report)
 	}
 	report, err = Clean(t.Context(), out, CleanOptions{Remove: true})
 	check(t, err)
-	if left := namesIn(t, out); !report.Removed || !slices.Equal(left, []string{StateDir, LockFile}) {
+	if left := namesIn(t, out); !report.Removed || !slices.Equal(left, []string{StateDir, setdir.LockFile}) {
 		t.Errorf("%+v, and there is %v", report, left)
 	}
 	if _, err := Clean(t.Context(), out+"/nowhere", CleanOptions{}); !errors.Is(err, fs.ErrNotExist) {
@@ -203,7 +204,7 @@ func TestScratchOfAStore(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
 	_, url := storeOf(t)
-	d := openStored(t, url, DirOptions{})
+	d := openStored(t, url, setdir.Options{})
 	f, err := d.TempFile("work")
 	check(t, err)
 	if _, err := f.Write([]byte("x")); err != nil {
@@ -220,7 +221,7 @@ func TestScratchOfAStore(t *testing.T) {
 // and hide what the store says.
 func TestRemovalsAreNotRepeated(t *testing.T) {
 	store, url := storeOf(t)
-	d := openStored(t, url, DirOptions{})
+	d := openStored(t, url, setdir.Options{})
 	asked, gone := 0, errors.New("given up after 12 tries")
 	store.Fault = func(kind, _ string) error {
 		if kind != "remove" {

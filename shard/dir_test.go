@@ -12,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -66,9 +67,9 @@ func inBothPlaces(t *testing.T, test func(t *testing.T, s site)) {
 	})
 }
 
-func open(t *testing.T, s site) *Dir {
+func open(t *testing.T, s site) *setdir.Dir {
 	t.Helper()
-	d, err := OpenDir(t.Context(), s.out, DirOptions{})
+	d, err := setdir.Open(t.Context(), s.out, setdir.Options{Names: ManifestFiles})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,7 +77,7 @@ func open(t *testing.T, s site) *Dir {
 	return d
 }
 
-func write(t *testing.T, d *Dir, file string, o WriterOptions, records ...string) Info {
+func write(t *testing.T, d *setdir.Dir, file string, o setdir.WriterOptions, records ...string) Info {
 	t.Helper()
 	w, err := d.Create(file, o)
 	if err != nil {
@@ -97,11 +98,11 @@ func write(t *testing.T, d *Dir, file string, o WriterOptions, records ...string
 func TestOneProcessAtATime(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
-		if _, err := OpenDir(t.Context(), d.Path(), DirOptions{}); !errors.Is(err, ErrBusy) {
+		if _, err := setdir.Open(t.Context(), d.Path(), setdir.Options{Names: ManifestFiles}); !errors.Is(err, ErrBusy) {
 			t.Errorf("a second opening: %v, want ErrBusy", err)
 		}
 		d.Close()
-		again, err := OpenDir(t.Context(), d.Path(), DirOptions{})
+		again, err := setdir.Open(t.Context(), d.Path(), setdir.Options{Names: ManifestFiles})
 		if err != nil {
 			t.Fatalf("after closing: %v", err)
 		}
@@ -113,7 +114,7 @@ func TestWriterPutsAShardInPlaceWhole(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
 		const file = "a-train.tfrecord-00000-of-00001"
-		w, err := d.Create(file, WriterOptions{})
+		w, err := d.Create(file, setdir.WriterOptions{})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -154,7 +155,7 @@ func TestWriterPutsAShardInPlaceWhole(t *testing.T) {
 func TestAbortLeavesNothing(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
-		w, err := d.Create("a-train.tfrecord-00000-of-00001", WriterOptions{Compression: tfrecord.Zstd})
+		w, err := d.Create("a-train.tfrecord-00000-of-00001", setdir.WriterOptions{Compression: tfrecord.Zstd})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -171,10 +172,10 @@ func TestCompressedShardsHaveNoIndex(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
 		const file = "a-train.tfrecord-00000-of-00001"
-		write(t, d, file, WriterOptions{}, "plain")
+		write(t, d, file, setdir.WriterOptions{}, "plain")
 		for _, c := range []tfrecord.Compression{tfrecord.Gzip, tfrecord.Zlib, tfrecord.Zstd} {
-			first := write(t, d, file, WriterOptions{Compression: c}, "a", "b")
-			second := write(t, d, file, WriterOptions{Compression: c}, "a", "b")
+			first := write(t, d, file, setdir.WriterOptions{Compression: c}, "a", "b")
+			second := write(t, d, file, setdir.WriterOptions{Compression: c}, "a", "b")
 			if !cmp.Equal(first, second) {
 				t.Errorf("%s does not repeat: %+v, %+v", c, first, second)
 			}
@@ -189,7 +190,7 @@ func TestCreateRefusesPaths(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
 		for _, name := range []string{"", ".", "..", "a/b", `a\b`, "/abs"} {
-			if _, err := d.Create(name, WriterOptions{}); err == nil {
+			if _, err := d.Create(name, setdir.WriterOptions{}); err == nil {
 				t.Errorf("Create(%q) succeeded", name)
 			}
 		}
@@ -197,7 +198,7 @@ func TestCreateRefusesPaths(t *testing.T) {
 }
 
 func TestRemoveStaysInside(t *testing.T) {
-	d, err := OpenDir(t.Context(), filepath.Join(t.TempDir(), "out"), DirOptions{})
+	d, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{Names: ManifestFiles})
 	check(t, err)
 	defer d.Close()
 	outside := filepath.Join(filepath.Dir(d.Path()), "precious")
@@ -216,19 +217,19 @@ func TestStateOfAShard(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
 		const file = "a-train.tfrecord-00000-of-00001"
-		info := write(t, d, file, WriterOptions{}, "one")
+		info := write(t, d, file, setdir.WriterOptions{}, "one")
 		info.Fingerprint = "f"
-		want := &Done{Info: info, Source: "/src", Samples: 2, Bad: []BadSample{{Key: "k", Source: "s", Line: 3, Stage: "read", Reason: "r"}},
-			Inputs: []Input{{Key: "a/b.jpg", Size: 1, ModTime: 2, Hash: "h"}, {Key: "\xff\x00", Hash: "i"}, {Key: "\x00x", Hash: "j"}}}
+		want := &setdir.Done{Info: info, Source: "/src", Samples: 2, Bad: []setdir.BadSample{{Key: "k", Source: "s", Line: 3, Stage: "read", Reason: "r"}},
+			Inputs: []setdir.Input{{Key: "a/b.jpg", Size: 1, ModTime: 2, Hash: "h"}, {Key: "\xff\x00", Hash: "i"}, {Key: "\x00x", Hash: "j"}}}
 		if err := d.PutDone(want); err != nil {
 			t.Fatal(err)
 		}
 		if got := d.Done(file, false); !cmp.Equal(got, want) {
 			t.Errorf("read back: %s", cmp.Diff(want, got))
 		}
-		var keys []InputKey
-		d.Remembered("/src", func(in Input) { keys = append(keys, in.Key) })
-		if !cmp.Equal(keys, []InputKey{"a/b.jpg", "\xff\x00", "\x00x"}) {
+		var keys []setdir.InputKey
+		d.Remembered("/src", func(in setdir.Input) { keys = append(keys, in.Key) })
+		if !cmp.Equal(keys, []setdir.InputKey{"a/b.jpg", "\xff\x00", "\x00x"}) {
 			t.Errorf("remembered %q", keys)
 		}
 
@@ -249,7 +250,7 @@ func TestStateOfAShard(t *testing.T) {
 		if err := d.Forget(nil); err != nil {
 			t.Fatal(err)
 		}
-		d.Remembered("/src", func(in Input) { t.Errorf("still remembered: %v", in) })
+		d.Remembered("/src", func(in setdir.Input) { t.Errorf("still remembered: %v", in) })
 	})
 }
 
@@ -257,7 +258,7 @@ func TestUselessStateIsNoError(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
 		for _, data := range []string{"", "{", "null", `{"format":"tfrec.run","version":99}`, `{"format":"other"}`} {
-			s.put(RunFile, []byte(data))
+			s.put(setdir.RunFile, []byte(data))
 			if r, err := d.Run(); r != nil || err != nil {
 				t.Errorf("%q was read as %+v, %v", data, r, err)
 			}
@@ -268,7 +269,7 @@ func TestUselessStateIsNoError(t *testing.T) {
 func TestManifestRoundTrip(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
-		if m, err := d.Manifest(); m != nil || err != nil {
+		if m, err := ManifestIn(d); m != nil || err != nil {
 			t.Errorf("no manifest: %v, %v", m, err)
 		}
 		want := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Tool: "t", Name: "n", Labels: []string{"a<b", "ü"},
@@ -283,7 +284,7 @@ func TestManifestRoundTrip(t *testing.T) {
 		if err := d.Put(ManifestFile, data); err != nil {
 			t.Fatal(err)
 		}
-		got, err := d.Manifest()
+		got, err := ManifestIn(d)
 		if err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%v %s", err, cmp.Diff(want, got))
 		}

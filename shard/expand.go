@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/labels"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -37,7 +38,7 @@ func (s *Set) Path(name string) string { return storage.Join(s.Dir, s.place(name
 // place is where one of the set's files is, relative to its directory.
 func (s *Set) place(name string) string {
 	if s.old[name] {
-		return oldDir + "/" + name
+		return setdir.OldDir + "/" + name
 	}
 	return name
 }
@@ -259,7 +260,7 @@ func cannotRead(err error) bool {
 // addUnfinished adds the record files of a directory without a manifest, if they are
 // all that a run is to write, and all that their names count.
 func (e *expander) addUnfinished(dir string) error {
-	missing, err := ViewDir(e.ctx, dir).Unfinished()
+	missing, err := Unfinished(setdir.View(e.ctx, dir))
 	if err != nil {
 		return err
 	}

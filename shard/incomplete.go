@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shell"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -200,13 +201,13 @@ func IncompleteByNames(dir string, names []string) *IncompleteError {
 
 // Unfinished returns what the state of a run that has not completed calls for in a
 // directory without a manifest; nil when there is no such state.
-func (d *Dir) Unfinished() (*IncompleteError, error) {
+func Unfinished(d *setdir.Dir) (*IncompleteError, error) {
 	run, err := d.Run()
 	if err != nil || run == nil || len(run.Files) == 0 {
 		return nil, err
 	}
-	e := &IncompleteError{Dir: d.path, Evidence: ByState, Args: run.Args}
-	if e.Tasks, err = d.Exists(ArrayPlanFile); err != nil {
+	e := &IncompleteError{Dir: d.Path(), Evidence: ByState, Args: run.Args}
+	if e.Tasks, err = d.Exists(setdir.ArrayPlanFile); err != nil {
 		return nil, err
 	}
 	shards := shardsOf(run.Files)
@@ -229,7 +230,7 @@ func (s *Set) Lacks(ctx context.Context) (e *IncompleteError, there []string, er
 			shards = append(shards, info.File)
 		}
 	}
-	d := ViewDir(ctx, s.Dir)
+	d := setdir.View(ctx, s.Dir)
 	var places []string // with those of links to old files
 	for _, file := range shards {
 		places = append(places, s.place(file))
@@ -273,9 +274,6 @@ func notAmong(names, others []string) []string {
 	return left
 }
 
-// RenamesFile holds the renames that adopt is at, so that the next run can finish them.
-const RenamesFile = "renames.json"
-
 // halfRenamed reports whether the shards in a directory are half renamed, and refuses
 // them: neither names nor manifest tell what is there. Where what is missing is
 // collected, the record files are added as loose ones.
@@ -283,7 +281,7 @@ func (e *expander) halfRenamed(dir string) (bool, error) {
 	if storage.Remote(dir) {
 		return false, nil // where nothing is renamed
 	}
-	begun, err := ViewDir(e.ctx, dir).Exists(StateDir + "/" + RenamesFile)
+	begun, err := setdir.View(e.ctx, dir).Exists(StateDir + "/" + setdir.RenamesFile)
 	if err != nil || !begun {
 		return false, err
 	}

@@ -12,25 +12,26 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // began leaves the set in dir as a process does that was killed after it began to put
 // what is staged in place: with a journal, and the first moves done.
-func began(t *testing.T, dir string, moved int) *Journal {
+func began(t *testing.T, dir string, moved int) *setdir.Journal {
 	t.Helper()
-	d, err := OpenDirAsIs(t.Context(), dir, DirOptions{})
+	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: ManifestFiles})
 	check(t, err)
 	defer d.Close()
-	m, err := d.Manifest()
+	m, err := ManifestIn(d)
 	check(t, err)
 	file := m.Splits[0].Shards[0].File
-	j := &Journal{KeepState: true}
-	for _, name := range []string{file, stateOf(file), ManifestFile} {
-		j.Moves = append(j.Moves, Move{From: StageDir + "/" + name, To: name})
+	j := &setdir.Journal{KeepState: true}
+	for _, name := range []string{file, setdir.StateOf(file), ManifestFile} {
+		j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + name, To: name})
 	}
 	check(t, d.Begin(j))
 	for _, m := range j.Moves[:moved] {
-		check(t, d.move(m))
+		check(t, d.Move(m))
 	}
 	return j
 }
@@ -38,13 +39,13 @@ func began(t *testing.T, dir string, moved int) *Journal {
 // A directory may come from anybody: no journal and no state in it makes a verb touch
 // files outside, or files that are reached through links.
 func TestHostileJournals(t *testing.T) {
-	for name, j := range map[string]*Journal{
-		"from a link":   {Moves: []Move{{From: "data/theirs", To: "a.tfrecord"}}},
-		"to a link":     {Moves: []Move{{From: "mine", To: "data/theirs"}}},
-		"remove a link": {Moves: []Move{{From: "mine", To: "a.tfrecord"}}, Remove: []string{"data/theirs"}},
-		"from outside":  {Moves: []Move{{From: "../outside/theirs", To: "a.tfrecord"}}},
-		"to outside":    {Moves: []Move{{From: "mine", To: "../outside/theirs"}}},
-		"remove":        {Moves: []Move{{From: "mine", To: "a.tfrecord"}}, Remove: []string{"../outside/theirs"}},
+	for name, j := range map[string]*setdir.Journal{
+		"from a link":   {Moves: []setdir.Move{{From: "data/theirs", To: "a.tfrecord"}}},
+		"to a link":     {Moves: []setdir.Move{{From: "mine", To: "data/theirs"}}},
+		"remove a link": {Moves: []setdir.Move{{From: "mine", To: "a.tfrecord"}}, Remove: []string{"data/theirs"}},
+		"from outside":  {Moves: []setdir.Move{{From: "../outside/theirs", To: "a.tfrecord"}}},
+		"to outside":    {Moves: []setdir.Move{{From: "mine", To: "../outside/theirs"}}},
+		"remove":        {Moves: []setdir.Move{{From: "mine", To: "a.tfrecord"}}, Remove: []string{"../outside/theirs"}},
 	} {
 		dir := threeShards(t)
 		outside := filepath.Join(filepath.Dir(dir), "outside")
@@ -55,10 +56,10 @@ func TestHostileJournals(t *testing.T) {
 		if err := os.Symlink(outside, filepath.Join(dir, "data")); err != nil {
 			t.Skip(err)
 		}
-		d, err := OpenDir(t.Context(), dir, DirOptions{})
+		d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles})
 		check(t, err)
-		j.Format, j.Version = journalFormat, journalVersion
-		check(t, d.PutStateFile(JournalFile, j))
+		j.Format, j.Version = setdir.JournalFormat, setdir.JournalVersion
+		check(t, d.PutStateFile(setdir.JournalFile, j))
 		check(t, d.Close())
 		_, err = Expand(t.Context(), []string{dir}, ExpandOptions{})
 		if err == nil {
@@ -78,24 +79,24 @@ func TestJournalsOfOthers(t *testing.T) {
 		before := recordsIn(t, dir)
 		stageNext(t, dir)
 		began(t, dir, 1)
-		if err := os.Lchown(filepath.Join(dir, filepath.FromSlash(JournalFile)), 12345, -1); err != nil {
+		if err := os.Lchown(filepath.Join(dir, filepath.FromSlash(setdir.JournalFile)), 12345, -1); err != nil {
 			t.Skip(err)
 		}
 		if !links {
-			check(t, os.RemoveAll(filepath.Join(dir, filepath.FromSlash(oldDir))))
+			check(t, os.RemoveAll(filepath.Join(dir, filepath.FromSlash(setdir.OldDir))))
 			if _, err := Expand(t.Context(), []string{dir}, ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "tfrec clean") {
 				t.Errorf("without links: %v", err)
 			}
 		} else if got := recordsIn(t, dir); fmt.Sprint(got) != fmt.Sprint(before) {
 			t.Errorf("read %q, want %q", got, before)
 		}
-		if !has(t, dir, JournalFile) {
+		if !has(t, dir, setdir.JournalFile) {
 			t.Error("the journal is gone")
 		}
-		d, err := OpenDir(t.Context(), dir, DirOptions{}) // who writes completes it
+		d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles}) // who writes completes it
 		check(t, err)
 		check(t, d.Close())
-		if got := recordsIn(t, dir); has(t, dir, JournalFile) || got[0] != "another record" {
+		if got := recordsIn(t, dir); has(t, dir, setdir.JournalFile) || got[0] != "another record" {
 			t.Errorf("completed: %q", got)
 		}
 	}
@@ -127,7 +128,7 @@ func TestGlobsCompleteChanges(t *testing.T) {
 		}
 		sources, err := Expand(t.Context(), []string{path}, ExpandOptions{})
 		check(t, err)
-		if has(t, dir, JournalFile) {
+		if has(t, dir, setdir.JournalFile) {
 			t.Error("the change is not complete")
 		}
 		for _, s := range sources {
@@ -143,7 +144,7 @@ func TestGlobsCompleteChanges(t *testing.T) {
 func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
 	dir := threeShards(t)
 	stageNext(t, dir)
-	d, err := OpenDirAsIs(t.Context(), dir, DirOptions{})
+	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: ManifestFiles})
 	check(t, err)
 	defer d.Close()
 	inject.Hook = func(op string) error {
@@ -153,12 +154,12 @@ func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
 		return nil
 	}
 	defer func() { inject.Hook = nil }()
-	m, err := d.Manifest()
+	m, err := ManifestIn(d)
 	check(t, err)
 	if err := d.PutStaged([]string{m.Splits[0].Shards[0].File}, []string{ManifestFile}, nil); err == nil {
 		t.Fatal("begun")
 	}
-	if has(t, dir, oldDir) {
+	if has(t, dir, setdir.OldDir) {
 		t.Error("links are left")
 	}
 }
@@ -167,17 +168,17 @@ func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
 func TestOldSetsAreWhole(t *testing.T) {
 	dir := threeShards(t)
 	before := recordsIn(t, dir)
-	d, err := OpenDirAsIs(t.Context(), dir, DirOptions{})
+	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: ManifestFiles})
 	check(t, err)
 	defer d.Close()
-	m, err := d.Manifest()
+	m, err := ManifestIn(d)
 	check(t, err)
 	gone := m.Splits[0].Shards[2].File
 	m.Splits[0].Shards = m.Splits[0].Shards[:2]
 	putManifest(t, d.Stage(), m)
-	j := &Journal{KeepState: true, Remove: []string{gone}, Moves: []Move{{From: StageDir + "/" + ManifestFile, To: ManifestFile}}}
+	j := &setdir.Journal{KeepState: true, Remove: []string{gone}, Moves: []setdir.Move{{From: setdir.StageDir + "/" + ManifestFile, To: ManifestFile}}}
 	check(t, d.Begin(j))
-	check(t, d.move(j.Moves[0]))
+	check(t, d.Move(j.Moves[0]))
 	check(t, d.Remove(gone))
 	if got := recordsIn(t, dir); fmt.Sprint(got) != fmt.Sprint(before) {
 		t.Errorf("read %q, want %q", got, before)
@@ -190,9 +191,9 @@ func TestJoiningBesideAChange(t *testing.T) {
 	dir := threeShards(t)
 	for range 30 {
 		stageNext(t, dir)
-		d, err := OpenDirAsIs(t.Context(), dir, DirOptions{})
+		d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: ManifestFiles})
 		check(t, err)
-		j := &Journal{KeepState: true, Moves: []Move{{From: StageDir + "/" + ManifestFile, To: ManifestFile}}}
+		j := &setdir.Journal{KeepState: true, Moves: []setdir.Move{{From: setdir.StageDir + "/" + ManifestFile, To: ManifestFile}}}
 		check(t, d.Begin(j))
 		dead := make(chan struct{})
 		go func() {
@@ -200,9 +201,9 @@ func TestJoiningBesideAChange(t *testing.T) {
 			d.Close()
 			close(dead)
 		}()
-		joined, err := OpenDir(t.Context(), dir, DirOptions{Join: true})
+		joined, err := setdir.Open(t.Context(), dir, setdir.Options{Join: true, Names: ManifestFiles})
 		if err == nil {
-			if has(t, dir, JournalFile) {
+			if has(t, dir, setdir.JournalFile) {
 				t.Error("joined with a journal")
 			}
 			check(t, joined.Close())
@@ -210,7 +211,7 @@ func TestJoiningBesideAChange(t *testing.T) {
 			t.Error(err)
 		}
 		<-dead
-		d, err = OpenDir(t.Context(), dir, DirOptions{})
+		d, err = setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles})
 		check(t, err)
 		check(t, d.Close())
 	}
@@ -221,7 +222,7 @@ func TestJoiningBesideAChange(t *testing.T) {
 func TestReadersBesideChanges(t *testing.T) {
 	dir := t.TempDir()
 	const shards = 50
-	version := func(d *Dir, v int) {
+	version := func(d *setdir.Dir, v int) {
 		m := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Fingerprint: fmt.Sprint("v", v), Splits: []Split{{Name: "train"}}}
 		for i := range shards {
 			file := fmt.Sprintf("a-train.tfrecord-%05d-of-%05d", i, shards)
@@ -232,7 +233,7 @@ func TestReadersBesideChanges(t *testing.T) {
 		check(t, err)
 		check(t, os.WriteFile(d.Join(ManifestFile), data, 0o644))
 	}
-	d, err := OpenDir(t.Context(), dir, DirOptions{})
+	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles})
 	check(t, err)
 	version(d, 0)
 	check(t, d.Close())
@@ -245,21 +246,21 @@ func TestReadersBesideChanges(t *testing.T) {
 				return
 			default:
 			}
-			d, err := OpenDir(context.Background(), dir, DirOptions{})
+			d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: ManifestFiles})
 			if errors.Is(err, ErrBusy) {
 				continue // a reader completes the change
 			}
 			if err == nil {
-				err = os.MkdirAll(d.Join(StageDir), 0o755)
+				err = os.MkdirAll(d.Join(setdir.StageDir), 0o755)
 			}
 			if err == nil {
 				version(d.Stage(), v)
-				j := &Journal{KeepState: true}
+				j := &setdir.Journal{KeepState: true}
 				for i := range shards {
 					file := fmt.Sprintf("a-train.tfrecord-%05d-of-%05d", i, shards)
-					j.Moves = append(j.Moves, Move{From: StageDir + "/" + file, To: file})
+					j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + file, To: file})
 				}
-				j.Moves = append(j.Moves, Move{From: StageDir + "/" + ManifestFile, To: ManifestFile})
+				j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + ManifestFile, To: ManifestFile})
 				if err = d.Begin(j); err == nil && v%2 == 0 {
 					err = d.Complete(j)
 				}

@@ -25,6 +25,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -206,10 +207,10 @@ func labelled(t testing.TB, path string, c tfrecord.Compression) *Manifest {
 		info.Fingerprint = ContentFingerprint(*info)
 	}
 	m.Fingerprint = SetFingerprint(m)
-	dir, err := OpenDir(context.Background(), path, DirOptions{})
+	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: ManifestFiles})
 	check(t, err)
 	defer dir.Close()
-	check(t, dir.PutSet(m))
+	check(t, PutSet(dir, m))
 	return m
 }
 
@@ -318,14 +319,14 @@ func writeSet(t testing.TB, path string, shards int, give func(yield func([]byte
 
 func writeCompressedSet(t testing.TB, path string, shards int, c tfrecord.Compression, give func(yield func([]byte))) *Manifest {
 	t.Helper()
-	dir, err := OpenDir(context.Background(), path, DirOptions{})
+	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: ManifestFiles})
 	check(t, err)
 	defer dir.Close()
 	m := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Name: "t", Compression: c.String()}
 	split := Split{Name: "train"}
 	for i := range shards {
 		name := Name{Dataset: m.Name, Split: split.Name, Index: i, Count: shards}
-		w, err := dir.Create(name.String(), WriterOptions{Compression: c})
+		w, err := dir.Create(name.String(), setdir.WriterOptions{Compression: c})
 		check(t, err)
 		give(func(record []byte) { check(t, w.WriteRecord(record)) })
 		info, err := w.Commit()
@@ -338,7 +339,7 @@ func writeCompressedSet(t testing.TB, path string, shards int, c tfrecord.Compre
 	return m
 }
 
-func putManifest(t testing.TB, dir *Dir, m *Manifest) {
+func putManifest(t testing.TB, dir *setdir.Dir, m *Manifest) {
 	t.Helper()
 	data, err := m.Encode()
 	check(t, err)
@@ -429,7 +430,7 @@ func namesIn(t *testing.T, dir string) (names []string) {
 // has reports whether a directory holds a file of that name.
 func has(t *testing.T, dir, name string) bool {
 	t.Helper()
-	is, err := ViewDir(t.Context(), dir).Exists(name)
+	is, err := setdir.View(t.Context(), dir).Exists(name)
 	check(t, err)
 	return is
 }

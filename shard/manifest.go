@@ -62,20 +62,6 @@ type Split struct {
 	Shards  []Info `json:"shards"`
 }
 
-// Info describes one finished shard.
-type Info struct {
-	File    string `json:"file"`
-	Records int64  `json:"records"`
-	// Bytes is the size of the file.
-	Bytes  int64  `json:"bytes"`
-	SHA256 string `json:"sha256"`
-	// Fingerprint tells what made the shard: its ordered keys with their
-	// inputs' identity and the effective options.
-	Fingerprint string `json:"fingerprint"`
-	// Labels counts the records of each label; nil where there are no labels.
-	Labels map[string]int64 `json:"labels,omitempty"`
-}
-
 // Encode returns the bytes of manifest.json: indented, keys in a fixed order,
 // a newline at the end. A manifest that ReadManifest would refuse for its size is an
 // error.

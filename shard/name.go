@@ -5,16 +5,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
-
-	"github.com/tfrec/tfrec/internal/storage"
-)
-
-// Names of the files of a set beside its shards.
-const (
-	ManifestFile = "manifest.json"
-	LedgerFile   = "errors.jsonl"
-	IndexDir     = "index"
-	StateDir     = ".tfrec"
 )
 
 // Name is the name of a shard, as TFDS writes it:
@@ -66,15 +56,6 @@ func CheckSplit(name string) error {
 	}
 	return nil
 }
-
-// IndexPath returns the path of the index of the shard at path: a file of the
-// same name with .idx behind it in the directory index beside the shard.
-func IndexPath(path string) string {
-	return storage.Join(storage.Dir(path), IndexName(storage.Base(path)))
-}
-
-// IndexName is the name of a shard's index, relative to the directory of the shard.
-func IndexName(file string) string { return IndexDir + "/" + file + ".idx" }
 
 // QuarantineSuffix is what the name of a quarantine has behind that of what
 // was repaired.

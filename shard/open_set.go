@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/par"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
@@ -23,17 +24,17 @@ const (
 // openSet opens the set in a directory; nil when it has no manifest.
 func openSet(ctx context.Context, dir string) (*Set, error) {
 	for began := time.Now(); ; {
-		change, err := Settle(ctx, dir)
+		change, err := setdir.Settle(ctx, dir, setdir.Options{Names: ManifestFiles})
 		if err != nil {
 			return nil, err
 		}
 		waited := time.Since(began)
-		if change != changing || waited > changePatience {
+		if change != setdir.Changing || waited > changePatience {
 			set, known, err := readSet(ctx, dir, change)
 			if known {
 				return set, err
 			}
-			if waited > oldPatience || change == Stuck {
+			if waited > oldPatience || change == setdir.Stuck {
 				return nil, CannotOpen(dir, change)
 			}
 		}
@@ -48,8 +49,8 @@ var errStuck = errors.New("partly replaced, since the process replacing it was s
 
 // CannotOpen is the error of a set that is being changed, and has no links to its old
 // files.
-func CannotOpen(dir string, c change) error {
-	if c == Stuck {
+func CannotOpen(dir string, c setdir.Change) error {
+	if c == setdir.Stuck {
 		return fmt.Errorf("%s: %w", dir, errStuck)
 	}
 	return fmt.Errorf("%s: %w", dir, ErrBusy)
@@ -58,13 +59,13 @@ func CannotOpen(dir string, c change) error {
 // readSet reads the manifest of a set, the old one during a change. It is not known
 // which one that is when a change began or ended meanwhile, or when there are no links
 // to the old files.
-func readSet(ctx context.Context, dir string, c change) (set *Set, known bool, err error) {
+func readSet(ctx context.Context, dir string, c setdir.Change) (set *Set, known bool, err error) {
 	before, err := journalOf(dir)
 	if err != nil {
 		return nil, true, err
 	}
 	set = &Set{Dir: dir}
-	if c != noChange {
+	if c != setdir.NoChange {
 		err = set.readOld(ctx)
 	} else {
 		set.Manifest, err = ReadManifest(ctx, storage.Join(dir, ManifestFile))
@@ -73,9 +74,9 @@ func readSet(ctx context.Context, dir string, c change) (set *Set, known bool, e
 	switch {
 	case failed != nil:
 		return nil, true, failed
-	case (c != noChange) != (before != nil), !sameJournal(before, after):
+	case (c != setdir.NoChange) != (before != nil), !sameJournal(before, after):
 		return nil, false, nil
-	case c != noChange && storage.Missing(err):
+	case c != setdir.NoChange && storage.Missing(err):
 		return nil, false, nil
 	case storage.Missing(err):
 		return nil, true, nil
@@ -90,7 +91,7 @@ func journalOf(dir string) (fs.FileInfo, error) {
 	if storage.Remote(dir) {
 		return nil, nil
 	}
-	st, err := os.Lstat(storage.Join(dir, JournalFile))
+	st, err := os.Lstat(storage.Join(dir, setdir.JournalFile))
 	if storage.Missing(err) {
 		return nil, nil
 	}
@@ -106,12 +107,12 @@ func sameJournal(a, b fs.FileInfo) bool {
 
 // readOld makes s the set that is being replaced, from the links to its files.
 func (s *Set) readOld(ctx context.Context) (err error) {
-	if s.Manifest, err = ReadManifest(ctx, storage.Join(s.Dir, oldDir+"/"+ManifestFile)); err != nil {
+	if s.Manifest, err = ReadManifest(ctx, storage.Join(s.Dir, setdir.OldDir+"/"+ManifestFile)); err != nil {
 		return err
 	}
 	s.old = map[string]bool{}
 	for _, sub := range []string{"", IndexDir + "/"} {
-		names, err := ViewDir(ctx, s.Dir).at.list(oldDir + "/" + sub)
+		names, err := setdir.View(ctx, s.Dir).List(setdir.OldDir + "/" + sub)
 		if err != nil {
 			return err
 		}

@@ -1,14 +1,19 @@
 package shard
 
 import (
+	"context"
+	"errors"
+	"io/fs"
 	"maps"
 	"slices"
+
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // PutSet writes the files of a set that tell what its shards are: those that
 // TFDS reads, or their removal when it reads none of this set, and last the
 // manifest.
-func (d *Dir) PutSet(m *Manifest) error {
+func PutSet(d *setdir.Dir, m *Manifest) error {
 	files, err := EncodeTFDS(m)
 	if err != nil {
 		return err
@@ -30,4 +35,23 @@ func (d *Dir) PutSet(m *Manifest) error {
 		}
 	}
 	return d.Put(ManifestFile, data)
+}
+
+// ManifestIn returns the manifest of a directory; nil when there is none.
+func ManifestIn(d *setdir.Dir) (*Manifest, error) {
+	m, err := ReadManifest(d.Context(), d.Join(ManifestFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return m, err
+}
+
+// ManifestFiles returns the names of the files that a manifest tells of, its own among them,
+// relative to its directory.
+func ManifestFiles(ctx context.Context, path string) ([]string, error) {
+	m, err := ReadManifest(ctx, path)
+	if err != nil {
+		return nil, err
+	}
+	return m.Files(), nil
 }

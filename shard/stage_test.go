@@ -12,24 +12,25 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // stageNext writes the next version of a set into its stage: its first shard with one
 // other record, and a manifest that says so.
 func stageNext(t *testing.T, dir string) {
 	t.Helper()
-	d, err := OpenDir(t.Context(), dir, DirOptions{})
+	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles})
 	check(t, err)
 	defer d.Close()
-	m, err := d.Manifest()
+	m, err := ManifestIn(d)
 	check(t, err)
 	first := &m.Splits[0].Shards[0]
-	w, err := d.Stage().Create(first.File, WriterOptions{})
+	w, err := d.Stage().Create(first.File, setdir.WriterOptions{})
 	check(t, err)
 	check(t, w.WriteRecord([]byte("another record")))
 	info, err := w.Commit()
 	check(t, err)
-	check(t, d.Stage().PutDone(&Done{Info: info}))
+	check(t, d.Stage().PutDone(&setdir.Done{Info: info}))
 	m.Splits[0].Records += info.Records - first.Records
 	*first = info
 	putManifest(t, d.Stage(), m)
@@ -37,12 +38,12 @@ func stageNext(t *testing.T, dir string) {
 
 // replaceStaged puts what is staged in place.
 func replaceStaged(dir string) error {
-	d, err := OpenDir(context.Background(), dir, DirOptions{})
+	d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: ManifestFiles})
 	if err != nil {
 		return err
 	}
 	defer d.Close()
-	m, err := d.Manifest()
+	m, err := ManifestIn(d)
 	if err != nil {
 		return err
 	}
@@ -80,10 +81,10 @@ func TestReplacementStoppedAnywhere(t *testing.T) {
 			check(t, err)
 			return
 		}
-		decided := has(t, dir, JournalFile)
+		decided := has(t, dir, setdir.JournalFile)
 		recordsIn(t, dir) // completes what was decided on
 		got := filesOf(t, dir)
-		if has(t, dir, JournalFile) || decided && !sameFiles(got, want) || !decided && !sameFiles(got, old) {
+		if has(t, dir, setdir.JournalFile) || decided && !sameFiles(got, want) || !decided && !sameFiles(got, old) {
 			t.Errorf("after %s failed, decided %v: it is neither the old set nor the new one", fail, decided)
 		}
 		ends[decided]++
@@ -117,7 +118,7 @@ func TestReadingBesideALivingWriter(t *testing.T) {
 		if faults, err := sources[0].Set.Check(t.Context()); err != nil || len(faults) > 0 {
 			t.Errorf("beside the writer: %v, %+v", err, faults)
 		}
-		check(t, os.RemoveAll(filepath.Join(dir, filepath.FromSlash(oldDir))))
+		check(t, os.RemoveAll(filepath.Join(dir, filepath.FromSlash(setdir.OldDir))))
 		go func() {
 			_, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
 			waited <- err

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/race"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // repeated is JSON of some size that repeats an item, each of which takes so many bytes.
@@ -28,26 +29,26 @@ func TestStateTakesItsSize(t *testing.T) {
 	}
 	const size = 16 << 20
 	lists := map[string]func() any{
-		`"moves":[`: func() any { return new(Journal) }, `"files":[`: func() any { return new(Run) },
-		`"inputs":[`: func() any { return new(Done) }, `"bad":[`: func() any { return new(Done) },
+		`"moves":[`: func() any { return new(setdir.Journal) }, `"files":[`: func() any { return new(setdir.Run) },
+		`"inputs":[`: func() any { return new(setdir.Done) }, `"bad":[`: func() any { return new(setdir.Done) },
 	}
 	for list, v := range lists {
 		for _, item := range []string{"{}", "null", "0", `""`} {
-			for _, each := range []int{len(item) + 1, minStateElement} {
+			for _, each := range []int{len(item) + 1, setdir.MinStateElement} {
 				data := repeated("{"+list, item, "]}", each, size)
 				var before, after runtime.MemStats
 				runtime.ReadMemStats(&before)
-				err := DecodeState(data, v())
+				err := setdir.DecodeState(data, v())
 				runtime.ReadMemStats(&after)
 				n := float64(after.TotalAlloc-before.TotalAlloc) / size
-				if refused := errors.Is(err, errState); refused != (each < minStateElement) || n > 20 {
+				if refused := errors.Is(err, setdir.ErrState); refused != (each < setdir.MinStateElement) || n > 20 {
 					t.Errorf("%s%s of %d bytes each: %.1f bytes a byte: %v", list, item, each, n, err)
 				}
 			}
 		}
 	}
 	for _, data := range []string{strings.Repeat("[", 1<<20), strings.Repeat(`{"a":`, 1<<20)} {
-		if err := DecodeState([]byte(data), new(any)); !errors.Is(err, errState) {
+		if err := setdir.DecodeState([]byte(data), new(any)); !errors.Is(err, setdir.ErrState) {
 			t.Errorf("nested deep: %v", err)
 		}
 	}
@@ -63,34 +64,34 @@ func TestStateHasRoom(t *testing.T) {
 		into any
 		of   func(n int) any
 	}{
-		"1,000,000 files": {1_000_000, new(Run), func(n int) any {
-			r := new(Run)
+		"1,000,000 files": {1_000_000, new(setdir.Run), func(n int) any {
+			r := new(setdir.Run)
 			for i := range n {
 				r.Files = append(r.Files, fmt.Sprintf("n-%05d-of-%05d.tfrecord", i, n))
 			}
 			r.Stale = r.Files
 			return r
 		}},
-		"a shard of 1,000,000 samples": {1_000_000, new(Done), func(n int) any {
-			d := new(Done)
+		"a shard of 1,000,000 samples": {1_000_000, new(setdir.Done), func(n int) any {
+			d := new(setdir.Done)
 			for i := range n {
-				d.Inputs = append(d.Inputs, Input{Key: InputKey(fmt.Sprint(i)), Size: 1, ModTime: math.MaxInt64, Hash: strings.Repeat("0", 32)})
+				d.Inputs = append(d.Inputs, setdir.Input{Key: setdir.InputKey(fmt.Sprint(i)), Size: 1, ModTime: math.MaxInt64, Hash: strings.Repeat("0", 32)})
 			}
 			return d
 		}},
-		"100,000 bad samples": {100_000, new(Done), func(n int) any { return &Done{Bad: make([]BadSample, n)} }},
-		"300,000 moves": {300_000, new(Journal), func(n int) any {
-			j := new(Journal)
+		"100,000 bad samples": {100_000, new(setdir.Done), func(n int) any { return &setdir.Done{Bad: make([]setdir.BadSample, n)} }},
+		"300,000 moves": {300_000, new(setdir.Journal), func(n int) any {
+			j := new(setdir.Journal)
 			for i := range n {
 				name := fmt.Sprintf("n-%05d-of-%05d.tfrecord", i, n)
-				j.Moves, j.Remove = append(j.Moves, Move{From: StageDir + "/" + name, To: name}), append(j.Remove, name)
+				j.Moves, j.Remove = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + name, To: name}), append(j.Remove, name)
 			}
 			return j
 		}},
 	} {
 		data, err := json.Marshal(test.of(test.n))
 		check(t, err)
-		if err := DecodeState(data, test.into); err != nil {
+		if err := setdir.DecodeState(data, test.into); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 		t.Logf("%s: %d bytes", name, len(data))
@@ -100,20 +101,20 @@ func TestStateHasRoom(t *testing.T) {
 // TestStateThatCannotBeReadIsNotWritten: a change is not begun with a journal that nobody could
 // read again. What is recorded of a shard may be missing, and must not be that of another one.
 func TestStateThatCannotBeReadIsNotWritten(t *testing.T) {
-	dir, err := OpenDir(t.Context(), filepath.Join(t.TempDir(), "out"), DirOptions{})
+	dir, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{Names: ManifestFiles})
 	check(t, err)
 	defer dir.Close()
-	if err := dir.Begin(&Journal{Request: strings.Repeat("x", MaxState)}); !errors.Is(err, errState) || has(t, dir.path, JournalFile) {
-		t.Errorf("%v; a journal is there: %v", err, has(t, dir.path, JournalFile))
+	if err := dir.Begin(&setdir.Journal{Request: strings.Repeat("x", setdir.MaxState)}); !errors.Is(err, setdir.ErrState) || has(t, dir.Path(), setdir.JournalFile) {
+		t.Errorf("%v; a journal is there: %v", err, has(t, dir.Path(), setdir.JournalFile))
 	}
 	check(t, os.WriteFile(dir.Join("a.tfrecord"), nil, 0o666))
-	done := &Done{Info: Info{File: "a.tfrecord"}}
+	done := &setdir.Done{Info: Info{File: "a.tfrecord"}}
 	check(t, dir.PutDone(done))
-	if !has(t, dir.path, stateOf(done.File)) {
+	if !has(t, dir.Path(), setdir.StateOf(done.File)) {
 		t.Fatal("nothing is recorded")
 	}
-	done.Source = strings.Repeat("x", MaxState)
-	if err := dir.PutDone(done); err != nil || has(t, dir.path, stateOf(done.File)) {
-		t.Errorf("%v; recorded: %v", err, has(t, dir.path, stateOf(done.File)))
+	done.Source = strings.Repeat("x", setdir.MaxState)
+	if err := dir.PutDone(done); err != nil || has(t, dir.Path(), setdir.StateOf(done.File)) {
+		t.Errorf("%v; recorded: %v", err, has(t, dir.Path(), setdir.StateOf(done.File)))
 	}
 }

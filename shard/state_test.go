@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // A state that cannot be read is an error wherever one that is not there is none:
@@ -16,9 +17,9 @@ import (
 func TestUnreadableStateIsAnError(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
-		check(t, d.PutRun(&Run{}))
+		check(t, d.PutRun(&setdir.Run{}))
 		check(t, d.PutState("x.json", 7))
-		check(t, d.PutState(filepath.Base(JournalFile), &Journal{}))
+		check(t, d.PutState(filepath.Base(setdir.JournalFile), &setdir.Journal{}))
 		var got int
 		asks := map[string]func() error{
 			"State":       func() error { _, err := d.State("x.json", &got); return err },
@@ -40,7 +41,7 @@ func TestUnreadableStateIsAnError(t *testing.T) {
 // State that is no file of a reasonable size is none: it is never read into
 // memory, nor waited for.
 func TestStateIsBounded(t *testing.T) {
-	dir, err := OpenDir(context.Background(), filepath.Join(t.TempDir(), "out"), DirOptions{})
+	dir, err := setdir.Open(context.Background(), filepath.Join(t.TempDir(), "out"), setdir.Options{Names: ManifestFiles})
 	check(t, err)
 	defer dir.Close()
 	check(t, dir.PutState("x.json", 7))
@@ -49,7 +50,7 @@ func TestStateIsBounded(t *testing.T) {
 		t.Fatal(got, err)
 	}
 	path := dir.Join(StateDir + "/x.json")
-	check(t, os.Truncate(path, MaxState+1)) // of holes
+	check(t, os.Truncate(path, setdir.MaxState+1)) // of holes
 	if usable, err := dir.State("x.json", &got); usable || err != nil {
 		t.Error("read", err)
 	}

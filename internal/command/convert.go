@@ -17,6 +17,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/printable"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -245,7 +246,7 @@ func printOutcome(cmd *cobra.Command, sum *convert.Summary, err error, out strin
 // has all of them.
 const shownBad = 10
 
-func printBad(w io.Writer, bad []shard.BadSample) {
+func printBad(w io.Writer, bad []setdir.BadSample) {
 	for i, b := range bad {
 		if i == shownBad {
 			fmt.Fprintf(w, "... and %d more\n", len(bad)-shownBad)

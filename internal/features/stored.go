@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/tfrec/tfrec/internal/recordscan"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // storedScan is what a Scan saw, for another process to merge.
@@ -19,12 +19,12 @@ type storedScan struct {
 
 // storedSeen is a seenFeature.
 type storedSeen struct {
-	Key     shard.InputKey `json:"key"`
-	Records int64          `json:"records"`
-	Kinds   []int          `json:"kinds"`
-	Values  *storedRange   `json:"values,omitempty"`
-	NotText bool           `json:"not_text,omitempty"`
-	Formats []int          `json:"formats,omitempty"`
+	Key     setdir.InputKey `json:"key"`
+	Records int64           `json:"records"`
+	Kinds   []int           `json:"kinds"`
+	Values  *storedRange    `json:"values,omitempty"`
+	NotText bool            `json:"not_text,omitempty"`
+	Formats []int           `json:"formats,omitempty"`
 }
 
 // storedRange is the smallest and the largest of some numbers.
@@ -39,7 +39,7 @@ func (s *Scan) MarshalJSON() ([]byte, error) {
 	for _, key := range slices.Sorted(maps.Keys(s.byKey)) {
 		f := s.byKey[key]
 		seen := storedSeen{
-			Key: shard.InputKey(key), Records: f.records, Kinds: numbersOf(f.kinds[:]),
+			Key: setdir.InputKey(key), Records: f.records, Kinds: numbersOf(f.kinds[:]),
 			NotText: f.notText, Formats: numbersOf(f.formats[:]),
 		}
 		if f.values.Any {

@@ -29,6 +29,7 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/memtemp"
 	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/shard"
@@ -211,10 +212,10 @@ func Labelled(t testing.TB, path string, c tfrecord.Compression) *shard.Manifest
 		info.Fingerprint = shard.ContentFingerprint(*info)
 	}
 	m.Fingerprint = shard.SetFingerprint(m)
-	dir, err := shard.OpenDir(context.Background(), path, shard.DirOptions{})
+	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})
 	Check(t, err)
 	defer dir.Close()
-	Check(t, dir.PutSet(m))
+	Check(t, shard.PutSet(dir, m))
 	return m
 }
 
@@ -323,14 +324,14 @@ func WriteSet(t testing.TB, path string, shards int, give func(yield func([]byte
 
 func WriteCompressedSet(t testing.TB, path string, shards int, c tfrecord.Compression, give func(yield func([]byte))) *shard.Manifest {
 	t.Helper()
-	dir, err := shard.OpenDir(context.Background(), path, shard.DirOptions{})
+	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})
 	Check(t, err)
 	defer dir.Close()
 	m := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Name: "t", Compression: c.String()}
 	split := shard.Split{Name: "train"}
 	for i := range shards {
 		name := shard.Name{Dataset: m.Name, Split: split.Name, Index: i, Count: shards}
-		w, err := dir.Create(name.String(), shard.WriterOptions{Compression: c})
+		w, err := dir.Create(name.String(), setdir.WriterOptions{Compression: c})
 		Check(t, err)
 		give(func(record []byte) { Check(t, w.WriteRecord(record)) })
 		info, err := w.Commit()
@@ -343,7 +344,7 @@ func WriteCompressedSet(t testing.TB, path string, shards int, c tfrecord.Compre
 	return m
 }
 
-func PutManifest(t testing.TB, dir *shard.Dir, m *shard.Manifest) {
+func PutManifest(t testing.TB, dir *setdir.Dir, m *shard.Manifest) {
 	t.Helper()
 	data, err := m.Encode()
 	Check(t, err)
@@ -434,7 +435,7 @@ func NamesIn(t *testing.T, dir string) (names []string) {
 // Has reports whether a directory holds a file of that name.
 func Has(t *testing.T, dir, name string) bool {
 	t.Helper()
-	is, err := shard.ViewDir(t.Context(), dir).Exists(name)
+	is, err := setdir.View(t.Context(), dir).Exists(name)
 	Check(t, err)
 	return is
 }

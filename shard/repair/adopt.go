@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/tfds"
 	"github.com/tfrec/tfrec/shard"
@@ -110,8 +111,8 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 	}
 	var err error
 	if o.Check {
-		a.dir = shard.ViewDir(ctx, path)
-		begun, err := a.dir.Exists(shard.StateDir + "/" + shard.RenamesFile)
+		a.dir = setdir.View(ctx, path)
+		begun, err := a.dir.Exists(shard.StateDir + "/" + setdir.RenamesFile)
 		if err == nil && begun {
 			err = fmt.Errorf("%s: renaming its shards was interrupted: tfrec adopt %[1]s completes it", path)
 		}
@@ -119,7 +120,7 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 			return nil, err
 		}
 	} else {
-		if a.dir, err = shard.OpenDir(ctx, path, shard.DirOptions{}); err != nil {
+		if a.dir, err = setdir.Open(ctx, path, setdir.Options{Names: shard.ManifestFiles}); err != nil {
 			return nil, err
 		}
 		defer a.dir.Close()
@@ -138,7 +139,7 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 type adoption struct {
 	ctx    context.Context
 	o      *AdoptOptions
-	dir    *shard.Dir
+	dir    *setdir.Dir
 	report *AdoptReport
 
 	before *shard.Manifest // nil without one
@@ -200,8 +201,8 @@ func (a *adoption) undo(renaming bool) error {
 		made = append(made, shard.StateDir+"/"+adoptingFile)
 	}
 	err := a.dir.Remove(made...)
-	os.Remove(a.dir.Join(shard.IndexDir))  // fails, as it should, when others are in it; as this:
-	os.Remove(a.dir.Join(shard.ShardsDir)) // fails, as it should, when it holds what is known of shards
+	os.Remove(a.dir.Join(shard.IndexDir))   // fails, as it should, when others are in it; as this:
+	os.Remove(a.dir.Join(setdir.ShardsDir)) // fails, as it should, when it holds what is known of shards
 	return err
 }
 
@@ -220,7 +221,7 @@ func (a *adoption) find(path string) error {
 		a.note("the manifest is unusable and is rebuilt: %v", err)
 	}
 	if a.before == nil { // a set that lacks the manifest alone may be adopted
-		if missing, err := a.dir.Unfinished(); err != nil {
+		if missing, err := shard.Unfinished(a.dir); err != nil {
 			return err
 		} else if missing != nil && missing.Lost > 0 {
 			return missing

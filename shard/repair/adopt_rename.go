@@ -10,6 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -76,33 +77,33 @@ func (a *adoption) renames() ([]rename, error) {
 
 // doRenames renames shards, having written down what it is about to do. Indexes
 // of the old names go.
-func doRenames(dir *shard.Dir, list []rename) error {
+func doRenames(dir *setdir.Dir, list []rename) error {
 	if len(list) == 0 {
 		return nil
 	}
-	if err := dir.PutState(shard.RenamesFile, renameJournal{renamesFormat, renamesVersion, list}); err != nil {
+	if err := dir.PutState(setdir.RenamesFile, renameJournal{renamesFormat, renamesVersion, list}); err != nil {
 		return err
 	}
 	return finishRenames(dir)
 }
 
 // finishRenames does what is left of the renames that were begun.
-func finishRenames(dir *shard.Dir) error {
-	begun, err := dir.Exists(shard.StateDir + "/" + shard.RenamesFile)
+func finishRenames(dir *setdir.Dir) error {
+	begun, err := dir.Exists(shard.StateDir + "/" + setdir.RenamesFile)
 	if !begun || err != nil {
 		return err
 	}
 	var j renameJournal
-	usable, err := dir.State(shard.RenamesFile, &j)
+	usable, err := dir.State(setdir.RenamesFile, &j)
 	if err != nil {
 		return err
 	}
 	if !usable || j.Format != renamesFormat || j.Version != renamesVersion {
-		return fmt.Errorf("%s: this version of tfrec cannot complete this rename journal: use the version that wrote it", dir.Join(shard.StateDir+"/"+shard.RenamesFile))
+		return fmt.Errorf("%s: this version of tfrec cannot complete this rename journal: use the version that wrote it", dir.Join(shard.StateDir+"/"+setdir.RenamesFile))
 	}
 	for _, r := range j.Renames {
-		if shard.CheckName(r.From) != nil || shard.CheckName(r.To) != nil {
-			return fmt.Errorf("%s: %q and %q are not shard names: remove the file", dir.Join(shard.StateDir+"/"+shard.RenamesFile), r.From, r.To)
+		if setdir.CheckName(r.From) != nil || setdir.CheckName(r.To) != nil {
+			return fmt.Errorf("%s: %q and %q are not shard names: remove the file", dir.Join(shard.StateDir+"/"+setdir.RenamesFile), r.From, r.To)
 		}
 		done, err := dir.Exists(r.To)
 		if err != nil {
@@ -127,13 +128,13 @@ func finishRenames(dir *shard.Dir) error {
 	if err := renameInManifest(dir, j.Renames); err != nil {
 		return err
 	}
-	return dir.Remove(shard.StateDir + "/" + shard.RenamesFile)
+	return dir.Remove(shard.StateDir + "/" + setdir.RenamesFile)
 }
 
 // renameInManifest has a manifest that was there before the renames name the shards by
 // their new names: Adopt would miss the old ones.
-func renameInManifest(dir *shard.Dir, renames []rename) error {
-	m, err := dir.Manifest()
+func renameInManifest(dir *setdir.Dir, renames []rename) error {
+	m, err := shard.ManifestIn(dir)
 	switch {
 	case err != nil && recordscan.IsDamage(err):
 		return nil // Adopt says what is wrong with it

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/shard"
@@ -226,9 +227,9 @@ func TestAdoptRenames(t *testing.T) {
 		t.Errorf("%+v", report)
 	}
 	// As a run that was killed between two renames leaves it.
-	d, err := shard.OpenDir(context.Background(), dir, shard.DirOptions{})
+	d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)
-	settest.Check(t, d.PutState(shard.RenamesFile, renameJournal{renamesFormat, renamesVersion, []rename{
+	settest.Check(t, d.PutState(setdir.RenamesFile, renameJournal{renamesFormat, renamesVersion, []rename{
 		{"a.tfrecord", "my_birds-train.tfrecord-00000-of-00002"}, {"b.tfrecord", "my_birds-train.tfrecord-00001-of-00002"},
 	}}))
 	settest.Check(t, os.Rename(filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "my_birds-train.tfrecord-00000-of-00002")))
@@ -275,7 +276,7 @@ func TestAdoptRefusesAJournalThatItCannotUse(t *testing.T) {
 	for _, journal := range []string{"", "{", `[{"from":"a.tfrecord","to":"b.tfrecord"}]`, `{"format":"tfrec.renames","version":2,"renames":[]}`} {
 		dir := filepath.Join(t.TempDir(), "birds")
 		settest.PutFile(t, filepath.Join(dir, "a.tfrecord"), settest.FileOf(settest.Photo(0, "ant")))
-		settest.PutFile(t, filepath.Join(dir, shard.StateDir, shard.RenamesFile), []byte(journal))
+		settest.PutFile(t, filepath.Join(dir, shard.StateDir, setdir.RenamesFile), []byte(journal))
 		before := settest.FilesOf(t, dir)
 		for _, check := range []bool{false, true} {
 			_, err := Adopt(context.Background(), dir, AdoptOptions{Check: check})
@@ -331,10 +332,10 @@ func TestHalfRenamedShardsAreRefused(t *testing.T) {
 		if r.IntN(2) == 0 {
 			adopt(t, dir, AdoptOptions{})
 		}
-		d, err := shard.OpenDir(t.Context(), dir, shard.DirOptions{})
+		d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
 		settest.Check(t, err)
 		settest.Check(t, d.PutState(adoptingFile, adopting{true}))
-		settest.Check(t, d.PutState(shard.RenamesFile, renameJournal{renamesFormat, renamesVersion, list}))
+		settest.Check(t, d.PutState(setdir.RenamesFile, renameJournal{renamesFormat, renamesVersion, list}))
 		for _, moved := range list[:r.IntN(shards+1)] {
 			settest.Check(t, os.Rename(filepath.Join(dir, moved.From), filepath.Join(dir, moved.To)))
 		}
@@ -376,10 +377,10 @@ func TestHalfRenamedShardsAreRefused(t *testing.T) {
 
 // Renames that were interrupted and cannot be read are an error, not renames that never were.
 func TestUnreadableRenamesAreAnError(t *testing.T) {
-	dir, err := shard.OpenDir(t.Context(), t.TempDir(), shard.DirOptions{})
+	dir, err := setdir.Open(t.Context(), t.TempDir(), setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)
 	defer dir.Close()
-	settest.Check(t, dir.PutState(shard.RenamesFile, renameJournal{}))
+	settest.Check(t, dir.PutState(setdir.RenamesFile, renameJournal{}))
 	inject.Hook = func(string) error { return syscall.EIO }
 	defer func() { inject.Hook = nil }()
 	if err := finishRenames(dir); !errors.Is(err, syscall.EIO) {

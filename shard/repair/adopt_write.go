@@ -15,6 +15,7 @@ import (
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/tfds"
 	"github.com/tfrec/tfrec/shard"
@@ -256,7 +257,7 @@ func (a *adoption) write(renames []rename, files map[string][]byte) error {
 		}
 	}
 	err := a.dir.Remove(shard.StateDir + "/" + adoptingFile)
-	os.Remove(a.dir.Join(shard.ShardsDir)) // fails, as it should, when it holds what is known of shards
+	os.Remove(a.dir.Join(setdir.ShardsDir)) // fails, as it should, when it holds what is known of shards
 	return err
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -36,7 +37,7 @@ func (r *repair) inPlace(in string, isFile bool) (err error) {
 		}
 	}
 	if !lone {
-		if r.dir, err = shard.OpenDirAsIs(r.ctx, path, shard.DirOptions{}); err != nil { // resume completes what was begun
+		if r.dir, err = setdir.OpenAsIs(r.ctx, path, setdir.Options{Names: shard.ManifestFiles}); err != nil { // resume completes what was begun
 			return err
 		}
 		defer r.dir.Close()

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
@@ -149,12 +150,12 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 			return err
 		},
 		"a shard": func(dir string) error {
-			d, err := shard.OpenDir(context.Background(), dir, shard.DirOptions{})
+			d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
 			if err != nil {
 				return err
 			}
 			defer d.Close()
-			w, err := d.Create("t-train.tfrecord-00001-of-00003", shard.WriterOptions{})
+			w, err := d.Create("t-train.tfrecord-00001-of-00003", setdir.WriterOptions{})
 			if err != nil {
 				return err
 			}
@@ -162,7 +163,7 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 			return err
 		},
 	}
-	for _, link := range []string{shard.IndexDir, damagedDir, damagedDir + "/" + shard.IndexDir, shard.StateDir, shard.TempDir, shard.LockFile, shard.StageDir, shard.ShardsDir} {
+	for _, link := range []string{shard.IndexDir, damagedDir, damagedDir + "/" + shard.IndexDir, shard.StateDir, setdir.TempDir, setdir.LockFile, setdir.StageDir, setdir.ShardsDir} {
 		for name, run := range runs {
 			dir, outside := filepath.Join(t.TempDir(), "set"), t.TempDir()
 			m := settest.Labelled(t, dir, tfrecord.None)

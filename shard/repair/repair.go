@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/recordscan"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -205,7 +206,7 @@ type repair struct {
 	ctx    context.Context
 	o      *RepairOptions
 	report *RepairReport
-	dir    *shard.Dir // that is written into; nil for a single file
+	dir    *setdir.Dir // that is written into; nil for a single file
 
 	finished bool     // OUT exists: what would be written is compared with it
 	placed   []string // files and directories that came into being, in this order

@@ -13,6 +13,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -23,7 +24,7 @@ import (
 // command completes it, and a repair says what the interrupted one would have said.
 
 // stagedReport is the report that belongs to the journal of a repair.
-const stagedReport = shard.StageDir + "/repair.json"
+const stagedReport = setdir.StageDir + "/repair.json"
 
 // resume finishes what was replacing files of the set when it was stopped. It reports
 // true when that was the same repair.
@@ -53,7 +54,7 @@ func (r *repair) resume(in string) (done bool, err error) {
 
 // repairRequest tells a repair in place from others.
 func repairRequest(in string) (string, error) {
-	path, err := shard.Resolve(in)
+	path, err := setdir.Resolve(in)
 	return "repair " + path, err
 }
 
@@ -66,7 +67,7 @@ func (r *repair) setInPlace(sources []shard.Source, set *shard.Set, manifest, in
 	if err := r.dir.DiscardStage(); err != nil { // which an interrupted repair may have left
 		return err
 	}
-	x := &replacement{repair: r, set: set, journal: shard.Journal{Request: request}}
+	x := &replacement{repair: r, set: set, journal: setdir.Journal{Request: request}}
 	if err := x.make(sources, manifest); err != nil {
 		// What was kept stays unless the journal is sure to be gone.
 		if abandoned := r.dir.Abandon(); abandoned != nil {
@@ -87,7 +88,7 @@ func (r *repair) setInPlace(sources []shard.Source, set *shard.Set, manifest, in
 type replacement struct {
 	*repair
 	set     *shard.Set
-	journal shard.Journal
+	journal setdir.Journal
 	staged  map[string]string // paths of the new shards, by name
 }
 
@@ -119,7 +120,7 @@ func (x *replacement) make(sources []shard.Source, manifest string) error {
 	if len(x.journal.Moves) == 0 {
 		return nil
 	}
-	if err := atomicfile.SyncDir(x.dir.Join(shard.StageDir)); err != nil {
+	if err := atomicfile.SyncDir(x.dir.Join(setdir.StageDir)); err != nil {
 		return err
 	}
 	if err := x.dir.PutStateFile(stagedReport, x.report.Readable()); err != nil {
@@ -149,7 +150,7 @@ func (x *replacement) shard(source shard.Source) (shard.Info, error) {
 		if err := x.makeDir(filepath.Dir(shard.IndexPath(source.Path))); err != nil {
 			return shard.Info{}, err
 		}
-		if _, err := x.stage(s.index, "index-"+s.info.File, shard.IndexName(s.info.File), s.indexMode()); err != nil {
+		if _, err := x.stage(s.index, "index-"+s.info.File, setdir.IndexName(s.info.File), s.indexMode()); err != nil {
 			return shard.Info{}, err
 		}
 		s.index = nil
@@ -172,15 +173,15 @@ func (x *replacement) shard(source shard.Source) (shard.Info, error) {
 // stage gives a temporary file a name below .tfrec, and has the journal say which
 // one it is to have.
 func (x *replacement) stage(f *os.File, as, name string, like fs.FileInfo) (path string, err error) {
-	if err := x.dir.Mkdir(shard.StageDir); err != nil {
+	if err := x.dir.Mkdir(setdir.StageDir); err != nil {
 		return "", err
 	}
-	as = shard.StageDir + "/" + as
+	as = setdir.StageDir + "/" + as
 	path = x.dir.Join(as)
 	if err := x.commit(f, path, like); err != nil {
 		return "", err
 	}
-	x.journal.Moves = append(x.journal.Moves, shard.Move{From: as, To: name})
+	x.journal.Moves = append(x.journal.Moves, setdir.Move{From: as, To: name})
 	return path, nil
 }
 

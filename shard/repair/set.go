@@ -17,6 +17,7 @@ import (
 	"github.com/tfrec/tfrec/internal/compare"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -69,7 +70,7 @@ func (r *repair) directory(in, out string) error {
 	// It is beside the directory, and so is its work file.
 	x.lost = &quarantine{path: filepath.Clean(out) + shard.QuarantineSuffix, work: workFile}
 	defer x.lost.abort()
-	before, err := shard.ViewDir(r.ctx, out).Run()
+	before, err := setdir.View(r.ctx, out).Run()
 	if err != nil {
 		return err
 	}
@@ -93,11 +94,11 @@ type repairedSet struct {
 
 // isFinished reports whether OUT may be what this repair makes: a repair that was
 // killed at its very end leaves no state, or state beside a manifest.
-func (x *repairedSet) isFinished(before *shard.Run) (bool, error) {
+func (x *repairedSet) isFinished(before *setdir.Run) (bool, error) {
 	if before != nil {
-		return shard.ViewDir(x.ctx, x.out).Exists(shard.ManifestFile)
+		return setdir.View(x.ctx, x.out).Exists(shard.ManifestFile)
 	}
-	for name, err := range shard.FirstNames(x.ctx, x.out) {
+	for name, err := range setdir.FirstNames(x.ctx, x.out) {
 		if err != nil || name != shard.StateDir {
 			return err == nil, err
 		}
@@ -106,7 +107,7 @@ func (x *repairedSet) isFinished(before *shard.Run) (bool, error) {
 }
 
 // compare compares OUT with what the repair makes.
-func (x *repairedSet) compare(sources []shard.Source, before *shard.Run) error {
+func (x *repairedSet) compare(sources []shard.Source, before *setdir.Run) error {
 	expected := map[string]bool{shard.StateDir: true}
 	for _, source := range sources {
 		expected[filepath.Base(source.Path)], expected[shard.IndexDir] = true, true
@@ -120,7 +121,7 @@ func (x *repairedSet) compare(sources []shard.Source, before *shard.Run) error {
 	for _, name := range x.names {
 		expected[name] = true
 	}
-	for name, err := range shard.FirstNames(x.ctx, x.out) {
+	for name, err := range setdir.FirstNames(x.ctx, x.out) {
 		if err != nil {
 			return err
 		}
@@ -138,11 +139,11 @@ func (x *repairedSet) compare(sources []shard.Source, before *shard.Run) error {
 	if err != nil || before == nil {
 		return err
 	}
-	dir, err := shard.OpenDir(x.ctx, x.out, shard.DirOptions{})
+	dir, err := setdir.Open(x.ctx, x.out, setdir.Options{Names: shard.ManifestFiles})
 	if err != nil {
 		return err
 	}
-	return errors.Join(shard.Forget(dir), dir.Close())
+	return errors.Join(setdir.Forget(dir), dir.Close())
 }
 
 // isTaken says that OUT holds something else than what the repair makes.
@@ -151,8 +152,8 @@ func (x *repairedSet) isTaken(what string) error {
 }
 
 // write makes the directory.
-func (x *repairedSet) write(sources []shard.Source, before *shard.Run) error {
-	dir, err := shard.OpenOut(x.ctx, x.out, shard.RepairVerb, "")
+func (x *repairedSet) write(sources []shard.Source, before *setdir.Run) error {
+	dir, err := setdir.OpenOut(x.ctx, x.out, setdir.RepairVerb, "", setdir.Options{Names: shard.ManifestFiles})
 	if err != nil {
 		return err
 	}
@@ -174,17 +175,17 @@ func (x *repairedSet) write(sources []shard.Source, before *shard.Run) error {
 	if x.set != nil {
 		files = append(files, x.set.Files()...)
 	}
-	err = dir.PutRun(&shard.Run{Options: map[string]json.RawMessage{shard.OptionVerb: json.RawMessage(strconv.Quote(shard.RepairVerb))}, Files: files})
+	err = dir.PutRun(&setdir.Run{Options: map[string]json.RawMessage{setdir.OptionVerb: json.RawMessage(strconv.Quote(setdir.RepairVerb))}, Files: files})
 	if err == nil {
 		err = x.put(sources)
 	}
 	if err == nil {
-		err = shard.Forget(dir)
+		err = setdir.Forget(dir)
 	}
 	if err != nil {
 		err = errors.Join(err, x.takeBack(), dir.Remove(files...))
 		os.Remove(dir.Join(shard.IndexDir)) // it may have been made for an index to come
-		return errors.Join(err, shard.Forget(dir))
+		return errors.Join(err, setdir.Forget(dir))
 	}
 	return nil
 }
@@ -346,11 +347,11 @@ func countLabels(ctx context.Context, path string, m *shard.Manifest) (map[strin
 // apart refuses a directory to write into that is, lies in, or holds the one to
 // read from, symbolic links followed.
 func apart(in, out string) error {
-	from, err := shard.Resolve(in)
+	from, err := setdir.Resolve(in)
 	if err != nil {
 		return err
 	}
-	to, err := shard.Resolve(out)
+	to, err := setdir.Resolve(out)
 	if err != nil {
 		return err
 	}
@@ -366,4 +367,4 @@ func apart(in, out string) error {
 }
 
 // within reports whether path lies below dir; both are resolved.
-func within(dir, path string) bool { return path != dir && shard.LiesIn(path, dir) }
+func within(dir, path string) bool { return path != dir && setdir.LiesIn(path, dir) }

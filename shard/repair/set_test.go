@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/verify"
@@ -157,9 +158,9 @@ func TestRepairSweepsWhatAKilledOneLeft(t *testing.T) {
 	m := settest.Labelled(t, in, tfrecord.None)
 	settest.FlipIn(t, filepath.Join(in, m.Splits[0].Shards[1].File), 100)
 	// As a run that was killed before its manifest leaves it.
-	dir, err := shard.OpenDir(context.Background(), out, shard.DirOptions{})
+	dir, err := setdir.Open(context.Background(), out, setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)
-	settest.Check(t, dir.PutRun(&shard.Run{Options: map[string]json.RawMessage{"verb": json.RawMessage(`"repair"`)}, Files: m.Files()}))
+	settest.Check(t, dir.PutRun(&setdir.Run{Options: map[string]json.RawMessage{"verb": json.RawMessage(`"repair"`)}, Files: m.Files()}))
 	settest.PutFile(t, filepath.Join(out, m.Splits[0].Shards[0].File), []byte("half"))
 	settest.Check(t, dir.Close())
 	settest.PutFile(t, out+shard.QuarantineSuffix, []byte("of the killed run"))

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -86,7 +87,7 @@ func (in *inputs) request(ctx context.Context, o *ReshapeOptions, v *verb, name 
 	}
 	manifests := map[*shard.Set]string{}
 	for _, f := range in.files {
-		path, err := shard.Resolve(f.Path)
+		path, err := setdir.Resolve(f.Path)
 		if err != nil {
 			return q, err
 		}
@@ -116,7 +117,7 @@ func (in *inputs) request(ctx context.Context, o *ReshapeOptions, v *verb, name 
 
 // effective are the options of a run by flag name, without seed and name.
 func (o *ReshapeOptions) effective(v *verb) map[string]any {
-	options := map[string]any{shard.OptionVerb: v.name, "compression": o.compression().String()}
+	options := map[string]any{setdir.OptionVerb: v.name, "compression": o.compression().String()}
 	switch {
 	case o.Shards > 0:
 		options["shards"] = o.Shards
@@ -155,7 +156,7 @@ func hashText(data []byte) string {
 func (q *request) differs(before *request) string {
 	keys := slices.Concat(slices.Collect(maps.Keys(q.Options)), slices.Collect(maps.Keys(before.Options)))
 	slices.Sort(keys)
-	if was, is := before.Options[shard.OptionVerb], q.Options[shard.OptionVerb]; !bytes.Equal(was, is) {
+	if was, is := before.Options[setdir.OptionVerb], q.Options[setdir.OptionVerb]; !bytes.Equal(was, is) {
 		return fmt.Sprintf("the verb was %s", inWords(was))
 	}
 	for _, key := range slices.Compact(keys) {
@@ -208,10 +209,10 @@ func inWords(value json.RawMessage) string {
 
 // finished reads what is known of the finished run that filled the directory; nil when
 // nothing is.
-func finishedOf(d *shard.Dir) (*finished, error) {
+func finishedOf(d *setdir.Dir) (*finished, error) {
 	m := new(finished)
-	usable, err := d.State(shard.FinishedFile, m)
-	if !usable || m.Format != finishedFormat || m.Version != shard.StateVersion || len(m.Sets) == 0 {
+	usable, err := d.State(setdir.FinishedFile, m)
+	if !usable || m.Format != finishedFormat || m.Version != setdir.StateVersion || len(m.Sets) == 0 {
 		return nil, err
 	}
 	return m, nil
@@ -219,12 +220,12 @@ func finishedOf(d *shard.Dir) (*finished, error) {
 
 // changed names a file of the sets that is not as it was made; empty when all
 // are. Shards are read only where their time is another.
-func (m *finished) changed(ctx context.Context, d *shard.Dir) string {
+func (m *finished) changed(ctx context.Context, d *setdir.Dir) string {
 	for _, s := range m.Sets {
 		if !filepath.IsLocal(filepath.FromSlash(s.Sub + shard.ManifestFile)) {
 			return s.Sub
 		}
-		set := shard.ViewDir(ctx, d.Join(s.Sub))
+		set := setdir.View(ctx, d.Join(s.Sub))
 		if file := s.changed(set); file != "" {
 			return set.Join(file)
 		}
@@ -232,12 +233,12 @@ func (m *finished) changed(ctx context.Context, d *shard.Dir) string {
 	return ""
 }
 
-func (s *finishedSet) changed(set *shard.Dir) string {
+func (s *finishedSet) changed(set *setdir.Dir) string {
 	data, err := set.Read(shard.ManifestFile, shard.MaxManifest)
 	if err != nil || hashText(data) != s.Manifest {
 		return shard.ManifestFile
 	}
-	m, err := set.Manifest()
+	m, err := shard.ManifestIn(set)
 	if err != nil || m == nil {
 		return shard.ManifestFile
 	}
@@ -285,8 +286,8 @@ func (s *finishedSet) changed(set *shard.Dir) string {
 }
 
 // stamp is what the shard of a number, of so many bytes, was known by.
-func (s *finishedSet) stamp(number int, bytes int64) shard.Stamp {
-	is := shard.Stamp{Bytes: bytes}
+func (s *finishedSet) stamp(number int, bytes int64) setdir.Stamp {
+	is := setdir.Stamp{Bytes: bytes}
 	if number < len(s.Times) {
 		is.ModTime = s.Times[number]
 	}
@@ -299,7 +300,7 @@ func (s *finishedSet) stamp(number int, bytes int64) shard.Stamp {
 // again looks whether the set that is asked for is in the directory already, and
 // returns the report of the run that made it. An error says that another one is.
 func again(ctx context.Context, out string, q *request) (*ReshapeReport, error) {
-	dir := shard.ViewDir(ctx, out)
+	dir := setdir.View(ctx, out)
 	m, err := finishedOf(dir)
 	if m == nil {
 		return nil, err
@@ -323,9 +324,9 @@ func again(ctx context.Context, out string, q *request) (*ReshapeReport, error) 
 	diff := q.differs(&m.Request)
 	switch {
 	case diff != "":
-		return nil, fmt.Errorf("%s holds a set made from other inputs or options: %s; give the same, %s", out, diff, shard.OrOverwrite(dir, "another directory, or --overwrite", "or another directory"))
+		return nil, fmt.Errorf("%s holds a set made from other inputs or options: %s; give the same, %s", out, diff, setdir.OrOverwrite(dir, "another directory, or --overwrite", "or another directory"))
 	case file != "":
-		return nil, fmt.Errorf("%s holds this set, but %s has changed since or is missing: %s", out, file, shard.OrOverwrite(dir, "--overwrite makes it again", "remove all of it, or give another directory"))
+		return nil, fmt.Errorf("%s holds this set, but %s has changed since or is missing: %s", out, file, setdir.OrOverwrite(dir, "--overwrite makes it again", "remove all of it, or give another directory"))
 	}
 	report := m.Report
 	report.Status = upToDate
@@ -333,7 +334,7 @@ func again(ctx context.Context, out string, q *request) (*ReshapeReport, error) 
 }
 
 // record notes a set that is about to be finished.
-func (r *reshaping) record(m *shard.Manifest, sub string, dir *shard.Dir) error {
+func (r *reshaping) record(m *shard.Manifest, sub string, dir *setdir.Dir) error {
 	data, err := m.Encode()
 	if err != nil {
 		return err
@@ -357,7 +358,7 @@ func (r *reshaping) record(m *shard.Manifest, sub string, dir *shard.Dir) error 
 
 // putFinished writes the state of the run, all of whose sets are recorded.
 func (r *reshaping) putFinished() error {
-	return r.dir.PutState(shard.FinishedFile, &finished{
-		Format: finishedFormat, Version: shard.StateVersion, Request: r.request, Sets: r.sets, Report: r.report,
+	return r.dir.PutState(setdir.FinishedFile, &finished{
+		Format: finishedFormat, Version: setdir.StateVersion, Request: r.request, Sets: r.sets, Report: r.report,
 	})
 }

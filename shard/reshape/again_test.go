@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -209,10 +210,10 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 			if !errors.Is(err, syscall.EIO) {
 				t.Errorf("%s: operation %d failed, and the run said %v", kind, fail, err)
 			}
-			if settest.Has(t, at, shard.JournalFile) {
+			if settest.Has(t, at, setdir.JournalFile) {
 				half++
 				if fail%2 == 0 { // whoever comes next completes the change
-					if _, err := shard.Expand(t.Context(), []string{at}, shard.ExpandOptions{}); err != nil && kind != "grouped" || settest.Has(t, at, shard.JournalFile) || !settest.SameFiles(want, settest.FilesOf(t, at)) {
+					if _, err := shard.Expand(t.Context(), []string{at}, shard.ExpandOptions{}); err != nil && kind != "grouped" || settest.Has(t, at, setdir.JournalFile) || !settest.SameFiles(want, settest.FilesOf(t, at)) {
 						t.Errorf("%s: operation %d failed, and reading the set: %v; it is not the new one", kind, fail, err)
 					}
 				}
@@ -251,12 +252,12 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 // What a finished run left behind and cannot be read is an error, not a run that never was.
 func TestUnreadableFinishedRunIsAnError(t *testing.T) {
 	out := madeSet(t, 4, 1, nil, settest.Numbers)
-	if f, err := finishedOf(shard.ViewDir(t.Context(), out)); f == nil || err != nil {
+	if f, err := finishedOf(setdir.View(t.Context(), out)); f == nil || err != nil {
 		t.Fatal(f, err)
 	}
 	inject.Hook = func(string) error { return syscall.EIO }
 	defer func() { inject.Hook = nil }()
-	if _, err := finishedOf(shard.ViewDir(t.Context(), out)); !errors.Is(err, syscall.EIO) {
+	if _, err := finishedOf(setdir.View(t.Context(), out)); !errors.Is(err, syscall.EIO) {
 		t.Errorf("%v, want EIO", err)
 	}
 }

@@ -15,6 +15,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -73,12 +74,12 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 	if err := storage.CheckOutput(dir); err != nil {
 		return nil, err
 	}
-	described, err := shard.ViewDir(ctx, dir).Exists(shard.ManifestFile)
+	described, err := setdir.View(ctx, dir).Exists(shard.ManifestFile)
 	if err != nil {
 		return nil, err
 	}
 	if !described {
-		if missing, err := shard.ViewDir(ctx, dir).Unfinished(); err != nil {
+		if missing, err := shard.Unfinished(setdir.View(ctx, dir)); err != nil {
 			return nil, err
 		} else if missing != nil {
 			return nil, missing
@@ -89,7 +90,7 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 	if err != nil {
 		return nil, err
 	}
-	d, err := shard.OpenDirAsIs(ctx, dir, shard.DirOptions{}) // a journal is completed below, and reported
+	d, err := setdir.OpenAsIs(ctx, dir, setdir.Options{Names: shard.ManifestFiles}) // a journal is completed below, and reported
 	if err != nil {
 		return nil, err
 	}
@@ -116,16 +117,16 @@ func appendRequest(ctx context.Context, dir string, in []string, o *AppendOption
 	if err != nil {
 		return "", notRecords(err)
 	}
-	set, err := shard.Resolve(dir)
+	set, err := setdir.Resolve(dir)
 	if err != nil {
 		return "", err
 	}
 	for _, s := range sources {
-		path, err := shard.Resolve(s.Path)
+		path, err := setdir.Resolve(s.Path)
 		if err != nil {
 			return "", err
 		}
-		if shard.LiesIn(path, set) {
+		if setdir.LiesIn(path, set) {
 			return "", fmt.Errorf("%s belongs to the set being appended to: merge the set with itself into a new directory instead", s.Path)
 		}
 		st, err := os.Stat(path)
@@ -159,7 +160,7 @@ func raw(path string) bool {
 
 // appending is one Append.
 type appending struct {
-	dir *shard.Dir
+	dir *setdir.Dir
 	o   *AppendOptions
 	set *shard.Manifest // as it is
 }
@@ -222,11 +223,11 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 
 // resumed returns the report of an interrupted change that was completed: what the journal says
 // or, if it was not an append, what the set is now.
-func (a *appending) resumed(j *shard.Journal) (*AppendReport, error) {
+func (a *appending) resumed(j *setdir.Journal) (*AppendReport, error) {
 	report := a.report(a.set)
 	if len(j.Report) > 0 {
 		if err := json.Unmarshal(j.Report, report); err != nil {
-			return nil, fmt.Errorf("%s: %w", a.dir.Join(shard.JournalFile), err)
+			return nil, fmt.Errorf("%s: %w", a.dir.Join(setdir.JournalFile), err)
 		}
 	}
 	report.Status = "resumed"
@@ -235,7 +236,7 @@ func (a *appending) resumed(j *shard.Journal) (*AppendReport, error) {
 
 // begin decides on the append, unless something that the set does not name has one of
 // the new names.
-func (a *appending) begin(j *shard.Journal) error {
+func (a *appending) begin(j *setdir.Journal) error {
 	for _, m := range j.Moves {
 		if isMetadata(m.To) {
 			continue // replaced
@@ -280,7 +281,7 @@ func (a *appending) checkSet(ctx context.Context) error {
 }
 
 // stage writes all that is new below .tfrec, and returns what puts it in place.
-func (a *appending) stage(ctx context.Context, in []string) (*shard.Journal, error) {
+func (a *appending) stage(ctx context.Context, in []string) (*setdir.Journal, error) {
 	o := a.o.ReshapeOptions
 	o.Name, o.Note, o.Warn = a.set.Name, nil, nil // notes are of a set of its own; appendRequest has warned
 	compression, err := tfrecord.ParseCompression(a.set.Compression)
@@ -290,18 +291,18 @@ func (a *appending) stage(ctx context.Context, in []string) (*shard.Journal, err
 	o.Compression = compression
 	v := &verb{name: "append"}
 	var added []string
-	v.prepare = func(_ context.Context, in *inputs, _ *shard.Dir) (err error) {
+	v.prepare = func(_ context.Context, in *inputs, _ *setdir.Dir) (err error) {
 		if a.o.Split != "" {
 			v.splits, v.chooser = []string{a.o.Split}, intoOne{}
 		}
 		added, err = a.adaptLabels(in)
 		return err
 	}
-	report, err := reshape(ctx, in, a.dir.Join(shard.StageDir), &o, v)
+	report, err := reshape(ctx, in, a.dir.Join(setdir.StageDir), &o, v)
 	if err != nil {
 		return nil, err
 	}
-	staged, err := shard.ReadManifest(ctx, a.dir.Join(shard.StageDir+"/"+shard.ManifestFile))
+	staged, err := shard.ReadManifest(ctx, a.dir.Join(setdir.StageDir+"/"+shard.ManifestFile))
 	if err != nil {
 		return nil, err
 	}
@@ -323,7 +324,7 @@ func (a *appending) stage(ctx context.Context, in []string) (*shard.Journal, err
 			done.ShardsRenamed++
 		}
 	}
-	j := &shard.Journal{Moves: moves}
+	j := &setdir.Journal{Moves: moves}
 	if j.Report, err = json.Marshal(done); err != nil {
 		return nil, err
 	}

@@ -7,12 +7,13 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 )
 
 // join returns the manifest of the set with what was staged, and the renames
 // that make it so.
-func (a *appending) join(staged *shard.Manifest, added []string) (*shard.Manifest, []shard.Move, error) {
+func (a *appending) join(staged *shard.Manifest, added []string) (*shard.Manifest, []setdir.Move, error) {
 	set := *a.set
 	set.Labels = append(slices.Clip(set.Labels), added...)
 	if set.Decoder != staged.Decoder {
@@ -25,7 +26,7 @@ func (a *appending) join(staged *shard.Manifest, added []string) (*shard.Manifes
 		return nil, nil, err
 	}
 	set.Splits = slices.Clone(set.Splits)
-	var moves []shard.Move
+	var moves []setdir.Move
 	for _, s := range staged.Splits {
 		i := slices.IndexFunc(set.Splits, func(t shard.Split) bool { return t.Name == s.Name })
 		if i < 0 {
@@ -42,7 +43,7 @@ func (a *appending) join(staged *shard.Manifest, added []string) (*shard.Manifes
 			info.File = shard.Name{Dataset: set.Name, Split: s.Name, Index: k, Count: len(split.Shards)}.String()
 			directory := ""
 			if k >= old {
-				directory = shard.StageDir + "/"
+				directory = setdir.StageDir + "/"
 			}
 			more, err := a.moves(from, info.File, directory)
 			if err != nil {
@@ -57,20 +58,20 @@ func (a *appending) join(staged *shard.Manifest, added []string) (*shard.Manifes
 }
 
 // moves renames a shard and its index, the index first.
-func (a *appending) moves(from, to, directory string) ([]shard.Move, error) {
+func (a *appending) moves(from, to, directory string) ([]setdir.Move, error) {
 	if directory == "" && from == to {
 		return nil, nil
 	}
-	var moves []shard.Move
+	var moves []setdir.Move
 	index := filepath.ToSlash(shard.IndexPath(from))
 	indexed, err := a.dir.Exists(directory + index)
 	if err != nil {
 		return nil, err
 	}
 	if indexed {
-		moves = append(moves, shard.Move{From: directory + index, To: filepath.ToSlash(shard.IndexPath(to))})
+		moves = append(moves, setdir.Move{From: directory + index, To: filepath.ToSlash(shard.IndexPath(to))})
 	}
-	return append(moves, shard.Move{From: directory + from, To: to}), nil
+	return append(moves, setdir.Move{From: directory + from, To: to}), nil
 }
 
 // appendedOptions are the options of a set with one append more. That they
@@ -114,7 +115,7 @@ func (a *appending) report(m *shard.Manifest) *AppendReport {
 
 // describe writes the set's manifest, and what TFDS reads, below .tfrec, and
 // adds to the journal how they get in place: the manifest last.
-func (a *appending) describe(set *shard.Manifest, j *shard.Journal) error {
+func (a *appending) describe(set *shard.Manifest, j *setdir.Journal) error {
 	files, err := shard.EncodeTFDS(set)
 	if err != nil {
 		return err
@@ -131,17 +132,17 @@ func (a *appending) describe(set *shard.Manifest, j *shard.Journal) error {
 			j.Remove = append(j.Remove, name)
 		}
 	}
-	j.Remove = append(j.Remove, shard.StateDir+"/"+shard.FinishedFile) // another set than was made
+	j.Remove = append(j.Remove, shard.StateDir+"/"+setdir.FinishedFile) // another set than was made
 	names := slices.Sorted(maps.Keys(files))
 	if files[shard.ManifestFile], err = set.Encode(); err != nil {
 		return err
 	}
 	for _, name := range append(names, shard.ManifestFile) {
-		from := shard.StageDir + "/set-" + name
+		from := setdir.StageDir + "/set-" + name
 		if err := a.dir.Put(from, files[name]); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		j.Moves = append(j.Moves, shard.Move{From: from, To: name})
+		j.Moves = append(j.Moves, setdir.Move{From: from, To: name})
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -31,7 +32,7 @@ func from(first int) func(i int, b *tfrecord.Builder) {
 func leftInState(set string) (names []string) {
 	entries, _ := os.ReadDir(filepath.Join(set, shard.StateDir))
 	for _, e := range entries {
-		if name := shard.StateDir + "/" + e.Name(); name != shard.LockFile && e.Name() != shard.FinishedFile {
+		if name := shard.StateDir + "/" + e.Name(); name != setdir.LockFile && e.Name() != setdir.FinishedFile {
 			names = append(names, name)
 		}
 	}
@@ -298,7 +299,7 @@ func TestAppendMayFailAnywhere(t *testing.T) {
 		if !errors.Is(err, syscall.EIO) {
 			t.Errorf("operation %d failed, and the append said %v", fail, err)
 		}
-		if _, err := os.Stat(filepath.Join(at, shard.JournalFile)); err != nil {
+		if _, err := os.Stat(filepath.Join(at, setdir.JournalFile)); err != nil {
 			if !settest.SameFiles(before, settest.FilesOf(t, at)) {
 				t.Errorf("operation %d failed: the set is changed without a journal", fail)
 			}
@@ -329,7 +330,7 @@ func TestAppendJournalStaysInside(t *testing.T) {
 		`{"format":"tfrec.append","version":2,"moves":[{"from":"x","to":"y"}]}`,
 		`{"format":"tfrec.append","version":1,"moves":[]}`, `{`, ``,
 	} {
-		settest.PutFile(t, filepath.Join(set, shard.JournalFile), []byte(text))
+		settest.PutFile(t, filepath.Join(set, setdir.JournalFile), []byte(text))
 		if _, err := Append(context.Background(), set, nil, AppendOptions{}); err == nil {
 			t.Errorf("%s: taken", text)
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // eachRecord reads all records: it calls look with each of them, from many
@@ -80,7 +80,7 @@ func (in *inputs) done(b *block) {
 
 // choose has the chooser choose, and returns what it chose, with how many
 // records and about how many bytes each of the targets gets.
-func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *shard.Dir) (log *targetLog, records, sizes []int64, err error) {
+func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *setdir.Dir) (log *targetLog, records, sizes []int64, err error) {
 	log = &targetLog{dir: dir, most: int(min(in.o.memory()/4, maxTargetLog))}
 	records, sizes = make([]int64, targets), make([]int64, targets)
 	put := func(n int64, split int, m digest.Hash) (int, error) {
@@ -135,7 +135,7 @@ func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *shard
 // targetLog remembers the target of each record in order: two bytes each, in
 // memory up to a limit, beyond that in a file.
 type targetLog struct {
-	dir    *shard.Dir
+	dir    *setdir.Dir
 	most   int // bytes of memory
 	memory []byte
 	file   *os.File // nil: all is in memory

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/tfrec/tfrec/internal/digest"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // DedupeOptions says which records Dedupe takes for the same.
@@ -49,7 +49,7 @@ func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*Ded
 		v.options = map[string]any{"by": o.By}
 	}
 	var found *duplicates
-	v.prepare = func(ctx context.Context, in *inputs, dir *shard.Dir) error {
+	v.prepare = func(ctx context.Context, in *inputs, dir *setdir.Dir) error {
 		if o.By != "" {
 			if err := in.checkFeature("by", o.By); err != nil {
 				return err

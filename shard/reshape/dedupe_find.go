@@ -8,8 +8,8 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/osfile"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/spill"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // duplicates are the numbers of the records that repeat an earlier one, to be asked
@@ -25,7 +25,7 @@ type duplicates struct {
 type duplicate struct{ number, first int64 }
 
 // findDuplicates reads all records.
-func findDuplicates(ctx context.Context, in *inputs, dir *shard.Dir, o *DedupeOptions) (*duplicates, error) {
+func findDuplicates(ctx context.Context, in *inputs, dir *setdir.Dir, o *DedupeOptions) (*duplicates, error) {
 	create := func() (spill.File, error) { return osfile.NewScratch(dir.TempFile("dedupe")) }
 	hashes := spill.NewSorter(o.memory()/2, create)
 	defer hashes.Close()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -87,9 +88,9 @@ func TestDiffOfSets(t *testing.T) {
 	}
 	m.Labels = []string{"ant", "wasp", "cat"}
 	m.Features[0].Optional = true
-	dir, err := shard.OpenDir(context.Background(), b, shard.DirOptions{})
+	dir, err := setdir.Open(context.Background(), b, setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)
-	settest.Check(t, dir.PutSet(m))
+	settest.Check(t, shard.PutSet(dir, m))
 	settest.Check(t, dir.Close())
 	for _, unordered := range []bool{false, true} {
 		report := diff(t, a, b, DiffOptions{Unordered: unordered})

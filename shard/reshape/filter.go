@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -44,7 +45,7 @@ func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*Fil
 		v.options = map[string]any{"where": o.Where}
 	}
 	if o.Prepare != nil {
-		v.prepare = func(ctx context.Context, in *inputs, _ *shard.Dir) error {
+		v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
 			features, err := in.features(ctx)
 			if err != nil {
 				return err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -36,7 +37,7 @@ func (r *reshaping) finish(ctx context.Context) error {
 		}
 		first = behind
 	}
-	return shard.Forget(r.dir)
+	return setdir.Forget(r.dir)
 }
 
 // finishSet writes what describes one set, and is told whether it is the last.
@@ -90,11 +91,11 @@ func (r *reshaping) finishSet(m shard.Manifest, targets []target, last bool) err
 			return err
 		}
 	}
-	if err := dir.PutSet(&m); err != nil {
+	if err := shard.PutSet(dir, &m); err != nil {
 		return err
 	}
 	if dir != r.dir {
-		return shard.ForgetSub(dir)
+		return setdir.ForgetSub(dir)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/internal/torture"
 	"github.com/tfrec/tfrec/shard"
@@ -72,7 +73,7 @@ func randomModel(rnd *rand.Rand) model {
 func (m model) put(t *testing.T, rnd *rand.Rand) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "set")
-	dir, err := shard.OpenDir(context.Background(), path, shard.DirOptions{})
+	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)
 	defer dir.Close()
 	manifest := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Name: "m", Compression: "none", Records: shard.RecordExample}
@@ -84,7 +85,7 @@ func (m model) put(t *testing.T, rnd *rand.Rand) string {
 		s := shard.Split{Name: split, Records: int64(len(records))}
 		shards := 1 + rnd.IntN(4)
 		for i := range shards {
-			w, err := dir.Create(shard.Name{Dataset: "m", Split: split, Index: i, Count: shards}.String(), shard.WriterOptions{})
+			w, err := dir.Create(shard.Name{Dataset: "m", Split: split, Index: i, Count: shards}.String(), setdir.WriterOptions{})
 			settest.Check(t, err)
 			for _, r := range records[len(records)*i/shards : len(records)*(i+1)/shards] {
 				settest.Check(t, w.WriteRecord([]byte(r.data)))
@@ -95,7 +96,7 @@ func (m model) put(t *testing.T, rnd *rand.Rand) string {
 		}
 		manifest.Splits = append(manifest.Splits, s)
 	}
-	settest.Check(t, dir.PutSet(manifest))
+	settest.Check(t, shard.PutSet(dir, manifest))
 	return path
 }
 

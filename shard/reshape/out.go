@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -15,21 +16,21 @@ import (
 // refuseOverlap refuses an output directory that is, holds or lies in one of the
 // inputs: what is read must not change, and no set must hold another.
 func refuseOverlap(ctx context.Context, paths []string, in *inputs, out string) error {
-	to, err := shard.Resolve(out)
+	to, err := setdir.Resolve(out)
 	if err != nil {
 		return err
 	}
 	for _, f := range in.files {
-		from, err := shard.Resolve(f.Path)
+		from, err := setdir.Resolve(f.Path)
 		if err != nil {
 			return err
 		}
-		if shard.LiesIn(from, to) {
+		if setdir.LiesIn(from, to) {
 			return fmt.Errorf("%s is the input %s or contains it: give a directory elsewhere", out, f.Path)
 		}
 	}
 	for _, path := range directories(ctx, paths, storage.Remote(out)) {
-		if dir, err := shard.Resolve(path); err == nil && shard.LiesIn(to, dir) {
+		if dir, err := setdir.Resolve(path); err == nil && setdir.LiesIn(to, dir) {
 			return fmt.Errorf("%s is inside the input %s: give a directory elsewhere", out, path)
 		}
 	}
@@ -70,9 +71,9 @@ const undoPatience = 30 * time.Second
 // is done it takes another one.
 func (r *reshaping) undo(ctx context.Context) error {
 	if !storage.Remote(r.dir.Path()) {
-		return shard.Discard(r.dir, r.files)
+		return setdir.Discard(r.dir, r.files)
 	}
-	files := append(slices.Clone(r.files), shard.StateDir+"/"+shard.FinishedFile)
+	files := append(slices.Clone(r.files), shard.StateDir+"/"+setdir.FinishedFile)
 	if ctx.Err() == nil {
 		return errors.Join(r.dir.Remove(files...), r.dir.Sweep())
 	}
@@ -81,7 +82,7 @@ func (r *reshaping) undo(ctx context.Context) error {
 	if err := r.dir.Close(); err != nil {
 		return err
 	}
-	dir, err := shard.OpenDir(ctx, r.dir.Path(), shard.DirOptions{})
+	dir, err := setdir.Open(ctx, r.dir.Path(), setdir.Options{Names: shard.ManifestFiles})
 	if err != nil {
 		return err
 	}

@@ -9,13 +9,14 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
 // oldFilesOf are the files of the sets that lie in the directory, relative to it, as
 // their manifests name them. It is nil when there is none.
-func oldFilesOf(ctx context.Context, d *shard.Dir) ([]string, error) {
+func oldFilesOf(ctx context.Context, d *setdir.Dir) ([]string, error) {
 	subs := []string{""}
 	f, err := finishedOf(d)
 	if err != nil {
@@ -46,7 +47,7 @@ func oldFilesOf(ctx context.Context, d *shard.Dir) ([]string, error) {
 
 // replaceSet makes a set in the place of the one whose files are old.
 func replaceSet(ctx context.Context, in []string, out, name string, old []string, o *ReshapeOptions, v *verb) (*ReshapeReport, error) {
-	dir, err := shard.OpenDir(ctx, out, shard.DirOptions{})
+	dir, err := setdir.Open(ctx, out, setdir.Options{Names: shard.ManifestFiles})
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +57,7 @@ func replaceSet(ctx context.Context, in []string, out, name string, old []string
 	}
 	stage := *o
 	stage.Overwrite, stage.Name = false, name
-	report, err := reshape(ctx, in, dir.Join(shard.StageDir), &stage, v)
+	report, err := reshape(ctx, in, dir.Join(setdir.StageDir), &stage, v)
 	if err != nil {
 		return nil, errors.Join(err, dir.Abandon())
 	}
@@ -68,7 +69,7 @@ func replaceSet(ctx context.Context, in []string, out, name string, old []string
 
 // replaceByStaged puts the set that is staged in the place of the one whose files are
 // old.
-func replaceByStaged(d *shard.Dir, old []string) error {
+func replaceByStaged(d *setdir.Dir, old []string) error {
 	j, err := replacing(d, old)
 	if err == nil {
 		err = d.Begin(j)
@@ -84,8 +85,8 @@ func replaceByStaged(d *shard.Dir, old []string) error {
 
 // replacing is the journal that puts what is staged in the place of the old
 // files: manifests behind what they name, that of the directory itself last.
-func replacing(d *shard.Dir, old []string) (*shard.Journal, error) {
-	stage := d.Join(shard.StageDir)
+func replacing(d *setdir.Dir, old []string) (*setdir.Journal, error) {
+	stage := d.Join(setdir.StageDir)
 	var files, manifests []string
 	err := filepath.WalkDir(stage, func(path string, entry fs.DirEntry, err error) error {
 		switch {
@@ -113,8 +114,8 @@ func replacing(d *shard.Dir, old []string) (*shard.Journal, error) {
 	for _, name := range old {
 		named[name] = true
 	}
-	state := shard.StateDir + "/" + shard.FinishedFile
-	j := new(shard.Journal)
+	state := shard.StateDir + "/" + setdir.FinishedFile
+	j := new(setdir.Journal)
 	renewed := map[string]bool{}
 	for _, name := range slices.Concat(files, []string{state}, manifests) {
 		if name != state && !named[name] {
@@ -122,7 +123,7 @@ func replacing(d *shard.Dir, old []string) (*shard.Journal, error) {
 				return nil, err
 			}
 		}
-		j.Moves = append(j.Moves, shard.Move{From: shard.StageDir + "/" + name, To: name})
+		j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + name, To: name})
 		renewed[name] = true
 	}
 	for _, name := range old {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -38,7 +39,7 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 		var opened atomic.Int64 // the replacement itself opens files, too
 		inject.Hook = func(op string) error {
 			if op == "open" && opened.Add(1) == 2 {
-				d, err := shard.OpenDir(context.Background(), dir, shard.DirOptions{})
+				d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
 				settest.Check(t, err)
 				settest.Check(t, d.PutStaged(files, []string{shard.ManifestFile}, nil))
 				settest.Check(t, d.Close())
@@ -60,21 +61,21 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 // returns its shards.
 func stageLower(t *testing.T, dir string) (files []string) {
 	t.Helper()
-	d, err := shard.OpenDir(t.Context(), dir, shard.DirOptions{})
+	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)
 	defer d.Close()
-	m, err := d.Manifest()
+	m, err := shard.ManifestIn(d)
 	settest.Check(t, err)
 	for i := range m.Splits[0].Shards {
 		file := &m.Splits[0].Shards[i]
-		w, err := d.Stage().Create(file.File, shard.WriterOptions{})
+		w, err := d.Stage().Create(file.File, setdir.WriterOptions{})
 		settest.Check(t, err)
 		for _, record := range settest.RecordsOf(t, filepath.Join(dir, file.File)) {
 			settest.Check(t, w.WriteRecord([]byte(strings.ToUpper(string(record)))))
 		}
 		info, err := w.Commit()
 		settest.Check(t, err)
-		settest.Check(t, d.Stage().PutDone(&shard.Done{Info: info}))
+		settest.Check(t, d.Stage().PutDone(&setdir.Done{Info: info}))
 		*file = info
 		files = append(files, info.File)
 	}

@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -125,7 +126,7 @@ type verb struct {
 	// prepare is called when the inputs are known and counted and dir, the output
 	// directory, is locked and empty, before the records are read. It may change the
 	// verb, and be nil.
-	prepare func(ctx context.Context, in *inputs, dir *shard.Dir) error
+	prepare func(ctx context.Context, in *inputs, dir *setdir.Dir) error
 	// advice is a sentence to note about the inputs, as they were told by their
 	// manifests; none where it is empty. It may be nil.
 	advice func(in *inputs) string

@@ -3,7 +3,7 @@ package reshape
 import (
 	"context"
 
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // ReshardOptions says how Reshard puts records into shards. SortBy excludes
@@ -42,7 +42,7 @@ func (o *ReshardOptions) verb() (*verb, error) {
 	case o.SortBy != "":
 		v.options["sort_by"] = o.SortBy
 		v.order = &sorted{key: o.SortBy}
-		v.prepare = func(_ context.Context, in *inputs, _ *shard.Dir) error { return in.checkFeature("sort-by", o.SortBy) }
+		v.prepare = func(_ context.Context, in *inputs, _ *setdir.Dir) error { return in.checkFeature("sort-by", o.SortBy) }
 	}
 	if o.Shuffle {
 		v.options["shuffle"] = true
@@ -52,7 +52,7 @@ func (o *ReshardOptions) verb() (*verb, error) {
 		v.options["group_by"] = o.GroupBy
 		g := &grouper{key: o.GroupBy}
 		v.chooser = g
-		v.prepare = func(ctx context.Context, in *inputs, _ *shard.Dir) error { return g.prepare(ctx, in, v) }
+		v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error { return g.prepare(ctx, in, v) }
 	}
 	return v, nil
 }

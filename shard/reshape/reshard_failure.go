@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -18,11 +19,11 @@ type storedFailure struct {
 
 // storedDamage is a *tfrecord.Error.
 type storedDamage struct {
-	Name    shard.InputKey `json:"name"`
-	Record  int64          `json:"record"`
-	Offset  int64          `json:"offset"`
-	Part    tfrecord.Part  `json:"part"`
-	Message string         `json:"message"`
+	Name    setdir.InputKey `json:"name"`
+	Record  int64           `json:"record"`
+	Offset  int64           `json:"offset"`
+	Part    tfrecord.Part   `json:"part"`
+	Message string          `json:"message"`
 }
 
 // fail leaves an error for the run that planned, if it can.
@@ -39,15 +40,15 @@ func (p *ReshardPlan) fail(ctx context.Context, err error) {
 	var damage *shard.DamagedError
 	var fault *tfrecord.Error
 	if errors.As(err, &damage) && errors.As(err, &fault) {
-		failure.Damage = &storedDamage{shard.InputKey(fault.Name), fault.Record, fault.Offset, fault.Part, fault.Err.Error()}
+		failure.Damage = &storedDamage{setdir.InputKey(fault.Name), fault.Record, fault.Offset, fault.Part, fault.Err.Error()}
 	}
-	dir.PutStateFile(shard.ReshardFailureFile, &failure) // without it there is the runner's text
+	dir.PutStateFile(setdir.ReshardFailureFile, &failure) // without it there is the runner's text
 }
 
 // failure returns the error that a part or a shard left; nil when none did.
-func (p *ReshardPlan) failure(dir *shard.Dir) error {
+func (p *ReshardPlan) failure(dir *setdir.Dir) error {
 	var f storedFailure
-	usable, err := dir.ReadStateFile(shard.ReshardFailureFile, &f)
+	usable, err := dir.ReadStateFile(setdir.ReshardFailureFile, &f)
 	if !usable || f.Plan != p.id {
 		return err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/recordcount"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -53,8 +54,8 @@ type storedReshard struct {
 	// ID is a hash of Plan. What is not in there may differ between two runs of a plan.
 	ID string `json:"id"`
 	// Directory is where relative paths begin.
-	Directory shard.InputKey `json:"folder"`
-	Memory    int64          `json:"memory"`
+	Directory setdir.InputKey `json:"folder"`
+	Memory    int64           `json:"memory"`
 	// Kept are the numbers of the shards that an earlier run has made.
 	Kept []int           `json:"kept"`
 	Plan json.RawMessage `json:"plan"`
@@ -97,7 +98,7 @@ type plannedRemap struct {
 
 // plannedFile is an input. Its size and time are the request's.
 type plannedFile struct {
-	Path        shard.InputKey       `json:"path"`
+	Path        setdir.InputKey      `json:"path"`
 	Split       int                  `json:"split"`
 	Compression tfrecord.Compression `json:"compression"`
 	Records     int64                `json:"records"`
@@ -123,7 +124,7 @@ type plannedPart struct {
 // when there is none, or another one: the run that made it has ended.
 func OpenReshardPlan(ctx context.Context, out, id string) (*ReshardPlan, error) {
 	var stored storedReshard
-	usable, err := shard.ViewDir(ctx, out).ReadStateFile(shard.ReshardPlanFile, &stored)
+	usable, err := setdir.View(ctx, out).ReadStateFile(setdir.ReshardPlanFile, &stored)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +139,7 @@ func OpenReshardPlan(ctx context.Context, out, id string) (*ReshardPlan, error) 
 	}
 	p := &ReshardPlan{out: out, id: id, memory: stored.Memory}
 	if err := json.Unmarshal(stored.Plan, &p.planned); err != nil {
-		return nil, fmt.Errorf("%s: %w", storage.Join(out, shard.ReshardPlanFile), err)
+		return nil, fmt.Errorf("%s: %w", storage.Join(out, setdir.ReshardPlanFile), err)
 	}
 	if p.planned.Tool != build.Tool {
 		return nil, fmt.Errorf("%s: the plan is of %s, this is %s: run the same on all machines", out, p.planned.Tool, build.Tool)
@@ -156,7 +157,7 @@ func OpenReshardPlan(ctx context.Context, out, id string) (*ReshardPlan, error) 
 }
 
 func errSpoiltPlan(out string) error {
-	return fmt.Errorf("%s: it is not what the planning run wrote: start again", storage.Join(out, shard.ReshardPlanFile))
+	return fmt.Errorf("%s: it is not what the planning run wrote: start again", storage.Join(out, setdir.ReshardPlanFile))
 }
 
 func errOtherPlan(out string) error {
@@ -243,7 +244,7 @@ func (p *ReshardPlan) find(shard int) (split int, index int64) {
 }
 
 // run is a run of the plan's, of a part or a shard. Its targets' infos are its own.
-func (p *ReshardPlan) run(dir *shard.Dir) *reshaping {
+func (p *ReshardPlan) run(dir *setdir.Dir) *reshaping {
 	o := &ReshapeOptions{
 		Compression: p.planned.Compression, Seed: p.planned.Seed, Memory: p.memory, MaxRecord: p.planned.MaxRecord, Workers: 1,
 	}
@@ -274,7 +275,7 @@ func (r *reshaping) planned(ctx context.Context, shuffle bool) (*plannedReshard,
 	numbers := make([]int64, len(r.in.splits))
 	for i, f := range r.in.files {
 		file := plannedFile{
-			Path: shard.InputKey(f.Path), Split: f.split, Compression: f.Compression, Records: f.Records,
+			Path: setdir.InputKey(f.Path), Split: f.split, Compression: f.Compression, Records: f.Records,
 			Counted: f.Info != nil && f.Info.Records == f.Records,
 		}
 		if m := f.remap; m != nil {

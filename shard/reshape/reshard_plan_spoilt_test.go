@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // TestSpoiltPlansAreRefused changes what lies in the directory in ways that would have
@@ -20,7 +20,7 @@ func TestSpoiltPlansAreRefused(t *testing.T) {
 	settest.Check(t, err)
 	defer run.Finish(context.Background()) // it fails: nothing was written
 	p := run.Plan()
-	at := filepath.Join(p.Out(), filepath.FromSlash(shard.ReshardPlanFile))
+	at := filepath.Join(p.Out(), filepath.FromSlash(setdir.ReshardPlanFile))
 	whole, err := os.ReadFile(at)
 	settest.Check(t, err)
 	for _, c := range [][2]string{
@@ -50,7 +50,7 @@ func TestLargestPlanIsReadable(t *testing.T) {
 	const parts = 500_000
 	data, err := json.Marshal(&plannedReshard{Parts: make([]plannedPart, parts), Files: make([]plannedFile, parts)})
 	settest.Check(t, err)
-	if err := shard.DecodeState(data, new(plannedReshard)); err != nil {
+	if err := setdir.DecodeState(data, new(plannedReshard)); err != nil {
 		t.Error(err)
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -467,7 +468,7 @@ func TestPlansWriteIntoStores(t *testing.T) {
 		if strings.HasPrefix(name, shard.StateDir+"/") {
 			continue
 		}
-		data, err := shard.ViewDir(ctx, url).Read(name, 1<<30)
+		data, err := setdir.View(ctx, url).Read(name, 1<<30)
 		settest.Check(t, err)
 		if string(data) != files[name] {
 			t.Errorf("%s differs", name)

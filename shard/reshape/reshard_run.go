@@ -10,6 +10,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -31,9 +32,9 @@ import (
 type ReshardRun struct {
 	r     *reshaping
 	plan  *ReshardPlan
-	held  *shard.Dir // the directory of the plan
-	outer *shard.Dir // the one whose set is replaced; nil without one
-	first *shard.Dir // that was opened for the plan, and is closed
+	held  *setdir.Dir // the directory of the plan
+	outer *setdir.Dir // the one whose set is replaced; nil without one
+	first *setdir.Dir // that was opened for the plan, and is closed
 	began time.Time
 }
 
@@ -60,7 +61,7 @@ func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions)
 		return run, nil
 	}
 	if run.r.old == nil {
-		if err := shard.MustBeNew(ctx, out, v.name); err != nil { // before all is counted
+		if err := setdir.MustBeNew(ctx, out, v.name); err != nil { // before all is counted
 			return nil, err
 		}
 	}
@@ -73,7 +74,7 @@ func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions)
 // prepare plans, and leaves the plan in the directory.
 func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) error {
 	r := run.r
-	r.dir = shard.ViewDir(ctx, out) // until it is known what it is for
+	r.dir = setdir.View(ctx, out) // until it is known what it is for
 	if err := r.survey(ctx); err != nil {
 		return err
 	}
@@ -88,11 +89,11 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 	}
 	r.planID = hashText(plan)
 	if r.old != nil {
-		if run.outer, err = shard.OpenDir(ctx, out, shard.DirOptions{}); err != nil {
+		if run.outer, err = setdir.Open(ctx, out, setdir.Options{Names: shard.ManifestFiles}); err != nil {
 			return err
 		}
-		out = run.outer.Join(shard.StageDir)
-		begun, err := shard.ViewDir(ctx, out).Run()
+		out = run.outer.Join(setdir.StageDir)
+		begun, err := setdir.View(ctx, out).Run()
 		if err != nil {
 			return err
 		}
@@ -102,7 +103,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 			}
 		}
 	}
-	dir, err := shard.OpenOut(ctx, out, r.verb.name, r.planID)
+	dir, err := setdir.OpenOut(ctx, out, r.verb.name, r.planID, setdir.Options{Names: shard.ManifestFiles})
 	if err != nil {
 		return err
 	}
@@ -117,7 +118,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 	}
 	if err != nil {
 		if run.plan.Kept() == 0 {
-			err = errors.Join(err, shard.Discard(dir, r.files))
+			err = errors.Join(err, setdir.Discard(dir, r.files))
 		}
 		return errors.Join(err, dir.Close())
 	}
@@ -131,7 +132,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 }
 
 // use makes dir the directory that the run writes to.
-func (run *ReshardRun) use(dir *shard.Dir) {
+func (run *ReshardRun) use(dir *setdir.Dir) {
 	run.r.dir = dir
 	for i := range run.r.targets {
 		run.r.targets[i].dir = dir
@@ -142,7 +143,7 @@ func (run *ReshardRun) use(dir *shard.Dir) {
 // the plan with what is there.
 func (run *ReshardRun) leave(ctx context.Context, plan json.RawMessage, here string) error {
 	stored := storedReshard{
-		Format: reshardFormat, Version: reshardVersion, ID: run.plan.id, Directory: shard.InputKey(here), Memory: run.plan.memory,
+		Format: reshardFormat, Version: reshardVersion, ID: run.plan.id, Directory: setdir.InputKey(here), Memory: run.plan.memory,
 		Kept: []int{}, Plan: plan,
 	}
 	all, err := run.plan.allDone(ctx, run.r.dir)
@@ -158,10 +159,10 @@ func (run *ReshardRun) leave(ctx context.Context, plan json.RawMessage, here str
 	if err := run.r.announce(); err != nil {
 		return err
 	}
-	if err := run.r.dir.Remove(shard.ReshardFailureFile); err != nil {
+	if err := run.r.dir.Remove(setdir.ReshardFailureFile); err != nil {
 		return err
 	}
-	return run.r.dir.PutStateFile(shard.ReshardPlanFile, &stored)
+	return run.r.dir.PutStateFile(setdir.ReshardPlanFile, &stored)
 }
 
 // Plan is what to do; nil when the set is up to date, and there is only Finish to call.
@@ -245,7 +246,7 @@ func (run *ReshardRun) takeBack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	dir, err := shard.OpenDirWhenFree(ctx, run.plan.out, shard.DirOptions{}, leaving)
+	dir, err := setdir.OpenWhenFree(ctx, run.plan.out, setdir.Options{Names: shard.ManifestFiles}, leaving)
 	if err != nil {
 		return err
 	}
@@ -296,7 +297,7 @@ func (run *ReshardRun) Abandon(ctx context.Context, err error) error {
 	if finished > 0 && !errors.As(err, &damage) {
 		return fmt.Errorf("%w; %d of %s finished and kept: run the same again to make the others", err, finished, plural.Of(p.Shards(), "shard"))
 	}
-	err = errors.Join(err, shard.Discard(dir, run.r.files))
+	err = errors.Join(err, setdir.Discard(dir, run.r.files))
 	if run.outer != nil {
 		err = errors.Join(err, dir.Close(), run.outer.Abandon())
 		run.held = nil
@@ -307,7 +308,7 @@ func (run *ReshardRun) Abandon(ctx context.Context, err error) error {
 // close gives the directories back.
 func (run *ReshardRun) close() error {
 	var err error
-	for _, dir := range []*shard.Dir{run.held, run.outer} {
+	for _, dir := range []*setdir.Dir{run.held, run.outer} {
 		if dir != nil {
 			err = errors.Join(err, dir.Close())
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/recordcount"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/spill"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -84,11 +85,11 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 }
 
 // join takes part in making the set, if the run that planned it still does.
-func (p *ReshardPlan) join(ctx context.Context) (*shard.Dir, error) {
-	if err := p.underWay(shard.ViewDir(ctx, p.out)); err != nil {
+func (p *ReshardPlan) join(ctx context.Context) (*setdir.Dir, error) {
+	if err := p.underWay(setdir.View(ctx, p.out)); err != nil {
 		return nil, err
 	}
-	dir, err := shard.OpenDir(ctx, p.out, shard.DirOptions{Join: true})
+	dir, err := setdir.Open(ctx, p.out, setdir.Options{Join: true, Names: shard.ManifestFiles})
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +101,7 @@ func (p *ReshardPlan) join(ctx context.Context) (*shard.Dir, error) {
 }
 
 // underWay returns an error unless the run in dir is that of the plan.
-func (p *ReshardPlan) underWay(dir *shard.Dir) error {
+func (p *ReshardPlan) underWay(dir *setdir.Dir) error {
 	run, err := dir.Run()
 	if err == nil && (run == nil || run.Plan != p.id) {
 		err = errOtherPlan(p.out)
@@ -109,7 +110,7 @@ func (p *ReshardPlan) underWay(dir *shard.Dir) error {
 }
 
 // done is what is known of a shard that this plan has finished; nil otherwise.
-func (p *ReshardPlan) done(dir *shard.Dir, shard int) *shard.Done {
+func (p *ReshardPlan) done(dir *setdir.Dir, shard int) *setdir.Done {
 	if done := dir.Done(p.ShardFile(shard), false); done != nil && done.Plan == p.id {
 		return done
 	}
@@ -117,7 +118,7 @@ func (p *ReshardPlan) done(dir *shard.Dir, shard int) *shard.Done {
 }
 
 // allDone returns done of all shards.
-func (p *ReshardPlan) allDone(ctx context.Context, dir *shard.Dir) ([]*shard.Done, error) {
+func (p *ReshardPlan) allDone(ctx context.Context, dir *setdir.Dir) ([]*setdir.Done, error) {
 	files := make([]string, p.Shards())
 	for shard := range files {
 		files[shard] = p.ShardFile(shard)
@@ -131,7 +132,7 @@ func (p *ReshardPlan) allDone(ctx context.Context, dir *shard.Dir) ([]*shard.Don
 	return all, err
 }
 
-func keptShard(done *shard.Done) ReshardCounts {
+func keptShard(done *setdir.Done) ReshardCounts {
 	return ReshardCounts{Records: done.Records, Bytes: done.Bytes, Kept: true}
 }
 
@@ -146,7 +147,7 @@ type collector struct {
 	records int64
 }
 
-func (p *ReshardPlan) newCollector(dir *shard.Dir, number int) *collector {
+func (p *ReshardPlan) newCollector(dir *setdir.Dir, number int) *collector {
 	split, index := p.find(number)
 	a := &arrangement{reshaping: p.run(dir), order: unchanged{}, base: p.base}
 	g := &collector{arrangement: a, plan: p, file: p.ShardFile(number), at: a.shardAt(split, index)}
@@ -213,7 +214,7 @@ func (g *collector) strange(what string) error {
 }
 
 // write writes the shard, and records that it is finished.
-func (g *collector) write(ctx context.Context) (*shard.Done, error) {
+func (g *collector) write(ctx context.Context) (*setdir.Done, error) {
 	w := &placedWriter{arrangement: g.arrangement, budget: par.NewBudget(g.o.memory() / 2), free: make(chan *placed, 1), commits: newCommits()}
 	if err := w.commits.wait(w.lot(ctx, &g.places.lots[0])); err != nil {
 		return nil, err
@@ -221,7 +222,7 @@ func (g *collector) write(ctx context.Context) (*shard.Done, error) {
 	if err := g.dir.SyncNames(); err != nil {
 		return nil, err
 	}
-	done := &shard.Done{Info: g.targets[g.at.target].infos[g.at.shard], Plan: g.plan.id, Samples: g.records}
+	done := &setdir.Done{Info: g.targets[g.at.target].infos[g.at.shard], Plan: g.plan.id, Samples: g.records}
 	if !g.in.known {
 		seen, err := json.Marshal(g.scans.Total())
 		if err != nil {

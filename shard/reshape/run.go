@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/features"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
@@ -38,7 +39,7 @@ func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v 
 	case r.old != nil:
 		return replaceSet(ctx, in, out, r.name, r.old, o, v)
 	}
-	if r.dir, err = shard.OpenOut(ctx, out, v.name, ""); err != nil {
+	if r.dir, err = setdir.OpenOut(ctx, out, v.name, "", setdir.Options{Names: shard.ManifestFiles}); err != nil {
 		return nil, err
 	}
 	defer r.dir.Close()
@@ -77,15 +78,15 @@ func openReshaping(ctx context.Context, in []string, out string, o *ReshapeOptio
 	if r.request, err = inputs.request(ctx, o, v, r.name); err != nil {
 		return nil, err
 	}
-	change, err := shard.Settle(ctx, out)
-	if err == nil && change == shard.Stuck {
+	change, err := setdir.Settle(ctx, out, setdir.Options{Names: shard.ManifestFiles})
+	if err == nil && change == setdir.Stuck {
 		err = shard.CannotOpen(out, change)
 	}
 	if err != nil {
 		return nil, err
 	}
 	if o.Overwrite {
-		r.old, err = oldFilesOf(ctx, shard.ViewDir(ctx, out))
+		r.old, err = oldFilesOf(ctx, setdir.View(ctx, out))
 		return r, err
 	}
 	report, err := again(ctx, out, &r.request)
@@ -100,7 +101,7 @@ type reshaping struct {
 	o       *ReshapeOptions
 	verb    *verb
 	in      *inputs
-	dir     *shard.Dir
+	dir     *setdir.Dir
 	name    string // of the dataset
 	request request
 	old     []string      // files of the set that is to be replaced; nil without one
@@ -117,7 +118,7 @@ type reshaping struct {
 
 // target is a split of a set to be made.
 type target struct {
-	dir   *shard.Dir
+	dir   *setdir.Dir
 	sub   string // of dir in the output directory, with / behind it; empty for that itself
 	split string
 	layout
@@ -291,5 +292,5 @@ func (r *reshaping) announce() error {
 }
 
 func (r *reshaping) putRun() error {
-	return r.dir.PutRun(&shard.Run{Name: r.name, Options: r.options, Files: r.files, Plan: r.planID, Args: r.o.Args})
+	return r.dir.PutRun(&setdir.Run{Name: r.name, Options: r.options, Files: r.files, Plan: r.planID, Args: r.o.Args})
 }

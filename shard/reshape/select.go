@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -69,7 +70,7 @@ func reshapeFeatures(ctx context.Context, in []string, out string, o *ReshapeOpt
 	}
 	splicers := newSplicers(rule)
 	v := &verb{name: "features", options: map[string]any{how: options}, rewrite: splicers.rewrite}
-	v.prepare = func(ctx context.Context, in *inputs, _ *shard.Dir) error {
+	v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
 		features, err := in.features(ctx)
 		if err != nil {
 			return err

@@ -9,6 +9,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -138,12 +139,12 @@ func TestReshapeFeatures(t *testing.T) {
 // supervise changes what a set's manifest says of supervised training.
 func supervise(t *testing.T, path string, s *shard.Supervised) {
 	t.Helper()
-	dir, err := shard.OpenDir(context.Background(), path, shard.DirOptions{})
+	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)
 	defer dir.Close()
 	m := settest.ManifestOf(t, path)
 	m.Supervised = s
-	settest.Check(t, dir.PutSet(m))
+	settest.Check(t, shard.PutSet(dir, m))
 }
 
 func TestMatchesKey(t *testing.T) {

@@ -5,12 +5,12 @@ import (
 	"sync"
 
 	"github.com/tfrec/tfrec/internal/labels"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/internal/setdir"
 )
 
 // openShard is a shard of a new set that is being written.
 type openShard struct {
-	*shard.Writer
+	*setdir.Writer
 	r      *reshaping
 	target int
 	shard  int64
@@ -20,7 +20,7 @@ type openShard struct {
 // openShard starts a shard that is made beside others.
 func (r *reshaping) openShard(t int, number int64) (*openShard, error) {
 	target := &r.targets[t]
-	w, err := target.dir.CreatePart(target.shardName(r.name, number), shard.WriterOptions{Compression: r.o.compression()})
+	w, err := target.dir.CreatePart(target.shardName(r.name, number), setdir.WriterOptions{Compression: r.o.compression()})
 	if err != nil {
 		return nil, err
 	}

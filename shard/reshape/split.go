@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/digest"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -81,7 +82,7 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 			v.options[how.name] = how.key
 		}
 	}
-	v.prepare = func(ctx context.Context, in *inputs, _ *shard.Dir) error {
+	v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
 		if how.key != "" {
 			if err := in.checkFeature(how.flag, how.key); err != nil {
 				return err

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/shard"
@@ -113,7 +114,7 @@ func TestReshapeIntoAStoreEndsAnywhere(t *testing.T) {
 					t.Errorf("request %d failed: there is a manifest, and %d of %d files", last, len(left), len(want))
 				}
 				for _, name := range store.Names() {
-					if strings.Contains(name, shard.ClaimsDir+"/") { // of the dead: it expires, which others test
+					if strings.Contains(name, setdir.ClaimsDir+"/") { // of the dead: it expires, which others test
 						settest.Check(t, store.Remove(t.Context(), name))
 					}
 				}
@@ -165,7 +166,7 @@ func TestReshapeBehindOneThatFailed(t *testing.T) {
 			t.Errorf("%s: the set is another one", name)
 		}
 		for _, name := range store.Names() {
-			if name == "out/"+shard.RunFile || strings.Contains(name, shard.ClaimsDir) {
+			if name == "out/"+setdir.RunFile || strings.Contains(name, setdir.ClaimsDir) {
 				t.Errorf("%s is left", name)
 			}
 		}
@@ -188,7 +189,7 @@ func TestInterruptedReshapeLeavesAnothersSet(t *testing.T) {
 		}
 		stopped = true
 		for _, name := range store.Names() {
-			if strings.Contains(name, shard.ClaimsDir+"/") { // it has expired
+			if strings.Contains(name, setdir.ClaimsDir+"/") { // it has expired
 				settest.Check(t, store.Remove(t.Context(), name))
 			}
 		}

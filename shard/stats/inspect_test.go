@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -138,7 +139,7 @@ func TestInspectLabels(t *testing.T) {
 		m := writeSet(t, out, 2, func(yield func([]byte)) { yield(b.Append(nil)) })
 		m.Labels = []string{"background", "penguin"}
 		m.Features = []shard.Feature{{Key: "kind", Kind: "int64", Class: shard.ClassLabel}}
-		dir, err := shard.OpenDir(context.Background(), out, shard.DirOptions{})
+		dir, err := setdir.Open(context.Background(), out, setdir.Options{Names: shard.ManifestFiles})
 		check(t, err)
 		defer dir.Close()
 		putManifest(t, dir, m)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/tfrec/tfrec/internal/inject"
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -25,14 +26,14 @@ func check(t testing.TB, err error) {
 // the records that give yields, and its manifest.
 func writeSet(t testing.TB, path string, shards int, give func(yield func([]byte))) *shard.Manifest {
 	t.Helper()
-	dir, err := shard.OpenDir(context.Background(), path, shard.DirOptions{})
+	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})
 	check(t, err)
 	defer dir.Close()
 	m := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Name: "t", Compression: "none"}
 	split := shard.Split{Name: "train"}
 	for i := range shards {
 		name := shard.Name{Dataset: m.Name, Split: split.Name, Index: i, Count: shards}
-		w, err := dir.Create(name.String(), shard.WriterOptions{})
+		w, err := dir.Create(name.String(), setdir.WriterOptions{})
 		check(t, err)
 		give(func(record []byte) { check(t, w.WriteRecord(record)) })
 		info, err := w.Commit()
@@ -45,7 +46,7 @@ func writeSet(t testing.TB, path string, shards int, give func(yield func([]byte
 	return m
 }
 
-func putManifest(t testing.TB, dir *shard.Dir, m *shard.Manifest) {
+func putManifest(t testing.TB, dir *setdir.Dir, m *shard.Manifest) {
 	t.Helper()
 	data, err := m.Encode()
 	check(t, err)
@@ -84,7 +85,7 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 		var opened atomic.Int64 // the replacement itself opens files, too
 		inject.Hook = func(op string) error {
 			if op == "open" && opened.Add(1) == 2 {
-				d, err := shard.OpenDir(context.Background(), dir, shard.DirOptions{})
+				d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
 				check(t, err)
 				check(t, d.PutStaged(files, []string{shard.ManifestFile}, nil))
 				check(t, d.Close())
@@ -103,17 +104,17 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 // returns its shards.
 func stageUpper(t *testing.T, dir string, m *shard.Manifest) (files []string) {
 	t.Helper()
-	d, err := shard.OpenDir(t.Context(), dir, shard.DirOptions{})
+	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
 	check(t, err)
 	defer d.Close()
 	for i := range m.Splits[0].Shards {
 		info := &m.Splits[0].Shards[i]
-		w, err := d.Stage().Create(info.File, shard.WriterOptions{})
+		w, err := d.Stage().Create(info.File, setdir.WriterOptions{})
 		check(t, err)
 		words(true)(func(record []byte) { check(t, w.WriteRecord(record)) })
 		*info, err = w.Commit()
 		check(t, err)
-		check(t, d.Stage().PutDone(&shard.Done{Info: *info}))
+		check(t, d.Stage().PutDone(&setdir.Done{Info: *info}))
 		files = append(files, info.File)
 	}
 	m.Fingerprint = "the next version"

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -81,7 +82,7 @@ func deepSet(t testing.TB, harm func(records []*sampleRecord)) string {
 	}
 	harm(records)
 	path := filepath.Join(t.TempDir(), "set")
-	dir, err := shard.OpenDir(context.Background(), path, shard.DirOptions{})
+	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)
 	defer dir.Close()
 	m := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Name: "t", Compression: "none", Records: shard.RecordExample, Labels: deepLabels}
@@ -93,7 +94,7 @@ func deepSet(t testing.TB, harm func(records []*sampleRecord)) string {
 		{Key: "image/height", Kind: "int64", Class: shard.ClassScalar}, {Key: "image/width", Kind: "int64", Class: shard.ClassScalar},
 	}
 	for s, split := range []string{"train", "test"} {
-		w, err := dir.Create(shard.Name{Dataset: m.Name, Split: split, Index: 0, Count: 1}.String(), shard.WriterOptions{})
+		w, err := dir.Create(shard.Name{Dataset: m.Name, Split: split, Index: 0, Count: 1}.String(), setdir.WriterOptions{})
 		settest.Check(t, err)
 		for _, r := range records[12*s : 12*s+12] {
 			settest.Check(t, w.WriteRecord(r.encode()))
@@ -102,7 +103,7 @@ func deepSet(t testing.TB, harm func(records []*sampleRecord)) string {
 		settest.Check(t, err)
 		m.Splits = append(m.Splits, shard.Split{Name: split, Records: info.Records, Shards: []shard.Info{info}})
 	}
-	settest.Check(t, dir.PutSet(m))
+	settest.Check(t, shard.PutSet(dir, m))
 	return path
 }
 

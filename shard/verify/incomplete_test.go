@@ -12,6 +12,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -23,7 +24,7 @@ func TestIncompleteSets(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		files   []string
-		run     *shard.Run
+		run     *setdir.Run
 		tasks   bool
 		missing []string
 		lost    int
@@ -40,11 +41,11 @@ func TestIncompleteSets(t *testing.T) {
 		{name: "a number past the count beside the first", files: []string{"part-00000-of-00002", "part-00002-of-00002"}, missing: []string{"part-00001-of-00002"}, lost: 1},
 		{name: "a count of anything", files: []string{"a-t.tfrecord-00000-of-99999999"}, lost: 99999998},
 		{name: "a run", files: []string{"a-train.tfrecord-00000-of-00002"},
-			run:     &shard.Run{Files: []string{"a-train.tfrecord-00000-of-00002", "index/a-train.tfrecord-00000-of-00002.idx", "a-train.tfrecord-00001-of-00002", "manifest.json", "features.json"}, Args: []string{"x"}},
+			run:     &setdir.Run{Files: []string{"a-train.tfrecord-00000-of-00002", "index/a-train.tfrecord-00000-of-00002.idx", "a-train.tfrecord-00001-of-00002", "manifest.json", "features.json"}, Args: []string{"x"}},
 			missing: []string{"a-train.tfrecord-00001-of-00002", "manifest.json"}, lost: 1},
 		{name: "all shards of a run", files: []string{"a-train.tfrecord-00000-of-00001"}, tasks: true,
-			run: &shard.Run{Files: []string{"a-train.tfrecord-00000-of-00001", "manifest.json"}}, missing: []string{"manifest.json"}},
-		{name: "nothing of a run", run: &shard.Run{Files: []string{"a-train.tfrecord-00000-of-00001", "manifest.json"}},
+			run: &setdir.Run{Files: []string{"a-train.tfrecord-00000-of-00001", "manifest.json"}}, missing: []string{"manifest.json"}},
+		{name: "nothing of a run", run: &setdir.Run{Files: []string{"a-train.tfrecord-00000-of-00001", "manifest.json"}},
 			missing: []string{"a-train.tfrecord-00000-of-00001", "manifest.json"}, lost: 1},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -53,11 +54,11 @@ func TestIncompleteSets(t *testing.T) {
 				settest.Check(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
 			}
 			if test.run != nil {
-				d, err := shard.OpenDir(t.Context(), dir, shard.DirOptions{})
+				d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
 				settest.Check(t, err)
 				settest.Check(t, d.PutRun(test.run))
 				if test.tasks {
-					settest.Check(t, d.Put(shard.ArrayPlanFile, []byte("{}")))
+					settest.Check(t, d.Put(setdir.ArrayPlanFile, []byte("{}")))
 				}
 				settest.Check(t, d.Close())
 			}
@@ -163,7 +164,7 @@ func TestIncompleteRecommendsOnlyTfrec(t *testing.T) {
 		dir := t.TempDir()
 		t.Chdir(dir)
 		settest.PutFile(t, filepath.Join(dir, "a-train.tfrecord-00000-of-00002"), nil)
-		settest.PutFile(t, filepath.Join(dir, shard.RunFile), []byte(`{"format":"tfrec.run","version":1,"files":["a-train.tfrecord-00000-of-00002","a-train.tfrecord-00001-of-00002"],`+test.state+`}`))
+		settest.PutFile(t, filepath.Join(dir, setdir.RunFile), []byte(`{"format":"tfrec.run","version":1,"files":["a-train.tfrecord-00000-of-00002","a-train.tfrecord-00001-of-00002"],`+test.state+`}`))
 		_, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{})
 		var part *shard.IncompleteError
 		if !errors.As(err, &part) || part.Evidence != shard.ByState {

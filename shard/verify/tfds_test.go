@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -68,9 +69,9 @@ func TestVerifyNamesLabelsWithoutAName(t *testing.T) {
 	for i := range m.Splits[0].Shards {
 		m.Splits[0].Shards[i].Labels = nil
 	}
-	d, err := shard.OpenDir(context.Background(), dir, shard.DirOptions{})
+	d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)
-	settest.Check(t, d.PutSet(m))
+	settest.Check(t, shard.PutSet(d, m))
 	settest.Check(t, d.Close())
 	report, err := Verify(context.Background(), []string{dir}, VerifyOptions{})
 	settest.Check(t, err)

@@ -1,4 +1,4 @@
-package shard
+package setdir
 
 import (
 	"context"
@@ -28,13 +28,13 @@ type localDirectory struct {
 
 const LockFile = StateDir + "/lock"
 
-// togetherDir has a lock for each thing that processes that joined do one after
+// TogetherDir has a lock for each thing that processes that joined do one after
 // another.
-const togetherDir = StateDir + "/together"
+const TogetherDir = StateDir + "/together"
 
 // openLocal makes a directory and locks it. After an error those that it made are
 // gone.
-func openLocal(path string, o DirOptions) (_ *localDirectory, err error) {
+func openLocal(path string, o Options) (_ *localDirectory, err error) {
 	lock := atomicfile.Lock
 	if o.Join {
 		lock = atomicfile.LockShared
@@ -82,11 +82,11 @@ func (l *localDirectory) sub(name string) directory {
 }
 
 func (l *localDirectory) alone(ctx context.Context, thing string, unless func() (bool, error), f func() error) error {
-	if err := l.mkdir(togetherDir); err != nil {
+	if err := l.mkdir(TogetherDir); err != nil {
 		return err
 	}
 	for {
-		lock, err := osfile.Lock(l.join(togetherDir+"/"+thing), 0o644, atomicfile.Lock)
+		lock, err := osfile.Lock(l.join(TogetherDir+"/"+thing), 0o644, atomicfile.Lock)
 		if err == nil {
 			defer lock.Close()
 			return f()
@@ -111,7 +111,7 @@ func (l *localDirectory) close() error {
 	}
 	if len(l.created) > 0 && atomicfile.Lock(l.lock) == nil {
 		if entries, err := os.ReadDir(l.join(StateDir)); err == nil && onlyLocks(entries) {
-			os.RemoveAll(l.join(togetherDir)) // best effort: a lock file left behind does no harm
+			os.RemoveAll(l.join(TogetherDir)) // best effort: a lock file left behind does no harm
 			os.Remove(l.join(LockFile))
 			l.removeCreated()
 		}
@@ -131,7 +131,7 @@ func (l *localDirectory) removeCreated() {
 
 func onlyLocks(entries []fs.DirEntry) bool {
 	for _, e := range entries {
-		if name := StateDir + "/" + e.Name(); name != LockFile && name != togetherDir {
+		if name := StateDir + "/" + e.Name(); name != LockFile && name != TogetherDir {
 			return false
 		}
 	}
@@ -254,7 +254,7 @@ func (l *localDirectory) stamps(names []string) (map[string]Stamp, error) {
 func (l *localDirectory) atOnce() int { return 1 }
 
 func (l *localDirectory) sweep(func(string) (bool, error)) error {
-	for _, dir := range []string{TempDir, togetherDir} {
+	for _, dir := range []string{TempDir, TogetherDir} {
 		if err := os.RemoveAll(l.join(dir)); err != nil {
 			return err
 		}

@@ -1,4 +1,4 @@
-package shard
+package setdir
 
 import (
 	"context"
@@ -68,7 +68,7 @@ const ClaimsDir = StateDir + "/claims"
 const storeRequests = 16
 
 // openStore claims a directory.
-func openStore(ctx context.Context, url string, o DirOptions) (*storeDirectory, error) {
+func openStore(ctx context.Context, url string, o Options) (*storeDirectory, error) {
 	f := &storeDirectory{url: url, ctx: ctx, turns: new(turns), scratch: new(scratch)}
 	store, name, err := f.at(ClaimsDir)
 	if err != nil {
@@ -298,7 +298,7 @@ func (f *storeDirectory) atOnce() int { return storeRequests }
 func (f *storeDirectory) temp(prefix string) (*os.File, error) { return f.scratch.create(prefix) }
 
 func (f *storeDirectory) alone(ctx context.Context, thing string, unless func() (bool, error), work func() error) error {
-	store, name, err := f.at(togetherDir + "/" + thing)
+	store, name, err := f.at(TogetherDir + "/" + thing)
 	if err != nil {
 		return f.failed("claim", thing, err)
 	}
@@ -307,7 +307,7 @@ func (f *storeDirectory) alone(ctx context.Context, thing string, unless func() 
 		return nil
 	}
 	if err != nil {
-		return f.failed("claim", togetherDir+"/"+thing, err)
+		return f.failed("claim", TogetherDir+"/"+thing, err)
 	}
 	defer held.Release()
 	f.turns.take(held)

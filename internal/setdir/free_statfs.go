@@ -1,6 +1,6 @@
 //go:build linux || darwin
 
-package shard
+package setdir
 
 import (
 	"golang.org/x/sys/unix"

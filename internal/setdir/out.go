@@ -1,4 +1,4 @@
-package shard
+package setdir
 
 import (
 	"context"
@@ -57,11 +57,11 @@ func LiesIn(path, dir string) bool {
 // OpenOut makes and locks the output directory, which must be empty but for what
 // a run of the same verb left that was killed. That goes, unless the run was of
 // the plan named so, which may be empty.
-func OpenOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
+func OpenOut(ctx context.Context, out, verb, plan string, o Options) (*Dir, error) {
 	if err := MustBeNew(ctx, out, verb); err != nil {
 		return nil, err
 	}
-	dir, err := OpenDir(ctx, out, DirOptions{})
+	dir, err := Open(ctx, out, o)
 	if err != nil {
 		return nil, err
 	}
@@ -97,7 +97,7 @@ func OpenOut(ctx context.Context, out, verb, plan string) (*Dir, error) {
 // MustBeNew refuses a directory with anything in it but what a killed run of the
 // same verb named.
 func MustBeNew(ctx context.Context, out, verb string) error {
-	dir := ViewDir(ctx, out)
+	dir := View(ctx, out)
 	var ours map[string]bool
 	for name, err := range FirstNames(ctx, out) {
 		if err != nil {

@@ -1,8 +1,6 @@
-package shard
+package setdir
 
 import (
-	"context"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -10,22 +8,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/storage"
 )
-
-// CleanOptions say what Clean does. With the zero value it looks.
-type CleanOptions struct {
-	// Remove has what is found removed.
-	Remove bool
-	// Note is called with a sentence for people, if it is not nil.
-	Note func(sentence string)
-}
-
-// CleanReport is what Clean found in a directory.
-type CleanReport struct {
-	Dir  string     `json:"dir"`
-	Left []Leftover `json:"left"`
-	// Removed says that nothing of it is there any more.
-	Removed bool `json:"removed"`
-}
 
 // Leftover is something that a killed run left, and that no other run uses.
 type Leftover struct {
@@ -49,49 +31,14 @@ const (
 	LeftClaim     = "claim"     // of a dead process on a directory in a store; the directory's own goes when it is looked into
 )
 
-// Clean looks for what killed runs left in an output directory, and nothing else. On a
-// local disk that is files below .tfrec without a name, and what updates staged that did
-// not complete: running those again would use it. An update that was decided on is
-// completed first, and nothing of it is left. In an object store it is uploads of files
-// that the state or the manifest names, and claims. The next run into the directory does
-// the same; Clean is for directories that get none. It returns an error that unwraps to
-// ErrBusy when a living run has the directory.
-func Clean(ctx context.Context, path string, o CleanOptions) (*CleanReport, error) {
-	st, err := storage.Stat(ctx, path)
+// Leftovers returns what Sweep and ClearStage would remove that is worth telling.
+func (d *Dir) Leftovers() ([]Leftover, error) {
+	left, err := d.at.leftovers(d.ours())
 	if err != nil {
 		return nil, err
 	}
-	if !st.IsDir() {
-		return nil, fmt.Errorf("%s is not a directory: want the OUT of a run", path)
-	}
-	dir, err := OpenDir(ctx, path, DirOptions{Note: o.Note})
-	if err != nil {
-		return nil, err
-	}
-	defer dir.Close()
-	left, err := dir.at.leftovers(dir.ours())
-	if err != nil {
-		return nil, err
-	}
-	staged, err := dir.stagedLeft()
-	if err != nil {
-		return nil, err
-	}
-	left = append(left, staged...)
-	report := &CleanReport{Dir: path, Left: left}
-	if report.Left == nil {
-		report.Left = []Leftover{}
-	}
-	if o.Remove && len(left) > 0 {
-		if err := dir.ClearStage(); err != nil {
-			return nil, err
-		}
-		if err := dir.Sweep(); err != nil {
-			return nil, err
-		}
-		report.Removed = true
-	}
-	return report, nil
+	staged, err := d.stagedLeft()
+	return append(left, staged...), err
 }
 
 // stagedLeft returns what updates staged that did not complete, and links to the files
@@ -102,7 +49,7 @@ func (d *Dir) stagedLeft() ([]Leftover, error) {
 		return nil, nil // nothing is staged there
 	}
 	var left []Leftover
-	for _, from := range []struct{ dir, kind string }{{StageDir, LeftStaged}, {oldDir, LeftReplaced}} {
+	for _, from := range []struct{ dir, kind string }{{StageDir, LeftStaged}, {OldDir, LeftReplaced}} {
 		root := d.Join(from.dir)
 		err := filepath.WalkDir(root, func(path string, e fs.DirEntry, err error) error {
 			if storage.Missing(err) || err == nil && e.IsDir() {

@@ -1,4 +1,4 @@
-package shard
+package setdir
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"io"
 
+	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -13,12 +14,14 @@ import (
 // HasIndex reports whether the index in place is, byte for byte, that of the
 // uncompressed shard in place. It reads both.
 func (d *Dir) HasIndex(file string) bool {
-	r, err := Open(d.ctx, d.Join(file), tfrecord.ReaderOptions{Checksum: tfrecord.ChecksumLength})
+	f, err := recordscan.Open(d.ctx, d.Join(file))
 	if err != nil {
 		return false
 	}
+	defer f.Close()
+	r := tfrecord.NewReader(f, tfrecord.ReaderOptions{Name: d.Join(file), Checksum: tfrecord.ChecksumLength})
 	defer r.Close()
-	entries, err := tfrecord.BuildIndex(r.Reader)
+	entries, err := tfrecord.BuildIndex(r)
 	if err != nil {
 		return false
 	}

@@ -1,6 +1,6 @@
 //go:build !linux && !darwin
 
-package shard
+package setdir
 
 // Free returns how many bytes can be written into the directory; false where that is
 // not known.

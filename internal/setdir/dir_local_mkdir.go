@@ -1,4 +1,4 @@
-package shard
+package setdir
 
 import (
 	"io/fs"

@@ -1,4 +1,4 @@
-package shard
+package setdir
 
 import (
 	"fmt"
@@ -21,7 +21,7 @@ func (d *Dir) ClearStage() error {
 
 // PutStaged gives staged files their names in d, in the place of those that have them,
 // and removes others, in one step: a process that is killed leaves the old set or, once
-// it has begun to rename, one that the next OpenDir or Expand completes. Shards bring
+// it has begun to rename, one that the next Open or Expand completes. Shards bring
 // their indexes and what PutDone recorded; files, by their names in the stage, follow
 // in their order, the manifest last. What else was staged goes.
 func (d *Dir) PutStaged(shards, files, remove []string) error {
@@ -43,7 +43,7 @@ func (d *Dir) PutStaged(shards, files, remove []string) error {
 	}
 	for _, file := range shards {
 		add(file)
-		add(stateOf(file))
+		add(StateOf(file))
 	}
 	for _, file := range files {
 		add(file)

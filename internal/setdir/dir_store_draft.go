@@ -1,4 +1,4 @@
-package shard
+package setdir
 
 import (
 	"bytes"
@@ -71,14 +71,14 @@ func (d *storeDraft) clear() error {
 		return err
 	}
 	if is != nil && is.Version != d.was.Version {
-		return d.directory.failed("replace", d.name, errOtherWriter)
+		return d.directory.failed("replace", d.name, ErrOtherWriter)
 	}
 	d.was = nil
 	return d.directory.removeOne(d.name)
 }
 
-// errOtherWriter says that claims have failed, and that it was noticed in time.
-var errOtherWriter = errors.New("another writer has put different content there in the meantime, which stays; make sure that nothing else writes to this directory, and run the command again")
+// ErrOtherWriter says that claims have failed, and that it was noticed in time.
+var ErrOtherWriter = errors.New("another writer has put different content there in the meantime, which stays; make sure that nothing else writes to this directory, and run the command again")
 
 func (d *storeDraft) commit(bool) error {
 	if err := inject.Fault("place", storage.Join(d.directory.url, d.name)); err != nil {
@@ -119,7 +119,7 @@ func (d *storeDraft) compare() error {
 			return nil
 		}
 	}
-	return errOtherWriter
+	return ErrOtherWriter
 }
 
 func (d *storeDraft) discard() { d.up.Abort() }

@@ -1,4 +1,4 @@
-package shard
+package setdir
 
 import (
 	"context"
@@ -28,11 +28,11 @@ import (
 
 const (
 	StageDir    = StateDir + "/stage"
-	oldDir      = StateDir + "/old"
+	OldDir      = StateDir + "/old"
 	JournalFile = StateDir + "/journal.json"
 
-	journalFormat  = "tfrec.journal"
-	journalVersion = 1
+	JournalFormat  = "tfrec.journal"
+	JournalVersion = 1
 )
 
 // Journal is a change of a set.
@@ -74,7 +74,7 @@ func (d *Dir) ReadJournal() (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !usable || j.Format != journalFormat || j.Version != journalVersion || len(j.Moves) == 0 {
+	if !usable || j.Format != JournalFormat || j.Version != JournalVersion || len(j.Moves) == 0 {
 		return nil, fmt.Errorf("%s: not a journal that this version of tfrec can complete: use the version that wrote it", d.Join(JournalFile))
 	}
 	if err := j.check(); err != nil {
@@ -124,13 +124,13 @@ func (d *Dir) CheckVacant(name string) error {
 // Begin decides on a change: it links the old files, and writes the journal. After an
 // error nothing is decided on, unless the journal can be neither written nor removed.
 func (d *Dir) Begin(j *Journal) error {
-	j.Format, j.Version = journalFormat, journalVersion
+	j.Format, j.Version = JournalFormat, JournalVersion
 	err := j.check()
 	if err == nil {
-		err = os.RemoveAll(d.Join(oldDir)) // of a change that was not begun in the end
+		err = os.RemoveAll(d.Join(OldDir)) // of a change that was not begun in the end
 	}
 	if err == nil {
-		err = d.inside(func(root *os.Root) error {
+		err = d.Inside(func(root *os.Root) error {
 			for i := range j.Moves {
 				st, err := root.Lstat(filepath.FromSlash(j.Moves[i].From))
 				if err != nil {
@@ -143,9 +143,9 @@ func (d *Dir) Begin(j *Journal) error {
 					return fmt.Errorf("%w; if %s names it by mistake, remove that directory", err, d.Join(StateDir))
 				}
 			}
-			if linkOld(root, j) != nil {
+			if LinkOld(root, j) != nil {
 				// Best effort: others wait, since without a manifest nobody reads from there.
-				_ = root.RemoveAll(filepath.FromSlash(oldDir))
+				_ = root.RemoveAll(filepath.FromSlash(OldDir))
 			}
 			return nil
 		})
@@ -154,14 +154,14 @@ func (d *Dir) Begin(j *Journal) error {
 		return err
 	}
 	if err := d.PutStateFile(JournalFile, j); err != nil {
-		return errors.Join(err, atomicfile.Remove(d.Join(JournalFile)), os.RemoveAll(d.Join(oldDir)))
+		return errors.Join(err, atomicfile.Remove(d.Join(JournalFile)), os.RemoveAll(d.Join(OldDir)))
 	}
 	return nil
 }
 
-// inside calls f with the directory, out of which no name leads, whatever links there
+// Inside calls f with the directory, out of which no name leads, whatever links there
 // are in it.
-func (d *Dir) inside(f func(*os.Root) error) error {
+func (d *Dir) Inside(f func(*os.Root) error) error {
 	root, err := os.OpenRoot(d.path)
 	if err != nil {
 		return err
@@ -169,14 +169,14 @@ func (d *Dir) inside(f func(*os.Root) error) error {
 	return errors.Join(f(root), root.Close())
 }
 
-// linkOld links the files that a change takes away below oldDir, the manifest among
+// LinkOld links the files that a change takes away below oldDir, the manifest among
 // them.
-func linkOld(root *os.Root, j *Journal) error {
+func LinkOld(root *os.Root, j *Journal) error {
 	for name := range j.names() {
 		if isState(name) {
 			continue
 		}
-		link := filepath.FromSlash(oldDir + "/" + name)
+		link := filepath.FromSlash(OldDir + "/" + name)
 		if err := root.MkdirAll(filepath.Dir(link), 0o755); err != nil {
 			return err
 		}
@@ -197,7 +197,7 @@ func (d *Dir) Complete(j *Journal) error {
 				return err
 			}
 		}
-		if err := d.move(m); err != nil {
+		if err := d.Move(m); err != nil {
 			return err
 		}
 	}
@@ -219,8 +219,8 @@ func (d *Dir) Complete(j *Journal) error {
 	return d.DiscardStage()
 }
 
-// move renames a file, unless that was done before.
-func (d *Dir) move(m Move) error {
+// Move renames a file, unless that was done before.
+func (d *Dir) Move(m Move) error {
 	if err := inject.Fault("rename", d.Join(m.To)); err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func (d *Dir) move(m Move) error {
 			return err
 		}
 	}
-	return d.inside(func(root *os.Root) error {
+	return d.Inside(func(root *os.Root) error {
 		from, to := filepath.FromSlash(m.From), filepath.FromSlash(m.To)
 		is, err := m.is(root, from)
 		if err == nil && is {
@@ -289,19 +289,19 @@ func (d *Dir) DiscardStage() error {
 	if err := os.RemoveAll(d.Join(StageDir)); err != nil {
 		return err
 	}
-	if err := os.RemoveAll(d.Join(oldDir)); err != nil {
+	if err := os.RemoveAll(d.Join(OldDir)); err != nil {
 		return err
 	}
 	os.Remove(d.Join(ShardsDir)) // fails, as it should, when something is recorded of shards
 	return d.Sweep()
 }
 
-// change is how far a change of a set is.
-type change int
+// Change is how far a change of a set is.
+type Change int
 
 const (
-	noChange change = iota // none is under way
-	changing               // a living process is at it
+	NoChange Change = iota // none is under way
+	Changing               // a living process is at it
 	Stuck                  // a process was stopped that began it, and others are to complete it
 )
 
@@ -309,33 +309,33 @@ const (
 // did not complete. It writes nothing where there is no journal, nor where the journal
 // is another user's: reading a set must not carry out what somebody else has written
 // there.
-func Settle(ctx context.Context, dir string) (change, error) {
+func Settle(ctx context.Context, dir string, o Options) (Change, error) {
 	if storage.Remote(dir) {
-		return noChange, nil // a change in a store has a marker, which Expand refuses
+		return NoChange, nil // a change in a store has a marker, which Expand refuses
 	}
-	view := ViewDir(ctx, dir)
+	view := View(ctx, dir)
 	if begun, err := view.Exists(JournalFile); !begun || err != nil {
-		return noChange, err
+		return NoChange, err
 	}
 	own, err := ownFile(view.Join(JournalFile))
 	switch {
 	case storage.Missing(err):
-		return noChange, nil
+		return NoChange, nil
 	case err != nil:
-		return noChange, err
+		return NoChange, err
 	case !own:
 		return Stuck, nil // or under way, which only its owner can tell
 	}
-	d, err := OpenDir(ctx, dir, DirOptions{})
+	d, err := Open(ctx, dir, o)
 	switch {
 	case err == nil:
-		return noChange, d.Close() // OpenDir has completed it
+		return NoChange, d.Close() // Open has completed it
 	case errors.Is(err, ErrBusy):
-		return changing, nil
+		return Changing, nil
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, syscall.EROFS):
 		return Stuck, nil
 	}
-	return noChange, fmt.Errorf("%s is partly replaced, since the process replacing it was stopped, and completing it fails: %w", dir, err)
+	return NoChange, fmt.Errorf("%s is partly replaced, since the process replacing it was stopped, and completing it fails: %w", dir, err)
 }
 
 // isState reports whether a name in the directory of a set is of its state.

@@ -1,4 +1,4 @@
-package shard
+package setdir
 
 import (
 	"context"
@@ -199,7 +199,7 @@ func (d *Dir) AllDone(ctx context.Context, files []string, content bool) ([]*Don
 
 func (d *Dir) done(file string, content bool, look func(name string) (Stamp, error)) (*Done, error) {
 	done := new(Done)
-	if usable, err := d.ReadStateFile(stateOf(file), done); !usable || done.File != file {
+	if usable, err := d.ReadStateFile(StateOf(file), done); !usable || done.File != file {
 		return nil, err
 	}
 	is, err := look(file)
@@ -223,8 +223,8 @@ func (d *Dir) done(file string, content bool, look func(name string) (Stamp, err
 	return done, nil
 }
 
-// stateOf is the name of the file with what is known of a shard.
-func stateOf(file string) string { return ShardsDir + "/" + file + ".json" }
+// StateOf is the name of the file with what is known of a shard.
+func StateOf(file string) string { return ShardsDir + "/" + file + ".json" }
 
 // Remembered calls yield with every input recorded for any shard of the directory
 // or of its stage that was made from source, whether or not the shard is still there.
@@ -270,10 +270,10 @@ func (d *Dir) PutDone(done *Done) error {
 		return err
 	}
 	done.IndexBytes, done.IndexModTime, done.IndexVersion = index.Bytes, index.ModTime, index.Version
-	if err := d.PutStateFile(stateOf(done.File), done); !errors.Is(err, errState) {
+	if err := d.PutStateFile(StateOf(done.File), done); !errors.Is(err, ErrState) {
 		return err
 	}
-	return d.at.remove(stateOf(done.File)) // of the shard that was there before
+	return d.at.remove(StateOf(done.File)) // of the shard that was there before
 }
 
 // Forget drops what is recorded of shards other than those named.

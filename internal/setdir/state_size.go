@@ -1,4 +1,4 @@
-package shard
+package setdir
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ const MaxState = 128 << 20
 // its objects minStateMember, but for the first ones of each. Real state is made of names of files,
 // and stays far above. Without these limits a list of empty objects takes 40 times its size.
 const (
-	minStateElement   = 32
+	MinStateElement   = 32
 	minStateMember    = 8
 	freeStateElements = 1 << 18
 	freeStateMembers  = 1 << 20
@@ -23,8 +23,8 @@ const (
 // maxStateDepth is how deep a state file may be nested, as in package json.
 const maxStateDepth = 10_000
 
-// errState says that data are not those of a state file that tfrec reads.
-var errState = errors.New("too large for a state file")
+// ErrState says that data are not those of a state file that tfrec reads.
+var ErrState = errors.New("too large for a state file")
 
 // DecodeState decodes the JSON of a state file into v. It refuses data of more than MaxState bytes,
 // and data that would take much more memory than their size.
@@ -38,11 +38,11 @@ func DecodeState(data []byte, v any) error {
 // checkState returns an error that wraps errState if DecodeState refuses data for their size.
 func checkState(data []byte) error {
 	if len(data) > MaxState {
-		return fmt.Errorf("%w: %d bytes, at most %d are allowed", errState, len(data), MaxState)
+		return fmt.Errorf("%w: %d bytes, at most %d are allowed", ErrState, len(data), MaxState)
 	}
 	elements, members, ok := countJSON(data)
-	if !ok || elements > freeStateElements+len(data)/minStateElement || members > freeStateMembers+len(data)/minStateMember {
-		return fmt.Errorf("%w: %d elements of lists and %d members of objects in %d bytes", errState, elements, members, len(data))
+	if !ok || elements > freeStateElements+len(data)/MinStateElement || members > freeStateMembers+len(data)/minStateMember {
+		return fmt.Errorf("%w: %d elements of lists and %d members of objects in %d bytes", ErrState, elements, members, len(data))
 	}
 	return nil
 }

@@ -1,4 +1,4 @@
-package shard
+package setdir
 
 import (
 	"errors"
@@ -87,12 +87,12 @@ func (f *storeDirectory) unfinished(ours func(string) (bool, error)) ([]storage.
 // deadClaims returns those that have expired of the things that processes which
 // joined do one after another.
 func (f *storeDirectory) deadClaims() ([]storage.Object, error) {
-	_, at, err := f.at(togetherDir)
+	_, at, err := f.at(TogetherDir)
 	if err != nil {
-		return nil, f.failed("list", togetherDir, err)
+		return nil, f.failed("list", TogetherDir, err)
 	}
 	dead, err := f.claim.Dead(f.ctx, prefixOf(at))
-	return dead, f.failed("list", togetherDir, err)
+	return dead, f.failed("list", TogetherDir, err)
 }
 
 // relative is the name in this directory of an object of the store.
