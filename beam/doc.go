@@ -21,7 +21,7 @@
 // # Reshard
 //
 // A reshard moves records from any input to any shard, and what brings them there is
-// Beam's GroupByKey (reshard.go). The driver makes a shard.ReshardPlan and leaves it in
+// Beam's GroupByKey (reshard.go). The driver makes a reshape.ReshardPlan and leaves it in
 // the output directory. Workers read parts of the inputs and emit batches of records,
 // each with its place, by the number of the shard that they go to; what comes
 // together under a number is put in order and written. The rest is as above.

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/register"
 
 	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 func init() {
@@ -29,11 +29,11 @@ var (
 	countKept      = sdk.NewCounter(namespace, "shards_kept")
 )
 
-// reshard does what shard.Reshard does with the same arguments, and gives the same
+// reshard does what reshape.Reshard does with the same arguments, and gives the same
 // bytes: workers read parts of the inputs, what they deal to a shard meets in Beam's
 // GroupByKey, and workers write the shards.
-func reshard(ctx context.Context, in []string, out string, o shard.ReshardOptions) (*shard.ReshapeReport, error) {
-	r, err := shard.PlanReshard(ctx, in, out, o)
+func reshard(ctx context.Context, in []string, out string, o reshape.ReshardOptions) (*reshape.ReshapeReport, error) {
+	r, err := reshape.PlanReshard(ctx, in, out, o)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func reshard(ctx context.Context, in []string, out string, o shard.ReshardOption
 }
 
 // spread has a runner read the parts of a plan and write its shards.
-func spread(ctx context.Context, plan *shard.ReshardPlan, progress *shard.ReshapeProgress) error {
+func spread(ctx context.Context, plan *reshape.ReshardPlan, progress *reshape.ReshapeProgress) error {
 	at, err := locate(plan)
 	if err != nil {
 		return err
@@ -81,7 +81,7 @@ func spread(ctx context.Context, plan *shard.ReshardPlan, progress *shard.Reshap
 // planAt is where a worker finds a plan.
 type planAt struct{ Out, ID string }
 
-func locate(plan *shard.ReshardPlan) (planAt, error) {
+func locate(plan *reshape.ReshardPlan) (planAt, error) {
 	at := planAt{plan.Out(), plan.ID()}
 	if storage.Remote(at.Out) {
 		return at, nil
@@ -124,12 +124,12 @@ func (l *listParts) ProcessElement(_ []byte, emit func(int)) {
 type readPart struct {
 	Plan planAt
 
-	plan *shard.ReshardPlan
+	plan *reshape.ReshardPlan
 }
 
 // Setup opens the plan.
 func (r *readPart) Setup(ctx context.Context) (err error) {
-	r.plan, err = shard.OpenReshardPlan(ctx, r.Plan.Out, r.Plan.ID)
+	r.plan, err = reshape.OpenReshardPlan(ctx, r.Plan.Out, r.Plan.ID)
 	return err
 }
 
@@ -151,12 +151,12 @@ func (r *readPart) ProcessElement(ctx context.Context, part int, emit func(int, 
 type writeShard struct {
 	Plan planAt
 
-	plan *shard.ReshardPlan
+	plan *reshape.ReshardPlan
 }
 
 // Setup opens the plan.
 func (w *writeShard) Setup(ctx context.Context) (err error) {
-	w.plan, err = shard.OpenReshardPlan(ctx, w.Plan.Out, w.Plan.ID)
+	w.plan, err = reshape.OpenReshardPlan(ctx, w.Plan.Out, w.Plan.ID)
 	return err
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 // beside times the same work on files that the page cache holds and on an S3 server
@@ -66,7 +67,7 @@ func largeSet(b *testing.B) (root, local string) {
 	b.Helper()
 	root = b.TempDir()
 	local = filepath.Join(root, "bucket", "set")
-	out, err := shard.OpenDir(context.Background(), local, shard.DirOptions{Names: shard.ManifestFiles})
+	out, err := shard.OpenDir(context.Background(), local, shard.DirOptions{})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -113,8 +114,8 @@ func BenchmarkReshard(b *testing.B) {
 	beside(b, root, local, "s3://bucket/set", func(path string) {
 		times++
 		out := fmt.Sprint("new", times)
-		o := shard.ReshardOptions{Shuffle: true, ReshapeOptions: shard.ReshapeOptions{Shards: 4}}
-		if _, err := shard.Reshard(b.Context(), []string{path}, storage.Join(storage.Dir(path), out), o); err != nil {
+		o := reshape.ReshardOptions{Shuffle: true, ReshapeOptions: reshape.ReshapeOptions{Shards: 4}}
+		if _, err := reshape.Reshard(b.Context(), []string{path}, storage.Join(storage.Dir(path), out), o); err != nil {
 			b.Fatal(err)
 		}
 		if err := os.RemoveAll(filepath.Join(filepath.Dir(local), out)); err != nil {

@@ -20,13 +20,14 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/verify"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // makeSet writes a set of small records into dir: two shards, with indexes.
 func makeSet(t *testing.T, dir string, records int) {
 	t.Helper()
-	out, err := shard.OpenDir(context.Background(), dir, shard.DirOptions{Names: shard.ManifestFiles})
+	out, err := shard.OpenDir(context.Background(), dir, shard.DirOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +107,7 @@ func TestSetsInStores(t *testing.T) {
 						t.Errorf("%s %s: %d records, not those of the %d on disk", order, through, m, n)
 					}
 				}
-				report, err := shard.Verify(t.Context(), []string{server.url}, shard.VerifyOptions{})
+				report, err := verify.Verify(t.Context(), []string{server.url}, verify.VerifyOptions{})
 				if err != nil || len(report.Faults) > 0 {
 					t.Errorf("%s: verify: %v, %v", through, err, report)
 				}

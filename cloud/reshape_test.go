@@ -51,7 +51,7 @@ func downloaded(t *testing.T, url string) map[string]string {
 // two splits.
 func makePeople(t *testing.T, dir string) {
 	t.Helper()
-	out, err := shard.OpenDir(t.Context(), dir, shard.DirOptions{Names: shard.ManifestFiles})
+	out, err := shard.OpenDir(t.Context(), dir, shard.DirOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"testing"
 
-	"github.com/tfrec/tfrec/shard/reshape"
+	"github.com/tfrec/tfrec/internal/shares"
 )
 
 func keyHashes(h hasher, n int) []uint64 {
@@ -108,19 +108,19 @@ func TestCutIsEvenWhereRangesAreNot(t *testing.T) {
 }
 
 func TestSplitsFollowTheirShares(t *testing.T) {
-	shares := []SplitShare{{Name: "train", Share: 0.8}, {Name: "val", Share: 0.15}, {Name: "test", Share: 0.05}}
+	divided := []SplitShare{{Name: "train", Share: 0.8}, {Name: "val", Share: 0.15}, {Name: "test", Share: 0.05}}
 	h := newHasher(0, forSplit)
 	const n = 50000
-	counts := make([]float64, len(shares))
+	counts := make([]float64, len(divided))
 	for _, x := range keyHashes(h, n) {
-		counts[reshape.ShareOf(x, shares)]++
+		counts[shares.ShareOf(x, divided)]++
 	}
-	for i, s := range shares {
+	for i, s := range divided {
 		if math.Abs(counts[i]/n-s.Share) > 0.01 {
 			t.Errorf("%s got %.3f of the samples, want %.2f", s.Name, counts[i]/n, s.Share)
 		}
 	}
-	if got := reshape.ShareOf(math.MaxUint64, shares); got != 2 {
+	if got := shares.ShareOf(math.MaxUint64, divided); got != 2 {
 		t.Errorf("the largest hash falls to split %d, want the last", got)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
-	"github.com/tfrec/tfrec/shard/reshape"
+	"github.com/tfrec/tfrec/internal/shares"
 )
 
 // CSVOptions say how tables become records. The zero value takes the names
@@ -231,7 +231,7 @@ func (o *CSVOptions) effective(s *csvSource) map[string]any {
 	}
 	slices.Sort(types)
 	m := map[string]any{
-		"source": "csv", optionSplits: reshape.FormatSplits(o.splits()),
+		"source": "csv", optionSplits: shares.FormatSplits(o.splits()),
 		"compression": compressionName(o.Compression), "limit": o.Limit, "seed": o.Seed,
 		"delimiter": delimiter, "no_header": o.NoHeader, "columns": o.Columns, "column": types,
 		"na": o.Missing, "na_values": o.MissingValues, "vector": o.Vectors, "label": o.Label, "vocab": o.Vocab,

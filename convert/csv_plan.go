@@ -13,8 +13,8 @@ import (
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 // csvSource is a planned conversion of tables.
@@ -279,5 +279,5 @@ func (p *picker) split(f *csvFile, row int64) int {
 	if len(p.shares) == 1 {
 		return 0
 	}
-	return reshape.ShareOf(f.hashers.split.number(row), p.shares)
+	return shares.ShareOf(f.hashers.split.number(row), p.shares)
 }

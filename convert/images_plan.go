@@ -12,9 +12,9 @@ import (
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/reshape"
 )
 
 // imageSource is a planned conversion of images.
@@ -112,13 +112,13 @@ func (s *imageSource) splits(l *listing) (names []string, of func(p int) int) {
 		s.splitsBy = splitsByDirectories
 		return l.splits, func(p int) int { return slices.Index(l.splits, s.pictures[p].split) }
 	}
-	shares := s.o.splits()
-	s.splitsBy = reshape.FormatSplits(shares)
+	divided := s.o.splits()
+	s.splitsBy = shares.FormatSplits(divided)
 	h := newHasher(s.o.Seed, forSplit)
-	for _, share := range shares {
+	for _, share := range divided {
 		names = append(names, share.Name)
 	}
-	return names, func(p int) int { return reshape.ShareOf(h.key(s.pictures[p].path), shares) }
+	return names, func(p int) int { return shares.ShareOf(h.key(s.pictures[p].path), divided) }
 }
 
 // planSplit deals the members of a split to its shards.

@@ -9,7 +9,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/reshape"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -157,7 +156,7 @@ func (o *Options) check() error {
 		return optionError("replan", "is for the tasks of an array job (--task)")
 	}
 	if len(o.Splits) > 0 {
-		if _, err := ParseSplits(reshape.FormatSplits(o.Splits)); err != nil {
+		if _, err := ParseSplits(shares.FormatSplits(o.Splits)); err != nil {
 			return optionError("splits", "%v", err)
 		}
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
-	"github.com/tfrec/tfrec/shard/reshape"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -146,7 +145,7 @@ func (r *run) sameAsked(p *previous, name string) bool {
 		was, now := p.options[optionGiven], r.options[optionGiven]
 		return wasAuto && compact(r.options[optionAuto]) == "true" || was != nil && compact(was) == compact(now)
 	case optionSplits:
-		unasked := []string{strconv.Quote(splitsByDirectories), strconv.Quote(reshape.FormatSplits((&Options{}).splits()))}
+		unasked := []string{strconv.Quote(splitsByDirectories), strconv.Quote(shares.FormatSplits((&Options{}).splits()))}
 		return slices.Contains(unasked, compact(p.options[name])) && slices.Contains(unasked, compact(r.options[name]))
 	}
 	return false

@@ -5,21 +5,17 @@ import (
 	"compress/gzip"
 	"compress/zlib"
 	"context"
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -30,26 +26,6 @@ import (
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
-
-// photo is an Example as people write them, without its pixels.
-func photo(id int64, text string) []byte {
-	var b tfrecord.Builder
-	b.Bytes("image/encoded", []byte("\xff\xd8\xff\xe0 no real picture"))
-	b.Int64("image/class/label", id)
-	if text != "" {
-		b.String("image/class/text", text)
-	}
-	b.Float("bbox", 1, 2, 3, 4)
-	return b.Append(nil)
-}
-
-func fileOf(records ...[]byte) []byte {
-	var data []byte
-	for _, r := range records {
-		data = tfrecord.AppendFrame(data, r)
-	}
-	return data
-}
 
 // copyOf copies a set to a directory of the test's.
 func copyOf(t testing.TB, set string) string {
@@ -75,70 +51,10 @@ func uploads(store *storagetest.Store) (names []string) {
 	return names
 }
 
-// exampleFile writes n Examples to a file, and returns its path.
-func exampleFile(t testing.TB, path string, n int, build func(i int, b *tfrecord.Builder)) string {
-	t.Helper()
-	var data []byte
-	var b tfrecord.Builder
-	for i := range n {
-		b.Reset()
-		build(i, &b)
-		data = tfrecord.AppendFrame(data, b.Append(nil))
-	}
-	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
-	putFile(t, path, data)
-	return path
-}
-
-// idsOf returns the values of an int64 feature in all records of a split, in
-// their order; all splits for "".
-func idsOf(t testing.TB, path, split, key string) []int64 {
-	t.Helper()
-	sources, err := Expand(t.Context(), []string{path}, ExpandOptions{})
-	check(t, err)
-	var ids []int64
-	var e tfrecord.Example
-	for _, s := range sources {
-		if split != "" && s.Split != split {
-			continue
-		}
-		r, err := Open(t.Context(), s.Path, tfrecord.ReaderOptions{})
-		check(t, err)
-		for record, err := range r.All() {
-			check(t, err)
-			check(t, e.Parse(record))
-			f, ok := e.Get(key)
-			id, isInt := f.Int64()
-			if !ok || !isInt {
-				t.Fatalf("%s: a record without %s", s.Path, key)
-			}
-			ids = append(ids, id)
-		}
-		check(t, r.Close())
-	}
-	return ids
-}
-
 // numbers builds records with their number as the feature id.
 func numbers(i int, b *tfrecord.Builder) {
 	b.Int64("id", int64(i))
 	b.String("text", fmt.Sprintf("record %d", i))
-}
-
-// manifestOf reads the manifest of a set.
-func manifestOf(t testing.TB, path string) *Manifest {
-	t.Helper()
-	m, err := ReadManifest(t.Context(), filepath.Join(path, ManifestFile))
-	check(t, err)
-	return m
-}
-
-// nothingAt wants no file or directory at a path.
-func nothingAt(t testing.TB, path string) {
-	t.Helper()
-	if entries, err := os.ReadDir(path); err == nil {
-		t.Errorf("%s was left, with %v", path, entries)
-	}
 }
 
 // filesOf returns all files below a directory by their paths there, but for this
@@ -184,66 +100,6 @@ func compressed(t testing.TB, c tfrecord.Compression, data []byte) []byte {
 	return b.Bytes()
 }
 
-// labelled writes a set of three shards with labels and TFDS's files.
-func labelled(t testing.TB, path string, c tfrecord.Compression) *Manifest {
-	t.Helper()
-	var b tfrecord.Builder
-	m := writeCompressedSet(t, path, 3, c, func(yield func([]byte)) {
-		for id := range int64(12) {
-			b.Reset()
-			b.Int64("label", id%3)
-			b.Bytes("data", bytes.Repeat([]byte{byte(id)}, 400))
-			yield(b.Append(nil))
-		}
-	})
-	m.Tool, m.Records, m.Labels = "a test", RecordExample, []string{"ant", "bee", "cat"}
-	m.Features = []Feature{
-		{Key: "data", Kind: "bytes", Class: ClassText},
-		{Key: "label", Kind: "int64", Class: ClassLabel},
-	}
-	for i := range m.Splits[0].Shards {
-		info := &m.Splits[0].Shards[i]
-		info.Labels = map[string]int64{"ant": 4, "bee": 4, "cat": 4}
-		info.Fingerprint = ContentFingerprint(*info)
-	}
-	m.Fingerprint = SetFingerprint(m)
-	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: ManifestFiles})
-	check(t, err)
-	defer dir.Close()
-	check(t, PutSet(dir, m))
-	return m
-}
-
-func flipIn(t testing.TB, path string, offset int) {
-	t.Helper()
-	data, err := os.ReadFile(path)
-	check(t, err)
-	data[offset] ^= 0x5a
-	check(t, os.WriteFile(path, data, 0o644))
-}
-
-// frame is where a record of a file under test lies.
-type frame struct{ offset, size int }
-
-// framed returns a file of records of these sizes, with bytes that no header
-// is among.
-func framed(sizes ...int) (data []byte, frames []frame) {
-	draw := rand.New(rand.NewPCG(1, 2))
-	for i, size := range sizes {
-		record := make([]byte, size)
-		for j := range record {
-			record[j] = byte(1 + draw.IntN(255))
-		}
-		if size > 8 {
-			binary.LittleEndian.PutUint64(record, uint64(1e18)+uint64(i)) // no two are equal
-		}
-		at := len(data)
-		data = tfrecord.AppendFrame(data, record)
-		frames = append(frames, frame{at, len(data) - at})
-	}
-	return data, frames
-}
-
 // recordsOf reads a file that must be whole.
 func recordsOf(t testing.TB, path string) [][]byte {
 	t.Helper()
@@ -262,52 +118,6 @@ func putFile(t testing.TB, path string, data []byte) {
 	t.Helper()
 	check(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	check(t, os.WriteFile(path, data, 0o644))
-}
-
-// hurt is data with damage, and the frames that it leaves whole.
-type hurt struct {
-	name string
-	data []byte
-	left []frame
-}
-
-func overwrite(name string, data []byte, frames []frame, from, to int, how func(byte) byte) hurt {
-	b := bytes.Clone(data)
-	for i := from; i < to; i++ {
-		b[i] = how(b[i])
-	}
-	return hurt{name, b, equal(data, b, frames)}
-}
-
-// equal are the frames that have the same bytes in both.
-func equal(a, b []byte, frames []frame) []frame {
-	return slices.DeleteFunc(slices.Clone(frames), func(f frame) bool {
-		return !bytes.Equal(a[f.offset:f.offset+f.size], b[f.offset:f.offset+f.size])
-	})
-}
-
-func flipped(b byte) byte { return b ^ 0x5a }
-
-// timesOf are the times of all files below a directory but the lock.
-func timesOf(t *testing.T, dir string) map[string]time.Time {
-	t.Helper()
-	times := map[string]time.Time{}
-	for name := range filesOf(t, dir) {
-		st, err := os.Stat(filepath.Join(dir, name))
-		check(t, err)
-		times[name] = st.ModTime()
-	}
-	return times
-}
-
-func indexOf(t testing.TB, path string) []tfrecord.IndexEntry {
-	t.Helper()
-	r, err := Open(t.Context(), path, tfrecord.ReaderOptions{})
-	check(t, err)
-	defer r.Close()
-	entries, err := tfrecord.BuildIndex(r.Reader)
-	check(t, err)
-	return entries
 }
 
 // writeSet writes a set named "t" with one split, train, whose shards all have
@@ -344,11 +154,6 @@ func putManifest(t testing.TB, dir *setdir.Dir, m *Manifest) {
 	data, err := m.Encode()
 	check(t, err)
 	check(t, dir.Put(ManifestFile, data))
-}
-
-func removeManifest(t testing.TB, path string) {
-	t.Helper()
-	check(t, os.Remove(filepath.Join(path, ManifestFile)))
 }
 
 func check(t testing.TB, err error) {
@@ -444,4 +249,39 @@ func threeShards(t *testing.T) string {
 		}
 	})
 	return dir
+}
+
+// stageNext writes the next version of a set into its stage: its first shard with one
+// other record, and a manifest that says so.
+func stageNext(t *testing.T, dir string) {
+	t.Helper()
+	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles})
+	check(t, err)
+	defer d.Close()
+	m, err := ManifestIn(d)
+	check(t, err)
+	first := &m.Splits[0].Shards[0]
+	w, err := d.Stage().Create(first.File, setdir.WriterOptions{})
+	check(t, err)
+	check(t, w.WriteRecord([]byte("another record")))
+	info, err := w.Commit()
+	check(t, err)
+	check(t, d.Stage().PutDone(&setdir.Done{Info: info}))
+	m.Splits[0].Records += info.Records - first.Records
+	*first = info
+	putManifest(t, d.Stage(), m)
+}
+
+// replaceStaged puts what is staged in place.
+func replaceStaged(dir string) error {
+	d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: ManifestFiles})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	m, err := ManifestIn(d)
+	if err != nil {
+		return err
+	}
+	return d.PutStaged([]string{m.Splits[0].Shards[0].File}, []string{ManifestFile}, nil)
 }

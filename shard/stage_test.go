@@ -1,7 +1,6 @@
 package shard
 
 import (
-	"context"
 	"errors"
 	"os"
 	"path/filepath"
@@ -14,41 +13,6 @@ import (
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/setdir"
 )
-
-// stageNext writes the next version of a set into its stage: its first shard with one
-// other record, and a manifest that says so.
-func stageNext(t *testing.T, dir string) {
-	t.Helper()
-	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles})
-	check(t, err)
-	defer d.Close()
-	m, err := ManifestIn(d)
-	check(t, err)
-	first := &m.Splits[0].Shards[0]
-	w, err := d.Stage().Create(first.File, setdir.WriterOptions{})
-	check(t, err)
-	check(t, w.WriteRecord([]byte("another record")))
-	info, err := w.Commit()
-	check(t, err)
-	check(t, d.Stage().PutDone(&setdir.Done{Info: info}))
-	m.Splits[0].Records += info.Records - first.Records
-	*first = info
-	putManifest(t, d.Stage(), m)
-}
-
-// replaceStaged puts what is staged in place.
-func replaceStaged(dir string) error {
-	d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: ManifestFiles})
-	if err != nil {
-		return err
-	}
-	defer d.Close()
-	m, err := ManifestIn(d)
-	if err != nil {
-		return err
-	}
-	return d.PutStaged([]string{m.Splits[0].Shards[0].File}, []string{ManifestFile}, nil)
-}
 
 // recordsIn reads all records of a set.
 func recordsIn(t *testing.T, dir string) (records []string) {

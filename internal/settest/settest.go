@@ -26,6 +26,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/tfrec/tfrec/internal/claim"
+	"github.com/tfrec/tfrec/internal/fingerprint"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/memtemp"
 	"github.com/tfrec/tfrec/internal/recordscan"
@@ -39,7 +40,7 @@ import (
 // Photo is an Example as people write them, without its pixels.
 func Photo(id int64, text string) []byte {
 	var b tfrecord.Builder
-	b.Bytes("image/encoded", []byte("\xff\xd8\xff\xe0 no real picture"))
+	b.Bytes("image/encoded", []byte("\xff\xd8\xff\xe0 not a real image"))
 	b.Int64("image/class/label", id)
 	if text != "" {
 		b.String("image/class/text", text)
@@ -209,9 +210,9 @@ func Labelled(t testing.TB, path string, c tfrecord.Compression) *shard.Manifest
 	for i := range m.Splits[0].Shards {
 		info := &m.Splits[0].Shards[i]
 		info.Labels = map[string]int64{"ant": 4, "bee": 4, "cat": 4}
-		info.Fingerprint = shard.ContentFingerprint(*info)
+		info.Fingerprint = fingerprint.OfShard(*info)
 	}
-	m.Fingerprint = shard.SetFingerprint(m)
+	m.Fingerprint = fingerprint.OfSet(m)
 	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})
 	Check(t, err)
 	defer dir.Close()

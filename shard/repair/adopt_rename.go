@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/fingerprint"
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/recordscan"
@@ -53,7 +54,7 @@ func (a *adoption) renames() ([]rename, error) {
 			list = append(list, rename{f.info.File, name})
 			f.wasMoved, f.finalName = f.info.File, name
 			split.Shards[j].File = name
-			split.Shards[j].Fingerprint = shard.ContentFingerprint(split.Shards[j])
+			split.Shards[j].Fingerprint = fingerprint.OfShard(split.Shards[j])
 		}
 	}
 	moving := map[string]bool{}
@@ -70,7 +71,7 @@ func (a *adoption) renames() ([]rename, error) {
 		}
 	}
 	if len(list) > 0 {
-		a.set.Fingerprint = shard.SetFingerprint(a.set)
+		a.set.Fingerprint = fingerprint.OfSet(a.set)
 	}
 	return list, nil
 }
@@ -151,7 +152,7 @@ func renameInManifest(dir *setdir.Dir, renames []rename) error {
 			info := &m.Splits[i].Shards[j]
 			if name := to[info.File]; name != "" {
 				info.File = name
-				info.Fingerprint = shard.ContentFingerprint(*info)
+				info.Fingerprint = fingerprint.OfShard(*info)
 				changed = true
 			}
 		}
@@ -159,7 +160,7 @@ func renameInManifest(dir *setdir.Dir, renames []rename) error {
 	if !changed {
 		return nil
 	}
-	m.Fingerprint = shard.SetFingerprint(m)
+	m.Fingerprint = fingerprint.OfSet(m)
 	data, err := m.Encode()
 	if err != nil {
 		return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/build"
 	"github.com/tfrec/tfrec/internal/features"
+	"github.com/tfrec/tfrec/internal/fingerprint"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/naming"
 	"github.com/tfrec/tfrec/internal/osfile"
@@ -119,7 +120,7 @@ func (a *adoption) splits(label string) {
 			m.Splits = append(m.Splits, shard.Split{Name: f.split})
 		}
 		s := &m.Splits[len(m.Splits)-1]
-		f.info.Fingerprint = shard.ContentFingerprint(f.info)
+		f.info.Fingerprint = fingerprint.OfShard(f.info)
 		if was, ok := known[f.info.File]; ok && was.SHA256 == f.info.SHA256 {
 			f.info.Fingerprint = was.Fingerprint
 		}
@@ -136,7 +137,7 @@ func (a *adoption) splits(label string) {
 		a.report.Splits[s.Name] = shard.SplitSummary{Records: s.Records, Shards: len(s.Shards)}
 	}
 	if a.before == nil || a.before.Fingerprint == "" || !slices.EqualFunc(a.before.Splits, m.Splits, sameShards) {
-		m.Fingerprint = shard.SetFingerprint(m)
+		m.Fingerprint = fingerprint.OfSet(m)
 	}
 }
 

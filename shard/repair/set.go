@@ -15,6 +15,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/compare"
+	"github.com/tfrec/tfrec/internal/fingerprint"
 	"github.com/tfrec/tfrec/internal/labels"
 	"github.com/tfrec/tfrec/internal/osfile"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -305,7 +306,7 @@ func renewed(ctx context.Context, set *shard.Set, infos map[string]shard.Info, a
 			now, known := infos[info.File]
 			if known && (now.SHA256 != info.SHA256 || now.Records != info.Records || now.Bytes != info.Bytes) {
 				changed = true
-				now.Fingerprint = shard.ContentFingerprint(now)
+				now.Fingerprint = fingerprint.OfShard(now)
 				if info.Labels != nil {
 					if now.Labels, err = countLabels(ctx, at(info.File), m); err != nil {
 						return nil, false, err
@@ -318,7 +319,7 @@ func renewed(ctx context.Context, set *shard.Set, infos map[string]shard.Info, a
 		changed = changed || s.Records != split.Records
 	}
 	if changed {
-		m.Fingerprint = shard.SetFingerprint(m)
+		m.Fingerprint = fingerprint.OfSet(m)
 	}
 	return m, changed, nil
 }

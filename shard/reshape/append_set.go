@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/tfrec/tfrec/internal/fingerprint"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -53,7 +54,7 @@ func (a *appending) join(staged *shard.Manifest, added []string) (*shard.Manifes
 		}
 	}
 	set.Options = appendedOptions(&set, staged)
-	set.Fingerprint = shard.SetFingerprint(&set)
+	set.Fingerprint = fingerprint.OfSet(&set)
 	return &set, moves, nil
 }
 

@@ -74,7 +74,7 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 		v.splits = slices.Compact(slices.Sorted(maps.Values(o.List)))
 		v.options = map[string]any{"list": hashOfList(o.List), "key": how.key}
 	default:
-		v.options = map[string]any{"splits": FormatSplits(o.Splits)}
+		v.options = map[string]any{"splits": shares.FormatSplits(o.Splits)}
 		for _, s := range o.Splits {
 			v.splits = append(v.splits, s.Name)
 		}
@@ -166,28 +166,11 @@ func (s *contentSplit) look(r *record) (digest.Hash, error) {
 }
 
 func (s *contentSplit) choose(_ int64, _ int, m digest.Hash) (int, error) {
-	return ShareOf(m.Lo, s.splits), nil
+	return shares.ShareOf(m.Lo, s.splits), nil
 }
 
 // forSplit is the purpose of the hashes here.
 const forSplit = "split"
-
-// ShareOf returns which of the splits a hash falls to: the shares cut the hash's
-// values into ranges, so that another record never moves this one.
-func ShareOf(hash uint64, splits []shard.SplitShare) int {
-	at := unit(hash)
-	var end float64
-	for i, s := range splits {
-		end += s.Share
-		if at < end {
-			return i
-		}
-	}
-	return len(splits) - 1
-}
-
-// unit is a hash as a number from 0 to below 1.
-func unit(hash uint64) float64 { return float64(hash>>11) / (1 << 53) }
 
 // byFeature looks at the value of one feature.
 type byFeature struct {
@@ -229,14 +212,5 @@ func (s *hashSplit) choose(n int64, _ int, m digest.Hash) (int, error) {
 			return drop, err
 		}
 	}
-	return ShareOf(m.Seeded(s.seed, forSplit), s.splits), nil
-}
-
-// FormatSplits writes splits as ParseSplits reads them.
-func FormatSplits(splits []shard.SplitShare) string {
-	parts := make([]string, len(splits))
-	for i, s := range splits {
-		parts[i] = fmt.Sprintf("%s=%g", s.Name, s.Share)
-	}
-	return strings.Join(parts, ",")
+	return shares.ShareOf(m.Seeded(s.seed, forSplit), s.splits), nil
 }

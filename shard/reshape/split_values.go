@@ -8,6 +8,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/digest"
 	"github.com/tfrec/tfrec/internal/random"
+	"github.com/tfrec/tfrec/internal/shares"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -70,7 +71,7 @@ func (s *stratifiedSplit) choose(_ int64, _ int, m digest.Hash) (int, error) {
 	order := random.NewPermutation(c.records, m.Seeded(s.seed, "order of a value"))
 	place := order.At(c.dealt)
 	c.dealt++
-	return cutAt(place, c.records, unit(m.Seeded(s.seed, "cuts of a value")), s.splits), nil
+	return cutAt(place, c.records, shares.Unit(m.Seeded(s.seed, "cuts of a value")), s.splits), nil
 }
 
 // cutAt returns the split of the record at a place among n.

@@ -1,20 +1,23 @@
-package shard
+// Package fingerprint makes the fingerprints of shards and sets that no plan has made.
+package fingerprint
 
 import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+
+	"github.com/tfrec/tfrec/shard"
 )
 
-// ContentFingerprint is that of a shard which no plan has made: it tells what
+// OfShard is that of a shard which no plan has made: it tells what
 // the shard is, where others tell what it was made of.
-func ContentFingerprint(info Info) string {
+func OfShard(info shard.Info) string {
 	sum := sha256.Sum256([]byte("content\x00" + info.File + "\x00" + info.SHA256))
 	return hex.EncodeToString(sum[:16])
 }
 
-// SetFingerprint is over those of all shards.
-func SetFingerprint(m *Manifest) string {
+// OfSet is over those of all shards.
+func OfSet(m *shard.Manifest) string {
 	sum := sha256.New()
 	for _, split := range m.Splits {
 		for _, info := range split.Shards {
