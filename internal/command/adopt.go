@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -118,7 +119,7 @@ func labelNames(s string) ([]string, error) {
 func printAdoption(faults, w io.Writer, r *shard.AdoptReport) {
 	printFaults(faults, r.Faults)
 	for _, note := range r.Notes {
-		fmt.Fprintln(w, note)
+		fmt.Fprintln(w, cliname.Text(note))
 	}
 	if r.Status == "damaged" {
 		then := ""
