@@ -171,9 +171,9 @@ func TestTasksOfAnotherPlanAreRefused(t *testing.T) {
 		change func(src string, o *ImageOptions)
 		says   string
 	}{
-		"options":    {func(_ string, o *ImageOptions) { o.Seed = 7 }, "--seed was 0, now it is 7"},
-		"name":       {func(_ string, o *ImageOptions) { o.Name = "dogs" }, "--name was pets, now it is dogs"},
-		"max errors": {func(_ string, o *ImageOptions) { o.MaxErrors.Share = 0.5 }, "--max-errors was 0, now it is 50%"},
+		"options":    {func(_ string, o *ImageOptions) { o.Seed = 7 }, "Options.Seed was 0, now it is 7"},
+		"name":       {func(_ string, o *ImageOptions) { o.Name = "dogs" }, "Options.Name was pets, now it is dogs"},
+		"max errors": {func(_ string, o *ImageOptions) { o.MaxErrors.Share = 0.5 }, "Options.MaxErrors was 0, now it is 50%"},
 		"a new file": {func(src string, _ *ImageOptions) { put(t, src, "c1/new.png", pngOf(99)) }, "its input has 40 samples, now there are 41"},
 		"a changed file": {func(src string, _ *ImageOptions) { put(t, src, "c1/001.png", pngOf(2000)[:40]) },
 			"its input differs: other keys, labels or sizes of files"},
@@ -419,7 +419,7 @@ func TestTaskOf(t *testing.T) {
 	}{
 		{"SLURM_ARRAY_TASK_ID=3", 4, 3, ""},
 		{"SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=4", 4, 2, ""},
-		{"SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_STEP=4 SLURM_ARRAY_TASK_COUNT=2", 10, -1, "says that there are 2 tasks, --tasks says 10"},
+		{"SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_STEP=4 SLURM_ARRAY_TASK_COUNT=2", 10, -1, "says that there are 2 tasks, Task.Count says 10"},
 		{"SLURM_ARRAY_TASK_ID=4", 4, -1, "only 4 tasks"},
 		{"SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_STEP=2", 4, -1, "not among the indices"},
 		{"SLURM_ARRAY_TASK_ID=x", 4, -1, "not a number"},
@@ -446,7 +446,7 @@ func TestTaskOf(t *testing.T) {
 		task, from, err := TaskOf(c.count, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 		switch {
 		case c.want < 0:
-			if err == nil || !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), c.says) {
+			if err == nil || !ofOption(err) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: task %+v, %v, want an error that says %q", c.env, task, err, c.says)
 			}
 		case err != nil || task != (Task{c.want, c.count}) || !strings.Contains(c.env, from):

@@ -183,21 +183,21 @@ func (o *CSVOptions) complete() error {
 	}
 	switch {
 	case o.Missing != MissingDrop && o.Missing != MissingDefault && o.Missing != MissingError:
-		return optionError("na", "%q: want drop-feature, default or error", o.Missing)
+		return optionError("CSVOptions.Missing", "%q: want drop-feature, default or error", o.Missing)
 	case o.Vocab && o.Label == "":
-		return optionError("vocab", "needs --label: the column to map")
+		return optionError("CSVOptions.Vocab", "needs CSVOptions.Label: the column to map")
 	case o.LabelOffset != 0 && !o.Vocab:
-		return optionError("label-offset", "needs --label and --vocab")
+		return optionError("CSVOptions.LabelOffset", "needs CSVOptions.Label and CSVOptions.Vocab")
 	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
-		return optionError("label-offset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
+		return optionError("CSVOptions.LabelOffset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
 	case strings.IndexByte("\"\r\n", o.Delimiter) >= 0:
-		return optionError("delimiter", "%q is a quote or ends a row", o.Delimiter)
+		return optionError("CSVOptions.Delimiter", "%q is a quote or ends a row", o.Delimiter)
 	case o.NoHeader && len(o.Columns) == 0:
-		return optionError("no-header", "the columns need names: --columns A,B,...")
+		return optionError("CSVOptions.NoHeader", "the columns need names: CSVOptions.Columns")
 	case o.MaxRow < csvscan.ChunkSize || o.MaxRow > 1<<30:
-		return optionError("max-row", "%d bytes: want 1 MiB to 1 GiB", o.MaxRow)
+		return optionError("CSVOptions.MaxRow", "%d bytes: want 1 MiB to 1 GiB", o.MaxRow)
 	case o.Memory < 16<<20:
-		return optionError("memory", "%d bytes: want 16 MiB or more", o.Memory)
+		return optionError("CSVOptions.Memory", "%d bytes: want 16 MiB or more", o.Memory)
 	}
 	var splits []string
 	for _, share := range o.splits() {
@@ -209,7 +209,7 @@ func (o *CSVOptions) complete() error {
 	seen := map[string]bool{}
 	for _, name := range o.Vocabulary {
 		if seen[name] {
-			return optionError("vocab", "%q is named twice", name)
+			return optionError("CSVOptions.Vocab", "%q is named twice", name)
 		}
 		seen[name] = true
 	}

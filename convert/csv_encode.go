@@ -272,6 +272,6 @@ func (e *rowEncoder) bad(f *csvFile, reason string) shard.BadSample {
 		key = fmt.Sprintf("%s:%09d", f.name, e.tok.Line())
 	}
 	return shard.BadSample{
-		Key: shard.Readable(key), Source: shard.Readable(f.name), Line: e.tok.Line(), Stage: "parse", Reason: reason,
+		Key: shard.Readable(key), Source: shard.Readable(f.name), Line: e.tok.Line(), Stage: "parse", Reason: e.o.reword(reason),
 	}
 }

@@ -160,7 +160,7 @@ func (o *ImageOptions) scanInput(ctx context.Context, src, out string) (*inputSc
 	}
 	if o.Encode == JPEG {
 		if err := codec.Encodes(o.Subsampling); err != nil {
-			return nil, optionError("subsampling", "%v", err)
+			return nil, optionError("ImageOptions.Subsampling", "%v", err)
 		}
 	}
 	listing, err := o.list(ctx, src, out)
@@ -200,59 +200,59 @@ func (o *ImageOptions) complete() error {
 	}
 	o.Encode = cmp.Or(o.Encode, Keep)
 	if o.Encode != JPEG && (o.Quality != 0 || o.Subsampling != "") {
-		return optionError("quality", "--quality and --subsampling are for --encode jpeg, not for %s", o.Encode)
+		return optionError("ImageOptions.Quality", "ImageOptions.Quality and ImageOptions.Subsampling are for ImageOptions.Encode jpeg, not for %s", o.Encode)
 	}
 	o.Quality = cmp.Or(o.Quality, 95)
 	o.Subsampling = cmp.Or(o.Subsampling, "420")
 	if o.resizes() {
 		if err := o.Resize.Validate(); err != nil {
-			return optionError("resize", "%v", err)
+			return optionError("ImageOptions.Resize", "%v", err)
 		}
 	}
 	switch o.Encode {
 	case Keep:
 		if o.changesPixels() {
-			return optionError("encode", "keep stores images unchanged, so it cannot be combined with an option that changes pixels (--resize, --augment, --channels, --background)")
+			return optionError("ImageOptions.Encode", "keep stores images unchanged, so it cannot be combined with an option that changes pixels (ImageOptions.Resize, ImageOptions.Augment, ImageOptions.Channels, ImageOptions.Background)")
 		}
 	case Raw, Float32:
 		o.Channels = cmp.Or(o.Channels, 3)
 	case JPEG, PNG:
 	default:
-		return optionError("encode", "%q: want jpeg, png, raw, float32 or keep", o.Encode)
+		return optionError("ImageOptions.Encode", "%q: want jpeg, png, raw, float32 or keep", o.Encode)
 	}
 	switch {
 	case o.Quality < 1 || o.Quality > 100:
-		return optionError("quality", "%d is not between 1 and 100", o.Quality)
+		return optionError("ImageOptions.Quality", "%d is not between 1 and 100", o.Quality)
 	case o.Channels != 0 && o.Channels != 1 && o.Channels != 3:
-		return optionError("channels", "%d: want 1 or 3", o.Channels)
+		return optionError("ImageOptions.Channels", "%d: want 1 or 3", o.Channels)
 	case o.Encode != Float32 && o.Normalize != (augment.Normalize{}):
-		return optionError("mean", "--mean and --std are for --encode float32")
+		return optionError("Normalize.Mean", "Normalize.Mean and Normalize.Std are for ImageOptions.Encode float32")
 	case o.Encode == Float32 && o.Normalize.Validate() != nil:
-		return optionError("std", "%v", o.Normalize.Validate())
+		return optionError("Normalize.Std", "%v", o.Normalize.Validate())
 	case o.ExactPixels && !o.resizes() && o.Augment == nil:
-		return optionError("exact-pixels", "is for --resize and --augment: without them pixels are always exact")
+		return optionError("ImageOptions.ExactPixels", "is for ImageOptions.Resize and ImageOptions.Augment: without them pixels are always exact")
 	case o.Unlabelled && o.LabelOffset != 0:
-		return optionError("label-offset", "cannot be combined with --unlabelled")
+		return optionError("ImageOptions.LabelOffset", "cannot be combined with ImageOptions.Unlabelled")
 	case o.LabelFile != "" && o.Unlabelled:
-		return optionError("labels", "cannot be combined with --unlabelled")
+		return optionError("ImageOptions.LabelFile", "cannot be combined with ImageOptions.Unlabelled")
 	case o.LabelFile == "" && o.PathColumn != "":
-		return optionError("path-column", "is for --labels")
+		return optionError("ImageOptions.PathColumn", "is for ImageOptions.LabelFile")
 	case o.LabelFile == "" && o.LabelColumn != "":
-		return optionError("label-column", "is for --labels")
+		return optionError("ImageOptions.LabelColumn", "is for ImageOptions.LabelFile")
 	case o.LabelFile == "" && o.ImageSuffix != "":
-		return optionError("image-suffix", "is for --labels")
+		return optionError("ImageOptions.ImageSuffix", "is for ImageOptions.LabelFile")
 	case strings.Contains(o.ImageSuffix, "/"):
-		return optionError("image-suffix", "%q: want a file name suffix, such as .jpg", o.ImageSuffix)
+		return optionError("ImageOptions.ImageSuffix", "%q: want a file name suffix, such as .jpg", o.ImageSuffix)
 	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
-		return optionError("label-offset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
+		return optionError("ImageOptions.LabelOffset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
 	case o.MinSize < 0:
-		return optionError("min-size", "%d is negative", o.MinSize)
+		return optionError("ImageOptions.MinSize", "%d is negative", o.MinSize)
 	case o.Memory < 0:
-		return optionError("memory", "%d is negative", o.Memory)
+		return optionError("ImageOptions.Memory", "%d is negative", o.Memory)
 	case o.MaxAspect != 0 && !(o.MaxAspect >= 1):
-		return optionError("max-aspect", "%g is below 1", o.MaxAspect)
+		return optionError("ImageOptions.MaxAspect", "%g is below 1", o.MaxAspect)
 	case o.NoCheck && o.Encode != Keep:
-		return optionError("no-check", "is for --encode keep: any other encoding decodes the image")
+		return optionError("ImageOptions.NoCheck", "is for ImageOptions.Encode keep: any other encoding decodes the image")
 	}
 	if err := o.checkGlobs(); err != nil {
 		return err
@@ -333,7 +333,7 @@ func sorted(globs []string) []string {
 	return globs
 }
 
-// sizeText is what --resize was given.
+// sizeText writes what ImageOptions.Resize was given.
 func sizeText(r augment.ResizeSpec) string {
 	if r.Square > 0 {
 		return strconv.Itoa(r.Square)

@@ -23,10 +23,10 @@ func (o *ImageOptions) checkBackend() error {
 		return nil
 	}
 	if b, ok := o.Backend.(decodingBackend); !ok || b.Decoder() == "" {
-		return optionError("gpu-decode", "the backend does not decode")
+		return optionError("ImageOptions.BackendDecodes", "the backend does not decode")
 	}
 	if o.Encode == Keep {
-		return optionError("gpu-decode", "is for images that are decoded, and --encode keep stores them unchanged")
+		return optionError("ImageOptions.BackendDecodes", "is for images that are decoded, and ImageOptions.Encode keep stores them unchanged")
 	}
 	return nil
 }
@@ -48,12 +48,12 @@ func backendDecodes(decoder string) bool { return strings.Contains(decoder, behi
 
 // otherBackend says how decoders differ, of which one at least is a backend's.
 func otherBackend(was, now string) string {
-	how := "it is another nvJPEG, another kind of GPU, or another --decoder"
+	how := "it is another nvJPEG, another kind of GPU, or another ImageOptions.Decoder"
 	switch {
 	case !backendDecodes(was):
-		how = "without --gpu-decode it is the former"
+		how = "without ImageOptions.BackendDecodes it is the former"
 	case !backendDecodes(now):
-		how = "--gpu on --gpu-decode selects the former, on a machine with such a GPU and nvJPEG"
+		how = "ImageOptions.Backend with ImageOptions.BackendDecodes selects the former, on a machine with such a GPU and nvJPEG"
 	}
 	return fmt.Sprintf("the decoder was %q, now it is %q (%s)", was, now, how)
 }

@@ -31,12 +31,13 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 		IsImage: func(name string) bool { _, ok := found[path.Clean(name)]; return ok },
 	})
 	if err != nil {
-		return fmt.Errorf("--labels: %w", err)
+		return fmt.Errorf("ImageOptions.LabelFile: %w", err)
 	}
 	o.noteColumns(table)
 	t := labelTable{
 		src: src, follow: o.FollowSymlinks || storage.Remote(src), file: storage.Base(o.LabelFile), lines: map[string]int64{},
 		found: found, suffix: o.ImageSuffix,
+		reword: o.reword,
 	}
 	if names, _, _ := table.Columns(); names == "" {
 		t.first = -1 // not read yet
@@ -46,7 +47,7 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 	named, left := 0, int64(0)
 	for row, err := range table.Rows(ctx) {
 		if err != nil {
-			return fmt.Errorf("--labels: %w", err)
+			return fmt.Errorf("ImageOptions.LabelFile: %w", err)
 		}
 		if t.first < 0 {
 			t.first = row.Line
@@ -61,7 +62,7 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 				p.size, p.modTime, p.version = l.pictures[i].size, l.pictures[i].modTime, l.pictures[i].version
 				named++
 			} else if err := t.find(&p, row.Line); err != nil {
-				return fmt.Errorf("--labels %s: line %d: %w", o.LabelFile, row.Line, err)
+				return fmt.Errorf("ImageOptions.LabelFile %s: line %d: %w", o.LabelFile, row.Line, err)
 			} else if p.bad == nil {
 				l.skipped-- // the walk took it for another file
 			}
@@ -69,10 +70,10 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 		pictures = append(pictures, p)
 	}
 	if left > 0 {
-		o.note("%s of %s left out by --include and --exclude", plural.Of(left, "row"), o.LabelFile)
+		o.note("%s of %s left out by ImageOptions.Include and ImageOptions.Exclude", plural.Of(left, "row"), o.LabelFile)
 	}
 	if len(pictures) == 0 {
-		return fmt.Errorf("--labels %s: no rows to use: want a path and a label in each", o.LabelFile)
+		return fmt.Errorf("ImageOptions.LabelFile %s: no rows to use: want a path and a label in each", o.LabelFile)
 	}
 	if n := int64(len(l.pictures) - named); n > 0 {
 		l.skipped += n
@@ -110,6 +111,7 @@ type labelTable struct {
 	found     map[string]int   // images in the listing
 	lines     map[string]int64 // where a path was named first
 	first     int64            // the line of the first row where that may be a header of unknown names; 0 if none
+	reword    func(reason string) string
 }
 
 // image makes a sample of a row. What is wrong with the row is in its bad.
@@ -145,7 +147,7 @@ func (t *labelTable) picture(row imagetable.Row) picture {
 
 // bad returns the line of the ledger about a row.
 func (t *labelTable) bad(key string, line int64, reason string) *shard.BadSample {
-	return &shard.BadSample{Key: shard.Readable(key), Source: t.file, Line: line, Stage: "read", Reason: reason}
+	return &shard.BadSample{Key: shard.Readable(key), Source: t.file, Line: line, Stage: "read", Reason: t.reword(reason)}
 }
 
 // find looks for an image that the listing lacks: one whose name does not look
@@ -156,7 +158,7 @@ func (t *labelTable) find(p *picture, line int64) error {
 	reason := ""
 	switch {
 	case err == nil && !t.follow && t.linked(p.path):
-		reason = "reached by a symbolic link (--follow-symlinks follows it): " + shard.Readable(p.path)
+		reason = "reached by a symbolic link (ImageOptions.FollowSymlinks follows it): " + shard.Readable(p.path)
 	case err != nil && !missing(err):
 		return err
 	case err != nil:
@@ -185,12 +187,12 @@ func (t *labelTable) hint(name string, line int64) string {
 	for _, ext := range pictureExtensions {
 		for _, suffix := range []string{ext, strings.ToUpper(ext)} {
 			if _, ok := t.found[name+suffix]; ok && t.suffix == "" {
-				return fmt.Sprintf(" (%s exists: give --image-suffix %s)", shard.Readable(name+suffix), suffix)
+				return fmt.Sprintf(" (%s exists: give ImageOptions.ImageSuffix %s)", shard.Readable(name+suffix), suffix)
 			}
 		}
 	}
 	if line == t.first {
-		return " (if this row is the header, --path-column and --label-column name its columns)"
+		return " (if this row is the header, ImageOptions.PathColumn and ImageOptions.LabelColumn name its columns)"
 	}
 	return ""
 }

@@ -268,7 +268,7 @@ func (s *imageSource) end(m *sampleWork, p *piece) {
 func (s *imageSource) unusable(sample sample, stage string, err error) *shard.BadSample {
 	return &shard.BadSample{
 		Key: shard.Readable(s.key(sample)), Source: shard.Readable(s.pictures[sample.picture].path),
-		Stage: stage, Reason: err.Error(),
+		Stage: stage, Reason: s.o.reword(err.Error()),
 	}
 }
 

@@ -332,7 +332,7 @@ func TestReplanGivesUpAnUnfinishedSet(t *testing.T) {
 			}
 			before := contents(t, out)
 			now.Task = &Task{r.IntN(tasks), tasks}
-			if _, err := c.convert(out, now); err == nil || !strings.Contains(err.Error(), "--replan") {
+			if _, err := c.convert(out, now); err == nil || !strings.Contains(err.Error(), "Options.Replan") {
 				t.Fatalf("another plan: %v", err)
 			}
 			sameSet(t, contents(t, out), before)
@@ -375,7 +375,7 @@ func TestReplanGivesUpAnUnfinishedSet(t *testing.T) {
 			other := now
 			other.Task, other.Seed = &Task{0, 1}, 9
 			for _, other.Replan = range []bool{false, true} {
-				if _, err := c.convert(out, other); err == nil || !strings.Contains(err.Error(), "--seed was") || strings.Contains(err.Error(), "--replan") {
+				if _, err := c.convert(out, other); err == nil || !strings.Contains(err.Error(), "Options.Seed was") || strings.Contains(err.Error(), "Options.Replan") {
 					t.Errorf("tasks of other options over a finished set: %v", err)
 				}
 			}

@@ -89,7 +89,7 @@ func (o *Options) begin(ctx context.Context, out string, began time.Time, s *inp
 		}
 	}()
 	if o.Task != nil || o.DryRun {
-		return nil, optionError("task", "a conversion whose shards are made elsewhere allows neither tasks nor dry runs")
+		return nil, optionError("Options.Task", "a conversion whose shards are made elsewhere allows neither tasks nor dry runs")
 	}
 	dir, err := shard.OpenDir(ctx, out, shard.DirOptions{Note: o.Note})
 	if err != nil {

@@ -139,7 +139,7 @@ func TestJobsJoin(t *testing.T) {
 	}
 	differs := o
 	differs.Seed = 3
-	if _, err := JoinImages(ctx, src, out, differs); err == nil || !strings.Contains(err.Error(), "--seed was 0, now it is 3") {
+	if _, err := JoinImages(ctx, src, out, differs); err == nil || !strings.Contains(err.Error(), "Options.Seed was 0, now it is 3") {
 		t.Errorf("another seed: %v", err)
 	}
 	sum, err := j.Run(ctx, func(ctx context.Context) error {
@@ -230,7 +230,7 @@ func TestJobsGoOn(t *testing.T) {
 	sameSet(t, contents(t, out), contents(t, ref))
 
 	o.Seed = 5
-	if _, err := BeginImages(ctx, src, out, o); err == nil || !strings.Contains(err.Error(), "--seed was 0, now it is 5") {
+	if _, err := BeginImages(ctx, src, out, o); err == nil || !strings.Contains(err.Error(), "Options.Seed was 0, now it is 5") {
 		t.Errorf("another seed: %v", err)
 	}
 	o.Overwrite = true
@@ -279,7 +279,7 @@ func TestJobsCountBadSamples(t *testing.T) {
 func TestJobsRefuseWhatTheyAreNotFor(t *testing.T) {
 	src, out := directories(t, 10), t.TempDir()
 	for name, o := range map[string]Options{"task": {Task: &Task{Count: 2}}, "dry run": {DryRun: true}} {
-		if _, err := BeginImages(context.Background(), src, out, ImageOptions{Options: o}); !errors.Is(err, ErrOptions) {
+		if _, err := BeginImages(context.Background(), src, out, ImageOptions{Options: o}); !ofOption(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

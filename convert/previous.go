@@ -156,7 +156,7 @@ func (r *run) difference(p *previous) string {
 		return fmt.Sprintf("it is of tfrec %s, this is a conversion", strings.Trim(string(verb), `"`))
 	}
 	if p.name != r.Name {
-		return fmt.Sprintf("--name was %s, now it is %s", p.name, r.Name)
+		return fmt.Sprintf("Options.Name was %s, now it is %s", p.name, r.Name)
 	}
 	names := make([]string, 0, len(r.options))
 	for name := range r.options {
@@ -178,7 +178,7 @@ func (r *run) difference(p *previous) string {
 			if name == optionShards {
 				was, now = askedShards(p.options), askedShards(r.options)
 			}
-			return fmt.Sprintf("--%s was %s, now it is %s", strings.ReplaceAll(name, "_", "-"), was, now)
+			return fmt.Sprintf("%s was %s, now it is %s", r.fieldOf(name), was, now)
 		}
 	}
 	switch {
@@ -189,14 +189,14 @@ func (r *run) difference(p *previous) string {
 	case p.codecs.decoder == r.codecs.decoder:
 		return fmt.Sprintf("the encoder was %q, now it is %q", p.codecs.encoder, r.codecs.encoder)
 	case strings.Contains(p.codecs.decoder, "turbo"):
-		return fmt.Sprintf("the decoder was %q, now it is %q (--decoder turbo selects the former)", p.codecs.decoder, r.codecs.decoder)
+		return fmt.Sprintf("the decoder was %q, now it is %q (ImageOptions.Decoder turbo selects the former)", p.codecs.decoder, r.codecs.decoder)
 	case strings.Contains(r.codecs.decoder, "turbo"):
-		return fmt.Sprintf("the decoder was %q, now it is %q (--decoder go selects the former)", p.codecs.decoder, r.codecs.decoder)
+		return fmt.Sprintf("the decoder was %q, now it is %q (ImageOptions.Decoder go selects the former)", p.codecs.decoder, r.codecs.decoder)
 	}
 	return fmt.Sprintf("the decoder was %q, now it is %q, which gives other pixels", p.codecs.decoder, r.codecs.decoder)
 }
 
-// askedShards is what --shards was for a run of these options.
+// askedShards is what Options.Shards was for a run of these options.
 func askedShards(options map[string]json.RawMessage) string {
 	var bySplit map[string]int
 	switch {
@@ -258,7 +258,7 @@ func (r *run) refuseForeign(p *previous) error {
 	if err != nil || len(foreign) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another directory or --name", storage.Join(r.dir.Path(), foreign[0]))
+	return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another directory or Options.Name", storage.Join(r.dir.Path(), foreign[0]))
 }
 
 // files names every file that this run may write, relative to the directory.
@@ -286,7 +286,7 @@ const maxName = 255 - 12
 func (r *run) checkNames() error {
 	for _, name := range r.files() {
 		if base := filepath.Base(name); len(base) > maxName {
-			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: shorten --name, or the names of features", base[:40], len(base), maxName)
+			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: shorten Options.Name, or the names of features", base[:40], len(base), maxName)
 		}
 	}
 	return nil

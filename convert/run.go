@@ -122,7 +122,7 @@ func (r *run) reconcile(before *previous) (*previous, error) {
 	if before != nil {
 		if diff := r.difference(before); diff != "" {
 			if !r.Overwrite {
-				return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, another directory, or --overwrite", r.dir.Path(), diff)
+				return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, another directory, or Options.Overwrite", r.dir.Path(), diff)
 			}
 			if !r.DryRun && r.stage == nil {
 				if err := r.removeOld(before); err != nil {
