@@ -1,0 +1,44 @@
+package convert
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/cliname"
+)
+
+// TestOptionsHaveFields: each option of a manifest is named by the field that sets it, and by the
+// flag that is called as the option is.
+func TestOptionsHaveFields(t *testing.T) {
+	policy, err := augment.LoadPolicy("hflip:0.5")
+	if err != nil {
+		t.Fatal(err)
+	}
+	everything := ImageOptions{Encode: JPEG, AllowArithmetic: true, Augment: policy, Resize: augment.ResizeSpec{Width: 8, Height: 8}}
+	csv := CSVOptions{}
+	for kind, all := range map[string][]map[string]any{
+		"images": {everything.effective(&imageSource{}), (&ImageOptions{Encode: Float32}).effective(&imageSource{})},
+		"csv":    {csv.effective(&csvSource{})},
+	} {
+		found := map[string]bool{}
+		for _, options := range all {
+			for key := range options {
+				if slices.Contains([]string{"source", optionAuto, optionGiven}, key) {
+					continue // never named in a difference
+				}
+				found[key] = true
+				field := optionFields[kind][key]
+				if flag, _ := cliname.Of(field); flag != "--"+strings.ReplaceAll(key, "_", "-") {
+					t.Errorf("%s: %s is %q, which is %q on the command line", kind, key, field, flag)
+				}
+			}
+		}
+		for key := range optionFields[kind] {
+			if !found[key] {
+				t.Errorf("%s: no set has the option %s", kind, key)
+			}
+		}
+	}
+}
