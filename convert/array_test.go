@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -305,24 +304,9 @@ func TestShardsAreTriedAgain(t *testing.T) {
 		notes := 0
 		o := o
 		o.Note = func(string) { notes++ }
-		if err := o.complete(); err != nil {
-			t.Fatal(err)
-		}
-		codec, err := augment.NewCodec(augment.CodecOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := o.list(context.Background(), src, out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = o.runConversion(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
-			s, err := planImages(&o, src, l, codec, before)
-			if err != nil {
-				return nil, err
-			}
-			return newRun(&o.Options, &flaky{s, fails}, o.effective(s), codecs{codec.Decoder(), o.encoder(codec)})
-		})
+		_, err := runConversion(context.Background(), &changedInput{&imageInput{o: &o, src: src}, func(s source) source {
+			return &flaky{s, fails}
+		}}, out)
 		if well != (err == nil) || notes != min(fails, 1) {
 			t.Errorf("failing %d times: %v, with %d notes", fails, err, notes)
 		}
@@ -375,27 +359,10 @@ func TestProgressOfShardsTriedAgain(t *testing.T) {
 	count := func(fail bool) [4]int64 {
 		p := new(Progress)
 		o := ImageOptions{Options: Options{Shards: 3, Retries: 1, Workers: 2, Name: "pets", Progress: p, MaxErrors: Tolerance{Share: 1}}}
-		if err := o.complete(); err != nil {
-			t.Fatal(err)
-		}
-		codec, err := augment.NewCodec(augment.CodecOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := t.TempDir()
-		l, err := o.list(context.Background(), src, out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = o.runConversion(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
-			s, err := planImages(&o, src, l, codec, before)
-			if err != nil {
-				return nil, err
-			}
-			jobs := s.jobs()
-			late := &lateFailure{s, p, jobs[0].samples + jobs[1].samples, !fail}
-			return newRun(&o.Options, late, o.effective(s), codecs{codec.Decoder(), o.encoder(codec)})
-		})
+		_, err := runConversion(context.Background(), &changedInput{&imageInput{o: &o, src: src}, func(s source) source {
+			jobs := s.layout().jobs
+			return &lateFailure{s, p, jobs[0].samples + jobs[1].samples, !fail}
+		}}, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -543,25 +510,10 @@ func TestTasksOvertake(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := t.TempDir()
 			slow := o.task(0, 2)
-			if err := slow.complete(); err != nil {
-				t.Fatal(err)
-			}
-			codec, err := augment.NewCodec(augment.CodecOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			l, err := slow.list(context.Background(), src, out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = slow.runConversion(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
+			_, err := runConversion(context.Background(), &changedInput{&imageInput{o: &slow, src: src}, func(s source) source {
 				meanwhile(out)
-				s, err := planImages(&slow, src, l, codec, before)
-				if err != nil {
-					return nil, err
-				}
-				return newRun(&slow.Options, s, slow.effective(s), codecs{codec.Decoder(), slow.encoder(codec)})
-			})
+				return s
+			}}, out)
 			if err != nil {
 				t.Fatal(err)
 			}

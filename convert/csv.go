@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/shard"
@@ -113,47 +112,47 @@ func ParseVector(s string) (Vector, error) {
 // directory out. They are read in the order given, a glob's in the order of their
 // names, and must have the same columns.
 func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary, error) {
-	began := time.Now()
-	scan, err := o.scanInput(ctx, srcs, out)
-	if err != nil {
-		return nil, err
-	}
-	defer scan.close()
-	return o.runConversion(ctx, out, began, scan.plan)
+	return runConversion(ctx, &csvInput{o: &o, srcs: srcs}, out)
 }
 
-// scanInput checks the options, fills in defaults and scans the tables.
-func (o *CSVOptions) scanInput(ctx context.Context, srcs []string, out string) (_ *inputScan, err error) {
-	tables, err := o.open(srcs)
-	if err != nil {
+// csvInput is some tables.
+type csvInput struct {
+	o       *CSVOptions
+	srcs    []string
+	tables  *tables // nil before scan
+	columns *csvColumns
+	source  *csvSource // nil before plan
+}
+
+func (in *csvInput) shared() *Options { return &in.o.Options }
+
+// scan finds out where rows begin, and what the columns become.
+func (in *csvInput) scan(ctx context.Context, out string) (err error) {
+	if in.tables, err = in.o.open(in.srcs); err != nil {
+		return err
+	}
+	if err := in.tables.scan(ctx, in.o, out); err != nil {
+		return err
+	}
+	in.columns, err = in.o.resolve(in.tables)
+	return err
+}
+
+func (in *csvInput) plan(ctx context.Context, before *previous) (source, error) {
+	var err error
+	if in.source, err = planCSV(ctx, in.o, in.tables, in.columns, before); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			tables.close()
-		}
-	}()
-	if err := tables.scan(ctx, o, out); err != nil {
-		return nil, err
+	return in.source, nil
+}
+
+func (in *csvInput) close() {
+	if in.source != nil {
+		in.source.close()
 	}
-	columns, err := o.resolve(tables)
-	if err != nil {
-		return nil, err
+	if in.tables != nil {
+		in.tables.close()
 	}
-	var s *csvSource
-	plan := func(before *previous) (*run, error) {
-		if s, err = planCSV(ctx, o, tables, columns, before); err != nil {
-			return nil, err
-		}
-		return newRun(&o.Options, s, o.effective(s), codecs{})
-	}
-	closeAll := func() {
-		if s != nil {
-			s.close()
-		}
-		tables.close()
-	}
-	return &inputScan{plan: plan, close: closeAll}, nil
 }
 
 // open checks the options, fills in defaults and opens the sources.

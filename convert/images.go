@@ -3,17 +3,14 @@ package convert
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tfrec/tfrec/augment"
-	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -129,56 +126,57 @@ const (
 // them are recognised in any case: train or training; val, valid, validation or
 // dev; test, testing or eval. Hidden files and directories are left alone.
 func Images(ctx context.Context, src, out string, o ImageOptions) (*Summary, error) {
-	began := time.Now()
-	scan, err := o.scanInput(ctx, src, out)
-	if err != nil {
-		return nil, err
-	}
-	return o.runConversion(ctx, out, began, scan.plan)
+	return runConversion(ctx, &imageInput{o: &o, src: src}, out)
 }
 
-// inputScan is what a conversion has found out of its input before it looks at the
-// output directory.
-type inputScan struct {
-	// plan deals the input to shards, with a look at what an earlier run left.
-	plan func(*previous) (*run, error)
-	// close gives back what the input and the planned source hold.
-	close func()
+// imageInput is a directory of images.
+type imageInput struct {
+	o       *ImageOptions
+	src     string
+	codec   *augment.Codec
+	listing *listing
 }
 
-// scanInput checks the options, fills in defaults and lists the images.
-func (o *ImageOptions) scanInput(ctx context.Context, src, out string) (*inputScan, error) {
+func (in *imageInput) shared() *Options { return &in.o.Options }
+
+func (in *imageInput) close() {}
+
+// scan lists the images.
+func (in *imageInput) scan(ctx context.Context, out string) (err error) {
+	o := in.o
 	if o.Name == "" {
-		o.Name = nameOf(src)
+		o.Name = nameOf(in.src)
 	}
 	if err := o.complete(); err != nil {
-		return nil, err
+		return err
 	}
-	codec, err := augment.NewCodec(augment.CodecOptions{Decoder: o.Decoder, MaxPixels: o.MaxPixels, AllowArithmetic: o.AllowArithmetic, Background: o.Background})
+	in.codec, err = augment.NewCodec(augment.CodecOptions{Decoder: o.Decoder, MaxPixels: o.MaxPixels, AllowArithmetic: o.AllowArithmetic, Background: o.Background})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if o.Encode == JPEG {
-		if err := codec.Encodes(o.Subsampling); err != nil {
-			return nil, optionError("ImageOptions.Subsampling", "%v", err)
+		if err := in.codec.Encodes(o.Subsampling); err != nil {
+			return optionError("ImageOptions.Subsampling", "%v", err)
 		}
 	}
-	listing, err := o.list(ctx, src, out)
+	in.listing, err = o.list(ctx, in.src, out)
+	return err
+}
+
+func (in *imageInput) plan(_ context.Context, before *previous) (source, error) {
+	s, err := planImages(in.o, in.src, in.listing, in.codec, before)
 	if err != nil {
 		return nil, err
 	}
-	plan := func(before *previous) (*run, error) {
-		s, err := planImages(o, src, listing, codec, before)
-		if err != nil {
-			return nil, err
-		}
-		r, err := newRun(&o.Options, s, o.effective(s), codecs{s.decoderName(), o.encoder(codec)})
-		if err == nil {
-			r.skipped, r.decoded = listing.skipped, s.tally()
-		}
-		return r, err
+	return s, nil
+}
+
+// layout implements source.
+func (s *imageSource) layout() layout {
+	return layout{
+		jobs: s.planned, options: s.o.effective(s), codecs: codecs{s.decoderName(), s.o.encoder(s.codec)},
+		skipped: s.skipped, decoded: s.tally(),
 	}
-	return &inputScan{plan: plan, close: func() {}}, nil
 }
 
 // nameOf makes a dataset name of a source's path.
@@ -349,55 +347,4 @@ func labelMode(o *ImageOptions) string {
 		return "file"
 	}
 	return "folders"
-}
-
-// runConversion opens the output directory, plans with a look at what an earlier run
-// left there, and carries the plan out.
-func (o *Options) runConversion(ctx context.Context, out string, began time.Time, plan func(*previous) (*run, error)) (*Summary, error) {
-	dir, err := shard.ViewDir(out), error(nil)
-	if !o.DryRun {
-		if dir, err = shard.OpenDir(ctx, out, shard.DirOptions{Join: o.Task != nil, Note: o.Note}); err != nil {
-			return nil, err
-		}
-	}
-	defer dir.Close()
-	r, before, err := planInto(dir, began, plan)
-	if err != nil {
-		return nil, err
-	}
-	sum, err := r.execute(ctx, before)
-	return sum, r.unfinished(ctx, err)
-}
-
-// planInto makes the run that a plan is of, into a directory, beside what an earlier
-// run left there.
-func planInto(dir *shard.Dir, began time.Time, plan func(*previous) (*run, error)) (*run, *previous, error) {
-	before, err := readPrevious(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := plan(before)
-	if err != nil {
-		return nil, nil, err
-	}
-	r.dir, r.began = dir, began
-	r.source.attach(dir)
-	return r, before, nil
-}
-
-// unfinished adds to the error that ended a run what of it is kept.
-func (r *run) unfinished(ctx context.Context, err error) error {
-	var bad *BadSamplesError
-	if err == nil || errors.As(err, &bad) {
-		return err
-	}
-	finished := r.progress.Kept.Load() + r.progress.Finished.Load()
-	kept := fmt.Sprintf("%d of %s finished and kept, the same command resumes from there", finished, plural.Of(len(r.jobs), "shard"))
-	switch {
-	case ctx.Err() != nil:
-		err = fmt.Errorf("%s: %w", kept, ctx.Err())
-	case r.progress.Finished.Load() > 0:
-		err = fmt.Errorf("%w (%s)", err, kept)
-	}
-	return err
 }

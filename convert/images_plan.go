@@ -27,6 +27,7 @@ type imageSource struct {
 	pictures    []picture
 	directories []string // that were listed, below root
 	labels      []string // names by id, background names included
+	skipped     int64    // files below root that are no samples
 	splitsBy    string   // how samples get their split: the shares, or "folders"
 	planned     []job
 	samples     [][]sample             // of each job, in order
@@ -44,7 +45,7 @@ type sample struct {
 func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
 	s := &imageSource{
 		o: o, root: src, stored: storage.Remote(src), codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
-		pictures: l.pictures, directories: l.directories, labels: labelNames(l.labels, o.LabelOffset),
+		pictures: l.pictures, directories: l.directories, skipped: l.skipped, labels: labelNames(l.labels, o.LabelOffset),
 	}
 	if o.Backend != nil {
 		s.backend, o.waits = o.Backend, o.Backend.Batch() > 1
@@ -168,8 +169,6 @@ func (s *imageSource) bytesOf(samples []sample) (bytes int64) {
 	}
 	return bytes
 }
-
-func (s *imageSource) jobs() []job { return s.planned }
 
 func (s *imageSource) keys(job int) []string {
 	keys := make([]string, len(s.samples[job]))

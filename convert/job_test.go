@@ -15,7 +15,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/tfrec/tfrec/shard"
 )
@@ -333,20 +332,12 @@ func TestAShardThatFailsIsMadeAgainAlone(t *testing.T) {
 		// The pauses between attempts take no time in a bubble.
 		synctest.Test(t, func(t *testing.T) {
 			out, o := t.TempDir(), base
-			s, err := o.scanInput(context.Background(), src, out)
-			if err != nil {
-				t.Fatal(err)
-			}
 			f := &faulty{fails: c.fails, begun: map[int]int{}}
-			plan := s.plan
-			s.plan = func(before *previous) (*run, error) {
-				r, err := plan(before)
-				if err == nil {
-					f.source, r.source = r.source, f
-				}
-				return r, err
-			}
-			j, err := o.begin(context.Background(), out, time.Now(), s)
+			in := &changedInput{&imageInput{o: &o, src: src}, func(s source) source {
+				f.source = s
+				return f
+			}}
+			j, err := begin(context.Background(), in, out)
 			mustBegin(t, j, err)
 			var lost []int
 			_, err = j.Run(context.Background(), func(ctx context.Context) error {

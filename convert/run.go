@@ -45,9 +45,10 @@ type run struct {
 type codecs struct{ decoder, encoder string }
 
 // newRun makes a run of a planned source; execute carries it out.
-func newRun(o *Options, src source, options map[string]any, c codecs) (*run, error) {
-	encoded := make(map[string]json.RawMessage, len(options))
-	for k, v := range options {
+func newRun(o *Options, src source) (*run, error) {
+	l := src.layout()
+	encoded := make(map[string]json.RawMessage, len(l.options))
+	for k, v := range l.options {
 		b, err := json.Marshal(v)
 		if err != nil {
 			return nil, fmt.Errorf("option %s: %w", k, err)
@@ -56,8 +57,8 @@ func newRun(o *Options, src source, options map[string]any, c codecs) (*run, err
 	}
 	described := shard.Manifest{Labels: []string{}}
 	src.describe(&described)
-	r := emptyRun(o, src.jobs(), described, encoded, c)
-	r.source = src
+	r := emptyRun(o, l.jobs, described, encoded, l.codecs)
+	r.source, r.skipped, r.decoded = src, l.skipped, l.decoded
 	return r, nil
 }
 
