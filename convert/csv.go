@@ -3,6 +3,7 @@ package convert
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -238,4 +239,25 @@ func (o *CSVOptions) effective(s *csvSource) map[string]any {
 	}
 	o.setShards(m, s.planned)
 	return m
+}
+
+// csvKind is the kind of input of tables: the fields that set the options of effective.
+var csvKind = kind{fields: map[string]string{
+	"delimiter": "CSVOptions.Delimiter", "no_header": "CSVOptions.NoHeader", "columns": "CSVOptions.Columns", "column": "CSVOptions.Types",
+	"na": "CSVOptions.Missing", "na_values": "CSVOptions.MissingValues", "vector": "CSVOptions.Vectors",
+	"label": "CSVOptions.Label", "vocab": "CSVOptions.Vocab", "label_offset": "CSVOptions.LabelOffset",
+	"key": "CSVOptions.Key", "shuffle": "CSVOptions.Shuffle",
+}, text: vectorsText}
+
+// vectorsText writes vectors as ParseVector reads them, if the value of an option is that.
+func vectorsText(raw json.RawMessage) (string, bool) {
+	var vectors []Vector
+	if json.Unmarshal(raw, &vectors) != nil {
+		return "", false
+	}
+	var list []string
+	for _, v := range vectors {
+		list = append(list, v.Name+"="+strings.Join(v.Columns, ","))
+	}
+	return strings.Join(list, " "), true
 }

@@ -324,6 +324,20 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 	return m
 }
 
+// imageKind is the kind of input of images: the fields that set the options of effective.
+var imageKind = kind{fields: map[string]string{
+	"labels": "ImageOptions.LabelFile", "label_offset": "ImageOptions.LabelOffset", "rename": "ImageOptions.Rename",
+	"include": "ImageOptions.Include", "exclude": "ImageOptions.Exclude", "follow_symlinks": "ImageOptions.FollowSymlinks",
+	"encode": "ImageOptions.Encode", "quality": "ImageOptions.Quality", "subsampling": "ImageOptions.Subsampling",
+	"mean": "Normalize.Mean", "std": "Normalize.Std", "channels": "ImageOptions.Channels",
+	"resize": "ImageOptions.Resize", "filter": "ResizeSpec.Filter", "fit": "ResizeSpec.Fit", "pad_color": "ResizeSpec.PadColor",
+	"antialias": "ResizeSpec.Antialias", "no_upscale": "ResizeSpec.NoUpscale", "exact_pixels": "ImageOptions.ExactPixels",
+	"augment": "ImageOptions.Augment", "copies": "ImageOptions.Copies", "keep_original": "ImageOptions.KeepOriginal",
+	"augment_splits": "ImageOptions.AugmentSplits",
+	"min_size":       "ImageOptions.MinSize", "max_aspect": "ImageOptions.MaxAspect", "max_pixels": "ImageOptions.MaxPixels",
+	"background": "ImageOptions.Background", "no_check": "ImageOptions.NoCheck", "allow_arithmetic": "ImageOptions.AllowArithmetic",
+}}
+
 // sorted returns globs in an order that does not hang on how they were given.
 func sorted(globs []string) []string {
 	globs = slices.Clone(globs)

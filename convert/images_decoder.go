@@ -58,6 +58,21 @@ func otherBackend(was, now string) string {
 	return fmt.Sprintf("the decoder was %q, now it is %q (%s)", was, now, how)
 }
 
+// otherCodecs says what differs between the codecs of two sets, and what selects the former.
+func otherCodecs(was, now codecs) string {
+	switch {
+	case backendDecodes(was.decoder) || backendDecodes(now.decoder):
+		return otherBackend(was.decoder, now.decoder)
+	case was.decoder == now.decoder:
+		return fmt.Sprintf("the encoder was %q, now it is %q", was.encoder, now.encoder)
+	case strings.Contains(was.decoder, "turbo"):
+		return fmt.Sprintf("the decoder was %q, now it is %q (ImageOptions.Decoder turbo selects the former)", was.decoder, now.decoder)
+	case strings.Contains(now.decoder, "turbo"):
+		return fmt.Sprintf("the decoder was %q, now it is %q (ImageOptions.Decoder go selects the former)", was.decoder, now.decoder)
+	}
+	return fmt.Sprintf("the decoder was %q, now it is %q, which gives other pixels", was.decoder, now.decoder)
+}
+
 // decoderOf names who decoded an image: a part of a backend, or else the codec, whose decoder
 // counts for JPEG and whose formats are decoded in one way each. It counts it, too.
 func (s *imageSource) decoderOf(m *sampleWork) string {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -174,26 +173,18 @@ func (r *run) difference(p *previous) string {
 		}
 		was, now := compact(p.options[name]), compact(r.options[name])
 		if was != now {
-			was, now = optionText(p.options[name]), optionText(r.options[name])
+			kind := r.kind()
+			was, now = kind.optionText(p.options[name]), kind.optionText(r.options[name])
 			if name == optionShards {
 				was, now = askedShards(p.options), askedShards(r.options)
 			}
-			return fmt.Sprintf("%s was %s, now it is %s", r.fieldOf(name), was, now)
+			return fmt.Sprintf("%s was %s, now it is %s", kind.fieldOf(name), was, now)
 		}
 	}
-	switch {
-	case p.codecs == r.codecs:
-		return ""
-	case backendDecodes(p.codecs.decoder) || backendDecodes(r.codecs.decoder):
-		return otherBackend(p.codecs.decoder, r.codecs.decoder)
-	case p.codecs.decoder == r.codecs.decoder:
-		return fmt.Sprintf("the encoder was %q, now it is %q", p.codecs.encoder, r.codecs.encoder)
-	case strings.Contains(p.codecs.decoder, "turbo"):
-		return fmt.Sprintf("the decoder was %q, now it is %q (ImageOptions.Decoder turbo selects the former)", p.codecs.decoder, r.codecs.decoder)
-	case strings.Contains(r.codecs.decoder, "turbo"):
-		return fmt.Sprintf("the decoder was %q, now it is %q (ImageOptions.Decoder go selects the former)", p.codecs.decoder, r.codecs.decoder)
+	if p.codecs != r.codecs {
+		return otherCodecs(p.codecs, r.codecs)
 	}
-	return fmt.Sprintf("the decoder was %q, now it is %q, which gives other pixels", p.codecs.decoder, r.codecs.decoder)
+	return ""
 }
 
 // askedShards is what Options.Shards was for a run of these options.
@@ -218,33 +209,6 @@ func compact(raw json.RawMessage) string {
 }
 
 const notGiven = "not given"
-
-// optionText writes the value of an option as one gives it on a command line.
-func optionText(raw json.RawMessage) string {
-	var text string
-	var list []string
-	var vectors []Vector
-	switch {
-	case json.Unmarshal(raw, &text) == nil:
-	case json.Unmarshal(raw, &list) == nil:
-		text = strings.Join(list, ",")
-	case json.Unmarshal(raw, &vectors) == nil:
-		list = nil
-		for _, v := range vectors {
-			list = append(list, v.Name+"="+strings.Join(v.Columns, ","))
-		}
-		text = strings.Join(list, " ")
-	default:
-		text = compact(raw)
-	}
-	switch {
-	case text == "":
-		return notGiven
-	case strings.TrimSpace(text) != text || strings.ContainsFunc(text, unicode.IsControl):
-		return strconv.Quote(text)
-	}
-	return text
-}
 
 // refuseForeign refuses to replace a file that no earlier run of ours named.
 func (r *run) refuseForeign(p *previous) error {

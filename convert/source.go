@@ -68,7 +68,7 @@ type source interface {
 type layout struct {
 	jobs []job
 	// options are those that the records depend on, by their keys in the manifest; "source" is the
-	// kind of input. optionFields says which fields set them.
+	// kind of input: kinds says which fields set them.
 	options map[string]any
 	codecs  codecs
 	skipped int64  // files in the input that are no samples

@@ -29,13 +29,13 @@ func TestOptionsHaveFields(t *testing.T) {
 					continue // never named in a difference
 				}
 				found[key] = true
-				field := optionFields[kind][key]
+				field := kinds[kind].fieldOf(key)
 				if flag, _ := cliname.Of(field); flag != "--"+strings.ReplaceAll(key, "_", "-") {
 					t.Errorf("%s: %s is %q, which is %q on the command line", kind, key, field, flag)
 				}
 			}
 		}
-		for key := range optionFields[kind] {
+		for key := range kinds[kind].fields {
 			if !found[key] {
 				t.Errorf("%s: no set has the option %s", kind, key)
 			}
