@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// kind is what is known of a kind of input without an input of it: how the options in manifests are
-// told to people.
+// kind is what is known of a kind of input where there is no input: how messages show the options of
+// a set.
 type kind struct {
 	// fields are those that set the effective options, by their keys in the manifest; the options
 	// that all kinds share are in sharedFields.

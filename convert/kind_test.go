@@ -9,8 +9,7 @@ import (
 	"github.com/tfrec/tfrec/internal/cliname"
 )
 
-// TestOptionsHaveFields: each option of a manifest is named by the field that sets it, and by the
-// flag that is called as the option is.
+// TestOptionsHaveFields: each option in a manifest has a field, whose flag has the option's name.
 func TestOptionsHaveFields(t *testing.T) {
 	policy, err := augment.LoadPolicy("hflip:0.5")
 	if err != nil {

@@ -1,12 +1,10 @@
 package shard
 
-// OptionError says that an option cannot be what it is, whatever the input holds: the caller's
-// mistake.
+// OptionError reports an invalid option: a mistake of the caller, whatever the input holds.
 type OptionError struct {
-	// Field is the option: a struct and its field, such as "ImageOptions.Augment". The messages of
-	// this module name options and functions as Go does; the command turns them into flags and verbs.
+	// Field is a struct and its field, such as "ImageOptions.Augment".
 	Field string
-	// Err says what is wrong with it.
+	// Err says what is wrong.
 	Err error
 }
 
