@@ -27,10 +27,10 @@ type Task struct {
 
 func (t *Task) check() error {
 	if t.Count < 1 {
-		return optionError("tasks", "%d is below 1", t.Count)
+		return optionError("Task.Count", "%d is below 1", t.Count)
 	}
 	if t.Index < 0 || t.Index >= t.Count {
-		return optionError("task", "%d is not between 0 and %d, with %s", t.Index, t.Count-1, plural.Of(t.Count, "task"))
+		return optionError("Task.Index", "%d is not between 0 and %d, with %s", t.Index, t.Count-1, plural.Of(t.Count, "task"))
 	}
 	return nil
 }
@@ -214,7 +214,7 @@ func (r *run) checkOptions(before *previous) error {
 	case diff == "", replaceable && r.Replan:
 		return nil
 	case replaceable:
-		return fmt.Errorf("%s holds an unfinished set made with other options: %s; give the same, another directory, or --replan to discard that set", r.dir.Path(), diff)
+		return fmt.Errorf("%s holds an unfinished set made with other options: %s; give the same, another directory, or Options.Replan to discard that set", r.dir.Path(), diff)
 	}
 	return fmt.Errorf("%s holds a set made with other options: %s; give the same, or another directory", r.dir.Path(), diff)
 }
@@ -238,10 +238,10 @@ func (r *run) underWay() (bool, error) {
 	}
 	if before != nil && before.manifest != nil {
 		if err := r.checkOptions(before); err != nil {
-			return false, err // --replan would be refused
+			return false, err // Replan would be refused
 		}
 	}
-	return false, fmt.Errorf("%s: tasks of another plan are running: %s; give the same input and options, another directory, or --replan to discard that plan",
+	return false, fmt.Errorf("%s: tasks of another plan are running: %s; give the same input and options, another directory, or Options.Replan to discard that plan",
 		r.dir.Path(), r.plan.difference(p))
 }
 
@@ -295,7 +295,7 @@ func (p *arrayPlan) difference(was *arrayPlan) string {
 		return d
 	}
 	if p.MaxErrors != was.MaxErrors {
-		return fmt.Sprintf("--max-errors was %s, now it is %s", was.MaxErrors, p.MaxErrors)
+		return fmt.Sprintf("Options.MaxErrors was %s, now it is %s", was.MaxErrors, p.MaxErrors)
 	}
 	var samples, before int64
 	for _, s := range p.Shards {

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -172,9 +171,9 @@ func TestTasksOfAnotherPlanAreRefused(t *testing.T) {
 		change func(src string, o *ImageOptions)
 		says   string
 	}{
-		"options":    {func(_ string, o *ImageOptions) { o.Seed = 7 }, "--seed was 0, now it is 7"},
-		"name":       {func(_ string, o *ImageOptions) { o.Name = "dogs" }, "--name was pets, now it is dogs"},
-		"max errors": {func(_ string, o *ImageOptions) { o.MaxErrors.Share = 0.5 }, "--max-errors was 0, now it is 50%"},
+		"options":    {func(_ string, o *ImageOptions) { o.Seed = 7 }, "Options.Seed was 0, now it is 7"},
+		"name":       {func(_ string, o *ImageOptions) { o.Name = "dogs" }, "Options.Name was pets, now it is dogs"},
+		"max errors": {func(_ string, o *ImageOptions) { o.MaxErrors.Share = 0.5 }, "Options.MaxErrors was 0, now it is 50%"},
 		"a new file": {func(src string, _ *ImageOptions) { put(t, src, "c1/new.png", pngOf(99)) }, "its input has 40 samples, now there are 41"},
 		"a changed file": {func(src string, _ *ImageOptions) { put(t, src, "c1/001.png", pngOf(2000)[:40]) },
 			"its input differs: other keys, labels or sizes of files"},
@@ -306,24 +305,9 @@ func TestShardsAreTriedAgain(t *testing.T) {
 		notes := 0
 		o := o
 		o.Note = func(string) { notes++ }
-		if err := o.complete(); err != nil {
-			t.Fatal(err)
-		}
-		codec, err := augment.NewCodec(augment.CodecOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		l, err := o.list(context.Background(), src, out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = o.runConversion(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
-			s, err := planImages(&o, src, l, codec, before)
-			if err != nil {
-				return nil, err
-			}
-			return newRun(&o.Options, &flaky{s, fails}, o.effective(s), codecs{codec.Decoder(), o.encoder(codec)})
-		})
+		_, err := runConversion(context.Background(), &changedInput{&imageInput{o: &o, src: src}, func(s source) source {
+			return &flaky{s, fails}
+		}}, out)
 		if well != (err == nil) || notes != min(fails, 1) {
 			t.Errorf("failing %d times: %v, with %d notes", fails, err, notes)
 		}
@@ -376,27 +360,10 @@ func TestProgressOfShardsTriedAgain(t *testing.T) {
 	count := func(fail bool) [4]int64 {
 		p := new(Progress)
 		o := ImageOptions{Options: Options{Shards: 3, Retries: 1, Workers: 2, Name: "pets", Progress: p, MaxErrors: Tolerance{Share: 1}}}
-		if err := o.complete(); err != nil {
-			t.Fatal(err)
-		}
-		codec, err := augment.NewCodec(augment.CodecOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		out := t.TempDir()
-		l, err := o.list(context.Background(), src, out)
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, err = o.runConversion(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
-			s, err := planImages(&o, src, l, codec, before)
-			if err != nil {
-				return nil, err
-			}
-			jobs := s.jobs()
-			late := &lateFailure{s, p, jobs[0].samples + jobs[1].samples, !fail}
-			return newRun(&o.Options, late, o.effective(s), codecs{codec.Decoder(), o.encoder(codec)})
-		})
+		_, err := runConversion(context.Background(), &changedInput{&imageInput{o: &o, src: src}, func(s source) source {
+			jobs := s.layout().jobs
+			return &lateFailure{s, p, jobs[0].samples + jobs[1].samples, !fail}
+		}}, t.TempDir())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -420,7 +387,7 @@ func TestTaskOf(t *testing.T) {
 	}{
 		{"SLURM_ARRAY_TASK_ID=3", 4, 3, ""},
 		{"SLURM_ARRAY_TASK_ID=5 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_STEP=2 SLURM_ARRAY_TASK_COUNT=4", 4, 2, ""},
-		{"SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_STEP=4 SLURM_ARRAY_TASK_COUNT=2", 10, -1, "says that there are 2 tasks, --tasks says 10"},
+		{"SLURM_ARRAY_TASK_ID=7 SLURM_ARRAY_TASK_MIN=3 SLURM_ARRAY_TASK_STEP=4 SLURM_ARRAY_TASK_COUNT=2", 10, -1, "says that there are 2 tasks, Task.Count says 10"},
 		{"SLURM_ARRAY_TASK_ID=4", 4, -1, "only 4 tasks"},
 		{"SLURM_ARRAY_TASK_ID=2 SLURM_ARRAY_TASK_MIN=1 SLURM_ARRAY_TASK_STEP=2", 4, -1, "not among the indices"},
 		{"SLURM_ARRAY_TASK_ID=x", 4, -1, "not a number"},
@@ -447,7 +414,7 @@ func TestTaskOf(t *testing.T) {
 		task, from, err := TaskOf(c.count, func(name string) (string, bool) { v, ok := env[name]; return v, ok })
 		switch {
 		case c.want < 0:
-			if err == nil || !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), c.says) {
+			if err == nil || !ofOption(err) || !strings.Contains(err.Error(), c.says) {
 				t.Errorf("%s: task %+v, %v, want an error that says %q", c.env, task, err, c.says)
 			}
 		case err != nil || task != (Task{c.want, c.count}) || !strings.Contains(c.env, from):
@@ -544,25 +511,10 @@ func TestTasksOvertake(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			out := t.TempDir()
 			slow := o.task(0, 2)
-			if err := slow.complete(); err != nil {
-				t.Fatal(err)
-			}
-			codec, err := augment.NewCodec(augment.CodecOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
-			l, err := slow.list(context.Background(), src, out)
-			if err != nil {
-				t.Fatal(err)
-			}
-			_, err = slow.runConversion(context.Background(), out, time.Now(), func(before *previous) (*run, error) {
+			_, err := runConversion(context.Background(), &changedInput{&imageInput{o: &slow, src: src}, func(s source) source {
 				meanwhile(out)
-				s, err := planImages(&slow, src, l, codec, before)
-				if err != nil {
-					return nil, err
-				}
-				return newRun(&slow.Options, s, slow.effective(s), codecs{codec.Decoder(), slow.encoder(codec)})
-			})
+				return s
+			}}, out)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,10 +3,10 @@ package convert
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/tfrec/tfrec/internal/csvscan"
 	"github.com/tfrec/tfrec/internal/shares"
@@ -113,47 +113,47 @@ func ParseVector(s string) (Vector, error) {
 // directory out. They are read in the order given, a glob's in the order of their
 // names, and must have the same columns.
 func CSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Summary, error) {
-	began := time.Now()
-	scan, err := o.scanInput(ctx, srcs, out)
-	if err != nil {
-		return nil, err
-	}
-	defer scan.close()
-	return o.runConversion(ctx, out, began, scan.plan)
+	return runConversion(ctx, &csvInput{o: &o, srcs: srcs}, out)
 }
 
-// scanInput checks the options, fills in defaults and scans the tables.
-func (o *CSVOptions) scanInput(ctx context.Context, srcs []string, out string) (_ *inputScan, err error) {
-	tables, err := o.open(ctx, srcs)
-	if err != nil {
+// csvInput is some tables.
+type csvInput struct {
+	o       *CSVOptions
+	srcs    []string
+	tables  *tables // nil before scan
+	columns *csvColumns
+	source  *csvSource // nil before plan
+}
+
+func (in *csvInput) shared() *Options { return &in.o.Options }
+
+// scan finds out where rows begin, and what the columns become.
+func (in *csvInput) scan(ctx context.Context, out string) (err error) {
+	if in.tables, err = in.o.open(ctx, in.srcs); err != nil {
+		return err
+	}
+	if err := in.tables.scan(ctx, in.o, out); err != nil {
+		return err
+	}
+	in.columns, err = in.o.resolve(in.tables)
+	return err
+}
+
+func (in *csvInput) plan(ctx context.Context, before *previous) (source, error) {
+	var err error
+	if in.source, err = planCSV(ctx, in.o, in.tables, in.columns, before); err != nil {
 		return nil, err
 	}
-	defer func() {
-		if err != nil {
-			tables.close()
-		}
-	}()
-	if err := tables.scan(ctx, o, out); err != nil {
-		return nil, err
+	return in.source, nil
+}
+
+func (in *csvInput) close() {
+	if in.source != nil {
+		in.source.close()
 	}
-	columns, err := o.resolve(tables)
-	if err != nil {
-		return nil, err
+	if in.tables != nil {
+		in.tables.close()
 	}
-	var s *csvSource
-	plan := func(before *previous) (*run, error) {
-		if s, err = planCSV(ctx, o, tables, columns, before); err != nil {
-			return nil, err
-		}
-		return newRun(&o.Options, s, o.effective(s), codecs{})
-	}
-	closeAll := func() {
-		if s != nil {
-			s.close()
-		}
-		tables.close()
-	}
-	return &inputScan{plan: plan, close: closeAll}, nil
 }
 
 // open checks the options, fills in defaults and opens the sources.
@@ -183,21 +183,21 @@ func (o *CSVOptions) complete() error {
 	}
 	switch {
 	case o.Missing != MissingDrop && o.Missing != MissingDefault && o.Missing != MissingError:
-		return optionError("na", "%q: want drop-feature, default or error", o.Missing)
+		return optionError("CSVOptions.Missing", "%q: want drop-feature, default or error", o.Missing)
 	case o.Vocab && o.Label == "":
-		return optionError("vocab", "needs --label: the column to map")
+		return optionError("CSVOptions.Vocab", "needs CSVOptions.Label: the column to map")
 	case o.LabelOffset != 0 && !o.Vocab:
-		return optionError("label-offset", "needs --label and --vocab")
+		return optionError("CSVOptions.LabelOffset", "needs CSVOptions.Label and CSVOptions.Vocab")
 	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
-		return optionError("label-offset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
+		return optionError("CSVOptions.LabelOffset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
 	case strings.IndexByte("\"\r\n", o.Delimiter) >= 0:
-		return optionError("delimiter", "%q is a quote or ends a row", o.Delimiter)
+		return optionError("CSVOptions.Delimiter", "%q is a quote or ends a row", o.Delimiter)
 	case o.NoHeader && len(o.Columns) == 0:
-		return optionError("no-header", "the columns need names: --columns A,B,...")
+		return optionError("CSVOptions.NoHeader", "the columns need names: CSVOptions.Columns")
 	case o.MaxRow < csvscan.ChunkSize || o.MaxRow > 1<<30:
-		return optionError("max-row", "%d bytes: want 1 MiB to 1 GiB", o.MaxRow)
+		return optionError("CSVOptions.MaxRow", "%d bytes: want 1 MiB to 1 GiB", o.MaxRow)
 	case o.Memory < 16<<20:
-		return optionError("memory", "%d bytes: want 16 MiB or more", o.Memory)
+		return optionError("CSVOptions.Memory", "%d bytes: want 16 MiB or more", o.Memory)
 	}
 	var splits []string
 	for _, share := range o.splits() {
@@ -209,7 +209,7 @@ func (o *CSVOptions) complete() error {
 	seen := map[string]bool{}
 	for _, name := range o.Vocabulary {
 		if seen[name] {
-			return optionError("vocab", "%q is named twice", name)
+			return optionError("CSVOptions.Vocab", "%q is named twice", name)
 		}
 		seen[name] = true
 	}
@@ -239,4 +239,25 @@ func (o *CSVOptions) effective(s *csvSource) map[string]any {
 	}
 	o.setShards(m, s.planned)
 	return m
+}
+
+// csvKind is the kind of input of tables: the fields that set the options of effective.
+var csvKind = kind{fields: map[string]string{
+	"delimiter": "CSVOptions.Delimiter", "no_header": "CSVOptions.NoHeader", "columns": "CSVOptions.Columns", "column": "CSVOptions.Types",
+	"na": "CSVOptions.Missing", "na_values": "CSVOptions.MissingValues", "vector": "CSVOptions.Vectors",
+	"label": "CSVOptions.Label", "vocab": "CSVOptions.Vocab", "label_offset": "CSVOptions.LabelOffset",
+	"key": "CSVOptions.Key", "shuffle": "CSVOptions.Shuffle",
+}, text: vectorsText}
+
+// vectorsText writes vectors as ParseVector reads them, if the value of an option is that.
+func vectorsText(raw json.RawMessage) (string, bool) {
+	var vectors []Vector
+	if json.Unmarshal(raw, &vectors) != nil {
+		return "", false
+	}
+	var list []string
+	for _, v := range vectors {
+		list = append(list, v.Name+"="+strings.Join(v.Columns, ","))
+	}
+	return strings.Join(list, " "), true
 }

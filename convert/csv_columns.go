@@ -33,8 +33,8 @@ type csvFeature struct {
 	optional bool
 }
 
-// columnNumber finds the column that a flag names.
-func columnNumber(flag, name string, header []string) (int, error) {
+// columnNumber finds the column that an option names.
+func columnNumber(field, name string, header []string) (int, error) {
 	i := slices.Index(header, name)
 	if i >= 0 {
 		return i, nil
@@ -44,7 +44,7 @@ func columnNumber(flag, name string, header []string) (int, error) {
 	if len(shown) < len(header) {
 		more = fmt.Sprintf(" and %d more", len(header)-len(shown))
 	}
-	return 0, optionError(flag, "there is no column %q; the columns are %q%s", name, shown, more)
+	return 0, optionError(field, "there is no column %q; the columns are %q%s", name, shown, more)
 }
 
 // resolve decides what the columns become.
@@ -52,18 +52,18 @@ func (o *CSVOptions) resolve(t *tables) (*csvColumns, error) {
 	header := t.header()
 	c := &csvColumns{types: make([]ColumnType, len(header)), key: -1, label: -1}
 	for name := range o.Types {
-		if _, err := columnNumber("column", name, header); err != nil {
+		if _, err := columnNumber("CSVOptions.Types", name, header); err != nil {
 			return nil, err
 		}
 	}
 	var err error
 	if o.Key != "" {
-		if c.key, err = columnNumber("key", o.Key, header); err != nil {
+		if c.key, err = columnNumber("CSVOptions.Key", o.Key, header); err != nil {
 			return nil, err
 		}
 	}
 	if o.Label != "" {
-		if c.label, err = columnNumber("label", o.Label, header); err != nil {
+		if c.label, err = columnNumber("CSVOptions.Label", o.Label, header); err != nil {
 			return nil, err
 		}
 	}
@@ -115,7 +115,7 @@ func (c *csvColumns) vocabulary(o *CSVOptions, t *tables) error {
 		for _, f := range t.files {
 			names = append(names, f.table.Distinct[0]...)
 		}
-		names = o.orderLabels(names, o.LabelOffset)
+		names = o.orderLabels(names, o.LabelOffset, "CSVOptions.LabelOffset")
 	}
 	if len(names) == 0 {
 		return fmt.Errorf("column %q has no values: there are no labels to number", o.Label)
@@ -140,10 +140,10 @@ func (c *csvColumns) makeFeatures(o *CSVOptions, t *tables) error {
 		f := csvFeature{Key: v.Name, Columns: columns, Vector: true}
 		for _, i := range columns {
 			if other, ok := packed[i]; ok {
-				return optionError("vector", "column %q is in %s and in %s", header[i], other, v.Name)
+				return optionError("CSVOptions.Vectors", "column %q is in %s and in %s", header[i], other, v.Name)
 			}
 			if i == c.label {
-				return optionError("vector", "%s: column %q is the label", v.Name, header[i])
+				return optionError("CSVOptions.Vectors", "%s: column %q is the label", v.Name, header[i])
 			}
 			packed[i] = v.Name
 			kind := c.types[i]
@@ -152,7 +152,7 @@ func (c *csvColumns) makeFeatures(o *CSVOptions, t *tables) error {
 				c.types[i] = kind
 			}
 			if f.Type, err = commonType(f.Type, kind); err != nil {
-				return optionError("vector", "%s: column %q is %s and others are %s; --column gives it another type, or leave it out", v.Name, header[i], kind, f.Type)
+				return optionError("CSVOptions.Vectors", "%s: column %q is %s and others are %s; CSVOptions.Types gives it another type, or leave it out", v.Name, header[i], kind, f.Type)
 			}
 		}
 		c.features = append(c.features, f)
@@ -171,7 +171,7 @@ func (c *csvColumns) makeFeatures(o *CSVOptions, t *tables) error {
 	for i := range c.features {
 		f := &c.features[i]
 		if i > 0 && c.features[i-1].Key == f.Key {
-			return optionError("vector", "two features would be named %q", f.Key)
+			return optionError("CSVOptions.Vectors", "two features would be named %q", f.Key)
 		}
 		for _, column := range f.Columns {
 			f.optional = f.optional || o.Missing == MissingDrop && t.columns[column].Missing > 0
@@ -195,7 +195,7 @@ func commonType(a, b ColumnType) (ColumnType, error) {
 // expand returns the numbers of a vector's columns.
 func (v Vector) expand(header []string) ([]int, error) {
 	if v.Name == "" {
-		return nil, optionError("vector", "it has no name")
+		return nil, optionError("CSVOptions.Vectors", "it has no name")
 	}
 	var columns []int
 	for _, name := range v.Columns {
@@ -203,23 +203,23 @@ func (v Vector) expand(header []string) ([]int, error) {
 		if !isRange || slices.Contains(header, name) {
 			first, last = name, name
 		}
-		from, err := columnNumber("vector", first, header)
+		from, err := columnNumber("CSVOptions.Vectors", first, header)
 		if err != nil {
 			return nil, err
 		}
-		to, err := columnNumber("vector", last, header)
+		to, err := columnNumber("CSVOptions.Vectors", last, header)
 		if err != nil {
 			return nil, err
 		}
 		if to < from {
-			return nil, optionError("vector", "%s: column %q comes after %q", v.Name, first, last)
+			return nil, optionError("CSVOptions.Vectors", "%s: column %q comes after %q", v.Name, first, last)
 		}
 		for i := from; i <= to; i++ {
 			columns = append(columns, i)
 		}
 	}
 	if len(columns) == 0 {
-		return nil, optionError("vector", "%s: no columns", v.Name)
+		return nil, optionError("CSVOptions.Vectors", "%s: no columns", v.Name)
 	}
 	return columns, nil
 }

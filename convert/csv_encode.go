@@ -273,6 +273,6 @@ func (e *rowEncoder) bad(f *csvFile, reason string) setdir.BadSample {
 		key = fmt.Sprintf("%s:%09d", f.name, e.tok.Line())
 	}
 	return setdir.BadSample{
-		Key: jsontext.Readable(key), Source: jsontext.Readable(f.name), Line: e.tok.Line(), Stage: "parse", Reason: reason,
+		Key: jsontext.Readable(key), Source: jsontext.Readable(f.name), Line: e.tok.Line(), Stage: "parse", Reason: e.o.reword(reason),
 	}
 }

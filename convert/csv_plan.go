@@ -220,7 +220,8 @@ func (s *csvSource) identityOf(dst []byte, p part) []byte {
 	return append(dst, c.Hash[:]...)
 }
 
-func (s *csvSource) jobs() []job { return s.planned }
+// layout implements source.
+func (s *csvSource) layout() layout { return layout{jobs: s.planned, options: s.o.effective(s)} }
 
 // labelCounts implements source.
 func (s *csvSource) labelCounts(byID map[int32]int64) map[string]int64 {

@@ -59,7 +59,7 @@ func ReadSchema(path string) (*Schema, error) {
 		Schema
 	}
 	if err := d.Decode(&s); err != nil {
-		return nil, fmt.Errorf("%s: not a schema such as --print-schema writes: %w", path, err)
+		return nil, fmt.Errorf("%s: not a schema in the form of convert.CSVSchema: %w", path, err)
 	}
 	for _, c := range s.Columns {
 		if _, err := ParseColumnType(string(c.Type)); err != nil {

@@ -156,7 +156,7 @@ func sameHeader(a, b *csvscan.Source) error {
 	}
 	for i := range x {
 		if x[i] != y[i] {
-			return fmt.Errorf("column %d is %q in %s and %q in %s: all tables of a set need the same; --columns gives other names", i+1, x[i], a.Name(), y[i], b.Name())
+			return fmt.Errorf("column %d is %q in %s and %q in %s: all tables of a set need the same; CSVOptions.Columns gives other names", i+1, x[i], a.Name(), y[i], b.Name())
 		}
 	}
 	return nil
@@ -223,7 +223,7 @@ func (t *tables) scan(ctx context.Context, o *CSVOptions, out string) error {
 	t.missing = csvscan.NewMissing(o.MissingValues)
 	opts := csvscan.ScanOptions{Workers: o.workers(), Missing: t.missing}
 	if o.Vocab && o.Vocabulary == nil {
-		label, err := columnNumber("label", o.Label, t.header())
+		label, err := columnNumber("CSVOptions.Label", o.Label, t.header())
 		if err != nil {
 			return err
 		}

@@ -409,7 +409,7 @@ func TestCSVUpToDateAndUpdated(t *testing.T) {
 	}
 	o.HashInputs = true
 	if s = mustCSV(t, []string{src}, out, o); s.Status != UpToDate {
-		t.Errorf("with --hash-inputs: %+v", s)
+		t.Errorf("with Options.HashInputs: %+v", s)
 	}
 	o.HashInputs = false
 	changed := strings.Replace(text, "note,\n50001\"", "NOTE,\n50001\"", 1)
@@ -426,7 +426,7 @@ func TestCSVUpToDateAndUpdated(t *testing.T) {
 		t.Errorf("after a change of type: %+v", s)
 	}
 	o.Missing = MissingDefault
-	if _, err := CSV(t.Context(), []string{src}, out, o); err == nil || !strings.Contains(err.Error(), `--na was drop-feature, now it is default;`) {
+	if _, err := CSV(t.Context(), []string{src}, out, o); err == nil || !strings.Contains(err.Error(), `CSVOptions.Missing was drop-feature, now it is default;`) {
 		t.Errorf("other options: %v", err)
 	}
 	o.Overwrite = true
@@ -475,28 +475,28 @@ func TestCSVErrors(t *testing.T) {
 		{"no rows", []string{put("rows.csv", "a,b\n")}, CSVOptions{}, "a header and no rows", false},
 		{"empty", []string{put("empty.csv", "")}, CSVOptions{}, "the file is empty", false},
 		{"all bad", []string{put("bad.csv", "a,b\n1\n2\n")}, CSVOptions{Options: Options{MaxErrors: Tolerance{Share: 1}}}, "no record is left", false},
-		{"type of no column", []string{good}, CSVOptions{Types: map[string]ColumnType{"x": TypeFloat}}, `--column: there is no column "x"`, true},
-		{"label of no column", []string{good}, CSVOptions{Label: "x"}, `--label: there is no column "x"`, true},
-		{"vocabulary of no column", []string{good}, CSVOptions{Label: "x", Vocab: true}, `--label: there is no column "x"`, true},
-		{"key of no column", []string{good}, CSVOptions{Key: "x"}, `--key: there is no column "x"`, true},
-		{"vocabulary of no label", []string{good}, CSVOptions{Vocab: true}, "--vocab: needs --label", true},
+		{"type of no column", []string{good}, CSVOptions{Types: map[string]ColumnType{"x": TypeFloat}}, `CSVOptions.Types: there is no column "x"`, true},
+		{"label of no column", []string{good}, CSVOptions{Label: "x"}, `CSVOptions.Label: there is no column "x"`, true},
+		{"vocabulary of no column", []string{good}, CSVOptions{Label: "x", Vocab: true}, `CSVOptions.Label: there is no column "x"`, true},
+		{"key of no column", []string{good}, CSVOptions{Key: "x"}, `CSVOptions.Key: there is no column "x"`, true},
+		{"vocabulary of no label", []string{good}, CSVOptions{Vocab: true}, "CSVOptions.Vocab: needs CSVOptions.Label", true},
 		{"vocabulary of nothing", []string{put("nothing.csv", "a,b\n1,\n2,NA\n")}, CSVOptions{Label: "b", Vocab: true}, "no labels to number", false},
 		{"vocabulary with doubles", []string{good}, CSVOptions{Label: "a", Vocab: true, Vocabulary: []string{"x", "x"}}, "named twice", true},
-		{"vector of no column", []string{good}, CSVOptions{Vectors: []Vector{{"v", []string{"a..x"}}}}, `--vector: there is no column "x"`, true},
+		{"vector of no column", []string{good}, CSVOptions{Vectors: []Vector{{"v", []string{"a..x"}}}}, `CSVOptions.Vectors: there is no column "x"`, true},
 		{"vector backwards", []string{good}, CSVOptions{Vectors: []Vector{{"v", []string{"b..a"}}}}, "comes after", true},
 		{"vector twice", []string{good}, CSVOptions{Vectors: []Vector{{"v", []string{"a"}}, {"w", []string{"a"}}}}, `column "a" is in v and in w`, true},
 		{"vector named as a column", []string{good}, CSVOptions{Vectors: []Vector{{"b", []string{"a"}}}}, `two features would be named "b"`, true},
 		{"vector of the label", []string{good}, CSVOptions{Label: "a", Vectors: []Vector{{"v", []string{"a"}}}}, "is the label", true},
 		{"vector of text and numbers", []string{put("text.csv", "a,b\n1,x\n")}, CSVOptions{Vectors: []Vector{{"v", []string{"a", "b"}}}}, `column "b" is bytes and others are int64`, true},
-		{"policy", []string{good}, CSVOptions{Missing: "ignore"}, "--na", true},
-		{"longest row", []string{good}, CSVOptions{MaxRow: 7}, "--max-row", true},
-		{"delimiter", []string{good}, CSVOptions{Delimiter: '"'}, "--delimiter", true},
-		{"name", []string{good}, CSVOptions{Options: Options{Name: "a-b"}}, "--name", true},
-		{"memory", []string{good}, CSVOptions{Memory: 1}, "--memory", true},
+		{"policy", []string{good}, CSVOptions{Missing: "ignore"}, "CSVOptions.Missing", true},
+		{"longest row", []string{good}, CSVOptions{MaxRow: 7}, "CSVOptions.MaxRow", true},
+		{"delimiter", []string{good}, CSVOptions{Delimiter: '"'}, "CSVOptions.Delimiter", true},
+		{"name", []string{good}, CSVOptions{Options: Options{Name: "a-b"}}, "Options.Name", true},
+		{"memory", []string{good}, CSVOptions{Memory: 1}, "CSVOptions.Memory", true},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		_, err := CSV(context.Background(), test.srcs, out, test.o)
-		if err == nil || !strings.Contains(err.Error(), test.message) || errors.Is(err, ErrOptions) != test.usage {
+		if err == nil || !strings.Contains(err.Error(), test.message) || ofOption(err) != test.usage {
 			t.Errorf("%s: %v, want %q (usage %v)", test.name, err, test.message, test.usage)
 		}
 		if _, err := os.Stat(filepath.Join(out, shard.ManifestFile)); err == nil {

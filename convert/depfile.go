@@ -21,14 +21,14 @@ func (r *run) checkDepfile() error {
 		return nil
 	}
 	if storage.Remote(r.dir.Path()) {
-		return optionError("depfile", "make and ninja cannot track %s: a set in an object store cannot be their target", r.dir.Path())
+		return optionError("Options.Depfile", "make and ninja cannot track %s: a set in an object store cannot be their target", r.dir.Path())
 	}
 	st, err := os.Stat(filepath.Dir(r.Depfile))
 	if err == nil && !st.IsDir() {
 		err = fmt.Errorf("%s is not a directory", filepath.Dir(r.Depfile))
 	}
 	if err != nil {
-		return fmt.Errorf("--depfile: %w", err)
+		return fmt.Errorf("Options.Depfile: %w", err)
 	}
 	return nil
 }
@@ -45,7 +45,7 @@ func (r *run) putDepfile(status Status) error {
 	manifest := filepath.Join(r.dir.Path(), shard.ManifestFile)
 	target, ok := escapeDepfile(manifest)
 	if !ok {
-		return fmt.Errorf("--depfile: %q has characters that make cannot read", manifest)
+		return fmt.Errorf("Options.Depfile: %q has characters that make cannot read", manifest)
 	}
 	left := 0
 	var inputs []string

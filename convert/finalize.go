@@ -74,7 +74,7 @@ func Finalize(ctx context.Context, out string, o FinalizeOptions) (*Summary, err
 			}
 			return sum, dir.Sweep() // what one that was killed left
 		}
-		return nil, fmt.Errorf("%s holds no array job to finalize: run its tasks first (convert ... %s --task I --tasks N)", out, out)
+		return nil, fmt.Errorf("%s holds no array job to finalize: run its tasks first (convert.Images or convert.CSV, with Options.Task)", out)
 	}
 	r, err := plan.run(dir, o)
 	if err != nil {

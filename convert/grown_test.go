@@ -68,7 +68,7 @@ func TestInputsGrow(t *testing.T) {
 	src, out, o := directories(t, 9), t.TempDir(), ImageOptions{Options: Options{Shards: 3}}
 	mustImages(t, src, out, o)
 	o.Shards = 4
-	if _, err := Images(t.Context(), src, out, o); err == nil || !strings.Contains(err.Error(), "shards") {
+	if _, err := Images(t.Context(), src, out, o); err == nil || !strings.Contains(err.Error(), "Options.Shards") {
 		t.Errorf("another number of shards: %v", err)
 	}
 }

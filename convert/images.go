@@ -3,20 +3,15 @@ package convert
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/naming"
-	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/shard"
 )
 
 // ImageOptions say how images become records. The zero value stores the
@@ -131,56 +126,57 @@ const (
 // them are recognised in any case: train or training; val, valid, validation or
 // dev; test, testing or eval. Hidden files and directories are left alone.
 func Images(ctx context.Context, src, out string, o ImageOptions) (*Summary, error) {
-	began := time.Now()
-	scan, err := o.scanInput(ctx, src, out)
-	if err != nil {
-		return nil, err
-	}
-	return o.runConversion(ctx, out, began, scan.plan)
+	return runConversion(ctx, &imageInput{o: &o, src: src}, out)
 }
 
-// inputScan is what a conversion has found out of its input before it looks at the
-// output directory.
-type inputScan struct {
-	// plan deals the input to shards, with a look at what an earlier run left.
-	plan func(*previous) (*run, error)
-	// close gives back what the input and the planned source hold.
-	close func()
+// imageInput is a directory of images.
+type imageInput struct {
+	o       *ImageOptions
+	src     string
+	codec   *augment.Codec
+	listing *listing
 }
 
-// scanInput checks the options, fills in defaults and lists the images.
-func (o *ImageOptions) scanInput(ctx context.Context, src, out string) (*inputScan, error) {
+func (in *imageInput) shared() *Options { return &in.o.Options }
+
+func (in *imageInput) close() {}
+
+// scan lists the images.
+func (in *imageInput) scan(ctx context.Context, out string) (err error) {
+	o := in.o
 	if o.Name == "" {
-		o.Name = nameOf(src)
+		o.Name = nameOf(in.src)
 	}
 	if err := o.complete(); err != nil {
-		return nil, err
+		return err
 	}
-	codec, err := augment.NewCodec(augment.CodecOptions{Decoder: o.Decoder, MaxPixels: o.MaxPixels, AllowArithmetic: o.AllowArithmetic, Background: o.Background})
+	in.codec, err = augment.NewCodec(augment.CodecOptions{Decoder: o.Decoder, MaxPixels: o.MaxPixels, AllowArithmetic: o.AllowArithmetic, Background: o.Background})
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if o.Encode == JPEG {
-		if err := codec.Encodes(o.Subsampling); err != nil {
-			return nil, optionError("subsampling", "%v", err)
+		if err := in.codec.Encodes(o.Subsampling); err != nil {
+			return optionError("ImageOptions.Subsampling", "%v", err)
 		}
 	}
-	listing, err := o.list(ctx, src, out)
+	in.listing, err = o.list(ctx, in.src, out)
+	return err
+}
+
+func (in *imageInput) plan(_ context.Context, before *previous) (source, error) {
+	s, err := planImages(in.o, in.src, in.listing, in.codec, before)
 	if err != nil {
 		return nil, err
 	}
-	plan := func(before *previous) (*run, error) {
-		s, err := planImages(o, src, listing, codec, before)
-		if err != nil {
-			return nil, err
-		}
-		r, err := newRun(&o.Options, s, o.effective(s), codecs{s.decoderName(), o.encoder(codec)})
-		if err == nil {
-			r.skipped, r.decoded = listing.skipped, s.tally()
-		}
-		return r, err
+	return s, nil
+}
+
+// layout implements source.
+func (s *imageSource) layout() layout {
+	return layout{
+		jobs: s.planned, options: s.o.effective(s), codecs: codecs{s.decoderName(), s.o.encoder(s.codec)},
+		skipped: s.skipped, decoded: s.tally(),
 	}
-	return &inputScan{plan: plan, close: func() {}}, nil
 }
 
 // nameOf makes a dataset name of a source's path.
@@ -202,59 +198,59 @@ func (o *ImageOptions) complete() error {
 	}
 	o.Encode = cmp.Or(o.Encode, Keep)
 	if o.Encode != JPEG && (o.Quality != 0 || o.Subsampling != "") {
-		return optionError("quality", "--quality and --subsampling are for --encode jpeg, not for %s", o.Encode)
+		return optionError("ImageOptions.Quality", "ImageOptions.Quality and ImageOptions.Subsampling are for ImageOptions.Encode jpeg, not for %s", o.Encode)
 	}
 	o.Quality = cmp.Or(o.Quality, 95)
 	o.Subsampling = cmp.Or(o.Subsampling, "420")
 	if o.resizes() {
 		if err := o.Resize.Validate(); err != nil {
-			return optionError("resize", "%v", err)
+			return optionError("ImageOptions.Resize", "%v", err)
 		}
 	}
 	switch o.Encode {
 	case Keep:
 		if o.changesPixels() {
-			return optionError("encode", "keep stores images unchanged, so it cannot be combined with an option that changes pixels (--resize, --augment, --channels, --background)")
+			return optionError("ImageOptions.Encode", "keep stores images unchanged, so it cannot be combined with an option that changes pixels (ImageOptions.Resize, ImageOptions.Augment, ImageOptions.Channels, ImageOptions.Background)")
 		}
 	case Raw, Float32:
 		o.Channels = cmp.Or(o.Channels, 3)
 	case JPEG, PNG:
 	default:
-		return optionError("encode", "%q: want jpeg, png, raw, float32 or keep", o.Encode)
+		return optionError("ImageOptions.Encode", "%q: want jpeg, png, raw, float32 or keep", o.Encode)
 	}
 	switch {
 	case o.Quality < 1 || o.Quality > 100:
-		return optionError("quality", "%d is not between 1 and 100", o.Quality)
+		return optionError("ImageOptions.Quality", "%d is not between 1 and 100", o.Quality)
 	case o.Channels != 0 && o.Channels != 1 && o.Channels != 3:
-		return optionError("channels", "%d: want 1 or 3", o.Channels)
+		return optionError("ImageOptions.Channels", "%d: want 1 or 3", o.Channels)
 	case o.Encode != Float32 && o.Normalize != (augment.Normalize{}):
-		return optionError("mean", "--mean and --std are for --encode float32")
+		return optionError("Normalize.Mean", "Normalize.Mean and Normalize.Std are for ImageOptions.Encode float32")
 	case o.Encode == Float32 && o.Normalize.Validate() != nil:
-		return optionError("std", "%v", o.Normalize.Validate())
+		return optionError("Normalize.Std", "%v", o.Normalize.Validate())
 	case o.ExactPixels && !o.resizes() && o.Augment == nil:
-		return optionError("exact-pixels", "is for --resize and --augment: without them pixels are always exact")
+		return optionError("ImageOptions.ExactPixels", "is for ImageOptions.Resize and ImageOptions.Augment: without them pixels are always exact")
 	case o.Unlabelled && o.LabelOffset != 0:
-		return optionError("label-offset", "cannot be combined with --unlabelled")
+		return optionError("ImageOptions.LabelOffset", "cannot be combined with ImageOptions.Unlabelled")
 	case o.LabelFile != "" && o.Unlabelled:
-		return optionError("labels", "cannot be combined with --unlabelled")
+		return optionError("ImageOptions.LabelFile", "cannot be combined with ImageOptions.Unlabelled")
 	case o.LabelFile == "" && o.PathColumn != "":
-		return optionError("path-column", "is for --labels")
+		return optionError("ImageOptions.PathColumn", "is for ImageOptions.LabelFile")
 	case o.LabelFile == "" && o.LabelColumn != "":
-		return optionError("label-column", "is for --labels")
+		return optionError("ImageOptions.LabelColumn", "is for ImageOptions.LabelFile")
 	case o.LabelFile == "" && o.ImageSuffix != "":
-		return optionError("image-suffix", "is for --labels")
+		return optionError("ImageOptions.ImageSuffix", "is for ImageOptions.LabelFile")
 	case strings.Contains(o.ImageSuffix, "/"):
-		return optionError("image-suffix", "%q: want a file name suffix, such as .jpg", o.ImageSuffix)
+		return optionError("ImageOptions.ImageSuffix", "%q: want a file name suffix, such as .jpg", o.ImageSuffix)
 	case o.LabelOffset < 0 || o.LabelOffset > 1<<20:
-		return optionError("label-offset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
+		return optionError("ImageOptions.LabelOffset", "%d is not between 0 and %d", o.LabelOffset, 1<<20)
 	case o.MinSize < 0:
-		return optionError("min-size", "%d is negative", o.MinSize)
+		return optionError("ImageOptions.MinSize", "%d is negative", o.MinSize)
 	case o.Memory < 0:
-		return optionError("memory", "%d is negative", o.Memory)
+		return optionError("ImageOptions.Memory", "%d is negative", o.Memory)
 	case o.MaxAspect != 0 && !(o.MaxAspect >= 1):
-		return optionError("max-aspect", "%g is below 1", o.MaxAspect)
+		return optionError("ImageOptions.MaxAspect", "%g is below 1", o.MaxAspect)
 	case o.NoCheck && o.Encode != Keep:
-		return optionError("no-check", "is for --encode keep: any other encoding decodes the image")
+		return optionError("ImageOptions.NoCheck", "is for ImageOptions.Encode keep: any other encoding decodes the image")
 	}
 	if err := o.checkGlobs(); err != nil {
 		return err
@@ -328,6 +324,20 @@ func (o *ImageOptions) effective(s *imageSource) map[string]any {
 	return m
 }
 
+// imageKind is the kind of input of images: the fields that set the options of effective.
+var imageKind = kind{fields: map[string]string{
+	"labels": "ImageOptions.LabelFile", "label_offset": "ImageOptions.LabelOffset", "rename": "ImageOptions.Rename",
+	"include": "ImageOptions.Include", "exclude": "ImageOptions.Exclude", "follow_symlinks": "ImageOptions.FollowSymlinks",
+	"encode": "ImageOptions.Encode", "quality": "ImageOptions.Quality", "subsampling": "ImageOptions.Subsampling",
+	"mean": "Normalize.Mean", "std": "Normalize.Std", "channels": "ImageOptions.Channels",
+	"resize": "ImageOptions.Resize", "filter": "ResizeSpec.Filter", "fit": "ResizeSpec.Fit", "pad_color": "ResizeSpec.PadColor",
+	"antialias": "ResizeSpec.Antialias", "no_upscale": "ResizeSpec.NoUpscale", "exact_pixels": "ImageOptions.ExactPixels",
+	"augment": "ImageOptions.Augment", "copies": "ImageOptions.Copies", "keep_original": "ImageOptions.KeepOriginal",
+	"augment_splits": "ImageOptions.AugmentSplits",
+	"min_size":       "ImageOptions.MinSize", "max_aspect": "ImageOptions.MaxAspect", "max_pixels": "ImageOptions.MaxPixels",
+	"background": "ImageOptions.Background", "no_check": "ImageOptions.NoCheck", "allow_arithmetic": "ImageOptions.AllowArithmetic",
+}}
+
 // sorted returns globs in an order that does not hang on how they were given.
 func sorted(globs []string) []string {
 	globs = slices.Clone(globs)
@@ -335,7 +345,7 @@ func sorted(globs []string) []string {
 	return globs
 }
 
-// sizeText is what --resize was given.
+// sizeText writes what ImageOptions.Resize was given.
 func sizeText(r augment.ResizeSpec) string {
 	if r.Square > 0 {
 		return strconv.Itoa(r.Square)
@@ -351,55 +361,4 @@ func labelMode(o *ImageOptions) string {
 		return "file"
 	}
 	return "folders"
-}
-
-// runConversion opens the output directory, plans with a look at what an earlier run
-// left there, and carries the plan out.
-func (o *Options) runConversion(ctx context.Context, out string, began time.Time, plan func(*previous) (*run, error)) (*Summary, error) {
-	dir, err := setdir.View(ctx, out), error(nil)
-	if !o.DryRun {
-		if dir, err = setdir.Open(ctx, out, setdir.Options{Join: o.Task != nil, Note: o.Note, Names: shard.ManifestFiles}); err != nil {
-			return nil, err
-		}
-	}
-	defer dir.Close()
-	r, before, err := planInto(dir, began, plan)
-	if err != nil {
-		return nil, err
-	}
-	sum, err := r.execute(ctx, before)
-	return sum, r.unfinished(ctx, err)
-}
-
-// planInto makes the run that a plan is of, into a directory, beside what an earlier
-// run left there.
-func planInto(dir *setdir.Dir, began time.Time, plan func(*previous) (*run, error)) (*run, *previous, error) {
-	before, err := readPrevious(dir)
-	if err != nil {
-		return nil, nil, err
-	}
-	r, err := plan(before)
-	if err != nil {
-		return nil, nil, err
-	}
-	r.dir, r.began = dir, began
-	r.source.attach(dir)
-	return r, before, nil
-}
-
-// unfinished adds to the error that ended a run what of it is kept.
-func (r *run) unfinished(ctx context.Context, err error) error {
-	var bad *BadSamplesError
-	if err == nil || errors.As(err, &bad) {
-		return err
-	}
-	finished := r.progress.Kept.Load() + r.progress.Finished.Load()
-	kept := fmt.Sprintf("%d of %s finished and kept, the same command resumes from there", finished, plural.Of(len(r.jobs), "shard"))
-	switch {
-	case ctx.Err() != nil:
-		err = fmt.Errorf("%s: %w", kept, ctx.Err())
-	case r.progress.Finished.Load() > 0:
-		err = fmt.Errorf("%w (%s)", err, kept)
-	}
-	return err
 }

@@ -37,7 +37,7 @@ const maxCopies = 10000
 func (o *ImageOptions) checkAugment() error {
 	if o.Augment == nil {
 		if o.Copies != 0 || o.KeepOriginal || len(o.AugmentSplits) > 0 {
-			return optionError("augment", "--copies, --keep-original and --augment-splits need --augment to say what is done to the copies")
+			return optionError("ImageOptions.Augment", "ImageOptions.Copies, ImageOptions.KeepOriginal and ImageOptions.AugmentSplits need ImageOptions.Augment to say what is done to the copies")
 		}
 		return nil
 	}
@@ -45,7 +45,7 @@ func (o *ImageOptions) checkAugment() error {
 		o.Copies = 1
 	}
 	if o.Copies < 1 || o.Copies > maxCopies {
-		return optionError("copies", "%d is not between 1 and %d", o.Copies, maxCopies)
+		return optionError("ImageOptions.Copies", "%d is not between 1 and %d", o.Copies, maxCopies)
 	}
 	return nil
 }
@@ -57,7 +57,7 @@ func (o *ImageOptions) checkAugmentSplits(splits []string) error {
 	}
 	for _, name := range o.augmentSplits() {
 		if !slices.Contains(splits, name) {
-			return fmt.Errorf("there is no split %q to augment (the splits are %q): choose with --augment-splits", name, splits)
+			return fmt.Errorf("there is no split %q to augment (the splits are %q): choose with ImageOptions.AugmentSplits", name, splits)
 		}
 	}
 	return nil

@@ -3,7 +3,6 @@ package convert
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -156,7 +155,7 @@ func TestOptionsAboutVariants(t *testing.T) {
 		{Augment: policy(t, "hflip"), Copies: maxCopies + 1},
 		{Augment: policy(t, "hflip"), Encode: Keep},
 	} {
-		if _, err := Images(context.Background(), src, t.TempDir(), o); !errors.Is(err, ErrOptions) {
+		if _, err := Images(context.Background(), src, t.TempDir(), o); !ofOption(err) {
 			t.Errorf("%+v: %v, want a wrong option", o, err)
 		}
 	}

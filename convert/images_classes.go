@@ -29,7 +29,7 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 			continue
 		}
 		if other, ok := dirs[split]; ok && other != first {
-			return fmt.Errorf("the directories %s and %s both name the split %s: merge or rename them, or leave one out with --exclude", other, first, split)
+			return fmt.Errorf("the directories %s and %s both name the split %s: merge or rename them, or leave one out with ImageOptions.Exclude", other, first, split)
 		}
 		dirs[split] = first
 	}
@@ -45,7 +45,7 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 		return nil
 	case stray != "" && len(named) > 1:
 		// Taken as classes, what was held out for testing would be trained on.
-		return fmt.Errorf("%s are split directories, but %s is in none of them: move it, or leave it out with --exclude", strings.Join(named, ", "), jsontext.Readable(stray))
+		return fmt.Errorf("%s are split directories, but %s is in none of them: move it, or leave it out with ImageOptions.Exclude", strings.Join(named, ", "), jsontext.Readable(stray))
 	case stray != "":
 		l.splits = nil
 		o.note("the directory %s is taken as a class, not as a split: there are images outside of it, such as %s", named[0], jsontext.Readable(stray))
@@ -60,7 +60,7 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 		}
 	}
 	if len(o.Splits) > 0 {
-		return fmt.Errorf("the source has split directories (%s), which --splits would split again: leave it out", strings.Join(named, ", "))
+		return fmt.Errorf("the source has split directories (%s), which Options.Splits would split again: leave it out", strings.Join(named, ", "))
 	}
 	if len(renamed) > 0 {
 		o.note("%s", strings.Join(renamed, ", "))
@@ -69,7 +69,7 @@ func (l *listing) splitsFromDirectories(o *ImageOptions) error {
 }
 
 // errUnlabelled says how images get labels.
-var errUnlabelled = errors.New("put it into a class directory, leave it out with --exclude, label it with --labels FILE, or give --unlabelled")
+var errUnlabelled = errors.New("put it into a class directory, leave it out with ImageOptions.Exclude, label it with ImageOptions.LabelFile, or give ImageOptions.Unlabelled")
 
 // labelsFromFolders takes the first directory below the split as the label.
 func (l *listing) labelsFromDirectories() error {
@@ -175,11 +175,11 @@ func (l *listing) noteMasks(o *ImageOptions) {
 	switch {
 	case images == "" || masks == "":
 	case used[masks] && o.Unlabelled:
-		o.note("the images in %s become samples, too: if they are masks of those in %s, leave them out with --exclude '**/%s/**'", masks, images, masks)
+		o.note("the images in %s become samples, too: if they are masks of those in %s, leave them out with ImageOptions.Exclude '**/%s/**'", masks, images, masks)
 	case used[masks]:
-		o.note("%s and %s are taken as classes: if %s holds masks of the images in %s, leave it out with --exclude '**/%s/**', and give --unlabelled or --labels FILE", images, masks, masks, images, masks)
+		o.note("%s and %s are taken as classes: if %s holds masks of the images in %s, leave it out with ImageOptions.Exclude '**/%s/**', and give ImageOptions.Unlabelled or ImageOptions.LabelFile", images, masks, masks, images, masks)
 	case !o.Unlabelled:
-		o.note("%s is taken as a class, and %s is not read: give --unlabelled, or --labels FILE for labels", images, masks)
+		o.note("%s is taken as a class, and %s is not read: give ImageOptions.Unlabelled, or ImageOptions.LabelFile for labels", images, masks)
 	}
 }
 
@@ -191,7 +191,7 @@ func (l *listing) number(o *Options, offset int) {
 			l.labels = append(l.labels, p.label)
 		}
 	}
-	l.labels = o.orderLabels(l.labels, offset)
+	l.labels = o.orderLabels(l.labels, offset, "ImageOptions.LabelOffset")
 	ids := make(map[string]int32, len(l.labels))
 	for i, name := range l.labels {
 		ids[name] = int32(offset + i)

@@ -68,8 +68,8 @@ func TestSplitDirectoriesAreRecognised(t *testing.T) {
 			t.Errorf("%v: notes %q", dirs, n)
 		}
 		_, err := Images(context.Background(), src, t.TempDir(), ImageOptions{Options: Options{Splits: []SplitShare{{Name: "a", Share: 1}}}})
-		if err == nil || !strings.Contains(err.Error(), "--splits") {
-			t.Errorf("--splits over split directories: %v", err)
+		if err == nil || !strings.Contains(err.Error(), "Options.Splits") {
+			t.Errorf("Options.Splits over split directories: %v", err)
 		}
 	}
 }
@@ -183,12 +183,12 @@ func TestMasksAreNoted(t *testing.T) {
 		o     ImageOptions
 		want  string
 	}{
-		{"images/1.png masks/1.png", ImageOptions{}, "images and masks are taken as classes: if masks holds masks of the images in images, leave it out with --exclude '**/masks/**', and give --unlabelled"},
+		{"images/1.png masks/1.png", ImageOptions{}, "images and masks are taken as classes: if masks holds masks of the images in images, leave it out with ImageOptions.Exclude '**/masks/**', and give ImageOptions.Unlabelled"},
 		{"train/images/1.png train/masks/1.png val/images/1.png val/masks/1.png", ImageOptions{}, "images and masks are taken as classes"},
-		{"JPEGImages/1.png SegmentationClass/1.png Annotations/1.xml ImageSets/1.txt", ImageOptions{}, "leave it out with --exclude '**/SegmentationClass/**'"},
+		{"JPEGImages/1.png SegmentationClass/1.png Annotations/1.xml ImageSets/1.txt", ImageOptions{}, "leave it out with ImageOptions.Exclude '**/SegmentationClass/**'"},
 		{"images/1.png annotations/1.xml", ImageOptions{}, "images is taken as a class, and annotations is not read"},
 		{"train/images/1.png train/labels/1.txt val/images/2.png val/labels/2.txt", ImageOptions{}, "images is taken as a class, and labels is not read"},
-		{"train/Images/1.png train/Masks/1.png", ImageOptions{}, "--exclude '**/Masks/**'"},
+		{"train/Images/1.png train/Masks/1.png", ImageOptions{}, "ImageOptions.Exclude '**/Masks/**'"},
 		{"images/1.png masks/1.png", ImageOptions{Unlabelled: true}, "the images in masks become samples, too"},
 		{"images/1.png masks/1.png", ImageOptions{Unlabelled: true, Exclude: []string{"**/masks/**"}}, ""},
 		{"images/1.png annotations/1.xml", ImageOptions{Unlabelled: true}, ""},

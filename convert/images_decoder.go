@@ -23,10 +23,10 @@ func (o *ImageOptions) checkBackend() error {
 		return nil
 	}
 	if b, ok := o.Backend.(decodingBackend); !ok || b.Decoder() == "" {
-		return optionError("gpu-decode", "the backend does not decode")
+		return optionError("ImageOptions.BackendDecodes", "the backend does not decode")
 	}
 	if o.Encode == Keep {
-		return optionError("gpu-decode", "is for images that are decoded, and --encode keep stores them unchanged")
+		return optionError("ImageOptions.BackendDecodes", "is for images that are decoded, and ImageOptions.Encode keep stores them unchanged")
 	}
 	return nil
 }
@@ -48,14 +48,29 @@ func backendDecodes(decoder string) bool { return strings.Contains(decoder, behi
 
 // otherBackend says how decoders differ, of which one at least is a backend's.
 func otherBackend(was, now string) string {
-	how := "it is another nvJPEG, another kind of GPU, or another --decoder"
+	how := "it is another nvJPEG, another kind of GPU, or another ImageOptions.Decoder"
 	switch {
 	case !backendDecodes(was):
-		how = "without --gpu-decode it is the former"
+		how = "without ImageOptions.BackendDecodes it is the former"
 	case !backendDecodes(now):
-		how = "--gpu on --gpu-decode selects the former, on a machine with such a GPU and nvJPEG"
+		how = "ImageOptions.Backend with ImageOptions.BackendDecodes selects the former, on a machine with such a GPU and nvJPEG"
 	}
 	return fmt.Sprintf("the decoder was %q, now it is %q (%s)", was, now, how)
+}
+
+// otherCodecs says what differs between the codecs of two sets, and what selects the former.
+func otherCodecs(was, now codecs) string {
+	switch {
+	case backendDecodes(was.decoder) || backendDecodes(now.decoder):
+		return otherBackend(was.decoder, now.decoder)
+	case was.decoder == now.decoder:
+		return fmt.Sprintf("the encoder was %q, now it is %q", was.encoder, now.encoder)
+	case strings.Contains(was.decoder, "turbo"):
+		return fmt.Sprintf("the decoder was %q, now it is %q (ImageOptions.Decoder turbo selects the former)", was.decoder, now.decoder)
+	case strings.Contains(now.decoder, "turbo"):
+		return fmt.Sprintf("the decoder was %q, now it is %q (ImageOptions.Decoder go selects the former)", was.decoder, now.decoder)
+	}
+	return fmt.Sprintf("the decoder was %q, now it is %q, which gives other pixels", was.decoder, now.decoder)
 }
 
 // decoderOf names who decoded an image: a part of a backend, or else the codec, whose decoder

@@ -2,7 +2,6 @@ package convert
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"os"
 	"path/filepath"
@@ -190,9 +189,9 @@ func TestOtherDecoders(t *testing.T) {
 		return o
 	}
 	for _, c := range []struct{ was, now, says string }{
-		{"", "fake 1", "(without --gpu-decode it is the former)"},
-		{"fake 1", "", "(--gpu on --gpu-decode selects the former, on a machine with such a GPU and nvJPEG)"},
-		{"fake 1", "fake 2", "(it is another nvJPEG, another kind of GPU, or another --decoder)"},
+		{"", "fake 1", "(without ImageOptions.BackendDecodes it is the former)"},
+		{"fake 1", "", "(ImageOptions.Backend with ImageOptions.BackendDecodes selects the former, on a machine with such a GPU and nvJPEG)"},
+		{"fake 1", "fake 2", "(it is another nvJPEG, another kind of GPU, or another ImageOptions.Decoder)"},
 	} {
 		out := t.TempDir()
 		mustImages(t, src, out, with(c.was))
@@ -217,7 +216,7 @@ func TestOptionsAboutDecoding(t *testing.T) {
 		{BackendDecodes: true, Resize: small, Backend: &decoding{}},
 		{BackendDecodes: true, Backend: &decoding{name: "fake 1"}},
 	} {
-		if _, err := Images(context.Background(), src, t.TempDir(), o); !errors.Is(err, ErrOptions) {
+		if _, err := Images(context.Background(), src, t.TempDir(), o); !ofOption(err) {
 			t.Errorf("%+v: %v, want a wrong option", o, err)
 		}
 	}

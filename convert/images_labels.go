@@ -32,12 +32,13 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 		IsImage: func(name string) bool { _, ok := found[path.Clean(name)]; return ok },
 	})
 	if err != nil {
-		return fmt.Errorf("--labels: %w", err)
+		return fmt.Errorf("ImageOptions.LabelFile: %w", err)
 	}
 	o.noteColumns(table)
 	t := labelTable{
 		src: src, follow: o.FollowSymlinks || storage.Remote(src), file: storage.Base(o.LabelFile), lines: map[string]int64{},
 		found: found, suffix: o.ImageSuffix,
+		reword: o.reword,
 	}
 	if names, _, _ := table.Columns(); names == "" {
 		t.first = -1 // not read yet
@@ -47,7 +48,7 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 	named, left := 0, int64(0)
 	for row, err := range table.Rows(ctx) {
 		if err != nil {
-			return fmt.Errorf("--labels: %w", err)
+			return fmt.Errorf("ImageOptions.LabelFile: %w", err)
 		}
 		if t.first < 0 {
 			t.first = row.Line
@@ -62,7 +63,7 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 				p.size, p.modTime, p.version = l.pictures[i].size, l.pictures[i].modTime, l.pictures[i].version
 				named++
 			} else if err := t.find(ctx, &p, row.Line); err != nil {
-				return fmt.Errorf("--labels %s: line %d: %w", o.LabelFile, row.Line, err)
+				return fmt.Errorf("ImageOptions.LabelFile %s: line %d: %w", o.LabelFile, row.Line, err)
 			} else if p.bad == nil {
 				l.skipped-- // the walk took it for another file
 			}
@@ -70,10 +71,10 @@ func (l *listing) labelsFromFile(ctx context.Context, src string, o *ImageOption
 		pictures = append(pictures, p)
 	}
 	if left > 0 {
-		o.note("%s of %s left out by --include and --exclude", plural.Of(left, "row"), o.LabelFile)
+		o.note("%s of %s left out by ImageOptions.Include and ImageOptions.Exclude", plural.Of(left, "row"), o.LabelFile)
 	}
 	if len(pictures) == 0 {
-		return fmt.Errorf("--labels %s: no rows to use: want a path and a label in each", o.LabelFile)
+		return fmt.Errorf("ImageOptions.LabelFile %s: no rows to use: want a path and a label in each", o.LabelFile)
 	}
 	if n := int64(len(l.pictures) - named); n > 0 {
 		l.skipped += n
@@ -111,6 +112,7 @@ type labelTable struct {
 	found     map[string]int   // images in the listing
 	lines     map[string]int64 // where a path was named first
 	first     int64            // the line of the first row where that may be a header of unknown names; 0 if none
+	reword    func(reason string) string
 }
 
 // image makes a sample of a row. What is wrong with the row is in its bad.
@@ -146,7 +148,7 @@ func (t *labelTable) picture(row imagetable.Row) picture {
 
 // bad returns the line of the ledger about a row.
 func (t *labelTable) bad(key string, line int64, reason string) *setdir.BadSample {
-	return &setdir.BadSample{Key: jsontext.Readable(key), Source: t.file, Line: line, Stage: "read", Reason: reason}
+	return &setdir.BadSample{Key: jsontext.Readable(key), Source: t.file, Line: line, Stage: "read", Reason: t.reword(reason)}
 }
 
 // find looks for an image that the listing lacks: one whose name does not look
@@ -157,7 +159,7 @@ func (t *labelTable) find(ctx context.Context, p *picture, line int64) error {
 	reason := ""
 	switch {
 	case err == nil && !t.follow && t.linked(p.path):
-		reason = "reached by a symbolic link (--follow-symlinks follows it): " + jsontext.Readable(p.path)
+		reason = "reached by a symbolic link (ImageOptions.FollowSymlinks follows it): " + jsontext.Readable(p.path)
 	case err != nil && !missing(err):
 		return err
 	case err != nil:
@@ -186,12 +188,12 @@ func (t *labelTable) hint(name string, line int64) string {
 	for _, ext := range pictureExtensions {
 		for _, suffix := range []string{ext, strings.ToUpper(ext)} {
 			if _, ok := t.found[name+suffix]; ok && t.suffix == "" {
-				return fmt.Sprintf(" (%s exists: give --image-suffix %s)", jsontext.Readable(name+suffix), suffix)
+				return fmt.Sprintf(" (%s exists: give ImageOptions.ImageSuffix %s)", jsontext.Readable(name+suffix), suffix)
 			}
 		}
 	}
 	if line == t.first {
-		return " (if this row is the header, --path-column and --label-column name its columns)"
+		return " (if this row is the header, ImageOptions.PathColumn and ImageOptions.LabelColumn name its columns)"
 	}
 	return ""
 }

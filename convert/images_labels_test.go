@@ -95,9 +95,9 @@ func TestRowsOfNoImage(t *testing.T) {
 		reasons[s.Line] = s.Key + ": " + s.Reason
 	}
 	for line, want := range map[int64]string{
-		1: "picture: no such file in the source directory: picture (if this row is the header, --path-column and --label-column name its columns)",
-		2: "01: no such file in the source directory: 01 (01.png exists: give --image-suffix .png)",
-		3: "02: no such file in the source directory: 02 (02.PNG exists: give --image-suffix .PNG)",
+		1: "picture: no such file in the source directory: picture (if this row is the header, ImageOptions.PathColumn and ImageOptions.LabelColumn name its columns)",
+		2: "01: no such file in the source directory: 01 (01.png exists: give ImageOptions.ImageSuffix .png)",
+		3: "02: no such file in the source directory: 02 (02.PNG exists: give ImageOptions.ImageSuffix .PNG)",
 		5: "03.png/x: no such file",
 		6: long + ": no such file",
 		7: "no such file",
@@ -117,12 +117,12 @@ func TestOptionsAboutLabelTables(t *testing.T) {
 		o    ImageOptions
 		want string
 	}{
-		{ImageOptions{PathColumn: "a"}, "--path-column: is for --labels"},
-		{ImageOptions{LabelColumn: "a"}, "--label-column: is for --labels"},
-		{ImageOptions{ImageSuffix: ".jpg"}, "--image-suffix: is for --labels"},
-		{ImageOptions{LabelFile: "l.csv", ImageSuffix: "/1.jpg"}, "--image-suffix: \"/1.jpg\": want a file name suffix"},
+		{ImageOptions{PathColumn: "a"}, "ImageOptions.PathColumn: is for ImageOptions.LabelFile"},
+		{ImageOptions{LabelColumn: "a"}, "ImageOptions.LabelColumn: is for ImageOptions.LabelFile"},
+		{ImageOptions{ImageSuffix: ".jpg"}, "ImageOptions.ImageSuffix: is for ImageOptions.LabelFile"},
+		{ImageOptions{LabelFile: "l.csv", ImageSuffix: "/1.jpg"}, "ImageOptions.ImageSuffix: \"/1.jpg\": want a file name suffix"},
 	} {
-		if _, err := Images(context.Background(), src, t.TempDir(), c.o); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), c.want) {
+		if _, err := Images(context.Background(), src, t.TempDir(), c.o); !ofOption(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, want %q", err, c.want)
 		}
 	}

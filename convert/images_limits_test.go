@@ -2,7 +2,6 @@ package convert
 
 import (
 	"context"
-	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -30,7 +29,7 @@ func TestMemoryMakesTheSameSet(t *testing.T) {
 		}
 	}
 	o.Memory = -1
-	if _, err := Images(context.Background(), src, t.TempDir(), o); !errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), "--memory") {
+	if _, err := Images(context.Background(), src, t.TempDir(), o); !ofOption(err) || !strings.Contains(err.Error(), "ImageOptions.Memory") {
 		t.Errorf("-1 bytes: %v", err)
 	}
 }
@@ -81,11 +80,11 @@ func TestAllowArithmetic(t *testing.T) {
 	put(t, src, "a/ari.jpg", data)
 	o := ImageOptions{Options: Options{Name: "n", Shards: 1, MaxErrors: Tolerance{Count: 1}}, Encode: PNG}
 	out := t.TempDir()
-	if s := mustImages(t, src, out, o); s.Errors != 1 || !strings.Contains(contents(t, out)["errors.jsonl"], "--allow-arithmetic") {
+	if s := mustImages(t, src, out, o); s.Errors != 1 || !strings.Contains(contents(t, out)["errors.jsonl"], "ImageOptions.AllowArithmetic") {
 		t.Errorf("%d errors; the ledger: %s", s.Errors, contents(t, out)["errors.jsonl"])
 	}
 	o.AllowArithmetic = true
-	if _, err := Images(context.Background(), src, out, o); err == nil || !strings.Contains(err.Error(), "--allow-arithmetic") {
+	if _, err := Images(context.Background(), src, out, o); err == nil || !strings.Contains(err.Error(), "ImageOptions.AllowArithmetic") {
 		t.Errorf("with another option: %v", err)
 	}
 	out = t.TempDir()

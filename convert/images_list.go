@@ -218,7 +218,7 @@ func (w *walker) directory(full, rel string) error {
 			return fmt.Errorf("follow link: %w", err)
 		}
 		if w.visited[real] {
-			return fmt.Errorf("%s leads to %s, which was listed already: a loop, or the same images twice; leave out --follow-symlinks or --exclude one", full, real)
+			return fmt.Errorf("%s leads to %s, which was listed already: a loop, or the same images twice; leave out ImageOptions.FollowSymlinks or ImageOptions.Exclude one", full, real)
 		}
 		w.visited[real] = true
 	}
@@ -246,7 +246,7 @@ func (w *walker) report() {
 		w.o.note("%s left alone: hidden (the name begins with a dot) or in __MACOSX", plural.Of(w.hidden, "image"))
 	}
 	if w.links > 0 {
-		w.o.note("%s not followed (--follow-symlinks follows them)", plural.Of(w.links, "symbolic link"))
+		w.o.note("%s not followed (ImageOptions.FollowSymlinks follows them)", plural.Of(w.links, "symbolic link"))
 	}
 	if w.special > 0 {
 		w.o.note("%s that are neither files nor directories were left alone", plural.Of(w.special, "name"))
@@ -257,12 +257,12 @@ func (w *walker) report() {
 func (o *ImageOptions) checkGlobs() error {
 	for _, g := range o.Include {
 		if !doublestar.ValidatePattern(g) {
-			return optionError("include", "%q is not a valid glob", g)
+			return optionError("ImageOptions.Include", "%q is not a valid glob", g)
 		}
 	}
 	for _, g := range o.Exclude {
 		if !doublestar.ValidatePattern(g) {
-			return optionError("exclude", "%q is not a valid glob", g)
+			return optionError("ImageOptions.Exclude", "%q is not a valid glob", g)
 		}
 	}
 	return nil

@@ -269,7 +269,7 @@ func (s *imageSource) end(m *sampleWork, p *piece) {
 func (s *imageSource) unusable(sample sample, stage string, err error) *setdir.BadSample {
 	return &setdir.BadSample{
 		Key: jsontext.Readable(s.key(sample)), Source: jsontext.Readable(s.pictures[sample.picture].path),
-		Stage: stage, Reason: err.Error(),
+		Stage: stage, Reason: s.o.reword(err.Error()),
 	}
 }
 

@@ -113,11 +113,15 @@ func BenchmarkPlanOfAMillion(b *testing.B) {
 			}
 		})
 		o := ImageOptions{Options: Options{Name: "photos"}}
-		s, err := o.scanInput(b.Context(), url, b.TempDir())
+		in := &imageInput{o: &o, src: url}
+		if err := in.scan(b.Context(), b.TempDir()); err != nil {
+			b.Fatal(err)
+		}
+		s, err := in.plan(b.Context(), nil)
 		if err != nil {
 			b.Fatal(err)
 		}
-		r, err := s.plan(nil)
+		r, err := newRun(&o.Options, s)
 		if err != nil {
 			b.Fatal(err)
 		}

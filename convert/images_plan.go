@@ -30,6 +30,7 @@ type imageSource struct {
 	pictures    []picture
 	directories []string // that were listed, below root
 	labels      []string // names by id, background names included
+	skipped     int64    // files below root that are no samples
 	splitsBy    string   // how samples get their split: the shares, or "folders"
 	planned     []job
 	samples     [][]sample              // of each job, in order
@@ -47,7 +48,7 @@ type sample struct {
 func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, before *previous) (*imageSource, error) {
 	s := &imageSource{
 		o: o, root: src, stored: storage.Remote(src), codec: codec, backend: augment.CPU{}, decodes: o.BackendDecodes,
-		pictures: l.pictures, directories: l.directories, labels: labelNames(l.labels, o.LabelOffset),
+		pictures: l.pictures, directories: l.directories, skipped: l.skipped, labels: labelNames(l.labels, o.LabelOffset),
 	}
 	if o.Backend != nil {
 		s.backend, o.waits = o.Backend, o.Backend.Batch() > 1
@@ -59,11 +60,11 @@ func planImages(o *ImageOptions, src string, l *listing, codec *augment.Codec, b
 		s.pictures = limit(s.pictures, o.Limit, newHasher(o.Seed, forLimit))
 	}
 	if i := slices.Index(l.labels, backgroundName(0)); o.LabelOffset > 0 && i >= 0 {
-		return nil, fmt.Errorf("a class is called %s, the name that --label-offset gives to background labels: rename its directory", l.labels[i])
+		return nil, fmt.Errorf("a class is called %s, the name that ImageOptions.LabelOffset gives to background labels: rename its directory", l.labels[i])
 	}
 	o.noteNewIDs(before, s.labels)
 	if _, _, fixed := o.fixedSize(); !fixed && (o.Encode == Raw || o.Encode == Float32) {
-		o.note("the sizes of images vary, so TFDS will give %s as bytes; --resize WxH would make them tensors", o.Encode)
+		o.note("the sizes of images vary, so TFDS will give %s as bytes; ImageOptions.Resize WxH would make them tensors", o.Encode)
 	}
 	splits, of := s.splits(l)
 	if err := o.checkAugmentSplits(splits); err != nil {
@@ -172,8 +173,6 @@ func (s *imageSource) bytesOf(samples []sample) (bytes int64) {
 	return bytes
 }
 
-func (s *imageSource) jobs() []job { return s.planned }
-
 func (s *imageSource) keys(job int) []string {
 	keys := make([]string, len(s.samples[job]))
 	for i, sample := range s.samples[job] {
@@ -280,17 +279,17 @@ func (o *ImageOptions) checkRename() error {
 	}
 	for old, name := range o.Rename {
 		if !keys[old] {
-			return optionError("rename", "there is no feature %q; the features are %s", old, strings.Join(imageKeys, " "))
+			return optionError("ImageOptions.Rename", "there is no feature %q; the features are %s", old, strings.Join(imageKeys, " "))
 		}
 		if name == "" {
-			return optionError("rename", "%s: the new name is empty", old)
+			return optionError("ImageOptions.Rename", "%s: the new name is empty", old)
 		}
 	}
 	seen := map[string]string{}
 	for _, key := range imageKeys {
 		name := o.key(key)
 		if other, ok := seen[name]; ok {
-			return optionError("rename", "%s and %s would both be %s", other, key, name)
+			return optionError("ImageOptions.Rename", "%s and %s would both be %s", other, key, name)
 		}
 		seen[name] = key
 	}

@@ -108,7 +108,7 @@ func TestNothingLeftIsAFault(t *testing.T) {
 func TestShardsGivenAndAuto(t *testing.T) {
 	src, out := directories(t, 20), t.TempDir()
 	mustImages(t, src, out, ImageOptions{Options: Options{Shards: 3}})
-	if _, err := Images(context.Background(), src, out, ImageOptions{}); err == nil || !strings.Contains(err.Error(), "--shards") {
+	if _, err := Images(context.Background(), src, out, ImageOptions{}); err == nil || !strings.Contains(err.Error(), "Options.Shards") {
 		t.Errorf("3 shards, then auto: %v", err)
 	}
 	auto := t.TempDir()
@@ -129,7 +129,7 @@ func TestRefusedRunsLeaveNoTrace(t *testing.T) {
 	os.RemoveAll(filepath.Join(src, "train"))
 	os.RemoveAll(filepath.Join(src, "test"))
 	o := ImageOptions{Options: Options{Name: "n" + strings.Repeat("x", 300)}}
-	if _, err := Images(context.Background(), src, out, o); err == nil || !strings.Contains(err.Error(), "shorten --name") {
+	if _, err := Images(context.Background(), src, out, o); err == nil || !strings.Contains(err.Error(), "shorten Options.Name") {
 		t.Errorf("a long name: %v", err)
 	}
 	if entries, _ := os.ReadDir(parent); len(entries) > 0 {
@@ -189,7 +189,7 @@ func TestDryRunsSeeTheManifest(t *testing.T) {
 	}
 	os.RemoveAll(filepath.Join(out, shard.StateDir))
 	_, err := Images(context.Background(), src, out, ImageOptions{Encode: PNG, Options: Options{DryRun: true}})
-	if err == nil || !strings.Contains(err.Error(), "--encode") {
+	if err == nil || !strings.Contains(err.Error(), "ImageOptions.Encode") {
 		t.Errorf("got %v", err)
 	}
 	if _, err := os.Stat(filepath.Join(out, shard.StateDir)); err == nil {

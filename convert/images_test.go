@@ -246,13 +246,13 @@ func TestOtherOptionsAreRefused(t *testing.T) {
 		o    ImageOptions
 		want string
 	}{
-		{ImageOptions{Options: Options{Shards: 2}}, "--shards"},
-		{ImageOptions{Options: Options{Shards: 3, Seed: 1}}, "--seed"},
-		{ImageOptions{Options: Options{Shards: 3}, Encode: PNG}, "--encode"},
-		{ImageOptions{Options: Options{Shards: 3, Name: "x"}}, "--name"},
+		{ImageOptions{Options: Options{Shards: 2}}, "Options.Shards"},
+		{ImageOptions{Options: Options{Shards: 3, Seed: 1}}, "Options.Seed"},
+		{ImageOptions{Options: Options{Shards: 3}, Encode: PNG}, "ImageOptions.Encode"},
+		{ImageOptions{Options: Options{Shards: 3, Name: "x"}}, "Options.Name"},
 	} {
 		_, err := Images(context.Background(), src, out, c.o)
-		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "--overwrite") {
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "Options.Overwrite") {
 			t.Errorf("%v, want %s named", err, c.want)
 		}
 		sameSet(t, contents(t, out), before)
@@ -407,7 +407,7 @@ func TestFlatDirectoriesNeedAnAnswer(t *testing.T) {
 	src := filepath.Join(t.TempDir(), "flat")
 	put(t, src, "a.png", pngOf(1))
 	_, err := Images(context.Background(), src, t.TempDir(), ImageOptions{})
-	if err == nil || !strings.Contains(err.Error(), "--unlabelled") {
+	if err == nil || !strings.Contains(err.Error(), "ImageOptions.Unlabelled") {
 		t.Errorf("got %v", err)
 	}
 	out := t.TempDir()
@@ -457,14 +457,14 @@ func TestGlobs(t *testing.T) {
 	if want := []string{"c0/000.png", "c0/003.png", "c0/006.png", "c0/deep/er/x.png", "c2/002.png", "c2/005.png", "c2/008.png"}; !slices.Equal(names, want) {
 		t.Errorf("%v, want %v (%+v)", names, want, s)
 	}
-	if _, err := Images(context.Background(), src, out, ImageOptions{Include: []string{"[x"}}); !errors.Is(err, ErrOptions) {
+	if _, err := Images(context.Background(), src, out, ImageOptions{Include: []string{"[x"}}); !ofOption(err) {
 		t.Errorf("bad glob: %v", err)
 	}
 }
 
 func TestKeepRefusesOtherPixels(t *testing.T) {
 	_, err := Images(context.Background(), directories(t, 1), t.TempDir(), ImageOptions{Encode: Keep, Channels: 1})
-	if !errors.Is(err, ErrOptions) {
+	if !ofOption(err) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -43,8 +43,22 @@ func (s *interrupting) tasks(ctx context.Context, job int) iter.Seq2[task, error
 // interruptible converts images or tables, and can interrupt that.
 type interruptible struct {
 	convert func(out string, o Options) (*Summary, error)
-	survey  func(out string, o *Options) (*inputScan, error)
+	input   func(o Options) input
 	change  func() // changes the whole input
+}
+
+// changedInput is an input whose planned source a test changes.
+type changedInput struct {
+	input
+	change func(source) source
+}
+
+func (c *changedInput) plan(ctx context.Context, before *previous) (source, error) {
+	s, err := c.input.plan(ctx, before)
+	if err == nil {
+		s = c.change(s)
+	}
+	return s, err
 }
 
 // interrupt runs a conversion until some shards are finished.
@@ -53,18 +67,9 @@ func (c *interruptible) interrupt(t *testing.T, out string, o Options, after int
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	o.Progress = new(Progress)
-	s, err := c.survey(out, &o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer s.close()
-	_, err = o.runConversion(ctx, out, time.Now(), func(before *previous) (*run, error) {
-		r, err := s.plan(before)
-		if err == nil {
-			r.source = &interrupting{source: r.source, progress: r.progress, after: int64(after), cancel: cancel}
-		}
-		return r, err
-	})
+	_, err := runConversion(ctx, &changedInput{c.input(o), func(s source) source {
+		return &interrupting{source: s, progress: o.Progress, after: int64(after), cancel: cancel}
+	}}, out)
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("interrupted after %d shards: %v", after, err)
 	}
@@ -78,12 +83,7 @@ func interruptibleImages(t *testing.T) *interruptible {
 		convert: func(out string, o Options) (*Summary, error) {
 			return Images(ctx, src, out, ImageOptions{Options: o})
 		},
-		survey: func(out string, o *Options) (*inputScan, error) {
-			images := &ImageOptions{Options: *o}
-			s, err := images.scanInput(ctx, src, out)
-			*o = images.Options
-			return s, err
-		},
+		input: func(o Options) input { return &imageInput{o: &ImageOptions{Options: o}, src: src} },
 		change: func() {
 			changes++
 			for i := range 48 {
@@ -107,11 +107,9 @@ func interruptibleTable(t *testing.T, shuffle bool) *interruptible {
 		convert: func(out string, o Options) (*Summary, error) {
 			return CSV(ctx, []string{src}, out, options(o))
 		},
-		survey: func(out string, o *Options) (*inputScan, error) {
-			csv := options(*o)
-			s, err := csv.scanInput(ctx, []string{src}, out)
-			*o = csv.Options
-			return s, err
+		input: func(o Options) input {
+			csv := options(o)
+			return &csvInput{o: &csv, srcs: []string{src}}
 		},
 		change: func() {
 			rows += 57
@@ -332,7 +330,7 @@ func TestReplanGivesUpAnUnfinishedSet(t *testing.T) {
 			}
 			before := contents(t, out)
 			now.Task = &Task{r.IntN(tasks), tasks}
-			if _, err := c.convert(out, now); err == nil || !strings.Contains(err.Error(), "--replan") {
+			if _, err := c.convert(out, now); err == nil || !strings.Contains(err.Error(), "Options.Replan") {
 				t.Fatalf("another plan: %v", err)
 			}
 			sameSet(t, contents(t, out), before)
@@ -375,7 +373,7 @@ func TestReplanGivesUpAnUnfinishedSet(t *testing.T) {
 			other := now
 			other.Task, other.Seed = &Task{0, 1}, 9
 			for _, other.Replan = range []bool{false, true} {
-				if _, err := c.convert(out, other); err == nil || !strings.Contains(err.Error(), "--seed was") || strings.Contains(err.Error(), "--replan") {
+				if _, err := c.convert(out, other); err == nil || !strings.Contains(err.Error(), "Options.Seed was") || strings.Contains(err.Error(), "Options.Replan") {
 					t.Errorf("tasks of other options over a finished set: %v", err)
 				}
 			}

@@ -147,7 +147,7 @@ func TestSetsInStoresAreUpdated(t *testing.T) {
 		t.Errorf("a file of somebody else's: %v", err)
 	}
 	o.Depfile = filepath.Join(t.TempDir(), "dep")
-	if _, err := Images(t.Context(), src, url, o); !errors.Is(err, ErrOptions) {
+	if _, err := Images(t.Context(), src, url, o); !ofOption(err) {
 		t.Errorf("a depfile: %v", err)
 	}
 }

@@ -41,22 +41,12 @@ type Made struct {
 // nobody is at work on it: otherwise the error unwraps to shard.ErrBusy.
 // Options.Task and Options.DryRun must not be set. Close it.
 func BeginImages(ctx context.Context, src, out string, o ImageOptions) (*Job, error) {
-	began := time.Now()
-	s, err := o.scanInput(ctx, src, out)
-	if err != nil {
-		return nil, err
-	}
-	return o.begin(ctx, out, began, s)
+	return begin(ctx, &imageInput{o: &o, src: src}, out)
 }
 
 // BeginCSV is BeginImages for CSV.
 func BeginCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Job, error) {
-	began := time.Now()
-	s, err := o.scanInput(ctx, srcs, out)
-	if err != nil {
-		return nil, err
-	}
-	return o.begin(ctx, out, began, s)
+	return begin(ctx, &csvInput{o: &o, srcs: srcs}, out)
 }
 
 // JoinImages plans again what another process began with BeginImages, to make
@@ -64,39 +54,36 @@ func BeginCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Jo
 // HashInputs, Depfile, Progress and Note. The error says what differs when the plan
 // is another one: here, the input may look different. Close it.
 func JoinImages(ctx context.Context, src, out string, o ImageOptions) (*Job, error) {
-	s, err := o.scanInput(ctx, src, out)
-	if err != nil {
-		return nil, err
-	}
-	return o.join(ctx, out, s)
+	return join(ctx, &imageInput{o: &o, src: src}, out)
 }
 
 // JoinCSV is JoinImages for CSV. With Shuffle, each process that joins reads all of
 // the tables.
 func JoinCSV(ctx context.Context, srcs []string, out string, o CSVOptions) (*Job, error) {
-	s, err := o.scanInput(ctx, srcs, out)
-	if err != nil {
-		return nil, err
-	}
-	return o.join(ctx, out, s)
+	return join(ctx, &csvInput{o: &o, srcs: srcs}, out)
 }
 
-// begin makes a Job of a surveyed input. It is alone in the directory until the plan
-// is written.
-func (o *Options) begin(ctx context.Context, out string, began time.Time, s *inputScan) (_ *Job, err error) {
+// begin makes a Job of an input. It is alone in the directory until the plan is
+// written.
+func begin(ctx context.Context, in input, out string) (_ *Job, err error) {
+	began := time.Now()
 	defer func() {
 		if err != nil {
-			s.close()
+			in.close()
 		}
 	}()
+	if err := in.scan(ctx, out); err != nil {
+		return nil, err
+	}
+	o := in.shared()
 	if o.Task != nil || o.DryRun {
-		return nil, optionError("task", "a conversion whose shards are made elsewhere allows neither tasks nor dry runs")
+		return nil, optionError("Options.Task", "a conversion whose shards are made elsewhere allows neither tasks nor dry runs")
 	}
 	dir, err := setdir.Open(ctx, out, setdir.Options{Note: o.Note, Names: shard.ManifestFiles})
 	if err != nil {
 		return nil, err
 	}
-	r, before, err := planInto(dir, began, s.plan)
+	r, before, err := planInto(ctx, in, dir, began)
 	if err == nil {
 		before, err = r.beginJob(ctx, before)
 	}
@@ -110,7 +97,7 @@ func (o *Options) begin(ctx context.Context, out string, began time.Time, s *inp
 		return nil, err
 	}
 	r.open(dir)
-	j := &Job{shardQueue: newShardQueue(r, s.close), before: before, todo: r.todo()}
+	j := &Job{shardQueue: newShardQueue(r, in.close), before: before, todo: r.todo()}
 	if len(j.todo) > 0 {
 		if err := r.stillPlanned(); err != nil {
 			return nil, errors.Join(err, r.dir.Close())
@@ -151,19 +138,22 @@ func (r *run) beginJob(ctx context.Context, before *previous) (*previous, error)
 	return before, r.begin(before, len(r.todo()) > 0)
 }
 
-// join makes a Job of a surveyed input that another process has begun.
-func (o *Options) join(ctx context.Context, out string, s *inputScan) (_ *Job, err error) {
+// join makes a Job of an input that another process has begun.
+func join(ctx context.Context, in input, out string) (_ *Job, err error) {
 	defer func() {
 		if err != nil {
-			s.close()
+			in.close()
 		}
 	}()
-	dir, err := setdir.Open(ctx, out, setdir.Options{Join: true, Note: o.Note, Names: shard.ManifestFiles})
+	if err := in.scan(ctx, out); err != nil {
+		return nil, err
+	}
+	dir, err := setdir.Open(ctx, out, setdir.Options{Join: true, Note: in.shared().Note, Names: shard.ManifestFiles})
 	if err != nil {
 		return nil, err
 	}
 	defer dir.Close()
-	r, before, err := planInto(dir, time.Now(), s.plan)
+	r, before, err := planInto(ctx, in, dir, time.Now())
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +166,7 @@ func (o *Options) join(ctx context.Context, out string, s *inputScan) (_ *Job, e
 	if !planned {
 		return nil, fmt.Errorf("%s has no plan of a running conversion: it is not the directory that the other processes see, or the conversion has ended", out)
 	}
-	b := newShardQueue(r, s.close)
+	b := newShardQueue(r, in.close)
 	b.joins = out
 	return &Job{shardQueue: b, before: before}, nil
 }

@@ -15,7 +15,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/tfrec/tfrec/shard"
 )
@@ -139,7 +138,7 @@ func TestJobsJoin(t *testing.T) {
 	}
 	differs := o
 	differs.Seed = 3
-	if _, err := JoinImages(ctx, src, out, differs); err == nil || !strings.Contains(err.Error(), "--seed was 0, now it is 3") {
+	if _, err := JoinImages(ctx, src, out, differs); err == nil || !strings.Contains(err.Error(), "Options.Seed was 0, now it is 3") {
 		t.Errorf("another seed: %v", err)
 	}
 	sum, err := j.Run(ctx, func(ctx context.Context) error {
@@ -230,7 +229,7 @@ func TestJobsGoOn(t *testing.T) {
 	sameSet(t, contents(t, out), contents(t, ref))
 
 	o.Seed = 5
-	if _, err := BeginImages(ctx, src, out, o); err == nil || !strings.Contains(err.Error(), "--seed was 0, now it is 5") {
+	if _, err := BeginImages(ctx, src, out, o); err == nil || !strings.Contains(err.Error(), "Options.Seed was 0, now it is 5") {
 		t.Errorf("another seed: %v", err)
 	}
 	o.Overwrite = true
@@ -279,7 +278,7 @@ func TestJobsCountBadSamples(t *testing.T) {
 func TestJobsRefuseWhatTheyAreNotFor(t *testing.T) {
 	src, out := directories(t, 10), t.TempDir()
 	for name, o := range map[string]Options{"task": {Task: &Task{Count: 2}}, "dry run": {DryRun: true}} {
-		if _, err := BeginImages(context.Background(), src, out, ImageOptions{Options: o}); !errors.Is(err, ErrOptions) {
+		if _, err := BeginImages(context.Background(), src, out, ImageOptions{Options: o}); !ofOption(err) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -333,20 +332,12 @@ func TestAShardThatFailsIsMadeAgainAlone(t *testing.T) {
 		// The pauses between attempts take no time in a bubble.
 		synctest.Test(t, func(t *testing.T) {
 			out, o := t.TempDir(), base
-			s, err := o.scanInput(context.Background(), src, out)
-			if err != nil {
-				t.Fatal(err)
-			}
 			f := &faulty{fails: c.fails, begun: map[int]int{}}
-			plan := s.plan
-			s.plan = func(before *previous) (*run, error) {
-				r, err := plan(before)
-				if err == nil {
-					f.source, r.source = r.source, f
-				}
-				return r, err
-			}
-			j, err := o.begin(context.Background(), out, time.Now(), s)
+			in := &changedInput{&imageInput{o: &o, src: src}, func(s source) source {
+				f.source = s
+				return f
+			}}
+			j, err := begin(context.Background(), in, out)
 			mustBegin(t, j, err)
 			var lost []int
 			_, err = j.Run(context.Background(), func(ctx context.Context) error {

@@ -10,10 +10,10 @@ import (
 )
 
 // orderLabels returns label names in the order of their ids, each once, and notes
-// where ids are not what the names suggest. Ids begin at offset.
-func (o *Options) orderLabels(names []string, offset int) []string {
+// where ids are not what the names suggest. Ids begin at offset, which the given option sets.
+func (o *Options) orderLabels(names []string, offset int, option string) []string {
 	names = labels.Sort(names)
-	if note := labels.Note(names, offset); note != "" {
+	if note := labels.Note(names, offset, option); note != "" {
 		o.note("%s", note)
 	}
 	return names

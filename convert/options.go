@@ -1,7 +1,6 @@
 package convert
 
 import (
-	"errors"
 	"fmt"
 	"runtime"
 	"strconv"
@@ -12,20 +11,10 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// ErrOptions is what errors about options unwrap to: the caller asked for
-// something that cannot be, whatever the input holds.
-var ErrOptions = errors.New("invalid options")
-
-// optionError returns an error about the option of the given flag name.
-func optionError(flag, format string, args ...any) error {
-	return fmt.Errorf("--%s: %s%w", flag, fmt.Sprintf(format, args...), silent{ErrOptions})
+// optionError returns an error about an option, a struct and its field.
+func optionError(field, format string, args ...any) error {
+	return &shard.OptionError{Field: field, Err: fmt.Errorf(format, args...)}
 }
-
-// silent adds an error to a chain without adding to its text.
-type silent struct{ error }
-
-func (silent) Error() string   { return "" }
-func (s silent) Unwrap() error { return s.error }
 
 // Options are what conversions of all kinds of input share. The zero value is
 // a sensible default.
@@ -89,6 +78,9 @@ type Options struct {
 	// Note is called with a sentence for people about a choice that was made
 	// for them, from one goroutine at a time, if it is not nil.
 	Note func(sentence string)
+	// Reword, where it is not nil, puts the reasons of unusable samples, which may name options,
+	// into other words before they are written down.
+	Reword func(reason string) string
 
 	waits  bool  // goroutines wait for a backend
 	memory int64 // bounds what samples take while they are made, in bytes; 0: no bound
@@ -98,6 +90,13 @@ func (o *Options) note(format string, args ...any) {
 	if o.Note != nil {
 		o.Note(fmt.Sprintf(format, args...))
 	}
+}
+
+func (o *Options) reword(reason string) string {
+	if o.Reword != nil {
+		return o.Reword(reason)
+	}
+	return reason
 }
 
 func (o *Options) workers() int {
@@ -117,7 +116,7 @@ func (o *Options) shardsOf(split string) int { return max(o.Shards, o.SplitShard
 // checkShardsOf refuses numbers of shards for splits that there are none of.
 func (o *Options) checkShardsOf(splits []string) error {
 	if err := shares.CheckShardsOf(splits, o.SplitShards); err != nil {
-		return optionError("shards", "%v", err)
+		return optionError("Options.Shards", "%v", err)
 	}
 	return nil
 }
@@ -128,36 +127,36 @@ const maxShards = 99999
 // check says which of the shared options cannot be.
 func (o *Options) check() error {
 	if err := shard.CheckDataset(o.Name); err != nil {
-		return optionError("name", "%v", err)
+		return optionError("Options.Name", "%v", err)
 	}
 	if err := shares.CheckShards(o.Shards, o.SplitShards); err != nil {
-		return optionError("shards", "%v", err)
+		return optionError("Options.Shards", "%v", err)
 	}
 	if o.Workers < 0 {
-		return optionError("workers", "%d is negative", o.Workers)
+		return optionError("Options.Workers", "%d is negative", o.Workers)
 	}
 	if o.Limit < 0 {
-		return optionError("limit", "%d is negative", o.Limit)
+		return optionError("Options.Limit", "%d is negative", o.Limit)
 	}
 	if o.Retries < 0 {
-		return optionError("retries", "%d is negative", o.Retries)
+		return optionError("Options.Retries", "%d is negative", o.Retries)
 	}
 	if o.Task != nil {
 		if err := o.Task.check(); err != nil {
 			return err
 		}
 		if o.Depfile != "" {
-			return optionError("depfile", "a task writes no manifest that a rule could name")
+			return optionError("Options.Depfile", "a task writes no manifest that a rule could name")
 		}
 		if o.Overwrite {
-			return optionError("overwrite", "a task cannot replace a set that others may be working on: remove the set first")
+			return optionError("Options.Overwrite", "a task cannot replace a set that others may be working on: remove the set first")
 		}
 	} else if o.Replan {
-		return optionError("replan", "is for the tasks of an array job (--task)")
+		return optionError("Options.Replan", "is for the tasks of an array job (Options.Task)")
 	}
 	if len(o.Splits) > 0 {
 		if _, err := ParseSplits(shares.FormatSplits(o.Splits)); err != nil {
-			return optionError("splits", "%v", err)
+			return optionError("Options.Splits", "%v", err)
 		}
 	}
 	return nil

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
@@ -158,7 +157,7 @@ func (r *run) difference(p *previous) string {
 		return fmt.Sprintf("it is of tfrec %s, this is a conversion", strings.Trim(string(verb), `"`))
 	}
 	if p.name != r.Name {
-		return fmt.Sprintf("--name was %s, now it is %s", p.name, r.Name)
+		return fmt.Sprintf("Options.Name was %s, now it is %s", p.name, r.Name)
 	}
 	names := make([]string, 0, len(r.options))
 	for name := range r.options {
@@ -176,29 +175,21 @@ func (r *run) difference(p *previous) string {
 		}
 		was, now := compact(p.options[name]), compact(r.options[name])
 		if was != now {
-			was, now = optionText(p.options[name]), optionText(r.options[name])
+			kind := r.kind()
+			was, now = kind.optionText(p.options[name]), kind.optionText(r.options[name])
 			if name == optionShards {
 				was, now = askedShards(p.options), askedShards(r.options)
 			}
-			return fmt.Sprintf("--%s was %s, now it is %s", strings.ReplaceAll(name, "_", "-"), was, now)
+			return fmt.Sprintf("%s was %s, now it is %s", kind.fieldOf(name), was, now)
 		}
 	}
-	switch {
-	case p.codecs == r.codecs:
-		return ""
-	case backendDecodes(p.codecs.decoder) || backendDecodes(r.codecs.decoder):
-		return otherBackend(p.codecs.decoder, r.codecs.decoder)
-	case p.codecs.decoder == r.codecs.decoder:
-		return fmt.Sprintf("the encoder was %q, now it is %q", p.codecs.encoder, r.codecs.encoder)
-	case strings.Contains(p.codecs.decoder, "turbo"):
-		return fmt.Sprintf("the decoder was %q, now it is %q (--decoder turbo selects the former)", p.codecs.decoder, r.codecs.decoder)
-	case strings.Contains(r.codecs.decoder, "turbo"):
-		return fmt.Sprintf("the decoder was %q, now it is %q (--decoder go selects the former)", p.codecs.decoder, r.codecs.decoder)
+	if p.codecs != r.codecs {
+		return otherCodecs(p.codecs, r.codecs)
 	}
-	return fmt.Sprintf("the decoder was %q, now it is %q, which gives other pixels", p.codecs.decoder, r.codecs.decoder)
+	return ""
 }
 
-// askedShards is what --shards was for a run of these options.
+// askedShards is what Options.Shards was for a run of these options.
 func askedShards(options map[string]json.RawMessage) string {
 	var bySplit map[string]int
 	switch {
@@ -221,33 +212,6 @@ func compact(raw json.RawMessage) string {
 
 const notGiven = "not given"
 
-// optionText writes the value of an option as one gives it on a command line.
-func optionText(raw json.RawMessage) string {
-	var text string
-	var list []string
-	var vectors []Vector
-	switch {
-	case json.Unmarshal(raw, &text) == nil:
-	case json.Unmarshal(raw, &list) == nil:
-		text = strings.Join(list, ",")
-	case json.Unmarshal(raw, &vectors) == nil:
-		list = nil
-		for _, v := range vectors {
-			list = append(list, v.Name+"="+strings.Join(v.Columns, ","))
-		}
-		text = strings.Join(list, " ")
-	default:
-		text = compact(raw)
-	}
-	switch {
-	case text == "":
-		return notGiven
-	case strings.TrimSpace(text) != text || strings.ContainsFunc(text, unicode.IsControl):
-		return strconv.Quote(text)
-	}
-	return text
-}
-
 // refuseForeign refuses to replace a file that no earlier run of ours named.
 func (r *run) refuseForeign(p *previous) error {
 	var unknown []string
@@ -260,7 +224,7 @@ func (r *run) refuseForeign(p *previous) error {
 	if err != nil || len(foreign) == 0 {
 		return err
 	}
-	return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another directory or --name", storage.Join(r.dir.Path(), foreign[0]))
+	return fmt.Errorf("%s exists and no manifest or state of tfrec names it: move it away, or choose another directory or Options.Name", storage.Join(r.dir.Path(), foreign[0]))
 }
 
 // files names every file that this run may write, relative to the directory.
@@ -288,7 +252,7 @@ const maxName = 255 - 12
 func (r *run) checkNames() error {
 	for _, name := range r.files() {
 		if base := filepath.Base(name); len(base) > maxName {
-			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: shorten --name, or the names of features", base[:40], len(base), maxName)
+			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: shorten Options.Name, or the names of features", base[:40], len(base), maxName)
 		}
 	}
 	return nil

@@ -28,11 +28,11 @@ func TestOptionsInErrors(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := optionText(raw); got != test.want {
+		if got := csvKind.optionText(raw); got != test.want {
 			t.Errorf("%s: %s, want %s", raw, got, test.want)
 		}
 	}
-	if got := optionText(nil); got != "not given" {
+	if got := csvKind.optionText(nil); got != "not given" {
 		t.Errorf("an absent option: %s", got)
 	}
 }

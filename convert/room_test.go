@@ -36,16 +36,15 @@ func TestPlannedBytesOfImages(t *testing.T) {
 				actual[info.File] = info
 			}
 		}
-		s, err := o.scanInput(context.Background(), src, out)
+		in := &imageInput{o: &o, src: src}
+		if err := in.scan(context.Background(), out); err != nil {
+			t.Fatal(err)
+		}
+		s, err := in.plan(context.Background(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer s.close()
-		r, err := s.plan(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, j := range r.jobs {
+		for _, j := range s.layout().jobs {
 			is := actual[j.name.String()].Bytes
 			if is == 0 || (j.bytes == 0) != test.unknown || j.bytes != 0 && (j.bytes < is*9/10 || j.bytes > is*11/10) {
 				t.Errorf("%s: %s has %d bytes, estimated at %d", name, j.name, is, j.bytes)

@@ -46,9 +46,10 @@ type run struct {
 type codecs struct{ decoder, encoder string }
 
 // newRun makes a run of a planned source; execute carries it out.
-func newRun(o *Options, src source, options map[string]any, c codecs) (*run, error) {
-	encoded := make(map[string]json.RawMessage, len(options))
-	for k, v := range options {
+func newRun(o *Options, src source) (*run, error) {
+	l := src.layout()
+	encoded := make(map[string]json.RawMessage, len(l.options))
+	for k, v := range l.options {
 		b, err := json.Marshal(v)
 		if err != nil {
 			return nil, fmt.Errorf("option %s: %w", k, err)
@@ -57,8 +58,8 @@ func newRun(o *Options, src source, options map[string]any, c codecs) (*run, err
 	}
 	described := shard.Manifest{Labels: []string{}}
 	src.describe(&described)
-	r := emptyRun(o, src.jobs(), described, encoded, c)
-	r.source = src
+	r := emptyRun(o, l.jobs, described, encoded, l.codecs)
+	r.source, r.skipped, r.decoded = src, l.skipped, l.decoded
 	return r, nil
 }
 
@@ -123,7 +124,7 @@ func (r *run) reconcile(before *previous) (*previous, error) {
 	if before != nil {
 		if diff := r.difference(before); diff != "" {
 			if !r.Overwrite {
-				return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, another directory, or --overwrite", r.dir.Path(), diff)
+				return nil, fmt.Errorf("%s holds a set made with other options: %s; give the same, another directory, or Options.Overwrite", r.dir.Path(), diff)
 			}
 			if !r.DryRun && r.stage == nil {
 				if err := r.removeOld(before); err != nil {

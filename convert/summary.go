@@ -91,7 +91,7 @@ func (e *BadSamplesError) Error() string {
 	if first.Line > 0 {
 		where = fmt.Sprintf("%s, line %d", first.Source, first.Line)
 	}
-	verdict := "more than --max-errors allows"
+	verdict := "more than Options.MaxErrors allows"
 	if e.Summary.Records == 0 {
 		verdict = "and no record is left"
 	}

@@ -54,7 +54,7 @@ func TaskOf(count int, lookup func(string) (string, bool)) (task Task, from stri
 			return Task{}, "", err
 		}
 		if found >= 0 && t != task {
-			return Task{}, "", optionError("task", "auto finds two array jobs that disagree: %s by %s, and task %d by %s; give --task a number", from, schedulers[found].name, t.Index, s.name)
+			return Task{}, "", optionError("Options.Task", "convert.TaskOf finds two array jobs that disagree: %s by %s, and task %d by %s; give Options.Task a number", from, schedulers[found].name, t.Index, s.name)
 		}
 		if found < 0 {
 			found, task, from = i, t, how
@@ -65,7 +65,7 @@ func TaskOf(count int, lookup func(string) (string, bool)) (task Task, from stri
 		for _, s := range schedulers {
 			names = append(names, s.index)
 		}
-		return Task{}, "", optionError("task", "auto finds no array job: none of %s is set; give --task a number", strings.Join(names, ", "))
+		return Task{}, "", optionError("Options.Task", "convert.TaskOf finds no array job: none of %s is set; give Options.Task a number", strings.Join(names, ", "))
 	}
 	return task, from, nil
 }
@@ -79,7 +79,7 @@ func (s *scheduler) task(count int, value string, lookup func(string) (string, b
 		}
 		n, err := strconv.Atoi(v)
 		if err != nil {
-			return 0, optionError("task", "auto: %s is %q, which is not a number", name, v)
+			return 0, optionError("Options.Task", "convert.TaskOf: %s is %q, which is not a number", name, v)
 		}
 		return n, nil
 	}
@@ -108,14 +108,14 @@ func (s *scheduler) task(count int, value string, lookup func(string) (string, b
 	}
 	from := fmt.Sprintf("%s=%s", s.index, value)
 	if said != count {
-		return Task{}, "", optionError("task", "auto: %s says that there are %s, --tasks says %d; when only some tasks are run again, give their numbers (--task N, from 0) in place of auto", s.name, plural.Of(said, "task"), count)
+		return Task{}, "", optionError("Options.Task", "convert.TaskOf: %s says that there are %s, Task.Count says %d; when only some tasks are run again, give their numbers (Options.Task N, from 0) in place of convert.TaskOf", s.name, plural.Of(said, "task"), count)
 	}
 	if step < 1 || index < first || (index-first)%step != 0 {
-		return Task{}, "", optionError("task", "auto: %s is not among the indices that begin at %d in steps of %d", from, first, step)
+		return Task{}, "", optionError("Options.Task", "convert.TaskOf: %s is not among the indices that begin at %d in steps of %d", from, first, step)
 	}
 	t := Task{Index: (index - first) / step, Count: count}
 	if t.Index >= count {
-		return Task{}, "", optionError("task", "auto: %s is task %d, and there are only %s (from 0); have the array's indices begin at %d", from, t.Index, plural.Of(count, "task"), first)
+		return Task{}, "", optionError("Options.Task", "convert.TaskOf: %s is task %d, and there are only %s (from 0); have the array's indices begin at %d", from, t.Index, plural.Of(count, "task"), first)
 	}
 	return t, from, nil
 }

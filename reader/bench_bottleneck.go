@@ -9,16 +9,16 @@ import (
 // movedBy says which setting moves a stage that holds the others back, by the
 // first word of its name.
 var movedBy = map[string]string{
-	"read":        "Parallelism (--workers), faster storage, or larger records",
+	"read":        "Options.Parallelism, faster storage, or larger records",
 	"interleave":  "a longer block length",
 	"shuffle_all": "more Readers, a larger Block of the order, or faster storage",
 	"cache":       "more memory for it, or faster storage",
-	"shuffle":     "a smaller buffer (--shuffle) that fits into the processor's caches, or the global order, which needs none",
-	"filter":      "a cheaper function, or filtering once with tfrec filter",
-	"map":         "Workers of the Map (--workers), or a cheaper function",
-	"parse":       "Workers (--workers), or a Schema of fewer features",
-	"pictures":    "Workers (--workers), a smaller size (--resize), or converting to that size once with tfrec convert images --resize",
-	"batch":       "a larger batch (--batch)",
+	"shuffle":     "a smaller buffer (ShuffleOptions.Buffer) that fits into the processor's caches, or the global order, which needs none",
+	"filter":      "a cheaper function, or filtering once with shard.Filter",
+	"map":         "MapOptions.Workers, or a cheaper function",
+	"parse":       "ColumnSpec.Workers, or a Schema of fewer features",
+	"pictures":    "ImageSpec.Workers, a smaller size (ImageSpec.Resize), or converting to that size once (convert.Images with ImageOptions.Resize)",
+	"batch":       "a larger batch (Pipe.Batch)",
 }
 
 // Bottleneck says in a sentence which of the stages of a pipeline that ran for
@@ -46,7 +46,7 @@ func Bottleneck(stats []StageStats, elapsed time.Duration, cores int) string {
 	}
 	switch {
 	case !waitedFor(stats, elapsed):
-		return fmt.Sprintf("the consumer: it waits for %s only %.0f%% of the time; what would help: a cheaper step there, or a larger batch (--batch)",
+		return fmt.Sprintf("the consumer: it waits for %s only %.0f%% of the time; what would help: a cheaper step there, or a larger batch (Pipe.Batch)",
 			stats[lastQueue(stats)].Name, 100*float64(stats[lastQueue(stats)].Awaited)/float64(elapsed))
 	case used >= 0.8:
 		return fmt.Sprintf("processors: %.0f%% of %d are busy, %.0f%% of that in %s; what would help: more of them, or %s",
@@ -59,7 +59,7 @@ func Bottleneck(stats []StageStats, elapsed time.Duration, cores int) string {
 			stats[0].Name, 100*min(float64(stats[0].WaitInput)/float64(elapsed)/float64(max(stats[0].Workers, 1)), 1), movedBy["read"])
 	default:
 		return fmt.Sprintf("the consumer: processors are busy %.0f%% of the time, and most of that in %s; a cheaper step there, or %s",
-			100*used, name, "a larger batch (--batch)")
+			100*used, name, "a larger batch (Pipe.Batch)")
 	}
 }
 

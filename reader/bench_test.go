@@ -104,9 +104,9 @@ func TestBottleneck(t *testing.T) {
 		"slow consumer":   {queued(0.1, stages(1, 30, 1, 1)), []string{"the consumer: it waits for parse only 1%"}},
 		"slow storage":    {queued(9, stages(1, 30, 1, 1)), []string{"storage: read waits for files 75%"}},
 		"slow in between": {append(queued(0.1, stages(1, 3, 1, 1)), StageStats{Name: "batch", Busy: second(9), Workers: 1}), []string{"batch: "}},
-		"processors":      {stages(8, 1, 4, 27), []string{"processors: ", "in parse", "--workers"}},
-		"one worker":      {stages(1, 1, 9, 2), []string{"shuffle(buffer=9,seed=0): ", "--shuffle"}},
-		"storage":         {stages(1, 30, 1, 1), []string{"storage: read waits for files 75%", "--workers"}},
+		"processors":      {stages(8, 1, 4, 27), []string{"processors: ", "in parse", "ColumnSpec.Workers"}},
+		"one worker":      {stages(1, 1, 9, 2), []string{"shuffle(buffer=9,seed=0): ", "ShuffleOptions.Buffer"}},
+		"storage":         {stages(1, 30, 1, 1), []string{"storage: read waits for files 75%", "Options.Parallelism"}},
 		"consumer":        {stages(1, 1, 1, 1), []string{"the consumer: "}},
 		"nothing":         {nil, []string{"nothing ran yet"}},
 	}

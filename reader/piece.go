@@ -52,7 +52,7 @@ func (s *Set) missingRecords(p piece, at cursor, plain bool) *fault {
 	}
 	f.err = &tfrecord.Error{
 		Name: s.sources[p.file].Path, Record: at.number, Offset: at.offset, Part: tfrecord.PartCount,
-		Err: fmt.Errorf("%w: the file ends here, and it had %s %s; tfrec verify checks the whole set", io.ErrUnexpectedEOF, plural.Of(want.records, "record"), want.by),
+		Err: fmt.Errorf("%w: the file ends here, and it had %s %s; shard.Verify checks the whole set", io.ErrUnexpectedEOF, plural.Of(want.records, "record"), want.by),
 	}
 	return f
 }

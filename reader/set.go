@@ -204,7 +204,7 @@ func withRemedy(err error) error {
 	then := "complete it with the tfrec command that wrote it"
 	switch {
 	case part.Tasks:
-		then = "run the remaining tasks of the array job, then tfrec finalize"
+		then = "run the remaining tasks of the array job, then convert.Finalize"
 	case part.Command() != "":
 		then = "make it whole with: " + part.Command()
 	}

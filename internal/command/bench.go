@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/reader"
@@ -153,5 +154,5 @@ func printBench(w io.Writer, r *reader.BenchResult) {
 		fmt.Fprintf(w, ", and %s in the shuffle buffer", size.Format(r.Memory.Held))
 	}
 	fmt.Fprintln(w)
-	fmt.Fprintf(w, "\nbottleneck: %s\n", r.Bottleneck)
+	fmt.Fprintf(w, "\nbottleneck: %s\n", cliname.Text(r.Bottleneck))
 }

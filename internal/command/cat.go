@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/reader"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -124,7 +125,7 @@ func (c *cat) all(ctx context.Context, notes io.Writer, paths []string) error {
 	o := c.options
 	opts := o.read.options()
 	opts.Partial = o.partial
-	opts.Note = func(sentence string) { fmt.Fprintln(notes, "warning:", sentence) }
+	opts.Note = func(sentence string) { fmt.Fprintln(notes, "warning:", cliname.Text(sentence)) }
 	opts.OnSkip = func(s reader.Skipped) { fmt.Fprintf(notes, "tfrec cat: %v\n", s) }
 	var err error
 	if c.set, err = reader.OpenAll(ctx, paths, opts); err != nil {

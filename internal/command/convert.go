@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/size"
@@ -148,7 +149,7 @@ func (f *convertFlags) complete(cmd *cobra.Command) error {
 	}
 	task, from, err := convert.TaskOf(f.tasks, os.LookupEnv)
 	if err != nil {
-		return usageError("%v", err)
+		return err
 	}
 	o.Task = &task
 	if !quietFlag(cmd) {
@@ -183,11 +184,11 @@ func (f *convertFlags) run(cmd *cobra.Command, out string, c *conversion) error 
 	o := &f.options
 	raiseProcs()
 	quiet := quietFlag(cmd)
-	o.Progress, o.Args = new(convert.Progress), commandArgs(cmd)
+	o.Progress, o.Args, o.Reword = new(convert.Progress), commandArgs(cmd), cliname.Text
 	stderr := cmd.ErrOrStderr()
 	switch {
 	case f.engine != nil && f.engine.note != nil:
-		o.Note = f.engine.note
+		o.Note = func(s string) { f.engine.note(cliname.Text(s)) }
 	case !quiet:
 		o.Note = notesTo(stderr)
 	}
@@ -230,8 +231,6 @@ func printOutcome(cmd *cobra.Command, sum *convert.Summary, err error, out strin
 			}
 		}
 		return faultError(err)
-	case errors.Is(err, convert.ErrOptions):
-		return usageError("%v", err)
 	case err != nil:
 		return err
 	case sum.Status == convert.Planned:

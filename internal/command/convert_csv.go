@@ -3,7 +3,6 @@ package command
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -227,8 +226,6 @@ func (f *csvFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
 	}
 	schema, err := convert.CSVSchema(cmd.Context(), args, f.csv)
 	switch {
-	case errors.Is(err, convert.ErrOptions):
-		return usageError("%w", pipes.name(err))
 	case err != nil:
 		return pipes.name(err)
 	case jsonFlag(cmd):

@@ -26,7 +26,7 @@ type Engine struct {
 	// Make has the shards made that Work's job has to do, and returns when they are,
 	// or when ctx is done. Nothing of it goes on behind its back.
 	Make func(ctx context.Context, w *Work) error
-	// Reshard does what shard.Reshard does, and is asked in its place when it is not
+	// Reshard does what reshape.Reshard does, and is asked in its place when it is not
 	// nil.
 	Reshard func(ctx context.Context, in []string, out string, o reshape.ReshardOptions) (*reshape.ReshapeReport, error)
 

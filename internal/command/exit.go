@@ -10,6 +10,9 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/cliname"
+	"github.com/tfrec/tfrec/shard"
 )
 
 // Exit codes. A script may rely on them; interface.md of the design and every
@@ -64,6 +67,7 @@ var errClosedPipe = errors.New("stdout is closed")
 // that does.
 func exitCode(ctx context.Context, err error) int {
 	var wrong *wrongUsage
+	var option *shard.OptionError
 	var bad *dataFaults
 	var stopped *interrupted
 	switch {
@@ -76,7 +80,7 @@ func exitCode(ctx context.Context, err error) int {
 		return exitInterrupted
 	case errors.Is(err, errClosedPipe):
 		return exitClosedPipe
-	case errors.As(err, &wrong):
+	case errors.As(err, &wrong), errors.As(err, &option):
 		return exitUsage
 	case errors.As(err, &bad):
 		return exitFaults
@@ -88,10 +92,13 @@ func exitCode(ctx context.Context, err error) int {
 // report prints an error for people: one line, and for a wrong use a second
 // one that leads to the help.
 func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error) {
+	if err == nil {
+		return
+	}
+	text := cliname.Text(err.Error())
 	switch code := exitCode(ctx, err); {
-	case err == nil, code == exitClosedPipe: // no reason to complain
+	case code == exitClosedPipe: // no reason to complain
 	case code == exitUsage:
-		text := err.Error()
 		if len(text) > maxUsage {
 			text = strings.ToValidUTF8(text[:maxUsage], "") + "..."
 		}
@@ -103,7 +110,6 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 		}
 	case (code == exitInterrupted || code == exitTerminated) && isStop(ctx, err):
 		cause := context.Cause(ctx)
-		text := err.Error()
 		for _, end := range []string{context.Canceled.Error(), cause.Error(), ": "} {
 			text = strings.TrimSuffix(text, end)
 		}
@@ -111,8 +117,8 @@ func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error
 			text = ": " + text
 		}
 		fmt.Fprintf(stderr, "%s: stopped (%v)%s\n", cmd.CommandPath(), cause, text)
-	case err.Error() != "":
-		fmt.Fprintf(stderr, "%s: %v\n", cmd.CommandPath(), err)
+	case text != "":
+		fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), text)
 		if then := remedy(cmd, err); then != "" {
 			fmt.Fprintf(stderr, "%s: %s\n", cmd.CommandPath(), then)
 		}

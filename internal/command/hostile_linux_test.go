@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -39,7 +40,7 @@ func hostileVerdicts(t *testing.T) map[string]string {
 	verdicts := map[string]string{}
 	for line := range strings.Lines(string(text)) {
 		name, verdict, _ := strings.Cut(strings.TrimSpace(line), "\t")
-		verdicts[name] = verdict
+		verdicts[name] = cliname.Text(verdict)
 	}
 	return verdicts
 }

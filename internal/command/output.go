@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
+	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 )
@@ -58,9 +59,9 @@ func (o *resultWriter) keep(err error) {
 	}
 }
 
-// notesTo returns what prints a note: a sentence, which may hold names.
+// notesTo returns what prints a library's note: a sentence, which may hold names.
 func notesTo(stderr io.Writer) func(sentence string) {
-	return func(s string) { fmt.Fprintln(stderr, "note:", printable.String(s)) }
+	return func(s string) { fmt.Fprintln(stderr, "note:", printable.String(cliname.Text(s))) }
 }
 
 // jsonFlag reports whether the result is to be JSON.
@@ -95,7 +96,7 @@ func jsonLine(v any) ([]byte, error) {
 	if err := e.Encode(v); err != nil {
 		return nil, fmt.Errorf("encode the result: %w", err)
 	}
-	members, ok := bytes.CutPrefix(b.Bytes(), []byte("{"))
+	members, ok := bytes.CutPrefix(cliname.JSON(b.Bytes()), []byte("{"))
 	if !ok {
 		return nil, fmt.Errorf("encode the result: %T is not a JSON object", v)
 	}

@@ -69,7 +69,7 @@ func (f *reshapeFlags) note(format string, args ...any) {
 }
 
 // run runs a reshaping with progress, and prints its report, which is a
-// *shard.ReshapeReport or has one embedded.
+// *reshape.ReshapeReport or has one embedded.
 func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Context) (any, error)) error {
 	o := &f.options
 	if cmd.Flags().Changed("workers") && o.Workers < 1 {

@@ -175,5 +175,5 @@ func (c *chunker) checked(end int) (int, error) {
 	if end-start <= c.maxRow {
 		return end, nil
 	}
-	return 0, &Error{Line: t.Line(), Err: fmt.Errorf("%w: more than %d bytes; is a quote missing? --max-row raises the limit", ErrRowTooLong, c.maxRow)}
+	return 0, &Error{Line: t.Line(), Err: fmt.Errorf("%w: more than %d bytes; is a quote missing? CSVOptions.MaxRow raises the limit", ErrRowTooLong, c.maxRow)}
 }

@@ -83,12 +83,12 @@ func (c *Column) Merge(other *Column) {
 // String says where the value stands, and what it is.
 func (v Value) String() string { return fmt.Sprintf("%s line %d: %q", v.File, v.Line, v.Text) }
 
-// KindNote says in words what about the kind a user should know, with the flag
+// KindNote says in words what about the kind a user should know, with the option
 // that changes it. It is empty for a column without surprises.
 func (c *Column) KindNote(name string) string {
 	switch {
 	case c.Ints+c.Floats+c.Texts == 0 && c.Missing > 0:
-		return fmt.Sprintf("column %q: no value in %s: stored as bytes; --column %s gives another type", name, plural.Of(c.Missing, "row"), assign(name, "float"))
+		return fmt.Sprintf("column %q: no value in %s: stored as bytes; CSVOptions.Types %s gives another type", name, plural.Of(c.Missing, "row"), assign(name, "float"))
 	case c.Texts > 0 && c.Ints+c.Floats > 0:
 		reason := ""
 		if c.Reason != "" {
@@ -98,7 +98,7 @@ func (c *Column) KindNote(name string) string {
 		if reason != "" {
 			way = "reads it as a number"
 		}
-		return fmt.Sprintf("column %q: not all of one kind (%s), so stored as bytes; the first that is not a plain number is at %v%s; --column %s %s",
+		return fmt.Sprintf("column %q: not all of one kind (%s), so stored as bytes; the first that is not a plain number is at %v%s; CSVOptions.Types %s %s",
 			name, c.counts(), c.FirstText, reason, assign(name, "float"), way)
 	case c.Texts > 0 && c.Reason != "":
 		return fmt.Sprintf("column %q: numbers with %s stay as they are, as bytes; the first is at %v", name, c.Reason, c.FirstText)
@@ -106,13 +106,13 @@ func (c *Column) KindNote(name string) string {
 	return ""
 }
 
-// LossNote says how many values a 32-bit float cannot hold, with the flag that
+// LossNote says how many values a 32-bit float cannot hold, with the option that
 // keeps them. It is empty when there are none.
 func (c *Column) LossNote(name string) string {
 	if c.Lossy == 0 {
 		return ""
 	}
-	return fmt.Sprintf("column %q: values outside the range of a 32-bit float, which is all that an Example holds: %d; the first is at %v; --column %s keeps them as they are",
+	return fmt.Sprintf("column %q: values outside the range of a 32-bit float, which is all that an Example holds: %d; the first is at %v; CSVOptions.Types %s keeps them as they are",
 		name, c.Lossy, c.FirstLossy, assign(name, "bytes"))
 }
 

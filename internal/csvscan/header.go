@@ -24,7 +24,7 @@ func skipBlank(in *bufio.Reader, limit int) (size, lines int64, err error) {
 			return 0, 0, err
 		}
 		if size >= int64(limit) {
-			return 0, 0, &Error{Line: lines + 1, Err: fmt.Errorf("%w: more than %d bytes of blank lines before it; --max-row raises the limit", ErrHeader, limit)}
+			return 0, 0, &Error{Line: lines + 1, Err: fmt.Errorf("%w: more than %d bytes of blank lines before it; CSVOptions.MaxRow raises the limit", ErrHeader, limit)}
 		}
 		end := 1
 		if head[0] == '\r' {
@@ -124,7 +124,7 @@ func checkNames(names []string) error {
 	if len(faults) > 10 {
 		faults = append(faults[:10], fmt.Sprintf("%d more", len(faults)-10))
 	}
-	return fmt.Errorf("%w: %s; name the %s with --columns NAME,NAME", ErrHeader, strings.Join(faults, "; "), plural.Of(len(names), "column"))
+	return fmt.Errorf("%w: %s; name the %s with CSVOptions.Columns", ErrHeader, strings.Join(faults, "; "), plural.Of(len(names), "column"))
 }
 
 // quoted is a name for an error: the start of a long one.

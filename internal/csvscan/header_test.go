@@ -67,7 +67,7 @@ func TestBlankLinesAreBounded(t *testing.T) {
 	if err := os.WriteFile(path, append(slices.Repeat([]byte("\n"), ChunkSize+1), "a,b\n1,2\n"...), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path, Options{MaxRow: ChunkSize}); !errors.Is(err, ErrHeader) || !strings.Contains(err.Error(), "--max-row") {
+	if _, err := Open(path, Options{MaxRow: ChunkSize}); !errors.Is(err, ErrHeader) || !strings.Contains(err.Error(), "CSVOptions.MaxRow") {
 		t.Errorf("%v; want %v", err, ErrHeader)
 	}
 	if _, err := Open(path, Options{MaxRow: ChunkSize + 1}); err != nil {

@@ -177,7 +177,7 @@ func (s *Source) open(f storage.File, opts Options) error {
 	}
 	if opts.Columns != nil {
 		if s.header != nil && len(s.header) != len(opts.Columns) {
-			return fmt.Errorf("%w: %s, but --columns names %d", ErrHeader, plural.Of(len(s.header), "column"), len(opts.Columns))
+			return fmt.Errorf("%w: %s, but CSVOptions.Columns names %d", ErrHeader, plural.Of(len(s.header), "column"), len(opts.Columns))
 		}
 		s.header = slices.Clone(opts.Columns)
 	}

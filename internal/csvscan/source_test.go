@@ -135,9 +135,9 @@ func TestOdd(t *testing.T) {
 		{"comments.csv", `, [# made by a spectrometer:bytes] 5 rows, bad: line 3: wrong number of fields: 2, 1 too many; line 4: wrong number of fields: 2, 1 too many; line 6: wrong number of fields: 2, 1 too many`},
 		{"cr-only.csv", `, [id:int64 name:bytes] 2 rows`},
 		{"dates.csv", `, [id:int64 d:bytes] 7 rows`},
-		{"duplicate-headers.csv", `bad header: columns 1, 4 all named "id"; columns 2, 3 all named "name"; name the 4 columns with --columns`},
+		{"duplicate-headers.csv", `bad header: columns 1, 4 all named "id"; columns 2, 3 all named "name"; name the 4 columns with CSVOptions.Columns`},
 		{"emoji.csv", `, [id:int64 name:bytes] 3 rows`},
-		{"empty-header.csv", `bad header: columns 1, 3 without a name; name the 4 columns with --columns`},
+		{"empty-header.csv", `bad header: columns 1, 3 without a name; name the 4 columns with CSVOptions.Columns`},
 		{"empty.csv", `the file is empty`},
 		{"floats.csv", `, [id:int64 x:bytes] 16 rows`},
 		{"formula.csv", `, [id:int64 v:bytes] 3 rows`},
@@ -376,7 +376,7 @@ func TestOpenErrors(t *testing.T) {
 		{"parquet", "PAR1 more", Options{}, ErrFormat, "Parquet"},
 		{"utf16 without a mark", "a\x00,\x00b\x00", Options{}, ErrEncoding, "UTF-16LE"},
 		{"utf32", "\xff\xfe\x00\x00a\x00\x00\x00", Options{}, ErrEncoding, "UTF-32"},
-		{"names", "a,b\n1,2\n", Options{Columns: []string{"a"}}, ErrHeader, "2 columns, but --columns names 1"},
+		{"names", "a,b\n1,2\n", Options{Columns: []string{"a"}}, ErrHeader, "2 columns, but CSVOptions.Columns names 1"},
 		{"same names", "1,2\n", Options{NoHeader: true, Columns: []string{"a", "a"}}, ErrHeader, `columns 1, 2 all named "a"`},
 		{"latin1 name", "a,m\xfc\n1,2\n", Options{}, ErrHeader, "not UTF-8"},
 		{"long name", "a," + strings.Repeat("b", maxName+1) + "\n", Options{}, ErrHeader, "column 2 with a name of 65537 bytes"},
@@ -463,10 +463,10 @@ func TestNotes(t *testing.T) {
 	s := open(t, write(t, "t.csv", []byte(text)), Options{})
 	table := scan(t, s)
 	for i, want := range []string{
-		`column "mixed": not all of one kind (2 int64, 1 float, 1 text), so stored as bytes; the first that is not a plain number is at NAME line 4: "abc"; --column mixed=float makes rows whose values are not numbers errors`,
-		`column "zeros": not all of one kind (2 int64, 2 text), so stored as bytes; the first that is not a plain number is at NAME line 2: "007", a number with leading zeros; --column zeros=float reads it as a number`,
-		`column "all": no value in 4 rows: stored as bytes; --column all=float gives another type`,
-		`column "big": values outside the range of a 32-bit float, which is all that an Example holds: 1; the first is at NAME line 2: "1e300"; --column big=bytes keeps them as they are`,
+		`column "mixed": not all of one kind (2 int64, 1 float, 1 text), so stored as bytes; the first that is not a plain number is at NAME line 4: "abc"; CSVOptions.Types mixed=float makes rows whose values are not numbers errors`,
+		`column "zeros": not all of one kind (2 int64, 2 text), so stored as bytes; the first that is not a plain number is at NAME line 2: "007", a number with leading zeros; CSVOptions.Types zeros=float reads it as a number`,
+		`column "all": no value in 4 rows: stored as bytes; CSVOptions.Types all=float gives another type`,
+		`column "big": values outside the range of a 32-bit float, which is all that an Example holds: 1; the first is at NAME line 2: "1e300"; CSVOptions.Types big=bytes keeps them as they are`,
 		``,
 	} {
 		got := table.Columns[i].KindNote(s.Header()[i]) + table.Columns[i].LossNote(s.Header()[i])

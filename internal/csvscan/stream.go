@@ -56,7 +56,7 @@ func detect(head []byte) (Compression, error) {
 	return None, nil
 }
 
-const useImages = ": tfrec convert images takes images"
+const useImages = ": convert.Images takes images"
 
 // checkEncoding refuses text that isn't made of single bytes where ASCII is
 // meant, and returns the length of a UTF-8 byte order mark.

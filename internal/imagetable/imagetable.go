@@ -192,9 +192,9 @@ func (t *Table) findColumns() error {
 		}
 		return nil
 	case path < 0:
-		return t.unknown("path", pathNames)
+		return t.unknown("path", "ImageOptions.PathColumn", pathNames)
 	}
-	return t.unknown("label", labelNames)
+	return t.unknown("label", "ImageOptions.LabelColumn", labelNames)
 }
 
 // given returns the column of a name, and -1 for no name.
@@ -224,9 +224,10 @@ func (t *Table) find(name string) int {
 	return slices.IndexFunc(t.header, func(s string) bool { return strings.EqualFold(strings.TrimSpace(s), strings.TrimSpace(name)) })
 }
 
-func (t *Table) unknown(what string, guesses []string) error {
-	return fmt.Errorf("which column holds the %s? --%s-column names it; none is called %s; the columns are %s",
-		what, what, strings.Join(guesses, ", "), Quote(t.header))
+// unknown is the error for a column that an option may name.
+func (t *Table) unknown(what, option string, guesses []string) error {
+	return fmt.Errorf("which column holds the %s? %s names it; none is called %s; the columns are %s",
+		what, option, strings.Join(guesses, ", "), Quote(t.header))
 }
 
 // Quote lists names of columns, the first twenty of them.

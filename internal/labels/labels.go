@@ -2,7 +2,7 @@
 // files. The id of a label is the index of its name.
 //
 //	names = labels.Sort(names)
-//	if note := labels.Note(names, 0); note != "" {
+//	if note := labels.Note(names, 0, "ImageOptions.LabelOffset"); note != "" {
 //		log.Print(note)
 //	}
 package labels
@@ -31,9 +31,9 @@ func Sort(names []string) []string {
 }
 
 // Note returns a sentence about ids that are not what the names suggest, for
-// names in the order of Sort whose ids begin at offset. It is empty when there
-// is nothing to say.
-func Note(names []string, offset int) string {
+// names in the order of Sort whose ids begin at offset, which an option sets. It
+// is empty when there is nothing to say.
+func Note(names []string, offset int, option string) string {
 	numbers, all := integers(names)
 	switch {
 	case len(numbers) == 0:
@@ -52,7 +52,7 @@ func Note(names []string, offset int) string {
 		}
 		hint := ""
 		if consecutive && first > 0 {
-			hint = fmt.Sprintf(" (--label-offset %d makes them their own ids)", first)
+			hint = fmt.Sprintf(" (%s %d makes them their own ids)", option, first)
 		}
 		return fmt.Sprintf("labels are integers, and their ids are their ranks: %s%s", mapping(names, offset), hint)
 	case len(numbers) == len(names):

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/size"
 )
 
@@ -167,7 +168,7 @@ func (m *sheetMaker) view(x *sample) sampleView {
 		v.Copy, v.Variant = fmt.Sprintf("variant %d", x.copy), shown(opsText(x.ops), max(60, min(maxLineText, m.text/6)))
 	}
 	if x.err != nil {
-		v.Err = shown(x.err.Error(), min(maxLineText, keyText))
+		v.Err = shown(cliname.Text(x.err.Error()), min(maxLineText, keyText))
 	}
 	if p := x.picture; p != nil {
 		v.URI, v.W, v.H = template.URL(p.uri), p.shownWidth, p.shownHeight

@@ -1,0 +1,73 @@
+package convert
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/tfrec/tfrec/internal/plural"
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// runConversion scans an input, opens the output directory, plans with a look at what an earlier run
+// left there, and carries the plan out.
+func runConversion(ctx context.Context, in input, out string) (*Summary, error) {
+	began := time.Now()
+	defer in.close()
+	if err := in.scan(ctx, out); err != nil {
+		return nil, err
+	}
+	o := in.shared()
+	dir, err := setdir.View(ctx, out), error(nil)
+	if !o.DryRun {
+		if dir, err = setdir.Open(ctx, out, setdir.Options{Join: o.Task != nil, Note: o.Note, Names: shard.ManifestFiles}); err != nil {
+			return nil, err
+		}
+	}
+	defer dir.Close()
+	r, before, err := planInto(ctx, in, dir, began)
+	if err != nil {
+		return nil, err
+	}
+	sum, err := r.execute(ctx, before)
+	return sum, r.unfinished(ctx, err)
+}
+
+// planInto plans the run of an input that was scanned into a directory, beside what an earlier run
+// left there.
+func planInto(ctx context.Context, in input, dir *setdir.Dir, began time.Time) (*run, *previous, error) {
+	before, err := readPrevious(dir)
+	if err != nil {
+		return nil, nil, err
+	}
+	src, err := in.plan(ctx, before)
+	if err != nil {
+		return nil, nil, err
+	}
+	r, err := newRun(in.shared(), src)
+	if err != nil {
+		return nil, nil, err
+	}
+	r.dir, r.began = dir, began
+	r.source.attach(dir)
+	return r, before, nil
+}
+
+// unfinished adds to the error that ended a run what of it is kept.
+func (r *run) unfinished(ctx context.Context, err error) error {
+	var bad *BadSamplesError
+	if err == nil || errors.As(err, &bad) {
+		return err
+	}
+	finished := r.progress.Kept.Load() + r.progress.Finished.Load()
+	kept := fmt.Sprintf("%d of %s finished and kept, the same command resumes from there", finished, plural.Of(len(r.jobs), "shard"))
+	switch {
+	case ctx.Err() != nil:
+		err = fmt.Errorf("%s: %w", kept, ctx.Err())
+	case r.progress.Finished.Load() > 0:
+		err = fmt.Errorf("%w (%s)", err, kept)
+	}
+	return err
+}

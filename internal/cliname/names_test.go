@@ -1,0 +1,41 @@
+package cliname
+
+import "testing"
+
+func TestText(t *testing.T) {
+	for text, want := range map[string]string{
+		"":                  "",
+		"nothing to reword": "nothing to reword",
+		"ImageOptions.Encode: keep stores images unchanged":                "--encode: keep stores images unchanged",
+		"give the same, another directory, or Options.Overwrite":           "give the same, another directory, or --overwrite",
+		"a smaller buffer (ShuffleOptions.Buffer), CSVOptions.Vectors; on": "a smaller buffer (--shuffle), --vector; on",
+		"run the rest, then convert.Finalize":                              "run the rest, then tfrec finalize",
+		"once (convert.Images with ImageOptions.Resize)":                   "once (tfrec convert images --resize)",
+		"ImageOptions.Backend with ImageOptions.BackendDecodes does":       "--gpu on --gpu-decode does",
+		"convert.Images or convert.CSV, with Options.Task":                 "tfrec convert images or tfrec convert csv, with --task",
+		"convert.Images with care":                                         "tfrec convert images with care",
+		"it ends with Options.Seed":                                        "it ends with --seed",
+		"photos with Options.Seed with Options.Name with x.Y":              "photos with --seed --name with x.Y",
+		"\tOptions.Seed\nOptions.Name":                                     "\t--seed\n--name",
+
+		// Not ours, and the user's own names.
+		"tf.train.Example and Options.Nothing and seed.Options":     "tf.train.Example and Options.Nothing and seed.Options",
+		"open dir/Options.Seed: no such file":                       "open dir/Options.Seed: no such file",
+		"open Options.Seed.jpg and Options.Seed/x: no such file":    "open Options.Seed.jpg and --seed/x: no such file",
+		`there is no feature "Options.Seed"; there are "x.Options"`: `there is no feature "Options.Seed"; there are "x.Options"`,
+	} {
+		if got := Text(text); got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	const in = `{"name":"Options.Seed","message":"say \"x\" or Options.Seed","notes":["Options.Name","a] Options.Seed"],` +
+		`"messages":{"Options.Seed":1},"labels":["Options.Seed"],"bottleneck":"Options.Workers","reason":""}`
+	const want = `{"name":"Options.Seed","message":"say \"x\" or --seed","notes":["--name","a] --seed"],` +
+		`"messages":{"Options.Seed":1},"labels":["Options.Seed"],"bottleneck":"--workers","reason":""}`
+	if got := string(JSON([]byte(in))); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}

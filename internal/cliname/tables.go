@@ -1,0 +1,50 @@
+package cliname
+
+// Fields are the flags that set fields of options, by struct and field. Structs of one name in two
+// packages share an entry. A method of reader.Pipe stands for the argument that it takes.
+var Fields = map[string]map[string]string{
+	"Options": {
+		"Name": "name", "Seed": "seed", "Splits": "splits", "Shards": "shards", "SplitShards": "shards", "Even": "even",
+		"Compression": "compression", "MaxErrors": "max-errors", "Workers": "workers", "Limit": "limit",
+		"Overwrite": "overwrite", "HashInputs": "hash-inputs", "DryRun": "dry-run", "Estimate": "estimate",
+		"Depfile": "depfile", "Task": "task", "Replan": "replan", "Retries": "retries",
+		"Parallelism": "workers", "Partial": "partial",
+	},
+	"Task": {"Index": "task", "Count": "tasks"},
+	"ImageOptions": {
+		"LabelFile": "labels", "PathColumn": "path-column", "LabelColumn": "label-column", "ImageSuffix": "image-suffix",
+		"Unlabelled": "unlabelled", "LabelOffset": "label-offset", "Rename": "rename",
+		"Include": "include", "Exclude": "exclude", "FollowSymlinks": "follow-symlinks",
+		"Augment": "augment", "Copies": "copies", "KeepOriginal": "keep-original", "AugmentSplits": "augment-splits",
+		"Resize": "resize", "Channels": "channels", "Encode": "encode", "Quality": "quality", "Subsampling": "subsampling",
+		"MinSize": "min-size", "MaxAspect": "max-aspect", "Decoder": "decoder", "MaxPixels": "max-pixels",
+		"AllowArithmetic": "allow-arithmetic", "Memory": "memory", "Background": "background", "ExactPixels": "exact-pixels",
+		"Backend": "gpu on", "BackendDecodes": "gpu-decode", "NoCheck": "no-check",
+	},
+	"ResizeSpec": {
+		"Filter": "filter", "Fit": "fit", "PadColor": "pad-color", "Antialias": "antialias", "NoUpscale": "no-upscale",
+	},
+	"Normalize": {"Mean": "mean", "Std": "std"},
+	"CSVOptions": {
+		"Delimiter": "delimiter", "NoHeader": "no-header", "Columns": "columns", "MaxRow": "max-row", "Types": "column",
+		"Missing": "na", "MissingValues": "na-values", "Vectors": "vector", "Label": "label", "Vocab": "vocab",
+		"Vocabulary": "vocab", "LabelOffset": "label-offset", "Key": "key", "Shuffle": "shuffle", "Memory": "memory",
+	},
+	"ShuffleOptions": {"Buffer": "shuffle"},
+	"MapOptions":     {"Workers": "workers"},
+	"ColumnSpec":     {"Workers": "workers"},
+	"ImageSpec":      {"Workers": "workers", "Resize": "resize"},
+	"Pipe":           {"Batch": "batch"},
+}
+
+// Functions are what does the work of functions, by package and function: a verb, a flag, or the
+// value of one.
+var Functions = map[string]string{
+	"convert.Images":    "tfrec convert images",
+	"convert.CSV":       "tfrec convert csv",
+	"convert.CSVSchema": "--print-schema",
+	"convert.Finalize":  "tfrec finalize",
+	"convert.TaskOf":    "auto",
+	"reshape.Filter":    "tfrec filter",
+	"verify.Verify":     "tfrec verify",
+}

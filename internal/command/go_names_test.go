@@ -1,0 +1,260 @@
+package command
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/tfrec/tfrec/internal/cliname"
+)
+
+// speakFlags are packages whose messages, and those of the packages below them, still name flags
+// and verbs. This list has to go.
+var speakFlags = []string{"shard"}
+
+// library is the source of what Go programs can import: the public packages, and the internal ones
+// that these import.
+type library struct {
+	files map[string][]*ast.File // by package, below the module
+	set   *token.FileSet
+	names map[string]bool // such as "convert.Images" and "Options.Seed", of the public packages
+	types map[string]bool // exported ones
+}
+
+const modulePath = "github.com/tfrec/tfrec/"
+
+func parseLibrary(t *testing.T) *library {
+	t.Helper()
+	l := &library{files: map[string][]*ast.File{}, set: token.NewFileSet(), names: map[string]bool{}, types: map[string]bool{}}
+	all := map[string][]*ast.File{}
+	err := filepath.WalkDir("../..", func(p string, d fs.DirEntry, err error) error {
+		switch name := d.Name(); {
+		case err != nil:
+			return err
+		case d.IsDir() && (name == "testdata" || name == "_generate" || strings.HasPrefix(name, ".") && len(name) > 2):
+			return filepath.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(l.set, p, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		dir := strings.TrimPrefix(filepath.ToSlash(filepath.Dir(p)), "../../")
+		all[dir] = append(all[dir], file)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var add func(dir string)
+	add = func(dir string) {
+		if l.files[dir] != nil {
+			return
+		}
+		l.files[dir] = all[dir]
+		for _, file := range all[dir] {
+			for _, spec := range file.Imports {
+				if ours, ok := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), modulePath); ok {
+					add(ours)
+				}
+			}
+		}
+	}
+	for dir, files := range all {
+		first, _, _ := strings.Cut(dir, "/")
+		if !slices.Contains([]string{"internal", "cmd", "beam", "examples"}, first) && files[0].Name.Name != "main" {
+			add(dir)
+			l.declare(files)
+		}
+	}
+	return l
+}
+
+// declare notes what a public package declares.
+func (l *library) declare(files []*ast.File) {
+	for _, file := range files {
+		for _, d := range file.Decls {
+			switch d := d.(type) {
+			case *ast.FuncDecl:
+				of := file.Name.Name
+				if d.Recv != nil {
+					of = receiverName(d.Recv.List[0].Type)
+				}
+				l.names[of+"."+d.Name.Name] = true
+			case *ast.GenDecl:
+				for _, s := range d.Specs {
+					spec, ok := s.(*ast.TypeSpec)
+					if !ok || !spec.Name.IsExported() {
+						continue
+					}
+					l.types[spec.Name.Name], l.names[file.Name.Name+"."+spec.Name.Name] = true, true
+					if st, ok := spec.Type.(*ast.StructType); ok {
+						for _, field := range st.Fields.List {
+							for _, id := range field.Names {
+								l.names[spec.Name.Name+"."+id.Name] = true
+							}
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func receiverName(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.StarExpr:
+		return receiverName(e.X)
+	case *ast.IndexExpr:
+		return receiverName(e.X)
+	case *ast.IndexListExpr:
+		return receiverName(e.X)
+	case *ast.Ident:
+		return e.Name
+	}
+	return ""
+}
+
+// literals returns the string literals of a file, but for imports and tags, by position.
+func literals(file *ast.File) map[token.Pos]string {
+	found := map[token.Pos]string{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.ImportSpec:
+			return false
+		case *ast.Field:
+			return n.Tag == nil
+		case *ast.BasicLit:
+			if text, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING {
+				found[n.Pos()] = text
+			}
+		}
+		return true
+	})
+	return found
+}
+
+var (
+	aFlag   = regexp.MustCompile(`--[a-z%]`)
+	aVerb   = regexp.MustCompile("tfrec ([a-z]+)")
+	aGoName = regexp.MustCompile(`(?:^|[^\w./])([A-Za-z]\w*)\.([A-Z]\w*)\b`)
+)
+
+// onlyInGo are names in messages that nobody sees on the command line.
+var onlyInGo = []string{"CacheOptions.Limit", "Scratch.Codec", "tfrecord.SequenceExample"}
+
+// notFlags are literals of libraries that look like a flag and are none.
+var notFlags = []struct{ beginning, why string }{
+	{"--%s\r\n", "a boundary of a multipart body"},
+	{"\r\n--%s--", "a boundary of a multipart body"},
+}
+
+func speaksFlags(dir string) bool {
+	return slices.ContainsFunc(speakFlags, func(p string) bool { return strings.HasPrefix(dir+"/", p+"/") })
+}
+
+func isNoFlag(text string) bool {
+	return slices.ContainsFunc(notFlags, func(n struct{ beginning, why string }) bool { return strings.HasPrefix(text, n.beginning) })
+}
+
+// TestLibrariesSpeakGo: what Go programs can import names no flag and no verb in its messages, but
+// fields and functions, of which each exists and has a place on the command line.
+func TestLibrariesSpeakGo(t *testing.T) {
+	l := parseLibrary(t)
+	if len(l.files) < 30 || l.files["internal/jpeg"] == nil || l.files["internal/command"] != nil {
+		t.Fatalf("the library has the packages %q", slices.Sorted(maps.Keys(l.files)))
+	}
+	verb := map[string]bool{}
+	for _, c := range newRootCommand(nil).Commands() {
+		verb[c.Name()] = true
+	}
+	packages := map[string]bool{}
+	for dir := range l.files {
+		packages[path.Base(dir)] = !strings.HasPrefix(dir, "internal/")
+	}
+	used := map[string]bool{}
+	for dir, files := range l.files {
+		for _, file := range files {
+			for at, text := range literals(file) {
+				for _, m := range aGoName.FindAllStringSubmatch(text, -1) {
+					name := m[1] + "." + m[2]
+					if !packages[m[1]] && !l.types[m[1]] {
+						continue // not ours: tf.train.Example
+					}
+					if _, known := cliname.Of(name); !known && !slices.Contains(onlyInGo, name) {
+						t.Errorf("%s: %s is not in the tables of internal/cliname: %q", l.set.Position(at), name, text)
+					}
+					if !l.names[name] {
+						t.Errorf("%s: no package has %s: %q", l.set.Position(at), name, text)
+					}
+					used[name] = true
+				}
+				if speaksFlags(dir) || isNoFlag(text) {
+					continue
+				}
+				if flag := aFlag.FindString(text); flag != "" {
+					t.Errorf("%s: names a flag: %q", l.set.Position(at), text)
+				}
+				if m := aVerb.FindStringSubmatch(text); m != nil && verb[m[1]] {
+					t.Errorf("%s: names the verb %s: %q", l.set.Position(at), m[1], text)
+				}
+			}
+		}
+	}
+	if len(used) < 50 {
+		t.Errorf("messages use %d names, want most of the tables: %q", len(used), slices.Sorted(maps.Keys(used)))
+	}
+}
+
+// TestGoNamesAreOnTheCommandLine holds the tables of internal/cliname to the code on both sides.
+func TestGoNamesAreOnTheCommandLine(t *testing.T) {
+	l, root := parseLibrary(t), newRootCommand(nil)
+	flags := map[string]bool{}
+	var collect func(*cobra.Command)
+	collect = func(c *cobra.Command) {
+		for word := range strings.FieldsSeq(c.UsageString()) {
+			if name, ok := strings.CutPrefix(word, "--"); ok {
+				flags[name] = true
+			}
+		}
+		for _, below := range c.Commands() {
+			collect(below)
+		}
+	}
+	collect(root)
+	for of, fields := range cliname.Fields {
+		for field, flag := range fields {
+			if !l.names[of+"."+field] {
+				t.Errorf("no package has %s.%s", of, field)
+			}
+			if name, _, _ := strings.Cut(flag, " "); !flags[name] {
+				t.Errorf("%s.%s: no verb has a flag --%s", of, field, flag)
+			}
+		}
+	}
+	for function, word := range cliname.Functions {
+		if !l.names[function] {
+			t.Errorf("no package has %s", function)
+		}
+		if flag, ok := strings.CutPrefix(word, "--"); ok && !flags[flag] {
+			t.Errorf("%s: no verb has a flag --%s", function, flag)
+		}
+		if verb, ok := strings.CutPrefix(word, "tfrec "); ok {
+			if c, rest, err := root.Find(strings.Fields(verb)); err != nil || len(rest) > 0 || c == root {
+				t.Errorf("%s: there is no verb %s", function, verb)
+			}
+		}
+	}
+}

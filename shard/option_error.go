@@ -1,0 +1,14 @@
+package shard
+
+// OptionError reports an invalid option: a mistake of the caller, whatever the input holds.
+type OptionError struct {
+	// Field is a struct and its field, such as "ImageOptions.Augment".
+	Field string
+	// Err says what is wrong.
+	Err error
+}
+
+func (e *OptionError) Error() string { return e.Field + ": " + e.Err.Error() }
+
+// Unwrap returns Err.
+func (e *OptionError) Unwrap() error { return e.Err }
