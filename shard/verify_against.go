@@ -33,7 +33,7 @@ func (o *VerifyOptions) expand(ctx context.Context, e *expander, paths []string)
 // and whether its manifest is that of the original.
 func (s *Set) checkCopy(ctx context.Context, original string) ([]Fault, error) {
 	var faults []Fault
-	same, err := compare.SameContent(s.Path(ManifestFile), original)
+	same, err := compare.SameContent(ctx, s.Path(ManifestFile), original)
 	switch _, missing := storage.Stat(ctx, s.Path(ManifestFile)); {
 	case storage.Missing(missing):
 		faults = append(faults, setFault(s.Path(ManifestFile), tfrecord.PartMissing, "the original has this file, the copy does not"))

@@ -105,22 +105,22 @@ func (g *deepGroup) isLabel(key string) bool {
 }
 
 // vocabularyOf finds the names of a feature's labels; nil when nobody says them.
-func (g *deepGroup) vocabularyOf(key string) *vocabulary {
+func (g *deepGroup) vocabularyOf(ctx context.Context, key string) *vocabulary {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	v, known := g.vocabulary[key]
 	if !known {
-		v = g.findVocabulary(key)
+		v = g.findVocabulary(ctx, key)
 		g.vocabulary[key] = v
 	}
 	return v
 }
 
-func (g *deepGroup) findVocabulary(key string) *vocabulary {
+func (g *deepGroup) findVocabulary(ctx context.Context, key string) *vocabulary {
 	v := &vocabulary{from: ManifestFile}
 	if e := g.expected[key]; e != nil && e.Class == ClassLabel {
 		v.names = g.set.Labels
-	} else if v.names = labels.ReadBeside(g.dir, key); v.names != nil {
+	} else if v.names = labels.ReadBeside(ctx, g.dir, key); v.names != nil {
 		v.from = labels.FileName(key)
 	}
 	v.classes = len(v.names)
@@ -149,11 +149,11 @@ func textKey(key string) string {
 }
 
 // labelReport says what the labels of the group were held to.
-func (g *deepGroup) labelReport(t *deepTable) []DeepLabels {
+func (g *deepGroup) labelReport(ctx context.Context, t *deepTable) []DeepLabels {
 	list := []DeepLabels{}
 	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
 		l := DeepLabels{Feature: Readable(key), Path: g.dir, From: "records"}
-		if v := g.vocabularyOf(key); v != nil {
+		if v := g.vocabularyOf(ctx, key); v != nil {
 			l.Names, l.From = v.classes, v.from
 		} else if !t.labels[key].texts {
 			continue
@@ -164,7 +164,7 @@ func (g *deepGroup) labelReport(t *deepTable) []DeepLabels {
 }
 
 // notChecked says what could not be looked at in the group.
-func (g *deepGroup) notChecked(t *deepTable) (texts []string) {
+func (g *deepGroup) notChecked(ctx context.Context, t *deepTable) (texts []string) {
 	add := func(format string, args ...any) {
 		texts = append(texts, Readable(g.dir)+": "+fmt.Sprintf(format, args...))
 	}
@@ -176,7 +176,7 @@ func (g *deepGroup) notChecked(t *deepTable) (texts []string) {
 	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
 		l := t.labels[key]
 		switch {
-		case g.vocabularyOf(key) != nil:
+		case g.vocabularyOf(ctx, key) != nil:
 		case l.full:
 			add("%q has more than %d labels without a vocabulary: their texts were not compared", Readable(key), maxLabelIDs)
 		case !l.texts:

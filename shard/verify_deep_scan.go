@@ -66,7 +66,7 @@ func (l *scanner) lookAt(ctx context.Context, file int, b *deepBatch) error {
 			return err
 		}
 		l.at = recordRef{file: file, record: b.numbers[i], offset: b.offsets[i]}
-		l.record(b.data[from:end:end])
+		l.record(ctx, b.data[from:end:end])
 		from = end
 	}
 	if err := l.d.twins.add(&l.twins); err != nil {
@@ -78,7 +78,7 @@ func (l *scanner) lookAt(ctx context.Context, file int, b *deepBatch) error {
 	return nil
 }
 
-func (l *scanner) record(data []byte) {
+func (l *scanner) record(ctx context.Context, data []byte) {
 	l.records++
 	l.payload.Reset()
 	l.any, l.label, l.variant, l.hashed = false, 0, false, l.hashed[:0]
@@ -98,7 +98,7 @@ func (l *scanner) record(data []byte) {
 	}
 	tallyIn(l.table.messages, message, l.at)
 	if features != nil {
-		l.features(features)
+		l.features(ctx, features)
 	}
 	if lists != nil {
 		l.lists(lists)
@@ -132,7 +132,7 @@ func (l *scanner) find(kind FindingKind, severity Severity, feature, format stri
 }
 
 // features looks at the features of an Example, or of a context.
-func (l *scanner) features(features *tfrecord.Features) {
+func (l *scanner) features(ctx context.Context, features *tfrecord.Features) {
 	shape := &l.table.features
 	shape.begin()
 	for i := range features.Len() {
@@ -145,7 +145,7 @@ func (l *scanner) features(features *tfrecord.Features) {
 			l.variant = l.variant || string(key) == copyKey
 		}
 		if f != nil && f.label || f == nil && l.group.isLabel(string(key)) {
-			l.labels(string(key), value, features)
+			l.labels(ctx, string(key), value, features)
 		}
 	}
 	l.allDeclared(features)
@@ -216,9 +216,9 @@ func recordKey(features *tfrecord.Features) string {
 
 // labels holds the labels in a feature to the vocabulary, and to the texts
 // beside them.
-func (l *scanner) labels(key string, value tfrecord.Feature, features *tfrecord.Features) {
+func (l *scanner) labels(ctx context.Context, key string, value tfrecord.Feature, features *tfrecord.Features) {
 	seen := l.table.label(key)
-	v := l.group.vocabularyOf(key)
+	v := l.group.vocabularyOf(ctx, key)
 	l.label = uint32(hashOfValue(value).lo) | 1
 	switch value.Kind() {
 	case tfrecord.KindFloat:
