@@ -109,7 +109,7 @@ func (o *Options) begin(ctx context.Context, out string, began time.Time, s *inp
 		return nil, err
 	}
 	r.open(dir)
-	j := &Job{shardQueue: newShardQueue(r, s.close), before: before, todo: r.todo()}
+	j := &Job{shardQueue: newShardQueue(ctx, r, s.close), before: before, todo: r.todo()}
 	if len(j.todo) > 0 {
 		if err := r.stillPlanned(); err != nil {
 			return nil, errors.Join(err, r.dir.Close())
@@ -175,7 +175,7 @@ func (o *Options) join(ctx context.Context, out string, s *inputScan) (_ *Job, e
 	if !planned {
 		return nil, fmt.Errorf("%s has no plan of a running conversion: it is not the directory that the other processes see, or the conversion has ended", out)
 	}
-	b := newShardQueue(r, s.close)
+	b := newShardQueue(ctx, r, s.close)
 	b.joins = out
 	return &Job{shardQueue: b, before: before}, nil
 }
