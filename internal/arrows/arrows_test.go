@@ -74,11 +74,11 @@ var rooms = map[string]room{
 	},
 	// Reading a set takes neither what measures one nor its estimators.
 	"reader": {
-		ours:   []string{"shard", "tfrecord", "augment", "internal"},
+		ours:   []string{"shard", "tfrecord", "augment", "internal", "internal/decodeplan"},
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
 	"convert": {
-		ours:   []string{"shard", "tfrecord", "augment", "internal"},
+		ours:   []string{"shard", "tfrecord", "augment", "internal", "internal/decodeplan"},
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
 	"gpu": {ours: []string{"augment", "internal", "internal/backendtest"}, theirs: slices.Concat(pixels, driver), judges: judges},
@@ -105,6 +105,7 @@ var rooms = map[string]room{
 	},
 	// What tests hold backends to: those of augment and of gpu.
 	"internal/backendtest": {ours: []string{"augment", "internal"}, theirs: pixels},
+	"internal/decodeplan":  {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},
 	"internal/where":       {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, conditions), judges: judges},
 	// Only tests, which drive a room and the built command from outside.
 	"internal/interop": {ours: []string{"tfrecord", "reader", "internal"}, judges: judges},
