@@ -27,13 +27,7 @@ func (s *csvSource) place() string { return "" }
 
 // known implements source. Scanning has hashed all chunks, so it reads nothing.
 func (s *csvSource) known(_ context.Context, job int) (identity []byte, read bool, err error) {
-	if s.shuffle != nil {
-		return s.shuffle.identity(), false, nil
-	}
-	for p := range s.parts(s.ranges[job]) {
-		identity = s.identityOf(identity, p)
-	}
-	return identity, false, nil
+	return s.outline(job), false, nil
 }
 
 // keys implements source.
@@ -51,8 +45,13 @@ func (s *csvSource) files() iter.Seq[string] {
 }
 
 // outline implements source: planning knows the content of tables.
-func (s *csvSource) outline(job int) []byte {
-	identity, _, _ := s.known(context.Background(), job) // it reads nothing, so it cannot fail
+func (s *csvSource) outline(job int) (identity []byte) {
+	if s.shuffle != nil {
+		return s.shuffle.identity()
+	}
+	for p := range s.parts(s.ranges[job]) {
+		identity = s.identityOf(identity, p)
+	}
 	return identity
 }
 
@@ -71,18 +70,18 @@ func (s *csvSource) prepare(ctx context.Context, jobs []int, _ bool) error {
 func (s *csvSource) rest() {}
 
 // tasks implements source: there is one task for each chunk.
-func (s *csvSource) tasks(_ context.Context, job int) iter.Seq2[task, error] {
+func (s *csvSource) tasks(ctx context.Context, job int) iter.Seq2[task, error] {
 	if s.shuffle != nil {
 		return s.shuffle.tasks(job)
 	}
 	return func(yield func(task, error) bool) {
 		for p := range s.parts(s.ranges[job]) {
 			c := s.nextChunk(p.chunk)
-			if err := c.readAhead(); err != nil {
+			if err := c.readAhead(ctx); err != nil {
 				yield(nil, err)
 				return
 			}
-			if !yield(func(out *piece) error { return s.makeRows(c, p, out) }, nil) {
+			if !yield(func(out *piece) error { return s.makeRows(ctx, c, p, out) }, nil) {
 				return
 			}
 		}
@@ -127,20 +126,20 @@ func putChunkBuffer(b *[]byte) {
 
 // readAhead reads the chunk of a file that is read in order; those of plain files on
 // a disk are left to the workers.
-func (c *openChunk) readAhead() error {
+func (c *openChunk) readAhead(ctx context.Context) error {
 	if !c.f.src.InOrder() {
 		return nil
 	}
-	return c.read()
+	return c.read(ctx)
 }
 
 // read reads the chunk, unless that is done.
-func (c *openChunk) read() error {
+func (c *openChunk) read(ctx context.Context) error {
 	if c.buffer != nil {
 		return nil
 	}
 	c.buffer = chunkBuffers.Get().(*[]byte)
-	data, err := c.f.src.ReadChunk(*c.buffer, c.Chunk)
+	data, err := c.f.src.ReadChunk(ctx, *c.buffer, c.Chunk)
 	if errors.Is(err, csvscan.ErrChanged) {
 		return fmt.Errorf("%w; do not change it during the conversion, and run again", err)
 	}
@@ -157,8 +156,8 @@ func (c *openChunk) done() {
 }
 
 // makeRows makes the records of the rows of a part.
-func (s *csvSource) makeRows(c *openChunk, part part, out *piece) error {
-	if err := c.read(); err != nil {
+func (s *csvSource) makeRows(ctx context.Context, c *openChunk, part part, out *piece) error {
+	if err := c.read(ctx); err != nil {
 		return err
 	}
 	defer c.done()

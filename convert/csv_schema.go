@@ -46,8 +46,8 @@ type SchemaColumn struct {
 const maxSchema = 64 << 20
 
 // ReadSchema reads a schema file. What it doesn't know in there is an error.
-func ReadSchema(path string) (*Schema, error) {
-	f, err := storage.Open(context.Background(), path)
+func ReadSchema(ctx context.Context, path string) (*Schema, error) {
+	f, err := storage.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}

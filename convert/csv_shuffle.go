@@ -158,7 +158,7 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 		defer close(chunks)
 		for i := range sh.chunks {
 			c := sh.nextChunk(i)
-			if err := c.readAhead(); err != nil {
+			if err := c.readAhead(ctx); err != nil {
 				return err
 			}
 			select {
@@ -172,7 +172,7 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 	for range workers {
 		g.Go(func() error {
 			for c := range chunks {
-				if err := sh.deal(c, wanted, progress); err != nil {
+				if err := sh.deal(ctx, c, wanted, progress); err != nil {
 					return err
 				}
 			}
@@ -183,8 +183,8 @@ func (sh *shuffle) prepare(ctx context.Context, jobs []int) error {
 }
 
 // deal encodes the rows of a chunk and puts them into their buckets.
-func (sh *shuffle) deal(c *openChunk, wanted []bool, progress *Progress) error {
-	if err := c.read(); err != nil {
+func (sh *shuffle) deal(ctx context.Context, c *openChunk, wanted []bool, progress *Progress) error {
+	if err := c.read(ctx); err != nil {
 		return err
 	}
 	defer c.done()

@@ -62,7 +62,7 @@ func (t *tables) open(ctx context.Context, srcs []string, o *CSVOptions) error {
 		if st.IsDir() {
 			return fmt.Errorf("source %s is a directory: give files or a glob such as '%s'", path, storage.Join(path, "*.csv"))
 		}
-		src, err := csvscan.Open(path, csvscan.Options{Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MaxRow: o.MaxRow})
+		src, err := csvscan.Open(ctx, path, csvscan.Options{Delimiter: o.Delimiter, NoHeader: o.NoHeader, Columns: o.Columns, MaxRow: o.MaxRow})
 		if err != nil {
 			return err
 		}
@@ -235,7 +235,7 @@ func (t *tables) scan(ctx context.Context, o *CSVOptions, out string) error {
 	}
 	var before scanState
 	if !o.HashInputs && out != "" {
-		before = readScan(out)
+		before = readScan(ctx, out)
 	}
 	t.columns = make([]csvscan.Column, len(t.header()))
 	var blank int64
@@ -284,9 +284,9 @@ func (f *csvFile) path() string {
 }
 
 // readScan reads the state of earlier scans; state is never worth an error.
-func readScan(out string) scanState {
+func readScan(ctx context.Context, out string) scanState {
 	var s scanState
-	data, err := storage.ReadFile(context.Background(), storage.Join(out, shard.StateDir, scanFile), setdir.MaxState)
+	data, err := storage.ReadFile(ctx, storage.Join(out, shard.StateDir, scanFile), setdir.MaxState)
 	if err != nil || setdir.DecodeState(data, &s) != nil {
 		return scanState{}
 	}

@@ -526,14 +526,14 @@ func TestCSVSchema(t *testing.T) {
 	}
 	data, _ := json.Marshal(s)
 	path := table(t, "schema.json", string(data))
-	if got, err := ReadSchema(path); err != nil || !reflect.DeepEqual(got, want) {
+	if got, err := ReadSchema(t.Context(), path); err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v", got, err)
 	}
 	for text, message := range map[string]string{
 		`{"columns":[{"name":"a","type":"int"}]}`: `type "int"`,
 		`{"cols":[]}`: "not a schema", `[`: "not a schema",
 	} {
-		if _, err := ReadSchema(table(t, "s.json", text)); err == nil || !strings.Contains(err.Error(), message) {
+		if _, err := ReadSchema(t.Context(), table(t, "s.json", text)); err == nil || !strings.Contains(err.Error(), message) {
 			t.Errorf("%s: %v", text, err)
 		}
 	}

@@ -119,7 +119,7 @@ func (s *imageSource) known(ctx context.Context, job int) (identity []byte, read
 			if err := ctx.Err(); err != nil {
 				return err
 			}
-			_, hashes[i], found[i], err = s.read(m, &s.pictures[samples[i].picture])
+			_, hashes[i], found[i], err = s.read(ctx, m, &s.pictures[samples[i].picture])
 			if err == nil || s.endsRun(err) {
 				return err
 			}

@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"context"
 	"encoding/json"
 	"sync"
 	"time"
@@ -123,7 +124,7 @@ const batchBytes = 32 << 20
 // make makes the records of samples that follow one another, or says in the piece why
 // there are none: as many at a time as the backend is at its best with. The images
 // are fetched ones, if that is not nil.
-func (s *imageSource) make(samples []sample, fetched []*fetch, p *piece) error {
+func (s *imageSource) make(ctx context.Context, samples []sample, fetched []*fetch, p *piece) error {
 	p.samples = int64(len(samples))
 	batch := make([]*sampleWork, 0, len(samples))
 	held := 0
@@ -132,7 +133,7 @@ func (s *imageSource) make(samples []sample, fetched []*fetch, p *piece) error {
 		if fetched != nil {
 			m.fetched = fetched[i]
 		}
-		err := s.begin(m, p)
+		err := s.begin(ctx, m, p)
 		batch = append(batch, m)
 		if i+1 < len(samples) && err == nil {
 			if held += m.held(); held <= batchBytes {
@@ -173,7 +174,7 @@ func (s *imageSource) render(batch []*sampleWork) error {
 }
 
 // begin reads and decodes an image. An error ends the run.
-func (s *imageSource) begin(m *sampleWork, p *piece) error {
+func (s *imageSource) begin(ctx context.Context, m *sampleWork, p *piece) error {
 	pic := &s.pictures[m.sample.picture]
 	if pic.bad != nil {
 		m.bad = pic.bad
@@ -183,7 +184,7 @@ func (s *imageSource) begin(m *sampleWork, p *piece) error {
 	if err := p.reserve(pic.size); err != nil {
 		return err
 	}
-	data, hash, input, err := s.read(m, pic)
+	data, hash, input, err := s.read(ctx, m, pic)
 	if err != nil {
 		if s.endsRun(err) {
 			return err

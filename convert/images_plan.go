@@ -209,7 +209,7 @@ func (s *imageSource) tasks(ctx context.Context, job int) iter.Seq2[task, error]
 			if s.ahead != nil {
 				fetched = s.ahead.take(samples)
 			}
-			if !yield(func(p *piece) error { return s.make(samples, fetched, p) }, nil) {
+			if !yield(func(p *piece) error { return s.make(ctx, samples, fetched, p) }, nil) {
 				return
 			}
 		}

@@ -24,16 +24,16 @@ func withoutPath(err error) error {
 
 // read reads an image, and returns what it is known by. The bytes are valid until the
 // next image.
-func (s *imageSource) read(m *sampleWork, pic *picture) (data []byte, hash string, in setdir.Input, err error) {
+func (s *imageSource) read(ctx context.Context, m *sampleWork, pic *picture) (data []byte, hash string, in setdir.Input, err error) {
 	var st os.FileInfo // of a file
 	switch {
 	case m.fetched != nil && m.fetched.pic == pic:
 		data, err = m.fetched.wait()
 	case s.stored:
-		m.file, err = s.readStored(context.Background(), pic, m.file)
+		m.file, err = s.readStored(ctx, pic, m.file)
 		data = m.file
 	default:
-		data, st, err = m.readFile(s.path(pic))
+		data, st, err = m.readFile(ctx, s.path(pic))
 	}
 	if err != nil {
 		return nil, "", setdir.Input{}, err
@@ -47,8 +47,8 @@ func (s *imageSource) read(m *sampleWork, pic *picture) (data []byte, hash strin
 
 // readFile reads a file, and its size and time before that. The bytes are valid until
 // the next read.
-func (m *sampleWork) readFile(path string) ([]byte, os.FileInfo, error) {
-	f, err := storage.Open(context.Background(), path)
+func (m *sampleWork) readFile(ctx context.Context, path string) ([]byte, os.FileInfo, error) {
+	f, err := storage.Open(ctx, path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -97,7 +97,7 @@ func begin(ctx context.Context, in input, out string) (_ *Job, err error) {
 		return nil, err
 	}
 	r.open(dir)
-	j := &Job{shardQueue: newShardQueue(r, in.close), before: before, todo: r.todo()}
+	j := &Job{shardQueue: newShardQueue(ctx, r, in.close), before: before, todo: r.todo()}
 	if len(j.todo) > 0 {
 		if err := r.stillPlanned(); err != nil {
 			return nil, errors.Join(err, r.dir.Close())
@@ -166,7 +166,7 @@ func join(ctx context.Context, in input, out string) (_ *Job, err error) {
 	if !planned {
 		return nil, fmt.Errorf("%s has no plan of a running conversion: it is not the directory that the other processes see, or the conversion has ended", out)
 	}
-	b := newShardQueue(r, in.close)
+	b := newShardQueue(ctx, r, in.close)
 	b.joins = out
 	return &Job{shardQueue: b, before: before}, nil
 }

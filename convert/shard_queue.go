@@ -47,9 +47,10 @@ const idle = time.Second
 // errStopped is the answer to requests that a queue was stopped before.
 var errStopped = errors.New("the job was closed")
 
-func newShardQueue(r *run, release func()) *shardQueue {
+func newShardQueue(ctx context.Context, r *run, release func()) *shardQueue {
 	b := &shardQueue{run: r, release: release, orders: map[int]*request{}, more: make(chan struct{}, 1)}
-	b.ctx, b.cancel = context.WithCancel(context.Background())
+	// It makes shards for later calls, too, until it is stopped.
+	b.ctx, b.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	return b
 }
 

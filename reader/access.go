@@ -35,7 +35,7 @@ func (s *Set) At(ctx context.Context, dst []byte, n int64) (Record, error) {
 		return Record{}, fmt.Errorf("record %d: want 0 or more, and below the %d that there are", n, f.total())
 	}
 	w := f.locate(n)
-	file, done, err := f.file(w.file)
+	file, done, err := f.file(ctx, w.file)
 	if err != nil {
 		return Record{}, err
 	}

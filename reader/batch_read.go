@@ -100,7 +100,7 @@ func (e *batchRead) run(ctx context.Context) {
 func (e *batchRead) readFiles(ctx context.Context, b *Block, watch *stopwatch) {
 	for rest := e.wants; len(rest) > 0 && ctx.Err() == nil; {
 		n, end := e.global.together(rest)
-		e.read(b, rest[:n], end, watch)
+		e.read(ctx, b, rest[:n], end, watch)
 		rest = rest[n:]
 	}
 }
@@ -161,13 +161,13 @@ type found struct {
 }
 
 // read reads wants of one file, which lie in the bytes up to end.
-func (e *batchRead) read(b *Block, wants []readRequest, end int64, watch *stopwatch) {
+func (e *batchRead) read(ctx context.Context, b *Block, wants []readRequest, end int64, watch *stopwatch) {
 	fail := func(err error) {
 		for _, w := range wants {
 			e.got[w.step] = found{err: err, record: Record{File: w.file}}
 		}
 	}
-	file, done, err := e.global.file(wants[0].file)
+	file, done, err := e.global.file(ctx, wants[0].file)
 	if err != nil {
 		fail(err)
 		return

@@ -99,7 +99,7 @@ func (e *batchRead) readStored(ctx context.Context, b *Block) {
 func (e *batchRead) readStretch(ctx context.Context, b *Block, wants []readRequest, p []byte, picking *sync.Mutex) {
 	g := e.global
 	watch := g.stats.watch()
-	file, done, err := g.file(wants[0].file)
+	file, done, err := g.file(ctx, wants[0].file)
 	n := 0
 	if err == nil {
 		defer done()

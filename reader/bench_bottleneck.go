@@ -14,7 +14,7 @@ var movedBy = map[string]string{
 	"shuffle_all": "more Readers, a larger Block of the order, or faster storage",
 	"cache":       "more memory for it, or faster storage",
 	"shuffle":     "a smaller buffer (ShuffleOptions.Buffer) that fits into the processor's caches, or the global order, which needs none",
-	"filter":      "a cheaper function, or filtering once with shard.Filter",
+	"filter":      "a cheaper function, or filtering once with reshape.Filter",
 	"map":         "MapOptions.Workers, or a cheaper function",
 	"parse":       "ColumnSpec.Workers, or a Schema of fewer features",
 	"pictures":    "ImageSpec.Workers, a smaller size (ImageSpec.Resize), or converting to that size once (convert.Images with ImageOptions.Resize)",

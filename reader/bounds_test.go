@@ -144,7 +144,7 @@ func FuzzState(f *testing.F) {
 		if json.Unmarshal(data, &state) != nil {
 			return
 		}
-		state.Dataset, _ = set.Fingerprint() // what a fuzzer cannot guess
+		state.Dataset, _ = set.Fingerprint(t.Context()) // what a fuzzer cannot guess
 		readSome(t, pipelines[names[int(i)%len(names)]](set), &state)
 	})
 }

@@ -185,7 +185,7 @@ func TestMemoryIsBounded(t *testing.T) {
 		for name, run := range flows {
 			t.Run(name+" "+c.String(), func(t *testing.T) {
 				set := open(t, dir, o)
-				if _, err := set.Fingerprint(); err != nil {
+				if _, err := set.Fingerprint(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				slack := int64(2 << 20) // goroutines, files, decompressors

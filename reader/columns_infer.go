@@ -16,7 +16,8 @@ import (
 func SchemaOf(features []shard.Feature) (Schema, error) {
 	var s Schema
 	for _, f := range features {
-		field := Field{Key: f.Key, Kind: kindOf(f.Kind), Ragged: f.Optional}
+		kind, _ := tfrecord.ParseKind(f.Kind) // Validate refuses KindNone
+		field := Field{Key: f.Key, Kind: kind, Ragged: f.Optional}
 		if f.Class == shard.ClassVector {
 			for _, side := range f.Shape {
 				field.Ragged = field.Ragged || side < 1
@@ -28,15 +29,6 @@ func SchemaOf(features []shard.Feature) (Schema, error) {
 		s = append(s, field)
 	}
 	return s, s.Validate()
-}
-
-func kindOf(name string) tfrecord.Kind {
-	for _, k := range []tfrecord.Kind{tfrecord.KindBytes, tfrecord.KindFloat, tfrecord.KindInt64} {
-		if k.String() == name {
-			return k
-		}
-	}
-	return tfrecord.KindNone
 }
 
 // InferSchema returns a schema of all features of some records, in the order of

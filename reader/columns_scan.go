@@ -7,86 +7,31 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Tags of the fields, number<<3 | wire type, in the form in which every writer
-// leaves an Example: one Features message, entries with a key and then a value,
-// one list in a value, numbers packed.
-const (
-	tagFeatures = 1<<3 | 2 // Example.features
-	tagEntry    = 1<<3 | 2 // an entry of Features.feature
-	tagKey      = 1<<3 | 2
-	tagValue    = 2<<3 | 2
-	tagElement  = 1<<3 | 2 // a value of a BytesList, or all of a FloatList or Int64List
-)
-
-// listTags are the tags of Feature's lists.
-var listTags = [...]byte{tfrecord.KindBytes: 1<<3 | 2, tfrecord.KindFloat: 2<<3 | 2, tfrecord.KindInt64: 3<<3 | 2}
-
 // scan finds the features of the schema in a record of the usual form. False
 // leaves the record, good or bad, to appendPlain.
 func (p *ColumnParser) scan(data []byte) bool {
 	clear(p.spans)
-	if len(data) == 0 {
-		return true
-	}
-	if data[0] != tagFeatures {
-		return false
-	}
-	n, pos := length(data, 1)
-	if n != len(data)-pos {
+	pos, ok := tfrecord.ScanExample(data)
+	if !ok {
 		return false
 	}
 	for node := 0; pos < len(data); {
-		if data[pos] != tagEntry {
+		e, ok := tfrecord.ScanEntry(data, pos)
+		if !ok {
 			return false
 		}
-		n, at := length(data, pos+1)
-		end := at + n
-		if n > len(data)-at || n == 0 || data[at] != tagKey {
-			return false
-		}
-		n, at = length(data, at+1)
-		if n >= end-at {
-			return false
-		}
-		key := data[at : at+n]
-		at += n
-		if data[at] != tagValue {
-			return false
-		}
-		if n, at = length(data, at+1); n != end-at {
-			return false
-		}
+		key := data[e.KeyFrom:e.KeyTo]
 		next := p.keys[node].next
 		if string(p.keys[next].key) != string(key) || next == 0 {
 			next = p.find(node, key)
 		}
 		node = next
 		if f := p.keys[node].field; f >= 0 {
-			p.spans[f] = span{at, end}
+			p.spans[f] = span{e.From, e.To}
 		}
-		pos = end
+		pos = e.To
 	}
 	return true
-}
-
-// length reads the length at pos, and returns what follows it. A length that is
-// none is too large for any data.
-func length(data []byte, pos int) (n, next int) {
-	if pos < len(data) && data[pos] < 0x80 {
-		return int(data[pos]), pos + 1
-	}
-	return longLength(data, pos)
-}
-
-func longLength(data []byte, pos int) (n, next int) {
-	if pos > len(data) {
-		return math.MaxInt, pos
-	}
-	v, k := binary.Uvarint(data[pos:])
-	if k <= 0 || v > math.MaxInt {
-		return math.MaxInt, pos
-	}
-	return int(v), pos + k
 }
 
 // appendScanned appends the features that scan found. False leaves the record
@@ -101,15 +46,8 @@ func (p *ColumnParser) appendScanned(dst *Columns, record []byte) bool {
 			p.appendDefault(col, i)
 			continue
 		}
-		feature := record[s.from:s.to]
-		if len(feature) == 0 || feature[0] != listTags[col.Kind] {
-			return false
-		}
-		n, from := length(feature, 1)
-		if n != len(feature)-from {
-			return false
-		}
-		if !col.appendList(feature[from:], want) {
+		kind, values, ok := tfrecord.ScanFeature(record[s.from:s.to])
+		if !ok || kind != col.Kind || !col.appendList(values, want) {
 			return false
 		}
 	}
@@ -118,36 +56,24 @@ func (p *ColumnParser) appendScanned(dst *Columns, record []byte) bool {
 
 // appendList appends the values of a list: want of them, or any number when
 // want is negative.
-func (c *Column) appendList(list []byte, want int) bool {
-	if c.Kind == tfrecord.KindBytes {
-		n := 0
-		for pos := 0; pos < len(list); n++ {
-			if list[pos] != tagElement {
-				return false
-			}
-			size, from := length(list, pos+1)
-			if size > len(list)-from {
-				return false
-			}
-			pos = from + size
-			c.appendBytes(list[from:pos])
+func (c *Column) appendList(values []byte, want int) bool {
+	switch c.Kind {
+	case tfrecord.KindFloat:
+		return c.appendFloats(values, want)
+	case tfrecord.KindInt64:
+		return c.appendInt64s(values, want)
+	}
+	n := 0
+	for len(values) > 0 {
+		first, rest, ok := tfrecord.ScanBytes(values)
+		if !ok {
+			return false
 		}
-		return n == want || want < 0
+		c.appendBytes(first)
+		values = rest
+		n++
 	}
-	if len(list) == 0 {
-		return want <= 0
-	}
-	if list[0] != tagElement {
-		return false
-	}
-	size, from := length(list, 1)
-	if size != len(list)-from {
-		return false
-	}
-	if c.Kind == tfrecord.KindFloat {
-		return c.appendFloats(list[from:], want)
-	}
-	return c.appendInt64s(list[from:], want)
+	return n == want || want < 0
 }
 
 func (c *Column) appendFloats(packed []byte, want int) bool {

@@ -187,7 +187,7 @@ func (f *feeder) read(d *feed, epoch int32) error {
 func (f *feeder) finish(d *feed, source blockSource, ended *bool) (*Block, error) {
 	_, plain := source.(*plainFile)
 	at := source.stands()
-	short := f.run.set.missingRecords(d.piece, at, plain)
+	short := f.run.set.missingRecords(f.ctx, d.piece, at, plain)
 	switch {
 	case short == nil || *ended:
 		return nil, io.EOF

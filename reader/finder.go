@@ -61,10 +61,11 @@ func (f *finder) locate(n int64) readRequest {
 	return w
 }
 
-// file opens file i. done is to be called when it is not needed any more.
-func (f *finder) file(i int32) (file storage.File, done func() error, err error) {
+// file opens file i. done is to be called when it is not needed any more. ctx is that of
+// all reading: the file may stay open until close.
+func (f *finder) file(ctx context.Context, i int32) (file storage.File, done func() error, err error) {
 	if len(f.open) > keptOpen {
-		file, err = f.set.openAnywhere(int(i))
+		file, err = f.set.openAnywhere(ctx, int(i))
 		if err != nil {
 			return nil, nil, err
 		}
@@ -73,7 +74,7 @@ func (f *finder) file(i int32) (file storage.File, done func() error, err error)
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.open[i] == nil {
-		if f.open[i], err = f.set.openAnywhere(int(i)); err != nil {
+		if f.open[i], err = f.set.openAnywhere(ctx, int(i)); err != nil {
 			f.open[i] = nil
 			return nil, nil, err
 		}

@@ -144,7 +144,7 @@ func (g *global) start(ctx context.Context, epoch int64, at position) error {
 // place in the order: each worker of the files that are its by their number.
 func (g *global) tellMissing() error {
 	for i, x := range g.indexes {
-		short := g.run.set.missingRecords(wholeFile(i), cursor{x.records, x.size}, true)
+		short := g.run.set.missingRecords(g.ctx, wholeFile(i), cursor{x.records, x.size}, true)
 		if short == nil || i%g.run.set.opts.Workers != g.run.set.opts.Worker {
 			continue
 		}
@@ -152,7 +152,7 @@ func (g *global) tellMissing() error {
 			return err
 		}
 	}
-	return nil
+	return g.ctx.Err() // an index file may not have been read
 }
 
 // send starts batch reads, as many as may be under way.

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/decodeplan"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -113,35 +114,29 @@ func (d *imageDecoder) render(target *augment.Image, data []byte, record Record)
 	defer d.release(info.Memory())
 	w, h := info.Oriented()
 	draw := d.draw(record, w, h)
-	drawn := len(draw.Steps) > 0
-	o := augment.DecodeOptions{Channels: s.Channels, Trusted: !s.Check}
-	planar := !s.ExactPixels && s.Channels == 3 && s.Codec.TakesPlanes(info)
-	switch {
-	case planar && draw.TakesPlanes():
-		o.MinWidth, o.MinHeight = draw.MinDecode(w, h)
-		o.Part = draw.Part(w, h)
-		if _, err := s.Codec.DecodePlanes(&d.planar, data, o); err != nil {
+	plan := s.decoding().For(info, draw)
+	if !plan.Planes {
+		if _, err := s.Codec.Decode(&d.decoded, data, plan.Options); err != nil {
 			return err
 		}
-		d.scratch.Codec = s.Codec
-		if err := draw.ApplyPlanes(&d.drawn, &d.planar, &d.scratch); err != nil {
-			return err
-		}
-		return s.Resize.Apply(target, &d.drawn, &d.scratch)
-	case planar && !drawn && s.Resize.TakesPlanes():
-		o.MinWidth, o.MinHeight = s.Resize.MinDecode(w, h)
-		if _, err := s.Codec.DecodePlanes(&d.planar, data, o); err != nil {
-			return err
-		}
-		return s.Resize.RenderRGB(target, &d.planar, s.Resize.Geometry(w, h), &d.scratch)
+		return d.finish(target, &d.decoded, draw, w, h)
 	}
-	if !drawn && !s.ExactPixels { // what is drawn is of the full size
-		o.MinWidth, o.MinHeight = s.Resize.MinDecode(w, h)
-	}
-	if _, err := s.Codec.Decode(&d.decoded, data, o); err != nil {
+	if _, err := s.Codec.DecodePlanes(&d.planar, data, plan.Options); err != nil {
 		return err
 	}
-	return d.finish(target, &d.decoded, draw, w, h)
+	if len(draw.Steps) == 0 {
+		return s.Resize.RenderRGB(target, &d.planar, s.Resize.Geometry(w, h), &d.scratch)
+	}
+	d.scratch.Codec = s.Codec
+	if err := draw.ApplyPlanes(&d.drawn, &d.planar, &d.scratch); err != nil {
+		return err
+	}
+	return s.Resize.Apply(target, &d.drawn, &d.scratch)
+}
+
+// decoding is what decides how images are decoded.
+func (s *ImageSpec) decoding() decodeplan.Spec {
+	return decodeplan.Spec{Codec: s.Codec, Resize: &s.Resize, Channels: s.Channels, ExactPixels: s.ExactPixels, Trusted: !s.Check}
 }
 
 // release ends the work on an image that took so many bytes. What workers keep for the next one

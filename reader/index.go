@@ -69,8 +69,11 @@ func (s *Set) index(ctx context.Context, i int) (*fileIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	if short := s.missingRecords(wholeFile(i), cursor{x.records, x.size}, x.plain); short != nil && !s.opts.SkipBad.asked() {
+	if short := s.missingRecords(ctx, wholeFile(i), cursor{x.records, x.size}, x.plain); short != nil && !s.opts.SkipBad.asked() {
 		return nil, short.err
+	}
+	if err := ctx.Err(); err != nil { // an index file may not have been read
+		return nil, err
 	}
 	s.mu.Lock()
 	s.indexes[i] = x
@@ -114,7 +117,7 @@ func (s *Set) makeIndex(ctx context.Context, i int) (*fileIndex, error) {
 		return s.countPacked(ctx, i, f, o)
 	}
 	most := max(1024, indexMemory/8/len(s.sources))
-	if x := readIndexFile(shard.IndexPath(source.Path), size, most); x != nil {
+	if x := readIndexFile(ctx, shard.IndexPath(source.Path), size, most); x != nil {
 		return x, nil
 	}
 	x := &fileIndex{stride: 1, plain: true}
@@ -161,8 +164,8 @@ func (s *Set) countPacked(ctx context.Context, i int, f storage.File, o tfrecord
 
 // readIndexFile reads an index file that describes a file of size bytes. It is
 // nil when there is none, or one that does not fit: the headers are as good.
-func readIndexFile(path string, size int64, most int) *fileIndex {
-	f, err := storage.Open(context.Background(), path)
+func readIndexFile(ctx context.Context, path string, size int64, most int) *fileIndex {
+	f, err := storage.Open(ctx, path)
 	if err != nil {
 		return nil
 	}
@@ -259,7 +262,7 @@ func (c *scan) fail(err error) error {
 }
 
 // place returns the cursor of record n of source i, 0 ≤ n ≤ records.
-func (s *Set) place(i int, x *fileIndex, n int64) (cursor, error) {
+func (s *Set) place(ctx context.Context, i int, x *fileIndex, n int64) (cursor, error) {
 	switch {
 	case !x.plain:
 		return cursor{number: n}, nil
@@ -270,7 +273,7 @@ func (s *Set) place(i int, x *fileIndex, n int64) (cursor, error) {
 	if skip == 0 {
 		return cursor{n, begin}, nil
 	}
-	f, err := s.openFile(context.Background(), i)
+	f, err := s.openFile(ctx, i)
 	if err != nil {
 		return cursor{}, err
 	}

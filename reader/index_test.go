@@ -102,7 +102,7 @@ func TestSparseIndex(t *testing.T) {
 		set := open(t, dir, Options{})
 		set.indexes[0] = x
 		for n := int64(0); n <= 900; n += 37 {
-			c, err := set.place(0, x, n)
+			c, err := set.place(t.Context(), 0, x, n)
 			if err != nil || c != (cursor{n, at[n]}) {
 				t.Errorf("of %d offsets: record %d is at %+v, %v; want %d", most, n, c, err, at[n])
 			}

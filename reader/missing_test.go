@@ -258,7 +258,7 @@ func TestReplacedFiles(t *testing.T) {
 			} {
 				dir := writeShards(t, tfrecord.None, 10, 10, 10)
 				set := open(t, dir, Options{SkipBad: SkipBad{Count: 1000}})
-				if _, err := set.Fingerprint(); err != nil {
+				if _, err := set.Fingerprint(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				if after == 0 {

@@ -46,7 +46,7 @@ func (p *streamFile) skipTo(ctx context.Context) error {
 		case err == io.EOF:
 			return nil
 		case p.lost(err):
-			if p.at.number == p.in.number || p.at.number >= p.run.set.wanted(p.piece, p.at, false).records {
+			if p.at.number == p.in.number || p.at.number >= p.run.set.wanted(ctx, p.piece, p.at, false).records {
 				p.failed = io.EOF // as was said when it was read up to here
 			}
 			return nil // or will be, when it is read from here

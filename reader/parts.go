@@ -89,6 +89,9 @@ func (s *Set) pieces(ctx context.Context) ([]piece, error) {
 		return parts, nil
 	}
 	parts, err := s.makePieces(ctx)
+	if err == nil {
+		err = ctx.Err() // an index file may not have been read
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -124,11 +127,11 @@ func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
 	}
 	for _, t := range stretches {
 		p := piece{file: int32(t.file), pad: t.pad, end: noEnd}
-		if p.from, err = s.place(t.file, all[t.file], t.from); err != nil {
+		if p.from, err = s.place(ctx, t.file, all[t.file], t.from); err != nil {
 			return nil, err
 		}
 		if t.to < counts[t.file] {
-			if p.end, err = s.place(t.file, all[t.file], t.to); err != nil {
+			if p.end, err = s.place(ctx, t.file, all[t.file], t.to); err != nil {
 				return nil, err
 			}
 			if !all[t.file].plain {
@@ -140,7 +143,7 @@ func (s *Set) makePieces(ctx context.Context) ([]piece, error) {
 	for i, x := range all {
 		// Nobody reads a file without records. That it should have some is told by
 		// one worker.
-		if x.records == 0 && i%s.opts.Workers == s.opts.Worker && s.missingRecords(wholeFile(i), cursor{}, x.plain) != nil {
+		if x.records == 0 && i%s.opts.Workers == s.opts.Worker && s.missingRecords(ctx, wholeFile(i), cursor{}, x.plain) != nil {
 			parts = append(parts, wholeFile(i))
 		}
 	}

@@ -39,9 +39,9 @@ func wholeFile(i int) piece { return piece{file: int32(i), end: noEnd} }
 // there were when it was cut, or that the manifest promises, or an index file; nil
 // when that is nothing. A file that was cut off between two records shows no other
 // damage, and a stretch of broken framing does not show how many it held. plain
-// says that the file is not compressed.
-func (s *Set) missingRecords(p piece, at cursor, plain bool) *fault {
-	want := s.wanted(p, at, plain)
+// says that the file is not compressed. When ctx is done, index files are not read.
+func (s *Set) missingRecords(ctx context.Context, p piece, at cursor, plain bool) *fault {
+	want := s.wanted(ctx, p, at, plain)
 	if want.records == noEnd.number || at.number >= want.records {
 		return nil
 	}
@@ -52,15 +52,15 @@ func (s *Set) missingRecords(p piece, at cursor, plain bool) *fault {
 	}
 	f.err = &tfrecord.Error{
 		Name: s.sources[p.file].Path, Record: at.number, Offset: at.offset, Part: tfrecord.PartCount,
-		Err: fmt.Errorf("%w: the file ends here, and it had %s %s; shard.Verify checks the whole set", io.ErrUnexpectedEOF, plural.Of(want.records, "record"), want.by),
+		Err: fmt.Errorf("%w: the file ends here, and it had %s %s; verify.Verify checks the whole set", io.ErrUnexpectedEOF, plural.Of(want.records, "record"), want.by),
 	}
 	return f
 }
 
 // wanted returns where a piece is to end that ended at a place.
-func (s *Set) wanted(p piece, at cursor, plain bool) expectedCount {
+func (s *Set) wanted(ctx context.Context, p piece, at cursor, plain bool) expectedCount {
 	if p.end == noEnd {
-		return s.promised(int(p.file), at, plain)
+		return s.promised(ctx, int(p.file), at, plain)
 	}
 	return expectedCount{p.end.number, p.end.offset, "when the set was divided"}
 }
@@ -73,7 +73,7 @@ type expectedCount struct {
 }
 
 // promised returns what is known of source i, which ended at a place.
-func (s *Set) promised(i int, at cursor, plain bool) expectedCount {
+func (s *Set) promised(ctx context.Context, i int, at cursor, plain bool) expectedCount {
 	none := expectedCount{noEnd.number, noEnd.offset, ""}
 	if info := s.sources[i].Info; info != nil {
 		want := expectedCount{info.Records, noEnd.offset, "by its manifest"}
@@ -86,7 +86,7 @@ func (s *Set) promised(i int, at cursor, plain bool) expectedCount {
 		return none
 	}
 	path := shard.IndexPath(s.sources[i].Path)
-	f, err := storage.Open(context.Background(), path)
+	f, err := storage.Open(ctx, path)
 	if err != nil {
 		return none
 	}

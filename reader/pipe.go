@@ -152,7 +152,7 @@ func (p Pipe) start(ctx context.Context, from origin) (*Stream, error) {
 	if p.set.opts.BatchWithinEpoch && p.last.mixesPasses() {
 		return nil, errors.New("reader: BatchWithinEpoch, and a Shuffle after a Repeat, which mixes passes: shuffle before repeating")
 	}
-	if err := p.set.identify(); err != nil {
+	if err := p.set.identify(ctx); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithCancelCause(ctx)

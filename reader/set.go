@@ -150,20 +150,18 @@ type Set struct {
 	opts    Options
 	sources []shard.Source
 
-	identity    sync.Once
-	fingerprint string
-	identityErr error
-
-	mu      sync.Mutex
-	stamps  []stamp      // by source
-	indexes []*fileIndex // by source; nil until needed
-	parts   []piece      // this worker's; nil until needed
+	mu          sync.Mutex
+	stamps      []stamp      // by source
+	indexes     []*fileIndex // by source; nil until needed
+	parts       []piece      // this worker's; nil until needed
+	fingerprint string       // "" until identify
 }
 
 // Open opens what path stands for: a file, a glob, a directory of shards or a
 // manifest (see [shard.Expand]). An empty match is an error that unwraps to
 // [shard.ErrNoRecords]. A file that turns out to have fewer records than its
-// manifest says, or its index file, is an error where they end, without SkipBad.
+// manifest says, or its index file, is an error where they end, without SkipBad. ctx is
+// for Open alone: a Stream has its own.
 //
 // Files are to be left alone as long as the Set is used. Their sizes and times are
 // noted, and looked at again when a file is opened and when it has been read: one
@@ -177,7 +175,7 @@ func OpenAll(ctx context.Context, paths []string, o Options) (*Set, error) {
 	if err := o.complete(); err != nil {
 		return nil, fmt.Errorf("reader: %w", err)
 	}
-	sources, err := shard.Expand(context.Background(), paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Note})
+	sources, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: o.Note})
 	if err != nil {
 		return nil, withRemedy(err)
 	}

@@ -72,11 +72,11 @@ func (s *Set) openFile(ctx context.Context, i int) (storage.File, error) {
 
 // openAnywhere opens source i to read from any place in it. An object of a store is
 // asked for nothing before that: reads are of the version that it was, or errors.
-func (s *Set) openAnywhere(i int) (storage.File, error) {
+func (s *Set) openAnywhere(ctx context.Context, i int) (storage.File, error) {
 	if is, ok := s.stamps[i].info.Sys().(storage.Object); ok && is.Version != "" {
-		return storage.OpenListed(context.Background(), s.sources[i].Path, is)
+		return storage.OpenListed(ctx, s.sources[i].Path, is)
 	}
-	return s.openFile(context.Background(), i)
+	return s.openFile(ctx, i)
 }
 
 // stored reports whether the files lie in an object store.

@@ -28,6 +28,16 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
+// ParseKind returns the kind that String calls name: bytes, float or int64.
+func ParseKind(name string) (Kind, error) {
+	for k := KindBytes; int(k) < len(kindNames); k++ {
+		if kindNames[k] == name {
+			return k, nil
+		}
+	}
+	return KindNone, fmt.Errorf("%q is not a kind of values: want bytes, float or int64", name)
+}
+
 // Feature is a view of one feature's values in a parsed message. It aliases
 // the message that was parsed, is valid until the next Parse, and is cheap to
 // copy. The zero Feature has KindNone.

@@ -92,11 +92,11 @@ var rooms = map[string]room{
 	"shard/reshape": {ours: slices.Concat(engine, onSets, []string{"shard", "tfrecord"}), tests: slices.Concat(verbs, []string{"internal/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	// Reading a set takes neither what measures one nor its estimators.
 	"reader": {
-		ours:   slices.Concat(engine, []string{"shard", "tfrecord", "augment"}),
+		ours:   slices.Concat(engine, []string{"shard", "tfrecord", "augment", "internal/decodeplan"}),
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
 	"convert": {
-		ours:   slices.Concat(engine, onSets, []string{"shard", "tfrecord", "augment"}),
+		ours:   slices.Concat(engine, onSets, []string{"shard", "tfrecord", "augment", "internal/decodeplan"}),
 		tests:  verbs,
 		theirs: slices.Concat(wire, files, globs, pixels), judges: judges,
 	},
@@ -135,6 +135,7 @@ var rooms = map[string]room{
 	},
 	// What tests hold backends to: those of augment and of gpu.
 	"internal/backendtest": {ours: []string{"augment", "internal"}, theirs: pixels},
+	"internal/decodeplan":  {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},
 	"internal/where":       {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, conditions), judges: judges},
 	// Only tests, which drive a room and the built command from outside.
 	"internal/interop": {ours: []string{"tfrecord", "reader", "internal"}, judges: judges},

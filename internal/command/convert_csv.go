@@ -159,7 +159,7 @@ func (f *csvFlags) complete(cmd *cobra.Command) error {
 	if f.schema == "" {
 		return nil
 	}
-	schema, err := convert.ReadSchema(f.schema)
+	schema, err := convert.ReadSchema(cmd.Context(), f.schema)
 	if err != nil {
 		return fmt.Errorf("--schema: %w", err)
 	}

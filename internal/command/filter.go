@@ -89,7 +89,8 @@ float64, so that score == 0.1 is never true of a float32.`,
 func keepWhere(condition string, features []shard.Feature, missing *atomic.Int64) (reshape.Keep, error) {
 	known := make([]where.Feature, len(features))
 	for i, f := range features {
-		known[i] = where.Feature{Key: f.Key, Kind: kindNamed(f.Kind), List: isList(f)}
+		kind, _ := tfrecord.ParseKind(f.Kind) // of KindNone, nothing is known
+		known[i] = where.Feature{Key: f.Key, Kind: kind, List: isList(f)}
 	}
 	x, err := where.Compile(condition, known)
 	if err != nil {
@@ -117,14 +118,4 @@ func isList(f shard.Feature) bool {
 		return false // their shape is that of what the one value encodes
 	}
 	return len(f.Shape) > 0
-}
-
-// kindNamed is the kind that a manifest calls by that name.
-func kindNamed(name string) tfrecord.Kind {
-	for _, k := range []tfrecord.Kind{tfrecord.KindBytes, tfrecord.KindFloat, tfrecord.KindInt64} {
-		if k.String() == name {
-			return k
-		}
-	}
-	return tfrecord.KindNone
 }

@@ -42,7 +42,7 @@ func (c *File) Close() {
 
 // SameContent compares two files, which may be one. What is not a regular file at b is
 // another, a link among them.
-func SameContent(a, b string) (bool, error) {
+func SameContent(ctx context.Context, a, b string) (bool, error) {
 	f, err := os.Open(a)
 	if err != nil {
 		return false, err
@@ -59,7 +59,7 @@ func SameContent(a, b string) (bool, error) {
 	if os.SameFile(first, second) || first.Size() != second.Size() {
 		return first.Size() == second.Size(), nil
 	}
-	c, err := Open(context.Background(), b)
+	c, err := Open(ctx, b)
 	if err != nil {
 		return false, err
 	}

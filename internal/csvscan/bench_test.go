@@ -115,7 +115,7 @@ func BenchmarkScan(b *testing.B) {
 			b.SetBytes(int64(len(text)))
 			b.ReportAllocs()
 			for b.Loop() {
-				s, err := Open(path, Options{})
+				s, err := Open(b.Context(), path, Options{})
 				if err != nil {
 					b.Fatal(err)
 				}

@@ -32,7 +32,7 @@ func TestOpenNamesWhatIsNoTable(t *testing.T) {
 		"\xff\xd8\xff\xe0 and more": "a JPEG image",
 		"\x89PNG\r\n\x1a\n":         "a PNG image",
 	} {
-		_, err := Open(write(t, "x", []byte(text)), Options{})
+		_, err := Open(t.Context(), write(t, "x", []byte(text)), Options{})
 		if !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), "x: not a CSV file but "+want+":") {
 			t.Errorf("%.20q: %v, want %s", text, err, want)
 		}
@@ -43,7 +43,7 @@ func TestOpenNamesWhatIsNoTable(t *testing.T) {
 	// Who names the columns says that it is a table.
 	open(t, write(t, "x.csv", []byte("[1]\n[2]\n")), Options{NoHeader: true, Columns: []string{"list"}})
 	// A name is not printed whole, however long it is.
-	_, err := Open(write(t, "x", []byte("\xff"+strings.Repeat("a", 5000)+"\n")), Options{})
+	_, err := Open(t.Context(), write(t, "x", []byte("\xff"+strings.Repeat("a", 5000)+"\n")), Options{})
 	if !errors.Is(err, ErrHeader) || len(err.Error()) > 300 {
 		t.Errorf("%v", err)
 	}

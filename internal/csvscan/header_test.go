@@ -33,7 +33,7 @@ func TestBlankLinesBeforeTheHeader(t *testing.T) {
 				t.Fatal(err)
 			}
 			began := time.Now()
-			src, err := Open(path, Options{})
+			src, err := Open(t.Context(), path, Options{})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -47,7 +47,7 @@ func TestBlankLinesBeforeTheHeader(t *testing.T) {
 			if err != nil || table.Rows != 2 || table.Bad != 1 {
 				t.Fatalf("%d blank lines: %+v, %v", n, table, err)
 			}
-			data, err := src.ReadChunk(nil, table.Chunks[0])
+			data, err := src.ReadChunk(t.Context(), nil, table.Chunks[0])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -67,10 +67,10 @@ func TestBlankLinesAreBounded(t *testing.T) {
 	if err := os.WriteFile(path, append(slices.Repeat([]byte("\n"), ChunkSize+1), "a,b\n1,2\n"...), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Open(path, Options{MaxRow: ChunkSize}); !errors.Is(err, ErrHeader) || !strings.Contains(err.Error(), "CSVOptions.MaxRow") {
+	if _, err := Open(t.Context(), path, Options{MaxRow: ChunkSize}); !errors.Is(err, ErrHeader) || !strings.Contains(err.Error(), "CSVOptions.MaxRow") {
 		t.Errorf("%v; want %v", err, ErrHeader)
 	}
-	if _, err := Open(path, Options{MaxRow: ChunkSize + 1}); err != nil {
+	if _, err := Open(t.Context(), path, Options{MaxRow: ChunkSize + 1}); err != nil {
 		t.Error(err)
 	}
 }

@@ -28,7 +28,7 @@ func (s *Source) Rows(ctx context.Context) iter.Seq2[*Tokenizer, error] {
 // eachRow calls yield with each row until it returns false; line is where the
 // chunk being read begins.
 func (s *Source) eachRow(ctx context.Context, line *int64, yield func(*Tokenizer) bool) error {
-	in, err := s.newStream()
+	in, err := s.openStream(ctx)
 	if err != nil {
 		return err
 	}

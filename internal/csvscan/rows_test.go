@@ -68,7 +68,7 @@ func TestRows(t *testing.T) {
 			var want, got []row
 			tok := NewTokenizer(s.Dialect(), len(s.Header()))
 			for _, c := range scan(t, s).Chunks {
-				data, err := s.ReadChunk(nil, c)
+				data, err := s.ReadChunk(t.Context(), nil, c)
 				if err != nil {
 					t.Fatal(err)
 				}

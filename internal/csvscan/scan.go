@@ -144,7 +144,7 @@ func (s *Source) Scan(ctx context.Context, opts ScanOptions) (*Table, error) {
 
 // cut sends the chunks to the workers.
 func (r *scanner) cut(ctx context.Context) error {
-	in, err := r.newStream()
+	in, err := r.openStream(ctx)
 	if err != nil {
 		return err
 	}

@@ -64,7 +64,7 @@ type Source struct {
 // Open opens the table at path: a plain file, or one compressed with gzip or
 // zstd, which its first bytes tell and not its name. Errors name the file;
 // those about its content are an *Error.
-func Open(path string, opts Options) (*Source, error) {
+func Open(ctx context.Context, path string, opts Options) (*Source, error) {
 	d := Dialect{opts.Delimiter}
 	if d.Delimiter != 0 && !d.valid() {
 		return nil, fmt.Errorf("%q can't be a delimiter: it is a quote or ends a row", d.Delimiter)
@@ -75,13 +75,13 @@ func Open(path string, opts Options) (*Source, error) {
 	if opts.MaxRow < ChunkSize || opts.MaxRow > 1<<30 {
 		return nil, fmt.Errorf("longest row of %d bytes: want %d to %d", opts.MaxRow, ChunkSize, 1<<30)
 	}
-	f, err := storage.Open(context.Background(), path)
+	f, err := storage.Open(ctx, path)
 	if err != nil {
 		return nil, err
 	}
 	defer f.Close()
 	s := &Source{name: path, dialect: d, maxRow: int(opts.MaxRow)}
-	if err := s.open(f, opts); err != nil {
+	if err := s.open(ctx, f, opts); err != nil {
 		return nil, s.located(err, 0)
 	}
 	return s, nil
@@ -96,7 +96,7 @@ func (s *Source) located(err error, lines int64) error {
 	return &Error{Name: s.name, Err: err}
 }
 
-func (s *Source) open(f storage.File, opts Options) error {
+func (s *Source) open(ctx context.Context, f storage.File, opts Options) error {
 	info, err := f.Stat()
 	if err != nil {
 		return err
@@ -114,7 +114,7 @@ func (s *Source) open(f storage.File, opts Options) error {
 	if s.compression, err = detect(head[:n]); err != nil {
 		return err
 	}
-	in, err := s.newStream()
+	in, err := s.openStream(ctx)
 	if err != nil {
 		return err
 	}
@@ -235,25 +235,31 @@ func (s *Source) closeStream() {
 }
 
 // reopen opens the file again.
-func (s *Source) reopen() (storage.File, error) {
+func (s *Source) reopen(ctx context.Context) (storage.File, error) {
 	if s.object.Version != "" {
-		return storage.OpenListed(context.Background(), s.name, s.object)
+		return storage.OpenListed(ctx, s.name, s.object)
 	}
-	return storage.Open(context.Background(), s.name)
+	return storage.Open(ctx, s.name)
 }
 
-// newStream reads the uncompressed content from its start.
-func (s *Source) newStream() (*stream, error) {
-	f, err := s.reopen()
+// openStream reads the uncompressed content from its start, until ctx is done.
+func (s *Source) openStream(ctx context.Context) (*stream, error) {
+	f, err := s.reopen(ctx)
 	if err != nil {
 		return nil, err
 	}
+	return s.newStream(f)
+}
+
+// newStream reads the uncompressed content of f, which it closes.
+func (s *Source) newStream(f storage.File) (*stream, error) {
 	in, err := newStream(f, s.compression)
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
 	free := in.close
+	in.file = f
 	in.close = func() {
 		free()
 		f.Close()
@@ -266,16 +272,16 @@ func (s *Source) newStream() (*stream, error) {
 // those that Scan saw. A plain file can be read by many goroutines at once and
 // in any order; a compressed one is read by one at a time, and from its start
 // again for a chunk before the last one read.
-func (s *Source) ReadChunk(buf []byte, c Chunk) ([]byte, error) {
+func (s *Source) ReadChunk(ctx context.Context, buf []byte, c Chunk) ([]byte, error) {
 	if c.Len < 0 || c.Len > int64(ChunkSize+s.maxRow) || c.Offset < 0 {
 		return nil, s.located(ErrChanged, 0)
 	}
 	buf = slices.Grow(buf[:0], int(c.Len))[:c.Len]
 	var err error
 	if s.compression == None {
-		err = s.readPlain(buf, c.Offset)
+		err = s.readPlain(ctx, buf, c.Offset)
 	} else {
-		err = s.readStream(buf, c.Offset)
+		err = s.readStream(ctx, buf, c.Offset)
 	}
 	switch {
 	case err == io.EOF || err == errShort:
@@ -290,11 +296,11 @@ func (s *Source) ReadChunk(buf []byte, c Chunk) ([]byte, error) {
 }
 
 // readPlain reads from a plain file.
-func (s *Source) readPlain(buf []byte, offset int64) error {
+func (s *Source) readPlain(ctx context.Context, buf []byte, offset int64) error {
 	if s.InOrder() {
-		return s.readObject(buf, offset)
+		return s.readObject(ctx, buf, offset)
 	}
-	f, err := s.reopen()
+	f, err := s.reopen(ctx)
 	if err != nil {
 		return err
 	}
@@ -305,15 +311,20 @@ func (s *Source) readPlain(buf []byte, offset int64) error {
 
 // readObject reads from a plain object, which stays open, so that what follows is
 // asked for ahead.
-func (s *Source) readObject(buf []byte, offset int64) (err error) {
+func (s *Source) readObject(ctx context.Context, buf []byte, offset int64) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.plain == nil {
-		if s.plain, err = s.reopen(); err != nil {
+		// It stays open for calls with other contexts; readsUntil ends the reads of this one.
+		if s.plain, err = s.reopen(context.WithoutCancel(ctx)); err != nil {
 			s.plain = nil
 			return err
 		}
 	}
+	defer readsUntil(ctx, s.plain, &err, func() {
+		s.plain.Close()
+		s.plain = nil
+	})()
 	if _, err := s.plain.Seek(offset, io.SeekStart); err != nil {
 		return err
 	}
@@ -321,8 +332,37 @@ func (s *Source) readObject(buf []byte, offset int64) (err error) {
 	return err
 }
 
+// readsUntil ends reads of f when ctx is done. The function that it returns is called
+// after them: if ctx was done by then, f is of no use to later calls, so drop is called
+// and the error is that of ctx.
+func readsUntil(ctx context.Context, f storage.File, err *error, drop func()) (after func()) {
+	stop := context.AfterFunc(ctx, func() { f.SetReadDeadline(time.Unix(1, 0)) })
+	return func() {
+		if stop() {
+			return
+		}
+		drop()
+		*err = context.Cause(ctx)
+	}
+}
+
+// startStream begins to read a compressed file.
+func (s *Source) startStream(ctx context.Context) (err error) {
+	f, err := s.reopen(context.WithoutCancel(ctx)) // it stays open, as in readObject
+	if err != nil {
+		return err
+	}
+	defer readsUntil(ctx, f, &err, s.closeStream)()
+	in, err := s.newStream(f)
+	if err != nil {
+		return err
+	}
+	s.stream, s.offset = in, 0
+	return nil
+}
+
 // readStream reads from a compressed file.
-func (s *Source) readStream(buf []byte, offset int64) error {
+func (s *Source) readStream(ctx context.Context, buf []byte, offset int64) (err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.stream != nil && offset == s.offset-int64(len(s.last)) && len(buf) == len(s.last) {
@@ -334,12 +374,11 @@ func (s *Source) readStream(buf []byte, offset int64) error {
 		s.closeStream()
 	}
 	if s.stream == nil {
-		in, err := s.newStream()
-		if err != nil {
+		if err := s.startStream(ctx); err != nil {
 			return err
 		}
-		s.stream, s.offset = in, 0
 	}
+	defer readsUntil(ctx, s.stream.file, &err, s.closeStream)()
 	n, err := io.CopyN(io.Discard, s.stream, offset-s.offset)
 	s.offset += n
 	if err != nil {

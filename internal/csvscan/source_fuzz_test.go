@@ -27,7 +27,7 @@ func FuzzSource(f *testing.F) {
 		if err := os.WriteFile(path, text, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		s, err := Open(path, Options{})
+		s, err := Open(t.Context(), path, Options{})
 		if err == nil {
 			defer s.Close()
 			err = scanTwice(t, s)

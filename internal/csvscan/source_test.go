@@ -33,7 +33,7 @@ func write(t testing.TB, name string, text []byte) string {
 // open opens a table that must be fine.
 func open(t testing.TB, path string, opts Options) *Source {
 	t.Helper()
-	s, err := Open(path, opts)
+	s, err := Open(t.Context(), path, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func rows(t testing.TB, s *Source, table *Table) (good []map[string]string, bad 
 	tok := NewTokenizer(s.Dialect(), len(s.Header()))
 	var buf []byte
 	for _, c := range table.Chunks {
-		data, err := s.ReadChunk(buf, c)
+		data, err := s.ReadChunk(t.Context(), buf, c)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -181,7 +181,7 @@ func describe(t *testing.T, path string) string {
 	message := func(err error) string {
 		return strings.TrimPrefix(err.Error(), path+": ")
 	}
-	s, err := Open(path, Options{})
+	s, err := Open(t.Context(), path, Options{})
 	if err != nil {
 		return message(err)
 	}
@@ -345,17 +345,17 @@ func TestReadChunkNoticesChange(t *testing.T) {
 		path := write(t, "t.csv", pack(text))
 		s := open(t, path, Options{})
 		table := scan(t, s)
-		if data, err := s.ReadChunk(nil, table.Chunks[0]); err != nil || string(data) != "1,2\n3,4\n" {
+		if data, err := s.ReadChunk(t.Context(), nil, table.Chunks[0]); err != nil || string(data) != "1,2\n3,4\n" {
 			t.Fatalf("%q, %v", data, err)
 		}
 		for _, change := range []string{"a,b\n1,2\n3,5\n", "a,b\n1,2\n"} {
 			os.WriteFile(path, pack([]byte(change)), 0o666)
 			s := open(t, path, Options{})
-			if _, err := s.ReadChunk(nil, table.Chunks[0]); !errors.Is(err, ErrChanged) {
+			if _, err := s.ReadChunk(t.Context(), nil, table.Chunks[0]); !errors.Is(err, ErrChanged) {
 				t.Errorf("compressed %v, %q: %v", compressed, change, err)
 			}
 		}
-		if _, err := s.ReadChunk(nil, Chunk{Len: math.MaxInt64}); !errors.Is(err, ErrChanged) {
+		if _, err := s.ReadChunk(t.Context(), nil, Chunk{Len: math.MaxInt64}); !errors.Is(err, ErrChanged) {
 			t.Errorf("a huge chunk: %v", err)
 		}
 	}
@@ -389,15 +389,15 @@ func TestOpenErrors(t *testing.T) {
 		{"gzip header", gz.String()[:30], Options{}, nil, "cut short"},
 	} {
 		path := write(t, "t.csv", []byte(test.text))
-		_, err := Open(path, test.opts)
+		_, err := Open(t.Context(), path, test.opts)
 		if err == nil || test.want != nil && !errors.Is(err, test.want) || !strings.Contains(err.Error(), test.message) {
 			t.Errorf("%s: %v, want %q", test.name, err, test.message)
 		}
 	}
-	if _, err := Open(filepath.Join(t.TempDir(), "none"), Options{}); !errors.Is(err, os.ErrNotExist) {
+	if _, err := Open(t.Context(), filepath.Join(t.TempDir(), "none"), Options{}); !errors.Is(err, os.ErrNotExist) {
 		t.Error(err)
 	}
-	if _, err := Open(t.TempDir(), Options{}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
+	if _, err := Open(t.Context(), t.TempDir(), Options{}); err == nil || !strings.Contains(err.Error(), "not a regular file") {
 		t.Error(err)
 	}
 }

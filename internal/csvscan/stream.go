@@ -8,6 +8,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // Compression of a file, told from its first bytes.
@@ -82,6 +84,7 @@ func checkEncoding(head []byte, name string) (int, error) {
 // stream is the uncompressed content of a file from its start on.
 type stream struct {
 	io.Reader
+	file  storage.File // that it was opened from, by a Source
 	close func()
 }
 
@@ -93,15 +96,15 @@ func newStream(r io.Reader, c Compression) (*stream, error) {
 		if err != nil {
 			return nil, fmt.Errorf("gzip: %w", noEOF(err))
 		}
-		return &stream{wholeReader{z}, func() {}}, nil
+		return &stream{Reader: wholeReader{z}, close: func() {}}, nil
 	case Zstd:
 		z, err := zstd.NewReader(r, zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true), zstd.WithDecoderMaxWindow(maxWindow))
 		if err != nil {
 			return nil, fmt.Errorf("zstd: %w", noEOF(err))
 		}
-		return &stream{wholeReader{z}, z.Close}, nil
+		return &stream{Reader: wholeReader{z}, close: z.Close}, nil
 	}
-	return &stream{r, func() {}}, nil
+	return &stream{Reader: r, close: func() {}}, nil
 }
 
 // errShort is what io.ReadFull says at the end of a stream; a decompressor's

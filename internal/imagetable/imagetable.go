@@ -102,7 +102,7 @@ func Open(ctx context.Context, path string, o Options) (*Table, error) {
 
 // open opens the file and reads the first row into header.
 func (t *Table) open(ctx context.Context, path string, delimiter byte) (err error) {
-	t.src, err = csvscan.Open(path, csvscan.Options{NoHeader: true, Delimiter: delimiter, MaxRow: maxRow, Comment: t.isComment})
+	t.src, err = csvscan.Open(ctx, path, csvscan.Options{NoHeader: true, Delimiter: delimiter, MaxRow: maxRow, Comment: t.isComment})
 	if errors.Is(err, csvscan.ErrFormat) {
 		return fmt.Errorf("%w, or give a list with a path and a label on each line", err)
 	}

@@ -22,8 +22,8 @@ func FileName(key string) string {
 
 // ReadBeside reads the file in which TFDS keeps the names of a label feature, a
 // name a line; nil when the directory has none.
-func ReadBeside(dir, key string) []string {
-	data, err := storage.ReadFile(context.Background(), storage.Join(dir, FileName(key)), MaxFile)
+func ReadBeside(ctx context.Context, dir, key string) []string {
+	data, err := storage.ReadFile(ctx, storage.Join(dir, FileName(key)), MaxFile)
 	if err != nil || len(strings.TrimSpace(string(data))) == 0 {
 		return nil
 	}

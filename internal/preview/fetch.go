@@ -52,7 +52,7 @@ func (c *contents) fetch(ctx context.Context, places []place, workers int, take 
 // has one that fits, else by passing over all before the last of them.
 func fetchFrom(ctx context.Context, f file, list []wanted, take func(i int, record []byte, err error)) error {
 	if list[0].offset < 0 {
-		locate(f, list)
+		locate(ctx, f, list)
 	}
 	in, err := storage.Open(ctx, f.path)
 	if err != nil {
@@ -121,8 +121,8 @@ func recoverable(err error) bool {
 
 // locate gives records the offsets that the index beside their file says. A file
 // without an index, or with one of another number of records, has none.
-func locate(f file, list []wanted) {
-	index, err := storage.Open(context.Background(), shard.IndexPath(f.path))
+func locate(ctx context.Context, f file, list []wanted) {
+	index, err := storage.Open(ctx, shard.IndexPath(f.path))
 	if err != nil {
 		return
 	}

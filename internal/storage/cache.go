@@ -45,6 +45,7 @@ type cache struct {
 	dir   string
 	limit int64
 	note  func(string)
+	write func(f *os.File, head, data []byte) error // writeBlock, but in tests of full disks
 
 	mu     sync.Mutex   // held with the lock on the file, which does not keep goroutines apart
 	resume atomic.Int64 // nothing is written before this time, in ns since 1970
@@ -73,7 +74,7 @@ func UseCache(o CacheOptions) (close func(), err error) {
 	if !haveStores() {
 		return func() {}, nil
 	}
-	c := &cache{dir: Local(o.Dir), limit: o.Size, note: o.Note}
+	c := &cache{dir: Local(o.Dir), limit: o.Size, note: o.Note, write: writeBlock}
 	if err := c.prepare(); err != nil {
 		return nil, fmt.Errorf("cache of objects: %w", err)
 	}
@@ -167,7 +168,7 @@ func (e *cached) keep(block int64, data []byte) {
 		}
 		return
 	}
-	if err = writeBlock(f, head, data); err == nil {
+	if err = c.write(f, head, data); err == nil {
 		err = place(f.Name(), path)
 	}
 	if err != nil {
@@ -176,8 +177,8 @@ func (e *cached) keep(block int64, data []byte) {
 	}
 }
 
-// writeBlock fills a file. It is a variable for tests of disks that are full.
-var writeBlock = func(f *os.File, head, data []byte) error {
+// writeBlock fills a file and closes it.
+func writeBlock(f *os.File, head, data []byte) error {
 	_, err := f.Write(head)
 	if err == nil {
 		_, err = f.Write(data)

@@ -96,10 +96,8 @@ func TestCacheVanishes(t *testing.T) {
 func TestCacheOnAFullDisk(t *testing.T) {
 	for name, fail := range map[string]func(t *testing.T, dir string){
 		"full": func(t *testing.T, _ string) {
-			write := writeBlock
-			t.Cleanup(func() { writeBlock = write })
-			writeBlock = func(f *os.File, head, data []byte) error {
-				write(f, head[:len(head)/2], nil)
+			inUse.Load().write = func(f *os.File, head, data []byte) error {
+				writeBlock(f, head[:len(head)/2], nil)
 				return &fs.PathError{Op: "write", Path: f.Name(), Err: syscall.ENOSPC}
 			}
 		},

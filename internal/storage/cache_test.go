@@ -285,7 +285,7 @@ func TestCacheDirectories(t *testing.T) {
 func BenchmarkCache(b *testing.B) {
 	for name, size := range map[string]int{"stream": partSize, "record": 10_000} {
 		b.Run(name, func(b *testing.B) {
-			c := &cache{dir: b.TempDir(), limit: 1 << 30}
+			c := &cache{dir: b.TempDir(), limit: 1 << 30, write: writeBlock}
 			if err := c.prepare(); err != nil {
 				b.Fatal(err)
 			}

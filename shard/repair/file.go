@@ -230,7 +230,7 @@ func (r *repair) guideOf(source shard.Source, in heldFile) (*guide, error) {
 	if found || err != nil || !r.o.InPlace {
 		return g, err
 	}
-	kept, err := keptOriginal(source.Path)
+	kept, err := keptOriginal(r.ctx, source.Path)
 	if kept == "" || err != nil {
 		return nil, err
 	}

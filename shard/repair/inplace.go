@@ -1,6 +1,7 @@
 package repair
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -238,7 +239,7 @@ func (r *repair) keep(s *salvagedFile, q *quarantine) error {
 		if indexed {
 			keeps = append(keeps, keeping{from: shard.IndexPath(path), to: shard.IndexPath(original)})
 		}
-		free, err := freeFor(keeps)
+		free, err := freeFor(r.ctx, keeps)
 		if err != nil {
 			return err
 		}
@@ -271,7 +272,7 @@ type keeping struct {
 }
 
 // freeFor reports whether nothing is at the names but the same. It sets done.
-func freeFor(keeps []keeping) (bool, error) {
+func freeFor(ctx context.Context, keeps []keeping) (bool, error) {
 	for i := range keeps {
 		k := &keeps[i]
 		taken, err := osfile.Exists(k.to)
@@ -281,7 +282,7 @@ func freeFor(keeps []keeping) (bool, error) {
 		if !taken {
 			continue
 		}
-		if k.done, err = compare.SameContent(k.from, k.to); err != nil || !k.done {
+		if k.done, err = compare.SameContent(ctx, k.from, k.to); err != nil || !k.done {
 			return false, err
 		}
 	}
@@ -308,14 +309,14 @@ func (r *repair) keepAs(k keeping, q *quarantine, like fs.FileInfo) error {
 
 // keptOriginal returns where an interrupted repair has kept the file at path; ""
 // when none has, or the file is another one.
-func keptOriginal(path string) (string, error) {
+func keptOriginal(ctx context.Context, path string) (string, error) {
 	for i := 1; ; i++ {
 		kept := numberedName(filepath.Join(filepath.Dir(path), damagedDir, filepath.Base(path)), i)
 		is, err := osfile.Exists(kept)
 		if !is || err != nil {
 			return "", err
 		}
-		same, err := compare.SameContent(path, kept)
+		same, err := compare.SameContent(ctx, path, kept)
 		if err != nil {
 			return "", err
 		}

@@ -68,7 +68,7 @@ func (r *repair) commitNew(f *os.File, path string, like fs.FileInfo) error {
 		r.placed = append(r.placed, path)
 		return atomicfile.SyncDir(filepath.Dir(path))
 	}
-	same, err := compare.SameContent(f.Name(), path)
+	same, err := compare.SameContent(r.ctx, f.Name(), path)
 	if err != nil {
 		return err
 	}

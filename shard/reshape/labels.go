@@ -171,7 +171,7 @@ func (in *inputs) bareLabels(ctx context.Context) error {
 		return err
 	}
 	for i, dir := range dirs {
-		names := labels.ReadBeside(dir, key)
+		names := labels.ReadBeside(ctx, dir, key)
 		if names == nil || i > 0 && !slices.Equal(names, in.described.Labels) {
 			return fmt.Errorf("%s names other labels in %s than in %s, so the meaning of its ids is ambiguous: make each directory a set first (tfrec adopt)", labels.FileName(key), dirs[0], dir)
 		}
@@ -199,7 +199,7 @@ func (in *inputs) firstLabelKey(ctx context.Context, dir string) (string, error)
 	}
 	for i := range e.Len() {
 		key, value := e.At(i)
-		if value.Kind() == tfrecord.KindInt64 && value.Len() == 1 && labels.ReadBeside(dir, string(key)) != nil {
+		if value.Kind() == tfrecord.KindInt64 && value.Len() == 1 && labels.ReadBeside(ctx, dir, string(key)) != nil {
 			return string(key), nil
 		}
 	}

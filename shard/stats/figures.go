@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"context"
+
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -101,13 +103,13 @@ func (g *figures) merge(h *figures) {
 	g.base.sum.FeaturesOmitted += g.features.merge(&h.features) + g.lists.merge(&h.lists)
 }
 
-func (g *figures) figures(o *Options) Figures {
+func (g *figures) figures(ctx context.Context, o *Options) Figures {
 	sum := &g.base.sum
 	sequences := sum.Messages[string(shard.MessageSequenceExample)]
 	f := Figures{
 		Records: sum.Records, RecordBytes: g.sizes.numbers(0), Messages: sum.Messages,
 		Features:        g.features.stats(sum.Messages[string(shard.MessageExample)]+sequences, o),
-		FeaturesOmitted: sum.FeaturesOmitted, Labels: g.base.labelCounts(),
+		FeaturesOmitted: sum.FeaturesOmitted, Labels: g.base.labelCounts(ctx),
 	}
 	if len(g.lists.byKey) > 0 {
 		f.FeatureLists = g.lists.stats(sequences, o)

@@ -2,6 +2,7 @@ package stats
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -87,16 +88,16 @@ func (s *fileStats) mergeGroups(t *fileStats) {
 	}
 }
 
-func (s *fileStats) groupStats() []Group {
+func (s *fileStats) groupStats(ctx context.Context) []Group {
 	order := slices.Clone(s.order)
 	slices.SortFunc(order, func(a, b groupValue) int {
 		return cmp.Or(-cmp.Compare(a.kind, b.kind), cmp.Compare(a.id, b.id), cmp.Compare(a.share, b.share), cmp.Compare(a.text, b.text))
 	})
 	var list []Group
 	for _, v := range order {
-		group := Group{Value: v.String(), Figures: s.groups[v].figures(s.m.o)}
+		group := Group{Value: v.String(), Figures: s.groups[v].figures(ctx, s.m.o)}
 		if v.kind == tfrecord.KindInt64 {
-			group.Name = s.groupName(v.id)
+			group.Name = s.groupName(ctx, v.id)
 		}
 		list = append(list, group)
 	}
@@ -104,11 +105,11 @@ func (s *fileStats) groupStats() []Group {
 }
 
 // groupName returns the name of a label.
-func (s *fileStats) groupName(id int64) string {
+func (s *fileStats) groupName(ctx context.Context, id int64) string {
 	if !s.m.names.isLabel(s.m.o.By) {
 		return ""
 	}
-	if name := s.m.names.name(s.m.o.By, id); name != "" {
+	if name := s.m.names.name(ctx, s.m.o.By, id); name != "" {
 		return jsontext.Readable(name)
 	}
 	if labels := s.all.base.labels[s.m.o.By]; labels != nil {

@@ -156,8 +156,9 @@ func Inspect(ctx context.Context, paths []string, o InspectOptions) (*Summary, e
 	if err != nil {
 		return nil, err
 	}
+	sum := total.summary(ctx) // it reads names of labels, which CheckUnchanged is to cover
 	errs = append(errs, shard.CheckUnchanged(ctx, sources))
-	return total.summary(), errors.Join(errs...)
+	return sum, errors.Join(errs...)
 }
 
 // view is what was seen of one file, or of several merged.
@@ -332,7 +333,7 @@ func addCounts(to, from map[string]int64) {
 	}
 }
 
-func (v *view) summary() *Summary {
+func (v *view) summary(ctx context.Context) *Summary {
 	s := &v.sum
 	if s.Records > 0 {
 		s.RecordBytes.Mean = float64(v.payload) / float64(s.Records)
@@ -340,6 +341,6 @@ func (v *view) summary() *Summary {
 	parsed := s.Messages[string(shard.MessageExample)] + s.Messages[string(shard.MessageSequenceExample)]
 	s.Features = v.features.summaries(parsed)
 	s.FeatureLists = v.lists.summaries(s.Messages[string(shard.MessageSequenceExample)])
-	s.Labels = v.labelCounts()
+	s.Labels = v.labelCounts(ctx)
 	return s
 }

@@ -1,6 +1,7 @@
 package stats
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"strings"
@@ -110,7 +111,7 @@ func (v *view) mergeLabels(w *view) {
 }
 
 // labelCounts returns the counts of all label features, by key, then id or text.
-func (v *view) labelCounts() []LabelCounts {
+func (v *view) labelCounts(ctx context.Context) []LabelCounts {
 	list := []LabelCounts{}
 	for _, key := range slices.Sorted(maps.Keys(v.labels)) {
 		c := v.labels[key]
@@ -119,7 +120,7 @@ func (v *view) labelCounts() []LabelCounts {
 		}
 		counts := LabelCounts{Key: key, Counts: []Label{}, Omitted: c.omitted}
 		for _, id := range slices.Sorted(maps.Keys(c.ids)) {
-			name := v.names.name(key, id)
+			name := v.names.name(ctx, key, id)
 			if name == "" {
 				name = c.said[id]
 			}
@@ -161,11 +162,11 @@ func newLabelNames(sources []shard.Source) *labelNames {
 }
 
 // name returns the name of a label, or "" when it is not known.
-func (n *labelNames) name(key string, id int64) string {
+func (n *labelNames) name(ctx context.Context, key string, id int64) string {
 	names, known := n.byKey[key]
 	if !known {
 		for _, dir := range n.dirs {
-			if names = labels.ReadBeside(dir, key); names != nil {
+			if names = labels.ReadBeside(ctx, dir, key); names != nil {
 				break
 			}
 		}

@@ -199,8 +199,9 @@ func Measure(ctx context.Context, paths []string, o Options) (*Report, error) {
 	if err != nil {
 		return nil, err
 	}
+	report := total.stats(ctx) // it reads names of labels, which CheckUnchanged is to cover
 	errs = append(errs, shard.CheckUnchanged(ctx, sources))
-	return total.stats(), errors.Join(errs...)
+	return report, errors.Join(errs...)
 }
 
 // measure is what all files have in common.
@@ -302,11 +303,11 @@ func (s *fileStats) merge(t *fileStats) {
 	s.mergeGroups(t)
 }
 
-func (s *fileStats) stats() *Report {
+func (s *fileStats) stats(ctx context.Context) *Report {
 	sum := &s.all.base.sum
 	return &Report{
 		Files: sum.Files, Bytes: sum.Bytes, Compression: sum.Compression,
-		Figures: s.all.figures(s.m.o), By: s.m.o.By, Groups: s.groupStats(), UngroupedRecords: s.ungrouped,
+		Figures: s.all.figures(ctx, s.m.o), By: s.m.o.By, Groups: s.groupStats(ctx), UngroupedRecords: s.ungrouped,
 		RankError: RankError, DistinctError: DistinctError,
 		Faults: sum.Faults, FaultsOmitted: sum.FaultsOmitted,
 	}

@@ -46,7 +46,7 @@ func TestPixelSampleDependsOnThePicturesAlone(t *testing.T) {
 			files[i%2].record(b.Append(nil))
 		}
 		files[0].merge(files[1])
-		return *files[0].stats().Feature("p").Pictures.Pixels
+		return *files[0].stats(t.Context()).Feature("p").Pictures.Pixels
 	}
 	want := sampled(1)
 	if !want.Sampled || want.Pictures <= 40 || want.Pictures > 80 {
@@ -133,7 +133,7 @@ func TestPixelsOfABufferUsedAgain(t *testing.T) {
 		record = b.Append(record[:0])
 		file.record(record)
 	}
-	if p := file.stats().Feature("p").Pictures.Pixels; math.Abs(p.Mean[0]-0.1) > 1e-12 {
+	if p := file.stats(t.Context()).Feature("p").Pictures.Pixels; math.Abs(p.Mean[0]-0.1) > 1e-12 {
 		t.Errorf("%+v", p)
 	}
 }

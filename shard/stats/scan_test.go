@@ -88,7 +88,7 @@ func scanAndParse(t *testing.T, name string, record []byte) {
 		scanned.record(record)
 		parsed.parsed(record)
 	}
-	if got, want := asJSON(t, scanned.stats()), asJSON(t, parsed.stats()); got != want {
+	if got, want := asJSON(t, scanned.stats(t.Context())), asJSON(t, parsed.stats(t.Context())); got != want {
 		t.Errorf("%s: scanned, and parsed otherwise:\n%s", name, cmp.Diff(want, got))
 	}
 }
@@ -149,7 +149,7 @@ func TestMeasureLabelsAreBounded(t *testing.T) {
 	}
 	file.merge(more)
 	kept, omitted, records := 0, int64(0), int64(0)
-	for _, l := range file.stats().Labels {
+	for _, l := range file.stats(t.Context()).Labels {
 		kept += len(l.Counts)
 		omitted += l.Omitted
 		for _, c := range l.Counts {

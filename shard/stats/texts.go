@@ -18,7 +18,7 @@ type Texts struct {
 	// Distinct is how many distinct values there are; see DistinctError.
 	Distinct int64 `json:"distinct"`
 	// Top are the values that come most often, as Numbers.Top has them. What is
-	// not text is written as [shard.Readable] does.
+	// not text is written as [jsontext.Readable] does.
 	Top      []Top[string] `json:"top"`
 	TopError int64         `json:"top_error"`
 	// Long counts values of more than 128 bytes, which are not in Top.

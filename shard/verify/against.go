@@ -36,7 +36,7 @@ func (o *VerifyOptions) expand(ctx context.Context, paths []string, e shard.Expa
 // and whether its manifest is that of the original.
 func checkCopy(ctx context.Context, s *shard.Set, original string) ([]shard.Fault, error) {
 	var faults []shard.Fault
-	same, err := compare.SameContent(s.Path(shard.ManifestFile), original)
+	same, err := compare.SameContent(ctx, s.Path(shard.ManifestFile), original)
 	switch _, missing := storage.Stat(ctx, s.Path(shard.ManifestFile)); {
 	case storage.Missing(missing):
 		faults = append(faults, shard.FileFault(s.Path(shard.ManifestFile), tfrecord.PartMissing, "the original has this file, the copy does not"))

@@ -108,22 +108,22 @@ func (g *deepGroup) isLabel(key string) bool {
 }
 
 // vocabularyOf finds the names of a feature's labels; nil when nobody says them.
-func (g *deepGroup) vocabularyOf(key string) *vocabulary {
+func (g *deepGroup) vocabularyOf(ctx context.Context, key string) *vocabulary {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	v, known := g.vocabulary[key]
 	if !known {
-		v = g.findVocabulary(key)
+		v = g.findVocabulary(ctx, key)
 		g.vocabulary[key] = v
 	}
 	return v
 }
 
-func (g *deepGroup) findVocabulary(key string) *vocabulary {
+func (g *deepGroup) findVocabulary(ctx context.Context, key string) *vocabulary {
 	v := &vocabulary{from: shard.ManifestFile}
 	if e := g.expected[key]; e != nil && e.Class == shard.ClassLabel {
 		v.names = g.set.Labels
-	} else if v.names = labels.ReadBeside(g.dir, key); v.names != nil {
+	} else if v.names = labels.ReadBeside(ctx, g.dir, key); v.names != nil {
 		v.from = labels.FileName(key)
 	}
 	v.classes = len(v.names)
@@ -152,11 +152,11 @@ func textKey(key string) string {
 }
 
 // labelReport says what the labels of the group were held to.
-func (g *deepGroup) labelReport(t *deepTable) []DeepLabels {
+func (g *deepGroup) labelReport(ctx context.Context, t *deepTable) []DeepLabels {
 	list := []DeepLabels{}
 	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
 		l := DeepLabels{Feature: jsontext.Readable(key), Path: g.dir, From: "records"}
-		if v := g.vocabularyOf(key); v != nil {
+		if v := g.vocabularyOf(ctx, key); v != nil {
 			l.Names, l.From = v.classes, v.from
 		} else if !t.labels[key].texts {
 			continue
@@ -167,7 +167,7 @@ func (g *deepGroup) labelReport(t *deepTable) []DeepLabels {
 }
 
 // notChecked says what could not be looked at in the group.
-func (g *deepGroup) notChecked(t *deepTable) (texts []string) {
+func (g *deepGroup) notChecked(ctx context.Context, t *deepTable) (texts []string) {
 	add := func(format string, args ...any) {
 		texts = append(texts, jsontext.Readable(g.dir)+": "+fmt.Sprintf(format, args...))
 	}
@@ -179,7 +179,7 @@ func (g *deepGroup) notChecked(t *deepTable) (texts []string) {
 	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
 		l := t.labels[key]
 		switch {
-		case g.vocabularyOf(key) != nil:
+		case g.vocabularyOf(ctx, key) != nil:
 		case l.full:
 			add("%q has more than %d labels without a vocabulary: their texts were not compared", jsontext.Readable(key), labels.MaxIDs)
 		case !l.texts:

@@ -239,9 +239,9 @@ func (d *deepRun) report(ctx context.Context, found []deepFindings) (*DeepReport
 		for message, n := range t.messages {
 			r.Messages[messageName(message)] += n.records
 		}
-		g.judge(d, t, all)
-		r.Labels = append(r.Labels, g.labelReport(t)...)
-		r.NotChecked = append(r.NotChecked, g.notChecked(t)...)
+		g.judge(ctx, d, t, all)
+		r.Labels = append(r.Labels, g.labelReport(ctx, t)...)
+		r.NotChecked = append(r.NotChecked, g.notChecked(ctx, t)...)
 	}
 	if d.o.Picture == nil && r.Pictures > 0 {
 		r.NotChecked = append(r.NotChecked, "images were not decoded")

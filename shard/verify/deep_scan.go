@@ -70,7 +70,7 @@ func (l *scanner) lookAt(ctx context.Context, file int, b *deepBatch) error {
 			return err
 		}
 		l.at = recordRef{file: file, record: b.numbers[i], offset: b.offsets[i]}
-		l.record(b.data[from:end:end])
+		l.record(ctx, b.data[from:end:end])
 		from = end
 	}
 	if err := l.d.twins.add(&l.twins); err != nil {
@@ -82,7 +82,7 @@ func (l *scanner) lookAt(ctx context.Context, file int, b *deepBatch) error {
 	return nil
 }
 
-func (l *scanner) record(data []byte) {
+func (l *scanner) record(ctx context.Context, data []byte) {
 	l.records++
 	l.payload.Reset()
 	l.any, l.label, l.variant, l.hashed = false, 0, false, l.hashed[:0]
@@ -102,7 +102,7 @@ func (l *scanner) record(data []byte) {
 	}
 	tallyIn(l.table.messages, message, l.at)
 	if features != nil {
-		l.features(features)
+		l.features(ctx, features)
 	}
 	if lists != nil {
 		l.lists(lists)
@@ -136,7 +136,7 @@ func (l *scanner) find(kind FindingKind, severity Severity, feature, format stri
 }
 
 // features looks at the features of an Example, or of a context.
-func (l *scanner) features(features *tfrecord.Features) {
+func (l *scanner) features(ctx context.Context, features *tfrecord.Features) {
 	shape := &l.table.features
 	shape.begin()
 	for i := range features.Len() {
@@ -149,7 +149,7 @@ func (l *scanner) features(features *tfrecord.Features) {
 			l.variant = l.variant || string(key) == shard.CopyKey
 		}
 		if f != nil && f.label || f == nil && l.group.isLabel(string(key)) {
-			l.ids(string(key), value, features)
+			l.ids(ctx, string(key), value, features)
 		}
 	}
 	l.allDeclared(features)
@@ -220,9 +220,9 @@ func recordKey(features *tfrecord.Features) string {
 
 // ids holds the labels in a feature to the vocabulary, and to the texts
 // beside them.
-func (l *scanner) ids(key string, value tfrecord.Feature, features *tfrecord.Features) {
+func (l *scanner) ids(ctx context.Context, key string, value tfrecord.Feature, features *tfrecord.Features) {
 	seen := l.table.label(key)
-	v := l.group.vocabularyOf(key)
+	v := l.group.vocabularyOf(ctx, key)
 	l.label = uint32(digest.OfValue(value).Lo) | 1
 	switch value.Kind() {
 	case tfrecord.KindFloat:

@@ -1,6 +1,7 @@
 package verify
 
 import (
+	"context"
 	"fmt"
 	"maps"
 	"slices"
@@ -205,7 +206,7 @@ func mergeFeatureTallies(to, from map[string]*featureTally) {
 }
 
 // judge finds what is not alike in the records of the group.
-func (g *deepGroup) judge(d *deepRun, t *deepTable, found func(Finding)) {
+func (g *deepGroup) judge(ctx context.Context, d *deepRun, t *deepTable, found func(Finding)) {
 	aggregate := func(kind FindingKind, severity Severity, of tally1, feature, format string, args ...any) {
 		f := d.finding(kind, severity, of.first, feature, fmt.Sprintf(format, args...))
 		f.Records = of.records
@@ -227,7 +228,7 @@ func (g *deepGroup) judge(d *deepRun, t *deepTable, found func(Finding)) {
 	}
 	g.judgeMissing(s, aggregate)
 	for _, key := range slices.Sorted(maps.Keys(t.labels)) {
-		if g.vocabularyOf(key) == nil {
+		if g.vocabularyOf(ctx, key) == nil {
 			t.labels[key].judge(key, aggregate)
 		}
 	}
