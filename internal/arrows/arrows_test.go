@@ -85,7 +85,7 @@ var rooms = map[string]room{
 	// Main functions, which only call the command.
 	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver)},
 	"internal/command": {
-		ours:   []string{"shard", "shard/stats", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where", "internal/export", "internal/emit", "internal/preview"},
+		ours:   []string{"shard", "shard/stats", "tfrecord", "augment", "reader", "convert", "gpu", "internal", "internal/where", "internal/export", "internal/emit", "internal/preview", "internal/thumbnail"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
 	},
 	// Programs of users, which see what users see.
@@ -100,9 +100,10 @@ var rooms = map[string]room{
 	},
 	"internal/emit": {ours: []string{"shard", "shard/stats", "tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
 	"internal/preview": {
-		ours:   []string{"shard", "shard/stats", "tfrecord", "augment", "internal"},
+		ours:   []string{"shard", "shard/stats", "tfrecord", "augment", "internal", "internal/thumbnail"},
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
+	"internal/thumbnail": {ours: []string{"augment"}, theirs: pixels},
 	// What tests hold backends to: those of augment and of gpu.
 	"internal/backendtest": {ours: []string{"augment", "internal"}, theirs: pixels},
 	"internal/where":       {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, conditions), judges: judges},

@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"image/color"
 	"io"
 	"path/filepath"
 	"slices"
@@ -15,6 +16,7 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/thumbnail"
 )
 
 func newAugmentCommand() *cobra.Command {
@@ -170,6 +172,9 @@ const (
 	maxPreviewCell = 1024
 )
 
+// sheetGap is between the cells of a sheet and around them, in pixels.
+const sheetGap = 4
+
 func newAugmentPreviewCommand() *cobra.Command {
 	var o previewOptions
 	cmd := &cobra.Command{
@@ -253,18 +258,26 @@ func runPreview(cmd *cobra.Command, picture string, o *previewOptions) error {
 	if _, err := codec.Decode(&im, data, augment.DecodeOptions{}); err != nil {
 		return fmt.Errorf("%s: %w", picture, err)
 	}
-	sheet, err := newSheet(1+o.copies, o.cell)
+	sheet, err := thumbnail.NewSheet(1+o.copies, thumbnail.Layout{Side: o.cell, Gap: sheetGap, Ground: color.White})
 	if err != nil {
 		return err
 	}
-	if err := sheet.add(&im); err != nil {
+	scratch := augment.Scratch{Codec: codec}
+	add := func(im *augment.Image) error {
+		thumb, err := thumbnail.New(im, o.cell, true, &scratch)
+		if err != nil {
+			return fmt.Errorf("sheet: %w", err)
+		}
+		_, err = sheet.Add(thumb)
+		return err
+	}
+	if err := add(&im); err != nil {
 		return err
 	}
 	result := preview{Sheet: o.sheet, Augment: o.policy.String(), Seed: o.seed, Key: o.key, Decoder: codec.Decoder()}
 	if result.Key == "" {
 		result.Key = filepath.Base(picture)
 	}
-	scratch := augment.Scratch{Codec: codec}
 	for i := range o.copies {
 		if err := cmd.Context().Err(); err != nil {
 			return err
@@ -273,12 +286,12 @@ func runPreview(cmd *cobra.Command, picture string, o *previewOptions) error {
 		if err := draw.Apply(&varied, &im, &scratch); err != nil {
 			return fmt.Errorf("%s: copy %d: %w", picture, i+1, err)
 		}
-		if err := sheet.add(&varied); err != nil {
+		if err := add(&varied); err != nil {
 			return err
 		}
 		result.Variants = append(result.Variants, variant{i + 1, varied.Width, varied.Height, draw})
 	}
-	png, err := augment.AppendPNG(nil, &sheet.image)
+	png, err := thumbnail.PNG(sheet.Image)
 	if err != nil {
 		return err
 	}

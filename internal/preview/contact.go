@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/draw"
 	"path/filepath"
 	"strings"
 
@@ -13,8 +12,8 @@ import (
 	"golang.org/x/image/font/inconsolata"
 	"golang.org/x/image/math/fixed"
 
-	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/thumbnail"
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
@@ -78,7 +77,11 @@ func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Option
 			}
 		}
 	}
-	png, err := augment.AppendPNG(nil, drawContacts(samples))
+	page, err := drawContacts(samples)
+	if err != nil {
+		return nil, err
+	}
+	png, err := thumbnail.PNG(page)
 	if err != nil {
 		return nil, err
 	}
@@ -88,61 +91,43 @@ func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Option
 	return report, atomicfile.Write(filepath.Dir(out), out, png)
 }
 
-// drawContacts draws the samples in rows, on white.
-func drawContacts(samples []*sample) *augment.Image {
-	columns := min(len(samples), perRow)
-	rows := (len(samples) + columns - 1) / columns
-	page := image.NewRGBA(image.Rect(0, 0, columns*(cellSide+cellGap)+cellGap, rows*(cellHeight+cellGap)+cellGap))
-	draw.Draw(page, page.Bounds(), image.White, image.Point{}, draw.Src)
-	for i, x := range samples {
-		at := image.Pt(cellGap+i%columns*(cellSide+cellGap), cellGap+i/columns*(cellHeight+cellGap))
-		drawCell(page, at, x)
-	}
-	im := new(augment.Image)
-	im.Reset(page.Rect.Dx(), page.Rect.Dy(), 3)
-	for y := range im.Height {
-		row := im.Row(y)
-		for x := range im.Width {
-			copy(row[3*x:3*x+3], page.Pix[y*page.Stride+4*x:])
-		}
-	}
-	return im
-}
-
 var (
-	ground = image.NewUniform(color.Gray{0xf0})
-	ink    = image.NewUniform(color.Gray{0x1d})
-	quiet  = image.NewUniform(color.Gray{0x5b})
+	ink   = image.NewUniform(color.Gray{0x1d})
+	quiet = image.NewUniform(color.Gray{0x5b})
 )
 
-// drawCell draws one sample: the image in the middle of its square, the label
-// and the key beneath.
-func drawCell(page *image.RGBA, at image.Point, x *sample) {
-	square := image.Rectangle{at, at.Add(image.Pt(cellSide, cellSide))}
-	draw.Draw(page, square, ground, image.Point{}, draw.Src)
-	if x.picture != nil {
-		im := x.picture.pixels
-		corner := at.Add(image.Pt((cellSide-im.Width)/2, (cellSide-im.Height)/2))
-		for y := range im.Height {
-			row := im.Row(y)
-			to := page.Pix[page.PixOffset(corner.X, corner.Y+y):]
-			for i := range im.Width {
-				copy(to[4*i:4*i+3], row[3*i:])
-			}
+// drawContacts draws the samples in rows, each with its label and key beneath.
+func drawContacts(samples []*sample) (*image.RGBA, error) {
+	sheet, err := thumbnail.NewSheet(len(samples), thumbnail.Layout{
+		Columns: perRow, Side: cellSide, Beneath: cellHeight - cellSide, Gap: cellGap, Ground: color.Gray{0xf0},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range samples {
+		var pixels *image.NRGBA
+		if x.picture != nil {
+			pixels = x.picture.pixels
 		}
-	} else {
-		write(page, at.Add(image.Pt(letterWidth, cellSide/2)), quiet, "cannot be shown")
+		square, err := sheet.Add(pixels)
+		if err != nil {
+			return nil, err
+		}
+		if pixels == nil {
+			write(sheet.Image, square.Min.Add(image.Pt(letterWidth, cellSide/2)), quiet, "cannot be shown")
+		}
+		key := x.key
+		if x.copy != 0 {
+			key += fmt.Sprintf("#%d", x.copy)
+		}
+		first, second := x.label, key
+		if first == "" {
+			first, second = key, ""
+		}
+		write(sheet.Image, square.Min.Add(image.Pt(0, cellSide+4)), ink, first)
+		write(sheet.Image, square.Min.Add(image.Pt(0, cellSide+4+lineHeight)), quiet, second)
 	}
-	key := x.key
-	if x.copy != 0 {
-		key += fmt.Sprintf("#%d", x.copy)
-	}
-	first, second := x.label, key
-	if first == "" {
-		first, second = key, ""
-	}
-	write(page, at.Add(image.Pt(0, cellSide+4)), ink, first)
-	write(page, at.Add(image.Pt(0, cellSide+4+lineHeight)), quiet, second)
+	return sheet.Image, nil
 }
 
 // write writes a line as wide as a cell; of a longer one the end, which tells

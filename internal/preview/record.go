@@ -138,7 +138,7 @@ func (d *describer) fillPicture(s *sample, features *tfrecord.Features, lists *t
 	case !isBytes:
 		s.err = fmt.Errorf("no image: %s holds %s values", shown(d.picture, maxKeyText), f.Kind())
 	case d.budget == 0:
-		s.picture, s.err = d.pictures.pixels(features, data, cellSide)
+		s.picture, s.err = d.pictures.load(features, data, cellSide)
 	default:
 		s.picture, s.err = d.pictures.small(features, data, d.budget)
 	}
