@@ -29,7 +29,7 @@ const (
 // Options say what a page shows. Codec is needed; of all else the zero value is
 // the default.
 type Options struct {
-	// Codec decodes the images and encodes them again.
+	// Codec decodes the images.
 	Codec *augment.Codec
 	// Header and Pixels are those of stats.Options. Default: none; the page
 	// then says less of images.
