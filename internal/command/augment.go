@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/thumbnail"
@@ -305,7 +306,7 @@ func runPreview(cmd *cobra.Command, picture string, o *previewOptions) error {
 }
 
 func printPreview(w io.Writer, p *preview) error {
-	fmt.Fprintf(w, "%s: the original and %s of it, in rows from the top left\n", p.Sheet, count(int64(len(p.Variants)), "variant"))
+	fmt.Fprintf(w, "%s: the original and %s of it, in rows from the top left\n", p.Sheet, plural.Of(len(p.Variants), "variant"))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, v := range p.Variants {
 		ops, err := json.Marshal(v.Ops)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/gpu"
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // gpuMode is --gpu.
@@ -117,7 +118,7 @@ func (u gpuUse) open(note func(string)) (*gpu.Backend, error) {
 
 // gpuShare says who did what.
 func gpuShare(name string, s gpu.Stats) string {
-	text := fmt.Sprintf("%s on %s", count(s.GPU, "image"), name)
+	text := fmt.Sprintf("%s on %s", plural.Of(s.GPU, "image"), name)
 	if s.CPU == 0 {
 		return text
 	}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -106,9 +107,9 @@ func writePlan(cmd *cobra.Command, path string, p *convert.Plan) error {
 			kept++
 		}
 	}
-	line := fmt.Sprintf("%s: %s in %s, %d of them finished", path, count(samples, "sample"), count(int64(len(p.Shards)), "shard"), kept)
+	line := fmt.Sprintf("%s: %s in %s, %d of them finished", path, plural.Of(samples, "sample"), plural.Of(len(p.Shards), "shard"), kept)
 	if e := p.Estimate; e != nil {
-		line += fmt.Sprintf("; about %s in %.0f s with %s, by %s", size.Format(e.Bytes), e.Seconds, count(int64(e.Workers), "worker"), count(e.Tried, "sample"))
+		line += fmt.Sprintf("; about %s in %.0f s with %s, by %s", size.Format(e.Bytes), e.Seconds, plural.Of(e.Workers, "worker"), plural.Of(e.Tried, "sample"))
 	}
 	_, err = fmt.Fprintln(summaryTo(cmd), line)
 	return err

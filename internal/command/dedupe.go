@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
@@ -18,7 +19,7 @@ import (
 // dedupeResult is what dedupe prints.
 type dedupeResult struct{ *shard.DedupeReport }
 
-func (r dedupeResult) detail() string { return count(r.Duplicates, "duplicate") + " dropped" }
+func (r dedupeResult) detail() string { return plural.Of(r.Duplicates, "duplicate") + " dropped" }
 
 func newDedupeCommand() *cobra.Command {
 	f := new(reshapeFlags)

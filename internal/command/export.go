@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/export"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -116,7 +117,7 @@ func printExported(w io.Writer, out string, r *export.Report) error {
 	if r.Status != "written" {
 		status = "is " + status
 	}
-	line := fmt.Sprintf("%s %s: %s in %s, %s", printable.String(out), status, count(r.Records, "record"), count(r.Files, "file"), size.Format(r.Bytes))
+	line := fmt.Sprintf("%s %s: %s in %s, %s", printable.String(out), status, plural.Of(r.Records, "record"), plural.Of(r.Files, "file"), size.Format(r.Bytes))
 	for _, part := range []struct {
 		n    int64
 		what string

@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -158,7 +159,7 @@ func isBinary(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\
 
 // text appends the record for people: a heading, then a line a feature.
 func (f *readableFormat) text(dst []byte, path string, record, offset int64, data []byte) []byte {
-	dst = fmt.Appendf(dst, "%s: record %d at byte %d, %s\n", printable.String(path), record, offset, count(int64(len(data)), "byte"))
+	dst = fmt.Appendf(dst, "%s: record %d at byte %d, %s\n", printable.String(path), record, offset, plural.Of(len(data), "byte"))
 	switch message := shard.MessageOf(data); message {
 	case shard.MessageExample:
 		if f.example.Parse(data) == nil {
@@ -170,7 +171,7 @@ func (f *readableFormat) text(dst []byte, path string, record, offset int64, dat
 			dst = append(dst, "  feature lists\n"...)
 			for i := range f.sequence.Lists.Len() {
 				key, list := f.sequence.Lists.At(i)
-				dst = fmt.Appendf(dst, "    %s: %s\n", printable.String(string(key)), count(int64(list.Len()), "step"))
+				dst = fmt.Appendf(dst, "    %s: %s\n", printable.String(string(key)), plural.Of(list.Len(), "step"))
 				for step := range min(list.Len(), maxShownValues) {
 					dst = append(f.line(append(dst, "      "...), list.At(step)), '\n')
 				}
@@ -244,9 +245,9 @@ func (f *readableFormat) value(dst, value []byte) []byte {
 	case isShown(value):
 		return strconv.AppendQuote(dst, string(value))
 	case len(value) <= beginning:
-		return fmt.Appendf(dst, "%s (%x)", count(int64(len(value)), "byte"), value)
+		return fmt.Appendf(dst, "%s (%x)", plural.Of(len(value), "byte"), value)
 	default:
-		return fmt.Appendf(dst, "%s (%x...)", count(int64(len(value)), "byte"), value[:beginning])
+		return fmt.Appendf(dst, "%s (%x...)", plural.Of(len(value), "byte"), value[:beginning])
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/term"
 
-	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 )
 
@@ -105,6 +104,3 @@ func jsonLine(v any) ([]byte, error) {
 	}
 	return append(line, members...), nil
 }
-
-// count is a number with its noun: "1 record", "2 records".
-func count(n int64, noun string) string { return plural.Of(n, noun) }

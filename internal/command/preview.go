@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/plural"
 	page "github.com/tfrec/tfrec/internal/preview"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
@@ -95,13 +96,13 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 			printFaults(cmd.ErrOrStderr(), report.Faults)
 		}
 		err = faultError(fmt.Errorf("%s in the data; the page covers what could be read",
-			count(int64(len(report.Faults))+report.FaultsOmitted, "fault")))
+			plural.Of(int64(len(report.Faults))+report.FaultsOmitted, "fault")))
 	}
 	return err
 }
 
 func printPreviewed(w io.Writer, r *page.Report) error {
-	line := fmt.Sprintf("%s written: %d of %s, %s", printable.String(r.Page), r.Shown, count(r.Records, "record"), count(int64(r.Pictures), "image"))
+	line := fmt.Sprintf("%s written: %d of %s, %s", printable.String(r.Page), r.Shown, plural.Of(r.Records, "record"), plural.Of(r.Pictures, "image"))
 	if r.Unreadable > 0 {
 		line += fmt.Sprintf(", %d that could not be shown", r.Unreadable)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -114,7 +115,7 @@ func printReshaped(w io.Writer, out string, report any) error {
 			line += ", "
 		}
 		split := c.Splits[name]
-		line += fmt.Sprintf("%s %s in %s", name, count(split.Records, "record"), count(int64(split.Shards), "shard"))
+		line += fmt.Sprintf("%s %s in %s", name, plural.Of(split.Records, "record"), plural.Of(split.Shards, "shard"))
 	}
 	if d, ok := report.(detailed); ok {
 		line += ", " + d.detail()

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/stats"
 )
@@ -169,7 +170,7 @@ func reportFaults(cmd *cobra.Command, st *stats.Report) error {
 		printFaults(cmd.ErrOrStderr(), st.Faults)
 	}
 	return faultError(fmt.Errorf("%s in the data; the figures cover what could be read",
-		count(int64(len(st.Faults))+st.FaultsOmitted, "fault")))
+		plural.Of(int64(len(st.Faults))+st.FaultsOmitted, "fault")))
 }
 
 // readableStats makes paths and keys fit for JSON.

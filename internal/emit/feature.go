@@ -55,16 +55,14 @@ func (f *Feature) Says() string {
 	case f.Picture != "":
 		return f.Picture + " images"
 	case f.Ragged && f.Values.Min == f.Values.Max && f.Missing > 0:
-		return fmt.Sprintf("%s, missing in %s", plural.Of(f.Values.Max, "value"), records(f.Missing))
+		return fmt.Sprintf("%s, missing in %s", plural.Of(f.Values.Max, "value"), plural.Of(f.Missing, "record"))
 	case f.Ragged:
 		return fmt.Sprintf("%d to %d values", f.Values.Min, f.Values.Max)
 	case f.Missing > 0:
-		return "missing in " + records(f.Missing)
+		return "missing in " + plural.Of(f.Missing, "record")
 	}
 	return ""
 }
-
-func records(n int64) string { return plural.Of(n, "record") }
 
 const mixedFormat = "mixed"
 
