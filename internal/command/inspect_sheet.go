@@ -36,7 +36,7 @@ func writeSheet(cmd *cobra.Command, sheet string, sum *stats.Summary, workers in
 		return fmt.Errorf("--sheet: %w", err)
 	}
 	if !quietFlag(cmd) {
-		note := fmt.Sprintf("note: %s shows %s of %s", sheet, plural.Of(r.Pictures, "image"), plural.Of(r.Records, "record"))
+		note := fmt.Sprintf("note: %s shows %s of %s", sheet, plural.Of(r.Images, "image"), plural.Of(r.Records, "record"))
 		if r.Unreadable > 0 {
 			note += fmt.Sprintf("; %d could not be shown", r.Unreadable)
 		}

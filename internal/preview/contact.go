@@ -28,20 +28,19 @@ const (
 	maxContacts = 200
 )
 
-// ContactReport says what is on a contact sheet.
+// ContactReport describes a contact sheet.
 type ContactReport struct {
-	Pictures   int // on it
-	Unreadable int // of the records chosen; their cells say so
+	Images     int // on it
+	Unreadable int // chosen records; their cells say so
 	Records    int64
 }
 
-// WriteContacts writes a contact sheet as PNG, with label and key beneath each
-// image, of a sample of the records that sum is about, chosen as Write does. out
-// may not be there; its directory must be. Of Options, Codec, Samples (up to 200;
-// default: 60), Seed, Image, Label, Key and Workers count.
+// WriteContacts writes a contact sheet as PNG, with label and key beneath each image, of a sample
+// of the records that sum is about, chosen as Write does. out must not exist, its directory must.
+// Of Options, Codec, Samples (up to 200; default: 60), Seed, ImageKey, Label, Key and Workers are
+// used.
 //
-// That no record has an image is an error. After any error, and when ctx ends,
-// there is no out.
+// If no record has an image, that is an error. After an error, or if ctx ends, out does not exist.
 func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Options) (*ContactReport, error) {
 	if o.Samples == 0 {
 		o.Samples = 60
@@ -57,7 +56,7 @@ func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Option
 	if err := c.resolve(&o, featuresSeen(sum.Features), featuresSeen(sum.FeatureLists), sum.Labels); err != nil {
 		return nil, err
 	}
-	if c.picture == "" || c.records == 0 {
+	if c.imageKey == "" || c.records == 0 {
 		return nil, fmt.Errorf("no record has an image: %s has nothing to show; leave it out", out)
 	}
 	chosen, err := c.sample(ctx, &o, 0)
@@ -70,8 +69,8 @@ func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Option
 		for i := range f.samples {
 			x := &f.samples[i]
 			samples = append(samples, x)
-			if x.picture != nil {
-				report.Pictures++
+			if x.image != nil {
+				report.Images++
 			} else {
 				report.Unreadable++
 			}
@@ -106,8 +105,8 @@ func drawContacts(samples []*sample) (*image.RGBA, error) {
 	}
 	for _, x := range samples {
 		var pixels *image.NRGBA
-		if x.picture != nil {
-			pixels = x.picture.pixels
+		if x.image != nil {
+			pixels = x.image.pixels
 		}
 		square, err := sheet.Add(pixels)
 		if err != nil {
@@ -130,8 +129,8 @@ func drawContacts(samples []*sample) (*image.RGBA, error) {
 	return sheet.Image, nil
 }
 
-// write writes a line as wide as a cell; of a longer one the end, which tells
-// paths apart. What the font lacks is a question mark.
+// write writes a line as wide as a cell, or the end of a longer one, which distinguishes paths.
+// Characters that the font lacks become question marks.
 func write(page *image.RGBA, at image.Point, ink image.Image, line string) {
 	letters := []rune(strings.ReplaceAll(shown(line, maxLineText), ellipsis, "..."))
 	if most := cellSide / letterWidth; len(letters) > most {

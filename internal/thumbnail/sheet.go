@@ -30,7 +30,7 @@ type Sheet struct {
 	free, cells int
 }
 
-// NewSheet makes a sheet for so many images.
+// NewSheet makes an empty sheet for images.
 func NewSheet(images int, l Layout) (*Sheet, error) {
 	if images < 1 || l.Side < 1 || images > augment.DefaultMaxPixels || l.Side > augment.MaxSide {
 		return nil, fmt.Errorf("sheet of %d images of %d pixels: want at least 1, and sides of 1 to %d", images, l.Side, augment.MaxSide)

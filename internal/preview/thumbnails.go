@@ -21,14 +21,14 @@ import (
 // How images are encoded for the page.
 const (
 	maxSide    = 640 // of an image on the page, in pixels
-	minSide    = 48  // below which the quality goes down instead
+	minSide    = 48  // below which the quality is reduced instead
 	losslessly = 64  // the longest side of images that become PNG
 	quality    = 82
 	lowQuality = 40
 )
 
-// Memory of images that are decoded at a time, over all workers: at most so much, and a quarter of
-// what there is. An image that takes more is decoded alone.
+// Memory of the images that are decoded at the same time, over all workers: at most decodedBytes,
+// and a quarter of the memory available. An image that needs more is decoded alone.
 const (
 	decodedBytes = 1 << 30
 	keptBytes    = 64 << 20 // of an image, from one to the next
@@ -43,20 +43,20 @@ const (
 	formatFloat32 = "float32"
 )
 
-// picture is an image on the page.
-type picture struct {
+// shownImage is an image on the page.
+type shownImage struct {
 	uri           string // data: with our own encoding
 	width, height int    // of what is stored
 	shownWidth    int    // of what is on the page
 	shownHeight   int
 	format        string
 	bytes         int // of what is stored
-	// pixels is what takes the place of uri on a contact sheet.
+	// pixels is used instead of uri on a contact sheet.
 	pixels *image.NRGBA
 }
 
-// pictures makes images small, for one goroutine at a time.
-type pictures struct {
+// thumbnails makes images small, for one goroutine at a time.
+type thumbnails struct {
 	codec   *augment.Codec
 	gate    *par.Budget // of all goroutines
 	held    int64       // of it, until release
@@ -64,8 +64,8 @@ type pictures struct {
 	scratch augment.Scratch
 }
 
-// reserve waits until there are so many bytes for an image.
-func (p *pictures) reserve(bytes int64) error {
+// reserve waits until bytes are available for an image.
+func (p *thumbnails) reserve(bytes int64) error {
 	if err := p.gate.Acquire(context.Background(), bytes); err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (p *pictures) reserve(bytes int64) error {
 }
 
 // release ends what decode began.
-func (p *pictures) release() {
+func (p *thumbnails) release() {
 	if cap(p.full.Pix) > keptBytes {
 		p.full = augment.Image{}
 	}
@@ -83,10 +83,10 @@ func (p *pictures) release() {
 	p.held = 0
 }
 
-// decode decodes the image of a record to full: where the decoder can, at not
-// much more than the size that is wanted. release is to follow, whatever it returns.
-func (p *pictures) decode(features *tfrecord.Features, data []byte, side int) (*picture, error) {
-	info := &picture{bytes: len(data), format: textOf(features, keyFormat)}
+// decode decodes the image of a record to full, at not much more than the wanted size if the
+// decoder can. The caller must call release, whatever decode returns.
+func (p *thumbnails) decode(features *tfrecord.Features, data []byte, side int) (*shownImage, error) {
+	info := &shownImage{bytes: len(data), format: textOf(features, keyFormat)}
 	if info.format == formatRaw || info.format == formatFloat32 {
 		return info, p.loadSamples(features, data, info)
 	}
@@ -107,7 +107,7 @@ func (p *pictures) decode(features *tfrecord.Features, data []byte, side int) (*
 }
 
 // loadSamples takes an image that is stored as samples.
-func (p *pictures) loadSamples(features *tfrecord.Features, data []byte, info *picture) error {
+func (p *thumbnails) loadSamples(features *tfrecord.Features, data []byte, info *shownImage) error {
 	each := 1
 	if info.format == formatFloat32 {
 		each = 4
@@ -164,8 +164,8 @@ func stretch(dst []uint8, data []byte) error {
 	return nil
 }
 
-// load makes an image whose longer side is that long at most.
-func (p *pictures) load(features *tfrecord.Features, data []byte, side int) (*picture, error) {
+// load makes an image whose longer side is at most side pixels.
+func (p *thumbnails) load(features *tfrecord.Features, data []byte, side int) (*shownImage, error) {
 	defer p.release()
 	info, err := p.decode(features, data, side)
 	if err != nil {
@@ -177,9 +177,8 @@ func (p *pictures) load(features *tfrecord.Features, data []byte, side int) (*pi
 	return info, nil
 }
 
-// small makes an image of at most so many bytes, as base64, of what a record
-// holds.
-func (p *pictures) small(features *tfrecord.Features, data []byte, budget int) (*picture, error) {
+// small makes an image of at most budget bytes as base64.
+func (p *thumbnails) small(features *tfrecord.Features, data []byte, budget int) (*shownImage, error) {
 	info, err := p.load(features, data, maxSide)
 	if err != nil {
 		return nil, err
@@ -214,7 +213,7 @@ func (p *pictures) small(features *tfrecord.Features, data []byte, budget int) (
 	}
 }
 
-func (p *picture) show(mime string, data []byte, bounds image.Rectangle) *picture {
+func (p *shownImage) show(mime string, data []byte, bounds image.Rectangle) *shownImage {
 	p.shownWidth, p.shownHeight = bounds.Dx(), bounds.Dy()
 	p.uri = "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
 	return p
