@@ -19,7 +19,7 @@ import (
 var (
 	// ErrNotBuilt says that the program was built without the tag cuda.
 	ErrNotBuilt = cuda.ErrNotBuilt
-	// ErrNoDriver says that there is no NVIDIA driver, or none that starts.
+	// ErrNoDriver means that there is no NVIDIA driver, or that it does not start.
 	ErrNoDriver = cuda.ErrNoDriver
 	// ErrNoDevice says that the driver finds no GPU, or none with that number that
 	// can be used.
@@ -43,18 +43,18 @@ type Options struct {
 	// Streams is how many batches are in flight: while one is computed others
 	// are copied to the GPU and back. Default: 3, at most 16.
 	Streams int
-	// Decode has nvJPEG decode the JPEGs of tasks ([augment.Task.ReadJPEG]) to other pixels than
-	// the CPU's; see [Backend.Decoder]. Open fails where there is no nvJPEG.
+	// Decode lets nvJPEG decode the JPEGs of tasks ([augment.Task.ReadJPEG]) to other pixels than
+	// the CPU's; see [Backend.Decoder]. Open fails without nvJPEG.
 	Decode bool
 	// Batch is how many images [Backend.Batch] asks for. Default: 32, or 64 with Decode.
 	Batch int
 	// Memory is how much of the GPU's memory a batch may take, in bytes; larger
 	// ones are halved. Default: a share of what is free, at most 1 GiB.
 	Memory int64
-	// Required has [Backend.Render] fail where the GPU does, and where it has no memory
-	// for a JPEG that it is to decode. Otherwise the CPU goes on, and nothing is lost.
+	// Required has [Backend.Render] fail where the GPU does, and where it has no memory for a JPEG
+	// that it is to decode. Otherwise the CPU continues, and nothing is lost.
 	Required bool
-	// Note is told, once, that the CPU goes on and why. It may be nil.
+	// Note, if not nil, is called once, if the CPU takes over, with the reason.
 	Note func(sentence string)
 }
 
@@ -174,8 +174,8 @@ func (b *Backend) start() error {
 	return nil
 }
 
-// Close waits for Renders that are under way and lets the GPU go. Render answers
-// ErrClosed from then on; Stats and Device go on. Closing again does nothing.
+// Close waits for Renders that are under way and lets the GPU go. Render answers ErrClosed from
+// then on; Stats and Device continue. Closing again does nothing.
 func (b *Backend) Close() error {
 	b.using.Lock()
 	defer b.using.Unlock()

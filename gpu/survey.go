@@ -8,6 +8,6 @@ type Info = cuda.Info
 // Driver is the NVIDIA driver and the GPUs that it finds.
 type Driver = cuda.Driver
 
-// Survey asks the driver what there is, without using any of it. Errors wrap
-// ErrNotBuilt, ErrNoDriver or ErrOldDriver.
+// Survey describes the driver and its GPUs, without using them. Errors wrap ErrNotBuilt,
+// ErrNoDriver or ErrOldDriver.
 func Survey() (Driver, error) { return cuda.Survey() }

@@ -49,7 +49,7 @@ func open(t *testing.T) (*cuda.Device, *cuda.Stream, *nvjpeg.Decoder) {
 }
 
 // image is a JPEG of a size, 420 or gray.
-func picture(t *testing.T, w, h int, gray bool) []byte {
+func makeJPEG(t *testing.T, w, h int, gray bool) []byte {
 	t.Helper()
 	var im image.Image
 	if gray {
@@ -123,7 +123,7 @@ func wanted(t *testing.T, data []byte) (planes [][]byte, strides []int) {
 }
 
 // compare compares the planes of an image that was decoded with our own decoder's.
-func compare(t *testing.T, s *cuda.Stream, name string, p *nvjpeg.Picture) {
+func compare(t *testing.T, s *cuda.Stream, name string, p *nvjpeg.Image) {
 	t.Helper()
 	want, strides := wanted(t, p.Data)
 	for c, plane := range want {
@@ -132,7 +132,7 @@ func compare(t *testing.T, s *cuda.Stream, name string, p *nvjpeg.Picture) {
 		for y := range size.Height {
 			row := got[q.Pitch*y:][:size.Width]
 			if !bytes.Equal(row, plane[strides[c]*y:][:size.Width]) {
-				t.Errorf("%s: plane %d, row %d is not what is in the picture", name, c, y)
+				t.Errorf("%s: plane %d, row %d is not what is in the image", name, c, y)
 				break
 			}
 			if gap := got[q.Pitch*y+size.Width:]; y < size.Height-1 && gap[0] != 0xA5 {
@@ -156,7 +156,7 @@ func fetch(t *testing.T, s *cuda.Stream, b *cuda.Buffer, at, n int) []byte {
 	return bytes.Clone(h.Bytes())
 }
 
-// planesOf lays out the planes of an image, with a gap behind each row.
+// planesOf lays out the planes of an image, with a gap after each row.
 func planesOf(info nvjpeg.Info) (planes [3]nvjpeg.Plane, size int) {
 	for i := range info.Components {
 		w, h := info.Planes[i].Width, info.Planes[i].Height
@@ -168,8 +168,8 @@ func planesOf(info nvjpeg.Info) (planes [3]nvjpeg.Plane, size int) {
 
 func TestDecode(t *testing.T) {
 	fakecuda.Use(t)
-	color, gray := picture(t, 101, 67, false), picture(t, 40, 30, true)
-	pictures := []struct {
+	color, gray := makeJPEG(t, 101, 67, false), makeJPEG(t, 40, 30, true)
+	images := []struct {
 		name    string
 		data    []byte
 		backend nvjpeg.Backend
@@ -180,7 +180,7 @@ func TestDecode(t *testing.T) {
 		{"progressive", file(t, "made-ok-progressive.jpg"), nvjpeg.GPU, ""},
 		{"gray and progressive", file(t, "go-video-005.gray.q50.2x2.progressive.jpeg"), nvjpeg.Hybrid, ""},
 		{"cut short", color[:len(color)-2], 0, "incomplete bitstream (10)"},
-		{"no picture", []byte("GIF89a, that is"), 0, "bad JPEG (3)"},
+		{"no image", []byte("GIF89a, that is"), 0, "bad JPEG (3)"},
 		{"empty", nil, 0, "bad JPEG (3)"},
 		{"arithmetic", arithmetic(color), 0, "JPEG not supported (4)"},
 		{"four channels", fourComponents(color), 0, "JPEG not supported (4)"},
@@ -192,8 +192,8 @@ func TestDecode(t *testing.T) {
 				fakecuda.Set(t, "HARDWARE", "0")
 			}
 			_, s, decoder := open(t)
-			batch := make([]nvjpeg.Picture, len(pictures))
-			for i, p := range pictures {
+			batch := make([]nvjpeg.Image, len(images))
+			for i, p := range images {
 				info, err := decoder.Parse(p.data)
 				if (err != nil) != (p.refused != "") || err != nil && !errors.Is(err, nvjpeg.ErrRefused) {
 					t.Fatalf("%s: Parse says %v", p.name, err)
@@ -203,13 +203,13 @@ func TestDecode(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				batch[i] = nvjpeg.Picture{Data: p.data, To: b, Planes: planes}
+				batch[i] = nvjpeg.Image{Data: p.data, To: b, Planes: planes}
 			}
 			if err := decoder.Decode(batch); err != nil {
 				t.Fatal(err)
 			}
 			var counts [3]int64
-			for i, p := range pictures {
+			for i, p := range images {
 				got := &batch[i]
 				if p.refused != "" {
 					if want := "nvJPEG refuses the image: " + p.refused; !errors.Is(got.Err, nvjpeg.ErrRefused) || got.Err.Error() != want {
@@ -238,8 +238,8 @@ func TestDecode(t *testing.T) {
 	}
 }
 
-// TestDecodesWhatOursDoes holds the fake to our own decoder, so that tests of others may rely on
-// it: all images of a usual kind, whole ones, have the same samples.
+// TestDecodesWhatOursDoes compares the fake with our own decoder, so that other tests may rely on
+// it: all undamaged images of a usual kind have the same samples.
 func TestDecodesWhatOursDoes(t *testing.T) {
 	fakecuda.Use(t)
 	names, err := filepath.Glob("../../../testdata/pictures/*.jp*g")
@@ -260,7 +260,7 @@ func TestDecodesWhatOursDoes(t *testing.T) {
 		info, err := decoder.Parse(data)
 		if err != nil {
 			if !bytes.HasSuffix(data, []byte{0xFF, 0xD9}) {
-				continue // more behind the end than the fake takes
+				continue // more after the end than the fake takes
 			}
 			t.Errorf("%s: %v", name, err)
 			continue
@@ -270,7 +270,7 @@ func TestDecodesWhatOursDoes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		batch := []nvjpeg.Picture{{Data: data, To: b, Planes: planes}}
+		batch := []nvjpeg.Image{{Data: data, To: b, Planes: planes}}
 		if err := decoder.Decode(batch); err != nil || batch[0].Err != nil {
 			t.Fatal(name, err, batch[0].Err)
 		}
@@ -281,14 +281,14 @@ func TestDecodesWhatOursDoes(t *testing.T) {
 		}
 	}
 	if compared < 25 {
-		t.Errorf("%d pictures were compared", compared)
+		t.Errorf("%d images were compared", compared)
 	}
 }
 
 func TestParse(t *testing.T) {
 	fakecuda.Use(t)
 	_, _, decoder := open(t)
-	got, err := decoder.Parse(picture(t, 101, 67, false))
+	got, err := decoder.Parse(makeJPEG(t, 101, 67, false))
 	want := nvjpeg.Info{Width: 101, Height: 67, Components: 3}
 	want.Planes[0].Width, want.Planes[0].Height = 101, 67
 	for i := 1; i < 3; i++ {
@@ -307,20 +307,20 @@ func TestNoRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data := picture(t, 40, 30, false)
-	one := func(change func(p *nvjpeg.Picture)) nvjpeg.Picture {
-		p := nvjpeg.Picture{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 40}, {At: luma, Pitch: 20}, {At: luma + chroma, Pitch: 20}}}
+	data := makeJPEG(t, 40, 30, false)
+	one := func(change func(p *nvjpeg.Image)) nvjpeg.Image {
+		p := nvjpeg.Image{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 40}, {At: luma, Pitch: 20}, {At: luma + chroma, Pitch: 20}}}
 		change(&p)
 		return p
 	}
-	batch := []nvjpeg.Picture{
-		one(func(*nvjpeg.Picture) {}),
-		one(func(p *nvjpeg.Picture) { p.Planes[2].Pitch = 21 }),
-		one(func(p *nvjpeg.Picture) { p.Planes[0].Pitch = 39 }),
-		one(func(p *nvjpeg.Picture) { p.Planes[2].At++ }),
-		one(func(p *nvjpeg.Picture) { p.Planes[1].At = -1 }),
-		one(func(p *nvjpeg.Picture) { p.Planes[0].Pitch = 1 << 60 }),
-		one(func(p *nvjpeg.Picture) { p.Planes = [3]nvjpeg.Plane{} }),
+	batch := []nvjpeg.Image{
+		one(func(*nvjpeg.Image) {}),
+		one(func(p *nvjpeg.Image) { p.Planes[2].Pitch = 21 }),
+		one(func(p *nvjpeg.Image) { p.Planes[0].Pitch = 39 }),
+		one(func(p *nvjpeg.Image) { p.Planes[2].At++ }),
+		one(func(p *nvjpeg.Image) { p.Planes[1].At = -1 }),
+		one(func(p *nvjpeg.Image) { p.Planes[0].Pitch = 1 << 60 }),
+		one(func(p *nvjpeg.Image) { p.Planes = [3]nvjpeg.Plane{} }),
 	}
 	if err := decoder.Decode(batch); err != nil {
 		t.Fatal(err)
@@ -336,14 +336,14 @@ func TestNoRoom(t *testing.T) {
 func TestOtherSizes(t *testing.T) {
 	fakecuda.Use(t)
 	_, s, decoder := open(t)
-	data := picture(t, 40, 30, true)
+	data := makeJPEG(t, 40, 30, true)
 	b, err := s.Alloc(40 * 31)
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := nvjpeg.Picture{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 40}}}
+	p := nvjpeg.Image{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 40}}}
 	p.Want[0].Width, p.Want[0].Height = 40, 31
-	batch := []nvjpeg.Picture{p}
+	batch := []nvjpeg.Image{p}
 	if err := decoder.Decode(batch); err != nil {
 		t.Fatal(err)
 	}
@@ -352,11 +352,11 @@ func TestOtherSizes(t *testing.T) {
 	}
 }
 
-// TestFailures has nvJPEG fail at some calls. What fails once is decoded by the same backend all
-// the same; what keeps failing goes to the next one, and no other image with it.
+// TestFailures makes nvJPEG fail at some calls. An image that fails once is still decoded by the
+// same backend; one that keeps failing goes to the next backend, without affecting other images.
 func TestFailures(t *testing.T) {
 	fakecuda.Use(t)
-	baseline, progressive := picture(t, 40, 30, false), file(t, "made-ok-progressive.jpg")
+	baseline, progressive := makeJPEG(t, 40, 30, false), file(t, "made-ok-progressive.jpg")
 	for _, c := range []struct {
 		name, fail string
 		data       []byte
@@ -370,16 +370,16 @@ func TestFailures(t *testing.T) {
 		{"the chip", "nvjpegDecodeBatched:1+:6", baseline, [3]int64{0, 5, 0}, "", nil},
 		{"the chip refuses", "nvjpegDecodeBatched:1+:4", baseline, [3]int64{0, 5, 0}, "", nil},
 		{"the chip, and the GPU at one", "nvjpegDecodeBatched:1+:6,nvjpegDecodeJpeg:2:6,nvjpegDecodeJpeg:3:6", baseline, [3]int64{0, 4, 1}, "", nil},
-		{"a picture", "nvjpegDecodeJpeg:3:6", progressive, [3]int64{0, 5, 0}, "", nil},
-		{"a picture twice", "nvjpegDecodeJpeg:3:6,nvjpegDecodeJpeg:4:8", progressive, [3]int64{0, 4, 1}, "", nil},
-		{"a picture is refused", "nvjpegDecodeJpeg:3:3,nvjpegDecodeJpeg:4:4", progressive, [3]int64{0, 4, 0}, "JPEG not supported (4)", nil},
-		{"a picture for good", "nvjpegDecodeJpeg:2:6,nvjpegDecodeJpeg:3:6,nvjpegDecodeJpeg:4:6,nvjpegDecodeJpeg:5:8", progressive, [3]int64{0, 4, 0}, "internal error (8)", nil},
+		{"an image", "nvjpegDecodeJpeg:3:6", progressive, [3]int64{0, 5, 0}, "", nil},
+		{"an image twice", "nvjpegDecodeJpeg:3:6,nvjpegDecodeJpeg:4:8", progressive, [3]int64{0, 4, 1}, "", nil},
+		{"an image is refused", "nvjpegDecodeJpeg:3:3,nvjpegDecodeJpeg:4:4", progressive, [3]int64{0, 4, 0}, "JPEG not supported (4)", nil},
+		{"an image for good", "nvjpegDecodeJpeg:2:6,nvjpegDecodeJpeg:3:6,nvjpegDecodeJpeg:4:6,nvjpegDecodeJpeg:5:8", progressive, [3]int64{0, 4, 0}, "internal error (8)", nil},
 		{"no room for a batch", "nvjpegDecodeBatched:1:5", baseline, [3]int64{}, "", cuda.ErrOutOfMemory},
-		{"no room for a picture", "nvjpegDecodeJpeg:2:5", progressive, [3]int64{0, 1, 0}, "", cuda.ErrOutOfMemory},
+		{"no room for an image", "nvjpegDecodeJpeg:2:5", progressive, [3]int64{0, 1, 0}, "", cuda.ErrOutOfMemory},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			_, s, decoder := open(t)
-			var batch []nvjpeg.Picture
+			var batch []nvjpeg.Image
 			for range 5 {
 				info, err := decoder.Parse(c.data)
 				if err != nil {
@@ -390,7 +390,7 @@ func TestFailures(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				batch = append(batch, nvjpeg.Picture{Data: c.data, To: b, Planes: planes})
+				batch = append(batch, nvjpeg.Image{Data: c.data, To: b, Planes: planes})
 			}
 			fakecuda.Set(t, "FAIL", c.fail)
 			if err := decoder.Decode(batch); !errors.Is(err, c.err) {
@@ -420,14 +420,14 @@ func TestFailures(t *testing.T) {
 // TestGPUThatFails has the GPU fail as it decodes, on the chip's decoder and without.
 func TestGPUThatFails(t *testing.T) {
 	fakecuda.Use(t)
-	for _, data := range [][]byte{picture(t, 40, 30, true), file(t, "go-video-005.gray.q50.2x2.progressive.jpeg")} {
+	for _, data := range [][]byte{makeJPEG(t, 40, 30, true), file(t, "go-video-005.gray.q50.2x2.progressive.jpeg")} {
 		d, s, decoder := open(t)
 		b, err := s.Alloc(200 * 200)
 		if err != nil {
 			t.Fatal(err)
 		}
 		fakecuda.Set(t, "FAIL", "cuStreamSynchronize:1:719")
-		err = decoder.Decode([]nvjpeg.Picture{{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 200}}}})
+		err = decoder.Decode([]nvjpeg.Image{{Data: data, To: b, Planes: [3]nvjpeg.Plane{{Pitch: 200}}}})
 		if !errors.Is(err, cuda.ErrLaunch) || !d.Lost() {
 			t.Error(err)
 		}
@@ -439,9 +439,8 @@ func TestGPUThatFails(t *testing.T) {
 	}
 }
 
-// TestFaultsOfMaking has each function that makes a decoder fail: the backends that it
-// belongs to are missing then, and nothing is left behind, which fakecuda.Use looks
-// after.
+// TestFaultsOfMaking has each function that makes a decoder fail: the backends that it belongs to
+// are missing then, and nothing is left after, which fakecuda.Use looks after.
 func TestFaultsOfMaking(t *testing.T) {
 	fakecuda.Use(t)
 	d := gputest.Device(t)
