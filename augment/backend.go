@@ -12,8 +12,8 @@ type Form uint8
 const (
 	// Pixels are bytes, channels last, in Task.Pixels.
 	Pixels Form = iota
-	// YCbCr is planes with Task.Subsampling, in Task.YCbCr, for
-	// [Codec.AppendJPEGPlanes]. Only tasks without draw that resize planes have it.
+	// YCbCr is planes with Task.Subsampling, in Task.YCbCr, for [Codec.AppendJPEGPlanes]. Only
+	// tasks that resize planes without a draw support it.
 	YCbCr
 	// Floats are normalised samples, channels last (HWC), in Task.Floats.
 	Floats
@@ -75,13 +75,12 @@ type Task struct {
 	jpeg taskJPEG
 }
 
-// Backend does tasks. All backends make the same bytes of decoded images. The pixels of one
-// that decodes JPEGs by itself may be others than a [Codec]'s.
+// Backend executes tasks. All backends make the same bytes of decoded images. A backend that
+// decodes JPEGs itself may make other pixels than a [Codec].
 type Backend interface {
-	// Render does tasks, in any order, and returns when all are done: each has its
-	// result or its Err. An error of Render itself says that the backend is no
-	// longer of use; results are then not to be relied on. Many goroutines may
-	// call it, with tasks of their own.
+	// Render executes tasks, in any order, and returns when all are done: each has its result or
+	// its Err. An error of Render itself means that the backend no longer works; results must then
+	// not be used. It is safe for concurrent use, with different tasks.
 	Render(tasks []*Task) error
 	// Batch is how many tasks a call should have for the backend to be at its
 	// best.
@@ -92,9 +91,9 @@ type Backend interface {
 // on the goroutine that asks. Its zero value is ready.
 type CPU struct{}
 
-// Render is [Backend.Render]. It always returns nil. JPEGs that it decodes have their memory one
-// after the other, so that a batch of large ones takes that of the largest: decoded they are no
-// longer there afterwards.
+// Render is [Backend.Render]. It always returns nil. JPEGs that it decodes share their memory one
+// after the other, so that a batch of large ones needs that of the largest; decoded images are not
+// kept.
 func (CPU) Render(tasks []*Task) error {
 	var image Image
 	var planes Planes
@@ -211,8 +210,8 @@ func (t *Task) pixels(scratch *Scratch) error {
 	return nil
 }
 
-// drawn is where the draw's result goes: to the task's own, or to memory of the
-// scratch where that is resized.
+// drawn is the destination of the draw's result: the task's own, or memory of the scratch if the
+// result is resized.
 func (t *Task) drawn(scratch *Scratch) *Image {
 	if t.Resize == nil {
 		return &t.Pixels

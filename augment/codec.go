@@ -17,8 +17,8 @@ var (
 	// ErrTooManyPixels says that an image announces more pixels than [CodecOptions.MaxPixels], a
 	// longer side than [MaxSourceSide], or far more pixels than a file of its size can be worth.
 	ErrTooManyPixels = errors.New("too many pixels")
-	// ErrNotPicture says that the bytes are of no format that is read.
-	ErrNotPicture = errors.New("not an image")
+	// ErrNotImage says that the bytes are of no format that is read.
+	ErrNotImage = errors.New("not an image")
 )
 
 // DefaultMaxPixels is the number of pixels above which Pillow refuses an image: half a
@@ -109,8 +109,8 @@ func (c *Codec) Encodes(subsampling string) error {
 	return err
 }
 
-// AppendJPEG encodes an image behind dst. Quality is 1 to 100, subsampling "420", "422",
-// "444", "440" or "gray", which drops the colours; a grayscale image has none to subsample.
+// AppendJPEG encodes an image after dst. Quality is 1 to 100, subsampling "420", "422", "444",
+// "440" or "gray", which drops the colours; a grayscale image has none to subsample.
 func (c *Codec) AppendJPEG(dst []byte, im *Image, quality int, subsampling string) ([]byte, error) {
 	sub, err := jpeg.ParseSubsampling(subsampling)
 	if err != nil {

@@ -73,7 +73,7 @@ func (c *Codec) Check(data []byte) (Info, error) {
 	return h.Info, c.check(data, &h)
 }
 
-// check is Check behind the header.
+// check is Check after the header.
 func (c *Codec) check(data []byte, h *header) error {
 	if h.Format == JPEG && h.jpeg.Huffman() {
 		if err := c.jpeg.Supports(&h.jpeg); err != nil {
@@ -91,7 +91,7 @@ func (c *Codec) decode(dst *Image, data []byte, h *header, o DecodeOptions) (err
 	if h.Format == JPEG {
 		return c.decodeJPEG(dst, data, &h.jpeg, o)
 	}
-	// Most of the decoders below are other people's and have been known to panic on odd input.
+	// Most of the decoders below are from other modules and have panicked on odd input.
 	defer recovered(h.Format, &err)
 	switch h.Format {
 	case PNG:

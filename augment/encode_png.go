@@ -17,7 +17,7 @@ const pngLevel = zlib.BestSpeed
 // pngEncoder is the memory of one encoding, reused.
 type pngEncoder struct {
 	zlib  *zlib.Writer
-	lines [pngFilters][]uint8 // a row after each filter, behind the filter's number
+	lines [pngFilters][]uint8 // a row after each filter, after the filter's number
 	none  []uint8             // the row above the first
 	out   appender
 }

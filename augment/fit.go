@@ -132,8 +132,7 @@ type Geometry struct {
 	// CropX and CropY are where the window begins in that, WindowWidth and
 	// WindowHeight how large it is.
 	CropX, CropY, WindowWidth, WindowHeight int
-	// Width and Height are the size of the result, PadX and PadY where the
-	// window is put in it.
+	// Width and Height are the size of the result, PadX and PadY the position of the window in it.
 	Width, Height, PadX, PadY int
 	// SourceWidth and SourceHeight are the image's. One that was decoded at
 	// 1/2, 1/4 or 1/8 of this size is known by it: its last pixels may stand
@@ -198,7 +197,7 @@ func scaled(w, h, targetW, targetH int, byWidth bool) (int, int) {
 	return max(1, int(min(int64(targetH)*int64(w)/int64(h), maxScaled))), targetH
 }
 
-// cropStart is where a crop begins that leaves out so many pixels.
+// cropStart is where a crop begins that leaves out surplus pixels.
 func cropStart(surplus int) int {
 	start := surplus / 2
 	if surplus%2 == 1 && start%2 == 1 {
@@ -214,9 +213,8 @@ func cropStart(surplus int) int {
 // image would not look the same, because without antialias the filter picks
 // out single pixels.
 //
-// The Geometry of the full size goes with the reduced image, too, in
-// [ResizeSpec.Render], which otherwise couldn't tell how much the last pixels
-// of the reduced image stand for.
+// [ResizeSpec.Render] uses the Geometry of the full size for the reduced image, too, since it could
+// not tell otherwise how much the last pixels of the reduced image represent.
 //
 // Against the result of a full decode (13 photographs of 1280 to 5760 pixels,
 // libjpeg-turbo's 1/2, 1/4 and 1/8, at the worst of the three the least PSNR of a

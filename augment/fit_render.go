@@ -47,13 +47,13 @@ func (s ResizeSpec) Render(dst, src *Image, g Geometry, scratch *Scratch) error 
 
 // wholeOf is what a reduced image is a part of. It is the zero value for one
 // that isn't reduced, or not in a way that decoding does it.
-func (g Geometry) wholeOf(src *Image) wholePicture {
+func (g Geometry) wholeOf(src *Image) wholeImage {
 	for denom := 2; denom <= 8; denom *= 2 {
 		if src.Width == (g.SourceWidth+denom-1)/denom && src.Height == (g.SourceHeight+denom-1)/denom {
-			return wholePicture{g.SourceWidth, g.SourceHeight, denom}
+			return wholeImage{g.SourceWidth, g.SourceHeight, denom}
 		}
 	}
-	return wholePicture{}
+	return wholeImage{}
 }
 
 // check refuses a geometry whose numbers don't fit together.

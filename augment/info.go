@@ -45,7 +45,7 @@ func (i Info) Oriented() (w, h int) {
 // docs/security.md has the bytes a pixel of each format.
 func (i Info) Memory() int64 { return i.memory }
 
-// How many pixels an image may have for each byte of its file, beside a quarter of
+// How many pixels an image may have for each byte of its file, in addition to a quarter of
 // [CodecOptions.MaxPixels]. Deflate makes 8,256 pixels of one bit each of a byte, fax coding a row
 // of a bit. JPEG, whose data have a bit for each block at least, has a rule of its own.
 const (
@@ -93,7 +93,7 @@ func (c *Codec) header(data []byte) (h header, err error) {
 	case TIFF:
 		err = h.statTIFF(data)
 	default:
-		return h, fmt.Errorf("%w: %s", ErrNotPicture, describe(data))
+		return h, fmt.Errorf("%w: %s", ErrNotImage, describe(data))
 	}
 	if err == nil {
 		err = c.checkSize(&h, len(data))
@@ -128,7 +128,7 @@ func (c *Codec) checkSize(h *header, bytes int) error {
 	return nil
 }
 
-// decodeMemory is [Info.Memory] for a file of so many bytes.
+// decodeMemory is [Info.Memory] for a file of that size.
 func (h *header) decodeMemory(bytes int) int64 {
 	n := int64(h.Width) * int64(h.Height)
 	perPixel := int64(3) // the result
@@ -159,7 +159,7 @@ func recovered(f Format, err *error) {
 	}
 }
 
-// describe says what there is in the place of an image.
+// describe names what data holds if it is not an image.
 func describe(data []byte) string {
 	switch n := min(len(data), 16); {
 	case n == 0:

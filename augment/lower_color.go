@@ -6,7 +6,7 @@ import "github.com/tfrec/tfrec/internal/raster"
 // as the CPU makes them; those that follow from the image are made where it is.
 func (l *lowering) recolor(steps []Step) error {
 	r := recoloring{from: &Image{Channels: l.channels}}
-	var made raster.Place // a table behind those of r, made of the image
+	var made raster.Place // a table after those of r, made of the image
 	each := false         // whether it has one for each channel
 	flush := func() {
 		l.recolorParts(r.parts, made, each)
@@ -82,8 +82,8 @@ func (l *lowering) levels(o raster.Op, of raster.Kind, parts []colorPart) raster
 	return table
 }
 
-// recolorParts writes what is to be done to each pixel. The table that was made
-// comes behind that of the only part, or alone.
+// recolorParts writes what is to be done to each pixel. The table that was made comes after that of
+// the only part, or alone.
 func (l *lowering) recolorParts(parts []colorPart, made raster.Place, each bool) {
 	if len(parts) == 0 && made == 0 {
 		return

@@ -42,8 +42,8 @@ func (c *Codec) DecodePlanes(dst *Planes, data []byte, o DecodeOptions) (Info, e
 	return h.Info, nil
 }
 
-// AppendJPEGPlanes encodes an image behind dst, with the subsampling that its planes have.
-// Quality is 1 to 100.
+// AppendJPEGPlanes encodes an image after dst, with the subsampling that its planes have. Quality
+// is 1 to 100.
 func (c *Codec) AppendJPEGPlanes(dst []byte, p *Planes, quality int) ([]byte, error) {
 	if err := p.check(); err != nil {
 		return dst, fmt.Errorf("encoding JPEG: %w", err)

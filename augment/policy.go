@@ -211,7 +211,7 @@ func writeOperations(b *strings.Builder, operations []*operation) {
 	}
 }
 
-// write names a parameter only behind one that was left out.
+// write names a parameter only after one that was left out.
 func (o *operation) write(b *strings.Builder) {
 	b.WriteString(o.settings.of.name)
 	left, written := false, false

@@ -63,7 +63,7 @@ func nearest(text string, names []string) string {
 		return ""
 	}
 	text = strings.ToLower(text)
-	const part = 4 // so many letters tell something
+	const part = 4 // enough letters to guess from
 	best, least := "", max(1, len(text)/3)+1
 	for _, name := range names {
 		d := spelling.Distance(text, name)

@@ -37,8 +37,8 @@ type Scratch struct {
 	steps  stepScratch
 }
 
-// Trim gives up the memory that is kept from image to image if that is more than 64 MiB: after an
-// image that may have been a large one.
+// Trim frees the memory that is kept from image to image if it is more than 64 MiB. Call it after
+// an image that may have been large.
 func (s *Scratch) Trim() {
 	size := cap(s.rows) + 2*cap(s.wide) + 4*cap(s.at) + cap(s.drawn.Pix) + s.steps.size()
 	for _, im := range s.planes.images() {
@@ -51,9 +51,9 @@ func (s *Scratch) Trim() {
 
 var scratches = sync.Pool{New: func() any { return new(Scratch) }}
 
-// Resize makes dst the image src resized to w by h pixels. dst gets src's
-// channels and reuses its memory; it must not share memory with src. Pixel
-// centres lie at halves, as in Pillow, TensorFlow 2 and torchvision.
+// Resize makes dst the image src resized to w by h pixels. dst gets src's channels and reuses its
+// memory; it must not share memory with src. Pixel centres are at halves, as in Pillow, TensorFlow
+// 2 and torchvision.
 //
 // With antialias, Bilinear, Bicubic and Lanczos3 give the bytes of Pillow 13's
 // Image.resize, which rounds and clips to bytes between its two passes.
@@ -99,7 +99,7 @@ func checkTarget(w, h int) error {
 	return nil
 }
 
-// checkResize refuses sources that are no images, and filters that are none.
+// checkResize refuses invalid sources and unknown filters.
 func checkResize(dst, src *Image, f Filter) error {
 	if !f.valid() {
 		return fmt.Errorf("resize: unknown filter %v", f)
@@ -138,12 +138,12 @@ type scaling struct {
 	x, y          int
 	filter        Filter
 	antialias     bool
-	whole         wholePicture
+	whole         wholeImage
 }
 
-// wholePicture is the image of which the source was decoded at 1/denom: of so many
-// pixels. Its zero value is the source itself.
-type wholePicture struct{ width, height, denom int }
+// wholeImage is the size in pixels of the image that the source was decoded from at 1/denom. Its
+// zero value is the source itself.
+type wholeImage struct{ width, height, denom int }
 
 // resize computes the pixels of dst, whose size is set.
 func (s *Scratch) resize(dst, src *Image, to scaling) {

@@ -114,8 +114,7 @@ func TestResizeGoldens(t *testing.T) {
 	}
 }
 
-// TestResizeAllGoldens compares with all of the goldens where they lie beside
-// the checkout.
+// TestResizeAllGoldens compares with all goldens if they are next to the checkout.
 func TestResizeAllGoldens(t *testing.T) {
 	const dir = "../../shared/goldens"
 	data, err := os.ReadFile(filepath.Join(dir, "manifest.json"))

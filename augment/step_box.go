@@ -2,7 +2,7 @@ package augment
 
 import "fmt"
 
-// CropBox cuts a box out of the image. What of the box lies outside is filled.
+// CropBox cuts a box out of the image. Parts of the box outside the image are filled.
 type CropBox struct {
 	// X and Y are the top left corner, in pixels; they may be negative.
 	X int `json:"x"`
@@ -48,8 +48,8 @@ func (s CropBox) apply(dst, src *Image, scratch *Scratch) error {
 // resized_crop: the filter sees nothing of what is around the box. A box that isn't within the
 // image is an error.
 type ResizedCrop struct {
-	// X and Y are the top left corner, in pixels, W and H the size of the box,
-	// which must lie within the image.
+	// X and Y are the top left corner, in pixels, W and H the size of the box, which must be within
+	// the image.
 	X int `json:"x"`
 	Y int `json:"y"`
 	W int `json:"w"`

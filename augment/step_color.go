@@ -63,9 +63,8 @@ func (r *recoloring) meanLuminance() uint8 {
 	return uint8((2*sum + n) / (2 * n))
 }
 
-// Saturation mixes the image with its grayscale twin, as Pillow's
-// ImageEnhance.Color and torchvision's adjust_saturation. A grayscale image
-// stays as it is.
+// Saturation mixes the image with its grayscale version, as Pillow's ImageEnhance.Color and
+// torchvision's adjust_saturation. A grayscale image stays as it is.
 type Saturation struct {
 	// Factor is 0 for grayscale, 1 for the image as it is, above for more
 	// colour.

@@ -2,8 +2,8 @@ package augment
 
 // Erase replaces a box by a colour, as torchvision's erase, or by noise.
 type Erase struct {
-	// X and Y are the top left corner of the box, in pixels, W and H its
-	// size, at least 1. What of it lies outside the image is ignored.
+	// X and Y are the top left corner of the box, in pixels, W and H its size, at least 1. Parts
+	// outside the image are ignored.
 	X int `json:"x"`
 	Y int `json:"y"`
 	W int `json:"w"`

@@ -72,7 +72,7 @@ func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.Pict
 // what it has no word for is damage.
 func pictureError(err error) error {
 	for from, to := range map[error]error{
-		augment.ErrNotPicture:    shard.ErrNoPicture,
+		augment.ErrNotImage:      shard.ErrNoPicture,
 		augment.ErrUnsupported:   shard.ErrPictureUnsupported,
 		augment.ErrTooManyPixels: shard.ErrPictureTooLarge,
 	} {
