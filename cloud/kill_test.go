@@ -13,9 +13,9 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// A process that dies at any request, before or behind it was carried out, leaves a
-// set that another goes on with, in another directory on another machine, and that ends
-// with the bytes that it has on a disk. Nothing stays of what the dead have begun.
+// A process that dies at any request, before or after it was executed, leaves a set that another
+// one completes, in another directory on another machine, with the same bytes as on disk. Nothing
+// is left of interrupted uploads.
 func TestConversionsIntoStoresAreKilled(t *testing.T) {
 	pictures, err := filepath.Abs(photos)
 	if err != nil {
@@ -63,7 +63,7 @@ func TestConversionsIntoStoresAreKilled(t *testing.T) {
 	}
 }
 
-// Who interrupts a run while it uploads parts finds nothing of them in the store.
+// Interrupting a run while it uploads parts leaves none of them in the store.
 func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
 	root := bucketDirectory(t)
 	address := s3Server(t, root)
@@ -88,8 +88,7 @@ func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
 	}
 }
 
-// left returns how many uploads into a set there are that nobody has finished, as far as
-// the store tells.
+// left returns how many unfinished uploads into a set the store lists.
 func left(t *testing.T, url string) (n int) {
 	t.Helper()
 	store, name, err := storage.At(t.Context(), url)
@@ -136,8 +135,7 @@ type killer struct {
 	n       int
 }
 
-// seen is called before and behind each request. It reports whether the connection is
-// to break.
+// seen is called before and after each request. It reports whether the connection is to break.
 func (k *killer) seen(_ *http.Request, behind bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()

@@ -11,11 +11,10 @@ import (
 	"strings"
 )
 
-// Walk yields all objects below a directory of a store, whatever directories they lie
-// in, in the order of their names and a page in memory at a time: one list, where
-// a descent would take one for each directory. Names are those below the directory.
-// Without an object there the error unwraps to fs.ErrNotExist. It is for URLs
-// alone.
+// Walk yields all objects below a directory of a store, whatever directories they are in, in the
+// order of their names and a page in memory at a time: one list, where a descent would take one for
+// each directory. Names are those below the directory. Without an object there the error unwraps to
+// fs.ErrNotExist. It is for URLs alone.
 func Walk(ctx context.Context, dir string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		u, ok := parse(dir)
@@ -37,8 +36,8 @@ func Walk(ctx context.Context, dir string) iter.Seq2[Object, error] {
 	}
 }
 
-// Entries yields what lies in a directory, in the order of names; of a store, with a
-// page in memory at a time.
+// Entries yields what is in a directory, in the order of names; of a store, with a page in memory
+// at a time.
 func Entries(p string) iter.Seq2[fs.DirEntry, error] {
 	return func(yield func(fs.DirEntry, error) bool) {
 		u, remote := parse(p)
@@ -67,8 +66,8 @@ func Entries(p string) iter.Seq2[fs.DirEntry, error] {
 	}
 }
 
-// below yields what lies in a directory of a store or, when deep, in those below it, too.
-// The list ends with an error that unwraps to fs.ErrNotExist when there is nothing.
+// below yields what is in a directory of a store or, when deep, in those below it, too. The list
+// ends with an error that unwraps to fs.ErrNotExist when there is nothing.
 func (u url) below(ctx context.Context, deep bool) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		s, err := u.store(ctx)
@@ -126,8 +125,8 @@ func Glob(pattern string) ([]string, error) {
 	return slices.Compact(all), nil // an object and a directory may have one name
 }
 
-// GlobKinds is Glob that tells files from directories: of a store, with no request
-// for each of them. What is neither, such as a pipe, is left out.
+// GlobKinds is Glob that distinguishes files and directories: of a store, without a request for
+// each. Other kinds, such as pipes, are left out.
 func GlobKinds(pattern string) (files, directories []string, err error) {
 	u, remote := parse(pattern)
 	if remote {
@@ -157,7 +156,7 @@ func (u url) glob(ctx context.Context) (files, directories []string, err error) 
 		return nil, nil, fail(err)
 	}
 	names := strings.Split(u.name, "/")
-	found := []string{""} // directories, with the slash behind them
+	found := []string{""} // directories, with the slash after them
 	for i, name := range names {
 		last := i == len(names)-1
 		var next []string
@@ -187,7 +186,7 @@ func (u url) glob(ctx context.Context) (files, directories []string, err error) 
 		found = next
 	}
 	slices.Sort(files)
-	slices.Sort(directories) // lists have them in the order that the slash behind them gives
+	slices.Sort(directories) // lists have them in the order that the slash after them gives
 	return files, directories, nil
 }
 

@@ -89,8 +89,7 @@ func TestReadAtAnyPlace(t *testing.T) {
 	}
 }
 
-// One who reads in small steps from front to back gets whole parts; one who
-// jumps gets no more than was asked for.
+// A sequential reader in small steps gets whole parts; random reads get no more than requested.
 func TestReadAtAsksForWhatIsNeeded(t *testing.T) {
 	f, root := newFake(t, nil)
 	f.put("x", noise(4*partSize))

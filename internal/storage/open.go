@@ -72,8 +72,8 @@ func ended(ctx context.Context, path string) error {
 	return &fs.PathError{Op: "read", Path: path, Err: context.Cause(ctx)}
 }
 
-// Stat says what a path names. A URL names an object or, when there is none of
-// that name, the directory of those whose names go on with a slash.
+// Stat says what a path names. A URL names an object or, when there is none of that name, the
+// directory of those whose names continue with a slash.
 func Stat(p string) (fs.FileInfo, error) {
 	u, remote := parse(p)
 	if !remote {
@@ -112,7 +112,7 @@ func stat(ctx context.Context, u url) (fs.FileInfo, error) {
 	return nil, fs.ErrNotExist
 }
 
-// directory is the prefix of what lies in u.
+// directory is the prefix of what is in u.
 func (u url) directory() string { return u.name + u.slash() }
 
 // ReadFile returns the contents of a regular file or an object. More than limit

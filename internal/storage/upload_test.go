@@ -158,7 +158,7 @@ func (s *sender) Discard(ctx context.Context) error {
 	return nil
 }
 
-func (s *sender) Mine(context.Context) (Object, error) {
+func (s *sender) FindOwn(context.Context) (Object, error) {
 	if err := s.before("mine"); err != nil {
 		return Object{}, err
 	}
@@ -251,8 +251,8 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// A store that says at the beginning that there is an object already is sent no parts,
-// and Commit tells.
+// If a store reports an existing object at the beginning, no parts are sent, and Commit returns the
+// error.
 func TestTakenFromTheBeginning(t *testing.T) {
 	s := &sender{fault: func(request string) error {
 		if request == "begin" {
@@ -308,8 +308,7 @@ func TestUploadFails(t *testing.T) {
 	}
 }
 
-// An answer that never comes is waited for no longer than patience, and parts that are
-// read, slowly, are not given up.
+// A missing response ends after the timeout, and parts that are read slowly are not aborted.
 func TestSilentServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := true
@@ -345,8 +344,8 @@ func TestSilentServer(t *testing.T) {
 	})
 }
 
-// What makes the object is done, and then the server is silent until nobody listens any
-// more: as a client tells it, the request was cancelled.
+// The request that makes the object is executed, and then the server stays silent until the client
+// gives up: for the client, the request was cancelled.
 func TestSilenceBehindWhatWasDone(t *testing.T) {
 	for _, size := range []int{100, firstSent + 5} {
 		synctest.Test(t, func(t *testing.T) {
@@ -418,7 +417,7 @@ func TestAbortDoesNotWait(t *testing.T) {
 		}
 		began := time.Now()
 		u.Abort()
-		if took := time.Since(began); took > discardPatience || len(s.requests) < 4 {
+		if took := time.Since(began); took > cleanupTimeout || len(s.requests) < 4 {
 			t.Errorf("took %v, for %q", took, s.requests)
 		}
 	})
@@ -481,8 +480,7 @@ func TestSizesOfParts(t *testing.T) {
 	}
 }
 
-// Who reads a body when its request has ended gets nothing of what lies in its memory by
-// then.
+// Who reads a body when its request has ended gets nothing of what is in its memory by then.
 func TestPayloadEnds(t *testing.T) {
 	p := &Payload{data: []byte("some bytes"), alive: func(time.Duration) {}}
 	b := make([]byte, 4)

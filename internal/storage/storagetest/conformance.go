@@ -33,8 +33,8 @@ var OddNames = []string{
 	"__0x2f__", "__0x", "__0x2f_", "___0x2f__", "__0x2f__0x2f__", "__0x-1__", "__0x123456789abc__", "a\nb", "~a", "@a=b$c!", "a\\b", strings.Repeat("long", 40),
 }
 
-// Conformance holds a store, which is empty, to what storage.Store and storage.Upload
-// say. It leaves objects behind.
+// Conformance holds a store, which is empty, to what storage.Store and storage.Upload say. It
+// leaves objects after.
 func Conformance(t *testing.T, s storage.Store, traits Traits) {
 	c := conformance{s, traits}
 	for name, test := range map[string]func(*testing.T){
@@ -74,7 +74,7 @@ func (c conformance) upload(ctx context.Context, name string, data []byte, o sto
 	return u.Commit()
 }
 
-// must is upload where nothing is in the way.
+// must is upload that must succeed.
 func (c conformance) must(t *testing.T, name string, data []byte) storage.Object {
 	t.Helper()
 	is, err := c.upload(t.Context(), name, data, storage.CreateOptions{})
@@ -102,7 +102,7 @@ func (c conformance) contents(t *testing.T, is storage.Object) []byte {
 	return data
 }
 
-// holds fails the test unless the object is there, whole, and as is says.
+// holds fails the test unless the object exists, is complete, and matches is.
 func (c conformance) holds(t *testing.T, is storage.Object, data []byte) {
 	t.Helper()
 	found, err := c.Stat(t.Context(), is.Name)
