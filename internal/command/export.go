@@ -68,7 +68,7 @@ spaces at the end. Names that differ only in case count as the same.`,
 		o.OnCollision, err = export.ParseCollision(s)
 		return err
 	}, "error", "number")
-	flags.StringVar(&o.Picture, "picture", export.DefaultPicture, "folders: `KEY` of the feature with the image")
+	flags.StringVar(&o.ImageKey, "picture", export.DefaultImageKey, "folders: `KEY` of the feature with the image")
 	flags.StringVar(&o.Label, "label", "", "folders: `KEY` of the feature with the label (default: image/class/text, else image/class/label)")
 	flags.StringVar(&o.Filename, "filename", export.DefaultFilename, "folders: `KEY` of the feature with the image's path")
 	partialVar(cmd, &o.Partial)
@@ -79,7 +79,7 @@ func checkExport(cmd *cobra.Command, o *export.Options) error {
 	if o.Format == "" {
 		return usageError("--format is missing; want folders, csv, jsonl, parquet or npz")
 	}
-	if o.Format == export.Folders {
+	if o.Format == export.Directories {
 		return nil
 	}
 	for _, name := range []string{"on-collision", "picture", "label", "filename"} {

@@ -488,7 +488,7 @@ func TestMergeColumns(t *testing.T) {
 	}
 }
 
-// TestSharedTables reads the larger collection beside the checkout, if there.
+// TestSharedTables reads the larger collection next to the checkout, if it exists.
 func TestSharedTables(t *testing.T) {
 	root := "../../../shared/data/csv"
 	if _, err := os.Stat(root); err != nil {

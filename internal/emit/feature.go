@@ -13,7 +13,7 @@ import (
 // Feature is one feature, as a program parses it.
 type Feature struct {
 	Key string
-	// Stray says that the key is no UTF-8.
+	// Stray says that the key is not UTF-8.
 	Stray bool
 	// Kind of its values: "bytes", "float" or "int64".
 	Kind string
@@ -164,8 +164,8 @@ func pictureFormat(seen *stats.FeatureSummary) string {
 	return format
 }
 
-// sizePictures finds the size of a set's images where no manifest says it:
-// by the features that tell it, when these are the same in all records.
+// sizeImages finds the size of a set's images if no manifest says it: from the features with the
+// size, if these are the same in all records.
 func (d *Dataset) sizePictures(sum *stats.Summary) {
 	const encoded = "image/encoded"
 	i := slices.IndexFunc(d.Features, func(f Feature) bool { return f.Key == encoded && f.Picture != "" })

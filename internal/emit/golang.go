@@ -32,8 +32,8 @@ func newGoView(d *Dataset) goView {
 // maxIdentifier bounds the names of fields, in characters.
 const maxIdentifier = 40
 
-// identifier makes an exported identifier of a key: its letters and digits,
-// each word with a capital, and a number behind it when it is taken.
+// identifier makes an exported identifier of a key: its letters and digits, each word with a
+// capital, and a number after it when it is taken.
 func identifier(key string, taken map[string]bool) string {
 	var name []rune
 	begin := true
@@ -121,11 +121,11 @@ func (v goView) Math() bool {
 	})
 }
 
-// pattern is what stands before and behind a number.
+// pattern is what stands before and after a number.
 type pattern struct{ Head, Tail string }
 
-// Numbered returns what stands before and behind the numbers in the names of a
-// split's files, nil where they have none.
+// Numbered returns what stands before and after the numbers in the names of a split's files, nil
+// where they have none.
 func (v goView) Numbered(s Split) *pattern {
 	if head, tail, ok := s.Pattern(); ok {
 		return &pattern{head, tail}

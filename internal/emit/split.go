@@ -16,8 +16,8 @@ type Split struct {
 // shardOf matches the part of a name that says which of how many it is.
 var shardOf = regexp.MustCompile(`\d{5}-of-\d{5}`)
 
-// Pattern returns what stands before and behind the five digits that number
-// the files from 0 on, when their names differ in nothing else.
+// Pattern returns what stands before and after the five digits that number the files from 0 on,
+// when their names differ in nothing else.
 func (s *Split) Pattern() (head, tail string, ok bool) {
 	first := s.Files[0]
 	places := shardOf.FindAllStringIndex(first, -1)

@@ -29,10 +29,10 @@ func FuzzFolders(f *testing.F) {
 		}
 		defer root.Close()
 		report := new(Report)
-		out := newFolders(root, several, &Options{Picture: DefaultPicture, Filename: DefaultFilename, OnCollision: Number}, report)
+		out := newDirectoryWriter(root, several, &Options{ImageKey: DefaultImageKey, Filename: DefaultFilename, OnCollision: Number}, report)
 		for _, c := range [][2]string{{name1, label1}, {name2, label2}} {
 			var b tfrecord.Builder
-			b.String(DefaultPicture, data)
+			b.String(DefaultImageKey, data)
 			b.String(DefaultFilename, c[0])
 			b.String(DefaultText, c[1])
 			b.Int64(keyCopy, copies)
