@@ -167,9 +167,8 @@ type conversion struct {
 	begin, join func(context.Context) (*convert.Job, error)
 }
 
-// raiseProcs gives those who read and write something of their own to be scheduled
-// by: while libjpeg-turbo works, its caller holds on to what Go schedules by, and they
-// would wait.
+// raiseProcs raises GOMAXPROCS for the goroutines that read and write: a call of libjpeg-turbo
+// keeps its P for as long as it runs, so they would wait.
 var raiseProcs = sync.OnceFunc(func() {
 	cores := runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(cores + max(1, cores/2))

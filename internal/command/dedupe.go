@@ -102,7 +102,7 @@ func keepInputs(ctx context.Context, list string, in []string) error {
 	return nil
 }
 
-// linesFile is a file of JSON lines that is put in place whole.
+// linesFile is a file of JSON lines that is written atomically.
 type linesFile struct {
 	path string
 	file *os.File

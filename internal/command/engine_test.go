@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// elsewhere is an engine that has one who joins make every shard.
+// elsewhere is an engine whose shards are all made by a joined job.
 func elsewhere(t *testing.T, works *[]*Work) *Engine {
 	return &Engine{
 		Name:  "tfrec-elsewhere",

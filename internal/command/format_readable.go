@@ -21,9 +21,8 @@ const (
 	maxShownValues = 64   // values of a list, in the text form
 )
 
-// readableFormat shows records to people: as text, or as JSON objects with a
-// scalar where a feature has one value. Its memory is used again; the zero
-// value is ready.
+// readableFormat formats records for reading: as text, or as JSON objects with a scalar if a
+// feature has one value. It reuses its memory; the zero value is ready.
 type readableFormat struct {
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample
@@ -157,7 +156,7 @@ func isShown(value []byte) bool {
 // isBinary reports whether a character does not occur in texts.
 func isBinary(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
 
-// text appends the record for people: a heading, then a line a feature.
+// text appends the record as text: a heading, then a line for each feature.
 func (f *readableFormat) text(dst []byte, path string, record, offset int64, data []byte) []byte {
 	dst = fmt.Appendf(dst, "%s: record %d at byte %d, %s\n", printable.String(path), record, offset, plural.Of(len(data), "byte"))
 	switch message := shard.MessageOf(data); message {
@@ -238,7 +237,7 @@ func (f *readableFormat) line(dst []byte, value tfrecord.Feature) []byte {
 	return dst
 }
 
-// value appends bytes for people: quoted text, or their size and beginning.
+// value appends bytes in readable form: quoted text, or their size and beginning.
 func (f *readableFormat) value(dst, value []byte) []byte {
 	const beginning = 16
 	switch {

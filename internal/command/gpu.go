@@ -60,7 +60,7 @@ again, the processor spends its time on JPEG, and a GPU is not worth it.`,
 		Args:              noArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			r := surveyGPUs()
+			r := findGPUs()
 			if jsonFlag(cmd) {
 				return printJSON(cmd, r)
 			}
@@ -70,8 +70,8 @@ again, the processor spends its time on JPEG, and a GPU is not worth it.`,
 	}
 }
 
-// surveyGPUs looks for GPUs and opens each for a moment.
-func surveyGPUs() gpuResult {
+// findGPUs looks for GPUs and opens each for a moment.
+func findGPUs() gpuResult {
 	r := gpuResult{Devices: []gpuDevice{}}
 	driver, err := gpu.Survey()
 	if err != nil {

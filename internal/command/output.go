@@ -17,9 +17,8 @@ import (
 // schemaVersion is the version of everything that --json prints.
 const schemaVersion = 1
 
-// resultWriter is the commands' stdout. Control characters do not get through it.
-// It keeps its first error, so that a full disk or a closed pipe is never taken for
-// success, whoever wrote.
+// resultWriter is the commands' stdout. Control characters do not get through it. It keeps its
+// first error, so that a full disk or a closed pipe is never taken for success.
 type resultWriter struct {
 	w   *printable.Writer
 	err error
@@ -31,7 +30,7 @@ func newResultWriter(w io.Writer) *resultWriter {
 
 func (o *resultWriter) Write(p []byte) (int, error) { return o.writeTo(o.w, p) }
 
-// writeRaw writes bytes as they are, for programs: to a terminal it does not.
+// writeRaw writes bytes unchanged, for programs; it refuses to write to a terminal.
 func (o *resultWriter) writeRaw(p []byte) (int, error) {
 	if f, ok := o.w.Unwrap().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return o.Write(p)
@@ -81,7 +80,7 @@ func printJSON(cmd *cobra.Command, v any) error {
 		return err
 	}
 	if boolFlag(cmd, partialFlag) {
-		line = bytes.Replace(line, []byte(","), []byte(`,"partial":true,`), 1) // behind schema_version
+		line = bytes.Replace(line, []byte(","), []byte(`,"partial":true,`), 1) // after schema_version
 	}
 	_, err = cmd.OutOrStdout().Write(line)
 	return err

@@ -15,9 +15,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// commandOf returns the command that made the set that a lone path stands for,
-// as far as its manifest tells; "" where that does not. SRC, OUT and FILE stand
-// for what it does not tell.
+// commandOf returns the command that made the set at a single path, as far as its manifest says; ""
+// otherwise. SRC, OUT and FILE replace what it does not say.
 func commandOf(paths []string) string {
 	if len(paths) != 1 {
 		return ""
@@ -38,8 +37,8 @@ func commandOf(paths []string) string {
 	return command
 }
 
-// flagWords returns the flags that set what a manifest says, sorted, each with
-// its value as a shell takes it. Values of one flag keep their order.
+// flagWords returns the flags that set what a manifest says, sorted, each with its value quoted for
+// a shell. Values of one flag keep their order.
 func flagWords(fs *pflag.FlagSet, made *configured, m *shard.Manifest) []string {
 	settings := slices.Clone(made.settings)
 	if string(m.Options["labels"]) == `"file"` {

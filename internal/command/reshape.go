@@ -61,7 +61,7 @@ func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 	workersVar(fs, &o.Workers, "process `N` blocks of records at a time")
 }
 
-// note says a sentence for people.
+// note says a sentence.
 func (f *reshapeFlags) note(format string, args ...any) {
 	if f.options.Note != nil {
 		f.options.Note(fmt.Sprintf(format, args...))
@@ -100,7 +100,7 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	return printReshaped(summaryTo(cmd), out, report)
 }
 
-// detailed is a report with a few words of its own for people.
+// detailed is a report with details of its own in the text output.
 type detailed interface{ detail() string }
 
 func printReshaped(w io.Writer, out string, report any) error {

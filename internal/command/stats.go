@@ -161,7 +161,7 @@ func (c *statsCommand) measureBoth(cmd *cobra.Command, a, b string) (both [2]*st
 	return both, nil
 }
 
-// reportFaults tells the faults that were in the way.
+// reportFaults reports the faults that were found.
 func reportFaults(cmd *cobra.Command, st *stats.Report) error {
 	if len(st.Faults) == 0 {
 		return nil

@@ -165,7 +165,7 @@ func missingOf(f *stats.Feature) string {
 	return fmt.Sprintf("%d (%s)", f.Missing, percent(f.Missing, f.Records+f.Missing))
 }
 
-// percent is n of total for people.
+// percent formats n of total.
 func percent(n, total int64) string {
 	if total == 0 {
 		return "0%"
@@ -173,8 +173,7 @@ func percent(n, total int64) string {
 	return figure(100*float64(n)/float64(total)) + "%"
 }
 
-// figure is a number for people: whole from 10,000 on, else with up to four
-// digits that count.
+// figure formats a number: whole from 10,000 on, otherwise with up to four significant digits.
 func figure(x float64) string {
 	if size := math.Abs(x); size >= 1e4 && size < 1e15 {
 		return strconv.FormatFloat(x, 'f', 0, 64)

@@ -13,14 +13,14 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// Memory of images that are decoded at a time, over all workers: at most so much, and a quarter of
-// what there is. An image that takes more is decoded alone.
+// Memory of the images that are decoded at the same time, over all workers: at most this, and a
+// quarter of the memory available. An image that needs more is decoded alone.
 const (
 	verifyBytes = 96 << 20
 	statsBytes  = 1 << 30
 )
 
-// imageGate lets in images that take so much memory together.
+// imageGate bounds the memory of all images being decoded.
 func imageGate(bytes int64) *par.Budget { return par.NewBudget(min(bytes, memory.Limit()/4)) }
 
 // thumbFrom is the least side that a JPEG is decoded at to make a thumb of it:

@@ -1,7 +1,6 @@
 package raster
 
-// Region is where a buffer lies, seen from the processor that carries a
-// program out.
+// Region is where a buffer is, seen from the processor that executes a program.
 type Region uint8
 
 // The regions.
@@ -41,8 +40,8 @@ type Coded struct {
 	Planes []CodedPlane
 }
 
-// CodedPlane is a component of a [Coded]: its size in samples, which lie close together from
-// the beginning of the buffer of that index on.
+// CodedPlane is a component of a [Coded]: its size in samples, which are contiguous from the
+// beginning of the buffer of that index.
 type CodedPlane struct {
 	Buffer, Width, Height int
 }
@@ -107,8 +106,7 @@ func (p Place) Split() (blob bool, index int, offset int64) {
 // places for.
 func (p *Program) Fits() bool { return len(p.Buffers) <= most && len(p.Blobs) <= most }
 
-// View is how the samples of an image lie in memory: pixel (x, y) begins at
-// At + y*Stride + x*Step.
+// View is how the samples of an image are in memory: pixel (x, y) begins at At + y*Stride + x*Step.
 type View struct {
 	At           Place
 	Stride, Step int32 // in bytes; either may be negative

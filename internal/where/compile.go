@@ -53,13 +53,13 @@ const (
 	intFeature    = "int feature"
 	floatFeature  = "float feature"
 	stringFeature = "string feature"
-	listOf        = "s" // behind the three above
+	listOf        = "s" // after the three above
 )
 
 // Compile checks an expression against the features that records have. What is
 // wrong with it is an [*Error].
 func Compile(expression string, features []Feature) (*Expression, error) {
-	// Errors are told in one line.
+	// Errors have one line.
 	expression = strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\r' || r == '\t' {
 			return ' '

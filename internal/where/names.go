@@ -23,7 +23,7 @@ type Feature struct {
 type names struct {
 	features []Feature
 	byKey    map[string]int
-	byLast   map[string][]int // by what stands behind the last slash
+	byLast   map[string][]int // by what stands after the last slash
 }
 
 func newNames(features []Feature) *names {
