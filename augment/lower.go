@@ -59,7 +59,7 @@ type lowering struct {
 	// decoded are the planes that the processor decodes, and their addresses.
 	decoded [3]struct {
 		plane *Image
-		at    raster.Place
+		at    raster.Address
 	}
 	// wrote is the operation that alone made all of the image, to be changed
 	// where a flip follows; or -1.

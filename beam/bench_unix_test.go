@@ -79,7 +79,7 @@ func copyImages(b *testing.B, from string, least int) string {
 		return err
 	})
 	if err != nil || len(pictures) == 0 {
-		b.Fatalf("%s: %d pictures, %v", from, len(pictures), err)
+		b.Fatalf("%s: %d images, %v", from, len(images), err)
 	}
 	to := filepath.Join(b.TempDir(), "photos", "a")
 	if err := os.MkdirAll(to, 0o755); err != nil {

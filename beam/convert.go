@@ -126,7 +126,7 @@ type bundle struct {
 	cancel context.CancelFunc
 	job    *sharedJob
 	slots  chan struct{} // a token for each shard that is asked for
-	making sync.WaitGroup
+	active sync.WaitGroup
 
 	mu   sync.Mutex
 	made []convert.Made // and not reported yet
@@ -147,7 +147,7 @@ func (b *bundle) begin(number int) error {
 		<-b.slots
 		return b.wait()
 	}
-	b.making.Go(func() {
+	b.active.Go(func() {
 		made, err := b.job.Make(b.ctx, number)
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -166,7 +166,7 @@ func (b *bundle) begin(number int) error {
 
 // wait waits for all shards that were asked for.
 func (b *bundle) wait() error {
-	b.making.Wait()
+	b.active.Wait()
 	defer b.cancel()
 	b.mu.Lock()
 	defer b.mu.Unlock()

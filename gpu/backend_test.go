@@ -53,8 +53,8 @@ func TestColors(t *testing.T) {
 	}
 }
 
-// TestLargePictures renders a few as large as photographs, and small ones
-func TestLargePictures(t *testing.T) {
+// TestLargeImages renders a few as large as photographs, and small ones
+func TestLargeImages(t *testing.T) {
 	b := open(t, gpu.Options{Required: true, Memory: 256 << 20})
 	var tasks []*augment.Task
 	for _, size := range [][2]int{{4000, 3000}, {500, 375}, {3, 9000}} {

@@ -179,7 +179,7 @@ func (b *batch) write(staging []byte, base uint64) {
 		buffers[i+1] = buffers[i] + len(p.Buffers)
 		blobs[i+1] = blobs[i] + len(p.Blobs)
 	}
-	resolve := func(p *raster.Place, program int) {
+	resolve := func(p *raster.Address, program int) {
 		if *p == 0 {
 			return
 		}
@@ -190,7 +190,7 @@ func (b *batch) write(staging []byte, base uint64) {
 		} else {
 			at += b.at[buffers[program]+i]
 		}
-		*p = raster.Place(base + uint64(at))
+		*p = raster.Address(base + uint64(at))
 	}
 	for i, o := range b.ops {
 		program := b.owners[i]

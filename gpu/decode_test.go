@@ -224,8 +224,8 @@ func TestOpenWithoutNVJPEG(t *testing.T) {
 	}
 }
 
-// TestPicturesThatAreDamaged never come to a backend, and don't keep others from it.
-func TestPicturesThatAreDamaged(t *testing.T) {
+// TestDamagedImages never come to a backend, and don't keep others from it.
+func TestDamagedImages(t *testing.T) {
 	fakecuda.Use(t)
 	codec := newCodec(t)
 	for _, name := range []string{"made-cut-50.jpg", "made-cut-progressive-50.jpg", "made-no-eoi.jpg", "made-hole-in-scan.jpg", "made-rst-missing.jpg"} {

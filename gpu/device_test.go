@@ -59,8 +59,8 @@ func samples(t testing.TB, codec *augment.Codec) (names []string, files [][]byte
 	return names, files
 }
 
-// TestDecodedPictures does tasks with JPEGs and compares with the CPU's results.
-func TestDecodedPictures(t *testing.T) {
+// TestDecodedImages does tasks with JPEGs and compares with the CPU's results.
+func TestDecodedImages(t *testing.T) {
 	b, codec := openDecoding(t)
 	names, files := samples(t, codec)
 	exact := strings.HasPrefix(b.Device().Name, "tfrec's fake")

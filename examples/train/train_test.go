@@ -62,7 +62,7 @@ func TestLossFalls(t *testing.T) {
 		}
 	}
 	if share := float64(right) / float64(all); share < 0.7 {
-		t.Errorf("%.0f%% of the pictures of %s are told right", 100*share, set.Sources()[0].Path)
+		t.Errorf("%.0f%% of the images of %s are told right", 100*share, set.Sources()[0].Path)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestResumedTrainingIsTheSame(t *testing.T) {
 		t.Errorf("stopped %d times only", stops)
 	}
 	if parts.Seen != whole.Seen || !slices.Equal(parts.Model.Weights, whole.Model.Weights) || !slices.Equal(parts.Losses, whole.Losses) {
-		t.Errorf("%d pictures, losses %v; want %d, %v", parts.Seen, parts.Losses, whole.Seen, whole.Losses)
+		t.Errorf("%d images, losses %v; want %d, %v", parts.Seen, parts.Losses, whole.Seen, whole.Losses)
 	}
 }
 

@@ -243,21 +243,21 @@ type variant struct {
 	Ops    augment.Draw `json:"ops"`
 }
 
-// maxPicture is the largest image file in bytes.
-const maxPicture = 1 << 30
+// maxImageFile is the largest image file in bytes.
+const maxImageFile = 1 << 30
 
-func runPreview(cmd *cobra.Command, picture string, o *previewOptions) error {
+func runPreview(cmd *cobra.Command, path string, o *previewOptions) error {
 	codec, err := augment.NewCodec(augment.CodecOptions{Decoder: o.decoder})
 	if err != nil {
 		return err
 	}
-	data, err := regular.ReadFile(picture, maxPicture)
+	data, err := regular.ReadFile(path, maxImageFile)
 	if err != nil {
 		return err
 	}
 	var im, varied augment.Image
 	if _, err := codec.Decode(&im, data, augment.DecodeOptions{}); err != nil {
-		return fmt.Errorf("%s: %w", picture, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	sheet, err := thumbnail.NewSheet(1+o.copies, thumbnail.Layout{Side: o.cell, Gap: sheetGap, Ground: color.White})
 	if err != nil {
@@ -277,7 +277,7 @@ func runPreview(cmd *cobra.Command, picture string, o *previewOptions) error {
 	}
 	result := preview{Sheet: o.sheet, Augment: o.policy.String(), Seed: o.seed, Key: o.key, Decoder: codec.Decoder()}
 	if result.Key == "" {
-		result.Key = filepath.Base(picture)
+		result.Key = filepath.Base(path)
 	}
 	for i := range o.copies {
 		if err := cmd.Context().Err(); err != nil {
@@ -285,7 +285,7 @@ func runPreview(cmd *cobra.Command, picture string, o *previewOptions) error {
 		}
 		draw := o.policy.Draw(o.seed, result.Key, i+1, im.Width, im.Height)
 		if err := draw.Apply(&varied, &im, &scratch); err != nil {
-			return fmt.Errorf("%s: copy %d: %w", picture, i+1, err)
+			return fmt.Errorf("%s: copy %d: %w", path, i+1, err)
 		}
 		if err := add(&varied); err != nil {
 			return err

@@ -75,7 +75,7 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 	if err != nil {
 		return err
 	}
-	o.Codec, o.Header, o.Pixels = codec, pictureHeader(codec), pixelSums(codec)
+	o.Codec, o.Header, o.Pixels = codec, imageHeader(codec), pixelSums(codec)
 	o.Tool = "tfrec " + build.Version
 	o.Command = commandOf(paths)
 	o.Progress, o.Note = new(shard.ReadProgress), partialWarning(cmd)

@@ -109,7 +109,7 @@ func (c *statsCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	c.o.Header = pictureHeader(codec)
+	c.o.Header = imageHeader(codec)
 	if c.pixels != 0 {
 		c.o.Pixels, c.o.SamplePixels = pixelSums(codec), c.pixels
 	}

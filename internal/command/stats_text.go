@@ -76,7 +76,7 @@ func printFigures(w io.Writer, f *stats.Figures) {
 		fmt.Fprintf(w, "%s of further features not measured (--max-features)\n", plural.Of(f.FeaturesOmitted, "occurrence"))
 	}
 	for i := range f.Features {
-		printPictures(w, &f.Features[i])
+		printImages(w, &f.Features[i])
 	}
 	for _, l := range f.Labels {
 		printBalance(w, l)
@@ -230,7 +230,7 @@ func shorten(s string) string {
 	return s
 }
 
-func printPictures(w io.Writer, f *stats.Feature) {
+func printImages(w io.Writer, f *stats.Feature) {
 	p := f.Pictures
 	if p == nil {
 		return

@@ -70,7 +70,7 @@ func Describe(ctx context.Context, paths []string, sum *stats.Summary) (*Dataset
 	for i := range sum.FeatureLists {
 		d.add(&d.Lists, &sum.FeatureLists[i], nil)
 	}
-	d.sizePictures(sum)
+	d.sizeImages(sum)
 	d.nameLabels(sources, sum)
 	return d, nil
 }

@@ -140,10 +140,10 @@ func (v goView) AnyNumbered() bool {
 
 // Image is the feature with the images of reader.Images; nil when there
 // is none.
-func (v goView) Picture() *goField {
+func (v goView) Image() *goField {
 	for i := range v.Fields {
 		f := &v.Fields[i]
-		if f.Picture != "" || f.DType != "" && f.Key == "image/encoded" && slices.ContainsFunc(v.Fields, func(g goField) bool { return g.Key == "image/format" }) {
+		if f.Image != "" || f.DType != "" && f.Key == "image/encoded" && slices.ContainsFunc(v.Fields, func(g goField) bool { return g.Key == "image/format" }) {
 			return f
 		}
 	}
@@ -172,7 +172,7 @@ func (v goView) Label() *goField {
 // Size of the images where all have the same, else what they are brought to.
 func (v goView) Size() (size struct{ Width, Height int }) {
 	size.Width, size.Height = 224, 224
-	if p := v.Picture(); p.varyingSides() == 0 {
+	if p := v.Image(); p.varyingSides() == 0 {
 		size.Height, size.Width = p.Size[0], p.Size[1]
 	}
 	return size

@@ -91,7 +91,7 @@ func exportTo(t *testing.T, out string, o Options, paths ...string) (*Report, er
 	return Export(context.Background(), paths, out, o)
 }
 
-func TestFoldersPlaces(t *testing.T) {
+func TestDirectoriesPaths(t *testing.T) {
 	number := func(key string, n int64) build { return func(b *tfrecord.Builder) { b.Int64(key, n) } }
 	both := func(list ...build) build {
 		return func(b *tfrecord.Builder) {
@@ -147,7 +147,7 @@ func TestFoldersPlaces(t *testing.T) {
 	}
 }
 
-func TestFoldersKeepBytesAndSplits(t *testing.T) {
+func TestDirectoriesKeepBytesAndSplits(t *testing.T) {
 	train := write(t, "x-train.tfrecord-00000-of-00001", photo("train/a/1.jpg", "a"), photo("train/b/1.jpg", "b"))
 	val := write(t, "x-val.tfrecord-00000-of-00001", photo("val/a/1.jpg", "a"))
 	out := filepath.Join(t.TempDir(), "out")
@@ -167,7 +167,7 @@ func TestFoldersKeepBytesAndSplits(t *testing.T) {
 	}
 }
 
-func TestFoldersRawBecomesPNG(t *testing.T) {
+func TestDirectoriesRawBecomesPNG(t *testing.T) {
 	raw := func(h, w, channels int64) build {
 		return func(b *tfrecord.Builder) {
 			b.Bytes(DefaultImageKey, []byte{1, 2, 3, 4, 5, 6})
@@ -200,7 +200,7 @@ func TestFoldersRawBecomesPNG(t *testing.T) {
 	}
 }
 
-func TestFoldersCollisions(t *testing.T) {
+func TestDirectoriesCollisions(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		records []build
@@ -232,7 +232,7 @@ func TestFoldersCollisions(t *testing.T) {
 	}
 }
 
-func TestFoldersFailuresLeaveNothing(t *testing.T) {
+func TestDirectoriesFailuresLeaveNothing(t *testing.T) {
 	good := photo("1.jpg", "a")
 	broken := write(t, "broken", good, good)
 	data, err := os.ReadFile(broken)

@@ -164,8 +164,8 @@ func TestOwnEqualsTurbo(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d pictures and forms compared", compared)
+	t.Logf("%d images and forms compared", compared)
 	if compared < 300 {
-		t.Errorf("%d pictures and forms compared: too few to prove anything", compared)
+		t.Errorf("%d images and forms compared: too few to prove anything", compared)
 	}
 }

@@ -142,7 +142,7 @@ func TestPlanesNextBackendAsked(t *testing.T) {
 	want := planesWith(t, &Set{decoders: []decoder{stdDecoder{}}}, data, 1)
 	got := planesWith(t, &Set{decoders: []decoder{brokenPlanes{}, stdDecoder{}}}, data, 1)
 	if !bytes.Equal(got.rgb(), want.rgb()) {
-		t.Error("another picture came")
+		t.Error("another image came")
 	}
 	err := (&Set{decoders: []decoder{brokenPlanes{}}}).DecodePlanes(got, data, header(t, data), Request{Denom: 1})
 	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "crashed") {
@@ -153,7 +153,7 @@ func TestPlanesNextBackendAsked(t *testing.T) {
 	n := 2 + int(data[table+2])<<8 + int(data[table+3])
 	bare := append(bytes.Clone(data[:table]), data[table+n:]...)
 	if Check(bare, header(t, bare)) == nil {
-		t.Error("a picture without quantisation tables passed the check")
+		t.Error("an image without quantisation tables passed the check")
 	}
 }
 

@@ -160,7 +160,7 @@ func TestNextBackendAsked(t *testing.T) {
 	want := decodeWith(t, &Set{decoders: []decoder{stdDecoder{}}}, data, Request{Format: RGB, Denom: 1})
 	got := decodeWith(t, &Set{decoders: []decoder{panicky{}, stdDecoder{}}}, data, Request{Format: RGB, Denom: 1})
 	if !bytes.Equal(got, want) {
-		t.Error("another picture came")
+		t.Error("another image came")
 	}
 	h := header(t, data)
 	err := (&Set{decoders: []decoder{panicky{}}}).Decode(got, h.Width*3, data, h, Request{Format: RGB, Denom: 1})
@@ -192,7 +192,7 @@ func TestManyAtOnce(t *testing.T) {
 					t.Error(err)
 				}
 				if !bytes.Equal(pix, wants[k]) {
-					t.Errorf("%s: another picture came", names[k])
+					t.Errorf("%s: another image came", names[k])
 				}
 				if _, err := set.Append(nil, Pixels{Pix: pix, Width: h.Width, Height: h.Height, Stride: h.Width * 3, Format: RGB}, 90, Sub420); err != nil {
 					t.Error(err)

@@ -116,7 +116,7 @@ type Op struct {
 	Width, Height int32 // of what is done
 	Src           [3]View
 	Dst           View
-	Table         [2]Place
+	Table         [2]Address
 	Arg           [13]int64
 	Real          [6]float64
 	// Begin is the first block of threads of the operation in its launch.

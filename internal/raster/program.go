@@ -68,38 +68,38 @@ func (p *Program) Reset() {
 }
 
 // Add appends a buffer and returns its place.
-func (p *Program) Add(b Buffer) Place {
+func (p *Program) Add(b Buffer) Address {
 	p.Buffers = append(p.Buffers, b)
-	return Place(len(p.Buffers)) << placeBits
+	return Address(len(p.Buffers)) << addressBits
 }
 
 // Table appends a blob, or finds it, and returns its place.
-func (p *Program) Table(b Blob) Place {
+func (p *Program) Table(b Blob) Address {
 	for i, have := range p.Blobs {
 		if have == b {
-			return blobPlace | Place(i+1)<<placeBits
+			return blobAddress | Address(i+1)<<addressBits
 		}
 	}
 	p.Blobs = append(p.Blobs, b)
-	return blobPlace | Place(len(p.Blobs))<<placeBits
+	return blobAddress | Address(len(p.Blobs))<<addressBits
 }
 
-// Place is an address in a program: a byte of a buffer or of a blob. Before an
+// Address is an address in a program: a byte of a buffer or of a blob. Before an
 // operation is carried out the number becomes what the processor takes for an
 // address. The zero value is none.
-type Place uint64
+type Address uint64
 
 const (
-	placeBits = 48
-	blobPlace = Place(1) << 63
+	addressBits = 48
+	blobAddress = Address(1) << 63
 	// most is how many buffers, or blobs, a program can have.
-	most = 1<<(63-placeBits) - 1
+	most = 1<<(63-addressBits) - 1
 )
 
 // Split returns the index of the buffer or of the blob, and the byte in it. The
 // place must not be none.
-func (p Place) Split() (blob bool, index int, offset int64) {
-	return p&blobPlace != 0, int(p&^blobPlace>>placeBits) - 1, int64(p & (1<<placeBits - 1))
+func (p Address) Split() (blob bool, index int, offset int64) {
+	return p&blobAddress != 0, int(p&^blobAddress>>addressBits) - 1, int64(p & (1<<addressBits - 1))
 }
 
 // Fits says whether the program has no more buffers and blobs than there are
@@ -108,13 +108,13 @@ func (p *Program) Fits() bool { return len(p.Buffers) <= most && len(p.Blobs) <=
 
 // View is how the samples of an image are in memory: pixel (x, y) begins at At + y*Stride + x*Step.
 type View struct {
-	At           Place
+	At           Address
 	Stride, Step int32 // in bytes; either may be negative
 }
 
 // Move returns the view whose first pixel is (x, y).
 func (v View) Move(x, y int) View {
-	v.At += Place(int64(y)*int64(v.Stride) + int64(x)*int64(v.Step))
+	v.At += Address(int64(y)*int64(v.Stride) + int64(x)*int64(v.Step))
 	return v
 }
 

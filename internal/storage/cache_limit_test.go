@@ -99,7 +99,7 @@ func TestCacheSweeps(t *testing.T) {
 }
 
 // An invalid meter is recounted, and a process with a lower limit shrinks the cache to it.
-func TestCacheCountsAnew(t *testing.T) {
+func TestCacheCountsAgain(t *testing.T) {
 	f, root := newFake(t, nil)
 	f.put("x", noise(2*partSize))
 	for _, text := range []string{meterMagic, meterMagic[:20], "", meterMagic + "xyz\n", meterMagic + "-0000000000000000001\n", meterMagic + "00000000000099999999\n"} {

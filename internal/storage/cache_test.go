@@ -102,7 +102,7 @@ func TestCacheReadsOnce(t *testing.T) {
 
 // Reads of a few bytes at any place get what they should, cold and warm, and bring
 // whole blocks that serve those around them.
-func TestCacheReadAtAnyPlace(t *testing.T) {
+func TestCacheReadAtAnyOffset(t *testing.T) {
 	f, root := newFake(t, nil)
 	want := noise(2*partSize + 5)
 	f.put("x", want)

@@ -58,7 +58,7 @@ func TestReadFromFrontToBack(t *testing.T) {
 	}
 }
 
-func TestReadAtAnyPlace(t *testing.T) {
+func TestReadAtAnyOffset(t *testing.T) {
 	f, root := newFake(t, nil)
 	want := noise(3*partSize + 5)
 	f.put("x", want)

@@ -45,7 +45,7 @@ func (s *sender) before(request string) error {
 	return nil
 }
 
-func (s *sender) behind(request string) error {
+func (s *sender) after(request string) error {
 	if s.lost != nil {
 		return s.lost(request)
 	}
@@ -88,7 +88,7 @@ func (s *sender) Put(ctx context.Context, data *Payload) (Object, error) {
 	}
 	is, err := s.make(got)
 	if err == nil {
-		err = s.behind("put")
+		err = s.after("put")
 	}
 	return is, err
 }
@@ -99,7 +99,7 @@ func (s *sender) Begin(context.Context) error {
 	}
 	s.begun++
 	s.parts = map[int][]byte{}
-	return s.behind("begin")
+	return s.after("begin")
 }
 
 func (s *sender) Part(ctx context.Context, n int, offset int64, data *Payload, last bool) error {
@@ -125,7 +125,7 @@ func (s *sender) Part(ctx context.Context, n int, offset int64, data *Payload, l
 	s.mu.Lock()
 	s.parts[n] = got
 	s.mu.Unlock()
-	return s.behind("part")
+	return s.after("part")
 }
 
 func (s *sender) Finish(context.Context) (Object, error) {
@@ -142,7 +142,7 @@ func (s *sender) Finish(context.Context) (Object, error) {
 	is, err := s.make(all)
 	if err == nil {
 		s.finished = true
-		err = s.behind("finish")
+		err = s.after("finish")
 	}
 	return is, err
 }
@@ -346,7 +346,7 @@ func TestSilentServer(t *testing.T) {
 
 // The request that makes the object is executed, and then the server stays silent until the client
 // gives up: for the client, the request was cancelled.
-func TestSilenceBehindWhatWasDone(t *testing.T) {
+func TestSilenceAfterWhatWasDone(t *testing.T) {
 	for _, size := range []int{100, firstSent + 5} {
 		synctest.Test(t, func(t *testing.T) {
 			silent := 1

@@ -75,9 +75,9 @@ func (n *names) suggest(name string) string {
 }
 
 // quoted lists keys as an expression can name them.
-func (n *names) quoted(places []int) string {
-	keys := make([]string, 0, len(places))
-	for _, i := range places {
+func (n *names) quoted(features []int) string {
+	keys := make([]string, 0, len(features))
+	for _, i := range features {
 		keys = append(keys, written(n.features[i].Key))
 	}
 	slices.Sort(keys)

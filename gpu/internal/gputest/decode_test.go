@@ -151,7 +151,7 @@ func TestConvertFallsBack(t *testing.T) {
 	for _, c := range []struct {
 		name, variable, says string
 		cpu                  int  // images that the CPU decodes; 0: some
-		mended               bool // by another run
+		repaired             bool // by another run
 		on                   string
 	}{
 		{"images that are refused", "FAKECUDA_FAIL=nvjpegDecodeBatched:1+:4,nvjpegDecodeJpeg:1+:4", "note: decoded by: tfrec 1 40 (nvJPEG refuses the image: JPEG not supported (4): 40)\n", 40, false, ""},
@@ -175,7 +175,7 @@ func TestConvertFallsBack(t *testing.T) {
 			if again.code != 0 {
 				t.Errorf("again: exit %d: %s", again.code, again.stderr)
 			}
-			if c.mended {
+			if c.repaired {
 				sameFiles(t, files(t, auto.out), reference)
 			}
 			if c.on == "" {
@@ -220,9 +220,9 @@ func TestConvertDecodesVariants(t *testing.T) {
 	sameFiles(t, files(t, tasks), files(t, one.out))
 }
 
-// TestConvertDamagedPictures has nvJPEG decode odd and damaged images: those that are unusable are
+// TestConvertDamagedImages has nvJPEG decode odd and damaged images: those that are unusable are
 // so for the same reasons as on the CPU, and all others are there.
-func TestConvertDamagedPictures(t *testing.T) {
+func TestConvertDamagedImages(t *testing.T) {
 	fake := fakeDriver(t)
 	convert := func(more ...string) string {
 		out := t.TempDir()

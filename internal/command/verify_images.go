@@ -27,14 +27,14 @@ func imageGate(bytes int64) *par.Budget { return par.NewBudget(min(bytes, memory
 // twice that of the thumb.
 const thumbFrom = 2 * shard.ThumbSide
 
-// pictureDecoder returns what shard.Verify decodes images with.
-func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.PictureFacts, error) {
+// imageDecoder returns what shard.Verify decodes images with.
+func imageDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.PictureFacts, error) {
 	gate := imageGate(verifyBytes)
 	images := sync.Pool{New: func() any { return new([2]augment.Image) }}
 	return func(data []byte, thumb *shard.Thumb) (shard.PictureFacts, error) {
 		info, err := codec.Stat(data)
 		if err != nil {
-			return shard.PictureFacts{}, pictureError(err)
+			return shard.PictureFacts{}, imageError(err)
 		}
 		facts := shard.PictureFacts{Format: string(info.Format), Width: info.Width, Height: info.Height, Channels: info.Channels}
 		facts.UprightWidth, facts.UprightHeight = info.Oriented()
@@ -47,7 +47,7 @@ func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.Pict
 		}
 		if thumb == nil {
 			_, err = codec.Check(data)
-			return facts, pictureError(err)
+			return facts, imageError(err)
 		}
 		pair := images.Get().(*[2]augment.Image)
 		defer func() {
@@ -56,7 +56,7 @@ func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.Pict
 			}
 		}()
 		if _, err := codec.Decode(&pair[0], data, augment.DecodeOptions{Channels: 1, MinWidth: thumbFrom, MinHeight: thumbFrom}); err != nil {
-			return facts, pictureError(err)
+			return facts, imageError(err)
 		}
 		if err := augment.Resize(&pair[1], &pair[0], shard.ThumbSide, shard.ThumbSide, augment.Area, true); err != nil {
 			return facts, fmt.Errorf("%w: %w", shard.ErrPictureTooLarge, err)
@@ -68,9 +68,9 @@ func pictureDecoder(codec *augment.Codec) func([]byte, *shard.Thumb) (shard.Pict
 	}
 }
 
-// pictureError says in package shard's words why an image was not decoded;
+// imageError says in package shard's words why an image was not decoded;
 // what it has no word for is damage.
-func pictureError(err error) error {
+func imageError(err error) error {
 	for from, to := range map[error]error{
 		augment.ErrNotImage:      shard.ErrNoPicture,
 		augment.ErrUnsupported:   shard.ErrPictureUnsupported,
