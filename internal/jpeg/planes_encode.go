@@ -2,7 +2,7 @@ package jpeg
 
 import "fmt"
 
-// AppendPlanes encodes p behind dst, with the subsampling that it has. Quality is 1 to 100.
+// AppendPlanes encodes p after dst, with the subsampling that it has. Quality is 1 to 100.
 func (s *Set) AppendPlanes(dst []byte, p *Planar, quality int) ([]byte, error) {
 	if err := p.check(); err != nil {
 		return dst, fmt.Errorf("encoding JPEG: %w", err)

@@ -24,7 +24,7 @@ func fdct() {
 	CMPQ(left, Imm(2))
 	JGE(LabelRef("blocks"))
 	Label("last")
-	// The block behind the last one goes to where the last one goes, first.
+	// The block after the last one is first written where the last one goes.
 	XORQ(between, between)
 	Label("blocks")
 
@@ -113,9 +113,8 @@ func fdct() {
 	RET()
 }
 
-// forward transforms eight columns at a time, the rows in x. scale brings the
-// sums, which need no multiplication, to the fraction of the others, from which
-// so many bits are dropped.
+// forward transforms eight columns at a time, the rows in x. scale gives the sums, which need no
+// multiplication, the fraction of the others, from which bits are dropped.
 func forward(x words, bits int, scale func(VecVirtual)) words {
 	var sum, difference [4]VecVirtual
 	for i := range sum {
