@@ -39,7 +39,7 @@ func TestLossFalls(t *testing.T) {
 	if len(p.Losses) != j.passes {
 		t.Fatalf("%d passes; want %d", len(p.Losses), j.passes)
 	}
-	// Who guesses has a loss of log 5; the first pass is little better.
+	// Guessing has a loss of log 5; the first pass is little better.
 	first, last := p.Losses[0], p.Losses[len(p.Losses)-1]
 	if guess := math.Log(5); first > 2*guess || last > 0.6*guess || last > 0.6*first {
 		t.Errorf("the loss went from %.3f to %.3f; want less than 0.6 of both that and %.3f", first, last, guess)

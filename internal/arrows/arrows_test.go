@@ -14,19 +14,18 @@ import (
 
 const module = "github.com/tfrec/tfrec"
 
-// room is what one part of the module may import. Imports of others are given
-// by the beginning of their path: a module, or a part of one.
+// room is what one part of the module may import. Packages of other modules are given by the
+// beginning of their path: a module, or a part of one.
 type room struct {
 	// ours are the rooms that it may import, internal packages among them.
 	ours []string
-	// theirs are what it may import of others, itself or through anything that
-	// it imports.
+	// theirs are the packages of other modules that it may import, itself or indirectly.
 	theirs []string
-	// judges are what its tests may import of others besides.
+	// judges are further packages of other modules that its tests may import.
 	judges []string
 }
 
-// What of others comes in, by what it is for.
+// Packages of other modules, by their purpose.
 var (
 	// wire is the records: compression, and protobuf's varints without its
 	// runtime.
@@ -38,7 +37,7 @@ var (
 		"github.com/disintegration/imaging", "github.com/ebitengine/purego",
 		"github.com/klauspost/cpuid/v2", "github.com/zeebo/xxh3", "go.yaml.in/yaml/v3", "golang.org/x/image", "golang.org/x/sys",
 	}
-	// files is how sets lie on disk and how work is spread.
+	// files is for sets on disk and for parallel work.
 	files  = []string{"github.com/zeebo/xxh3", "github.com/klauspost/cpuid/v2", "golang.org/x/sync", "golang.org/x/sys"}
 	globs  = []string{"github.com/bmatcuk/doublestar/v4"}
 	prompt = []string{
@@ -207,7 +206,7 @@ func faults(p *listed, packages map[string]*listed) []string {
 	check(p.Imports, "imports", nil)
 	check(p.TestImports, "in its tests imports", r.judges)
 	check(p.XTestImports, "in its tests imports", r.judges)
-	// What arrives by way of others, too: a library's user pays for all of it.
+	// Indirect imports, too: a library's user pays for all of them.
 	var through []string
 	for _, d := range p.Deps {
 		if q := packages[d]; q != nil && q.name() == "" && !slices.Contains(p.Imports, d) {
