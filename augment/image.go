@@ -1,5 +1,7 @@
 package augment
 
+import "slices"
+
 // Image is an image in memory: rows from the top, pixels from the left, one byte a sample.
 // Its zero value is empty and ready for [Image.Reset].
 type Image struct {
@@ -27,4 +29,14 @@ func (im *Image) Reset(w, h, channels int) {
 // Row is row y, without padding before the next one. It aliases Pix.
 func (im *Image) Row(y int) []uint8 {
 	return im.Pix[y*im.Stride:][:im.Width*im.Channels]
+}
+
+// AppendRaw appends the image's samples to dst, row by row, pixel by pixel,
+// channel by channel (HWC), with nothing between rows.
+func AppendRaw(dst []byte, im *Image) []byte {
+	dst = slices.Grow(dst, im.Width*im.Height*im.Channels)
+	for y := range im.Height {
+		dst = append(dst, im.Row(y)...)
+	}
+	return dst
 }

@@ -131,3 +131,6 @@ func SyncDir(dir string) error {
 	}
 	return nil
 }
+
+// ErrLocked says that another process holds the lock.
+var ErrLocked = errors.New("locked by another process")

@@ -30,7 +30,7 @@ func newResultWriter(w io.Writer) *resultWriter {
 
 func (o *resultWriter) Write(p []byte) (int, error) { return o.writeTo(o.w, p) }
 
-// writeRaw writes bytes unchanged, for programs; it refuses to write to a terminal.
+// writeRaw writes bytes unchanged, for programs; to a terminal it writes as Write does.
 func (o *resultWriter) writeRaw(p []byte) (int, error) {
 	if f, ok := o.w.Unwrap().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return o.Write(p)
@@ -102,4 +102,14 @@ func jsonLine(v any) ([]byte, error) {
 		line = append(line, ',')
 	}
 	return append(line, members...), nil
+}
+
+// summaryTo is where a verb reports what it did. With --quiet a verb prints only what it was asked
+// to show and faults of the data: records, figures, differences, plans, faults, lost records.
+// Success is not printed: exit code 0 says it.
+func summaryTo(cmd *cobra.Command) io.Writer {
+	if quietFlag(cmd) {
+		return io.Discard
+	}
+	return cmd.OutOrStdout()
 }

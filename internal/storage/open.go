@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/regular"
@@ -124,4 +125,10 @@ func ReadFile(ctx context.Context, p string, limit int64) ([]byte, error) {
 	}
 	defer f.Close()
 	return regular.ReadAll(f, p, limit)
+}
+
+// Missing reports whether err says that a file does not exist.
+func Missing(err error) bool {
+	// Below what is not a directory nothing has a name.
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }
