@@ -69,25 +69,25 @@ func median(of []float64) float64 {
 // copyImages copies the JPEGs below a directory repeatedly, n in all.
 func copyImages(b *testing.B, from string, least int) string {
 	b.Helper()
-	var pictures [][]byte
+	var images [][]byte
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.EqualFold(filepath.Ext(path), ".jpg") {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		pictures = append(pictures, data)
+		images = append(images, data)
 		return err
 	})
-	if err != nil || len(pictures) == 0 {
+	if err != nil || len(images) == 0 {
 		b.Fatalf("%s: %d images, %v", from, len(images), err)
 	}
 	to := filepath.Join(b.TempDir(), "photos", "a")
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		b.Fatal(err)
 	}
-	for i := 0; i < least || i%len(pictures) != 0; i++ {
+	for i := 0; i < least || i%len(images) != 0; i++ {
 		// Bytes after the end of an image are not damage.
-		data := append(bytes.Clone(pictures[i%len(pictures)]), fmt.Sprint(i)...)
+		data := append(bytes.Clone(images[i%len(images)]), fmt.Sprint(i)...)
 		if err := os.WriteFile(filepath.Join(to, fmt.Sprintf("%05d.jpg", i)), data, 0o644); err != nil {
 			b.Fatal(err)
 		}

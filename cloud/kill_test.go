@@ -33,7 +33,7 @@ func TestConversionsIntoStoresAreKilled(t *testing.T) {
 			random := rand.New(rand.NewPCG(7, 7))
 			kills, unfinished := 0, 0
 			for round := 0; ; round++ {
-				p := &killer{at: 1 + random.IntN(20+10*round), behind: random.IntN(2) == 0}
+				p := &killer{at: 1 + random.IntN(20+10*round), after: random.IntN(2) == 0}
 				server.use(t, (&faulty{signed: name == "s3", seen: p.seen}).before(t, address))
 				for _, name := range []string{"HOME", "TMPDIR", "XDG_CACHE_HOME"} {
 					t.Setenv(name, t.TempDir())
@@ -69,11 +69,11 @@ func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
 	address := s3Server(t, root)
 	var once sync.Once
 	k := &killer{at: 1 << 30}
-	p := &faulty{signed: true, seen: func(r *http.Request, behind bool) bool {
-		if behind && r.URL.Query().Get("partNumber") != "" {
+	p := &faulty{signed: true, seen: func(r *http.Request, after bool) bool {
+		if after && r.URL.Query().Get("partNumber") != "" {
 			once.Do(func() { k.signal(os.Interrupt) })
 		}
-		return k.seen(r, behind)
+		return k.seen(r, after)
 	}}
 	useS3(t, p.before(t, address))
 	_, code, text := k.run(t, "convert", "images", photos, "s3://bucket/set", "--resize", "640", "--encode", "raw", "--quiet")
@@ -127,8 +127,8 @@ func forgetClaims(t *testing.T, url string) {
 
 // killer ends the process whose requests it sees.
 type killer struct {
-	at     int  // the request, from 1 on
-	behind bool // it has been carried out
+	at    int  // the request, from 1 on
+	after bool // after it was executed
 
 	mu      sync.Mutex
 	process *os.Process
@@ -136,10 +136,10 @@ type killer struct {
 }
 
 // seen is called before and after each request. It reports whether the connection is to break.
-func (k *killer) seen(_ *http.Request, behind bool) bool {
+func (k *killer) seen(_ *http.Request, after bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if behind == k.behind {
+	if after == k.after {
 		k.n++
 	}
 	if k.n < k.at {

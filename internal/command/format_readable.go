@@ -133,8 +133,7 @@ func (f *readableFormat) feature(dst []byte, value tfrecord.Feature) []byte {
 	return dst
 }
 
-// bytes appends a value as a string when it is text of bearable length, and
-// otherwise its size.
+// bytes appends a value as a string when it is text of acceptable length, and otherwise its size.
 func (f *readableFormat) bytes(dst, value []byte) []byte {
 	if isShown(value) {
 		return appendString(dst, shard.Readable(string(value)))
@@ -142,8 +141,8 @@ func (f *readableFormat) bytes(dst, value []byte) []byte {
 	return append(strconv.AppendInt(append(dst, `{"size":`...), int64(len(value)), 10), '}')
 }
 
-// isShown reports whether a value is text of bearable length. A few stray bytes
-// do not make a file's name binary.
+// isShown reports whether a value is text of acceptable length. A few stray bytes do not make a
+// file's name binary.
 func isShown(value []byte) bool {
 	if len(value) > maxShownText {
 		return false

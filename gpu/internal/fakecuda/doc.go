@@ -18,7 +18,7 @@
 //	FAKECUDA_DRIVER      the driver's version: 12020; PTX of later ones is refused
 //	FAKECUDA_CAPABILITY  the compute capability, times ten: 90
 //	FAKECUDA_HARDWARE    0 where the chip has no JPEG decoder
-//	FAKECUDA_FAIL        FUNCTION:N:CODE, more of them behind commas: from when that was set, the
+//	FAKECUDA_FAIL        FUNCTION:N:CODE, several separated by commas: from when that was set, the
 //	                     N-th call (with N+ that and all later ones) answers CODE. The function kernel is
 //	                     a kernel that runs, rather than its launch.
 //	FAKECUDA_TINT        what is added to the luma of every image that the fake nvJPEG decodes
