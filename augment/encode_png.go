@@ -28,8 +28,8 @@ var pngEncoders = sync.Pool{New: func() any {
 	return e
 }}
 
-// AppendPNG appends the image to dst as a PNG of 8 bits a sample, grayscale or
-// RGB, not interlaced. The bytes depend on the pixels and on Go's version alone.
+// AppendPNG appends the image to dst as a PNG of 8 bits a sample, grayscale or RGB, not interlaced.
+// The bytes depend only on the pixels and on Go's version.
 func AppendPNG(dst []byte, im *Image) ([]byte, error) {
 	if err := im.check(); err != nil {
 		return dst, fmt.Errorf("encode as PNG: %w", err)

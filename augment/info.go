@@ -20,11 +20,11 @@ type Info struct {
 	// Keepable says that this is an RGB or grayscale JPEG or PNG with 8 bits a sample or less and
 	// no transparency, in a coding that every decoder reads: its bytes may be stored as they are.
 	Keepable bool
-	// Usual says, from the header alone, that backends that decode are asked to decode the
-	// image: a JPEG of up to 67 million pixels (2^26), baseline in one scan or progressive, 8 bits,
-	// gray or YCbCr with subsampling 420, 422, 440 or 444, with Huffman tables of its own and 8-bit
-	// quantisation tables, of any orientation. All others are for the codec: other formats, 411 and
-	// odd subsamplings, CMYK, YCCK and stored RGB, arithmetic coding, frames of motion JPEG.
+	// Usual says, from the header alone, that backends with a decoder may decode the image: a JPEG
+	// of up to 67 million pixels (2^26), baseline in one scan or progressive, 8 bits, gray or YCbCr
+	// with subsampling 420, 422, 440 or 444, with Huffman tables of its own and 8-bit quantisation
+	// tables, of any orientation. All others are for the codec: other formats, 411 and odd
+	// subsamplings, CMYK, YCCK and stored RGB, arithmetic coding, frames of motion JPEG.
 	Usual bool
 
 	alpha  bool  // some pixels may be transparent
@@ -40,9 +40,9 @@ func (i Info) Oriented() (w, h int) {
 	return i.Width, i.Height
 }
 
-// Memory is about how many bytes [Codec.Decode] takes at most, those of the result included and
-// those of the file not, at full size and whatever decodes. It grows with the pixels:
-// docs/security.md has the bytes a pixel of each format.
+// Memory is about the most bytes that [Codec.Decode] needs at full size with any decoder, including
+// the result but not the file. It grows with the pixels: docs/security.md has the bytes a pixel of
+// each format.
 func (i Info) Memory() int64 { return i.memory }
 
 // How many pixels an image may have for each byte of its file, in addition to a quarter of
@@ -63,8 +63,8 @@ type header struct {
 	perByte int64 // pixels that a byte of the file may stand for; 0: any
 }
 
-// Stat reads an image's header. It takes no memory to speak of, and checks the limits on
-// sides and pixels. Errors wrap one of the package's sentinels.
+// Stat reads an image's header. It needs little memory, and checks the limits on sides and pixels.
+// Errors wrap one of the package's sentinels.
 func (c *Codec) Stat(data []byte) (Info, error) {
 	h, err := c.header(data)
 	return h.Info, err

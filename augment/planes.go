@@ -31,11 +31,11 @@ type Planes struct {
 	// Y is the luma, Cb and Cr are the chroma, each an image of one channel.
 	Y, Cb, Cr Image
 	// Subsampling is "420", "422", "440" or "444": a chroma sample is in the middle of the two by
-	// two, two by one, one by two pixels, or of the one, that it stands for. At the right and lower
-	// edge it may stand for fewer.
+	// two, two by one, one by two pixels, or of the one, that it represents. At the right and lower
+	// edge it may represent fewer.
 	Subsampling string
-	// Width and Height are the image's size in pixels, and Denom is 1, 2, 4 or 8: a sample
-	// of Y stands for Denom x Denom of these, at the right and lower edge for fewer.
+	// Width and Height are the image's size in pixels, and Denom is 1, 2, 4 or 8: a sample of Y
+	// represents Denom x Denom of these, fewer at the right and lower edge.
 	Width, Height, Denom int
 }
 
@@ -103,8 +103,8 @@ func (p *Planes) planar(sub jpeg.Subsampling) jpeg.Planar {
 	}
 }
 
-// RGB makes dst the image in RGB, of Y's size: the chroma enlarged and the colours converted
-// as libjpeg does it. dst reuses its memory and must not share it with p.
+// RGB makes dst the image in RGB, of Y's size: the chroma upsampled and the colours converted as
+// libjpeg does. dst reuses its memory and must not share it with p.
 func (p *Planes) RGB(dst *Image) error {
 	if err := p.check(); err != nil {
 		return fmt.Errorf("planes to RGB: %w", err)

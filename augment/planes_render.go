@@ -7,8 +7,8 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// TakesPlanes says whether [ResizeSpec.RenderPlanes] does what the spec says: not for Nearest,
-// which picks pixels and must not pick luma and chroma of different ones.
+// TakesPlanes reports whether [ResizeSpec.RenderPlanes] supports the spec: not for Nearest, which
+// picks pixels and must not pick luma and chroma of different ones.
 func (s ResizeSpec) TakesPlanes() bool { return s.Filter != Nearest }
 
 // RenderPlanes is [ResizeSpec.Render] for planes. The luma is resized as a gray image is, but for
@@ -37,9 +37,9 @@ func (s ResizeSpec) RenderPlanes(dst, src *Planes, g Geometry, subsampling strin
 	return nil
 }
 
-// RenderRGB makes dst what the spec says of src, in RGB: all three planes are brought to the
-// size of the window, as [ResizeSpec.RenderPlanes] does for subsampling "444", and only then
-// converted. Padding has exactly its colour. dst reuses its memory; scratch may be nil.
+// RenderRGB resizes src into dst, in RGB: all three planes are resized to the size of the window,
+// as [ResizeSpec.RenderPlanes] does for subsampling "444", and only then converted. Padding has
+// exactly its colour. dst reuses its memory; scratch may be nil.
 func (s ResizeSpec) RenderRGB(dst *Image, src *Planes, g Geometry, scratch *Scratch) error {
 	if err := s.checkPlanes(src, g); err != nil {
 		return err

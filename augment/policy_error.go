@@ -7,13 +7,13 @@ import (
 	"github.com/tfrec/tfrec/internal/spelling"
 )
 
-// SpecError says what is wrong with a policy's text, and where.
+// SpecError is an error in a policy's text, with its position.
 type SpecError struct {
 	// File is the name of the YAML file; "" for text.
 	File string
 	// Line and Column count from 1; a column is a character.
 	Line, Column int
-	// Word is what stands there; "" at the end.
+	// Word is the word there; "" at the end.
 	Word string
 	// Reason says what is wrong with it and what is allowed.
 	Reason string

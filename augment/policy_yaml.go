@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/internal/regular"
 )
 
-// LoadPolicy reads a policy from a YAML file when the text is a name that ends
-// in .yaml or .yml, and otherwise from the text by [ParsePolicy].
+// LoadPolicy reads a policy from a YAML file if the argument ends in .yaml or .yml, and otherwise
+// parses it with [ParsePolicy].
 func LoadPolicy(specOrFile string) (*Policy, error) {
 	switch strings.ToLower(filepath.Ext(specOrFile)) {
 	case ".yaml", ".yml":

@@ -10,9 +10,9 @@ type Erase struct {
 	H int `json:"h"`
 	// Value is the colour, in RGB; grayscale images get its luminance.
 	Value [3]uint8 `json:"value,omitzero"`
-	// Noise takes random samples in the place of Value, all levels as
-	// probable, that Seed decides. (torchvision's are normally distributed,
-	// which is of use only after it has normalized the image.)
+	// Noise uses random samples instead of Value, uniformly distributed and determined by Seed.
+	// (torchvision's are normally distributed, which is of use only after it has normalized the
+	// image.)
 	Noise bool   `json:"noise,omitzero"`
 	Seed  uint64 `json:"seed,omitzero"`
 }

@@ -4,8 +4,7 @@ package augment
 // torchvision's adjust_sharpness. Pixels at the edge stay unchanged, and so do images of less than
 // 3 pixels a side.
 type Sharpness struct {
-	// Factor is 0 for the smoothed image, 1 for the image as it is, above
-	// for a sharper one.
+	// Factor is 0 for the smoothed image, 1 for the unchanged image, above for a sharper one.
 	Factor float64 `json:"factor"`
 }
 

@@ -32,7 +32,7 @@ type taskJPEG struct {
 //	}
 //	err := backend.Render([]*augment.Task{task})
 //
-// The task may be done again, and a JPEG that the codec decoded may then be its Image or Planes.
+// The task may be executed again; a JPEG that the codec decoded may then be its Image or Planes.
 func (t *Task) ReadJPEG(c *Codec, data []byte) error {
 	t.Image, t.Planes, t.JPEGInfo, t.Decoder, t.FellBack = nil, nil, Info{}, "", false
 	t.jpeg.codec, t.jpeg.data, t.jpeg.shape = c, data, Planes{}
