@@ -12,8 +12,7 @@ var (
 	ErrNotBuilt = errors.New("this binary was built without CUDA")
 	// ErrNoDriver means that there is no driver, or that it does not start.
 	ErrNoDriver = errors.New("no NVIDIA driver")
-	// ErrNoDevice says that the driver finds no GPU, or none with that number that
-	// can be used.
+	// ErrNoDevice means that the driver finds no GPU, or no usable one with that number.
 	ErrNoDevice = errors.New("no usable NVIDIA GPU")
 	// ErrOldDriver says that the driver doesn't know what is asked of it: kernels of
 	// this version, or a function.
