@@ -323,7 +323,7 @@ func weighGray() {
 // source pixels, of which a shuffle for every two weights gives each of the four its own two.
 func weighGrayNear() {
 	TEXT("weighGrayNearAVX2", NOSPLIT, "func(dst, src *uint8, starts *int32, tables *uint8, pairs, n int)")
-	Doc("weighGrayNearAVX2 makes n pixels, at least 8, of a gray row: of each four the source pixels begin at one of starts, and tables has for each eight so many pairs of weights as shuffles, lower parts and higher parts.")
+	Doc("weighGrayNearAVX2 makes n pixels, at least 8, of a gray row: of each four the source pixels begin at one of starts, and tables has for each eight their pairs of weights as shuffles, lower parts and higher parts.")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	starts := Load(Param("starts"), GP64())

@@ -23,7 +23,7 @@ const (
 // maxWindow bounds the memory that a zstd stream may ask for.
 const maxWindow = 128 << 20
 
-// detect tells the compression from the first bytes of a file, and refuses what is not a text under
+// detect tells the compression from the first bytes of a file, and refuses what is not text under
 // any of them.
 func detect(head []byte) (Compression, error) {
 	switch {

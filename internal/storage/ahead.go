@@ -73,15 +73,15 @@ func (a *ahead) readAt(p []byte, off int64) error {
 		return nil
 	}
 	a.mu.Lock()
-	goesOn := off > 0 && off == a.next
-	inParts := a.follow(off, goesOn)
+	sequential := off > 0 && off == a.next
+	inParts := a.follow(off, sequential)
 	a.next = off + int64(len(p))
 	a.mu.Unlock()
 	if !inParts {
 		return a.object.fetch(p, off)
 	}
 	for len(p) > 0 {
-		n, err := a.read(p, off, goesOn)
+		n, err := a.read(p, off, sequential)
 		if err != nil {
 			return err
 		}
@@ -92,12 +92,12 @@ func (a *ahead) readAt(p []byte, off int64) error {
 
 // follow decides whether a read at off is sequential. The prefetched parts are dropped for another
 // sequential reader if the first one stops reading.
-func (a *ahead) follow(off int64, goesOn bool) bool {
+func (a *ahead) follow(off int64, sequential bool) bool {
 	if len(a.parts) > 0 && off >= a.parts[0].offset && off < a.parts[len(a.parts)-1].end() {
 		a.missed = 0
 		return true
 	}
-	if !goesOn {
+	if !sequential {
 		return false
 	}
 	a.missed++
@@ -108,14 +108,14 @@ const mostMissed = 4
 
 // read copies at least one byte from off on, which is in the object. Who continues gets parts asked
 // for ahead.
-func (a *ahead) read(p []byte, off int64, goesOn bool) (int, error) {
+func (a *ahead) read(p []byte, off int64, sequential bool) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for {
 		if a.closed {
 			return 0, a.object.failed(fs.ErrClosed)
 		}
-		part := a.stepTo(off, goesOn)
+		part := a.stepTo(off, sequential)
 		if part.isReady() {
 			if part.err != nil {
 				a.abandon(len(a.parts)) // so that it is asked for again, should the reader continue
@@ -131,9 +131,9 @@ func (a *ahead) read(p []byte, off int64, goesOn bool) (int, error) {
 	}
 }
 
-// stepTo returns the part that off is in, forgets those before it, and asks for some after it for
-// who continues.
-func (a *ahead) stepTo(off int64, goesOn bool) *part {
+// stepTo returns the part that contains off, drops those before it, and prefetches some after it
+// for sequential readers.
+func (a *ahead) stepTo(off int64, sequential bool) *part {
 	i := slices.IndexFunc(a.parts, func(p *part) bool { return p.offset <= off && off < p.end() })
 	switch {
 	case i < 0:
@@ -144,7 +144,7 @@ func (a *ahead) stepTo(off int64, goesOn bool) *part {
 		a.abandon(i)
 		a.depth = min(2*a.depth, mostAhead)
 	}
-	for goesOn && len(a.parts) <= a.depth && a.parts[len(a.parts)-1].end() < a.object.is.Size && hold(partSize) {
+	for sequential && len(a.parts) <= a.depth && a.parts[len(a.parts)-1].end() < a.object.is.Size && hold(partSize) {
 		a.ask(a.parts[len(a.parts)-1].end(), partSize)
 	}
 	return a.parts[0]

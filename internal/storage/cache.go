@@ -35,7 +35,7 @@ const (
 
 // cache keeps blocks of objects in files of a directory:
 //
-//	tfrec-cache   that the directory is a cache, and how much it holds; who changes that locks it
+//	tfrec-cache   that the directory is a cache, and how much it holds; locked while that changes
 //	tmp/          blocks that are being written
 //	00/ ... ff/   blocks, by their hash
 //

@@ -20,8 +20,7 @@ func OpenListed(ctx context.Context, p string, is Object) (File, error) {
 }
 
 // ReadListed reads, with a single request where nothing breaks, all of the object at a URL in the
-// version that a list has told of; see OpenListed. The bytes are in the capacity of buf when that
-// is enough.
+// version from a list; see OpenListed. The bytes are in the capacity of buf when that is enough.
 func ReadListed(ctx context.Context, p string, is Object, buf []byte) ([]byte, error) {
 	o, err := listed(ctx, p, is)
 	if err != nil {

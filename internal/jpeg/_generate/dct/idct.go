@@ -21,7 +21,7 @@ type idct struct {
 func begin(size, shelves int) idct {
 	name := fmt.Sprintf("idct%dAVX2", size)
 	TEXT(name, NOSPLIT, "func(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)")
-	Doc(fmt.Sprintf("%s makes n blocks, at least 1, that lie side by side, of %dx%d samples each.", name, size, size))
+	Doc(fmt.Sprintf("%s makes n neighbouring blocks, at least 1, of %dx%d samples each.", name, size, size))
 	t := idct{size: size, other: GP64()}
 	t.dst = Load(Param("dst"), GP64())
 	t.stride = Load(Param("stride"), GP64())

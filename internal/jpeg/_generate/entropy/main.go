@@ -35,7 +35,7 @@ type coder struct {
 func blocks() {
 	TEXT("blocksBMI", NOSPLIT, "func(state *uint64, out *uint8, coefs *[64]int16, nonzero *uint64, mcu *uint64, kinds int, classes *uint8, n int) *uint8")
 	Doc("blocksBMI codes n blocks, at least 1, and returns the end of what it wrote. It writes 8 bytes beyond it.",
-		"classes is that of 0. So many kinds of blocks, from mcu on, repeat.")
+		"classes is that of 0. kinds blocks, from mcu on, repeat.")
 	c := coder{
 		out: Load(Param("out"), GP64()), classes: Load(Param("classes"), GP64()),
 		coefs: Load(Param("coefs"), GP64()), codes: GP64(), acc: GP64(), have: GP64(), nonzero: GP64(), k: GP64(), last: GP64(),

@@ -45,7 +45,7 @@ func main() {
 	ConstraintExpr("!noasm")
 	TEXT("decodeBlocksBMI2", NOSPLIT, "func(r *uint64, coefs *[64]int16, codes *uint64, kinds int, means *int32, n int, natural *uint8) int")
 	Pragma("noescape")
-	Doc("decodeBlocksBMI2 is decodeBlocksPlain of n MCUs, at least 1, of so many kinds of blocks each.")
+	Doc("decodeBlocksBMI2 is decodeBlocksPlain of n MCUs, at least 1, each of the given number of kinds of blocks.")
 	limit := AllocLocal(8) // the end of the data in bits, counted from address 0
 	last := AllocLocal(8)  // the end of the codes
 	units := AllocLocal(8)
