@@ -24,7 +24,7 @@ const (
 	changeInvert
 )
 
-// signed says whether the change goes either way.
+// signed reports whether the change has either sign.
 func (c change) signed() bool { return c >= changeShearX && c <= changeSharpness }
 
 // changeSpace is how strong changes get at the last of their bins.

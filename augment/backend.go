@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// Form is what a [Task] makes of an image. The zero value is Pixels.
+// Form is the form of a [Task]'s result. The zero value is Pixels.
 type Form uint8
 
 // The forms.
 const (
 	// Pixels are bytes, channels last, in Task.Pixels.
 	Pixels Form = iota
-	// YCbCr is planes with Task.Subsampling, in Task.YCbCr, for
-	// [Codec.AppendJPEGPlanes]. Only tasks without draw that resize planes have it.
+	// YCbCr is planes with Task.Subsampling, in Task.YCbCr, for [Codec.AppendJPEGPlanes]. Only
+	// tasks that resize planes without a draw support it.
 	YCbCr
 	// Floats are normalised samples, channels last (HWC), in Task.Floats.
 	Floats
@@ -21,42 +21,39 @@ const (
 	FloatPlanes
 )
 
-// Task is an image and what is to be made of it: a draw is applied, what
-// comes of it resized, and that brought into a form. A task that was done may be
-// changed and done again; it reuses the memory of its result.
+// Task is an image and the work on it: a draw is applied, the result is resized and converted to a
+// form. A finished task may be changed and executed again; it reuses the memory of its result.
 type Task struct {
 	// Image or Planes is the image, decoded; the other one is nil. Neither is changed.
 	Image  *Image
 	Planes *Planes
-	// JPEGInfo is the header of the JPEG that [Task.ReadJPEG] read: the image where Image and
+	// JPEGInfo is the header of the JPEG that [Task.ReadJPEG] read: the task's image if Image and
 	// Planes are both nil.
 	JPEGInfo Info
-	// JPEGChannels are those that the JPEG is decoded to, as in [DecodeOptions].
+	// JPEGChannels is the number of channels that the JPEG is decoded to, as in [DecodeOptions].
 	JPEGChannels int
-	// JPEGPlanes has the JPEG decoded to planes, as [Codec.DecodePlanes] does, which
-	// [Codec.TakesPlanes] must allow; JPEGChannels is then 0 or 3. Otherwise it is as
-	// [Codec.Decode] gives it.
+	// JPEGPlanes decodes the JPEG to planes, as [Codec.DecodePlanes] does, which
+	// [Codec.TakesPlanes] must allow; JPEGChannels is then 0 or 3. Otherwise it is decoded as by
+	// [Codec.Decode].
 	JPEGPlanes bool
-	// Width and Height are the size of the whole image where Image was decoded
-	// at a part of it, as [Geometry] says. 0, 0: the size of Image.
+	// Width and Height are the size of the whole image if Image was decoded at a part of it, as
+	// [Geometry] says. 0, 0: the size of Image.
 	Width, Height int
-	// Draw is done first, by [Draw.Apply] or, to planes, [Draw.ApplyPlanes].
+	// Draw is applied first, by [Draw.Apply] or, for planes, [Draw.ApplyPlanes].
 	Draw Draw
-	// Resize is done to what comes of that; nil leaves it at its size. Planes
-	// that nothing was drawn for go to pixels by [ResizeSpec.RenderRGB], or
-	// without resize by [Planes.RGB].
+	// Resize is applied to the result of Draw; nil keeps the size. Planes without a draw become
+	// pixels by [ResizeSpec.RenderRGB] or, without resize, [Planes.RGB].
 	Resize *ResizeSpec
-	// Form is what the result is, Subsampling that of YCbCr, and Normalize what
-	// floats are made with.
+	// Form is the form of the result, Subsampling that of YCbCr, and Normalize the normalisation of
+	// floats.
 	Form        Form
 	Subsampling string
 	Normalize   Normalize
-	// Scratch is used where the CPU does the task. It may be nil, but for steps
-	// that need a codec.
+	// Scratch is used if the CPU executes the task. It may be nil, except for steps that need a
+	// codec.
 	Scratch *Scratch
 
-	// Pixels, YCbCr or Floats is the result. Pixels is what floats were made of only
-	// by chance.
+	// Pixels, YCbCr or Floats is the result. If it is Floats, Pixels is undefined.
 	Pixels Image
 	YCbCr  Planes
 	Floats []float32
@@ -65,36 +62,34 @@ type Task struct {
 	// Decoder names what decoded the JPEG: a backend, such as "nvjpeg hardware", or the codec's
 	// [Codec.Decoder].
 	Decoder string
-	// FellBack says that the backend decodes such JPEGs and yet did not decode this one for a
-	// reason that has nothing to do with it, such as memory that others had. Done again it
-	// might come out otherwise.
+	// FellBack says that the backend decodes such JPEGs but did not decode this one, for a reason
+	// unrelated to the image, such as lack of memory. Executed again, the task may have other
+	// pixels.
 	FellBack bool
-	// Err says why there is no result.
+	// Err is the error if there is no result.
 	Err error
 
 	jpeg taskJPEG
 }
 
-// Backend does tasks. All backends make the same bytes of decoded images. The pixels of one
-// that decodes JPEGs by itself may be others than a [Codec]'s.
+// Backend executes tasks. All backends make the same bytes of decoded images. A backend that
+// decodes JPEGs itself may make other pixels than a [Codec].
 type Backend interface {
-	// Render does tasks, in any order, and returns when all are done: each has its
-	// result or its Err. An error of Render itself says that the backend is no
-	// longer of use; results are then not to be relied on. Many goroutines may
-	// call it, with tasks of their own.
+	// Render executes tasks, in any order, and returns when all are done: each has its result or
+	// its Err. An error of Render itself means that the backend no longer works; results must then
+	// not be used. It is safe for concurrent use, with different tasks.
 	Render(tasks []*Task) error
-	// Batch is how many tasks a call should have for the backend to be at its
-	// best.
+	// Batch is the number of tasks for which a call is most efficient.
 	Batch() int
 }
 
-// CPU is the backend of this package: it does the tasks one after the other,
-// on the goroutine that asks. Its zero value is ready.
+// CPU is the backend of this package: it executes tasks one after the other, on the calling
+// goroutine. Its zero value is ready.
 type CPU struct{}
 
-// Render is [Backend.Render]. It always returns nil. JPEGs that it decodes have their memory one
-// after the other, so that a batch of large ones takes that of the largest: decoded they are no
-// longer there afterwards.
+// Render is [Backend.Render]. It always returns nil. JPEGs that it decodes share their memory one
+// after the other, so that a batch of large ones needs that of the largest; decoded images are not
+// kept.
 func (CPU) Render(tasks []*Task) error {
 	var image Image
 	var planes Planes
@@ -211,8 +206,8 @@ func (t *Task) pixels(scratch *Scratch) error {
 	return nil
 }
 
-// drawn is where the draw's result goes: to the task's own, or to memory of the
-// scratch where that is resized.
+// drawn is the destination of the draw's result: the task's own, or memory of the scratch if the
+// result is resized.
 func (t *Task) drawn(scratch *Scratch) *Image {
 	if t.Resize == nil {
 		return &t.Pixels

@@ -16,7 +16,7 @@ func TestCPUConforms(t *testing.T) {
 // TestTasksThatAreWrong have an error each, and no effect on the others.
 func TestTasksThatAreWrong(t *testing.T) {
 	t.Parallel()
-	picture := func() *augment.Image {
+	testImage := func() *augment.Image {
 		im := new(augment.Image)
 		im.Reset(4, 3, 3)
 		return im
@@ -24,15 +24,15 @@ func TestTasksThatAreWrong(t *testing.T) {
 	small := &augment.ResizeSpec{Width: 2, Height: 2}
 	tasks := []*augment.Task{
 		{},
-		{Image: picture(), Planes: new(augment.Planes)},
+		{Image: testImage(), Planes: new(augment.Planes)},
 		{Image: new(augment.Image), Resize: small},
 		{Planes: new(augment.Planes), Resize: small},
-		{Image: picture(), Form: augment.YCbCr, Resize: small},
-		{Image: picture(), Form: 9},
-		{Image: picture(), Resize: new(augment.ResizeSpec)},
-		{Image: picture(), Draw: augment.Draw{Steps: []augment.Step{augment.Hue{Factor: 3}}}},
-		{Image: picture(), Form: augment.Floats, Normalize: augment.Normalize{Std: [3]float32{-1}}},
-		{Image: picture(), Resize: small, Form: augment.Floats},
+		{Image: testImage(), Form: augment.YCbCr, Resize: small},
+		{Image: testImage(), Form: 9},
+		{Image: testImage(), Resize: new(augment.ResizeSpec)},
+		{Image: testImage(), Draw: augment.Draw{Steps: []augment.Step{augment.Hue{Factor: 3}}}},
+		{Image: testImage(), Form: augment.Floats, Normalize: augment.Normalize{Std: [3]float32{-1}}},
+		{Image: testImage(), Resize: small, Form: augment.Floats},
 	}
 	if err := (augment.CPU{}).Render(tasks); err != nil {
 		t.Fatal(err)

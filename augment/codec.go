@@ -10,38 +10,38 @@ import (
 
 // The sentinels that errors about images wrap.
 var (
-	// ErrDamaged says that an image is not whole. All decoders agree on which are.
+	// ErrDamaged means that an image is damaged. All decoders agree on which ones are.
 	ErrDamaged = jpeg.ErrDamaged
-	// ErrUnsupported says that an image may be whole, but that no decoder at hand reads its coding.
+	// ErrUnsupported means that no available decoder reads the image's coding.
 	ErrUnsupported = jpeg.ErrUnsupported
-	// ErrTooManyPixels says that an image announces more pixels than [CodecOptions.MaxPixels], a
-	// longer side than [MaxSourceSide], or far more pixels than a file of its size can be worth.
+	// ErrTooManyPixels means that an image announces more pixels than [CodecOptions.MaxPixels], a
+	// longer side than [MaxSourceSide], or far more pixels than a file of its size can contain.
 	ErrTooManyPixels = errors.New("too many pixels")
-	// ErrNotPicture says that the bytes are of no format that is read.
-	ErrNotPicture = errors.New("not an image")
+	// ErrNotImage means that the bytes are not in a supported format.
+	ErrNotImage = errors.New("not an image")
 )
 
 // DefaultMaxPixels is the number of pixels above which Pillow refuses an image: half a
 // gibibyte of them at three bytes each.
 const DefaultMaxPixels = 178_956_970
 
-// CodecOptions says how images are read. The zero value is the default.
+// CodecOptions say how images are decoded. The zero value is the default.
 type CodecOptions struct {
-	// Decoder is "auto" (also ""), "turbo" or "go". Auto decodes with the built-in decoder where
-	// its assembly runs (amd64 with AVX2) and asks libjpeg-turbo for what that doesn't read;
-	// elsewhere with libjpeg-turbo. It does without libjpeg-turbo where that can't be loaded or
-	// the environment says TFREC_NO_TURBO=1. Turbo insists on it; go never uses it.
+	// Decoder is "auto" (also ""), "turbo" or "go". Auto uses the built-in decoder if its assembly
+	// runs (amd64 with AVX2), and libjpeg-turbo for what that does not read; on other machines it
+	// uses libjpeg-turbo. If libjpeg-turbo cannot be loaded, or TFREC_NO_TURBO=1 is set, auto does
+	// without it. Turbo requires libjpeg-turbo; go never uses it.
 	Decoder string
-	// MaxPixels is the most that an image may announce; 0 means DefaultMaxPixels. A file may
-	// announce a quarter of it whatever its own size, and beyond that 8,192 pixels for each of its
-	// bytes (fax coding in TIFF: 65,536).
+	// MaxPixels is the most that an image may announce; 0 means DefaultMaxPixels. A file of any
+	// size may announce a quarter of it, and more up to 8,192 pixels for each of its bytes (fax
+	// coding in TIFF: 65,536).
 	MaxPixels int64
-	// AllowArithmetic reads JPEGs in arithmetic coding, where libjpeg-turbo is at hand. Default:
-	// they are unsupported, since damage in them cannot be found: missing data decode to something,
-	// too.
+	// AllowArithmetic reads JPEGs in arithmetic coding if libjpeg-turbo is available. Default: they
+	// are unsupported, since damage in them cannot be detected: missing data also decode to
+	// something.
 	AllowArithmetic bool
-	// Background, when not nil, is what images with transparency are laid on. Without it
-	// their alpha is dropped and the colours under it show, as Pillow's convert("RGB") does.
+	// Background, if not nil, is the colour after images with transparency. Without it alpha is
+	// dropped and the colours under it show, as with Pillow's convert("RGB").
 	Background *[3]uint8
 }
 
@@ -53,8 +53,8 @@ type Codec struct {
 	scratch    sync.Pool // of *Image
 }
 
-// NewCodec finds the decoders. It fails for an unknown decoder, and when libjpeg-turbo was
-// asked for and can't be loaded; the error then says how to install it.
+// NewCodec finds the decoders. It fails for an unknown decoder, and if libjpeg-turbo is requested
+// and cannot be loaded; the error then says how to install it.
 func NewCodec(o CodecOptions) (*Codec, error) {
 	var choice jpeg.Choice
 	switch o.Decoder {
@@ -95,21 +95,21 @@ func (c *Codec) keepScratch(im *Image) {
 	}
 }
 
-// Decoder names the JPEG decoder that is asked first, with its version, such as
-// "libjpeg-turbo 2.1.5" or "tfrec 1". Pixels depend on it.
+// Decoder names the preferred JPEG decoder with its version, such as "libjpeg-turbo 2.1.5" or
+// "tfrec 1". Pixels depend on it.
 func (c *Codec) Decoder() string { return c.jpeg.Decoder() }
 
 // Encoder names the JPEG encoder, such as "libjpeg-turbo 2.1.5" or "tfrec 1". Their bytes are
 // the same.
 func (c *Codec) Encoder() string { return c.jpeg.Encoder() }
 
-// Encodes says with an error whether [Codec.AppendJPEG] knows a subsampling.
+// Encodes returns an error unless [Codec.AppendJPEG] supports the subsampling.
 func (c *Codec) Encodes(subsampling string) error {
 	_, err := jpeg.ParseSubsampling(subsampling)
 	return err
 }
 
-// AppendJPEG encodes an image behind dst. Quality is 1 to 100, subsampling "420", "422",
+// AppendJPEG appends the image to dst as a JPEG. Quality is 1 to 100, subsampling "420", "422",
 // "444", "440" or "gray", which drops the colours; a grayscale image has none to subsample.
 func (c *Codec) AppendJPEG(dst []byte, im *Image, quality int, subsampling string) ([]byte, error) {
 	sub, err := jpeg.ParseSubsampling(subsampling)

@@ -13,14 +13,14 @@ func BenchmarkCodecDecode(b *testing.B) {
 	if err != nil || len(files) == 0 {
 		b.Fatal("no photographs", err)
 	}
-	var pictures [][]byte
+	var images [][]byte
 	var bytes int64
 	for _, file := range files {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			b.Fatal(err)
 		}
-		pictures = append(pictures, data)
+		images = append(images, data)
 		bytes += int64(len(data))
 	}
 	for _, decoder := range []string{"auto", "go"} {
@@ -34,13 +34,13 @@ func BenchmarkCodecDecode(b *testing.B) {
 				b.SetBytes(bytes)
 				b.ReportAllocs()
 				for b.Loop() {
-					for _, data := range pictures {
+					for _, data := range images {
 						if _, err := c.Decode(&im, data, o); err != nil {
 							b.Fatal(err)
 						}
 					}
 				}
-				b.ReportMetric(float64(b.N)*float64(len(pictures))/b.Elapsed().Seconds(), "pictures/s")
+				b.ReportMetric(float64(b.N)*float64(len(images))/b.Elapsed().Seconds(), "pictures/s")
 			})
 		}
 	}

@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-func picture(tb testing.TB, name string) []byte {
+func testImage(tb testing.TB, name string) []byte {
 	tb.Helper()
 	data, err := os.ReadFile(filepath.Join("../testdata/pictures", name))
 	if err != nil {
@@ -63,7 +63,7 @@ func TestStat(t *testing.T) {
 		{"pillow-g4_orientation_6.tif", Info{Format: TIFF, Width: 88, Height: 590, Channels: 1, Orientation: 6}},
 	}
 	for _, test := range tests {
-		data := picture(t, test.file)
+		data := testImage(t, test.file)
 		got, err := c.Stat(data)
 		got.alpha, got.planar, got.Usual, got.memory = false, false, false, 0
 		if err != nil || got != test.want {
@@ -78,9 +78,9 @@ func TestStat(t *testing.T) {
 func TestStatRefuses(t *testing.T) {
 	c := newCodec(t, CodecOptions{})
 	for file, want := range map[string]error{
-		"made-empty.jpg":                        ErrNotPicture,
-		"made-one-byte.jpg":                     ErrNotPicture,
-		"made-html.jpg":                         ErrNotPicture,
+		"made-empty.jpg":                        ErrNotImage,
+		"made-one-byte.jpg":                     ErrNotImage,
+		"made-html.jpg":                         ErrNotImage,
 		"made-bomb.bmp":                         ErrTooManyPixels,
 		"made-bomb.gif":                         ErrTooManyPixels,
 		"made-bomb-header.png":                  ErrTooManyPixels,
@@ -90,16 +90,16 @@ func TestStatRefuses(t *testing.T) {
 		"made-zero-by-zero.jpg":                 ErrDamaged,
 		"made-height-0.jpg":                     ErrUnsupported,
 	} {
-		if _, err := c.Stat(picture(t, file)); !errors.Is(err, want) {
+		if _, err := c.Stat(testImage(t, file)); !errors.Is(err, want) {
 			t.Errorf("%s: %v", file, err)
 		}
 	}
 	small := newCodec(t, CodecOptions{MaxPixels: 160*88 - 1})
-	if _, err := small.Stat(picture(t, "made-ok-160x88.jpg")); !errors.Is(err, ErrTooManyPixels) || !strings.Contains(err.Error(), "160x88") {
+	if _, err := small.Stat(testImage(t, "made-ok-160x88.jpg")); !errors.Is(err, ErrTooManyPixels) || !strings.Contains(err.Error(), "160x88") {
 		t.Errorf("%v", err)
 	}
 	exact := newCodec(t, CodecOptions{MaxPixels: 160 * 88})
-	if _, err := exact.Stat(picture(t, "made-ok-160x88.jpg")); err != nil {
+	if _, err := exact.Stat(testImage(t, "made-ok-160x88.jpg")); err != nil {
 		t.Error(err)
 	}
 }
@@ -138,16 +138,16 @@ func TestOrientation(t *testing.T) {
 	}
 	c := newCodec(t, CodecOptions{})
 	var upright, turned Image
-	if _, err := c.Decode(&upright, picture(t, "made-ok-160x88.jpg"), DecodeOptions{}); err != nil {
+	if _, err := c.Decode(&upright, testImage(t, "made-ok-160x88.jpg"), DecodeOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	info, err := c.Decode(&turned, picture(t, "made-orientation-6-big-endian.jpg"), DecodeOptions{})
+	info, err := c.Decode(&turned, testImage(t, "made-orientation-6-big-endian.jpg"), DecodeOptions{})
 	if err != nil || info.Width != 160 || turned.Width != 88 || turned.Height != 160 {
 		t.Fatalf("%v, %+v, %dx%d", err, info, turned.Width, turned.Height)
 	}
 	orient(&dst, &upright, 6)
 	if !bytes.Equal(dst.Pix, turned.Pix) {
-		t.Error("a picture on its side is not the upright one, turned")
+		t.Error("an image on its side is not the upright one, turned")
 	}
 }
 
@@ -175,7 +175,7 @@ func TestMinSize(t *testing.T) {
 		{"made-png-named.jpg", 1, 1, 160, 88},
 	} {
 		for _, channels := range []int{1, 3} {
-			_, err := c.Decode(&im, picture(t, test.file), DecodeOptions{Channels: channels, MinWidth: test.minW, MinHeight: test.minH})
+			_, err := c.Decode(&im, testImage(t, test.file), DecodeOptions{Channels: channels, MinWidth: test.minW, MinHeight: test.minH})
 			if err != nil || im.Width != test.w || im.Height != test.h || im.Channels != channels || len(im.Pix) != test.w*test.h*channels {
 				t.Errorf("%s for %dx%d: %dx%dx%d, %v", test.file, test.minW, test.minH, im.Width, im.Height, im.Channels, err)
 			}
@@ -188,7 +188,7 @@ func TestChannels(t *testing.T) {
 	c := newCodec(t, CodecOptions{})
 	for _, file := range []string{"made-ok-160x88.jpg", "made-gray.jpg", "made-cmyk-adobe.jpg", "made-component-ids-rgb.jpg", "made-png-named.jpg",
 		"made-la.png", "made-gif-named.jpg", "made-bmp-named.jpeg", "made-exif-orientation-6.webp", "made-multipage.tiff"} {
-		data := picture(t, file)
+		data := testImage(t, file)
 		var gray, color, stored Image
 		info, err := c.Decode(&stored, data, DecodeOptions{})
 		if err != nil || stored.Channels != info.Channels {
@@ -209,7 +209,7 @@ func TestChannels(t *testing.T) {
 			}
 		}
 	}
-	if _, err := c.Decode(new(Image), picture(t, "made-gray.jpg"), DecodeOptions{Channels: 4}); err == nil {
+	if _, err := c.Decode(new(Image), testImage(t, "made-gray.jpg"), DecodeOptions{Channels: 4}); err == nil {
 		t.Error("4 channels were given")
 	}
 }
@@ -224,7 +224,7 @@ func TestBackground(t *testing.T) {
 		"pillow-transparent.gif": true, "pillow-transparent.webp": true,
 		"made-png-named.jpg": false, "made-ok-160x88.jpg": false, "made-multipage.tiff": false, "made-bmp-named.jpeg": false,
 	} {
-		data := picture(t, file)
+		data := testImage(t, file)
 		var b, w Image
 		for codec, im := range map[*Codec]*Image{black: &b, white: &w} {
 			if _, err := codec.Decode(im, data, DecodeOptions{}); err != nil {
@@ -316,7 +316,7 @@ func TestAppendJPEG(t *testing.T) {
 		c := newCodec(t, CodecOptions{Decoder: decoder})
 		var im, again Image
 		for _, file := range []string{"made-png-named.jpg", "made-la.png"} {
-			if _, err := c.Decode(&im, picture(t, file), DecodeOptions{}); err != nil {
+			if _, err := c.Decode(&im, testImage(t, file), DecodeOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			data, err := c.AppendJPEG(nil, &im, 95, "420")
@@ -347,7 +347,7 @@ func TestConcurrentDecode(t *testing.T) {
 			var im Image
 			for j := range files {
 				file := files[(i+j)%len(files)]
-				if _, err := c.Decode(&im, picture(t, file), DecodeOptions{Channels: 3}); err != nil {
+				if _, err := c.Decode(&im, testImage(t, file), DecodeOptions{Channels: 3}); err != nil {
 					t.Errorf("%s: %v", file, err)
 				}
 			}
@@ -359,7 +359,7 @@ func TestConcurrentDecode(t *testing.T) {
 // TestSteadyState makes sure that decoding photographs into the same Image takes no memory.
 func TestSteadyState(t *testing.T) {
 	c := newCodec(t, CodecOptions{})
-	data := picture(t, "made-orientation-6-big-endian.jpg")
+	data := testImage(t, "made-orientation-6-big-endian.jpg")
 	var im Image
 	n := testing.AllocsPerRun(50, func() {
 		if _, err := c.Decode(&im, data, DecodeOptions{Channels: 3}); err != nil {
@@ -367,6 +367,6 @@ func TestSteadyState(t *testing.T) {
 		}
 	})
 	if n > 15 { // two; more under the race detector, where pools forget
-		t.Errorf("%v allocations a picture", n)
+		t.Errorf("%v allocations an image", n)
 	}
 }

@@ -1,6 +1,6 @@
 package augment
 
-// What the colour steps do to a row, and the plain twins of what assembly does.
+// What the colour steps do to a row, and the reference implementations of the assembly.
 
 // applyRow looks up every sample of a row. dst may be src.
 func (t *levels) applyRow(dst, src []uint8) {

@@ -53,8 +53,9 @@ func TestTurnRowRounds(t *testing.T) {
 	}
 }
 
-// TestColorRowTwins: rows of all lengths come out alike from the assembly and its plain twins.
-func TestColorRowTwins(t *testing.T) {
+// TestColorRowReference compares the assembly with its reference implementation on rows of all
+// lengths.
+func TestColorRowReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(51, 52))
 	for n := 1; n < 200; n++ {
 		src := noise(n, 1, 3).Pix
@@ -63,24 +64,24 @@ func TestColorRowTwins(t *testing.T) {
 				src[i] = uint8(int8(src[i]) >> 7)
 			}
 		}
-		checkColorRowTwins(t, src, [...]float64{0, 1, maxFactor, 3 * r.Float64(), r.Float64()}[r.IntN(5)])
+		checkColorRowReference(t, src, [...]float64{0, 1, maxFactor, 3 * r.Float64(), r.Float64()}[r.IntN(5)])
 	}
 }
 
-// FuzzColorRowTwins is TestColorRowTwins for any rows.
-func FuzzColorRowTwins(f *testing.F) {
+// FuzzColorRowReference is TestColorRowReference for any rows.
+func FuzzColorRowReference(f *testing.F) {
 	for _, n := range []int{1, 7, 8, 9, 15, 16, 17, 33} {
 		f.Add(noise(n, 1, 3).Pix, 1.3)
 	}
 	f.Fuzz(func(t *testing.T, src []byte, factor float64) {
 		if len(src) >= 3 && checkFactor("", factor) == nil {
-			checkColorRowTwins(t, src[:len(src)/3*3], factor)
+			checkColorRowReference(t, src[:len(src)/3*3], factor)
 		}
 	})
 }
 
-// checkColorRowTwins takes a row of RGB, in place, too. Nothing behind the results may be written.
-func checkColorRowTwins(t *testing.T, src []uint8, factor float64) {
+// checkColorRowReference takes a row of RGB, in place, too. Nothing after the results may be written.
+func checkColorRowReference(t *testing.T, src []uint8, factor float64) {
 	t.Helper()
 	n := len(src) / 3
 	var b blender

@@ -10,20 +10,20 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// DecodeOptions says in what form an image is wanted. The zero value: as stored, full size.
+// DecodeOptions says how an image is decoded. The zero value: as stored, at full size.
 type DecodeOptions struct {
 	// Channels is 1 for grayscale, 3 for RGB, 0 for whichever the image is.
 	Channels int
 	// MinWidth and MinHeight, both above 0, let a JPEG be decoded at 1/2, 1/4 or 1/8 of its
 	// size, so long as the result, upright, is no smaller than this on either side.
 	MinWidth, MinHeight int
-	// Trusted says that the bytes are known to be those that were once found whole, as a
-	// record's checksum says. With Part, what follows the part is then not searched for damage, by
-	// any decoder. Without Part it makes no difference.
+	// Trusted says that the bytes were checked for damage before and are unchanged, as a record's
+	// checksum proves. With Part, no decoder then searches the data after the part for damage.
+	// Without Part it has no effect.
 	Trusted bool
-	// Part, unless empty, is the part of the image, in pixels at full size, of which
-	// [Codec.DecodePlanes] has to give samples. Others may be anything then. [Codec.Decode] does
-	// not regard it.
+	// Part, unless empty, is the part of the image, in pixels at full size, whose samples
+	// [Codec.DecodePlanes] must decode. Other samples are then undefined. [Codec.Decode] ignores
+	// it.
 	Part image.Rectangle
 
 	// mirrored says that the last column or row of the image won't be the last one of the
@@ -31,9 +31,9 @@ type DecodeOptions struct {
 	mirrored bool
 }
 
-// Decode decodes an image into dst, upright, reusing its memory. What it returns is what
-// [Codec.Stat] returns; the size of the result is dst's. After an error dst holds nothing
-// of use. Errors wrap one of the package's sentinels.
+// Decode decodes an image into dst, upright, reusing its memory. It returns what [Codec.Stat]
+// returns; the size of the result is dst's. After an error the contents of dst are undefined.
+// Errors wrap one of the package's sentinels.
 func (c *Codec) Decode(dst *Image, data []byte, o DecodeOptions) (Info, error) {
 	if o.Channels != 0 && o.Channels != 1 && o.Channels != 3 {
 		return Info{}, fmt.Errorf("decoding to %d channels: give 0, 1 or 3", o.Channels)
@@ -64,7 +64,7 @@ func (c *Codec) Decode(dst *Image, data []byte, o DecodeOptions) (Info, error) {
 	return h.Info, nil
 }
 
-// Check decodes an image only as far as it takes to know that it is whole.
+// Check decodes an image only as far as needed to detect damage.
 func (c *Codec) Check(data []byte) (Info, error) {
 	h, err := c.header(data)
 	if err != nil {
@@ -73,7 +73,7 @@ func (c *Codec) Check(data []byte) (Info, error) {
 	return h.Info, c.check(data, &h)
 }
 
-// check is Check behind the header.
+// check is Check after the header.
 func (c *Codec) check(data []byte, h *header) error {
 	if h.Format == JPEG && h.jpeg.Huffman() {
 		if err := c.jpeg.Supports(&h.jpeg); err != nil {
@@ -91,7 +91,7 @@ func (c *Codec) decode(dst *Image, data []byte, h *header, o DecodeOptions) (err
 	if h.Format == JPEG {
 		return c.decodeJPEG(dst, data, &h.jpeg, o)
 	}
-	// Most of the decoders below are other people's and have been known to panic on odd input.
+	// Most of the decoders below are from other modules and have panicked on odd input.
 	defer recovered(h.Format, &err)
 	switch h.Format {
 	case PNG:

@@ -212,7 +212,7 @@ func unpackRuns(data []byte, w, h int, nibbles bool) ([]byte, error) {
 			}
 			x, y = x+int(data[0]), y+int(data[1])
 			data = data[2:]
-		default: // so many pixels as they are, to a whole number of words
+		default: // uncompressed pixels, padded to whole words
 			size := int(v)
 			if nibbles {
 				size = (size + 1) / 2

@@ -50,8 +50,8 @@ func noEOF(err error) error {
 	return err
 }
 
-// finish reads the padding of a block, of so many bytes, to where its coding ends and a checksum
-// may follow. What comes after the padding is nobody's.
+// finish reads the padding of a block up to the end of its coding, where a checksum may follow.
+// Anything after the padding is ignored.
 func finish(r io.Reader, padding int64) error {
 	if _, err := io.CopyN(io.Discard, r, padding+1); err != io.EOF {
 		return err
@@ -65,8 +65,8 @@ func (t *tiffFile) block(i int) []byte {
 	return t.data[from:min(from+t.sizes.at(i), len(t.data))]
 }
 
-// open returns a reader of the rows of block i, of which the image needs so many. The inflater is
-// used again.
+// open returns a reader of the rows of block i, of which the image needs rows. The inflater is
+// reused.
 func (t *tiffFile) open(i, rows int, inflater *io.ReadCloser) (io.Reader, error) {
 	data := bytes.NewReader(t.block(i))
 	switch t.compression {

@@ -17,7 +17,7 @@ import (
 func TestTIFF(t *testing.T) {
 	c := newCodec(t, CodecOptions{})
 	r := rand.New(rand.NewPCG(1, 2))
-	judged := 0
+	read := 0
 	for i := range 2000 {
 		s, at := randomTIFF(r)
 		file := s.write(r, at)
@@ -36,15 +36,15 @@ func TestTIFF(t *testing.T) {
 		if err != nil {
 			continue
 		}
-		judged++
+		read++
 		var theirs Image
 		h := header{Info: Info{Format: TIFF, Width: s.width, Height: s.height}}
 		if err := c.convert(&theirs, m, &h, 3); err != nil || !bytes.Equal(im.Pix, theirs.Pix) {
 			t.Fatalf("file %d: other pixels than golang.org/x/image/tiff's, or %v; %+v", i, err, s)
 		}
 	}
-	if judged < 500 {
-		t.Errorf("golang.org/x/image/tiff read %d files: too few to prove anything", judged)
+	if read < 500 {
+		t.Errorf("golang.org/x/image/tiff read %d files: too few to prove anything", read)
 	}
 }
 

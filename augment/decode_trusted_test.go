@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestTrustedPictures decodes what is trusted to the same pixels, and finds the same damage.
-func TestTrustedPictures(t *testing.T) {
+// TestTrustedImages decodes what is trusted to the same pixels, and finds the same damage.
+func TestTrustedImages(t *testing.T) {
 	data, err := os.ReadFile("../testdata/pictures/made-ok-160x88.jpg")
 	if err != nil {
 		t.Fatal(err)

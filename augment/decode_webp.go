@@ -12,13 +12,14 @@ import (
 type webpFile struct {
 	animated bool
 	frame    []byte          // the chunks of the first frame, when animated
-	at       image.Rectangle // where it goes on the canvas
+	at       image.Rectangle // where it continues the canvas
 	alpha    bool
 	lossless bool // or some part of it may be
 }
 
-// perPixel is how many bytes decoding takes for a pixel beside the result: the planes or pixels, a
-// second time while a transform is undone or alpha is read, and the canvas of an animation.
+// perPixel is how many bytes decoding needs for a pixel in addition to the result: the planes or
+// pixels, a second time while a transform is undone or alpha is read, and the canvas of an
+// animation.
 func (w *webpFile) perPixel() int64 {
 	n := int64(2)
 	if w.alpha || w.lossless || w.animated {
@@ -39,8 +40,8 @@ func (w *webpFile) perFile(bytes int64) int64 {
 	return bytes
 }
 
-// chunks calls f for each chunk of a RIFF list until f returns false. A chunk that the data
-// don't hold is handed over as far as it goes, which whole says.
+// chunks calls f for each chunk of a RIFF list until f returns false. A truncated chunk is passed
+// on as far as it goes, with whole false.
 func chunks(list []byte, f func(id string, body []byte, whole bool) bool) {
 	for len(list) >= 8 {
 		n := int64(binary.LittleEndian.Uint32(list[4:]))

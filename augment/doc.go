@@ -1,5 +1,5 @@
-// Package augment does pixels: it reads images of the common formats into rows of bytes,
-// resizes and augments them, and writes them again.
+// Package augment works on pixels: it decodes images of the common formats, resizes and augments
+// them, and encodes them again.
 //
 //	codec, err := augment.NewCodec(augment.CodecOptions{})
 //	if err != nil {
@@ -10,23 +10,31 @@
 //	if errors.Is(err, augment.ErrDamaged) {
 //		log.Printf("skipped: %v", err)
 //	}
-//	data, err = codec.AppendJPEG(data[:0], &im, 95, "420")
+//	small, scratch := augment.Image{}, augment.Scratch{}
+//	err = augment.ResizeSpec{Width: 224, Height: 224}.Apply(&small, &im, nil)
+//	data, err = codec.AppendJPEG(data[:0], &small, 95, "420")
 //
-// What an image is, its content says, not its name: JPEG, PNG, GIF (the first frame), BMP,
-// WebP (likewise) and TIFF (the first page) are read. Orientation from EXIF is applied
-// whenever pixels are.
+// The format is detected from the content, not from the name: JPEG, PNG, GIF (the first frame),
+// BMP, WebP (likewise) and TIFF (the first page). EXIF orientation is always applied.
 //
-// Augmentation is drawn before it is done. A [Policy], from text or YAML, makes of a seed, a
-// image's key and the number of the copy a [Draw] of steps with exact parameters, the same
-// on any machine; only that touches pixels, and records keep it:
+// # Augmentation
+//
+// Augmentation is drawn first and applied later. A [Policy], from text or YAML, turns a seed, an
+// image's key and the number of the copy into a [Draw]: steps with exact parameters, the same on
+// any machine. Only applying the Draw touches pixels, and records store it as JSON:
 //
 //	policy, err := augment.ParsePolicy("random_resized_crop:224,scale=0.3-1|hflip|rotate:15")
 //	if err != nil {
 //		return err // points at the word that is wrong
 //	}
 //	draw := policy.Draw(seed, "daisy/1.jpg", 2, im.Width, im.Height)
-//	err = draw.Apply(&variant, &im, &scratch)
+//	err = draw.Apply(&variant, &im, nil)
 //
-// A [Task] is all that at once: an image, decoded or a JPEG, a draw, a size and a form. A
-// [Backend] does many of them: [CPU] here, a GPU in package gpu, with the same bytes.
+// [Operations] lists all operations with their parameters; docs/augment.md describes them.
+//
+// # Batches and GPUs
+//
+// A [Task] combines all of that for one image: the image, decoded or as a JPEG, a draw, a size and
+// the form of the result. A [Backend] executes batches of tasks: [CPU] here, a GPU in package gpu,
+// with the same bytes.
 package augment

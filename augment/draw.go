@@ -5,14 +5,13 @@ import (
 	"fmt"
 )
 
-// Draw is what a [Policy] decided for one image: steps with exact parameters,
-// in their order. Its JSON, an array of steps, is what records keep of it. The
-// zero value leaves an image as it is.
+// Draw is what a [Policy] decided for one image: steps with exact parameters, in their order.
+// Records store its JSON, an array of steps. The zero value leaves an image unchanged.
 type Draw struct {
 	Steps []Step
 }
 
-// Size returns the size of what the steps make of an image of w x h pixels.
+// Size returns the size of the result for an image of w x h pixels.
 func (d Draw) Size(w, h int) (int, int) {
 	for _, s := range d.Steps {
 		w, h = s.size(w, h)
@@ -20,9 +19,9 @@ func (d Draw) Size(w, h int) (int, int) {
 	return w, h
 }
 
-// Apply makes dst what the steps make of src, reusing dst's memory. dst and src
-// must not share memory; src is not changed. scratch may be nil, but for steps
-// that need a codec. An error says which step it was, counted from 0.
+// Apply applies the steps to src and stores the result in dst, reusing its memory. dst and src must
+// not share memory; src is not changed. scratch may be nil, except for steps that need a codec. An
+// error names the step, counted from 0.
 func (d Draw) Apply(dst, src *Image, scratch *Scratch) error {
 	if len(d.Steps) == 0 {
 		if err := src.check(); err != nil {
@@ -88,9 +87,8 @@ func (d Draw) MarshalJSON() ([]byte, error) {
 	return append(out, ']'), nil
 }
 
-// UnmarshalJSON reads what MarshalJSON writes. All fields of a step have to be there, but for those
-// that are left out when they are zero. An operation or field that isn't known is an error, and so
-// is a value out of its range.
+// UnmarshalJSON reads what MarshalJSON writes. All fields of a step are required, except those that
+// are omitted when zero. Unknown operations and fields are errors, and so are values out of range.
 func (d *Draw) UnmarshalJSON(data []byte) error {
 	var raw []json.RawMessage
 	if err := json.Unmarshal(data, &raw); err != nil {

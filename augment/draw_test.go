@@ -63,7 +63,7 @@ func TestDrawApplyErrors(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	if err := (Draw{}).Apply(&dst, &Image{}, nil); err == nil {
-		t.Error("an empty picture was copied")
+		t.Error("an empty image was copied")
 	}
 }
 

@@ -17,7 +17,7 @@ const pngLevel = zlib.BestSpeed
 // pngEncoder is the memory of one encoding, reused.
 type pngEncoder struct {
 	zlib  *zlib.Writer
-	lines [pngFilters][]uint8 // a row after each filter, behind the filter's number
+	lines [pngFilters][]uint8 // a row after each filter, after the filter's number
 	none  []uint8             // the row above the first
 	out   appender
 }
@@ -28,8 +28,8 @@ var pngEncoders = sync.Pool{New: func() any {
 	return e
 }}
 
-// AppendPNG appends the image to dst as a PNG of 8 bits a sample, grayscale or
-// RGB, not interlaced. The bytes depend on the pixels and on Go's version alone.
+// AppendPNG appends the image to dst as a PNG of 8 bits a sample, grayscale or RGB, not interlaced.
+// The bytes depend only on the pixels and on Go's version.
 func AppendPNG(dst []byte, im *Image) ([]byte, error) {
 	if err := im.check(); err != nil {
 		return dst, fmt.Errorf("encode as PNG: %w", err)

@@ -11,9 +11,8 @@ const (
 	pngFilters
 )
 
-// filter returns the row behind the number of the filter that suits it: by the
-// rule of thumb of the PNG specification, the one whose differences, taken as
-// signed bytes, sum to the least.
+// filter returns the row after the number of the filter that suits it: by the rule of thumb of the
+// PNG specification, the one whose differences, taken as signed bytes, sum to the least.
 func (e *pngEncoder) filter(row, above []uint8, channels int) []uint8 {
 	n := len(row)
 	above = above[:n]

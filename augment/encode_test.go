@@ -52,7 +52,7 @@ func TestAppendPNG(t *testing.T) {
 		}
 	}
 	if out, err := AppendPNG([]byte("x"), &Image{}); err == nil || string(out) != "x" {
-		t.Errorf("an empty picture: %q, %v", out, err)
+		t.Errorf("an empty image: %q, %v", out, err)
 	}
 }
 
@@ -161,6 +161,6 @@ func TestGrayAndRGB(t *testing.T) {
 		t.Errorf("not in place: %v", err)
 	}
 	if ToRGB(&gray, &gray) == nil || ToRGB(&back, &Image{}) == nil || ToGray(&back, &Image{}) == nil {
-		t.Error("no error from pictures that are none, or from the result as the source")
+		t.Error("no error from images that are none, or from the result as the source")
 	}
 }

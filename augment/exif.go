@@ -150,7 +150,7 @@ func orient(dst, src *Image, orientation int) {
 	} else {
 		dst.Reset(w, h, n)
 	}
-	// Pixel (x, y) of src goes to first + x*right + y*down.
+	// Pixel (x, y) of src becomes first + x*right + y*down.
 	var first, right, down int
 	last, bottom := (dst.Width-1)*n, (dst.Height-1)*dst.Stride
 	switch orientation {

@@ -6,15 +6,14 @@ import (
 	"strings"
 )
 
-// Filter is how the pixels around a place are weighed into one. The zero value
-// is Bilinear.
+// Filter is how the pixels around a position are weighted. The zero value is Bilinear.
 type Filter uint8
 
 // The filters, in the words of tf.image.resize.
 const (
 	// Bilinear weighs by a triangle over one pixel to each side.
 	Bilinear Filter = iota
-	// Nearest takes the one pixel whose area holds the place.
+	// Nearest takes the one pixel whose area contains the position.
 	Nearest
 	// Area averages the rectangle of the source that a pixel covers, its
 	// edges by the share that is covered.

@@ -7,17 +7,16 @@ import (
 	"strings"
 )
 
-// Fit is what becomes of an image whose shape isn't that of the target. The
-// zero value is Stretch.
+// Fit is how an image is fitted to a target of another shape. The zero value is Stretch.
 type Fit uint8
 
 // The ways to fit an image of any shape to a target of Width x Height.
 const (
 	// Stretch gives each side its target and loses the image's shape.
 	Stretch Fit = iota
-	// Crop covers the target and cuts what stands out, as much on both sides.
+	// Crop covers the target and cuts the surplus equally from both sides.
 	Crop
-	// Pad puts the image inside the target, in the middle, on PadColor.
+	// Pad fits the image inside the target, in the middle, on PadColor.
 	Pad
 	// Shorter covers the target and cuts nothing: with N x N, the shorter
 	// side becomes N.
@@ -47,22 +46,18 @@ func ParseFit(name string) (Fit, error) {
 	return 0, fmt.Errorf("unknown fit %q: want %s", name, strings.Join(fitNames[:], ", "))
 }
 
-// ResizeSpec says to what size images are brought, and how. Either Width and
-// Height or Square is set.
+// ResizeSpec says how images are resized. Either Width and Height or Square is set.
 type ResizeSpec struct {
 	// Width and Height are the target, in pixels, 1 to [MaxSide].
 	Width, Height int
-	// Fit is what becomes of images of another shape than the target's.
+	// Fit is how images of another shape than the target's are fitted.
 	Fit Fit
-	// Square makes the shorter side that long and cuts a square of that side
-	// from the middle, as torchvision's Resize(N) and CenterCrop(N) do. It
-	// takes the place of Width, Height and Fit. 0 is none.
+	// Square resizes the shorter side to this length and cuts a square of it from the middle, as
+	// torchvision's Resize(N) and CenterCrop(N) do. It replaces Width, Height and Fit. 0: none.
 	Square int
-	// NoUpscale never enlarges. Stretch leaves a side that is shorter than
-	// its target as it is; the others leave an image that they would have to
-	// enlarge at its own size. Crop and Square then cut from it what the
-	// target holds, so that the result may be smaller; Pad puts it in the
-	// middle of the target all the same.
+	// NoUpscale never enlarges. Stretch keeps a side that is shorter than its target; the others
+	// keep the size of an image that they would have to enlarge. Crop and Square then cut it to the
+	// target, so the result may be smaller; Pad still puts it in the middle of the target.
 	NoUpscale bool
 	// Filter and Antialias are those of [Resize].
 	Filter    Filter
@@ -105,7 +100,7 @@ func parseSide(text string) (int, error) {
 	return n, nil
 }
 
-// Validate refuses a spec whose fields are out of range or at odds.
+// Validate returns an error if fields are out of range or contradict each other.
 func (s ResizeSpec) Validate() error {
 	if !s.Filter.valid() {
 		return fmt.Errorf("resize: unknown filter %v", s.Filter)
@@ -132,24 +127,21 @@ type Geometry struct {
 	// CropX and CropY are where the window begins in that, WindowWidth and
 	// WindowHeight how large it is.
 	CropX, CropY, WindowWidth, WindowHeight int
-	// Width and Height are the size of the result, PadX and PadY where the
-	// window is put in it.
+	// Width and Height are the size of the result, PadX and PadY the position of the window in it.
 	Width, Height, PadX, PadY int
-	// SourceWidth and SourceHeight are the image's. One that was decoded at
-	// 1/2, 1/4 or 1/8 of this size is known by it: its last pixels may stand
-	// for less than the others, and what it is resized to is not shifted by
-	// them. 0, 0 takes every image for a whole one.
+	// SourceWidth and SourceHeight are the image's. They are needed for images decoded at 1/2, 1/4
+	// or 1/8 of this size, whose last pixels may represent less than the others. With 0, 0 every
+	// image counts as decoded at full size.
 	SourceWidth, SourceHeight int
 }
 
-// Geometry says what becomes of an image of w x h pixels, after orientation; w
-// and h must be at least 1.
+// Geometry returns the geometry for an image of w x h pixels, after orientation; w and h must be at
+// least 1.
 //
-// When the shape is kept, one side becomes exactly what the target says and the
-// other is cut to whole pixels, as torchvision's Resize does, but is never
-// below 1. A crop begins at half of what is too much, halves rounded to the
-// even neighbour, as torchvision's CenterCrop; padding begins at half of what
-// is missing, rounded down.
+// If the shape is kept, one side becomes exactly the target's and the other is truncated to whole
+// pixels, as in torchvision's Resize, but is never below 1. A crop begins at half of the surplus,
+// halves rounded to even, as in torchvision's CenterCrop; padding begins at half of the missing
+// pixels, rounded down.
 func (s ResizeSpec) Geometry(w, h int) Geometry {
 	targetW, targetH, fit := s.Width, s.Height, s.Fit
 	if s.Square > 0 {
@@ -198,7 +190,7 @@ func scaled(w, h, targetW, targetH int, byWidth bool) (int, int) {
 	return max(1, int(min(int64(targetH)*int64(w)/int64(h), maxScaled))), targetH
 }
 
-// cropStart is where a crop begins that leaves out so many pixels.
+// cropStart is where a crop begins that leaves out surplus pixels.
 func cropStart(surplus int) int {
 	start := surplus / 2
 	if surplus%2 == 1 && start%2 == 1 {
@@ -207,16 +199,13 @@ func cropStart(surplus int) int {
 	return start
 }
 
-// MinDecode says below which size, after orientation, an image of w x h pixels
-// must not be decoded, for [DecodeOptions]: one and a half times what it is
-// resized to, two and a half times for Area, whose hard edges show sooner where
-// a pixel was reduced before. It is 0, 0 for full size alone where a reduced
-// image would not look the same, because without antialias the filter picks
-// out single pixels.
+// MinDecode returns the smallest size, after orientation, at which an image of w x h pixels may be
+// decoded, for [DecodeOptions]: one and a half times the size after resizing, two and a half times
+// for Area, whose hard edges show reduced pixels sooner. It returns 0, 0, for full size only, if a
+// reduced image would look different because the filter without antialias picks single pixels.
 //
-// The Geometry of the full size goes with the reduced image, too, in
-// [ResizeSpec.Render], which otherwise couldn't tell how much the last pixels
-// of the reduced image stand for.
+// [ResizeSpec.Render] uses the Geometry of the full size for the reduced image, too, since it could
+// not tell otherwise how much the last pixels of the reduced image represent.
 //
 // Against the result of a full decode (13 photographs of 1280 to 5760 pixels,
 // libjpeg-turbo's 1/2, 1/4 and 1/8, at the worst of the three the least PSNR of a

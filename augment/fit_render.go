@@ -2,8 +2,8 @@ package augment
 
 import "fmt"
 
-// Apply makes dst what the spec says of src. dst gets src's channels and reuses
-// its memory; it must not share memory with src. scratch may be nil.
+// Apply resizes src into dst. dst gets src's channels and reuses its memory; it must not share
+// memory with src. scratch may be nil.
 func (s ResizeSpec) Apply(dst, src *Image, scratch *Scratch) error {
 	if err := checkResize(dst, src, s.Filter); err != nil {
 		return err
@@ -14,9 +14,9 @@ func (s ResizeSpec) Apply(dst, src *Image, scratch *Scratch) error {
 	return s.Render(dst, src, s.Geometry(src.Width, src.Height), scratch)
 }
 
-// Render is Apply with a geometry given, such as the one of an image's full
-// size where src was decoded at a part of it. Only the pixels of the window are
-// computed, to the same bytes as if all were and the window then cut out.
+// Render is Apply with a given geometry, such as the one of an image's full size if src was decoded
+// at a part of it. Only the pixels of the window are computed, to the same bytes as if the window
+// were cut from the whole.
 func (s ResizeSpec) Render(dst, src *Image, g Geometry, scratch *Scratch) error {
 	if err := checkResize(dst, src, s.Filter); err != nil {
 		return err
@@ -47,13 +47,13 @@ func (s ResizeSpec) Render(dst, src *Image, g Geometry, scratch *Scratch) error 
 
 // wholeOf is what a reduced image is a part of. It is the zero value for one
 // that isn't reduced, or not in a way that decoding does it.
-func (g Geometry) wholeOf(src *Image) wholePicture {
+func (g Geometry) wholeOf(src *Image) wholeImage {
 	for denom := 2; denom <= 8; denom *= 2 {
 		if src.Width == (g.SourceWidth+denom-1)/denom && src.Height == (g.SourceHeight+denom-1)/denom {
-			return wholePicture{g.SourceWidth, g.SourceHeight, denom}
+			return wholeImage{g.SourceWidth, g.SourceHeight, denom}
 		}
 	}
-	return wholePicture{}
+	return wholeImage{}
 }
 
 // check refuses a geometry whose numbers don't fit together.

@@ -237,7 +237,7 @@ func TestApplyRefuses(t *testing.T) {
 	for name, err := range map[string]error{
 		"itself":      spec.Apply(src, src, nil),
 		"no target":   ResizeSpec{}.Apply(&dst, src, nil),
-		"no picture":  spec.Apply(&dst, &Image{}, nil),
+		"no image":    spec.Apply(&dst, &Image{}, nil),
 		"no geometry": spec.Render(&dst, src, Geometry{}, nil),
 		"crop":        spec.Render(&dst, src, Geometry{ScaledWidth: 2, ScaledHeight: 2, CropX: 1, WindowWidth: 2, WindowHeight: 2, Width: 2, Height: 2}, nil),
 		"pad":         spec.Render(&dst, src, Geometry{ScaledWidth: 2, ScaledHeight: 2, WindowWidth: 2, WindowHeight: 2, Width: 2, Height: 2, PadY: 1}, nil),

@@ -75,7 +75,7 @@ func FuzzDecode(f *testing.F) {
 		var im Image
 		before := allocated()
 		info, err := c.Decode(&im, data, DecodeOptions{})
-		// What readers, tables and blocks take beside pixels.
+		// What readers, tables and blocks need in addition to pixels.
 		if taken, most := allocated()-before, uint64(info.Memory()+8<<20)+300*uint64(len(data)); taken > most {
 			t.Errorf("%s of %dx%d: %d bytes were allocated, want at most %d", info.Format, info.Width, info.Height, taken, most)
 		}
@@ -91,7 +91,7 @@ func FuzzDecode(f *testing.F) {
 
 func mustWrap(t *testing.T, err error) {
 	t.Helper()
-	for _, sentinel := range []error{ErrDamaged, ErrUnsupported, ErrTooManyPixels, ErrNotPicture} {
+	for _, sentinel := range []error{ErrDamaged, ErrUnsupported, ErrTooManyPixels, ErrNotImage} {
 		if errors.Is(err, sentinel) {
 			return
 		}
@@ -99,8 +99,8 @@ func mustWrap(t *testing.T, err error) {
 	t.Errorf("%v wraps no sentinel", err)
 }
 
-// What decoding takes at most, as docs/security.md says: so many bytes for a pixel, and some for
-// the whole blocks of JPEGs that are narrow.
+// The most that decoding needs, as docs/security.md says: a number of bytes for each pixel, and
+// some for the whole blocks of narrow JPEGs.
 const (
 	maxMemoryPerPixel = 24
 	maxMemoryFree     = 32 << 20

@@ -33,8 +33,8 @@ func ToGray(dst, src *Image) error {
 	return nil
 }
 
-// ToRGB makes dst the RGB image of src: each gray level three times over, as
-// Pillow's convert("RGB"). dst reuses its memory and must not share it with src.
+// ToRGB makes dst the RGB image of src: each gray level three times, as Pillow's convert("RGB").
+// dst reuses its memory and must not share it with src.
 func ToRGB(dst, src *Image) error {
 	if dst == src {
 		return errors.New("to RGB: the result must not be the source itself")

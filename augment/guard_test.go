@@ -9,8 +9,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guardedImage is a random image whose pixels lie between two pages that must not be touched, at
-// their end or at their beginning: the assembly may read and write these, and nothing beside them.
+// guardedImage is a random image between two inaccessible pages, at their end or at their
+// beginning: the assembly may read and write the image, and nothing around it.
 func guardedImage(t *testing.T, r *rand.Rand, w, h, channels, stride int, atEnd bool) *Image {
 	t.Helper()
 	n, page := stride*(h-1)+w*channels, unix.Getpagesize()

@@ -153,8 +153,7 @@ func webpChunks(chunks ...[]byte) []byte {
 	return file
 }
 
-// TestHostileWebP: the size that is held to the limit is that of what is decoded, whatever other
-// chunks say.
+// TestHostileWebP: the limit applies to the size that is decoded, whatever other chunks say.
 func TestHostileWebP(t *testing.T) {
 	const flags = 0x12 // animated, with alpha
 	header := func(flags byte, w, h int) []byte {

@@ -1,5 +1,7 @@
 package augment
 
+import "slices"
+
 // Image is an image in memory: rows from the top, pixels from the left, one byte a sample.
 // Its zero value is empty and ready for [Image.Reset].
 type Image struct {
@@ -13,8 +15,8 @@ type Image struct {
 	Stride int
 }
 
-// Reset makes the image w by h pixels of the given channels with rows close together. It
-// reuses the memory when that is large enough; what the pixels hold then is anyone's guess.
+// Reset makes the image w by h pixels of the given channels with rows close together. It reuses the
+// memory when that is large enough; what the pixels hold then is undefined.
 func (im *Image) Reset(w, h, channels int) {
 	n := w * h * channels
 	if cap(im.Pix) < n {
@@ -24,7 +26,17 @@ func (im *Image) Reset(w, h, channels int) {
 	im.Width, im.Height, im.Channels, im.Stride = w, h, channels, w*channels
 }
 
-// Row is row y, without what may lie between it and the next one. It aliases Pix.
+// Row is row y, without padding before the next one. It aliases Pix.
 func (im *Image) Row(y int) []uint8 {
 	return im.Pix[y*im.Stride:][:im.Width*im.Channels]
+}
+
+// AppendRaw appends the image's samples to dst, row by row, pixel by pixel,
+// channel by channel (HWC), with nothing between rows.
+func AppendRaw(dst []byte, im *Image) []byte {
+	dst = slices.Grow(dst, im.Width*im.Height*im.Channels)
+	for y := range im.Height {
+		dst = append(dst, im.Row(y)...)
+	}
+	return dst
 }

@@ -20,11 +20,11 @@ type Info struct {
 	// Keepable says that this is an RGB or grayscale JPEG or PNG with 8 bits a sample or less and
 	// no transparency, in a coding that every decoder reads: its bytes may be stored as they are.
 	Keepable bool
-	// Usual says, from the header alone, that backends that decode are asked to decode the
-	// image: a JPEG of up to 67 million pixels (2^26), baseline in one scan or progressive, 8 bits,
-	// gray or YCbCr with subsampling 420, 422, 440 or 444, with Huffman tables of its own and 8-bit
-	// quantisation tables, of any orientation. All others are for the codec: other formats, 411 and
-	// odd subsamplings, CMYK, YCCK and stored RGB, arithmetic coding, frames of motion JPEG.
+	// Usual says, from the header alone, that backends with a decoder may decode the image: a JPEG
+	// of up to 67 million pixels (2^26), baseline in one scan or progressive, 8 bits, gray or YCbCr
+	// with subsampling 420, 422, 440 or 444, with Huffman tables of its own and 8-bit quantisation
+	// tables, of any orientation. All others are for the codec: other formats, 411 and odd
+	// subsamplings, CMYK, YCCK and stored RGB, arithmetic coding, frames of motion JPEG.
 	Usual bool
 
 	alpha  bool  // some pixels may be transparent
@@ -40,12 +40,12 @@ func (i Info) Oriented() (w, h int) {
 	return i.Width, i.Height
 }
 
-// Memory is about how many bytes [Codec.Decode] takes at most, those of the result included and
-// those of the file not, at full size and whatever decodes. It grows with the pixels:
-// docs/security.md has the bytes a pixel of each format.
+// Memory is about the most bytes that [Codec.Decode] needs at full size with any decoder, including
+// the result but not the file. It grows with the pixels: docs/security.md has the bytes a pixel of
+// each format.
 func (i Info) Memory() int64 { return i.memory }
 
-// How many pixels an image may have for each byte of its file, beside a quarter of
+// How many pixels an image may have for each byte of its file, in addition to a quarter of
 // [CodecOptions.MaxPixels]. Deflate makes 8,256 pixels of one bit each of a byte, fax coding a row
 // of a bit. JPEG, whose data have a bit for each block at least, has a rule of its own.
 const (
@@ -63,8 +63,8 @@ type header struct {
 	perByte int64 // pixels that a byte of the file may stand for; 0: any
 }
 
-// Stat reads an image's header. It takes no memory to speak of, and checks the limits on
-// sides and pixels. Errors wrap one of the package's sentinels.
+// Stat reads an image's header. It needs little memory, and checks the limits on sides and pixels.
+// Errors wrap one of the package's sentinels.
 func (c *Codec) Stat(data []byte) (Info, error) {
 	h, err := c.header(data)
 	return h.Info, err
@@ -93,7 +93,7 @@ func (c *Codec) header(data []byte) (h header, err error) {
 	case TIFF:
 		err = h.statTIFF(data)
 	default:
-		return h, fmt.Errorf("%w: %s", ErrNotPicture, describe(data))
+		return h, fmt.Errorf("%w: %s", ErrNotImage, describe(data))
 	}
 	if err == nil {
 		err = c.checkSize(&h, len(data))
@@ -128,7 +128,7 @@ func (c *Codec) checkSize(h *header, bytes int) error {
 	return nil
 }
 
-// decodeMemory is [Info.Memory] for a file of so many bytes.
+// decodeMemory is [Info.Memory] for a file of that size.
 func (h *header) decodeMemory(bytes int) int64 {
 	n := int64(h.Width) * int64(h.Height)
 	perPixel := int64(3) // the result
@@ -159,7 +159,7 @@ func recovered(f Format, err *error) {
 	}
 }
 
-// describe says what there is in the place of an image.
+// describe names what data holds if it is not an image.
 func describe(data []byte) string {
 	switch n := min(len(data), 16); {
 	case n == 0:

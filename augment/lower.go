@@ -56,10 +56,10 @@ type lowering struct {
 	channels      int
 	source        *Image
 	x, y          int
-	// decoded are the planes that the processor decodes, and where they lie.
+	// decoded are the planes that the processor decodes, and their addresses.
 	decoded [3]struct {
 		plane *Image
-		at    raster.Place
+		at    raster.Address
 	}
 	// wrote is the operation that alone made all of the image, to be changed
 	// where a flip follows; or -1.
@@ -116,8 +116,8 @@ func (l *lowering) result(v raster.View, to []byte, row, rows int) {
 	b.Region, b.Pix, b.Row, b.Rows, b.Stride = raster.Result, to, row, rows, row
 }
 
-// pixels writes what makes the image in pixels; planes are those of a task that begins with
-// them, or that are decoded.
+// pixels writes the operations that make the image in pixels; planes are those of a task that
+// begins with planes, or the decoded ones.
 func (l *lowering) pixels(t *Task, planes *Planes) error {
 	steps := t.Draw.Steps
 	switch {
@@ -187,7 +187,7 @@ func (l *lowering) read() raster.View {
 	return l.view
 }
 
-// send has a part of an image sent, unless the processor has it.
+// send copies a part of an image to the processor, unless it has it.
 func (l *lowering) send(im *Image, x, y, w, h int) raster.View {
 	for _, d := range l.decoded {
 		if d.plane == im {
@@ -211,8 +211,7 @@ func (l *lowering) work(w, h, channels, bytes int) raster.View {
 	return raster.View{At: at, Stride: int32(w * step), Step: int32(step)}
 }
 
-// begin makes the image a new one, of so many pixels, which the next operation
-// makes all of.
+// begin makes the image a new one of the given size, which the next operation fills completely.
 func (l *lowering) begin(w, h, channels int) {
 	l.view = l.work(w, h, channels, 1)
 	l.width, l.height, l.channels = w, h, channels
@@ -227,8 +226,7 @@ func (l *lowering) emit(o raster.Op) {
 	l.stage++
 }
 
-// append appends an operation to the stage that comes so many after the present
-// one.
+// append appends an operation to a later stage, ahead stages after the current one.
 func (l *lowering) append(o raster.Op, after int32) {
 	if o.Channels == 0 {
 		o.Channels = int32(l.channels)

@@ -45,7 +45,7 @@ type checkedOp struct {
 }
 
 // bytes refuses n bytes from a place on that aren't all in its buffer.
-func (o checkedOp) bytes(at raster.Place, offset, n int64) error {
+func (o checkedOp) bytes(at raster.Address, offset, n int64) error {
 	if at == 0 {
 		return fmt.Errorf("no place")
 	}
@@ -75,7 +75,7 @@ func (o checkedOp) area(v raster.View, x, y, w, h, pixel int64) error {
 }
 
 // ints is a table.
-func (o checkedOp) ints(at raster.Place) (values []int64) {
+func (o checkedOp) ints(at raster.Address) (values []int64) {
 	_, i, _ := at.Split()
 	for data := o.p.Blobs[i].AppendTo(nil); len(data) > 0; data = data[4:] {
 		values = append(values, int64(int32(binary.LittleEndian.Uint32(data))))

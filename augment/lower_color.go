@@ -6,8 +6,8 @@ import "github.com/tfrec/tfrec/internal/raster"
 // as the CPU makes them; those that follow from the image are made where it is.
 func (l *lowering) recolor(steps []Step) error {
 	r := recoloring{from: &Image{Channels: l.channels}}
-	var made raster.Place // a table behind those of r, made of the image
-	each := false         // whether it has one for each channel
+	var made raster.Address // a table after those of r, made of the image
+	each := false           // whether it has one for each channel
 	flush := func() {
 		l.recolorParts(r.parts, made, each)
 		r.parts, made = r.parts[:0], 0
@@ -57,7 +57,7 @@ func looksUp(s Step) bool {
 
 // levels writes what makes a table of the image, its samples looked up first as parts say: at
 // most one, without operation.
-func (l *lowering) levels(o raster.Op, of raster.Kind, parts []colorPart) raster.Place {
+func (l *lowering) levels(o raster.Op, of raster.Kind, parts []colorPart) raster.Address {
 	n := 8
 	tables := 1
 	if of == raster.Count {
@@ -82,9 +82,9 @@ func (l *lowering) levels(o raster.Op, of raster.Kind, parts []colorPart) raster
 	return table
 }
 
-// recolorParts writes what is to be done to each pixel. The table that was made
-// comes behind that of the only part, or alone.
-func (l *lowering) recolorParts(parts []colorPart, made raster.Place, each bool) {
+// recolorParts writes what is to be done to each pixel. The table that was made comes after that of
+// the only part, or alone.
+func (l *lowering) recolorParts(parts []colorPart, made raster.Address, each bool) {
 	if len(parts) == 0 && made == 0 {
 		return
 	}
@@ -114,7 +114,7 @@ func (l *lowering) recolorParts(parts []colorPart, made raster.Place, each bool)
 
 // lookUp is the table of a part, and whether it has one for each channel. There
 // may be none.
-func (l *lowering) lookUp(p *colorPart) (at raster.Place, each bool) {
+func (l *lowering) lookUp(p *colorPart) (at raster.Address, each bool) {
 	switch {
 	case !p.lookUp:
 		return 0, false

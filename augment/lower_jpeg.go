@@ -32,7 +32,7 @@ func (l *lowering) openJPEG(t *Task, planes *Planes) {
 		l.begin(planes.Width, planes.Height, 3)
 		l.wrote = -1
 		for i := range 3 {
-			channel := raster.View{At: l.view.At + raster.Place(i), Stride: l.view.Stride, Step: l.view.Step}
+			channel := raster.View{At: l.view.At + raster.Address(i), Stride: l.view.Stride, Step: l.view.Step}
 			l.append(raster.Op{
 				Kind: raster.Pick, Src: [3]raster.View{src}, Dst: channel,
 				Width: int32(planes.Width), Height: int32(planes.Height), Channels: 1,

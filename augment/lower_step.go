@@ -33,7 +33,7 @@ func (l *lowering) steps(steps []Step) error {
 	return nil
 }
 
-// step writes one step that was checked and is no colour step.
+// step writes one step that was checked and is not a colour step.
 func (l *lowering) step(step Step) error {
 	switch s := step.(type) {
 	case CropBox:
@@ -160,8 +160,8 @@ func (l *lowering) transform(op string, m *matrix, w, h int, f Filter, color [3]
 		l.paint(l.view, w, h, raster.Fill, c, 0)
 		l.stage++
 		o := raster.Op{Kind: raster.Pick, Src: [3]raster.View{src}, Dst: l.view}
-		o.Table[0] = l.p.Table(placesTable{m[2] + float64(m[0]*0.5), m[0], w, width})
-		o.Table[1] = l.p.Table(placesTable{m[5] + float64(m[4]*0.5), m[4], h, height})
+		o.Table[0] = l.p.Table(positionsTable{m[2] + float64(m[0]*0.5), m[0], w, width})
+		o.Table[1] = l.p.Table(positionsTable{m[5] + float64(m[4]*0.5), m[4], h, height})
 		l.emit(o)
 		return nil
 	case m.fixed(w, h):

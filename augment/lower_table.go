@@ -41,14 +41,13 @@ func (t nearestTable) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// placesTable is which pixels of so many a place that grows step by step falls on,
-// -1 for none.
-type placesTable struct {
+// positionsTable says which pixel of n a position that grows step by step falls on, -1 for none.
+type positionsTable struct {
 	at, step float64
 	n, size  int
 }
 
-func (t placesTable) AppendTo(dst []byte) []byte {
+func (t positionsTable) AppendTo(dst []byte) []byte {
 	at := t.at
 	for range t.n {
 		v := int32(-1)
@@ -111,4 +110,4 @@ func (t normalizeTable) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-var _ = []raster.Blob{tapsTable{}, nearestTable{}, placesTable{}, levelsTable{}, channelsTable{}, bellTable{}, quantilesTable{}, normalizeTable{}}
+var _ = []raster.Blob{tapsTable{}, nearestTable{}, positionsTable{}, levelsTable{}, channelsTable{}, bellTable{}, quantilesTable{}, normalizeTable{}}

@@ -84,7 +84,7 @@ func TestNotLowered(t *testing.T) {
 		{"places too far away", Task{Image: ramp(8, 8, 3), Draw: Draw{[]Step{Affine{Angle: 30, Scale: 0.0001, Filter: Nearest}}}}, "affine"},
 		{"a wrong step", Task{Image: ramp(8, 8, 3), Draw: Draw{[]Step{Gamma{math.NaN(), 1}}}}, "gamma"},
 		{"a box outside", Task{Image: ramp(8, 8, 3), Draw: Draw{[]Step{ResizedCrop{X: 4, W: 5, H: 5, Width: 5, Height: 5}}}}, "resized_crop"},
-		{"no picture", Task{}, "a task that is wrong"},
+		{"no image", Task{}, "a task that is wrong"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			var p raster.Program
@@ -97,9 +97,9 @@ func TestNotLowered(t *testing.T) {
 	}
 }
 
-// TestHugePictures holds sizes to what operations have numbers for. Images that large
+// TestHugeImages holds sizes to what operations have numbers for. Images that large
 // are not made.
-func TestHugePictures(t *testing.T) {
+func TestHugeImages(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		w, h, channels, bytes int

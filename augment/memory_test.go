@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// side of the images of TestMemory, in pixels: large beside what decoding takes for any image.
+// side of the images of TestMemory, in pixels: large compared with what decoding needs for any
+// image.
 const memorySide = 2048
 
 // stillWebP makes a lossless WebP file of one colour.

@@ -14,7 +14,7 @@ type Normalize struct {
 	Mean, Std [3]float32
 }
 
-// Validate refuses what isn't a number, and deviations below 0.
+// Validate returns an error for NaNs and infinities, and for deviations below 0.
 func (n Normalize) Validate() error {
 	for c := range 3 {
 		if m := float64(n.Mean[c]); math.IsNaN(m) || math.IsInf(m, 0) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// oddPicture is a line of INDEX.tsv: an image and what Pillow makes of it, upright and in RGB.
-type oddPicture struct {
+// oddImage is a line of INDEX.tsv: an image and what Pillow makes of it, upright and in RGB.
+type oddImage struct {
 	file, category string
 	refused        bool // Pillow gives an error
 	width, height  int
@@ -19,7 +19,7 @@ type oddPicture struct {
 }
 
 // readIndex reads INDEX.tsv in a directory of images, and skips the test where there is none.
-func readIndex(t *testing.T, dir string) []oddPicture {
+func readIndex(t *testing.T, dir string) []oddImage {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(dir, "INDEX.tsv"))
 	if os.IsNotExist(err) {
@@ -28,10 +28,10 @@ func readIndex(t *testing.T, dir string) []oddPicture {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []oddPicture
+	var list []oddImage
 	for _, line := range strings.Split(strings.TrimSpace(string(text)), "\n")[1:] {
 		columns := strings.Split(line, "\t")
-		p := oddPicture{file: columns[0], category: columns[1]}
+		p := oddImage{file: columns[0], category: columns[1]}
 		if verdict := columns[len(columns)-1]; strings.HasPrefix(verdict, "error") {
 			p.refused = true
 		} else if _, err := fmt.Sscanf(verdict, "ok %dx%d mean=%f,%f,%f", &p.width, &p.height, &p.mean[0], &p.mean[1], &p.mean[2]); err != nil {
@@ -69,17 +69,17 @@ var readAnyway = map[string]string{
 	"fuzz-webp-b82e0b20fb.webp":        "a WebP decoder in Go forgives what libwebp does not",
 }
 
-// TestOddPictures compares size and mean colour with Pillow's, for every image of the
-// repository's own set and of the larger one beside the checkout.
-func TestOddPictures(t *testing.T) {
+// TestOddImages compares size and mean colour with Pillow's, for every image of the repository's
+// own set and of the larger one next to the checkout.
+func TestOddImages(t *testing.T) {
 	for _, dir := range []string{"../testdata/pictures", "../../shared/data/odd"} {
 		for _, decoder := range []string{"auto", "go"} {
-			t.Run(filepath.Base(dir)+"/"+decoder, func(t *testing.T) { oddPictures(t, decoder, dir) })
+			t.Run(filepath.Base(dir)+"/"+decoder, func(t *testing.T) { oddImages(t, decoder, dir) })
 		}
 	}
 }
 
-func oddPictures(t *testing.T, decoder, dir string) {
+func oddImages(t *testing.T, decoder, dir string) {
 	codec, err := NewCodec(CodecOptions{Decoder: decoder})
 	if err != nil {
 		t.Fatal(err)
@@ -136,7 +136,7 @@ func turboInstalled() bool {
 func checkVerdicts(t *testing.T, codec *Codec, file string, data []byte, err error) {
 	t.Helper()
 	known := 0
-	for _, sentinel := range []error{ErrDamaged, ErrUnsupported, ErrTooManyPixels, ErrNotPicture} {
+	for _, sentinel := range []error{ErrDamaged, ErrUnsupported, ErrTooManyPixels, ErrNotImage} {
 		if errors.Is(err, sentinel) {
 			known++
 		}

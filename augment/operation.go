@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Operation describes what a policy may hold.
+// Operation describes an operation of a policy.
 type Operation struct {
 	// Name is the one to write, such as "hflip".
 	Name string `json:"name"`

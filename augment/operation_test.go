@@ -246,7 +246,7 @@ func TestRandomErasing(t *testing.T) {
 	// Tall boxes of large areas don't fit, so that the mean is below 0.175.
 	within(t, "mean share", share/float64(len(all)), 0.16, 0.015)
 	if d := draws(t, "random_erasing:1", 1, 1, 1)[0]; len(d.Steps) != 0 {
-		t.Errorf("a box fits into a picture of one pixel: %s", drawJSON(t, d))
+		t.Errorf("a box fits into an image of one pixel: %s", drawJSON(t, d))
 	}
 	seeds := map[uint64]bool{}
 	for _, d := range draws(t, "random_erasing:1,value=random", 100, w, h) {

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The assembly and its plain twin make the same planes.
-func TestPlanesTwin(t *testing.T) {
+// The assembly and its reference implementation make the same planes.
+func TestPlanesReference(t *testing.T) {
 	if !useAVX2 {
 		t.Skip("this processor has no AVX2")
 	}

@@ -18,7 +18,7 @@ func BenchmarkPlanes(b *testing.B) {
 	spec := ResizeSpec{Square: 224, Antialias: true}
 	for _, decoder := range []string{"auto", "go"} {
 		c := newCodec(b, CodecOptions{Decoder: decoder})
-		var pictures [][]byte
+		var images [][]byte
 		var im, small Image
 		for _, file := range files {
 			data, err := os.ReadFile(file)
@@ -32,7 +32,7 @@ func BenchmarkPlanes(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			pictures = append(pictures, half)
+			images = append(images, half)
 		}
 		var p, smallPlanes Planes
 		var scratch Scratch
@@ -62,7 +62,7 @@ func BenchmarkPlanes(b *testing.B) {
 			b.Run(decoder+"/"+bench.name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					for _, data := range pictures {
+					for _, data := range images {
 						for _, step := range bench.steps {
 							if err := step(data); err != nil {
 								b.Fatal(err)
@@ -70,7 +70,7 @@ func BenchmarkPlanes(b *testing.B) {
 						}
 					}
 				}
-				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(pictures)), "us/picture")
+				b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/float64(len(images)), "us/picture")
 			})
 		}
 	}

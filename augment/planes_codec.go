@@ -6,9 +6,9 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// TakesPlanes says whether [Codec.DecodePlanes] reads an image, which follows from its header
-// and the codec's options alone: an upright JPEG in YCbCr with Huffman coding and subsampling
-// 420, 422, 440 or 444. Info is what [Codec.Stat] of the same codec returned.
+// TakesPlanes reports whether [Codec.DecodePlanes] reads an image, which depends on its header and
+// the codec's options alone: an upright JPEG in YCbCr with Huffman coding and subsampling 420, 422,
+// 440 or 444. Info is what [Codec.Stat] of the same codec returned.
 func (c *Codec) TakesPlanes(info Info) bool {
 	return info.planar && info.Orientation == 1
 }
@@ -42,8 +42,8 @@ func (c *Codec) DecodePlanes(dst *Planes, data []byte, o DecodeOptions) (Info, e
 	return h.Info, nil
 }
 
-// AppendJPEGPlanes encodes an image behind dst, with the subsampling that its planes have.
-// Quality is 1 to 100.
+// AppendJPEGPlanes appends the image to dst as a JPEG with the subsampling of its planes. Quality
+// is 1 to 100.
 func (c *Codec) AppendJPEGPlanes(dst []byte, p *Planes, quality int) ([]byte, error) {
 	if err := p.check(); err != nil {
 		return dst, fmt.Errorf("encoding JPEG: %w", err)

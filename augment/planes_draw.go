@@ -31,9 +31,9 @@ func (d Draw) first() planeStep {
 	return nil
 }
 
-// TakesPlanes says whether [Draw.ApplyPlanes] does what was drawn: where the first step cuts a
-// part out of the image or resizes it or a part, by any filter but Nearest. The steps behind it
-// are done in RGB, to what has its size by then.
+// TakesPlanes reports whether [Draw.ApplyPlanes] supports the draw: if the first step crops or
+// resizes the image, or both, with any filter except Nearest. The other steps are done in RGB, at
+// the resulting size.
 func (d Draw) TakesPlanes() bool { return d.first() != nil }
 
 // MinDecode is [ResizeSpec.MinDecode] for a draw that takes planes, of an image of w x h pixels.
@@ -44,8 +44,8 @@ func (d Draw) MinDecode(w, h int) (minW, minH int) {
 	return 0, 0
 }
 
-// Part is [DecodeOptions.Part] for a draw that takes planes, of an image of w x h pixels: those
-// that its first step looks at.
+// Part is [DecodeOptions.Part] for a draw that takes planes, of an image of w x h pixels: the part
+// that its first step uses.
 func (d Draw) Part(w, h int) image.Rectangle {
 	if s := d.first(); s != nil {
 		return s.part(w, h).Intersect(image.Rect(0, 0, w, h))
@@ -53,9 +53,9 @@ func (d Draw) Part(w, h int) image.Rectangle {
 	return image.Rectangle{}
 }
 
-// ApplyPlanes is [Draw.Apply] for planes, to RGB. The first step is done to the planes, and to
-// RGB then what is left of them. A crop has the pixels that Apply makes of the image in RGB;
-// what is resized differs from them as [Planes] says.
+// ApplyPlanes is [Draw.Apply] for planes, to RGB. The first step is applied to the planes; its
+// result is converted to RGB for the other steps. A crop has the same pixels as with Apply; resized
+// images differ from those as [Planes] says.
 func (d Draw) ApplyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
 	s := d.first()
 	if s == nil {
@@ -107,7 +107,7 @@ func (s ResizedCrop) minDecode(w, h int) (minW, minH int) {
 
 func (s ResizedCrop) part(w, h int) image.Rectangle { return image.Rect(s.X, s.Y, s.X+s.W, s.Y+s.H) }
 
-// ofWhole is how many pixels there must be of the whole for so many of a part of it.
+// ofWhole is how many pixels of the whole correspond to n of a part of it.
 func ofWhole(n, whole, part int) int {
 	return int(min((int64(n)*int64(whole)+int64(part)-1)/int64(part), math.MaxInt32))
 }
@@ -177,7 +177,7 @@ func (s CropBox) part(w, h int) image.Rectangle {
 	return image.Rect(s.X-2, s.Y-2, s.X+s.W+2, s.Y+s.H+2)
 }
 
-// applyPlanes converts what of the image lies in the box.
+// applyPlanes converts what of the image is in the box.
 func (s CropBox) applyPlanes(dst *Image, src *Planes, scratch *Scratch) error {
 	if err := s.validate(); err != nil {
 		return err

@@ -58,7 +58,7 @@ func TestDrawPlanesErrors(t *testing.T) {
 	}
 }
 
-// samePixels says whether two images are alike.
+// samePixels reports whether two images are equal.
 func samePixels(a, b *Image) bool {
 	if a.Width != b.Width || a.Height != b.Height || a.Channels != b.Channels {
 		return false
@@ -161,7 +161,7 @@ func TestDrawPlanesSiting(t *testing.T) {
 	}
 }
 
-// TestDrawPlanesSteps: the steps behind the first are done to what it makes.
+// TestDrawPlanesSteps: the steps after the first are done to what it makes.
 func TestDrawPlanesSteps(t *testing.T) {
 	src := noisyPlanes(101, 77, 1, "420", 3)
 	first := ResizedCrop{X: 3, Y: 5, W: 50, H: 40, Width: 30, Height: 20, Antialias: true}
@@ -206,7 +206,7 @@ func TestDrawPlanesSteps(t *testing.T) {
 	}
 }
 
-// TestDrawPlanesCrop: a crop of planes has the pixels of the crop in RGB, wherever it lies.
+// TestDrawPlanesCrop: a crop of planes has the pixels of the crop in RGB, at any position.
 func TestDrawPlanesCrop(t *testing.T) {
 	r := rand.New(rand.NewPCG(47, 48))
 	for range 200 {
@@ -229,7 +229,7 @@ func TestDrawPlanesCrop(t *testing.T) {
 	}
 	small := noisyPlanes(20, 20, 2, "420", 0)
 	if err := (Draw{[]Step{CropBox{W: 5, H: 5}}}).ApplyPlanes(new(Image), small, nil); err == nil {
-		t.Error("a crop of half of the picture")
+		t.Error("a crop of half of the image")
 	}
 }
 
@@ -250,11 +250,11 @@ func TestDrawMinDecode(t *testing.T) {
 	}
 }
 
-// TestDrawPart: of an image decoded in part comes what comes of the whole, whatever else lies in
-// its planes.
+// TestDrawPart: of an image decoded in part comes what comes of the whole, whatever else is in its
+// planes.
 func TestDrawPart(t *testing.T) {
 	c := newCodec(t, CodecOptions{Decoder: "go"})
-	data := picture(t, "made-ok-160x88.jpg")
+	data := testImage(t, "made-ok-160x88.jpg")
 	r := rand.New(rand.NewPCG(45, 46))
 	var whole, part Planes
 	for range 100 {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// photographs are those that the repository ships and, where the shared ones lie beside it, some
-// of these. The first have chroma as large as luma; here each comes with 420, too.
+// photographs are those in the repository and, if the shared ones are next to it, some of those.
+// The first have chroma as large as luma; here each comes with 420, too.
 func photographs(t *testing.T, c *Codec) map[string][]byte {
 	t.Helper()
 	files, err := filepath.Glob("../testdata/demo/photos/*/*.jpg")
@@ -65,7 +65,7 @@ func (q *quality) add(name string, a, b *Image) {
 func (q *quality) check(t *testing.T, what string, least, mean float64) {
 	t.Helper()
 	got := q.sum / float64(q.n)
-	t.Logf("%s: %d pictures, at least %.1f dB, mean %.1f dB", what, q.n, q.least, got)
+	t.Logf("%s: %d images, at least %.1f dB, mean %.1f dB", what, q.n, q.least, got)
 	if q.least < least || got < mean {
 		t.Errorf("%s: at least %.1f dB (%s), mean %.1f dB; the floors are %.0f and %.0f", what, q.least, q.worst, got, least, mean)
 	}
@@ -77,7 +77,7 @@ func (q *quality) check(t *testing.T, what string, least, mean float64) {
 func TestPlanesQuality(t *testing.T) {
 	for _, decoder := range []string{"auto", "go"} {
 		c := newCodec(t, CodecOptions{Decoder: decoder})
-		pictures := photographs(t, c)
+		images := photographs(t, c)
 		for _, test := range []struct {
 			ResizeSpec
 			least, mean       float64
@@ -90,10 +90,10 @@ func TestPlanesQuality(t *testing.T) {
 		} {
 			s := test.ResizeSpec
 			if decoder == "go" && s.Square == 0 {
-				continue // what comes behind the decoder is the same
+				continue // what comes after the decoder is the same
 			}
 			var final, pixels quality
-			for name, data := range pictures {
+			for name, data := range images {
 				info, err := c.Stat(data)
 				if err != nil || !c.TakesPlanes(info) {
 					t.Fatalf("%s: no planes, %v", name, err)
@@ -146,11 +146,11 @@ func TestPlanesQuality(t *testing.T) {
 // planes.
 func TestReducedQuality(t *testing.T) {
 	c := newCodec(t, CodecOptions{})
-	pictures := photographs(t, c)
+	images := photographs(t, c)
 	for _, denom := range []int{2, 4, 8} {
 		for f, halves := range map[Filter]int{Bilinear: 3, Lanczos3: 3, Area: 5} {
 			var rgb, planes quality
-			for name, data := range pictures {
+			for name, data := range images {
 				info, err := c.Stat(data)
 				if err != nil {
 					t.Fatal(err)

@@ -7,16 +7,16 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// TakesPlanes says whether [ResizeSpec.RenderPlanes] does what the spec says: not for Nearest,
-// which picks pixels and must not pick luma and chroma of different ones.
+// TakesPlanes reports whether [ResizeSpec.RenderPlanes] supports the spec: not for Nearest, which
+// picks pixels and must not pick luma and chroma of different ones.
 func (s ResizeSpec) TakesPlanes() bool { return s.Filter != Nearest }
 
-// RenderPlanes is [ResizeSpec.Render] for planes. The luma is resized as a gray image is, but
-// for the rounding between the two passes, whose order may differ. The chroma goes from the grid
-// that it has in src straight to the one that subsampling gives it in dst, each sample the mean
-// of the pixels that it stands for, as if these had been computed: so sample centres are where
-// JPEG has them, also where a crop falls between the pixels of a sample, and padding has its
-// share in the samples at its border.
+// RenderPlanes is [ResizeSpec.Render] for planes. The luma is resized as a gray image is, but for
+// the rounding between the two passes, whose order may differ. The chroma goes from the grid that
+// it has in src straight to the one that subsampling gives it in dst, each sample the mean of the
+// pixels that it represents, as if these had been computed: so sample centres are where JPEG has
+// them, also if a crop falls between the pixels of a sample, and padding contributes to the samples
+// at its border.
 //
 // g is what [ResizeSpec.Geometry] says of src.Width and src.Height. dst reuses its memory and
 // must not share it with src; scratch may be nil.
@@ -37,9 +37,9 @@ func (s ResizeSpec) RenderPlanes(dst, src *Planes, g Geometry, subsampling strin
 	return nil
 }
 
-// RenderRGB makes dst what the spec says of src, in RGB: all three planes are brought to the
-// size of the window, as [ResizeSpec.RenderPlanes] does for subsampling "444", and only then
-// converted. Padding has exactly its colour. dst reuses its memory; scratch may be nil.
+// RenderRGB resizes src into dst, in RGB: all three planes are resized to the size of the window,
+// as [ResizeSpec.RenderPlanes] does for subsampling "444", and only then converted. Padding has
+// exactly its colour. dst reuses its memory; scratch may be nil.
 func (s ResizeSpec) RenderRGB(dst *Image, src *Planes, g Geometry, scratch *Scratch) error {
 	if err := s.checkPlanes(src, g); err != nil {
 		return err
@@ -138,8 +138,8 @@ func (s *Scratch) resizePlane(dst, src *Image, across, down axisKey) {
 
 func mean(a, b uint8) uint8 { return uint8((uint32(a) + uint32(b) + 1) / 2) }
 
-// planeAxis is one direction of the resize of a plane: how its samples lie on the pixels of
-// the image, before and after.
+// planeAxis is one direction of the resize of a plane: how its samples map to the pixels of the
+// image, before and after.
 type planeAxis struct {
 	in        int // samples of the source
 	size, per int // the image's pixels at full size, and how many of them a sample of the source stands for

@@ -51,7 +51,7 @@ func bothWays(t *testing.T, c *Codec, s ResizeSpec, name string, data []byte, rg
 // most is left out.
 func TestPlanesSizes(t *testing.T) {
 	c := newCodec(t, CodecOptions{})
-	pictures := photographs(t, c)
+	images := photographs(t, c)
 	for _, size := range []int{16, 32, 64, 224} {
 		least, mean := 33.0, 38.0
 		if size < 64 {
@@ -59,7 +59,7 @@ func TestPlanesSizes(t *testing.T) {
 		}
 		for _, f := range []Filter{Bilinear, Area, Lanczos3} {
 			var rgb, coded quality
-			for name, data := range pictures {
+			for name, data := range images {
 				bothWays(t, c, ResizeSpec{Square: size, Antialias: true, Filter: f}, name, data, &rgb, &coded)
 			}
 			rgb.check(t, fmt.Sprintf("%d %v", size, f), least, mean)

@@ -74,7 +74,7 @@ func TestRenderPlanesLuma(t *testing.T) {
 			}
 			for j, v := range im.Pix {
 				if d := int(v) - int(want.Pix[j]); max(d, -d) > tolerance {
-					t.Fatalf("%+v of %dx%d: plane %d has other bytes than a gray picture", s, src.Width, src.Height, i)
+					t.Fatalf("%+v of %dx%d: plane %d has other bytes than a gray image", s, src.Width, src.Height, i)
 				}
 			}
 		}
@@ -139,7 +139,7 @@ func TestRenderPlanesSiting(t *testing.T) {
 		}
 		w, h := 150+r.IntN(330), 150+r.IntN(330)
 		src := noisyPlanes(w, h, 1<<r.IntN(3), subsamplings[r.IntN(4)], 0)
-		// place fills a plane whose samples each stand for so many pixels.
+		// place fills a plane whose samples each represent several pixels.
 		place := func(im *Image, fx, fy int, down bool) {
 			for y := range im.Height {
 				for x := range im.Width {
@@ -196,7 +196,7 @@ func TestRenderPlanesRefuses(t *testing.T) {
 	good := func() *Planes { return noisyPlanes(17, 9, 1, "420", 0) }
 	spec := ResizeSpec{Width: 8, Height: 8, Antialias: true}
 	for name, c := range map[string]struct {
-		spoil       func(p *Planes, s *ResizeSpec, g *Geometry)
+		corrupt     func(p *Planes, s *ResizeSpec, g *Geometry)
 		subsampling string
 		want        string
 	}{
@@ -214,7 +214,7 @@ func TestRenderPlanesRefuses(t *testing.T) {
 	} {
 		p, s := good(), spec
 		g := s.Geometry(p.Width, p.Height)
-		c.spoil(p, &s, &g)
+		c.corrupt(p, &s, &g)
 		if err := s.RenderPlanes(new(Planes), p, g, c.subsampling, nil); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -269,14 +269,14 @@ func TestDecodePlanes(t *testing.T) {
 			}
 		}
 		if taken < 20 {
-			t.Errorf("%s: %d pictures in planes", decoder, taken)
+			t.Errorf("%s: %d images in planes", decoder, taken)
 		}
 	}
 	c := newCodec(t, CodecOptions{})
-	if _, err := c.DecodePlanes(new(Planes), picture(t, "made-ok-160x88.jpg"), DecodeOptions{Channels: 1}); err == nil {
+	if _, err := c.DecodePlanes(new(Planes), testImage(t, "made-ok-160x88.jpg"), DecodeOptions{Channels: 1}); err == nil {
 		t.Error("planes of one channel came")
 	}
-	if _, err := c.DecodePlanes(new(Planes), picture(t, "made-rgba.png"), DecodeOptions{}); !errors.Is(err, ErrUnsupported) {
+	if _, err := c.DecodePlanes(new(Planes), testImage(t, "made-rgba.png"), DecodeOptions{}); !errors.Is(err, ErrUnsupported) {
 		t.Errorf("a PNG: %v", err)
 	}
 }
@@ -292,10 +292,10 @@ func TestPlanesAllocate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}); n > 0 {
-		t.Errorf("%v allocations a picture", n)
+		t.Errorf("%v allocations an image", n)
 	}
 	c := newCodec(t, CodecOptions{})
-	data := picture(t, "made-15x33.jpg")
+	data := testImage(t, "made-15x33.jpg")
 	var out []byte
 	if n := testing.AllocsPerRun(50, func() {
 		if _, err := c.DecodePlanes(src, data, DecodeOptions{}); err != nil {
@@ -306,7 +306,7 @@ func TestPlanesAllocate(t *testing.T) {
 			t.Fatal(err)
 		}
 	}); n > 30 { // five; more under the race detector, where pools forget
-		t.Errorf("%v allocations a picture", n)
+		t.Errorf("%v allocations an image", n)
 	}
 }
 
@@ -315,7 +315,7 @@ func TestAppendJPEGPlanes(t *testing.T) {
 		c := newCodec(t, CodecOptions{Decoder: decoder})
 		for _, subsampling := range subsamplings {
 			var p, back Planes
-			if _, err := c.DecodePlanes(&p, picture(t, "made-15x33.jpg"), DecodeOptions{}); err != nil {
+			if _, err := c.DecodePlanes(&p, testImage(t, "made-15x33.jpg"), DecodeOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			var q Planes

@@ -2,9 +2,8 @@ package augment
 
 import "strings"
 
-// Policy says what is done to images at random: operations in their order,
-// each with the ranges of its parameters and a probability. It is not changed
-// after it was made and may be used by many goroutines.
+// Policy describes random changes of images: operations in order, each with the ranges of its
+// parameters and a probability. It is immutable and safe for concurrent use.
 type Policy struct {
 	operations []*operation
 }
@@ -13,10 +12,10 @@ type Policy struct {
 //
 //	random_resized_crop:224,scale=0.3-1|hflip|one_of:p=0.5(posterize:4|solarize:128)
 //
-// Operations have | between them. Behind : are the parameters, in the order of
-// [Operations] or by name, with commas between them. A range is lo-hi or lo..hi.
-// Groups hold operations in parentheses. Spaces don't matter. Errors are of type
-// [*SpecError] and point at the word that is wrong.
+// Operations are separated by |. After : are the parameters, in the order of [Operations] or by
+// name, with commas between them. A range is lo-hi or lo..hi. Groups hold operations in
+// parentheses. Spaces don't matter. Errors are of type [*SpecError] and point at the word that is
+// wrong.
 func ParsePolicy(spec string) (*Policy, error) {
 	calls, err := readText(spec, 1, 1)
 	if err != nil {
@@ -25,19 +24,17 @@ func ParsePolicy(spec string) (*Policy, error) {
 	return compile(calls)
 }
 
-// String returns the policy in its short form, written in one way for all texts
-// that mean the same: without what is the default anyway. ParsePolicy makes an
-// equal policy of it.
+// String returns the policy in its short form, the same for all equivalent texts: without
+// parameters that have their default. ParsePolicy makes an equal policy of it.
 func (p *Policy) String() string {
 	var b strings.Builder
 	writeOperations(&b, p.operations)
 	return b.String()
 }
 
-// Draw decides what is done to an image of w x h pixels. It is a function of
-// its arguments alone: the seed, the image's key, which of its variants this
-// is, from 1, and the size. Whatever else is drawn, where and in which order,
-// has no influence.
+// Draw decides what is done to an image of w x h pixels. It depends only on its arguments: the
+// seed, the image's key, the number of the variant, from 1, and the size. Other draws have no
+// influence.
 func (p *Policy) Draw(seed uint64, key string, copy, w, h int) Draw {
 	d := drawing{random: randomFor(seed, key, copy), width: max(w, 1), height: max(h, 1)}
 	drawAll(p.operations, &d)
@@ -211,7 +208,7 @@ func writeOperations(b *strings.Builder, operations []*operation) {
 	}
 }
 
-// write names a parameter only behind one that was left out.
+// write names a parameter only after one that was left out.
 func (o *operation) write(b *strings.Builder) {
 	b.WriteString(o.settings.of.name)
 	left, written := false, false

@@ -7,13 +7,13 @@ import (
 	"github.com/tfrec/tfrec/internal/spelling"
 )
 
-// SpecError says what is wrong with a policy's text, and where.
+// SpecError is an error in a policy's text, with its position.
 type SpecError struct {
 	// File is the name of the YAML file; "" for text.
 	File string
 	// Line and Column count from 1; a column is a character.
 	Line, Column int
-	// Word is what stands there; "" at the end.
+	// Word is the word there; "" at the end.
 	Word string
 	// Reason says what is wrong with it and what is allowed.
 	Reason string
@@ -63,7 +63,7 @@ func nearest(text string, names []string) string {
 		return ""
 	}
 	text = strings.ToLower(text)
-	const part = 4 // so many letters tell something
+	const part = 4 // enough letters to guess from
 	best, least := "", max(1, len(text)/3)+1
 	for _, name := range names {
 		d := spelling.Distance(text, name)

@@ -25,7 +25,7 @@ type call struct {
 
 // argument is a value with or without a name in front.
 type argument struct {
-	name  word // text is "" for one that its place tells
+	name  word // text is "" for one identified by its position
 	value word
 	list  []word // the elements of a YAML list, in the place of value.text
 }
@@ -73,7 +73,7 @@ func (r *textReader) calls(depth int) ([]call, error) {
 	}
 }
 
-// call reads NAME, NAME:ARGUMENT,... and either with (OPERATIONS) behind.
+// call reads NAME, NAME:ARGUMENT,... and either with (OPERATIONS) after.
 func (r *textReader) call(depth int) (call, error) {
 	c := call{name: r.word()}
 	if c.name.text == "" {

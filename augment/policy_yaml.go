@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/internal/regular"
 )
 
-// LoadPolicy reads a policy from a YAML file when the text is a name that ends
-// in .yaml or .yml, and otherwise from the text by [ParsePolicy].
+// LoadPolicy reads a policy from a YAML file if the argument ends in .yaml or .yml, and otherwise
+// parses it with [ParsePolicy].
 func LoadPolicy(specOrFile string) (*Policy, error) {
 	switch strings.ToLower(filepath.Ext(specOrFile)) {
 	case ".yaml", ".yml":
@@ -26,10 +26,10 @@ func LoadPolicy(specOrFile string) (*Policy, error) {
 	return ParsePolicyYAML(data, specOrFile)
 }
 
-// ParsePolicyYAML reads a policy from YAML: a list of operations. Each is a
-// text in the short form, or a mapping of the operation's name to its value, to
-// a list of values or to a mapping of parameters. A group has its operations as
-// a list, which stands alone or under ops, beside the group's parameters:
+// ParsePolicyYAML reads a policy from YAML: a list of operations. Each is a text in the short form,
+// or a mapping of the operation's name to its value, to a list of values or to a mapping of
+// parameters. A group has its operations as a list, alone or under ops, next to the group's
+// parameters:
 //
 //	# train.yaml
 //	- random_resized_crop: {size: 224, scale: [0.3, 1]}
@@ -121,7 +121,7 @@ func (r *yamlReader) text(n *yaml.Node) ([]call, error) {
 	return readText(n.Value, n.Line, column)
 }
 
-// call reads what stands beside an operation's name.
+// call reads the parameters of an operation.
 func (r *yamlReader) call(key, n *yaml.Node, depth int) (c call, err error) {
 	if key.Kind != yaml.ScalarNode {
 		return c, wordOf(key).wrong("want the name of an operation")
@@ -130,7 +130,7 @@ func (r *yamlReader) call(key, n *yaml.Node, depth int) (c call, err error) {
 	def := define(c.name.text)
 	c.group = def != nil && def.group
 	switch {
-	case n.Kind == yaml.ScalarNode && n.Tag == "!!null": // NAME: with nothing behind
+	case n.Kind == yaml.ScalarNode && n.Tag == "!!null": // NAME: with nothing after
 		c.group = false
 	case n.Kind == yaml.ScalarNode:
 		c.arguments = []argument{{value: wordOf(n)}}

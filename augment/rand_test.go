@@ -28,7 +28,7 @@ func TestRandomIsKnown(t *testing.T) {
 	}
 }
 
-// TestRandomSeedsDiffer: what is told apart in the seed must not be confused.
+// TestRandomSeedsDiffer: different seeds must give different numbers.
 func TestRandomSeedsDiffer(t *testing.T) {
 	seen := map[uint64]string{}
 	for _, c := range []struct {

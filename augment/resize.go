@@ -21,12 +21,10 @@ const (
 	maxScaled = 1<<31 - 1
 )
 
-// Scratch is the memory that work on images needs besides source and result,
-// to be reused from image to image. Its zero value is ready. Only one
-// goroutine may use it at a time.
+// Scratch is memory for work on images, to be reused from image to image. Its zero value is ready.
+// It is not safe for concurrent use.
 type Scratch struct {
-	// Codec is what [JPEGArtefacts] encodes and decodes with; no other step
-	// needs one. Images depend on it.
+	// Codec is the codec of [JPEGArtefacts]; no other step needs one. Pixels depend on it.
 	Codec *Codec
 
 	rows   []uint8 // a band of rows resized horizontally
@@ -37,8 +35,8 @@ type Scratch struct {
 	steps  stepScratch
 }
 
-// Trim gives up the memory that is kept from image to image if that is more than 64 MiB: after an
-// image that may have been a large one.
+// Trim frees the memory that is kept from image to image if it is more than 64 MiB. Call it after
+// an image that may have been large.
 func (s *Scratch) Trim() {
 	size := cap(s.rows) + 2*cap(s.wide) + 4*cap(s.at) + cap(s.drawn.Pix) + s.steps.size()
 	for _, im := range s.planes.images() {
@@ -51,21 +49,18 @@ func (s *Scratch) Trim() {
 
 var scratches = sync.Pool{New: func() any { return new(Scratch) }}
 
-// Resize makes dst the image src resized to w by h pixels. dst gets src's
-// channels and reuses its memory; it must not share memory with src. Pixel
-// centres lie at halves, as in Pillow, TensorFlow 2 and torchvision.
+// Resize makes dst the image src resized to w by h pixels. dst gets src's channels and reuses its
+// memory; it must not share memory with src. Pixel centres are at halves, as in Pillow, TensorFlow
+// 2 and torchvision.
 //
-// With antialias, Bilinear, Bicubic and Lanczos3 give the bytes of Pillow 13's
-// Image.resize, which rounds and clips to bytes between its two passes.
-// Without it they mean what tf.image.resize means: where the image gets
-// smaller they look at a few pixels around each place and skip the others.
-// Area and Nearest are tf.image.resize's, and antialias changes nothing for
-// them. Of TensorFlow's floats, rounded and clipped to bytes, Nearest is equal
-// and all the others are within one level. TensorFlow's own antialias differs
-// from Pillow's by the rounding and clipping in between: by one level for
-// Bilinear, and where the result overshoots between very unlike neighbours, in
-// less than a twentieth of the samples of noise, by up to 24 levels for Bicubic
-// and 40 for Lanczos3.
+// With antialias, Bilinear, Bicubic and Lanczos3 give the bytes of Pillow 13's Image.resize, which
+// rounds and clips to bytes between its two passes. Without it they are tf.image.resize's: to make
+// an image smaller, they use a few pixels around each position and skip the others. Area and
+// Nearest are tf.image.resize's, and antialias changes nothing for them. Compared with TensorFlow's
+// floats, rounded and clipped to bytes, Nearest is equal and all others are within one level.
+// TensorFlow's own antialias differs from Pillow's by the rounding and clipping in between: by one
+// level for Bilinear, and where the result overshoots between very unlike neighbours, in less than
+// a twentieth of the samples of noise, by up to 24 levels for Bicubic and 40 for Lanczos3.
 //
 // The sides of the result may be 1 to [MaxSide] pixels long, 178,956,970 in all,
 // those of the source 1,048,576.
@@ -99,7 +94,7 @@ func checkTarget(w, h int) error {
 	return nil
 }
 
-// checkResize refuses sources that are no images, and filters that are none.
+// checkResize refuses invalid sources and unknown filters.
 func checkResize(dst, src *Image, f Filter) error {
 	if !f.valid() {
 		return fmt.Errorf("resize: unknown filter %v", f)
@@ -138,12 +133,12 @@ type scaling struct {
 	x, y          int
 	filter        Filter
 	antialias     bool
-	whole         wholePicture
+	whole         wholeImage
 }
 
-// wholePicture is the image of which the source was decoded at 1/denom: of so many
-// pixels. Its zero value is the source itself.
-type wholePicture struct{ width, height, denom int }
+// wholeImage is the size in pixels of the image that the source was decoded from at 1/denom. Its
+// zero value is the source itself.
+type wholeImage struct{ width, height, denom int }
 
 // resize computes the pixels of dst, whose size is set.
 func (s *Scratch) resize(dst, src *Image, to scaling) {

@@ -9,8 +9,7 @@ import "golang.org/x/sys/cpu"
 // useAVX2 says that the assembly runs here. Tests turn it off.
 var useAVX2 = cpu.X86.HasAVX2
 
-// readBeyond is how many bytes behind a row weighRGBAVX2 may read: it reads 16
-// where it needs 12.
+// readBeyond is how many bytes after a row weighRGBAVX2 may read: it reads 16 where it needs 12.
 const readBeyond = 4
 
 // lowBits is how many bits of a weight go into the lower of its two parts.
@@ -21,17 +20,16 @@ const lowBits = 12
 type packed struct {
 	weights []int32
 	length  int // of the weights of a pixel
-	// Along rows every pixel has the same number of weights. Where its
-	// neighbours lie at the end of the row the first of them are zero, so
-	// that none is of a pixel behind it.
+	// Along rows every pixel has the same number of weights. Where its neighbours are at the end of
+	// the row, the first of them are zero, so that none belongs to a pixel after it.
 	first  []int32
 	blocks int  // that the weights of a pixel are made of, of four or, for gray, eight source pixels
 	five   bool // they are of five source pixels of RGB
 	nearby nearby
 }
 
-// fill packs the weights of a for images of so many channels, or, for 0, for
-// whole rows. It leaves them unpacked where rows are too short.
+// fill packs the weights of a for images with that number of channels, or, for 0, for whole rows.
+// It leaves them unpacked if rows are too short.
 func (p *packed) fill(a *axis, channels int) {
 	switch {
 	case channels == 0:
@@ -56,8 +54,8 @@ func (p *packed) fill(a *axis, channels int) {
 	}
 }
 
-// pad packs the weights of a along rows: those of n source pixels each into
-// length words, so many pairs of the lower parts and then of the higher ones.
+// pad packs the weights of a along rows: those of n source pixels each into length words: pairs of
+// the lower parts, then of the higher ones.
 func (p *packed) pad(a *axis, n, length, pairs int) {
 	if n > a.in {
 		return
@@ -72,8 +70,8 @@ func (p *packed) pad(a *axis, n, length, pairs int) {
 	}
 }
 
-// pack packs weights behind so many zeros: of each 2*pairs weights first the
-// lower parts and then the higher ones.
+// pack packs weights after a number of zeros: of each 2*pairs weights first the lower parts and
+// then the higher ones.
 func pack(dst, weights []int32, zeros, pairs int) {
 	for j, w := range weights {
 		j += zeros
@@ -102,7 +100,7 @@ func (a *axis) weighColumns(dst []uint8, stride int, src *Image, y, n int) {
 		}
 		return
 	}
-	fast := 0 // rows behind which there is enough to read
+	fast := 0 // rows after which there is enough to read
 	if useAVX2 && width >= 4 && p.first != nil {
 		if room := len(src.Pix) - readBeyond - src.Width*src.Channels; room >= 0 {
 			fast = min(max(room/src.Stride+1-y, 0), n)

@@ -15,9 +15,9 @@ func withoutAssembly(f func()) {
 	f()
 }
 
-// The assembly and its plain twin make the same bytes of images of all
-// shapes, reduced and enlarged, up to the sizes where every loop runs.
-func TestAssemblyTwin(t *testing.T) {
+// The assembly and its reference implementation make the same bytes of images of all shapes,
+// reduced and enlarged, up to sizes where every loop runs.
+func TestAssemblyReference(t *testing.T) {
 	if !useAVX2 {
 		t.Skip("this processor has no AVX2")
 	}

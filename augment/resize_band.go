@@ -26,9 +26,9 @@ func (b *band[T]) reserve(down *axis) {
 	b.rows = slices.Grow(b.rows[:0], n)[:n]
 }
 
-// missing says which source rows must be resized into room before rows first to
-// first+count-1 are all there, and moves the rows held to make that room. Each
-// call's first is no smaller than the one's before.
+// missing returns which source rows must be resized into room before rows first to first+count-1
+// are complete, and moves the rows held to make that room. first must not decrease from call to
+// call.
 func (b *band[T]) missing(first, count int) (at, n int) {
 	end := first + count
 	if end <= b.lo+b.n {

@@ -97,9 +97,9 @@ func TestResizeGoldens(t *testing.T) {
 		t.Fatal(err)
 	}
 	noise := readArray(t, filepath.Join(dir, "resize_noise_in.npy"))
-	judges := map[string]int{}
+	references := map[string]int{}
 	for _, c := range cases {
-		judges[c.Judge]++
+		references[c.Judge]++
 		t.Run(strings.TrimSuffix(c.File, ".npy"), func(t *testing.T) {
 			want := readArray(t, filepath.Join(dir, c.File))
 			tolerance := 0
@@ -109,13 +109,12 @@ func TestResizeGoldens(t *testing.T) {
 			checkGolden(t, noise.part(c.From[0], c.From[1], c.From[2]), want, c.Method, c.Antialias, tolerance)
 		})
 	}
-	if judges["pillow"] < 60 || judges["tensorflow"] < 11 {
-		t.Errorf("only so many goldens: %v", judges)
+	if references["pillow"] < 60 || references["tensorflow"] < 11 {
+		t.Errorf("only so many goldens: %v", references)
 	}
 }
 
-// TestResizeAllGoldens compares with all of the goldens where they lie beside
-// the checkout.
+// TestResizeAllGoldens compares with all goldens if they are next to the checkout.
 func TestResizeAllGoldens(t *testing.T) {
 	const dir = "../../shared/goldens"
 	data, err := os.ReadFile(filepath.Join(dir, "manifest.json"))

@@ -2,7 +2,7 @@
 
 package augment
 
-// readBeyond is how many bytes behind a row are read.
+// readBeyond is how many bytes after a row are read.
 const readBeyond = 0
 
 // packed has nothing to hold without assembly.

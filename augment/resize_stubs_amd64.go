@@ -10,7 +10,7 @@ func weighRowsAVX2(dst *uint8, src *uint8, stride int, weights *int32, count int
 // weighGrayAVX2 makes n pixels, at least 4, of each of two gray rows from 8 times blocks source pixels each.
 func weighGrayAVX2(dstA *uint8, dstB *uint8, srcA *uint8, srcB *uint8, first *int32, weights *int32, blocks int, n int)
 
-// weighGrayNearAVX2 makes n pixels, at least 8, of a gray row: of each four the source pixels begin at one of starts, and tables has for each eight so many pairs of weights as shuffles, lower parts and higher parts.
+// weighGrayNearAVX2 makes n pixels, at least 8, of a gray row: of each four the source pixels begin at one of starts, and tables has for each eight their pairs of weights as shuffles, lower parts and higher parts.
 func weighGrayNearAVX2(dst *uint8, src *uint8, starts *int32, tables *uint8, pairs int, n int)
 
 // weighRGBAVX2 makes n pixels, at least 4, of each of two rows of RGB from 4 times blocks source pixels each.

@@ -10,9 +10,8 @@ import (
 	"testing"
 )
 
-// plainResize is the slow twin: everything in float64 but the rounding to
-// weights and to bytes, which is what the result is made of; no table, no
-// band, no window.
+// plainResize is the reference implementation: everything in float64 except the rounding to weights
+// and to bytes, which determines the result; no table, no band, no window.
 func plainResize(src *Image, w, h int, f Filter, antialias bool) *Image {
 	p := make(plane, src.Height)
 	for y := range p {
@@ -57,7 +56,7 @@ func (p plane) turned() plane {
 	return out
 }
 
-// across resizes each row, of pixels of so many channels, to w pixels.
+// across resizes each row to w pixels of the given channels.
 func (p plane) across(channels, w int, f Filter, antialias bool, round func(float64) float64) plane {
 	out := make(plane, len(p))
 	for x := range w {
@@ -135,8 +134,7 @@ func plainWeights(i, in, out int, f Filter, antialias bool) map[int]float64 {
 	return weights
 }
 
-// spaced is the image in memory with room between its rows, and none behind
-// the last one.
+// spaced is the image in memory with room between its rows, and none after the last one.
 func spaced(im *Image, gap int) *Image {
 	out := *im
 	out.Stride += gap
@@ -150,7 +148,7 @@ func spaced(im *Image, gap int) *Image {
 	return &out
 }
 
-func TestResizeTwin(t *testing.T) {
+func TestResizeReference(t *testing.T) {
 	sizes := [][4]int{
 		{1, 1, 1, 1}, {1, 1, 7, 5}, {1, 9, 4, 3}, {9, 1, 4, 3}, {13, 7, 1, 1}, {2, 3, 3, 2},
 		{31, 17, 16, 8}, {17, 31, 33, 62}, {40, 40, 39, 41}, {64, 3, 5, 3}, {3, 64, 3, 5},
@@ -164,14 +162,14 @@ func TestResizeTwin(t *testing.T) {
 					if (s[0]+s[1])%2 == 0 {
 						src = spaced(src, 5)
 					}
-					checkTwin(t, src, s[2], s[3], f, antialias)
+					checkReference(t, src, s[2], s[3], f, antialias)
 				}
 			}
 		}
 	}
 }
 
-func checkTwin(t *testing.T, src *Image, w, h int, f Filter, antialias bool) {
+func checkReference(t *testing.T, src *Image, w, h int, f Filter, antialias bool) {
 	t.Helper()
 	name := fmt.Sprintf("%dx%dx%d to %dx%d %v antialias=%v", src.Width, src.Height, src.Channels, w, h, f, antialias)
 	want := plainResize(src, w, h, f, antialias)
@@ -215,7 +213,7 @@ func FuzzResize(f *testing.F) {
 			}
 		}
 		src = spaced(src, int(gap>>1))
-		checkTwin(t, src, 1+int(toW)%96, 1+int(toH)%64, Filter(int(filter&7)%len(filterNames)), antialias)
+		checkReference(t, src, 1+int(toW)%96, 1+int(toH)%64, Filter(int(filter&7)%len(filterNames)), antialias)
 	})
 }
 
@@ -310,6 +308,6 @@ func TestResizeAllocates(t *testing.T) {
 			t.Fatal(err)
 		}
 	}); n > 0 {
-		t.Errorf("%v allocations a picture", n)
+		t.Errorf("%v allocations an image", n)
 	}
 }

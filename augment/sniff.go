@@ -6,7 +6,7 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// Format is an image format, as its content tells. The empty Format is none.
+// Format is an image format, detected from the content. The empty Format means none.
 type Format string
 
 // The formats that are read.
@@ -21,7 +21,7 @@ const (
 
 const pngSignature = "\x89PNG\r\n\x1a\n"
 
-// Sniff tells the format from the first bytes. It says nothing of whether the rest is whole.
+// Sniff detects the format from the first bytes. It does not check the rest.
 func Sniff(data []byte) Format {
 	begins := func(s string) bool { return bytes.HasPrefix(data, []byte(s)) }
 	switch {

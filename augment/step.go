@@ -1,9 +1,9 @@
 package augment
 
-// Step is one operation with exact parameters: nothing about it is random any
-// more. The fields of its type are the parameters. The types are those of this
-// package, such as [HFlip] and [Rotate]. A [Draw] applies steps, and writes and reads
-// them as JSON, so that a record can say what was done to its image:
+// Step is one operation with exact parameters: nothing about it is random. The fields of its type
+// are the parameters. The types are those of this package, such as [HFlip] and [Rotate]. A [Draw]
+// applies steps, and writes and reads them as JSON, so that a record can say what was done to its
+// image:
 //
 //	draw := augment.Draw{Steps: []augment.Step{augment.HFlip{}, augment.Rotate{Angle: 12.5}}}
 //	err := draw.Apply(&dst, &src, nil)
@@ -12,12 +12,10 @@ package augment
 // on any machine. Its arithmetic is in integers, or every floating-point
 // product is converted explicitly so that no architecture fuses it.
 //
-// The bytes are those that torchvision.transforms.v2 makes of Pillow images,
-// with Pillow 13, where it has the operation: all of them, but for [GaussianBlur]
-// and [Affine], of whose samples fewer than one in a thousand may be off by one
-// level, and but for what is random ([GaussianNoise], the noise of [Erase]) or the
-// codec's ([JPEGArtefacts]). [ResizeTo] and [ResizedCrop] are as near to Pillow as
-// [Resize] is.
+// The bytes are those of torchvision.transforms.v2 on Pillow images, with Pillow 13, for operations
+// that it has. Exceptions are [GaussianBlur] and [Affine], where fewer than one sample in a
+// thousand may be off by one level, random samples ([GaussianNoise], the noise of [Erase]) and the
+// codec's ([JPEGArtefacts]). [ResizeTo] and [ResizedCrop] are as close to Pillow as [Resize].
 type Step interface {
 	// op is the operation's name in JSON and in a policy, such as "hflip".
 	op() string

@@ -19,7 +19,7 @@ func plainBlur(im *Image, s GaussianBlur) []float64 {
 		}
 		return w
 	}
-	// walk mirrors by going to and fro.
+	// walk mirrors by walking back and forth.
 	walk := func(at, n int) int {
 		for n > 1 && (at < 0 || at >= n) {
 			if at < 0 {

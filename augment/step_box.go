@@ -2,7 +2,7 @@ package augment
 
 import "fmt"
 
-// CropBox cuts a box out of the image. What of the box lies outside is filled.
+// CropBox cuts a box out of the image. Parts of the box outside the image are filled.
 type CropBox struct {
 	// X and Y are the top left corner, in pixels; they may be negative.
 	X int `json:"x"`
@@ -44,17 +44,16 @@ func (s CropBox) apply(dst, src *Image, scratch *Scratch) error {
 	return nil
 }
 
-// ResizedCrop cuts a box out of the image and resizes it, as torchvision's
-// resized_crop: the filter sees nothing of what is around the box. A box that isn't within the
-// image is an error.
+// ResizedCrop cuts a box out of the image and resizes it, as torchvision's resized_crop: the filter
+// does not see pixels around the box. A box that is not within the image is an error.
 type ResizedCrop struct {
-	// X and Y are the top left corner, in pixels, W and H the size of the box,
-	// which must lie within the image.
+	// X and Y are the top left corner, in pixels, W and H the size of the box, which must be within
+	// the image.
 	X int `json:"x"`
 	Y int `json:"y"`
 	W int `json:"w"`
 	H int `json:"h"`
-	// Width and Height are the size that it gets, 1 to [MaxSide].
+	// Width and Height are the size of the result, 1 to [MaxSide].
 	Width  int `json:"width"`
 	Height int `json:"height"`
 	// Filter and Antialias are those of [Resize].
@@ -103,9 +102,9 @@ func (s ResizedCrop) within(w, h int) error {
 	return nil
 }
 
-// ResizeTo resizes the image without regard to its shape, by [Resize].
+// ResizeTo resizes the image with [Resize], ignoring its shape.
 type ResizeTo struct {
-	// Width and Height are the size that it gets, 1 to [MaxSide].
+	// Width and Height are the size of the result, 1 to [MaxSide].
 	Width  int `json:"width"`
 	Height int `json:"height"`
 	// Filter and Antialias are those of [Resize].

@@ -3,7 +3,7 @@ package augment
 // Brightness mixes the image with black, as Pillow's ImageEnhance.Brightness
 // and torchvision's adjust_brightness.
 type Brightness struct {
-	// Factor is 0 for black, 1 for the image as it is, above for brighter.
+	// Factor is 0 for black, 1 for the unchanged image, above for brighter.
 	Factor float64 `json:"factor"`
 }
 
@@ -27,8 +27,7 @@ func (s Brightness) recolor(r *recoloring) {
 // Contrast mixes the image with the mean of its luminance, as Pillow's
 // ImageEnhance.Contrast and torchvision's adjust_contrast.
 type Contrast struct {
-	// Factor is 0 for plain gray, 1 for the image as it is, above for more
-	// contrast.
+	// Factor is 0 for plain gray, 1 for the unchanged image, above for more contrast.
 	Factor float64 `json:"factor"`
 }
 
@@ -63,12 +62,10 @@ func (r *recoloring) meanLuminance() uint8 {
 	return uint8((2*sum + n) / (2 * n))
 }
 
-// Saturation mixes the image with its grayscale twin, as Pillow's
-// ImageEnhance.Color and torchvision's adjust_saturation. A grayscale image
-// stays as it is.
+// Saturation mixes the image with its grayscale version, as Pillow's ImageEnhance.Color and
+// torchvision's adjust_saturation. A grayscale image is unchanged.
 type Saturation struct {
-	// Factor is 0 for grayscale, 1 for the image as it is, above for more
-	// colour.
+	// Factor is 0 for grayscale, 1 for the unchanged image, above for more colour.
 	Factor float64 `json:"factor"`
 }
 

@@ -2,17 +2,17 @@ package augment
 
 // Erase replaces a box by a colour, as torchvision's erase, or by noise.
 type Erase struct {
-	// X and Y are the top left corner of the box, in pixels, W and H its
-	// size, at least 1. What of it lies outside the image is ignored.
+	// X and Y are the top left corner of the box, in pixels, W and H its size, at least 1. Parts
+	// outside the image are ignored.
 	X int `json:"x"`
 	Y int `json:"y"`
 	W int `json:"w"`
 	H int `json:"h"`
 	// Value is the colour, in RGB; grayscale images get its luminance.
 	Value [3]uint8 `json:"value,omitzero"`
-	// Noise takes random samples in the place of Value, all levels as
-	// probable, that Seed decides. (torchvision's are normally distributed,
-	// which is of use only after it has normalized the image.)
+	// Noise uses random samples instead of Value, uniformly distributed and determined by Seed.
+	// (torchvision's are normally distributed, which is of use only after it has normalized the
+	// image.)
 	Noise bool   `json:"noise,omitzero"`
 	Seed  uint64 `json:"seed,omitzero"`
 }

@@ -7,8 +7,7 @@ import (
 	"github.com/tfrec/tfrec/augment"
 )
 
-// A draw goes through JSON unharmed, so that what was done to an image can be
-// done again.
+// A draw survives JSON, so that what was done to an image can be repeated.
 func ExampleDraw() {
 	data, err := json.Marshal(augment.Draw{Steps: []augment.Step{augment.Rotate{Angle: 90, Expand: true, Filter: augment.Nearest}}})
 	if err != nil {

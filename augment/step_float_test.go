@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// near fails when a is further from b than so many of b's last bits.
+// near fails if a differs from b by more than a number of b's last bits.
 func near(t *testing.T, what string, x, a, b, bits float64) {
 	t.Helper()
 	if unit := math.Nextafter(math.Abs(b), math.Inf(1)) - math.Abs(b); !(math.Abs(a-b) <= bits*unit) {

@@ -9,11 +9,10 @@ import (
 	"testing"
 )
 
-// loose are the steps that need not have Pillow's bytes: one in a thousand of
-// their samples may be off by one level. The exact value of a blurred sample may
-// lie between two levels, and affine's matrix depends on the last bit of the C
-// library's tangent. (The goldens here are equal all the same, but of 60,000
-// random cases five are not.)
+// loose are the steps that need not have Pillow's bytes: one in a thousand of their samples may be
+// off by one level. The exact value of a blurred sample may be between two levels, and affine's
+// matrix depends on the last bit of the C library's tangent. (The goldens here are equal all the
+// same, but of 60,000 random cases five are not.)
 var loose = map[string]bool{"gaussian_blur": true, "affine": true}
 
 // TestStepGoldens compares the steps with Pillow's bytes.

@@ -44,7 +44,7 @@ func (s Equalize) recolor(r *recoloring) {
 	r.lookEach(&t)
 }
 
-// equalized is the table for a channel of which so many samples have each level.
+// equalized is the table for a channel with the given histogram.
 func equalized(count *[256]int) (t levels) {
 	all, last := 0, 0
 	for _, n := range count {
@@ -89,7 +89,7 @@ func (s AutoContrast) recolor(r *recoloring) {
 	r.lookEach(&t)
 }
 
-// stretched is the table for a channel of which so many samples have each level.
+// stretched is the table for a channel with the given histogram.
 func stretched(count *[256]int) (t levels) {
 	low, high := -1, 0
 	for v, n := range count {

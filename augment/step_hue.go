@@ -1,12 +1,11 @@
 package augment
 
-// Hue turns the colours of the image on the colour wheel, through Pillow's HSV
-// of 8 bits a channel as torchvision's adjust_hue does with Pillow images: the
-// bytes are the same, and so is what the way to HSV and back loses, even with a
-// factor of 0. A grayscale image stays as it is.
+// Hue rotates the colours of the image on the colour wheel, through Pillow's HSV of 8 bits a
+// channel as torchvision's adjust_hue does with Pillow images: the bytes are the same, including
+// the losses of converting to HSV and back, even with a factor of 0. A grayscale image is
+// unchanged.
 type Hue struct {
-	// Factor is the part of a full turn, -0.5 to 0.5. Its 255th is what
-	// counts, without the fraction.
+	// Factor is the part of a full turn, -0.5 to 0.5. It is truncated to a multiple of 1/255.
 	Factor float64 `json:"factor"`
 }
 

@@ -5,11 +5,10 @@ import (
 	"fmt"
 )
 
-// JPEGArtefacts encodes the image as JPEG, with colours at half the
-// resolution (4:2:0), and decodes it again, as torchvision's JPEG. The pixels
-// are those of the encoder and decoder of Codec in [Scratch]. A scratch without codec is an error,
-// and so is an image with a side over 65,535 pixels, which JPEG can't hold, or with more pixels
-// than the codec decodes.
+// JPEGArtefacts encodes the image as JPEG, with colours at half the resolution (4:2:0), and decodes
+// it again, as torchvision's JPEG. The pixels are those of the encoder and decoder of Codec in
+// [Scratch]. A scratch without codec is an error, and so is an image with a side over 65,535
+// pixels, the limit of JPEG, or with more pixels than the codec decodes.
 type JPEGArtefacts struct {
 	// Quality is 1 to 100.
 	Quality int `json:"quality"`

@@ -11,7 +11,7 @@ type GaussianNoise struct {
 	// range of 255 levels; Mean is -10 to 10, Sigma 0 to 10.
 	Mean  float64 `json:"mean"`
 	Sigma float64 `json:"sigma"`
-	// Seed tells one noise from the next.
+	// Seed distinguishes one noise from the next.
 	Seed uint64 `json:"seed"`
 }
 

@@ -1,8 +1,8 @@
 package augment
 
-// Colour steps that come one after another are done together: a row goes through all of them
-// while it is in the cache, and what is a table for each follows from one table for all. The
-// bytes are those of one step after the other.
+// Consecutive colour steps are done together: all of them are applied to a row while it is in the
+// cache, and steps that are tables are combined into one table. The bytes are those of one step
+// after the other.
 
 // colorStep is a step that makes each pixel from the one in its place, once it knows what it has
 // to know of the whole image.
@@ -24,7 +24,7 @@ type recoloring struct {
 // with their luminance, replaced by it, or turned.
 type colorPart struct {
 	lookUp bool
-	same   bool // all tables are alike
+	same   bool // all tables are equal
 	tables channelLevels
 	then   colorOperation
 	mix    blender
@@ -75,7 +75,7 @@ func (s *Scratch) recolor(dst, src *Image, steps []Step) (failed int, err error)
 	return 0, nil
 }
 
-// start sets the image, and the one of its size that it goes to.
+// start sets the image, and the destination of the same size.
 func (r *recoloring) start(dst, src *Image) {
 	r.from, r.to, r.parts = src, dst, r.parts[:0]
 	r.row, r.gray = room(r.row, src.Width*src.Channels), room(r.gray, src.Width)

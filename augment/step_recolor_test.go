@@ -64,7 +64,7 @@ func TestColorsTogetherRefuse(t *testing.T) {
 		t.Errorf("%v, want %s", err, want)
 	}
 	if err := (Draw{[]Step{Invert{}, Grayscale{}}}).Apply(src, src, nil); err == nil {
-		t.Error("a picture became its own result")
+		t.Error("an image became its own result")
 	}
 }
 

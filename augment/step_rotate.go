@@ -8,19 +8,19 @@ import (
 // maxAngle bounds angles, in degrees, to what keeps its precision.
 const maxAngle = 360_000
 
-// Rotate turns the image around its middle, as Pillow's Image.rotate and
-// torchvision's rotate: with the same bytes.
+// Rotate rotates the image around its middle, with the bytes of Pillow's Image.rotate and
+// torchvision's rotate.
 type Rotate struct {
 	// Angle is in degrees, counter-clockwise.
 	Angle float64 `json:"angle"`
-	// Expand makes the result as large as it must be to hold the whole turned
-	// image. Without it the size stays.
+	// Expand makes the result large enough for the whole rotated image. Without it the size does
+	// not change.
 	Expand bool `json:"expand,omitzero"`
 	// Filter is Nearest, Bilinear or Bicubic. The zero value is Bilinear;
 	// torchvision's default is Nearest.
 	Filter Filter `json:"filter"`
-	// Fill is the colour of what comes from outside the image, in RGB;
-	// grayscale images get its luminance.
+	// Fill is the colour of pixels from outside the image, in RGB; grayscale images get its
+	// luminance.
 	Fill [3]uint8 `json:"fill,omitzero"`
 }
 
@@ -106,25 +106,25 @@ func (s Rotate) matrix(w, h int) (m matrix, width, height int) {
 	return m, width, height
 }
 
-// Affine turns, shears, scales and then moves the image, which keeps its size:
-// with the bytes of torchvision's affine on Pillow images.
+// Affine rotates, shears, scales and then moves the image, which keeps its size. The bytes are
+// those of torchvision's affine on Pillow images.
 type Affine struct {
 	// Angle is in degrees, clockwise (unlike [Rotate]'s).
 	Angle float64 `json:"angle"`
 	// Translate is how far the image moves to the right and down, in pixels.
 	Translate [2]int `json:"translate"`
-	// Scale is how much larger the image gets, 0.0001 to 10000; 1 leaves it.
+	// Scale is how much larger the image gets, 0.0001 to 10000; 1 keeps it.
 	Scale float64 `json:"scale"`
 	// Shear is in degrees, along x and along y, between -90 and 90.
 	Shear [2]float64 `json:"shear"`
-	// Corner makes the top left corner what stays in place under rotation,
-	// scale and shear, as AutoAugment's shears want. Otherwise it is the middle.
+	// Corner makes the top left corner the fixed point of rotation, scale and shear, as
+	// AutoAugment's shears need. Otherwise it is the middle.
 	Corner bool `json:"corner,omitzero"`
 	// Filter is Nearest, Bilinear or Bicubic. The zero value is Bilinear;
 	// torchvision's default is Nearest.
 	Filter Filter `json:"filter"`
-	// Fill is the colour of what comes from outside the image, in RGB;
-	// grayscale images get its luminance.
+	// Fill is the colour of pixels from outside the image, in RGB; grayscale images get its
+	// luminance.
 	Fill [3]uint8 `json:"fill,omitzero"`
 }
 

@@ -1,11 +1,10 @@
 package augment
 
-// Sharpness mixes the image with a smoothed one, as Pillow's
-// ImageEnhance.Sharpness and torchvision's adjust_sharpness. Pixels at the edge
-// stay as they are, and so do images of less than 3 pixels a side.
+// Sharpness mixes the image with a smoothed one, as Pillow's ImageEnhance.Sharpness and
+// torchvision's adjust_sharpness. Pixels at the edge stay unchanged, and so do images of less than
+// 3 pixels a side.
 type Sharpness struct {
-	// Factor is 0 for the smoothed image, 1 for the image as it is, above
-	// for a sharper one.
+	// Factor is 0 for the smoothed image, 1 for the unchanged image, above for a sharper one.
 	Factor float64 `json:"factor"`
 }
 

@@ -54,8 +54,8 @@ func testScratch(t *testing.T) *Scratch {
 	return &Scratch{Codec: codec}
 }
 
-// Of every size, whatever lies between the rows, whatever memory is reused, a
-// step makes the same bytes, of the size it says, and leaves its source alone.
+// For every size, padding between rows and reused memory, a step makes the same bytes, of the size
+// that it announces, and does not change its source.
 func TestStepSizes(t *testing.T) {
 	scratch := testScratch(t)
 	used := noise(50, 50, 3)
@@ -162,7 +162,7 @@ func TestStepAllocates(t *testing.T) {
 				t.Fatal(err)
 			}
 		}); n > 0 {
-			t.Errorf("%s: %v allocations a picture", c.name, n)
+			t.Errorf("%s: %v allocations an image", c.name, n)
 		}
 	}
 }
@@ -223,7 +223,7 @@ func TestStepRefuses(t *testing.T) {
 			t.Errorf("%s: done onto its source", c.name)
 		}
 		if err := c.step.apply(new(Image), &Image{Width: 4, Height: 4, Channels: 3, Stride: 12}, nil); err == nil {
-			t.Errorf("%s: done to a picture without pixels", c.name)
+			t.Errorf("%s: done to an image without pixels", c.name)
 		}
 	}
 }

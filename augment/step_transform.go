@@ -183,7 +183,7 @@ func transformBilinear(dst, src *Image, m *matrix) {
 	}
 }
 
-// between is what lies between a and b above, and c and d below.
+// between interpolates between a and b above, and c and d below.
 func between(a, b, c, d uint8, dx, dy float64) uint8 {
 	above := float64(a) + float64(float64(int(b)-int(a))*dx)
 	below := float64(c) + float64(float64(int(d)-int(c))*dx)

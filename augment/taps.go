@@ -39,9 +39,8 @@ type axisKey struct {
 	grid grid
 }
 
-// grid says how the samples of two planes lie on the pixels of an image where
-// they aren't these pixels: those of chroma, or of a plane decoded at a part of
-// its size.
+// grid says how the samples of two planes map to the pixels of an image if they are not these
+// pixels: samples of chroma, or of a plane decoded at a part of its size.
 type grid struct {
 	// The source is size pixels long: per of the image's pixels make a
 	// sample, of which the last may have fewer. So may the first, which
@@ -150,8 +149,8 @@ func (a *axis) fillKernel(k axisKey) {
 	}
 }
 
-// weighAround computes the weights, which sum to 1, of pixels around a center
-// that lies so far from the beginning of the first of them.
+// weighAround computes the weights, which sum to 1, of pixels around a center, given from the
+// beginning of the first of them.
 func weighAround(weights []float64, center, shrink float64, weigh func(float64) float64) {
 	sum := 0.0
 	for j := range weights {

@@ -2,8 +2,8 @@ package augment
 
 import "sync"
 
-// The weights of an axis cost more than resizing a small image with them, and
-// the images of a data set come in few sizes: they are kept, up to a bound.
+// The weights of an axis cost more than resizing a small image with them, and the images of a
+// dataset have few sizes: they are cached, up to a bound.
 const (
 	// axisBytes bounds the memory of one generation of the cache.
 	axisBytes = 8 << 20

@@ -7,8 +7,8 @@ import (
 	"github.com/tfrec/tfrec/internal/jpeg"
 )
 
-// maxUsual is the largest image, in pixels, that backends are asked to decode. It is the
-// same on every machine: who decodes an image must not depend on how much memory there is.
+// maxUsual is the largest image, in pixels, that backends are asked to decode. It is the same on
+// every machine: the decoder of an image must not depend on the memory available.
 const maxUsual = 1 << 26
 
 // taskJPEG is a JPEG of a [Task] that is not decoded yet.
@@ -20,11 +20,11 @@ type taskJPEG struct {
 	image  Image
 }
 
-// ReadJPEG makes a JPEG that is not decoded yet the task's image: the backend decodes it first.
-// It is found whole by a walk over all of its data ([Codec.Check]), since decoders on GPUs forgive
-// too much. The bytes must stay as they are until the task is done, and the codec decodes it where
-// no backend does. Errors wrap one of the package's sentinels; for other formats than JPEG that is
-// [ErrUnsupported]. After an error the task has no image.
+// ReadJPEG makes an encoded JPEG the task's image: the backend decodes it first. Its data are
+// searched for damage first ([Codec.Check]), since decoders on GPUs tolerate too much. The bytes
+// must not change until the task is done; the codec decodes the image if no backend does. Errors
+// wrap one of the package's sentinels; for other formats than JPEG that is [ErrUnsupported]. After
+// an error the task has no image.
 //
 //	task := &augment.Task{Resize: &spec, Form: augment.FloatPlanes}
 //	if err := task.ReadJPEG(codec, data); err != nil {
@@ -32,7 +32,7 @@ type taskJPEG struct {
 //	}
 //	err := backend.Render([]*augment.Task{task})
 //
-// The task may be done again, and a JPEG that the codec decoded may then be its Image or Planes.
+// The task may be executed again; a JPEG that the codec decoded may then be its Image or Planes.
 func (t *Task) ReadJPEG(c *Codec, data []byte) error {
 	t.Image, t.Planes, t.JPEGInfo, t.Decoder, t.FellBack = nil, nil, Info{}, "", false
 	t.jpeg.codec, t.jpeg.data, t.jpeg.shape = c, data, Planes{}

@@ -23,7 +23,7 @@ func TestUsual(t *testing.T) {
 		if name == "made-bomb-16000x16000.jpg" {
 			c = newCodec(t, CodecOptions{Decoder: "go", MaxPixels: 1 << 30})
 		}
-		info, err := c.Stat(picture(t, name))
+		info, err := c.Stat(testImage(t, name))
 		if err != nil || info.Usual != want {
 			t.Errorf("%s: %v, %v; want %v", name, info.Usual, err, want)
 		}
@@ -36,7 +36,7 @@ func TestTaskDecodesJPEG(t *testing.T) {
 	c := newCodec(t, CodecOptions{Decoder: "go"})
 	var task Task
 	for _, name := range []string{"made-ok-160x88.jpg", "made-gray.jpg", "imageorient-orientation_6.jpg", "go-video-001.cmyk.jpeg", "made-ok-progressive.jpg"} {
-		data := picture(t, name)
+		data := testImage(t, name)
 		for _, channels := range []int{0, 1, 3} {
 			if err := task.ReadJPEG(c, data); err != nil {
 				t.Fatal(name, err)
@@ -65,7 +65,7 @@ func TestTaskDecodesOneAfterTheOther(t *testing.T) {
 	var tasks []*Task
 	for i, name := range names {
 		task := &Task{JPEGPlanes: i%2 == 0}
-		if err := task.ReadJPEG(c, picture(t, name)); err != nil {
+		if err := task.ReadJPEG(c, testImage(t, name)); err != nil {
 			t.Fatal(name, err)
 		}
 		tasks = append(tasks, task)
@@ -78,7 +78,7 @@ func TestTaskDecodesOneAfterTheOther(t *testing.T) {
 		for i, name := range names {
 			task := tasks[i]
 			var want Image
-			if _, err := c.Decode(&want, picture(t, name), DecodeOptions{}); err != nil {
+			if _, err := c.Decode(&want, testImage(t, name), DecodeOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			if task.Err != nil || !bytes.Equal(task.Pixels.Pix, want.Pix) {
@@ -89,7 +89,7 @@ func TestTaskDecodesOneAfterTheOther(t *testing.T) {
 			}
 		}
 		if tasks[len(names)].Err == nil {
-			t.Error("a picture that was never read is done")
+			t.Error("an image that was never read is done")
 		}
 	}
 }
@@ -101,15 +101,15 @@ func TestTaskRefusesJPEG(t *testing.T) {
 	c := newCodec(t, CodecOptions{Decoder: "go"})
 	for name, want := range map[string]error{
 		"made-cut-50.jpg": ErrDamaged, "made-no-eoi.jpg": ErrDamaged, "made-hole-in-scan.jpg": ErrDamaged, "pngsuite-basn0g16.png": ErrUnsupported,
-		"made-html.jpg": ErrNotPicture, "made-empty.jpg": ErrNotPicture, "made-precision-12.jpg": ErrUnsupported,
+		"made-html.jpg": ErrNotImage, "made-empty.jpg": ErrNotImage, "made-precision-12.jpg": ErrUnsupported,
 	} {
-		if err := new(Task).ReadJPEG(c, picture(t, name)); !errors.Is(err, want) {
+		if err := new(Task).ReadJPEG(c, testImage(t, name)); !errors.Is(err, want) {
 			t.Errorf("%s: %v; want %v", name, err, want)
 		}
 	}
 	gray, turned, color := new(Task), new(Task), new(Task)
 	for name, task := range map[string]*Task{"made-gray.jpg": gray, "imageorient-orientation_6.jpg": turned, "made-ok-160x88.jpg": color} {
-		if err := task.ReadJPEG(c, picture(t, name)); err != nil {
+		if err := task.ReadJPEG(c, testImage(t, name)); err != nil {
 			t.Fatal(err)
 		}
 	}

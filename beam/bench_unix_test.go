@@ -16,14 +16,12 @@ import (
 	"time"
 )
 
-// BenchmarkOverhead times tfrec-beam on prism beside tfrec, each as a process of its
-// own, on the same images in turn: 64 shards of TFREC_PHOTOS (default: the
-// demo's photographs), as many times over as make 640 images or more. It reports the
-// medians, and the medians of how many times as long prism takes, and how many times as
-// much of the processor, which says more on a machine that has other things to do. With
-// -benchtime 5x it takes 5 pairs.
+// BenchmarkOverhead times tfrec-beam on prism against tfrec, each as a separate process, on the
+// same images in turn: 64 shards of TFREC_PHOTOS (default: the demo's photographs), repeated to
+// make 640 images or more. It reports the medians, and the medians of prism's time and processor
+// time relative to tfrec's, which say more on a busy machine. With -benchtime 5x it takes 5 pairs.
 func BenchmarkOverhead(b *testing.B) {
-	photos := picturesOf(b, cmp.Or(os.Getenv("TFREC_PHOTOS"), filepath.Join(demo(b), "photos")), 640)
+	photos := copyImages(b, cmp.Or(os.Getenv("TFREC_PHOTOS"), filepath.Join(demo(b), "photos")), 640)
 	dir := b.TempDir()
 	programs := [2]string{filepath.Join(dir, "tfrec"), filepath.Join(dir, "tfrec-beam")}
 	for i, from := range []string{"../cmd/tfrec", "./cmd/tfrec-beam"} {
@@ -68,28 +66,28 @@ func median(of []float64) float64 {
 	return sorted[len(sorted)/2]
 }
 
-// picturesOf copies the JPEGs below a directory, as often as makes so many.
-func picturesOf(b *testing.B, from string, least int) string {
+// copyImages copies the JPEGs below a directory repeatedly, n in all.
+func copyImages(b *testing.B, from string, least int) string {
 	b.Helper()
-	var pictures [][]byte
+	var images [][]byte
 	err := filepath.WalkDir(from, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !strings.EqualFold(filepath.Ext(path), ".jpg") {
 			return err
 		}
 		data, err := os.ReadFile(path)
-		pictures = append(pictures, data)
+		images = append(images, data)
 		return err
 	})
-	if err != nil || len(pictures) == 0 {
-		b.Fatalf("%s: %d pictures, %v", from, len(pictures), err)
+	if err != nil || len(images) == 0 {
+		b.Fatalf("%s: %d images, %v", from, len(images), err)
 	}
 	to := filepath.Join(b.TempDir(), "photos", "a")
 	if err := os.MkdirAll(to, 0o755); err != nil {
 		b.Fatal(err)
 	}
-	for i := 0; i < least || i%len(pictures) != 0; i++ {
-		// Bytes behind the end of an image are no damage.
-		data := append(bytes.Clone(pictures[i%len(pictures)]), fmt.Sprint(i)...)
+	for i := 0; i < least || i%len(images) != 0; i++ {
+		// Bytes after the end of an image are not damage.
+		data := append(bytes.Clone(images[i%len(images)]), fmt.Sprint(i)...)
 		if err := os.WriteFile(filepath.Join(to, fmt.Sprintf("%05d.jpg", i)), data, 0o644); err != nil {
 			b.Fatal(err)
 		}

@@ -53,7 +53,7 @@ func makeShards(ctx context.Context, w *command.Work) error {
 		}
 	})
 	if cause := here.failure(); err != nil && ctx.Err() == nil && cause != nil {
-		return cause // err tells the same, in the SDK's words
+		return cause // err says the same, in the SDK's words
 	}
 	if err != nil {
 		return err
@@ -68,10 +68,10 @@ func makeShards(ctx context.Context, w *command.Work) error {
 func pipeline(fn *shardMaker, numbers []int) *sdk.Pipeline {
 	p := sdk.NewPipeline()
 	s := p.Root().Scope("convert")
-	// Dealt out again behind Create, so that they are not all where they come from.
+	// Redistributed after Create, so that they are not all on the worker that ran it.
 	made := sdk.ParDo(s, fn, sdk.Reshuffle(s, sdk.CreateList(s, numbers)))
-	// Nobody wants the names, but while a step without any output is at work, prism
-	// (2.77.0, stage.Execute) goes round and round, and takes a core for that.
+	// The names are not used, but while a step without any output runs, prism (2.77.0,
+	// stage.Execute) spins and uses a core.
 	sdk.ParDo0(s, end, sdk.Reshuffle(s, made))
 	return p
 }
@@ -101,9 +101,8 @@ func (fn *shardMaker) StartBundle(ctx context.Context, _ func(string)) {
 	fn.bundle = newBundle(ctx, fn.job)
 }
 
-// ProcessElement asks for a shard, and emits the names of those that are made. It
-// returns when most of those that were asked for before are, so that there is always
-// one to go on with.
+// ProcessElement asks for a shard, and emits the names of those that are made. It returns when most
+// of those that were asked for before are, so that there is always one to continue with.
 func (fn *shardMaker) ProcessElement(ctx context.Context, number int, emit func(string)) error {
 	err := fn.bundle.begin(number)
 	fn.bundle.report(ctx, emit)
@@ -127,7 +126,7 @@ type bundle struct {
 	cancel context.CancelFunc
 	job    *sharedJob
 	slots  chan struct{} // a token for each shard that is asked for
-	making sync.WaitGroup
+	active sync.WaitGroup
 
 	mu   sync.Mutex
 	made []convert.Made // and not reported yet
@@ -148,7 +147,7 @@ func (b *bundle) begin(number int) error {
 		<-b.slots
 		return b.wait()
 	}
-	b.making.Go(func() {
+	b.active.Go(func() {
 		made, err := b.job.Make(b.ctx, number)
 		b.mu.Lock()
 		defer b.mu.Unlock()
@@ -167,7 +166,7 @@ func (b *bundle) begin(number int) error {
 
 // wait waits for all shards that were asked for.
 func (b *bundle) wait() error {
-	b.making.Wait()
+	b.active.Wait()
 	defer b.cancel()
 	b.mu.Lock()
 	defer b.mu.Unlock()

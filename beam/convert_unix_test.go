@@ -39,7 +39,7 @@ func into(args []string, out string, more ...string) []string {
 	return append(args, more...)
 }
 
-// counted is what the runner's counters are told to be.
+// counted parses the runner's counters.
 func counted(t *testing.T, o outcome) (shards, samples, errs, bytes int64) {
 	t.Helper()
 	_, tail, _ := strings.Cut(o.stderr, "the runner counted ")
@@ -95,8 +95,8 @@ func TestPrismMakesTheSameSets(t *testing.T) {
 	}
 }
 
-// TestWorkersOfTheirOwn has the runner start workers as processes, which know
-// nothing but what the pipeline tells them, and paths that are relative.
+// TestWorkersOfTheirOwn lets the runner start workers as processes, which know only what the
+// pipeline contains, with relative paths.
 func TestWorkersOfTheirOwn(t *testing.T) {
 	self, err := os.Executable()
 	if err != nil {
@@ -128,7 +128,7 @@ func TestWorkersOfTheirOwn(t *testing.T) {
 	}
 }
 
-// copyPhotos makes a class directory of so many photographs.
+// copyPhotos makes a class directory of n photographs.
 func copyPhotos(t testing.TB, n int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "photos")
@@ -174,7 +174,7 @@ func TestBadSamplesAreCounted(t *testing.T) {
 	}
 	sameSet(t, out, ref)
 
-	// Bearable, or mended, it costs one shard or none.
+	// Allowed, or repaired, it costs one shard or none.
 	s, _ = summary(t, must(t, onBeam, into(args, out, "--max-errors", "10%")...))
 	if s.Status != convert.Resumed || s.ShardsWritten != 0 || s.Errors != 1 {
 		t.Errorf("bearable: %+v", s)
@@ -252,7 +252,7 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// TestAShardThatFails cannot be put in place at first, or at all.
+// TestAShardThatFails makes publishing a shard fail at first, or always.
 func TestAShardThatFails(t *testing.T) {
 	photos, ref := copyPhotos(t, 60), filepath.Join(t.TempDir(), "out")
 	if _, err := convert.Images(context.Background(), photos, ref, convert.ImageOptions{Options: convert.Options{Shards: 6}}); err != nil {

@@ -29,8 +29,8 @@ var described = map[string]string{
 	"staging_location":   "`gs://...` where Dataflow finds this program",
 }
 
-// leftOut are flags of the SDK that workers are started with, and those that would
-// have nobody wait for the job, behind which the set is made.
+// leftOut are flags of the SDK that workers are started with, and those that would have nobody wait
+// for the job, after which the set is made.
 var leftOut = []string{
 	"worker", "id", "logging_endpoint", "control_endpoint", "provision_endpoint", "semi_persist_dir", "options",
 	"async", "execute_async", "dry_run", "template_location", "update",
@@ -56,7 +56,7 @@ func addFlags(fs *pflag.FlagSet) {
 	fs.Var(&logs, "beam_log", "what Beam and the runner within this process say on stderr: off, error, warn, info or debug (default off)")
 }
 
-// sdkFlag is one of the SDK's flags, which lie in flag.CommandLine.
+// sdkFlag is one of the SDK's flags, which are in flag.CommandLine.
 type sdkFlag struct{ *flag.Flag }
 
 func (f sdkFlag) String() string {

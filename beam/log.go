@@ -37,7 +37,7 @@ func (l *logLevel) Set(s string) error {
 func quieten() {
 	slog.SetDefault(slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: levels[logs]})))
 	log.SetLogger(&log.Structural{})
-	// Workers in this process would send their logs to the runner, to have them
-	// logged here, and complain when it is gone.
+	// Workers in this process would send their logs to the runner, to have them logged here, and
+	// complain when it has ended.
 	hooks.DisableHook(harness.DefaultRemoteLoggingHook)
 }

@@ -22,8 +22,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// TestNoCredentialTravels looks for what the environment holds in all that a runner
-// is told.
+// TestNoCredentialTravels looks for the environment's credentials in everything that a runner is
+// sent.
 func TestNoCredentialTravels(t *testing.T) {
 	const secret = "wJalrXUtnFEMIK7MDENGbPxRfiCY"
 	for _, name := range []string{"AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN", "AZURE_STORAGE_KEY", "AZURE_STORAGE_SAS_TOKEN", "GOOGLE_APPLICATION_CREDENTIALS"} {
@@ -71,8 +71,7 @@ func (uncounted) GetJobMetrics(context.Context, *jobpb.GetJobMetricsRequest, ...
 	return nil, errors.New("there are none")
 }
 
-// TestJobsEndWellWithoutCounters has a job done by a runner that cannot tell what
-// its counters say.
+// TestJobsEndWellWithoutCounters runs a job on a runner without counters.
 func TestJobsEndWellWithoutCounters(t *testing.T) {
 	initialise()
 	*jobopts.EnvironmentType = "LOOPBACK"

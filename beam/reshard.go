@@ -21,7 +21,7 @@ func init() {
 	register.Iter1[[]byte]()
 }
 
-// The counters of a reshard, beside those that it has in common with conversions.
+// The counters of a reshard, in addition to those shared with conversions.
 var (
 	countRead      = sdk.NewCounter(namespace, "records_read")
 	countBytesRead = sdk.NewCounter(namespace, "bytes_read")
@@ -29,9 +29,9 @@ var (
 	countKept      = sdk.NewCounter(namespace, "shards_kept")
 )
 
-// reshard does what reshape.Reshard does with the same arguments, and gives the same
-// bytes: workers read parts of the inputs, what they deal to a shard meets in Beam's
-// GroupByKey, and workers write the shards.
+// reshard does what reshape.Reshard does with the same arguments, and makes the same bytes: workers
+// read parts of the inputs, Beam's GroupByKey collects the records of each shard, and workers write
+// the shards.
 func reshard(ctx context.Context, in []string, out string, o reshape.ReshardOptions) (*reshape.ReshapeReport, error) {
 	r, err := reshape.PlanReshard(ctx, in, out, o)
 	if err != nil {
@@ -91,8 +91,8 @@ func locate(plan *reshape.ReshardPlan) (planAt, error) {
 	return at, err
 }
 
-// running are the contexts of the plans that this process has begun, by planAt:
-// what its own workers do ends with them.
+// running are the contexts of the plans that this process has begun, by planAt: the work of its own
+// workers ends with them.
 var running sync.Map
 
 // within returns a context that ends with the plan's run, too, if that is of this
@@ -146,8 +146,7 @@ func (r *readPart) ProcessElement(ctx context.Context, part int, emit func(int, 
 	return err
 }
 
-// writeShard writes shards of the batches that were dealt to them, and emits their
-// names.
+// writeShard writes shards from their batches, and emits their names.
 type writeShard struct {
 	Plan planAt
 

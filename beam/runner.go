@@ -26,10 +26,10 @@ import (
 	"github.com/apache/beam/sdks/v2/go/pkg/beam/util/grpcx"
 )
 
-// execute runs a pipeline on the runner that the flags ask for, and returns its counters when it
-// has ended well, nil where the runner has none. Meanwhile it calls watch with them, now and then.
-// A job that is under way when ctx is done is cancelled, but for Dataflow's, which the SDK leaves
-// alone, and the error is ctx's.
+// execute runs a pipeline on the runner that the flags select, and returns its counters if it
+// succeeds, nil if the runner has none. Meanwhile it calls watch with them from time to time. If
+// ctx ends, a running job is cancelled, except on Dataflow, where the SDK does not, and the error
+// is ctx's.
 func execute(ctx context.Context, p *sdk.Pipeline, watch func(counts map[string]int64)) (map[string]int64, error) {
 	initialise()
 	if way() == dataflow {
@@ -158,8 +158,8 @@ func (j *submitted) submit(ctx context.Context, p *sdk.Pipeline) (err error) {
 	return err
 }
 
-// workerProgram returns the program that workers elsewhere are to run. Call done when
-// the runner has it.
+// workerProgram returns the program for workers on other machines. Call done when the runner has
+// it.
 func workerProgram() (path string, done func(), err error) {
 	if *jobopts.WorkerBinary != "" {
 		return *jobopts.WorkerBinary, func() {}, nil
@@ -218,7 +218,7 @@ func (j *submitted) cancel(ended <-chan error) {
 	ctx, stop := context.WithTimeout(context.Background(), cancelTime)
 	defer stop()
 	if _, err := j.server.Cancel(ctx, &jobpb.CancelJobRequest{JobId: j.id}); err != nil {
-		return // it is gone already, or the server is
+		return // the job or the server no longer exists
 	}
 	select {
 	case <-ended:

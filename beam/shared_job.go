@@ -66,7 +66,7 @@ func (fn *shardMaker) takeBack() {
 // first asks, and keeps it until it is asked for another plan of the same conversion,
 // as it may be after a run with a changed input.
 func (fn *shardMaker) shared(ctx context.Context) (*sharedJob, error) {
-	jobs.Lock() // for as long as planning takes: all who ask want the same
+	jobs.Lock() // held while planning: all callers need the same plan
 	defer jobs.Unlock()
 	j := jobs.of[fn.conversion()]
 	if j != nil && (j.lent || j.Plan() == fn.Plan) {

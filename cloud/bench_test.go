@@ -19,9 +19,9 @@ import (
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
-// beside times the same work on files that the page cache holds and on an S3 server
-// on this machine, in turn, and reports the latter's share of the former's speed, and
-// how many cores this process and the server kept busy meanwhile.
+// beside times the same work in turn on files in the page cache and on an S3 server on this
+// machine, and reports the latter's speed as a share of the former's, and the cores that this
+// process and the server used.
 func beside(b *testing.B, root, local, remote string, work func(path string)) {
 	s3Server(b, root)
 	storage.Forget()

@@ -23,9 +23,9 @@ import (
 type bucket struct {
 	blob *blob.Bucket
 	url  string // such as s3://bucket
-	// place is where the bucket is, in as far as the URL leaves it open: another server, or an
+	// server is where the bucket is, in as far as the URL leaves it open: another server, or an
 	// account.
-	place string
+	server string
 	// version returns what an object's contents are known by. Default: its ETag.
 	version func(*blob.Attributes) string
 	// versionRead returns the same of what is being read, versionListed of an entry
@@ -46,8 +46,8 @@ type bucket struct {
 	atOnce int
 }
 
-// Place tells objects of the same URL apart that lie on different servers.
-func (b *bucket) Place() string { return b.place }
+// Server distinguishes objects of the same URL on different servers.
+func (b *bucket) Server() string { return b.server }
 
 // pageSize is how many objects a request lists.
 const pageSize = 1000
@@ -110,9 +110,8 @@ func (b *bucket) object(name string, a *blob.Attributes) storage.Object {
 	return o
 }
 
-// versionOr returns the version of an object, or what stands for one that the
-// store does not tell. Times are in seconds: some stores have fractions of them
-// in lists, and none in the heads of answers.
+// versionOr returns the version of an object, or a substitute if the store has none. Times are in
+// seconds: some stores have fractions of them in lists, and none in response headers.
 func versionOr(version string, t time.Time, size int64) string {
 	if version != "" {
 		return version
@@ -120,7 +119,7 @@ func versionOr(version string, t time.Time, size int64) string {
 	return fmt.Sprintf("%s%s, %d bytes", storage.Modified, t.UTC().Format(time.RFC3339), size)
 }
 
-// quoted is an ETag as heads of answers have it. Some lists leave the quotes out.
+// quoted is an ETag as in response headers. Some lists omit the quotes.
 func quoted(tag string) string {
 	if tag == "" || strings.HasSuffix(tag, `"`) {
 		return tag
@@ -172,7 +171,7 @@ func (r body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// failed is err as package storage wants it: its kind told, nothing secret in it.
+// failed converts err for package storage: classified and without secrets.
 func (b *bucket) failed(err error) error {
 	kind := error(nil)
 	switch code := gcerrors.Code(err); code {
@@ -222,7 +221,7 @@ func (a *answer) Error() string {
 
 func (a *answer) Unwrap() error { return a.kind }
 
-// secrets are what URLs and headers carry that prove who asks.
+// secrets are the credentials in URLs and headers.
 var secrets = regexp.MustCompile(`(?i)((?:x-amz-(?:signature|credential|security-token)|sig|signature|access_token|upload_id|accountkey|authorization)["']?\s*[=:]\s*["']?(?:bearer |aws4-hmac-sha256 )?)[^\s&;"',]+`)
 
 // scrub takes secrets, and line breaks, out of a text.

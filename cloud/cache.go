@@ -2,24 +2,22 @@ package cloud
 
 import "github.com/tfrec/tfrec/internal/storage"
 
-// CacheOptions say where what is read of objects is kept, and how much of it.
+// CacheOptions say where objects are cached, and how much of them.
 type CacheOptions struct {
-	// Dir is the directory. It is made if it is not there; one that holds anything and is
-	// no cache is refused. Processes may share it, and ones that run later use what is
-	// in it.
+	// Dir is the directory. It is created if necessary; a non-empty one that is not a cache is
+	// refused. Processes may share it, and later ones use what is in it.
 	Dir string
 	// Size is how many bytes the files in it may have, each rounded up to 4 KiB.
 	// Default: 10 GiB; 4 MiB is the least.
 	Size int64
-	// Note is told once, by any goroutine, when the directory cannot be written to in
-	// the midst of it all: that costs speed and nothing else. nil: nobody is told.
+	// Note, if not nil, is called once, by any goroutine, if the directory becomes unwritable,
+	// which only costs speed.
 	Note func(string)
 }
 
-// UseCache has what is read of objects that are opened from now on kept in a local
-// directory, and taken from there when it is read again, in the version that the store
-// has then. What is in the directory has checksums, and what is damaged there is read
-// from the store. Objects that are open when stop is called go on using it.
+// UseCache caches in a local directory what is read of objects opened from now on. Later reads use
+// the cache if the object still has the same version. Cached data have checksums; damaged data are
+// read from the store again. Objects that are open when stop is called continue to use the cache.
 //
 // A process has one cache at a time; another one is an error.
 func UseCache(o CacheOptions) (stop func(), err error) {

@@ -137,8 +137,7 @@ func TestCache(t *testing.T) {
 	}
 }
 
-// Images come from a cache in the versions that a list has told of, without a
-// request for each.
+// Images come from a cache in their listed versions, without a request for each.
 func TestCacheOfPictures(t *testing.T) {
 	root := t.TempDir()
 	photos := filepath.Join(root, "bucket", "photos")

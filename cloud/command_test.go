@@ -17,11 +17,12 @@ import (
 // actAsTfrec in the environment makes the test binary the command itself.
 const actAsTfrec = "TFREC_TEST_MAIN"
 
-// impatient has it take others for dead after seconds. Stores tell times in whole ones.
+// impatient makes the command consider others dead after seconds. Stores have times in whole
+// seconds.
 const impatient = "TFREC_TEST_IMPATIENT"
 
 func TestMain(m *testing.M) {
-	claim.Renew, claim.Expire = time.Second, 4*time.Second // who is killed is not waited for for a minute
+	claim.Renew, claim.Expire = time.Second, 4*time.Second // do not wait a minute for a killed process
 	if os.Getenv(actAsTfrec) != "" {
 		if os.Getenv(impatient) != "" {
 			claim.Renew, claim.Expire = 500*time.Millisecond, 3*time.Second
@@ -91,8 +92,7 @@ func same(t *testing.T, what string, a, b map[string]string) {
 	}
 }
 
-// Whatever the command makes of what lies in a store, it makes of the same on
-// the disk, to the byte.
+// Whatever the command makes of what is in a store, it makes of the same on the disk, to the byte.
 func TestCommand(t *testing.T) {
 	root := t.TempDir()
 	bucket := filepath.Join(root, "bucket")

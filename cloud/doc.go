@@ -1,23 +1,35 @@
 // Package cloud lets tfrec's packages take URLs of object stores wherever they take the path of an
-// input, or of a set that is written: s3://BUCKET/NAME (Amazon S3 and servers that speak its
-// protocol), gs://BUCKET/NAME (Google Cloud Storage), azblob://CONTAINER/NAME (Azure Blob Storage)
-// and, for tests, mem://ANY/NAME. It is imported for its effect:
+// input or of a set to write. It is imported for its side effect:
 //
-//	import _ "github.com/tfrec/tfrec/cloud"
+//	import (
+//		_ "github.com/tfrec/tfrec/cloud"
+//		"github.com/tfrec/tfrec/reader"
+//	)
 //
-// Names are taken as they are, without percent-encoding. Credentials come from
-// where each cloud's own tools take them, and where there are none, requests are
-// anonymous, as public buckets allow:
+//	set, err := reader.Open("s3://datasets/flowers", reader.Options{Split: "train"})
 //
-//   - s3: the environment (AWS_ACCESS_KEY_ID, AWS_PROFILE, ...), the files in
-//     ~/.aws, the machine's or container's role. AWS_REGION names the region;
-//     AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL another server, whose URLs have
-//     the bucket in the path.
-//   - gs: Google's application default credentials; STORAGE_EMULATOR_HOST names
-//     another server.
+// The URLs are
+//
+//	s3://BUCKET/NAME         Amazon S3 and servers that speak its protocol
+//	gs://BUCKET/NAME         Google Cloud Storage
+//	azblob://CONTAINER/NAME  Azure Blob Storage
+//	mem://ANY/NAME           a store in the process, for tests
+//
+// Names are used unchanged, without percent-encoding. [UseCache] keeps what is read on a local
+// disk.
+//
+// # Credentials
+//
+// Credentials come from where each cloud's own tools take them. Without any, requests are
+// anonymous, as public buckets allow.
+//
+//   - s3: the environment (AWS_ACCESS_KEY_ID, AWS_PROFILE, ...), the files in ~/.aws, the role of
+//     the machine or container. AWS_REGION names the region; AWS_ENDPOINT_URL_S3 or AWS_ENDPOINT_URL
+//     another server, whose URLs have the bucket in the path.
+//   - gs: Google's application default credentials; STORAGE_EMULATOR_HOST names another server.
 //   - azblob: AZURE_STORAGE_ACCOUNT with AZURE_STORAGE_KEY, AZURE_STORAGE_SAS_TOKEN,
-//     AZURE_STORAGE_CONNECTION_STRING, or Azure's default credentials;
-//     AZURE_STORAGE_DOMAIN, AZURE_STORAGE_PROTOCOL name another server.
+//     AZURE_STORAGE_CONNECTION_STRING, or Azure's default credentials; AZURE_STORAGE_DOMAIN and
+//     AZURE_STORAGE_PROTOCOL name another server.
 //
-// TFREC_ANONYMOUS=1 has requests anonymous though there are credentials.
+// TFREC_ANONYMOUS=1 makes requests anonymous even if there are credentials.
 package cloud

@@ -19,13 +19,13 @@ import (
 // faulty is a proxy in front of a server that does to some requests what
 // networks and overloaded servers do.
 type faulty struct {
-	// Shares of the requests: that are answered with 503, whose connection breaks before
-	// and behind the server has acted, and whose answer's body is cut; that are slow.
+	// Shares of the requests: that are answered with 503, whose connection breaks before and after
+	// the server has acted, and whose answer's body is cut; that are slow.
 	refused, dropped, lost, cut, slow float64
-	signed                            bool                                    // the host's name is, in each request
-	keeps                             func(*http.Request) bool                // whether an answer is not lost; default: none
-	seen                              func(r *http.Request, behind bool) bool // whether a connection is to break; default: not
-	begun                             atomic.Int64                            // uploads in parts whose beginning was lost
+	signed                            bool                                   // the host's name is, in each request
+	keeps                             func(*http.Request) bool               // whether an answer is not lost; default: none
+	seen                              func(r *http.Request, after bool) bool // whether to break the connection; default: no
+	begun                             atomic.Int64                           // uploads in parts whose beginning was lost
 
 	mu       sync.Mutex
 	random   *rand.Rand

@@ -13,9 +13,9 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// A process that dies at any request, before or behind it was carried out, leaves a
-// set that another goes on with, in another directory on another machine, and that ends
-// with the bytes that it has on a disk. Nothing stays of what the dead have begun.
+// A process that dies at any request, before or after it was executed, leaves a set that another
+// one completes, in another directory on another machine, with the same bytes as on disk. Nothing
+// is left of interrupted uploads.
 func TestConversionsIntoStoresAreKilled(t *testing.T) {
 	pictures, err := filepath.Abs(photos)
 	if err != nil {
@@ -33,7 +33,7 @@ func TestConversionsIntoStoresAreKilled(t *testing.T) {
 			random := rand.New(rand.NewPCG(7, 7))
 			kills, unfinished := 0, 0
 			for round := 0; ; round++ {
-				p := &killer{at: 1 + random.IntN(20+10*round), behind: random.IntN(2) == 0}
+				p := &killer{at: 1 + random.IntN(20+10*round), after: random.IntN(2) == 0}
 				server.use(t, (&faulty{signed: name == "s3", seen: p.seen}).before(t, address))
 				for _, name := range []string{"HOME", "TMPDIR", "XDG_CACHE_HOME"} {
 					t.Setenv(name, t.TempDir())
@@ -63,17 +63,17 @@ func TestConversionsIntoStoresAreKilled(t *testing.T) {
 	}
 }
 
-// Who interrupts a run while it uploads parts finds nothing of them in the store.
+// Interrupting a run while it uploads parts leaves none of them in the store.
 func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
 	root := bucketDirectory(t)
 	address := s3Server(t, root)
 	var once sync.Once
 	k := &killer{at: 1 << 30}
-	p := &faulty{signed: true, seen: func(r *http.Request, behind bool) bool {
-		if behind && r.URL.Query().Get("partNumber") != "" {
+	p := &faulty{signed: true, seen: func(r *http.Request, after bool) bool {
+		if after && r.URL.Query().Get("partNumber") != "" {
 			once.Do(func() { k.signal(os.Interrupt) })
 		}
-		return k.seen(r, behind)
+		return k.seen(r, after)
 	}}
 	useS3(t, p.before(t, address))
 	_, code, text := k.run(t, "convert", "images", photos, "s3://bucket/set", "--resize", "640", "--encode", "raw", "--quiet")
@@ -88,8 +88,7 @@ func TestInterruptedOnTheWayIntoAStore(t *testing.T) {
 	}
 }
 
-// left returns how many uploads into a set there are that nobody has finished, as far as
-// the store tells.
+// left returns how many unfinished uploads into a set the store lists.
 func left(t *testing.T, url string) (n int) {
 	t.Helper()
 	store, name, err := storage.At(t.Context(), url)
@@ -128,20 +127,19 @@ func forgetClaims(t *testing.T, url string) {
 
 // killer ends the process whose requests it sees.
 type killer struct {
-	at     int  // the request, from 1 on
-	behind bool // it has been carried out
+	at    int  // the request, from 1 on
+	after bool // after it was executed
 
 	mu      sync.Mutex
 	process *os.Process
 	n       int
 }
 
-// seen is called before and behind each request. It reports whether the connection is
-// to break.
-func (k *killer) seen(_ *http.Request, behind bool) bool {
+// seen is called before and after each request. It reports whether the connection is to break.
+func (k *killer) seen(_ *http.Request, after bool) bool {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if behind == k.behind {
+	if after == k.after {
 		k.n++
 	}
 	if k.n < k.at {

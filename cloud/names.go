@@ -51,7 +51,7 @@ func unescaped(name string) string {
 	})
 }
 
-// upwards reports whether the slash at i is one behind two dots.
+// upwards reports whether the slash at i is one after two dots.
 func upwards(runes []rune, i int) bool {
 	return i > 1 && runes[i] == '/' && runes[i-1] == '.' && runes[i-2] == '.'
 }

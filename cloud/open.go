@@ -83,7 +83,7 @@ func openS3(ctx context.Context, host string) (storage.Store, error) {
 	}
 	store := &s3Bucket{client: client, name: host}
 	store.bucket = &bucket{
-		blob: b, url: "s3://" + host, place: aws.ToString(client.Options().BaseEndpoint), atOnce: storage.AtOnce,
+		blob: b, url: "s3://" + host, server: aws.ToString(client.Options().BaseEndpoint), atOnce: storage.AtOnce,
 		sender: func(t target) storage.Sender { return &s3Sender{target: t, store: store} },
 		versionRead: func(r *blob.Reader) string {
 			var out s3.GetObjectOutput
@@ -138,7 +138,7 @@ func openGS(ctx context.Context, host string) (storage.Store, error) {
 		inner.SetRetry(gcs.WithPolicy(gcs.RetryNever))
 	}
 	store := &bucket{
-		blob: b, url: "gs://" + host, place: os.Getenv("STORAGE_EMULATOR_HOST"), atOnce: 1, // parts go in order
+		blob: b, url: "gs://" + host, server: os.Getenv("STORAGE_EMULATOR_HOST"), atOnce: 1, // parts go in order
 		version: func(a *blob.Attributes) string {
 			var of gcs.ObjectAttrs
 			if a.As(&of) {
@@ -204,9 +204,9 @@ func openAzure(ctx context.Context, host string) (storage.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	account, _, _ := strings.Cut(client.URL(), "?") // behind it may be a token
+	account, _, _ := strings.Cut(client.URL(), "?") // after it may be a token
 	store := &bucket{
-		blob: b, url: "azblob://" + host, place: account, atOnce: storage.AtOnce,
+		blob: b, url: "azblob://" + host, server: account, atOnce: storage.AtOnce,
 		once: func(ctx context.Context) context.Context {
 			return policy.WithRetryOptions(ctx, policy.RetryOptions{MaxRetries: -1})
 		},

@@ -76,7 +76,7 @@ func makePeople(t *testing.T, dir string) {
 	}
 }
 
-// reshapings are one of each kind: the arguments before and behind IN and OUT.
+// reshapings are one of each kind: the arguments before and after IN and OUT.
 var reshapings = map[string][2]string{
 	"reshard":  {"reshard", "--shards 3"},
 	"shuffled": {"reshard", "--shards 3 --shuffle --seed 5"},
@@ -133,7 +133,7 @@ func TestReshapeIntoStores(t *testing.T) {
 					t.Errorf("%s: the same again: %s", name, out)
 				}
 			}
-			// From store to store, and what is there already is in the way.
+			// From store to store; an existing output is refused.
 			must(t, reshaping("shuffled", root+"/merge", root+"/again")...)
 			must(t, reshaping("shuffled", filepath.Join(here, "merge"), filepath.Join(here, "again"))...)
 			same(t, "from a store", files(t, filepath.Join(here, "again")), downloaded(t, root+"/again"))

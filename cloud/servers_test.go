@@ -152,7 +152,7 @@ func azureServer(t testing.TB, container string) string {
 	return address
 }
 
-// azureServerOf is azureServer with what lies in the directory bucket in dir.
+// azureServerOf is azureServer with what is in the directory bucket in dir.
 func azureServerOf(t testing.TB, dir string) string {
 	t.Helper()
 	address := azureServer(t, "bucket")

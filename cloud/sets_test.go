@@ -18,7 +18,7 @@ import (
 
 const photos = "../testdata/demo/photos"
 
-// inBucket returns what lies in a directory of a store, without the state.
+// inBucket returns what is in a directory of a store, without the state.
 func inBucket(t *testing.T, url string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -188,7 +188,7 @@ func TestSetsThroughFaults(t *testing.T) {
 	}
 }
 
-// TensorFlow and TFDS read what lies in the directory of the S3 server's bucket.
+// TensorFlow and TFDS read what is in the directory of the S3 server's bucket.
 func TestTensorFlowReadsWhatIsInAStore(t *testing.T) {
 	const python = "../.venv/bin/python"
 	if _, err := os.Stat(python); err != nil {

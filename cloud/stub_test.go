@@ -137,7 +137,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// A list of more uploads than a page has goes on where the page ended.
+// A list of more uploads than fit a page continues where the page ended.
 func TestPagesOfUnfinished(t *testing.T) {
 	var asked []string
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -19,15 +19,15 @@ import (
 type target struct {
 	name    string
 	replace bool
-	// mark is the upload's own. The object carries it in its metadata, so that who has
-	// not got the answer to the request that made it can know it for the one.
+	// mark is unique to the upload and stored in the object's metadata, so that an upload whose
+	// response was lost can recognise its own object.
 	mark string
 }
 
 // markName names the mark among an object's metadata.
 const markName = "tfrecupload"
 
-// contentType is what objects are said to be.
+// contentType is the content type of all objects.
 const contentType = "application/octet-stream"
 
 // Create implements storage.Store.
@@ -116,7 +116,7 @@ func (s *memSender) write(ctx context.Context, data []byte) (storage.Object, err
 		}
 		return storage.Object{}, err
 	}
-	return s.Mine(ctx)
+	return s.FindOwn(ctx)
 }
 
 func (s *memSender) Begin(context.Context) error { return nil }
@@ -132,6 +132,6 @@ func (s *memSender) Finish(ctx context.Context) (storage.Object, error) {
 
 func (s *memSender) Discard(context.Context) error { return nil }
 
-func (s *memSender) Mine(ctx context.Context) (storage.Object, error) {
+func (s *memSender) FindOwn(ctx context.Context) (storage.Object, error) {
 	return s.store.made(ctx, s.target)
 }

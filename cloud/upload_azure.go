@@ -12,9 +12,9 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// azureSender carries an object into Azure: by Put Blob, or by blocks and a list of them.
-// Blocks that are in no list, the store throws away after a week, or when an object of
-// their name is made; it does not tell of them, nor take them away sooner.
+// azureSender uploads an object to Azure: with Put Blob, or with blocks and a list of them. The
+// store deletes blocks that are in no list after a week, or when an object of their name is made;
+// it does not list them, and cannot delete them sooner.
 type azureSender struct {
 	target
 	store  *bucket
@@ -80,6 +80,6 @@ func (s *azureSender) Finish(ctx context.Context) (storage.Object, error) {
 
 func (s *azureSender) Discard(context.Context) error { return nil }
 
-func (s *azureSender) Mine(ctx context.Context) (storage.Object, error) {
+func (s *azureSender) FindOwn(ctx context.Context) (storage.Object, error) {
 	return s.store.made(ctx, s.target)
 }

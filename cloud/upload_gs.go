@@ -36,8 +36,7 @@ type gsSender struct {
 	session string // the URL that parts are sent to
 	crc     uint32 // CRC-32C of the parts so far
 	made    storage.Object
-	// unsure is what the store said to the last part in the place of telling what the
-	// object is.
+	// unsure is the store's response to the last part if it did not describe the object.
 	unsure error
 }
 
@@ -48,7 +47,7 @@ type gsObject struct {
 	Updated    time.Time `json:"updated"`
 }
 
-// gsMetadata is what the store is told of one.
+// gsMetadata is the metadata of an object.
 type gsMetadata struct {
 	Name        string            `json:"name"`
 	ContentType string            `json:"contentType"`
@@ -203,7 +202,7 @@ func (s *gsSender) Finish(ctx context.Context) (storage.Object, error) {
 	if s.unsure == nil {
 		return s.made, nil
 	}
-	is, err := s.Mine(ctx)
+	is, err := s.FindOwn(ctx)
 	if errors.Is(err, fs.ErrNotExist) {
 		err = s.unsure
 	}
@@ -224,6 +223,6 @@ func (s *gsSender) Discard(ctx context.Context) error {
 // statusClosed is what the store answers when an upload has been cancelled.
 const statusClosed = 499
 
-func (s *gsSender) Mine(ctx context.Context) (storage.Object, error) {
+func (s *gsSender) FindOwn(ctx context.Context) (storage.Object, error) {
 	return s.store.made(ctx, s.target)
 }

@@ -68,7 +68,7 @@ func (s *s3Sender) Put(ctx context.Context, data *storage.Payload) (storage.Obje
 // described returns what is known of the object that was made: its time takes a request
 // of its own, without which it does not have one.
 func (s *s3Sender) described(ctx context.Context, tag *string, size int64) storage.Object {
-	if is, err := s.Mine(ctx); err == nil {
+	if is, err := s.FindOwn(ctx); err == nil {
 		return is
 	}
 	return storage.Object{Name: s.name, Size: size, Version: aws.ToString(tag)}
@@ -117,7 +117,7 @@ func (s *s3Sender) Discard(ctx context.Context) error {
 	return s.store.discard(ctx, s.name, s.id)
 }
 
-func (s *s3Sender) Mine(ctx context.Context) (storage.Object, error) {
+func (s *s3Sender) FindOwn(ctx context.Context) (storage.Object, error) {
 	return s.store.made(ctx, s.target)
 }
 

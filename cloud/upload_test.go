@@ -65,8 +65,7 @@ func TestConformance(t *testing.T) {
 	})
 }
 
-// Through faults, too, objects are there whole or not at all, and nothing is left of
-// those that were aborted.
+// Despite faults, objects are complete or do not exist, and nothing is left of aborted ones.
 func TestWritingThroughFaults(t *testing.T) {
 	const objects, workers, large = 48, 8, 5
 	for name, server := range stores {
@@ -128,7 +127,7 @@ func TestWritingThroughFaults(t *testing.T) {
 				t.Errorf("only %d faults in %d requests", n, of)
 			}
 			if s, ok := store.(storage.Unfinished); ok {
-				// An upload whose beginning nobody was told of, nobody could abort.
+				// An upload whose creation was not reported could not be aborted.
 				want := int(proxy.begun.Load())
 				for range 2 {
 					left := 0

@@ -11,8 +11,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// What a list, a look at an object and the opening of it say about its version
-// is the same, or a plan could not be held to.
+// List, Stat and Open report the same version of an object, which plans rely on.
 func TestVersionsAgree(t *testing.T) {
 	for name, serve := range map[string]func(testing.TB, string) string{"s3": s3Server, "gs": gcsServer, "azblob": azureServerOf} {
 		t.Run(name, func(t *testing.T) {

@@ -1,12 +1,5 @@
-// Package convert turns raw data, directories of images or CSV files, into
-// sharded TFRecords with their indexes, manifest and TFDS metadata.
-//
-// Listing the input comes first. From the listing, the options and one seed a
-// plan is made: for each split, for each shard, the ordered samples. Each
-// shard is then an independent, repeatable unit of work: the same bytes from
-// one worker or from many. A run that is killed leaves whole shards or none,
-// and the next one with the same options finishes the rest; a run after a
-// change of the input redoes only the shards that the change touches.
+// Package convert turns raw data, directories of images or CSV files, into sets of TFRecord
+// shards with indexes, a manifest and TFDS's metadata.
 //
 //	summary, err := convert.Images(ctx, "photos", "out", convert.ImageOptions{
 //		Options: convert.Options{Seed: 1, Shards: 8},
@@ -19,4 +12,28 @@
 //	default:
 //		fmt.Println(summary.Status, summary.Records)
 //	}
+//
+// [CSV] does the same for tables: one record a row, one feature a column.
+//
+// # Plan, then shards
+//
+// A run lists its input first. The listing, the options and one seed determine a plan: for each
+// split, for each shard, the samples in order. After that each shard is an independent unit of work
+// that has the same bytes on any machine and with any number of workers.
+//
+// A killed run leaves complete shards or none, and the next one with the same options makes the
+// rest. A run after a change of the input makes only the shards that the change affects. A run
+// whose options would make another set is refused unless [Options.Overwrite] is set.
+// [Options.DryRun] returns the [Plan] and writes nothing.
+//
+// # Unusable samples
+//
+// Samples that cannot be read or decoded are listed in a ledger with the reason. By default one of
+// them fails the run with a [BadSamplesError]; [Options.MaxErrors] allows some.
+//
+// # Many machines
+//
+// With [Options.Task] a run is one task of an array job: it makes its share of the shards, and
+// [Finalize] completes the set after the last one. An engine with a scheduler of its own uses a
+// [Job] ([BeginImages], [JoinImages]) and asks for shards by their numbers.
 package convert

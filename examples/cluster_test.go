@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// tasks is how many tasks the tests run in place of the 64 of the examples.
+// tasks is how many tasks the tests run instead of the 64 of the examples.
 const tasks = 4
 
 // single makes the set that one machine makes with the options of the examples.

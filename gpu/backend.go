@@ -15,52 +15,50 @@ import (
 	"github.com/tfrec/tfrec/internal/raster"
 )
 
-// What Open answers, for errors.Is.
+// Errors of Open, for errors.Is.
 var (
-	// ErrNotBuilt says that the program was built without the tag cuda.
+	// ErrNotBuilt means that the program was built without the tag cuda.
 	ErrNotBuilt = cuda.ErrNotBuilt
-	// ErrNoDriver says that there is no NVIDIA driver, or none that starts.
+	// ErrNoDriver means that there is no NVIDIA driver, or that it does not start.
 	ErrNoDriver = cuda.ErrNoDriver
-	// ErrNoDevice says that the driver finds no GPU, or none with that number that
-	// can be used.
+	// ErrNoDevice means that the driver finds no GPU, or no usable one with that number.
 	ErrNoDevice = cuda.ErrNoDevice
-	// ErrOldDriver says that the driver doesn't know what is asked of it.
+	// ErrOldDriver means that the driver is too old.
 	ErrOldDriver = cuda.ErrOldDriver
-	// ErrOutOfMemory says that the GPU, or pinned memory, has no room.
+	// ErrOutOfMemory means that GPU memory, or pinned memory, is exhausted.
 	ErrOutOfMemory = cuda.ErrOutOfMemory
-	// ErrFailed says that the GPU failed in the middle of its work.
+	// ErrFailed means that the GPU failed while it was working.
 	ErrFailed = cuda.ErrLaunch
 )
 
-// ErrClosed is what Render answers after Close.
+// ErrClosed is the error of Render after Close.
 var ErrClosed = errors.New("the GPU was closed")
 
-// Options say how a GPU is used. The zero value uses the first one, and the CPU
-// where that fails.
+// Options say how a GPU is used. The zero value uses the first one, and the CPU if it fails.
 type Options struct {
 	// Device is the GPU's number, from 0.
 	Device int
 	// Streams is how many batches are in flight: while one is computed others
 	// are copied to the GPU and back. Default: 3, at most 16.
 	Streams int
-	// Decode has nvJPEG decode the JPEGs of tasks ([augment.Task.ReadJPEG]) to other pixels than
-	// the CPU's; see [Backend.Decoder]. Open fails where there is no nvJPEG.
+	// Decode lets nvJPEG decode the JPEGs of tasks ([augment.Task.ReadJPEG]) to other pixels than
+	// the CPU's; see [Backend.Decoder]. Open fails without nvJPEG.
 	Decode bool
 	// Batch is how many images [Backend.Batch] asks for. Default: 32, or 64 with Decode.
 	Batch int
-	// Memory is how much of the GPU's memory a batch may take, in bytes; larger
-	// ones are halved. Default: a share of what is free, at most 1 GiB.
+	// Memory is how much of the GPU's memory a batch may use, in bytes; larger batches are halved.
+	// Default: a share of what is free, at most 1 GiB.
 	Memory int64
-	// Required has [Backend.Render] fail where the GPU does, and where it has no memory
-	// for a JPEG that it is to decode. Otherwise the CPU goes on, and nothing is lost.
+	// Required makes [Backend.Render] fail if the GPU fails, or lacks memory for a JPEG that it
+	// should decode. Otherwise the CPU takes over, and nothing is lost.
 	Required bool
-	// Note is told, once, that the CPU goes on and why. It may be nil.
+	// Note, if not nil, is called once, if the CPU takes over, with the reason.
 	Note func(sentence string)
 }
 
-// Backend does tasks on a GPU, with the bytes of [augment.CPU] but for JPEGs that it decodes. What
-// the GPU has no kernel for, an image at a time, and what it has no room for is done on the CPU.
-// It may be used by many goroutines.
+// Backend executes tasks on a GPU, with the bytes of [augment.CPU] except for JPEGs that it
+// decodes. Images that the GPU has no kernel or no memory for are done on the CPU. It is safe for
+// concurrent use.
 type Backend struct {
 	options Options
 	device  *cuda.Device
@@ -79,24 +77,23 @@ type Backend struct {
 	failure atomic.Pointer[error] // what ended the use of the GPU
 }
 
-// Stats says what a backend did so far.
+// Stats counts what a backend did so far.
 type Stats struct {
 	// GPU and CPU are the images done on each.
 	GPU, CPU int64
-	// Lacking are those on the CPU by what the GPU has no kernel for: the name
-	// of a step, or a word for what is unusual about the image.
+	// Lacking are those on the CPU for lack of a kernel, by the name of a step, or a word for what
+	// is unusual about the image.
 	Lacking map[string]int64
-	// NoRoom are those on the CPU that the GPU had no memory for, Halved the
-	// batches that were halved for lack of it.
+	// NoRoom are those on the CPU for lack of GPU memory, Halved the batches that were halved for
+	// lack of it.
 	NoRoom, Halved int64
-	// Decoded are the JPEGs that nvJPEG decoded, by what of it did: "hardware", "GPU" or
-	// "hybrid". Refused are those that it was asked to decode and that the CPU had to, by what
-	// nvJPEG says of them.
+	// Decoded are the JPEGs that nvJPEG decoded, by its backend: "hardware", "GPU" or "hybrid".
+	// Refused are those that nvJPEG refused and the CPU decoded, by nvJPEG's reason.
 	Decoded, Refused map[string]int64
 	// FellBack are the JPEGs that the CPU had to decode because the GPU failed or had no
 	// memory for them: [augment.Task.FellBack].
 	FellBack int64
-	// Failure is what ended the use of the GPU; nil while it works.
+	// Failure is the error that ended the use of the GPU; nil while it works.
 	Failure error
 }
 
@@ -114,8 +111,8 @@ type job struct {
 	done     chan struct{}
 }
 
-// Open opens a GPU. Errors wrap ErrNotBuilt, ErrNoDriver, ErrNoDevice,
-// ErrOldDriver, ErrOutOfMemory or ErrNoNVJPEG, and are a clear sentence each.
+// Open opens a GPU. Errors wrap ErrNotBuilt, ErrNoDriver, ErrNoDevice, ErrOldDriver, ErrOutOfMemory
+// or ErrNoNVJPEG, and are one sentence each.
 func Open(o Options) (*Backend, error) {
 	if o.Streams == 0 {
 		o.Streams = 3
@@ -174,8 +171,8 @@ func (b *Backend) start() error {
 	return nil
 }
 
-// Close waits for Renders that are under way and lets the GPU go. Render answers
-// ErrClosed from then on; Stats and Device go on. Closing again does nothing.
+// Close waits for running Renders and releases the GPU. Render then returns ErrClosed; Stats and
+// Device still work. Closing again does nothing.
 func (b *Backend) Close() error {
 	b.using.Lock()
 	defer b.using.Unlock()
@@ -191,15 +188,15 @@ func (b *Backend) Close() error {
 // Device describes the GPU.
 func (b *Backend) Device() Info { return b.device.Info() }
 
-// Decoder names all that the pixels of JPEGs depend on: nvJPEG's version, the kind of GPU and the
-// backends of nvJPEG that it has, such as "nvjpeg 12.2.2 sm_90 hardware+GPU+hybrid"; "" without
-// [Options.Decode].
+// Decoder names everything that the pixels of JPEGs depend on: nvJPEG's version, the kind of GPU
+// and the backends of nvJPEG that it has, such as "nvjpeg 12.2.2 sm_90 hardware+GPU+hybrid"; ""
+// without [Options.Decode].
 func (b *Backend) Decoder() string { return b.decoder }
 
 // Batch is [augment.Backend.Batch].
 func (b *Backend) Batch() int { return b.options.Batch }
 
-// Stats says what was done so far.
+// Stats returns the counts so far.
 func (b *Backend) Stats() Stats {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -211,10 +208,9 @@ func (b *Backend) Stats() Stats {
 	return s
 }
 
-// Render is [augment.Backend.Render]. It fails after Close, and with [Options.Required]
-// where the GPU failed; the tasks are not done then. JPEGs that nvJPEG refuses, or is not asked
-// for because their header says something unusual ([augment.Info]), are
-// decoded by their codec; so are all without [Options.Decode].
+// Render is [augment.Backend.Render]. It fails after Close, and with [Options.Required] if the GPU
+// failed; the tasks are then not done. JPEGs that nvJPEG refuses, or whose header is unusual
+// ([augment.Info]), are decoded by their codec; so are all without [Options.Decode].
 func (b *Backend) Render(tasks []*augment.Task) error {
 	b.using.RLock()
 	defer b.using.RUnlock()

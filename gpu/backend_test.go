@@ -30,7 +30,7 @@ func TestConforms(t *testing.T) {
 	backendtest.Run(t, b, 3000)
 	s := b.Stats()
 	if s.GPU < 10*s.CPU {
-		t.Errorf("%d pictures on the GPU and %d on the CPU (%v): want it to take most", s.GPU, s.CPU, s.Lacking)
+		t.Errorf("%d images on the GPU and %d on the CPU (%v): want it to take most", s.GPU, s.CPU, s.Lacking)
 	}
 }
 
@@ -53,8 +53,8 @@ func TestColors(t *testing.T) {
 	}
 }
 
-// TestLargePictures is a few as large as photographs are, beside small ones
-func TestLargePictures(t *testing.T) {
+// TestLargeImages renders a few as large as photographs, and small ones
+func TestLargeImages(t *testing.T) {
 	b := open(t, gpu.Options{Required: true, Memory: 256 << 20})
 	var tasks []*augment.Task
 	for _, size := range [][2]int{{4000, 3000}, {500, 375}, {3, 9000}} {

@@ -48,8 +48,8 @@ const (
 
 func align(n int64) int64 { return (n + alignment - 1) &^ (alignment - 1) }
 
-// layOut decides where everything lies. The programs must not change before
-// their results were read.
+// layOut assigns addresses to all buffers. The programs must not change before their results were
+// read.
 func (b *batch) layOut(programs []*raster.Program) {
 	b.programs = programs
 	b.schedule()
@@ -73,18 +73,17 @@ func (b *batch) layOut(programs []*raster.Program) {
 		b.at = append(b.at, make([]int64, len(p.Buffers))...)
 	}
 	end := align(b.tablesAt + int64(len(b.tables)))
-	end = b.place(raster.Input, end)
+	end = b.assign(raster.Input, end)
 	b.up = end
-	end = b.place(raster.Decoded, end)
-	end = b.place(raster.Work, end)
+	end = b.assign(raster.Decoded, end)
+	end = b.assign(raster.Work, end)
 	results := end
-	b.size = b.place(raster.Result, end)
+	b.size = b.assign(raster.Result, end)
 	b.down = b.size - results
 }
 
-// place gives all buffers of a region their places from at on, and returns
-// where they end.
-func (b *batch) place(r raster.Region, at int64) int64 {
+// assign assigns addresses from at on to all buffers of a region, and returns where they end.
+func (b *batch) assign(r raster.Region, at int64) int64 {
 	i := 0
 	for _, p := range b.programs {
 		for j := range p.Buffers {
@@ -172,15 +171,15 @@ func (b *batch) launch(kind raster.Kind) {
 	b.launches = append(b.launches, l)
 }
 
-// write puts what goes up into staging, which has that many bytes, for a device
-// where the batch begins at the address base.
+// write fills staging, which has enough bytes, with what is copied to the GPU, for a batch that
+// begins at the address base.
 func (b *batch) write(staging []byte, base uint64) {
 	buffers, blobs := make([]int, len(b.programs)), make([]int, len(b.programs))
 	for i, p := range b.programs[:max(0, len(b.programs)-1)] {
 		buffers[i+1] = buffers[i] + len(p.Buffers)
 		blobs[i+1] = blobs[i] + len(p.Blobs)
 	}
-	resolve := func(p *raster.Place, program int) {
+	resolve := func(p *raster.Address, program int) {
 		if *p == 0 {
 			return
 		}
@@ -191,7 +190,7 @@ func (b *batch) write(staging []byte, base uint64) {
 		} else {
 			at += b.at[buffers[program]+i]
 		}
-		*p = raster.Place(base + uint64(at))
+		*p = raster.Address(base + uint64(at))
 	}
 	for i, o := range b.ops {
 		program := b.owners[i]
@@ -232,7 +231,7 @@ func (b *batch) read(staging []byte) {
 	})
 }
 
-// each shows all buffers of a region and where they lie.
+// each calls f for all buffers of a region, with their addresses.
 func (b *batch) each(r raster.Region, show func(buffer *raster.Buffer, at int64)) {
 	i := 0
 	for _, p := range b.programs {

@@ -54,17 +54,17 @@ func (s *stream) closeDecoder() {
 
 // findCoded finds the JPEGs of the batch that was laid out.
 func (s *stream) findCoded() {
-	clear(s.pictures)
-	s.pictures, s.coded = s.pictures[:0], s.coded[:0]
+	clear(s.images)
+	s.images, s.coded = s.images[:0], s.coded[:0]
 	at := 0
 	for i, p := range s.batch.programs {
 		if len(p.Coded.Planes) > 0 {
-			picture := nvjpeg.Picture{Data: p.Coded.Data}
+			im := nvjpeg.Image{Data: p.Coded.Data}
 			for c, plane := range p.Coded.Planes {
-				picture.Planes[c] = nvjpeg.Plane{At: int(s.batch.at[at+plane.Buffer]), Pitch: plane.Width}
-				picture.Want[c].Width, picture.Want[c].Height = plane.Width, plane.Height
+				im.Planes[c] = nvjpeg.Plane{At: int(s.batch.at[at+plane.Buffer]), Pitch: plane.Width}
+				im.Want[c].Width, im.Want[c].Height = plane.Width, plane.Height
 			}
-			s.pictures, s.coded = append(s.pictures, picture), append(s.coded, i)
+			s.images, s.coded = append(s.images, im), append(s.coded, i)
 		}
 		at += len(p.Buffers)
 	}
@@ -72,18 +72,19 @@ func (s *stream) findCoded() {
 
 // decode decodes the JPEGs of the batch to their places in memory.
 func (s *stream) decode() error {
-	if len(s.pictures) == 0 {
+	if len(s.images) == 0 {
 		return nil
 	}
-	for i := range s.pictures {
-		s.pictures[i].To = s.memory.buffer
+	for i := range s.images {
+		s.images[i].To = s.memory.buffer
 	}
-	return s.decoder.Decode(s.pictures)
+	return s.decoder.Decode(s.images)
 }
 
-// tell tells the job, of which the batch is the part from first on, what became of its JPEGs.
-func (s *stream) tell(j *job, first int) {
-	for i, p := range s.pictures {
+// report records in the job, of which the batch is the part from first on, which JPEGs were decoded
+// and why others were not.
+func (s *stream) report(j *job, first int) {
+	for i, p := range s.images {
 		task := first + s.coded[i]
 		if p.Err == nil {
 			j.tasks[task].Decoder = "nvjpeg " + p.Backend.String()
@@ -93,20 +94,20 @@ func (s *stream) tell(j *job, first int) {
 	}
 }
 
-// How often, and after what time at first, a JPEG is tried again that there was no memory for.
+// How often a JPEG that did not fit into memory is retried, and the first pause before that.
 const (
-	patience = 4
+	maxTries = 4
 	pause    = 20 * time.Millisecond
 )
 
-// retryOOM carries the batch out again where there was no memory: others may let go of theirs, and
-// the CPU would make other pixels of a JPEG. Where that was in vain the next one isn't waited for.
+// retryOOM retries a batch that ran out of memory: others may free theirs, and the CPU's pixels of
+// a JPEG differ. If all retries fail, the next batch is not retried.
 func (s *stream) retryOOM(err error) error {
-	for try := 0; errors.Is(err, cuda.ErrOutOfMemory) && try < patience && !s.resigned; try++ {
+	for try := 0; errors.Is(err, cuda.ErrOutOfMemory) && try < maxTries && !s.gaveUpOOM; try++ {
 		time.Sleep(pause << try)
 		err = s.carryOut()
 	}
-	s.resigned = errors.Is(err, cuda.ErrOutOfMemory)
+	s.gaveUpOOM = errors.Is(err, cuda.ErrOutOfMemory)
 	return err
 }
 

@@ -10,9 +10,9 @@ import (
 	"github.com/tfrec/tfrec/internal/offload"
 )
 
-// BenchmarkDecode is what becomes of 64 JPEGs of 500x375 at a time, 4:2:0, resized to
-// 224x224: the walk over them, decoding, resizing. As many goroutines as GOMAXPROCS says do it at
-// once; -cpu 1,4,16 varies that. Beside nvJPEG: the CPU alone, and the CPU with the GPU resizing.
+// BenchmarkDecode measures batches of 64 JPEGs of 500x375 pixels, 4:2:0, resized to 224x224: the
+// search for damage, decoding, resizing, in GOMAXPROCS goroutines; -cpu 1,4,16 varies that. For
+// comparison: the CPU alone, and the CPU with the GPU resizing.
 func BenchmarkDecode(b *testing.B) {
 	for _, c := range []string{"nvjpeg", "cpu-gpu", "cpu"} {
 		b.Run(c, func(b *testing.B) {

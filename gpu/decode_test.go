@@ -49,7 +49,8 @@ func TestConformsWithoutTheChip(t *testing.T) {
 	}
 }
 
-// TestConformsInHalves has batches for which there is no room: what is decoded is decoded again.
+// TestConformsInHalves renders batches that do not fit into memory: images that were decoded are
+// decoded again.
 func TestConformsInHalves(t *testing.T) {
 	fakecuda.Use(t)
 	b := open(t, gpu.Options{Required: true, Decode: true, Streams: 1, Memory: 60000})
@@ -113,7 +114,7 @@ func TestWhoDecodes(t *testing.T) {
 		}
 	}
 	if s := b.Stats(); s.CPU > 0 || s.GPU != int64(len(tasks)) {
-		t.Errorf("%+v; want pictures that the CPU decodes to be resized on the GPU", s)
+		t.Errorf("%+v; want images that the CPU decodes to be resized on the GPU", s)
 	}
 }
 
@@ -128,26 +129,26 @@ func photos(t *testing.T, n int, name string) []*augment.Task {
 	return tasks
 }
 
-// TestFaultsOfNVJPEG: who decodes then, and what is said of it. No image is lost, and all come
-// out as they should.
+// TestFaultsOfNVJPEG: checks which decoder takes over and what is reported. No image is lost, and
+// all pixels are right.
 func TestFaultsOfNVJPEG(t *testing.T) {
 	for _, c := range []struct {
-		name, picture, variable, value string
-		decoders                       map[string]int // of eight
-		stranded                       int64
-		refused                        string
-		required                       error // what Render says with Required
+		name, file, variable, value string
+		decoders                    map[string]int // of eight
+		fellBack                    int64
+		refused                     string
+		required                    error // what Render says with Required
 	}{
-		{name: "a batch that fails once", picture: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegDecodeBatched:1:6", decoders: map[string]int{"nvjpeg hardware": 8}},
-		{name: "a chip that fails", picture: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegDecodeBatched:1+:6", decoders: map[string]int{"nvjpeg GPU": 8}},
-		{name: "a picture that is refused", picture: "made-ok-progressive.jpg", variable: "FAIL", value: "nvjpegDecodeJpeg:3:3,nvjpegDecodeJpeg:4:4", decoders: map[string]int{"nvjpeg GPU": 7, "tfrec 1": 1}, refused: "nvJPEG refuses the image: JPEG not supported (4)"},
-		{name: "headers that are refused", picture: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegJpegStreamParse:1+:3", decoders: map[string]int{"tfrec 1": 8}, refused: "nvJPEG refuses the image: bad JPEG (3)"},
-		{name: "no room in nvJPEG at first", picture: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegDecodeBatched:1:5", decoders: map[string]int{"nvjpeg hardware": 8}},
-		{name: "no room for a while", picture: "made-ok-160x88.jpg", variable: "FAIL", value: "cuMemAlloc:1:2,cuMemAlloc:2:2,cuMemAlloc:3:2,cuMemAlloc:4:2,cuMemAlloc:5:2,cuMemAlloc:6:2,cuMemAlloc:7:2", decoders: map[string]int{"nvjpeg hardware": 8}},
-		{name: "no room", picture: "made-ok-160x88.jpg", variable: "MEMORY", value: "1000", decoders: map[string]int{"tfrec 1": 8}, stranded: 8, required: gpu.ErrOutOfMemory},
-		{name: "no room in nvJPEG", picture: "made-ok-progressive.jpg", variable: "FAIL", value: "nvjpegDecodeJpeg:1+:5", decoders: map[string]int{"tfrec 1": 8}, stranded: 8, required: gpu.ErrOutOfMemory},
-		{name: "a GPU that fails as it decodes", picture: "made-ok-160x88.jpg", variable: "FAIL", value: "cuStreamSynchronize:1:719", decoders: map[string]int{"tfrec 1": 8}, stranded: 8, required: gpu.ErrFailed},
-		{name: "a GPU that fails afterwards", picture: "made-ok-progressive.jpg", variable: "FAIL", value: "kernel:1:700", decoders: map[string]int{"tfrec 1": 8}, stranded: 8, required: gpu.ErrFailed},
+		{name: "a batch that fails once", file: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegDecodeBatched:1:6", decoders: map[string]int{"nvjpeg hardware": 8}},
+		{name: "a chip that fails", file: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegDecodeBatched:1+:6", decoders: map[string]int{"nvjpeg GPU": 8}},
+		{name: "an image that is refused", file: "made-ok-progressive.jpg", variable: "FAIL", value: "nvjpegDecodeJpeg:3:3,nvjpegDecodeJpeg:4:4", decoders: map[string]int{"nvjpeg GPU": 7, "tfrec 1": 1}, refused: "nvJPEG refuses the image: JPEG not supported (4)"},
+		{name: "headers that are refused", file: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegJpegStreamParse:1+:3", decoders: map[string]int{"tfrec 1": 8}, refused: "nvJPEG refuses the image: bad JPEG (3)"},
+		{name: "no room in nvJPEG at first", file: "made-ok-160x88.jpg", variable: "FAIL", value: "nvjpegDecodeBatched:1:5", decoders: map[string]int{"nvjpeg hardware": 8}},
+		{name: "no room for a while", file: "made-ok-160x88.jpg", variable: "FAIL", value: "cuMemAlloc:1:2,cuMemAlloc:2:2,cuMemAlloc:3:2,cuMemAlloc:4:2,cuMemAlloc:5:2,cuMemAlloc:6:2,cuMemAlloc:7:2", decoders: map[string]int{"nvjpeg hardware": 8}},
+		{name: "no room", file: "made-ok-160x88.jpg", variable: "MEMORY", value: "1000", decoders: map[string]int{"tfrec 1": 8}, fellBack: 8, required: gpu.ErrOutOfMemory},
+		{name: "no room in nvJPEG", file: "made-ok-progressive.jpg", variable: "FAIL", value: "nvjpegDecodeJpeg:1+:5", decoders: map[string]int{"tfrec 1": 8}, fellBack: 8, required: gpu.ErrOutOfMemory},
+		{name: "a GPU that fails as it decodes", file: "made-ok-160x88.jpg", variable: "FAIL", value: "cuStreamSynchronize:1:719", decoders: map[string]int{"tfrec 1": 8}, fellBack: 8, required: gpu.ErrFailed},
+		{name: "a GPU that fails afterwards", file: "made-ok-progressive.jpg", variable: "FAIL", value: "kernel:1:700", decoders: map[string]int{"tfrec 1": 8}, fellBack: 8, required: gpu.ErrFailed},
 	} {
 		for _, required := range []bool{false, true} {
 			t.Run(fmt.Sprint(c.name, ", required ", required), func(t *testing.T) {
@@ -159,7 +160,7 @@ func TestFaultsOfNVJPEG(t *testing.T) {
 					defer mu.Unlock()
 					notes = append(notes, s)
 				}})
-				tasks := photos(t, 8, c.picture)
+				tasks := photos(t, 8, c.file)
 				fakecuda.Set(t, c.variable, c.value)
 				err := b.Render(tasks)
 				if required && c.required != nil {
@@ -174,7 +175,7 @@ func TestFaultsOfNVJPEG(t *testing.T) {
 				decoders := map[string]int{}
 				for i, task := range tasks {
 					decoders[task.Decoder]++
-					if fault := backendtest.Compare(task); fault != "" || task.FellBack != (c.stranded > 0) {
+					if fault := backendtest.Compare(task); fault != "" || task.FellBack != (c.fellBack > 0) {
 						t.Errorf("%d: %s, stranded: %v", i, fault, task.FellBack)
 					}
 				}
@@ -186,11 +187,11 @@ func TestFaultsOfNVJPEG(t *testing.T) {
 				for _, n := range s.Decoded {
 					sum += n
 				}
-				if s.FellBack != c.stranded || int(sum) != 8-c.decoders["tfrec 1"] || (s.Refused[c.refused] == 0) != (c.refused == "") {
+				if s.FellBack != c.fellBack || int(sum) != 8-c.decoders["tfrec 1"] || (s.Refused[c.refused] == 0) != (c.refused == "") {
 					t.Errorf("%+v", s)
 				}
 				if s.Failure != nil {
-					again := photos(t, 2, c.picture)
+					again := photos(t, 2, c.file)
 					if err := b.Render(again); err != nil || again[1].Decoder != "tfrec 1" || !again[1].FellBack || len(notes) != 1 {
 						t.Errorf("after the failure: %v, %q, notes %q", err, again[1].Decoder, notes)
 					}
@@ -223,8 +224,8 @@ func TestOpenWithoutNVJPEG(t *testing.T) {
 	}
 }
 
-// TestPicturesThatAreDamaged never come to a backend, and don't keep others from it.
-func TestPicturesThatAreDamaged(t *testing.T) {
+// TestDamagedImages never come to a backend, and don't keep others from it.
+func TestDamagedImages(t *testing.T) {
 	fakecuda.Use(t)
 	codec := newCodec(t)
 	for _, name := range []string{"made-cut-50.jpg", "made-cut-progressive-50.jpg", "made-no-eoi.jpg", "made-hole-in-scan.jpg", "made-rst-missing.jpg"} {

@@ -59,8 +59,8 @@ func samples(t testing.TB, codec *augment.Codec) (names []string, files [][]byte
 	return names, files
 }
 
-// TestDecodedPictures does tasks with JPEGs and compares with the CPU's results.
-func TestDecodedPictures(t *testing.T) {
+// TestDecodedImages does tasks with JPEGs and compares with the CPU's results.
+func TestDecodedImages(t *testing.T) {
 	b, codec := openDecoding(t)
 	names, files := samples(t, codec)
 	exact := strings.HasPrefix(b.Device().Name, "tfrec's fake")
@@ -100,7 +100,7 @@ func TestDecodedPictures(t *testing.T) {
 					t.Errorf("%s, %s, planes %v, %s: %d levels apart, %.2f on average; %d and %g are borne", of[i], c.name, planar, task.Decoder, apart, average, maxPixelsApart, meanPixelsApart)
 				}
 			}
-			t.Logf("%s, planes %v: %d levels apart at most, %.3f on average in the worst picture", c.name, planar, worst, mean)
+			t.Logf("%s, planes %v: %d levels apart at most, %.3f on average in the worst image", c.name, planar, worst, mean)
 		}
 	}
 	t.Logf("%s: %v", b.Decoder(), b.Stats().Decoded)
@@ -163,11 +163,11 @@ func TestPixelsDoNotDependOnTheBatch(t *testing.T) {
 	}
 }
 
-var pictures = flag.String("write-pictures", "", "write 2000 JPEGs of 500x375 pixels into this folder, to convert them")
+var images = flag.String("write-pictures", "", "write 2000 JPEGs of 500x375 pixels into this directory, to convert them")
 
 // TestWritePictures makes what the command is timed with.
 func TestWritePictures(t *testing.T) {
-	if *pictures == "" {
+	if *images == "" {
 		t.Skip("only with -write-pictures")
 	}
 	codec, err := augment.NewCodec(augment.CodecOptions{Decoder: "go"})
@@ -176,7 +176,7 @@ func TestWritePictures(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(5, 6))
 	for i := range 2000 {
-		dir := filepath.Join(*pictures, fmt.Sprint("class", i%10))
+		dir := filepath.Join(*images, fmt.Sprint("class", i%10))
 		if err := os.MkdirAll(dir, 0o777); err != nil {
 			t.Fatal(err)
 		}

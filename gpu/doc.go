@@ -1,10 +1,9 @@
-// Package gpu does augment's work on NVIDIA GPUs: crops, resizes, flips, turns,
-// colours, normalisation, with the bytes of the CPU; and decodes JPEGs, if asked to, with
-// nvJPEG, to its own.
+// Package gpu executes augment's tasks on NVIDIA GPUs: crops, resizes, flips, rotations, colours
+// and normalisation, with the same bytes as the CPU. On request it decodes JPEGs with nvJPEG.
 //
 //	backend, err := gpu.Open(gpu.Options{Note: func(s string) { log.Print(s) }})
 //	if err != nil {
-//		return err // no driver, no GPU, built without CUDA: one sentence
+//		return err // no driver, no GPU, or built without CUDA
 //	}
 //	defer backend.Close()
 //	for batch := range batches { // []*augment.Task: images, draws, sizes
@@ -16,28 +15,26 @@
 //		}
 //	}
 //
-// Batches in, batches out: a [Backend] takes images of any sizes, decoded or as JPEGs, and
-// hands back pixels, planes for a JPEG encoder, or normalised floats with channels last or first.
-// Several goroutines may have a batch under way each; copies of one overlap the
-// kernels of another ([Options.Streams]). A batch of 16 or more is worth a GPU's while.
+// A [Backend] takes batches of images of any sizes, decoded or as JPEGs, and returns pixels, planes
+// for a JPEG encoder, or normalised floats with channels last or first. It is safe for concurrent
+// use: copies of one batch overlap the kernels of another ([Options.Streams]). A batch of 16 or
+// more is worthwhile.
 //
-// What happens to an image is written down by package augment, as operations
-// whose weights, tables and matrices the CPU's own code computed
-// (internal/raster), and carried out to the letter by the kernels in
-// gpu/kernels: in integers where the CPU has integers, and elsewhere in IEEE
-// arithmetic that nothing contracts. What has no kernel (JPEG artefacts) or no
-// room on the GPU is done on the CPU, image by image, and counted in
-// [Stats]. When the GPU fails, the CPU goes on.
+// Package augment compiles a task to operations whose weights, tables and matrices the CPU's own
+// code computed (internal/raster), and the kernels in gpu/kernels execute them exactly: in integers
+// where the CPU uses integers, otherwise in IEEE arithmetic without contraction. Tasks without a
+// kernel (JPEG artefacts) and those that do not fit into GPU memory are done on the CPU, image by
+// image, and counted in [Stats]. If the GPU fails, the CPU takes over.
 //
 // # JPEGs
 //
-// A task may have an encoded image ([augment.Task.ReadJPEG]), which was walked over for damage
-// first: nvJPEG forgives too much. With [Options.Decode] nvJPEG decodes it into the GPU's memory,
-// and the kernels go on from there. What it is not asked for because of its header
-// ([augment.Info]), what it refuses, and what lacks memory or a GPU that works, is decoded by the
-// task's codec; its Decoder says who it was, and its FellBack that it should have been nvJPEG.
-// Pixels are nvJPEG's, within a tolerance of the codec's; [Backend.Decoder] names all that decides
-// them.
+// A task may contain an encoded image ([augment.Task.ReadJPEG]), which is searched for damage
+// first, since nvJPEG tolerates too much. With [Options.Decode] nvJPEG decodes it into the GPU's
+// memory, where the kernels continue. The task's codec decodes images whose header rules nvJPEG out
+// ([augment.Info]), images that nvJPEG refuses, and all others while memory or a working GPU is
+// missing; the task's Decoder says which one decoded it, and FellBack that nvJPEG should have.
+// Pixels of nvJPEG are within a tolerance of the codec's; [Backend.Decoder] names everything that
+// they depend on.
 //
 //	backend, err := gpu.Open(gpu.Options{Decode: true})
 //	if errors.Is(err, gpu.ErrNoNVJPEG) {
@@ -45,19 +42,18 @@
 //	}
 //	…
 //	task := &augment.Task{Resize: &spec, Form: augment.FloatPlanes}
-//	if err := task.ReadJPEG(codec, file); err != nil { // file stays as it is until Render returned
+//	if err := task.ReadJPEG(codec, file); err != nil { // file must not change until Render returns
 //		return err // damaged, or not a JPEG: then give a decoded Image
 //	}
 //	err = backend.Render([]*augment.Task{task, …})
 //
-// Tasks, with the memory of their results, belong to the caller again when Render returned, and are
-// best used again for other images: ReadJPEG is all that takes. Files and tasks are only read from
-// while Render is under way; a Backend keeps nothing of them. Its own memory, on the GPU and
-// pinned, grows to the largest batch and is given back by Close.
+// Tasks and the memory of their results belong to the caller again when Render returns, and are
+// best reused for other images with ReadJPEG. A Backend keeps nothing of tasks and files. Its own
+// memory, on the GPU and pinned, grows to the largest batch and is freed by Close.
 //
 // # Builds
 //
-// CUDA is in programs built with the tag cuda, on Linux on amd64 with cgo (`make gpu`);
-// they start without a driver, too. In all others the package is the same, and
-// Open answers [ErrNotBuilt].
+// CUDA is in programs built with the tag cuda, on Linux on amd64 with cgo (`make gpu`); they also
+// start without a driver. In all others the package has the same API, and Open returns
+// [ErrNotBuilt].
 package gpu

@@ -44,8 +44,8 @@ func Example() {
 	}
 }
 
-// JPEGs become batches of floats without being decoded on the CPU, where there is a GPU with
-// nvJPEG. All else is the same without.
+// On a GPU with nvJPEG, JPEGs become batches of floats without being decoded on the CPU. Everything
+// else is the same without it.
 func Example_jpeg() {
 	codec, err := augment.NewCodec(augment.CodecOptions{})
 	if err != nil {

@@ -142,8 +142,8 @@ func TestClose(t *testing.T) {
 	}
 }
 
-// TestFailure is a kernel, a launch or a copy that fails in the middle of the work:
-// the CPU goes on, with nothing lost and one sentence about it.
+// TestFailure is a kernel, a launch or a copy that fails in the middle of the work: the CPU
+// continues, with nothing lost and one sentence about it.
 func TestFailure(t *testing.T) {
 	for _, fault := range []string{"kernel:40:719", "cuLaunchKernel:40:719", "kernel:1:700", "cuMemcpyHtoDAsync:5:719", "cuMemcpyDtoHAsync:1:719"} {
 		t.Run(fault, func(t *testing.T) {

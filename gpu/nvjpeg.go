@@ -7,10 +7,10 @@ import (
 	"github.com/tfrec/tfrec/gpu/internal/nvjpeg"
 )
 
-// ErrNoNVJPEG says that nvJPEG isn't installed, or does not work on a GPU.
+// ErrNoNVJPEG means that nvJPEG is not installed, or does not work with the GPU.
 var ErrNoNVJPEG = nvjpeg.ErrAbsent
 
-// NVJPEG is the nvJPEG that was found, and what it has for a GPU.
+// NVJPEG describes the installed nvJPEG, and its backends on a GPU.
 type NVJPEG struct {
 	// Library is the file, such as "libnvjpeg.so.12", Version such as "12.2.2".
 	Library, Version string
@@ -19,8 +19,8 @@ type NVJPEG struct {
 	Backends []string
 }
 
-// FindNVJPEG looks for nvJPEG and opens a GPU for a moment to see what it has for that.
-// Errors wrap ErrNoNVJPEG or are those of opening the GPU.
+// FindNVJPEG looks for nvJPEG and opens a GPU for a moment to find its backends there. Errors wrap
+// ErrNoNVJPEG or are those of opening the GPU.
 func FindNVJPEG(index int) (found NVJPEG, err error) {
 	device, err := cuda.Open(index)
 	if err != nil {

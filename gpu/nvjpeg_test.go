@@ -13,9 +13,9 @@ import (
 	"github.com/tfrec/tfrec/gpu/internal/nvjpeg"
 )
 
-// How far nvJPEG's samples may be from libjpeg-turbo's, which are our own decoder's: each for
-// itself, and on average over a plane. Both round an inverse cosine transform of the same
-// coefficients, each in its own way. The fake nvJPEG rounds as we do.
+// How far nvJPEG's samples may be from those of libjpeg-turbo and our own decoder: each sample, and
+// on average over a plane. Both round an inverse cosine transform of the same coefficients, but
+// differently. The fake nvJPEG rounds as we do.
 const (
 	maxApart  = 3
 	meanApart = 0.25
@@ -64,14 +64,14 @@ func TestNVJPEGBesideTurbo(t *testing.T) {
 	}
 
 	rng := rand.New(rand.NewPCG(1, 2))
-	var batch []nvjpeg.Picture
+	var batch []nvjpeg.Image
 	var names []string
 	for _, size := range [][2]int{{64, 48}, {500, 375}, {17, 33}, {1, 1}, {1920, 1080}} {
 		for _, subsampling := range []string{"420", "422", "440", "444", "gray"} {
 			if size[0] > 1000 && subsampling != "420" {
 				continue
 			}
-			p := nvjpeg.Picture{Data: encoded(t, codec, rng, size[0], size[1], subsampling)}
+			p := nvjpeg.Image{Data: encoded(t, codec, rng, size[0], size[1], subsampling)}
 			info, err := decoder.Parse(p.Data)
 			if err != nil {
 				t.Fatal(err)
@@ -101,7 +101,7 @@ func TestNVJPEGBesideTurbo(t *testing.T) {
 }
 
 // compareWithTurbo compares the planes of an image that was decoded.
-func compareWithTurbo(t *testing.T, stream *cuda.Stream, codec *augment.Codec, name string, p nvjpeg.Picture) {
+func compareWithTurbo(t *testing.T, stream *cuda.Stream, codec *augment.Codec, name string, p nvjpeg.Image) {
 	t.Helper()
 	var planes []*augment.Image
 	if p.Info.Components == 1 {

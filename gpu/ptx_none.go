@@ -2,5 +2,5 @@
 
 package gpu
 
-// ptx is nothing: there is no driver to give it to.
+// ptx is empty: this build has no driver to load it.
 var ptx []byte

@@ -10,20 +10,20 @@ import (
 // stream does one job after the other, on a goroutine with a thread of its own.
 // Its buffers are kept from batch to batch.
 type stream struct {
-	backend  *Backend
-	cuda     *cuda.Stream
-	reached  *cuda.Event
-	memory   kept[*cuda.Buffer]
-	up, down kept[*cuda.HostBuffer]
-	batch    batch
-	limit    int64            // of a batch's memory, less once it was too much
-	decoder  *nvjpeg.Decoder  // nil where the CPU decodes
-	pictures []nvjpeg.Picture // of the batch
-	coded    []int            // which programs these are of
-	resigned bool             // there was no memory for a JPEG, however long that was waited for
+	backend   *Backend
+	cuda      *cuda.Stream
+	reached   *cuda.Event
+	memory    kept[*cuda.Buffer]
+	up, down  kept[*cuda.HostBuffer]
+	batch     batch
+	limit     int64           // of a batch's memory, less once it was too much
+	decoder   *nvjpeg.Decoder // nil where the CPU decodes
+	images    []nvjpeg.Image  // of the batch
+	coded     []int           // which programs these are of
+	gaveUpOOM bool            // a JPEG did not fit into memory after all retries
 }
 
-// serve does jobs until there are no more. It first says whether it can.
+// serve executes jobs until there are no more. It first reports whether it can.
 func (b *Backend) serve(opened chan<- error) {
 	s := stream{backend: b, limit: b.options.Memory}
 	var err error
@@ -31,7 +31,7 @@ func (b *Backend) serve(opened chan<- error) {
 		opened <- err
 		return
 	}
-	defer s.cuda.Close() // what went wrong was told by a job
+	defer s.cuda.Close() // a job returned the error
 	if s.reached, err = s.cuda.NewEvent(); err == nil {
 		err = s.openDecoder()
 	}
@@ -54,11 +54,11 @@ func (s *stream) do(j *job, first, end int) error {
 	many := end-first > 1
 	if !many || s.batch.size <= s.limit {
 		err := s.carryOut()
-		if !many && len(s.pictures) > 0 {
+		if !many && len(s.images) > 0 {
 			err = s.retryOOM(err)
 		}
 		if err == nil {
-			s.tell(j, first)
+			s.report(j, first)
 		}
 		if !errors.Is(err, cuda.ErrOutOfMemory) {
 			return err
@@ -101,7 +101,7 @@ func (s *stream) carryOut() error {
 	return nil
 }
 
-// compute brings the batch to the GPU, has it done and waits for the results.
+// compute copies the batch to the GPU, executes it and waits for the results.
 func (s *stream) compute(memory *cuda.Buffer, up, down *cuda.HostBuffer) error {
 	b := &s.batch
 	if err := s.cuda.Upload(memory, 0, up, 0, int(b.up)); err != nil {

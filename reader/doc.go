@@ -1,7 +1,7 @@
-// Package reader streams TFRecord files into training jobs in Go, in tf.data's
-// orders and words. It reads ahead in parallel within a memory bound, checks every
-// checksum, survives damage when asked to, divides a set among workers without losing
-// or repeating a record, and resumes exactly where it stopped.
+// Package reader streams TFRecord files into training jobs in Go, with the orders and terms of
+// tf.data. It reads ahead in parallel within a memory bound, verifies every checksum, skips damage
+// if allowed, divides a set among workers without losing or repeating a record, and resumes exactly
+// where it stopped.
 //
 //	set, err := reader.Open(ctx, "out", reader.Options{Seed: 42}) // a directory, a file, a glob or a manifest
 //	if err != nil {
@@ -28,31 +28,29 @@
 //
 // # Epochs
 //
-// Every epoch has its own order, and its own draws of an augmentation policy; both
-// follow from the seed and the number of the epoch. Start begins with epoch 0: a job
-// that calls Start, or [Flow.All], once per epoch sees the same order each time. Go
-// on with [Running.NextEpoch], which keeps caches, tuning and goroutines; begin
-// elsewhere with [Flow.StartEpoch]; or put [Pipe.Repeat] into the pipeline, which
-// reads ahead across the end of an epoch. Batches and records tell their Epoch, and
-// with [Options.BatchWithinEpoch] no batch has records of two.
+// Every epoch has its own order and its own draws of an augmentation policy; both follow from the
+// seed and the number of the epoch. Start begins with epoch 0: a job that calls Start, or
+// [Flow.All], once per epoch sees the same order each time. Continue with [Running.NextEpoch],
+// which keeps caches, tuning and goroutines; begin elsewhere with [Flow.StartEpoch]; or add
+// [Pipe.Repeat] to the pipeline, which reads ahead across the end of an epoch. Batches and records
+// have a field Epoch, and with [Options.BatchWithinEpoch] no batch mixes two epochs.
 //
 // # From files to elements
 //
-// A [Set] is files and options. A [Pipe] describes in which order their records
-// come: [Set.Records], [Set.Interleave] or [Set.ShuffleAll] begin it, and
-// [Pipe.Shuffle], [Pipe.Map], [Pipe.Filter], [Pipe.Cache], [Pipe.Skip], [Pipe.Take],
-// [Pipe.Prefetch] and [Pipe.Repeat] each add a stage. A [Flow] makes elements of
-// records: [ParseColumns], [Images], [Map] or [Pipe.Batch] begin it, and [MapFlow],
-// [Batch], [Unbatch], [Flow.Filter] and [Flow.Prefetch] add to it. Columns and images
-// are plain slices with a shape, one for a whole batch, which tensor libraries take
-// without a copy. Nothing is read before Start, StartEpoch, Resume or All. The program
-// in examples/train learns from such batches.
+// A [Set] is files and options. A [Pipe] describes the order of their records: [Set.Records],
+// [Set.Interleave] or [Set.ShuffleAll] begin it, and [Pipe.Shuffle], [Pipe.Map], [Pipe.Filter],
+// [Pipe.Cache], [Pipe.Skip], [Pipe.Take], [Pipe.Prefetch] and [Pipe.Repeat] each add a stage. A
+// [Flow] turns records into elements: [ParseColumns], [Images], [Map] or [Pipe.Batch] begin it, and
+// [MapFlow], [Batch], [Unbatch], [Flow.Filter] and [Flow.Prefetch] extend it. Columns and images
+// are plain slices with a shape, one for a whole batch, which tensor libraries take without a copy.
+// Nothing is read before Start, StartEpoch, Resume or All. The program in examples/train learns
+// from such batches.
 //
 // # Checkpoints
 //
-// A [State] says what a consumer has received, as JSON of a few hundred bytes, and
-// some twenty more for each file that an Interleave has open beyond the first few.
-// After Resume the next element is the one that follows:
+// A [State] records what a consumer has received, as JSON of a few hundred bytes, and some twenty
+// more for each file that an Interleave has open beyond the first few. Resume continues with the
+// element that follows:
 //
 //	run, err := batches.Start(ctx) // or batches.Resume(ctx, state)
 //	...
@@ -61,38 +59,36 @@
 //
 // # Many workers
 //
-// Each process of a job opens the same set, as one worker of several:
+// Each process of a job opens the same set as one of several workers:
 //
 //	set, err := reader.Open(ctx, "out", reader.Options{Split: "train", Worker: rank, Workers: world, Seed: 42})
 //
-// Over all of them each record comes once in an epoch; [Ends] says what happens when
-// the numbers are uneven, and [Set.Sharding] how the set was divided.
+// Together they read each record once in an epoch; [Ends] says what happens when the numbers are
+// uneven, and [Set.Sharding] how the set was divided.
 //
-// # Work that is done once
+// # Caching
 //
-// What is costly need not be done in each epoch: [Pipe.Map] replaces the data of
-// records, say large images by small ones, and [Pipe.Cache] keeps them, in memory or
-// on disk:
+// Expensive work can be done once instead of in each epoch: [Pipe.Map] replaces the data of
+// records, for example large images with small ones, and [Pipe.Cache] keeps the result, in memory
+// or on disk:
 //
 //	pipe := set.Interleave(16, 1).Map("small", shrink, reader.MapOptions{}).
 //		Cache(reader.CacheOptions{Dir: "cache"}).Shuffle(10_000)
 //
 // # Damage
 //
-// Damage is an error, with file, record and offset, unless [SkipBad] allows some of
-// it to be skipped, which is counted and reported. A file that changed after the set
-// was opened is an error in any case: [ErrChanged].
+// Damage is an error with file, record and offset, unless [SkipBad] allows bad records to be
+// skipped, which are counted and reported. A file that changed after the set was opened is always
+// an error: [ErrChanged].
 //
 // # Speed
 //
-// How many files are read at once, how many goroutines parse, decode or map, and how
-// much is made ahead is chosen while a pipeline runs, unless it is given: within a
-// budget of processors and one of memory, both in the [Options]. Stats and Report
-// show what was chosen, and name the bottleneck; the order of the elements never
-// depends on it.
+// A running pipeline tunes itself: unless they are given, the numbers of files read at once, of
+// goroutines that parse, decode or map, and of elements made in advance are chosen within a budget
+// of processors and one of memory, both in the [Options]. Stats and Report show what was chosen and
+// name the bottleneck; the order of the elements never depends on it.
 //
-// A [Stream], which [Pipe.Start] returns, gives records without anything around them:
-// one by one, or hundreds at a time with [Stream.NextBlock]. Stages hand over a
-// [Block] at a time, whose records alias the buffers that were read, so that no
-// record costs an allocation, a lock or, but for shuffling, a copy.
+// A [Stream], which [Pipe.Start] returns, yields plain records: one by one, or hundreds at a time
+// with [Stream.NextBlock]. Stages pass on a [Block] at a time, whose records alias the buffers that
+// were read, so that no record costs an allocation, a lock or, except for shuffling, a copy.
 package reader

@@ -1,9 +1,8 @@
-// Command _generate writes the assembly of package augment. In this folder:
+// Command _generate writes the assembly of package augment. In this directory:
 //
 //	go run resize.go -out ../resize_amd64.s -stubs ../resize_stubs_amd64.go -pkg augment
 //
-// It is a module of its own so that what generates is no dependency of the
-// package.
+// It is a module of its own so that what generates is not a dependency of the package.
 package main
 
 import (
@@ -48,8 +47,8 @@ func rounding() VecVirtual {
 	return half
 }
 
-// weighRows weighs 32 samples at a time, two rows at a time: the samples of both
-// lie side by side as words, and a multiplication gives their sum.
+// weighRows weighs 32 samples at a time, two rows at a time: the samples of both are interleaved as
+// words, and a multiplication gives their sum.
 func weighRows() {
 	TEXT("weighRowsAVX2", NOSPLIT, "func(dst, src *uint8, stride int, weights *int32, count, n int)")
 	Doc("weighRowsAVX2 makes n samples, at least 32, from count rows.")
@@ -137,8 +136,8 @@ func weighRows() {
 	RET()
 }
 
-// next goes on at start with i advanced by step: at last when that is less, so
-// that the last step overlaps the one before, and not at all after last.
+// next jumps to start with i advanced by step, or with i = last if that is less, so that the last
+// step overlaps the one before. After last it falls through.
 func next(i, last Register, step uint64, start string) {
 	CMPQ(i, last)
 	JE(LabelRef("done"))
@@ -149,8 +148,8 @@ func next(i, last Register, step uint64, start string) {
 	Label("done")
 }
 
-// weighRGB weighs two rows at a time, one in each lane, and two source
-// pixels at a time: their three channels lie side by side as words.
+// weighRGB weighs two rows at a time, one in each lane, and two source pixels at a time: their
+// three channels are interleaved as words.
 func weighRGB(name, doc string, pairs int) {
 	blocks := ", blocks"
 	if pairs == 3 {
@@ -324,7 +323,7 @@ func weighGray() {
 // source pixels, of which a shuffle for every two weights gives each of the four its own two.
 func weighGrayNear() {
 	TEXT("weighGrayNearAVX2", NOSPLIT, "func(dst, src *uint8, starts *int32, tables *uint8, pairs, n int)")
-	Doc("weighGrayNearAVX2 makes n pixels, at least 8, of a gray row: of each four the source pixels begin at one of starts, and tables has for each eight so many pairs of weights as shuffles, lower parts and higher parts.")
+	Doc("weighGrayNearAVX2 makes n pixels, at least 8, of a gray row: of each four the source pixels begin at one of starts, and tables has for each eight their pairs of weights as shuffles, lower parts and higher parts.")
 	dst := Load(Param("dst"), GP64())
 	src := Load(Param("src"), GP64())
 	starts := Load(Param("starts"), GP64())

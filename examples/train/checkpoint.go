@@ -10,11 +10,11 @@ import (
 	"github.com/tfrec/tfrec/reader"
 )
 
-// progress is how far a training came: all that it takes to go on.
+// progress is how far a training came: all that it takes to continue.
 type progress struct {
 	Model *model
-	// State is where the pipeline stands, behind the last batch that the model
-	// has learned from. It is a few hundred bytes: places in files, no data.
+	// State is where the pipeline stands, after the last batch that the model has learned from. It
+	// is a few hundred bytes: places in files, no data.
 	State reader.State
 	// Seen is how many images that was, Loss the sum of their losses in the
 	// pass that has begun, and Losses the means of the passes before.

@@ -14,9 +14,8 @@
 //   - Knowing what to improve: in the end it says which stage held the others back,
 //     and which setting would move it.
 //
-// The model is a softmax regression on 16x16 pixels. It tells sunflowers from roses
-// by their colours, and little more; put a better one into model.go, the rest can
-// stay.
+// The model is a softmax regression on 16x16 pixels. It distinguishes sunflowers from roses by
+// their colours, and little more; put a better one into model.go, the rest can stay.
 package main
 
 import (
@@ -75,17 +74,16 @@ func (j *job) open(ctx context.Context) (*reader.Set, reader.Flow[*reader.ImageB
 		return nil, reader.Flow[*reader.ImageBatch]{}, err
 	}
 	half := [3]float32{0.5, 0.5, 0.5}
-	pictures := reader.Images(
+	images := reader.Images(
 		set.Interleave(4, 1).Shuffle(1000).Repeat(j.passes),
 		reader.ImageSpec{
 			Size: j.size, Batch: j.batch, DType: reader.Float32,
 			Normalize: augment.Normalize{Mean: half, Std: half},
 		})
-	return set, pictures.Prefetch(0), nil // 0: as many as it takes
+	return set, images.Prefetch(0), nil // 0: as many as it takes
 }
 
-// train goes over the data, from the checkpoint on if there is one, and returns
-// how far it came.
+// train trains on the data, from the checkpoint on if there is one, and returns its progress.
 func (j *job) train(ctx context.Context) (*progress, error) {
 	set, batches, err := j.open(ctx)
 	if err != nil {
@@ -95,7 +93,7 @@ func (j *job) train(ctx context.Context) (*progress, error) {
 	if about == nil || len(about.Labels) < 2 {
 		return nil, fmt.Errorf("%s: no set with labels: `tfrec convert images` makes one", j.data)
 	}
-	pictures, err := set.Len(ctx)
+	images, err := set.Len(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -120,8 +118,8 @@ func (j *job) train(ctx context.Context) (*progress, error) {
 	for steps := 1; ; steps++ {
 		batch, err := run.Next() // valid until the next turn
 		if err != nil {
-			// The end of the data, an interrupt, or a record that is no image:
-			// what was learned counts.
+			// The end of the data, an interrupt, or a record without an image: the progress is
+			// kept.
 			p.State = run.State()
 			saved := p.save(j.checkpoint)
 			if err == io.EOF {
@@ -134,8 +132,8 @@ func (j *job) train(ctx context.Context) (*progress, error) {
 		}
 		for _, loss := range p.Model.step(batch.Pixels, batch.Labels, j.rate) {
 			p.Loss += loss
-			if p.Seen++; p.Seen%pictures == 0 {
-				p.Losses = append(p.Losses, p.Loss/float64(pictures))
+			if p.Seen++; p.Seen%images == 0 {
+				p.Losses = append(p.Losses, p.Loss/float64(images))
 				fmt.Fprintf(j.out, "pass %d: mean loss %.3f\n", len(p.Losses), p.Losses[len(p.Losses)-1])
 				p.Loss = 0
 			}

@@ -30,8 +30,8 @@ func (m *model) step(pixels []float32, labels []int64, rate float64) (losses []f
 	clear(m.gradient)
 	shift := make([]float64, m.Classes)
 	for i, label := range labels {
-		picture := pixels[i*m.Inputs:][:m.Inputs]
-		odds := m.classify(picture)
+		image := pixels[i*m.Inputs:][:m.Inputs]
+		odds := m.classify(image)
 		losses = append(losses, -math.Log(max(odds[label], 1e-12)))
 		// The gradient of the loss by a class's output is how much too likely the
 		// class was.
@@ -41,7 +41,7 @@ func (m *model) step(pixels []float32, labels []int64, rate float64) (losses []f
 			}
 			shift[c] += p
 			row := m.gradient[c*m.Inputs:][:m.Inputs]
-			for k, x := range picture {
+			for k, x := range image {
 				row[k] += p * float64(x)
 			}
 		}
@@ -57,12 +57,12 @@ func (m *model) step(pixels []float32, labels []int64, rate float64) (losses []f
 }
 
 // classify returns the probability of each class, until the next call.
-func (m *model) classify(picture []float32) []float64 {
+func (m *model) classify(image []float32) []float64 {
 	m.odds = append(m.odds[:0], m.Biases...)
 	most := math.Inf(-1)
 	for c := range m.odds {
 		for k, w := range m.Weights[c*m.Inputs:][:m.Inputs] {
-			m.odds[c] += w * float64(picture[k])
+			m.odds[c] += w * float64(image[k])
 		}
 		most = max(most, m.odds[c])
 	}

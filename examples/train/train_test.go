@@ -39,7 +39,7 @@ func TestLossFalls(t *testing.T) {
 	if len(p.Losses) != j.passes {
 		t.Fatalf("%d passes; want %d", len(p.Losses), j.passes)
 	}
-	// Who guesses has a loss of log 5; the first pass is little better.
+	// Guessing has a loss of log 5; the first pass is little better.
 	first, last := p.Losses[0], p.Losses[len(p.Losses)-1]
 	if guess := math.Log(5); first > 2*guess || last > 0.6*guess || last > 0.6*first {
 		t.Errorf("the loss went from %.3f to %.3f; want less than 0.6 of both that and %.3f", first, last, guess)
@@ -62,7 +62,7 @@ func TestLossFalls(t *testing.T) {
 		}
 	}
 	if share := float64(right) / float64(all); share < 0.7 {
-		t.Errorf("%.0f%% of the pictures of %s are told right", 100*share, set.Sources()[0].Path)
+		t.Errorf("%.0f%% of the images of %s are told right", 100*share, set.Sources()[0].Path)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestResumedTrainingIsTheSame(t *testing.T) {
 		t.Errorf("stopped %d times only", stops)
 	}
 	if parts.Seen != whole.Seen || !slices.Equal(parts.Model.Weights, whole.Model.Weights) || !slices.Equal(parts.Losses, whole.Losses) {
-		t.Errorf("%d pictures, losses %v; want %d, %v", parts.Seen, parts.Losses, whole.Seen, whole.Losses)
+		t.Errorf("%d images, losses %v; want %d, %v", parts.Seen, parts.Losses, whole.Seen, whole.Losses)
 	}
 }
 

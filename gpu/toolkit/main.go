@@ -4,9 +4,8 @@
 //
 //	go run ./gpu/toolkit [-check] [-nvrtc FILE] [-include DIR] FILE.cu...
 //
-// For each FILE.cu it writes FILE.ptx beside it, or with -check compares that file
-// with what it would write. One version of NVRTC makes of one source the same
-// bytes every time.
+// For each FILE.cu it writes FILE.ptx next to it, or with -check compares that file with what it
+// would write. A version of NVRTC is deterministic.
 package main
 
 import (
@@ -18,9 +17,9 @@ import (
 	"strings"
 )
 
-// options are what decides the PTX beside the source. compute_70 is the oldest
-// architecture that its kernels run on; the driver compiles for the one that is
-// there. Without fmad a product and a sum are rounded one by one, as on the CPU.
+// options determine the PTX, together with the source. compute_70 is the oldest architecture that
+// the kernels run on; the driver compiles for the GPU in use. Without fmad a product and a sum are
+// rounded separately, as on the CPU.
 var options = []string{"--gpu-architecture=compute_70", "--fmad=false"}
 
 func main() {

@@ -14,13 +14,12 @@ import (
 
 const module = "github.com/tfrec/tfrec"
 
-// room is what one part of the module may import. Imports of others are given
-// by the beginning of their path: a module, or a part of one.
+// room is what one part of the module may import. Packages of other modules are given by the
+// beginning of their path: a module, or a part of one.
 type room struct {
 	// ours are the rooms that it may import, internal packages among them.
 	ours []string
-	// theirs are what it may import of others, itself or through anything that
-	// it imports.
+	// theirs are the packages of other modules that it may import, itself or indirectly.
 	theirs []string
 	// tests are the rooms, besides ours, that its tests may import.
 	tests []string
@@ -28,7 +27,7 @@ type room struct {
 	judges []string
 }
 
-// What of others comes in, by what it is for.
+// Packages of other modules, by their purpose.
 var (
 	// wire is the records: compression, and protobuf's varints without its
 	// runtime.
@@ -40,7 +39,7 @@ var (
 		"github.com/disintegration/imaging", "github.com/ebitengine/purego",
 		"github.com/klauspost/cpuid/v2", "github.com/zeebo/xxh3", "go.yaml.in/yaml/v3", "golang.org/x/image", "golang.org/x/sys",
 	}
-	// files is how sets lie on disk and how work is spread.
+	// files is for sets on disk and for parallel work.
 	files  = []string{"github.com/zeebo/xxh3", "github.com/klauspost/cpuid/v2", "golang.org/x/sync", "golang.org/x/sys"}
 	globs  = []string{"github.com/bmatcuk/doublestar/v4"}
 	prompt = []string{
@@ -104,7 +103,7 @@ var rooms = map[string]room{
 	// Main functions, which only call the command.
 	"cmd": {ours: []string{"internal/command"}, theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver)},
 	"internal/command": {
-		ours:   slices.Concat(engine, onSets, verbs, []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/where", "internal/export", "internal/emit", "internal/preview"}),
+		ours:   slices.Concat(engine, onSets, verbs, []string{"shard", "tfrecord", "augment", "reader", "convert", "gpu", "internal/where", "internal/export", "internal/emit", "internal/preview", "internal/thumbnail"}),
 		theirs: slices.Concat(wire, files, globs, pixels, estimates, tables, prompt, conditions, driver), judges: slices.Concat(judges, scripts),
 	},
 	// Programs of users, which see what users see.
@@ -129,10 +128,11 @@ var rooms = map[string]room{
 	"internal/tfds":    {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/emit":    {ours: slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord"}), theirs: slices.Concat(wire, files, globs, estimates), judges: judges},
 	"internal/preview": {
-		ours:   slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "augment"}),
+		ours:   slices.Concat(engine, []string{"shard", "shard/stats", "tfrecord", "augment", "internal/thumbnail"}),
 		tests:  verbs,
 		theirs: slices.Concat(wire, files, globs, pixels, estimates), judges: judges,
 	},
+	"internal/thumbnail": {ours: []string{"augment"}, theirs: pixels},
 	// What tests hold backends to: those of augment and of gpu.
 	"internal/backendtest": {ours: []string{"augment", "internal"}, theirs: pixels},
 	"internal/decodeplan":  {ours: []string{"augment", "internal"}, theirs: pixels, judges: judges},

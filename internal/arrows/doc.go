@@ -1,6 +1,5 @@
-// Package arrows holds the rooms of this module to the directions in which
-// they may import each other, and to the modules of others that they may bring
-// into a program that uses them.
+// Package arrows checks the directions in which the rooms of this module may import each other, and
+// the other modules that they may bring into a program.
 //
 //	cmd ──► everything
 //	reader ──► shard, tfrecord, augment

@@ -1,6 +1,6 @@
-// Package atomicfile puts files in place whole or not at all: the bytes are
-// written under another name, synced, and renamed; then the directory is synced,
-// so that after a crash the name stands for all of the bytes or for none.
+// Package atomicfile writes files atomically: the bytes are written under another name, synced, and
+// renamed; then the directory is synced, so that after a crash the file is complete or does not
+// exist.
 package atomicfile
 
 import (
@@ -29,10 +29,9 @@ func Write(tempDir, path string, data []byte) error {
 	return err
 }
 
-// Place syncs and closes f and renames it to path, replacing what is there. The
-// file gets the mode that any new file has: 0666 without the umask.
-// On an error f still has its temporary name, unless it says that the directory
-// could not be synced; Discard removes it.
+// Place syncs and closes f and renames it to path, replacing an existing file. The file gets the
+// usual mode of a new file: 0666 without the umask. After an error f still has its temporary name,
+// unless only syncing the directory failed; Discard removes it.
 func Place(f *os.File, path string) error {
 	if err := Rename(f, path); err != nil {
 		return err
@@ -62,7 +61,7 @@ func Commit(f *os.File, path string) error {
 
 // Discard closes and removes a temporary file. It is safe after Place failed.
 func Discard(f *os.File) {
-	f.Close() // it may be closed already; the file is going away
+	f.Close() // it may be closed already, and the file is removed
 	os.Remove(f.Name())
 }
 
@@ -100,8 +99,7 @@ func Mkdir(path string, perm os.FileMode) error {
 	return err
 }
 
-// CheckFolder says what is wrong with the directory that a file to be written at
-// path would lie in.
+// CheckFolder says what is wrong with the directory that a file to be written at path would are in.
 func CheckDirectory(path string) error {
 	dir := filepath.Dir(path)
 	st, err := os.Stat(dir)
@@ -133,3 +131,6 @@ func SyncDir(dir string) error {
 	}
 	return nil
 }
+
+// ErrLocked says that another process holds the lock.
+var ErrLocked = errors.New("locked by another process")

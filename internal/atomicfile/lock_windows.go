@@ -7,9 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// Lock takes an exclusive lock on the open file f without waiting. The lock
-// goes with the process: a dead one leaves none behind. It returns ErrLocked
-// when another process holds any lock on it.
+// Lock takes an exclusive lock on the open file f without waiting. The lock ends with the process,
+// even if it is killed. It returns ErrLocked when another process holds any lock on it.
 func Lock(f *os.File) error { return lock(f, windows.LOCKFILE_EXCLUSIVE_LOCK) }
 
 // LockShared takes a lock that any number of processes may hold together. It

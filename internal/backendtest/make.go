@@ -97,7 +97,7 @@ func isCrop(s augment.Step) bool {
 
 func (m *maker) chance(p float64) bool { return m.r.Float64() < p }
 
-// side is mostly that of a small image: what goes wrong does so at edges.
+// side is mostly that of a small image: faults occur at edges.
 func (m *maker) side() int {
 	if m.chance(0.15) {
 		return 1 + m.r.IntN(4)

@@ -13,9 +13,8 @@ import (
 	"github.com/tfrec/tfrec/internal/offload"
 )
 
-// Run does so many random tasks with a backend, in batches of different sizes
-// and from several goroutines, and compares what comes of each. The tasks are
-// the same every time.
+// Run executes n random tasks with a backend, in batches of different sizes and from several
+// goroutines, and compares the results. The tasks are the same every time.
 func Run(t *testing.T, b augment.Backend, tasks int) { run(t, b, tasks, (*maker).fill) }
 
 // RunCoded is Run with tasks whose images are JPEGs that nobody has decoded yet. The backend must

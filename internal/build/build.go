@@ -10,8 +10,8 @@ const Version = "0.1.0"
 // Tool is what a manifest names as its writer.
 const Tool = "tfrec " + Version
 
-// Revision returns the commit that the binary was built from with "+dirty"
-// behind it when the tree had changes, or "" when the build does not say.
+// Revision returns the commit that the binary was built from with "+dirty" after it when the tree
+// had changes, or "" when the build does not say.
 func Revision() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -1,16 +1,15 @@
-// Package claim has processes on many machines take turns with a directory of an object
-// store, which has no locks: each puts a small object of its own below the directory, looks
-// whether there is one of another's, and withdraws if so. Claims are renewed for as
-// long as they are held; those of a dead process expire.
+// Package claim lets processes on many machines take turns with a directory of an object store,
+// which has no locks: each creates a small object of its own below the directory, checks for those
+// of others, and withdraws if there is one. Claims are renewed while they are held; those of a dead
+// process expire.
 //
-// It rests on lists that show what was written before, as those of the large clouds
-// do: of two that claim at the same time, at least one then sees the other. How old a
-// claim is, is told by the store's clock alone, that of this machine measures nothing but
-// how long something takes.
+// It requires lists that are consistent with earlier writes, as those of the large clouds are: of
+// two processes that claim at the same time, at least one then sees the other. The age of a claim
+// is measured with the store's clock alone; the clock of this machine only measures durations.
 //
-// No claim of this kind is perfect: a process may be stopped for minutes between
-// its last look at its claim and what it writes then. Who needs more publishes what it
-// makes under names that nothing has yet, and compares.
+// No claim of this kind is perfect: a process may be suspended for minutes between its last check
+// of its claim and its next write. Users that need more publish with create-only names, and
+// compare.
 package claim
 
 import (
@@ -54,11 +53,10 @@ type Options struct {
 	// Wait has Take wait for others that live. Otherwise it returns an error that unwraps
 	// to ErrHeld when one of them has renewed its claim.
 	Wait bool
-	// Until is asked before each look at whether the others are gone, if it is not nil. When it
-	// says yes, Take gives up waiting and returns ErrNotNeeded.
+	// Until, if not nil, is called before each check of the others. If it returns true, Take stops
+	// waiting and returns ErrNotNeeded.
 	Until func() (bool, error)
-	// Note is called with a sentence for people about what is waited for, if it is not
-	// nil.
+	// Note, if not nil, is called with a sentence about what Take waits for.
 	Note func(sentence string)
 }
 
@@ -72,7 +70,7 @@ type Claim struct {
 	cancel context.CancelCauseFunc
 	keeper sync.WaitGroup
 
-	turn  chan struct{}  // holds a token for who looks at what follows, or renews
+	turn  chan struct{}  // holds a token while the fields below are used, and during a renewal
 	fresh time.Time      // before the last renewal was asked for
 	is    storage.Object // as it was last written
 
@@ -85,7 +83,7 @@ const (
 	sharedMode = "shared-"
 )
 
-// holder is what a claim says of the process whose it is, for people.
+// holder describes the process that holds a claim, for messages.
 type holder struct {
 	Host    string `json:"host"`
 	Process int    `json:"process"`
@@ -93,9 +91,8 @@ type holder struct {
 
 func (h holder) String() string { return fmt.Sprintf("process %d on %s", h.Process, h.Host) }
 
-// Take puts a claim into a directory of a store, once nobody else's is in the way.
-// Claims of dead processes are removed. The claim, and all that is done by its
-// Context, ends with ctx.
+// Take claims a directory of a store, after waiting for conflicting claims. Claims of dead
+// processes are removed. The claim and its Context end with ctx.
 func Take(ctx context.Context, s storage.Store, directory string, o Options) (*Claim, error) {
 	t := &taking{store: s, directory: directory + "/", o: o}
 	for {
@@ -143,8 +140,8 @@ func (c *Claim) Release() {
 	}
 }
 
-// Dead returns the claims below prefix that have expired. It is for the one who
-// holds c, which is in the same store.
+// Dead returns the claims below prefix that have expired. The caller must hold c, which is in the
+// same store.
 func (c *Claim) Dead(ctx context.Context, prefix string) ([]storage.Object, error) {
 	c.turn <- struct{}{}
 	now := c.is.ModTime
@@ -227,7 +224,7 @@ func withdraw(ctx context.Context, s storage.Store, name string) {
 	_ = s.Remove(ctx, name)
 }
 
-// modeOf tells from the name of a claim what it is; not ok for other objects.
+// modeOf returns the mode in the name of a claim; ok is false for other objects.
 func modeOf(name string) (mode string, ok bool) {
 	for _, mode := range []string{aloneMode, sharedMode} {
 		if strings.HasPrefix(path.Base(name), mode) {

@@ -135,7 +135,7 @@ func TestLost(t *testing.T) {
 	})
 }
 
-// One that nobody has taken over goes on.
+// A claim that nobody has taken over continues.
 func TestSleptAlone(t *testing.T) {
 	inTime(t, func(t *testing.T, s *storagetest.Store) {
 		c := take(t, t.Context(), s, Options{})
@@ -149,8 +149,8 @@ func TestSleptAlone(t *testing.T) {
 	})
 }
 
-// An outage that is shorter than a claim's life harms nobody, nor does a longer one
-// in which nobody else is there.
+// An outage shorter than a claim's life is harmless, and so is a longer one without other
+// processes.
 func TestOutage(t *testing.T) {
 	inTime(t, func(t *testing.T, s *storagetest.Store) {
 		from, to := time.Now().Add(2*Renew), time.Now().Add(2*Renew+10*Expire)
@@ -181,7 +181,7 @@ func TestOutage(t *testing.T) {
 	})
 }
 
-// Whoever waits gets it, one at a time, however many there are at once.
+// All waiting processes get the claim, one at a time.
 func TestManyInTurn(t *testing.T) {
 	inTime(t, func(t *testing.T, s *storagetest.Store) {
 		var group sync.WaitGroup
@@ -219,8 +219,7 @@ func TestManyInTurn(t *testing.T) {
 	})
 }
 
-// Whichever request of two that claim at a time fails, and wherever they are then:
-// never do both have it.
+// Whichever request of two concurrent claims fails, they never both hold it.
 func TestNeverTwo(t *testing.T) {
 	for seed := range 40 {
 		synctest.Test(t, func(t *testing.T) {
@@ -268,7 +267,7 @@ func TestNeverTwo(t *testing.T) {
 	}
 }
 
-// late is a store whose listings do not show what was written last, so many times.
+// late is a store whose listings miss the last write a number of times.
 type late struct {
 	*storagetest.Store
 	lists int
@@ -293,7 +292,8 @@ func (s *late) List(ctx context.Context, prefix string, deep bool) iter.Seq2[sto
 	}
 }
 
-// Who does not see its own claim neither has the directory nor takes others for dead.
+// A process that does not see its own claim does not hold the directory, and does not consider
+// others dead.
 func TestListsThatAreLate(t *testing.T) {
 	inTime(t, func(t *testing.T, s *storagetest.Store) {
 		first := take(t, t.Context(), s, Options{})

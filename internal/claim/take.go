@@ -17,7 +17,7 @@ import (
 // taking is the attempt to take a claim.
 type taking struct {
 	store     storage.Store
-	directory string // with the slash behind it
+	directory string // with the slash after it
 	o         Options
 
 	cleared []storage.Object // of dead processes
@@ -28,14 +28,14 @@ type taking struct {
 	noted  bool
 }
 
-// rival is a claim in the way of another one.
+// rival is a claim that conflicts with another one.
 type rival struct {
 	storage.Object
 	left time.Duration // until it expires; where one's own claim is not there, all of it
 }
 
-// rivals lists the claims in the directory of one that cannot be held beside it, and says
-// when that itself was written; the zero time when it is not there.
+// rivals lists the claims that conflict with one in its directory, and returns when that one was
+// written; the zero time if it does not exist.
 func rivals(ctx context.Context, s storage.Store, own string) (found []rival, now time.Time, err error) {
 	mode, _ := modeOf(own)
 	directory, _ := path.Split(own)
@@ -60,8 +60,8 @@ func rivals(ctx context.Context, s storage.Store, own string) (found []rival, no
 	return found, now, nil
 }
 
-// mostUnseen is how many claims in all may be missing in a list that was asked for
-// behind them, as when somebody removes them.
+// mostUnseen is how many claims in all may be missing in a list that was asked for after them, as
+// when somebody removes them.
 const mostUnseen = 10
 
 // try claims, and withdraws if there is a rival that has not expired.
@@ -106,8 +106,8 @@ func (t *taking) try(ctx context.Context) (*Claim, error) {
 	return c, nil
 }
 
-// wait returns when it is worth trying again: one of the rivals is gone, or has not
-// renewed its claim until that expired.
+// wait returns when it is worth trying again: one of the rivals has ended, or has let its claim
+// expire.
 func (t *taking) wait(ctx context.Context) error {
 	began := time.Now()
 	for {
@@ -154,8 +154,7 @@ func (t *taking) wait(ctx context.Context) error {
 	}
 }
 
-// pause waits for a random time, so that those who have met do not meet again, and
-// longer from one to the next.
+// pause waits for a random and growing time, so that conflicting processes do not conflict again.
 func (t *taking) pause(ctx context.Context) error {
 	longest := min(Renew/150<<min(t.rounds, 10), Renew/8)
 	t.rounds++

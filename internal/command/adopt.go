@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/cliname"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -128,12 +129,12 @@ func printAdoption(faults, w io.Writer, r *repair.AdoptReport) {
 		if slices.ContainsFunc(r.Faults, func(f shard.Fault) bool { return f.Part == tfrecord.PartMissing }) {
 			then = "; fetch or make the missing shards, then run tfrec adopt again"
 		}
-		fmt.Fprintf(w, "%s: nothing was written%s\n", count(int64(len(r.Faults)), "fault"), then)
+		fmt.Fprintf(w, "%s: nothing was written%s\n", plural.Of(len(r.Faults), "fault"), then)
 		return
 	}
 	for _, name := range slices.Sorted(maps.Keys(r.Splits)) {
 		s := r.Splits[name]
-		fmt.Fprintf(w, "%s-%s: %s in %s\n", r.Name, name, count(s.Records, "record"), count(int64(s.Shards), "shard"))
+		fmt.Fprintf(w, "%s-%s: %s in %s\n", r.Name, name, plural.Of(s.Records, "record"), plural.Of(s.Shards, "shard"))
 	}
 	for _, c := range r.Changes {
 		switch c.Was {
@@ -152,5 +153,5 @@ func printAdoption(faults, w io.Writer, r *repair.AdoptReport) {
 	if !r.TFDS {
 		load = ""
 	}
-	fmt.Fprintf(w, "%s, %s: %s%s\n", count(r.Records, "record"), size.Format(r.Bytes), says[r.Status], load)
+	fmt.Fprintf(w, "%s, %s: %s%s\n", plural.Of(r.Records, "record"), size.Format(r.Bytes), says[r.Status], load)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard/reshape"
 )
 
@@ -13,7 +14,7 @@ import (
 type appendResult struct{ *reshape.AppendReport }
 
 func (r appendResult) detail() string {
-	return fmt.Sprintf("%s new in %s, %d renamed", count(r.Appended, "record"), count(int64(r.ShardsWritten), "shard"), r.ShardsRenamed)
+	return fmt.Sprintf("%s new in %s, %d renamed", plural.Of(r.Appended, "record"), plural.Of(r.ShardsWritten, "shard"), r.ShardsRenamed)
 }
 
 func newAppendCommand() *cobra.Command {

@@ -3,6 +3,7 @@ package command
 import (
 	"encoding/json"
 	"fmt"
+	"image/color"
 	"io"
 	"path/filepath"
 	"slices"
@@ -13,8 +14,10 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/regular"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/internal/thumbnail"
 )
 
 func newAugmentCommand() *cobra.Command {
@@ -170,6 +173,9 @@ const (
 	maxPreviewCell = 1024
 )
 
+// sheetGap is between the cells of a sheet and around them, in pixels.
+const sheetGap = 4
+
 func newAugmentPreviewCommand() *cobra.Command {
 	var o previewOptions
 	cmd := &cobra.Command{
@@ -237,48 +243,56 @@ type variant struct {
 	Ops    augment.Draw `json:"ops"`
 }
 
-// maxPicture is the largest image file in bytes.
-const maxPicture = 1 << 30
+// maxImageFile is the largest image file in bytes.
+const maxImageFile = 1 << 30
 
-func runPreview(cmd *cobra.Command, picture string, o *previewOptions) error {
+func runPreview(cmd *cobra.Command, path string, o *previewOptions) error {
 	codec, err := augment.NewCodec(augment.CodecOptions{Decoder: o.decoder})
 	if err != nil {
 		return err
 	}
-	data, err := regular.ReadFile(picture, maxPicture)
+	data, err := regular.ReadFile(path, maxImageFile)
 	if err != nil {
 		return err
 	}
 	var im, varied augment.Image
 	if _, err := codec.Decode(&im, data, augment.DecodeOptions{}); err != nil {
-		return fmt.Errorf("%s: %w", picture, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
-	sheet, err := newSheet(1+o.copies, o.cell)
+	sheet, err := thumbnail.NewSheet(1+o.copies, thumbnail.Layout{Side: o.cell, Gap: sheetGap, Ground: color.White})
 	if err != nil {
 		return err
 	}
-	if err := sheet.add(&im); err != nil {
+	scratch := augment.Scratch{Codec: codec}
+	add := func(im *augment.Image) error {
+		thumb, err := thumbnail.New(im, o.cell, true, &scratch)
+		if err != nil {
+			return fmt.Errorf("sheet: %w", err)
+		}
+		_, err = sheet.Add(thumb)
+		return err
+	}
+	if err := add(&im); err != nil {
 		return err
 	}
 	result := preview{Sheet: o.sheet, Augment: o.policy.String(), Seed: o.seed, Key: o.key, Decoder: codec.Decoder()}
 	if result.Key == "" {
-		result.Key = filepath.Base(picture)
+		result.Key = filepath.Base(path)
 	}
-	scratch := augment.Scratch{Codec: codec}
 	for i := range o.copies {
 		if err := cmd.Context().Err(); err != nil {
 			return err
 		}
 		draw := o.policy.Draw(o.seed, result.Key, i+1, im.Width, im.Height)
 		if err := draw.Apply(&varied, &im, &scratch); err != nil {
-			return fmt.Errorf("%s: copy %d: %w", picture, i+1, err)
+			return fmt.Errorf("%s: copy %d: %w", path, i+1, err)
 		}
-		if err := sheet.add(&varied); err != nil {
+		if err := add(&varied); err != nil {
 			return err
 		}
 		result.Variants = append(result.Variants, variant{i + 1, varied.Width, varied.Height, draw})
 	}
-	png, err := augment.AppendPNG(nil, &sheet.image)
+	png, err := thumbnail.PNG(sheet.Image)
 	if err != nil {
 		return err
 	}
@@ -292,7 +306,7 @@ func runPreview(cmd *cobra.Command, picture string, o *previewOptions) error {
 }
 
 func printPreview(w io.Writer, p *preview) error {
-	fmt.Fprintf(w, "%s: the original and %s of it, in rows from the top left\n", p.Sheet, count(int64(len(p.Variants)), "variant"))
+	fmt.Fprintf(w, "%s: the original and %s of it, in rows from the top left\n", p.Sheet, plural.Of(len(p.Variants), "variant"))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, v := range p.Variants {
 		ops, err := json.Marshal(v.Ops)

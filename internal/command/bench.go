@@ -127,9 +127,9 @@ func benchFlags(cmd *cobra.Command, o *reader.BenchOptions, size string, seconds
 func printBench(w io.Writer, r *reader.BenchResult) {
 	passes := plural.Of(r.Passes, "pass")
 	if r.CutOff > 0 {
-		passes += " and " + count(r.CutOff, "record")
+		passes += " and " + plural.Of(r.CutOff, "record")
 	}
-	fmt.Fprintf(w, "%s in %.2f s (%s): %.0f records/s, %s/s\n\n", count(r.Records, "record"), r.Seconds, passes, r.RecordsPerSec, size.Format(int64(r.MBPerSec*1e6)))
+	fmt.Fprintf(w, "%s in %.2f s (%s): %.0f records/s, %s/s\n\n", plural.Of(r.Records, "record"), r.Seconds, passes, r.RecordsPerSec, size.Format(int64(r.MBPerSec*1e6)))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(table, "stage\telements\tbusy s\twaiting for input s\tblocked by output s\twaited for s\tworkers\tqueue\t")
 	chosen := 0

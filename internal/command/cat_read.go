@@ -171,7 +171,7 @@ func loadState(path string) (s reader.State, err error) {
 	return s, nil
 }
 
-// saveState writes a state, whole or not at all.
+// saveState writes a state atomically.
 func saveState(path string, s reader.State) error {
 	data, err := json.Marshal(s)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -86,8 +87,8 @@ func printLeftovers(w io.Writer, r *shard.CleanReport) {
 	case len(r.Left) == 0:
 		fmt.Fprintf(w, "%s: nothing is left of killed runs\n", printable.String(r.Dir))
 	case r.Removed:
-		fmt.Fprintf(w, "%s: %s removed\n", r.Dir, count(int64(len(r.Left)), "leftover"))
+		fmt.Fprintf(w, "%s: %s removed\n", r.Dir, plural.Of(len(r.Left), "leftover"))
 	default:
-		fmt.Fprintf(w, "%s: %s; --force removes them\n", r.Dir, count(int64(len(r.Left)), "leftover"))
+		fmt.Fprintf(w, "%s: %s; --force removes them\n", r.Dir, plural.Of(len(r.Left), "leftover"))
 	}
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/internal/cliname"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/size"
@@ -168,9 +169,8 @@ type conversion struct {
 	begin, join func(context.Context) (*convert.Job, error)
 }
 
-// raiseProcs gives those who read and write something of their own to be scheduled
-// by: while libjpeg-turbo works, its caller holds on to what Go schedules by, and they
-// would wait.
+// raiseProcs raises GOMAXPROCS for the goroutines that read and write: a call of libjpeg-turbo
+// keeps its P for as long as it runs, so they would wait.
 var raiseProcs = sync.OnceFunc(func() {
 	cores := runtime.GOMAXPROCS(0)
 	runtime.GOMAXPROCS(cores + max(1, cores/2))
@@ -266,7 +266,7 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 	case convert.UpToDate:
 		fmt.Fprintf(&b, "%s is up to date: ", out)
 	case convert.Planned:
-		fmt.Fprintf(&b, "%s would hold %s: ", out, count(s.Samples, "sample"))
+		fmt.Fprintf(&b, "%s would hold %s: ", out, plural.Of(s.Samples, "sample"))
 	default:
 		fmt.Fprintf(&b, "%s %s: ", out, s.Status)
 	}
@@ -284,9 +284,9 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 		}
 		split := s.Splits[name]
 		if s.Status == convert.Planned {
-			fmt.Fprintf(&b, "%s in %s", name, count(int64(split.Shards), "shard"))
+			fmt.Fprintf(&b, "%s in %s", name, plural.Of(split.Shards, "shard"))
 		} else {
-			fmt.Fprintf(&b, "%s %s in %s", name, count(split.Records, "record"), count(int64(split.Shards), "shard"))
+			fmt.Fprintf(&b, "%s %s in %s", name, plural.Of(split.Records, "record"), plural.Of(split.Shards, "shard"))
 		}
 	}
 	if s.Status != convert.Planned {
@@ -294,7 +294,7 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 	}
 	fmt.Fprintf(&b, " (%.2f s", s.Seconds)
 	if s.ShardsWritten > 0 && s.ShardsKept > 0 {
-		fmt.Fprintf(&b, "; %s kept, %d written", count(int64(s.ShardsKept), "shard"), s.ShardsWritten)
+		fmt.Fprintf(&b, "; %s kept, %d written", plural.Of(s.ShardsKept, "shard"), s.ShardsWritten)
 	}
 	b.WriteString(")\n")
 	for _, line := range []struct {
@@ -305,11 +305,11 @@ func printSummary(w io.Writer, s *convert.Summary, out string) error {
 		{s.Filtered, "left out by --min-size or --max-aspect"},
 	} {
 		if line.n > 0 {
-			fmt.Fprintf(&b, "  %s %s\n", count(line.n, "sample"), line.what)
+			fmt.Fprintf(&b, "  %s %s\n", plural.Of(line.n, "sample"), line.what)
 		}
 	}
 	if s.SkippedFiles > 0 {
-		fmt.Fprintf(&b, "  %s in the source left alone\n", count(s.SkippedFiles, "other file"))
+		fmt.Fprintf(&b, "  %s in the source left alone\n", plural.Of(s.SkippedFiles, "other file"))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

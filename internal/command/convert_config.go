@@ -31,7 +31,7 @@ type setting struct {
 	where  string   // such as "convert.yaml:7"
 }
 
-// The names in a configuration file that are no flags.
+// The names in a configuration file that are not flags.
 const (
 	configKind = "kind"
 	configSrc  = "src"
@@ -45,8 +45,8 @@ var notConfigured = []string{"config", "from-manifest", "help", "dry-run", "plan
 // maxConfig is the longest configuration file in bytes.
 const maxConfig = 1 << 20
 
-// readConfig reads a configuration file: a mapping from the names of flags to
-// their values, beside kind, src and out.
+// readConfig reads a configuration file: a mapping from the names of flags to their values, in
+// addition to kind, src and out.
 func readConfig(path string) (*configured, error) {
 	data, err := regular.ReadFile(path, maxConfig)
 	if err != nil {
@@ -349,7 +349,7 @@ func (c *configured) apply(cmd *cobra.Command) error {
 		if slices.Contains(listed, s.flag) {
 			values = []string{strings.Join(values, ",")}
 		}
-		if list, ok := f.Value.(pflag.SliceValue); ok { // as they are, whatever characters are in them
+		if list, ok := f.Value.(pflag.SliceValue); ok { // unchanged, with any characters
 			if err := list.Replace(values); err != nil {
 				return usageError("%s: %s: %w", s.where, s.flag, err)
 			}

@@ -203,8 +203,8 @@ func (f *csvFlags) spool(cmd *cobra.Command, srcs []string, pipes spooled) (file
 	return files, temp, nil
 }
 
-// runPrintSchema prints the types of the columns. A last argument that is no
-// file yet is taken for the OUT of the conversion to come.
+// runPrintSchema prints the types of the columns. A last argument that does not exist is taken for
+// the OUT of the later conversion.
 func (f *csvFlags) runPrintSchema(cmd *cobra.Command, args []string) error {
 	if err := f.complete(cmd); err != nil {
 		return err

@@ -40,7 +40,7 @@ func readSettings(ctx context.Context, path string) (*configured, *shard.Manifes
 			add("gpu-decode", "true")
 		}
 	}
-	if m.Errors > 0 { // no option of the set: as many are borne as were
+	if m.Errors > 0 { // not an option of the set: as many errors are allowed as it had
 		add("max-errors", strconv.FormatInt(m.Errors, 10))
 	}
 	names := make([]string, 0, len(m.Options))
@@ -108,7 +108,7 @@ func optionFlag(m *shard.Manifest, name string) (flag string, values []string, e
 			return "", nil, err
 		}
 		if name == "pad_color" && color == [3]uint8{} {
-			return "", nil, nil // the default, which is refused beside other fits
+			return "", nil, nil // the default, which is refused with other fits
 		}
 		return flag, []string{hex.EncodeToString(color[:])}, nil
 	case "vector":

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/convert"
 	"github.com/tfrec/tfrec/gpu"
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // gpuMode is --gpu.
@@ -55,8 +56,8 @@ func (u gpuUse) check(cmd *cobra.Command, o *convert.ImageOptions) error {
 	return nil
 }
 
-// run converts with a GPU, if flags and machine have it so, and says how much that did. A plan
-// needs one only to know the decoder.
+// run converts with a GPU, if the flags ask for one and the machine has one, and reports its share.
+// A plan needs one only to know the decoder.
 func (u gpuUse) run(o *convert.ImageOptions, work func() (*convert.Summary, error)) (*convert.Summary, error) {
 	if u.when == gpuOff || o.DryRun && !u.decode {
 		return work()
@@ -87,7 +88,7 @@ func (u gpuUse) run(o *convert.ImageOptions, work func() (*convert.Summary, erro
 			note(decodingShare(sum.Decoded, s))
 		}
 	}
-	// What a GPU failed at was told where it mattered.
+	// Failures of the GPU that matter were reported before.
 	_ = backend.Close()
 	return sum, err
 }
@@ -115,9 +116,9 @@ func (u gpuUse) open(note func(string)) (*gpu.Backend, error) {
 	return nil, nil
 }
 
-// gpuShare says who did what.
+// gpuShare reports what GPU and CPU did.
 func gpuShare(name string, s gpu.Stats) string {
-	text := fmt.Sprintf("%s on %s", count(s.GPU, "image"), name)
+	text := fmt.Sprintf("%s on %s", plural.Of(s.GPU, "image"), name)
 	if s.CPU == 0 {
 		return text
 	}
@@ -135,7 +136,8 @@ func gpuShare(name string, s gpu.Stats) string {
 	return text
 }
 
-// decodingShare says who decoded how many images, and why the CPU did where it shouldn't have.
+// decodingShare reports how many images each decoder decoded, and why the CPU took over from the
+// GPU.
 func decodingShare(decoded map[string]int64, s gpu.Stats) string {
 	var by, why []string
 	for _, name := range slices.Sorted(maps.Keys(decoded)) {

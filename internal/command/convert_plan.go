@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -17,11 +18,11 @@ import (
 // dryRun is what --dry-run --json prints.
 type dryRun struct {
 	*convert.Summary
-	Plan fates `json:"plan"`
+	Plan outputPlan `json:"plan"`
 }
 
-// fates are the files of a set, relative to it, by what a run would do with them.
-type fates struct {
+// outputPlan lists the files of a set, relative to it, by what a run would do with them.
+type outputPlan struct {
 	Write  []string `json:"write"`  // shards
 	Keep   []string `json:"keep"`   // shards
 	Remove []string `json:"remove"` // files of the set as it is
@@ -29,7 +30,7 @@ type fates struct {
 
 // printDryRun prints what a run would do: a summary, and what becomes of each shard.
 func printDryRun(cmd *cobra.Command, sum *convert.Summary, out string) error {
-	f := fates{[]string{}, []string{}, sum.Plan.Removed}
+	f := outputPlan{[]string{}, []string{}, sum.Plan.Removed}
 	for _, s := range sum.Plan.Shards {
 		switch {
 		case sum.Task != nil && s.Task != sum.Task.Index:
@@ -47,11 +48,11 @@ func printDryRun(cmd *cobra.Command, sum *convert.Summary, out string) error {
 		return err
 	}
 	for _, part := range []struct {
-		fate  string
-		files []string
+		decision string
+		files    []string
 	}{{"keep", f.Keep}, {"write", f.Write}, {"remove", f.Remove}} {
 		for _, name := range part.files {
-			if _, err := fmt.Fprintf(w, "  %-6s  %s\n", part.fate, storage.Join(out, name)); err != nil {
+			if _, err := fmt.Fprintf(w, "  %-6s  %s\n", part.decision, storage.Join(out, name)); err != nil {
 				return err
 			}
 		}
@@ -59,8 +60,7 @@ func printDryRun(cmd *cobra.Command, sum *convert.Summary, out string) error {
 	return nil
 }
 
-// printOutputs prints the paths of a set's files, one a line or, as they are, each
-// followed by a NUL.
+// printOutputs prints the paths of a set's files, one a line or, unquoted, each followed by a NUL.
 func printOutputs(w io.Writer, out string, names []string, nul bool) error {
 	var b []byte
 	for _, name := range names {
@@ -106,9 +106,9 @@ func writePlan(cmd *cobra.Command, path string, p *convert.Plan) error {
 			kept++
 		}
 	}
-	line := fmt.Sprintf("%s: %s in %s, %d of them finished", path, count(samples, "sample"), count(int64(len(p.Shards)), "shard"), kept)
+	line := fmt.Sprintf("%s: %s in %s, %d of them finished", path, plural.Of(samples, "sample"), plural.Of(len(p.Shards), "shard"), kept)
 	if e := p.Estimate; e != nil {
-		line += fmt.Sprintf("; about %s in %.0f s with %s, by %s", size.Format(e.Bytes), e.Seconds, count(int64(e.Workers), "worker"), count(e.Tried, "sample"))
+		line += fmt.Sprintf("; about %s in %.0f s with %s, by %s", size.Format(e.Bytes), e.Seconds, plural.Of(e.Workers, "worker"), plural.Of(e.Tried, "sample"))
 	}
 	_, err = fmt.Fprintln(summaryTo(cmd), line)
 	return err

@@ -12,6 +12,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
@@ -20,7 +21,7 @@ import (
 // dedupeResult is what dedupe prints.
 type dedupeResult struct{ *reshape.DedupeReport }
 
-func (r dedupeResult) detail() string { return count(r.Duplicates, "duplicate") + " dropped" }
+func (r dedupeResult) detail() string { return plural.Of(r.Duplicates, "duplicate") + " dropped" }
 
 func newDedupeCommand() *cobra.Command {
 	f := new(reshapeFlags)
@@ -103,7 +104,7 @@ func keepInputs(ctx context.Context, list string, in []string) error {
 	return nil
 }
 
-// linesFile is a file of JSON lines that is put in place whole.
+// linesFile is a file of JSON lines that is written atomically.
 type linesFile struct {
 	path string
 	file *os.File

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
@@ -119,9 +120,9 @@ func printDiff(w io.Writer, r *reshape.DiffReport) {
 	}
 	printFaults(w, r.Faults)
 	for _, key := range slices.Sorted(maps.Keys(r.Features)) {
-		fmt.Fprintf(w, "feature %s differs in %s\n", printable.String(key), count(r.Features[key], "record"))
+		fmt.Fprintf(w, "feature %s differs in %s\n", printable.String(key), plural.Of(r.Features[key], "record"))
 	}
-	fmt.Fprintf(w, "A has %s, B %s: ", count(r.RecordsA, "record"), count(r.RecordsB, "record"))
+	fmt.Fprintf(w, "A has %s, B %s: ", plural.Of(r.RecordsA, "record"), plural.Of(r.RecordsB, "record"))
 	if r.Equal {
 		fmt.Fprintln(w, "equal")
 		return

@@ -23,8 +23,8 @@ type Engine struct {
 	// Check says, before anything is done, what is wrong with the engine's flags: a
 	// wrong use. It may be nil.
 	Check func() error
-	// Make has the shards made that Work's job has to do, and returns when they are,
-	// or when ctx is done. Nothing of it goes on behind its back.
+	// Make makes all shards that Work's job lacks, and returns when they are made or when ctx is
+	// done. No work continues after that.
 	Make func(ctx context.Context, w *Work) error
 	// Reshard does what reshape.Reshard does, and is asked in its place when it is not
 	// nil.
@@ -41,14 +41,13 @@ type Work struct {
 	// Args are the command's arguments from the verb on, without the engine's own:
 	// what JoinJob takes. They hold no credentials; those are in the environment.
 	Args []string
-	// Note tells people something. It may be called from one goroutine at a time.
+	// Note prints a sentence for the user. It must be called from one goroutine at a time.
 	Note func(sentence string)
 }
 
-// JoinJob plans the conversion of Work.Args once more, in another process, and
-// returns it as a job that makes shards of it, with Work.Job's numbers. It is the
-// caller's to close. Note is called with sentences for people, from one goroutine at a
-// time.
+// JoinJob plans the conversion of Work.Args once more, in another process, and returns it as a job
+// that makes shards of it, with Work.Job's numbers. The caller must close it. Note is called with
+// sentences for the user, from one goroutine at a time.
 func JoinJob(ctx context.Context, args []string, note func(sentence string)) (*convert.Job, error) {
 	var job *convert.Job
 	root := newRootCommand(&Engine{Name: "tfrec", joined: func(j *convert.Job) { job = j }, note: note})
@@ -88,8 +87,8 @@ func (e *Engine) addFlags(fs *pflag.FlagSet) {
 	}
 }
 
-// notForEngines are flags of conversions that deal shards themselves, or need
-// what an engine's machines are not known to have.
+// notForEngines are flags of conversions that distribute shards themselves, or need resources that
+// an engine's machines may lack.
 var notForEngines = []string{"task", "tasks", "replan", "gpu", "gpu-decode"}
 
 // check refuses flags that mean nothing with an engine.

@@ -14,13 +14,13 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// elsewhere is an engine that has one who joins make every shard.
-func elsewhere(t *testing.T, works *[]*Work) *Engine {
+// elsewhere is an engine whose shards are all made by a joined job.
+func elsewhere(t *testing.T, requests *[]*Work) *Engine {
 	return &Engine{
 		Name:  "tfrec-elsewhere",
 		Flags: func(fs *pflag.FlagSet) { fs.Int("machines", 1, "how many") },
 		Make: func(ctx context.Context, w *Work) error {
-			*works = append(*works, w)
+			*requests = append(*requests, w)
 			j, err := JoinJob(ctx, w.Args, func(s string) { t.Log(s) })
 			if err != nil {
 				return err
@@ -53,12 +53,12 @@ func TestAnEngineMakesTheSameSets(t *testing.T) {
 			if code := run(context.Background(), append([]string{"--json"}, into(args, ref)...), &plain, &stderr); code != exitFine {
 				t.Fatal(stderr.String())
 			}
-			var works []*Work
+			var requests []*Work
 			full := append([]string{"--json"}, into(args, out)...)
 			if name != "config" { // which is a word less
 				full = slices.Insert(full, 4, "--machines", "7")
 			}
-			if code := runWith(context.Background(), elsewhere(t, &works), full, &stdout, &stderr); code != exitFine {
+			if code := runWith(context.Background(), elsewhere(t, &requests), full, &stdout, &stderr); code != exitFine {
 				t.Fatalf("exit %d: %s", code, stderr.String())
 			}
 			summary := func(b []byte) map[string]any {
@@ -79,17 +79,17 @@ func TestAnEngineMakesTheSameSets(t *testing.T) {
 			if diff := difference(a, b); err1 != nil || err2 != nil || diff != "" {
 				t.Error(err1, err2, diff)
 			}
-			if len(works) != 1 {
-				t.Fatalf("work was given out %d times", len(works))
+			if len(requests) != 1 {
+				t.Fatalf("work was given out %d times", len(requests))
 			}
-			for _, arg := range works[0].Args {
+			for _, arg := range requests[0].Args {
 				if strings.HasPrefix(arg, "--machines") || strings.HasPrefix(arg, "--json") {
-					t.Errorf("work was given out with %q", works[0].Args)
+					t.Errorf("work was given out with %q", requests[0].Args)
 				}
 			}
-			works = nil
-			if code := runWith(context.Background(), elsewhere(t, &works), into(args, out), &stdout, &stderr); code != exitFine || works != nil {
-				t.Errorf("again: exit %d, %d works", code, len(works))
+			requests = nil
+			if code := runWith(context.Background(), elsewhere(t, &requests), into(args, out), &stdout, &stderr); code != exitFine || requests != nil {
+				t.Errorf("again: exit %d, %d requests", code, len(requests))
 			}
 		})
 	}
@@ -127,8 +127,8 @@ func TestAnEngineKeepsTheExitCodes(t *testing.T) {
 				}
 				defer os.Remove(bad)
 			}
-			var works []*Work
-			e := elsewhere(t, &works)
+			var requests []*Work
+			e := elsewhere(t, &requests)
 			if c.fail != nil {
 				e.Make = func(context.Context, *Work) error { return c.fail }
 			}

@@ -60,7 +60,7 @@ type interrupted struct{ signal os.Signal }
 
 func (e *interrupted) Error() string { return e.signal.String() }
 
-// errClosedPipe says that nobody reads stdout any more, as behind head.
+// errClosedPipe says that nobody reads stdout any more, as after head.
 var errClosedPipe = errors.New("stdout is closed")
 
 // exitCode maps what a command returned to the exit code. It is the only place
@@ -89,8 +89,8 @@ func exitCode(ctx context.Context, err error) int {
 	}
 }
 
-// report prints an error for people: one line, and for a wrong use a second
-// one that leads to the help.
+// report prints an error for the user: one line, and for wrong usage a second one that names the
+// help.
 func report(ctx context.Context, stderr io.Writer, cmd *cobra.Command, err error) {
 	if err == nil {
 		return

@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/export"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -67,7 +68,7 @@ spaces at the end. Names that differ only in case count as the same.`,
 		o.OnCollision, err = export.ParseCollision(s)
 		return err
 	}, "error", "number")
-	flags.StringVar(&o.Picture, "picture", export.DefaultPicture, "folders: `KEY` of the feature with the image")
+	flags.StringVar(&o.ImageKey, "picture", export.DefaultImageKey, "folders: `KEY` of the feature with the image")
 	flags.StringVar(&o.Label, "label", "", "folders: `KEY` of the feature with the label (default: image/class/text, else image/class/label)")
 	flags.StringVar(&o.Filename, "filename", export.DefaultFilename, "folders: `KEY` of the feature with the image's path")
 	partialVar(cmd, &o.Partial)
@@ -78,7 +79,7 @@ func checkExport(cmd *cobra.Command, o *export.Options) error {
 	if o.Format == "" {
 		return usageError("--format is missing; want folders, csv, jsonl, parquet or npz")
 	}
-	if o.Format == export.Folders {
+	if o.Format == export.Directories {
 		return nil
 	}
 	for _, name := range []string{"on-collision", "picture", "label", "filename"} {
@@ -116,7 +117,7 @@ func printExported(w io.Writer, out string, r *export.Report) error {
 	if r.Status != "written" {
 		status = "is " + status
 	}
-	line := fmt.Sprintf("%s %s: %s in %s, %s", printable.String(out), status, count(r.Records, "record"), count(r.Files, "file"), size.Format(r.Bytes))
+	line := fmt.Sprintf("%s %s: %s in %s, %s", printable.String(out), status, plural.Of(r.Records, "record"), plural.Of(r.Files, "file"), size.Format(r.Bytes))
 	for _, part := range []struct {
 		n    int64
 		what string

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/where"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/reshape"
@@ -23,7 +24,7 @@ type filterResult struct {
 }
 
 func (r *filterResult) detail() string {
-	return fmt.Sprintf("%d of %s dropped", r.Dropped, count(r.RecordsIn, "record"))
+	return fmt.Sprintf("%d of %s dropped", r.Dropped, plural.Of(r.RecordsIn, "record"))
 }
 
 func newFilterCommand() *cobra.Command {
@@ -72,7 +73,7 @@ float64, so that score == 0.1 is never true of a float32.`,
 				if n := missing.Load(); report.Status != "up_to_date" {
 					result.Missing = &n
 					if n > 0 {
-						f.note("%s dropped for lack of a value that the condition needs; has(\"key\") asks whether there is one", count(n, "record"))
+						f.note("%s dropped for lack of a value that the condition needs; has(\"key\") asks whether there is one", plural.Of(n, "record"))
 					}
 				}
 				return result, nil

@@ -7,7 +7,7 @@ import (
 )
 
 func newFinalizeCommand() *cobra.Command {
-	var bears *convert.Tolerance
+	var allowed *convert.Tolerance
 	cmd := &cobra.Command{
 		Use:     "finalize OUT",
 		GroupID: groupConvert,
@@ -24,11 +24,11 @@ which never stop a task, are counted here.`,
 	}
 	textVar(cmd.Flags(), "max-errors", "", "N|P%", "how many samples may be unusable, as a number or a percentage (default: that of the tasks)", func(s string) error {
 		t, err := convert.ParseTolerance(s)
-		bears = &t
+		allowed = &t
 		return err
 	})
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		o := convert.FinalizeOptions{MaxErrors: bears}
+		o := convert.FinalizeOptions{MaxErrors: allowed}
 		stderr := cmd.ErrOrStderr()
 		if !quietFlag(cmd) {
 			o.Note = notesTo(stderr)

@@ -126,8 +126,8 @@ func compressionVar(fs *pflag.FlagSet, c *tfrecord.Compression, usage string) {
 // fileKinds are the names that flags give to values which are paths of files.
 var fileKinds = []string{"FILE", "FILE.png", "SPEC|FILE", "FILE|NAME,...", "ORIGINAL"}
 
-// completeFlags tells the shell, of all flags of a command and those below it, what to
-// offer: a flag's words; paths; or nothing, for numbers and names.
+// completeFlags sets what the shell offers for all flags of a command and its subcommands: a flag's
+// words, paths, or nothing, for numbers and names.
 func completeFlags(cmd *cobra.Command) {
 	offer := func(f *pflag.Flag) {
 		words, how := []string(nil), cobra.ShellCompDirectiveNoFileComp

@@ -12,11 +12,11 @@ import (
 
 // What to do with files that hold no records.
 const (
-	imagesAdvice  = "to turn a directory of images into TFRecords: tfrec convert images DIR OUT"
-	tablesAdvice  = "to turn it into TFRecords: tfrec convert csv FILE OUT"
-	archiveAdvice = "unpack it, then for images: tfrec convert images DIR OUT; for tables: tfrec convert csv FILE... OUT"
-	columnsAdvice = "tfrec does not read such files: write it as CSV, then: tfrec convert csv FILE OUT"
-	packedAdvice  = "decompress it: tfrec reads files compressed with gzip, zlib or zstd"
+	imagesAdvice     = "to turn a directory of images into TFRecords: tfrec convert images DIR OUT"
+	tablesAdvice     = "to turn it into TFRecords: tfrec convert csv FILE OUT"
+	archiveAdvice    = "unpack it, then for images: tfrec convert images DIR OUT; for tables: tfrec convert csv FILE... OUT"
+	columnsAdvice    = "tfrec does not read such files: write it as CSV, then: tfrec convert csv FILE OUT"
+	compressedAdvice = "decompress it: tfrec reads files compressed with gzip, zlib or zstd"
 )
 
 // foreignAdvice says what to do with files by what they hold in place of records (see
@@ -28,7 +28,7 @@ var foreignAdvice = map[string]string{
 	"json": columnsAdvice, "parquet": columnsAdvice, "arrow": columnsAdvice, "npy": columnsAdvice, "npz": columnsAdvice,
 	"hdf5": columnsAdvice, "lmdb": columnsAdvice, "sqlite": columnsAdvice,
 	"pdf": "tfrec does not read documents",
-	"xz":  packedAdvice, "bzip2": packedAdvice,
+	"xz":  compressedAdvice, "bzip2": compressedAdvice,
 }
 
 // foreignRemedy says what to do about an error that a file without records gave; ""

@@ -36,8 +36,8 @@ var foreignHeads = map[string]struct{ head, name string }{
 	"bzip2":   {"BZh91AY&SY\x8d\x60\xa2\x4e", "bzip2 file"},
 }
 
-// TestForeignFilesAreNamed gives files that hold no records to all verbs that take
-// records: each says what the file is and, where there is one, which verb takes it.
+// TestForeignFilesAreNamed gives files that hold no records to all verbs that take records: each
+// says what the file is and, if there is one, which verb reads it.
 func TestForeignFilesAreNamed(t *testing.T) {
 	for kind := range foreignAdvice {
 		if _, ok := foreignHeads[kind]; !ok {

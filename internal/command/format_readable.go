@@ -9,6 +9,7 @@ import (
 	"unicode"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
@@ -20,9 +21,8 @@ const (
 	maxShownValues = 64   // values of a list, in the text form
 )
 
-// readableFormat shows records to people: as text, or as JSON objects with a
-// scalar where a feature has one value. Its memory is used again; the zero
-// value is ready.
+// readableFormat formats records for reading: as text, or as JSON objects with a scalar if a
+// feature has one value. It reuses its memory; the zero value is ready.
 type readableFormat struct {
 	example  tfrecord.Example
 	sequence tfrecord.SequenceExample
@@ -133,8 +133,7 @@ func (f *readableFormat) feature(dst []byte, value tfrecord.Feature) []byte {
 	return dst
 }
 
-// bytes appends a value as a string when it is text of bearable length, and
-// otherwise its size.
+// bytes appends a value as a string when it is text of acceptable length, and otherwise its size.
 func (f *readableFormat) bytes(dst, value []byte) []byte {
 	if isShown(value) {
 		return appendString(dst, jsontext.Readable(string(value)))
@@ -142,8 +141,8 @@ func (f *readableFormat) bytes(dst, value []byte) []byte {
 	return append(strconv.AppendInt(append(dst, `{"size":`...), int64(len(value)), 10), '}')
 }
 
-// isShown reports whether a value is text of bearable length. A few stray bytes
-// do not make a file's name binary.
+// isShown reports whether a value is text of acceptable length. A few stray bytes do not make a
+// file's name binary.
 func isShown(value []byte) bool {
 	if len(value) > maxShownText {
 		return false
@@ -156,9 +155,9 @@ func isShown(value []byte) bool {
 // isBinary reports whether a character does not occur in texts.
 func isBinary(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' }
 
-// text appends the record for people: a heading, then a line a feature.
+// text appends the record as text: a heading, then a line for each feature.
 func (f *readableFormat) text(dst []byte, path string, record, offset int64, data []byte) []byte {
-	dst = fmt.Appendf(dst, "%s: record %d at byte %d, %s\n", printable.String(path), record, offset, count(int64(len(data)), "byte"))
+	dst = fmt.Appendf(dst, "%s: record %d at byte %d, %s\n", printable.String(path), record, offset, plural.Of(len(data), "byte"))
 	switch message := shard.MessageOf(data); message {
 	case shard.MessageExample:
 		if f.example.Parse(data) == nil {
@@ -170,7 +169,7 @@ func (f *readableFormat) text(dst []byte, path string, record, offset int64, dat
 			dst = append(dst, "  feature lists\n"...)
 			for i := range f.sequence.Lists.Len() {
 				key, list := f.sequence.Lists.At(i)
-				dst = fmt.Appendf(dst, "    %s: %s\n", printable.String(string(key)), count(int64(list.Len()), "step"))
+				dst = fmt.Appendf(dst, "    %s: %s\n", printable.String(string(key)), plural.Of(list.Len(), "step"))
 				for step := range min(list.Len(), maxShownValues) {
 					dst = append(f.line(append(dst, "      "...), list.At(step)), '\n')
 				}
@@ -237,16 +236,16 @@ func (f *readableFormat) line(dst []byte, value tfrecord.Feature) []byte {
 	return dst
 }
 
-// value appends bytes for people: quoted text, or their size and beginning.
+// value appends bytes in readable form: quoted text, or their size and beginning.
 func (f *readableFormat) value(dst, value []byte) []byte {
 	const beginning = 16
 	switch {
 	case isShown(value):
 		return strconv.AppendQuote(dst, string(value))
 	case len(value) <= beginning:
-		return fmt.Appendf(dst, "%s (%x)", count(int64(len(value)), "byte"), value)
+		return fmt.Appendf(dst, "%s (%x)", plural.Of(len(value), "byte"), value)
 	default:
-		return fmt.Appendf(dst, "%s (%x...)", count(int64(len(value)), "byte"), value[:beginning])
+		return fmt.Appendf(dst, "%s (%x...)", plural.Of(len(value), "byte"), value[:beginning])
 	}
 }
 

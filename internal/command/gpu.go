@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/gpu"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/size"
 )
 
@@ -59,7 +60,7 @@ again, the processor spends its time on JPEG, and a GPU is not worth it.`,
 		Args:              noArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			r := surveyGPUs()
+			r := findGPUs()
 			if jsonFlag(cmd) {
 				return printJSON(cmd, r)
 			}
@@ -69,8 +70,8 @@ again, the processor spends its time on JPEG, and a GPU is not worth it.`,
 	}
 }
 
-// surveyGPUs looks for GPUs and opens each for a moment.
-func surveyGPUs() gpuResult {
+// findGPUs looks for GPUs and opens each for a moment.
+func findGPUs() gpuResult {
 	r := gpuResult{Devices: []gpuDevice{}}
 	driver, err := gpu.Survey()
 	if err != nil {
@@ -113,7 +114,7 @@ func writeGPUs(w io.Writer, r gpuResult) {
 	fmt.Fprintf(w, "NVIDIA driver: for CUDA %s\n", r.Driver)
 	for _, d := range r.Devices {
 		fmt.Fprintf(w, "GPU %d: %s, compute capability %s, %s, %s", d.Index, d.Name, d.Capability,
-			count(int64(d.Multiprocessors), "multiprocessor"), size.Format(d.Memory))
+			plural.Of(d.Multiprocessors, "multiprocessor"), size.Format(d.Memory))
 		if !d.Usable {
 			fmt.Fprintf(w, "; not used: %s\n", d.Reason)
 			continue

@@ -73,7 +73,7 @@ func costs(t *testing.T, code int, args ...string) (out []byte, memory int64, cp
 	return out, kilobytes << 10, time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// hostileSource makes a directory of good images, and of hostile ones beside them if wanted.
+// hostileSource makes a directory of good images, and of hostile ones if wanted.
 func hostileSource(t *testing.T, hostile bool) string {
 	t.Helper()
 	src := t.TempDir()
@@ -143,9 +143,9 @@ func ledgerReasons(t *testing.T, dir string) map[string]string {
 	return reasons
 }
 
-// TestHostileImages converts hostile images beside good ones, in all the ways that decode, with
-// every decoder: each has its verdict, the good ones are stored as without them, and the run takes
-// little.
+// TestHostileImages converts hostile images together with good ones, in all the ways that decode,
+// with every decoder: each has its verdict, the good ones are stored as without them, and the run
+// takes little.
 func TestHostileImages(t *testing.T) {
 	good, all, verdicts := hostileSource(t, false), hostileSource(t, true), hostileVerdicts(t)
 	want := map[string]string{}

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/repair"
@@ -78,5 +79,5 @@ func printIndexes(faults, w io.Writer, r *repair.IndexReport) {
 		}
 	}
 	printFaults(faults, r.Faults)
-	fmt.Fprintf(w, "%s, %d built, %s\n", count(int64(len(r.Files)), "file"), r.Built, count(int64(len(r.Faults)), "fault"))
+	fmt.Fprintf(w, "%s, %d built, %s\n", plural.Of(len(r.Files), "file"), r.Built, plural.Of(len(r.Faults), "fault"))
 }

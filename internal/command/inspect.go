@@ -14,6 +14,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/emit"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -82,7 +83,7 @@ with label and key below. tfrec preview makes a page of them.`,
 					printFaults(cmd.ErrOrStderr(), sum.Faults)
 				}
 				err = faultError(fmt.Errorf("%s in the data; the figures cover what could be read",
-					count(int64(len(sum.Faults))+sum.FaultsOmitted, "fault")))
+					plural.Of(int64(len(sum.Faults))+sum.FaultsOmitted, "fault")))
 			}
 			return err
 		},
@@ -134,7 +135,7 @@ func inspectJSON(sum *stats.Summary) inspection {
 }
 
 func printInspection(w io.Writer, s *stats.Summary) {
-	fmt.Fprintf(w, "%s, %s, %s", count(int64(len(s.Files)), "file"), count(s.Records, "record"), size.Format(s.Bytes))
+	fmt.Fprintf(w, "%s, %s, %s", plural.Of(len(s.Files), "file"), plural.Of(s.Records, "record"), size.Format(s.Bytes))
 	if len(s.Compression) > 1 || s.Compression["none"] == 0 {
 		fmt.Fprintf(w, " (%s)", listCounts(s.Compression))
 	}
@@ -155,7 +156,7 @@ func printInspection(w io.Writer, s *stats.Summary) {
 	printFeatures(w, "features", s.Features)
 	printFeatures(w, "feature lists", s.FeatureLists)
 	if s.FeaturesOmitted > 0 {
-		fmt.Fprintf(w, "%s of further features not inspected\n", count(s.FeaturesOmitted, "occurrence"))
+		fmt.Fprintf(w, "%s of further features not inspected\n", plural.Of(s.FeaturesOmitted, "occurrence"))
 	}
 	for _, l := range s.Labels {
 		printLabels(w, l)
@@ -164,7 +165,7 @@ func printInspection(w io.Writer, s *stats.Summary) {
 	for _, r := range s.First {
 		fmt.Fprintln(w)
 		if r.Data == nil {
-			fmt.Fprintf(w, "%s: record %d at byte %d, %s\n  too large to show here: tfrec cat prints it\n", printable.String(r.Path), r.Record, r.Offset, count(r.Size, "byte"))
+			fmt.Fprintf(w, "%s: record %d at byte %d, %s\n  too large to show here: tfrec cat prints it\n", printable.String(r.Path), r.Record, r.Offset, plural.Of(r.Size, "byte"))
 			continue
 		}
 		w.Write(show.text(nil, r.Path, r.Record, r.Offset, r.Data)) // resultWriter keeps the error
@@ -217,7 +218,7 @@ func ranges(f stats.FeatureSummary) string {
 		says = append(says, between(fmt.Sprint(f.Float.Min), fmt.Sprint(f.Float.Max)))
 	}
 	if f.NaNs > 0 {
-		says = append(says, count(f.NaNs, "NaN"))
+		says = append(says, plural.Of(f.NaNs, "NaN"))
 	}
 	if f.Infinities > 0 {
 		says = append(says, fmt.Sprintf("%d infinite", f.Infinities))
@@ -225,7 +226,7 @@ func ranges(f stats.FeatureSummary) string {
 	if f.Bytes != nil {
 		size := between(strconv.FormatInt(f.Bytes.Min, 10), strconv.FormatInt(f.Bytes.Max, 10)) + " bytes"
 		if f.Bytes.Min == f.Bytes.Max {
-			size = count(f.Bytes.Max, "byte")
+			size = plural.Of(f.Bytes.Max, "byte")
 		}
 		if f.Text {
 			size += " of text"
@@ -242,7 +243,7 @@ func ranges(f stats.FeatureSummary) string {
 }
 
 func printLabels(w io.Writer, l stats.LabelCounts) {
-	fmt.Fprintf(w, "\n%s, by %s:\n", count(int64(len(l.Counts)), "label"), printable.String(l.Key))
+	fmt.Fprintf(w, "\n%s, by %s:\n", plural.Of(len(l.Counts), "label"), printable.String(l.Key))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, c := range l.Counts {
 		if i == shownLabels {
@@ -257,7 +258,7 @@ func printLabels(w io.Writer, l stats.LabelCounts) {
 	}
 	table.Flush() // resultWriter keeps the error
 	if l.Omitted > 0 {
-		fmt.Fprintf(w, "  %s of further labels\n", count(l.Omitted, "record"))
+		fmt.Fprintf(w, "  %s of further labels\n", plural.Of(l.Omitted, "record"))
 	}
 }
 

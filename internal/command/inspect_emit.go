@@ -32,7 +32,7 @@ func addEmitFlag(cmd *cobra.Command, target *emit.Target) {
 	}, string(emit.TF), string(emit.TFDS), string(emit.Torch), string(emit.Go))
 }
 
-// printProgram prints the program for what paths stand for, of which sum tells.
+// printProgram prints the program for the files of paths, which sum describes.
 func printProgram(cmd *cobra.Command, target emit.Target, paths []string, sum *stats.Summary) error {
 	d, err := emit.Describe(cmd.Context(), paths, sum)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/augment"
+	"github.com/tfrec/tfrec/internal/plural"
 	page "github.com/tfrec/tfrec/internal/preview"
 	"github.com/tfrec/tfrec/shard/stats"
 )
@@ -35,7 +36,7 @@ func writeSheet(cmd *cobra.Command, sheet string, sum *stats.Summary, workers in
 		return fmt.Errorf("--sheet: %w", err)
 	}
 	if !quietFlag(cmd) {
-		note := fmt.Sprintf("note: %s shows %s of %s", sheet, count(int64(r.Pictures), "image"), count(r.Records, "record"))
+		note := fmt.Sprintf("note: %s shows %s of %s", sheet, plural.Of(r.Images, "image"), plural.Of(r.Records, "record"))
 		if r.Unreadable > 0 {
 			note += fmt.Sprintf("; %d could not be shown", r.Unreadable)
 		}

@@ -57,7 +57,7 @@ func runWith(ctx context.Context, e *Engine, args []string, stdout, stderr io.Wr
 		}
 	}
 	report(ctx, errs, cmd, err)
-	_ = errs.Flush() // nobody is left to tell
+	_ = errs.Flush() // nowhere to report it
 	return exitCode(ctx, err)
 }
 

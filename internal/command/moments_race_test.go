@@ -2,6 +2,6 @@
 
 package command
 
-// moments is small here: a process under the race detector starts slowly, and
-// one that is killed has no races to tell.
+// moments is small here: a process under the race detector starts slowly, and reports no races if
+// it is killed.
 const moments = 4

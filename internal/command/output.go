@@ -12,16 +12,14 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tfrec/tfrec/internal/cliname"
-	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 )
 
 // schemaVersion is the version of everything that --json prints.
 const schemaVersion = 1
 
-// resultWriter is the commands' stdout. Control characters do not get through it.
-// It keeps its first error, so that a full disk or a closed pipe is never taken for
-// success, whoever wrote.
+// resultWriter is the commands' stdout. Control characters do not get through it. It keeps its
+// first error, so that a full disk or a closed pipe is never taken for success.
 type resultWriter struct {
 	w   *printable.Writer
 	err error
@@ -33,7 +31,7 @@ func newResultWriter(w io.Writer) *resultWriter {
 
 func (o *resultWriter) Write(p []byte) (int, error) { return o.writeTo(o.w, p) }
 
-// writeRaw writes bytes as they are, for programs: to a terminal it does not.
+// writeRaw writes bytes unchanged, for programs; to a terminal it writes as Write does.
 func (o *resultWriter) writeRaw(p []byte) (int, error) {
 	if f, ok := o.w.Unwrap().(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		return o.Write(p)
@@ -83,7 +81,7 @@ func printJSON(cmd *cobra.Command, v any) error {
 		return err
 	}
 	if boolFlag(cmd, partialFlag) {
-		line = bytes.Replace(line, []byte(","), []byte(`,"partial":true,`), 1) // behind schema_version
+		line = bytes.Replace(line, []byte(","), []byte(`,"partial":true,`), 1) // after schema_version
 	}
 	_, err = cmd.OutOrStdout().Write(line)
 	return err
@@ -107,5 +105,12 @@ func jsonLine(v any) ([]byte, error) {
 	return append(line, members...), nil
 }
 
-// count is a number with its noun: "1 record", "2 records".
-func count(n int64, noun string) string { return plural.Of(n, noun) }
+// summaryTo is where a verb reports what it did. With --quiet a verb prints only what it was asked
+// to show and faults of the data: records, figures, differences, plans, faults, lost records.
+// Success is not printed: exit code 0 says it.
+func summaryTo(cmd *cobra.Command) io.Writer {
+	if quietFlag(cmd) {
+		return io.Discard
+	}
+	return cmd.OutOrStdout()
+}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/plural"
 	page "github.com/tfrec/tfrec/internal/preview"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
@@ -60,7 +61,7 @@ sample, spread evenly over the splits and their shards, the same for the same
 	fs := cmd.Flags()
 	fs.IntVar(&o.Samples, "samples", 120, "show `N` records")
 	seedVar(fs, &o.Seed, "seed of the sample")
-	fs.StringVar(&o.Picture, "picture", "", "`KEY` of the feature with the image (default: image/encoded, else the one with the most images)")
+	fs.StringVar(&o.ImageKey, "picture", "", "`KEY` of the feature with the image (default: image/encoded, else the one with the most images)")
 	fs.StringVar(&o.Label, "label", "", "`KEY` of the feature with the label (default: image/class/text, else a feature that is a label)")
 	fs.StringVar(&o.Key, "key", "", "`KEY` of the feature that names a record (default: image/filename, else one such as key or id)")
 	fs.BoolVar(&o.Overwrite, "overwrite", false, "replace OUT.html if it exists")
@@ -74,7 +75,7 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 	if err != nil {
 		return err
 	}
-	o.Codec, o.Header, o.Pixels = codec, pictureHeader(codec), pixelSums(codec)
+	o.Codec, o.Header, o.Pixels = codec, imageHeader(codec), pixelSums(codec)
 	o.Tool = "tfrec " + build.Version
 	o.Command = commandOf(cmd.Context(), paths)
 	o.Progress, o.Note = new(shard.ReadProgress), partialWarning(cmd)
@@ -95,13 +96,13 @@ func runPreviewPage(cmd *cobra.Command, paths []string, out string, o page.Optio
 			printFaults(cmd.ErrOrStderr(), report.Faults)
 		}
 		err = faultError(fmt.Errorf("%s in the data; the page covers what could be read",
-			count(int64(len(report.Faults))+report.FaultsOmitted, "fault")))
+			plural.Of(int64(len(report.Faults))+report.FaultsOmitted, "fault")))
 	}
 	return err
 }
 
 func printPreviewed(w io.Writer, r *page.Report) error {
-	line := fmt.Sprintf("%s written: %d of %s, %s", printable.String(r.Page), r.Shown, count(r.Records, "record"), count(int64(r.Pictures), "image"))
+	line := fmt.Sprintf("%s written: %d of %s, %s", printable.String(r.Page), r.Shown, plural.Of(r.Records, "record"), plural.Of(r.Images, "image"))
 	if r.Unreadable > 0 {
 		line += fmt.Sprintf(", %d that could not be shown", r.Unreadable)
 	}

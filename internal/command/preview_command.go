@@ -39,8 +39,8 @@ func commandOf(ctx context.Context, paths []string) string {
 	return command
 }
 
-// flagWords returns the flags that set what a manifest says, sorted, each with
-// its value as a shell takes it. Values of one flag keep their order.
+// flagWords returns the flags that set what a manifest says, sorted, each with its value quoted for
+// a shell. Values of one flag keep their order.
 func flagWords(fs *pflag.FlagSet, made *configured, m *shard.Manifest) []string {
 	settings := slices.Clone(made.settings)
 	if string(m.Options["labels"]) == `"file"` {

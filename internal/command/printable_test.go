@@ -125,13 +125,13 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 		write(filepath.Join(src, "c"+oddText(rng, 5), oddText(rng, 5)+".jpg"), photo)
 		write(filepath.Join(src, "c"+oddText(rng, 5), oddText(rng, 5)+".jpg"), photo[:2000])
 
-		set, pictures, table := path(), path(), path()
+		set, images, table := path(), path(), path()
 		write(filepath.Join(set, "s-train.tfrecord-00000-of-00001"), frames)
 		check("adopt", set)
 		check("adopt", set, "--check")
-		check("convert", "images", src, pictures, "--resize", "32", "--shards", "1")
-		check("convert", "images", src, pictures, "--resize", "32", "--shards", "1", "--max-errors", "1")
-		check("convert", "images", src, pictures, "--resize", "16", "--shards", "1")
+		check("convert", "images", src, images, "--resize", "32", "--shards", "1")
+		check("convert", "images", src, images, "--resize", "32", "--shards", "1", "--max-errors", "1")
+		check("convert", "images", src, images, "--resize", "16", "--shards", "1")
 		check("convert", "images", src, path(), "--dry-run", "--print-outputs")
 		check("convert", "images", src, path(), "--plan-only", "-")
 		check("convert", "csv", csv, table, "--label", "label", "--vocab", "--shards", "1", "--max-errors", "3")
@@ -140,7 +140,7 @@ func TestNoControlCharacterIsPrinted(t *testing.T) {
 		check("convert", "--config", csv)
 		check("finalize", path())
 		check("finalize", set)
-		for _, in := range []string{set, file, torn, wrong, pictures, table, path()} {
+		for _, in := range []string{set, file, torn, wrong, images, table, path()} {
 			check("inspect", in)
 			check("inspect", in, "--emit", "tf")
 			check("inspect", in, "--emit", "go")

@@ -49,7 +49,7 @@ func BenchmarkProcesses(b *testing.B) {
 	convert := func(out string, workers int) []string {
 		return []string{"convert", "images", src, out, "--resize", "224", "--shards", "64", "--quiet", "--workers", strconv.Itoa(workers)}
 	}
-	pictures := func(b *testing.B) {
+	images := func(b *testing.B) {
 		b.ReportMetric(float64(b.N*times*len(photos))/b.Elapsed().Seconds(), "pictures/s")
 	}
 	b.Run("run", func(b *testing.B) {
@@ -58,7 +58,7 @@ func BenchmarkProcesses(b *testing.B) {
 				b.Fatal(err)
 			}
 		}
-		pictures(b)
+		images(b)
 	})
 	for _, n := range []int{1, 2, 4} {
 		b.Run(fmt.Sprintf("tasks=%d", n), func(b *testing.B) {
@@ -81,7 +81,7 @@ func BenchmarkProcesses(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			pictures(b)
+			images(b)
 		})
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/tfrec/tfrec/convert"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -149,7 +150,7 @@ func (r reading) log() string {
 		line = r.phase + ": " + line
 	}
 	if r.errors > 0 {
-		line += ", " + count(r.errors, "error")
+		line += ", " + plural.Of(r.errors, "error")
 	}
 	if r.hasLeft {
 		line += fmt.Sprintf(", %v left", r.left)
@@ -161,7 +162,7 @@ func (r reading) amount() string {
 	if r.noun == "" {
 		return fmt.Sprintf("%s of %s", size.Format(r.done), size.Format(r.planned))
 	}
-	return fmt.Sprintf("%d of %s", r.done, count(r.planned, r.noun))
+	return fmt.Sprintf("%d of %s", r.done, plural.Of(r.planned, r.noun))
 }
 
 func (r reading) rates() []string {
@@ -194,7 +195,7 @@ func (r reading) line(columns int) string {
 	}
 	parts := []string{r.amount()}
 	if r.errors > 0 {
-		parts = append([]string{count(r.errors, "error")}, parts...)
+		parts = append([]string{plural.Of(r.errors, "error")}, parts...)
 	}
 	if r.hasLeft {
 		parts = append([]string{fmt.Sprintf("%v left", r.left)}, parts...)

@@ -17,8 +17,8 @@ import (
 // nobody is a user that owns nothing.
 const nobody = 65534
 
-// asNobody returns the command as somebody who may not write what root or the
-// tests' user made read-only.
+// asNobody returns the command for another user, who may not write what root or the tests' user
+// made read-only.
 func asNobody(t *testing.T, binary string, args ...string) *exec.Cmd {
 	t.Helper()
 	c := tfrec(t, args...)

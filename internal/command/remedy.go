@@ -17,8 +17,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// remedy says what to do about an error, after the error; empty where the error says
-// so itself, or where nobody can tell.
+// remedy returns what to do about an error; empty if the error says so itself or the remedy is
+// unknown.
 func remedy(cmd *cobra.Command, err error) string {
 	var bad *convert.BadSamplesError
 	if errors.As(err, &bad) {

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/cliname"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -106,7 +107,7 @@ func printRepair(faults, w io.Writer, r *repair.RepairReport) {
 		fmt.Fprintf(faults, "%s: %s at %s %d: %s (%s)\n", printable.String(d.Path), size.Format(d.Bytes), what, d.Offset, printable.String(d.Reason), lostRecords(d.Records, d.Exact))
 	}
 	if r.DamageOmitted > 0 {
-		fmt.Fprintf(faults, "%s more, not listed\n", count(r.DamageOmitted, "stretch of damage"))
+		fmt.Fprintf(faults, "%s more, not listed\n", plural.Of(r.DamageOmitted, "stretch of damage"))
 	}
 	for _, f := range r.Files {
 		if f.Index != "" {
@@ -125,7 +126,7 @@ func printRepair(faults, w io.Writer, r *repair.RepairReport) {
 	for _, note := range r.Notes {
 		fmt.Fprintf(w, "note: %s\n", cliname.Text(note))
 	}
-	fmt.Fprintf(w, "%s, %s saved", count(int64(len(r.Files)), "file"), count(r.RecordsSaved, "record"))
+	fmt.Fprintf(w, "%s, %s saved", plural.Of(len(r.Files), "file"), plural.Of(r.RecordsSaved, "record"))
 	switch {
 	case r.Status == "clean":
 		fmt.Fprintln(w, ", no damage found")
@@ -138,7 +139,7 @@ func printRepair(faults, w io.Writer, r *repair.RepairReport) {
 }
 
 func lostRecords(n int64, exact bool) string {
-	text := count(n, "record") + " lost"
+	text := plural.Of(n, "record") + " lost"
 	if !exact {
 		text = "at least " + text
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -61,7 +62,7 @@ func (f *reshapeFlags) addShards(fs *pflag.FlagSet) {
 	workersVar(fs, &o.Workers, "process `N` blocks of records at a time")
 }
 
-// note says a sentence for people.
+// note says a sentence.
 func (f *reshapeFlags) note(format string, args ...any) {
 	if f.options.Note != nil {
 		f.options.Note(fmt.Sprintf(format, args...))
@@ -100,7 +101,7 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	return printReshaped(summaryTo(cmd), out, report)
 }
 
-// detailed is a report with a few words of its own for people.
+// detailed is a report with details of its own in the text output.
 type detailed interface{ detail() string }
 
 func printReshaped(w io.Writer, out string, report any) error {
@@ -115,7 +116,7 @@ func printReshaped(w io.Writer, out string, report any) error {
 			line += ", "
 		}
 		split := c.Splits[name]
-		line += fmt.Sprintf("%s %s in %s", name, count(split.Records, "record"), count(int64(split.Shards), "shard"))
+		line += fmt.Sprintf("%s %s in %s", name, plural.Of(split.Records, "record"), plural.Of(split.Shards, "shard"))
 	}
 	if d, ok := report.(detailed); ok {
 		line += ", " + d.detail()

@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/build"
+	"github.com/tfrec/tfrec/internal/plural"
 )
 
 // The groups of verbs in the help.
@@ -179,7 +180,7 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 			return nil
 		}
 		if len(args) > len(names) {
-			return usageError("%s too many: %q; want %s", count(int64(len(args)-len(names)), "argument"), args[len(names)], wanted(names))
+			return usageError("%s too many: %q; want %s", plural.Of(len(args)-len(names), "argument"), args[len(names)], wanted(names))
 		}
 		return usageError("%s missing; want %s", strings.Join(names[len(args):], " and "), wanted(names))
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/shard/stats"
 )
@@ -109,7 +110,7 @@ func (c *statsCommand) run(cmd *cobra.Command, args []string) error {
 	if err != nil {
 		return err
 	}
-	c.o.Header = pictureHeader(codec)
+	c.o.Header = imageHeader(codec)
 	if c.pixels != 0 {
 		c.o.Pixels, c.o.SamplePixels = pixelSums(codec), c.pixels
 	}
@@ -161,7 +162,7 @@ func (c *statsCommand) measureBoth(cmd *cobra.Command, a, b string) (both [2]*st
 	return both, nil
 }
 
-// reportFaults tells the faults that were in the way.
+// reportFaults reports the faults that were found.
 func reportFaults(cmd *cobra.Command, st *stats.Report) error {
 	if len(st.Faults) == 0 {
 		return nil
@@ -170,7 +171,7 @@ func reportFaults(cmd *cobra.Command, st *stats.Report) error {
 		printFaults(cmd.ErrOrStderr(), st.Faults)
 	}
 	return faultError(fmt.Errorf("%s in the data; the figures cover what could be read",
-		count(int64(len(st.Faults))+st.FaultsOmitted, "fault")))
+		plural.Of(int64(len(st.Faults))+st.FaultsOmitted, "fault")))
 }
 
 // readableStats makes paths and keys fit for JSON.

@@ -6,6 +6,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/tfrec/tfrec/internal/jsontext"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/shard/stats"
 )
@@ -29,7 +30,7 @@ func readableDrift(d *stats.Drift) *stats.Drift {
 
 // printDrift prints what differs, most first.
 func printDrift(w io.Writer, d *stats.Drift) {
-	fmt.Fprintf(w, "A: %s\nB: %s\n", count(d.Records[0], "record"), count(d.Records[1], "record"))
+	fmt.Fprintf(w, "A: %s\nB: %s\n", plural.Of(d.Records[0], "record"), plural.Of(d.Records[1], "record"))
 	printFeatureDrifts(w, "features", d.Features)
 	printFeatureDrifts(w, "feature lists", d.FeatureLists)
 	for _, l := range d.Labels {

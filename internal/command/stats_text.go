@@ -11,6 +11,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard/stats"
@@ -25,7 +26,7 @@ const (
 
 // printStats prints what was measured, as tables.
 func printStats(w io.Writer, st *stats.Report) {
-	fmt.Fprintf(w, "%s, %s, %s", count(int64(len(st.Files)), "file"), count(st.Records, "record"), size.Format(st.Bytes))
+	fmt.Fprintf(w, "%s, %s, %s", plural.Of(len(st.Files), "file"), plural.Of(st.Records, "record"), size.Format(st.Bytes))
 	if len(st.Compression) > 1 || st.Compression["none"] == 0 {
 		fmt.Fprintf(w, " (%s)", listCounts(st.Compression))
 	}
@@ -37,11 +38,11 @@ func printStats(w io.Writer, st *stats.Report) {
 		if g.Name != "" {
 			fmt.Fprintf(w, " (%s)", printable.String(g.Name))
 		}
-		fmt.Fprintf(w, ": %s\n", count(g.Records, "record"))
+		fmt.Fprintf(w, ": %s\n", plural.Of(g.Records, "record"))
 		printFigures(w, &g.Figures)
 	}
 	if st.By != "" && st.UngroupedRecords > 0 {
-		fmt.Fprintf(w, "\n%s in no group of %s\n", count(st.UngroupedRecords, "record"), printable.String(st.By))
+		fmt.Fprintf(w, "\n%s in no group of %s\n", plural.Of(st.UngroupedRecords, "record"), printable.String(st.By))
 	}
 	if !allExact(&st.Figures) {
 		fmt.Fprintf(w, "\n~ estimates: quantiles within %g%% of the values, distinct values with a standard error of %.1f%%\n", 100*st.RankError, 100*st.DistinctError)
@@ -72,10 +73,10 @@ func printFigures(w io.Writer, f *stats.Figures) {
 	printSpread(w, "features", f.Features)
 	printSpread(w, "feature lists", f.FeatureLists)
 	if f.FeaturesOmitted > 0 {
-		fmt.Fprintf(w, "%s of further features not measured (--max-features)\n", count(f.FeaturesOmitted, "occurrence"))
+		fmt.Fprintf(w, "%s of further features not measured (--max-features)\n", plural.Of(f.FeaturesOmitted, "occurrence"))
 	}
 	for i := range f.Features {
-		printPictures(w, &f.Features[i])
+		printImages(w, &f.Features[i])
 	}
 	for _, l := range f.Labels {
 		printBalance(w, l)
@@ -140,7 +141,7 @@ func printNumbers(w io.Writer, f *stats.Feature, kind string, n *stats.Numbers) 
 func oddFloats(f *stats.Feature) string {
 	var says []string
 	if f.NaNs > 0 {
-		says = append(says, count(f.NaNs, "NaN"))
+		says = append(says, plural.Of(f.NaNs, "NaN"))
 	}
 	if f.Infinities > 0 {
 		says = append(says, fmt.Sprintf("%d infinite", f.Infinities))
@@ -164,7 +165,7 @@ func missingOf(f *stats.Feature) string {
 	return fmt.Sprintf("%d (%s)", f.Missing, percent(f.Missing, f.Records+f.Missing))
 }
 
-// percent is n of total for people.
+// percent formats n of total.
 func percent(n, total int64) string {
 	if total == 0 {
 		return "0%"
@@ -172,8 +173,7 @@ func percent(n, total int64) string {
 	return figure(100*float64(n)/float64(total)) + "%"
 }
 
-// figure is a number for people: whole from 10,000 on, else with up to four
-// digits that count.
+// figure formats a number: whole from 10,000 on, otherwise with up to four significant digits.
 func figure(x float64) string {
 	if size := math.Abs(x); size >= 1e4 && size < 1e15 {
 		return strconv.FormatFloat(x, 'f', 0, 64)
@@ -230,7 +230,7 @@ func shorten(s string) string {
 	return s
 }
 
-func printPictures(w io.Writer, f *stats.Feature) {
+func printImages(w io.Writer, f *stats.Feature) {
 	p := f.Pictures
 	if p == nil {
 		return
@@ -267,9 +267,9 @@ func printPixels(w io.Writer, p *stats.Pixels) {
 	if p == nil {
 		return
 	}
-	of := "all " + count(p.Pictures, "image")
+	of := "all " + plural.Of(p.Pictures, "image")
 	if p.Sampled {
-		of = "a sample of " + count(p.Pictures, "image")
+		of = "a sample of " + plural.Of(p.Pictures, "image")
 	}
 	if p.Damaged > 0 {
 		of += fmt.Sprintf(", of which %d cannot be decoded", p.Damaged)
@@ -292,7 +292,7 @@ func printBalance(w io.Writer, l stats.LabelCounts) {
 	}
 	counts := slices.Clone(l.Counts)
 	slices.SortStableFunc(counts, func(a, b stats.Label) int { return cmp.Compare(b.Records, a.Records) })
-	fmt.Fprintf(w, "\n%s, by %s:\n", count(int64(len(counts)), "label"), printable.String(l.Key))
+	fmt.Fprintf(w, "\n%s, by %s:\n", plural.Of(len(counts), "label"), printable.String(l.Key))
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for i, c := range counts {
 		if i == shownLabels {
@@ -303,7 +303,7 @@ func printBalance(w io.Writer, l stats.LabelCounts) {
 	}
 	table.Flush() // resultWriter keeps the error
 	if l.Omitted > 0 {
-		fmt.Fprintf(w, "  %s of further labels\n", count(l.Omitted, "record"))
+		fmt.Fprintf(w, "  %s of further labels\n", plural.Of(l.Omitted, "record"))
 	}
 }
 

@@ -10,8 +10,7 @@ import (
 	"github.com/tfrec/tfrec/internal/spelling"
 )
 
-// otherNames are words that people use for verbs: those of other tools, and those of
-// formats and tasks.
+// otherNames are other words for verbs: those of other tools, and those of formats and tasks.
 var otherNames = map[string]string{
 	"create": "convert", "make": "convert", "build": "convert", "write": "convert", "generate": "convert", "pack": "convert", "encode": "convert", "import": "convert", "ingest": "convert",
 	"image": "convert images", "images": "convert images", "photo": "convert images", "photos": "convert images", "picture": "convert images", "pictures": "convert images", "folder": "convert images",
@@ -76,7 +75,7 @@ func startText(root string) string {
 `, "tfrec ", root+" ")
 }
 
-// unknownVerb is the answer to a word that is no verb below cmd.
+// unknownVerb is the error for a word that is not a verb of cmd.
 func unknownVerb(cmd *cobra.Command, word string) error {
 	if near := suggest(cmd, word); near != "" {
 		return usageError("unknown verb %q; did you mean %s?", word, near)

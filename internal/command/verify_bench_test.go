@@ -60,7 +60,7 @@ func BenchmarkVerifyDeep(b *testing.B) {
 		}
 		shards, size = append(shards, path), size+int64(len(frames))
 	}
-	pictures := float64(times * len(photos))
+	images := float64(times * len(photos))
 	measure := func(name string, run func() error) {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(size)
@@ -70,7 +70,7 @@ func BenchmarkVerifyDeep(b *testing.B) {
 					b.Fatal(err)
 				}
 			}
-			b.ReportMetric(pictures*float64(b.N)/b.Elapsed().Seconds(), "pictures/s")
+			b.ReportMetric(images*float64(b.N)/b.Elapsed().Seconds(), "pictures/s")
 		})
 	}
 	codec, err := augment.NewCodec(augment.CodecOptions{})
@@ -79,7 +79,7 @@ func BenchmarkVerifyDeep(b *testing.B) {
 	}
 	for _, near := range []bool{false, true} {
 		measure(map[bool]string{false: "deep", true: "near"}[near], func() error {
-			o := verify.VerifyOptions{Workers: 1, Deep: &verify.DeepOptions{Picture: pictureDecoder(codec), Near: near}}
+			o := verify.VerifyOptions{Workers: 1, Deep: &verify.DeepOptions{Picture: imageDecoder(codec), Near: near}}
 			report, err := verify.Verify(context.Background(), shards, o)
 			if err == nil && (!report.OK || report.Deep.Decoded != int64(pictures)) {
 				err = fmt.Errorf("%d of %v pictures decoded", report.Deep.Decoded, pictures)

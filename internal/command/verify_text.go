@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/cliname"
+	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
 	"github.com/tfrec/tfrec/shard"
@@ -29,7 +30,7 @@ func printReport(faults, w io.Writer, r *verify.Report) {
 			bad++
 		}
 		bytes += f.Bytes
-		fmt.Fprintf(w, "%s  %s  %s, %s", word, printable.String(f.Path), count(f.Records, "record"), size.Format(f.Bytes))
+		fmt.Fprintf(w, "%s  %s  %s, %s", word, printable.String(f.Path), plural.Of(f.Records, "record"), size.Format(f.Bytes))
 		if f.Compression != "none" {
 			fmt.Fprintf(w, ", %s", f.Compression)
 		}
@@ -38,29 +39,29 @@ func printReport(faults, w io.Writer, r *verify.Report) {
 	printFaults(faults, r.Faults)
 	for _, f := range r.Files {
 		if f.FaultsOmitted > 0 {
-			fmt.Fprintf(faults, "%s: %s more, not listed\n", printable.String(f.Path), count(f.FaultsOmitted, "fault"))
+			fmt.Fprintf(faults, "%s: %s more, not listed\n", printable.String(f.Path), plural.Of(f.FaultsOmitted, "fault"))
 		}
 	}
 	if r.Deep != nil {
 		printDeep(faults, w, r.Deep)
 	}
 	if r.Sample != nil {
-		fmt.Fprintf(w, "a sample of %d of %s; not checked: %s\n", r.Sample.Records, count(r.Sample.Of, "record"), strings.Join(r.Sample.NotChecked, "; "))
+		fmt.Fprintf(w, "a sample of %d of %s; not checked: %s\n", r.Sample.Records, plural.Of(r.Sample.Of, "record"), strings.Join(r.Sample.NotChecked, "; "))
 	}
-	fmt.Fprintf(w, "%s, %s, %s: ", count(int64(len(r.Files)), "file"), count(r.Records, "record"), size.Format(bytes))
+	fmt.Fprintf(w, "%s, %s, %s: ", plural.Of(len(r.Files), "file"), plural.Of(r.Records, "record"), size.Format(bytes))
 	switch {
 	case r.OK:
 		fmt.Fprint(w, "no faults")
 		if n := findings(r.Deep); n > 0 {
-			fmt.Fprintf(w, ", %s", count(n, "warning"))
+			fmt.Fprintf(w, ", %s", plural.Of(n, "warning"))
 		}
 		fmt.Fprintln(w)
 	case len(r.Faults) == 0 && r.Deep != nil && len(r.Errors) == 0:
 		fmt.Fprintln(w, "faults in the records")
 	case bad == 0:
-		fmt.Fprintln(w, count(int64(len(r.Faults)), "fault"))
+		fmt.Fprintln(w, plural.Of(len(r.Faults), "fault"))
 	default:
-		fmt.Fprintf(w, "%s, %s bad\n", count(int64(len(r.Faults)), "fault"), count(int64(bad), "file"))
+		fmt.Fprintf(w, "%s, %s bad\n", plural.Of(len(r.Faults), "fault"), plural.Of(bad, "file"))
 	}
 }
 
@@ -105,9 +106,9 @@ func printDeep(faults, w io.Writer, r *verify.DeepReport) {
 		}
 	}
 	fmt.Fprintf(w, "checked the contents of %s: %s, %d decoded; %s, %d in several splits",
-		count(r.Records, "record"), count(r.Pictures, "image"), r.Decoded, count(r.Duplicates.Records, "duplicate"), r.Duplicates.Leaks)
+		plural.Of(r.Records, "record"), plural.Of(r.Pictures, "image"), r.Decoded, plural.Of(r.Duplicates.Records, "duplicate"), r.Duplicates.Leaks)
 	if r.Near != nil {
-		fmt.Fprintf(w, "; %s that look alike, %d in several splits", count(r.Near.Records, "image"), r.Near.Leaks)
+		fmt.Fprintf(w, "; %s that look alike, %d in several splits", plural.Of(r.Near.Records, "image"), r.Near.Leaks)
 		if r.Near.Flat > 0 {
 			fmt.Fprintf(w, " (%d too plain to compare)", r.Near.Flat)
 		}
@@ -145,7 +146,7 @@ func printFinding(w io.Writer, f *verify.Finding) {
 		}
 	}
 	if f.Records > 1 {
-		fmt.Fprintf(w, " (%s)", count(f.Records, "record"))
+		fmt.Fprintf(w, " (%s)", plural.Of(f.Records, "record"))
 	}
 	fmt.Fprintln(w)
 }

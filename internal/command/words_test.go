@@ -141,7 +141,7 @@ func messagesIn(file *ast.File) map[token.Pos]string {
 		switch n := n.(type) {
 		case *ast.ImportSpec:
 			return false
-		case *ast.Field: // its tag is no message
+		case *ast.Field: // its tag is not a message
 			return n.Tag == nil
 		case *ast.CallExpr: // count(n, "image")
 			name := ""

@@ -1,5 +1,5 @@
-// Package compare holds what is written to what exists already: a run that finds
-// its output in place can tell whether it is just what it would write.
+// Package compare compares written bytes with existing files: a run that finds its output can tell
+// whether it is exactly what it would write.
 package compare
 
 import (
@@ -9,14 +9,14 @@ import (
 	"io"
 )
 
-// ErrDiffers says that what was written differs from what there is.
+// ErrDiffers means that the written bytes differ from the existing ones.
 var ErrDiffers = errors.New("the content differs")
 
 // Writer compares what is written to it with what a reader gives. It is not safe
 // for concurrent use.
 type Writer struct {
-	// Strict has Write fail with ErrDiffers from the first difference on. Default:
-	// only Equal tells.
+	// Strict makes Write fail with ErrDiffers from the first difference on. Default: only Equal
+	// reports it.
 	Strict bool
 
 	in   *bufio.Reader

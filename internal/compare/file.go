@@ -27,7 +27,7 @@ func Open(ctx context.Context, path string) (*File, error) {
 	return &File{NewWriter(&recordscan.Meter{Context: ctx, File: f}), f}, nil
 }
 
-// Missing reports whether there is no file.
+// Missing reports whether the file does not exist.
 func (c *File) Missing() bool { return c.f == nil }
 
 // Stat describes the file, which is not missing.

@@ -60,7 +60,7 @@ func (c *chunker) next(buf []byte) ([]byte, int64, error) {
 	return buf[:end], start, nil
 }
 
-// cut finds the first row end at span or behind it, reading as it goes.
+// cut finds the first row end at or after span, reading more as needed.
 func (c *chunker) cut() (int, error) {
 	if err := c.fill(c.span); err != nil {
 		return 0, err
@@ -106,8 +106,8 @@ func (c *chunker) cut() (int, error) {
 	}
 }
 
-// skipQuote returns the position behind the quoted field that opens with the
-// quote at pos, or behind the quote when it opens none.
+// skipQuote returns the position after the quoted field that opens with the quote at pos, or after
+// the quote when it opens none.
 func (c *chunker) skipQuote(pos int) (int, error) {
 	if pos > 0 {
 		if before := c.buf[pos-1]; before != c.delim && before != '\n' && before != '\r' {
@@ -160,8 +160,8 @@ func (c *chunker) fill(n int) error {
 	return nil
 }
 
-// checked returns end, or ErrRowTooLong when the row that ends there, or goes
-// on there, is longer than maxRow.
+// checked returns end, or ErrRowTooLong when the row that ends or continues there is longer than
+// maxRow.
 func (c *chunker) checked(end int) (int, error) {
 	if end <= c.maxRow {
 		return end, nil

@@ -16,8 +16,8 @@ const (
 
 )
 
-// classify tells what a field is by its spelling alone. Numbers have no
-// blanks around them: those are text, so that nothing is lost.
+// classify classifies a field by its spelling alone. Numbers with blanks around them are text, so
+// that nothing is lost.
 func classify(field []byte) class {
 	n, i := len(field), 0
 	if n == 0 {
@@ -142,8 +142,8 @@ func isSpecial(s []byte) bool {
 // left float32's range.
 const maxLoss = 1e-6
 
-// losesFloat32 says whether a field that classify calls classWideFloat can't be
-// told from its float32.
+// losesFloat32 says whether a field that classify calls classWideFloat can't be inferred from its
+// float32.
 func losesFloat32(field []byte) bool {
 	v, ok := ParseFloat64(field)
 	if !ok || math.IsNaN(v) {

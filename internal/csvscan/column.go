@@ -40,7 +40,7 @@ type Value struct {
 type Column struct {
 	Ints    int64 `json:"ints"`    // integers that int64 holds
 	Floats  int64 `json:"floats"`  // other numbers, NaN and infinities included
-	Texts   int64 `json:"texts"`   // all else, and numbers that are kept as text
+	Texts   int64 `json:"texts"`   // everything else, and numbers that are kept as text
 	Missing int64 `json:"missing"` // values that Missing knows
 	Lossy   int64 `json:"lossy"`   // numbers outside float32's range
 

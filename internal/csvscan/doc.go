@@ -1,10 +1,10 @@
-// Package csvscan reads tables of comma-separated values fast enough that
-// turning them into records is the work, not reading them: it cuts a file into
-// chunks of whole rows, tells rows and fields apart without allocating, finds
-// out what each column holds over the whole input, and parses numbers.
+// Package csvscan reads tables of comma-separated values fast enough that turning them into records
+// is the work, not reading them: it cuts a file into chunks of whole rows, separates rows and
+// fields without allocating, infers the type of each column over the whole input, and parses
+// numbers.
 //
-// A table is read twice. The first pass finds the types of the columns and
-// where the rows lie; the second one takes any range of rows, in parallel.
+// A table is read twice. The first pass finds the types of the columns and the positions of the
+// rows; the second one reads any range of rows, in parallel.
 //
 //	src, err := csvscan.Open("trips.csv.gz", csvscan.Options{})
 //	defer src.Close()
@@ -23,14 +23,12 @@
 //
 // # Dialect
 //
-// The rules are those of Python's csv module, read strictly. A quote opens a
-// quoted field only as the field's first byte; inside, two quotes stand for
-// one, and delimiters and line ends are text. Anywhere else a quote is an
-// ordinary character. Text between a closing quote and the next delimiter
-// makes the row bad. A row ends with \n, \r\n or a lone \r. A blank line is no
-// row where there are two columns or more, and a row with an empty field where
-// there is one. Bytes are not converted: UTF-8 goes through as it is, a UTF-8
-// byte order mark is skipped, UTF-16 and UTF-32 are refused.
+// The rules are those of Python's csv module, read strictly. A quote opens a quoted field only as
+// the field's first byte; inside, two quotes stand for one, and delimiters and line ends are text.
+// Anywhere else a quote is an ordinary character. Text between a closing quote and the next
+// delimiter makes the row bad. A row ends with \n, \r\n or a lone \r. With two columns or more a
+// blank line is not a row; with one it is a row with an empty field. Bytes are not converted: UTF-8
+// is passed through, a UTF-8 byte order mark is skipped, UTF-16 and UTF-32 are refused.
 //
 // # Chunks
 //

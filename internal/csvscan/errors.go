@@ -5,9 +5,9 @@ import (
 	"fmt"
 )
 
-// Errors that a caller may want to tell apart; all come wrapped in an *Error.
+// Errors that a caller may want to distinguish; all are wrapped in an *Error.
 var (
-	// ErrEmpty says that there is no header and no row.
+	// ErrEmpty means that there is no header and no row.
 	ErrEmpty = errors.New("the file is empty: no header and no rows")
 	// ErrEncoding says that the text is UTF-16 or UTF-32.
 	ErrEncoding = errors.New("not UTF-8 or another encoding that contains ASCII")

@@ -40,7 +40,7 @@ func TestOpenNamesWhatIsNoTable(t *testing.T) {
 	for _, text := range []string{"[a],[b]\n1,2\n", "{a}\n1\n", "[1],[2]\n[3],[4]\n"} {
 		open(t, write(t, "x.csv", []byte(text)), Options{})
 	}
-	// Who names the columns says that it is a table.
+	// Naming the columns says that it is a table.
 	open(t, write(t, "x.csv", []byte("[1]\n[2]\n")), Options{NoHeader: true, Columns: []string{"list"}})
 	// A name is not printed whole, however long it is.
 	_, err := Open(t.Context(), write(t, "x", []byte("\xff"+strings.Repeat("a", 5000)+"\n")), Options{})

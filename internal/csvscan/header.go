@@ -39,8 +39,8 @@ func skipBlank(in *bufio.Reader, limit int) (size, lines int64, err error) {
 	}
 }
 
-// skipComment reads a line that is a comment with its end, and returns its length in
-// bytes; 0 where the next line is not one, or is too long to tell.
+// skipComment reads a line that is a comment with its end, and returns its length in bytes; 0 if
+// the next line is not one, or too long.
 func skipComment(in *bufio.Reader, isComment func(line []byte) bool) (int64, error) {
 	sample, err := in.Peek(in.Size())
 	if err != nil && err != io.EOF {
@@ -63,8 +63,8 @@ func skipComment(in *bufio.Reader, isComment func(line []byte) bool) (int64, err
 	return int64(size), err
 }
 
-// readHeader reads the first row, which is not blank. It returns the names, and the
-// offset and the line behind it. The row is on the given line.
+// readHeader reads the first row, which is not blank. It returns the names, and the offset and the
+// line after it. The row is on the given line.
 func readHeader(c *chunker, line int64) (names []string, offset, next int64, err error) {
 	row, _, err := c.next(nil)
 	if err != nil {
@@ -152,11 +152,10 @@ func numbered(columns []int) string {
 // candidates are the delimiters that sniff knows, the likeliest first.
 var candidates = []byte{',', ';', '\t', '|'}
 
-// sniff tells the delimiter from the first bytes of a table. It takes the one
-// that cuts most rows into as many fields as the first row, which must be two
-// or more; among equals the one that cuts it into more. When none does, the
-// table has one column, and the delimiter is a comma. whole says that sample is
-// all there is; otherwise its last row is left out when there are others.
+// sniff infers the delimiter from the first bytes of a table. It chooses the one that cuts most
+// rows into as many fields as the first row, which must be two or more; among equals the one that
+// gives more fields. If none does, the table has one column, and the delimiter is a comma. whole
+// says that sample is the whole table; otherwise its last row is ignored if there are others.
 func sniff(sample []byte, whole bool) byte {
 	best, bestShare, bestColumns := candidates[0], 0.0, 1
 	for _, delim := range candidates {

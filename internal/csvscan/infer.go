@@ -12,16 +12,16 @@ type inferrer struct {
 // columnState is a Column before its places are known as lines of the file.
 type columnState struct {
 	Column
-	texts, lossy place // of the first ones
+	texts, lossy rowPosition // of the first ones
 }
 
-// place is where a row begins: a line of a chunk, both from 0.
-type place struct {
+// rowPosition is where a row begins: a line of a chunk, both from 0.
+type rowPosition struct {
 	chunk int
 	line  int64
 }
 
-func (p place) before(q place) bool {
+func (p rowPosition) before(q rowPosition) bool {
 	return p.chunk < q.chunk || p.chunk == q.chunk && p.line < q.line
 }
 
@@ -65,12 +65,12 @@ var reasons = map[class]string{
 }
 
 // note counts a value and keeps it when it is the first one; it says so.
-func (f *inferrer) note(count *int64, first *place, value *Value, line int64, field []byte) bool {
+func (f *inferrer) note(count *int64, first *rowPosition, value *Value, line int64, field []byte) bool {
 	*count++
 	if *count > 1 {
 		return false
 	}
-	*first = place{f.chunk, line}
+	*first = rowPosition{f.chunk, line}
 	value.Text = string(field[:min(len(field), 40)])
 	return true
 }

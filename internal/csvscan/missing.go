@@ -4,8 +4,7 @@ package csvscan
 // default. NaN is none of them: it is a float.
 var DefaultMissing = []string{"", "NA", "N/A", "NULL", "null"}
 
-// Missing tells missing values from others. The zero value knows none. It is
-// safe for concurrent use.
+// Missing recognises missing values. The zero value knows none. It is safe for concurrent use.
 type Missing struct {
 	tokens []string
 	first  [256]bool // bytes that a token begins with

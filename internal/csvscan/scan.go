@@ -54,7 +54,7 @@ type Table struct {
 	Distinct [][]string
 }
 
-// MaxDistinct is how many different values ScanOptions.Distinct bears.
+// MaxDistinct is how many different values ScanOptions.Distinct allows.
 const MaxDistinct = 1 << 17
 
 // ScanOptions say how to scan.
@@ -63,13 +63,13 @@ type ScanOptions struct {
 	// result is the same for any number. Memory is some ChunkSize for each, or
 	// the length of the longest row if that is more.
 	Workers int
-	// Missing tells missing values; nil means DefaultMissing.
+	// Missing recognises missing values; nil means DefaultMissing.
 	Missing *Missing
 	// Distinct are columns, by number, whose different values are wanted. More
 	// than MaxDistinct of them are ErrDistinct.
 	Distinct []int
-	// Progress, when set, is told from one goroutine how many bytes of the
-	// uncompressed stream were read.
+	// Progress, when set, is inferred from one goroutine how many bytes of the uncompressed stream
+	// were read.
 	Progress func(bytes int64)
 }
 
@@ -187,7 +187,7 @@ func (r *scanner) cut(ctx context.Context) error {
 	}
 }
 
-// work looks at chunks until there are no more.
+// work scans chunks until there are no more.
 func (r *scanner) work() error {
 	columns := newInferrer(len(r.header), r.opts.Missing)
 	sets := newSets(len(r.opts.Distinct))

@@ -18,11 +18,10 @@ const (
 	lows  = 0x7f7f7f7f7f7f7f7f
 )
 
-// separators appends to dst where in data there is a delimiter or a control
-// character below 0x0e. Those are \n and \r, and few others in text: who reads
-// the list must leave them out. Listing all of a chunk before reading its rows
-// takes no branch that depends on the data but for fields below three bytes,
-// where a branch at the end of each field would be mispredicted half the time.
+// separators appends to dst the positions in data of delimiters and control characters below 0x0e.
+// Those are \n and \r, and few others in text, which users of the list must skip. Listing all of a
+// chunk before reading its rows needs no branch that depends on the data except for fields below
+// three bytes; a branch at the end of each field would be mispredicted half the time.
 func separators(dst []uint32, data []byte, delim byte) []uint32 {
 	delims := uint64(delim) * ones
 	at := 0

@@ -17,7 +17,7 @@ import (
 
 // Options say how to read a table.
 type Options struct {
-	// Delimiter stands between fields; 0 tells it from the first lines.
+	// Delimiter separates fields; 0 infers it from the first lines.
 	Delimiter byte
 	// NoHeader says that the first row is a row like all others.
 	NoHeader bool
@@ -39,8 +39,8 @@ const DefaultMaxRow = 64 << 20
 const sampleSize = 128 << 10
 
 // Source is a table that was opened. It keeps no file open between calls but one that ReadChunk
-// reads in order, so that any number of Sources can be at hand. What lies in an object store is
-// read in the version that was opened. Its methods are safe for concurrent use, but see ReadChunk.
+// reads in order, so that any number of Sources can be at hand. What is in an object store is read
+// in the version that was opened. Its methods are safe for concurrent use, but see ReadChunk.
 type Source struct {
 	name        string
 	size        int64
@@ -193,13 +193,11 @@ func (s *Source) Size() int64 { return s.size }
 // ModTime is when the file was last changed before it was opened.
 func (s *Source) ModTime() time.Time { return s.modTime }
 
-// Version is what the contents of an object in a store are known by, beside its
-// URL; empty for a file.
+// Version identifies the contents of an object in a store, together with its URL; empty for a file.
 func (s *Source) Version() string { return s.object.Version }
 
-// InOrder reports whether ReadChunk is to be called by one goroutine, for one chunk
-// behind another: then what follows of a compressed file is at hand, and of an object
-// in a store on its way.
+// InOrder reports whether ReadChunk is to be called by one goroutine, for one chunk after another:
+// then what follows of a compressed file is at hand, and of an object in a store on its way.
 func (s *Source) InOrder() bool { return s.compression != None || s.object.Version != "" }
 
 // Compression is what the file is compressed with.

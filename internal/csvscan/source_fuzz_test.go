@@ -60,7 +60,7 @@ func scanTwice(t *testing.T, s *Source) error {
 	return nil
 }
 
-// checkKind says whether a value can be what its column is said to hold.
+// checkKind reports whether a value fits the type of its column.
 func checkKind(t *testing.T, c *Column, value string) {
 	ok := true
 	switch missing := NewMissing(DefaultMissing).Is([]byte(value)); {

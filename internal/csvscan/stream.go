@@ -12,7 +12,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Compression of a file, told from its first bytes.
+// Compression of a file, inferred from its first bytes.
 type Compression string
 
 // The compressions that are read.
@@ -25,8 +25,8 @@ const (
 // maxWindow bounds the memory that a zstd stream may ask for.
 const maxWindow = 128 << 20
 
-// detect tells the compression from the first bytes of a file, and refuses
-// what is no text under any of them.
+// detect tells the compression from the first bytes of a file, and refuses what is not text under
+// any of them.
 func detect(head []byte) (Compression, error) {
 	switch {
 	case bytes.HasPrefix(head, []byte{0x1f, 0x8b}):

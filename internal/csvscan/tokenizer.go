@@ -13,14 +13,14 @@ type Dialect struct {
 	Delimiter byte
 }
 
-// valid says whether d can be told apart from quotes and row ends.
+// valid reports whether d differs from quotes and row ends.
 func (d Dialect) valid() bool {
 	return d.Delimiter != '"' && d.Delimiter != '\n' && d.Delimiter != '\r' && d.Delimiter != 0
 }
 
-// Tokenizer tells rows and fields apart in a chunk of whole rows. It allocates
-// nothing once it has seen the longest row. The zero value is not usable: see
-// NewTokenizer. It is not safe for concurrent use.
+// Tokenizer separates rows and fields in a chunk of whole rows. It allocates nothing once it has
+// seen the longest row. The zero value is not usable: see NewTokenizer. It is not safe for
+// concurrent use.
 type Tokenizer struct {
 	delim   byte
 	columns int
@@ -33,7 +33,7 @@ type Tokenizer struct {
 	// and is not too long; see separators.
 	plain bool
 	seps  []uint32
-	sep   int // the first of seps that is not behind pos
+	sep   int // the first of seps that is not after pos
 
 	rowLine int64
 	spans   []span // of the row's fields, at most columns of them when that is known
@@ -44,8 +44,7 @@ type Tokenizer struct {
 	blank   int64
 }
 
-// span is where a field lies: in the chunk, or in scratch when inScratch is
-// set in from.
+// span is the position of a field: in the chunk, or in scratch if inScratch is set in from.
 type span struct{ from, to uint32 }
 
 // maxColumns bounds the columns of a table.
@@ -131,7 +130,7 @@ func (t *Tokenizer) Err() error {
 	return &Error{Line: t.rowLine, Err: err}
 }
 
-// Next goes to the next row and reports whether there is one.
+// Next advances to the next row and reports whether there is one.
 func (t *Tokenizer) Next() bool {
 	t.fault, t.scratch = faultNone, t.scratch[:0]
 	if t.columns != 1 {
@@ -203,9 +202,9 @@ func (t *Tokenizer) nextQuoted() {
 					}
 					break
 				}
-				// The lowest mark is exact: a borrow spoils only bytes above one
-				// that was really found. Any control character below 0x0e is
-				// marked with \n and \r; they are rare in text.
+				// The lowest mark is exact: a borrow affects only bytes above one that was really
+				// found. Any control character below 0x0e is marked with \n and \r; they are rare
+				// in text.
 				w := binary.LittleEndian.Uint64(data[pos:])
 				x := w ^ delims
 				m := ((x-ones)&^x | (w-0x0e*ones)&^w) & highs
@@ -244,7 +243,7 @@ func (t *Tokenizer) nextQuoted() {
 	t.pos, t.fields = pos, n
 }
 
-// skipBlank goes past blank lines and counts them.
+// skipBlank skips blank lines and counts them.
 func (t *Tokenizer) skipBlank() {
 	for t.pos < len(t.data) {
 		switch t.data[t.pos] {
@@ -265,8 +264,8 @@ func (t *Tokenizer) skipBlank() {
 	}
 }
 
-// quoted reads the field n whose opening quote is at pos. It returns the
-// field and the position of the delimiter or row end behind it.
+// quoted reads the field n whose opening quote is at pos. It returns the field and the position of
+// the delimiter or row end after it.
 func (t *Tokenizer) quoted(pos, n int) (span, int) {
 	data := t.data
 	from, start := pos+1, len(t.scratch)

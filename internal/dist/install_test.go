@@ -92,8 +92,8 @@ type checkout struct {
 	env    map[string]string
 }
 
-// newCheckout clones the files that git tracks here or would, as they are now,
-// tagged with the version.
+// newCheckout clones the files that git tracks or would track, in their current state, tagged with
+// the version.
 func newCheckout(t *testing.T) *checkout {
 	t.Helper()
 	for _, tool := range []string{"git", "make", "tar"} {
@@ -154,10 +154,10 @@ func (c *checkout) with(env map[string]string) *checkout {
 	return &clone
 }
 
-// published returns a checkout for whose commands the clone's origin is the repository
-// on GitHub. The go command does all else as it would there: it finds the newest tag and
-// packs the module. Its module cache is fresh, and filled from the one here as far as
-// that has the modules, whose sums go.sum has held them to.
+// published returns a checkout for whose commands the clone's origin is the repository on GitHub.
+// The go command does everything else as it would there: it finds the newest tag and packs the
+// module. Its module cache is fresh, and filled from the local one, whose modules were verified by
+// go.sum.
 func published(c *checkout) *checkout {
 	return c.with(map[string]string{
 		"GOPRIVATE":          "github.com/tfrec/tfrec",

@@ -16,7 +16,7 @@ import (
 
 // Dataset is what a program must know of a set.
 type Dataset struct {
-	// Dir is the directory that the files lie in or below, as it was given.
+	// Dir is the directory that the files are in or below, as it was given.
 	Dir string
 	// Splits hold the files, in the manifest's order.
 	Splits []Split
@@ -70,12 +70,12 @@ func Describe(ctx context.Context, paths []string, sum *stats.Summary) (*Dataset
 	for i := range sum.FeatureLists {
 		d.add(&d.Lists, &sum.FeatureLists[i], nil)
 	}
-	d.sizePictures(sum)
+	d.sizeImages(sum)
 	d.nameLabels(sources, sum)
 	return d, nil
 }
 
-// sequences tells SequenceExamples from Examples.
+// sequences distinguishes SequenceExamples from Examples.
 func sequences(sum *stats.Summary) (bool, error) {
 	examples, sequences := sum.Messages[shard.RecordExample], sum.Messages[string(shard.MessageSequenceExample)]
 	switch {
@@ -113,7 +113,7 @@ func (d *Dataset) addFiles(sum *stats.Summary) {
 	}
 }
 
-// splitOf tells the split of a file: as its manifest says, else as its name does.
+// splitOf returns the split of a file: from its manifest, otherwise from its name.
 func splitOf(f stats.FileSummary) string {
 	if f.Split != "" {
 		return f.Split

@@ -58,8 +58,7 @@ func describe(t *testing.T, paths ...string) (*Dataset, error) {
 // label is the i-th hostile name of a label, which are neither empty nor long.
 func label(i int) string { return hostile[i][:min(len(hostile[i]), 100)] + "!" }
 
-// hostileSet has every hostile name as a key, as a label and in a file's name
-// where a file can have it.
+// hostileSet has every hostile name as a key, as a label and, if possible, in a file's name.
 func hostileSet(t *testing.T) *Dataset {
 	t.Helper()
 	var records [][]byte

@@ -13,7 +13,7 @@ import (
 // Feature is one feature, as a program parses it.
 type Feature struct {
 	Key string
-	// Stray says that the key is no UTF-8.
+	// Stray says that the key is not UTF-8.
 	Stray bool
 	// Kind of its values: "bytes", "float" or "int64".
 	Kind string
@@ -31,7 +31,7 @@ type Feature struct {
 	Text bool
 	// Image is the format of an encoded image: "jpeg", "png", "gif", "webp"
 	// or "mixed"; empty for what is none.
-	Picture string
+	Image string
 	// DType is that of an array whose bytes these are: "uint8" or "float32".
 	DType string
 	// Size is the shape of the image or array: height, width and channels, -1
@@ -45,26 +45,24 @@ type Feature struct {
 func (f *Feature) One() bool { return !f.Ragged && len(f.Shape) == 0 }
 
 // Varies reports whether images differ in size.
-func (f *Feature) Varies() bool { return f.Picture != "" && slices.Contains(f.Size, -1) }
+func (f *Feature) Varies() bool { return f.Image != "" && slices.Contains(f.Size, -1) }
 
 // Says describes the values in a few words, for a comment.
 func (f *Feature) Says() string {
 	switch {
-	case f.Picture == mixedFormat:
+	case f.Image == mixedFormat:
 		return "images of several formats"
-	case f.Picture != "":
-		return f.Picture + " images"
+	case f.Image != "":
+		return f.Image + " images"
 	case f.Ragged && f.Values.Min == f.Values.Max && f.Missing > 0:
-		return fmt.Sprintf("%s, missing in %s", plural.Of(f.Values.Max, "value"), records(f.Missing))
+		return fmt.Sprintf("%s, missing in %s", plural.Of(f.Values.Max, "value"), plural.Of(f.Missing, "record"))
 	case f.Ragged:
 		return fmt.Sprintf("%d to %d values", f.Values.Min, f.Values.Max)
 	case f.Missing > 0:
-		return "missing in " + records(f.Missing)
+		return "missing in " + plural.Of(f.Missing, "record")
 	}
 	return ""
 }
-
-func records(n int64) string { return plural.Of(n, "record") }
 
 const mixedFormat = "mixed"
 
@@ -96,9 +94,9 @@ func newFeature(seen *stats.FeatureSummary, declared map[string]shard.Feature) (
 	}
 	f.declare(declared[f.Key])
 	if f.One() && f.Missing == 0 && seen.Steps == nil && f.Kind == "bytes" && f.DType == "" {
-		f.Picture = pictureFormat(seen)
+		f.Image = imageFormat(seen)
 	}
-	if f.Picture != "" {
+	if f.Image != "" {
 		if f.Size == nil {
 			f.Size = []int{-1, -1, 3}
 		}
@@ -110,7 +108,7 @@ func newFeature(seen *stats.FeatureSummary, declared map[string]shard.Feature) (
 // channels returns the size of images with a number of channels that all
 // decoders can be asked for: else 3, RGB.
 func (f *Feature) channels(size []int) []int {
-	if c := size[2]; c == 1 || c == 3 || c == 4 && f.Picture == "png" {
+	if c := size[2]; c == 1 || c == 3 || c == 4 && f.Image == "png" {
 		return size
 	}
 	return []int{size[0], size[1], 3}
@@ -149,9 +147,9 @@ func product(shape []int) int64 {
 	return n
 }
 
-// pictureFormat returns the format of a feature of which every value begins as
+// imageFormat returns the format of a feature of which every value begins as
 // an image does.
-func pictureFormat(seen *stats.FeatureSummary) string {
+func imageFormat(seen *stats.FeatureSummary) string {
 	format, n := "", int64(0)
 	for name, count := range seen.Formats {
 		n += count
@@ -166,11 +164,11 @@ func pictureFormat(seen *stats.FeatureSummary) string {
 	return format
 }
 
-// sizePictures finds the size of a set's images where no manifest says it:
-// by the features that tell it, when these are the same in all records.
-func (d *Dataset) sizePictures(sum *stats.Summary) {
+// sizeImages finds the size of a set's images if no manifest says it: from the features with the
+// size, if these are the same in all records.
+func (d *Dataset) sizeImages(sum *stats.Summary) {
 	const encoded = "image/encoded"
-	i := slices.IndexFunc(d.Features, func(f Feature) bool { return f.Key == encoded && f.Picture != "" })
+	i := slices.IndexFunc(d.Features, func(f Feature) bool { return f.Key == encoded && f.Image != "" })
 	if i < 0 {
 		return
 	}

@@ -32,8 +32,8 @@ func newGoView(d *Dataset) goView {
 // maxIdentifier bounds the names of fields, in characters.
 const maxIdentifier = 40
 
-// identifier makes an exported identifier of a key: its letters and digits,
-// each word with a capital, and a number behind it when it is taken.
+// identifier makes an exported identifier of a key: its letters and digits, each word with a
+// capital, and a number after it when it is taken.
 func identifier(key string, taken map[string]bool) string {
 	var name []rune
 	begin := true
@@ -121,11 +121,11 @@ func (v goView) Math() bool {
 	})
 }
 
-// pattern is what stands before and behind a number.
+// pattern is what stands before and after a number.
 type pattern struct{ Head, Tail string }
 
-// Numbered returns what stands before and behind the numbers in the names of a
-// split's files, nil where they have none.
+// Numbered returns what stands before and after the numbers in the names of a split's files, nil
+// where they have none.
 func (v goView) Numbered(s Split) *pattern {
 	if head, tail, ok := s.Pattern(); ok {
 		return &pattern{head, tail}
@@ -140,10 +140,10 @@ func (v goView) AnyNumbered() bool {
 
 // Image is the feature with the images of reader.Images; nil when there
 // is none.
-func (v goView) Picture() *goField {
+func (v goView) Image() *goField {
 	for i := range v.Fields {
 		f := &v.Fields[i]
-		if f.Picture != "" || f.DType != "" && f.Key == "image/encoded" && slices.ContainsFunc(v.Fields, func(g goField) bool { return g.Key == "image/format" }) {
+		if f.Image != "" || f.DType != "" && f.Key == "image/encoded" && slices.ContainsFunc(v.Fields, func(g goField) bool { return g.Key == "image/format" }) {
 			return f
 		}
 	}
@@ -172,7 +172,7 @@ func (v goView) Label() *goField {
 // Size of the images where all have the same, else what they are brought to.
 func (v goView) Size() (size struct{ Width, Height int }) {
 	size.Width, size.Height = 224, 224
-	if p := v.Picture(); p.varyingSides() == 0 {
+	if p := v.Image(); p.varyingSides() == 0 {
 		size.Height, size.Width = p.Size[0], p.Size[1]
 	}
 	return size

@@ -43,7 +43,7 @@ func TestMoreThanWasCounted(t *testing.T) {
 	}
 }
 
-// TestNothingToParse says why there is no program.
+// TestNothingToParse checks why there is no program.
 func TestNothingToParse(t *testing.T) {
 	var i, f tfrecord.Builder
 	i.Int64("x", 1)

@@ -6,10 +6,9 @@ import (
 	"strings"
 )
 
-// pythonString returns a string literal of Python. Go's escapes of UTF-8 are
-// Python's, too: control characters, line ends of any kind, marks that change
-// the direction of text and what else is not printed is escaped. Bytes that
-// are no UTF-8 become what Python's file names have for them.
+// pythonString returns a string literal of Python. Go's escapes of UTF-8 are Python's, too: control
+// characters, line ends of any kind, marks that change the direction of text and other unprintable
+// characters are escaped. Bytes that are not UTF-8 become Python's surrogate escapes.
 func pythonString(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')

@@ -43,8 +43,8 @@ func (v pythonView) choose(is func(f *Feature) bool) []Feature {
 }
 
 // Images are the features that hold one encoded image each.
-func (v pythonView) Pictures() []Feature {
-	return v.choose(func(f *Feature) bool { return f.Picture != "" })
+func (v pythonView) Images() []Feature {
+	return v.choose(func(f *Feature) bool { return f.Image != "" })
 }
 
 // Varying are the images of several sizes.
@@ -56,7 +56,7 @@ func (v pythonView) Arrays() []Feature {
 }
 
 // Decodes reports whether records are more than values.
-func (v pythonView) Decodes() bool { return len(v.Pictures())+len(v.Arrays()) > 0 }
+func (v pythonView) Decodes() bool { return len(v.Images())+len(v.Arrays()) > 0 }
 
 // Named are the labels whose names are known.
 func (v pythonView) Named() []Feature {
@@ -131,9 +131,9 @@ func (f Feature) TFDS() string {
 		return fmt.Sprintf("tfds.features.Sequence(%s)", f.TFType())
 	}
 	switch {
-	case f.Picture == "jpeg", f.Picture == "png":
-		return fmt.Sprintf("tfds.features.Image(shape=%s, encoding_format=%q)", pythonTuple(f.Size), f.Picture)
-	case f.Picture != "":
+	case f.Image == "jpeg", f.Image == "png":
+		return fmt.Sprintf("tfds.features.Image(shape=%s, encoding_format=%q)", pythonTuple(f.Size), f.Image)
+	case f.Image != "":
 		return fmt.Sprintf("tfds.features.Image(shape=%s)", pythonTuple(f.Size))
 	case f.DType != "" && f.varyingSides() < 2:
 		return fmt.Sprintf("tfds.features.Tensor(shape=%s, dtype=tf.%s, encoding=%q)", pythonTuple(f.Size), f.DType, "bytes")
@@ -179,16 +179,16 @@ func (f Feature) Torch() string {
 // Decode is the call with which TensorFlow decodes the image, up to its
 // arguments, and Exactly those arguments.
 func (f Feature) Decode() string {
-	switch f.Picture {
+	switch f.Image {
 	case "jpeg", "png":
-		return "tf.io.decode_" + f.Picture
+		return "tf.io.decode_" + f.Image
 	}
 	return "tf.io.decode_image"
 }
 
 // Exactly are further arguments of Decode.
 func (f Feature) Exactly() string {
-	switch f.Picture {
+	switch f.Image {
 	case "jpeg":
 		return `, dct_method="INTEGER_ACCURATE"`
 	case "png":

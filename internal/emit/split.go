@@ -16,15 +16,15 @@ type Split struct {
 // shardOf matches the part of a name that says which of how many it is.
 var shardOf = regexp.MustCompile(`\d{5}-of-\d{5}`)
 
-// Pattern returns what stands before and behind the five digits that number
-// the files from 0 on, when their names differ in nothing else.
+// Pattern returns what stands before and after the five digits that number the files from 0 on,
+// when their names differ in nothing else.
 func (s *Split) Pattern() (head, tail string, ok bool) {
 	first := s.Files[0]
-	places := shardOf.FindAllStringIndex(first, -1)
-	if len(places) == 0 {
+	positions := shardOf.FindAllStringIndex(first, -1)
+	if len(positions) == 0 {
 		return "", "", false
 	}
-	at := places[len(places)-1][0]
+	at := positions[len(positions)-1][0]
 	head, tail = first[:at], first[at+len("00000"):]
 	for i, file := range s.Files {
 		if file != fmt.Sprintf("%s%05d%s", head, i, tail) {

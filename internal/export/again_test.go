@@ -36,7 +36,7 @@ func TestExportAgain(t *testing.T) {
 	images := write(t, "images", photo("a/1.jpg", "a"), photo("a/2.jpg", "a"), photo("b/x/3.jpg", "b"))
 	for _, format := range formats {
 		in := table
-		if format == Folders {
+		if format == Directories {
 			in = images
 		}
 		dir := t.TempDir()
@@ -90,7 +90,7 @@ func TestExportAgain(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if format == Folders {
+		if format == Directories {
 			if err := os.Mkdir(filepath.Join(out, "c"), 0o755); err != nil {
 				t.Fatal(err)
 			}

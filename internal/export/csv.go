@@ -9,20 +9,19 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// csvTable writes RFC 4180 with lines that end in a newline. A cell is empty
-// where the record lacks the feature. Where records have several values of a
-// feature, or where an empty text could not be told from none, all of its cells
-// are JSON arrays.
+// csvTable writes RFC 4180 with lines that end in a newline. A cell is empty where the record lacks
+// the feature. Where records have several values of a feature, or where an empty text could not be
+// inferred from none, all of its cells are JSON arrays.
 type csvTable struct {
 	w     io.Writer
-	s     *survey
+	s     *inputScan
 	lists []bool // by column
 	value jsonValue
 	cell  []byte
 	line  []byte
 }
 
-func newCSV(w io.Writer, s *survey) (*csvTable, error) {
+func newCSV(w io.Writer, s *inputScan) (*csvTable, error) {
 	names, err := textNames(s)
 	if err != nil {
 		return nil, err

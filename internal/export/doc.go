@@ -2,10 +2,10 @@
 // read: images in class directories, and CSV, JSON lines, Parquet or NumPy's .npz
 // for any features.
 //
-//	report, err := export.Export(ctx, []string{"out"}, "photos", export.Options{Format: export.Folders})
+//	report, err := export.Export(ctx, []string{"out"}, "photos", export.Options{Format: export.Directories})
 //
-// Everything is made beside OUT under a name that begins with a dot, and takes
-// its place in one step when it is complete: a failed run leaves nothing.
+// Everything is written next to OUT under a name that begins with a dot, and renamed when it is
+// complete: a failed run leaves nothing.
 //
 // Names in records are text of strangers. What they become is a name that
 // every system takes, below OUT (see [SafeName]); besides, all files are made

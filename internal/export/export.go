@@ -21,15 +21,15 @@ type Format string
 
 // The formats.
 const (
-	Folders Format = "folders" // images, in a directory for each label
-	CSV     Format = "csv"     // RFC 4180, with a header
-	JSONL   Format = "jsonl"   // a JSON object a line
-	Parquet Format = "parquet" // Apache Parquet
-	NPZ     Format = "npz"     // NumPy arrays, a zip of .npy files
+	Directories Format = "folders" // images, in a directory for each label
+	CSV         Format = "csv"     // RFC 4180, with a header
+	JSONL       Format = "jsonl"   // a JSON object a line
+	Parquet     Format = "parquet" // Apache Parquet
+	NPZ         Format = "npz"     // NumPy arrays, a zip of .npy files
 )
 
 // formats has them in the order of the help.
-var formats = []Format{Folders, CSV, JSONL, Parquet, NPZ}
+var formats = []Format{Directories, CSV, JSONL, Parquet, NPZ}
 
 // ParseFormat returns the format of that name.
 func ParseFormat(name string) (Format, error) {
@@ -59,7 +59,7 @@ func ParseCollision(name string) (Collision, error) {
 
 // Keys of features, as `tfrec convert images` names them.
 const (
-	DefaultPicture  = "image/encoded"
+	DefaultImageKey = "image/encoded"
 	DefaultFormat   = "image/format"
 	DefaultFilename = "image/filename"
 	DefaultText     = "image/class/text"
@@ -70,23 +70,23 @@ const (
 	keyCopy         = "augment/copy"
 )
 
-// Options say what is exported, and how. Format is needed; the zero value of
-// all else is the default.
+// Options say what is exported, and how. Format is required; the zero value of everything else is
+// the default.
 type Options struct {
 	Format Format
 	// OnCollision is for Directories. Default: Refuse.
 	OnCollision Collision
 	// Image, Label and Filename are for Directories: the keys of the features with
 	// the encoded image, with its label (a text, or an id that the set's
-	// manifest names), and with its path. Defaults: DefaultPicture; DefaultText
+	// manifest names), and with its path. Defaults: DefaultImageKey; DefaultText
 	// or, in records without, DefaultLabel; DefaultFilename.
-	Picture, Label, Filename string
-	// Partial takes what is there of sets that are not whole.
+	ImageKey, Label, Filename string
+	// Partial exports the existing shards of incomplete sets.
 	Partial bool
-	// Progress, if not nil, is told how far it is. The formats but Directories read
+	// Progress, if not nil, is updated during the run. All formats except Directories read
 	// everything twice.
 	Progress *shard.ReadProgress
-	// Note, if not nil, takes sentences for people.
+	// Note, if not nil, is called with sentences for the user.
 	Note func(string)
 	// Warn, if not nil, takes a sentence about each set that Partial takes in part.
 	Warn func(string)
@@ -138,12 +138,12 @@ func (e *CollisionError) Error() string {
 // exists, and is not an empty directory, it must be exactly what the export would write:
 // an export that was killed after it had finished can be run again.
 //
-// A damaged record, and one that is no tf.train.Example, is an error that
-// unwraps to a *tfrecord.Error; no record at all is one that unwraps to
-// shard.ErrNoRecords. After any error, and when ctx ends, out is as it was.
+// A damaged record, and one that is not a tf.train.Example, is an error that unwraps to a
+// *tfrecord.Error; a set without any record is one that unwraps to shard.ErrNoRecords. After an
+// error, or if ctx ends, out is unchanged.
 func Export(ctx context.Context, paths []string, out string, o Options) (*Report, error) {
 	began := time.Now()
-	o.Picture = orDefault(o.Picture, DefaultPicture)
+	o.ImageKey = orDefault(o.ImageKey, DefaultImageKey)
 	o.Filename = orDefault(o.Filename, DefaultFilename)
 	if o.OnCollision == "" {
 		o.OnCollision = Refuse
@@ -153,8 +153,8 @@ func Export(ctx context.Context, paths []string, out string, o Options) (*Report
 		return nil, err
 	}
 	report := &Report{Status: "written", Format: o.Format}
-	if o.Format == Folders {
-		err = exportFolders(ctx, in, out, &o, report)
+	if o.Format == Directories {
+		err = exportDirectories(ctx, in, out, &o, report)
 	} else {
 		err = exportTable(ctx, in, out, &o, report)
 	}
@@ -175,7 +175,7 @@ func orDefault(s, otherwise string) string {
 // isTaken reports whether out exists and may be what an earlier export wrote. An
 // empty directory is not, where a directory is wanted. Anything that cannot be is an
 // error.
-func isTaken(out string, folder bool) (bool, error) {
+func isTaken(out string, directory bool) (bool, error) {
 	if err := storage.CheckOutput(out); err != nil {
 		return false, err
 	}
@@ -185,10 +185,10 @@ func isTaken(out string, folder bool) (bool, error) {
 		return false, atomicfile.CheckDirectory(out)
 	case err != nil:
 		return false, err
-	case folder && st.IsDir():
+	case directory && st.IsDir():
 		entries, err := os.ReadDir(out)
 		return len(entries) > 0, err
-	case folder || !st.Mode().IsRegular():
+	case directory || !st.Mode().IsRegular():
 		return false, errTaken(out)
 	}
 	return true, nil
@@ -196,8 +196,8 @@ func isTaken(out string, folder bool) (bool, error) {
 
 // checkFree returns an error when something is at out, of which an empty directory
 // is nothing where a directory is wanted.
-func checkFree(out string, folder bool) error {
-	taken, err := isTaken(out, folder)
+func checkFree(out string, directory bool) error {
+	taken, err := isTaken(out, directory)
 	if err == nil && taken {
 		err = errTaken(out)
 	}

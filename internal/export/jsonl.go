@@ -18,7 +18,7 @@ import (
 const base64Suffix = ".base64"
 
 // textNames are the names of columns in a file of text.
-func textNames(s *survey) ([]string, error) {
+func textNames(s *inputScan) ([]string, error) {
 	names := make([]string, len(s.columns))
 	taken := map[string]bool{}
 	for i, c := range s.columns {
@@ -34,19 +34,19 @@ func textNames(s *survey) ([]string, error) {
 	return names, nil
 }
 
-// jsonl writes an object a line. A feature is a list unless all records that
-// have it have one value; a record without it has no such member. Numbers that
-// JSON has no words for are strings, as in protobuf's JSON mapping.
+// jsonl writes one object for each line. A feature is a list unless all records that have it have
+// one value; a record without it has no such member. Numbers that JSON cannot represent are
+// strings, as in protobuf's JSON mapping.
 type jsonl struct {
 	w     io.Writer
-	s     *survey
+	s     *inputScan
 	names [][]byte // quoted
 	value jsonValue
 	line  []byte
 	err   error // of writing
 }
 
-func newJSONL(w io.Writer, s *survey) (*jsonl, error) {
+func newJSONL(w io.Writer, s *inputScan) (*jsonl, error) {
 	names, err := textNames(s)
 	if err != nil {
 		return nil, err
@@ -106,7 +106,7 @@ func (j *jsonl) close() error { return nil }
 // jsonValue writes features as JSON, and reuses its memory.
 type jsonValue struct {
 	quoted bytes.Buffer
-	drain  func([]byte) []byte // may write what there is, and returns the rest; nil: all is kept
+	drain  func([]byte) []byte // may write buffered values, and returns the rest; nil: all are kept
 }
 
 // append appends the values of a feature: of bytes as text or as base64, as a

@@ -11,12 +11,12 @@ import (
 	"github.com/tfrec/tfrec/internal/printable"
 )
 
-// Limits of names. File systems take 255 bytes or more a name; what is put
-// behind or into one (~2, .png) must fit as well.
+// Limits of names. File systems take 255 bytes or more a name; what is put after or into one (~2,
+// .png) must fit as well.
 const (
-	maxName    = 200  // bytes of a name
-	maxPath    = 1000 // bytes of a path below OUT
-	maxFolders = 32   // names in a path
+	maxName        = 200  // bytes of a name
+	maxPath        = 1000 // bytes of a path below OUT
+	maxDirectories = 32   // names in a path
 )
 
 // SafeName makes any bytes the name of one file or directory that every common
@@ -29,9 +29,8 @@ const (
 //   - the first letter of Windows' device names (nul.jpg becomes %6Eul.jpg),
 //   - a % that would look like one of these. The empty name becomes %_.
 //
-// So different names stay different. A name of more than 200 bytes is cut, and
-// has ~ and a 128-bit hash of the whole in place of the rest; its extension
-// stays.
+// So different names stay different. A name of more than 200 bytes is cut, and has ~ and a 128-bit
+// hash of the whole instead of the rest; its extension stays.
 func SafeName(name string) string {
 	if name == "" {
 		return "%_"

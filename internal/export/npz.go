@@ -51,7 +51,7 @@ type npzColumn struct {
 	count, offset                    int64 // values and bytes so far
 }
 
-func newNPZ(w io.Writer, temp string, s *survey) (*npz, error) {
+func newNPZ(w io.Writer, temp string, s *inputScan) (*npz, error) {
 	t := &npz{w: w, spool: spool{dir: temp}}
 	for _, c := range s.columns {
 		t.columns = append(t.columns, t.plan(c, s.records))

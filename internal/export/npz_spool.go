@@ -63,7 +63,7 @@ func (a *array) write(b []byte) {
 	a.spool.held += len(b)
 }
 
-// path is where the array lies when memory does not hold it.
+// path is the file of an array that does not fit into memory.
 func (a *array) path() string { return filepath.Join(a.spool.dir, strconv.Itoa(a.number)) }
 
 // trim keeps memory within the limit.

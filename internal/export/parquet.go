@@ -8,13 +8,12 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// rowGroup is about how many bytes of values a row group has: it is collected
-// in memory, since its columns lie one after another.
+// rowGroup is about how many bytes of values a row group has: it is collected in memory, since its
+// columns are stored one after another.
 const rowGroup = 32 << 20
 
-// maxBound is the longest value, in bytes, up to which the smallest and the
-// largest of each page are told with it. Whole images there would double the
-// file.
+// maxBound is the longest value, in bytes, up to which the smallest and the largest of each page
+// are stored with it. Whole images there would double the file.
 const maxBound = 256
 
 // parquetTable writes Apache Parquet, compressed with Snappy. Columns are INT64,
@@ -23,7 +22,7 @@ const maxBound = 256
 // records lack the feature.
 type parquetTable struct {
 	w      *parquet.GenericWriter[any]
-	s      *survey
+	s      *inputScan
 	size   int64 // of the values in the row group
 	row1   [1]parquet.Row
 	ints   []int64
@@ -31,7 +30,7 @@ type parquetTable struct {
 	bytes  [][]byte
 }
 
-func newParquet(w io.Writer, s *survey) (*parquetTable, error) {
+func newParquet(w io.Writer, s *inputScan) (*parquetTable, error) {
 	group := parquet.Group{} // in the order of the names, as the survey
 	options := []parquet.WriterOption{parquet.Compression(&parquet.Snappy)}
 	for _, c := range s.columns {

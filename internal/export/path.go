@@ -9,7 +9,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// unknownExtension is that of images whose format cannot be told.
+// unknownExtension is that of images of unknown format.
 const unknownExtension = ".bin"
 
 // extensions are the names that files of a format have; the first is given to
@@ -24,9 +24,9 @@ var extensions = map[augment.Format][]string{
 	"":           {unknownExtension},
 }
 
-// path is where an image goes below OUT.
+// path is the path of an image below OUT.
 type path struct {
-	folders []string
+	dirs    []string
 	file    string
 	renamed bool // the record's own path would not do
 }
@@ -58,14 +58,14 @@ func (o *Options) pathOf(r *row, split string, format augment.Format) (path, err
 		rest = strconv.FormatInt(r.number, 10)
 	}
 	parts := strings.Split(rest, "/")
-	if len(parts) > maxFolders || len(rest) > maxPath {
+	if len(parts) > maxDirectories || len(rest) > maxPath {
 		parts = []string{rest} // one name, which is cut
 	}
 	var p path
-	add := func(folder string) {
-		safe := safeFolder(folder)
-		p.renamed = p.renamed || safe != folder
-		p.folders = append(p.folders, safe)
+	add := func(directory string) {
+		safe := safeDirectory(directory)
+		p.renamed = p.renamed || safe != directory
+		p.dirs = append(p.dirs, safe)
 	}
 	if split != "" {
 		add(split)
@@ -73,8 +73,8 @@ func (o *Options) pathOf(r *row, split string, format augment.Format) (path, err
 	if label != "" {
 		add(label)
 	}
-	for _, folder := range parts[:len(parts)-1] {
-		add(folder)
+	for _, directory := range parts[:len(parts)-1] {
+		add(directory)
 	}
 	file := parts[len(parts)-1]
 	if f, ok := r.Get(keyCopy); ok {
@@ -97,9 +97,9 @@ func variant(file string, n int64) string {
 	return stem + "#" + strconv.FormatInt(n, 10) + ext
 }
 
-// safeFolder is SafeName for a directory, whose extension is none that a file may
+// safeDirectory is SafeName for a directory, whose extension is none that a file may
 // get: so no file is where a directory must be.
-func safeFolder(name string) string {
+func safeDirectory(name string) string {
 	safe := SafeName(name)
 	stem, ext := cutExtension(safe)
 	for _, taken := range extensions {

@@ -22,8 +22,7 @@ type table interface {
 	close() error
 }
 
-// exportTable writes the records to a file in a directory beside out, and then
-// gives it out's name.
+// exportTable writes the records to a file in a directory next to out, and then renames it to out.
 func exportTable(ctx context.Context, in *inputs, out string, o *Options, report *Report) (err error) {
 	taken, err := isTaken(out, false)
 	if err != nil {
@@ -35,14 +34,14 @@ func exportTable(ctx context.Context, in *inputs, out string, o *Options, report
 	if o.Progress != nil {
 		o.Progress.Planned.Add(2 * in.size)
 	}
-	s, err := surveyOf(ctx, in, o)
+	s, err := scanInput(ctx, in, o)
 	if err != nil {
 		return err
 	}
 	if len(in.splits) > 1 {
 		o.note("the splits %v go into one file, one after another, which does not distinguish them; give a glob to export one", in.splits)
 	}
-	temp, done, err := workFolder(out)
+	temp, done, err := workDirectory(out)
 	if err != nil {
 		return err
 	}
@@ -58,7 +57,7 @@ func exportTable(ctx context.Context, in *inputs, out string, o *Options, report
 	if err != nil {
 		return err
 	}
-	defer f.Close() // placeFile has closed it when all went well
+	defer f.Close() // publishFile has closed it when all went well
 	if err := writeTable(ctx, in, f, temp, s, o); err != nil {
 		return err
 	}
@@ -67,11 +66,11 @@ func exportTable(ctx context.Context, in *inputs, out string, o *Options, report
 		return err
 	}
 	report.Bytes = st.Size()
-	return placeFile(f, out)
+	return publishFile(f, out)
 }
 
-// placeFile gives a finished file its name.
-func placeFile(f *os.File, out string) error {
+// publishFile gives a finished file its name.
+func publishFile(f *os.File, out string) error {
 	if err := checkFree(out, false); err != nil {
 		return err
 	}
@@ -86,7 +85,7 @@ func placeFile(f *os.File, out string) error {
 
 // compareTable compares out with the file that the records make, and returns its
 // size.
-func compareTable(ctx context.Context, in *inputs, out, temp string, s *survey, o *Options) (int64, error) {
+func compareTable(ctx context.Context, in *inputs, out, temp string, s *inputScan, o *Options) (int64, error) {
 	f, err := os.Open(out)
 	if err != nil {
 		return 0, err
@@ -112,7 +111,7 @@ func compareTable(ctx context.Context, in *inputs, out, temp string, s *survey, 
 	return st.Size(), nil
 }
 
-func writeTable(ctx context.Context, in *inputs, to io.Writer, temp string, s *survey, o *Options) error {
+func writeTable(ctx context.Context, in *inputs, to io.Writer, temp string, s *inputScan, o *Options) error {
 	w := bufio.NewWriterSize(to, 1<<18)
 	t, err := newTable(w, temp, s, o.Format)
 	if err != nil {
@@ -138,7 +137,7 @@ func writeTable(ctx context.Context, in *inputs, to io.Writer, temp string, s *s
 	return w.Flush()
 }
 
-func newTable(w io.Writer, temp string, s *survey, format Format) (table, error) {
+func newTable(w io.Writer, temp string, s *inputScan, format Format) (table, error) {
 	switch format {
 	case CSV:
 		return newCSV(w, s)

@@ -181,7 +181,7 @@ func appendInts(list ...int64) (b []byte) {
 	return b
 }
 
-// TestNPZKeysAreNoWayOut: who unpacks the zip stays where that is done.
+// TestNPZKeysAreNoWayOut: unpacking the zip writes nothing outside its directory.
 func TestNPZKeysAreNoWayOut(t *testing.T) {
 	in := write(t, "x", func(b *tfrecord.Builder) {
 		b.Int64("../../up", 1)
@@ -261,7 +261,7 @@ func TestChangedInputIsNoticed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := surveyOf(t.Context(), in, &Options{})
+	s, err := scanInput(t.Context(), in, &Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

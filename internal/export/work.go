@@ -12,18 +12,17 @@ import (
 	"github.com/tfrec/tfrec/internal/atomicfile"
 )
 
-// workFolder makes a directory beside out for work in progress, and removes those
-// that killed runs left there. A directory is locked as long as its run lives; where
-// directories cannot be, none is removed. done frees the lock, and is called when the
-// directory is gone or has another name.
-func workFolder(out string) (path string, done func(), err error) {
+// workDirectory makes a directory next to out for work in progress, and removes those of killed
+// runs. A directory is locked while its run lives; if directories cannot be locked, none is
+// removed. done releases the lock; call it after the directory was removed or renamed.
+func workDirectory(out string) (path string, done func(), err error) {
 	sweep(out)
 	for {
 		path, err := os.MkdirTemp(filepath.Dir(out), tempPattern(out))
 		if err != nil {
 			return "", nil, fmt.Errorf("make a directory next to the output: %w", err)
 		}
-		held, err := lockFolder(path)
+		held, err := lockDirectory(path)
 		if err != nil && !errors.Is(err, atomicfile.ErrLocked) {
 			return path, func() {}, nil
 		}
@@ -37,12 +36,12 @@ func workFolder(out string) (path string, done func(), err error) {
 				return "", nil, errors.Join(err, os.RemoveAll(path))
 			}
 		}
-		// Another run that sweeps took it for one that was left, before it was locked.
+		// The sweep of another run removed it before it was locked.
 	}
 }
 
-// sweep removes the directories that killed runs left for an output of that name.
-// What it cannot remove does no harm.
+// sweep removes the directories that killed runs left for an output of that name. What it cannot
+// remove is harmless.
 func sweep(out string) {
 	entries, err := os.ReadDir(filepath.Dir(out))
 	if err != nil {
@@ -54,15 +53,15 @@ func sweep(out string) {
 			continue
 		}
 		path := filepath.Join(filepath.Dir(out), e.Name())
-		if held, err := lockFolder(path); err == nil {
+		if held, err := lockDirectory(path); err == nil {
 			os.RemoveAll(path)
 			held.Close()
 		}
 	}
 }
 
-// lockFolder locks a directory until it is closed.
-func lockFolder(path string) (*os.File, error) {
+// lockDirectory locks a directory until it is closed.
+func lockDirectory(path string) (*os.File, error) {
 	if runtime.GOOS == "windows" {
 		return nil, errors.ErrUnsupported
 	}

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestWorkOfKilledRunsGoes has what a killed run left beside an output removed
-// by the next, and what a living one works in left alone.
+// TestWorkOfKilledRunsGoes checks that a run removes what a killed one left next to an output, and
+// does not touch the directory of a running one.
 func TestWorkOfKilledRunsGoes(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("folders cannot be locked")
@@ -26,14 +26,14 @@ func TestWorkOfKilledRunsGoes(t *testing.T) {
 	if err := os.Mkdir(others, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	first, done, err := workFolder(out)
+	first, done, err := workDirectory(out)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(left); err == nil {
 		t.Error("what a killed run left is still there")
 	}
-	second, done2, err := workFolder(out)
+	second, done2, err := workDirectory(out)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func TestWorkOfKilledRunsGoes(t *testing.T) {
 	}
 	done()
 	done2()
-	_, done, err = workFolder(out)
+	_, done, err = workDirectory(out)
 	if err != nil {
 		t.Fatal(err)
 	}

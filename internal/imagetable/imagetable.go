@@ -75,7 +75,7 @@ type Table struct {
 type Row struct {
 	// Line is where the row begins, from 1.
 	Line int64
-	// Path, with the suffix, and Label as they are in the table.
+	// Path, with the suffix, and Label as in the table.
 	Path, Label string
 	// Err is why the row has no path and label; nil if it has.
 	Err error
@@ -162,7 +162,7 @@ func (t *Table) split(tok *csvscan.Tokenizer) []string {
 	return []string{line}
 }
 
-// findColumns tells a header from a row, and finds the columns that it names.
+// findColumns distinguishes a header from a row, and finds the columns that it names.
 func (t *Table) findColumns() error {
 	path, err := t.given("path", t.o.PathColumn)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// field is a field of a schema as columns.py takes it.
+// field is a field of a schema in the form of columns.py.
 type field struct {
 	Key     string  `json:"key"`
 	Kind    string  `json:"kind"`

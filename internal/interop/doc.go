@@ -1,8 +1,8 @@
 // Package interop lets TensorFlow, TFDS and the tfrecord package of PyPI judge
 // what this module writes, and lets them write what it must read.
 //
-// It holds tests only, behind the build tag interop; they need the virtual
-// environment that `make venv` makes and the command that `make build` builds:
+// It holds tests only, after the build tag interop; they need the virtual environment that `make
+// venv` makes and the command that `make build` builds:
 //
 //	make interop
 //

@@ -177,8 +177,8 @@ func pixels(*testing.T, *reader.Set, reading) {}
 `
 )
 
-// goPixels puts the pixels in place of the bytes of the images, and wants the
-// labels to be those of the records.
+// goPixels puts the pixels instead of the bytes of the images, and wants the labels to be those of
+// the records.
 const goPixels = `
 func pixels(t *testing.T, set *reader.Set, r reading) {
 	n, labels := 0.0, 0.0

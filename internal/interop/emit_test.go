@@ -151,7 +151,7 @@ type emittedSet struct {
 	targets []string
 }
 
-// directory is where the set's files lie.
+// directory is the directory of the set's files.
 func (s *emittedSet) directory() string {
 	for _, files := range s.splits {
 		return filepath.Dir(files[0])

@@ -15,8 +15,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// oddTable writes records with features of every kind and shape that the
-// formats tell apart.
+// oddTable writes records with features of every kind and shape that the formats distinguish.
 func oddTable(t *testing.T, path string, n int) {
 	t.Helper()
 	rnd := rand.New(rand.NewPCG(5, 6))

@@ -249,7 +249,7 @@ func writtenMap(m map[string]any) map[string]feature {
 	return out
 }
 
-// index writes path's index beside it and returns where.
+// index writes path's index next to it and returns its path.
 func index(t *testing.T, path string) string {
 	t.Helper()
 	f, err := os.Open(path)

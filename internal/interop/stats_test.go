@@ -17,7 +17,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// measured are numbers as `tfrec stats` tells of them.
+// measured are numbers as `tfrec stats` reports them.
 type measured struct {
 	Count     int64
 	Min, Max  float64
@@ -59,8 +59,8 @@ type measuredFeature struct {
 	}
 }
 
-// judged are numbers as stats.py tells of them.
-type judged struct {
+// referenceStats are numbers as stats.py reports them.
+type referenceStats struct {
 	Count, NaNs, Infinities, Distinct int64
 	Min, Max, Mean, Std               float64
 	Quantiles                         []float64
@@ -71,7 +71,7 @@ type judged struct {
 
 type judgedFeature struct {
 	Records               int64
-	Int64, Float, Lengths *judged
+	Int64, Float, Lengths *referenceStats
 	Texts                 *struct {
 		Distinct int64
 		Top      [][2]any
@@ -84,7 +84,7 @@ func near(a, b, size float64) bool { return math.Abs(a-b) <= 1e-9*size }
 
 // compareNumbers holds what tfrec says of numbers to what NumPy says: all that
 // is counted exactly, the rest within the errors that tfrec states.
-func compareNumbers(t *testing.T, name string, got *measured, want *judged, rankError, distinctError float64) {
+func compareNumbers(t *testing.T, name string, got *measured, want *referenceStats, rankError, distinctError float64) {
 	t.Helper()
 	if (got == nil) != (want == nil) {
 		t.Errorf("%s: tfrec has %v, NumPy %v", name, got, want)

@@ -142,7 +142,7 @@ func TestTFDSLoadsPictures(t *testing.T) {
 			out, s := convert(t, append([]string{"images", photos}, c.flags...)...)
 			d := load(t, out, s, 3)
 			if s.Records != len(count) {
-				t.Errorf("%d records of %d pictures", s.Records, len(count))
+				t.Errorf("%d records of %d images", s.Records, len(count))
 			}
 			labels := d.Labels["image/class/label"]
 			if diff := cmp.Diff(c.labels[len(c.labels)-len(flowers):], labels[len(labels)-len(flowers):]); diff != "" || len(labels) != len(c.labels) {
@@ -171,9 +171,9 @@ func TestTFDSLoadsPictures(t *testing.T) {
 			}
 			ask(t, &p, "pictures", map[string]any{"path": out, "source": photos, "width": c.width, "height": c.height, "quality": c.quality})
 			if p.Worst > c.levels || p.Count != len(count) {
-				t.Errorf("%d pictures, up to %.2f levels from Pillow's; want %d within %.1f", p.Count, p.Worst, len(count), c.levels)
+				t.Errorf("%d images, up to %.2f levels from Pillow's; want %d within %.1f", p.Count, p.Worst, len(count), c.levels)
 			}
-			t.Logf("%d pictures within %.2f levels of Pillow's", p.Count, p.Worst)
+			t.Logf("%d images within %.2f levels of Pillow's", p.Count, p.Worst)
 		})
 	}
 }
@@ -202,7 +202,7 @@ func TestTFDSLoadsPicturesOfManyKinds(t *testing.T) {
 		}
 		ask(t, &p, "pictures", map[string]any{"path": out, "source": src, "width": 0, "height": 0, "quality": 0})
 		if p.Worst > 1 || p.Count != 7 {
-			t.Errorf("%s: %d pictures, up to %.2f levels from Pillow's; want 7 within 1", encode, p.Count, p.Worst)
+			t.Errorf("%s: %d images, up to %.2f levels from Pillow's; want 7 within 1", encode, p.Count, p.Worst)
 		}
 	}
 }

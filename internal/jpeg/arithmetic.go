@@ -5,9 +5,9 @@ package jpeg
 // cut image, and one without any data, decode as well as a whole one. libjpeg-turbo decodes it;
 // here the file is checked around the data, and the work is bounded that it asks for.
 
-// How many blocks the scans of an image in arithmetic coding may have, each counted as often as a
-// scan goes over it: so many in any case, which takes libjpeg-turbo about half a second, and so
-// many for each byte of entropy-coded data.
+// How many blocks the scans of an image in arithmetic coding may have, each counted once for each
+// scan: a base, which takes libjpeg-turbo about half a second, and a number for each byte of
+// entropy-coded data.
 const (
 	freeBlocks    = 1 << 20
 	blocksPerByte = 16

@@ -50,7 +50,7 @@ func TestArithmeticRefused(t *testing.T) {
 // TestArithmetic decodes arithmetic coding: whole, cut without an end, without tables.
 func TestArithmetic(t *testing.T) {
 	set := arithmeticSet(t)
-	data := picture(t, "ljt-testimgari.jpg")
+	data := testImage(t, "ljt-testimgari.jpg")
 	decodeWith(t, set, data, Request{Format: RGB, Denom: 1})
 	for _, n := range []int{len(data) - 2, len(data) / 2, len(data) - 500} {
 		if err := decodeGray(set, data[:n]); !errors.Is(err, ErrDamaged) {
@@ -83,7 +83,7 @@ func TestArithmeticWork(t *testing.T) {
 }
 
 // flatArithmetic makes a progressive gray image of that size in arithmetic coding, all gray: scans
-// need no data for that. It has so many scans of details, each followed by so many bytes.
+// need no data for that. It has scans of details, each followed by a number of bytes.
 func flatArithmetic(w, h, details, bytesEach int) []byte {
 	start := slices.Concat([]byte{0xFF, markerSOI, 0xFF, markerDQT, 0, 67, 0}, bytes.Repeat([]byte{16}, 64),
 		[]byte{0xFF, 0xCA, 0, 11, 8, byte(h >> 8), byte(h), byte(w >> 8), byte(w), 1, 1, 0x11, 0},
@@ -95,8 +95,8 @@ func flatArithmetic(w, h, details, bytesEach int) []byte {
 	return append(start, 0xFF, markerEOI)
 }
 
-// TestArithmeticScans: libjpeg-turbo never sees an image that has it go over many blocks again and
-// again, whether the scans repeat or not.
+// TestArithmeticScans: libjpeg-turbo never gets an image that makes it process many blocks again
+// and again, whether the scans repeat or not.
 func TestArithmeticScans(t *testing.T) {
 	set := arithmeticSet(t)
 	for _, test := range []struct {
@@ -123,9 +123,9 @@ func TestArithmeticScans(t *testing.T) {
 	}
 }
 
-// TestArithmeticChecked spoils what can be checked around arithmetic-coded data.
+// TestArithmeticChecked corrupts what can be checked around arithmetic-coded data.
 func TestArithmeticChecked(t *testing.T) {
-	data := picture(t, "ljt-testimgari.jpg")
+	data := testImage(t, "ljt-testimgari.jpg")
 	scan := firstScan(t, data)
 	sos := bytes.LastIndex(data[:scan], []byte{0xFF, markerSOS})
 	insert := func(at int, b ...byte) []byte { return slices.Concat(data[:at], b, data[at:]) }

@@ -5,15 +5,15 @@ import (
 	"image"
 )
 
-// Format is how the samples of a decoded image lie in memory.
+// Format is how the samples of a decoded image are in memory.
 type Format uint8
 
 // The formats. All are interleaved, rows from the top, one byte a sample.
 const (
 	Gray Format = iota // one byte a pixel: the luminance component
 	RGB                // three
-	// cmyk is four bytes a pixel, inverted: 255 is no ink. It is what backends make of
-	// ColorCMYK and ColorYCCK.
+	// cmyk is four bytes a pixel, inverted: 255 is not an ink. Backends convert ColorCMYK and
+	// ColorYCCK to it.
 	cmyk
 )
 
@@ -24,8 +24,8 @@ func (f Format) Bytes() int { return [...]int{1, 3, 4}[f] }
 type Request struct {
 	Format Format // Gray or RGB
 	Denom  int    // 1, 2, 4 or 8: decode at 1/Denom
-	// Trusted says that the bytes are known to be those of an image that was once found whole.
-	// With Part, damage in what follows the part may then go unnoticed, by all backends alike.
+	// Trusted says that the image was checked before and found undamaged. With Part, all backends
+	// may then miss damage after the part.
 	Trusted bool
 	// Part is what is wanted of the image, in pixels at full size; empty for all. Planes may
 	// hold anything elsewhere, pixels are made in any case.

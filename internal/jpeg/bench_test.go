@@ -22,7 +22,7 @@ func photographs(b *testing.B) (list [][]byte, headers []*Header, bytes int64) {
 // BenchmarkCheck is the walk over the entropy-coded data alone.
 func BenchmarkCheck(b *testing.B) {
 	list, headers, n := photographs(b)
-	progressive := picture(b, "go-video-001.separate.dc.progression.jpeg")
+	progressive := testImage(b, "go-video-001.separate.dc.progression.jpeg")
 	b.Run("sequential", func(b *testing.B) { benchmarkCheck(b, list, headers, n) })
 	b.Run("progressive", func(b *testing.B) {
 		benchmarkCheck(b, [][]byte{progressive}, []*Header{header(b, progressive)}, int64(len(progressive)))

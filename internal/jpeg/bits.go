@@ -7,13 +7,13 @@ type fault uint8
 
 const (
 	short   fault = iota + 1 // the data ended
-	badCode                  // bits that are no code of the table
+	badCode                  // bits that are not a code of the table
 	overrun                  // coefficients past the end of the block or band
 	enough                   // none: what is left is not wanted
 )
 
-// bitReader reads bits, the highest first, from buf, which must have [padding] bytes behind
-// its end. Whoever uses it calls exhausted before each block.
+// bitReader reads bits, the highest first, from buf, which must have [padding] bytes after its end.
+// Users must call exhausted before each block.
 type bitReader struct {
 	buf []byte
 	pos int    // next byte to load

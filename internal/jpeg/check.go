@@ -11,13 +11,13 @@ import (
 // hostile one can ask for the whole image to be walked over thousands of times.
 const maxScans = 500
 
-// Check walks over every scan of a Huffman-coded image ([Header.Huffman]), baseline or
-// progressive, without computing a pixel. It returns an error that wraps [ErrDamaged] when
-// anything does not add up: entropy-coded data missing or left over (a whole byte or more),
-// a code that is in no table, coefficients past the end of a block, a restart marker missing
-// or out of order, scans that are missing or contradict one another, no end of image. Bytes
-// after the end of the image are no damage. Damage that leaves all of this consistent,
-// such as one wrong bit in an amplitude, cannot be seen by any decoder.
+// Check scans all data of a Huffman-coded image ([Header.Huffman]), baseline or progressive,
+// without computing a pixel. It returns an error that wraps [ErrDamaged] when anything does not add
+// up: entropy-coded data missing or left over (a whole byte or more), an undefined code,
+// coefficients past the end of a block, a restart marker missing or out of order, scans that are
+// missing or contradict one another, no end of image. Bytes after the end of the image are not
+// damage. Damage that leaves all of this consistent, such as one wrong bit in an amplitude, cannot
+// be seen by any decoder.
 //
 // Of an image in arithmetic coding ([Header.Arithmetic]) it checks what can be checked without
 // decoding: segments, tables, scans and restart markers, and that the file is not far too small

@@ -29,7 +29,7 @@ func TestCheckNames(t *testing.T) {
 		{"fuzz-jpeg-44395b2ac5.jpg", "past the end of a block"},
 	}
 	for _, test := range tests {
-		data := picture(t, test.file)
+		data := testImage(t, test.file)
 		err := Check(data, header(t, data))
 		if !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), test.says) {
 			t.Errorf("%s: %v, want it to say %q", test.file, err, test.says)
@@ -37,21 +37,21 @@ func TestCheckNames(t *testing.T) {
 	}
 }
 
-// TestCheckPasses looks at sound images, and at oddities that are no damage.
+// TestCheckPasses checks sound images, and oddities that are not damage.
 func TestCheckPasses(t *testing.T) {
 	for _, name := range append([]string{
 		"made-trailing-garbage.jpg", "made-two-in-one.jpg", "made-fill-bytes.jpg", "made-dht-missing.jpg",
 		"made-1x1.jpg", "made-7x9.jpg", "made-15x33.jpg", "made-17x16.jpg", "go-video-001.221212.jpeg",
 		"jpegdecoder-progressive-missing-ac.jpg", "zune-weird_sampling_2.jpeg", "zune-tiny_non_interleaved_444.jpg",
 	}, sound...) {
-		data := picture(t, name)
+		data := testImage(t, name)
 		if err := Check(data, header(t, data)); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
 }
 
-// TestCheckPhotographs checks every photograph that lies beside the checkout: none is damaged.
+// TestCheckPhotographs checks all photographs next to the checkout: none is damaged.
 func TestCheckPhotographs(t *testing.T) {
 	var files []string
 	for _, glob := range []string{"../../testdata/demo/photos/*/*.jpg", "../../../shared/data/cc0/*.jpg", "../../../shared/data/photos/*/*.jpg"} {
@@ -71,7 +71,7 @@ func TestCheckPhotographs(t *testing.T) {
 
 // TestScansRepeated puts the last scan of a progressive image into it again, many times.
 func TestScansRepeated(t *testing.T) {
-	data := picture(t, "made-ok-progressive.jpg")
+	data := testImage(t, "made-ok-progressive.jpg")
 	last := bytes.LastIndex(data, []byte{0xFF, markerSOS})
 	scan := data[last : len(data)-2]
 	again := append(bytes.Clone(data[:len(data)-2]), bytes.Repeat(scan, 400)...)
@@ -86,7 +86,7 @@ func TestScansRepeated(t *testing.T) {
 // says.
 func TestBombs(t *testing.T) {
 	for _, name := range []string{"made-bomb-16000x16000.jpg", "made-bomb-65500x65500-progressive.jpg"} {
-		data := picture(t, name)
+		data := testImage(t, name)
 		h := header(t, data)
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)

@@ -28,8 +28,8 @@ func clamp(v int32) byte {
 // it. p must be as a decoder makes it.
 func (p *Planar) RGB(dst []byte, stride int) { p.RGBOf(dst, stride, 0, 0, p.Width, p.Height) }
 
-// RGBOf is RGB of the w by h pixels from x, y on, which must lie within the image: the same
-// pixels as if all were converted.
+// RGBOf is RGB of the w by h pixels from x, y on, which must be within the image: the same pixels
+// as if all were converted.
 func (p *Planar) RGBOf(dst []byte, stride, x, y, w, h int) {
 	across, down := p.Sampling.Factors()
 	e := upsamplers.Get().(*[2]upsampler)

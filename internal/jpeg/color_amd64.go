@@ -4,7 +4,8 @@ package jpeg
 
 //go:generate sh -c "cd _generate && go run ./color -out ../color_amd64.s -stubs ../color_stubs_amd64.go -pkg jpeg"
 
-// wide is how many samples the assembly takes at a time. It leaves shorter rows to its twins.
+// wide is how many samples the assembly processes at a time. Its reference implementations process
+// shorter rows.
 const wide = 32
 
 // convertRow converts a row of full planes, whose chroma may be longer than the luma.

@@ -133,30 +133,30 @@ func TestConvertRow(t *testing.T) {
 	}
 }
 
-// TestRowTwins: rows of all lengths come out alike from the assembly and its plain twins.
-func TestRowTwins(t *testing.T) {
+// TestRowReference compares the assembly with its reference implementations on rows of all lengths.
+func TestRowReference(t *testing.T) {
 	r := rand.New(rand.NewPCG(25, 26))
 	for n := 1; n < 300; n++ {
-		checkRowTwins(t, noiseOf(r, n), noiseOf(r, n), noiseOf(r, n))
+		checkRowReference(t, noiseOf(r, n), noiseOf(r, n), noiseOf(r, n))
 	}
 }
 
-// FuzzRowTwins is TestRowTwins for any rows.
-func FuzzRowTwins(f *testing.F) {
+// FuzzRowReference is TestRowReference for any rows.
+func FuzzRowReference(f *testing.F) {
 	r := rand.New(rand.NewPCG(29, 30))
 	for _, n := range []int{1, 2, 31, 32, 33, 34, 63, 65, 66, 67, 98, 130} {
 		f.Add(noiseOf(r, 3*n))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if n := len(data) / 3; n > 0 {
-			checkRowTwins(t, data[:n], data[n:2*n], data[2*n:3*n])
+			checkRowReference(t, data[:n], data[n:2*n], data[2*n:3*n])
 		}
 	})
 }
 
-// checkRowTwins takes three rows of one length for luma and chroma, or for chroma. Nothing behind
+// checkRowReference takes three rows of one length for luma and chroma, or for chroma. Nothing after
 // the results may be written.
-func checkRowTwins(t *testing.T, near, far, third []byte) {
+func checkRowReference(t *testing.T, near, far, third []byte) {
 	t.Helper()
 	n := len(near)
 	for name, f := range map[string]struct {

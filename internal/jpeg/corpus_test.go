@@ -11,7 +11,7 @@ import (
 )
 
 // image reads a sound or odd image of the repository's own set.
-func picture(tb testing.TB, name string) []byte {
+func testImage(tb testing.TB, name string) []byte {
 	tb.Helper()
 	return read(tb, filepath.Join("../../testdata/pictures", name))
 }
@@ -59,8 +59,8 @@ var sound = []string{
 	"go-video-001.separate.dc.progression.jpeg", "jpegdecoder-non-interleaved-mcu.jpg", "zune-non_interleaved_420_64x64.jpg",
 }
 
-// damage is one way to spoil an image. scan is where its first entropy-coded data begin.
-// It returns nil when the image has nothing to spoil in that way.
+// damage is one way to corrupt an image. scan is where its first entropy-coded data begin. It
+// returns nil if the image cannot be corrupted in that way.
 type damage struct {
 	name string
 	bad  bool // every decoder must see it
@@ -151,7 +151,7 @@ func randomBytes(r *rand.Rand, n int) []byte {
 	return b
 }
 
-// restartMarkers finds the restart markers behind the first scan's header.
+// restartMarkers finds the restart markers after the first scan's header.
 func restartMarkers(data []byte, scan int) []int {
 	var at []int
 	for i := scan; i+1 < len(data); i++ {
@@ -194,26 +194,26 @@ func verdict(tb testing.TB, s *Set, data []byte) (bad, ok bool) {
 	return err != nil, true
 }
 
-// TestVerdictsAgree spoils sound images in many ways. All backends must give the same
-// verdict, and libjpeg's own warnings, an independent judge, may see nothing that the check missed.
+// TestVerdictsAgree corrupts sound images in many ways. All backends must give the same verdict,
+// and libjpeg's own warnings, as an independent reference, may find nothing that the check missed.
 func TestVerdictsAgree(t *testing.T) {
 	sets := backends(t)
 	const rounds = 8
 	var bad, good, silent int
 	for _, name := range sound {
-		data := picture(t, name)
+		data := testImage(t, name)
 		scan := firstScan(t, data)
 		for i, d := range damages {
 			r := rand.New(rand.NewPCG(1, uint64(i)))
 			for round := range rounds {
-				spoiled := d.do(r, data, scan)
-				if spoiled == nil {
+				corrupted := d.do(r, data, scan)
+				if corrupted == nil {
 					continue
 				}
 				what := fmt.Sprintf("%s, %s, round %d", name, d.name, round)
 				verdicts := map[string]bool{}
 				for backend, s := range sets {
-					if v, ok := verdict(t, s, spoiled); ok {
+					if v, ok := verdict(t, s, corrupted); ok {
 						verdicts[backend] = v
 						if d.bad && !v {
 							t.Errorf("%s: %s sees no damage", what, backend)
@@ -227,7 +227,7 @@ func TestVerdictsAgree(t *testing.T) {
 						}
 					}
 				}
-				own, asked := turboSees(sets["turbo"], spoiled)
+				own, asked := turboSees(sets["turbo"], corrupted)
 				switch {
 				case !asked:
 				case own && !verdicts["turbo"]:
@@ -265,11 +265,11 @@ func turboSays(s *Set, data []byte, h *Header) error {
 	return s.decoders[0].decode(make([]byte, n*h.Height), n, data, h, r)
 }
 
-// TestEveryCut cuts sound images at every byte. With an end put behind the cut, only a
-// progressive image may pass, where the cut falls between two scans.
+// TestEveryCut cuts sound images at every byte. With an end put after the cut, only a progressive
+// image may pass, where the cut falls between two scans.
 func TestEveryCut(t *testing.T) {
 	for _, name := range []string{"made-ok-160x88.jpg", "made-rst.jpg", "made-ok-progressive.jpg", "zune-non_interleaved_420_64x64.jpg"} {
-		data := picture(t, name)
+		data := testImage(t, name)
 		check := func(data []byte) error {
 			h, err := ParseHeader(data)
 			if err != nil {

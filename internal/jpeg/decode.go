@@ -2,10 +2,10 @@ package jpeg
 
 import "slices"
 
-// own is the decoder of this package. It walks over the entropy-coded data as [Check] does, with
-// the same verdict, and makes the samples as it goes: no check is needed before it. Its samples are
-// those of libjpeg-turbo 2.1, bit by bit, for every image that an encoder makes: the accurate
-// integer transform (jidctint.c) and the reduced ones (jidctred.c), smooth enlarging of the chroma
+// own is the decoder of this package. It scans the entropy-coded data as [Check] does, with the
+// same verdict, and decodes at the same time: no check is needed before it. Its samples are those
+// of libjpeg-turbo 2.1, bit by bit, for every image that an encoder makes: the accurate integer
+// transform (jidctint.c) and the reduced ones (jidctred.c), smooth upsampling of the chroma
 // (jdsample.c), colours as in jdcolor.c. It differs where a progressive image ends before all its
 // scans have come, which libjpeg smoothes (jdcoefct.c).
 type own struct{}

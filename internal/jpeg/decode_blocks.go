@@ -5,9 +5,9 @@ import "encoding/binary"
 // block is the coefficients of 8x8 samples, in natural order: rows from the top.
 type block = [64]int16
 
-// naturalOrder gives for an index in zigzag order the place in a block. Behind the 64 there is
-// room for what runs past a block's end, which ends up in its last place: such a block is
-// refused, or it is the zero that entries of an end of block carry.
+// naturalOrder gives for an index in zigzag order the place in a block. After the 64 there is room
+// for what runs past a block's end, which ends up in its last place: such a block is refused, or it
+// is the zero that entries of an end of block carry.
 var naturalOrder = func() (t [256]uint8) {
 	for i := range t {
 		t[i] = 63
@@ -33,11 +33,11 @@ var naturalOrder = func() (t [256]uint8) {
 	return t
 }()
 
-// blockCode is one block of an MCU: what it is coded with, and where it goes.
+// blockCode is one block of an MCU: its tables, and where its samples go.
 type blockCode struct {
 	dc, ac    *huffTable
 	component int
-	at, step  int // place of the next one among the blocks given, and from there to the one after
+	at, step  int // blockLayout of the next one among the blocks given, and from there to the one after
 }
 
 // decodeBlocksPlain decodes n MCUs of a sequential scan, each with the blocks given, into
@@ -45,7 +45,7 @@ type blockCode struct {
 // before, for each component. After a fault the reader is where the faulty code begins, as the
 // assembly leaves it: what is reported depends on that.
 //
-// This is where the time goes: the state is kept in variables, and the loop over coefficients
+// Most of the time is spent here: the state is kept in variables, and the loop over coefficients
 // refills once for two lookups.
 func (r *bitReader) decodeBlocksPlain(coefs []block, codes []blockCode, means *[4]int32, n int) (f fault) {
 	buf, pos, acc, have := r.buf, r.pos, r.acc, r.n

@@ -12,7 +12,7 @@ import (
 // coding.
 func TestDecodeSteadyState(t *testing.T) {
 	for _, name := range []string{"made-ok-160x88.jpg", "made-ok-progressive.jpg", "zune-non_interleaved_420_64x64.jpg"} {
-		data := picture(t, name)
+		data := testImage(t, name)
 		h := header(t, data)
 		var p Planar
 		pix := make([]byte, h.Width*h.Height*3)
@@ -34,7 +34,7 @@ func TestDecodeSteadyState(t *testing.T) {
 // taken for that.
 func TestDecodeClaims(t *testing.T) {
 	for _, name := range []string{"made-ok-160x88.jpg", "made-ok-progressive.jpg"} {
-		data := bytes.Clone(picture(t, name))
+		data := bytes.Clone(testImage(t, name))
 		frame := bytes.Index(data, []byte{0xFF, header(t, data).SOF})
 		binary.BigEndian.PutUint16(data[frame+5:], 60000)
 		binary.BigEndian.PutUint16(data[frame+7:], 60000)
@@ -55,14 +55,14 @@ func TestDecodeClaims(t *testing.T) {
 // TestReleaseGivesBack: a checker with large buffers, and one that broke down, are not kept.
 func TestReleaseGivesBack(t *testing.T) {
 	large := make([]byte, maxKept+1)
-	for name, spoil := range map[string]func(c *checker){
+	for name, corrupt := range map[string]func(c *checker){
 		"segment":      func(c *checker) { c.segment = large },
 		"plane":        func(c *checker) { c.pix[3] = large },
 		"coefficients": func(c *checker) { c.planes[2].coefs = make([]block, maxKept/128+1) },
 		"broken":       func(c *checker) { c.broken = true },
 	} {
 		c := takeChecker()
-		spoil(c)
+		corrupt(c)
 		c.release()
 		for range 10 {
 			if takeChecker() == c {

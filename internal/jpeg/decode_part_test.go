@@ -12,8 +12,8 @@ import (
 // of the whole, all others are left alone or theirs as well, and damage anywhere is still seen.
 func TestDecodePart(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
-	for name := range planarPictures {
-		data := picture(t, name)
+	for name := range planarImages {
+		data := testImage(t, name)
 		h := header(t, data)
 		for _, denom := range []int{1, 2, 4, 8} {
 			whole := planesWith(t, ownSet, data, denom)
@@ -58,9 +58,9 @@ func samePart(t *testing.T, name string, got, whole *Planar, part image.Rectangl
 	}
 }
 
-// TestDecodePartDamage: what lies behind the part is looked at unless the image is trusted.
+// TestDecodePartDamage: data after the part are checked unless the image is trusted.
 func TestDecodePartDamage(t *testing.T) {
-	data := picture(t, "made-ok-160x88.jpg")
+	data := testImage(t, "made-ok-160x88.jpg")
 	h := header(t, data)
 	cut := append(bytes.Clone(data[:len(data)-10]), 0xFF, markerEOI)
 	r := Request{Denom: 1, Part: image.Rect(0, 0, 160, 40)}

@@ -1,7 +1,7 @@
 package jpeg
 
-// runBlocks is how many blocks are decoded at a time, before their samples are made: as many
-// as stay in the first-level cache beside the lookup tables.
+// runBlocks is how many blocks are decoded at a time, before their samples are made: as many as fit
+// into the first-level cache together with the lookup tables.
 const runBlocks = 128
 
 // slab gives room for a run of MCUs.
@@ -12,8 +12,8 @@ func (c *checker) slab() []block {
 	return c.coefs
 }
 
-// decodeSequential decodes n MCUs of a sequential scan, from the given one on, which stand
-// behind a restart marker or begin the scan.
+// decodeSequential decodes n MCUs of a sequential scan, from the given one on, which stand after a
+// restart marker or begin the scan.
 func decodeSequential(r *bitReader, s *scan, first, n int) fault {
 	var room [4 * 16]blockCode
 	var means [4]int32
@@ -42,8 +42,8 @@ func decodeSequential(r *bitReader, s *scan, first, n int) fault {
 	return 0
 }
 
-// codes appends the blocks of an MCU. In a run of so many MCUs, the blocks of a component that
-// lie side by side follow one another: row by row, one component behind the other.
+// codes appends the blocks of an MCU. In a run of MCUs, neighbouring blocks of a component follow
+// one another: row by row, one component after the other.
 func (s *scan) codes(to []blockCode, run int) []blockCode {
 	at := 0
 	for i, p := range s.planes {

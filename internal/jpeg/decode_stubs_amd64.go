@@ -4,7 +4,7 @@
 
 package jpeg
 
-// decodeBlocksBMI2 is decodeBlocksPlain of n MCUs, at least 1, of so many kinds of blocks each.
+// decodeBlocksBMI2 is decodeBlocksPlain of n MCUs, at least 1, each of the given number of kinds of blocks.
 //
 //go:noescape
 func decodeBlocksBMI2(r *uint64, coefs *[64]int16, codes *uint64, kinds int, means *int32, n int, natural *uint8) int

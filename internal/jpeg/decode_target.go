@@ -26,8 +26,8 @@ func (t *target) block(i int) *block {
 	return &t.coefs[i]
 }
 
-// inverse writes blocks that lie side by side as samples, as far as they are wanted: from the
-// given row and column of blocks on.
+// inverse writes neighbouring blocks as samples, as far as they are wanted, from the given row and
+// column of blocks on.
 func (t *target) inverse(row, column int, coefs []block) {
 	lo, hi := max(t.columns0-column, 0), min(t.columns1-column, len(coefs))
 	if row < t.rows0 || row >= t.rows1 || lo >= hi {

@@ -16,8 +16,8 @@ var update = flag.Bool("update", false, "write the golden hashes of decoded pict
 // ownSet is the decoder of this package alone.
 var ownSet = &Set{decoders: []decoder{own{}}, encoder: ownEncoder{}}
 
-// pictureFiles are the files of the repository's own images and photographs.
-func pictureFiles(tb testing.TB) []string {
+// imageFiles are the files of the repository's own images and photographs.
+func imageFiles(tb testing.TB) []string {
 	var files []string
 	for _, glob := range []string{"../../testdata/pictures/*.j*", "../../testdata/demo/photos/*/*.jpg"} {
 		found, err := filepath.Glob(glob)
@@ -105,7 +105,7 @@ func writeGolden(t *testing.T) {
 		t.Fatal("the hashes are libjpeg-turbo's")
 	}
 	var text strings.Builder
-	for _, file := range pictureFiles(t) {
+	for _, file := range imageFiles(t) {
 		if h, ok := comparable(turbo, read(t, file)); ok {
 			eachForm(turbo, h, func(r Request) { fmt.Fprintln(&text, goldenLine(t, turbo, file, r)) })
 		}
@@ -121,9 +121,9 @@ func TestOwnEqualsTurbo(t *testing.T) {
 	if turbo == nil {
 		t.Skip("without libjpeg-turbo")
 	}
-	pictures := spoilt(t) // many of which are sound all the same
-	files := pictureFiles(t)
-	for _, glob := range []string{"../../../shared/data/photos/*/*1.jpg", "../../../shared/data/odd/*.j*"} { // where they lie beside the checkout
+	images := corruptedImages(t) // many of which are sound all the same
+	files := imageFiles(t)
+	for _, glob := range []string{"../../../shared/data/photos/*/*1.jpg", "../../../shared/data/odd/*.j*"} { // if they are next to the checkout
 		found, err := filepath.Glob(glob)
 		if err != nil {
 			t.Fatal(err)
@@ -131,17 +131,17 @@ func TestOwnEqualsTurbo(t *testing.T) {
 		files = append(files, found...)
 	}
 	for _, file := range files {
-		pictures = append(pictures, read(t, file))
+		images = append(images, read(t, file))
 	}
 	compared := 0
-	for i, data := range pictures {
+	for i, data := range images {
 		h, ok := comparable(turbo, data)
 		if !ok || h.Width*h.Height > 1<<20 {
 			continue
 		}
 		what := fmt.Sprintf("picture %d", i)
-		if i >= len(pictures)-len(files) {
-			what = filepath.Base(files[i-len(pictures)+len(files)])
+		if i >= len(images)-len(files) {
+			what = filepath.Base(files[i-len(images)+len(files)])
 		}
 		eachForm(turbo, h, func(r Request) {
 			if got, want := decodeWith(t, ownSet, data, r), decodeWith(t, turbo, data, r); !bytes.Equal(got, want) {
@@ -164,8 +164,8 @@ func TestOwnEqualsTurbo(t *testing.T) {
 			}
 		})
 	}
-	t.Logf("%d pictures and forms compared", compared)
+	t.Logf("%d images and forms compared", compared)
 	if compared < 300 {
-		t.Errorf("%d pictures and forms compared: too few to prove anything", compared)
+		t.Errorf("%d images and forms compared: too few to prove anything", compared)
 	}
 }

@@ -1,10 +1,10 @@
 // Package jpeg reads and writes JPEG through whichever decoder is at hand, and says of
 // each image whether it is whole.
 //
-// Two decoders stand behind one small interface: that of this package, whose pixels are
-// libjpeg-turbo's, and libjpeg-turbo, found at run time and called without cgo. Which of them
-// takes an image follows from its header and from what was opened, never from its pixel data,
-// so that the same image gives the same pixels on every run.
+// Two decoders stand after one small interface: that of this package, whose pixels are
+// libjpeg-turbo's, and libjpeg-turbo, found at run time and called without cgo. Which of them takes
+// an image follows from its header and from what was opened, never from its pixel data, so that the
+// same image gives the same pixels on every run.
 //
 // Decoders differ in what they forgive: libjpeg fills in what is missing and warns, or says
 // nothing. Here damage is found by one walk over the entropy-coded data: the decoder of this

@@ -119,9 +119,9 @@ func (e *encoding) blocks(c *component, x, y int, src []byte, stride, n int) {
 		return
 	}
 	size := len(e.mcu)
-	at := place{between: 1, step: size}
+	at := blockLayout{between: 1, step: size}
 	if c.across == 1 {
-		at = place{between: size, step: 2 * size}
+		at = blockLayout{between: size, step: 2 * size}
 	}
 	first := x/c.across*size + c.first + y*c.across
 	fdct(e.coefs[first:], e.nonzero[first:], at, src, stride, &e.divisors[c.table], n)

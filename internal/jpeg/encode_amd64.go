@@ -17,9 +17,9 @@ var hasBMI = cpu.X86.HasBMI1 && cpu.X86.HasBMI2
 // encodesFaster says that the encoder of this package is faster than libjpeg-turbo.
 func encodesFaster() bool { return hasAVX2 && hasBMI }
 
-// blocks codes blocks, which come in whole MCUs of the kinds given, behind the
-// bits that are pending, and returns how many whole bytes it wrote, before
-// stuffing. dst has room for maxBlockBytes a block and storeSlack.
+// blocks codes blocks, which come in whole MCUs of the kinds given, after the bits that are
+// pending, and returns how many whole bytes it wrote, before stuffing. dst has room for
+// maxBlockBytes a block and storeSlack.
 func (e *entropyState) blocks(dst []byte, coefs []block, nonzero []uint64, mcu []codedBlock) int {
 	if !hasBMI {
 		return e.blocksPlain(dst, coefs, nonzero, mcu)

@@ -15,9 +15,9 @@ func withoutAssembly(f func()) {
 	f()
 }
 
-// The assembly and its plain twin code coefficients to the same bits, over several
+// The assembly and its reference implementation code coefficients to the same bits, over several
 // rows, with runs of zeros of all lengths.
-func TestEntropyTwin(t *testing.T) {
+func TestEntropyReference(t *testing.T) {
 	if !hasBMI {
 		t.Skip("this processor has no BMI")
 	}
@@ -51,9 +51,9 @@ func TestEntropyTwin(t *testing.T) {
 	}
 }
 
-// The assembly and its plain twin make the same planes of RGB, however much lies
-// behind the pixels.
-func TestFromRGBTwin(t *testing.T) {
+// The assembly and its reference implementation make the same planes of RGB, with any padding after
+// the pixels.
+func TestFromRGBReference(t *testing.T) {
 	if !hasAVX2 {
 		t.Skip("this processor has no AVX2")
 	}
@@ -78,8 +78,8 @@ func TestFromRGBTwin(t *testing.T) {
 	}
 }
 
-// The assembly and its plain twin make the same chroma.
-func TestHalveTwin(t *testing.T) {
+// The assembly and its reference implementation make the same chroma.
+func TestHalveReference(t *testing.T) {
 	if !hasAVX2 {
 		t.Skip("this processor has no AVX2")
 	}

@@ -6,9 +6,9 @@ import (
 	"math/bits"
 )
 
-// entropyState is what goes on from one row of MCUs to the next: bits that don't
-// fill a byte, the lowest of acc, fewer than eight, and the DC coefficients
-// before. The assembly knows the order of its fields.
+// entropyState is carried over from one row of MCUs to the next: bits that don't fill a byte, the
+// lowest of acc, fewer than eight, and the DC coefficients before. The assembly knows the order of
+// its fields.
 type entropyState struct {
 	acc, have uint64
 	means     [3]int64
@@ -25,7 +25,7 @@ type codedBlock struct {
 // difference of 22.
 const maxBlockBytes = 216
 
-// storeSlack is how many bytes behind the last one are written.
+// storeSlack is how many bytes after the last one are written.
 const storeSlack = 8
 
 // appendBlocksPlain is [entropyState.blocks] without assembly.
@@ -82,7 +82,7 @@ func (e *entropyState) end(dst []byte) []byte {
 	return appendStuffed(dst, []byte{last})
 }
 
-// appendStuffed appends entropy-coded bytes, with a zero behind each 0xFF.
+// appendStuffed appends entropy-coded bytes, with a zero after each 0xFF.
 func appendStuffed(dst, data []byte) []byte {
 	for {
 		i := bytes.IndexByte(data, 0xFF)

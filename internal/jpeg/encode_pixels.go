@@ -52,7 +52,7 @@ func (s *strips) row(e *encoding, p *Pixels, y int) {
 				cb, cr = s.chroma[0][j*s.half:][:s.half], s.chroma[1][j*s.half:][:s.half]
 			}
 			fromRGB(luma, cb, cr, p.Pix[(y*8*down+j+k)*p.Stride:], p.Width)
-			// Behind the last block nothing is looked at.
+			// Nothing after the last block is read.
 			extend(luma[:8*e.components[0].wide], p.Width)
 			last := &e.components[len(e.components)-1]
 			extend(cb[:8*last.wide*across], p.Width)

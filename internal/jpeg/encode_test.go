@@ -22,9 +22,9 @@ func theirs(tb testing.TB) *turbo {
 	return t
 }
 
-// mustEncodeAlike encodes an image of RGB, and as planes, of which it makes some of
+// mustEncodeEqual encodes an image of RGB, and as planes, of which it makes some of
 // its bytes, by the own encoder and by another one.
-func mustEncodeAlike(t *testing.T, judge encoder, pix []byte, w, h, quality int, sub Subsampling) {
+func mustEncodeEqual(t *testing.T, reference encoder, pix []byte, w, h, quality int, sub Subsampling) {
 	t.Helper()
 	compare := func(what string, got, want []byte, errs ...error) {
 		t.Helper()
@@ -45,7 +45,7 @@ func mustEncodeAlike(t *testing.T, judge encoder, pix []byte, w, h, quality int,
 	for _, format := range []Format{RGB, Gray} {
 		p := Pixels{Pix: pix, Width: w, Height: h, Stride: stride, Format: format}
 		got, err := ownEncoder{}.append(nil, p, quality, sub)
-		want, err2 := judge.append(nil, p, quality, sub)
+		want, err2 := reference.append(nil, p, quality, sub)
 		compare(fmt.Sprintf("format %d", format), got, want, err, err2)
 	}
 	if sub == SubGray {
@@ -53,7 +53,7 @@ func mustEncodeAlike(t *testing.T, judge encoder, pix []byte, w, h, quality int,
 	}
 	p := planesOf(t, pix, w, h, sub)
 	got, err := ownEncoder{}.appendPlanes([]byte("before"), p, quality)
-	want, err2 := judge.appendPlanes([]byte("before"), p, quality)
+	want, err2 := reference.appendPlanes([]byte("before"), p, quality)
 	compare("planes", got, want, err, err2)
 }
 
@@ -100,7 +100,7 @@ func TestGoldenEncoded(t *testing.T) {
 
 // encodedLines encodes parts of a photograph in many ways.
 func encodedLines(t *testing.T, e encoder) (lines []string) {
-	data := picture(t, "../demo/photos/tulips/17324469461_2b318aff8d_m.jpg")
+	data := testImage(t, "../demo/photos/tulips/17324469461_2b318aff8d_m.jpg")
 	pix := decodeWith(t, ownSet, data, Request{Format: RGB, Denom: 1})
 	stride := header(t, data).Width * 3
 	for _, size := range [][2]int{{1, 1}, {7, 9}, {16, 16}, {17, 31}, {47, 24}, {160, 128}} {
@@ -133,15 +133,15 @@ func encodedLines(t *testing.T, e encoder) (lines []string) {
 
 // The own encoder writes what libjpeg-turbo does: of images of all shapes and
 // kinds, in all qualities and subsamplings.
-func TestEncodeAlike(t *testing.T) {
-	judge := theirs(t)
+func TestEncodeEqual(t *testing.T) {
+	reference := theirs(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 600 {
 		w, h := 1+r.IntN(70), 1+r.IntN(70)
 		pix := make([]byte, (3*w+r.IntN(5))*h+100)
 		pix = pix[:len(pix)/h*h]
 		randomSamples(r, pix)
-		mustEncodeAlike(t, judge, pix, w, h, 1+r.IntN(100), Subsampling(i%5))
+		mustEncodeEqual(t, reference, pix, w, h, 1+r.IntN(100), Subsampling(i%5))
 	}
 }
 
@@ -160,19 +160,19 @@ func (e plainEncoder) appendPlanes(dst []byte, p *Planar, quality int) (out []by
 
 // The own encoder writes the same bytes with and without assembly, and those of
 // libjpeg-turbo.
-func FuzzEncodeAlike(f *testing.F) {
+func FuzzEncodeEqual(f *testing.F) {
 	f.Add([]byte("some of a row of pixels"), uint8(16), uint8(16), uint8(95), uint8(0))
 	f.Add([]byte{0, 255, 255, 0, 128}, uint8(31), uint8(7), uint8(100), uint8(3))
-	judges := encoders()
-	judges["own"] = plainEncoder{}
+	references := encoders()
+	references["own"] = plainEncoder{}
 	f.Fuzz(func(t *testing.T, some []byte, w, h, quality, sub uint8) {
 		if len(some) == 0 || w == 0 || h == 0 {
 			return
 		}
 		size := (3*int(w) + 10) * int(h)
 		pix := bytes.Repeat(some, size/len(some)+1)[:size]
-		for _, judge := range judges {
-			mustEncodeAlike(t, judge, pix, int(w), int(h), 1+int(quality)%100, Subsampling(sub%5))
+		for _, reference := range references {
+			mustEncodeEqual(t, reference, pix, int(w), int(h), 1+int(quality)%100, Subsampling(sub%5))
 		}
 	})
 }

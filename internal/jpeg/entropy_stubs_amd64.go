@@ -5,5 +5,5 @@
 package jpeg
 
 // blocksBMI codes n blocks, at least 1, and returns the end of what it wrote. It writes 8 bytes beyond it.
-// classes is that of 0. So many kinds of blocks, from mcu on, repeat.
+// classes is that of 0. kinds blocks, from mcu on, repeat.
 func blocksBMI(state *uint64, out *uint8, coefs *[64]int16, nonzero *uint64, mcu *uint64, kinds int, classes *uint8, n int) *uint8

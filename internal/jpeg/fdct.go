@@ -37,14 +37,14 @@ func (d *divisors) set(quant *[64]uint16) {
 	}
 }
 
-// place is where the blocks of a row go among those of its MCUs: the second of
-// each two between blocks behind the first, the next two step blocks further.
-type place struct{ between, step int }
+// blockLayout is how the blocks of a row are stored among those of its MCUs: the second of each
+// pair between blocks after the first, the next pair step blocks further.
+type blockLayout struct{ between, step int }
 
-// of is the place of block i.
-func (p place) of(i int) int { return i/2*p.step + i%2*p.between }
+// of is the position of block i.
+func (p blockLayout) of(i int) int { return i/2*p.step + i%2*p.between }
 
-// zigzagOrder gives for a place in a block the index in zigzag order.
+// zigzagOrder maps a position in a block to its index in zigzag order.
 var zigzagOrder = func() (t [64]uint8) {
 	for k := range t {
 		t[naturalOrder[k]] = uint8(k)
@@ -53,7 +53,7 @@ var zigzagOrder = func() (t [64]uint8) {
 }()
 
 // fdctPlain is [fdct] without assembly.
-func fdctPlain(coefs []block, nonzero []uint64, at place, src []byte, stride int, d *divisors, n int) {
+func fdctPlain(coefs []block, nonzero []uint64, at blockLayout, src []byte, stride int, d *divisors, n int) {
 	var w [64]int32
 	for i := range n {
 		for y := range 8 {
@@ -86,8 +86,8 @@ func fdctPlain(coefs []block, nonzero []uint64, at place, src []byte, stride int
 	}
 }
 
-// forward8 is the 8-point transform in one direction, scaled by the square root of
-// 8, so many bits dropped from all but the sums, 0 and 4, which have no fraction.
+// forward8 is the 8-point transform in one direction, scaled by the square root of 8, with bits
+// dropped from all but the sums, 0 and 4, which have no fraction.
 func forward8(x0, x1, x2, x3, x4, x5, x6, x7 int32, bits uint) (y0, y1, y2, y3, y4, y5, y6, y7 int32) {
 	t0, t1, t2, t3 := x0+x7, x1+x6, x2+x5, x3+x4
 	t7, t6, t5, t4 := x0-x7, x1-x6, x2-x5, x3-x4

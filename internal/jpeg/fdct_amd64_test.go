@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The assembly and its plain twin make the same coefficients of the same samples.
-func TestFDCTTwin(t *testing.T) {
+// The assembly and its reference implementation make the same coefficients of the same samples.
+func TestFDCTReference(t *testing.T) {
 	if !hasAVX2 {
 		t.Skip("this processor has no AVX2")
 	}
@@ -26,7 +26,7 @@ func TestFDCTTwin(t *testing.T) {
 		stride := n*8 + 8 + r.IntN(9)
 		src := make([]byte, 8*stride)
 		randomSamples(r, src)
-		at := []place{{1, 2}, {1, 6}, {6, 12}, {3, 6}}[r.IntN(4)]
+		at := []blockLayout{{1, 2}, {1, 6}, {6, 12}, {3, 6}}[r.IntN(4)]
 		fast, plain := make([]block, 6*n+6), make([]block, 6*n+6)
 		fastMask, plainMask := make([]uint64, 6*n+6), make([]uint64, 6*n+6)
 		fdct(fast, fastMask, at, src, stride, &d, n)
@@ -52,12 +52,12 @@ func BenchmarkFDCT(b *testing.B) {
 	var d divisors
 	d.set(&quant)
 	coefs, nonzero := make([]block, 64), make([]uint64, 64)
-	for name, f := range map[string]func([]block, []uint64, place, []byte, int, *divisors, int){"AVX2": fdct, "plain": fdctPlain} {
+	for name, f := range map[string]func([]block, []uint64, blockLayout, []byte, int, *divisors, int){"AVX2": fdct, "plain": fdctPlain} {
 		b.Run(name, func(b *testing.B) {
 			b.SetBytes(int64(len(src)))
 			b.ReportAllocs()
 			for b.Loop() {
-				f(coefs, nonzero, place{1, 2}, src, 512, &d, 64)
+				f(coefs, nonzero, blockLayout{1, 2}, src, 512, &d, 64)
 			}
 		})
 	}

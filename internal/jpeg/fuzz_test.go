@@ -30,7 +30,7 @@ func addHostile(f *testing.F) {
 // nothing panics, and libjpeg-turbo sees no damage in what passed.
 func FuzzCheck(f *testing.F) {
 	for _, name := range sound {
-		if data := picture(f, name); len(data) < 8<<10 {
+		if data := testImage(f, name); len(data) < 8<<10 {
 			f.Add(data)
 		}
 	}
@@ -62,7 +62,7 @@ func FuzzCheck(f *testing.F) {
 // FuzzDecode decodes anything: the verdict is that of the check, nothing panics, and what is
 // sound comes out as libjpeg-turbo's, where that is installed and reads it.
 func FuzzDecode(f *testing.F) {
-	for _, file := range pictureFiles(f) {
+	for _, file := range imageFiles(f) {
 		if data := read(f, file); len(data) < 4<<10 {
 			f.Add(data)
 		}
@@ -104,8 +104,8 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// wild says whether a sound image has a block that may be the one exception that idct.go
-// names: all of whose rows are alike, with samples at the end of their range.
+// wild reports whether a sound image has a block that may be the one exception named in idct.go:
+// all of whose rows are equal, with samples at the end of their range.
 func wild(data []byte, h *Header) bool {
 	c := takeChecker()
 	c.reset(data, h)
@@ -120,11 +120,11 @@ func wild(data []byte, h *Header) bool {
 			if at/p.pitch%8 != 0 {
 				continue
 			}
-			first, alike := p.pix[at:][:8], true
+			first, equal := p.pix[at:][:8], true
 			for y := 1; y < 8; y++ {
-				alike = alike && bytes.Equal(first, p.pix[at+y*p.pitch:][:8])
+				equal = equal && bytes.Equal(first, p.pix[at+y*p.pitch:][:8])
 			}
-			if alike && (slices.Contains(first, 0) || slices.Contains(first, 255)) {
+			if equal && (slices.Contains(first, 0) || slices.Contains(first, 255)) {
 				return true
 			}
 		}

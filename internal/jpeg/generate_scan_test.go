@@ -175,7 +175,7 @@ func (e *scanEncoder) mean(i int, v int32) {
 	e.means[i] = v
 }
 
-// shifted is a coefficient as precise as the scan has it.
+// shifted is a coefficient at the precision of the scan.
 func (e *scanEncoder) shifted(v int32) int32 {
 	if v < 0 {
 		return -(-v >> e.scan.al)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// mutateImage spoils an image: its segments, their order, or its data.
+// mutateImage corrupts an image: its segments, their order, or its data.
 func mutateImage(r *rand.Rand, data []byte) []byte {
 	type part struct {
 		marker   byte
@@ -42,7 +42,7 @@ func mutateImage(r *rand.Rand, data []byte) []byte {
 		case 2: // a segment twice
 			at := parts[r.IntN(len(parts))].at
 			data = append(data[:at:at], append(bytes.Clone(data[p.at:p.next]), data[at:]...)...)
-		case 3: // or gone
+		case 3: // or removed
 			data = append(data[:p.at:p.at], data[p.next:]...)
 		case 4: // a restart interval
 			v := r.IntN(100) * r.IntN(2)

@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// guardedMemory lies between two pages that must not be touched: the assembly may read and write
-// what it was given, and nothing beside it.
+// guardedMemory is between two inaccessible pages: the assembly may read and write what it was
+// given, and nothing around it.
 type guardedMemory struct {
 	t     *testing.T
 	r     *rand.Rand
@@ -47,7 +47,7 @@ func (g guardedMemory) blocks(n int) []block {
 	return unsafe.Slice((*block)(unsafe.Pointer(&g.bytes(128 * n)[0])), n)
 }
 
-// eachGuard runs f with memory before and behind a guard.
+// eachGuard runs f with memory before and after a guard.
 func eachGuard(t *testing.T, f func(t *testing.T, g guardedMemory)) {
 	for name, atEnd := range map[string]bool{"begin": false, "end": true} {
 		t.Run(name, func(t *testing.T) { f(t, guardedMemory{t, rand.New(rand.NewPCG(1, 2)), atEnd}) })
@@ -85,13 +85,13 @@ func TestGuardTransforms(t *testing.T) {
 		d.set(&steps)
 		for n := 1; n < 20; n++ {
 			coefs := g.blocks(n)
-			for _, f := range idctTwins {
+			for _, f := range idctReferences {
 				stride := f.size*n + n%3
 				f.fast(g.bytes(stride*(f.size-1)+f.size*n), stride, coefs, quant)
 			}
 			even := (n + 1) / 2 * 2
 			nonzero := unsafe.Slice((*uint64)(unsafe.Pointer(&g.bytes(8 * even)[0])), even)
-			fdct(g.blocks(even), nonzero, place{1, 2}, g.bytes(8*8*even), 8*even, &d, n)
+			fdct(g.blocks(even), nonzero, blockLayout{1, 2}, g.bytes(8*8*even), 8*even, &d, n)
 		}
 	})
 }
@@ -145,7 +145,7 @@ func TestGuardDecode(t *testing.T) {
 	})
 }
 
-// TestGuardEntropy: decoding reads no further than the padding behind a segment, even for the
+// TestGuardEntropy: decoding reads no further than the padding after a segment, even for the
 // longest codes, and coding writes no more than it has room for.
 func TestGuardEntropy(t *testing.T) {
 	longest := func(symbol byte, ac bool) *huffTable {

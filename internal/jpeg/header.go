@@ -53,8 +53,8 @@ const (
 // ColorSpace is what the components of an image mean.
 type ColorSpace uint8
 
-// The colour spaces, told as libjpeg tells them: by the number of components, the JFIF and
-// Adobe markers, and the component identifiers.
+// The colour spaces, detected as libjpeg does: by the number of components, the JFIF and Adobe
+// markers, and the component identifiers.
 const (
 	ColorGray  ColorSpace = iota // one component
 	ColorYCbCr                   // three
@@ -115,9 +115,8 @@ func (h *Header) blocks() (n int64) {
 	return n
 }
 
-// Memory is how many bytes decoding takes at most at full size beside the result: samples, pixels
-// that are converted and, of a progressive image or an arithmetic one of several scans,
-// coefficients.
+// Memory is the most bytes that decoding at full size needs in addition to the result: samples,
+// converted pixels and, for progressive images and arithmetic ones of several scans, coefficients.
 func (h *Header) Memory() int64 {
 	perBlock := int64(64)
 	if h.Progressive() || h.Arithmetic() {
@@ -240,9 +239,9 @@ func isSOF(m byte) bool {
 	return m&0xF0 == 0xC0 && m != markerDHT && m != markerJPG && m != markerDAC
 }
 
-// segment reads the marker at pos, which may follow fill bytes, and its parameters.
-// Markers without parameters give a nil segment. Restart markers are no segments: the
-// caller meets them only where they do not belong.
+// segment reads the marker at pos, which may follow fill bytes, and its parameters. Markers without
+// parameters give a nil segment. Restart markers are not segments: the caller finds them only where
+// they do not belong.
 func segment(data []byte, pos int) (m byte, seg []byte, next int, err error) {
 	start := pos
 	if pos >= len(data) {

@@ -37,7 +37,7 @@ func TestParseHeader(t *testing.T) {
 		{"zune-non_interleaved_420_64x64.jpg", 64, 64, ColorYCbCr, func(h *Header) bool { return h.FirstScan == 1 }},
 	}
 	for _, test := range tests {
-		h := header(t, picture(t, test.file))
+		h := header(t, testImage(t, test.file))
 		if h.Width != test.w || h.Height != test.h || h.ColorSpace != test.color || test.check != nil && !test.check(h) {
 			t.Errorf("%s: %+v", test.file, h)
 		}
@@ -50,7 +50,7 @@ func TestShortJFIF(t *testing.T) {
 	const jfif = "JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00"
 	turbo := backends(t)["turbo"]
 	for _, name := range []string{"made-component-ids-rgb.jpg", "made-adobe-rgb-transform-0.jpg"} {
-		data := picture(t, name)
+		data := testImage(t, name)
 		for n, want := range map[int]ColorSpace{5: ColorRGB, 13: ColorRGB, 14: ColorYCbCr} {
 			other := slices.Concat(data[:2], []byte{0xFF, markerAPP0, 0, byte(2 + n)}, []byte(jfif[:n]), data[2:])
 			if got := header(t, other).ColorSpace; got != want {

@@ -174,8 +174,8 @@ func (t *huffTable) pair() {
 	t.derived |= madePairs
 }
 
-// long finds a code that is longer than lookBits in the 16 bits given and returns its entry,
-// zero when there is no such code.
+// long finds a code that is longer than lookBits in the 16 bits given and returns its entry, zero
+// if there is no such code.
 func (t *huffTable) long(bits int32, ac bool) entry {
 	for length := lookBits + 1; length <= 16; length++ {
 		if code := bits >> (16 - length); code <= t.maxCode[length] {

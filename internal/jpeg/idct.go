@@ -1,20 +1,17 @@
 package jpeg
 
-// The inverse cosine transforms are libjpeg's accurate integer ones: the
-// algorithm of Loeffler, Ligtenberg and Moschytz with constants of 13 bits
-// (jidctint.c), and the reduced forms of it that leave out samples
-// (jidctred.c). The samples are those of libjpeg-turbo, which computes them with
-// vectors of 16 bits, for all coefficients, even those that no image has:
-// sums of two coefficients wrap, what goes from the first pass to the second
-// saturates, and so do samples. The exception are blocks with nothing below the first
-// row, dequantised, and something in it that takes more than 14 bits, for which
-// libjpeg-turbo has a short cut that wraps.
+// The inverse cosine transforms are libjpeg's accurate integer ones: the algorithm of Loeffler,
+// Ligtenberg and Moschytz with constants of 13 bits (jidctint.c), and the reduced forms of it that
+// leave out samples (jidctred.c). The samples are those of libjpeg-turbo, which computes them with
+// vectors of 16 bits, for all coefficients, even those that no image has: sums of two coefficients
+// wrap, values between the first pass and the second saturate, and so do samples. The exception are
+// blocks with nothing below the first row, dequantised, and something in it that takes more than 14
+// bits, for which libjpeg-turbo has a short cut that wraps.
 //
 // All take coefficients in natural order, row by row, and the quantisation
 // table in the same order.
 
-// Bits of fraction: of the constants, and of what goes from the first pass to
-// the second.
+// Bits of fraction: of the constants, and of the values between the first pass and the second.
 const (
 	dctBits  = 13
 	passBits = 2

@@ -4,8 +4,7 @@ package jpeg
 
 //go:generate sh -c "cd _generate && go run ./dct -out ../dct_amd64.s -stubs ../dct_stubs_amd64.go -pkg jpeg"
 
-// idct8 makes blocks that lie side by side at full size: 8 rows of 8 samples a
-// block.
+// idct8 makes neighbouring blocks at full size: 8 rows of 8 samples a block.
 func idct8(dst []byte, stride int, coefs [][64]int16, quant *[64]uint16) {
 	if !hasAVX2 || len(coefs) == 0 {
 		idct8Plain(dst, stride, coefs, quant)

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// idcts are the transforms with their twins.
-var idctTwins = []struct {
+// idcts are the transforms with their reference implementations.
+var idctReferences = []struct {
 	name        string
 	size        int
 	fast, plain func(dst []byte, stride int, coefs [][64]int16, quant *[64]uint16)
@@ -17,11 +17,11 @@ var idctTwins = []struct {
 	{"8x8", 8, idct8, idct8Plain}, {"4x4", 4, idct4, idct4Plain}, {"2x2", 2, idct2, idct2Plain},
 }
 
-// mustTwin compares the assembly with its twin on n blocks, and sees that it
-// writes nothing beside them.
-func mustTwin(t *testing.T, coefs [][64]int16, quant *[64]uint16) {
+// mustMatch compares the assembly with its reference implementation on n blocks, and checks that it
+// writes nothing around them.
+func mustMatch(t *testing.T, coefs [][64]int16, quant *[64]uint16) {
 	t.Helper()
-	for _, f := range idctTwins {
+	for _, f := range idctReferences {
 		stride := f.size*len(coefs) + 5
 		fast, plain := make([]byte, stride*f.size), make([]byte, stride*f.size)
 		f.fast(fast, stride, coefs, quant)
@@ -32,9 +32,9 @@ func mustTwin(t *testing.T, coefs [][64]int16, quant *[64]uint16) {
 	}
 }
 
-// The assembly and its plain twin make the same samples of all coefficients and
-// tables, those that no image has among them.
-func TestIDCTTwin(t *testing.T) {
+// The assembly and its reference implementation make the same samples of all coefficients and
+// tables, including those that no image has.
+func TestIDCTReference(t *testing.T) {
 	if !hasAVX2 {
 		t.Skip("this processor has no AVX2")
 	}
@@ -44,11 +44,11 @@ func TestIDCTTwin(t *testing.T) {
 		for j := range quant {
 			quant[j] = uint16(r.Uint32()>>r.IntN(16)) | 1
 		}
-		mustTwin(t, randomBlocks(r, 1+i%7, 1+r.UintN(16)), &quant)
+		mustMatch(t, randomBlocks(r, 1+i%7, 1+r.UintN(16)), &quant)
 	}
 }
 
-func FuzzIDCTTwin(f *testing.F) {
+func FuzzIDCTReference(f *testing.F) {
 	f.Add([]byte{1, 0, 2, 0xff, 0x80, 0}, []byte{3, 0x7f, 0xff})
 	f.Fuzz(func(t *testing.T, values, table []byte) {
 		if !hasAVX2 || len(values) == 0 || len(table) == 0 {
@@ -62,7 +62,7 @@ func FuzzIDCTTwin(f *testing.F) {
 		for i := range 64 * len(coefs) {
 			coefs[i/64][i%64] = int16(values[(2*i)%len(values)])<<8 | int16(values[(2*i+1)%len(values)])
 		}
-		mustTwin(t, coefs, &quant)
+		mustMatch(t, coefs, &quant)
 	})
 }
 
@@ -84,7 +84,7 @@ func BenchmarkIDCT(b *testing.B) {
 	}
 	dst := make([]byte, 64*64)
 	for name, coefs := range map[string][][64]int16{"blocks": full, "flat": make([][64]int16, 64)} {
-		for _, f := range idctTwins {
+		for _, f := range idctReferences {
 			b.Run(name+"/"+f.name+"/AVX2", func(b *testing.B) {
 				b.SetBytes(64 * 64)
 				b.ReportAllocs()

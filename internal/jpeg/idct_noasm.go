@@ -2,8 +2,7 @@
 
 package jpeg
 
-// idct8 makes blocks that lie side by side at full size: 8 rows of 8 samples a
-// block.
+// idct8 makes neighbouring blocks at full size: 8 rows of 8 samples a block.
 func idct8(dst []byte, stride int, coefs [][64]int16, quant *[64]uint16) {
 	idct8Plain(dst, stride, coefs, quant)
 }

@@ -77,8 +77,8 @@ func coefficientsJPEG(coefs []block, quant *[64]uint16) []byte {
 
 // The transforms make of coefficients what libjpeg-turbo does, where those in the first row
 // are within what the comment on them says.
-func TestIDCTAlike(t *testing.T) {
-	judge := theirs(t)
+func TestIDCTEqual(t *testing.T) {
+	reference := theirs(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range 400 {
 		var quant [64]uint16
@@ -101,7 +101,7 @@ func TestIDCTAlike(t *testing.T) {
 			}
 			got, want := make([]byte, w*ht), make([]byte, w*ht)
 			idct(got, w, coefs, &quant)
-			if err := judge.decode(want, w, data, h, Request{Format: Gray, Denom: denom}); err != nil {
+			if err := reference.decode(want, w, data, h, Request{Format: Gray, Denom: denom}); err != nil {
 				t.Fatal(err)
 			}
 			if !bytes.Equal(got, want) {
@@ -111,8 +111,8 @@ func TestIDCTAlike(t *testing.T) {
 	}
 }
 
-// randomBlocks makes blocks whose coefficients have up to so many bits, of
-// which some are flat and most are sparse.
+// randomBlocks makes blocks whose coefficients have up to the given number of bits, some of them
+// flat and most of them sparse.
 func randomBlocks(r *rand.Rand, n int, bits uint) [][64]int16 {
 	coefs := make([][64]int16, n)
 	for i := range coefs {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-var planarPictures = map[string]Subsampling{
+var planarImages = map[string]Subsampling{
 	"../demo/photos/tulips/17324469461_2b318aff8d_m.jpg": Sub444,
 	"made-ok-160x88.jpg": Sub420, "made-ok-progressive.jpg": Sub420, "made-rst.jpg": Sub420,
 	"made-1x1.jpg": Sub420, "made-2x3.jpg": Sub420, "made-7x9.jpg": Sub420, "made-15x33.jpg": Sub420, "made-17x16.jpg": Sub420,
@@ -38,8 +38,8 @@ func (p *Planar) rgb() []byte {
 // TestPlanes compares the planes, converted, with what the same backend decodes to RGB.
 func TestPlanes(t *testing.T) {
 	for backend, s := range backends(t) {
-		for name, sub := range planarPictures {
-			data := picture(t, name)
+		for name, sub := range planarImages {
+			data := testImage(t, name)
 			h := header(t, data)
 			if s.Supports(h) != nil {
 				continue
@@ -79,7 +79,7 @@ func TestPlanesRefused(t *testing.T) {
 			"made-gray.jpg", "made-cmyk-adobe.jpg", "made-ycck-adobe.jpg", "made-adobe-rgb-transform-0.jpg", "made-component-ids-rgb.jpg",
 			"go-video-001.q50.410.jpeg", "go-video-001.221212.jpeg", "zune-weird_sampling_2.jpeg", "ljt-testimgari.jpg",
 		} {
-			data := picture(t, name)
+			data := testImage(t, name)
 			h := header(t, data)
 			if sub, ok := s.Planes(h); ok {
 				t.Errorf("%s, %s: has planes, %v", backend, name, sub)
@@ -95,8 +95,8 @@ func TestPlanesRefused(t *testing.T) {
 // size.
 func TestPlanesReduced(t *testing.T) {
 	s := ownSet
-	for name := range planarPictures {
-		data := picture(t, name)
+	for name := range planarImages {
+		data := testImage(t, name)
 		h := header(t, data)
 		full := planesWith(t, s, data, 1)
 		for _, denom := range []int{2, 4, 8} {
@@ -138,11 +138,11 @@ type brokenPlanes struct{ stdDecoder }
 func (brokenPlanes) decodePlanes(*Planar, []byte, *Header, Request) error { panic("no") }
 
 func TestPlanesNextBackendAsked(t *testing.T) {
-	data := picture(t, "made-ok-160x88.jpg")
+	data := testImage(t, "made-ok-160x88.jpg")
 	want := planesWith(t, &Set{decoders: []decoder{stdDecoder{}}}, data, 1)
 	got := planesWith(t, &Set{decoders: []decoder{brokenPlanes{}, stdDecoder{}}}, data, 1)
 	if !bytes.Equal(got.rgb(), want.rgb()) {
-		t.Error("another picture came")
+		t.Error("another image came")
 	}
 	err := (&Set{decoders: []decoder{brokenPlanes{}}}).DecodePlanes(got, data, header(t, data), Request{Denom: 1})
 	if !errors.Is(err, ErrUnsupported) || !strings.Contains(err.Error(), "crashed") {
@@ -153,13 +153,13 @@ func TestPlanesNextBackendAsked(t *testing.T) {
 	n := 2 + int(data[table+2])<<8 + int(data[table+3])
 	bare := append(bytes.Clone(data[:table]), data[table+n:]...)
 	if Check(bare, header(t, bare)) == nil {
-		t.Error("a picture without quantisation tables passed the check")
+		t.Error("an image without quantisation tables passed the check")
 	}
 }
 
 // TestAppendPlanes encodes part of an image, of odd size, and reads it back.
 func TestAppendPlanes(t *testing.T) {
-	data := picture(t, "go-video-001.q50.444.progressive.jpeg")
+	data := testImage(t, "go-video-001.q50.444.progressive.jpeg")
 	for backend, s := range backends(t) {
 		full := planesWith(t, s, data, 1)
 		for sub := range SubGray {
@@ -196,7 +196,7 @@ func TestAppendPlanes(t *testing.T) {
 	}
 }
 
-// TestAppendPlanesEdge: what lies behind the rows doesn't get into the image.
+// TestAppendPlanesEdge: padding after the rows does not get into the image.
 func TestAppendPlanesEdge(t *testing.T) {
 	for backend, s := range backends(t) {
 		for sub := range SubGray {
@@ -227,7 +227,7 @@ func TestAppendPlanesEdge(t *testing.T) {
 
 // TestPlanesOddSizes: a library that thinks luma planes even must find room for that.
 func TestPlanesOddSizes(t *testing.T) {
-	data := picture(t, "go-video-001.q50.444.progressive.jpeg")
+	data := testImage(t, "go-video-001.q50.444.progressive.jpeg")
 	for backend, s := range backends(t) {
 		full := planesWith(t, s, data, 1)
 		for _, size := range [][2]int{{31, 31}, {47, 16}, {16, 47}, {95, 63}, {1, 99}, {99, 1}} {
@@ -268,9 +268,9 @@ func TestPlanesOddSizes(t *testing.T) {
 }
 
 func TestAppendPlanesRefuses(t *testing.T) {
-	data := picture(t, "made-ok-160x88.jpg")
+	data := testImage(t, "made-ok-160x88.jpg")
 	for backend, s := range backends(t) {
-		for name, spoil := range map[string]func(p *Planar) int{
+		for name, corrupt := range map[string]func(p *Planar) int{
 			"quality":     func(*Planar) int { return 101 },
 			"few bytes":   func(p *Planar) int { p.Pix[2] = p.Pix[2][:10]; return 90 },
 			"stride":      func(p *Planar) int { p.Stride[1] = 3; return 90 },
@@ -279,7 +279,7 @@ func TestAppendPlanesRefuses(t *testing.T) {
 			"subsampling": func(p *Planar) int { p.Sampling = SubGray; return 90 },
 		} {
 			p := planesWith(t, s, data, 1)
-			quality := spoil(p)
+			quality := corrupt(p)
 			if out, err := s.AppendPlanes(nil, p, quality); err == nil || out != nil {
 				t.Errorf("%s: with wrong %s it came to %d bytes", backend, name, len(out))
 			}

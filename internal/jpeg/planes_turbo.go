@@ -12,8 +12,8 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// planeCall is what the library reads and writes by reference in one call. It lies on the
-// heap, where nothing moves, and keeps what it points at alive.
+// planeCall is what the library reads and writes by reference in one call. It is on the heap, where
+// nothing moves, and keeps alive what it points to.
 type planeCall struct {
 	planes  [3]unsafe.Pointer
 	strides [3]int32
@@ -39,7 +39,7 @@ func (c *planeCall) do(function uintptr, n int) int32 {
 	return int32(rc)
 }
 
-// release lets go of the memory pointed at.
+// release releases the memory pointed to.
 func (c *planeCall) release() {
 	c.planes, c.out = [3]unsafe.Pointer{}, nil
 	if cap(c.luma) <= maxKept {

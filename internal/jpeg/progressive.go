@@ -127,7 +127,7 @@ blocks:
 			acc <<= e & 63
 			have -= uint(e & 63)
 			if size == 0 && run < 15 {
-				// This block and a number of others have no more in this band.
+				// This block and a number of following ones have no more coefficients in this band.
 				i += 1<<run + int(acc>>1>>(63-run)) - 1
 				acc <<= run
 				have -= uint(run)
@@ -192,8 +192,7 @@ blocks:
 					acc <<= run
 					have -= uint(run)
 				} else {
-					// Pass by as many zeros as the run says, to the next; what lies between is
-					// refined.
+					// Skip the zeros of the run; coefficients between them are refined.
 					zeros := ^known & band >> k << k
 					for ; run > 0; run-- {
 						zeros &= zeros - 1

@@ -17,8 +17,8 @@ type scan struct {
 	walk func(r *bitReader, s *scan, first, n int) fault
 }
 
-// walk reads a scan header and walks over the entropy-coded data behind it, which begin at
-// pos. It returns where the next marker is.
+// walk reads a scan header and walks over the entropy-coded data after it, which begin at pos. It
+// returns where the next marker is.
 func (c *checker) walk(seg []byte, at, pos int) (int, error) {
 	c.scan = scan{}
 	s := &c.scan
@@ -165,7 +165,7 @@ func (c *checker) segments(s *scan, at, pos int) (int, error) {
 		after, is := restartMarker(c.data, pos, number)
 		switch {
 		case done:
-			for c.restart > 0 && is { // some encoders write more of them behind the last block
+			for c.restart > 0 && is { // some encoders write more of them after the last block
 				pos, number = after, number+1
 				after, is = restartMarker(c.data, pos, number)
 			}
@@ -182,8 +182,8 @@ func missingRestart(number, pos, at int) error {
 	return damagef("restart marker %d is missing or out of order at byte %d, in the scan at byte %d", number%8, pos, at)
 }
 
-// restartMarker says whether the marker at pos, behind any fill bytes, is the restart marker
-// of that number, and where the data after it begin.
+// restartMarker says whether the marker at pos, after any fill bytes, is the restart marker of that
+// number, and where the data after it begin.
 func restartMarker(data []byte, pos, number int) (int, bool) {
 	for pos < len(data) && data[pos] == 0xFF {
 		pos++

@@ -65,7 +65,7 @@ func (s *Set) Decoder() string { return s.decoders[0].name() }
 // Encoder names the encoder and its version.
 func (s *Set) Encoder() string { return s.encoder.name() }
 
-// Append encodes p behind dst. Quality is 1 to 100.
+// Append encodes p after dst. Quality is 1 to 100.
 func (s *Set) Append(dst []byte, p Pixels, quality int, sub Subsampling) ([]byte, error) {
 	if p.Width < 1 || p.Height < 1 || p.Width > 65500 || p.Height > 65500 {
 		return dst, fmt.Errorf("encoding JPEG: an image of %dx%d: sides must be 1 to 65500", p.Width, p.Height)

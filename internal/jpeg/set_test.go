@@ -44,7 +44,7 @@ func TestPixelsAgree(t *testing.T) {
 		"go-video-001.221212.jpeg", "go-video-001.rgb.jpeg", "zune-weird_sampling_2.jpeg", "jpegdecoder-16bit-qtables.jpg",
 	}, sound...)
 	for _, name := range names {
-		data := picture(t, name)
+		data := testImage(t, name)
 		h := header(t, data)
 		for _, format := range []Format{Gray, RGB} {
 			r := Request{Format: format, Denom: 1}
@@ -82,7 +82,7 @@ func TestPixelsAgree(t *testing.T) {
 func TestReduced(t *testing.T) {
 	set := ownSet
 	for _, name := range []string{"made-ok-160x88.jpg", "made-ok-progressive.jpg", "made-gray.jpg", "made-15x33.jpg", "made-cmyk-adobe.jpg", "made-quality-100.jpg", "go-video-001.q50.422.jpeg"} {
-		data := picture(t, name)
+		data := testImage(t, name)
 		h := header(t, data)
 		full := decodeWith(t, set, data, Request{Format: RGB, Denom: 1})
 		for _, denom := range []int{2, 4, 8} {
@@ -124,7 +124,7 @@ func TestUnsupported(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"ljt-testimgari.jpg", "ljt-monkey12.jpg", "jpegdecoder-jpeg_lossless_sel1.jpg", "made-precision-12.jpg"} {
-		data := picture(t, name)
+		data := testImage(t, name)
 		h := header(t, data)
 		says := "none of tfrec 1"
 		if h.Arithmetic() {
@@ -156,11 +156,11 @@ func (panicky) decode([]byte, int, []byte, *Header, Request) error {
 }
 
 func TestNextBackendAsked(t *testing.T) {
-	data := picture(t, "made-ok-160x88.jpg")
+	data := testImage(t, "made-ok-160x88.jpg")
 	want := decodeWith(t, &Set{decoders: []decoder{stdDecoder{}}}, data, Request{Format: RGB, Denom: 1})
 	got := decodeWith(t, &Set{decoders: []decoder{panicky{}, stdDecoder{}}}, data, Request{Format: RGB, Denom: 1})
 	if !bytes.Equal(got, want) {
-		t.Error("another picture came")
+		t.Error("another image came")
 	}
 	h := header(t, data)
 	err := (&Set{decoders: []decoder{panicky{}}}).Decode(got, h.Width*3, data, h, Request{Format: RGB, Denom: 1})
@@ -178,21 +178,21 @@ func TestManyAtOnce(t *testing.T) {
 	names := []string{"made-ok-160x88.jpg", "made-ok-progressive.jpg", "made-cmyk-adobe.jpg", "made-gray.jpg"}
 	var wants [][]byte
 	for _, name := range names {
-		wants = append(wants, decodeWith(t, set, picture(t, name), Request{Format: RGB, Denom: 1}))
+		wants = append(wants, decodeWith(t, set, testImage(t, name), Request{Format: RGB, Denom: 1}))
 	}
 	var group sync.WaitGroup
 	for i := range 8 {
 		group.Go(func() {
 			for j := range 10 {
 				k := (i + j) % len(names)
-				data := picture(t, names[k])
+				data := testImage(t, names[k])
 				h := header(t, data)
 				pix := make([]byte, len(wants[k]))
 				if err := set.Decode(pix, h.Width*3, data, h, Request{Format: RGB, Denom: 1}); err != nil {
 					t.Error(err)
 				}
 				if !bytes.Equal(pix, wants[k]) {
-					t.Errorf("%s: another picture came", names[k])
+					t.Errorf("%s: another image came", names[k])
 				}
 				if _, err := set.Append(nil, Pixels{Pix: pix, Width: h.Width, Height: h.Height, Stride: h.Width * 3, Format: RGB}, 90, Sub420); err != nil {
 					t.Error(err)
@@ -207,7 +207,7 @@ func TestManyAtOnce(t *testing.T) {
 }
 
 func TestAppend(t *testing.T) {
-	data := picture(t, "made-ok-160x88.jpg")
+	data := testImage(t, "made-ok-160x88.jpg")
 	h := header(t, data)
 	for backend, s := range backends(t) {
 		pix := decodeWith(t, s, data, Request{Format: RGB, Denom: 1})

@@ -13,8 +13,8 @@ type stdDecoder struct{}
 
 func (stdDecoder) name() string { return "image/jpeg" }
 
-// supports leaves out the sampling factors that image/jpeg refuses, colour spaces that it
-// tells otherwise than libjpeg, and reductions.
+// supports leaves out the sampling factors that image/jpeg refuses, colour spaces that it detects
+// differently from libjpeg, and reductions.
 func (stdDecoder) supports(h *Header, r Request) bool {
 	if h.SOF > markerSOF2 || h.Precision != 8 || r.Denom != 1 {
 		return false

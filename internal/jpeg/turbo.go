@@ -154,7 +154,7 @@ func cString(p uintptr) string {
 	if p == 0 {
 		return ""
 	}
-	// The pointer came from C as an integer; go vet can't know that it is no Go memory.
+	// The pointer came from C as an integer; go vet cannot know that it is not Go memory.
 	base := *(*unsafe.Pointer)(unsafe.Pointer(&p))
 	n := 0
 	for n < 1024 && *(*byte)(unsafe.Add(base, n)) != 0 {
@@ -191,8 +191,8 @@ func (t *turbo) supports(h *Header, r Request) bool {
 // tjReductions are the reductions of the library in its order, from the largest result on.
 var tjReductions = [][2]int{{2, 1}, {15, 8}, {7, 4}, {13, 8}, {3, 2}, {11, 8}, {5, 4}, {9, 8}, {1, 1}, {7, 8}, {3, 4}, {5, 8}, {1, 2}, {3, 8}, {1, 4}, {1, 8}}
 
-// tjReduction is the reduction that the library takes when it is asked for the size at 1/denom:
-// the first whose result is no larger.
+// tjReduction is the reduction that the library chooses for the size at 1/denom: the first whose
+// result is not larger.
 func tjReduction(h *Header, denom int) [2]int {
 	w, ht := h.Scaled(denom)
 	for _, f := range tjReductions {
@@ -252,7 +252,7 @@ func (t *turbo) decode(dst []byte, stride int, data []byte, h *Header, r Request
 	return nil
 }
 
-// warning is an error after which libjpeg went on and gave pixels.
+// warning is an error after which libjpeg continued and gave pixels.
 type warning struct{ message string }
 
 func (w warning) Error() string { return w.message }
@@ -283,7 +283,7 @@ func (t *turbo) append(dst []byte, p Pixels, quality int, s Subsampling) ([]byte
 	}
 	dst = slices.Grow(dst, bound)
 	out := dst[len(dst):cap(dst)]
-	// The library takes the buffer and its size by reference and, told not to allocate, only
+	// The library gets the buffer and its size by reference and, since it must not allocate, only
 	// updates the size.
 	var pin runtime.Pinner
 	defer pin.Unpin()

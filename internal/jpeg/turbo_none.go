@@ -21,5 +21,5 @@ const getTurbo = "a tfrec built from source with `go install` or `make install` 
 
 func loadTurbo() (*turbo, error) { return nil, errNoTurbo }
 
-// warning is an error after which libjpeg went on and gave pixels.
+// warning is an error after which libjpeg continued and gave pixels.
 type warning struct{ error }

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// verdictCorpus is images sound and damaged whose header is whole: those of the repository, those
-// beside the checkout, and sound ones damaged at random.
+// verdictCorpus has sound and damaged images with a complete header: those of the repository, those
+// next to the checkout, and sound ones damaged at random.
 func verdictCorpus(tb testing.TB) [][]byte {
 	tb.Helper()
 	var list [][]byte
@@ -30,12 +30,12 @@ func verdictCorpus(tb testing.TB) [][]byte {
 	}
 	r := rand.New(rand.NewPCG(3, 4))
 	for _, name := range sound {
-		data := picture(tb, name)
+		data := testImage(tb, name)
 		scan := firstScan(tb, data)
 		for _, d := range damages {
 			for range 2 {
-				if spoiled := d.do(r, data, scan); spoiled != nil {
-					list = append(list, spoiled)
+				if corrupted := d.do(r, data, scan); corrupted != nil {
+					list = append(list, corrupted)
 				}
 			}
 		}
@@ -153,8 +153,8 @@ func TestVerdictsOfParts(t *testing.T) {
 	}
 }
 
-// TestReasonsAlike: the image whose reason once depended on the assembly.
-func TestReasonsAlike(t *testing.T) {
+// TestReasonsEqual: the image whose reason once depended on the assembly.
+func TestReasonsEqual(t *testing.T) {
 	data := hostile(t, "verdict-text-differs.jpg")
 	h := header(t, data)
 	fast := Check(data, h)
@@ -168,7 +168,7 @@ func TestReasonsAlike(t *testing.T) {
 // TestBreakdown: a defect of the decoder is an error, the same from the check and from all sets,
 // and what was in use is not used again.
 func TestBreakdown(t *testing.T) {
-	data := picture(t, "made-ok-160x88.jpg")
+	data := testImage(t, "made-ok-160x88.jpg")
 	h := *header(t, data)
 	h.N = 5 // a header that the parser never returns
 	for name, f := range map[string]func() error{

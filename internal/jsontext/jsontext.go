@@ -39,7 +39,7 @@ func Kind(sample []byte, whole bool) string {
 // for what is not one JSON value.
 func Compact(raw []byte) (string, bool) {
 	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber() // as they are written
+	d.UseNumber() // in their original spelling
 	var v any
 	if d.Decode(&v) != nil || d.More() {
 		return "", false

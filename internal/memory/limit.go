@@ -1,3 +1,4 @@
+// Package memory reports how much memory is available.
 package memory
 
 import (

@@ -1,4 +1,4 @@
-// Package memtemp gives tests temporary directories that lie in memory.
+// Package memtemp gives tests temporary directories that are in memory.
 package memtemp
 
 import "os"
@@ -8,10 +8,9 @@ import "os"
 // somebody gave them memory for that.
 const leastRoom = 2 << 30
 
-// Use has [os.TempDir], and testing's directories with it, lie in memory from now
-// on where the system has a place with room for that. For TestMain, of tests
-// that sync thousands of small files: on a disk they would wait for that most
-// of their time. What is in TMPDIR already stays.
+// Use has [os.TempDir], and testing's directories with it, are in memory from now on where the
+// system has a place with room for that. For TestMain, of tests that sync thousands of small files:
+// on a disk they would wait for that most of their time. What is in TMPDIR already stays.
 func Use() {
 	if os.Getenv("TMPDIR") != "" {
 		return

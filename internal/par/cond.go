@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 )
 
 // Cond is a condition variable whose waiters also wake when their context ends. Create it with
@@ -54,4 +55,14 @@ func (c *Cond) Broadcast() {
 	}
 	clear(c.waiting)
 	c.waiting = c.waiting[:0]
+}
+
+// Sleep waits for d. When ctx ends first it returns its cause.
+func Sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-time.After(d):
+		return nil
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 }

@@ -11,8 +11,8 @@ func Of[N ~int | ~int32 | ~int64 | ~uint64](n N, noun string) string {
 	return fmt.Sprintf("%d %s", n, Noun(n, noun))
 }
 
-// Noun is the form of a noun that goes with a number. Of "stretch of damage" it is
-// the first word that changes, of "more file" the last.
+// Noun is the form of a noun for a number. Of "stretch of damage" the first word changes, of "more
+// file" the last.
 func Noun[N ~int | ~int32 | ~int64 | ~uint64](n N, noun string) string {
 	if n == 1 {
 		return noun

@@ -17,7 +17,7 @@ type balance struct {
 	Key    string
 	Splits []legendEntry // as segments of the bars; none when they are not known
 	Rows   []balanceRow
-	// More is what is not shown, About what there is to say of it all.
+	// More counts what is not shown; About summarises it all.
 	More, About string
 }
 
@@ -40,7 +40,7 @@ type labelled struct {
 }
 
 // balanceOf counts the labels; nil when there are none.
-func (s *survey) balanceOf() *balance {
+func (s *measurement) balanceOf() *balance {
 	labels, omitted := s.labels()
 	if len(labels) == 0 {
 		return nil
@@ -105,7 +105,7 @@ func splitClass(i int) string { return "s" + strconv.Itoa(i%6) }
 
 // labels returns the labels by what is known of the feature that has them, and
 // how many records have others.
-func (s *survey) labels() (list []labelled, omitted int64) {
+func (s *measurement) labels() (list []labelled, omitted int64) {
 	key := s.label
 	counts := func(key string) *stats.LabelCounts {
 		for i := range s.stats.Labels {
@@ -149,7 +149,7 @@ func (s *survey) labels() (list []labelled, omitted int64) {
 
 // splitLabels says how many records of each label each split has, where the
 // manifest knows, and returns the splits.
-func (s *survey) splitLabels(labels []labelled) []string {
+func (s *measurement) splitLabels(labels []labelled) []string {
 	bySplit := map[string]map[string]int64{}
 	var splits []string
 	for _, f := range s.files {

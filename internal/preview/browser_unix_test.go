@@ -17,9 +17,9 @@ func photoSet(t *testing.T) string {
 	dir := t.TempDir()
 	var train, val [][]byte
 	for i := range 12 {
-		picture := encodePNG(t, noise(uint64(i), 90, 60, 3))
-		train = append(train, variant(picture, fmt.Sprintf("cats/%d.png", i), "cats", 0, "[]"))
-		val = append(val, variant(picture, fmt.Sprintf("dogs/%d.png", i), "dogs", 0, "[]"))
+		img := encodePNG(t, noise(uint64(i), 90, 60, 3))
+		train = append(train, variant(img, fmt.Sprintf("cats/%d.png", i), "cats", 0, "[]"))
+		val = append(val, variant(img, fmt.Sprintf("dogs/%d.png", i), "dogs", 0, "[]"))
 	}
 	small := encodePNG(t, noise(99, 30, 30, 1))
 	train = append(train,
@@ -42,7 +42,7 @@ func pageFile(t *testing.T, dir string) string {
 }
 
 const (
-	jsPictures = `[...document.querySelectorAll('.open img')].map((i) => i.complete && i.naturalWidth > 0)`
+	jsImages   = `[...document.querySelectorAll('.open img')].map((i) => i.complete && i.naturalWidth > 0)`
 	jsSideways = `document.documentElement.scrollWidth - document.documentElement.clientWidth`
 )
 
@@ -58,15 +58,15 @@ func TestInChromium(t *testing.T) {
 	}
 }
 
-// usePage does what people do with a page.
+// usePage does what a user does with a page.
 func usePage(t *testing.T, c *chromium) {
 	photos, table := pageFile(t, photoSet(t)), t.TempDir()
 	writeFile(t, filepath.Join(table, "a.tfrecord"), tfrecord.None, numbered(40)...)
 	rows := pageFile(t, table)
 
 	c.open(photos, 1280, 800, "light")
-	if n := c.number(jsPictures + `.filter(Boolean).length`); n != 26 {
-		t.Errorf("%v pictures are shown, want 26", n)
+	if n := c.number(jsImages + `.filter(Boolean).length`); n != 26 {
+		t.Errorf("%v images are shown, want 26", n)
 	}
 	if n := c.number(`document.querySelectorAll('.missing').length`); n != 1 {
 		t.Errorf("%v placeholders, want 1", n)
@@ -154,20 +154,20 @@ func usePage(t *testing.T, c *chromium) {
 	}
 }
 
-// readNames opens pages of values and labels that begin alike, and wants each bar's name
-// to be there in full.
+// readNames opens pages of values and labels with a common prefix, and checks that each bar's name
+// is shown in full.
 func readNames(t *testing.T, c *chromium) {
 	values, labels := t.TempDir(), t.TempDir()
-	var records, pictures [][]byte
+	var records, images [][]byte
 	for i := range 40 {
 		name := fmt.Sprintf("measurement_of_station_%d", i%4)
 		var b tfrecord.Builder
 		b.String("station", name)
 		records = append(records, b.Append(nil))
-		pictures = append(pictures, variant(encodePNG(t, noise(uint64(i), 20, 20, 3)), fmt.Sprintf("%d.png", i), name, 0, "[]"))
+		images = append(images, variant(encodePNG(t, noise(uint64(i), 20, 20, 3)), fmt.Sprintf("%d.png", i), name, 0, "[]"))
 	}
 	writeFile(t, filepath.Join(values, "a.tfrecord"), tfrecord.None, records...)
-	writeFile(t, filepath.Join(labels, "a.tfrecord"), tfrecord.None, pictures...)
+	writeFile(t, filepath.Join(labels, "a.tfrecord"), tfrecord.None, images...)
 	for _, page := range []string{pageFile(t, values), pageFile(t, labels)} {
 		for _, width := range []int{360, 800, 1280} {
 			c.open(page, width, 740, "light")
@@ -203,8 +203,8 @@ func touchHostilePage(t *testing.T, c *chromium) {
 	if n := c.number(jsSideways); n != 0 {
 		t.Errorf("the page is %v pixels wider than a phone", n)
 	}
-	if n := c.number(jsPictures + `.filter(Boolean).length`); int(n) != len(hostile) {
-		t.Errorf("%v pictures are shown, want %d", n, len(hostile))
+	if n := c.number(jsImages + `.filter(Boolean).length`); int(n) != len(hostile) {
+		t.Errorf("%v images are shown, want %d", n, len(hostile))
 	}
 	for _, s := range c.complaints() {
 		t.Errorf("the browser complains: %s", s)

@@ -6,8 +6,8 @@ import (
 	"github.com/tfrec/tfrec/internal/random"
 )
 
-// place is where a record lies.
-type place struct {
+// location is the location of a record.
+type location struct {
 	file   int   // number of the file
 	record int64 // number in the file, from 0
 	offset int64 // of its frame in the uncompressed stream; -1 when it is not known
@@ -16,8 +16,8 @@ type place struct {
 // family is a record with its variants, or a record alone: the places of those
 // that are shown, and how many more there are.
 type family struct {
-	places []place
-	more   int
+	locations []location
+	more      int
 }
 
 // choose returns n places, or all that there are: a random sample, spread evenly
@@ -36,14 +36,14 @@ func choose(files []file, n int, seed uint64) []family {
 	var chosen []family
 	for i, quota := range quotas(splits, records, n) {
 		for _, at := range spread(records[splits[i]], quota, random.Key(seed, uint64(i))) {
-			chosen = append(chosen, family{places: []place{placeOf(files, splits[i], at)}})
+			chosen = append(chosen, family{locations: []location{locate(files, splits[i], at)}})
 		}
 	}
 	return chosen
 }
 
-// quotas deals n to the splits: a quarter of it in equal parts, the rest by
-// their sizes.
+// quotas divides n among the splits: a quarter of it equally, the rest in proportion to their
+// sizes.
 func quotas(splits []string, records map[string]int64, n int) []int64 {
 	quota := make([]int64, len(splits))
 	left, free := int64(n), int64(0)
@@ -89,14 +89,14 @@ func spread(total, n int64, seed uint64) []int64 {
 	return list
 }
 
-// placeOf returns where record at of a split lies.
-func placeOf(files []file, split string, at int64) place {
+// locate returns the location of record at of a split.
+func locate(files []file, split string, at int64) location {
 	for i, f := range files {
 		if f.split != split {
 			continue
 		}
 		if at < f.records {
-			return place{i, at, -1}
+			return location{i, at, -1}
 		}
 		at -= f.records
 	}

@@ -28,10 +28,10 @@ func TestChoose(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			got := choose(c.files, c.n, 7)
 			counts := map[string]int{}
-			seen := map[place]bool{}
+			seen := map[location]bool{}
 			perFile := map[int]int{}
 			for _, f := range got {
-				p := f.places[0]
+				p := f.locations[0]
 				if seen[p] || p.record < 0 || p.record >= c.files[p.file].records {
 					t.Fatalf("place %v twice, or not there", p)
 				}
@@ -60,7 +60,7 @@ func TestChoose(t *testing.T) {
 // from compressed and damaged files.
 func TestFetch(t *testing.T) {
 	records := numbered(50)
-	places := []place{{0, 49, -1}, {0, 3, -1}, {0, 17, -1}, {0, 0, -1}}
+	places := []location{{0, 49, -1}, {0, 3, -1}, {0, 17, -1}, {0, 0, -1}}
 	for _, c := range []struct {
 		name string
 		make func(t *testing.T, path string)
@@ -116,7 +116,7 @@ func TestFetch(t *testing.T) {
 	}
 }
 
-// TestFamilies deals variants to files at random, and finds them together.
+// TestFamilies distributes variants to files at random, and finds them as families.
 func TestFamilies(t *testing.T) {
 	dir := t.TempDir()
 	shards := make([][][]byte, 3)
@@ -140,13 +140,13 @@ func TestFamilies(t *testing.T) {
 		}
 		total := 0
 		for _, f := range families {
-			total += len(f.places)
-			keys := make([]string, len(f.places))
-			copies := make([]int64, len(f.places))
-			err := c.fetch(t.Context(), f.places, 1, func(i int, record []byte, err error) {
+			total += len(f.locations)
+			keys := make([]string, len(f.locations))
+			copies := make([]int64, len(f.locations))
+			err := c.fetch(t.Context(), f.locations, 1, func(i int, record []byte, err error) {
 				var e tfrecord.Example
 				if err != nil || e.Parse(record) != nil {
-					t.Errorf("%v: %v", f.places[i], err)
+					t.Errorf("%v: %v", f.locations[i], err)
 				}
 				keys[i] = textOf(&e.Features, keyFilename)
 				nth, _ := e.Get(keyCopy)

@@ -96,7 +96,7 @@ func startChromium(t *testing.T) *chromium {
 		c.call("Browser.close", nil, nil)
 		to.Close()
 		stop := time.AfterFunc(patience, func() { cmd.Process.Kill() })
-		cmd.Wait() // whatever it says: it was told to go
+		cmd.Wait() // its error is expected: it was asked to exit
 		stop.Stop()
 		from.Close()
 		<-done

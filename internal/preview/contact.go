@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"image"
 	"image/color"
-	"image/draw"
 	"path/filepath"
 	"strings"
 
@@ -13,8 +12,8 @@ import (
 	"golang.org/x/image/font/inconsolata"
 	"golang.org/x/image/math/fixed"
 
-	"github.com/tfrec/tfrec/augment"
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/thumbnail"
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
@@ -29,20 +28,19 @@ const (
 	maxContacts = 200
 )
 
-// ContactReport says what is on a contact sheet.
+// ContactReport describes a contact sheet.
 type ContactReport struct {
-	Pictures   int // on it
-	Unreadable int // of the records chosen; their cells say so
+	Images     int // on it
+	Unreadable int // chosen records; their cells say so
 	Records    int64
 }
 
-// WriteContacts writes a contact sheet as PNG, with label and key beneath each
-// image, of a sample of the records that sum is about, chosen as Write does. out
-// may not be there; its directory must be. Of Options, Codec, Samples (up to 200;
-// default: 60), Seed, Image, Label, Key and Workers count.
+// WriteContacts writes a contact sheet as PNG, with label and key beneath each image, of a sample
+// of the records that sum is about, chosen as Write does. out must not exist, its directory must.
+// Of Options, Codec, Samples (up to 200; default: 60), Seed, ImageKey, Label, Key and Workers are
+// used.
 //
-// That no record has an image is an error. After any error, and when ctx ends,
-// there is no out.
+// If no record has an image, that is an error. After an error, or if ctx ends, out does not exist.
 func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Options) (*ContactReport, error) {
 	if o.Samples == 0 {
 		o.Samples = 60
@@ -58,7 +56,7 @@ func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Option
 	if err := c.resolve(&o, featuresSeen(sum.Features), featuresSeen(sum.FeatureLists), sum.Labels); err != nil {
 		return nil, err
 	}
-	if c.picture == "" || c.records == 0 {
+	if c.imageKey == "" || c.records == 0 {
 		return nil, fmt.Errorf("no record has an image: %s has nothing to show; leave it out", out)
 	}
 	chosen, err := c.sample(ctx, &o, 0)
@@ -71,14 +69,18 @@ func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Option
 		for i := range f.samples {
 			x := &f.samples[i]
 			samples = append(samples, x)
-			if x.picture != nil {
-				report.Pictures++
+			if x.image != nil {
+				report.Images++
 			} else {
 				report.Unreadable++
 			}
 		}
 	}
-	png, err := augment.AppendPNG(nil, drawContacts(samples))
+	page, err := drawContacts(samples)
+	if err != nil {
+		return nil, err
+	}
+	png, err := thumbnail.PNG(page)
 	if err != nil {
 		return nil, err
 	}
@@ -88,65 +90,47 @@ func WriteContacts(ctx context.Context, sum *stats.Summary, out string, o Option
 	return report, atomicfile.Write(filepath.Dir(out), out, png)
 }
 
-// drawContacts draws the samples in rows, on white.
-func drawContacts(samples []*sample) *augment.Image {
-	columns := min(len(samples), perRow)
-	rows := (len(samples) + columns - 1) / columns
-	page := image.NewRGBA(image.Rect(0, 0, columns*(cellSide+cellGap)+cellGap, rows*(cellHeight+cellGap)+cellGap))
-	draw.Draw(page, page.Bounds(), image.White, image.Point{}, draw.Src)
-	for i, x := range samples {
-		at := image.Pt(cellGap+i%columns*(cellSide+cellGap), cellGap+i/columns*(cellHeight+cellGap))
-		drawCell(page, at, x)
-	}
-	im := new(augment.Image)
-	im.Reset(page.Rect.Dx(), page.Rect.Dy(), 3)
-	for y := range im.Height {
-		row := im.Row(y)
-		for x := range im.Width {
-			copy(row[3*x:3*x+3], page.Pix[y*page.Stride+4*x:])
-		}
-	}
-	return im
-}
-
 var (
-	ground = image.NewUniform(color.Gray{0xf0})
-	ink    = image.NewUniform(color.Gray{0x1d})
-	quiet  = image.NewUniform(color.Gray{0x5b})
+	ink   = image.NewUniform(color.Gray{0x1d})
+	quiet = image.NewUniform(color.Gray{0x5b})
 )
 
-// drawCell draws one sample: the image in the middle of its square, the label
-// and the key beneath.
-func drawCell(page *image.RGBA, at image.Point, x *sample) {
-	square := image.Rectangle{at, at.Add(image.Pt(cellSide, cellSide))}
-	draw.Draw(page, square, ground, image.Point{}, draw.Src)
-	if x.picture != nil {
-		im := x.picture.pixels
-		corner := at.Add(image.Pt((cellSide-im.Width)/2, (cellSide-im.Height)/2))
-		for y := range im.Height {
-			row := im.Row(y)
-			to := page.Pix[page.PixOffset(corner.X, corner.Y+y):]
-			for i := range im.Width {
-				copy(to[4*i:4*i+3], row[3*i:])
-			}
+// drawContacts draws the samples in rows, each with its label and key beneath.
+func drawContacts(samples []*sample) (*image.RGBA, error) {
+	sheet, err := thumbnail.NewSheet(len(samples), thumbnail.Layout{
+		Columns: perRow, Side: cellSide, Beneath: cellHeight - cellSide, Gap: cellGap, Ground: color.Gray{0xf0},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for _, x := range samples {
+		var pixels *image.NRGBA
+		if x.image != nil {
+			pixels = x.image.pixels
 		}
-	} else {
-		write(page, at.Add(image.Pt(letterWidth, cellSide/2)), quiet, "cannot be shown")
+		square, err := sheet.Add(pixels)
+		if err != nil {
+			return nil, err
+		}
+		if pixels == nil {
+			write(sheet.Image, square.Min.Add(image.Pt(letterWidth, cellSide/2)), quiet, "cannot be shown")
+		}
+		key := x.key
+		if x.copy != 0 {
+			key += fmt.Sprintf("#%d", x.copy)
+		}
+		first, second := x.label, key
+		if first == "" {
+			first, second = key, ""
+		}
+		write(sheet.Image, square.Min.Add(image.Pt(0, cellSide+4)), ink, first)
+		write(sheet.Image, square.Min.Add(image.Pt(0, cellSide+4+lineHeight)), quiet, second)
 	}
-	key := x.key
-	if x.copy != 0 {
-		key += fmt.Sprintf("#%d", x.copy)
-	}
-	first, second := x.label, key
-	if first == "" {
-		first, second = key, ""
-	}
-	write(page, at.Add(image.Pt(0, cellSide+4)), ink, first)
-	write(page, at.Add(image.Pt(0, cellSide+4+lineHeight)), quiet, second)
+	return sheet.Image, nil
 }
 
-// write writes a line as wide as a cell; of a longer one the end, which tells
-// paths apart. What the font lacks is a question mark.
+// write writes a line as wide as a cell, or the end of a longer one, which distinguishes paths.
+// Characters that the font lacks become question marks.
 func write(page *image.RGBA, at image.Point, ink image.Image, line string) {
 	letters := []rune(strings.ReplaceAll(shown(line, maxLineText), ellipsis, "..."))
 	if most := cellSide / letterWidth; len(letters) > most {

@@ -36,7 +36,7 @@ func TestContacts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *report != (ContactReport{Pictures: 13, Unreadable: 1, Records: 14}) {
+	if *report != (ContactReport{Images: 13, Unreadable: 1, Records: 14}) {
 		t.Errorf("report %+v", *report)
 	}
 	data, err := os.ReadFile(out)
@@ -54,10 +54,10 @@ func TestContacts(t *testing.T) {
 	for i := range 13 {
 		x, y := cellGap+i%perRow*(cellSide+cellGap), cellGap+i/perRow*(cellHeight+cellGap)
 		if got, want := pixel(x+cellSide/2, y+cellSide/2), [3]uint8{200, uint8(i), 0}; got != want {
-			t.Errorf("picture %d is %v in its middle, want %v", i, got, want)
+			t.Errorf("image %d is %v in its middle, want %v", i, got, want)
 		}
 		if got := pixel(x+cellSide/2-51, y+cellSide/2); got != [3]uint8{0xf0, 0xf0, 0xf0} {
-			t.Errorf("beside picture %d is %v", i, got)
+			t.Errorf("beside image %d is %v", i, got)
 		}
 		dark := 0
 		for ty := y + cellSide + 4; ty < y+cellHeight; ty++ {
@@ -68,7 +68,7 @@ func TestContacts(t *testing.T) {
 			}
 		}
 		if dark < 100 {
-			t.Errorf("beneath picture %d are %d dark pixels: no text", i, dark)
+			t.Errorf("beneath image %d are %d dark pixels: no text", i, dark)
 		}
 	}
 	if _, err := WriteContacts(t.Context(), sum, out, o); err == nil {
@@ -76,8 +76,8 @@ func TestContacts(t *testing.T) {
 	}
 }
 
-// TestPicturesInLists shows the first image of a list, and labels by their ids.
-func TestPicturesInLists(t *testing.T) {
+// TestImagesInLists shows the first image of a list, and labels by their ids.
+func TestImagesInLists(t *testing.T) {
 	dir := t.TempDir()
 	var b tfrecord.SequenceBuilder
 	b.Context.Int64("video/label", 3)
@@ -86,8 +86,8 @@ func TestPicturesInLists(t *testing.T) {
 	b.Bytes("frames", encodePNG(t, noise(2, 20, 10, 3)))
 	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, b.Append(nil))
 	page, report := writePage(t, dir, options(t))
-	if report.Pictures != 1 {
-		t.Errorf("%d pictures, want 1", report.Pictures)
+	if report.Images != 1 {
+		t.Errorf("%d images, want 1", report.Images)
 	}
 	for _, want := range []string{"clip-7", `alt="3: clip-7"`, "20 × 10 PNG", "2 steps, first: PNG"} {
 		if !strings.Contains(page, want) {

@@ -13,7 +13,7 @@ import (
 
 // Keys of features, as `tfrec convert images` names them.
 const (
-	keyPicture  = "image/encoded"
+	keyImage    = "image/encoded"
 	keyFormat   = "image/format"
 	keyHeight   = "image/height"
 	keyWidth    = "image/width"
@@ -25,7 +25,7 @@ const (
 	keyOps      = "augment/ops"
 )
 
-// names are the features that name a sample, the first that is there.
+// names are the features that name a sample; the first existing one is used.
 var names = []string{keyFilename, "filename", "image/source_id", "key", "id"}
 
 // contents is what a whole set has, as far as sampling needs to know.
@@ -33,8 +33,8 @@ type contents struct {
 	sources []shard.Source
 	files   []file // those of sources that can be read
 	records int64
-	// What is shown of a record; empty for what there is none of.
-	picture, label, key string
+	// Keys of what is shown of a record; empty if there is none.
+	imageKey, label, key string
 	// inList says that images are in a feature list.
 	inList bool
 	// variants says that some records are variants of others.
@@ -51,12 +51,12 @@ type file struct {
 	set *shard.Info
 }
 
-// feature is what there is of one feature in all records.
+// feature summarises one feature over all records.
 type feature struct {
-	key      string
-	bytes    bool
-	pictures int64
-	most     int64 // the largest of its int64s
+	key    string
+	bytes  bool
+	images int64
+	most   int64 // the largest of its int64s
 }
 
 func featuresOf(list []stats.Feature) []feature {
@@ -64,7 +64,7 @@ func featuresOf(list []stats.Feature) []feature {
 	for i, f := range list {
 		features[i] = feature{key: f.Key, bytes: f.Kinds[tfrecord.KindBytes.String()] > 0}
 		if f.Pictures != nil {
-			features[i].pictures = f.Pictures.Count
+			features[i].images = f.Pictures.Count
 		}
 		if f.Int64 != nil {
 			features[i].most, _ = strconv.ParseInt(f.Int64.Max.String(), 10, 64)
@@ -78,7 +78,7 @@ func featuresSeen(list []stats.FeatureSummary) []feature {
 	for i, f := range list {
 		features[i] = feature{key: f.Key, bytes: f.Kinds[tfrecord.KindBytes.String()] > 0}
 		for _, n := range f.Formats {
-			features[i].pictures += n
+			features[i].images += n
 		}
 		if f.Int64 != nil {
 			features[i].most = f.Int64.Max
@@ -112,13 +112,13 @@ func (c *contents) resolve(o *Options, features, lists []feature, labels []stats
 	has := func(key string) bool {
 		return slices.ContainsFunc(features, func(f feature) bool { return f.key == key })
 	}
-	for _, given := range []struct{ flag, key string }{{"picture", o.Picture}, {"label", o.Label}, {"key", o.Key}} {
+	for _, given := range []struct{ flag, key string }{{"picture", o.ImageKey}, {"label", o.Label}, {"key", o.Key}} {
 		inList := given.flag == "picture" && slices.ContainsFunc(lists, func(f feature) bool { return f.key == given.key })
 		if given.key != "" && !has(given.key) && !inList {
 			return fmt.Errorf("--%s %s: no record has such a feature; tfrec inspect lists those that there are", given.flag, shown(given.key, 200))
 		}
 	}
-	c.picture, c.inList = pictureKey(o.Picture, features, lists)
+	c.imageKey, c.inList = findImageKey(o.ImageKey, features, lists)
 	c.label, c.key = o.Label, o.Key
 	for _, key := range append([]string{keyText, keyLabel}, labelKeys(labels)...) {
 		if c.label == "" && has(key) {
@@ -152,17 +152,17 @@ func labelKeys(labels []stats.LabelCounts) []string {
 	return keys
 }
 
-// pictureKey returns the feature with the images: the one that is asked for,
+// findImageKey returns the feature with the images: the one that is asked for,
 // the usual one, or that with the most of them.
-func pictureKey(asked string, features, lists []feature) (key string, inList bool) {
+func findImageKey(asked string, features, lists []feature) (key string, inList bool) {
 	most := int64(0)
 	for i, list := range [][]feature{features, lists} {
 		for _, f := range list {
-			if f.key == asked && asked != "" || asked == "" && f.key == keyPicture && f.bytes {
+			if f.key == asked && asked != "" || asked == "" && f.key == keyImage && f.bytes {
 				return f.key, i == 1
 			}
-			if f.pictures > most {
-				key, inList, most = f.key, i == 1, f.pictures
+			if f.images > most {
+				key, inList, most = f.key, i == 1, f.images
 			}
 		}
 	}

@@ -18,8 +18,8 @@ import (
 // maxVariants is how many variants of one record are shown.
 const maxVariants = 16
 
-// kin is a family under construction. Its hash decides whether it is shown.
-type kin struct {
+// pendingFamily is a family under construction. Its hash decides whether it is shown.
+type pendingFamily struct {
 	hash    xxh3.Uint128
 	members []member
 	more    int
@@ -27,7 +27,7 @@ type kin struct {
 
 type member struct {
 	copy int64
-	place
+	location
 }
 
 // compareMembers puts the original first and its variants in their order.
@@ -35,20 +35,22 @@ func compareMembers(a, b member) int {
 	return cmp.Or(cmp.Compare(a.copy, b.copy), cmp.Compare(a.file, b.file), cmp.Compare(a.record, b.record))
 }
 
-// kins holds the families of the smallest hashes, so many at most.
-type kins struct {
+// familySet holds the families with the smallest hashes, at most room of them.
+type familySet struct {
 	room   int
-	byHash map[xxh3.Uint128]*kin
+	byHash map[xxh3.Uint128]*pendingFamily
 	most   xxh3.Uint128 // the largest hash, when there is no more room
 }
 
-func newKins(room int) *kins { return &kins{room: room, byHash: make(map[xxh3.Uint128]*kin)} }
+func newFamilySet(room int) *familySet {
+	return &familySet{room: room, byHash: make(map[xxh3.Uint128]*pendingFamily)}
+}
 
 func compareHash(a, b xxh3.Uint128) int {
 	return cmp.Or(cmp.Compare(a.Hi, b.Hi), cmp.Compare(a.Lo, b.Lo))
 }
 
-func (k *kins) add(hash xxh3.Uint128, more int, members ...member) {
+func (k *familySet) add(hash xxh3.Uint128, more int, members ...member) {
 	f := k.byHash[hash]
 	if f == nil {
 		if len(k.byHash) >= k.room {
@@ -57,7 +59,7 @@ func (k *kins) add(hash xxh3.Uint128, more int, members ...member) {
 			}
 			delete(k.byHash, k.most)
 		}
-		f = &kin{hash: hash}
+		f = &pendingFamily{hash: hash}
 		k.byHash[hash] = f
 		if len(k.byHash) >= k.room {
 			k.most = hash
@@ -77,17 +79,16 @@ func (k *kins) add(hash xxh3.Uint128, more int, members ...member) {
 	}
 }
 
-// chooseFamilies returns families with n records together, or as many as there
-// are: those of the smallest hashes of their keys and the seed. Variants lie
-// anywhere in a set, so that all records are read for it.
+// chooseFamilies returns families with n records in total, or all of them: those with the smallest
+// hashes of their keys and the seed. Variants may be anywhere in a set, so all records are read.
 func (c *contents) chooseFamilies(ctx context.Context, n int, o *Options) ([]family, error) {
 	var mu sync.Mutex
-	all := newKins(n)
+	all := newFamilySet(n)
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(o.Workers)
 	for i := range c.files {
 		g.Go(func() error {
-			found, err := c.kinsOf(ctx, i, n, o.Seed)
+			found, err := c.familiesOf(ctx, i, n, o.Seed)
 			if err != nil {
 				return err
 			}
@@ -102,11 +103,11 @@ func (c *contents) chooseFamilies(ctx context.Context, n int, o *Options) ([]fam
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	list := make([]*kin, 0, len(all.byHash))
+	list := make([]*pendingFamily, 0, len(all.byHash))
 	for _, f := range all.byHash {
 		list = append(list, f)
 	}
-	slices.SortFunc(list, func(a, b *kin) int { return compareHash(a.hash, b.hash) })
+	slices.SortFunc(list, func(a, b *pendingFamily) int { return compareHash(a.hash, b.hash) })
 	var families []family
 	for _, f := range list {
 		if n <= 0 {
@@ -115,24 +116,24 @@ func (c *contents) chooseFamilies(ctx context.Context, n int, o *Options) ([]fam
 		slices.SortFunc(f.members, compareMembers)
 		out := family{more: f.more}
 		for _, m := range f.members {
-			out.places = append(out.places, m.place)
+			out.locations = append(out.locations, m.location)
 		}
-		n -= len(out.places)
+		n -= len(out.locations)
 		families = append(families, out)
 	}
 	return families, nil
 }
 
-// kinsOf reads a file for the families that its records belong to. What cannot
+// familiesOf reads a file for the families that its records belong to. What cannot
 // be read is left out: measuring found it, too.
-func (c *contents) kinsOf(ctx context.Context, number, n int, seed uint64) (k *kins, err error) {
+func (c *contents) familiesOf(ctx context.Context, number, n int, seed uint64) (k *familySet, err error) {
 	f := c.files[number]
 	r, err := shard.Open(ctx, f.path, tfrecord.ReaderOptions{})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close() // of a file that was only read
-	k = newKins(n)
+	k = newFamilySet(n)
 	var e tfrecord.Example
 	var name []byte
 	for {
@@ -161,7 +162,7 @@ func (c *contents) kinsOf(ctx context.Context, number, n int, seed uint64) (k *k
 		if len(id) == 0 { // it is alone
 			name = fmt.Appendf(name, "%c%d:%d", 0, number, r.Record())
 		}
-		at := place{number, r.Record(), -1}
+		at := location{number, r.Record(), -1}
 		if r.Compression() == tfrecord.None {
 			at.offset = r.Offset()
 		}

@@ -16,14 +16,14 @@ import (
 
 // wanted is a record to be read, and where it goes among those shown.
 type wanted struct {
-	place
+	location
 	to int
 }
 
-// fetch reads the records at places and calls take for each, from as many
-// goroutines at a time as there are workers: with its number in the list and its
-// bytes, which are take's; or with an error for one that cannot be read.
-func (c *contents) fetch(ctx context.Context, places []place, workers int, take func(i int, record []byte, err error)) error {
+// fetch reads the records at places and calls take for each, from up to workers goroutines at the
+// same time, with its number in the list and its bytes, which take may keep, or with an error if it
+// cannot be read.
+func (c *contents) fetch(ctx context.Context, places []location, workers int, take func(i int, record []byte, err error)) error {
 	byFile := make([][]wanted, len(c.files))
 	for i, p := range places {
 		byFile[p.file] = append(byFile[p.file], wanted{p, i})
@@ -48,11 +48,11 @@ func (c *contents) fetch(ctx context.Context, places []place, workers int, take 
 	return err
 }
 
-// fetchFrom reads records of one file, in their order: by its index where it
-// has one that fits, else by passing over all before the last of them.
+// fetchFrom reads records of one file in their order: by its index if it has one that matches,
+// otherwise by reading everything up to the last of them.
 func fetchFrom(ctx context.Context, f file, list []wanted, take func(i int, record []byte, err error)) error {
 	if list[0].offset < 0 {
-		locate(ctx, f, list)
+		setOffsets(ctx, f, list)
 	}
 	in, err := storage.Open(ctx, f.path)
 	if err != nil {
@@ -82,7 +82,7 @@ func fetchFrom(ctx context.Context, f file, list []wanted, take func(i int, reco
 	return passOver(ctx, r, missed, take)
 }
 
-// passOver reads a file from its beginning to the last record that is wanted.
+// passOver reads a file from its beginning to the last wanted record.
 func passOver(ctx context.Context, r *shard.Reader, list []wanted, take func(i int, record []byte, err error)) error {
 	for len(list) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -112,16 +112,16 @@ func isDamage(err error) bool {
 	return errors.As(err, &damage)
 }
 
-// recoverable reports whether a reader may go on behind an error: behind a payload
-// that is damaged, but there.
+// recoverable reports whether a reader can continue after an error: only after a damaged but
+// complete payload.
 func recoverable(err error) bool {
 	var damage *tfrecord.Error
 	return errors.As(err, &damage) && damage.Part == tfrecord.PartDataCRC && !errors.Is(err, io.ErrUnexpectedEOF)
 }
 
-// locate gives records the offsets that the index beside their file says. A file
+// setOffsets gives records the offsets that the index beside their file says. A file
 // without an index, or with one of another number of records, has none.
-func locate(ctx context.Context, f file, list []wanted) {
+func setOffsets(ctx context.Context, f file, list []wanted) {
 	index, err := storage.Open(ctx, shard.IndexPath(f.path))
 	if err != nil {
 		return
@@ -146,8 +146,8 @@ func locate(ctx context.Context, f file, list []wanted) {
 	}
 }
 
-// readAt reads the record whose frame is said to begin at a place. It is not ok
-// when none begins there: its checksums tell.
+// readAt reads the record whose frame begins at w.offset according to the index. It is not ok if
+// the checksums show that none begins there.
 func readAt(in io.ReaderAt, name string, w wanted) (record []byte, ok bool) {
 	const past = 1 << 62 // the frame says how long it is
 	r := tfrecord.NewReader(io.NewSectionReader(in, w.offset, past-w.offset), tfrecord.ReaderOptions{

@@ -35,7 +35,7 @@ func writeFile(t testing.TB, path string, c tfrecord.Compression, records ...[]b
 	}
 }
 
-// writeIndex writes the index beside a file.
+// writeIndex writes the index of a file.
 func writeIndex(t testing.TB, path string) {
 	t.Helper()
 	if _, err := repair.Index(t.Context(), []string{path}, repair.IndexOptions{Force: true}); err != nil {
@@ -64,9 +64,9 @@ func encodePNG(t testing.TB, im *augment.Image) []byte {
 }
 
 // example is an Example with the features of an image that convert writes.
-func example(picture []byte, key, label string, more func(*tfrecord.Builder)) []byte {
+func example(img []byte, key, label string, more func(*tfrecord.Builder)) []byte {
 	var b tfrecord.Builder
-	b.Bytes(keyPicture, picture)
+	b.Bytes(keyImage, img)
 	b.String(keyFilename, key)
 	b.String(keyText, label)
 	if more != nil {
@@ -76,8 +76,8 @@ func example(picture []byte, key, label string, more func(*tfrecord.Builder)) []
 }
 
 // variant is an example that is a variant, with what was done to it.
-func variant(picture []byte, key, label string, copy int64, ops string) []byte {
-	return example(picture, key, label, func(b *tfrecord.Builder) {
+func variant(img []byte, key, label string, copy int64, ops string) []byte {
+	return example(img, key, label, func(b *tfrecord.Builder) {
 		b.Int64(keyCopy, copy)
 		b.String(keyOps, ops)
 	})
@@ -95,7 +95,7 @@ func options(t testing.TB) Options {
 	}}
 }
 
-// writePage makes a page of what lies at a path and returns its text.
+// writePage makes a page of the set at a path and returns its text.
 func writePage(t testing.TB, path string, o Options) (string, *Report) {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "page.html")

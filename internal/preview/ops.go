@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// opsText says what was done to a variant, from the JSON of the augment.Draw
-// that its record has: "rotate -2.18 · hflip". What is no such JSON is said
-// as it is.
+// opsText describes what was done to a variant, from the JSON of the augment.Draw that its record
+// has: "rotate -2.18 · hflip". Other text is returned unchanged.
 func opsText(ops string) string {
 	var steps []json.RawMessage
 	if json.Unmarshal([]byte(ops), &steps) != nil {
@@ -28,8 +27,7 @@ func opsText(ops string) string {
 	return strings.Join(says, " · ")
 }
 
-// unsaid are the parameters that say how it was done rather than what, or what
-// the image beside shows.
+// unsaid are the parameters that say how rather than what was done, or what the image itself shows.
 var unsaid = map[string]bool{
 	"op": true, "filter": true, "antialias": true, "fill": true, "corner": true, "seed": true, "width": true, "height": true,
 }
@@ -72,7 +70,7 @@ func stepText(step json.RawMessage) (string, error) {
 	return name, nil
 }
 
-// plain writes a parameter for people: numbers with three digits that count.
+// plain formats a parameter: numbers with three significant digits.
 func plain(v any) string {
 	switch v := v.(type) {
 	case json.Number:

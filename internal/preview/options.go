@@ -22,14 +22,13 @@ const MaxCommand = 4000
 
 // Shares of MaxPage. What is left is for tables, plots, style and script.
 const (
-	picturesBudget = 3_500_000 // of all images, as base64
-	textsBudget    = 800_000   // of what is said of all sampled records
+	imagesBudget = 3_500_000 // of all images, as base64
+	textsBudget  = 800_000   // of what is said of all sampled records
 )
 
-// Options say what a page shows. Codec is needed; of all else the zero value is
-// the default.
+// Options say what a page shows. Codec is needed; the zero value of all others is the default.
 type Options struct {
-	// Codec decodes the images and encodes them again.
+	// Codec decodes the images.
 	Codec *augment.Codec
 	// Header and Pixels are those of stats.Options. Default: none; the page
 	// then says less of images.
@@ -44,15 +43,14 @@ type Options struct {
 	// its name. Defaults: image/encoded, else the feature with the most images;
 	// image/class/text, image/class/label, else the first feature of labels;
 	// image/filename, else none.
-	Picture, Label, Key string
-	// Partial makes a page of what is there of sets that are not whole, and says so
-	// on it; Note, if not nil, is told of them.
+	ImageKey, Label, Key string
+	// Partial makes a page of the existing shards of incomplete sets, and says so on it; Note, if
+	// not nil, is called for each of them.
 	Partial bool
 	Note    func(sentence string)
 	// Overwrite lets the page take the place of a file.
 	Overwrite bool
-	// Command is the command that made the set, for people; see MaxCommand.
-	// Default: none.
+	// Command is the command that made the set, to be shown; see MaxCommand. Default: none.
 	Command string
 	// Tool is what the page says it was made by. Default: tfrec.
 	Tool string
@@ -86,7 +84,7 @@ type Report struct {
 	Records int64 `json:"records"`
 	Shown   int   `json:"shown"`
 	// Images on the page, and those among the records shown that could not be.
-	Pictures   int `json:"pictures"`
+	Images     int `json:"pictures"`
 	Unreadable int `json:"unreadable"`
 	// Faults of the data, as far as reading shows; the page says them, too.
 	Faults        []shard.Fault `json:"faults"`

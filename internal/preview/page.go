@@ -73,7 +73,7 @@ type page struct {
 type fact struct{ Name, Value string }
 
 // page puts together all that is shown.
-func (s *survey) page(chosen []shownFamily, o *Options) *page {
+func (s *measurement) page(chosen []shownFamily, o *Options) *page {
 	p := &page{
 		Policy: policy(), CSS: template.CSS(pageCSS), JS: template.JS(pageJS),
 		Title: shown(s.origin.name, maxKeyText), Tool: o.Tool,
@@ -114,8 +114,8 @@ func (p *page) render() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// facts says in short what there is.
-func (s *survey) facts() []fact {
+// facts summarises the set.
+func (s *measurement) facts() []fact {
 	st := s.stats
 	list := []fact{
 		{"Records", grouped(st.Records)},
@@ -150,7 +150,7 @@ func (s *survey) facts() []fact {
 	if st.Records > 0 && st.Messages["tf.train.Example"] != st.Records {
 		list = append(list, fact{"Messages", countsText(st.Messages)})
 	}
-	if f := s.pictureStats(); f != nil {
+	if f := s.imageStats(); f != nil {
 		list = append(list, fact{"Images", grouped(f.Count) + " (" + countsText(f.Formats) + ")"})
 	}
 	return list
@@ -172,7 +172,7 @@ func countsText(counts map[string]int64) string {
 	return andMore(names[:min(len(names), maxCounts)], len(names))
 }
 
-// andMore joins what is said of the first of so many.
+// andMore joins the texts of the first of n items.
 func andMore(says []string, total int) string {
 	text := strings.Join(says, ", ")
 	if more := total - len(says); more > 0 {
@@ -181,11 +181,11 @@ func andMore(says []string, total int) string {
 	return text
 }
 
-// pictureStats returns what was measured of the images that are shown.
-func (s *survey) pictureStats() *stats.Images {
+// imageStats returns what was measured of the images that are shown.
+func (s *measurement) imageStats() *stats.Images {
 	for _, list := range [][]stats.Feature{s.stats.Features, s.stats.FeatureLists} {
 		for i := range list {
-			if list[i].Key == s.picture && list[i].Pictures != nil {
+			if list[i].Key == s.imageKey && list[i].Pictures != nil {
 				return list[i].Pictures
 			}
 		}
@@ -208,13 +208,13 @@ func (p *page) setOrigin(o *origin) {
 }
 
 // setPlots draws the sizes of records and images.
-func (p *page) setPlots(s *survey) {
+func (p *page) setPlots(s *measurement) {
 	add := func(h *histogram) {
 		if h != nil {
 			p.Plots = append(p.Plots, h)
 		}
 	}
-	if f := s.pictureStats(); f != nil {
+	if f := s.imageStats(); f != nil {
 		add(newHistogram("Image width", "px", f.Width))
 		add(newHistogram("Image height", "px", f.Height))
 		if x := f.Pixels; x != nil && x.Pictures > x.Damaged {

@@ -35,10 +35,10 @@ var hostile = []string{
 // records is as well.
 func hostileSet(t testing.TB) string {
 	dir := t.TempDir()
-	picture := encodePNG(t, noise(1, 40, 30, 3))
+	img := encodePNG(t, noise(1, 40, 30, 3))
 	var records [][]byte
 	for i, s := range hostile {
-		records = append(records, example(picture, s, s, func(b *tfrecord.Builder) {
+		records = append(records, example(img, s, s, func(b *tfrecord.Builder) {
 			b.String("feature "+s[:min(len(s), 3000)], s, s)
 			b.Int64(keyCopy, int64(i%2))
 			b.String(keyOps, fmt.Sprintf(`[{"op":%q,"angle":%q}]`, s, s))
@@ -48,13 +48,13 @@ func hostileSet(t testing.TB) string {
 		nil,                                 // no features
 		[]byte("not an Example at all\x00"), // nor a protocol buffer
 		example([]byte("\xff\xd8\xff\xe0 no JPEG"), "damaged.jpg", "x", nil),
-		example(picture[:len(picture)/2], "cut.png", "x", nil),
+		example(img[:len(img)/2], "cut.png", "x", nil),
 		example(nil, "empty.png", "x", nil),
 		example(nil, "huge vector", "x", func(b *tfrecord.Builder) { b.Float("v", make([]float32, 300_000)...) }),
 	)
 	var sequence tfrecord.SequenceBuilder
 	sequence.Context.String(keyFilename, "sequence")
-	sequence.Bytes("frames", picture)
+	sequence.Bytes("frames", img)
 	records = append(records, sequence.Append(nil))
 	writeFile(t, filepath.Join(dir, `<i>&"'.tfrecord`), tfrecord.None, records...)
 	return dir
@@ -83,8 +83,8 @@ func TestHostileTextsAreText(t *testing.T) {
 			t.Errorf("the page does not say %q", want)
 		}
 	}
-	if report.Pictures != len(hostile) || report.Unreadable < 4 {
-		t.Errorf("%d pictures, %d that could not be shown", report.Pictures, report.Unreadable)
+	if report.Images != len(hostile) || report.Unreadable < 4 {
+		t.Errorf("%d images, %d that could not be shown", report.Images, report.Unreadable)
 	}
 }
 
@@ -162,7 +162,7 @@ func TestPagesStaySmall(t *testing.T) {
 // are.
 func TestStoredSamples(t *testing.T) {
 	raw := augment.Image{Pix: []uint8{0, 255, 255, 0, 51, 102}, Width: 3, Height: 2, Channels: 1, Stride: 3}
-	p := pictures{codec: options(t).Codec, gate: newGate()}
+	p := thumbnails{codec: options(t).Codec, gate: newGate()}
 	sides := func(format string, h, w, c int64) *tfrecord.Features {
 		var b tfrecord.Builder
 		b.String(keyFormat, format)
@@ -201,9 +201,9 @@ func TestStoredSamples(t *testing.T) {
 	}
 }
 
-// TestPicturesFitTheirBudget makes images of many shapes as large as they may be.
-func TestPicturesFitTheirBudget(t *testing.T) {
-	p := pictures{codec: options(t).Codec, gate: newGate()}
+// TestImagesFitTheirBudget makes images of many shapes as large as they may be.
+func TestImagesFitTheirBudget(t *testing.T) {
+	p := thumbnails{codec: options(t).Codec, gate: newGate()}
 	for _, c := range []struct{ w, h, channels, budget int }{
 		{1, 1, 1, 4000}, {64, 64, 3, 40_000}, {64, 64, 3, 4000}, {900, 600, 3, 30_000}, {900, 600, 1, 8000}, {3000, 2, 3, 4000}, {700, 700, 3, 3500},
 	} {

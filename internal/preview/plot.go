@@ -15,7 +15,7 @@ const (
 	plotHeight = 60
 )
 
-// histogram is how numbers lie, as bars.
+// histogram is a distribution of numbers, as bars.
 type histogram struct {
 	// Title says what the numbers are, and Unit in what they are.
 	Title, Unit string
@@ -80,8 +80,7 @@ func quantileAt(n *stats.Numbers, share float64) float64 {
 	return math.NaN()
 }
 
-// figure is a number for people: whole from 10,000 on, else with up to four
-// digits that count.
+// figure formats a number: whole from 10,000 on, otherwise with up to four significant digits.
 func figure(x float64) string {
 	switch size := math.Abs(x); {
 	case math.IsNaN(x):

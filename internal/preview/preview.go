@@ -15,14 +15,12 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// Write makes a page of the records that paths stand for (see [shard.Expand])
-// and puts it at out, which may not be there unless Options.Overwrite says so;
-// the directory must be.
+// Write makes a page of the records in paths (see [shard.Expand]) and writes it to out, which must
+// not exist unless Options.Overwrite is set; its directory must.
 //
-// Faults of the data are no error: the page and the Report say them. No record
-// at all is an error that unwraps to shard.ErrNoRecords. After any error, and
-// when ctx ends, out is as it was. The same set, options and codec make the same
-// page.
+// Faults of the data are not an error: the page and the Report list them. A set without any record
+// is an error that unwraps to shard.ErrNoRecords. After an error, or if ctx ends, out is unchanged.
+// The same set, options and codec make the same page.
 func Write(ctx context.Context, paths []string, out string, o Options) (*Report, error) {
 	began := time.Now()
 	o = o.withDefaults()
@@ -40,7 +38,7 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 		return nil, err
 	}
 	measured := time.Since(began)
-	chosen, err := s.sample(ctx, &o, picturesBudget)
+	chosen, err := s.sample(ctx, &o, imagesBudget)
 	if err != nil {
 		return nil, err
 	}
@@ -68,8 +66,8 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 	for _, f := range chosen {
 		for _, x := range f.samples {
 			report.Shown++
-			if x.picture != nil {
-				report.Pictures++
+			if x.image != nil {
+				report.Images++
 			} else if x.err != nil {
 				report.Unreadable++
 			}
@@ -78,7 +76,7 @@ func Write(ctx context.Context, paths []string, out string, o Options) (*Report,
 	return report, nil
 }
 
-// checkFree says what is in the way of a file that is to be written.
+// checkFree returns an error if out cannot be written.
 func checkFree(out string, overwrite bool) error {
 	if err := storage.CheckOutput(out); err != nil {
 		return err
@@ -104,7 +102,7 @@ func checkFree(out string, overwrite bool) error {
 func (c *contents) checkInput(ctx context.Context, out string) error {
 	there, err := os.Stat(out)
 	if err != nil {
-		return nil // it is not there: checkFree looked at all else
+		return nil // it does not exist: checkFree checked everything else
 	}
 	for _, f := range c.files {
 		if st, err := storage.Stat(ctx, f.path); err == nil && os.SameFile(st, there) {
@@ -120,8 +118,8 @@ type shownFamily struct {
 	more    int // variants that are not shown
 }
 
-// sample reads the records that are shown, their images in so many bytes of
-// base64 together; 0 makes them pixels.
+// sample reads the records that are shown, with images of budget bytes of base64 in total; 0 keeps
+// them as pixels.
 func (c *contents) sample(ctx context.Context, o *Options, budget int) ([]shownFamily, error) {
 	families := choose(c.files, o.Samples, o.Seed)
 	if c.variants {
@@ -130,19 +128,19 @@ func (c *contents) sample(ctx context.Context, o *Options, budget int) ([]shownF
 			return nil, err
 		}
 	}
-	var places []place
+	var places []location
 	chosen := make([]shownFamily, len(families))
 	var to []*sample
 	for i, f := range families {
-		places = append(places, f.places...)
-		chosen[i] = shownFamily{make([]sample, len(f.places)), f.more}
-		for j := range f.places {
+		places = append(places, f.locations...)
+		chosen[i] = shownFamily{make([]sample, len(f.locations)), f.more}
+		for j := range f.locations {
 			to = append(to, &chosen[i].samples[j])
 		}
 	}
 	gate := newGate()
 	free := sync.Pool{New: func() any {
-		return &describer{contents: c, budget: budget / len(places), pictures: pictures{codec: o.Codec, gate: gate}}
+		return &describer{contents: c, budget: budget / len(places), thumbnails: thumbnails{codec: o.Codec, gate: gate}}
 	}}
 	err := c.fetch(ctx, places, o.Workers, func(i int, record []byte, err error) {
 		d := free.Get().(*describer)

@@ -26,7 +26,7 @@ type sample struct {
 	copy         int64
 	ops          string // what was done to a variant
 	values       []value
-	picture      *picture // nil of a record without one
+	image        *shownImage // nil of a record without one
 	// err says why the record, or its image, cannot be shown.
 	err error
 }
@@ -45,15 +45,14 @@ const (
 // describer makes samples of records, for one goroutine at a time.
 type describer struct {
 	*contents
-	budget   int // of an image as base64, in bytes; 0 for pixels
-	pictures pictures
-	example  tfrecord.Example
-	sequence tfrecord.SequenceExample
+	budget     int // of an image as base64, in bytes; 0 for pixels
+	thumbnails thumbnails
+	example    tfrecord.Example
+	sequence   tfrecord.SequenceExample
 }
 
-// describe makes a sample of the record at a place. err says that it could not
-// be read.
-func (d *describer) describe(at place, record []byte, err error) sample {
+// describe makes a sample of the record at a location. err says why it could not be read.
+func (d *describer) describe(at location, record []byte, err error) sample {
 	f := d.files[at.file]
 	s := sample{split: f.split, shard: filepath.Base(f.path), record: at.record, size: len(record)}
 	s.key = fmt.Sprintf("record %d of %s", at.record, s.shard)
@@ -80,7 +79,7 @@ func (d *describer) describe(at place, record []byte, err error) sample {
 	return s
 }
 
-// short is what is wrong with a record, without the place, which is said beside it.
+// short is the fault of a record without its location, which is shown separately.
 func short(err error) error {
 	var damage *tfrecord.Error
 	if errors.As(err, &damage) {
@@ -98,8 +97,8 @@ func (d *describer) fill(s *sample, features *tfrecord.Features, lists *tfrecord
 		s.copy, _ = f.Int64()
 		s.ops = textOf(features, keyOps)
 	}
-	if d.picture != "" {
-		d.fillPicture(s, features, lists)
+	if d.imageKey != "" {
+		d.fillImage(s, features, lists)
 	}
 	for i := range min(features.Len(), maxFeatures) {
 		key, f := features.At(i)
@@ -120,27 +119,27 @@ func (d *describer) fill(s *sample, features *tfrecord.Features, lists *tfrecord
 	}
 }
 
-func (d *describer) fillPicture(s *sample, features *tfrecord.Features, lists *tfrecord.FeatureLists) {
+func (d *describer) fillImage(s *sample, features *tfrecord.Features, lists *tfrecord.FeatureLists) {
 	var f tfrecord.Feature
 	ok := false
 	if !d.inList {
-		f, ok = features.Get(d.picture)
+		f, ok = features.Get(d.imageKey)
 	} else if lists != nil {
 		var list tfrecord.FeatureList
-		if list, ok = lists.Get(d.picture); ok && list.Len() > 0 {
+		if list, ok = lists.Get(d.imageKey); ok && list.Len() > 0 {
 			f = list.At(0)
 		}
 	}
 	data, isBytes := f.Bytes()
 	switch {
 	case !ok || f.Len() == 0:
-		s.err = fmt.Errorf("no image: the record has no value in %s", shown(d.picture, maxKeyText))
+		s.err = fmt.Errorf("no image: the record has no value in %s", shown(d.imageKey, maxKeyText))
 	case !isBytes:
-		s.err = fmt.Errorf("no image: %s holds %s values", shown(d.picture, maxKeyText), f.Kind())
+		s.err = fmt.Errorf("no image: %s holds %s values", shown(d.imageKey, maxKeyText), f.Kind())
 	case d.budget == 0:
-		s.picture, s.err = d.pictures.pixels(features, data, cellSide)
+		s.image, s.err = d.thumbnails.load(features, data, cellSide)
 	default:
-		s.picture, s.err = d.pictures.small(features, data, d.budget)
+		s.image, s.err = d.thumbnails.small(features, data, d.budget)
 	}
 }
 
@@ -235,7 +234,7 @@ func first[T any](values iter.Seq[T]) iter.Seq[T] {
 
 func floatText(x float32) string { return strconv.FormatFloat(float64(x), 'g', 6, 32) }
 
-// bytesText is a value of bytes: text itself, of others what they are.
+// bytesText formats a value of bytes: text as it is, the kind of anything else.
 func bytesText(b []byte) string {
 	if format := augment.Sniff(b); format != "" {
 		return fmt.Sprintf("%s, %s", strings.ToUpper(string(format)), size.Format(int64(len(b))))

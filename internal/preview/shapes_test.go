@@ -51,7 +51,7 @@ func TestTitles(t *testing.T) {
 // TestManySplits has the legend of the balance in the colours of its bars, and
 // the splits that are not named counted.
 func TestManySplits(t *testing.T) {
-	s := &survey{contents: &contents{label: keyText}, stats: new(stats.Report)}
+	s := &measurement{contents: &contents{label: keyText}, stats: new(stats.Report)}
 	counts := stats.LabelCounts{Key: keyText}
 	for i := range 10 {
 		split := fmt.Sprint("part", i)
@@ -77,12 +77,12 @@ func TestManySplits(t *testing.T) {
 	}
 }
 
-// TestBytesAsLabels has labels that are no text said in the same words by the
-// records and by the balance.
+// TestBytesAsLabels checks that the records and the balance show labels that are not text in the
+// same way.
 func TestBytesAsLabels(t *testing.T) {
 	dir := t.TempDir()
-	picture := encodePNG(t, noise(1, 8, 8, 3))
-	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, example(picture, "a", "\xff\xfe", nil), example(picture, "b", "x", nil))
+	img := encodePNG(t, noise(1, 8, 8, 3))
+	writeFile(t, filepath.Join(dir, "a.tfrecord"), tfrecord.None, example(img, "a", "\xff\xfe", nil), example(img, "b", "x", nil))
 	page, _ := writePage(t, dir, options(t))
 	for _, want := range []string{`(1)</option>`, `>\xff\xfe (1)<`, `<th scope="row"><bdi>\xff\xfe</bdi></th>`} {
 		if !strings.Contains(page, want) {
@@ -90,7 +90,7 @@ func TestBytesAsLabels(t *testing.T) {
 		}
 	}
 	if strings.Contains(page, "PNG 100 %") || strings.Contains(page, `\x89PNG`) {
-		t.Error("a picture is among the frequent values")
+		t.Error("an image is among the frequent values")
 	}
 }
 

@@ -57,7 +57,7 @@ type sampleView struct {
 type sheetMaker struct {
 	labels, splits choices
 	text           int // bytes of HTML for what is said of each record
-	hasPictures    bool
+	hasImages      bool
 	columns        []string
 }
 
@@ -81,8 +81,8 @@ func newChoices(names []string) choices {
 	return c
 }
 
-// place returns the place of a value in the list; -1 when it is not there.
-func (c *choices) place(name string) int {
+// position returns the position of a value in the list; -1 when it is not there.
+func (c *choices) position(name string) int {
 	if at, ok := c.at[name]; ok {
 		return at
 	}
@@ -90,7 +90,7 @@ func (c *choices) place(name string) int {
 }
 
 // sheet puts together the records that are shown.
-func (s *survey) sheet(chosen []shownFamily, o *Options) sheet {
+func (s *measurement) sheet(chosen []shownFamily, o *Options) sheet {
 	var labels, splits []string
 	bad, total := 0, 0
 	for _, f := range chosen {
@@ -107,17 +107,17 @@ func (s *survey) sheet(chosen []shownFamily, o *Options) sheet {
 			total++
 		}
 	}
-	m := sheetMaker{labels: newChoices(labels), splits: newChoices(splits), text: textsBudget / max(total, 1), hasPictures: s.picture != ""}
+	m := sheetMaker{labels: newChoices(labels), splits: newChoices(splits), text: textsBudget / max(total, 1), hasImages: s.imageKey != ""}
 	v := sheet{Labels: m.labels.list, Splits: m.splits.list, Shown: total, Note: s.howChosen(total, o)}
 	if bad > 0 {
 		v.Trouble = count(int64(bad), "record") + " of them cannot be shown: each says why."
 	}
-	if !m.hasPictures {
+	if !m.hasImages {
 		m.setColumns(chosen, &v)
 	}
 	for _, f := range chosen {
 		switch {
-		case !m.hasPictures:
+		case !m.hasImages:
 			for i := range f.samples {
 				v.Rows = append(v.Rows, m.view(&f.samples[i]))
 			}
@@ -131,7 +131,7 @@ func (s *survey) sheet(chosen []shownFamily, o *Options) sheet {
 }
 
 // howChosen says which records are shown.
-func (s *survey) howChosen(n int, o *Options) string {
+func (s *measurement) howChosen(n int, o *Options) string {
 	switch {
 	case int64(n) == s.records:
 		return "All " + count(s.records, "record") + "."
@@ -161,7 +161,7 @@ func (m *sheetMaker) view(x *sample) sampleView {
 	keyText := max(40, min(240, m.text/10))
 	v := sampleView{
 		Key: shown(x.key, keyText), Label: shown(x.label, maxKeyText), Split: shown(x.split, maxKeyText),
-		LabelAt: m.labels.place(x.label), SplitAt: m.splits.place(x.split),
+		LabelAt: m.labels.position(x.label), SplitAt: m.splits.position(x.split),
 		Where: shown(fmt.Sprintf("%s, record %d, %s", x.shard, x.record, size.Format(int64(x.size))), maxKeyText),
 	}
 	if x.copy != 0 {
@@ -170,7 +170,7 @@ func (m *sheetMaker) view(x *sample) sampleView {
 	if x.err != nil {
 		v.Err = shown(cliname.Text(x.err.Error()), min(maxLineText, keyText))
 	}
-	if p := x.picture; p != nil {
+	if p := x.image; p != nil {
 		v.URI, v.W, v.H = template.URL(p.uri), p.shownWidth, p.shownHeight
 		v.Tiny = max(p.shownWidth, p.shownHeight) <= losslessly
 		v.Stored = fmt.Sprintf("%d × %d %s, %s", p.width, p.height, shown(p.format, 20), size.Format(int64(p.bytes)))

@@ -13,8 +13,8 @@ var (
 	shotsTo = flag.String("shots", "", "and put them into this folder")
 )
 
-// TestScreenshots takes images of a page for people: the one in docs is
-// desktop.png of the photographs of testdata/demo.
+// TestScreenshots takes screenshots of a page: the one in docs is desktop.png of the photographs of
+// testdata/demo.
 func TestScreenshots(t *testing.T) {
 	if *shotsOf == "" {
 		t.Skip("no -page")

@@ -22,7 +22,7 @@ type featureRow struct {
 }
 
 // setFeatures fills the table of features.
-func (p *page) setFeatures(s *survey) {
+func (p *page) setFeatures(s *measurement) {
 	all := append(slices.Clone(s.stats.Features), s.stats.FeatureLists...)
 	for i := range all[:min(len(all), maxRows)] {
 		p.Features = append(p.Features, newFeatureRow(&all[i]))
@@ -56,7 +56,7 @@ func newFeatureRow(f *stats.Feature) featureRow {
 	distinct, exact := n.Distinct, n.Exact
 	if f.Texts != nil && f.Float == nil && f.Int64 == nil {
 		distinct, exact = f.Texts.Distinct, f.Texts.Exact
-		if !onlyPictures(f) {
+		if !onlyImages(f) {
 			row.Top = topText(f.Texts.Top, n.Count)
 		}
 		row.Min, row.Max, row.Median, row.Mean = row.Min+" B", row.Max+" B", row.Median+" B", figure(n.Mean)+" B"
@@ -84,7 +84,7 @@ func kindsText(f *stats.Feature) string {
 	for kind := range f.Kinds {
 		if kind == "bytes" && f.Lengths != nil {
 			switch {
-			case onlyPictures(f):
+			case onlyImages(f):
 				kind = "image"
 			case f.Text:
 				kind = "text"
@@ -96,8 +96,8 @@ func kindsText(f *stats.Feature) string {
 	return strings.Join(kinds, " | ")
 }
 
-// onlyPictures reports whether all values of a feature of bytes are images.
-func onlyPictures(f *stats.Feature) bool {
+// onlyImages reports whether all values of a feature of bytes are images.
+func onlyImages(f *stats.Feature) bool {
 	return f.Pictures != nil && f.Pictures.Count == f.Lengths.Count
 }
 
@@ -120,7 +120,7 @@ func topText[V json.Number | string](top []stats.Top[V], of int64) string {
 	return strings.Join(says, ", ")
 }
 
-// card shows how the values of one feature lie, large.
+// card shows the distribution of the values of one feature, large.
 type card struct {
 	Key, Kind, Note string
 	Plot            *histogram
@@ -131,7 +131,7 @@ type card struct {
 type topRow struct{ Value, Share, W string }
 
 // setCards shows features of sets without images.
-func (p *page) setCards(s *survey) {
+func (p *page) setCards(s *measurement) {
 	all := s.stats.Features
 	for i := range all[:min(len(all), maxCards)] {
 		p.Cards = append(p.Cards, newCard(&all[i]))
@@ -183,7 +183,7 @@ type shardRow struct {
 }
 
 // setShards fills the table of shards, those with faults first.
-func (p *page) setShards(s *survey) {
+func (p *page) setShards(s *measurement) {
 	faults := map[string]int64{}
 	for _, f := range s.faults {
 		faults[f.Path]++
@@ -226,7 +226,7 @@ func (p *page) setShards(s *survey) {
 }
 
 // setVerdict says what was checked, and what is wrong.
-func (p *page) setVerdict(s *survey) {
+func (p *page) setVerdict(s *measurement) {
 	n := int64(len(s.faults)) + s.stats.FaultsOmitted
 	p.OK = n == 0
 	p.Verdict = "no faults"

@@ -98,7 +98,7 @@ func grouped(n int64) string {
 	return sign + digits
 }
 
-// percent is a share for people.
+// percent formats a share.
 func percent(n, total int64) string {
 	if total == 0 {
 		return "0 %"

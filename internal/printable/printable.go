@@ -23,8 +23,8 @@ func IsControl(r rune) bool {
 	return unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r)
 }
 
-// String returns s with each control character and each byte that is not UTF-8
-// escaped as in a Go string. Backslashes stay as they are.
+// String returns s with each control character and each byte that is not UTF-8 escaped as in a Go
+// string. Backslashes are unchanged.
 func String(s string) string {
 	if utf8.ValidString(s) && !strings.ContainsFunc(s, IsControl) {
 		return s

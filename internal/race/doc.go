@@ -1,3 +1,3 @@
-// Package race tells tests whether they run under the race detector, which changes what programs
-// allocate and how much CPU they take: tests that measure either compare nothing then.
+// Package race reports whether tests run under the race detector, which changes allocations and CPU
+// time: tests that measure either compare nothing then.
 package race

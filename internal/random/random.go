@@ -1,6 +1,5 @@
-// Package random has seeded random numbers and orders that need no memory: any
-// of them can be had without those before it. They are the same for ever: what
-// is made with them is promised to repeat.
+// Package random has seeded random numbers and orders that need no memory: any of them can be had
+// without those before it. They never change: sets made with them must be reproducible.
 package random
 
 import "math/bits"

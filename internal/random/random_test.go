@@ -37,8 +37,7 @@ func TestExactlyIsUniform(t *testing.T) {
 	}
 }
 
-// TestNumbersStay holds the numbers to what they were: sets made with them are
-// promised to repeat.
+// TestNumbersStay checks that the numbers never change: sets made with them must be reproducible.
 func TestNumbersStay(t *testing.T) {
 	d := Draws(Key(1, 2))
 	p := NewPermutation(1000, 3)

@@ -6,19 +6,18 @@ type Kind uint32
 // The kinds. For each, one thread does what is said of (x, y), for all of Width
 // times Height; they read nothing that another thread of the operation writes.
 const (
-	// Weigh makes sample x of row y of Dst: Σ weights[j] * Src[0][first+j] / 1<<22,
-	// rounded and clipped. Width counts samples, not pixels. Table[0] has, as
-	// int32, first[n], count[n] and then weight j of output i at j*n+i.
-	// Arg: n; 0 where the sum goes along the row (by pixel of the row), 1 down the column (by
-	// row); what is subtracted from first; a Precision.
+	// Weigh makes sample x of row y of Dst: Σ weights[j] * Src[0][first+j] / 1<<22, rounded and
+	// clipped. Width counts samples, not pixels. Table[0] has, as int32, first[n], count[n] and
+	// then weight j of output i at j*n+i. Arg: n; 0 to sum along the row (by pixel of the row), 1
+	// down the column (by row); what is subtracted from first; a Precision.
 	Weigh Kind = iota
 	// Pick copies pixel (xs[x], ys[y]) of Src[0]. Table[0] is xs and Table[1]
 	// ys, as int32; a negative one leaves Dst as it is. Without a table it is x,
 	// or y.
 	Pick
 	// Convert makes a pixel of RGB of Y, Cb and Cr, which are Src. Arg: how many pixels a chroma
-	// sample stands for, across and down; 1 to interpolate by libjpeg's triangle filter, 0 to
-	// repeat; where the first pixel lies in the whole image, x and y; the size of a whole chroma
+	// sample represents, across and down; 1 to interpolate by libjpeg's triangle filter, 0 to
+	// repeat; where the first pixel is in the whole image, x and y; the size of a whole chroma
 	// plane; which sample of that is the first in Src, x and y.
 	Convert
 	// Paint changes a pixel of Dst. Arg: a Paint mode; the colour, or the seed
@@ -45,9 +44,9 @@ const (
 	// Sharpen mixes a pixel with the mean of those around it, by the factor
 	// Real[0].
 	Sharpen
-	// Blur weighs what lies around sample x by half a bell curve in
-	// Table[0], uint32. Width counts samples. Arg: pixels to each side; 0 along
-	// the row, bytes to uint32, or 1 down the column, uint32 to bytes.
+	// Blur weighs the samples around sample x by half a bell curve in Table[0], uint32. Width
+	// counts samples. Arg: pixels to each side; 0 along the row, bytes to uint32, or 1 down the
+	// column, uint32 to bytes.
 	Blur
 	// Noise adds to sample i, y*Width+x, quantiles of a normal distribution,
 	// which are Table[0], int16. Width counts samples. Arg: mean and sigma as the CPU has
@@ -66,7 +65,7 @@ var kindNames = [Kinds]string{
 	"weigh", "pick", "convert", "paint", "recolor", "sum", "count", "levels", "turn", "sharpen", "blur", "noise", "normalize",
 }
 
-// String returns the name, which is also that of the kernel behind "tfrec_".
+// String returns the name, which is also that of the kernel after "tfrec_".
 func (k Kind) String() string { return kindNames[k] }
 
 // Run is how many pixels of a row a thread of Sum and Count takes.
@@ -117,7 +116,7 @@ type Op struct {
 	Width, Height int32 // of what is done
 	Src           [3]View
 	Dst           View
-	Table         [2]Place
+	Table         [2]Address
 	Arg           [13]int64
 	Real          [6]float64
 	// Begin is the first block of threads of the operation in its launch.

@@ -1,7 +1,6 @@
 package raster
 
-// Region is where a buffer lies, seen from the processor that carries a
-// program out.
+// Region is where a buffer is, seen from the processor that executes a program.
 type Region uint8
 
 // The regions.
@@ -41,8 +40,8 @@ type Coded struct {
 	Planes []CodedPlane
 }
 
-// CodedPlane is a component of a [Coded]: its size in samples, which lie close together from
-// the beginning of the buffer of that index on.
+// CodedPlane is a component of a [Coded]: its size in samples, which are contiguous from the
+// beginning of the buffer of that index.
 type CodedPlane struct {
 	Buffer, Width, Height int
 }
@@ -69,54 +68,53 @@ func (p *Program) Reset() {
 }
 
 // Add appends a buffer and returns its place.
-func (p *Program) Add(b Buffer) Place {
+func (p *Program) Add(b Buffer) Address {
 	p.Buffers = append(p.Buffers, b)
-	return Place(len(p.Buffers)) << placeBits
+	return Address(len(p.Buffers)) << addressBits
 }
 
 // Table appends a blob, or finds it, and returns its place.
-func (p *Program) Table(b Blob) Place {
+func (p *Program) Table(b Blob) Address {
 	for i, have := range p.Blobs {
 		if have == b {
-			return blobPlace | Place(i+1)<<placeBits
+			return blobAddress | Address(i+1)<<addressBits
 		}
 	}
 	p.Blobs = append(p.Blobs, b)
-	return blobPlace | Place(len(p.Blobs))<<placeBits
+	return blobAddress | Address(len(p.Blobs))<<addressBits
 }
 
-// Place is an address in a program: a byte of a buffer or of a blob. Before an
+// Address is an address in a program: a byte of a buffer or of a blob. Before an
 // operation is carried out the number becomes what the processor takes for an
 // address. The zero value is none.
-type Place uint64
+type Address uint64
 
 const (
-	placeBits = 48
-	blobPlace = Place(1) << 63
+	addressBits = 48
+	blobAddress = Address(1) << 63
 	// most is how many buffers, or blobs, a program can have.
-	most = 1<<(63-placeBits) - 1
+	most = 1<<(63-addressBits) - 1
 )
 
 // Split returns the index of the buffer or of the blob, and the byte in it. The
 // place must not be none.
-func (p Place) Split() (blob bool, index int, offset int64) {
-	return p&blobPlace != 0, int(p&^blobPlace>>placeBits) - 1, int64(p & (1<<placeBits - 1))
+func (p Address) Split() (blob bool, index int, offset int64) {
+	return p&blobAddress != 0, int(p&^blobAddress>>addressBits) - 1, int64(p & (1<<addressBits - 1))
 }
 
 // Fits says whether the program has no more buffers and blobs than there are
 // places for.
 func (p *Program) Fits() bool { return len(p.Buffers) <= most && len(p.Blobs) <= most }
 
-// View is how the samples of an image lie in memory: pixel (x, y) begins at
-// At + y*Stride + x*Step.
+// View is how the samples of an image are in memory: pixel (x, y) begins at At + y*Stride + x*Step.
 type View struct {
-	At           Place
+	At           Address
 	Stride, Step int32 // in bytes; either may be negative
 }
 
 // Move returns the view whose first pixel is (x, y).
 func (v View) Move(x, y int) View {
-	v.At += Place(int64(y)*int64(v.Stride) + int64(x)*int64(v.Step))
+	v.At += Address(int64(y)*int64(v.Stride) + int64(x)*int64(v.Step))
 	return v
 }
 

@@ -8,10 +8,9 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 )
 
-// RateLimit keeps what several readers read together within so many bytes a
-// second. What was read is waited for afterwards, so that over any stretch of
-// time that begins with the run no more was read than rate times its length,
-// but for the last read of each reader.
+// RateLimit limits the bytes that several readers read together in a second. Readers wait after
+// reading, so that over any period from the start of the run no more was read than rate times its
+// length, except for the last read of each reader.
 type RateLimit struct {
 	rate int64 // bytes a second
 

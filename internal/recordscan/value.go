@@ -17,7 +17,7 @@ const (
 	MaxFaults = 1000
 )
 
-// textBytes is how much of a value is looked at to tell whether it is text.
+// textBytes is how much of a value is examined to decide whether it is text.
 const textBytes = 4 << 10
 
 // IsText reports whether the beginning of x is UTF-8 without NUL bytes.

@@ -23,10 +23,9 @@ var ErrNotRegular = errors.New("not a regular file")
 // ErrTooLarge says that a file has more bytes than the caller takes.
 var ErrTooLarge = errors.New("larger than the limit")
 
-// Open opens a regular file for reading. Anything else is an error that unwraps to
-// ErrNotRegular. It looks at what is there before it opens anything, because
-// opening a device may have effects, and again afterwards, because another file may
-// have taken its place.
+// Open opens a regular file for reading. Anything else is an error that unwraps to ErrNotRegular.
+// It calls stat before it opens the file, because opening a device may have effects, and again
+// afterwards, because the file may have been replaced.
 func Open(path string) (*os.File, error) {
 	st, err := os.Stat(path)
 	if err != nil {

@@ -70,7 +70,7 @@ func TestReadFileIsBounded(t *testing.T) {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 	}
-	// The size that the system tells need not be that of the contents.
+	// The size that the system reports need not be that of the contents.
 	if _, err := ReadFile("/proc/self/status", 10); err == nil {
 		t.Error("a file in /proc was read whole")
 	} else if data, err := ReadFile("/proc/self/status", limit); !errors.Is(err, fs.ErrNotExist) && (err != nil || len(data) == 0) {

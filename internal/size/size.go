@@ -1,4 +1,4 @@
-// Package size writes numbers of bytes for people.
+// Package size formats sizes in bytes.
 package size
 
 import "fmt"

@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// Row is a row in a bucket: what its owner has to know of it, and where its
-// payload lies.
+// Row is a row in a bucket: what its owner has to know of it, and the position of its payload.
 type Row struct {
 	// Key and Number are what the owner sorts by.
 	Key    uint64
@@ -60,7 +59,7 @@ func (b *Batch) Begin() {
 	b.Data = append(b.Data, make([]byte, rowHeader)...)
 }
 
-// End ends the row, which goes to the given bucket.
+// End ends the row and adds it to the given bucket.
 func (b *Batch) End(bucket int, row Row) {
 	r := &b.rows[len(b.rows)-1]
 	r.bucket, r.to = bucket, len(b.Data)

@@ -139,8 +139,7 @@ func (s *Sorter) flush() error {
 	return nil
 }
 
-// Sort ends the adding of rows. Where there are very many it takes a while, and
-// gives up when ctx is done.
+// Sort ends the adding of rows. With very many rows it takes a while, and stops when ctx is done.
 func (s *Sorter) Sort(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -164,7 +163,7 @@ func (s *Sorter) Sort(ctx context.Context) error {
 	return nil
 }
 
-// mergeRuns merges runs, so many into one, in a file that takes the place of theirs.
+// mergeRuns merges groups of runs into one each, in a file that replaces theirs.
 func (s *Sorter) mergeRuns(ctx context.Context, most int) (err error) {
 	f, err := s.create()
 	if err != nil {

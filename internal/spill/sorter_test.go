@@ -18,7 +18,7 @@ func TestSorter(t *testing.T) {
 	for seed, test := range []struct {
 		rows, longest, kinds int // kinds: of rows that differ; 0 is any
 		memory               int64
-		files                int // at least so many, and none when 0
+		files                int // at least this many, and none if 0
 	}{
 		{0, 10, 0, 0, 0}, {1, 10, 0, 0, 0}, {2000, 30, 0, 0, 0}, {2000, 30, 0, 8 << 20, 0},
 		{50_000, 40, 0, 0, 1}, {50_000, 40, 1, 0, 1}, {50_000, 40, 3, 1 << 20, 1}, {300, 100_000, 0, 0, 2},

@@ -1,6 +1,6 @@
-// Package spill deals rows to buckets: they are kept in memory up to a limit,
-// beyond that in one file, until each bucket is taken as a whole. It is what
-// sorting and shuffling more than memory holds are made of.
+// Package spill distributes rows to buckets: they are kept in memory up to a limit, beyond that in
+// one file, until each bucket is taken as a whole. Sorting and shuffling more than memory holds are
+// built on it.
 package spill
 
 import (
@@ -51,8 +51,8 @@ const (
 	worthWriting = 32 << 10
 )
 
-// New makes a Spill of so many buckets, of which left will be taken, that takes
-// about limit bytes of memory. create is called once, when that is too little.
+// New makes a Spill of the given number of buckets, of which left will be taken, that uses about
+// limit bytes of memory. create is called once, if that is too little.
 func New(buckets, left int, limit int64, create func() (File, error)) *Spill {
 	block := min(max(int(limit)/4/max(buckets, 1), LeastBlock), maxBlock)
 	return &Spill{
@@ -181,8 +181,8 @@ func (s *Spill) Size(bucket int) int {
 	return s.buckets[bucket].size
 }
 
-// Take appends the rows of a bucket to dst, and forgets them. [Parse] tells them
-// apart. The last bucket that is taken closes the file.
+// Take appends the rows of a bucket to dst, and drops them. [Parse] separates them. Taking the last
+// bucket closes the file.
 func (s *Spill) Take(number int, dst []byte) ([]byte, error) {
 	s.mu.Lock()
 	b := s.buckets[number]
@@ -211,7 +211,7 @@ func (s *Spill) Take(number int, dst []byte) ([]byte, error) {
 	return dst, nil
 }
 
-// Close closes the file, if there is one: for those who do not take all.
+// Close closes the file, if there is one. Callers that do not take all buckets need it.
 func (s *Spill) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,8 +8,7 @@ import (
 	"sync"
 )
 
-// ahead reads an object in parts, ahead of a reader that goes from front to
-// back. What is read elsewhere is asked for as it is.
+// ahead prefetches parts of an object for a sequential reader. Other reads are requested directly.
 type ahead struct {
 	object *object
 	work   sync.WaitGroup // parts that are on their way
@@ -17,9 +16,9 @@ type ahead struct {
 	mu     sync.Mutex
 	closed bool
 	next   int64   // where the last read ended
-	missed int     // reads that went on elsewhere since one of the parts was read
+	missed int     // reads that continued elsewhere since one of the parts was read
 	depth  int     // parts to ask for ahead of the one that is read
-	parts  []*part // one behind the other, without gaps
+	parts  []*part // one after the other, without gaps
 }
 
 // part is a stretch of an object that has been asked for.
@@ -27,7 +26,7 @@ type part struct {
 	offset    int64
 	data      []byte
 	held      int64         // of what may be read ahead; 0 for one that a reader waited for
-	ready     chan struct{} // closed when data is there, or err
+	ready     chan struct{} // closed when data or err is set
 	err       error
 	abandoned bool // nobody will read it: guarded by ahead.mu
 }
@@ -74,15 +73,15 @@ func (a *ahead) readAt(p []byte, off int64) error {
 		return nil
 	}
 	a.mu.Lock()
-	goesOn := off > 0 && off == a.next
-	inParts := a.follow(off, goesOn)
+	sequential := off > 0 && off == a.next
+	inParts := a.follow(off, sequential)
 	a.next = off + int64(len(p))
 	a.mu.Unlock()
 	if !inParts {
 		return a.object.fetch(p, off)
 	}
 	for len(p) > 0 {
-		n, err := a.read(p, off, goesOn)
+		n, err := a.read(p, off, sequential)
 		if err != nil {
 			return err
 		}
@@ -91,15 +90,14 @@ func (a *ahead) readAt(p []byte, off int64) error {
 	return nil
 }
 
-// follow decides whether a read at off is one of a reader who goes from front to
-// back. Parts are given up for another such reader when the one whom they were
-// for does not come back.
-func (a *ahead) follow(off int64, goesOn bool) bool {
+// follow decides whether a read at off is sequential. The prefetched parts are dropped for another
+// sequential reader if the first one stops reading.
+func (a *ahead) follow(off int64, sequential bool) bool {
 	if len(a.parts) > 0 && off >= a.parts[0].offset && off < a.parts[len(a.parts)-1].end() {
 		a.missed = 0
 		return true
 	}
-	if !goesOn {
+	if !sequential {
 		return false
 	}
 	a.missed++
@@ -108,19 +106,19 @@ func (a *ahead) follow(off int64, goesOn bool) bool {
 
 const mostMissed = 4
 
-// read copies at least one byte from off on, which lies in the object. Who goes on
-// gets parts asked for ahead.
-func (a *ahead) read(p []byte, off int64, goesOn bool) (int, error) {
+// read copies at least one byte from off on, which is in the object. Who continues gets parts asked
+// for ahead.
+func (a *ahead) read(p []byte, off int64, sequential bool) (int, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for {
 		if a.closed {
 			return 0, a.object.failed(fs.ErrClosed)
 		}
-		part := a.stepTo(off, goesOn)
+		part := a.stepTo(off, sequential)
 		if part.isReady() {
 			if part.err != nil {
-				a.abandon(len(a.parts)) // so that it is asked for again, should the reader go on
+				a.abandon(len(a.parts)) // so that it is asked for again, should the reader continue
 				return 0, part.err
 			}
 			n := copy(p, part.data[off-part.offset:])
@@ -133,9 +131,9 @@ func (a *ahead) read(p []byte, off int64, goesOn bool) (int, error) {
 	}
 }
 
-// stepTo returns the part that off lies in, forgets those before it, and asks
-// for some behind it for who goes on.
-func (a *ahead) stepTo(off int64, goesOn bool) *part {
+// stepTo returns the part that contains off, drops those before it, and prefetches some after it
+// for sequential readers.
+func (a *ahead) stepTo(off int64, sequential bool) *part {
 	i := slices.IndexFunc(a.parts, func(p *part) bool { return p.offset <= off && off < p.end() })
 	switch {
 	case i < 0:
@@ -146,7 +144,7 @@ func (a *ahead) stepTo(off int64, goesOn bool) *part {
 		a.abandon(i)
 		a.depth = min(2*a.depth, mostAhead)
 	}
-	for goesOn && len(a.parts) <= a.depth && a.parts[len(a.parts)-1].end() < a.object.is.Size && hold(partSize) {
+	for sequential && len(a.parts) <= a.depth && a.parts[len(a.parts)-1].end() < a.object.is.Size && hold(partSize) {
 		a.ask(a.parts[len(a.parts)-1].end(), partSize)
 	}
 	return a.parts[0]
@@ -158,7 +156,7 @@ func (a *ahead) ask(off, held int64) {
 	a.add(off, end-off, held, func(p *part) error { return a.object.fetch(p.data, off) })
 }
 
-// add appends a part, and has it filled.
+// add appends a part and starts filling it.
 func (a *ahead) add(off, size, held int64, fill func(*part) error) {
 	p := &part{offset: off, data: newBuffer(size), held: held, ready: make(chan struct{})}
 	a.parts = append(a.parts, p)
@@ -174,8 +172,8 @@ func (a *ahead) add(off, size, held int64, fill func(*part) error) {
 	})
 }
 
-// begin takes the body of the request that opened the object for the first part.
-// It calls alive before each read, and ended behind the last.
+// begin takes the body of the request that opened the object for the first part. It calls alive
+// before each read, and ended after the last.
 func (a *ahead) begin(body io.ReadCloser, alive, ended func()) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

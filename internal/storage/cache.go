@@ -16,14 +16,14 @@ import (
 
 // CacheOptions say where what is read of objects is kept, and how much of it.
 type CacheOptions struct {
-	// Dir is the directory. It is made if it is not there; one that holds anything and is
-	// no cache is refused. Processes may share it.
+	// Dir is the directory. It is created if necessary; a non-empty one that is not a cache is
+	// refused. Processes may share it.
 	Dir string
 	// Size is how many bytes the files in it may have, each rounded up to 4 KiB.
 	// Default: DefaultCacheSize; the least is MinCacheSize.
 	Size int64
-	// Note is told once, by any goroutine, when the directory cannot be written to in
-	// the midst of it all: that costs speed and nothing else. nil: nobody is told.
+	// Note, if not nil, is called once, by any goroutine, if the directory becomes unwritable,
+	// which only costs speed.
 	Note func(string)
 }
 
@@ -35,12 +35,12 @@ const (
 
 // cache keeps blocks of objects in files of a directory:
 //
-//	tfrec-cache   that the directory is a cache, and how much it holds; who changes that locks it
+//	tfrec-cache   that the directory is a cache, and how much it holds; locked while that changes
 //	tmp/          blocks that are being written
 //	00/ ... ff/   blocks, by their hash
 //
-// A block is in place whole or not at all, as far as processes can tell. What a
-// machine that crashed left is told by its checksums, so that nothing is synced.
+// Blocks are renamed into place, so processes see complete ones only. Damage after a crash of the
+// machine is detected by checksums, so nothing is synced.
 type cache struct {
 	dir   string
 	limit int64
@@ -132,7 +132,7 @@ func (c *cache) prepare() error {
 
 func (c *cache) temp() string { return filepath.Join(c.dir, "tmp") }
 
-// pauseAfterFailure is how long nothing is written behind a failure to.
+// pauseAfterFailure is how long nothing is written after a failure to.
 const pauseAfterFailure = time.Minute
 
 // failed has nothing written for a while: a disk that is full is not asked again for
@@ -148,7 +148,7 @@ func (c *cache) failed(err error) {
 
 func (c *cache) paused() bool { return time.Now().UnixNano() < c.resume.Load() }
 
-// keep puts a block of an object in the cache, unless it is there.
+// keep adds a block of an object to the cache, unless it exists.
 func (e *cached) keep(block int64, data []byte) {
 	c := e.cache
 	if c.paused() {
@@ -169,7 +169,7 @@ func (e *cached) keep(block int64, data []byte) {
 		return
 	}
 	if err = c.write(f, head, data); err == nil {
-		err = place(f.Name(), path)
+		err = rename(f.Name(), path)
 	}
 	if err != nil {
 		os.Remove(f.Name()) // what it was to have stays counted until all is counted again
@@ -186,8 +186,8 @@ func writeBlock(f *os.File, head, data []byte) error {
 	return errors.Join(err, f.Close())
 }
 
-// place gives a block its name, in a directory that may have to be made.
-func place(temp, path string) error {
+// rename publishes a block, and makes its directory if necessary.
+func rename(temp, path string) error {
 	err := os.Rename(temp, path)
 	if !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -198,9 +198,8 @@ func place(temp, path string) error {
 	return os.Rename(temp, path)
 }
 
-// load fills p with an object's bytes from off on, which lie in one block, and
-// reports whether the cache had them. A block that is not what it should be is
-// removed.
+// load fills p with an object's bytes from off on, which are in one block, and reports whether the
+// cache had them. A block that is not what it should be is removed.
 func (e *cached) load(p []byte, off int64) bool {
 	block := off / blockSize
 	path := e.path(block)

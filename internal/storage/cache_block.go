@@ -21,13 +21,13 @@ import (
 //	a hash of each chunk of the data                8 bytes each
 //	data
 //
-// The id is the object's URL behind a hash of where its store is. The hashes are XXH3 of 64 bits
+// The id is the object's URL after a hash of where its store is. The hashes are XXH3 of 64 bits
 // with the place in the object as the seed.
 const (
 	blockMagic = "tfrec block 1\n\x00\x00"
-	// blockSize is what an object is cut into. A request for so much takes little
-	// longer than one for a record, and brings the records around it, too; and it is
-	// what the request that opens an object brings.
+	// blockSize is the unit of caching. A request of this size takes little longer than one for a
+	// record, and returns the records around it, too; it is also the size of the request that opens
+	// an object.
 	blockSize = firstPart
 	// chunkSize is what has a checksum, and so is the least that is read of a block.
 	chunkSize = 16 << 10
@@ -50,19 +50,19 @@ type scratchSpace [2*maxHead + blockSize/chunkSize*sumSize + blockSize]byte
 
 var scratch = sync.Pool{New: func() any { return new(scratchSpace) }}
 
-// placed is a Store whose objects' URLs do not say all of where they are.
-type placed interface {
-	// Place is other for stores of other objects whose URLs are the same.
-	Place() string
+// serverNamer is a Store whose objects are not identified by their URLs alone.
+type serverNamer interface {
+	// Server differs between stores whose objects have the same URLs.
+	Server() string
 }
 
-// idOf is what the objects of a URL in a store are known by.
+// idOf identifies the object of a URL in a store.
 func idOf(s Store, u url) string {
-	place := ""
-	if p, ok := s.(placed); ok {
-		place = p.Place()
+	server := ""
+	if p, ok := s.(serverNamer); ok {
+		server = p.Server()
 	}
-	sum := xxh3.HashString128(place).Bytes() // what it may hold is nobody's business
+	sum := xxh3.HashString128(server).Bytes() // hashed, since it may contain secrets
 	return hex.EncodeToString(sum[:]) + " " + u.String()
 }
 
@@ -70,7 +70,7 @@ func idOf(s Store, u url) string {
 // whole seconds, and of clocks that do not agree, and it may be replaced within one.
 const settled = time.Minute
 
-// in returns an object as a cache has it, or nil if it has no place there.
+// in returns the cached view of an object, or nil if it cannot be cached.
 func (c *cache) in(id string, is Object) *cached {
 	if is.Version == "" || is.Size == 0 || len(id)+len(is.Version) > maxNames ||
 		strings.HasPrefix(is.Version, Modified) && time.Since(is.ModTime) < settled {
@@ -117,8 +117,7 @@ func (e *cached) appendSums(dst, data []byte, block int64) []byte {
 	return dst
 }
 
-// sumsHold compares chunks, the first of which lies at off in the object, with
-// their hashes.
+// sumsHold compares chunks, the first of which is at off in the object, with their hashes.
 func sumsHold(data, sums []byte, off int64) bool {
 	for at := 0; at < len(data); at += chunkSize {
 		sum := xxh3.HashSeed(data[at:min(at+chunkSize, len(data))], uint64(off+int64(at)))

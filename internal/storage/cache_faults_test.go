@@ -51,7 +51,7 @@ func TestCacheDamage(t *testing.T) {
 			f.bytes = 0
 			readAll(t, root+"/x", want)
 			readAll(t, root+"/y", other)
-			if name != "zeros" && f.bytes < int64(len(want)+len(other)) { // the last bytes may be zeros as they are
+			if name != "zeros" && f.bytes < int64(len(want)+len(other)) { // the last bytes may already be zeros
 				t.Errorf("%s: only %d bytes asked for: damage went by", name, f.bytes)
 			}
 		}
@@ -92,7 +92,7 @@ func TestCacheVanishes(t *testing.T) {
 	}
 }
 
-// A cache that cannot be written to any more tells it once, and everything is read.
+// A cache that becomes unwritable reports it once, and everything is still read.
 func TestCacheOnAFullDisk(t *testing.T) {
 	for name, fail := range map[string]func(t *testing.T, dir string){
 		"full": func(t *testing.T, _ string) {

@@ -24,9 +24,9 @@ const (
 	meterSize  = len(meterMagic) + 21 // a number of 20 digits, and the end of its line
 )
 
-// meter is that file, locked. What it says is never less than what there is, but
-// behind a crash of the machine: files are counted before they are made, and what
-// is removed, but for room, stays counted until all is counted again.
+// meter is that file, locked. Except after a crash of the machine it never counts too little: files
+// are counted before they are created, and removed files stay counted, unless they were evicted,
+// until everything is counted again.
 type meter struct {
 	cache   *cache
 	file    *os.File
@@ -35,9 +35,9 @@ type meter struct {
 	foreign bool // it is something else
 }
 
-// lockPatience is how long the lock is waited for. It is held while a file is
-// made, or while all files are listed.
-const lockPatience = 10 * time.Second
+// lockTimeout is how long to wait for the lock. It is held while a file is made, or while all files
+// are listed.
+const lockTimeout = 10 * time.Second
 
 // lock waits until no goroutine and no process has the meter.
 func (c *cache) lock() (*meter, error) {
@@ -47,7 +47,7 @@ func (c *cache) lock() (*meter, error) {
 		c.mu.Unlock()
 		return nil, err
 	}
-	for end, wait := time.Now().Add(lockPatience), 20*time.Microsecond; ; wait = min(2*wait, 5*time.Millisecond) {
+	for end, wait := time.Now().Add(lockTimeout), 20*time.Microsecond; ; wait = min(2*wait, 5*time.Millisecond) {
 		if err = atomicfile.Lock(f); !errors.Is(err, atomicfile.ErrLocked) || time.Now().After(end) || c.paused() {
 			break
 		}
@@ -91,8 +91,8 @@ func (m *meter) write() error {
 // onDisk is what a file of n bytes counts as.
 func onDisk(n int64) int64 { return (n + 4095) &^ 4095 }
 
-// reserve makes room for n bytes, and a temporary file that has so many, so that
-// whoever counts counts them. nil without an error: there is no room to be had now.
+// reserve makes room for n bytes, and a temporary file of that size, so that others count it. It
+// returns nil without an error if there is no room now.
 func (c *cache) reserve(n int64) (*os.File, error) {
 	m, err := c.lock()
 	if err != nil {
@@ -139,12 +139,12 @@ func (o *oldest) Pop() any {
 	return last
 }
 
-// mostEvicted bounds how many files are removed behind one count of all, and with
-// that the memory for them: 2 MiB.
+// mostEvicted bounds how many files are removed after one count of all, and with that the memory
+// for them: 2 MiB.
 const mostEvicted = 1 << 16
 
-// evict counts what there is, and removes what has not been used for longest, until
-// a tenth of the limit is free and n bytes more: so not every block has all counted.
+// evict counts all files and removes the least recently used, until a tenth of the limit and n
+// bytes are free, so that not every block requires counting.
 func (c *cache) evict(m *meter, n int64) error {
 	for {
 		files, total, err := c.count()

@@ -57,7 +57,7 @@ func TestCacheEvictsWhatIsLeastRecentlyUsed(t *testing.T) {
 	}
 }
 
-// What others have in the directory stays, and what dead processes left goes.
+// Foreign files in the directory are kept, and those of dead processes are removed.
 func TestCacheSweeps(t *testing.T) {
 	f, root := newFake(t, nil)
 	want := noise(3 * partSize)
@@ -98,9 +98,8 @@ func TestCacheSweeps(t *testing.T) {
 	}
 }
 
-// A meter that says nothing of use is made again from what there is; and one who
-// comes with a lower limit makes the cache fit it.
-func TestCacheCountsAnew(t *testing.T) {
+// An invalid meter is recounted, and a process with a lower limit shrinks the cache to it.
+func TestCacheCountsAgain(t *testing.T) {
 	f, root := newFake(t, nil)
 	f.put("x", noise(2*partSize))
 	for _, text := range []string{meterMagic, meterMagic[:20], "", meterMagic + "xyz\n", meterMagic + "-0000000000000000001\n", meterMagic + "00000000000099999999\n"} {
@@ -131,8 +130,8 @@ const hammerIn = "TFREC_TEST_HAMMER"
 
 const hammerLimit = 2 * MinCacheSize
 
-// Several processes that read four times what the cache holds, at random, all get
-// what there is; and the limit is held all along.
+// Several processes that read four times what the cache holds, at random, all get the right bytes,
+// and the limit is never exceeded.
 func TestCacheHammer(t *testing.T) {
 	dir := os.Getenv(hammerIn)
 	if dir != "" {

@@ -15,7 +15,7 @@ func (o *object) recall() (bool, error) {
 	id := idOf(o.store, o.url)
 	was := c.beginning(id)
 	if was == nil {
-		os.Remove(c.path(id, 0)) // if it is there, it is damaged
+		os.Remove(c.path(id, 0)) // if it exists, it is damaged
 		return false, nil
 	}
 	is, err := Look(o.ctx, o.store, o.name)
@@ -60,8 +60,8 @@ func (o *object) fetch(p []byte, off int64) error {
 	return nil
 }
 
-// fill downloads the block that off lies in, and those behind it that p touches and
-// that are not in the cache, up to a part; and says how much of p it filled.
+// fill downloads the block that off is in, and those after it that p touches and that are not in
+// the cache, up to a part; and says how much of p it filled.
 func (o *object) fill(p []byte, off int64) (int64, error) {
 	first := off / blockSize
 	last := first

@@ -102,7 +102,7 @@ func TestCacheReadsOnce(t *testing.T) {
 
 // Reads of a few bytes at any place get what they should, cold and warm, and bring
 // whole blocks that serve those around them.
-func TestCacheReadAtAnyPlace(t *testing.T) {
+func TestCacheReadAtAnyOffset(t *testing.T) {
 	f, root := newFake(t, nil)
 	want := noise(2*partSize + 5)
 	f.put("x", want)
@@ -194,13 +194,13 @@ func TestCacheAndReplacedObjects(t *testing.T) {
 	if paths, _ := blocks(t, dir); len(paths) != 10 {
 		t.Errorf("%d blocks: the old ones stayed", len(paths))
 	}
-	// Who opened the old one does not get the new one's.
+	// A reader that opened the old one does not get the new one's.
 	if _, err := io.ReadAll(file); !errors.Is(err, ErrChanged) {
 		t.Errorf("reading on: %v, want ErrChanged", err)
 	}
 	f.opens = 0
 	readAll(t, root+"/x", now)
-	if f.opens > 1 { // the one who read on took away its beginning, and put nothing in its place
+	if f.opens > 1 { // the reader that continued removed its beginning, and added nothing
 		t.Errorf("%d requests for the new object", f.opens)
 	}
 	f.mu.Lock()
@@ -214,7 +214,7 @@ func TestCacheAndReplacedObjects(t *testing.T) {
 // elsewhere is a store of other objects with the same URLs.
 type elsewhere struct{ *fake }
 
-func (elsewhere) Place() string { return "https://another.example" }
+func (elsewhere) Server() string { return "https://another.example" }
 
 func TestCacheTellsPlacesApart(t *testing.T) {
 	f, root := newFake(t, map[string]string{"x": "here"})

@@ -11,11 +11,10 @@ import (
 	"strings"
 )
 
-// Walk yields all objects below a directory of a store, whatever directories they lie
-// in, in the order of their names and a page in memory at a time: one list, where
-// a descent would take one for each directory. Names are those below the directory.
-// Without an object there the error unwraps to fs.ErrNotExist. It is for URLs
-// alone.
+// Walk yields all objects below a directory of a store, whatever directories they are in, in the
+// order of their names and a page in memory at a time: one list, where a descent would take one for
+// each directory. Names are those below the directory. Without an object there the error unwraps to
+// fs.ErrNotExist. It is for URLs alone.
 func Walk(ctx context.Context, dir string) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		u, ok := parse(dir)
@@ -67,8 +66,8 @@ func Entries(ctx context.Context, p string) iter.Seq2[fs.DirEntry, error] {
 	}
 }
 
-// below yields what lies in a directory of a store or, when deep, in those below it, too.
-// The list ends with an error that unwraps to fs.ErrNotExist when there is nothing.
+// below yields what is in a directory of a store or, when deep, in those below it, too. The list
+// ends with an error that unwraps to fs.ErrNotExist when there is nothing.
 func (u url) below(ctx context.Context, deep bool) iter.Seq2[Object, error] {
 	return func(yield func(Object, error) bool) {
 		s, err := u.store(ctx)
@@ -159,7 +158,7 @@ func (u url) glob(ctx context.Context) (files, directories []string, err error) 
 		return nil, nil, fail(err)
 	}
 	names := strings.Split(u.name, "/")
-	found := []string{""} // directories, with the slash behind them
+	found := []string{""} // directories, with the slash after them
 	for i, name := range names {
 		last := i == len(names)-1
 		var next []string
@@ -189,7 +188,7 @@ func (u url) glob(ctx context.Context) (files, directories []string, err error) 
 		found = next
 	}
 	slices.Sort(files)
-	slices.Sort(directories) // lists have them in the order that the slash behind them gives
+	slices.Sort(directories) // lists have them in the order that the slash after them gives
 	return files, directories, nil
 }
 

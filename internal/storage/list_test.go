@@ -39,7 +39,7 @@ func TestWalk(t *testing.T) {
 	}
 }
 
-// Files and directories are told apart without a look at each.
+// Files and directories are distinguished without a request for each.
 func TestGlobKinds(t *testing.T) {
 	f, root := newFake(t, map[string]string{"d1/a-1": "", "d1/a-2": "", "d1/a/x": "", "d2/a-3": "", "d2/b": "", "d1/a-1/below": ""})
 	f.fault = func() error { return errors.New("it was looked at") }
@@ -99,7 +99,7 @@ func TestReadListed(t *testing.T) {
 	}
 }
 
-// A store that does not hold to a version, but says which one it sends.
+// A store that ignores the requested version, but reports which one it sends.
 func TestAnswersOfAnotherVersion(t *testing.T) {
 	f, root := newFake(t, nil)
 	f.put("x", noise(1000))

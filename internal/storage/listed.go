@@ -8,9 +8,9 @@ import (
 	"slices"
 )
 
-// OpenListed opens the object at a URL in the version that a list, or a look at
-// it, has told of. Nothing is asked for before something is read that no cache has;
-// then, one that is not that version any more is an error that unwraps to ErrChanged.
+// OpenListed opens the object at a URL in the version of a list or Stat. No request is made before
+// something is read that is not cached; if the object has another version then, that is an error
+// that unwraps to ErrChanged.
 func OpenListed(ctx context.Context, p string, is Object) (File, error) {
 	o, err := listed(ctx, p, is)
 	if err != nil {
@@ -19,16 +19,15 @@ func OpenListed(ctx context.Context, p string, is Object) (File, error) {
 	return o, nil
 }
 
-// ReadListed reads, with a single request where nothing breaks, all of the object
-// at a URL in the version that a list has told of; see OpenListed. The bytes lie in
-// the capacity of buf when that is enough.
+// ReadListed reads, with a single request where nothing breaks, all of the object at a URL in the
+// version from a list; see OpenListed. The bytes are in the capacity of buf when that is enough.
 func ReadListed(ctx context.Context, p string, is Object, buf []byte) ([]byte, error) {
 	o, err := listed(ctx, p, is)
 	if err != nil {
 		return nil, &fs.PathError{Op: "open", Path: p, Err: err}
 	}
 	defer o.Close()
-	if is.Size == 0 { // there is no range to ask for
+	if is.Size == 0 { // there is no range to request
 		now, err := Look(o.ctx, o.store, o.name)
 		switch {
 		case errors.Is(err, fs.ErrNotExist):

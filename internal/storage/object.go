@@ -46,8 +46,8 @@ func openObject(ctx context.Context, u url) (*object, error) {
 		}
 		return o, nil
 	}
-	// The answer to a request for the beginning says what there is, too: most small
-	// objects take no other.
+	// The response to a request for the beginning also describes the object: most small objects
+	// need no other request.
 	first, stop := context.WithCancel(ctx)
 	watch := time.AfterFunc(idleTimeout, stop)
 	body, is, err := s.Open(first, u.name, "", 0, firstPart)
@@ -101,7 +101,7 @@ func (o *object) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Seek sets where Read goes on.
+// Seek sets the offset of the next Read.
 func (o *object) Seek(offset int64, whence int) (int64, error) {
 	switch whence {
 	case io.SeekCurrent:

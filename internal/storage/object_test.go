@@ -58,7 +58,7 @@ func TestReadFromFrontToBack(t *testing.T) {
 	}
 }
 
-func TestReadAtAnyPlace(t *testing.T) {
+func TestReadAtAnyOffset(t *testing.T) {
 	f, root := newFake(t, nil)
 	want := noise(3*partSize + 5)
 	f.put("x", want)
@@ -89,8 +89,7 @@ func TestReadAtAnyPlace(t *testing.T) {
 	}
 }
 
-// One who reads in small steps from front to back gets whole parts; one who
-// jumps gets no more than was asked for.
+// A sequential reader in small steps gets whole parts; random reads get no more than requested.
 func TestReadAtAsksForWhatIsNeeded(t *testing.T) {
 	f, root := newFake(t, nil)
 	f.put("x", noise(4*partSize))

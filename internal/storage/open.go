@@ -6,6 +6,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"syscall"
 	"time"
 
 	"github.com/tfrec/tfrec/internal/regular"
@@ -113,7 +114,7 @@ func stat(ctx context.Context, u url) (fs.FileInfo, error) {
 	return nil, fs.ErrNotExist
 }
 
-// directory is the prefix of what lies in u.
+// directory is the prefix of what is in u.
 func (u url) directory() string { return u.name + u.slash() }
 
 // ReadFile returns the contents of a regular file or an object. More than limit
@@ -131,4 +132,10 @@ func ReadFile(ctx context.Context, p string, limit int64) ([]byte, error) {
 func IsDir(ctx context.Context, path string) bool {
 	st, err := Stat(ctx, path)
 	return err == nil && st.IsDir()
+}
+
+// Missing reports whether err says that a file does not exist.
+func Missing(err error) bool {
+	// Below what is not a directory nothing has a name.
+	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR)
 }

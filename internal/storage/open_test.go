@@ -119,7 +119,7 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// The first name behind a URL that names no bucket is not the bucket.
+// The first name after a URL that names no bucket is not the bucket.
 func TestNoBucket(t *testing.T) {
 	for _, p := range []string{"s3://", "s3:/", "s3:///bucket/x", Join("s3://", "bucket", "x")} {
 		if u, ok := parse(p); !ok || u.host != "" {
@@ -128,7 +128,7 @@ func TestNoBucket(t *testing.T) {
 	}
 }
 
-// TestNoSecretsInURLs gives credentials in a URL: they are refused, and told to nobody.
+// TestNoSecretsInURLs gives credentials in a URL: they are refused, and not repeated.
 func TestNoSecretsInURLs(t *testing.T) {
 	Register("mem", func(context.Context, string) (Store, error) { panic("opened") })
 	defer func() {

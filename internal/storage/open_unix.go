@@ -18,7 +18,7 @@ type stream struct {
 	*os.File
 	ctx   context.Context
 	stop  func() bool // of what ends reads when ctx is done
-	begun bool        // somebody has it open for writing, or had
+	begun bool        // a writer has or had it open
 }
 
 func openStream(ctx context.Context, path string) (File, error) {
@@ -61,8 +61,8 @@ func (s *stream) Read(p []byte) (n int, err error) {
 	return n, err
 }
 
-// readFirst reads a FIFO that was opened before anybody wrote to it, which looks
-// like its end: the first such end means that there is no writer yet.
+// readFirst reads a FIFO that was opened before its writer, which looks like its end: the first
+// such end means that there is no writer yet.
 func (s *stream) readFirst(p []byte) (n int, err error) {
 	raw, err := s.SyscallConn()
 	if err != nil {

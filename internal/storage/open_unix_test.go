@@ -136,8 +136,8 @@ func TestEndlessStreamEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestStreamOfTheShell reads an anonymous pipe by the name that a shell gives it,
-// whose writer may have come and gone.
+// TestStreamOfTheShell reads an anonymous pipe by the name that a shell gives it, whose writer may
+// already have closed it.
 func TestStreamOfTheShell(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {
@@ -161,8 +161,7 @@ func TestStreamOfTheShell(t *testing.T) {
 	}
 }
 
-// TestStreamOfAWriterThatWroteNothing reads a FIFO whose writer comes and goes before
-// the first Read.
+// TestStreamOfAWriterThatWroteNothing reads a FIFO whose writer closes it before the first Read.
 func TestStreamOfAWriterThatWroteNothing(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("other systems do not tell")

@@ -1,7 +1,7 @@
-// Package storage opens what a path names: a file of the local file system or,
-// when the path is a URL such as s3://bucket/key, an object in a store whose
-// scheme the build has registered. Paths of both kinds have directories, base names
-// and globs. What is local goes to package os as it is and costs nothing more.
+// Package storage opens what a path names: a file of the local file system or, when the path is a
+// URL such as s3://bucket/key, an object in a store whose scheme the build has registered. Paths of
+// both kinds have directories, base names and globs. Local paths are passed to package os
+// unchanged, without extra cost.
 package storage
 
 import (
@@ -84,7 +84,7 @@ func CheckOutput(p string) error {
 	return nil
 }
 
-// Join puts names, separated by slashes, behind the path of a directory.
+// Join puts names, separated by slashes, after the path of a directory.
 func Join(dir string, names ...string) string {
 	if u, ok := parse(dir); ok {
 		u.name = strings.TrimPrefix(path.Join(append([]string{"/", u.name}, names...)...), "/")
@@ -97,7 +97,7 @@ func Join(dir string, names ...string) string {
 	return filepath.Join(all...)
 }
 
-// Dir returns the directory that a path lies in.
+// Dir returns the directory that a path is in.
 func Dir(p string) string {
 	if u, ok := parse(p); ok {
 		u.name = strings.TrimPrefix(path.Dir("/"+u.name), "/")

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// Payload is the body of a request that writes: bytes in memory, which are read as often
-// as the request's signature and its sending take. It tells that something happens, and
-// it ends with the request: what a transport reads later is an error, so that the memory
-// can be used again.
+// Payload is the body of a request that writes: bytes in memory, which are read as often as signing
+// and sending need. It reports progress, and it ends with the request: reads of a transport after
+// that are errors, so that the memory can be reused.
 type Payload struct {
 	mu     sync.Mutex
 	data   []byte
@@ -19,14 +18,14 @@ type Payload struct {
 	ended  bool
 }
 
-// answerPatience is how long an answer may take when all of a body has been read: what
+// responseTimeout is how long an answer may take when all of a body has been read: what
 // the system's buffers hold is still on its way then.
-const answerPatience = 2 * time.Minute
+const responseTimeout = 2 * time.Minute
 
 // Len returns how many bytes there are.
 func (p *Payload) Len() int64 { return int64(len(p.data)) }
 
-// Bytes returns what there is, which must not be kept behind the request.
+// Bytes returns the bytes, which must not be used after the request.
 func (p *Payload) Bytes() []byte { return p.data }
 
 func (p *Payload) Read(b []byte) (int, error) {
@@ -41,7 +40,7 @@ func (p *Payload) Read(b []byte) (int, error) {
 		p.alive(idleTimeout)
 		return n, nil
 	}
-	p.alive(answerPatience)
+	p.alive(responseTimeout)
 	if n == 0 && len(b) > 0 {
 		return 0, io.EOF
 	}

@@ -18,16 +18,15 @@ import (
 // time. What is not there is an error that unwraps to fs.ErrNotExist, what is
 // refused one that unwraps to fs.ErrPermission; errors hold no credentials.
 type Store interface {
-	// List yields the objects whose names begin with prefix, in the order of
-	// their names, a page in memory at a time. Unless deep is set, what lies
-	// behind the first slash after the prefix is yielded as one Object, with a
-	// name that ends in the slash.
+	// List yields the objects whose names begin with prefix, in the order of their names, a page in
+	// memory at a time. Unless deep is set, everything after the first slash after the prefix is
+	// yielded as one Object, with a name that ends in the slash.
 	List(ctx context.Context, prefix string, deep bool) iter.Seq2[Object, error]
 	// Stat returns what is known of an object.
 	Stat(ctx context.Context, name string) (Object, error)
-	// Open opens length bytes of an object from offset on, or as many as there are, and says what
-	// the object is. It returns ErrChanged when version is not empty and not the object's: one that
-	// List, Stat or Open has told. Where nothing is at offset it may return any error.
+	// Open opens length bytes of an object from offset on, or fewer at its end, and describes the
+	// object. It returns ErrChanged if version, from List, Stat or Open, is not empty and not the
+	// object's. If offset is past the end it may return any error.
 	Open(ctx context.Context, name, version string, offset, length int64) (io.ReadCloser, Object, error)
 	// Create begins an object. Nothing has its name before Commit; what ctx ends is as
 	// if it had been aborted.
@@ -49,12 +48,12 @@ type CreateOptions struct {
 // goroutine.
 type Upload interface {
 	io.Writer
-	// Commit gives the object its name, whole, and says what it is. An error that
-	// unwraps to fs.ErrExist may also come of a repeated request that finds what one
-	// before it has made, whose answer was lost: who must know compares contents.
-	// After any other error the object is not there, or whole.
+	// Commit publishes the complete object and describes it. An error that unwraps to fs.ErrExist
+	// may also come from a repeated request that finds the object of an earlier one whose response
+	// was lost: callers that must know compare contents. After any other error the object does not
+	// exist or is complete.
 	Commit() (Object, error)
-	// Abort throws away what was uploaded. It does nothing behind Commit.
+	// Abort throws away what was uploaded. It does nothing after Commit.
 	Abort()
 }
 
@@ -68,7 +67,7 @@ type Unfinished interface {
 	Discard(ctx context.Context, l Leftover) error
 }
 
-// Leftover is what there is of an object that was never committed.
+// Leftover is an upload that was never committed.
 type Leftover struct {
 	Name  string    // of the object that it was to be
 	ID    string    // the store's own
@@ -86,14 +85,13 @@ func At(ctx context.Context, p string) (s Store, name string, err error) {
 	return s, u.name, err
 }
 
-// Object is what a store tells of an object.
+// Object describes an object in a store.
 type Object struct {
 	Name    string
 	Size    int64
 	ModTime time.Time
-	// Version is other when the contents are: an ETag, a generation or, where a
-	// store has neither, when the object was written and its size. Lists have it,
-	// too, but for directories.
+	// Version changes with the contents: an ETag, a generation or, if a store has neither, time and
+	// size. Lists have it, too, except for directories.
 	Version string
 }
 
@@ -136,7 +134,7 @@ func Forget() {
 	clear(opened)
 }
 
-// store returns the store that u lies in.
+// store returns the store that u is in.
 func (u url) store(ctx context.Context) (Store, error) {
 	registry.Lock()
 	defer registry.Unlock()
@@ -161,7 +159,7 @@ func (u url) store(ctx context.Context) (Store, error) {
 	return s, nil
 }
 
-// info is an Object as package fs has it.
+// info is an Object as an fs.FileInfo.
 type info struct {
 	object    Object
 	directory bool

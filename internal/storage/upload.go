@@ -12,8 +12,8 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// Sender makes the requests that one object on its way into a store takes, each of
-// them once: who calls repeats them. Errors are as those of a Store, and ErrGone.
+// Sender makes the requests of one upload, each of them once: the caller retries. Errors are those
+// of a Store, and ErrGone.
 type Sender interface {
 	// Put makes the object in one request.
 	Put(ctx context.Context, data *Payload) (Object, error)
@@ -26,9 +26,9 @@ type Sender interface {
 	Finish(ctx context.Context) (Object, error)
 	// Discard throws away what was sent of an object that is not finished.
 	Discard(ctx context.Context) error
-	// Mine returns the object of that name if it is the one that Put or Finish made.
-	// Otherwise its error unwraps to fs.ErrNotExist.
-	Mine(ctx context.Context) (Object, error)
+	// FindOwn returns the object of that name if this upload's Put or Finish made it. Otherwise its
+	// error unwraps to fs.ErrNotExist.
+	FindOwn(ctx context.Context) (Object, error)
 }
 
 // ErrGone says that a store knows nothing of an object's parts any more.
@@ -51,9 +51,8 @@ func sentSize(n int) int { return firstSent << min(n/growsAfter, growsTimes) }
 // parts in any order.
 const AtOnce = 4
 
-// MaxUploading bounds the memory for parts that are on their way, of all objects
-// together, in bytes. The part that is being filled comes on top, an object; a part that
-// is larger than this goes alone.
+// MaxUploading bounds the memory of parts being sent, of all objects together, in bytes. The part
+// being filled comes on top, one for each object; a larger part is sent alone.
 const MaxUploading = 128 << 20
 
 var uploading = semaphore.NewWeighted(MaxUploading)
@@ -78,7 +77,7 @@ type upload struct {
 
 	buffer []byte // the part that is being filled
 	parts  int    // that were sent, or are on their way
-	offset int64  // behind them
+	offset int64  // after them
 	begun  bool   // in parts
 	exists error  // what Commit will return, as is known before the end
 	over   bool   // committed or aborted
@@ -206,11 +205,11 @@ func (u *upload) commit() (Object, error) {
 	if u.exists != nil {
 		return Object{}, u.exists
 	}
-	var doubt maybeApplied
+	var applied maybeApplied
 	if u.parts == 0 {
 		return sendAgain(u.ctx, u.buffer, func(ctx context.Context, p *Payload) (Object, error) {
 			is, err := u.sender.Put(ctx, p)
-			return doubt.resolve(ctx, u.sender, is, err)
+			return applied.resolve(ctx, u.sender, is, err)
 		})
 	}
 	if err := u.send(true); err != nil {
@@ -221,26 +220,25 @@ func (u *upload) commit() (Object, error) {
 		return Object{}, err
 	}
 	return retryLong(u.ctx, func(ctx context.Context, alive func(time.Duration)) (Object, error) {
-		alive(finishPatience)
+		alive(finishTimeout)
 		is, err := u.sender.Finish(ctx)
-		return doubt.resolve(ctx, u.sender, is, err)
+		return applied.resolve(ctx, u.sender, is, err)
 	})
 }
 
-// finishPatience is how long a store may take to put thousands of parts together.
-const finishPatience = 5 * time.Minute
+// finishTimeout is how long a store may take to assemble thousands of parts.
+const finishTimeout = 5 * time.Minute
 
-// maybeApplied is whether a request has been made whose answer was lost: whatever it was for may
-// have been done.
+// maybeApplied says whether the response to a request was lost: it may have been executed.
 type maybeApplied bool
 
-// resolve takes the answer to a request that makes an object. When one before may have
-// made it, that there is one, or that there are no parts, is looked into.
+// resolve takes the response to a request that makes an object. If an earlier request may have made
+// it, resolve checks whether an existing object, or missing parts, are its result.
 func (d *maybeApplied) resolve(ctx context.Context, s Sender, is Object, err error) (Object, error) {
 	if bool(*d) && (errors.Is(err, fs.ErrExist) || errors.Is(err, ErrGone)) {
-		mine, e := s.Mine(ctx)
+		found, e := s.FindOwn(ctx)
 		if !errors.Is(e, fs.ErrNotExist) {
-			return mine, e
+			return found, e
 		}
 	}
 	if err != nil && (!lasting(err) || ctx.Err() != nil) { // one that was silent ends as cancelled
@@ -249,9 +247,8 @@ func (d *maybeApplied) resolve(ctx context.Context, s Sender, is Object, err err
 	return is, err
 }
 
-// discardPatience is how long Abort may take, which happens when somebody waits for a
-// program to end.
-const discardPatience = 10 * time.Second
+// cleanupTimeout is how long Abort may take, since a user may be waiting for the program to end.
+const cleanupTimeout = 10 * time.Second
 
 // Abort implements Upload.
 func (u *upload) Abort() {
@@ -262,13 +259,13 @@ func (u *upload) Abort() {
 	if !u.begun {
 		return
 	}
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), discardPatience)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(u.ctx), cleanupTimeout)
 	defer cancel()
-	// What is left behind all the same, Unfinished will tell.
+	// Unfinished finds what is left after that.
 	Retry(ctx, func(ctx context.Context) (struct{}, error) { return struct{}{}, u.sender.Discard(ctx) })
 }
 
-// end ends what is on its way.
+// end cancels running requests.
 func (u *upload) end() {
 	u.over = true
 	u.cancel(errOver)

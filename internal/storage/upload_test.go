@@ -17,175 +17,6 @@ import (
 	"time"
 )
 
-// sender is a Sender into memory that can be made to fail.
-type sender struct {
-	// fault answers a request before it is carried out, lost one that has been.
-	fault, lost func(request string) error
-	hang        func(context.Context) // in each request with a body, if not nil
-	taken       bool                  // there is an object of that name already
-
-	mu       sync.Mutex
-	parts    map[int][]byte
-	made     []byte // by this sender; nil when it has made none
-	finished bool
-	begun    int
-	discards int
-	requests []string
-	now      int // parts on their way
-	most     int
-}
-
-func (s *sender) before(request string) error {
-	s.mu.Lock()
-	s.requests = append(s.requests, request)
-	s.mu.Unlock()
-	if s.fault != nil {
-		return s.fault(request)
-	}
-	return nil
-}
-
-func (s *sender) behind(request string) error {
-	if s.lost != nil {
-		return s.lost(request)
-	}
-	return nil
-}
-
-func (s *sender) take(ctx context.Context, data *Payload) ([]byte, error) {
-	if s.hang != nil {
-		s.hang(ctx)
-	}
-	if ctx.Err() != nil {
-		return nil, ctx.Err()
-	}
-	io.Copy(io.Discard, data) // as for a signature
-	if _, err := data.Seek(0, io.SeekStart); err != nil {
-		return nil, err
-	}
-	got := make([]byte, data.Len())
-	_, err := io.ReadFull(data, got)
-	return got, err
-}
-
-func (s *sender) make(data []byte) (Object, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.taken {
-		return Object{}, fs.ErrExist
-	}
-	s.made, s.taken = data, true
-	return Object{Name: "x", Size: int64(len(data))}, nil
-}
-
-func (s *sender) Put(ctx context.Context, data *Payload) (Object, error) {
-	if err := s.before("put"); err != nil {
-		return Object{}, err
-	}
-	got, err := s.take(ctx, data)
-	if err != nil {
-		return Object{}, err
-	}
-	is, err := s.make(got)
-	if err == nil {
-		err = s.behind("put")
-	}
-	return is, err
-}
-
-func (s *sender) Begin(context.Context) error {
-	if err := s.before("begin"); err != nil {
-		return err
-	}
-	s.begun++
-	s.parts = map[int][]byte{}
-	return s.behind("begin")
-}
-
-func (s *sender) Part(ctx context.Context, n int, offset int64, data *Payload, last bool) error {
-	s.mu.Lock()
-	s.now++
-	s.most = max(s.most, s.now)
-	s.mu.Unlock()
-	defer func() {
-		s.mu.Lock()
-		s.now--
-		s.mu.Unlock()
-	}()
-	if err := s.before("part"); err != nil {
-		return err
-	}
-	got, err := s.take(ctx, data)
-	if err != nil {
-		return err
-	}
-	if offset != int64(n)*firstSent {
-		return fmt.Errorf("part %d at %d: %w", n, offset, errors.ErrUnsupported)
-	}
-	s.mu.Lock()
-	s.parts[n] = got
-	s.mu.Unlock()
-	return s.behind("part")
-}
-
-func (s *sender) Finish(context.Context) (Object, error) {
-	if err := s.before("finish"); err != nil {
-		return Object{}, err
-	}
-	if s.finished {
-		return Object{}, ErrGone
-	}
-	var all []byte
-	for n := range len(s.parts) {
-		all = append(all, s.parts[n]...)
-	}
-	is, err := s.make(all)
-	if err == nil {
-		s.finished = true
-		err = s.behind("finish")
-	}
-	return is, err
-}
-
-func (s *sender) Discard(ctx context.Context) error {
-	if err := s.before("discard"); err != nil {
-		return err
-	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	s.discards++
-	return nil
-}
-
-func (s *sender) Mine(context.Context) (Object, error) {
-	if err := s.before("mine"); err != nil {
-		return Object{}, err
-	}
-	if s.made == nil {
-		return Object{}, fs.ErrNotExist
-	}
-	return Object{Name: "x", Size: int64(len(s.made))}, nil
-}
-
-func random(size int) []byte {
-	data := make([]byte, size)
-	rand.NewChaCha8([32]byte{byte(size)}).Read(data)
-	return data
-}
-
-// send writes data in pieces, and commits.
-func send(ctx context.Context, s *sender, data []byte) (Object, error) {
-	u := NewUpload(ctx, "mem://bucket/x", s, AtOnce)
-	defer u.Abort()
-	for piece := range slices.Chunk(data, 3_000_001) {
-		if _, err := u.Write(piece); err != nil {
-			return Object{}, err
-		}
-	}
-	return u.Commit()
-}
-
 // Whatever one request in three meets, the object is the one that was written.
 func TestUploadThroughFaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -251,8 +82,8 @@ func TestLostAnswers(t *testing.T) {
 	}
 }
 
-// A store that says at the beginning that there is an object already is sent no parts,
-// and Commit tells.
+// If a store reports an existing object at the beginning, no parts are sent, and Commit returns the
+// error.
 func TestTakenFromTheBeginning(t *testing.T) {
 	s := &sender{fault: func(request string) error {
 		if request == "begin" {
@@ -308,8 +139,7 @@ func TestUploadFails(t *testing.T) {
 	}
 }
 
-// An answer that never comes is waited for no longer than patience, and parts that are
-// read, slowly, are not given up.
+// A missing response ends after the timeout, and parts that are read slowly are not aborted.
 func TestSilentServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		first := true
@@ -345,9 +175,9 @@ func TestSilentServer(t *testing.T) {
 	})
 }
 
-// What makes the object is done, and then the server is silent until nobody listens any
-// more: as a client tells it, the request was cancelled.
-func TestSilenceBehindWhatWasDone(t *testing.T) {
+// The request that makes the object is executed, and then the server stays silent until the client
+// gives up: for the client, the request was cancelled.
+func TestSilenceAfterWhatWasDone(t *testing.T) {
 	for _, size := range []int{100, firstSent + 5} {
 		synctest.Test(t, func(t *testing.T) {
 			silent := 1
@@ -418,7 +248,7 @@ func TestAbortDoesNotWait(t *testing.T) {
 		}
 		began := time.Now()
 		u.Abort()
-		if took := time.Since(began); took > discardPatience || len(s.requests) < 4 {
+		if took := time.Since(began); took > cleanupTimeout || len(s.requests) < 4 {
 			t.Errorf("took %v, for %q", took, s.requests)
 		}
 	})
@@ -481,8 +311,7 @@ func TestSizesOfParts(t *testing.T) {
 	}
 }
 
-// Who reads a body when its request has ended gets nothing of what lies in its memory by
-// then.
+// Who reads a body when its request has ended gets nothing of what is in its memory by then.
 func TestPayloadEnds(t *testing.T) {
 	p := &Payload{data: []byte("some bytes"), alive: func(time.Duration) {}}
 	b := make([]byte, 4)

@@ -53,13 +53,13 @@ const (
 	intFeature    = "int feature"
 	floatFeature  = "float feature"
 	stringFeature = "string feature"
-	listOf        = "s" // behind the three above
+	listOf        = "s" // after the three above
 )
 
 // Compile checks an expression against the features that records have. What is
 // wrong with it is an [*Error].
 func Compile(expression string, features []Feature) (*Expression, error) {
-	// Errors are told in one line.
+	// Errors have one line.
 	expression = strings.Map(func(r rune) rune {
 		if r == '\n' || r == '\r' || r == '\t' {
 			return ' '
@@ -135,7 +135,7 @@ type resolver struct {
 	*names
 	declared declarations
 	named    []Feature
-	slots    map[int]int           // places in named by places in features
+	slots    map[int]int           // features in named by places in features
 	calls    map[*ast.CallNode]int // what stands for names, and the features' places
 	indexed  map[ast.Node]bool     // what stands for the name f, which may be about to be indexed
 	err      *Error                // the first
@@ -188,18 +188,18 @@ func (r *resolver) identifier(node *ast.Node, n *ast.IdentifierNode) {
 
 // put replaces a node by the call that gives the feature's values.
 func (r *resolver) put(node *ast.Node, name string, word ast.Node) {
-	place, err := r.find(name)
+	feature, err := r.find(name)
 	if err != nil {
 		r.fail(word, "%v", err)
 		return
 	}
-	r.putValues(node, place, r.features[place].List, word)
+	r.putValues(node, feature, r.features[feature].List, word)
 }
 
 // putValues replaces a node by the call that gives the value of a feature, or
 // the list of them.
-func (r *resolver) putValues(node *ast.Node, place int, list bool, word ast.Node) {
-	f := r.features[place]
+func (r *resolver) putValues(node *ast.Node, feature int, list bool, word ast.Node) {
+	f := r.features[feature]
 	var function string
 	switch f.Kind {
 	case tfrecord.KindInt64:
@@ -215,26 +215,26 @@ func (r *resolver) putValues(node *ast.Node, place int, list bool, word ast.Node
 	if list {
 		function += listOf
 	}
-	ast.Patch(node, r.call(function, place))
+	ast.Patch(node, r.call(function, feature))
 }
 
 // has replaces has("key") and has(name).
 func (r *resolver) has(node *ast.Node, n *ast.CallNode) {
-	if place, ok := r.argument(n); ok {
-		ast.Patch(node, r.call(hasFeature, place))
+	if feature, ok := r.argument(n); ok {
+		ast.Patch(node, r.call(hasFeature, feature))
 	}
 }
 
 // list replaces list("key") and list(name).
 func (r *resolver) list(node *ast.Node, n *ast.CallNode) {
-	if place, ok := r.argument(n); ok {
-		r.putValues(node, place, true, n)
+	if feature, ok := r.argument(n); ok {
+		r.putValues(node, feature, true, n)
 	}
 }
 
 // argument returns the feature that is the one argument of a call: a key, or a
 // name, which has become a call by now.
-func (r *resolver) argument(n *ast.CallNode) (place int, ok bool) {
+func (r *resolver) argument(n *ast.CallNode) (feature int, ok bool) {
 	function := n.Callee.(*ast.IdentifierNode).Value
 	if len(n.Arguments) != 1 {
 		r.fail(n, "%s wants one key, as in %[1]s(\"image/width\")", function)
@@ -242,14 +242,14 @@ func (r *resolver) argument(n *ast.CallNode) (place int, ok bool) {
 	}
 	switch argument := n.Arguments[0].(type) {
 	case *ast.StringNode:
-		place, err := r.find(argument.Value)
+		feature, err := r.find(argument.Value)
 		if err != nil {
 			r.fail(argument, "%v", err)
 		}
-		return place, err == nil
+		return feature, err == nil
 	case *ast.CallNode:
-		if place, ok := r.calls[argument]; ok {
-			return place, true
+		if feature, ok := r.calls[argument]; ok {
+			return feature, true
 		}
 	}
 	r.fail(n.Arguments[0], "%s wants a key, as in %[1]s(\"image/width\")", function)
@@ -257,18 +257,18 @@ func (r *resolver) argument(n *ast.CallNode) (place int, ok bool) {
 }
 
 // call is a call of a function for the feature at a place.
-func (r *resolver) call(function string, place int) *ast.CallNode {
-	slot, known := r.slots[place]
+func (r *resolver) call(function string, feature int) *ast.CallNode {
+	slot, known := r.slots[feature]
 	if !known {
 		slot = len(r.named)
-		r.slots[place] = slot
-		r.named = append(r.named, r.features[place])
+		r.slots[feature] = slot
+		r.named = append(r.named, r.features[feature])
 	}
 	call := &ast.CallNode{
 		Callee:    &ast.IdentifierNode{Value: function},
 		Arguments: []ast.Node{&ast.IdentifierNode{Value: "$env"}, &ast.IntegerNode{Value: slot}},
 	}
-	r.calls[call] = place
+	r.calls[call] = feature
 	return call
 }
 

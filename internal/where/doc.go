@@ -15,8 +15,8 @@
 // arithmetic, in, matches, any(list, # > 0), and so on, without what would make
 // a result depend on the time. It has no loops, so that it always ends.
 //
-// A feature is named by its key, by what stands behind the key's last slash
-// when no other key ends the same, or as f["any/key"]. Its type is
+// A feature is named by its key, by what stands after the key's last slash when no other key ends
+// the same, or as f["any/key"]. Its type is
 //
 //   - int, float or string when a record has one value of it; the string of a
 //     bytes feature is its bytes, whatever they are,
@@ -28,6 +28,6 @@
 // !has("width") || width > 200. && and || look at their right side only when
 // the left one leaves it open.
 //
-// Floats are float32 in a record and are compared as float64, exactly: 0.1 as
-// written here is no float32, so score == 0.1 is never true. Use < and >.
+// Floats are float32 in a record and are compared as float64, exactly: 0.1 as written here is not a
+// float32, so score == 0.1 is never true. Use < and >.
 package where

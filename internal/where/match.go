@@ -27,11 +27,10 @@ type record struct {
 	values   []tfrecord.Feature // of each feature; KindNone where the record has none
 }
 
-// Match reports whether the features match. Only those that the expression
-// names are looked at. The error unwraps to ErrMissing when a value is missing;
-// all others mean that the expression cannot be evaluated for the record, such
-// as a feature of another kind than Compile was told, or an index past the end
-// of a list.
+// Match reports whether the features match. Only those that the expression names are read. The
+// error unwraps to ErrMissing when a value is missing; all others mean that the expression cannot
+// be evaluated for the record, such as a feature of another kind than Compile was given, or an
+// index past the end of a list.
 func (x *Expression) Match(features *tfrecord.Features) (bool, error) {
 	m := x.machines.Get().(*machine)
 	defer x.machines.Put(m)

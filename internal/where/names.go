@@ -23,7 +23,7 @@ type Feature struct {
 type names struct {
 	features []Feature
 	byKey    map[string]int
-	byLast   map[string][]int // by what stands behind the last slash
+	byLast   map[string][]int // by what stands after the last slash
 }
 
 func newNames(features []Feature) *names {
@@ -75,9 +75,9 @@ func (n *names) suggest(name string) string {
 }
 
 // quoted lists keys as an expression can name them.
-func (n *names) quoted(places []int) string {
-	keys := make([]string, 0, len(places))
-	for _, i := range places {
+func (n *names) quoted(features []int) string {
+	keys := make([]string, 0, len(features))
+	for _, i := range features {
 		keys = append(keys, written(n.features[i].Key))
 	}
 	slices.Sort(keys)

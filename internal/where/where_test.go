@@ -181,8 +181,7 @@ func TestMissing(t *testing.T) {
 	}
 }
 
-// What Compile was told and what a record has may differ: that is never taken
-// for an answer.
+// The kinds given to Compile and those of a record may differ: that is always an error.
 func TestMatchErrors(t *testing.T) {
 	for _, c := range []struct {
 		expression, message string

@@ -1,5 +1,5 @@
 // Command color writes the assembly of package augment that changes the colours of rows. In the
-// folder above this one:
+// directory above this one:
 //
 //	go run ./color -out ../color_amd64.s -stubs ../color_stubs_amd64.go -pkg augment
 package main
@@ -43,8 +43,8 @@ func dwords(name string, v uint32) Mem {
 	return m
 }
 
-// load puts eight pixels of RGB, 24 bytes, into two lanes of four. In the upper lane they begin
-// at byte 4, so that nothing behind them is read.
+// load puts eight pixels of RGB, 24 bytes, into two lanes of four. In the upper lane they begin at
+// byte 4, so that nothing after them is read.
 func load(row Mem) VecVirtual {
 	pixels := YMM()
 	VMOVDQU(row, pixels.AsX())
@@ -107,7 +107,7 @@ func luminanceRow(w weights) {
 	Label("pixels")
 	front := w.luminance(load(Mem{Base: src}))
 	back := w.luminance(load(Mem{Base: src, Disp: 24}))
-	// Of the first eight levels and the second, four each lie in a lane.
+	// Of the first eight levels and the second, four each are in a lane.
 	VPACKSSDW(back, front, front)
 	VPACKUSWB(front, front, front)
 	upper := XMM()
@@ -206,7 +206,7 @@ func quads(name string, v float64) Mem {
 	return m
 }
 
-// gather looks 32 bits up for each of eight indices, in steps of so many bytes.
+// gather looks 32 bits up for each of eight indices, in steps of scale bytes.
 func gather(base Register, index VecVirtual, scale uint8) VecVirtual {
 	mask, v := YMM(), YMM()
 	VPCMPEQD(mask, mask, mask)

@@ -12,9 +12,9 @@ type Buffer struct {
 	size    int
 }
 
-// Alloc allocates n bytes, at least 1, of the GPU's memory. What is in there is
-// undefined; it begins at a multiple of 16, on a real GPU of 256. It takes long, next
-// to a kernel: keep buffers. Errors wrap ErrOutOfMemory where there is no room.
+// Alloc allocates n bytes, at least 1, of the GPU's memory. The contents are undefined; the address
+// is a multiple of 16, on a real GPU of 256. Allocating is slow compared with a kernel: keep
+// buffers. Errors wrap ErrOutOfMemory if there is not enough memory.
 func (s *Stream) Alloc(n int) (*Buffer, error) {
 	if err := s.usable(n); err != nil {
 		return nil, err
@@ -31,8 +31,7 @@ func (s *Stream) Alloc(n int) (*Buffer, error) {
 // Size returns how many bytes the buffer has, 0 after Free.
 func (b *Buffer) Size() int { return b.size }
 
-// Address is where on the GPU a byte of the buffer lies, for what lies in its memory
-// itself and points there.
+// Address is the address on the GPU of a byte of the buffer, for pointers stored in its memory.
 func (b *Buffer) Address(offset int) uint64 {
 	if offset < 0 || offset > b.size {
 		panic(fmt.Sprintf("cuda: offset %d in a buffer of %d bytes", offset, b.size))
@@ -54,16 +53,15 @@ func (b *Buffer) Free() error {
 	return b.stream.device.cleanup(b.stream.device.context.free(b.address))
 }
 
-// HostBuffer is pinned memory of the host, which the GPU copies from and to by
-// itself.
+// HostBuffer is pinned memory of the host, which the GPU copies from and to directly.
 type HostBuffer struct {
 	stream *Stream
 	data   []byte
 }
 
-// AllocHost allocates n bytes, at least 1, of pinned memory, which the whole machine
-// then has less of. What is in there is undefined. It takes longer than Alloc. Errors
-// wrap ErrOutOfMemory where there is no room.
+// AllocHost allocates n bytes, at least 1, of pinned memory, which reduces the memory of the whole
+// machine. The contents are undefined. It is slower than Alloc. Errors wrap ErrOutOfMemory if there
+// is not enough memory.
 func (s *Stream) AllocHost(n int) (*HostBuffer, error) {
 	if err := s.usable(n); err != nil {
 		return nil, err
@@ -77,8 +75,8 @@ func (s *Stream) AllocHost(n int) (*HostBuffer, error) {
 	return b, nil
 }
 
-// Bytes is the memory itself, nil after Free. It is gone, not only from here, once
-// the buffer is freed or its stream closed.
+// Bytes is the memory itself, nil after Free. It must not be used after the buffer is freed or its
+// stream closed.
 func (b *HostBuffer) Bytes() []byte { return b.data }
 
 // Size returns how many bytes there are, 0 after Free.

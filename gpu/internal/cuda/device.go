@@ -78,7 +78,7 @@ func Survey() (Driver, error) {
 	return found, nil
 }
 
-// noDevice is the error where there is no GPU: cuInit answers so, or the count is 0.
+// noDevice is the error without a GPU: cuInit returns it, or the count is 0.
 func noDevice() error { return fault(ErrNoDevice, codeNoDevice, "the NVIDIA driver finds no GPU") }
 
 func versionText(v int) string { return fmt.Sprintf("%d.%d", v/1000, v%1000/10) }
@@ -152,9 +152,8 @@ func (d *Device) Memory() (free, total int64, err error) {
 	return free, total, d.explain(err, "look at memory")
 }
 
-// Close unloads the modules and lets go of the GPU. It refuses while streams are
-// open. Closing again does nothing. Nothing else of the device may be called from
-// then on.
+// Close unloads the modules and releases the GPU. It fails while streams are open. Closing again
+// does nothing. No other method of the device may be called afterwards.
 func (d *Device) Close() error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -186,8 +185,8 @@ func (d *Device) do(f func() error) error {
 	return f()
 }
 
-// cleanup explains an error of freeing something. There is none where the context is
-// lost: all is gone with it, and its loss was told.
+// cleanup explains an error of freeing something. It returns nil if the context is lost: everything
+// was freed with it, and the loss was reported.
 func (d *Device) cleanup(err error) error {
 	var call *callError
 	if d.Lost() && errors.As(err, &call) && losesContext(call.code) {

@@ -14,12 +14,11 @@
 //	err = stream.Download(host, 0, buffer, 0, n)
 //	err = stream.Synchronize() // host.Bytes() is to be looked at from here on
 //
-// A [Stream], with all that it makes, belongs to the goroutine that made it; a
-// [Device], a [Module] and a [Function] may be used by all. Nothing of a stream is
-// left behind when it is closed, and nothing of a device.
+// A [Stream], with all that it makes, belongs to the goroutine that made it; a [Device], a [Module]
+// and a [Function] may be used by all. Nothing of a stream is left after when it is closed, and
+// nothing of a device.
 //
-// The package is the same in all builds. Without the tag cuda, or elsewhere than on
-// Linux on amd64 with cgo, Open and Survey answer [ErrNotBuilt], and there is no
-// other way in. With it, the program still starts without a driver: that is looked
-// for by Open.
+// The package is the same in all builds. Without the tag cuda, or elsewhere than on Linux on amd64
+// with cgo, Open and Survey return [ErrNotBuilt]. With it, the program still starts without a
+// driver, which Open looks for.
 package cuda

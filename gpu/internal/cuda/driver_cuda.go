@@ -186,8 +186,8 @@ func (c *cuContext) newStream() (stream, error) {
 }
 
 func (c *cuContext) newEvent() (event, error) {
-	// Events that take no time are told of sooner. Who waits sleeps, since the
-	// processor has other work.
+	// Events without timing are reported sooner. Waiting sleeps, since the processor has other
+	// work.
 	e, err := cu.MakeEvent(cu.DisableTiming | cu.BlockingSyncEvent)
 	if err != nil {
 		return nil, answered("cuEventCreate", err)

@@ -10,19 +10,18 @@ import (
 var (
 	// ErrNotBuilt says that the program has no CUDA in it.
 	ErrNotBuilt = errors.New("this binary was built without CUDA")
-	// ErrNoDriver says that there is no driver, or none that starts.
+	// ErrNoDriver means that there is no driver, or that it does not start.
 	ErrNoDriver = errors.New("no NVIDIA driver")
-	// ErrNoDevice says that the driver finds no GPU, or none with that number that
-	// can be used.
+	// ErrNoDevice means that the driver finds no GPU, or no usable one with that number.
 	ErrNoDevice = errors.New("no usable NVIDIA GPU")
 	// ErrOldDriver says that the driver doesn't know what is asked of it: kernels of
 	// this version, or a function.
 	ErrOldDriver = errors.New("the NVIDIA driver is too old")
-	// ErrOutOfMemory says that the GPU, or pinned memory, has no room for an
-	// allocation. All else goes on: one may free something, or ask for less.
+	// ErrOutOfMemory means that GPU memory, or pinned memory, is exhausted. The device stays
+	// usable: free something, or allocate less.
 	ErrOutOfMemory = errors.New("out of memory")
-	// ErrLaunch says that a kernel could not be launched, or failed as it ran, which
-	// whatever waits for it tells. See [Device.Lost].
+	// ErrLaunch means that a kernel could not be launched, or failed while it ran, which the next
+	// call that waits returns. See [Device.Lost].
 	ErrLaunch = errors.New("the GPU failed")
 )
 

@@ -85,8 +85,7 @@ func TestChild(t *testing.T) {
 	os.Exit(1)
 }
 
-// TestFaultsOfLoading is about faults before the driver is there, which only a process
-// of its own can have.
+// TestFaultsOfLoading checks faults before the driver is loaded, which need a process of their own.
 func TestFaultsOfLoading(t *testing.T) {
 	fakecuda.Use(t)
 	directories := filepath.SplitList(os.Getenv("LD_LIBRARY_PATH"))
@@ -118,8 +117,8 @@ func TestFaultsOfLoading(t *testing.T) {
 	}
 }
 
-// TestNeedsNoDriver holds the program to what lets it start where there is no driver:
-// it asks for libc alone, and hides its own cu functions from the driver.
+// TestNeedsNoDriver checks that the program starts without a driver: it links libc alone, and hides
+// its own cu functions from the driver.
 func TestNeedsNoDriver(t *testing.T) {
 	executable, err := os.Executable()
 	must(t, err)
@@ -185,7 +184,7 @@ func TestFaultsOfLoadingKernels(t *testing.T) {
 	}
 }
 
-// TestOutOfMemory runs out of both kinds of memory, and goes on with less.
+// TestOutOfMemory runs out of both kinds of memory, and continues with less.
 func TestOutOfMemory(t *testing.T) {
 	fakecuda.Use(t)
 	d, f := probe(t, "probe_affine")
@@ -240,7 +239,7 @@ func TestFailingLaunches(t *testing.T) {
 			if c.lost != errors.Is(again, cuda.ErrLaunch) || !c.lost && again != nil {
 				t.Errorf("the next: %v", again)
 			}
-			// What the device had, and the test's end frees, is gone without an error.
+			// What the device had is freed at the end of the test without an error.
 		})
 	}
 	// A device that was lost and closed can be opened again.
@@ -284,8 +283,8 @@ func TestFailingWait(t *testing.T) {
 	})
 }
 
-// TestNothingHappensUnwaited holds the fake to the promise that tests of others rely
-// on: a copy that nobody waited for did not happen.
+// TestNothingHappensUnwaited checks of the fake what other tests rely on: a copy that nobody waited
+// for did not happen.
 func TestNothingHappensUnwaited(t *testing.T) {
 	fakecuda.Use(t)
 	d := gputest.Device(t)
@@ -307,8 +306,8 @@ func TestNothingHappensUnwaited(t *testing.T) {
 	}
 }
 
-// TestFailuresOnTheWay lets every call of a run fail once: each is told, and all that
-// was made until then is freed, which fakecuda.Use looks after.
+// TestFailuresOnTheWay lets every call of a run fail once: each error is returned, and everything
+// allocated so far is freed, which fakecuda.Use checks.
 func TestFailuresOnTheWay(t *testing.T) {
 	fakecuda.Use(t)
 	run := func() (err error) {

@@ -12,7 +12,7 @@ type Module struct {
 	module module
 }
 
-// Function is a kernel. Like its module it is there for all goroutines.
+// Function is a kernel. Like its module it is safe for concurrent use.
 type Function struct {
 	name     string
 	function function

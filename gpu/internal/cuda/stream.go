@@ -14,8 +14,7 @@ const maxParams = 16
 // side with other streams. It and all that it makes belong to the goroutine that
 // called [Device.NewStream], which keeps its thread until Close.
 //
-// What a method queues happens later. What goes wrong then, the next call tells that
-// waits.
+// Methods queue work that is done later. Its errors are returned by the next call that waits.
 type Stream struct {
 	device  *Device
 	stream  stream // nil once closed
@@ -151,10 +150,9 @@ func (s *Stream) Synchronize() error {
 	return s.device.explain(s.stream.synchronize(), "wait")
 }
 
-// Close waits until all is done that was queued, frees all that the stream made and
-// lets the goroutine's thread go. It tells what went wrong meanwhile, but for the
-// loss of the device if that was told before; all is freed in any case. Closing
-// again does nothing.
+// Close waits for all queued work, frees everything that the stream allocated and unlocks the
+// goroutine's thread. It returns errors of that work, except the loss of the device if that was
+// returned before; everything is freed in any case. Closing again does nothing.
 func (s *Stream) Close() error {
 	if s.stream == nil {
 		return nil

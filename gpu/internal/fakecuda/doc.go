@@ -1,5 +1,5 @@
-// Package fakecuda is for tests: it tells whether the NVIDIA driver of this process
-// is the fake one in lib, asks it for faults and counts what is alive in it.
+// Package fakecuda is for tests: it reports whether the NVIDIA driver of this process is the fake
+// one in lib, injects faults into it and counts what is allocated in it.
 //
 // The fake is a libcuda.so.1 that the loader finds where LD_LIBRARY_PATH names its
 // directory; `make gpu-test` builds it and does that. Its GPU is the processor, which runs
@@ -18,14 +18,14 @@
 //	FAKECUDA_DRIVER      the driver's version: 12020; PTX of later ones is refused
 //	FAKECUDA_CAPABILITY  the compute capability, times ten: 90
 //	FAKECUDA_HARDWARE    0 where the chip has no JPEG decoder
-//	FAKECUDA_FAIL        FUNCTION:N:CODE, more of them behind commas: from when that was set, the
+//	FAKECUDA_FAIL        FUNCTION:N:CODE, several separated by commas: from when that was set, the
 //	                     N-th call (with N+ that and all later ones) answers CODE. The function kernel is
 //	                     a kernel that runs, rather than its launch.
 //	FAKECUDA_TINT        what is added to the luma of every image that the fake nvJPEG decodes
 //
-// Beside it lies a fake libnvjpeg.so.12, which decodes for real: baseline and progressive images,
-// to the samples that libjpeg and our own decoder make of them. It decodes when the stream is
-// waited for, from the bytes that lie then where the image did, into memory that must be the GPU's,
-// and refuses what is used for two images at once. Which of its backends takes an image is made up,
+// With it comes a fake libnvjpeg.so.12, which really decodes: baseline and progressive images, to
+// the samples of libjpeg and our own decoder. It decodes when the stream is waited for, from the
+// bytes that are then at the image's address, into memory that must be the GPU's, and refuses
+// objects that are used for two images at once. Which of its backends accepts an image is made up,
 // so that each is the only one for something. FAKECUDA_FAIL knows its functions, too.
 package fakecuda

@@ -125,8 +125,8 @@ func TestConvert(t *testing.T) {
 	}
 }
 
-// TestConvertWithoutTheGPUThatMustBe fails with one sentence, and another run goes on
-// from what is finished.
+// TestConvertWithoutTheGPUThatMustBe fails with one sentence, and another run continues from what
+// is finished.
 func TestConvertWithoutTheGPUThatMustBe(t *testing.T) {
 	fake := fakeDriver(t)
 	want := files(t, convertPhotos(t, fake, "", "--resize", "64").out)

@@ -12,7 +12,7 @@ import (
 )
 
 // record is what the tests look at of one.
-type record struct{ name, decoder, picture string }
+type record struct{ name, decoder, pixels string }
 
 // records are those of a set, as the command prints them, sorted by name.
 func records(t *testing.T, dir string) []record {
@@ -39,7 +39,7 @@ func records(t *testing.T, dir string) []record {
 	return all
 }
 
-// decodedBy counts who decoded a set's images.
+// decodedBy counts a set's images by decoder.
 func decodedBy(t *testing.T, dir string) map[string]int {
 	t.Helper()
 	by := map[string]int{}
@@ -63,7 +63,7 @@ func decoder(t *testing.T, dir string) string {
 	return m.Decoder
 }
 
-// raw is a set in which every image is there with its pixels, from its full size.
+// raw is a set of all images as raw pixels at full size.
 var raw = []string{"--resize", "60x40", "--encode", "raw", "--exact-pixels", "--decoder", "go"}
 
 // withDecode are the flags for a set that nvJPEG decodes.
@@ -87,13 +87,13 @@ func TestConvertDecodes(t *testing.T) {
 		t.Errorf("the manifest's decoder is %q; want %q", got, nvjpegOfFake)
 	}
 	for i, r := range records(t, on.out) {
-		if r.decoder != "nvjpeg hardware" || r.picture != want[i].picture || r.name != want[i].name {
-			t.Errorf("%s was decoded by %q, to the CPU's pixels: %v", r.name, r.decoder, r.picture == want[i].picture)
+		if r.decoder != "nvjpeg hardware" || r.pixels != want[i].pixels || r.name != want[i].name {
+			t.Errorf("%s was decoded by %q, to the CPU's pixels: %v", r.name, r.decoder, r.pixels == want[i].pixels)
 		}
 	}
 	tinted := convertPhotos(t, fake, "FAKECUDA_TINT=3", withDecode("on")...)
 	for i, r := range records(t, tinted.out) {
-		if r.picture == want[i].picture {
+		if r.pixels == want[i].pixels {
 			t.Errorf("%s was not decoded by nvJPEG", r.name)
 		}
 	}
@@ -143,18 +143,18 @@ func TestConvertDecodesWithout(t *testing.T) {
 	}
 }
 
-// TestConvertFallsBack has images come to the CPU in the middle of a run: each is named, none is
-// lost, and another run mends what the GPU is to blame for.
+// TestConvertFallsBack makes the GPU fail in the middle of a run: each image that the CPU decodes
+// is named, none is lost, and another run redoes those.
 func TestConvertFallsBack(t *testing.T) {
 	fake := fakeDriver(t)
 	reference := files(t, convertPhotos(t, fake, "", withDecode("on")...).out)
 	for _, c := range []struct {
 		name, variable, says string
 		cpu                  int  // images that the CPU decodes; 0: some
-		mended               bool // by another run
+		repaired             bool // by another run
 		on                   string
 	}{
-		{"pictures that are refused", "FAKECUDA_FAIL=nvjpegDecodeBatched:1+:4,nvjpegDecodeJpeg:1+:4", "note: decoded by: tfrec 1 40 (nvJPEG refuses the image: JPEG not supported (4): 40)\n", 40, false, ""},
+		{"images that are refused", "FAKECUDA_FAIL=nvjpegDecodeBatched:1+:4,nvjpegDecodeJpeg:1+:4", "note: decoded by: tfrec 1 40 (nvJPEG refuses the image: JPEG not supported (4): 40)\n", 40, false, ""},
 		{"a GPU that fails", "FAKECUDA_FAIL=kernel:9:719", "whose shards the same command rewrites when the GPU works again)\n", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
 		{"a GPU that fails as it decodes", "FAKECUDA_FAIL=cuStreamSynchronize:2:719", "the GPU failed or lacked memory: ", 0, true, "GPU 0 (tfrec's fake GPU 0) failed: "},
 		{"no memory", "FAKECUDA_MEMORY=60000", "(the GPU failed or lacked memory: ", 0, true, "is not decoded: allocate "},
@@ -175,7 +175,7 @@ func TestConvertFallsBack(t *testing.T) {
 			if again.code != 0 {
 				t.Errorf("again: exit %d: %s", again.code, again.stderr)
 			}
-			if c.mended {
+			if c.repaired {
 				sameFiles(t, files(t, auto.out), reference)
 			}
 			if c.on == "" {
@@ -194,8 +194,8 @@ func TestConvertFallsBack(t *testing.T) {
 	}
 }
 
-// TestConvertDecodesVariants has nvJPEG decode but those variants for which a step was drawn that
-// is the CPU's, whatever the workers, and whoever makes which shard.
+// TestConvertDecodesVariants checks that nvJPEG decodes all variants except those with a step that
+// only the CPU has, with any number of workers and tasks.
 func TestConvertDecodesVariants(t *testing.T) {
 	fake := fakeDriver(t)
 	args := []string{"--augment", "random_resized_crop:40|hflip|color_jitter:0.4,0.4,0.4,0.1|one_of:p=0.3(jpeg:50..90)", "--copies", "2", "--encode", "png", "--gpu", "on", "--gpu-decode"}
@@ -220,9 +220,9 @@ func TestConvertDecodesVariants(t *testing.T) {
 	sameFiles(t, files(t, tasks), files(t, one.out))
 }
 
-// TestConvertDamagedPictures has nvJPEG decode odd and damaged images: those that are unusable are
+// TestConvertDamagedImages has nvJPEG decode odd and damaged images: those that are unusable are
 // so for the same reasons as on the CPU, and all others are there.
-func TestConvertDamagedPictures(t *testing.T) {
+func TestConvertDamagedImages(t *testing.T) {
 	fake := fakeDriver(t)
 	convert := func(more ...string) string {
 		out := t.TempDir()
@@ -240,7 +240,7 @@ func TestConvertDamagedPictures(t *testing.T) {
 		t.Fatalf("%d records; want %d", len(with), len(without))
 	}
 	for i, r := range with {
-		if r.name != without[i].name || r.picture != without[i].picture {
+		if r.name != without[i].name || r.pixels != without[i].pixels {
 			t.Errorf("%s, decoded by %q, has other pixels than %s of the CPU", r.name, r.decoder, without[i].name)
 		}
 	}

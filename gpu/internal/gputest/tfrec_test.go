@@ -81,7 +81,7 @@ func TestVerb(t *testing.T) {
 	}
 }
 
-// TestVersion runs the command where there is no driver: it starts.
+// TestVersion checks that the command starts without a driver.
 func TestVersion(t *testing.T) {
 	if out := tfrec(t, t.TempDir(), nil, "version"); !strings.HasPrefix(out, "tfrec ") {
 		t.Error(out)

@@ -14,7 +14,7 @@ import (
 	"unsafe"
 )
 
-// AbsentError says that there is no driver that could be loaded.
+// AbsentError means that no driver could be loaded.
 type AbsentError struct {
 	// Detail is what the loader said.
 	Detail string

@@ -12,12 +12,12 @@ import (
 )
 
 // TestArraysOfPointers decodes batches while the collector runs. The arrays that a batch makes in
-// C's memory begin with what was there before: the places of the last batch's images, which
-// are gone by then. The collector must not look at these.
+// C's memory start with stale contents: the addresses of the last batch's images, which no longer
+// exist. The collector must not follow them.
 func TestArraysOfPointers(t *testing.T) {
 	fakecuda.Use(t)
 	_, s, decoder := open(t)
-	small := picture(t, 1, 1, true)
+	small := makeJPEG(t, 1, 1, true)
 	// Images of a size that gives each a span of memory of its own.
 	comment := append([]byte{0xFF, 0xFE, 0xFF, 0xFF}, make([]byte, 0xFFFF-2)...)
 	large := slices.Concat(small[:2], comment, small[2:])
@@ -37,14 +37,14 @@ func TestArraysOfPointers(t *testing.T) {
 			}
 		}
 	}()
-	batch := make([]nvjpeg.Picture, 120)
+	batch := make([]nvjpeg.Image, 120)
 	for turn := range 40 {
 		for i := range batch {
 			data := small
 			if turn%2 == 0 {
 				data = slices.Clone(large)
 			}
-			batch[i] = nvjpeg.Picture{Data: data, To: to, Planes: [3]nvjpeg.Plane{{Pitch: 1}}}
+			batch[i] = nvjpeg.Image{Data: data, To: to, Planes: [3]nvjpeg.Plane{{Pitch: 1}}}
 		}
 		if err := decoder.Decode(batch); err != nil || batch[0].Err != nil {
 			t.Error(err, batch[0].Err)

@@ -17,7 +17,7 @@ type Decoder struct {
 	used    [backends]int // slots that are in use, the first ones
 
 	// What a batch is made of.
-	group   []*Picture
+	group   []*Image
 	data    [][]byte
 	targets []target
 }
@@ -32,12 +32,12 @@ func (l *Library) NewDecoder(s *cuda.Stream) (*Decoder, error) {
 		case success:
 			d.handles[b] = h
 		case archMismatch, implementationLacks:
-			// This chip doesn't have it.
+			// This chip has no such decoder.
 		case allocatorFailure:
 			d.Close()
 			return nil, d.noRoom("make an nvJPEG decoder")
 		default:
-			// The last one's is told: it wants the least of the GPU.
+			// The error of the last backend is returned: it needs the least of the GPU.
 			why = fmt.Errorf("%w: %s answers %s", ErrAbsent, l.Name(), status)
 		}
 	}
@@ -113,18 +113,17 @@ func (d *Decoder) parse(h handle, slot int, data []byte) (Info, status) {
 
 func refusal(s status) error { return fmt.Errorf("%w: %s", ErrRefused, s) }
 
-// Plane is where a plane goes: from which byte of a buffer on, and how many bytes
-// from row to row.
+// Plane is the location of a plane: its first byte in a buffer, and the bytes from row to row.
 type Plane struct {
 	At, Pitch int
 }
 
-// Image is a JPEG and where it goes, and then what became of it.
-type Picture struct {
+// Image is a JPEG, the location of its planes, and the result.
+type Image struct {
 	// Data is the JPEG. It is not changed, nor needed after Decode.
 	Data []byte
-	// To is of the decoder's stream and has room for the planes, as large as they
-	// are stored; gray images have one.
+	// To belongs to the decoder's stream and has room for the planes at their stored size; gray
+	// images have one.
 	To     *cuda.Buffer
 	Planes [3]Plane
 	// Want are the sizes that the planes must have: another size in the header
@@ -140,13 +139,13 @@ type Picture struct {
 	Err error
 }
 
-// Decode decodes images, each with the first backend that takes it, and waits for
-// them. What fails and might not have to is tried once more with the same backend, by
-// itself, before the next one is asked, so that the backend, with the pixels, follows from the
-// image. What is wrong with an image its Err says. Decode's own error is that of
-// the GPU, or wraps cuda.ErrOutOfMemory: then none of the images is to be used.
-func (d *Decoder) Decode(pictures []Picture) error {
-	err := d.decode(pictures)
+// Decode decodes images, each with the first backend that accepts it, and waits for them. After a
+// possibly temporary failure an image is retried once, alone, with the same backend before the next
+// backend is tried, so that backend and pixels depend on the image only. Faults of an image are in
+// its Err. Decode's own error is that of the GPU, or wraps cuda.ErrOutOfMemory: then none of the
+// images may be used.
+func (d *Decoder) Decode(images []Image) error {
+	err := d.decode(images)
 	clear(d.group)
 	// Images' bytes and planes are in use until all is done, also of what was begun before
 	// something failed.
@@ -156,10 +155,10 @@ func (d *Decoder) Decode(pictures []Picture) error {
 	return err
 }
 
-func (d *Decoder) decode(pictures []Picture) error {
+func (d *Decoder) decode(images []Image) error {
 	d.group = d.group[:0]
-	for i := range pictures {
-		p := &pictures[i]
+	for i := range images {
+		p := &images[i]
 		p.Err = nil
 		if d.handles[Hardware] == nil || !d.prepare(p, Hardware, 0) {
 			if err := d.one(p); err != nil {
@@ -180,7 +179,7 @@ func (d *Decoder) wait() error {
 
 // together decodes images that the chip's decoder takes, in one go or, where that fails,
 // in halves.
-func (d *Decoder) together(group []*Picture) error {
+func (d *Decoder) together(group []*Image) error {
 	if len(group) == 0 {
 		return nil
 	}
@@ -215,9 +214,9 @@ func (d *Decoder) together(group []*Picture) error {
 	}
 }
 
-// prepare parses an image with a slot of a backend and says whether that takes it. Where the
-// image has no room it notes that, as it notes why the image is refused.
-func (d *Decoder) prepare(p *Picture, b Backend, slot int) bool {
+// prepare parses an image with a slot of a backend and reports whether that accepts it. It records
+// why not, and a lack of memory.
+func (d *Decoder) prepare(p *Image, b Backend, slot int) bool {
 	info, s := d.parse(d.handles[b], slot, p.Data)
 	if s == success {
 		p.Info = info
@@ -236,8 +235,8 @@ func (d *Decoder) prepare(p *Picture, b Backend, slot int) bool {
 	return false
 }
 
-// one begins to decode an image with the first backend, but for the chip's, that takes it.
-func (d *Decoder) one(p *Picture) error {
+// one starts decoding an image with the first backend, other than the chip's, that accepts it.
+func (d *Decoder) one(p *Image) error {
 	p.Err = refusal(jpegNotSupported)
 	for b := GPU; b < backends; b++ {
 		for tries := 0; tries < 2 && d.handles[b] != nil; tries++ {
@@ -274,7 +273,7 @@ func (d *Decoder) one(p *Picture) error {
 }
 
 // fits says with an error whether the planes are as large as is wanted and have room.
-func (p *Picture) fits() error {
+func (p *Image) fits() error {
 	for i := range p.Info.Components {
 		if size := p.Info.Planes[i]; p.Want[i] != size && p.Want[0].Width > 0 {
 			return fmt.Errorf("%w: it finds a plane of %dx%d where there is one of %dx%d", ErrRefused, size.Width, size.Height, p.Want[i].Width, p.Want[i].Height)
@@ -286,7 +285,7 @@ func (p *Picture) fits() error {
 	return nil
 }
 
-func (p *Picture) planeFits(i, row, rows int) error {
+func (p *Image) planeFits(i, row, rows int) error {
 	q := p.Planes[i]
 	if q.At < 0 || q.Pitch < row || row < 1 || rows < 1 || q.Pitch > math.MaxInt32 || q.At > p.To.Size() || q.Pitch*(rows-1)+row > p.To.Size()-q.At {
 		return fmt.Errorf("plane %d of %d rows of %d bytes has no room at %d of %d bytes, %d from row to row", i, rows, row, q.At, p.To.Size(), q.Pitch)
@@ -294,7 +293,7 @@ func (p *Picture) planeFits(i, row, rows int) error {
 	return nil
 }
 
-func (p *Picture) target() target {
+func (p *Image) target() target {
 	var t target
 	for i, q := range p.Planes[:p.Info.Components] {
 		t.address[i], t.pitch[i] = p.To.Address(q.At), q.Pitch

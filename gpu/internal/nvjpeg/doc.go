@@ -4,17 +4,17 @@
 //	decoder, err := library.NewDecoder(stream)
 //	defer decoder.Close()
 //	info, err := decoder.Parse(data)
-//	images := []nvjpeg.Picture{{Data: data, To: buffer, Planes: [3]nvjpeg.Plane{{Pitch: info.Width}, …}}}
+//	images := []nvjpeg.Image{{Data: data, To: buffer, Planes: [3]nvjpeg.Plane{{Pitch: info.Width}, …}}}
 //	err = decoder.Decode(images)
 //	if images[0].Err != nil { // this one nvJPEG refuses: decode it elsewhere
 //
-// Decoded images are planes of YCbCr, or of gray, as they are stored: enlarging the chroma and
-// converting colours is left to kernels, which do it as libjpeg does.
+// Decoded images are planes of YCbCr, or of gray, as they are stored: kernels upsample the chroma
+// and convert colours, as libjpeg does.
 //
-// For each image the first that takes it does the work: the chip's own JPEG
-// decoder, a whole batch at a time; the GPU with the processor's help; the GPU for
-// all but Huffman codes, which are the processor's. Pixels depend on nvJPEG, and on
-// which of these it was, within a tolerance of libjpeg-turbo's.
+// Each image is decoded by the first backend that accepts it: the chip's own JPEG decoder, a whole
+// batch at a time; the GPU with the processor's help; the GPU for everything but Huffman codes,
+// which the processor decodes. Pixels depend on nvJPEG and on the backend, within a tolerance of
+// libjpeg-turbo's.
 //
 // nvJPEG takes damaged images for whole that others refuse: where that matters,
 // look for damage first. Parts of images, and images at a part of their size, are

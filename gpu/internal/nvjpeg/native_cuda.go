@@ -16,8 +16,7 @@ import (
 	"unsafe"
 )
 
-// planar is the format that is asked for, NVJPEG_OUTPUT_YUV: planes as large as they are
-// stored.
+// planar is the requested format, NVJPEG_OUTPUT_YUV: planes at their stored size.
 const planar = 1
 
 // slots is native.h's.
@@ -89,7 +88,7 @@ func (h *cHandle) decodeBatch(data [][]byte, to []target, stream uintptr) status
 	n := len(data)
 	// Arrays of pointers go to C in C's own memory. To Go they are numbers: the collector would
 	// look at what a pointer there replaces, which is whatever the memory was last used for. For
-	// the same reason none is left behind.
+	// the same reason none is left after.
 	pointers := C.malloc(C.size_t(n) * C.size_t(unsafe.Sizeof(uintptr(0))))
 	defer C.free(pointers)
 	addresses := unsafe.Slice((*uintptr)(pointers), n)

@@ -26,8 +26,7 @@ type Store struct {
 	// "create", "write", "commit", "abort" or "remove") and the object's name, if it is not nil.
 	// What it returns is the request's answer.
 	Fault func(kind, name string) error
-	// Lost is called behind each commit that has been done, if it is not nil. What it
-	// returns is told in the place of success.
+	// Lost, if not nil, is called after each commit. An error that it returns replaces the success.
 	Lost func(name string) error
 	// Now is the store's clock. Default: time.Now.
 	Now func() time.Time
@@ -221,7 +220,7 @@ func (u *upload) failed(err error) error {
 	return &fs.PathError{Op: "write", Path: u.name, Err: err}
 }
 
-// ended tells why an upload takes nothing more.
+// ended returns why an upload accepts nothing more.
 func (u *upload) ended() error {
 	if err := u.ctx.Err(); err != nil {
 		u.Abort()

@@ -1,6 +1,6 @@
-// Command color writes the assembly of package jpeg that enlarges chroma and converts
-// colours. In the folder above this one, which is a module of its own so that what generates
-// is no dependency of the package:
+// Command color writes the assembly of package jpeg that upsamples chroma and converts colours. It
+// is a separate module so that the generator is not a dependency of the package. In the directory
+// above this one:
 //
 //	go run ./color -out ../color_amd64.s -stubs ../color_stubs_amd64.go -pkg jpeg
 package main
@@ -40,7 +40,7 @@ func bytes(name string, table [16]uint8) Mem {
 	return m
 }
 
-// last is the register of where the last step of so many samples begins.
+// last is the register with the position of the last step.
 func last(step uint64) GPVirtual {
 	r := GP64()
 	Load(Param("n"), r)
@@ -48,8 +48,8 @@ func last(step uint64) GPVirtual {
 	return r
 }
 
-// next goes on at start with x advanced by step: at last when that is less, so that the last
-// step overlaps the one before, and not at all after last.
+// next jumps to start with x advanced by step, or with x = last if that is less, so that the last
+// step overlaps the one before. After last it falls through.
 func next(x, last Register, step uint64, start string) {
 	CMPQ(x, last)
 	JE(LabelRef("done"))

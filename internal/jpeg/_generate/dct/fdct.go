@@ -11,8 +11,8 @@ import (
 // fdct transforms blocks, quantises them and puts them into zigzag order.
 func fdct() {
 	TEXT("fdctAVX2", NOSPLIT, "func(coefs *[64]int16, nonzero *uint64, between, step int, src *uint8, stride int, divisors *uint16, n int)")
-	Doc("fdctAVX2 makes the quantised coefficients, in zigzag order, of n blocks, at least 1, that lie side by side.",
-		"The second of two blocks goes between places behind the first, the next two go step places further.",
+	Doc("fdctAVX2 makes the quantised coefficients, in zigzag order, of n neighbouring blocks, at least 1.",
+		"The second of two blocks is stored between blocks after the first, the next two step blocks further.",
 		"nonzero gets a bit for each coefficient that is not 0. It reads 16 bytes of each row for the last block, too.")
 	coefs := Load(Param("coefs"), GP64())
 	nonzero := Load(Param("nonzero"), GP64())
@@ -24,7 +24,7 @@ func fdct() {
 	CMPQ(left, Imm(2))
 	JGE(LabelRef("blocks"))
 	Label("last")
-	// The block behind the last one goes to where the last one goes, first.
+	// The block after the last one is first written where the last one goes.
 	XORQ(between, between)
 	Label("blocks")
 
@@ -113,9 +113,8 @@ func fdct() {
 	RET()
 }
 
-// forward transforms eight columns at a time, the rows in x. scale brings the
-// sums, which need no multiplication, to the fraction of the others, from which
-// so many bits are dropped.
+// forward transforms eight columns at a time, the rows in x. scale gives the sums, which need no
+// multiplication, the fraction of the others, from which bits are dropped.
 func forward(x words, bits int, scale func(VecVirtual)) words {
 	var sum, difference [4]VecVirtual
 	for i := range sum {

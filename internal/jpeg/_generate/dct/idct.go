@@ -21,7 +21,7 @@ type idct struct {
 func begin(size, shelves int) idct {
 	name := fmt.Sprintf("idct%dAVX2", size)
 	TEXT(name, NOSPLIT, "func(dst *uint8, stride int, coefs *[64]int16, quant *[64]uint16, n int)")
-	Doc(fmt.Sprintf("%s makes n blocks, at least 1, that lie side by side, of %dx%d samples each.", name, size, size))
+	Doc(fmt.Sprintf("%s makes n neighbouring blocks, at least 1, of %dx%d samples each.", name, size, size))
 	t := idct{size: size, other: GP64()}
 	t.dst = Load(Param("dst"), GP64())
 	t.stride = Load(Param("stride"), GP64())
@@ -40,7 +40,7 @@ func begin(size, shelves int) idct {
 	return t
 }
 
-// end goes on with the blocks behind.
+// end continues with the next blocks.
 func (t idct) end() {
 	ADDQ(U32(256), t.coefs)
 	ADDQ(Imm(uint64(2*t.size)), t.dst)
@@ -256,8 +256,7 @@ func (t idct) lift(x VecVirtual, pairs func(a, b VecVirtual) wide, fraction, bit
 	return w
 }
 
-// finish is the sum and the difference of the even part and the odd part i,
-// which lies on the shelf.
+// finish is the sum and the difference of the even part and the odd part i, which is on the shelf.
 func (t idct) finish(even wide, i, bits int) (sum, difference VecVirtual) {
 	a, b := wide{YMM(), YMM()}, wide{YMM(), YMM()}
 	for j := range even {

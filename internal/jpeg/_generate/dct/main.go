@@ -1,5 +1,4 @@
-// Command dct writes the assembly of the cosine transforms of package jpeg. In
-// the folder above:
+// Command dct writes the assembly of the cosine transforms of package jpeg. In the directory above:
 //
 //	go run ./dct -out ../dct_amd64.s -stubs ../dct_stubs_amd64.go -pkg jpeg
 package main

@@ -8,13 +8,11 @@ import (
 	. "github.com/mmcloughlin/avo/reg"
 )
 
-// The cosine transforms work on two blocks at a time, one in each lane: a
-// register holds a row, or a column, of both, eight words each. What is
-// computed with 32 bits lies in two registers: the sums of the first four words
-// of each lane, and of the last four.
+// The cosine transforms work on two blocks at a time, one in each lane: a register holds a row, or
+// a column, of both, eight words each. What is computed with 32 bits is in two registers: the sums
+// of the first four words of each lane, and of the last four.
 
-// Bits of fraction: of the constants, and of what goes from the first pass to
-// the second.
+// Bits of fraction: of the constants, and of the values between the first pass and the second.
 const (
 	constBits = 13
 	passBits  = 2
@@ -58,7 +56,7 @@ func signed(v int) string {
 	return fmt.Sprint(v)
 }
 
-// factors is what multiplies words that lie in pairs.
+// factors is what multiplies words that are in pairs.
 func factors(a, b int) Mem {
 	return table("factors"+signed(a)+"and"+signed(b), 2, a&0xffff, b&0xffff)
 }

@@ -1,5 +1,5 @@
-// Command entropy writes the assembly of package jpeg that codes coefficients. In
-// the folder above:
+// Command entropy writes the assembly of package jpeg that codes coefficients. In the directory
+// above:
 //
 //	go run ./entropy -out ../entropy_amd64.s -stubs ../entropy_stubs_amd64.go -pkg jpeg
 package main
@@ -26,7 +26,7 @@ func main() {
 
 // coder is the registers of blocks.
 type coder struct {
-	out, acc, have Register // bits that are pending: the lowest, so many, of acc
+	out, acc, have Register // number of pending bits, the lowest of acc
 	classes, codes Register
 	coefs, nonzero Register
 	k, last        Register // places of coefficients
@@ -35,7 +35,7 @@ type coder struct {
 func blocks() {
 	TEXT("blocksBMI", NOSPLIT, "func(state *uint64, out *uint8, coefs *[64]int16, nonzero *uint64, mcu *uint64, kinds int, classes *uint8, n int) *uint8")
 	Doc("blocksBMI codes n blocks, at least 1, and returns the end of what it wrote. It writes 8 bytes beyond it.",
-		"classes is that of 0. So many kinds of blocks, from mcu on, repeat.")
+		"classes is that of 0. kinds blocks, from mcu on, repeat.")
 	c := coder{
 		out: Load(Param("out"), GP64()), classes: Load(Param("classes"), GP64()),
 		coefs: Load(Param("coefs"), GP64()), codes: GP64(), acc: GP64(), have: GP64(), nonzero: GP64(), k: GP64(), last: GP64(),
@@ -83,7 +83,7 @@ func blocks() {
 	TESTQ(c.nonzero, c.nonzero)
 	JNZ(LabelRef("pair"))
 	Label("end")
-	// The end of the block, or nothing behind a last coefficient at 63.
+	// The end of the block, or nothing after a last coefficient at 63.
 	INCQ(c.last)
 	SHRQ(Imm(6), c.last)
 	SHLQ(Imm(5), c.last)
@@ -132,7 +132,7 @@ func (c coder) coefficient(name string, k, last Register) {
 	runs[name] = run
 }
 
-// runs are the registers that zeros goes on with.
+// runs are the registers that zeros continues with.
 var runs = map[string]Register{}
 
 // zeros codes runs of sixteen zeros, until what remains is less.
@@ -166,7 +166,7 @@ func (c coder) put(place Register, disp int, value Register) {
 	ADDQ(length, c.have)
 }
 
-// flush writes what is pending, of which the whole bytes then are no more.
+// flush writes the whole bytes of the pending bits.
 func (c coder) flush() {
 	bits := GP64()
 	MOVQ(c.have, bits)

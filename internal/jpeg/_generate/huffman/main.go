@@ -1,5 +1,5 @@
-// Command huffman writes the assembly of package jpeg that decodes the blocks of a sequential
-// scan. In the folder above this one:
+// Command huffman writes the assembly of package jpeg that decodes the blocks of a sequential scan.
+// In the directory above this one:
 //
 //	go run ./huffman -out ../decode_amd64.s -stubs ../decode_stubs_amd64.go -pkg jpeg
 package main
@@ -45,7 +45,7 @@ func main() {
 	ConstraintExpr("!noasm")
 	TEXT("decodeBlocksBMI2", NOSPLIT, "func(r *uint64, coefs *[64]int16, codes *uint64, kinds int, means *int32, n int, natural *uint8) int")
 	Pragma("noescape")
-	Doc("decodeBlocksBMI2 is decodeBlocksPlain of n MCUs, at least 1, of so many kinds of blocks each.")
+	Doc("decodeBlocksBMI2 is decodeBlocksPlain of n MCUs, at least 1, each of the given number of kinds of blocks.")
 	limit := AllocLocal(8) // the end of the data in bits, counted from address 0
 	last := AllocLocal(8)  // the end of the codes
 	units := AllocLocal(8)
@@ -215,8 +215,8 @@ func refill() {
 	ORL(Imm(56), have.As32())
 }
 
-// lookup takes the entry of the pairs for the bits in a, and where the index moves to. It goes
-// elsewhere for a value out of sight, and when that is not inside the block.
+// lookup loads the entry of the pairs for the bits in a and advances the index. It jumps to
+// elsewhere if the value is out of sight, or the index outside the block.
 func lookup(a Register, name string) {
 	MOVQ(a, t)
 	SHRQ(Imm(64-lookBits), t)

@@ -1,5 +1,5 @@
-// Command pixels writes the assembly of package jpeg that makes planes of RGB. In
-// the folder above:
+// Command pixels writes the assembly of package jpeg that makes planes of RGB. In the directory
+// above:
 //
 //	go run ./pixels -out ../pixels_amd64.s -stubs ../pixels_stubs_amd64.go -pkg jpeg
 package main
@@ -21,8 +21,7 @@ func main() {
 	Generate()
 }
 
-// table puts values of so many bytes, which repeat, into 32 bytes of read-only
-// memory.
+// table repeats values of the given size in 32 bytes of read-only memory.
 func table(name string, size int, values ...int) Mem {
 	m := GLOBL(name, RODATA|NOPTR)
 	for i := range 32 / size {

@@ -8,8 +8,8 @@ import (
 	"github.com/tfrec/tfrec/shard/stats"
 )
 
-// pictureHeader returns what stats.Measure reads the headers of images with.
-func pictureHeader(codec *augment.Codec) func([]byte) (stats.ImageHeader, error) {
+// imageHeader returns what stats.Measure reads the headers of images with.
+func imageHeader(codec *augment.Codec) func([]byte) (stats.ImageHeader, error) {
 	return func(data []byte) (stats.ImageHeader, error) {
 		info, err := codec.Stat(data)
 		if err != nil {

@@ -41,7 +41,7 @@ func write(t testing.TB, name string, records ...build) string {
 // photo is a record of an image of that name and label.
 func photo(name, label string) build {
 	return func(b *tfrecord.Builder) {
-		b.String(DefaultPicture, jpegBytes+name)
+		b.String(DefaultImageKey, jpegBytes+name)
 		b.String(DefaultFormat, "jpeg")
 		b.String(DefaultFilename, name)
 		b.String(DefaultText, label)
@@ -86,12 +86,12 @@ func wantOnly(t *testing.T, dir string, names ...string) {
 func exportTo(t *testing.T, out string, o Options, paths ...string) (*Report, error) {
 	t.Helper()
 	if o.Format == "" {
-		o.Format = Folders
+		o.Format = Directories
 	}
 	return Export(context.Background(), paths, out, o)
 }
 
-func TestFoldersPlaces(t *testing.T) {
+func TestDirectoriesPaths(t *testing.T) {
 	number := func(key string, n int64) build { return func(b *tfrecord.Builder) { b.Int64(key, n) } }
 	both := func(list ...build) build {
 		return func(b *tfrecord.Builder) {
@@ -100,7 +100,7 @@ func TestFoldersPlaces(t *testing.T) {
 			}
 		}
 	}
-	bare := func(b *tfrecord.Builder) { b.String(DefaultPicture, jpegBytes) }
+	bare := func(b *tfrecord.Builder) { b.String(DefaultImageKey, jpegBytes) }
 	for _, c := range []struct {
 		name string
 		rec  build
@@ -116,7 +116,7 @@ func TestFoldersPlaces(t *testing.T) {
 		{"another extension", photo("daisy/1.png", "daisy"), "daisy/1.png.jpg"},
 		{"no extension", photo("daisy/1", "daisy"), "daisy/1.jpg"},
 		{"unknown content", func(b *tfrecord.Builder) {
-			b.String(DefaultPicture, "#!/bin/sh")
+			b.String(DefaultImageKey, "#!/bin/sh")
 			b.String(DefaultFilename, "run.sh")
 		}, "run.sh.bin"},
 		{"a variant", both(photo("daisy/1.jpg", "daisy"), number(keyCopy, 2)), "daisy/1#2.jpg"},
@@ -147,7 +147,7 @@ func TestFoldersPlaces(t *testing.T) {
 	}
 }
 
-func TestFoldersKeepBytesAndSplits(t *testing.T) {
+func TestDirectoriesKeepBytesAndSplits(t *testing.T) {
 	train := write(t, "x-train.tfrecord-00000-of-00001", photo("train/a/1.jpg", "a"), photo("train/b/1.jpg", "b"))
 	val := write(t, "x-val.tfrecord-00000-of-00001", photo("val/a/1.jpg", "a"))
 	out := filepath.Join(t.TempDir(), "out")
@@ -167,10 +167,10 @@ func TestFoldersKeepBytesAndSplits(t *testing.T) {
 	}
 }
 
-func TestFoldersRawBecomesPNG(t *testing.T) {
+func TestDirectoriesRawBecomesPNG(t *testing.T) {
 	raw := func(h, w, channels int64) build {
 		return func(b *tfrecord.Builder) {
-			b.Bytes(DefaultPicture, []byte{1, 2, 3, 4, 5, 6})
+			b.Bytes(DefaultImageKey, []byte{1, 2, 3, 4, 5, 6})
 			b.String(DefaultFormat, "raw")
 			b.String(DefaultFilename, "1.jpg")
 			b.Int64(keyHeight, h)
@@ -200,7 +200,7 @@ func TestFoldersRawBecomesPNG(t *testing.T) {
 	}
 }
 
-func TestFoldersCollisions(t *testing.T) {
+func TestDirectoriesCollisions(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		records []build
@@ -232,7 +232,7 @@ func TestFoldersCollisions(t *testing.T) {
 	}
 }
 
-func TestFoldersFailuresLeaveNothing(t *testing.T) {
+func TestDirectoriesFailuresLeaveNothing(t *testing.T) {
 	good := photo("1.jpg", "a")
 	broken := write(t, "broken", good, good)
 	data, err := os.ReadFile(broken)
@@ -262,7 +262,7 @@ func TestFoldersFailuresLeaveNothing(t *testing.T) {
 		{"no Example", text, "record 0", true},
 		{"a sequence", sequence, "SequenceExample", true},
 		{"no picture", write(t, "x", good, func(b *tfrecord.Builder) { b.Int64("id", 1) }), "record 1: it has no feature image/encoded", false},
-		{"two pictures", write(t, "x", func(b *tfrecord.Builder) { b.String(DefaultPicture, "a", "b") }), "holds 2 of kind bytes", false},
+		{"two pictures", write(t, "x", func(b *tfrecord.Builder) { b.String(DefaultImageKey, "a", "b") }), "holds 2 of kind bytes", false},
 		{"a number for a name", write(t, "x", func(b *tfrecord.Builder) { good(b); b.Int64(DefaultFilename, 1) }), "image/filename", false},
 		{"float32", write(t, "x", func(b *tfrecord.Builder) { good(b); b.String(DefaultFormat, "float32") }), "npz", false},
 		{"no record", write(t, "x"), "no TFRecord files", false},
@@ -286,7 +286,7 @@ func TestFoldersFailuresLeaveNothing(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	dir := t.TempDir()
-	if _, err := Export(ctx, []string{write(t, "x", good)}, filepath.Join(dir, "out"), Options{Format: Folders}); !errors.Is(err, context.Canceled) {
+	if _, err := Export(ctx, []string{write(t, "x", good)}, filepath.Join(dir, "out"), Options{Format: Directories}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 	wantOnly(t, dir)
@@ -331,7 +331,7 @@ func TestRootKeepsWritesInside(t *testing.T) {
 	if err := os.Symlink(outside, filepath.Join(temp, "a")); err != nil {
 		t.Skip(err)
 	}
-	f := &folders{root: root, o: &Options{}, report: new(Report)}
+	f := &directoryWriter{root: root, o: &Options{}, report: new(Report)}
 	if err := f.create(filepath.Join("a", "1.jpg"), []byte("x")); err == nil {
 		t.Error("written through a link")
 	}

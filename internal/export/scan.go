@@ -61,17 +61,17 @@ func (c *column) add(f tfrecord.Feature) {
 	}
 }
 
-// survey is what a first pass over all records finds.
-type survey struct {
+// inputScan is what a first pass over all records finds.
+type inputScan struct {
 	records int64
 	columns []*column // sorted by key
 }
 
-// surveyOf reads everything once.
-func surveyOf(ctx context.Context, in *inputs, o *Options) (*survey, error) {
+// scanInput reads everything once.
+func scanInput(ctx context.Context, in *inputs, o *Options) (*inputScan, error) {
 	known := map[string]*column{}
 	unset := map[string]bool{}
-	s := new(survey)
+	s := new(inputScan)
 	var err error
 	s.records, err = in.each(ctx, o.Progress, func(r *row) error {
 		for i := range r.Len() {
@@ -119,7 +119,7 @@ var errChanged = errors.New("the input changed while it was read: run it again w
 
 // cells puts the features of a record in the order of the columns; those that
 // it lacks have KindNone. They are valid as long as the row.
-func (s *survey) cells(cells []tfrecord.Feature, r *row) ([]tfrecord.Feature, error) {
+func (s *inputScan) cells(cells []tfrecord.Feature, r *row) ([]tfrecord.Feature, error) {
 	cells = cells[:0]
 	at := 0
 	for _, c := range s.columns {

@@ -13,28 +13,28 @@ import (
 	"github.com/tfrec/tfrec/shard/verify"
 )
 
-// Memory of images that are decoded at a time, over all workers: at most so much, and a quarter of
-// what there is. An image that takes more is decoded alone.
+// Memory of the images that are decoded at the same time, over all workers: at most this, and a
+// quarter of the memory available. An image that needs more is decoded alone.
 const (
 	verifyBytes = 96 << 20
 	statsBytes  = 1 << 30
 )
 
-// imageGate lets in images that take so much memory together.
+// imageGate bounds the memory of all images being decoded.
 func imageGate(bytes int64) *par.Budget { return par.NewBudget(min(bytes, memory.Limit()/4)) }
 
 // thumbFrom is the least side that a JPEG is decoded at to make a thumb of it:
 // twice that of the thumb.
 const thumbFrom = 2 * verify.ThumbSide
 
-// pictureDecoder returns what verify.Verify decodes images with.
-func pictureDecoder(codec *augment.Codec) func([]byte, *verify.Thumb) (verify.PictureFacts, error) {
+// imageDecoder returns what verify.Verify decodes images with.
+func imageDecoder(codec *augment.Codec) func([]byte, *verify.Thumb) (verify.PictureFacts, error) {
 	gate := imageGate(verifyBytes)
 	images := sync.Pool{New: func() any { return new([2]augment.Image) }}
 	return func(data []byte, thumb *verify.Thumb) (verify.PictureFacts, error) {
 		info, err := codec.Stat(data)
 		if err != nil {
-			return verify.PictureFacts{}, pictureError(err)
+			return verify.PictureFacts{}, imageError(err)
 		}
 		facts := verify.PictureFacts{Format: string(info.Format), Width: info.Width, Height: info.Height, Channels: info.Channels}
 		facts.UprightWidth, facts.UprightHeight = info.Oriented()
@@ -47,7 +47,7 @@ func pictureDecoder(codec *augment.Codec) func([]byte, *verify.Thumb) (verify.Pi
 		}
 		if thumb == nil {
 			_, err = codec.Check(data)
-			return facts, pictureError(err)
+			return facts, imageError(err)
 		}
 		pair := images.Get().(*[2]augment.Image)
 		defer func() {
@@ -56,7 +56,7 @@ func pictureDecoder(codec *augment.Codec) func([]byte, *verify.Thumb) (verify.Pi
 			}
 		}()
 		if _, err := codec.Decode(&pair[0], data, augment.DecodeOptions{Channels: 1, MinWidth: thumbFrom, MinHeight: thumbFrom}); err != nil {
-			return facts, pictureError(err)
+			return facts, imageError(err)
 		}
 		if err := augment.Resize(&pair[1], &pair[0], verify.ThumbSide, verify.ThumbSide, augment.Area, true); err != nil {
 			return facts, fmt.Errorf("%w: %w", verify.ErrPictureTooLarge, err)
@@ -68,11 +68,11 @@ func pictureDecoder(codec *augment.Codec) func([]byte, *verify.Thumb) (verify.Pi
 	}
 }
 
-// pictureError says in package shard's words why an image was not decoded;
+// imageError says in package shard's words why an image was not decoded;
 // what it has no word for is damage.
-func pictureError(err error) error {
+func imageError(err error) error {
 	for from, to := range map[error]error{
-		augment.ErrNotPicture:    verify.ErrNoPicture,
+		augment.ErrNotImage:      verify.ErrNoPicture,
 		augment.ErrUnsupported:   verify.ErrPictureUnsupported,
 		augment.ErrTooManyPixels: verify.ErrPictureTooLarge,
 	} {

@@ -6,11 +6,11 @@ import (
 	"testing"
 )
 
-// spoilt are sequential images, each sound and with bytes of its data changed at random.
-func spoilt(tb testing.TB) [][]byte {
+// corrupted are sequential images, each sound and with bytes of its data changed at random.
+func corruptedImages(tb testing.TB) [][]byte {
 	var list [][]byte
 	r := rand.New(rand.NewPCG(1, 2))
-	for _, file := range pictureFiles(tb) {
+	for _, file := range imageFiles(tb) {
 		data := read(tb, file)
 		if h, err := ParseHeader(data); err != nil || !h.Huffman() || h.Progressive() || len(data) > 100<<10 || len(data) < 300 {
 			continue
@@ -27,14 +27,14 @@ func spoilt(tb testing.TB) [][]byte {
 	return list
 }
 
-// TestDecodeTwin decodes the last segment of sound and damaged images by the assembly and by
+// TestDecodeReference decodes the last segment of sound and damaged images by the assembly and by
 // its reference in Go: the same fault at the same position or, if none, the same coefficients.
-func TestDecodeTwin(t *testing.T) {
+func TestDecodeReference(t *testing.T) {
 	if !assembled() {
 		t.Skip("no assembly here")
 	}
 	segments, faults := 0, 0
-	for i, data := range spoilt(t) {
+	for i, data := range corruptedImages(t) {
 		h, err := ParseHeader(data)
 		if err != nil {
 			continue
@@ -75,8 +75,8 @@ func TestDecodeTwin(t *testing.T) {
 	}
 }
 
-// BenchmarkDecodeBlocks decodes the coefficients of the photographs, by the assembly where it
-// runs and by its twin.
+// BenchmarkDecodeBlocks decodes the coefficients of the photographs, by the assembly if it runs and
+// by its reference implementation.
 func BenchmarkDecodeBlocks(b *testing.B) {
 	list, headers, n := photographs(b)
 	for _, bench := range []struct {
@@ -147,8 +147,8 @@ func randomTable(r *rand.Rand, symbols []byte) *huffTable {
 	return t
 }
 
-// mustAgree decodes bits by random tables, with the assembly and with its twin, and gives how
-// many blocks there were and the fault.
+// mustAgree decodes bits by random tables, with the assembly and with its reference implementation,
+// and returns the number of blocks and the fault.
 func mustAgree(t *testing.T, r *rand.Rand, bits []byte) (blocks int, f fault) {
 	t.Helper()
 	dc := []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}[:1+r.IntN(16)]
@@ -182,9 +182,9 @@ func mustAgree(t *testing.T, r *rand.Rand, bits []byte) (blocks int, f fault) {
 	return n * len(codes), results[0]
 }
 
-// TestDecodeTwinTables decodes random bits by random tables: codes and values of any length
+// TestDecodeReferenceTables decodes random bits by random tables: codes and values of any length
 // follow one another in any order.
-func TestDecodeTwinTables(t *testing.T) {
+func TestDecodeReferenceTables(t *testing.T) {
 	if !assembled() {
 		t.Skip("no assembly here")
 	}
@@ -202,8 +202,8 @@ func TestDecodeTwinTables(t *testing.T) {
 	}
 }
 
-// FuzzDecodeTwin is TestDecodeTwinTables of any bits.
-func FuzzDecodeTwin(f *testing.F) {
+// FuzzDecodeReference is TestDecodeReferenceTables of any bits.
+func FuzzDecodeReference(f *testing.F) {
 	f.Add(uint64(1), []byte{0})
 	f.Add(uint64(2), []byte("some bits, of which there are more than one block can use"))
 	f.Fuzz(func(t *testing.T, seed uint64, bits []byte) {

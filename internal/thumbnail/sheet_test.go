@@ -1,29 +1,35 @@
-package command
+package thumbnail
 
 import (
+	"image/color"
 	"testing"
 
 	"github.com/tfrec/tfrec/augment"
 )
 
 func TestSheet(t *testing.T) {
-	s, err := newSheet(3, 16)
+	layout := func(side int) Layout { return Layout{Side: side, Gap: 4, Ground: color.White} }
+	s, err := NewSheet(3, layout(16))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if im := &s.image; im.Width != 2*20+4 || im.Height != 2*20+4 {
-		t.Errorf("%dx%d", im.Width, im.Height)
+	if r := s.Image.Rect; r.Dx() != 2*20+4 || r.Dy() != 2*20+4 {
+		t.Errorf("%dx%d", r.Dx(), r.Dy())
 	}
 	black := &augment.Image{Pix: make([]uint8, 32*16), Width: 32, Height: 16, Channels: 1, Stride: 32}
+	thumb, err := New(black, 16, false, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
 	for range 3 {
-		if err := s.add(black); err != nil {
+		if _, err := s.Add(thumb); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := s.add(black); err == nil {
-		t.Error("a fourth picture went onto a sheet of three")
+	if _, err := s.Add(thumb); err == nil {
+		t.Error("a fourth image went onto a sheet of three")
 	}
-	level := func(x, y int) uint8 { return s.image.Row(y)[3*x] }
+	level := func(x, y int) uint8 { return s.Image.RGBAAt(x, y).R }
 	for _, c := range []struct {
 		x, y int
 		want uint8
@@ -33,7 +39,7 @@ func TestSheet(t *testing.T) {
 		}
 	}
 	for _, c := range [][2]int{{0, 16}, {1, 0}, {1 << 30, 1000}} {
-		if _, err := newSheet(c[0], c[1]); err == nil {
+		if _, err := NewSheet(c[0], layout(c[1])); err == nil {
 			t.Errorf("sheet of %d images of %d pixels was made", c[0], c[1])
 		}
 	}

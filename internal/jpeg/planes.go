@@ -2,8 +2,8 @@ package jpeg
 
 import "fmt"
 
-// Planar is an image in YCbCr as JPEG stores it: a plane of luma and two of chroma, which may
-// have fewer samples. A chroma sample lies in the middle of the pixels that it stands for.
+// Planar is an image in YCbCr as JPEG stores it: a plane of luma and two of chroma, which may have
+// fewer samples. A chroma sample is in the middle of the pixels that it stands for.
 type Planar struct {
 	Width, Height int         // of the luma plane
 	Sampling      Subsampling // any but SubGray
@@ -48,8 +48,8 @@ func (p *Planar) check() error {
 	return nil
 }
 
-// sampling is how much smaller the chroma planes are in an image whose planes are of use as
-// they are: YCbCr in Huffman coding, with sampling factors that are written in the usual way.
+// sampling is how much smaller the chroma planes are in an image whose planes can be used
+// unchanged: YCbCr in Huffman coding, with sampling factors that are written in the usual way.
 func (h *Header) sampling() (Subsampling, bool) {
 	if h.ColorSpace != ColorYCbCr || !h.Huffman() {
 		return 0, false
@@ -79,4 +79,19 @@ func (h *Header) Usual() (sub Subsampling, ok bool) {
 		return SubGray, true
 	}
 	return h.sampling()
+}
+
+// AppendPlanes encodes p after dst, with the subsampling that it has. Quality is 1 to 100.
+func (s *Set) AppendPlanes(dst []byte, p *Planar, quality int) ([]byte, error) {
+	if err := p.check(); err != nil {
+		return dst, fmt.Errorf("encoding JPEG: %w", err)
+	}
+	if quality < 1 || quality > 100 {
+		return dst, fmt.Errorf("encoding JPEG: quality %d is not in 1 to 100", quality)
+	}
+	out, err := s.encoder.appendPlanes(dst, p, quality)
+	if err != nil {
+		return dst, fmt.Errorf("encoding JPEG: %w", err)
+	}
+	return out, nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// survey is what was measured of all records.
-type survey struct {
+// measurement is what was measured of all records.
+type measurement struct {
 	*contents
 	stats  *stats.Report
 	faults []shard.Fault
@@ -27,8 +27,8 @@ type survey struct {
 const measuredPixels = 200
 
 // measure reads all files that paths stand for.
-func measure(ctx context.Context, paths []string, o *Options) (*survey, error) {
-	s := new(survey)
+func measure(ctx context.Context, paths []string, o *Options) (*measurement, error) {
+	s := new(measurement)
 	all, err := shard.Expand(ctx, paths, shard.ExpandOptions{Partial: o.Partial, Note: func(sentence string) {
 		s.partial = append(s.partial, sentence)
 		if o.Note != nil {
@@ -58,7 +58,7 @@ func measure(ctx context.Context, paths []string, o *Options) (*survey, error) {
 
 // compare holds the files to what their manifest says of them. Those with other
 // faults may well have fewer records.
-func (s *survey) compare() {
+func (s *measurement) compare() {
 	read := make(map[string]stats.FileSummary, len(s.stats.Files))
 	for _, f := range s.stats.Files {
 		read[f.Path] = f

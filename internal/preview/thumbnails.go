@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"image"
 	"math"
 	"strings"
 
@@ -13,20 +14,21 @@ import (
 	"github.com/tfrec/tfrec/internal/memory"
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/size"
+	"github.com/tfrec/tfrec/internal/thumbnail"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
 // How images are encoded for the page.
 const (
 	maxSide    = 640 // of an image on the page, in pixels
-	minSide    = 48  // below which the quality goes down instead
+	minSide    = 48  // below which the quality is reduced instead
 	losslessly = 64  // the longest side of images that become PNG
 	quality    = 82
 	lowQuality = 40
 )
 
-// Memory of images that are decoded at a time, over all workers: at most so much, and a quarter of
-// what there is. An image that takes more is decoded alone.
+// Memory of the images that are decoded at the same time, over all workers: at most decodedBytes,
+// and a quarter of the memory available. An image that needs more is decoded alone.
 const (
 	decodedBytes = 1 << 30
 	keptBytes    = 64 << 20 // of an image, from one to the next
@@ -41,30 +43,29 @@ const (
 	formatFloat32 = "float32"
 )
 
-// image is an image on the page.
-type picture struct {
+// shownImage is an image on the page.
+type shownImage struct {
 	uri           string // data: with our own encoding
 	width, height int    // of what is stored
 	shownWidth    int    // of what is on the page
 	shownHeight   int
 	format        string
 	bytes         int // of what is stored
-	// pixels is what takes the place of uri in an image file: RGB.
-	pixels *augment.Image
+	// pixels is used instead of uri on a contact sheet.
+	pixels *image.NRGBA
 }
 
-// images makes images small, for one goroutine at a time.
-type pictures struct {
-	codec        *augment.Codec
-	gate         *par.Budget // of all goroutines
-	held         int64       // of it, until release
-	full, shrunk augment.Image
-	scratch      augment.Scratch
-	data         []byte
+// thumbnails makes images small, for one goroutine at a time.
+type thumbnails struct {
+	codec   *augment.Codec
+	gate    *par.Budget // of all goroutines
+	held    int64       // of it, until release
+	full    augment.Image
+	scratch augment.Scratch
 }
 
-// reserve waits until there are so many bytes for an image.
-func (p *pictures) reserve(bytes int64) error {
+// reserve waits until bytes are available for an image.
+func (p *thumbnails) reserve(bytes int64) error {
 	if err := p.gate.Acquire(context.Background(), bytes); err != nil {
 		return err
 	}
@@ -72,22 +73,20 @@ func (p *pictures) reserve(bytes int64) error {
 	return nil
 }
 
-// release ends what load began.
-func (p *pictures) release() {
-	for _, im := range []*augment.Image{&p.full, &p.shrunk} {
-		if cap(im.Pix) > keptBytes {
-			*im = augment.Image{}
-		}
+// release ends what decode began.
+func (p *thumbnails) release() {
+	if cap(p.full.Pix) > keptBytes {
+		p.full = augment.Image{}
 	}
 	p.scratch.Trim()
 	p.gate.Release(p.held)
 	p.held = 0
 }
 
-// load decodes the image of a record to full: where the decoder can, at not
-// much more than the size that is wanted. release is to follow, whatever it returns.
-func (p *pictures) load(features *tfrecord.Features, data []byte, side int) (*picture, error) {
-	info := &picture{bytes: len(data), format: textOf(features, keyFormat)}
+// decode decodes the image of a record to full, at not much more than the wanted size if the
+// decoder can. The caller must call release, whatever decode returns.
+func (p *thumbnails) decode(features *tfrecord.Features, data []byte, side int) (*shownImage, error) {
+	info := &shownImage{bytes: len(data), format: textOf(features, keyFormat)}
 	if info.format == formatRaw || info.format == formatFloat32 {
 		return info, p.loadSamples(features, data, info)
 	}
@@ -108,7 +107,7 @@ func (p *pictures) load(features *tfrecord.Features, data []byte, side int) (*pi
 }
 
 // loadSamples takes an image that is stored as samples.
-func (p *pictures) loadSamples(features *tfrecord.Features, data []byte, info *picture) error {
+func (p *thumbnails) loadSamples(features *tfrecord.Features, data []byte, info *shownImage) error {
 	each := 1
 	if info.format == formatFloat32 {
 		each = 4
@@ -165,39 +164,47 @@ func stretch(dst []uint8, data []byte) error {
 	return nil
 }
 
-// small makes an image of at most so many bytes, as base64, of what a record
-// holds.
-func (p *pictures) small(features *tfrecord.Features, data []byte, budget int) (*picture, error) {
+// load makes an image whose longer side is at most side pixels.
+func (p *thumbnails) load(features *tfrecord.Features, data []byte, side int) (*shownImage, error) {
 	defer p.release()
-	info, err := p.load(features, data, maxSide)
+	info, err := p.decode(features, data, side)
 	if err != nil {
 		return nil, fmt.Errorf("cannot be decoded: %w", err)
 	}
+	if info.pixels, err = thumbnail.New(&p.full, side, false, &p.scratch); err != nil {
+		return nil, fmt.Errorf("cannot be made smaller: %w", err)
+	}
+	return info, nil
+}
+
+// small makes an image of at most budget bytes as base64.
+func (p *thumbnails) small(features *tfrecord.Features, data []byte, budget int) (*shownImage, error) {
+	info, err := p.load(features, data, maxSide)
+	if err != nil {
+		return nil, err
+	}
+	im := info.pixels
+	info.pixels = nil
 	budget = budget / 4 * 3
-	longer := max(p.full.Width, p.full.Height)
-	if longer <= losslessly {
-		if p.data, err = augment.AppendPNG(p.data[:0], &p.full); err != nil {
+	side, q := max(im.Rect.Dx(), im.Rect.Dy()), quality
+	if side <= losslessly {
+		png, err := thumbnail.PNG(im)
+		if err != nil {
 			return nil, fmt.Errorf("cannot be encoded: %w", err)
 		}
-		if len(p.data) <= budget {
-			return p.finish(info, "image/png", &p.full), nil
+		if len(png) <= budget {
+			return info.show("image/png", png, im.Rect), nil
 		}
 	}
-	if longer > maxSide { // once, for what follows is tried several times
-		if err := p.shrink(maxSide); err != nil {
-			return nil, fmt.Errorf("cannot be made smaller: %w", err)
-		}
-		p.full, p.shrunk = p.shrunk, p.full
-	}
-	side, q := min(longer, maxSide), quality
 	for {
-		if err := p.encode(side, q); err != nil {
+		jpeg, bounds, err := thumbnail.JPEG(im, side, q)
+		if err != nil {
 			return nil, fmt.Errorf("cannot be encoded: %w", err)
 		}
-		over := float64(len(p.data)) / float64(budget)
+		over := float64(len(jpeg)) / float64(budget)
 		switch {
 		case over <= 1 || q == lowQuality:
-			return p.finish(info, "image/jpeg", &p.shrunk), nil
+			return info.show("image/jpeg", jpeg, bounds), nil
 		case side > minSide:
 			side = max(minSide, min(side*7/8, int(float64(side)/math.Sqrt(over))))
 		default:
@@ -206,37 +213,8 @@ func (p *pictures) small(features *tfrecord.Features, data []byte, budget int) (
 	}
 }
 
-// pixels makes an image whose longer side is that long at most.
-func (p *pictures) pixels(features *tfrecord.Features, data []byte, side int) (*picture, error) {
-	defer p.release()
-	info, err := p.load(features, data, side)
-	if err != nil {
-		return nil, fmt.Errorf("cannot be decoded: %w", err)
-	}
-	info.pixels = new(augment.Image)
-	if err = p.shrink(side); err == nil {
-		err = augment.ToRGB(info.pixels, &p.shrunk)
-	}
-	return info, err
-}
-
-// shrink makes shrunk the image, its longer side that long at most.
-func (p *pictures) shrink(side int) error {
-	spec := augment.ResizeSpec{Width: side, Height: side, Fit: augment.Longer, NoUpscale: true, Antialias: true}
-	return spec.Apply(&p.shrunk, &p.full, &p.scratch)
-}
-
-// encode makes data a JPEG of the image, its longer side that long.
-func (p *pictures) encode(side, quality int) error {
-	err := p.shrink(side)
-	if err == nil {
-		p.data, err = p.codec.AppendJPEG(p.data[:0], &p.shrunk, quality, "420")
-	}
-	return err
-}
-
-func (p *pictures) finish(info *picture, mime string, im *augment.Image) *picture {
-	info.shownWidth, info.shownHeight = im.Width, im.Height
-	info.uri = "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(p.data)
-	return info
+func (p *shownImage) show(mime string, data []byte, bounds image.Rectangle) *shownImage {
+	p.shownWidth, p.shownHeight = bounds.Dx(), bounds.Dy()
+	p.uri = "data:" + mime + ";base64," + base64.StdEncoding.EncodeToString(data)
+	return p
 }

@@ -9,9 +9,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// FuzzFolders exports two images with names and labels of any bytes: there
+// FuzzDirectories exports two images with names and labels of any bytes: there
 // are two files with their bytes, under safe names, and nothing outside.
-func FuzzFolders(f *testing.F) {
+func FuzzDirectories(f *testing.F) {
 	for _, name := range []string{"", "/", "//x", "../../x.jpg", "/etc/x", `..\x`, "a/b.jpg", "a/b.jpg/c", "A/B.JPG", "nul", "\xff/\x00", "train/a/b.jpg", strings.Repeat("../", 99)} {
 		f.Add(name, "a", "a/b.jpg", "A", "\xff\xd8\xff", int64(0), true)
 		f.Add(name, name, name, name, "", int64(-1), false)
@@ -29,10 +29,10 @@ func FuzzFolders(f *testing.F) {
 		}
 		defer root.Close()
 		report := new(Report)
-		out := newFolders(root, several, &Options{Picture: DefaultPicture, Filename: DefaultFilename, OnCollision: Number}, report)
+		out := newDirectoryWriter(root, several, &Options{ImageKey: DefaultImageKey, Filename: DefaultFilename, OnCollision: Number}, report)
 		for _, c := range [][2]string{{name1, label1}, {name2, label2}} {
 			var b tfrecord.Builder
-			b.String(DefaultPicture, data)
+			b.String(DefaultImageKey, data)
 			b.String(DefaultFilename, c[0])
 			b.String(DefaultText, c[1])
 			b.Int64(keyCopy, copies)

@@ -16,9 +16,9 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 )
 
-// exportFolders writes each image as a file below a directory beside out, which
-// then gets out's name.
-func exportFolders(ctx context.Context, in *inputs, out string, o *Options, report *Report) (err error) {
+// exportDirectories writes each image as a file below a directory next to out, which is then
+// renamed to out.
+func exportDirectories(ctx context.Context, in *inputs, out string, o *Options, report *Report) (err error) {
 	taken, err := isTaken(out, true)
 	if err != nil {
 		return err
@@ -30,13 +30,13 @@ func exportFolders(ctx context.Context, in *inputs, out string, o *Options, repo
 		o.note("%s exists: comparing it with what would be written", out)
 		sweep(out)
 		report.Status = upToDate
-		err := writeFolders(ctx, in, out, taken, o, report)
+		err := writeDirectories(ctx, in, out, taken, o, report)
 		if errors.Is(err, compare.ErrDiffers) {
 			err = errTaken(out)
 		}
 		return err
 	}
-	temp, done, err := workFolder(out)
+	temp, done, err := workDirectory(out)
 	if err != nil {
 		return err
 	}
@@ -46,18 +46,18 @@ func exportFolders(ctx context.Context, in *inputs, out string, o *Options, repo
 			err = errors.Join(err, os.RemoveAll(temp))
 		}
 	}()
-	if err := writeFolders(ctx, in, temp, taken, o, report); err != nil {
+	if err := writeDirectories(ctx, in, temp, taken, o, report); err != nil {
 		return err
 	}
 	if err := os.Chmod(temp, atomicfile.Mode(0o777)); err != nil {
 		return err
 	}
-	return placeFolder(temp, out)
+	return publishDirectory(temp, out)
 }
 
-// placeFolder gives a finished directory its name. An empty directory of that name
+// publishDirectory gives a finished directory its name. An empty directory of that name
 // makes way; anything else makes it fail.
-func placeFolder(temp, out string) error {
+func publishDirectory(temp, out string) error {
 	if err := checkFree(out, true); err != nil {
 		return err
 	}
@@ -79,14 +79,14 @@ func placeFolder(temp, out string) error {
 	return err
 }
 
-// writeFolders writes the images below dir or, where it is finished, compares.
-func writeFolders(ctx context.Context, in *inputs, dir string, finished bool, o *Options, report *Report) (err error) {
+// writeDirectories writes the images below dir or, where it is finished, compares.
+func writeDirectories(ctx context.Context, in *inputs, dir string, finished bool, o *Options, report *Report) (err error) {
 	root, err := os.OpenRoot(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, root.Close()) }()
-	f := newFolders(root, len(in.splits) > 1, o, report)
+	f := newDirectoryWriter(root, len(in.splits) > 1, o, report)
 	f.finished = finished
 	if f.several {
 		for _, split := range in.splits {
@@ -114,13 +114,13 @@ func writeFolders(ctx context.Context, in *inputs, dir string, finished bool, o 
 	return syncTree(root, dir)
 }
 
-// directories writes images below a root. It remembers what names are taken, some
-// 40 bytes an image, and the names of all directories.
-type folders struct {
+// directoryWriter writes images below a root. It remembers used names, some 40 bytes for each
+// image, and the names of all directories.
+type directoryWriter struct {
 	root     *os.Root
 	o        *Options
 	report   *Report
-	pictures pictures
+	images   imageReader
 	several  bool  // splits
 	unknown  int64 // images of no known format
 	finished bool  // the files are there, and are compared
@@ -131,15 +131,15 @@ type folders struct {
 	names map[xxh3.Uint128]string   // directories by the hash of their folded path
 }
 
-func newFolders(root *os.Root, several bool, o *Options, report *Report) *folders {
-	return &folders{
-		root: root, o: o, report: report, pictures: pictures{key: o.Picture}, several: several,
+func newDirectoryWriter(root *os.Root, several bool, o *Options, report *Report) *directoryWriter {
+	return &directoryWriter{
+		root: root, o: o, report: report, images: imageReader{key: o.ImageKey}, several: several,
 		next: map[xxh3.Uint128]int{}, taken: map[xxh3.Uint128]struct{}{}, given: map[string]string{}, names: map[xxh3.Uint128]string{},
 	}
 }
 
-func (f *folders) add(r *row) error {
-	pic, err := f.pictures.take(r)
+func (f *directoryWriter) add(r *row) error {
+	pic, err := f.images.take(r)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (f *folders) add(r *row) error {
 	if err != nil {
 		return err
 	}
-	dir, numberedFolder, err := f.folder(p.folders)
+	dir, numberedDir, err := f.directory(p.dirs)
 	if err != nil {
 		return err
 	}
@@ -164,7 +164,7 @@ func (f *folders) add(r *row) error {
 	for _, c := range []struct {
 		is bool
 		n  *int64
-	}{{p.renamed, &f.report.Renamed}, {numberedFolder || numberedFile, &f.report.Numbered}, {pic.encoded, &f.report.Encoded}, {pic.format == "", &f.unknown}} {
+	}{{p.renamed, &f.report.Renamed}, {numberedDir || numberedFile, &f.report.Numbered}, {pic.encoded, &f.report.Encoded}, {pic.format == "", &f.unknown}} {
 		if c.is {
 			*c.n++
 		}
@@ -173,12 +173,12 @@ func (f *folders) add(r *row) error {
 }
 
 // directory makes the directories of a path, and returns the path that they got.
-func (f *folders) folder(names []string) (dir string, other bool, err error) {
+func (f *directoryWriter) directory(names []string) (dir string, other bool, err error) {
 	for _, name := range names {
 		wanted := pathpkg.Join(dir, name)
 		got, known := f.given[wanted]
 		if !known {
-			if got, err = f.makeFolder(dir, name); err != nil {
+			if got, err = f.makeDirectory(dir, name); err != nil {
 				return "", false, err
 			}
 			f.given[wanted] = got
@@ -189,7 +189,7 @@ func (f *folders) folder(names []string) (dir string, other bool, err error) {
 	return dir, other, nil
 }
 
-func (f *folders) makeFolder(dir, name string) (string, error) {
+func (f *directoryWriter) makeDirectory(dir, name string) (string, error) {
 	for n := 1; ; n++ {
 		try := pathpkg.Join(dir, name)
 		if n > 1 {
@@ -218,7 +218,7 @@ func (f *folders) makeFolder(dir, name string) (string, error) {
 }
 
 // write makes a file that is not there, under the first name that is free.
-func (f *folders) write(dir, file string, data []byte) (other bool, err error) {
+func (f *directoryWriter) write(dir, file string, data []byte) (other bool, err error) {
 	first := xxh3.HashString128(folded(pathpkg.Join(dir, file)))
 	for n := 1; ; n++ {
 		try, key := pathpkg.Join(dir, file), first
@@ -244,7 +244,7 @@ func (f *folders) write(dir, file string, data []byte) (other bool, err error) {
 	}
 }
 
-func (f *folders) mkdir(name string) error {
+func (f *directoryWriter) mkdir(name string) error {
 	if !f.finished {
 		return f.root.Mkdir(name, 0o755)
 	}
@@ -255,7 +255,7 @@ func (f *folders) mkdir(name string) error {
 	return err
 }
 
-func (f *folders) create(name string, data []byte) error {
+func (f *directoryWriter) create(name string, data []byte) error {
 	if f.finished {
 		return f.compare(name, data)
 	}
@@ -267,8 +267,8 @@ func (f *folders) create(name string, data []byte) error {
 	return errors.Join(err, w.Close())
 }
 
-// compare is create for a file that is there: another one is compare.ErrDiffers.
-func (f *folders) compare(name string, data []byte) error {
+// compare is create for an existing file: a different one is compare.ErrDiffers.
+func (f *directoryWriter) compare(name string, data []byte) error {
 	st, err := f.root.Lstat(name)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && (!st.Mode().IsRegular() || st.Size() != int64(len(data))) {
 		return compare.ErrDiffers
@@ -288,7 +288,7 @@ func (f *folders) compare(name string, data []byte) error {
 }
 
 // checkNothingElse returns compare.ErrDiffers when there is more than was compared.
-func (f *folders) checkNothingElse() error {
+func (f *directoryWriter) checkNothingElse() error {
 	var files, dirs int64
 	err := fs.WalkDir(f.root.FS(), ".", func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.IsDir() {

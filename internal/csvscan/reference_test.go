@@ -13,15 +13,15 @@ type plainRow struct {
 	fault  fault
 }
 
-// plainRows reads text one byte at a time: the slow twin of Tokenizer, which
-// judges it. A blank line is no row, unless there is one column.
+// plainRows reads text one byte at a time: the reference implementation of Tokenizer. A blank line
+// is not a row, unless there is one column.
 func plainRows(text []byte, delim byte, columns int) (rows []plainRow, blank int64) {
 	const (
 		atStart  = iota // of a field
 		bare            // in a field without quotes
 		quoted          // in a quoted field
-		atQuote         // behind a quote in a quoted field
-		trailing        // in text behind a closing quote
+		atQuote         // after a quote in a quoted field
+		trailing        // in text after a closing quote
 	)
 	state, line := atStart, int64(1)
 	row, field := plainRow{line: 1}, []byte{}
@@ -152,7 +152,7 @@ func checkText(t *testing.T, text []byte, delim byte, columns, size int) {
 	open := len(want) > 0 && want[len(want)-1].fault == faultOpenQuote
 	all, offsets, err := chunks(&byteReader{text}, delim, size, len(text)+size)
 	if len(want) > 0 && want[len(want)-1].fault == faultAfterQuote {
-		// The row may be both; then the end of the text alone tells.
+		// The row may be both; then the end of the text decides.
 		open = errors.Is(err, ErrOpenQuote)
 	}
 	if errors.Is(err, ErrOpenQuote) != open || err != nil && !open {

@@ -1,2 +1,0 @@
-// Package memory says how much memory there is.
-package memory
