@@ -81,8 +81,8 @@ func BenchmarkVerifyDeep(b *testing.B) {
 		measure(map[bool]string{false: "deep", true: "near"}[near], func() error {
 			o := verify.VerifyOptions{Workers: 1, Deep: &verify.DeepOptions{Picture: imageDecoder(codec), Near: near}}
 			report, err := verify.Verify(context.Background(), shards, o)
-			if err == nil && (!report.OK || report.Deep.Decoded != int64(pictures)) {
-				err = fmt.Errorf("%d of %v pictures decoded", report.Deep.Decoded, pictures)
+			if err == nil && (!report.OK || report.Deep.Decoded != int64(images)) {
+				err = fmt.Errorf("%d of %v pictures decoded", report.Deep.Decoded, images)
 			}
 			return err
 		})
