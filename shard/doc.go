@@ -1,38 +1,34 @@
-// Package shard is a dataset at rest: the names of its files, the manifest
-// that describes a finished set, the state of a run under way, the writer that
-// puts a shard in place whole or not at all, and the checks that hold a set to
-// its manifest.
+// Package shard is a dataset at rest: the names of its files, the manifest that describes a
+// finished set, what features its records have, the files that TFDS reads, the writer that puts a
+// shard in place whole or not at all, and the reader of one file.
 //
-// A set lies in one directory:
+// A set is in one directory:
 //
 //	birds-train.tfrecord-00000-of-00016            shards
 //	index/birds-train.tfrecord-00000-of-00016.idx  where each record begins
 //	manifest.json                                  what the set is
 //	errors.jsonl                                   samples that could not be used
-//	.tfrec/                                        state
+//	.tfrec/                                        state of the run under way
 //
-// The directory may be the URL of one in an object store, where files get their names
-// create-only and claims that are renewed stand for locks; see Dir.
+// The directory may be the URL of one in an object store, where files get their names create-only
+// and claims that are renewed replace locks.
 //
-// Writing one shard by hand:
+// [OpenDir] locks a directory and [Dir.Create] writes shards into it; [Dir.PutSet] completes the
+// set with its manifest. [Expand] finds the files of a set, or of anything else that a path stands
+// for, and refuses a set that is not complete. [Open] reads one of them:
 //
-//	dir, err := shard.OpenDir(ctx, "out", shard.DirOptions{}) // locks it
-//	defer dir.Close()
-//	w, err := dir.Create("birds-train.tfrecord-00000-of-00001", shard.WriterOptions{})
-//	for _, record := range records {
-//		err = w.WriteRecord(record)
+//	sources, err := shard.Expand(ctx, []string{"birds"}, shard.ExpandOptions{})
+//	for _, source := range sources {
+//		r, err := shard.Open(ctx, source.Path, tfrecord.ReaderOptions{})
+//		for record, err := range r.All() { ... }
 //	}
-//	info, err := w.Commit()                                   // synced, indexed, renamed
 //
-// Checking a set:
+// What works on whole sets has packages of its own:
 //
-//	report, err := shard.Verify(ctx, []string{"out"}, shard.VerifyOptions{})
-//	for _, fault := range report.Faults { ... }
+//	shard/stats    what is in the records: inspect, stats
+//	shard/verify   whether a set is intact: framing, manifest, and what is in the records
+//	shard/repair   damaged files, sets without a manifest, indexes
+//	shard/reshape  new sets from existing records: reshard, filter, split, append and others
 //
-// Shards of others, and broken ones:
-//
-//	shard.Adopt(ctx, "theirs", shard.AdoptOptions{})                    // manifest, indexes, TFDS's files
-//	shard.Repair(ctx, "broken.tfrecord", "saved.tfrecord", shard.RepairOptions{})
-//	shard.Index(ctx, []string{"theirs"}, shard.IndexOptions{Check: true})
-//	shard.Diff(ctx, "old", "new", shard.DiffOptions{Unordered: true})
+// Training jobs read sets with package reader.
 package shard

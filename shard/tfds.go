@@ -48,7 +48,7 @@ func EncodeTFDS(m *Manifest) (map[string][]byte, error) {
 	}
 	files := make(map[string][]byte)
 	var err error
-	if files[TFDSInfoFile], err = EncodeTFDSFile(m.TfdsInfo(), "  "); err != nil {
+	if files[TFDSInfoFile], err = EncodeTFDSFile(m.TFDSInfo(), "  "); err != nil {
 		return nil, err
 	}
 	if files[TFDSFeaturesFile], err = EncodeTFDSFile(m.tfdsFeatures(), "    "); err != nil {
@@ -78,9 +78,9 @@ func EncodeTFDSFile(o Object, indent string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// TfdsInfo is dataset_info.json: the DatasetInfo message in protobuf's JSON
+// TFDSInfo is dataset_info.json: the DatasetInfo message in protobuf's JSON
 // mapping, which writes 64-bit integers as strings.
-func (m *Manifest) TfdsInfo() Object {
+func (m *Manifest) TFDSInfo() Object {
 	splits := []any{}
 	for _, s := range m.Splits {
 		var size int64

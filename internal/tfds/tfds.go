@@ -149,7 +149,7 @@ func (t *FoundTFDS) Renewed(m *shard.Manifest) ([]byte, error) {
 	for key, v := range t.Info {
 		info[key] = v
 	}
-	ours, _ := m.TfdsInfo()["splits"].([]any)
+	ours, _ := m.TFDSInfo()["splits"].([]any)
 	splits := []any{}
 	changed := len(ours) != len(t.Splits()) || t.Name() != m.Name
 	for _, v := range ours {

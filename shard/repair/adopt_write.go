@@ -179,7 +179,7 @@ func (a *adoption) metadata() (map[string][]byte, error) {
 				files[shard.TFDSInfoFile] = info
 			}
 		} else if a.tfds.Features && tfds.CanLoad(m) && !described {
-			if files[shard.TFDSInfoFile], err = shard.EncodeTFDSFile(m.TfdsInfo(), "  "); err != nil {
+			if files[shard.TFDSInfoFile], err = shard.EncodeTFDSFile(m.TFDSInfo(), "  "); err != nil {
 				return nil, err
 			}
 		}
