@@ -2,12 +2,8 @@ package shard
 
 import (
 	"bytes"
-	"compress/gzip"
-	"compress/zlib"
 	"context"
 	"errors"
-	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"os"
@@ -16,8 +12,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-
-	"github.com/klauspost/compress/zstd"
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/recordscan"
@@ -51,12 +45,6 @@ func uploads(store *storagetest.Store) (names []string) {
 	return names
 }
 
-// numbers builds records with their number as the feature id.
-func numbers(i int, b *tfrecord.Builder) {
-	b.Int64("id", int64(i))
-	b.String("text", fmt.Sprintf("record %d", i))
-}
-
 // filesOf returns all files below a directory by their paths there, but for this
 // machine's state.
 func filesOf(t testing.TB, dir string) map[string]string {
@@ -78,27 +66,6 @@ func filesOf(t testing.TB, dir string) map[string]string {
 }
 
 func sameFiles(a, b map[string]string) bool { return maps.Equal(a, b) && len(a) > 0 }
-
-// compressed returns data as one stream.
-func compressed(t testing.TB, c tfrecord.Compression, data []byte) []byte {
-	t.Helper()
-	var b bytes.Buffer
-	var w io.WriteCloser
-	var err error
-	switch c {
-	case tfrecord.Gzip:
-		w = gzip.NewWriter(&b)
-	case tfrecord.Zlib:
-		w = zlib.NewWriter(&b)
-	default:
-		w, err = zstd.NewWriter(&b)
-	}
-	check(t, err)
-	_, err = w.Write(data)
-	check(t, err)
-	check(t, w.Close())
-	return b.Bytes()
-}
 
 // recordsOf reads a file that must be whole.
 func recordsOf(t testing.TB, path string) [][]byte {
@@ -160,15 +127,6 @@ func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// some yields n different records of the given length.
-func some(n, length int) func(yield func([]byte)) {
-	return func(yield func([]byte)) {
-		for i := range n {
-			yield(bytes.Repeat([]byte{byte(i)}, length))
-		}
 	}
 }
 

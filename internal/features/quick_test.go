@@ -75,3 +75,16 @@ func FuzzQuickScan(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, a, b []byte) { bothScans(t, [][]byte{a, b, a}) })
 }
+
+func BenchmarkQuick(b *testing.B) {
+	rng := rand.New(rand.NewPCG(5, 6))
+	s, record := NewScan(), exampleOf(rng)
+	s.Add(record)
+	if !s.Quick(record) {
+		b.Fatal("not in the usual form")
+	}
+	b.SetBytes(int64(len(record)))
+	for b.Loop() {
+		s.Quick(record)
+	}
+}

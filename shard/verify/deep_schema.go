@@ -247,7 +247,8 @@ func (g *deepGroup) judgeFeature(f *featureTally, found aggregator) {
 		}
 		found(FindingSchema, SeverityFault, all, f.key, "the manifest does not have this feature")
 	case e != nil:
-		f.judgeKinds(kindNamed(e.Kind), "the manifest says %s", found)
+		kind, _ := tfrecord.ParseKind(e.Kind) // none if the manifest says nonsense
+		f.judgeKinds(kind, "the manifest says %s", found)
 		if f.odd.records > 0 {
 			found(FindingSchema, SeverityFault, f.odd, f.key, "%s, the manifest says %d", plural.Of(f.oddLen, "value"), f.length)
 		}
@@ -258,16 +259,6 @@ func (g *deepGroup) judgeFeature(f *featureTally, found aggregator) {
 	if f.pictures > f.others.records && f.others.records > 0 && !g.pictures[f.key] {
 		found(FindingNotPicture, SeverityFault, f.others, f.key, "not an image, which the feature has in %s", plural.Of(f.pictures, "record"))
 	}
-}
-
-// kindNamed is the kind of a name in a manifest.
-func kindNamed(name string) tfrecord.Kind {
-	for k := tfrecord.KindBytes; k <= tfrecord.KindInt64; k++ {
-		if k.String() == name {
-			return k
-		}
-	}
-	return tfrecord.KindNone
 }
 
 // judgeKinds wants all values to be of a kind: KindNone is that of the most.
