@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/tfrec/tfrec/internal/recordscan"
-	"github.com/tfrec/tfrec/internal/wire"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -166,10 +165,10 @@ func (f *featureStat) addByteses(c *occurrence, p *picturesLook) {
 		}
 		return
 	}
-	for at := 0; at < len(c.packed); {
-		value, _ := wire.At(c.packed, at)
-		f.addBytes(c.packed[value.From:value.To:value.To], p)
-		at = value.To
+	for rest := c.packed; len(rest) > 0; {
+		var value []byte
+		value, rest, _ = tfrecord.ScanBytes(rest)
+		f.addBytes(value, p)
 	}
 }
 
