@@ -19,7 +19,7 @@ func NewScratch(f *os.File, err error) (*Scratch, error) {
 	return &Scratch{File{f}}, nil
 }
 
-// ScratchIn makes a scratchFile in a directory, by default os.TempDir.
+// ScratchIn makes a Scratch in a directory, by default os.TempDir.
 func ScratchIn(dir string) (*Scratch, error) {
 	if err := inject.Fault("create", dir); err != nil {
 		return nil, err

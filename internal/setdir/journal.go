@@ -169,7 +169,7 @@ func (d *Dir) Inside(f func(*os.Root) error) error {
 	return errors.Join(f(root), root.Close())
 }
 
-// LinkOld links the files that a change takes away below oldDir, the manifest among
+// LinkOld links the files that a change takes away below OldDir, the manifest among
 // them.
 func LinkOld(root *os.Root, j *Journal) error {
 	for name := range j.names() {

@@ -48,7 +48,7 @@ func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
 
 // CreatePart is Create for one shard of many that are made at a time: it hashes
 // where it is written, and its Commit leaves the names in the directories to
-// be synced by syncNames, once for all.
+// be synced by SyncNames, once for all.
 func (d *Dir) CreatePart(file string, o WriterOptions) (*Writer, error) {
 	w, err := d.create(file, o)
 	if err != nil {

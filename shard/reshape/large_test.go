@@ -165,7 +165,7 @@ func TestSortKeysOfManyWorkers(t *testing.T) {
 	}
 }
 
-// appendValues is what hashOfValue hashes, put together.
+// appendValues is what digest.OfValue hashes, put together.
 func appendValues(dst []byte, f tfrecord.Feature) []byte {
 	switch {
 	case f.Len() == 0:
