@@ -1,0 +1,44 @@
+package settest
+
+import (
+	"context"
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// StageNext writes the next version of a set into its stage: its first shard with one
+// other record, and a manifest that says so.
+func StageNext(t *testing.T, dir string) {
+	t.Helper()
+	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+	Check(t, err)
+	defer d.Close()
+	m, err := shard.ManifestIn(d)
+	Check(t, err)
+	first := &m.Splits[0].Shards[0]
+	w, err := d.Stage().Create(first.File, setdir.WriterOptions{})
+	Check(t, err)
+	Check(t, w.WriteRecord([]byte("another record")))
+	info, err := w.Commit()
+	Check(t, err)
+	Check(t, d.Stage().PutDone(&setdir.Done{Info: info}))
+	m.Splits[0].Records += info.Records - first.Records
+	*first = info
+	PutManifest(t, d.Stage(), m)
+}
+
+// ReplaceStaged puts what is staged in place.
+func ReplaceStaged(dir string) error {
+	d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
+	if err != nil {
+		return err
+	}
+	defer d.Close()
+	m, err := shard.ManifestIn(d)
+	if err != nil {
+		return err
+	}
+	return d.PutStaged([]string{m.Splits[0].Shards[0].File}, []string{shard.ManifestFile}, nil)
+}
