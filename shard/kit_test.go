@@ -1,23 +1,14 @@
 package shard
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
-	"strings"
-	"sync/atomic"
-	"syscall"
 	"testing"
 
-	"github.com/tfrec/tfrec/internal/inject"
-	"github.com/tfrec/tfrec/internal/recordscan"
 	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/internal/storage"
-	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -27,22 +18,6 @@ func copyOf(t testing.TB, set string) string {
 	to := filepath.Join(t.TempDir(), "set")
 	check(t, os.CopyFS(to, os.DirFS(set)))
 	return to
-}
-
-// storeOf returns an empty store in memory and its URL.
-func storeOf(t testing.TB) (*storagetest.Store, string) {
-	store := storagetest.New()
-	storage.Register("mem", func(context.Context, string) (storage.Store, error) { return store, nil })
-	storage.Forget()
-	return store, "mem://bucket"
-}
-
-// uploads are the names of objects that were begun and neither committed nor aborted.
-func uploads(store *storagetest.Store) (names []string) {
-	for l := range store.Unfinished(context.Background(), "") {
-		names = append(names, l.Name)
-	}
-	return names
 }
 
 // filesOf returns all files below a directory by their paths there, but for this
@@ -66,20 +41,6 @@ func filesOf(t testing.TB, dir string) map[string]string {
 }
 
 func sameFiles(a, b map[string]string) bool { return maps.Equal(a, b) && len(a) > 0 }
-
-// recordsOf reads a file that must be whole.
-func recordsOf(t testing.TB, path string) [][]byte {
-	t.Helper()
-	r, err := Open(t.Context(), path, tfrecord.ReaderOptions{})
-	check(t, err)
-	defer r.Close()
-	var list [][]byte
-	for record, err := range r.All() {
-		check(t, err)
-		list = append(list, bytes.Clone(record))
-	}
-	return list
-}
 
 func putFile(t testing.TB, path string, data []byte) {
 	t.Helper()
@@ -127,54 +88,6 @@ func check(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)
-	}
-}
-
-// eachFault has the first operation on files of a run fail, then the second, and
-// so on; of many those at the beginning and the end, and some between. judge is
-// told what the run said, that path and operation are in; fail is "" for the run
-// that did not fail.
-func eachFault(t *testing.T, prepare func() string, run func(dir string) error, judge func(dir, fail string, err error)) {
-	t.Helper()
-	defer func() { inject.Hook = nil }()
-	dir := prepare()
-	var total atomic.Int64
-	inject.Hook = func(string) error { total.Add(1); return nil }
-	err := run(dir)
-	inject.Hook = nil
-	judge(dir, "", err)
-	for at := range total.Load() {
-		if total.Load()-at > 14 && at > 6 && at%4 > 0 {
-			continue
-		}
-		dir := prepare()
-		var n atomic.Int64
-		failed := make(chan string, 1)
-		inject.Hook = func(operation string) error {
-			if n.Add(1) != at+1 {
-				return nil
-			}
-			failed <- operation
-			return syscall.EIO
-		}
-		err := run(dir)
-		inject.Hook = nil
-		if len(failed) == 0 {
-			t.Errorf("there are %d operations in one run, and not in another", total.Load())
-			return
-		}
-		fail := <-failed
-		if !errors.Is(err, syscall.EIO) || !strings.Contains(err.Error(), fail) || !strings.Contains(err.Error(), string(filepath.Separator)) {
-			t.Errorf("operation %d, %s, failed, and the run said %v: want operation and path", at, fail, err)
-		}
-		var fault *tfrecord.Error
-		if errors.As(err, &fault) && recordscan.IsDamage(err) {
-			t.Errorf("operation %d, %s, failed, and the run took it for damage: %v", at, fail, err)
-		}
-		judge(dir, fail, err)
-	}
-	if total.Load() < 2 {
-		t.Errorf("only %d operations are attempted", total.Load())
 	}
 }
 

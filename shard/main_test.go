@@ -1,16 +1,9 @@
-package shard
+package shard_test
 
 import (
-	"os"
 	"testing"
-	"time"
 
-	"github.com/tfrec/tfrec/internal/claim"
-	"github.com/tfrec/tfrec/internal/memtemp"
+	"github.com/tfrec/tfrec/internal/settest"
 )
 
-func TestMain(m *testing.M) {
-	memtemp.Use()
-	claim.Renew, claim.Expire = 150*time.Millisecond, 600*time.Millisecond
-	os.Exit(m.Run())
-}
+func TestMain(m *testing.M) { settest.Main(m) }

@@ -1,4 +1,4 @@
-package shard
+package setdir_test
 
 import (
 	"bytes"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
@@ -40,36 +42,36 @@ func inBothPlaces(t *testing.T, test func(t *testing.T, s site)) {
 				}
 				return append([]byte{}, data...)
 			},
-			put:  func(name string, data []byte) { check(t, os.WriteFile(at(name), data, 0o644)) },
-			drop: func(name string) { check(t, os.Remove(at(name))) },
+			put:  func(name string, data []byte) { settest.Check(t, os.WriteFile(at(name), data, 0o644)) },
+			drop: func(name string) { settest.Check(t, os.Remove(at(name))) },
 			later: func(name string) {
 				then := time.Now().Add(time.Hour)
-				check(t, os.Chtimes(at(name), then, then))
+				settest.Check(t, os.Chtimes(at(name), then, then))
 			},
 			left: func() []string {
-				names, err := filepath.Glob(at(StateDir + "/tmp/*"))
-				check(t, err)
+				names, err := filepath.Glob(at(shard.StateDir + "/tmp/*"))
+				settest.Check(t, err)
 				return names
 			},
 		})
 	})
 	t.Run("store", func(t *testing.T) {
-		store, url := storeOf(t)
+		store, url := settest.StoreOf(t)
 		at := func(name string) string { return "deep/out/" + name }
 		test(t, site{
 			out:   url + "/deep/out",
 			read:  func(name string) []byte { return store.Get(at(name)) },
 			put:   func(name string, data []byte) { store.Put(at(name), data) },
-			drop:  func(name string) { check(t, store.Remove(t.Context(), at(name))) },
+			drop:  func(name string) { settest.Check(t, store.Remove(t.Context(), at(name))) },
 			later: func(name string) { store.Put(at(name), store.Get(at(name))) },
-			left:  func() []string { return uploads(store) },
+			left:  func() []string { return settest.Uploads(store) },
 		})
 	})
 }
 
 func open(t *testing.T, s site) *setdir.Dir {
 	t.Helper()
-	d, err := setdir.Open(t.Context(), s.out, setdir.Options{Names: ManifestFiles})
+	d, err := setdir.Open(t.Context(), s.out, setdir.Options{Names: shard.ManifestFiles})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +79,7 @@ func open(t *testing.T, s site) *setdir.Dir {
 	return d
 }
 
-func write(t *testing.T, d *setdir.Dir, file string, o setdir.WriterOptions, records ...string) Info {
+func write(t *testing.T, d *setdir.Dir, file string, o setdir.WriterOptions, records ...string) shard.Info {
 	t.Helper()
 	w, err := d.Create(file, o)
 	if err != nil {
@@ -98,11 +100,11 @@ func write(t *testing.T, d *setdir.Dir, file string, o setdir.WriterOptions, rec
 func TestOneProcessAtATime(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
-		if _, err := setdir.Open(t.Context(), d.Path(), setdir.Options{Names: ManifestFiles}); !errors.Is(err, ErrBusy) {
+		if _, err := setdir.Open(t.Context(), d.Path(), setdir.Options{Names: shard.ManifestFiles}); !errors.Is(err, shard.ErrBusy) {
 			t.Errorf("a second opening: %v, want ErrBusy", err)
 		}
 		d.Close()
-		again, err := setdir.Open(t.Context(), d.Path(), setdir.Options{Names: ManifestFiles})
+		again, err := setdir.Open(t.Context(), d.Path(), setdir.Options{Names: shard.ManifestFiles})
 		if err != nil {
 			t.Fatalf("after closing: %v", err)
 		}
@@ -198,8 +200,8 @@ func TestCreateRefusesPaths(t *testing.T) {
 }
 
 func TestRemoveStaysInside(t *testing.T) {
-	d, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{Names: ManifestFiles})
-	check(t, err)
+	d, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{Names: shard.ManifestFiles})
+	settest.Check(t, err)
 	defer d.Close()
 	outside := filepath.Join(filepath.Dir(d.Path()), "precious")
 	os.WriteFile(outside, []byte("x"), 0o644)
@@ -269,11 +271,11 @@ func TestUselessStateIsNoError(t *testing.T) {
 func TestManifestRoundTrip(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
-		if m, err := ManifestIn(d); m != nil || err != nil {
+		if m, err := shard.ManifestIn(d); m != nil || err != nil {
 			t.Errorf("no manifest: %v, %v", m, err)
 		}
-		want := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Tool: "t", Name: "n", Labels: []string{"a<b", "ü"},
-			Splits: []Split{{Name: "train", Records: 1, Shards: []Info{{File: "n-train.tfrecord-00000-of-00001", Records: 1, Labels: map[string]int64{"a": 1}}}}}}
+		want := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Tool: "t", Name: "n", Labels: []string{"a<b", "ü"},
+			Splits: []shard.Split{{Name: "train", Records: 1, Shards: []shard.Info{{File: "n-train.tfrecord-00000-of-00001", Records: 1, Labels: map[string]int64{"a": 1}}}}}}
 		data, err := want.Encode()
 		if err != nil {
 			t.Fatal(err)
@@ -281,10 +283,10 @@ func TestManifestRoundTrip(t *testing.T) {
 		if !bytes.HasSuffix(data, []byte("}\n")) || !bytes.Contains(data, []byte("a<b")) {
 			t.Errorf("encoded %s", data)
 		}
-		if err := d.Put(ManifestFile, data); err != nil {
+		if err := d.Put(shard.ManifestFile, data); err != nil {
 			t.Fatal(err)
 		}
-		got, err := ManifestIn(d)
+		got, err := shard.ManifestIn(d)
 		if err != nil || !cmp.Equal(got, want) {
 			t.Errorf("%v %s", err, cmp.Diff(want, got))
 		}
@@ -300,29 +302,29 @@ func TestManifestsOfOthersAreRefused(t *testing.T) {
 		`{"format":"tfrec.manifest","version":1,"splits":[{"shards":[{"file":"../x"}]}]}`: "outside",
 		`{"format":"tfrec.manifest","version":1,"splits":[{"shards":[{"file":""}]}]}`:     "outside",
 	} {
-		p := filepath.Join(t.TempDir(), ManifestFile)
+		p := filepath.Join(t.TempDir(), shard.ManifestFile)
 		os.WriteFile(p, []byte(data), 0o644)
-		if _, err := ReadManifest(t.Context(), p); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), p) {
+		if _, err := shard.ReadManifest(t.Context(), p); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), p) {
 			t.Errorf("%s: %v, want %q", data, err, want)
 		}
 	}
 }
 
 func TestNames(t *testing.T) {
-	n := Name{"birds", "train", 3, 16}
+	n := shard.Name{Dataset: "birds", Split: "train", Index: 3, Count: 16}
 	if got := n.String(); got != "birds-train.tfrecord-00003-of-00016" {
 		t.Errorf("got %s", got)
 	}
-	if got, ok := ParseName(n.String()); !ok || got != n {
+	if got, ok := shard.ParseName(n.String()); !ok || got != n {
 		t.Errorf("parsed %+v, %v", got, ok)
 	}
 	for _, bad := range []string{"", "x", "birds-train.tfrecord-00016-of-00016", "birds-train.tfrecord-3-of-16", "birds-train.tfrecord-000003-of-00016",
 		"birds.tfrecord-00000-of-00001", "-train.tfrecord-00000-of-00001", "a-b.tfrecord-00000-of-00001.idx", "a-b.tfrecord-00000-of-99999999999999999999"} {
-		if got, ok := ParseName(bad); ok {
+		if got, ok := shard.ParseName(bad); ok {
 			t.Errorf("ParseName(%q) = %+v", bad, got)
 		}
 	}
-	if got := IndexPath(filepath.Join("out", "s")); got != filepath.Join("out", "index", "s.idx") {
+	if got := shard.IndexPath(filepath.Join("out", "s")); got != filepath.Join("out", "index", "s.idx") {
 		t.Errorf("index at %s", got)
 	}
 	if got := jsontext.Readable("a\xffb\\ü"); got != `a\xffb\ü` {

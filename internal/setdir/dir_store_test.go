@@ -1,4 +1,4 @@
-package shard
+package setdir_test
 
 import (
 	"errors"
@@ -10,8 +10,10 @@ import (
 
 	"github.com/tfrec/tfrec/internal/claim"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/settest"
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
+	"github.com/tfrec/tfrec/shard"
 )
 
 const oneShard = "a-train.tfrecord-00000-of-00001"
@@ -19,7 +21,7 @@ const oneShard = "a-train.tfrecord-00000-of-00001"
 func openStored(t *testing.T, url string, o setdir.Options) *setdir.Dir {
 	t.Helper()
 	d, err := setdir.Open(t.Context(), url, o)
-	check(t, err)
+	settest.Check(t, err)
 	t.Cleanup(func() { d.Close() })
 	return d
 }
@@ -28,10 +30,10 @@ func openStored(t *testing.T, url string, o setdir.Options) *setdir.Dir {
 func begin(t *testing.T, d *setdir.Dir, records ...string) *setdir.Writer {
 	t.Helper()
 	w, err := d.Create(oneShard, setdir.WriterOptions{})
-	check(t, err)
+	settest.Check(t, err)
 	t.Cleanup(w.Abort)
 	for _, r := range records {
-		check(t, w.WriteRecord([]byte(r)))
+		settest.Check(t, w.WriteRecord([]byte(r)))
 	}
 	return w
 }
@@ -52,14 +54,14 @@ func TestWritersRace(t *testing.T) {
 		{"other bytes over an old one", []string{"x", "y"}, []string{"z"}, true, true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			store, url := storeOf(t)
+			store, url := settest.StoreOf(t)
 			d := openStored(t, url, setdir.Options{Join: true})
 			if c.old {
 				write(t, d, oneShard, setdir.WriterOptions{}, "old")
 			}
 			first, second := begin(t, d, c.first...), begin(t, openStored(t, url, setdir.Options{Join: true}), c.second...)
 			info, err := first.Commit()
-			check(t, err)
+			settest.Check(t, err)
 			_, err = second.Commit()
 			if c.fails != (err != nil) || err != nil && (!errors.Is(err, setdir.ErrOtherWriter) || !strings.Contains(err.Error(), url)) {
 				t.Errorf("the second: %v", err)
@@ -67,7 +69,7 @@ func TestWritersRace(t *testing.T) {
 			if !d.HasContent(info) || !d.HasIndex(oneShard) {
 				t.Error("the first one's shard or index is another now")
 			}
-			if left := uploads(store); len(left) > 0 {
+			if left := settest.Uploads(store); len(left) > 0 {
 				t.Errorf("left behind: %q", left)
 			}
 		})
@@ -76,22 +78,22 @@ func TestWritersRace(t *testing.T) {
 
 // A process whose claim somebody else took for a dead one's publishes nothing more.
 func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
-	store, url := storeOf(t)
+	store, url := settest.StoreOf(t)
 	d := openStored(t, url, setdir.Options{})
 	w := begin(t, d, "x")
 	for _, name := range store.Names() {
 		if strings.HasPrefix(name, setdir.ClaimsDir) {
-			check(t, store.Remove(t.Context(), name))
+			settest.Check(t, store.Remove(t.Context(), name))
 		}
 	}
 	time.Sleep(claim.Renew + claim.Renew/2)
 	if _, err := w.Commit(); !errors.Is(err, claim.ErrLost) {
 		t.Errorf("commit: %v", err)
 	}
-	if err := d.Put(ManifestFile, []byte("{}")); !errors.Is(err, claim.ErrLost) {
+	if err := d.Put(shard.ManifestFile, []byte("{}")); !errors.Is(err, claim.ErrLost) {
 		t.Errorf("put: %v", err)
 	}
-	if err := d.Remove(ManifestFile); !errors.Is(err, claim.ErrLost) {
+	if err := d.Remove(shard.ManifestFile); !errors.Is(err, claim.ErrLost) {
 		t.Errorf("remove: %v", err)
 	}
 	d.Close()
@@ -102,21 +104,21 @@ func TestNothingIsPublishedWithoutAClaim(t *testing.T) {
 
 // Who lost his turn publishes nothing in it, though the directory is still his to share.
 func TestNothingIsPublishedOutOfTurn(t *testing.T) {
-	store, url := storeOf(t)
+	store, url := settest.StoreOf(t)
 	d := openStored(t, url, setdir.Options{Join: true})
 	err := d.WithLock(t.Context(), "plan", func() error {
 		for _, name := range store.Names() {
 			if strings.HasPrefix(name, setdir.TogetherDir) {
-				check(t, store.Remove(t.Context(), name))
+				settest.Check(t, store.Remove(t.Context(), name))
 			}
 		}
 		time.Sleep(claim.Renew + claim.Renew/2)
-		return d.Put(StateDir+"/plan.json", []byte("{}"))
+		return d.Put(shard.StateDir+"/plan.json", []byte("{}"))
 	})
 	if !errors.Is(err, claim.ErrLost) {
 		t.Errorf("put: %v", err)
 	}
-	if err := d.Put(StateDir+"/plan.json", []byte("{}")); err != nil {
+	if err := d.Put(shard.StateDir+"/plan.json", []byte("{}")); err != nil {
 		t.Errorf("put behind it: %v", err)
 	}
 }
@@ -129,18 +131,18 @@ func killed(store *storagetest.Store) (others func()) {
 }
 
 func TestCleanTellsAndRemoves(t *testing.T) {
-	store, url := storeOf(t)
+	store, url := settest.StoreOf(t)
 	url += "/set"
 	store.Put("set/foreign", []byte("x"))
 	theirs, err := store.Create(t.Context(), "set/foreign-upload", storage.CreateOptions{})
-	check(t, err)
+	settest.Check(t, err)
 	defer theirs.Abort()
 
-	d, err := setdir.Open(t.Context(), url, setdir.Options{Names: ManifestFiles})
-	check(t, err)
-	check(t, d.PutRun(&setdir.Run{Files: []string{oneShard, setdir.IndexName(oneShard)}}))
+	d, err := setdir.Open(t.Context(), url, setdir.Options{Names: shard.ManifestFiles})
+	settest.Check(t, err)
+	settest.Check(t, d.PutRun(&setdir.Run{Files: []string{oneShard, setdir.IndexName(oneShard)}}))
 	w := begin(t, d, "x")
-	if _, err := Clean(t.Context(), url, CleanOptions{}); !errors.Is(err, ErrBusy) {
+	if _, err := shard.Clean(t.Context(), url, shard.CleanOptions{}); !errors.Is(err, shard.ErrBusy) {
 		t.Errorf("beside a living run: %v, want ErrBusy", err)
 	}
 	others := killed(store)
@@ -148,25 +150,25 @@ func TestCleanTellsAndRemoves(t *testing.T) {
 	d.Close()
 	others()
 
-	kinds := func(r *CleanReport) (kinds []string) {
+	kinds := func(r *shard.CleanReport) (kinds []string) {
 		for _, l := range r.Left {
 			kinds = append(kinds, l.Kind)
 		}
 		slices.Sort(kinds)
 		return slices.Compact(kinds)
 	}
-	report, err := Clean(t.Context(), url, CleanOptions{})
-	check(t, err)
-	if got := kinds(report); !slices.Equal(got, []string{setdir.LeftClaim, setdir.LeftUpload}) || report.Removed || len(uploads(store)) != 3 {
-		t.Errorf("found %+v, and there is %q", report, uploads(store))
+	report, err := shard.Clean(t.Context(), url, shard.CleanOptions{})
+	settest.Check(t, err)
+	if got := kinds(report); !slices.Equal(got, []string{setdir.LeftClaim, setdir.LeftUpload}) || report.Removed || len(settest.Uploads(store)) != 3 {
+		t.Errorf("found %+v, and there is %q", report, settest.Uploads(store))
 	}
-	if report, err = Clean(t.Context(), url, CleanOptions{Remove: true}); err != nil || len(report.Left) != 2 || !report.Removed {
+	if report, err = shard.Clean(t.Context(), url, shard.CleanOptions{Remove: true}); err != nil || len(report.Left) != 2 || !report.Removed {
 		t.Errorf("removing: %+v, %v", report, err)
 	}
-	if report, err = Clean(t.Context(), url, CleanOptions{Remove: true}); err != nil || len(report.Left) > 0 || report.Removed {
+	if report, err = shard.Clean(t.Context(), url, shard.CleanOptions{Remove: true}); err != nil || len(report.Left) > 0 || report.Removed {
 		t.Errorf("again: %+v, %v", report, err)
 	}
-	if left := uploads(store); !slices.Equal(left, []string{"set/foreign-upload"}) {
+	if left := settest.Uploads(store); !slices.Equal(left, []string{"set/foreign-upload"}) {
 		t.Errorf("uploads that are left: %q", left)
 	}
 	if names := store.Names(); !slices.Equal(names, []string{"set/" + setdir.RunFile, "set/foreign"}) {
@@ -176,25 +178,25 @@ func TestCleanTellsAndRemoves(t *testing.T) {
 
 func TestCleanOnTheDisk(t *testing.T) {
 	out := t.TempDir()
-	d, err := setdir.Open(t.Context(), out, setdir.Options{Names: ManifestFiles})
-	check(t, err)
+	d, err := setdir.Open(t.Context(), out, setdir.Options{Names: shard.ManifestFiles})
+	settest.Check(t, err)
 	begin(t, d, "x")
-	if _, err := Clean(t.Context(), out, CleanOptions{}); !errors.Is(err, ErrBusy) {
+	if _, err := shard.Clean(t.Context(), out, shard.CleanOptions{}); !errors.Is(err, shard.ErrBusy) {
 		t.Errorf("beside a living run: %v, want ErrBusy", err)
 	}
 	d.Close()
-	before := namesIn(t, out)
-	report, err := Clean(t.Context(), out, CleanOptions{})
-	check(t, err)
-	if len(report.Left) != 2 || report.Left[0].Kind != setdir.LeftTemporary || !slices.Equal(namesIn(t, out), before) {
+	before := settest.NamesIn(t, out)
+	report, err := shard.Clean(t.Context(), out, shard.CleanOptions{})
+	settest.Check(t, err)
+	if len(report.Left) != 2 || report.Left[0].Kind != setdir.LeftTemporary || !slices.Equal(settest.NamesIn(t, out), before) {
 		t.Errorf("found %+v", report)
 	}
-	report, err = Clean(t.Context(), out, CleanOptions{Remove: true})
-	check(t, err)
-	if left := namesIn(t, out); !report.Removed || !slices.Equal(left, []string{StateDir, setdir.LockFile}) {
+	report, err = shard.Clean(t.Context(), out, shard.CleanOptions{Remove: true})
+	settest.Check(t, err)
+	if left := settest.NamesIn(t, out); !report.Removed || !slices.Equal(left, []string{shard.StateDir, setdir.LockFile}) {
 		t.Errorf("%+v, and there is %v", report, left)
 	}
-	if _, err := Clean(t.Context(), out+"/nowhere", CleanOptions{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := shard.Clean(t.Context(), out+"/nowhere", shard.CleanOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("of no folder: %v", err)
 	}
 }
@@ -203,16 +205,16 @@ func TestCleanOnTheDisk(t *testing.T) {
 func TestScratchOfAStore(t *testing.T) {
 	temp := t.TempDir()
 	t.Setenv("TMPDIR", temp)
-	_, url := storeOf(t)
+	_, url := settest.StoreOf(t)
 	d := openStored(t, url, setdir.Options{})
 	f, err := d.TempFile("work")
-	check(t, err)
+	settest.Check(t, err)
 	if _, err := f.Write([]byte("x")); err != nil {
 		t.Error(err)
 	}
 	f.Close()
 	d.Close()
-	if left := namesIn(t, temp); len(left) > 0 {
+	if left := settest.NamesIn(t, temp); len(left) > 0 {
 		t.Errorf("left behind: %q", left)
 	}
 }
@@ -220,7 +222,7 @@ func TestScratchOfAStore(t *testing.T) {
 // Stores repeat their own requests to remove: to do so once more would take minutes,
 // and hide what the store says.
 func TestRemovalsAreNotRepeated(t *testing.T) {
-	store, url := storeOf(t)
+	store, url := settest.StoreOf(t)
 	d := openStored(t, url, setdir.Options{})
 	asked, gone := 0, errors.New("given up after 12 tries")
 	store.Fault = func(kind, _ string) error {

@@ -1,4 +1,4 @@
-package shard
+package setdir_test
 
 import (
 	"context"
@@ -13,25 +13,27 @@ import (
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
 )
 
 // began leaves the set in dir as a process does that was killed after it began to put
 // what is staged in place: with a journal, and the first moves done.
 func began(t *testing.T, dir string, moved int) *setdir.Journal {
 	t.Helper()
-	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: ManifestFiles})
-	check(t, err)
+	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+	settest.Check(t, err)
 	defer d.Close()
-	m, err := ManifestIn(d)
-	check(t, err)
+	m, err := shard.ManifestIn(d)
+	settest.Check(t, err)
 	file := m.Splits[0].Shards[0].File
 	j := &setdir.Journal{KeepState: true}
-	for _, name := range []string{file, setdir.StateOf(file), ManifestFile} {
+	for _, name := range []string{file, setdir.StateOf(file), shard.ManifestFile} {
 		j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + name, To: name})
 	}
-	check(t, d.Begin(j))
+	settest.Check(t, d.Begin(j))
 	for _, m := range j.Moves[:moved] {
-		check(t, d.Move(m))
+		settest.Check(t, d.Move(m))
 	}
 	return j
 }
@@ -47,21 +49,21 @@ func TestHostileJournals(t *testing.T) {
 		"to outside":    {Moves: []setdir.Move{{From: "mine", To: "../outside/theirs"}}},
 		"remove":        {Moves: []setdir.Move{{From: "mine", To: "a.tfrecord"}}, Remove: []string{"../outside/theirs"}},
 	} {
-		dir := threeShards(t)
+		dir := settest.ThreeShards(t)
 		outside := filepath.Join(filepath.Dir(dir), "outside")
 		theirs := filepath.Join(outside, "theirs")
-		check(t, os.Mkdir(outside, 0o755))
-		check(t, os.WriteFile(theirs, []byte("theirs"), 0o644))
-		check(t, os.WriteFile(filepath.Join(dir, "mine"), []byte("mine"), 0o644))
+		settest.Check(t, os.Mkdir(outside, 0o755))
+		settest.Check(t, os.WriteFile(theirs, []byte("theirs"), 0o644))
+		settest.Check(t, os.WriteFile(filepath.Join(dir, "mine"), []byte("mine"), 0o644))
 		if err := os.Symlink(outside, filepath.Join(dir, "data")); err != nil {
 			t.Skip(err)
 		}
-		d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles})
-		check(t, err)
+		d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+		settest.Check(t, err)
 		j.Format, j.Version = setdir.JournalFormat, setdir.JournalVersion
-		check(t, d.PutStateFile(setdir.JournalFile, j))
-		check(t, d.Close())
-		_, err = Expand(t.Context(), []string{dir}, ExpandOptions{})
+		settest.Check(t, d.PutStateFile(setdir.JournalFile, j))
+		settest.Check(t, d.Close())
+		_, err = shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{})
 		if err == nil {
 			t.Errorf("%s: taken", name)
 		}
@@ -75,28 +77,28 @@ func TestHostileJournals(t *testing.T) {
 // old set.
 func TestJournalsOfOthers(t *testing.T) {
 	for _, links := range []bool{true, false} {
-		dir := threeShards(t)
+		dir := settest.ThreeShards(t)
 		before := recordsIn(t, dir)
-		stageNext(t, dir)
+		settest.StageNext(t, dir)
 		began(t, dir, 1)
 		if err := os.Lchown(filepath.Join(dir, filepath.FromSlash(setdir.JournalFile)), 12345, -1); err != nil {
 			t.Skip(err)
 		}
 		if !links {
-			check(t, os.RemoveAll(filepath.Join(dir, filepath.FromSlash(setdir.OldDir))))
-			if _, err := Expand(t.Context(), []string{dir}, ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "tfrec clean") {
+			settest.Check(t, os.RemoveAll(filepath.Join(dir, filepath.FromSlash(setdir.OldDir))))
+			if _, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "tfrec clean") {
 				t.Errorf("without links: %v", err)
 			}
 		} else if got := recordsIn(t, dir); fmt.Sprint(got) != fmt.Sprint(before) {
 			t.Errorf("read %q, want %q", got, before)
 		}
-		if !has(t, dir, setdir.JournalFile) {
+		if !settest.Has(t, dir, setdir.JournalFile) {
 			t.Error("the journal is gone")
 		}
-		d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles}) // who writes completes it
-		check(t, err)
-		check(t, d.Close())
-		if got := recordsIn(t, dir); has(t, dir, setdir.JournalFile) || got[0] != "another record" {
+		d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles}) // who writes completes it
+		settest.Check(t, err)
+		settest.Check(t, d.Close())
+		if got := recordsIn(t, dir); settest.Has(t, dir, setdir.JournalFile) || got[0] != "another record" {
 			t.Errorf("completed: %q", got)
 		}
 	}
@@ -105,13 +107,13 @@ func TestJournalsOfOthers(t *testing.T) {
 // What was staged may be lost before a change is completed: what has its name then is
 // not taken for it.
 func TestStagedFilesThatAreLost(t *testing.T) {
-	dir := threeShards(t)
-	stageNext(t, dir)
+	dir := settest.ThreeShards(t)
+	settest.StageNext(t, dir)
 	j := began(t, dir, 0)
-	check(t, os.Remove(filepath.Join(dir, filepath.FromSlash(j.Moves[0].From))))
+	settest.Check(t, os.Remove(filepath.Join(dir, filepath.FromSlash(j.Moves[0].From))))
 	longAgo := time.Now().Add(-time.Hour)
-	check(t, os.Chtimes(filepath.Join(dir, j.Moves[0].To), longAgo, longAgo))
-	if _, err := Expand(t.Context(), []string{dir}, ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "-00003, which was to become") {
+	settest.Check(t, os.Chtimes(filepath.Join(dir, j.Moves[0].To), longAgo, longAgo))
+	if _, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "-00003, which was to become") {
 		t.Errorf("%v", err)
 	}
 }
@@ -119,20 +121,20 @@ func TestStagedFilesThatAreLost(t *testing.T) {
 // Globs and files are of one version of their set, too.
 func TestGlobsCompleteChanges(t *testing.T) {
 	for _, alone := range []bool{false, true} {
-		dir := threeShards(t)
-		stageNext(t, dir)
+		dir := settest.ThreeShards(t)
+		settest.StageNext(t, dir)
 		j := began(t, dir, 1)
 		path := filepath.Join(dir, "*.tfrecord*")
 		if alone {
 			path = filepath.Join(dir, j.Moves[0].To)
 		}
-		sources, err := Expand(t.Context(), []string{path}, ExpandOptions{})
-		check(t, err)
-		if has(t, dir, setdir.JournalFile) {
+		sources, err := shard.Expand(t.Context(), []string{path}, shard.ExpandOptions{})
+		settest.Check(t, err)
+		if settest.Has(t, dir, setdir.JournalFile) {
 			t.Error("the change is not complete")
 		}
 		for _, s := range sources {
-			if n := int64(len(recordsOf(t, s.Path))); n != s.Info.Records {
+			if n := int64(len(settest.RecordsOf(t, s.Path))); n != s.Info.Records {
 				t.Errorf("%s has %d records, the manifest says %d", s.Path, n, s.Info.Records)
 			}
 		}
@@ -142,10 +144,10 @@ func TestGlobsCompleteChanges(t *testing.T) {
 // Links that a change left which was not begun in the end are not taken for those of
 // the next one.
 func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
-	dir := threeShards(t)
-	stageNext(t, dir)
-	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: ManifestFiles})
-	check(t, err)
+	dir := settest.ThreeShards(t)
+	settest.StageNext(t, dir)
+	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+	settest.Check(t, err)
 	defer d.Close()
 	inject.Hook = func(op string) error {
 		if op == "put" {
@@ -154,32 +156,32 @@ func TestLinksOfChangesThatWereNotBegun(t *testing.T) {
 		return nil
 	}
 	defer func() { inject.Hook = nil }()
-	m, err := ManifestIn(d)
-	check(t, err)
-	if err := d.PutStaged([]string{m.Splits[0].Shards[0].File}, []string{ManifestFile}, nil); err == nil {
+	m, err := shard.ManifestIn(d)
+	settest.Check(t, err)
+	if err := d.PutStaged([]string{m.Splits[0].Shards[0].File}, []string{shard.ManifestFile}, nil); err == nil {
 		t.Fatal("begun")
 	}
-	if has(t, dir, setdir.OldDir) {
+	if settest.Has(t, dir, setdir.OldDir) {
 		t.Error("links are left")
 	}
 }
 
 // Beside a living writer, readers see all of the old set, removed shards included.
 func TestOldSetsAreWhole(t *testing.T) {
-	dir := threeShards(t)
+	dir := settest.ThreeShards(t)
 	before := recordsIn(t, dir)
-	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: ManifestFiles})
-	check(t, err)
+	d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+	settest.Check(t, err)
 	defer d.Close()
-	m, err := ManifestIn(d)
-	check(t, err)
+	m, err := shard.ManifestIn(d)
+	settest.Check(t, err)
 	gone := m.Splits[0].Shards[2].File
 	m.Splits[0].Shards = m.Splits[0].Shards[:2]
-	putManifest(t, d.Stage(), m)
-	j := &setdir.Journal{KeepState: true, Remove: []string{gone}, Moves: []setdir.Move{{From: setdir.StageDir + "/" + ManifestFile, To: ManifestFile}}}
-	check(t, d.Begin(j))
-	check(t, d.Move(j.Moves[0]))
-	check(t, d.Remove(gone))
+	settest.PutManifest(t, d.Stage(), m)
+	j := &setdir.Journal{KeepState: true, Remove: []string{gone}, Moves: []setdir.Move{{From: setdir.StageDir + "/" + shard.ManifestFile, To: shard.ManifestFile}}}
+	settest.Check(t, d.Begin(j))
+	settest.Check(t, d.Move(j.Moves[0]))
+	settest.Check(t, d.Remove(gone))
 	if got := recordsIn(t, dir); fmt.Sprint(got) != fmt.Sprint(before) {
 		t.Errorf("read %q, want %q", got, before)
 	}
@@ -188,32 +190,32 @@ func TestOldSetsAreWhole(t *testing.T) {
 // A process that joins completes a change first, also when the process that is at it
 // dies in that moment.
 func TestJoiningBesideAChange(t *testing.T) {
-	dir := threeShards(t)
+	dir := settest.ThreeShards(t)
 	for range 30 {
-		stageNext(t, dir)
-		d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: ManifestFiles})
-		check(t, err)
-		j := &setdir.Journal{KeepState: true, Moves: []setdir.Move{{From: setdir.StageDir + "/" + ManifestFile, To: ManifestFile}}}
-		check(t, d.Begin(j))
+		settest.StageNext(t, dir)
+		d, err := setdir.OpenAsIs(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+		settest.Check(t, err)
+		j := &setdir.Journal{KeepState: true, Moves: []setdir.Move{{From: setdir.StageDir + "/" + shard.ManifestFile, To: shard.ManifestFile}}}
+		settest.Check(t, d.Begin(j))
 		dead := make(chan struct{})
 		go func() {
 			time.Sleep(time.Duration(rand.IntN(300)) * time.Microsecond)
 			d.Close()
 			close(dead)
 		}()
-		joined, err := setdir.Open(t.Context(), dir, setdir.Options{Join: true, Names: ManifestFiles})
+		joined, err := setdir.Open(t.Context(), dir, setdir.Options{Join: true, Names: shard.ManifestFiles})
 		if err == nil {
-			if has(t, dir, setdir.JournalFile) {
+			if settest.Has(t, dir, setdir.JournalFile) {
 				t.Error("joined with a journal")
 			}
-			check(t, joined.Close())
-		} else if !errors.Is(err, ErrBusy) {
+			settest.Check(t, joined.Close())
+		} else if !errors.Is(err, shard.ErrBusy) {
 			t.Error(err)
 		}
 		<-dead
-		d, err = setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles})
-		check(t, err)
-		check(t, d.Close())
+		d, err = setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+		settest.Check(t, err)
+		settest.Check(t, d.Close())
 	}
 }
 
@@ -223,20 +225,20 @@ func TestReadersBesideChanges(t *testing.T) {
 	dir := t.TempDir()
 	const shards = 50
 	version := func(d *setdir.Dir, v int) {
-		m := &Manifest{Format: ManifestFormat, Version: ManifestVersion, Fingerprint: fmt.Sprint("v", v), Splits: []Split{{Name: "train"}}}
+		m := &shard.Manifest{Format: shard.ManifestFormat, Version: shard.ManifestVersion, Fingerprint: fmt.Sprint("v", v), Splits: []shard.Split{{Name: "train"}}}
 		for i := range shards {
 			file := fmt.Sprintf("a-train.tfrecord-%05d-of-%05d", i, shards)
-			m.Splits[0].Shards = append(m.Splits[0].Shards, Info{File: file})
-			check(t, os.WriteFile(d.Join(file), []byte(m.Fingerprint), 0o644))
+			m.Splits[0].Shards = append(m.Splits[0].Shards, shard.Info{File: file})
+			settest.Check(t, os.WriteFile(d.Join(file), []byte(m.Fingerprint), 0o644))
 		}
 		data, err := m.Encode()
-		check(t, err)
-		check(t, os.WriteFile(d.Join(ManifestFile), data, 0o644))
+		settest.Check(t, err)
+		settest.Check(t, os.WriteFile(d.Join(shard.ManifestFile), data, 0o644))
 	}
-	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles})
-	check(t, err)
+	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+	settest.Check(t, err)
 	version(d, 0)
-	check(t, d.Close())
+	settest.Check(t, d.Close())
 	stop, stopped := make(chan bool), make(chan error)
 	go func() {
 		for v := 1; ; v++ {
@@ -246,8 +248,8 @@ func TestReadersBesideChanges(t *testing.T) {
 				return
 			default:
 			}
-			d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: ManifestFiles})
-			if errors.Is(err, ErrBusy) {
+			d, err := setdir.Open(context.Background(), dir, setdir.Options{Names: shard.ManifestFiles})
+			if errors.Is(err, shard.ErrBusy) {
 				continue // a reader completes the change
 			}
 			if err == nil {
@@ -260,7 +262,7 @@ func TestReadersBesideChanges(t *testing.T) {
 					file := fmt.Sprintf("a-train.tfrecord-%05d-of-%05d", i, shards)
 					j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + file, To: file})
 				}
-				j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + ManifestFile, To: ManifestFile})
+				j.Moves = append(j.Moves, setdir.Move{From: setdir.StageDir + "/" + shard.ManifestFile, To: shard.ManifestFile})
 				if err = d.Begin(j); err == nil && v%2 == 0 {
 					err = d.Complete(j)
 				}
@@ -274,7 +276,7 @@ func TestReadersBesideChanges(t *testing.T) {
 	}()
 	read, whole := 0, 0
 	for deadline := time.Now().Add(2 * time.Second); time.Now().Before(deadline); read++ {
-		sources, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
+		sources, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{})
 		if err != nil {
 			t.Error(err)
 			break
@@ -284,7 +286,7 @@ func TestReadersBesideChanges(t *testing.T) {
 			data, err := os.ReadFile(s.Path)
 			mixed = mixed || err != nil || string(data) != s.Set.Fingerprint
 		}
-		if CheckUnchanged(t.Context(), sources) == nil {
+		if shard.CheckUnchanged(t.Context(), sources) == nil {
 			if mixed {
 				t.Errorf("a mixture of versions was taken for %s", sources[0].Set.Fingerprint)
 			}

@@ -1,4 +1,4 @@
-package shard
+package setdir_test
 
 import (
 	"errors"
@@ -12,15 +12,17 @@ import (
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
 )
 
 // recordsIn reads all records of a set.
 func recordsIn(t *testing.T, dir string) (records []string) {
 	t.Helper()
-	sources, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
-	check(t, err)
+	sources, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{})
+	settest.Check(t, err)
 	for _, s := range sources {
-		for _, r := range recordsOf(t, s.Path) {
+		for _, r := range settest.RecordsOf(t, s.Path) {
 			records = append(records, string(r))
 		}
 	}
@@ -30,25 +32,25 @@ func recordsIn(t *testing.T, dir string) (records []string) {
 // Stopped before any operation on files, a set is the old one or, after whoever looks
 // at it next, the new one.
 func TestReplacementStoppedAnywhere(t *testing.T) {
-	set := threeShards(t)
-	old := filesOf(t, set)
-	stageNext(t, set)
-	whole := copyOf(t, set)
-	check(t, replaceStaged(whole))
-	want := filesOf(t, whole)
-	if sameFiles(old, want) {
+	set := settest.ThreeShards(t)
+	old := settest.FilesOf(t, set)
+	settest.StageNext(t, set)
+	whole := settest.CopyOf(t, set)
+	settest.Check(t, settest.ReplaceStaged(whole))
+	want := settest.FilesOf(t, whole)
+	if settest.SameFiles(old, want) {
 		t.Fatal("nothing was replaced")
 	}
 	ends := map[bool]int{}
-	eachFault(t, func() string { return copyOf(t, set) }, replaceStaged, func(dir, fail string, err error) {
+	settest.EachFault(t, func() string { return settest.CopyOf(t, set) }, settest.ReplaceStaged, func(dir, fail string, err error) {
 		if fail == "" {
-			check(t, err)
+			settest.Check(t, err)
 			return
 		}
-		decided := has(t, dir, setdir.JournalFile)
+		decided := settest.Has(t, dir, setdir.JournalFile)
 		recordsIn(t, dir) // completes what was decided on
-		got := filesOf(t, dir)
-		if has(t, dir, setdir.JournalFile) || decided && !sameFiles(got, want) || !decided && !sameFiles(got, old) {
+		got := settest.FilesOf(t, dir)
+		if settest.Has(t, dir, setdir.JournalFile) || decided && !settest.SameFiles(got, want) || !decided && !settest.SameFiles(got, old) {
 			t.Errorf("after %s failed, decided %v: it is neither the old set nor the new one", fail, decided)
 		}
 		ends[decided]++
@@ -61,9 +63,9 @@ func TestReplacementStoppedAnywhere(t *testing.T) {
 // While a living process replaces a set, others read the old one; where there are no
 // links to the old files, they wait until it is done.
 func TestReadingBesideALivingWriter(t *testing.T) {
-	dir := threeShards(t)
+	dir := settest.ThreeShards(t)
 	old := recordsIn(t, dir)
-	stageNext(t, dir)
+	settest.StageNext(t, dir)
 	waited := make(chan error, 1)
 	var moves atomic.Int64
 	inject.Hook = func(operation string) error {
@@ -77,14 +79,14 @@ func TestReadingBesideALivingWriter(t *testing.T) {
 		if got := recordsIn(t, dir); !slices.Equal(got, old) {
 			t.Errorf("beside the writer: %q, want the old set %q", got, old)
 		}
-		sources, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
-		check(t, err)
+		sources, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{})
+		settest.Check(t, err)
 		if faults, err := sources[0].Set.Check(t.Context()); err != nil || len(faults) > 0 {
 			t.Errorf("beside the writer: %v, %+v", err, faults)
 		}
-		check(t, os.RemoveAll(filepath.Join(dir, filepath.FromSlash(setdir.OldDir))))
+		settest.Check(t, os.RemoveAll(filepath.Join(dir, filepath.FromSlash(setdir.OldDir))))
 		go func() {
-			_, err := Expand(t.Context(), []string{dir}, ExpandOptions{})
+			_, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{})
 			waited <- err
 		}()
 		select {
@@ -94,11 +96,11 @@ func TestReadingBesideALivingWriter(t *testing.T) {
 		}
 		return nil
 	}
-	err := replaceStaged(dir)
+	err := settest.ReplaceStaged(dir)
 	read := <-waited
 	inject.Hook = nil
-	check(t, err)
-	check(t, read)
+	settest.Check(t, err)
+	settest.Check(t, read)
 	if got := recordsIn(t, dir); moves.Load() < 3 || got[0] != "another record" || len(got) != len(old)-3 {
 		t.Errorf("afterwards: %q", got)
 	}
@@ -109,22 +111,22 @@ func TestHalfReplacedWhereNothingMayBeWritten(t *testing.T) {
 	if os.Getuid() == 0 {
 		t.Skip("root may write anywhere")
 	}
-	dir := threeShards(t)
-	stageNext(t, dir)
+	dir := settest.ThreeShards(t)
+	settest.StageNext(t, dir)
 	inject.Hook = func(operation string) error {
 		if operation == "rename" {
 			return errors.New("stopped")
 		}
 		return nil
 	}
-	err := replaceStaged(dir)
+	err := settest.ReplaceStaged(dir)
 	inject.Hook = nil
 	if err == nil || !strings.Contains(err.Error(), "partly replaced") {
 		t.Fatal(err)
 	}
-	check(t, os.Chmod(filepath.Join(dir, StateDir), 0o555))
-	defer os.Chmod(filepath.Join(dir, StateDir), 0o755)
-	if _, err := Expand(t.Context(), []string{dir}, ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "with write permission") {
+	settest.Check(t, os.Chmod(filepath.Join(dir, shard.StateDir), 0o555))
+	defer os.Chmod(filepath.Join(dir, shard.StateDir), 0o755)
+	if _, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "with write permission") {
 		t.Errorf("%v", err)
 	}
 }

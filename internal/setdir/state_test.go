@@ -1,4 +1,4 @@
-package shard
+package setdir_test
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
 )
 
 // A state that cannot be read is an error wherever one that is not there is none:
@@ -17,9 +19,9 @@ import (
 func TestUnreadableStateIsAnError(t *testing.T) {
 	inBothPlaces(t, func(t *testing.T, s site) {
 		d := open(t, s)
-		check(t, d.PutRun(&setdir.Run{}))
-		check(t, d.PutState("x.json", 7))
-		check(t, d.PutState(filepath.Base(setdir.JournalFile), &setdir.Journal{}))
+		settest.Check(t, d.PutRun(&setdir.Run{}))
+		settest.Check(t, d.PutState("x.json", 7))
+		settest.Check(t, d.PutState(filepath.Base(setdir.JournalFile), &setdir.Journal{}))
 		var got int
 		asks := map[string]func() error{
 			"State":       func() error { _, err := d.State("x.json", &got); return err },
@@ -41,21 +43,21 @@ func TestUnreadableStateIsAnError(t *testing.T) {
 // State that is no file of a reasonable size is none: it is never read into
 // memory, nor waited for.
 func TestStateIsBounded(t *testing.T) {
-	dir, err := setdir.Open(context.Background(), filepath.Join(t.TempDir(), "out"), setdir.Options{Names: ManifestFiles})
-	check(t, err)
+	dir, err := setdir.Open(context.Background(), filepath.Join(t.TempDir(), "out"), setdir.Options{Names: shard.ManifestFiles})
+	settest.Check(t, err)
 	defer dir.Close()
-	check(t, dir.PutState("x.json", 7))
+	settest.Check(t, dir.PutState("x.json", 7))
 	var got int
 	if usable, err := dir.State("x.json", &got); !usable || err != nil || got != 7 {
 		t.Fatal(got, err)
 	}
-	path := dir.Join(StateDir + "/x.json")
-	check(t, os.Truncate(path, setdir.MaxState+1)) // of holes
+	path := dir.Join(shard.StateDir + "/x.json")
+	settest.Check(t, os.Truncate(path, setdir.MaxState+1)) // of holes
 	if usable, err := dir.State("x.json", &got); usable || err != nil {
 		t.Error("read", err)
 	}
-	check(t, os.Remove(path))
-	check(t, os.Mkdir(path, 0o755))
+	settest.Check(t, os.Remove(path))
+	settest.Check(t, os.Mkdir(path, 0o755))
 	if usable, err := dir.State("x.json", &got); usable || err != nil {
 		t.Error("read a directory", err)
 	}

@@ -1,4 +1,4 @@
-package shard
+package setdir_test
 
 import (
 	"encoding/json"
@@ -13,6 +13,8 @@ import (
 
 	"github.com/tfrec/tfrec/internal/race"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
 )
 
 // repeated is JSON of some size that repeats an item, each of which takes so many bytes.
@@ -90,7 +92,7 @@ func TestStateHasRoom(t *testing.T) {
 		}},
 	} {
 		data, err := json.Marshal(test.of(test.n))
-		check(t, err)
+		settest.Check(t, err)
 		if err := setdir.DecodeState(data, test.into); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -101,20 +103,20 @@ func TestStateHasRoom(t *testing.T) {
 // TestStateThatCannotBeReadIsNotWritten: a change is not begun with a journal that nobody could
 // read again. What is recorded of a shard may be missing, and must not be that of another one.
 func TestStateThatCannotBeReadIsNotWritten(t *testing.T) {
-	dir, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{Names: ManifestFiles})
-	check(t, err)
+	dir, err := setdir.Open(t.Context(), filepath.Join(t.TempDir(), "out"), setdir.Options{Names: shard.ManifestFiles})
+	settest.Check(t, err)
 	defer dir.Close()
-	if err := dir.Begin(&setdir.Journal{Request: strings.Repeat("x", setdir.MaxState)}); !errors.Is(err, setdir.ErrState) || has(t, dir.Path(), setdir.JournalFile) {
-		t.Errorf("%v; a journal is there: %v", err, has(t, dir.Path(), setdir.JournalFile))
+	if err := dir.Begin(&setdir.Journal{Request: strings.Repeat("x", setdir.MaxState)}); !errors.Is(err, setdir.ErrState) || settest.Has(t, dir.Path(), setdir.JournalFile) {
+		t.Errorf("%v; a journal is there: %v", err, settest.Has(t, dir.Path(), setdir.JournalFile))
 	}
-	check(t, os.WriteFile(dir.Join("a.tfrecord"), nil, 0o666))
-	done := &setdir.Done{Info: Info{File: "a.tfrecord"}}
-	check(t, dir.PutDone(done))
-	if !has(t, dir.Path(), setdir.StateOf(done.File)) {
+	settest.Check(t, os.WriteFile(dir.Join("a.tfrecord"), nil, 0o666))
+	done := &setdir.Done{Info: shard.Info{File: "a.tfrecord"}}
+	settest.Check(t, dir.PutDone(done))
+	if !settest.Has(t, dir.Path(), setdir.StateOf(done.File)) {
 		t.Fatal("nothing is recorded")
 	}
 	done.Source = strings.Repeat("x", setdir.MaxState)
-	if err := dir.PutDone(done); err != nil || has(t, dir.Path(), setdir.StateOf(done.File)) {
-		t.Errorf("%v; recorded: %v", err, has(t, dir.Path(), setdir.StateOf(done.File)))
+	if err := dir.PutDone(done); err != nil || settest.Has(t, dir.Path(), setdir.StateOf(done.File)) {
+		t.Errorf("%v; recorded: %v", err, settest.Has(t, dir.Path(), setdir.StateOf(done.File)))
 	}
 }

@@ -1,0 +1,9 @@
+package setdir_test
+
+import (
+	"testing"
+
+	"github.com/tfrec/tfrec/internal/settest"
+)
+
+func TestMain(m *testing.M) { settest.Main(m) }
