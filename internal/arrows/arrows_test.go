@@ -78,7 +78,7 @@ var (
 var rooms = map[string]room{
 	"tfrecord": {theirs: wire, judges: judges},
 	"augment":  {ours: []string{"internal", "internal/backendtest"}, theirs: pixels, judges: judges},
-	"shard":    {ours: slices.Concat(engine, []string{"tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
+	"shard":    {ours: slices.Concat(engine, []string{"tfrecord"}), tests: []string{"internal/settest"}, theirs: slices.Concat(wire, files, globs), judges: judges},
 	// What works on sets. None of these imports another: what they share is in shard, or below
 	// internal.
 	"shard/stats": {
@@ -118,7 +118,7 @@ var rooms = map[string]room{
 	},
 	"internal/digest":      {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files), judges: judges},
 	"internal/labels":      {ours: []string{"tfrecord", "internal"}, theirs: slices.Concat(wire, files, globs), judges: judges},
-	"internal/setdir":      {ours: slices.Concat(engine, []string{"tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
+	"internal/setdir":      {ours: slices.Concat(engine, []string{"tfrecord"}), tests: slices.Concat(verbs, []string{"shard", "internal/settest"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/features":    {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/fingerprint": {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},
 	"internal/recordcount": {ours: slices.Concat(engine, []string{"shard", "tfrecord"}), theirs: slices.Concat(wire, files, globs), judges: judges},

@@ -11,11 +11,11 @@ import (
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/printable"
 	"github.com/tfrec/tfrec/internal/size"
-	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/repair"
 )
 
 func newCleanCommand() *cobra.Command {
-	var o shard.CleanOptions
+	var o repair.CleanOptions
 	cmd := &cobra.Command{
 		Use:     "clean OUT...",
 		GroupID: groupOther,
@@ -41,12 +41,12 @@ to find out whether a run is still alive.`,
 				o.Note = notesTo(stderr)
 			}
 			var result struct {
-				Directories []*shard.CleanReport `json:"folders"`
+				Directories []*repair.CleanReport `json:"folders"`
 			}
-			result.Directories = []*shard.CleanReport{}
+			result.Directories = []*repair.CleanReport{}
 			var failed error
 			for _, out := range args {
-				report, err := shard.Clean(cmd.Context(), out, o)
+				report, err := repair.Clean(cmd.Context(), out, o)
 				if err != nil {
 					failed = errors.Join(failed, err)
 					continue
@@ -75,7 +75,7 @@ to find out whether a run is still alive.`,
 }
 
 // printLeftovers prints a line for each thing that is left in a directory, and a summary.
-func printLeftovers(w io.Writer, r *shard.CleanReport) {
+func printLeftovers(w io.Writer, r *repair.CleanReport) {
 	for _, l := range r.Left {
 		takes := "-"
 		if l.Bytes > 0 {

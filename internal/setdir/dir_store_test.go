@@ -14,6 +14,7 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 	"github.com/tfrec/tfrec/shard"
+	"github.com/tfrec/tfrec/shard/repair"
 )
 
 const oneShard = "a-train.tfrecord-00000-of-00001"
@@ -142,7 +143,7 @@ func TestCleanTellsAndRemoves(t *testing.T) {
 	settest.Check(t, err)
 	settest.Check(t, d.PutRun(&setdir.Run{Files: []string{oneShard, setdir.IndexName(oneShard)}}))
 	w := begin(t, d, "x")
-	if _, err := shard.Clean(t.Context(), url, shard.CleanOptions{}); !errors.Is(err, shard.ErrBusy) {
+	if _, err := repair.Clean(t.Context(), url, repair.CleanOptions{}); !errors.Is(err, shard.ErrBusy) {
 		t.Errorf("beside a living run: %v, want ErrBusy", err)
 	}
 	others := killed(store)
@@ -150,22 +151,22 @@ func TestCleanTellsAndRemoves(t *testing.T) {
 	d.Close()
 	others()
 
-	kinds := func(r *shard.CleanReport) (kinds []string) {
+	kinds := func(r *repair.CleanReport) (kinds []string) {
 		for _, l := range r.Left {
 			kinds = append(kinds, l.Kind)
 		}
 		slices.Sort(kinds)
 		return slices.Compact(kinds)
 	}
-	report, err := shard.Clean(t.Context(), url, shard.CleanOptions{})
+	report, err := repair.Clean(t.Context(), url, repair.CleanOptions{})
 	settest.Check(t, err)
 	if got := kinds(report); !slices.Equal(got, []string{setdir.LeftClaim, setdir.LeftUpload}) || report.Removed || len(settest.Uploads(store)) != 3 {
 		t.Errorf("found %+v, and there is %q", report, settest.Uploads(store))
 	}
-	if report, err = shard.Clean(t.Context(), url, shard.CleanOptions{Remove: true}); err != nil || len(report.Left) != 2 || !report.Removed {
+	if report, err = repair.Clean(t.Context(), url, repair.CleanOptions{Remove: true}); err != nil || len(report.Left) != 2 || !report.Removed {
 		t.Errorf("removing: %+v, %v", report, err)
 	}
-	if report, err = shard.Clean(t.Context(), url, shard.CleanOptions{Remove: true}); err != nil || len(report.Left) > 0 || report.Removed {
+	if report, err = repair.Clean(t.Context(), url, repair.CleanOptions{Remove: true}); err != nil || len(report.Left) > 0 || report.Removed {
 		t.Errorf("again: %+v, %v", report, err)
 	}
 	if left := settest.Uploads(store); !slices.Equal(left, []string{"set/foreign-upload"}) {
@@ -181,22 +182,22 @@ func TestCleanOnTheDisk(t *testing.T) {
 	d, err := setdir.Open(t.Context(), out, setdir.Options{Names: shard.ManifestFiles})
 	settest.Check(t, err)
 	begin(t, d, "x")
-	if _, err := shard.Clean(t.Context(), out, shard.CleanOptions{}); !errors.Is(err, shard.ErrBusy) {
+	if _, err := repair.Clean(t.Context(), out, repair.CleanOptions{}); !errors.Is(err, shard.ErrBusy) {
 		t.Errorf("beside a living run: %v, want ErrBusy", err)
 	}
 	d.Close()
 	before := settest.NamesIn(t, out)
-	report, err := shard.Clean(t.Context(), out, shard.CleanOptions{})
+	report, err := repair.Clean(t.Context(), out, repair.CleanOptions{})
 	settest.Check(t, err)
 	if len(report.Left) != 2 || report.Left[0].Kind != setdir.LeftTemporary || !slices.Equal(settest.NamesIn(t, out), before) {
 		t.Errorf("found %+v", report)
 	}
-	report, err = shard.Clean(t.Context(), out, shard.CleanOptions{Remove: true})
+	report, err = repair.Clean(t.Context(), out, repair.CleanOptions{Remove: true})
 	settest.Check(t, err)
 	if left := settest.NamesIn(t, out); !report.Removed || !slices.Equal(left, []string{shard.StateDir, setdir.LockFile}) {
 		t.Errorf("%+v, and there is %v", report, left)
 	}
-	if _, err := shard.Clean(t.Context(), out+"/nowhere", shard.CleanOptions{}); !errors.Is(err, fs.ErrNotExist) {
+	if _, err := repair.Clean(t.Context(), out+"/nowhere", repair.CleanOptions{}); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("of no folder: %v", err)
 	}
 }

@@ -146,7 +146,7 @@ func TestNothingIsWrittenThroughLinks(t *testing.T) {
 			return err
 		},
 		"clean": func(dir string) error {
-			_, err := shard.Clean(context.Background(), dir, shard.CleanOptions{Remove: true})
+			_, err := Clean(context.Background(), dir, CleanOptions{Remove: true})
 			return err
 		},
 		"a shard": func(dir string) error {

@@ -1,4 +1,4 @@
-package shard
+package repair
 
 import (
 	"errors"
@@ -11,14 +11,16 @@ import (
 
 	"github.com/tfrec/tfrec/internal/inject"
 	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/settest"
+	"github.com/tfrec/tfrec/shard"
 )
 
 // What an abandoned update staged is listed, with links to the old files, and goes when
 // that is asked for; the set stays as it is.
 func TestCleanRemovesWhatWasStaged(t *testing.T) {
-	set := threeShards(t)
-	before := filesOf(t, set)
-	stageNext(t, set)
+	set := settest.ThreeShards(t)
+	before := settest.FilesOf(t, set)
+	settest.StageNext(t, set)
 	for _, test := range []struct {
 		name  string
 		link  bool // to the old files
@@ -27,28 +29,28 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 		{"staged", false, []string{setdir.LeftStaged}},
 		{"links to old files", true, []string{setdir.LeftStaged, setdir.LeftReplaced}},
 	} {
-		dir := copyOf(t, set)
+		dir := settest.CopyOf(t, set)
 		if test.link {
-			d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles})
-			check(t, err)
-			m, err := ManifestIn(d)
-			check(t, err)
-			j := &setdir.Journal{Moves: []setdir.Move{{From: setdir.StageDir + "/" + ManifestFile, To: ManifestFile}}, Remove: []string{m.Splits[0].Shards[0].File}}
-			check(t, d.Inside(func(root *os.Root) error { return setdir.LinkOld(root, j) }))
-			check(t, d.Close())
+			d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+			settest.Check(t, err)
+			m, err := shard.ManifestIn(d)
+			settest.Check(t, err)
+			j := &setdir.Journal{Moves: []setdir.Move{{From: setdir.StageDir + "/" + shard.ManifestFile, To: shard.ManifestFile}}, Remove: []string{m.Splits[0].Shards[0].File}}
+			settest.Check(t, d.Inside(func(root *os.Root) error { return setdir.LinkOld(root, j) }))
+			settest.Check(t, d.Close())
 		}
-		busy, err := setdir.Open(t.Context(), dir, setdir.Options{Names: ManifestFiles})
-		check(t, err)
-		if _, err := Clean(t.Context(), dir, CleanOptions{Remove: true}); !errors.Is(err, ErrBusy) {
+		busy, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})
+		settest.Check(t, err)
+		if _, err := Clean(t.Context(), dir, CleanOptions{Remove: true}); !errors.Is(err, shard.ErrBusy) {
 			t.Errorf("%s: beside a living run: %v, want ErrBusy", test.name, err)
 		}
-		check(t, busy.Close())
+		settest.Check(t, busy.Close())
 		report, err := Clean(t.Context(), dir, CleanOptions{})
-		check(t, err)
+		settest.Check(t, err)
 		seen := map[string]bool{}
 		for _, l := range report.Left {
 			st, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(l.Name)))
-			check(t, err)
+			settest.Check(t, err)
 			want := st.Size()
 			if l.Kind == setdir.LeftReplaced {
 				want = 0 // the set has the file
@@ -67,9 +69,9 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 			}
 		}
 		report, err = Clean(t.Context(), dir, CleanOptions{Remove: true})
-		check(t, err)
-		if !report.Removed || has(t, dir, setdir.StageDir) || has(t, dir, setdir.OldDir) || !sameFiles(filesOf(t, dir), before) {
-			t.Errorf("%s: %+v, and there are %v", test.name, report, slices.Sorted(maps.Keys(filesOf(t, dir))))
+		settest.Check(t, err)
+		if !report.Removed || settest.Has(t, dir, setdir.StageDir) || settest.Has(t, dir, setdir.OldDir) || !settest.SameFiles(settest.FilesOf(t, dir), before) {
+			t.Errorf("%s: %+v, and there are %v", test.name, report, slices.Sorted(maps.Keys(settest.FilesOf(t, dir))))
 		}
 		report, err = Clean(t.Context(), dir, CleanOptions{})
 		if err != nil || len(report.Left) > 0 {
@@ -81,11 +83,11 @@ func TestCleanRemovesWhatWasStaged(t *testing.T) {
 // While there is a journal, what is staged is needed: Clean completes the change or, where
 // it cannot, fails and removes nothing.
 func TestCleanCompletesAChange(t *testing.T) {
-	set := threeShards(t)
-	stageNext(t, set)
-	whole := copyOf(t, set)
-	check(t, replaceStaged(whole))
-	want := filesOf(t, whole)
+	set := settest.ThreeShards(t)
+	settest.StageNext(t, set)
+	whole := settest.CopyOf(t, set)
+	settest.Check(t, settest.ReplaceStaged(whole))
+	want := settest.FilesOf(t, whole)
 
 	inject.Hook = func(operation string) error {
 		if operation == "rename" {
@@ -93,23 +95,23 @@ func TestCleanCompletesAChange(t *testing.T) {
 		}
 		return nil
 	}
-	err := replaceStaged(set)
+	err := settest.ReplaceStaged(set)
 	inject.Hook = nil
-	if err == nil || !has(t, set, setdir.JournalFile) {
+	if err == nil || !settest.Has(t, set, setdir.JournalFile) {
 		t.Fatalf("%v; the change was not stopped in the middle", err)
 	}
-	unusable := copyOf(t, set)
-	putFile(t, filepath.Join(unusable, filepath.FromSlash(setdir.JournalFile)), []byte("{}"))
-	before := namesIn(t, unusable)
+	unusable := settest.CopyOf(t, set)
+	settest.PutFile(t, filepath.Join(unusable, filepath.FromSlash(setdir.JournalFile)), []byte("{}"))
+	before := settest.NamesIn(t, unusable)
 	if _, err := Clean(t.Context(), unusable, CleanOptions{Remove: true}); err == nil || !strings.Contains(err.Error(), "journal") {
 		t.Errorf("a journal that cannot be used: %v", err)
 	}
-	if after := namesIn(t, unusable); len(after) != len(before) || !has(t, unusable, setdir.StageDir) {
+	if after := settest.NamesIn(t, unusable); len(after) != len(before) || !settest.Has(t, unusable, setdir.StageDir) {
 		t.Errorf("there was %q, and is %q", before, after)
 	}
 	report, err := Clean(t.Context(), set, CleanOptions{Remove: true})
-	check(t, err)
-	if len(report.Left) > 0 || !sameFiles(filesOf(t, set), want) {
-		t.Errorf("%+v is left; the set is %v", report, slices.Sorted(maps.Keys(filesOf(t, set))))
+	settest.Check(t, err)
+	if len(report.Left) > 0 || !settest.SameFiles(settest.FilesOf(t, set), want) {
+		t.Errorf("%+v is left; the set is %v", report, slices.Sorted(maps.Keys(settest.FilesOf(t, set))))
 	}
 }

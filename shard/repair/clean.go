@@ -1,4 +1,4 @@
-package shard
+package repair
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/tfrec/tfrec/internal/setdir"
 	"github.com/tfrec/tfrec/internal/storage"
+	"github.com/tfrec/tfrec/shard"
 )
 
 // CleanOptions say what Clean does. With the zero value it looks.
@@ -39,7 +40,7 @@ func Clean(ctx context.Context, path string, o CleanOptions) (*CleanReport, erro
 	if !st.IsDir() {
 		return nil, fmt.Errorf("%s is not a directory: want the OUT of a run", path)
 	}
-	dir, err := setdir.Open(ctx, path, setdir.Options{Note: o.Note, Names: ManifestFiles})
+	dir, err := setdir.Open(ctx, path, setdir.Options{Note: o.Note, Names: shard.ManifestFiles})
 	if err != nil {
 		return nil, err
 	}
