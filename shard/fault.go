@@ -44,7 +44,7 @@ func RepairHint(err error) string {
 	if errors.As(err, &other) {
 		return ""
 	}
-	return " (tfrec repair saves the records that survive)"
+	return " (repair.Repair saves the records that survive)"
 }
 
 // DamagedError says that an input cannot be reshaped because its data have

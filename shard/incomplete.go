@@ -106,7 +106,7 @@ func (e *IncompleteError) Note() string { return e.Error() + "; reading the shar
 
 // halfRenamed says what to do about a set whose shards Adopt has half renamed.
 func (e *IncompleteError) halfRenamed() string {
-	return fmt.Sprintf("its shards are partly renamed: tfrec adopt --rename was interrupted, or is still running; tfrec adopt %s completes it", e.Dir)
+	return fmt.Sprintf("its shards are partly renamed: repair.Adopt with AdoptOptions.Rename was interrupted, or is still running; repair.Adopt %s completes it", e.Dir)
 }
 
 // Faults are the missing files, as Verify reports them.

@@ -45,7 +45,7 @@ func openSet(ctx context.Context, dir string) (*Set, error) {
 }
 
 // errStuck says that a change of a set was begun, and is to be completed by somebody else.
-var errStuck = errors.New("partly replaced, since the process replacing it was stopped; \"tfrec clean\" completes it when run by a user with write permission")
+var errStuck = errors.New("partly replaced, since the process replacing it was stopped; repair.Clean completes it when run by a user with write permission")
 
 // CannotOpen is the error of a set that is being changed, and has no links to its old
 // files.

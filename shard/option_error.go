@@ -2,7 +2,8 @@ package shard
 
 // OptionError reports an invalid option: a mistake of the caller, whatever the input holds.
 type OptionError struct {
-	// Field is a struct and its field, such as "ImageOptions.Augment".
+	// Field is a struct and its field, such as "ImageOptions.Augment", or a function and its
+	// argument, such as "reshape.DropFeatures.keys".
 	Field string
 	// Err says what is wrong.
 	Err error

@@ -2,6 +2,7 @@ package command
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
+	"github.com/tfrec/tfrec/internal/cliname"
 	"github.com/tfrec/tfrec/internal/jsontext"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/storage"
@@ -109,7 +111,8 @@ type linesFile struct {
 	path string
 	file *os.File
 	buf  *bufio.Writer
-	to   *json.Encoder
+	line bytes.Buffer
+	to   *json.Encoder // to line
 }
 
 func newLinesFile(path string) (*linesFile, error) {
@@ -118,12 +121,19 @@ func newLinesFile(path string) (*linesFile, error) {
 		return nil, err
 	}
 	w := &linesFile{path: path, file: file, buf: bufio.NewWriter(file)}
-	w.to = json.NewEncoder(w.buf)
+	w.to = json.NewEncoder(&w.line)
 	w.to.SetEscapeHTML(false)
 	return w, nil
 }
 
-func (w *linesFile) add(v any) error { return w.to.Encode(v) }
+func (w *linesFile) add(v any) error {
+	w.line.Reset()
+	if err := w.to.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.buf.Write(cliname.JSON(w.line.Bytes()))
+	return err
+}
 
 func (w *linesFile) place() error {
 	if err := w.buf.Flush(); err != nil {

@@ -91,8 +91,6 @@ func (f *reshapeFlags) run(cmd *cobra.Command, out string, work func(context.Con
 	switch {
 	case errors.As(err, &damaged), errors.As(err, &unfit):
 		return faultError(err)
-	case errors.Is(err, reshape.ErrReshapeOptions):
-		return usageError("%v", err)
 	case err != nil:
 		return err
 	case jsonFlag(cmd):

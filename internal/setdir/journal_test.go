@@ -86,7 +86,7 @@ func TestJournalsOfOthers(t *testing.T) {
 		}
 		if !links {
 			settest.Check(t, os.RemoveAll(filepath.Join(dir, filepath.FromSlash(setdir.OldDir))))
-			if _, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "tfrec clean") {
+			if _, err := shard.Expand(t.Context(), []string{dir}, shard.ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "repair.Clean completes it") {
 				t.Errorf("without links: %v", err)
 			}
 		} else if got := recordsIn(t, dir); fmt.Sprint(got) != fmt.Sprint(before) {

@@ -137,7 +137,7 @@ func MustBeNew(ctx context.Context, out, verb string) error {
 					return err
 				}
 				if is {
-					instead = OrOverwrite(dir, "; --overwrite replaces the existing set", "")
+					instead = OrOverwrite(dir, "; ReshapeOptions.Overwrite replaces the existing set", "")
 				}
 			}
 			return fmt.Errorf("%s exists and is not empty (it holds %s): give a new directory, or remove it%s", out, name, instead)

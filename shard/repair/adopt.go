@@ -114,7 +114,7 @@ func Adopt(ctx context.Context, path string, o AdoptOptions) (*AdoptReport, erro
 		a.dir = setdir.View(ctx, path)
 		begun, err := a.dir.Exists(shard.StateDir + "/" + setdir.RenamesFile)
 		if err == nil && begun {
-			err = fmt.Errorf("%s: renaming its shards was interrupted: tfrec adopt %[1]s completes it", path)
+			err = fmt.Errorf("%s: renaming its shards was interrupted: repair.Adopt %[1]s completes it", path)
 		}
 		if err != nil {
 			return nil, err

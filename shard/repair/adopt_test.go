@@ -341,7 +341,7 @@ func TestHalfRenamedShardsAreRefused(t *testing.T) {
 		}
 		settest.Check(t, d.Close())
 
-		want := "tfrec adopt " + dir + " completes it"
+		want := "repair.Adopt " + dir + " completes it"
 		paths := []string{dir, filepath.Dir(dir) + "/b*"}
 		if _, err := os.Stat(filepath.Join(dir, shard.ManifestFile)); err == nil {
 			paths = append(paths, filepath.Join(dir, shard.ManifestFile))

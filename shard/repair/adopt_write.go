@@ -42,7 +42,7 @@ func (a *adoption) describe() error {
 	for i, f := range a.files {
 		c := f.c.String()
 		if i > 0 && c != m.Compression {
-			return fmt.Errorf("%s is compressed with %s, and %s with %s: make one set of them with tfrec reshard", a.files[0].info.File, m.Compression, f.info.File, c)
+			return fmt.Errorf("%s is compressed with %s, and %s with %s: make one set of them with reshape.Reshard", a.files[0].info.File, m.Compression, f.info.File, c)
 		}
 		m.Compression = c
 		scan.Merge(f.scan)
@@ -186,7 +186,7 @@ func (a *adoption) metadata() (map[string][]byte, error) {
 	}
 	switch split := m.Nameless(); {
 	case split != "":
-		a.note("TFDS cannot load the set: its metadata cannot express the shard names of split %s (rename them, or let tfrec adopt do it)", split)
+		a.note("TFDS cannot load the set: its metadata cannot express the shard names of split %s (rename them, or let repair.Adopt do it)", split)
 	case m.Compression != tfrecord.None.String():
 		a.note("TFDS cannot load the set: it does not read compressed shards")
 	case !a.report.TFDS:

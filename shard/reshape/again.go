@@ -161,15 +161,15 @@ func (q *request) differs(before *request) string {
 	}
 	for _, key := range slices.Compact(keys) {
 		was, is := before.Options[key], q.Options[key]
-		flag := "--" + strings.ReplaceAll(key, "_", "-")
+		name := optionName(inWords(before.Options[setdir.OptionVerb]), key)
 		switch {
 		case bytes.Equal(was, is):
 		case was == nil:
-			return fmt.Sprintf("there was no %s", flag)
+			return fmt.Sprintf("there was no %s", name)
 		case is == nil:
-			return fmt.Sprintf("%s was %s, and is not given now", flag, inWords(was))
+			return fmt.Sprintf("%s was %s, and is not given now", name, inWords(was))
 		default:
-			return fmt.Sprintf("%s was %s, and is %s now", flag, inWords(was), inWords(is))
+			return fmt.Sprintf("%s was %s, and is %s now", name, inWords(was), inWords(is))
 		}
 	}
 	for i, is := range q.Inputs {
@@ -324,9 +324,9 @@ func again(ctx context.Context, out string, q *request) (*ReshapeReport, error) 
 	diff := q.differs(&m.Request)
 	switch {
 	case diff != "":
-		return nil, fmt.Errorf("%s holds a set made from other inputs or options: %s; give the same, %s", out, diff, setdir.OrOverwrite(dir, "another directory, or --overwrite", "or another directory"))
+		return nil, fmt.Errorf("%s holds a set made from other inputs or options: %s; give the same, %s", out, diff, setdir.OrOverwrite(dir, "another directory, or ReshapeOptions.Overwrite", "or another directory"))
 	case file != "":
-		return nil, fmt.Errorf("%s holds this set, but %s has changed since or is missing: %s", out, file, setdir.OrOverwrite(dir, "--overwrite makes it again", "remove all of it, or give another directory"))
+		return nil, fmt.Errorf("%s holds this set, but %s has changed since or is missing: %s", out, file, setdir.OrOverwrite(dir, "ReshapeOptions.Overwrite makes it again", "remove all of it, or give another directory"))
 	}
 	report := m.Report
 	report.Status = upToDate

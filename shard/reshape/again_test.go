@@ -54,7 +54,7 @@ func TestFinishedRunsAreUpToDate(t *testing.T) {
 				t.Errorf("a run that has nothing to do did %d things", n.Load())
 			}
 			o.Seed = 4
-			if err := run(ctx, []string{path}, out, o); err == nil || !strings.Contains(err.Error(), "--seed was 3, and is 4 now") || !strings.Contains(err.Error(), "--overwrite") {
+			if err := run(ctx, []string{path}, out, o); err == nil || !strings.Contains(err.Error(), "ReshapeOptions.Seed was 3, and is 4 now") || !strings.Contains(err.Error(), "ReshapeOptions.Overwrite") {
 				t.Errorf("another seed: %v", err)
 			}
 			o.Seed, o.Overwrite, o.Shards = 3, true, 1
@@ -90,7 +90,7 @@ func TestOtherRunsAreRefused(t *testing.T) {
 	before := settest.FilesOf(t, out)
 	refused := func(want string, run func() error) {
 		t.Helper()
-		if err := run(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "--overwrite") {
+		if err := run(); err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "ReshapeOptions.Overwrite") {
 			t.Errorf("%v, want %q", err, want)
 		}
 		if !settest.SameFiles(before, settest.FilesOf(t, out)) {
@@ -111,11 +111,11 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		change(&other)
 		return other
 	}
-	refused("--shards was 2, and is 3 now", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shards = 3 })))
-	refused("--shuffle was true, and is not given now", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shuffle = false })))
-	refused("there was no --group-by", reshard([]string{file}, with(func(o *ReshardOptions) { o.GroupBy = "id" })))
-	refused(`--compression was none, and is gzip now`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Compression = tfrecord.Gzip })))
-	refused(`--name was out, and is other now`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Name = "other" })))
+	refused("ReshapeOptions.Shards was 2, and is 3 now", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shards = 3 })))
+	refused("ReshardOptions.Shuffle was true, and is not given now", reshard([]string{file}, with(func(o *ReshardOptions) { o.Shuffle = false })))
+	refused("there was no ReshardOptions.GroupBy", reshard([]string{file}, with(func(o *ReshardOptions) { o.GroupBy = "id" })))
+	refused(`ReshapeOptions.Compression was none, and is gzip now`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Compression = tfrecord.Gzip })))
+	refused(`ReshapeOptions.Name was out, and is other now`, reshard([]string{file}, with(func(o *ReshardOptions) { o.Name = "other" })))
 	refused(`the verb was reshard`, func() error {
 		_, err := Merge(ctx, []string{file}, out, ReshapeOptions{Shards: 2})
 		return err

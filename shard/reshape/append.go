@@ -64,11 +64,11 @@ type AppendReport struct {
 func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*AppendReport, error) {
 	began := time.Now()
 	if o.Name != "" || o.Compression != tfrecord.Auto {
-		return nil, reshapeOption("name", "name and compression are those of the set that is appended to")
+		return nil, optionError("ReshapeOptions.Name", "name and compression are those of the set that is appended to")
 	}
 	if o.Split != "" {
 		if err := shard.CheckSplit(o.Split); err != nil {
-			return nil, reshapeOption("split", "%v", err)
+			return nil, optionError("AppendOptions.Split", "%v", err)
 		}
 	}
 	if err := storage.CheckOutput(dir); err != nil {
@@ -84,7 +84,7 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 		} else if missing != nil {
 			return nil, missing
 		}
-		return nil, fmt.Errorf("%s has no %s: tfrec adopt makes one for shards that other tools wrote; tfrec merge makes a new set", dir, shard.ManifestFile)
+		return nil, fmt.Errorf("%s has no %s: repair.Adopt makes one for shards that other tools wrote; reshape.Merge makes a new set", dir, shard.ManifestFile)
 	}
 	request, err := appendRequest(ctx, dir, in, &o)
 	if err != nil {
@@ -144,7 +144,7 @@ func appendRequest(ctx context.Context, dir string, in []string, o *AppendOption
 // notRecords says what to do with an input that is no file of records.
 func notRecords(err error) error {
 	if errors.Is(err, shard.ErrNoRecords) {
-		return fmt.Errorf("%w; convert images and tables first, with the options of the set (tfrec convert), then append the result", err)
+		return fmt.Errorf("%w; convert images and tables first, with the options of the set (convert.Images, convert.CSV), then append the result", err)
 	}
 	return err
 }
@@ -203,7 +203,7 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 		report := a.report(a.set)
 		report.Status = "up_to_date"
 		if a.o.Note != nil {
-			a.o.Note("these records were appended before, so nothing was added: --again adds them again")
+			a.o.Note("these records were appended before, so nothing was added: AppendOptions.Again adds them again")
 		}
 		return report, a.dir.DiscardStage()
 	}
@@ -265,7 +265,7 @@ func (a *appending) checkSet(ctx context.Context) error {
 	for _, split := range a.set.Splits {
 		for _, info := range split.Shards {
 			if named[info.File] {
-				return fmt.Errorf("%s: the manifest names %s twice: see tfrec verify", a.dir.Path(), info.File)
+				return fmt.Errorf("%s: the manifest names %s twice: see verify.Verify", a.dir.Path(), info.File)
 			}
 			named[info.File] = true
 			st, err := os.Stat(a.dir.Join(info.File))
@@ -273,7 +273,7 @@ func (a *appending) checkSet(ctx context.Context) error {
 				return err
 			}
 			if st.Size() != info.Bytes {
-				return fmt.Errorf("%s: %s has %s, not the %d of the manifest: see tfrec verify", a.dir.Path(), info.File, plural.Of(st.Size(), "byte"), info.Bytes)
+				return fmt.Errorf("%s: %s has %s, not the %d of the manifest: see verify.Verify", a.dir.Path(), info.File, plural.Of(st.Size(), "byte"), info.Bytes)
 			}
 		}
 	}

@@ -18,11 +18,11 @@ func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 	case len(from) == 0 && len(a.set.Labels) == 0:
 		return nil, nil
 	case len(from) == 0 && in.hasFeature(mine):
-		return nil, fmt.Errorf("the label ids of the input have no names to match with those of %s: name them first (tfrec adopt --labels)", a.dir.Path())
+		return nil, fmt.Errorf("the label ids of the input have no names to match with those of %s: name them first (repair.Adopt with AdoptOptions.Labels)", a.dir.Path())
 	case len(from) == 0:
 		return nil, nil // not an id among them
 	case len(a.set.Labels) == 0 && len(mine) > 0:
-		return nil, fmt.Errorf("the label ids of %s have no names to match with those of the input: name them first (tfrec adopt --labels)", a.dir.Path())
+		return nil, fmt.Errorf("the label ids of %s have no names to match with those of the input: name them first (repair.Adopt with AdoptOptions.Labels)", a.dir.Path())
 	}
 	target := slices.Clip(a.set.Labels)
 	ids := make([]int64, len(from))
@@ -40,7 +40,7 @@ func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 		same = same && at == i
 	}
 	if len(added) > 0 && !a.o.NewLabels {
-		return nil, fmt.Errorf("the set has no label %q: --new-labels adds it to its %s", added[0], plural.Of(len(a.set.Labels), "label"))
+		return nil, fmt.Errorf("the set has no label %q: AppendOptions.NewLabels adds it to its %s", added[0], plural.Of(len(a.set.Labels), "label"))
 	}
 	in.described.Labels = target
 	if same {
@@ -109,7 +109,7 @@ func mergeRecords(set, more *shard.Manifest) error {
 		i := slices.IndexFunc(set.Features, func(g shard.Feature) bool { return g.Key == f.Key })
 		switch {
 		case i < 0:
-			return fmt.Errorf("the records of the input have a feature %q, those of the set do not: drop it first (tfrec features drop)", f.Key)
+			return fmt.Errorf("the records of the input have a feature %q, those of the set do not: drop it first (reshape.DropFeatures)", f.Key)
 		case f.Optional && !set.Features[i].Optional:
 			return fmt.Errorf("all records of the set have the feature %q, not all of the input's do", f.Key)
 		}

@@ -45,7 +45,7 @@ func TestAppend(t *testing.T) {
 	before := settest.FilesOf(t, set)
 	more := madeSet(t, 10, 2, []string{"dog", "eel"}, from(100))
 
-	if _, err := Append(ctx, set, []string{more}, AppendOptions{}); err == nil || !strings.Contains(err.Error(), `no label "eel": --new-labels`) {
+	if _, err := Append(ctx, set, []string{more}, AppendOptions{}); err == nil || !strings.Contains(err.Error(), `no label "eel": AppendOptions.NewLabels`) {
 		t.Errorf("a label that the set does not have: %v", err)
 	}
 	if !settest.SameFiles(before, settest.FilesOf(t, set)) {
@@ -148,12 +148,12 @@ func TestAppendRefuses(t *testing.T) {
 		{madeSet(t, 4, 1, nil, from(0)), "have no names to match", AppendOptions{}},
 		{csv, "convert images and tables first", AppendOptions{}},
 		{pictures, "convert images and tables first", AppendOptions{}},
-		{damagedSet, "tfrec repair", AppendOptions{}},
+		{damagedSet, "repair.Repair", AppendOptions{}},
 		{set, "belongs to the set being appended to", AppendOptions{}},
 		{filepath.Join(set, "made-train.tfrecord-00000-of-00001"), "belongs to the set being appended to", AppendOptions{}},
 		{"nowhere", "no such file", AppendOptions{}},
-		{file("y.tfrecord", from(0)), "--split", AppendOptions{Split: "a/b"}},
-		{file("y.tfrecord", from(0)), "--name", AppendOptions{ReshapeOptions: ReshapeOptions{Name: "x"}}},
+		{file("y.tfrecord", from(0)), "AppendOptions.Split", AppendOptions{Split: "a/b"}},
+		{file("y.tfrecord", from(0)), "ReshapeOptions.Name", AppendOptions{ReshapeOptions: ReshapeOptions{Name: "x"}}},
 	} {
 		if _, err := Append(ctx, set, []string{c.in}, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v; want %q", err, c.want)
@@ -166,7 +166,7 @@ func TestAppendRefuses(t *testing.T) {
 		}
 	}
 	empty := t.TempDir()
-	if _, err := Append(ctx, empty, []string{set}, AppendOptions{}); err == nil || !strings.Contains(err.Error(), "tfrec adopt") {
+	if _, err := Append(ctx, empty, []string{set}, AppendOptions{}); err == nil || !strings.Contains(err.Error(), "repair.Adopt") {
 		t.Errorf("a folder without a manifest: %v", err)
 	}
 	if _, err := Append(ctx, filepath.Join(empty, "new"), []string{set}, AppendOptions{}); err == nil {

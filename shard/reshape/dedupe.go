@@ -51,7 +51,7 @@ func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*Ded
 	var found *duplicates
 	v.prepare = func(ctx context.Context, in *inputs, dir *setdir.Dir) error {
 		if o.By != "" {
-			if err := in.checkFeature("by", o.By); err != nil {
+			if err := in.checkFeature("DedupeOptions.By", o.By); err != nil {
 				return err
 			}
 		}

@@ -48,7 +48,7 @@ func findDuplicates(ctx context.Context, in *inputs, dir *setdir.Dir, o *DedupeO
 
 // dealHashes adds the hashes of all records to the rows to sort.
 func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *DedupeOptions) error {
-	by := &byFeature{key: o.By, flag: "by"}
+	by := &byFeature{key: o.By, field: "DedupeOptions.By"}
 	look := func(r *record) (digest.Hash, error) { return digest.Of(r.data), nil }
 	if o.By != "" {
 		look = by.look

@@ -93,11 +93,11 @@ func TestDedupeByFeature(t *testing.T) {
 		t.Errorf("%v, %d duplicates; want %v", got, report.Duplicates, want)
 	}
 	for in, want := range map[string]string{
-		set: `--by: no feature "nope"`,
-		settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 5, settest.Numbers): `--by: no record has a feature "nope"`,
+		set: `DedupeOptions.By: no feature "nope"`,
+		settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 5, settest.Numbers): `DedupeOptions.By: no record has a feature "nope"`,
 	} {
 		out := filepath.Join(t.TempDir(), "out")
-		if _, err := Dedupe(context.Background(), []string{in}, out, DedupeOptions{By: "nope"}); !errors.Is(err, ErrReshapeOptions) || !strings.Contains(err.Error(), want) {
+		if _, err := Dedupe(context.Background(), []string{in}, out, DedupeOptions{By: "nope"}); !isOptionError(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v; want %q", err, want)
 		}
 		settest.NothingAt(t, out)

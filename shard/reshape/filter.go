@@ -70,7 +70,7 @@ func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*Fil
 	return &FilterReport{*report, report.RecordsIn - report.Records}, nil
 }
 
-var errNoCondition = reshapeOption("where", "want a condition that says which records to keep")
+var errNoCondition = optionError("FilterOptions.Keep", "want a condition that says which records to keep")
 
 // keeper chooses the records that it returns true for.
 type keeper Keep

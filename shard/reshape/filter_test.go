@@ -97,7 +97,7 @@ func TestFilterErrors(t *testing.T) {
 	}
 	settest.NothingAt(t, out)
 	for _, o := range []FilterOptions{{}, {Prepare: func([]shard.Feature) (Keep, error) { return nil, nil }}} {
-		if _, err := Filter(context.Background(), []string{set}, out, o); !errors.Is(err, ErrReshapeOptions) {
+		if _, err := Filter(context.Background(), []string{set}, out, o); !isOptionError(err) {
 			t.Errorf("no condition: %v", err)
 		}
 		settest.NothingAt(t, out)

@@ -2,6 +2,7 @@ package reshape
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"testing"
 
@@ -27,4 +28,9 @@ func madeSet(t testing.TB, n, shards int, labels []string, build func(i int, b *
 	_, err := reshape(context.Background(), []string{file}, out, &ReshapeOptions{Name: "made", Shards: shards}, v)
 	settest.Check(t, err)
 	return out
+}
+
+func isOptionError(err error) bool {
+	var option *shard.OptionError
+	return errors.As(err, &option)
 }

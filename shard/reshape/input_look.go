@@ -19,12 +19,12 @@ func (in *inputs) place(n int64) Place {
 }
 
 // checkFeature refuses a key that, as the inputs' manifests say, no record has.
-func (in *inputs) checkFeature(option, key string) error {
+func (in *inputs) checkFeature(field, key string) error {
 	features := in.described.Features
 	if !in.known || slices.ContainsFunc(features, func(f shard.Feature) bool { return f.Key == key }) {
 		return nil
 	}
-	return unknownFeature(option, key, features)
+	return unknownFeature(field, key, features)
 }
 
 // features returns what features the records have, sorted by key; those that

@@ -110,11 +110,11 @@ func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 		}
 	}
 	if unnamed != nil {
-		return fmt.Errorf("%s has label ids without names, and %s has names: name those ids first (tfrec adopt --labels), or leave one out", unnamed.Dir, named.Dir)
+		return fmt.Errorf("%s has label ids without names, and %s has names: name those ids first (repair.Adopt with AdoptOptions.Labels), or leave one out", unnamed.Dir, named.Dir)
 	}
 	if bare != "" {
 		// Its ids can only be held to the names when it lies beside them.
-		return fmt.Errorf("%s has no manifest that says what its label ids mean, and %s has one: write a manifest first (tfrec adopt)", bare, named.Dir)
+		return fmt.Errorf("%s has no manifest that says what its label ids mean, and %s has one: write a manifest first (repair.Adopt)", bare, named.Dir)
 	}
 	if !differ {
 		return nil
@@ -173,7 +173,7 @@ func (in *inputs) bareLabels(ctx context.Context) error {
 	for i, dir := range dirs {
 		names := labels.ReadBeside(ctx, dir, key)
 		if names == nil || i > 0 && !slices.Equal(names, in.described.Labels) {
-			return fmt.Errorf("%s names other labels in %s than in %s, so the meaning of its ids is ambiguous: make each directory a set first (tfrec adopt)", labels.FileName(key), dirs[0], dir)
+			return fmt.Errorf("%s names other labels in %s than in %s, so the meaning of its ids is ambiguous: make each directory a set first (repair.Adopt)", labels.FileName(key), dirs[0], dir)
 		}
 		in.described.Labels = names
 	}

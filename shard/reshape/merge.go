@@ -101,5 +101,5 @@ func refineFeatures(said, seen []shard.Feature) ([]shard.Feature, error) {
 }
 
 func mixedKinds(key, a, b string) error {
-	return fmt.Errorf("feature %q is %s in some inputs and %s in others: drop or rename it first (tfrec features)", key, a, b)
+	return fmt.Errorf("feature %q is %s in some inputs and %s in others: drop it (reshape.DropFeatures) or rename it (reshape.RenameFeatures) first", key, a, b)
 }

@@ -1,7 +1,6 @@
 package reshape
 
 import (
-	"errors"
 	"fmt"
 	"path/filepath"
 	"runtime"
@@ -18,54 +17,73 @@ const (
 	defaultMemory = 256 << 20
 )
 
-// ErrReshapeOptions says that the options of a reshaping cannot be.
-var ErrReshapeOptions = errors.New("wrong options")
+// optionError returns an error about an option: a struct and its field, or a function and its
+// argument.
+func optionError(field, format string, args ...any) error {
+	return &shard.OptionError{Field: field, Err: fmt.Errorf(format, args...)}
+}
 
-// reshapeOptionError is an ErrReshapeOptions that reads well.
-type reshapeOptionError struct{ text string }
+// optionNames are the Go names of options, by the keys that manifests and the states of runs
+// have for them.
+var optionNames = map[string]string{
+	"name": "ReshapeOptions.Name", "seed": "ReshapeOptions.Seed", "compression": "ReshapeOptions.Compression",
+	"shards": "ReshapeOptions.Shards", "shard_size": "ReshapeOptions.ShardSize", "records_per_shard": "ReshapeOptions.RecordsPerShard",
+	"shuffle": "ReshardOptions.Shuffle", "sort_by": "ReshardOptions.SortBy", "group_by": "ReshardOptions.GroupBy",
+	"splits": "ResplitOptions.Splits", "by_hash": "ResplitOptions.ByHash", "stratify": "ResplitOptions.Stratify",
+	"together": "ResplitOptions.Together", "list": "ResplitOptions.List", "key": "ResplitOptions.Key",
+	"where": "FilterOptions.Where", "by": "DedupeOptions.By",
+	"count": "SampleOptions.Count", "share": "SampleOptions.Share", "skip": "TakeOptions.Skip",
+	"select": "reshape.SelectFeatures", "drop": "reshape.DropFeatures", "rename": "reshape.RenameFeatures",
+}
 
-func (e *reshapeOptionError) Error() string        { return e.text }
-func (e *reshapeOptionError) Is(target error) bool { return target == ErrReshapeOptions }
-
-// reshapeOption says what is wrong with the option of that flag. The error
-// unwraps to ErrReshapeOptions.
-func reshapeOption(flag, format string, args ...any) error {
-	return &reshapeOptionError{"--" + flag + ": " + fmt.Sprintf(format, args...)}
+// optionName returns the Go name of an option of a verb.
+func optionName(verb, key string) string {
+	if verb == "take" && key == "count" {
+		return "TakeOptions.Count"
+	}
+	if name, ok := optionNames[key]; ok {
+		return name
+	}
+	return "option " + key // of another version
 }
 
 func (o *ReshapeOptions) check() error {
 	if o.Name != "" {
 		if err := shard.CheckDataset(o.Name); err != nil {
-			return reshapeOption("name", "%v", err)
+			return optionError("ReshapeOptions.Name", "%v", err)
 		}
 	}
 	if err := shares.CheckShards(o.Shards, o.SplitShards); err != nil {
-		return reshapeOption("shards", "%v", err)
+		return optionError("ReshapeOptions.Shards", "%v", err)
 	}
 	given := ""
 	for _, way := range []struct {
-		flag  string
+		field string
 		value int64
 		most  int64
-	}{{"shards", int64(max(o.Shards, len(o.SplitShards))), shares.MaxShards}, {"shard-size", o.ShardSize, 1 << 62}, {"records-per-shard", o.RecordsPerShard, 1 << 62}} {
+	}{
+		{"ReshapeOptions.Shards", int64(max(o.Shards, len(o.SplitShards))), shares.MaxShards},
+		{"ReshapeOptions.ShardSize", o.ShardSize, 1 << 62},
+		{"ReshapeOptions.RecordsPerShard", o.RecordsPerShard, 1 << 62},
+	} {
 		switch {
 		case way.value == 0:
 		case way.value < 0 || way.value > way.most:
-			return reshapeOption(way.flag, "%d is not between 1 and %d", way.value, way.most)
+			return optionError(way.field, "%d is not between 1 and %d", way.value, way.most)
 		case given != "":
-			return reshapeOption(way.flag, "it excludes --%s", given)
+			return optionError(way.field, "it excludes %s", given)
 		default:
-			given = way.flag
+			given = way.field
 		}
 	}
 	if o.Memory != 0 && o.Memory < leastMemory {
-		return reshapeOption("memory", "%d bytes are too few: want 1MB or more", o.Memory)
+		return optionError("ReshapeOptions.Memory", "%d bytes are too few: want 1MB or more", o.Memory)
 	}
 	if o.Workers < 0 {
-		return reshapeOption("workers", "%d is negative", o.Workers)
+		return optionError("ReshapeOptions.Workers", "%d is negative", o.Workers)
 	}
 	if o.MaxRecord < 0 {
-		return reshapeOption("max-record", "%d is negative", o.MaxRecord)
+		return optionError("ReshapeOptions.MaxRecord", "%d is negative", o.MaxRecord)
 	}
 	return nil
 }

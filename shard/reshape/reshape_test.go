@@ -249,15 +249,15 @@ func TestRefusedOptions(t *testing.T) {
 		usage bool
 		want  string
 	}{
-		"two ways to cut":    {common(ReshapeOptions{Shards: 2, ShardSize: 100}), true, "--shard-size: it excludes --shards"},
-		"negative":           {common(ReshapeOptions{Shards: -1}), true, "--shards"},
-		"little memory":      {common(ReshapeOptions{Memory: 100}), true, "--memory"},
-		"bad name":           {common(ReshapeOptions{Name: "a-b"}), true, "--name"},
+		"two ways to cut":    {common(ReshapeOptions{Shards: 2, ShardSize: 100}), true, "ReshapeOptions.ShardSize: it excludes ReshapeOptions.Shards"},
+		"negative":           {common(ReshapeOptions{Shards: -1}), true, "ReshapeOptions.Shards"},
+		"little memory":      {common(ReshapeOptions{Memory: 100}), true, "ReshapeOptions.Memory"},
+		"bad name":           {common(ReshapeOptions{Name: "a-b"}), true, "ReshapeOptions.Name"},
 		"sort and shuffle":   {reshard(ReshardOptions{SortBy: "id", Shuffle: true}), true, "excludes"},
 		"sort by nothing":    {reshard(ReshardOptions{SortBy: "what"}), true, `no record has a value of feature "what"`},
 		"group by nothing":   {reshard(ReshardOptions{GroupBy: "what"}), false, "record 0"},
 		"sample of all more": {sample(SampleOptions{Count: 31}), false, "only 30 records"},
-		"sample of what":     {sample(SampleOptions{}), true, "--count"},
+		"sample of what":     {sample(SampleOptions{}), true, "SampleOptions.Count"},
 		"sample twice":       {sample(SampleOptions{Count: 1, Share: 1}), true, "excludes"},
 		"sample of none":     {sample(SampleOptions{Share: 0.001}), false, "no records are left"},
 		"take behind the end": {func(out string) error {
@@ -267,7 +267,7 @@ func TestRefusedOptions(t *testing.T) {
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		err := c.run(out)
-		if err == nil || !strings.Contains(err.Error(), c.want) || errors.Is(err, ErrReshapeOptions) != c.usage {
+		if err == nil || !strings.Contains(err.Error(), c.want) || isOptionError(err) != c.usage {
 			t.Errorf("%s: %v, want %q, wrong usage: %v", name, err, c.want, c.usage)
 		}
 		settest.NothingAt(t, out)

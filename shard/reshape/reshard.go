@@ -36,13 +36,15 @@ func (o *ReshardOptions) verb() (*verb, error) {
 	v := &verb{name: "reshard", options: map[string]any{}}
 	switch {
 	case o.SortBy != "" && o.Shuffle:
-		return nil, reshapeOption("sort-by", "it excludes --shuffle")
+		return nil, optionError("ReshardOptions.SortBy", "it excludes ReshardOptions.Shuffle")
 	case o.SortBy != "" && o.GroupBy != "":
-		return nil, reshapeOption("sort-by", "it excludes --group-by: sort the set first, since groups keep its order")
+		return nil, optionError("ReshardOptions.SortBy", "it excludes ReshardOptions.GroupBy: sort the set first, since groups keep its order")
 	case o.SortBy != "":
 		v.options["sort_by"] = o.SortBy
 		v.order = &sorted{key: o.SortBy}
-		v.prepare = func(_ context.Context, in *inputs, _ *setdir.Dir) error { return in.checkFeature("sort-by", o.SortBy) }
+		v.prepare = func(_ context.Context, in *inputs, _ *setdir.Dir) error {
+			return in.checkFeature("ReshardOptions.SortBy", o.SortBy)
+		}
 	}
 	if o.Shuffle {
 		v.options["shuffle"] = true

@@ -24,7 +24,7 @@ type grouper struct {
 	values map[digest.Hash]string // directories by the hash of the value
 }
 
-// maxGroups is how many sets --group-by makes at most, and maxGroup how long the
+// maxGroups is how many sets GroupBy makes at most, and maxGroup how long the
 // name of their directories may be.
 const (
 	maxGroups = 10_000
@@ -33,7 +33,7 @@ const (
 
 // prepare finds out which values there are.
 func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
-	if err := in.checkFeature("group-by", g.key); err != nil {
+	if err := in.checkFeature("ReshardOptions.GroupBy", g.key); err != nil {
 		return err
 	}
 	g.splits = len(in.splits)
@@ -47,7 +47,7 @@ func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
 	}
 	slices.Sort(v.groups)
 	if len(v.groups)*g.splits > droppedTarget {
-		return &UnfitError{fmt.Errorf("--group-by: %d values in %d splits are too many", len(v.groups), g.splits)}
+		return &UnfitError{fmt.Errorf("ReshardOptions.GroupBy: %d values in %d splits are too many", len(v.groups), g.splits)}
 	}
 	g.ids = map[digest.Hash]int{}
 	for m, directory := range g.values {
@@ -63,7 +63,7 @@ func (g *grouper) look(r *record) (digest.Hash, error) {
 	}
 	f, _ := e.Get(g.key)
 	if f.Len() != 1 || f.Kind() == tfrecord.KindFloat {
-		return digest.Hash{}, unfitGroup(r, fmt.Errorf("feature %q has %s of kind %v: want one integer, or text, in each record (tfrec filter leaves others out)", g.key, plural.Of(f.Len(), "value"), f.Kind()))
+		return digest.Hash{}, unfitGroup(r, fmt.Errorf("feature %q has %s of kind %v: want one integer, or text, in each record (reshape.Filter leaves others out)", g.key, plural.Of(f.Len(), "value"), f.Kind()))
 	}
 	m := digest.OfValue(f)
 	if g.ids != nil {
@@ -93,7 +93,7 @@ func (g *grouper) look(r *record) (digest.Hash, error) {
 
 // unfitGroup says why a record is of no group.
 func unfitGroup(r *record, err error) error {
-	return &UnfitError{fmt.Errorf("--group-by: %w", r.locate(err))}
+	return &UnfitError{fmt.Errorf("ReshardOptions.GroupBy: %w", r.locate(err))}
 }
 
 func (g *grouper) choose(_ int64, split int, m digest.Hash) (int, error) {

@@ -204,7 +204,7 @@ func TestPlansReplaceSets(t *testing.T) {
 	_, err := reshardByPlan(ctx, []string{file}, out, o)
 	settest.Check(t, err)
 	o.Seed, o.Shards = 9, 2
-	if _, err := reshardByPlan(ctx, []string{file}, out, o); err == nil || !strings.Contains(err.Error(), "--overwrite") {
+	if _, err := reshardByPlan(ctx, []string{file}, out, o); err == nil || !strings.Contains(err.Error(), "ReshapeOptions.Overwrite") {
 		t.Errorf("another seed: %v", err)
 	}
 	o.Overwrite = true
@@ -424,9 +424,9 @@ func TestPlansRefuse(t *testing.T) {
 		o    ReshardOptions
 		want string
 	}{
-		{"", ReshardOptions{SortBy: "id"}, "--sort-by: only one machine can do it"},
-		{"", ReshardOptions{GroupBy: "id"}, "--group-by: only one machine can do it"},
-		{"", ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: -1}}, "--shards: -1"},
+		{"", ReshardOptions{SortBy: "id"}, "ReshardOptions.SortBy: only one machine can do it"},
+		{"", ReshardOptions{GroupBy: "id"}, "ReshardOptions.GroupBy: only one machine can do it"},
+		{"", ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: -1}}, "ReshapeOptions.Shards: -1"},
 		{full, ReshardOptions{}, "is not empty"},
 	} {
 		out := c.out

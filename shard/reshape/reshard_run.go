@@ -45,9 +45,9 @@ type ReshardRun struct {
 func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshardRun, error) {
 	switch {
 	case o.SortBy != "":
-		return nil, reshapeOption("sort-by", "only one machine can do it: tfrec reshard --sort-by")
+		return nil, optionError("ReshardOptions.SortBy", "only one machine can do it: reshape.Reshard with ReshardOptions.SortBy")
 	case o.GroupBy != "":
-		return nil, reshapeOption("group-by", "only one machine can do it: tfrec reshard --group-by")
+		return nil, optionError("ReshardOptions.GroupBy", "only one machine can do it: reshape.Reshard with ReshardOptions.GroupBy")
 	}
 	v, err := o.verb()
 	if err != nil {

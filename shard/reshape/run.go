@@ -190,7 +190,7 @@ func (r *reshaping) plan(ctx context.Context) error {
 		splits = r.in.splits
 	}
 	if err := shares.CheckShardsOf(splits, r.o.SplitShards); err != nil {
-		return reshapeOption("shards", "%v", err)
+		return optionError("ReshapeOptions.SplitShards", "%v", err)
 	}
 	groups := r.verb.groups
 	if groups == nil {
@@ -258,7 +258,7 @@ func (r *reshaping) nameFiles() error {
 	slices.Sort(r.files)
 	for _, file := range r.files {
 		if base := filepath.Base(file); len(base) > maxFileName {
-			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: give a shorter --name", base[:40], len(base), maxFileName)
+			return fmt.Errorf("the file %s... would have a name of %d bytes, more than the limit of %d: give a shorter ReshapeOptions.Name", base[:40], len(base), maxFileName)
 		}
 	}
 	return nil

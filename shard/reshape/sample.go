@@ -26,17 +26,17 @@ func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*Res
 	v := &verb{name: "sample", chooser: newSampler(&o)}
 	switch {
 	case o.Count < 0:
-		return nil, reshapeOption("count", "%d is negative", o.Count)
+		return nil, optionError("SampleOptions.Count", "%d is negative", o.Count)
 	case !(o.Share >= 0 && o.Share <= 1):
-		return nil, reshapeOption("share", "%g is not between 0 and 1", o.Share)
+		return nil, optionError("SampleOptions.Share", "%g is not between 0 and 1", o.Share)
 	case o.Count > 0 && o.Share > 0:
-		return nil, reshapeOption("count", "it excludes --share")
+		return nil, optionError("SampleOptions.Count", "it excludes SampleOptions.Share")
 	case o.Count > 0:
 		v.options = map[string]any{"count": o.Count}
 	case o.Share > 0:
 		v.options = map[string]any{"share": o.Share}
 	default:
-		return nil, reshapeOption("count", "want how many records to take, or --share")
+		return nil, optionError("SampleOptions.Count", "want how many records to take, or SampleOptions.Share")
 	}
 	return reshape(ctx, in, out, &o.ReshapeOptions, v)
 }
@@ -63,7 +63,7 @@ func (s *sampler) begin(total int64) error {
 		s.wanted = int64(math.Round(s.o.Share * float64(total)))
 	}
 	if s.wanted > total {
-		return fmt.Errorf("--count %d: there are only %s", s.wanted, plural.Of(total, "record"))
+		return fmt.Errorf("SampleOptions.Count %d: there are only %s", s.wanted, plural.Of(total, "record"))
 	}
 	return nil
 }

@@ -30,27 +30,27 @@ func DropFeatures(ctx context.Context, in []string, out string, keys []string, o
 type RenameFeature struct{ From, To string }
 
 // RenameFeatures makes a new set in the directory of which some features have
-// other keys: the first of names that fits counts. All else of the records
+// other keys: the first of keys that fits counts. All else of the records
 // keeps its bytes. A key that no record has, or two features that would get one
 // key, is an error before anything is written.
-func RenameFeatures(ctx context.Context, in []string, out string, names []RenameFeature, o ReshapeOptions) (*ReshapeReport, error) {
-	var keys, options []string
-	for _, n := range names {
+func RenameFeatures(ctx context.Context, in []string, out string, keys []RenameFeature, o ReshapeOptions) (*ReshapeReport, error) {
+	var from, options []string
+	for _, n := range keys {
 		if strings.Count(n.From, "*") > 1 || strings.Count(n.From, "*") != strings.Count(n.To, "*") {
-			return nil, reshapeOption("keys", "%s=%s: want one * on both sides, or none", n.From, n.To)
+			return nil, optionError("reshape.RenameFeatures.keys", "%s=%s: want one * on both sides, or none", n.From, n.To)
 		}
-		keys = append(keys, n.From)
+		from = append(from, n.From)
 		options = append(options, n.From+"="+n.To)
 	}
 	rule := func(key string) (string, bool) {
-		for _, n := range names {
+		for _, n := range keys {
 			if matchesKey(n.From, key) {
 				return n.rename(key), true
 			}
 		}
 		return key, true
 	}
-	return reshapeFeatures(ctx, in, out, &o, "rename", options, keys, rule)
+	return reshapeFeatures(ctx, in, out, &o, "rename", options, from, rule)
 }
 
 // rename returns the new key of one that From matches.
@@ -65,8 +65,9 @@ func (n RenameFeature) rename(key string) string {
 // reshapeFeatures rewrites all records by a rule of features' keys, each of
 // which must be that of some feature.
 func reshapeFeatures(ctx context.Context, in []string, out string, o *ReshapeOptions, how string, options, keys []string, rule func(string) (string, bool)) (*ReshapeReport, error) {
+	argument := optionNames[how] + ".keys"
 	if len(keys) == 0 {
-		return nil, reshapeOption("keys", "want keys of features, such as image/encoded or 'image/*'")
+		return nil, optionError(argument, "want keys of features, such as image/encoded or 'image/*'")
 	}
 	splicers := newSplicers(rule)
 	v := &verb{name: "features", options: map[string]any{how: options}, rewrite: splicers.rewrite}
@@ -77,18 +78,19 @@ func reshapeFeatures(ctx context.Context, in []string, out string, o *ReshapeOpt
 		}
 		for _, key := range keys {
 			if !slices.ContainsFunc(features, func(f shard.Feature) bool { return matchesKey(key, f.Key) }) {
-				return unknownFeature("keys", key, features)
+				return unknownFeature(argument, key, features)
 			}
 		}
-		_, err = ruledFeatures(features, rule)
+		_, err = ruledFeatures(features, argument, rule)
 		return err
 	}
-	v.describe = func(m *shard.Manifest) error { return describeRuled(m, rule) }
+	v.describe = func(m *shard.Manifest) error { return describeRuled(m, argument, rule) }
 	return reshape(ctx, in, out, o, v)
 }
 
-// ruledFeatures is what a rule makes of the features of records.
-func ruledFeatures(features []shard.Feature, rule func(string) (string, bool)) ([]shard.Feature, error) {
+// ruledFeatures is what a rule makes of the features of records. Errors are about the
+// argument that gives the keys.
+func ruledFeatures(features []shard.Feature, argument string, rule func(string) (string, bool)) ([]shard.Feature, error) {
 	from := map[string]string{}
 	var ruled []shard.Feature
 	for _, f := range features {
@@ -97,25 +99,25 @@ func ruledFeatures(features []shard.Feature, rule func(string) (string, bool)) (
 			continue
 		}
 		if to == "" {
-			return nil, reshapeOption("keys", "feature %q would have no name", f.Key)
+			return nil, optionError(argument, "feature %q would have no name", f.Key)
 		}
 		if other, taken := from[to]; taken {
-			return nil, reshapeOption("keys", "features %q and %q would both be named %q", other, f.Key, to)
+			return nil, optionError(argument, "features %q and %q would both be named %q", other, f.Key, to)
 		}
 		from[to] = f.Key
 		f.Key = to
 		ruled = append(ruled, f)
 	}
 	if len(ruled) == 0 {
-		return nil, reshapeOption("keys", "no feature would be left")
+		return nil, optionError(argument, "no feature would be left")
 	}
 	slices.SortFunc(ruled, func(a, b shard.Feature) int { return strings.Compare(a.Key, b.Key) })
 	return ruled, nil
 }
 
 // describeRuled adjusts what a manifest says of features.
-func describeRuled(m *shard.Manifest, rule func(string) (string, bool)) error {
-	features, err := ruledFeatures(m.Features, rule)
+func describeRuled(m *shard.Manifest, argument string, rule func(string) (string, bool)) error {
+	features, err := ruledFeatures(m.Features, argument, rule)
 	if err != nil {
 		return err
 	}
@@ -135,7 +137,7 @@ func describeRuled(m *shard.Manifest, rule func(string) (string, bool)) error {
 }
 
 // unknownFeature says that no record has a feature that an option names.
-func unknownFeature(option, key string, features []shard.Feature) error {
+func unknownFeature(field, key string, features []shard.Feature) error {
 	keys := make([]string, len(features))
 	for i, f := range features {
 		keys[i] = f.Key
@@ -145,7 +147,7 @@ func unknownFeature(option, key string, features []shard.Feature) error {
 		more = fmt.Sprintf(" and %d more", len(keys)-maxKeysListed)
 		keys = keys[:maxKeysListed]
 	}
-	return reshapeOption(option, "no feature %q; there are %q%s", key, keys, more)
+	return optionError(field, "no feature %q; there are %q%s", key, keys, more)
 }
 
 // maxKeysListed is how many keys an error lists.

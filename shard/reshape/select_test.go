@@ -2,7 +2,6 @@ package reshape
 
 import (
 	"context"
-	"errors"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -116,7 +115,7 @@ func TestReshapeFeatures(t *testing.T) {
 		})
 	}
 	for want, work := range map[string]work{
-		`--keys: no feature "nope"; there are ["image/encoded" "image/width" "label" "text"]`: selecting("label", "nope"),
+		`reshape.SelectFeatures.keys: no feature "nope"; there are ["image/encoded" "image/width" "label" "text"]`: selecting("label", "nope"),
 		`no feature "img/*"`:                                     dropping("img/*"),
 		`no feature would be left`:                               dropping("*"),
 		`want keys of features`:                                  selecting(),
@@ -128,7 +127,7 @@ func TestReshapeFeatures(t *testing.T) {
 	} {
 		for _, in := range []string{set, settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 9, pictured)} {
 			out := filepath.Join(t.TempDir(), "out")
-			if err := work(in, out); !errors.Is(err, ErrReshapeOptions) || !strings.Contains(err.Error(), want) {
+			if err := work(in, out); !isOptionError(err) || !strings.Contains(err.Error(), want) {
 				t.Errorf("%v; want %q", err, want)
 			}
 			settest.NothingAt(t, out)

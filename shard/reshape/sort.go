@@ -103,7 +103,7 @@ func (s *sorted) place(int, int64) int64 { return 0 }
 // filled reports that no record has the feature.
 func (s *sorted) filled() error {
 	if s.kind.Load() == 0 {
-		return reshapeOption("sort-by", "no record has a value of feature %q", s.key)
+		return optionError("ReshardOptions.SortBy", "no record has a value of feature %q", s.key)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (s *sorted) appendKey(dst []byte, r *record) ([]byte, error) {
 		return append(dst, 1), nil
 	}
 	if kind := int32(f.Kind()); !s.kind.CompareAndSwap(0, kind) && s.kind.Load() != kind {
-		return dst, &UnfitError{fmt.Errorf("--sort-by: %w", r.locate(fmt.Errorf("feature %q has values of several kinds, which have no order", s.key)))}
+		return dst, &UnfitError{fmt.Errorf("ReshardOptions.SortBy: %w", r.locate(fmt.Errorf("feature %q has values of several kinds, which have no order", s.key)))}
 	}
 	dst = append(dst, 0)
 	switch f.Kind() {
@@ -134,7 +134,7 @@ func (s *sorted) appendKey(dst []byte, r *record) ([]byte, error) {
 	default:
 		v, _ := f.Bytes()
 		if len(v) > maxSortValue {
-			return dst, &UnfitError{fmt.Errorf("--sort-by: %w", r.locate(fmt.Errorf("feature %q has %d bytes, more than the %d that can be sorted by", s.key, len(v), maxSortValue)))}
+			return dst, &UnfitError{fmt.Errorf("ReshardOptions.SortBy: %w", r.locate(fmt.Errorf("feature %q has %d bytes, more than the %d that can be sorted by", s.key, len(v), maxSortValue)))}
 		}
 		return append(dst, v...), nil
 	}

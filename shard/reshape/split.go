@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"sync/atomic"
 
 	"github.com/tfrec/tfrec/internal/digest"
@@ -49,7 +48,7 @@ func leakAdvice(in *inputs) string {
 	if !slices.ContainsFunc(in.described.Features, func(f shard.Feature) bool { return f.Key == shard.CopyKey }) {
 		return ""
 	}
-	return fmt.Sprintf("the records have augmented copies (%s): copies of one image may end up in different splits, a leak; --together %s keeps them in one", shard.CopyKey, defaultSplitKey)
+	return fmt.Sprintf("the records have augmented copies (%s): copies of one image may end up in different splits, a leak; ResplitOptions.Together %s keeps them in one", shard.CopyKey, defaultSplitKey)
 }
 
 // Resplit makes a new set in the directory out of all records, whatever splits they
@@ -84,11 +83,11 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 	}
 	v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
 		if how.key != "" {
-			if err := in.checkFeature(how.flag, how.key); err != nil {
+			if err := in.checkFeature(how.field, how.key); err != nil {
 				return err
 			}
 		}
-		by.flag, by.total = how.flag, in.records()
+		by.field, by.total = how.field, in.records()
 		var err error
 		switch how.name {
 		case "":
@@ -109,17 +108,19 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 
 // splitting is the way that was chosen.
 type splitting struct {
-	name string // of the option in the manifest
-	flag string // that the feature's key comes from
-	key  string
+	name  string // of the option in the manifest
+	field string // that the feature's key comes from
+	key   string
 }
-
-func (s splitting) option() string { return strings.ReplaceAll(s.name, "_", "-") }
 
 // check finds the way that is asked for.
 func (o *ResplitOptions) check() (splitting, error) {
 	var ways []splitting
-	for _, w := range []splitting{{"by_hash", "by-hash", o.ByHash}, {"stratify", "stratify", o.Stratify}, {"together", "together", o.Together}} {
+	for _, w := range []splitting{
+		{"by_hash", "ResplitOptions.ByHash", o.ByHash},
+		{"stratify", "ResplitOptions.Stratify", o.Stratify},
+		{"together", "ResplitOptions.Together", o.Together},
+	} {
 		if w.key != "" {
 			ways = append(ways, w)
 		}
@@ -129,25 +130,25 @@ func (o *ResplitOptions) check() (splitting, error) {
 		if key == "" {
 			key = defaultSplitKey
 		}
-		ways = append(ways, splitting{"list", "key", key})
+		ways = append(ways, splitting{"list", "ResplitOptions.Key", key})
 	} else if o.Key != "" {
-		return splitting{}, reshapeOption("key", "it names the feature that --list goes by, which is not given")
+		return splitting{}, optionError("ResplitOptions.Key", "it names the feature that ResplitOptions.List goes by, which is not given")
 	}
 	switch {
 	case len(ways) > 1:
-		return splitting{}, reshapeOption(ways[0].option(), "it excludes --%s", ways[1].option())
+		return splitting{}, optionError(optionNames[ways[0].name], "it excludes %s", optionNames[ways[1].name])
 	case o.List != nil && len(o.Splits) > 0:
-		return splitting{}, reshapeOption("splits", "the list says which splits there are")
+		return splitting{}, optionError("ResplitOptions.Splits", "the list says which splits there are")
 	case o.List != nil:
 		return ways[0], checkList(o.List)
 	case len(o.Splits) == 0:
-		return splitting{}, reshapeOption("splits", "want the splits and their shares, such as train=0.9,val=0.1")
+		return splitting{}, optionError("ResplitOptions.Splits", "want the splits and their shares, such as train=0.9,val=0.1")
 	}
 	if err := shares.CheckSplits(o.Splits); err != nil {
-		return splitting{}, reshapeOption("splits", "%v", err)
+		return splitting{}, optionError("ResplitOptions.Splits", "%v", err)
 	}
 	if len(o.Splits) > maxTargets {
-		return splitting{}, reshapeOption("splits", "%d splits are too many: want %d at most", len(o.Splits), maxTargets)
+		return splitting{}, optionError("ResplitOptions.Splits", "%d splits are too many: want %d at most", len(o.Splits), maxTargets)
 	}
 	if len(ways) == 1 {
 		return ways[0], nil
@@ -174,9 +175,9 @@ const forSplit = "split"
 
 // byFeature looks at the value of one feature.
 type byFeature struct {
-	key, flag string
-	total     int64       // records
-	found     atomic.Bool // a record has the feature
+	key, field string
+	total      int64       // records
+	found      atomic.Bool // a record has the feature
 }
 
 func (b *byFeature) look(r *record) (digest.Hash, error) {
@@ -194,7 +195,7 @@ func (b *byFeature) look(r *record) (digest.Hash, error) {
 // check is called when all records were looked at.
 func (b *byFeature) check() error {
 	if !b.found.Load() {
-		return reshapeOption(b.flag, "no record has a feature %q", b.key)
+		return optionError(b.field, "no record has a feature %q", b.key)
 	}
 	return nil
 }

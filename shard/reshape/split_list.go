@@ -57,7 +57,7 @@ func ReadSplitList(r io.Reader) (map[string]string, error) {
 	case err != nil:
 		return nil, fmt.Errorf("line %d: %w", line+1, err)
 	case read >= maxSplitList:
-		return nil, fmt.Errorf("a list of more than %d bytes does not fit in memory: use --by-hash, or lists of parts", maxSplitList)
+		return nil, fmt.Errorf("a list of more than %d bytes does not fit in memory: use ResplitOptions.ByHash, or lists of parts", maxSplitList)
 	case len(list) == 0:
 		return nil, errors.New("the list is empty")
 	}
@@ -69,15 +69,15 @@ func checkList(list map[string]string) error {
 	splits := map[string]bool{}
 	for key, split := range list {
 		if err := shard.CheckSplit(split); err != nil {
-			return reshapeOption("list", "key %q: %v", key, err)
+			return optionError("ResplitOptions.List", "key %q: %v", key, err)
 		}
 		splits[split] = true
 	}
 	switch {
 	case len(list) == 0:
-		return reshapeOption("list", "it is empty")
+		return optionError("ResplitOptions.List", "it is empty")
 	case len(splits) > maxTargets:
-		return reshapeOption("list", "%d splits are too many: want %d at most", len(splits), maxTargets)
+		return optionError("ResplitOptions.List", "%d splits are too many: want %d at most", len(splits), maxTargets)
 	}
 	return nil
 }

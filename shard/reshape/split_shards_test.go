@@ -2,7 +2,6 @@ package reshape
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"path/filepath"
 	"strings"
@@ -47,7 +46,7 @@ func TestShardsBySplit(t *testing.T) {
 			t.Errorf("%v: the second run says %s", asked, again.Status)
 		}
 		o.SplitShards = map[string]int{"train": 21}
-		if _, err := Resplit(ctx, []string{file}, out, o); err == nil || !strings.Contains(err.Error(), "--shards was ") || !strings.Contains(err.Error(), "train=21") {
+		if _, err := Resplit(ctx, []string{file}, out, o); err == nil || !strings.Contains(err.Error(), "ReshapeOptions.Shards was ") || !strings.Contains(err.Error(), "train=21") {
 			t.Errorf("%v, then train=21: %v", asked, err)
 		}
 	}
@@ -59,7 +58,7 @@ func TestShardsBySplit(t *testing.T) {
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		_, err := Resplit(ctx, []string{file}, out, ResplitOptions{ReshapeOptions: o, Splits: splits})
-		if !errors.Is(err, ErrReshapeOptions) || !strings.Contains(err.Error(), want) {
+		if !isOptionError(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

@@ -2,7 +2,6 @@ package reshape
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -236,20 +235,20 @@ func TestSplitOptions(t *testing.T) {
 		o    ResplitOptions
 		want string
 	}{
-		{set, ResplitOptions{}, "--splits: want the splits"},
+		{set, ResplitOptions{}, "ResplitOptions.Splits: want the splits"},
 		{set, ResplitOptions{Splits: []shard.SplitShare{{Name: "a", Share: 0.5}}}, "add up to 0.5"},
 		{set, ResplitOptions{Splits: []shard.SplitShare{{Name: "a/b", Share: 1}}}, "split name"},
-		{set, ResplitOptions{Splits: seventyThirty, ByHash: "id", Stratify: "id"}, "--by-hash: it excludes --stratify"},
-		{set, ResplitOptions{Splits: seventyThirty, List: list}, "--splits: the list says"},
-		{set, ResplitOptions{Splits: seventyThirty, Key: "id"}, "--key: it names"},
-		{set, ResplitOptions{Splits: seventyThirty, Stratify: "label"}, `--stratify: no feature "label"; there are ["id" "text"]`},
-		{set, ResplitOptions{List: list}, `--key: no feature "image/filename"`},
-		{bare, ResplitOptions{Splits: seventyThirty, ByHash: "label"}, `--by-hash: no record has a feature "label"`},
-		{bare, ResplitOptions{Splits: seventyThirty, Together: "label"}, `--together: no record has a feature "label"`},
+		{set, ResplitOptions{Splits: seventyThirty, ByHash: "id", Stratify: "id"}, "ResplitOptions.ByHash: it excludes ResplitOptions.Stratify"},
+		{set, ResplitOptions{Splits: seventyThirty, List: list}, "ResplitOptions.Splits: the list says"},
+		{set, ResplitOptions{Splits: seventyThirty, Key: "id"}, "ResplitOptions.Key: it names"},
+		{set, ResplitOptions{Splits: seventyThirty, Stratify: "label"}, `ResplitOptions.Stratify: no feature "label"; there are ["id" "text"]`},
+		{set, ResplitOptions{List: list}, `ResplitOptions.Key: no feature "image/filename"`},
+		{bare, ResplitOptions{Splits: seventyThirty, ByHash: "label"}, `ResplitOptions.ByHash: no record has a feature "label"`},
+		{bare, ResplitOptions{Splits: seventyThirty, Together: "label"}, `ResplitOptions.Together: no record has a feature "label"`},
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		_, err := Resplit(context.Background(), []string{c.in}, out, c.o)
-		if !errors.Is(err, ErrReshapeOptions) || !strings.Contains(err.Error(), c.want) {
+		if !isOptionError(err) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v; want %q", c.o, err, c.want)
 		}
 		settest.NothingAt(t, out)
@@ -258,7 +257,7 @@ func TestSplitOptions(t *testing.T) {
 	many := madeSet(t, 12_000, 1, nil, settest.Numbers)
 	o := ResplitOptions{Splits: seventyThirty, Stratify: "id"}
 	o.Memory = leastMemory
-	if _, err := Resplit(context.Background(), []string{many}, filepath.Join(t.TempDir(), "out"), o); err == nil || !strings.Contains(err.Error(), "--memory holds") {
+	if _, err := Resplit(context.Background(), []string{many}, filepath.Join(t.TempDir(), "out"), o); err == nil || !strings.Contains(err.Error(), "ReshapeOptions.Memory holds") {
 		t.Errorf("too many values: %v", err)
 	}
 }

@@ -20,11 +20,11 @@ type TakeOptions struct {
 func Take(ctx context.Context, in []string, out string, o TakeOptions) (*ReshapeReport, error) {
 	switch {
 	case o.Skip < 0:
-		return nil, reshapeOption("skip", "%d is negative", o.Skip)
+		return nil, optionError("TakeOptions.Skip", "%d is negative", o.Skip)
 	case o.Count < 0:
-		return nil, reshapeOption("count", "%d is negative", o.Count)
+		return nil, optionError("TakeOptions.Count", "%d is negative", o.Count)
 	case o.Skip == 0 && o.Count == 0:
-		return nil, reshapeOption("count", "want how many records to take, or --skip")
+		return nil, optionError("TakeOptions.Count", "want how many records to take, or TakeOptions.Skip")
 	}
 	v := &verb{
 		name: "take", chooser: &taker{&o},

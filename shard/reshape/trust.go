@@ -48,7 +48,7 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 		for _, fault := range faults {
 			if fault.Part == tfrecord.PartExtra && !shard.IsManifest(fault.Path) {
 				if !strings.HasSuffix(fault.Path, ".idx") {
-					note("%s is left out: %s (tfrec adopt adds it)", fault.Path, fault.Message)
+					note("%s is left out: %s (repair.Adopt adds it)", fault.Path, fault.Message)
 				}
 				continue
 			}
@@ -74,7 +74,7 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 	}
 	for i, key := range missing {
 		if f := in.files[i]; key != "" {
-			note("the manifest of %s says that all records have the feature %q, and not all of those in %s do: see tfrec verify --deep", f.Set.Dir, key, f.Path)
+			note("the manifest of %s says that all records have the feature %q, and not all of those in %s do: see verify.Verify with VerifyOptions.Deep", f.Set.Dir, key, f.Path)
 			break
 		}
 	}
@@ -93,7 +93,7 @@ func (f *input) sample(ctx context.Context, maxRecord int64) (missing string, er
 	lies := func(format string, args ...any) error {
 		return &UnfitError{&tfrecord.Error{
 			Name: f.Path, Record: r.Record(), Offset: r.Offset(), Part: tfrecord.PartParse,
-			Err: fmt.Errorf(format+", as the manifest says: remove the manifest, and tfrec adopt writes a correct one", args...),
+			Err: fmt.Errorf(format+", as the manifest says: remove the manifest, and repair.Adopt writes a correct one", args...),
 		}}
 	}
 	for range sampledRecords {

@@ -109,7 +109,7 @@ func TestUnfitRecords(t *testing.T) {
 	} {
 		out := filepath.Join(t.TempDir(), "out")
 		var unfit *UnfitError
-		if err := run(out); !errors.As(err, &unfit) || errors.Is(err, ErrReshapeOptions) || !strings.Contains(err.Error(), want) {
+		if err := run(out); !errors.As(err, &unfit) || isOptionError(err) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 		settest.NothingAt(t, out)

@@ -92,10 +92,10 @@ const (
 
 // advice is what to do about each kind.
 var advice = map[FindingKind]string{
-	FindingPicture:       "make the set again from intact images, or drop the record (tfrec filter)",
-	FindingNotPicture:    "store an image in this feature, or drop the record (tfrec filter)",
-	FindingUnsupported:   "install libjpeg-turbo, allow arithmetic coding (--allow-arithmetic) if that is what it is, or store the image as a usual JPEG or PNG",
-	FindingTooLarge:      "raise --max-pixels if such images belong in the set",
+	FindingPicture:       "make the set again from intact images, or drop the record (reshape.Filter)",
+	FindingNotPicture:    "store an image in this feature, or drop the record (reshape.Filter)",
+	FindingUnsupported:   "install libjpeg-turbo, allow arithmetic coding (CodecOptions.AllowArithmetic) if that is what it is, or store the image as a usual JPEG or PNG",
+	FindingTooLarge:      "raise CodecOptions.MaxPixels if such images belong in the set",
 	FindingHeight:        "write the image's own height, or leave the feature out",
 	FindingWidth:         "write the image's own width, or leave the feature out",
 	FindingChannels:      "write the image's own number of channels, or leave the feature out",
@@ -106,10 +106,10 @@ var advice = map[FindingKind]string{
 	FindingSchema:        "write the feature as in the other records; a parser of fixed features fails here",
 	FindingMissing:       "add the feature, or have parsers take a default",
 	FindingMessage:       "keep records of one kind in a set",
-	FindingDuplicate:     "drop it (tfrec dedupe) unless it is meant to count twice",
+	FindingDuplicate:     "drop it (reshape.Dedupe) unless it is meant to count twice",
 	FindingConflict:      "choose one label, and drop the other record",
-	FindingLeak:          "drop it from one of the splits (tfrec dedupe), or results on that split mean nothing",
-	FindingVariantLeak:   "split by image (tfrec split --together image/filename), or split before augmenting",
+	FindingLeak:          "drop it from one of the splits (reshape.Dedupe), or results on that split mean nothing",
+	FindingVariantLeak:   "split by image (reshape.Resplit with ResplitOptions.Together image/filename), or split before augmenting",
 	FindingNearDuplicate: "look at both, and drop one unless both are meant",
 	FindingNearLeak:      "look at both, and drop one if they show the same",
 }

@@ -35,7 +35,7 @@ func checkTFDS(ctx context.Context, s *shard.Set) (faults []shard.Fault, err err
 	for _, name := range slices.Sorted(maps.Keys(want)) {
 		path := s.Path(name)
 		if _, err := storage.Stat(ctx, path); storage.Missing(err) {
-			fault(name, tfrecord.PartMissing, "TFDS needs this file, but it does not exist (tfrec adopt writes it)")
+			fault(name, tfrecord.PartMissing, "TFDS needs this file, but it does not exist (repair.Adopt writes it)")
 			continue
 		} else if err != nil {
 			return faults, err
