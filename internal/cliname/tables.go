@@ -46,7 +46,6 @@ var Fields = map[string]map[string]string{
 	"TakeOptions":    {"Count": "count", "Skip": "skip"},
 	"AppendOptions":  {"Split": "split", "NewLabels": "new-labels", "Again": "again"},
 	"AdoptOptions":   {"Labels": "labels", "Rename": "rename"},
-	"RepairOptions":  {"InPlace": "in-place"},
 	"VerifyOptions":  {"Deep": "deep"},
 	"ShuffleOptions": {"Buffer": "shuffle"},
 	"MapOptions":     {"Workers": "workers"},
@@ -76,6 +75,7 @@ var Functions = map[string]string{
 	"reshape.Resplit":             "tfrec split",
 	"reshape.SelectFeatures":      "tfrec features select",
 	"reshape.SelectFeatures.keys": "--keys",
-	"repair.Clean":                 "tfrec clean",
+	"repair.InPlace":              "--in-place",
+	"repair.Clean":                "tfrec clean",
 	"verify.Verify":               "tfrec verify",
 }

@@ -64,7 +64,7 @@ float64, so that score == 0.1 is never true of a float32.`,
 				var missing atomic.Int64
 				report, err := reshape.Filter(ctx, in, out, reshape.FilterOptions{
 					ReshapeOptions: f.options, Where: condition,
-					Prepare: func(features []shard.Feature) (reshape.Keep, error) { return keepWhere(condition, features, &missing) },
+					Keep: reshape.KeepFor(func(features []shard.Feature) (reshape.Keep, error) { return keepWhere(condition, features, &missing) }),
 				})
 				if err != nil {
 					return nil, err

@@ -18,6 +18,7 @@ import (
 
 func newRepairCommand() *cobra.Command {
 	var o repair.RepairOptions
+	var inPlace bool
 	var compression string
 	cmd := &cobra.Command{
 		Use:     "repair IN OUT",
@@ -48,7 +49,7 @@ file has several.`,
   tfrec cat saved.tfrecord.quarantine`,
 		Annotations: map[string]string{faultsMean: "something was lost; the rest is saved"},
 		Args: func(cmd *cobra.Command, args []string) error {
-			if o.InPlace {
+			if inPlace {
 				return exactArgs("IN")(cmd, args)
 			}
 			return exactArgs("IN", "OUT")(cmd, args)
@@ -61,14 +62,15 @@ file has several.`,
 			if o.MaxDamage < 1 {
 				return usageError("--max-damage %d: want 1 or more", o.MaxDamage)
 			}
-			out := ""
-			if !o.InPlace {
-				out = args[1]
-			}
 			o.Progress = new(shard.ReadProgress)
 			stop := showProgress(cmd.ErrOrStderr(), readGauge(o.Progress), quietFlag(cmd))
 			o.Note = partialWarning(cmd)
-			report, err := repair.Repair(cmd.Context(), args[0], out, o)
+			var report *repair.RepairReport
+			if inPlace {
+				report, err = repair.InPlace(cmd.Context(), args[0], o)
+			} else {
+				report, err = repair.Repair(cmd.Context(), args[0], args[1], o)
+			}
 			stop()
 			if err != nil && report == nil {
 				return err
@@ -88,7 +90,7 @@ file has several.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.BoolVar(&o.InPlace, "in-place", false, "replace damaged files and wrong indexes, and keep the originals in a directory named damaged")
+	fs.BoolVar(&inPlace, "in-place", false, "replace damaged files and wrong indexes, and keep the originals in a directory named damaged")
 	wordVar(fs, &compression, "compression", "auto", "KIND", "how the input is compressed: auto, none, gzip, zlib or zstd", append([]string{"auto"}, compressions...)...)
 	maxRecordVar(fs, &o.MaxRecord)
 	fs.IntVar(&o.MaxDamage, "max-damage", 1000, "list at most `N` stretches of damage of each file, and count the others")

@@ -303,7 +303,7 @@ func TestAdoptReadsTheManifestOrFails(t *testing.T) {
 	}
 	file := filepath.Join(dir, "a.tfrecord")
 	settest.FlipIn(t, file, 40)
-	if _, err := Repair(context.Background(), file, "", RepairOptions{InPlace: true}); err == nil {
+	if _, err := InPlace(context.Background(), file, RepairOptions{}); err == nil {
 		t.Error("a file whose manifest cannot be read was repaired as one that has none")
 	}
 	settest.Check(t, os.Remove(manifest))

@@ -121,7 +121,7 @@ func TestRepairOfWrongIndexes(t *testing.T) {
 			want = IndexWrong
 		}
 		for _, to := range []string{out, ""} {
-			report, err := Repair(context.Background(), in, to, RepairOptions{InPlace: to == ""})
+			report, err := run(context.Background(), in, to, RepairOptions{})
 			settest.Check(t, err)
 			if report.Lost() || report.RecordsLost != 0 || report.Status != "repaired" || report.RecordsSaved != 36 {
 				t.Fatalf("round %d, %q: %+v", round, wrong, report)
@@ -151,7 +151,7 @@ func TestRepairKnowsAnIndexThatItMovedAway(t *testing.T) {
 	settest.PutFile(t, filepath.Join(dir, damagedDir, "a.tfrecord"), hurt)
 	settest.PutFile(t, shard.IndexPath(filepath.Join(dir, damagedDir, "a.tfrecord")), []byte(index))
 	settest.Check(t, os.Remove(shard.IndexPath(in)))
-	report, err := Repair(context.Background(), in, "", RepairOptions{InPlace: true})
+	report, err := InPlace(context.Background(), in, RepairOptions{})
 	settest.Check(t, err)
 	if report.RecordsSaved != 3 || report.RecordsLost != 1 || !report.RecordsLostExact {
 		t.Errorf("%+v", report)

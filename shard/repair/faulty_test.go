@@ -110,12 +110,12 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 			return dir
 		}
 		run := func(dir string) error {
-			_, err := Repair(context.Background(), dir, "", RepairOptions{InPlace: true})
+			_, err := InPlace(context.Background(), dir, RepairOptions{})
 			return err
 		}
 		whole := prepare()
 		before := settest.FilesOf(t, whole)
-		report, err := Repair(context.Background(), whole, "", RepairOptions{InPlace: true})
+		report, err := InPlace(context.Background(), whole, RepairOptions{})
 		settest.Check(t, err)
 		want := settest.FilesOf(t, whole)
 		settest.EachFault(t, prepare, run, func(dir, fail string, err error) {
@@ -141,7 +141,7 @@ func TestRepairInPlaceMayFailAnywhere(t *testing.T) {
 				return
 			}
 			begun := !settest.SameFiles(got, before)
-			again, err := Repair(context.Background(), dir, "", RepairOptions{InPlace: true})
+			again, err := InPlace(context.Background(), dir, RepairOptions{})
 			settest.Check(t, err)
 			for name, data := range settest.FilesOf(t, dir) {
 				// A quarantine names the directory.

@@ -227,7 +227,7 @@ func (r *repair) guideOf(source shard.Source, in heldFile) (*guide, error) {
 		return nil, err
 	}
 	g, found, err := readGuide(r.ctx, shard.IndexPath(source.Path), size)
-	if found || err != nil || !r.o.InPlace {
+	if found || err != nil || !r.isInPlace {
 		return g, err
 	}
 	kept, err := keptOriginal(r.ctx, source.Path)

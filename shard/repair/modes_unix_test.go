@@ -58,7 +58,7 @@ func TestRepairInPlaceKeepsModesAndOwners(t *testing.T) {
 				settest.Check(t, os.Chmod(path, mode))
 			})
 			before := len(settest.FilesOf(t, dir))
-			report, err := Repair(context.Background(), in, "", RepairOptions{InPlace: true})
+			report, err := InPlace(context.Background(), in, RepairOptions{})
 			settest.Check(t, err)
 			if len(report.Notes) > 0 || len(settest.FilesOf(t, dir)) < before+3 {
 				t.Errorf("%s: %d files, before %d; %q", kind, len(settest.FilesOf(t, dir)), before, report.Notes)
@@ -110,7 +110,7 @@ func TestRepairInPlacePassesOverTakenNames(t *testing.T) {
 	settest.Check(t, os.MkdirAll(filepath.Join(kept, "a.tfrecord.2"), 0o755))
 	settest.Check(t, os.Symlink("nowhere", filepath.Join(kept, "a.tfrecord")))
 	settest.Check(t, os.Symlink(in, filepath.Join(kept, "a.tfrecord.3.quarantine")))
-	report, err := Repair(context.Background(), in, "", RepairOptions{InPlace: true})
+	report, err := InPlace(context.Background(), in, RepairOptions{})
 	settest.Check(t, err)
 	if want := filepath.Join(kept, "a.tfrecord.4"); report.Files[0].Original != want {
 		t.Errorf("kept as %s, want %s", report.Files[0].Original, want)
@@ -124,11 +124,11 @@ func TestRepairInPlacePassesOverTakenNames(t *testing.T) {
 func TestNothingIsWrittenThroughLinks(t *testing.T) {
 	runs := map[string]func(dir string) error{
 		"repair": func(dir string) error {
-			_, err := Repair(context.Background(), dir, "", RepairOptions{InPlace: true})
+			_, err := InPlace(context.Background(), dir, RepairOptions{})
 			return err
 		},
 		"repair of a file": func(dir string) error {
-			_, err := Repair(context.Background(), filepath.Join(dir, "t-train.tfrecord-00001-of-00003"), "", RepairOptions{InPlace: true})
+			_, err := InPlace(context.Background(), filepath.Join(dir, "t-train.tfrecord-00001-of-00003"), RepairOptions{})
 			return err
 		},
 		"index": func(dir string) error {

@@ -28,7 +28,7 @@ func (r *repair) inherit(f *os.File, like fs.FileInfo) error {
 	switch {
 	case like == nil:
 		return f.Chmod(atomicfile.Mode(0o666))
-	case !r.o.InPlace:
+	case !r.isInPlace:
 		return f.Chmod(atomicfile.Mode(like.Mode().Perm()))
 	}
 	owned, err := atomicfile.Like(f, like)
@@ -128,7 +128,7 @@ func (r *repair) makeDir(path string) error {
 		return err
 	}
 	r.placed = append(r.placed, path)
-	if !r.o.InPlace {
+	if !r.isInPlace {
 		return nil
 	}
 	like, err := os.Stat(filepath.Dir(path))

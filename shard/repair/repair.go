@@ -28,11 +28,6 @@ type RepairOptions struct {
 	// each (see [ExpandOptions]).
 	Partial bool
 	Note    func(sentence string)
-	// InPlace puts what is saved in the place of the input, and the right index in
-	// the place of a wrong one. What is replaced keeps its mode, owner and group. The
-	// original is kept in the directory damaged beside it, with its index, under its
-	// name or, when that is taken by another file, with a number after it.
-	InPlace bool
 	// Compression of the input. Default: Auto, what the manifest says, the
 	// file's first bytes and its name's ending, in this order.
 	Compression tfrecord.Compression
@@ -136,7 +131,7 @@ type Damage struct {
 // in is a file, and out a new file, or in is a directory or a manifest, and out a
 // new directory, which gets every shard under its own name: those without damage
 // byte for byte, the others without what was lost; and with them indexes, the
-// manifest and TFDS's files, brought up to date. With InPlace out is "".
+// manifest and TFDS's files, brought up to date.
 //
 // Where out exists and is just what this repair makes, as one leaves it that was
 // killed at its very end, the report is that of the repair; anything else at out is
@@ -161,16 +156,29 @@ type Damage struct {
 // but for the files in place before it. It unwraps to ErrNothingSaved when a file has
 // no record to save; the report then says why.
 func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport, error) {
+	if out == "" {
+		return nil, errors.New("no output: give a file or directory to repair into, or repair.InPlace")
+	}
+	return run(ctx, in, out, o)
+}
+
+// InPlace is Repair that puts what is saved in the place of the input, and the right index in the
+// place of a wrong one. What is replaced keeps its mode, owner and group. The original is kept in
+// the directory damaged beside it, with its index, under its name or, when that is taken by another
+// file, with a number after it. A set changes in one step.
+func InPlace(ctx context.Context, in string, o RepairOptions) (*RepairReport, error) {
+	return run(ctx, in, "", o)
+}
+
+// run repairs into out, or in place if that is "".
+func run(ctx context.Context, in, out string, o RepairOptions) (*RepairReport, error) {
 	if o.MaxDamage <= 0 {
 		o.MaxDamage = recordscan.MaxFaults
-	}
-	if o.InPlace != (out == "") {
-		return nil, errors.New("repair either in place or into another file or directory")
 	}
 	if err := storage.CheckOutput(cmp.Or(out, in)); err != nil {
 		return nil, err
 	}
-	r := &repair{ctx: ctx, o: &o, report: &RepairReport{
+	r := &repair{ctx: ctx, o: &o, isInPlace: out == "", report: &RepairReport{
 		Status: "clean", RecordsLostExact: true, Files: []RepairedFile{}, Damage: []Damage{},
 	}}
 	st, err := storage.Stat(ctx, in)
@@ -181,7 +189,7 @@ func Repair(ctx context.Context, in, out string, o RepairOptions) (*RepairReport
 	switch {
 	case !whole && !st.Mode().IsRegular():
 		return nil, fmt.Errorf("%s does not allow random access: copy it to a regular file first", in)
-	case o.InPlace:
+	case r.isInPlace:
 		err = r.inPlace(in, !whole)
 	case whole:
 		err = r.directory(in, out)
@@ -207,6 +215,8 @@ type repair struct {
 	o      *RepairOptions
 	report *RepairReport
 	dir    *setdir.Dir // that is written into; nil for a single file
+
+	isInPlace bool
 
 	finished bool     // OUT exists: what would be written is compared with it
 	placed   []string // files and directories that came into being, in this order

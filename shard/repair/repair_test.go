@@ -379,7 +379,7 @@ func TestRepairInPlace(t *testing.T) {
 	for round, at := range []int{0, 1, 1} { // the third time with the damage of the second
 		c := settest.Overwrite("", data, frames, frames[1].Offset+at, frames[1].Offset+at+1, settest.Flipped)
 		settest.PutFile(t, in, c.Data)
-		report, err := Repair(context.Background(), in, "", RepairOptions{InPlace: true})
+		report, err := InPlace(context.Background(), in, RepairOptions{})
 		settest.Check(t, err)
 		if got := settest.RecordsOf(t, in); len(got) != 2 {
 			t.Errorf("%d records", len(got))
@@ -396,7 +396,7 @@ func TestRepairInPlace(t *testing.T) {
 		t.Errorf("kept: %v", kept)
 	}
 	// Nothing is wrong with it now.
-	report, err := Repair(context.Background(), in, "", RepairOptions{InPlace: true})
+	report, err := InPlace(context.Background(), in, RepairOptions{})
 	if err != nil || report.Status != "clean" || report.Files[0].Original != "" {
 		t.Errorf("%+v, %v", report, err)
 	}
@@ -407,7 +407,7 @@ func TestRepairNothingInPlace(t *testing.T) {
 	dir := t.TempDir()
 	in := filepath.Join(dir, "a.tfrecord")
 	settest.PutFile(t, in, []byte("no file of records at all"))
-	if _, err := Repair(context.Background(), in, "", RepairOptions{InPlace: true}); !errors.Is(err, ErrNothingSaved) {
+	if _, err := InPlace(context.Background(), in, RepairOptions{}); !errors.Is(err, ErrNothingSaved) {
 		t.Errorf("%v, want ErrNothingSaved", err)
 	}
 	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
@@ -425,7 +425,7 @@ func TestRepairLinkInPlace(t *testing.T) {
 	if err := os.Symlink("a.tfrecord", link); err != nil {
 		t.Skip(err)
 	}
-	if _, err := Repair(context.Background(), link, "", RepairOptions{InPlace: true}); err == nil || !strings.Contains(err.Error(), "symbolic link") {
+	if _, err := InPlace(context.Background(), link, RepairOptions{}); err == nil || !strings.Contains(err.Error(), "symbolic link") {
 		t.Errorf("%v, want an error about the link", err)
 	}
 	left, err := os.ReadDir(dir)

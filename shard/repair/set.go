@@ -358,7 +358,7 @@ func apart(in, out string) error {
 	}
 	switch {
 	case from == to:
-		return fmt.Errorf("%s is the input: give another directory, or RepairOptions.InPlace", out)
+		return fmt.Errorf("%s is the input: give another directory, or repair.InPlace", out)
 	case within(from, to):
 		return fmt.Errorf("%s is inside the input %s: give a directory elsewhere", out, in)
 	case within(to, from):

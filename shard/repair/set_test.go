@@ -52,15 +52,15 @@ func TestRepairOfASet(t *testing.T) {
 			settest.Check(t, os.Remove(filepath.Join(in, shards[2].File)))
 			to, o := out, RepairOptions{}
 			if inPlace {
-				to, o.InPlace, out = "", true, in
+				to, out = "", in
 			}
 			before := settest.FilesOf(t, in)
 			var part *shard.IncompleteError
-			if _, err := Repair(t.Context(), in, to, o); !errors.As(err, &part) || part.Lost != 1 || !settest.SameFiles(before, settest.FilesOf(t, in)) {
+			if _, err := run(t.Context(), in, to, o); !errors.As(err, &part) || part.Lost != 1 || !settest.SameFiles(before, settest.FilesOf(t, in)) {
 				t.Fatalf("a set without its third shard: %v", err)
 			}
 			o.Partial = true
-			report, err := Repair(context.Background(), in, to, o)
+			report, err := run(context.Background(), in, to, o)
 			settest.Check(t, err)
 			verified(t, out)
 			if lost == 0 {

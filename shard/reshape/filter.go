@@ -11,21 +11,39 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Keep says whether a record goes on. It is called from several goroutines at
-// a time; the Example aliases the record and is valid until Keep returns.
+// Condition says which records Filter keeps: a Keep, or a KeepFor.
+type Condition interface {
+	// keepFor returns the Keep for records with the features that features finds.
+	keepFor(features func() ([]shard.Feature, error)) (Keep, error)
+}
+
+// Keep is a condition that needs only the record. It is called from several goroutines at a time;
+// the Example aliases the record and is valid until Keep returns. It must depend on nothing but
+// the record.
 type Keep func(e *tfrecord.Example) (bool, error)
+
+func (k Keep) keepFor(func() ([]shard.Feature, error)) (Keep, error) { return k, nil }
+
+// KeepFor is a condition that is checked against the features of the records, sorted by key,
+// before anything is written; those that are not of one kind in all records have none. Inputs
+// whose manifests do not tell their features are read once more for it.
+type KeepFor func(features []shard.Feature) (Keep, error)
+
+func (k KeepFor) keepFor(features func() ([]shard.Feature, error)) (Keep, error) {
+	found, err := features()
+	if err != nil {
+		return nil, err
+	}
+	return k(found)
+}
 
 // FilterOptions says which records Filter keeps.
 type FilterOptions struct {
 	ReshapeOptions
-	// Keep says it of each record. It must depend on nothing but the record.
-	Keep Keep
-	// Prepare makes Keep once it is known which features the records have, and
-	// before anything is written, for conditions that are checked against them.
-	// With it, inputs whose manifests do not say are read once more.
-	Prepare func(features []shard.Feature) (Keep, error)
-	// Where is the condition in words, for the manifest, and to know the same
-	// condition by. Default: none.
+	// Keep is the condition.
+	Keep Condition
+	// Where is the condition in words, for the manifest, and to recognise the same condition in
+	// another run. Default: none.
 	Where string
 }
 
@@ -40,25 +58,21 @@ type FilterReport struct {
 // keeps, in their order and splits. All records must be tf.train.Examples.
 // That no record is kept is an error.
 func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*FilterReport, error) {
-	v := &verb{name: "filter", chooser: keeper(o.Keep), unknown: o.Where == ""}
+	if o.Keep == nil {
+		return nil, errNoCondition
+	}
+	v := &verb{name: "filter", unknown: o.Where == ""}
 	if o.Where != "" {
 		v.options = map[string]any{"where": o.Where}
 	}
-	if o.Prepare != nil {
-		v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
-			features, err := in.features(ctx)
-			if err != nil {
-				return err
-			}
-			keep, err := o.Prepare(features)
-			if err == nil && keep == nil {
-				err = errNoCondition
-			}
-			v.chooser = keeper(keep)
-			return err
+	v.chooser = keeper(nil)
+	v.prepare = func(ctx context.Context, in *inputs, _ *setdir.Dir) error {
+		keep, err := o.Keep.keepFor(func() ([]shard.Feature, error) { return in.features(ctx) })
+		if err == nil && keep == nil {
+			err = errNoCondition
 		}
-	} else if o.Keep == nil {
-		return nil, errNoCondition
+		v.chooser = keeper(keep)
+		return err
 	}
 	report, err := reshape(ctx, in, out, &o.ReshapeOptions, v)
 	if errors.Is(err, errNothingLeft) {

@@ -76,12 +76,12 @@ func TestFilterPrepares(t *testing.T) {
 		var got []string
 		out := filepath.Join(t.TempDir(), "out")
 		refuse := errors.New("refused")
-		_, err := Filter(context.Background(), []string{path}, out, FilterOptions{Prepare: func(features []shard.Feature) (Keep, error) {
+		_, err := Filter(context.Background(), []string{path}, out, FilterOptions{Keep: KeepFor(func(features []shard.Feature) (Keep, error) {
 			for _, f := range features {
 				got = append(got, f.Key+":"+f.Kind+"/"+string(f.Class))
 			}
 			return nil, refuse
-		}})
+		})})
 		if !errors.Is(err, refuse) || strings.Join(got, " ") != want {
 			t.Errorf("%v: features %q, want %q", err, got, want)
 		}
@@ -96,21 +96,21 @@ func TestFilterErrors(t *testing.T) {
 		t.Errorf("nothing kept: %v", err)
 	}
 	settest.NothingAt(t, out)
-	for _, o := range []FilterOptions{{}, {Prepare: func([]shard.Feature) (Keep, error) { return nil, nil }}} {
+	for _, o := range []FilterOptions{{}, {Keep: Keep(nil)}, {Keep: KeepFor(func([]shard.Feature) (Keep, error) { return nil, nil })}} {
 		if _, err := Filter(context.Background(), []string{set}, out, o); !isOptionError(err) {
 			t.Errorf("no condition: %v", err)
 		}
 		settest.NothingAt(t, out)
 	}
 	failing := errors.New("cannot say")
-	_, err := Filter(context.Background(), []string{set}, out, FilterOptions{Keep: func(e *tfrecord.Example) (bool, error) {
+	_, err := Filter(context.Background(), []string{set}, out, FilterOptions{Keep: Keep(func(e *tfrecord.Example) (bool, error) {
 		if f, _ := e.Get("id"); f.Len() == 1 {
 			if id, _ := f.Int64(); id == 13 {
 				return false, failing
 			}
 		}
 		return true, nil
-	}})
+	})})
 	if !errors.Is(err, failing) || !strings.Contains(err.Error(), "record 13 at byte") {
 		t.Errorf("a condition that fails: %v", err)
 	}

@@ -102,11 +102,11 @@ func TestSlowConditionsStop(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "out")
 	ctx, cancel := context.WithCancel(context.Background())
 	asked := 0
-	o := FilterOptions{Keep: func(*tfrecord.Example) (bool, error) {
+	o := FilterOptions{Keep: Keep(func(*tfrecord.Example) (bool, error) {
 		asked++
 		cancel()
 		return true, nil
-	}}
+	})}
 	o.Workers = 1
 	if _, err := Filter(ctx, []string{in}, out, o); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v, want context.Canceled", err)

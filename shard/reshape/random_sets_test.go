@@ -49,7 +49,13 @@ func repairModel(t *testing.T, rnd *rand.Rand, m model, path, out string, o Resh
 	if inPlace {
 		repaired = ""
 	}
-	report, err := repair.Repair(context.Background(), set, repaired, repair.RepairOptions{InPlace: inPlace})
+	var report *repair.RepairReport
+	var err error
+	if inPlace {
+		report, err = repair.InPlace(context.Background(), set, repair.RepairOptions{})
+	} else {
+		report, err = repair.Repair(context.Background(), set, repaired, repair.RepairOptions{})
+	}
 	settest.Check(t, err)
 	if lost := int64(len(m.all()) - len(want.all())); report.RecordsLost != lost || !report.RecordsLostExact {
 		t.Errorf("repair: %d records lost (exact: %v), want %d", report.RecordsLost, report.RecordsLostExact, lost)

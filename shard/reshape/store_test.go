@@ -240,7 +240,7 @@ func TestReshapeRefusesDirectoriesOfStores(t *testing.T) {
 			return err
 		}(),
 		"in place": func() error {
-			_, err := repair.Repair(t.Context(), url+"/new", "", repair.RepairOptions{InPlace: true})
+			_, err := repair.InPlace(t.Context(), url+"/new", repair.RepairOptions{})
 			return err
 		}(),
 	} {
