@@ -3,6 +3,7 @@ package reader
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/tfrec/tfrec/internal/par"
 )
@@ -59,4 +60,21 @@ func (g *gate) occupied() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.inside
+}
+
+// await receives from a channel, and counts how long that takes.
+func await[V any](ctx context.Context, from <-chan V, counts *stageStats) (v V, err error) {
+	select {
+	case v = <-from:
+		return v, nil
+	default:
+	}
+	began := time.Now()
+	select {
+	case v = <-from:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	counts.awaited(time.Since(began))
+	return v, err
 }

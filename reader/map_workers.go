@@ -332,23 +332,6 @@ func (w *workers[T]) receive(ctx context.Context) (*task[T], error) {
 	return t, nil
 }
 
-// await receives from a channel, and counts how long that takes.
-func await[V any](ctx context.Context, from <-chan V, counts *stageStats) (v V, err error) {
-	select {
-	case v = <-from:
-		return v, nil
-	default:
-	}
-	began := time.Now()
-	select {
-	case v = <-from:
-	case <-ctx.Done():
-		err = ctx.Err()
-	}
-	counts.awaited(time.Since(began))
-	return v, err
-}
-
 // task returns an idle task, as soon as there is memory for it and another
 // portion, or nothing else is under way; nil when the context ends first.
 func (w *workers[T]) task() *task[T] {

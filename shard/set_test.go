@@ -50,11 +50,3 @@ func check(t testing.TB, err error) {
 		t.Fatal(err)
 	}
 }
-
-// has reports whether a directory holds a file of that name.
-func has(t *testing.T, dir, name string) bool {
-	t.Helper()
-	is, err := setdir.View(t.Context(), dir).Exists(name)
-	check(t, err)
-	return is
-}

@@ -1,0 +1,120 @@
+package convert
+
+import (
+	"context"
+
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/shard"
+)
+
+// keepWhatIsUpToDate fills in done and kept for the shards whose fingerprint is what
+// this run would make: of the set p, or staged by an interrupted run.
+func (r *run) keepWhatIsUpToDate(ctx context.Context, p *previous) error {
+	if p == nil && r.stage == nil {
+		return nil
+	}
+	listed := map[string]shard.Info{}
+	if p != nil && p.manifest != nil {
+		for _, s := range p.manifest.Splits {
+			for _, info := range s.Shards {
+				listed[info.File] = info
+			}
+		}
+	}
+	var mine []int
+	var files []string
+	for i, j := range r.jobs {
+		if r.mine(i) {
+			mine, files = append(mine, i), append(files, j.name.String())
+		}
+	}
+	staged, placed, err := r.allDone(ctx, files, r.HashInputs)
+	if err != nil {
+		return err
+	}
+	for n, i := range mine {
+		done, inPlace, err := r.current(ctx, i, staged[n], placed[n], listed[files[n]])
+		if err != nil {
+			return err
+		}
+		if done != nil {
+			r.done[i], r.kept[i], r.inPlace[i] = done, true, inPlace
+		}
+	}
+	return nil
+}
+
+// allDone returns what is known of shards that are staged, and of those in place. A set
+// that is to be overwritten counts as one without shards.
+func (r *run) allDone(ctx context.Context, files []string, content bool) (staged, placed []*setdir.Done, err error) {
+	staged = make([]*setdir.Done, len(files))
+	if r.stage != nil {
+		if staged, err = r.stage.AllDone(ctx, files, content); err != nil {
+			return nil, nil, err
+		}
+	}
+	if r.overwrites {
+		return staged, make([]*setdir.Done, len(files)), nil
+	}
+	placed, err = r.dir.AllDone(ctx, files, content)
+	return staged, placed, err
+}
+
+// current returns what is known of the shard of a job that is up to date, staged or
+// else in place; nil when there is none.
+func (r *run) current(ctx context.Context, i int, staged, placed *setdir.Done, listed shard.Info) (done *setdir.Done, inPlace bool, err error) {
+	if staged != nil {
+		done, err = r.upToDate(ctx, r.stage, i, staged, shard.Info{})
+		if done != nil || err != nil {
+			return done, false, err
+		}
+	}
+	done, err = r.upToDate(ctx, r.dir, i, placed, listed)
+	return done, true, err
+}
+
+// made returns what is known of the shard of a job that somebody has made meanwhile;
+// nil when there is none that is up to date.
+func (r *run) made(ctx context.Context, i int) (*setdir.Done, error) {
+	staged, placed, err := r.allDone(ctx, []string{r.jobs[i].name.String()}, r.HashInputs)
+	if err != nil {
+		return nil, err
+	}
+	done, _, err := r.current(ctx, i, staged[0], placed[0], shard.Info{})
+	return done, err
+}
+
+// upToDate returns what is known of the shard of a job in a directory when its
+// fingerprint is what this run would make, nil otherwise. It is given what state there
+// is, and what a manifest lists; the zero Info is for a shard that is not listed.
+func (r *run) upToDate(ctx context.Context, dir *setdir.Dir, i int, done *setdir.Done, listed shard.Info) (*setdir.Done, error) {
+	j := r.jobs[i]
+	file := j.name.String()
+	// Without its state a shard is known by the manifest, unless it lacks
+	// samples: which those were, only the state says.
+	stateless := done == nil
+	if stateless && listed.File == file && listed.Records == j.samples && dir.HasContent(listed) && (!r.uncompressed() || dir.HasIndex(file)) {
+		done = &setdir.Done{Info: listed, Samples: j.samples}
+	}
+	if done == nil {
+		return nil, nil
+	}
+	identity, read, err := r.source.known(ctx, i)
+	if err != nil {
+		return nil, err
+	}
+	f := r.shardFingerprint(file)
+	f.h.Write(identity)
+	if f.String() != done.Fingerprint {
+		return nil, nil
+	}
+	restamped := done.Plan != r.plan.id()
+	if (read || stateless || restamped) && !r.DryRun {
+		// So that the next run need not read it all again.
+		done.Source, done.Inputs, done.Plan = r.source.place(), r.source.inputs(i), r.plan.id()
+		if err := dir.PutDone(done); err != nil {
+			return nil, err
+		}
+	}
+	return done, nil
+}

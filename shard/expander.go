@@ -1,0 +1,307 @@
+package shard
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	"github.com/tfrec/tfrec/internal/setdir"
+	"github.com/tfrec/tfrec/internal/storage"
+)
+
+// expander collects what paths stand for.
+type expander struct {
+	ctx     context.Context
+	o       ExpandOptions
+	sources []Source
+	sets    []*Set                       // those of which all shards were asked for
+	beside  map[string]map[string]Source // shards by directory and name, of manifests beside lone files
+}
+
+func (e *expander) add(paths []string) error {
+	if len(paths) == 0 {
+		return fmt.Errorf("no input: give a TFRecord file, a glob, a directory of shards or a manifest")
+	}
+	for _, path := range paths {
+		if err := e.addPath(path); err != nil {
+			return err
+		}
+	}
+	slices.SortStableFunc(e.sources, func(a, b Source) int { return cmp.Compare(a.Path, b.Path) })
+	return nil
+}
+
+func (e *expander) addPath(path string) error {
+	st, err := storage.Stat(e.ctx, path)
+	switch {
+	case err == nil && st.IsDir():
+		return e.addDir(path)
+	case err == nil && strings.HasSuffix(path, ".json"):
+		return e.addManifest(path)
+	case err == nil:
+		return e.addFile(path)
+	case errors.Is(err, fs.ErrNotExist) && strings.ContainsAny(path, `*?[`):
+		return e.addGlob(path)
+	default:
+		return err
+	}
+}
+
+func (e *expander) addManifest(path string) error {
+	if storage.Base(path) == ManifestFile {
+		if renaming, err := e.halfRenamed(storage.Dir(path)); renaming || err != nil {
+			return err
+		}
+		set, err := openSet(e.ctx, storage.Dir(path))
+		if err != nil || set != nil {
+			return e.addOpened(set, path, err)
+		}
+	}
+	m, err := ReadManifest(e.ctx, path)
+	if err == nil {
+		return e.addSet(&Set{Dir: storage.Dir(path), Manifest: m}, path)
+	}
+	return e.addOpened(nil, path, err)
+}
+
+func (e *expander) addDir(dir string) error {
+	if renaming, err := e.halfRenamed(dir); renaming || err != nil {
+		return err
+	}
+	path := storage.Join(dir, ManifestFile)
+	set, err := openSet(e.ctx, dir)
+	switch {
+	case errors.Is(err, ErrForeign):
+		return e.addLoose(dir)
+	case set == nil && err == nil:
+		return e.addUnfinished(dir)
+	}
+	return e.addOpened(set, path, err)
+}
+
+// addOpened adds a set with its manifest, or does what is to be done about one that
+// cannot be used.
+func (e *expander) addOpened(set *Set, path string, err error) error {
+	switch {
+	case err == nil:
+		return e.addSet(set, path)
+	case e.o.BadManifest == nil, errors.Is(err, ErrForeign), cannotRead(err):
+		return err
+	}
+	e.o.BadManifest(path, err)
+	return e.addLoose(storage.Dir(path))
+}
+
+// cannotRead reports whether err says that something could not be read, or is not
+// ready to be, and nothing of what is in it.
+func cannotRead(err error) bool {
+	var system *fs.PathError
+	return errors.As(err, &system) || errors.Is(err, ErrBusy) || errors.Is(err, errStuck) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// addUnfinished adds the record files of a directory without a manifest, if they are
+// all that a run is to write, and all that their names count.
+func (e *expander) addUnfinished(dir string) error {
+	missing, err := Unfinished(setdir.View(e.ctx, dir))
+	if err != nil {
+		return err
+	}
+	before := len(e.sources)
+	err = e.addLoose(dir)
+	if missing == nil && err == nil {
+		var names []string
+		for _, s := range e.sources[before:] {
+			names = append(names, storage.Base(s.Path))
+		}
+		missing = IncompleteByNames(dir, names)
+	}
+	if missing != nil {
+		if refused := e.lacks(missing); refused != nil {
+			return refused
+		}
+		if e.o.Incomplete != nil && errors.Is(err, ErrNoRecords) {
+			return nil // all of the shards are among what is missing
+		}
+	}
+	return err
+}
+
+// lacks refuses a set that is not whole, unless a part will do.
+func (e *expander) lacks(missing *IncompleteError) error {
+	switch {
+	case e.o.Partial && missing.Evidence != ByRenames:
+		if e.o.Note != nil {
+			e.o.Note(missing.Note())
+		}
+	case e.o.Incomplete != nil:
+		e.o.Incomplete(missing)
+	default:
+		return missing
+	}
+	return nil
+}
+
+func (e *expander) addSet(set *Set, path string) error {
+	if len(set.Shards()) == 0 {
+		return fmt.Errorf("%s: %w: it names no shards", path, ErrNoRecords)
+	}
+	if e.o.Incomplete == nil || e.o.Partial { // Verify, which collects what is missing, looks at each shard
+		missing, there, err := set.Lacks(e.ctx)
+		if err != nil {
+			return err
+		}
+		if missing != nil {
+			if err := e.lacks(missing); err != nil {
+				return err
+			}
+			if len(there) == 0 {
+				return fmt.Errorf("%s: %w: none of the %d shards that it names exists", path, ErrNoRecords, missing.Shards)
+			}
+			set.Manifest, set.Partial = set.Manifest.only(there), true
+		}
+	}
+	e.sources = append(e.sources, set.Shards()...)
+	e.sets = append(e.sets, set)
+	return nil
+}
+
+// addLoose adds the record files of a directory that has no manifest: those of TFDS's
+// names or, if there are none, those that other habits make.
+func (e *expander) addLoose(dir string) error {
+	var others []Source
+	before := len(e.sources)
+	for entry, err := range storage.Entries(e.ctx, dir) {
+		if err != nil {
+			return err
+		}
+		name := entry.Name()
+		usual := tfrecordName(name)
+		if !usual && (len(e.sources) > before || !otherHabit(name)) || Describes(name) {
+			continue
+		}
+		path := storage.Join(dir, name)
+		if !entry.Type().IsRegular() {
+			if storage.Remote(path) || storage.IsDir(e.ctx, path) {
+				continue // stores have no links
+			}
+			if err := checkMember(e.ctx, path); err != nil {
+				return err
+			}
+		}
+		if usual {
+			e.sources, others = append(e.sources, Source{Path: path}), nil
+		} else {
+			others = append(others, Source{Path: path})
+		}
+	}
+	if e.sources = append(e.sources, others...); len(e.sources) == before {
+		return fmt.Errorf("%s: %w in this directory, and its subdirectories are not searched: name the files, or give a glob", dir, ErrNoRecords)
+	}
+	return nil
+}
+
+func (e *expander) addGlob(pattern string) error {
+	files, dirs, err := e.glob(pattern)
+	if err != nil {
+		return err
+	}
+	hidden := func(path string) bool {
+		return strings.HasPrefix(storage.Base(path), ".") && !strings.HasPrefix(storage.Base(pattern), ".")
+	}
+	found := false
+	for _, path := range files {
+		if !hidden(path) && !Describes(storage.Base(path)) {
+			if err := e.addFile(path); err != nil {
+				return err
+			}
+			found = true
+		}
+	}
+	if found {
+		return nil
+	}
+	dirs = slices.DeleteFunc(dirs, hidden)
+	for _, dir := range dirs {
+		if err := e.addDir(dir); err != nil {
+			return err
+		}
+	}
+	if len(dirs) == 0 {
+		return fmt.Errorf("glob %q: %w match: check it, and quote it so that the shell does not expand it", pattern, ErrNoRecords)
+	}
+	return nil
+}
+
+// glob returns what matches a pattern, once changes of the sets that it is in are
+// complete, since these give files other names.
+func (e *expander) glob(pattern string) (files, dirs []string, err error) {
+	for settled := map[string]bool{}; ; {
+		if files, dirs, err = storage.GlobKinds(e.ctx, pattern); err != nil {
+			return nil, nil, fmt.Errorf("glob %q: %w", pattern, err)
+		}
+		again := false
+		for _, path := range files {
+			dir := storage.Dir(path)
+			if settled[dir] {
+				continue
+			}
+			settled[dir] = true
+			if journal, err := journalOf(dir); err != nil {
+				return nil, nil, err
+			} else if journal == nil {
+				continue
+			}
+			again = true
+			if _, err := openSet(e.ctx, dir); err != nil {
+				return nil, nil, err
+			}
+		}
+		if !again {
+			return files, dirs, nil
+		}
+	}
+}
+
+// addFile adds one file, with the set that names it.
+func (e *expander) addFile(path string) error {
+	dir, file := storage.Dir(path), storage.Base(path)
+	shards, known := e.beside[dir]
+	if !known {
+		shards = make(map[string]Source)
+		// Whatever else a manifest.json beside a lone file may be does not matter, as long
+		// as it can be read.
+		set, err := openSet(e.ctx, dir)
+		if err != nil && cannotRead(err) {
+			return err
+		}
+		if err == nil && set != nil {
+			for _, source := range set.Shards() {
+				shards[source.Info.File] = source
+			}
+		}
+		if e.beside == nil {
+			e.beside = make(map[string]map[string]Source)
+		}
+		e.beside[dir] = shards
+	}
+	source := shards[file]
+	if source.Set == nil || source.Set.old == nil {
+		source.Path = path
+	}
+	e.sources = append(e.sources, source)
+	return nil
+}
+
+// checkMember refuses a member of a set that is neither a regular file nor a link to
+// one, such as a pipe that nobody writes to.
+func checkMember(ctx context.Context, path string) error {
+	f, err := storage.Open(ctx, path)
+	if err != nil {
+		return err
+	}
+	return f.Close()
+}
