@@ -1,5 +1,5 @@
-// Package recordcount counts the records of files: from manifests where there are any, otherwise
-// from the headers of the frames.
+// Package recordcount counts the records of files: from the manifest where there is one, otherwise
+// from the frame headers.
 package recordcount
 
 import (
@@ -15,18 +15,18 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Counted is a file of records, and how many it holds.
+// Counted is a file of records and its record count.
 type Counted struct {
 	shard.Source
 	Size        int64
 	Compression tfrecord.Compression
 	Records     int64       // in the file
-	Frames      int64       // bytes of them, uncompressed, if the file was read to count them
-	Marks       []FrameMark // places in it, when its frames were counted
+	Frames      int64       // uncompressed bytes of all frames, if the file was read to count them
+	Marks       []FrameMark // positions in the file, if its frames were counted
 }
 
-// Count fills in the file's compression and the number of its records, reading no
-// faster than the rate; nil is no limit.
+// Count fills in the file's compression and record count, reading no faster than rate; nil means no
+// limit.
 func (f *Counted) Count(ctx context.Context, maxRecord int64, rate *recordscan.RateLimit) error {
 	file, err := storage.Open(ctx, f.Path)
 	if err != nil {
@@ -40,7 +40,7 @@ func (f *Counted) Count(ctx context.Context, maxRecord int64, rate *recordscan.R
 	}
 	r := tfrecord.NewReader(in, o)
 	defer r.Close()
-	_, err = r.Next() // tells the compression
+	_, err = r.Next() // detects the compression
 	f.Compression = r.Compression()
 	switch {
 	case err == io.EOF:
@@ -77,12 +77,12 @@ func (f *Counted) Count(ctx context.Context, maxRecord int64, rate *recordscan.R
 	return f.CheckCount(f.Records)
 }
 
-// mostCompressed is more than how often a file can be larger uncompressed.
+// mostCompressed is an upper bound on the compression ratio of a file.
 const mostCompressed = 1 << 16
 
-// mayHold reports whether a file that has a record may have so many. What a manifest
-// says is only known to be wrong when the file was read, and a number that no
-// file can have must not make a run go on for ever before that.
+// mayHold reports whether a non-empty file can hold that many records. A wrong count in a manifest
+// is only detected once the file has been read; until then, an impossible count must not make a run
+// loop forever.
 func (f *Counted) mayHold(records int64) bool {
 	most := f.Size / tfrecord.Overhead
 	if f.Compression != tfrecord.None {
@@ -91,7 +91,7 @@ func (f *Counted) mayHold(records int64) bool {
 	return 0 < records && records <= most
 }
 
-// CheckCount holds the number of records in the file to the manifest's.
+// CheckCount compares the number of records in the file with the manifest's.
 func (f *Counted) CheckCount(records int64) error {
 	if f.Info == nil || f.Info.Records == records {
 		return nil

@@ -11,39 +11,37 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// FrameMark says where in a file a record begins.
+// FrameMark is the position of a record in a file.
 type FrameMark struct{ Record, Offset int64 }
 
-// A file is marked while its frames are counted in about so many places, which
-// lie so far apart at least.
+// Counting the frames of a file records about mostMarks marks, at least leastMarked bytes apart.
 const (
 	mostMarks   = 1024
 	leastMarked = 1 << 20
 )
 
-// FrameWalk goes over the headers of the frames of a plain file.
+// FrameWalk walks over the frame headers of an uncompressed file.
 type FrameWalk struct {
 	File   storage.File
 	Size   int64
 	O      tfrecord.ReaderOptions
 	At     FrameMark // the next record
-	Every  int64     // bytes between two marks; 0: none are made
+	Every  int64     // bytes between two marks; 0 records none
 	Marks  []FrameMark
 	Window []byte
-	Each   func(offset int64, size int) // is called with each frame; it may be nil
-	rate   *recordscan.RateLimit        // nil: as fast as can be
+	Each   func(offset int64, size int) // called with each frame; may be nil
+	rate   *recordscan.RateLimit        // nil: no limit
 }
 
-// Sizes of what a walk reads at a time: much where records are small, so that
-// there is one of them after another in it, and little where most of it would
-// be payload.
+// Read sizes of a walk: large for small records, so that one read covers many of them, and small
+// where most of it would be payload.
 const (
 	walkWindow = 256 << 10
 	walkHeader = 4 << 10
 	largeFrame = 16 << 10
 )
 
-// To goes on to the record of a number, or the end of the file.
+// To advances to the record with the given number, or to the end of the file.
 func (w *FrameWalk) To(ctx context.Context, record int64) error {
 	framing := w.O.Framing()
 	if w.Window == nil {
@@ -86,7 +84,7 @@ func (w *FrameWalk) To(ctx context.Context, record int64) error {
 	return nil
 }
 
-// pass goes on by a frame.
+// pass advances by one frame.
 func (w *FrameWalk) pass(frame int) {
 	if w.Each != nil {
 		w.Each(w.At.Offset, frame)
