@@ -2,16 +2,16 @@ package features
 
 import "github.com/tfrec/tfrec/tfrecord"
 
-// quickValue is what Quick found of one feature.
+// quickValue is what Quick found for one feature.
 type quickValue struct {
 	kind tfrecord.Kind
 	n    int64
-	only []byte // the value, of one of bytes
+	only []byte // the value of a bytes feature with a single value
 }
 
-// Quick is Add for a record in the usual form (see tfrecord.ScanExample) that has the features of
-// the record before in the same order, as nearly all records have. It reports false, and has done
-// nothing, for any other: those are for Add.
+// Quick is a fast path of Add for a record in the usual form (see tfrecord.ScanExample) that has
+// the features of the previous record in the same order, as nearly all records do. For any other
+// record it returns false without side effects, and the caller uses Add.
 func (s *Scan) Quick(record []byte) bool {
 	pos, ok := tfrecord.ScanExample(record)
 	if !ok || len(s.recent) == 0 {
@@ -40,10 +40,10 @@ func (s *Scan) Quick(record []byte) bool {
 	return true
 }
 
-// maxPlainVarint is how many bytes a varint without a sign has at most.
+// maxPlainVarint is the maximum length in bytes of a non-negative varint.
 const maxPlainVarint = 9
 
-// quickFeature looks at the values of a feature that has some.
+// quickFeature scans the values of a feature that has at least one.
 func quickFeature(feature []byte) (quickValue, bool) {
 	kind, values, ok := tfrecord.ScanFeature(feature)
 	if !ok || len(values) == 0 {

@@ -9,8 +9,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// bothScans has records looked at with and without the quick way, and compares
-// what they say. It returns how many went the quick way.
+// bothScans scans records with and without Quick and compares the results. It returns how many
+// records Quick handled.
 func bothScans(t *testing.T, records [][]byte) (quick int) {
 	t.Helper()
 	with, without := NewScan(), NewScan()
@@ -30,7 +30,7 @@ func bothScans(t *testing.T, records [][]byte) (quick int) {
 	return quick
 }
 
-// exampleOf makes an Example whose values are told by rng.
+// exampleOf makes an Example with random values.
 func exampleOf(rng *rand.Rand) []byte {
 	var b tfrecord.Builder
 	b.Int64("id", rng.Int64()>>rng.IntN(64))

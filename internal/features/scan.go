@@ -1,4 +1,4 @@
-// Package features finds out what features records have by looking at each of them.
+// Package features finds out which features records have by scanning all of them.
 package features
 
 import (
@@ -12,15 +12,14 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Scan finds out what features Examples have by looking at each of them.
-// It is not safe for concurrent use: goroutines have one each, and what they saw
-// is merged, in any order.
+// Scan finds out which features Examples have by scanning all of them. It is not safe for
+// concurrent use: each goroutine has its own, and the results are merged in any order.
 type Scan struct {
-	records int64 // looked at
-	others  int64 // of them, those that are no Examples
+	records int64 // scanned
+	others  int64 // records among them that are not Examples
 	byKey   map[string]*seenFeature
-	// recent is what was found at each place of the record before: most records
-	// have the same keys.
+	// recent holds the features of the previous record by position: most records have the same
+	// keys.
 	recent  []*seenFeature
 	example tfrecord.Example
 	found   []quickValue
@@ -29,11 +28,11 @@ type Scan struct {
 // seenFeature is what was seen of one feature.
 type seenFeature struct {
 	key     string
-	records int64 // that have values of it
+	records int64 // records that have values of it
 	kinds   [tfrecord.KindInt64 + 1]bool
 	values  recordscan.Span
 	notText bool
-	formats [3]bool // of bytes values: see the constants
+	formats [3]bool // formats of bytes values; see the constants
 }
 
 const (
@@ -42,15 +41,15 @@ const (
 	formatOther
 )
 
-// maxScanned is how many features are followed: records of more than that have
-// keys that are data, and no schema.
+// maxScanned is the maximum number of features: records with more than that use keys as data and
+// have no schema.
 const maxScanned = 10_000
 
 func NewScan() *Scan {
 	return &Scan{byKey: map[string]*seenFeature{}}
 }
 
-// Add looks at a record.
+// Add scans a record.
 func (s *Scan) Add(record []byte) {
 	if s.Quick(record) {
 		return
@@ -59,15 +58,14 @@ func (s *Scan) Add(record []byte) {
 	s.AddParsed(record, &s.example, err)
 }
 
-// AddParsed is add for a record of which parsing gave an Example or an error.
+// AddParsed is Add for a record that has been parsed, into an Example or with an error.
 func (s *Scan) AddParsed(record []byte, parsed *tfrecord.Example, err error) {
 	s.records++
 	if err != nil {
 		s.others++
 		return
 	}
-	// A record with the features of the one before is what that was, if it has
-	// nothing beside them: the strict look is for the others.
+	// A record with exactly the features of the previous one needs no strict check.
 	strict := parsed.Len() != len(s.recent) || !onlyFeatures(record)
 	for i := 0; i < parsed.Len() && !strict; i++ {
 		key, _ := parsed.At(i)
@@ -85,8 +83,8 @@ func (s *Scan) AddParsed(record []byte, parsed *tfrecord.Example, err error) {
 	}
 }
 
-// onlyFeatures reports whether a message is nothing but one field 1, which an
-// Example's Features are.
+// onlyFeatures reports whether a message consists of a single field 1, which holds an Example's
+// Features.
 func onlyFeatures(record []byte) bool {
 	if len(record) == 0 {
 		return false
@@ -95,8 +93,8 @@ func onlyFeatures(record []byte) bool {
 	return ok && f.Tag == wire.Bytes1 && f.To == len(record)
 }
 
-// follow makes the features of an Example the recent ones. It reports false
-// when there are too many to follow.
+// follow makes the features of an Example the recent ones. It returns false when there are too many
+// to track.
 func (s *Scan) follow(parsed *tfrecord.Example) bool {
 	s.recent = s.recent[:0]
 	for i := range parsed.Len() {
@@ -118,7 +116,7 @@ func (s *Scan) follow(parsed *tfrecord.Example) bool {
 func (f *seenFeature) add(value tfrecord.Feature) {
 	kind := value.Kind()
 	if kind == tfrecord.KindNone {
-		return // as good as missing
+		return // same as missing
 	}
 	var only []byte
 	if kind == tfrecord.KindBytes {
@@ -127,7 +125,7 @@ func (f *seenFeature) add(value tfrecord.Feature) {
 	f.note(kind, int64(value.Len()), only)
 }
 
-// note looks at n values of a kind, of bytes at the first.
+// note records n values of a kind; for bytes, only is the first one.
 func (f *seenFeature) note(kind tfrecord.Kind, n int64, only []byte) {
 	f.records++
 	f.kinds[kind] = true
@@ -146,7 +144,7 @@ func (f *seenFeature) note(kind tfrecord.Kind, n int64, only []byte) {
 	f.notText = f.notText || !recordscan.IsText(only)
 }
 
-// Merge adds what another scan saw.
+// Merge adds the results of another scan.
 func (s *Scan) Merge(t *Scan) {
 	s.records += t.records
 	s.others += t.others
@@ -168,10 +166,9 @@ func (s *Scan) Merge(t *Scan) {
 	}
 }
 
-// Describe returns what the records hold, for Manifest.Records, and their
-// features by key: none when they are no Examples. Features of which nothing
-// can be said, because they have no values or those of several kinds, are left
-// out and named in odd.
+// Describe returns what the records hold, for Manifest.Records, and their features by key: none if
+// some records are not Examples. Features that cannot be described, because they have no values or
+// values of several kinds, are left out and listed in odd.
 func (s *Scan) Describe() (records string, features []shard.Feature, odd []string) {
 	if s.others > 0 || s.records == 0 {
 		return "", nil, nil
@@ -218,7 +215,7 @@ func (f *seenFeature) feature(records int64) (shard.Feature, bool) {
 	return d, true
 }
 
-// ByKey sorts features as a manifest has them.
+// ByKey returns features sorted by key, as in a manifest.
 func ByKey(features []shard.Feature) []shard.Feature {
 	sorted := slices.Clone(features)
 	slices.SortFunc(sorted, func(a, b shard.Feature) int { return strings.Compare(a.Key, b.Key) })

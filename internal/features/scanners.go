@@ -2,7 +2,7 @@ package features
 
 import "sync"
 
-// Scanners lends Scans to goroutines.
+// Scanners is a pool of Scans for use by several goroutines.
 type Scanners struct {
 	mu   sync.Mutex
 	free []*Scan
@@ -28,7 +28,7 @@ func (s *Scanners) Put(scan *Scan) {
 	s.mu.Unlock()
 }
 
-// Total returns what all of them saw. They must not be used any more.
+// Total returns the merged results of all Scans, which must not be used afterwards.
 func (s *Scanners) Total() *Scan {
 	total := NewScan()
 	for _, scan := range s.All {

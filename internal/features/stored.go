@@ -10,14 +10,14 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// storedScan is what a Scan saw, for another process to merge.
+// storedScan is the serialized form of a Scan, for another process to merge.
 type storedScan struct {
 	Records  int64        `json:"records"`
 	Others   int64        `json:"others,omitempty"`
 	Features []storedSeen `json:"features"` // by key
 }
 
-// storedSeen is a seenFeature.
+// storedSeen is the serialized form of a seenFeature.
 type storedSeen struct {
 	Key     setdir.InputKey `json:"key"`
 	Records int64           `json:"records"`
@@ -27,7 +27,7 @@ type storedSeen struct {
 	Formats []int           `json:"formats,omitempty"`
 }
 
-// storedRange is the smallest and the largest of some numbers.
+// storedRange is the minimum and maximum of some numbers.
 type storedRange struct {
 	Min int64 `json:"min"`
 	Max int64 `json:"max"`
@@ -50,8 +50,8 @@ func (s *Scan) MarshalJSON() ([]byte, error) {
 	return json.Marshal(stored)
 }
 
-// UnmarshalJSON implements json.Unmarshaler. The scan is to be merged and
-// described; it cannot go on.
+// UnmarshalJSON implements json.Unmarshaler. The resulting scan can only be merged and described;
+// it cannot scan more records.
 func (s *Scan) UnmarshalJSON(data []byte) error {
 	var stored storedScan
 	if err := json.Unmarshal(data, &stored); err != nil {
@@ -75,7 +75,7 @@ func (s *Scan) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// numbersOf returns which of the marks are set.
+// numbersOf returns the indexes of the marks that are set.
 func numbersOf(marks []bool) []int {
 	var set []int
 	for i, on := range marks {
