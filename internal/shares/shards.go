@@ -10,8 +10,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// ParseShards reads how many shards splits have: "16", the same for each; or
-// "train=16,val=2", by split. Both are zero for "auto".
+// ParseShards parses the number of shards of each split: "16" for all splits, or "train=16,val=2"
+// by split. Both results are zero for "auto".
 func ParseShards(s string) (each int, bySplit map[string]int, err error) {
 	if s == "auto" {
 		return 0, nil, nil
@@ -46,7 +46,7 @@ func parseShardCount(s string) (int, error) {
 	return n, nil
 }
 
-// CheckShards says what is wrong with numbers of shards, for each split or by split.
+// CheckShards checks numbers of shards, either one for each split or by split.
 func CheckShards(each int, bySplit map[string]int) error {
 	if each < 0 || each > MaxShards {
 		return fmt.Errorf("%d is not between 1 and %d", each, MaxShards)
@@ -65,7 +65,7 @@ func CheckShards(each int, bySplit map[string]int) error {
 	return nil
 }
 
-// CheckShardsOf refuses numbers of shards for splits that there are none of.
+// CheckShardsOf returns an error if bySplit names a split that is not in splits.
 func CheckShardsOf(splits []string, bySplit map[string]int) error {
 	for _, name := range slices.Sorted(maps.Keys(bySplit)) {
 		if !slices.Contains(splits, name) {
@@ -75,7 +75,7 @@ func CheckShardsOf(splits []string, bySplit map[string]int) error {
 	return nil
 }
 
-// FormatShards is the text that ParseShards reads, sorted by split.
+// FormatShards formats numbers of shards as ParseShards parses them, sorted by split.
 func FormatShards(bySplit map[string]int) string {
 	var parts []string
 	for _, name := range slices.Sorted(maps.Keys(bySplit)) {
@@ -84,5 +84,5 @@ func FormatShards(bySplit map[string]int) string {
 	return strings.Join(parts, ",")
 }
 
-// MaxShards is what the five digits of a shard's name hold.
+// MaxShards is the most shards that the five digits of a shard's name can number.
 const MaxShards = 99999

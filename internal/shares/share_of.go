@@ -7,8 +7,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// ShareOf returns which of the splits a hash falls to: the shares cut the hash's
-// values into ranges, so that another record never moves this one.
+// ShareOf returns the index of the split that a hash belongs to. The shares partition the range of
+// hash values, so other records never affect this one.
 func ShareOf(hash uint64, splits []shard.SplitShare) int {
 	at := Unit(hash)
 	var end float64
@@ -21,10 +21,10 @@ func ShareOf(hash uint64, splits []shard.SplitShare) int {
 	return len(splits) - 1
 }
 
-// Unit is a hash as a number from 0 to below 1.
+// Unit maps a hash to a number in [0, 1).
 func Unit(hash uint64) float64 { return float64(hash>>11) / (1 << 53) }
 
-// FormatSplits writes splits as ParseSplits reads them.
+// FormatSplits formats splits as ParseSplits parses them.
 func FormatSplits(splits []shard.SplitShare) string {
 	parts := make([]string, len(splits))
 	for i, s := range splits {

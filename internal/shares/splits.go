@@ -10,7 +10,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// ParseSplits reads "train=0.9,val=0.1" or "train=90%,val=10%".
+// ParseSplits parses "train=0.9,val=0.1" or "train=90%,val=10%".
 func ParseSplits(s string) ([]shard.SplitShare, error) {
 	var splits []shard.SplitShare
 	for part := range strings.SplitSeq(s, ",") {
@@ -27,7 +27,7 @@ func ParseSplits(s string) ([]shard.SplitShare, error) {
 	return splits, CheckSplits(splits)
 }
 
-// CheckSplits says what is wrong with splits.
+// CheckSplits checks the names of splits and that their shares add up to 1.
 func CheckSplits(splits []shard.SplitShare) error {
 	var sum float64
 	seen := map[string]bool{}
@@ -53,7 +53,7 @@ func CheckSplits(splits []shard.SplitShare) error {
 	return nil
 }
 
-// ParseShare reads a share between 0 and 1, as "0.1" or "10%".
+// ParseShare parses a share between 0 and 1, such as "0.1" or "10%".
 func ParseShare(s string) (float64, error) {
 	number, percent := strings.CutSuffix(strings.TrimSpace(s), "%")
 	v, err := strconv.ParseFloat(number, 64)
