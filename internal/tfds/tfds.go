@@ -1,4 +1,4 @@
-// Package tfds reads and renews the files that TFDS keeps beside a dataset.
+// Package tfds reads and updates the files that TFDS keeps next to a dataset.
 package tfds
 
 import (
@@ -16,15 +16,15 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// FoundTFDS is what TFDS's own files in a directory say. A nil one says nothing.
+// FoundTFDS is the contents of TFDS's own files in a directory. A nil *FoundTFDS has none.
 type FoundTFDS struct {
-	Info     shard.Object // dataset_info.json; nil without one
-	Features bool         // there is a features.json
-	// Classes are the keys of its class labels and how many classes each has.
+	Info     shard.Object // dataset_info.json; nil if missing
+	Features bool         // features.json exists
+	// Classes is the number of classes of each class label, by key.
 	Classes map[string]int
 }
 
-// maxTFDSFile bounds what is read of a file of TFDS's.
+// maxTFDSFile is the largest size of a TFDS file that is read.
 const maxTFDSFile = 64 << 20
 
 // FindTFDS reads TFDS's files in a directory.
@@ -48,14 +48,14 @@ func FindTFDS(ctx context.Context, dir string) (*FoundTFDS, error) {
 	return t, nil
 }
 
-// FeaturesOf are the features of a FeaturesDict by key.
+// FeaturesOf returns the features of a FeaturesDict by key.
 func FeaturesOf(o shard.Object) shard.Object {
 	dict, _ := o["featuresDict"].(shard.Object)
 	features, _ := dict["features"].(shard.Object)
 	return features
 }
 
-// ReadObject reads a JSON object; nil when there is no such file.
+// ReadObject reads a JSON object; nil if the file does not exist.
 func ReadObject(ctx context.Context, path string) (shard.Object, error) {
 	data, err := storage.ReadFile(ctx, path, maxTFDSFile)
 	if storage.Missing(err) {
@@ -73,14 +73,14 @@ func ReadObject(ctx context.Context, path string) (shard.Object, error) {
 	return o, nil
 }
 
-// number reads a 64-bit integer in protobuf's JSON mapping: a string or a
-// number; 0 for anything else.
+// number parses a 64-bit integer in protobuf's JSON mapping: a string or a number; 0 for anything
+// else.
 func number(v any) int64 {
 	n, _ := strconv.ParseInt(fmt.Sprint(v), 10, 64)
 	return n
 }
 
-// Name of the dataset; "" when it is not said.
+// Name returns the name of the dataset; "" if unknown.
 func (t *FoundTFDS) Name() string {
 	if t == nil {
 		return ""
@@ -112,8 +112,7 @@ func (t *FoundTFDS) SplitNames() []string {
 	return names
 }
 
-// Files returns the names of the shards that dataset_info.json knows of, with
-// their splits.
+// Files returns the names of the shards listed in dataset_info.json, with their splits.
 func (t *FoundTFDS) Files() map[string]string {
 	files := map[string]string{}
 	for _, s := range t.Splits() {
@@ -142,8 +141,8 @@ func (t *FoundTFDS) file(dataset, template, split string, i, n int) string {
 	).Replace(template)
 }
 
-// Renewed returns dataset_info.json with the numbers of the set, and all else
-// that it says.
+// Renewed returns dataset_info.json with the set's numbers, keeping everything else in it; nil if
+// nothing changed.
 func (t *FoundTFDS) Renewed(m *shard.Manifest) ([]byte, error) {
 	info := shard.Object{}
 	for key, v := range t.Info {
@@ -179,7 +178,7 @@ func (t *FoundTFDS) Renewed(m *shard.Manifest) ([]byte, error) {
 	return shard.EncodeTFDSFile(info, "  ")
 }
 
-// Makes reports whether a template makes the names of a split's shards.
+// Makes reports whether a template produces the names of a split's shards.
 func (t *FoundTFDS) Makes(template, split string, m *shard.Manifest) bool {
 	if template == "" {
 		template = shard.TFDSTemplate
