@@ -18,65 +18,65 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// A finished run leaves a file of state that says what was asked for and what
-// came of it. The same run again then has nothing to do, and another one is
-// told what differs.
+// A finished run leaves a state file that records the request and the result. Repeating the same
+// run then has nothing to do, and a different one gets an error that says what differs.
 
-// upToDate is the ReshapeReport.Status of a run that has nothing to do.
+// upToDate is the ReshapeReport.Status of a run that had nothing to do.
 const upToDate = "up_to_date"
 
 const (
 	finishedFormat = "tfrec.finished"
 )
 
-// finished is the state of a finished run. It is put in place before the last
-// manifest, so that no finished set is without it.
+// finished is the state of a finished run. It is written before the last manifest, so that every
+// finished set has one.
 type finished struct {
 	Format  string  `json:"format"`
 	Version int     `json:"version"`
 	Request request `json:"request"`
-	// Sets are those that were made: one, or one for each group.
+	// Sets are the sets that the run made: one, or one per group.
 	Sets []finishedSet `json:"sets"`
-	// Report of the run.
+	// Report is the report of the run.
 	Report ReshapeReport `json:"report"`
 }
 
-// finishedSet is a set as it was made.
+// finishedSet identifies a set as it was written.
 type finishedSet struct {
-	// Sub is its directory in the output directory, with / behind it; empty for that itself.
+	// Sub is its directory in the output directory, with a trailing slash; empty for the output
+	// directory itself.
 	Sub string `json:"sub,omitempty"`
-	// Manifest is the hash of its manifest's bytes.
+	// Manifest is the hash of the manifest's bytes.
 	Manifest string `json:"manifest"`
-	// Times are when its shards were written, in nanoseconds since 1970, in the
-	// manifest's order; and Versions what they are known by in an object store.
+	// Times are the modification times of its shards in nanoseconds since 1970, in the order of the
+	// manifest; Versions are their versions in an object store.
 	Times    []int64  `json:"times"`
 	Versions []string `json:"versions,omitempty"`
 }
 
-// request is all that the bytes of a new set depend on.
+// request holds everything that the bytes of a new set depend on.
 type request struct {
-	// Options are the effective ones by flag name, with name and seed.
+	// Options are the effective options by flag name, including name and seed.
 	Options map[string]json.RawMessage `json:"options"`
-	// Inputs are the files in their order.
+	// Inputs are the input files in order.
 	Inputs []requestedInput `json:"inputs"`
-	// Labels is a hash of what is known of the inputs' labels beside manifests.
+	// Labels is a hash of the inputs' label names, which need not come from a manifest.
 	Labels string `json:"labels"`
-	// Unknown says that not all is known: a function of the caller's has a part in it.
+	// Unknown is set if not everything is known: the result depends on a function of the caller's.
 	Unknown bool `json:"unknown,omitempty"`
 }
 
-// requestedInput is a file, known as this machine knows it.
+// requestedInput identifies an input file on this machine.
 type requestedInput struct {
 	Path    string `json:"path"`
 	Size    int64  `json:"size"`
 	ModTime int64  `json:"mod_time"` // in nanoseconds since 1970
-	// Version of an object: its ETag or generation.
+	// Version is the ETag or generation of an object.
 	Version string `json:"version,omitempty"`
-	// Manifest is the hash of the one that names the file; empty without one.
+	// Manifest is the hash of the manifest that names the file; empty without one.
 	Manifest string `json:"manifest,omitempty"`
 }
 
-// request is what the run is asked for.
+// request returns the request of a run.
 func (in *inputs) request(ctx context.Context, o *ReshapeOptions, v *verb, name string) (request, error) {
 	options := o.effective(v)
 	options["name"], options["seed"] = name, o.Seed
@@ -115,7 +115,7 @@ func (in *inputs) request(ctx context.Context, o *ReshapeOptions, v *verb, name 
 	return q, nil
 }
 
-// effective are the options of a run by flag name, without seed and name.
+// effective returns the effective options of a run by flag name, without seed and name.
 func (o *ReshapeOptions) effective(v *verb) map[string]any {
 	options := map[string]any{setdir.OptionVerb: v.name, "compression": o.compression().String()}
 	switch {
@@ -151,8 +151,7 @@ func hashText(data []byte) string {
 	return fmt.Sprintf("%016x%016x", h.Hi, h.Lo)
 }
 
-// differs says in words what is asked for that was not before; empty when it is
-// all the same.
+// differs describes the first difference from an earlier request; "" if they are the same.
 func (q *request) differs(before *request) string {
 	keys := slices.Concat(slices.Collect(maps.Keys(q.Options)), slices.Collect(maps.Keys(before.Options)))
 	slices.Sort(keys)
@@ -197,18 +196,17 @@ func (q *request) differs(before *request) string {
 	return ""
 }
 
-// inWords is an option's value as people write it.
+// inWords returns an option's value as a user would write it.
 func inWords(value json.RawMessage) string {
 	var text string
 	if json.Unmarshal(value, &text) == nil {
 		return text
 	}
-	text, _ = jsontext.Compact(value) // our own, or of a state that was read
+	text, _ = jsontext.Compact(value) // written by us, or read from a state file
 	return text
 }
 
-// finished reads what is known of the finished run that filled the directory; nil when
-// nothing is.
+// finishedOf reads the state of the finished run that filled the directory; nil if there is none.
 func finishedOf(d *setdir.Dir) (*finished, error) {
 	m := new(finished)
 	usable, err := d.State(setdir.FinishedFile, m)
@@ -218,8 +216,8 @@ func finishedOf(d *setdir.Dir) (*finished, error) {
 	return m, nil
 }
 
-// changed names a file of the sets that is not as it was made; empty when all
-// are. Shards are read only where their time is another.
+// changed returns a file of the sets that is not as it was written; "" if there is none. Shards are
+// read only if their modification time differs.
 func (m *finished) changed(ctx context.Context, d *setdir.Dir) string {
 	for _, s := range m.Sets {
 		if !filepath.IsLocal(filepath.FromSlash(s.Sub + shard.ManifestFile)) {
@@ -285,7 +283,7 @@ func (s *finishedSet) changed(set *setdir.Dir) string {
 	return ""
 }
 
-// stamp is what the shard of a number, of so many bytes, was known by.
+// stamp returns the stamp of a shard of the given number and size as it was written.
 func (s *finishedSet) stamp(number int, bytes int64) setdir.Stamp {
 	is := setdir.Stamp{Bytes: bytes}
 	if number < len(s.Times) {
@@ -297,8 +295,8 @@ func (s *finishedSet) stamp(number int, bytes int64) setdir.Stamp {
 	return is
 }
 
-// again looks whether the set that is asked for is in the directory already, and
-// returns the report of the run that made it. An error says that another one is.
+// again checks whether the directory already holds the requested set, and if so returns the report
+// of the run that made it. It is an error if it holds a different set.
 func again(ctx context.Context, out string, q *request) (*ReshapeReport, error) {
 	dir := setdir.View(ctx, out)
 	m, err := finishedOf(dir)
@@ -311,7 +309,7 @@ func again(ctx context.Context, out string, q *request) (*ReshapeReport, error) 
 		return nil, err
 	}
 	if run != nil && file != "" {
-		return nil, nil // of a run that was killed after it had written the state
+		return nil, nil // left by a run that was killed after writing the state
 	}
 	manifests := make([]string, len(m.Sets))
 	for i, s := range m.Sets {
@@ -333,7 +331,7 @@ func again(ctx context.Context, out string, q *request) (*ReshapeReport, error) 
 	return &report, nil
 }
 
-// record notes a set that is about to be finished.
+// record adds a set that is about to be finished to the state.
 func (r *reshaping) record(m *shard.Manifest, sub string, dir *setdir.Dir) error {
 	data, err := m.Encode()
 	if err != nil {
@@ -356,7 +354,7 @@ func (r *reshaping) record(m *shard.Manifest, sub string, dir *setdir.Dir) error
 	return nil
 }
 
-// putFinished writes the state of the run, all of whose sets are recorded.
+// putFinished writes the state of the run; all of its sets must have been recorded.
 func (r *reshaping) putFinished() error {
 	return r.dir.PutState(setdir.FinishedFile, &finished{
 		Format: finishedFormat, Version: setdir.StateVersion, Request: r.request, Sets: r.sets, Report: r.report,

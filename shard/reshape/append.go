@@ -22,45 +22,43 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// AppendOptions says how records are appended to a set. Name, Compression and
-// the order of labels are those of the set.
+// AppendOptions are the options of Append. Name, Compression and the order of labels are those of
+// the set.
 type AppendOptions struct {
 	ReshapeOptions
-	// Split that all records go to. Default: those of the inputs.
+	// Split is the split that all records go to. Default: the splits of the inputs.
 	Split string
-	// NewLabels takes label names that the set does not have, behind those that
-	// it has. Otherwise they are an error.
+	// NewLabels allows label names that the set does not have; they are added after the existing
+	// ones. Otherwise they are an error.
 	NewLabels bool
-	// Again adds records that were appended before, in the same shards, once more.
-	// Otherwise the set is up to date.
+	// Again appends records that were appended before, in the same shards, once more. Otherwise the
+	// set is up to date.
 	Again bool
 }
 
-// AppendReport says what Append did. Records, Bytes, Shards and Splits are of
-// the whole set. Status is "written"; "resumed" when the append that was asked
-// for had been interrupted, and was finished; "up_to_date" when there was
-// nothing to do, or the same records were appended before.
+// AppendReport is the result of Append. Records, Bytes, Shards and Splits describe the whole set.
+// Status is "written"; "resumed" if the requested append had been interrupted and was completed; or
+// "up_to_date" if there was nothing to do or the same records had been appended before.
 type AppendReport struct {
 	ReshapeReport
-	// Appended is how many records came to the set.
+	// Appended is the number of records added.
 	Appended int64 `json:"appended"`
-	// ShardsWritten and ShardsRenamed are how many came, and how many got another
-	// name for that.
+	// ShardsWritten is the number of shards added, ShardsRenamed the number of existing shards
+	// renamed for the new total.
 	ShardsWritten int `json:"shards_written"`
 	ShardsRenamed int `json:"shards_renamed"`
-	// LabelsAdded are the label names that the set did not have.
+	// LabelsAdded lists the label names that the set did not have.
 	LabelsAdded []string `json:"labels_added,omitempty"`
 }
 
-// Append adds the records that in stand for to the set in a directory, in shards
-// of their own behind those of their split. Shards that are there keep their
-// bytes and get names with the new total; the manifest is renewed last. Features
-// must be of the kinds that the set has; label ids are changed to those of the
-// set's list of names.
+// Append adds the records of the inputs in to the set in a directory, as new shards after the
+// existing ones of their split. Existing shards keep their bytes and are renamed for the new total;
+// the manifest is replaced last. Features must have the same kinds as in the set; label ids are
+// changed to match the set's list of names.
 //
-// An Append that fails or is killed leaves the set as it was or, once it had
-// begun to rename, for the next one to finish: that is what one without inputs
-// does. Nothing may read the set while an Append is at work.
+// If Append fails or is killed, the set is unchanged or, if renaming had begun, the next Append
+// completes the change; an Append without inputs does only that. The set must not be read while an
+// Append is running.
 func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*AppendReport, error) {
 	began := time.Now()
 	if o.Name != "" || o.Compression != tfrecord.Auto {
@@ -90,7 +88,7 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 	if err != nil {
 		return nil, err
 	}
-	d, err := setdir.OpenAsIs(ctx, dir, setdir.Options{Names: shard.ManifestFiles}) // a journal is completed below, and reported
+	d, err := setdir.OpenAsIs(ctx, dir, setdir.Options{Names: shard.ManifestFiles}) // a journal is completed and reported below
 	if err != nil {
 		return nil, err
 	}
@@ -104,8 +102,8 @@ func Append(ctx context.Context, dir string, in []string, o AppendOptions) (*App
 	return report, nil
 }
 
-// appendRequest identifies what is asked for, by the inputs' paths, sizes and
-// times. It refuses inputs that are no records, or of the set itself.
+// appendRequest identifies a request by its options and the paths, sizes and times of the inputs.
+// It is an error if an input does not hold records or belongs to the set itself.
 func appendRequest(ctx context.Context, dir string, in []string, o *AppendOptions) (string, error) {
 	h := xxh3.New()
 	fmt.Fprintf(h, "%q %v %d %d %d\n", o.Split, o.NewLabels, o.Shards, o.ShardSize, o.RecordsPerShard)
@@ -141,7 +139,7 @@ func appendRequest(ctx context.Context, dir string, in []string, o *AppendOption
 	return fmt.Sprintf("%016x", h.Sum64()), nil
 }
 
-// notRecords says what to do with an input that is no file of records.
+// notRecords adds advice to the error for an input that is not a record file.
 func notRecords(err error) error {
 	if errors.Is(err, shard.ErrNoRecords) {
 		return fmt.Errorf("%w; convert images and tables first, with the options of the set (convert.Images, convert.CSV), then append the result", err)
@@ -149,7 +147,7 @@ func notRecords(err error) error {
 	return err
 }
 
-// raw reports whether a file's name is that of a table or an image.
+// raw reports whether a file has the extension of a table or an image.
 func raw(path string) bool {
 	switch strings.ToLower(filepath.Ext(path)) {
 	case ".csv", ".tsv", ".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff":
@@ -158,11 +156,11 @@ func raw(path string) bool {
 	return false
 }
 
-// appending is one Append.
+// appending is one run of Append.
 type appending struct {
 	dir *setdir.Dir
 	o   *AppendOptions
-	set *shard.Manifest // as it is
+	set *shard.Manifest // before the append
 }
 
 func (a *appending) run(ctx context.Context, in []string, request string) (*AppendReport, error) {
@@ -221,8 +219,8 @@ func (a *appending) run(ctx context.Context, in []string, request string) (*Appe
 	return report, json.Unmarshal(j.Report, report)
 }
 
-// resumed returns the report of an interrupted change that was completed: what the journal says
-// or, if it was not an append, what the set is now.
+// resumed returns the report of an interrupted change that has been completed: the one in the
+// journal or, if the change was not an append, a report of the set as it is now.
 func (a *appending) resumed(j *setdir.Journal) (*AppendReport, error) {
 	report := a.report(a.set)
 	if len(j.Report) > 0 {
@@ -234,8 +232,7 @@ func (a *appending) resumed(j *setdir.Journal) (*AppendReport, error) {
 	return report, nil
 }
 
-// begin decides on the append, unless something that the set does not name has one of
-// the new names.
+// begin commits the append, unless a file that does not belong to the set has one of the new names.
 func (a *appending) begin(j *setdir.Journal) error {
 	for _, m := range j.Moves {
 		if isMetadata(m.To) {
@@ -248,11 +245,10 @@ func (a *appending) begin(j *setdir.Journal) error {
 	return a.dir.Begin(j)
 }
 
-// isMetadata reports whether a set has a file of that name whatever its shards
-// are called.
+// isMetadata reports whether name is a metadata file of a set, whatever its shards are called.
 func isMetadata(name string) bool { return filepath.Dir(name) == "." && shard.Describes(name) }
 
-// checkSet wants all files of the set to be there before any is renamed.
+// checkSet checks that all files of the set exist, with the right sizes, before any is renamed.
 func (a *appending) checkSet(ctx context.Context) error {
 	missing, _, err := (&shard.Set{Dir: a.dir.Path(), Manifest: a.set}).Lacks(ctx)
 	if err != nil {
@@ -280,10 +276,10 @@ func (a *appending) checkSet(ctx context.Context) error {
 	return nil
 }
 
-// stage writes all that is new below .tfrec, and returns what puts it in place.
+// stage writes all new files below .tfrec, and returns the journal that moves them into place.
 func (a *appending) stage(ctx context.Context, in []string) (*setdir.Journal, error) {
 	o := a.o.ReshapeOptions
-	o.Name, o.Note, o.Warn = a.set.Name, nil, nil // notes are of a set of its own; appendRequest has warned
+	o.Name, o.Note, o.Warn = a.set.Name, nil, nil // notes would be about a separate set; appendRequest has already warned
 	compression, err := tfrecord.ParseCompression(a.set.Compression)
 	if err != nil {
 		return nil, err
@@ -331,10 +327,10 @@ func (a *appending) stage(ctx context.Context, in []string) (*setdir.Journal, er
 	return j, a.describe(set, j)
 }
 
-// errAppended says that the set has the records that are to be appended.
+// errAppended is returned by stage if the set already has the records to append.
 var errAppended = errors.New("appended before")
 
-// intoOne chooses the first split for all.
+// intoOne is a chooser that puts all records into the first split.
 type intoOne struct{}
 
 func (intoOne) look(*record) (digest.Hash, error)           { return digest.Hash{}, nil }

@@ -9,8 +9,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// adaptLabels has the label ids of the inputs changed to those of the set, and
-// returns the names that come to its list.
+// adaptLabels changes the label ids of the inputs to those of the set, and returns the names to add
+// to its list.
 func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 	from := in.described.Labels
 	mine := shard.LabelKeys(a.set.Features)
@@ -20,7 +20,7 @@ func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 	case len(from) == 0 && in.hasFeature(mine):
 		return nil, fmt.Errorf("the label ids of the input have no names to match with those of %s: name them first (repair.Adopt with AdoptOptions.Labels)", a.dir.Path())
 	case len(from) == 0:
-		return nil, nil // not an id among them
+		return nil, nil // no record has a label id
 	case len(a.set.Labels) == 0 && len(mine) > 0:
 		return nil, fmt.Errorf("the label ids of %s have no names to match with those of the input: name them first (repair.Adopt with AdoptOptions.Labels)", a.dir.Path())
 	}
@@ -53,8 +53,8 @@ func (a *appending) adaptLabels(in *inputs) (added []string, err error) {
 	return added, nil
 }
 
-// remapTo is the remap of a file to the set's ids, given those of the ids that
-// all inputs would have.
+// remapTo returns the remap of a file to the set's ids; ids maps the ids of the merged inputs to
+// those of the set.
 func (in *inputs) remapTo(f *input, ids []int64) *remap {
 	if f.remap == nil {
 		keys := in.labelKeysOf(f)
@@ -70,7 +70,7 @@ func (in *inputs) remapTo(f *input, ids []int64) *remap {
 	return r
 }
 
-// labelKeysOf returns the keys of a file's features that are labels.
+// labelKeysOf returns the keys of a file's label features.
 func (in *inputs) labelKeysOf(f *input) []string {
 	if f.Set != nil {
 		return shard.LabelKeys(f.Set.Features)
@@ -78,10 +78,10 @@ func (in *inputs) labelKeysOf(f *input) []string {
 	if in.bareLabel == "" {
 		return nil
 	}
-	return []string{in.bareLabel} // its names lie beside it
+	return []string{in.bareLabel} // the label names are in a file next to it
 }
 
-// hasFeature reports whether the records may have one of the features.
+// hasFeature reports whether records may have one of the features.
 func (in *inputs) hasFeature(keys []string) bool {
 	if !in.known {
 		return len(keys) > 0
@@ -89,14 +89,14 @@ func (in *inputs) hasFeature(keys []string) bool {
 	return hasAny(in.described.Features, keys)
 }
 
-// mergeRecords makes what a manifest says of its records true of those that
-// come to it, too, and refuses those that are not like them.
+// mergeRecords updates the record description of set to cover the records of more as well. It is an
+// error if they are incompatible.
 func mergeRecords(set, more *shard.Manifest) error {
 	if set.Records != more.Records {
 		if set.Records == shard.RecordExample {
 			return fmt.Errorf("the records of the set are tf.train.Examples, not all of the input's are")
 		}
-		return nil // of the set nothing is known
+		return nil // nothing is known about the set's records
 	}
 	if len(set.Features) == 0 {
 		return nil

@@ -12,8 +12,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// join returns the manifest of the set with what was staged, and the renames
-// that make it so.
+// join returns the manifest of the set with the staged shards added, and the renames that put them
+// in place.
 func (a *appending) join(staged *shard.Manifest, added []string) (*shard.Manifest, []setdir.Move, error) {
 	set := *a.set
 	set.Labels = append(slices.Clip(set.Labels), added...)
@@ -58,7 +58,7 @@ func (a *appending) join(staged *shard.Manifest, added []string) (*shard.Manifes
 	return &set, moves, nil
 }
 
-// moves renames a shard and its index, the index first.
+// moves returns the renames of a shard and its index, the index first.
 func (a *appending) moves(from, to, directory string) ([]setdir.Move, error) {
 	if directory == "" && from == to {
 		return nil, nil
@@ -75,8 +75,8 @@ func (a *appending) moves(from, to, directory string) ([]setdir.Move, error) {
 	return append(moves, setdir.Move{From: directory + from, To: to}), nil
 }
 
-// appendedOptions are the options of a set with one append more. That they
-// differ keeps convert from taking the set for its own unchanged work.
+// appendedOptions returns the options of a set after one more append. Because they differ, convert
+// does not mistake the set for its own unchanged output.
 func appendedOptions(set, staged *shard.Manifest) map[string]json.RawMessage {
 	options := make(map[string]json.RawMessage, len(set.Options)+1)
 	for k, v := range set.Options {
@@ -87,19 +87,19 @@ func appendedOptions(set, staged *shard.Manifest) map[string]json.RawMessage {
 	return options
 }
 
-// appendedBefore returns the fingerprints of what was appended to the set.
+// appendedBefore returns the fingerprints of everything appended to the set so far.
 func appendedBefore(set *shard.Manifest) []string {
 	var list []string
 	if json.Unmarshal(set.Options[optionAppended], &list) != nil {
-		return nil // whatever else is there is replaced
+		return nil // any other value is replaced
 	}
 	return list
 }
 
-// optionAppended lists the fingerprints of what was appended to a set.
+// optionAppended is the option that lists the fingerprints of everything appended to a set.
 const optionAppended = "appended"
 
-// report counts a set.
+// report returns a report with the counts of a set.
 func (a *appending) report(m *shard.Manifest) *AppendReport {
 	r := new(AppendReport)
 	r.Splits = map[string]shard.SplitSummary{}
@@ -114,8 +114,8 @@ func (a *appending) report(m *shard.Manifest) *AppendReport {
 	return r
 }
 
-// describe writes the set's manifest, and what TFDS reads, below .tfrec, and
-// adds to the journal how they get in place: the manifest last.
+// describe writes the set's manifest and TFDS files below .tfrec, and adds their moves to the
+// journal, the manifest last.
 func (a *appending) describe(set *shard.Manifest, j *setdir.Journal) error {
 	files, err := shard.EncodeTFDS(set)
 	if err != nil {
@@ -133,7 +133,7 @@ func (a *appending) describe(set *shard.Manifest, j *setdir.Journal) error {
 			j.Remove = append(j.Remove, name)
 		}
 	}
-	j.Remove = append(j.Remove, shard.StateDir+"/"+setdir.FinishedFile) // another set than was made
+	j.Remove = append(j.Remove, shard.StateDir+"/"+setdir.FinishedFile) // the set is no longer the one that the run made
 	names := slices.Sorted(maps.Keys(files))
 	if files[shard.ManifestFile], err = set.Encode(); err != nil {
 		return err

@@ -16,25 +16,24 @@ import (
 
 // ordering is an order of the records in each target.
 type ordering interface {
-	// begin is called when it is known how many records each target has, before
-	// the other methods, which many goroutines may call at a time.
+	// begin is called once the number of records of each target is known, before the other methods,
+	// which may be called concurrently.
 	begin(ctx context.Context, r *reshaping, buckets int) error
-	// place returns where record number n of a target goes there, for an order
-	// that goes by numbers alone.
+	// place returns the new position of record number n of a target, for an order by record number.
 	place(target int, n int64) int64
-	// appendKey appends what a record is sorted by to dst, for one that does not:
-	// records are in the order of the keys' bytes, then that of their numbers.
+	// appendKey appends the sort key of a record to dst, for an order by key: records are sorted by
+	// the bytes of their keys, then by number.
 	appendKey(dst []byte, r *record) ([]byte, error)
-	// filled is called when all records went through appendKey or place.
+	// filled is called after all records have gone through appendKey or place.
 	filled() error
-	// cuts are the points before which all but the last bucket end: nil for an
-	// order by numbers.
+	// cuts returns the exclusive upper bounds of all buckets but the last; nil for an order by
+	// record number.
 	cuts() []cutPoint
 }
 
 // cutPoint is a point in the order of sorted records.
 type cutPoint struct {
-	key    []byte // with the target in front
+	key    []byte // prefixed with the target
 	number int64
 }
 
@@ -56,8 +55,8 @@ func (s *shuffled) appendKey(dst []byte, _ *record) ([]byte, error) { return dst
 func (s *shuffled) filled() error                                   { return nil }
 func (s *shuffled) cuts() []cutPoint                                { return nil }
 
-// unchanged is the order that records are in already: for targets that are too
-// many to write at a time.
+// unchanged keeps records in their existing order; it is for more targets than can be written at
+// the same time.
 type unchanged struct{}
 
 func (unchanged) begin(context.Context, *reshaping, int) error    { return nil }
@@ -66,23 +65,23 @@ func (unchanged) appendKey(dst []byte, _ *record) ([]byte, error) { return dst, 
 func (unchanged) filled() error                                   { return nil }
 func (unchanged) cuts() []cutPoint                                { return nil }
 
-// arrangement deals the records to buckets, each a stretch of the new order that
-// is small enough to be put in order in memory, and writes one bucket after
-// another. What memory does not hold of them lies in a file meanwhile.
+// arrangement distributes the records to buckets, each a range of the new order that is small
+// enough to sort in memory, and then writes the buckets in order. What does not fit in memory is
+// spilled to a file.
 type arrangement struct {
 	*reshaping
 	order  ordering
-	cuts   []cutPoint // nil for an order by numbers
-	places *placing   // of an order by numbers
+	cuts   []cutPoint // nil for an order by record number
+	places *placing   // for an order by record number
 	spill  *spill.Spill
 	number int     // of buckets
-	base   []int64 // place of the first record of each target; one more at the end
+	base   []int64 // position of the first record of each target, and the total at the end
 }
 
-// leastBucket is the least that a bucket is made for.
+// leastBucket is the minimum target size of a bucket in bytes.
 const leastBucket = 64 << 10
 
-// arrange writes the shards with their records in another order.
+// arrange writes the shards with their records in a new order.
 func (r *reshaping) arrange(ctx context.Context) error {
 	a := &arrangement{reshaping: r, order: r.verb.order, base: make([]int64, len(r.targets)+1)}
 	if a.order == nil {
@@ -91,9 +90,9 @@ func (r *reshaping) arrange(ctx context.Context) error {
 	for i, t := range r.targets {
 		a.base[i+1] = a.base[i] + t.records
 	}
-	// Of the memory a quarter or more is for filling the buckets, and a
-	// thirty-second for what a bucket should have; several of them are on their
-	// way out at a time. The rest is for all else, and the collector's slack.
+	// At least a quarter of the memory is for filling the buckets, and a thirty-second is the
+	// target size of one bucket, several of which are written at the same time. The remainder is
+	// for everything else and for garbage collector slack.
 	memory := r.o.memory()
 	size := r.in.unpacked()
 	bucket := max(memory/32, leastBucket)
@@ -129,7 +128,7 @@ func (r *reshaping) arrange(ctx context.Context) error {
 	return a.empty(ctx, bucket)
 }
 
-// fill deals all records to the buckets.
+// fill distributes all records to the buckets.
 func (a *arrangement) fill(ctx context.Context) error {
 	workers := a.o.workers()
 	s := a.in.stream()
@@ -162,16 +161,16 @@ func (a *arrangement) fill(ctx context.Context) error {
 		})
 }
 
-// leastAlone is a frame that is not put together with others first.
+// leastAlone is the minimum size of a frame that is spilled directly instead of in a batch.
 const leastAlone = 1 << 20
 
-// spread puts the records of a block into their buckets.
+// spread adds the records of a block to their buckets.
 func (a *arrangement) spread(b *block) error {
 	batch := spill.GetBatch()
 	defer batch.Free()
 	rec := recordPool.Get().(*record)
 	defer recordPool.Put(rec)
-	var key, head []byte // head is what comes before the frame
+	var key, head []byte // head precedes the frame
 	err := b.eachRecord(rec, func(i int, rec *record) error {
 		t := b.target(i)
 		row := spill.Row{Number: rec.number, Tag: noLabel}
@@ -208,7 +207,7 @@ func (a *arrangement) spread(b *block) error {
 	return a.spill.Add(batch)
 }
 
-// target returns where the i-th record of the block goes.
+// target returns the target of the i-th record of the block.
 func (b *block) target(i int) int {
 	if len(b.targets) == 0 {
 		return b.file.split
@@ -216,42 +215,40 @@ func (b *block) target(i int) int {
 	return b.targets[i]
 }
 
-// appendTarget appends the target, which sorted keys begin with.
+// appendTarget appends the target, the prefix of all sort keys.
 func appendTarget(dst []byte, target int) []byte {
 	return binary.BigEndian.AppendUint16(dst, uint16(target))
 }
 
-// prefix is the beginning of a key as a number of the same order.
+// prefix returns the first bytes of a key as a number that sorts in the same order.
 func prefix(key []byte) uint64 {
 	var b [8]byte
 	copy(b[:], key)
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// bucketOf returns the bucket between the cuts that a record lies in.
+// bucketOf returns the bucket that a record belongs to, given the cuts.
 func bucketOf(cuts []cutPoint, key []byte, number int64) int {
 	return sort.Search(len(cuts), func(i int) bool {
 		return cmp.Or(bytes.Compare(key, cuts[i].key), cmp.Compare(number, cuts[i].number)) < 0
 	})
 }
 
-// loaded is a bucket on its way out.
+// loaded is a bucket being written.
 type loaded struct {
 	bucket int
 	data   []byte
 	rows   []sortedRow
 }
 
-// sortedRow is where a row of a bucket begins, and the first bytes of what it is
-// sorted by as numbers.
+// sortedRow is the position of a row in a bucket, and the first bytes of its sort key as numbers.
 type sortedRow struct {
 	group uint32
 	key   uint64
 	at    int
 }
 
-// groupSize is how many bytes of a key are its group: the target, and whether
-// there is a value.
+// groupSize is the length in bytes of a key's group: the target, and whether there is a value.
 const groupSize = 3
 
 // empty writes the buckets of sorted records.
@@ -302,7 +299,7 @@ func (a *arrangement) empty(ctx context.Context, size int64) error {
 	return out.close(ctx, err)
 }
 
-// load takes a bucket and sorts it.
+// load reads a bucket and sorts it.
 func (a *arrangement) load(l *loaded) error {
 	data, err := a.spill.Take(l.bucket, l.data[:0])
 	if err != nil {
@@ -333,13 +330,13 @@ func (a *arrangement) load(l *loaded) error {
 	return nil
 }
 
-// cutKey returns the key and the frame of a row of sorted records.
+// cutKey splits a row of sorted records into its key and its frame.
 func cutKey(row []byte) (key, frame []byte) {
 	n, skip := binary.Uvarint(row)
 	return row[skip : skip+int(n)], row[skip+int(n):]
 }
 
-// write writes the records of a sorted bucket, as many at a time as are gathered in b.
+// write writes the records of a sorted bucket, collecting them in b to write many at once.
 func (l *loaded) write(ctx context.Context, to *shardWriters, b *block) error {
 	flush := func() error {
 		if len(b.sizes) == 0 {

@@ -16,8 +16,8 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// eachRecord reads all records: it calls look with each of them, from many
-// goroutines, and then in order with what look returned. Their checksums hold.
+// eachRecord reads all records: it calls look with each record, concurrently, and then calls then
+// with the results in order. Checksums have been verified.
 func (in *inputs) eachRecord(ctx context.Context, workers int, look func(*record) (digest.Hash, error), then func(n int64, split int, m digest.Hash) error) error {
 	return in.eachBlock(ctx, workers, look, func(b *block) error {
 		n := b.file.first + b.first
@@ -32,8 +32,8 @@ func (in *inputs) eachRecord(ctx context.Context, workers int, look func(*record
 
 var recordPool = sync.Pool{New: func() any { return new(record) }}
 
-// eachBlock is eachRecord by the block: then finds what look returned in its
-// marks.
+// eachBlock is like eachRecord, but calls then once per block; the results of look are in the
+// block's marks.
 func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record) (digest.Hash, error), then func(b *block) error) error {
 	s := in.stream()
 	defer s.close()
@@ -47,7 +47,7 @@ func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record)
 			r := recordPool.Get().(*record)
 			defer recordPool.Put(r)
 			return b.eachRecord(r, func(_ int, r *record) error {
-				if ctx.Err() != nil { // a condition may take its time
+				if ctx.Err() != nil { // look may take long, for example to evaluate a condition
 					return context.Cause(ctx)
 				}
 				m, err := look(r)
@@ -63,14 +63,14 @@ func (in *inputs) eachBlock(ctx context.Context, workers int, look func(*record)
 		})
 }
 
-// plan tells the progress that all records will go through once more.
+// plan tells Progress that all records will be processed once more.
 func (in *inputs) plan() {
 	if p := in.o.Progress; p != nil {
 		p.Planned.Add(in.records())
 	}
 }
 
-// done tells the progress that the records of a block went through.
+// done tells Progress that the records of a block have been processed.
 func (in *inputs) done(b *block) {
 	if p := in.o.Progress; p != nil {
 		p.Done.Add(int64(len(b.sizes)))
@@ -78,8 +78,8 @@ func (in *inputs) done(b *block) {
 	}
 }
 
-// choose has the chooser choose, and returns what it chose, with how many
-// records and about how many bytes each of the targets gets.
+// choose runs the chooser over all records. It returns the chosen targets, and the number of
+// records and the approximate number of bytes of each target.
 func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *setdir.Dir) (log *targetLog, records, sizes []int64, err error) {
 	log = &targetLog{dir: dir, most: int(min(in.o.memory()/4, maxTargetLog))}
 	records, sizes = make([]int64, targets), make([]int64, targets)
@@ -132,22 +132,22 @@ func (in *inputs) choose(ctx context.Context, c chooser, targets int, dir *setdi
 	return log, records, sizes, err
 }
 
-// targetLog remembers the target of each record in order: two bytes each, in
-// memory up to a limit, beyond that in a file.
+// targetLog stores the target of each record in order, two bytes each: in memory up to a limit,
+// beyond that in a file.
 type targetLog struct {
 	dir    *setdir.Dir
-	most   int // bytes of memory
+	most   int // maximum bytes in memory
 	memory []byte
-	file   *os.File // nil: all is in memory
+	file   *os.File // nil if everything is in memory
 	w      *bufio.Writer
 	r      io.Reader
 	buffer []byte
 }
 
-// maxTargetLog bounds how many bytes of a targetLog are kept in memory.
+// maxTargetLog is the maximum number of bytes of a targetLog kept in memory.
 const maxTargetLog = 16 << 20
 
-// droppedTarget is drop in the log.
+// droppedTarget represents drop in the log.
 const droppedTarget = math.MaxUint16
 
 func (l *targetLog) add(target int) error {
@@ -172,7 +172,7 @@ func (l *targetLog) add(target int) error {
 	return err
 }
 
-// flush ends the log; next then reads it from its beginning.
+// flush finishes writing and rewinds the log, so that next reads it from the beginning.
 func (l *targetLog) flush() error {
 	l.r = bytes.NewReader(l.memory)
 	if l.file == nil {
@@ -212,6 +212,6 @@ func (l *targetLog) next(dst []int, n int64) ([]int, error) {
 
 func (l *targetLog) close() {
 	if l.file != nil {
-		l.file.Close() // a temporary file, which goes with the others
+		l.file.Close() // a temporary file; it is removed with the others
 	}
 }

@@ -7,42 +7,40 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// DedupeOptions says which records Dedupe takes for the same.
+// DedupeOptions are the options of Dedupe.
 type DedupeOptions struct {
 	ReshapeOptions
-	// By is the key of a feature: records of which it has the same values are
-	// the same. Records that lack it are all kept. Default: none; records are
-	// the same when all of their bytes are.
+	// By is the key of a feature: records with the same values of it are duplicates. Records
+	// without the feature are all kept. Default: none; records are duplicates if all of their bytes
+	// are equal.
 	By string
-	// Dropped, if not nil, is called with each record that is left out, in
-	// their order. Its error ends the run.
+	// Dropped, if not nil, is called with each record that is left out, in order. If it returns an
+	// error, the run fails with it.
 	Dropped func(d Duplicate) error
 }
 
-// Duplicate is a record that is left out, and the first one like it, which is
-// kept.
+// Duplicate is a record that is left out, and the first record equal to it, which is kept.
 type Duplicate struct {
 	Place
 	Repeats Place `json:"repeats"`
 }
 
-// Place is where a record lies: its file, and its number there from 0.
+// Place is the position of a record: its file, and its number in that file, from 0.
 type Place struct {
 	File   string `json:"file"`
 	Record int64  `json:"record"`
 }
 
-// DedupeReport says what Dedupe did.
+// DedupeReport is the result of Dedupe.
 type DedupeReport struct {
 	ReshapeReport
-	// Duplicates is how many records were left out.
+	// Duplicates is the number of records left out.
 	Duplicates int64 `json:"duplicates"`
 }
 
-// Dedupe makes a new set in the directory out of the records that are like none
-// before them: of records that are the same the first one is kept, in the order
-// of the inputs, whatever splits they are in. Records are told apart by hashes
-// of 128 bits. What Memory does not hold of those lies in OUT meanwhile.
+// Dedupe makes a new set in the directory out from the records without duplicates: of equal records
+// the first one is kept, in the order of the inputs, whatever splits they are in. Records are
+// compared by 128-bit hashes. Hashes that do not fit in Memory are spilled to disk in OUT.
 func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*DedupeReport, error) {
 	v := &verb{name: "dedupe", unknown: o.Dropped != nil}
 	if o.By != "" {
@@ -72,7 +70,7 @@ func Dedupe(ctx context.Context, in []string, out string, o DedupeOptions) (*Ded
 	return &DedupeReport{*report, report.RecordsIn - report.Records}, nil
 }
 
-// firstOnes chooses all records but the duplicates.
+// firstOnes is a chooser that keeps all records but the duplicates.
 type firstOnes struct {
 	*duplicates
 	in      *inputs

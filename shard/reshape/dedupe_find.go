@@ -12,19 +12,19 @@ import (
 	"github.com/tfrec/tfrec/internal/spill"
 )
 
-// duplicates are the numbers of the records that repeat an earlier one, to be asked
-// for in order. The hashes of all records are sorted with their numbers, which finds
-// what repeats, and what repeats is sorted by number.
+// duplicates holds the numbers of the records that repeat an earlier one, read in order. The hashes
+// of all records are sorted together with their numbers to find duplicates, which are then sorted
+// by number.
 type duplicates struct {
-	found *spill.Sorter // rows of a number, and that of the first record like it
+	found *spill.Sorter // rows of a record number and the number of its first occurrence
 	next  duplicate
-	done  bool // there is no next one
+	done  bool // there are no more
 }
 
-// duplicate is the number of a record and that of the first one like it.
+// duplicate is the number of a record and of its first occurrence.
 type duplicate struct{ number, first int64 }
 
-// findDuplicates reads all records.
+// findDuplicates reads all records and finds the duplicates.
 func findDuplicates(ctx context.Context, in *inputs, dir *setdir.Dir, o *DedupeOptions) (*duplicates, error) {
 	create := func() (spill.File, error) { return osfile.NewScratch(dir.TempFile("dedupe")) }
 	hashes := spill.NewSorter(o.memory()/2, create)
@@ -46,7 +46,7 @@ func findDuplicates(ctx context.Context, in *inputs, dir *setdir.Dir, o *DedupeO
 	return d, nil
 }
 
-// dealHashes adds the hashes of all records to the rows to sort.
+// dealHashes adds the hashes of all records to the sorter.
 func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *DedupeOptions) error {
 	by := &byFeature{key: o.By, field: "DedupeOptions.By"}
 	look := func(r *record) (digest.Hash, error) { return digest.Of(r.data), nil }
@@ -71,7 +71,7 @@ func dealHashes(ctx context.Context, in *inputs, hashes *spill.Sorter, o *Dedupe
 	return err
 }
 
-// find adds what repeats in the sorted hashes to found.
+// find adds the duplicates in the sorted hashes to found.
 func (d *duplicates) find(ctx context.Context, hashes *spill.Sorter) error {
 	var last digest.Hash
 	var first int64
@@ -109,7 +109,7 @@ func (d *duplicates) find(ctx context.Context, hashes *spill.Sorter) error {
 	return d.found.Sort(ctx)
 }
 
-// advance goes on to the next duplicate.
+// advance advances to the next duplicate.
 func (d *duplicates) advance() error {
 	row, err := d.found.Next()
 	if err == io.EOF {
@@ -122,8 +122,8 @@ func (d *duplicates) advance() error {
 	return err
 }
 
-// repeats returns the first record that is the same as record n, if n is not
-// that one itself. It is called with all numbers in order.
+// repeats reports whether record n repeats an earlier one, and returns the first one that it
+// equals. It must be called with all numbers in order.
 func (d *duplicates) repeats(n int64) (first int64, repeated bool, err error) {
 	if d.done || d.next.number != n {
 		return 0, false, nil
@@ -132,5 +132,5 @@ func (d *duplicates) repeats(n int64) (first int64, repeated bool, err error) {
 	return first, true, d.advance()
 }
 
-// close gives the memory and the file back.
+// close releases the memory and the file.
 func (d *duplicates) close() error { return d.found.Close() }

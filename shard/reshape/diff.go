@@ -15,69 +15,67 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// DiffOptions says how Diff compares. The zero value compares record by record,
-// in order.
+// DiffOptions are the options of Diff. The zero value compares record by record, in order.
 type DiffOptions struct {
-	// Partial takes what is there of sets that are not whole, and Note is told of
-	// each (see [ExpandOptions]).
+	// Partial reads the existing shards of incomplete sets, and calls Note for each such set (see
+	// [shard.ExpandOptions]).
 	Partial bool
 	Note    func(sentence string)
-	// Unordered compares what records there are and how many of each, wherever
-	// they lie.
+	// Unordered compares the records and how often each one occurs, regardless of position.
 	Unordered bool
-	// Memory bounds what comparing without order holds, in bytes; beyond it, a
-	// temporary file is used. At least 1 MB. Default: 256 MiB.
+	// Memory bounds the memory of an unordered comparison, in bytes; beyond it, a temporary file is
+	// used. Minimum: 1 MB. Default: 256 MiB.
 	Memory int64
-	// MaxListed is how many differences are listed; all are counted. Default: 10.
+	// MaxListed is the maximum number of differences listed; all are counted. Default: 10.
 	MaxListed int
-	// Workers is how many goroutines hash records. Default: GOMAXPROCS.
+	// Workers is the number of goroutines that hash records. Default: GOMAXPROCS.
 	Workers int
-	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
-	// Progress is counted up while the run goes on, if it is not nil. Of
-	// compressed files compared without order it counts what is in them.
+	// Progress, if not nil, is updated during the run. For compressed files that are compared
+	// unordered it counts uncompressed bytes.
 	Progress *shard.ReadProgress
 }
 
-// DiffReport is how two inputs, a and b, differ. Its JSON form is
-// `tfrec diff --json`.
+// DiffReport describes how two inputs, a and b, differ. Its JSON form is the output of `tfrec diff
+// --json`.
 type DiffReport struct {
-	// Equal says that records, and features and labels as far as both have
-	// manifests, are the same. Other options do not make sets differ.
+	// Equal is set if the records are equal and, where both inputs have manifests, the features and
+	// labels as well. Different options do not make sets unequal.
 	Equal    bool  `json:"equal"`
 	RecordsA int64 `json:"records_a"`
 	RecordsB int64 `json:"records_b"`
-	// Differing counts the places where both have a record, but another one; 0
-	// without order.
+	// Differing counts the positions at which both have a record but the records differ; 0 if
+	// unordered.
 	Differing int64 `json:"differing"`
-	// OnlyA and OnlyB count the records that the other does not have: those past
-	// its end or, without order, those that are nowhere in it so often.
+	// OnlyA and OnlyB count the records that the other input does not have: those past its end or,
+	// if unordered, those that occur less often in it.
 	OnlyA int64 `json:"only_a"`
 	OnlyB int64 `json:"only_b"`
-	// Features counts the records in which a feature differs, by its key, of
-	// records that both have and that are Examples.
+	// Features counts, by key, the records in which a feature differs, among records that both have
+	// and that are Examples.
 	Features map[string]int64 `json:"features"`
-	// Differences are the first of them, in order.
+	// Differences lists the first differences, in order.
 	Differences []Difference `json:"differences"`
-	// Described are differences of the manifests: of labels, features and options.
+	// Described lists the differences of the manifests: labels, features and options.
 	Described []Described `json:"described"`
-	// Faults of the data, behind which nothing was compared.
+	// Faults are faults in the data; nothing after them was compared.
 	Faults []shard.Fault `json:"faults"`
 }
 
-// Difference is a place where two inputs differ.
+// Difference is a position at which two inputs differ.
 type Difference struct {
 	Split string `json:"split"`
-	// A and B are where the records lie; nil where there is none.
+	// A and B are the positions of the records; nil for a missing record.
 	A *RecordPlace `json:"a"`
 	B *RecordPlace `json:"b"`
-	// What differs of Examples; empty where one is none.
+	// Features lists the features that differ; empty unless both records are Examples.
 	Features []FeatureDifference `json:"features,omitempty"`
-	// Reason says in words what differs, where no features do.
+	// Reason describes the difference if there are no Features.
 	Reason string `json:"reason,omitempty"`
 }
 
-// RecordPlace is where a record lies.
+// RecordPlace is the position of a record.
 type RecordPlace struct {
 	Path string `json:"path"`
 	// Record is its number in the file, from 0.
@@ -87,29 +85,28 @@ type RecordPlace struct {
 // FeatureDifference is a feature that differs between two Examples.
 type FeatureDifference struct {
 	Key string `json:"key"`
-	// A and B tell its values, in short; "" where there is no such feature.
+	// A and B summarize its values; "" for a missing feature.
 	A string `json:"a"`
 	B string `json:"b"`
 }
 
-// Described is something that two manifests say differently.
+// Described is a difference between two manifests.
 type Described struct {
 	// What is "labels", "feature", "splits", "option" or another key of manifests.
 	What string `json:"what"`
-	// Key of the feature or the option; empty for others.
+	// Key is the key of the feature or option; empty for others.
 	Key string `json:"key,omitempty"`
 	A   string `json:"a"`
 	B   string `json:"b"`
-	// Matters says that sets which differ in it are not equal.
+	// Matters is set if sets that differ in it are not equal.
 	Matters bool `json:"matters"`
 }
 
-// Diff compares the records that a and b stand for (see Expand), the payloads'
-// bytes and not how they are spread over files. When both have the same splits,
-// each split is compared with the other's, else all records in the order of the
-// files.
+// Diff compares the records of a and b (see [shard.Expand]): the bytes of the payloads, not how
+// they are distributed over files. If both have the same splits, each split is compared with its
+// counterpart; otherwise all records are compared in the order of the files.
 //
-// That two differ is no error but in the report, and so are faults in the data.
+// Differences, and faults in the data, are not errors: they are in the report.
 func Diff(ctx context.Context, a, b string, o DiffOptions) (*DiffReport, error) {
 	if o.MaxListed <= 0 {
 		o.MaxListed = 10
@@ -164,7 +161,7 @@ type difference struct {
 	report *DiffReport
 }
 
-// list adds a difference, as long as there is room.
+// list adds a difference unless MaxListed have been listed.
 func (d *difference) list(one Difference) {
 	if len(d.report.Differences) < d.o.MaxListed {
 		d.report.Differences = append(d.report.Differences, one)
@@ -194,7 +191,7 @@ func (d *difference) describe(a, b *shard.Set) {
 		}
 		return said
 	}
-	// Sets whose features are not known do not contradict others.
+	// Unknown features do not contradict known ones.
 	if len(a.Features) > 0 && len(b.Features) > 0 {
 		eachKey(features(a), features(b), func(key, x, y string) { add("feature", key, x, y, true) })
 	}
@@ -216,7 +213,7 @@ func (d *difference) describe(a, b *shard.Set) {
 	eachKey(options(a), options(b), func(key, x, y string) { add("option", key, x, y, false) })
 }
 
-// eachKey calls f with the values of each key that one of two maps has.
+// eachKey calls f with the values of each key that is in at least one of the maps.
 func eachKey(a, b map[string]string, f func(key, x, y string)) {
 	keys := slices.Concat(slices.Collect(maps.Keys(a)), slices.Collect(maps.Keys(b)))
 	slices.Sort(keys)
@@ -225,8 +222,7 @@ func eachKey(a, b map[string]string, f func(key, x, y string)) {
 	}
 }
 
-// labelsInShort are the labels from the first on that other does not have in
-// that place: of thousands a few.
+// labelsInShort lists a few labels, starting at the first that differs from other.
 func labelsInShort(labels, other []string) string {
 	const few = 5
 	first := 0

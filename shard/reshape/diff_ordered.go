@@ -46,7 +46,7 @@ func (d *difference) ordered(ctx context.Context) error {
 	return nil
 }
 
-// split compares what two walks come by.
+// split compares the records of two walks.
 func (d *difference) split(name string, a, b *walk) error {
 	r := d.report
 	var examples [2]tfrecord.Example
@@ -90,10 +90,10 @@ func (d *difference) split(name string, a, b *walk) error {
 	}
 }
 
-// maxDiffering is how many keys are counted: data that has more has no schema.
+// maxDiffering is the maximum number of keys counted: data with more has no schema.
 const maxDiffering = 10_000
 
-// features compares two Examples, and counts what differs.
+// features compares two Examples and counts the features that differ.
 func (d *difference) features(a, b *tfrecord.Example) (list []FeatureDifference) {
 	add := func(key []byte, x, y string) {
 		k := jsontext.Readable(string(key))
@@ -103,7 +103,7 @@ func (d *difference) features(a, b *tfrecord.Example) (list []FeatureDifference)
 		if len(d.report.Differences) < d.o.MaxListed {
 			list = append(list, FeatureDifference{k, x, y})
 		} else if list == nil {
-			list = []FeatureDifference{{Key: k}} // not listed, but not none
+			list = []FeatureDifference{{Key: k}} // not listed, but the result must not be empty
 		}
 	}
 	for i, j := 0, 0; i < a.Len() || j < b.Len(); {
@@ -142,8 +142,7 @@ func (d *difference) features(a, b *tfrecord.Example) (list []FeatureDifference)
 	return list
 }
 
-// firstOther returns the place of the first value that differs; -1 when none
-// does.
+// firstOther returns the index of the first value that differs; -1 if none does.
 func firstOther(a, b tfrecord.Feature) int {
 	if a.Kind() != b.Kind() {
 		return 0
@@ -152,7 +151,7 @@ func firstOther(a, b tfrecord.Feature) int {
 	case tfrecord.KindInt64:
 		return mismatchAt(a.Int64List(), b.Int64List(), func(x, y int64) bool { return x == y })
 	case tfrecord.KindFloat:
-		// NaNs are equal when they look the same.
+		// NaNs count as equal.
 		return mismatchAt(a.FloatList(), b.FloatList(), func(x, y float32) bool { return x == y || x != x && y != y })
 	case tfrecord.KindBytes:
 		return mismatchAt(a.BytesList(), b.BytesList(), bytes.Equal)
@@ -176,7 +175,7 @@ func mismatchAt[T any](a, b iter.Seq[T], equal func(x, y T) bool) int {
 	return -1
 }
 
-// valueAt returns the value at a place, if there are so many.
+// valueAt returns the value at an index, if there is one.
 func valueAt[T any](values iter.Seq[T], at int) (v T, ok bool) {
 	for v := range values {
 		if at == 0 {
@@ -187,8 +186,8 @@ func valueAt[T any](values iter.Seq[T], at int) (v T, ok bool) {
 	return v, false
 }
 
-// inShort tells a feature's values: the only one, or how many there are and
-// the one at a place.
+// inShort summarizes a feature's values: the value if there is only one, otherwise their number and
+// the value at index at.
 func inShort(f tfrecord.Feature, at int) string {
 	var value string
 	switch f.Kind() {
@@ -216,7 +215,7 @@ func inShort(f tfrecord.Feature, at int) string {
 	return fmt.Sprintf("%s, [%d] is %s", plural.Of(f.Len(), "value"), at, value)
 }
 
-// bytesInShort is short text itself, and of other bytes how many there are.
+// bytesInShort quotes short text, and summarizes other bytes by length and hash.
 func bytesInShort(b []byte) string {
 	const short = 60
 	if len(b) <= short && utf8.Valid(b) && !bytes.ContainsFunc(b, unicode.IsControl) {
@@ -225,10 +224,10 @@ func bytesInShort(b []byte) string {
 	return fmt.Sprintf("%s (XXH3 %016x)", plural.Of(len(b), "byte"), digest.Of(b).Lo)
 }
 
-// walk goes through the records of several files.
+// walk iterates over the records of several files.
 type walk struct {
 	ctx   context.Context
-	files []string // that were not begun
+	files []string // not yet started
 	r     *tfrecord.Reader
 	in    *recordscan.Meter // nil between files
 	path  string
@@ -236,8 +235,8 @@ type walk struct {
 	progress *shard.ReadProgress
 }
 
-// next returns the next record, valid until the next call; io.EOF behind the
-// last. Damage is a DamagedError.
+// next returns the next record, valid until the next call, or io.EOF at the end. Damage is a
+// DamagedError.
 func (w *walk) next() ([]byte, error) {
 	for {
 		if w.in == nil {
@@ -264,7 +263,8 @@ func (w *walk) next() ([]byte, error) {
 	}
 }
 
-// damagedUnless is a DamagedError of err, unless the file could not be read.
+// damagedUnless returns err as a DamagedError, or nil if cause, the error of reading the file, is
+// set.
 func damagedUnless(cause, err error) error {
 	if cause != nil {
 		return nil
@@ -272,10 +272,10 @@ func damagedUnless(cause, err error) error {
 	return &shard.DamagedError{Err: err}
 }
 
-// place is where the record that next returned last lies.
+// place returns the position of the record that next returned last.
 func (w *walk) place() *RecordPlace { return &RecordPlace{w.path, w.r.Record()} }
 
-// close closes the file at hand.
+// close closes the current file.
 func (w *walk) close() {
 	if w.in != nil {
 		w.in.File.Close()

@@ -12,10 +12,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// unordered compares what records there are, by their hashes. They are sorted, so
-// that the records that are the same follow each other: first a row for each of b's,
-// to count them, then those of a and those of b. Each side's are then told apart from
-// those that the other has, too, as they come.
+// unordered compares the records by their hashes, regardless of position. The hashes are sorted so
+// that equal records are adjacent: first a counting row for each of b's, then the rows of a and
+// then those of b. A single pass over them finds the records that the other side lacks.
 func (d *difference) unordered(ctx context.Context) error {
 	for i, side := range d.sides {
 		if err := side.count(ctx); err != nil {
@@ -63,15 +62,15 @@ func fileOfPath(in *inputs, path string) int {
 	return slices.IndexFunc(in.files, func(f *input) bool { return f.Path == path })
 }
 
-// What a row says of a record, between its hash and its number.
+// The kind of a row, stored between its hash and its record number.
 const (
-	rowCounts byte = iota // b has one
+	rowCounts byte = iota // counts the records of b
 	rowOfA
 	rowOfB
 )
 
-// addHashes adds the hashes of all records of a side. Where both sides have the same
-// splits, the split is part of what is hashed.
+// addHashes adds the hashes of all records of a side. If both sides have the same splits, the hash
+// includes the split.
 func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter) error {
 	side := d.sides[i]
 	salts := make([]uint64, len(side.splits))
@@ -100,8 +99,8 @@ func (d *difference) addHashes(ctx context.Context, i int, hashes *spill.Sorter)
 	})
 }
 
-// match counts the records that the other side does not have as often, and returns
-// the numbers of the first of them of each side.
+// match counts the records that occur less often on the other side, and returns the numbers of the
+// first such records of each side.
 func (d *difference) match(ctx context.Context, hashes *spill.Sorter) (lone [2][]int64, err error) {
 	var last digest.Hash
 	var counts [3]int64 // of the rows with this hash, by kind
@@ -132,7 +131,7 @@ func (d *difference) match(ctx context.Context, hashes *spill.Sorter) (lone [2][
 	}
 }
 
-// keep adds a number to the first ones, as many as are listed.
+// keep inserts a number into the sorted list first, which holds the MaxListed smallest numbers.
 func (d *difference) keep(first []int64, number int64) []int64 {
 	i, _ := slices.BinarySearch(first, number)
 	if i == d.o.MaxListed {

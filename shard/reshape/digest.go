@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// listHash hashes a sequence of strings so that no two sequences give the
-// same input to the hash: each is preceded by its length.
+// listHash hashes a sequence of strings, each preceded by its length so that different sequences
+// never give the same input to the hash.
 type listHash struct{ parts []byte }
 
 func newListHash(parts ...string) *listHash {

@@ -17,17 +17,16 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// fetched is a file whose records are read one by one.
+// fetched is a file that is read one record at a time.
 type fetched struct {
 	*input
 	file    storage.File
 	first   int64   // number in its split of its first record
-	offsets []int64 // of all its frames, and its end
+	offsets []int64 // of all its frames, and the end of the last
 }
 
-// fetch writes the shards of a random order with records that are read from
-// where they lie: a walk over the headers has found that. Shards are made side
-// by side.
+// fetch writes the shards of a shuffled order by reading each record from its input at the offset
+// found by a walk over the frame headers. Shards are written in parallel.
 func (a *arrangement) fetch(ctx context.Context, order *shuffled) (err error) {
 	splits := make([][]*fetched, len(a.targets))
 	counts := make([]int64, len(a.targets))
@@ -91,7 +90,7 @@ func (a *arrangement) fetch(ctx context.Context, order *shuffled) (err error) {
 	return commits.wait(err)
 }
 
-// findFrames fills in where the records of all files are.
+// findFrames finds the frame offsets of all files.
 func (a *arrangement) findFrames(ctx context.Context, splits [][]*fetched) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(a.o.workers())
@@ -107,7 +106,7 @@ func (a *arrangement) findFrames(ctx context.Context, splits [][]*fetched) error
 						f.offsets = append(f.offsets, offset)
 					}
 				}
-				if err := w.To(ctx, f.Size); err != nil { // more records than bytes there are not
+				if err := w.To(ctx, f.Size); err != nil { // a file never has more records than bytes
 					return shard.Damaged(err)
 				}
 				f.offsets = append(f.offsets, w.At.Offset)
@@ -118,7 +117,7 @@ func (a *arrangement) findFrames(ctx context.Context, splits [][]*fetched) error
 	return g.Wait()
 }
 
-// fetchOne adds a record of a file to a shard.
+// fetchOne adds one record of a file to a shard.
 func (a *arrangement) fetchOne(ctx context.Context, s *stream, f *fetched, number int64, w *openShard) error {
 	at := f.offsets[number]
 	size := int(f.offsets[number+1] - at)

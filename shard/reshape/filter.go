@@ -11,22 +11,21 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Condition says which records Filter keeps: a Keep, or a KeepFor.
+// Condition selects the records that Filter keeps: a Keep or a KeepFor.
 type Condition interface {
-	// keepFor returns the Keep for records with the features that features finds.
+	// keepFor returns the Keep for records with the features that the function returns.
 	keepFor(features func() ([]shard.Feature, error)) (Keep, error)
 }
 
-// Keep is a condition that needs only the record. It is called from several goroutines at a time;
-// the Example aliases the record and is valid until Keep returns. It must depend on nothing but
-// the record.
+// Keep is a condition that needs only the record. It is called concurrently; the Example aliases
+// the record and is valid until Keep returns. The result must depend only on the record.
 type Keep func(e *tfrecord.Example) (bool, error)
 
 func (k Keep) keepFor(func() ([]shard.Feature, error)) (Keep, error) { return k, nil }
 
-// KeepFor is a condition that is checked against the features of the records, sorted by key,
-// before anything is written; those that are not of one kind in all records have none. Inputs
-// whose manifests do not tell their features are read once more for it.
+// KeepFor returns a condition after checking it against the features of the records, sorted by key,
+// before anything is written; features that have values of several kinds have an empty Kind. Inputs
+// whose manifests do not describe the features are read an extra time.
 type KeepFor func(features []shard.Feature) (Keep, error)
 
 func (k KeepFor) keepFor(features func() ([]shard.Feature, error)) (Keep, error) {
@@ -37,26 +36,26 @@ func (k KeepFor) keepFor(features func() ([]shard.Feature, error)) (Keep, error)
 	return k(found)
 }
 
-// FilterOptions says which records Filter keeps.
+// FilterOptions are the options of Filter.
 type FilterOptions struct {
 	ReshapeOptions
-	// Keep is the condition.
+	// Keep is the condition. Required.
 	Keep Condition
-	// Where is the condition in words, for the manifest, and to recognise the same condition in
-	// another run. Default: none.
+	// Where is the text of the condition, which is recorded in the manifest and identifies the same
+	// condition in another run. Default: none.
 	Where string
 }
 
-// FilterReport says what Filter did.
+// FilterReport is the result of Filter.
 type FilterReport struct {
 	ReshapeReport
-	// Dropped is how many records were not kept.
+	// Dropped is the number of records that were not kept.
 	Dropped int64 `json:"dropped"`
 }
 
-// Filter makes a new set in the directory out of the records that a condition
-// keeps, in their order and splits. All records must be tf.train.Examples.
-// That no record is kept is an error.
+// Filter makes a new set in the directory out from the records that meet a condition, keeping their
+// order and splits. All records must be tf.train.Examples. It is an error if no record meets the
+// condition.
 func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*FilterReport, error) {
 	if o.Keep == nil {
 		return nil, errNoCondition
@@ -86,7 +85,7 @@ func Filter(ctx context.Context, in []string, out string, o FilterOptions) (*Fil
 
 var errNoCondition = optionError("FilterOptions.Keep", "want a condition that says which records to keep")
 
-// keeper chooses the records that it returns true for.
+// keeper is a chooser that keeps the records for which it returns true.
 type keeper Keep
 
 func (k keeper) look(r *record) (digest.Hash, error) {

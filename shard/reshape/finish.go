@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// finish writes what describes the shards, the manifest last.
+// finish writes the metadata of the sets, the manifests last.
 func (r *reshaping) finish(ctx context.Context) error {
 	described, err := r.describe()
 	if err != nil {
@@ -40,7 +40,7 @@ func (r *reshaping) finish(ctx context.Context) error {
 	return setdir.Forget(r.dir)
 }
 
-// finishSet writes what describes one set, and is told whether it is the last.
+// finishSet writes the metadata of one set; last says whether it is the last set.
 func (r *reshaping) finishSet(m shard.Manifest, targets []target, last bool) error {
 	all := newListHash("tfrec.set")
 	for _, t := range targets {
@@ -48,7 +48,7 @@ func (r *reshaping) finishSet(m shard.Manifest, targets []target, last bool) err
 		for i := range split.Shards {
 			info := &split.Shards[i]
 			if shard.LabelKeys(m.Features) == nil {
-				info.Labels = nil // they were counted before rewriting
+				info.Labels = nil // counted before rewriting
 			}
 			info.Fingerprint = newListHash("tfrec.reshape", info.File, r.verb.name, info.SHA256).String()
 			all.add(info.File, info.Fingerprint)
@@ -100,7 +100,7 @@ func (r *reshaping) finishSet(m shard.Manifest, targets []target, last bool) err
 	return nil
 }
 
-// describe says what the records are.
+// describe returns the manifest's description of the records.
 func (r *reshaping) describe() (*shard.Manifest, error) {
 	m := r.in.described
 	if !r.in.known {

@@ -14,17 +14,17 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// inputs are the files that a run reads, in the order in which it does.
+// inputs are the files that a run reads, in order.
 type inputs struct {
 	files  []*input
 	splits []string // of the files
-	// described is what the manifests say of the records, merged. Features is nil
-	// when some files have no manifest, or one that does not say.
+	// described is the merged content of the manifests. Features is nil if some files have no
+	// manifest, or one without features.
 	described shard.Manifest
 	known     bool    // described has the features of all files
-	bareLabel string  // key of the label feature of files without a manifest; empty when not known
+	bareLabel string  // key of the label feature of files without a manifest; empty if unknown
 	remaps    bool    // some files need other label ids
-	bySplit   []int64 // records of each split, once they are counted
+	bySplit   []int64 // records of each split, after counting
 
 	o *ReshapeOptions
 }
@@ -32,12 +32,12 @@ type inputs struct {
 // input is one file of records to reshape.
 type input struct {
 	recordcount.Counted
-	split int    // of inputs.splits
-	first int64  // number of its first record among all
-	remap *remap // of its label ids; nil when they stay
+	split int    // index into inputs.splits
+	first int64  // number of its first record among all inputs
+	remap *remap // of its label ids; nil if they do not change
 }
 
-// records returns how many records all files hold.
+// records returns the number of records in all files.
 func (in *inputs) records() int64 {
 	var n int64
 	for _, r := range in.bySplit {
@@ -46,7 +46,7 @@ func (in *inputs) records() int64 {
 	return n
 }
 
-// unpacked returns about how many bytes the frames of all files have.
+// unpacked returns the approximate uncompressed size of all frames in bytes.
 func (in *inputs) unpacked() int64 {
 	var n int64
 	for _, f := range in.files {
@@ -62,18 +62,17 @@ func (in *inputs) unpacked() int64 {
 	return n
 }
 
-// guessedRatio is how much a compressed file is thought to unpack to.
+// guessedRatio is the assumed compression ratio of a file.
 const guessedRatio = 3
 
-// openInputs finds the files that paths stand for: in the order of the paths,
-// and those of one path in the order of their names.
+// openInputs expands paths to files: in the order of the paths, and by name within each path.
 func openInputs(ctx context.Context, paths []string, o *ReshapeOptions) (*inputs, error) {
 	if len(paths) == 0 {
 		_, err := shard.Expand(ctx, paths, o.expand())
 		return nil, err
 	}
 	in := &inputs{o: o}
-	sets := map[string]*shard.Set{} // one for each directory
+	sets := map[string]*shard.Set{} // one per directory
 	for _, path := range paths {
 		sources, err := shard.Expand(ctx, []string{path}, o.expand())
 		if err != nil {
@@ -97,7 +96,7 @@ func openInputs(ctx context.Context, paths []string, o *ReshapeOptions) (*inputs
 	return in, nil
 }
 
-// checkUnchanged is CheckUnchanged of all files.
+// checkUnchanged calls shard.CheckUnchanged for all files.
 func (in *inputs) checkUnchanged(ctx context.Context) error {
 	sources := make([]shard.Source, len(in.files))
 	for i, f := range in.files {
@@ -106,7 +105,7 @@ func (in *inputs) checkUnchanged(ctx context.Context) error {
 	return shard.CheckUnchanged(ctx, sources)
 }
 
-// addSplits has the splits of a set in the order of its manifest.
+// addSplits adds the splits of a set in the order of its manifest.
 func (in *inputs) addSplits(s *shard.Set) {
 	for _, split := range s.Splits {
 		in.splitNamed(split.Name)
@@ -122,7 +121,7 @@ func (in *inputs) splitNamed(name string) int {
 	return i
 }
 
-// dropUnusedSplits drops splits of sets of which no file was asked for.
+// dropUnusedSplits removes splits without any input file.
 func (in *inputs) dropUnusedSplits() {
 	used := make([]bool, len(in.splits))
 	for _, f := range in.files {
@@ -162,8 +161,8 @@ func (in *inputs) add(ctx context.Context, s shard.Source) error {
 	return nil
 }
 
-// count finds out how many records each file holds: from its manifest, which is
-// held to it when the file is read, or else from the headers of its frames.
+// count finds the number of records in each file: from its manifest, which is verified when the
+// file is read, or else from the frame headers.
 func (in *inputs) count(ctx context.Context) error {
 	g, counting := errgroup.WithContext(ctx)
 	g.SetLimit(in.o.workers())
@@ -187,8 +186,7 @@ func (in *inputs) count(ctx context.Context) error {
 	return nil
 }
 
-// checkRead holds the number of records that were read to the one that was
-// counted, or that the manifest says.
+// checkRead compares the number of records read with the number counted or given by the manifest.
 func (f *input) checkRead(records int64) error {
 	if records == f.Records {
 		return nil

@@ -11,14 +11,14 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// place returns where the record of a number lies.
+// place returns the position of a record, given its number.
 func (in *inputs) place(n int64) Place {
 	i := sort.Search(len(in.files), func(i int) bool { return in.files[i].first+in.files[i].Records > n })
 	f := in.files[i]
 	return Place{f.Path, n - f.first}
 }
 
-// checkFeature refuses a key that, as the inputs' manifests say, no record has.
+// checkFeature returns an error if the inputs' manifests say that no record has the feature.
 func (in *inputs) checkFeature(field, key string) error {
 	features := in.described.Features
 	if !in.known || slices.ContainsFunc(features, func(f shard.Feature) bool { return f.Key == key }) {
@@ -27,9 +27,8 @@ func (in *inputs) checkFeature(field, key string) error {
 	return unknownFeature(field, key, features)
 }
 
-// features returns what features the records have, sorted by key; those that
-// are not of one kind in all records have none. Where the manifests do not say,
-// all records are read.
+// features returns the features of the records, sorted by key; features with values of several
+// kinds have an empty Kind. Unless the manifests describe the features, all records are read.
 func (in *inputs) features(ctx context.Context) ([]shard.Feature, error) {
 	if in.known && in.described.Records == shard.RecordExample {
 		return in.described.Features, nil

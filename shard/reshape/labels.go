@@ -14,15 +14,15 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// remap changes label ids to those of another list of names.
+// remap maps label ids to those of another list of names.
 type remap struct {
 	keys []string // of the label features
-	ids  []int64  // the new id of each old one
-	same bool     // each is what it was: ids are only held to the names
+	ids  []int64  // new id by old id
+	same bool     // the ids do not change; they are only checked
 }
 
-// mergeManifests merges what the manifests of the files say, into described, and
-// finds out which files need other label ids.
+// mergeManifests merges the manifests of the files into described, and finds out which files need
+// other label ids.
 func (in *inputs) mergeManifests(ctx context.Context) error {
 	m := &in.described
 	m.Labels = []string{}
@@ -75,8 +75,8 @@ func (in *inputs) mergeManifests(ctx context.Context) error {
 	return in.mergeLabels(sets, bare)
 }
 
-// mergeLabels makes one list of the sets' label names. Where they differ it is
-// their union, in the order of conversions, and ids are changed to fit.
+// mergeLabels merges the sets' lists of label names. If they differ, the result is their union, in
+// the order that conversions use, and ids are remapped.
 func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 	m := &in.described
 	var named, unnamed *shard.Set
@@ -104,7 +104,7 @@ func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 		keys = append(keys, shard.LabelKeys(s.Features)...)
 	}
 	for _, s := range sets {
-		// Ids that a set does not know for such have no names either.
+		// Label ids that a set does not know as labels have no names either.
 		if shard.LabelKeys(s.Features) == nil && hasAny(s.Features, keys) {
 			unnamed = s
 		}
@@ -113,7 +113,7 @@ func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 		return fmt.Errorf("%s has label ids without names, and %s has names: name those ids first (repair.Adopt with AdoptOptions.Labels), or leave one out", unnamed.Dir, named.Dir)
 	}
 	if bare != "" {
-		// Its ids can only be held to the names when it lies beside them.
+		// Its ids can only be checked against the names if the names are in files next to it.
 		return fmt.Errorf("%s has no manifest that says what its label ids mean, and %s has one: write a manifest first (repair.Adopt)", bare, named.Dir)
 	}
 	if !differ {
@@ -142,7 +142,7 @@ func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 			r.same = r.same && ids[name] == id
 		}
 		if r.keys != nil {
-			remaps[s] = r // of the same ids, too: one without a name must not get another's
+			remaps[s] = r // even if same: an id without a name must not get another's
 			in.remaps = in.remaps || !r.same
 		}
 	}
@@ -152,13 +152,13 @@ func (in *inputs) mergeLabels(sets []*shard.Set, bare string) error {
 	return nil
 }
 
-// hasAny reports whether one of the keys is that of a feature.
+// hasAny reports whether a feature has one of the keys.
 func hasAny(features []shard.Feature, keys []string) bool {
 	return slices.ContainsFunc(features, func(f shard.Feature) bool { return slices.Contains(keys, f.Key) })
 }
 
-// bareLabels takes the label names from the files that TFDS writes beside
-// records, when all inputs have the same; in.bareLabel is then the key.
+// bareLabels reads the label names from the files that TFDS writes next to records, if they are the
+// same for all inputs, and sets in.bareLabel to the key.
 func (in *inputs) bareLabels(ctx context.Context) error {
 	var dirs []string
 	for _, f := range in.files {
@@ -181,8 +181,8 @@ func (in *inputs) bareLabels(ctx context.Context) error {
 	return nil
 }
 
-// firstLabelKey returns the key of the feature of the first record that a file
-// in the directory has label names for; "" when there is none.
+// firstLabelKey returns the key of the first record's feature for which a file in the directory has
+// label names; "" if there is none.
 func (in *inputs) firstLabelKey(ctx context.Context, dir string) (string, error) {
 	r, err := shard.Open(ctx, in.files[0].Path, tfrecord.ReaderOptions{MaxRecord: in.o.MaxRecord})
 	if err != nil {
@@ -191,7 +191,7 @@ func (in *inputs) firstLabelKey(ctx context.Context, dir string) (string, error)
 	defer r.Close()
 	record, err := r.Next()
 	if err != nil {
-		return "", nil // it will be found out with better words
+		return "", nil // reported later, with a better message
 	}
 	var e tfrecord.Example
 	if e.Parse(record) != nil {
@@ -206,8 +206,7 @@ func (in *inputs) firstLabelKey(ctx context.Context, dir string) (string, error)
 	return "", nil
 }
 
-// append appends what becomes of a record: the ids of its labels change, and
-// every other byte stays.
+// append appends the record to dst with its label ids remapped; all other bytes stay the same.
 func (m *remap) append(dst []byte, r *record) ([]byte, error) {
 	e, err := r.example()
 	if err != nil {
@@ -250,8 +249,8 @@ func (m *remap) append(dst []byte, r *record) ([]byte, error) {
 	return dst, nil
 }
 
-// replaceInts appends the Features message data[at:] with other values for some
-// features, each of which is an Int64List.
+// replaceInts appends the Features message data[at:] to dst, with the values of some features, all
+// of them Int64Lists, replaced.
 func replaceInts(dst, data []byte, at int, values map[string][]int64) ([]byte, error) {
 	for at < len(data) {
 		f, ok := wire.At(data, at)
@@ -277,7 +276,7 @@ func replaceInts(dst, data []byte, at int, values map[string][]int64) ([]byte, e
 	return dst, nil
 }
 
-// appendInts appends the map entry of a feature with an Int64List, packed.
+// appendInts appends the map entry of a feature with a packed Int64List.
 func appendInts(dst []byte, key string, ids []int64) []byte {
 	var packed []byte
 	for _, id := range ids {

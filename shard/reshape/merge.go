@@ -8,8 +8,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// mergeFeatures merges the descriptions of two lots of records, each sorted by
-// key. What only one has becomes optional. Two kinds of one feature are refused.
+// mergeFeatures merges the feature descriptions of two groups of records, each sorted by key. A
+// feature that only one has becomes optional; a feature with two kinds is an error.
 func mergeFeatures(a, b []shard.Feature) ([]shard.Feature, error) {
 	var merged []shard.Feature
 	for len(a) > 0 || len(b) > 0 {
@@ -68,7 +68,7 @@ func mergeFeature(a, b shard.Feature) (shard.Feature, error) {
 		}
 		return m, nil
 	}
-	// One value is all that they have in common, or not even that.
+	// They have one value in common at most.
 	m.Shape, m.DType, m.Encoding, m.Class = nil, "", "", shard.ClassScalar
 	if a.Class == shard.ClassVector || b.Class == shard.ClassVector {
 		m.Class, m.Shape = shard.ClassVector, []int{-1}
@@ -76,8 +76,8 @@ func mergeFeature(a, b shard.Feature) (shard.Feature, error) {
 	return m, nil
 }
 
-// refineFeatures completes what some manifests say of features by what was seen
-// of all records.
+// refineFeatures combines the features seen in all records with what manifests say about some of
+// them.
 func refineFeatures(said, seen []shard.Feature) ([]shard.Feature, error) {
 	known := map[string]shard.Feature{}
 	for _, f := range said {

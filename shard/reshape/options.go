@@ -13,18 +13,16 @@ import (
 )
 
 const (
-	leastMemory   = 1e6 // what ReshapeOptions.Memory may be at least
+	leastMemory   = 1e6 // minimum of ReshapeOptions.Memory
 	defaultMemory = 256 << 20
 )
 
-// optionError returns an error about an option: a struct and its field, or a function and its
-// argument.
+// optionError returns an error about an option, either a struct field or a function argument.
 func optionError(field, format string, args ...any) error {
 	return &shard.OptionError{Field: field, Err: fmt.Errorf(format, args...)}
 }
 
-// optionNames are the Go names of options, by the keys that manifests and the states of runs
-// have for them.
+// optionNames maps the keys of options in manifests and run states to their Go names.
 var optionNames = map[string]string{
 	"name": "ReshapeOptions.Name", "seed": "ReshapeOptions.Seed", "compression": "ReshapeOptions.Compression",
 	"shards": "ReshapeOptions.Shards", "shard_size": "ReshapeOptions.ShardSize", "records_per_shard": "ReshapeOptions.RecordsPerShard",
@@ -44,7 +42,7 @@ func optionName(verb, key string) string {
 	if name, ok := optionNames[key]; ok {
 		return name
 	}
-	return "option " + key // of another version
+	return "option " + key // written by another version
 }
 
 func (o *ReshapeOptions) check() error {
@@ -88,7 +86,7 @@ func (o *ReshapeOptions) check() error {
 	return nil
 }
 
-// expand says how the inputs are expanded.
+// expand returns the options for expanding the inputs.
 func (o *ReshapeOptions) expand() shard.ExpandOptions {
 	warn := o.Warn
 	if warn == nil {
@@ -118,7 +116,7 @@ func (o *ReshapeOptions) compression() tfrecord.Compression {
 	return o.Compression
 }
 
-// datasetName is the name of the new set.
+// datasetName returns the name of the new set.
 func (o *ReshapeOptions) datasetName(in *inputs, out string) (string, error) {
 	if o.Name != "" {
 		return o.Name, nil
@@ -151,14 +149,14 @@ func (o *ReshapeOptions) datasetName(in *inputs, out string) (string, error) {
 	return naming.SnakeCase(filepath.Base(abs)), nil
 }
 
-// Sizes that the default number of shards aims at, as conversions do.
+// Targets for the default number of shards, the same as in conversions.
 const (
 	autoShardBytes   = 128 << 20
 	autoShardRecords = 64
 	autoMinShards    = 16
 )
 
-// cut says how a split's records of about so many bytes are cut into shards.
+// cut returns the layout of a split with the given number of records and approximate size in bytes.
 func (o *ReshapeOptions) cut(split string, records, bytes int64) (layout, error) {
 	l := layout{records: records, shards: int64(max(o.Shards, o.SplitShards[split]))}
 	switch {
@@ -178,13 +176,13 @@ func (o *ReshapeOptions) cut(split string, records, bytes int64) (layout, error)
 	return l, nil
 }
 
-// layout says which of a split's records are in which shard.
+// layout is the distribution of a split's records over its shards.
 type layout struct {
 	records, shards int64
-	each            int64 // records in each shard but the last; 0: as many in each, within one
+	each            int64 // records in each shard but the last; 0 distributes them evenly
 }
 
-// start returns the first record of a shard; that behind the last is records.
+// start returns the number of the first record of a shard; start(l.shards) is l.records.
 func (l layout) start(shard int64) int64 {
 	if l.shards == 0 {
 		return 0

@@ -13,8 +13,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// refuseOverlap refuses an output directory that is, holds or lies in one of the
-// inputs: what is read must not change, and no set must hold another.
+// refuseOverlap returns an error if the output directory is, contains or is inside one of the
+// inputs: inputs must not change while they are read, and sets must not be nested.
 func refuseOverlap(ctx context.Context, paths []string, in *inputs, out string) error {
 	to, err := setdir.Resolve(out)
 	if err != nil {
@@ -37,8 +37,8 @@ func refuseOverlap(ctx context.Context, paths []string, in *inputs, out string) 
 	return nil
 }
 
-// directories returns the directories that paths stand for as wholes: those in stores, or
-// the others.
+// directories returns the directories that paths refer to as a whole: those in object stores if
+// remote, otherwise the local ones.
 func directories(ctx context.Context, paths []string, remote bool) []string {
 	var dirs []string
 	for _, path := range paths {
@@ -61,14 +61,13 @@ func directories(ctx context.Context, paths []string, remote bool) []string {
 	return dirs
 }
 
-// undoPatience is how long what an interrupted run wrote into a store is removed.
-// What is left then, the next run removes.
+// undoPatience limits how long files that an interrupted run wrote to an object store are being
+// removed. The next run removes the rest.
 const undoPatience = 30 * time.Second
 
-// undo removes what the run wrote. In a store the names of it stay in the state: a
-// request that was given up may yet be carried out, and leave a file that the next run
-// has to know. What is asked of a store ends with the run's context, so that once that
-// is done it takes another one.
+// undo removes what the run wrote. In an object store the file names stay in the run's state: an
+// abandoned request may still be executed and leave a file that the next run has to know about.
+// Requests end with the run's context, so undo uses a fresh one if that is done.
 func (r *reshaping) undo(ctx context.Context) error {
 	if !storage.Remote(r.dir.Path()) {
 		return setdir.Discard(r.dir, r.files)
@@ -86,8 +85,8 @@ func (r *reshaping) undo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// This process may have been stopped for so long that another run has had the directory
-	// meanwhile: what that made, when it ended, is its own.
+	// This process may have been suspended so long that another run has used the directory in the
+	// meantime; leave that run's files alone.
 	run, err := dir.Run()
 	if err != nil || run == nil || len(run.Files) > len(r.files) || !slices.Equal(run.Files, r.files[:len(run.Files)]) {
 		return errors.Join(err, dir.Close())

@@ -14,8 +14,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// oldFilesOf are the files of the sets that lie in the directory, relative to it, as
-// their manifests name them. It is nil when there is none.
+// oldFilesOf returns the files named by the manifests of the sets in the directory, relative to it;
+// nil if there is no set.
 func oldFilesOf(ctx context.Context, d *setdir.Dir) ([]string, error) {
 	subs := []string{""}
 	f, err := finishedOf(d)
@@ -45,7 +45,7 @@ func oldFilesOf(ctx context.Context, d *setdir.Dir) ([]string, error) {
 	return files, nil
 }
 
-// replaceSet makes a set in the place of the one whose files are old.
+// replaceSet makes a set that replaces the one with the given old files.
 func replaceSet(ctx context.Context, in []string, out, name string, old []string, o *ReshapeOptions, v *verb) (*ReshapeReport, error) {
 	dir, err := setdir.Open(ctx, out, setdir.Options{Names: shard.ManifestFiles})
 	if err != nil {
@@ -67,8 +67,7 @@ func replaceSet(ctx context.Context, in []string, out, name string, old []string
 	return report, nil
 }
 
-// replaceByStaged puts the set that is staged in the place of the one whose files are
-// old.
+// replaceByStaged replaces the set with the given old files by the staged set.
 func replaceByStaged(d *setdir.Dir, old []string) error {
 	j, err := replacing(d, old)
 	if err == nil {
@@ -83,8 +82,8 @@ func replaceByStaged(d *setdir.Dir, old []string) error {
 	return nil
 }
 
-// replacing is the journal that puts what is staged in the place of the old
-// files: manifests behind what they name, that of the directory itself last.
+// replacing returns the journal that replaces the old files by the staged ones: manifests after the
+// files that they name, the directory's own manifest last.
 func replacing(d *setdir.Dir, old []string) (*setdir.Journal, error) {
 	stage := d.Join(setdir.StageDir)
 	var files, manifests []string

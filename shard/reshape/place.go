@@ -11,28 +11,28 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// placing cuts the places of an order by numbers into buckets, and the shards
-// into lots that are written side by side: one shard of several buckets, or
-// several shards in one.
+// placing divides the positions of an order by record number into buckets, and the shards into lots
+// that are written in parallel: either one shard with several buckets, or several shards with one
+// bucket.
 type placing struct {
 	lots   []shardLot
-	starts []int64 // place of the first record of each bucket; one more at the end
+	starts []int64 // position of the first record of each bucket, and the end of the last
 	shift  uint
-	guess  []int32 // by (place-starts[0])>>shift: the bucket of its first place
+	guess  []int32 // by (place-starts[0])>>shift: the bucket of the first position in that range
 }
 
-// shardLot is a stretch of shards, and of the buckets that hold their records.
+// shardLot is a range of shards, and of the buckets that hold their records.
 type shardLot struct {
 	shards          []shardAt
 	bucket, buckets int
 }
 
-// shardAt is a shard and the place of its first record.
+// shardAt is a shard and the range of its records' positions.
 type shardAt struct {
 	target int
 	shard  int64
 	start  int64
-	behind int64 // the place behind its last
+	behind int64 // position after the last record
 }
 
 // newPlacing makes about a.number buckets.
@@ -51,8 +51,7 @@ func (a *arrangement) shardAt(target int, shard int64) shardAt {
 	return shardAt{target, shard, base + layout.start(shard), base + layout.start(shard+1)}
 }
 
-// placeShards makes buckets of about so many records each for shards whose
-// places go on one behind the other.
+// placeShards makes buckets of about each records for shards with consecutive positions.
 func placeShards(shards []shardAt, each int64) *placing {
 	p := &placing{}
 	var small shardLot
@@ -99,7 +98,7 @@ func placeShards(shards []shardAt, each int64) *placing {
 
 func (p *placing) buckets() int { return len(p.starts) - 1 }
 
-// bucket returns the bucket of a place.
+// bucket returns the bucket that contains a position.
 func (p *placing) bucket(place int64) int {
 	b := int(p.guess[(place-p.starts[0])>>p.shift])
 	for p.starts[b+1] <= place {
@@ -108,7 +107,7 @@ func (p *placing) bucket(place int64) int {
 	return b
 }
 
-// writePlaced writes the lots, several side by side as far as memory goes.
+// writePlaced writes the lots, several in parallel as memory allows.
 func (a *arrangement) writePlaced(ctx context.Context) error {
 	w := &placedWriter{
 		arrangement: a, budget: par.NewBudget(a.o.memory() / 2),
@@ -129,7 +128,7 @@ func (a *arrangement) writePlaced(ctx context.Context) error {
 	return w.commits.wait(err)
 }
 
-// placedWriter writes shards whose records lie in buckets.
+// placedWriter writes shards whose records are in buckets.
 type placedWriter struct {
 	*arrangement
 	budget  *par.Budget
@@ -137,10 +136,10 @@ type placedWriter struct {
 	commits *commits
 }
 
-// placed is a bucket on its way out.
+// placed is a bucket being written.
 type placed struct {
 	data []byte
-	rows []int // where the row of each place is in data
+	rows []int // offset in data of the row for each position
 	out  block // the next records of a shard
 }
 
@@ -197,7 +196,7 @@ func (w *placedWriter) get() *placed {
 	}
 }
 
-// put keeps a bucket's memory for the next one, if that is not much larger.
+// put keeps a bucket's memory for the next one, unless it is much larger than needed.
 func (w *placedWriter) put(p *placed) {
 	if int64(cap(p.data)) > w.o.memory()/8 {
 		p.data = nil
@@ -208,7 +207,7 @@ func (w *placedWriter) put(p *placed) {
 	}
 }
 
-// load takes the bucket of places from at on.
+// load reads a bucket with the positions from at to behind.
 func (p *placed) load(s *spill.Spill, bucket int, at, behind int64) error {
 	if size := s.Size(bucket); cap(p.data) < size {
 		p.data = make([]byte, 0, size+min(size/8, leastAlone)) // the next one may be a little larger
@@ -230,8 +229,8 @@ func (p *placed) load(s *spill.Spill, bucket int, at, behind int64) error {
 	return nil
 }
 
-// gathered is how many bytes of records are put together before they are
-// written; a record of half of that goes by itself.
+// gathered is how many bytes of records are collected before they are written; a record of at least
+// half that size is written by itself.
 const gathered = 128 << 10
 
 // write writes rows to a shard.
@@ -267,19 +266,19 @@ func (p *placed) write(to *openShard, rows []int) error {
 	return flush()
 }
 
-// leastFetched is the size of records, on average, from which on reading each
-// where it lies is not slower than reading all twice and writing them once.
+// leastFetched is the average record size from which reading records individually is no slower than
+// reading everything twice and writing it once.
 const leastFetched = 64 << 10
 
-// leastRequested is the same of files in object stores: a record takes a request to
-// find it, and one to read it, each of which takes as long as megabytes of a stream.
+// leastRequested is leastFetched for object stores: each record takes one request to find it and
+// one to read it, and each request takes as long as streaming megabytes.
 const leastRequested = 8 << 20
 
-// mostFetched is how many files may be open to be read from.
+// mostFetched is the maximum number of input files open for reading individual records.
 const mostFetched = 128
 
-// fetchable reports whether the records, all of size bytes, are so large that they
-// can be read from the inputs in the new order.
+// fetchable reports whether the records, size bytes in total, are large enough to be read from the
+// inputs in the new order.
 func (a *arrangement) fetchable(size int64) bool {
 	n := a.base[len(a.targets)]
 	least := int64(leastFetched)
@@ -297,7 +296,7 @@ func (a *arrangement) fetchable(size int64) bool {
 	return true
 }
 
-// fileAt is the file that has a record, by the number of its first in its split.
+// fileAt returns the file that contains the record with the given number in its split.
 func fileAt(files []*fetched, number int64) *fetched {
 	return files[sort.Search(len(files), func(i int) bool { return files[i].first > number })-1]
 }

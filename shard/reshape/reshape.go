@@ -10,185 +10,178 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// ReshapeOptions are what all functions that make a new set of records at rest
-// have in common: Reshard, Merge, Sample, Take and the others. The zero value
-// is what the command does without flags.
+// ReshapeOptions are the options common to all functions that make a new set from existing records:
+// Reshard, Merge, Sample, Take and the others. The zero value is what the command does without
+// flags.
 type ReshapeOptions struct {
-	// Name of the dataset, the first part of every shard's name. Default: the
-	// name that all inputs share, else OUT's base name in snake case.
+	// Name is the name of the dataset, the first part of every shard's name. Default: the name that
+	// all inputs share, else the base name of OUT in snake case.
 	Name string
-	// Shards in each split. Default: by ShardSize or RecordsPerShard, and
-	// without those about 128 MiB a shard, but at least min(16, records/64).
+	// Shards is the number of shards in each split. Default: derived from ShardSize or
+	// RecordsPerShard, or else about 128 MiB per shard, but at least min(16, records/64) shards.
 	Shards int
-	// SplitShards are how many shards splits have, by name, where Shards is 0. For splits
-	// that it does not name the number is chosen.
+	// SplitShards is the number of shards by split, if Shards is 0. Splits that are not in it get
+	// the default number.
 	SplitShards map[string]int
-	// ShardSize is about how many bytes a shard has. Default: see Shards.
+	// ShardSize is the approximate size of a shard in bytes. Default: see Shards.
 	ShardSize int64
-	// RecordsPerShard is how many records each shard but the last of a split
-	// has. Default: see Shards.
+	// RecordsPerShard is the number of records in each shard of a split but the last. Default: see
+	// Shards.
 	RecordsPerShard int64
-	// Compression of the shards, whatever the inputs' is. Default: none.
+	// Compression is the compression of the shards, whatever that of the inputs. Default: none.
 	Compression tfrecord.Compression
-	// Seed of every random choice.
+	// Seed determines all random choices.
 	Seed uint64
-	// Memory bounds what sorting and shuffling hold, in bytes; beyond it, disk space in OUT is
-	// used, or in the system's directory for temporary files when OUT is in an object store. There,
-	// each open shard takes 8 MiB more, of which there are up to 16 or Workers, and what is on its
-	// way up to 128 MiB. At least 1 MB. Default: 256 MiB. A record that is larger is held once
-	// beside that.
+	// Memory bounds the memory of sorting and shuffling, in bytes; beyond it, disk space in OUT is
+	// used, or in the system's temporary directory if OUT is in an object store. In that case each
+	// open shard, of which there are up to 16 or Workers, takes another 8 MiB, and uploads in
+	// progress up to 128 MiB. A record larger than Memory is held once in addition. Minimum: 1 MB.
+	// Default: 256 MiB.
 	Memory int64
-	// Workers is how many goroutines check and look at records. Default: GOMAXPROCS.
+	// Workers is the number of goroutines that check and scan records. Default: GOMAXPROCS.
 	Workers int
-	// MaxRecord is the most bytes that a record may have. Default: 1 GiB.
+	// MaxRecord is the maximum size of a record in bytes. Default: 1 GiB.
 	MaxRecord int64
 
-	// Overwrite makes the set again when one is in the directory, whatever it was made
-	// of, and takes away the old one's files, as its manifest names them, when the
-	// new one is whole. Default: the same set as before is up to date, and others
-	// are refused. In an object store, where that cannot be done whole or not at all,
-	// it is refused itself.
+	// Overwrite makes the set again if the directory already holds one, whatever its inputs and
+	// options, and removes the old set's files, as listed in its manifest, once the new set is
+	// complete. Default: an identical set is up to date, and a different one is an error. Overwrite
+	// is an error in an object store, where a set cannot be replaced atomically.
 	Overwrite bool
 
-	// Partial takes what is there of inputs that are sets and not whole (see
-	// [ExpandOptions]).
+	// Partial reads the existing shards of input sets that are incomplete (see
+	// [shard.ExpandOptions]).
 	Partial bool
 
-	// Args are the arguments of the tfrec command that runs, if one does. They are recorded,
-	// and shown to whoever finds the set incomplete (see [IncompleteError]).
+	// Args are the arguments of the tfrec command, if this is one. They are recorded, and shown to
+	// anyone who finds the set incomplete (see [shard.IncompleteError]).
 	Args []string
-	// Progress is counted up while the run goes on, if it is not nil.
+	// Progress, if not nil, is updated during the run.
 	Progress *ReshapeProgress
-	// Note is called with a sentence for people about a choice that was made
-	// for them, from one goroutine at a time, if it is not nil.
+	// Note, if not nil, is called with a human-readable sentence about each choice made
+	// automatically, from one goroutine at a time.
 	Note func(sentence string)
-	// Warn is called with a sentence about each input that Partial takes in part.
-	// Default: Note.
+	// Warn is called with a sentence about each input that is incomplete and used because of
+	// Partial. Default: Note.
 	Warn func(sentence string)
 }
 
-// ReshapeProgress counts what a run has done so far. Its fields may be read
-// while the run goes on.
+// ReshapeProgress counts what a run has done so far. Its fields may be read during the run.
 type ReshapeProgress struct {
-	// Planned is how many records will go through; 0 while they are counted.
-	// A run that reads its input twice plans each record twice.
+	// Planned is the number of records to process; 0 while they are counted. A run that reads its
+	// input twice counts each record twice.
 	Planned atomic.Int64
-	Done    atomic.Int64 // of them
-	Bytes   atomic.Int64 // of the records done, with framing
+	Done    atomic.Int64 // records processed
+	Bytes   atomic.Int64 // size of the processed records, with framing
 }
 
-// ReshapeReport says what a run did.
+// ReshapeReport is the result of a run.
 type ReshapeReport struct {
-	// Status is "written", or "up_to_date" when an earlier run had made the set
-	// of the same inputs with the same options; all else is of that run then.
+	// Status is "written", or "up_to_date" if an earlier run made the set from the same inputs with
+	// the same options; all other fields are then from that run.
 	Status string `json:"status"`
-	// RecordsIn is how many records the inputs hold, Records how many the new
-	// set does.
+	// RecordsIn is the number of records in the inputs, Records the number in the new set.
 	RecordsIn int64 `json:"records_in"`
 	Records   int64 `json:"records"`
-	// Bytes of all shards.
+	// Bytes is the total size of all shards.
 	Bytes   int64                         `json:"bytes"`
 	Seconds float64                       `json:"seconds"`
 	Shards  int                           `json:"shards"`
 	Splits  map[string]shard.SplitSummary `json:"splits"`
-	// Groups are how many records each of the sets has that ReshardOptions.GroupBy
-	// makes, by directory.
+	// Groups is the number of records in each of the sets made by ReshardOptions.GroupBy, by
+	// directory.
 	Groups map[string]int64 `json:"groups,omitempty"`
-	// LabelsRemapped says that the inputs' lists of label names differed, and
-	// the ids in the records were changed to those of the new list.
+	// LabelsRemapped is set if the inputs' lists of label names differed, so that the ids in the
+	// records were changed to those of the new list.
 	LabelsRemapped bool `json:"labels_remapped,omitempty"`
-	// Notes are what was said to ReshapeOptions.Note.
+	// Notes are the sentences passed to ReshapeOptions.Note.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Common returns what the reports of all verbs have in common: of a report that
-// embeds a ReshapeReport, that.
+// Common returns r. On a report that embeds a ReshapeReport it returns the part that all reports
+// have in common.
 func (r *ReshapeReport) Common() *ReshapeReport { return r }
 
-// verb is what tells one way of reshaping from another. The zero verb with a
-// name copies all records in their order.
+// verb defines one way of reshaping. The zero verb with a name copies all records in order.
 type verb struct {
-	// name as the command has it: "filter".
+	// name is the name of the command: "filter".
 	name string
-	// options are the verb's own effective ones by flag name, for the manifest.
+	// options are the verb's own effective options by flag name, for the manifest.
 	options map[string]any
-	// splits of the new set; nil keeps those of the inputs.
+	// splits are the splits of the new set; nil keeps those of the inputs.
 	splits []string
-	// chooser says which records go on; nil lets all go on, in their splits.
+	// chooser selects the records to keep and their splits; nil keeps all, in their splits.
 	chooser chooser
-	// order of the records in each split; nil is that of the inputs.
+	// order is the order of the records in each split; nil keeps the order of the inputs.
 	order ordering
-	// groups, when not nil, are the directories of sets in OUT; the splits of each
-	// are targets of their own: target = group*splits + split.
+	// groups, if not nil, are the directories of the sets in OUT; each split of each set is a
+	// separate target: target = group*splits + split.
 	groups []string
-	// rewrite changes records that go on; nil leaves them as they are.
+	// rewrite changes the records that are kept; nil leaves them unchanged.
 	rewrite rewriter
-	// prepare is called when the inputs are known and counted and dir, the output
-	// directory, is locked and empty, before the records are read. It may change the
-	// verb, and be nil.
+	// prepare is called once the inputs have been found and counted and dir, the output directory,
+	// is locked and empty, before the records are read. It may change the verb. It may be nil.
 	prepare func(ctx context.Context, in *inputs, dir *setdir.Dir) error
-	// advice is a sentence to note about the inputs, as they were told by their
-	// manifests; none where it is empty. It may be nil.
+	// advice returns a sentence to note about the inputs, based on their manifests; none if it is
+	// empty. It may be nil.
 	advice func(in *inputs) string
-	// describe has the last word on the manifest, whose features are those of the
-	// records before rewrite. It may be nil.
+	// describe makes the final changes to the manifest, whose features are those of the records
+	// before rewrite. It may be nil.
 	describe func(m *shard.Manifest) error
-	// unknown says that a function of the caller's has a part in what comes of the
-	// run, so that no other can be known to be the same.
+	// unknown is set if the result depends on a function of the caller's, so that no other run is
+	// known to give the same result.
 	unknown bool
 }
 
-// chooser says what becomes of each record.
-//
-// All records of the input go through it once, before the first is written.
+// chooser decides the target of each record. All input records pass through it once, before the
+// first is written.
 type chooser interface {
-	// look sees a record and returns what choose has to know of it. Many
-	// goroutines call it at a time, in no order.
+	// look examines a record and returns what choose needs to know about it. It is called
+	// concurrently, in any order.
 	look(r *record) (digest.Hash, error)
-	// choose says where the next record goes. It is called in order: n counts
-	// from 0 to the last record of all inputs. split is the one that it comes
-	// from, of those of the input; the result is one of verb.splits, or of the
-	// input's when that is nil, or drop.
+	// choose returns the target of the next record. It is called in order: n counts from 0 over the
+	// records of all inputs. split is the record's split in the input; the result is an index into
+	// verb.splits, or into the input's splits if that is nil, or drop.
 	choose(n int64, split int, m digest.Hash) (target int, err error)
 }
 
-// numberChooser is a chooser that goes by the records' numbers alone: its look
-// is never called, and the records are not read to choose.
+// numberChooser is a chooser that needs only the record numbers: look is never called, and the
+// records are not read.
 type numberChooser interface {
 	chooser
-	// begin is called with the number of all records before the first choose.
+	// begin is called with the total number of records before the first choose.
 	begin(total int64) error
 }
 
-// drop is the target of a record that does not go on.
+// drop is the target of a record that is left out.
 const drop = -1
 
-// maxTargets is how many splits a verb may make, groups aside.
+// maxTargets is the maximum number of splits of a verb, not counting groups.
 const maxTargets = 250
 
-// rewriter appends to dst what becomes of a record's payload. Many goroutines
-// call it at a time. It must not keep or change r.data.
+// rewriter appends the new payload of a record to dst. It is called concurrently. It must not keep
+// or change r.data.
 type rewriter func(dst []byte, r *record) ([]byte, error)
 
-// record is one record of the input, for as long as the call that it is given to.
+// record is a record of the input, valid until the call that it is passed to returns.
 type record struct {
 	// data is the payload. It must not be changed.
 	data []byte
-	// number among all records of the input, from 0.
+	// number is its number among all records of the input, from 0.
 	number int64
-	// split that it comes from, of the input's.
+	// split is its split in the input.
 	split int
 
 	file    *input
 	inFile  int64 // number in the file
 	offset  int64 // of its frame, uncompressed
-	parsed  bool  // message and err are those of data
+	parsed  bool  // message and err are the result of parsing data
 	err     error
 	message tfrecord.Example
 }
 
-// example parses the record, once. Its features alias the record's data.
-// The error says file, record and offset, and is a [*DamagedError].
+// example parses the record, once. Its features alias the record's data. The error includes file,
+// record and offset, and is a [*shard.DamagedError].
 func (r *record) example() (*tfrecord.Example, error) {
 	r.parse()
 	if r.err != nil {

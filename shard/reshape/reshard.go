@@ -6,24 +6,22 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// ReshardOptions says how Reshard puts records into shards. SortBy excludes
-// Shuffle and GroupBy.
+// ReshardOptions are the options of Reshard. SortBy excludes Shuffle and GroupBy.
 type ReshardOptions struct {
 	ReshapeOptions
-	// Shuffle puts the records of each split into a random order over all of its
-	// shards, which Seed tells.
+	// Shuffle puts the records of each split into a random order over all of its shards, determined
+	// by Seed.
 	Shuffle bool
-	// SortBy is the key of a feature that the records of each split are sorted by:
-	// by its first value, numbers by their size and bytes as bytes. Records of
-	// equal values keep their order; those without a value come last.
+	// SortBy is the key of a feature to sort the records of each split by, using its first value:
+	// numbers numerically, bytes bytewise. The sort is stable; records without a value come last.
 	SortBy string
-	// GroupBy is the key of a feature: a set is made of the records of each of its
-	// values, in a directory of that name in OUT.
+	// GroupBy is the key of a feature: the records of each of its values become a separate set, in
+	// a subdirectory of OUT named after the value.
 	GroupBy string
 }
 
-// Reshard makes a new set in the directory out of all records of the inputs, with
-// other shards. Splits stay what they are.
+// Reshard makes a new set in the directory out from all records of the inputs, in different shards.
+// Records stay in their splits.
 func Reshard(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshapeReport, error) {
 	v, err := o.verb()
 	if err != nil {
@@ -59,10 +57,9 @@ func (o *ReshardOptions) verb() (*verb, error) {
 	return v, nil
 }
 
-// Merge makes one set in the directory out of several: their splits of one name
-// become one, in the order of the inputs. Lists of label names that differ
-// become one, and the ids in the records are changed to fit; features of one
-// key must be of one kind.
+// Merge merges several sets into one in the directory out: splits of the same name are concatenated
+// in the order of the inputs. If lists of label names differ, they are merged and the ids in the
+// records are changed to match; features with the same key must have the same kind.
 func Merge(ctx context.Context, in []string, out string, o ReshapeOptions) (*ReshapeReport, error) {
 	return reshape(ctx, in, out, &o, &verb{name: "merge"})
 }

@@ -9,15 +9,15 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// storedFailure is that error.
+// storedFailure is the serialized error of a part or a shard.
 type storedFailure struct {
 	Plan    string `json:"plan"`
 	Message string `json:"message"`
-	// Damage is set for a DamagedError.
+	// Damage is set if the error is a DamagedError.
 	Damage *storedDamage `json:"damage,omitempty"`
 }
 
-// storedDamage is a *tfrecord.Error.
+// storedDamage is the serialized form of a *tfrecord.Error.
 type storedDamage struct {
 	Name    setdir.InputKey `json:"name"`
 	Record  int64           `json:"record"`
@@ -26,10 +26,10 @@ type storedDamage struct {
 	Message string          `json:"message"`
 }
 
-// fail leaves an error for the run that planned, if it can.
+// fail stores an error for the planning run, if possible.
 func (p *ReshardPlan) fail(ctx context.Context, err error) {
 	if ctx.Err() != nil {
-		return // something else went wrong, or nothing
+		return // canceled because of another error, or none
 	}
 	dir, joining := p.join(context.WithoutCancel(ctx))
 	if joining != nil {
@@ -42,10 +42,10 @@ func (p *ReshardPlan) fail(ctx context.Context, err error) {
 	if errors.As(err, &damage) && errors.As(err, &fault) {
 		failure.Damage = &storedDamage{setdir.InputKey(fault.Name), fault.Record, fault.Offset, fault.Part, fault.Err.Error()}
 	}
-	dir.PutStateFile(setdir.ReshardFailureFile, &failure) // without it there is the runner's text
+	dir.PutStateFile(setdir.ReshardFailureFile, &failure) // best effort: without it, the runner's error text remains
 }
 
-// failure returns the error that a part or a shard left; nil when none did.
+// failure returns the error stored by a part or a shard; nil if there is none.
 func (p *ReshardPlan) failure(dir *setdir.Dir) error {
 	var f storedFailure
 	usable, err := dir.ReadStateFile(setdir.ReshardFailureFile, &f)

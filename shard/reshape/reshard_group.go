@@ -14,24 +14,24 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// grouper has each record go to the group of its value.
+// grouper is a chooser that assigns each record to the group of its value.
 type grouper struct {
 	key    string
 	splits int
-	ids    map[digest.Hash]int // of the groups, once they are known
+	ids    map[digest.Hash]int // by value, once all groups are known
 
 	mu     sync.Mutex
-	values map[digest.Hash]string // directories by the hash of the value
+	values map[digest.Hash]string // directory by hash of the value
 }
 
-// maxGroups is how many sets GroupBy makes at most, and maxGroup how long the
-// name of their directories may be.
+// maxGroups is the maximum number of sets made by GroupBy, and maxGroup the maximum length of their
+// directory names.
 const (
 	maxGroups = 10_000
 	maxGroup  = 200
 )
 
-// prepare finds out which values there are.
+// prepare finds all values.
 func (g *grouper) prepare(ctx context.Context, in *inputs, v *verb) error {
 	if err := in.checkFeature("ReshardOptions.GroupBy", g.key); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (g *grouper) look(r *record) (digest.Hash, error) {
 	return m, nil
 }
 
-// unfitGroup says why a record is of no group.
+// unfitGroup returns the error for a record that does not belong to any group.
 func unfitGroup(r *record, err error) error {
 	return &UnfitError{fmt.Errorf("ReshardOptions.GroupBy: %w", r.locate(err))}
 }
@@ -100,16 +100,15 @@ func (g *grouper) choose(_ int64, split int, m digest.Hash) (int, error) {
 	return g.ids[m]*g.splits + split, nil
 }
 
-// folderName is the name of a directory for a value: letters, digits and some
-// signs stay, all else becomes %XX as in URLs. Values that differ have names
-// that do.
+// directoryName returns the directory name for a value: letters, digits and some punctuation are
+// kept, everything else becomes %XX as in URLs. Different values have different names.
 func directoryName(value string) string {
 	var b strings.Builder
 	for i := range len(value) {
 		c := value[i]
 		plain := c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9' || strings.IndexByte("_-.", c) >= 0
 		if i == 0 && (c == '.' || value == shard.IndexDir || value == shard.ManifestFile) {
-			plain = false // nobody's directory but ours, and none that is hidden
+			plain = false // neither hidden nor one of our own names
 		}
 		if plain {
 			b.WriteByte(c)
@@ -118,7 +117,7 @@ func directoryName(value string) string {
 		}
 	}
 	if b.Len() == 0 {
-		return "%" // of an empty value
+		return "%" // for an empty value
 	}
 	return b.String()
 }

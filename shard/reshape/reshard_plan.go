@@ -18,28 +18,27 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// ReshardPlan is a Reshard that is cut up, so that many machines can do it which
-// see the same files: parts of the inputs, each of which [ReshardPlan.Read] deals
-// to the shards that its records go to, and shards, each of which
-// [ReshardPlan.Write] makes of all that was dealt to it. What brings the one to
-// the other, Apache Beam's GroupByKey for instance, need not keep any order: each
-// record has its place with it. The set has the bytes of Reshard's.
+// ReshardPlan is a Reshard divided into steps for many machines that share the same files: parts of
+// the inputs, each of which [ReshardPlan.Read] distributes to the shards that its records belong
+// to, and shards, each of which [ReshardPlan.Write] makes from everything distributed to it. The
+// system that moves records from Read to Write, such as Apache Beam's GroupByKey, need not keep any
+// order: each record carries its position. The resulting set has the same bytes as with Reshard.
 //
-// [PlanReshard] makes a plan and leaves it in the output directory, where
-// [OpenReshardPlan] finds it. Parts and shards may be done at a time, again, and
-// twice at once. A plan may be used by many goroutines.
+// [PlanReshard] makes a plan and stores it in the output directory, where [OpenReshardPlan] finds
+// it. Parts and shards may be processed concurrently and more than once, even at the same time. A
+// plan is safe for concurrent use.
 type ReshardPlan struct {
 	out     string
 	id      string
 	memory  int64
-	kept    []bool // by shard: it is in place since an earlier run of the same plan
+	kept    []bool // by shard: finished by an earlier run of the same plan
 	planned plannedReshard
 
 	files  []*input
 	splits []string
 	layout []layout
-	base   []int64 // place of the first record of each split; one more at the end
-	before []int   // shards in the splits before each; one more at the end
+	base   []int64 // position of the first record of each split, and the total at the end
+	before []int   // number of shards in the splits before each, and the total at the end
 }
 
 const (
@@ -47,21 +46,21 @@ const (
 	reshardVersion = 1
 )
 
-// storedReshard is a plan as it lies in the output directory.
+// storedReshard is a plan as stored in the output directory.
 type storedReshard struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
-	// ID is a hash of Plan. What is not in there may differ between two runs of a plan.
+	// ID is a hash of Plan. The other fields may differ between two runs of a plan.
 	ID string `json:"id"`
-	// Directory is where relative paths begin.
+	// Directory is the directory that relative paths are relative to.
 	Directory setdir.InputKey `json:"folder"`
 	Memory    int64           `json:"memory"`
-	// Kept are the numbers of the shards that an earlier run has made.
+	// Kept are the numbers of the shards finished by an earlier run.
 	Kept []int           `json:"kept"`
 	Plan json.RawMessage `json:"plan"`
 }
 
-// plannedReshard is all that parts and shards depend on.
+// plannedReshard is everything that parts and shards depend on.
 type plannedReshard struct {
 	Tool        string               `json:"tool"`
 	Request     request              `json:"request"`
@@ -70,8 +69,8 @@ type plannedReshard struct {
 	Shuffle     bool                 `json:"shuffle"`
 	Seed        uint64               `json:"seed"`
 	MaxRecord   int64                `json:"max_record"`
-	// Known says that manifests have the features; Label is the key of the one
-	// that labels are counted by, and Labels their names.
+	// Known is set if the features are known from manifests; Label is the key of the feature by
+	// which labels are counted, and Labels are the label names.
 	Known  bool           `json:"known"`
 	Label  string         `json:"label"`
 	Labels []string       `json:"labels"`
@@ -89,39 +88,39 @@ type plannedSplit struct {
 	Each    int64  `json:"each"`
 }
 
-// plannedRemap is a remap.
+// plannedRemap is the serialized form of a remap.
 type plannedRemap struct {
 	Keys []string `json:"keys"`
 	IDs  []int64  `json:"ids"`
 	Same bool     `json:"same"`
 }
 
-// plannedFile is an input. Its size and time are the request's.
+// plannedFile is an input. Its size and modification time are in the request.
 type plannedFile struct {
 	Path        setdir.InputKey      `json:"path"`
 	Split       int                  `json:"split"`
 	Compression tfrecord.Compression `json:"compression"`
 	Records     int64                `json:"records"`
-	// Counted is set where the number of records is the manifest's.
+	// Counted is set if the number of records is from the manifest.
 	Counted bool `json:"counted,omitempty"`
-	// Remap is one of plannedReshard.Remaps, from 1; 0 is none.
+	// Remap is an index into plannedReshard.Remaps, from 1; 0 is none.
 	Remap int `json:"remap,omitempty"`
 }
 
-// plannedPart is a stretch of records of an input: all of a compressed one.
+// plannedPart is a range of records of an input; a compressed input is always one part.
 type plannedPart struct {
 	File int `json:"file"`
-	// First is the number of its first record in the file, Number that in the split.
+	// First is the number of its first record in the file, Number the one in the split.
 	First   int64 `json:"first"`
 	Number  int64 `json:"number"`
 	Records int64 `json:"records"`
-	// From and To are where its frames lie in the file.
+	// From and To are the byte range of its frames in the file.
 	From int64 `json:"from"`
 	To   int64 `json:"to"`
 }
 
-// OpenReshardPlan reads the plan of that ID in an output directory. It is an error
-// when there is none, or another one: the run that made it has ended.
+// OpenReshardPlan reads the plan with the given ID from an output directory. It is an error if
+// there is no plan or a different one: the run that made it has ended.
 func OpenReshardPlan(ctx context.Context, out, id string) (*ReshardPlan, error) {
 	var stored storedReshard
 	usable, err := setdir.View(ctx, out).ReadStateFile(setdir.ReshardPlanFile, &stored)
@@ -134,7 +133,7 @@ func OpenReshardPlan(ctx context.Context, out, id string) (*ReshardPlan, error) 
 	if stored.Format != reshardFormat || stored.Version != reshardVersion || stored.ID != id {
 		return nil, errOtherPlan(out)
 	}
-	if hashText(stored.Plan) != id { // nothing in it leads astray then
+	if hashText(stored.Plan) != id { // if it matches, the contents need no further checks
 		return nil, errSpoiltPlan(out)
 	}
 	p := &ReshardPlan{out: out, id: id, memory: stored.Memory}
@@ -164,7 +163,7 @@ func errOtherPlan(out string) error {
 	return fmt.Errorf("%s: the plan in this directory has changed or is gone: the run that this was part of has ended, or another one has begun", out)
 }
 
-// complete fills in what follows from what is planned. Relative paths begin in directory.
+// complete sets the fields derived from the plan. Relative paths are relative to directory.
 func (p *ReshardPlan) complete(directory string) error {
 	here, err := os.Getwd()
 	if err != nil {
@@ -202,25 +201,25 @@ func (p *ReshardPlan) complete(directory string) error {
 	return nil
 }
 
-// ID names the plan: a hash of the inputs as they were found, of the options,
-// and of how both are cut. Two runs with the same ID make the same set.
+// ID identifies the plan: it is a hash of the inputs as they were found, the options, and how both
+// are divided. Two runs with the same ID make the same set.
 func (p *ReshardPlan) ID() string { return p.id }
 
-// Out is the directory that the shards are written to: the one that PlanReshard was
-// given or, where a set is replaced, one in there.
+// Out returns the directory that the shards are written to: the one passed to PlanReshard or, if a
+// set is replaced, a directory inside it.
 func (p *ReshardPlan) Out() string { return p.out }
 
-// Parts is how many parts the inputs are cut into; they count from 0.
+// Parts returns the number of parts of the inputs; they are numbered from 0.
 func (p *ReshardPlan) Parts() int { return len(p.planned.Parts) }
 
-// Shards is how many shards the set will have, of all splits; they count from 0.
+// Shards returns the number of shards of the set, over all splits; they are numbered from 0.
 func (p *ReshardPlan) Shards() int { return p.before[len(p.layout)] }
 
-// Records is how many records the inputs hold, and the set will.
+// Records returns the number of records of the inputs, and so of the set.
 func (p *ReshardPlan) Records() int64 { return p.base[len(p.layout)] }
 
-// Kept is how many of the shards an earlier run of the same plan has made. Read
-// deals nothing to them.
+// Kept returns the number of shards finished by an earlier run of the same plan. Read passes no
+// records to them.
 func (p *ReshardPlan) Kept() int {
 	n := 0
 	for _, kept := range p.kept {
@@ -231,19 +230,19 @@ func (p *ReshardPlan) Kept() int {
 	return n
 }
 
-// ShardFile returns the name of a shard's file.
+// ShardFile returns the file name of a shard.
 func (p *ReshardPlan) ShardFile(number int) string {
 	split, index := p.find(number)
 	return shard.Name{Dataset: p.planned.Name, Split: p.splits[split], Index: int(index), Count: int(p.layout[split].shards)}.String()
 }
 
-// find returns the split of a shard, and its number there.
+// find returns the split of a shard, and its number in the split.
 func (p *ReshardPlan) find(shard int) (split int, index int64) {
 	split = sort.SearchInts(p.before, shard+1) - 1
 	return split, int64(shard - p.before[split])
 }
 
-// run is a run of the plan's, of a part or a shard. Its targets' infos are its own.
+// run returns a run for one part or shard of the plan. The infos of its targets are not shared.
 func (p *ReshardPlan) run(dir *setdir.Dir) *reshaping {
 	o := &ReshapeOptions{
 		Compression: p.planned.Compression, Seed: p.planned.Seed, Memory: p.memory, MaxRecord: p.planned.MaxRecord, Workers: 1,
@@ -256,10 +255,10 @@ func (p *ReshardPlan) run(dir *setdir.Dir) *reshaping {
 	return r
 }
 
-// partSize is about how many bytes a part has. Tests change it.
+// partSize is the approximate size of a part in bytes. Tests change it.
 var partSize int64 = 256 << 20
 
-// planned says how the run, which was surveyed, is done in parts.
+// planned divides a surveyed run into parts.
 func (r *reshaping) planned(ctx context.Context, shuffle bool) (*plannedReshard, error) {
 	p := &plannedReshard{
 		Tool: build.Tool, Request: r.request, Name: r.name, Compression: r.o.compression(), Shuffle: shuffle,
@@ -302,8 +301,8 @@ func (r *reshaping) planned(ctx context.Context, shuffle bool) (*plannedReshard,
 	return p, nil
 }
 
-// cutAt returns where to cut a large file into parts. One that was not read to
-// count its records is walked over now.
+// cutAt returns where to cut a large file into parts. If the file was not read to count its
+// records, its frames are walked now.
 func (f *input) cutAt(ctx context.Context, maxRecord int64) ([]recordcount.FrameMark, error) {
 	if f.Compression != tfrecord.None || f.Size < 2*partSize {
 		return nil, nil
@@ -319,7 +318,7 @@ func (f *input) cutAt(ctx context.Context, maxRecord int64) ([]recordcount.Frame
 			File: file, Size: f.Size, Every: partSize,
 			O: tfrecord.ReaderOptions{Name: f.Path, MaxRecord: maxRecord, Checksum: tfrecord.ChecksumLength},
 		}
-		if err := w.To(ctx, f.Size); err != nil { // more records than bytes there are not
+		if err := w.To(ctx, f.Size); err != nil { // a file never has more records than bytes
 			return nil, shard.Damaged(err)
 		}
 		if err := f.checkRead(w.At.Record); err != nil {

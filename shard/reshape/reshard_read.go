@@ -13,28 +13,27 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// ReshardCounts says what a part or a shard came to.
+// ReshardCounts are the counts of a part or a shard.
 type ReshardCounts struct {
 	Records int64
-	Bytes   int64 // of their frames or, of a shard, of its file
-	// Kept says that the shard was in place already.
+	Bytes   int64 // of the frames or, for a shard, of the file
+	// Kept is set if the shard was finished already.
 	Kept bool
 }
 
-// Bounds of what Read holds: of the records for one shard, and of all.
+// Limits on the bytes that Read holds: for one shard, and in total.
 const (
 	mostDealt    = 1 << 20
 	mostDealtAll = 32 << 20
 )
 
-// Read reads a part of the inputs, checks it, and gives its records to the
-// shards that they go to, in batches of some kilobytes to a megabyte, or more by a
-// large record. What a batch is is for Write to know; it may be kept. Read
-// holds 32 MiB at most, beside one record.
+// Read reads and checks a part of the inputs, and passes its records to deal by shard, in batches
+// of some kilobytes to a megabyte, more if a record is larger. The contents of a batch are opaque,
+// for Write; deal may keep it. Read holds at most 32 MiB plus one record.
 //
-// An input that is not as it was when it was planned is an error, as is damage: a
-// [*DamagedError] that says file, record and offset. Of what was dealt before an
-// error nothing must be used. The error of deal ends it, too.
+// It is an error if an input has changed since it was planned, or is damaged: the error is then a
+// [*shard.DamagedError] with file, record and offset. After an error, nothing that was dealt from
+// the part may be used. If deal returns an error, Read fails with it.
 func (p *ReshardPlan) Read(ctx context.Context, part int, deal func(shard int, batch []byte) error) (ReshardCounts, error) {
 	var dealing error
 	d := &partitioner{plan: p, held: make([]heldRows, p.Shards()), deal: func(shard int, batch []byte) error {
@@ -66,7 +65,7 @@ func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) er
 		return err
 	}
 	r := p.run(nil)
-	r.in.known, r.label = true, "" // features and labels are Write's to look at
+	r.in.known, r.label = true, "" // features and labels are Write's concern
 	if d.order, err = p.order(ctx, r); err != nil {
 		return err
 	}
@@ -76,7 +75,7 @@ func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) er
 	give := func(b *block) error {
 		defer s.put(b)
 		if b.first+int64(len(b.sizes)) > behind {
-			return nil // nothing has room for them: they are counted for the error below
+			return nil // beyond the expected records; counted for the error below
 		}
 		if err := r.work(ctx, b); err != nil {
 			return err
@@ -101,7 +100,7 @@ func (p *ReshardPlan) readPart(ctx context.Context, part int, d *partitioner) er
 	return nil
 }
 
-// unchanged holds an open input to what it was when it was planned.
+// unchanged compares an open input with its state when it was planned.
 func (p *ReshardPlan) unchanged(number int, file storage.File) error {
 	st, err := file.Stat()
 	if err != nil {
@@ -118,14 +117,14 @@ func (p *ReshardPlan) unchanged(number int, file storage.File) error {
 	return nil
 }
 
-// errChangedInput says that an input is another one than was planned with.
+// errChangedInput is the error for an input that has changed since it was planned.
 var errChangedInput = errors.New("it has changed since the run was planned")
 
 func changedInput(path string) error {
 	return fmt.Errorf("%s: %w: start again", path, errChangedInput)
 }
 
-// order is that of the records in each split.
+// order returns the order of the records in each split.
 func (p *ReshardPlan) order(ctx context.Context, r *reshaping) (ordering, error) {
 	if !p.planned.Shuffle {
 		return unchanged{}, nil
@@ -134,27 +133,25 @@ func (p *ReshardPlan) order(ctx context.Context, r *reshaping) (ordering, error)
 	return s, s.begin(ctx, r, 0)
 }
 
-// partitioner puts records together by the shards that they go to.
-//
-// A batch is the number of its records, their places in the split, all as
-// varints, and their frames.
+// partitioner groups records by the shards that they belong to. A batch is the number of its
+// records and their positions in the split, all as varints, followed by their frames.
 type partitioner struct {
 	plan   *ReshardPlan
 	order  ordering
 	deal   func(shard int, batch []byte) error
 	held   []heldRows // by shard
-	bytes  int64      // held by all
+	bytes  int64      // held for all shards
 	counts ReshardCounts
 }
 
-// heldRows are records that wait for others of their shard.
+// heldRows are the records held for a shard.
 type heldRows struct {
 	records int
 	places  []byte
 	frames  []byte
 }
 
-// block deals the records of a block, the first of which has that number in the split.
+// block deals the records of a block; number is that of its first record in the split.
 func (d *partitioner) block(b *block, split int, number int64) error {
 	at := 0
 	for i, size := range b.sizes {
@@ -186,7 +183,7 @@ func (d *partitioner) block(b *block, split int, number int64) error {
 	return nil
 }
 
-// give deals what is held for a shard.
+// give deals the records held for a shard.
 func (d *partitioner) give(shard int) error {
 	h := &d.held[shard]
 	batch := binary.AppendUvarint(make([]byte, 0, binary.MaxVarintLen64+len(h.places)+len(h.frames)), uint64(h.records))
@@ -194,12 +191,12 @@ func (d *partitioner) give(shard int) error {
 	d.bytes -= int64(len(h.frames))
 	h.records, h.places, h.frames = 0, h.places[:0], h.frames[:0]
 	if cap(h.frames) > mostDealtAll/len(d.held) {
-		*h = heldRows{} // shards have their turns where records keep their order
+		*h = heldRows{} // if records keep their order, shards are filled one after another
 	}
 	return d.deal(shard, batch)
 }
 
-// flush deals all that is held.
+// flush deals all records held.
 func (d *partitioner) flush() error {
 	for shard := range d.held {
 		if d.held[shard].records == 0 {
@@ -212,7 +209,7 @@ func (d *partitioner) flush() error {
 	return nil
 }
 
-// shardOf returns the shard that has the record of that place.
+// shardOf returns the shard that contains a position.
 func (l layout) shardOf(place int64) int64 {
 	if l.each > 0 {
 		return place / l.each

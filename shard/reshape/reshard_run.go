@@ -14,12 +14,11 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// ReshardRun is a Reshard that is done by a plan, seen from the process that
-// planned it: that process has the parts read and the shards written, by whatever
-// means, and then ends the run with Finish or Abandon. Until then it keeps others
-// out of the output directory.
+// ReshardRun is a planned Reshard as seen by the process that planned it. That process has the
+// parts read and the shards written, by any means, and then ends the run with Finish or Abandon.
+// Until then it locks the output directory.
 //
-//	run, err := shard.PlanReshard(ctx, in, out, options)
+//	run, err := reshape.PlanReshard(ctx, in, out, options)
 //	if err != nil {
 //		return err
 //	}
@@ -33,15 +32,15 @@ type ReshardRun struct {
 	r     *reshaping
 	plan  *ReshardPlan
 	held  *setdir.Dir // the directory of the plan
-	outer *setdir.Dir // the one whose set is replaced; nil without one
-	first *setdir.Dir // that was opened for the plan, and is closed
+	outer *setdir.Dir // the directory whose set is replaced; nil if none is
+	first *setdir.Dir // the directory as it was opened for planning; closed
 	began time.Time
 }
 
-// PlanReshard plans what Reshard would do, and prepares the output directory for it:
-// the inputs are counted and held to their manifests, and what is refused there is
-// refused here. What an earlier run of the same plan has finished is kept, what
-// another one left is taken away. SortBy and GroupBy are refused.
+// PlanReshard plans a Reshard and prepares the output directory for it: it counts the inputs,
+// checks them against their manifests, and returns the errors that Reshard would. Shards finished
+// by an earlier run of the same plan are kept; what any other run left is removed. SortBy and
+// GroupBy are not supported.
 func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshardRun, error) {
 	switch {
 	case o.SortBy != "":
@@ -61,7 +60,7 @@ func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions)
 		return run, nil
 	}
 	if run.r.old == nil {
-		if err := setdir.MustBeNew(ctx, out, v.name); err != nil { // before all is counted
+		if err := setdir.MustBeNew(ctx, out, v.name); err != nil { // before counting
 			return nil, err
 		}
 	}
@@ -71,10 +70,10 @@ func PlanReshard(ctx context.Context, in []string, out string, o ReshardOptions)
 	return run, nil
 }
 
-// prepare plans, and leaves the plan in the directory.
+// prepare makes the plan and stores it in the directory.
 func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) error {
 	r := run.r
-	r.dir = setdir.View(ctx, out) // until it is known what it is for
+	r.dir = setdir.View(ctx, out) // until its purpose is known
 	if err := r.survey(ctx); err != nil {
 		return err
 	}
@@ -122,7 +121,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 		}
 		return errors.Join(err, dir.Close())
 	}
-	// From here on it is shared with those that make shards.
+	// From here on it is shared with the processes that write shards.
 	run.first = dir
 	if err := dir.Close(); err != nil {
 		return err
@@ -131,7 +130,7 @@ func (run *ReshardRun) prepare(ctx context.Context, out string, shuffle bool) er
 	return err
 }
 
-// use makes dir the directory that the run writes to.
+// use sets the directory that the run writes to.
 func (run *ReshardRun) use(dir *setdir.Dir) {
 	run.r.dir = dir
 	for i := range run.r.targets {
@@ -139,8 +138,8 @@ func (run *ReshardRun) use(dir *setdir.Dir) {
 	}
 }
 
-// leave writes what others have to know into the directory: what will be there, and
-// the plan with what is there.
+// leave stores in the directory what other processes need: the names of the files to be written,
+// and the plan with the shards that are finished.
 func (run *ReshardRun) leave(ctx context.Context, plan json.RawMessage, here string) error {
 	stored := storedReshard{
 		Format: reshardFormat, Version: reshardVersion, ID: run.plan.id, Directory: setdir.InputKey(here), Memory: run.plan.memory,
@@ -165,12 +164,11 @@ func (run *ReshardRun) leave(ctx context.Context, plan json.RawMessage, here str
 	return run.r.dir.PutStateFile(setdir.ReshardPlanFile, &stored)
 }
 
-// Plan is what to do; nil when the set is up to date, and there is only Finish to call.
+// Plan returns the plan, or nil if the set is up to date and only Finish remains to be called.
 func (run *ReshardRun) Plan() *ReshardPlan { return run.plan }
 
-// Finish holds the shards to the plan, writes what describes them, the manifest
-// last, and ends the run. When it fails, finished shards are kept: the same run
-// again makes only the others.
+// Finish checks the shards against the plan, writes the metadata, the manifest last, and ends the
+// run. If it fails, finished shards are kept: repeating the run makes only the others.
 func (run *ReshardRun) Finish(ctx context.Context) (*ReshapeReport, error) {
 	if run.plan != nil {
 		if err := run.finish(ctx); err != nil {
@@ -188,7 +186,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 		if p.layout[split].start(index) < p.layout[split].start(index+1) {
 			continue
 		}
-		// Nothing is dealt to a number without records.
+		// A shard without records gets no batches.
 		if _, err := p.Write(ctx, number, func(func([]byte, error) bool) {}); err != nil {
 			return err
 		}
@@ -236,7 +234,7 @@ func (run *ReshardRun) finish(ctx context.Context) error {
 	return replaceByStaged(run.outer, r.old)
 }
 
-// takeBack makes the directory the run's alone, as soon as others have left it.
+// takeBack locks the directory for this run alone, once the other processes have left it.
 func (run *ReshardRun) takeBack(ctx context.Context) error {
 	if run.held == nil {
 		return errOtherPlan(run.plan.out)
@@ -260,15 +258,14 @@ func (run *ReshardRun) takeBack(ctx context.Context) error {
 	return err
 }
 
-// leaving is how long those that make shards are given to see that the run has ended.
+// leaving is how long processes that write shards have to notice that the run has ended.
 const leaving = 10 * time.Second
 
-// Abandon ends the run, which failed with err. It returns what is to be told: the
-// error of a part or a shard where there was one, which err, that of a runner, may
-// only repeat in its words. The directory is as it was before, unless there are
-// finished shards and the inputs are not damaged: then these are kept, and the
-// same run again makes the others. It works after ctx is done, since that is often why
-// the run failed.
+// Abandon ends a run that failed with err, and returns the error to report: that of a part or a
+// shard if there is one, since err, from a runner, may only repeat its text. The directory is
+// restored to its previous state, unless there are finished shards and the inputs are not damaged:
+// then the shards are kept, and repeating the run makes the others. Abandon works after ctx is
+// done, because that is often why the run failed.
 func (run *ReshardRun) Abandon(ctx context.Context, err error) error {
 	defer run.close()
 	if run.plan == nil {
@@ -305,7 +302,7 @@ func (run *ReshardRun) Abandon(ctx context.Context, err error) error {
 	return err
 }
 
-// close gives the directories back.
+// close releases the directories.
 func (run *ReshardRun) close() error {
 	var err error
 	for _, dir := range []*setdir.Dir{run.held, run.outer} {

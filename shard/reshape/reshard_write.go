@@ -17,12 +17,11 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Write makes a shard of all batches that Read dealt to it, in any order, puts
-// it in place and records that it is finished. Each record must come exactly
-// once; an error of batches ends it. What ReshapeOptions.Memory does not hold of
-// the shard lies in the output directory meanwhile or, when that is a URL, in the
-// system's temporary directory. A shard that this plan has finished already is kept,
-// and batches are left alone.
+// Write makes a shard from all batches that Read dealt to it, in any order, puts it in place and
+// records that it is finished. Each record must come exactly once. If batches yields an error,
+// Write fails with it. Records that do not fit in ReshapeOptions.Memory are spilled to the output
+// directory or, if that is a URL, to the system's temporary directory. A shard that this plan has
+// finished already is kept, without reading batches.
 func (p *ReshardPlan) Write(ctx context.Context, shard int, batches iter.Seq2[[]byte, error]) (ReshardCounts, error) {
 	var receiving error
 	counts, err := p.writeShard(ctx, shard, func(yield func([]byte, error) bool) {
@@ -68,8 +67,8 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 		return ReshardCounts{}, fmt.Errorf("%s: got %d of its %s: the others were lost between Read and Write", g.file, g.records, plural.Of(want, "record"))
 	}
 	var counts ReshardCounts
-	// A twin of this, which a runner began because it had lost sight of it, say,
-	// must not replace the file between its being put in place and recorded.
+	// A concurrent Write of the same shard, started because a runner lost track of this one, for
+	// example, must not replace the file between the rename and the record of it.
 	err = dir.WithLock(ctx, g.file, func() error {
 		if done := p.done(dir, shard); done != nil {
 			counts = keptShard(done)
@@ -84,7 +83,7 @@ func (p *ReshardPlan) writeShard(ctx context.Context, shard int, batches iter.Se
 	return counts, err
 }
 
-// join takes part in making the set, if the run that planned it still does.
+// join opens the output directory to write shards, if the run of this plan is still under way.
 func (p *ReshardPlan) join(ctx context.Context) (*setdir.Dir, error) {
 	if err := p.underWay(setdir.View(ctx, p.out)); err != nil {
 		return nil, err
@@ -93,7 +92,7 @@ func (p *ReshardPlan) join(ctx context.Context) (*setdir.Dir, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.underWay(dir); err != nil { // now that it cannot change
+	if err := p.underWay(dir); err != nil { // it cannot change any more
 		dir.Close()
 		return nil, err
 	}
@@ -109,7 +108,7 @@ func (p *ReshardPlan) underWay(dir *setdir.Dir) error {
 	return err
 }
 
-// done is what is known of a shard that this plan has finished; nil otherwise.
+// done returns the state of a shard that this plan has finished; nil otherwise.
 func (p *ReshardPlan) done(dir *setdir.Dir, shard int) *setdir.Done {
 	if done := dir.Done(p.ShardFile(shard), false); done != nil && done.Plan == p.id {
 		return done
@@ -117,7 +116,7 @@ func (p *ReshardPlan) done(dir *setdir.Dir, shard int) *setdir.Done {
 	return nil
 }
 
-// allDone returns done of all shards.
+// allDone returns the result of done for all shards.
 func (p *ReshardPlan) allDone(ctx context.Context, dir *setdir.Dir) ([]*setdir.Done, error) {
 	files := make([]string, p.Shards())
 	for shard := range files {
@@ -136,13 +135,13 @@ func keptShard(done *setdir.Done) ReshardCounts {
 	return ReshardCounts{Records: done.Records, Bytes: done.Bytes, Kept: true}
 }
 
-// collector is a shard whose records come in, in buckets.
+// collector collects the records of a shard in buckets.
 type collector struct {
 	*arrangement
 	plan    *ReshardPlan
 	file    string
 	at      shardAt
-	source  *input // that records are said to come from
+	source  *input // reported as the origin of the records
 	seen    []uint64
 	records int64
 }
@@ -167,10 +166,10 @@ func (p *ReshardPlan) newCollector(dir *setdir.Dir, number int) *collector {
 	return g
 }
 
-// add puts the records of a batch into their buckets.
+// add adds the records of a batch to their buckets.
 func (g *collector) add(ctx context.Context, batch []byte) error {
 	n, size := binary.Uvarint(batch)
-	// A record has a byte of place and its framing at least.
+	// A record takes at least one byte for its position, and its framing.
 	if size <= 0 || n > uint64(len(batch))/(1+tfrecord.Overhead) {
 		return g.strange("it does not begin with a record count")
 	}
@@ -213,7 +212,7 @@ func (g *collector) strange(what string) error {
 	return fmt.Errorf("%s: a batch of records was changed between Read and Write: %s", g.file, what)
 }
 
-// write writes the shard, and records that it is finished.
+// write writes the shard and records that it is finished.
 func (g *collector) write(ctx context.Context) (*setdir.Done, error) {
 	w := &placedWriter{arrangement: g.arrangement, budget: par.NewBudget(g.o.memory() / 2), free: make(chan *placed, 1), commits: newCommits()}
 	if err := w.commits.wait(w.lot(ctx, &g.places.lots[0])); err != nil {

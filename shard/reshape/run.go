@@ -17,15 +17,14 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// errNothingLeft says that a set would have no record.
+// errNothingLeft is returned if the new set would have no records.
 var errNothingLeft = errors.New("no records are left to write; nothing was written: choose other records, or more of them")
 
-// reshape makes a new set in the directory out of the records that in stand for.
+// reshape makes a new set in the directory out from the records of the inputs in.
 //
-// The records go through up to three times: to be counted, where no manifest
-// says how many there are, by their headers alone; to be chosen from, when that
-// takes more than their numbers; and to be written. When all shards are in
-// place the manifest is put there. A run that fails takes away what it wrote.
+// The records are read up to three times: once to count them by their headers, if no manifest gives
+// their number; once to choose, if that needs more than record numbers; and once to write them. The
+// manifest is put in place after all shards. A run that fails removes what it wrote.
 func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v *verb) (*ReshapeReport, error) {
 	began := time.Now()
 	r, err := openReshaping(ctx, in, out, o, v)
@@ -50,10 +49,9 @@ func reshape(ctx context.Context, in []string, out string, o *ReshapeOptions, v 
 	return &r.report, nil
 }
 
-// openReshaping finds the inputs and holds them and the options to each other and
-// to what is in the directory. The run that it returns has no directory yet; its report
-// says so when there is nothing to do, and old are the files of a set that is to
-// be replaced.
+// openReshaping finds the inputs and checks the options against them and against the contents of
+// the output directory. The returned run has no directory yet; its report's status is "up_to_date"
+// if there is nothing to do, and its field old lists the files of a set to be replaced.
 func openReshaping(ctx context.Context, in []string, out string, o *ReshapeOptions, v *verb) (*reshaping, error) {
 	if err := o.check(); err != nil {
 		return nil, err
@@ -104,14 +102,14 @@ type reshaping struct {
 	dir     *setdir.Dir
 	name    string // of the dataset
 	request request
-	old     []string      // files of the set that is to be replaced; nil without one
-	sets    []finishedSet // that are finished, or about to be
+	old     []string      // files of the set to be replaced; nil if there is none
+	sets    []finishedSet // finished, or about to be
 	options map[string]json.RawMessage
 	targets []target
-	log     *targetLog // nil: each record goes to its split
+	log     *targetLog // nil if each record stays in its split
 	files   []string   // that may be written, relative to the directory
-	planID  string     // of the ReshardPlan; empty without one
-	label   string     // key of the feature that labels are counted by; empty without one
+	planID  string     // ID of the ReshardPlan; empty without one
+	label   string     // key of the feature by which labels are counted; empty without one
 	scans   features.Scanners
 	report  ReshapeReport
 }
@@ -119,7 +117,7 @@ type reshaping struct {
 // target is a split of a set to be made.
 type target struct {
 	dir   *setdir.Dir
-	sub   string // of dir in the output directory, with / behind it; empty for that itself
+	sub   string // dir in the output directory, with a trailing slash; or empty
 	split string
 	layout
 	infos []shard.Info // of its finished shards
@@ -158,7 +156,7 @@ func (r *reshaping) run(ctx context.Context) error {
 	return r.finish(ctx)
 }
 
-// survey counts the records, holds them to the manifests and plans the shards.
+// survey counts the records, checks them against the manifests and plans the shards.
 func (r *reshaping) survey(ctx context.Context) error {
 	if err := r.in.count(ctx); err != nil {
 		return err
@@ -183,7 +181,7 @@ func (r *reshaping) survey(ctx context.Context) error {
 	return r.plan(ctx)
 }
 
-// plan finds out which records go where, and how many shards that makes.
+// plan decides which records go where, and the number of shards of each target.
 func (r *reshaping) plan(ctx context.Context) error {
 	splits := r.verb.splits
 	if splits == nil {
@@ -237,7 +235,7 @@ func (r *reshaping) plan(ctx context.Context) error {
 	return r.nameFiles()
 }
 
-// nameFiles lists every file that the run may write.
+// nameFiles lists all files that the run may write.
 func (r *reshaping) nameFiles() error {
 	plain := r.o.compression() == tfrecord.None
 	subs := map[string]bool{}
@@ -264,8 +262,8 @@ func (r *reshaping) nameFiles() error {
 	return nil
 }
 
-// nameDescribing adds the files to the list that TFDS reads, of which there are
-// some for features.
+// nameDescribing adds the metadata files that TFDS reads, which depend on the features, to the list
+// of files.
 func (r *reshaping) nameDescribing(m *shard.Manifest) error {
 	for i := range r.targets {
 		if sub := r.targets[i].sub; i == 0 || sub != r.targets[i-1].sub {
@@ -277,12 +275,12 @@ func (r *reshaping) nameDescribing(m *shard.Manifest) error {
 	return r.putRun()
 }
 
-// maxFileName is the longest file name that file systems take, less what a
-// temporary file and an index have behind it.
+// maxFileName is the longest name that file systems support, less the suffixes of temporary files
+// and indexes.
 const maxFileName = 255 - 20
 
-// announce writes what the run intends before it writes anything else, so that
-// the next one can take away what a killed one left.
+// announce records what the run will write before it writes anything, so that the next run can
+// clean up if this one is killed.
 func (r *reshaping) announce() error {
 	var err error
 	if r.options, err = rawOptions(r.o.effective(r.verb)); err != nil {

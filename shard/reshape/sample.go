@@ -10,18 +10,17 @@ import (
 	"github.com/tfrec/tfrec/internal/random"
 )
 
-// SampleOptions says how many records Sample takes: Count or Share is given.
+// SampleOptions are the options of Sample. Exactly one of Count and Share must be set.
 type SampleOptions struct {
 	ReshapeOptions
-	// Count of the records; more than there are is an error.
+	// Count is the number of records; more than the inputs have is an error.
 	Count int64
-	// Share of the records, above 0 and at most 1. Their number is rounded.
+	// Share is the share of the records, above 0 and at most 1. The resulting number is rounded.
 	Share float64
 }
 
-// Sample makes a new set in the directory out of a random sample of the records of
-// all splits, in their order. Seed tells which: any other sample of that size
-// would be as likely.
+// Sample makes a new set in the directory out from a random sample of the records of all splits, in
+// order. The sample is determined by Seed; all samples of the same size are equally likely.
 func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*ReshapeReport, error) {
 	v := &verb{name: "sample", chooser: newSampler(&o)}
 	switch {
@@ -41,12 +40,11 @@ func Sample(ctx context.Context, in []string, out string, o SampleOptions) (*Res
 	return reshape(ctx, in, out, &o.ReshapeOptions, v)
 }
 
-// forSample sets these random numbers apart from others of the same seed.
+// forSample separates these random numbers from others of the same seed.
 const forSample = 0x73616d706c65
 
-// sampler chooses each record with the probability that as many are chosen of
-// those that are left as are still wanted (Fan, Muller, Rezucha 1962; Knuth,
-// The Art of Computer Programming 2, Algorithm 3.4.2 S).
+// sampler chooses each record with probability wanted/left (Fan, Muller, Rezucha 1962; Knuth, The
+// Art of Computer Programming 2, Algorithm 3.4.2 S).
 type sampler struct {
 	o            *SampleOptions
 	draws        random.Draws

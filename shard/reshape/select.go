@@ -10,29 +10,29 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// SelectFeatures makes a new set in the directory whose records have only the
-// features of the given keys. In a key, * stands for any letters. Records must
-// be tf.train.Examples; what is kept of them keeps its bytes. A key that no
-// record has is an error before anything is written.
+// SelectFeatures makes a new set in the directory out whose records have only the features with the
+// given keys. In a key, * matches any sequence of characters. Records must be tf.train.Examples;
+// the bytes of the selected features do not change. A key that no record has is an error, returned
+// before anything is written.
 func SelectFeatures(ctx context.Context, in []string, out string, keys []string, o ReshapeOptions) (*ReshapeReport, error) {
 	rule := func(key string) (string, bool) { return key, matchesAny(keys, key) }
 	return reshapeFeatures(ctx, in, out, &o, "select", keys, keys, rule)
 }
 
-// DropFeatures is SelectFeatures of all features but those of the given keys.
+// DropFeatures is like SelectFeatures, but keeps all features except those with the given keys.
 func DropFeatures(ctx context.Context, in []string, out string, keys []string, o ReshapeOptions) (*ReshapeReport, error) {
 	rule := func(key string) (string, bool) { return key, !matchesAny(keys, key) }
 	return reshapeFeatures(ctx, in, out, &o, "drop", keys, keys, rule)
 }
 
-// RenameFeature is a key and the one that takes its place. A * in From stands
-// for any letters, which take the place of the * in To.
+// RenameFeature renames a feature key. A * in From matches any sequence of characters, which
+// replaces the * in To.
 type RenameFeature struct{ From, To string }
 
-// RenameFeatures makes a new set in the directory of which some features have
-// other keys: the first of keys that fits counts. All else of the records
-// keeps its bytes. A key that no record has, or two features that would get one
-// key, is an error before anything is written.
+// RenameFeatures makes a new set in the directory out in which some features have other keys; the
+// first matching element of keys applies. All other bytes of the records stay the same. A key that
+// no record has, or two features that would get the same key, is an error, returned before anything
+// is written.
 func RenameFeatures(ctx context.Context, in []string, out string, keys []RenameFeature, o ReshapeOptions) (*ReshapeReport, error) {
 	var from, options []string
 	for _, n := range keys {
@@ -53,7 +53,7 @@ func RenameFeatures(ctx context.Context, in []string, out string, keys []RenameF
 	return reshapeFeatures(ctx, in, out, &o, "rename", options, from, rule)
 }
 
-// rename returns the new key of one that From matches.
+// rename returns the new name of a key that From matches.
 func (n RenameFeature) rename(key string) string {
 	before, behind, wild := strings.Cut(n.From, "*")
 	if !wild {
@@ -62,8 +62,8 @@ func (n RenameFeature) rename(key string) string {
 	return strings.Replace(n.To, "*", key[len(before):len(key)-len(behind)], 1)
 }
 
-// reshapeFeatures rewrites all records by a rule of features' keys, each of
-// which must be that of some feature.
+// reshapeFeatures rewrites all records by a rule for feature keys. Each of keys must match some
+// feature.
 func reshapeFeatures(ctx context.Context, in []string, out string, o *ReshapeOptions, how string, options, keys []string, rule func(string) (string, bool)) (*ReshapeReport, error) {
 	argument := optionNames[how] + ".keys"
 	if len(keys) == 0 {
@@ -88,8 +88,7 @@ func reshapeFeatures(ctx context.Context, in []string, out string, o *ReshapeOpt
 	return reshape(ctx, in, out, o, v)
 }
 
-// ruledFeatures is what a rule makes of the features of records. Errors are about the
-// argument that gives the keys.
+// ruledFeatures applies a rule to the features of records. Errors name the argument with the keys.
 func ruledFeatures(features []shard.Feature, argument string, rule func(string) (string, bool)) ([]shard.Feature, error) {
 	from := map[string]string{}
 	var ruled []shard.Feature
@@ -115,7 +114,7 @@ func ruledFeatures(features []shard.Feature, argument string, rule func(string) 
 	return ruled, nil
 }
 
-// describeRuled adjusts what a manifest says of features.
+// describeRuled applies a rule to a manifest's features.
 func describeRuled(m *shard.Manifest, argument string, rule func(string) (string, bool)) error {
 	features, err := ruledFeatures(m.Features, argument, rule)
 	if err != nil {
@@ -136,7 +135,7 @@ func describeRuled(m *shard.Manifest, argument string, rule func(string) (string
 	return nil
 }
 
-// unknownFeature says that no record has a feature that an option names.
+// unknownFeature returns the error for an option that names a feature that no record has.
 func unknownFeature(field, key string, features []shard.Feature) error {
 	keys := make([]string, len(features))
 	for i, f := range features {
@@ -150,15 +149,15 @@ func unknownFeature(field, key string, features []shard.Feature) error {
 	return optionError(field, "no feature %q; there are %q%s", key, keys, more)
 }
 
-// maxKeysListed is how many keys an error lists.
+// maxKeysListed is the maximum number of keys listed in an error.
 const maxKeysListed = 20
 
 func matchesAny(patterns []string, key string) bool {
 	return slices.ContainsFunc(patterns, func(p string) bool { return matchesKey(p, key) })
 }
 
-// matchesKey reports whether a key fits a pattern, in which * stands for any
-// letters, none included.
+// matchesKey reports whether a key matches a pattern, in which * matches any sequence of
+// characters, including none.
 func matchesKey(pattern, key string) bool {
 	parts := strings.Split(pattern, "*")
 	first, last := parts[0], parts[len(parts)-1]

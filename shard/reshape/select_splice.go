@@ -14,19 +14,17 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// splicer takes features out of serialized Examples, and gives them other
-// keys, without touching the bytes of the others: values, and what a later
-// version of the message may add, stay as their writer wrote them. Where keys
-// were in the order of their bytes, as Builder and protocol buffers' own
-// deterministic encoding have them, they still are. It is not safe for
-// concurrent use.
+// splicer removes and renames features of serialized Examples without changing the bytes of the
+// others: values, and fields that later versions of the message may add, stay as written. If the
+// keys were sorted by their bytes, as by Builder and the deterministic encoding of protocol
+// buffers, they stay sorted. It is not safe for concurrent use.
 type splicer struct {
-	// fate says whether a feature is kept, and its key from then on.
+	// fate decides whether a feature is kept, and its new key.
 	fate func(key string) (to string, keep bool)
 
-	fates   map[string]decision // by key: records mostly have the same ones
-	body    []byte              // entries of the map at work
-	entries []splicedEntry      // of the record, those kept
+	fates   map[string]decision // by key: most records have the same keys
+	body    []byte              // entries of the map being rewritten
+	entries []splicedEntry      // entries of the record that are kept
 	sorted  []byte
 }
 
@@ -35,22 +33,22 @@ type decision struct {
 	keep, renamed bool
 }
 
-// splicedEntry is an entry of the map of features on its way out.
+// splicedEntry is a map entry of a feature that is kept.
 type splicedEntry struct {
 	key      string
 	renamed  bool
-	from, to int // in body
+	from, to int // range in body
 }
 
-// maxFates bounds the keys that are remembered; data may have any number.
+// maxFates is the maximum number of keys remembered; data may have any number.
 const maxFates = 10_000
 
 func newSplicer(rule func(key string) (to string, keep bool)) *splicer {
 	return &splicer{fate: rule, fates: map[string]decision{}}
 }
 
-// append appends the record with its features changed to dst. A record that is
-// no Example is an error, as is one in which two features would get one key.
+// append appends the record to dst with its features changed. It is an error if the record is not
+// an Example, or if two features would get the same key.
 func (s *splicer) append(dst, record []byte) ([]byte, error) {
 	s.entries = s.entries[:0]
 	for at := 0; at < len(record); {
@@ -75,8 +73,7 @@ func notExample(at int) error {
 	return &tfrecord.Error{Record: -1, Offset: int64(at), Part: tfrecord.PartParse, Err: fmt.Errorf("%w: not a tf.train.Example", tfrecord.ErrMalformed)}
 }
 
-// features appends a Features message, which is data[at:], as a field of the
-// Example.
+// features appends the Features message data[at:] as a field of the Example.
 func (s *splicer) features(dst, data []byte, at int) ([]byte, error) {
 	s.body = s.body[:0]
 	first, ordered, renamed := len(s.entries), true, false
@@ -90,7 +87,7 @@ func (s *splicer) features(dst, data []byte, at int) ([]byte, error) {
 		at = f.To
 		if f.Tag != wire.Bytes1 {
 			s.body = append(s.body, raw...)
-			ordered = false // it has no place among sorted entries
+			ordered = false // it has no position among sorted entries
 			continue
 		}
 		key, err := entryKey(data[:f.To], f.From)
@@ -121,7 +118,7 @@ func (s *splicer) features(dst, data []byte, at int) ([]byte, error) {
 	return append(dst, body...), nil
 }
 
-// inOrder returns the entries of body in the order of their keys.
+// inOrder returns the entries of body sorted by key.
 func (s *splicer) inOrder(entries []splicedEntry) []byte {
 	slices.SortStableFunc(entries, func(a, b splicedEntry) int { return strings.Compare(a.key, b.key) })
 	s.sorted = s.sorted[:0]
@@ -131,7 +128,7 @@ func (s *splicer) inOrder(entries []splicedEntry) []byte {
 	return s.sorted
 }
 
-// checkKeys refuses a record in which a new key is that of another feature.
+// checkKeys returns an error if a new key is the same as that of another feature.
 func (s *splicer) checkKeys() error {
 	for i, e := range s.entries {
 		for j, other := range s.entries {
@@ -156,8 +153,8 @@ func (s *splicer) fateOf(key []byte) decision {
 	return f
 }
 
-// entryKey returns the key of the map entry data[at:]: the last one that it
-// gives, as a protocol buffer library would take, and none without any.
+// entryKey returns the key of the map entry data[at:]: the last one if there are several, as
+// protocol buffer libraries do, and nil if there is none.
 func entryKey(data []byte, at int) ([]byte, error) {
 	var key []byte
 	for at < len(data) {
@@ -173,7 +170,7 @@ func entryKey(data []byte, at int) ([]byte, error) {
 	return key, nil
 }
 
-// appendRenamed appends a map entry, which is whole, with another key.
+// appendRenamed appends a well-formed map entry with another key.
 func appendRenamed(dst, entry []byte, key string) []byte {
 	size := 1 + sizeUvarint(len(key)) + len(key)
 	for at := 0; at < len(entry); {
@@ -204,7 +201,7 @@ func sizeUvarint(n int) int {
 	return size
 }
 
-// splicers are splicers of one rule for many goroutines.
+// splicers is a pool of splicers with the same rule.
 type splicers struct{ pool sync.Pool }
 
 func newSplicers(rule func(key string) (to string, keep bool)) *splicers {

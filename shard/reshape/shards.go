@@ -17,7 +17,7 @@ type openShard struct {
 	labels map[int64]int64 // nil when there are too many to count
 }
 
-// openShard starts a shard that is made beside others.
+// openShard starts a shard, which may be written in parallel with others.
 func (r *reshaping) openShard(t int, number int64) (*openShard, error) {
 	target := &r.targets[t]
 	w, err := target.dir.CreatePart(target.shardName(r.name, number), setdir.WriterOptions{Compression: r.o.compression()})
@@ -27,7 +27,8 @@ func (r *reshaping) openShard(t int, number int64) (*openShard, error) {
 	return &openShard{Writer: w, r: r, target: t, shard: number, labels: map[int64]int64{}}, nil
 }
 
-// add writes the records from first to behind of a block, whose frames are these.
+// add writes the records of a block from first up to, not including, behind; frames are their
+// frames.
 func (o *openShard) add(b *block, first, behind int, frames []byte) error {
 	if len(b.labels) > 0 && o.labels != nil {
 		for _, id := range b.labels[first:behind] {
@@ -53,21 +54,21 @@ func (o *openShard) commit() error {
 	return nil
 }
 
-// commits put finished shards in place while others are being written.
+// commits puts finished shards in place while others are being written.
 type commits struct {
-	tokens     chan struct{} // one for each commit under way
+	tokens     chan struct{} // one per commit in progress
 	background sync.WaitGroup
 	mu         sync.Mutex
-	err        error // the first
+	err        error // the first error
 }
 
-// maxCommits is how many shards may be on their way to disk at a time: many
-// small ones cost little more than one, for file systems sync them together.
+// maxCommits is the maximum number of concurrent commits: many small ones cost little more than
+// one, because file systems sync them together.
 const maxCommits = 8
 
 func newCommits() *commits { return &commits{tokens: make(chan struct{}, maxCommits)} }
 
-// add puts a shard in place in the background. It returns the error of one before.
+// add commits a shard in the background. It returns the first error of earlier commits.
 func (c *commits) add(ctx context.Context, o *openShard) error {
 	select {
 	case c.tokens <- struct{}{}:
@@ -93,8 +94,8 @@ func (c *commits) failed() error {
 	return c.err
 }
 
-// wait waits for all commits of a run that ended with err. It returns the first
-// error of all.
+// wait waits for all commits of a run that ended with err. It returns err or else the first commit
+// error.
 func (c *commits) wait(err error) error {
 	c.background.Wait()
 	if err != nil {

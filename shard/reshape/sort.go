@@ -15,25 +15,25 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// sorted is the order of the values of a feature.
+// sorted is the order by the values of a feature.
 type sorted struct {
 	key    string
 	kind   atomic.Int32 // of the values; 0 before the first
 	points []cutPoint
 }
 
-// A bucket gets the records between two cuts, which are taken from a sample of
-// this many records for each: its size is then off by an eighth or so.
+// sampledPerBucket is the number of records sampled per bucket to find the cuts between buckets;
+// the sizes of buckets are then off by about an eighth.
 const sampledPerBucket = 64
 
-// maxSortValue is the longest value in bytes that records are sorted by: it is held
-// beside each record.
+// maxSortValue is the length of the longest value that records can be sorted by, in bytes: it is
+// stored with each record.
 const maxSortValue = 1 << 20
 
-// maxCutKey is how much of a key a cut point has: it need not be that of a record.
+// maxCutKey is the maximum length of a cut point's key, which need not be the key of a record.
 const maxCutKey = 256
 
-// begin looks at a sample of the records for where to cut.
+// begin samples the records to find the cuts.
 func (s *sorted) begin(ctx context.Context, r *reshaping, buckets int) error {
 	s.points = []cutPoint{}
 	if buckets <= 1 {
@@ -100,7 +100,7 @@ func (s *sorted) begin(ctx context.Context, r *reshaping, buckets int) error {
 func (s *sorted) cuts() []cutPoint       { return s.points }
 func (s *sorted) place(int, int64) int64 { return 0 }
 
-// filled reports that no record has the feature.
+// filled returns an error if no record has the feature.
 func (s *sorted) filled() error {
 	if s.kind.Load() == 0 {
 		return optionError("ReshardOptions.SortBy", "no record has a value of feature %q", s.key)
@@ -108,9 +108,9 @@ func (s *sorted) filled() error {
 	return nil
 }
 
-// appendKey appends a form of the first value whose bytes are in the order of
-// the values: a zero, then an integer or a float from the smallest to the
-// largest, NaN, or bytes; a one without a value.
+// appendKey encodes the first value so that the encodings sort bytewise in the order of the values:
+// a zero byte, then an integer or a float from smallest to largest with NaN last, or bytes; a one
+// byte if there is no value.
 func (s *sorted) appendKey(dst []byte, r *record) ([]byte, error) {
 	e, err := r.example()
 	if err != nil {
@@ -140,7 +140,7 @@ func (s *sorted) appendKey(dst []byte, r *record) ([]byte, error) {
 	}
 }
 
-// sortableFloat returns a number that is in the order of the floats.
+// sortableFloat returns a number that sorts like the float.
 func sortableFloat(v float32) uint32 {
 	switch {
 	case v != v:

@@ -12,25 +12,24 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// stretch is a stretch of the records of one plain file.
+// stretch is a range of records of one uncompressed file.
 type stretch struct {
 	file     *input
 	first    int64 // number in the file of its first record
-	from, to int64 // where its frames lie
+	from, to int64 // byte range of its frames
 }
 
-// shardOfSpans is a shard whose records lie one behind the other in the inputs.
+// shardOfSpans is a shard whose records are consecutive in the inputs.
 type shardOfSpans struct {
 	target  int
 	shard   int64
 	records int64
 	spans   []stretch
-	err     error // what is wrong with the inputs behind the spans
+	err     error // the fault of the inputs after the spans
 }
 
-// contiguous reports whether every shard is made of records that lie one behind
-// the other in files that can be read anywhere, so that shards can be made side
-// by side, and there are enough of them for that.
+// contiguous reports whether every shard consists of consecutive records of files that support
+// random access, so that shards can be written in parallel, and there are enough shards for that.
 func (r *reshaping) contiguous() bool {
 	if r.verb.order != nil || r.log != nil {
 		return false
@@ -47,11 +46,10 @@ func (r *reshaping) contiguous() bool {
 	return shards >= int64(min(r.o.workers(), 2))
 }
 
-// copySpans writes the shards, as many side by side as there are workers: each
-// is read, checked, hashed and written by one goroutine, a block at a time that
-// stays in its processor's cache. Where a shard begins is found by a walk over
-// the headers a few shards ahead, so that what the walk reads is still cached
-// when it is read again.
+// copySpans writes the shards, one per worker in parallel: each is read, checked, hashed and
+// written by one goroutine, in blocks that stay in its processor's cache. A walk over the frame
+// headers, a few shards ahead, finds where shards begin, so that what it reads is still cached when
+// it is read again.
 func (r *reshaping) copySpans(ctx context.Context) error {
 	s := r.in.stream()
 	s.checks = true
@@ -95,7 +93,7 @@ func (r *reshaping) copySpan(ctx context.Context, s *stream, w *openShard, sp st
 	records, err := s.plain(ctx, sp, file, func(b *block) error {
 		defer s.put(b)
 		if b.first+int64(len(b.sizes)) > sp.file.Records {
-			return nil // nothing has room for them: they are counted for the error below
+			return nil // beyond the expected records; counted for the error below
 		}
 		if err := r.work(ctx, b); err != nil {
 			return err
@@ -115,7 +113,7 @@ func (r *reshaping) copySpan(ctx context.Context, s *stream, w *openShard, sp st
 	return shard.Damaged(sp.file.checkRead(sp.first + records))
 }
 
-// cutSpans gives the shards of all targets, one after the other.
+// cutSpans gives the shards of all targets in order.
 func (r *reshaping) cutSpans(ctx context.Context, give func(*shardOfSpans) error) error {
 	for t := range r.targets {
 		var files []*input
@@ -134,7 +132,7 @@ func (r *reshaping) cutSpans(ctx context.Context, give func(*shardOfSpans) error
 				return err
 			}
 			if j.err != nil {
-				break // its turn comes behind those before it
+				break // reported after the shards before it
 			}
 		}
 		c.close()
@@ -142,16 +140,16 @@ func (r *reshaping) cutSpans(ctx context.Context, give func(*shardOfSpans) error
 	return nil
 }
 
-// spanCutter cuts the records of some files, one file behind the other.
+// spanCutter divides the records of some files, in order.
 type spanCutter struct {
 	o     *ReshapeOptions
-	files []*input              // those that are not cut up; the first may be in part
-	at    recordcount.FrameMark // where the next record of the first is
-	walk  recordcount.FrameWalk // of the first; its file is nil when it is not open
+	files []*input              // not yet used up; the first may be in part
+	at    recordcount.FrameMark // position of the next record of the first file
+	walk  recordcount.FrameWalk // over the first file; its File is nil when it is not open
 }
 
-// cut adds the next records to a shard. When the inputs have a fault, those
-// before it are added.
+// cut adds the next records to a shard. If the inputs have a fault, the records before it are
+// added.
 func (c *spanCutter) cut(ctx context.Context, j *shardOfSpans) error {
 	for left := j.records; left > 0 && len(c.files) > 0; {
 		f := c.files[0]
@@ -174,7 +172,7 @@ func (c *spanCutter) cut(ctx context.Context, j *shardOfSpans) error {
 	return nil
 }
 
-// seek finds where in the first file a record begins.
+// seek finds the offset of a record of the first file.
 func (c *spanCutter) seek(ctx context.Context, f *input, record int64) error {
 	if c.walk.File == nil {
 		file, err := storage.Open(ctx, f.Path)
@@ -195,7 +193,7 @@ func (c *spanCutter) seek(ctx context.Context, f *input, record int64) error {
 	return err
 }
 
-// close closes the file that is open.
+// close closes the open file.
 func (c *spanCutter) close() {
 	if c.walk.File != nil {
 		c.walk.File.Close()

@@ -13,37 +13,36 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// ResplitOptions says how Resplit deals records to splits. At most one of ByHash,
-// Stratify, Together and List is given. With none of them a record's split is
-// told by a hash of its bytes: records that are the same stay together, and
-// others that come or go move none.
+// ResplitOptions are the options of Resplit. At most one of ByHash, Stratify, Together and List may
+// be set. Without them, a record's split is determined by a hash of its bytes: equal records stay
+// together, and adding or removing records does not move others.
 type ResplitOptions struct {
 	ReshapeOptions
-	// Splits and their shares, in the order of the new set. Needed for all but List.
+	// Splits are the splits and their shares, in the order of the new set. Required unless List is
+	// set.
 	Splits []shard.SplitShare
-	// ByHash is the key of a feature whose value alone tells the split, by a
-	// hash: all records of a value stay together, and no other record matters.
-	// The shares are those of the values, about.
+	// ByHash is the key of a feature whose value alone determines the split, by a hash: all records
+	// with the same value stay together, and other records have no influence. The shares are
+	// approximate, and are shares of the values, not the records.
 	ByHash string
-	// Stratify is the key of a feature of which each value is split in the
-	// ratio of the shares, exactly within one record for each split.
+	// Stratify is the key of a feature, each value of which is split in the ratio of the shares,
+	// exactly to within one record per split.
 	Stratify string
-	// Together is the key of a feature of which no value may be in two splits,
-	// such as a patient or a video. Values are dealt in a random order so that
-	// the shares are met as closely as the sizes of the values allow.
+	// Together is the key of a feature whose values must not be divided between splits, such as a
+	// patient or a video. Values are assigned in a random order so that the shares are met as
+	// closely as the sizes of the values allow.
 	Together string
-	// List gives the split of each key: the value of the feature Key. Each
-	// record must have a key of the list, and each key of the list a record.
+	// List is the split of each key; a record's key is the value of its feature Key. Each record
+	// must have a key in the list, and each key in the list a record.
 	List map[string]string
-	// Key is the feature that holds the keys of List: text, or a number.
-	// Default: image/filename.
+	// Key is the feature with the keys of List: text or an integer. Default: image/filename.
 	Key string
 }
 
-// defaultSplitKey is what `convert images` knows a sample by.
+// defaultSplitKey is the feature by which `convert images` identifies a sample.
 const defaultSplitKey = "image/filename"
 
-// leakAdvice says how copies of an image stay out of other splits than its own.
+// leakAdvice advises how to keep copies of an image in the same split.
 func leakAdvice(in *inputs) string {
 	if !slices.ContainsFunc(in.described.Features, func(f shard.Feature) bool { return f.Key == shard.CopyKey }) {
 		return ""
@@ -51,13 +50,12 @@ func leakAdvice(in *inputs) string {
 	return fmt.Sprintf("the records have augmented copies (%s): copies of one image may end up in different splits, a leak; ResplitOptions.Together %s keeps them in one", shard.CopyKey, defaultSplitKey)
 }
 
-// Resplit makes a new set in the directory out of all records, whatever splits they
-// were in, with the splits that the options say. Records keep their order
-// within each. The same inputs, options and seed give the same set.
+// Resplit makes a new set in the directory out from all records, whatever splits they were in, with
+// the splits given by the options. Records keep their order within each split. The same inputs,
+// options and seed give the same set.
 //
-// A record that lacks the feature of ByHash, Stratify or Together counts as
-// one with a value of its own, the same for all that lack it; that no record
-// has the feature is an error.
+// Records that lack the feature of ByHash, Stratify or Together all count as having the same
+// separate value; it is an error if no record has the feature.
 func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*ReshapeReport, error) {
 	v := &verb{name: "split"}
 	how, err := o.check()
@@ -106,14 +104,14 @@ func Resplit(ctx context.Context, in []string, out string, o ResplitOptions) (*R
 	return reshape(ctx, in, out, &o.ReshapeOptions, v)
 }
 
-// splitting is the way that was chosen.
+// splitting is the selected way of splitting.
 type splitting struct {
-	name  string // of the option in the manifest
-	field string // that the feature's key comes from
+	name  string // name of the option in the manifest
+	field string // option that gives the feature's key
 	key   string
 }
 
-// check finds the way that is asked for.
+// check validates the options and returns the way of splitting.
 func (o *ResplitOptions) check() (splitting, error) {
 	var ways []splitting
 	for _, w := range []splitting{
@@ -156,7 +154,7 @@ func (o *ResplitOptions) check() (splitting, error) {
 	return splitting{}, nil
 }
 
-// contentSplit goes by a hash of the record.
+// contentSplit splits by a hash of the record.
 type contentSplit struct {
 	splits []shard.SplitShare
 	seed   uint64
@@ -170,14 +168,14 @@ func (s *contentSplit) choose(_ int64, _ int, m digest.Hash) (int, error) {
 	return shares.ShareOf(m.Lo, s.splits), nil
 }
 
-// forSplit is the purpose of the hashes here.
+// forSplit separates these hashes from others of the same seed.
 const forSplit = "split"
 
-// byFeature looks at the value of one feature.
+// byFeature hashes the value of one feature.
 type byFeature struct {
 	key, field string
-	total      int64       // records
-	found      atomic.Bool // a record has the feature
+	total      int64       // number of records
+	found      atomic.Bool // whether any record has the feature
 }
 
 func (b *byFeature) look(r *record) (digest.Hash, error) {
@@ -192,7 +190,8 @@ func (b *byFeature) look(r *record) (digest.Hash, error) {
 	return digest.OfValue(value), nil
 }
 
-// check is called when all records were looked at.
+// check is called after all records have been looked at; it returns an error if none has the
+// feature.
 func (b *byFeature) check() error {
 	if !b.found.Load() {
 		return optionError(b.field, "no record has a feature %q", b.key)
@@ -200,7 +199,7 @@ func (b *byFeature) check() error {
 	return nil
 }
 
-// hashSplit goes by a hash of the feature's value.
+// hashSplit splits by a hash of the feature's value.
 type hashSplit struct {
 	*byFeature
 	splits []shard.SplitShare

@@ -19,12 +19,12 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// maxSplitList bounds a list of keys in bytes: it is held in memory.
+// maxSplitList is the maximum size of a list of keys in bytes: it is held in memory.
 const maxSplitList = 1 << 30
 
-// ReadSplitList reads a list of keys and their splits for ResplitOptions.List:
-// a key, a tab and a split a line. Empty lines, and a byte order mark in front,
-// mean nothing. Errors name the line.
+// ReadSplitList reads a list of keys and their splits for ResplitOptions.List: a key, a tab and a
+// split per line. Empty lines and a leading byte order mark are ignored. Errors include the line
+// number.
 func ReadSplitList(r io.Reader) (map[string]string, error) {
 	list := map[string]string{}
 	in := bufio.NewScanner(io.LimitReader(r, maxSplitList))
@@ -64,7 +64,7 @@ func ReadSplitList(r io.Reader) (map[string]string, error) {
 	return list, nil
 }
 
-// checkList says what is wrong with a list.
+// checkList validates a list.
 func checkList(list map[string]string) error {
 	splits := map[string]bool{}
 	for key, split := range list {
@@ -82,7 +82,7 @@ func checkList(list map[string]string) error {
 	return nil
 }
 
-// hashOfList stands for a list in the manifest.
+// hashOfList returns a hash of a list, which represents it in the manifest.
 func hashOfList(list map[string]string) string {
 	h := xxh3.New()
 	for _, key := range slices.Sorted(maps.Keys(list)) {
@@ -92,10 +92,10 @@ func hashOfList(list map[string]string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// listSplit goes by a list of keys.
+// listSplit splits by a list of keys.
 type listSplit struct {
 	*byFeature
-	places map[string]int // of keys in the three below
+	places map[string]int // index of each key in the slices below
 	keys   []string
 	splits []int
 	seen   []bool
@@ -137,7 +137,7 @@ func (s *listSplit) look(r *record) (digest.Hash, error) {
 	return digest.Hash{Lo: uint64(place)}, nil
 }
 
-// shown is a key for people.
+// shown formats a key for error messages.
 func shown(value tfrecord.Feature) string {
 	if key, ok := value.Int64(); ok {
 		return strconv.FormatInt(key, 10)
@@ -146,7 +146,7 @@ func shown(value tfrecord.Feature) string {
 	return fmt.Sprintf("%.200q", key)
 }
 
-// maxKeysNamed is how many keys an error names.
+// maxKeysNamed is the maximum number of keys in an error.
 const maxKeysNamed = 5
 
 func (s *listSplit) choose(n int64, _ int, m digest.Hash) (int, error) {

@@ -12,8 +12,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// values counts the records of each value of a feature, values being known by
-// their hashes.
+// values counts the records of each value of a feature, by the hash of the value.
 type values struct {
 	of    map[digest.Hash]*valueCount
 	limit int
@@ -21,14 +20,14 @@ type values struct {
 
 type valueCount struct {
 	records int64
-	dealt   int64 // to splits so far
-	split   int   // that all records go to, in a groupSplit
+	dealt   int64 // records assigned to splits so far
+	split   int   // split of all records, in a groupSplit
 }
 
-// valueBytes is about what a value takes in memory.
+// valueBytes is the approximate memory use per value.
 const valueBytes = 96
 
-// countValues reads all records.
+// countValues reads all records and counts their values.
 func countValues(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptions) (*values, error) {
 	v := &values{of: map[digest.Hash]*valueCount{}, limit: int(max(o.memory()/valueBytes, 1))}
 	err := in.eachRecord(ctx, o.workers(), by.look, func(_ int64, _ int, m digest.Hash) error {
@@ -62,10 +61,9 @@ func newStratifiedSplit(ctx context.Context, in *inputs, by *byFeature, o *Respl
 	return &stratifiedSplit{by, v, o.Splits, o.Seed}, err
 }
 
-// choose puts the records of a value into a random order, and cuts that where
-// the shares add up. The cuts are moved by the same random part of a record for
-// all of a value: each split has its share of them within one, and of many
-// values with few records, none favours the same split.
+// choose puts the records of a value into a random order and cuts it at the cumulative shares. All
+// cuts of a value are shifted by the same random fraction of a record: each split gets its share to
+// within one record, and many values with few records do not all favor the same split.
 func (s *stratifiedSplit) choose(_ int64, _ int, m digest.Hash) (int, error) {
 	c := s.of[m]
 	order := random.NewPermutation(c.records, m.Seeded(s.seed, "order of a value"))
@@ -74,7 +72,7 @@ func (s *stratifiedSplit) choose(_ int64, _ int, m digest.Hash) (int, error) {
 	return cutAt(place, c.records, shares.Unit(m.Seeded(s.seed, "cuts of a value")), s.splits), nil
 }
 
-// cutAt returns the split of the record at a place among n.
+// cutAt returns the split of the record at a position among n.
 func cutAt(place, n int64, moved float64, splits []shard.SplitShare) int {
 	var end float64
 	for i, s := range splits[:len(splits)-1] {
@@ -92,8 +90,8 @@ type groupSplit struct {
 	*values
 }
 
-// newGroupSplit deals the values in a random order, each to the split that has
-// the least of what it should have by then.
+// newGroupSplit assigns the values in a random order, each to the split that is furthest below its
+// share at that point.
 func newGroupSplit(ctx context.Context, in *inputs, by *byFeature, o *ResplitOptions) (chooser, error) {
 	v, err := countValues(ctx, in, by, o)
 	if err != nil {

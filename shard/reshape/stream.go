@@ -15,7 +15,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// block is a stretch of whole frames of one file, on its way from the input.
+// block is a sequence of whole frames of one file, as read from the input.
 type block struct {
 	file   *input
 	first  int64 // number in the file of its first record
@@ -23,33 +23,34 @@ type block struct {
 	data   []byte
 	sizes  []int // of the frames in data
 
-	checked bool    // the payloads have their checksums
-	targets []int   // of each record; nil: the target is file.split for all
-	places  []int64 // of each record in its target; only for an order
+	checked bool    // the payload checksums have been verified
+	targets []int   // of each record; empty: file.split for all
+	places  []int64 // number of each record in its target; only for an order
 
-	marks  []digest.Hash // of each record, when it was looked at
-	labels []int64       // of each record, when labels are counted
-	buffer []byte        // that data lies in
-	charge int64         // to the budget
+	marks  []digest.Hash // of each record, if it was looked at
+	labels []int64       // of each record, if labels are counted
+	buffer []byte        // backing array of data
+	charge int64         // bytes acquired from the budget
 }
 
-// noLabel is in block.labels for a record without a label.
+// noLabel is the entry in block.labels of a record without a label.
 const noLabel = -1 << 63
 
-// Blocks are as large as keeps the cost of each small, and all of those under
-// way in a cache of the processor.
+// blockSize is large enough to keep the overhead per block small, and small enough that all blocks
+// in progress fit in a processor cache.
 const blockSize = 512 << 10
 
-// heldBlocks bounds the bytes of blocks under way; one larger record goes alone.
+// heldBlocks is the maximum total size of the blocks in progress; a larger record is processed
+// alone.
 const heldBlocks = 64 << 20
 
-// stream reads blocks, one after another.
+// stream reads blocks in order.
 type stream struct {
 	*inputs
 	budget *par.Budget
 	free   chan *block
-	large  chan []byte // the buffer of a large record, for the next one
-	checks bool        // payloads, too, as they are read
+	large  chan []byte // buffer of a large record, for reuse
+	checks bool        // verify payloads while reading
 }
 
 func (in *inputs) stream() *stream {
@@ -83,12 +84,12 @@ func (s *stream) get(ctx context.Context, n int) (*block, error) {
 	return b, nil
 }
 
-// put takes a block back. The budget comes last: who waits for it is to find the
+// put returns a block. The budget is released last, so that a goroutine waiting for it finds the
 // buffer.
 func (s *stream) put(b *block) {
 	charge := b.charge
 	if cap(b.buffer) > 2*blockSize {
-		select { // blocks in plenty should not each have been one of a large record
+		select { // large buffers must not accumulate in ordinary blocks
 		case s.large <- b.buffer:
 		default:
 		}
@@ -101,8 +102,8 @@ func (s *stream) put(b *block) {
 	s.budget.Release(charge)
 }
 
-// close gives back the buffer of a large record, if there was one: what comes
-// next will want as much again, and the collector would wait for that.
+// close frees the buffer of a large record, if there is one: the next stage will need as much
+// memory again, before the garbage collector would have freed it.
 func (s *stream) close() {
 	select {
 	case <-s.large:
@@ -111,9 +112,8 @@ func (s *stream) close() {
 	}
 }
 
-// each gives the blocks of all files in order. Frames are found by their
-// lengths, which have their checksums; payloads are for check to check.
-// skip says of each file whether it may be left out; it may be nil.
+// each gives the blocks of all files in order. Frames are found by their lengths, whose checksums
+// are verified; payloads are verified by check. skip reports whether to skip a file; it may be nil.
 func (s *stream) each(ctx context.Context, skip func(f *input) bool, give func(*block) error) error {
 	for _, f := range s.files {
 		if skip != nil && skip(f) {
@@ -135,7 +135,7 @@ func (s *stream) file(ctx context.Context, f *input, give func(*block) error) er
 	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: s.o.MaxRecord, Compression: f.Compression}
 	counted := func(b *block) error {
 		if b.first+int64(len(b.sizes)) > f.Records {
-			s.put(b) // nothing has room for them: they are counted for the error below
+			s.put(b) // beyond the expected records; counted for the error below
 			return context.Cause(ctx)
 		}
 		return give(b)
@@ -152,10 +152,9 @@ func (s *stream) file(ctx context.Context, f *input, give func(*block) error) er
 	return f.checkRead(records)
 }
 
-// plain reads blocks of a stretch of an uncompressed file, and says how many
-// records it has, whatever it should have. What is left of a block behind its
-// last whole frame is read again with the next one: that is half a frame on
-// average.
+// plain reads a range of an uncompressed file in blocks, and returns the number of records found,
+// even if it is not the expected one. What follows the last whole frame of a block, half a frame on
+// average, is read again with the next block.
 func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give func(*block) error) (records int64, err error) {
 	f := in.file
 	framing := tfrecord.Framing{Checksum: tfrecord.ChecksumLength, MaxRecord: s.o.MaxRecord}
@@ -206,8 +205,8 @@ func (s *stream) plain(ctx context.Context, in stretch, file storage.File, give 
 	return records, nil
 }
 
-// fault says what is wrong with a frame of an uncompressed file, in which
-// something is, or was.
+// fault returns the error for a frame of an uncompressed file that was found to be damaged, or to
+// have changed since.
 func (f *input) fault(file storage.File, record, offset, maxRecord int64) error {
 	o := tfrecord.ReaderOptions{Name: f.Path, MaxRecord: maxRecord, Compression: f.Compression}
 	if err := tfrecord.NewSalvager(file, o).Fault(record, offset); err != nil {
@@ -264,7 +263,7 @@ func (s *stream) compressed(ctx context.Context, f *input, r *tfrecord.Reader, g
 	}
 }
 
-// alone gives a block whose data are the reader's, and waits until nobody uses them.
+// alone gives a block whose data belongs to the reader, and waits until it is no longer in use.
 func (s *stream) alone(ctx context.Context, b *block, give func(*block) error) error {
 	b.checked, b.charge = true, int64(len(b.data))
 	if err := s.budget.Acquire(ctx, b.charge); err != nil {
@@ -276,8 +275,7 @@ func (s *stream) alone(ctx context.Context, b *block, give func(*block) error) e
 	return s.budget.WaitIdle(ctx)
 }
 
-// check checks the payloads of a block against their checksums, which its
-// other methods and users take for granted.
+// check verifies the payload checksums of a block, which its other methods and users rely on.
 func (b *block) check(ctx context.Context, maxRecord int64) error {
 	if b.checked {
 		return nil
@@ -298,8 +296,7 @@ func (b *block) check(ctx context.Context, maxRecord int64) error {
 	return nil
 }
 
-// eachRecord calls f with every record of the block that goes on: with all of
-// them where no targets were chosen. r is one that may be used again.
+// eachRecord calls f with every record of the block that is not dropped. r is scratch space.
 func (b *block) eachRecord(r *record, f func(i int, r *record) error) error {
 	at := 0
 	for i, size := range b.sizes {
@@ -323,13 +320,13 @@ func (r *record) begin(b *block, i int, at int64, data []byte) {
 	r.number = b.file.first + r.inFile
 }
 
-// frame is that of a record of the block, as eachRecord gave it.
+// frame returns the frame of a record of the block, as passed by eachRecord.
 func (b *block) frame(r *record) []byte {
 	at := r.offset - b.offset
 	return b.data[at : at+int64(len(r.data))+tfrecord.Overhead]
 }
 
-// locate adds file, record and offset to what is wrong with a record.
+// locate adds file, record and offset to an error about a record.
 func (r *record) locate(err error) error {
 	part, at := tfrecord.PartParse, err
 	if fault, ok := err.(*tfrecord.Error); ok {

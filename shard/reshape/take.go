@@ -6,17 +6,17 @@ import (
 	"github.com/tfrec/tfrec/internal/digest"
 )
 
-// TakeOptions says which records Take takes.
+// TakeOptions are the options of Take. At least one of Skip and Count must be set.
 type TakeOptions struct {
 	ReshapeOptions
-	// Skip is how many records are left out from the beginning. Default: none.
+	// Skip is the number of records to skip at the beginning. Default: none.
 	Skip int64
-	// Count is how many of those behind are taken at most. Default: all.
+	// Count is the maximum number of records to take after those skipped. Default: all.
 	Count int64
 }
 
-// Take makes a new set in the directory out of the first records of the inputs, in
-// the order of the inputs, whatever splits they are in.
+// Take makes a new set in the directory out from the first records of the inputs, in order,
+// whatever splits they are in.
 func Take(ctx context.Context, in []string, out string, o TakeOptions) (*ReshapeReport, error) {
 	switch {
 	case o.Skip < 0:

@@ -12,8 +12,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// UnfitError says that records which are whole cannot be reshaped as asked, for
-// what is in them: values of several kinds have no order, for instance.
+// UnfitError is the error for undamaged records whose contents do not allow the operation: for
+// example, values of several kinds cannot be sorted.
 type UnfitError struct{ Err error }
 
 func (e *UnfitError) Error() string { return e.Err.Error() + "; nothing was written" }
@@ -21,13 +21,12 @@ func (e *UnfitError) Error() string { return e.Err.Error() + "; nothing was writ
 // Unwrap returns Err.
 func (e *UnfitError) Unwrap() error { return e.Err }
 
-// sampledRecords is how many records of each file are held to its manifest.
+// sampledRecords is the number of records of each file that are checked against its manifest.
 const sampledRecords = 8
 
-// holdToManifests holds the files to what their manifests say before all is
-// built on that: a set that is read as a whole must name each shard once, and the
-// first records of each file must be what the manifest says of them. What may be
-// right is noted.
+// holdToManifests checks the files against their manifests before relying on them: the manifest of
+// a set that is read as a whole must name each shard once, and the first records of each file must
+// match the manifest's description. Differences that may be harmless are noted.
 func (in *inputs) holdToManifests(ctx context.Context, note func(format string, args ...any)) error {
 	files := map[*shard.Set]int{}
 	for _, f := range in.files {
@@ -81,8 +80,8 @@ func (in *inputs) holdToManifests(ctx context.Context, note func(format string, 
 	return nil
 }
 
-// sample holds the first records of the file to the features of its manifest. It
-// returns the key of one that should be there and is not.
+// sample checks the first records of the file against the features in its manifest. It returns the
+// key of a required feature that is missing from one of them, or "".
 func (f *input) sample(ctx context.Context, maxRecord int64) (missing string, err error) {
 	r, err := shard.Open(ctx, f.Path, tfrecord.ReaderOptions{MaxRecord: maxRecord})
 	if err != nil {

@@ -11,20 +11,18 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// write reads the inputs once more and writes the shards. There are several ways
-// to do that, for speed alone: any of them would give the same bytes.
+// write reads the inputs once more and writes the shards. It uses the fastest of several ways, all
+// of which give the same bytes:
 //
-//   - The records keep their order and all files are plain: shards are copied
-//     side by side, each from its stretches of the files (reshape_spans.go).
-//   - They keep their order, but must be unpacked, or are chosen one by one:
-//     blocks of them go through the workers, and in order to the open shards of
-//     their targets (reshape_stream.go, and here).
-//   - They get another order, or have more targets than files may be open: they
-//     are dealt to buckets first, which are then put in order in memory one by
-//     one (reshape_arrange.go, with reshape_sort.go for keys, and
-//     reshape_place.go for an order by numbers, as a shuffle is).
-//   - They are shuffled, large and in plain files: each is read from where it
-//     lies when its turn comes (reshape_fetch.go).
+//   - Unchanged order, all files uncompressed: shards are copied in parallel, each from its ranges
+//     of the files (spans.go).
+//   - Unchanged order, but compressed files or chosen records: blocks of records go through the
+//     workers, and then in order to the open shards of their targets (stream.go and this file).
+//   - A new order, or more targets than shards that may be open: records are distributed to
+//     buckets, which are then sorted in memory one by one (arrange.go, with sort.go for an order by
+//     key and place.go for an order by number, such as a shuffle).
+//   - A shuffle of large records in uncompressed files: each record is read from its input when its
+//     turn comes (fetch.go).
 func (r *reshaping) write(ctx context.Context) error {
 	r.prepare()
 	switch {
@@ -49,8 +47,8 @@ func (r *reshaping) write(ctx context.Context) error {
 	return out.close(ctx, err)
 }
 
-// prepare has room for what comes of the shards, and finds out by which feature
-// labels are counted.
+// prepare allocates the infos of the shards, and determines the feature by which labels are
+// counted.
 func (r *reshaping) prepare() {
 	for i := range r.targets {
 		t := &r.targets[i]
@@ -62,12 +60,12 @@ func (r *reshaping) prepare() {
 	}
 }
 
-// maxOpenShards is how many targets have a shard open at a time. Records for
-// more of them are put in order first. Tests change it.
+// maxOpenShards is the maximum number of targets with an open shard at the same time. Records for
+// more targets are put in order first. Tests change it.
 var maxOpenShards = 64
 
-// maxUploads is the same of targets in an object store, where each holds the part
-// that is being filled: 8 MiB.
+// maxUploads is maxOpenShards for object stores, where each open shard holds an 8 MiB part that is
+// being filled.
 const maxUploads = 16
 
 func (r *reshaping) mostOpen() int {
@@ -77,7 +75,7 @@ func (r *reshaping) mostOpen() int {
 	return maxOpenShards
 }
 
-// deal gives the blocks of the inputs with the targets of their records.
+// deal gives the blocks of the inputs, with the targets of their records set.
 func (r *reshaping) deal(ctx context.Context, s *stream, each func(*block), give func(*block) error) error {
 	return s.each(ctx, nil, func(b *block) error {
 		if r.log != nil {
@@ -93,8 +91,7 @@ func (r *reshaping) deal(ctx context.Context, s *stream, each func(*block), give
 	})
 }
 
-// work does what must be done to a block before it is written: its payloads are
-// checked, looked at and changed.
+// work prepares a block for writing: its payloads are verified, scanned and rewritten.
 func (r *reshaping) work(ctx context.Context, b *block) error {
 	if err := b.check(ctx, r.o.MaxRecord); err != nil {
 		return err
@@ -146,7 +143,7 @@ func (r *reshaping) work(ctx context.Context, b *block) error {
 	return nil
 }
 
-// rewriting is what becomes of the records of a block.
+// rewriting holds the rewritten records of a block.
 type rewriting struct {
 	frames []byte
 	sizes  []int
@@ -181,21 +178,20 @@ func (r *record) label(key string) int64 {
 	return noLabel
 }
 
-// shardWriters write the shards of all targets, one of each at a time. A
-// finished shard is put in place in the background while the next one is being
-// written.
+// shardWriters writes the shards of all targets, one shard of each target at a time. A finished
+// shard is committed in the background while the next one is being written.
 type shardWriters struct {
 	r       *reshaping
 	open    []openTarget
 	commits *commits
 }
 
-// openTarget is where a target is.
+// openTarget is the state of a target.
 type openTarget struct {
 	w      *openShard // nil before the first record of a shard
 	shard  int64
 	placed int64 // records in its shards so far
-	behind int64 // the first record that is not for this shard
+	behind int64 // number of the first record after this shard
 }
 
 func newShardWriters(r *reshaping) *shardWriters {
@@ -206,7 +202,7 @@ func newShardWriters(r *reshaping) *shardWriters {
 	return w
 }
 
-// block writes the records of a block, as many at a time as go together.
+// block writes the records of a block, in runs of records for the same shard.
 func (w *shardWriters) block(ctx context.Context, b *block) error {
 	at := 0
 	for i := 0; i < len(b.sizes); {
@@ -229,7 +225,8 @@ func (w *shardWriters) block(ctx context.Context, b *block) error {
 		if err := o.w.add(b, first, i, b.data[start:at]); err != nil {
 			return err
 		}
-		// A full shard does not wait open for the next record: targets may be many.
+		// A full shard is closed at once rather than with the next record: there may be many
+		// targets.
 		if o.placed == o.behind {
 			if err := w.next(ctx, t); err != nil {
 				return err
@@ -239,7 +236,7 @@ func (w *shardWriters) block(ctx context.Context, b *block) error {
 	return nil
 }
 
-// ready returns a target with room for a record in its open shard.
+// ready returns a target whose open shard has room for a record.
 func (w *shardWriters) ready(ctx context.Context, t int) (*openTarget, error) {
 	o := &w.open[t]
 	for o.placed == o.behind {
@@ -257,12 +254,12 @@ func (w *shardWriters) start(t int) (err error) {
 	o := &w.open[t]
 	o.w, err = w.r.openShard(t, o.shard)
 	if err == nil {
-		o.w.Data.Aside = true // one at a time, mostly: others have no use for the processors
+		o.w.Data.Aside = true // usually one at a time, so the processors are otherwise idle
 	}
 	return err
 }
 
-// next ends the open shard of a target and goes on to the one behind it.
+// next finishes the open shard of a target and advances to the next one.
 func (w *shardWriters) next(ctx context.Context, t int) error {
 	o := &w.open[t]
 	if o.w == nil {
@@ -277,8 +274,8 @@ func (w *shardWriters) next(ctx context.Context, t int) error {
 	return w.commits.add(ctx, full)
 }
 
-// close ends the last shards, or throws away what is open when the run failed
-// with err, and waits for the background. It returns the first error of all.
+// close finishes the last shards, or discards the open ones if the run failed with err, and waits
+// for the commits. It returns err or else the first error.
 func (w *shardWriters) close(ctx context.Context, err error) error {
 	for t := range w.open {
 		o := &w.open[t]
