@@ -22,8 +22,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestFinishedRunsAreUpToDate runs every verb twice: the second run has nothing
-// to do, says what the first did, and changes no byte and no time.
+// TestFinishedRunsAreUpToDate runs every verb twice: the second run has nothing to do, returns the
+// report of the first, and changes no bytes and no times.
 func TestFinishedRunsAreUpToDate(t *testing.T) {
 	ctx := context.Background()
 	path := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 60, forReshapers)
@@ -46,7 +46,7 @@ func TestFinishedRunsAreUpToDate(t *testing.T) {
 				}
 				return nil
 			}
-			o.Workers, o.Memory = 1, leastMemory // which change no byte
+			o.Workers, o.Memory = 1, leastMemory // these change no bytes
 			err := run(ctx, []string{path}, out, o)
 			inject.Hook = nil
 			settest.Check(t, err)
@@ -73,7 +73,8 @@ func TestFinishedRunsAreUpToDate(t *testing.T) {
 	}
 }
 
-// TestOtherRunsAreRefused names the first difference, and leaves the set.
+// TestOtherRunsAreRefused checks that the error names the first difference and the set is
+// unchanged.
 func TestOtherRunsAreRefused(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 30, settest.Numbers)
@@ -123,7 +124,7 @@ func TestOtherRunsAreRefused(t *testing.T) {
 	settest.Check(t, os.Chtimes(file, time.Time{}, time.Now().Add(time.Hour)))
 	refused("has changed since", reshard([]string{file}, o))
 
-	// What is there is not what was made.
+	// The directory does not hold what the run made.
 	file = settest.ExampleFile(t, file, 30, settest.Numbers)
 	o.Overwrite = true
 	_, err = Reshard(ctx, []string{file}, out, o)
@@ -147,14 +148,14 @@ func TestOtherRunsAreRefused(t *testing.T) {
 		settest.PutFile(t, path, was)
 		settest.Check(t, os.Chtimes(path, time.Time{}, st.ModTime()))
 	}
-	// A each of another time is read, and is the same; one of another content is not.
+	// A shard with a different time is read: the same content is fine, different content is not.
 	each := filepath.Join(out, "out-train.tfrecord-00001-of-00002")
 	settest.Check(t, os.Chtimes(each, time.Time{}, time.Now().Add(time.Hour)))
 	settest.Check(t, reshard([]string{file}, o)())
 	settest.FlipIn(t, each, 30)
 	before = settest.FilesOf(t, out)
 	refused(each, reshard([]string{file}, o))
-	// Without the state nobody knows.
+	// Without the state nothing is known.
 	settest.Check(t, os.RemoveAll(filepath.Join(out, shard.StateDir)))
 	refused("not empty", reshard([]string{file}, o))
 }
@@ -166,9 +167,8 @@ func mustJSON(t *testing.T, v any) string {
 	return string(b)
 }
 
-// TestOverwriteLeavesTheOldSet has an overwriting run fail, or stop at every
-// step: the old set is there, or the next run makes the new one; files of others
-// stay.
+// TestOverwriteLeavesTheOldSet makes an overwriting run fail or stop at every step: the old set
+// remains, or the next run makes the new one; unrelated files stay.
 func TestOverwriteLeavesTheOldSet(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 30, forReshapers)
@@ -195,7 +195,7 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 		half := 0
 		for fail := int64(1); fail <= total; fail++ {
 			if fail > 4 && fail < total-6 && fail%23 > 0 {
-				continue // those are like others
+				continue // similar to others
 			}
 			at := settest.CopyOf(t, old)
 			var n atomic.Int64
@@ -212,7 +212,7 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 			}
 			if settest.Has(t, at, setdir.JournalFile) {
 				half++
-				if fail%2 == 0 { // whoever comes next completes the change
+				if fail%2 == 0 { // the next command completes the change
 					if _, err := shard.Expand(t.Context(), []string{at}, shard.ExpandOptions{}); err != nil && kind != "grouped" || settest.Has(t, at, setdir.JournalFile) || !settest.SameFiles(want, settest.FilesOf(t, at)) {
 						t.Errorf("%s: operation %d failed, and reading the set: %v; it is not the new one", kind, fail, err)
 					}
@@ -249,7 +249,7 @@ func TestOverwriteLeavesTheOldSet(t *testing.T) {
 	}
 }
 
-// What a finished run left behind and cannot be read is an error, not a run that never was.
+// An unreadable state file of a finished run is an error; it must not count as missing.
 func TestUnreadableFinishedRunIsAnError(t *testing.T) {
 	out := madeSet(t, 4, 1, nil, settest.Numbers)
 	if f, err := finishedOf(setdir.View(t.Context(), out)); f == nil || err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// from builds records with numbers and labels from a number on.
+// from builds records with consecutive numbers and labels, starting at a number.
 func from(first int) func(i int, b *tfrecord.Builder) {
 	return func(i int, b *tfrecord.Builder) {
 		b.Int64("id", int64(first+i))
@@ -27,8 +27,8 @@ func from(first int) func(i int, b *tfrecord.Builder) {
 	}
 }
 
-// leftInState names what is below .tfrec beside the lock and the state of the
-// run that made the set.
+// leftInState lists the contents of .tfrec other than the lock and the state of the run that made
+// the set.
 func leftInState(set string) (names []string) {
 	entries, _ := os.ReadDir(filepath.Join(set, shard.StateDir))
 	for _, e := range entries {
@@ -72,7 +72,7 @@ func TestAppend(t *testing.T) {
 	labels := settest.IDsOf(t, set, "train", "label")
 	ids := settest.IDsOf(t, set, "train", "id")
 	for i, id := range ids {
-		want := id % 2 // of the first
+		want := id % 2 // of the first set
 		if id >= 100 {
 			want++ // dog, eel
 		}
@@ -91,7 +91,7 @@ func TestAppend(t *testing.T) {
 		t.Errorf("left below %s: %v", shard.StateDir, left)
 	}
 
-	// Another split, and one that grows by more; the first keeps its names.
+	// Append to another split, and to one that grows; the first keeps its names.
 	report, err = Append(ctx, set, []string{more}, AppendOptions{Split: "extra", ReshapeOptions: ReshapeOptions{Shards: 2}})
 	settest.Check(t, err)
 	if report.Splits["extra"] != (shard.SplitSummary{Records: 10, Shards: 2}) || report.Splits["train"] != (shard.SplitSummary{Records: 50, Shards: 4}) || report.ShardsRenamed != 0 {
@@ -101,7 +101,7 @@ func TestAppend(t *testing.T) {
 	if got := string(settest.ManifestOf(t, set).Options["appended"]); strings.Count(got, ",") != 1 {
 		t.Errorf("options: appended is %s, want two fingerprints", got)
 	}
-	// The same once more, as by one who does not know that it was done.
+	// Repeat the append, unaware that it was done.
 	asked := AppendOptions{Split: "extra", ReshapeOptions: ReshapeOptions{Shards: 2}}
 	for range 2 {
 		before := settest.FilesOf(t, set)
@@ -173,7 +173,7 @@ func TestAppendRefuses(t *testing.T) {
 		t.Error("a folder that is not there was appended to")
 	}
 	settest.NothingAt(t, filepath.Join(empty, "new"))
-	// A file of somebody else's under a name that a shard would get.
+	// An unrelated file has the name of a new shard.
 	settest.PutFile(t, filepath.Join(set, "made-train.tfrecord-00000-of-00002"), []byte("mine"))
 	more := madeSet(t, 4, 1, []string{"cat", "dog"}, from(50))
 	if _, err := Append(ctx, set, []string{more}, AppendOptions{}); err == nil || !strings.Contains(err.Error(), "is in the way") {
@@ -181,9 +181,9 @@ func TestAppendRefuses(t *testing.T) {
 	}
 }
 
-// TestAppendStoppedAtAnyStep ends the process, as it were, before each of the
-// renames, and sometimes the one that mends it, too. The next append finishes
-// what was begun, with the bytes of one that nobody stopped.
+// TestAppendStoppedAtAnyStep simulates a crash before each of the renames, and sometimes during
+// recovery as well. The next append completes the change, with the same bytes as an uninterrupted
+// one.
 func TestAppendStoppedAtAnyStep(t *testing.T) {
 	ctx := context.Background()
 	set := madeSet(t, 40, 2, []string{"cat", "dog"}, from(0))
@@ -228,7 +228,7 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 		if _, err := shard.Expand(t.Context(), []string{at}, shard.ExpandOptions{}); err == nil || !strings.Contains(err.Error(), "partly replaced") {
 			t.Errorf("step %d: a set that is half changed can be read: %v", step, err)
 		}
-		if step%3 == 0 { // stopped again while it is mended
+		if step%3 == 0 { // stopped again during recovery
 			stopAt(step / 2)
 			if _, err := Append(ctx, at, nil, AppendOptions{}); !errors.Is(err, stopped) {
 				t.Fatalf("step %d, mended: %v", step, err)
@@ -252,7 +252,7 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 			t.Errorf("step %d: left below %s: %v", step, shard.StateDir, left)
 		}
 	}
-	// Other records behind an append that was stopped: both.
+	// Append other records after an interrupted append: the set gets both.
 	at := settest.CopyOf(t, set)
 	renames(func() error { return stopped })
 	if _, err := Append(ctx, at, []string{more}, AppendOptions{}); !errors.Is(err, stopped) {
@@ -268,8 +268,8 @@ func TestAppendStoppedAtAnyStep(t *testing.T) {
 	verified(t, at)
 }
 
-// TestAppendMayFailAnywhere has the first operation on files fail, then the
-// second, and so on: the set is what it was, or the next append finishes it.
+// TestAppendMayFailAnywhere injects a fault into the first file operation, then the second, and so
+// on: the set is unchanged, or the next append completes the change.
 func TestAppendMayFailAnywhere(t *testing.T) {
 	ctx := context.Background()
 	set := madeSet(t, 20, 1, []string{"cat", "dog"}, from(0))
@@ -320,7 +320,7 @@ func TestAppendMayFailAnywhere(t *testing.T) {
 	}
 }
 
-// A journal may come from anywhere: it must not move files outside its directory.
+// A journal is untrusted input: it must not move files outside its directory.
 func TestAppendJournalStaysInside(t *testing.T) {
 	set := madeSet(t, 4, 1, nil, from(0))
 	before := settest.FilesOf(t, set)

@@ -14,8 +14,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// benchRecords makes files of records of about so many bytes, in memory where
-// the system has a file system there.
+// benchRecords makes record files of about the given size, in memory if the system has a file
+// system for that.
 func benchRecords(b *testing.B, size int) (dir string, paths []string, records, total int64) {
 	b.Helper()
 	dir, err := os.MkdirTemp("/dev/shm", "reshape")
@@ -40,8 +40,8 @@ func benchRecords(b *testing.B, size int) (dir string, paths []string, records, 
 	return dir, paths, int64(n / 4 * 4), total
 }
 
-// BenchmarkReshard reshapes 256 MiB, after a plain copy each time: x-copy is how
-// many times as long as that it takes.
+// BenchmarkReshard reshapes 256 MiB, after a plain copy each time: x-copy is the ratio of the two
+// durations.
 func BenchmarkReshard(b *testing.B) {
 	for _, size := range []int{184, 100_000} {
 		dir, paths, records, total := benchRecords(b, size)

@@ -19,7 +19,7 @@ func init() {
 	maps.Copy(reshapers, choosers)
 }
 
-// choosers are runs of the verbs that choose and change records.
+// choosers are runs of the verbs that choose or change records.
 var choosers = map[string]func(ctx context.Context, in []string, out string, o ReshapeOptions) error{
 	"filter": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
 		_, err := Filter(ctx, in, out, FilterOptions{ReshapeOptions: o, Keep: idKeep(func(id int64) bool { return id%2 == 0 })})
@@ -39,8 +39,8 @@ var choosers = map[string]func(ctx context.Context, in []string, out string, o R
 	},
 }
 
-// only returns the records that ok says yes to, in their splits. ok is called
-// in the order of all.
+// only returns the records for which ok returns true, in their splits. ok is called with all
+// records in order.
 func (m model) only(ok func(r modelRecord) bool) model {
 	kept := model{}
 	for _, split := range slices.Sorted(maps.Keys(m)) {
@@ -53,7 +53,7 @@ func (m model) only(ok func(r modelRecord) bool) model {
 	return kept
 }
 
-// dealt returns all records in the splits that split gives them.
+// dealt returns all records in the splits that split returns for them.
 func (m model) dealt(split func(r modelRecord) string) model {
 	dealt := model{}
 	for _, r := range m.all() {
@@ -63,8 +63,8 @@ func (m model) dealt(split func(r modelRecord) string) model {
 	return dealt
 }
 
-// splitsOf returns the split of each value that key gives for a record; no
-// value may be in two.
+// splitsOf returns the split of each value that key returns for a record; no value may be in two
+// splits.
 func splitsOf(t *testing.T, m model, key func(r modelRecord) string) map[string]string {
 	t.Helper()
 	splits := map[string]string{}
@@ -82,7 +82,7 @@ func splitsOf(t *testing.T, m model, key func(r modelRecord) string) map[string]
 func dataOf(r modelRecord) string  { return r.data }
 func groupOf(r modelRecord) string { return r.group }
 
-// choosingVerbs are those that say which records go on, and where.
+// choosingVerbs are the verbs that choose which records to keep, and their splits.
 var choosingVerbs = map[string]modelVerb{
 	"filter": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
 		rest := rnd.Int64N(3)
@@ -98,7 +98,7 @@ var choosingVerbs = map[string]modelVerb{
 	"dedupe": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
 		in := []string{path}
 		for range rnd.IntN(3) {
-			in = append(in, path) // all again
+			in = append(in, path) // all records again
 		}
 		_, err := Dedupe(context.Background(), in, out, DedupeOptions{ReshapeOptions: o})
 		settest.Check(t, err)
@@ -199,8 +199,7 @@ var choosingVerbs = map[string]modelVerb{
 	},
 }
 
-// isPart reports whether all records of part are among those of whole, in the
-// same order.
+// isPart reports whether the records of part are a subsequence of those of whole.
 func isPart(part, whole []modelRecord) bool {
 	for _, r := range part {
 		i := slices.Index(whole, r)

@@ -15,7 +15,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestDedupeSpills compares with a map, with more hashes than the memory holds.
+// TestDedupeSpills compares with a map, with more hashes than fit in memory.
 func TestDedupeSpills(t *testing.T) {
 	const n = 60_000 // some 1.7 MB of hashes
 	rnd := rand.New(rand.NewPCG(1, 2))
@@ -23,7 +23,7 @@ func TestDedupeSpills(t *testing.T) {
 	for i := range values {
 		values[i] = rnd.Int64N(n)
 		if i%100 == 0 {
-			values[i] = -1 // one that comes again all the time
+			values[i] = -1 // a value that repeats throughout
 		}
 	}
 	build := func(i int, b *tfrecord.Builder) { b.Int64("id", values[i]) }
@@ -112,7 +112,7 @@ func TestDedupeByFeature(t *testing.T) {
 	settest.NothingAt(t, out)
 }
 
-// Values are compared, not their encoding; kinds tell them apart.
+// Values are compared, not their encoding; different kinds are different values.
 func TestHashOfValue(t *testing.T) {
 	packed := []byte("\x0a\x0e\x0a\x0c\x0a\x01k\x12\x07\x1a\x05\x0a\x03\x01\x02\x03")
 	loose := []byte("\x0a\x11\x0a\x0f\x0a\x01k\x12\x0a\x1a\x08\x08\x01\x08\x02\x08\x03\x10\x07")

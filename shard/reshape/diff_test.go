@@ -67,7 +67,7 @@ func TestDiffInOrder(t *testing.T) {
 
 func TestDiffOfEncodings(t *testing.T) {
 	dir := t.TempDir()
-	// The same two features in two orders, and no Example at all.
+	// The same two features in two orders, and a record that is not an Example.
 	ab := []byte("\n\x16\n\t\n\x01a\x12\x04\x1a\x02\n\x00\n\t\n\x01b\x12\x04\x1a\x02\n\x00")
 	ba := []byte("\n\x16\n\t\n\x01b\x12\x04\x1a\x02\n\x00\n\t\n\x01a\x12\x04\x1a\x02\n\x00")
 	one, two := filepath.Join(dir, "a.tfrecord"), filepath.Join(dir, "b.tfrecord")
@@ -127,7 +127,7 @@ func TestDiffWithoutOrder(t *testing.T) {
 		settest.PutFile(t, filepath.Join(a, fmt.Sprintf("%d.tfrecord", i)), settest.FileOf(records(numbers[i*n/3:(i+1)*n/3])...))
 	}
 	settest.PutFile(t, filepath.Join(b, "0.tfrecord"), settest.FileOf(records(other)...))
-	// A memory smaller than what the hashes take.
+	// Less memory than the hashes need.
 	o := DiffOptions{Unordered: true, Memory: 1e6}
 	if report := diff(t, a, b, o); !report.Equal || report.RecordsA != n {
 		t.Errorf("%+v", report)
@@ -135,7 +135,7 @@ func TestDiffWithoutOrder(t *testing.T) {
 	if report := diff(t, a, b, DiffOptions{}); report.Equal {
 		t.Error("in order they are equal, too")
 	}
-	// One record more often, one that is new, one that is gone.
+	// One record occurs once more, one is new, and one is gone.
 	changed := append(slices.Clone(other), other[7], n+1)
 	settest.PutFile(t, filepath.Join(b, "0.tfrecord"), settest.FileOf(records(changed[1:])...))
 	report := diff(t, a, b, o)
@@ -168,8 +168,8 @@ func TestDiffOfDamage(t *testing.T) {
 	}
 }
 
-// TestDiffWithoutOrderCounts compares with counting in a map, where few different
-// records come often.
+// TestDiffWithoutOrderCounts compares with counting in a map, with few distinct records that occur
+// often.
 func TestDiffWithoutOrderCounts(t *testing.T) {
 	draw := rand.New(rand.NewPCG(7, 8))
 	for range 60 {

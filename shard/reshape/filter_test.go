@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// idKeep keeps the records that ok says yes to.
+// idKeep keeps the records for which ok returns true.
 func idKeep(ok func(id int64) bool) Keep {
 	return func(e *tfrecord.Example) (bool, error) {
 		f, _ := e.Get("id")
@@ -55,7 +55,7 @@ func TestFilterKeepsOrder(t *testing.T) {
 	}
 }
 
-// Prepare is told what the records have, whoever says so.
+// KeepFor gets the features of the records, whether they come from manifests or from the records.
 func TestFilterPrepares(t *testing.T) {
 	set := madeSet(t, 20, 1, nil, settest.Numbers)
 	bare := settest.ExampleFile(t, filepath.Join(t.TempDir(), "bare.tfrecord"), 20, func(i int, b *tfrecord.Builder) {

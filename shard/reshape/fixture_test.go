@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// madeSet makes a set of n Examples in a directory of the test's, with label names
-// for the feature "label" when there are any.
+// madeSet makes a set of n Examples in a temporary directory of the test, with label names for the
+// feature "label" if there are any.
 func madeSet(t testing.TB, n, shards int, labels []string, build func(i int, b *tfrecord.Builder)) string {
 	t.Helper()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "made.tfrecord"), n, build)

@@ -17,7 +17,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// labelledSet makes a set whose record i has the label i modulo the number of names.
+// labelledSet makes a set in which record i has label i modulo the number of names.
 func labelledSet(t *testing.T, n int, names ...string) string {
 	t.Helper()
 	return madeSet(t, n, 1, names, func(i int, b *tfrecord.Builder) {
@@ -59,7 +59,7 @@ func TestMergeRemapsLabels(t *testing.T) {
 		if m.Labels[id] != string(name) {
 			t.Errorf("record %d: label %d is %s, want %s", i, id, m.Labels[id], name)
 		}
-		// All else is what it was.
+		// Everything else is unchanged.
 		got, want := e.Map(), old.Map()
 		delete(got, "label")
 		delete(want, "label")
@@ -67,7 +67,7 @@ func TestMergeRemapsLabels(t *testing.T) {
 			t.Errorf("record %d: %v, want %v", i, got, want)
 		}
 	}
-	// The same list, or one that only adds names behind, changes no record.
+	// The same list, or one that only adds names at the end, changes no record.
 	for _, other := range []string{labelledSet(t, 4, "cat", "dog"), labelledSet(t, 4, "cat", "dog", "eel")} {
 		out := filepath.Join(t.TempDir(), "out")
 		report, err := Merge(context.Background(), []string{a, other}, out, ReshapeOptions{})
@@ -98,7 +98,7 @@ func payloadsOf(t *testing.T, path string) [][]byte {
 	return records
 }
 
-// TestMergeOfIntegerLabels: classes 0 to N-1 are their own ids in the union, too.
+// TestMergeOfIntegerLabels checks that classes 0 to N-1 are their own ids in the union, too.
 func TestMergeOfIntegerLabels(t *testing.T) {
 	digits := func(n int) (names []string) {
 		for i := range n {
@@ -154,8 +154,8 @@ func TestMergeRefusesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// TestFeaturesOfBareFiles infers the features of files without a manifest, with
-// label names from the file that TFDS writes.
+// TestFeaturesOfBareFiles infers the features of files without a manifest, with label names from
+// the file that TFDS writes.
 func TestFeaturesOfBareFiles(t *testing.T) {
 	dir := t.TempDir()
 	settest.ExampleFile(t, filepath.Join(dir, "x-train.tfrecord-00000-of-00001"), 9, func(i int, b *tfrecord.Builder) {
@@ -197,7 +197,7 @@ func TestFeaturesOfBareFiles(t *testing.T) {
 	if len(report.Notes) != 1 || !strings.Contains(report.Notes[0], `"mixed"`) {
 		t.Errorf("notes %q do not name the feature of two kinds", report.Notes)
 	}
-	// With a set of the same features, what either lacks is optional.
+	// Together with a set of the same features, a feature that either lacks is optional.
 	other := madeSet(t, 3, 1, nil, func(i int, b *tfrecord.Builder) { b.String("name", "x") })
 	merged := filepath.Join(t.TempDir(), "merged")
 	_, err = Merge(context.Background(), []string{out, other}, merged, ReshapeOptions{})
@@ -207,7 +207,7 @@ func TestFeaturesOfBareFiles(t *testing.T) {
 			t.Errorf("merged: %+v", f)
 		}
 	}
-	// Records that are no Examples go through all the same.
+	// Records that are not Examples are copied all the same.
 	junk := filepath.Join(t.TempDir(), "junk.tfrecord")
 	settest.PutFile(t, junk, tfrecord.AppendFrame(nil, []byte("no example")))
 	raw := filepath.Join(t.TempDir(), "raw")
@@ -218,8 +218,8 @@ func TestFeaturesOfBareFiles(t *testing.T) {
 	}
 }
 
-// TestReshardFilesOfOthers reshards what other tools wrote, one file at a time:
-// all of its records come through, in their order.
+// TestReshardFilesOfOthers reshards files written by other tools, one at a time: all of their
+// records are kept, in order.
 func TestReshardFilesOfOthers(t *testing.T) {
 	root := filepath.Join("..", "..", "shared", "data", "tfrecords")
 	if _, err := os.Stat(root); err != nil {
@@ -231,7 +231,7 @@ func TestReshardFilesOfOthers(t *testing.T) {
 			return err
 		}
 		if report, err := verify.Verify(context.Background(), []string{path}, verify.VerifyOptions{}); err != nil || !report.OK || report.Records == 0 {
-			return err // no TFRecord file, or an empty one
+			return err // not a TFRecord file, or empty
 		}
 		files++
 		out := filepath.Join(t.TempDir(), "out")
@@ -249,8 +249,8 @@ func TestReshardFilesOfOthers(t *testing.T) {
 	}
 }
 
-// FuzzRemap changes the label ids of any record: all else of it must stay, and
-// records that cannot be changed must be an error.
+// FuzzRemap changes the label ids of arbitrary records: the rest must not change, and records that
+// cannot be changed must be an error.
 func FuzzRemap(f *testing.F) {
 	var b tfrecord.Builder
 	b.Int64("label", 1)
@@ -259,7 +259,7 @@ func FuzzRemap(f *testing.F) {
 	b.Int64("label", 0, 2, 1)
 	f.Add(b.Append(nil))
 	f.Add([]byte{})
-	// One value that is not packed, and an unknown field behind.
+	// A value that is not packed, followed by an unknown field.
 	f.Add([]byte("\x0a\x11\x0a\x0f\x0a\x05label\x12\x06\x1a\x04\x08\x01\x10\x07\x10\x05"))
 	m := &remap{keys: []string{"label"}, ids: []int64{2, 0, 300}}
 	f.Fuzz(func(t *testing.T, data []byte) {
@@ -284,7 +284,7 @@ func FuzzRemap(f *testing.F) {
 			ids[i] = m.ids[id]
 		}
 		if err != nil {
-			if shard.MessageOf(data) == shard.MessageExample { // others may have groups, which nothing writes any more
+			if shard.MessageOf(data) == shard.MessageExample { // others may have groups, which are obsolete
 				t.Fatal(err)
 			}
 			return

@@ -21,8 +21,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// mixedSizes writes the same records to a plain and to a compressed file: of no bytes,
-// of a few, and of up to 3 MB, each of them twice.
+// mixedSizes writes the same records to an uncompressed and to a compressed file: empty ones, small
+// ones, and ones of up to 3 MB, each of them twice.
 func mixedSizes(t *testing.T, seed uint64) (plain, compressed string, ids []int64) {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(seed, 1))
@@ -63,8 +63,8 @@ func mixedSizes(t *testing.T, seed uint64) (plain, compressed string, ids []int6
 	return plain, compressed, ids
 }
 
-// TestLargeRecordsAmongSmall reshapes and verifies a compressed file with records
-// that are looked at where the reader has them: all comes out as of the plain file.
+// TestLargeRecordsAmongSmall reshapes and verifies a compressed file with records that are
+// processed in the reader's buffer: the result is the same as for the uncompressed file.
 func TestLargeRecordsAmongSmall(t *testing.T) {
 	plain, compressed, ids := mixedSizes(t, 7)
 	verbs := map[string]func(in, out string, o ReshapeOptions) error{
@@ -120,7 +120,7 @@ func TestLargeRecordsAmongSmall(t *testing.T) {
 	}
 }
 
-// TestSortByIsBounded sorts by values of which one is too long.
+// TestSortByIsBounded sorts by values one of which is too long.
 func TestSortByIsBounded(t *testing.T) {
 	for _, size := range []int{maxSortValue, maxSortValue + 1} {
 		in := settest.ExampleFile(t, filepath.Join(t.TempDir(), "in.tfrecord"), 3, func(i int, b *tfrecord.Builder) {
@@ -133,8 +133,8 @@ func TestSortByIsBounded(t *testing.T) {
 	}
 }
 
-// TestSortKeysOfManyWorkers has workers meet the first value at the same time: values
-// of one kind are no values of several kinds.
+// TestSortKeysOfManyWorkers has workers see the first value at the same time: values of one kind
+// must not be reported as values of several kinds.
 func TestSortKeysOfManyWorkers(t *testing.T) {
 	var b tfrecord.Builder
 	b.Int64("k", 1)
@@ -165,7 +165,7 @@ func TestSortKeysOfManyWorkers(t *testing.T) {
 	}
 }
 
-// appendValues is what digest.OfValue hashes, put together.
+// appendValues returns the concatenated input that digest.OfValue hashes.
 func appendValues(dst []byte, f tfrecord.Feature) []byte {
 	switch {
 	case f.Len() == 0:
@@ -189,8 +189,8 @@ func appendValues(dst []byte, f tfrecord.Feature) []byte {
 	return dst
 }
 
-// TestHashOfLongValues compares hashes that are made piece by piece with those of all
-// bytes at once: seeded choices and manifests depend on them.
+// TestHashOfLongValues compares hashes computed incrementally with those of all bytes at once:
+// seeded choices and manifests depend on them.
 func TestHashOfLongValues(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	for range 2000 {

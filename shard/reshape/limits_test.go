@@ -14,8 +14,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// miscounted makes a set of 100 records in one shard, whose manifest says that
-// there are as many as it is told.
+// miscounted makes a set of 100 records in one shard, whose manifest claims another number.
 func miscounted(t *testing.T, records int64) string {
 	t.Helper()
 	set := madeSet(t, 100, 1, nil, settest.Numbers)
@@ -58,7 +57,7 @@ func TestMiscountedInputs(t *testing.T) {
 	}
 }
 
-// A set for each of many values must not take an open file for each.
+// A set for each of many values must not keep a file open for each.
 func TestGroupsLeaveNoFilesOpen(t *testing.T) {
 	const files = "/proc/self/fd"
 	before, err := os.ReadDir(files)
@@ -86,7 +85,7 @@ func TestGroupsLeaveNoFilesOpen(t *testing.T) {
 	}
 }
 
-// Memory is a limit, not what is taken.
+// Memory is a limit, not an allocation size.
 func TestMoreMemoryThanThereIs(t *testing.T) {
 	in := settest.ExampleFile(t, filepath.Join(t.TempDir(), "in.tfrecord"), 100, settest.Numbers)
 	o := ReshardOptions{Shuffle: true}
@@ -95,8 +94,7 @@ func TestMoreMemoryThanThereIs(t *testing.T) {
 	settest.Check(t, err)
 }
 
-// A condition that takes long for a record holds a run that was stopped up for
-// that record alone.
+// A slow condition delays the end of a canceled run by one record at most.
 func TestSlowConditionsStop(t *testing.T) {
 	in := settest.ExampleFile(t, filepath.Join(t.TempDir(), "in.tfrecord"), 1000, settest.Numbers)
 	out := filepath.Join(t.TempDir(), "out")

@@ -15,10 +15,9 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// The race detector has memory of its own, which is not measured here.
+// The race detector uses memory of its own, which is not measured here.
 
-// peakMemory runs a shuffle in a process of its own and returns the most memory
-// that it held, in bytes.
+// peakMemory runs a shuffle in a separate process and returns its peak memory, in bytes.
 func peakMemory(t *testing.T, in string, memory int64) int64 {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], "-test.run=^TestShufflesForPeakMemory$")
@@ -35,7 +34,7 @@ func peakMemory(t *testing.T, in string, memory int64) int64 {
 	return kb << 10
 }
 
-// TestShufflesForPeakMemory is what peakMemory runs.
+// TestShufflesForPeakMemory runs in the process that peakMemory starts.
 func TestShufflesForPeakMemory(t *testing.T) {
 	in := os.Getenv("RESHAPE_IN")
 	if in == "" {
@@ -78,7 +77,7 @@ func TestPeakMemory(t *testing.T) {
 		name   string
 		in     string
 		memory int64
-		most   int64 // beyond that of a run of one record
+		most   int64 // more than a run with one record
 	}{
 		{"small records, external", small, 16 * mb, 32 * mb},
 		{"a large record", large, 16 * mb, 2*80*mb + 32*mb},

@@ -19,18 +19,17 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// modelRecord is a record in memory, and what tests sort and group it by.
+// modelRecord is a record in memory, with the values that tests sort and group by.
 type modelRecord struct {
 	data  string
 	id    int64
 	group string
 }
 
-// model is a set in memory: its records by split, in their order.
+// model is a set in memory: its records by split, in order.
 type model map[string][]modelRecord
 
-// all returns the records in the order in which a run reads them: that of the
-// files' names.
+// all returns the records in the order in which a run reads them: by file name.
 func (m model) all() []modelRecord {
 	var all []modelRecord
 	for _, split := range slices.Sorted(maps.Keys(m)) {
@@ -39,8 +38,7 @@ func (m model) all() []modelRecord {
 	return all
 }
 
-// each returns the model with the records of each split changed by f. Splits
-// that are left empty go.
+// each returns the model with the records of each split changed by f. Empty splits are removed.
 func (m model) each(f func(records []modelRecord) []modelRecord) model {
 	changed := model{}
 	for split, records := range m {
@@ -100,7 +98,7 @@ func (m model) put(t *testing.T, rnd *rand.Rand) string {
 	return path
 }
 
-// readModel reads a set, and holds it to all that verifying finds.
+// readModel reads a set, and verifies it completely.
 func readModel(t *testing.T, path string) model {
 	t.Helper()
 	report, err := verify.Verify(context.Background(), []string{path}, verify.VerifyOptions{})
@@ -131,8 +129,8 @@ func readModel(t *testing.T, path string) model {
 	return m
 }
 
-// sameModel wants the same records in the same splits and, unless anyOrder, in
-// the same order.
+// sameModel checks that the splits have the same records and, unless anyOrder is set, in the same
+// order.
 func sameModel(t *testing.T, got, want model, anyOrder bool) {
 	t.Helper()
 	if !slices.Equal(slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want))) {
@@ -150,12 +148,11 @@ func sameModel(t *testing.T, got, want model, anyOrder bool) {
 	}
 }
 
-// modelVerb reshapes a set at path into out, and the model in the same way. It
-// returns what the set should be, and whether in any order: the test then goes on
-// from the order that there is.
+// modelVerb reshapes a set at path into out, and the model in the same way. It returns the expected
+// set, and whether its order is arbitrary: the test then continues with the actual order.
 type modelVerb func(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (want model, anyOrder bool)
 
-// modelVerbs are the verbs that the model knows.
+// modelVerbs are the verbs that the model supports.
 var modelVerbs = map[string]modelVerb{
 	"reshard": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
 		_, err := Reshard(context.Background(), []string{path}, out, ReshardOptions{ReshapeOptions: o})
@@ -252,8 +249,8 @@ var modelVerbs = map[string]modelVerb{
 	},
 }
 
-// TestVerbsAgreeWithAModel reshapes a set in random ways, one after another, and
-// a list of records in memory in the same ways.
+// TestVerbsAgreeWithAModel reshapes a set in random ways, one after another, and a list of records
+// in memory in the same ways.
 func TestVerbsAgreeWithAModel(t *testing.T) {
 	names := slices.Sorted(maps.Keys(modelVerbs))
 	for _, seed := range torture.Seeds(3, 200) {
@@ -300,7 +297,7 @@ func TestVerbsAgreeWithAModel(t *testing.T) {
 	}
 }
 
-// checkLayout holds the shards of a set to what the options ask for.
+// checkLayout compares the shards of a set with the options.
 func checkLayout(t *testing.T, path string, o *ReshapeOptions) {
 	t.Helper()
 	m := settest.ManifestOf(t, path)

@@ -17,8 +17,8 @@ func init() {
 	modelVerbs["adopt"] = adoptModel
 }
 
-// repairModel hits a record of a copy of the set, repairs that into a new directory
-// or in place, and reshapes what is left.
+// repairModel damages a record of a copy of the set, repairs it into a new directory or in place,
+// and reshapes the remaining records.
 func repairModel(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
 	set := settest.CopyOf(t, path)
 	manifest := settest.ManifestOf(t, set)
@@ -69,8 +69,7 @@ func repairModel(t *testing.T, rnd *rand.Rand, m model, path, out string, o Resh
 	return want, false
 }
 
-// adoptModel adopts the bare shards of the set, and reshapes the set that is
-// made of them.
+// adoptModel adopts the set's shards without their manifest, and reshapes the resulting set.
 func adoptModel(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
 	bare := filepath.Join(t.TempDir(), "bare")
 	settest.Check(t, os.MkdirAll(bare, 0o755))
@@ -91,7 +90,7 @@ func adoptModel(t *testing.T, rnd *rand.Rand, m model, path, out string, o Resha
 	return m, false
 }
 
-// judged holds a set to a model with the verbs that compare and check.
+// judged compares a set with a model, using the verbs that compare and check.
 func judged(t *testing.T, rnd *rand.Rand, out string, want model, anyOrder bool) {
 	t.Helper()
 	ctx := context.Background()
@@ -106,7 +105,7 @@ func judged(t *testing.T, rnd *rand.Rand, out string, want model, anyOrder bool)
 	if !report.Equal || report.RecordsA != records || report.RecordsB != records {
 		t.Errorf("diff finds %+v", report)
 	}
-	// One record less, and it is told.
+	// A missing record is reported.
 	less := want.each(func(records []modelRecord) []modelRecord { return records[:max(1, len(records)-1)] })
 	n := int64(len(less.all()))
 	report, err = Diff(ctx, out, less.put(t, rnd), DiffOptions{Unordered: true, Memory: leastMemory})

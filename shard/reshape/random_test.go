@@ -14,8 +14,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestMoreThanMemory orders an input of some five times the memory, whose records
-// are of all sizes, in files of all compressions.
+// TestMoreThanMemory sorts and shuffles an input of about five times the memory, with records of
+// all sizes in files of all compressions.
 func TestMoreThanMemory(t *testing.T) {
 	const groups = 7
 	defer func(n int) { maxOpenShards = n }(maxOpenShards)
@@ -104,7 +104,7 @@ func TestMoreThanMemory(t *testing.T) {
 	}
 }
 
-// TestShuffleIsUniform counts which of the 24 orders of four records come out.
+// TestShuffleIsUniform counts how often each of the 24 orders of four records occurs.
 func TestShuffleIsUniform(t *testing.T) {
 	const runs = 4800
 	counts := map[string]int{}
@@ -116,8 +116,7 @@ func TestShuffleIsUniform(t *testing.T) {
 	checkUniform(t, counts, 24, runs)
 }
 
-// TestSampleIsUniform counts which of the 20 samples of three of six records
-// come out.
+// TestSampleIsUniform counts how often each of the 20 samples of three of six records occurs.
 func TestSampleIsUniform(t *testing.T) {
 	const runs = 4000
 	counts := map[string]int{}
@@ -140,7 +139,7 @@ func TestSampleIsUniform(t *testing.T) {
 	checkUniform(t, counts, 20, runs)
 }
 
-// checkUniform wants all of so many outcomes about as often.
+// checkUniform checks that all outcomes occur about equally often.
 func checkUniform(t *testing.T, counts map[string]int, outcomes, runs int) {
 	t.Helper()
 	if len(counts) != outcomes {
@@ -151,12 +150,12 @@ func checkUniform(t *testing.T, counts map[string]int, outcomes, runs int) {
 	for _, n := range counts {
 		chi += (float64(n) - mean) * (float64(n) - mean) / mean
 	}
-	if chi > 2.2*float64(outcomes) { // less than one in a thousand
+	if chi > 2.2*float64(outcomes) { // probability below one in a thousand
 		t.Errorf("chi-squared %.1f for %d outcomes: %v", chi, outcomes, counts)
 	}
 }
 
-// TestSortableFloats holds the order of keys to that of floats.
+// TestSortableFloats compares the order of keys with that of floats.
 func TestSortableFloats(t *testing.T) {
 	var zero float32
 	values := []float32{-1 / zero, -3e38, -1, -1e-45, 0, 1e-45, 1, 3e38, 1 / zero, zero / zero}

@@ -18,9 +18,9 @@ import (
 
 func init() { maps.Copy(modelVerbs, mendingVerbs) }
 
-// mendingVerbs undo what happened to a set.
+// mendingVerbs undo damage to a set.
 var mendingVerbs = map[string]modelVerb{
-	// A record is damaged in one of the shards, and repair loses it alone.
+	// A record is damaged in one of the shards, and repair loses only that record.
 	"repair": func(t *testing.T, rnd *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
 		broken := filepath.Join(t.TempDir(), "broken")
 		_, err := Reshard(context.Background(), []string{path}, broken, ReshardOptions{ReshapeOptions: o})
@@ -35,7 +35,7 @@ var mendingVerbs = map[string]modelVerb{
 			}
 		}
 		want := m
-		// A lost record is none of so many that each shard has to have.
+		// RecordsPerShard does not account for the lost record.
 		if plain := o.Compression <= tfrecord.None; plain && o.RecordsPerShard == 0 && s.Info.Records > 0 && len(m[s.Split]) > 1 {
 			f, err := os.Open(shard.IndexPath(s.Path))
 			settest.Check(t, err)
@@ -59,7 +59,7 @@ var mendingVerbs = map[string]modelVerb{
 		}
 		return want, false
 	},
-	// All that describes the shards goes, and adopt makes it again.
+	// All metadata is removed, and adopt recreates it.
 	"adopt": func(t *testing.T, _ *rand.Rand, m model, path, out string, o ReshapeOptions) (model, bool) {
 		_, err := Reshard(context.Background(), []string{path}, out, ReshardOptions{ReshapeOptions: o})
 		settest.Check(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// A verb whose input is replaced while it reads says so, instead of mixing versions.
+// If an input is replaced while a verb reads it, the verb fails instead of mixing versions.
 func TestVerbsNoticeReplacedSets(t *testing.T) {
 	verbs := map[string]func(in, out string) error{
 		"merge": func(in, out string) error {
@@ -57,8 +57,8 @@ func TestVerbsNoticeReplacedSets(t *testing.T) {
 	}
 }
 
-// stageLower stages a version of a set with other records of the same lengths, and
-// returns its shards.
+// stageLower stages a version of a set with other records of the same lengths, and returns its
+// shards.
 func stageLower(t *testing.T, dir string) (files []string) {
 	t.Helper()
 	d, err := setdir.Open(t.Context(), dir, setdir.Options{Names: shard.ManifestFiles})

@@ -19,7 +19,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// reshapers are runs of verbs of all shapes, by name.
+// reshapers are runs of all kinds of verbs, by name.
 var reshapers = map[string]func(ctx context.Context, in []string, out string, o ReshapeOptions) error{
 	"reshard": func(ctx context.Context, in []string, out string, o ReshapeOptions) error {
 		_, err := Reshard(ctx, in, out, ReshardOptions{ReshapeOptions: o})
@@ -51,7 +51,7 @@ var reshapers = map[string]func(ctx context.Context, in []string, out string, o 
 	},
 }
 
-// forReshapers builds records for all of reshapers.
+// forReshapers builds records that suit all reshapers.
 func forReshapers(i int, b *tfrecord.Builder) {
 	b.String("group", string(rune('a'+i%3)))
 	b.Int64("id", int64(i*7919%100))
@@ -95,9 +95,9 @@ func TestDamagedInputsLeaveNothing(t *testing.T) {
 	}
 }
 
-// TestEveryOperationMayFail has the first operation on files fail, then the second, and so on,
-// later ones with gaps: nothing may be left, and no goroutine; and when none fails the set is what
-// it always is.
+// TestEveryOperationMayFail injects a fault into the first file operation, then the second, and so
+// on, later ones with gaps: no files and no goroutines may be left, and without a fault the set is
+// the usual one.
 func TestEveryOperationMayFail(t *testing.T) {
 	paths := []string{
 		settest.ExampleFile(t, filepath.Join(t.TempDir(), "x-train.tfrecord-00000-of-00001"), 40, forReshapers),
@@ -111,7 +111,7 @@ func TestEveryOperationMayFail(t *testing.T) {
 			whole := filepath.Join(t.TempDir(), "whole")
 			settest.Check(t, run(context.Background(), paths, whole, o))
 			goroutines := runtime.NumGoroutine()
-			for n := 1; ; n += 1 + n/12 { // those that come late are like those before
+			for n := 1; ; n += 1 + n/12 { // later operations are like earlier ones
 				if n > 1000 {
 					t.Fatal("it fails for ever")
 				}
@@ -221,7 +221,7 @@ func TestRefusedOutputs(t *testing.T) {
 	if !settest.SameFiles(before, settest.FilesOf(t, base)) {
 		t.Error("a refused run changed something")
 	}
-	// Beside an input that is a file is fine, and so is an empty directory.
+	// A directory next to an input file is fine, and so is an empty one.
 	settest.Check(t, reshapers["reshard"](context.Background(), []string{file}, filepath.Join(base, "files", "out"), ReshapeOptions{}))
 	settest.Check(t, reshapers["reshard"](context.Background(), []string{file}, filepath.Join(base, "empty"), ReshapeOptions{}))
 	if err := reshapers["reshard"](context.Background(), []string{set}, filepath.Join(base, "empty"), ReshapeOptions{}); err == nil {

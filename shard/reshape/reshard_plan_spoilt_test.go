@@ -12,8 +12,8 @@ import (
 	"github.com/tfrec/tfrec/internal/settest"
 )
 
-// TestSpoiltPlansAreRefused changes what lies in the directory in ways that would have
-// workers read other files or records, or look beside their shards.
+// TestSpoiltPlansAreRefused changes the files in the directory so that workers would read other
+// files or records, or look outside their shards.
 func TestSpoiltPlansAreRefused(t *testing.T) {
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 20, withLabels)
 	run, err := PlanReshard(context.Background(), []string{file}, filepath.Join(t.TempDir(), "out"), ReshardOptions{ReshapeOptions: ReshapeOptions{Shards: 2}})
@@ -45,7 +45,7 @@ func TestSpoiltPlansAreRefused(t *testing.T) {
 	}
 }
 
-// A plan for a very large set can be read again: it is not larger than state may be.
+// A plan for a very large set can be read back: it is within the size limit of state files.
 func TestLargestPlanIsReadable(t *testing.T) {
 	const parts = 500_000
 	data, err := json.Marshal(&plannedReshard{Parts: make([]plannedPart, parts), Files: make([]plannedFile, parts)})

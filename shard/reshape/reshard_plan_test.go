@@ -22,7 +22,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// dealt are the batches of each shard.
+// dealt holds the batches of each shard.
 type dealt map[int][][]byte
 
 // readAll reads all parts of a plan as another process would.
@@ -47,7 +47,7 @@ func readAll(ctx context.Context, p *ReshardPlan) (dealt, error) {
 	return all, nil
 }
 
-// of is what Write takes.
+// of returns the batches of a shard as Write expects them.
 func (d dealt) of(number int) func(func([]byte, error) bool) {
 	return func(yield func([]byte, error) bool) {
 		for _, batch := range d[number] {
@@ -58,8 +58,7 @@ func (d dealt) of(number int) func(func([]byte, error) bool) {
 	}
 }
 
-// writeAll writes all shards that something was dealt to, but for some, as another
-// process would.
+// writeAll writes all shards that have batches, except some, as another process would.
 func writeAll(ctx context.Context, p *ReshardPlan, all dealt, without ...int) error {
 	p, err := OpenReshardPlan(ctx, p.Out(), p.ID())
 	if err != nil {
@@ -76,7 +75,7 @@ func writeAll(ctx context.Context, p *ReshardPlan, all dealt, without ...int) er
 	return nil
 }
 
-// reshardByPlan is Reshard by a plan.
+// reshardByPlan does the same as Reshard, using a plan.
 func reshardByPlan(ctx context.Context, in []string, out string, o ReshardOptions) (*ReshapeReport, error) {
 	run, err := PlanReshard(ctx, in, out, o)
 	if err != nil {
@@ -94,7 +93,7 @@ func reshardByPlan(ctx context.Context, in []string, out string, o ReshardOption
 	return run.Finish(ctx)
 }
 
-// inSmallParts has files cut into parts of that many bytes.
+// inSmallParts sets the size of the parts that files are cut into, in bytes.
 func inSmallParts(t *testing.T, size int64) {
 	was := partSize
 	partSize = size
@@ -107,7 +106,8 @@ func withLabels(i int, b *tfrecord.Builder) {
 	b.Bytes("noise", make([]byte, i*37%2000))
 }
 
-// TestPlansMakeTheSameSets compares with Reshard's, file by file and byte by byte.
+// TestPlansMakeTheSameSets compares with the sets that Reshard makes, file by file and byte by
+// byte.
 func TestPlansMakeTheSameSets(t *testing.T) {
 	inSmallParts(t, 1<<20)
 	ctx := context.Background()
@@ -176,7 +176,7 @@ func TestPlansMakeTheSameSets(t *testing.T) {
 	}
 }
 
-// TestPartsAreCut wants the files of the test above to be in several parts.
+// TestPartsAreCut checks that the files of the test above are cut into several parts.
 func TestPartsAreCut(t *testing.T) {
 	inSmallParts(t, 1<<20)
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 3000, withLabels)
@@ -195,7 +195,7 @@ func TestPartsAreCut(t *testing.T) {
 	}
 }
 
-// TestPlansReplaceSets has --overwrite make the set that a new directory would have.
+// TestPlansReplaceSets checks that an overwriting run makes the same set as one in a new directory.
 func TestPlansReplaceSets(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 100, withLabels)
@@ -228,7 +228,7 @@ func TestPlansReplaceSets(t *testing.T) {
 	}
 }
 
-// TestPlansGoOn stops after some shards, and has the next run make the others only.
+// TestPlansGoOn stops after some shards, and checks that the next run makes only the others.
 func TestPlansGoOn(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 400, withLabels)
@@ -264,7 +264,7 @@ func TestPlansGoOn(t *testing.T) {
 			if how == "by one machine" {
 				_, err = Reshard(ctx, []string{file}, out, o)
 				settest.Check(t, err)
-				// One of the first run that nobody has told of its end.
+				// A worker of the first run that does not know that the run has ended.
 				if _, err := plan.Write(ctx, 1, all.of(1)); err == nil || !strings.Contains(err.Error(), "ended") {
 					t.Errorf("a late shard: %v", err)
 				}
@@ -303,7 +303,7 @@ func TestPlansGoOn(t *testing.T) {
 	}
 }
 
-// TestPlansFindDamage wants the error that Reshard gives, and nothing left.
+// TestPlansFindDamage checks for the error that Reshard returns, and that no files are left.
 func TestPlansFindDamage(t *testing.T) {
 	inSmallParts(t, 1<<20)
 	ctx := context.Background()
@@ -328,7 +328,7 @@ func TestPlansFindDamage(t *testing.T) {
 	}
 	settest.PutFile(t, path, whole)
 
-	// A runner that tells only that something failed.
+	// A runner that reports only that something failed.
 	run, err := PlanReshard(ctx, []string{path}, filepath.Join(t.TempDir(), "out"), o)
 	settest.Check(t, err)
 	settest.Check(t, os.Chtimes(path, time.Time{}, time.Now().Add(time.Hour)))
@@ -379,7 +379,7 @@ func TestPlansHoldRunnersToTheirWord(t *testing.T) {
 	settest.NothingAt(t, out)
 }
 
-// TestTwinsMakeOneShard has a shard made many times at once.
+// TestTwinsMakeOneShard makes a shard several times concurrently.
 func TestTwinsMakeOneShard(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 400, withLabels)
@@ -413,7 +413,7 @@ func TestTwinsMakeOneShard(t *testing.T) {
 	}
 }
 
-// TestPlansRefuse what one machine does.
+// TestPlansRefuse checks that options only one machine can handle are refused.
 func TestPlansRefuse(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 10, settest.Numbers)
@@ -443,8 +443,8 @@ func TestPlansRefuse(t *testing.T) {
 	}
 }
 
-// TestPlansWriteIntoStores has a store get the objects that a directory gets as files,
-// after a run that ended early, too.
+// TestPlansWriteIntoStores checks that an object store gets the same objects as a directory gets
+// files, also after an interrupted run.
 func TestPlansWriteIntoStores(t *testing.T) {
 	ctx := context.Background()
 	file := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 2000, withLabels)

@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// without drops the keys with that beginning.
+// without drops the keys with a prefix.
 func without(prefix string) func(string) (string, bool) {
 	return func(key string) (string, bool) { return key, !strings.HasPrefix(key, prefix) }
 }
@@ -77,8 +77,8 @@ func TestSpliceIsWhatBuilderWouldWrite(t *testing.T) {
 	}
 }
 
-// Bytes that Builder would not write stay as they are: unpacked numbers, keys
-// out of order, fields that nobody knows.
+// Bytes that Builder would not write stay unchanged: unpacked numbers, keys out of order, unknown
+// fields.
 func TestSpliceLeavesOthersAlone(t *testing.T) {
 	entry := func(key, rest string) string {
 		body := fmt.Sprintf("\x0a%c%s%s", len(key), key, rest)
@@ -114,7 +114,7 @@ func TestSpliceErrors(t *testing.T) {
 	}
 }
 
-// FuzzSplice holds what comes out to what parsing says went in.
+// FuzzSplice compares the parsed output with the parsed input.
 func FuzzSplice(f *testing.F) {
 	f.Add(spliceSample())
 	f.Add([]byte("\x0a\x00"))
@@ -130,7 +130,7 @@ func FuzzSplice(f *testing.F) {
 			return to, !strings.HasPrefix(key, "a/")
 		}).append(nil, record)
 		if err != nil {
-			return // two of one name
+			return // two features with the same key
 		}
 		if err := after.Parse(out); err != nil {
 			t.Fatalf("%x became %x: %v", record, out, err)

@@ -135,7 +135,7 @@ func TestReshapeFeatures(t *testing.T) {
 	}
 }
 
-// supervise changes what a set's manifest says of supervised training.
+// supervise changes the manifest's description of supervised training.
 func supervise(t *testing.T, path string, s *shard.Supervised) {
 	t.Helper()
 	dir, err := setdir.Open(context.Background(), path, setdir.Options{Names: shard.ManifestFiles})

@@ -15,9 +15,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestInputsThatShrink cuts the input short behind its first read, its second,
-// and so on: a run ends, says which file it was and leaves nothing, unless it
-// had read all that it needed.
+// TestInputsThatShrink truncates the input after its first read, its second, and so on: the run
+// fails, names the file and leaves no files behind, unless it had already read all it needed.
 func TestInputsThatShrink(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x.tfrecord")
 	settest.ExampleFile(t, path, 30, func(i int, b *tfrecord.Builder) {

@@ -11,8 +11,8 @@ import (
 	"github.com/tfrec/tfrec/shard"
 )
 
-// TestShardsBySplit reshapes with numbers of shards for some splits: those have them,
-// the others what is chosen without, and the same again is up to date.
+// TestShardsBySplit reshapes with numbers of shards for some splits: these splits have them, the
+// others have the default, and repeating the run is up to date.
 func TestShardsBySplit(t *testing.T) {
 	ctx := context.Background()
 	rng := rand.New(rand.NewPCG(5, 6))

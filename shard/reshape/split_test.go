@@ -17,7 +17,7 @@ import (
 
 var seventyThirty = []shard.SplitShare{{Name: "train", Share: 0.7}, {Name: "val", Share: 0.3}}
 
-// resplit splits and returns the split of each id.
+// resplit runs Resplit and returns the split of each id.
 func resplit(t *testing.T, in string, o ResplitOptions) map[int64]string {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "out")
@@ -47,7 +47,7 @@ func countOf(splits map[int64]string, name string) (n int) {
 	return n
 }
 
-// grouped builds records of groups of many sizes, and a few without a group.
+// grouped builds records in groups of many sizes, and a few without a group.
 func grouped(i int, b *tfrecord.Builder) {
 	settest.Numbers(i, b)
 	if group := int64(math.Sqrt(float64(i))); group > 0 {
@@ -73,7 +73,7 @@ func TestSplitByContent(t *testing.T) {
 		t.Error("the seed does not matter")
 	}
 	o.Seed = 1
-	// Half of the records, the others gone: none changes its split.
+	// Without the other half of the records, none changes its split.
 	half := madeSet(t, n/2, 1, nil, func(i int, b *tfrecord.Builder) { settest.Numbers(2*i, b) })
 	for id, split := range resplit(t, half, o) {
 		if splits[id] != split {
@@ -106,7 +106,7 @@ func TestSplitByHash(t *testing.T) {
 
 func TestSplitStratified(t *testing.T) {
 	shares := []shard.SplitShare{{Name: "train", Share: 0.7}, {Name: "val", Share: 0.2}, {Name: "test", Share: 0.1}}
-	// Groups of 1 to 60 records, and 300 with one of their own.
+	// Groups of 1 to 60 records, and 300 groups of one.
 	set := madeSet(t, 2130, 2, nil, func(i int, b *tfrecord.Builder) {
 		settest.Numbers(i, b)
 		b.String("group", groupName(i))
@@ -136,7 +136,7 @@ func TestSplitStratified(t *testing.T) {
 				singles++
 			}
 		}
-		// Of groups of one, the small splits have their share, too.
+		// Small splits also get their share of the groups of one.
 		if singles < 50 || singles > 130 {
 			t.Errorf("seed %d: %d of 301 groups of one are not in train, want about 90", seed, singles)
 		}
@@ -147,7 +147,7 @@ func TestSplitStratified(t *testing.T) {
 	}
 }
 
-// groupName deals the first 1830 numbers to groups of 1 to 60.
+// groupName assigns the first 1830 numbers to groups of 1 to 60.
 func groupName(i int) string {
 	if i >= 1830 {
 		return fmt.Sprint("alone", i)
@@ -253,7 +253,7 @@ func TestSplitOptions(t *testing.T) {
 		}
 		settest.NothingAt(t, out)
 	}
-	// More values than the memory given holds.
+	// More values than the given memory holds.
 	many := madeSet(t, 12_000, 1, nil, settest.Numbers)
 	o := ResplitOptions{Splits: seventyThirty, Stratify: "id"}
 	o.Memory = leastMemory
@@ -262,7 +262,7 @@ func TestSplitOptions(t *testing.T) {
 	}
 }
 
-// Cuts leave each split its share within one, whatever they are moved by.
+// Cuts give each split its share to within one record, however they are shifted.
 func TestCutAt(t *testing.T) {
 	shares := []shard.SplitShare{{Name: "a", Share: 0.5}, {Name: "b", Share: 0.25}, {Name: "c", Share: 0.05}, {Name: "d", Share: 0.2}}
 	for n := int64(1); n < 200; n++ {

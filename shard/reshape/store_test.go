@@ -21,8 +21,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// setHere returns the files of what lies in a directory, setThere of what lies in one of
-// a store, without state.
+// setHere returns the files of a set in a local directory, setThere those of a set in an object
+// store, without state.
 func setHere(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
@@ -51,7 +51,7 @@ func setThere(store *storagetest.Store, dir string) map[string]string {
 	return found
 }
 
-// reshapesIntoStores are ways to make a set that put files in different ways.
+// reshapesIntoStores are ways to make a set that write files in different ways.
 var reshapesIntoStores = map[string]func(t *testing.T, in, out string) (*ReshapeReport, error){
 	"shuffled": func(t *testing.T, in, out string) (*ReshapeReport, error) {
 		return Reshard(t.Context(), []string{in}, out, ReshardOptions{Shuffle: true, ReshapeOptions: ReshapeOptions{Name: "x", Shards: 2, Workers: 1}})
@@ -64,8 +64,8 @@ var reshapesIntoStores = map[string]func(t *testing.T, in, out string) (*Reshape
 	},
 }
 
-// Whatever request is the last that a process makes, there is no manifest before the
-// set is whole, and the same run again makes what it makes on a disk.
+// Whichever request is the last that a process makes, there is no manifest before the set is
+// complete, and repeating the run gives the same set as on disk.
 func TestReshapeIntoAStoreEndsAnywhere(t *testing.T) {
 	in := madeSet(t, 300, 2, nil, func(i int, b *tfrecord.Builder) {
 		settest.Numbers(i, b)
@@ -131,8 +131,8 @@ func TestReshapeIntoAStoreEndsAnywhere(t *testing.T) {
 	}
 }
 
-// What a store does after a run has failed, with a request that was given up, is in no
-// later run's way; nor is what the run has left.
+// Requests that a store carries out late, after the run that abandoned them has failed, do not
+// affect later runs; nor does what that run left behind.
 func TestReshapeBehindOneThatFailed(t *testing.T) {
 	in := madeSet(t, 100, 2, nil, settest.Numbers)
 	o := ReshapeOptions{Name: "x", Shards: 3, Workers: 1}
@@ -173,8 +173,8 @@ func TestReshapeBehindOneThatFailed(t *testing.T) {
 	}
 }
 
-// A run that is stopped for so long that another one does its work, and is interrupted
-// when it goes on, leaves alone what that has made.
+// A run that is suspended so long that another one does its work, and that is interrupted after it
+// resumes, leaves the other run's files alone.
 func TestInterruptedReshapeLeavesAnothersSet(t *testing.T) {
 	in := madeSet(t, 300, 2, nil, settest.Numbers)
 	store, url := settest.StoreOf(t)
@@ -209,7 +209,7 @@ func TestInterruptedReshapeLeavesAnothersSet(t *testing.T) {
 	}
 }
 
-// A directory of a store that holds anything is refused, and left as it is.
+// A directory in a store that is not empty is refused and left unchanged.
 func TestReshapeRefusesDirectoriesOfStores(t *testing.T) {
 	in := madeSet(t, 100, 2, nil, settest.Numbers)
 	store, url := settest.StoreOf(t)
@@ -253,8 +253,8 @@ func TestReshapeRefusesDirectoriesOfStores(t *testing.T) {
 	}
 }
 
-// Large records that lie in a store come in streams, and not by a request or two each,
-// and make the same set.
+// Large records in a store are streamed rather than read with one or two requests each, and give
+// the same set.
 func TestShuffleOfAStoreStreams(t *testing.T) {
 	const records = 200
 	in := madeSet(t, records, 2, nil, func(i int, b *tfrecord.Builder) {

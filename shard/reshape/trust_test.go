@@ -26,7 +26,7 @@ func rewritten(t *testing.T, change func(m *shard.Manifest)) string {
 	return set
 }
 
-// TestManifestsAreNotBelieved has manifests that say what is not so.
+// TestManifestsAreNotBelieved uses manifests with false claims.
 func TestManifestsAreNotBelieved(t *testing.T) {
 	ctx := context.Background()
 	feature := func(m *shard.Manifest, key string) *shard.Feature {
@@ -76,7 +76,7 @@ func TestManifestsAreNotBelieved(t *testing.T) {
 	if _, err := Append(ctx, twice, []string{more}, AppendOptions{}); err == nil || !strings.Contains(err.Error(), "twice") {
 		t.Errorf("append to a set that names a shard twice: %v", err)
 	}
-	// One of a set's shards, and a set that is whole, are not complained about.
+	// A single shard of a set, and a complete set, are accepted without notes.
 	set := madeSet(t, 30, 3, []string{"cat", "dog"}, from(0))
 	for _, in := range []string{set, filepath.Join(set, "made-train.tfrecord-00001-of-00003")} {
 		if report, err := Merge(ctx, []string{in}, filepath.Join(t.TempDir(), "out"), ReshapeOptions{}); err != nil || len(report.Notes) > 0 {
@@ -85,8 +85,8 @@ func TestManifestsAreNotBelieved(t *testing.T) {
 	}
 }
 
-// TestUnfitRecords cannot be put in order, or into groups, for what is in them:
-// no use of the verb is wrong then.
+// TestUnfitRecords checks records whose contents do not allow sorting or grouping: this is not a
+// usage error.
 func TestUnfitRecords(t *testing.T) {
 	ctx := context.Background()
 	mixed := settest.ExampleFile(t, filepath.Join(t.TempDir(), "x.tfrecord"), 9, func(i int, b *tfrecord.Builder) {

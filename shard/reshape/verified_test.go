@@ -8,7 +8,7 @@ import (
 	"github.com/tfrec/tfrec/shard/verify"
 )
 
-// verified wants a set to have no faults.
+// verified checks that a set has no faults.
 func verified(t testing.TB, path string) {
 	t.Helper()
 	report, err := verify.Verify(t.Context(), []string{path}, verify.VerifyOptions{})
