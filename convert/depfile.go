@@ -11,7 +11,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/atomicfile"
 	"github.com/tfrec/tfrec/internal/plural"
-	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 )
 
@@ -20,7 +19,7 @@ func (r *run) checkDepfile() error {
 	if r.Depfile == "" {
 		return nil
 	}
-	if storage.Remote(r.dir.Path()) {
+	if r.dir.Remote() {
 		return optionError("Options.Depfile", "make and ninja cannot track %s: a set in an object store cannot be their target", r.dir.Path())
 	}
 	st, err := os.Stat(filepath.Dir(r.Depfile))

@@ -12,7 +12,6 @@ import (
 	"github.com/tfrec/tfrec/internal/par"
 	"github.com/tfrec/tfrec/internal/plural"
 	"github.com/tfrec/tfrec/internal/setdir"
-	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -142,7 +141,7 @@ func (r *run) reconcile(before *previous) (*previous, error) {
 // marks the set as unfinished.
 func (r *run) stageOver(before *previous) {
 	r.before = before
-	if before != nil && before.manifest != nil && !storage.Remote(r.dir.Path()) {
+	if before != nil && before.manifest != nil && !r.dir.Remote() {
 		r.stage = r.dir.Stage()
 		r.overwrites = r.difference(before) != ""
 	}

@@ -45,7 +45,7 @@ func (d *Dir) Leftovers() ([]Leftover, error) {
 // that they were to replace. There is no journal that needs any of it: opening the
 // directory has completed what one says, or failed.
 func (d *Dir) stagedLeft() ([]Leftover, error) {
-	if storage.Remote(d.path) {
+	if d.Remote() {
 		return nil, nil // nothing is staged there
 	}
 	var left []Leftover

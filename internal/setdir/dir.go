@@ -75,6 +75,8 @@ type directory interface {
 	mkdir(name string) error
 	// sub is a directory below this one, which goes by its lock.
 	sub(name string) directory
+	// remote reports whether the directory is one of an object store.
+	remote() bool
 	// close gives the directory back.
 	close() error
 }
@@ -241,6 +243,9 @@ func (d *Dir) Context() context.Context { return d.ctx }
 
 // Path returns the directory as Open was given it.
 func (d *Dir) Path() string { return d.path }
+
+// Remote reports whether the directory is one of an object store.
+func (d *Dir) Remote() bool { return d.at.remote() }
 
 // Close gives the directory back. Directories that opening it made go, when nothing
 // but its lock was put into them and nobody else has joined.

@@ -77,6 +77,8 @@ func (l *localDirectory) join(name string) string {
 	return filepath.Join(l.path, filepath.FromSlash(name))
 }
 
+func (l *localDirectory) remote() bool { return false }
+
 func (l *localDirectory) sub(name string) directory {
 	return &localDirectory{path: l.join(name), set: l.set}
 }

@@ -123,6 +123,8 @@ func (f *storeDirectory) mayWrite() error {
 
 func (f *storeDirectory) mkdir(string) error { return nil }
 
+func (f *storeDirectory) remote() bool { return true }
+
 func (f *storeDirectory) sub(name string) directory {
 	below := *f
 	below.url = storage.Join(f.url, name)

@@ -4,15 +4,13 @@ package setdir
 
 import (
 	"golang.org/x/sys/unix"
-
-	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // Free returns how many bytes can be written into the directory; false where that is
 // not known.
 func (d *Dir) Free() (int64, bool) {
 	var st unix.Statfs_t
-	if storage.Remote(d.path) || unix.Statfs(d.path, &st) != nil {
+	if d.Remote() || unix.Statfs(d.path, &st) != nil {
 		return 0, false
 	}
 	return int64(st.Bavail) * int64(st.Bsize), true

@@ -179,7 +179,7 @@ func FirstNames(ctx context.Context, path string) iter.Seq2[string, error] {
 // OrOverwrite is what to do about a set that is in the way: none takes the place of
 // another in a store.
 func OrOverwrite(dir *Dir, here, inStore string) string {
-	if storage.Remote(dir.path) {
+	if dir.Remote() {
 		return inStore
 	}
 	return here
@@ -212,7 +212,7 @@ func Discard(dir *Dir, files []string) error {
 // prune removes directories that are empty. A store has none that are.
 func (d *Dir) prune(directories ...string) {
 	for _, directory := range directories {
-		if !storage.Remote(d.path) {
+		if !d.Remote() {
 			os.Remove(d.Join(directory)) // fails, as it should, when it holds what is not ours
 		}
 	}
@@ -221,7 +221,7 @@ func (d *Dir) prune(directories ...string) {
 // ForgetSub removes the temporary files in the directory of a group, which lies in
 // the output directory and goes by its lock.
 func ForgetSub(dir *Dir) error {
-	if storage.Remote(dir.path) {
+	if dir.Remote() {
 		return nil // they lie elsewhere
 	}
 	return os.RemoveAll(dir.Join(StateDir))

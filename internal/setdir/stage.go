@@ -2,8 +2,6 @@ package setdir
 
 import (
 	"fmt"
-
-	"github.com/tfrec/tfrec/internal/storage"
 )
 
 // Stage returns the directory below d in which the files of a new version of the set
@@ -13,7 +11,7 @@ func (d *Dir) Stage() *Dir { return d.Sub(StageDir) }
 
 // ClearStage removes what is staged.
 func (d *Dir) ClearStage() error {
-	if storage.Remote(d.path) {
+	if d.Remote() {
 		return nil
 	}
 	return d.DiscardStage()

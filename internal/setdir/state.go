@@ -230,7 +230,7 @@ func StateOf(file string) string { return ShardsDir + "/" + file + ".json" }
 // or of its stage that was made from source, whether or not the shard is still there.
 func (d *Dir) Remembered(source string, yield func(Input)) {
 	d.remembered(source, yield)
-	if !storage.Remote(d.path) {
+	if !d.Remote() {
 		d.Stage().remembered(source, yield)
 	}
 }

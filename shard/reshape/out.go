@@ -69,7 +69,7 @@ const undoPatience = 30 * time.Second
 // abandoned request may still be executed and leave a file that the next run has to know about.
 // Requests end with the run's context, so undo uses a fresh one if that is done.
 func (r *reshaping) undo(ctx context.Context) error {
-	if !storage.Remote(r.dir.Path()) {
+	if !r.dir.Remote() {
 		return setdir.Discard(r.dir, r.files)
 	}
 	files := append(slices.Clone(r.files), shard.StateDir+"/"+setdir.FinishedFile)

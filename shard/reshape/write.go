@@ -6,7 +6,6 @@ import (
 
 	"github.com/tfrec/tfrec/internal/features"
 	"github.com/tfrec/tfrec/internal/par"
-	"github.com/tfrec/tfrec/internal/storage"
 	"github.com/tfrec/tfrec/shard"
 	"github.com/tfrec/tfrec/tfrecord"
 )
@@ -69,7 +68,7 @@ var maxOpenShards = 64
 const maxUploads = 16
 
 func (r *reshaping) mostOpen() int {
-	if storage.Remote(r.dir.Path()) {
+	if r.dir.Remote() {
 		return min(maxUploads, maxOpenShards)
 	}
 	return maxOpenShards
