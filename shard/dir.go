@@ -6,24 +6,24 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// Dir is a directory that a set is written into: one of the file system, or one of an object store
-// when its path is a URL. One process at a time has it. The lock of a local directory goes with
-// the process, so that one which was killed leaves none behind.
+// Dir is an output directory of a set: a local one, or one in an object store when its path is a
+// URL. Only one process can have it open. The lock of a local directory is tied to the process, so
+// a killed process leaves no stale lock.
 type Dir struct{ at *setdir.Dir }
 
-// DirOptions say how a directory is opened. The zero value is a sensible default.
+// DirOptions configures OpenDir. The zero value is a sensible default.
 type DirOptions struct {
-	// Note is called with a sentence for people, such as that a directory is waited for, if it
-	// is not nil.
+	// Note, if not nil, is called with a human-readable message, such as that OpenDir is waiting
+	// for a directory.
 	Note func(sentence string)
 }
 
-// OpenDir makes the directory at path with what leads to it, and takes it: it belongs to this
-// process until Close. Path may be the URL of a directory in an object store; what is read and
-// written there is given up when ctx is done. It returns an error that unwraps to ErrBusy when
-// another process has it.
+// OpenDir creates the directory at path, with its parents, and locks it for this process until
+// Close. Path may be the URL of a directory in an object store; reads and writes there are
+// cancelled when ctx is done. If another process holds the directory, the error unwraps to ErrBusy.
 //
-// A change of the set there that another process began and did not complete is completed first.
+// If another process was interrupted while it replaced the set, OpenDir first completes the
+// replacement.
 func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 	d, err := setdir.Open(ctx, path, setdir.Options{Note: o.Note, Names: ManifestFiles})
 	if err != nil {
@@ -32,37 +32,37 @@ func OpenDir(ctx context.Context, path string, o DirOptions) (*Dir, error) {
 	return &Dir{d}, nil
 }
 
-// Path returns the directory as OpenDir was given it.
+// Path returns the directory as it was given to OpenDir.
 func (d *Dir) Path() string { return d.at.Path() }
 
-// Close gives the directory back. It removes directories that opening it made, if nothing but its
-// lock was put into them and nobody else has joined.
+// Close unlocks the directory. It removes the directories that OpenDir created if they contain
+// nothing but the lock and no other process uses them.
 func (d *Dir) Close() error { return d.at.Close() }
 
-// Manifest reads the directory's manifest. It is nil when there is none.
+// Manifest reads the directory's manifest. It returns nil if there is none.
 func (d *Dir) Manifest() (*Manifest, error) { return ManifestIn(d.at) }
 
-// PutSet writes the files of a set that say what its shards are: those that TFDS reads, or their
-// removal when TFDS cannot read this set, and last the manifest.
+// PutSet writes the files that describe the set: first those for TFDS, which it removes instead if
+// TFDS cannot read this set, and last the manifest.
 func (d *Dir) PutSet(m *Manifest) error { return PutSet(d.at, m) }
 
-// Put writes a file of the set, whole or not at all. The name is relative to the directory.
+// Put writes a file of the set atomically. The name is relative to the directory.
 func (d *Dir) Put(name string, data []byte) error { return d.at.Put(name, data) }
 
-// Read returns a file of the set, whose name is relative to the directory. More than limit bytes
-// are an error.
+// Read returns the content of a file of the set. The name is relative to the directory. A file of
+// more than limit bytes is an error.
 func (d *Dir) Read(name string, limit int64) ([]byte, error) { return d.at.Read(name, limit) }
 
-// Exists reports whether the directory has a file of that name. An error says that this could not
-// be found out.
+// Exists reports whether the directory has a file of that name. It returns an error if it cannot
+// tell.
 func (d *Dir) Exists(name string) (bool, error) { return d.at.Exists(name) }
 
-// Remove deletes files of the set by their names relative to the directory, in order. Names that
-// are not there are fine; names that lead out of the directory are refused.
+// Remove deletes files of the set in order. Names are relative to the directory. Missing files are
+// ignored; names outside the directory are an error.
 func (d *Dir) Remove(names ...string) error { return d.at.Remove(names...) }
 
-// Create starts a shard with that file name, which must be a plain file name. An existing shard of
-// that name stays until Commit.
+// Create starts a shard. The name must be a plain file name. An existing shard of that name stays
+// until Commit.
 func (d *Dir) Create(file string, o WriterOptions) (*Writer, error) {
 	w, err := d.at.Create(file, setdir.WriterOptions(o))
 	if err != nil {

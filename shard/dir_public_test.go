@@ -11,7 +11,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// TestDir writes a set by hand, as a program outside of this module would.
+// TestDir writes a set by hand, as a program outside this module would.
 func TestDir(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "birds")
 	dir, err := shard.OpenDir(t.Context(), path, shard.DirOptions{})

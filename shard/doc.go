@@ -1,6 +1,6 @@
-// Package shard is a dataset at rest: the names of its files, the manifest that describes a
-// finished set, what features its records have, the files that TFDS reads, the writer that puts a
-// shard in place whole or not at all, and the reader of one file.
+// Package shard handles datasets on disk: file names, the manifest that describes a finished set,
+// the features of its records, the files for TFDS, a writer that publishes shards atomically, and a
+// reader for single files.
 //
 // A set is in one directory:
 //
@@ -10,12 +10,12 @@
 //	errors.jsonl                                   samples that could not be used
 //	.tfrec/                                        state of the run under way
 //
-// The directory may be the URL of one in an object store, where files get their names create-only
-// and claims that are renewed replace locks.
+// The directory may be the URL of one in an object store. Shards there are published with
+// create-only requests, and claims, which a process renews, replace locks.
 //
 // [OpenDir] locks a directory and [Dir.Create] writes shards into it; [Dir.PutSet] completes the
-// set with its manifest. [Expand] finds the files of a set, or of anything else that a path stands
-// for, and refuses a set that is not complete. [Open] reads one of them:
+// set with its manifest. [Expand] resolves paths, such as the directory of a set, to record files,
+// and refuses an incomplete set. [Open] reads one of the files:
 //
 //	sources, err := shard.Expand(ctx, []string{"birds"}, shard.ExpandOptions{})
 //	for _, source := range sources {
@@ -23,7 +23,7 @@
 //		for record, err := range r.All() { ... }
 //	}
 //
-// What works on whole sets has packages of its own:
+// Operations on whole sets have packages of their own:
 //
 //	shard/stats    what is in the records: inspect, stats
 //	shard/verify   whether a set is intact: framing, manifest, and what is in the records

@@ -11,27 +11,27 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// ErrNoRecords says that an input is there but holds no TFRecord file: an
-// empty directory, or a glob that matches nothing.
+// ErrNoRecords says that an input exists but has no TFRecord file: an empty directory, or a glob
+// that matches nothing.
 var ErrNoRecords = errors.New("no TFRecord files")
 
-// Set is a finished set at rest: a manifest and the directory that it is in.
+// Set is a finished set: a manifest and its directory.
 type Set struct {
 	Dir string
 	*Manifest
-	// Partial says that the directory lacks shards of the set. Manifest then has
-	// those that are there, unlike the manifest file.
+	// Partial says that the directory lacks shards of the set. Manifest then lists only the
+	// existing ones, unlike the manifest file.
 	Partial bool
 
-	// old are the files that a living process is replacing: the set is what was
-	// there before, and they are in oldDir.
+	// old are the files that a running process is replacing. The Set is then the previous version,
+	// whose files are in oldDir.
 	old map[string]bool
 }
 
-// Path returns the path of one of the set's files, named relative to its directory.
+// Path returns the path of a file of the set, given its name relative to the set's directory.
 func (s *Set) Path(name string) string { return storage.Join(s.Dir, s.place(name)) }
 
-// place is where one of the set's files is, relative to its directory.
+// place returns the current path of a file of the set, relative to its directory.
 func (s *Set) place(name string) string {
 	if s.old[name] {
 		return setdir.OldDir + "/" + name
@@ -39,7 +39,7 @@ func (s *Set) place(name string) string {
 	return name
 }
 
-// Shards returns what the manifest names, in its order.
+// Shards returns the shards in the manifest, in its order.
 func (s *Set) Shards() []Source {
 	var sources []Source
 	for _, split := range s.Splits {
@@ -51,41 +51,38 @@ func (s *Set) Shards() []Source {
 	return sources
 }
 
-// Source is a file of records to read.
+// Source is a record file to read.
 type Source struct {
-	// Path of the file, as a user of the paths given to Expand could open it.
+	// Path of the file, relative to whatever the paths given to Expand are relative to.
 	Path string
-	// Set that names the file; nil when none does.
+	// Set whose manifest lists the file; nil if there is none.
 	Set *Set
-	// Split and Info are what Set's manifest says of the file.
+	// Split and Info come from Set's manifest.
 	Split string
 	Info  *Info
 }
 
-// Expand finds the files that paths stand for, in name order. A path is
+// Expand resolves paths to record files, in name order. A path is one of:
 //
-//   - a file of records; when the manifest beside it names it, that is its Set,
-//   - a manifest (any name that ends in .json): all shards that it names, there or not,
+//   - a record file; if the manifest in its directory lists it, that is its Set,
+//   - a manifest (any name that ends in .json): all shards that it lists, existing or not,
 //   - a directory with a manifest: the same,
-//   - a directory without one: its *.tfrecord* files or, when there are none, the
-//     files that other writers' habits make shards (see habits); directories in it
-//     are not searched,
-//   - a glob, as of filepath.Match: the files that match, without those that
-//     only describe others (manifests, indexes, TFDS's files) and, as in a shell,
-//     those that begin with a dot where the glob does not; when only directories
-//     match, each of them as above.
+//   - a directory without one: its *.tfrecord* files or, if there are none, the files
+//     that follow the naming conventions of other writers (see habits); not recursive,
+//   - a glob, as of filepath.Match: the matching files, except metadata (manifests,
+//     indexes, TFDS's files) and, as in a shell, dot files unless the pattern begins
+//     with a dot; if only directories match, each is expanded as above.
 //
-// A path that is not there unwraps to fs.ErrNotExist, one without any record
-// file to ErrNoRecords.
+// The error for a missing path unwraps to fs.ErrNotExist, the error for one without record files to
+// ErrNoRecords.
 //
-// A directory and a manifest stand for a set, which must be whole: when shards are not
-// there that its manifest, the names of its shards or the state of a run call for, the
-// error is an *IncompleteError, unless ExpandOptions.Partial is set. Files and globs
-// that match files stand for themselves.
+// A directory or a manifest means a whole set: if shards are missing according to the manifest, the
+// names of the other shards or the state of an unfinished run, the error is an *IncompleteError
+// unless ExpandOptions.Partial is set. Files, and globs that match files, mean just these files.
 //
-// A change of the set that a process began and did not complete is completed first,
-// under the lock of the directory. While a living process is at it, the set is what it
-// was before.
+// If a process was interrupted while it replaced the set, Expand first completes the replacement,
+// under the lock of the directory. While a running process is replacing the set, Expand returns the
+// previous version.
 func Expand(ctx context.Context, paths []string, o ExpandOptions) ([]Source, error) {
 	e := expander{ctx: ctx, o: o}
 	if err := e.add(paths); err != nil {
@@ -94,16 +91,16 @@ func Expand(ctx context.Context, paths []string, o ExpandOptions) ([]Source, err
 	return e.sources, nil
 }
 
-// Expansion is what paths stand for.
+// Expansion is the result of ExpandSets.
 type Expansion struct {
-	// Sources are the files, each once.
+	// Sources are the files, without duplicates.
 	Sources []Source
-	// Sets are those of which the paths stand for all shards.
+	// Sets are the sets whose shards are all in Sources.
 	Sets []*Set
 }
 
-// ExpandSets is Expand for those who look at sets as wholes. A file that several paths
-// stand for is one Source, with what a manifest says of it.
+// ExpandSets is like Expand but also returns the whole sets. A file that several paths resolve to
+// is one Source, with its entry in the manifest if it has one.
 func ExpandSets(ctx context.Context, paths []string, o ExpandOptions) (*Expansion, error) {
 	e := expander{ctx: ctx, o: o}
 	if err := e.add(paths); err != nil {
@@ -112,7 +109,7 @@ func ExpandSets(ctx context.Context, paths []string, o ExpandOptions) (*Expansio
 	return &Expansion{distinct(e.sources), e.sets}, nil
 }
 
-// ExpandSet is ExpandSets for a set whose manifest was read from the file at path.
+// ExpandSet is like ExpandSets for a set whose manifest was read from the file at path.
 func ExpandSet(ctx context.Context, set *Set, path string, o ExpandOptions) (*Expansion, error) {
 	e := expander{ctx: ctx, o: o}
 	if err := e.addSet(set, path); err != nil {
@@ -121,9 +118,9 @@ func ExpandSet(ctx context.Context, set *Set, path string, o ExpandOptions) (*Ex
 	return &Expansion{e.sources, e.sets}, nil
 }
 
-// LooseFiles returns the record files of a directory whatever its manifest says: those of
-// TFDS's names or, if there are none, those that the habits of other writers make. None is
-// an error that unwraps to ErrNoRecords.
+// LooseFiles returns the record files of a directory, ignoring its manifest: those with TFDS's
+// names or, if there are none, those that follow the conventions of other writers. If there are
+// none, the error unwraps to ErrNoRecords.
 func LooseFiles(ctx context.Context, dir string) ([]Source, error) {
 	e := expander{ctx: ctx}
 	if err := e.addLoose(dir); err != nil {
@@ -132,8 +129,7 @@ func LooseFiles(ctx context.Context, dir string) ([]Source, error) {
 	return e.sources, nil
 }
 
-// distinct drops sources that were asked for more than once, keeping those
-// that a manifest says most of.
+// distinct drops duplicate sources, preferring those with a manifest entry.
 func distinct(sources []Source) []Source {
 	var kept []Source
 	for _, s := range sources {
@@ -148,22 +144,21 @@ func distinct(sources []Source) []Source {
 	return kept
 }
 
-// ExpandOptions say how paths are expanded. The zero value wants whole sets.
+// ExpandOptions configures Expand. The zero value requires whole sets.
 type ExpandOptions struct {
-	// Partial takes what is there of sets that lack shards, or whose run has not
-	// completed.
+	// Partial accepts the existing shards of sets that lack shards, or whose run has not completed.
 	Partial bool
-	// Note, when not nil, is called with a sentence for each set that is taken in part.
+	// Note, if not nil, is called with a human-readable message for each partial set.
 	Note func(sentence string)
-	// Incomplete, when not nil, is called with what is missing of a set, which is then
-	// taken in part.
+	// Incomplete, if not nil, is called with what is missing from a set. The existing shards are
+	// then used.
 	Incomplete func(*IncompleteError)
-	// BadManifest, when not nil, is called with the error of a manifest that cannot be
-	// used. Its directory is then taken as one without a manifest.
+	// BadManifest, if not nil, is called with the error of an unusable manifest. Its directory is
+	// then treated as one without a manifest.
 	BadManifest func(path string, err error)
 }
 
-// Describes reports whether a file of that name only describes others.
+// Describes reports whether a file of that name is metadata, such as a manifest or an index.
 func Describes(name string) bool {
 	switch name {
 	case ManifestFile, LedgerFile, TFDSInfoFile, TFDSFeaturesFile:
@@ -176,10 +171,9 @@ func tfrecordName(name string) bool {
 	return strings.Contains(name, ".tfrecord") && !strings.HasPrefix(name, ".")
 }
 
-// habits are names that writers other than TFDS give to files of records:
-// the Object Detection API (x.record), Kaggle (x.tfrec), TFX and Yggdrasil
-// (data_tfrecord-00000-of-00001.gz), Beam and tensor2tensor
-// (part-00000-of-00003), TensorBoard.
+// habits matches the record file names of writers other than TFDS: the Object Detection API
+// (x.record), Kaggle (x.tfrec), TFX and Yggdrasil (data_tfrecord-00000-of-00001.gz), Beam and
+// tensor2tensor (part-00000-of-00003), TensorBoard.
 var habits = regexp.MustCompile(`\.records?(\.gz|-|$)|\.tfrec(\.|$)|[_-]tfrecord|-\d{5,}-of-\d{5,}(\.|$)|^events\.out\.tfevents\.`)
 
 func otherHabit(name string) bool {

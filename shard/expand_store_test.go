@@ -12,8 +12,8 @@ import (
 	"github.com/tfrec/tfrec/internal/storage/storagetest"
 )
 
-// A directory or a glob of a store takes lists alone, whatever number of files it has,
-// and of each file its path is kept.
+// A directory or a glob in a store costs only list requests, however many files it has, and only
+// the path of each file is kept in memory.
 func TestExpandInAStore(t *testing.T) {
 	const files = 20_000
 	s := storagetest.New()
@@ -50,11 +50,11 @@ func TestExpandInAStore(t *testing.T) {
 		if err != nil || len(sources) != want {
 			t.Errorf("%s: %d files, %v, want %d", path, len(sources), err, want)
 		}
-		// Whether the path is an object or a directory, and whether there is a manifest.
+		// To tell an object from a directory, and to look for a manifest.
 		if lists.Load() > 6 || others.Load() > 6 {
 			t.Errorf("%s: %d lists and %d other requests", path, lists.Load(), others.Load())
 		}
-		most := int64(unsafe.Sizeof(Source{})) + 48 // of the path, with what the allocator adds
+		most := int64(unsafe.Sizeof(Source{})) + 48 // for the path, with the allocator's overhead
 		if kept := (heapInUse() - before) / int64(max(want, 1)); want == files && kept > 2*most {
 			t.Errorf("%s: %d bytes are kept of a file, want %d or little more", path, kept, most)
 		}

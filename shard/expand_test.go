@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// others is the directory of files that other writers made.
+// others is a directory of files made by other writers.
 const others = "../testdata/tfrecords"
 
 func TestExpandOtherHabits(t *testing.T) {
@@ -79,8 +79,7 @@ func TestExpandSet(t *testing.T) {
 			}
 		}
 	}
-	// Lone files know their set as well; a stray one has none. A glob leaves out
-	// what only describes the set.
+	// Single files find their set too; a stray one has none. A glob excludes metadata.
 	sources, err := Expand(t.Context(), []string{dir + "/*"}, ExpandOptions{})
 	check(t, err)
 	want := append([]string{"stray.tfrecord"}, m.Splits[0].Shards[0].File, m.Splits[0].Shards[1].File)

@@ -13,13 +13,13 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// expander collects what paths stand for.
+// expander collects the files that paths resolve to.
 type expander struct {
 	ctx     context.Context
 	o       ExpandOptions
 	sources []Source
-	sets    []*Set                       // those of which all shards were asked for
-	beside  map[string]map[string]Source // shards by directory and name, of manifests beside lone files
+	sets    []*Set                       // requested as a whole
+	beside  map[string]map[string]Source // shards by directory and name, from manifests beside single files
 }
 
 func (e *expander) add(paths []string) error {
@@ -83,8 +83,7 @@ func (e *expander) addDir(dir string) error {
 	return e.addOpened(set, path, err)
 }
 
-// addOpened adds a set with its manifest, or does what is to be done about one that
-// cannot be used.
+// addOpened adds a set with its manifest, or handles a manifest that cannot be used.
 func (e *expander) addOpened(set *Set, path string, err error) error {
 	switch {
 	case err == nil:
@@ -96,15 +95,15 @@ func (e *expander) addOpened(set *Set, path string, err error) error {
 	return e.addLoose(storage.Dir(path))
 }
 
-// cannotRead reports whether err says that something could not be read, or is not
-// ready to be, and nothing of what is in it.
+// cannotRead reports whether err says that something could not be read, or not yet, rather than
+// that its content is bad.
 func cannotRead(err error) bool {
 	var system *fs.PathError
 	return errors.As(err, &system) || errors.Is(err, ErrBusy) || errors.Is(err, errStuck) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// addUnfinished adds the record files of a directory without a manifest, if they are
-// all that a run is to write, and all that their names count.
+// addUnfinished adds the record files of a directory without a manifest, if no shards are missing
+// according to the state of a run or the names of the other shards.
 func (e *expander) addUnfinished(dir string) error {
 	missing, err := Unfinished(setdir.View(e.ctx, dir))
 	if err != nil {
@@ -124,13 +123,13 @@ func (e *expander) addUnfinished(dir string) error {
 			return refused
 		}
 		if e.o.Incomplete != nil && errors.Is(err, ErrNoRecords) {
-			return nil // all of the shards are among what is missing
+			return nil // all shards are reported as missing
 		}
 	}
 	return err
 }
 
-// lacks refuses a set that is not whole, unless a part will do.
+// lacks returns missing as an error, unless the options accept an incomplete set.
 func (e *expander) lacks(missing *IncompleteError) error {
 	switch {
 	case e.o.Partial && missing.Evidence != ByRenames:
@@ -149,7 +148,7 @@ func (e *expander) addSet(set *Set, path string) error {
 	if len(set.Shards()) == 0 {
 		return fmt.Errorf("%s: %w: it names no shards", path, ErrNoRecords)
 	}
-	if e.o.Incomplete == nil || e.o.Partial { // Verify, which collects what is missing, looks at each shard
+	if e.o.Incomplete == nil || e.o.Partial { // Verify, which collects what is missing, checks each shard itself
 		missing, there, err := set.Lacks(e.ctx)
 		if err != nil {
 			return err
@@ -169,8 +168,8 @@ func (e *expander) addSet(set *Set, path string) error {
 	return nil
 }
 
-// addLoose adds the record files of a directory that has no manifest: those of TFDS's
-// names or, if there are none, those that other habits make.
+// addLoose adds the record files of a directory without a manifest: those with TFDS's names or, if
+// there are none, those that follow other conventions.
 func (e *expander) addLoose(dir string) error {
 	var others []Source
 	before := len(e.sources)
@@ -236,8 +235,8 @@ func (e *expander) addGlob(pattern string) error {
 	return nil
 }
 
-// glob returns what matches a pattern, once changes of the sets that it is in are
-// complete, since these give files other names.
+// glob returns what matches a pattern, after completing interrupted changes of the sets it touches,
+// because these rename files.
 func (e *expander) glob(pattern string) (files, dirs []string, err error) {
 	for settled := map[string]bool{}; ; {
 		if files, dirs, err = storage.GlobKinds(e.ctx, pattern); err != nil {
@@ -266,14 +265,13 @@ func (e *expander) glob(pattern string) (files, dirs []string, err error) {
 	}
 }
 
-// addFile adds one file, with the set that names it.
+// addFile adds one file, with the set whose manifest lists it.
 func (e *expander) addFile(path string) error {
 	dir, file := storage.Dir(path), storage.Base(path)
 	shards, known := e.beside[dir]
 	if !known {
 		shards = make(map[string]Source)
-		// Whatever else a manifest.json beside a lone file may be does not matter, as long
-		// as it can be read.
+		// A manifest.json beside a single file may be anything, as long as it can be read.
 		set, err := openSet(e.ctx, dir)
 		if err != nil && cannotRead(err) {
 			return err
@@ -296,8 +294,8 @@ func (e *expander) addFile(path string) error {
 	return nil
 }
 
-// checkMember refuses a member of a set that is neither a regular file nor a link to
-// one, such as a pipe that nobody writes to.
+// checkMember returns an error for a file that is neither regular nor a link to a regular file,
+// such as a pipe without a writer.
 func checkMember(ctx context.Context, path string) error {
 	f, err := storage.Open(ctx, path)
 	if err != nil {

@@ -8,27 +8,25 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Fault is one thing that is wrong, and where.
+// Fault is one problem and its location.
 type Fault struct {
 	Path string `json:"path"`
-	// Record is its number from 0; -1 when the fault is not of one record.
+	// Record is the record number from 0; -1 if the fault does not concern a single record.
 	Record int64 `json:"record"`
-	// Offset is where the record's frame begins in the uncompressed stream; -1
-	// when Record is.
+	// Offset is where the record's frame begins in the uncompressed stream; -1 if Record is -1.
 	Offset  int64         `json:"offset"`
 	Part    tfrecord.Part `json:"part"`
 	Message string        `json:"message"`
-	// Kind is what the file holds where it holds no records, as [tfrecord.ForeignError]
-	// names it.
+	// Kind is the actual type of a file that has no records, as named by [tfrecord.ForeignError].
 	Kind string `json:"kind,omitempty"`
 }
 
-// FileFault is a fault of a file as a whole.
+// FileFault returns a fault of a whole file.
 func FileFault(path string, part tfrecord.Part, format string, args ...any) Fault {
 	return Fault{Path: path, Record: -1, Offset: -1, Part: part, Message: fmt.Sprintf(format, args...)}
 }
 
-// FaultOf describes an error of reading the records of the file at path.
+// FaultOf returns the fault for an error of reading the records of the file at path.
 func FaultOf(path string, err *tfrecord.Error) Fault {
 	f := Fault{Path: path, Record: err.Record, Offset: err.Offset, Part: err.Part, Message: err.Err.Error()}
 	var other *tfrecord.ForeignError
@@ -38,7 +36,7 @@ func FaultOf(path string, err *tfrecord.Error) Fault {
 	return f
 }
 
-// RepairHint says what can be done about damage; nothing where a file has no records.
+// RepairHint returns advice about damage; "" if the file has no records to save.
 func RepairHint(err error) string {
 	var other *tfrecord.ForeignError
 	if errors.As(err, &other) {
@@ -47,8 +45,8 @@ func RepairHint(err error) string {
 	return " (repair.Repair saves the records that survive)"
 }
 
-// DamagedError says that an input cannot be reshaped because its data have
-// faults. It unwraps to the *tfrecord.Error that says where.
+// DamagedError says that an input cannot be reshaped because its data is damaged. It unwraps to the
+// *tfrecord.Error with the location.
 type DamagedError struct{ Err error }
 
 func (e *DamagedError) Error() string {
@@ -58,7 +56,7 @@ func (e *DamagedError) Error() string {
 // Unwrap returns Err.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Damaged makes a DamagedError of an error about the data, and leaves others.
+// Damaged wraps an error about the data in a DamagedError and returns other errors unchanged.
 func Damaged(err error) error {
 	var fault *tfrecord.Error
 	var known *DamagedError

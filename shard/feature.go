@@ -3,11 +3,11 @@ package shard
 // Feature describes one feature of the Examples in a set.
 type Feature struct {
 	Key string `json:"key"`
-	// Kind is the list in the Example: "bytes", "int64" or "float".
+	// Kind of the list in the Example: "bytes", "int64" or "float".
 	Kind string `json:"kind"`
 	// Class says what the values mean.
 	Class FeatureClass `json:"class"`
-	// Shape of one sample: none for a scalar, -1 for a size that varies.
+	// Shape of one sample: empty for a scalar, -1 for a variable dimension.
 	Shape []int `json:"shape,omitempty"`
 	// DType of an encoded image or tensor: "uint8" or "float32".
 	DType string `json:"dtype,omitempty"`
@@ -30,7 +30,7 @@ const (
 	ClassText   FeatureClass = "text"   // one string of bytes
 )
 
-// LabelKeys returns the keys of the features that are labels, nil when there are none.
+// LabelKeys returns the keys of the label features, nil if there are none.
 func LabelKeys(features []Feature) []string {
 	var keys []string
 	for _, f := range features {
@@ -41,6 +41,6 @@ func LabelKeys(features []Feature) []string {
 	return keys
 }
 
-// CopyKey is the feature that tells the copies which an augmentation made of a
-// image, as `convert images` writes it.
+// CopyKey is the feature that numbers the augmented copies of an image, as `convert images` writes
+// it.
 const CopyKey = "augment/copy"

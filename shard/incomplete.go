@@ -17,35 +17,34 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// IncompleteError says that a directory holds only a part of a set.
+// IncompleteError says that a directory has only part of a set.
 type IncompleteError struct {
 	Dir string
-	// Missing names the files that are not there, in name order, a thousand at most:
-	// shards, and the manifest of a run that has not completed. It is nil ByRenames.
+	// Missing names the missing files in name order, at most a thousand: shards, and the manifest
+	// if the run has not completed. It is nil if Evidence is ByRenames.
 	Missing []string
-	// Shards is how many shards the whole set has, and Lost how many are not there.
+	// Shards is the number of shards of the whole set, Lost the number of missing ones.
 	Shards, Lost int
-	// Evidence says what calls for the missing files.
+	// Evidence says how the missing files are known.
 	Evidence Evidence
-	// Tasks says that an array job makes the set, which ends with Finalize.
+	// Tasks says that the set is written by an array job, which ends with Finalize.
 	Tasks bool
-	// Args are the arguments of the tfrec command that began the run, if they are known.
-	// They come from the directory, so anybody may have written them: show Command instead.
+	// Args are the arguments of the tfrec command that started the run, if known. They are read
+	// from the directory and are not trusted: show Command instead.
 	Args []string
 }
 
 // maxCommand is the longest command line, in bytes, that Command returns.
 const maxCommand = 4096
 
-// Command returns the tfrec command that makes the set whole, quoted for a shell. It is
-// empty when the command is not known or longer than 4096 bytes, and when none of its
-// arguments is the directory, seen from here: the set is a copy then, or the command was
-// run in another place.
+// Command returns the tfrec command that completes the set, quoted for a shell. It is empty if the
+// command is unknown or longer than 4096 bytes, or if none of its arguments is the directory as
+// seen from the current one: then the set is a copy, or the command was run elsewhere.
 func (e *IncompleteError) Command() string {
 	if !slices.ContainsFunc(e.Args, e.isDir) {
 		return ""
 	}
-	// Args don't name the program, so that no directory can recommend another one.
+	// Args exclude the program name, so that a directory cannot suggest running another program.
 	command := shell.Join("tfrec", e.Args)
 	if len(command) > maxCommand {
 		return ""
@@ -53,8 +52,8 @@ func (e *IncompleteError) Command() string {
 	return command
 }
 
-// isDir reports whether an argument is the directory of the set, or the flag for a file
-// that may name it.
+// isDir reports whether an argument is the directory of the set, or the flag for a configuration
+// file, which may name it.
 func (e *IncompleteError) isDir(arg string) bool {
 	if arg == "--config" || strings.HasPrefix(arg, "--config=") {
 		return true
@@ -67,15 +66,15 @@ func (e *IncompleteError) isDir(arg string) bool {
 	return err == nil && failed == nil && a == b
 }
 
-// Evidence is what calls for the files that an incomplete set lacks.
+// Evidence says how it is known that files of a set are missing.
 type Evidence int
 
 // The kinds of evidence.
 const (
-	ByManifest Evidence = iota // the manifest names them
-	ByNames                    // the names of the other shards count them
+	ByManifest Evidence = iota // the manifest lists them
+	ByNames                    // the names of the other shards imply them
 	ByState                    // the run that writes the set has not completed
-	ByRenames                  // an Adopt that renames the shards has not completed: no part can be taken
+	ByRenames                  // an Adopt that renames the shards has not completed: not even a part is usable
 )
 
 func (e *IncompleteError) Error() string {
@@ -101,15 +100,15 @@ func (e *IncompleteError) Error() string {
 	return fmt.Sprintf("%s: the set is incomplete: of the %s that the manifest names, %d %s missing: %s", e.Dir, plural.Of(e.Shards, "shard"), e.Lost, are, names)
 }
 
-// Note says that a part of the set is taken.
+// Note returns a message that only part of the set is used.
 func (e *IncompleteError) Note() string { return e.Error() + "; reading the shards that exist" }
 
-// halfRenamed says what to do about a set whose shards Adopt has half renamed.
+// halfRenamed returns advice for a set whose shards Adopt has partly renamed.
 func (e *IncompleteError) halfRenamed() string {
 	return fmt.Sprintf("its shards are partly renamed: repair.Adopt with AdoptOptions.Rename was interrupted, or is still running; repair.Adopt %s completes it", e.Dir)
 }
 
-// Faults are the missing files, as Verify reports them.
+// Faults returns the missing files as Verify reports them.
 func (e *IncompleteError) Faults() []Fault {
 	if e.Evidence == ByRenames {
 		return []Fault{FileFault(e.Dir, tfrecord.PartMissing, "%s", e.halfRenamed())}
@@ -135,22 +134,20 @@ func (e *IncompleteError) Faults() []Fault {
 	return list
 }
 
-// miss notes missing shards.
+// miss adds missing shards.
 func (e *IncompleteError) miss(names []string) {
 	e.Lost += len(names)
 	e.Missing = append(e.Missing, names[:min(len(names), maxMissing-len(e.Missing))]...)
 }
 
-// maxMissing bounds the names of missing shards that are listed: a name can claim any
-// count.
+// maxMissing limits the names of missing shards that are listed: a file name can claim any count.
 const maxMissing = 1000
 
-// numbered matches the names of shards that tell how many there are, with whatever
-// stands around the numbers.
+// numbered matches the names of shards that include their count, with any prefix and suffix.
 var numbered = regexp.MustCompile(`^(.*?)(\d{5,})-of-(\d{5,})(.*)$`)
 
-// IncompleteByNames returns what the names of shards in a directory count and is not
-// among them; nil when that is nothing.
+// IncompleteByNames returns the shards that are missing according to the counts in the names of the
+// existing ones; nil if none are.
 func IncompleteByNames(dir string, names []string) *IncompleteError {
 	type family struct {
 		before, count, after string
@@ -182,7 +179,7 @@ func IncompleteByNames(dir string, names []string) *IncompleteError {
 		case indexes[count] && !indexes[0]:
 			first = 1 // some writers number from 1 to the count
 		case indexes[count]:
-			delete(indexes, count) // not of the set
+			delete(indexes, count) // not part of the set
 		}
 		e.Shards += count
 		e.Lost += count - len(indexes)
@@ -199,8 +196,8 @@ func IncompleteByNames(dir string, names []string) *IncompleteError {
 	return e
 }
 
-// Unfinished returns what the state of a run that has not completed calls for in a
-// directory without a manifest; nil when there is no such state.
+// Unfinished returns what is missing, according to the state of an unfinished run, from a directory
+// without a manifest; nil if there is no such state.
 func Unfinished(d *setdir.Dir) (*IncompleteError, error) {
 	run, err := d.Run()
 	if err != nil || run == nil || len(run.Files) == 0 {
@@ -221,8 +218,8 @@ func Unfinished(d *setdir.Dir) (*IncompleteError, error) {
 	return e, nil
 }
 
-// Lacks returns what a manifest names and the directory does not hold, nil when that
-// is nothing, and which of the shards are there.
+// Lacks returns what the manifest lists and the directory lacks, nil if nothing is missing, and the
+// existing shards.
 func (s *Set) Lacks(ctx context.Context) (e *IncompleteError, there []string, err error) {
 	var shards []string
 	for _, split := range s.Splits {
@@ -231,7 +228,7 @@ func (s *Set) Lacks(ctx context.Context) (e *IncompleteError, there []string, er
 		}
 	}
 	d := setdir.View(ctx, s.Dir)
-	var places []string // with those of links to old files
+	var places []string // including links to old files
 	for _, file := range shards {
 		places = append(places, s.place(file))
 	}
@@ -256,14 +253,14 @@ func (s *Set) Lacks(ctx context.Context) (e *IncompleteError, there []string, er
 	return e, there, nil
 }
 
-// shardsOf returns those of the files of a set that are shards.
+// shardsOf returns the shards among the files of a set.
 func shardsOf(files []string) []string {
 	return slices.DeleteFunc(slices.Clone(files), func(name string) bool {
 		return path.Dir(path.Clean(name)) == IndexDir || Describes(path.Base(name)) || !tfrecordName(path.Base(name)) && !otherHabit(path.Base(name))
 	})
 }
 
-// notAmong returns the names that are not among others, in name order.
+// notAmong returns the names that are not in others, in name order.
 func notAmong(names, others []string) []string {
 	drop := make(map[string]bool, len(others))
 	for _, name := range others {
@@ -274,12 +271,12 @@ func notAmong(names, others []string) []string {
 	return left
 }
 
-// halfRenamed reports whether the shards in a directory are half renamed, and refuses
-// them: neither names nor manifest tell what is there. Where what is missing is
-// collected, the record files are added as loose ones.
+// halfRenamed reports whether the shards in a directory are partly renamed, and refuses them,
+// because neither their names nor the manifest can be trusted. If missing files are collected
+// instead, it adds the record files as loose ones.
 func (e *expander) halfRenamed(dir string) (bool, error) {
 	if storage.Remote(dir) {
-		return false, nil // where nothing is renamed
+		return false, nil // nothing is renamed in stores
 	}
 	begun, err := setdir.View(e.ctx, dir).Exists(StateDir + "/" + setdir.RenamesFile)
 	if err != nil || !begun {

@@ -8,40 +8,39 @@ import (
 	"slices"
 )
 
-// ManifestFormat and ManifestVersion head every manifest of ours.
+// ManifestFormat and ManifestVersion identify a tfrec manifest.
 const (
 	ManifestFormat  = "tfrec.manifest"
 	ManifestVersion = 1
 )
 
-// Manifest describes a finished set. It is the same bytes for the same
-// inputs, options, seed, decoder and encoder: it holds no time, no absolute
-// path and no name of a machine.
+// Manifest describes a finished set. Its bytes depend only on the inputs, options, seed, decoder
+// and encoder: it has no time, absolute path or host name.
 type Manifest struct {
 	Format  string `json:"format"`
 	Version int    `json:"version"`
 	// Tool wrote the set, such as "tfrec 0.1.0".
 	Tool string `json:"tool"`
 	Name string `json:"name"`
-	// Options are the effective options that the bytes depend on, by flag name.
+	// Options are the effective options that determine the bytes, by flag name.
 	Options map[string]json.RawMessage `json:"options"`
 	Seed    uint64                     `json:"seed"`
-	// Fingerprint is one hash over those of all shards.
+	// Fingerprint is a hash over the fingerprints of all shards.
 	Fingerprint string `json:"fingerprint"`
-	// Decoder and Encoder name the JPEG codecs; empty where no image was.
+	// Decoder and Encoder name the JPEG codecs; empty if no images were involved.
 	Decoder string `json:"decoder"`
 	Encoder string `json:"encoder"`
 	// Compression of the shards: "none", "gzip", "zlib" or "zstd".
 	Compression string `json:"compression"`
-	// Records is what a record holds: RecordExample, or "" when unknown.
+	// Records is the type of the records: RecordExample, or "" if unknown.
 	Records string `json:"records"`
 	// Features describes the Examples, sorted by key.
 	Features []Feature `json:"features"`
-	// Supervised names the input and the target feature; nil when there are none.
+	// Supervised names the input and the target feature; nil if not set.
 	Supervised *Supervised `json:"supervised,omitempty"`
 	// Errors counts the samples that could not be used; the ledger lists them.
 	Errors int64 `json:"errors"`
-	// Labels are the label names; a label's id is its place in the list.
+	// Labels are the label names; a label's id is its index in the list.
 	Labels []string `json:"labels"`
 	Splits []Split  `json:"splits"`
 }
@@ -49,7 +48,7 @@ type Manifest struct {
 // RecordExample is the Manifest.Records of a set of tf.train.Examples.
 const RecordExample = "tf.train.Example"
 
-// Supervised names the features that supervised training takes.
+// Supervised names the features for supervised training.
 type Supervised struct {
 	Input  string `json:"input"`
 	Target string `json:"target"`
@@ -62,9 +61,8 @@ type Split struct {
 	Shards  []Info `json:"shards"`
 }
 
-// Encode returns the bytes of manifest.json: indented, keys in a fixed order,
-// a newline at the end. A manifest that ReadManifest would refuse for its size is an
-// error.
+// Encode returns the bytes of manifest.json: indented, keys in a fixed order, with a final newline.
+// A manifest too large for ReadManifest is an error.
 func (m *Manifest) Encode() ([]byte, error) {
 	shards, labels := 0, 0
 	for _, s := range m.Splits {
@@ -92,9 +90,9 @@ func (m *Manifest) Encode() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// Files returns every file that the set consists of, relative to its directory:
-// shards and their indexes, the files that TFDS reads, the ledger, and the
-// manifest last. Compressed sets have neither indexes nor files for TFDS.
+// Files returns all files of the set, relative to its directory: shards and their indexes, the
+// files for TFDS, the ledger, and the manifest last. Compressed sets have neither indexes nor files
+// for TFDS.
 func (m *Manifest) Files() []string {
 	var files []string
 	plain := m.Compression == "none"
@@ -115,7 +113,7 @@ func (m *Manifest) Files() []string {
 	return append(files, ManifestFile)
 }
 
-// only returns a manifest that has no other shards than those named.
+// only returns a copy of the manifest with only the named shards.
 func (m *Manifest) only(shards []string) *Manifest {
 	there := make(map[string]bool, len(shards))
 	for _, name := range shards {
@@ -135,7 +133,7 @@ func (m *Manifest) only(shards []string) *Manifest {
 	return &less
 }
 
-// SplitSummary is how large a split is.
+// SplitSummary is the size of a split.
 type SplitSummary struct {
 	Records int64 `json:"records"`
 	Shards  int   `json:"shards"`

@@ -16,23 +16,23 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// Limits of manifests, which may come from anywhere. Those of a set that reaches them
-// take a gigabyte of memory.
+// Limits of manifests, which are untrusted input. A manifest that reaches them takes a gigabyte of
+// memory.
 const (
 	MaxManifest      = 512 << 20 // bytes
-	maxManifestValue = 32 << 20  // bytes of anything in it, such as a shard, all options or all names of labels
+	maxManifestValue = 32 << 20  // bytes of any single value, such as a shard, all options or all label names
 	maxManifestShard = 1_000_000 // shards and splits
 	maxManifestNames = 10_000    // members of an object, known or not
-	maxManifestLabel = 16 << 20  // numbers of records of a label in a shard
+	maxManifestLabel = 16 << 20  // label counts of all shards together
 	maxManifestItems = 2_000_000 // features
 )
 
-// ErrForeign says that a file is a manifest of some other tool.
+// ErrForeign says that a file is the manifest of another tool.
 var ErrForeign = errors.New("not a tfrec manifest")
 
-// ReadManifest reads the manifest at path. A file that is no manifest, or one
-// of a newer version, is an error that says so; a missing one unwraps to
-// fs.ErrNotExist. It is read piece by piece: what is no manifest is found out early.
+// ReadManifest reads the manifest at path. A file that is not a manifest, or one of a newer
+// version, is an error that says so; the error for a missing one unwraps to fs.ErrNotExist. The
+// file is decoded in a stream, so that a wrong one is rejected early.
 func ReadManifest(ctx context.Context, path string) (*Manifest, error) {
 	f, err := storage.Open(ctx, path)
 	if err != nil {
@@ -94,7 +94,7 @@ func decodeManifest(in io.Reader) (*Manifest, error) {
 	return m, nil
 }
 
-// shard adds the shard that comes next to a split.
+// shard decodes the next shard and adds it to a split.
 func (d *manifestDecoder) shard(s *Split) error {
 	var info Info
 	if err := d.value(&info); err != nil {
@@ -108,7 +108,7 @@ func (d *manifestDecoder) shard(s *Split) error {
 	return d.count(len(info.Labels))
 }
 
-// count counts a split, or a shard with the numbers of its labels.
+// count counts a split, or a shard with its label counts, against the limits.
 func (d *manifestDecoder) count(labels int) error {
 	d.shards++
 	d.labels += labels
@@ -118,7 +118,7 @@ func (d *manifestDecoder) count(labels int) error {
 	return nil
 }
 
-// manifestDecoder decodes JSON in parts of bounded size.
+// manifestDecoder decodes JSON in pieces of bounded size.
 type manifestDecoder struct {
 	*json.Decoder
 	in                    *valueReader
@@ -130,13 +130,13 @@ func newManifestDecoder(in io.Reader) *manifestDecoder {
 	return &manifestDecoder{Decoder: json.NewDecoder(r), in: r}
 }
 
-// value decodes the value that comes next.
+// value decodes the next value.
 func (d *manifestDecoder) value(v any) error {
 	d.in.left = maxManifestValue
 	return d.Decode(v)
 }
 
-// token returns the token that comes next, which is to be a delimiter unless want is 0.
+// token returns the next token, which must be the delimiter want unless want is 0.
 func (d *manifestDecoder) token(want json.Delim) (json.Token, error) {
 	d.in.left = maxManifestValue
 	t, err := d.Token()
@@ -149,8 +149,8 @@ func (d *manifestDecoder) token(want json.Delim) (json.Token, error) {
 	return t, err
 }
 
-// object decodes an object into the fields of a struct by their names in JSON, but
-// for those with a function of their own. Other members are passed over.
+// object decodes an object into the fields of a struct by their JSON names, except those with a
+// function in own. Unknown members are skipped.
 func (d *manifestDecoder) object(v reflect.Value, own map[string]func() error) error {
 	if _, err := d.token('{'); err != nil {
 		return err
@@ -193,7 +193,7 @@ func (d *manifestDecoder) object(v reflect.Value, own map[string]func() error) e
 	return err
 }
 
-// decodeList decodes a list of structs, one after another.
+// decodeList decodes a list of structs one by one.
 func (d *manifestDecoder) decodeList(v reflect.Value) error {
 	return d.list(func() { v.Set(reflect.MakeSlice(v.Type(), 0, 0)) }, func() error {
 		if d.items++; d.items > maxManifestItems {
@@ -206,8 +206,8 @@ func (d *manifestDecoder) decodeList(v reflect.Value) error {
 	})
 }
 
-// list calls each for every element of the list that comes next. Nothing is called when
-// it is null.
+// list calls begin, then each for every element of the next list. It calls neither if the value is
+// null.
 func (d *manifestDecoder) list(begin func(), each func() error) error {
 	t, err := d.token(0)
 	if err != nil || t == nil {
@@ -226,7 +226,7 @@ func (d *manifestDecoder) list(begin func(), each func() error) error {
 	return err
 }
 
-// end wants nothing else to follow.
+// end checks that no data follows.
 func (d *manifestDecoder) end() error {
 	d.in.left = maxManifestValue
 	switch _, err := d.Token(); {
@@ -241,7 +241,7 @@ func (d *manifestDecoder) end() error {
 // errLongValue says that a value is too long to be in a manifest.
 var errLongValue = fmt.Errorf("a value of more than %d bytes", maxManifestValue)
 
-// valueReader ends reading when a decoder wants more bytes for one value than are left.
+// valueReader returns an error when a decoder reads more than left bytes for one value.
 type valueReader struct {
 	in   io.Reader
 	left int

@@ -16,7 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// fillRandom gives every field of a value that encodes as JSON something random.
+// fillRandom sets every field of a value that encodes as JSON to a random value.
 func fillRandom(rng *rand.Rand, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.String:
@@ -56,7 +56,7 @@ func fillRandom(rng *rand.Rand, v reflect.Value) {
 	}
 }
 
-// TestManifestsAreDecodedAsJSON compares with json.Unmarshal: no field is forgotten.
+// TestManifestsAreDecodedAsJSON compares with json.Unmarshal, so that no field is forgotten.
 func TestManifestsAreDecodedAsJSON(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range 200 {
@@ -75,7 +75,7 @@ func TestManifestsAreDecodedAsJSON(t *testing.T) {
 	}
 }
 
-// endless repeats something after a beginning.
+// endless repeats a string after a prefix.
 type endless struct {
 	begin, again string
 	n            int64
@@ -92,8 +92,8 @@ func (e *endless) Read(p []byte) (n int, err error) {
 	return n, nil
 }
 
-// TestManifestsAreBounded reads what never ends. Whatever it repeats, an error comes
-// after so many bytes, and before memory has grown.
+// TestManifestsAreBounded reads endless inputs. Whatever they repeat, there must be an error after
+// a bounded number of bytes and before memory has grown.
 func TestManifestsAreBounded(t *testing.T) {
 	ours := `{"format":"tfrec.manifest","version":1,`
 	for name, e := range map[string]endless{
@@ -121,7 +121,7 @@ func TestManifestsAreBounded(t *testing.T) {
 	}
 }
 
-// TestManifestsRepeatNoMember: members of one name would add up in a map, beyond what one may have.
+// TestManifestsRepeatNoMember: repeated members would add up in a map beyond the limit.
 func TestManifestsRepeatNoMember(t *testing.T) {
 	for i := range reflect.TypeFor[Manifest]().NumField() {
 		name, _, _ := strings.Cut(reflect.TypeFor[Manifest]().Field(i).Tag.Get("json"), ",")
@@ -137,7 +137,7 @@ func TestManifestsRepeatNoMember(t *testing.T) {
 	}
 }
 
-// TestManifestsTooLargeAreRefused has a file of a terabyte, of which nothing is read.
+// TestManifestsTooLargeAreRefused uses a file of a terabyte, which must not be read.
 func TestManifestsTooLargeAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), ManifestFile)
 	check(t, os.WriteFile(path, []byte("{"), 0o644))

@@ -8,10 +8,10 @@ import (
 	"github.com/tfrec/tfrec/internal/wire"
 )
 
-// Message is what a record holds, as far as its bytes tell.
+// Message is the message type of a record, as far as its bytes show.
 type Message string
 
-// The messages that MessageOf tells apart.
+// The message types that MessageOf distinguishes.
 const (
 	MessageExample         Message = RecordExample
 	MessageSequenceExample Message = "tf.train.SequenceExample"
@@ -20,10 +20,9 @@ const (
 	MessageUnknown         Message = ""
 )
 
-// MessageOf tells what a record holds. Wire format has no names and any parser
-// passes over what it does not know, so it is strict: a message must have all
-// of the fields that its writers write and no others. A record without a byte
-// is an Example without features.
+// MessageOf returns the message type of a record. The wire format has no names and parsers skip
+// unknown fields, so MessageOf is strict: a message must have exactly the fields that its writers
+// write. An empty record is an Example without features.
 func MessageOf(record []byte) Message {
 	switch {
 	case isExample(record):
@@ -91,8 +90,8 @@ func isListWithContext(b []byte) bool {
 	})
 }
 
-// isEntry: string key = 1, and a value = 2. All writers of maps write the key;
-// one may leave out an empty value, but then the key must read as one.
+// isEntry: string key = 1, and a value = 2. All writers of maps write the key. A value may be left
+// out if it is empty, but then the key must be readable.
 func isEntry(b []byte, isValue func([]byte) bool) bool {
 	keys, values := 0, 0
 	var key []byte
@@ -115,9 +114,8 @@ func isReadable(key []byte) bool {
 	return utf8.Valid(key) && !bytes.ContainsFunc(key, unicode.IsControl)
 }
 
-// isEvent: double wall_time = 1 first, then int64 step = 2 and one of several
-// messages up to field 10. The first event of a file, a string file_version = 3,
-// is known without a time, too.
+// isEvent: double wall_time = 1 first, then int64 step = 2 and one of several messages up to field
+// 10. The first event of a file, a string file_version = 3, is also recognized without a time.
 func isEvent(b []byte) bool {
 	if len(b) == 0 || b[0] != wire.Fixed64At1 && !bytes.HasPrefix(b, eventVersion) {
 		return false

@@ -30,7 +30,7 @@ func TestMessageOfOthersFiles(t *testing.T) {
 				t.Errorf("%s record %d: %q, want %q", file, r.Record(), got, want)
 			}
 			if want == MessageEvent {
-				break // the second one of that file has no time, and is not told
+				break // the second one of that file has no time and is not recognized
 			}
 		}
 		check(t, r.Close())
@@ -65,9 +65,9 @@ func TestMessageOf(t *testing.T) {
 	}
 }
 
-// FuzzMessageOf holds MessageOf to the parser: it never takes for an Example,
-// but for numbers that it does not look at, what does not parse as one; and it
-// knows whatever the encoder writes.
+// FuzzMessageOf compares MessageOf with the parser: apart from numbers, which MessageOf does not
+// check, it must not return MessageExample for what does not parse as an Example, and it must
+// recognize whatever the encoder writes.
 func FuzzMessageOf(f *testing.F) {
 	for _, file := range []string{"torchdata-example.tfrecord", "torchdata-sequence_example.tfrecord", "ranking-eval_elwc.tfrecord"} {
 		r, err := Open(f.Context(), filepath.Join(others, file), tfrecord.ReaderOptions{})

@@ -23,8 +23,8 @@ func (n Name) String() string {
 
 var namePattern = regexp.MustCompile(`^([A-Za-z][A-Za-z0-9_]*)-([A-Za-z0-9_]+)\.tfrecord-(\d{5,})-of-(\d{5,})$`)
 
-// ParseName reads a file name (without a directory) that String wrote. It
-// reports false for any other name, and for an index not below the count.
+// ParseName parses a file name (without a directory) that String returned. It reports false for any
+// other name, and for an index that is not below the count.
 func ParseName(file string) (Name, bool) {
 	m := namePattern.FindStringSubmatch(file)
 	if m == nil {
@@ -41,7 +41,7 @@ var (
 	splitPattern   = regexp.MustCompile(`^[A-Za-z0-9_]+$`)
 )
 
-// CheckDataset says what is wrong with a dataset name. TFDS accepts the same.
+// CheckDataset returns an error for an invalid dataset name. TFDS accepts the same names.
 func CheckDataset(name string) error {
 	if !datasetPattern.MatchString(name) {
 		return fmt.Errorf("dataset name %q: want letters, digits and _, beginning with a letter", name)
@@ -49,7 +49,7 @@ func CheckDataset(name string) error {
 	return nil
 }
 
-// CheckSplit says what is wrong with the name of a split.
+// CheckSplit returns an error for an invalid split name.
 func CheckSplit(name string) error {
 	if !splitPattern.MatchString(name) {
 		return fmt.Errorf("split name %q: want letters, digits and _", name)
@@ -57,9 +57,9 @@ func CheckSplit(name string) error {
 	return nil
 }
 
-// QuarantineSuffix is what the name of a quarantine has behind that of what
-// was repaired.
+// QuarantineSuffix is appended to the name of the repaired file or directory to name its
+// quarantine.
 const QuarantineSuffix = ".quarantine"
 
-// IsManifest reports whether path is a manifest and no file of records.
+// IsManifest reports whether path is a manifest rather than a record file.
 func IsManifest(path string) bool { return filepath.Ext(path) == ".json" }

@@ -9,15 +9,14 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Reader reads the records of one file.
+// Reader reads the records of a file.
 type Reader struct {
 	*tfrecord.Reader
 	file io.Closer
 }
 
-// Open opens a regular file of records. The name in errors is o.Name, or path when
-// that is empty. The caller closes the Reader. An object of a store is not read any further
-// once ctx is done.
+// Open opens a regular record file. Errors name it o.Name, or path if that is empty. The caller
+// must close the Reader. Reads from an object store fail once ctx is done.
 func Open(ctx context.Context, path string, o tfrecord.ReaderOptions) (*Reader, error) {
 	f, err := recordscan.Open(ctx, path)
 	if err != nil {
@@ -29,7 +28,7 @@ func Open(ctx context.Context, path string, o tfrecord.ReaderOptions) (*Reader, 
 	return &Reader{Reader: tfrecord.NewReader(f, o), file: f}, nil
 }
 
-// Close closes the file and frees what reads it.
+// Close closes the file and frees the resources of the Reader.
 func (r *Reader) Close() error {
 	return errors.Join(r.Reader.Close(), r.file.Close())
 }

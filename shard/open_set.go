@@ -13,15 +13,15 @@ import (
 	"github.com/tfrec/tfrec/internal/storage"
 )
 
-// A change of a set takes milliseconds where renames do. Readers wait for it a while,
-// then read the old set, which is there as links, and wait longer where there are none.
+// Where renames are available, replacing a set takes milliseconds. Readers wait for it for a while,
+// then read the old set through its links; without links they wait longer.
 const (
 	changePatience = 2 * time.Second
 	oldPatience    = 30 * time.Second
 	changeWait     = 20 * time.Millisecond
 )
 
-// openSet opens the set in a directory; nil when it has no manifest.
+// openSet opens the set in a directory. It returns nil if there is no manifest.
 func openSet(ctx context.Context, dir string) (*Set, error) {
 	for began := time.Now(); ; {
 		change, err := setdir.Settle(ctx, dir, setdir.Options{Names: ManifestFiles})
@@ -44,11 +44,11 @@ func openSet(ctx context.Context, dir string) (*Set, error) {
 	}
 }
 
-// errStuck says that a change of a set was begun, and is to be completed by somebody else.
+// errStuck says that a replacement of a set was interrupted, and that this process cannot complete
+// it.
 var errStuck = errors.New("partly replaced, since the process replacing it was stopped; repair.Clean completes it when run by a user with write permission")
 
-// CannotOpen is the error of a set that is being changed, and has no links to its old
-// files.
+// CannotOpen returns the error for a set that is being replaced and has no links to its old files.
 func CannotOpen(dir string, c setdir.Change) error {
 	if c == setdir.Stuck {
 		return fmt.Errorf("%s: %w", dir, errStuck)
@@ -56,9 +56,9 @@ func CannotOpen(dir string, c setdir.Change) error {
 	return fmt.Errorf("%s: %w", dir, ErrBusy)
 }
 
-// readSet reads the manifest of a set, the old one during a change. It is not known
-// which one that is when a change began or ended meanwhile, or when there are no links
-// to the old files.
+// readSet reads the manifest of a set, the old one during a replacement. It reports known false if
+// a replacement began or ended meanwhile, so that it cannot tell which version it read, or if there
+// are no links to the old files.
 func readSet(ctx context.Context, dir string, c setdir.Change) (set *Set, known bool, err error) {
 	before, err := journalOf(dir)
 	if err != nil {
@@ -86,7 +86,7 @@ func readSet(ctx context.Context, dir string, c setdir.Change) (set *Set, known 
 	return set, true, nil
 }
 
-// journalOf returns what the journal of a set is known by; nil if there is none.
+// journalOf returns the file info that identifies the journal of a set; nil if there is none.
 func journalOf(dir string) (fs.FileInfo, error) {
 	if storage.Remote(dir) {
 		return nil, nil
@@ -105,7 +105,7 @@ func sameJournal(a, b fs.FileInfo) bool {
 	return os.SameFile(a, b) && a.ModTime().Equal(b.ModTime())
 }
 
-// readOld makes s the set that is being replaced, from the links to its files.
+// readOld makes s the set that is being replaced, using the links to its files.
 func (s *Set) readOld(ctx context.Context) (err error) {
 	if s.Manifest, err = ReadManifest(ctx, storage.Join(s.Dir, setdir.OldDir+"/"+ManifestFile)); err != nil {
 		return err
@@ -123,8 +123,8 @@ func (s *Set) readOld(ctx context.Context) (err error) {
 	return nil
 }
 
-// Replaced reports whether another version has taken the place of the set since it was
-// opened, or is about to. It returns an error when ctx is done before that is known.
+// Replaced reports whether the set was replaced since it was opened, or is being replaced. It
+// returns an error if ctx is done before that is known.
 func (s *Set) Replaced(ctx context.Context) (bool, error) {
 	if s.old == nil {
 		if journal, err := journalOf(s.Dir); err != nil || journal != nil {
@@ -138,9 +138,8 @@ func (s *Set) Replaced(ctx context.Context) (bool, error) {
 	return err != nil || m.Fingerprint != s.Fingerprint, nil
 }
 
-// CheckUnchanged returns an error if one of the sets that sources are of was replaced
-// since Expand returned them. Those who read the sources call it at the end: what they
-// have read may otherwise be of two versions of the set.
+// CheckUnchanged returns an error if a set of the sources was replaced since Expand returned them.
+// Call it after reading the sources: otherwise the data may be from two versions of the set.
 func CheckUnchanged(ctx context.Context, sources []Source) error {
 	asked := map[*Set]bool{}
 	for _, source := range sources {

@@ -1,6 +1,6 @@
 package shard
 
-// OptionError reports an invalid option: a mistake of the caller, whatever the input holds.
+// OptionError reports an invalid option: a mistake of the caller, independent of the input.
 type OptionError struct {
 	// Field is a struct and its field, such as "ImageOptions.Augment", or a function and its
 	// argument, such as "reshape.DropFeatures.keys".

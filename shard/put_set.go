@@ -10,9 +10,8 @@ import (
 	"github.com/tfrec/tfrec/internal/setdir"
 )
 
-// PutSet writes the files of a set that tell what its shards are: those that
-// TFDS reads, or their removal when it reads none of this set, and last the
-// manifest.
+// PutSet writes the files that describe the set: first those for TFDS, which it removes instead if
+// TFDS cannot read this set, and last the manifest.
 func PutSet(d *setdir.Dir, m *Manifest) error {
 	files, err := EncodeTFDS(m)
 	if err != nil {
@@ -37,7 +36,7 @@ func PutSet(d *setdir.Dir, m *Manifest) error {
 	return d.Put(ManifestFile, data)
 }
 
-// ManifestIn returns the manifest of a directory; nil when there is none.
+// ManifestIn returns the manifest of a directory; nil if there is none.
 func ManifestIn(d *setdir.Dir) (*Manifest, error) {
 	m, err := ReadManifest(d.Context(), d.Join(ManifestFile))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -46,7 +45,7 @@ func ManifestIn(d *setdir.Dir) (*Manifest, error) {
 	return m, err
 }
 
-// ManifestFiles returns the names of the files that a manifest tells of, its own among them,
+// ManifestFiles returns the names of the files that the manifest at path lists, including its own,
 // relative to its directory.
 func ManifestFiles(ctx context.Context, path string) ([]string, error) {
 	m, err := ReadManifest(ctx, path)

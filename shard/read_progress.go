@@ -7,31 +7,31 @@ import (
 	"github.com/tfrec/tfrec/internal/recordscan"
 )
 
-// ReadProgress counts what a run has read so far, in bytes of the files. Its
-// fields may be read while the run goes on.
+// ReadProgress counts the bytes of files that a run has read. Its fields may be read during the
+// run.
 type ReadProgress struct {
-	// Planned is how much there is to read; 0 until that is known.
+	// Planned is the number of bytes to read; 0 until known.
 	Planned atomic.Int64
-	// Done is how much was read. It may end beyond Planned, for what is damaged
-	// is searched, too.
+	// Done is the number of bytes read. It may exceed Planned, because damaged regions are also
+	// searched.
 	Done atomic.Int64
 }
 
-// Plan tells the sizes of the files to come.
+// Plan adds the sizes of the files at paths to Planned.
 func (p *ReadProgress) Plan(ctx context.Context, paths ...string) {
 	if p != nil {
 		p.Planned.Add(recordscan.TotalSize(ctx, paths...))
 	}
 }
 
-// Add tells that n bytes were read. A nil p takes no notice.
+// Add adds n bytes to Done. It does nothing if p is nil.
 func (p *ReadProgress) Add(n int) {
 	if p != nil {
 		p.Done.Add(int64(n))
 	}
 }
 
-// Counter is where a Meter counts what it reads; nil of a nil p.
+// Counter returns the counter for a Meter; nil if p is nil.
 func (p *ReadProgress) Counter() *atomic.Int64 {
 	if p == nil {
 		return nil

@@ -9,8 +9,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Check finds what is wrong with a set as a whole: the manifest's own sums,
-// and files in its directory that look as if they belonged to it.
+// Check returns the faults of a set as a whole: inconsistent counts in the manifest, and files in
+// its directory that look as if they belonged to it.
 func (s *Set) Check(ctx context.Context) ([]Fault, error) {
 	var faults []Fault
 	named := make(map[string]bool)
@@ -38,7 +38,7 @@ func (s *Set) Check(ctx context.Context) ([]Fault, error) {
 		return faults, err
 	}
 	faults = append(faults, extra...)
-	// The index of a shard that is not of the set misleads whoever globs for it.
+	// The index of a shard that is not part of the set would mislead globs.
 	extra, err = s.extra(ctx, IndexDir, named, func(name string) string {
 		shard, ok := strings.CutSuffix(name, ".idx")
 		if n, mine := ParseName(shard); ok && mine && n.Dataset == s.Name {
@@ -52,8 +52,8 @@ func (s *Set) Check(ctx context.Context) ([]Fault, error) {
 	return append(faults, extra...), err
 }
 
-// extra lists the files of a directory of the set that belong to a shard, as
-// shardOf tells by the name, which the manifest does not name.
+// extra returns a fault for each file of a directory of the set that belongs to a shard, according
+// to shardOf, that the manifest does not list.
 func (s *Set) extra(ctx context.Context, dir string, named map[string]bool, shardOf func(name string) string) ([]Fault, error) {
 	entries, err := storage.ReadDir(ctx, storage.Join(s.Dir, dir))
 	if err != nil {

@@ -8,8 +8,8 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// writeSet writes a set named "t" with one split, train, whose shards all have
-// the records that give yields, and its manifest.
+// writeSet writes a set named "t", with its manifest. Its only split is train, and each of its
+// shards has the records that give yields.
 func writeSet(t testing.TB, path string, shards int, give func(yield func([]byte))) *Manifest {
 	t.Helper()
 	return writeCompressedSet(t, path, shards, tfrecord.None, give)

@@ -14,20 +14,18 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// Files that tfds.builder_from_directory reads, besides one list of label
-// names for each label feature.
+// Files that tfds.builder_from_directory reads, besides a list of label names per label feature.
 const (
 	TFDSInfoFile     = "dataset_info.json"
 	TFDSFeaturesFile = "features.json"
 )
 
-// tfdsVersion is the dataset's version in dataset_info.json. Sets of ours have
-// no versions; TFDS wants one.
+// tfdsVersion is the dataset's version in dataset_info.json. Our sets have no versions, but TFDS
+// requires one.
 const tfdsVersion = "1.0.0"
 
-// TFDSFiles returns the names of the files that TFDS reads of a set with these
-// features, relative to the set's directory. Not every set has all of them: see
-// EncodeTFDS.
+// TFDSFiles returns the names of the files for TFDS of a set with these features, relative to the
+// set's directory. Not every set has all of these files: see EncodeTFDS.
 func TFDSFiles(features []Feature) []string {
 	files := []string{TFDSInfoFile, TFDSFeaturesFile}
 	for _, f := range features {
@@ -38,10 +36,9 @@ func TFDSFiles(features []Feature) []string {
 	return files
 }
 
-// EncodeTFDS returns the content of the files that tfds.builder_from_directory
-// needs, by name: the same bytes for the same manifest. There are none for sets
-// of which TFDS reads nothing: compressed ones, those whose features are not
-// known, and those with shards whose names no template of TFDS's makes.
+// EncodeTFDS returns the content, by name, of the files that tfds.builder_from_directory needs. It
+// is deterministic. There are no files for sets that TFDS cannot read: compressed ones, sets with
+// unknown features, and sets with shard names that no TFDS template matches.
 func EncodeTFDS(m *Manifest) (map[string][]byte, error) {
 	if m.Compression != tfrecord.None.String() || len(m.Features) == 0 || m.Nameless() != "" {
 		return nil, nil
@@ -64,7 +61,7 @@ func EncodeTFDS(m *Manifest) (map[string][]byte, error) {
 	return files, nil
 }
 
-// Object is a JSON object; its keys are written sorted.
+// Object is a JSON object; its keys are encoded in sorted order.
 type Object = map[string]any
 
 func EncodeTFDSFile(o Object, indent string) ([]byte, error) {
@@ -78,8 +75,8 @@ func EncodeTFDSFile(o Object, indent string) ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// TFDSInfo is dataset_info.json: the DatasetInfo message in protobuf's JSON
-// mapping, which writes 64-bit integers as strings.
+// TFDSInfo returns dataset_info.json: the DatasetInfo message in protobuf's JSON mapping, which
+// writes 64-bit integers as strings.
 func (m *Manifest) TFDSInfo() Object {
 	splits := []any{}
 	for _, s := range m.Splits {
@@ -99,7 +96,7 @@ func (m *Manifest) TFDSInfo() Object {
 	}
 	info := Object{"name": m.Name, "version": tfdsVersion, "fileFormat": "tfrecord", "splits": splits}
 	if m.Supervised != nil {
-		// Keys with slashes are one key each: only this form says so.
+		// A key may contain slashes: only this form keeps it whole.
 		info["supervisedKeys"] = Object{"tuple": Object{"items": []Object{
 			{"featureKey": m.Supervised.Input}, {"featureKey": m.Supervised.Target},
 		}}}
@@ -109,14 +106,13 @@ func (m *Manifest) TFDSInfo() Object {
 
 const tfdsPackage = "tensorflow_datasets.core.features."
 
-// tfdsFeatures is features.json: a FeaturesDict in protobuf's JSON mapping.
+// tfdsFeatures returns features.json: a FeaturesDict in protobuf's JSON mapping.
 func (m *Manifest) tfdsFeatures() Object {
 	features := Object{}
 	for _, f := range m.Features {
 		one := f.tfds(len(m.Labels))
 		if f.Optional && !(f.Class == ClassVector && f.sizesThatVary() > 0) {
-			// A missing feature is a sequence of none. (A vector whose length
-			// varies is that already.)
+			// A missing feature is an empty sequence. (A vector of variable length is one already.)
 			one = Object{
 				"pythonClassName": tfdsPackage + "sequence_feature.Sequence",
 				"sequence":        Object{"feature": one, "length": "-1"},
@@ -130,7 +126,7 @@ func (m *Manifest) tfdsFeatures() Object {
 	}
 }
 
-// tfds describes the feature to TFDS, its being optional aside.
+// tfds describes the feature to TFDS, ignoring Optional.
 func (f Feature) tfds(labels int) Object {
 	switch f.Class {
 	case ClassLabel:
@@ -150,13 +146,13 @@ func (f Feature) tfds(labels int) Object {
 		if f.sizesThatVary() <= 1 {
 			return tfdsTensor("tensor_feature.Tensor", f.DType, "bytes", f.Shape)
 		}
-		// TFDS keeps a shape that varies in a feature of its own, under another
-		// name than ours: the bytes are all that it can be given.
+		// TFDS stores a variable shape in a separate feature, named differently from ours, so only
+		// the bytes can be exposed.
 		return tfdsTensor("scalar.Scalar", "string", "none", nil)
 	case ClassVector:
 		shape := f.Shape
 		if f.sizesThatVary() > 1 {
-			shape = []int{-1} // all that TFDS can tell from the values alone
+			shape = []int{-1} // all that TFDS can infer from the values alone
 		}
 		return tfdsTensor("tensor_feature.Tensor", f.tfdsType(), "none", shape)
 	default:
@@ -174,7 +170,7 @@ func (f Feature) sizesThatVary() int {
 	return n
 }
 
-// tfdsType is the element type of a feature that is stored as values.
+// tfdsType returns the element type of a feature that is stored as values.
 func (f Feature) tfdsType() string {
 	switch f.Kind {
 	case "float":
@@ -204,10 +200,10 @@ func tfdsShape(shape []int) Object {
 	return Object{"dimensions": sizes}
 }
 
-// tfdsLabelNames is a list of label names as TFDS reads it: a name a line,
-// trimmed, blank lines left out. Names that would not come through are quoted.
-// It is nil when the names are not distinct then: TFDS would refuse the set,
-// and without names it shows the ids.
+// tfdsLabelNames returns a list of label names as TFDS reads it: one name per line, trimmed,
+// without blank lines. Names that would not survive this are quoted. It returns nil if the
+// resulting names are not distinct: TFDS would refuse the set, while without names it shows the
+// ids.
 func tfdsLabelNames(labels []string) []byte {
 	if len(labels) == 0 {
 		return nil

@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// TFDSTemplate is the template of the names that ours and TFDS's own shards have.
+// TFDSTemplate is the file name template of shards written by tfrec and by TFDS.
 const TFDSTemplate = "{DATASET}-{SPLIT}.{FILEFORMAT}-{SHARD_X_OF_Y}"
 
-// shardOf matches the part of a shard's name that says which of how many it is.
+// shardOf matches the shard's index and count in its name.
 var shardOf = regexp.MustCompile(`\d{5}-of-\d{5}`)
 
-// tfdsTemplate returns the template that makes the names of a split's shards for
-// TFDS: the usual one, one of other writers' names that number the shards in
-// the same way, or the name of the only shard. It reports false when there is
-// none: TFDS finds files by no other names.
+// tfdsTemplate returns the TFDS template for the names of a split's shards: the usual one, one for
+// other prefixes and suffixes with the same numbering, or the name of the only shard. It reports
+// false if there is none, since TFDS cannot find the files then.
 func tfdsTemplate(dataset string, split Split) (template string, ok bool) {
 	n := len(split.Shards)
 	if n == 0 {
@@ -45,8 +44,7 @@ func tfdsTemplate(dataset string, split Split) (template string, ok bool) {
 	return first, n == 1
 }
 
-// Nameless returns the first split whose shards have names that TFDS does not
-// take; "" when it takes all.
+// Nameless returns the first split whose shard names TFDS cannot read; "" if there is none.
 func (m *Manifest) Nameless() string {
 	for _, s := range m.Splits {
 		if _, ok := tfdsTemplate(m.Name, s); !ok {

@@ -52,7 +52,7 @@ func parseJSON(t *testing.T, data []byte) map[string]any {
 	return v
 }
 
-// TestTFDSFeatures names each form that was tried with TFDS 4.9.10.
+// TestTFDSFeatures covers each form that was tested with TFDS 4.9.10.
 func TestTFDSFeatures(t *testing.T) {
 	scalar := func(dtype string) string {
 		return `{"pythonClassName":"tensorflow_datasets.core.features.scalar.Scalar","tensor":{"dtype":"` + dtype + `","encoding":"none","shape":{}}}`
@@ -115,7 +115,7 @@ func TestEncodeTFDSLabelNames(t *testing.T) {
 	}{
 		{[]string{"background", "a b", "ü", "<&>"}, "background\na b\nü\n<&>\n"},
 		{[]string{"", " x", "a\nb", "\xff"}, "\"\"\n\" x\"\n\"a\\nb\"\n\\xff\n"}, // TFDS would drop, trim and split them
-		{[]string{"\xff", `\xff`}, ""},                                           // the same to TFDS, which would refuse the set
+		{[]string{"\xff", `\xff`}, ""},                                           // equal to TFDS, which would refuse the set
 		{nil, ""},
 	} {
 		m := &Manifest{Name: "n", Compression: "none", Labels: test.labels, Features: []Feature{{Key: "a/b", Kind: "int64", Class: ClassLabel}}}

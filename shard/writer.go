@@ -5,7 +5,7 @@ import (
 	"github.com/tfrec/tfrec/tfrecord"
 )
 
-// WriterOptions say how a shard is written.
+// WriterOptions configures a Writer.
 type WriterOptions struct {
 	// Compression of the whole file. Default: none. Compressed shards have no index.
 	Compression tfrecord.Compression
@@ -13,27 +13,27 @@ type WriterOptions struct {
 	Level int
 }
 
-// Writer writes one shard. Nothing has the shard's name until Commit, which puts it in place
-// whole; a process that dies before leaves a temporary file that the next run removes. It is not
-// safe for concurrent use.
+// Writer writes a shard. The shard's name does not appear until Commit, which publishes it
+// atomically; a process that dies earlier leaves a temporary file, which the next run removes. A
+// Writer is not safe for concurrent use.
 type Writer struct{ to *setdir.Writer }
 
-// WriteRecord appends a record, which may be reused when it returns.
+// WriteRecord appends a record. The caller may reuse it afterwards.
 func (w *Writer) WriteRecord(record []byte) error { return w.to.WriteRecord(record) }
 
-// WriteFrames appends records that tfrecord.AppendFrame framed, of the given sizes with framing.
-// The frames are trusted to be right, and may be reused when it returns.
+// WriteFrames appends records framed by tfrecord.AppendFrame; sizes are their sizes including
+// framing. The frames are not checked. The caller may reuse both afterwards.
 func (w *Writer) WriteFrames(frames []byte, sizes []int) error {
 	return w.to.WriteFrames(frames, sizes)
 }
 
-// Records returns how many records were written so far.
+// Records returns the number of records written so far.
 func (w *Writer) Records() int64 { return w.to.Records() }
 
-// Commit syncs the shard, puts its index in place, then the shard itself. The Info it returns has
-// no fingerprint and no labels: the caller fills them in. After an error nothing has the shard's
-// name that did not have it before, and the temporary files are gone.
+// Commit syncs the shard and publishes its index, then the shard itself. The returned Info has no
+// fingerprint and no labels: the caller fills them in. After an error the shard's name is as it was
+// before, and the temporary files are removed.
 func (w *Writer) Commit() (Info, error) { return w.to.Commit() }
 
-// Abort throws away what was written. It does nothing to a committed shard.
+// Abort discards the shard. It does nothing after Commit.
 func (w *Writer) Abort() { w.to.Abort() }
